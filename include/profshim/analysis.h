@@ -1,0 +1,35 @@
+// What the tool finds out from finished traces.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace profshim {
+
+/// One broken statement of the Kineto checklist in one file.
+struct Finding {
+  int item = 0;             // number in the checklist (see src/analysis/conformance.cpp)
+  bool must = true;         // false = should
+  std::string message;      // with the event's name or position
+  std::uint64_t count = 1;  // how many events break it
+};
+struct FileReport {
+  std::string path;
+  bool readable = false;
+  std::string error;
+  int rank = -1;
+  std::uint64_t events = 0;
+  std::vector<std::int64_t> steps;  // ProfilerStep#N
+  bool complete = true, truncated = false;
+  std::uint64_t dropped = 0;
+  std::int64_t base_time_ns = 0;
+  std::vector<Finding> findings;
+  bool conforms() const;  // no finding of level must
+};
+/// The whole checklist on one file.
+FileReport verify_trace(const std::string& path);
+/// What only several files of one window show: one base, distinct ranks, same steps, same spec. Adds to the reports.
+void verify_together(std::vector<FileReport>& reports);
+
+}  // namespace profshim

@@ -1,0 +1,72 @@
+// Where traces go: names, folders, the identity of the run, claims, manifests. Used by the session, by recover and by
+// the tool (explain, ls). Writer thread and tool only, but for open_run() inside activate().
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "profshim/base.h"
+#include "profshim/spec.h"
+
+namespace profshim::output {
+
+/// The values a pattern may name. `step` = `first_step`.
+struct NameValues {
+  Rank rank;
+  std::string run_name, host, phase, job_id;
+  int pid = 0;
+  std::int64_t first_step = 0, last_step = 0, window = 0, epoch = 0;
+  std::int64_t time_ns = 0;
+};
+/// All names that may stand in braces.
+const std::vector<std::string_view>& pattern_variables();
+/// "" when the pattern is fine, else one sentence with a hint (unknown variable, unbalanced brace, cloud address ...).
+std::string check_pattern(std::string_view pattern, bool is_folder);
+std::string expand(std::string_view pattern, const NameValues& values);
+
+/// profile.run_name, or made from the job's identity and the program's name; safe as one path component.
+std::string run_name_for(const Spec& spec, const JobIdentity& job);
+
+/// The file name of one window. Adds what the pattern lacks (-rank3, -w2) so that no two windows or ranks of a run meet;
+/// `added` says what was added.
+std::string trace_file_name(const Spec& spec, const NameValues& values, std::string& added);
+
+/// A folder this run may write into.
+struct RunFolder {
+  std::string path;            // absolute
+  std::int64_t base_time_ns = 0;  // of the whole job
+  std::string problem;         // not empty: refused, one sentence
+};
+/// Creates the folder and its run-identity file (.profshim-run, O_EXCL: identity and base time), or checks that the one
+/// that is there is ours (same job), or follows output.overwrite.
+RunFolder open_run(const Spec& spec, const std::string& folder, const JobIdentity& job, std::int64_t now_ns);
+
+/// Claims a rank in the folder: .claim-rankN with host, pid and start time, made with O_EXCL. A claim of a process that
+/// is gone is taken over. False: another live process has it, described in `owner`.
+bool claim_rank(const std::string& folder, int rank, std::string& owner);
+void release_claim(const std::string& folder, int rank);
+
+/// One window in a manifest.
+struct ManifestWindow {
+  std::int64_t window = 0, first_step = 0, last_step = -1;
+  std::string file;  // relative to the folder; "" = not written
+  std::uint64_t bytes = 0, events = 0, dropped = 0;
+  std::string status;  // "written", "failed: ...", "dropped: ...", "empty"
+  bool complete = true, truncated = false, recovered = false;
+};
+struct Manifest {
+  Rank rank;
+  int pid = 0;
+  std::string run_name, state, spec_hash, step_source, spool;  // state: skip, warmup, active, save, finished, recovered
+  std::int64_t steps_seen = 0, updated_ns = 0;
+  std::vector<ManifestWindow> windows;
+  std::vector<std::string> problems;
+};
+bool write_manifest(const std::string& folder, const Manifest& manifest);
+/// All manifest-rank*.json of a folder; unreadable ones come back with state "unreadable: ...".
+std::vector<Manifest> read_manifests(const std::string& folder);
+
+}  // namespace profshim::output

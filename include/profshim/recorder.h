@@ -1,0 +1,109 @@
+// The hot border: hooks ask whether to record and commit events here. Everything inline below runs on the job's threads
+// and takes no lock, no allocation, no system call. What is out of line is rare (first call of a thread, a full chunk,
+// a new string or definition).
+#pragma once
+
+#include <atomic>
+#include <string_view>
+
+#include "profshim/event.h"
+#include "profshim/spool.h"
+
+namespace profshim::recorder {
+
+/// Bits of the mode word, the one thing that flows back into the job.
+enum : std::uint32_t {
+  kActive = 1,     // this process is a recorded rank: identities and sequence numbers are kept
+  kArmed = 2,      // commit events (warm-up or window)
+  kHookSteps = 4,  // a hooked function is the step source: see session::on_hook_step()
+  kNvtxSteps = 8,  // an NVTX range is the step source: see session::is_step_marker()
+  kMpi = 16,       // activity "mpi" is wanted
+  kNvtx = 32,      // activity "nvtx" is wanted
+};
+
+namespace detail {
+extern constinit std::atomic<std::uint32_t> mode;
+extern thread_local constinit spool::Thread* this_thread __attribute__((tls_model("initial-exec")));
+spool::Thread* register_thread();
+bool next_chunk(spool::Thread& thread);
+void count_lost_open_call();
+}  // namespace detail
+
+/// One relaxed load. 0 = not ours: call the real function and return.
+inline std::uint32_t mode() { return detail::mode.load(std::memory_order_relaxed); }
+/// All of `bits` set?
+inline bool mode_has(std::uint32_t bits) { return (mode() & bits) == bits; }
+
+/// The calling thread's block; registers it at its first call. Null when the process is inert, or the thread is one of
+/// our own, or the table is full. Call it only when mode() != 0.
+inline spool::Thread* this_thread() {
+  spool::Thread* const t = detail::this_thread;
+  return __builtin_expect(t != nullptr, 1) ? t : detail::register_thread();
+}
+
+/// Copies one finished event into the thread's chunk. No chunk to be had: dropped and counted.
+inline void commit(spool::Thread& t, const Event& event) {
+  if (__builtin_expect(t.next == t.chunk_end, 0) && !detail::next_chunk(t)) return;
+  *t.next++ = event;
+  // Pairs with the acquire load of whoever reads the chunk.
+  t.count->store(spool::kEventsPerChunk - static_cast<std::uint32_t>(t.chunk_end - t.next), std::memory_order_release);
+}
+
+/// A call that begins now and ends later on the same thread. The caller assigns the whole Event (begin and end 0), then
+/// calls begin(), the real function, end(). While open it lies in the spool, so that a hung or killed rank shows it.
+/// Null when 62 are open already (counted as lost).
+inline Event* open_call(spool::Thread& t) {
+  if (__builtin_expect(t.open_calls >= spool::kMaxOpenCalls, 0)) {
+    detail::count_lost_open_call();
+    return nullptr;
+  }
+  return &t.open[t.open_calls++];
+}
+inline void begin(Event& call) {
+  std::atomic_signal_fence(std::memory_order_seq_cst);  // begin != 0 says that the rest is valid
+  call.begin = ticks();
+}
+/// Forgets an open call. Ranges need not end in the order they began: a hole goes when the entries above it have gone.
+inline void discard(spool::Thread& t, Event& call) {
+  call.begin = 0;
+  while (t.open_calls > 0 && t.open[t.open_calls - 1].begin == 0) --t.open_calls;
+}
+/// Closes with a clock reading taken by the caller, and commits.
+inline void end_at(spool::Thread& t, Event& call, Ticks now) {
+  call.end = now;
+  commit(t, call);
+  discard(t, call);
+}
+inline void end(spool::Thread& t, Event& call) { end_at(t, call, ticks()); }
+
+/// Marks the thread as inside a layer; outermost() tells whether a call is to be recorded. Keep it alive over the call.
+class LayerScope {
+ public:
+  LayerScope(spool::Thread& t, Layer layer) : depth_(t.depth[static_cast<int>(layer)]) { ++depth_; }
+  ~LayerScope() { --depth_; }
+  LayerScope(const LayerScope&) = delete;
+  LayerScope& operator=(const LayerScope&) = delete;
+  bool outermost() const { return depth_ == 1; }
+
+ private:
+  std::uint8_t& depth_;
+};
+
+/// A slot in the spool for something that ends on whatever thread (a non-blocking operation, an NVTX start/end range):
+/// set begin last; it is shown as unfinished until released. Lock-free; null when all 65536 are in use (counted).
+Event* take_pending();
+void release_pending(Event* slot);
+
+/// The id of a text in the spool's table: the same for the same text. Lock-free, no allocation. Longer than
+/// spool::kMaxName (or than `limit`): cut, with "..." at the end. 0 for "", and when the arena is full (counted).
+StringId intern(std::string_view text, std::size_t limit = spool::kMaxName);
+/// The text of an id given by intern(), valid as long as the session.
+std::string_view text_of(StringId id);
+
+/// Appends to the spool's definitions: what an id in an event means. Any thread; dropped and counted when full.
+void define(spool::DefinitionKind kind, std::uint32_t id, StringId name, StringId text = 0,
+            std::initializer_list<std::int64_t> values = {});
+/// Said once in problems[] of every trace from now on: what could not be recorded and what is lost by it.
+void problem(std::string_view source, std::string_view sentence);
+
+}  // namespace profshim::recorder

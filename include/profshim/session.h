@@ -1,0 +1,50 @@
+// One recording, start to end. Called by inject/ only. Nothing here throws; nothing here blocks a job's thread but
+// activate() (once, inside MPI_Init) and finish() (once, at the end of the process).
+#pragma once
+
+#include <optional>
+#include <string_view>
+
+#include "profshim/event.h"
+#include "profshim/spec.h"
+
+namespace profshim::session {
+
+/// Reads the environment once (constructor). True when this process is asked to take part: some PROFSHIM_* is set and
+/// PROFSHIM is not off. Creates nothing.
+bool requested();
+
+/// The first strong event of this process (MPI_Init has returned): reads the spec, decides whether this rank records,
+/// and if so creates the spool and the threads. A second call does nothing. Job's thread, any signal mask.
+void activate(const Rank& rank);
+
+enum class End : std::uint8_t {
+  kNormal,   // exit(), return from main: waits for the writer as long as it makes progress
+  kAbrupt,   // _exit, quick_exit, abort, MPI_Abort: waits at most two seconds without progress
+};
+/// Closes what is open, waits for the writer. Idempotent; does nothing in a forked or vforked child.
+void finish(End how);
+/// MPI_Finalize has been called: what is complete goes to disk now; recording goes on.
+void flush();
+
+// ---- steps -----------------------------------------------------------------------------------------------------------
+
+/// In force from activate() on; constant afterwards. Null before, and when this rank does not record.
+const Spec* spec();
+
+/// A boundary at `at`, seen on the calling thread. The first thread that makes one is the step thread; boundaries of
+/// other threads are counted and ignored. `number` is what the marker's name says. Applies every, min_interval and the
+/// schedule. `marker` must stay readable (interned or constant).
+void step_boundary(Ticks at, std::optional<std::int64_t> number, StringId marker);
+/// The marker range of the step that is running has ended (NVTX): where the last step ends when no boundary follows.
+void step_marker_ended(Ticks at);
+/// NVTX range `text` (domain-qualified patterns are not supported): is it a step marker? `number` gets the last integer
+/// of the text. Locks the pattern of "auto" at the first match. Cheap when the first characters differ.
+bool is_step_marker(std::string_view text, std::optional<std::int64_t>& number);
+/// The epoch marker of steps.epoch, likewise; call epoch_boundary() when it begins.
+bool is_epoch_marker(std::string_view text);
+void epoch_boundary();
+/// steps.source = "collective": does this function make a boundary?
+bool is_step_hook(HookId hook);
+
+}  // namespace profshim::session

@@ -1,0 +1,220 @@
+// The spool: one file per recorded rank, mapped MAP_SHARED by the job and read by the writer thread or, after a crash,
+// by `profshim recover`. This header is the file format. Everything in it is plain data at fixed offsets; what is shared
+// between threads is a std::atomic that is lock-free and address-free.
+//
+//   SpoolHeader | threads[] | string slots[] | string arena | definitions[] | windows[] | marks[] | anchors[] | pending[]
+//   | chunks[]
+//
+// Events lie in chunks of 64 KiB. A thread owns one chunk at a time and fills it; when it is full the thread takes the
+// next from the free list. A chunk goes back to the free list when every window that could need it has been published,
+// so whatever a published file does not hold yet survives in here.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "profshim/event.h"
+#include "profshim/trace.h"
+
+namespace profshim::spool {
+
+inline constexpr char kMagic[8] = {'P', 'S', 'H', 'M', 'S', 'P', 'L', '1'};
+inline constexpr std::uint32_t kFormatVersion = 1;
+
+inline constexpr std::uint32_t kMaxThreads = 4096;
+inline constexpr std::uint32_t kMaxOpenCalls = 62;
+inline constexpr std::uint32_t kStringSlots = 1u << 20;
+inline constexpr std::uint32_t kMaxDefinitions = 1u << 16;
+inline constexpr std::uint32_t kMaxWindows = 1024;
+inline constexpr std::uint32_t kMaxMarks = 1u << 16;
+inline constexpr std::uint32_t kMaxAnchors = 4096;
+inline constexpr std::uint32_t kMaxPending = 1u << 16;
+inline constexpr std::uint32_t kChunkBytes = 64 * 1024;
+inline constexpr std::uint32_t kEventsPerChunk = kChunkBytes / sizeof(Event) - 1;
+inline constexpr std::uint32_t kNoChunk = 0xffffffff;
+inline constexpr std::uint32_t kMaxName = 8 * 1024;  // longer names are cut, and say so
+
+/// A text in the arena. The id of a string is (offset of its header in the arena) / 16.
+struct StringHeader {
+  std::uint64_t hash;
+  std::uint32_t length;
+  std::uint32_t reserved;
+  // char text[length], padded to 16
+};
+
+enum class DefinitionKind : std::uint32_t {
+  kNone,
+  kCommunicator,   // name; text = world ranks "[0, 1]" ("" = unknown); v = {identity hash, size, own rank in it, parent id}
+  kDatatype,       // name; v = {size in bytes}
+  kReduction,      // name
+  kNvtxDomain,     // name
+  kNvtxCategory,   // name; v = {domain id, category}
+  kThreadName,     // name; v = {tid}
+  kProblem,        // name = what was lost, in one sentence; text = source ("nvtx", "mpi", ...)
+  kFact,           // name = key, text = JSON value: goes into the trace's profshim object
+};
+struct Definition {
+  std::atomic<DefinitionKind> kind;  // published last (release)
+  std::uint32_t id;
+  StringId name;
+  StringId text;
+  std::int64_t v[6];
+};
+static_assert(sizeof(Definition) == 64);
+
+struct StepMark {
+  Ticks ticks;
+  std::int64_t index;   // 0-based over the run
+  std::int64_t number;  // from the marker's name, or kNoStepNumber
+};
+
+enum class WindowState : std::uint32_t { kFree, kOpen, kClosed, kPublished, kDropped };
+enum class WindowEnd : std::uint32_t { kNone, kSchedule, kLimit, kExit };
+struct Window {
+  std::atomic<WindowState> state;
+  std::atomic<WindowEnd> ended_by;
+  std::uint64_t number;       // 0, 1, ... over the run
+  Ticks begin;
+  std::atomic<Ticks> end;     // 0 while open
+  std::uint64_t first_mark;   // running number of the mark that opened it; kNoMark without steps
+  std::uint64_t end_mark;     // running number of the mark that closed it, or one past the last
+  std::uint64_t dropped_before;  // events lost in the whole process when it opened
+  std::atomic<std::uint64_t> dropped_after;
+  Ticks last_step_end;        // end of the marker range of the last step, where known (NVTX); else 0
+  std::uint32_t limit_reason;  // StringId: which limit closed it
+  std::uint32_t reserved[13];
+};
+static_assert(sizeof(Window) == 128);
+inline constexpr std::uint64_t kNoMark = ~0ull;
+
+enum class ThreadSlot : std::uint32_t { kFree, kLive, kExited };
+/// One thread of the job. The first line is written by that thread only, millions of times a second.
+struct alignas(64) Thread {
+  Event* next;          // meaningful in the recording process only
+  Event* chunk_end;
+  std::atomic<std::uint32_t>* count;  // of the current chunk
+  std::uint32_t chunk;  // index; kNoChunk = none
+  std::uint8_t depth[4];  // per Layer
+  std::uint32_t open_calls;
+  std::uint32_t index;
+  std::uint64_t reserved0[3];
+  // -- second line
+  alignas(64) std::atomic<ThreadSlot> slot;
+  std::int32_t tid;
+  std::atomic<std::uint64_t> dropped;
+  std::atomic<std::uint32_t> sequence;  // chunks taken so far
+  char name[16];
+  std::uint32_t reserved1[4];
+  // -- calls that have begun and not ended: what a hung or killed thread was doing. begin == 0: slot not in use
+  Event open[kMaxOpenCalls];
+};
+static_assert(sizeof(Thread) == 64 * 64);
+
+enum class ChunkState : std::uint32_t { kUnused, kFree, kOwned, kSealed };
+struct alignas(64) ChunkHeader {
+  std::atomic<ChunkState> state;
+  std::atomic<std::uint32_t> count;  // events complete in it (release after the store of the event)
+  std::uint32_t thread;
+  std::uint32_t sequence;  // order of this thread's chunks
+  std::atomic<std::uint32_t> next;  // free list or sealed list
+  std::uint32_t reserved0;
+  std::int32_t tid;
+  char name[16];
+  std::uint32_t reserved1[5];
+};
+static_assert(sizeof(ChunkHeader) == 64);
+
+struct SpoolHeader {
+  char magic[8];
+  std::uint32_t version;
+  std::uint32_t header_bytes;
+  std::uint64_t file_bytes;
+  std::uint64_t threads_at, slots_at, arena_at, arena_bytes, definitions_at, windows_at, marks_at, anchors_at, pending_at,
+      chunks_at;
+  std::uint32_t chunk_count;
+  ClockKind clock;
+  std::int32_t pid;
+  std::int32_t rank, world_size, local_rank, local_world_size, node_rank;
+  std::uint64_t pid_start_time;
+  std::int64_t base_time_ns;   // baseTimeNanoseconds of the job
+  StringId host, program, command, rank_source, spec, run_name, folder, step_source, job_key, launch_folder;
+  std::atomic<std::uint32_t> finished;  // 1 = nothing left to recover
+  std::atomic<std::uint64_t> arena_used;
+  std::atomic<std::uint64_t> definitions;
+  std::atomic<std::uint64_t> windows;  // opened so far
+  std::atomic<std::uint64_t> marks;
+  std::atomic<std::uint64_t> anchors;
+  std::atomic<std::uint64_t> strings_lost, open_calls_lost, threads_lost, pending_lost;
+  std::atomic<std::uint64_t> steps_seen;
+};
+
+/// Read access to a mapped spool, live or dead. Never trusts a number in it: offsets and ids are checked.
+class View {
+ public:
+  /// Maps `path` read-only. Null and a reason when it is no spool.
+  static std::unique_ptr<View> open(const std::string& path, std::string& why_not);
+  /// Over memory owned by somebody else (the live session; fuzzing).
+  static std::unique_ptr<View> over(const void* data, std::size_t size, std::string& why_not);
+  ~View();
+
+  const SpoolHeader& header() const { return *header_; }
+  std::string_view string(StringId id) const;  // "" when out of range
+  const Thread& thread(std::uint32_t i) const;
+  const ChunkHeader& chunk(std::uint32_t i) const;
+  const Event* events(std::uint32_t i) const;
+  const Window& window(std::uint64_t number) const;  // number % kMaxWindows
+  const Event& pending(std::uint32_t i) const;
+  std::vector<StepMark> marks(std::uint64_t first, std::uint64_t end) const;
+  std::vector<Anchor> anchors() const;
+  std::vector<const Definition*> definitions() const;
+
+ private:
+  View() = default;
+  const char* data_ = nullptr;
+  std::size_t size_ = 0;
+  const SpoolHeader* header_ = nullptr;
+  bool mapped_ = false;
+};
+
+/// What the caller knows beside the spool when it writes a window.
+struct WindowFacts {
+  std::string trace_name;      // final path, the last key of the file
+  bool recovered = false;      // made by `profshim recover`
+  double overhead_percent = -1;
+  double stall_us = -1;
+};
+struct WindowSummary {
+  std::uint64_t events = 0;        // trace events written, all kinds
+  std::uint64_t calls = 0;         // recorded calls and ranges
+  std::uint64_t dropped = 0;
+  std::int64_t first_step = 0, last_step = 0;  // true numbers; first > last = no steps
+  bool complete = true;
+  bool truncated = false;
+};
+
+/// Turns one window of a spool into a trace through `writer`-making callbacks: the one place where events get their
+/// Kineto form. Used by the writer thread and by recover.
+class Assembly {
+ public:
+  Assembly(const View& view, std::uint64_t window_number, const WindowFacts& facts);
+  ~Assembly();
+  Assembly(const Assembly&) = delete;
+  Assembly& operator=(const Assembly&) = delete;
+  const WindowSummary& summary() const;
+  /// Nothing but Init/Finalize was recorded and no step was completed: not worth a file.
+  bool empty() const;
+  /// Streams header and events into the sink; false when the sink failed. `on_progress` is called every few thousand
+  /// events.
+  bool write(ByteSink& sink, const std::function<void()>& on_progress);
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace profshim::spool

@@ -1,0 +1,131 @@
+// Trace files: events as Kineto writes them, a writer for a stream of them, a reader for any Kineto trace.
+// design: the exact format is in src/trace/kineto_schema.h. Tool and writer thread only; never the job's threads.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "profshim/base.h"
+
+namespace profshim {
+
+enum class Category : std::uint8_t { kNone, kCpuOp, kUserAnnotation, kTrace, kCpuInstantEvent };
+
+/// A JSON text that is written as it stands (a list of ranks); the maker answers for its being valid.
+struct RawJson {
+  std::string_view text;
+};
+struct Arg {
+  std::string_view key;
+  std::variant<std::int64_t, std::uint64_t, double, bool, std::string_view, RawJson> value;
+};
+
+/// One element of traceEvents. Times are nanoseconds since the epoch; the writer makes them relative to the base.
+struct TraceEvent {
+  char phase = 'X';  // X, M, i, b, e, s, f, C
+  Category category = Category::kNone;
+  std::string_view name;
+  std::int64_t pid = 0, tid = 0;
+  std::int64_t begin_ns = 0;
+  std::int64_t duration_ns = 0;  // X only
+  std::uint64_t id = 0;          // b, e, s, f
+  char scope = 't';              // i only: t, p, g
+  std::span<const Arg> args;
+};
+
+/// What stands before traceEvents.
+struct TraceHeader {
+  Rank rank;
+  std::string backend = "mpi";
+  /// Elements of pg_config, in order: name, description, world ranks as "[0, 1]".
+  struct Group {
+    std::string name, description, ranks;
+    std::int64_t size = 0;
+  };
+  std::vector<Group> groups;
+  std::int64_t base_time_ns = 0;
+  /// Members of the "profshim" object, key and JSON value.
+  std::vector<std::pair<std::string, std::string>> profshim;
+  std::string trace_name;
+};
+
+/// 7889238 s steps, as Kineto: doubles then hold nanoseconds exactly.
+std::int64_t base_time_for(std::int64_t unix_ns);
+
+/// Takes bytes in order; false = stop (disk full). Implemented by files, gzip and tests.
+class ByteSink {
+ public:
+  virtual ~ByteSink() = default;
+  virtual bool write(const char* data, std::size_t size) = 0;
+  virtual bool close() = 0;
+};
+std::unique_ptr<ByteSink> file_sink(AtomicFile& file);
+/// One gzip member made of blocks that are compressed in parallel by `threads` threads (0 = on the caller's).
+std::unique_ptr<ByteSink> gzip_sink(std::unique_ptr<ByteSink> out, int level, int threads);
+
+/// Streams one trace. Names may hold anything: control characters are escaped, what is no UTF-8 becomes U+FFFD.
+class TraceWriter {
+ public:
+  TraceWriter(ByteSink& sink, const TraceHeader& header);
+  ~TraceWriter();
+  void write(const TraceEvent& event);
+  /// Closes the array, writes the last key. False when a write failed or bytes are missing.
+  bool finish();
+  std::uint64_t bytes() const;
+  std::uint64_t events() const;
+  bool failed() const;
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+/// A JSON string literal with quotes, cleaned like the writer's names: for the values of TraceHeader::profshim.
+std::string json_string(std::string_view text);
+
+/// One event as read; views are valid during the callback only.
+struct ReadEvent {
+  std::string_view phase, category, name;
+  // pid and tid as written: a number, or a text ("Spans")
+  bool pid_is_number = false, tid_is_number = false, has_pid = false, has_tid = false;
+  std::int64_t pid = 0, tid = 0;
+  std::string_view pid_text, tid_text;
+  bool has_ts = false, has_duration = false, has_id = false;
+  double ts_us = 0, duration_us = 0;
+  std::int64_t ts_ns = 0, duration_ns = 0;  // exact for three decimals
+  std::int64_t id = 0;
+  std::string_view scope, binding_point;
+  struct ReadArg {
+    std::string_view key;
+    enum class Kind : std::uint8_t { kNull, kBool, kInt, kDouble, kString, kJson } kind{};
+    std::int64_t integer = 0;
+    double number = 0;
+    std::string_view text;  // kString: decoded; kJson: list or object as compact JSON
+  };
+  std::span<const ReadArg> args;
+  std::uint64_t offset = 0;  // byte position in the uncompressed file
+};
+struct TraceVisitor {
+  /// Top-level key other than traceEvents, value as compact JSON. `before_events` = stands before traceEvents.
+  std::function<void(std::string_view key, std::string_view json, bool before_events)> metadata;
+  std::function<bool(const ReadEvent&)> event;  // false = stop
+};
+struct ReadResult {
+  bool ok = false;
+  std::string error;          // one line with the byte position
+  std::uint64_t events = 0;
+  std::uint64_t bytes = 0;    // uncompressed
+  bool truncated = false;
+};
+/// Streams a trace, plain or gzip, without ever holding it whole.
+ReadResult read_trace(const std::string& path, const TraceVisitor& visitor);
+/// The same over bytes (fuzzing).
+ReadResult read_trace_bytes(std::string_view bytes, const TraceVisitor& visitor);
+
+}  // namespace profshim
