@@ -32,6 +32,7 @@ struct TraceEvent {
   Category category = Category::kNone;
   std::string_view name;
   std::int64_t pid = 0, tid = 0;
+  std::string_view pid_text, tid_text;  // with data(): written instead of the numbers ("Spans")
   std::int64_t begin_ns = 0;
   std::int64_t duration_ns = 0;  // X only
   std::uint64_t id = 0;          // b, e, s, f
