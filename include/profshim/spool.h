@@ -140,6 +140,7 @@ struct SpoolHeader {
   std::int32_t pid;
   std::int32_t rank, world_size, local_rank, local_world_size, node_rank;
   std::uint64_t pid_start_time;
+  std::int32_t step_tid;       // the thread the step boundaries come from; 0 = none yet
   std::int64_t base_time_ns;   // baseTimeNanoseconds of the job
   StringId host, program, command, rank_source, spec, run_name, folder, step_source, job_key, launch_folder;
   std::atomic<std::uint32_t> finished;  // 1 = nothing left to recover
