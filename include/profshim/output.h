@@ -33,6 +33,9 @@ std::string run_name_for(const Spec& spec, const JobIdentity& job);
 /// `added` says what was added.
 std::string trace_file_name(const Spec& spec, const NameValues& values, std::string& added);
 
+/// `name` with `part` in front of the endings readers look for: ("a/x.pt.trace.json", "_part2") -> "a/x_part2.pt.trace.json".
+std::string with_part(std::string name, const std::string& part);
+
 /// A folder this run may write into.
 struct RunFolder {
   std::string path;            // absolute

@@ -45,14 +45,15 @@ std::uint64_t dropped();
 /// Events in chunks now (upper bound): for limits.
 std::uint64_t events_held();
 
-/// Collector thread only: moves sealed chunks onto the free list unless a window from `keep_from` on may need them
-/// (0 = keep none), and keeps at least `wanted_free` populated chunks on it as far as the pool reaches. Returns memory
+/// Collector thread only: moves sealed chunks onto the free list unless a window may need them, and keeps at least `wanted_free` populated chunks on it as far as the pool reaches. Returns memory
 /// beyond four times that to the system.
 struct PoolState {
   std::uint32_t free = 0, held = 0, unused = 0;
   bool out_of_memory = false;  // the file system refused a page
 };
-PoolState tend_pool(Ticks keep_from, std::uint32_t wanted_free);
+/// `keep_from` gives the begin of the oldest window that is not published (0 = there is none); it is asked after the
+/// sealed chunks have been taken over, so that a chunk of a window that opens in between is not among them.
+PoolState tend_pool(const std::function<Ticks()>& keep_from, std::uint32_t wanted_free);
 /// limits.on_limit = "drop_old": frees the oldest `count` sealed chunks; their events are counted as dropped.
 void drop_oldest(std::uint32_t count);
 /// When a thread first found no chunk since the last call; 0 = never. Resets.

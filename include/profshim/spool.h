@@ -142,7 +142,7 @@ struct SpoolHeader {
   std::uint64_t pid_start_time;
   std::int32_t step_tid;       // the thread the step boundaries come from; 0 = none yet
   std::int64_t base_time_ns;   // baseTimeNanoseconds of the job
-  StringId host, program, command, rank_source, spec, run_name, folder, step_source, job_key, launch_folder;
+  StringId host, program, command, rank_source, spec, run_name, folder, step_source, step_marker, job_key;
   std::atomic<std::uint32_t> finished;  // 1 = nothing left to recover
   std::atomic<std::uint64_t> arena_used;
   std::atomic<std::uint64_t> definitions;
@@ -207,6 +207,8 @@ class Assembly {
   Assembly(const Assembly&) = delete;
   Assembly& operator=(const Assembly&) = delete;
   const WindowSummary& summary() const;
+  /// What goes into the file beside the events; before write().
+  void set_facts(const WindowFacts& facts);
   /// Nothing but Init/Finalize was recorded and no step was completed: not worth a file.
   bool empty() const;
   /// Streams header and events into the sink; false when the sink failed. `on_progress` is called every few thousand

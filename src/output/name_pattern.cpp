@@ -34,26 +34,6 @@ bool mentions(std::string_view pattern, std::initializer_list<std::string_view> 
   });
 }
 
-// "a/trace.pt.trace.json", "-rank3" -> "a/trace-rank3.pt.trace.json": in front of the endings that readers look for.
-void insert_part(std::string& name, const std::string& part) {
-  const std::size_t slash = name.rfind('/');
-  const std::size_t from = slash == std::string::npos ? 0 : slash + 1;
-  std::size_t at = std::string::npos;
-  for (const std::string_view ending : {".pt.trace.json.gz", ".pt.trace.json", ".json.gz", ".json"}) {
-    if (name.ends_with(ending)) {
-      at = name.size() - ending.size();
-      break;
-    }
-  }
-  // A step number before the ending belongs to it for TensorBoard ("worker.11.pt.trace.json").
-  if (at != std::string::npos) {
-    std::size_t digits = at;
-    while (digits > from && name[digits - 1] >= '0' && name[digits - 1] <= '9') --digits;
-    if (digits < at && digits > from + 1 && name[digits - 1] == '.') at = digits - 1;
-  }
-  name.insert(at == std::string::npos || at < from ? name.size() : at, part);
-}
-
 }  // namespace
 
 std::string expand(std::string_view pattern, const NameValues& values) {
@@ -82,6 +62,26 @@ std::string run_name_for(const Spec& spec, const JobIdentity& job) {
   return name;
 }
 
+std::string with_part(std::string name, const std::string& part) {
+  const std::size_t slash = name.rfind('/');
+  const std::size_t from = slash == std::string::npos ? 0 : slash + 1;
+  std::size_t at = std::string::npos;
+  for (const std::string_view ending : {".pt.trace.json.gz", ".pt.trace.json", ".json.gz", ".json"}) {
+    if (name.ends_with(ending)) {
+      at = name.size() - ending.size();
+      break;
+    }
+  }
+  // A step number before the ending belongs to it for TensorBoard ("worker.11.pt.trace.json").
+  if (at != std::string::npos) {
+    std::size_t digits = at;
+    while (digits > from && name[digits - 1] >= '0' && name[digits - 1] <= '9') --digits;
+    if (digits < at && digits > from + 1 && name[digits - 1] == '.') at = digits - 1;
+  }
+  name.insert(at == std::string::npos || at < from ? name.size() : at, part);
+  return name;
+}
+
 std::string trace_file_name(const Spec& spec, const NameValues& values, std::string& added) {
   const std::string whole = spec.output.folder + "/" + spec.output.filename;
   std::string name = expand(spec.output.filename, values);
@@ -90,7 +90,7 @@ std::string trace_file_name(const Spec& spec, const NameValues& values, std::str
   if (several_windows && !mentions(whole, {"window", "step", "first_step", "last_step", "time_ns"})) {
     added += "-w" + std::to_string(values.window);
   }
-  if (!added.empty()) insert_part(name, added);
+  if (!added.empty()) name = with_part(std::move(name), added);
   const bool has_ending = name.ends_with(".gz");
   if (spec.output.gzip == Gzip::kYes && !has_ending) name += ".gz";
   if (spec.output.gzip == Gzip::kNo && has_ending) name.resize(name.size() - 3);

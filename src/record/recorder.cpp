@@ -532,8 +532,9 @@ void free_chunk(std::uint32_t i) {
 
 }  // namespace
 
-PoolState tend_pool(Ticks keep_from, std::uint32_t wanted_free) {
+PoolState tend_pool(const std::function<Ticks()>& oldest_needed, std::uint32_t wanted_free) {
   collect_sealed();
+  const Ticks keep_from = oldest_needed();
   std::vector<std::uint32_t>& list = held();
   const auto kept = std::remove_if(list.begin(), list.end(), [keep_from](std::uint32_t i) {
     if (keep_from != 0 && last_end(i) >= keep_from) return false;

@@ -258,6 +258,9 @@ struct Assembly::Impl {
               ", \"first_index\": " + std::to_string(marks.front().index) +
               ", \"last_index\": " + std::to_string(marks.back().index);
     }
+    if (const std::string_view marker = view.string(h.step_marker); !marker.empty()) {
+      json += ", \"first_marker\": " + json_string(marker);
+    }
     return json + ", \"boundaries_of_other_threads\": " + std::to_string(h.foreign_boundaries.load()) + "}";
   }
 
@@ -462,6 +465,7 @@ Assembly::Assembly(const View& view, std::uint64_t window_number, const WindowFa
     : impl_(std::make_unique<Impl>(view, window_number, facts)) {}
 Assembly::~Assembly() = default;
 const WindowSummary& Assembly::summary() const { return impl_->summary; }
+void Assembly::set_facts(const WindowFacts& facts) { impl_->facts = facts; }
 
 bool Assembly::empty() const {
   if (!impl_->only_life_cycle) return false;
