@@ -69,11 +69,13 @@ class ByteSink {
   virtual bool close() = 0;
 };
 std::unique_ptr<ByteSink> file_sink(AtomicFile& file);
-/// One gzip member made of blocks that are compressed in parallel by `threads` threads (0 = on the caller's; the same when
-/// no thread can be had). Level 1 to 9. close() writes the end and closes `out`; a sink that was not closed is no gzip.
+/// One gzip member made of blocks that are compressed in parallel by `threads` threads (0 = on the caller's; the same
+/// when no thread can be had). Level 1 to 9. close() writes the end and closes `out`; a sink that was not closed is no
+/// gzip.
 std::unique_ptr<ByteSink> gzip_sink(std::unique_ptr<ByteSink> out, int level, int threads);
 
-/// Streams one trace; never throws. After a failed write everything is a no-op. Names may hold anything: control characters are escaped, what is no UTF-8 becomes U+FFFD.
+/// Streams one trace; never throws. After a failed write everything is a no-op. Names may hold anything: control
+/// characters are escaped, what is no UTF-8 becomes U+FFFD.
 class TraceWriter {
  public:
   TraceWriter(ByteSink& sink, const TraceHeader& header);
@@ -126,9 +128,9 @@ struct TraceVisitor {
 };
 struct ReadResult {
   bool ok = false;
-  std::string error;          // one line with the byte position
+  std::string error;  // one line with the byte position
   std::uint64_t events = 0;
-  std::uint64_t bytes = 0;    // uncompressed
+  std::uint64_t bytes = 0;  // uncompressed
   bool truncated = false;
   /// Objects in which a key stands twice: legal for some readers, different for others.
   std::uint64_t repeated_keys = 0;

@@ -1,10 +1,10 @@
-// One gzip member, compressed in parallel as pigz does it: the stream is cut into blocks, each block becomes raw deflate
-// data that ends on a byte boundary (Z_SYNC_FLUSH; the last one Z_FINISH), and the blocks one behind the other are one
-// valid deflate stream. Checksums of the blocks are joined with crc32_combine.
+// One gzip member, compressed in parallel as pigz does it: the stream is cut into blocks, each block becomes raw
+// deflate data that ends on a byte boundary (Z_SYNC_FLUSH; the last one Z_FINISH), and the blocks one behind the other
+// are one valid deflate stream. Checksums of the blocks are joined with crc32_combine.
 //
-// The caller fills blocks in a ring and writes finished ones to the next sink in order; the threads only compress. A full
-// ring makes the caller wait: memory is bounded by the ring. Without threads (asked for none, or the system gives none)
-// the caller compresses.
+// The caller fills blocks in a ring and writes finished ones to the next sink in order; the threads only compress. A
+// full ring makes the caller wait: memory is bounded by the ring. Without threads (asked for none, or the system gives
+// none) the caller compresses.
 #include <pthread.h>
 #include <signal.h>
 #include <zlib.h>

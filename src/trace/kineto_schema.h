@@ -15,7 +15,8 @@
 //   }
 //
 // Three readers decide the details:
-//  * HTA finds the rank by searching the text for  "rank":\s+\d+  — there must be a blank after the colon, and the first
+//  * HTA finds the rank by searching the text for  "rank":\s+\d+  — there must be a blank after the colon, and the
+//  first
 //    match in the file wins; its metadata parser stops at traceEvents, so all metadata stands before it.
 //  * torch_tb_profiler 0.4.3 inserts text before the last ']' of the file, so none may follow the one of traceEvents.
 //  * Whoever keeps times as doubles (all of them) needs times relative to baseTimeNanoseconds, or loses nanoseconds.
@@ -34,11 +35,16 @@ inline constexpr std::int64_t kBaseStepNs = 7889238ll * 1000000000;
 /// The value of "cat"; "" = the key is left out.
 constexpr std::string_view category_name(Category category) {
   switch (category) {
-    case Category::kNone: return "";
-    case Category::kCpuOp: return "cpu_op";
-    case Category::kUserAnnotation: return "user_annotation";
-    case Category::kTrace: return "Trace";
-    case Category::kCpuInstantEvent: return "cpu_instant_event";
+    case Category::kNone:
+      return "";
+    case Category::kCpuOp:
+      return "cpu_op";
+    case Category::kUserAnnotation:
+      return "user_annotation";
+    case Category::kTrace:
+      return "Trace";
+    case Category::kCpuInstantEvent:
+      return "cpu_instant_event";
   }
   return "";
 }

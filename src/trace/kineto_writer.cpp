@@ -21,7 +21,8 @@ constexpr std::size_t kWorstEscape = 6;
 constexpr std::size_t kEventRoom = 320;
 constexpr std::size_t kArgRoom = 40;
 
-// ---- rendering into room that is known to suffice --------------------------------------------------------------------
+// ---- rendering into room that is known to suffice
+// --------------------------------------------------------------------
 
 template <std::size_t N>
 char* literal(char* at, const char (&text)[N]) {
@@ -170,7 +171,8 @@ std::size_t room_for(const TraceEvent& event) {
   return room + kWorstEscape * text;
 }
 
-// ---- the header ------------------------------------------------------------------------------------------------------
+// ---- the header
+// ------------------------------------------------------------------------------------------------------
 
 using JsonWriter = rapidjson::Writer<rapidjson::StringBuffer>;
 
@@ -230,7 +232,8 @@ std::string header_text(const TraceHeader& header) {
 
 std::int64_t base_time_for(std::int64_t unix_ns) { return unix_ns / kineto::kBaseStepNs * kineto::kBaseStepNs; }
 
-// ---- the writer ------------------------------------------------------------------------------------------------------
+// ---- the writer
+// ------------------------------------------------------------------------------------------------------
 
 struct TraceWriter::Impl {
   ByteSink& sink;

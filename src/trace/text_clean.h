@@ -7,7 +7,8 @@
 
 namespace profshim::trace_detail {
 
-/// How many bytes at the start of `text` need no care inside a JSON string: printable ASCII but for quote and backslash.
+/// How many bytes at the start of `text` need no care inside a JSON string: printable ASCII but for quote and
+/// backslash.
 std::size_t plain_prefix(const char* text, std::size_t size);
 
 /// Length of the well-formed UTF-8 sequence at the start of `text` (not empty); 0 when there is none.

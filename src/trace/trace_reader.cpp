@@ -24,7 +24,8 @@ constexpr std::uint64_t kMaxTokenBytes = 64ull << 20;
 constexpr std::size_t kMaxPartBytes = 256ull << 20;  // of one event or one metadata value
 constexpr int kMaxDepth = 256;
 
-// ---- bytes for the parser --------------------------------------------------------------------------------------------
+// ---- bytes for the parser
+// --------------------------------------------------------------------------------------------
 
 /// RapidJSON's stream concept over a ByteSource. A zero byte ends the text for RapidJSON, so a buffer ends with one.
 class JsonStream {
@@ -76,7 +77,8 @@ class JsonStream {
   bool too_long_ = false;
 };
 
-// ---- numbers ---------------------------------------------------------------------------------------------------------
+// ---- numbers
+// ---------------------------------------------------------------------------------------------------------
 
 double to_double(std::string_view text) {
   double value = 0;
@@ -116,7 +118,8 @@ std::int64_t to_ns(std::string_view text, bool& finer) {
   return whole * 1000 + (text.front() == '-' ? -ns : ns);
 }
 
-// ---- compact JSON of a part of the document --------------------------------------------------------------------------
+// ---- compact JSON of a part of the document
+// --------------------------------------------------------------------------
 
 class Capture {
  public:
@@ -178,14 +181,15 @@ class KeyLog {
   std::vector<std::size_t> keys_, levels_;
 };
 
-// ---- one event -------------------------------------------------------------------------------------------------------
+// ---- one event
+// -------------------------------------------------------------------------------------------------------
 
 enum class Field { kOther, kPhase, kCategory, kName, kPid, kTid, kTs, kDuration, kId, kScope, kBindingPoint, kArgs };
 
 Field field_of(std::string_view key) {
   constexpr std::pair<std::string_view, Field> kFields[] = {
-      {"ph", Field::kPhase}, {"cat", Field::kCategory}, {"name", Field::kName}, {"pid", Field::kPid},
-      {"tid", Field::kTid},  {"ts", Field::kTs},        {"dur", Field::kDuration}, {"args", Field::kArgs},
+      {"ph", Field::kPhase}, {"cat", Field::kCategory}, {"name", Field::kName},      {"pid", Field::kPid},
+      {"tid", Field::kTid},  {"ts", Field::kTs},        {"dur", Field::kDuration},   {"args", Field::kArgs},
       {"id", Field::kId},    {"s", Field::kScope},      {"bp", Field::kBindingPoint}};
   for (const auto& [name, field] : kFields) {
     if (name == key) return field;
@@ -208,14 +212,21 @@ class EventBuilder {
   void set_text(Field field, std::string_view value) {
     field_places_[static_cast<std::size_t>(field)] = store(value);
     switch (field) {
-      case Field::kName: event_.has_name = true; break;
-      case Field::kPid: event_.has_pid = true; break;
-      case Field::kTid: event_.has_tid = true; break;
+      case Field::kName:
+        event_.has_name = true;
+        break;
+      case Field::kPid:
+        event_.has_pid = true;
+        break;
+      case Field::kTid:
+        event_.has_tid = true;
+        break;
       case Field::kId:
         event_.has_id = true;
         event_.id = static_cast<std::int64_t>(std::hash<std::string_view>{}(value));
         break;
-      default: break;
+      default:
+        break;
     }
   }
 
@@ -247,7 +258,8 @@ class EventBuilder {
         event_.has_id = true;
         event_.id = integer();
         break;
-      default: break;
+      default:
+        break;
     }
   }
 
@@ -295,7 +307,8 @@ class EventBuilder {
   Place key_;
 };
 
-// ---- the document ----------------------------------------------------------------------------------------------------
+// ---- the document
+// ----------------------------------------------------------------------------------------------------
 
 /// RapidJSON's handler: knows where in the document it is and passes every value to whoever wants it.
 class Document {
@@ -326,11 +339,20 @@ class Document {
     const std::string_view key(text, size);
     keys_.add(key);
     switch (place_) {
-      case Place::kRoot: top_key_ = key; break;
-      case Place::kEvent: field_ = field_of(key); break;
-      case Place::kArgs: builder_.arg_key(key); break;
-      case Place::kCapture: capture_.key(key); break;
-      default: break;
+      case Place::kRoot:
+        top_key_ = key;
+        break;
+      case Place::kEvent:
+        field_ = field_of(key);
+        break;
+      case Place::kArgs:
+        builder_.arg_key(key);
+        break;
+      case Place::kCapture:
+        capture_.key(key);
+        break;
+      default:
+        break;
     }
     return true;
   }
@@ -364,8 +386,10 @@ class Document {
       return refuse("an event or a value larger than 256 MiB");
     }
     switch (place_) {
-      case Place::kOutside: return refuse("a trace is one JSON object");
-      case Place::kEvents: return refuse("an element of traceEvents is no object");
+      case Place::kOutside:
+        return refuse("a trace is one JSON object");
+      case Place::kEvents:
+        return refuse("an element of traceEvents is no object");
       case Place::kRoot:
         if (top_key_ == "traceEvents") return refuse("traceEvents is no list");
         emit_metadata(kind == Kind::kString ? json_string(text) : std::string(text));
@@ -374,7 +398,9 @@ class Document {
         if (kind == Kind::kString) builder_.set_text(field_, text);
         if (kind == Kind::kInt || kind == Kind::kDouble) builder_.set_number(field_, text);
         break;
-      case Place::kArgs: builder_.add_arg(kind, text, integer, number); break;
+      case Place::kArgs:
+        builder_.add_arg(kind, text, integer, number);
+        break;
       case Place::kCapture:
         if (kind == Kind::kString) {
           capture_.string(text);
@@ -411,8 +437,11 @@ class Document {
         if (!object || field_ != Field::kArgs) return start_capture(bracket);
         place_ = Place::kArgs;
         return true;
-      case Place::kArgs: return start_capture(bracket);
-      case Place::kCapture: capture_.open(bracket); return true;
+      case Place::kArgs:
+        return start_capture(bracket);
+      case Place::kCapture:
+        capture_.open(bracket);
+        return true;
     }
     return true;
   }
@@ -433,13 +462,19 @@ class Document {
         capture_.close(bracket);
         if (capture_.complete()) end_capture();
         return true;
-      case Place::kArgs: place_ = Place::kEvent; return true;
-      case Place::kEvent: place_ = Place::kEvents; return emit_event();
+      case Place::kArgs:
+        place_ = Place::kEvent;
+        return true;
+      case Place::kEvent:
+        place_ = Place::kEvents;
+        return emit_event();
       case Place::kEvents:
         place_ = Place::kRoot;
         events_ = Events::kAfter;
         return true;
-      default: place_ = Place::kOutside; return true;
+      default:
+        place_ = Place::kOutside;
+        return true;
     }
   }
 

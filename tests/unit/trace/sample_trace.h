@@ -1,5 +1,6 @@
-// A small trace of one rank of an MPI job, made by the real writer: marks as Kineto makes them, three steps, collectives
-// inside them, an NVTX range, a non-blocking receive. What the tests, the bench and the consumers' check all start from.
+// A small trace of one rank of an MPI job, made by the real writer: marks as Kineto makes them, three steps,
+// collectives inside them, an NVTX range, a non-blocking receive. What the tests, the bench and the consumers' check
+// all start from.
 #pragma once
 
 #include <memory>
