@@ -331,6 +331,7 @@ struct Assembly::Impl {
     span.name = "PyTorch Profiler (0)";  // what TensorBoard and HTA take the window from
     span.pid_text = "Spans";
     span.tid_text = "PyTorch Profiler";
+    span.text_ids = true;
     span.begin_ns = clock.unix_ns(begin);
     span.duration_ns = clock.unix_ns(end) - span.begin_ns;
     span.args = {&count, 1};
@@ -341,6 +342,7 @@ struct Assembly::Impl {
     start.name = "Iteration Start: PyTorch Profiler";
     start.pid_text = "Traces";
     start.tid_text = "Trace PyTorch Profiler";
+    start.text_ids = true;
     start.begin_ns = span.begin_ns;
     out.write(start);
   }
@@ -350,8 +352,7 @@ struct Assembly::Impl {
     e.phase = 'i';
     e.scope = 'g';
     e.name = "Record Window End";
-    e.pid_text = std::string_view("", 0);
-    e.tid_text = std::string_view("", 0);
+    e.text_ids = true;  // both empty
     e.begin_ns = clock.unix_ns(std::max(end, last_end()));
     out.write(e);
   }
