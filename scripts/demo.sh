@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Records tests/demo/heat.c, an MPI program that knows nothing of profshim, and shows what came out. Called by
 # `make demo`, which installs and builds first. By hand: scripts/demo.sh
-set -eu
+set -euo pipefail
 cd "$(dirname "$0")/.."
 program=$PWD/build/demo/heat
 ranks=2
@@ -13,7 +13,7 @@ done
 # memory, without a network.
 launcher=(mpirun)
 command -v mpirun.openmpi >/dev/null 2>&1 && launcher=(mpirun.openmpi)
-if "${launcher[@]}" --version 2>/dev/null | grep -q 'Open MPI'; then
+if [[ "$("${launcher[@]}" --version 2>&1)" == *"Open MPI"* ]]; then
   launcher+=(--oversubscribe --bind-to none --mca btl "self,vader" --mca btl_vader_single_copy_mechanism none)
   if [ "$(id -u)" -eq 0 ]; then export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1; fi
 fi
