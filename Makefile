@@ -107,6 +107,7 @@ demo:  ## install, build, record a real MPI program and show what came out
 test:  ## install, build, run all tests; the last line is "N passed, N failed"
 	$(Q)scripts/install_deps.sh --test
 	$(Q)$(AGAIN) test-programs
+	-$(Q)scripts/consumers_venv.sh >/dev/null
 	$(Q)scripts/run_tests.sh $(UNIT) $(E2E)
 
 .PHONY: test-programs

@@ -3,6 +3,7 @@
 MPICC_OPENMPI := $(firstword $(wildcard /usr/bin/mpicc.openmpi) mpicc)
 MPICC_MPICH   := $(wildcard /usr/bin/mpicc.mpich)
 DEMO_PROGRAMS := $(BUILD)/demo/heat
+TEST_APPS     += $(DEMO_PROGRAMS)
 
 # -rdynamic: heat_step is to be found by name, as a function of a solver's library would be.
 $(BUILD)/demo/heat: tests/demo/heat.c

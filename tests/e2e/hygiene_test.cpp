@@ -3,15 +3,19 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include <regex>
+
 #include "e2e/run_under_shim.h"
 
 namespace profshim::e2e {
 namespace {
 
-std::string without_path(std::string text, const std::string& path) {
+// The scratch folder and the pids that bash prints differ from run to run.
+std::string normalised(std::string text, const std::string& path) {
   for (std::size_t at = text.find(path); at != std::string::npos; at = text.find(path, at))
     text.replace(at, path.size(), "SCRATCH");
-  return text;
+  static const std::regex job_line("line [0-9]+: +[0-9]+ ");
+  return std::regex_replace(text, job_line, "line N: PID ");
 }
 
 struct Seen {
@@ -36,7 +40,7 @@ Seen look(Job job, bool preload) {
                                                                                {"LC_ALL", "C"}})
     job.environment.push_back(variable);
   const Outcome outcome = run(job);
-  return {without_path(outcome.out, scratch.path()), without_path(outcome.err, scratch.path()), outcome.ending(),
+  return {normalised(outcome.out, scratch.path()), normalised(outcome.err, scratch.path()), outcome.ending(),
           files_below(scratch.path()), files_below("/dev/shm")};
 }
 
@@ -56,6 +60,7 @@ struct Program {
   const char* name;
   const char* needs;  // an executable; the row is left out where there is none
   const char* text;   // for bash
+  friend void PrintTo(const Program& program, std::ostream* out) { *out << program.name; }
 };
 
 // Everything is deterministic: no pids, times or paths but the scratch folder's.
@@ -205,7 +210,7 @@ TEST(Hygiene, OpensNothingForWritingInAProgramThatIsNoRank) {
   const ScratchFolder scratch;
   Job job{.command = {"strace", "-f", "-e", "trace=openat,open,creat,clone,clone3,mmap,socket,memfd_create", "-o",
                       scratch / "trace", "-E", "LD_PRELOAD=" + shim_path(), "-E", "PROFSHIM=1", "-E", "PROFSHIM_RANKS=all",
-                      "/bin/ls", "/"}};
+                      "-E", "LC_ALL=C", "/bin/ls", "/"}};
   job.preload = false;
 
   const Outcome outcome = run(job);

@@ -232,6 +232,12 @@ Outcome run(const Job& job) {
 
 Job shell(const std::string& text) { return Job{.command = {"/bin/bash", "-c", text}}; }
 
+Outcome profshim(const std::vector<std::string>& arguments) {
+  Job job{.command = {tool_path()}, .preload = false};
+  job.command.insert(job.command.end(), arguments.begin(), arguments.end());
+  return run(job);
+}
+
 // ---- traces ----------------------------------------------------------------------------------------------------------
 
 namespace {

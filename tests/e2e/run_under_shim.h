@@ -64,6 +64,8 @@ struct Outcome {
 Outcome run(const Job& job);
 /// /bin/bash -c TEXT
 Job shell(const std::string& text);
+/// The tool with these arguments, not under the library.
+Outcome profshim(const std::vector<std::string>& arguments);
 
 /// An event as a test looks at it. Arguments as text: numbers as written, lists as compact JSON.
 struct SeenEvent {
