@@ -46,13 +46,14 @@ bool is_objdumps_own(const Line& line) {
   const std::string& text = line.text;
   if (text.find("(bad)") != std::string::npos || text.find(".byte") != std::string::npos) return true;
   if (line.bytes[0] == 0x9b) return true;  // fwait is joined to its successor
-  // Prefixes without an instruction: nothing but prefix names in the line.
-  static const std::regex prefixes_only(
-      "((repz|repnz|data16|addr32|lock|[cdefgs]s|bnd|notrack|xacquire|xrelease|rex[.WRXB]*) *)+\n");
-  static const std::regex branch16(
-      "((repz|repnz|lock|[cdefgs]s|bnd|rex[.WRXB]*|data16) )*((data16 "
-      "(j|loop|call|xbegin))|jmpw|callw|xbeginw)[^\n]*\n");
-  return std::regex_match(text, prefixes_only) || std::regex_match(text, branch16);
+  const std::string prefix = "(repz|repnz|data16|addr32|lock|[cdefgs]s|bnd|notrack|xacquire|xrelease|rex[.WRXB]*)";
+  static const std::regex prefixes_only("(" + prefix + " *)+\n");
+  static const std::regex relative_branch("(" + prefix + " )*(j|loop|call|xbegin).*\n");
+  static const std::regex rex_before_vex("rex[.WRXB]* v.*\n");  // a processor refuses it
+  const bool offset16 = text.find("data16") != std::string::npos || text.find("jmpw") != std::string::npos ||
+                        text.find("callw") != std::string::npos;
+  return std::regex_match(text, prefixes_only) || std::regex_match(text, rex_before_vex) ||
+         (offset16 && std::regex_match(text, relative_branch));
 }
 
 class AgainstObjdump : public testing::TestWithParam<const char*> {};
