@@ -58,8 +58,8 @@ struct NvtxArgs {
   std::uint32_t extended;     // StringId of an extended payload already rendered as JSON; 0 = none
   std::uint8_t payload_type;  // nvtxPayloadType_t; 0 = none
   std::uint8_t reserved[3];
-  std::int32_t start_tid;     // kStartEnd: the thread that began the range; 0 = the one that ended it
-  std::uint8_t reserved1[8];
+  std::int32_t start_tid;  // kStartEnd: the thread that began the range; else 0
+  std::uint64_t reserved2;
 };
 static_assert(sizeof(NvtxArgs) == 40 && sizeof(MpiArgs) == 40);
 
