@@ -3,6 +3,8 @@
 
 #include <cstdlib>
 #include <map>
+#include <utility>
+#include <vector>
 
 #include "profshim/base.h"
 
@@ -12,7 +14,8 @@ namespace {
 // Rank variables for one test; what the machine had is put back.
 class Environment {
  public:
-  explicit Environment(const std::map<std::string, std::string>& values) {
+  using Values = std::vector<std::pair<std::string, std::string>>;
+  explicit Environment(const Values& values) {
     for (const char* name :
          {"RANK", "WORLD_SIZE", "LOCAL_RANK", "LOCAL_WORLD_SIZE", "GROUP_RANK", "OMPI_COMM_WORLD_RANK",
           "OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_LOCAL_RANK", "OMPI_COMM_WORLD_LOCAL_SIZE", "PMIX_RANK", "PMI_RANK",
@@ -73,7 +76,7 @@ TEST(RankFromEnvironment, TheBatchScriptOfSlurmIsNoRank) {
 }
 
 TEST(RankFromEnvironment, WhatIsNoNumberIsNoRank) {
-  const Environment environment({{"RANK", "two"}});
+  const Environment environment(Environment::Values{{"RANK", "two"}});
 
   EXPECT_EQ(rank_from_environment().rank, -1);
 }
@@ -87,13 +90,13 @@ TEST(RankContradictions, NamesTheVariablesThatDisagree) {
 }
 
 TEST(JobIdentity, IsTheJobsNumberWhereASchedulerGivesOne) {
-  const Environment environment({{"SLURM_JOB_ID", "4711"}});
+  const Environment environment(Environment::Values{{"SLURM_JOB_ID", "4711"}});
 
   EXPECT_EQ(job_identity().key, "slurm-4711");
 }
 
 TEST(JobIdentity, IsTheLauncherOtherwiseAndStaysTheSame) {
-  const Environment environment({});
+  const Environment environment(Environment::Values{});
 
   EXPECT_EQ(job_identity().key, job_identity().key);
   EXPECT_NE(job_identity().key.find(std::to_string(getppid())), std::string::npos);

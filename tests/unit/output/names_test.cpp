@@ -1,0 +1,98 @@
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "profshim/output.h"
+
+namespace profshim::output {
+namespace {
+
+NameValues values(int rank, std::int64_t window = 0) {
+  NameValues v;
+  v.rank.rank = rank;
+  v.rank.world_size = 4;
+  v.rank.local_rank = 1;
+  v.rank.local_world_size = 2;
+  v.rank.node_rank = 1;
+  v.run_name = "run";
+  v.host = "node7";
+  v.pid = 99;
+  v.first_step = 11 + window * 10;
+  v.last_step = 13 + window * 10;
+  v.window = window;
+  v.epoch = 2;
+  v.time_ns = 1'500'000'000'123;
+  v.job_id = "slurm-1";
+  return v;
+}
+
+TEST(Expand, KnowsEveryVariable) {
+  const NameValues v = values(3);
+
+  EXPECT_EQ(expand("{run_name} {rank} {local_rank} {world_size} {local_world_size} {node_rank} {host} {pid}", v),
+            "run 3 1 4 2 1 node7 99");
+  EXPECT_EQ(expand("{step} {first_step} {last_step} {window} {epoch} {time} {time_ns} {job_id} {phase}", v),
+            "11 11 13 0 2 1500 1500000000123 slurm-1 step");
+  for (const std::string_view variable : pattern_variables()) {
+    EXPECT_NE(expand("{" + std::string(variable) + "}", v), "") << variable;
+  }
+}
+
+TEST(Expand, WhatIsNotKnownIsSaid) {
+  NameValues v = values(3);
+  v.rank.node_rank = -1;
+
+  EXPECT_EQ(expand("{node_rank}", v), "unknown");
+}
+
+TEST(TraceFileName, TheDefaultNeedsNothingAdded) {
+  std::string added;
+
+  EXPECT_EQ(trace_file_name(Spec{}, values(3), added), "step11/rank3.11.pt.trace.json");
+  EXPECT_EQ(added, "");
+}
+
+TEST(TraceFileName, MissingPartsAreAddedSoThatNamesNeverMeet) {
+  Spec spec;
+  spec.output.filename = "trace.json";
+  spec.schedule.repeat = 3;
+  std::set<std::string> names;
+  for (int rank = 0; rank < 4; ++rank) {
+    for (int window = 0; window < 3; ++window) {
+      std::string added;
+      names.insert(trace_file_name(spec, values(rank, window), added));
+      EXPECT_NE(added, "");
+    }
+  }
+
+  EXPECT_EQ(names.size(), 12u);
+  EXPECT_EQ(names.count("trace-rank2-w1.json"), 1u);
+}
+
+TEST(TraceFileName, TheEndingFollowsGzip) {
+  Spec spec;
+  std::string added;
+  spec.output.gzip = Gzip::kYes;
+  EXPECT_TRUE(trace_file_name(spec, values(0), added).ends_with(".pt.trace.json.gz"));
+
+  spec.output.filename = "r{rank}.json.gz";
+  spec.output.gzip = Gzip::kNo;
+  EXPECT_EQ(trace_file_name(spec, values(0), added), "r0.json");
+}
+
+TEST(WithPart, StandsBeforeTheEndingsReadersLookFor) {
+  EXPECT_EQ(with_part("step11/rank3.11.pt.trace.json", "_part2"), "step11/rank3_part2.11.pt.trace.json");
+  EXPECT_EQ(with_part("a.b/trace", "_part2"), "a.b/trace_part2");
+  EXPECT_EQ(with_part("x.json.gz", "-rank1"), "x-rank1.json.gz");
+}
+
+TEST(RunName, IsOnePathComponent) {
+  Spec spec;
+  spec.profile.run_name = "a/b {x}";
+  EXPECT_EQ(run_name_for(spec, {"k", "r"}), "a_b__x_");
+  spec.profile.run_name = "..";
+  EXPECT_EQ(run_name_for(spec, {"k", "r"}), "_");
+}
+
+}  // namespace
+}  // namespace profshim::output

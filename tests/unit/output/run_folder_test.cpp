@@ -1,0 +1,137 @@
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <fstream>
+
+#include "profshim/manifest.h"
+#include "profshim/output.h"
+#include "unit/temporary_folder.h"
+
+namespace profshim::output {
+namespace {
+
+constexpr std::int64_t kNow = 1'790'000'000'000'000'000;
+
+TEST(OpenRun, AllRanksOfAJobShareOneBase) {
+  test::TemporaryFolder folder;
+  const std::int64_t quarter = 7889238'000'000'000;
+
+  const RunFolder first = open_run(Spec{}, folder.path() + "/run", {"job1", "j"}, kNow);
+  const RunFolder second = open_run(Spec{}, folder.path() + "/run", {"job1", "j"}, kNow + quarter);
+
+  EXPECT_EQ(first.problem, "");
+  EXPECT_EQ(second.problem, "");
+  EXPECT_EQ(first.base_time_ns, second.base_time_ns);
+  EXPECT_EQ(first.base_time_ns % quarter, 0);
+}
+
+TEST(OpenRun, AnotherRunIsRefusedByDefault) {
+  test::TemporaryFolder folder;
+  ASSERT_EQ(open_run(Spec{}, folder.path() + "/run", {"job1", "j"}, kNow).problem, "");
+
+  const RunFolder second = open_run(Spec{}, folder.path() + "/run", {"job2", "j"}, kNow);
+
+  EXPECT_NE(second.problem.find("output.overwrite"), std::string::npos) << second.problem;
+}
+
+TEST(OpenRun, OverwriteNewTakesANumberedSiblingForAllRanks) {
+  test::TemporaryFolder folder;
+  Spec spec;
+  spec.output.overwrite = Overwrite::kNew;
+  open_run(spec, folder.path() + "/run", {"job1", "j"}, kNow);
+
+  EXPECT_EQ(open_run(spec, folder.path() + "/run", {"job2", "j"}, kNow).path, folder.path() + "/run-2");
+  EXPECT_EQ(open_run(spec, folder.path() + "/run", {"job2", "j"}, kNow).path, folder.path() + "/run-2");
+  EXPECT_EQ(open_run(spec, folder.path() + "/run", {"job3", "j"}, kNow).path, folder.path() + "/run-3");
+}
+
+TEST(OpenRun, OverwriteTrueTakesTheFolderOver) {
+  test::TemporaryFolder folder;
+  Spec spec;
+  spec.output.overwrite = Overwrite::kYes;
+  open_run(spec, folder.path() + "/run", {"job1", "j"}, kNow);
+
+  EXPECT_EQ(open_run(spec, folder.path() + "/run", {"job2", "j"}, kNow).problem, "");
+  EXPECT_EQ(open_run(Spec{}, folder.path() + "/run", {"job2", "j"}, kNow).problem, "");
+}
+
+TEST(OpenRun, SaysWhenTheFolderCannotBeMade) {
+  test::TemporaryFolder folder;
+  std::ofstream(folder.path() + "/file") << "x";
+
+  const RunFolder run = open_run(Spec{}, folder.path() + "/file/run", {"job1", "j"}, kNow);
+
+  EXPECT_NE(run.problem.find("Not a directory"), std::string::npos) << run.problem;
+}
+
+// Runs `body` in a child that stays alive until the claim was tried here.
+TEST(ClaimRank, ALiveOwnerKeepsItsClaimADeadOneDoesNot) {
+  test::TemporaryFolder folder;
+  int ready[2];
+  int leave[2];
+  ASSERT_EQ(pipe(ready), 0);
+  ASSERT_EQ(pipe(leave), 0);
+  const pid_t child = fork();
+  if (child == 0) {
+    std::string owner;
+    const char answer = claim_rank(folder.path(), 0, owner) ? 'y' : 'n';
+    char byte;
+    const bool told = write(ready[1], &answer, 1) == 1 && read(leave[0], &byte, 1) == 1;
+    _exit(told ? 0 : 1);
+  }
+  char answer = 0;
+  ASSERT_EQ(read(ready[0], &answer, 1), 1);
+  ASSERT_EQ(answer, 'y');
+
+  std::string owner;
+  EXPECT_FALSE(claim_rank(folder.path(), 0, owner));
+  EXPECT_NE(owner.find(std::to_string(child)), std::string::npos) << owner;
+  EXPECT_TRUE(claim_rank(folder.path(), 1, owner));
+
+  ASSERT_EQ(write(leave[1], "x", 1), 1);
+  int status = 0;
+  waitpid(child, &status, 0);
+  EXPECT_EQ(status, 0);
+  EXPECT_TRUE(claim_rank(folder.path(), 0, owner)) << owner;
+  for (const int fd : {ready[0], ready[1], leave[0], leave[1]}) close(fd);
+}
+
+TEST(Manifest, ReadsBackWhatWasWritten) {
+  test::TemporaryFolder folder;
+  Manifest m;
+  m.rank.rank = 2;
+  m.rank.world_size = 4;
+  m.run_name = "quote \" in it";
+  m.state = "active";
+  m.windows.push_back({1, 11, 13, "step11/rank2.11.pt.trace.json", 1000, 50, 3, "written", false, true, true});
+  m.problems = {"a problem"};
+  ASSERT_TRUE(write_manifest(folder.path(), m));
+
+  const auto found = read_manifests(folder.path());
+
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_EQ(found[0].run_name, m.run_name);
+  ASSERT_EQ(found[0].windows.size(), 1u);
+  const ManifestWindow& w = found[0].windows[0];
+  EXPECT_EQ(w.file, m.windows[0].file);
+  EXPECT_EQ(w.last_step, 13);
+  EXPECT_EQ(w.dropped, 3u);
+  EXPECT_FALSE(w.complete);
+  EXPECT_TRUE(w.truncated);
+  EXPECT_TRUE(w.recovered);
+  EXPECT_EQ(found[0].problems, m.problems);
+}
+
+TEST(Manifest, SaysWhichFileIsNone) {
+  test::TemporaryFolder folder;
+  std::ofstream(folder.path() + "/manifest-rank0.json") << "{ half";
+
+  const auto found = read_manifests(folder.path());
+
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_TRUE(found[0].state.starts_with("unreadable"));
+}
+
+}  // namespace
+}  // namespace profshim::output
