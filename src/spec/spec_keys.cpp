@@ -524,7 +524,7 @@ std::vector<KeyRow> make_rows() {
       choice_row<Gzip>(
           "output.gzip", {{"false", Gzip::kNo}, {"true", Gzip::kYes}, {"auto", Gzip::kAuto}},
           [](Spec& s) -> Gzip& { return s.output.gzip; },
-          "compress traces (.gz is added to the name); auto = as profshim thinks best", {}, true),
+          "compress traces (.gz is added to the name); auto = large traces only", {}, true),
       integer_row(
           "output.gzip_level", 1, 9, +[](Spec& s) -> int& { return s.output.gzip_level; }, "1 = fast, 9 = small"),
       choice_row<Overwrite>(
