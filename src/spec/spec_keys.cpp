@@ -5,6 +5,7 @@
 #include <charconv>
 #include <cstddef>
 #include <initializer_list>
+#include <limits>
 #include <utility>
 
 #include "profshim/output.h"
@@ -39,8 +40,9 @@ KeyRow integer_row(std::string key, std::int64_t least, std::int64_t most, Numbe
     if (number < least || number > most) {
       const bool small = number < least;
       refusal = {std::to_string(number) + (small ? " is too small" : " is too large"), "allowed: " + values, 0, 0};
-      // What does not fit into 64 bits arrives as the largest number there is.
       if (!small && values.ends_with("more")) refusal.hint += ", up to 9007199254740992";
+      // What does not fit into 64 bits arrives as the largest number there is.
+      if (number == std::numeric_limits<std::int64_t>::max()) refusal.message = "the number is too large";
       return false;
     }
     member(spec) = static_cast<Number>(number);
@@ -524,7 +526,7 @@ std::vector<KeyRow> make_rows() {
       choice_row<Gzip>(
           "output.gzip", {{"false", Gzip::kNo}, {"true", Gzip::kYes}, {"auto", Gzip::kAuto}},
           [](Spec& s) -> Gzip& { return s.output.gzip; },
-          "compress traces (.gz is added to the name); auto = as profshim thinks best", {}, true),
+          "compress traces (.gz is added to the name); auto = large traces only", {}, true),
       integer_row(
           "output.gzip_level", 1, 9, +[](Spec& s) -> int& { return s.output.gzip_level; }, "1 = fast, 9 = small"),
       choice_row<Overwrite>(

@@ -55,6 +55,8 @@ Problem syntax_problem(const std::string& drawing, const std::string& name, int 
     headline = colon == std::string::npos ? "" : headline.substr(std::min(headline.size(), colon + 1));
   }
   while (!headline.empty() && (headline.front() == ' ' || headline.front() == ':')) headline.erase(0, 1);
+  while (headline.ends_with('.')) headline.pop_back();
+  while (remark.ends_with('.')) remark.pop_back();
   problem.message = "not valid TOML";
   if (!headline.empty()) problem.message += ": " + headline;
   if (!remark.empty() && remark != "here") problem.message += (headline.empty() ? ": " : " (") + remark;

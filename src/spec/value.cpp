@@ -162,7 +162,8 @@ bool read_number(const Value& value, double& out, Refusal& refusal) {
   } else {
     parsed = false;
   }
-  return (parsed && std::isfinite(out)) || wrong_type(refusal, "a number", value);
+  if (!parsed) return wrong_type(refusal, "a number", value);
+  return std::isfinite(out) || refuse(refusal, "must be a finite number");
 }
 
 bool read_text(const Value& value, std::string& out, Refusal& refusal) {

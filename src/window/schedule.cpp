@@ -85,7 +85,8 @@ Action Schedule::action_of(std::int64_t step) const {
 bool Schedule::over(std::int64_t step) const {
   if (!steps.empty()) return step > steps.back().last;
   if (repeat <= 0) return false;
-  return Wide{step} >= Wide{skip_first} - shift(*this) + Wide{repeat} * cycle_length(*this);
+  // Compared as a quotient: the product of repeat and length may not fit.
+  return step >= skip_first && position(*this, step).cycle >= repeat;
 }
 
 std::optional<std::int64_t> Schedule::next_recorded(std::int64_t step) const {

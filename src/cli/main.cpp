@@ -1,0 +1,76 @@
+// The tool: a table of commands.
+#include <array>
+#include <cstdio>
+#include <exception>
+#include <string_view>
+#include <vector>
+
+#include "command.h"
+#include "profshim/base.h"
+
+namespace profshim::cli {
+
+extern const Command kRun, kCheck, kExplain, kSchedule, kKeys;
+
+namespace {
+
+const std::array kCommands = {&kRun, &kCheck, &kExplain, &kSchedule, &kKeys};
+
+void print_commands(std::FILE* to) {
+  std::fprintf(
+      to, "profshim %s: traces of unmodified jobs\n\nusage: profshim COMMAND [options]; profshim COMMAND --help\n\n",
+      kVersion.data());
+  for (const Command* command : kCommands) std::fprintf(to, "  %-10s %s\n", command->name, command->sentence);
+  std::fputs("\nexit status: 0 fine, 1 found something, 2 could not or invalid input\n", to);
+}
+
+int unknown_command(std::string_view name) {
+  std::vector<std::string_view> names;
+  for (const Command* command : kCommands) names.emplace_back(command->name);
+  const std::string_view near = nearest(name, names);
+  std::fprintf(stderr, "profshim: unknown command \"%.*s\"; ", static_cast<int>(name.size()), name.data());
+  if (near.empty()) {
+    std::fputs("`profshim --help` lists the commands\n", stderr);
+  } else {
+    std::fprintf(stderr, "did you mean \"%.*s\"?\n", static_cast<int>(near.size()), near.data());
+  }
+  return kInvalid;
+}
+
+int run_command(int argc, char** argv) {
+  if (argc < 2) {
+    print_commands(stderr);
+    return kInvalid;
+  }
+  const std::string_view name = argv[1];
+  if (name == "--help" || name == "-h" || name == "help") {
+    print_commands(stdout);
+    return kFine;
+  }
+  if (name == "--version") {
+    std::printf("profshim %s\n", kVersion.data());
+    return kFine;
+  }
+  for (const Command* command : kCommands) {
+    if (name == command->name) return command->run(argc - 1, argv + 1);
+  }
+  return unknown_command(name);
+}
+
+}  // namespace
+}  // namespace profshim::cli
+
+int main(int argc, char** argv) {
+  try {
+    const int status = profshim::cli::run_command(argc, argv);
+    // A full disk or a closed pipe must not look like success.
+    if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) {
+      std::fputs("profshim: the output could not be written\n", stderr);
+      return profshim::cli::kInvalid;
+    }
+    return status;
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "profshim: %s\n", error.what());
+    return profshim::cli::kInvalid;
+  }
+}

@@ -1,0 +1,360 @@
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <string>
+
+#include "profshim/spec.h"
+
+namespace profshim {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// A folder of spec files that goes with the test.
+class SpecFolder : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    char name[] = "/tmp/profshim-spec-XXXXXX";
+    folder_ = mkdtemp(name);
+  }
+  void TearDown() override { fs::remove_all(folder_); }
+  std::string write(const std::string& name, const std::string& text) {
+    fs::create_directories((folder_ / name).parent_path());
+    std::ofstream(folder_ / name) << text;
+    return folder_ / name;
+  }
+  LoadedSpec load(const std::string& name) {
+    SpecSources sources;
+    sources.file = folder_ / name;
+    return load_spec(sources);
+  }
+  fs::path folder_;
+};
+using LoadSpec = SpecFolder;
+using Include = SpecFolder;
+
+std::string lines_of(const LoadedSpec& loaded) {
+  std::string out;
+  for (const Problem& problem : loaded.problems) out += to_line(problem) + "\n";
+  return out;
+}
+
+std::string origin_of(const LoadedSpec& loaded, std::string_view key) {
+  for (const LoadedSpec::Origin& origin : loaded.origins) {
+    if (origin.key == key) return origin.value + " from " + origin.origin;
+  }
+  return "";
+}
+
+LoadedSpec with_environment(std::vector<std::pair<std::string, std::string>> environment,
+                            std::vector<std::pair<std::string, std::string>> options = {}) {
+  SpecSources sources;
+  sources.environment = std::move(environment);
+  sources.options = std::move(options);
+  return load_spec(sources);
+}
+
+TEST_F(LoadSpec, WithoutAnythingIsOff) {
+  const LoadedSpec loaded = load_spec({});
+  EXPECT_TRUE(loaded.ok());
+  EXPECT_FALSE(loaded.enabled);
+}
+
+TEST_F(LoadSpec, AFileAloneIsOn) {
+  write("s.toml", "version = 1\n");
+  const LoadedSpec loaded = load("s.toml");
+  EXPECT_EQ(lines_of(loaded), "");
+  EXPECT_TRUE(loaded.enabled);
+}
+
+TEST_F(LoadSpec, SaysWhyAFileCannotBeRead) {
+  EXPECT_EQ(lines_of(load("none.toml")), (folder_ / "none.toml").string() + ": cannot be read: No such file or directory\n");
+  EXPECT_EQ(lines_of(load("")), folder_.string() + "/: is a folder, not a spec\n");
+  SpecSources device;
+  device.file = "/dev/zero";
+  EXPECT_EQ(lines_of(load_spec(device)), "/dev/zero: is not a regular file\n");
+}
+
+TEST_F(LoadSpec, RefusesAHugeFile) {
+  write("huge.toml", "version = 1\n#" + std::string(1 << 20, 'x'));
+  EXPECT_NE(lines_of(load("huge.toml")).find("is larger than 1 MiB"), std::string::npos);
+}
+
+TEST_F(LoadSpec, SurvivesAFileOfOneMegabyteOfKeys) {
+  std::string text = "version = 1\n";
+  for (int i = 0; i < 20000; ++i) text += "key" + std::to_string(i) + " = [1, 2]\n";
+  const LoadedSpec loaded = load_spec_text(text, "many");
+  EXPECT_FALSE(loaded.ok());
+  EXPECT_LE(loaded.problems.size(), 100u);
+}
+
+TEST_F(LoadSpec, TakesTheStrictBooleans) {
+  for (const char* word : {"true", "\"true\"", "\"yes\"", "\"on\"", "\"1\"", "1"}) {
+    EXPECT_TRUE(load_spec_text("version=1\nprofile.enable = " + std::string(word), "x").enabled) << word;
+  }
+  for (const char* word : {"false", "\"false\"", "\"no\"", "\"off\"", "\"0\"", "0"}) {
+    const LoadedSpec loaded = load_spec_text("version=1\nprofile.enable = " + std::string(word), "x");
+    EXPECT_TRUE(loaded.ok()) << word;
+    EXPECT_FALSE(loaded.enabled) << word;
+  }
+  EXPECT_FALSE(load_spec_text("version=1\nprofile.enable = \"True\"", "x").ok());
+}
+
+TEST_F(LoadSpec, TheEnvironmentAloneIsEnough) {
+  const LoadedSpec loaded = with_environment({{"PROFSHIM_RANKS", "all"}});
+  EXPECT_EQ(lines_of(loaded), "");
+  EXPECT_TRUE(loaded.enabled);
+  EXPECT_EQ(loaded.spec.ranks.select.text(), "all");
+}
+
+TEST_F(LoadSpec, OffByTheEnvironmentBeatsTheFile) {
+  write("s.toml", "version = 1\nprofile.enable = true\n");
+  SpecSources sources;
+  sources.file = folder_ / "s.toml";
+  sources.environment = {{"PROFSHIM", "off"}};
+  EXPECT_FALSE(load_spec(sources).enabled);
+  sources.environment = {{"PROFSHIM", "maybe"}};
+  EXPECT_EQ(lines_of(load_spec(sources)),
+            "PROFSHIM: profile.enable: \"maybe\" is not a boolean; allowed: 1, true, yes, on, 0, false, no, off\n");
+}
+
+TEST_F(LoadSpec, LaterSourcesWin) {
+  const std::string path = write("s.toml", "version = 1\n[ranks]\nselect = \"1\"\n[output]\nfolder = \"file\"\n");
+  SpecSources sources;
+  sources.file = path;
+  EXPECT_EQ(origin_of(load_spec(sources), "ranks.select"), "\"1\" from " + path + ":3");
+  sources.environment = {{"PROFSHIM_RANKS", "3"}, {"PROFSHIM_SET", "ranks.select=2 output.folder=set"}};
+  EXPECT_EQ(origin_of(load_spec(sources), "ranks.select"), "\"3\" from PROFSHIM_RANKS");
+  EXPECT_EQ(origin_of(load_spec(sources), "output.folder"), "\"set\" from PROFSHIM_SET");
+  sources.options = {{"--ranks", "4"}};
+  EXPECT_EQ(origin_of(load_spec(sources), "ranks.select"), "\"4\" from --ranks");
+  sources.options = {{"--set", "ranks.select=5"}, {"--ranks", "4"}};
+  EXPECT_EQ(origin_of(load_spec(sources), "ranks.select"), "\"5\" from --set");
+  EXPECT_EQ(origin_of(load_spec(sources), "limits.total_traces"), "64 from default");
+}
+
+TEST_F(LoadSpec, EveryShortFormSetsItsKey) {
+  const LoadedSpec loaded = with_environment({{"PROFSHIM", "1"},
+                                              {"PROFSHIM_RANKS", "local:0"},
+                                              {"PROFSHIM_STEPS", "1,2,5-7"},
+                                              {"PROFSHIM_FOLDER", "/a b/\"c\""},
+                                              {"PROFSHIM_ACTIVITIES", "mpi,nvtx"},
+                                              {"PROFSHIM_MEM", "64MiB"},
+                                              {"PROFSHIM_LOG", "debug"},
+                                              {"PROFSHIM_RUN_NAME", "it's"}});
+  EXPECT_EQ(lines_of(loaded), "");
+  EXPECT_EQ(loaded.spec.ranks.select.text(), "local:0");
+  ASSERT_EQ(loaded.spec.schedule.steps.size(), 2u);
+  EXPECT_EQ(loaded.spec.schedule.steps[0].last, 2);
+  EXPECT_EQ(loaded.spec.schedule.steps[1].first, 5);
+  EXPECT_EQ(loaded.spec.output.folder, "/a b/\"c\"");
+  EXPECT_TRUE(loaded.spec.activities.mpi && loaded.spec.activities.nvtx);
+  EXPECT_FALSE(loaded.spec.activities.cpu || loaded.spec.activities.cuda || loaded.spec.activities.nccl);
+  EXPECT_EQ(loaded.spec.limits.host_memory, 64u << 20);
+  EXPECT_EQ(loaded.spec.profile.log_level, LogLevel::kDebug);
+  EXPECT_EQ(loaded.spec.profile.log, "stderr");
+  EXPECT_EQ(loaded.spec.profile.run_name, "it's");
+}
+
+TEST_F(LoadSpec, TheLogVariableIsALevelOrAPath) {
+  const LoadedSpec loaded = with_environment({{"PROFSHIM_LOG", "/tmp/p.log"}});
+  EXPECT_EQ(loaded.spec.profile.log, "/tmp/p.log");
+  EXPECT_EQ(loaded.spec.profile.log_level, LogLevel::kWarn);
+}
+
+TEST_F(LoadSpec, SetTakesQuotesListsAndBrackets) {
+  const LoadedSpec loaded = with_environment(
+      {{"PROFSHIM_SET",
+        "output.folder=\"/a b/{run_name}\"  schedule.steps=[1, \"3-4\"] capture.activities=cpu,mpi\n"
+        "process.match=['x y', \"z\\u00e9\"] limits.window_seconds=0.5"}});
+  EXPECT_EQ(lines_of(loaded), "");
+  EXPECT_EQ(loaded.spec.output.folder, "/a b/{run_name}");
+  EXPECT_EQ(loaded.spec.schedule.steps.size(), 2u);
+  EXPECT_FALSE(loaded.spec.activities.nvtx);
+  EXPECT_EQ(loaded.spec.process.match, (std::vector<std::string>{"x y", "z\u00e9"}));
+  EXPECT_EQ(loaded.spec.limits.window_seconds, 0.5);
+}
+
+TEST_F(LoadSpec, WrongOverridesNameTheirSource) {
+  const auto line = [](const char* set) { return lines_of(with_environment({{"PROFSHIM_SET", set}})); };
+  EXPECT_EQ(line("schedule.actve=3"), "PROFSHIM_SET: schedule.actve: unknown key; did you mean schedule.active?\n");
+  EXPECT_EQ(line("schedule.active=x"), "PROFSHIM_SET: schedule.active: must be a whole number, not \"x\"\n");
+  EXPECT_EQ(line("oops"), "PROFSHIM_SET: \"oops\" is no key=value; write key=value, separated by blanks\n");
+  EXPECT_EQ(line("output.folder=\"a"),
+            "PROFSHIM_SET: the quotes or brackets of \"output.folder=\"a\" are not closed; write key=value, separated by "
+            "blanks\n");
+  EXPECT_EQ(line("version=1"), "PROFSHIM_SET: version: can be given in a spec file only\n");
+  EXPECT_EQ(lines_of(with_environment({}, {{"--ranks", ""}})),
+            "--ranks: ranks.select: an empty expression chooses nobody; write \"all\" for every rank\n");
+}
+
+TEST_F(LoadSpec, UnknownVariablesAreAWarning) {
+  const LoadedSpec loaded = with_environment({{"PROFSHIM_RNKS", "3"},
+                                              {"PROFSHIM_ACTIVE", "1"},
+                                              {"PROFSHIM_NVTX_CHAIN", "x"},
+                                              {"PROFSHIM_COLOUR", "1"}});
+  EXPECT_TRUE(loaded.ok());
+  EXPECT_EQ(lines_of(loaded),
+            "environment: warning: unknown variable PROFSHIM_RNKS; did you mean PROFSHIM_RANKS?\n"
+            "environment: warning: unknown variable PROFSHIM_COLOUR; keys are set with PROFSHIM_SET=\"key=value\"\n");
+}
+
+TEST_F(LoadSpec, VariablesOfOurOwnDoNotSwitchRecordingOn) {
+  EXPECT_FALSE(with_environment({{"PROFSHIM_ACTIVE", "1:2"}, {"PROFSHIM_NVTX_CHAIN", "x"}}).enabled);
+}
+
+TEST_F(LoadSpec, StepsOfAnOverrideReplaceTheCycleOfTheFileAndTheOtherWayRound) {
+  const std::string cycle = write("cycle.toml", "version = 1\n[schedule]\nactive = 7\nwait = 3\n");
+  SpecSources sources;
+  sources.file = cycle;
+  sources.environment = {{"PROFSHIM_STEPS", "4"}};
+  const LoadedSpec listed = load_spec(sources);
+  EXPECT_EQ(lines_of(listed), "");
+  EXPECT_EQ(listed.spec.schedule.steps.size(), 1u);
+  EXPECT_EQ(origin_of(listed, "schedule.active"), "3 from not used: schedule.steps is given");
+
+  sources.file = write("list.toml", "version = 1\n[schedule]\nsteps = [1]\n");
+  sources.environment = {{"PROFSHIM_SET", "schedule.active=2"}};
+  const LoadedSpec cycled = load_spec(sources);
+  EXPECT_TRUE(cycled.spec.schedule.steps.empty());
+  EXPECT_EQ(cycled.spec.schedule.active, 2);
+}
+
+TEST_F(LoadSpec, StepsAndCycleInOneLayerContradictEachOther) {
+  EXPECT_FALSE(with_environment({}, {{"--steps", "1"}, {"--set", "schedule.active=2"}}).ok());
+}
+
+TEST_F(LoadSpec, AdjacentStepsShareARangeOnlyWhenContinuous) {
+  const std::string text = "version=1\n[schedule]\nsteps=[4, 2, \"5-6\", 3, 9, 5]\n";
+  const auto joined = load_spec_text(text, "x").spec.schedule.steps;
+  ASSERT_EQ(joined.size(), 2u);
+  EXPECT_EQ(joined[0].first, 2);
+  EXPECT_EQ(joined[0].last, 6);
+  EXPECT_EQ(load_spec_text(text + "continuous = false\n", "x").spec.schedule.steps.size(), 5u);
+}
+
+TEST_F(LoadSpec, ProblemsWithErrorsLeaveOnErrorReadable) {
+  const LoadedSpec loaded = load_spec_text("version=1\nprofile.on_error=\"abort\"\nschedule.active=0\n", "x");
+  EXPECT_FALSE(loaded.ok());
+  EXPECT_TRUE(loaded.spec.profile.abort_on_error);
+}
+
+TEST_F(LoadSpec, WarningsDoNotFailAndComeLast) {
+  const LoadedSpec loaded =
+      load_spec_text("version=1\n[schedule]\nwarmup=0\n[steps]\nevery_ms=5\n[output]\nfolder=\"\"\n", "x");
+  ASSERT_EQ(loaded.problems.size(), 3u);
+  EXPECT_EQ(loaded.problems[0].severity, Problem::Severity::kError);
+  EXPECT_EQ(loaded.problems[2].severity, Problem::Severity::kWarning);
+}
+
+TEST_F(LoadSpec, CollectivePatternsAreTakenFromTheHookTables) {
+  EXPECT_TRUE(load_spec_text("version=1\nsteps={source=\"collective\",pattern=\"MPI_In*\"}\n", "x").ok());
+}
+
+TEST_F(LoadSpec, ReadsTheEnvironmentOfTheProcess) {
+  setenv("PROFSHIM_SPEC", "/x/y.toml", 1);
+  setenv("PROFSHIM_RANKS", "a=b", 1);
+  setenv("PROFSHIMX", "no", 1);
+  const SpecSources sources = sources_from_environment();
+  unsetenv("PROFSHIM_SPEC");
+  unsetenv("PROFSHIM_RANKS");
+  unsetenv("PROFSHIMX");
+  EXPECT_EQ(sources.file, "/x/y.toml");
+  ASSERT_EQ(sources.environment.size(), 1u);
+  EXPECT_EQ(sources.environment[0], (std::pair<std::string, std::string>("PROFSHIM_RANKS", "a=b")));
+}
+
+// ---- include ------------------------------------------------------------------------------------------------------------
+
+TEST_F(Include, LaterFilesOverrideAndTheIncludingFileWins) {
+  write("sub/a.toml", "version=1\n[ranks]\nselect=\"1\"\n[schedule]\nactive=5\nwait=6\n");
+  write("sub/b.toml", "version=1\n[schedule]\nactive=7\n");
+  write("main.toml", "version=1\ninclude.files=[\"sub/a.toml\", \"sub/b.toml\"]\n[ranks]\nselect=\"2\"\n");
+  const LoadedSpec loaded = load("main.toml");
+  EXPECT_EQ(lines_of(loaded), "");
+  EXPECT_EQ(loaded.spec.ranks.select.text(), "2");
+  EXPECT_EQ(loaded.spec.schedule.active, 7);
+  EXPECT_EQ(origin_of(loaded, "schedule.wait"), "6 from " + (folder_ / "sub/a.toml").string() + ":6");
+}
+
+TEST_F(Include, PathsAreRelativeToTheFileThatHoldsThem) {
+  write("sub/deep/c.toml", "version=1\n[schedule]\nactive=9\n");
+  write("sub/a.toml", "version=1\ninclude.files=[\"deep/c.toml\"]\n");
+  write("main.toml", "version=1\ninclude.files=[\"sub/a.toml\"]\n");
+  EXPECT_EQ(load("main.toml").spec.schedule.active, 9);
+}
+
+TEST_F(Include, ACircleIsRefused) {
+  write("a.toml", "version=1\ninclude.files=[\"b.toml\"]\n");
+  write("b.toml", "version=1\ninclude.files=[\"./a.toml\"]\n");
+  EXPECT_NE(lines_of(load("a.toml")).find("includes itself"), std::string::npos);
+}
+
+TEST_F(Include, ADiamondIsFineAndItsProblemsAreSaidOnce) {
+  write("base.toml", "version=1\n[schedule]\nactive=0\n");
+  write("a.toml", "version=1\ninclude.files=[\"base.toml\"]\n");
+  write("b.toml", "version=1\ninclude.files=[\"base.toml\"]\n");
+  write("main.toml", "version=1\ninclude.files=[\"a.toml\",\"b.toml\"]\n");
+  EXPECT_EQ(load("main.toml").problems.size(), 1u);
+}
+
+std::vector<int> chosen(const LoadedSpec& loaded, int world) {
+  std::vector<int> out;
+  for (int r = 0; r < world; ++r) {
+    Rank rank;
+    rank.rank = r;
+    rank.world_size = world;
+    if (loaded.spec.ranks.select.selects(rank)) out.push_back(r);
+  }
+  return out;
+}
+
+TEST_F(Include, RankSetsAreCombinedAsSets) {
+  const auto combine = [&](const char* how, const char* first, const char* second) {
+    write("first.toml", "version=1\nranks.select=\"" + std::string(first) + "\"\n");
+    write("main.toml", "version=1\ninclude={files=[\"first.toml\"],combine=\"" + std::string(how) + "\"}\nranks.select=\"" +
+                           second + "\"\n");
+    return load("main.toml");
+  };
+  EXPECT_EQ(chosen(combine("intersection", "all", "3"), 8), (std::vector<int>{3}));
+  EXPECT_EQ(chosen(combine("union", "0", "3"), 8), (std::vector<int>{0, 3}));
+  EXPECT_EQ(chosen(combine("override", "0", "3"), 8), (std::vector<int>{3}));
+  EXPECT_EQ(chosen(combine("intersection", "0-3, 6", "!2 & 1-7"), 8), (std::vector<int>{1, 3, 6}));
+  EXPECT_EQ(chosen(combine("union", "0 & 1", "3"), 8), (std::vector<int>{3}));
+  EXPECT_FALSE(combine("intersection", "1", "2").ok());
+}
+
+TEST_F(Include, ARankSetThatOneFileDoesNotGiveIsNotTheDefault) {
+  write("first.toml", "version=1\nschedule.active=2\n");
+  write("main.toml", "version=1\ninclude={files=[\"first.toml\"],combine=\"intersection\"}\nranks.select=\"3\"\n");
+  EXPECT_EQ(chosen(load("main.toml"), 8), (std::vector<int>{3}));
+}
+
+TEST_F(Include, ListsAreCombinedAsSets) {
+  write("a.toml", "version=1\n[capture]\nactivities=[\"cpu\",\"mpi\"]\n[schedule]\nsteps=[\"1-5\"]\n[process]\nmatch=[\"x\"]\n");
+  const std::string rest = "[capture]\nactivities=[\"mpi\",\"nvtx\"]\n[schedule]\nsteps=[\"4-9\"]\n[process]\nmatch=[\"x\",\"y\"]\n";
+  write("u.toml", "version=1\ninclude={files=[\"a.toml\"],combine=\"union\"}\n" + rest);
+  write("i.toml", "version=1\ninclude={files=[\"a.toml\"],combine=\"intersection\"}\n" + rest);
+
+  const Spec both = load("u.toml").spec;
+  EXPECT_TRUE(both.activities.cpu && both.activities.mpi && both.activities.nvtx);
+  EXPECT_EQ(both.schedule.steps.at(0).last, 9);
+  EXPECT_EQ(both.process.match.size(), 2u);
+  const Spec common = load("i.toml").spec;
+  EXPECT_TRUE(common.activities.mpi);
+  EXPECT_FALSE(common.activities.cpu || common.activities.nvtx);
+  EXPECT_EQ(common.schedule.steps.at(0).first, 4);
+  EXPECT_EQ(common.schedule.steps.at(0).last, 5);
+  EXPECT_EQ(common.process.match, (std::vector<std::string>{"x"}));
+}
+
+TEST_F(Include, ATextThatIsNoFileCannotInclude) {
+  EXPECT_FALSE(load_spec_text("version=1\ninclude.files=[\"/etc/passwd\"]\n", "text").ok());
+}
+
+}  // namespace
+}  // namespace profshim

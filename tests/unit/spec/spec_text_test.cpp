@@ -1,0 +1,153 @@
+#include <gtest/gtest.h>
+
+#include <random>
+#include <string>
+
+#include "profshim/output.h"
+#include "profshim/spec.h"
+#include "unit/spec/bad_specs.h"
+
+namespace profshim {
+namespace {
+
+TEST(SpecText, TheDefaultsLoadBackToThemselves) {
+  const Spec defaults;
+  const LoadedSpec loaded = load_spec_text(defaults.to_toml(), "defaults");
+  EXPECT_TRUE(loaded.problems.empty());
+  EXPECT_EQ(loaded.spec.to_toml(), defaults.to_toml());
+}
+
+/// A spec in which any key may have any of its values.
+Spec random_spec(std::mt19937& random) {
+  const auto flip = [&] { return random() % 2 == 0; };
+  const auto number = [&](std::int64_t most) { return static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(most)); };
+  const auto text = [&] {
+    constexpr const char* kTexts[] = {"a", "x*[!y]?", "\"quoted\" \\ back", "caf\u00e9 \U0001F600", "#no comment", "'"};
+    return std::string(kTexts[random() % std::size(kTexts)]);
+  };
+  Spec s;
+  std::string message;
+  int column = 0;
+  s.profile.enable = flip();
+  s.profile.run_name = flip() ? "" : text();
+  s.profile.abort_on_error = flip();
+  s.profile.log_level = static_cast<LogLevel>(random() % 5);
+  s.profile.log = text();
+  for (auto n = random() % 3; n > 0; --n) s.process.match.push_back(text());
+  for (auto n = random() % 3; n > 0; --n) s.process.exclude.push_back(text());
+  s.process.role = text();
+  EXPECT_TRUE(s.ranks.select.parse(flip() ? "0, node:1 & !local:(0,3-5/2)" : "host:g[!a]* , last", message, column));
+  s.ranks.source = flip() ? "mpi" : "SLURM_PROCID";
+  s.ranks.record_unknown = flip();
+  s.steps.source = flip() ? StepSource::kNvtx : StepSource::kAuto;
+  s.steps.pattern = text();
+  s.steps.edge_end = flip();
+  s.steps.every = 1 + number(9);
+  s.steps.min_interval_ms = number(100);
+  s.steps.first = number(2000) - 1000;
+  s.steps.epoch = text();
+  s.steps.absolute = flip();
+  s.schedule_per_epoch = !s.steps.absolute && flip();
+  if (flip()) {
+    s.schedule.steps = {{1, 4}, {7, 7}, {10, 90}};
+    s.schedule.continuous = flip();
+  } else {
+    s.schedule.skip_first = number(100);
+    s.schedule.wait = number(100);
+    s.schedule.warmup = 1 + number(100);
+    s.schedule.active = 1 + number(100);
+    s.schedule.repeat = number(100);
+    s.schedule.skip_first_wait = number(2);
+  }
+  s.save_on_exit = flip();
+  s.activities.cpu = flip();
+  s.activities.nccl = flip();
+  s.limits.host_memory = (std::uint64_t{1} << 20) + random();
+  s.limits.window_seconds = 0.001 * static_cast<double>(1 + random() % 1000000);
+  s.limits.trace_size = std::uint64_t{1} << (16 + random() % 20);
+  s.limits.total_traces = 1 + number(1000);
+  s.limits.disk_free = flip() ? 0 : random();
+  s.limits.on_limit = static_cast<OnLimit>(random() % 3);
+  s.output.folder = flip() ? "/a b/{run_name}-{job_id}" : "x\"y";
+  s.output.filename = flip() ? "{host}/w{window}.json" : "r{rank}.json.gz";
+  s.output.gzip = static_cast<Gzip>(random() % 3);
+  s.output.gzip_level = 1 + static_cast<int>(random() % 9);
+  s.output.overwrite = static_cast<Overwrite>(random() % 3);
+  s.output.niceness = static_cast<int>(random() % 20);
+  return s;
+}
+
+TEST(SpecText, AnySpecLoadsBackToItself) {
+  std::mt19937 random(7);
+  for (int round = 0; round < 300; ++round) {
+    const Spec spec = random_spec(random);
+
+    const LoadedSpec loaded = load_spec_text(spec.to_toml(), "round");
+
+    ASSERT_TRUE(loaded.problems.empty()) << to_line(loaded.problems[0]) << "\n" << spec.to_toml();
+    ASSERT_EQ(loaded.spec.to_toml(), spec.to_toml());
+    ASSERT_EQ(loaded.spec.hash(), spec.hash());
+  }
+}
+
+TEST(SpecText, TheHashIsSixteenDigitsAndChangesWithAnyKey) {
+  Spec spec;
+  const std::string before = spec.hash();
+  EXPECT_EQ(before.size(), 16u);
+  EXPECT_EQ(before.find_first_not_of("0123456789abcdef"), std::string::npos);
+  spec.output.niceness = 11;
+  EXPECT_NE(spec.hash(), before);
+}
+
+TEST(Reference, HoldsEveryKeyWithItsDefault) {
+  const LoadedSpec loaded = load_spec_text(test::read_all(PROFSHIM_SOURCE_DIR "/config/reference.toml"), "reference");
+  EXPECT_TRUE(loaded.problems.empty());
+  EXPECT_EQ(loaded.spec.to_toml(), Spec().to_toml());
+  for (const LoadedSpec::Origin& origin : loaded.origins) {
+    EXPECT_NE(origin.origin, "default") << origin.key << " is missing in config/reference.toml";
+  }
+}
+
+TEST(Keys, EachHasAllItsFields) {
+  ASSERT_GT(spec_keys().size(), 40u);
+  for (const KeyInfo& key : spec_keys()) {
+    EXPECT_FALSE(key.type.empty() || key.values.empty() || key.default_value.empty() || key.sentence.empty()) << key.name;
+  }
+}
+
+TEST(Examples, LoadWithoutAProblem) {
+  int seen = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(PROFSHIM_SOURCE_DIR "/config/examples")) {
+    SpecSources sources;
+    sources.file = entry.path();
+
+    const LoadedSpec loaded = load_spec(sources);
+
+    EXPECT_TRUE(loaded.problems.empty()) << to_line(loaded.problems[0]);
+    ++seen;
+  }
+  EXPECT_GE(seen, 3);
+}
+
+TEST(NamePattern, KnowsEveryVariable) {
+  for (const std::string_view variable : output::pattern_variables()) {
+    EXPECT_EQ(output::check_pattern("a{" + std::string(variable) + "}.json", false), "");
+  }
+  EXPECT_EQ(output::pattern_variables().size(), 17u);
+}
+
+TEST(NamePattern, RefusesWhatIsNoLocalPlace) {
+  for (const char* text : {"s3://b/x", "gs://b", "https://h/x", "file:///tmp", "hdfs://x"}) {
+    EXPECT_NE(output::check_pattern(text, true).find("local folder"), std::string::npos) << text;
+  }
+  EXPECT_EQ(output::check_pattern("/a:b//c", true), "");
+}
+
+TEST(NamePattern, RefusesUnbalancedBraces) {
+  for (const char* text : {"{", "}", "{rank", "rank}", "{rank}}", "{{rank}}", "{}", "{rank }"}) {
+    EXPECT_NE(output::check_pattern(text, false), "") << text;
+  }
+}
+
+}  // namespace
+}  // namespace profshim

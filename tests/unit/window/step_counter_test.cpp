@@ -1,0 +1,115 @@
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "profshim/window.h"
+
+namespace profshim {
+namespace {
+
+TEST(StepCounter, CountsEveryMarkerByDefault) {
+  StepCounter counter{CounterRules{}};
+  for (std::int64_t i = 0; i < 5; ++i) {
+    const auto step = counter.on_marker(0, std::nullopt);
+
+    ASSERT_TRUE(step);
+    EXPECT_EQ(step->index, i);
+    EXPECT_EQ(step->schedule, i);
+    EXPECT_EQ(step->number, i);
+  }
+}
+
+TEST(StepCounter, SeveralMarkersMakeOneStep) {
+  CounterRules rules;
+  rules.every = 4;
+  StepCounter counter(rules);
+  std::string seen;
+  for (int i = 0; i < 10; ++i) seen += counter.on_marker(i, std::nullopt) ? 'x' : '.';
+
+  EXPECT_EQ(seen, "x...x...x.");
+}
+
+TEST(StepCounter, IgnoresMarkersThatComeTooSoon) {
+  CounterRules rules;
+  rules.min_interval_ns = 100;
+  StepCounter counter(rules);
+
+  EXPECT_TRUE(counter.on_marker(1000, std::nullopt));
+  EXPECT_FALSE(counter.on_marker(1099, std::nullopt));
+  const auto next = counter.on_marker(1100, std::nullopt);
+  ASSERT_TRUE(next);
+  EXPECT_EQ(next->index, 1);
+}
+
+TEST(StepCounter, RelativeSchedulesByCountAndKeepsTheTrueNumber) {
+  StepCounter counter{CounterRules{}};
+
+  const auto step = counter.on_marker(0, 1003);
+
+  EXPECT_EQ(step->schedule, 0);
+  EXPECT_EQ(step->number, 1003);
+}
+
+TEST(StepCounter, AbsoluteSchedulesByTheNumberInTheName) {
+  CounterRules rules;
+  rules.absolute = true;
+  rules.first = 500;
+  StepCounter counter(rules);
+
+  EXPECT_EQ(counter.on_marker(0, 1003)->schedule, 1003);
+  EXPECT_EQ(counter.on_marker(0, std::nullopt)->schedule, 501);
+}
+
+TEST(StepCounter, AnEpochStartsTheScheduleAgainAndNotTheCount) {
+  CounterRules rules;
+  rules.per_epoch = true;
+  rules.every = 2;
+  StepCounter counter(rules);
+  counter.on_marker(0, std::nullopt);
+  counter.on_marker(0, std::nullopt);
+  counter.on_marker(0, std::nullopt);
+
+  counter.on_epoch();
+
+  const auto step = counter.on_marker(0, std::nullopt);
+  ASSERT_TRUE(step);
+  EXPECT_EQ(step->index, 2);
+  EXPECT_EQ(step->schedule, 0);
+  EXPECT_EQ(step->number, 2);
+}
+
+/// The actions of 31 steps when an epoch begins before step 7.
+std::string with_reset(const Schedule& schedule, bool per_epoch) {
+  CounterRules rules;
+  rules.per_epoch = per_epoch;
+  StepCounter counter(rules);
+  std::string out;
+  for (int i = 0; i < 31; ++i) {
+    if (i == 7) counter.on_epoch();
+    out += letter(schedule.action_of(counter.on_marker(0, std::nullopt)->schedule));
+  }
+  return out;
+}
+
+TEST(StepCounter, PerEpochRepeatsTheVectorsAfterAResetAndPerRunDoesNot) {
+  const auto vectors = nlohmann::json::parse(std::ifstream(PROFSHIM_SOURCE_DIR "/tests/golden/schedule-vectors.json"));
+  for (const auto& vector : vectors.at("schedules")) {
+    const auto& c = vector.at("config");
+    Schedule schedule;
+    schedule.skip_first = c.at("skip_first");
+    schedule.wait = c.at("wait");
+    schedule.warmup = c.at("warmup");
+    schedule.active = c.at("active");
+    schedule.repeat = c.at("repeat");
+    schedule.skip_first_wait = c.at("skip_first_wait");
+    const std::string all = vector.at("actions");
+
+    EXPECT_EQ(with_reset(schedule, true), all.substr(0, 7) + all.substr(0, 24)) << vector.at("id");
+    EXPECT_EQ(with_reset(schedule, false), all) << vector.at("id");
+  }
+}
+
+}  // namespace
+}  // namespace profshim
