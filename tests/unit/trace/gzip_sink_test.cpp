@@ -99,7 +99,9 @@ TEST(GzipSink, CompressesOnTheCallersThreadWhenThereAreNoThreadsToBeHad) {
     const rlimit none = {0, 0};
     if (setrlimit(RLIMIT_NPROC, &none) != 0 || (getuid() == 0 && setuid(65534) != 0)) _exit(2);
     pthread_t thread;
-    if (pthread_create(&thread, nullptr, [](void*) -> void* { return nullptr; }, nullptr) == 0) _exit(3);
+    if (pthread_create(
+            &thread, nullptr, [](void*) -> void* { return nullptr; }, nullptr) == 0)
+      _exit(3);
     _exit(unzip(zip(text, 1, 4, 4096)) == text ? 0 : 1);
   };
 

