@@ -1,7 +1,7 @@
 // profshim ls FOLDER: what a run's folder holds, from its manifests; what does not fit together is flagged.
-#include <CLI/CLI.hpp>
 #include <unistd.h>
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
@@ -28,7 +28,8 @@ struct Flag {
 /// The value most ranks have; the smallest of several.
 template <class Value>
 Value commonest(const std::map<Value, int>& counts) {
-  return std::max_element(counts.begin(), counts.end(), [](const auto& a, const auto& b) { return a.second < b.second; })
+  return std::max_element(counts.begin(), counts.end(),
+                          [](const auto& a, const auto& b) { return a.second < b.second; })
       ->first;
 }
 
@@ -45,7 +46,8 @@ std::string host_name() {
   return gethostname(name, sizeof name - 1) == 0 ? name : "";
 }
 
-// ---- what does not fit -----------------------------------------------------------------------------------------------
+// ---- what does not fit
+// -----------------------------------------------------------------------------------------------
 
 void flag_specs(const std::vector<Manifest>& manifests, std::vector<Flag>& flags) {
   std::map<std::string, int> hashes;
@@ -82,7 +84,8 @@ void flag_files(const std::string& folder, const std::vector<Manifest>& manifest
   std::set<std::string> named;
   for (const Manifest& m : manifests) {
     for (const ManifestWindow& w : m.windows) {
-      if (w.status.starts_with("failed")) flags.push_back({m.rank.rank, "window " + std::to_string(w.window) + " " + w.status});
+      if (w.status.starts_with("failed"))
+        flags.push_back({m.rank.rank, "window " + std::to_string(w.window) + " " + w.status});
       if (w.file.empty()) continue;
       const fs::path path = (fs::path(folder) / w.file).lexically_normal();
       named.insert(path.string());
@@ -129,7 +132,8 @@ std::vector<Flag> find_flags(const std::string& folder, const std::vector<Manife
   return flags;
 }
 
-// ---- output ----------------------------------------------------------------------------------------------------------
+// ---- output
+// ----------------------------------------------------------------------------------------------------------
 
 std::string notes(const ManifestWindow& window) {
   std::string text = window.status;
@@ -150,8 +154,8 @@ void print_text(const std::vector<Manifest>& manifests, const std::vector<Flag>&
     for (const ManifestWindow& w : m.windows) {
       std::printf("%5d %-9s %6s %-9s %10s %10s %8s  %s (%s)\n", m.rank.rank, m.state.c_str(),
                   std::to_string(w.window).c_str(), steps_text(w).c_str(), std::to_string(w.events).c_str(),
-                  format_size(w.bytes).c_str(), std::to_string(w.dropped).c_str(), w.file.empty() ? "-" : w.file.c_str(),
-                  notes(w).c_str());
+                  format_size(w.bytes).c_str(), std::to_string(w.dropped).c_str(),
+                  w.file.empty() ? "-" : w.file.c_str(), notes(w).c_str());
       files += !w.file.empty();
       bytes += w.bytes;
     }
@@ -206,7 +210,8 @@ int run(int argc, char** argv) {
   CLI::App app{
       "Shows what a run's folder holds, per rank and window, and flags what does not fit together: other steps or\n"
       "another spec on a rank, files without a manifest, events left behind by a killed process.\n"
-      "Example: profshim ls ./profshim/my-run\nExit code: 0 fine, 1 something is flagged, 2 no such folder or no manifests."};
+      "Example: profshim ls ./profshim/my-run\nExit code: 0 fine, 1 something is flagged, 2 no such folder or no "
+      "manifests."};
   app.name("profshim ls");
   app.add_option("FOLDER", folder, "The run's folder (output.folder of the spec)")->required();
   app.add_flag("--json", json, "JSON instead of text");

@@ -1,6 +1,5 @@
 // profshim verify PATH...: are these traces what the readers of Kineto traces can read?
 #include <CLI/CLI.hpp>
-
 #include <cstdio>
 #include <filesystem>
 #include <map>
@@ -18,9 +17,7 @@ struct Options {
   bool json = false, quiet = false;
 };
 
-std::string plural(std::uint64_t n, const char* word) {
-  return std::to_string(n) + " " + word + (n == 1 ? "" : "s");
-}
+std::string plural(std::uint64_t n, const char* word) { return std::to_string(n) + " " + word + (n == 1 ? "" : "s"); }
 
 std::string steps_text(const FileReport& report) {
   if (report.steps.empty()) return "no steps";
@@ -147,6 +144,7 @@ int run(int argc, char** argv) {
 }  // namespace
 
 extern const Command kVerify;
-const Command kVerify = {"verify", "check trace files: structure, Kineto conformance, one window's ranks together", run};
+const Command kVerify = {"verify", "check trace files: structure, Kineto conformance, one window's ranks together",
+                         run};
 
 }  // namespace profshim
