@@ -431,7 +431,7 @@ class Document {
       case Place::kEvents:
         if (!object) return refuse("an element of traceEvents is no object");
         place_ = Place::kEvent;
-        builder_.start(stream_.Tell() - 1);
+        builder_.start(stream_.Tell());
         return true;
       case Place::kEvent:
         if (!object || field_ != Field::kArgs) return start_capture(bracket);

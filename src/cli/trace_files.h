@@ -1,0 +1,19 @@
+// Trace files on disk, by name.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace profshim::cli {
+
+/// Ends in .pt.trace.json or .pt.trace.json.gz and is not hidden (a hidden one is still being written).
+bool is_trace_name(std::string_view name);
+
+/// All traces below a folder, sorted. What cannot be read is passed over.
+std::vector<std::string> traces_below(const std::string& folder);
+
+/// Folder and the number before .pt.trace.json: the files of one window have it in common.
+std::string window_of(const std::string& path);
+
+}  // namespace profshim::cli

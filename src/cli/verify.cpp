@@ -1,0 +1,150 @@
+// profshim verify PATH...: are these traces what the readers of Kineto traces can read?
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <filesystem>
+#include <map>
+
+#include "command.h"
+#include "profshim/analysis.h"
+#include "profshim/trace.h"
+#include "trace_files.h"
+
+namespace profshim {
+namespace {
+
+struct Options {
+  std::vector<std::string> paths;
+  bool json = false, quiet = false;
+};
+
+std::string plural(std::uint64_t n, const char* word) { return std::to_string(n) + " " + word + (n == 1 ? "" : "s"); }
+
+std::string steps_text(const FileReport& report) {
+  if (report.steps.empty()) return "no steps";
+  const std::string first = std::to_string(report.steps.front()), last = std::to_string(report.steps.back());
+  return first == last ? "step " + first : "steps " + first + " to " + last;
+}
+
+std::string summary(const FileReport& report) {
+  if (!report.readable) return (report.truncated ? "cut off: " : "not readable: ") + report.error;
+  std::string text = report.conforms() ? "conforms" : "does not conform";
+  if (report.rank >= 0) text += ", rank " + std::to_string(report.rank);
+  text += ", " + plural(report.events, "event") + ", " + steps_text(report);
+  if (!report.complete) text += ", incomplete";
+  if (report.dropped > 0) text += ", " + std::to_string(report.dropped) + " dropped";
+  return text;
+}
+
+void print_text(const FileReport& report, bool quiet) {
+  if (quiet && report.conforms()) return;
+  std::printf("%s: %s\n", report.path.c_str(), summary(report).c_str());
+  if (!report.readable) return;
+  for (const Finding& finding : report.findings) {
+    if (quiet && !finding.must) continue;
+    std::printf("  %-6s %2d  %s", finding.must ? "must" : "should", finding.item, finding.message.c_str());
+    if (finding.count > 1) std::printf(" (and %s more)", std::to_string(finding.count - 1).c_str());
+    std::printf("\n");
+  }
+}
+
+std::string to_json(const FileReport& report) {
+  const auto flag = [](bool value) { return value ? "true" : "false"; };
+  std::string text = "{\"path\": " + json_string(report.path) + ", \"readable\": " + flag(report.readable);
+  text += std::string(", \"conforms\": ") + flag(report.conforms()) + ", \"error\": " + json_string(report.error);
+  text += ", \"rank\": " + std::to_string(report.rank) + ", \"events\": " + std::to_string(report.events);
+  text += std::string(", \"complete\": ") + flag(report.complete) + ", \"truncated\": " + flag(report.truncated);
+  text += ", \"dropped\": " + std::to_string(report.dropped) + ", \"spec_hash\": " + json_string(report.spec_hash);
+  text += ", \"base_time_ns\": " + std::to_string(report.base_time_ns) + ", \"steps\": [";
+  for (std::size_t i = 0; i < report.steps.size(); ++i) text += (i ? ", " : "") + std::to_string(report.steps[i]);
+  text += "], \"findings\": [";
+  for (std::size_t i = 0; i < report.findings.size(); ++i) {
+    const Finding& finding = report.findings[i];
+    text += (i ? ", {\"item\": " : "{\"item\": ") + std::to_string(finding.item) + ", \"level\": ";
+    text += finding.must ? "\"must\"" : "\"should\"";
+    text += ", \"count\": " + std::to_string(finding.count) + ", \"message\": " + json_string(finding.message) + "}";
+  }
+  return text + "]}";
+}
+
+// Each window's files together, in the order of their paths.
+std::vector<FileReport> verify_all(const std::vector<std::string>& files) {
+  std::map<std::string, std::vector<FileReport>> windows;
+  for (const std::string& file : files) windows[cli::window_of(file)].push_back(verify_trace(file));
+  std::vector<FileReport> all;
+  for (auto& [window, reports] : windows) {
+    verify_together(reports);
+    std::move(reports.begin(), reports.end(), std::back_inserter(all));
+  }
+  return all;
+}
+
+bool collect(const Options& options, std::vector<std::string>& files) {
+  for (const std::string& path : options.paths) {
+    std::error_code error;
+    if (std::filesystem::is_directory(path, error)) {
+      const std::vector<std::string> below = cli::traces_below(path);
+      if (below.empty()) {
+        std::fprintf(stderr, "profshim: %s: no *.pt.trace.json or *.pt.trace.json.gz in it\n", path.c_str());
+        return false;
+      }
+      files.insert(files.end(), below.begin(), below.end());
+    } else if (std::filesystem::exists(path, error)) {
+      files.push_back(path);
+    } else {
+      std::fprintf(stderr, "profshim: %s: no such file or folder\n", path.c_str());
+      return false;
+    }
+  }
+  return true;
+}
+
+void print_all(const std::vector<FileReport>& reports, const Options& options) {
+  if (options.json) {
+    std::printf("[");
+    for (std::size_t i = 0; i < reports.size(); ++i) std::printf("%s%s", i ? ",\n " : "", to_json(reports[i]).c_str());
+    std::printf("]\n");
+    return;
+  }
+  std::uint64_t conforming = 0;
+  for (const FileReport& report : reports) {
+    print_text(report, options.quiet);
+    conforming += report.conforms();
+  }
+  if (!options.quiet) {
+    std::printf("%s: %llu of them conform\n", plural(reports.size(), "trace").c_str(),
+                static_cast<unsigned long long>(conforming));
+  }
+}
+
+int run(int argc, char** argv) {
+  Options options;
+  CLI::App app{
+      "Checks trace files against what Perfetto, HTA, TensorBoard and others need; files of one window also against\n"
+      "each other. Example: profshim verify ./profshim/my-run\n"
+      "Exit code: 0 all conform, 1 a must-level finding, 2 unreadable or no traces."};
+  app.name("profshim verify");
+  app.add_option("PATH", options.paths, "Trace files, or folders to search for them")->required();
+  app.add_flag("--json", options.json, "One JSON list instead of text");
+  app.add_flag("--quiet", options.quiet, "Only what does not conform, and why");
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error) == 0 ? 0 : 2;
+  }
+
+  std::vector<std::string> files;
+  if (!collect(options, files)) return 2;
+  const std::vector<FileReport> reports = verify_all(files);
+  print_all(reports, options);
+  const auto any = [&](const auto& test) { return std::any_of(reports.begin(), reports.end(), test); };
+  if (any([](const FileReport& r) { return !r.readable; })) return 2;
+  return any([](const FileReport& r) { return !r.conforms(); }) ? 1 : 0;
+}
+
+}  // namespace
+
+extern const Command kVerify;
+const Command kVerify = {"verify", "check trace files: structure, Kineto conformance, one window's ranks together",
+                         run};
+
+}  // namespace profshim

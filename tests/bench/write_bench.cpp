@@ -1,0 +1,112 @@
+// How fast traces are written: events per second and bytes for an MPI call with eight arguments, plain and compressed.
+//   write_bench [EVENTS] [FOLDER]      default: 2000000 events, files in /tmp
+#include <time.h>
+
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <memory>
+#include <string>
+
+#include "profshim/trace.h"
+
+namespace {
+
+using namespace profshim;
+
+class NullSink final : public ByteSink {
+ public:
+  bool write(const char*, std::size_t size) override {
+    bytes += size;
+    return true;
+  }
+  bool close() override { return true; }
+  std::uint64_t bytes = 0;
+};
+
+/// Passes on and counts: what comes out of gzip.
+class CountingSink final : public ByteSink {
+ public:
+  CountingSink(std::unique_ptr<ByteSink> out, std::uint64_t& bytes) : out_(std::move(out)), bytes_(bytes) {}
+  bool write(const char* data, std::size_t size) override {
+    bytes_ += size;
+    return out_->write(data, size);
+  }
+  bool close() override { return out_->close(); }
+
+ private:
+  std::unique_ptr<ByteSink> out_;
+  std::uint64_t& bytes_;
+};
+
+void write_events(TraceWriter& writer, std::int64_t count) {
+  constexpr std::string_view kNames[] = {"MPI_Allreduce", "MPI_Isend", "MPI_Wait", "MPI_Bcast"};
+  for (std::int64_t i = 0; i < count; ++i) {
+    const Arg args[] = {{"bytes", (i % 1000) * 8},
+                        {"count", i % 1000},
+                        {"dtype", std::string_view("MPI_DOUBLE")},
+                        {"op", std::string_view("MPI_SUM")},
+                        {"comm", std::string_view("MPI_COMM_WORLD")},
+                        {"comm size", std::int64_t{1024}},
+                        {"seq", i},
+                        {"Collective name", std::string_view("allreduce")}};
+    writer.write({.phase = 'X',
+                  .category = Category::kCpuOp,
+                  .name = kNames[i % 4],
+                  .pid = 1234567,
+                  .tid = 1234567 + i % 3,
+                  .begin_ns = 1790857026000000000 + 123456789012 + i * 1371,
+                  .duration_ns = 900 + i % 5000,
+                  .args = args});
+  }
+}
+
+/// Of the calling thread: what counts on a machine that others use too.
+double cpu_seconds() {
+  timespec t;
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+  return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_nsec) * 1e-9;
+}
+
+void measure(const char* what, std::int64_t events, ByteSink& sink, const std::uint64_t* packed) {
+  TraceHeader header;
+  header.base_time_ns = 1790857026000000000;
+  const double cpu_start = cpu_seconds();
+  const auto start = std::chrono::steady_clock::now();
+  TraceWriter writer(sink, header);
+  write_events(writer, events);
+  const bool finished = writer.finish();
+  const bool closed = sink.close();
+  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  const double cpu = cpu_seconds() - cpu_start;
+  if (!finished || !closed) std::printf("%-24s FAILED\n", what);
+  std::printf("%-24s %6.2f M events/s %8.1f MB/s, %6.2f M events per CPU second of the caller, %6.1f bytes/event", what,
+              static_cast<double>(events) / seconds / 1e6, static_cast<double>(writer.bytes()) / seconds / 1e6,
+              static_cast<double>(events) / cpu / 1e6,
+              static_cast<double>(writer.bytes()) / static_cast<double>(events));
+  if (packed != nullptr) std::printf(" (%.1f in the file)", static_cast<double>(*packed) / static_cast<double>(events));
+  std::printf("\n");
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const std::int64_t events = argc > 1 ? std::atoll(argv[1]) : 2'000'000;
+  const std::string path = std::string(argc > 2 ? argv[2] : "/tmp") + "/write_bench.pt.trace.json";
+
+  NullSink null;
+  measure("plain, to nothing", events, null, nullptr);
+  {
+    AtomicFile file;
+    if (!file.open(path)) return 1;
+    measure("plain, to a file", events, *file_sink(file), nullptr);
+  }
+  for (const int threads : {0, 1, 2, 4}) {
+    AtomicFile file;  // never published: removed at the end of the round
+    if (!file.open(path + ".gz")) return 1;
+    std::uint64_t packed = 0;
+    const auto sink = gzip_sink(std::make_unique<CountingSink>(file_sink(file), packed), 1, threads);
+    measure(("gzip level 1, threads " + std::to_string(threads)).c_str(), events, *sink, &packed);
+  }
+  return 0;
+}

@@ -1,0 +1,109 @@
+// The tool's verify on files, as its user meets it.
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+
+#include "unit/trace/sample_trace.h"
+
+namespace profshim {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct Ran {
+  int exit_code = -1;
+  std::string output;
+};
+
+Ran verify(const std::string& arguments) {
+  Ran ran;
+  FILE* const pipe = popen((std::string(PROFSHIM_BUILD_DIR) + "/profshim verify " + arguments + " 2>&1").c_str(), "r");
+  char part[4096];
+  for (std::size_t n; (n = fread(part, 1, sizeof part, pipe)) > 0;) ran.output.append(part, n);
+  const int status = pclose(pipe);
+  ran.exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+  return ran;
+}
+
+class Verify : public testing::Test {
+ protected:
+  void SetUp() override {
+    std::string pattern = (fs::temp_directory_path() / "profshim-verify-XXXXXX").string();
+    folder_ = mkdtemp(pattern.data());
+  }
+  void TearDown() override { fs::remove_all(folder_); }
+
+  void add(const std::string& name, const std::string& text) {
+    const fs::path path = fs::path(folder_) / name;
+    fs::create_directories(path.parent_path());
+    std::ofstream(path, std::ios::binary) << text;
+  }
+
+  std::string folder_;
+};
+
+TEST_F(Verify, AWindowOfTwoRanksConforms) {
+  add("step11/rank0.11.pt.trace.json", test::sample_trace({.rank = 0}));
+  add("step11/rank1.11.pt.trace.json", test::sample_trace({.rank = 1}));
+  add("step11/.rank2.11.pt.trace.json.tmp", "half a file");
+
+  const Ran ran = verify(folder_);
+
+  EXPECT_EQ(ran.exit_code, 0) << ran.output;
+  EXPECT_NE(ran.output.find("2 traces: 2 of them conform"), std::string::npos) << ran.output;
+}
+
+TEST_F(Verify, WindowsWithOtherStepsDoNotMeet) {
+  add("rank0.11.pt.trace.json", test::sample_trace({.first_step = 11}));
+  add("rank0.14.pt.trace.json", test::sample_trace({.first_step = 14}));
+
+  EXPECT_EQ(verify(folder_).exit_code, 0);
+}
+
+TEST_F(Verify, OneRankTwiceIsAFinding) {
+  add("step11/rank0.11.pt.trace.json", test::sample_trace({.rank = 0}));
+  add("step11/rank1.11.pt.trace.json", test::sample_trace({.rank = 0}));
+
+  const Ran ran = verify("--quiet " + folder_);
+
+  EXPECT_EQ(ran.exit_code, 1) << ran.output;
+  EXPECT_NE(ran.output.find("rank 0 is in another file"), std::string::npos) << ran.output;
+}
+
+TEST_F(Verify, ACutFileIsUnreadable) {
+  const std::string text = test::sample_trace();
+  add("rank0.11.pt.trace.json", text.substr(0, text.size() / 2));
+
+  const Ran ran = verify(folder_);
+
+  EXPECT_EQ(ran.exit_code, 2) << ran.output;
+  EXPECT_NE(ran.output.find("cut off: byte "), std::string::npos) << ran.output;
+}
+
+TEST_F(Verify, NothingToVerifyIsAnError) {
+  EXPECT_EQ(verify(folder_).exit_code, 2);
+  EXPECT_EQ(verify(folder_ + "/none").exit_code, 2);
+  EXPECT_EQ(verify("").exit_code, 2);
+}
+
+TEST_F(Verify, JsonIsJson) {
+  add("rank0.11.pt.trace.json", test::sample_trace());
+  int leaves = 0;
+
+  const Ran ran = verify("--json " + folder_);
+
+  EXPECT_EQ(ran.exit_code, 0);
+  EXPECT_TRUE(json_leaves(ran.output, [&](std::string_view path, const ReadEvent::ReadArg& value) {
+    ++leaves;
+    if (path == "0.conforms") {
+      EXPECT_EQ(value.integer, 1);
+    }
+  })) << ran.output;
+  EXPECT_GT(leaves, 10);
+}
+
+}  // namespace
+}  // namespace profshim

@@ -1,0 +1,41 @@
+// What the fuzzer does with one input, and the unit tests with every file of the corpus: read it, check it, and write
+// what was read. Whatever the bytes are, nothing may crash, and what we write must be readable.
+#pragma once
+
+#include <cstdlib>
+#include <string>
+#include <string_view>
+
+#include "profshim/analysis.h"
+#include "profshim/trace.h"
+#include "unit/trace/sample_trace.h"
+
+namespace profshim::test {
+
+inline void fuzz_trace(std::string_view bytes) {
+  const FileReport report = verify_trace_bytes(bytes, "rank0.1.pt.trace.json");
+
+  std::string copy;
+  MemorySink sink(copy);
+  TraceWriter writer(sink, TraceHeader{});
+  TraceVisitor visitor;
+  visitor.event = [&](const ReadEvent& event) {
+    std::vector<Arg> args;
+    for (const auto& arg : event.args) args.push_back({arg.key, arg.text});
+    writer.write({.category = Category::kCpuOp,
+                  .name = event.name,
+                  .pid = event.pid,
+                  .tid = event.tid,
+                  .begin_ns = event.ts_ns,
+                  .duration_ns = event.duration_ns,
+                  .args = args});
+    return true;
+  };
+  const ReadResult first = read_trace_bytes(bytes, visitor);
+  writer.finish();
+  const ReadResult second = read_trace_bytes(copy, {});
+  if (report.readable != first.ok || !second.ok || second.events != first.events) std::abort();
+  json_leaves(bytes, [](std::string_view, const ReadEvent::ReadArg&) {});
+}
+
+}  // namespace profshim::test
