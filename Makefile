@@ -36,7 +36,7 @@ sources   = $(sort $(foreach m,$(1),$(wildcard $(m)/*.cpp)))
 objects   = $(patsubst %.cpp,$(OBJ)/%.o,$(1))
 
 # Two programs from one tree: what links where is architecture.
-SHARED_MODULES := src/base src/window src/spec src/trace src/output src/spool
+SHARED_MODULES := src/base src/window src/spec src/trace src/output src/spool src/elf
 SHIM_SOURCES   := $(call sources,inject src/session src/record $(SHARED_MODULES))
 TOOL_SOURCES   := $(call sources,src/cli src/analysis $(SHARED_MODULES))
 
