@@ -20,8 +20,9 @@ testing::AssertionResult says(const Outcome& outcome, const std::string& text) {
 std::string compiled(const ScratchFolder& scratch, const std::string& name, const std::string& options,
                      const std::string& text = "int main(void) { return 0; }\n") {
   const std::string source = scratch.write(name + ".c", text);
-  const Outcome outcome = run(Job{.command = {"/bin/sh", "-c", "cc " + options + " -o " + (scratch / name) + " " + source + " -ldl"},
-                                  .preload = false});
+  const Outcome outcome =
+      run(Job{.command = {"/bin/sh", "-c", "cc " + options + " -o " + (scratch / name) + " " + source + " -ldl"},
+              .preload = false});
   EXPECT_EQ(outcome.ending(), "exit 0") << outcome.err;
   return scratch / name;
 }
@@ -30,11 +31,14 @@ TEST(Doctor, TellsAboutTheMachine) {
   const Outcome outcome = doctor({});
 
   EXPECT_EQ(outcome.ending(), "exit 0") << outcome.out << outcome.err;
-  for (const char* subject : {"library", "clock", "/dev/shm", "glibc", "NVTX_INJECTION64_PATH"}) EXPECT_TRUE(says(outcome, subject));
+  for (const char* subject : {"library", "clock", "/dev/shm", "glibc", "NVTX_INJECTION64_PATH"})
+    EXPECT_TRUE(says(outcome, subject));
 }
 
 TEST(Doctor, SaysWhoHasTheNvtxSeat) {
-  Job job{.command = {tool_path(), "doctor"}, .environment = {{"NVTX_INJECTION64_PATH", "/opt/other.so"}}, .preload = false};
+  Job job{.command = {tool_path(), "doctor"},
+          .environment = {{"NVTX_INJECTION64_PATH", "/opt/other.so"}},
+          .preload = false};
 
   const Outcome outcome = run(job);
 
@@ -43,7 +47,8 @@ TEST(Doctor, SaysWhoHasTheNvtxSeat) {
 }
 
 TEST(Doctor, LooksBehindTheLauncher) {
-  const Outcome outcome = doctor({"--", "mpirun", "--mca", "btl", "self", "-n", "2", "-x", "A=1", "env", "B=2", built("demo/heat"), "40"});
+  const Outcome outcome =
+      doctor({"--", "mpirun", "--mca", "btl", "self", "-n", "2", "-x", "A=1", "env", "B=2", built("demo/heat"), "40"});
 
   EXPECT_EQ(outcome.ending(), "exit 0") << outcome.out << outcome.err;
   EXPECT_TRUE(says(outcome, "build/demo/heat"));
@@ -90,7 +95,8 @@ TEST(Doctor, AProgramWithoutMpiNeverBecomesARank) {
 
 TEST(Doctor, MpiLinkedIntoTheProgramPassesNoLoader) {
   const ScratchFolder scratch;
-  const std::string text = "int MPI_Init(int *a, char ***b) { (void)a; (void)b; return 0; }\nint main(void) { return MPI_Init(0, 0); }\n";
+  const std::string text =
+      "int MPI_Init(int *a, char ***b) { (void)a; (void)b; return 0; }\nint main(void) { return MPI_Init(0, 0); }\n";
 
   const Outcome outcome = doctor({"--", compiled(scratch, "inside", "", text)});
 
@@ -117,8 +123,10 @@ TEST(Doctor, AScriptIsItsInterpreter) {
 
 TEST(Doctor, LooksUpTheStepsOfTheSpec) {
   const ScratchFolder scratch;
-  const std::string good = scratch.write("good.toml", "version = 1\n[steps]\nsource = \"symbol\"\npattern = \"heat_step\"\n");
-  const std::string bad = scratch.write("bad.toml", "version = 1\n[steps]\nsource = \"symbol\"\npattern = \"heat_stepp\"\n");
+  const std::string good =
+      scratch.write("good.toml", "version = 1\n[steps]\nsource = \"symbol\"\npattern = \"heat_step\"\n");
+  const std::string bad =
+      scratch.write("bad.toml", "version = 1\n[steps]\nsource = \"symbol\"\npattern = \"heat_stepp\"\n");
 
   const Outcome found = doctor({"--spec", good, "--", built("demo/heat")});
   const Outcome missing = doctor({"--spec", bad, "--", built("demo/heat")});
