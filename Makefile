@@ -114,7 +114,7 @@ test:  ## install, build, run all tests; the last line is "N passed, N failed"
 test-programs: all $(UNIT) $(E2E) test-apps
 
 .PHONY: test-apps
-test-apps: $(TEST_APPS)
+test-apps: $(TEST_APPS) $(MPI_APPS)
 
 .PHONY: test-unit
 test-unit: $(UNIT)  ## the unit tests alone

@@ -149,8 +149,8 @@ std::vector<LoadedFile> loaded_files(const std::string& path, const ElfImage& im
   close(ends[0]);
   if (error == 0) waitpid(pid, nullptr, 0);
 
-  // "	libmpi.so.40 => /lib/x86_64-linux-gnu/libmpi.so.40 (0x...)", "	libx.so => not found", "	/lib64/ld-linux...
-  // (0x..)"
+  // "	libmpi.so.40 => /lib/x86_64-linux-gnu/libmpi.so.40 (0x...)", "	libx.so => not found", "
+  // /lib64/ld-linux... (0x..)"
   std::istringstream lines(out);
   for (std::string line; std::getline(lines, line);) {
     std::istringstream words(line);

@@ -1,5 +1,5 @@
-/* Becomes a daemon the old way: forks twice, leaves the session, closes every descriptor, and writes a line into the file
-   that is its only argument. The first process waits until that line is there. */
+/* Becomes a daemon the old way: forks twice, leaves the session, closes every descriptor, and writes a line into the
+   file that is its only argument. The first process waits until that line is there. */
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>

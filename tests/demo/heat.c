@@ -20,9 +20,9 @@
 #endif
 
 struct plate {
-  int rank, size;  /* who we are */
-  int cells;       /* columns, and rows of the whole plate */
-  int rows;        /* rows of this rank, without the two halo rows */
+  int rank, size; /* who we are */
+  int cells;      /* columns, and rows of the whole plate */
+  int rows;       /* rows of this rank, without the two halo rows */
   double *now, *next;
 };
 

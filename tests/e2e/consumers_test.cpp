@@ -1,5 +1,5 @@
-// The readers that people use, on traces of a real run of four ranks: HTA, the TensorBoard plugin, a strict JSON reader.
-// Their Python is made by scripts/consumers_venv.sh.
+// The readers that people use, on traces of a real run of four ranks: HTA, the TensorBoard plugin, a strict JSON
+// reader. Their Python is made by scripts/consumers_venv.sh.
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -20,9 +20,11 @@ class Consumers : public testing::TestWithParam<const char*> {
       Job job = mpirun(Mpi::kOpenMpi, kRanks, {built("demo/heat"), "20", "64"});
       job.environment.emplace_back(
           "PROFSHIM_SPEC",
-          scratch_->write("spec.toml", "version = 1\n[ranks]\nselect = \"all\"\n[steps]\nsource = \"nvtx\"\npattern = \"iteration *\"\n"
-                                       "[schedule]\nrepeat = 2\n[output]\nfolder = \"" +
-                                           folder(gzip) + "\"\ngzip = " + gzip + "\n"));
+          scratch_->write(
+              "spec.toml",
+              "version = 1\n[ranks]\nselect = \"all\"\n[steps]\nsource = \"nvtx\"\npattern = \"iteration *\"\n"
+              "[schedule]\nrepeat = 2\n[output]\nfolder = \"" +
+                  folder(gzip) + "\"\ngzip = " + gzip + "\n"));
       job.folder = scratch_->path();
       EXPECT_EQ(run(job).ending(), "exit 0");
     }
@@ -44,12 +46,14 @@ class Consumers : public testing::TestWithParam<const char*> {
 };
 
 TEST_P(Consumers, HtaLoadsTheRanksOfAWindow) {
-  const Outcome outcome = ask("load_with_hta.py", {folder(GetParam()) + "/step11", std::to_string(kRanks), "--steps", "11,12,13"});
+  const Outcome outcome =
+      ask("load_with_hta.py", {folder(GetParam()) + "/step11", std::to_string(kRanks), "--steps", "11,12,13"});
   EXPECT_EQ(outcome.ending(), "exit 0") << outcome.out << outcome.err;
 }
 
 TEST_P(Consumers, TensorBoardLoadsTheRanksOfAWindow) {
-  const Outcome outcome = ask("load_with_tb.py", {folder(GetParam()) + "/step15", std::to_string(kRanks), "--steps", "15,16,17"});
+  const Outcome outcome =
+      ask("load_with_tb.py", {folder(GetParam()) + "/step15", std::to_string(kRanks), "--steps", "15,16,17"});
   EXPECT_EQ(outcome.ending(), "exit 0") << outcome.out << outcome.err;
 }
 

@@ -1,4 +1,5 @@
-// However an MPI program ends, it ends as it would have, and what it did is in a trace or can be recovered from its spool.
+// However an MPI program ends, it ends as it would have, and what it did is in a trace or can be recovered from its
+// spool.
 #include <gtest/gtest.h>
 #include <signal.h>
 

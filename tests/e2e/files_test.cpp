@@ -18,7 +18,8 @@ namespace fs = std::filesystem;
 // Two windows of three steps on every rank, unless the spec says otherwise.
 std::string spec_with_output(const std::string& output) {
   return "version = 1\n[ranks]\nselect = \"all\"\n[steps]\nsource = \"nvtx\"\npattern = \"iteration *\"\n"
-         "[schedule]\nskip_first = 2\nwarmup = 1\nactive = 3\nrepeat = 2\n[output]\n" + output;
+         "[schedule]\nskip_first = 2\nwarmup = 1\nactive = 3\nrepeat = 2\n[output]\n" +
+         output;
 }
 
 Outcome run_heat(const ScratchFolder& scratch, const std::string& spec, int ranks = 2, int steps = 20) {
@@ -37,8 +38,8 @@ std::vector<std::string> names_below(const std::string& folder) {
 TEST(Files, DefaultNamesHoldRunStepAndRank) {
   const ScratchFolder scratch;
 
-  const Outcome outcome = run_heat(scratch, spec_with_output("folder = \"out/{run_name}\"\ngzip = false\n") +
-                                                "[profile]\nrun_name = \"trial\"\n");
+  const Outcome outcome = run_heat(
+      scratch, spec_with_output("folder = \"out/{run_name}\"\ngzip = false\n") + "[profile]\nrun_name = \"trial\"\n");
 
   EXPECT_EQ(outcome.ending(), "exit 0") << outcome.err;
   EXPECT_EQ(names_below(scratch / "out"),
@@ -49,7 +50,8 @@ TEST(Files, DefaultNamesHoldRunStepAndRank) {
 TEST(Files, NamesThatWouldCollideAreMadeDifferent) {
   const ScratchFolder scratch;
 
-  const Outcome outcome = run_heat(scratch, spec_with_output("folder = \"out\"\nfilename = \"trace.json\"\ngzip = false\n"), 4);
+  const Outcome outcome =
+      run_heat(scratch, spec_with_output("folder = \"out\"\nfilename = \"trace.json\"\ngzip = false\n"), 4);
 
   EXPECT_EQ(outcome.ending(), "exit 0") << outcome.err;
   const auto traces = read_folder(scratch / "out");
@@ -65,10 +67,12 @@ TEST(Files, NamesThatWouldCollideAreMadeDifferent) {
 TEST(Files, EveryVariableIsFilledIn) {
   const ScratchFolder scratch;
   const std::string pattern =
-      "{run_name}-{rank}-{local_rank}-{world_size}-{local_world_size}-{node_rank}-{host}-{pid}-{step}-{first_step}-{last_step}-"
+      "{run_name}-{rank}-{local_rank}-{world_size}-{local_world_size}-{node_rank}-{host}-{pid}-{step}-{first_step}-{"
+      "last_step}-"
       "{window}-{time}-{time_ns}.json";
 
-  const Outcome outcome = run_heat(scratch, spec_with_output("folder = \"out\"\nfilename = \"" + pattern + "\"\ngzip = false\n"));
+  const Outcome outcome =
+      run_heat(scratch, spec_with_output("folder = \"out\"\nfilename = \"" + pattern + "\"\ngzip = false\n"));
 
   EXPECT_EQ(outcome.ending(), "exit 0") << outcome.err;
   const auto names = names_below(scratch / "out");
@@ -165,7 +169,8 @@ TEST(Files, LsNamesEachWindow) {
   const Outcome outcome = profshim({"ls", scratch / "out"});
 
   EXPECT_EQ(outcome.ending(), "exit 0") << outcome.err;
-  for (const char* name : {"rank0.3.pt.trace.json", "rank1.3.pt.trace.json", "rank0.7.pt.trace.json", "rank1.7.pt.trace.json"})
+  for (const char* name :
+       {"rank0.3.pt.trace.json", "rank1.3.pt.trace.json", "rank0.7.pt.trace.json", "rank1.7.pt.trace.json"})
     EXPECT_NE(outcome.out.find(name), std::string::npos) << outcome.out;
 }
 
@@ -182,8 +187,9 @@ TEST(Files, AFolderThatCannotBeMadeIsOneLine) {
 
 TEST(Files, ARelativeFolderIsThatOfTheLaunchEvenIfTheJobMoves) {
   const ScratchFolder scratch;
-  Job job = mpirun(Mpi::kOpenMpi, 1,
-                   {"/usr/bin/python3", "-c", "import os\nos.chdir('/')\nfrom mpi4py import MPI\nMPI.COMM_WORLD.allreduce(1)\n"});
+  Job job = mpirun(
+      Mpi::kOpenMpi, 1,
+      {"/usr/bin/python3", "-c", "import os\nos.chdir('/')\nfrom mpi4py import MPI\nMPI.COMM_WORLD.allreduce(1)\n"});
   job.environment.emplace_back("PROFSHIM_SPEC", scratch.write("spec.toml", record_all_spec("out")));
   job.folder = scratch.path();
 
@@ -196,7 +202,8 @@ TEST(Files, ARelativeFolderIsThatOfTheLaunchEvenIfTheJobMoves) {
 TEST(Files, RanksThatContradictTheEnvironmentAreNamedAndNotMixed) {
   const ScratchFolder scratch;
   Job job = mpirun(Mpi::kOpenMpi, 3, {built("demo/heat"), "20", "64"});
-  job.environment.emplace_back("PROFSHIM_SPEC", scratch.write("spec.toml", spec_with_output("folder = \"out\"\ngzip = false\n")));
+  job.environment.emplace_back("PROFSHIM_SPEC",
+                               scratch.write("spec.toml", spec_with_output("folder = \"out\"\ngzip = false\n")));
   job.environment.emplace_back("RANK", "0");
   job.folder = scratch.path();
 
@@ -219,8 +226,10 @@ class FullDisk : public testing::Test {
   void TestBody() override {
     fs::create_directory(scratch_ / "disk");
     ASSERT_EQ(mount("tmpfs", (scratch_ / "disk").c_str(), "tmpfs", 0, "size=1m"), 0);
-    const std::string spec = "version = 1\n[ranks]\nselect = \"all\"\n[steps]\nsource = \"none\"\n[limits]\ndisk_free = 0\n"
-                             "[output]\nfolder = \"" + (scratch_ / "disk/out") + "\"\ngzip = false\n";
+    const std::string spec =
+        "version = 1\n[ranks]\nselect = \"all\"\n[steps]\nsource = \"none\"\n[limits]\ndisk_free = 0\n"
+        "[output]\nfolder = \"" +
+        (scratch_ / "disk/out") + "\"\ngzip = false\n";
 
     const Outcome outcome = run_heat(scratch_, spec, 1, 20000);
 
@@ -228,7 +237,8 @@ class FullDisk : public testing::Test {
     EXPECT_NE(outcome.out.find("20000 steps"), std::string::npos);
     EXPECT_GE(outcome.shim_lines().size(), 1u);
     EXPECT_LE(outcome.shim_lines().size(), 2u) << outcome.err;
-    for (const SeenTrace& trace : read_folder(scratch_ / "disk")) EXPECT_TRUE(trace.readable) << trace.path << trace.error;
+    for (const SeenTrace& trace : read_folder(scratch_ / "disk"))
+      EXPECT_TRUE(trace.readable) << trace.path << trace.error;
   }
   ScratchFolder scratch_;
 };

@@ -68,7 +68,8 @@ const Program kPrograms[] = {
     {"true_and_false", "bash", "/bin/true; echo $?; /bin/false; echo $?"},
     {"pipeline", "bash", "seq 1 20000 | grep 7 | sort -r | awk '{s += $1} END {print s}' | tee copy | wc -c; cat copy"},
     {"pipe_status", "bash", "yes | head -2; echo ${PIPESTATUS[@]}; (exit 17); echo $?; exit 23"},
-    {"here_document_and_substitution", "bash", "cat <<< \"$(echo a; (echo b) ; `echo echo c`)\"; diff <(echo 1) <(echo 2)"},
+    {"here_document_and_substitution", "bash",
+     "cat <<< \"$(echo a; (echo b) ; `echo echo c`)\"; diff <(echo 1) <(echo 2)"},
     {"background_jobs", "bash", "for i in 1 2 3; do (exit $i) & wait $!; echo $?; done"},
     {"trap_on_exit", "bash", "trap 'echo bye; exit 9' EXIT; echo hi"},
     {"sh_wrappers", "bash", "sh -c 'sh -c \"sh -c \\\"echo deep; exit 3\\\"\"'; echo $?"},
@@ -81,24 +82,29 @@ const Program kPrograms[] = {
     {"closed_stderr", "bash", "ls /does/not/exist 2>&-; echo $?"},
     {"closed_streams", "bash", "/bin/sh -c 'exec <&- >&- 2>&-; exec 5>file; ls /proc/self/fd >&5'; cat file"},
     {"stdout_is_full", "bash", "echo x > /dev/full; echo $?"},
-    {"coreutils", "bash", "mkdir d; touch d/a; mv d/a d/b; cp -r d e; find . -type f | sort; rm -r d; ls; stat -c %s e/b"},
+    {"coreutils", "bash",
+     "mkdir d; touch d/a; mv d/a d/b; cp -r d e; find . -type f | sort; rm -r d; ls; stat -c %s e/b"},
     {"compressors", "gzip", "seq 1 9999 | gzip -n | md5sum; seq 1 9999 | gzip | zcat | tail -1"},
     {"tar", "tar", "echo x > f; tar cf - f | tar tvf - | awk '{print $1, $NF}'"},
     {"git", "git",
      "export GIT_AUTHOR_DATE='2020-01-01T00:00:00Z' GIT_COMMITTER_DATE='2020-01-01T00:00:00Z';"
      "git config --global user.name n; git config --global user.email e@e; git config --global gc.auto 0;"
-     "git init -q -b main r && cd r && seq 100 > f && git add f && git commit -qm one && seq 101 > f && git diff --stat &&"
+     "git init -q -b main r && cd r && seq 100 > f && git add f && git commit -qm one && seq 101 > f && git diff "
+     "--stat &&"
      "git commit -qam two && git log --oneline && git clone -q . ../c && git -C ../c rev-parse HEAD; git frobnicate"},
     {"gcc", "gcc",
-     "printf '#include <stdio.h>\\nint main(void) { puts(\"built\"); return 3; }\\n' > a.c; gcc -O1 a.c -o a && ./a; echo $?;"
+     "printf '#include <stdio.h>\\nint main(void) { puts(\"built\"); return 3; }\\n' > a.c; gcc -O1 a.c -o a && ./a; "
+     "echo $?;"
      "echo 'int x = ;' > b.c; gcc -c b.c; echo $?"},
     {"gxx_with_libstdcxx", "g++",
      "printf '#include <iostream>\\n#include <stdexcept>\\nint main() { try { throw std::runtime_error(\"caught\"); }"
      " catch (const std::exception& e) { std::cout << e.what() << std::endl; } throw 1; }' > a.cpp;"
      "ulimit -c 0; g++ -O1 a.cpp -o a && bash -c './a; echo $?' 2>&1 | grep -v dumped"},
-    {"make", "make", "printf 'a: b\\n\\t@cat b\\nb:\\n\\t@echo made > b\\nbad:\\n\\t@exit 2\\n' > Makefile; make -j2; make bad"},
+    {"make", "make",
+     "printf 'a: b\\n\\t@cat b\\nb:\\n\\t@echo made > b\\nbad:\\n\\t@exit 2\\n' > Makefile; make -j2; make bad"},
     {"perl", "perl",
-     "perl -e 'use POSIX; my $p = fork(); if (!$p) { print \"child\\n\"; exit 7 } waitpid $p, 0; print $? >> 8, \"\\n\";"
+     "perl -e 'use POSIX; my $p = fork(); if (!$p) { print \"child\\n\"; exit 7 } waitpid $p, 0; print $? >> 8, "
+     "\"\\n\";"
      "open(my $f, \"-|\", \"echo piped\"); print <$f>; $SIG{TERM} = sub { print \"term\\n\"; POSIX::_exit(2) };"
      "$| = 1; kill \"TERM\", $$; sleep 5'"},
     {"node", "node",
@@ -173,7 +179,8 @@ TEST_P(EndsAsItWould, WithoutTheLibrary) {
 }
 std::vector<std::string> all_endings() {
   std::vector<std::string> endings = {"return", "exit", "_exit", "_Exit", "quick_exit", "abort"};
-  for (const int number : {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 23, 24, 25, 26, 27, 28, 29, 30, 31, 34, 64})
+  for (const int number :
+       {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 23, 24, 25, 26, 27, 28, 29, 30, 31, 34, 64})
     endings.push_back(std::to_string(number));  // all but the ones that stop a process
   return endings;
 }
@@ -209,8 +216,8 @@ TEST(Hygiene, OpensNothingForWritingInAProgramThatIsNoRank) {
   if (!on_path("strace")) FAIL() << "strace is missing: scripts/install_deps.sh --test";
   const ScratchFolder scratch;
   Job job{.command = {"strace", "-f", "-e", "trace=openat,open,creat,clone,clone3,mmap,socket,memfd_create", "-o",
-                      scratch / "trace", "-E", "LD_PRELOAD=" + shim_path(), "-E", "PROFSHIM=1", "-E", "PROFSHIM_RANKS=all",
-                      "-E", "LC_ALL=C", "/bin/ls", "/"}};
+                      scratch / "trace", "-E", "LD_PRELOAD=" + shim_path(), "-E", "PROFSHIM=1", "-E",
+                      "PROFSHIM_RANKS=all", "-E", "LC_ALL=C", "/bin/ls", "/"}};
   job.preload = false;
 
   const Outcome outcome = run(job);
@@ -218,7 +225,8 @@ TEST(Hygiene, OpensNothingForWritingInAProgramThatIsNoRank) {
   ASSERT_EQ(outcome.ending(), "exit 0") << outcome.err;
   const std::string trace = text_of_file(scratch / "trace");
   EXPECT_NE(trace.find("libprofshim.so"), std::string::npos) << "the library was not loaded:\n" << trace;
-  for (const char* forbidden : {"O_WRONLY", "O_RDWR", "O_CREAT", "clone(", "clone3(", "MAP_SHARED", "socket(", "memfd_create("})
+  for (const char* forbidden :
+       {"O_WRONLY", "O_RDWR", "O_CREAT", "clone(", "clone3(", "MAP_SHARED", "socket(", "memfd_create("})
     EXPECT_EQ(trace.find(forbidden), std::string::npos) << forbidden << " in\n" << trace;
 }
 

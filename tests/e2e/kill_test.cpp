@@ -59,11 +59,12 @@ TEST(Kill, FilesWithAFinalNameAreWholeAtAnyMoment) {
   int with_files = 0;
   for (int moment = 0; moment < moments(); ++moment) {
     const ScratchFolder scratch;
-    const Job job = endless_job(scratch, "version = 1\n[ranks]\nselect = \"all\"\n[steps]\nsource = \"collective\"\n"
-                                         "pattern = \"MPI_Allreduce\"\nevery = 50\n[schedule]\nskip_first = 0\nwarmup = 0\n"
-                                         "active = 3\nrepeat = 0\n[limits]\ntotal_traces = 100000\ndisk_free = 0\n[output]\n"
-                                         "folder = \"" + (scratch / "traces") + "\"\ngzip = " +
-                                             (moment % 2 == 0 ? "false" : "true") + "\n");
+    const Job job = endless_job(scratch,
+                                "version = 1\n[ranks]\nselect = \"all\"\n[steps]\nsource = \"collective\"\n"
+                                "pattern = \"MPI_Allreduce\"\nevery = 50\n[schedule]\nskip_first = 0\nwarmup = 0\n"
+                                "active = 3\nrepeat = 0\n[limits]\ntotal_traces = 100000\ndisk_free = 0\n[output]\n"
+                                "folder = \"" +
+                                    (scratch / "traces") + "\"\ngzip = " + (moment % 2 == 0 ? "false" : "true") + "\n");
     const std::int64_t after_us = delay_us(random);
 
     const Killed killed = kill_after(job, after_us);

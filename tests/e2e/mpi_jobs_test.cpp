@@ -1,6 +1,5 @@
 // Real MPI jobs, unchanged: what the trace counts is what the program counted itself.
 #include <gtest/gtest.h>
-
 #include <unistd.h>
 
 #include <algorithm>
@@ -35,9 +34,8 @@ std::vector<App> apps_here() {
   }
   const std::string script = PROFSHIM_SOURCE_DIR "/tests/apps/mpi/mpi4py_app.py";
   if (fs::exists(script)) apps.push_back({Mpi::kOpenMpi, "mpi4py_app", {"/usr/bin/python3", script}});
-  std::sort(apps.begin(), apps.end(), [](const App& a, const App& b) {
-    return std::tie(a.mpi, a.name) < std::tie(b.mpi, b.name);
-  });
+  std::sort(apps.begin(), apps.end(),
+            [](const App& a, const App& b) { return std::tie(a.mpi, a.name) < std::tie(b.mpi, b.name); });
   return apps;
 }
 
@@ -121,7 +119,8 @@ TEST_P(MpiJob, NumbersCollectivesAlikeOnAllRanks) {
 
 INSTANTIATE_TEST_SUITE_P(Real, MpiJob, testing::ValuesIn(apps_here()), [](const auto& row) {
   std::string name = to_string(row.param.mpi) + "_" + row.param.name;
-  std::replace_if(name.begin(), name.end(), [](char c) { return !isalnum(static_cast<unsigned char>(c)); }, '_');
+  std::replace_if(
+      name.begin(), name.end(), [](char c) { return !isalnum(static_cast<unsigned char>(c)); }, '_');
   return name;
 });
 

@@ -30,8 +30,8 @@ namespace {
 namespace fs = std::filesystem;
 using SteadyClock = std::chrono::steady_clock;
 
-// Spools may lie in /dev/shm, which other processes of this machine use too. Where we may, we take one of our own, so that
-// "nothing is left behind" is about us alone.
+// Spools may lie in /dev/shm, which other processes of this machine use too. Where we may, we take one of our own, so
+// that "nothing is left behind" is about us alone.
 class OwnSharedMemory : public testing::Environment {
  public:
   void SetUp() override {
@@ -92,8 +92,8 @@ struct Pipe {
   }
 };
 
-[[noreturn]] void become(const Job& job, char* const* arguments, char* const* variables, const Pipe& in, const Pipe& out,
-                         const Pipe& err) {
+[[noreturn]] void become(const Job& job, char* const* arguments, char* const* variables, const Pipe& in,
+                         const Pipe& out, const Pipe& err) {
   setpgid(0, 0);
   dup2(in.read, 0);
   dup2(out.write, 1);
@@ -142,7 +142,8 @@ bool on_path(const std::string& name) {
 
 ScratchFolder::ScratchFolder() {
   std::string pattern = (fs::temp_directory_path() / "profshim-e2e-XXXXXX").string();
-  if (mkdtemp(pattern.data()) == nullptr) throw std::runtime_error("no scratch folder: " + std::string(strerror(errno)));
+  if (mkdtemp(pattern.data()) == nullptr)
+    throw std::runtime_error("no scratch folder: " + std::string(strerror(errno)));
   path_ = pattern;
 }
 ScratchFolder::~ScratchFolder() {
@@ -238,7 +239,8 @@ Outcome profshim(const std::vector<std::string>& arguments) {
   return run(job);
 }
 
-// ---- traces ----------------------------------------------------------------------------------------------------------
+// ---- traces
+// ----------------------------------------------------------------------------------------------------------
 
 namespace {
 
@@ -338,7 +340,8 @@ std::map<std::string, int> SeenTrace::counts(const std::string& category) const 
 std::vector<std::int64_t> SeenTrace::steps() const {
   std::vector<std::pair<std::int64_t, std::int64_t>> found;
   for (const SeenEvent& e : events)
-    if (e.phase == "X" && e.name.rfind("ProfilerStep#", 0) == 0) found.emplace_back(e.ts_ns, std::stoll(e.name.substr(13)));
+    if (e.phase == "X" && e.name.rfind("ProfilerStep#", 0) == 0)
+      found.emplace_back(e.ts_ns, std::stoll(e.name.substr(13)));
   std::sort(found.begin(), found.end());
   std::vector<std::int64_t> steps;
   for (const auto& [ts, step] : found)
@@ -363,7 +366,8 @@ std::string json_member(const std::string& object, const std::string& key) {
   return text.GetString();
 }
 
-// ---- MPI -------------------------------------------------------------------------------------------------------------
+// ---- MPI
+// -------------------------------------------------------------------------------------------------------------
 
 std::string to_string(Mpi mpi) { return mpi == Mpi::kOpenMpi ? "openmpi" : "mpich"; }
 

@@ -42,11 +42,11 @@ std::string text_of_file(const std::string& path);
 struct Job {
   std::vector<std::string> command;
   std::vector<std::pair<std::string, std::string>> environment;
-  std::string folder;                  // working folder; "" = ours
-  std::string input;                   // what it reads on stdin
-  bool preload = true;                 // LD_PRELOAD of the library
-  double limit_seconds = 60;           // then SIGKILL to its process group
-  std::function<void()> before_exec;   // in the child, after fork, before exec (limits, closed streams); no allocation
+  std::string folder;                 // working folder; "" = ours
+  std::string input;                  // what it reads on stdin
+  bool preload = true;                // LD_PRELOAD of the library
+  double limit_seconds = 60;          // then SIGKILL to its process group
+  std::function<void()> before_exec;  // in the child, after fork, before exec (limits, closed streams); no allocation
   std::function<void(int pid)> while_running;  // in the parent, once, right after the start
 };
 
@@ -99,7 +99,8 @@ std::vector<std::string> traces_below(const std::string& folder);
 /// The value of `key` in a flat JSON object, as text without quotes; "" when it is not there.
 std::string json_member(const std::string& object, const std::string& key);
 
-// ---- MPI -------------------------------------------------------------------------------------------------------------
+// ---- MPI
+// -------------------------------------------------------------------------------------------------------------
 
 enum class Mpi { kOpenMpi, kMpich };
 std::string to_string(Mpi mpi);

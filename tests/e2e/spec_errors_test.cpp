@@ -47,7 +47,8 @@ TEST_P(BadSpec, LeavesTheJobAloneAndSaysWhy) {
 }
 INSTANTIATE_TEST_SUITE_P(Golden, BadSpec, testing::ValuesIn(bad_specs()), [](const auto& row) {
   std::string name = fs::path(row.param).stem().string();
-  std::replace_if(name.begin(), name.end(), [](char c) { return !isalnum(static_cast<unsigned char>(c)); }, '_');
+  std::replace_if(
+      name.begin(), name.end(), [](char c) { return !isalnum(static_cast<unsigned char>(c)); }, '_');
   return name;
 });
 
@@ -69,9 +70,10 @@ TEST(SpecErrors, NamesFileLineKeyAndTheNearestKey) {
 
 TEST(SpecErrors, AWrongVariableIsSaidTheSameWay) {
   const std::vector<std::pair<std::string, std::string>> variables[] = {
-      {{"PROFSHIM_RANKS", "1-"}}, {{"PROFSHIM_SET", "schedule.active=many"}}, {{"PROFSHIM_SET", "nonsense"}},
-      {{"PROFSHIM_STEPS", "5-2"}}, {{"PROFSHIM_MEM", "much"}},  {{"PROFSHIM_ACTIVITIES", "gpus"}},
-      {{"PROFSHIM", "maybe"}},     {{"PROFSHIM_FOLDER", "s3://bucket/x"}}};
+      {{"PROFSHIM_RANKS", "1-"}},     {{"PROFSHIM_SET", "schedule.active=many"}},
+      {{"PROFSHIM_SET", "nonsense"}}, {{"PROFSHIM_STEPS", "5-2"}},
+      {{"PROFSHIM_MEM", "much"}},     {{"PROFSHIM_ACTIVITIES", "gpus"}},
+      {{"PROFSHIM", "maybe"}},        {{"PROFSHIM_FOLDER", "s3://bucket/x"}}};
   for (const auto& environment : variables) {
     const ScratchFolder scratch;
     Job job = one_rank();
@@ -118,7 +120,8 @@ TEST(SpecErrors, OnErrorAbortStopsTheJobWithAClearLine) {
   const ScratchFolder scratch;
   Job job = one_rank();
   job.environment.emplace_back(
-      "PROFSHIM_SPEC", scratch.write("s.toml", "version = 1\n[profile]\non_error = \"abort\"\n[schedule]\nactive = 0\n"));
+      "PROFSHIM_SPEC",
+      scratch.write("s.toml", "version = 1\n[profile]\non_error = \"abort\"\n[schedule]\nactive = 0\n"));
 
   const Outcome outcome = run(job);
 

@@ -19,9 +19,9 @@ struct HeatRun {
 HeatRun run_heat(const std::string& spec, int steps, int ranks = 1) {
   const ScratchFolder scratch;
   Job job = mpirun(Mpi::kOpenMpi, ranks, {built("demo/heat"), std::to_string(steps), "64"});
-  job.environment.emplace_back(
-      "PROFSHIM_SPEC",
-      scratch.write("s.toml", "version = 1\n" + spec + "\n[output]\nfolder = \"" + (scratch / "traces") + "\"\ngzip = false\n"));
+  job.environment.emplace_back("PROFSHIM_SPEC",
+                               scratch.write("s.toml", "version = 1\n" + spec + "\n[output]\nfolder = \"" +
+                                                           (scratch / "traces") + "\"\ngzip = false\n"));
   job.folder = scratch.path();
   HeatRun result;
   result.outcome = run(job);
@@ -73,7 +73,8 @@ TEST(StepsFromNvtx, TheStepBeginsWithItsRange) {
 }
 
 TEST(StepsFromNvtx, RepeatsAsTorchDoes) {
-  const HeatRun heat = run_heat(std::string(kNvtx) + "[schedule]\nskip_first = 2\nwait = 1\nwarmup = 1\nactive = 2\nrepeat = 3\n", 20);
+  const HeatRun heat =
+      run_heat(std::string(kNvtx) + "[schedule]\nskip_first = 2\nwait = 1\nwarmup = 1\nactive = 2\nrepeat = 3\n", 20);
 
   ASSERT_EQ(heat.traces.size(), 3u) << heat.outcome.err;
   EXPECT_EQ(heat.traces[0].steps(), (Steps{4, 5}));
@@ -103,7 +104,8 @@ TEST(StepsFromNvtx, NoWindowReachedIsOneSentence) {
 
   EXPECT_TRUE(heat.traces.empty());
   ASSERT_EQ(heat.outcome.shim_lines().size(), 1u) << heat.outcome.err;
-  EXPECT_NE(heat.outcome.shim_lines()[0].find("no window was reached: 8 steps seen, first window at step 11"), std::string::npos)
+  EXPECT_NE(heat.outcome.shim_lines()[0].find("no window was reached: 8 steps seen, first window at step 11"),
+            std::string::npos)
       << heat.outcome.err;
 }
 
@@ -112,9 +114,10 @@ TEST(Steps, ARunThatEndsWhereAWindowBeginsWritesNoFile) {
   Job job = mpirun(Mpi::kOpenMpi, 1, {built("tests/apps_ending/openmpi/ending"), "return", "10"});
   job.environment.emplace_back(
       "PROFSHIM_SPEC",
-      scratch.write("s.toml", "version = 1\n[steps]\nsource = \"collective\"\npattern = \"MPI_Barrier\"\nedge = \"end\"\n"
-                              "[schedule]\nskip_first = 0\nwarmup = 0\nactive = 1\n[output]\nfolder = \"" +
-                                  (scratch / "traces") + "\"\n"));
+      scratch.write("s.toml",
+                    "version = 1\n[steps]\nsource = \"collective\"\npattern = \"MPI_Barrier\"\nedge = \"end\"\n"
+                    "[schedule]\nskip_first = 0\nwarmup = 0\nactive = 1\n[output]\nfolder = \"" +
+                        (scratch / "traces") + "\"\n"));
 
   const Outcome outcome = run(job);
 
@@ -154,7 +157,8 @@ TEST(StepsFromACollective, CountItsCalls) {
 }
 
 TEST(StepsFromACollective, EveryNth) {
-  const HeatRun heat = run_heat(std::string(kCollective) + "every = 4\n[schedule]\nskip_first = 1\nwarmup = 0\nactive = 2\n", 20);
+  const HeatRun heat =
+      run_heat(std::string(kCollective) + "every = 4\n[schedule]\nskip_first = 1\nwarmup = 0\nactive = 2\n", 20);
 
   ASSERT_EQ(heat.traces.size(), 1u) << heat.outcome.err;
   EXPECT_EQ(heat.traces[0].steps(), (Steps{1, 2}));
@@ -162,7 +166,8 @@ TEST(StepsFromACollective, EveryNth) {
 }
 
 TEST(StepsFromTime, AreThere) {
-  const HeatRun heat = run_heat("[steps]\nsource = \"time\"\nevery_ms = 20\n[schedule]\nskip_first = 1\nwarmup = 1\nactive = 3\n", 30000);
+  const HeatRun heat = run_heat(
+      "[steps]\nsource = \"time\"\nevery_ms = 20\n[schedule]\nskip_first = 1\nwarmup = 1\nactive = 3\n", 30000);
 
   ASSERT_EQ(heat.traces.size(), 1u) << heat.outcome.err;
   EXPECT_EQ(heat.traces[0].steps(), (Steps{2, 3, 4}));
@@ -192,7 +197,8 @@ TEST(Steps, AllRanksRecordTheSameSteps) {
 }
 
 TEST(Steps, WindowsSideBySideHoldEachCallOnce) {
-  const HeatRun heat = run_heat(std::string(kNvtx) + "[schedule]\nskip_first = 0\nwarmup = 0\nactive = 5\nrepeat = 4\n", 20);
+  const HeatRun heat =
+      run_heat(std::string(kNvtx) + "[schedule]\nskip_first = 0\nwarmup = 0\nactive = 5\nrepeat = 4\n", 20);
 
   ASSERT_EQ(heat.traces.size(), 4u) << heat.outcome.err;
   std::size_t calls = 0;
