@@ -8,7 +8,7 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "nvtx.h"
+#include "nvtx_injection.h"
 #include "nvtx_chain.h"
 #include "nvtx_handles.h"
 #include "nvtx_ranges.h"
