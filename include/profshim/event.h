@@ -61,6 +61,7 @@ struct NvtxArgs {
   std::int32_t start_tid;  // kStartEnd: the thread that began the range; else 0
   std::uint64_t reserved2;
 };
+static_assert(sizeof(NvtxArgs) == 40 && sizeof(MpiArgs) == 40);
 
 struct StepArgs {
   std::int64_t index;   // 0-based count of boundaries
