@@ -101,7 +101,8 @@ struct alignas(64) Thread {
   std::uint8_t depth[4];  // per Layer
   std::uint32_t open_calls;
   std::uint32_t index;
-  std::uint64_t reserved0[3];
+  std::uint64_t lost_pushes;  // NVTX pushes that found open[] full: their pops close nothing
+  std::uint64_t reserved0[2];
   // -- second line
   alignas(64) std::atomic<ThreadSlot> slot;
   std::int32_t tid;
