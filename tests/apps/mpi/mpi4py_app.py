@@ -34,5 +34,6 @@ for step in range(rounds):
     assert incoming[0] == left
     call("MPI_Barrier", world.Barrier)
 call("MPI_Comm_free", half.Free)
-for name, count in sorted(counts.items()):
-    print(json.dumps({"rank": rank, "function": name, "count": count}), flush=True)
+lines = [json.dumps({"rank": rank, "function": name, "count": count}) for name, count in sorted(counts.items())]
+sys.stdout.write("\n".join(lines) + "\n")
+sys.stdout.flush()
