@@ -27,12 +27,16 @@ ifeq ($(VARIANT),tsan)
 COMMON   += -fsanitize=thread
 SAN_LINK := -fsanitize=thread
 endif
+ifeq ($(VARIANT),fuzz)
+COMMON   += -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=undefined
+SAN_LINK := -fsanitize=fuzzer,address,undefined
+endif
 
 sources   = $(sort $(foreach m,$(1),$(wildcard $(m)/*.cpp)))
 objects   = $(patsubst %.cpp,$(OBJ)/%.o,$(1))
 
 # Two programs from one tree: what links where is architecture.
-SHARED_MODULES := src/base src/window src/spec src/trace src/output src/spool
+SHARED_MODULES := src/base src/window src/spec src/trace src/output src/spool src/elf
 SHIM_SOURCES   := $(call sources,inject src/session src/record $(SHARED_MODULES))
 TOOL_SOURCES   := $(call sources,src/cli src/analysis $(SHARED_MODULES))
 
@@ -81,11 +85,101 @@ $(E2E): $(call objects,$(E2E_SOURCES) $(call sources,src/analysis $(SHARED_MODUL
 	@$(if $(V),,echo "  LINK   $@")
 	$(Q)$(CXX) $(SAN_LINK) $(LDFLAGS) -o $@ $^ -lgtest -lgtest_main -l:libz.a -ldl -pthread
 
+# Programs that the tests run: each folder's rules.mk adds its own.
+TEST_APPS :=
+include $(wildcard tests/*/rules.mk tests/rules.mk)
+
+# What a target needs is installed first; the build then starts anew, so that it sees the headers that have come.
+PARALLEL := $(if $(filter -j% j%,$(MAKEFLAGS)),,-j$(shell nproc))
+AGAIN    := $(MAKE) --no-print-directory $(PARALLEL)
+
+.PHONY: deps
+deps:  ## install what the build needs and this machine lacks
+	$(Q)scripts/install_deps.sh
+
+.PHONY: demo
+demo:  ## install, build, record a real MPI program and show what came out
+	$(Q)scripts/install_deps.sh --demo
+	$(Q)$(AGAIN) all demo-programs
+	$(Q)scripts/demo.sh
+
+.PHONY: test
+test:  ## install, build, run all tests; the last line is "N passed, N failed"
+	$(Q)scripts/install_deps.sh --test
+	$(Q)$(AGAIN) test-programs
+	-$(Q)scripts/consumers_venv.sh >/dev/null
+	$(Q)scripts/run_tests.sh $(UNIT) $(E2E)
+
+.PHONY: test-programs
+test-programs: all $(UNIT) $(E2E) test-apps
+
+.PHONY: test-apps
+test-apps: $(TEST_APPS)
+
 .PHONY: test-unit
 test-unit: $(UNIT)  ## the unit tests alone
-	$(Q)$(UNIT) --gtest_brief=1
+	$(Q)scripts/run_tests.sh $(UNIT)
 
-include $(wildcard tests/*/rules.mk tests/rules.mk)
+.PHONY: test-e2e
+test-e2e: $(E2E) all test-apps  ## the end-to-end tests alone
+	$(Q)scripts/run_tests.sh $(E2E)
+
+# The report of a sanitizer ends the program, which run_tests.sh counts as a failure.
+.PHONY: test-asan
+test-asan:  ## the unit tests with AddressSanitizer and UndefinedBehaviorSanitizer
+	$(Q)$(AGAIN) VARIANT=asan CXXFLAGS="-O1 -g" test-unit
+
+.PHONY: test-tsan
+test-tsan:  ## the unit tests with ThreadSanitizer
+	$(Q)TSAN_OPTIONS="halt_on_error=1 $(TSAN_OPTIONS)" $(AGAIN) VARIANT=tsan CXXFLAGS="-O1 -g" test-unit
+
+# ---- measuring, fuzzing, form ----------------------------------------------------------------------------------------
+
+BENCHES := $(patsubst tests/bench/%.cpp,$(OUT)/tests/bench/%,$(wildcard tests/bench/*.cpp))
+$(OUT)/tests/bench/%: $(OBJ)/tests/bench/%.o $(call objects,$(LIB_SOURCES))
+	@mkdir -p $(@D)
+	@$(if $(V),,echo "  LINK   $@")
+	$(Q)$(CXX) $(SAN_LINK) $(LDFLAGS) -o $@ $^ -l:libz.a -ldl -pthread
+
+.PHONY: bench
+bench: all $(BENCHES)  ## what a hook, a drain, a written event cost on this machine
+	$(Q)for bench in $(BENCHES); do echo "== $$(basename $$bench)"; $$bench || exit 1; done
+
+FUZZ_SECONDS ?= 60
+FUZZERS := $(patsubst tests/fuzz/%_fuzz.cpp,$(OUT)/tests/fuzz/%,$(wildcard tests/fuzz/*_fuzz.cpp))
+$(OUT)/tests/fuzz/%: $(OBJ)/tests/fuzz/%_fuzz.o $(call objects,$(LIB_SOURCES))
+	@mkdir -p $(@D)
+	@$(if $(V),,echo "  LINK   $@")
+	$(Q)$(CXX) $(SAN_LINK) $(LDFLAGS) -o $@ $^ -l:libz.a -ldl -pthread
+
+# What a fuzzer finds is kept beside the corpus it started from, under build/, until somebody adds it.
+.PHONY: fuzz fuzz-run
+fuzz:  ## every fuzzer for FUZZ_SECONDS (60); needs clang
+	$(Q)scripts/install_deps.sh --all
+	$(Q)$(AGAIN) VARIANT=fuzz CXX=clang++ CXXFLAGS="-O1 -g" fuzz-run
+fuzz-run: $(FUZZERS)
+	$(Q)for fuzzer in $(FUZZERS); do \
+	  name=$$(basename $$fuzzer); new=$(BUILD)/fuzz/$$name; mkdir -p $$new; echo "== $$name"; \
+	  $$fuzzer -max_total_time=$(FUZZ_SECONDS) -rss_limit_mb=2048 -verbosity=0 -print_final_stats=1 \
+	    -artifact_prefix=$$new/ $$new $(wildcard tests/fuzz/corpus/*) || exit 1; done
+
+FORMATTED = $(shell git ls-files '*.h' '*.cpp' '*.c' 2>/dev/null)
+.PHONY: format
+format:  ## clang-format on every source
+	$(Q)clang-format -i $(FORMATTED)
+
+.PHONY: lint
+lint: all  ## format, the include rule, the exported symbols, the scripts
+	$(Q)clang-format --dry-run -Werror $(FORMATTED)
+	$(Q)scripts/check_layers.sh
+	$(Q)scripts/check_exports.sh $(SHIM)
+	$(Q)if command -v shellcheck >/dev/null; then shellcheck scripts/*.sh .ci/run; fi
+
+.PHONY: install
+install: all  ## PREFIX (/usr/local): bin/profshim, lib/libprofshim.so
+	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/lib
+	install -m 755 $(TOOL) $(DESTDIR)$(PREFIX)/bin/profshim
+	install -m 755 $(SHIM) $(DESTDIR)$(PREFIX)/lib/libprofshim.so
 
 .PHONY: clean
 clean:  ## remove everything that was built

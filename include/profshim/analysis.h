@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace profshim {
@@ -24,11 +25,14 @@ struct FileReport {
   bool complete = true, truncated = false;
   std::uint64_t dropped = 0;
   std::int64_t base_time_ns = 0;
+  std::string spec_hash;  // of the "profshim" object; "" in traces of others
   std::vector<Finding> findings;
   bool conforms() const;  // no finding of level must
 };
 /// The whole checklist on one file.
 FileReport verify_trace(const std::string& path);
+/// The same on bytes, for tests and fuzzing; `path` gives the name that item 2 looks at.
+FileReport verify_trace_bytes(std::string_view bytes, const std::string& path);
 /// What only several files of one window show: one base, distinct ranks, same steps, same spec. Adds to the reports.
 void verify_together(std::vector<FileReport>& reports);
 

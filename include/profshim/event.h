@@ -57,8 +57,11 @@ struct NvtxArgs {
   std::uint32_t color;        // ARGB; 0 = none
   std::uint32_t extended;     // StringId of an extended payload already rendered as JSON; 0 = none
   std::uint8_t payload_type;  // nvtxPayloadType_t; 0 = none
-  std::uint8_t reserved[15];
+  std::uint8_t reserved[3];
+  std::int32_t start_tid;  // kStartEnd: the thread that began the range; else 0
+  std::uint64_t reserved2;
 };
+static_assert(sizeof(NvtxArgs) == 40 && sizeof(MpiArgs) == 40);
 
 struct StepArgs {
   std::int64_t index;   // 0-based count of boundaries

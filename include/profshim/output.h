@@ -1,9 +1,8 @@
-// Where traces go: names, folders, the identity of the run, claims, manifests. Used by the session, by recover and by
+// Where traces go: names, folders, the identity of the run, claims. Used by the session, by recover and by
 // the tool (explain, ls). Writer thread and tool only, but for open_run() inside activate().
 #pragma once
 
 #include <cstdint>
-#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -34,6 +33,9 @@ std::string run_name_for(const Spec& spec, const JobIdentity& job);
 /// `added` says what was added.
 std::string trace_file_name(const Spec& spec, const NameValues& values, std::string& added);
 
+/// `name` with `part` in front of the endings readers look for: ("a/x.pt.trace.json", "_part2") -> "a/x_part2.pt.trace.json".
+std::string with_part(std::string name, const std::string& part);
+
 /// A folder this run may write into.
 struct RunFolder {
   std::string path;            // absolute
@@ -48,25 +50,5 @@ RunFolder open_run(const Spec& spec, const std::string& folder, const JobIdentit
 /// is gone is taken over. False: another live process has it, described in `owner`.
 bool claim_rank(const std::string& folder, int rank, std::string& owner);
 void release_claim(const std::string& folder, int rank);
-
-/// One window in a manifest.
-struct ManifestWindow {
-  std::int64_t window = 0, first_step = 0, last_step = -1;
-  std::string file;  // relative to the folder; "" = not written
-  std::uint64_t bytes = 0, events = 0, dropped = 0;
-  std::string status;  // "written", "failed: ...", "dropped: ...", "empty"
-  bool complete = true, truncated = false, recovered = false;
-};
-struct Manifest {
-  Rank rank;
-  int pid = 0;
-  std::string run_name, state, spec_hash, step_source, spool;  // state: skip, warmup, active, save, finished, recovered
-  std::int64_t steps_seen = 0, updated_ns = 0;
-  std::vector<ManifestWindow> windows;
-  std::vector<std::string> problems;
-};
-bool write_manifest(const std::string& folder, const Manifest& manifest);
-/// All manifest-rank*.json of a folder; unreadable ones come back with state "unreadable: ...".
-std::vector<Manifest> read_manifests(const std::string& folder);
 
 }  // namespace profshim::output

@@ -22,6 +22,9 @@ enum class End : std::uint8_t {
   kNormal,   // exit(), return from main: waits for the writer as long as it makes progress
   kAbrupt,   // _exit, quick_exit, abort, MPI_Abort: waits at most two seconds without progress
 };
+/// Called by the collector thread every few milliseconds from now on (looking for newly loaded libraries).
+void call_every_tick(void (*function)());
+
 /// Closes what is open, waits for the writer. Idempotent; does nothing in a forked or vforked child.
 void finish(End how);
 /// MPI_Finalize has been called: what is complete goes to disk now; recording goes on.
@@ -34,7 +37,7 @@ const Spec* spec();
 
 /// A boundary at `at`, seen on the calling thread. The first thread that makes one is the step thread; boundaries of
 /// other threads are counted and ignored. `number` is what the marker's name says. Applies every, min_interval and the
-/// schedule. `marker` must stay readable (interned or constant).
+/// schedule. `marker`: the text or symbol that made it, kept of the first one; 0 = none.
 void step_boundary(Ticks at, std::optional<std::int64_t> number, StringId marker);
 /// The marker range of the step that is running has ended (NVTX): where the last step ends when no boundary follows.
 void step_marker_ended(Ticks at);

@@ -20,12 +20,15 @@ enum class Gzip : std::uint8_t { kNo, kYes, kAuto };
 /// Which ranks: parsed once, evaluated against one rank (the shim) or a whole world (explain).
 class RankExpression {
  public:
+  RankExpression();  // "0"
   /// False and a message with a position when the text is no expression. An empty text is an error.
   bool parse(std::string_view text, std::string& message, int& column);
   bool selects(const Rank& rank) const;
   const std::string& text() const { return text_; }
   /// Numbers in it that lie outside a world of this size: for a warning.
   std::vector<int> outside(int world_size) const;
+  /// No rank of any world: "1 & 2". Sure when true; an expression too large to try gives false.
+  bool selects_nobody() const;
   struct Node;
 
  private:
@@ -117,6 +120,7 @@ struct LoadedSpec {
   /// Key, value and where it came from ("default", "run.toml:12", "PROFSHIM_RANKS", "--set"), for explain.
   struct Origin {
     std::string key, value, origin;
+    bool overridden = false;  // by the environment or the command line: what `profshim run` hands on
   };
   std::vector<Origin> origins;
 };

@@ -2,8 +2,7 @@
 // by `profshim recover`. This header is the file format. Everything in it is plain data at fixed offsets; what is shared
 // between threads is a std::atomic that is lock-free and address-free.
 //
-//   SpoolHeader | threads[] | string slots[] | string arena | definitions[] | windows[] | marks[] | anchors[] | pending[]
-//   | chunks[]
+//   SpoolHeader | threads[] | string arena | definitions[] | windows[] | marks[] | anchors[] | pending[] | chunks[]
 //
 // Events lie in chunks of 64 KiB. A thread owns one chunk at a time and fills it; when it is full the thread takes the
 // next from the free list. A chunk goes back to the free list when every window that could need it has been published,
@@ -26,9 +25,8 @@ namespace profshim::spool {
 inline constexpr char kMagic[8] = {'P', 'S', 'H', 'M', 'S', 'P', 'L', '1'};
 inline constexpr std::uint32_t kFormatVersion = 1;
 
-inline constexpr std::uint32_t kMaxThreads = 4096;
+inline constexpr std::uint32_t kMaxThreads = 1024;
 inline constexpr std::uint32_t kMaxOpenCalls = 62;
-inline constexpr std::uint32_t kStringSlots = 1u << 20;
 inline constexpr std::uint32_t kMaxDefinitions = 1u << 16;
 inline constexpr std::uint32_t kMaxWindows = 1024;
 inline constexpr std::uint32_t kMaxMarks = 1u << 16;
@@ -87,7 +85,8 @@ struct Window {
   std::atomic<std::uint64_t> dropped_after;
   Ticks last_step_end;        // end of the marker range of the last step, where known (NVTX); else 0
   std::uint32_t limit_reason;  // StringId: which limit closed it
-  std::uint32_t reserved[13];
+  std::uint32_t complete;      // 1 = holds all the steps it was meant to
+  std::uint32_t reserved[12];
 };
 static_assert(sizeof(Window) == 128);
 inline constexpr std::uint64_t kNoMark = ~0ull;
@@ -134,15 +133,16 @@ struct SpoolHeader {
   std::uint32_t version;
   std::uint32_t header_bytes;
   std::uint64_t file_bytes;
-  std::uint64_t threads_at, slots_at, arena_at, arena_bytes, definitions_at, windows_at, marks_at, anchors_at, pending_at,
+  std::uint64_t threads_at, arena_at, arena_bytes, definitions_at, windows_at, marks_at, anchors_at, pending_at,
       chunks_at;
   std::uint32_t chunk_count;
   ClockKind clock;
   std::int32_t pid;
   std::int32_t rank, world_size, local_rank, local_world_size, node_rank;
   std::uint64_t pid_start_time;
+  std::int32_t step_tid;       // the thread the step boundaries come from; 0 = none yet
   std::int64_t base_time_ns;   // baseTimeNanoseconds of the job
-  StringId host, program, command, rank_source, spec, run_name, folder, step_source, job_key, launch_folder;
+  StringId host, program, command, rank_source, spec, run_name, folder, step_source, step_marker, job_key;
   std::atomic<std::uint32_t> finished;  // 1 = nothing left to recover
   std::atomic<std::uint64_t> arena_used;
   std::atomic<std::uint64_t> definitions;
@@ -150,7 +150,8 @@ struct SpoolHeader {
   std::atomic<std::uint64_t> marks;
   std::atomic<std::uint64_t> anchors;
   std::atomic<std::uint64_t> strings_lost, open_calls_lost, threads_lost, pending_lost;
-  std::atomic<std::uint64_t> steps_seen;
+  std::atomic<std::uint64_t> steps_seen, foreign_boundaries;  // the latter: boundaries on other threads, ignored
+  std::atomic<std::uint64_t> dropped;  // events of threads that have ended; live threads count in their own block
 };
 
 /// Read access to a mapped spool, live or dead. Never trusts a number in it: offsets and ids are checked.
@@ -192,7 +193,7 @@ struct WindowSummary {
   std::uint64_t events = 0;        // trace events written, all kinds
   std::uint64_t calls = 0;         // recorded calls and ranges
   std::uint64_t dropped = 0;
-  std::int64_t first_step = 0, last_step = 0;  // true numbers; first > last = no steps
+  std::int64_t first_step = 0, last_step = -1;  // true numbers; first > last = no steps
   bool complete = true;
   bool truncated = false;
 };
@@ -206,6 +207,8 @@ class Assembly {
   Assembly(const Assembly&) = delete;
   Assembly& operator=(const Assembly&) = delete;
   const WindowSummary& summary() const;
+  /// What goes into the file beside the events; before write().
+  void set_facts(const WindowFacts& facts);
   /// Nothing but Init/Finalize was recorded and no step was completed: not worth a file.
   bool empty() const;
   /// Streams header and events into the sink; false when the sink failed. `on_progress` is called every few thousand

@@ -32,6 +32,9 @@ struct TraceEvent {
   Category category = Category::kNone;
   std::string_view name;
   std::int64_t pid = 0, tid = 0;
+  /// Written instead of the numbers when text_ids is set: "Spans", "Traces" and "" of Kineto's own marks.
+  std::string_view pid_text, tid_text;
+  bool text_ids = false;
   std::int64_t begin_ns = 0;
   std::int64_t duration_ns = 0;  // X only
   std::uint64_t id = 0;          // b, e, s, f
@@ -66,16 +69,20 @@ class ByteSink {
   virtual bool close() = 0;
 };
 std::unique_ptr<ByteSink> file_sink(AtomicFile& file);
-/// One gzip member made of blocks that are compressed in parallel by `threads` threads (0 = on the caller's).
+/// One gzip member made of blocks that are compressed in parallel by `threads` threads (0 = on the caller's; the same
+/// when no thread can be had). Level 1 to 9. close() writes the end and closes `out`; a sink that was not closed is no
+/// gzip.
 std::unique_ptr<ByteSink> gzip_sink(std::unique_ptr<ByteSink> out, int level, int threads);
 
-/// Streams one trace. Names may hold anything: control characters are escaped, what is no UTF-8 becomes U+FFFD.
+/// Streams one trace; never throws. After a failed write everything is a no-op. Names may hold anything: control
+/// characters are escaped, what is no UTF-8 becomes U+FFFD.
 class TraceWriter {
  public:
   TraceWriter(ByteSink& sink, const TraceHeader& header);
   ~TraceWriter();
   void write(const TraceEvent& event);
-  /// Closes the array, writes the last key. False when a write failed or bytes are missing.
+  /// Closes the array, writes the last key and hands over what is buffered; the sink stays open, its owner closes it.
+  /// False when a write failed or bytes are missing.
   bool finish();
   std::uint64_t bytes() const;
   std::uint64_t events() const;
@@ -96,17 +103,18 @@ struct ReadEvent {
   bool pid_is_number = false, tid_is_number = false, has_pid = false, has_tid = false;
   std::int64_t pid = 0, tid = 0;
   std::string_view pid_text, tid_text;
-  bool has_ts = false, has_duration = false, has_id = false;
+  bool has_name = false, has_ts = false, has_duration = false, has_id = false;
   double ts_us = 0, duration_us = 0;
   std::int64_t ts_ns = 0, duration_ns = 0;  // exact for three decimals
-  std::int64_t id = 0;
+  bool finer_than_ns = false;               // ts or dur has more than three decimals: rounded in *_ns
+  std::int64_t id = 0;                      // a text id is hashed
   std::string_view scope, binding_point;
   struct ReadArg {
     std::string_view key;
     enum class Kind : std::uint8_t { kNull, kBool, kInt, kDouble, kString, kJson } kind{};
     std::int64_t integer = 0;
     double number = 0;
-    std::string_view text;  // kString: decoded; kJson: list or object as compact JSON
+    std::string_view text;  // kString: decoded; kJson: list or object as compact JSON; numbers: as written
   };
   std::span<const ReadArg> args;
   std::uint64_t offset = 0;  // byte position in the uncompressed file
@@ -115,17 +123,27 @@ struct TraceVisitor {
   /// Top-level key other than traceEvents, value as compact JSON. `before_events` = stands before traceEvents.
   std::function<void(std::string_view key, std::string_view json, bool before_events)> metadata;
   std::function<bool(const ReadEvent&)> event;  // false = stop
+  /// Every byte of the uncompressed file, in order, in pieces; before the events they hold. For searches in the text.
+  std::function<void(std::string_view piece)> bytes;
 };
 struct ReadResult {
   bool ok = false;
-  std::string error;          // one line with the byte position
+  std::string error;  // one line with the byte position
   std::uint64_t events = 0;
-  std::uint64_t bytes = 0;    // uncompressed
+  std::uint64_t bytes = 0;  // uncompressed
   bool truncated = false;
+  /// Objects in which a key stands twice: legal for some readers, different for others.
+  std::uint64_t repeated_keys = 0;
+  std::uint64_t repeated_key_at = 0;  // byte position of the first
 };
 /// Streams a trace, plain or gzip, without ever holding it whole.
 ReadResult read_trace(const std::string& path, const TraceVisitor& visitor);
 /// The same over bytes (fuzzing).
 ReadResult read_trace_bytes(std::string_view bytes, const TraceVisitor& visitor);
+
+/// Every leaf of a JSON text in order, for small documents (metadata, manifests): path "pg_config.0.pg_name", "" for a
+/// text that is one value; an empty list or object is a leaf of kind kJson ("[]", "{}"). False when it is no JSON.
+bool json_leaves(std::string_view json,
+                 const std::function<void(std::string_view path, const ReadEvent::ReadArg& value)>& leaf);
 
 }  // namespace profshim

@@ -50,8 +50,9 @@ class WindowAutomaton {
  private:
   const Schedule& schedule_;
   Action last_ = Action::kNone;
+  std::int64_t last_step_ = 0;
+  std::int64_t window_first_ = 0;  // first step of the window that last_step_ lies in
   bool open_ = false;
-  bool skip_to_next_ = false;
 };
 
 /// Turns markers into schedule steps: every, min_interval, numbering, epochs.

@@ -1,0 +1,65 @@
+// The cold side of the recorder: what session calls at activation, from the collector thread and at the end. The hot
+// side is recorder.h.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "profshim/recorder.h"
+
+namespace profshim::recorder {
+
+struct SpoolSize {
+  std::uint32_t chunks = 0;
+  std::uint64_t arena_bytes = 0;
+};
+/// How a budget of memory is divided; nothing when it is too small for one useful spool.
+bool divide_memory(std::uint64_t host_memory, SpoolSize& size);
+
+/// Creates and maps the spool. False and a reason when that cannot be had (no space, RLIMIT_AS, RLIMIT_FSIZE ...);
+/// nothing is left behind then. The mode stays 0.
+bool create_spool(const std::string& path, const SpoolSize& size, std::string& why_not);
+bool exists();
+spool::SpoolHeader& header();
+const char* data();
+std::size_t size();
+const std::string& path();
+
+void set_mode(std::uint32_t set, std::uint32_t clear);
+
+/// In a forked child: forget the spool; every hook passes through for good.
+void abandon_in_child();
+
+/// One window from `begin` on; null when 1024 are waiting to be written.
+spool::Window* open_window(Ticks begin, std::uint64_t first_mark);
+/// Idempotent: the first caller decides the reason and the end.
+void close_window(spool::Window& window, Ticks end, std::uint64_t end_mark, spool::WindowEnd why, StringId limit);
+/// Running number of the new mark.
+std::uint64_t add_mark(const spool::StepMark& mark);
+void add_anchor(const Anchor& anchor);
+
+/// Events lost so far, all threads.
+std::uint64_t dropped();
+/// Events in chunks now (upper bound): for limits.
+std::uint64_t events_held();
+
+/// Collector thread only: moves sealed chunks onto the free list unless a window may need them, and keeps at least `wanted_free` populated chunks on it as far as the pool reaches. Returns memory
+/// beyond four times that to the system.
+struct PoolState {
+  std::uint32_t free = 0, held = 0, unused = 0;
+  bool out_of_memory = false;  // the file system refused a page
+};
+/// `keep_from` gives the begin of the oldest window that is not published (0 = there is none); it is asked after the
+/// sealed chunks have been taken over, so that a chunk of a window that opens in between is not among them.
+PoolState tend_pool(const std::function<Ticks()>& keep_from, std::uint32_t wanted_free);
+/// limits.on_limit = "drop_old": frees the oldest `count` sealed chunks; their events are counted as dropped.
+void drop_oldest(std::uint32_t count);
+/// When a thread first found no chunk since the last call; 0 = never. Resets.
+Ticks take_first_drop();
+
+/// Nanoseconds an event costs from open_call() to end(), measured on a scratch thread block that is thrown away.
+double measure_event_cost_ns();
+
+}  // namespace profshim::recorder

@@ -1,0 +1,98 @@
+// Where the loader and the end of the process meet us: constructor, activation, exits. In a process that is no recorded
+// rank, this is all that ever runs.
+#include <dlfcn.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+#include "activation.h"
+#include "nvtx_injection.h"
+#include "profshim/session.h"
+#include "symbol_steps.h"
+
+#define PROFSHIM_EXPORT extern "C" __attribute__((visibility("default")))
+
+namespace profshim::inject {
+namespace {
+
+// Rewritten in place at activation: children that inherit the environment then know that their parent records.
+// "0" = nobody yet.
+constexpr std::size_t kPrefix = sizeof("PROFSHIM_ACTIVE=") - 1;
+char active_slot[kPrefix + 24] = "PROFSHIM_ACTIVE=0";
+bool an_ancestor_records = false;
+
+using ExitFunction = void (*)(int);
+using AbortFunction = void (*)();
+constinit std::atomic<ExitFunction> next_exit{nullptr}, next_Exit{nullptr};
+constinit std::atomic<AbortFunction> next_abort{nullptr};
+
+// The path that CUDA and NVTX open must lead to this very file: another copy would be a second instance.
+const char* own_path() {
+  static char path[4096];
+  Dl_info info{};
+  if (dladdr(reinterpret_cast<void*>(&own_path), &info) == 0 || info.dli_fname == nullptr) return nullptr;
+  return realpath(info.dli_fname, path);
+}
+
+void reserve_active_slot() {
+  if (const char* const inherited = std::getenv("PROFSHIM_ACTIVE")) {
+    const long pid = std::strtol(inherited, nullptr, 10);
+    // Our own number: this program was exec()ed by a rank that recorded.
+    an_ancestor_records = pid > 0 && pid != getpid();
+    if (an_ancestor_records) return;
+  }
+  putenv(active_slot);
+}
+
+__attribute__((constructor)) void on_load() {
+  next_exit = reinterpret_cast<ExitFunction>(dlsym(RTLD_NEXT, "_exit"));
+  next_Exit = reinterpret_cast<ExitFunction>(dlsym(RTLD_NEXT, "_Exit"));
+  next_abort = reinterpret_cast<AbortFunction>(dlsym(RTLD_NEXT, "abort"));
+  if (!session::requested()) return;
+  log::note_stderr();
+  reserve_active_slot();
+  if (const char* const path = own_path(); path != nullptr && !an_ancestor_records) nvtx::set_injection_path(path);
+}
+
+[[noreturn]] void leave(ExitFunction next, int status) {
+  session::finish(session::End::kAbrupt);
+  if (next != nullptr) next(status);
+  for (;;) syscall(SYS_exit_group, status);
+}
+
+}  // namespace
+
+void activate(const Rank& rank) {
+  if (an_ancestor_records || !session::requested()) return;
+  session::activate(rank);
+  const Spec* const spec = session::spec();
+  if (spec == nullptr) return;
+  std::snprintf(active_slot + kPrefix, sizeof active_slot - kPrefix, "%d", static_cast<int>(getpid()));
+  nvtx::on_activate();
+  if (spec->steps.source == StepSource::kSymbol) {
+    symbol_steps::install(spec->steps.pattern.c_str());
+    session::call_every_tick(symbol_steps::rescan);
+  }
+}
+
+}  // namespace profshim::inject
+
+// ---- the ends that run no atexit handler -----------------------------------------------------------------------------
+
+PROFSHIM_EXPORT [[noreturn]] void _exit(int status) {
+  profshim::inject::leave(profshim::inject::next_exit.load(std::memory_order_relaxed), status);
+}
+
+PROFSHIM_EXPORT [[noreturn]] void _Exit(int status) noexcept {
+  profshim::inject::leave(profshim::inject::next_Exit.load(std::memory_order_relaxed), status);
+}
+
+PROFSHIM_EXPORT [[noreturn]] void abort() noexcept {
+  profshim::session::finish(profshim::session::End::kAbrupt);
+  if (const auto next = profshim::inject::next_abort.load(std::memory_order_relaxed)) next();
+  __builtin_trap();  // no other abort() in this process
+}

@@ -1,0 +1,45 @@
+#!/usr/bin/env bash
+# Compares what the library exports with the hook tables, and checks that it brings nothing into the job but itself.
+#   scripts/check_exports.sh [LIBRARY]        default: build/libprofshim.so.  Exit 1 and one line per fault.
+set -eu
+cd "$(dirname "$0")/.."
+library=${1:-build/libprofshim.so}
+[ -e "$library" ] || { echo "check_exports: $library is not built" >&2; exit 2; }
+
+fault=0
+complain() { echo "exports: $*"; fault=1; }
+
+exported=$(nm -D --defined-only "$library" | awk '$2 ~ /^[TWVBDRuiI]$/ {print $3}' | sed 's/@.*//' | sort -u)
+rows=$(sed -n 's/^[[:space:]]*HOOK[A-Z_]*(\([A-Za-z_0-9]*\).*/\1/p' include/profshim/hooks/mpi.def | sort -u)
+entries='InitializeInjection InitializeInjectionNvtx2 InitializeInjectionNvtxExtension'
+exits='_exit _Exit quick_exit abort'
+
+# Every row is a C function we export.
+for row in $rows; do
+  grep -qx "$row" <<<"$exported" || complain "$row is a row of a table and not exported"
+done
+grep -qx InitializeInjectionNvtx2 <<<"$exported" || complain "InitializeInjectionNvtx2 is not exported: no NVTX range is seen"
+
+# Every export is a row, a Fortran spelling of a row, an injection entry or an exit hook.
+lower_rows=$(tr '[:upper:]' '[:lower:]' <<<"$rows")
+for symbol in $exported; do
+  grep -qx "$symbol" <<<"$rows" && continue
+  [[ " $entries $exits " == *" $symbol "* ]] && continue
+  # MPI_SEND, mpi_send, mpi_send_, mpi_send__; mpi_send_f08_, mpi_send_f08ts_ of the mpi_f08 module
+  base=$(tr '[:upper:]' '[:lower:]' <<<"$symbol" | sed -E 's/_+$//; s/_(f08|f08ts|fts)$//')
+  grep -qx "$base" <<<"$lower_rows" || complain "$symbol is exported and in no table"
+done
+
+needed=$(readelf -dW "$library" | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p')
+for name in $needed; do
+  case "$name" in
+    libc.so.6|ld-linux*.so.*) ;;
+    *) complain "needs $name: every process of the job would load it" ;;
+  esac
+done
+readelf -dW "$library" | grep -q TEXTREL && complain "has text relocations"
+nm -D "$library" | grep -q ' u ' && complain "has unique symbols: they would replace the job's"
+readelf -lW "$library" | grep -q 'GNU_STACK.*RWE' && complain "wants an executable stack"
+
+[ "$fault" -eq 0 ] && echo "exports: $(wc -w <<<"$rows") rows, $(wc -w <<<"$exported") symbols, needs $(tr '\n' ' ' <<<"$needed")"
+exit "$fault"

@@ -1,0 +1,132 @@
+#!/usr/bin/env bash
+# Installs what a target needs and this machine lacks: Debian 12 or newer, Ubuntu 22.04 or newer. As root, or via sudo.
+# Says what it installs and why; asks nothing; does nothing when everything is there.
+#
+#   scripts/install_deps.sh            what `make` needs
+#   scripts/install_deps.sh --demo     and `make demo`
+#   scripts/install_deps.sh --test     and `make test`
+#   scripts/install_deps.sh --all      and `make fuzz`, `make format`, `make lint`
+set -eu
+cd "$(dirname "$0")/.."
+
+level=0
+case "${1:-}" in
+  '') ;;
+  --demo) level=1 ;;
+  --test) level=2 ;;
+  --all) level=3 ;;
+  *) sed -n '2,9s/^# \{0,1\}//p' "$0"; exit 2 ;;
+esac
+
+# level | package | how we see that it is there | what it is for
+#   cmd:NAME a program; hdr:FILE a header; lib:FILE a library; py:MODULE a module of /usr/bin/python3; pkg: ask dpkg
+table='
+0|g++|cmd:g++|the compiler
+0|make|cmd:make|the build
+0|libtoml11-dev|hdr:toml.hpp|reads the spec (TOML)
+0|rapidjson-dev|hdr:rapidjson/reader.h|writes and reads traces (JSON)
+0|libcli11-dev|hdr:CLI/CLI.hpp|command line of the tool
+0|zlib1g-dev|lib:libz.a|gzip traces
+1|openmpi-bin|cmd:mpirun.openmpi|runs the demo (Open MPI)
+1|libopenmpi-dev|cmd:mpicc.openmpi|compiles the demo (Open MPI)
+2|libgtest-dev|lib:libgtest.a|the tests (GoogleTest)
+2|mpich|cmd:mpirun.mpich|the second MPI of the tests
+2|libmpich-dev|cmd:mpicc.mpich|the second MPI of the tests
+2|gfortran|cmd:gfortran|Fortran programs of the tests
+2|python3-mpi4py|py:mpi4py|Python MPI programs of the tests
+2|python3-venv|pkg:|a place for the trace readers that the tests ask (HTA and others)
+2|strace|cmd:strace|shows the system calls of a program under test
+2|git|cmd:git|a program under test
+2|perl|cmd:perl|a program under test
+2|nodejs|cmd:node|a program under test
+2|procps|cmd:ps|processes under test
+3|clang|cmd:clang++|the fuzzers
+3|libclang-rt-dev|rt:|the fuzzers (libFuzzer)
+3|clang-format|cmd:clang-format|the format of the sources
+3|shellcheck|cmd:shellcheck|checks the scripts
+'
+
+is_there() {  # PROBE PACKAGE
+  local what=${1#*:} place
+  case "$1" in
+    cmd:*) command -v "$what" >/dev/null 2>&1 ;;
+    hdr:*) for place in /usr/local/include /usr/include /usr/include/*-linux-gnu; do
+             [ -e "$place/$what" ] && return 0
+           done; return 1 ;;
+    lib:*) for place in /usr/local/lib /usr/lib /usr/lib/*-linux-gnu; do
+             [ -e "$place/$what" ] && return 0
+           done; return 1 ;;
+    py:*) /usr/bin/python3 -c "import $what" >/dev/null 2>&1 ;;
+    rt:*) ls /usr/lib/llvm-*/lib/clang/*/lib/linux/libclang_rt.fuzzer-*.a >/dev/null 2>&1 ;;
+    pkg:*) dpkg-query -W -f='${Status}' "$2" 2>/dev/null | grep -q 'ok installed' ;;
+  esac
+}
+
+as_root() {
+  if [ "$(id -u)" -eq 0 ]; then "$@"
+  elif command -v sudo >/dev/null 2>&1; then sudo -n "$@" || sudo "$@"
+  else
+    echo "install_deps: not root and no sudo; run this as root, then start again:  $*" >&2
+    exit 2
+  fi
+}
+
+refreshed=''
+apt_log=$(mktemp)
+trap 'rm -f "$apt_log"' EXIT
+apt_install() {
+  command -v apt-get >/dev/null 2>&1 || {
+    echo "install_deps: no apt-get here; these packages are needed, under whatever name your system has them: $*" >&2
+    exit 2
+  }
+  if [ -z "$refreshed" ]; then
+    as_root env DEBIAN_FRONTEND=noninteractive apt-get -qq update
+    refreshed=yes
+  fi
+  as_root env DEBIAN_FRONTEND=noninteractive apt-get -qq install -y --no-install-recommends "$@" >/dev/null 2>"$apt_log" ||
+    { cat "$apt_log" >&2; exit 2; }
+}
+
+missing=()
+while IFS='|' read -r row_level package probe why; do
+  if [ -z "$package" ] || [ "$row_level" -gt "$level" ]; then continue; fi
+  is_there "$probe" "$package" && continue
+  if [ "$package" = libclang-rt-dev ]; then  # named by version, and a part of clang before version 14
+    version=$(clang --version 2>/dev/null | sed -n 's/.*clang version \([0-9]*\).*/\1/p')
+    package="libclang-rt-${version:-14}-dev"
+  fi
+  echo "  installing $package: $why"
+  missing+=("$package")
+done <<<"$table"
+[ ${#missing[@]} -eq 0 ] || apt_install "${missing[@]}"
+
+# NVTX: headers only. They are in every CUDA toolkit; else the wheel of the same headers is unpacked under build/deps,
+# where the Makefile looks next. Nothing of it is installed on the machine.
+cuda_home=${CUDA_HOME:-/usr/local/cuda}
+has_nvtx() {
+  local header
+  for header in "$cuda_home"/include/nvtx3/nvToolsExt.h build/deps/nvidia/*/include/nvtx3/nvToolsExt.h; do
+    [ -e "$header" ] && return 0
+  done
+  return 1
+}
+if ! has_nvtx; then
+  echo "  unpacking the headers of nvidia-nvtx into build/deps: NVTX ranges (no CUDA toolkit here)"
+  python=''
+  for candidate in /usr/bin/python3 python3; do
+    if "$candidate" -m pip --version >/dev/null 2>&1; then python=$candidate; break; fi
+  done
+  if [ -z "$python" ]; then
+    echo "  installing python3-pip: fetches those headers"
+    apt_install python3-pip ca-certificates
+    python=/usr/bin/python3
+  fi
+  mkdir -p build/deps
+  "$python" -m pip -q --disable-pip-version-check download --no-deps --only-binary :all: -d build/deps 'nvidia-nvtx>=13' || {
+    echo "install_deps: no NVTX headers: pip could not fetch nvidia-nvtx; set CUDA_HOME to a CUDA toolkit instead" >&2
+    exit 2
+  }
+  for wheel in build/deps/nvidia_nvtx-*.whl; do "$python" -m zipfile -e "$wheel" build/deps; done
+  rm -f build/deps/nvidia_nvtx-*.whl
+  has_nvtx || { echo "install_deps: no nvtx3/nvToolsExt.h in the wheel; set CUDA_HOME to a CUDA toolkit" >&2; exit 2; }
+fi

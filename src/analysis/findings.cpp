@@ -1,0 +1,46 @@
+#include "findings.h"
+
+#include <algorithm>
+
+namespace profshim::analysis_detail {
+
+void Findings::add(int item, bool must, std::string_view what, const std::string& where) {
+  for (Entry& entry : entries_) {
+    if (entry.finding.item != item || entry.what != what) continue;
+    ++entry.finding.count;
+    return;
+  }
+  std::string message(what);
+  if (!where.empty()) message += ": " + where;
+  entries_.push_back({what, {.item = item, .must = must, .message = std::move(message)}});
+}
+
+void Findings::move_to(std::vector<Finding>& report) {
+  std::stable_sort(entries_.begin(), entries_.end(),
+                   [](const Entry& a, const Entry& b) { return a.finding.item < b.finding.item; });
+  for (Entry& entry : entries_) report.push_back(std::move(entry.finding));
+  entries_.clear();
+}
+
+std::string where_is(std::uint64_t offset) { return "at byte " + std::to_string(offset); }
+
+std::string where_is(const ReadEvent& event) {
+  constexpr std::size_t kShown = 60;
+  std::string name(event.name.substr(0, kShown));
+  std::replace_if(
+      name.begin(), name.end(), [](unsigned char c) { return c < 0x20 || c == 0x7f; }, ' ');
+  if (event.name.size() > kShown) name += "...";
+  return "'" + name + "' " + where_is(event.offset);
+}
+
+const ReadEvent::ReadArg* find_arg(const ReadEvent& event, std::string_view key) {
+  const auto it = std::find_if(event.args.begin(), event.args.end(), [&](const auto& arg) { return arg.key == key; });
+  return it == event.args.end() ? nullptr : &*it;
+}
+
+std::int64_t integer_arg(const ReadEvent& event, std::string_view key, std::int64_t otherwise) {
+  const ReadEvent::ReadArg* const arg = find_arg(event, key);
+  return arg != nullptr && arg->kind == ReadEvent::ReadArg::Kind::kInt ? arg->integer : otherwise;
+}
+
+}  // namespace profshim::analysis_detail

@@ -1,0 +1,236 @@
+#include "gpu_checks.h"
+
+#include <algorithm>
+
+#include "track_checks.h"
+
+namespace profshim::analysis_detail {
+namespace {
+
+using Kind = ReadEvent::ReadArg::Kind;
+
+constexpr auto by_link = [](const auto& a, const auto& b) { return a.link < b.link; };
+
+template <class Rows>
+auto rows_with(const Rows& sorted, std::int64_t link) {
+  typename Rows::value_type probe{};
+  probe.link = link;
+  return std::equal_range(sorted.begin(), sorted.end(), probe, by_link);
+}
+
+bool is_list_of(const ReadEvent& event, std::string_view key, std::ptrdiff_t size) {
+  const ReadEvent::ReadArg* const arg = find_arg(event, key);
+  return arg != nullptr && arg->kind == Kind::kJson && arg->text.starts_with('[') &&
+         std::count(arg->text.begin(), arg->text.end(), ',') == size - 1;
+}
+
+// CUPTI's own names: cudaLaunchKernel_v7000, cudaMemcpyAsync_ptsz. cudaStreamGetCaptureInfo_v2 is a real name.
+bool has_version_suffix(std::string_view name) {
+  if (name.ends_with("_ptsz") || name.ends_with("_ptds")) return true;
+  const std::size_t at = name.rfind("_v");
+  if (at == std::string_view::npos || name.size() - at - 2 < 4) return false;
+  return name.find_first_not_of("0123456789", at + 2) == std::string_view::npos;
+}
+
+}  // namespace
+
+bool is_gpu_work(std::string_view category) {
+  return category == "kernel" || category == "gpu_memcpy" || category == "gpu_memset";
+}
+
+bool is_api_call(std::string_view category) { return category == "cuda_runtime" || category == "cuda_driver"; }
+
+void GpuChecks::on_event(const ReadEvent& event) {
+  if (event.phase == "s" || event.phase == "f") {
+    if (event.category != "ac2g") return;
+    auto& rows = event.phase == "s" ? flow_starts_ : flow_ends_;
+    rows.push_back({.link = event.id, .ts_ns = event.ts_ns, .track = track_of(event), .offset = event.offset});
+    return;
+  }
+  if (event.phase != "X") return;
+  if (is_gpu_work(event.category)) return on_gpu_work(event);
+  if (is_api_call(event.category)) return on_api_call(event);
+  if (event.category == "cuda_sync") return on_sync(event);
+  on_host(event);
+}
+
+void GpuChecks::on_gpu_work(const ReadEvent& event) {
+  const std::int64_t device = integer_arg(event, "device", integer_arg(event, "fromDevice", -1));
+  const std::int64_t stream = integer_arg(event, "stream", -1), correlation = integer_arg(event, "correlation", -1);
+  if (device < 0 || device > 63 || !event.pid_is_number || event.pid != device) {
+    findings_.must(12, "GPU work whose pid is not args.device (0..63)", where_is(event));
+  }
+  if (stream <= 0 || !event.tid_is_number || event.tid != stream) {
+    findings_.must(12, "GPU work whose tid is not args.stream (> 0)", where_is(event));
+  }
+  if (correlation <= 0) findings_.must(12, "GPU work without correlation > 0", where_is(event));
+  if (event.duration_ns < 1) findings_.should(39, "GPU work shorter than 1 ns", where_is(event));
+  if (event.ts_ns == 0) findings_.must(38, "GPU work at time 0", where_is(event));
+  gpu_.push_back({.link = correlation, .ts_ns = event.ts_ns, .track = track_of(event), .offset = event.offset});
+  if (event.category == "kernel") {
+    on_kernel(event);
+  } else {
+    on_copy(event);
+  }
+}
+
+void GpuChecks::on_kernel(const ReadEvent& event) {
+  constexpr std::string_view kKeys[] = {"device",        "context",
+                                        "stream",        "correlation",
+                                        "queued",        "registers per thread",
+                                        "shared memory", "blocks per SM",
+                                        "warps per SM",  "est. achieved occupancy %"};
+  bool complete = is_list_of(event, "grid", 3) && is_list_of(event, "block", 3);
+  for (const std::string_view key : kKeys) complete = complete && find_arg(event, key) != nullptr;
+  if (!complete) findings_.must(13, "a kernel lacks arguments that torch_tb_profiler reads", where_is(event));
+
+  const std::int64_t op = integer_arg(event, "External id", -1);
+  if (op >= 0) kernel_ops_.push_back({.link = op, .offset = event.offset});
+
+  if (event.name.starts_with("nccl") && event.name.find("ncclDevKernel") == std::string_view::npos &&
+      event.name.find("ncclKernel") == std::string_view::npos) {
+    findings_.must(28, "an NCCL kernel that is no ncclKernel and no ncclDevKernel", where_is(event));
+  }
+  constexpr std::string_view kCollective[] = {"Collective name", "In msg nelems", "Out msg nelems", "Group size",
+                                              "dtype"};
+  const auto present = std::count_if(std::begin(kCollective), std::end(kCollective),
+                                     [&](std::string_view key) { return find_arg(event, key) != nullptr; });
+  if (present != 0 && present != 5) findings_.must(29, "only some of the five NCCL arguments", where_is(event));
+  for (const std::string_view key : {"In msg nelems", "Out msg nelems", "Group size"}) {
+    const ReadEvent::ReadArg* const arg = find_arg(event, key);
+    if (arg != nullptr && arg->kind != Kind::kInt) findings_.must(29, "an NCCL count is no integer", where_is(event));
+  }
+  for (const std::string_view key : {"Process Group Name", "Process Group Ranks", "In split size", "Out split size"}) {
+    const ReadEvent::ReadArg* const arg = find_arg(event, key);
+    if (arg != nullptr && arg->kind != Kind::kString) {
+      findings_.must(29, "an NCCL process group or split size is no text", where_is(event));
+    }
+  }
+}
+
+void GpuChecks::on_copy(const ReadEvent& event) {
+  if (find_arg(event, "bytes") == nullptr) findings_.must(14, "a copy without bytes", where_is(event));
+  if (event.duration_ns > 0 && find_arg(event, "memory bandwidth (GB/s)") == nullptr) {
+    findings_.must(14, "a copy without memory bandwidth (GB/s)", where_is(event));
+  }
+  const std::string_view start = event.category == "gpu_memcpy" ? "Memcpy " : "Memset";
+  if (!event.name.starts_with(start)) {
+    findings_.must(14, "the name of a copy does not start with Memcpy or Memset", where_is(event));
+  }
+}
+
+void GpuChecks::on_api_call(const ReadEvent& event) {
+  const std::int64_t correlation = integer_arg(event, "correlation", -1);
+  if (correlation <= 0) findings_.must(15, "an API call without correlation > 0", where_is(event));
+  if (find_arg(event, "cbid") == nullptr) findings_.must(15, "an API call without cbid", where_is(event));
+  if (integer_arg(event, "stream", -1) >= 0) findings_.must(15, "an API call with a stream", where_is(event));
+  if (has_version_suffix(event.name)) findings_.must(20, "an API name with CUPTI's suffix", where_is(event));
+  api_.push_back(
+      {.link = correlation,
+       .ts_ns = event.ts_ns,
+       .track = track_of(event),
+       .offset = event.offset,
+       .launches_graph = event.name.starts_with("cudaGraphLaunch") || event.name.starts_with("cuGraphLaunch"),
+       .records_event = event.name.starts_with("cudaEventRecord")});
+}
+
+void GpuChecks::on_sync(const ReadEvent& event) {
+  for (const std::string_view key : {"cuda_sync_kind", "stream", "correlation", "device", "context"}) {
+    if (find_arg(event, key) == nullptr) {
+      findings_.should(33, "a cuda_sync lacks arguments that HTA's critical path reads", where_is(event));
+      break;
+    }
+  }
+  const std::int64_t waits_on = integer_arg(event, "wait_on_cuda_event_record_corr_id", -1);
+  if (waits_on > 0) waits_.push_back({.link = waits_on, .offset = event.offset});
+}
+
+void GpuChecks::on_host(const ReadEvent& event) {
+  if (event.category.starts_with("gpu_") || event.category == "cuda_event") return;
+  if (integer_arg(event, "stream", -1) >= 0 && integer_arg(event, "correlation", -1) >= 0) {
+    findings_.must(16, "a CPU event with stream and correlation: HTA takes it for GPU work", where_is(event));
+  }
+  const std::int64_t op = integer_arg(event, "External id", -1);
+  if (op < 0 || (event.category != "cpu_op" && event.category != "user_annotation")) return;
+  // The track tells the two categories apart: only cpu_op must be unique.
+  ops_.push_back({.link = op, .track = event.category == "cpu_op", .offset = event.offset});
+}
+
+void GpuChecks::check_launches() {
+  for (std::size_t i = 1; i < api_.size(); ++i) {
+    if (api_[i].link > 0 && api_[i].link == api_[i - 1].link) {
+      findings_.must(19, "two API calls with one correlation", where_is(api_[i].offset));
+    }
+  }
+  std::int64_t previous = -1;
+  for (const Row& work : gpu_) {
+    const auto [first, last] = rows_with(api_, work.link);
+    if (first == last) {
+      findings_.should(18, "GPU work without the call that launched it", where_is(work.offset));
+    } else {
+      if (work.ts_ns < first->ts_ns) findings_.should(21, "GPU work before its launch", where_is(work.offset));
+      if (work.link == previous && !first->launches_graph) {
+        findings_.must(19, "several GPU rows of one call that is no cudaGraphLaunch", where_is(work.offset));
+      }
+    }
+    previous = work.link;
+  }
+}
+
+void GpuChecks::check_flows() {
+  for (std::size_t i = 1; i < flow_starts_.size(); ++i) {
+    if (flow_starts_[i].link == flow_starts_[i - 1].link) {
+      findings_.must(22, "two ac2g flows start with one id", where_is(flow_starts_[i].offset));
+    }
+  }
+  for (const Row& end : flow_ends_) {
+    const auto [first, last] = rows_with(flow_starts_, end.link);
+    if (first == last) findings_.must(22, "an ac2g flow ends that never starts", where_is(end.offset));
+  }
+  const auto meets = [](const std::vector<Row>& rows, const Row& row) {
+    const auto [first, last] = rows_with(rows, row.link);
+    return std::any_of(first, last, [&](const Row& r) { return r.track == row.track && r.ts_ns == row.ts_ns; });
+  };
+  for (const Row& work : gpu_) {
+    const auto [first, last] = rows_with(api_, work.link);
+    if (first == last) continue;
+    if (!meets(flow_starts_, *first)) findings_.must(22, "a launch without its ac2g start", where_is(first->offset));
+    if (!meets(flow_ends_, work)) findings_.must(22, "GPU work without its ac2g end", where_is(work.offset));
+  }
+}
+
+void GpuChecks::check_external_ids() {
+  const Row* previous = nullptr;
+  for (const Row& op : ops_) {
+    if (op.track == 0) continue;
+    if (previous != nullptr && previous->link == op.link) {
+      findings_.must(32, "two cpu_op with one External id", where_is(op.offset));
+    }
+    previous = &op;
+  }
+  for (const Row& kernel : kernel_ops_) {
+    const auto [first, last] = rows_with(ops_, kernel.link);
+    if (first == last) findings_.must(32, "a kernel with an External id that no op has", where_is(kernel.offset));
+  }
+}
+
+void GpuChecks::check_waits() {
+  for (const Row& wait : waits_) {
+    const auto [first, last] = rows_with(api_, wait.link);
+    if (std::none_of(first, last, [](const Row& call) { return call.records_event; })) {
+      findings_.should(34, "a wait on an event whose cudaEventRecord is not in the trace", where_is(wait.offset));
+    }
+  }
+}
+
+void GpuChecks::finish() {
+  for (auto* rows : {&gpu_, &api_, &flow_starts_, &flow_ends_, &ops_}) {
+    std::stable_sort(rows->begin(), rows->end(), by_link);
+  }
+  check_launches();
+  check_flows();
+  check_external_ids();
+  check_waits();
+}
+
+}  // namespace profshim::analysis_detail

@@ -1,0 +1,24 @@
+// The rank as HTA finds it: the first match of  "rank":\s+(\d+)  within a line of the file's text, whatever the JSON
+// around it says. Fed in pieces.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+namespace profshim::analysis_detail {
+
+class RankText {
+ public:
+  void feed(std::string_view piece);
+  /// -1 = no match: HTA then calls the file rank 0.
+  std::int64_t rank() const { return digits_ > 0 ? rank_ : -1; }
+
+ private:
+  void step(char c);
+  std::size_t matched_ = 0;  // characters of the key
+  bool blank_ = false, done_ = false;
+  int digits_ = 0;
+  std::int64_t rank_ = 0;
+};
+
+}  // namespace profshim::analysis_detail

@@ -1,0 +1,108 @@
+#include <algorithm>
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cstring>
+
+#include "profshim/base.h"
+
+#if defined(__x86_64__)
+#include <cpuid.h>
+#endif
+
+namespace profshim {
+
+namespace clock_detail {
+constinit ClockKind kind = ClockKind::kMonotonic;
+}
+
+namespace {
+
+std::int64_t read_ns(clockid_t id) {
+  timespec t;
+  clock_gettime(id, &t);
+  return std::int64_t{t.tv_sec} * 1000000000 + t.tv_nsec;
+}
+
+#if defined(__x86_64__)
+// CPUID 0x80000007 EDX bit 8: the TSC runs at one rate in every power state. The kernel's own choice of "tsc" adds what
+// CPUID cannot say: that it found the counters of all cores in step.
+bool tsc_is_trustworthy() {
+  unsigned a = 0, b = 0, c = 0, d = 0;
+  if (__get_cpuid(0x80000007, &a, &b, &c, &d) == 0 || ((d >> 8) & 1) == 0) return false;
+  const int fd = open("/sys/devices/system/clocksource/clocksource0/current_clocksource", O_RDONLY | O_CLOEXEC);
+  if (fd < 0) return false;
+  char name[16] = {};
+  const ssize_t n = read(fd, name, sizeof name - 1);
+  close(fd);
+  return n >= 4 && std::memcmp(name, "tsc\n", 4) == 0;
+}
+#else
+bool tsc_is_trustworthy() { return false; }
+#endif
+
+}  // namespace
+
+std::int64_t realtime_ns() { return read_ns(CLOCK_REALTIME); }
+
+ClockKind choose_clock() {
+  clock_detail::kind = tsc_is_trustworthy() ? ClockKind::kTsc : ClockKind::kMonotonic;
+  return clock_detail::kind;
+}
+
+void use_clock(ClockKind kind) { clock_detail::kind = kind; }
+
+Anchor take_anchor() {
+  Anchor best;
+  Ticks shortest = ~Ticks{0};
+  for (int i = 0; i < 8; ++i) {
+    const Ticks before = ticks();
+    const std::int64_t mono = read_ns(CLOCK_MONOTONIC);
+    const std::int64_t real = read_ns(CLOCK_REALTIME);
+    const std::int64_t mono_after = read_ns(CLOCK_MONOTONIC);
+    const Ticks after = ticks();
+    if (after - before >= shortest) continue;
+    shortest = after - before;
+    best = {before + (after - before) / 2, mono + (mono_after - mono) / 2, real};
+  }
+  if (clock_detail::kind == ClockKind::kMonotonic) best.monotonic_ns = static_cast<std::int64_t>(best.ticks);
+  return best;
+}
+
+ClockMap::ClockMap(std::vector<Anchor> anchors, ClockKind kind) : anchors_(std::move(anchors)), kind_(kind) {
+  std::sort(anchors_.begin(), anchors_.end(), [](const Anchor& a, const Anchor& b) { return a.ticks < b.ticks; });
+  anchors_.erase(std::unique(anchors_.begin(), anchors_.end(),
+                             [](const Anchor& a, const Anchor& b) { return a.ticks == b.ticks; }),
+                 anchors_.end());
+  if (anchors_.empty()) anchors_.push_back({});
+}
+
+double ClockMap::ticks_per_ns() const {
+  const Anchor& a = anchors_.front();
+  const Anchor& b = anchors_.back();
+  if (kind_ == ClockKind::kMonotonic || b.monotonic_ns <= a.monotonic_ns) return 1.0;
+  return static_cast<double>(b.ticks - a.ticks) / static_cast<double>(b.monotonic_ns - a.monotonic_ns);
+}
+
+std::int64_t ClockMap::realtime_shift_ns() const {
+  const Anchor& a = anchors_.front();
+  const Anchor& b = anchors_.back();
+  return (b.realtime_ns - b.monotonic_ns) - (a.realtime_ns - a.monotonic_ns);
+}
+
+std::int64_t ClockMap::unix_ns(Ticks t) const {
+  const std::int64_t to_wall = anchors_.front().realtime_ns - anchors_.front().monotonic_ns;
+  if (kind_ == ClockKind::kMonotonic) return static_cast<std::int64_t>(t) + to_wall;
+  if (anchors_.size() < 2) return anchors_.front().monotonic_ns + to_wall;  // no rate known yet
+  std::size_t i = last_;
+  while (i + 2 < anchors_.size() && t >= anchors_[i + 1].ticks) ++i;
+  while (i > 0 && t < anchors_[i].ticks) --i;
+  last_ = i;
+  const Anchor& a = anchors_[i];
+  const Anchor& b = anchors_[i + 1];
+  const double rate = static_cast<double>(b.monotonic_ns - a.monotonic_ns) / static_cast<double>(b.ticks - a.ticks);
+  const auto ticks_since = static_cast<std::int64_t>(t - a.ticks);
+  return a.monotonic_ns + to_wall + static_cast<std::int64_t>(static_cast<double>(ticks_since) * rate);
+}
+
+}  // namespace profshim

@@ -1,0 +1,133 @@
+// The functions that an ELF file defines. The file may be damaged or hostile: every offset and size is checked.
+#include <elf.h>
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+
+#include "profshim/elf.h"
+
+namespace profshim::elf {
+namespace {
+
+/// `count` objects of type T at `offset` of the file, or null. Never unaligned: copied by the caller through memcpy.
+template <class T>
+const std::uint8_t* within(const std::uint8_t* data, std::size_t size, std::uint64_t offset, std::uint64_t count) {
+  if (offset > size || count > (size - offset) / sizeof(T)) return nullptr;
+  return data + offset;
+}
+
+template <class T>
+T load(const std::uint8_t* from) {
+  T value;
+  std::memcpy(&value, from, sizeof value);
+  return value;
+}
+
+}  // namespace
+
+bool File::open(const std::string& path, std::string& why_not) {
+  const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  struct stat status {};
+  if (fd < 0 || fstat(fd, &status) != 0) {
+    why_not = std::strerror(errno);
+    if (fd >= 0) close(fd);
+    return false;
+  }
+  if (!S_ISREG(status.st_mode) || static_cast<std::size_t>(status.st_size) < sizeof(Elf64_Ehdr)) {
+    close(fd);
+    why_not = "not an ELF file";
+    return false;
+  }
+  size_ = static_cast<std::size_t>(status.st_size);
+  void* const mapped = mmap(nullptr, size_, PROT_READ, MAP_PRIVATE, fd, 0);
+  close(fd);
+  if (mapped == MAP_FAILED) {
+    why_not = std::strerror(errno);
+    return false;
+  }
+  data_ = static_cast<const std::uint8_t*>(mapped);
+
+  const auto header = load<Elf64_Ehdr>(data_);
+  if (std::memcmp(header.e_ident, ELFMAG, SELFMAG) != 0 || header.e_ident[EI_CLASS] != ELFCLASS64 ||
+      header.e_ident[EI_DATA] != ELFDATA2LSB) {
+    why_not = "not a 64-bit little-endian ELF file";
+    return false;
+  }
+  machine_ = header.e_machine;
+  if (header.e_shentsize != sizeof(Elf64_Shdr)) {
+    why_not = "no section headers: its symbols cannot be read";
+    return false;
+  }
+  const std::uint8_t* const sections = within<Elf64_Shdr>(data_, size_, header.e_shoff, header.e_shnum);
+  if (sections == nullptr) {
+    why_not = "damaged section headers";
+    return false;
+  }
+  for (std::size_t i = 0; i < header.e_shnum; ++i) {
+    const auto section = load<Elf64_Shdr>(sections + i * sizeof(Elf64_Shdr));
+    if (section.sh_type == SHT_SYMTAB) stripped_ = false;
+    if (section.sh_type == SHT_DYNSYM || section.sh_type == SHT_SYMTAB) {
+      if (section.sh_link >= header.e_shnum) continue;
+      const auto strings = load<Elf64_Shdr>(sections + section.sh_link * sizeof(Elf64_Shdr));
+      const Elf64_Shdr pair[2] = {section, strings};
+      read_table(pair, section.sh_type == SHT_DYNSYM);
+    }
+  }
+  return true;
+}
+
+void File::read_table(const void* section, bool exported) {
+  const auto symbols = load<Elf64_Shdr>(static_cast<const std::uint8_t*>(section));
+  const auto strings = load<Elf64_Shdr>(static_cast<const std::uint8_t*>(section) + sizeof(Elf64_Shdr));
+  const std::uint64_t count = symbols.sh_size / sizeof(Elf64_Sym);
+  const std::uint8_t* const table = within<Elf64_Sym>(data_, size_, symbols.sh_offset, count);
+  const std::uint8_t* const text = within<char>(data_, size_, strings.sh_offset, strings.sh_size);
+  const auto header = load<Elf64_Ehdr>(data_);
+  const std::uint8_t* const sections = within<Elf64_Shdr>(data_, size_, header.e_shoff, header.e_shnum);
+  if (table == nullptr || text == nullptr) return;
+
+  for (std::uint64_t i = 0; i < count; ++i) {
+    const auto symbol = load<Elf64_Sym>(table + i * sizeof(Elf64_Sym));
+    const unsigned type = ELF64_ST_TYPE(symbol.st_info);
+    if ((type != STT_FUNC && type != STT_GNU_IFUNC) || symbol.st_shndx == SHN_UNDEF) continue;
+    if (symbol.st_shndx >= header.e_shnum || symbol.st_name >= strings.sh_size) continue;
+    const char* const name = reinterpret_cast<const char*>(text) + symbol.st_name;
+    const std::size_t length = strnlen(name, strings.sh_size - symbol.st_name);
+    if (length == 0) continue;
+    const auto home = load<Elf64_Shdr>(sections + symbol.st_shndx * sizeof(Elf64_Shdr));
+    if ((home.sh_flags & SHF_EXECINSTR) == 0) continue;
+    Function function;
+    function.name.assign(name, length);
+    function.value = symbol.st_value;
+    function.size = symbol.st_size;
+    function.file_at = symbol.st_value - home.sh_addr + home.sh_offset;
+    function.ifunc = type == STT_GNU_IFUNC;
+    function.exported = exported;
+    functions_.push_back(std::move(function));
+  }
+}
+
+File::~File() {
+  if (data_ != nullptr) munmap(const_cast<std::uint8_t*>(data_), size_);
+}
+
+Code File::code_of(const Function& function) const {
+  const std::uint8_t* const bytes = within<std::uint8_t>(data_, size_, function.file_at, function.size);
+  if (bytes == nullptr) return {};
+  return Code{bytes, static_cast<std::size_t>(function.size), function.value};
+}
+
+std::vector<const Function*> cold_parts(const std::vector<Function>& functions, const Function& of) {
+  std::vector<const Function*> parts;
+  const std::string prefix = of.name + ".cold";
+  for (const Function& function : functions) {
+    if (function.name.compare(0, prefix.size(), prefix) == 0) parts.push_back(&function);
+  }
+  return parts;
+}
+
+}  // namespace profshim::elf

@@ -1,0 +1,126 @@
+// Which functions a pattern means, and what to say of each: names, globs, demangled names, candidates of a file.
+#include <cxxabi.h>
+
+#include <algorithm>
+#include <cctype>
+#include <cstdlib>
+#include <memory>
+#include <set>
+#include <string_view>
+
+#include "profshim/base.h"
+#include "profshim/elf.h"
+
+namespace profshim::elf {
+namespace {
+
+bool is_identifier(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
+
+std::string longest_identifier(std::string_view pattern) {
+  std::string_view best;
+  for (std::size_t i = 0; i < pattern.size();) {
+    if (pattern[i] == '[') {  // a character class is no literal
+      i = std::min(pattern.find(']', i), pattern.size() - 1) + 1;
+      continue;
+    }
+    std::size_t end = i;
+    while (end < pattern.size() && is_identifier(pattern[end])) ++end;
+    if (end - i > best.size()) best = pattern.substr(i, end - i);
+    i = end + 1;
+  }
+  return std::string(best);
+}
+
+/// "ns::f<int>(char)" without its last parameter list: "ns::f<int>".
+std::string_view without_parameters(std::string_view name) {
+  const std::size_t close = name.rfind(')');
+  if (close == std::string_view::npos) return name;
+  int depth = 0;
+  for (std::size_t i = close + 1; i-- > 0;) {
+    if (name[i] == ')') ++depth;
+    if (name[i] == '(' && --depth == 0) return name.substr(0, i);
+  }
+  return name;
+}
+
+Candidate examine(const File& file, const std::string& path, const Function& function) {
+  Candidate candidate{demangled(function.name), path, "", false};
+  if (!file.x86_64()) {
+    candidate.reason = "symbol steps need x86-64 in this version";
+  } else if (function.ifunc) {
+    candidate.reason = "chosen at load time (IFUNC): known only in the running process";
+  } else if (function.size == 0) {
+    candidate.reason = "the file does not say how long the function is";
+  } else {
+    std::vector<Code> parts;
+    for (const Function* part : cold_parts(file.functions(), function)) parts.push_back(file.code_of(*part));
+    const Code code = file.code_of(function);
+    candidate.reason =
+        code.bytes == nullptr ? "its code is not in the file" : examine_entry(code, parts, kNearJump).refusal;
+  }
+  candidate.hookable = candidate.reason.empty();
+  return candidate;
+}
+
+}  // namespace
+
+std::string demangled(const std::string& name) {
+  if (name.compare(0, 2, "_Z") != 0) return name;
+  int status = 0;
+  const std::unique_ptr<char, decltype(&std::free)> text(abi::__cxa_demangle(name.c_str(), nullptr, nullptr, &status),
+                                                         &std::free);
+  return status == 0 && text ? std::string(text.get()) : name;
+}
+
+SymbolPattern::SymbolPattern(std::string pattern)
+    : pattern_(std::move(pattern)),
+      literal_(longest_identifier(pattern_)),
+      exact_(pattern_.find_first_of("*?[") == std::string::npos) {}
+
+bool SymbolPattern::matches(const std::string& name) const {
+  if (glob_match(pattern_, name)) return true;
+  // Demangling is slow and a large library has a hundred thousand names: an identifier stands in both forms, all but
+  // the abbreviated std.
+  if (name.compare(0, 2, "_Z") != 0) return false;
+  if (literal_ != "std" && name.find(literal_) == std::string::npos) return false;
+  const std::string readable = demangled(name);
+  return glob_match(pattern_, readable) || glob_match(pattern_, without_parameters(readable));
+}
+
+std::vector<Candidate> examine_file(const std::string& path, const std::string& pattern) {
+  File file;
+  std::string why_not;
+  if (!file.open(path, why_not)) return {Candidate{pattern, path, why_not, false}};
+  const SymbolPattern wanted(pattern);
+  std::vector<Candidate> candidates;
+  std::set<std::uint64_t> seen;
+  for (const Function& function : file.functions()) {
+    if (function.name.find(".cold") != std::string::npos || !wanted.matches(function.name)) continue;
+    if (seen.insert(function.value).second) candidates.push_back(examine(file, path, function));
+  }
+  return candidates;
+}
+
+std::vector<std::string> nearest_names(const std::vector<std::string>& paths, const std::string& pattern) {
+  std::set<std::string> names;
+  for (const std::string& path : paths) {
+    File file;
+    std::string why_not;
+    if (!file.open(path, why_not)) continue;
+    for (const Function& function : file.functions()) {
+      const std::string readable = demangled(function.name);
+      names.emplace(without_parameters(readable));
+    }
+  }
+  std::vector<std::string_view> candidates(names.begin(), names.end());
+  std::vector<std::string> found;
+  while (found.size() < 3) {
+    const std::string_view best = nearest(pattern, candidates);
+    if (best.empty()) break;
+    found.emplace_back(best);
+    candidates.erase(std::find(candidates.begin(), candidates.end(), best));
+  }
+  return found;
+}
+
+}  // namespace profshim::elf

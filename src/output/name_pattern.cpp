@@ -1,0 +1,100 @@
+// Folder and file names with {variables}.
+#include <algorithm>
+#include <cstdlib>
+
+#include "profshim/output.h"
+
+namespace profshim::output {
+namespace {
+
+std::string value_of(std::string_view variable, const NameValues& v) {
+  const auto number = [](std::int64_t n) { return n < 0 ? std::string("unknown") : std::to_string(n); };
+  if (variable == "run_name") return v.run_name;
+  if (variable == "rank") return number(v.rank.rank);
+  if (variable == "local_rank") return number(v.rank.local_rank);
+  if (variable == "world_size") return number(v.rank.world_size);
+  if (variable == "local_world_size") return number(v.rank.local_world_size);
+  if (variable == "node_rank") return number(v.rank.node_rank);
+  if (variable == "host") return v.host;
+  if (variable == "pid") return std::to_string(v.pid);
+  if (variable == "phase") return v.phase.empty() ? "step" : v.phase;
+  if (variable == "step" || variable == "first_step") return std::to_string(v.first_step);
+  if (variable == "last_step") return std::to_string(v.last_step);
+  if (variable == "window") return std::to_string(v.window);
+  if (variable == "epoch") return std::to_string(v.epoch);
+  if (variable == "time") return std::to_string(v.time_ns / 1000000000);
+  if (variable == "time_ns") return std::to_string(v.time_ns);
+  if (variable == "job_id") return v.job_id;
+  return {};
+}
+
+bool mentions(std::string_view pattern, std::initializer_list<std::string_view> variables) {
+  return std::any_of(variables.begin(), variables.end(), [pattern](std::string_view variable) {
+    return pattern.find("{" + std::string(variable) + "}") != std::string_view::npos;
+  });
+}
+
+}  // namespace
+
+std::string expand(std::string_view pattern, const NameValues& values) {
+  std::string out;
+  for (std::size_t i = 0; i < pattern.size();) {
+    const std::size_t close = pattern[i] == '{' ? pattern.find('}', i) : std::string_view::npos;
+    if (close == std::string_view::npos) {
+      out += pattern[i++];
+      continue;
+    }
+    out += value_of(pattern.substr(i + 1, close - i - 1), values);
+    i = close + 1;
+  }
+  return out;
+}
+
+std::string run_name_for(const Spec& spec, const JobIdentity& job) {
+  std::string name = spec.profile.run_name;
+  if (name.empty()) name = program_name() + "-" + job.readable;
+  for (char& c : name) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (c == '/' || c == '{' || c == '}' || byte < 0x21 || byte == 0x7f) c = '_';
+  }
+  if (name == "." || name == "..") name = "_";
+  if (name.size() > 200) name.resize(200);
+  return name;
+}
+
+std::string with_part(std::string name, const std::string& part) {
+  const std::size_t slash = name.rfind('/');
+  const std::size_t from = slash == std::string::npos ? 0 : slash + 1;
+  std::size_t at = std::string::npos;
+  for (const std::string_view ending : {".pt.trace.json.gz", ".pt.trace.json", ".json.gz", ".json"}) {
+    if (name.ends_with(ending)) {
+      at = name.size() - ending.size();
+      break;
+    }
+  }
+  // A step number before the ending belongs to it for TensorBoard ("worker.11.pt.trace.json").
+  if (at != std::string::npos) {
+    std::size_t digits = at;
+    while (digits > from && name[digits - 1] >= '0' && name[digits - 1] <= '9') --digits;
+    if (digits < at && digits > from + 1 && name[digits - 1] == '.') at = digits - 1;
+  }
+  name.insert(at == std::string::npos || at < from ? name.size() : at, part);
+  return name;
+}
+
+std::string trace_file_name(const Spec& spec, const NameValues& values, std::string& added) {
+  const std::string whole = spec.output.folder + "/" + spec.output.filename;
+  std::string name = expand(spec.output.filename, values);
+  if (!mentions(whole, {"rank", "pid"})) added += "-rank" + std::to_string(values.rank.rank);
+  const bool several_windows = spec.schedule.repeat != 1 || !spec.schedule.steps.empty() || spec.schedule_per_epoch;
+  if (several_windows && !mentions(whole, {"window", "step", "first_step", "last_step", "time_ns"})) {
+    added += "-w" + std::to_string(values.window);
+  }
+  if (!added.empty()) name = with_part(std::move(name), added);
+  const bool has_ending = name.ends_with(".gz");
+  if (spec.output.gzip == Gzip::kYes && !has_ending) name += ".gz";
+  if (spec.output.gzip == Gzip::kNo && has_ending) name.resize(name.size() - 3);
+  return name;
+}
+
+}  // namespace profshim::output

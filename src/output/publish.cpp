@@ -1,0 +1,120 @@
+#include "profshim/publish.h"
+
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+
+#include "profshim/output.h"
+#include "profshim/trace.h"
+
+namespace profshim::output {
+namespace {
+
+// output.gzip = "auto": from about 5 MB on.
+constexpr std::uint64_t kGzipFromCalls = 20'000;
+constexpr int kMostParts = 10'000;
+
+NameValues values_of(const spool::View& view, const spool::WindowSummary& summary, std::uint64_t number) {
+  const spool::SpoolHeader& h = view.header();
+  NameValues v;
+  v.rank.rank = h.rank;
+  v.rank.world_size = h.world_size;
+  v.rank.local_rank = h.local_rank;
+  v.rank.local_world_size = h.local_world_size;
+  v.rank.node_rank = h.node_rank;
+  v.run_name = view.string(h.run_name);
+  v.host = view.string(h.host);
+  v.job_id = view.string(h.job_key);
+  v.pid = h.pid;
+  const bool has_steps = summary.first_step <= summary.last_step;
+  v.first_step = has_steps ? summary.first_step : 0;
+  v.last_step = has_steps ? summary.last_step : 0;
+  v.window = static_cast<std::int64_t>(number);
+  v.time_ns = realtime_ns();
+  return v;
+}
+
+bool enough_space(const std::string& folder, std::uint64_t wanted, std::uint64_t& free_bytes) {
+  struct statvfs s{};
+  if (statvfs(folder.c_str(), &s) != 0) return true;  // not known: the write itself will tell
+  free_bytes = std::uint64_t{s.f_bavail} * s.f_frsize;
+  return free_bytes >= wanted;
+}
+
+// One attempt under one name. EEXIST: the name is taken.
+int write_file(spool::Assembly& assembly, const std::string& path, bool gzip, const Spec& spec,
+               const PublishOptions& options, std::uint64_t& bytes) {
+  AtomicFile file;
+  if (!file.open(path)) return file.error();
+  std::unique_ptr<ByteSink> sink = file_sink(file);
+  if (gzip) sink = gzip_sink(std::move(sink), spec.output.gzip_level, options.gzip_threads);
+  const bool whole = assembly.write(*sink, options.on_progress);
+  if (!sink->close() || !whole) return file.error() != 0 ? file.error() : EIO;
+  const auto existing = spec.output.overwrite == Overwrite::kYes ? AtomicFile::Existing::kReplace
+                                                                 : AtomicFile::Existing::kKeepExisting;
+  if (!file.publish(existing)) return file.error();
+  bytes = file.size();
+  return 0;
+}
+
+}  // namespace
+
+ManifestWindow publish_window(const spool::View& view, std::uint64_t number, const Spec& spec, const PublishOptions& options) {
+  ManifestWindow result;
+  result.window = static_cast<std::int64_t>(number);
+  result.recovered = options.recovered;
+  const spool::Window& w = view.window(number);
+
+  spool::WindowFacts facts;
+  facts.recovered = options.recovered;
+  facts.stall_us = options.stall_us;
+  // The name needs the steps, the trace needs its name: the assembly is made first and told the name then.
+  spool::Assembly assembly(view, number, facts);
+  const spool::WindowSummary& summary = assembly.summary();
+  if (const Ticks end = w.end.load(std::memory_order_acquire); options.overhead_ns_per_event >= 0 && end > w.begin) {
+    const ClockMap clock(view.anchors(), view.header().clock);
+    const auto lasted_ns = static_cast<double>(clock.unix_ns(end) - clock.unix_ns(w.begin));
+    if (lasted_ns > 0) {
+      facts.overhead_percent = 100.0 * static_cast<double>(summary.calls) * options.overhead_ns_per_event / lasted_ns;
+    }
+  }
+  result.first_step = summary.first_step;
+  result.last_step = summary.last_step;
+  result.dropped = summary.dropped;
+  result.complete = summary.complete;
+  result.truncated = summary.truncated;
+  if (assembly.empty()) {
+    result.status = "empty";
+    return result;
+  }
+
+  const bool gzip = spec.output.gzip == Gzip::kYes || (spec.output.gzip == Gzip::kAuto && summary.calls >= kGzipFromCalls);
+  std::string added;
+  std::string name = trace_file_name(spec, values_of(view, summary, number), added);
+  const bool named_gz = name.ends_with(".gz");
+  if (gzip && !named_gz) name += ".gz";
+  std::uint64_t free_bytes = 0;
+  if (!enough_space(options.folder, spec.limits.disk_free, free_bytes)) {
+    result.status = "failed: only " + format_size(free_bytes) + " free, limits.disk_free keeps " + format_size(spec.limits.disk_free);
+    return result;
+  }
+  int error = EEXIST;
+  for (int part = 1; part <= kMostParts && error == EEXIST; ++part) {
+    const std::string candidate = part == 1 ? name : with_part(name, "_part" + std::to_string(part));
+    const std::string path = options.folder + "/" + candidate;
+    // Known beforehand in most cases; publish() settles the race.
+    if (spec.output.overwrite != Overwrite::kYes && access(path.c_str(), F_OK) == 0) continue;
+    if ((error = make_folders(path.substr(0, path.rfind('/')))) != 0) break;
+    facts.trace_name = path;
+    assembly.set_facts(facts);
+    error = write_file(assembly, path, gzip || named_gz, spec, options, result.bytes);
+    if (error == 0) result.file = candidate;
+  }
+  result.events = summary.events;
+  result.status = error == 0 ? "written" : std::string("failed: ") + std::strerror(error);
+  return result;
+}
+
+}  // namespace profshim::output

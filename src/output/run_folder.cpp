@@ -1,0 +1,161 @@
+// Whose folder is it: the identity of the run, and one claim per rank.
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+
+#include "profshim/output.h"
+#include "profshim/trace.h"
+
+namespace profshim::output {
+namespace {
+
+constexpr const char* kIdentityFile = "/.profshim-run";
+
+// Made under a name of its own and linked into place: whoever reads the identity reads all of it. EEXIST: somebody else's.
+int create_whole(const std::string& path, const std::string& text) {
+  AtomicFile file;
+  if (!file.open(path) || !file.write(text.data(), text.size())) return file.error();
+  return file.publish(AtomicFile::Existing::kKeepExisting) ? 0 : file.error();
+}
+
+bool replace_whole(const std::string& path, const std::string& text) {
+  AtomicFile file;
+  return file.open(path) && file.write(text.data(), text.size()) && file.publish(AtomicFile::Existing::kReplace);
+}
+
+struct Identity {
+  std::string key;
+  std::int64_t base_time_ns = 0;
+};
+
+std::string to_text(const Identity& identity) {
+  return "profshim run\njob " + identity.key + "\nbase " + std::to_string(identity.base_time_ns) + "\n";
+}
+
+std::string line_after(const std::string& text, const char* word) {
+  const std::size_t at = text.find(word);
+  if (at == std::string::npos) return {};
+  const std::size_t from = at + std::strlen(word);
+  return text.substr(from, text.find('\n', from) - from);
+}
+
+bool read_identity(const std::string& folder, Identity& identity) {
+  std::string text;
+  int error = 0;
+  if (!read_file(folder + kIdentityFile, text, error)) return false;
+  identity.key = line_after(text, "\njob ");
+  identity.base_time_ns = std::strtoll(line_after(text, "\nbase ").c_str(), nullptr, 10);
+  return !identity.key.empty() && identity.base_time_ns > 0;
+}
+
+enum class Taken : std::uint8_t { kOurs, kForeign, kFailed };
+
+// Ours, made now or by another rank of this job; or somebody else's.
+Taken take(const std::string& folder, Identity& identity, bool replace, std::string& problem) {
+  if (const int error = make_folders(folder); error != 0) {
+    problem = "cannot create " + folder + ": " + std::strerror(error) + "; set output.folder to a folder that can be written";
+    return Taken::kFailed;
+  }
+  const std::string wanted = identity.key;
+  const int error = create_whole(folder + kIdentityFile, to_text(identity));
+  if (error == 0) return Taken::kOurs;
+  if (error != EEXIST) {
+    problem = "cannot write into " + folder + ": " + std::strerror(error) + "; set output.folder to a folder that can be written";
+    return Taken::kFailed;
+  }
+  Identity found;
+  if (read_identity(folder, found) && found.key == wanted) {
+    identity = found;
+    return Taken::kOurs;
+  }
+  if (!replace) return Taken::kForeign;
+  if (!replace_whole(folder + kIdentityFile, to_text(identity))) {
+    problem = "cannot write into " + folder;
+    return Taken::kFailed;
+  }
+  // Another rank of this job may have replaced it a moment later: what is there now counts for all.
+  if (read_identity(folder, found) && found.key == wanted) identity = found;
+  return Taken::kOurs;
+}
+
+}  // namespace
+
+RunFolder open_run(const Spec& spec, const std::string& folder, const JobIdentity& job, std::int64_t now_ns) {
+  RunFolder run;
+  Identity identity{job.key, base_time_for(now_ns)};
+  const std::string first = absolute_path(folder);
+  const int most = spec.output.overwrite == Overwrite::kNew ? 1000 : 1;
+  for (int n = 1; n <= most; ++n) {
+    const std::string path = n == 1 ? first : first + "-" + std::to_string(n);
+    switch (take(path, identity, spec.output.overwrite == Overwrite::kYes, run.problem)) {
+      case Taken::kOurs:
+        run.path = path;
+        run.base_time_ns = identity.base_time_ns;
+        return run;
+      case Taken::kFailed: return run;
+      case Taken::kForeign: break;
+    }
+  }
+  run.problem = first + " holds the traces of another run; nothing is recorded: set output.overwrite to true or \"new\", or "
+                        "another output.folder or profile.run_name";
+  return run;
+}
+
+namespace {
+
+std::string claim_path(const std::string& folder, int rank) { return folder + "/.claim-rank" + std::to_string(rank); }
+
+std::string own_host() {
+  char host[256] = {};
+  gethostname(host, sizeof host - 1);
+  return host;
+}
+
+std::string claim_text(int pid) {
+  return own_host() + " " + std::to_string(pid) + " " + std::to_string(process_start_time(pid)) + "\n";
+}
+
+// A claim from another host cannot be checked and is believed.
+bool owner_lives(const std::string& text) {
+  const std::size_t first = text.find(' ');
+  const std::size_t second = text.find(' ', first + 1);
+  if (first == std::string::npos || second == std::string::npos) return false;
+  if (text.substr(0, first) != own_host()) return true;
+  const int pid = std::atoi(text.c_str() + first + 1);
+  const std::uint64_t start = std::strtoull(text.c_str() + second + 1, nullptr, 10);
+  return pid != getpid() && process_start_time(pid) == start && start != 0;
+}
+
+}  // namespace
+
+bool claim_rank(const std::string& folder, int rank, std::string& owner) {
+  const std::string path = claim_path(folder, rank);
+  const std::string text = claim_text(getpid());
+  for (int tries = 0; tries < 3; ++tries) {
+    const int error = create_whole(path, text);
+    if (error == 0) return true;
+    if (error != EEXIST) {
+      owner = std::string("it cannot be claimed: ") + std::strerror(error);
+      return false;
+    }
+    std::string present;
+    int read_error = 0;
+    if (!read_file(path, present, read_error)) continue;  // released a moment ago
+    if (owner_lives(present)) {
+      owner = "process " + present.substr(0, present.find('\n'));
+      return false;
+    }
+    unlink(path.c_str());
+  }
+  owner = "several processes";
+  return false;
+}
+
+void release_claim(const std::string& folder, int rank) { unlink(claim_path(folder, rank).c_str()); }
+
+}  // namespace profshim::output

@@ -1,0 +1,609 @@
+// The recorder: the one piece of process-wide state of the hot path. See recorder.h for what runs where.
+#include <fcntl.h>
+#include <pthread.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+
+#include "profshim/recorder_control.h"
+#include "string_table.h"
+
+#ifndef MADV_POPULATE_WRITE
+#define MADV_POPULATE_WRITE 23
+#endif
+
+namespace profshim::recorder {
+
+using spool::ChunkHeader;
+using spool::ChunkState;
+using spool::kChunkBytes;
+using spool::kEventsPerChunk;
+using spool::kNoChunk;
+using spool::SpoolHeader;
+using spool::Thread;
+using spool::ThreadSlot;
+using spool::Window;
+using spool::WindowState;
+
+namespace detail {
+constinit std::atomic<std::uint32_t> mode{0};
+thread_local constinit Thread* this_thread __attribute__((tls_model("initial-exec"))) = nullptr;
+}  // namespace detail
+
+namespace {
+
+struct State {
+  char* data = nullptr;
+  std::size_t size = 0;
+  SpoolHeader* header = nullptr;
+  Thread* threads = nullptr;
+  spool::Definition* definitions = nullptr;
+  Window* windows = nullptr;
+  spool::StepMark* marks = nullptr;
+  Anchor* anchors = nullptr;
+  Event* pending = nullptr;
+  char* chunks = nullptr;
+  std::atomic<std::uint32_t>* pending_next = nullptr;  // free list of pending slots, anonymous memory
+  pthread_key_t thread_end{};
+  bool has_key = false;
+};
+constinit State state;
+std::string& spool_path() {  // never destroyed: threads outlive static destructors
+  static std::string* const path = new std::string;
+  return *path;
+}
+
+// Free lists hold (tag << 32 | index): the tag makes a pop safe against an index that left and came back.
+constinit std::atomic<std::uint64_t> free_chunks{kNoChunk};
+constinit std::atomic<std::uint64_t> free_pending{kNoChunk};
+constinit std::atomic<std::uint32_t> sealed_chunks{kNoChunk};
+constinit std::atomic<std::uint32_t> free_count{0};
+constinit std::atomic<Ticks> first_drop{0};
+constinit std::atomic<std::uint64_t> definitions_ready{0};
+constinit std::atomic<std::uint64_t> threads_ready{0};
+
+// Collector thread only.
+std::vector<std::uint32_t>& held() {  // sealed, in the order of sealing
+  static auto* const list = new std::vector<std::uint32_t>;
+  return *list;
+}
+std::vector<std::uint32_t>& unused() {
+  static auto* const list = new std::vector<std::uint32_t>;
+  return *list;
+}
+
+ChunkHeader& chunk(std::uint32_t i) {
+  return *reinterpret_cast<ChunkHeader*>(state.chunks + std::size_t{i} * kChunkBytes);
+}
+Event* events_of(std::uint32_t i) { return reinterpret_cast<Event*>(state.chunks + std::size_t{i} * kChunkBytes) + 1; }
+
+template <class NextOf>
+std::uint32_t pop(std::atomic<std::uint64_t>& list, NextOf next_of) {
+  std::uint64_t head = list.load(std::memory_order_acquire);
+  for (;;) {
+    const auto index = static_cast<std::uint32_t>(head);
+    if (index == kNoChunk) return kNoChunk;
+    const std::uint64_t next = ((head >> 32) + 1) << 32 | next_of(index).load(std::memory_order_relaxed);
+    if (list.compare_exchange_weak(head, next, std::memory_order_acq_rel, std::memory_order_acquire)) return index;
+  }
+}
+template <class NextOf>
+void push(std::atomic<std::uint64_t>& list, std::uint32_t index, NextOf next_of) {
+  std::uint64_t head = list.load(std::memory_order_relaxed);
+  for (;;) {
+    next_of(index).store(static_cast<std::uint32_t>(head), std::memory_order_relaxed);
+    const std::uint64_t next = ((head >> 32) + 1) << 32 | index;
+    if (list.compare_exchange_weak(head, next, std::memory_order_release, std::memory_order_relaxed)) return;
+  }
+}
+constexpr auto kChunkNext = [](std::uint32_t i) -> std::atomic<std::uint32_t>& { return chunk(i).next; };
+constexpr auto kPendingNext = [](std::uint32_t i) -> std::atomic<std::uint32_t>& { return state.pending_next[i]; };
+
+// Gives a range of the mapping real pages. A hole that is touched when the file system is full would raise SIGBUS in the
+// job; asking first turns that into an answer.
+bool populate(void* at, std::size_t bytes) {
+  const auto page = static_cast<std::uintptr_t>(sysconf(_SC_PAGESIZE));
+  const auto begin = reinterpret_cast<std::uintptr_t>(at) & ~(page - 1);
+  const auto end = (reinterpret_cast<std::uintptr_t>(at) + bytes + page - 1) & ~(page - 1);
+  if (madvise(reinterpret_cast<void*>(begin), end - begin, MADV_POPULATE_WRITE) == 0) return true;
+  if (errno != EINVAL) return false;  // EINVAL: a kernel before 5.14
+  // Opened for the moment only: a descriptor that stays open could be closed by the job and its number reused.
+  const int fd = open_high(spool_path().c_str(), O_RDWR);
+  if (fd < 0) return false;
+  const auto offset = static_cast<off_t>(begin - reinterpret_cast<std::uintptr_t>(state.data));
+  const int refused = posix_fallocate(fd, offset, static_cast<off_t>(end - begin));
+  close(fd);
+  if (refused != 0) return false;
+  for (std::uintptr_t p = begin; p < end; p += page) {
+    reinterpret_cast<std::atomic<char>*>(p)->fetch_or(0, std::memory_order_relaxed);
+  }
+  return true;
+}
+
+// Entry `index` of a table whose pages are made on demand, 64 KiB at a time. Rare paths only.
+template <class T>
+bool ready(T* table, std::uint64_t index, std::atomic<std::uint64_t>& entries_ready) {
+  if (index < entries_ready.load(std::memory_order_acquire)) return true;
+  const std::uint64_t step = std::max<std::uint64_t>(1, 65536 / sizeof(T));
+  const std::uint64_t until = (index / step + 1) * step;
+  if (!populate(table, until * sizeof(T))) return false;
+  std::uint64_t known = entries_ready.load(std::memory_order_relaxed);
+  while (known < until && !entries_ready.compare_exchange_weak(known, until, std::memory_order_release)) {
+  }
+  return true;
+}
+
+void seal_current(Thread& t) {
+  if (t.chunk == kNoChunk) return;
+  ChunkHeader& c = chunk(t.chunk);
+  c.state.store(ChunkState::kSealed, std::memory_order_release);
+  std::uint32_t head = sealed_chunks.load(std::memory_order_relaxed);
+  do {
+    c.next.store(head, std::memory_order_relaxed);
+  } while (!sealed_chunks.compare_exchange_weak(head, t.chunk, std::memory_order_release, std::memory_order_relaxed));
+  t.chunk = kNoChunk;
+}
+
+void on_thread_end(void* block) {
+  auto* const t = static_cast<Thread*>(block);
+  if (detail::this_thread != t || detail::mode.load(std::memory_order_relaxed) == 0) return;
+  detail::this_thread = nullptr;
+  seal_current(*t);
+  state.header->dropped.fetch_add(t->dropped.exchange(0, std::memory_order_relaxed), std::memory_order_relaxed);
+  for (Event& call : t->open) call.begin = 0;
+  t->open_calls = 0;
+  t->slot.store(ThreadSlot::kFree, std::memory_order_release);
+}
+
+}  // namespace
+
+// ---- hot border, out-of-line parts -----------------------------------------------------------------------------------
+
+namespace detail {
+
+Thread* register_thread() {
+  if (mode.load(std::memory_order_acquire) == 0) return nullptr;
+  for (std::uint32_t i = 0; i < spool::kMaxThreads; ++i) {
+    if (!ready(state.threads, i, threads_ready)) break;
+    Thread& t = state.threads[i];
+    ThreadSlot expected = ThreadSlot::kFree;
+    if (t.slot.load(std::memory_order_relaxed) != ThreadSlot::kFree ||
+        !t.slot.compare_exchange_strong(expected, ThreadSlot::kLive, std::memory_order_acquire)) {
+      continue;
+    }
+    t.next = t.chunk_end = nullptr;
+    t.count = nullptr;
+    t.chunk = kNoChunk;
+    std::memset(t.depth, 0, sizeof t.depth);
+    t.open_calls = 0;
+    t.index = i;
+    t.tid = static_cast<std::int32_t>(syscall(SYS_gettid));
+    std::memset(t.name, 0, sizeof t.name);
+    prctl(PR_GET_NAME, t.name);
+    pthread_setspecific(state.thread_end, &t);
+    this_thread = &t;
+    return &t;
+  }
+  state.header->threads_lost.fetch_add(1, std::memory_order_relaxed);
+  return nullptr;
+}
+
+bool next_chunk(Thread& t) {
+  seal_current(t);
+  t.next = t.chunk_end = nullptr;
+  const std::uint32_t i = pop(free_chunks, kChunkNext);
+  if (i == kNoChunk) {
+    t.dropped.store(t.dropped.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+    Ticks none = 0;
+    if (first_drop.load(std::memory_order_relaxed) == 0) first_drop.compare_exchange_strong(none, ticks());
+    return false;
+  }
+  free_count.fetch_sub(1, std::memory_order_relaxed);
+  ChunkHeader& c = chunk(i);
+  c.count.store(0, std::memory_order_relaxed);
+  c.thread = t.index;
+  c.tid = t.tid;
+  c.sequence = t.sequence.load(std::memory_order_relaxed);
+  t.sequence.store(c.sequence + 1, std::memory_order_relaxed);
+  std::memcpy(c.name, t.name, sizeof c.name);
+  c.state.store(ChunkState::kOwned, std::memory_order_release);
+  t.chunk = i;
+  t.count = &c.count;
+  t.next = events_of(i);
+  t.chunk_end = t.next + kEventsPerChunk;
+  return true;
+}
+
+void count_lost_open_call() { state.header->open_calls_lost.fetch_add(1, std::memory_order_relaxed); }
+
+}  // namespace detail
+
+Event* take_pending() {
+  if (mode() == 0) return nullptr;
+  const std::uint32_t i = pop(free_pending, kPendingNext);
+  if (i == kNoChunk) {
+    state.header->pending_lost.fetch_add(1, std::memory_order_relaxed);
+    return nullptr;
+  }
+  return &state.pending[i];
+}
+
+void release_pending(Event* slot) {
+  if (slot == nullptr || mode() == 0) return;
+  slot->begin = 0;
+  push(free_pending, static_cast<std::uint32_t>(slot - state.pending), kPendingNext);
+}
+
+StringId intern(std::string_view text, std::size_t limit) {
+  if (text.empty() || mode() == 0) return 0;
+  return string_table::intern(text, limit);
+}
+
+std::string_view text_of(StringId id) { return string_table::text_of(id); }
+
+void define(spool::DefinitionKind kind, std::uint32_t id, StringId name, StringId text,
+            std::initializer_list<std::int64_t> values) {
+  if (state.header == nullptr) return;
+  const std::uint64_t at = state.header->definitions.fetch_add(1, std::memory_order_relaxed);
+  if (at >= spool::kMaxDefinitions || !ready(state.definitions, at, definitions_ready)) return;
+  spool::Definition& d = state.definitions[at];
+  d.id = id;
+  d.name = name;
+  d.text = text;
+  std::size_t i = 0;
+  for (const std::int64_t value : values) {
+    if (i < std::size(d.v)) d.v[i++] = value;
+  }
+  d.kind.store(kind, std::memory_order_release);
+}
+
+void problem(std::string_view source, std::string_view sentence) {
+  define(spool::DefinitionKind::kProblem, 0, intern(sentence), intern(source));
+}
+
+// ---- cold side -------------------------------------------------------------------------------------------------------
+
+bool divide_memory(std::uint64_t host_memory, SpoolSize& size) {
+  // A quarter stays for the writer: an index of 8 bytes per event, its blocks and the tables.
+  constexpr std::uint64_t kTables = 2 << 20;
+  const std::uint64_t budget = host_memory / 4 * 3;
+  size.arena_bytes = std::clamp<std::uint64_t>(host_memory / 32, 256 << 10, 256 << 20) & ~std::uint64_t{4095};
+  if (budget < size.arena_bytes + kTables + 8 * kChunkBytes) return false;
+  const std::uint64_t chunks = (budget - size.arena_bytes - kTables) / kChunkBytes;
+  size.chunks = static_cast<std::uint32_t>(std::min<std::uint64_t>(chunks, 1u << 24));
+  return true;
+}
+
+namespace {
+
+struct Layout {
+  std::uint64_t threads, arena, definitions, windows, marks, anchors, pending, chunks, total;
+};
+
+Layout lay_out(const SpoolSize& size) {
+  Layout l{};
+  std::uint64_t at = 0;
+  const auto take = [&at](std::uint64_t bytes) {
+    const std::uint64_t here = at;
+    at = (at + bytes + 65535) & ~std::uint64_t{65535};
+    return here;
+  };
+  take(sizeof(SpoolHeader));
+  l.threads = take(sizeof(Thread) * spool::kMaxThreads);
+  l.arena = take(size.arena_bytes);
+  l.definitions = take(sizeof(spool::Definition) * spool::kMaxDefinitions);
+  l.windows = take(sizeof(Window) * spool::kMaxWindows);
+  l.marks = take(sizeof(spool::StepMark) * spool::kMaxMarks);
+  l.anchors = take(sizeof(Anchor) * spool::kMaxAnchors);
+  l.pending = take(sizeof(Event) * spool::kMaxPending);
+  l.chunks = take(std::uint64_t{size.chunks} * kChunkBytes);
+  l.total = at;
+  return l;
+}
+
+std::string reason(const char* what, int error) { return std::string(what) + ": " + std::strerror(error); }
+
+// A file larger than RLIMIT_FSIZE is answered with SIGXFSZ, which ends the job: look before.
+bool file_size_allowed(std::uint64_t bytes) {
+  rlimit limit{};
+  return getrlimit(RLIMIT_FSIZE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY || limit.rlim_cur >= bytes;
+}
+
+bool map_file(const std::string& path, std::uint64_t bytes, std::string& why_not) {
+  if (!file_size_allowed(bytes)) {
+    why_not = "RLIMIT_FSIZE does not allow a file of " + format_size(bytes);
+    return false;
+  }
+  const int fd = open_high(path.c_str(), O_RDWR | O_CREAT | O_EXCL, 0600);
+  if (fd < 0) {
+    why_not = reason(("cannot create " + path).c_str(), errno);
+    return false;
+  }
+  void* data = MAP_FAILED;
+  if (ftruncate(fd, static_cast<off_t>(bytes)) == 0) {
+    data = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, fd, 0);
+  }
+  const int error = errno;
+  close(fd);
+  if (data == MAP_FAILED) {
+    unlink(path.c_str());
+    why_not = reason(("cannot map " + path).c_str(), error);
+    return false;
+  }
+  state.data = static_cast<char*>(data);
+  state.size = bytes;
+  spool_path() = path;
+  return true;
+}
+
+void forget_mapping() {
+  if (state.data != nullptr) munmap(state.data, state.size);
+  unlink(spool_path().c_str());
+  const bool has_key = state.has_key;
+  const pthread_key_t key = state.thread_end;
+  state = State{};
+  state.has_key = has_key;
+  state.thread_end = key;
+}
+
+void reset_lists(std::uint32_t chunks) {
+  free_chunks = kNoChunk;
+  free_pending = kNoChunk;
+  sealed_chunks = kNoChunk;
+  free_count = 0;
+  first_drop = 0;
+  definitions_ready = 0;
+  threads_ready = 0;
+  held().clear();
+  unused().clear();
+  for (std::uint32_t i = chunks; i-- > 0;) unused().push_back(i);
+}
+
+}  // namespace
+
+bool create_spool(const std::string& path, const SpoolSize& size, std::string& why_not) {
+  const Layout l = lay_out(size);
+  if (!state.has_key) {
+    if (pthread_key_create(&state.thread_end, on_thread_end) != 0) {
+      why_not = "no thread-specific key is left";
+      return false;
+    }
+    state.has_key = true;
+  }
+  if (!map_file(path, l.total, why_not)) return false;
+  state.header = reinterpret_cast<SpoolHeader*>(state.data);
+  state.threads = reinterpret_cast<Thread*>(state.data + l.threads);
+  state.definitions = reinterpret_cast<spool::Definition*>(state.data + l.definitions);
+  state.windows = reinterpret_cast<Window*>(state.data + l.windows);
+  state.marks = reinterpret_cast<spool::StepMark*>(state.data + l.marks);
+  state.anchors = reinterpret_cast<Anchor*>(state.data + l.anchors);
+  state.pending = reinterpret_cast<Event*>(state.data + l.pending);
+  state.chunks = state.data + l.chunks;
+  reset_lists(size.chunks);
+
+  void* const links = mmap(nullptr, sizeof(std::uint32_t) * spool::kMaxPending, PROT_READ | PROT_WRITE,
+                           MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (links == MAP_FAILED || !populate(state.header, sizeof(SpoolHeader)) ||
+      !populate(state.windows, sizeof(Window) * spool::kMaxWindows) ||
+      !populate(state.marks, sizeof(spool::StepMark) * spool::kMaxMarks) ||
+      !populate(state.anchors, sizeof(Anchor) * spool::kMaxAnchors) ||
+      !populate(state.pending, sizeof(Event) * spool::kMaxPending) ||
+      !ready(state.threads, 63, threads_ready) || !ready(state.definitions, 1023, definitions_ready) ||
+      !string_table::create(state.data + l.arena, size.arena_bytes, &state.header->arena_used,
+                            &state.header->strings_lost, populate)) {
+    why_not = "no space for the spool in " + path;
+    if (links != MAP_FAILED) munmap(links, sizeof(std::uint32_t) * spool::kMaxPending);
+    forget_mapping();
+    return false;
+  }
+  state.pending_next = static_cast<std::atomic<std::uint32_t>*>(links);
+  for (std::uint32_t i = spool::kMaxPending; i-- > 0;) push(free_pending, i, kPendingNext);
+
+  SpoolHeader& h = *state.header;
+  h.version = spool::kFormatVersion;
+  h.header_bytes = sizeof(SpoolHeader);
+  h.file_bytes = l.total;
+  h.threads_at = l.threads;
+  h.arena_at = l.arena;
+  h.arena_bytes = size.arena_bytes;
+  h.definitions_at = l.definitions;
+  h.windows_at = l.windows;
+  h.marks_at = l.marks;
+  h.anchors_at = l.anchors;
+  h.pending_at = l.pending;
+  h.chunks_at = l.chunks;
+  h.chunk_count = size.chunks;
+  h.clock = clock_detail::kind;
+  h.pid = getpid();
+  h.pid_start_time = process_start_time(h.pid);
+  std::atomic_thread_fence(std::memory_order_release);
+  std::memcpy(h.magic, spool::kMagic, sizeof h.magic);
+  return true;
+}
+
+bool exists() { return state.header != nullptr; }
+SpoolHeader& header() { return *state.header; }
+const char* data() { return state.data; }
+std::size_t size() { return state.size; }
+const std::string& path() { return spool_path(); }
+
+void set_mode(std::uint32_t set, std::uint32_t clear) {
+  std::uint32_t now = detail::mode.load(std::memory_order_relaxed);
+  while (!detail::mode.compare_exchange_weak(now, (now & ~clear) | set, std::memory_order_release)) {
+  }
+}
+
+void abandon_in_child() {
+  detail::mode.store(0, std::memory_order_relaxed);
+  detail::this_thread = nullptr;
+}
+
+Window* open_window(Ticks begin, std::uint64_t first_mark) {
+  SpoolHeader& h = *state.header;
+  const std::uint64_t number = h.windows.load(std::memory_order_relaxed);
+  Window& w = state.windows[number % spool::kMaxWindows];
+  const WindowState previous = w.state.load(std::memory_order_acquire);
+  if (previous == WindowState::kOpen || previous == WindowState::kClosed) return nullptr;
+  w.ended_by.store(spool::WindowEnd::kNone, std::memory_order_relaxed);
+  w.number = number;
+  w.begin = begin;
+  w.end.store(0, std::memory_order_relaxed);
+  w.first_mark = first_mark;
+  w.end_mark = 0;
+  w.dropped_before = dropped();
+  w.dropped_after.store(0, std::memory_order_relaxed);
+  w.last_step_end = 0;
+  w.limit_reason = 0;
+  w.complete = 0;
+  w.state.store(WindowState::kOpen, std::memory_order_release);
+  h.windows.store(number + 1, std::memory_order_release);
+  return &w;
+}
+
+void close_window(Window& w, Ticks end, std::uint64_t end_mark, spool::WindowEnd why, StringId limit) {
+  spool::WindowEnd open = spool::WindowEnd::kNone;
+  if (!w.ended_by.compare_exchange_strong(open, why, std::memory_order_acq_rel)) return;
+  w.end_mark = end_mark;
+  w.limit_reason = limit;
+  w.dropped_after.store(dropped(), std::memory_order_relaxed);
+  w.end.store(end, std::memory_order_relaxed);
+  w.state.store(WindowState::kClosed, std::memory_order_release);
+}
+
+std::uint64_t add_mark(const spool::StepMark& mark) {
+  SpoolHeader& h = *state.header;
+  const std::uint64_t number = h.marks.load(std::memory_order_relaxed);
+  state.marks[number % spool::kMaxMarks] = mark;
+  h.marks.store(number + 1, std::memory_order_release);
+  return number;
+}
+
+void add_anchor(const Anchor& anchor) {
+  SpoolHeader& h = *state.header;
+  const std::uint64_t number = h.anchors.load(std::memory_order_relaxed);
+  // The first one stays: it fixes the offset to the wall clock. The others are a ring of the newest.
+  const std::uint64_t at = number < spool::kMaxAnchors ? number : 1 + (number - 1) % (spool::kMaxAnchors - 1);
+  state.anchors[at] = anchor;
+  h.anchors.store(number + 1, std::memory_order_release);
+}
+
+std::uint64_t dropped() {
+  SpoolHeader& h = *state.header;
+  std::uint64_t sum = h.dropped.load(std::memory_order_relaxed) + h.open_calls_lost.load(std::memory_order_relaxed);
+  const std::uint64_t threads = threads_ready.load(std::memory_order_acquire);
+  for (std::uint64_t i = 0; i < std::min<std::uint64_t>(threads, spool::kMaxThreads); ++i) {
+    sum += state.threads[i].dropped.load(std::memory_order_relaxed);
+  }
+  return sum;
+}
+
+std::uint64_t events_held() {
+  const std::uint64_t total = state.header->chunk_count;
+  const std::uint64_t idle = free_count.load(std::memory_order_relaxed) + unused().size();
+  return (total > idle ? total - idle : 0) * kEventsPerChunk;
+}
+
+namespace {
+
+void collect_sealed() {
+  std::uint32_t i = sealed_chunks.exchange(kNoChunk, std::memory_order_acquire);
+  const std::size_t first = held().size();
+  for (; i != kNoChunk; i = chunk(i).next.load(std::memory_order_relaxed)) held().push_back(i);
+  std::reverse(held().begin() + static_cast<std::ptrdiff_t>(first), held().end());
+}
+
+Ticks last_end(std::uint32_t i) {
+  const std::uint32_t n = chunk(i).count.load(std::memory_order_acquire);
+  return n == 0 ? 0 : events_of(i)[std::min(n, kEventsPerChunk) - 1].end;
+}
+
+void free_chunk(std::uint32_t i) {
+  chunk(i).state.store(ChunkState::kFree, std::memory_order_release);
+  push(free_chunks, i, kChunkNext);
+  free_count.fetch_add(1, std::memory_order_relaxed);
+}
+
+}  // namespace
+
+PoolState tend_pool(const std::function<Ticks()>& oldest_needed, std::uint32_t wanted_free) {
+  collect_sealed();
+  const Ticks keep_from = oldest_needed();
+  std::vector<std::uint32_t>& list = held();
+  const auto kept = std::remove_if(list.begin(), list.end(), [keep_from](std::uint32_t i) {
+    if (keep_from != 0 && last_end(i) >= keep_from) return false;
+    free_chunk(i);
+    return true;
+  });
+  list.erase(kept, list.end());
+
+  PoolState result;
+  while (free_count.load(std::memory_order_relaxed) < wanted_free && !unused().empty()) {
+    const std::uint32_t i = unused().back();
+    if (!populate(&chunk(i), kChunkBytes)) {
+      result.out_of_memory = true;
+      break;
+    }
+    unused().pop_back();
+    free_chunk(i);
+  }
+  while (free_count.load(std::memory_order_relaxed) > wanted_free * 4) {
+    const std::uint32_t i = pop(free_chunks, kChunkNext);
+    if (i == kNoChunk) break;
+    free_count.fetch_sub(1, std::memory_order_relaxed);
+    chunk(i).state.store(ChunkState::kUnused, std::memory_order_relaxed);
+    madvise(&chunk(i), kChunkBytes, MADV_REMOVE);
+    unused().push_back(i);
+  }
+  result.free = free_count.load(std::memory_order_relaxed);
+  result.held = static_cast<std::uint32_t>(list.size());
+  result.unused = static_cast<std::uint32_t>(unused().size());
+  return result;
+}
+
+void drop_oldest(std::uint32_t count) {
+  collect_sealed();
+  std::vector<std::uint32_t>& list = held();
+  const std::size_t n = std::min<std::size_t>(count, list.size());
+  for (std::size_t k = 0; k < n; ++k) {
+    state.header->dropped.fetch_add(chunk(list[k]).count.load(std::memory_order_relaxed), std::memory_order_relaxed);
+    free_chunk(list[k]);
+  }
+  list.erase(list.begin(), list.begin() + static_cast<std::ptrdiff_t>(n));
+}
+
+Ticks take_first_drop() { return first_drop.exchange(0, std::memory_order_relaxed); }
+
+double measure_event_cost_ns() {
+  // On a block and a chunk of its own, through the same inline functions that the hooks use.
+  static constexpr int kRounds = 20000;
+  struct Scratch {
+    Thread thread;
+    ChunkHeader chunk;
+    Event events[64];
+  };
+  auto* const memory = mmap(nullptr, sizeof(Scratch), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (memory == MAP_FAILED) return 0;
+  auto* const s = static_cast<Scratch*>(memory);
+  s->thread.count = &s->chunk.count;
+  s->thread.chunk_end = s->events + 64;
+  const std::int64_t start = monotonic_ns();
+  for (int i = 0; i < kRounds; ++i) {
+    if (i % 64 == 0) s->thread.next = s->events;
+    Event* const call = open_call(s->thread);
+    *call = Event{};
+    begin(*call);
+    end(s->thread, *call);
+  }
+  const std::int64_t spent = monotonic_ns() - start;
+  munmap(memory, sizeof(Scratch));
+  return static_cast<double>(spent) / kRounds;
+}
+
+}  // namespace profshim::recorder

@@ -1,0 +1,127 @@
+// The collector thread: keeps chunks ready, holds the limits, takes clock anchors, ticks the time source.
+#include <sys/prctl.h>
+
+#include <algorithm>
+#include <chrono>
+
+#include "state.h"
+
+namespace profshim::session {
+namespace {
+
+constexpr std::uint32_t kFreeWhenIdle = 64;     // 4 MiB ready for the first burst
+constexpr std::uint32_t kFreeWhenArmed = 1024;  // 64 MiB: a million events
+constexpr double kBytesPerEvent = 260;          // of JSON, for limits.trace_size
+constexpr std::int64_t kAnchorEvery_ns = 1'000'000'000;
+
+class Collector {
+ public:
+  explicit Collector(State& s) : s_(s) {}
+
+  void tick() {
+    const bool armed = (recorder::mode() & recorder::kArmed) != 0;
+    tend(armed);
+    hold_limits();
+    take_anchor_if_due();
+    if (void (*const function)() = s_.every_tick.load()) function();
+    boundary_by_time();
+    std::lock_guard lock(s_.mutex);
+    if (oldest_needed() != 0 && s_.current.load() == nullptr) s_.wake.notify_all();
+  }
+
+  std::chrono::microseconds pause() const {
+    using std::chrono::microseconds;
+    const bool busy = (recorder::mode() & recorder::kArmed) != 0 || s_.current.load() != nullptr;
+    auto rest = microseconds(busy ? 2000 : 10000);
+    if (s_.spec.steps.source == StepSource::kTime) {
+      const std::int64_t until = (next_boundary_ns_ - monotonic_ns()) / 1000;
+      rest = std::clamp(microseconds(until), microseconds(50), rest);
+    }
+    return rest;
+  }
+
+ private:
+  void tend(bool armed) {
+    const std::uint32_t pool = recorder::header().chunk_count;
+    std::uint32_t wanted = armed ? std::max(kFreeWhenArmed, used_last_tick_ * 4) : kFreeWhenIdle;
+    wanted = std::min(wanted, std::max(8u, pool / 2));
+    const recorder::PoolState state = recorder::tend_pool(oldest_needed, wanted);
+    const std::uint32_t in_use = pool - state.free - state.unused;
+    used_last_tick_ = in_use > in_use_before_ ? in_use - in_use_before_ : 0;
+    in_use_before_ = in_use;
+    const Ticks dropped_at = recorder::take_first_drop();
+    if (s_.spec.limits.on_limit == OnLimit::kDropOld) {
+      if (state.unused == 0 && state.free < pool / 8) recorder::drop_oldest(pool / 8);
+      return;
+    }
+    if (dropped_at == 0 || s_.spec.limits.on_limit != OnLimit::kCloseWindow) return;
+    if (state.out_of_memory) close_by_limit(s_, dropped_at, s_.limit_space);
+    if (state.unused == 0) close_by_limit(s_, dropped_at, s_.limit_memory);
+  }
+
+  void hold_limits() {
+    const spool::Window* const window = s_.current.load();
+    if (window == nullptr) {
+      window_ = nullptr;
+      return;
+    }
+    if (window != window_) {
+      window_ = window;
+      opened_ns_ = monotonic_ns();
+      held_at_open_ = recorder::events_held();
+    }
+    const double seconds = static_cast<double>(monotonic_ns() - opened_ns_) / 1e9;
+    if (seconds > s_.spec.limits.window_seconds) close_by_limit(s_, ticks(), s_.limit_time);
+    const std::uint64_t held = recorder::events_held();
+    const auto events = static_cast<double>(held > held_at_open_ ? held - held_at_open_ : 0);
+    if (events * kBytesPerEvent > static_cast<double>(s_.spec.limits.trace_size)) close_by_limit(s_, ticks(), s_.limit_size);
+    const std::uint64_t marks = recorder::header().marks.load(std::memory_order_acquire);
+    if (window->first_mark != spool::kNoMark && marks - window->first_mark > spool::kMaxMarks / 2) {
+      close_by_limit(s_, ticks(), s_.limit_marks);
+    }
+  }
+
+  void take_anchor_if_due() {
+    // Close together at first, so that a short run has a rate as well; a closed window wants one at its end.
+    const std::int64_t now = monotonic_ns();
+    const std::int64_t every = std::min(kAnchorEvery_ns, std::int64_t{10'000'000} << std::min<std::uint64_t>(anchors_, 10));
+    if (now - last_anchor_ns_ < every) return;
+    recorder::add_anchor(take_anchor());
+    ++anchors_;
+    last_anchor_ns_ = now;
+  }
+
+  void boundary_by_time() {
+    if (s_.spec.steps.source != StepSource::kTime) return;
+    const std::int64_t now = monotonic_ns();
+    const std::int64_t every = s_.spec.steps.every_ms * 1'000'000;
+    if (next_boundary_ns_ == 0) next_boundary_ns_ = now;
+    if (now < next_boundary_ns_) return;
+    step_boundary(ticks(), std::nullopt, 0);
+    next_boundary_ns_ += ((now - next_boundary_ns_) / every + 1) * every;
+  }
+
+  State& s_;
+  std::uint32_t used_last_tick_ = 0, in_use_before_ = 0;
+  const spool::Window* window_ = nullptr;
+  std::int64_t opened_ns_ = 0, last_anchor_ns_ = 0, next_boundary_ns_ = 0;
+  std::uint64_t held_at_open_ = 0, anchors_ = 0;
+};
+
+}  // namespace
+
+void* run_collector(void* argument) {
+  State& s = *static_cast<State*>(argument);
+  prctl(PR_SET_NAME, "profshim-coll");
+  Collector collector(s);
+  std::unique_lock lock(s.mutex);
+  while (!s.stop) {
+    lock.unlock();
+    collector.tick();
+    lock.lock();
+    if (!s.stop) s.progress.wait_for(lock, collector.pause(), [&s] { return s.stop; });
+  }
+  return nullptr;
+}
+
+}  // namespace profshim::session

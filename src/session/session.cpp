@@ -1,0 +1,521 @@
+// The life cycle of a recording: idle -> starting -> recording -> finished, with inert reachable from anywhere.
+#include "profshim/session.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <cstdlib>
+#include <cstring>
+#include <exception>
+
+#include "state.h"
+
+namespace profshim::session {
+namespace {
+
+enum class Phase : std::uint8_t { kIdle, kStarting, kRecording, kFinishing, kFinished, kInert };
+constinit std::atomic<Phase> phase{Phase::kIdle};
+constinit std::atomic<State*> the_state{nullptr};
+constinit std::atomic<pid_t> owner{0};
+
+constexpr std::int64_t kAbruptPatience_ms = 2'000;
+constexpr std::int64_t kNormalPatience_ms = 30'000;
+constexpr std::size_t kThreadStack = 1 << 20;
+
+bool is_off(const char* value) {
+  for (const char* off : {"0", "false", "no", "off"}) {
+    if (strcasecmp(value, off) == 0) return true;
+  }
+  return false;
+}
+
+void report(const std::vector<Problem>& problems, const Rank& rank) {
+  // Every rank reads the same spec: one of them says what is wrong with it.
+  if (rank.rank > 0) return;
+  for (const Problem& p : problems) {
+    log::line(p.severity == Problem::Severity::kError ? LogLevel::kError : LogLevel::kWarn, "%s", to_line(p).c_str());
+  }
+}
+
+bool any_glob_matches(const std::vector<std::string>& globs, const std::string& text, const std::string& name) {
+  return std::any_of(globs.begin(), globs.end(),
+                     [&](const std::string& glob) { return glob_match(glob, text) || glob_match(glob, name); });
+}
+
+bool process_wanted(const Spec& spec) {
+  const std::string line = command_line();
+  const std::string name = program_name();
+  if (any_glob_matches(spec.process.exclude, line, name)) return false;
+  return spec.process.match.empty() || any_glob_matches(spec.process.match, line, name);
+}
+
+// ranks.source names a variable: that one decides, and MPI's own answer is not asked.
+Rank rank_by_source(const Spec& spec, const Rank& from_mpi) {
+  if (spec.ranks.source == "auto" || spec.ranks.source == "mpi") return from_mpi;
+  Rank rank = from_mpi;
+  rank.source = spec.ranks.source;
+  const char* const value = std::getenv(spec.ranks.source.c_str());
+  char* end = nullptr;
+  const long number = value != nullptr ? std::strtol(value, &end, 10) : -1;
+  rank.rank = value != nullptr && *value != 0 && *end == 0 && number >= 0 ? static_cast<int>(number) : -1;
+  return rank;
+}
+
+// The lowest rank that is selected as far as this one can tell: it speaks for the job.
+bool is_first_selected(const Spec& spec, const Rank& rank) {
+  for (int r = 0; r < rank.rank; ++r) {
+    Rank other;
+    other.rank = r;
+    other.world_size = rank.world_size;
+    if (spec.ranks.select.selects(other)) return false;
+  }
+  return true;
+}
+
+void warn_about_selection(const Spec& spec, const Rank& rank) {
+  if (rank.rank != 0 || rank.world_size <= 0) return;
+  for (const int outside : spec.ranks.select.outside(rank.world_size)) {
+    log::line(LogLevel::kWarn, "ranks.select = \"%s\" names rank %d, but there are only ranks 0-%d",
+              spec.ranks.select.text().c_str(), outside, rank.world_size - 1);
+  }
+}
+
+// Memory first; a disk only where there is none: pages of a disk file are written back while the job writes them.
+std::vector<std::string> spool_folders(const std::string& run_folder) {
+  std::vector<std::string> folders = {"/dev/shm"};
+  if (const char* tmp = std::getenv("TMPDIR"); tmp != nullptr && *tmp == '/') folders.emplace_back(tmp);
+  folders.emplace_back("/tmp");
+  folders.push_back(run_folder);
+  return folders;
+}
+
+bool has_room(const std::string& folder, std::uint64_t bytes) {
+  struct statvfs s{};
+  return statvfs(folder.c_str(), &s) == 0 && std::uint64_t{s.f_bavail} * s.f_frsize >= bytes;
+}
+
+bool create_spool(State& s, std::string& why_not) {
+  recorder::SpoolSize size;
+  if (!recorder::divide_memory(s.spec.limits.host_memory, size)) {
+    why_not = "limits.host_memory is too small: 8 MiB at least";
+    return false;
+  }
+  const std::string name = "profshim-" + std::to_string(getuid()) + "-rank" + std::to_string(s.rank.rank) + "-" +
+                           std::to_string(getpid()) + "-" + std::to_string(monotonic_ns()) + ".spool";
+  for (const std::string& folder : spool_folders(s.folder)) {
+    if (!has_room(folder, 32 << 20)) {
+      why_not = folder + " has less than 32 MiB free";
+      continue;
+    }
+    // A small RLIMIT_AS or RLIMIT_FSIZE may allow a smaller one.
+    for (recorder::SpoolSize smaller = size; smaller.chunks >= 16; smaller.chunks /= 4) {
+      if (recorder::create_spool(folder + "/" + name, smaller, why_not)) return true;
+    }
+  }
+  return false;
+}
+
+std::string json_list(std::initializer_list<std::string_view> texts) {
+  std::string json = "[";
+  for (const std::string_view text : texts) json += (json.size() > 1 ? ", " : "") + json_string(text);
+  return json + "]";
+}
+
+std::string source_text(const Spec& spec) {
+  switch (spec.steps.source) {
+    case StepSource::kAuto: return "auto";
+    case StepSource::kNvtx: return "nvtx " + spec.steps.pattern;
+    case StepSource::kSymbol: return "symbol " + spec.steps.pattern;
+    case StepSource::kCollective: return "collective " + spec.steps.pattern;
+    case StepSource::kTime: return "time " + std::to_string(spec.steps.every_ms) + " ms";
+    case StepSource::kNone: return "none";
+  }
+  return {};
+}
+
+void define_facts(const State& s) {
+  const auto fact = [](std::string_view key, const std::string& json) {
+    recorder::define(spool::DefinitionKind::kFact, 0, recorder::intern(key), recorder::intern(json, 1 << 20));
+  };
+  fact("spec_hash", json_string(s.spec.hash()));
+  const auto& a = s.spec.activities;
+  std::string recorded = "[";
+  for (const auto& [name, on] : {std::pair{"mpi", a.mpi}, std::pair{"nvtx", a.nvtx}}) {
+    if (on) recorded += (recorded.size() > 1 ? ", \"" : "\"") + std::string(name) + "\"";
+  }
+  recorded += "]";
+  fact("scope", "{\"recorded\": " + recorded + ", \"not_in_this_version\": " + json_list({"cuda", "nccl", "torch operators"}) +
+                    ", \"role\": " + json_string(s.spec.process.role) + "}");
+}
+
+void fill_header(State& s) {
+  spool::SpoolHeader& h = recorder::header();
+  h.rank = s.rank.rank;
+  h.world_size = s.rank.world_size;
+  h.local_rank = s.rank.local_rank;
+  h.local_world_size = s.rank.local_world_size;
+  h.node_rank = s.rank.node_rank;
+  h.host = recorder::intern(s.rank.host);
+  h.program = recorder::intern(program_name());
+  h.command = recorder::intern(command_line());
+  h.rank_source = recorder::intern(s.rank.source);
+  h.spec = recorder::intern(s.spec.to_toml());
+  h.run_name = recorder::intern(s.run_name);
+  h.folder = recorder::intern(s.folder);
+  h.job_key = recorder::intern(s.job.readable);
+  h.step_source = recorder::intern(source_text(s.spec));
+  s.limit_memory = recorder::intern("limits.host_memory");
+  s.limit_space = recorder::intern("no space left for the spool");
+  s.limit_time = recorder::intern("limits.window_seconds");
+  s.limit_size = recorder::intern("limits.trace_size");
+  s.limit_marks = recorder::intern("too many steps in one window");
+}
+
+void fill_manifest(State& s) {
+  s.manifest.rank = s.rank;
+  s.manifest.pid = getpid();
+  s.manifest.run_name = s.run_name;
+  s.manifest.spec_hash = s.spec.hash();
+  s.manifest.step_source = source_text(s.spec);
+  s.manifest.spool = recorder::path();
+  // A process that was started again in the same job goes on in the manifest of the one before.
+  output::Manifest earlier;
+  const std::string path = s.folder + "/manifest-rank" + std::to_string(s.rank.rank) + ".json";
+  if (output::read_manifest(path, earlier) && earlier.run_name == s.run_name) s.manifest.windows = std::move(earlier.windows);
+}
+
+std::uint32_t mode_bits(const Spec& spec) {
+  std::uint32_t bits = recorder::kActive;
+  if (spec.activities.mpi) bits |= recorder::kMpi;
+  if (spec.activities.nvtx) bits |= recorder::kNvtx;
+  if (spec.steps.source == StepSource::kCollective) bits |= recorder::kHookSteps;
+  if (spec.steps.source == StepSource::kNvtx || spec.steps.source == StepSource::kAuto || !spec.steps.epoch.empty()) {
+    bits |= recorder::kNvtxSteps;
+  }
+  return bits;
+}
+
+void set_patterns(State& s) {
+  if (s.spec.steps.source == StepSource::kNvtx && !s.spec.steps.pattern.empty()) {
+    s.patterns.push_back({s.spec.steps.pattern, std::string(glob_literal_prefix(s.spec.steps.pattern))});
+  } else if (s.spec.steps.source == StepSource::kNvtx || s.spec.steps.source == StepSource::kAuto) {
+    for (const std::string_view pattern : well_known_step_patterns()) {
+      s.patterns.push_back({std::string(pattern), std::string(glob_literal_prefix(pattern))});
+    }
+  }
+}
+
+// All signals blocked: a handler of the job must never run on a thread of ours.
+bool start_thread(pthread_t& thread, void* (*body)(void*), State* s) {
+  sigset_t all;
+  sigset_t before;
+  sigfillset(&all);
+  pthread_attr_t attributes;
+  if (pthread_attr_init(&attributes) != 0) return false;
+  pthread_attr_setstacksize(&attributes, kThreadStack);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  const int refused = pthread_create(&thread, &attributes, body, s);
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  pthread_attr_destroy(&attributes);
+  return refused == 0;
+}
+
+void in_forked_child() {
+  phase.store(Phase::kInert);
+  the_state.store(nullptr);
+  recorder::abandon_in_child();
+}
+
+void at_exit() { finish(End::kNormal); }
+void at_quick_exit_() { finish(End::kAbrupt); }
+
+void register_ends() {
+  std::atexit(at_exit);
+  std::at_quick_exit(at_quick_exit_);
+  pthread_atfork(nullptr, nullptr, in_forked_child);
+}
+
+void remove_spool(const State& s) {
+  unlink(recorder::path().c_str());
+  if (!s.spool_link.empty()) unlink(s.spool_link.c_str());
+}
+
+// Everything that can fail before the first event. A reason when it did.
+bool prepare(State& s, std::string& why_not) {
+  s.job = job_identity();
+  s.run_name = output::run_name_for(s.spec, s.job);
+  output::NameValues names;
+  names.rank = s.rank;
+  names.run_name = s.run_name;
+  names.host = s.rank.host;
+  names.job_id = s.job.readable;
+  names.pid = getpid();
+  names.time_ns = realtime_ns();
+  const output::RunFolder run =
+      output::open_run(s.spec, output::expand(s.spec.output.folder, names), s.job, realtime_ns());
+  if (!run.problem.empty()) {
+    why_not = run.problem;
+    return false;
+  }
+  s.folder = run.path;
+  std::string claimed_by;
+  if (!output::claim_rank(s.folder, s.rank.rank, claimed_by)) {
+    why_not = "rank " + std::to_string(s.rank.rank) + " is already recorded in " + s.folder + " by " + claimed_by;
+    return false;
+  }
+  choose_clock();
+  if (!create_spool(s, why_not)) {
+    output::release_claim(s.folder, s.rank.rank);
+    why_not = "no spool could be made: " + why_not;
+    return false;
+  }
+  recorder::header().base_time_ns = run.base_time_ns;
+  s.spool_link = s.folder + "/.rank" + std::to_string(s.rank.rank) + "-" + std::to_string(getpid()) + ".spool";
+  if (symlink(recorder::path().c_str(), s.spool_link.c_str()) != 0) s.spool_link.clear();
+  return true;
+}
+
+void give_up(State& s) {
+  recorder::set_mode(0, ~0u);
+  remove_spool(s);
+  output::release_claim(s.folder, s.rank.rank);
+}
+
+bool start_threads(State& s) {
+  if (!start_thread(s.collector_thread, run_collector, &s)) return false;
+  if (!start_thread(s.writer_thread, run_writer, &s)) {
+    {
+      std::lock_guard lock(s.mutex);
+      s.stop = true;
+    }
+    s.progress.notify_all();
+    pthread_join(s.collector_thread, nullptr);
+    return false;
+  }
+  s.threads_run = true;
+  return true;
+}
+
+// The new state, or null when this process does not record.
+State* begin_recording(const Rank& mpi_rank) {
+  LoadedSpec loaded = load_spec(sources_from_environment());
+  log::set_level(loaded.spec.profile.log_level);
+  if (loaded.spec.profile.log != "stderr") log::set_file(absolute_path(loaded.spec.profile.log));
+  const Rank rank = rank_by_source(loaded.spec, mpi_rank);
+  log::set_rank(rank.rank);
+  report(loaded.problems, rank);
+  if (!loaded.ok()) {
+    if (loaded.spec.profile.abort_on_error) {
+      log::line(LogLevel::kError, "profile.on_error = \"abort\": the job ends here because its spec is wrong");
+      std::_Exit(2);
+    }
+    if (rank.rank <= 0) log::line(LogLevel::kError, "nothing is recorded because the spec is wrong; the job runs on");
+    return nullptr;
+  }
+  if (!loaded.enabled || !process_wanted(loaded.spec)) return nullptr;
+  if (rank.rank < 0 && !loaded.spec.ranks.record_unknown) {
+    log::line(LogLevel::kWarn, "%s gives no rank; nothing is recorded (ranks.unknown = \"record\" records all the same)",
+              loaded.spec.ranks.source.c_str());
+    return nullptr;
+  }
+  warn_about_selection(loaded.spec, rank);
+  if (rank.rank >= 0 && !loaded.spec.ranks.select.selects(rank)) return nullptr;
+
+  auto* const s = new State(std::move(loaded.spec));  // never freed: see state.h
+  s->rank = rank;
+  s->first_selected = is_first_selected(s->spec, rank);
+  for (const std::string& other : rank_contradictions(rank)) {
+    log::line(LogLevel::kWarn, "the environment says %s, %s says rank %d: rank %d is used", other.c_str(),
+              rank.source.c_str(), rank.rank, rank.rank);
+  }
+  std::string why_not;
+  if (!prepare(*s, why_not)) {
+    log::line(LogLevel::kError, "nothing is recorded: %s", why_not.c_str());
+    return nullptr;
+  }
+  recorder::set_mode(recorder::kActive, 0);  // texts can be interned from here on
+  recorder::add_anchor(take_anchor());
+  fill_header(*s);
+  fill_manifest(*s);
+  define_facts(*s);
+  set_patterns(*s);
+  s->event_cost_ns = recorder::measure_event_cost_ns();
+  recorder::tend_pool([] { return Ticks{0}; }, std::min(64u, recorder::header().chunk_count));
+  recorder::add_anchor(take_anchor());
+  if (!start_threads(*s)) {
+    log::line(LogLevel::kError, "nothing is recorded: no thread could be started (%s)", std::strerror(errno));
+    give_up(*s);
+    return nullptr;
+  }
+  return s;
+}
+
+// ---- the end ---------------------------------------------------------------------------------------------------------
+
+// True when the writer came to its end; false when it made no progress for that long.
+bool wait_for_writer(State& s, std::int64_t patience_ms) {
+  std::unique_lock lock(s.mutex);
+  std::uint64_t seen = s.progress_count.load();
+  std::int64_t last_progress = monotonic_ns();
+  while (!s.writer_done) {
+    s.progress.wait_for(lock, std::chrono::milliseconds(20));
+    if (const std::uint64_t now = s.progress_count.load(); now != seen) {
+      seen = now;
+      last_progress = monotonic_ns();
+    } else if ((monotonic_ns() - last_progress) / 1'000'000 > patience_ms) {
+      return s.writer_done;
+    }
+  }
+  return true;
+}
+
+std::string chosen_source(const State& s) {
+  const int locked = s.locked_pattern.load();
+  if (locked >= 0) return "nvtx \"" + s.patterns[static_cast<std::size_t>(locked)].pattern + "\"";
+  return source_text(s.spec);
+}
+
+// R62: an enabled profile that wrote nothing says so, and why.
+void say_nothing_written(const State& s) {
+  const auto steps = static_cast<long long>(recorder::header().steps_seen.load());
+  if (steps == 0) {
+    std::string looked_for;
+    for (const StepPattern& p : s.patterns) looked_for += (looked_for.empty() ? "" : ", ") + p.pattern;
+    if (s.spec.steps.source == StepSource::kAuto) {
+      log::line(LogLevel::kWarn,
+                "no steps found: no NVTX range named %s was seen, nothing was recorded; set steps.source (nvtx, symbol, "
+                "collective, time, or none for the whole run)",
+                looked_for.c_str());
+    } else {
+      log::line(LogLevel::kWarn, "no steps found: nothing matched %s, nothing was recorded", source_text(s.spec).c_str());
+    }
+    return;
+  }
+  const auto next = s.spec.schedule.next_recorded(s.spec.steps.absolute ? s.spec.steps.first : 0);
+  log::line(LogLevel::kWarn, "no window was reached: %lld steps seen, first window at step %lld", steps,
+            static_cast<long long>(next.value_or(-1)));
+}
+
+void say_what_was_written(State& s) {
+  if (!s.first_selected) return;
+  const std::uint64_t written = s.written.load();
+  if (written == 0 && s.failed.load() == 0) {
+    say_nothing_written(s);
+    return;
+  }
+  if (written > 0 && log::level() >= LogLevel::kWarn) {
+    log::line(LogLevel::kWarn, "%llu trace%s in %s (first: %s; steps from %s, %llu seen)",
+              static_cast<unsigned long long>(written), written == 1 ? "" : "s", s.folder.c_str(), s.first_file.c_str(),
+              chosen_source(s).c_str(), static_cast<unsigned long long>(recorder::header().steps_seen.load()));
+  }
+}
+
+void end_recording(State& s, End how) {
+  recorder::set_mode(0, recorder::kArmed);
+  close_at_exit(s, ticks());
+  recorder::set_mode(0, ~0u);
+  {
+    std::lock_guard lock(s.mutex);
+    s.stop = true;
+  }
+  s.wake.notify_all();
+  s.progress.notify_all();
+  if (!wait_for_writer(s, how == End::kAbrupt ? kAbruptPatience_ms : kNormalPatience_ms)) {
+    log::line(LogLevel::kWarn, "the last trace could not be finished in time: run  profshim recover %s", s.folder.c_str());
+    return;
+  }
+  recorder::header().finished.store(1);
+  remove_spool(s);
+  output::release_claim(s.folder, s.rank.rank);
+  say_what_was_written(s);
+  if (how == End::kNormal) {
+    pthread_join(s.collector_thread, nullptr);
+    pthread_join(s.writer_thread, nullptr);
+  }
+}
+
+}  // namespace
+
+State* live() {
+  return phase.load(std::memory_order_acquire) == Phase::kRecording ? the_state.load(std::memory_order_acquire) : nullptr;
+}
+
+bool requested() {
+  static const bool answer = [] {
+    bool any = false;
+    for (char** variable = environ; variable != nullptr && *variable != nullptr; ++variable) {
+      if (std::strncmp(*variable, "PROFSHIM", 8) != 0) continue;
+      if (std::strncmp(*variable, "PROFSHIM=", 9) == 0) {
+        if (is_off(*variable + 9)) return false;
+        any = true;
+      } else if ((*variable)[8] == '_' && std::strncmp(*variable, "PROFSHIM_ACTIVE=", 16) != 0) {
+        any = true;
+      }
+    }
+    return any;
+  }();
+  return answer;
+}
+
+void activate(const Rank& rank) {
+  Phase idle = Phase::kIdle;
+  if (!requested() || !phase.compare_exchange_strong(idle, Phase::kStarting)) return;
+  const int saved_errno = errno;
+  owner.store(getpid());
+  State* s = nullptr;
+  try {
+    s = begin_recording(rank);
+  } catch (const std::exception& e) {
+    log::line(LogLevel::kError, "nothing is recorded: %s", e.what());
+    recorder::set_mode(0, ~0u);
+  }
+  if (s == nullptr) {
+    phase.store(Phase::kInert);
+  } else {
+    register_ends();
+    the_state.store(s, std::memory_order_release);
+    phase.store(Phase::kRecording, std::memory_order_release);
+    recorder::set_mode(mode_bits(s->spec), 0);
+    if (s->spec.steps.source == StepSource::kNone) {
+      open_window(*s, ticks(), spool::kNoMark);
+      recorder::set_mode(recorder::kArmed, 0);
+    }
+  }
+  errno = saved_errno;
+}
+
+void finish(End how) {
+  if (owner.load() != getpid()) return;  // a vforked child shares our memory
+  Phase recording = Phase::kRecording;
+  if (!phase.compare_exchange_strong(recording, Phase::kFinishing)) return;
+  const int saved_errno = errno;
+  try {
+    end_recording(*the_state.load(), how);
+  } catch (const std::exception& e) {
+    log::line(LogLevel::kError, "the recording could not be ended properly: %s", e.what());
+  }
+  phase.store(Phase::kFinished);
+  errno = saved_errno;
+}
+
+void flush() {
+  if (State* const s = live()) s->wake.notify_all();
+}
+
+void call_every_tick(void (*function)()) {
+  if (State* const s = live()) s->every_tick.store(function);
+}
+
+const Spec* spec() {
+  const State* const s = live();
+  return s != nullptr ? &s->spec : nullptr;
+}
+
+}  // namespace profshim::session

@@ -1,0 +1,86 @@
+// What one recording holds. Made by activate(), never destroyed: threads of the job may still look at it at exit.
+#pragma once
+
+#include <pthread.h>
+
+#include <atomic>
+#include <condition_variable>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "profshim/manifest.h"
+#include "profshim/output.h"
+#include "profshim/recorder_control.h"
+#include "profshim/session.h"
+#include "profshim/spec.h"
+#include "profshim/window.h"
+
+namespace profshim::session {
+
+/// A step pattern with the characters that every match begins with, for a first test of one memcmp.
+struct StepPattern {
+  std::string pattern;
+  std::string prefix;
+};
+
+struct State {
+  explicit State(Spec in_force) : spec(std::move(in_force)), automaton(spec.schedule), counter(counter_rules(spec)) {}
+  static CounterRules counter_rules(const Spec& spec);
+
+  const Spec spec;
+  Rank rank;
+  JobIdentity job;
+  std::string folder, run_name, spool_link;
+  bool first_selected = false;  // the lowest selected rank speaks for the job
+  double event_cost_ns = 0;
+
+  // Steps: written by the step thread only, but for what is atomic.
+  WindowAutomaton automaton;
+  StepCounter counter;
+  std::vector<StepPattern> patterns;
+  std::atomic<int> locked_pattern{-1};
+  std::atomic<std::int32_t> step_thread{0};
+  bool last_action_saves = false;
+  std::atomic<spool::Window*> current{nullptr};
+  std::atomic<bool> closed_by_limit{false};
+  std::atomic<bool> recording_over{false};  // total_traces reached
+  std::atomic<Ticks> stall_ticks{0};        // spent in boundaries by the step thread
+  std::atomic<std::uint64_t> windows_opened{0};
+
+  // Texts that are interned before the end, when interning still works.
+  StringId limit_memory = 0, limit_space = 0, limit_time = 0, limit_size = 0, limit_marks = 0;
+
+  // Writer and collector.
+  std::mutex mutex;
+  std::condition_variable wake, progress;
+  bool stop = false;            // guarded by mutex: finish what is there and end
+  bool writer_done = false;     // guarded by mutex
+  std::atomic<std::uint64_t> progress_count{0};
+  output::Manifest manifest;    // writer thread only
+  pthread_t collector_thread{}, writer_thread{};
+  bool threads_run = false;
+  std::atomic<void (*)()> every_tick{nullptr};
+  std::atomic<std::uint64_t> written{0}, failed{0};
+  std::string first_file;  // guarded by mutex
+  std::string first_failure;
+};
+
+/// Null unless this process records.
+State* live();
+
+/// The collector's and the writer's bodies (collector.cpp, writer.cpp).
+void* run_collector(void* state);
+void* run_writer(void* state);
+
+/// Closes the open window because of a limit; collector thread.
+void close_by_limit(State& state, Ticks end, StringId limit);
+/// At the end of the process: the open window, if any.
+void close_at_exit(State& state, Ticks now);
+/// Opens a window that no step begins (source none) or the boundary's one.
+void open_window(State& state, Ticks begin, std::uint64_t first_mark);
+/// Begin of the oldest window that has no file yet; 0 = none.
+Ticks oldest_needed();
+
+}  // namespace profshim::session

@@ -1,0 +1,197 @@
+// From markers to windows. Everything here but is_step_marker() runs on the step thread; nothing locks or allocates.
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cstring>
+
+#include "state.h"
+
+namespace profshim::session {
+
+using recorder::kArmed;
+
+CounterRules State::counter_rules(const Spec& spec) {
+  CounterRules rules;
+  rules.every = spec.steps.every;
+  rules.min_interval_ns = spec.steps.min_interval_ms * 1'000'000;
+  rules.absolute = spec.steps.absolute;
+  rules.first = spec.steps.first;
+  rules.per_epoch = spec.schedule_per_epoch;
+  return rules;
+}
+
+namespace {
+
+// The one thread whose boundaries count: the first that makes one.
+bool on_step_thread(State& s) {
+  const spool::Thread* const thread = recorder::this_thread();
+  const std::int32_t tid = thread != nullptr ? thread->tid : static_cast<std::int32_t>(syscall(SYS_gettid));
+  std::int32_t owner = s.step_thread.load(std::memory_order_relaxed);
+  if (owner == tid) return true;
+  if (owner != 0 || !s.step_thread.compare_exchange_strong(owner, tid)) {
+    recorder::header().foreign_boundaries.fetch_add(1, std::memory_order_relaxed);
+    return false;
+  }
+  recorder::header().step_tid = tid;
+  return true;
+}
+
+void close_by_schedule(State& s, Ticks at, std::uint64_t mark) {
+  spool::Window* const window = s.current.exchange(nullptr);
+  if (window == nullptr) return;
+  window->complete = 1;
+  recorder::close_window(*window, at, mark, spool::WindowEnd::kSchedule, 0);
+}
+
+}  // namespace
+
+void open_window(State& s, Ticks begin, std::uint64_t first_mark) {
+  if (s.windows_opened.load(std::memory_order_relaxed) >= static_cast<std::uint64_t>(s.spec.limits.total_traces)) {
+    s.recording_over.store(true, std::memory_order_relaxed);
+    return;
+  }
+  spool::Window* const window = recorder::open_window(begin, first_mark);
+  if (window == nullptr) return;  // 1024 windows wait to be written
+  s.windows_opened.fetch_add(1, std::memory_order_relaxed);
+  s.current.store(window);
+}
+
+void step_boundary(Ticks at, std::optional<std::int64_t> number, StringId marker) {
+  State* const s = live();
+  if (s == nullptr || !on_step_thread(*s)) return;
+  const Ticks entered = ticks();
+  const std::int64_t now_ns = s->spec.steps.min_interval_ms > 0 ? monotonic_ns() : 0;
+  const std::optional<StepCounter::Step> step = s->counter.on_marker(now_ns, number);
+  if (!step) return;
+  spool::SpoolHeader& header = recorder::header();
+  header.steps_seen.store(static_cast<std::uint64_t>(step->index) + 1, std::memory_order_relaxed);
+  if (header.step_marker == 0) header.step_marker = marker;
+  if (s->closed_by_limit.exchange(false)) s->automaton.closed_by_limit();
+
+  const Transition transition = s->automaton.on_step(step->schedule);
+  s->last_action_saves = s->spec.schedule.action_of(step->schedule) == Action::kRecordAndSave;
+  if (spool::Window* const window = s->current.load()) window->last_step_end = 0;
+  std::uint64_t mark = 0;
+  if (transition.open || transition.close || s->automaton.open()) mark = recorder::add_mark({at, step->index, step->number});
+  if (transition.close) close_by_schedule(*s, at, mark);
+  if (transition.open) open_window(*s, at, mark);
+  const bool arm = transition.armed && !s->recording_over.load(std::memory_order_relaxed) &&
+                   (!s->automaton.open() || s->current.load() != nullptr);
+  recorder::set_mode(arm ? kArmed : 0u, arm ? 0u : kArmed);
+  s->stall_ticks.fetch_add(ticks() - entered, std::memory_order_relaxed);
+}
+
+void step_marker_ended(Ticks at) {
+  State* const s = live();
+  if (s == nullptr || !on_step_thread(*s)) return;
+  if (spool::Window* const window = s->current.load()) window->last_step_end = at;
+}
+
+void epoch_boundary() {
+  State* const s = live();
+  if (s != nullptr && on_step_thread(*s)) s->counter.on_epoch();
+}
+
+void close_by_limit(State& s, Ticks end, StringId limit) {
+  spool::Window* const window = s.current.load();
+  if (window == nullptr) return;
+  const std::uint64_t marks = recorder::header().marks.load(std::memory_order_acquire);
+  s.closed_by_limit.store(true);
+  spool::Window* expected = window;
+  if (!s.current.compare_exchange_strong(expected, nullptr)) {  // the schedule was faster
+    s.closed_by_limit.store(false);
+    return;
+  }
+  recorder::close_window(*window, end, window->first_mark == spool::kNoMark ? 0 : marks, spool::WindowEnd::kLimit, limit);
+  recorder::set_mode(0, kArmed);
+  // The step thread may have opened the next window in between.
+  if (s.current.load() != nullptr) recorder::set_mode(kArmed, 0);
+}
+
+void close_at_exit(State& s, Ticks now) {
+  spool::Window* const window = s.current.exchange(nullptr);
+  if (window == nullptr) return;
+  const std::uint64_t marks = recorder::header().marks.load(std::memory_order_acquire);
+  const bool whole_run = window->first_mark == spool::kNoMark;
+  // The marker range of the last step has ended: what came after it is no step any more.
+  const bool last_step_whole = window->last_step_end != 0;
+  window->complete = whole_run || (last_step_whole && s.last_action_saves) ? 1 : 0;
+  const Ticks end = !whole_run && last_step_whole ? window->last_step_end : now;
+  recorder::close_window(*window, end, whole_run ? 0 : marks, spool::WindowEnd::kExit, 0);
+  if (!s.spec.save_on_exit && window->complete == 0) {
+    window->state.store(spool::WindowState::kDropped, std::memory_order_release);
+  }
+}
+
+Ticks oldest_needed() {
+  const spool::SpoolHeader& h = recorder::header();
+  const auto* const windows = reinterpret_cast<const spool::Window*>(recorder::data() + h.windows_at);
+  const std::uint64_t opened = h.windows.load(std::memory_order_acquire);
+  for (std::uint64_t n = opened > spool::kMaxWindows ? opened - spool::kMaxWindows : 0; n < opened; ++n) {
+    const spool::Window& w = windows[n % spool::kMaxWindows];
+    const spool::WindowState state = w.state.load(std::memory_order_acquire);
+    if (state == spool::WindowState::kOpen || state == spool::WindowState::kClosed) return w.begin;
+  }
+  return 0;
+}
+
+// ---- markers ---------------------------------------------------------------------------------------------------------
+
+namespace {
+
+std::optional<std::int64_t> integer_at(std::string_view text, std::size_t at) {
+  std::int64_t value = 0;
+  std::size_t i = at;
+  for (; i < text.size() && text[i] >= '0' && text[i] <= '9'; ++i) {
+    if (value > (std::int64_t{1} << 58)) return std::nullopt;
+    value = value * 10 + (text[i] - '0');
+  }
+  return i == at ? std::nullopt : std::optional(value);
+}
+
+// The integer where the pattern's fixed part ends ("step 3/100" with "step *" is 3), else the last one of the text.
+std::optional<std::int64_t> number_in(std::string_view text, const StepPattern& pattern) {
+  if (const auto value = integer_at(text, pattern.prefix.size()); value && !pattern.prefix.empty()) return value;
+  std::size_t end = text.size();
+  while (end > 0 && (text[end - 1] < '0' || text[end - 1] > '9')) --end;
+  std::size_t begin = end;
+  while (begin > 0 && text[begin - 1] >= '0' && text[begin - 1] <= '9') --begin;
+  return begin == end ? std::nullopt : integer_at(text, begin);
+}
+
+bool matches(const StepPattern& pattern, std::string_view text) {
+  return text.size() >= pattern.prefix.size() &&
+         std::memcmp(text.data(), pattern.prefix.data(), pattern.prefix.size()) == 0 &&
+         glob_match(pattern.pattern, text);
+}
+
+}  // namespace
+
+bool is_step_marker(std::string_view text, std::optional<std::int64_t>& number) {
+  State* const s = live();
+  if (s == nullptr) return false;
+  const int locked = s->locked_pattern.load(std::memory_order_relaxed);
+  for (std::size_t i = 0; i < s->patterns.size(); ++i) {
+    if (locked >= 0 && static_cast<int>(i) != locked) continue;
+    if (!matches(s->patterns[i], text)) continue;
+    int none = -1;
+    if (locked < 0 && !s->locked_pattern.compare_exchange_strong(none, static_cast<int>(i)) && none != static_cast<int>(i)) {
+      return false;
+    }
+    number = number_in(text, s->patterns[i]);
+    return true;
+  }
+  return false;
+}
+
+bool is_epoch_marker(std::string_view text) {
+  State* const s = live();
+  return s != nullptr && !s->spec.steps.epoch.empty() && glob_match(s->spec.steps.epoch, text);
+}
+
+bool is_step_hook(HookId hook) {
+  State* const s = live();
+  return s != nullptr && s->spec.steps.source == StepSource::kCollective && glob_match(s->spec.steps.pattern, hook_name(hook));
+}
+
+}  // namespace profshim::session

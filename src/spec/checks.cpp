@@ -1,0 +1,166 @@
+#include "checks.h"
+
+#include <cstddef>
+#include <string>
+#include <utility>
+
+#include "profshim/event.h"
+
+namespace profshim::spec {
+namespace {
+
+class Checks {
+ public:
+  Checks(const Spec& spec, const Settings& settings, std::vector<Problem>& problems)
+      : spec_(spec), settings_(settings), problems_(problems) {}
+
+  void all() {
+    ranks();
+    step_source();
+    step_edge();
+    epochs();
+    schedule();
+    folder();
+  }
+
+ private:
+  bool given(const char* key) const { return settings_.count(key) != 0; }
+
+  /// At `key` where it was given, else at `other`.
+  void add(Problem::Severity severity, const char* key, const char* other, std::string message, std::string hint) {
+    Problem problem;
+    problem.severity = severity;
+    problem.key = key;
+    auto at = settings_.find(key);
+    if (at == settings_.end()) at = settings_.find(other);
+    if (at != settings_.end()) {
+      problem.file = at->second.file;
+      problem.line = at->second.value.line;
+      problem.column = at->second.value.column;
+    }
+    problem.message = std::move(message);
+    problem.hint = std::move(hint);
+    problems_.push_back(std::move(problem));
+  }
+  void error(const char* key, const char* other, std::string message, std::string hint) {
+    add(Problem::Severity::kError, key, other, std::move(message), std::move(hint));
+  }
+  void warning(const char* key, std::string message, std::string hint) {
+    add(Problem::Severity::kWarning, key, key, std::move(message), std::move(hint));
+  }
+
+  void ranks() {
+    if (spec_.ranks.select.selects_nobody()) {
+      error("ranks.select", "ranks.select", "chooses no rank in any job",
+            "write \"0\" for the first rank, \"all\" for all");
+    }
+  }
+
+  bool pattern_is_a_collective() const {
+    for (std::size_t i = 0; i < static_cast<std::size_t>(HookId::kCount); ++i) {
+      const std::string_view name = hook_name(static_cast<HookId>(i));
+      if (!name.empty() && glob_match(spec_.steps.pattern, name)) return true;
+    }
+    return false;
+  }
+  std::string near_collective() const {
+    std::vector<std::string_view> names;
+    for (std::size_t i = 0; i < static_cast<std::size_t>(HookId::kCount); ++i) {
+      if (const auto name = hook_name(static_cast<HookId>(i)); !name.empty()) names.push_back(name);
+    }
+    const std::string_view near = nearest(spec_.steps.pattern, names);
+    return near.empty() ? "name an MPI function such as \"MPI_Allreduce\""
+                        : "did you mean \"" + std::string(near) + "\"?";
+  }
+
+  void step_source() {
+    const bool empty = spec_.steps.pattern.empty();
+    switch (spec_.steps.source) {
+      case StepSource::kSymbol:
+        if (empty) {
+          error("steps.pattern", "steps.source", "source = \"symbol\" needs the name of the function",
+                "write pattern = \"my_solver_step\"");
+        }
+        break;
+      case StepSource::kCollective:
+        if (empty) {
+          error("steps.pattern", "steps.source", "source = \"collective\" needs the name of the collective",
+                "write pattern = \"MPI_Allreduce\"");
+        } else if (!pattern_is_a_collective()) {
+          error("steps.pattern", "steps.source", "no function that this version intercepts is called like that",
+                near_collective());
+        }
+        break;
+      case StepSource::kTime:
+        if (spec_.steps.every_ms == 0) {
+          error("steps.every_ms", "steps.source", "source = \"time\" needs the length of a step",
+                "write every_ms = 1000");
+        }
+        [[fallthrough]];
+      case StepSource::kNone:
+        if (!empty) warning("steps.pattern", "has no effect with this steps.source", "take it out");
+        break;
+      case StepSource::kAuto:
+      case StepSource::kNvtx:
+        break;
+    }
+    if (spec_.steps.every_ms != 0 && spec_.steps.source != StepSource::kTime) {
+      warning("steps.every_ms", "has no effect unless steps.source = \"time\"", "take it out, or name the source");
+    }
+  }
+
+  void step_edge() {
+    if (!spec_.steps.edge_end) return;
+    const char* why = nullptr;
+    if (spec_.steps.source == StepSource::kSymbol) why = "the end of a function is not seen";
+    if (spec_.steps.source == StepSource::kTime) why = "time has no marker that could end";
+    if (spec_.steps.source == StepSource::kNone) why = "there are no steps";
+    if (why != nullptr) {
+      error("steps.edge", "steps.source", std::string("\"end\" does not work with this steps.source: ") + why,
+            "write edge = \"begin\"");
+    }
+  }
+
+  void epochs() {
+    if (!spec_.schedule_per_epoch) return;
+    if (spec_.steps.epoch.empty()) {
+      error("schedule.per", "schedule.per", "\"epoch\" needs to know what an epoch is",
+            "write steps.epoch = \"epoch*\", the NVTX range that marks one");
+    }
+    if (spec_.steps.absolute) {
+      error("schedule.per", "schedule.per", "\"epoch\" and steps.numbering = \"absolute\" contradict each other",
+            "absolute numbers do not start again with an epoch; take one of the two out");
+    }
+  }
+
+  void schedule() {
+    const Schedule& s = spec_.schedule;
+    if (s.steps.empty() && given("schedule.warmup") && s.warmup == 0) {
+      warning("schedule.warmup", "without warm-up the first recorded step also shows the cost of starting to record",
+              "write warmup = 1");
+    }
+    if (spec_.steps.source == StepSource::kNone && !s.steps.empty()) {
+      warning("schedule.steps", "has no effect: with steps.source = \"none\" the whole job is one window",
+              "take it out");
+    }
+  }
+
+  void folder() {
+    const std::string path = absolute_path(spec_.output.folder);
+    if (path.find("/ray/") != std::string::npos && path.find("/runtime_resources/") != std::string::npos) {
+      warning("output.folder", "lies in Ray's temporary run-time folder, which Ray deletes", "write an absolute path");
+    }
+  }
+
+  const Spec& spec_;
+  const Settings& settings_;
+  std::vector<Problem>& problems_;
+};
+
+}  // namespace
+
+void check_whole(const Spec& spec, const Settings& settings, std::vector<Problem>& problems) {
+  Checks(spec, settings, problems).all();
+}
+
+}  // namespace profshim::spec

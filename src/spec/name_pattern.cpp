@@ -1,0 +1,79 @@
+// The check of output.folder and output.filename. Part of the contract of output.h, kept here so that the spec is
+// checked completely without the module that makes the names.
+#include <algorithm>
+#include <array>
+#include <cctype>
+
+#include "profshim/output.h"
+
+namespace profshim::output {
+namespace {
+
+/// What differs from window to window: a run has one folder, so these belong into the file name.
+constexpr std::array<std::string_view, 5> kOfWindow = {"step", "first_step", "last_step", "window", "epoch"};
+
+bool is_cloud_address(std::string_view text) {
+  const std::size_t colon = text.find("://");
+  if (colon == std::string_view::npos || colon == 0) return false;
+  return std::all_of(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(colon),
+                     [](unsigned char c) { return std::isalnum(c) || c == '+' || c == '-' || c == '.'; });
+}
+
+std::string check_variable(std::string_view name, bool is_folder) {
+  const auto& known = pattern_variables();
+  const std::string shown = "{" + std::string(name.substr(0, 40)) + "}";
+  if (std::find(known.begin(), known.end(), name) == known.end()) {
+    const std::string_view near = nearest(name, known);
+    if (!near.empty()) return "unknown variable " + shown + "; did you mean {" + std::string(near) + "}?";
+    std::string all;
+    for (const std::string_view variable : known) all += (all.empty() ? "" : ", ") + std::string(variable);
+    return "unknown variable " + shown + "; known: " + all;
+  }
+  if (is_folder && std::find(kOfWindow.begin(), kOfWindow.end(), name) != kOfWindow.end()) {
+    return shown +
+           " differs from window to window, and a run has one folder; use it in output.filename, which may name "
+           "sub-folders";
+  }
+  return "";
+}
+
+std::string check_filename(std::string_view pattern) {
+  if (pattern.front() == '/') return "a file name cannot be absolute; the place is output.folder";
+  if (pattern.back() == '/') return "a file name is missing after the last \"/\"";
+  for (std::size_t begin = 0; begin <= pattern.size();) {
+    const std::size_t end = std::min(pattern.find('/', begin), pattern.size());
+    if (pattern.substr(begin, end - begin) == "..") return "\"..\" would leave output.folder";
+    begin = end + 1;
+  }
+  return "";
+}
+
+}  // namespace
+
+const std::vector<std::string_view>& pattern_variables() {
+  static const std::vector<std::string_view> kVariables = {
+      "run_name", "rank",    "local_rank", "world_size", "local_world_size", "node_rank", "host",
+      "pid",      "phase",   "step",       "first_step", "last_step",        "window",    "epoch",
+      "time",     "time_ns", "job_id"};
+  return kVariables;
+}
+
+std::string check_pattern(std::string_view pattern, bool is_folder) {
+  if (pattern.empty()) return is_folder ? "the folder is empty" : "the file name is empty";
+  if (is_cloud_address(pattern)) {
+    return "traces are written to a local folder, not to an address like \"" + std::string(pattern.substr(0, 60)) +
+           "\"; copy them after the job";
+  }
+  for (std::size_t at = 0; at < pattern.size(); ++at) {
+    if (pattern[at] == '}') return "\"}\" without \"{\"";
+    if (pattern[at] != '{') continue;
+    const std::size_t end = pattern.find_first_of("{}", at + 1);
+    if (end == std::string_view::npos || pattern[end] == '{') return "\"{\" is not closed";
+    std::string problem = check_variable(pattern.substr(at + 1, end - at - 1), is_folder);
+    if (!problem.empty()) return problem;
+    at = end;
+  }
+  return is_folder ? "" : check_filename(pattern);
+}
+
+}  // namespace profshim::output

@@ -1,0 +1,22 @@
+// Settings from the environment and the command line, as keys.
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "profshim/base.h"
+#include "value.h"
+
+namespace profshim::spec {
+
+/// The layers above the files, lowest first: PROFSHIM_SET, the short variables, the command line.
+struct Overrides {
+  std::vector<std::vector<Given>> layers;
+  std::vector<Problem> problems;
+  bool any_variable = false;  // a PROFSHIM_* that asks for recording is set
+};
+Overrides read_overrides(const std::vector<std::pair<std::string, std::string>>& environment,
+                         const std::vector<std::pair<std::string, std::string>>& options);
+
+}  // namespace profshim::spec

@@ -1,0 +1,39 @@
+// The canonical text of a spec, and its hash.
+#include <cstdint>
+#include <cstdio>
+
+#include "profshim/spec.h"
+#include "spec_keys.h"
+
+namespace profshim {
+
+std::string Spec::to_toml() const {
+  std::string out = "version = 1\n";
+  std::string_view table;
+  for (const spec::KeyRow& row : spec::key_rows()) {
+    if (!row.print) continue;
+    // A list of steps and a cycle exclude each other in a file too.
+    if (!schedule.steps.empty() && spec::is_cycle_key(row.key)) continue;
+    if (spec::table_of(row.key) != table) {
+      table = spec::table_of(row.key);
+      out += "\n[" + std::string(table) + "]\n";
+    }
+    out += row.key.substr(table.size() + 1) + " = " + row.print(*this) + "\n";
+  }
+  return out;
+}
+
+std::string Spec::hash() const {
+  std::uint64_t hash = 14695981039346656037ull;  // FNV-1a
+  for (const char c : to_toml()) hash = (hash ^ static_cast<unsigned char>(c)) * 1099511628211ull;
+  char text[17];
+  std::snprintf(text, sizeof text, "%016llx", static_cast<unsigned long long>(hash));
+  return text;
+}
+
+const std::vector<std::string_view>& well_known_step_patterns() {
+  static const std::vector<std::string_view> kPatterns = {"ProfilerStep#*", "training_step_*", "iteration*"};
+  return kPatterns;
+}
+
+}  // namespace profshim

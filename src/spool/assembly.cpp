@@ -1,0 +1,479 @@
+// From a spool to a trace: gathers the events of one window, orders them per thread, gives them their Kineto form.
+#include <algorithm>
+#include <cstdio>
+#include <cstring>
+#include <deque>
+#include <map>
+#include <unordered_map>
+
+#include "event_args.h"
+#include "lanes.h"
+#include "profshim/spool.h"
+
+namespace profshim::spool {
+namespace {
+
+// A lane of slices that overlap those of thread T in part gets the tid T + kLaneStep * lane. Real tids end at 2^22.
+constexpr std::int64_t kLaneStep = 10'000'000;
+constexpr std::uint64_t kProgressEvery = 4096;
+
+struct ThreadEvents {
+  std::string name;
+  std::vector<const Event*> events;
+};
+
+// A slice to be written: what sorts, and where it comes from.
+struct Slice {
+  Ticks begin, end;
+};
+bool before(const Slice& a, const Slice& b) { return a.begin != b.begin ? a.begin < b.begin : a.end > b.end; }
+
+std::string number(double value) {
+  char text[40];
+  std::snprintf(text, sizeof text, "%.6g", value);
+  return text;
+}
+
+}  // namespace
+
+struct Assembly::Impl {
+  const View& view;
+  WindowFacts facts;
+  Ticks begin = 0, end = 0;
+  WindowEnd ended_by = WindowEnd::kNone;
+  std::uint64_t window_number = 0;
+  std::string limit;
+  Definitions definitions;
+  ClockMap clock;
+  std::vector<StepMark> marks;
+  Ticks last_step_end = 0;
+  std::int32_t step_tid = 0;
+  std::map<std::int64_t, ThreadEvents> threads;  // by tid
+  std::deque<Event> unfinished;                  // copies of calls that had not ended
+  std::unordered_map<std::uint64_t, std::uint32_t> chunk_by_order;  // thread << 32 | sequence
+  bool only_life_cycle = true;
+  WindowSummary summary;
+
+  Impl(const View& v, std::uint64_t window, const WindowFacts& f)
+      : view(v), facts(f), definitions(v), clock(v.anchors(), v.header().clock) {
+    const Window& w = view.window(window);
+    window_number = w.number;
+    begin = w.begin;
+    end = w.end.load(std::memory_order_acquire);
+    ended_by = w.ended_by.load(std::memory_order_acquire);
+    limit = view.string(w.limit_reason);
+    last_step_end = w.last_step_end;
+    if (w.first_mark != kNoMark) {
+      const bool open = ended_by == WindowEnd::kNone;
+      marks = view.marks(w.first_mark, open ? view.header().marks.load(std::memory_order_acquire) : w.end_mark);
+    }
+    summary.complete = ended_by != WindowEnd::kNone && w.complete != 0;
+    summary.truncated = ended_by == WindowEnd::kLimit;
+    gather_chunks(end == 0 ? ~Ticks{0} : end);
+    if (end == 0) end = latest_moment();
+    gather_unfinished();
+    order();
+    number_steps();
+    const std::uint64_t lost_until = w.dropped_after.load(std::memory_order_acquire);
+    summary.dropped = (ended_by == WindowEnd::kNone ? total_dropped() : lost_until) - w.dropped_before;
+  }
+
+  std::uint64_t total_dropped() const {
+    std::uint64_t sum = view.header().dropped.load() + view.header().open_calls_lost.load();
+    for (std::uint32_t i = 0; i < kMaxThreads; ++i) sum += view.thread(i).dropped.load(std::memory_order_relaxed);
+    return sum;
+  }
+
+  void gather_chunks(Ticks until) {
+    for (std::uint32_t i = 0; i < view.header().chunk_count; ++i) {
+      const ChunkHeader& c = view.chunk(i);
+      const ChunkState state = c.state.load(std::memory_order_acquire);
+      if (state != ChunkState::kOwned && state != ChunkState::kSealed) continue;
+      const std::uint32_t count = std::min(c.count.load(std::memory_order_acquire), kEventsPerChunk);
+      if (count == 0) continue;
+      chunk_by_order[std::uint64_t{c.thread} << 32 | c.sequence] = i;
+      ThreadEvents& thread = threads[c.tid];
+      if (thread.name.empty()) thread.name.assign(c.name, strnlen(c.name, sizeof c.name));
+      const Event* const events = view.events(i);
+      for (std::uint32_t k = 0; k < count; ++k) {
+        const Event& e = events[k];
+        if (e.begin < begin || e.begin >= until || e.hook == HookId::kContinuation) continue;
+        thread.events.push_back(&e);
+        note_kind(e.hook);
+      }
+    }
+  }
+
+  void note_kind(HookId hook) {
+    const std::string_view name = hook_name(hook);
+    if (hook != HookId::kStep && !name.starts_with("MPI_Init") && name != "MPI_Finalize" && name != "MPI_Abort" &&
+        !name.starts_with("MPI_Session_")) {
+      only_life_cycle = false;
+    }
+  }
+
+  // Where an open window is taken to end: at the last thing that is known to have happened.
+  Ticks latest_moment() const {
+    Ticks latest = begin;
+    for (const auto& [tid, thread] : threads) {
+      for (const Event* e : thread.events) latest = std::max({latest, e->begin, e->end});
+    }
+    for (const StepMark& m : marks) latest = std::max(latest, m.ticks);
+    for (const Anchor& a : view.anchors()) latest = std::max(latest, a.ticks);
+    for (std::uint32_t i = 0; i < kMaxThreads; ++i) {
+      for (const Event& e : view.thread(i).open) latest = std::max(latest, e.begin);
+    }
+    return latest + 1;
+  }
+
+  // The owner may be writing while we copy: taken only when begin is the same before and after.
+  [[gnu::no_sanitize("thread")]] bool copy_open(const Event& source, Event& copy) const {
+    const volatile Ticks* const at = &source.begin;
+    const Ticks first = *at;
+    if (first < begin || first >= end || first == 0) return false;
+    std::memcpy(static_cast<void*>(&copy), &source, sizeof copy);
+    return *at == first && copy.begin == first && copy.hook != HookId::kNone;
+  }
+
+  void gather_unfinished() {
+    for (std::uint32_t i = 0; i < kMaxThreads; ++i) {
+      const Thread& t = view.thread(i);
+      if (t.slot.load(std::memory_order_acquire) != ThreadSlot::kLive) continue;
+      for (const Event& source : t.open) add_unfinished(source, t.tid);
+    }
+    for (std::uint32_t i = 0; i < kMaxPending; ++i) add_unfinished(view.pending(i), view.header().pid);
+  }
+
+  void add_unfinished(const Event& source, std::int64_t tid) {
+    Event copy;
+    if (!copy_open(source, copy)) return;
+    ThreadEvents& thread = threads[tid];
+    // It may have ended between our reading the chunks and now, or have been committed and not yet been cleared.
+    const bool known = std::any_of(thread.events.begin(), thread.events.end(), [&copy](const Event* e) {
+      return e->begin == copy.begin && e->hook == copy.hook && e->flags == copy.flags;
+    });
+    if (known) return;
+    copy.end = end;
+    copy.flags |= kUnfinished;
+    note_kind(copy.hook);
+    unfinished.push_back(copy);
+    thread.events.push_back(&unfinished.back());
+  }
+
+  void order() {
+    for (auto& [tid, thread] : threads) {
+      std::sort(thread.events.begin(), thread.events.end(), [](const Event* a, const Event* b) {
+        return before({a->begin, a->end}, {b->begin, b->end});
+      });
+      summary.calls += thread.events.size();
+    }
+    std::erase_if(threads, [](const auto& entry) { return entry.second.events.empty(); });
+  }
+
+  // The numbers in the markers' names when they count up by one, as the readers of ProfilerStep#N need; else the count.
+  void number_steps() {
+    if (marks.empty()) return;
+    bool counts_up = true;
+    for (std::size_t i = 1; i < marks.size(); ++i) counts_up &= marks[i].number == marks[i - 1].number + 1;
+    if (!counts_up || marks.front().number == kNoStepNumber || marks.front().number < 0) {
+      for (StepMark& m : marks) m.number = m.index;
+    }
+    summary.first_step = marks.front().number;
+    summary.last_step = marks.back().number;
+  }
+
+  const Event* continuation_of(const Event& e) const {
+    if ((e.flags & kContinues) == 0) return nullptr;
+    const auto* const base = reinterpret_cast<const char*>(view.events(0)) - sizeof(ChunkHeader);
+    const auto offset = reinterpret_cast<const char*>(&e) - base;
+    if (offset < 0 || static_cast<std::uint64_t>(offset) >= std::uint64_t{view.header().chunk_count} * kChunkBytes) {
+      return nullptr;  // an unfinished copy
+    }
+    const auto chunk = static_cast<std::uint32_t>(offset / kChunkBytes);
+    const Event* next = &e + 1;
+    if (next >= view.events(chunk) + kEventsPerChunk) {
+      const ChunkHeader& c = view.chunk(chunk);
+      const auto at = chunk_by_order.find(std::uint64_t{c.thread} << 32 | (c.sequence + 1));
+      if (at == chunk_by_order.end()) return nullptr;
+      next = view.events(at->second);
+    }
+    return next->hook == HookId::kContinuation ? next : nullptr;
+  }
+
+  TraceHeader header() const {
+    const SpoolHeader& h = view.header();
+    TraceHeader out;
+    out.rank.rank = h.rank;
+    out.rank.world_size = h.world_size;
+    out.rank.local_rank = h.local_rank;
+    out.rank.local_world_size = h.local_world_size;
+    out.rank.node_rank = h.node_rank;
+    out.rank.host = view.string(h.host);
+    out.rank.source = view.string(h.rank_source);
+    out.base_time_ns = h.base_time_ns;
+    out.trace_name = facts.trace_name;
+    for (const auto& [id, c] : definitions.communicators()) {
+      out.groups.push_back({c.identity, std::string(c.name), std::string(c.all_ranks), c.size});
+    }
+    add_facts(out.profshim);
+    return out;
+  }
+
+  using Members = std::vector<std::pair<std::string, std::string>>;
+  void add_facts(Members& out) const {
+    const SpoolHeader& h = view.header();
+    const auto text = [](std::string_view value) { return json_string(value); };
+    const auto flag = [](bool value) { return std::string(value ? "true" : "false"); };
+    out.emplace_back("version", text(kVersion));
+    out.emplace_back("run_name", text(view.string(h.run_name)));
+    out.emplace_back("command", text(view.string(h.command)));
+    out.emplace_back("rank_source", text(view.string(h.rank_source)));
+    out.emplace_back("local_rank", std::to_string(h.local_rank));
+    out.emplace_back("local_world_size", std::to_string(h.local_world_size));
+    out.emplace_back("node_rank", std::to_string(h.node_rank));
+    out.emplace_back("window", std::to_string(window_number));
+    out.emplace_back("complete", flag(summary.complete));
+    out.emplace_back("truncated", flag(summary.truncated));
+    if (!limit.empty()) out.emplace_back("limit", text(limit));
+    out.emplace_back("recovered", flag(facts.recovered));
+    out.emplace_back("steps", steps_json());
+    out.emplace_back("calls", std::to_string(summary.calls));
+    out.emplace_back("dropped_events", std::to_string(summary.dropped));
+    out.emplace_back("names_lost", std::to_string(h.strings_lost.load()));
+    out.emplace_back("threads_lost", std::to_string(h.threads_lost.load()));
+    out.emplace_back("pending_lost", std::to_string(h.pending_lost.load()));
+    out.emplace_back("problems", problems_json());
+    out.emplace_back("clock", clock_json());
+    if (facts.overhead_percent >= 0) out.emplace_back("overhead_percent", number(facts.overhead_percent));
+    if (facts.stall_us >= 0) out.emplace_back("stall_us", number(facts.stall_us));
+    for (const Definitions::Fact& fact : definitions.facts()) out.emplace_back(std::string(fact.key), std::string(fact.json));
+    out.emplace_back("spec", text(view.string(h.spec)));
+  }
+
+  std::string steps_json() const {
+    const SpoolHeader& h = view.header();
+    std::string json = "{\"source\": " + json_string(view.string(h.step_source));
+    if (!marks.empty()) {
+      json += ", \"first\": " + std::to_string(summary.first_step) + ", \"last\": " + std::to_string(summary.last_step) +
+              ", \"first_index\": " + std::to_string(marks.front().index) +
+              ", \"last_index\": " + std::to_string(marks.back().index);
+    }
+    if (const std::string_view marker = view.string(h.step_marker); !marker.empty()) {
+      json += ", \"first_marker\": " + json_string(marker);
+    }
+    return json + ", \"boundaries_of_other_threads\": " + std::to_string(h.foreign_boundaries.load()) + "}";
+  }
+
+  std::string problems_json() const {
+    std::string json = "[";
+    std::vector<std::string> said;
+    for (const Definitions::Problem& p : definitions.problems()) {
+      std::string one = "{\"source\": " + json_string(p.source) + ", \"lost\": " + json_string(p.sentence) + "}";
+      if (std::find(said.begin(), said.end(), one) == said.end()) said.push_back(std::move(one));
+    }
+    for (const std::string& one : said) json += (json.size() > 1 ? ", " : "") + one;
+    return json + "]";
+  }
+
+  std::string clock_json() const {
+    const std::vector<Anchor> anchors = view.anchors();
+    std::string json = std::string("{\"kind\": \"") + (view.header().clock == ClockKind::kTsc ? "tsc" : "monotonic") +
+                       "\", \"ticks_per_ns\": " + number(clock.ticks_per_ns()) +
+                       ", \"wall_clock_shift_ns\": " + std::to_string(clock.realtime_shift_ns());
+    if (!anchors.empty()) {
+      const auto anchor = [](const Anchor& a) {
+        return "[" + std::to_string(a.ticks) + ", " + std::to_string(a.monotonic_ns) + ", " +
+               std::to_string(a.realtime_ns) + "]";
+      };
+      json += ", \"anchors\": [" + anchor(anchors.front()) + ", " + anchor(anchors.back()) + "]";
+    }
+    return json + "}";
+  }
+
+  // ---- events --------------------------------------------------------------------------------------------------------
+
+  void meta(TraceWriter& out, std::string_view name, std::int64_t tid, std::string_view key, decltype(Arg::value) value) {
+    const Arg arg{key, value};
+    TraceEvent e;
+    e.phase = 'M';
+    e.name = name;
+    e.pid = view.header().pid;
+    e.tid = tid;
+    e.begin_ns = clock.unix_ns(begin);
+    e.args = {&arg, 1};
+    out.write(e);
+  }
+
+  void name_thread(TraceWriter& out, std::int64_t tid, const std::string& native, int lane) {
+    const std::int64_t shown = tid + lane * kLaneStep;
+    std::string name = "thread " + std::to_string(tid);
+    if (const std::string_view given = definitions.thread_name(tid); !given.empty()) {
+      name += " (" + std::string(given) + ")";
+    } else if (!native.empty()) {
+      name += " (" + native + ")";
+    }
+    if (lane > 0) name += " overlapping " + std::to_string(lane);
+    meta(out, "thread_name", shown, "name", std::string_view{name});
+    // The main thread first, overlap lanes below their thread.
+    meta(out, "thread_sort_index", shown, "sort_index", tid + lane);
+  }
+
+  void write_preamble(TraceWriter& out) {
+    const SpoolHeader& h = view.header();
+    const std::string process = std::string(view.string(h.program));
+    const std::string label = "rank " + std::to_string(h.rank) + " on " + std::string(view.string(h.host));
+    meta(out, "process_name", h.pid, "name", std::string_view{process});
+    meta(out, "process_labels", h.pid, "labels", std::string_view{label});
+    meta(out, "process_sort_index", h.pid, "sort_index", std::int64_t{h.rank >= 0 ? h.rank : h.pid});
+    const Arg count{"Op count", summary.calls};
+    TraceEvent span;
+    span.category = Category::kTrace;
+    span.name = "PyTorch Profiler (0)";  // what TensorBoard and HTA take the window from
+    span.pid_text = "Spans";
+    span.tid_text = "PyTorch Profiler";
+    span.text_ids = true;
+    span.begin_ns = clock.unix_ns(begin);
+    span.duration_ns = clock.unix_ns(end) - span.begin_ns;
+    span.args = {&count, 1};
+    out.write(span);
+    TraceEvent start;
+    start.phase = 'i';
+    start.scope = 'g';
+    start.name = "Iteration Start: PyTorch Profiler";
+    start.pid_text = "Traces";
+    start.tid_text = "Trace PyTorch Profiler";
+    start.text_ids = true;
+    start.begin_ns = span.begin_ns;
+    out.write(start);
+  }
+
+  void write_end(TraceWriter& out) {
+    TraceEvent e;
+    e.phase = 'i';
+    e.scope = 'g';
+    e.name = "Record Window End";
+    e.text_ids = true;  // both empty
+    e.begin_ns = clock.unix_ns(std::max(end, last_end()));
+    out.write(e);
+  }
+
+  Ticks last_end() const {
+    Ticks latest = end;
+    for (const auto& [tid, thread] : threads) {
+      for (const Event* e : thread.events) latest = std::max(latest, e->end);
+    }
+    return latest;
+  }
+
+  Slice step_slice(std::size_t i) const {
+    const Ticks next = i + 1 < marks.size() ? marks[i + 1].ticks : 0;
+    if (next != 0) return {marks[i].ticks, next};
+    return {marks[i].ticks, last_step_end > marks[i].ticks ? std::min(last_step_end, end) : end};
+  }
+
+  void write_step(TraceWriter& out, std::size_t i, std::int64_t tid, Lanes& lanes) {
+    char name[48];
+    std::snprintf(name, sizeof name, "ProfilerStep#%lld", static_cast<long long>(marks[i].number));
+    const Slice slice = step_slice(i);
+    const Arg index{"index", marks[i].index};
+    TraceEvent e;
+    e.category = Category::kUserAnnotation;
+    e.name = name;
+    e.pid = view.header().pid;
+    e.begin_ns = clock.unix_ns(slice.begin);
+    e.duration_ns = clock.unix_ns(slice.end) - e.begin_ns;
+    e.tid = tid + lanes.place(e.begin_ns, e.begin_ns + e.duration_ns) * kLaneStep;
+    e.args = {&index, 1};
+    out.write(e);
+  }
+
+  std::string_view name_of(const Event& e) const {
+    if (e.hook != HookId::kNvtxRange && e.hook != HookId::kNvtxMark) return hook_name(e.hook);
+    const std::string_view name = view.string(e.name);
+    return name.empty() ? std::string_view("(name lost)") : name;
+  }
+
+  void write_event(TraceWriter& out, const Event& event, std::int64_t tid, Lanes& lanes, EventArgs& args, int& lanes_used) {
+    TraceEvent e;
+    e.name = name_of(event);
+    e.category = hook_layer(event.hook) == Layer::kMpi ? Category::kCpuOp : Category::kUserAnnotation;
+    e.pid = view.header().pid;
+    e.begin_ns = clock.unix_ns(event.begin);
+    const std::int64_t end_ns = std::max(e.begin_ns, clock.unix_ns(event.end));
+    e.args = args.of(event, continuation_of(event));
+    if ((event.flags & (kAsyncSlice | kStartEnd)) != 0) {
+      write_async(out, e, event, tid, end_ns);
+      return;
+    }
+    if (event.hook == HookId::kNvtxMark) {
+      e.phase = 'i';
+      e.category = Category::kCpuInstantEvent;
+      e.tid = tid;
+    } else {
+      e.duration_ns = end_ns - e.begin_ns;
+      const int lane = lanes.place(e.begin_ns, end_ns);
+      for (; lanes_used < lane; ++lanes_used) name_thread(out, tid, threads[tid].name, lanes_used + 1);
+      e.tid = tid + lane * kLaneStep;
+    }
+    out.write(e);
+  }
+
+  void write_async(TraceWriter& out, TraceEvent& e, const Event& event, std::int64_t tid, std::int64_t end_ns) {
+    const bool range = (event.flags & kStartEnd) != 0;
+    e.phase = 'b';
+    e.tid = range && event.nvtx.start_tid != 0 ? event.nvtx.start_tid : tid;
+    e.id = range ? ++range_ids_ : event.mpi.request;
+    // Requests and ranges number independently: keep their ids apart.
+    if (range) e.id |= std::uint64_t{1} << 32;
+    out.write(e);
+    e.phase = 'e';
+    e.tid = tid;
+    e.begin_ns = end_ns;
+    e.args = {};
+    out.write(e);
+  }
+  std::uint64_t range_ids_ = 0;
+
+  bool write(ByteSink& sink, const std::function<void()>& on_progress) {
+    TraceWriter out(sink, header());
+    write_preamble(out);
+    const std::int64_t step_thread = view.header().step_tid != 0 ? view.header().step_tid : view.header().pid;
+    if (!marks.empty()) threads[step_thread];  // it has a line even without events
+    EventArgs args(definitions, view);
+    std::uint64_t written = 0;
+    for (auto& [tid, thread] : threads) {
+      name_thread(out, tid, thread.name, 0);
+      Lanes lanes;
+      int lanes_used = 0;
+      std::size_t step = tid == step_thread ? 0 : marks.size();
+      for (const Event* event : thread.events) {
+        while (step < marks.size() && !before({event->begin, event->end}, step_slice(step))) {
+          write_step(out, step++, tid, lanes);
+        }
+        write_event(out, *event, tid, lanes, args, lanes_used);
+        if (++written % kProgressEvery == 0 && on_progress) on_progress();
+      }
+      while (step < marks.size()) write_step(out, step++, tid, lanes);
+    }
+    write_end(out);
+    const bool whole = out.finish();
+    summary.events = out.events();
+    return whole;
+  }
+};
+
+Assembly::Assembly(const View& view, std::uint64_t window_number, const WindowFacts& facts)
+    : impl_(std::make_unique<Impl>(view, window_number, facts)) {}
+Assembly::~Assembly() = default;
+const WindowSummary& Assembly::summary() const { return impl_->summary; }
+void Assembly::set_facts(const WindowFacts& facts) { impl_->facts = facts; }
+
+bool Assembly::empty() const {
+  if (!impl_->only_life_cycle) return false;
+  // A step that had an end is worth a file even when nothing happened in it.
+  return impl_->marks.empty() || (impl_->ended_by == WindowEnd::kExit && impl_->last_step_end == 0 && impl_->marks.size() <= 1);
+}
+
+bool Assembly::write(ByteSink& sink, const std::function<void()>& on_progress) { return impl_->write(sink, on_progress); }
+
+}  // namespace profshim::spool

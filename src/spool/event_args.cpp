@@ -1,0 +1,170 @@
+#include "event_args.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <cstring>
+#include <memory>
+
+namespace profshim::spool {
+namespace {
+
+// More than 30 ranks: the first 29, "...", the last, as Kineto writes "Process Group Ranks".
+std::string shortened(std::string_view ranks) {
+  if (std::count(ranks.begin(), ranks.end(), ',') < 30) return std::string(ranks);
+  std::size_t at = 0;
+  for (int i = 0; i < 29; ++i) at = ranks.find(',', at) + 1;
+  return std::string(ranks.substr(0, at)) + " ...," + std::string(ranks.substr(ranks.rfind(',') + 1));
+}
+
+std::uint64_t category_key(std::uint32_t domain, std::uint32_t category) { return std::uint64_t{domain} << 32 | category; }
+
+std::string_view compute_peer_key(std::string_view name) {
+  const auto has = [name](std::string_view part) { return name.find(part) != std::string_view::npos; };
+  if (has("recv") && !has("send") && !has("Send")) return "source";
+  if (has("Recv") || has("recv_") || has("robe")) return "source";
+  if (has("send") || has("Send")) return "dest";
+  if (has("Bcast") || has("bcast") || has("educe") || has("ather") || has("catter")) return "root";
+  return "target";
+}
+
+}  // namespace
+
+std::string_view peer_key(HookId hook) {
+  static const auto keys = [] {
+    std::array<std::string_view, static_cast<std::size_t>(HookId::kCount)> made;
+    for (std::size_t i = 0; i < made.size(); ++i) made[i] = compute_peer_key(hook_name(static_cast<HookId>(i)));
+    return made;
+  }();
+  const auto i = static_cast<std::size_t>(hook);
+  return i < keys.size() ? keys[i] : "peer";
+}
+
+Definitions::Definitions(const View& view) {
+  for (const Definition* d : view.definitions()) add(view, *d);
+}
+
+void Definitions::add(const View& view, const Definition& d) {
+  const std::string_view name = view.string(d.name);
+  switch (d.kind.load(std::memory_order_acquire)) {
+    case DefinitionKind::kCommunicator: {
+      Communicator& c = communicators_[d.id];  // a later definition of the same id wins: MPI_Comm_set_name
+      c.name = name;
+      c.all_ranks = view.string(d.text);
+      c.ranks = shortened(c.all_ranks);
+      char identity[20];
+      std::snprintf(identity, sizeof identity, "%016llx", static_cast<unsigned long long>(d.v[0]));
+      c.identity = identity;
+      c.size = d.v[1];
+      c.own_rank = d.v[2];
+      break;
+    }
+    case DefinitionKind::kDatatype: datatypes_[d.id] = name; break;
+    case DefinitionKind::kReduction: reductions_[d.id] = name; break;
+    case DefinitionKind::kNvtxDomain: domains_[d.id] = name; break;
+    case DefinitionKind::kNvtxCategory:
+      categories_[category_key(static_cast<std::uint32_t>(d.v[0]), static_cast<std::uint32_t>(d.v[1]))] = name;
+      break;
+    case DefinitionKind::kThreadName: thread_names_[static_cast<std::uint64_t>(d.v[0])] = name; break;
+    case DefinitionKind::kProblem: problems_.push_back({view.string(d.text), name}); break;
+    case DefinitionKind::kFact: {
+      const std::string_view json = view.string(d.text);
+      const auto same = std::find_if(facts_.begin(), facts_.end(), [name](const Fact& f) { return f.key == name; });
+      if (same != facts_.end()) {
+        same->json = json;
+      } else {
+        facts_.push_back({name, json});
+      }
+      break;
+    }
+    case DefinitionKind::kNone: break;
+  }
+}
+
+const Communicator* Definitions::communicator(std::uint32_t id) const {
+  const auto at = communicators_.find(id);
+  return at == communicators_.end() ? nullptr : &at->second;
+}
+
+std::string_view Definitions::category(std::uint32_t domain, std::uint32_t category) const {
+  return find(categories_, category_key(domain, category));
+}
+
+std::string_view Definitions::thread_name(std::int64_t tid) const {
+  return find(thread_names_, static_cast<std::uint64_t>(tid));
+}
+
+std::span<const Arg> EventArgs::of(const Event& event, const Event* second) {
+  used_ = 0;
+  if (event.hook == HookId::kNvtxRange || event.hook == HookId::kNvtxMark) {
+    add_nvtx(event.nvtx);
+  } else if (hook_layer(event.hook) == Layer::kMpi) {
+    add_mpi(event, second);
+  }
+  if ((event.flags & kUnfinished) != 0) add("finished", false);
+  return {args_.data(), used_};
+}
+
+void EventArgs::add_mpi(const Event& event, const Event* second) {
+  const MpiArgs& mpi = event.mpi;
+  if (mpi.datatype != 0 || mpi.bytes != 0) {
+    add("bytes", mpi.bytes);
+    add("count", mpi.count);
+  }
+  if (const std::string_view type = definitions_.datatype(mpi.datatype); !type.empty()) add("datatype", type);
+  if (const std::string_view op = definitions_.reduction(mpi.op); !op.empty()) add("op", op);
+  if (mpi.peer != kNone32) add(peer_key(event.hook), std::int64_t{mpi.peer});
+  if (mpi.tag != kNone32) add("tag", std::int64_t{mpi.tag});
+  if (second != nullptr) {
+    add("recv bytes", second->mpi.bytes);
+    add("recv count", second->mpi.count);
+    if (const std::string_view type = definitions_.datatype(second->mpi.datatype); !type.empty()) {
+      add("recv datatype", type);
+    }
+    if (second->mpi.peer != kNone32) add("source", std::int64_t{second->mpi.peer});
+    if (second->mpi.tag != kNone32) add("recv tag", std::int64_t{second->mpi.tag});
+  }
+  if (const Communicator* c = definitions_.communicator(mpi.comm)) {
+    add("comm", c->name);
+    add("comm id", std::string_view{c->identity});
+    add("Group size", c->size);
+    if (!c->ranks.empty()) add("Process Group Ranks", std::string_view{c->ranks});
+  }
+  if (mpi.sequence != 0) add("Seq", std::uint64_t{mpi.sequence});
+  if (mpi.request != 0) add("request", std::uint64_t{mpi.request});
+  if ((event.flags & kFortran) != 0) add("binding", std::string_view{"Fortran"});
+  if ((event.flags & kFailed) != 0) add("failed", true);
+}
+
+void EventArgs::add_nvtx(const NvtxArgs& nvtx) {
+  if (nvtx.domain != 0) add("domain", definitions_.domain(nvtx.domain));
+  if (nvtx.category != 0) {
+    const std::string_view name = definitions_.category(nvtx.domain, nvtx.category);
+    if (name.empty()) {
+      add("category", std::uint64_t{nvtx.category});
+    } else {
+      add("category", name);
+    }
+  }
+  // nvtxPayloadType_t of nvToolsExt.h: 1 uint64, 2 int64, 3 double, 4 uint32, 5 int32, 6 float
+  const auto as = [&nvtx]<class T>(T) {
+    T value;
+    std::memcpy(&value, &nvtx.payload, sizeof value);
+    return value;
+  };
+  switch (nvtx.payload_type) {
+    case 1: add("payload", nvtx.payload); break;
+    case 2: add("payload", as(std::int64_t{})); break;
+    case 3: add("payload", as(double{})); break;
+    case 4: add("payload", std::uint64_t{as(std::uint32_t{})}); break;
+    case 5: add("payload", std::int64_t{as(std::int32_t{})}); break;
+    case 6: add("payload", double{as(float{})}); break;
+    default: break;
+  }
+  if (nvtx.color != 0) {
+    std::snprintf(color_, sizeof color_, "#%08x", nvtx.color);
+    add("color", std::string_view{color_});
+  }
+  if (nvtx.extended != 0) add("payload", RawJson{view_.string(nvtx.extended)});
+}
+
+}  // namespace profshim::spool

@@ -1,0 +1,80 @@
+// The args of a trace event: what the numbers in an Event mean, by the definitions of its spool.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "profshim/spool.h"
+
+namespace profshim::spool {
+
+/// A communicator as the trace shows it.
+struct Communicator {
+  std::string_view name;
+  std::string ranks;       // "[0, 1]", shortened beyond 30 as Kineto does
+  std::string_view all_ranks;
+  std::string identity;    // 16 hex digits, equal on all members
+  std::int64_t size = 0, own_rank = 0;
+};
+
+class Definitions {
+ public:
+  explicit Definitions(const View& view);
+  const Communicator* communicator(std::uint32_t id) const;
+  std::string_view datatype(std::uint32_t id) const { return find(datatypes_, id); }
+  std::string_view reduction(std::uint32_t id) const { return find(reductions_, id); }
+  std::string_view domain(std::uint32_t id) const { return find(domains_, id); }
+  std::string_view category(std::uint32_t domain, std::uint32_t category) const;
+  std::string_view thread_name(std::int64_t tid) const;
+  const std::map<std::uint32_t, Communicator>& communicators() const { return communicators_; }
+  struct Problem {
+    std::string_view source, sentence;
+  };
+  const std::vector<Problem>& problems() const { return problems_; }
+  struct Fact {
+    std::string_view key, json;
+  };
+  const std::vector<Fact>& facts() const { return facts_; }
+
+ private:
+  using Names = std::unordered_map<std::uint64_t, std::string_view>;
+  static std::string_view find(const Names& names, std::uint64_t id) {
+    const auto at = names.find(id);
+    return at == names.end() ? std::string_view{} : at->second;
+  }
+  void add(const View& view, const Definition& definition);
+  std::map<std::uint32_t, Communicator> communicators_;
+  Names datatypes_, reductions_, domains_, categories_, thread_names_;
+  std::vector<Problem> problems_;
+  std::vector<Fact> facts_;
+};
+
+/// Room for the args of one event; the views in it live as long as the object and the spool.
+class EventArgs {
+ public:
+  explicit EventArgs(const Definitions& definitions, const View& view) : definitions_(definitions), view_(view) {}
+  /// `second`: the kContinuation of `event`, or null.
+  std::span<const Arg> of(const Event& event, const Event* second);
+
+ private:
+  void add(std::string_view key, decltype(Arg::value) value) {
+    if (used_ < args_.size()) args_[used_++] = {key, value};
+  }
+  void add_mpi(const Event& event, const Event* second);
+  void add_nvtx(const NvtxArgs& nvtx);
+  const Definitions& definitions_;
+  const View& view_;
+  std::array<Arg, 24> args_;
+  std::size_t used_ = 0;
+  char color_[12] = {};
+};
+
+/// What Event::mpi.peer is for this function: "root", "dest", "source", "target".
+std::string_view peer_key(HookId hook);
+
+}  // namespace profshim::spool

@@ -1,0 +1,147 @@
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+
+#include "profshim/spool.h"
+
+namespace profshim::spool {
+namespace {
+
+template <class T>
+const T& zero() {
+  // What an index out of range gives: nothing, not a crash. All our structures are valid when all bits are zero.
+  alignas(64) static const char bytes[sizeof(T)] = {};
+  return *reinterpret_cast<const T*>(bytes);
+}
+
+bool inside(const SpoolHeader& h, std::uint64_t at, std::uint64_t bytes) {
+  return at % 64 == 0 && at <= h.file_bytes && bytes <= h.file_bytes - at;
+}
+
+const char* broken_part(const SpoolHeader& h, std::size_t size) {
+  if (std::memcmp(h.magic, kMagic, sizeof h.magic) != 0) return "it is no profshim spool";
+  if (h.version != kFormatVersion || h.header_bytes != sizeof(SpoolHeader)) return "it has another version of the format";
+  if (h.file_bytes > size) return "it is cut short";
+  if (!inside(h, h.threads_at, sizeof(Thread) * std::uint64_t{kMaxThreads})) return "its thread table lies outside";
+  if (!inside(h, h.arena_at, h.arena_bytes)) return "its texts lie outside";
+  if (!inside(h, h.definitions_at, sizeof(Definition) * std::uint64_t{kMaxDefinitions})) return "its definitions lie outside";
+  if (!inside(h, h.windows_at, sizeof(Window) * std::uint64_t{kMaxWindows})) return "its windows lie outside";
+  if (!inside(h, h.marks_at, sizeof(StepMark) * std::uint64_t{kMaxMarks})) return "its step marks lie outside";
+  if (!inside(h, h.anchors_at, sizeof(Anchor) * std::uint64_t{kMaxAnchors})) return "its clock anchors lie outside";
+  if (!inside(h, h.pending_at, sizeof(Event) * std::uint64_t{kMaxPending})) return "its pending operations lie outside";
+  if (!inside(h, h.chunks_at, std::uint64_t{kChunkBytes} * h.chunk_count)) return "its chunks lie outside";
+  return nullptr;
+}
+
+}  // namespace
+
+std::unique_ptr<View> View::over(const void* data, std::size_t size, std::string& why_not) {
+  if (size < sizeof(SpoolHeader) || reinterpret_cast<std::uintptr_t>(data) % 64 != 0) {
+    why_not = "it is too short";
+    return nullptr;
+  }
+  const auto* const header = static_cast<const SpoolHeader*>(data);
+  if (const char* broken = broken_part(*header, size)) {
+    why_not = broken;
+    return nullptr;
+  }
+  std::unique_ptr<View> view(new View);
+  view->data_ = static_cast<const char*>(data);
+  view->size_ = size;
+  view->header_ = header;
+  return view;
+}
+
+std::unique_ptr<View> View::open(const std::string& path, std::string& why_not) {
+  const int fd = open_high(path.c_str(), O_RDONLY);
+  if (fd < 0) {
+    why_not = std::strerror(errno);
+    return nullptr;
+  }
+  struct stat s{};
+  void* data = MAP_FAILED;
+  if (fstat(fd, &s) == 0 && s.st_size > 0) {
+    data = mmap(nullptr, static_cast<std::size_t>(s.st_size), PROT_READ, MAP_SHARED, fd, 0);
+  }
+  close(fd);
+  if (data == MAP_FAILED) {
+    why_not = s.st_size == 0 ? "it is empty" : std::strerror(errno);
+    return nullptr;
+  }
+  auto view = over(data, static_cast<std::size_t>(s.st_size), why_not);
+  if (view == nullptr) {
+    munmap(data, static_cast<std::size_t>(s.st_size));
+    return nullptr;
+  }
+  view->mapped_ = true;
+  return view;
+}
+
+View::~View() {
+  if (mapped_) munmap(const_cast<char*>(data_), size_);
+}
+
+std::string_view View::string(StringId id) const {
+  const std::uint64_t at = std::uint64_t{id} * 16;
+  if (id == 0 || at + sizeof(StringHeader) > header_->arena_bytes) return {};
+  const auto* const h = reinterpret_cast<const StringHeader*>(data_ + header_->arena_at + at);
+  if (h->length > header_->arena_bytes - at - sizeof(StringHeader)) return {};
+  return {reinterpret_cast<const char*>(h + 1), h->length};
+}
+
+const Thread& View::thread(std::uint32_t i) const {
+  return i < kMaxThreads ? reinterpret_cast<const Thread*>(data_ + header_->threads_at)[i] : zero<Thread>();
+}
+
+const ChunkHeader& View::chunk(std::uint32_t i) const {
+  if (i >= header_->chunk_count) return zero<ChunkHeader>();
+  return *reinterpret_cast<const ChunkHeader*>(data_ + header_->chunks_at + std::uint64_t{i} * kChunkBytes);
+}
+
+const Event* View::events(std::uint32_t i) const {
+  return i < header_->chunk_count
+             ? reinterpret_cast<const Event*>(data_ + header_->chunks_at + std::uint64_t{i} * kChunkBytes) + 1
+             : nullptr;
+}
+
+const Window& View::window(std::uint64_t number) const {
+  return reinterpret_cast<const Window*>(data_ + header_->windows_at)[number % kMaxWindows];
+}
+
+const Event& View::pending(std::uint32_t i) const {
+  return i < kMaxPending ? reinterpret_cast<const Event*>(data_ + header_->pending_at)[i] : zero<Event>();
+}
+
+std::vector<StepMark> View::marks(std::uint64_t first, std::uint64_t end) const {
+  std::vector<StepMark> found;
+  const std::uint64_t made = header_->marks.load(std::memory_order_acquire);
+  end = std::min(end, made);
+  if (made > kMaxMarks) first = std::max(first, made - kMaxMarks);
+  const auto* const all = reinterpret_cast<const StepMark*>(data_ + header_->marks_at);
+  for (std::uint64_t i = first; i < end; ++i) found.push_back(all[i % kMaxMarks]);
+  return found;
+}
+
+std::vector<Anchor> View::anchors() const {
+  const std::uint64_t made = std::min<std::uint64_t>(header_->anchors.load(std::memory_order_acquire), kMaxAnchors);
+  const auto* const all = reinterpret_cast<const Anchor*>(data_ + header_->anchors_at);
+  return {all, all + made};
+}
+
+std::vector<const Definition*> View::definitions() const {
+  std::vector<const Definition*> found;
+  const std::uint64_t made =
+      std::min<std::uint64_t>(header_->definitions.load(std::memory_order_acquire), kMaxDefinitions);
+  const auto* const all = reinterpret_cast<const Definition*>(data_ + header_->definitions_at);
+  for (std::uint64_t i = 0; i < made; ++i) {
+    if (all[i].kind.load(std::memory_order_acquire) != DefinitionKind::kNone) found.push_back(&all[i]);
+  }
+  return found;
+}
+
+}  // namespace profshim::spool

@@ -1,0 +1,20 @@
+#include "profshim/trace.h"
+
+namespace profshim {
+namespace {
+
+class FileSink final : public ByteSink {
+ public:
+  explicit FileSink(AtomicFile& file) : file_(file) {}
+  bool write(const char* data, std::size_t size) override { return file_.write(data, size); }
+  bool close() override { return file_.error() == 0; }  // publishing is for the owner of the file
+
+ private:
+  AtomicFile& file_;
+};
+
+}  // namespace
+
+std::unique_ptr<ByteSink> file_sink(AtomicFile& file) { return std::make_unique<FileSink>(file); }
+
+}  // namespace profshim

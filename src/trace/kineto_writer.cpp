@@ -1,0 +1,323 @@
+#include <rapidjson/stringbuffer.h>
+#include <rapidjson/writer.h>
+
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <cstring>
+#include <new>
+
+#include "kineto_schema.h"
+#include "profshim/trace.h"
+#include "text_clean.h"
+
+namespace profshim {
+namespace {
+
+constexpr std::size_t kBlockBytes = 256 * 1024;
+// A byte becomes six at most: \u001f.
+constexpr std::size_t kWorstEscape = 6;
+// Everything in an event that is neither name nor argument, and in an argument beside its key and text.
+constexpr std::size_t kEventRoom = 320;
+constexpr std::size_t kArgRoom = 40;
+
+// ---- rendering into room that is known to suffice
+// --------------------------------------------------------------------
+
+template <std::size_t N>
+char* literal(char* at, const char (&text)[N]) {
+  std::memcpy(at, text, N - 1);
+  return at + N - 1;
+}
+
+char* raw(char* at, std::string_view text) {
+  if (!text.empty()) std::memcpy(at, text.data(), text.size());
+  return at + text.size();
+}
+
+// Quoted. Nearly every name is plain ASCII: checked eight bytes at a time and copied; the rest goes through RapidJSON.
+char* quoted(char* at, std::string_view text) {
+  if (trace_detail::plain_prefix(text.data(), text.size()) != text.size()) return raw(at, json_string(text));
+  *at++ = '"';
+  at = raw(at, text);
+  *at++ = '"';
+  return at;
+}
+
+template <class Integer>
+char* number(char* at, Integer value) {
+  return std::to_chars(at, at + 20, value).ptr;
+}
+
+// Microseconds with exactly three decimals, from non-negative nanoseconds: no floating point, so nothing is rounded.
+char* microseconds(char* at, std::int64_t ns) {
+  at = number(at, ns / 1000);
+  const auto rest = static_cast<unsigned>(ns % 1000);
+  at[0] = '.';
+  at[1] = static_cast<char>('0' + rest / 100);
+  at[2] = static_cast<char>('0' + rest / 10 % 10);
+  at[3] = static_cast<char>('0' + rest % 10);
+  return at + 4;
+}
+
+// ,"key":value — and nothing at all for a number that JSON cannot write.
+char* argument(char* at, const Arg& arg, bool first) {
+  const double* const real = std::get_if<double>(&arg.value);
+  if (real != nullptr && !std::isfinite(*real)) return at;
+  if (!first) *at++ = ',';
+  at = quoted(at, arg.key);
+  *at++ = ':';
+  if (real != nullptr) return std::to_chars(at, at + 32, *real).ptr;
+  if (const auto* text = std::get_if<std::string_view>(&arg.value)) return quoted(at, *text);
+  if (const auto* json = std::get_if<RawJson>(&arg.value)) return raw(at, json->text);
+  if (const auto* flag = std::get_if<bool>(&arg.value)) return raw(at, *flag ? "true" : "false");
+  if (const auto* integer = std::get_if<std::int64_t>(&arg.value)) return number(at, *integer);
+  return number(at, std::get<std::uint64_t>(arg.value));
+}
+
+char* arguments(char* at, std::span<const Arg> args) {
+  at = literal(at, ",\"args\":{");
+  const char* const start = at;
+  for (const Arg& arg : args) at = argument(at, arg, at == start);
+  *at++ = '}';
+  return at;
+}
+
+char* pid_and_tid(char* at, const TraceEvent& event) {
+  at = literal(at, ",\"pid\":");
+  at = event.text_ids ? quoted(at, event.pid_text) : number(at, event.pid);
+  at = literal(at, ",\"tid\":");
+  return event.text_ids ? quoted(at, event.tid_text) : number(at, event.tid);
+}
+
+char* category(char* at, Category value) {
+  const std::string_view name = kineto::category_name(value);
+  if (name.empty()) return at;
+  at = literal(at, ",\"cat\":\"");
+  at = raw(at, name);
+  *at++ = '"';
+  return at;
+}
+
+char* name(char* at, std::string_view text) {
+  at = literal(at, ",\"name\":");
+  return quoted(at, text);
+}
+
+char* timestamp(char* at, std::int64_t ns) {
+  at = literal(at, ",\"ts\":");
+  return microseconds(at, ns);
+}
+
+// One event in Kineto's order of keys, which differs from phase to phase. Times are relative to the base; what lies
+// before it is cut off there, at both ends, so that a child still never leaves its parent.
+char* render(char* at, const TraceEvent& event, std::int64_t base_ns) {
+  const std::int64_t begin_ns = event.begin_ns - base_ns;
+  const std::int64_t begin = std::max<std::int64_t>(begin_ns, 0);
+  at = literal(at, "{\"ph\":\"");
+  *at++ = event.phase;
+  *at++ = '"';
+  switch (event.phase) {
+    case 'X': {
+      std::int64_t end = 0;
+      if (__builtin_add_overflow(begin_ns, std::max<std::int64_t>(event.duration_ns, 0), &end)) end = begin;
+      at = name(category(at, event.category), event.name);
+      at = timestamp(pid_and_tid(at, event), begin);
+      at = literal(at, ",\"dur\":");
+      at = microseconds(at, std::max(end, begin) - begin);
+      break;
+    }
+    case 'M':
+      at = pid_and_tid(timestamp(name(at, event.name), begin), event);
+      break;
+    case 'i':
+      at = literal(category(at, event.category), ",\"s\":\"");
+      *at++ = event.scope;
+      *at++ = '"';
+      at = timestamp(pid_and_tid(name(at, event.name), event), begin);
+      break;
+    case 'b':
+    case 'e':
+      at = literal(category(at, event.category), ",\"id\":");
+      at = name(number(at, event.id), event.name);
+      at = timestamp(pid_and_tid(at, event), begin);
+      break;
+    case 's':
+    case 'f':
+      at = number(literal(at, ",\"id\":"), event.id);
+      at = timestamp(pid_and_tid(at, event), begin);
+      at = name(category(at, event.category), event.name);
+      if (event.phase == 'f') at = literal(at, ",\"bp\":\"e\"");
+      break;
+    default:  // C
+      at = name(category(at, event.category), event.name);
+      at = timestamp(pid_and_tid(at, event), begin);
+      break;
+  }
+  if (!event.args.empty() || event.phase == 'M' || event.phase == 'C') at = arguments(at, event.args);
+  *at++ = '}';
+  return at;
+}
+
+std::size_t room_for(const TraceEvent& event) {
+  std::size_t text = event.name.size() + event.pid_text.size() + event.tid_text.size();
+  std::size_t room = kEventRoom;
+  for (const Arg& arg : event.args) {
+    room += kArgRoom;
+    text += arg.key.size();
+    if (const auto* value = std::get_if<std::string_view>(&arg.value)) text += value->size();
+    if (const auto* json = std::get_if<RawJson>(&arg.value)) room += json->text.size();
+  }
+  return room + kWorstEscape * text;
+}
+
+// ---- the header
+// ------------------------------------------------------------------------------------------------------
+
+using JsonWriter = rapidjson::Writer<rapidjson::StringBuffer>;
+
+void member(JsonWriter& json, const char* key, std::string_view text) {
+  const std::string clean = trace_detail::valid_utf8(text);
+  json.Key(key);
+  json.String(clean.data(), static_cast<rapidjson::SizeType>(clean.size()));
+}
+
+// A number or JSON text after a blank: HTA's search for the rank wants one, see kineto_schema.h.
+void spaced_member(JsonWriter& json, const char* key, std::string_view value) {
+  const std::string text = " " + std::string(value);
+  json.Key(key);
+  json.RawValue(text.data(), text.size(), rapidjson::kNumberType);
+}
+
+std::string distributed_info(const TraceHeader& header) {
+  rapidjson::StringBuffer buffer;
+  JsonWriter json(buffer);
+  json.StartObject();
+  member(json, "backend", header.backend);
+  spaced_member(json, "rank", std::to_string(header.rank.rank));
+  if (header.rank.world_size >= 0) spaced_member(json, "world_size", std::to_string(header.rank.world_size));
+  spaced_member(json, "pg_count", std::to_string(header.groups.size()));
+  json.Key("pg_config");
+  json.StartArray();
+  for (const TraceHeader::Group& group : header.groups) {
+    json.StartObject();
+    member(json, "pg_name", group.name);
+    member(json, "pg_desc", group.description);
+    member(json, "backend_config", header.backend);
+    spaced_member(json, "pg_size", std::to_string(group.size));
+    spaced_member(json, "ranks", group.ranks.empty() ? "[]" : group.ranks);
+    json.EndObject();
+  }
+  json.EndArray();
+  json.EndObject();
+  return {buffer.GetString(), buffer.GetSize()};
+}
+
+std::string header_text(const TraceHeader& header) {
+  std::string text = "{\n\"schemaVersion\": 1,\n\"deviceProperties\": [],\n";
+  // A rank that is not known is not written: HTA then calls it 0, as it would any number that is no rank.
+  if (header.rank.rank >= 0) text += "\"distributedInfo\": " + distributed_info(header) + ",\n";
+  text += "\"host_name\": " + json_string(header.rank.host) + ",\n\"profshim\": {";
+  const char* separator = "";
+  for (const auto& [key, value] : header.profshim) {
+    text += separator + json_string(key) + ": " + value;
+    separator = ",\n  ";
+  }
+  text += "},\n\"displayTimeUnit\": \"ms\",\n\"baseTimeNanoseconds\": " + std::to_string(header.base_time_ns);
+  text += ",\n\"traceEvents\": [\n";
+  return text;
+}
+
+}  // namespace
+
+std::int64_t base_time_for(std::int64_t unix_ns) { return unix_ns / kineto::kBaseStepNs * kineto::kBaseStepNs; }
+
+// ---- the writer
+// ------------------------------------------------------------------------------------------------------
+
+struct TraceWriter::Impl {
+  ByteSink& sink;
+  std::int64_t base_ns;
+  std::string trace_name;
+  std::unique_ptr<char[]> block;
+  std::size_t used = 0;
+  std::uint64_t bytes = 0, events = 0;
+  bool failed = false, finished = false;
+
+  Impl(ByteSink& to, const TraceHeader& header)
+      : sink(to), base_ns(header.base_time_ns), block(new (std::nothrow) char[kBlockBytes]) {
+    failed = block == nullptr;
+  }
+
+  void flush() {
+    if (!failed && used > 0 && !sink.write(block.get(), used)) failed = true;
+    used = 0;
+  }
+
+  void put(std::string_view text) {
+    bytes += text.size();
+    while (!failed && !text.empty()) {
+      const std::size_t part = std::min(text.size(), kBlockBytes - used);
+      std::memcpy(block.get() + used, text.data(), part);
+      used += part;
+      text.remove_prefix(part);
+      if (used == kBlockBytes) flush();
+    }
+  }
+
+  void put(const TraceEvent& event) {
+    if (events > 0) put(std::string_view(",\n"));
+    const std::size_t room = room_for(event);
+    if (room > kBlockBytes) return put_large(event, room);
+    if (room > kBlockBytes - used) flush();
+    char* const start = block.get() + used;
+    const auto size = static_cast<std::size_t>(render(start, event, base_ns) - start);
+    used += size;
+    bytes += size;
+  }
+
+  void put_large(const TraceEvent& event, std::size_t room) {
+    const std::unique_ptr<char[]> own(new char[room]);
+    put(std::string_view(own.get(), static_cast<std::size_t>(render(own.get(), event, base_ns) - own.get())));
+  }
+};
+
+TraceWriter::TraceWriter(ByteSink& sink, const TraceHeader& header) : impl_(std::make_unique<Impl>(sink, header)) {
+  try {
+    impl_->trace_name = header.trace_name;
+    impl_->put(header_text(header));
+  } catch (const std::bad_alloc&) {
+    impl_->failed = true;
+  }
+}
+
+TraceWriter::~TraceWriter() = default;
+
+void TraceWriter::write(const TraceEvent& event) {
+  if (impl_->failed || impl_->finished) return;
+  try {
+    impl_->put(event);
+    ++impl_->events;
+  } catch (const std::bad_alloc&) {
+    impl_->failed = true;
+  }
+}
+
+bool TraceWriter::finish() {
+  if (impl_->finished) return !impl_->failed;
+  impl_->finished = true;
+  try {
+    const bool named = !impl_->trace_name.empty() && impl_->trace_name.find(']') == std::string::npos;
+    impl_->put(named ? "\n],\n\"traceName\": " + json_string(impl_->trace_name) + "\n}\n" : std::string("\n]\n}\n"));
+  } catch (const std::bad_alloc&) {
+    impl_->failed = true;
+  }
+  impl_->flush();
+  return !impl_->failed;
+}
+
+std::uint64_t TraceWriter::bytes() const { return impl_->bytes; }
+std::uint64_t TraceWriter::events() const { return impl_->events; }
+bool TraceWriter::failed() const { return impl_->failed; }
+
+}  // namespace profshim

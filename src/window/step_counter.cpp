@@ -1,0 +1,22 @@
+#include "profshim/window.h"
+
+namespace profshim {
+
+std::optional<StepCounter::Step> StepCounter::on_marker(std::int64_t now_ns, std::optional<std::int64_t> number) {
+  if (any_ && now_ns >= last_ns_ && now_ns - last_ns_ < rules_.min_interval_ns) return std::nullopt;
+  any_ = true;
+  last_ns_ = now_ns;
+  if (markers_++ % rules_.every != 0) return std::nullopt;
+
+  const std::int64_t index = index_++;
+  const std::int64_t true_number = number ? *number : rules_.first + index;
+  return Step{index, rules_.absolute ? true_number : index - epoch_start_, true_number};
+}
+
+void StepCounter::on_epoch() {
+  if (!rules_.per_epoch) return;
+  epoch_start_ = index_;
+  markers_ = 0;  // the next marker begins a step, whatever `every` had left
+}
+
+}  // namespace profshim

@@ -1,0 +1,13 @@
+// Where windows begin: shared by the schedule and the automaton.
+#pragma once
+
+#include <cstdint>
+
+#include "profshim/window.h"
+
+namespace profshim::window {
+
+/// The first step of the window that holds `step`, which must be a recorded one.
+std::int64_t first_step_of_window(const Schedule& schedule, std::int64_t step);
+
+}  // namespace profshim::window

@@ -1,0 +1,64 @@
+// Calls MPI_Allreduce a known number of times, then ends the way its first argument says:
+//   return exit exit_unfinalised _exit quick_exit abort throw exec MPI_Abort own_handler forever, or a signal's number.
+// Prints how many times it has called, before the end.  usage: ending HOW [CALLS]
+#include <mpi.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstring>
+#include <stdexcept>
+#include <string>
+
+namespace {
+
+void on_term(int) {
+  const char text[] = "own handler ran\n";
+  (void)!write(1, text, sizeof text - 1);
+  _exit(12);
+}
+
+void call(int times) {
+  int one = 1, sum = 0;
+  for (int i = 0; i < times; ++i) MPI_Allreduce(&one, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const std::string how = argc > 1 ? argv[1] : "return";
+  const int calls = argc > 2 ? atoi(argv[2]) : 100;
+  const rlimit no_core{0, 0};
+  setrlimit(RLIMIT_CORE, &no_core);
+  MPI_Init(&argc, &argv);
+  int rank = 0;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  call(calls);
+  std::printf("{\"rank\":%d,\"function\":\"MPI_Allreduce\",\"count\":%d}\n", rank, calls);
+  std::fflush(stdout);
+  if (how == "forever")
+    while (true) call(100);
+  // Both ranks are here before one of them ends, so that the launcher's reaction does not cut the other's calls.
+  MPI_Barrier(MPI_COMM_WORLD);
+
+  if (how == "exit_unfinalised") exit(4);
+  if (how == "_exit") _exit(5);
+  if (how == "quick_exit") quick_exit(6);
+  if (how == "abort") abort();
+  if (how == "throw") throw std::runtime_error("nobody catches this");
+  if (how == "MPI_Abort") MPI_Abort(MPI_COMM_WORLD, 9);
+  if (how == "own_handler") {
+    signal(SIGTERM, on_term);
+    raise(SIGTERM);
+  }
+  if (atoi(how.c_str()) > 0) {
+    signal(atoi(how.c_str()), SIG_DFL);  // some MPI libraries catch a few
+    raise(atoi(how.c_str()));
+  }
+  MPI_Finalize();
+  if (how == "exec") execl("/bin/sh", "sh", "-c", "echo the next program; exit 8", nullptr);
+  if (how == "exit") exit(3);
+  return 0;
+}

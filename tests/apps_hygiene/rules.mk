@@ -1,0 +1,9 @@
+# Small programs that have nothing to do with MPI or NVTX: under the preloaded library they must not notice it.
+
+HYGIENE_APPS := $(patsubst tests/apps_hygiene/%.c,$(BUILD)/tests/apps_hygiene/%,$(wildcard tests/apps_hygiene/*.c))
+TEST_APPS    += $(HYGIENE_APPS)
+
+$(BUILD)/tests/apps_hygiene/%: tests/apps_hygiene/%.c
+	@mkdir -p $(@D)
+	@$(if $(V),,echo "  CC     $<")
+	$(Q)$(CC) -std=c11 -D_GNU_SOURCE -O1 -g -Wall -Wextra $< -o $@ -pthread

@@ -1,0 +1,16 @@
+# Programs that `make demo` runs under the library. They neither link nor mention it.
+
+MPICC_OPENMPI := $(firstword $(wildcard /usr/bin/mpicc.openmpi) mpicc)
+MPICC_MPICH   := $(wildcard /usr/bin/mpicc.mpich)
+DEMO_PROGRAMS := $(BUILD)/demo/heat
+TEST_APPS     += $(DEMO_PROGRAMS)
+
+# -rdynamic: heat_step is to be found by name, as a function of a solver's library would be.
+$(BUILD)/demo/heat: tests/demo/heat.c
+	@mkdir -p $(@D)
+	@$(if $(V),,echo "  MPICC  $<")
+	$(Q)$(MPICC_OPENMPI) -std=c11 -D_GNU_SOURCE -O2 -g -Wall -Wextra $(if $(NVTX_INCLUDE),-isystem $(NVTX_INCLUDE)) -rdynamic \
+	  $< -o $@ -lm -ldl
+
+.PHONY: demo-programs
+demo-programs: $(DEMO_PROGRAMS)

@@ -1,0 +1,53 @@
+#!/usr/bin/env python3
+"""Loads one window folder with the reader of torch_tb_profiler, without TensorBoard and without torch.
+
+usage: load_with_tb.py FOLDER RANKS [--steps 11,12,13]
+
+Passes (exit 0) when the plugin's own file pattern takes every trace of the folder, its parser reads each of them, and,
+with --steps, finds these steps. Prints one line per file.
+"""
+import argparse
+import os
+import sys
+import tempfile
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("folder")
+    parser.add_argument("ranks", type=int)
+    parser.add_argument("--steps", default="")
+    options = parser.parse_args()
+
+    from torch_tb_profiler import consts
+    from torch_tb_profiler.profiler.data import RunProfileData
+    from torch_tb_profiler.profiler.run_generator import RunGenerator
+
+    problems = []
+    wanted = [f"ProfilerStep#{s}" for s in options.steps.split(",") if s]
+    wanted_names = [name.removeprefix("ProfilerStep#") for name in wanted]
+    ranks = []
+    for name in sorted(os.listdir(options.folder)):
+        match = consts.WORKER_PATTERN.match(name)
+        if not match:
+            continue
+        with tempfile.TemporaryDirectory() as cache:
+            data = RunProfileData.parse(match.group(1), match.group(2), os.path.join(options.folder, name), cache)
+            RunGenerator(match.group(1), match.group(2), data).generate_run_profile()
+        rank = (data.distributed_info or {}).get("rank")
+        ranks.append(rank)
+        operators = [op.name for op in data.op_list_groupby_name]
+        print(f"{name}: rank {rank}, steps {data.steps_names}, operators {operators[:8]}")
+        if wanted and list(data.steps_names) != wanted_names:
+            problems.append(f"{name}: steps {data.steps_names}, expected {wanted_names}")
+        if not operators:
+            problems.append(f"{name}: no operators found")
+    if sorted(ranks) != list(range(options.ranks)):
+        problems.append(f"ranks {ranks}, expected 0..{options.ranks - 1}")
+    for problem in problems:
+        print(f"FAILED: {problem}", file=sys.stderr)
+    return 1 if problems else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,67 @@
+// The readers that people use, on traces of a real run of four ranks: HTA, the TensorBoard plugin, a strict JSON reader.
+// Their Python is made by scripts/consumers_venv.sh.
+#include <gtest/gtest.h>
+
+#include <filesystem>
+
+#include "e2e/run_under_shim.h"
+
+namespace profshim::e2e {
+namespace {
+
+constexpr int kRanks = 4;
+
+// One run for all readers: windows 11-13 and 15-17 of four ranks.
+class Consumers : public testing::TestWithParam<const char*> {
+ protected:
+  static void SetUpTestSuite() {
+    scratch_ = new ScratchFolder;
+    for (const char* gzip : {"false", "true"}) {
+      Job job = mpirun(Mpi::kOpenMpi, kRanks, {built("demo/heat"), "20", "64"});
+      job.environment.emplace_back(
+          "PROFSHIM_SPEC",
+          scratch_->write("spec.toml", "version = 1\n[ranks]\nselect = \"all\"\n[steps]\nsource = \"nvtx\"\npattern = \"iteration *\"\n"
+                                       "[schedule]\nrepeat = 2\n[output]\nfolder = \"" +
+                                           folder(gzip) + "\"\ngzip = " + gzip + "\n"));
+      job.folder = scratch_->path();
+      EXPECT_EQ(run(job).ending(), "exit 0");
+    }
+  }
+  static void TearDownTestSuite() { delete std::exchange(scratch_, nullptr); }
+
+  static std::string folder(const std::string& gzip) { return *scratch_ / ("gzip-" + gzip); }
+
+  static Outcome ask(const std::string& script, const std::vector<std::string>& arguments) {
+    const std::string python = PROFSHIM_SOURCE_DIR "/build/venv-consumers/bin/python";
+    EXPECT_TRUE(std::filesystem::exists(python)) << "no Python for the readers: scripts/consumers_venv.sh";
+    Job job{.command = {python, PROFSHIM_SOURCE_DIR "/tests/e2e/consumers/" + script}, .preload = false};
+    job.command.insert(job.command.end(), arguments.begin(), arguments.end());
+    job.limit_seconds = 180;
+    return run(job);
+  }
+
+  static inline ScratchFolder* scratch_ = nullptr;
+};
+
+TEST_P(Consumers, HtaLoadsTheRanksOfAWindow) {
+  const Outcome outcome = ask("load_with_hta.py", {folder(GetParam()) + "/step11", std::to_string(kRanks), "--steps", "11,12,13"});
+  EXPECT_EQ(outcome.ending(), "exit 0") << outcome.out << outcome.err;
+}
+
+TEST_P(Consumers, TensorBoardLoadsTheRanksOfAWindow) {
+  const Outcome outcome = ask("load_with_tb.py", {folder(GetParam()) + "/step15", std::to_string(kRanks), "--steps", "15,16,17"});
+  EXPECT_EQ(outcome.ending(), "exit 0") << outcome.out << outcome.err;
+}
+
+TEST_P(Consumers, AStrictJsonReaderTakesEveryFile) {
+  const auto paths = traces_below(folder(GetParam()));
+  ASSERT_EQ(paths.size(), 2u * kRanks);
+  const Outcome outcome = ask("strict_json.py", paths);
+  EXPECT_EQ(outcome.ending(), "exit 0") << outcome.out << outcome.err;
+}
+
+INSTANTIATE_TEST_SUITE_P(Gzip, Consumers, testing::Values("false", "true"),
+                         [](const auto& row) { return std::string(row.param); });
+
+}  // namespace
+}  // namespace profshim::e2e

@@ -1,0 +1,125 @@
+// However an MPI program ends, it ends as it would have, and what it did is in a trace or can be recovered from its spool.
+#include <gtest/gtest.h>
+#include <signal.h>
+
+#include "e2e/run_under_shim.h"
+
+namespace profshim::e2e {
+namespace {
+
+constexpr int kCalls = 2000;
+
+struct Ending {
+  Mpi mpi;
+  std::string how;
+};
+void PrintTo(const Ending& ending, std::ostream* out) { *out << to_string(ending.mpi) << " " << ending.how; }
+
+std::vector<Ending> endings_here() {
+  std::vector<Ending> endings;
+  for (const Mpi mpi : {Mpi::kOpenMpi, Mpi::kMpich}) {
+    if (!on_path("mpirun." + to_string(mpi))) continue;
+    for (const char* how : {"return", "exit", "exit_unfinalised", "_exit", "quick_exit", "abort", "throw", "exec",
+                            "MPI_Abort", "own_handler", "2", "9", "11", "15"})
+      endings.push_back({mpi, how});
+  }
+  return endings;
+}
+
+// Makes traces of what is still in spools, where there is any; then every trace of the folder is whole and right.
+std::vector<SeenTrace> all_traces(const std::string& folder) {
+  const Outcome recover = profshim({"recover", folder});
+  EXPECT_EQ(recover.ending(), "exit 0") << recover.out << recover.err;
+  const std::vector<std::string> paths = traces_below(folder);
+  std::vector<std::string> verify = {"verify"};
+  verify.insert(verify.end(), paths.begin(), paths.end());
+  const Outcome verified = profshim(verify);
+  EXPECT_EQ(verified.ending(), "exit 0") << verified.out << verified.err;
+  return read_folder(folder);
+}
+
+class EndingOfARank : public testing::TestWithParam<Ending> {
+ protected:
+  std::string program() const { return built("tests/apps_ending/" + to_string(GetParam().mpi) + "/ending"); }
+};
+
+// A process of its own ("singleton"), whose status nobody translates.
+TEST_P(EndingOfARank, IsUnchangedAndKeepsTheRecording) {
+  const ScratchFolder scratch;
+  Job job{.command = {program(), GetParam().how, std::to_string(kCalls)}};
+  job.environment.emplace_back("PROFSHIM_SPEC", scratch.write("spec.toml", record_all_spec(scratch / "traces")));
+  job.preload = false;
+  const Outcome without = run(job);
+  job.preload = true;
+
+  const Outcome with = run(job);
+
+  EXPECT_EQ(without.ending(), with.ending()) << with.err;
+  EXPECT_EQ(without.out, with.out);
+  const auto traces = all_traces(scratch / "traces");
+  ASSERT_EQ(traces.size(), 1u) << with.err;
+  EXPECT_TRUE(traces[0].readable) << traces[0].error;
+  EXPECT_EQ(traces[0].calls("MPI_Allreduce").size(), std::size_t{kCalls});
+}
+
+TEST_P(EndingOfARank, IsUnchangedUnderALauncher) {
+  const ScratchFolder scratch;
+  Job job = mpirun(GetParam().mpi, 2, {program(), GetParam().how, std::to_string(kCalls)});
+  job.environment.emplace_back("PROFSHIM_SPEC", scratch.write("spec.toml", record_all_spec(scratch / "traces")));
+  job.preload = false;
+  const Outcome without = run(job);
+  job.preload = true;
+
+  const Outcome with = run(job);
+
+  EXPECT_EQ(without.ending(), with.ending()) << with.err;
+  EXPECT_EQ(printed_counts(without.out), printed_counts(with.out));
+  const auto traces = all_traces(scratch / "traces");
+  ASSERT_EQ(traces.size(), 2u) << with.err;
+  for (const SeenTrace& trace : traces)
+    EXPECT_EQ(trace.calls("MPI_Allreduce").size(), std::size_t{kCalls}) << trace.path;
+}
+
+INSTANTIATE_TEST_SUITE_P(Real, EndingOfARank, testing::ValuesIn(endings_here()), [](const auto& row) {
+  const bool number = isdigit(static_cast<unsigned char>(row.param.how[0]));
+  return to_string(row.param.mpi) + "_" + (number ? "signal_" : "") + row.param.how;
+});
+
+TEST(Endings, APythonProgramIsInterrupted) {
+  const ScratchFolder scratch;
+  Job job{.command = {"/usr/bin/python3", "-c",
+                      "from mpi4py import MPI\nimport os, signal\n"
+                      "for i in range(200): MPI.COMM_WORLD.allreduce(1)\n"
+                      "print('called', flush=True)\nos.kill(os.getpid(), signal.SIGINT)\nwhile True: pass\n"}};
+  job.environment.emplace_back("PROFSHIM_SPEC", scratch.write("spec.toml", record_all_spec(scratch / "traces")));
+  job.preload = false;
+  const Outcome without = run(job);
+  job.preload = true;
+
+  const Outcome with = run(job);
+
+  EXPECT_EQ(without.out, with.out);
+  EXPECT_EQ(without.ending(), with.ending()) << with.err;
+  const auto traces = all_traces(scratch / "traces");
+  ASSERT_EQ(traces.size(), 1u) << with.err;
+  EXPECT_EQ(traces[0].calls("MPI_Allreduce").size(), 200u);
+}
+
+TEST(Endings, RecoveringTwiceChangesNothing) {
+  const ScratchFolder scratch;
+  Job job{.command = {built("tests/apps_ending/" + to_string(installed_mpis()[0]) + "/ending"), "9", "100"}};
+  job.environment.emplace_back("PROFSHIM_SPEC", scratch.write("spec.toml", record_all_spec(scratch / "traces")));
+  run(job);
+  all_traces(scratch / "traces");
+  const auto first = traces_below(scratch / "traces");
+  const std::string text = first.empty() ? "" : text_of_file(first[0]);
+
+  all_traces(scratch / "traces");
+
+  ASSERT_EQ(traces_below(scratch / "traces"), first);
+  ASSERT_EQ(first.size(), 1u);
+  EXPECT_EQ(text_of_file(first[0]), text);
+}
+
+}  // namespace
+}  // namespace profshim::e2e

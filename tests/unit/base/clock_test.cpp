@@ -1,0 +1,50 @@
+#include <gtest/gtest.h>
+
+#include "profshim/base.h"
+
+namespace profshim {
+namespace {
+
+TEST(ClockMap, InterpolatesBetweenNeighbouringAnchors) {
+  // 2 ticks per ns at first, 4 later; the wall clock is 1000 ns ahead of the monotonic one.
+  const ClockMap clock({{0, 0, 1000}, {200, 100, 1100}, {600, 200, 1200}}, ClockKind::kTsc);
+
+  EXPECT_EQ(clock.unix_ns(100), 1050);
+  EXPECT_EQ(clock.unix_ns(400), 1150);
+}
+
+TEST(ClockMap, ContinuesBeyondTheLastAnchor) {
+  const ClockMap clock({{0, 0, 0}, {200, 100, 100}}, ClockKind::kTsc);
+
+  EXPECT_EQ(clock.unix_ns(400), 200);
+}
+
+TEST(ClockMap, AWallClockStepBendsNoDurationAndIsReported) {
+  const ClockMap clock({{0, 0, 0}, {100, 100, 100}, {200, 200, 5200}}, ClockKind::kTsc);
+
+  EXPECT_EQ(clock.unix_ns(200) - clock.unix_ns(100), 100);
+  EXPECT_EQ(clock.realtime_shift_ns(), 5000);
+}
+
+TEST(ClockMap, GoesBackInTimeAfterALaterQuestion) {
+  const ClockMap clock({{0, 0, 0}, {100, 100, 100}, {300, 200, 200}}, ClockKind::kTsc);
+
+  EXPECT_EQ(clock.unix_ns(200), 150);
+  EXPECT_EQ(clock.unix_ns(50), 50);
+}
+
+TEST(ClockMap, MonotonicTicksAreNanoseconds) {
+  const ClockMap clock({{5000, 5000, 1005000}}, ClockKind::kMonotonic);
+
+  EXPECT_EQ(clock.unix_ns(6000), 1006000);
+}
+
+TEST(Clock, AnchorsAgreeWithTheWallClock) {
+  choose_clock();
+  const Anchor anchor = take_anchor();
+
+  EXPECT_NEAR(static_cast<double>(anchor.realtime_ns), static_cast<double>(realtime_ns()), 1e9);
+}
+
+}  // namespace
+}  // namespace profshim

@@ -1,0 +1,73 @@
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include "profshim/base.h"
+#include "unit/temporary_folder.h"
+
+namespace profshim {
+namespace {
+
+std::string content(const std::string& path) {
+  std::string text;
+  int error = 0;
+  return read_file(path, text, error) ? text : "(none)";
+}
+
+TEST(AtomicFile, IsNotThereUntilPublished) {
+  test::TemporaryFolder folder;
+  const std::string path = folder.path() + "/a.json";
+  AtomicFile file;
+
+  ASSERT_TRUE(file.open(path));
+  ASSERT_TRUE(file.write("whole", 5));
+  EXPECT_NE(access(path.c_str(), F_OK), 0);
+  ASSERT_TRUE(file.publish(AtomicFile::Existing::kReplace));
+
+  EXPECT_EQ(content(path), "whole");
+}
+
+TEST(AtomicFile, LeavesNothingWhenItIsNotPublished) {
+  test::TemporaryFolder folder;
+  {
+    AtomicFile file;
+    ASSERT_TRUE(file.open(folder.path() + "/a.json"));
+    ASSERT_TRUE(file.write("half", 4));
+  }
+
+  EXPECT_TRUE(std::filesystem::is_empty(folder.path()));
+}
+
+TEST(AtomicFile, KeepsAnExistingFileWhenAskedTo) {
+  test::TemporaryFolder folder;
+  const std::string path = folder.path() + "/a.json";
+  AtomicFile first;
+  AtomicFile second;
+  ASSERT_TRUE(first.open(path) && first.write("first", 5) && first.publish(AtomicFile::Existing::kKeepExisting));
+
+  ASSERT_TRUE(second.open(path) && second.write("second", 6));
+  EXPECT_FALSE(second.publish(AtomicFile::Existing::kKeepExisting));
+
+  EXPECT_EQ(second.error(), EEXIST);
+  EXPECT_EQ(content(path), "first");
+}
+
+TEST(MakeFolders, SaysWhenAFileIsInTheWay) {
+  test::TemporaryFolder folder;
+  AtomicFile file;
+  ASSERT_TRUE(file.open(folder.path() + "/file") && file.publish(AtomicFile::Existing::kReplace));
+
+  EXPECT_EQ(make_folders(folder.path() + "/file/below"), ENOTDIR);
+  EXPECT_EQ(make_folders(folder.path() + "/a/b/c"), 0);
+  EXPECT_TRUE(std::filesystem::is_directory(folder.path() + "/a/b/c"));
+}
+
+TEST(AbsolutePath, DropsLeadingDots) {
+  char here[4096];
+  ASSERT_NE(getcwd(here, sizeof here), nullptr);
+
+  EXPECT_EQ(absolute_path("./a/b"), std::string(here) + "/a/b");
+  EXPECT_EQ(absolute_path("/x"), "/x");
+}
+
+}  // namespace
+}  // namespace profshim

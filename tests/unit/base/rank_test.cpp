@@ -1,0 +1,108 @@
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <map>
+
+#include "profshim/base.h"
+
+namespace profshim {
+namespace {
+
+// Rank variables for one test; what the machine had is put back.
+class Environment {
+ public:
+  explicit Environment(const std::map<std::string, std::string>& values) {
+    for (const char* name :
+         {"RANK", "WORLD_SIZE", "LOCAL_RANK", "LOCAL_WORLD_SIZE", "GROUP_RANK", "OMPI_COMM_WORLD_RANK",
+          "OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_LOCAL_RANK", "OMPI_COMM_WORLD_LOCAL_SIZE", "PMIX_RANK", "PMI_RANK",
+          "PMI_SIZE", "MPI_LOCALRANKID", "MPI_LOCALNRANKS", "SLURM_PROCID", "SLURM_NTASKS", "SLURM_STEP_ID",
+          "SLURM_LOCALID", "SLURM_NODEID", "SLURM_JOB_ID", "PMIX_NAMESPACE", "TORCHELASTIC_RUN_ID"}) {
+      if (const char* before = std::getenv(name)) before_[name] = before;
+      unsetenv(name);
+      touched_.push_back(name);
+    }
+    for (const auto& [name, value] : values) setenv(name.c_str(), value.c_str(), 1);
+  }
+  ~Environment() {
+    for (const std::string& name : touched_) {
+      const auto before = before_.find(name);
+      if (before == before_.end()) {
+        unsetenv(name.c_str());
+      } else {
+        setenv(name.c_str(), before->second.c_str(), 1);
+      }
+    }
+  }
+
+ private:
+  std::map<std::string, std::string> before_;
+  std::vector<std::string> touched_;
+};
+
+TEST(RankFromEnvironment, ReadsTorchrun) {
+  const Environment environment({{"RANK", "9"}, {"WORLD_SIZE", "16"}, {"LOCAL_RANK", "1"}, {"LOCAL_WORLD_SIZE", "8"}, {"GROUP_RANK", "1"}});
+
+  const Rank rank = rank_from_environment();
+
+  EXPECT_EQ(rank.rank, 9);
+  EXPECT_EQ(rank.world_size, 16);
+  EXPECT_EQ(rank.local_rank, 1);
+  EXPECT_EQ(rank.node_rank, 1);
+  EXPECT_EQ(rank.source, "RANK");
+}
+
+TEST(RankFromEnvironment, ReadsOpenMpiAndHydra) {
+  {
+    const Environment environment({{"OMPI_COMM_WORLD_RANK", "3"}, {"OMPI_COMM_WORLD_SIZE", "4"}, {"OMPI_COMM_WORLD_LOCAL_RANK", "3"}, {"OMPI_COMM_WORLD_LOCAL_SIZE", "4"}});
+    EXPECT_EQ(rank_from_environment().rank, 3);
+    EXPECT_EQ(rank_from_environment().node_rank, 0);  // all ranks are on this node
+  }
+  const Environment environment({{"PMI_RANK", "1"}, {"PMI_SIZE", "2"}, {"MPI_LOCALRANKID", "1"}});
+  EXPECT_EQ(rank_from_environment().rank, 1);
+  EXPECT_EQ(rank_from_environment().local_rank, 1);
+}
+
+TEST(RankFromEnvironment, TheBatchScriptOfSlurmIsNoRank) {
+  {
+    const Environment environment({{"SLURM_PROCID", "0"}, {"SLURM_NTASKS", "4"}, {"SLURM_STEP_ID", "batch"}});
+    EXPECT_EQ(rank_from_environment().rank, -1);
+  }
+  const Environment environment({{"SLURM_PROCID", "2"}, {"SLURM_NTASKS", "4"}, {"SLURM_STEP_ID", "0"}});
+  EXPECT_EQ(rank_from_environment().rank, 2);
+}
+
+TEST(RankFromEnvironment, WhatIsNoNumberIsNoRank) {
+  const Environment environment({{"RANK", "two"}});
+
+  EXPECT_EQ(rank_from_environment().rank, -1);
+}
+
+TEST(RankContradictions, NamesTheVariablesThatDisagree) {
+  const Environment environment({{"RANK", "0"}, {"OMPI_COMM_WORLD_RANK", "3"}});
+  Rank actual;
+  actual.rank = 3;
+
+  EXPECT_EQ(rank_contradictions(actual), std::vector<std::string>{"RANK=0"});
+}
+
+TEST(JobIdentity, IsTheJobsNumberWhereASchedulerGivesOne) {
+  const Environment environment({{"SLURM_JOB_ID", "4711"}});
+
+  EXPECT_EQ(job_identity().key, "slurm-4711");
+}
+
+TEST(JobIdentity, IsTheLauncherOtherwiseAndStaysTheSame) {
+  const Environment environment({});
+
+  EXPECT_EQ(job_identity().key, job_identity().key);
+  EXPECT_NE(job_identity().key.find(std::to_string(getppid())), std::string::npos);
+}
+
+TEST(ProcessStartTime, IsZeroForNobody) {
+  EXPECT_NE(process_start_time(getpid()), 0u);
+  EXPECT_EQ(process_start_time(0x7ffffff0), 0u);
+}
+
+}  // namespace
+}  // namespace profshim

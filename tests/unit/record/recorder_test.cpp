@@ -1,0 +1,244 @@
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <mutex>
+#include <set>
+#include <thread>
+
+#include "profshim/recorder_control.h"
+#include "unit/spool_fixture.h"
+
+namespace profshim {
+namespace {
+
+using recorder::this_thread;
+using test::SpoolFixture;
+
+TEST_F(SpoolFixture, AnEventLandsInTheSpoolWithItsThread) {
+  make_spool(64);
+  Event event;
+  event.begin = 10;
+  event.end = 20;
+  event.hook = HookId::kNvtxRange;
+
+  recorder::commit(*this_thread(), event);
+
+  const auto found = all_events();
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_EQ(found[0].begin, 10u);
+  EXPECT_EQ(found[0].end, 20u);
+}
+
+TEST_F(SpoolFixture, DropsNewestWhenThePoolIsExhaustedAndCounts) {
+  make_spool(16);
+  recorder::tend_pool([] { return Ticks{1}; }, 16);
+  const std::uint64_t room = 16ull * spool::kEventsPerChunk;
+
+  for (std::uint64_t i = 0; i < room + 100; ++i) commit_at(i + 1);
+
+  EXPECT_EQ(recorder::dropped(), 100u);
+  const auto found = all_events();
+  ASSERT_EQ(found.size(), room);
+  EXPECT_EQ(std::max_element(found.begin(), found.end(), [](auto& a, auto& b) { return a.begin < b.begin; })->begin, room);
+  EXPECT_NE(recorder::take_first_drop(), 0u);
+  EXPECT_EQ(recorder::take_first_drop(), 0u);
+}
+
+TEST_F(SpoolFixture, ChunksThatNoWindowNeedsComeBack) {
+  make_spool(16);
+  recorder::tend_pool([] { return Ticks{0}; }, 16);
+  for (std::uint64_t i = 0; i < 100ull * spool::kEventsPerChunk; ++i) {
+    commit_at(i + 1);
+    if (i % spool::kEventsPerChunk == 0) recorder::tend_pool([] { return Ticks{0}; }, 8);
+  }
+
+  EXPECT_EQ(recorder::dropped(), 0u);
+}
+
+TEST_F(SpoolFixture, ChunksOfAnUnpublishedWindowStay) {
+  make_spool(64);
+  recorder::tend_pool([] { return Ticks{0}; }, 64);
+  for (std::uint64_t i = 0; i < 10ull * spool::kEventsPerChunk; ++i) commit_at(i + 1);
+  const Ticks window_begin = 5 * spool::kEventsPerChunk;
+
+  recorder::tend_pool([window_begin] { return window_begin; }, 1);
+
+  std::set<Ticks> kept;
+  for (const Event& e : all_events()) kept.insert(e.begin);
+  for (Ticks t = window_begin; t <= 10 * spool::kEventsPerChunk; ++t) EXPECT_EQ(kept.count(t), 1u) << t;
+  EXPECT_EQ(kept.count(1), 0u);
+}
+
+TEST_F(SpoolFixture, EveryThreadHasItsOwnChunks) {
+  make_spool(256);
+  recorder::tend_pool([] { return Ticks{1}; }, 256);
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 8; ++t) {
+    threads.emplace_back([] {
+      for (int i = 0; i < 5000; ++i) commit_at(static_cast<Ticks>(i) + 1);
+    });
+  }
+  for (auto& thread : threads) thread.join();
+
+  EXPECT_EQ(all_events().size(), 8u * 5000u);
+  EXPECT_EQ(recorder::dropped(), 0u);
+}
+
+TEST_F(SpoolFixture, ThreadsThatEndGiveTheirPlaceBack) {
+  make_spool(256);
+  recorder::tend_pool([] { return Ticks{0}; }, 64);
+  for (int i = 0; i < 3000; ++i) {
+    std::thread([] { commit_at(1); }).join();
+    if (i % 16 == 0) recorder::tend_pool([] { return Ticks{0}; }, 64);
+  }
+
+  EXPECT_EQ(recorder::header().threads_lost.load(), 0u);
+  EXPECT_EQ(recorder::dropped(), 0u);
+}
+
+TEST_F(SpoolFixture, AnOpenCallLiesInTheSpoolUntilItEnds) {
+  make_spool(64);
+  spool::Thread& t = *this_thread();
+  Event* const call = recorder::open_call(t);
+  *call = Event{};
+  call->hook = HookId::kNvtxRange;
+  recorder::begin(*call);
+
+  EXPECT_NE(view()->thread(t.index).open[0].begin, 0u);
+  recorder::end(t, *call);
+
+  EXPECT_EQ(view()->thread(t.index).open[0].begin, 0u);
+  EXPECT_EQ(t.open_calls, 0u);
+  EXPECT_EQ(all_events().size(), 1u);
+}
+
+TEST_F(SpoolFixture, OpenCallsMayEndInAnyOrder) {
+  make_spool(64);
+  spool::Thread& t = *this_thread();
+  Event* calls[3];
+  for (Event*& call : calls) {
+    call = recorder::open_call(t);
+    *call = Event{};
+    recorder::begin(*call);
+  }
+
+  recorder::end(t, *calls[1]);
+  EXPECT_EQ(t.open_calls, 3u);
+  recorder::end(t, *calls[2]);
+  EXPECT_EQ(t.open_calls, 1u);
+  recorder::end(t, *calls[0]);
+  EXPECT_EQ(t.open_calls, 0u);
+}
+
+TEST_F(SpoolFixture, TooDeepNestingIsCountedNotCrashed) {
+  make_spool(64);
+  spool::Thread& t = *this_thread();
+  for (std::uint32_t i = 0; i < spool::kMaxOpenCalls; ++i) {
+    Event* const call = recorder::open_call(t);
+    *call = Event{};
+    recorder::begin(*call);
+  }
+
+  EXPECT_EQ(recorder::open_call(t), nullptr);
+  EXPECT_EQ(recorder::dropped(), 1u);
+}
+
+TEST_F(SpoolFixture, PendingSlotsRunOutAndComeBack) {
+  make_spool(64);
+  std::vector<Event*> slots;
+  while (Event* const slot = recorder::take_pending()) slots.push_back(slot);
+  EXPECT_EQ(slots.size(), spool::kMaxPending);
+  EXPECT_EQ(recorder::header().pending_lost.load(), 1u);
+
+  recorder::release_pending(slots.back());
+
+  EXPECT_EQ(recorder::take_pending(), slots.back());
+}
+
+TEST_F(SpoolFixture, TheSameTextHasOneId) {
+  make_spool(64);
+  std::set<StringId> ids;
+  std::vector<std::thread> threads;
+  std::mutex mutex;
+  for (int t = 0; t < 4; ++t) {
+    threads.emplace_back([&] {
+      for (int i = 0; i < 1000; ++i) {
+        const StringId id = recorder::intern("name " + std::to_string(i));
+        std::lock_guard lock(mutex);
+        ids.insert(id);
+      }
+    });
+  }
+  for (auto& thread : threads) thread.join();
+
+  EXPECT_EQ(ids.size(), 1000u);
+  for (const StringId id : ids) EXPECT_EQ(recorder::text_of(id).substr(0, 5), "name ");
+}
+
+TEST_F(SpoolFixture, LongTextsAreCutAndSaySo) {
+  make_spool(64);
+  const std::string_view text = recorder::text_of(recorder::intern(std::string(100'000, 'x')));
+
+  EXPECT_EQ(text.size(), spool::kMaxName);
+  EXPECT_TRUE(text.ends_with("x..."));
+}
+
+TEST_F(SpoolFixture, LongDefinitionsKeepTheirText) {
+  make_spool(64);
+  const std::string ranks(50'000, '7');
+
+  EXPECT_EQ(recorder::text_of(recorder::intern(ranks, 1 << 20)), ranks);
+}
+
+TEST_F(SpoolFixture, AFullArenaLosesNamesAndCounts) {
+  make_spool(64);  // 256 KiB of texts
+  for (int i = 0; i < 2000; ++i) recorder::intern(std::string(400, 'a') + std::to_string(i));
+
+  EXPECT_GT(recorder::header().strings_lost.load(), 0u);
+  EXPECT_EQ(recorder::intern(std::string(400, 'b')), 0u);
+}
+
+TEST_F(SpoolFixture, ShortTextsOfEveryLengthAreToldApart) {
+  make_spool(64);
+  std::set<StringId> ids;
+  for (int length = 1; length <= 64; ++length) {
+    for (const char c : {'a', 'b'}) ids.insert(recorder::intern(std::string(static_cast<std::size_t>(length), c)));
+  }
+
+  EXPECT_EQ(ids.size(), 128u);
+}
+
+TEST_F(SpoolFixture, AWindowIsClosedOnceByTheFirst) {
+  make_spool(64);
+  spool::Window* const window = recorder::open_window(100, spool::kNoMark);
+
+  recorder::close_window(*window, 200, 0, spool::WindowEnd::kLimit, 0);
+  recorder::close_window(*window, 300, 0, spool::WindowEnd::kSchedule, 0);
+
+  EXPECT_EQ(window->end.load(), 200u);
+  EXPECT_EQ(window->ended_by.load(), spool::WindowEnd::kLimit);
+}
+
+TEST_F(SpoolFixture, MoreUnwrittenWindowsThanPlacesAreRefused) {
+  make_spool(64);
+  for (std::uint32_t i = 0; i < spool::kMaxWindows; ++i) {
+    spool::Window* const window = recorder::open_window(i + 1, spool::kNoMark);
+    ASSERT_NE(window, nullptr);
+    recorder::close_window(*window, i + 2, 0, spool::WindowEnd::kSchedule, 0);
+  }
+
+  EXPECT_EQ(recorder::open_window(5000, spool::kNoMark), nullptr);
+}
+
+TEST(DivideMemory, StaysInsideTheBudget) {
+  for (std::uint64_t budget : {std::uint64_t{8} << 20, std::uint64_t{256} << 20, std::uint64_t{2} << 30}) {
+    recorder::SpoolSize size;
+    ASSERT_TRUE(recorder::divide_memory(budget, size));
+    EXPECT_LE(std::uint64_t{size.chunks} * spool::kChunkBytes + size.arena_bytes, budget);
+  }
+  recorder::SpoolSize size;
+  EXPECT_FALSE(recorder::divide_memory(1 << 20, size));
+}
+
+}  // namespace
+}  // namespace profshim

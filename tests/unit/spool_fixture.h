@@ -1,0 +1,60 @@
+// A real spool in a temporary folder for one test, with the recorder armed.
+#pragma once
+
+#include <gtest/gtest.h>
+#include <sys/mman.h>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "profshim/recorder_control.h"
+#include "unit/temporary_folder.h"
+
+namespace profshim::test {
+
+class SpoolFixture : public ::testing::Test {
+ protected:
+  void make_spool(std::uint32_t chunks, std::uint64_t arena_bytes = 256 << 10) {
+    use_clock(ClockKind::kMonotonic);
+    std::string why_not;
+    ASSERT_TRUE(recorder::create_spool(folder_.path() + "/test.spool", {chunks, arena_bytes}, why_not)) << why_not;
+    recorder::set_mode(recorder::kActive | recorder::kArmed | recorder::kMpi | recorder::kNvtx, 0);
+    recorder::tend_pool([] { return Ticks{1}; }, 8);
+  }
+
+  void TearDown() override {
+    recorder::set_mode(0, ~0u);
+    recorder::abandon_in_child();
+  }
+
+  static void commit_at(Ticks t, HookId hook = HookId::kNvtxRange, Ticks length = 0) {
+    Event event;
+    event.begin = t;
+    event.end = t + length;
+    event.hook = hook;
+    recorder::commit(*recorder::this_thread(), event);
+  }
+
+  static std::unique_ptr<spool::View> view() {
+    std::string why_not;
+    auto made = spool::View::over(recorder::data(), recorder::size(), why_not);
+    EXPECT_NE(made, nullptr) << why_not;
+    return made;
+  }
+
+  static std::vector<Event> all_events() {
+    std::vector<Event> found;
+    const auto v = view();
+    for (std::uint32_t i = 0; i < v->header().chunk_count; ++i) {
+      const auto state = v->chunk(i).state.load();
+      if (state != spool::ChunkState::kOwned && state != spool::ChunkState::kSealed) continue;
+      found.insert(found.end(), v->events(i), v->events(i) + v->chunk(i).count.load());
+    }
+    return found;
+  }
+
+  TemporaryFolder folder_;
+};
+
+}  // namespace profshim::test
