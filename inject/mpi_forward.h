@@ -1,0 +1,71 @@
+// The body of every MPI hook, C and Fortran: forward the call, and record it if we may.
+#pragma once
+
+#include <array>
+#include <atomic>
+
+#include "mpi_call.h"
+#include "mpi_requests.h"
+#include "mpi_row.h"
+#include "profshim/recorder.h"
+#include "profshim/session.h"
+
+namespace profshim::mpi {
+
+/// The function behind a hook, looked up at its first call.
+class RealFunction {
+ public:
+  /// Names in the order in which they are tried.
+  template <class Signature, std::size_t n>
+  Signature* get(const char* const (&names)[n]) {
+    void* found = address_.load(std::memory_order_acquire);
+    if (__builtin_expect(found == nullptr, 0)) found = look_up(names, n);
+    return reinterpret_cast<Signature*>(found);
+  }
+
+ private:
+  void* look_up(const char* const* names, std::size_t n);
+  std::atomic<void*> address_{nullptr};
+};
+
+/// What a hook returns when the library it was meant for is not there: MPI_ERR_OTHER.
+int error_of_missing_function();
+
+/// Bits of the mode word without which a function is none of our business.
+constexpr std::uint32_t watched_mode(Behaviour behaviour) {
+  return always_watched(behaviour) ? ~0u : recorder::kArmed | recorder::kHookSteps;
+}
+
+/// `words`: the arguments; the real function must be called with words[row.status], which may be another address then.
+/// `real` is called exactly once and returns the MPI error code.
+template <const Row& row, class Real>
+int intercept(std::uint64_t* words, bool fortran, Real&& real) {
+  spool::Thread* const thread = recorder::this_thread();
+  if (thread == nullptr) return real();
+  const recorder::LayerScope scope(*thread, Layer::kMpi);
+  if (!scope.outermost()) return real();
+  if constexpr (row.behaviour == Behaviour::Abort) {
+    Call call{row, *thread, words, fortran};
+    begin_call(call);
+    session::finish(session::End::kAbrupt);
+    return real();
+  } else if constexpr (completes_requests(row.behaviour)) {
+    if (!any_request() && (recorder::mode() & (recorder::kArmed | recorder::kHookSteps)) == 0) return real();
+    Call call{row, *thread, words, fortran};
+    begin_call(call);
+    Completion completion(call);
+    const int result = real();
+    completion.finish(result);
+    end_call(call, result);
+    return result;
+  } else {
+    Call call{row, *thread, words, fortran};
+    begin_call(call);
+    const int result = real();
+    end_call(call, result);
+    if constexpr (row.behaviour == Behaviour::Finalise) session::flush();
+    return result;
+  }
+}
+
+}  // namespace profshim::mpi

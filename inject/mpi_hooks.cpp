@@ -1,0 +1,92 @@
+// The exported MPI_ and MPIX_ functions, made of hooks/mpi.def.
+//
+// What count and bytes of an event mean for each family is said at Payload in mpi_row.h; what a hook does beyond
+// recording, at Behaviour.
+#include <cstdint>
+
+#include "mpi_forward.h"
+#include "mpi_lifecycle.h"
+#include "mpi_rows.h"
+
+namespace profshim::mpi {
+namespace {
+
+template <class T>
+std::uint64_t widened(T argument) {
+  if constexpr (std::is_pointer_v<T>) {
+    return reinterpret_cast<std::uint64_t>(argument);
+  } else {
+    return static_cast<std::uint64_t>(static_cast<std::int64_t>(argument));
+  }
+}
+
+/// Calls that may be the first of a recorded rank: MPI_Init*, and making a communicator in an MPI session.
+template <const Row& row>
+constexpr bool brings_mpi_up = row.behaviour == Behaviour::Initialise || row.hook == HookId::MPI_Comm_create_from_group;
+
+template <HookId hook, class Roles>
+struct CHook;
+
+template <HookId hook, std::size_t... i>
+struct CHook<hook, std::index_sequence<i...>> {
+  static constexpr const Row& kRow = RowOf<hook>::kRow;
+  template <std::size_t n>
+  using Argument = ArgumentType<RowOf<hook>::kRoles[n]>;
+  using Signature = int(Argument<i>...);
+
+  /// The argument to forward: a status may have been replaced by our own.
+  template <std::size_t n>
+  static Argument<n> forwarded(Argument<n> given, const std::uint64_t* words) {
+    if constexpr (RowOf<hook>::kRoles[n] == Role::Status) {
+      return reinterpret_cast<void*>(words[n]);
+    } else {
+      return given;
+    }
+  }
+
+  static int call(const char* const (&names)[2], Argument<i>... arguments) {
+    static constinit RealFunction function;
+    Signature* const real = function.get<Signature>(names);
+    if (__builtin_expect(real == nullptr, 0)) return error_of_missing_function();
+    if constexpr (brings_mpi_up<kRow>) {
+      if (session::requested() && !mpi_was_seen()) return first_call(real, arguments...);
+    }
+    if (__builtin_expect((recorder::mode() & watched_mode(kRow.behaviour)) == 0, 1)) return real(arguments...);
+    return watched_call(real, arguments...);
+  }
+
+ private:
+  [[gnu::noinline]] static int watched_call(Signature* real, Argument<i>... arguments) {
+    std::uint64_t words[sizeof...(i) + 1] = {widened(arguments)..., 0};
+    return intercept<kRow>(words, false, [&] { return real(forwarded<i>(arguments, words)...); });
+  }
+
+  static int first_call(Signature* real, Argument<i>... arguments) {
+    const EarlyTime begin = EarlyTime::now();
+    const int result = real(arguments...);
+    const EarlyTime end = EarlyTime::now();
+    if (result != 0) return result;
+    if constexpr (kRow.behaviour == Behaviour::Initialise) {
+      if (mpi_is_up(nullptr)) record_initialisation(hook, begin, end, false);
+    } else {
+      const std::uint64_t words[] = {widened(arguments)...};
+      mpi_is_up(reinterpret_cast<const void*>(words[kRow.new_comm]));
+    }
+    return result;
+  }
+};
+
+template <HookId hook>
+using CHookOf = CHook<hook, std::make_index_sequence<RowOf<hook>::kArguments>>;
+
+}  // namespace
+}  // namespace profshim::mpi
+
+// The next MPI_X of the process if there is one, so that other preloaded tools stay in the chain; else PMPI_X.
+#define HOOK(name, fortran, capitals, behaviour, payload, ...)                                                \
+  extern "C" __attribute__((visibility("default"))) int name(MPI_EACH(MPI_PARAMETER, __VA_ARGS__)) {          \
+    return ::profshim::mpi::CHookOf<::profshim::HookId::name>::call({#name, "P" #name} __VA_OPT__(, )         \
+                                                                        MPI_EACH(MPI_NAME, __VA_ARGS__));     \
+  }
+#include "profshim/hooks/mpi.def"
+#undef HOOK

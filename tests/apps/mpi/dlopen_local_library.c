@@ -1,0 +1,19 @@
+/* The MPI half of dlopen_local. */
+#include <mpi.h>
+
+#include "counts.h"
+
+int run_mpi_job(void) {
+  int rank, size, sum, failures = 0;
+  COUNT(MPI_Init)(NULL, NULL);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &size);
+  for (int step = 0; step < 5; ++step) {
+    int one = 1;
+    COUNT(MPI_Allreduce)(&one, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+    failures += sum != size;
+  }
+  COUNT(MPI_Finalize)();
+  print_counts(rank);
+  return failures != 0;
+}
