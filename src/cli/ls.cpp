@@ -9,11 +9,11 @@
 #include <set>
 
 #include "command.h"
-#include "profshim/output.h"
+#include "profshim/manifest.h"
 #include "profshim/trace.h"
 #include "trace_files.h"
 
-namespace profshim {
+namespace profshim::cli {
 namespace {
 
 namespace fs = std::filesystem;
@@ -247,4 +247,4 @@ int run(int argc, char** argv) {
 extern const Command kLs;
 const Command kLs = {"ls", "what a run's folder holds, and which ranks do not fit", run};
 
-}  // namespace profshim
+}  // namespace profshim::cli

@@ -10,11 +10,11 @@
 
 namespace profshim::cli {
 
-extern const Command kRun, kCheck, kExplain, kSchedule, kKeys;
+extern const Command kRun, kCheck, kExplain, kSchedule, kKeys, kLs, kRecover, kVerify, kDoctor;
 
 namespace {
 
-const std::array kCommands = {&kRun, &kCheck, &kExplain, &kSchedule, &kKeys};
+const std::array kCommands = {&kRun, &kCheck, &kExplain, &kSchedule, &kKeys, &kLs, &kRecover, &kVerify, &kDoctor};
 
 void print_commands(std::FILE* to) {
   std::fprintf(

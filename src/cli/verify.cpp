@@ -9,7 +9,7 @@
 #include "profshim/trace.h"
 #include "trace_files.h"
 
-namespace profshim {
+namespace profshim::cli {
 namespace {
 
 struct Options {
@@ -147,4 +147,4 @@ extern const Command kVerify;
 const Command kVerify = {"verify", "check trace files: structure, Kineto conformance, one window's ranks together",
                          run};
 
-}  // namespace profshim
+}  // namespace profshim::cli
