@@ -62,7 +62,8 @@ int run(int argc, char** argv) {
   app.add_option("-s,--spec", options.file, "the spec (default: $PROFSHIM_SPEC, else the defaults)")->type_name("SPEC");
   options.spec.add_to(app);
   app.footer(
-      "profshim run [OPTIONS] -- COMMAND [ARGUMENTS]\n\nExample:\n  profshim run -s run.toml --ranks all -- mpirun -n 4 ./heat --steps 40\n\n"
+      "profshim run [OPTIONS] -- COMMAND [ARGUMENTS]\n\nExample:\n  profshim run -s run.toml --ranks all -- mpirun -n "
+      "4 ./heat --steps 40\n\n"
       "On several nodes Open MPI hands on only what it is told to:\n"
       "  profshim run -s run.toml -- mpirun -x LD_PRELOAD -x PROFSHIM -x PROFSHIM_SPEC -x PROFSHIM_SET "
       "-x PROFSHIM_RUN_NAME ...\n\n"

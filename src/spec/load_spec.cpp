@@ -16,6 +16,7 @@
 #include "profshim/spec.h"
 #include "spec_keys.h"
 #include "step_list.h"
+#include "text_checks.h"
 #include "toml_document.h"
 
 extern char** environ;
@@ -46,7 +47,7 @@ std::string read_spec_file(const std::string& path, std::string& text) {
   if (stat(path.c_str(), &s) != 0) return std::string("cannot be read: ") + std::strerror(errno);
   if (S_ISDIR(s.st_mode)) return "is a folder, not a spec";
   if (!S_ISREG(s.st_mode)) return "is not a regular file";
-  if (s.st_size > (1 << 20)) return "is larger than 1 MiB";
+  if (s.st_size > static_cast<off_t>(kLargestSpec)) return "is larger than 128 KiB: is it a spec?";
   int error = 0;
   return read_file(path, text, error) ? "" : std::string("cannot be read: ") + std::strerror(error);
 }

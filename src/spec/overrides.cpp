@@ -59,12 +59,16 @@ bool is_level(std::string_view word) {
 }
 
 Problem unknown_variable(const std::string& name) {
-  std::vector<std::string_view> known = {"PROFSHIM_SET", "PROFSHIM_LOG", "PROFSHIM_SPEC"};
-  for (const ShortForm& form : kShortVariables) known.push_back(form.name);
-  const std::string_view near = nearest(name, known);
-  Problem problem = make_problem(
-      "environment", "unknown variable " + name.substr(0, 80),
-      near.empty() ? "keys are set with PROFSHIM_SET=\"key=value\"" : "did you mean " + std::string(near) + "?");
+  // The prefix that all of them share says nothing about which one was meant.
+  constexpr std::string_view kPrefix = "PROFSHIM_";
+  std::vector<std::string_view> known = {"SET", "LOG", "SPEC"};
+  for (const ShortForm& form : kShortVariables) {
+    if (form.name.starts_with(kPrefix)) known.push_back(form.name.substr(kPrefix.size()));
+  }
+  const std::string_view near = nearest(name.substr(std::min(name.size(), kPrefix.size())), known);
+  Problem problem = make_problem("environment", "unknown variable " + name.substr(0, 80),
+                                 near.empty() ? "keys are set with PROFSHIM_SET=\"key=value\""
+                                              : "did you mean " + std::string(kPrefix) + std::string(near) + "?");
   problem.severity = Problem::Severity::kWarning;
   return problem;
 }

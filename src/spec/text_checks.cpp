@@ -6,7 +6,6 @@
 namespace profshim::spec {
 namespace {
 
-constexpr std::size_t kLargestText = 1 << 20;
 constexpr int kDeepest = 64;
 
 Problem problem_at(std::string_view text, std::size_t at, const std::string& name, std::string message,
@@ -65,10 +64,10 @@ std::size_t skip_quoted(std::string_view text, std::size_t at) {
 }  // namespace
 
 std::optional<Problem> check_text(std::string_view text, const std::string& name) {
-  if (text.size() > kLargestText) {
+  if (text.size() > kLargestSpec) {
     Problem problem;
     problem.file = name;
-    problem.message = "the file is larger than 1 MiB";
+    problem.message = "the text is larger than 128 KiB";
     problem.hint = "is it a spec?";
     return problem;
   }

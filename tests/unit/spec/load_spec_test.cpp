@@ -72,7 +72,8 @@ TEST_F(LoadSpec, AFileAloneIsOn) {
 }
 
 TEST_F(LoadSpec, SaysWhyAFileCannotBeRead) {
-  EXPECT_EQ(lines_of(load("none.toml")), (folder_ / "none.toml").string() + ": cannot be read: No such file or directory\n");
+  EXPECT_EQ(lines_of(load("none.toml")),
+            (folder_ / "none.toml").string() + ": cannot be read: No such file or directory\n");
   EXPECT_EQ(lines_of(load("")), folder_.string() + "/: is a folder, not a spec\n");
   SpecSources device;
   device.file = "/dev/zero";
@@ -80,13 +81,13 @@ TEST_F(LoadSpec, SaysWhyAFileCannotBeRead) {
 }
 
 TEST_F(LoadSpec, RefusesAHugeFile) {
-  write("huge.toml", "version = 1\n#" + std::string(1 << 20, 'x'));
-  EXPECT_NE(lines_of(load("huge.toml")).find("is larger than 1 MiB"), std::string::npos);
+  write("huge.toml", "version = 1\n#" + std::string(128 << 10, 'x'));
+  EXPECT_NE(lines_of(load("huge.toml")).find("is larger than 128 KiB"), std::string::npos);
 }
 
-TEST_F(LoadSpec, SurvivesAFileOfOneMegabyteOfKeys) {
+TEST_F(LoadSpec, StopsCountingUnknownKeysAtAHundred) {
   std::string text = "version = 1\n";
-  for (int i = 0; i < 20000; ++i) text += "key" + std::to_string(i) + " = [1, 2]\n";
+  for (int i = 0; i < 2000; ++i) text += "key" + std::to_string(i) + " = [1, 2]\n";
   const LoadedSpec loaded = load_spec_text(text, "many");
   EXPECT_FALSE(loaded.ok());
   EXPECT_LE(loaded.problems.size(), 100u);
@@ -167,10 +168,10 @@ TEST_F(LoadSpec, TheLogVariableIsALevelOrAPath) {
 }
 
 TEST_F(LoadSpec, SetTakesQuotesListsAndBrackets) {
-  const LoadedSpec loaded = with_environment(
-      {{"PROFSHIM_SET",
-        "output.folder=\"/a b/{run_name}\"  schedule.steps=[1, \"3-4\"] capture.activities=cpu,mpi\n"
-        "process.match=['x y', \"z\\u00e9\"] limits.window_seconds=0.5"}});
+  const LoadedSpec loaded =
+      with_environment({{"PROFSHIM_SET",
+                         "output.folder=\"/a b/{run_name}\"  schedule.steps=[1, \"3-4\"] capture.activities=cpu,mpi\n"
+                         "process.match=['x y', \"z\\u00e9\"] limits.window_seconds=0.5"}});
   EXPECT_EQ(lines_of(loaded), "");
   EXPECT_EQ(loaded.spec.output.folder, "/a b/{run_name}");
   EXPECT_EQ(loaded.spec.schedule.steps.size(), 2u);
@@ -184,19 +185,18 @@ TEST_F(LoadSpec, WrongOverridesNameTheirSource) {
   EXPECT_EQ(line("schedule.actve=3"), "PROFSHIM_SET: schedule.actve: unknown key; did you mean schedule.active?\n");
   EXPECT_EQ(line("schedule.active=x"), "PROFSHIM_SET: schedule.active: must be a whole number, not \"x\"\n");
   EXPECT_EQ(line("oops"), "PROFSHIM_SET: \"oops\" is no key=value; write key=value, separated by blanks\n");
-  EXPECT_EQ(line("output.folder=\"a"),
-            "PROFSHIM_SET: the quotes or brackets of \"output.folder=\"a\" are not closed; write key=value, separated by "
-            "blanks\n");
+  EXPECT_EQ(
+      line("output.folder=\"a"),
+      "PROFSHIM_SET: the quotes or brackets of \"output.folder=\"a\" are not closed; write key=value, separated by "
+      "blanks\n");
   EXPECT_EQ(line("version=1"), "PROFSHIM_SET: version: can be given in a spec file only\n");
   EXPECT_EQ(lines_of(with_environment({}, {{"--ranks", ""}})),
             "--ranks: ranks.select: an empty expression chooses nobody; write \"all\" for every rank\n");
 }
 
 TEST_F(LoadSpec, UnknownVariablesAreAWarning) {
-  const LoadedSpec loaded = with_environment({{"PROFSHIM_RNKS", "3"},
-                                              {"PROFSHIM_ACTIVE", "1"},
-                                              {"PROFSHIM_NVTX_CHAIN", "x"},
-                                              {"PROFSHIM_COLOUR", "1"}});
+  const LoadedSpec loaded = with_environment(
+      {{"PROFSHIM_RNKS", "3"}, {"PROFSHIM_ACTIVE", "1"}, {"PROFSHIM_NVTX_CHAIN", "x"}, {"PROFSHIM_COLOUR", "1"}});
   EXPECT_TRUE(loaded.ok());
   EXPECT_EQ(lines_of(loaded),
             "environment: warning: unknown variable PROFSHIM_RNKS; did you mean PROFSHIM_RANKS?\n"
@@ -268,7 +268,8 @@ TEST_F(LoadSpec, ReadsTheEnvironmentOfTheProcess) {
   EXPECT_EQ(sources.environment[0], (std::pair<std::string, std::string>("PROFSHIM_RANKS", "a=b")));
 }
 
-// ---- include ------------------------------------------------------------------------------------------------------------
+// ---- include
+// ------------------------------------------------------------------------------------------------------------
 
 TEST_F(Include, LaterFilesOverrideAndTheIncludingFileWins) {
   write("sub/a.toml", "version=1\n[ranks]\nselect=\"1\"\n[schedule]\nactive=5\nwait=6\n");
@@ -316,8 +317,8 @@ std::vector<int> chosen(const LoadedSpec& loaded, int world) {
 TEST_F(Include, RankSetsAreCombinedAsSets) {
   const auto combine = [&](const char* how, const char* first, const char* second) {
     write("first.toml", "version=1\nranks.select=\"" + std::string(first) + "\"\n");
-    write("main.toml", "version=1\ninclude={files=[\"first.toml\"],combine=\"" + std::string(how) + "\"}\nranks.select=\"" +
-                           second + "\"\n");
+    write("main.toml", "version=1\ninclude={files=[\"first.toml\"],combine=\"" + std::string(how) +
+                           "\"}\nranks.select=\"" + second + "\"\n");
     return load("main.toml");
   };
   EXPECT_EQ(chosen(combine("intersection", "all", "3"), 8), (std::vector<int>{3}));
@@ -335,8 +336,10 @@ TEST_F(Include, ARankSetThatOneFileDoesNotGiveIsNotTheDefault) {
 }
 
 TEST_F(Include, ListsAreCombinedAsSets) {
-  write("a.toml", "version=1\n[capture]\nactivities=[\"cpu\",\"mpi\"]\n[schedule]\nsteps=[\"1-5\"]\n[process]\nmatch=[\"x\"]\n");
-  const std::string rest = "[capture]\nactivities=[\"mpi\",\"nvtx\"]\n[schedule]\nsteps=[\"4-9\"]\n[process]\nmatch=[\"x\",\"y\"]\n";
+  write("a.toml",
+        "version=1\n[capture]\nactivities=[\"cpu\",\"mpi\"]\n[schedule]\nsteps=[\"1-5\"]\n[process]\nmatch=[\"x\"]\n");
+  const std::string rest =
+      "[capture]\nactivities=[\"mpi\",\"nvtx\"]\n[schedule]\nsteps=[\"4-9\"]\n[process]\nmatch=[\"x\",\"y\"]\n";
   write("u.toml", "version=1\ninclude={files=[\"a.toml\"],combine=\"union\"}\n" + rest);
   write("i.toml", "version=1\ninclude={files=[\"a.toml\"],combine=\"intersection\"}\n" + rest);
 

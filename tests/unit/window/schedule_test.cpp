@@ -103,9 +103,7 @@ TEST(Schedule, ListHasOneWarmupStepBeforeEachWindow) {
   EXPECT_EQ(actions(list({{0, 1}}), 3), "RSN");
 }
 
-TEST(Schedule, ListWithoutContinuousSavesEveryStep) {
-  EXPECT_EQ(actions(list({{2, 4}}, false), 6), "NWSSSN");
-}
+TEST(Schedule, ListWithoutContinuousSavesEveryStep) { EXPECT_EQ(actions(list({{2, 4}}, false), 6), "NWSSSN"); }
 
 TEST(Schedule, RecordsNothingBeforeTheFirstStep) {
   Schedule schedule;

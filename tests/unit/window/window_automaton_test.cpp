@@ -40,7 +40,8 @@ Schedule list(std::vector<StepRange> steps) {
   return s;
 }
 
-Schedule cycle(std::int64_t skip_first, std::int64_t wait, std::int64_t warmup, std::int64_t active, std::int64_t repeat) {
+Schedule cycle(std::int64_t skip_first, std::int64_t wait, std::int64_t warmup, std::int64_t active,
+               std::int64_t repeat) {
   Schedule s;
   s.skip_first = skip_first;
   s.wait = wait;
@@ -78,10 +79,9 @@ TEST(WindowAutomaton, MakesTheTracesOfTorchButTheEmptyOnes) {
 TEST(WindowAutomaton, FollowsTheTransitionsOfTorch) {
   const Json vectors = Json::parse(std::ifstream(PROFSHIM_SOURCE_DIR "/tests/golden/schedule-vectors.json"));
   // A schedule in which every change of action that torch's own schedules make is found.
-  const std::vector<Schedule> schedules = {cycle(0, 1, 1, 2, 0), cycle(0, 0, 1, 2, 0), cycle(0, 1, 0, 2, 0),
-                                           cycle(0, 0, 0, 2, 0), cycle(0, 0, 0, 1, 0), cycle(0, 2, 2, 1, 0),
-                                           cycle(0, 1, 0, 1, 0), cycle(0, 1, 1, 1, 0), cycle(0, 0, 1, 1, 0),
-                                           cycle(0, 0, 1, 3, 0)};
+  const std::vector<Schedule> schedules = {
+      cycle(0, 1, 1, 2, 0), cycle(0, 0, 1, 2, 0), cycle(0, 1, 0, 2, 0), cycle(0, 0, 0, 2, 0), cycle(0, 0, 0, 1, 0),
+      cycle(0, 2, 2, 1, 0), cycle(0, 1, 0, 1, 0), cycle(0, 1, 1, 1, 0), cycle(0, 0, 1, 1, 0), cycle(0, 0, 1, 3, 0)};
   const std::map<std::string, Action> kByName = {{"NONE", Action::kNone},
                                                  {"WARMUP", Action::kWarmup},
                                                  {"RECORD", Action::kRecord},
@@ -130,7 +130,9 @@ TEST(WindowAutomaton, AWindowClosedByALimitStaysClosedUntilTheNextOfTheSchedule)
     if (step == 3) automaton.closed_by_limit();
   }
 
-  EXPECT_EQ(seen, "-aoa-" "-aoaa");
+  EXPECT_EQ(seen,
+            "-aoa-"
+            "-aoaa");
 }
 
 TEST(WindowAutomaton, ALimitInTheLastStepOfBackToBackWindowsDoesNotSkipTheNext) {

@@ -1,0 +1,78 @@
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "unit/cli/tool.h"
+
+namespace profshim {
+namespace {
+
+using test::run_shell;
+
+/// A library that may be preloaded into anything: the C library itself.
+const std::string kLibrary = "PROFSHIM_LIBRARY=$(ldd /bin/sh | awk '/libc.so/ {print $3}') ";
+
+TEST(Run, EndsAsTheCommandEnds) {
+  EXPECT_EQ(run_shell(kLibrary + "profshim run -- sh -c 'exit 7'").status, 7);
+  EXPECT_EQ(run_shell(kLibrary + "profshim run -- true").status, 0);
+  EXPECT_EQ(run_shell(kLibrary + "profshim run -- no-such-command").status, 127);
+  EXPECT_EQ(run_shell(kLibrary + "profshim run -- /tmp").status, 126);
+}
+
+TEST(Run, DiesOfTheSignalOfTheCommand) {
+  // A shell says 128 + n of a child that a signal killed; exec makes the child the tool itself.
+  EXPECT_EQ(run_shell(kLibrary + "exec profshim run -- sh -c 'kill -TERM $$'").status, 128 + 15);
+  EXPECT_EQ(run_shell(kLibrary + "exec profshim run -- sh -c 'kill -KILL $$'").status, 128 + 9);
+}
+
+TEST(Run, HandsOnASignalSentToIt) {
+  // The command tells its parent's id, is told by it, and ends as its own handler says.
+  const auto run = run_shell(
+      kLibrary +
+      "profshim run -- sh -c 'trap \"echo told; exit 5\" TERM; kill -TERM $PPID; while :; do sleep 0.01; done'");
+  EXPECT_EQ(run.status, 5);
+  EXPECT_EQ(run.out, "told\n");
+}
+
+TEST(Run, SetsPreloadSpecAndOverrides) {
+  const auto run =
+      run_shell(kLibrary +
+                "PROFSHIM_RANKS=1 LD_PRELOAD= PROFSHIM_SET='limits.total_traces=5 ranks.select=9' profshim run -s "
+                "'" PROFSHIM_SOURCE_DIR
+                "/config/examples/../examples/ci.toml' --folder '/a b' --set schedule.active=2 -- "
+                "sh -c 'echo \"$LD_PRELOAD\"; echo \"$PROFSHIM_SPEC\"; echo \"$PROFSHIM_SET\"; echo "
+                "\"$PROFSHIM_RANKS|$PROFSHIM_RUN_NAME\"'");
+  EXPECT_EQ(run.status, 0) << run.err;
+  EXPECT_NE(run.out.find("libc.so"), std::string::npos);
+  EXPECT_NE(run.out.find("/config/examples/"), std::string::npos);
+  EXPECT_NE(run.out.find("ranks.select=\"1\" schedule.active=2 limits.total_traces=5 output.folder=\"/a b\"\n|\n"),
+            std::string::npos)
+      << run.out;
+}
+
+TEST(Run, NamesARunThatNobodyNamed) {
+  const auto run = run_shell(kLibrary + "profshim run --ranks all -- sh -c 'echo $PROFSHIM_RUN_NAME'");
+  EXPECT_EQ(run.out.substr(0, 5), "sh-20") << run.out;
+}
+
+TEST(Run, ABadSpecStopsBeforeTheCommand) {
+  const auto run = run_shell(kLibrary + "profshim run --ranks '' -- echo started");
+  EXPECT_EQ(run.status, 2);
+  EXPECT_EQ(run.out, "");
+  EXPECT_NE(run.err.find("--ranks: ranks.select:"), std::string::npos);
+}
+
+TEST(Run, OffRunsTheCommandAsItIs) {
+  const auto run = run_shell("PROFSHIM_LIBRARY=/none PROFSHIM=0 profshim run -- sh -c 'echo \"[$LD_PRELOAD]\"'");
+  EXPECT_EQ(run.status, 0);
+  EXPECT_EQ(run.out, "[]\n");
+}
+
+TEST(Run, SaysWhyItCannot) {
+  EXPECT_EQ(run_shell("PROFSHIM_LIBRARY=/none profshim run -- true").status, 2);
+  EXPECT_EQ(run_shell("profshim run true").status, 2);
+  EXPECT_EQ(run_shell("profshim run --").status, 2);
+}
+
+}  // namespace
+}  // namespace profshim

@@ -1,0 +1,122 @@
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "profshim/spec.h"
+#include "unit/cli/tool.h"
+
+namespace profshim {
+namespace {
+
+using Json = nlohmann::json;
+using test::run_shell;
+
+TEST(Check, GivesExactlyTheLinesOfEveryBadSpec) {
+  for (const std::string& name : test::bad_specs()) {
+    const auto run = run_shell("profshim check " + name, test::kBadSpecs);
+
+    EXPECT_EQ(run.status, 2) << name;
+    EXPECT_EQ(run.out, "") << name;
+    EXPECT_EQ(run.err, test::expected_lines(name)) << name;
+  }
+}
+
+TEST(Check, PassesTheExamplesAndTheReference) {
+  const auto run = run_shell("for f in reference.toml examples/*.toml; do profshim check $f || exit 1; done",
+                             PROFSHIM_SOURCE_DIR "/config");
+  EXPECT_EQ(run.status, 0);
+  EXPECT_EQ(run.err, "");
+}
+
+TEST(Check, WarningsDoNotFail) {
+  const auto run = run_shell("profshim check --set schedule.warmup=0");
+  EXPECT_EQ(run.status, 0);
+  EXPECT_NE(run.err.find("--set: schedule.warmup: warning:"), std::string::npos);
+}
+
+TEST(Check, WritesProblemsAsJson) {
+  const auto run = run_shell("profshim check --json --set schedule.actve=0");
+  EXPECT_EQ(run.status, 2);
+  const Json json = Json::parse(run.out);
+  EXPECT_EQ(json.at("ok"), false);
+  EXPECT_EQ(json.at("problems").at(0).at("key"), "schedule.actve");
+}
+
+TEST(Check, WithoutASpecSaysSo) { EXPECT_EQ(run_shell("profshim check").status, 2); }
+
+TEST(ScheduleCommand, PrintsTheVectorsOfTorch) {
+  const Json vectors = Json::parse(std::ifstream(PROFSHIM_SOURCE_DIR "/tests/golden/schedule-vectors.json"));
+  for (const Json& vector : vectors.at("schedules")) {
+    std::string arguments;
+    for (const auto& [key, value] : vector.at("config").items())
+      arguments += " --set schedule." + key + "=" + value.dump();
+
+    const Json json = Json::parse(run_shell("profshim schedule --json --steps 31" + arguments).out);
+
+    EXPECT_EQ(json.at("actions"), vector.at("actions")) << vector.at("id");
+    ASSERT_EQ(json.at("windows").size(), vector.at("windows").size()) << vector.at("id");
+    for (std::size_t i = 0; i < json.at("windows").size(); ++i) {
+      EXPECT_EQ(json.at("windows")[i].at("first"), vector.at("windows")[i].at("record_first"));
+      EXPECT_EQ(json.at("windows")[i].at("last"), vector.at("windows")[i].at("record_last"));
+      EXPECT_EQ(json.at("windows")[i].at("complete"), vector.at("windows")[i].at("complete"));
+    }
+  }
+}
+
+TEST(Keys, TheReferenceIsWhatTheToolPrints) {
+  EXPECT_EQ(run_shell("profshim keys --toml").out, test::read_all(PROFSHIM_SOURCE_DIR "/config/reference.toml"));
+}
+
+TEST(Keys, JsonAndMarkdownHoldEveryKey) {
+  EXPECT_EQ(Json::parse(run_shell("profshim keys --json").out).size(), spec_keys().size());
+  const std::string markdown = run_shell("profshim keys --markdown").out;
+  EXPECT_EQ(std::count(markdown.begin(), markdown.end(), '\n'), static_cast<long>(spec_keys().size()) + 2);
+}
+
+TEST(Explain, ListsRanksWindowsAndFiles) {
+  const auto run = run_shell(
+      "profshim explain --json --world-size 16 --local-world-size 8 --ranks 'node:1 & local:0-1, last' --steps 3,5-6 "
+      "--run-name r --folder out/{run_name}");
+  ASSERT_EQ(run.status, 0) << run.err;
+  const Json json = Json::parse(run.out);
+  EXPECT_EQ(json.at("ranks"), Json::parse("[8, 9, 15]"));
+  EXPECT_EQ(json.at("windows"), Json::parse(R"([{"first": 3, "last": 3}, {"first": 5, "last": 6}])"));
+  EXPECT_EQ(json.at("files").size(), 6u);
+  EXPECT_EQ(json.at("folder"), "/tmp/out/r");
+}
+
+TEST(Explain, SaysWhereEachValueComesFrom) {
+  const auto run = run_shell("PROFSHIM_RANKS=0-1 profshim explain --world-size 2 --set limits.total_traces=3");
+  EXPECT_NE(run.out.find("\"0-1\"                          # PROFSHIM_RANKS\n"), std::string::npos) << run.out;
+  EXPECT_NE(run.out.find("# --set\n"), std::string::npos);
+}
+
+TEST(Explain, NobodyChosenIsAnErrorAndANumberOutsideAWarning) {
+  const auto nobody = run_shell("profshim explain --world-size 4 --ranks 7");
+  EXPECT_EQ(nobody.status, 2);
+  EXPECT_NE(nobody.err.find("--ranks: ranks.select: \"7\" chooses nobody in a world of 4"), std::string::npos);
+  const auto outside = run_shell("profshim explain --world-size 4 --ranks 0,7");
+  EXPECT_EQ(outside.status, 0);
+  EXPECT_NE(outside.err.find("warning: rank 7 is outside"), std::string::npos);
+}
+
+TEST(Tool, UnknownCommandsGetAHint) {
+  const auto run = run_shell("profshim chek");
+  EXPECT_EQ(run.status, 2);
+  EXPECT_EQ(run.err, "profshim: unknown command \"chek\"; did you mean \"check\"?\n");
+}
+
+TEST(Tool, EveryCommandHasHelpWithAnExample) {
+  for (const char* command : {"run", "check", "explain", "schedule", "keys"}) {
+    const auto run = run_shell(std::string("profshim ") + command + " --help");
+    EXPECT_EQ(run.status, 0);
+    EXPECT_NE(run.out.find("Example:"), std::string::npos) << command;
+  }
+}
+
+TEST(Tool, AFullDiskIsNoSuccess) { EXPECT_EQ(run_shell("profshim keys >/dev/full").status, 2); }
+
+}  // namespace
+}  // namespace profshim

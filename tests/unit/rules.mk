@@ -1,0 +1,2 @@
+# The command tests run the tool that was built.
+test-unit: $(TOOL)
