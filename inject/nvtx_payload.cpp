@@ -211,18 +211,34 @@ class Renderer {
     std::size_t end = 0;
     for (std::size_t i = 0; i < schema->count; ++i) {
       std::size_t inner = 0, inner_align = 1;
-      element_of(schema->entries[i].type, depth - 1, inner, inner_align);
+      layout_of(schema->entries[i], depth - 1, inner, inner_align);
       align = std::max(align, inner_align);
-      if (is_embedded_array(schema->entries[i])) inner *= schema->entries[i].arrayOrUnionDetail;
+      if (is_embedded_array(schema->entries[i]) || is_embedded_string(schema->entries[i]))
+        inner *= schema->entries[i].arrayOrUnionDetail;
       end = std::max((end + inner_align - 1) / inner_align * inner_align, schema->entries[i].offset) + inner;
     }
     if (bytes == 0) bytes = (end + align - 1) / align * align;
+  }
+
+  /// Size and alignment of what an entry has in the payload itself: a pointer, characters, or its element.
+  void layout_of(const nvtxPayloadSchemaEntry_t& entry, int depth, std::size_t& bytes, std::size_t& align) const {
+    element_of(entry.type, depth, bytes, align);
+    if ((entry.flags & NVTX_PAYLOAD_ENTRY_FLAG_POINTER) != 0)
+      bytes = align = sizeof(void*);
+    else if (is_string(entry.type) && (array_kind(entry) != 0 || entry.arrayOrUnionDetail != 0)) {
+      bytes = align = character_bytes(entry.type);
+    }
   }
 
   static std::uint64_t array_kind(const nvtxPayloadSchemaEntry_t& entry) { return entry.flags & (7 << 4); }
   static bool is_embedded_array(const nvtxPayloadSchemaEntry_t& entry) {
     return (entry.flags & NVTX_PAYLOAD_ENTRY_FLAG_POINTER) == 0 &&
            array_kind(entry) == NVTX_PAYLOAD_ENTRY_FLAG_ARRAY_FIXED_SIZE;
+  }
+
+  static bool is_embedded_string(const nvtxPayloadSchemaEntry_t& entry) {
+    return (entry.flags & NVTX_PAYLOAD_ENTRY_FLAG_POINTER) == 0 && array_kind(entry) == 0 && is_string(entry.type) &&
+           entry.arrayOrUnionDetail != 0;
   }
 
   bool integer_at(std::uint64_t type, const Bytes& bytes, std::size_t offset, std::uint64_t& value) const {
@@ -247,8 +263,7 @@ class Renderer {
     for (std::size_t i = 0; complete && i < std::min(schema.count, kMaxEntries); ++i) {
       const nvtxPayloadSchemaEntry_t& entry = schema.entries[i];
       std::size_t element = 0, align = 1;
-      element_of(entry.type, depth, element, align);
-      if ((entry.flags & NVTX_PAYLOAD_ENTRY_FLAG_POINTER) != 0) element = align = sizeof(void*);
+      layout_of(entry, depth, element, align);
       if (schema.pack != 0) align = std::min(align, schema.pack);
       if (is_union) cursor = 0;
       offsets[i] = entry.offset != 0 ? entry.offset : (cursor + align - 1) / align * align;
@@ -335,7 +350,7 @@ class Renderer {
       data = Bytes{target, SIZE_MAX};
       outside = true;
       std::size_t align = 1;
-      element_of(entry.type, depth, element, align);
+      element_of(entry.type, depth, element, align);  // of what it points to
     } else if ((entry.flags & (NVTX_PAYLOAD_ENTRY_FLAG_OFFSET_FROM_BASE | NVTX_PAYLOAD_ENTRY_FLAG_OFFSET_FROM_HERE)) !=
                0) {
       std::uint64_t distance = 0;

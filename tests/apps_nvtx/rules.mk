@@ -1,0 +1,27 @@
+# NVTX programs, libraries with NVTX instances of their own, and a second NVTX tool. MPI makes the ranks.
+
+ifneq ($(NVTX_INCLUDE),)
+ifneq ($(wildcard /usr/bin/mpicc.openmpi),)
+NVTX_APPS  := $(addprefix $(BUILD)/tests/apps_nvtx/,nvtx_all nvtx_libs libfake_tool.so)
+TEST_APPS  += $(NVTX_APPS)
+NVTX_CFLAGS := -O1 -g -Wall -Wextra -isystem $(NVTX_INCLUDE)
+
+$(BUILD)/tests/apps_nvtx/nvtx_all: tests/apps_nvtx/nvtx_all.c
+	@mkdir -p $(@D)
+	$(Q)mpicc.openmpi $(NVTX_CFLAGS) -DNVTX_APP_MAIN -DNVTX_APP_MPI $< -o $@ -pthread -ldl
+
+$(BUILD)/tests/apps_nvtx/lib_%.so: tests/apps_nvtx/nvtx_all.c
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(NVTX_CFLAGS) -shared -fPIC -Dnvtx_app_prepare=$*_prepare -Dnvtx_app_step=$*_step $< -o $@ -pthread -ldl
+
+$(BUILD)/tests/apps_nvtx/nvtx_libs: tests/apps_nvtx/nvtx_libs.c $(BUILD)/tests/apps_nvtx/lib_a.so $(BUILD)/tests/apps_nvtx/lib_b.so
+	$(Q)mpicc.openmpi $(NVTX_CFLAGS) -DNVTX_APP_MPI $^ '-Wl,-rpath,$$ORIGIN' -o $@ -ldl
+
+$(BUILD)/tests/apps_nvtx/libfake_tool.so: tests/apps_nvtx/fake_tool.c
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(NVTX_CFLAGS) -shared -fPIC $< -o $@
+
+# What of inject/ is pure enough for the unit tests.
+$(UNIT): $(call objects,inject/nvtx_handles.cpp inject/nvtx_payload.cpp)
+endif
+endif

@@ -1,0 +1,20 @@
+# Functions of every shape to hook, compiled in the ways that change a function's entry.
+
+ifneq ($(wildcard /usr/bin/mpicxx.openmpi),)
+SYMBOL_FLAGS_plain  := -O2
+SYMBOL_FLAGS_debug  := -O0
+SYMBOL_FLAGS_fast   := -O3 -mavx2
+SYMBOL_FLAGS_small  := -Os
+SYMBOL_FLAGS_cet    := -O2 -fcf-protection=full
+SYMBOL_FLAGS_fixed  := -O1 -fno-pie -no-pie
+TEST_APPS += $(foreach v,plain debug fast small cet fixed,$(BUILD)/tests/apps_symbol/calls_$(v)) \
+             $(BUILD)/tests/apps_symbol/symbol_plugin.so
+
+$(BUILD)/tests/apps_symbol/calls_%: tests/apps_symbol/symbol_calls.cpp
+	@mkdir -p $(@D)
+	$(Q)mpicxx.openmpi -std=c++20 $(SYMBOL_FLAGS_$*) -DUSE_MPI -Wall -Wextra -Wno-cast-function-type $< -o $@ -pthread -ldl
+
+$(BUILD)/tests/apps_symbol/symbol_plugin.so: tests/apps_symbol/symbol_plugin.c
+	@mkdir -p $(@D)
+	$(Q)$(CC) -O2 -shared -fPIC $< -o $@
+endif

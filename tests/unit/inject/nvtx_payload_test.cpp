@@ -1,0 +1,147 @@
+#include "inject/nvtx_payload.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+namespace profshim::nvtx {
+namespace {
+
+nvtxPayloadSchemaEntry_t entry(std::uint64_t type, const char* name, std::uint64_t flags = 0,
+                               std::uint64_t detail = 0) {
+  nvtxPayloadSchemaEntry_t e{};
+  e.type = type;
+  e.name = name;
+  e.flags = flags;
+  e.arrayOrUnionDetail = detail;
+  return e;
+}
+
+class Payload : public testing::Test {
+ protected:
+  std::uint64_t schema(const char* name, const std::vector<nvtxPayloadSchemaEntry_t>& entries,
+                       std::uint64_t type = NVTX_PAYLOAD_SCHEMA_TYPE_STATIC) {
+    nvtxPayloadSchemaAttr_t a{};
+    a.fieldMask = NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_NAME | NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_TYPE;
+    a.name = name;
+    a.type = type;
+    a.entries = entries.data();
+    a.numEntries = entries.size();
+    return make_schema(*domain_, a, 0);
+  }
+  template <class T>
+  std::string render(std::uint64_t id, const T& data) {
+    const nvtxPayloadData_t payload{id, sizeof data, &data};
+    return std::string(render_payload(*domain_, &payload, 1, buffer_, message_));
+  }
+
+  Domain* domain_ = make_domain("payload test", nullptr);
+  char buffer_[kMaxPayloadText];
+  std::string_view message_;
+};
+
+TEST_F(Payload, NcclsSchemaComesOutWithItsFieldNames) {
+  struct {
+    std::uint64_t comm, bytes;
+    std::int32_t op;
+  } data{0x1234, 4096, 2};
+  static const nvtxPayloadEnum_t kOps[] = {{"Sum", 0, 0}, {"Max", 2, 0}};
+  nvtxPayloadEnumAttr_t ops{};
+  ops.fieldMask = NVTX_PAYLOAD_ENUM_ATTR_FIELD_ENTRIES | NVTX_PAYLOAD_ENUM_ATTR_FIELD_NUM_ENTRIES;
+  ops.entries = kOps;
+  ops.numEntries = 2;
+  const std::uint64_t op = make_enum(*domain_, ops, 0);
+  const std::uint64_t id = schema("NCCL AllReduce", {entry(NVTX_PAYLOAD_ENTRY_TYPE_UINT64, "NCCL communicator ID"),
+                                                     entry(NVTX_PAYLOAD_ENTRY_TYPE_SIZE, "Message size [bytes]"),
+                                                     entry(op, "Reduction operation")});
+
+  EXPECT_EQ(
+      render(id, data),
+      R"({"NCCL AllReduce":{"NCCL communicator ID":4660,"Message size [bytes]":4096,"Reduction operation":"Max"}})");
+}
+
+TEST_F(Payload, NestedArraysAndStringsFollowNaturalAlignment) {
+  struct Inner {
+    char c;
+    double d;
+  };
+  struct {
+    std::int16_t small;
+    Inner inner;
+    std::int32_t list[3];
+    char fixed[6];
+    const char* text;
+  } data{-1, {'x', 1.5}, {1, 2, 3}, "ab", "say \"hi\""};
+  const std::uint64_t inner =
+      schema("", {entry(NVTX_PAYLOAD_ENTRY_TYPE_CHAR, "c"), entry(NVTX_PAYLOAD_ENTRY_TYPE_DOUBLE, "d")});
+  const std::uint64_t id = schema(
+      "s", {entry(NVTX_PAYLOAD_ENTRY_TYPE_INT16, "small"), entry(inner, "inner"),
+            entry(NVTX_PAYLOAD_ENTRY_TYPE_INT32, "list", NVTX_PAYLOAD_ENTRY_FLAG_ARRAY_FIXED_SIZE, 3),
+            entry(NVTX_PAYLOAD_ENTRY_TYPE_CSTRING, "fixed", 0, 6), entry(NVTX_PAYLOAD_ENTRY_TYPE_CSTRING, "text")});
+
+  EXPECT_EQ(render(id, data),
+            R"({"s":{"small":-1,"inner":{"c":"x","d":1.5},"list":[1,2,3],"fixed":"ab","text":"say \"hi\""}})");
+}
+
+TEST_F(Payload, AnArrayBehindAPointerTakesItsLengthFromAnotherField) {
+  const double values[] = {0.5, 2};
+  struct {
+    std::uint64_t length;
+    const double* values;
+  } data{2, values};
+  const std::uint64_t id =
+      schema("s", {entry(NVTX_PAYLOAD_ENTRY_TYPE_UINT64, "n"),
+                   entry(NVTX_PAYLOAD_ENTRY_TYPE_DOUBLE, "values",
+                         NVTX_PAYLOAD_ENTRY_FLAG_POINTER | NVTX_PAYLOAD_ENTRY_FLAG_ARRAY_LENGTH_INDEX, 0)});
+
+  EXPECT_EQ(render(id, data), R"({"s":{"n":2,"values":[0.5,2]}})");
+}
+
+TEST_F(Payload, AUnionShowsTheSelectedMember) {
+  struct {
+    std::int32_t selector;
+    union {
+      std::int32_t i;
+      float f;
+    } u;
+  } data{1, {}};
+  data.u.f = 2.5F;
+  const std::uint64_t u =
+      schema("", {entry(NVTX_PAYLOAD_ENTRY_TYPE_INT32, "i"), entry(NVTX_PAYLOAD_ENTRY_TYPE_FLOAT, "f")},
+             NVTX_PAYLOAD_SCHEMA_TYPE_UNION);
+  const std::uint64_t id = schema("s", {entry(NVTX_PAYLOAD_ENTRY_TYPE_INT32, "which"), entry(u, "u", 0, 0)});
+
+  EXPECT_EQ(render(id, data), R"({"s":{"which":1,"u":{"f":2.5}}})");
+}
+
+TEST_F(Payload, WhatIsNotInThePayloadIsNullAndNumbersThatJsonLacksAreText) {
+  struct {
+    double infinite;
+  } data{-1.0 / 0.0};
+  const std::uint64_t id =
+      schema("s", {entry(NVTX_PAYLOAD_ENTRY_TYPE_DOUBLE, "a"), entry(NVTX_PAYLOAD_ENTRY_TYPE_UINT64, "beyond")});
+
+  EXPECT_EQ(render(id, data), R"({"s":{"a":"-Infinity","beyond":null}})");
+}
+
+TEST_F(Payload, WhatDoesNotFitIsLeftOutAndSaid) {
+  const std::string name(200, 'n');
+  std::vector<nvtxPayloadSchemaEntry_t> entries(40, entry(NVTX_PAYLOAD_ENTRY_TYPE_UINT8, name.c_str()));
+  std::uint8_t data[40] = {};
+  const std::uint64_t id = schema("s", entries);
+
+  const std::string text = render(id, data);
+
+  EXPECT_LE(text.size(), kMaxPayloadText);
+  EXPECT_EQ(text.substr(text.size() - 13), R"(,"...":true}})");
+}
+
+TEST_F(Payload, ASchemaNobodyRegisteredShowsNothing) {
+  const int data = 1;
+
+  EXPECT_EQ(render(0x7777, data), "");
+}
+
+}  // namespace
+}  // namespace profshim::nvtx
