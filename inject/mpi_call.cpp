@@ -285,7 +285,7 @@ void begin_call(Call& call) {
 }
 
 void end_call(Call& call, int result) {
-  const Ticks now = ticks();
+  const Ticks now = call.event != nullptr ? ticks() : 0;
   const int saved_errno = errno;
   if (__builtin_expect(result == 0, 1)) {
     after_real(call);
