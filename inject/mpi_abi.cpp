@@ -1,18 +1,11 @@
 #include "mpi_abi.h"
 
-#include <dlfcn.h>
-
 namespace profshim::mpi {
 namespace {
 
 constinit Abi the_abi;
 
-// An executable may hold a COPY relocation of a data symbol; then only the copy that RTLD_DEFAULT finds is alive.
-void* data_symbol(const char* name) {
-  if (void* const found = dlsym(RTLD_DEFAULT, name)) return found;
-  return resolve(name, Layer::kMpi);
-}
-Handle data_handle(const char* name) { return reinterpret_cast<Handle>(data_symbol(name)); }
+void* data_symbol(const char* name) { return inject::resolve_data(name, Layer::kMpi); }
 
 bool is_standard_abi() {
   static constinit Query<int(int*, int*)> version{"PMPI_Abi_get_version"};
@@ -59,6 +52,8 @@ Handle from_fortran(int handle, Query<Handle(int)>& f2c, Query<Handle(int)>& fro
 
 const Abi& abi() { return the_abi; }
 
+Handle data_handle(const char* symbol) { return reinterpret_cast<Handle>(data_symbol(symbol)); }
+
 bool detect_abi() {
   if (is_standard_abi()) {
     the_abi = {.implementation = Implementation::kStandardAbi,
@@ -88,7 +83,7 @@ bool detect_abi() {
                .cartesian = 1,
                .graph = 2,
                .distributed_graph = 3};
-  } else if (resolve("PMPI_Comm_rank", Layer::kMpi) != nullptr) {
+  } else if (inject::resolve("PMPI_Comm_rank", Layer::kMpi) != nullptr) {
     the_abi = {.implementation = Implementation::kMpich,
                .world = 0x44000000,
                .self = 0x44000001,

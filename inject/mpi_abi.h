@@ -33,6 +33,7 @@ bool detect_abi();
 
 /// Room for a status of any implementation.
 struct alignas(8) StatusBuffer {
+  StatusBuffer() {}  // not cleared: it lies on the stack of every hook and is rarely used
   int words[16];
 };
 
@@ -54,7 +55,7 @@ class Query {
   Signature* get() {
     void* found = address_.load(std::memory_order_acquire);
     if (found == nullptr) {
-      found = resolve(name_, Layer::kMpi);
+      found = inject::resolve(name_, Layer::kMpi);
       address_.store(found, std::memory_order_release);  // pairs with the load above
     }
     return reinterpret_cast<Signature*>(found);
@@ -64,6 +65,9 @@ class Query {
   const char* name_;
   std::atomic<void*> address_{nullptr};
 };
+
+/// The value of a handle constant that Open MPI has as the address of a data symbol.
+Handle data_handle(const char* symbol);
 
 /// Translates a Fortran handle.
 Handle comm_from_fortran(int handle);

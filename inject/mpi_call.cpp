@@ -111,13 +111,13 @@ void describe(Call& call, Event& event) {
   event.hook = row.hook;
   if (call.fortran) event.flags |= kFortran;
   MpiArgs& args = event.mpi;
-  Communicator* comm = call.comm;
+  Communicator* comm = row.behaviour == Behaviour::FreeComm ? nullptr : call.comm;
   if (comm == nullptr && row.comm >= 0) comm = communicator_of(call.comm_argument());
   const Amount amount = amount_of(call, comm);
   args.bytes = amount.bytes;
   args.count = amount.count;
   args.datatype = amount.datatype;
-  args.comm = comm != nullptr ? defined_id(*comm) : 0;
+  args.comm = comm != nullptr ? defined_id(*comm) : call.freed_id;
   args.sequence = call.sequence;
   args.peer = row.peer >= 0 ? rank_or_none(call.number(row.peer)) : kNone32;
   args.tag = row.tag >= 0 ? rank_or_none(call.number(row.tag)) : kNone32;
@@ -215,7 +215,7 @@ void started(Call& call) {
   }
 }
 
-void before_real(Call& call) {
+void before_real(Call& call, bool recording) {
   const Row& row = call.row;
   switch (row.behaviour) {
     case Behaviour::Collective:
@@ -225,6 +225,10 @@ void before_real(Call& call) {
     case Behaviour::FreeComm:
       // Before: once it is free, another thread may be given the same handle.
       call.freed = call.comm_stored_at(row.old_comm);
+      if (recording) {  // what is to be asked of it must be asked now
+        Communicator* const known = communicator_of(call.freed);
+        if (known != nullptr) call.freed_id = defined_id(*known);
+      }
       call.comm = forget_communicator(call.freed);
       break;
     case Behaviour::FreeType:
@@ -273,8 +277,9 @@ void begin_call(Call& call) {
       mode = recorder::mode();
     }
   }
-  before_real(call);
-  if ((mode & kRecording) != kRecording) return;
+  const bool recording = (mode & kRecording) == kRecording;
+  before_real(call, recording);
+  if (!recording) return;
   Event* const event = recorder::open_call(call.thread);
   if (event == nullptr) return;
   *event = Event{};
@@ -285,7 +290,7 @@ void begin_call(Call& call) {
 }
 
 void end_call(Call& call, int result) {
-  const Ticks now = ticks();
+  const Ticks now = call.event != nullptr ? ticks() : 0;
   const int saved_errno = errno;
   if (__builtin_expect(result == 0, 1)) {
     after_real(call);

@@ -21,6 +21,7 @@ struct Call {
   Event* event = nullptr;        // open call in the spool; null when not recorded
   Communicator* comm = nullptr;  // of a collective, or the one that is being freed
   Handle freed = 0;
+  std::uint32_t freed_id = 0;    // of that communicator: its entry may serve another one already
   std::uint32_t sequence = 0;
   bool step_at_end = false;
   StatusBuffer own_status;       // passed to the real function where the caller wants none and we need it

@@ -2,6 +2,7 @@
 
 #include <atomic>
 
+#include "activation.h"
 #include "mpi_communicators.h"
 #include "profshim/recorder.h"
 #include "profshim/session.h"
@@ -43,7 +44,7 @@ bool mpi_is_up(const void* session_comm) {
   if (seen.test_and_set(std::memory_order_acq_rel)) return false;
   if (!detect_abi()) return false;
   const bool world = session_comm == nullptr;
-  session::activate(rank_in(world ? abi().world : handle_at(session_comm), world));
+  inject::activate(rank_in(world ? abi().world : handle_at(session_comm), world));
   if ((recorder::mode() & recorder::kActive) == 0) return false;
   if (world) define_predefined_communicators();
   return true;

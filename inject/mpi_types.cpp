@@ -1,7 +1,5 @@
 #include "mpi_types.h"
 
-#include <dlfcn.h>
-
 #include <atomic>
 #include <cstdio>
 #include <cstring>
@@ -32,7 +30,7 @@ std::uint64_t hash_of(std::string_view name, std::int64_t size) {
 Handle null_datatype() {
   switch (abi().implementation) {
     case Implementation::kOpenMpi: {
-      static const Handle null = reinterpret_cast<Handle>(dlsym(RTLD_DEFAULT, "ompi_mpi_datatype_null"));
+      static const Handle null = data_handle("ompi_mpi_datatype_null");
       return null;
     }
     case Implementation::kMpich: return 0x0c000000;
@@ -75,7 +73,7 @@ constexpr KnownOperation kOperations[] = {
 
 Handle handle_of(const KnownOperation& operation) {
   switch (abi().implementation) {
-    case Implementation::kOpenMpi: return reinterpret_cast<Handle>(dlsym(RTLD_DEFAULT, operation.open_mpi));
+    case Implementation::kOpenMpi: return data_handle(operation.open_mpi);
     case Implementation::kMpich: return operation.mpich;
     default: return operation.standard;
   }
