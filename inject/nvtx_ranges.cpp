@@ -196,11 +196,12 @@ int pop(Domain& domain, const nvtxPayloadData_t* extended, std::size_t count) {
   if ((recorder::mode() & (kNvtx | kNvtxSteps)) == 0) return NVTX_NO_PUSH_POP_TRACKING;
   spool::Thread* const t = recorder::this_thread();
   if (t == nullptr) return NVTX_NO_PUSH_POP_TRACKING;
-  const Ticks now = ticks();
   if (t->lost_pushes > 0) {
     --t->lost_pushes;
     return NVTX_NO_PUSH_POP_TRACKING;
   }
+  if (t->open_calls == 0) return NVTX_NO_PUSH_POP_TRACKING;
+  const Ticks now = ticks();
   for (std::uint32_t i = t->open_calls; i-- > 0;) {
     Event& open = t->open[i];
     if (!is_range(open, domain.id)) continue;

@@ -2,7 +2,7 @@
 
 ifneq ($(NVTX_INCLUDE),)
 ifneq ($(wildcard /usr/bin/mpicc.openmpi),)
-NVTX_APPS  := $(addprefix $(BUILD)/tests/apps_nvtx/,nvtx_all nvtx_libs libfake_tool.so)
+NVTX_APPS  := $(addprefix $(BUILD)/tests/apps_nvtx/,nvtx_all nvtx_libs nvtx_cpp libfake_tool.so)
 TEST_APPS  += $(NVTX_APPS)
 NVTX_CFLAGS := -O1 -g -Wall -Wextra -isystem $(NVTX_INCLUDE)
 
@@ -16,6 +16,10 @@ $(BUILD)/tests/apps_nvtx/lib_%.so: tests/apps_nvtx/nvtx_all.c
 
 $(BUILD)/tests/apps_nvtx/nvtx_libs: tests/apps_nvtx/nvtx_libs.c $(BUILD)/tests/apps_nvtx/lib_a.so $(BUILD)/tests/apps_nvtx/lib_b.so
 	$(Q)mpicc.openmpi $(NVTX_CFLAGS) -DNVTX_APP_MPI $^ '-Wl,-rpath,$$ORIGIN' -o $@ -ldl
+
+$(BUILD)/tests/apps_nvtx/nvtx_cpp: tests/apps_nvtx/nvtx_cpp.cpp
+	@mkdir -p $(@D)
+	$(Q)$(CXX) -std=c++17 $(NVTX_CFLAGS) $< -o $@ -ldl
 
 $(BUILD)/tests/apps_nvtx/libfake_tool.so: tests/apps_nvtx/fake_tool.c
 	@mkdir -p $(@D)
