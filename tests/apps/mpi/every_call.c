@@ -38,7 +38,7 @@ static MPI_Request request;
   } while (0)
 
 /* One list for all forms of a collective: X, IX, X_init, with and without large counts. */
-#define COLLECTIVES(P, ALLGATHER, S, C, K, D, W)                                                            \
+#define COLLECTIVES(P, S, C, K, D, W)                                                            \
   S(P(Barrier, barrier), (K))                                                                               \
   C(P(Bcast, bcast), (in, 4, MPI_DOUBLE, 0, K))                                                             \
   C(P(Gather, gather), (out, 2, MPI_DOUBLE, in, 2, MPI_DOUBLE, 0, K))                                       \
@@ -78,17 +78,17 @@ static MPI_Request request;
 
 static void collectives(void) {
   const MPI_Comm world = MPI_COMM_WORLD;
-  COLLECTIVES(NAME, , BLOCKING, BLOCKING, world, counts_of, places)
-  COLLECTIVES(NAME_I, , NONBLOCKING, NONBLOCKING, world, counts_of, places)
+  COLLECTIVES(NAME, BLOCKING, BLOCKING, world, counts_of, places)
+  COLLECTIVES(NAME_I, NONBLOCKING, NONBLOCKING, world, counts_of, places)
 #if MPI_VERSION >= 4
   static MPI_Count large_counts[kMax];
   for (int i = 0; i < kMax; ++i) large_counts[i] = counts_of[i];
-  COLLECTIVES(NAME_INIT, , PERSISTENT, PERSISTENT, world, counts_of, places)
-  COLLECTIVES(NAME_C, , SKIP, BLOCKING, world, large_counts, wide_places)
-  COLLECTIVES(NAME_I_C, , SKIP, NONBLOCKING, world, large_counts, wide_places)
-  COLLECTIVES(NAME_INIT_C, , SKIP, PERSISTENT, world, large_counts, wide_places)
+  COLLECTIVES(NAME_INIT, PERSISTENT, PERSISTENT, world, counts_of, places)
+  COLLECTIVES(NAME_C, SKIP, BLOCKING, world, large_counts, wide_places)
+  COLLECTIVES(NAME_I_C, SKIP, NONBLOCKING, world, large_counts, wide_places)
+  COLLECTIVES(NAME_INIT_C, SKIP, PERSISTENT, world, large_counts, wide_places)
 #elif defined(OMPI_HAVE_MPI_EXT_PCOLLREQ)
-  COLLECTIVES(NAME_X_INIT, , PERSISTENT, PERSISTENT, world, counts_of, places)
+  COLLECTIVES(NAME_X_INIT, PERSISTENT, PERSISTENT, world, counts_of, places)
 #endif
 }
 
@@ -172,7 +172,9 @@ static void point_to_point(void) {
   COUNT(MPI_Mrecv)(in, 4, MPI_DOUBLE, &message, &status);
   WAIT_ONE();
   COUNT(MPI_Isend)(BUFFER, TO_RIGHT, &request);
-  for (flag = 0; !flag;) COUNT(MPI_Improbe)(FROM_LEFT, &flag, &message, &status);
+  COUNT(MPI_Probe)(FROM_LEFT, &status);
+  COUNT(MPI_Improbe)(FROM_LEFT, &flag, &message, &status);
+  if (!flag) MPI_Abort(MPI_COMM_WORLD, 3);
   MPI_Request receive;
   COUNT(MPI_Imrecv)(in, 4, MPI_DOUBLE, &message, &receive);
   COUNT(MPI_Wait)(&receive, &status);
@@ -220,21 +222,26 @@ static void completions(void) {
     COUNT(MPI_Irecv)(in, 4, MPI_DOUBLE, FROM_LEFT, &pair[0]);     \
     COUNT(MPI_Isend)(BUFFER, TO_RIGHT, &pair[1]);                 \
   } while (0)
+#define FINISH_PAIR() COUNT(MPI_Waitall)(2, pair, MPI_STATUSES_IGNORE)
   POST_PAIR();
   COUNT(MPI_Waitany)(2, pair, &index, statuses);
   COUNT(MPI_Waitany)(2, pair, &index, statuses);
   POST_PAIR();
-  for (int left_over = 2; left_over > 0; left_over -= done) COUNT(MPI_Waitsome)(2, pair, &done, indices, statuses);
+  COUNT(MPI_Waitsome)(2, pair, &done, indices, statuses);
+  FINISH_PAIR();
   POST_PAIR();
-  for (flag = 0; !flag;) COUNT(MPI_Testall)(2, pair, &flag, statuses);
+  COUNT(MPI_Testall)(2, pair, &flag, statuses);
+  FINISH_PAIR();
   POST_PAIR();
-  for (int left_over = 2; left_over > 0; left_over -= flag) COUNT(MPI_Testany)(2, pair, &index, &flag, statuses);
+  COUNT(MPI_Testany)(2, pair, &index, &flag, statuses);
+  FINISH_PAIR();
   POST_PAIR();
-  for (int left_over = 2; left_over > 0; left_over -= done) COUNT(MPI_Testsome)(2, pair, &done, indices, statuses);
+  COUNT(MPI_Testsome)(2, pair, &done, indices, statuses);
+  FINISH_PAIR();
   POST_PAIR();
-  for (flag = 0; !flag;) COUNT(MPI_Test)(&pair[0], &flag, statuses);
-  for (flag = 0; !flag;) COUNT(MPI_Request_get_status)(pair[1], &flag, statuses);
-  COUNT(MPI_Wait)(&pair[1], statuses);
+  COUNT(MPI_Request_get_status)(pair[1], &flag, statuses);
+  COUNT(MPI_Test)(&pair[0], &flag, statuses);
+  FINISH_PAIR();
   COUNT(MPI_Irecv)(in, 4, MPI_DOUBLE, left, 999, MPI_COMM_WORLD, &request);
   COUNT(MPI_Cancel)(&request);
   WAIT_ONE();
@@ -313,10 +320,9 @@ static void own_types(void) {
 
 static void one_sided(void) {
   static double memory[kMax];
-  double result[4], compare[1] = {0};
+  double result[4];
   MPI_Win win;
   void* base;
-  int flag;
   MPI_Group world, one;
   COUNT(MPI_Win_create)(memory, sizeof memory, sizeof(double), MPI_INFO_NULL, MPI_COMM_WORLD, &win);
   COUNT(MPI_Win_fence)(0, win);
@@ -355,23 +361,16 @@ static void one_sided(void) {
   COUNT(MPI_Win_flush_local_all)(win);
   COUNT(MPI_Win_sync)(win);
   COUNT(MPI_Win_unlock_all)(win);
-  (void)compare;
 
   MPI_Comm_group(MPI_COMM_WORLD, &world);
-  for (int turn = 0; turn < 2; ++turn) {
-    MPI_Group_incl(world, 1, &left, &one);
-    COUNT(MPI_Win_post)(one, 0, win);
-    MPI_Group_free(&one);
-    MPI_Group_incl(world, 1, &right, &one);
-    COUNT(MPI_Win_start)(one, 0, win);
-    MPI_Group_free(&one);
-    COUNT(MPI_Win_complete)(win);
-    if (turn == 0) {
-      COUNT(MPI_Win_wait)(win);
-    } else {
-      for (flag = 0; !flag;) COUNT(MPI_Win_test)(win, &flag);
-    }
-  }
+  MPI_Group_incl(world, 1, &left, &one);
+  COUNT(MPI_Win_post)(one, 0, win);
+  MPI_Group_free(&one);
+  MPI_Group_incl(world, 1, &right, &one);
+  COUNT(MPI_Win_start)(one, 0, win);
+  MPI_Group_free(&one);
+  COUNT(MPI_Win_complete)(win);
+  COUNT(MPI_Win_wait)(win);
   MPI_Group_free(&world);
   COUNT(MPI_Win_free)(&win);
 
@@ -464,7 +463,6 @@ int main(int argc, char** argv) {
     if (*only == 0 || strcmp(only, parts[i].name) == 0) parts[i].run();
   }
   COUNT(MPI_Comm_free)(&graph);
-  COUNT(MPI_Finalize)();
-  print_counts(rank);
+  finalize_and_print_counts();
   return 0;
 }
