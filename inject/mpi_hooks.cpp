@@ -83,10 +83,10 @@ using CHookOf = CHook<hook, std::make_index_sequence<RowOf<hook>::kArguments>>;
 }  // namespace profshim::mpi
 
 // The next MPI_X of the process if there is one, so that other preloaded tools stay in the chain; else PMPI_X.
-#define HOOK(name, fortran, capitals, behaviour, payload, ...)                                                \
-  extern "C" __attribute__((visibility("default"))) int name(MPI_EACH(MPI_PARAMETER, __VA_ARGS__)) {          \
-    return ::profshim::mpi::CHookOf<::profshim::HookId::name>::call({#name, "P" #name} __VA_OPT__(, )         \
-                                                                        MPI_EACH(MPI_NAME, __VA_ARGS__));     \
+#define HOOK(name, fortran, capitals, behaviour, payload, ...)                                            \
+  extern "C" __attribute__((visibility("default"))) int name(MPI_EACH(MPI_PARAMETER, __VA_ARGS__)) {      \
+    return ::profshim::mpi::CHookOf<::profshim::HookId::name>::call({#name, "P" #name} __VA_OPT__(, )     \
+                                                                        MPI_EACH(MPI_NAME, __VA_ARGS__)); \
   }
 #include "profshim/hooks/mpi.def"
 #undef HOOK

@@ -15,8 +15,8 @@ struct EarlyTime {
 
 /// Has mpi_is_up() been called?
 bool mpi_was_seen();
-/// A communicator that this process may take its rank from exists now: MPI_COMM_WORLD after MPI_Init (null), or the first
-/// one made in an MPI session (its address). Activates the session, once. Job's thread, outside any LayerScope.
+/// A communicator that this process may take its rank from exists now: MPI_COMM_WORLD after MPI_Init (null), or the
+/// first one made in an MPI session (its address). Activates the session, once. Job's thread, outside any LayerScope.
 /// True when this was the call that did it and the process records.
 bool mpi_is_up(const void* session_comm);
 /// Records the call that initialised MPI, if the recording has begun with it.
