@@ -64,12 +64,12 @@ void initialise(RealFunction& function, const char* const (&names)[4], int* erro
     return;
   }
   if (!session::requested() || mpi_was_seen()) return real(arguments..., error);
-  const EarlyTime begin = EarlyTime::now();
+  const std::int64_t begin_ns = monotonic_ns();
   real(arguments..., error);
-  const EarlyTime end = EarlyTime::now();
+  const std::int64_t end_ns = monotonic_ns();
   if (error != nullptr && *error != 0) return;
   // Where the C function was called by the Fortran one, its hook has done this already.
-  if (mpi_is_up(nullptr)) record_initialisation(hook, begin, end, true);
+  if (mpi_is_up(nullptr)) record_initialisation(hook, end_ns - begin_ns, true);
 }
 
 }  // namespace

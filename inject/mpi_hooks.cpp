@@ -62,12 +62,12 @@ struct CHook<hook, std::index_sequence<i...>> {
   }
 
   static int first_call(Signature* real, Argument<i>... arguments) {
-    const EarlyTime begin = EarlyTime::now();
+    const std::int64_t begin_ns = monotonic_ns();
     const int result = real(arguments...);
-    const EarlyTime end = EarlyTime::now();
+    const std::int64_t end_ns = monotonic_ns();
     if (result != 0) return result;
     if constexpr (kRow.behaviour == Behaviour::Initialise) {
-      if (mpi_is_up(nullptr)) record_initialisation(hook, begin, end, false);
+      if (mpi_is_up(nullptr)) record_initialisation(hook, end_ns - begin_ns, false);
     } else {
       const std::uint64_t words[] = {widened(arguments)...};
       mpi_is_up(reinterpret_cast<const void*>(words[kRow.new_comm]));
