@@ -38,9 +38,7 @@ struct alignas(8) StatusBuffer {
 };
 
 /// Brings a handle argument to the form in which it is compared and stored.
-inline Handle normal(Handle handle) {
-  return abi().handle_bytes == 4 ? static_cast<std::uint32_t>(handle) : handle;
-}
+inline Handle normal(Handle handle) { return abi().handle_bytes == 4 ? static_cast<std::uint32_t>(handle) : handle; }
 /// The handle at `address` (index i of an array).
 inline Handle handle_at(const void* address, int i = 0) {
   return abi().handle_bytes == 4 ? static_cast<const std::uint32_t*>(address)[i]

@@ -15,7 +15,8 @@ bool is_collective(const Row& row) {
   return row.behaviour == Behaviour::Collective || row.behaviour == Behaviour::PrepareCollective;
 }
 
-// ---- count and bytes -------------------------------------------------------------------------------------------------
+// ---- count and bytes
+// -------------------------------------------------------------------------------------------------
 
 struct Amount {
   std::uint64_t count = 0, bytes = 0;
@@ -78,7 +79,8 @@ Amount amount_of(const Call& call, Communicator* comm) {
   const int rank = comm != nullptr && comm->rank >= 0 ? comm->rank : 0;
   Amount amount;
   switch (row.payload) {
-    case Payload::Nothing: return {};
+    case Payload::Nothing:
+      return {};
     case Payload::Sent:
       if (call.in_place(row.send_buffer) && (row.receive_count >= 0 || row.receive_counts >= 0)) {
         return of_side(call, false, 0, rank);
@@ -91,8 +93,7 @@ Amount amount_of(const Call& call, Communicator* comm) {
     case Payload::SentToNeighbours: {
       const bool neighbours = row.payload == Payload::SentToNeighbours;
       const int peers = neighbours ? (comm != nullptr ? neighbours_of(*comm) : 0) : members;
-      const bool other_side =
-          call.in_place(row.send_buffer) && (row.receive_count >= 0 || row.receive_counts >= 0);
+      const bool other_side = call.in_place(row.send_buffer) && (row.receive_count >= 0 || row.receive_counts >= 0);
       amount = of_side(call, !other_side, peers, -1);
       if (row.counts < 0) {
         amount.count *= static_cast<std::uint64_t>(peers);
@@ -155,32 +156,46 @@ bool needs_status(const Call& call) {
 bool has_status(const Call& call) {
   switch (call.row.hook) {
     case HookId::MPI_Iprobe:
-    case HookId::MPI_Improbe: return *static_cast<const int*>(call.address(3)) != 0;
-    default: return true;
+    case HookId::MPI_Improbe:
+      return *static_cast<const int*>(call.address(3)) != 0;
+    default:
+      return true;
   }
 }
 
-// ---- what a call changes ---------------------------------------------------------------------------------------------
+// ---- what a call changes
+// ---------------------------------------------------------------------------------------------
 
 const char* how_made(HookId hook) {
   switch (hook) {
     case HookId::MPI_Comm_dup:
-    case HookId::MPI_Comm_dup_with_info: return "dup";
-    case HookId::MPI_Comm_split: return "split";
-    case HookId::MPI_Comm_split_type: return "split by type";
-    case HookId::MPI_Cart_create: return "cartesian grid";
-    case HookId::MPI_Cart_sub: return "subgrid";
+    case HookId::MPI_Comm_dup_with_info:
+      return "dup";
+    case HookId::MPI_Comm_split:
+      return "split";
+    case HookId::MPI_Comm_split_type:
+      return "split by type";
+    case HookId::MPI_Cart_create:
+      return "cartesian grid";
+    case HookId::MPI_Cart_sub:
+      return "subgrid";
     case HookId::MPI_Graph_create:
     case HookId::MPI_Dist_graph_create:
-    case HookId::MPI_Dist_graph_create_adjacent: return "graph";
+    case HookId::MPI_Dist_graph_create_adjacent:
+      return "graph";
     case HookId::MPI_Intercomm_create:
-    case HookId::MPI_Intercomm_create_from_groups: return "intercommunicator";
-    case HookId::MPI_Intercomm_merge: return "merge";
+    case HookId::MPI_Intercomm_create_from_groups:
+      return "intercommunicator";
+    case HookId::MPI_Intercomm_merge:
+      return "merge";
     case HookId::MPI_Comm_spawn:
-    case HookId::MPI_Comm_spawn_multiple: return "spawn";
+    case HookId::MPI_Comm_spawn_multiple:
+      return "spawn";
     case HookId::MPI_Comm_accept:
-    case HookId::MPI_Comm_connect: return "connection";
-    default: return "subset";
+    case HookId::MPI_Comm_connect:
+      return "connection";
+    default:
+      return "subset";
   }
 }
 
@@ -237,21 +252,33 @@ void before_real(Call& call, bool recording) {
     case Behaviour::FreeOp:
       forget_reduction(call.fortran ? op_from_fortran(call.number(0)) : handle_at(call.address(0)));
       break;
-    case Behaviour::RequestFree: request_freed(call.request_in(0), call.request_address(0)); break;
-    default: break;
+    case Behaviour::RequestFree:
+      request_freed(call.request_in(0), call.request_address(0));
+      break;
+    default:
+      break;
   }
 }
 
 void after_real(Call& call) {
   switch (call.row.behaviour) {
     case Behaviour::CreateComm:
-    case Behaviour::CreateCommOfGroup: comm_created(call); break;
-    case Behaviour::NameComm: communicator_renamed(call.comm_argument()); break;
+    case Behaviour::CreateCommOfGroup:
+      comm_created(call);
+      break;
+    case Behaviour::NameComm:
+      communicator_renamed(call.comm_argument());
+      break;
     case Behaviour::Prepare:
-    case Behaviour::PrepareCollective: prepared(call); return;
+    case Behaviour::PrepareCollective:
+      prepared(call);
+      return;
     case Behaviour::Start:
-    case Behaviour::Startall: started(call); return;
-    default: break;
+    case Behaviour::Startall:
+      started(call);
+      return;
+    default:
+      break;
   }
   if (call.row.request >= 0 && call.event != nullptr) {
     call.event->mpi.request =

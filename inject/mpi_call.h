@@ -10,8 +10,8 @@
 
 namespace profshim::mpi {
 
-/// Lives on the stack of the hook over the real call. `words` are the arguments at register width; in a Fortran call all
-/// of them are addresses. The accessors hide the difference.
+/// Lives on the stack of the hook over the real call. `words` are the arguments at register width; in a Fortran call
+/// all of them are addresses. The accessors hide the difference.
 struct Call {
   const Row& row;
   spool::Thread& thread;
@@ -21,10 +21,10 @@ struct Call {
   Event* event = nullptr;        // open call in the spool; null when not recorded
   Communicator* comm = nullptr;  // of a collective, or the one that is being freed
   Handle freed = 0;
-  std::uint32_t freed_id = 0;    // of that communicator: its entry may serve another one already
+  std::uint32_t freed_id = 0;  // of that communicator: its entry may serve another one already
   std::uint32_t sequence = 0;
   bool step_at_end = false;
-  StatusBuffer own_status;       // passed to the real function where the caller wants none and we need it
+  StatusBuffer own_status;  // passed to the real function where the caller wants none and we need it
 
   void* address(int i) const { return reinterpret_cast<void*>(words[i]); }
   int number(int i) const { return fortran ? *static_cast<const int*>(address(i)) : static_cast<int>(words[i]); }

@@ -89,8 +89,7 @@ StringId world_ranks_text(Handle comm, int size) {
   const Group group(ask_group, comm);
   const bool known = group.each_world_rank(size, [&](int rank) {
     all_known = all_known && rank >= 0;
-    used += static_cast<std::size_t>(
-        std::snprintf(text.get() + used, room - used, used > 1 ? ", %d" : "%d", rank));
+    used += static_cast<std::size_t>(std::snprintf(text.get() + used, room - used, used > 1 ? ", %d" : "%d", rank));
   });
   if (!known || !all_known) return 0;
   text[used++] = ']';
@@ -154,7 +153,8 @@ StringId origin_text(const char* made, const Communicator* parent) {
   const std::string_view from = parent != nullptr ? recorder::text_of(parent->name) : std::string_view{};
   if (from.empty()) return recorder::intern(made);
   const int n = std::snprintf(text, sizeof text, "%s of %.*s", made, static_cast<int>(from.size()), from.data());
-  return recorder::intern({text, static_cast<std::size_t>(n) < sizeof text ? static_cast<std::size_t>(n) : sizeof text - 1});
+  return recorder::intern(
+      {text, static_cast<std::size_t>(n) < sizeof text ? static_cast<std::size_t>(n) : sizeof text - 1});
 }
 
 /// Asks MPI about a new communicator; `salt` is what tells it from others of the same members.
@@ -188,8 +188,10 @@ void define(Communicator& comm, Handle handle) {
   if (comm.peers != comm.size || ask(ask_is_inter, handle, 0) != 0) {
     char text[600];
     const std::string_view base = recorder::text_of(name);
-    const int n = std::snprintf(text, sizeof text, "%.*s (%d remote)", static_cast<int>(base.size()), base.data(), comm.peers);
-    if (n > 0 && static_cast<std::size_t>(n) < sizeof text) name = recorder::intern({text, static_cast<std::size_t>(n)});
+    const int n =
+        std::snprintf(text, sizeof text, "%.*s (%d remote)", static_cast<int>(base.size()), base.data(), comm.peers);
+    if (n > 0 && static_cast<std::size_t>(n) < sizeof text)
+      name = recorder::intern({text, static_cast<std::size_t>(n)});
   }
   recorder::define(spool::DefinitionKind::kCommunicator, comm.id, name, world_ranks_text(handle, comm.size),
                    {static_cast<std::int64_t>(comm.identity), comm.size, comm.rank, comm.parent});
@@ -267,7 +269,8 @@ void communicator_duplicating(Communicator& parent, Handle created) {
   created = normal(created);
   const std::uint64_t salt = count_creation(parent);
   if (!is_null(created)) {
-    add(created, {mix(parent.identity, salt), 0, parent.id, parent.size, parent.peers, parent.rank, origin_text("dup", &parent)});
+    add(created, {mix(parent.identity, salt), 0, parent.id, parent.size, parent.peers, parent.rank,
+                  origin_text("dup", &parent)});
   }
 }
 

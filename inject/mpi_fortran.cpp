@@ -64,12 +64,12 @@ void initialise(RealFunction& function, const char* const (&names)[4], int* erro
     return;
   }
   if (!session::requested() || mpi_was_seen()) return real(arguments..., error);
-  const EarlyTime begin = EarlyTime::now();
+  const std::int64_t begin_ns = monotonic_ns();
   real(arguments..., error);
-  const EarlyTime end = EarlyTime::now();
+  const std::int64_t end_ns = monotonic_ns();
   if (error != nullptr && *error != 0) return;
   // Where the C function was called by the Fortran one, its hook has done this already.
-  if (mpi_is_up(nullptr)) record_initialisation(hook, begin, end, true);
+  if (mpi_is_up(nullptr)) record_initialisation(hook, end_ns - begin_ns, true);
 }
 
 }  // namespace
@@ -79,19 +79,20 @@ void initialise(RealFunction& function, const char* const (&names)[4], int* erro
 #define MPI_STRIP(...) __VA_ARGS__
 
 /// The variable part is the Fortran name: rows without one give nothing.
-#define MPI_FORTRAN(hook, capitals, parameters, arguments, ...)                                                     \
-  __VA_OPT__(MPI_EXPORTED __VA_ARGS__##_ parameters {                                                               \
-    ::profshim::mpi::FortranHookOf<::profshim::HookId::hook, false>::call(                                          \
-        {#__VA_ARGS__ "_", #__VA_ARGS__, #__VA_ARGS__ "__", #capitals}, MPI_STRIP arguments);                       \
-  } MPI_EXPORTED __VA_ARGS__ parameters __attribute__((alias(#__VA_ARGS__ "_")));                                   \
-             MPI_EXPORTED __VA_ARGS__##__ parameters __attribute__((alias(#__VA_ARGS__ "_")));                      \
-             MPI_EXPORTED capitals parameters __attribute__((alias(#__VA_ARGS__ "_")));                             \
-             MPI_EXPORTED __VA_ARGS__##_f08_ parameters {                                                           \
-               ::profshim::mpi::FortranHookOf<::profshim::HookId::hook, true>::call({#__VA_ARGS__ "_f08_"},         \
-                                                                                    MPI_STRIP arguments);           \
-             })
+#define MPI_FORTRAN(hook, capitals, parameters, arguments, ...)                                      \
+  __VA_OPT__(                                                                                        \
+      MPI_EXPORTED __VA_ARGS__##_ parameters {                                                       \
+        ::profshim::mpi::FortranHookOf<::profshim::HookId::hook, false>::call(                       \
+            {#__VA_ARGS__ "_", #__VA_ARGS__, #__VA_ARGS__ "__", #capitals}, MPI_STRIP arguments);    \
+      } MPI_EXPORTED __VA_ARGS__ parameters __attribute__((alias(#__VA_ARGS__ "_")));                \
+      MPI_EXPORTED __VA_ARGS__##__ parameters __attribute__((alias(#__VA_ARGS__ "_")));              \
+      MPI_EXPORTED capitals parameters __attribute__((alias(#__VA_ARGS__ "_")));                     \
+      MPI_EXPORTED __VA_ARGS__##_f08_ parameters {                                                   \
+        ::profshim::mpi::FortranHookOf<::profshim::HookId::hook, true>::call({#__VA_ARGS__ "_f08_"}, \
+                                                                             MPI_STRIP arguments);   \
+      })
 
-#define HOOK(name, fortran, capitals, behaviour, payload, ...)                                                \
+#define HOOK(name, fortran, capitals, behaviour, payload, ...)                                                       \
   MPI_FORTRAN(name, capitals, (MPI_EACH(MPI_ADDRESS, __VA_ARGS__) __VA_OPT__(, ) int* error, std::uintptr_t hidden), \
               (MPI_EACH(MPI_NAME, __VA_ARGS__) __VA_OPT__(, ) error, hidden), fortran)
 #include "profshim/hooks/mpi.def"
@@ -107,8 +108,8 @@ MPI_EXPORTED mpi_init__(int* error) __attribute__((alias("mpi_init_")));
 MPI_EXPORTED MPI_INIT(int* error) __attribute__((alias("mpi_init_")));
 MPI_EXPORTED mpi_init_f08_(int* error) {
   static constinit profshim::mpi::RealFunction function;
-  profshim::mpi::initialise<profshim::HookId::MPI_Init>(
-      function, {"mpi_init_f08_", "mpi_init_", "mpi_init", "MPI_INIT"}, error);
+  profshim::mpi::initialise<profshim::HookId::MPI_Init>(function,
+                                                        {"mpi_init_f08_", "mpi_init_", "mpi_init", "MPI_INIT"}, error);
 }
 
 MPI_EXPORTED mpi_init_thread_(int* required, int* provided, int* error) {

@@ -1,5 +1,5 @@
-// A small lock-free map from a handle to one word, for what MPI would have to be asked otherwise. Bounded: when there is
-// no room the answer is simply not remembered.
+// A small lock-free map from a handle to one word, for what MPI would have to be asked otherwise. Bounded: when there
+// is no room the answer is simply not remembered.
 #pragma once
 
 #include <atomic>

@@ -62,12 +62,12 @@ struct CHook<hook, std::index_sequence<i...>> {
   }
 
   static int first_call(Signature* real, Argument<i>... arguments) {
-    const EarlyTime begin = EarlyTime::now();
+    const std::int64_t begin_ns = monotonic_ns();
     const int result = real(arguments...);
-    const EarlyTime end = EarlyTime::now();
+    const std::int64_t end_ns = monotonic_ns();
     if (result != 0) return result;
     if constexpr (kRow.behaviour == Behaviour::Initialise) {
-      if (mpi_is_up(nullptr)) record_initialisation(hook, begin, end, false);
+      if (mpi_is_up(nullptr)) record_initialisation(hook, end_ns - begin_ns, false);
     } else {
       const std::uint64_t words[] = {widened(arguments)...};
       mpi_is_up(reinterpret_cast<const void*>(words[kRow.new_comm]));
@@ -83,10 +83,10 @@ using CHookOf = CHook<hook, std::make_index_sequence<RowOf<hook>::kArguments>>;
 }  // namespace profshim::mpi
 
 // The next MPI_X of the process if there is one, so that other preloaded tools stay in the chain; else PMPI_X.
-#define HOOK(name, fortran, capitals, behaviour, payload, ...)                                                \
-  extern "C" __attribute__((visibility("default"))) int name(MPI_EACH(MPI_PARAMETER, __VA_ARGS__)) {          \
-    return ::profshim::mpi::CHookOf<::profshim::HookId::name>::call({#name, "P" #name} __VA_OPT__(, )         \
-                                                                        MPI_EACH(MPI_NAME, __VA_ARGS__));     \
+#define HOOK(name, fortran, capitals, behaviour, payload, ...)                                            \
+  extern "C" __attribute__((visibility("default"))) int name(MPI_EACH(MPI_PARAMETER, __VA_ARGS__)) {      \
+    return ::profshim::mpi::CHookOf<::profshim::HookId::name>::call({#name, "P" #name} __VA_OPT__(, )     \
+                                                                        MPI_EACH(MPI_NAME, __VA_ARGS__)); \
   }
 #include "profshim/hooks/mpi.def"
 #undef HOOK

@@ -1,6 +1,7 @@
 #include "mpi_lifecycle.h"
 
 #include <atomic>
+#include <cstdio>
 
 #include "activation.h"
 #include "mpi_communicators.h"
@@ -28,16 +29,6 @@ Rank rank_in(Handle comm, bool world) {
 
 }  // namespace
 
-EarlyTime EarlyTime::now() {
-#if defined(__x86_64__)
-  return {__rdtsc(), static_cast<Ticks>(monotonic_ns())};
-#else
-  return {0, static_cast<Ticks>(monotonic_ns())};
-#endif
-}
-
-Ticks EarlyTime::ticks() const { return clock_detail::kind == ClockKind::kTsc ? counter : monotonic; }
-
 bool mpi_was_seen() { return seen.test(std::memory_order_relaxed); }
 
 bool mpi_is_up(const void* session_comm) {
@@ -50,17 +41,22 @@ bool mpi_is_up(const void* session_comm) {
   return true;
 }
 
-void record_initialisation(HookId hook, const EarlyTime& begin, const EarlyTime& end, bool fortran) {
+void record_initialisation(HookId hook, std::int64_t duration_ns, bool fortran) {
   if (!recorder::mode_has(recorder::kArmed | recorder::kMpi)) return;
   spool::Thread* const thread = recorder::this_thread();
   if (thread == nullptr) return;
   Event event;
   event.hook = hook;
-  event.begin = begin.ticks();
-  event.end = end.ticks();
-  event.flags = fortran ? kFortran : 0;
+  // The window opens after the real call, so the slice stands at its beginning; how long the call took is a fact.
+  event.begin = ticks();
+  event.end = ticks();
+  event.flags = static_cast<std::uint8_t>(kBeganEarlier | (fortran ? kFortran : 0));
   event.mpi = {0, 0, 1, 0, kNone32, kNone32, 0, 0, 0};
   recorder::commit(*thread, event);
+  char duration[24];
+  const int n = std::snprintf(duration, sizeof duration, "%lld", static_cast<long long>(duration_ns));
+  recorder::define(spool::DefinitionKind::kFact, 0, recorder::intern("mpi_init_ns"),
+                   recorder::intern({duration, static_cast<std::size_t>(n)}));
 }
 
 }  // namespace profshim::mpi

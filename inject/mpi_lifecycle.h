@@ -6,20 +6,13 @@
 
 namespace profshim::mpi {
 
-/// A moment before it is known which clock will be used.
-struct EarlyTime {
-  Ticks counter, monotonic;
-  static EarlyTime now();
-  Ticks ticks() const;
-};
-
 /// Has mpi_is_up() been called?
 bool mpi_was_seen();
-/// A communicator that this process may take its rank from exists now: MPI_COMM_WORLD after MPI_Init (null), or the first
-/// one made in an MPI session (its address). Activates the session, once. Job's thread, outside any LayerScope.
+/// A communicator that this process may take its rank from exists now: MPI_COMM_WORLD after MPI_Init (null), or the
+/// first one made in an MPI session (its address). Activates the session, once. Job's thread, outside any LayerScope.
 /// True when this was the call that did it and the process records.
 bool mpi_is_up(const void* session_comm);
 /// Records the call that initialised MPI, if the recording has begun with it.
-void record_initialisation(HookId hook, const EarlyTime& begin, const EarlyTime& end, bool fortran);
+void record_initialisation(HookId hook, std::int64_t duration_ns, bool fortran);
 
 }  // namespace profshim::mpi

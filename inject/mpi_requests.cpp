@@ -6,10 +6,11 @@
 namespace profshim::mpi {
 namespace {
 
-// ---- the multimap ----------------------------------------------------------------------------------------------------
+// ---- the multimap
+// ----------------------------------------------------------------------------------------------------
 //
-// Linear probing without tombstones: an entry lies within `reach` slots of its home, `live` of them exist. Both are only
-// hints for how far to look; a slot's key decides.
+// Linear probing without tombstones: an entry lies within `reach` slots of its home, `live` of them exist. Both are
+// only hints for how far to look; a slot's key decides.
 
 constexpr std::uint32_t kSlots = 1u << 17;
 constexpr std::uint64_t kFree = 0, kClaimed = 2;  // no request has these values
@@ -91,7 +92,8 @@ std::uint64_t take(Handle handle, const void* address, Cursor& cursor) {
   return entry;
 }
 
-// ---- persistent requests ---------------------------------------------------------------------------------------------
+// ---- persistent requests
+// ---------------------------------------------------------------------------------------------
 
 struct Persistent {
   Event model;
@@ -137,7 +139,8 @@ Persistent* persistent_of(std::uint64_t entry) {
 }
 Event* slice_of(std::uint64_t entry) { return reinterpret_cast<Event*>(entry); }
 
-// ---- slices ----------------------------------------------------------------------------------------------------------
+// ---- slices
+// ----------------------------------------------------------------------------------------------------------
 
 constinit std::atomic<std::uint32_t> last_request{0};
 
@@ -161,14 +164,17 @@ bool receives(HookId hook) {
     case HookId::MPI_Imrecv:
     case HookId::MPI_Imrecv_c:
     case HookId::MPI_Recv_init:
-    case HookId::MPI_Recv_init_c: return true;
-    default: return false;
+    case HookId::MPI_Recv_init_c:
+      return true;
+    default:
+      return false;
   }
 }
 
 bool wants_status(std::uint64_t entry) {
   const Persistent* const persistent = persistent_of(entry);
-  const Event* const slice = persistent != nullptr ? persistent->slice.load(std::memory_order_relaxed) : slice_of(entry);
+  const Event* const slice =
+      persistent != nullptr ? persistent->slice.load(std::memory_order_relaxed) : slice_of(entry);
   return slice != nullptr && receives(slice->hook) && (slice->mpi.peer == kNone32 || slice->mpi.tag == kNone32);
 }
 
@@ -229,12 +235,15 @@ void request_freed(Handle request, const void* address) {
   }
 }
 
-// ---- completion ------------------------------------------------------------------------------------------------------
+// ---- completion
+// ------------------------------------------------------------------------------------------------------
 
 Completion::Completion(Call& call) : call_(call) {
   switch (call.row.behaviour) {
     case Behaviour::Wait:
-    case Behaviour::Test: n_ = 1; break;
+    case Behaviour::Test:
+      n_ = 1;
+      break;
     default:
       array_ = 1;
       n_ = call.number(0);
@@ -280,18 +289,23 @@ void Completion::finish(int result) {
   const auto index = [&](int argument) { return out(argument) - (call_.fortran ? 1 : 0); };
   switch (call_.row.behaviour) {
     case Behaviour::Wait:
-    case Behaviour::Waitall: complete_all(failed); break;
+    case Behaviour::Waitall:
+      complete_all(failed);
+      break;
     case Behaviour::Test:
       if (failed || out(1) != 0) complete_all(failed);
       break;
     case Behaviour::Testall:
       if (failed || out(2) != 0) complete_all(failed);
       break;
-    case Behaviour::Waitany: complete_one(index(2), failed); break;
+    case Behaviour::Waitany:
+      complete_one(index(2), failed);
+      break;
     case Behaviour::Testany:
       if (failed || out(3) != 0) complete_one(index(2), failed);
       break;
-    default: complete_some(failed);
+    default:
+      complete_some(failed);
   }
   for (int i = 0; i < n_; ++i) {
     if (taken_[i].entry != 0) put(taken_[i].handle, taken_[i].entry, taken_[i].address);
@@ -299,7 +313,8 @@ void Completion::finish(int result) {
 }
 
 const int* Completion::status(int k) const {
-  if (call_.row.status >= 0) return call_.ignores_status() ? nullptr : static_cast<const int*>(call_.address(call_.row.status));
+  if (call_.row.status >= 0)
+    return call_.ignores_status() ? nullptr : static_cast<const int*>(call_.address(call_.row.status));
   const int statuses = call_.row.arguments - 1;  // an array of them comes last
   const bool ignored = call_.fortran ? is_fortran_statuses_ignore(call_.address(statuses))
                                      : call_.words[statuses] == abi().status_ignore;

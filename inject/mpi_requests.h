@@ -51,7 +51,7 @@ class Completion {
   const int* status(int k) const;
 
   Call& call_;
-  int array_ = 0;     // which argument holds the requests
+  int array_ = 0;  // which argument holds the requests
   int n_ = 0;
   Ticks end_ = 0;
   Taken inline_[kInline];

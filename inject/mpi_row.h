@@ -1,5 +1,5 @@
-// What a row of hooks/mpi.def says: which argument is what. MPI has no common binary interface, so this is all we know of
-// a function; the C and the Fortran hook, and what is recorded of the call, are made from it.
+// What a row of hooks/mpi.def says: which argument is what. MPI has no common binary interface, so this is all we know
+// of a function; the C and the Fortran hook, and what is recorded of the call, are made from it.
 #pragma once
 
 #include <array>
@@ -13,21 +13,31 @@ namespace profshim::mpi {
 
 /// One argument. Several of a kind have several words: R... is the receiving side, ...W is MPI_Count instead of int.
 enum class Role : std::uint8_t {
-  Ptr,         // an address we do not look at, or whose meaning the behaviour knows
-  Text,        // char*: in Fortran the length comes as a hidden argument at the end
-  SBuf,        // send buffer, may be MPI_IN_PLACE
-  RBuf,        // receive buffer, may be MPI_IN_PLACE
-  Int,         // a number we do not look at, or whose meaning the behaviour knows
-  Wide,        // MPI_Aint, MPI_Offset or MPI_Count we do not look at
-  Opaque,      // a handle we do not look at
-  Count, CountW, RCount, RCountW,      // elements
-  Counts, CountsW, RCounts, RCountsW,  // elements for each peer
+  Ptr,     // an address we do not look at, or whose meaning the behaviour knows
+  Text,    // char*: in Fortran the length comes as a hidden argument at the end
+  SBuf,    // send buffer, may be MPI_IN_PLACE
+  RBuf,    // receive buffer, may be MPI_IN_PLACE
+  Int,     // a number we do not look at, or whose meaning the behaviour knows
+  Wide,    // MPI_Aint, MPI_Offset or MPI_Count we do not look at
+  Opaque,  // a handle we do not look at
+  Count,
+  CountW,
+  RCount,
+  RCountW,  // elements
+  Counts,
+  CountsW,
+  RCounts,
+  RCountsW,    // elements for each peer
   Partitions,  // the count is that of each of so many
-  Type, RType,
-  Types, RTypes,  // a datatype for each peer
+  Type,
+  RType,
+  Types,
+  RTypes,  // a datatype for each peer
   Op,
-  Peer, RPeer,  // root, destination, source, target; negative = wildcard or nobody
-  Tag, RTag,
+  Peer,
+  RPeer,  // root, destination, source, target; negative = wildcard or nobody
+  Tag,
+  RTag,
   Comm,
   NewComm,  // where the new communicator is stored
   OldComm,  // address of the communicator that goes away
@@ -41,15 +51,27 @@ enum class Behaviour : std::uint8_t {
   Plain,     // keeps the calls that MPI makes inside it from being counted as the job's
   Exchange,  // a send and a receive: two events
   Collective,
-  Prepare, PrepareCollective,  // a persistent request is made
-  Start, Startall,
-  Wait, Waitall, Waitany, Waitsome, Test, Testall, Testany,
+  Prepare,
+  PrepareCollective,  // a persistent request is made
+  Start,
+  Startall,
+  Wait,
+  Waitall,
+  Waitany,
+  Waitsome,
+  Test,
+  Testall,
+  Testany,
   RequestFree,
   CreateComm,         // collective over the parent
   CreateCommOfGroup,  // collective over the members of the new communicator only
-  FreeComm, NameComm,
-  FreeType, FreeOp,
-  Initialise, Finalise, Abort,
+  FreeComm,
+  NameComm,
+  FreeType,
+  FreeOp,
+  Initialise,
+  Finalise,
+  Abort,
 };
 
 /// What count and bytes of an event are; always of this rank's own buffer.
@@ -87,36 +109,83 @@ constexpr Row make_row(HookId hook, Behaviour behaviour, Payload payload, const 
   for (std::size_t i = 0; i < n; ++i) {
     const auto here = static_cast<std::int8_t>(i);
     switch (roles[i]) {
-      case Role::SBuf: row.send_buffer = here; break;
-      case Role::RBuf: row.receive_buffer = here; break;
+      case Role::SBuf:
+        row.send_buffer = here;
+        break;
+      case Role::RBuf:
+        row.receive_buffer = here;
+        break;
       case Role::Count:
-      case Role::CountW: row.count = here; break;
+      case Role::CountW:
+        row.count = here;
+        break;
       case Role::RCount:
-      case Role::RCountW: row.receive_count = here; break;
-      case Role::CountsW: row.wide_counts = true; [[fallthrough]];
-      case Role::Counts: row.counts = here; break;
-      case Role::RCountsW: row.wide_counts = true; [[fallthrough]];
-      case Role::RCounts: row.receive_counts = here; break;
-      case Role::Partitions: row.partitions = here; break;
-      case Role::Type: row.type = here; break;
-      case Role::RType: row.receive_type = here; break;
-      case Role::Types: row.types = here; break;
-      case Role::RTypes: row.receive_types = here; break;
-      case Role::Op: row.op = here; break;
-      case Role::Peer: row.peer = here; break;
-      case Role::RPeer: row.receive_peer = here; break;
-      case Role::Tag: row.tag = here; break;
-      case Role::RTag: row.receive_tag = here; break;
-      case Role::Comm: row.comm = here; break;
-      case Role::NewComm: row.new_comm = here; break;
-      case Role::OldComm: row.old_comm = here; break;
-      case Role::Request: row.request = here; break;
-      case Role::Status: row.status = here; break;
+      case Role::RCountW:
+        row.receive_count = here;
+        break;
+      case Role::CountsW:
+        row.wide_counts = true;
+        [[fallthrough]];
+      case Role::Counts:
+        row.counts = here;
+        break;
+      case Role::RCountsW:
+        row.wide_counts = true;
+        [[fallthrough]];
+      case Role::RCounts:
+        row.receive_counts = here;
+        break;
+      case Role::Partitions:
+        row.partitions = here;
+        break;
+      case Role::Type:
+        row.type = here;
+        break;
+      case Role::RType:
+        row.receive_type = here;
+        break;
+      case Role::Types:
+        row.types = here;
+        break;
+      case Role::RTypes:
+        row.receive_types = here;
+        break;
+      case Role::Op:
+        row.op = here;
+        break;
+      case Role::Peer:
+        row.peer = here;
+        break;
+      case Role::RPeer:
+        row.receive_peer = here;
+        break;
+      case Role::Tag:
+        row.tag = here;
+        break;
+      case Role::RTag:
+        row.receive_tag = here;
+        break;
+      case Role::Comm:
+        row.comm = here;
+        break;
+      case Role::NewComm:
+        row.new_comm = here;
+        break;
+      case Role::OldComm:
+        row.old_comm = here;
+        break;
+      case Role::Request:
+        row.request = here;
+        break;
+      case Role::Status:
+        row.status = here;
+        break;
       case Role::Ptr:
       case Role::Text:
       case Role::Int:
       case Role::Wide:
-      case Role::Opaque: break;
+      case Role::Opaque:
+        break;
     }
   }
   return row;
@@ -126,9 +195,7 @@ constexpr bool is_number(Role role) {
   return role == Role::Int || role == Role::Count || role == Role::RCount || role == Role::Partitions ||
          role == Role::Peer || role == Role::RPeer || role == Role::Tag || role == Role::RTag;
 }
-constexpr bool is_wide_number(Role role) {
-  return role == Role::Wide || role == Role::CountW || role == Role::RCountW;
-}
+constexpr bool is_wide_number(Role role) { return role == Role::Wide || role == Role::CountW || role == Role::RCountW; }
 constexpr bool is_handle(Role role) {
   return role == Role::Opaque || role == Role::Type || role == Role::RType || role == Role::Op || role == Role::Comm;
 }
@@ -152,8 +219,10 @@ constexpr bool completes_requests(Behaviour behaviour) {
     case Behaviour::Waitsome:
     case Behaviour::Test:
     case Behaviour::Testall:
-    case Behaviour::Testany: return true;
-    default: return false;
+    case Behaviour::Testany:
+      return true;
+    default:
+      return false;
   }
 }
 

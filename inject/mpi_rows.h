@@ -9,12 +9,12 @@ namespace profshim::mpi {
 template <HookId hook>
 struct RowOf;
 
-#define HOOK(name, fortran, capitals, behaviour, payload, ...)                                          \
-  template <>                                                                                           \
-  struct RowOf<HookId::name> {                                                                          \
+#define HOOK(name, fortran, capitals, behaviour, payload, ...)                                                     \
+  template <>                                                                                                      \
+  struct RowOf<HookId::name> {                                                                                     \
     static constexpr std::size_t kArguments = std::initializer_list<Role>{MPI_EACH(MPI_ROLE, __VA_ARGS__)}.size(); \
-    static constexpr std::array<Role, kArguments> kRoles{MPI_EACH(MPI_ROLE, __VA_ARGS__)};              \
-    static constexpr Row kRow = make_row(HookId::name, Behaviour::behaviour, Payload::payload, kRoles); \
+    static constexpr std::array<Role, kArguments> kRoles{MPI_EACH(MPI_ROLE, __VA_ARGS__)};                         \
+    static constexpr Row kRow = make_row(HookId::name, Behaviour::behaviour, Payload::payload, kRoles);            \
   };
 #include "profshim/hooks/mpi.def"
 #undef HOOK

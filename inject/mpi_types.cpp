@@ -11,9 +11,9 @@
 namespace profshim::mpi {
 namespace {
 
-constinit HandleCache datatypes;   // handle -> size << 16 | id
-constinit HandleCache known_names; // hash of name and size -> id: types made and freed in a loop share a definition
-constinit HandleCache reductions;  // handle -> id
+constinit HandleCache datatypes;    // handle -> size << 16 | id
+constinit HandleCache known_names;  // hash of name and size -> id: types made and freed in a loop share a definition
+constinit HandleCache reductions;   // handle -> id
 constinit std::atomic<std::uint32_t> datatype_ids{0}, reduction_ids{0}, user_reductions{0};
 
 std::uint16_t next_id(std::atomic<std::uint32_t>& ids) {
@@ -33,8 +33,10 @@ Handle null_datatype() {
       static const Handle null = data_handle("ompi_mpi_datatype_null");
       return null;
     }
-    case Implementation::kMpich: return 0x0c000000;
-    default: return 0x200;
+    case Implementation::kMpich:
+      return 0x0c000000;
+    default:
+      return 0x200;
   }
 }
 
@@ -62,20 +64,23 @@ struct KnownOperation {
   std::uint32_t mpich, standard;
 };
 constexpr KnownOperation kOperations[] = {
-    {"MPI_MAX", "ompi_mpi_op_max", 0x58000001, 0x23},       {"MPI_MIN", "ompi_mpi_op_min", 0x58000002, 0x22},
-    {"MPI_SUM", "ompi_mpi_op_sum", 0x58000003, 0x21},       {"MPI_PROD", "ompi_mpi_op_prod", 0x58000004, 0x24},
-    {"MPI_LAND", "ompi_mpi_op_land", 0x58000005, 0x30},     {"MPI_BAND", "ompi_mpi_op_band", 0x58000006, 0x28},
-    {"MPI_LOR", "ompi_mpi_op_lor", 0x58000007, 0x31},       {"MPI_BOR", "ompi_mpi_op_bor", 0x58000008, 0x29},
-    {"MPI_LXOR", "ompi_mpi_op_lxor", 0x58000009, 0x32},     {"MPI_BXOR", "ompi_mpi_op_bxor", 0x5800000a, 0x2a},
-    {"MPI_MINLOC", "ompi_mpi_op_minloc", 0x5800000b, 0x38}, {"MPI_MAXLOC", "ompi_mpi_op_maxloc", 0x5800000c, 0x39},
+    {"MPI_MAX", "ompi_mpi_op_max", 0x58000001, 0x23},         {"MPI_MIN", "ompi_mpi_op_min", 0x58000002, 0x22},
+    {"MPI_SUM", "ompi_mpi_op_sum", 0x58000003, 0x21},         {"MPI_PROD", "ompi_mpi_op_prod", 0x58000004, 0x24},
+    {"MPI_LAND", "ompi_mpi_op_land", 0x58000005, 0x30},       {"MPI_BAND", "ompi_mpi_op_band", 0x58000006, 0x28},
+    {"MPI_LOR", "ompi_mpi_op_lor", 0x58000007, 0x31},         {"MPI_BOR", "ompi_mpi_op_bor", 0x58000008, 0x29},
+    {"MPI_LXOR", "ompi_mpi_op_lxor", 0x58000009, 0x32},       {"MPI_BXOR", "ompi_mpi_op_bxor", 0x5800000a, 0x2a},
+    {"MPI_MINLOC", "ompi_mpi_op_minloc", 0x5800000b, 0x38},   {"MPI_MAXLOC", "ompi_mpi_op_maxloc", 0x5800000c, 0x39},
     {"MPI_REPLACE", "ompi_mpi_op_replace", 0x5800000d, 0x3c}, {"MPI_NO_OP", "ompi_mpi_op_no_op", 0x5800000e, 0x3d},
 };
 
 Handle handle_of(const KnownOperation& operation) {
   switch (abi().implementation) {
-    case Implementation::kOpenMpi: return data_handle(operation.open_mpi);
-    case Implementation::kMpich: return operation.mpich;
-    default: return operation.standard;
+    case Implementation::kOpenMpi:
+      return data_handle(operation.open_mpi);
+    case Implementation::kMpich:
+      return operation.mpich;
+    default:
+      return operation.standard;
   }
 }
 

@@ -8,8 +8,8 @@
 namespace profshim::mpi {
 
 struct Datatype {
-  std::uint16_t id = 0;     // Definition of kind kDatatype; 0 = no room was left
-  std::int64_t size = 0;    // bytes of one element
+  std::uint16_t id = 0;   // Definition of kind kDatatype; 0 = no room was left
+  std::int64_t size = 0;  // bytes of one element
 };
 
 /// Any thread, inside a LayerScope.

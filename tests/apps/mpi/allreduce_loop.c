@@ -19,7 +19,6 @@ int main(int argc, char** argv) {
     for (int i = 0; i < elements; ++i) failures += data[i] != (double)step * size;
   }
   free(data);
-  COUNT(MPI_Finalize)();
-  print_counts(rank);
+  finalize_and_print_counts();
   return failures != 0;
 }

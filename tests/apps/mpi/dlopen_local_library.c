@@ -13,7 +13,6 @@ int run_mpi_job(void) {
     COUNT(MPI_Allreduce)(&one, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
     failures += sum != size;
   }
-  COUNT(MPI_Finalize)();
-  print_counts(rank);
+  finalize_and_print_counts();
   return failures != 0;
 }

@@ -21,45 +21,45 @@ static MPI_Comm graph; /* a ring: one neighbour to send to, one to receive from 
 static MPI_Request request;
 
 #define WAIT_ONE() COUNT(MPI_Wait)(&request, MPI_STATUS_IGNORE)
-#define POSTED(...)     \
-  do {                  \
-    __VA_ARGS__;        \
-    WAIT_ONE();         \
+#define POSTED(...) \
+  do {              \
+    __VA_ARGS__;    \
+    WAIT_ONE();     \
   } while (0)
 /* A persistent operation: made, started twice, freed. */
-#define PREPARED(...)                             \
-  do {                                            \
-    __VA_ARGS__;                                  \
-    for (int turn = 0; turn < 2; ++turn) {        \
-      COUNT(MPI_Start)(&request);                 \
-      WAIT_ONE();                                 \
-    }                                             \
-    COUNT(MPI_Request_free)(&request);            \
+#define PREPARED(...)                      \
+  do {                                     \
+    __VA_ARGS__;                           \
+    for (int turn = 0; turn < 2; ++turn) { \
+      COUNT(MPI_Start)(&request);          \
+      WAIT_ONE();                          \
+    }                                      \
+    COUNT(MPI_Request_free)(&request);     \
   } while (0)
 
 /* One list for all forms of a collective: X, IX, X_init, with and without large counts. */
-#define COLLECTIVES(P, ALLGATHER, S, C, K, D, W)                                                            \
-  S(P(Barrier, barrier), (K))                                                                               \
-  C(P(Bcast, bcast), (in, 4, MPI_DOUBLE, 0, K))                                                             \
-  C(P(Gather, gather), (out, 2, MPI_DOUBLE, in, 2, MPI_DOUBLE, 0, K))                                       \
-  C(P(Gatherv, gatherv), (out, 1, MPI_DOUBLE, in, D, W, MPI_DOUBLE, 0, K))                                  \
-  C(P(Scatter, scatter), (out, 2, MPI_DOUBLE, in, 2, MPI_DOUBLE, 0, K))                                     \
-  C(P(Scatterv, scatterv), (out, D, W, MPI_DOUBLE, in, 1, MPI_DOUBLE, 0, K))                                \
-  C(P(Allgather, allgather), (out, 1, MPI_DOUBLE, in, 1, MPI_DOUBLE, K))                                    \
-  C(P(Allgatherv, allgatherv), (out, 1, MPI_DOUBLE, in, D, W, MPI_DOUBLE, K))                               \
-  C(P(Alltoall, alltoall), (out, 1, MPI_DOUBLE, in, 1, MPI_DOUBLE, K))                                      \
-  C(P(Alltoallv, alltoallv), (out, D, W, MPI_DOUBLE, in, D, W, MPI_DOUBLE, K))                              \
-  C(P(Alltoallw, alltoallw), (out, D, W, types, in, D, W, types, K))                                        \
-  C(P(Reduce, reduce), (out, in, 2, MPI_DOUBLE, MPI_SUM, 0, K))                                             \
-  C(P(Allreduce, allreduce), (out, in, 2, MPI_DOUBLE, MPI_MAX, K))                                          \
-  C(P(Reduce_scatter, reduce_scatter), (out, in, D, MPI_DOUBLE, MPI_MIN, K))                                \
-  C(P(Reduce_scatter_block, reduce_scatter_block), (out, in, 1, MPI_DOUBLE, MPI_PROD, K))                   \
-  C(P(Scan, scan), (out, in, 1, MPI_DOUBLE, MPI_SUM, K))                                                    \
-  C(P(Exscan, exscan), (out, in, 1, MPI_DOUBLE, MPI_SUM, K))                                                \
-  C(P(Neighbor_allgather, neighbor_allgather), (out, 1, MPI_DOUBLE, in, 1, MPI_DOUBLE, graph))              \
-  C(P(Neighbor_allgatherv, neighbor_allgatherv), (out, 1, MPI_DOUBLE, in, D, W, MPI_DOUBLE, graph))         \
-  C(P(Neighbor_alltoall, neighbor_alltoall), (out, 1, MPI_DOUBLE, in, 1, MPI_DOUBLE, graph))                \
-  C(P(Neighbor_alltoallv, neighbor_alltoallv), (out, D, W, MPI_DOUBLE, in, D, W, MPI_DOUBLE, graph))        \
+#define COLLECTIVES(P, S, C, K, D, W)                                                                \
+  S(P(Barrier, barrier), (K))                                                                        \
+  C(P(Bcast, bcast), (in, 4, MPI_DOUBLE, 0, K))                                                      \
+  C(P(Gather, gather), (out, 2, MPI_DOUBLE, in, 2, MPI_DOUBLE, 0, K))                                \
+  C(P(Gatherv, gatherv), (out, 1, MPI_DOUBLE, in, D, W, MPI_DOUBLE, 0, K))                           \
+  C(P(Scatter, scatter), (out, 2, MPI_DOUBLE, in, 2, MPI_DOUBLE, 0, K))                              \
+  C(P(Scatterv, scatterv), (out, D, W, MPI_DOUBLE, in, 1, MPI_DOUBLE, 0, K))                         \
+  C(P(Allgather, allgather), (out, 1, MPI_DOUBLE, in, 1, MPI_DOUBLE, K))                             \
+  C(P(Allgatherv, allgatherv), (out, 1, MPI_DOUBLE, in, D, W, MPI_DOUBLE, K))                        \
+  C(P(Alltoall, alltoall), (out, 1, MPI_DOUBLE, in, 1, MPI_DOUBLE, K))                               \
+  C(P(Alltoallv, alltoallv), (out, D, W, MPI_DOUBLE, in, D, W, MPI_DOUBLE, K))                       \
+  C(P(Alltoallw, alltoallw), (out, D, W, types, in, D, W, types, K))                                 \
+  C(P(Reduce, reduce), (out, in, 2, MPI_DOUBLE, MPI_SUM, 0, K))                                      \
+  C(P(Allreduce, allreduce), (out, in, 2, MPI_DOUBLE, MPI_MAX, K))                                   \
+  C(P(Reduce_scatter, reduce_scatter), (out, in, D, MPI_DOUBLE, MPI_MIN, K))                         \
+  C(P(Reduce_scatter_block, reduce_scatter_block), (out, in, 1, MPI_DOUBLE, MPI_PROD, K))            \
+  C(P(Scan, scan), (out, in, 1, MPI_DOUBLE, MPI_SUM, K))                                             \
+  C(P(Exscan, exscan), (out, in, 1, MPI_DOUBLE, MPI_SUM, K))                                         \
+  C(P(Neighbor_allgather, neighbor_allgather), (out, 1, MPI_DOUBLE, in, 1, MPI_DOUBLE, graph))       \
+  C(P(Neighbor_allgatherv, neighbor_allgatherv), (out, 1, MPI_DOUBLE, in, D, W, MPI_DOUBLE, graph))  \
+  C(P(Neighbor_alltoall, neighbor_alltoall), (out, 1, MPI_DOUBLE, in, 1, MPI_DOUBLE, graph))         \
+  C(P(Neighbor_alltoallv, neighbor_alltoallv), (out, D, W, MPI_DOUBLE, in, D, W, MPI_DOUBLE, graph)) \
   C(P(Neighbor_alltoallw, neighbor_alltoallw), (out, D, wide_places, types, in, D, wide_places, types, graph))
 
 #define UNWRAP(...) __VA_ARGS__
@@ -78,17 +78,17 @@ static MPI_Request request;
 
 static void collectives(void) {
   const MPI_Comm world = MPI_COMM_WORLD;
-  COLLECTIVES(NAME, , BLOCKING, BLOCKING, world, counts_of, places)
-  COLLECTIVES(NAME_I, , NONBLOCKING, NONBLOCKING, world, counts_of, places)
+  COLLECTIVES(NAME, BLOCKING, BLOCKING, world, counts_of, places)
+  COLLECTIVES(NAME_I, NONBLOCKING, NONBLOCKING, world, counts_of, places)
 #if MPI_VERSION >= 4
   static MPI_Count large_counts[kMax];
   for (int i = 0; i < kMax; ++i) large_counts[i] = counts_of[i];
-  COLLECTIVES(NAME_INIT, , PERSISTENT, PERSISTENT, world, counts_of, places)
-  COLLECTIVES(NAME_C, , SKIP, BLOCKING, world, large_counts, wide_places)
-  COLLECTIVES(NAME_I_C, , SKIP, NONBLOCKING, world, large_counts, wide_places)
-  COLLECTIVES(NAME_INIT_C, , SKIP, PERSISTENT, world, large_counts, wide_places)
+  COLLECTIVES(NAME_INIT, PERSISTENT, PERSISTENT, world, counts_of, places)
+  COLLECTIVES(NAME_C, SKIP, BLOCKING, world, large_counts, wide_places)
+  COLLECTIVES(NAME_I_C, SKIP, NONBLOCKING, world, large_counts, wide_places)
+  COLLECTIVES(NAME_INIT_C, SKIP, PERSISTENT, world, large_counts, wide_places)
 #elif defined(OMPI_HAVE_MPI_EXT_PCOLLREQ)
-  COLLECTIVES(NAME_X_INIT, , PERSISTENT, PERSISTENT, world, counts_of, places)
+  COLLECTIVES(NAME_X_INIT, PERSISTENT, PERSISTENT, world, counts_of, places)
 #endif
 }
 
@@ -113,21 +113,21 @@ static void ready_send(int kind) {
 }
 
 /* A persistent send with the receive that it needs. */
-#define PERSISTENT_SEND(send_init, recv_init)                                 \
-  do {                                                                        \
-    MPI_Request pair[2];                                                      \
-    COUNT(recv_init)(in, 4, MPI_DOUBLE, FROM_LEFT, &pair[0]);                 \
-    COUNT(send_init)(BUFFER, TO_RIGHT, &pair[1]);                             \
-    for (int turn = 0; turn < 2; ++turn) {                                    \
-      COUNT(MPI_Start)(&pair[0]);                                             \
-      COUNT(MPI_Barrier)(MPI_COMM_WORLD);                                     \
-      COUNT(MPI_Start)(&pair[1]);                                             \
-      COUNT(MPI_Waitall)(2, pair, MPI_STATUSES_IGNORE);                       \
-    }                                                                         \
-    COUNT(MPI_Startall)(2, pair);                                             \
-    COUNT(MPI_Waitall)(2, pair, MPI_STATUSES_IGNORE);                         \
-    COUNT(MPI_Request_free)(&pair[0]);                                        \
-    COUNT(MPI_Request_free)(&pair[1]);                                        \
+#define PERSISTENT_SEND(send_init, recv_init)                 \
+  do {                                                        \
+    MPI_Request pair[2];                                      \
+    COUNT(recv_init)(in, 4, MPI_DOUBLE, FROM_LEFT, &pair[0]); \
+    COUNT(send_init)(BUFFER, TO_RIGHT, &pair[1]);             \
+    for (int turn = 0; turn < 2; ++turn) {                    \
+      COUNT(MPI_Start)(&pair[0]);                             \
+      COUNT(MPI_Barrier)(MPI_COMM_WORLD);                     \
+      COUNT(MPI_Start)(&pair[1]);                             \
+      COUNT(MPI_Waitall)(2, pair, MPI_STATUSES_IGNORE);       \
+    }                                                         \
+    COUNT(MPI_Startall)(2, pair);                             \
+    COUNT(MPI_Waitall)(2, pair, MPI_STATUSES_IGNORE);         \
+    COUNT(MPI_Request_free)(&pair[0]);                        \
+    COUNT(MPI_Request_free)(&pair[1]);                        \
   } while (0)
 
 static void point_to_point(void) {
@@ -138,18 +138,18 @@ static void point_to_point(void) {
   MPI_Buffer_attach(attached, sizeof attached);
 
   /* blocking sends, into a receive that is posted first: a ring must not rely on buffering */
-#define SEND_AND_RECEIVE(send)                                 \
-  do {                                                         \
-    MPI_Request receive;                                       \
-    COUNT(MPI_Irecv)(in, 4, MPI_DOUBLE, FROM_LEFT, &receive);  \
-    COUNT(send)(BUFFER, TO_RIGHT);                             \
-    COUNT(MPI_Wait)(&receive, MPI_STATUS_IGNORE);              \
+#define SEND_AND_RECEIVE(send)                                \
+  do {                                                        \
+    MPI_Request receive;                                      \
+    COUNT(MPI_Irecv)(in, 4, MPI_DOUBLE, FROM_LEFT, &receive); \
+    COUNT(send)(BUFFER, TO_RIGHT);                            \
+    COUNT(MPI_Wait)(&receive, MPI_STATUS_IGNORE);             \
   } while (0)
-#define ISEND_AND_RECEIVE(send, receive)            \
-  do {                                              \
-    COUNT(send)(BUFFER, TO_RIGHT, &request);        \
-    RECEIVE(receive);                               \
-    WAIT_ONE();                                     \
+#define ISEND_AND_RECEIVE(send, receive)     \
+  do {                                       \
+    COUNT(send)(BUFFER, TO_RIGHT, &request); \
+    RECEIVE(receive);                        \
+    WAIT_ONE();                              \
   } while (0)
   SEND_AND_RECEIVE(MPI_Send);
   SEND_AND_RECEIVE(MPI_Bsend);
@@ -172,7 +172,9 @@ static void point_to_point(void) {
   COUNT(MPI_Mrecv)(in, 4, MPI_DOUBLE, &message, &status);
   WAIT_ONE();
   COUNT(MPI_Isend)(BUFFER, TO_RIGHT, &request);
-  for (flag = 0; !flag;) COUNT(MPI_Improbe)(FROM_LEFT, &flag, &message, &status);
+  COUNT(MPI_Probe)(FROM_LEFT, &status);
+  COUNT(MPI_Improbe)(FROM_LEFT, &flag, &message, &status);
+  if (!flag) MPI_Abort(MPI_COMM_WORLD, 3);
   MPI_Request receive;
   COUNT(MPI_Imrecv)(in, 4, MPI_DOUBLE, &message, &receive);
   COUNT(MPI_Wait)(&receive, &status);
@@ -215,26 +217,31 @@ static void completions(void) {
   MPI_Request pair[2];
   MPI_Status statuses[2];
   int index, flag, done, indices[2];
-#define POST_PAIR()                                               \
-  do {                                                            \
-    COUNT(MPI_Irecv)(in, 4, MPI_DOUBLE, FROM_LEFT, &pair[0]);     \
-    COUNT(MPI_Isend)(BUFFER, TO_RIGHT, &pair[1]);                 \
+#define POST_PAIR()                                           \
+  do {                                                        \
+    COUNT(MPI_Irecv)(in, 4, MPI_DOUBLE, FROM_LEFT, &pair[0]); \
+    COUNT(MPI_Isend)(BUFFER, TO_RIGHT, &pair[1]);             \
   } while (0)
+#define FINISH_PAIR() COUNT(MPI_Waitall)(2, pair, MPI_STATUSES_IGNORE)
   POST_PAIR();
   COUNT(MPI_Waitany)(2, pair, &index, statuses);
   COUNT(MPI_Waitany)(2, pair, &index, statuses);
   POST_PAIR();
-  for (int left_over = 2; left_over > 0; left_over -= done) COUNT(MPI_Waitsome)(2, pair, &done, indices, statuses);
+  COUNT(MPI_Waitsome)(2, pair, &done, indices, statuses);
+  FINISH_PAIR();
   POST_PAIR();
-  for (flag = 0; !flag;) COUNT(MPI_Testall)(2, pair, &flag, statuses);
+  COUNT(MPI_Testall)(2, pair, &flag, statuses);
+  FINISH_PAIR();
   POST_PAIR();
-  for (int left_over = 2; left_over > 0; left_over -= flag) COUNT(MPI_Testany)(2, pair, &index, &flag, statuses);
+  COUNT(MPI_Testany)(2, pair, &index, &flag, statuses);
+  FINISH_PAIR();
   POST_PAIR();
-  for (int left_over = 2; left_over > 0; left_over -= done) COUNT(MPI_Testsome)(2, pair, &done, indices, statuses);
+  COUNT(MPI_Testsome)(2, pair, &done, indices, statuses);
+  FINISH_PAIR();
   POST_PAIR();
-  for (flag = 0; !flag;) COUNT(MPI_Test)(&pair[0], &flag, statuses);
-  for (flag = 0; !flag;) COUNT(MPI_Request_get_status)(pair[1], &flag, statuses);
-  COUNT(MPI_Wait)(&pair[1], statuses);
+  COUNT(MPI_Request_get_status)(pair[1], &flag, statuses);
+  COUNT(MPI_Test)(&pair[0], &flag, statuses);
+  FINISH_PAIR();
   COUNT(MPI_Irecv)(in, 4, MPI_DOUBLE, left, 999, MPI_COMM_WORLD, &request);
   COUNT(MPI_Cancel)(&request);
   WAIT_ONE();
@@ -313,10 +320,9 @@ static void own_types(void) {
 
 static void one_sided(void) {
   static double memory[kMax];
-  double result[4], compare[1] = {0};
+  double result[4];
   MPI_Win win;
   void* base;
-  int flag;
   MPI_Group world, one;
   COUNT(MPI_Win_create)(memory, sizeof memory, sizeof(double), MPI_INFO_NULL, MPI_COMM_WORLD, &win);
   COUNT(MPI_Win_fence)(0, win);
@@ -340,7 +346,8 @@ static void one_sided(void) {
   POSTED(COUNT(MPI_Rput)(out, 1, MPI_DOUBLE, right, 0, 1, MPI_DOUBLE, win, &request));
   POSTED(COUNT(MPI_Rget)(in, 1, MPI_DOUBLE, right, 0, 1, MPI_DOUBLE, win, &request));
   POSTED(COUNT(MPI_Raccumulate)(out, 1, MPI_DOUBLE, right, 0, 1, MPI_DOUBLE, MPI_SUM, win, &request));
-  POSTED(COUNT(MPI_Rget_accumulate)(out, 1, MPI_DOUBLE, result, 1, MPI_DOUBLE, right, 0, 1, MPI_DOUBLE, MPI_SUM, win, &request));
+  POSTED(COUNT(MPI_Rget_accumulate)(out, 1, MPI_DOUBLE, result, 1, MPI_DOUBLE, right, 0, 1, MPI_DOUBLE, MPI_SUM, win,
+                                    &request));
 #if MPI_VERSION >= 4
   COUNT(MPI_Put_c)(out, 1, MPI_DOUBLE, right, 0, 1, MPI_DOUBLE, win);
   COUNT(MPI_Get_c)(in, 1, MPI_DOUBLE, right, 0, 1, MPI_DOUBLE, win);
@@ -349,29 +356,23 @@ static void one_sided(void) {
   POSTED(COUNT(MPI_Rput_c)(out, 1, MPI_DOUBLE, right, 0, 1, MPI_DOUBLE, win, &request));
   POSTED(COUNT(MPI_Rget_c)(in, 1, MPI_DOUBLE, right, 0, 1, MPI_DOUBLE, win, &request));
   POSTED(COUNT(MPI_Raccumulate_c)(out, 1, MPI_DOUBLE, right, 0, 1, MPI_DOUBLE, MPI_SUM, win, &request));
-  POSTED(COUNT(MPI_Rget_accumulate_c)(out, 1, MPI_DOUBLE, result, 1, MPI_DOUBLE, right, 0, 1, MPI_DOUBLE, MPI_SUM, win, &request));
+  POSTED(COUNT(MPI_Rget_accumulate_c)(out, 1, MPI_DOUBLE, result, 1, MPI_DOUBLE, right, 0, 1, MPI_DOUBLE, MPI_SUM, win,
+                                      &request));
 #endif
   COUNT(MPI_Win_flush_all)(win);
   COUNT(MPI_Win_flush_local_all)(win);
   COUNT(MPI_Win_sync)(win);
   COUNT(MPI_Win_unlock_all)(win);
-  (void)compare;
 
   MPI_Comm_group(MPI_COMM_WORLD, &world);
-  for (int turn = 0; turn < 2; ++turn) {
-    MPI_Group_incl(world, 1, &left, &one);
-    COUNT(MPI_Win_post)(one, 0, win);
-    MPI_Group_free(&one);
-    MPI_Group_incl(world, 1, &right, &one);
-    COUNT(MPI_Win_start)(one, 0, win);
-    MPI_Group_free(&one);
-    COUNT(MPI_Win_complete)(win);
-    if (turn == 0) {
-      COUNT(MPI_Win_wait)(win);
-    } else {
-      for (flag = 0; !flag;) COUNT(MPI_Win_test)(win, &flag);
-    }
-  }
+  MPI_Group_incl(world, 1, &left, &one);
+  COUNT(MPI_Win_post)(one, 0, win);
+  MPI_Group_free(&one);
+  MPI_Group_incl(world, 1, &right, &one);
+  COUNT(MPI_Win_start)(one, 0, win);
+  MPI_Group_free(&one);
+  COUNT(MPI_Win_complete)(win);
+  COUNT(MPI_Win_wait)(win);
   MPI_Group_free(&world);
   COUNT(MPI_Win_free)(&win);
 
@@ -393,23 +394,23 @@ static void one_sided(void) {
 #endif
 }
 
-#define FILE_CALLS(way, X)                                                                        \
-  COUNT(MPI_File_##way##X)(file, out, 2, MPI_DOUBLE, &status);                                    \
-  COUNT(MPI_File_##way##_all##X)(file, out, 2, MPI_DOUBLE, &status);                              \
-  COUNT(MPI_File_##way##_at##X)(file, 16 * rank, out, 2, MPI_DOUBLE, &status);                    \
-  COUNT(MPI_File_##way##_at_all##X)(file, 16 * rank, out, 2, MPI_DOUBLE, &status);                \
-  COUNT(MPI_File_##way##_shared##X)(file, out, 2, MPI_DOUBLE, &status);                           \
-  COUNT(MPI_File_##way##_ordered##X)(file, out, 2, MPI_DOUBLE, &status);                          \
-  POSTED(COUNT(MPI_File_i##way##X)(file, out, 2, MPI_DOUBLE, &request));                          \
-  POSTED(COUNT(MPI_File_i##way##_all##X)(file, out, 2, MPI_DOUBLE, &request));                    \
-  POSTED(COUNT(MPI_File_i##way##_at##X)(file, 16 * rank, out, 2, MPI_DOUBLE, &request));          \
-  POSTED(COUNT(MPI_File_i##way##_at_all##X)(file, 16 * rank, out, 2, MPI_DOUBLE, &request));      \
-  POSTED(COUNT(MPI_File_i##way##_shared##X)(file, out, 2, MPI_DOUBLE, &request));                 \
-  COUNT(MPI_File_##way##_all_begin##X)(file, out, 2, MPI_DOUBLE);                                 \
-  COUNT(MPI_File_##way##_all_end)(file, out, &status);                                            \
-  COUNT(MPI_File_##way##_at_all_begin##X)(file, 16 * rank, out, 2, MPI_DOUBLE);                   \
-  COUNT(MPI_File_##way##_at_all_end)(file, out, &status);                                         \
-  COUNT(MPI_File_##way##_ordered_begin##X)(file, out, 2, MPI_DOUBLE);                             \
+#define FILE_CALLS(way, X)                                                                   \
+  COUNT(MPI_File_##way##X)(file, out, 2, MPI_DOUBLE, &status);                               \
+  COUNT(MPI_File_##way##_all##X)(file, out, 2, MPI_DOUBLE, &status);                         \
+  COUNT(MPI_File_##way##_at##X)(file, 16 * rank, out, 2, MPI_DOUBLE, &status);               \
+  COUNT(MPI_File_##way##_at_all##X)(file, 16 * rank, out, 2, MPI_DOUBLE, &status);           \
+  COUNT(MPI_File_##way##_shared##X)(file, out, 2, MPI_DOUBLE, &status);                      \
+  COUNT(MPI_File_##way##_ordered##X)(file, out, 2, MPI_DOUBLE, &status);                     \
+  POSTED(COUNT(MPI_File_i##way##X)(file, out, 2, MPI_DOUBLE, &request));                     \
+  POSTED(COUNT(MPI_File_i##way##_all##X)(file, out, 2, MPI_DOUBLE, &request));               \
+  POSTED(COUNT(MPI_File_i##way##_at##X)(file, 16 * rank, out, 2, MPI_DOUBLE, &request));     \
+  POSTED(COUNT(MPI_File_i##way##_at_all##X)(file, 16 * rank, out, 2, MPI_DOUBLE, &request)); \
+  POSTED(COUNT(MPI_File_i##way##_shared##X)(file, out, 2, MPI_DOUBLE, &request));            \
+  COUNT(MPI_File_##way##_all_begin##X)(file, out, 2, MPI_DOUBLE);                            \
+  COUNT(MPI_File_##way##_all_end)(file, out, &status);                                       \
+  COUNT(MPI_File_##way##_at_all_begin##X)(file, 16 * rank, out, 2, MPI_DOUBLE);              \
+  COUNT(MPI_File_##way##_at_all_end)(file, out, &status);                                    \
+  COUNT(MPI_File_##way##_ordered_begin##X)(file, out, 2, MPI_DOUBLE);                        \
   COUNT(MPI_File_##way##_ordered_end)(file, out, &status)
 
 static void files(void) {
@@ -458,13 +459,17 @@ int main(int argc, char** argv) {
   struct {
     const char* name;
     void (*run)(void);
-  } parts[] = {{"collectives", collectives}, {"point_to_point", point_to_point}, {"completions", completions},
-               {"communicators", communicators}, {"types", own_types}, {"one_sided", one_sided}, {"files", files}};
+  } parts[] = {{"collectives", collectives},
+               {"point_to_point", point_to_point},
+               {"completions", completions},
+               {"communicators", communicators},
+               {"types", own_types},
+               {"one_sided", one_sided},
+               {"files", files}};
   for (size_t i = 0; i < sizeof parts / sizeof *parts; ++i) {
     if (*only == 0 || strcmp(only, parts[i].name) == 0) parts[i].run();
   }
   COUNT(MPI_Comm_free)(&graph);
-  COUNT(MPI_Finalize)();
-  print_counts(rank);
+  finalize_and_print_counts();
   return 0;
 }

@@ -41,7 +41,6 @@ int main(int argc, char** argv) {
     COUNT(MPI_Comm_free)(&copy);
     COUNT(MPI_Comm_free)(&half);
   }
-  COUNT(MPI_Finalize)();
-  print_counts(rank);
+  finalize_and_print_counts();
   return failures != 0;
 }

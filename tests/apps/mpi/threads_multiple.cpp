@@ -51,11 +51,10 @@ int main(int argc, char** argv) {
   for (MPI_Comm comm : comms) threads.emplace_back(exchange, comm, rank, size, rounds);
   for (std::thread& thread : threads) thread.join();
   for (MPI_Comm& comm : comms) COUNT(MPI_Comm_free)(&comm);
-  COUNT(MPI_Finalize)();
   count_calls("MPI_Isend", sends);
   count_calls("MPI_Irecv", receives);
   count_calls("MPI_Waitall", waits);
   count_calls("MPI_Allreduce", reductions);
-  print_counts(rank);
+  finalize_and_print_counts();
   return failures != 0;
 }
