@@ -55,7 +55,7 @@ $(OBJ)/%.o: %.cpp
 # A sanitizer's runtime cannot be linked statically into a preloaded library: those variants keep libstdc++ dynamic.
 STANDALONE := -static-libstdc++ -static-libgcc -Wl,-z,defs
 SHIM_LINK := -Wl,--version-script=inject/exports.map -Wl,--exclude-libs,ALL -Wl,-z,now -Wl,-z,relro -Wl,-z,nodelete \
-             -Wl,--gc-sections $(if $(filter release,$(VARIANT)),$(STANDALONE))
+             -Wl,--gc-sections -Wl,--as-needed $(if $(filter release,$(VARIANT)),$(STANDALONE))
 $(SHIM): $(call objects,$(SHIM_SOURCES)) inject/exports.map
 	@mkdir -p $(@D)
 	@$(if $(V),,echo "  LINK   $@")

@@ -106,7 +106,7 @@ TEST(Doctor, MpiLinkedIntoTheProgramPassesNoLoader) {
 
 TEST(Doctor, AScriptIsItsInterpreter) {
   const ScratchFolder scratch;
-  const std::string script = scratch.write("train.py", "#!/usr/bin/env python3\nfrom mpi4py import MPI\n");
+  const std::string script = scratch.write("train.py", "#!/usr/bin/python3\nfrom mpi4py import MPI\n");
   ASSERT_EQ(chmod(script.c_str(), 0755), 0);
 
   const Outcome direct = doctor({"--", script});

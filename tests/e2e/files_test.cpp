@@ -105,7 +105,7 @@ TEST(Files, OverwriteTrueReplaces) {
 
   const Outcome second = run_heat(scratch, spec);
 
-  EXPECT_TRUE(second.shim_lines().empty()) << second.err;
+  EXPECT_LE(second.shim_lines().size(), 1u) << second.err;  // the closing line of rank 0
   EXPECT_EQ(traces_below(scratch / "out"), first);
   EXPECT_NE(text_of_file(first.at(0)), text);
 }

@@ -55,7 +55,7 @@ Job endless_job(const ScratchFolder& scratch, const std::string& spec) {
 // Short windows without end: at any moment one is open, one is being written, one is being published.
 TEST(Kill, FilesWithAFinalNameAreWholeAtAnyMoment) {
   std::mt19937 random(20261121);
-  std::uniform_int_distribution<std::int64_t> delay_us(1000, 600000);
+  std::uniform_int_distribution<std::int64_t> delay_us(1000, 1500000);
   int with_files = 0;
   for (int moment = 0; moment < moments(); ++moment) {
     const ScratchFolder scratch;

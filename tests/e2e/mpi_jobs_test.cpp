@@ -76,7 +76,7 @@ TEST_P(MpiJob, CountsWhatTheProgramCounts) {
 
   EXPECT_EQ(recorded.without.ending(), recorded.with.ending()) << recorded.with.err;
   EXPECT_EQ(sorted_lines(recorded.without.out), sorted_lines(recorded.with.out));
-  EXPECT_TRUE(recorded.with.shim_lines().empty()) << recorded.with.err;
+  EXPECT_LE(recorded.with.shim_lines().size(), 1u) << recorded.with.err;  // the closing line of rank 0
   const auto printed = printed_counts(recorded.with.out);
   ASSERT_EQ(printed.size(), std::size_t{kRanks}) << recorded.with.out;
   ASSERT_EQ(recorded.traces.size(), std::size_t{kRanks}) << recorded.with.err;
@@ -103,7 +103,7 @@ TEST_P(MpiJob, NumbersCollectivesAlikeOnAllRanks) {
   for (const SeenTrace& trace : recorded.traces)
     for (const SeenEvent& event : trace.events) {
       const auto sequence = event.args.find("Seq");
-      const auto group = event.args.find("Process Group Name");
+      const auto group = event.args.find("comm id");
       if (event.phase == "X" && sequence != event.args.end() && group != event.args.end())
         calls[{group->second, sequence->second}][trace.rank()] = event.name;
     }
