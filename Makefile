@@ -59,7 +59,7 @@ SHIM_LINK := -Wl,--version-script=inject/exports.map -Wl,--exclude-libs,ALL -Wl,
 $(SHIM): $(call objects,$(SHIM_SOURCES)) inject/exports.map
 	@mkdir -p $(@D)
 	@$(if $(V),,echo "  LINK   $@")
-	$(Q)$(CXX) -shared $(SAN_LINK) $(LDFLAGS) -o $@ $(filter %.o,$^) $(SHIM_LINK) -l:libz.a -ldl -pthread
+	$(Q)$(CXX) -shared $(SAN_LINK) $(LDFLAGS) -o $@ $(filter %.o,$^) -Wl,--as-needed -lc $(SHIM_LINK) -l:libz.a -ldl -pthread
 
 $(TOOL): $(call objects,$(TOOL_SOURCES))
 	@mkdir -p $(@D)
