@@ -7,6 +7,8 @@
 #include "profshim/recorder.h"
 
 namespace profshim::nvtx {
+
+constinit Domain default_domain{"", 0, nullptr, {false}, {nullptr}, {nullptr}, nullptr};
 namespace {
 
 // ---- arena
@@ -72,7 +74,6 @@ void push_front(std::atomic<T*>& head, T* node) {
 // ---- the registries
 // --------------------------------------------------------------------------------------------------
 
-constinit Domain default_domain{"", 0, nullptr, {false}, {nullptr}, {nullptr}, nullptr};
 constinit std::atomic<Domain*> domains{nullptr};
 constinit std::atomic<std::uint32_t> next_domain{1};
 constinit std::atomic<std::uint64_t> next_schema{NVTX_PAYLOAD_SCHEMA_ID_DYNAMIC_START};
@@ -93,10 +94,6 @@ std::uint64_t add_schema(Domain& domain, Schema* schema, std::uint64_t id) {
 }
 
 }  // namespace
-
-Domain& domain_of(nvtxDomainHandle_t handle) {
-  return handle == nullptr ? default_domain : *reinterpret_cast<Domain*>(handle);
-}
 
 Domain* make_domain(const char* name, nvtxDomainHandle_t theirs) {
   if (name == nullptr) name = "";

@@ -62,8 +62,11 @@ struct RegisteredString {
 
 inline constexpr std::string_view kUnnamed = "(unnamed)";  // a range or mark without a message
 
+extern constinit Domain default_domain;
 /// A handle of the job's; null is the default domain.
-Domain& domain_of(nvtxDomainHandle_t handle);
+inline Domain& domain_of(nvtxDomainHandle_t handle) {
+  return handle == nullptr ? default_domain : *reinterpret_cast<Domain*>(handle);
+}
 
 /// The domain of that name, made at its first use; libraries that use one name share it. Null when the arena is full.
 Domain* make_domain(const char* name, nvtxDomainHandle_t theirs);

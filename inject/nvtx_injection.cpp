@@ -68,7 +68,8 @@ template <class Call>
 /// Calls `call` with what the attributes say. A structure shorter than today's counts as zeros behind its end.
 template <class Call>
 auto with_attributes(const nvtxEventAttributes_t* attributes, const Call& call) {
-  if (attributes == nullptr || !listening()) return call(Annotation{});
+  if (!listening()) return call.quiet();
+  if (attributes == nullptr) return call(Annotation{});
   nvtxEventAttributes_t whole;
   if (attributes->size < sizeof whole) {
     whole = nvtxEventAttributes_t{};
@@ -84,13 +85,14 @@ auto with_attributes(const nvtxEventAttributes_t* attributes, const Call& call) 
 
 template <class Call>
 auto with_text(const char* text, const Call& call) {
+  if (!listening()) return call.quiet();
   Annotation annotation;
-  if (listening()) annotation.text = view_of(text);
+  annotation.text = view_of(text);
   return call(annotation);
 }
 template <class Call>
 auto with_text(const wchar_t* text, const Call& call) {
-  return listening() ? with_wide(Annotation{}, text, call) : call(Annotation{});
+  return listening() ? with_wide(Annotation{}, text, call) : call.quiet();
 }
 
 nvtxDomainHandle_t theirs(nvtxDomainHandle_t domain) { return domain_of(domain).theirs; }
@@ -98,15 +100,25 @@ nvtxDomainHandle_t theirs(nvtxDomainHandle_t domain) { return domain_of(domain).
 // ---- ranges and marks
 // ------------------------------------------------------------------------------------------------
 
-const auto push_to = [](nvtxDomainHandle_t domain) {
-  return [domain](const Annotation& a) { return push(domain_of(domain), a); };
+/// What a callback does with its annotation, and what it answers while nobody listens.
+struct PushTo {
+  nvtxDomainHandle_t domain;
+  int operator()(const Annotation& a) const { return push(domain_of(domain), a); }
+  int quiet() const { return NVTX_NO_PUSH_POP_TRACKING; }
 };
-const auto start_in = [](nvtxDomainHandle_t domain) {
-  return [domain](const Annotation& a) { return start(domain_of(domain), a); };
+struct StartIn {
+  nvtxDomainHandle_t domain;
+  nvtxRangeId_t operator()(const Annotation& a) const { return start(domain_of(domain), a); }
+  nvtxRangeId_t quiet() const { return 0; }
 };
-const auto mark_in = [](nvtxDomainHandle_t domain) {
-  return [domain](const Annotation& a) { mark(domain_of(domain), a); };
+struct MarkIn {
+  nvtxDomainHandle_t domain;
+  void operator()(const Annotation& a) const { mark(domain_of(domain), a); }
+  void quiet() const {}
 };
+int popped(nvtxDomainHandle_t domain) {
+  return listening() ? pop(domain_of(domain), nullptr, 0) : NVTX_NO_PUSH_POP_TRACKING;
+}
 
 /// The range id that the job gets: the other tool's, tied to ours, where there is one.
 template <class Theirs, class... Args>
@@ -120,50 +132,50 @@ nvtxRangeId_t public_id(nvtxRangeId_t ours, Theirs next, Args... args) {
 nvtxRangeId_t our_id(nvtxRangeId_t id, bool chained) { return chained ? chain::untie(id) : id; }
 
 void mark_a(const char* text) {
-  with_text(text, mark_in(nullptr));
+  with_text(text, MarkIn{nullptr});
   if (const auto next = CHAINED_CORE(MarkA)) next(text);
 }
 void mark_w(const wchar_t* text) {
-  with_text(text, mark_in(nullptr));
+  with_text(text, MarkIn{nullptr});
   if (const auto next = CHAINED_CORE(MarkW)) next(text);
 }
 void mark_ex(const nvtxEventAttributes_t* a) {
-  with_attributes(a, mark_in(nullptr));
+  with_attributes(a, MarkIn{nullptr});
   if (const auto next = CHAINED_CORE(MarkEx); next != nullptr && a != nullptr) {
     const nvtxEventAttributes_t for_them = chain::translated(a);
     next(&for_them);
   }
 }
 int push_a(const char* text) {
-  const int level = with_text(text, push_to(nullptr));
+  const int level = with_text(text, PushTo{nullptr});
   const auto next = CHAINED_CORE(RangePushA);
   return next != nullptr ? next(text) : level;
 }
 int push_w(const wchar_t* text) {
-  const int level = with_text(text, push_to(nullptr));
+  const int level = with_text(text, PushTo{nullptr});
   const auto next = CHAINED_CORE(RangePushW);
   return next != nullptr ? next(text) : level;
 }
 int push_ex(const nvtxEventAttributes_t* a) {
-  const int level = with_attributes(a, push_to(nullptr));
+  const int level = with_attributes(a, PushTo{nullptr});
   const auto next = CHAINED_CORE(RangePushEx);
   if (next == nullptr || a == nullptr) return level;
   const nvtxEventAttributes_t for_them = chain::translated(a);
   return next(&for_them);
 }
 int pop_default() {
-  const int level = pop(domain_of(nullptr), nullptr, 0);
+  const int level = popped(nullptr);
   const auto next = CHAINED_CORE(RangePop);
   return next != nullptr ? next() : level;
 }
 nvtxRangeId_t start_a(const char* text) {
-  return public_id(with_text(text, start_in(nullptr)), CHAINED_CORE(RangeStartA), text);
+  return public_id(with_text(text, StartIn{nullptr}), CHAINED_CORE(RangeStartA), text);
 }
 nvtxRangeId_t start_w(const wchar_t* text) {
-  return public_id(with_text(text, start_in(nullptr)), CHAINED_CORE(RangeStartW), text);
+  return public_id(with_text(text, StartIn{nullptr}), CHAINED_CORE(RangeStartW), text);
 }
 nvtxRangeId_t start_ex(const nvtxEventAttributes_t* a) {
-  const nvtxRangeId_t ours = with_attributes(a, start_in(nullptr));
+  const nvtxRangeId_t ours = with_attributes(a, StartIn{nullptr});
   const auto next = CHAINED_CORE(RangeStartEx);
   if (next == nullptr || a == nullptr) return ours;
   const nvtxEventAttributes_t for_them = chain::translated(a);
@@ -176,14 +188,14 @@ void end_default(nvtxRangeId_t id) {
 }
 
 void domain_mark(nvtxDomainHandle_t domain, const nvtxEventAttributes_t* a) {
-  with_attributes(a, mark_in(domain));
+  with_attributes(a, MarkIn{domain});
   if (const auto next = CHAINED_CORE2(DomainMarkEx); next != nullptr && a != nullptr) {
     const nvtxEventAttributes_t for_them = chain::translated(a);
     next(theirs(domain), &for_them);
   }
 }
 nvtxRangeId_t domain_start(nvtxDomainHandle_t domain, const nvtxEventAttributes_t* a) {
-  const nvtxRangeId_t ours = with_attributes(a, start_in(domain));
+  const nvtxRangeId_t ours = with_attributes(a, StartIn{domain});
   const auto next = CHAINED_CORE2(DomainRangeStartEx);
   if (next == nullptr || a == nullptr) return ours;
   const nvtxEventAttributes_t for_them = chain::translated(a);
@@ -195,14 +207,14 @@ void domain_end(nvtxDomainHandle_t domain, nvtxRangeId_t id) {
   if (next != nullptr) next(theirs(domain), id);
 }
 int domain_push(nvtxDomainHandle_t domain, const nvtxEventAttributes_t* a) {
-  const int level = with_attributes(a, push_to(domain));
+  const int level = with_attributes(a, PushTo{domain});
   const auto next = CHAINED_CORE2(DomainRangePushEx);
   if (next == nullptr || a == nullptr) return level;
   const nvtxEventAttributes_t for_them = chain::translated(a);
   return next(theirs(domain), &for_them);
 }
 int domain_pop(nvtxDomainHandle_t domain) {
-  const int level = pop(domain_of(domain), nullptr, 0);
+  const int level = popped(domain);
   const auto next = CHAINED_CORE2(DomainRangePop);
   return next != nullptr ? next(theirs(domain)) : level;
 }

@@ -13,7 +13,7 @@ using recorder::kArmed;
 using recorder::kNvtx;
 using recorder::kNvtxSteps;
 
-/// NvtxArgs::reserved[0] of an open range.
+/// NvtxArgs::reserved of an open range: [0] these flags, [1] its nesting level. Zero again in what is committed.
 enum : std::uint8_t { kIsMarker = 1 };
 
 bool recording(std::uint32_t mode) { return (mode & (kArmed | kNvtx)) == (kArmed | kNvtx); }
@@ -41,6 +41,7 @@ Marker find_marker(const Annotation& a) {
   Marker marker;
   RegisteredString* const string = a.string;
   const std::string_view text = text_of(a);
+  if (!session::may_be_marker(text)) return marker;  // nearly all of them
   if (string == nullptr || string->epoch.load(std::memory_order_relaxed) != Match::kNo) {
     const bool epoch = session::is_epoch_marker(text);
     if (string != nullptr) string->epoch.store(epoch ? Match::kYes : Match::kNo, std::memory_order_relaxed);
@@ -107,16 +108,18 @@ bool is_range(const Event& event, std::uint32_t domain) {
          event.nvtx.domain == domain;
 }
 
-int level_of(const spool::Thread& t, std::uint32_t domain) {
-  int level = 0;
-  for (std::uint32_t i = 0; i < t.open_calls; ++i) level += is_range(t.open[i], domain) ? 1 : 0;
-  return level;
+/// The nesting level that a new range of this domain gets: one more than the innermost that is open.
+std::uint8_t next_level(const spool::Thread& t, std::uint32_t domain) {
+  for (std::uint32_t i = t.open_calls; i-- > 0;) {
+    if (is_range(t.open[i], domain)) return static_cast<std::uint8_t>(t.open[i].nvtx.reserved[1] + 1);
+  }
+  return 0;
 }
 
 /// Nothing is recorded now: a placeholder where one is needed.
 int push_placeholder(spool::Thread& t, Domain& domain, bool is_marker, StringId name) {
   if (t.open_calls == 0 && !is_marker && t.lost_pushes == 0) return NVTX_NO_PUSH_POP_TRACKING;
-  const int level = level_of(t, domain.id);
+  const std::uint8_t level = next_level(t, domain.id);
   Event* const open = recorder::open_call(t);
   if (open == nullptr) {
     ++t.lost_pushes;
@@ -126,6 +129,7 @@ int push_placeholder(spool::Thread& t, Domain& domain, bool is_marker, StringId 
   open->name = name;
   open->nvtx.domain = domain.id;
   open->nvtx.reserved[0] = is_marker ? kIsMarker : 0;
+  open->nvtx.reserved[1] = level;
   begin_at(*open, 1);
   return level;
 }
@@ -158,8 +162,6 @@ StartedRange* take_range(std::uint64_t& id) {
 
 }  // namespace
 
-bool listening() { return (recorder::mode() & (kNvtx | kNvtxSteps)) != 0; }
-
 int push(Domain& domain, const Annotation& a) {
   std::uint32_t mode = recorder::mode();
   if ((mode & (kNvtx | kNvtxSteps)) == 0) return NVTX_NO_PUSH_POP_TRACKING;
@@ -179,7 +181,7 @@ int push(Domain& domain, const Annotation& a) {
     }
   }
   if (!recording(mode)) return push_placeholder(*t, domain, is_marker, name);
-  const int level = level_of(*t, domain.id);
+  const std::uint8_t level = next_level(*t, domain.id);
   if (name == 0) name = name_of(a);
   Event* const open = recorder::open_call(*t);
   if (open == nullptr) {
@@ -187,7 +189,8 @@ int push(Domain& domain, const Annotation& a) {
     return level;
   }
   describe(*open, HookId::kNvtxRange, domain, a, name);
-  if (is_marker) open->nvtx.reserved[0] = kIsMarker;
+  open->nvtx.reserved[0] = is_marker ? kIsMarker : 0;
+  open->nvtx.reserved[1] = level;
   begin_at(*open, now != 0 ? now : ticks());
   return level;
 }
@@ -207,15 +210,20 @@ int pop(Domain& domain, const nvtxPayloadData_t* extended, std::size_t count) {
     if (!is_range(open, domain.id)) continue;
     const bool is_marker = (open.nvtx.reserved[0] & kIsMarker) != 0;
     const StringId name = open.name;
+    const int level = open.nvtx.reserved[1];
     if (open.hook == HookId::kNone) {
       recorder::discard(*t, open);
     } else {
-      open.nvtx.reserved[0] = 0;
       if (extended != nullptr && open.nvtx.extended == 0) add_extended(open, domain, extended, count);
-      recorder::end_at(*t, open, now);
+      if (Event* const slot = recorder::next_slot(*t)) {
+        recorder::copy_ended(*slot, open, now);
+        slot->nvtx.reserved[0] = slot->nvtx.reserved[1] = 0;
+        recorder::publish(*t);
+      }
+      recorder::discard(*t, open);
     }
     if (is_marker) marker_ended(now, name);
-    return level_of(*t, domain.id);
+    return level;
   }
   return NVTX_NO_PUSH_POP_TRACKING;
 }

@@ -10,6 +10,7 @@
 #include <string_view>
 
 #include "nvtx_handles.h"
+#include "profshim/recorder.h"
 
 namespace profshim::nvtx {
 
@@ -38,6 +39,6 @@ nvtxRangeId_t start(Domain& domain, const Annotation& annotation);
 void end(Domain& domain, nvtxRangeId_t id, const nvtxPayloadData_t* extended, std::size_t count);
 
 /// True when calls have any effect: the process is a recorded rank that wants NVTX, or NVTX makes the steps.
-bool listening();
+inline bool listening() { return (recorder::mode() & (recorder::kNvtx | recorder::kNvtxSteps)) != 0; }
 
 }  // namespace profshim::nvtx

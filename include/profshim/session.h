@@ -43,6 +43,15 @@ const Spec* spec();
 void step_boundary(Ticks at, std::optional<std::int64_t> number, StringId marker);
 /// The marker range of the step that is running has ended (NVTX): where the last step ends when no boundary follows.
 void step_marker_ended(Ticks at);
+namespace detail {
+/// One bit per byte that a step or epoch marker may begin with; all of them for a pattern that begins with a wildcard.
+extern constinit std::uint64_t marker_first_bytes[4];
+}  // namespace detail
+/// A first test of one load, for texts that are no markers.
+inline bool may_be_marker(std::string_view text) {
+  const auto first = static_cast<unsigned char>(text.empty() ? 0 : text.front());
+  return (detail::marker_first_bytes[first / 64] >> (first % 64) & 1) != 0;
+}
 /// NVTX range `text` (domain-qualified patterns are not supported): is it a step marker? `number` gets the last integer
 /// of the text. Locks the pattern of "auto" at the first match. Cheap when the first characters differ.
 bool is_step_marker(std::string_view text, std::optional<std::int64_t>& number);

@@ -219,6 +219,20 @@ void set_patterns(State& s) {
   }
 }
 
+// Before the mode says kNvtxSteps: no hook reads it earlier.
+void set_marker_first_bytes(const State& s) {
+  const auto allow = [](std::string_view prefix) {
+    if (prefix.empty()) {
+      for (std::uint64_t& word : detail::marker_first_bytes) word = ~std::uint64_t{0};
+      return;
+    }
+    const auto first = static_cast<unsigned char>(prefix.front());
+    detail::marker_first_bytes[first / 64] |= std::uint64_t{1} << (first % 64);
+  };
+  for (const StepPattern& p : s.patterns) allow(p.prefix);
+  if (!s.spec.steps.epoch.empty()) allow(glob_literal_prefix(s.spec.steps.epoch));
+}
+
 // All signals blocked: a handler of the job must never run on a thread of ours.
 bool start_thread(pthread_t& thread, void* (*body)(void*), State* s) {
   sigset_t all;
@@ -355,6 +369,7 @@ State* begin_recording(const Rank& mpi_rank) {
   fill_manifest(*s);
   define_facts(*s);
   set_patterns(*s);
+  set_marker_first_bytes(*s);
   s->event_cost_ns = recorder::measure_event_cost_ns();
   recorder::tend_pool([] { return Ticks{0}; }, std::min(64u, recorder::header().chunk_count));
   recorder::add_anchor(take_anchor());

@@ -10,6 +10,10 @@ namespace profshim::session {
 
 using recorder::kArmed;
 
+namespace detail {
+constinit std::uint64_t marker_first_bytes[4] = {};
+}
+
 CounterRules State::counter_rules(const Spec& spec) {
   CounterRules rules;
   rules.every = spec.steps.every;
