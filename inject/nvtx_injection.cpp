@@ -50,7 +50,7 @@ Annotation annotation_of(const nvtxEventAttributes_t& a) {
     out.payload = payload_bits(a);
     out.payload_type = static_cast<std::uint8_t>(a.payloadType);
   }
-  if (a.messageType == NVTX_MESSAGE_TYPE_ASCII) out.text = view_of(a.message.ascii);
+  if (a.messageType == NVTX_MESSAGE_TYPE_ASCII) out.c_text = a.message.ascii;
   if (a.messageType == NVTX_MESSAGE_TYPE_REGISTERED) {
     out.string = reinterpret_cast<RegisteredString*>(a.message.registered);
   }
@@ -87,7 +87,7 @@ template <class Call>
 auto with_text(const char* text, const Call& call) {
   if (!listening()) return call.quiet();
   Annotation annotation;
-  annotation.text = view_of(text);
+  annotation.c_text = text;
   return call(annotation);
 }
 template <class Call>

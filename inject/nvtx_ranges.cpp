@@ -19,11 +19,13 @@ enum : std::uint8_t { kIsMarker = 1 };
 bool recording(std::uint32_t mode) { return (mode & (kArmed | kNvtx)) == (kArmed | kNvtx); }
 
 std::string_view text_of(const Annotation& a) {
-  return a.string != nullptr ? std::string_view(a.string->text, a.string->length) : a.text;
+  if (a.string != nullptr) return {a.string->text, a.string->length};
+  return a.c_text != nullptr ? std::string_view(a.c_text) : a.text;
 }
 
 StringId name_of(const Annotation& a) {
   if (a.string != nullptr) return id_of(*a.string);
+  if (a.c_text != nullptr && *a.c_text != 0) return recorder::intern_literal(a.c_text);
   return recorder::intern(a.text.empty() ? kUnnamed : a.text);
 }
 
@@ -40,8 +42,9 @@ struct Marker {
 Marker find_marker(const Annotation& a) {
   Marker marker;
   RegisteredString* const string = a.string;
+  const char* const begin = string != nullptr ? string->text : a.c_text != nullptr ? a.c_text : a.text.data();
+  if (begin == nullptr || !session::may_be_marker(*begin)) return marker;  // nearly all of them
   const std::string_view text = text_of(a);
-  if (!session::may_be_marker(text)) return marker;  // nearly all of them
   if (string == nullptr || string->epoch.load(std::memory_order_relaxed) != Match::kNo) {
     const bool epoch = session::is_epoch_marker(text);
     if (string != nullptr) string->epoch.store(epoch ? Match::kYes : Match::kNo, std::memory_order_relaxed);

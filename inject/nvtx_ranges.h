@@ -16,7 +16,8 @@ namespace profshim::nvtx {
 
 /// What a call says about its range: the core attributes, or extended payloads, or both.
 struct Annotation {
-  std::string_view text;               // the message, unless `string` is set
+  std::string_view text;               // the message, unless one of the next two is set
+  const char* c_text = nullptr;        // a message that ends with a NUL and has not been measured
   RegisteredString* string = nullptr;  // its message
   std::uint64_t payload = 0;
   std::uint8_t payload_type = 0;

@@ -119,6 +119,8 @@ void release_pending(Event* slot);
 /// The id of a text in the spool's table: the same for the same text. Lock-free, no allocation. Longer than
 /// spool::kMaxName (or than `limit`): cut, with "..." at the end. 0 for "", and when the arena is full (counted).
 StringId intern(std::string_view text, std::size_t limit = spool::kMaxName);
+/// The same for a C string; quicker when the same address often holds the same text. Not empty.
+StringId intern_literal(const char* text);
 /// The text of an id given by intern(), valid as long as the session.
 std::string_view text_of(StringId id);
 

@@ -48,8 +48,8 @@ namespace detail {
 extern constinit std::uint64_t marker_first_bytes[4];
 }  // namespace detail
 /// A first test of one load, for texts that are no markers.
-inline bool may_be_marker(std::string_view text) {
-  const auto first = static_cast<unsigned char>(text.empty() ? 0 : text.front());
+inline bool may_be_marker(char first_byte) {
+  const auto first = static_cast<unsigned char>(first_byte);
   return (detail::marker_first_bytes[first / 64] >> (first % 64) & 1) != 0;
 }
 /// NVTX range `text` (domain-qualified patterns are not supported): is it a step marker? `number` gets the last integer

@@ -246,6 +246,8 @@ StringId intern(std::string_view text, std::size_t limit) {
   return string_table::intern(text, limit);
 }
 
+StringId intern_literal(const char* text) { return mode() == 0 ? 0 : string_table::intern_literal(text); }
+
 std::string_view text_of(StringId id) { return string_table::text_of(id); }
 
 void define(spool::DefinitionKind kind, std::uint32_t id, StringId name, StringId text,

@@ -26,6 +26,8 @@ struct Table {
   bool (*populate)(void*, std::size_t) = nullptr;
 };
 constinit Table table;
+constexpr std::size_t kGuesses = 1024;
+constinit std::atomic<StringId> guesses[kGuesses] = {};
 constinit std::atomic<std::uint64_t> arena_ready{0};
 constexpr std::size_t kReadyStep = 256 * 1024;
 
@@ -79,7 +81,8 @@ std::string_view text_at(StringId id) {
 
 // 0 when the arena is full.
 StringId append(std::string_view text, std::uint64_t hash) {
-  const std::size_t need = (sizeof(StringHeader) + text.size() + 15) & ~std::size_t{15};
+  // One byte more than the text: intern_literal() compares up to the NUL behind it. The arena begins as zeros.
+  const std::size_t need = (sizeof(StringHeader) + text.size() + 1 + 15) & ~std::size_t{15};
   const std::uint64_t at = table.used->fetch_add(need, std::memory_order_relaxed);
   if (at + need > table.bytes) {
     table.used->fetch_sub(need, std::memory_order_relaxed);
@@ -132,6 +135,7 @@ bool create(char* arena, std::size_t bytes, std::atomic<std::uint64_t>* used, st
   }
   const std::uint64_t first = std::min<std::uint64_t>(kReadyStep, bytes);
   if (!populate(arena, first)) return false;
+  for (std::atomic<StringId>& guess : guesses) guess.store(0, std::memory_order_relaxed);
   arena_ready.store(first, std::memory_order_release);
   table.arena = arena;
   table.bytes = bytes;
@@ -157,6 +161,18 @@ StringId intern(std::string_view text, std::size_t limit) {
     if (header_of(id).hash == hash) return id;
   }
   return insert(text, hash);
+}
+
+StringId intern_literal(const char* text) {
+  // By address; what is remembered is only a guess that the comparison confirms. A guess of another spool's id could
+  // lie outside this one: create() forgets them.
+  const auto address = reinterpret_cast<std::uintptr_t>(text);
+  std::atomic<StringId>& guess = guesses[(address ^ address >> 9) % kGuesses];
+  const StringId known = guess.load(std::memory_order_acquire);
+  if (__builtin_expect(known != 0, 1) && std::strcmp(text_at(known).data(), text) == 0) return known;
+  const StringId id = intern(text, spool::kMaxName);
+  if (id != 0) guess.store(id, std::memory_order_release);
+  return id;
 }
 
 std::string_view text_of(StringId id) { return id == 0 ? std::string_view{} : text_at(id); }

@@ -13,6 +13,8 @@ namespace profshim::recorder::string_table {
 bool create(char* arena, std::size_t bytes, std::atomic<std::uint64_t>* used, std::atomic<std::uint64_t>* lost,
             bool (*populate)(void*, std::size_t));
 StringId intern(std::string_view text, std::size_t limit);
+/// The same for a text that ends with a NUL and is often the same one at the same address.
+StringId intern_literal(const char* text);
 std::string_view text_of(StringId id);
 
 }  // namespace profshim::recorder::string_table
