@@ -54,6 +54,11 @@ void communicator_created_by_members(Communicator* parent, Handle created, const
 /// The same members as `parent`, and not to be asked yet (MPI_Comm_idup before its completion).
 void communicator_duplicating(Communicator& parent, Handle created);
 
+/// A collective on `comm` that is not recorded.
+inline void count_collective(Handle comm) {
+  if (Communicator* const known = communicator_of(comm)) next_sequence(*known);
+}
+
 /// Takes the handle out of the table; what put_back() needs if the real function then fails.
 Communicator* forget_communicator(Handle comm);
 void put_back(Communicator* comm, Handle handle);

@@ -44,6 +44,14 @@ int intercept(std::uint64_t* words, bool fortran, Real&& real) {
   if (thread == nullptr) return real();
   const recorder::LayerScope scope(*thread, Layer::kMpi);
   if (!scope.outermost()) return real();
+  if constexpr (row.behaviour == Behaviour::Collective) {
+    // Outside windows a collective is only counted, so that its numbers are the same on ranks with other windows.
+    if ((recorder::mode() & (recorder::kArmed | recorder::kHookSteps)) == 0) {
+      count_collective(fortran ? comm_from_fortran(*reinterpret_cast<const int*>(words[row.comm]))
+                               : static_cast<Handle>(words[row.comm]));
+      return real();
+    }
+  }
   if constexpr (row.behaviour == Behaviour::Abort) {
     Call call{row, *thread, words, fortran};
     begin_call(call);
