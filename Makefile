@@ -53,13 +53,14 @@ $(OBJ)/%.o: %.cpp
 	$(Q)$(CXX) $(COMMON) $(CXXFLAGS) -c $< -o $@
 
 # A sanitizer's runtime cannot be linked statically into a preloaded library: those variants keep libstdc++ dynamic.
-STANDALONE := -static-libstdc++ -static-libgcc -Wl,-z,defs
+# Named one by one, since g++ adds libm, which would stay in NEEDED although nothing of it is left after --gc-sections.
+STANDALONE := -nodefaultlibs -Wl,-z,defs -Wl,-Bstatic -lstdc++ -lgcc -lgcc_eh -Wl,-Bdynamic -lc
 SHIM_LINK := -Wl,--version-script=inject/exports.map -Wl,--exclude-libs,ALL -Wl,-z,now -Wl,-z,relro -Wl,-z,nodelete \
              -Wl,--gc-sections -Wl,--as-needed $(if $(filter release,$(VARIANT)),$(STANDALONE))
 $(SHIM): $(call objects,$(SHIM_SOURCES)) inject/exports.map
 	@mkdir -p $(@D)
 	@$(if $(V),,echo "  LINK   $@")
-	$(Q)$(CXX) -shared $(SAN_LINK) $(LDFLAGS) -o $@ $(filter %.o,$^) -Wl,--as-needed -lc $(SHIM_LINK) -l:libz.a -ldl -pthread
+	$(Q)$(CXX) -shared $(SAN_LINK) $(LDFLAGS) -o $@ $(filter %.o,$^) -l:libz.a $(SHIM_LINK)
 
 $(TOOL): $(call objects,$(TOOL_SOURCES))
 	@mkdir -p $(@D)

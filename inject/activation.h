@@ -7,6 +7,7 @@ namespace profshim::inject {
 
 /// This process has shown that it is a rank (MPI_Init has returned). Starts the session and what inject/ itself has to
 /// do then: NVTX's word on what it lost, the functions that make steps. Does nothing when an ancestor records already.
-void activate(const Rank& rank);
+/// `began`: see session::activate().
+void activate(const Rank& rank, Ticks began);
 
 }  // namespace profshim::inject

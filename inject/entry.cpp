@@ -66,9 +66,9 @@ __attribute__((constructor)) void on_load() {
 
 }  // namespace
 
-void activate(const Rank& rank) {
+void activate(const Rank& rank, Ticks began) {
   if (an_ancestor_records || !session::requested()) return;
-  session::activate(rank);
+  session::activate(rank, began);
   const Spec* const spec = session::spec();
   if (spec == nullptr) return;
   std::snprintf(active_slot + kPrefix, sizeof active_slot - kPrefix, "%d", static_cast<int>(getpid()));

@@ -64,12 +64,13 @@ void initialise(RealFunction& function, const char* const (&names)[4], int* erro
     return;
   }
   if (!session::requested() || mpi_was_seen()) return real(arguments..., error);
-  const std::int64_t begin_ns = monotonic_ns();
+  choose_clock();
+  const Ticks began = ticks();
   real(arguments..., error);
-  const std::int64_t end_ns = monotonic_ns();
+  const Ticks ended = ticks();
   if (error != nullptr && *error != 0) return;
   // Where the C function was called by the Fortran one, its hook has done this already.
-  if (mpi_is_up(nullptr)) record_initialisation(hook, end_ns - begin_ns, true);
+  if (mpi_is_up(nullptr, began)) record_initialisation(hook, began, ended, true);
 }
 
 }  // namespace

@@ -62,15 +62,16 @@ struct CHook<hook, std::index_sequence<i...>> {
   }
 
   static int first_call(Signature* real, Argument<i>... arguments) {
-    const std::int64_t begin_ns = monotonic_ns();
+    choose_clock();
+    const Ticks began = ticks();
     const int result = real(arguments...);
-    const std::int64_t end_ns = monotonic_ns();
+    [[maybe_unused]] const Ticks ended = ticks();
     if (result != 0) return result;
     if constexpr (kRow.behaviour == Behaviour::Initialise) {
-      if (mpi_is_up(nullptr)) record_initialisation(hook, end_ns - begin_ns, false);
+      if (mpi_is_up(nullptr, began)) record_initialisation(hook, began, ended, false);
     } else {
       const std::uint64_t words[] = {widened(arguments)...};
-      mpi_is_up(reinterpret_cast<const void*>(words[kRow.new_comm]));
+      mpi_is_up(reinterpret_cast<const void*>(words[kRow.new_comm]), began);
     }
     return result;
   }

@@ -1,7 +1,6 @@
 #include "mpi_lifecycle.h"
 
 #include <atomic>
-#include <cstdio>
 
 #include "activation.h"
 #include "mpi_communicators.h"
@@ -31,32 +30,27 @@ Rank rank_in(Handle comm, bool world) {
 
 bool mpi_was_seen() { return seen.test(std::memory_order_relaxed); }
 
-bool mpi_is_up(const void* session_comm) {
+bool mpi_is_up(const void* session_comm, Ticks began) {
   if (seen.test_and_set(std::memory_order_acq_rel)) return false;
   if (!detect_abi()) return false;
   const bool world = session_comm == nullptr;
-  inject::activate(rank_in(world ? abi().world : handle_at(session_comm), world));
+  inject::activate(rank_in(world ? abi().world : handle_at(session_comm), world), began);
   if ((recorder::mode() & recorder::kActive) == 0) return false;
   if (world) define_predefined_communicators();
   return true;
 }
 
-void record_initialisation(HookId hook, std::int64_t duration_ns, bool fortran) {
+void record_initialisation(HookId hook, Ticks began, Ticks ended, bool fortran) {
   if (!recorder::mode_has(recorder::kArmed | recorder::kMpi)) return;
   spool::Thread* const thread = recorder::this_thread();
   if (thread == nullptr) return;
   Event event;
   event.hook = hook;
-  // The window opens after the real call, so the slice stands at its beginning; how long the call took is a fact.
-  event.begin = ticks();
-  event.end = ticks();
-  event.flags = static_cast<std::uint8_t>(kBeganEarlier | (fortran ? kFortran : 0));
+  event.begin = began;
+  event.end = ended;
+  event.flags = fortran ? kFortran : 0;
   event.mpi = {0, 0, 1, 0, kNone32, kNone32, 0, 0, 0};
   recorder::commit(*thread, event);
-  char duration[24];
-  const int n = std::snprintf(duration, sizeof duration, "%lld", static_cast<long long>(duration_ns));
-  recorder::define(spool::DefinitionKind::kFact, 0, recorder::intern("mpi_init_ns"),
-                   recorder::intern({duration, static_cast<std::size_t>(n)}));
 }
 
 }  // namespace profshim::mpi

@@ -10,9 +10,9 @@ namespace profshim::mpi {
 bool mpi_was_seen();
 /// A communicator that this process may take its rank from exists now: MPI_COMM_WORLD after MPI_Init (null), or the
 /// first one made in an MPI session (its address). Activates the session, once. Job's thread, outside any LayerScope.
-/// True when this was the call that did it and the process records.
-bool mpi_is_up(const void* session_comm);
-/// Records the call that initialised MPI, if the recording has begun with it.
-void record_initialisation(HookId hook, std::int64_t duration_ns, bool fortran);
+/// `began`: when the call that brought it up began. True when this was the call that did it and the process records.
+bool mpi_is_up(const void* session_comm, Ticks began);
+/// Records the call that initialised MPI, if a window begins with it.
+void record_initialisation(HookId hook, Ticks began, Ticks ended, bool fortran);
 
 }  // namespace profshim::mpi

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <bit>
 #include <cmath>
 #include <cstring>
 
@@ -160,11 +161,14 @@ bool is_string(std::uint64_t type) {
   return type >= NVTX_PAYLOAD_ENTRY_TYPE_CSTRING && type <= NVTX_PAYLOAD_ENTRY_TYPE_CSTRING_UTF32;
 }
 
+// 2^exponent, without ldexp: it is the one function that would make us need libm.
+double power_of_two(int exponent) { return std::bit_cast<double>(static_cast<std::uint64_t>(1023 + exponent) << 52); }
+
 double half_to_double(std::uint16_t bits) {
   const int exponent = bits >> 10 & 31, fraction = bits & 1023;
-  const double magnitude = exponent == 0    ? std::ldexp(fraction, -24)
+  const double magnitude = exponent == 0    ? fraction * power_of_two(-24)
                            : exponent == 31 ? (fraction != 0 ? NAN : INFINITY)
-                                            : std::ldexp(fraction + 1024, exponent - 25);
+                                            : (fraction + 1024) * power_of_two(exponent - 25);
   return (bits & 0x8000) != 0 ? -magnitude : magnitude;
 }
 

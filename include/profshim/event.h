@@ -78,7 +78,6 @@ enum : std::uint8_t {
   kUnfinished = 8,     // still open when the window or the process ended
   kFortran = 16,       // called through a Fortran binding
   kFailed = 32,        // the real function returned an error
-  kBeganEarlier = 64,  // completion seen, post not (before the window)
 };
 
 struct alignas(64) Event {

@@ -29,6 +29,13 @@ constexpr std::int64_t kAbruptPatience_ms = 2'000;
 constexpr std::int64_t kNormalPatience_ms = 30'000;
 constexpr std::size_t kThreadStack = 1 << 20;
 
+char launch_folder[4096];  // "" = it could not be read
+
+std::string from_launch_folder(const std::string& path) {
+  if (path.empty() || path[0] == '/' || launch_folder[0] == 0) return path;
+  return std::string(launch_folder) + "/" + (path.starts_with("./") ? path.substr(2) : path);
+}
+
 bool is_off(const char* value) {
   for (const char* off : {"0", "false", "no", "off"}) {
     if (strcasecmp(value, off) == 0) return true;
@@ -259,7 +266,7 @@ bool prepare(State& s, std::string& why_not) {
   names.pid = getpid();
   names.time_ns = realtime_ns();
   const output::RunFolder run =
-      output::open_run(s.spec, output::expand(s.spec.output.folder, names), s.job, realtime_ns());
+      output::open_run(s.spec, from_launch_folder(output::expand(s.spec.output.folder, names)), s.job, realtime_ns());
   if (!run.problem.empty()) {
     why_not = run.problem;
     return false;
@@ -305,9 +312,11 @@ bool start_threads(State& s) {
 
 // The new state, or null when this process does not record.
 State* begin_recording(const Rank& mpi_rank) {
-  LoadedSpec loaded = load_spec(sources_from_environment());
+  SpecSources sources = sources_from_environment();
+  sources.file = from_launch_folder(sources.file);
+  LoadedSpec loaded = load_spec(sources);
   log::set_level(loaded.spec.profile.log_level);
-  if (loaded.spec.profile.log != "stderr") log::set_file(absolute_path(loaded.spec.profile.log));
+  if (loaded.spec.profile.log != "stderr") log::set_file(from_launch_folder(loaded.spec.profile.log));
   const Rank rank = rank_by_source(loaded.spec, mpi_rank);
   log::set_rank(rank.rank);
   report(loaded.problems, rank);
@@ -459,12 +468,13 @@ bool requested() {
         any = true;
       }
     }
+    if (any && getcwd(launch_folder, sizeof launch_folder) == nullptr) launch_folder[0] = 0;
     return any;
   }();
   return answer;
 }
 
-void activate(const Rank& rank) {
+void activate(const Rank& rank, Ticks began) {
   Phase idle = Phase::kIdle;
   if (!requested() || !phase.compare_exchange_strong(idle, Phase::kStarting)) return;
   const int saved_errno = errno;
@@ -484,7 +494,7 @@ void activate(const Rank& rank) {
     phase.store(Phase::kRecording, std::memory_order_release);
     recorder::set_mode(mode_bits(s->spec), 0);
     if (s->spec.steps.source == StepSource::kNone) {
-      open_window(*s, ticks(), spool::kNoMark);
+      open_window(*s, began != 0 ? began : ticks(), spool::kNoMark);
       recorder::set_mode(recorder::kArmed, 0);
     }
   }
