@@ -6,7 +6,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "profshim/output.h"
+#include "profshim/manifest.h"
 #include "profshim/trace.h"
 
 namespace profshim {
