@@ -25,7 +25,7 @@ namespace {
 // The one thread whose boundaries count: the first that makes one.
 bool on_step_thread(State& s) {
   const spool::Thread* const thread = recorder::this_thread();
-  const std::int32_t tid = thread != nullptr ? thread->tid : static_cast<std::int32_t>(syscall(SYS_gettid));
+  const std::int32_t tid = thread != nullptr ? thread->tid.load(std::memory_order_relaxed) : static_cast<std::int32_t>(syscall(SYS_gettid));
   std::int32_t owner = s.step_thread.load(std::memory_order_relaxed);
   if (owner == tid) return true;
   if (owner != 0 || !s.step_thread.compare_exchange_strong(owner, tid)) {
@@ -70,7 +70,7 @@ void step_boundary(Ticks at, std::optional<std::int64_t> number, StringId marker
 
   const Transition transition = s->automaton.on_step(step->schedule);
   s->last_action_saves = s->spec.schedule.action_of(step->schedule) == Action::kRecordAndSave;
-  if (spool::Window* const window = s->current.load()) window->last_step_end = 0;
+  if (spool::Window* const window = s->current.load()) window->last_step_end.store(0, std::memory_order_relaxed);
   std::uint64_t mark = 0;
   if (transition.open || transition.close || s->automaton.open()) mark = recorder::add_mark({at, step->index, step->number});
   if (transition.close) close_by_schedule(*s, at, mark);
@@ -84,7 +84,7 @@ void step_boundary(Ticks at, std::optional<std::int64_t> number, StringId marker
 void step_marker_ended(Ticks at) {
   State* const s = live();
   if (s == nullptr || !on_step_thread(*s)) return;
-  if (spool::Window* const window = s->current.load()) window->last_step_end = at;
+  if (spool::Window* const window = s->current.load()) window->last_step_end.store(at, std::memory_order_relaxed);
 }
 
 void epoch_boundary() {
@@ -114,9 +114,10 @@ void close_at_exit(State& s, Ticks now) {
   const std::uint64_t marks = recorder::header().marks.load(std::memory_order_acquire);
   const bool whole_run = window->first_mark == spool::kNoMark;
   // The marker range of the last step has ended: what came after it is no step any more.
-  const bool last_step_whole = window->last_step_end != 0;
+  const Ticks last_step_end = window->last_step_end.load(std::memory_order_relaxed);
+  const bool last_step_whole = last_step_end != 0;
   window->complete = whole_run || (last_step_whole && s.last_action_saves) ? 1 : 0;
-  const Ticks end = !whole_run && last_step_whole ? window->last_step_end : now;
+  const Ticks end = !whole_run && last_step_whole ? last_step_end : now;
   recorder::close_window(*window, end, whole_run ? 0 : marks, spool::WindowEnd::kExit, 0);
   if (!s.spec.save_on_exit && window->complete == 0) {
     window->state.store(spool::WindowState::kDropped, std::memory_order_release);
