@@ -2,7 +2,9 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstring>
+#include <initializer_list>
 
 #include "state.h"
 
@@ -124,17 +126,29 @@ void close_at_exit(State& s, Ticks now) {
   }
 }
 
-Ticks oldest_needed() {
+namespace {
+
+// The oldest window in one of these states, or null.
+const spool::Window* oldest_window(std::initializer_list<spool::WindowState> states) {
   const spool::SpoolHeader& h = recorder::header();
   const auto* const windows = reinterpret_cast<const spool::Window*>(recorder::data() + h.windows_at);
   const std::uint64_t opened = h.windows.load(std::memory_order_acquire);
   for (std::uint64_t n = opened > spool::kMaxWindows ? opened - spool::kMaxWindows : 0; n < opened; ++n) {
     const spool::Window& w = windows[n % spool::kMaxWindows];
     const spool::WindowState state = w.state.load(std::memory_order_acquire);
-    if (state == spool::WindowState::kOpen || state == spool::WindowState::kClosed) return w.begin;
+    if (std::find(states.begin(), states.end(), state) != states.end()) return &w;
   }
-  return 0;
+  return nullptr;
 }
+
+}  // namespace
+
+Ticks oldest_needed() {
+  const spool::Window* const window = oldest_window({spool::WindowState::kOpen, spool::WindowState::kClosed});
+  return window != nullptr ? window->begin : 0;
+}
+
+bool window_waits() { return oldest_window({spool::WindowState::kClosed}) != nullptr; }
 
 // ---- markers ---------------------------------------------------------------------------------------------------------
 
