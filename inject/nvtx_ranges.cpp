@@ -279,7 +279,7 @@ nvtxRangeId_t start(Domain& domain, const Annotation& a) {
   if (range->event != nullptr) {
     describe(*range->event, HookId::kNvtxRange, domain, a, name_of(a));
     range->event->flags = kStartEnd;
-    range->event->nvtx.start_tid = t->tid;
+    range->event->nvtx.start_tid = t->tid.load(std::memory_order_relaxed);
     begin_at(*range->event, now != 0 ? now : ticks());
   }
   range->id.store(id, std::memory_order_release);

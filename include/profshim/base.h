@@ -58,7 +58,7 @@ Anchor take_anchor();
 
 /// Nanoseconds since the epoch for a tick, by linear interpolation between neighbouring anchors (sorted by ticks, at
 /// least one). Intervals follow CLOCK_MONOTONIC; the offset to the wall clock is that of the first anchor, so that a
-/// clock step during the run bends no duration.
+/// clock step during the run bends no duration. Whatever the anchors are, a time lies between 1970 and 2262.
 class ClockMap {
  public:
   explicit ClockMap(std::vector<Anchor> anchors, ClockKind kind);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <mutex>
 
 #include "profshim/manifest.h"
 #include "profshim/spec.h"
@@ -16,6 +17,7 @@ struct PublishOptions {
   double stall_us = -1;
   int gzip_threads = 0;
   std::function<void()> on_progress;
+  std::mutex* gathering = nullptr;  // held while events are looked for; no chunk may change hands then
 };
 /// Writes window `number` of the spool. Never replaces a file of this run; `status` says what happened: "written",
 /// "empty", or "failed: " with the reason. Writer thread or tool.

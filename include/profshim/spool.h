@@ -83,7 +83,7 @@ struct Window {
   std::uint64_t end_mark;     // running number of the mark that closed it, or one past the last
   std::uint64_t dropped_before;  // events lost in the whole process when it opened
   std::atomic<std::uint64_t> dropped_after;
-  Ticks last_step_end;        // end of the marker range of the last step, where known (NVTX); else 0
+  std::atomic<Ticks> last_step_end;  // end of the marker range of the last step, where known (NVTX); else 0
   std::uint32_t limit_reason;  // StringId: which limit closed it
   std::uint32_t complete;      // 1 = holds all the steps it was meant to
   std::uint32_t reserved[12];
@@ -91,7 +91,7 @@ struct Window {
 static_assert(sizeof(Window) == 128);
 inline constexpr std::uint64_t kNoMark = ~0ull;
 
-enum class ThreadSlot : std::uint32_t { kFree, kLive, kExited };
+enum class ThreadSlot : std::uint32_t { kFree, kLive, kClaimed };  // kClaimed: being filled in, for kLive
 /// One thread of the job. The first line is written by that thread only, millions of times a second.
 struct alignas(64) Thread {
   Event* next;          // meaningful in the recording process only
@@ -105,8 +105,8 @@ struct alignas(64) Thread {
   std::uint64_t reserved0[2];
   // -- second line
   alignas(64) std::atomic<ThreadSlot> slot;
-  std::int32_t tid;
-  std::atomic<std::uint64_t> dropped;
+  std::atomic<std::int32_t> tid;
+  std::atomic<std::uint64_t> dropped;  // events of all threads that had this block
   std::atomic<std::uint32_t> sequence;  // chunks taken so far
   char name[16];
   std::uint32_t reserved1[4];
@@ -152,7 +152,7 @@ struct SpoolHeader {
   std::atomic<std::uint64_t> anchors;
   std::atomic<std::uint64_t> strings_lost, open_calls_lost, threads_lost, pending_lost;
   std::atomic<std::uint64_t> steps_seen, foreign_boundaries;  // the latter: boundaries on other threads, ignored
-  std::atomic<std::uint64_t> dropped;  // events of threads that have ended; live threads count in their own block
+  std::atomic<std::uint64_t> dropped;  // events in chunks that were given up (drop_old); threads count in their block
 };
 
 /// Read access to a mapped spool, live or dead. Never trusts a number in it: offsets and ids are checked.

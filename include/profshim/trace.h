@@ -141,6 +141,9 @@ ReadResult read_trace(const std::string& path, const TraceVisitor& visitor);
 /// The same over bytes (fuzzing).
 ReadResult read_trace_bytes(std::string_view bytes, const TraceVisitor& visitor);
 
+/// Is the whole text one JSON value as every reader takes it: UTF-8, numbers in range, at most 64 levels deep?
+bool valid_json(std::string_view json);
+
 /// Every leaf of a JSON text in order, for small documents (metadata, manifests): path "pg_config.0.pg_name", "" for a
 /// text that is one value; an empty list or object is a leaf of kind kJson ("[]", "{}"). False when it is no JSON.
 bool json_leaves(std::string_view json,

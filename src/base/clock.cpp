@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <cstring>
+#include <limits>
 
 #include "profshim/base.h"
 
@@ -17,6 +18,17 @@ constinit ClockKind kind = ClockKind::kMonotonic;
 }
 
 namespace {
+
+// Anchors of a damaged spool hold anything: a time that no int64_t can hold, or one before 1970, is cut off there.
+std::int64_t within(__int128 ns, std::int64_t lowest) {
+  constexpr auto kHighest = std::numeric_limits<std::int64_t>::max();
+  return ns < lowest ? lowest : ns > kHighest ? kHighest : static_cast<std::int64_t>(ns);
+}
+
+__int128 to_wall(const Anchor& anchor) { return __int128{anchor.realtime_ns} - anchor.monotonic_ns; }
+
+// A product of doubles that stay far inside an __int128.
+__int128 whole(double ns) { return static_cast<__int128>(std::clamp(ns, -1e30, 1e30)); }
 
 std::int64_t read_ns(clockid_t id) {
   timespec t;
@@ -81,28 +93,29 @@ double ClockMap::ticks_per_ns() const {
   const Anchor& a = anchors_.front();
   const Anchor& b = anchors_.back();
   if (kind_ == ClockKind::kMonotonic || b.monotonic_ns <= a.monotonic_ns) return 1.0;
-  return static_cast<double>(b.ticks - a.ticks) / static_cast<double>(b.monotonic_ns - a.monotonic_ns);
+  return static_cast<double>(b.ticks - a.ticks) / static_cast<double>(__int128{b.monotonic_ns} - a.monotonic_ns);
 }
 
 std::int64_t ClockMap::realtime_shift_ns() const {
   const Anchor& a = anchors_.front();
   const Anchor& b = anchors_.back();
-  return (b.realtime_ns - b.monotonic_ns) - (a.realtime_ns - a.monotonic_ns);
+  return within(to_wall(b) - to_wall(a), std::numeric_limits<std::int64_t>::min());
 }
 
 std::int64_t ClockMap::unix_ns(Ticks t) const {
-  const std::int64_t to_wall = anchors_.front().realtime_ns - anchors_.front().monotonic_ns;
-  if (kind_ == ClockKind::kMonotonic) return static_cast<std::int64_t>(t) + to_wall;
-  if (anchors_.size() < 2) return anchors_.front().monotonic_ns + to_wall;  // no rate known yet
+  const __int128 offset = to_wall(anchors_.front());
+  if (kind_ == ClockKind::kMonotonic) return within(offset + t, 0);
+  if (anchors_.size() < 2) return within(offset + anchors_.front().monotonic_ns, 0);  // no rate known yet
   std::size_t i = last_;
   while (i + 2 < anchors_.size() && t >= anchors_[i + 1].ticks) ++i;
   while (i > 0 && t < anchors_[i].ticks) --i;
   last_ = i;
   const Anchor& a = anchors_[i];
   const Anchor& b = anchors_[i + 1];
-  const double rate = static_cast<double>(b.monotonic_ns - a.monotonic_ns) / static_cast<double>(b.ticks - a.ticks);
+  const double rate =
+      static_cast<double>(__int128{b.monotonic_ns} - a.monotonic_ns) / static_cast<double>(b.ticks - a.ticks);
   const auto ticks_since = static_cast<std::int64_t>(t - a.ticks);
-  return a.monotonic_ns + to_wall + static_cast<std::int64_t>(static_cast<double>(ticks_since) * rate);
+  return within(offset + a.monotonic_ns + whole(static_cast<double>(ticks_since) * rate), 0);
 }
 
 }  // namespace profshim

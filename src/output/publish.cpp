@@ -71,7 +71,10 @@ ManifestWindow publish_window(const spool::View& view, std::uint64_t number, con
   facts.recovered = options.recovered;
   facts.stall_us = options.stall_us;
   // The name needs the steps, the trace needs its name: the assembly is made first and told the name then.
+  std::unique_lock<std::mutex> gathering;
+  if (options.gathering != nullptr) gathering = std::unique_lock(*options.gathering);
   spool::Assembly assembly(view, number, facts);
+  if (gathering) gathering.unlock();
   const spool::WindowSummary& summary = assembly.summary();
   if (const Ticks end = w.end.load(std::memory_order_acquire); options.overhead_ns_per_event >= 0 && end > w.begin) {
     const ClockMap clock(view.anchors(), view.header().clock);

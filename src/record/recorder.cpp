@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <mutex>
 
 #include "profshim/recorder_control.h"
 #include "string_table.h"
@@ -68,6 +69,7 @@ constinit std::atomic<std::uint32_t> free_count{0};
 constinit std::atomic<Ticks> first_drop{0};
 constinit std::atomic<std::uint64_t> definitions_ready{0};
 constinit std::atomic<std::uint64_t> threads_ready{0};
+constinit std::mutex anchor_mutex;
 
 // Collector thread only.
 std::vector<std::uint32_t>& held() {  // sealed, in the order of sealing
@@ -156,7 +158,6 @@ void on_thread_end(void* block) {
   if (detail::this_thread != t || detail::mode.load(std::memory_order_relaxed) == 0) return;
   detail::this_thread = nullptr;
   seal_current(*t);
-  state.header->dropped.fetch_add(t->dropped.exchange(0, std::memory_order_relaxed), std::memory_order_relaxed);
   for (Event& call : t->open) call.begin = 0;
   t->open_calls = 0;
   t->slot.store(ThreadSlot::kFree, std::memory_order_release);
@@ -175,7 +176,7 @@ Thread* register_thread() {
     Thread& t = state.threads[i];
     ThreadSlot expected = ThreadSlot::kFree;
     if (t.slot.load(std::memory_order_relaxed) != ThreadSlot::kFree ||
-        !t.slot.compare_exchange_strong(expected, ThreadSlot::kLive, std::memory_order_acquire)) {
+        !t.slot.compare_exchange_strong(expected, ThreadSlot::kClaimed, std::memory_order_acquire)) {
       continue;
     }
     t.next = t.chunk_end = nullptr;
@@ -184,9 +185,10 @@ Thread* register_thread() {
     std::memset(t.depth, 0, sizeof t.depth);
     t.open_calls = 0;
     t.index = i;
-    t.tid = static_cast<std::int32_t>(syscall(SYS_gettid));
+    t.tid.store(static_cast<std::int32_t>(syscall(SYS_gettid)), std::memory_order_relaxed);
     std::memset(t.name, 0, sizeof t.name);
     prctl(PR_GET_NAME, t.name);
+    t.slot.store(ThreadSlot::kLive, std::memory_order_release);
     pthread_setspecific(state.thread_end, &t);
     this_thread = &t;
     return &t;
@@ -209,7 +211,7 @@ bool next_chunk(Thread& t) {
   ChunkHeader& c = chunk(i);
   c.count.store(0, std::memory_order_relaxed);
   c.thread = t.index;
-  c.tid = t.tid;
+  c.tid = t.tid.load(std::memory_order_relaxed);
   c.sequence = t.sequence.load(std::memory_order_relaxed);
   t.sequence.store(c.sequence + 1, std::memory_order_relaxed);
   std::memcpy(c.name, t.name, sizeof c.name);
@@ -461,7 +463,7 @@ Window* open_window(Ticks begin, std::uint64_t first_mark) {
   w.end_mark = 0;
   w.dropped_before = dropped();
   w.dropped_after.store(0, std::memory_order_relaxed);
-  w.last_step_end = 0;
+  w.last_step_end.store(0, std::memory_order_relaxed);
   w.limit_reason = 0;
   w.complete = 0;
   w.state.store(WindowState::kOpen, std::memory_order_release);
@@ -488,6 +490,7 @@ std::uint64_t add_mark(const spool::StepMark& mark) {
 }
 
 void add_anchor(const Anchor& anchor) {
+  const std::lock_guard one_at_a_time(anchor_mutex);  // the collector's and the writer's
   SpoolHeader& h = *state.header;
   const std::uint64_t number = h.anchors.load(std::memory_order_relaxed);
   // The first one stays: it fixes the offset to the wall clock. The others are a ring of the newest.

@@ -83,11 +83,11 @@ std::string_view text_at(StringId id) {
 StringId append(std::string_view text, std::uint64_t hash) {
   // One byte more than the text: intern_literal() compares up to the NUL behind it. The arena begins as zeros.
   const std::size_t need = (sizeof(StringHeader) + text.size() + 1 + 15) & ~std::size_t{15};
-  const std::uint64_t at = table.used->fetch_add(need, std::memory_order_relaxed);
-  if (at + need > table.bytes) {
-    table.used->fetch_sub(need, std::memory_order_relaxed);
-    return 0;
-  }
+  // Never beyond the end, not even for a moment: taking room back would give away what another thread got meanwhile.
+  std::uint64_t at = table.used->load(std::memory_order_relaxed);
+  do {
+    if (at + need > table.bytes) return 0;
+  } while (!table.used->compare_exchange_weak(at, at + need, std::memory_order_relaxed));
   std::uint64_t ready = arena_ready.load(std::memory_order_acquire);
   if (at + need > ready) {
     const std::uint64_t until = std::min<std::uint64_t>((at + need + kReadyStep - 1) / kReadyStep * kReadyStep, table.bytes);

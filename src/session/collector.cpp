@@ -45,13 +45,19 @@ class Collector {
     const std::uint32_t pool = recorder::header().chunk_count;
     std::uint32_t wanted = armed ? std::max(kFreeWhenArmed, used_last_tick_ * 4) : kFreeWhenIdle;
     wanted = std::min(wanted, std::max(8u, pool / 2));
-    const recorder::PoolState state = recorder::tend_pool(oldest_needed, wanted);
+    // While the writer looks for a window's events chunks are made ready, but none is taken back.
+    const std::unique_lock taking_back(s_.gathering, std::try_to_lock);
+    const auto keep_all = [] { return Ticks{1}; };
+    const recorder::PoolState state =
+        taking_back ? recorder::tend_pool(oldest_needed, wanted) : recorder::tend_pool(keep_all, wanted);
     const std::uint32_t in_use = pool - state.free - state.unused;
     used_last_tick_ = in_use > in_use_before_ ? in_use - in_use_before_ : 0;
     in_use_before_ = in_use;
     const Ticks dropped_at = recorder::take_first_drop();
     if (s_.spec.limits.on_limit == OnLimit::kDropOld) {
-      if (state.unused == 0 && state.free < pool / 8) recorder::drop_oldest(pool / 8);
+      // A window that waits to be written keeps its events; the newest are lost until it has been.
+      const bool full = state.unused == 0 && state.free < pool / 8;
+      if (full && taking_back && !window_waits()) recorder::drop_oldest(pool / 8);
       return;
     }
     if (dropped_at == 0 || s_.spec.limits.on_limit != OnLimit::kCloseWindow) return;

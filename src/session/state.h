@@ -42,7 +42,7 @@ struct State {
   std::vector<StepPattern> patterns;
   std::atomic<int> locked_pattern{-1};
   std::atomic<std::int32_t> step_thread{0};
-  bool last_action_saves = false;
+  std::atomic<bool> last_action_saves{false};
   std::atomic<spool::Window*> current{nullptr};
   std::atomic<bool> closed_by_limit{false};
   std::atomic<bool> recording_over{false};  // total_traces reached
@@ -55,6 +55,7 @@ struct State {
   // Writer and collector.
   std::mutex mutex;
   std::condition_variable wake, progress;
+  std::mutex gathering;         // writer: a window's events are being looked for; collector: chunks change hands
   bool stop = false;            // guarded by mutex: finish what is there and end
   bool writer_done = false;     // guarded by mutex
   std::atomic<std::uint64_t> progress_count{0};
@@ -82,5 +83,7 @@ void close_at_exit(State& state, Ticks now);
 void open_window(State& state, Ticks begin, std::uint64_t first_mark);
 /// Begin of the oldest window that has no file yet; 0 = none.
 Ticks oldest_needed();
+/// Is a window closed and has no file yet?
+bool window_waits();
 
 }  // namespace profshim::session

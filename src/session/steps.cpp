@@ -2,7 +2,9 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstring>
+#include <initializer_list>
 
 #include "state.h"
 
@@ -29,7 +31,7 @@ namespace {
 // The one thread whose boundaries count: the first that makes one.
 bool on_step_thread(State& s) {
   const spool::Thread* const thread = recorder::this_thread();
-  const std::int32_t tid = thread != nullptr ? thread->tid : static_cast<std::int32_t>(syscall(SYS_gettid));
+  const std::int32_t tid = thread != nullptr ? thread->tid.load(std::memory_order_relaxed) : static_cast<std::int32_t>(syscall(SYS_gettid));
   std::int32_t owner = s.step_thread.load(std::memory_order_relaxed);
   if (owner == tid) return true;
   if (owner != 0 || !s.step_thread.compare_exchange_strong(owner, tid)) {
@@ -74,7 +76,7 @@ void step_boundary(Ticks at, std::optional<std::int64_t> number, StringId marker
 
   const Transition transition = s->automaton.on_step(step->schedule);
   s->last_action_saves = s->spec.schedule.action_of(step->schedule) == Action::kRecordAndSave;
-  if (spool::Window* const window = s->current.load()) window->last_step_end = 0;
+  if (spool::Window* const window = s->current.load()) window->last_step_end.store(0, std::memory_order_relaxed);
   std::uint64_t mark = 0;
   if (transition.open || transition.close || s->automaton.open()) mark = recorder::add_mark({at, step->index, step->number});
   if (transition.close) close_by_schedule(*s, at, mark);
@@ -88,7 +90,7 @@ void step_boundary(Ticks at, std::optional<std::int64_t> number, StringId marker
 void step_marker_ended(Ticks at) {
   State* const s = live();
   if (s == nullptr || !on_step_thread(*s)) return;
-  if (spool::Window* const window = s->current.load()) window->last_step_end = at;
+  if (spool::Window* const window = s->current.load()) window->last_step_end.store(at, std::memory_order_relaxed);
 }
 
 void epoch_boundary() {
@@ -118,26 +120,39 @@ void close_at_exit(State& s, Ticks now) {
   const std::uint64_t marks = recorder::header().marks.load(std::memory_order_acquire);
   const bool whole_run = window->first_mark == spool::kNoMark;
   // The marker range of the last step has ended: what came after it is no step any more.
-  const bool last_step_whole = window->last_step_end != 0;
+  const Ticks last_step_end = window->last_step_end.load(std::memory_order_relaxed);
+  const bool last_step_whole = last_step_end != 0;
   window->complete = whole_run || (last_step_whole && s.last_action_saves) ? 1 : 0;
-  const Ticks end = !whole_run && last_step_whole ? window->last_step_end : now;
+  const Ticks end = !whole_run && last_step_whole ? last_step_end : now;
   recorder::close_window(*window, end, whole_run ? 0 : marks, spool::WindowEnd::kExit, 0);
   if (!s.spec.save_on_exit && window->complete == 0) {
     window->state.store(spool::WindowState::kDropped, std::memory_order_release);
   }
 }
 
-Ticks oldest_needed() {
+namespace {
+
+// The oldest window in one of these states, or null.
+const spool::Window* oldest_window(std::initializer_list<spool::WindowState> states) {
   const spool::SpoolHeader& h = recorder::header();
   const auto* const windows = reinterpret_cast<const spool::Window*>(recorder::data() + h.windows_at);
   const std::uint64_t opened = h.windows.load(std::memory_order_acquire);
   for (std::uint64_t n = opened > spool::kMaxWindows ? opened - spool::kMaxWindows : 0; n < opened; ++n) {
     const spool::Window& w = windows[n % spool::kMaxWindows];
     const spool::WindowState state = w.state.load(std::memory_order_acquire);
-    if (state == spool::WindowState::kOpen || state == spool::WindowState::kClosed) return w.begin;
+    if (std::find(states.begin(), states.end(), state) != states.end()) return &w;
   }
-  return 0;
+  return nullptr;
 }
+
+}  // namespace
+
+Ticks oldest_needed() {
+  const spool::Window* const window = oldest_window({spool::WindowState::kOpen, spool::WindowState::kClosed});
+  return window != nullptr ? window->begin : 0;
+}
+
+bool window_waits() { return oldest_window({spool::WindowState::kClosed}) != nullptr; }
 
 // ---- markers ---------------------------------------------------------------------------------------------------------
 

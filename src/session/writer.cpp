@@ -71,6 +71,7 @@ class Writer {
     options.stall_us = static_cast<double>(s_.stall_ticks.exchange(0)) / clock.ticks_per_ns() / 1000;
     options.gzip_threads = static_cast<int>(std::min(4u, std::thread::hardware_concurrency()));
     options.on_progress = [this] { s_.progress_count.fetch_add(1, std::memory_order_relaxed); };
+    options.gathering = &s_.gathering;
     output::ManifestWindow result;
     try {
       result = output::publish_window(*view_, w.number, s_.spec, options);

@@ -62,7 +62,7 @@ struct Assembly::Impl {
     end = w.end.load(std::memory_order_acquire);
     ended_by = w.ended_by.load(std::memory_order_acquire);
     limit = view.string(w.limit_reason);
-    last_step_end = w.last_step_end;
+    last_step_end = w.last_step_end.load(std::memory_order_relaxed);
     if (w.first_mark != kNoMark) {
       const bool open = ended_by == WindowEnd::kNone;
       marks = view.marks(w.first_mark, open ? view.header().marks.load(std::memory_order_acquire) : w.end_mark);
@@ -75,7 +75,8 @@ struct Assembly::Impl {
     order();
     number_steps();
     const std::uint64_t lost_until = w.dropped_after.load(std::memory_order_acquire);
-    summary.dropped = (ended_by == WindowEnd::kNone ? total_dropped() : lost_until) - w.dropped_before;
+    const std::uint64_t lost = ended_by == WindowEnd::kNone ? total_dropped() : lost_until;
+    summary.dropped = lost > w.dropped_before ? lost - w.dropped_before : 0;
   }
 
   std::uint64_t total_dropped() const {
@@ -127,7 +128,7 @@ struct Assembly::Impl {
   }
 
   // The owner may be writing while we copy: taken only when begin is the same before and after.
-  [[gnu::no_sanitize("thread")]] bool copy_open(const Event& source, Event& copy) const {
+  __attribute__((no_sanitize("thread"))) bool copy_open(const Event& source, Event& copy) const {
     const volatile Ticks* const at = &source.begin;
     const Ticks first = *at;
     if (first < begin || first >= end || first == 0) return false;
@@ -135,29 +136,44 @@ struct Assembly::Impl {
     return *at == first && copy.begin == first && copy.hook != HookId::kNone;
   }
 
+  using OpenCalls = std::multimap<std::pair<std::int64_t, Ticks>, Event>;  // by thread and begin
   void gather_unfinished() {
+    OpenCalls open;
+    Event copy;
     for (std::uint32_t i = 0; i < kMaxThreads; ++i) {
       const Thread& t = view.thread(i);
       if (t.slot.load(std::memory_order_acquire) != ThreadSlot::kLive) continue;
-      for (const Event& source : t.open) add_unfinished(source, t.tid);
+      const std::int64_t tid = t.tid.load(std::memory_order_relaxed);
+      for (const Event& source : t.open) {
+        if (copy_open(source, copy)) open.emplace(std::pair{tid, copy.begin}, copy);
+      }
     }
-    for (std::uint32_t i = 0; i < kMaxPending; ++i) add_unfinished(view.pending(i), view.header().pid);
+    const std::int64_t pid = view.header().pid;
+    for (std::uint32_t i = 0; i < kMaxPending; ++i) {
+      if (copy_open(view.pending(i), copy)) open.emplace(std::pair{pid, copy.begin}, copy);
+    }
+    if (!open.empty()) drop_known(open);
+    for (auto& [thread_and_begin, call] : open) {
+      call.end = end;
+      call.flags |= kUnfinished;
+      note_kind(call.hook);
+      unfinished.push_back(call);
+      threads[thread_and_begin.first].events.push_back(&unfinished.back());
+    }
   }
 
-  void add_unfinished(const Event& source, std::int64_t tid) {
-    Event copy;
-    if (!copy_open(source, copy)) return;
-    ThreadEvents& thread = threads[tid];
-    // It may have ended between our reading the chunks and now, or have been committed and not yet been cleared.
-    const bool known = std::any_of(thread.events.begin(), thread.events.end(), [&copy](const Event* e) {
-      return e->begin == copy.begin && e->hook == copy.hook && e->flags == copy.flags;
-    });
-    if (known) return;
-    copy.end = end;
-    copy.flags |= kUnfinished;
-    note_kind(copy.hook);
-    unfinished.push_back(copy);
-    thread.events.push_back(&unfinished.back());
+  // A call may have ended between our reading the chunks and now, or have been committed and not yet been cleared: what
+  // is known by thread, begin, hook and flags already is taken out.
+  void drop_known(OpenCalls& open) const {
+    for (const auto& [tid, thread] : threads) {
+      for (const Event* e : thread.events) {
+        const auto [first, last] = open.equal_range({tid, e->begin});
+        for (auto at = first; at != last;) {
+          const bool known = at->second.hook == e->hook && at->second.flags == e->flags;
+          at = known ? open.erase(at) : std::next(at);
+        }
+      }
+    }
   }
 
   void order() {
@@ -174,7 +190,7 @@ struct Assembly::Impl {
   void number_steps() {
     if (marks.empty()) return;
     bool counts_up = true;
-    for (std::size_t i = 1; i < marks.size(); ++i) counts_up &= marks[i].number == marks[i - 1].number + 1;
+    for (std::size_t i = 1; i < marks.size(); ++i) counts_up &= marks[i].number > 0 && marks[i].number - 1 == marks[i - 1].number;
     if (!counts_up || marks.front().number == kNoStepNumber || marks.front().number < 0) {
       for (StepMark& m : marks) m.number = m.index;
     }
@@ -266,12 +282,10 @@ struct Assembly::Impl {
 
   std::string problems_json() const {
     std::string json = "[";
-    std::vector<std::string> said;
     for (const Definitions::Problem& p : definitions.problems()) {
-      std::string one = "{\"source\": " + json_string(p.source) + ", \"lost\": " + json_string(p.sentence) + "}";
-      if (std::find(said.begin(), said.end(), one) == said.end()) said.push_back(std::move(one));
+      json += json.size() > 1 ? ", " : "";
+      json += "{\"source\": " + json_string(p.source) + ", \"lost\": " + json_string(p.sentence) + "}";
     }
-    for (const std::string& one : said) json += (json.size() > 1 ? ", " : "") + one;
     return json + "]";
   }
 

@@ -50,6 +50,7 @@ void Definitions::add(const View& view, const Definition& d) {
       Communicator& c = communicators_[d.id];  // a later definition of the same id wins: MPI_Comm_set_name
       c.name = name;
       c.all_ranks = view.string(d.text);
+      if (!c.all_ranks.starts_with('[') || !valid_json(c.all_ranks)) c.all_ranks = {};
       c.ranks = shortened(c.all_ranks);
       char identity[20];
       std::snprintf(identity, sizeof identity, "%016llx", static_cast<unsigned long long>(d.v[0]));
@@ -65,18 +66,25 @@ void Definitions::add(const View& view, const Definition& d) {
       categories_[category_key(static_cast<std::uint32_t>(d.v[0]), static_cast<std::uint32_t>(d.v[1]))] = name;
       break;
     case DefinitionKind::kThreadName: thread_names_[static_cast<std::uint64_t>(d.v[0])] = name; break;
-    case DefinitionKind::kProblem: problems_.push_back({view.string(d.text), name}); break;
-    case DefinitionKind::kFact: {
-      const std::string_view json = view.string(d.text);
-      const auto same = std::find_if(facts_.begin(), facts_.end(), [name](const Fact& f) { return f.key == name; });
-      if (same != facts_.end()) {
-        same->json = json;
-      } else {
-        facts_.push_back({name, json});
-      }
-      break;
-    }
+    case DefinitionKind::kProblem: add_problem({view.string(d.text), name}); break;
+    case DefinitionKind::kFact: add_fact(name, view.string(d.text)); break;
     case DefinitionKind::kNone: break;
+  }
+}
+
+// Said once, however often it happened.
+void Definitions::add_problem(const Problem& problem) {
+  if (problems_said_.insert({problem.source, problem.sentence}).second) problems_.push_back(problem);
+}
+
+// A later fact of the same key wins.
+void Definitions::add_fact(std::string_view key, std::string_view json) {
+  if (!valid_json(json)) return;  // of a damaged spool
+  const auto [at, is_new] = fact_of_key_.emplace(key, facts_.size());
+  if (is_new) {
+    facts_.push_back({key, json});
+  } else {
+    facts_[at->second].json = json;
   }
 }
 
@@ -164,7 +172,19 @@ void EventArgs::add_nvtx(const NvtxArgs& nvtx) {
     std::snprintf(color_, sizeof color_, "#%08x", nvtx.color);
     add("color", std::string_view{color_});
   }
-  if (nvtx.extended != 0) add("payload", RawJson{view_.string(nvtx.extended)});
+  if (nvtx.extended != 0) add_extended(nvtx.extended);
+}
+
+// Rendered as JSON when it was recorded; what a damaged spool holds instead is shown as a text.
+void EventArgs::add_extended(StringId id) {
+  const std::string_view text = view_.string(id);
+  const auto [at, is_new] = is_json_.try_emplace(id, false);
+  if (is_new) at->second = valid_json(text);
+  if (at->second) {
+    add("payload", RawJson{text});
+  } else {
+    add("payload", text);
+  }
 }
 
 }  // namespace profshim::spool

@@ -4,6 +4,7 @@
 #include <array>
 #include <cstdint>
 #include <map>
+#include <set>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -48,10 +49,14 @@ class Definitions {
     return at == names.end() ? std::string_view{} : at->second;
   }
   void add(const View& view, const Definition& definition);
+  void add_problem(const Problem& problem);
+  void add_fact(std::string_view key, std::string_view json);
   std::map<std::uint32_t, Communicator> communicators_;
   Names datatypes_, reductions_, domains_, categories_, thread_names_;
   std::vector<Problem> problems_;
+  std::set<std::pair<std::string_view, std::string_view>> problems_said_;
   std::vector<Fact> facts_;
+  std::unordered_map<std::string_view, std::size_t> fact_of_key_;
 };
 
 /// Room for the args of one event; the views in it live as long as the object and the spool.
@@ -67,10 +72,12 @@ class EventArgs {
   }
   void add_mpi(const Event& event, const Event* second);
   void add_nvtx(const NvtxArgs& nvtx);
+  void add_extended(StringId id);
   const Definitions& definitions_;
   const View& view_;
   std::array<Arg, 24> args_;
   std::size_t used_ = 0;
+  std::unordered_map<StringId, bool> is_json_;  // payloads that have been looked at
   char color_[12] = {};
 };
 

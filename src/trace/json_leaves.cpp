@@ -1,4 +1,6 @@
 #include <rapidjson/document.h>
+#include <rapidjson/memorystream.h>
+#include <rapidjson/reader.h>
 
 #include "profshim/trace.h"
 
@@ -65,7 +67,24 @@ bool visit(const rapidjson::Value& value, std::string& path, int depth, const Le
   return true;
 }
 
+// Looks at the depth alone; the parser looks at the rest.
+struct DepthLimit : rapidjson::BaseReaderHandler<rapidjson::UTF8<>, DepthLimit> {
+  bool StartObject() { return ++depth <= kMaxDepth; }
+  bool StartArray() { return ++depth <= kMaxDepth; }
+  bool EndObject(rapidjson::SizeType) { return --depth >= 0; }
+  bool EndArray(rapidjson::SizeType) { return --depth >= 0; }
+  int depth = 0;
+};
+
 }  // namespace
+
+bool valid_json(std::string_view json) {
+  if (json.empty() || json.find('\0') != json.npos) return false;  // the parser takes a NUL for the end
+  rapidjson::MemoryStream stream(json.data(), json.size());
+  rapidjson::Reader reader;
+  DepthLimit depth;
+  return !reader.Parse<rapidjson::kParseIterativeFlag | rapidjson::kParseValidateEncodingFlag>(stream, depth).IsError();
+}
 
 bool json_leaves(std::string_view json, const Leaf& leaf) {
   rapidjson::Document document;

@@ -112,7 +112,8 @@ char* timestamp(char* at, std::int64_t ns) {
 // One event in Kineto's order of keys, which differs from phase to phase. Times are relative to the base; what lies
 // before it is cut off there, at both ends, so that a child still never leaves its parent.
 char* render(char* at, const TraceEvent& event, std::int64_t base_ns) {
-  const std::int64_t begin_ns = event.begin_ns - base_ns;
+  std::int64_t begin_ns = 0;
+  if (__builtin_sub_overflow(event.begin_ns, base_ns, &begin_ns)) begin_ns = 0;
   const std::int64_t begin = std::max<std::int64_t>(begin_ns, 0);
   at = literal(at, "{\"ph\":\"");
   *at++ = event.phase;

@@ -1,0 +1,258 @@
+// What the fuzzer does with one input, and the unit tests with every file of the corpus: damage a whole spool in the
+// places that the input names, and turn it into traces. Whatever stands in the spool, nothing may crash or hang, and
+// what View accepts must become a trace that reads back.
+#pragma once
+
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <array>
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+#include <limits>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "profshim/recorder_control.h"
+#include "unit/temporary_folder.h"
+#include "unit/trace/sample_trace.h"
+
+namespace profshim::test {
+
+/// A small spool with everything in it that a spool can have, in memory of our own. Made once: it has 15 MB.
+class SpoolImage {
+ public:
+  static constexpr std::uint32_t kChunks = 3;
+  /// A part of the image that inputs change, small enough for two bytes to name a place in it.
+  struct Region {
+    std::uint64_t at, bytes;
+  };
+
+  SpoolImage() {
+    record();
+    size_ = recorder::size();
+    data_ = static_cast<char*>(mmap(nullptr, size_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+    if (data_ == MAP_FAILED) std::abort();
+    std::memcpy(data_, recorder::data(), size_);
+    recorder::set_mode(0, ~0u);
+    recorder::abandon_in_child();
+    fix_what_differs_from_run_to_run();
+    const auto& h = header();
+    regions_ = {{{0, sizeof(spool::SpoolHeader)},
+                 {h.windows_at, 3 * sizeof(spool::Window)},
+                 {h.threads_at, sizeof(spool::Thread)},
+                 {h.definitions_at, 24 * sizeof(spool::Definition)},
+                 {h.arena_at, 4096},
+                 {h.marks_at, 8 * sizeof(spool::StepMark)},
+                 {h.anchors_at, 6 * sizeof(Anchor)},
+                 {h.pending_at, 3 * sizeof(Event)},
+                 {h.chunks_at, 16 * sizeof(Event)},
+                 {h.chunks_at + spool::kChunkBytes - 4 * sizeof(Event), 12 * sizeof(Event)}}};
+  }
+
+  spool::SpoolHeader& header() { return *reinterpret_cast<spool::SpoolHeader*>(data_); }
+  char* data() { return data_; }
+  std::size_t size() const { return size_; }
+  const Region& region(std::uint8_t i) const { return regions_[i % regions_.size()]; }
+
+ private:
+  static Event event(Ticks begin, Ticks end, HookId hook) {
+    Event e;
+    e.begin = begin;
+    e.end = end;
+    e.hook = hook;
+    return e;
+  }
+
+  static Event call(Ticks begin, Ticks end, const char* name) {
+    Event e = event(begin, end, hook_by_name(name));
+    e.mpi = {.bytes = 64, .count = 8, .comm = 1, .sequence = 3, .peer = 1, .tag = 7, .datatype = 2, .op = 3, .request = 0};
+    return e;
+  }
+
+  static void record() {
+    const TemporaryFolder folder;
+    std::string why_not;
+    use_clock(ClockKind::kTsc);
+    if (!recorder::create_spool(folder.path() + "/spool", {kChunks, 64 << 10}, why_not)) std::abort();
+    recorder::set_mode(recorder::kActive | recorder::kArmed | recorder::kMpi | recorder::kNvtx, 0);
+    recorder::tend_pool([] { return Ticks{1}; }, kChunks);
+    describe();
+    fill();
+  }
+
+  static void describe() {
+    using recorder::define;
+    using recorder::intern;
+    using Kind = spool::DefinitionKind;
+    spool::SpoolHeader& h = recorder::header();
+    h.rank = 1;
+    h.world_size = 2;
+    h.base_time_ns = 7889238'000'000'000 * 220;
+    h.host = intern("node");
+    h.program = intern("solver");
+    h.command = intern("./solver \"input\"");
+    h.spec = intern("version = 1\n");
+    h.run_name = intern("run");
+    h.step_source = intern("nvtx step *");
+    h.step_marker = intern("step 1");
+    for (int i = 0; i < 3; ++i) {
+      const std::int64_t ns = 1'000'000 * i;
+      recorder::add_anchor({static_cast<Ticks>(3 * ns + 300), ns + 100, h.base_time_ns + ns + 100});
+    }
+    define(Kind::kCommunicator, 1, intern("MPI_COMM_WORLD"), intern("[0, 1]"), {0x1234, 2, 1, 0});
+    define(Kind::kDatatype, 2, intern("MPI_DOUBLE"), 0, {8});
+    define(Kind::kReduction, 3, intern("MPI_SUM"));
+    define(Kind::kNvtxDomain, 4, intern("library"));
+    define(Kind::kNvtxCategory, 0, intern("io"), 0, {4, 9});
+    define(Kind::kThreadName, 0, intern("main loop"), 0, {4242});
+    define(Kind::kFact, 0, intern("scope"), intern("{\"recorded\": [\"mpi\"]}"));
+    define(Kind::kFact, 0, intern("spec_hash"), intern("\"0123\""));
+    recorder::problem("mpi", "one request was lost");
+  }
+
+  // Two windows that are closed and one that is open; events on both sides of a chunk's end.
+  static void fill() {
+    spool::Thread& t = *recorder::this_thread();
+    const std::uint64_t first = recorder::add_mark({1000, 10, 110});
+    spool::Window* const one = recorder::open_window(1000, first);
+    recorder::commit(t, call(1100, 1200, "MPI_Allreduce"));
+    Event range = event(1050, 1300, HookId::kNvtxRange);
+    range.name = recorder::intern("solve");
+    range.nvtx.domain = 4;
+    range.nvtx.category = 9;
+    range.nvtx.payload_type = 3;
+    range.nvtx.color = 0xff00ff00;
+    recorder::commit(t, range);
+    range.nvtx.extended = recorder::intern("{\"size\": [1, 2]}");
+    range.flags = kStartEnd;
+    range.nvtx.start_tid = 4243;
+    recorder::commit(t, range);
+    Event mark = event(1310, 1310, HookId::kNvtxMark);
+    mark.name = recorder::intern("here");
+    recorder::commit(t, mark);
+    Event slice = call(1400, 1600, "MPI_Isend");
+    slice.flags = kAsyncSlice;
+    slice.mpi.request = 5;
+    recorder::commit(t, slice);
+    recorder::add_mark({2000, 11, 111});
+    fill_to_the_end_of_the_chunk(t);
+    const std::uint64_t second = recorder::add_mark({900'000, 12, 112});
+    one->complete = 1;
+    recorder::close_window(*one, 900'000, second, spool::WindowEnd::kSchedule, 0);
+    spool::Window* const two = recorder::open_window(900'000, second);
+    recorder::commit(t, call(900'100, 900'200, "MPI_Barrier"));
+    recorder::close_window(*two, 901'000, recorder::add_mark({901'000, 13, 113}), spool::WindowEnd::kLimit,
+                           recorder::intern("limits.trace_size"));
+    recorder::open_window(902'000, recorder::add_mark({902'000, 14, 114}));
+    recorder::commit(t, call(902'100, 902'200, "MPI_Barrier"));
+    *recorder::open_call(t) = call(902'300, 0, "MPI_Recv");
+    *recorder::open_call(t) = call(1500, 0, "MPI_Wait");
+    *recorder::take_pending() = call(902'250, 0, "MPI_Irecv");
+    *recorder::take_pending() = call(1550, 0, "MPI_Irecv");
+  }
+
+  static void fill_to_the_end_of_the_chunk(spool::Thread& t) {
+    Ticks now = 2100;
+    while (t.chunk_end - t.next > 1) {
+      recorder::commit(t, call(now, now + 50, "MPI_Send"));
+      now += 100;
+    }
+    Event exchange = call(now, now + 50, "MPI_Sendrecv");
+    exchange.flags = kContinues;
+    recorder::commit(t, exchange);  // the last of its chunk
+    exchange.hook = HookId::kContinuation;
+    exchange.flags = 0;
+    recorder::commit(t, exchange);
+  }
+
+  void fix_what_differs_from_run_to_run() {
+    spool::SpoolHeader& h = header();
+    h.pid = 4242;
+    h.pid_start_time = 1;
+    h.step_tid = 4242;
+    reinterpret_cast<spool::Thread*>(data_ + h.threads_at)->tid.store(4242);
+    for (std::uint32_t i = 0; i < kChunks; ++i) {
+      auto& chunk = *reinterpret_cast<spool::ChunkHeader*>(data_ + h.chunks_at + std::uint64_t{i} * spool::kChunkBytes);
+      chunk.tid = 4242;
+      std::strcpy(chunk.name, "solver");
+    }
+  }
+
+  char* data_ = nullptr;
+  std::size_t size_ = 0;
+  std::array<Region, 10> regions_;
+};
+
+/// Changes of the image, taken back when it goes. Each takes 12 bytes of the input: region, place (2), width and kind,
+/// value (8).
+class Damage {
+ public:
+  Damage(SpoolImage& image, std::string_view input) : image_(image) {
+    for (; input.size() >= kBytes && changed_.size() < kMost; input.remove_prefix(kBytes)) apply(input.data());
+  }
+  ~Damage() {
+    for (auto at = changed_.rbegin(); at != changed_.rend(); ++at) std::memcpy(at->first, &at->second, 8);
+  }
+  Damage(const Damage&) = delete;
+  Damage& operator=(const Damage&) = delete;
+
+ private:
+  static constexpr std::size_t kBytes = 12, kMost = 64;
+
+  void apply(const char* change) {
+    std::uint16_t place;
+    std::memcpy(&place, change + 1, sizeof place);
+    const auto kind = static_cast<std::uint8_t>(change[3]);
+    std::uint64_t value;
+    std::memcpy(&value, change + 4, sizeof value);
+    if ((kind & 0x80) != 0) value = kEdges[value % std::size(kEdges)];
+    const SpoolImage::Region& region = image_.region(static_cast<std::uint8_t>(change[0]));
+    const std::size_t width = std::size_t{1} << (kind & 3);
+    char* const at = image_.data() + region.at + place % region.bytes / width * width;
+    std::uint64_t before;
+    char* const word = at - reinterpret_cast<std::uintptr_t>(at) % 8;
+    std::memcpy(&before, word, sizeof before);
+    changed_.emplace_back(word, before);
+    std::memcpy(at, &value, width);
+  }
+
+  static constexpr std::uint64_t kEdges[] = {
+      0, 1, ~0ull, 1ull << 63, ~0ull >> 1, 0x7fffffff, 0x80000000, 0xffffffff, 0x10000, 0x7ff8000000000000,
+      0x7ff0000000000000, spool::kEventsPerChunk, spool::kMaxMarks, spool::kMaxWindows, 1ull << 40, 63,
+  };
+  SpoolImage& image_;
+  std::vector<std::pair<char*, std::uint64_t>> changed_;
+};
+
+inline void trace_of_window(const spool::View& view, std::uint64_t number) {
+  spool::Assembly assembly(view, number, {.trace_name = "/run/rank1.pt.trace.json", .recovered = true});
+  assembly.empty();
+  std::string text;
+  MemorySink sink(text);
+  if (!assembly.write(sink, {})) std::abort();
+  TraceVisitor visitor;
+  visitor.event = [](const ReadEvent& event) {
+    if (event.ts_us < 0 || event.duration_us < 0) std::abort();
+    return true;
+  };
+  const ReadResult read = read_trace_bytes(text, visitor);
+  if (!read.ok || read.truncated || read.events != assembly.summary().events) std::abort();
+}
+
+inline void fuzz_spool(std::string_view input) {
+  static auto* const image = new SpoolImage;
+  const Damage damage(*image, input);
+  std::string why_not;
+  const auto view = spool::View::over(image->data(), image->size(), why_not);
+  if (view == nullptr) {
+    if (why_not.empty()) std::abort();
+    return;
+  }
+  for (std::uint64_t number = 0; number < 3; ++number) trace_of_window(*view, number);
+}
+
+}  // namespace profshim::test
