@@ -347,7 +347,7 @@ struct Assembly::Impl {
     span.tid_text = "PyTorch Profiler";
     span.text_ids = true;
     span.begin_ns = clock.unix_ns(begin);
-    span.duration_ns = clock.unix_ns(end) - span.begin_ns;
+    span.duration_ns = clock.unix_ns(last_end()) - span.begin_ns;  // calls that began in the window may end behind it
     span.args = {&count, 1};
     out.write(span);
     TraceEvent start;
@@ -367,7 +367,7 @@ struct Assembly::Impl {
     e.scope = 'g';
     e.name = "Record Window End";
     e.text_ids = true;  // both empty
-    e.begin_ns = clock.unix_ns(std::max(end, last_end()));
+    e.begin_ns = clock.unix_ns(last_end());
     out.write(e);
   }
 

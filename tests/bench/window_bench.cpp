@@ -1,0 +1,77 @@
+// What closing a window with a million events costs the job's thread, and how fast the writer drains it.
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+
+#include "profshim/manifest.h"
+#include "profshim/recorder_control.h"
+#include "profshim/session.h"
+
+namespace {
+
+using namespace profshim;
+
+constexpr int kEvents = 1'000'000;
+
+void commit_events() {
+  spool::Thread& thread = *recorder::this_thread();
+  for (int i = 0; i < kEvents; ++i) {
+    Event* const call = recorder::open_call(thread);
+    *call = Event{};
+    call->hook = hook_by_name("MPI_Allreduce");
+    call->mpi = {8, 1, 1, static_cast<std::uint32_t>(i + 1), kNone32, kNone32, 0, 0, 0};
+    recorder::begin(*call);
+    recorder::end(thread, *call);
+    if (i % 20'000 == 0) usleep(2000);  // as a program that also computes
+  }
+}
+
+double timed_boundary_us() {
+  const std::int64_t before = monotonic_ns();
+  session::step_boundary(ticks(), std::nullopt, 0);
+  return static_cast<double>(monotonic_ns() - before) / 1000;
+}
+
+}  // namespace
+
+int main() {
+  char folder[] = "/tmp/profshim-bench-XXXXXX";
+  if (mkdtemp(folder) == nullptr) return 1;
+  setenv("PROFSHIM_FOLDER", (std::string(folder) + "/run").c_str(), 1);
+  setenv("PROFSHIM_LOG", "error", 1);
+  setenv("PROFSHIM_SET",
+         "steps.source=nvtx steps.pattern=x schedule.skip_first=0 schedule.warmup=1 schedule.active=1 output.gzip=false "
+         "limits.disk_free=0",
+         1);
+  Rank rank;
+  rank.rank = 0;
+  rank.world_size = 1;
+  session::activate(rank);
+  if (session::spec() == nullptr) return 1;
+  session::step_boundary(ticks(), std::nullopt, 0);
+  usleep(300'000);  // warm-up
+  session::step_boundary(ticks(), std::nullopt, 0);
+  commit_events();
+  const double stall_us = timed_boundary_us();
+  const std::int64_t closed = monotonic_ns();
+  session::finish(session::End::kNormal);
+  const double seconds = static_cast<double>(monotonic_ns() - closed) / 1e9;
+
+  const auto manifests = output::read_manifests(std::string(folder) + "/run");
+  if (manifests.empty() || manifests[0].windows.empty()) return 1;
+  const output::ManifestWindow& window = manifests[0].windows[0];
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  std::printf("window with %llu events (%llu dropped): the job's thread was held %.1f us when it closed\n",
+              static_cast<unsigned long long>(window.events), static_cast<unsigned long long>(window.dropped), stall_us);
+  std::printf("spool: %zu bytes per event; trace: %.0f bytes per event\n", sizeof(Event),
+              static_cast<double>(window.bytes) / static_cast<double>(std::max<std::uint64_t>(window.events, 1)));
+  std::printf("drained and written: %.2f M events/s (gathered, ordered, named, written, fsync); peak memory %ld MiB\n",
+              static_cast<double>(window.events) / seconds / 1e6, usage.ru_maxrss / 1024);
+  std::filesystem::remove_all(folder);
+  return window.status == "written" ? 0 : 1;
+}
