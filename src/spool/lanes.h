@@ -6,8 +6,9 @@
 
 namespace profshim::spool {
 
-/// Feed slices in the order (begin, longest first); each gets the first lane in which it nests or follows. Lane 0 is the
-/// thread itself. The last of kMaxLanes takes what fits nowhere: calls of one thread nest, a damaged spool's need not.
+/// Feed slices in the order (begin, longest first); each gets the first lane in which it nests or follows. Lane 0 is
+/// the thread itself. The last of kMaxLanes takes what fits nowhere: calls of one thread nest, a damaged spool's need
+/// not.
 class Lanes {
  public:
   static constexpr std::size_t kMaxLanes = 64;

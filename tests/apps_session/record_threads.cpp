@@ -19,8 +19,8 @@ using namespace profshim;
 
 struct Work {
   std::atomic<bool> over{false};
-  std::atomic<std::uint64_t> ranges{0};   // ended, recorded or not
-  std::atomic<std::uint64_t> handed{0};   // handed to the recorder
+  std::atomic<std::uint64_t> ranges{0};  // ended, recorded or not
+  std::atomic<std::uint64_t> handed{0};  // handed to the recorder
 };
 
 bool recording() { return recorder::mode_has(recorder::kActive | recorder::kArmed | recorder::kNvtx); }
@@ -76,16 +76,17 @@ int main(int argc, char** argv) {
 
   session::activate({.rank = 0, .world_size = 1, .local_rank = 0, .local_world_size = 1, .source = "mpi"});
   if (recorder::mode() == 0) return 3;
+  const bool makes_steps = session::spec()->steps.source != StepSource::kNone;
   Work work;
   std::vector<std::thread> workers;
   for (int i = 0; i < threads; ++i) workers.emplace_back(work_until_over, std::ref(work));
   workers.emplace_back(work_in_short_lives, std::ref(work));
   const StringId marker = recorder::intern("step 0");
   for (int step = 0; step < steps; ++step) {
-    session::step_boundary(ticks(), step, marker);
+    if (makes_steps) session::step_boundary(ticks(), step, marker);
     const std::uint64_t until = work.ranges.load() + ranges;
     for (std::uint64_t i = 0; work.ranges.load(std::memory_order_relaxed) < until; ++i) make_range(work, i);
-    session::step_marker_ended(ticks());
+    if (makes_steps) session::step_marker_ended(ticks());
   }
   if (early) session::finish(session::End::kNormal);
   work.over.store(true);

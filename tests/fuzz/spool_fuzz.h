@@ -69,7 +69,8 @@ class SpoolImage {
 
   static Event call(Ticks begin, Ticks end, const char* name) {
     Event e = event(begin, end, hook_by_name(name));
-    e.mpi = {.bytes = 64, .count = 8, .comm = 1, .sequence = 3, .peer = 1, .tag = 7, .datatype = 2, .op = 3, .request = 0};
+    e.mpi = {
+        .bytes = 64, .count = 8, .comm = 1, .sequence = 3, .peer = 1, .tag = 7, .datatype = 2, .op = 3, .request = 0};
     return e;
   }
 
@@ -156,12 +157,9 @@ class SpoolImage {
   }
 
   static void fill_to_the_end_of_the_chunk(spool::Thread& t) {
-    Ticks now = 2100;
-    while (t.chunk_end - t.next > 1) {
-      recorder::commit(t, call(now, now + 50, "MPI_Send"));
-      now += 100;
-    }
-    Event exchange = call(now, now + 50, "MPI_Sendrecv");
+    // From before the windows, so that an input without damage makes small traces.
+    while (t.chunk_end - t.next > 1) recorder::commit(t, call(500, 550, "MPI_Send"));
+    Event exchange = call(2100, 2150, "MPI_Sendrecv");
     exchange.flags = kContinues;
     recorder::commit(t, exchange);  // the last of its chunk
     exchange.hook = HookId::kContinuation;
@@ -221,8 +219,22 @@ class Damage {
   }
 
   static constexpr std::uint64_t kEdges[] = {
-      0, 1, ~0ull, 1ull << 63, ~0ull >> 1, 0x7fffffff, 0x80000000, 0xffffffff, 0x10000, 0x7ff8000000000000,
-      0x7ff0000000000000, spool::kEventsPerChunk, spool::kMaxMarks, spool::kMaxWindows, 1ull << 40, 63,
+      0,
+      1,
+      ~0ull,
+      1ull << 63,
+      ~0ull >> 1,
+      0x7fffffff,
+      0x80000000,
+      0xffffffff,
+      0x10000,
+      0x7ff8000000000000,
+      0x7ff0000000000000,
+      spool::kEventsPerChunk,
+      spool::kMaxMarks,
+      spool::kMaxWindows,
+      1ull << 40,
+      63,
   };
   SpoolImage& image_;
   std::vector<std::pair<char*, std::uint64_t>> changed_;

@@ -65,8 +65,9 @@ class SessionTest : public ::testing::Test {
   // `arguments` of record_threads, `settings` for PROFSHIM_SET.
   Recording record(const std::string& arguments, const std::string& settings) {
     const std::string traces = folder_.path() + "/traces";
-    const test::ToolRun run = test::run_shell("env PROFSHIM_FOLDER=" + traces + " PROFSHIM_SET='limits.disk_free=0 " + settings +
-                                              "' '" PROFSHIM_BUILD_DIR "/tests/apps_session/record_threads' " + arguments);
+    const test::ToolRun run =
+        test::run_shell("env PROFSHIM_FOLDER=" + traces + " PROFSHIM_SET='limits.disk_free=0 " + settings +
+                        "' '" PROFSHIM_BUILD_DIR "/tests/apps_session/record_threads' " + arguments);
     Recording recording;
     recording.status = run.status;
     recording.said = run.err;
@@ -122,9 +123,10 @@ TEST_F(SessionTest, OldEventsMakePlaceAndAreCounted) {
 }
 
 TEST_F(SessionTest, WindowsOpenAndCloseWhileThreadsWork) {
-  const Recording recording = record(
-      "3 2000 40", "steps.source=nvtx steps.pattern=\"step *\" schedule.skip_first=0 schedule.wait=0 schedule.warmup=1 "
-                   "schedule.active=3 schedule.repeat=0");
+  const Recording recording =
+      record("3 2000 40",
+             "steps.source=nvtx steps.pattern=\"step *\" schedule.skip_first=0 schedule.wait=0 schedule.warmup=1 "
+             "schedule.active=3 schedule.repeat=0");
 
   expect_conforming(recording);
   EXPECT_EQ(recording.traces.size(), 10u) << recording.said;
@@ -137,9 +139,10 @@ TEST_F(SessionTest, WindowsOpenAndCloseWhileThreadsWork) {
 }
 
 TEST_F(SessionTest, NoMoreWindowsThanTotalTraces) {
-  const Recording recording = record(
-      "2 500 40", "steps.source=nvtx steps.pattern=\"step *\" schedule.skip_first=0 schedule.warmup=0 schedule.active=1 "
-                  "schedule.repeat=0 limits.total_traces=3");
+  const Recording recording =
+      record("2 500 40",
+             "steps.source=nvtx steps.pattern=\"step *\" schedule.skip_first=0 schedule.warmup=0 schedule.active=1 "
+             "schedule.repeat=0 limits.total_traces=3");
 
   expect_conforming(recording);
   EXPECT_EQ(recording.traces.size(), 3u);
@@ -156,9 +159,10 @@ TEST_F(SessionTest, AWindowThatLastsTooLongIsClosed) {
 }
 
 TEST_F(SessionTest, FullMemoryClosesTheWindowAndTheNextOneWorks) {
-  const Recording recording = record(
-      "3 200000 12", "steps.source=nvtx steps.pattern=\"step *\" schedule.skip_first=0 schedule.wait=1 schedule.warmup=1 "
-                     "schedule.active=2 schedule.repeat=0 limits.host_memory=8MiB output.gzip=false");
+  const Recording recording =
+      record("3 200000 12",
+             "steps.source=nvtx steps.pattern=\"step *\" schedule.skip_first=0 schedule.wait=1 schedule.warmup=1 "
+             "schedule.active=2 schedule.repeat=0 limits.host_memory=8MiB output.gzip=false");
 
   expect_conforming(recording);
   ASSERT_GE(recording.traces.size(), 2u) << recording.said;
