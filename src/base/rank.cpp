@@ -23,7 +23,8 @@ struct Launcher {
 };
 constexpr std::array<Launcher, 9> kLaunchers = {{
     {"RANK", "WORLD_SIZE", "LOCAL_RANK", "LOCAL_WORLD_SIZE", "GROUP_RANK"},
-    {"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_LOCAL_RANK", "OMPI_COMM_WORLD_LOCAL_SIZE", nullptr},
+    {"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_LOCAL_RANK", "OMPI_COMM_WORLD_LOCAL_SIZE",
+     nullptr},
     {"PMIX_RANK", "PMIX_SIZE", "PMIX_LOCAL_RANK", nullptr, nullptr},
     {"PMI_RANK", "PMI_SIZE", "MPI_LOCALRANKID", "MPI_LOCALNRANKS", nullptr},
     {"PALS_RANKID", nullptr, "PALS_LOCAL_RANKID", nullptr, "PALS_NODEID"},
@@ -60,7 +61,8 @@ std::string stat_fields(int pid) {
   return bracket == std::string::npos ? std::string{} : text.substr(bracket + 1);
 }
 
-// Seconds since the epoch at which the kernel says it booted: the same for every process, unlike a difference of clocks.
+// Seconds since the epoch at which the kernel says it booted: the same for every process, unlike a difference of
+// clocks.
 std::int64_t boot_time_s() {
   std::string text;
   int error = 0;
@@ -125,7 +127,8 @@ std::vector<std::string> rank_contradictions(const Rank& actual) {
   std::vector<std::string> found;
   for (const Launcher& launcher : kLaunchers) {
     const int value = number_in(launcher.rank);
-    if (usable(launcher) && value != actual.rank) found.push_back(std::string(launcher.rank) + "=" + std::to_string(value));
+    if (usable(launcher) && value != actual.rank)
+      found.push_back(std::string(launcher.rank) + "=" + std::to_string(value));
   }
   return found;
 }
@@ -157,6 +160,8 @@ std::uint64_t process_start_time(int pid) {
   const char* at = fields.c_str();
   for (int field = 3; field <= 22; ++field) {
     while (*at == ' ') ++at;
+    // A zombie runs no more, however long its parent leaves it there (in a container often for good).
+    if (field == 3 && (*at == 'Z' || *at == 'X')) return 0;
     if (field == 22) return std::strtoull(at, nullptr, 10);
     while (*at != 0 && *at != ' ') ++at;
   }

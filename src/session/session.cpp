@@ -43,12 +43,28 @@ bool is_off(const char* value) {
   return false;
 }
 
-void report(const std::vector<Problem>& problems, const Rank& rank) {
-  // Every rank reads the same spec: one of them says what is wrong with it.
+// Every rank reads the same spec: one of them says what is wrong with it. The last error also says what comes of it, so
+// that one mistake is one line; of many, `profshim check` shows the rest.
+void report(const LoadedSpec& loaded, const Rank& rank) {
+  constexpr std::size_t kMostErrors = 4;
   if (rank.rank > 0) return;
-  for (const Problem& p : problems) {
-    log::line(p.severity == Problem::Severity::kError ? LogLevel::kError : LogLevel::kWarn, "%s", to_line(p).c_str());
+  std::vector<std::string> errors;
+  for (const Problem& p : loaded.problems) {
+    if (p.severity == Problem::Severity::kError) {
+      errors.push_back(to_line(p));
+    } else {
+      log::line(LogLevel::kWarn, "%s", to_line(p).c_str());
+    }
   }
+  if (errors.empty()) return;
+  const std::size_t shown = std::min(errors.size(), kMostErrors);
+  for (std::size_t i = 0; i + 1 < shown; ++i) log::line(LogLevel::kError, "%s", errors[i].c_str());
+  const std::string more = errors.size() > shown
+                               ? " (and " + std::to_string(errors.size() - shown) + " more: run  profshim check)"
+                               : std::string();
+  const char* const outcome = loaded.spec.profile.abort_on_error ? "profile.on_error = \"abort\": the job ends here"
+                                                                 : "nothing is recorded, the job runs on";
+  log::line(LogLevel::kError, "%s%s; %s", errors[shown - 1].c_str(), more.c_str(), outcome);
 }
 
 bool any_glob_matches(const std::vector<std::string>& globs, const std::string& text, const std::string& name) {
@@ -104,7 +120,7 @@ std::vector<std::string> spool_folders(const std::string& run_folder) {
 }
 
 bool has_room(const std::string& folder, std::uint64_t bytes) {
-  struct statvfs s{};
+  struct statvfs s {};
   return statvfs(folder.c_str(), &s) == 0 && std::uint64_t{s.f_bavail} * s.f_frsize >= bytes;
 }
 
@@ -137,12 +153,18 @@ std::string json_list(std::initializer_list<std::string_view> texts) {
 
 std::string source_text(const Spec& spec) {
   switch (spec.steps.source) {
-    case StepSource::kAuto: return "auto";
-    case StepSource::kNvtx: return "nvtx " + spec.steps.pattern;
-    case StepSource::kSymbol: return "symbol " + spec.steps.pattern;
-    case StepSource::kCollective: return "collective " + spec.steps.pattern;
-    case StepSource::kTime: return "time " + std::to_string(spec.steps.every_ms) + " ms";
-    case StepSource::kNone: return "none";
+    case StepSource::kAuto:
+      return "auto";
+    case StepSource::kNvtx:
+      return "nvtx " + spec.steps.pattern;
+    case StepSource::kSymbol:
+      return "symbol " + spec.steps.pattern;
+    case StepSource::kCollective:
+      return "collective " + spec.steps.pattern;
+    case StepSource::kTime:
+      return "time " + std::to_string(spec.steps.every_ms) + " ms";
+    case StepSource::kNone:
+      return "none";
   }
   return {};
 }
@@ -158,7 +180,8 @@ void define_facts(const State& s) {
     if (on) recorded += (recorded.size() > 1 ? ", \"" : "\"") + std::string(name) + "\"";
   }
   recorded += "]";
-  fact("scope", "{\"recorded\": " + recorded + ", \"not_in_this_version\": " + json_list({"cuda", "nccl", "torch operators"}) +
+  fact("scope", "{\"recorded\": " + recorded +
+                    ", \"not_in_this_version\": " + json_list({"cuda", "nccl", "torch operators"}) +
                     ", \"role\": " + json_string(s.spec.process.role) + "}");
 }
 
@@ -195,7 +218,8 @@ void fill_manifest(State& s) {
   // A process that was started again in the same job goes on in the manifest of the one before.
   output::Manifest earlier;
   const std::string path = s.folder + "/manifest-rank" + std::to_string(s.rank.rank) + ".json";
-  if (output::read_manifest(path, earlier) && earlier.run_name == s.run_name) s.manifest.windows = std::move(earlier.windows);
+  if (output::read_manifest(path, earlier) && earlier.run_name == s.run_name)
+    s.manifest.windows = std::move(earlier.windows);
 }
 
 std::uint32_t mode_bits(const Spec& spec) {
@@ -333,18 +357,15 @@ State* begin_recording(const Rank& mpi_rank) {
   if (loaded.spec.profile.log != "stderr") log::set_file(from_launch_folder(loaded.spec.profile.log));
   const Rank rank = rank_by_source(loaded.spec, mpi_rank);
   log::set_rank(rank.rank);
-  report(loaded.problems, rank);
+  report(loaded, rank);
   if (!loaded.ok()) {
-    if (loaded.spec.profile.abort_on_error) {
-      log::line(LogLevel::kError, "profile.on_error = \"abort\": the job ends here because its spec is wrong");
-      std::_Exit(2);
-    }
-    if (rank.rank <= 0) log::line(LogLevel::kError, "nothing is recorded because the spec is wrong; the job runs on");
+    if (loaded.spec.profile.abort_on_error) std::_Exit(2);
     return nullptr;
   }
   if (!loaded.enabled || !process_wanted(loaded.spec)) return nullptr;
   if (rank.rank < 0 && !loaded.spec.ranks.record_unknown) {
-    log::line(LogLevel::kWarn, "%s gives no rank; nothing is recorded (ranks.unknown = \"record\" records all the same)",
+    log::line(LogLevel::kWarn,
+              "%s gives no rank; nothing is recorded (ranks.unknown = \"record\" records all the same)",
               loaded.spec.ranks.source.c_str());
     return nullptr;
   }
@@ -381,7 +402,8 @@ State* begin_recording(const Rank& mpi_rank) {
   return s;
 }
 
-// ---- the end ---------------------------------------------------------------------------------------------------------
+// ---- the end
+// ---------------------------------------------------------------------------------------------------------
 
 // True when the writer came to its end; false when it made no progress for that long.
 bool wait_for_writer(State& s, std::int64_t patience_ms) {
@@ -413,12 +435,14 @@ void say_nothing_written(const State& s) {
     std::string looked_for;
     for (const StepPattern& p : s.patterns) looked_for += (looked_for.empty() ? "" : ", ") + p.pattern;
     if (s.spec.steps.source == StepSource::kAuto) {
-      log::line(LogLevel::kWarn,
-                "no steps found: no NVTX range named %s was seen, nothing was recorded; set steps.source (nvtx, symbol, "
-                "collective, time, or none for the whole run)",
-                looked_for.c_str());
+      log::line(
+          LogLevel::kWarn,
+          "no steps found: no NVTX range named %s was seen, nothing was recorded; set steps.source (nvtx, symbol, "
+          "collective, time, or none for the whole run)",
+          looked_for.c_str());
     } else {
-      log::line(LogLevel::kWarn, "no steps found: nothing matched %s, nothing was recorded", source_text(s.spec).c_str());
+      log::line(LogLevel::kWarn, "no steps found: nothing matched %s, nothing was recorded",
+                source_text(s.spec).c_str());
     }
     return;
   }
@@ -452,7 +476,8 @@ void end_recording(State& s, End how) {
   s.wake.notify_all();
   s.progress.notify_all();
   if (!wait_for_writer(s, how == End::kAbrupt ? kAbruptPatience_ms : kNormalPatience_ms)) {
-    log::line(LogLevel::kWarn, "the last trace could not be finished in time: run  profshim recover %s", s.folder.c_str());
+    log::line(LogLevel::kWarn, "the last trace could not be finished in time: run  profshim recover %s",
+              s.folder.c_str());
     return;
   }
   recorder::header().finished.store(1);
@@ -468,7 +493,8 @@ void end_recording(State& s, End how) {
 }  // namespace
 
 State* live() {
-  return phase.load(std::memory_order_acquire) == Phase::kRecording ? the_state.load(std::memory_order_acquire) : nullptr;
+  return phase.load(std::memory_order_acquire) == Phase::kRecording ? the_state.load(std::memory_order_acquire)
+                                                                    : nullptr;
 }
 
 bool requested() {

@@ -1,7 +1,9 @@
 // Calls MPI_Allreduce a known number of times, then ends the way its first argument says:
-//   return exit exit_unfinalised _exit quick_exit abort throw exec MPI_Abort own_handler forever, or a signal's number.
+//   return exit exit_unfinalised _exit quick_exit abort throw exec MPI_Abort own_handler pthread_exit forever, or a
+//   signal's number.
 // Prints how many times it has called, before the end.  usage: ending HOW [CALLS]
 #include <mpi.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/resource.h>
@@ -60,5 +62,6 @@ int main(int argc, char** argv) {
   MPI_Finalize();
   if (how == "exec") execl("/bin/sh", "sh", "-c", "echo the next program; exit 8", nullptr);
   if (how == "exit") exit(3);
+  if (how == "pthread_exit") pthread_exit(nullptr);
   return 0;
 }

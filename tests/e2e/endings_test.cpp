@@ -21,15 +21,26 @@ std::vector<Ending> endings_here() {
   for (const Mpi mpi : {Mpi::kOpenMpi, Mpi::kMpich}) {
     if (!on_path("mpirun." + to_string(mpi))) continue;
     for (const char* how : {"return", "exit", "exit_unfinalised", "_exit", "quick_exit", "abort", "throw", "exec",
-                            "MPI_Abort", "own_handler", "2", "9", "11", "15"})
+                            "MPI_Abort", "own_handler", "pthread_exit", "2", "9", "11", "15"})
       endings.push_back({mpi, how});
   }
   return endings;
 }
 
+// A launcher may end before the ranks that it has killed: recovers when the last of them is gone.
+Outcome recover_when_gone(const std::string& folder) {
+  constexpr double kLimitSeconds = 20;
+  Outcome recover;
+  for (double waited = 0; waited < kLimitSeconds; waited += recover.seconds) {
+    recover = profshim({"recover", folder});
+    if (recover.out.find("is still running") == std::string::npos) break;
+  }
+  return recover;
+}
+
 // Makes traces of what is still in spools, where there is any; then every trace of the folder is whole and right.
 std::vector<SeenTrace> all_traces(const std::string& folder) {
-  const Outcome recover = profshim({"recover", folder});
+  const Outcome recover = recover_when_gone(folder);
   EXPECT_EQ(recover.ending(), "exit 0") << recover.out << recover.err;
   const std::vector<std::string> paths = traces_below(folder);
   std::vector<std::string> verify = {"verify"};
@@ -104,6 +115,27 @@ TEST(Endings, APythonProgramIsInterrupted) {
   const auto traces = all_traces(scratch / "traces");
   ASSERT_EQ(traces.size(), 1u) << with.err;
   EXPECT_EQ(traces[0].calls("MPI_Barrier").size(), 200u);
+}
+
+// The child is no rank: it ends as it likes, and the recording of its parent goes on.
+TEST(Endings, AChildForkedInTheMiddleOfAWindowLeavesTheRecordingAlone) {
+  for (const Mpi mpi : installed_mpis())
+    for (const char* how : {"exit", "_exit"}) {
+      const ScratchFolder scratch;
+      Job job{.command = {built("tests/apps_ending/" + to_string(mpi) + "/fork_in_window"), how}};
+      job.environment.emplace_back("PROFSHIM_SPEC", scratch.write("spec.toml", record_all_spec(scratch / "traces")));
+
+      const Outcome outcome = run(job);
+
+      EXPECT_EQ(outcome.ending(), "exit 0") << outcome.err;
+      EXPECT_EQ(outcome.out, "child 7\n");
+      EXPECT_EQ(outcome.shim_lines().size(), 1u) << outcome.err;
+      const auto traces = all_traces(scratch / "traces");
+      ASSERT_EQ(traces.size(), 1u) << to_string(mpi) << " " << how;
+      EXPECT_EQ(traces[0].calls("MPI_Allreduce").size(), 200u);
+      EXPECT_EQ(traces[0].fact("complete"), "true");
+      EXPECT_EQ(files_below("/dev/shm"), std::vector<std::string>{});
+    }
 }
 
 TEST(Endings, RecoveringTwiceChangesNothing) {

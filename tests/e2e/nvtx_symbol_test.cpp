@@ -15,7 +15,7 @@ Ran run_rank(const std::vector<std::string>& command, const std::string& spec,
              const std::vector<std::pair<std::string, std::string>>& environment = {}) {
   const ScratchFolder scratch;
   Job job = mpirun(Mpi::kOpenMpi, 1, command);
-  job.environment = environment;
+  job.environment.insert(job.environment.end(), environment.begin(), environment.end());
   job.environment.emplace_back(
       "PROFSHIM_SPEC", scratch.write("s.toml", "version = 1\n" + spec + "[output]\nfolder = \"" + (scratch / "traces") +
                                                    "\"\ngzip = false\n"));
@@ -41,6 +41,23 @@ TEST(Nvtx, AStepHoldsEveryRangeOnceAndBeginsWithItsMarker) {
   EXPECT_EQ(trace.calls("training_step_5")[0]->ts_ns, trace.calls("ProfilerStep#5")[0]->ts_ns);
   EXPECT_NE(trace.calls("with-payload")[0]->args.at("payload").find("Message size [bytes]"), std::string::npos);
   EXPECT_NE(ran.outcome.out.find("levels 1 0 1 1 1 0"), std::string::npos) << "step 5 is recorded";
+}
+
+TEST(Nvtx, AnyBytesInANameMakeValidJson) {
+  const Ran ran = run_rank({built("tests/apps_nvtx/nvtx_names")}, "[steps]\nsource = \"none\"\n");
+
+  ASSERT_EQ(ran.traces.size(), 1U) << ran.outcome.err;
+  ASSERT_TRUE(ran.traces[0].readable) << ran.traces[0].error;
+  const std::map<std::string, int> counts = ran.traces[0].counts("user_annotation");
+  for (const char* const name :
+       {"quote \" and backslash \\", "control \x01\b\f\n\r\t\x1f\x7f", "</script> {\"ph\":\"X\"} \xf0\x9f\x98\x80"})
+    EXPECT_EQ(counts.count(name), 1U) << name;
+  int replaced = 0;  // bytes that are no UTF-8 become U+FFFD; the rest of the name stays
+  for (const auto& [name, count] : counts)
+    if (name.find("\xef\xbf\xbd") != std::string::npos &&
+        (name.find("broken ") == 0 || (name.find("over") == 0 && name.find(" surrogate") != std::string::npos)))
+      replaced += count;
+  EXPECT_EQ(replaced, 2);
 }
 
 TEST(Nvtx, AChainedToolSeesWhatItWouldSeeAlone) {
