@@ -68,7 +68,14 @@ class ClockMap {
   double ticks_per_ns() const;
 
  private:
+  /// From `ticks` on: `unix_ns` there, and nanoseconds per tick.
+  struct Segment {
+    Ticks ticks;
+    std::int64_t unix_ns;
+    double rate;
+  };
   std::vector<Anchor> anchors_;
+  std::vector<Segment> segments_;
   ClockKind kind_;
   mutable std::size_t last_ = 0;  // conversions come in rising order: start where the last one ended
 };

@@ -27,9 +27,6 @@ std::int64_t within(__int128 ns, std::int64_t lowest) {
 
 __int128 to_wall(const Anchor& anchor) { return __int128{anchor.realtime_ns} - anchor.monotonic_ns; }
 
-// A product of doubles that stay far inside an __int128.
-__int128 whole(double ns) { return static_cast<__int128>(std::clamp(ns, -1e30, 1e30)); }
-
 std::int64_t read_ns(clockid_t id) {
   timespec t;
   clock_gettime(id, &t);
@@ -87,6 +84,18 @@ ClockMap::ClockMap(std::vector<Anchor> anchors, ClockKind kind) : anchors_(std::
                              [](const Anchor& a, const Anchor& b) { return a.ticks == b.ticks; }),
                  anchors_.end());
   if (anchors_.empty()) anchors_.push_back({});
+  const __int128 offset = to_wall(anchors_.front());
+  for (std::size_t i = 0; i < anchors_.size(); ++i) {
+    const Anchor& from = anchors_[i];
+    const Anchor& to = anchors_[std::min(i + 1, anchors_.size() - 1)];
+    double rate = kind_ == ClockKind::kMonotonic ? 1 : 0;  // with one anchor of the TSC no rate is known
+    if (kind_ == ClockKind::kTsc && to.ticks > from.ticks) {
+      rate = static_cast<double>(__int128{to.monotonic_ns} - from.monotonic_ns) / static_cast<double>(to.ticks - from.ticks);
+    } else if (kind_ == ClockKind::kTsc && !segments_.empty()) {
+      break;  // the last anchor: its segment is the one before it, continued
+    }
+    segments_.push_back({from.ticks, within(offset + from.monotonic_ns, 0), rate});
+  }
 }
 
 double ClockMap::ticks_per_ns() const {
@@ -103,19 +112,17 @@ std::int64_t ClockMap::realtime_shift_ns() const {
 }
 
 std::int64_t ClockMap::unix_ns(Ticks t) const {
-  const __int128 offset = to_wall(anchors_.front());
-  if (kind_ == ClockKind::kMonotonic) return within(offset + t, 0);
-  if (anchors_.size() < 2) return within(offset + anchors_.front().monotonic_ns, 0);  // no rate known yet
   std::size_t i = last_;
-  while (i + 2 < anchors_.size() && t >= anchors_[i + 1].ticks) ++i;
-  while (i > 0 && t < anchors_[i].ticks) --i;
+  while (i + 1 < segments_.size() && t >= segments_[i + 1].ticks) ++i;
+  while (i > 0 && t < segments_[i].ticks) --i;
   last_ = i;
-  const Anchor& a = anchors_[i];
-  const Anchor& b = anchors_[i + 1];
-  const double rate =
-      static_cast<double>(__int128{b.monotonic_ns} - a.monotonic_ns) / static_cast<double>(b.ticks - a.ticks);
-  const auto ticks_since = static_cast<std::int64_t>(t - a.ticks);
-  return within(offset + a.monotonic_ns + whole(static_cast<double>(ticks_since) * rate), 0);
+  const Segment& s = segments_[i];
+  // A damaged spool may give any number: what no clock ever said becomes the nearest that one could.
+  constexpr double kFarthest = 4e18;
+  const double delta = std::clamp(static_cast<double>(static_cast<std::int64_t>(t - s.ticks)) * s.rate, -kFarthest, kFarthest);
+  std::int64_t sum = 0;
+  if (__builtin_add_overflow(s.unix_ns, static_cast<std::int64_t>(delta), &sum)) sum = std::numeric_limits<std::int64_t>::max();
+  return std::max<std::int64_t>(sum, 0);
 }
 
 }  // namespace profshim

@@ -178,9 +178,11 @@ struct Assembly::Impl {
 
   void order() {
     for (auto& [tid, thread] : threads) {
-      std::sort(thread.events.begin(), thread.events.end(), [](const Event* a, const Event* b) {
-        return before({a->begin, a->end}, {b->begin, b->end});
-      });
+      const auto earlier = [](const Event* a, const Event* b) { return before({a->begin, a->end}, {b->begin, b->end}); };
+      // Calls that do not nest were committed in this order already.
+      if (!std::is_sorted(thread.events.begin(), thread.events.end(), earlier)) {
+        std::sort(thread.events.begin(), thread.events.end(), earlier);
+      }
       summary.calls += thread.events.size();
     }
     std::erase_if(threads, [](const auto& entry) { return entry.second.events.empty(); });
