@@ -81,7 +81,8 @@ void activate(const Rank& rank, Ticks began) {
 
 }  // namespace profshim::inject
 
-// ---- the ends that run no atexit handler -----------------------------------------------------------------------------
+// ---- the ends that run no atexit handler
+// -----------------------------------------------------------------------------
 
 PROFSHIM_EXPORT [[noreturn]] void _exit(int status) {
   profshim::inject::leave(profshim::inject::next_exit.load(std::memory_order_relaxed), status);

@@ -1,5 +1,7 @@
 // The NVTX v3 injection: each library of the job that uses NVTX loads "us" through NVTX_INJECTION64_PATH at its first
 // call and gets these callbacks. libnvToolsExt.so.1, the older form, does the same.
+#include "nvtx_injection.h"
+
 #include <dlfcn.h>
 
 #include <algorithm>
@@ -8,7 +10,6 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "nvtx_injection.h"
 #include "nvtx_chain.h"
 #include "nvtx_handles.h"
 #include "nvtx_ranges.h"
@@ -448,13 +449,18 @@ void set_injection_path(const char* own_path) {
   const char* const set = std::getenv("NVTX_INJECTION64_PATH");
   if (set != nullptr && set[0] != '\0') {
     char resolved[PATH_MAX];
-    if (std::strcmp(realpath(set, resolved) != nullptr ? resolved : set, own_path) == 0) return;  // a parent's work
     const char* const chained = std::getenv("PROFSHIM_NVTX_CHAIN");
-    if (chained == nullptr || std::strcmp(chained, "1") != 0) {
+    if (std::strcmp(realpath(set, resolved) != nullptr ? resolved : set, own_path) == 0) {
+      // A parent's work (mpirun's, say): it has left the other tool's path where it found the wish.
+      if (chained != nullptr && chained[0] == '/') chain::set_path(chained);
+      return;
+    }
+    if (chained == nullptr || (std::strcmp(chained, "1") != 0 && std::strcmp(chained, set) != 0)) {
       std::strncpy(foreign_owner, set, sizeof foreign_owner - 1);
       return;
     }
     chain::set_path(set);
+    setenv("PROFSHIM_NVTX_CHAIN", set, 1);
   }
   setenv("NVTX_INJECTION64_PATH", own_path, 1);
 }

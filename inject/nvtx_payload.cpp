@@ -1,8 +1,8 @@
 #include "nvtx_payload.h"
 
 #include <algorithm>
-#include <charconv>
 #include <bit>
+#include <charconv>
 #include <cmath>
 #include <cstring>
 

@@ -9,9 +9,9 @@ namespace profshim::inject {
 namespace {
 
 // File names of the libraries that implement a layer. Prefixes: repaired wheels carry a hash in the name.
-constexpr const char* kMpiLibraries[] = {"libmpi.so",          "libmpich.so",         "libmpi_abi.so", "libmpi_cray.so",
-                                         "libmpi_mpifh.so",    "libmpichfort.so",     "libmpifort.so", "libmpi_usempif08.so",
-                                         "libmpi_usempi_ignore_tkr.so"};
+constexpr const char* kMpiLibraries[] = {"libmpi.so",      "libmpich.so",         "libmpi_abi.so",
+                                         "libmpi_cray.so", "libmpi_mpifh.so",     "libmpichfort.so",
+                                         "libmpifort.so",  "libmpi_usempif08.so", "libmpi_usempi_ignore_tkr.so"};
 
 bool belongs(const char* path, Layer layer) {
   if (layer != Layer::kMpi) return false;

@@ -15,7 +15,8 @@
 
 namespace profshim {
 
-// ---- time ------------------------------------------------------------------------------------------------------------
+// ---- time
+// ------------------------------------------------------------------------------------------------------------
 
 /// A reading of the recording clock: TSC ticks or CLOCK_MONOTONIC nanoseconds, chosen once per process.
 using Ticks = std::uint64_t;
@@ -80,7 +81,8 @@ class ClockMap {
   mutable std::size_t last_ = 0;  // conversions come in rising order: start where the last one ended
 };
 
-// ---- ranks -----------------------------------------------------------------------------------------------------------
+// ---- ranks
+// -----------------------------------------------------------------------------------------------------------
 
 /// Who this process is in its job; -1 = not known.
 struct Rank {
@@ -112,7 +114,8 @@ std::string command_line();  // /proc/self/cmdline with blanks
 /// Clock ticks since boot at which `pid` started (/proc/PID/stat, field 22); 0 when there is no such process.
 std::uint64_t process_start_time(int pid);
 
-// ---- problems and log ------------------------------------------------------------------------------------------------
+// ---- problems and log
+// ------------------------------------------------------------------------------------------------
 
 /// A finding with its place, printed as  FILE:LINE:COLUMN: KEY: MESSAGE; HINT
 struct Problem {
@@ -141,7 +144,8 @@ void set_rank(int rank);
 [[gnu::format(printf, 2, 3)]] void line(LogLevel level, const char* format, ...);
 }  // namespace log
 
-// ---- text and files --------------------------------------------------------------------------------------------------
+// ---- text and files
+// --------------------------------------------------------------------------------------------------
 
 /// Shell-style match of the whole text: * ? [abc] [a-z] [!x]. No allocation, no locale.
 bool glob_match(std::string_view pattern, std::string_view text);

@@ -1,5 +1,5 @@
-// Event: what one intercepted call is, 64 bytes, plain data. Filled by the hooks in inject/, copied once into the spool,
-// turned into trace events by src/spool. HookId is made from the tables in hooks/.
+// Event: what one intercepted call is, 64 bytes, plain data. Filled by the hooks in inject/, copied once into the
+// spool, turned into trace events by src/spool. HookId is made from the tables in hooks/.
 #pragma once
 
 #include <cstddef>
@@ -72,12 +72,12 @@ inline constexpr std::int64_t kNoStepNumber = std::numeric_limits<std::int64_t>:
 
 /// Event::flags
 enum : std::uint8_t {
-  kAsyncSlice = 1,     // begin..end is post..completion of a non-blocking operation: drawn as b/e, not as a slice
-  kContinues = 2,      // the next event of this thread is its kContinuation
-  kStartEnd = 4,       // NVTX start/end: may begin and end on different threads
-  kUnfinished = 8,     // still open when the window or the process ended
-  kFortran = 16,       // called through a Fortran binding
-  kFailed = 32,        // the real function returned an error
+  kAsyncSlice = 1,  // begin..end is post..completion of a non-blocking operation: drawn as b/e, not as a slice
+  kContinues = 2,   // the next event of this thread is its kContinuation
+  kStartEnd = 4,    // NVTX start/end: may begin and end on different threads
+  kUnfinished = 8,  // still open when the window or the process ended
+  kFortran = 16,    // called through a Fortran binding
+  kFailed = 32,     // the real function returned an error
 };
 
 struct alignas(64) Event {

@@ -1,5 +1,5 @@
-// manifest-rankN.json: what one rank has written and what state it is in. Written by the session and by recover, read by
-// the tool. Tool and writer thread only.
+// manifest-rankN.json: what one rank has written and what state it is in. Written by the session and by recover, read
+// by the tool. Tool and writer thread only.
 #pragma once
 
 #include <cstdint>

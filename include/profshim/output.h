@@ -29,18 +29,19 @@ std::string expand(std::string_view pattern, const NameValues& values);
 /// profile.run_name, or made from the job's identity and the program's name; safe as one path component.
 std::string run_name_for(const Spec& spec, const JobIdentity& job);
 
-/// The file name of one window. Adds what the pattern lacks (-rank3, -w2) so that no two windows or ranks of a run meet;
-/// `added` says what was added.
+/// The file name of one window. Adds what the pattern lacks (-rank3, -w2) so that no two windows or ranks of a run
+/// meet; `added` says what was added.
 std::string trace_file_name(const Spec& spec, const NameValues& values, std::string& added);
 
-/// `name` with `part` in front of the endings readers look for: ("a/x.pt.trace.json", "_part2") -> "a/x_part2.pt.trace.json".
+/// `name` with `part` in front of the endings readers look for: ("a/x.pt.trace.json", "_part2") ->
+/// "a/x_part2.pt.trace.json".
 std::string with_part(std::string name, const std::string& part);
 
 /// A folder this run may write into.
 struct RunFolder {
-  std::string path;            // absolute
+  std::string path;               // absolute
   std::int64_t base_time_ns = 0;  // of the whole job
-  std::string problem;         // not empty: refused, one sentence
+  std::string problem;            // not empty: refused, one sentence
 };
 /// Creates the folder and its run-identity file (.profshim-run, O_EXCL: identity and base time), or checks that the one
 /// that is there is ours (same job), or follows output.overwrite.

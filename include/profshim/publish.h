@@ -21,6 +21,7 @@ struct PublishOptions {
 };
 /// Writes window `number` of the spool. Never replaces a file of this run; `status` says what happened: "written",
 /// "empty", or "failed: " with the reason. Writer thread or tool.
-ManifestWindow publish_window(const spool::View& view, std::uint64_t number, const Spec& spec, const PublishOptions& options);
+ManifestWindow publish_window(const spool::View& view, std::uint64_t number, const Spec& spec,
+                              const PublishOptions& options);
 
 }  // namespace profshim::output

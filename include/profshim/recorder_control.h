@@ -45,8 +45,9 @@ std::uint64_t dropped();
 /// Events in chunks now (upper bound): for limits.
 std::uint64_t events_held();
 
-/// Collector thread only: moves sealed chunks onto the free list unless a window may need them, and keeps at least `wanted_free` populated chunks on it as far as the pool reaches. Returns memory
-/// beyond four times that to the system.
+/// Collector thread only: moves sealed chunks onto the free list unless a window may need them, and keeps at least
+/// `wanted_free` populated chunks on it as far as the pool reaches. Returns memory beyond four times that to the
+/// system.
 struct PoolState {
   std::uint32_t free = 0, held = 0, unused = 0;
   bool out_of_memory = false;  // the file system refused a page

@@ -11,18 +11,19 @@
 namespace profshim::session {
 
 /// Reads the environment once (constructor). True when this process is asked to take part: some PROFSHIM_* is set and
-/// PROFSHIM is not off. Creates nothing. Also notes the folder the program was started in: relative paths mean that one,
-/// wherever the job goes.
+/// PROFSHIM is not off. Creates nothing. Also notes the folder the program was started in: relative paths mean that
+/// one, wherever the job goes.
 bool requested();
 
 /// The first strong event of this process (MPI_Init has returned): reads the spec, decides whether this rank records,
-/// and if so creates the spool and the threads. A second call does nothing. Job's thread, any signal mask. `began`: when
-/// that event began, by ticks() after choose_clock(): there the one window of steps.source = "none" begins; 0 = now.
+/// and if so creates the spool and the threads. A second call does nothing. Job's thread, any signal mask. `began`:
+/// when that event began, by ticks() after choose_clock(): there the one window of steps.source = "none" begins; 0 =
+/// now.
 void activate(const Rank& rank, Ticks began = 0);
 
 enum class End : std::uint8_t {
-  kNormal,   // exit(), return from main: waits for the writer as long as it makes progress
-  kAbrupt,   // _exit, quick_exit, abort, MPI_Abort: waits at most two seconds without progress
+  kNormal,  // exit(), return from main: waits for the writer as long as it makes progress
+  kAbrupt,  // _exit, quick_exit, abort, MPI_Abort: waits at most two seconds without progress
 };
 /// Called by the collector thread every few milliseconds from now on (looking for newly loaded libraries).
 void call_every_tick(void (*function)());
@@ -32,7 +33,8 @@ void finish(End how);
 /// MPI_Finalize has been called: what is complete goes to disk now; recording goes on.
 void flush();
 
-// ---- steps -----------------------------------------------------------------------------------------------------------
+// ---- steps
+// -----------------------------------------------------------------------------------------------------------
 
 /// In force from activate() on; constant afterwards. Null before, and when this rank does not record.
 const Spec* spec();

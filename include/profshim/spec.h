@@ -56,7 +56,7 @@ struct Spec {
     std::string role;
   } process;
   struct {
-    RankExpression select;  // "0"
+    RankExpression select;        // "0"
     std::string source = "auto";  // auto, mpi, or the name of an environment variable pair: see reference.toml
     bool record_unknown = false;
   } ranks;
@@ -105,18 +105,19 @@ const std::vector<std::string_view>& well_known_step_patterns();
 
 /// Settings in the order of precedence; later wins.
 struct SpecSources {
-  std::string file;                                             // path; "" = none
+  std::string file;                                              // path; "" = none
   std::vector<std::pair<std::string, std::string>> environment;  // the PROFSHIM_* that are set, name and value
-  std::vector<std::pair<std::string, std::string>> options;      // command line: option as typed ("--ranks", "--set"), value
+  std::vector<std::pair<std::string, std::string>>
+      options;  // command line: option as typed ("--ranks", "--set"), value
 };
 /// Collects SpecSources from the process's environment.
 SpecSources sources_from_environment();
 
 struct LoadedSpec {
   Spec spec;
-  bool enabled = false;             // after profile.enable and PROFSHIM=0/1
-  std::vector<Problem> problems;    // errors first
-  bool ok() const;                  // no error among them
+  bool enabled = false;           // after profile.enable and PROFSHIM=0/1
+  std::vector<Problem> problems;  // errors first
+  bool ok() const;                // no error among them
   /// Key, value and where it came from ("default", "run.toml:12", "PROFSHIM_RANKS", "--set"), for explain.
   struct Origin {
     std::string key, value, origin;

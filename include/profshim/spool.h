@@ -1,6 +1,6 @@
 // The spool: one file per recorded rank, mapped MAP_SHARED by the job and read by the writer thread or, after a crash,
-// by `profshim recover`. This header is the file format. Everything in it is plain data at fixed offsets; what is shared
-// between threads is a std::atomic that is lock-free and address-free.
+// by `profshim recover`. This header is the file format. Everything in it is plain data at fixed offsets; what is
+// shared between threads is a std::atomic that is lock-free and address-free.
 //
 //   SpoolHeader | threads[] | string arena | definitions[] | windows[] | marks[] | anchors[] | pending[] | chunks[]
 //
@@ -47,14 +47,15 @@ struct StringHeader {
 
 enum class DefinitionKind : std::uint32_t {
   kNone,
-  kCommunicator,   // name; text = world ranks "[0, 1]" ("" = unknown); v = {identity hash, size, own rank in it, parent id}
-  kDatatype,       // name; v = {size in bytes}
-  kReduction,      // name
-  kNvtxDomain,     // name
-  kNvtxCategory,   // name; v = {domain id, category}
-  kThreadName,     // name; v = {tid}
-  kProblem,        // name = what was lost, in one sentence; text = source ("nvtx", "mpi", ...)
-  kFact,           // name = key, text = JSON value: goes into the trace's profshim object
+  kCommunicator,  // name; text = world ranks "[0, 1]" ("" = unknown); v = {identity hash, size, own rank in it, parent
+                  // id}
+  kDatatype,      // name; v = {size in bytes}
+  kReduction,     // name
+  kNvtxDomain,    // name
+  kNvtxCategory,  // name; v = {domain id, category}
+  kThreadName,    // name; v = {tid}
+  kProblem,       // name = what was lost, in one sentence; text = source ("nvtx", "mpi", ...)
+  kFact,          // name = key, text = JSON value: goes into the trace's profshim object
 };
 struct Definition {
   std::atomic<DefinitionKind> kind;  // published last (release)
@@ -76,16 +77,16 @@ enum class WindowEnd : std::uint32_t { kNone, kSchedule, kLimit, kExit };
 struct Window {
   std::atomic<WindowState> state;
   std::atomic<WindowEnd> ended_by;
-  std::uint64_t number;       // 0, 1, ... over the run
+  std::uint64_t number;  // 0, 1, ... over the run
   Ticks begin;
-  std::atomic<Ticks> end;     // 0 while open
-  std::uint64_t first_mark;   // running number of the mark that opened it; kNoMark without steps
-  std::uint64_t end_mark;     // running number of the mark that closed it, or one past the last
+  std::atomic<Ticks> end;        // 0 while open
+  std::uint64_t first_mark;      // running number of the mark that opened it; kNoMark without steps
+  std::uint64_t end_mark;        // running number of the mark that closed it, or one past the last
   std::uint64_t dropped_before;  // events lost in the whole process when it opened
   std::atomic<std::uint64_t> dropped_after;
   std::atomic<Ticks> last_step_end;  // end of the marker range of the last step, where known (NVTX); else 0
-  std::uint32_t limit_reason;  // StringId: which limit closed it
-  std::uint32_t complete;      // 1 = holds all the steps it was meant to
+  std::uint32_t limit_reason;        // StringId: which limit closed it
+  std::uint32_t complete;            // 1 = holds all the steps it was meant to
   std::uint32_t reserved[12];
 };
 static_assert(sizeof(Window) == 128);
@@ -94,11 +95,11 @@ inline constexpr std::uint64_t kNoMark = ~0ull;
 enum class ThreadSlot : std::uint32_t { kFree, kLive, kClaimed };  // kClaimed: being filled in, for kLive
 /// One thread of the job. The first line is written by that thread only, millions of times a second.
 struct alignas(64) Thread {
-  Event* next;          // meaningful in the recording process only
+  Event* next;  // meaningful in the recording process only
   Event* chunk_end;
   std::atomic<std::uint32_t>* count;  // of the current chunk
-  std::uint32_t chunk;  // index; kNoChunk = none
-  std::uint8_t depth[4];  // per Layer
+  std::uint32_t chunk;                // index; kNoChunk = none
+  std::uint8_t depth[4];              // per Layer
   std::uint32_t open_calls;
   std::uint32_t index;
   std::uint64_t lost_pushes;  // NVTX pushes that found open[] full: their pops close nothing
@@ -106,7 +107,7 @@ struct alignas(64) Thread {
   // -- second line
   alignas(64) std::atomic<ThreadSlot> slot;
   std::atomic<std::int32_t> tid;
-  std::atomic<std::uint64_t> dropped;  // events of all threads that had this block
+  std::atomic<std::uint64_t> dropped;   // events of all threads that had this block
   std::atomic<std::uint32_t> sequence;  // chunks taken so far
   char name[16];
   std::uint32_t reserved1[4];
@@ -120,7 +121,7 @@ struct alignas(64) ChunkHeader {
   std::atomic<ChunkState> state;
   std::atomic<std::uint32_t> count;  // events complete in it (release after the store of the event)
   std::uint32_t thread;
-  std::uint32_t sequence;  // order of this thread's chunks
+  std::uint32_t sequence;           // order of this thread's chunks
   std::atomic<std::uint32_t> next;  // free list or sealed list
   std::uint32_t reserved0;
   std::int32_t tid;
@@ -141,8 +142,8 @@ struct SpoolHeader {
   std::int32_t pid;
   std::int32_t rank, world_size, local_rank, local_world_size, node_rank;
   std::uint64_t pid_start_time;
-  std::int32_t step_tid;       // the thread the step boundaries come from; 0 = none yet
-  std::int64_t base_time_ns;   // baseTimeNanoseconds of the job
+  std::int32_t step_tid;      // the thread the step boundaries come from; 0 = none yet
+  std::int64_t base_time_ns;  // baseTimeNanoseconds of the job
   StringId host, program, command, rank_source, spec, run_name, folder, step_source, step_marker, job_key;
   std::atomic<std::uint32_t> finished;  // 1 = nothing left to recover
   std::atomic<std::uint64_t> arena_used;
@@ -185,14 +186,14 @@ class View {
 
 /// What the caller knows beside the spool when it writes a window.
 struct WindowFacts {
-  std::string trace_name;      // final path, the last key of the file
-  bool recovered = false;      // made by `profshim recover`
+  std::string trace_name;  // final path, the last key of the file
+  bool recovered = false;  // made by `profshim recover`
   double overhead_percent = -1;
   double stall_us = -1;
 };
 struct WindowSummary {
-  std::uint64_t events = 0;        // trace events written, all kinds
-  std::uint64_t calls = 0;         // recorded calls and ranges
+  std::uint64_t events = 0;  // trace events written, all kinds
+  std::uint64_t calls = 0;   // recorded calls and ranges
   std::uint64_t dropped = 0;
   std::int64_t first_step = 0, last_step = -1;  // true numbers; first > last = no steps
   bool complete = true;

@@ -1,5 +1,5 @@
-// When to record: the schedule, pure functions of the step number, equal to torch.profiler.schedule; and the counter that
-// turns markers into steps. No clock, no thread, no allocation after construction.
+// When to record: the schedule, pure functions of the step number, equal to torch.profiler.schedule; and the counter
+// that turns markers into steps. No clock, no thread, no allocation after construction.
 #pragma once
 
 #include <cstdint>
@@ -59,8 +59,8 @@ class WindowAutomaton {
 struct CounterRules {
   std::int64_t every = 1;
   std::int64_t min_interval_ns = 0;
-  bool absolute = false;      // schedule by the number in the name (or first + count) instead of the count
-  std::int64_t first = 0;     // number of the first step when the name has none
+  bool absolute = false;   // schedule by the number in the name (or first + count) instead of the count
+  std::int64_t first = 0;  // number of the first step when the name has none
   bool per_epoch = false;
 };
 class StepCounter {

@@ -1,7 +1,7 @@
-#include <algorithm>
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstring>
 #include <limits>
 
@@ -90,7 +90,8 @@ ClockMap::ClockMap(std::vector<Anchor> anchors, ClockKind kind) : anchors_(std::
     const Anchor& to = anchors_[std::min(i + 1, anchors_.size() - 1)];
     double rate = kind_ == ClockKind::kMonotonic ? 1 : 0;  // with one anchor of the TSC no rate is known
     if (kind_ == ClockKind::kTsc && to.ticks > from.ticks) {
-      rate = static_cast<double>(__int128{to.monotonic_ns} - from.monotonic_ns) / static_cast<double>(to.ticks - from.ticks);
+      rate = static_cast<double>(__int128{to.monotonic_ns} - from.monotonic_ns) /
+             static_cast<double>(to.ticks - from.ticks);
     } else if (kind_ == ClockKind::kTsc && !segments_.empty()) {
       break;  // the last anchor: its segment is the one before it, continued
     }
@@ -119,9 +120,11 @@ std::int64_t ClockMap::unix_ns(Ticks t) const {
   const Segment& s = segments_[i];
   // A damaged spool may give any number: what no clock ever said becomes the nearest that one could.
   constexpr double kFarthest = 4e18;
-  const double delta = std::clamp(static_cast<double>(static_cast<std::int64_t>(t - s.ticks)) * s.rate, -kFarthest, kFarthest);
+  const double delta =
+      std::clamp(static_cast<double>(static_cast<std::int64_t>(t - s.ticks)) * s.rate, -kFarthest, kFarthest);
   std::int64_t sum = 0;
-  if (__builtin_add_overflow(s.unix_ns, static_cast<std::int64_t>(delta), &sum)) sum = std::numeric_limits<std::int64_t>::max();
+  if (__builtin_add_overflow(s.unix_ns, static_cast<std::int64_t>(delta), &sum))
+    sum = std::numeric_limits<std::int64_t>::max();
   return std::max<std::int64_t>(sum, 0);
 }
 

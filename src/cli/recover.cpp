@@ -143,7 +143,7 @@ std::string target_of(const std::string& link) {
 }
 
 bool is_folder(const std::string& path) {
-  struct stat s{};
+  struct stat s {};
   return stat(path.c_str(), &s) == 0 && S_ISDIR(s.st_mode);
 }
 
@@ -154,13 +154,15 @@ struct RecoverOptions {
 
 int recover(int argc, char** argv) {
   RecoverOptions options;
-  CLI::App app("Makes traces of what a job had recorded when it was killed. FOLDER is the run's folder; a spool file itself "
-               "works as well.",
-               "profshim recover");
+  CLI::App app(
+      "Makes traces of what a job had recorded when it was killed. FOLDER is the run's folder; a spool file itself "
+      "works as well.",
+      "profshim recover");
   app.add_option("FOLDER", options.paths, "run folders or spool files")->required();
   app.add_flag("--quiet", options.quiet, "print only what was recovered or failed");
-  app.footer("Example:\n  profshim recover ./profshim/heat-20261121-101502-4711\n\n"
-             "Exit status: 0 all recovered, 1 something could not be, 2 no such folder.");
+  app.footer(
+      "Example:\n  profshim recover ./profshim/heat-20261121-101502-4711\n\n"
+      "Exit status: 0 all recovered, 1 something could not be, 2 no such folder.");
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& e) {

@@ -37,7 +37,7 @@ NameValues values_of(const spool::View& view, const spool::WindowSummary& summar
 }
 
 bool enough_space(const std::string& folder, std::uint64_t wanted, std::uint64_t& free_bytes) {
-  struct statvfs s{};
+  struct statvfs s {};
   if (statvfs(folder.c_str(), &s) != 0) return true;  // not known: the write itself will tell
   free_bytes = std::uint64_t{s.f_bavail} * s.f_frsize;
   return free_bytes >= wanted;
@@ -52,8 +52,8 @@ int write_file(spool::Assembly& assembly, const std::string& path, bool gzip, co
   if (gzip) sink = gzip_sink(std::move(sink), spec.output.gzip_level, options.gzip_threads);
   const bool whole = assembly.write(*sink, options.on_progress);
   if (!sink->close() || !whole) return file.error() != 0 ? file.error() : EIO;
-  const auto existing = spec.output.overwrite == Overwrite::kYes ? AtomicFile::Existing::kReplace
-                                                                 : AtomicFile::Existing::kKeepExisting;
+  const auto existing =
+      spec.output.overwrite == Overwrite::kYes ? AtomicFile::Existing::kReplace : AtomicFile::Existing::kKeepExisting;
   if (!file.publish(existing)) return file.error();
   bytes = file.size();
   return 0;
@@ -61,7 +61,8 @@ int write_file(spool::Assembly& assembly, const std::string& path, bool gzip, co
 
 }  // namespace
 
-ManifestWindow publish_window(const spool::View& view, std::uint64_t number, const Spec& spec, const PublishOptions& options) {
+ManifestWindow publish_window(const spool::View& view, std::uint64_t number, const Spec& spec,
+                              const PublishOptions& options) {
   ManifestWindow result;
   result.window = static_cast<std::int64_t>(number);
   result.recovered = options.recovered;
@@ -93,14 +94,16 @@ ManifestWindow publish_window(const spool::View& view, std::uint64_t number, con
     return result;
   }
 
-  const bool gzip = spec.output.gzip == Gzip::kYes || (spec.output.gzip == Gzip::kAuto && summary.calls >= kGzipFromCalls);
+  const bool gzip =
+      spec.output.gzip == Gzip::kYes || (spec.output.gzip == Gzip::kAuto && summary.calls >= kGzipFromCalls);
   std::string added;
   std::string name = trace_file_name(spec, values_of(view, summary, number), added);
   const bool named_gz = name.ends_with(".gz");
   if (gzip && !named_gz) name += ".gz";
   std::uint64_t free_bytes = 0;
   if (!enough_space(options.folder, spec.limits.disk_free, free_bytes)) {
-    result.status = "failed: only " + format_size(free_bytes) + " free, limits.disk_free keeps " + format_size(spec.limits.disk_free);
+    result.status = "failed: only " + format_size(free_bytes) + " free, limits.disk_free keeps " +
+                    format_size(spec.limits.disk_free);
     return result;
   }
   int error = EEXIST;

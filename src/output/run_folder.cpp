@@ -16,7 +16,8 @@ namespace {
 
 constexpr const char* kIdentityFile = "/.profshim-run";
 
-// Made under a name of its own and linked into place: whoever reads the identity reads all of it. EEXIST: somebody else's.
+// Made under a name of its own and linked into place: whoever reads the identity reads all of it. EEXIST: somebody
+// else's.
 int create_whole(const std::string& path, const std::string& text) {
   AtomicFile file;
   if (!file.open(path) || !file.write(text.data(), text.size())) return file.error();
@@ -58,14 +59,16 @@ enum class Taken : std::uint8_t { kOurs, kForeign, kFailed };
 // Ours, made now or by another rank of this job; or somebody else's.
 Taken take(const std::string& folder, Identity& identity, bool replace, std::string& problem) {
   if (const int error = make_folders(folder); error != 0) {
-    problem = "cannot create " + folder + ": " + std::strerror(error) + "; set output.folder to a folder that can be written";
+    problem =
+        "cannot create " + folder + ": " + std::strerror(error) + "; set output.folder to a folder that can be written";
     return Taken::kFailed;
   }
   const std::string wanted = identity.key;
   const int error = create_whole(folder + kIdentityFile, to_text(identity));
   if (error == 0) return Taken::kOurs;
   if (error != EEXIST) {
-    problem = "cannot write into " + folder + ": " + std::strerror(error) + "; set output.folder to a folder that can be written";
+    problem = "cannot write into " + folder + ": " + std::strerror(error) +
+              "; set output.folder to a folder that can be written";
     return Taken::kFailed;
   }
   Identity found;
@@ -97,12 +100,15 @@ RunFolder open_run(const Spec& spec, const std::string& folder, const JobIdentit
         run.path = path;
         run.base_time_ns = identity.base_time_ns;
         return run;
-      case Taken::kFailed: return run;
-      case Taken::kForeign: break;
+      case Taken::kFailed:
+        return run;
+      case Taken::kForeign:
+        break;
     }
   }
-  run.problem = first + " holds the traces of another run; nothing is recorded: set output.overwrite to true or \"new\", or "
-                        "another output.folder or profile.run_name";
+  run.problem = first +
+                " holds the traces of another run; nothing is recorded: set output.overwrite to true or \"new\", or "
+                "another output.folder or profile.run_name";
   return run;
 }
 

@@ -108,8 +108,8 @@ void push(std::atomic<std::uint64_t>& list, std::uint32_t index, NextOf next_of)
 constexpr auto kChunkNext = [](std::uint32_t i) -> std::atomic<std::uint32_t>& { return chunk(i).next; };
 constexpr auto kPendingNext = [](std::uint32_t i) -> std::atomic<std::uint32_t>& { return state.pending_next[i]; };
 
-// Gives a range of the mapping real pages. A hole that is touched when the file system is full would raise SIGBUS in the
-// job; asking first turns that into an answer.
+// Gives a range of the mapping real pages. A hole that is touched when the file system is full would raise SIGBUS in
+// the job; asking first turns that into an answer.
 bool populate(void* at, std::size_t bytes) {
   const auto page = static_cast<std::uintptr_t>(sysconf(_SC_PAGESIZE));
   const auto begin = reinterpret_cast<std::uintptr_t>(at) & ~(page - 1);
@@ -165,7 +165,8 @@ void on_thread_end(void* block) {
 
 }  // namespace
 
-// ---- hot border, out-of-line parts -----------------------------------------------------------------------------------
+// ---- hot border, out-of-line parts
+// -----------------------------------------------------------------------------------
 
 namespace detail {
 
@@ -272,7 +273,8 @@ void problem(std::string_view source, std::string_view sentence) {
   define(spool::DefinitionKind::kProblem, 0, intern(sentence), intern(source));
 }
 
-// ---- cold side -------------------------------------------------------------------------------------------------------
+// ---- cold side
+// -------------------------------------------------------------------------------------------------------
 
 bool divide_memory(std::uint64_t host_memory, SpoolSize& size) {
   // A quarter stays for the writer: an index of 8 bytes per event, its blocks and the tables.
@@ -398,8 +400,8 @@ bool create_spool(const std::string& path, const SpoolSize& size, std::string& w
       !populate(state.windows, sizeof(Window) * spool::kMaxWindows) ||
       !populate(state.marks, sizeof(spool::StepMark) * spool::kMaxMarks) ||
       !populate(state.anchors, sizeof(Anchor) * spool::kMaxAnchors) ||
-      !populate(state.pending, sizeof(Event) * spool::kMaxPending) ||
-      !ready(state.threads, 63, threads_ready) || !ready(state.definitions, 1023, definitions_ready) ||
+      !populate(state.pending, sizeof(Event) * spool::kMaxPending) || !ready(state.threads, 63, threads_ready) ||
+      !ready(state.definitions, 1023, definitions_ready) ||
       !string_table::create(state.data + l.arena, size.arena_bytes, &state.header->arena_used,
                             &state.header->strings_lost, populate)) {
     why_not = "no space for the spool in " + path;

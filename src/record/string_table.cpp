@@ -12,8 +12,8 @@ namespace {
 
 using spool::StringHeader;
 
-// One word per slot: upper half of the hash in the high 32 bits, string id in the low ones. 0 = empty. Because id and tag
-// travel in one word, a reader never sees a half-made entry.
+// One word per slot: upper half of the hash in the high 32 bits, string id in the low ones. 0 = empty. Because id and
+// tag travel in one word, a reader never sees a half-made entry.
 constexpr std::size_t kSlots = std::size_t{1} << 20;
 constexpr std::size_t kMaxProbes = 64;
 
@@ -90,7 +90,8 @@ StringId append(std::string_view text, std::uint64_t hash) {
   } while (!table.used->compare_exchange_weak(at, at + need, std::memory_order_relaxed));
   std::uint64_t ready = arena_ready.load(std::memory_order_acquire);
   if (at + need > ready) {
-    const std::uint64_t until = std::min<std::uint64_t>((at + need + kReadyStep - 1) / kReadyStep * kReadyStep, table.bytes);
+    const std::uint64_t until =
+        std::min<std::uint64_t>((at + need + kReadyStep - 1) / kReadyStep * kReadyStep, table.bytes);
     if (!table.populate(table.arena + ready, until - ready)) return 0;
     while (ready < until && !arena_ready.compare_exchange_weak(ready, until, std::memory_order_release)) {
     }

@@ -80,7 +80,8 @@ class Collector {
     if (seconds > s_.spec.limits.window_seconds) close_by_limit(s_, ticks(), s_.limit_time);
     const std::uint64_t held = recorder::events_held();
     const auto events = static_cast<double>(held > held_at_open_ ? held - held_at_open_ : 0);
-    if (events * kBytesPerEvent > static_cast<double>(s_.spec.limits.trace_size)) close_by_limit(s_, ticks(), s_.limit_size);
+    if (events * kBytesPerEvent > static_cast<double>(s_.spec.limits.trace_size))
+      close_by_limit(s_, ticks(), s_.limit_size);
     const std::uint64_t marks = recorder::header().marks.load(std::memory_order_acquire);
     if (window->first_mark != spool::kNoMark && marks - window->first_mark > spool::kMaxMarks / 2) {
       close_by_limit(s_, ticks(), s_.limit_marks);
@@ -90,7 +91,8 @@ class Collector {
   void take_anchor_if_due() {
     // Close together at first, so that a short run has a rate as well; a closed window wants one at its end.
     const std::int64_t now = monotonic_ns();
-    const std::int64_t every = std::min(kAnchorEvery_ns, std::int64_t{10'000'000} << std::min<std::uint64_t>(anchors_, 10));
+    const std::int64_t every =
+        std::min(kAnchorEvery_ns, std::int64_t{10'000'000} << std::min<std::uint64_t>(anchors_, 10));
     if (now - last_anchor_ns_ < every) return;
     recorder::add_anchor(take_anchor());
     ++anchors_;

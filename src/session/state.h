@@ -55,11 +55,11 @@ struct State {
   // Writer and collector.
   std::mutex mutex;
   std::condition_variable wake, progress;
-  std::mutex gathering;         // writer: a window's events are being looked for; collector: chunks change hands
-  bool stop = false;            // guarded by mutex: finish what is there and end
-  bool writer_done = false;     // guarded by mutex
+  std::mutex gathering;      // writer: a window's events are being looked for; collector: chunks change hands
+  bool stop = false;         // guarded by mutex: finish what is there and end
+  bool writer_done = false;  // guarded by mutex
   std::atomic<std::uint64_t> progress_count{0};
-  output::Manifest manifest;    // writer thread only
+  output::Manifest manifest;  // writer thread only
   pthread_t collector_thread{}, writer_thread{};
   bool threads_run = false;
   std::atomic<void (*)()> every_tick{nullptr};

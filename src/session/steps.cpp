@@ -31,7 +31,8 @@ namespace {
 // The one thread whose boundaries count: the first that makes one.
 bool on_step_thread(State& s) {
   const spool::Thread* const thread = recorder::this_thread();
-  const std::int32_t tid = thread != nullptr ? thread->tid.load(std::memory_order_relaxed) : static_cast<std::int32_t>(syscall(SYS_gettid));
+  const std::int32_t tid =
+      thread != nullptr ? thread->tid.load(std::memory_order_relaxed) : static_cast<std::int32_t>(syscall(SYS_gettid));
   std::int32_t owner = s.step_thread.load(std::memory_order_relaxed);
   if (owner == tid) return true;
   if (owner != 0 || !s.step_thread.compare_exchange_strong(owner, tid)) {
@@ -78,7 +79,8 @@ void step_boundary(Ticks at, std::optional<std::int64_t> number, StringId marker
   s->last_action_saves = s->spec.schedule.action_of(step->schedule) == Action::kRecordAndSave;
   if (spool::Window* const window = s->current.load()) window->last_step_end.store(0, std::memory_order_relaxed);
   std::uint64_t mark = 0;
-  if (transition.open || transition.close || s->automaton.open()) mark = recorder::add_mark({at, step->index, step->number});
+  if (transition.open || transition.close || s->automaton.open())
+    mark = recorder::add_mark({at, step->index, step->number});
   if (transition.close) close_by_schedule(*s, at, mark);
   if (transition.open) open_window(*s, at, mark);
   const bool arm = transition.armed && !s->recording_over.load(std::memory_order_relaxed) &&
@@ -108,7 +110,8 @@ void close_by_limit(State& s, Ticks end, StringId limit) {
     s.closed_by_limit.store(false);
     return;
   }
-  recorder::close_window(*window, end, window->first_mark == spool::kNoMark ? 0 : marks, spool::WindowEnd::kLimit, limit);
+  recorder::close_window(*window, end, window->first_mark == spool::kNoMark ? 0 : marks, spool::WindowEnd::kLimit,
+                         limit);
   recorder::set_mode(0, kArmed);
   // The step thread may have opened the next window in between.
   if (s.current.load() != nullptr) recorder::set_mode(kArmed, 0);
@@ -154,7 +157,8 @@ Ticks oldest_needed() {
 
 bool window_waits() { return oldest_window({spool::WindowState::kClosed}) != nullptr; }
 
-// ---- markers ---------------------------------------------------------------------------------------------------------
+// ---- markers
+// ---------------------------------------------------------------------------------------------------------
 
 namespace {
 
@@ -194,7 +198,8 @@ bool is_step_marker(std::string_view text, std::optional<std::int64_t>& number) 
     if (locked >= 0 && static_cast<int>(i) != locked) continue;
     if (!matches(s->patterns[i], text)) continue;
     int none = -1;
-    if (locked < 0 && !s->locked_pattern.compare_exchange_strong(none, static_cast<int>(i)) && none != static_cast<int>(i)) {
+    if (locked < 0 && !s->locked_pattern.compare_exchange_strong(none, static_cast<int>(i)) &&
+        none != static_cast<int>(i)) {
       return false;
     }
     number = number_in(text, s->patterns[i]);
@@ -210,7 +215,8 @@ bool is_epoch_marker(std::string_view text) {
 
 bool is_step_hook(HookId hook) {
   State* const s = live();
-  return s != nullptr && s->spec.steps.source == StepSource::kCollective && glob_match(s->spec.steps.pattern, hook_name(hook));
+  return s != nullptr && s->spec.steps.source == StepSource::kCollective &&
+         glob_match(s->spec.steps.pattern, hook_name(hook));
 }
 
 }  // namespace profshim::session

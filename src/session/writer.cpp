@@ -16,7 +16,8 @@ namespace {
 
 spool::Window& window(std::uint64_t number) {
   const spool::SpoolHeader& h = recorder::header();
-  return reinterpret_cast<spool::Window*>(const_cast<char*>(recorder::data()) + h.windows_at)[number % spool::kMaxWindows];
+  return reinterpret_cast<spool::Window*>(const_cast<char*>(recorder::data()) +
+                                          h.windows_at)[number % spool::kMaxWindows];
 }
 
 class Writer {
@@ -52,7 +53,9 @@ class Writer {
   void refresh_manifest() {
     const char* const state = current_state();
     if (state == last_state_ && monotonic_ns() - last_manifest_ns_ < 1'000'000'000) return;
-    if (state == last_state_ && recorder::header().steps_seen.load() == static_cast<std::uint64_t>(s_.manifest.steps_seen)) return;
+    if (state == last_state_ &&
+        recorder::header().steps_seen.load() == static_cast<std::uint64_t>(s_.manifest.steps_seen))
+      return;
     write_manifest(state);
   }
 

@@ -48,8 +48,8 @@ struct Assembly::Impl {
   std::vector<StepMark> marks;
   Ticks last_step_end = 0;
   std::int32_t step_tid = 0;
-  std::map<std::int64_t, ThreadEvents> threads;  // by tid
-  std::deque<Event> unfinished;                  // copies of calls that had not ended
+  std::map<std::int64_t, ThreadEvents> threads;                     // by tid
+  std::deque<Event> unfinished;                                     // copies of calls that had not ended
   std::unordered_map<std::uint64_t, std::uint32_t> chunk_by_order;  // thread << 32 | sequence
   bool only_life_cycle = true;
   WindowSummary summary;
@@ -178,7 +178,9 @@ struct Assembly::Impl {
 
   void order() {
     for (auto& [tid, thread] : threads) {
-      const auto earlier = [](const Event* a, const Event* b) { return before({a->begin, a->end}, {b->begin, b->end}); };
+      const auto earlier = [](const Event* a, const Event* b) {
+        return before({a->begin, a->end}, {b->begin, b->end});
+      };
       // Calls that do not nest were committed in this order already.
       if (!std::is_sorted(thread.events.begin(), thread.events.end(), earlier)) {
         std::sort(thread.events.begin(), thread.events.end(), earlier);
@@ -192,7 +194,8 @@ struct Assembly::Impl {
   void number_steps() {
     if (marks.empty()) return;
     bool counts_up = true;
-    for (std::size_t i = 1; i < marks.size(); ++i) counts_up &= marks[i].number > 0 && marks[i].number - 1 == marks[i - 1].number;
+    for (std::size_t i = 1; i < marks.size(); ++i)
+      counts_up &= marks[i].number > 0 && marks[i].number - 1 == marks[i - 1].number;
     if (!counts_up || marks.front().number == kNoStepNumber || marks.front().number < 0) {
       for (StepMark& m : marks) m.number = m.index;
     }
@@ -264,7 +267,8 @@ struct Assembly::Impl {
     out.emplace_back("clock", clock_json());
     if (facts.overhead_percent >= 0) out.emplace_back("overhead_percent", number(facts.overhead_percent));
     if (facts.stall_us >= 0) out.emplace_back("stall_us", number(facts.stall_us));
-    for (const Definitions::Fact& fact : definitions.facts()) out.emplace_back(std::string(fact.key), std::string(fact.json));
+    for (const Definitions::Fact& fact : definitions.facts())
+      out.emplace_back(std::string(fact.key), std::string(fact.json));
     out.emplace_back("spec", text(view.string(h.spec)));
   }
 
@@ -272,7 +276,8 @@ struct Assembly::Impl {
     const SpoolHeader& h = view.header();
     std::string json = "{\"source\": " + json_string(view.string(h.step_source));
     if (!marks.empty()) {
-      json += ", \"first\": " + std::to_string(summary.first_step) + ", \"last\": " + std::to_string(summary.last_step) +
+      json += ", \"first\": " + std::to_string(summary.first_step) +
+              ", \"last\": " + std::to_string(summary.last_step) +
               ", \"first_index\": " + std::to_string(marks.front().index) +
               ", \"last_index\": " + std::to_string(marks.back().index);
     }
@@ -306,9 +311,11 @@ struct Assembly::Impl {
     return json + "}";
   }
 
-  // ---- events --------------------------------------------------------------------------------------------------------
+  // ---- events
+  // --------------------------------------------------------------------------------------------------------
 
-  void meta(TraceWriter& out, std::string_view name, std::int64_t tid, std::string_view key, decltype(Arg::value) value) {
+  void meta(TraceWriter& out, std::string_view name, std::int64_t tid, std::string_view key,
+            decltype(Arg::value) value) {
     const Arg arg{key, value};
     TraceEvent e;
     e.phase = 'M';
@@ -409,7 +416,8 @@ struct Assembly::Impl {
     return name.empty() ? std::string_view("(name lost)") : name;
   }
 
-  void write_event(TraceWriter& out, const Event& event, std::int64_t tid, Lanes& lanes, EventArgs& args, int& lanes_used) {
+  void write_event(TraceWriter& out, const Event& event, std::int64_t tid, Lanes& lanes, EventArgs& args,
+                   int& lanes_used) {
     TraceEvent e;
     e.name = name_of(event);
     e.category = hook_layer(event.hook) == Layer::kMpi ? Category::kCpuOp : Category::kUserAnnotation;
@@ -487,9 +495,12 @@ void Assembly::set_facts(const WindowFacts& facts) { impl_->facts = facts; }
 bool Assembly::empty() const {
   if (!impl_->only_life_cycle) return false;
   // A step that had an end is worth a file even when nothing happened in it.
-  return impl_->marks.empty() || (impl_->ended_by == WindowEnd::kExit && impl_->last_step_end == 0 && impl_->marks.size() <= 1);
+  return impl_->marks.empty() ||
+         (impl_->ended_by == WindowEnd::kExit && impl_->last_step_end == 0 && impl_->marks.size() <= 1);
 }
 
-bool Assembly::write(ByteSink& sink, const std::function<void()>& on_progress) { return impl_->write(sink, on_progress); }
+bool Assembly::write(ByteSink& sink, const std::function<void()>& on_progress) {
+  return impl_->write(sink, on_progress);
+}
 
 }  // namespace profshim::spool

@@ -16,7 +16,9 @@ std::string shortened(std::string_view ranks) {
   return std::string(ranks.substr(0, at)) + " ...," + std::string(ranks.substr(ranks.rfind(',') + 1));
 }
 
-std::uint64_t category_key(std::uint32_t domain, std::uint32_t category) { return std::uint64_t{domain} << 32 | category; }
+std::uint64_t category_key(std::uint32_t domain, std::uint32_t category) {
+  return std::uint64_t{domain} << 32 | category;
+}
 
 std::string_view compute_peer_key(std::string_view name) {
   const auto has = [name](std::string_view part) { return name.find(part) != std::string_view::npos; };
@@ -59,16 +61,29 @@ void Definitions::add(const View& view, const Definition& d) {
       c.own_rank = d.v[2];
       break;
     }
-    case DefinitionKind::kDatatype: datatypes_[d.id] = name; break;
-    case DefinitionKind::kReduction: reductions_[d.id] = name; break;
-    case DefinitionKind::kNvtxDomain: domains_[d.id] = name; break;
+    case DefinitionKind::kDatatype:
+      datatypes_[d.id] = name;
+      break;
+    case DefinitionKind::kReduction:
+      reductions_[d.id] = name;
+      break;
+    case DefinitionKind::kNvtxDomain:
+      domains_[d.id] = name;
+      break;
     case DefinitionKind::kNvtxCategory:
       categories_[category_key(static_cast<std::uint32_t>(d.v[0]), static_cast<std::uint32_t>(d.v[1]))] = name;
       break;
-    case DefinitionKind::kThreadName: thread_names_[static_cast<std::uint64_t>(d.v[0])] = name; break;
-    case DefinitionKind::kProblem: add_problem({view.string(d.text), name}); break;
-    case DefinitionKind::kFact: add_fact(name, view.string(d.text)); break;
-    case DefinitionKind::kNone: break;
+    case DefinitionKind::kThreadName:
+      thread_names_[static_cast<std::uint64_t>(d.v[0])] = name;
+      break;
+    case DefinitionKind::kProblem:
+      add_problem({view.string(d.text), name});
+      break;
+    case DefinitionKind::kFact:
+      add_fact(name, view.string(d.text));
+      break;
+    case DefinitionKind::kNone:
+      break;
   }
 }
 
@@ -160,13 +175,26 @@ void EventArgs::add_nvtx(const NvtxArgs& nvtx) {
     return value;
   };
   switch (nvtx.payload_type) {
-    case 1: add("payload", nvtx.payload); break;
-    case 2: add("payload", as(std::int64_t{})); break;
-    case 3: add("payload", as(double{})); break;
-    case 4: add("payload", std::uint64_t{as(std::uint32_t{})}); break;
-    case 5: add("payload", std::int64_t{as(std::int32_t{})}); break;
-    case 6: add("payload", double{as(float{})}); break;
-    default: break;
+    case 1:
+      add("payload", nvtx.payload);
+      break;
+    case 2:
+      add("payload", as(std::int64_t{}));
+      break;
+    case 3:
+      add("payload", as(double{}));
+      break;
+    case 4:
+      add("payload", std::uint64_t{as(std::uint32_t{})});
+      break;
+    case 5:
+      add("payload", std::int64_t{as(std::int32_t{})});
+      break;
+    case 6:
+      add("payload", double{as(float{})});
+      break;
+    default:
+      break;
   }
   if (nvtx.color != 0) {
     std::snprintf(color_, sizeof color_, "#%08x", nvtx.color);

@@ -17,9 +17,9 @@ namespace profshim::spool {
 /// A communicator as the trace shows it.
 struct Communicator {
   std::string_view name;
-  std::string ranks;       // "[0, 1]", shortened beyond 30 as Kineto does
+  std::string ranks;  // "[0, 1]", shortened beyond 30 as Kineto does
   std::string_view all_ranks;
-  std::string identity;    // 16 hex digits, equal on all members
+  std::string identity;  // 16 hex digits, equal on all members
   std::int64_t size = 0, own_rank = 0;
 };
 

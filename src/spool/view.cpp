@@ -25,11 +25,13 @@ bool inside(const SpoolHeader& h, std::uint64_t at, std::uint64_t bytes) {
 
 const char* broken_part(const SpoolHeader& h, std::size_t size) {
   if (std::memcmp(h.magic, kMagic, sizeof h.magic) != 0) return "it is no profshim spool";
-  if (h.version != kFormatVersion || h.header_bytes != sizeof(SpoolHeader)) return "it has another version of the format";
+  if (h.version != kFormatVersion || h.header_bytes != sizeof(SpoolHeader))
+    return "it has another version of the format";
   if (h.file_bytes > size) return "it is cut short";
   if (!inside(h, h.threads_at, sizeof(Thread) * std::uint64_t{kMaxThreads})) return "its thread table lies outside";
   if (!inside(h, h.arena_at, h.arena_bytes)) return "its texts lie outside";
-  if (!inside(h, h.definitions_at, sizeof(Definition) * std::uint64_t{kMaxDefinitions})) return "its definitions lie outside";
+  if (!inside(h, h.definitions_at, sizeof(Definition) * std::uint64_t{kMaxDefinitions}))
+    return "its definitions lie outside";
   if (!inside(h, h.windows_at, sizeof(Window) * std::uint64_t{kMaxWindows})) return "its windows lie outside";
   if (!inside(h, h.marks_at, sizeof(StepMark) * std::uint64_t{kMaxMarks})) return "its step marks lie outside";
   if (!inside(h, h.anchors_at, sizeof(Anchor) * std::uint64_t{kMaxAnchors})) return "its clock anchors lie outside";
@@ -63,7 +65,7 @@ std::unique_ptr<View> View::open(const std::string& path, std::string& why_not) 
     why_not = std::strerror(errno);
     return nullptr;
   }
-  struct stat s{};
+  struct stat s {};
   void* data = MAP_FAILED;
   if (fstat(fd, &s) == 0 && s.st_size > 0) {
     data = mmap(nullptr, static_cast<std::size_t>(s.st_size), PROT_READ, MAP_SHARED, fd, 0);

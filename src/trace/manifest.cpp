@@ -48,8 +48,9 @@ void write_window(Writer& out, const ManifestWindow& w) {
 
 std::string text(const rapidjson::Value& object, const char* key) {
   const auto at = object.FindMember(key);
-  return at != object.MemberEnd() && at->value.IsString() ? std::string(at->value.GetString(), at->value.GetStringLength())
-                                                          : std::string{};
+  return at != object.MemberEnd() && at->value.IsString()
+             ? std::string(at->value.GetString(), at->value.GetStringLength())
+             : std::string{};
 }
 template <class T>
 T number(const rapidjson::Value& object, const char* key, T otherwise) {

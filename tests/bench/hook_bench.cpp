@@ -12,7 +12,8 @@ using Costs = std::map<std::string, double>;
 
 Costs run(const std::string& environment) {
   Costs costs;
-  const std::string command = environment + " OMPI_MCA_btl=self,vader " PROFSHIM_BUILD_DIR "/bench/hook_cost 2>/dev/null";
+  const std::string command =
+      environment + " OMPI_MCA_btl=self,vader " PROFSHIM_BUILD_DIR "/bench/hook_cost 2>/dev/null";
   // Three runs, the best of each: one process may be unlucky with its pages.
   for (int i = 0; i < 3; ++i) {
     std::FILE* const out = popen(command.c_str(), "r");
@@ -33,16 +34,21 @@ Costs run(const std::string& environment) {
 int main() {
   char folder[] = "/tmp/profshim-bench-XXXXXX";
   if (mkdtemp(folder) == nullptr) return 1;
-  const std::string preload = "env LD_PRELOAD=" PROFSHIM_BUILD_DIR "/libprofshim.so PROFSHIM_FOLDER=" + std::string(folder) +
-                              "/{pid} PROFSHIM_LOG=quiet ";
+  const std::string preload =
+      "env LD_PRELOAD=" PROFSHIM_BUILD_DIR "/libprofshim.so PROFSHIM_FOLDER=" + std::string(folder) +
+      "/{pid} PROFSHIM_LOG=quiet ";
   const Costs bare = run("env");
   const Costs inert = run(preload + "PROFSHIM_RANKS=7");
   const Costs idle = run(preload + "PROFSHIM_SET='steps.source=nvtx steps.pattern=never_*'");
   const Costs recording = run(preload + "PROFSHIM_SET='steps.source=none'");
-  const Costs stepping = run(preload + "PROFSHIM_SET='steps.source=time steps.every_ms=100000 schedule.skip_first=0 schedule.warmup=0'");
+  const Costs stepping =
+      run(preload + "PROFSHIM_SET='steps.source=time steps.every_ms=100000 schedule.skip_first=0 schedule.warmup=0'");
 
   const double floor = recording.at("floor");
-  std::printf("floor (two clock reads and a 64-byte store): %.1f ns; every figure below is shim minus bare in ns, and in floors\n", floor);
+  std::printf(
+      "floor (two clock reads and a 64-byte store): %.1f ns; every figure below is shim minus bare in ns, and in "
+      "floors\n",
+      floor);
   std::printf("%-28s %10s %18s %18s %18s\n", "call", "bare", "rank not selected", "not recording", "recording");
   for (const char* name : {"nvtx", "plain", "collective"}) {
     const double base = bare.at(name);
@@ -54,6 +60,7 @@ int main() {
                 (recording.at(name) - base) / floor);
   }
   std::printf("recording with another step source: NVTX %.2f x, MPI_Allreduce %.2f x\n",
-              (stepping.at("nvtx") - bare.at("nvtx")) / floor, (stepping.at("collective") - bare.at("collective")) / floor);
+              (stepping.at("nvtx") - bare.at("nvtx")) / floor,
+              (stepping.at("collective") - bare.at("collective")) / floor);
   std::filesystem::remove_all(folder);
 }

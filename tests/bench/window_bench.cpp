@@ -33,7 +33,9 @@ void commit_events() {
 double cpu_seconds() {
   rusage usage{};
   getrusage(RUSAGE_SELF, &usage);
-  const auto seconds = [](const timeval& t) { return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_usec) / 1e6; };
+  const auto seconds = [](const timeval& t) {
+    return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_usec) / 1e6;
+  };
   return seconds(usage.ru_utime) + seconds(usage.ru_stime);
 }
 
@@ -50,10 +52,11 @@ int main() {
   if (mkdtemp(folder) == nullptr) return 1;
   setenv("PROFSHIM_FOLDER", (std::string(folder) + "/run").c_str(), 1);
   setenv("PROFSHIM_LOG", "error", 1);
-  setenv("PROFSHIM_SET",
-         "steps.source=nvtx steps.pattern=x schedule.skip_first=0 schedule.warmup=1 schedule.active=1 output.gzip=false "
-         "limits.disk_free=0",
-         1);
+  setenv(
+      "PROFSHIM_SET",
+      "steps.source=nvtx steps.pattern=x schedule.skip_first=0 schedule.warmup=1 schedule.active=1 output.gzip=false "
+      "limits.disk_free=0",
+      1);
   Rank rank;
   rank.rank = 0;
   rank.world_size = 1;
@@ -76,12 +79,15 @@ int main() {
   rusage usage{};
   getrusage(RUSAGE_SELF, &usage);
   std::printf("window with %llu events (%llu dropped): the job's thread was held %.1f us when it closed\n",
-              static_cast<unsigned long long>(window.events), static_cast<unsigned long long>(window.dropped), stall_us);
+              static_cast<unsigned long long>(window.events), static_cast<unsigned long long>(window.dropped),
+              stall_us);
   std::printf("spool: %zu bytes per event; trace: %.0f bytes per event\n", sizeof(Event),
               static_cast<double>(window.bytes) / static_cast<double>(std::max<std::uint64_t>(window.events, 1)));
-  std::printf("gathered, ordered, named, written, fsync: %.2f M events per second of CPU, %.2f per second; peak memory %ld MiB\n",
-              static_cast<double>(window.events) / cpu / 1e6, static_cast<double>(window.events) / seconds / 1e6,
-              usage.ru_maxrss / 1024);
+  std::printf(
+      "gathered, ordered, named, written, fsync: %.2f M events per second of CPU, %.2f per second; peak memory %ld "
+      "MiB\n",
+      static_cast<double>(window.events) / cpu / 1e6, static_cast<double>(window.events) / seconds / 1e6,
+      usage.ru_maxrss / 1024);
   std::filesystem::remove_all(folder);
   return window.status == "written" ? 0 : 1;
 }

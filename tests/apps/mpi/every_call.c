@@ -420,8 +420,10 @@ static void files(void) {
   MPI_Offset file_size;
   int pid = getpid();
   COUNT(MPI_Bcast)(&pid, 1, MPI_INT, 0, MPI_COMM_WORLD);
-  snprintf(path, sizeof path, "/tmp/profshim_every_call.%d", pid);
-  COUNT(MPI_File_open)(MPI_COMM_WORLD, path, MPI_MODE_CREATE | MPI_MODE_RDWR, MPI_INFO_NULL, &file);
+  /* A file for each rank: shared ones need locks between the processes, on which Open MPI may hang on a busy machine.
+   */
+  snprintf(path, sizeof path, "/tmp/profshim_every_call.%d.%d", pid, rank);
+  COUNT(MPI_File_open)(MPI_COMM_SELF, path, MPI_MODE_CREATE | MPI_MODE_RDWR, MPI_INFO_NULL, &file);
   COUNT(MPI_File_set_view)(file, 0, MPI_BYTE, MPI_BYTE, "native", MPI_INFO_NULL);
   COUNT(MPI_File_preallocate)(file, 4096);
   FILE_CALLS(write, );
@@ -438,7 +440,7 @@ static void files(void) {
   COUNT(MPI_File_set_size)(file, 0);
   COUNT(MPI_File_close)(&file);
   COUNT(MPI_Barrier)(MPI_COMM_WORLD);
-  if (rank == 0) COUNT(MPI_File_delete)(path, MPI_INFO_NULL);
+  COUNT(MPI_File_delete)(path, MPI_INFO_NULL);
 }
 
 int main(int argc, char** argv) {

@@ -16,11 +16,28 @@ class Environment {
  public:
   using Values = std::vector<std::pair<std::string, std::string>>;
   explicit Environment(const Values& values) {
-    for (const char* name :
-         {"RANK", "WORLD_SIZE", "LOCAL_RANK", "LOCAL_WORLD_SIZE", "GROUP_RANK", "OMPI_COMM_WORLD_RANK",
-          "OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_LOCAL_RANK", "OMPI_COMM_WORLD_LOCAL_SIZE", "PMIX_RANK", "PMI_RANK",
-          "PMI_SIZE", "MPI_LOCALRANKID", "MPI_LOCALNRANKS", "SLURM_PROCID", "SLURM_NTASKS", "SLURM_STEP_ID",
-          "SLURM_LOCALID", "SLURM_NODEID", "SLURM_JOB_ID", "PMIX_NAMESPACE", "TORCHELASTIC_RUN_ID"}) {
+    for (const char* name : {"RANK",
+                             "WORLD_SIZE",
+                             "LOCAL_RANK",
+                             "LOCAL_WORLD_SIZE",
+                             "GROUP_RANK",
+                             "OMPI_COMM_WORLD_RANK",
+                             "OMPI_COMM_WORLD_SIZE",
+                             "OMPI_COMM_WORLD_LOCAL_RANK",
+                             "OMPI_COMM_WORLD_LOCAL_SIZE",
+                             "PMIX_RANK",
+                             "PMI_RANK",
+                             "PMI_SIZE",
+                             "MPI_LOCALRANKID",
+                             "MPI_LOCALNRANKS",
+                             "SLURM_PROCID",
+                             "SLURM_NTASKS",
+                             "SLURM_STEP_ID",
+                             "SLURM_LOCALID",
+                             "SLURM_NODEID",
+                             "SLURM_JOB_ID",
+                             "PMIX_NAMESPACE",
+                             "TORCHELASTIC_RUN_ID"}) {
       if (const char* before = std::getenv(name)) before_[name] = before;
       unsetenv(name);
       touched_.push_back(name);
@@ -44,7 +61,8 @@ class Environment {
 };
 
 TEST(RankFromEnvironment, ReadsTorchrun) {
-  const Environment environment({{"RANK", "9"}, {"WORLD_SIZE", "16"}, {"LOCAL_RANK", "1"}, {"LOCAL_WORLD_SIZE", "8"}, {"GROUP_RANK", "1"}});
+  const Environment environment(
+      {{"RANK", "9"}, {"WORLD_SIZE", "16"}, {"LOCAL_RANK", "1"}, {"LOCAL_WORLD_SIZE", "8"}, {"GROUP_RANK", "1"}});
 
   const Rank rank = rank_from_environment();
 
@@ -57,7 +75,10 @@ TEST(RankFromEnvironment, ReadsTorchrun) {
 
 TEST(RankFromEnvironment, ReadsOpenMpiAndHydra) {
   {
-    const Environment environment({{"OMPI_COMM_WORLD_RANK", "3"}, {"OMPI_COMM_WORLD_SIZE", "4"}, {"OMPI_COMM_WORLD_LOCAL_RANK", "3"}, {"OMPI_COMM_WORLD_LOCAL_SIZE", "4"}});
+    const Environment environment({{"OMPI_COMM_WORLD_RANK", "3"},
+                                   {"OMPI_COMM_WORLD_SIZE", "4"},
+                                   {"OMPI_COMM_WORLD_LOCAL_RANK", "3"},
+                                   {"OMPI_COMM_WORLD_LOCAL_SIZE", "4"}});
     EXPECT_EQ(rank_from_environment().rank, 3);
     EXPECT_EQ(rank_from_environment().node_rank, 0);  // all ranks are on this node
   }

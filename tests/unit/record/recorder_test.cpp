@@ -39,7 +39,8 @@ TEST_F(SpoolFixture, DropsNewestWhenThePoolIsExhaustedAndCounts) {
   EXPECT_EQ(recorder::dropped(), 100u);
   const auto found = all_events();
   ASSERT_EQ(found.size(), room);
-  EXPECT_EQ(std::max_element(found.begin(), found.end(), [](auto& a, auto& b) { return a.begin < b.begin; })->begin, room);
+  EXPECT_EQ(std::max_element(found.begin(), found.end(), [](auto& a, auto& b) { return a.begin < b.begin; })->begin,
+            room);
   EXPECT_NE(recorder::take_first_drop(), 0u);
   EXPECT_EQ(recorder::take_first_drop(), 0u);
 }

@@ -51,7 +51,8 @@ class AssemblyTest : public test::SpoolFixture {
     visitor.event = [&slices](const ReadEvent& e) {
       Slice s{std::string(e.phase), std::string(e.name), e.tid, e.ts_ns, e.ts_ns + e.duration_ns, {}};
       for (const auto& arg : e.args) {
-        s.args[std::string(arg.key)] = arg.kind == ReadEvent::ReadArg::Kind::kInt ? std::to_string(arg.integer) : std::string(arg.text);
+        s.args[std::string(arg.key)] =
+            arg.kind == ReadEvent::ReadArg::Kind::kInt ? std::to_string(arg.integer) : std::string(arg.text);
       }
       slices.push_back(std::move(s));
       return true;

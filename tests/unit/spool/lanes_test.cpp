@@ -1,6 +1,6 @@
-#include <gtest/gtest.h>
-
 #include "spool/lanes.h"
+
+#include <gtest/gtest.h>
 
 namespace profshim::spool {
 namespace {
