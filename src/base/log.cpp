@@ -8,6 +8,7 @@
 #include <cstring>
 
 #include "profshim/base.h"
+#include "profshim/signal_guard.h"
 
 namespace profshim::log {
 namespace {
@@ -64,6 +65,7 @@ void line(LogLevel wanted, const char* format, ...) {
   std::replace(text, text + n, '\n', ' ');  // one cause, one line
   text[n++] = '\n';
   const int saved_errno = errno;
+  const SignalGuard guard;
   int fd = STDERR_FILENO;
   if (file_path[0] != 0) {
     fd = open_high(file_path, O_WRONLY | O_CREAT | O_APPEND, 0644);

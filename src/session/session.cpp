@@ -15,6 +15,7 @@
 #include <cstring>
 #include <exception>
 
+#include "profshim/signal_guard.h"
 #include "state.h"
 
 namespace profshim::session {
@@ -521,6 +522,7 @@ void activate(const Rank& rank, Ticks began) {
   const int saved_errno = errno;
   owner.store(getpid());
   State* s = nullptr;
+  const SignalGuard guard;
   try {
     s = begin_recording(rank);
   } catch (const std::exception& e) {
@@ -547,6 +549,7 @@ void finish(End how) {
   Phase recording = Phase::kRecording;
   if (!phase.compare_exchange_strong(recording, Phase::kFinishing)) return;
   const int saved_errno = errno;
+  const SignalGuard guard;
   try {
     end_recording(*the_state.load(), how);
   } catch (const std::exception& e) {
