@@ -54,6 +54,7 @@ struct PoolState {
 };
 /// `keep_from` gives the begin of the oldest window that is not published (0 = there is none); it is asked after the
 /// sealed chunks have been taken over, so that a chunk of a window that opens in between is not among them.
+/// Makes at most 32 MiB ready in one call.
 PoolState tend_pool(const std::function<Ticks()>& keep_from, std::uint32_t wanted_free);
 /// limits.on_limit = "drop_old": frees the oldest `count` sealed chunks; their events are counted as dropped.
 void drop_oldest(std::uint32_t count);

@@ -70,6 +70,7 @@ constinit std::atomic<Ticks> first_drop{0};
 constinit std::atomic<std::uint64_t> definitions_ready{0};
 constinit std::atomic<std::uint64_t> threads_ready{0};
 constinit std::mutex anchor_mutex;
+constexpr std::uint32_t kPopulatedAtOnce = 512;  // 32 MiB, some 10 ms
 
 // Collector thread only.
 std::vector<std::uint32_t>& held() {  // sealed, in the order of sealing
@@ -551,7 +552,9 @@ PoolState tend_pool(const std::function<Ticks()>& oldest_needed, std::uint32_t w
   list.erase(kept, list.end());
 
   PoolState result;
-  while (free_count.load(std::memory_order_relaxed) < wanted_free && !unused().empty()) {
+  // A bounded piece of work: the caller has limits to watch as well, and comes again in a moment.
+  std::uint32_t may_populate = kPopulatedAtOnce;
+  while (free_count.load(std::memory_order_relaxed) < wanted_free && !unused().empty() && may_populate-- > 0) {
     const std::uint32_t i = unused().back();
     if (!populate(&chunk(i), kChunkBytes)) {
       result.out_of_memory = true;

@@ -11,6 +11,7 @@ namespace {
 
 constexpr std::uint32_t kFreeWhenIdle = 64;     // 4 MiB ready for the first burst
 constexpr std::uint32_t kFreeWhenArmed = 1024;  // 64 MiB: a million events
+constexpr std::uint32_t kFreeAtMost = 4096;     // however fast the job makes events
 constexpr double kBytesPerEvent = 260;          // of JSON, for limits.trace_size
 constexpr std::int64_t kAnchorEvery_ns = 1'000'000'000;
 
@@ -43,7 +44,7 @@ class Collector {
  private:
   void tend(bool armed) {
     const std::uint32_t pool = recorder::header().chunk_count;
-    std::uint32_t wanted = armed ? std::max(kFreeWhenArmed, used_last_tick_ * 4) : kFreeWhenIdle;
+    std::uint32_t wanted = armed ? std::clamp(used_last_tick_ * 4, kFreeWhenArmed, kFreeAtMost) : kFreeWhenIdle;
     wanted = std::min(wanted, std::max(8u, pool / 2));
     // While the writer looks for a window's events chunks are made ready, but none is taken back.
     const std::unique_lock taking_back(s_.gathering, std::try_to_lock);
