@@ -8,8 +8,13 @@ every trace. Prints one line per rank and the time every rank spent in the funct
 """
 import argparse
 import logging
+import os
 import re
 import sys
+
+# HTA rounds to whole microseconds by default, begin up and end down, which makes every call below one a duration of -1,
+# in any trace with nanoseconds (its issue 317).
+os.environ.setdefault("HTA_DISABLE_NS_ROUNDING", "1")
 
 
 def step_numbers(frame, symbols):
