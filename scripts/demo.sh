@@ -13,10 +13,12 @@ done
 # memory, without a network.
 launcher=(mpirun)
 command -v mpirun.openmpi >/dev/null 2>&1 && launcher=(mpirun.openmpi)
-if [[ "$("${launcher[@]}" --version 2>&1)" == *"Open MPI"* ]]; then
+case "$("${launcher[@]}" --version 2>&1)" in
+*OpenRTE* | *"Open MPI"* | *open-mpi*)
   launcher+=(--oversubscribe --bind-to none --mca btl "self,vader" --mca btl_vader_single_copy_mechanism none)
   if [ "$(id -u)" -eq 0 ]; then export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1; fi
-fi
+  ;;
+esac
 launcher+=(-n "$ranks")
 
 # Events of one file: how often each MPI function and each NVTX range was seen, iterations as one.

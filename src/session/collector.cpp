@@ -1,9 +1,15 @@
 // The collector thread: keeps chunks ready, holds the limits, takes clock anchors, ticks the time source.
+#include <pthread.h>
+#include <signal.h>
 #include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
+#include <cstdlib>
 
+#include "last_thread.h"
 #include "state.h"
 
 namespace profshim::session {
@@ -14,6 +20,7 @@ constexpr std::uint32_t kFreeWhenArmed = 1024;  // 64 MiB: a million events
 constexpr std::uint32_t kFreeAtMost = 4096;     // however fast the job makes events
 constexpr double kBytesPerEvent = 260;          // of JSON, for limits.trace_size
 constexpr std::int64_t kAnchorEvery_ns = 1'000'000'000;
+constexpr std::int64_t kLookEvery_ns = 200'000'000;
 
 class Collector {
  public:
@@ -26,6 +33,7 @@ class Collector {
     take_anchor_if_due();
     if (void (*const function)() = s_.every_tick.load()) function();
     boundary_by_time();
+    end_with_the_job();
     std::lock_guard lock(s_.mutex);
     if (oldest_needed() != 0 && s_.current.load() == nullptr) s_.wake.notify_all();
   }
@@ -100,6 +108,16 @@ class Collector {
     last_anchor_ns_ = now;
   }
 
+  // What the C library does in the last thread that ends, had we not been there: exit(0), with its handlers.
+  void end_with_the_job() {
+    const std::int64_t now = monotonic_ns();
+    if (now - last_look_ns_ < kLookEvery_ns) return;
+    last_look_ns_ = now;
+    if (!only_ours_are_left({s_.collector_tid.load(), s_.writer_tid.load()})) return;
+    pthread_sigmask(SIG_SETMASK, &s_.job_signals, nullptr);
+    std::exit(0);
+  }
+
   void boundary_by_time() {
     if (s_.spec.steps.source != StepSource::kTime) return;
     const std::int64_t now = monotonic_ns();
@@ -113,7 +131,7 @@ class Collector {
   State& s_;
   std::uint32_t used_last_tick_ = 0, in_use_before_ = 0;
   const spool::Window* window_ = nullptr;
-  std::int64_t opened_ns_ = 0, last_anchor_ns_ = 0, next_boundary_ns_ = 0;
+  std::int64_t opened_ns_ = 0, last_anchor_ns_ = 0, next_boundary_ns_ = 0, last_look_ns_ = 0;
   std::uint64_t held_at_open_ = 0, anchors_ = 0;
 };
 
@@ -122,6 +140,7 @@ class Collector {
 void* run_collector(void* argument) {
   State& s = *static_cast<State*>(argument);
   prctl(PR_SET_NAME, "profshim-coll");
+  s.collector_tid.store(static_cast<pid_t>(syscall(SYS_gettid)));
   Collector collector(s);
   std::unique_lock lock(s.mutex);
   while (!s.stop) {

@@ -335,6 +335,7 @@ void give_up(State& s) {
 }
 
 bool start_threads(State& s) {
+  pthread_sigmask(SIG_SETMASK, nullptr, &s.job_signals);
   if (!start_thread(s.collector_thread, run_collector, &s)) return false;
   if (!start_thread(s.writer_thread, run_writer, &s)) {
     {
@@ -486,7 +487,8 @@ void end_recording(State& s, End how) {
   output::release_claim(s.folder, s.rank.rank);
   say_what_was_written(s);
   if (how == End::kNormal) {
-    pthread_join(s.collector_thread, nullptr);
+    // Never ourselves: the collector ends a process whose own threads have all ended.
+    if (!pthread_equal(pthread_self(), s.collector_thread)) pthread_join(s.collector_thread, nullptr);
     pthread_join(s.writer_thread, nullptr);
   }
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <pthread.h>
+#include <signal.h>
 
 #include <atomic>
 #include <condition_variable>
@@ -62,6 +63,8 @@ struct State {
   output::Manifest manifest;  // writer thread only
   pthread_t collector_thread{}, writer_thread{};
   bool threads_run = false;
+  std::atomic<pid_t> collector_tid{0}, writer_tid{0};
+  sigset_t job_signals{};  // the mask of the thread that activated us
   std::atomic<void (*)()> every_tick{nullptr};
   std::atomic<std::uint64_t> written{0}, failed{0};
   std::string first_file;  // guarded by mutex

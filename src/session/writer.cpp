@@ -119,6 +119,7 @@ class Writer {
 void* run_writer(void* argument) {
   State& s = *static_cast<State*>(argument);
   prctl(PR_SET_NAME, "profshim-write");
+  s.writer_tid.store(static_cast<pid_t>(syscall(SYS_gettid)));
   // A nice value is per thread on Linux; the compression threads inherit it.
   setpriority(PRIO_PROCESS, static_cast<id_t>(syscall(SYS_gettid)), s.spec.output.niceness);
   Writer writer(s);

@@ -1,0 +1,42 @@
+#include "last_thread.h"
+
+#include <dirent.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <string>
+
+#include "profshim/base.h"
+
+namespace profshim::session {
+namespace {
+
+// The state letter of /proc/.../stat: 'Z' or 'X' for a thread that has ended; 0 when it is gone.
+char state_in(const std::string& stat_file) {
+  std::string text;
+  int error = 0;
+  if (!read_file(stat_file, text, error)) return 0;
+  const std::size_t bracket = text.rfind(')');
+  return bracket == std::string::npos || bracket + 2 >= text.size() ? 0 : text[bracket + 2];
+}
+
+bool has_ended(char state) { return state == 0 || state == 'Z' || state == 'X'; }
+
+}  // namespace
+
+bool only_ours_are_left(std::initializer_list<pid_t> ours) {
+  // The process's own entry shows its main thread.
+  if (!has_ended(state_in("/proc/self/stat"))) return false;
+  DIR* const tasks = opendir("/proc/self/task");
+  if (tasks == nullptr) return false;
+  bool only_ours = true;
+  while (const dirent* const entry = readdir(tasks)) {
+    const pid_t tid = std::atoi(entry->d_name);
+    if (tid <= 0 || std::find(ours.begin(), ours.end(), tid) != ours.end()) continue;
+    only_ours = only_ours && has_ended(state_in("/proc/self/task/" + std::to_string(tid) + "/stat"));
+  }
+  closedir(tasks);
+  return only_ours;
+}
+
+}  // namespace profshim::session
