@@ -28,8 +28,8 @@ class Collector {
 
   void tick() {
     const bool armed = (recorder::mode() & recorder::kArmed) != 0;
+    hold_limits();  // first: making chunks ready takes a while on a busy machine
     tend(armed);
-    hold_limits();
     take_anchor_if_due();
     if (void (*const function)() = s_.every_tick.load()) function();
     boundary_by_time();

@@ -394,7 +394,9 @@ State* begin_recording(const Rank& mpi_rank) {
   set_patterns(*s);
   set_marker_first_bytes(*s);
   s->event_cost_ns = recorder::measure_event_cost_ns();
-  recorder::tend_pool([] { return Ticks{0}; }, std::min(64u, recorder::header().chunk_count));
+  // A whole-run window opens at once; every other one has its warm-up.
+  const std::uint32_t ready = s->spec.steps.source == StepSource::kNone ? 512 : 64;
+  recorder::tend_pool([] { return Ticks{0}; }, std::min(ready, recorder::header().chunk_count / 2));
   recorder::add_anchor(take_anchor());
   if (!start_threads(*s)) {
     log::line(LogLevel::kError, "nothing is recorded: no thread could be started (%s)", std::strerror(errno));

@@ -155,7 +155,8 @@ TEST_F(SessionTest, AWindowThatLastsTooLongIsClosed) {
   ASSERT_EQ(recording.traces.size(), 1u);
   EXPECT_TRUE(recording.traces[0].truncated);
   EXPECT_EQ(recording.traces[0].limit, "limits.window_seconds");
-  EXPECT_LT(recording.calls(), recording.handed);
+  EXPECT_LT(recording.handed, 800'000u);  // of 4 times 200000 ranges: what came behind the end was not recorded
+  EXPECT_LE(recording.calls(), recording.handed);
 }
 
 TEST_F(SessionTest, FullMemoryClosesTheWindowAndTheNextOneWorks) {
