@@ -45,6 +45,12 @@ class Writer {
     s_.manifest.state = state;
     s_.manifest.steps_seen = static_cast<std::int64_t>(recorder::header().steps_seen.load());
     s_.manifest.updated_ns = realtime_ns();
+    s_.manifest.problems.clear();
+    for (const spool::Definition* const d : view_->definitions()) {
+      if (d->kind.load(std::memory_order_acquire) == spool::DefinitionKind::kProblem) {
+        s_.manifest.problems.emplace_back(view_->string(d->name));
+      }
+    }
     output::write_manifest(s_.folder, s_.manifest);
     last_state_ = state;
     last_manifest_ns_ = monotonic_ns();

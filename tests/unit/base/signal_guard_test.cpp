@@ -61,9 +61,7 @@ TEST(SignalGuard, WhatTheJobItselfRaisesArrivesAfterwards) {
               sigaddset(&set, SIGPIPE);
               pthread_sigmask(SIG_BLOCK, &set, nullptr);
               raise(SIGPIPE);  // pending before the guard
-              {
-                const SignalGuard guard;
-              }
+              { const SignalGuard guard; }
               pthread_sigmask(SIG_UNBLOCK, &set, nullptr);
               return 1;
             }),
