@@ -42,6 +42,9 @@ void add_anchor(const Anchor& anchor);
 
 /// Events lost so far, all threads.
 std::uint64_t dropped();
+/// Chunks that the budget allows. SpoolHeader::chunk_count is how many of them have ever had pages: nobody may read
+/// beyond, since even reading a hole of a full file system raises SIGBUS.
+std::uint32_t chunks_in_pool();
 /// Events in chunks now (upper bound): for limits.
 std::uint64_t events_held();
 

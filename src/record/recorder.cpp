@@ -70,6 +70,8 @@ constinit std::atomic<Ticks> first_drop{0};
 constinit std::atomic<std::uint64_t> definitions_ready{0};
 constinit std::atomic<std::uint64_t> threads_ready{0};
 constinit std::mutex anchor_mutex;
+constinit std::uint32_t pool_chunks = 0;
+constexpr std::size_t kHeaderPage = 4096;        // of a chunk that is given back: its header stays readable
 constexpr std::uint32_t kPopulatedAtOnce = 512;  // 32 MiB, some 10 ms
 
 // Collector thread only.
@@ -257,8 +259,11 @@ std::string_view text_of(StringId id) { return string_table::text_of(id); }
 void define(spool::DefinitionKind kind, std::uint32_t id, StringId name, StringId text,
             std::initializer_list<std::int64_t> values) {
   if (state.header == nullptr) return;
-  const std::uint64_t at = state.header->definitions.fetch_add(1, std::memory_order_relaxed);
-  if (at >= spool::kMaxDefinitions || !ready(state.definitions, at, definitions_ready)) return;
+  // Counted only when it has pages: readers look at all that are counted.
+  std::uint64_t at = state.header->definitions.load(std::memory_order_relaxed);
+  do {
+    if (at >= spool::kMaxDefinitions || !ready(state.definitions, at, definitions_ready)) return;
+  } while (!state.header->definitions.compare_exchange_weak(at, at + 1, std::memory_order_relaxed));
   spool::Definition& d = state.definitions[at];
   d.id = id;
   d.name = name;
@@ -401,7 +406,8 @@ bool create_spool(const std::string& path, const SpoolSize& size, std::string& w
       !populate(state.windows, sizeof(Window) * spool::kMaxWindows) ||
       !populate(state.marks, sizeof(spool::StepMark) * spool::kMaxMarks) ||
       !populate(state.anchors, sizeof(Anchor) * spool::kMaxAnchors) ||
-      !populate(state.pending, sizeof(Event) * spool::kMaxPending) || !ready(state.threads, 63, threads_ready) ||
+      !populate(state.pending, sizeof(Event) * spool::kMaxPending) ||
+      !ready(state.threads, spool::kMaxThreads - 1, threads_ready) ||
       !ready(state.definitions, 1023, definitions_ready) ||
       !string_table::create(state.data + l.arena, size.arena_bytes, &state.header->arena_used,
                             &state.header->strings_lost, populate)) {
@@ -426,7 +432,8 @@ bool create_spool(const std::string& path, const SpoolSize& size, std::string& w
   h.anchors_at = l.anchors;
   h.pending_at = l.pending;
   h.chunks_at = l.chunks;
-  h.chunk_count = size.chunks;
+  h.chunk_count = 0;
+  pool_chunks = size.chunks;
   h.clock = clock_detail::kind;
   h.pid = getpid();
   h.pid_start_time = process_start_time(h.pid);
@@ -512,8 +519,10 @@ std::uint64_t dropped() {
   return sum;
 }
 
+std::uint32_t chunks_in_pool() { return pool_chunks; }
+
 std::uint64_t events_held() {
-  const std::uint64_t total = state.header->chunk_count;
+  const std::uint64_t total = pool_chunks;
   const std::uint64_t idle = free_count.load(std::memory_order_relaxed) + unused().size();
   return (total > idle ? total - idle : 0) * kEventsPerChunk;
 }
@@ -561,6 +570,8 @@ PoolState tend_pool(const std::function<Ticks()>& oldest_needed, std::uint32_t w
       break;
     }
     unused().pop_back();
+    std::atomic_ref<std::uint32_t> touched(state.header->chunk_count);
+    if (i >= touched.load(std::memory_order_relaxed)) touched.store(i + 1, std::memory_order_release);
     free_chunk(i);
   }
   while (free_count.load(std::memory_order_relaxed) > wanted_free * 4) {
@@ -568,7 +579,7 @@ PoolState tend_pool(const std::function<Ticks()>& oldest_needed, std::uint32_t w
     if (i == kNoChunk) break;
     free_count.fetch_sub(1, std::memory_order_relaxed);
     chunk(i).state.store(ChunkState::kUnused, std::memory_order_relaxed);
-    madvise(&chunk(i), kChunkBytes, MADV_REMOVE);
+    madvise(reinterpret_cast<char*>(&chunk(i)) + kHeaderPage, kChunkBytes - kHeaderPage, MADV_REMOVE);
     unused().push_back(i);
   }
   result.free = free_count.load(std::memory_order_relaxed);

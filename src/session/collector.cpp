@@ -51,7 +51,7 @@ class Collector {
 
  private:
   void tend(bool armed) {
-    const std::uint32_t pool = recorder::header().chunk_count;
+    const std::uint32_t pool = recorder::chunks_in_pool();
     std::uint32_t wanted = armed ? std::clamp(used_last_tick_ * 4, kFreeWhenArmed, kFreeAtMost) : kFreeWhenIdle;
     wanted = std::min(wanted, std::max(8u, pool / 2));
     // While the writer looks for a window's events chunks are made ready, but none is taken back.

@@ -396,7 +396,7 @@ State* begin_recording(const Rank& mpi_rank) {
   s->event_cost_ns = recorder::measure_event_cost_ns();
   // A whole-run window opens at once; every other one has its warm-up.
   const std::uint32_t ready = s->spec.steps.source == StepSource::kNone ? 512 : 64;
-  recorder::tend_pool([] { return Ticks{0}; }, std::min(ready, recorder::header().chunk_count / 2));
+  recorder::tend_pool([] { return Ticks{0}; }, std::min(ready, recorder::chunks_in_pool() / 2));
   recorder::add_anchor(take_anchor());
   if (!start_threads(*s)) {
     log::line(LogLevel::kError, "nothing is recorded: no thread could be started (%s)", std::strerror(errno));
