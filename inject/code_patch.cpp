@@ -109,6 +109,11 @@ void store_16_aligned(std::uint8_t* at, const std::uint8_t* wanted) {
   }
 }
 
+// One instruction, at whatever address within a cache line: more than a C++ store may promise.
+void store_2(std::uint8_t* at, std::uint16_t wanted) {
+  __asm__ volatile("movw %1, %0" : "=m"(*reinterpret_cast<std::uint8_t(*)[2]>(at)) : "r"(wanted) : "memory");
+}
+
 /// Writes so that a thread that comes to `at` runs the old code or the new. One store where the bytes lie in 8 or 16
 /// aligned ones; else the entry is first a jump to itself: whoever arrives waits there for the microseconds of the
 /// rest.
@@ -133,14 +138,13 @@ bool write_code(std::uint8_t* at, const std::uint8_t* bytes, std::size_t size) {
     return true;
   }
   if (address % 64 == 63) return false;  // two bytes in two cache lines cannot be written at once
-  auto* const head = reinterpret_cast<volatile std::uint16_t*>(at);
   std::uint16_t first;
   std::memcpy(&first, bytes, sizeof first);
-  *head = 0xfeeb;  // jmp to itself
+  store_2(at, 0xfeeb);  // jmp to itself
   sync_cores();
   for (std::size_t i = 2; i < size; ++i) reinterpret_cast<volatile std::uint8_t*>(at)[i] = bytes[i];
   sync_cores();
-  *head = first;
+  store_2(at, first);
   sync_cores();
   return true;
 }

@@ -10,6 +10,7 @@
 #include <cstring>
 
 #include "activation.h"
+#include "cuda_injection.h"
 #include "nvtx_injection.h"
 #include "profshim/session.h"
 #include "symbol_steps.h"
@@ -55,7 +56,10 @@ __attribute__((constructor)) void on_load() {
   if (!session::requested()) return;
   log::note_stderr();
   reserve_active_slot();
-  if (const char* const path = own_path(); path != nullptr && !an_ancestor_records) nvtx::set_injection_path(path);
+  const char* const path = own_path();
+  if (path == nullptr || an_ancestor_records) return;
+  nvtx::set_injection_path(path);
+  cuda::set_injection_path(path);
 }
 
 [[noreturn]] void leave(ExitFunction next, int status) {
@@ -73,6 +77,7 @@ void activate(const Rank& rank, Ticks began) {
   if (spec == nullptr) return;
   std::snprintf(active_slot + kPrefix, sizeof active_slot - kPrefix, "%d", static_cast<int>(getpid()));
   nvtx::on_activate();
+  cuda::on_activate();
   if (spec->steps.source == StepSource::kSymbol) {
     symbol_steps::install(spec->steps.pattern.c_str());
     session::call_every_tick(symbol_steps::rescan);
@@ -94,6 +99,10 @@ PROFSHIM_EXPORT [[noreturn]] void _Exit(int status) noexcept {
 
 PROFSHIM_EXPORT [[noreturn]] void abort() noexcept {
   profshim::session::finish(profshim::session::End::kAbrupt);
-  if (const auto next = profshim::inject::next_abort.load(std::memory_order_relaxed)) next();
+  using profshim::inject::AbortFunction;
+  auto next = profshim::inject::next_abort.load(std::memory_order_relaxed);
+  // A library's constructor may abort before ours has run.
+  if (next == nullptr) next = reinterpret_cast<AbortFunction>(dlsym(RTLD_NEXT, "abort"));
+  if (next != nullptr) next();
   __builtin_trap();  // no other abort() in this process
 }

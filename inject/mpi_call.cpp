@@ -75,7 +75,6 @@ Amount amount_of(const Call& call, Communicator* comm) {
   const Row& row = call.row;
   // Between groups, a root of MPI_ROOT or MPI_PROC_NULL makes some buffer arguments meaningless: ask none.
   if (is_collective(row) && row.peer >= 0 && call.number(row.peer) < 0) return {};
-  const int members = comm != nullptr ? comm->peers : 0;
   const int rank = comm != nullptr && comm->rank >= 0 ? comm->rank : 0;
   Amount amount;
   switch (row.payload) {
@@ -92,7 +91,9 @@ Amount amount_of(const Call& call, Communicator* comm) {
     case Payload::SentToEach:
     case Payload::SentToNeighbours: {
       const bool neighbours = row.payload == Payload::SentToNeighbours;
-      const int peers = neighbours ? (comm != nullptr ? neighbours_of(*comm) : 0) : members;
+      // What a reduce-scatter gives to each has an entry for each of the own group, between groups as well.
+      const int members = comm == nullptr ? 0 : row.op >= 0 ? comm->size : comm->peers;
+      const int peers = neighbours && comm != nullptr ? neighbours_of(*comm) : members;
       const bool other_side = call.in_place(row.send_buffer) && (row.receive_count >= 0 || row.receive_counts >= 0);
       amount = of_side(call, !other_side, peers, -1);
       if (row.counts < 0) {

@@ -55,6 +55,9 @@ struct Call {
   bool ignores_status() const {
     return fortran ? is_fortran_status_ignore(address(row.status)) : words[row.status] == abi().status_ignore;
   }
+  bool ignores_statuses() const {
+    return fortran ? is_fortran_statuses_ignore(address(row.statuses)) : words[row.statuses] == abi().status_ignore;
+  }
   /// Lets the real function write its status where we can read it.
   void want_status() {
     if (ignores_status()) words[row.status] = reinterpret_cast<std::uint64_t>(&own_status);

@@ -14,7 +14,6 @@ namespace {
 
 constexpr std::uint32_t kSlots = 1u << 14;
 constexpr std::uint64_t kFree = 0, kRemoved = 1, kClaimed = 2;  // no handle has these values
-constexpr std::size_t kMaxRankText = 1u << 20;
 
 constinit Communicator table[kSlots];
 constinit std::atomic<std::uint32_t> last_id{2};
@@ -93,7 +92,7 @@ StringId world_ranks_text(Handle comm, int size) {
   });
   if (!known || !all_known) return 0;
   text[used++] = ']';
-  return recorder::intern({text.get(), used}, kMaxRankText);
+  return recorder::intern({text.get(), used}, spool::kMaxText);
 }
 
 std::uint32_t home(std::uint64_t handle) {
@@ -219,6 +218,15 @@ Communicator* communicator_of(Handle comm) {
   return add_new(comm, nullptr, "communicator", 0);
 }
 
+thread_local constinit Communicator* detail::last_counted = nullptr;
+
+void detail::count_on_another(Handle comm) {
+  Communicator* const known = communicator_of(comm);
+  if (known == nullptr) return;
+  next_sequence(*known);
+  last_counted = known;
+}
+
 std::uint32_t defined_id(Communicator& comm) {
   if (__builtin_expect(!comm.defined.load(std::memory_order_relaxed), 0) &&
       !comm.defined.exchange(true, std::memory_order_relaxed)) {
@@ -249,12 +257,15 @@ int neighbours_of(Communicator& comm) {
 
 void communicator_created(Communicator* parent, Handle created, const char* made) {
   const std::uint64_t salt = parent != nullptr ? count_creation(*parent) : 0;
-  if (!is_null(normal(created))) add_new(normal(created), parent, made, salt);
+  if (is_null(normal(created))) return;
+  forget_communicator(created);  // freed where we did not see it (PMPI_Comm_free), and the handle has come back
+  add_new(normal(created), parent, made, salt);
 }
 
 void communicator_created_by_members(Communicator* parent, Handle created, const char* made, std::uint64_t tag) {
   created = normal(created);
   if (is_null(created)) return;
+  forget_communicator(created);
   Communicator* const entry = add_new(created, parent, made, tag);
   if (entry == nullptr) return;
   // Members agree on how often they have made a communicator of themselves, whatever else each of them has done.
@@ -269,6 +280,7 @@ void communicator_duplicating(Communicator& parent, Handle created) {
   created = normal(created);
   const std::uint64_t salt = count_creation(parent);
   if (!is_null(created)) {
+    forget_communicator(created);
     add(created, {mix(parent.identity, salt), 0, parent.id, parent.size, parent.peers, parent.rank,
                   origin_text("dup", &parent)});
   }

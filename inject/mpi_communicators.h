@@ -54,9 +54,19 @@ void communicator_created_by_members(Communicator* parent, Handle created, const
 /// The same members as `parent`, and not to be asked yet (MPI_Comm_idup before its completion).
 void communicator_duplicating(Communicator& parent, Handle created);
 
-/// A collective on `comm` that is not recorded.
+namespace detail {
+extern thread_local constinit Communicator* last_counted __attribute__((tls_model("initial-exec")));
+void count_on_another(Handle comm);
+}  // namespace detail
+
+/// A collective on `comm` that is not recorded. Nearly always the communicator is that of the thread's last one.
 inline void count_collective(Handle comm) {
-  if (Communicator* const known = communicator_of(comm)) next_sequence(*known);
+  Communicator* const last = detail::last_counted;
+  if (__builtin_expect(last != nullptr && last->handle.load(std::memory_order_acquire) == comm, 1)) {
+    next_sequence(*last);
+  } else {
+    detail::count_on_another(comm);
+  }
 }
 
 /// Takes the handle out of the table; what put_back() needs if the real function then fails.

@@ -36,8 +36,12 @@ constexpr std::uint32_t watched_mode(Behaviour behaviour) {
   return always_watched(behaviour) ? ~0u : recorder::kArmed | recorder::kHookSteps;
 }
 
+/// Outside windows a collective is only counted, so that its numbers are the same on ranks with other windows.
+inline bool is_only_counted(std::uint32_t mode) { return (mode & (recorder::kArmed | recorder::kHookSteps)) == 0; }
+
 /// `words`: the arguments; the real function must be called with words[row.status], which may be another address then.
-/// `real` is called exactly once and returns the MPI error code.
+/// `real` is called exactly once and returns the MPI error code. A call that runs on a stack of its own (user-level
+/// threads) may be taken for left and closed meanwhile: scope.outermost() tells.
 template <const Row& row, class Real>
 int intercept(std::uint64_t* words, bool fortran, Real&& real) {
   spool::Thread* const thread = recorder::this_thread();
@@ -45,10 +49,9 @@ int intercept(std::uint64_t* words, bool fortran, Real&& real) {
   const recorder::LayerScope scope(*thread, Layer::kMpi);
   if (!scope.outermost()) return real();
   if constexpr (row.behaviour == Behaviour::Collective) {
-    // Outside windows a collective is only counted, so that its numbers are the same on ranks with other windows.
-    if ((recorder::mode() & (recorder::kArmed | recorder::kHookSteps)) == 0) {
-      count_collective(fortran ? comm_from_fortran(*reinterpret_cast<const int*>(words[row.comm]))
-                               : static_cast<Handle>(words[row.comm]));
+    if (is_only_counted(recorder::mode())) {
+      const Call call{row, *thread, words, fortran};
+      count_collective(call.comm_argument());
       return real();
     }
   }
@@ -63,6 +66,7 @@ int intercept(std::uint64_t* words, bool fortran, Real&& real) {
     begin_call(call);
     Completion completion(call);
     const int result = real();
+    if (!scope.outermost()) call.event = nullptr;
     completion.finish(result);
     end_call(call, result);
     return result;
@@ -70,6 +74,7 @@ int intercept(std::uint64_t* words, bool fortran, Real&& real) {
     Call call{row, *thread, words, fortran};
     begin_call(call);
     const int result = real();
+    if (!scope.outermost()) call.event = nullptr;
     end_call(call, result);
     if constexpr (row.behaviour == Behaviour::Finalise) session::flush();
     return result;

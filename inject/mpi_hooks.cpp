@@ -3,6 +3,7 @@
 // What count and bytes of an event mean for each family is said at Payload in mpi_row.h; what a hook does beyond
 // recording, at Behaviour.
 #include <cstdint>
+#include <tuple>
 
 #include "mpi_forward.h"
 #include "mpi_lifecycle.h"
@@ -34,10 +35,10 @@ struct CHook<hook, std::index_sequence<i...>> {
   using Argument = ArgumentType<RowOf<hook>::kRoles[n]>;
   using Signature = int(Argument<i>...);
 
-  /// The argument to forward: a status may have been replaced by our own.
+  /// The argument to forward: a status, or an array of them, may have been replaced by our own.
   template <std::size_t n>
   static Argument<n> forwarded(Argument<n> given, const std::uint64_t* words) {
-    if constexpr (RowOf<hook>::kRoles[n] == Role::Status) {
+    if constexpr (RowOf<hook>::kRoles[n] == Role::Status || RowOf<hook>::kRoles[n] == Role::Statuses) {
       return reinterpret_cast<void*>(words[n]);
     } else {
       return given;
@@ -51,7 +52,11 @@ struct CHook<hook, std::index_sequence<i...>> {
     if constexpr (brings_mpi_up<kRow>) {
       if (session::requested() && !mpi_was_seen()) return first_call(real, arguments...);
     }
-    if (__builtin_expect((recorder::mode() & watched_mode(kRow.behaviour)) == 0, 1)) return real(arguments...);
+    const std::uint32_t mode = recorder::mode();
+    if (__builtin_expect((mode & watched_mode(kRow.behaviour)) == 0, 1)) return real(arguments...);
+    if constexpr (kRow.behaviour == Behaviour::Collective) {
+      if (__builtin_expect(is_only_counted(mode), 1)) return counted_call(real, arguments...);
+    }
     return watched_call(real, arguments...);
   }
 
@@ -59,6 +64,14 @@ struct CHook<hook, std::index_sequence<i...>> {
   [[gnu::noinline]] static int watched_call(Signature* real, Argument<i>... arguments) {
     std::uint64_t words[sizeof...(i) + 1] = {widened(arguments)..., 0};
     return intercept<kRow>(words, false, [&] { return real(forwarded<i>(arguments, words)...); });
+  }
+
+  static int counted_call(Signature* real, Argument<i>... arguments) {
+    spool::Thread* const thread = recorder::this_thread();
+    if (thread == nullptr) return real(arguments...);
+    const recorder::LayerScope scope(*thread, Layer::kMpi);
+    if (scope.outermost()) count_collective(normal(std::get<kRow.comm>(std::tie(arguments...))));
+    return real(arguments...);
   }
 
   static int first_call(Signature* real, Argument<i>... arguments) {

@@ -83,9 +83,14 @@ std::uint64_t take(Handle handle, const void* address, Cursor& cursor) {
     if (exact) break;
   }
   if (candidate == nullptr) return 0;
-  const std::uint64_t entry = candidate->entry.load(std::memory_order_relaxed);
+  // Claimed first and read then: meanwhile another thread may have taken this entry and put one with an equal handle
+  // in its place. Either is as good where handles are equal.
   std::uint64_t expected = handle;
-  if (!candidate->handle.compare_exchange_strong(expected, kFree, std::memory_order_acq_rel)) return 0;
+  if (!candidate->handle.compare_exchange_strong(expected, kClaimed, std::memory_order_acq_rel)) {
+    return take(handle, address, cursor);
+  }
+  const std::uint64_t entry = candidate->entry.load(std::memory_order_relaxed);
+  candidate->handle.store(kFree, std::memory_order_release);
   home.live.fetch_sub(1, std::memory_order_relaxed);
   requests_live.fetch_sub(1, std::memory_order_relaxed);
   cursor = {handle, candidate_at};
@@ -278,7 +283,23 @@ void Completion::take_all() {
     taken_[i] = {entry, handle, address};
     wildcard = wildcard || (entry != 0 && wants_status(entry));
   }
-  if (wildcard && call_.row.status >= 0) call_.want_status();
+  if (!wildcard) return;
+  if (call_.row.status >= 0) {
+    call_.want_status();
+  } else {
+    want_statuses();
+  }
+}
+
+// Errors come out the same: both Open MPI and MPICH return MPI_ERR_IN_STATUS whether or not there are statuses.
+void Completion::want_statuses() {
+  if (!call_.ignores_statuses()) return;
+  int* room = statuses_;
+  if (n_ > kInline) {
+    many_statuses_.reset(new (std::nothrow) int[static_cast<std::size_t>(n_) * kMaxStatusInts]);
+    room = many_statuses_.get();
+  }
+  if (room != nullptr) call_.words[call_.row.statuses] = reinterpret_cast<std::uint64_t>(room);
 }
 
 void Completion::finish(int result) {
@@ -315,10 +336,8 @@ void Completion::finish(int result) {
 const int* Completion::status(int k) const {
   if (call_.row.status >= 0)
     return call_.ignores_status() ? nullptr : static_cast<const int*>(call_.address(call_.row.status));
-  const int statuses = call_.row.arguments - 1;  // an array of them comes last
-  const bool ignored = call_.fortran ? is_fortran_statuses_ignore(call_.address(statuses))
-                                     : call_.words[statuses] == abi().status_ignore;
-  return ignored ? nullptr : static_cast<const int*>(call_.address(statuses)) + std::ptrdiff_t{abi().status_ints} * k;
+  if (call_.ignores_statuses()) return nullptr;
+  return static_cast<const int*>(call_.address(call_.row.statuses)) + std::ptrdiff_t{abi().status_ints} * k;
 }
 
 void Completion::complete_all(bool failed) {
@@ -349,13 +368,12 @@ void Completion::complete(int i, const int* status, bool failed) {
   Persistent* const persistent = persistent_of(taken.entry);
   Event* const slice = persistent != nullptr ? persistent->slice.exchange(nullptr) : slice_of(taken.entry);
   if (slice != nullptr) {
-    if (recorder::mode_has(recorder::kArmed | recorder::kMpi)) {
-      Event done = *slice;
-      done.end = end_;
-      if (failed) done.flags |= kFailed;
-      if (status != nullptr && receives(done.hook)) take_source_and_tag(status, done.mpi);
-      recorder::commit(call_.thread, done);
-    }
+    // Its window may have closed since the post, and not have been written yet.
+    Event done = *slice;
+    done.end = end_;
+    if (failed) done.flags |= kFailed;
+    if (status != nullptr && receives(done.hook)) take_source_and_tag(status, done.mpi);
+    recorder::commit(call_.thread, done);
     recorder::release_pending(slice);
   }
   if (persistent == nullptr) taken.entry = 0;  // a persistent request goes back, inactive

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 
 #include "mpi_call.h"
 
@@ -42,8 +43,10 @@ class Completion {
     const void* address;
   };
   static constexpr int kInline = 64;
+  static constexpr int kMaxStatusInts = 8;  // of any implementation
 
   void take_all();
+  void want_statuses();
   void complete(int i, const int* status, bool failed);
   void complete_all(bool failed);
   void complete_some(bool failed);
@@ -56,6 +59,9 @@ class Completion {
   Ticks end_ = 0;
   Taken inline_[kInline];
   Taken* taken_ = inline_;
+  // Where the caller wants no statuses and we do. On the stack for as many as inline_ holds, and not cleared.
+  std::unique_ptr<int[]> many_statuses_;
+  alignas(8) int statuses_[kInline * kMaxStatusInts];
 };
 
 }  // namespace profshim::mpi

@@ -39,10 +39,11 @@ enum class Role : std::uint8_t {
   Tag,
   RTag,
   Comm,
-  NewComm,  // where the new communicator is stored
-  OldComm,  // address of the communicator that goes away
-  Request,  // where the new request is stored
-  Status,   // where a single status is stored
+  NewComm,   // where the new communicator is stored
+  OldComm,   // address of the communicator that goes away
+  Request,   // where the new request is stored
+  Status,    // where a single status is stored
+  Statuses,  // where one for each request is stored
 };
 
 /// What a hook does beyond forwarding the call and recording it when armed.
@@ -94,7 +95,7 @@ struct Row {
   std::int8_t count = -1, receive_count = -1, counts = -1, receive_counts = -1, partitions = -1;
   std::int8_t type = -1, receive_type = -1, types = -1, receive_types = -1;
   std::int8_t op = -1, peer = -1, receive_peer = -1, tag = -1, receive_tag = -1;
-  std::int8_t comm = -1, new_comm = -1, old_comm = -1, request = -1, status = -1;
+  std::int8_t comm = -1, new_comm = -1, old_comm = -1, request = -1, status = -1, statuses = -1;
   bool wide_counts = false;  // arrays of counts hold MPI_Count
 };
 
@@ -179,6 +180,9 @@ constexpr Row make_row(HookId hook, Behaviour behaviour, Payload payload, const 
         break;
       case Role::Status:
         row.status = here;
+        break;
+      case Role::Statuses:
+        row.statuses = here;
         break;
       case Role::Ptr:
       case Role::Text:

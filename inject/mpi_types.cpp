@@ -13,8 +13,25 @@ namespace {
 
 constinit HandleCache datatypes;    // handle -> size << 16 | id
 constinit HandleCache known_names;  // hash of name and size -> id: types made and freed in a loop share a definition
-constinit HandleCache reductions;   // handle -> id
-constinit std::atomic<std::uint32_t> datatype_ids{0}, reduction_ids{0}, user_reductions{0};
+constinit HandleCache reductions;   // handle -> (number of a user's operation + 1) << 16 | id
+constinit std::atomic<std::uint32_t> datatype_ids{0}, reduction_ids{0};
+
+// Some programs make and free an operation for every reduction: numbers that came free are used again, so that the
+// definitions do not run out. What does not get a number of its own shares the last.
+constexpr std::uint32_t kNumbered = 64;
+constinit std::atomic<std::uint64_t> numbers_in_use{0};
+constinit std::atomic<std::uint16_t> user_reduction_ids[kNumbered + 1];
+
+std::uint32_t take_number() {
+  std::uint64_t used = numbers_in_use.load(std::memory_order_relaxed);
+  while (~used != 0) {
+    const std::uint64_t lowest_free = ~used & (used + 1);
+    if (numbers_in_use.compare_exchange_weak(used, used | lowest_free, std::memory_order_relaxed)) {
+      return static_cast<std::uint32_t>(__builtin_ctzll(lowest_free));
+    }
+  }
+  return kNumbered;
+}
 
 std::uint16_t next_id(std::atomic<std::uint32_t>& ids) {
   const std::uint32_t id = ids.fetch_add(1, std::memory_order_relaxed) + 1;
@@ -84,6 +101,12 @@ Handle handle_of(const KnownOperation& operation) {
   }
 }
 
+std::uint16_t define_reduction(std::string_view name) {
+  const std::uint16_t id = next_id(reduction_ids);
+  if (id != 0) recorder::define(spool::DefinitionKind::kReduction, id, recorder::intern(name));
+  return id;
+}
+
 }  // namespace
 
 Datatype datatype_of(Handle type) {
@@ -110,23 +133,33 @@ Datatype datatype_of(Handle type) {
 std::uint16_t reduction_of(Handle op) {
   op = normal(op);
   if (const auto known = reductions.find(op)) return static_cast<std::uint16_t>(*known);
-  char buffer[32];
-  std::string_view name;
   for (const KnownOperation& operation : kOperations) {
-    if (handle_of(operation) == op) name = operation.name;
+    if (handle_of(operation) == op) {
+      const std::uint16_t id = define_reduction(operation.name);
+      reductions.insert(op, id);
+      return id;
+    }
   }
-  if (name.empty()) {
-    const std::uint32_t number = user_reductions.fetch_add(1, std::memory_order_relaxed);
-    std::snprintf(buffer, sizeof buffer, "user_op_%u", number);
-    name = buffer;
+  const std::uint32_t number = take_number();
+  std::uint16_t id = user_reduction_ids[number].load(std::memory_order_relaxed);
+  if (id == 0) {
+    char name[32] = "user_op";
+    if (number < kNumbered) std::snprintf(name, sizeof name, "user_op_%u", number);
+    id = define_reduction(name);
+    user_reduction_ids[number].store(id, std::memory_order_relaxed);
   }
-  const std::uint16_t id = next_id(reduction_ids);
-  if (id != 0) recorder::define(spool::DefinitionKind::kReduction, id, recorder::intern(name));
-  reductions.insert(op, id);
+  reductions.insert(op, std::uint64_t{number + 1} << 16 | id);
   return id;
 }
 
 void forget_datatype(Handle type) { datatypes.remove(normal(type)); }
-void forget_reduction(Handle op) { reductions.remove(normal(op)); }
+
+void forget_reduction(Handle op) {
+  op = normal(op);
+  const std::uint64_t number_plus_one = reductions.find(op).value_or(0) >> 16;
+  reductions.remove(op);
+  if (number_plus_one == 0 || number_plus_one > kNumbered) return;
+  numbers_in_use.fetch_and(~(std::uint64_t{1} << (number_plus_one - 1)), std::memory_order_relaxed);
+}
 
 }  // namespace profshim::mpi

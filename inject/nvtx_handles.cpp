@@ -8,7 +8,7 @@
 
 namespace profshim::nvtx {
 
-constinit Domain default_domain{"", 0, nullptr, {false}, {nullptr}, {nullptr}, nullptr};
+constinit Domain default_domain{"", 0, nullptr, {false}, {nullptr}, {nullptr}, nullptr, false};
 namespace {
 
 // ---- arena
@@ -105,6 +105,7 @@ Domain* make_domain(const char* name, nvtxDomainHandle_t theirs) {
   domain->name = copy(name);
   domain->id = next_domain.fetch_add(1, std::memory_order_relaxed);
   domain->theirs = theirs;
+  domain->is_nccl = std::strcmp(name, "NCCL") == 0;
   push_front(domains, domain);
   return domain;
 }
@@ -125,6 +126,7 @@ RegisteredString* make_string(Domain& domain, std::string_view text, nvtxStringH
   string->domain = &domain;
   string->theirs = theirs;
   string->hash = hash;
+  string->function = domain.is_nccl ? hook_by_name(text) : HookId::kNone;
   push_front(bucket, string);
   return string;
 }

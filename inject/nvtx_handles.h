@@ -44,6 +44,7 @@ struct Domain {
   std::atomic<Schema*> schemas;
   std::atomic<Category*> categories;
   Domain* next;
+  bool is_nccl;  // of the NCCL library: see nvtx_nccl.h
 };
 
 /// Whether a text is a marker, remembered.
@@ -54,6 +55,7 @@ struct RegisteredString {
   std::uint32_t length;
   std::atomic<Match> step, epoch;
   std::atomic<StringId> id;  // 0 = not interned yet
+  HookId function;           // of NCCL's domain: the function of that name
   Domain* domain;
   nvtxStringHandle_t theirs;
   std::uint64_t hash;

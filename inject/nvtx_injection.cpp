@@ -12,6 +12,7 @@
 
 #include "nvtx_chain.h"
 #include "nvtx_handles.h"
+#include "nvtx_nccl.h"
 #include "nvtx_ranges.h"
 #include "profshim/recorder.h"
 
@@ -58,6 +59,13 @@ Annotation annotation_of(const nvtxEventAttributes_t& a) {
   return out;
 }
 
+/// The message of attributes that are not wide; null = none.
+const char* message_of(const nvtxEventAttributes_t& a) {
+  if (a.messageType == NVTX_MESSAGE_TYPE_ASCII) return a.message.ascii;
+  if (a.messageType != NVTX_MESSAGE_TYPE_REGISTERED || a.message.registered == nullptr) return nullptr;
+  return reinterpret_cast<const RegisteredString*>(a.message.registered)->text;
+}
+
 /// The wide form is apart, so that the others need no buffer.
 template <class Call>
 [[gnu::noinline]] auto with_wide(Annotation annotation, const wchar_t* text, const Call& call) {
@@ -71,6 +79,10 @@ template <class Call>
 auto with_attributes(const nvtxEventAttributes_t* attributes, const Call& call) {
   if (!listening()) return call.quiet();
   if (attributes == nullptr) return call(Annotation{});
+  if (attributes->size >= sizeof *attributes && attributes->messageType != NVTX_MESSAGE_TYPE_UNICODE &&
+      call.is_nothing(message_of(*attributes))) {
+    return call.quiet();
+  }
   nvtxEventAttributes_t whole;
   if (attributes->size < sizeof whole) {
     whole = nvtxEventAttributes_t{};
@@ -86,7 +98,7 @@ auto with_attributes(const nvtxEventAttributes_t* attributes, const Call& call) 
 
 template <class Call>
 auto with_text(const char* text, const Call& call) {
-  if (!listening()) return call.quiet();
+  if (call.is_nothing(text)) return call.quiet();
   Annotation annotation;
   annotation.c_text = text;
   return call(annotation);
@@ -101,24 +113,27 @@ nvtxDomainHandle_t theirs(nvtxDomainHandle_t domain) { return domain_of(domain).
 // ---- ranges and marks
 // ------------------------------------------------------------------------------------------------
 
-/// What a callback does with its annotation, and what it answers while nobody listens.
+/// What a callback does with its annotation; when there is nothing to do for a message, and what it answers then.
 struct PushTo {
   nvtxDomainHandle_t domain;
   int operator()(const Annotation& a) const { return push(domain_of(domain), a); }
+  bool is_nothing(const char* text) const { return is_unheard(text) && !has_open_ranges(); }
   int quiet() const { return NVTX_NO_PUSH_POP_TRACKING; }
 };
 struct StartIn {
   nvtxDomainHandle_t domain;
   nvtxRangeId_t operator()(const Annotation& a) const { return start(domain_of(domain), a); }
+  bool is_nothing(const char* text) const { return is_unheard(text); }
   nvtxRangeId_t quiet() const { return 0; }
 };
 struct MarkIn {
   nvtxDomainHandle_t domain;
   void operator()(const Annotation& a) const { mark(domain_of(domain), a); }
+  bool is_nothing(const char* text) const { return is_unheard(text); }
   void quiet() const {}
 };
 int popped(nvtxDomainHandle_t domain) {
-  return listening() ? pop(domain_of(domain), nullptr, 0) : NVTX_NO_PUSH_POP_TRACKING;
+  return listening() && has_open_ranges() ? pop(domain_of(domain), nullptr, 0) : NVTX_NO_PUSH_POP_TRACKING;
 }
 
 /// The range id that the job gets: the other tool's, tied to ours, where there is one.
@@ -208,14 +223,14 @@ void domain_end(nvtxDomainHandle_t domain, nvtxRangeId_t id) {
   if (next != nullptr) next(theirs(domain), id);
 }
 int domain_push(nvtxDomainHandle_t domain, const nvtxEventAttributes_t* a) {
-  const int level = with_attributes(a, PushTo{domain});
+  const int level = is_nccl_call(domain) ? nccl_push(domain_of(domain), a) : with_attributes(a, PushTo{domain});
   const auto next = CHAINED_CORE2(DomainRangePushEx);
   if (next == nullptr || a == nullptr) return level;
   const nvtxEventAttributes_t for_them = chain::translated(a);
   return next(theirs(domain), &for_them);
 }
 int domain_pop(nvtxDomainHandle_t domain) {
-  const int level = popped(domain);
+  const int level = is_nccl_call(domain) ? nccl_pop(domain_of(domain), nullptr, 0) : popped(domain);
   const auto next = CHAINED_CORE2(DomainRangePop);
   return next != nullptr ? next(theirs(domain)) : level;
 }
@@ -330,7 +345,8 @@ int payload_push(nvtxDomainHandle_t domain, const nvtxPayloadData_t* payloads, s
   return next != nullptr ? next(theirs(domain), payloads, count) : level;
 }
 int payload_pop(nvtxDomainHandle_t domain, const nvtxPayloadData_t* payloads, std::size_t count) {
-  const int level = pop(domain_of(domain), payloads, count);
+  const int level =
+      is_nccl_call(domain) ? nccl_pop(domain_of(domain), payloads, count) : pop(domain_of(domain), payloads, count);
   const auto next = chained_payload<int (*)(nvtxDomainHandle_t, const nvtxPayloadData_t*, std::size_t)>(
       NVTX3EXT_CBID_nvtxRangePopPayload);
   return next != nullptr ? next(theirs(domain), payloads, count) : level;

@@ -193,6 +193,25 @@ class Renderer {
     return array(data.schemaId, element, bytes, is_string(data.schemaId) ? 1 : bytes.size / element, kMaxDepth);
   }
 
+  /// The entry of that name in a payload of a plain schema.
+  bool integer(const nvtxPayloadData_t& data, std::string_view name, std::uint64_t& value) const {
+    const Schema* const schema = find_schema(domain_, data.schemaId);
+    if (schema == nullptr || schema->values != nullptr || data.payload == nullptr) return false;
+    const Bytes bytes{static_cast<const std::uint8_t*>(data.payload),
+                      data.size == SIZE_MAX ? schema->static_size : data.size};
+    std::size_t cursor = 0;
+    for (std::size_t i = 0; i < schema->count; ++i) {
+      const nvtxPayloadSchemaEntry_t& entry = schema->entries[i];
+      std::size_t size = 0, align = 1;
+      layout_of(entry, kMaxDepth, size, align);
+      if (schema->pack != 0) align = std::min(align, schema->pack);
+      const std::size_t offset = entry.offset != 0 ? entry.offset : (cursor + align - 1) / align * align;
+      if (name == entry.name) return integer_at(entry.type, bytes, offset, value);
+      cursor = offset + size;
+    }
+    return false;
+  }
+
   bool shown(const nvtxPayloadData_t& data) const {
     if (data.schemaId == NVTX_TYPE_PAYLOAD_SCHEMA_REFERENCED) return false;
     return data.schemaId == NVTX_TYPE_PAYLOAD_SCHEMA_RAW || size_of_type(data.schemaId).bytes != 0 ||
@@ -618,6 +637,12 @@ std::string_view render_payload(const Domain& domain, const nvtxPayloadData_t* p
   }
   json.close("}");
   return first ? std::string_view() : json.text();
+}
+
+bool integer_in(const Domain& domain, const nvtxPayloadData_t& payload, std::string_view entry, std::uint64_t& value) {
+  Json none(nullptr, 0);
+  std::string_view message;
+  return Renderer(domain, none, message).integer(payload, entry, value);
 }
 
 }  // namespace profshim::nvtx

@@ -18,4 +18,8 @@ inline constexpr std::size_t kMaxPayloadText = 4096;
 std::string_view render_payload(const Domain& domain, const nvtxPayloadData_t* payloads, std::size_t count,
                                 char (&buffer)[kMaxPayloadText], std::string_view& message);
 
+/// The integer, size or enum in the entry of that name, zero-extended to 64 bits; false when the payload has none. For
+/// schemas of scalars, as NCCL's are.
+bool integer_in(const Domain& domain, const nvtxPayloadData_t& payload, std::string_view entry, std::uint64_t& value);
+
 }  // namespace profshim::nvtx

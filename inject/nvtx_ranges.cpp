@@ -236,15 +236,17 @@ void mark(Domain& domain, const Annotation& a) {
   if ((mode & (kNvtx | kNvtxSteps)) == 0) return;
   spool::Thread* const t = recorder::this_thread();
   if (t == nullptr) return;
-  const Ticks now = ticks();
+  Ticks now = 0;
   if ((mode & kNvtxSteps) != 0) {
     const Marker marker = find_marker(a);
     if (marker.is_step) {
+      now = ticks();
       session::step_boundary(now, marker.number, name_of(a));
       mode = recorder::mode();
     }
   }
   if (!recording(mode)) return;
+  if (now == 0) now = ticks();
   Event event;
   describe(event, HookId::kNvtxMark, domain, a, name_of(a));
   event.begin = event.end = now;

@@ -11,6 +11,7 @@
 
 #include "nvtx_handles.h"
 #include "profshim/recorder.h"
+#include "profshim/session.h"
 
 namespace profshim::nvtx {
 
@@ -41,5 +42,20 @@ void end(Domain& domain, nvtxRangeId_t id, const nvtxPayloadData_t* extended, st
 
 /// True when calls have any effect: the process is a recorded rank that wants NVTX, or NVTX makes the steps.
 inline bool listening() { return (recorder::mode() & (recorder::kNvtx | recorder::kNvtxSteps)) != 0; }
+
+/// Is there nothing to do for a mark or a range with this message (null = none), because nothing is recorded now and it
+/// can be no step marker? Inline: outside windows this is all that such a call costs.
+inline bool is_unheard(const char* text) {
+  using namespace recorder;
+  const std::uint32_t now = mode();
+  if ((now & (kNvtx | kNvtxSteps)) == 0) return true;
+  if ((now & (kArmed | kNvtx)) == (kArmed | kNvtx)) return false;
+  return (now & kNvtxSteps) == 0 || text == nullptr || !session::may_be_marker(*text);
+}
+/// May a push of this thread be nested in something that we know of, or a pop end it?
+inline bool has_open_ranges() {
+  const spool::Thread* const t = recorder::known_thread();
+  return t != nullptr && (t->open_calls != 0 || t->lost_pushes != 0);
+}
 
 }  // namespace profshim::nvtx

@@ -2,8 +2,11 @@
 
 #include <dlfcn.h>
 #include <link.h>
+#include <sys/mman.h>
 
+#include <climits>
 #include <cstring>
+#include <new>
 
 namespace profshim::inject {
 namespace {
@@ -14,9 +17,15 @@ constexpr const char* kMpiLibraries[] = {"libmpi.so",      "libmpich.so",       
                                          "libmpifort.so",  "libmpi_usempif08.so", "libmpi_usempi_ignore_tkr.so"};
 
 bool belongs(const char* path, Layer layer) {
-  if (layer != Layer::kMpi) return false;
   const char* const slash = std::strrchr(path, '/');
   const char* const name = slash != nullptr ? slash + 1 : path;
+  // libcudart.so.13, libcudart-45da57e3.so.11.0; libcuda.so.1, not libcudadebugger.so.1
+  if (layer == Layer::kCuda) {
+    return std::strncmp(name, "libcudart", 9) == 0 || std::strncmp(name, "libcuda.so", 10) == 0 ||
+           std::strncmp(name, "libcupti", 8) == 0;
+  }
+  if (layer == Layer::kNccl) return std::strncmp(name, "libnccl.so", 10) == 0 || std::strncmp(name, "libnccl-", 8) == 0;
+  if (layer != Layer::kMpi) return false;
   for (const char* library : kMpiLibraries) {
     if (std::strncmp(name, library, std::strlen(library)) == 0) return true;
   }
@@ -24,26 +33,38 @@ bool belongs(const char* path, Layer layer) {
   return std::strncmp(name, "libmpi-", 7) == 0 || std::strncmp(name, "libmpich-", 9) == 0;
 }
 
-struct Search {
-  const char* name;
+constexpr std::size_t kMostLibraries = 16;
+struct Found {
   Layer layer;
-  void* found;
+  std::size_t count = 0;
+  char paths[kMostLibraries][PATH_MAX];
 };
 
-int look_into(dl_phdr_info* info, std::size_t, void* argument) {
-  auto& search = *static_cast<Search*>(argument);
-  if (info->dlpi_name == nullptr || !belongs(info->dlpi_name, search.layer)) return 0;
-  void* const library = dlopen(info->dlpi_name, RTLD_LAZY | RTLD_NOLOAD);
-  if (library == nullptr) return 0;
-  search.found = dlsym(library, search.name);
-  dlclose(library);
-  return search.found != nullptr ? 1 : 0;
+int note_library(dl_phdr_info* info, std::size_t, void* argument) {
+  auto& found = *static_cast<Found*>(argument);
+  if (info->dlpi_name == nullptr || !belongs(info->dlpi_name, found.layer)) return 0;
+  const std::size_t length = std::strlen(info->dlpi_name);
+  if (length < PATH_MAX) std::memcpy(found.paths[found.count++], info->dlpi_name, length + 1);
+  return found.count == kMostLibraries ? 1 : 0;
 }
 
+// The names first, the libraries afterwards: dl_iterate_phdr() calls back with a lock held that dlopen() takes after
+// its own, and another thread that is just opening a library would wait for us as we for it.
 void* in_mapped_libraries(const char* name, Layer layer) {
-  Search search{name, layer, nullptr};
-  dl_iterate_phdr(look_into, &search);
-  return search.found;
+  // Too large for a small stack.
+  void* const memory = mmap(nullptr, sizeof(Found), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (memory == MAP_FAILED) return nullptr;
+  auto* const found = new (memory) Found{.layer = layer};
+  dl_iterate_phdr(note_library, found);
+  void* address = nullptr;
+  for (std::size_t i = 0; i < found->count && address == nullptr; ++i) {
+    void* const library = dlopen(found->paths[i], RTLD_LAZY | RTLD_NOLOAD);
+    if (library == nullptr) continue;
+    address = dlsym(library, name);
+    dlclose(library);
+  }
+  munmap(memory, sizeof(Found));
+  return address;
 }
 
 }  // namespace

@@ -10,13 +10,20 @@ fault=0
 complain() { echo "exports: $*"; fault=1; }
 
 exported=$(nm -D --defined-only "$library" | awk '$2 ~ /^[TWVBDRuiI]$/ {print $3}' | sed 's/@.*//' | sort -u)
-rows=$(sed -n 's/^[[:space:]]*HOOK[A-Z_]*(\([A-Za-z_0-9]*\).*/\1/p' include/profshim/hooks/mpi.def | sort -u)
+rows=$(sed -n 's/^[[:space:]]*HOOK[A-Z_]*(\([A-Za-z_0-9]*\).*/\1/p' include/profshim/hooks/{cuda,mpi,nccl}.def | sort -u)
 entries='InitializeInjection InitializeInjectionNvtx2 InitializeInjectionNvtxExtension'
+# How another client of CUPTI shows itself.
+clients='cuptiSubscribe cuptiSubscribe_v2 cuptiUnsubscribe cuptiActivityRegisterCallbacks
+  cuptiActivityRegisterCallbacks_v2 cuptiActivityRegisterTimestampCallback cuptiActivityEnable cuptiActivityEnable_v2
+  cuptiActivityDisable cuptiActivityDisable_v2 cuptiActivityFlushAll cuptiFinalize'
 exits='_exit _Exit quick_exit abort'
 
 # Every row is a C function we export.
 for row in $rows; do
   grep -qx "$row" <<<"$exported" || complain "$row is a row of a table and not exported"
+done
+for symbol in $clients InitializeInjection; do
+  grep -qx "$symbol" <<<"$exported" || complain "$symbol is not exported"
 done
 grep -qx InitializeInjectionNvtx2 <<<"$exported" || complain "InitializeInjectionNvtx2 is not exported: no NVTX range is seen"
 
@@ -24,7 +31,7 @@ grep -qx InitializeInjectionNvtx2 <<<"$exported" || complain "InitializeInjectio
 lower_rows=$(tr '[:upper:]' '[:lower:]' <<<"$rows")
 for symbol in $exported; do
   grep -qx "$symbol" <<<"$rows" && continue
-  [[ " $entries $exits " == *" $symbol "* ]] && continue
+  [[ " $entries $exits ${clients//$'\n'/ } " == *" $symbol "* ]] && continue
   # MPI_SEND, mpi_send, mpi_send_, mpi_send__; mpi_send_f08_, mpi_send_f08ts_ of the mpi_f08 module
   base=$(tr '[:upper:]' '[:lower:]' <<<"$symbol" | sed -E 's/_+$//; s/_(f08|f08ts|fts)$//')
   grep -qx "$base" <<<"$lower_rows" || complain "$symbol is exported and in no table"

@@ -34,7 +34,7 @@ is_standard() {
 }
 
 # The hot border and the life cycle belong to what runs inside the job.
-in_process_only='profshim/recorder.h profshim/session.h'
+in_process_only='profshim/recorder.h profshim/session.h profshim/device.h'
 
 broken=0
 complain() { echo "$1:$2: may not include $3: $4"; broken=1; }
@@ -56,8 +56,8 @@ while IFS= read -r file; do
         fi
         if [[ " $in_process_only " == *" $header "* ]]; then
           case "$folder" in
-            inject|src/record|src/session|include/profshim) ;;
-            *) complain "$file" "$line" "$header" "only inject, src/record and src/session see the job's side" ;;
+            inject|src/device|src/record|src/session|include/profshim) ;;
+            *) complain "$file" "$line" "$header" "only inject, src/device, src/record and src/session see the job's side" ;;
           esac
         fi
         continue ;;

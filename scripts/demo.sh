@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Records tests/demo/heat.c, an MPI program that knows nothing of profshim, and shows what came out. Called by
-# `make demo`, which installs and builds first. By hand: scripts/demo.sh
+# Records tests/demo/heat.c, an MPI program, and tests/apps_gpu/ddp.cpp, a CUDA program, which know nothing of profshim,
+# and shows what came out. Called by `make demo`, which installs and builds first. By hand: scripts/demo.sh
 set -euo pipefail
 cd "$(dirname "$0")/.."
 program=$PWD/build/demo/heat
@@ -45,6 +45,64 @@ record() {  # TITLE SPEC FOLDER
 
 record "steps are NVTX ranges \"iteration N\"" config/examples/demo-nvtx.toml nvtx
 record "steps are calls of the function heat_step" config/examples/demo-symbol.toml symbol
+
+# ---- CUDA: data-parallel training, one process per GPU ---------------------------------------------------------------
+
+# On the GPUs there are, with the program that nvcc built; without one, on four simulated GPUs (tests/fakes): the same
+# program, the same library, and a driver, runtime, CUPTI and NCCL that only pretend.
+gpus=$( (nvidia-smi -L 2>/dev/null || true) | grep -c '^GPU' || true)
+gpu_program=$PWD/build/tests/apps_gpu/nvcc/ddp
+gpu_environment=()
+if [ "$gpus" -gt 0 ] && [ -x "$gpu_program" ]; then
+  gpu_ranks=$((gpus < 4 ? gpus : 4))
+  gpu_where="on $gpu_ranks real GPU(s)"
+else
+  gpu_ranks=4
+  gpu_program=$PWD/build/tests/apps_gpu/ddp
+  gpu_where="on $gpu_ranks SIMULATED GPUs (no GPU here, or no nvcc): times are made up, everything else is real"
+  gpu_environment=("LD_LIBRARY_PATH=$PWD/build/tests/fakes/cuda13${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}"
+    "FAKE_CUDA_DEVICES=$gpu_ranks" "FAKE_CUDA_KERNELS=forward=120000,backward=240000,adam=90000" "FAKE_NCCL_MBPS=8000")
+fi
+
+# "n kernels (m of NCCL), n copies, ..." of one file: an event is a line.
+count_gpu_events() {  # FILE
+  awk '/"ph": *"X"/ {
+         if (/"cat": *"kernel"/) { kernels++; if (/"name": *"ncclDevKernel/) nccl++ }
+         if (/"cat": *"gpu_memcpy"/) copies++
+         if (/"cat": *"cuda_runtime"/ || /"cat": *"cuda_driver"/) calls++
+       }
+       /"cat": *"ac2g"/ && /"ph": *"f"/ { flows++ }
+       END { printf "      %d kernels (%d of NCCL), %d copies, %d CUDA calls, %d flows from call to work\n",
+                    kernels, nccl, copies, calls, flows }' "$1"
+}
+
+record_gpu() {
+  local folder=build/demo/traces/gpu id=build/demo/ddp.id rank trace pids=() failed=0
+  rm -rf "$folder" "$id"
+  echo
+  echo "== data-parallel training $gpu_where"
+  echo "   RANK=r WORLD_SIZE=$gpu_ranks LD_PRELOAD=build/libprofshim.so PROFSHIM_SPEC=config/examples/demo-gpu.toml ${gpu_program#"$PWD"/}"
+  for ((rank = 0; rank < gpu_ranks; rank++)); do
+    env "${gpu_environment[@]}" RANK=$rank LOCAL_RANK=$rank WORLD_SIZE=$gpu_ranks DDP_ID_FILE="$PWD/$id" \
+      LD_PRELOAD="$PWD/build/libprofshim.so" PROFSHIM_SPEC="$PWD/config/examples/demo-gpu.toml" "$gpu_program" 20 \
+      >"build/demo/ddp.$rank.out" 2>&1 &
+    pids+=($!)
+  done
+  for rank in "${!pids[@]}"; do
+    wait "${pids[$rank]}" || failed=1
+    sed 's/^/   ddp says: /' "build/demo/ddp.$rank.out"
+  done
+  rm -f "$id"
+  [ "$failed" -eq 0 ] || { echo "demo: ddp failed" >&2; exit 1; }
+  echo "   written to $folder:"
+  build/profshim ls "$folder" | sed 's/^/   /'
+  while IFS= read -r trace; do
+    echo "   device work and CUDA calls in $trace:"
+    count_gpu_events "$trace"
+  done < <(find "$folder" -name '*.pt.trace.json' | sort)
+  find "$folder" -name '*.pt.trace.json' -print0 | sort -z | xargs -0 build/profshim verify | sed 's/^/   /'
+}
+record_gpu
 
 cat <<'TEXT'
 

@@ -30,6 +30,7 @@ table='
 1|openmpi-bin|cmd:mpirun.openmpi|runs the demo (Open MPI)
 1|libopenmpi-dev|cmd:mpicc.openmpi|compiles the demo (Open MPI)
 2|libgtest-dev|lib:libgtest.a|the tests (GoogleTest)
+2|nlohmann-json3-dev|hdr:nlohmann/json.hpp|reads JSON in the tests with another reader than ours
 2|mpich|cmd:mpirun.mpich|the second MPI of the tests
 2|libmpich-dev|cmd:mpicc.mpich|the second MPI of the tests
 2|gfortran|cmd:gfortran|Fortran programs of the tests
@@ -129,4 +130,24 @@ if ! has_nvtx; then
   for wheel in build/deps/nvidia_nvtx-*.whl; do "$python" -m zipfile -e "$wheel" build/deps; done
   rm -f build/deps/nvidia_nvtx-*.whl
   has_nvtx || { echo "install_deps: no nvtx3/nvToolsExt.h in the wheel; set CUDA_HOME to a CUDA toolkit" >&2; exit 2; }
+fi
+
+# NCCL for the tests that call the real one: without a GPU it refuses everything, which is enough for them. Without it
+# they say that they were skipped, so a machine that cannot fetch it is no fault.
+has_nccl() {
+  local library
+  for library in "$cuda_home"/lib64/libnccl.so.2 /usr/lib/*-linux-gnu/libnccl.so.2 build/deps/nvidia/nccl/lib/libnccl.so.2; do
+    [ -e "$library" ] && return 0
+  done
+  return 1
+}
+if [ "$level" -ge 2 ] && ! has_nccl; then
+  echo "  unpacking the library of nvidia-nccl-cu13 into build/deps: the tests call it"
+  mkdir -p build/deps
+  if python3 -m pip -q --disable-pip-version-check download --no-deps --only-binary :all: -d build/deps 'nvidia-nccl-cu13==2.28.9'; then
+    for wheel in build/deps/nvidia_nccl_cu13-*.whl; do python3 -m zipfile -e "$wheel" build/deps; done
+  else
+    echo "install_deps: pip could not fetch nvidia-nccl-cu13: tests of the real NCCL are skipped" >&2
+  fi
+  rm -f build/deps/nvidia_nccl_cu13-*.whl
 fi

@@ -12,17 +12,32 @@
 namespace profshim {
 
 /// Which family a call belongs to. Re-entrancy is guarded per layer: an MPI call inside an MPI call is not recorded.
-enum class Layer : std::uint8_t { kNone, kMpi, kNvtx, kCount };
+enum class Layer : std::uint8_t { kNone, kMpi, kNccl, kCuda, kNvtx, kCount };
 
-/// One id per function: the first column of every row of the tables.
+/// What an event is: the kinds without a function of their own, then one id per function, the first column of every row
+/// of the tables.
 enum class HookId : std::uint16_t {
   kNone,
   kNvtxRange,     // push/pop or start/end
   kNvtxMark,      // an instant
   kStep,          // a step boundary (instant)
   kContinuation,  // second half of the event before it on the same thread (MPI_Sendrecv: the receive)
+  // What CUPTI tells; in the chunks of the device lane (see spool::kDeviceLane), not in those of a thread.
+  kCudaApi,       // a call of the runtime or driver API; args: api
+  kKernel,        // args: gpu, and in its continuation: kernel
+  kMemcpy,        // args: gpu
+  kMemcpyPeer,    // args: gpu, and in its continuation: peer
+  kMemset,        // args: gpu
+  kGraphRun,      // a CUDA graph launch as one piece of device work; args: gpu
+  kCudaSync,      // args: gpu (kind = CUpti_ActivitySynchronizationType, bytes = event id, graph_node = its record's
+                  // correlation, both ~0 when unknown; external = the stream the event was recorded on, 0 = unknown)
+  kCudaOverhead,  // args: gpu (kind = CUpti_ActivityOverheadKind >> 16; 0 = the driver's compiler)
+  kCudaMemory,  // an allocation or release (instant); args: gpu (kind = CUpti_ActivityMemoryOperationType, graph_node =
+                // address, external = CUpti_ActivityMemoryKind)
 #define HOOK(name, ...) name,
+#include "profshim/hooks/cuda.def"
 #include "profshim/hooks/mpi.def"
+#include "profshim/hooks/nccl.def"
 #undef HOOK
   kCount
 };
@@ -32,6 +47,10 @@ std::string_view hook_name(HookId hook);
 Layer hook_layer(HookId hook);
 /// The row with that exact name, or kNone.
 HookId hook_by_name(std::string_view name);
+
+/// The name that the trace gives a row of hooks/cuda.def ("cudaLaunchKernel" for "__cudaLaunchKernel_ptsz"); "" for
+/// what is no such row.
+std::string_view cuda_call_name(HookId hook);
 
 /// Index into the spool's string table; 0 = none.
 using StringId = std::uint32_t;
@@ -63,6 +82,82 @@ struct NvtxArgs {
 };
 static_assert(sizeof(NvtxArgs) == 40 && sizeof(MpiArgs) == 40);
 
+struct NcclArgs {
+  std::uint64_t count;      // elements of the argument list: what one rank sends, or gets of a reduce-scatter
+  std::uint32_t comm;       // Definition id of kind kCommunicator; 0 = none
+  std::uint32_t sequence;   // 1, 2, ... per communicator over its collectives; 0 = not a collective
+  std::int32_t peer;        // root or peer in the communicator; kNone32 = none
+  std::int32_t result;      // ncclResult_t
+  std::uint32_t operation;  // joins the call to its device work: CUPTI external correlation id; 0 = none
+  std::uint8_t datatype;    // ncclDataType_t; kNoByte = none
+  std::uint8_t op;          // ncclRedOp_t up to ncclAvg; kUserOp = made by the user; kNoByte = none
+  std::uint8_t group;       // 1 = inside ncclGroupStart/End: launched by the outermost end
+  std::uint8_t from_nvtx;   // 1 = seen through NCCL's NVTX domain only
+  std::uint64_t bytes;      // of this rank's send buffer (receive buffer for receives and scatters)
+};
+inline constexpr std::uint8_t kNoByte = 0xff, kUserOp = 0xfe;
+
+/// kCudaApi. Event::begin and end are the call's; Event::name is the function's name without its version
+/// ("cudaMalloc").
+struct ApiArgs {
+  std::uint32_t correlation;  // joins to device work; unique in the process
+  std::uint32_t callback_id;  // CUPTI's cbid
+  std::int32_t tid;           // gettid of the caller; 0 = could not be found
+  std::uint32_t raw_thread;   // as CUPTI has it: the low 32 bits of the caller's pthread_t
+  std::uint32_t result;       // the call's return value
+  std::uint32_t external;     // id pushed by us around it (NcclArgs::operation); 0 = none
+  std::uint8_t is_runtime;    // 1 = runtime API, 0 = driver API
+  std::uint8_t is_launch;     // 1 = starts device work: a launch, copy or memset
+  std::uint8_t reserved[14];
+};
+
+/// Device work. Event::begin and end are device times brought to our clock; Event::name is the kernel's mangled name.
+struct GpuArgs {
+  std::uint32_t correlation;  // of the launch; 0 = unknown
+  std::uint16_t device;
+  std::uint16_t kind;  // copies: CUpti_ActivityMemcpyKind | source memory kind << 4 | destination memory kind << 8;
+                       // memset: memory kind
+  std::uint32_t context;
+  std::uint32_t stream;
+  std::uint64_t bytes;
+  std::uint64_t graph_node;  // 0 = not part of a graph
+  std::uint32_t graph;       // 0 likewise
+  std::uint32_t external;    // id pushed by us around the launch (NcclArgs::operation); 0 = none
+};
+/// Second half of kKernel.
+struct KernelArgs {
+  std::uint32_t grid[3];
+  std::uint16_t block[3];
+  std::uint16_t registers_per_thread;
+  std::int32_t static_shared_bytes;
+  std::int32_t dynamic_shared_bytes;
+  std::uint16_t cluster[3];
+  std::int16_t priority;  // of the stream, where has_priority is set
+  std::uint16_t channel;
+  std::uint8_t channel_type;  // CUpti_ChannelType; kNoByte = not known
+  std::uint8_t has_priority;
+};
+/// Second half of kMemcpyPeer.
+struct PeerArgs {
+  std::uint32_t from_device, to_device, from_context, to_context;
+  std::uint64_t reserved[3];
+};
+static_assert(sizeof(NcclArgs) == 40 && sizeof(ApiArgs) == 40 && sizeof(GpuArgs) == 40 && sizeof(KernelArgs) == 40 &&
+              sizeof(PeerArgs) == 40);
+
+/// A call of the CUDA runtime or driver that was seen by symbol (hooks/cuda.def), in the chunks of its thread: what is
+/// recorded while CUPTI is not to be had.
+struct CudaCallArgs {
+  std::uint64_t bytes;   // of a copy or memset, where has_bytes is set
+  std::uint64_t stream;  // the handle, where has_stream is set
+  StringId kernel;       // mangled; 0 = not known, or no launch
+  std::int32_t result;
+  std::uint8_t copy_kind;  // cudaMemcpyKind; kNoByte = no copy
+  std::uint8_t has_bytes, has_stream;
+  std::uint8_t reserved[13];
+};
+static_assert(sizeof(CudaCallArgs) == 40);
+
 struct StepArgs {
   std::int64_t index;   // 0-based count of boundaries
   std::int64_t number;  // number read from the marker's name, or kNoStepNumber
@@ -91,6 +186,12 @@ struct alignas(64) Event {
     MpiArgs mpi;
     NvtxArgs nvtx;
     StepArgs step;
+    NcclArgs nccl;
+    CudaCallArgs cuda_call;
+    ApiArgs api;
+    GpuArgs gpu;
+    KernelArgs kernel;
+    PeerArgs peer;
     std::uint64_t raw[5] = {};
   };
 };

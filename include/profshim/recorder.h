@@ -15,12 +15,16 @@ namespace profshim::recorder {
 
 /// Bits of the mode word, the one thing that flows back into the job.
 enum : std::uint32_t {
-  kActive = 1,     // this process is a recorded rank: identities and sequence numbers are kept
-  kArmed = 2,      // commit events (warm-up or window)
-  kHookSteps = 4,  // a hooked function is the step source: see session::on_hook_step()
-  kNvtxSteps = 8,  // an NVTX range is the step source: see session::is_step_marker()
-  kMpi = 16,       // activity "mpi" is wanted
-  kNvtx = 32,      // activity "nvtx" is wanted
+  kActive = 1,       // this process is a recorded rank: identities and sequence numbers are kept
+  kArmed = 2,        // commit events (warm-up or window)
+  kHookSteps = 4,    // a hooked function is the step source: see session::on_hook_step()
+  kNvtxSteps = 8,    // an NVTX range is the step source: see session::is_step_marker()
+  kMpi = 16,         // activity "mpi" is wanted
+  kNvtx = 32,        // activity "nvtx" is wanted
+  kNccl = 64,        // activity "nccl" is wanted
+  kCuda = 128,       // activity "cuda" is wanted
+  kCudaCalls = 256,  // CUPTI is not to be had or was yielded: the hooks of hooks/cuda.def record the calls
+  kCudaSteps = 512,  // cudaProfilerStart and Stop are the step source: see session::on_profiler_range()
 };
 
 namespace detail {
@@ -29,6 +33,7 @@ extern thread_local constinit spool::Thread* this_thread __attribute__((tls_mode
 spool::Thread* register_thread();
 bool next_chunk(spool::Thread& thread);
 void count_lost_open_call();
+void close_left_calls(spool::Thread& thread, Layer layer);
 }  // namespace detail
 
 /// One relaxed load. 0 = not ours: call the real function and return.
@@ -43,9 +48,13 @@ inline spool::Thread* this_thread() {
   return __builtin_expect(t != nullptr, 1) ? t : detail::register_thread();
 }
 
-/// Where the next event of this thread goes: fill it, then publish(). Null when no chunk is to be had (counted).
+/// Its block if it has one already: for what a new thread cannot have.
+inline spool::Thread* known_thread() { return detail::this_thread; }
+
+/// Where the next event of this thread goes: fill it, then publish(). Null when no chunk is to be had (counted). `next`
+/// lies behind the end when a signal handler of the job has filled the chunk between the two.
 inline Event* next_slot(spool::Thread& t) {
-  if (__builtin_expect(t.next == t.chunk_end, 0) && !detail::next_chunk(t)) return nullptr;
+  if (__builtin_expect(t.next >= t.chunk_end, 0) && !detail::next_chunk(t)) return nullptr;
   return t.next;
 }
 inline void publish(spool::Thread& t) {
@@ -98,17 +107,34 @@ inline void end_at(spool::Thread& t, Event& call, Ticks now) {
 }
 inline void end(spool::Thread& t, Event& call) { end_at(t, call, ticks()); }
 
-/// Marks the thread as inside a layer; outermost() tells whether a call is to be recorded. Keep it alive over the call.
+/// Marks the thread as inside a layer (kNone, kMpi or kNccl); outermost() tells whether a call is to be recorded. Keep
+/// it alive over the call. A call may be left without its end (longjmp, an exception or a cancellation out of an error
+/// handler). Stacks grow down, and what is called inside a call lies below that one's frame: a call beside it or above
+/// proves that it has gone. One that was left, and is followed by calls from far below only, is taken for one that
+/// still runs.
 class LayerScope {
  public:
-  LayerScope(spool::Thread& t, Layer layer) : depth_(t.depth[static_cast<int>(layer)]) { ++depth_; }
-  ~LayerScope() { --depth_; }
+  [[gnu::always_inline]] LayerScope(spool::Thread& t, Layer layer)
+      : outermost_(t.outermost[static_cast<int>(layer)]),
+        here_(reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0))) {
+    if (__builtin_expect(outermost_ != 0 && outermost_ < here_ + kLeastFrame, 0)) detail::close_left_calls(t, layer);
+    if (outermost_ == 0) outermost_ = here_;
+    __asm__ volatile("" : : "r"(room_));  // keeps it in the frame
+  }
+  ~LayerScope() {
+    if (outermost()) outermost_ = 0;
+  }
   LayerScope(const LayerScope&) = delete;
   LayerScope& operator=(const LayerScope&) = delete;
-  bool outermost() const { return depth_ == 1; }
+  bool outermost() const { return outermost_ == here_; }
 
  private:
-  std::uint8_t& depth_;
+  /// Bytes between the frame of a hook and that of the next one inside it, at the least: room_ sees to that, however
+  /// thin a wrapper lies between. Frames of hooks that one function calls differ by their arguments only.
+  static constexpr std::uintptr_t kLeastFrame = 256;
+  std::uintptr_t& outermost_;
+  const std::uintptr_t here_;
+  [[maybe_unused]] char room_[kLeastFrame];
 };
 
 /// A slot in the spool for something that ends on whatever thread (a non-blocking operation, an NVTX start/end range):

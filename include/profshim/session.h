@@ -60,6 +60,15 @@ bool is_step_marker(std::string_view text, std::optional<std::int64_t>& number);
 /// The epoch marker of steps.epoch, likewise; call epoch_boundary() when it begins.
 bool is_epoch_marker(std::string_view text);
 void epoch_boundary();
+/// steps.source = "cuda_profiler_api": cudaProfilerStart (`begins`) or Stop is called at `at` on the calling thread.
+/// From the one to the other is a step, and a window that the step ends closes there. A Start inside a range and a Stop
+/// outside of one mean nothing, as for the driver.
+void on_profiler_range(bool begins, Ticks at);
+/// steps.source = "kernel": the calling thread launches a kernel of that (mangled) name at `at`. The first of
+/// consecutive matches on a thread is a boundary.
+void on_kernel_launch(const char* name, Ticks at);
+/// Likewise a CUDA graph: the kernels in it are not told.
+void on_graph_launch();
 /// steps.source = "collective": does this function make a boundary?
 bool is_step_hook(HookId hook);
 

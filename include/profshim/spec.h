@@ -12,7 +12,9 @@
 
 namespace profshim {
 
-enum class StepSource : std::uint8_t { kAuto, kNvtx, kSymbol, kCollective, kTime, kNone };
+enum class StepSource : std::uint8_t { kAuto, kNvtx, kSymbol, kKernel, kCollective, kCudaProfilerApi, kTime, kNone };
+/// What to do when another client of CUPTI shows up: make room for it, refuse it, or go on as if it were not there.
+enum class OnConflict : std::uint8_t { kYield, kRefuse, kIgnore };
 enum class OnLimit : std::uint8_t { kCloseWindow, kDropNew, kDropOld };
 enum class Overwrite : std::uint8_t { kNo, kYes, kNew };
 enum class Gzip : std::uint8_t { kNo, kYes, kAuto };
@@ -48,6 +50,7 @@ struct Spec {
     bool enable = true;
     std::string run_name;  // "" = made from the job's identity
     bool abort_on_error = false;
+    OnConflict on_conflict = OnConflict::kYield;
     LogLevel log_level = LogLevel::kWarn;
     std::string log = "stderr";
   } profile;
@@ -77,6 +80,8 @@ struct Spec {
   struct {
     bool cpu = true, cuda = true, nccl = true, mpi = true, nvtx = true;
   } activities;
+  bool profile_memory = false;
+  bool whole_graphs = false;  // one event per launch of a CUDA graph instead of one per node
   struct {
     std::uint64_t host_memory = 2ull << 30;
     double window_seconds = 300;
@@ -93,6 +98,8 @@ struct Spec {
     Overwrite overwrite = Overwrite::kNo;
     int niceness = 10;
   } output;
+
+  std::string cupti_dump;  // debug: folder for raw CUPTI buffers; "" = none
 
   /// Canonical TOML of everything in force: printed by explain, kept in the spool and in every trace.
   std::string to_toml() const;

@@ -23,19 +23,40 @@
 namespace profshim::spool {
 
 inline constexpr char kMagic[8] = {'P', 'S', 'H', 'M', 'S', 'P', 'L', '1'};
-inline constexpr std::uint32_t kFormatVersion = 1;
+inline constexpr std::uint32_t kFormatVersion = 2;
 
+#ifndef PROFSHIM_SMALL_SPOOL
 inline constexpr std::uint32_t kMaxThreads = 1024;
-inline constexpr std::uint32_t kMaxOpenCalls = 62;
 inline constexpr std::uint32_t kMaxDefinitions = 1u << 16;
 inline constexpr std::uint32_t kMaxWindows = 1024;
 inline constexpr std::uint32_t kMaxMarks = 1u << 16;
 inline constexpr std::uint32_t kMaxAnchors = 4096;
 inline constexpr std::uint32_t kMaxPending = 1u << 16;
 inline constexpr std::uint32_t kChunkBytes = 64 * 1024;
+#else
+// For the fuzzer alone (make fuzz): a damaged count makes a reader go through a whole table, which took 99 % of its
+// time.
+inline constexpr std::uint32_t kMaxThreads = 4;
+inline constexpr std::uint32_t kMaxDefinitions = 64;
+inline constexpr std::uint32_t kMaxWindows = 8;
+inline constexpr std::uint32_t kMaxMarks = 64;
+inline constexpr std::uint32_t kMaxAnchors = 32;
+inline constexpr std::uint32_t kMaxPending = 32;
+inline constexpr std::uint32_t kChunkBytes = 8 * 1024;
+#endif
+/// Where anchor `number` lies. The first stays: it fixes the offset to the wall clock. The others are a ring of the
+/// newest.
+constexpr std::uint64_t anchor_place(std::uint64_t number) {
+  return number == 0 ? 0 : 1 + (number - 1) % (kMaxAnchors - 1);
+}
+inline constexpr std::uint32_t kMaxOpenCalls = 62;
 inline constexpr std::uint32_t kEventsPerChunk = kChunkBytes / sizeof(Event) - 1;
 inline constexpr std::uint32_t kNoChunk = 0xffffffff;
+/// ChunkHeader::tid and Thread::tid of the lane that holds what CUPTI tells: no thread of the job has it.
+inline constexpr std::int32_t kDeviceLane = -1;
 inline constexpr std::uint32_t kMaxName = 8 * 1024;  // longer names are cut, and say so
+inline constexpr std::uint32_t kMaxText = 1u
+                                          << 20;  // of what is no name: the ranks of a communicator, a fact, the spec
 
 /// A text in the arena. The id of a string is (offset of its header in the arena) / 16.
 struct StringHeader {
@@ -48,7 +69,7 @@ struct StringHeader {
 enum class DefinitionKind : std::uint32_t {
   kNone,
   kCommunicator,  // name; text = world ranks "[0, 1]" ("" = unknown); v = {identity hash, size, own rank in it, parent
-                  // id}
+                  // id, CommunicatorBackend, CUDA device of an NCCL communicator or -1}
   kDatatype,      // name; v = {size in bytes}
   kReduction,     // name
   kNvtxDomain,    // name
@@ -56,7 +77,11 @@ enum class DefinitionKind : std::uint32_t {
   kThreadName,    // name; v = {tid}
   kProblem,       // name = what was lost, in one sentence; text = source ("nvtx", "mpi", ...)
   kFact,          // name = key, text = JSON value: goes into the trace's profshim object
+  kDevice,        // id = CUDA device; name; text = the members of deviceProperties as JSON
+  kStream,        // id = stream; name = "" or a name given through NVTX; v = {device, context, priority, flags}
 };
+enum class CommunicatorBackend : std::int64_t { kMpi = 0, kNccl = 1 };
+
 struct Definition {
   std::atomic<DefinitionKind> kind;  // published last (release)
   std::uint32_t id;
@@ -99,18 +124,17 @@ struct alignas(64) Thread {
   Event* chunk_end;
   std::atomic<std::uint32_t>* count;  // of the current chunk
   std::uint32_t chunk;                // index; kNoChunk = none
-  std::uint8_t depth[4];              // per Layer
+  std::uint32_t reserved;
   std::uint32_t open_calls;
   std::uint32_t index;
-  std::uint64_t lost_pushes;  // NVTX pushes that found open[] full: their pops close nothing
-  std::uint64_t reserved0[2];
+  std::uintptr_t outermost[3];  // stack address of the outermost call that runs, of Layer::kNone, kMpi, kNccl; 0 = none
   // -- second line
   alignas(64) std::atomic<ThreadSlot> slot;
   std::atomic<std::int32_t> tid;
   std::atomic<std::uint64_t> dropped;   // events of all threads that had this block
   std::atomic<std::uint32_t> sequence;  // chunks taken so far
   char name[16];
-  std::uint32_t reserved1[4];
+  std::uint64_t lost_pushes;  // NVTX pushes that found open[] full: their pops close nothing; the owner's
   // -- calls that have begun and not ended: what a hung or killed thread was doing. begin == 0: slot not in use
   Event open[kMaxOpenCalls];
 };
@@ -126,7 +150,9 @@ struct alignas(64) ChunkHeader {
   std::uint32_t reserved0;
   std::int32_t tid;
   char name[16];
-  std::uint32_t reserved1[5];
+  std::uint32_t reserved1;
+  Ticks latest;  // of the device lane, once sealed: the latest end in it, where events do not come in order of time
+  std::uint32_t reserved2[2];
 };
 static_assert(sizeof(ChunkHeader) == 64);
 
@@ -137,7 +163,8 @@ struct SpoolHeader {
   std::uint64_t file_bytes;
   std::uint64_t threads_at, arena_at, arena_bytes, definitions_at, windows_at, marks_at, anchors_at, pending_at,
       chunks_at;
-  std::uint32_t chunk_count;
+  std::atomic<std::uint32_t> chunk_count;                       // that have ever had pages; grows
+  std::uint32_t thread_count, definition_count, pending_count;  // kMax... or less, where memory is scarce
   ClockKind clock;
   std::int32_t pid;
   std::int32_t rank, world_size, local_rank, local_world_size, node_rank;
@@ -151,7 +178,7 @@ struct SpoolHeader {
   std::atomic<std::uint64_t> windows;  // opened so far
   std::atomic<std::uint64_t> marks;
   std::atomic<std::uint64_t> anchors;
-  std::atomic<std::uint64_t> strings_lost, open_calls_lost, threads_lost, pending_lost;
+  std::atomic<std::uint64_t> strings_lost, definitions_lost, open_calls_lost, threads_lost, pending_lost;
   std::atomic<std::uint64_t> steps_seen, foreign_boundaries;  // the latter: boundaries on other threads, ignored
   std::atomic<std::uint64_t> dropped;  // events in chunks that were given up (drop_old); threads count in their block
 };
@@ -166,7 +193,9 @@ class View {
   ~View();
 
   const SpoolHeader& header() const { return *header_; }
-  std::string_view string(StringId id) const;  // "" when out of range
+  /// "" when out of range, and when longer than the recorder makes them: then the length is damaged, and what it spans
+  /// may be anything.
+  std::string_view string(StringId id, std::size_t longest = kMaxName) const;
   const Thread& thread(std::uint32_t i) const;
   const ChunkHeader& chunk(std::uint32_t i) const;
   const Event* events(std::uint32_t i) const;
@@ -193,7 +222,8 @@ struct WindowFacts {
 };
 struct WindowSummary {
   std::uint64_t events = 0;  // trace events written, all kinds
-  std::uint64_t calls = 0;   // recorded calls and ranges
+  std::uint64_t calls = 0;   // recorded calls and ranges of the job's threads, CUDA's API calls left out
+  std::uint64_t device = 0;  // what CUPTI told: API calls and device work
   std::uint64_t dropped = 0;
   std::int64_t first_step = 0, last_step = -1;  // true numbers; first > last = no steps
   bool complete = true;

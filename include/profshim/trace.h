@@ -15,7 +15,21 @@
 
 namespace profshim {
 
-enum class Category : std::uint8_t { kNone, kCpuOp, kUserAnnotation, kTrace, kCpuInstantEvent };
+enum class Category : std::uint8_t {
+  kNone,
+  kCpuOp,
+  kUserAnnotation,
+  kTrace,
+  kCpuInstantEvent,
+  kKernel,
+  kGpuMemcpy,
+  kGpuMemset,
+  kCudaRuntime,
+  kCudaDriver,
+  kCudaSync,
+  kOverhead,
+  kAc2g,  // flows from a launch to its device work
+};
 
 /// A JSON text that is written as it stands (a list of ranks); the maker answers for its being valid.
 struct RawJson {
@@ -50,9 +64,14 @@ struct TraceHeader {
   struct Group {
     std::string name, description, ranks;
     std::int64_t size = 0;
+    std::string backend;  // "mpi", "cuda:nccl"; "" = that of the header
   };
   std::vector<Group> groups;
   std::int64_t base_time_ns = 0;
+  /// Elements of deviceProperties, each a JSON object, in the order of their ids.
+  std::vector<std::string> devices;
+  /// Members of the file beside those of the format, key and JSON value: "cupti_version".
+  std::vector<std::pair<std::string, std::string>> members;
   /// Members of the "profshim" object, key and JSON value.
   std::vector<std::pair<std::string, std::string>> profshim;
   std::string trace_name;

@@ -5,7 +5,7 @@
 //   rank 5 S  pg_config ranks are a list of ints                        6 M  base time, displayTimeUnit 7 S  metadata
 //   first, no ']' behind traceEvents                 8 M  ph, name, pid, tid, ts of every event 9 M  cat and dur of X;
 //   cat with External id                   10 M  at most three decimals, ts < 8e12 us
-//  11 M  known categories                                         12-16, 18-22, 28, 29, 32-34  GPU rows: gpu_checks.cpp
+//  11 M  known categories                                         12-16, 18-22, 28, 29, 31-34  GPU rows: gpu_checks.cpp
 //  17 M  pid and tid of host events                               23 S, 24 M  nesting     25 M/S, 26 S  steps
 //  27 S  first element is no launch                               35 S  names of processes and threads
 //  36 S  Kineto's three marks                                     37 S  overhead on a real process
@@ -13,7 +13,7 @@
 //  40 S  size                                                     41 M  every b has its e (ours)
 //  42 M  one spec on all ranks of a window (ours)
 //
-// Not looked at: 30 and 31 (the n-th NCCL collective of all ranks), which need the NCCL rows of several files.
+// Not looked at: 30 (the n-th NCCL collective of all ranks), which needs the NCCL rows of several files.
 // profshim also writes b/e pairs for asynchronous work (a message from its post to its completion); Kineto has none,
 // and all readers we know pass over them. They are allowed in 8 and checked in 41.
 #include <algorithm>
@@ -171,7 +171,8 @@ class HeaderChecks {
       if (path == "spec_hash") report_.spec_hash = value.text;
       if (path == "complete") report_.complete = value.integer != 0;
       if (path == "truncated") report_.truncated = value.integer != 0;
-      if ((path == "dropped" || path == "dropped.total") && value.kind == Kind::kInt && value.integer > 0) {
+      if ((path == "dropped" || path == "dropped.total" || path == "dropped_events") && value.kind == Kind::kInt &&
+          value.integer > 0) {
         report_.dropped = static_cast<std::uint64_t>(value.integer);
       }
     });

@@ -32,6 +32,13 @@ bool has_version_suffix(std::string_view name) {
   return name.find_first_not_of("0123456789", at + 2) == std::string_view::npos;
 }
 
+// "HtoD", "PtoP": host, device, array, peer.
+bool is_copy_kind(std::string_view text) {
+  constexpr std::string_view kEnds = "HDAP";
+  return text.size() >= 4 && kEnds.find(text[0]) != std::string_view::npos && text.substr(1, 2) == "to" &&
+         kEnds.find(text[3]) != std::string_view::npos;
+}
+
 }  // namespace
 
 bool is_gpu_work(std::string_view category) {
@@ -41,12 +48,7 @@ bool is_gpu_work(std::string_view category) {
 bool is_api_call(std::string_view category) { return category == "cuda_runtime" || category == "cuda_driver"; }
 
 void GpuChecks::on_event(const ReadEvent& event) {
-  if (event.phase == "s" || event.phase == "f") {
-    if (event.category != "ac2g") return;
-    auto& rows = event.phase == "s" ? flow_starts_ : flow_ends_;
-    rows.push_back({.link = event.id, .ts_ns = event.ts_ns, .track = track_of(event), .offset = event.offset});
-    return;
-  }
+  if (event.phase == "s" || event.phase == "f") return on_flow(event);
   if (event.phase != "X") return;
   if (is_gpu_work(event.category)) return on_gpu_work(event);
   if (is_api_call(event.category)) return on_api_call(event);
@@ -54,8 +56,18 @@ void GpuChecks::on_event(const ReadEvent& event) {
   on_host(event);
 }
 
+void GpuChecks::on_flow(const ReadEvent& event) {
+  if (event.category != "ac2g") return;
+  if (event.name != "ac2g") findings_.must(22, "the name of an ac2g flow is another", where_is(event));
+  if (event.phase == "f" && event.binding_point != "e") {
+    findings_.must(22, "an ac2g flow ends without bp e: readers bind it to the next slice", where_is(event));
+  }
+  auto& rows = event.phase == "s" ? flow_starts_ : flow_ends_;
+  rows.push_back({.link = event.id, .ts_ns = event.ts_ns, .track = track_of(event), .offset = event.offset});
+}
+
 void GpuChecks::on_gpu_work(const ReadEvent& event) {
-  const std::int64_t device = integer_arg(event, "device", integer_arg(event, "fromDevice", -1));
+  const std::int64_t device = integer_arg(event, "device", integer_arg(event, "inDevice", -1));
   const std::int64_t stream = integer_arg(event, "stream", -1), correlation = integer_arg(event, "correlation", -1);
   if (device < 0 || device > 63 || !event.pid_is_number || event.pid != device) {
     findings_.must(12, "GPU work whose pid is not args.device (0..63)", where_is(event));
@@ -95,6 +107,7 @@ void GpuChecks::on_kernel(const ReadEvent& event) {
                                               "dtype"};
   const auto present = std::count_if(std::begin(kCollective), std::end(kCollective),
                                      [&](std::string_view key) { return find_arg(event, key) != nullptr; });
+  if (present == 5) collectives_.push_back({op, integer_arg(event, "correlation", -1), event.offset});
   if (present != 0 && present != 5) findings_.must(29, "only some of the five NCCL arguments", where_is(event));
   for (const std::string_view key : {"In msg nelems", "Out msg nelems", "Group size"}) {
     const ReadEvent::ReadArg* const arg = find_arg(event, key);
@@ -116,14 +129,25 @@ void GpuChecks::on_copy(const ReadEvent& event) {
   const std::string_view start = event.category == "gpu_memcpy" ? "Memcpy " : "Memset";
   if (!event.name.starts_with(start)) {
     findings_.must(14, "the name of a copy does not start with Memcpy or Memset", where_is(event));
+  } else if (event.category == "gpu_memcpy" && !is_copy_kind(event.name.substr(start.size()))) {
+    findings_.must(14, "the name of a copy does not say from where to where", where_is(event));
   }
 }
 
 void GpuChecks::on_api_call(const ReadEvent& event) {
+  // What was seen by symbol, without CUPTI, has no number, and must not have one that links it to somebody's work.
+  if (find_arg(event, "seen by") != nullptr) {
+    if (find_arg(event, "correlation") != nullptr) {
+      findings_.must(15, "a call that was seen by symbol with a correlation", where_is(event));
+    }
+    if (find_arg(event, "stream") != nullptr) findings_.must(15, "an API call with a stream", where_is(event));
+    return;
+  }
   const std::int64_t correlation = integer_arg(event, "correlation", -1);
   if (correlation <= 0) findings_.must(15, "an API call without correlation > 0", where_is(event));
   if (find_arg(event, "cbid") == nullptr) findings_.must(15, "an API call without cbid", where_is(event));
   if (integer_arg(event, "stream", -1) >= 0) findings_.must(15, "an API call with a stream", where_is(event));
+  if (event.name.starts_with("__")) findings_.must(20, "an API name with CUPTI's prefix", where_is(event));
   if (has_version_suffix(event.name)) findings_.must(20, "an API name with CUPTI's suffix", where_is(event));
   api_.push_back(
       {.link = correlation,
@@ -141,6 +165,16 @@ void GpuChecks::on_sync(const ReadEvent& event) {
       break;
     }
   }
+  const bool waits_for_event = event.name == "Event Sync" || event.name == "Stream Wait Event";
+  for (const std::string_view key : {"wait_on_stream", "wait_on_cuda_event_record_corr_id", "wait_on_cuda_event_id"}) {
+    if (waits_for_event && find_arg(event, key) == nullptr) {
+      findings_.should(33, "a wait for an event does not say for which", where_is(event));
+      break;
+    }
+  }
+  if ((event.name == "Event Sync" || event.name == "Context Sync") && integer_arg(event, "stream", -1) != -1) {
+    findings_.should(33, "a wait of the host for no single stream has one", where_is(event));
+  }
   const std::int64_t waits_on = integer_arg(event, "wait_on_cuda_event_record_corr_id", -1);
   if (waits_on > 0) waits_.push_back({.link = waits_on, .offset = event.offset});
 }
@@ -153,6 +187,9 @@ void GpuChecks::on_host(const ReadEvent& event) {
   const std::int64_t op = integer_arg(event, "External id", -1);
   if (op < 0 || (event.category != "cpu_op" && event.category != "user_annotation")) return;
   // The track tells the two categories apart: only cpu_op must be unique.
+  if (event.name == "record_param_comms") {
+    operations_.push_back({op, event.ts_ns, event.ts_ns + event.duration_ns, track_of(event)});
+  }
   ops_.push_back({.link = op, .track = event.category == "cpu_op", .offset = event.offset});
 }
 
@@ -189,7 +226,9 @@ void GpuChecks::check_flows() {
   }
   const auto meets = [](const std::vector<Row>& rows, const Row& row) {
     const auto [first, last] = rows_with(rows, row.link);
-    return std::any_of(first, last, [&](const Row& r) { return r.track == row.track && r.ts_ns == row.ts_ns; });
+    return std::any_of(first, last, [&](const Row& r) {
+      return r.track == row.track && r.ts_ns == row.ts_ns && r.offset > row.offset;  // behind its slice in the file
+    });
   };
   for (const Row& work : gpu_) {
     const auto [first, last] = rows_with(api_, work.link);
@@ -223,6 +262,22 @@ void GpuChecks::check_waits() {
   }
 }
 
+void GpuChecks::check_collectives() {
+  std::stable_sort(operations_.begin(), operations_.end(), by_link);
+  for (const Collective& kernel : collectives_) {
+    const auto [first, last] = rows_with(operations_, kernel.operation);
+    if (kernel.operation < 0 || first == last) {
+      findings_.should(31, "a collective's kernel without its record_param_comms", where_is(kernel.offset));
+      continue;
+    }
+    const auto [call, calls_end] = rows_with(api_, kernel.correlation);
+    const bool outside = call != calls_end &&
+                         (call->track != first->track || call->ts_ns < first->begin_ns || call->ts_ns > first->end_ns);
+    if (outside)
+      findings_.should(31, "a collective was launched outside its record_param_comms", where_is(kernel.offset));
+  }
+}
+
 void GpuChecks::finish() {
   for (auto* rows : {&gpu_, &api_, &flow_starts_, &flow_ends_, &ops_}) {
     std::stable_sort(rows->begin(), rows->end(), by_link);
@@ -231,6 +286,7 @@ void GpuChecks::finish() {
   check_flows();
   check_external_ids();
   check_waits();
+  check_collectives();
 }
 
 }  // namespace profshim::analysis_detail

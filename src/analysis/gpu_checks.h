@@ -27,6 +27,17 @@ class GpuChecks {
     std::uint64_t track;
     std::uint64_t offset : 62, launches_graph : 1, records_event : 1;
   };
+  /// A record_param_comms.
+  struct Operation {
+    std::int64_t link, begin_ns, end_ns;
+    std::uint64_t track;
+  };
+  /// A kernel with what a collective says of itself.
+  struct Collective {
+    std::int64_t operation, correlation;
+    std::uint64_t offset;
+  };
+  void on_flow(const ReadEvent& event);
   void on_gpu_work(const ReadEvent& event);
   void on_kernel(const ReadEvent& event);
   void on_copy(const ReadEvent& event);
@@ -37,10 +48,13 @@ class GpuChecks {
   void check_flows();
   void check_external_ids();
   void check_waits();
+  void check_collectives();
 
   Findings& findings_;
   std::vector<Row> gpu_, api_, flow_starts_, flow_ends_, ops_, kernel_ops_;
   std::vector<Row> waits_;
+  std::vector<Operation> operations_;
+  std::vector<Collective> collectives_;
 };
 
 }  // namespace profshim::analysis_detail

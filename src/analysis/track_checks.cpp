@@ -4,6 +4,8 @@
 #include <charconv>
 #include <functional>
 
+#include "gpu_checks.h"
+
 namespace profshim::analysis_detail {
 namespace {
 
@@ -50,7 +52,9 @@ void TrackChecks::on_event(const ReadEvent& event) {
   std::int64_t end_ns = 0;
   if (__builtin_add_overflow(event.ts_ns, event.duration_ns, &end_ns)) end_ns = event.ts_ns;
   const Slice slice{event.ts_ns, end_ns, event.offset};
-  tracks_[track_of(event)].push_back(slice);
+  Track& track = tracks_[track_of(event)];
+  track.slices.push_back(slice);
+  track.gpu = track.gpu || is_gpu_work(event.category);
 
   constexpr std::string_view kStep = "ProfilerStep";
   if (!event.name.starts_with(kStep)) return;
@@ -64,7 +68,8 @@ void TrackChecks::on_event(const ReadEvent& event) {
   }
 }
 
-void TrackChecks::check_nesting(std::vector<Slice>& slices, Findings& findings) {
+void TrackChecks::check_nesting(Track& track, Findings& findings) {
+  std::vector<Slice>& slices = track.slices;
   std::sort(slices.begin(), slices.end(), [](const Slice& a, const Slice& b) {
     return a.begin_ns != b.begin_ns ? a.begin_ns < b.begin_ns : a.end_ns > b.end_ns;
   });
@@ -73,7 +78,9 @@ void TrackChecks::check_nesting(std::vector<Slice>& slices, Findings& findings) 
     while (!open.empty() && open.back() <= slice.begin_ns) open.pop_back();
     if (!open.empty() && slice.end_ns > open.back()) {
       const bool rounding = slice.end_ns - open.back() < kRoundingNs;
-      if (rounding) {
+      if (track.gpu) {
+        findings.should(23, "work of one stream overlaps: older viewers drop it", where_is(slice.offset));
+      } else if (rounding) {
         findings.must(24, "a slice ends less than 1 us after the one around it", where_is(slice.offset));
       } else {
         findings.should(23, "slices of one thread overlap and do not nest", where_is(slice.offset));
@@ -131,7 +138,7 @@ std::vector<std::int64_t> TrackChecks::check_steps(Findings& findings) {
 }
 
 std::vector<std::int64_t> TrackChecks::finish(Findings& findings) {
-  for (auto& [track, slices] : tracks_) check_nesting(slices, findings);
+  for (auto& [id, track] : tracks_) check_nesting(track, findings);
   check_async(findings);
   return check_steps(findings);
 }

@@ -32,11 +32,15 @@ class TrackChecks {
     Slice slice;
     std::uint64_t track;
   };
-  static void check_nesting(std::vector<Slice>& slices, Findings& findings);
+  struct Track {
+    std::vector<Slice> slices;
+    bool gpu = false;  // a stream, where kernels really overlap
+  };
+  static void check_nesting(Track& track, Findings& findings);
   void check_async(Findings& findings);
   std::vector<std::int64_t> check_steps(Findings& findings);
 
-  std::map<std::uint64_t, std::vector<Slice>> tracks_;
+  std::map<std::uint64_t, Track> tracks_;
   std::vector<AsyncEnd> async_;
   std::vector<Step> steps_;
   std::uint64_t misnamed_steps_ = 0;

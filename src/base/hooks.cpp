@@ -1,35 +1,58 @@
 #include <algorithm>
-#include <array>
+#include <iterator>
 
 #include "profshim/event.h"
 
 namespace profshim {
 namespace {
 
-constexpr std::array<std::string_view, static_cast<std::size_t>(HookId::kCount)> kNames = {
-    "", "", "", "", "",
 #define HOOK(name, ...) #name,
+constexpr std::string_view kFunctions[] = {
+#include "profshim/hooks/cuda.def"
 #include "profshim/hooks/mpi.def"
-#undef HOOK
+#include "profshim/hooks/nccl.def"
 };
-constexpr auto kFirstMpi = static_cast<std::size_t>(HookId::kContinuation) + 1;
+#undef HOOK
+#define HOOK(name, shown, ...) #shown,
+constexpr std::string_view kCudaCallNames[] = {
+#include "profshim/hooks/cuda.def"
+};
+#undef HOOK
+// How many rows each table has.
+#define HOOK(...) +1
+constexpr std::size_t kCudaRows = std::size(kCudaCallNames);
+constexpr std::size_t kMpiRows = 0
+#include "profshim/hooks/mpi.def"
+    ;
+#undef HOOK
+constexpr std::size_t kFirst = static_cast<std::size_t>(HookId::kCount) - std::size(kFunctions);
 
 }  // namespace
 
 std::string_view hook_name(HookId hook) {
   const auto i = static_cast<std::size_t>(hook);
-  return i < kNames.size() ? kNames[i] : std::string_view{};
+  return i >= kFirst && i - kFirst < std::size(kFunctions) ? kFunctions[i - kFirst] : std::string_view{};
 }
 
 Layer hook_layer(HookId hook) {
   if (hook == HookId::kNvtxRange || hook == HookId::kNvtxMark) return Layer::kNvtx;
   const auto i = static_cast<std::size_t>(hook);
-  return i >= kFirstMpi && i < kNames.size() ? Layer::kMpi : Layer::kNone;
+  if (i < kFirst) return hook >= HookId::kCudaApi ? Layer::kCuda : Layer::kNone;
+  if (i < kFirst + kCudaRows) return Layer::kCuda;
+  if (i < kFirst + kCudaRows + kMpiRows) return Layer::kMpi;
+  return i < kFirst + std::size(kFunctions) ? Layer::kNccl : Layer::kNone;
+}
+
+std::string_view cuda_call_name(HookId hook) {
+  const auto i = static_cast<std::size_t>(hook);
+  return i >= kFirst && i < kFirst + kCudaRows ? kCudaCallNames[i - kFirst] : std::string_view{};
 }
 
 HookId hook_by_name(std::string_view name) {
-  const auto at = std::find(kNames.begin() + kFirstMpi, kNames.end(), name);
-  return at == kNames.end() ? HookId::kNone : static_cast<HookId>(at - kNames.begin());
+  const auto at = std::find(std::begin(kFunctions), std::end(kFunctions), name);
+  return at == std::end(kFunctions)
+             ? HookId::kNone
+             : static_cast<HookId>(kFirst + static_cast<std::size_t>(at - std::begin(kFunctions)));
 }
 
 }  // namespace profshim

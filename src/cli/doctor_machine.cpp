@@ -1,3 +1,4 @@
+#include <glob.h>
 #include <gnu/libc-version.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
@@ -58,11 +59,41 @@ void look_at_seat(Notes& notes, const char* variable, const char* lost) {
     notes.fact(variable, "free");
   } else if (std::string_view(taken).find("libprofshim") != std::string_view::npos) {
     notes.fact(variable, "ours already");
-  } else if (lost != nullptr) {
-    notes.unrecorded(variable, std::string("taken by ") + taken + ": " + lost);
   } else {
-    notes.fact(variable, std::string("taken by ") + taken);
+    notes.unrecorded(variable, std::string("taken by ") + taken + ": " + lost);
   }
+}
+
+std::string first_match(const std::string& pattern) {
+  glob_t found{};
+  const bool any = glob(pattern.c_str(), 0, nullptr, &found) == 0 && found.gl_pathc > 0;
+  const std::string path = any ? found.gl_pathv[found.gl_pathc - 1] : "";
+  globfree(&found);
+  return path;
+}
+
+// Where the library would look, as far as that can be told before the job runs: it also takes what the job has mapped
+// already, and what lies beside the job's libcudart.
+void look_at_gpu(Notes& notes) {
+  const std::string driver = first_line("/proc/driver/nvidia/version");
+  notes.fact("GPU driver", driver.empty() ? "none is loaded" : driver);
+  if (const char* named = getenv("PROFSHIM_CUPTI"); named != nullptr && *named != '\0') {
+    if (access(named, R_OK) == 0) return notes.fact("CUPTI", std::string(named) + " (PROFSHIM_CUPTI)");
+    return notes.unrecorded("CUPTI", std::string("PROFSHIM_CUPTI names ") + named + ", which cannot be read");
+  }
+  std::vector<std::string> folders;
+  std::istringstream path(getenv("LD_LIBRARY_PATH") != nullptr ? getenv("LD_LIBRARY_PATH") : "");
+  for (std::string folder; std::getline(path, folder, ':');)
+    if (!folder.empty()) folders.push_back(folder);
+  for (const char* variable : {"CUDA_HOME", "CUDA_PATH"})
+    if (const char* root = getenv(variable); root != nullptr && *root == '/')
+      folders.push_back(std::string(root) + "/extras/CUPTI/lib64");
+  folders.insert(folders.end(), {"/usr/local/cuda/extras/CUPTI/lib64", "/usr/local/cuda/lib64",
+                                 "/usr/local/cuda-*/extras/CUPTI/lib64", "/usr/lib/x86_64-linux-gnu"});
+  for (const std::string& folder : folders)
+    if (const std::string found = first_match(folder + "/libcupti.so.*"); !found.empty())
+      return notes.fact("CUPTI", found);
+  notes.fact("CUPTI", "none in the usual places: that of the job's own CUDA is used, where it has one");
 }
 
 }  // namespace
@@ -90,7 +121,8 @@ void look_at_machine(Notes& notes) {
   look_at_shared_memory(notes);
   look_at_launchers(notes);
   look_at_seat(notes, "NVTX_INJECTION64_PATH", "NVTX ranges go there and are not seen unless it hands them on");
-  look_at_seat(notes, "CUDA_INJECTION64_PATH", nullptr);
+  look_at_seat(notes, "CUDA_INJECTION64_PATH", "GPU work goes there; ours are the CUDA calls seen by symbol alone");
+  look_at_gpu(notes);
 }
 
 }  // namespace profshim::cli::doctor

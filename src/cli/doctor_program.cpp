@@ -133,8 +133,9 @@ void look_at_cuda(const std::vector<Loaded>& all, Notes& notes) {
     const std::string name = loaded.path.substr(loaded.path.rfind('/') + 1);
     const bool is_cuda = starts_with(name, "libcudart.so") || starts_with(name, "libcuda.so");
     if (!is_cuda && !loaded.image.holds_cudart) continue;
-    notes.unrecorded("CUDA", std::string(is_cuda ? "used" : "its runtime is linked in") + " (" + loaded.path +
-                                 "): this version records no GPU activity");
+    // Either runtime reaches the driver, which opens us.
+    notes.recorded("CUDA", std::string(is_cuda ? "dynamic runtime" : "static runtime") + " (" + loaded.path +
+                               "): calls and device work through CUPTI, which cuInit leads to");
     return;
   }
 }

@@ -11,6 +11,7 @@
 #include "command.h"
 #include "profshim/manifest.h"
 #include "profshim/trace.h"
+#include "spec_options.h"
 #include "trace_files.h"
 
 namespace profshim::cli {
@@ -215,11 +216,8 @@ int run(int argc, char** argv) {
   app.name("profshim ls");
   app.add_option("FOLDER", folder, "The run's folder (output.folder of the spec)")->required();
   app.add_flag("--json", json, "JSON instead of text");
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? 0 : 2;
-  }
+  int status = kFine;
+  if (!parse_arguments(app, argc, argv, status)) return status;
 
   std::error_code error;
   if (!fs::is_directory(folder, error)) {

@@ -17,6 +17,7 @@
 #include "profshim/publish.h"
 #include "profshim/spec.h"
 #include "profshim/spool.h"
+#include "spec_options.h"
 
 namespace profshim::cli {
 namespace {
@@ -51,7 +52,7 @@ class Recovery {
   Recovery(const spool::View& view, std::string folder, std::vector<std::string>& lines)
       : view_(view), folder_(std::move(folder)), lines_(lines) {
     // The spec was valid when the job began; overrides are in it already.
-    spec_ = load_spec_text(view.string(view.header().spec), "spool").spec;
+    spec_ = load_spec_text(view.string(view.header().spec, spool::kMaxText), "spool").spec;
     spec_.limits.disk_free = 0;  // the user asked for the file
     manifest_ = manifest_of(view, folder_, spec_);
   }
@@ -163,12 +164,8 @@ int recover(int argc, char** argv) {
   app.footer(
       "Example:\n  profshim recover ./profshim/heat-20261121-101502-4711\n\n"
       "Exit status: 0 all recovered, 1 something could not be, 2 no such folder.");
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::ParseError& e) {
-    return app.exit(e) == 0 ? kFine : kInvalid;
-  }
   int status = kFine;
+  if (!parse_arguments(app, argc, argv, status)) return status;
   for (const std::string& path : options.paths) {
     std::vector<std::string> lines;
     if (is_folder(path)) {

@@ -7,6 +7,7 @@
 #include "command.h"
 #include "profshim/analysis.h"
 #include "profshim/trace.h"
+#include "spec_options.h"
 #include "trace_files.h"
 
 namespace profshim::cli {
@@ -126,11 +127,8 @@ int run(int argc, char** argv) {
   app.add_option("PATH", options.paths, "Trace files, or folders to search for them")->required();
   app.add_flag("--json", options.json, "One JSON list instead of text");
   app.add_flag("--quiet", options.quiet, "Only what does not conform, and why");
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? 0 : 2;
-  }
+  int status = kFine;
+  if (!parse_arguments(app, argc, argv, status)) return status;
 
   std::vector<std::string> files;
   if (!collect(options, files)) return 2;

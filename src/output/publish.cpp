@@ -94,8 +94,8 @@ ManifestWindow publish_window(const spool::View& view, std::uint64_t number, con
     return result;
   }
 
-  const bool gzip =
-      spec.output.gzip == Gzip::kYes || (spec.output.gzip == Gzip::kAuto && summary.calls >= kGzipFromCalls);
+  const bool gzip = spec.output.gzip == Gzip::kYes ||
+                    (spec.output.gzip == Gzip::kAuto && summary.calls + summary.device >= kGzipFromCalls);
   std::string added;
   std::string name = trace_file_name(spec, values_of(view, summary, number), added);
   const bool named_gz = name.ends_with(".gz");

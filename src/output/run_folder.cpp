@@ -107,7 +107,7 @@ RunFolder open_run(const Spec& spec, const std::string& folder, const JobIdentit
     }
   }
   run.problem = first +
-                " holds the traces of another run; nothing is recorded: set output.overwrite to true or \"new\", or "
+                " holds the traces of another run: set output.overwrite to true or \"new\", or "
                 "another output.folder or profile.run_name";
   return run;
 }

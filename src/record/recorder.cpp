@@ -5,6 +5,7 @@
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -36,6 +37,8 @@ using spool::WindowState;
 namespace detail {
 constinit std::atomic<std::uint32_t> mode{0};
 thread_local constinit Thread* this_thread __attribute__((tls_model("initial-exec"))) = nullptr;
+// What blocks_freed was when this thread found no block: it looks again when one has come free. 0 = it found one yet.
+thread_local constinit std::uint32_t refused_at __attribute__((tls_model("initial-exec"))) = 0;
 }  // namespace detail
 
 namespace {
@@ -69,10 +72,14 @@ constinit std::atomic<std::uint32_t> free_count{0};
 constinit std::atomic<Ticks> first_drop{0};
 constinit std::atomic<std::uint64_t> definitions_ready{0};
 constinit std::atomic<std::uint64_t> threads_ready{0};
+constinit std::atomic<std::uint32_t> blocks_freed{1};
+constinit std::atomic<StringId> problems_said[64] = {};  // more than there are sentences in the whole library
 constinit std::mutex anchor_mutex;
 constinit std::uint32_t pool_chunks = 0;
 constexpr std::size_t kHeaderPage = 4096;        // of a chunk that is given back: its header stays readable
 constexpr std::uint32_t kPopulatedAtOnce = 512;  // 32 MiB, some 10 ms
+constexpr std::uint64_t kShareOfRoom = 16;       // the other ranks of this machine take from the same room
+constexpr std::uint64_t kLeftToTheJob = 256 << 20;
 
 // Collector thread only.
 std::vector<std::uint32_t>& held() {  // sealed, in the order of sealing
@@ -164,6 +171,7 @@ void on_thread_end(void* block) {
   for (Event& call : t->open) call.begin = 0;
   t->open_calls = 0;
   t->slot.store(ThreadSlot::kFree, std::memory_order_release);
+  blocks_freed.fetch_add(1, std::memory_order_release);
 }
 
 }  // namespace
@@ -173,9 +181,12 @@ void on_thread_end(void* block) {
 
 namespace detail {
 
-Thread* register_thread() {
+// `name` null: that of the calling thread.
+static Thread* claim_block(std::int32_t tid, const char* name) {
   if (mode.load(std::memory_order_acquire) == 0) return nullptr;
-  for (std::uint32_t i = 0; i < spool::kMaxThreads; ++i) {
+  const std::uint32_t freed = blocks_freed.load(std::memory_order_acquire);
+  if (refused_at == freed) return nullptr;
+  for (std::uint32_t i = 0; i < state.header->thread_count; ++i) {
     if (!ready(state.threads, i, threads_ready)) break;
     Thread& t = state.threads[i];
     ThreadSlot expected = ThreadSlot::kFree;
@@ -186,19 +197,30 @@ Thread* register_thread() {
     t.next = t.chunk_end = nullptr;
     t.count = nullptr;
     t.chunk = kNoChunk;
-    std::memset(t.depth, 0, sizeof t.depth);
+    std::memset(t.outermost, 0, sizeof t.outermost);
     t.open_calls = 0;
     t.index = i;
-    t.tid.store(static_cast<std::int32_t>(syscall(SYS_gettid)), std::memory_order_relaxed);
+    t.tid.store(tid, std::memory_order_relaxed);
     std::memset(t.name, 0, sizeof t.name);
-    prctl(PR_GET_NAME, t.name);
+    if (name != nullptr) {
+      std::strncpy(t.name, name, sizeof t.name - 1);
+    } else {
+      prctl(PR_GET_NAME, t.name);
+    }
     t.slot.store(ThreadSlot::kLive, std::memory_order_release);
-    pthread_setspecific(state.thread_end, &t);
-    this_thread = &t;
     return &t;
   }
-  state.header->threads_lost.fetch_add(1, std::memory_order_relaxed);
+  if (refused_at == 0) state.header->threads_lost.fetch_add(1, std::memory_order_relaxed);
+  refused_at = freed;
   return nullptr;
+}
+
+Thread* register_thread() {
+  Thread* const t = claim_block(static_cast<std::int32_t>(syscall(SYS_gettid)), nullptr);
+  if (t == nullptr) return nullptr;
+  pthread_setspecific(state.thread_end, t);
+  this_thread = t;
+  return t;
 }
 
 bool next_chunk(Thread& t) {
@@ -228,6 +250,17 @@ bool next_chunk(Thread& t) {
 }
 
 void count_lost_open_call() { state.header->open_calls_lost.fetch_add(1, std::memory_order_relaxed); }
+
+// When it was left nobody has seen: it is said to be unfinished, and ends where that is noticed.
+void close_left_calls(Thread& t, Layer layer) {
+  for (std::uint32_t i = t.open_calls; i-- > 0;) {
+    Event& call = t.open[i];
+    if (call.begin == 0 || layer == Layer::kNone || hook_layer(call.hook) != layer) continue;
+    call.flags |= kUnfinished;
+    end(t, call);
+  }
+  t.outermost[static_cast<int>(layer)] = 0;
+}
 
 }  // namespace detail
 
@@ -262,7 +295,10 @@ void define(spool::DefinitionKind kind, std::uint32_t id, StringId name, StringI
   // Counted only when it has pages: readers look at all that are counted.
   std::uint64_t at = state.header->definitions.load(std::memory_order_relaxed);
   do {
-    if (at >= spool::kMaxDefinitions || !ready(state.definitions, at, definitions_ready)) return;
+    if (at >= state.header->definition_count || !ready(state.definitions, at, definitions_ready)) {
+      state.header->definitions_lost.fetch_add(1, std::memory_order_relaxed);
+      return;
+    }
   } while (!state.header->definitions.compare_exchange_weak(at, at + 1, std::memory_order_relaxed));
   spool::Definition& d = state.definitions[at];
   d.id = id;
@@ -276,21 +312,26 @@ void define(spool::DefinitionKind kind, std::uint32_t id, StringId name, StringI
 }
 
 void problem(std::string_view source, std::string_view sentence) {
-  define(spool::DefinitionKind::kProblem, 0, intern(sentence), intern(source));
+  const StringId text = intern(sentence);
+  if (text == 0) return;  // no room for it: strings_lost
+  for (std::atomic<StringId>& said : problems_said) {
+    StringId known = 0;
+    if (said.compare_exchange_strong(known, text, std::memory_order_relaxed)) {
+      return define(spool::DefinitionKind::kProblem, 0, text, intern(source));
+    }
+    if (known == text) return;
+  }
 }
 
 // ---- cold side
 // -------------------------------------------------------------------------------------------------------
 
-bool divide_memory(std::uint64_t host_memory, SpoolSize& size) {
-  // A quarter stays for the writer: an index of 8 bytes per event, its blocks and the tables.
-  constexpr std::uint64_t kTables = 2 << 20;
-  const std::uint64_t budget = host_memory / 4 * 3;
-  size.arena_bytes = std::clamp<std::uint64_t>(host_memory / 32, 256 << 10, 256 << 20) & ~std::uint64_t{4095};
-  if (budget < size.arena_bytes + kTables + 8 * kChunkBytes) return false;
-  const std::uint64_t chunks = (budget - size.arena_bytes - kTables) / kChunkBytes;
-  size.chunks = static_cast<std::uint32_t>(std::min<std::uint64_t>(chunks, 1u << 24));
-  return true;
+std::uint64_t room_in(const std::string& path) {
+  struct statvfs s {};
+  if (statvfs(path.c_str(), &s) != 0) return 0;
+  const std::uint64_t available = std::uint64_t{s.f_bavail} * s.f_frsize;
+  const std::uint64_t left = std::min(std::uint64_t{s.f_blocks} * s.f_frsize / 4, kLeftToTheJob);
+  return available > left ? available - left : 0;
 }
 
 namespace {
@@ -308,17 +349,41 @@ Layout lay_out(const SpoolSize& size) {
     return here;
   };
   take(sizeof(SpoolHeader));
-  l.threads = take(sizeof(Thread) * spool::kMaxThreads);
+  l.threads = take(sizeof(Thread) * size.threads);
   l.arena = take(size.arena_bytes);
-  l.definitions = take(sizeof(spool::Definition) * spool::kMaxDefinitions);
+  l.definitions = take(sizeof(spool::Definition) * size.definitions);
   l.windows = take(sizeof(Window) * spool::kMaxWindows);
   l.marks = take(sizeof(spool::StepMark) * spool::kMaxMarks);
   l.anchors = take(sizeof(Anchor) * spool::kMaxAnchors);
-  l.pending = take(sizeof(Event) * spool::kMaxPending);
+  l.pending = take(sizeof(Event) * size.pending);
   l.chunks = take(std::uint64_t{size.chunks} * kChunkBytes);
   l.total = at;
   return l;
 }
+
+}  // namespace
+
+std::uint64_t spool_bytes(const SpoolSize& size) { return lay_out(size).total; }
+
+bool divide_memory(std::uint64_t host_memory, SpoolSize& size) {
+  if (host_memory < kLeastMemory) return false;
+  // Each table has up to a 32nd, until it is as large as it is ever wanted.
+  const std::uint64_t share = host_memory / 32;
+  const auto entries = [share](std::size_t bytes, std::uint32_t most) {
+    return static_cast<std::uint32_t>(std::min<std::uint64_t>(share / bytes, most));
+  };
+  size.arena_bytes = std::clamp<std::uint64_t>(share, 256 << 10, 256 << 20) & ~std::uint64_t{4095};
+  size.threads = entries(sizeof(Thread), spool::kMaxThreads);
+  size.definitions = entries(sizeof(spool::Definition), spool::kMaxDefinitions);
+  size.pending = entries(sizeof(Event), spool::kMaxPending);
+  size.chunks = 0;
+  // A quarter stays for the writer's index of the events.
+  const std::uint64_t budget = (host_memory - kWriterBytes) / 4 * 3, tables = spool_bytes(size);
+  size.chunks = static_cast<std::uint32_t>(std::min<std::uint64_t>((budget - tables) / kChunkBytes, 1u << 24));
+  return true;
+}
+
+namespace {
 
 std::string reason(const char* what, int error) { return std::string(what) + ": " + std::strerror(error); }
 
@@ -372,7 +437,9 @@ void reset_lists(std::uint32_t chunks) {
   free_count = 0;
   first_drop = 0;
   definitions_ready = 0;
+  for (std::atomic<StringId>& said : problems_said) said = 0;
   threads_ready = 0;
+  blocks_freed.fetch_add(1);
   held().clear();
   unused().clear();
   for (std::uint32_t i = chunks; i-- > 0;) unused().push_back(i);
@@ -400,24 +467,23 @@ bool create_spool(const std::string& path, const SpoolSize& size, std::string& w
   state.chunks = state.data + l.chunks;
   reset_lists(size.chunks);
 
-  void* const links = mmap(nullptr, sizeof(std::uint32_t) * spool::kMaxPending, PROT_READ | PROT_WRITE,
-                           MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  void* const links =
+      mmap(nullptr, sizeof(std::uint32_t) * size.pending, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (links == MAP_FAILED || !populate(state.header, sizeof(SpoolHeader)) ||
       !populate(state.windows, sizeof(Window) * spool::kMaxWindows) ||
       !populate(state.marks, sizeof(spool::StepMark) * spool::kMaxMarks) ||
       !populate(state.anchors, sizeof(Anchor) * spool::kMaxAnchors) ||
-      !populate(state.pending, sizeof(Event) * spool::kMaxPending) ||
-      !ready(state.threads, spool::kMaxThreads - 1, threads_ready) ||
-      !ready(state.definitions, 1023, definitions_ready) ||
+      !populate(state.pending, sizeof(Event) * size.pending) ||
+      !ready(state.threads, size.threads - 1, threads_ready) || !ready(state.definitions, 1023, definitions_ready) ||
       !string_table::create(state.data + l.arena, size.arena_bytes, &state.header->arena_used,
                             &state.header->strings_lost, populate)) {
     why_not = "no space for the spool in " + path;
-    if (links != MAP_FAILED) munmap(links, sizeof(std::uint32_t) * spool::kMaxPending);
+    if (links != MAP_FAILED) munmap(links, sizeof(std::uint32_t) * size.pending);
     forget_mapping();
     return false;
   }
   state.pending_next = static_cast<std::atomic<std::uint32_t>*>(links);
-  for (std::uint32_t i = spool::kMaxPending; i-- > 0;) push(free_pending, i, kPendingNext);
+  for (std::uint32_t i = size.pending; i-- > 0;) push(free_pending, i, kPendingNext);
 
   SpoolHeader& h = *state.header;
   h.version = spool::kFormatVersion;
@@ -432,7 +498,10 @@ bool create_spool(const std::string& path, const SpoolSize& size, std::string& w
   h.anchors_at = l.anchors;
   h.pending_at = l.pending;
   h.chunks_at = l.chunks;
-  h.chunk_count = 0;
+  h.chunk_count.store(0, std::memory_order_relaxed);
+  h.thread_count = size.threads;
+  h.definition_count = size.definitions;
+  h.pending_count = size.pending;
   pool_chunks = size.chunks;
   h.clock = clock_detail::kind;
   h.pid = getpid();
@@ -503,9 +572,8 @@ void add_anchor(const Anchor& anchor) {
   const std::lock_guard one_at_a_time(anchor_mutex);  // the collector's and the writer's
   SpoolHeader& h = *state.header;
   const std::uint64_t number = h.anchors.load(std::memory_order_relaxed);
-  // The first one stays: it fixes the offset to the wall clock. The others are a ring of the newest.
-  const std::uint64_t at = number < spool::kMaxAnchors ? number : 1 + (number - 1) % (spool::kMaxAnchors - 1);
-  state.anchors[at] = anchor;
+  std::atomic_thread_fence(std::memory_order_release);  // who sees a part of it sees the number it had before
+  state.anchors[spool::anchor_place(number)] = anchor;
   h.anchors.store(number + 1, std::memory_order_release);
 }
 
@@ -513,7 +581,7 @@ std::uint64_t dropped() {
   SpoolHeader& h = *state.header;
   std::uint64_t sum = h.dropped.load(std::memory_order_relaxed) + h.open_calls_lost.load(std::memory_order_relaxed);
   const std::uint64_t threads = threads_ready.load(std::memory_order_acquire);
-  for (std::uint64_t i = 0; i < std::min<std::uint64_t>(threads, spool::kMaxThreads); ++i) {
+  for (std::uint64_t i = 0; i < std::min<std::uint64_t>(threads, h.thread_count); ++i) {
     sum += state.threads[i].dropped.load(std::memory_order_relaxed);
   }
   return sum;
@@ -529,14 +597,27 @@ std::uint64_t events_held() {
 
 namespace {
 
+Ticks latest_end(std::uint32_t i) {
+  const std::uint32_t n = std::min(chunk(i).count.load(std::memory_order_acquire), kEventsPerChunk);
+  Ticks latest = 0;
+  // A call that never ended has no end, but it began.
+  for (const Event* e = events_of(i); e != events_of(i) + n; ++e) latest = std::max({latest, e->begin, e->end});
+  return latest;
+}
+
 void collect_sealed() {
   std::uint32_t i = sealed_chunks.exchange(kNoChunk, std::memory_order_acquire);
   const std::size_t first = held().size();
-  for (; i != kNoChunk; i = chunk(i).next.load(std::memory_order_relaxed)) held().push_back(i);
+  for (; i != kNoChunk; i = chunk(i).next.load(std::memory_order_relaxed)) {
+    if (chunk(i).tid == spool::kDeviceLane) chunk(i).latest = latest_end(i);
+    held().push_back(i);
+  }
   std::reverse(held().begin() + static_cast<std::ptrdiff_t>(first), held().end());
 }
 
+// A thread's calls end one after the other; what CUPTI tells comes in no order.
 Ticks last_end(std::uint32_t i) {
+  if (chunk(i).tid == spool::kDeviceLane) return chunk(i).latest;
   const std::uint32_t n = chunk(i).count.load(std::memory_order_acquire);
   return n == 0 ? 0 : events_of(i)[std::min(n, kEventsPerChunk) - 1].end;
 }
@@ -561,16 +642,23 @@ PoolState tend_pool(const std::function<Ticks()>& oldest_needed, std::uint32_t w
   list.erase(kept, list.end());
 
   PoolState result;
+  const auto wants_more = [wanted_free] {
+    return free_count.load(std::memory_order_relaxed) < wanted_free && !unused().empty();
+  };
   // A bounded piece of work: the caller has limits to watch as well, and comes again in a moment.
-  std::uint32_t may_populate = kPopulatedAtOnce;
-  while (free_count.load(std::memory_order_relaxed) < wanted_free && !unused().empty() && may_populate-- > 0) {
+  std::uint64_t may_populate = kPopulatedAtOnce;
+  if (wants_more()) {
+    may_populate = std::min(may_populate, room_in(spool_path()) / kShareOfRoom / kChunkBytes);
+    result.out_of_memory = may_populate == 0;
+  }
+  while (wants_more() && may_populate-- > 0) {
     const std::uint32_t i = unused().back();
     if (!populate(&chunk(i), kChunkBytes)) {
       result.out_of_memory = true;
       break;
     }
     unused().pop_back();
-    std::atomic_ref<std::uint32_t> touched(state.header->chunk_count);
+    std::atomic<std::uint32_t>& touched = state.header->chunk_count;
     if (i >= touched.load(std::memory_order_relaxed)) touched.store(i + 1, std::memory_order_release);
     free_chunk(i);
   }
@@ -600,6 +688,8 @@ void drop_oldest(std::uint32_t count) {
 }
 
 Ticks take_first_drop() { return first_drop.exchange(0, std::memory_order_relaxed); }
+
+Thread* device_lane() { return detail::claim_block(spool::kDeviceLane, "device"); }
 
 double measure_event_cost_ns() {
   // On a block and a chunk of its own, through the same inline functions that the hooks use.

@@ -147,14 +147,21 @@ bool create(char* arena, std::size_t bytes, std::atomic<std::uint64_t>* used, st
   return true;
 }
 
-StringId intern(std::string_view text, std::size_t limit) {
+namespace {
+
+// Apart, so that nobody else needs its stack.
+[[gnu::noinline]] StringId intern_cut(std::string_view text, std::size_t limit) {
   char cut[spool::kMaxName];
-  if (__builtin_expect(text.size() > limit, 0)) {
-    const std::size_t kept = std::min(limit, sizeof cut) - 3;
-    std::memcpy(cut, text.data(), kept);
-    std::memcpy(cut + kept, "...", 3);
-    text = {cut, kept + 3};
-  }
+  const std::size_t kept = std::min(limit, sizeof cut) - 3;
+  std::memcpy(cut, text.data(), kept);
+  std::memcpy(cut + kept, "...", 3);
+  return intern({cut, kept + 3}, limit);
+}
+
+}  // namespace
+
+StringId intern(std::string_view text, std::size_t limit) {
+  if (__builtin_expect(text.size() > limit, 0)) return intern_cut(text, limit);
   const std::uint64_t hash = hash_of(text);
   const std::uint64_t word = table.slots[hash & (kSlots - 1)].load(std::memory_order_acquire);
   if (__builtin_expect((word ^ hash) >> 32 == 0 && word != 0, 1)) {

@@ -10,6 +10,7 @@
 #include <cstdlib>
 
 #include "last_thread.h"
+#include "profshim/device.h"
 #include "state.h"
 
 namespace profshim::session {
@@ -28,6 +29,9 @@ class Collector {
 
   void tick() {
     const bool armed = (recorder::mode() & recorder::kArmed) != 0;
+    if (device::take_trouble() && s_.spec.limits.on_limit == OnLimit::kCloseWindow) {
+      close_by_limit(s_, ticks(), s_.limit_device);
+    }
     hold_limits();  // first: making chunks ready takes a while on a busy machine
     tend(armed);
     take_anchor_if_due();
@@ -91,10 +95,6 @@ class Collector {
     const auto events = static_cast<double>(held > held_at_open_ ? held - held_at_open_ : 0);
     if (events * kBytesPerEvent > static_cast<double>(s_.spec.limits.trace_size))
       close_by_limit(s_, ticks(), s_.limit_size);
-    const std::uint64_t marks = recorder::header().marks.load(std::memory_order_acquire);
-    if (window->first_mark != spool::kNoMark && marks - window->first_mark > spool::kMaxMarks / 2) {
-      close_by_limit(s_, ticks(), s_.limit_marks);
-    }
   }
 
   void take_anchor_if_due() {
@@ -113,13 +113,14 @@ class Collector {
     const std::int64_t now = monotonic_ns();
     if (now - last_look_ns_ < kLookEvery_ns) return;
     last_look_ns_ = now;
-    if (!only_ours_are_left({s_.collector_tid.load(), s_.writer_tid.load()})) return;
+    if (!only_ours_are_left({s_.collector_tid.load(), s_.writer_tid.load(), device::own_thread()})) return;
     pthread_sigmask(SIG_SETMASK, &s_.job_signals, nullptr);
     std::exit(0);
   }
 
   void boundary_by_time() {
-    if (s_.spec.steps.source != StepSource::kTime) return;
+    // This thread runs a moment before the session does; a boundary made then would be lost.
+    if (s_.spec.steps.source != StepSource::kTime || live() == nullptr) return;
     const std::int64_t now = monotonic_ns();
     const std::int64_t every = s_.spec.steps.every_ms * 1'000'000;
     if (next_boundary_ns_ == 0) next_boundary_ns_ = now;

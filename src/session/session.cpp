@@ -5,7 +5,6 @@
 #include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
-#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -14,7 +13,9 @@
 #include <cstdlib>
 #include <cstring>
 #include <exception>
+#include <limits>
 
+#include "profshim/device.h"
 #include "profshim/signal_guard.h"
 #include "state.h"
 
@@ -61,7 +62,7 @@ void report(const LoadedSpec& loaded, const Rank& rank) {
   const std::size_t shown = std::min(errors.size(), kMostErrors);
   for (std::size_t i = 0; i + 1 < shown; ++i) log::line(LogLevel::kError, "%s", errors[i].c_str());
   const std::string more = errors.size() > shown
-                               ? " (and " + std::to_string(errors.size() - shown) + " more: run  profshim check)"
+                               ? " (and " + std::to_string(errors.size() - shown) + " more: run `profshim check`)"
                                : std::string();
   const char* const outcome = loaded.spec.profile.abort_on_error ? "profile.on_error = \"abort\": the job ends here"
                                                                  : "nothing is recorded, the job runs on";
@@ -88,7 +89,9 @@ Rank rank_by_source(const Spec& spec, const Rank& from_mpi) {
   const char* const value = std::getenv(spec.ranks.source.c_str());
   char* end = nullptr;
   const long number = value != nullptr ? std::strtol(value, &end, 10) : -1;
-  rank.rank = value != nullptr && *value != 0 && *end == 0 && number >= 0 ? static_cast<int>(number) : -1;
+  rank.rank = value != nullptr && *value != 0 && *end == 0 && number >= 0 && number <= std::numeric_limits<int>::max()
+                  ? static_cast<int>(number)
+                  : -1;
   return rank;
 }
 
@@ -120,22 +123,31 @@ std::vector<std::string> spool_folders(const std::string& run_folder) {
   return folders;
 }
 
-bool has_room(const std::string& folder, std::uint64_t bytes) {
-  struct statvfs s {};
-  return statvfs(folder.c_str(), &s) == 0 && std::uint64_t{s.f_bavail} * s.f_frsize >= bytes;
+// How many ranks of this machine may record, as far as this one can tell: they all take from the same file system.
+std::uint64_t recording_here(const State& s) {
+  std::uint64_t selected = 0;
+  for (int r = 0; r < s.rank.world_size; ++r) {
+    Rank other;
+    other.rank = r;
+    other.world_size = s.rank.world_size;
+    selected += s.spec.ranks.select.selects(other) ? 1 : 0;
+  }
+  const auto here = static_cast<std::uint64_t>(std::max(1, s.rank.local_world_size));
+  return std::clamp<std::uint64_t>(selected, 1, here);
 }
 
 bool create_spool(State& s, std::string& why_not) {
   recorder::SpoolSize size;
   if (!recorder::divide_memory(s.spec.limits.host_memory, size)) {
-    why_not = "limits.host_memory is too small: 8 MiB at least";
+    why_not = "limits.host_memory is too small: " + format_size(recorder::kLeastMemory) + " at least";
     return false;
   }
   const std::string name = "profshim-" + std::to_string(getuid()) + "-rank" + std::to_string(s.rank.rank) + "-" +
                            std::to_string(getpid()) + "-" + std::to_string(monotonic_ns()) + ".spool";
+  const std::uint64_t wanted = recording_here(s) * (32 << 20);
   for (const std::string& folder : spool_folders(s.folder)) {
-    if (!has_room(folder, 32 << 20)) {
-      why_not = folder + " has less than 32 MiB free";
+    if (recorder::room_in(folder) < wanted) {
+      why_not = folder + " has less than " + format_size(wanted) + " to spare";
       continue;
     }
     // A small RLIMIT_AS or RLIMIT_FSIZE may allow a smaller one.
@@ -160,6 +172,10 @@ std::string source_text(const Spec& spec) {
       return "nvtx " + spec.steps.pattern;
     case StepSource::kSymbol:
       return "symbol " + spec.steps.pattern;
+    case StepSource::kKernel:
+      return "kernel " + spec.steps.pattern;
+    case StepSource::kCudaProfilerApi:
+      return "cuda_profiler_api";
     case StepSource::kCollective:
       return "collective " + spec.steps.pattern;
     case StepSource::kTime:
@@ -172,17 +188,17 @@ std::string source_text(const Spec& spec) {
 
 void define_facts(const State& s) {
   const auto fact = [](std::string_view key, const std::string& json) {
-    recorder::define(spool::DefinitionKind::kFact, 0, recorder::intern(key), recorder::intern(json, 1 << 20));
+    recorder::define(spool::DefinitionKind::kFact, 0, recorder::intern(key), recorder::intern(json, spool::kMaxText));
   };
   fact("spec_hash", json_string(s.spec.hash()));
   const auto& a = s.spec.activities;
   std::string recorded = "[";
-  for (const auto& [name, on] : {std::pair{"mpi", a.mpi}, std::pair{"nvtx", a.nvtx}}) {
+  for (const auto& [name, on] :
+       {std::pair{"cuda", a.cuda}, std::pair{"nccl", a.nccl}, std::pair{"mpi", a.mpi}, std::pair{"nvtx", a.nvtx}}) {
     if (on) recorded += (recorded.size() > 1 ? ", \"" : "\"") + std::string(name) + "\"";
   }
   recorded += "]";
-  fact("scope", "{\"recorded\": " + recorded +
-                    ", \"not_in_this_version\": " + json_list({"cuda", "nccl", "torch operators"}) +
+  fact("scope", "{\"recorded\": " + recorded + ", \"not_in_this_version\": " + json_list({"torch operators"}) +
                     ", \"role\": " + json_string(s.spec.process.role) + "}");
 }
 
@@ -197,7 +213,7 @@ void fill_header(State& s) {
   h.program = recorder::intern(program_name());
   h.command = recorder::intern(command_line());
   h.rank_source = recorder::intern(s.rank.source);
-  h.spec = recorder::intern(s.spec.to_toml());
+  h.spec = recorder::intern(s.spec.to_toml(), spool::kMaxText);
   h.run_name = recorder::intern(s.run_name);
   h.folder = recorder::intern(s.folder);
   h.job_key = recorder::intern(s.job.readable);
@@ -206,6 +222,7 @@ void fill_header(State& s) {
   s.limit_space = recorder::intern("no space left for the spool");
   s.limit_time = recorder::intern("limits.window_seconds");
   s.limit_size = recorder::intern("limits.trace_size");
+  s.limit_device = recorder::intern("CUPTI has no more room");
   s.limit_marks = recorder::intern("too many steps in one window");
 }
 
@@ -227,7 +244,10 @@ std::uint32_t mode_bits(const Spec& spec) {
   std::uint32_t bits = recorder::kActive;
   if (spec.activities.mpi) bits |= recorder::kMpi;
   if (spec.activities.nvtx) bits |= recorder::kNvtx;
+  if (spec.activities.nccl) bits |= recorder::kNccl;
+  if (spec.activities.cuda) bits |= recorder::kCuda;
   if (spec.steps.source == StepSource::kCollective) bits |= recorder::kHookSteps;
+  if (spec.steps.source == StepSource::kCudaProfilerApi) bits |= recorder::kCudaSteps;
   if (spec.steps.source == StepSource::kNvtx || spec.steps.source == StepSource::kAuto || !spec.steps.epoch.empty()) {
     bits |= recorder::kNvtxSteps;
   }
@@ -235,6 +255,7 @@ std::uint32_t mode_bits(const Spec& spec) {
 }
 
 void set_patterns(State& s) {
+  if (s.spec.steps.source == StepSource::kKernel) s.kernel_names = std::make_unique<KernelNames>(s.spec.steps.pattern);
   if (s.spec.steps.source == StepSource::kNvtx && !s.spec.steps.pattern.empty()) {
     s.patterns.push_back({s.spec.steps.pattern, std::string(glob_literal_prefix(s.spec.steps.pattern))});
   } else if (s.spec.steps.source == StepSource::kNvtx || s.spec.steps.source == StepSource::kAuto) {
@@ -277,6 +298,7 @@ void in_forked_child() {
   phase.store(Phase::kInert);
   the_state.store(nullptr);
   recorder::abandon_in_child();
+  device::abandon_in_child();
 }
 
 void at_exit() { finish(End::kNormal); }
@@ -432,6 +454,13 @@ std::string chosen_source(const State& s) {
   return source_text(s.spec);
 }
 
+// Of a window that is the whole run.
+const char* why_no_window(const State& s) {
+  if (recorder::header().windows.load() == 0) return "no window was opened";
+  if (!s.spec.save_on_exit) return "the window was open when the job ended (schedule.on_exit = \"discard\")";
+  return "no call was seen but those that start and end MPI";
+}
+
 // R62: an enabled profile that wrote nothing says so, and why.
 void say_nothing_written(const State& s) {
   const auto steps = static_cast<long long>(recorder::header().steps_seen.load());
@@ -444,6 +473,8 @@ void say_nothing_written(const State& s) {
           "no steps found: no NVTX range named %s was seen, nothing was recorded; set steps.source (nvtx, symbol, "
           "collective, time, or none for the whole run)",
           looked_for.c_str());
+    } else if (s.spec.steps.source == StepSource::kNone) {
+      log::line(LogLevel::kWarn, "nothing was recorded: %s", why_no_window(s));
     } else {
       log::line(LogLevel::kWarn, "no steps found: nothing matched %s, nothing was recorded",
                 source_text(s.spec).c_str());
@@ -472,6 +503,7 @@ void say_what_was_written(State& s) {
 void end_recording(State& s, End how) {
   recorder::set_mode(0, recorder::kArmed);
   close_at_exit(s, ticks());
+  device::finish(how == End::kAbrupt);  // while names can still be taken in
   recorder::set_mode(0, ~0u);
   {
     std::lock_guard lock(s.mutex);
@@ -539,10 +571,12 @@ void activate(const Rank& rank, Ticks began) {
     register_ends();
     the_state.store(s, std::memory_order_release);
     phase.store(Phase::kRecording, std::memory_order_release);
+    device::listen({on_kernel_launch, on_graph_launch, on_profiler_range});
     recorder::set_mode(mode_bits(s->spec), 0);
     if (s->spec.steps.source == StepSource::kNone) {
       open_window(*s, began != 0 ? began : ticks(), spool::kNoMark);
       recorder::set_mode(recorder::kArmed, 0);
+      device::arm();
     }
   }
   errno = saved_errno;

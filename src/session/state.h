@@ -6,11 +6,13 @@
 
 #include <atomic>
 #include <condition_variable>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "kernel_names.h"
 #include "profshim/manifest.h"
 #include "profshim/output.h"
 #include "profshim/recorder_control.h"
@@ -42,6 +44,9 @@ struct State {
   StepCounter counter;
   std::vector<StepPattern> patterns;
   std::atomic<int> locked_pattern{-1};
+  bool in_profiler_range = false;             // source cuda_profiler_api: between Start and Stop
+  std::unique_ptr<KernelNames> kernel_names;  // source kernel; else null
+  std::atomic<bool> graph_launched{false};
   std::atomic<std::int32_t> step_thread{0};
   std::atomic<bool> last_action_saves{false};
   std::atomic<spool::Window*> current{nullptr};
@@ -49,9 +54,10 @@ struct State {
   std::atomic<bool> recording_over{false};  // total_traces reached
   std::atomic<Ticks> stall_ticks{0};        // spent in boundaries by the step thread
   std::atomic<std::uint64_t> windows_opened{0};
+  std::atomic<std::uint64_t> marks_published{0};  // marks before this number are in files: the writer's
 
   // Texts that are interned before the end, when interning still works.
-  StringId limit_memory = 0, limit_space = 0, limit_time = 0, limit_size = 0, limit_marks = 0;
+  StringId limit_memory = 0, limit_space = 0, limit_time = 0, limit_size = 0, limit_marks = 0, limit_device = 0;
 
   // Writer and collector.
   std::mutex mutex;

@@ -6,6 +6,7 @@
 #include <cstring>
 #include <initializer_list>
 
+#include "profshim/device.h"
 #include "state.h"
 
 namespace profshim::session {
@@ -43,6 +44,9 @@ bool on_step_thread(State& s) {
   return true;
 }
 
+// Per thread, so that what others launch meanwhile does not cut a run of matches in two.
+thread_local constinit bool last_kernel_matched __attribute__((tls_model("initial-exec"))) = false;
+
 void close_by_schedule(State& s, Ticks at, std::uint64_t mark) {
   spool::Window* const window = s.current.exchange(nullptr);
   if (window == nullptr) return;
@@ -58,10 +62,23 @@ void open_window(State& s, Ticks begin, std::uint64_t first_mark) {
     return;
   }
   spool::Window* const window = recorder::open_window(begin, first_mark);
-  if (window == nullptr) return;  // 1024 windows wait to be written
+  if (window == nullptr) {
+    recorder::problem("session", "windows are lost: 1024 of them wait to be written");
+    return;
+  }
   s.windows_opened.fetch_add(1, std::memory_order_relaxed);
   s.current.store(window);
 }
+
+namespace {
+
+// The marks are a ring: one that a window without a file needs must not be overwritten.
+bool room_for_mark(const State& s) {
+  const std::uint64_t made = recorder::header().marks.load(std::memory_order_relaxed);
+  return made - s.marks_published.load(std::memory_order_acquire) < spool::kMaxMarks;
+}
+
+}  // namespace
 
 void step_boundary(Ticks at, std::optional<std::int64_t> number, StringId marker) {
   State* const s = live();
@@ -78,6 +95,13 @@ void step_boundary(Ticks at, std::optional<std::int64_t> number, StringId marker
   const Transition transition = s->automaton.on_step(step->schedule);
   s->last_action_saves = s->spec.schedule.action_of(step->schedule) == Action::kRecordAndSave;
   if (spool::Window* const window = s->current.load()) window->last_step_end.store(0, std::memory_order_relaxed);
+  if (!room_for_mark(*s)) {
+    close_by_limit(*s, at, s->limit_marks);
+    if (transition.open) recorder::problem("session", "windows are lost: too many steps wait to be written");
+    recorder::set_mode(0, kArmed);
+    s->closed_by_limit.store(true);
+    return;
+  }
   std::uint64_t mark = 0;
   if (transition.open || transition.close || s->automaton.open())
     mark = recorder::add_mark({at, step->index, step->number});
@@ -86,7 +110,50 @@ void step_boundary(Ticks at, std::optional<std::int64_t> number, StringId marker
   const bool arm = transition.armed && !s->recording_over.load(std::memory_order_relaxed) &&
                    (!s->automaton.open() || s->current.load() != nullptr);
   recorder::set_mode(arm ? kArmed : 0u, arm ? 0u : kArmed);
+  if (arm) {
+    device::arm();
+  } else {
+    device::disarm(at);
+  }
   s->stall_ticks.fetch_add(ticks() - entered, std::memory_order_relaxed);
+}
+
+// The window that the range ends is closed here, not at the next Start, which may never come.
+void on_profiler_range(bool begins, Ticks at) {
+  State* const s = live();
+  if (s == nullptr || s->spec.steps.source != StepSource::kCudaProfilerApi || !on_step_thread(*s)) return;
+  if (s->in_profiler_range == begins) return;
+  s->in_profiler_range = begins;
+  if (begins) {
+    const std::uint64_t before = recorder::header().steps_seen.load(std::memory_order_relaxed);
+    step_boundary(at, std::nullopt, recorder::intern_literal("cudaProfilerStart"));
+    // steps.min_interval_ms: not counted, so that its Stop is not either.
+    s->in_profiler_range = recorder::header().steps_seen.load(std::memory_order_relaxed) != before;
+    return;
+  }
+  step_marker_ended(at);
+  if (s->last_action_saves && s->current.load() != nullptr) {
+    close_by_schedule(*s, at, recorder::header().marks.load(std::memory_order_acquire));
+    s->automaton.closed_by_limit();
+    recorder::set_mode(0, kArmed);
+    device::disarm(at);
+  }
+}
+
+void on_kernel_launch(const char* name, Ticks at) {
+  State* const s = live();
+  if (s == nullptr || s->kernel_names == nullptr) return;
+  const bool follows_a_match = last_kernel_matched;
+  last_kernel_matched = s->kernel_names->matches(name);
+  if (last_kernel_matched && !follows_a_match) step_boundary(at, std::nullopt, recorder::intern(name));
+}
+
+void on_graph_launch() {
+  State* const s = live();
+  if (s == nullptr || s->kernel_names == nullptr) return;
+  last_kernel_matched = false;
+  if (s->graph_launched.exchange(true, std::memory_order_relaxed)) return;
+  recorder::problem("steps", "the kernels of CUDA graphs make no steps: CUPTI does not name them at the launch");
 }
 
 void step_marker_ended(Ticks at) {
@@ -113,8 +180,12 @@ void close_by_limit(State& s, Ticks end, StringId limit) {
   recorder::close_window(*window, end, window->first_mark == spool::kNoMark ? 0 : marks, spool::WindowEnd::kLimit,
                          limit);
   recorder::set_mode(0, kArmed);
+  device::disarm(end);
   // The step thread may have opened the next window in between.
-  if (s.current.load() != nullptr) recorder::set_mode(kArmed, 0);
+  if (s.current.load() != nullptr) {
+    recorder::set_mode(kArmed, 0);
+    device::arm();
+  }
 }
 
 void close_at_exit(State& s, Ticks now) {

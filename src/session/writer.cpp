@@ -8,6 +8,7 @@
 #include <exception>
 #include <thread>
 
+#include "profshim/device.h"
 #include "profshim/publish.h"
 #include "state.h"
 
@@ -31,7 +32,11 @@ class Writer {
     spool::Window& w = window(next_);
     const spool::WindowState state = w.state.load(std::memory_order_acquire);
     if (state == spool::WindowState::kOpen) return false;
-    if (state == spool::WindowState::kClosed) publish(w);
+    if (state == spool::WindowState::kClosed) {
+      wait_for_device(w.end.load(std::memory_order_acquire));
+      publish(w);
+    }
+    if (w.first_mark != spool::kNoMark) s_.marks_published.store(w.end_mark, std::memory_order_release);
     ++next_;
     return true;
   }
@@ -71,6 +76,14 @@ class Writer {
     return (recorder::mode() & recorder::kArmed) != 0 ? "warmup" : "skip";
   }
 
+  // A kernel may end long after the window in which it was launched. Bounded by the device thread, which gives up.
+  void wait_for_device(Ticks window_end) {
+    while (!device::settled(window_end)) {
+      s_.progress_count.fetch_add(1, std::memory_order_relaxed);
+      std::this_thread::sleep_for(std::chrono::milliseconds(2));
+    }
+  }
+
   void publish(spool::Window& w) {
     recorder::add_anchor(take_anchor());
     output::PublishOptions options;
@@ -78,7 +91,10 @@ class Writer {
     options.overhead_ns_per_event = s_.event_cost_ns;
     const ClockMap clock(view_->anchors(), view_->header().clock);
     options.stall_us = static_cast<double>(s_.stall_ticks.exchange(0)) / clock.ticks_per_ns() / 1000;
-    options.gzip_threads = static_cast<int>(std::min(4u, std::thread::hardware_concurrency()));
+    // Each compressing thread holds more than a megabyte.
+    const std::uint64_t affordable = s_.spec.limits.host_memory / (16 << 20);
+    options.gzip_threads =
+        static_cast<int>(std::min<std::uint64_t>({4, std::thread::hardware_concurrency(), affordable}));
     options.on_progress = [this] { s_.progress_count.fetch_add(1, std::memory_order_relaxed); };
     options.gathering = &s_.gathering;
     output::ManifestWindow result;

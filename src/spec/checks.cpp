@@ -21,6 +21,7 @@ class Checks {
     epochs();
     schedule();
     folder();
+    filename();
   }
 
  private:
@@ -56,17 +57,20 @@ class Checks {
     }
   }
 
+  static bool makes_collective_steps(HookId hook) {
+    return !hook_name(hook).empty() && (hook_layer(hook) == Layer::kMpi || hook_layer(hook) == Layer::kNccl);
+  }
   bool pattern_is_a_collective() const {
     for (std::size_t i = 0; i < static_cast<std::size_t>(HookId::kCount); ++i) {
-      const std::string_view name = hook_name(static_cast<HookId>(i));
-      if (!name.empty() && glob_match(spec_.steps.pattern, name)) return true;
+      const auto hook = static_cast<HookId>(i);
+      if (makes_collective_steps(hook) && glob_match(spec_.steps.pattern, hook_name(hook))) return true;
     }
     return false;
   }
   std::string near_collective() const {
     std::vector<std::string_view> names;
     for (std::size_t i = 0; i < static_cast<std::size_t>(HookId::kCount); ++i) {
-      if (const auto name = hook_name(static_cast<HookId>(i)); !name.empty()) names.push_back(name);
+      if (const auto hook = static_cast<HookId>(i); makes_collective_steps(hook)) names.push_back(hook_name(hook));
     }
     const std::string_view near = nearest(spec_.steps.pattern, names);
     return near.empty() ? "name an MPI function such as \"MPI_Allreduce\""
@@ -80,6 +84,16 @@ class Checks {
         if (empty) {
           error("steps.pattern", "steps.source", "source = \"symbol\" needs the name of the function",
                 "write pattern = \"my_solver_step\"");
+        }
+        break;
+      case StepSource::kKernel:
+        if (empty) {
+          error("steps.pattern", "steps.source", "source = \"kernel\" needs the name of a kernel",
+                "write pattern = \"*adam*\", or what the optimizer's kernels are called");
+        }
+        if (!spec_.activities.cuda) {
+          error("capture.activities", "steps.source", "steps.source = \"kernel\" needs the activity \"cuda\"",
+                "add \"cuda\", or take another source");
         }
         break;
       case StepSource::kCollective:
@@ -97,12 +111,18 @@ class Checks {
                 "write every_ms = 1000");
         }
         [[fallthrough]];
+      case StepSource::kCudaProfilerApi:
       case StepSource::kNone:
         if (!empty) warning("steps.pattern", "has no effect with this steps.source", "take it out");
         break;
       case StepSource::kAuto:
       case StepSource::kNvtx:
         break;
+    }
+    if (spec_.steps.source == StepSource::kCudaProfilerApi && spec_.steps.every != 1) {
+      error("steps.every", "steps.source",
+            "with source = \"cuda_profiler_api\" a step is what lies between one cudaProfilerStart and its Stop",
+            "take it out; schedule.active makes one window of several ranges");
     }
     if (spec_.steps.every_ms != 0 && spec_.steps.source != StepSource::kTime) {
       warning("steps.every_ms", "has no effect unless steps.source = \"time\"", "take it out, or name the source");
@@ -113,6 +133,8 @@ class Checks {
     if (!spec_.steps.edge_end) return;
     const char* why = nullptr;
     if (spec_.steps.source == StepSource::kSymbol) why = "the end of a function is not seen";
+    if (spec_.steps.source == StepSource::kKernel) why = "a step begins where its kernel is launched";
+    if (spec_.steps.source == StepSource::kCudaProfilerApi) why = "a step is the whole range";
     if (spec_.steps.source == StepSource::kTime) why = "time has no marker that could end";
     if (spec_.steps.source == StepSource::kNone) why = "there are no steps";
     if (why != nullptr) {
@@ -149,6 +171,14 @@ class Checks {
     const std::string path = absolute_path(spec_.output.folder);
     if (path.find("/ray/") != std::string::npos && path.find("/runtime_resources/") != std::string::npos) {
       warning("output.folder", "lies in Ray's temporary run-time folder, which Ray deletes", "write an absolute path");
+    }
+  }
+
+  void filename() {
+    const std::string& name = spec_.output.filename;
+    if (!name.ends_with(".json") && !name.ends_with(".json.gz")) {
+      warning("output.filename", "does not end in .json: HTA, TensorBoard and `profshim ls` will not find the traces",
+              "write \"" + name.substr(0, 60) + ".pt.trace.json\"");
     }
   }
 

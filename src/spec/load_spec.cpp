@@ -70,6 +70,7 @@ class Loader {
       if (const auto at = settings_.find(row.key); at != settings_.end())
         row.store(at->second.value, out_.spec, refusal);
     }
+    use_every_profiler_range();
     if (out_.spec.schedule.continuous) merge_adjacent(out_.spec.schedule.steps);
     check_whole(out_.spec, settings_, out_.problems);
     note_origins();
@@ -187,6 +188,20 @@ class Loader {
                        [](const Problem& p) { return !p.key.empty(); });
   }
 
+  /// The job itself says with cudaProfilerStart and Stop what it wants recorded: what the spec does not say about the
+  /// schedule then means every range.
+  void use_every_profiler_range() {
+    Schedule& schedule = out_.spec.schedule;
+    if (out_.spec.steps.source != StepSource::kCudaProfilerApi || !schedule.steps.empty()) return;
+    const auto unless_given = [this](const char* key, std::int64_t& value, std::int64_t every_range) {
+      if (settings_.count(key) == 0) value = every_range;
+    };
+    unless_given("schedule.skip_first", schedule.skip_first, 0);
+    unless_given("schedule.warmup", schedule.warmup, 0);
+    unless_given("schedule.active", schedule.active, 1);
+    unless_given("schedule.repeat", schedule.repeat, 0);
+  }
+
   void note_origins() {
     for (const KeyRow& row : key_rows()) {
       if (!row.print) continue;
@@ -197,6 +212,8 @@ class Loader {
       }
       if (!out_.spec.schedule.steps.empty() && is_cycle_key(row.key))
         origin.origin = "not used: schedule.steps is given";
+      if (origin.origin == "default" && out_.spec.steps.source == StepSource::kCudaProfilerApi && is_cycle_key(row.key))
+        origin.origin = "default with cuda_profiler_api";
       out_.origins.push_back(std::move(origin));
     }
   }

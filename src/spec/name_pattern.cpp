@@ -37,6 +37,23 @@ std::string check_variable(std::string_view name, bool is_folder) {
   return "";
 }
 
+/// What every file system refuses, whatever the variables become.
+constexpr std::size_t kLongestName = 255;
+
+/// Why no file system takes one of the names between the slashes, or "".
+std::string check_parts(std::string_view pattern) {
+  std::size_t fixed = 0;
+  bool in_variable = false;
+  for (const char c : pattern) {
+    if (c == '/') fixed = 0;
+    if (c == '{') in_variable = true;
+    if (c != '/' && !in_variable) ++fixed;
+    if (c == '}') in_variable = false;
+    if (fixed > kLongestName) return "a name in it is longer than 255 bytes, which no file system takes";
+  }
+  return "";
+}
+
 std::string check_filename(std::string_view pattern) {
   if (pattern.front() == '/') return "a file name cannot be absolute; the place is output.folder";
   if (pattern.back() == '/') return "a file name is missing after the last \"/\"";
@@ -73,7 +90,12 @@ std::string check_pattern(std::string_view pattern, bool is_folder) {
     if (!problem.empty()) return problem;
     at = end;
   }
-  return is_folder ? "" : check_filename(pattern);
+  if (std::string problem = check_parts(pattern); !problem.empty()) return problem;
+  if (!is_folder) return check_filename(pattern);
+  // Only a shell turns it into a home folder, and only where it is not quoted.
+  if (pattern.front() == '~')
+    return "\"~\" is not the home folder here; write the path in full, or \"./~\" if it is meant";
+  return "";
 }
 
 }  // namespace profshim::output

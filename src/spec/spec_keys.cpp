@@ -36,7 +36,10 @@ KeyRow integer_row(std::string key, std::int64_t least, std::int64_t most, Numbe
   if (most == kLargestNumber) values = least == -kLargestNumber ? "any" : std::to_string(least) + " or more";
   auto store = [least, most, member, values](const Value& value, Spec& spec, Refusal& refusal) {
     std::int64_t number = 0;
-    if (!read_integer(value, number, refusal)) return false;
+    if (!read_integer(value, number, refusal)) {
+      if (refusal.hint.empty() && values != "any") refusal.hint = "allowed: " + values;
+      return false;
+    }
     if (number < least || number > most) {
       const bool small = number < least;
       refusal = {std::to_string(number) + (small ? " is too small" : " is too large"), "allowed: " + values, 0, 0};
@@ -231,6 +234,9 @@ KeyRow ranks_row() {
     if (spec.ranks.select.parse(text, refusal.message, column)) return true;
     if (value.column > 0) refusal.column = value.column + column;
     refusal.line = value.line;
+    // Where the message does not name a way out itself.
+    if (refusal.message.find(';') == std::string::npos)
+      refusal.hint = "write it like \"0,8-15\", \"all\" or \"local:0\"";
     return false;
   };
   auto print = [](const Spec& spec) { return toml_string(spec.ranks.select.text()); };
@@ -354,11 +360,16 @@ std::string check_run_name(const std::string& text) {
   return "";
 }
 
+/// A bare word is a level in the wrong place, or a slip: as a path it would make a file of that name.
 std::string check_log(const std::string& text) {
-  return text.empty() ? "a destination is missing; write \"stderr\" or a path" : "";
+  if (text.empty()) return "a destination is missing; write \"stderr\" or a path";
+  const auto is_letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); };
+  if (text == "stderr" || !std::all_of(text.begin(), text.end(), is_letter)) return "";
+  return quoted(text) +
+         " is neither \"stderr\" nor a path; levels are quiet, error, warn, info, debug; a file of that "
+         "name is \"./" +
+         text + "\"";
 }
-
-constexpr std::string_view kNoGpuCapture = "this version has no GPU capture; use nvtx, symbol, collective or time";
 
 template <class T>
 using C = std::vector<Choice<T>>;
@@ -383,6 +394,11 @@ std::vector<KeyRow> make_rows() {
           "profile.on_error", {{"disable", false}, {"abort", true}},
           [](Spec& s) -> bool& { return s.profile.abort_on_error; },
           "when the profile cannot work: let the job run without it, or end the job"),
+      choice_row<OnConflict>(
+          "profile.conflict",
+          {{"yield", OnConflict::kYield}, {"refuse", OnConflict::kRefuse}, {"ignore", OnConflict::kIgnore}},
+          [](Spec& s) -> OnConflict& { return s.profile.on_conflict; },
+          "when the job's own profiler wants the GPU (CUPTI): make room for it, refuse it, or go on beside it"),
       with_short_forms(
           choice_row<LogLevel>("profile.log_level",
                                {{"quiet", LogLevel::kQuiet},
@@ -428,18 +444,20 @@ std::vector<KeyRow> make_rows() {
           "ranks.unknown", {{"skip", false}, {"record", true}}, [](Spec& s) -> bool& { return s.ranks.record_unknown; },
           "what a process does whose rank is not known"),
 
-      choice_row<StepSource>("steps.source",
-                             {{"auto", StepSource::kAuto},
-                              {"nvtx", StepSource::kNvtx},
-                              {"symbol", StepSource::kSymbol},
-                              {"collective", StepSource::kCollective},
-                              {"time", StepSource::kTime},
-                              {"none", StepSource::kNone}},
-                             [](Spec& s) -> StepSource& { return s.steps.source; }, "what makes a step",
-                             {{"kernel", kNoGpuCapture}, {"cuda_profiler_api", kNoGpuCapture}}),
+      choice_row<StepSource>(
+          "steps.source",
+          {{"auto", StepSource::kAuto},
+           {"nvtx", StepSource::kNvtx},
+           {"symbol", StepSource::kSymbol},
+           {"kernel", StepSource::kKernel},
+           {"collective", StepSource::kCollective},
+           {"cuda_profiler_api", StepSource::kCudaProfilerApi},
+           {"time", StepSource::kTime},
+           {"none", StepSource::kNone}},
+          [](Spec& s) -> StepSource& { return s.steps.source; }, "what makes a step"),
       text_row(
           "steps.pattern", "pattern", [](Spec& s) -> std::string& { return s.steps.pattern; },
-          "the range, function or collective that marks a step: * ? [a-z]"),
+          "the range, function, kernel or collective that marks a step: * ? [a-z]"),
       choice_row<bool>(
           "steps.edge", {{"begin", false}, {"end", true}}, [](Spec& s) -> bool& { return s.steps.edge_end; },
           "a step begins where its marker begins, or where it ends"),
@@ -493,10 +511,16 @@ std::vector<KeyRow> make_rows() {
           "a window that is open when the job ends is saved and marked incomplete, or thrown away"),
 
       activities_row(),
+      boolean_row(
+          "capture.profile_memory", [](Spec& s) -> bool& { return s.profile_memory; },
+          "allocations and releases of GPU memory as well"),
+      choice_row<bool>(
+          "capture.graphs", {{"nodes", false}, {"launches", true}}, [](Spec& s) -> bool& { return s.whole_graphs; },
+          "CUDA graphs: every kernel and copy in them, or each launch as one event, which costs less"),
 
       with_short_forms(
           size_row(
-              "limits.host_memory", std::uint64_t{1} << 20,
+              "limits.host_memory", std::uint64_t{12} << 20,
               [](Spec& s) -> std::uint64_t& { return s.limits.host_memory; }, "memory of the recording per process"),
           "PROFSHIM_MEM"),
       window_seconds_row(),
@@ -536,6 +560,10 @@ std::vector<KeyRow> make_rows() {
       integer_row(
           "output.niceness", 0, 19, +[](Spec& s) -> int& { return s.output.niceness; },
           "nice value of the thread that writes"),
+
+      text_row(
+          "debug.cupti_dump", "path", [](Spec& s) -> std::string& { return s.cupti_dump; },
+          "a folder for the buffers that CUPTI delivers, as they are: for whoever works on profshim; empty = none"),
   };
   const Spec defaults;
   for (KeyRow& row : rows) {

@@ -4,10 +4,13 @@
 #include <cstring>
 #include <deque>
 #include <map>
-#include <unordered_map>
 
+#include "device_tracks.h"
+#include "device_work.h"
 #include "event_args.h"
 #include "lanes.h"
+#include "nccl_args.h"
+#include "operations.h"
 #include "profshim/spool.h"
 
 namespace profshim::spool {
@@ -16,6 +19,9 @@ namespace {
 // A lane of slices that overlap those of thread T in part gets the tid T + kLaneStep * lane. Real tids end at 2^22.
 constexpr std::int64_t kLaneStep = 10'000'000;
 constexpr std::uint64_t kProgressEvery = 4096;
+// A thread whose tid could not be found has a key of its own: CUPTI's number of it plus this.
+constexpr std::int64_t kRawThreads = std::int64_t{1} << 32;
+constexpr double kSecondNs = 1e9;
 
 struct ThreadEvents {
   std::string name;
@@ -27,6 +33,13 @@ struct Slice {
   Ticks begin, end;
 };
 bool before(const Slice& a, const Slice& b) { return a.begin != b.begin ? a.begin < b.begin : a.end > b.end; }
+
+std::int64_t shown_tid(std::int64_t key, int lane = 0) {
+  const std::int64_t tid = key + lane * kLaneStep;
+  if (key < kRawThreads) return tid;
+  const std::int64_t raw = tid & (kRawThreads - 1);
+  return raw != 0 ? raw : kRawThreads - 1;
+}
 
 std::string number(double value) {
   char text[40];
@@ -44,18 +57,27 @@ struct Assembly::Impl {
   std::uint64_t window_number = 0;
   std::string limit;
   Definitions definitions;
+  NcclArgsText nccl_args;
   ClockMap clock;
   std::vector<StepMark> marks;
   Ticks last_step_end = 0;
   std::int32_t step_tid = 0;
-  std::map<std::int64_t, ThreadEvents> threads;                     // by tid
-  std::deque<Event> unfinished;                                     // copies of calls that had not ended
-  std::unordered_map<std::uint64_t, std::uint32_t> chunk_by_order;  // thread << 32 | sequence
+  std::map<std::int64_t, ThreadEvents> threads;  // by tid
+  std::deque<Event> unfinished;                  // copies of calls that had not ended
+  ChunkOrder chunk_order;
+  DeviceWork device;
+  Operations operations;
   bool only_life_cycle = true;
   WindowSummary summary;
 
   Impl(const View& v, std::uint64_t window, const WindowFacts& f)
-      : view(v), facts(f), definitions(v), clock(v.anchors(), v.header().clock) {
+      : view(v),
+        facts(f),
+        definitions(v),
+        nccl_args(definitions, v.header().rank),
+        clock(v.anchors(), v.header().clock),
+        chunk_order(v),
+        device(v) {
     const Window& w = view.window(window);
     window_number = w.number;
     begin = w.begin;
@@ -69,10 +91,17 @@ struct Assembly::Impl {
     }
     summary.complete = ended_by != WindowEnd::kNone && w.complete != 0;
     summary.truncated = ended_by == WindowEnd::kLimit;
-    gather_chunks(end == 0 ? ~Ticks{0} : end);
+    const Ticks until = end == 0 ? ~Ticks{0} : end;
+    // What is open first: a call that ends meanwhile is then found twice, and known; the other way it would be lost.
+    OpenCalls open = copy_open_calls(until);
+    gather_chunks(until);
+    const WindowSpan span = span_until(until);
+    if (!device.empty()) gather_calls(span);
     if (end == 0) end = latest_moment();
-    gather_unfinished();
+    add_unfinished(open);
+    if (!device.empty()) gather_work(span);
     order();
+    gather_operations();
     number_steps();
     const std::uint64_t lost_until = w.dropped_after.load(std::memory_order_acquire);
     const std::uint64_t lost = ended_by == WindowEnd::kNone ? total_dropped() : lost_until;
@@ -81,7 +110,8 @@ struct Assembly::Impl {
 
   std::uint64_t total_dropped() const {
     std::uint64_t sum = view.header().dropped.load() + view.header().open_calls_lost.load();
-    for (std::uint32_t i = 0; i < kMaxThreads; ++i) sum += view.thread(i).dropped.load(std::memory_order_relaxed);
+    for (std::uint32_t i = 0; i < view.header().thread_count; ++i)
+      sum += view.thread(i).dropped.load(std::memory_order_relaxed);
     return sum;
   }
 
@@ -92,7 +122,11 @@ struct Assembly::Impl {
       if (state != ChunkState::kOwned && state != ChunkState::kSealed) continue;
       const std::uint32_t count = std::min(c.count.load(std::memory_order_acquire), kEventsPerChunk);
       if (count == 0) continue;
-      chunk_by_order[std::uint64_t{c.thread} << 32 | c.sequence] = i;
+      chunk_order.add(i);
+      if (c.tid == kDeviceLane) {
+        device.add_chunk(i, count);
+        continue;
+      }
       ThreadEvents& thread = threads[c.tid];
       if (thread.name.empty()) thread.name.assign(c.name, strnlen(c.name, sizeof c.name));
       const Event* const events = view.events(i);
@@ -105,6 +139,51 @@ struct Assembly::Impl {
     }
   }
 
+  // Clocks are a little off, and a process may not have come to take an anchor in its last second.
+  WindowSpan span_until(Ticks until) const {
+    const double second = clock.ticks_per_ns() * kSecondNs;
+    const auto early = static_cast<Ticks>(second), late = static_cast<Ticks>(60 * second);
+    Ticks latest = end;
+    for (const Anchor& a : view.anchors()) latest = std::max(latest, a.ticks);
+    return {begin, until, begin > early ? begin - early : 1, latest + std::min(late, ~Ticks{0} - latest)};
+  }
+
+  // The API calls of a thread lie among its own events, in which they nest.
+  void gather_calls(const WindowSpan& span) {
+    device.gather_calls(span);
+    std::map<std::int64_t, std::size_t> calls;
+    device.for_each_call([&](const Event& call) { ++calls[key_of(call.api)]; });
+    for (const auto& [key, count] : calls) threads[key].events.reserve(threads[key].events.size() + count);
+    device.for_each_call([&](const Event& call) {
+      if (!is_unfinished_call(call)) threads[key_of(call.api)].events.push_back(&call);
+    });
+  }
+
+  void gather_work(const WindowSpan& span) {
+    device.for_each_call([this](const Event& call) {
+      if (!is_unfinished_call(call)) return;
+      Event& copy = unfinished.emplace_back(call);
+      copy.end = std::max(end, call.begin);
+      copy.flags |= kUnfinished;
+      threads[key_of(call.api)].events.push_back(&copy);
+    });
+    device.gather_work(span);
+    const DeviceCounts& n = device.counts();
+    summary.device = n.api_calls + n.kernels + n.copies + n.memsets + n.graphs;
+    if (summary.device > 0) only_life_cycle = false;
+  }
+
+  void gather_operations() {
+    for (const auto& [tid, thread] : threads) {
+      for (const Event* e : thread.events) operations.add(*e);
+    }
+    operations.finish();
+  }
+
+  static std::int64_t key_of(const ApiArgs& api) {
+    return api.tid > 0 ? std::int64_t{api.tid} : kRawThreads + std::int64_t{api.raw_thread};
+  }
+
   void note_kind(HookId hook) {
     const std::string_view name = hook_name(hook);
     if (hook != HookId::kStep && !name.starts_with("MPI_Init") && name != "MPI_Finalize" && name != "MPI_Abort" &&
@@ -112,6 +191,8 @@ struct Assembly::Impl {
       only_life_cycle = false;
     }
   }
+
+  static bool is_unfinished_call(const Event& call) { return call.end == 0 || (call.flags & kUnfinished) != 0; }
 
   // Where an open window is taken to end: at the last thing that is known to have happened.
   Ticks latest_moment() const {
@@ -121,57 +202,67 @@ struct Assembly::Impl {
     }
     for (const StepMark& m : marks) latest = std::max(latest, m.ticks);
     for (const Anchor& a : view.anchors()) latest = std::max(latest, a.ticks);
-    for (std::uint32_t i = 0; i < kMaxThreads; ++i) {
+    for (std::uint32_t i = 0; i < view.header().thread_count; ++i) {
       for (const Event& e : view.thread(i).open) latest = std::max(latest, e.begin);
     }
     return latest + 1;
   }
 
   // The owner may be writing while we copy: taken only when begin is the same before and after.
-  __attribute__((no_sanitize("thread"))) bool copy_open(const Event& source, Event& copy) const {
+  __attribute__((no_sanitize("thread"))) bool copy_open(const Event& source, Ticks until, Event& copy) const {
     const volatile Ticks* const at = &source.begin;
     const Ticks first = *at;
-    if (first < begin || first >= end || first == 0) return false;
+    if (first < begin || first >= until || first == 0) return false;
     std::memcpy(static_cast<void*>(&copy), &source, sizeof copy);
     return *at == first && copy.begin == first && copy.hook != HookId::kNone;
   }
 
-  using OpenCalls = std::multimap<std::pair<std::int64_t, Ticks>, Event>;  // by thread and begin
-  void gather_unfinished() {
+  /// By thread and begin; what may end on any thread has kAnyThread.
+  using OpenCalls = std::multimap<std::pair<std::int64_t, Ticks>, Event>;
+  static constexpr std::int64_t kAnyThread = -1;
+
+  OpenCalls copy_open_calls(Ticks until) const {
     OpenCalls open;
     Event copy;
-    for (std::uint32_t i = 0; i < kMaxThreads; ++i) {
+    for (std::uint32_t i = 0; i < view.header().thread_count; ++i) {
       const Thread& t = view.thread(i);
       if (t.slot.load(std::memory_order_acquire) != ThreadSlot::kLive) continue;
       const std::int64_t tid = t.tid.load(std::memory_order_relaxed);
       for (const Event& source : t.open) {
-        if (copy_open(source, copy)) open.emplace(std::pair{tid, copy.begin}, copy);
+        if (copy_open(source, until, copy)) open.emplace(std::pair{tid, copy.begin}, copy);
       }
     }
-    const std::int64_t pid = view.header().pid;
-    for (std::uint32_t i = 0; i < kMaxPending; ++i) {
-      if (copy_open(view.pending(i), copy)) open.emplace(std::pair{pid, copy.begin}, copy);
+    for (std::uint32_t i = 0; i < view.header().pending_count; ++i) {
+      if (copy_open(view.pending(i), until, copy)) open.emplace(std::pair{kAnyThread, copy.begin}, copy);
     }
+    return open;
+  }
+
+  void add_unfinished(OpenCalls& open) {
     if (!open.empty()) drop_known(open);
     for (auto& [thread_and_begin, call] : open) {
       call.end = end;
       call.flags |= kUnfinished;
       note_kind(call.hook);
       unfinished.push_back(call);
-      threads[thread_and_begin.first].events.push_back(&unfinished.back());
+      const std::int64_t tid = thread_and_begin.first == kAnyThread ? view.header().pid : thread_and_begin.first;
+      threads[tid].events.push_back(&unfinished.back());
     }
   }
 
-  // A call may have ended between our reading the chunks and now, or have been committed and not yet been cleared: what
-  // is known by thread, begin, hook and flags already is taken out.
+  static bool same_call(const Event& open, const Event& ended) {
+    constexpr std::uint8_t kKnownAtTheEnd = kContinues | kUnfinished | kFailed;
+    return open.hook == ended.hook && ((open.flags ^ ended.flags) & ~kKnownAtTheEnd) == 0 &&
+           ((open.flags & kAsyncSlice) == 0 || open.mpi.request == ended.mpi.request);
+  }
+
+  // A call that has ended since we copied it, or was committed and not cleared when the process died, is known already.
   void drop_known(OpenCalls& open) const {
     for (const auto& [tid, thread] : threads) {
       for (const Event* e : thread.events) {
-        const auto [first, last] = open.equal_range({tid, e->begin});
-        for (auto at = first; at != last;) {
-          const bool known = at->second.hook == e->hook && at->second.flags == e->flags;
-          at = known ? open.erase(at) : std::next(at);
-        }
+        const bool on_any = (e->flags & (kAsyncSlice | kStartEnd)) != 0;
+        const auto [first, last] = open.equal_range({on_any ? kAnyThread : tid, e->begin});
+        for (auto at = first; at != last;) at = same_call(at->second, *e) ? open.erase(at) : std::next(at);
       }
     }
   }
@@ -187,6 +278,7 @@ struct Assembly::Impl {
       }
       summary.calls += thread.events.size();
     }
+    summary.calls -= device.counts().api_calls;
     std::erase_if(threads, [](const auto& entry) { return entry.second.events.empty(); });
   }
 
@@ -203,25 +295,7 @@ struct Assembly::Impl {
     summary.last_step = marks.back().number;
   }
 
-  const Event* continuation_of(const Event& e) const {
-    if ((e.flags & kContinues) == 0) return nullptr;
-    const auto* const base = reinterpret_cast<const char*>(view.events(0)) - sizeof(ChunkHeader);
-    const auto offset = reinterpret_cast<const char*>(&e) - base;
-    if (offset < 0 || static_cast<std::uint64_t>(offset) >= std::uint64_t{view.header().chunk_count} * kChunkBytes) {
-      return nullptr;  // an unfinished copy
-    }
-    const auto chunk = static_cast<std::uint32_t>(offset / kChunkBytes);
-    const Event* next = &e + 1;
-    if (next >= view.events(chunk) + kEventsPerChunk) {
-      const ChunkHeader& c = view.chunk(chunk);
-      const auto at = chunk_by_order.find(std::uint64_t{c.thread} << 32 | (c.sequence + 1));
-      if (at == chunk_by_order.end()) return nullptr;
-      next = view.events(at->second);
-    }
-    return next->hook == HookId::kContinuation ? next : nullptr;
-  }
-
-  TraceHeader header() const {
+  TraceHeader header(const DeviceTracks& tracks) const {
     const SpoolHeader& h = view.header();
     TraceHeader out;
     out.rank.rank = h.rank;
@@ -234,9 +308,14 @@ struct Assembly::Impl {
     out.base_time_ns = h.base_time_ns;
     out.trace_name = facts.trace_name;
     for (const auto& [id, c] : definitions.communicators()) {
-      out.groups.push_back({c.identity, std::string(c.name), std::string(c.all_ranks), c.size});
+      const bool nccl = c.backend == CommunicatorBackend::kNccl;
+      if (nccl) out.backend = "nccl";
+      out.groups.push_back(
+          {c.identity, std::string(c.name), std::string(c.all_ranks), c.size, nccl ? "cuda:nccl" : "mpi"});
     }
+    out.devices = tracks.device_properties();
     add_facts(out.profshim);
+    move_versions(out);
     return out;
   }
 
@@ -261,15 +340,46 @@ struct Assembly::Impl {
     out.emplace_back("calls", std::to_string(summary.calls));
     out.emplace_back("dropped_events", std::to_string(summary.dropped));
     out.emplace_back("names_lost", std::to_string(h.strings_lost.load()));
+    out.emplace_back("definitions_lost", std::to_string(h.definitions_lost.load()));
     out.emplace_back("threads_lost", std::to_string(h.threads_lost.load()));
     out.emplace_back("pending_lost", std::to_string(h.pending_lost.load()));
+    if (!device.empty()) out.emplace_back("device", device_json());
     out.emplace_back("problems", problems_json());
     out.emplace_back("clock", clock_json());
     if (facts.overhead_percent >= 0) out.emplace_back("overhead_percent", number(facts.overhead_percent));
     if (facts.stall_us >= 0) out.emplace_back("stall_us", number(facts.stall_us));
     for (const Definitions::Fact& fact : definitions.facts())
       out.emplace_back(std::string(fact.key), std::string(fact.json));
-    out.emplace_back("spec", text(view.string(h.spec)));
+    out.emplace_back("spec", text(view.string(h.spec, kMaxText)));
+  }
+
+  // Kineto has these beside its own members, and readers look for them there.
+  static void move_versions(TraceHeader& header) {
+    for (const char* const key : {"cupti_version", "cuda_runtime_version", "cuda_driver_version"}) {
+      const auto at = std::find_if(header.profshim.begin(), header.profshim.end(),
+                                   [key](const auto& member) { return member.first == key; });
+      if (at == header.profshim.end()) continue;
+      header.members.push_back(std::move(*at));
+      header.profshim.erase(at);
+    }
+  }
+
+  // What CUPTI told of this window; lost_in_process: of the whole process so far, since nobody knows of which window.
+  std::string device_json() const {
+    const DeviceCounts& n = device.counts();
+    std::uint64_t lost = 0;
+    for (std::uint32_t i = 0; i < view.header().thread_count; ++i) {
+      const Thread& t = view.thread(i);
+      if (t.tid.load(std::memory_order_relaxed) == kDeviceLane) lost += t.dropped.load(std::memory_order_relaxed);
+    }
+    const auto member = [](const char* key, std::uint64_t value) {
+      return std::string("\"") + key + "\": " + std::to_string(value);
+    };
+    return "{" + member("api_calls", n.api_calls) + ", " + member("kernels", n.kernels) + ", " +
+           member("copies", n.copies) + ", " + member("memsets", n.memsets) + ", " + member("graphs_as_one", n.graphs) +
+           ", " + member("device_orphans", n.orphans) + ", " + member("device_overlaps", n.overlapping) +
+           ", \"impossible_times\": {" + member("zero", n.zero_time) + ", " + member("reversed", n.reversed_time) +
+           ", " + member("outside", n.outside_time) + "}, " + member("lost_in_process", lost) + "}";
   }
 
   std::string steps_json() const {
@@ -328,8 +438,9 @@ struct Assembly::Impl {
   }
 
   void name_thread(TraceWriter& out, std::int64_t tid, const std::string& native, int lane) {
-    const std::int64_t shown = tid + lane * kLaneStep;
-    std::string name = "thread " + std::to_string(tid);
+    const std::int64_t shown = shown_tid(tid, lane);
+    std::string name = "thread " + std::to_string(shown_tid(tid));
+    if (tid >= kRawThreads) name += " (CUPTI's number, tid not known)";
     if (const std::string_view given = definitions.thread_name(tid); !given.empty()) {
       name += " (" + std::string(given) + ")";
     } else if (!native.empty()) {
@@ -338,7 +449,7 @@ struct Assembly::Impl {
     if (lane > 0) name += " overlapping " + std::to_string(lane);
     meta(out, "thread_name", shown, "name", std::string_view{name});
     // The main thread first, overlap lanes below their thread.
-    meta(out, "thread_sort_index", shown, "sort_index", tid + lane);
+    meta(out, "thread_sort_index", shown, "sort_index", shown_tid(tid) + lane);
   }
 
   void write_preamble(TraceWriter& out) {
@@ -381,11 +492,20 @@ struct Assembly::Impl {
   }
 
   Ticks last_end() const {
-    Ticks latest = end;
+    Ticks latest = std::max(end, device.last_end());
     for (const auto& [tid, thread] : threads) {
       for (const Event* e : thread.events) latest = std::max(latest, e->end);
     }
     return latest;
+  }
+
+  /// The number of the step in which something began; null when in none.
+  const std::int64_t* step_at(Ticks t) const {
+    const auto next = std::upper_bound(marks.begin(), marks.end(), t,
+                                       [](Ticks ticks, const StepMark& mark) { return ticks < mark.ticks; });
+    if (next == marks.begin()) return nullptr;
+    const auto i = static_cast<std::size_t>(next - marks.begin()) - 1;
+    return t < step_slice(i).end ? &marks[i].number : nullptr;
   }
 
   Slice step_slice(std::size_t i) const {
@@ -411,21 +531,34 @@ struct Assembly::Impl {
   }
 
   std::string_view name_of(const Event& e) const {
+    if (const std::string_view call = cuda_call_name(e.hook); !call.empty()) return call;
     if (e.hook != HookId::kNvtxRange && e.hook != HookId::kNvtxMark) return hook_name(e.hook);
     const std::string_view name = view.string(e.name);
     return name.empty() ? std::string_view("(name lost)") : name;
   }
 
+  static Category category_of(HookId hook) {
+    if (const std::string_view call = cuda_call_name(hook); !call.empty())
+      return call.starts_with("cuda") ? Category::kCudaRuntime : Category::kCudaDriver;
+    const Layer layer = hook_layer(hook);
+    return layer == Layer::kMpi || layer == Layer::kNccl ? Category::kCpuOp : Category::kUserAnnotation;
+  }
+
   void write_event(TraceWriter& out, const Event& event, std::int64_t tid, Lanes& lanes, EventArgs& args,
-                   int& lanes_used) {
+                   DeviceTracks& tracks, int& lanes_used) {
     TraceEvent e;
-    e.name = name_of(event);
-    e.category = hook_layer(event.hook) == Layer::kMpi ? Category::kCpuOp : Category::kUserAnnotation;
     e.pid = view.header().pid;
     e.begin_ns = clock.unix_ns(event.begin);
     const std::int64_t end_ns = std::max(e.begin_ns, clock.unix_ns(event.end));
-    e.args = args.of(event, continuation_of(event));
-    if ((event.flags & (kAsyncSlice | kStartEnd)) != 0) {
+    const bool is_api = event.hook == HookId::kCudaApi;
+    if (is_api) {
+      tracks.describe_call(event, e);
+    } else {
+      e.name = name_of(event);
+      e.category = category_of(event.hook);
+      e.args = args.of(event, chunk_order.continuation_of(event));
+    }
+    if (!is_api && (event.flags & (kAsyncSlice | kStartEnd)) != 0) {
       write_async(out, e, event, tid, end_ns);
       return;
     }
@@ -437,8 +570,26 @@ struct Assembly::Impl {
       e.duration_ns = end_ns - e.begin_ns;
       const int lane = lanes.place(e.begin_ns, end_ns);
       for (; lanes_used < lane; ++lanes_used) name_thread(out, tid, threads[tid].name, lanes_used + 1);
-      e.tid = tid + lane * kLaneStep;
+      e.tid = shown_tid(tid, lane);
     }
+    if (is_nccl_operation(event.hook)) return write_operation(out, e, event);
+    out.write(e);
+    if (is_api) tracks.write_flow_start(out, event, e);
+  }
+
+  /// As PyTorch shows a collective: what it is, and inside it, under a name of its own, the call that was made.
+  void write_operation(TraceWriter& out, TraceEvent& e, const Event& event) {
+    const auto call_args = e.args;
+    e.name = kParamComms;
+    std::vector<Arg> with_id;
+    if (const std::uint64_t id = operations.external_id(event); id != 0) with_id.push_back({"External id", id});
+    const auto known = nccl_args.of_operation(event);
+    with_id.insert(with_id.end(), known.begin(), known.end());
+    e.args = with_id;
+    out.write(e);
+    e.category = Category::kUserAnnotation;
+    e.name = nccl_args.annotation_name(event);
+    e.args = call_args;
     out.write(e);
   }
 
@@ -459,12 +610,17 @@ struct Assembly::Impl {
   std::uint64_t range_ids_ = 0;
 
   bool write(ByteSink& sink, const std::function<void()>& on_progress) {
-    TraceWriter out(sink, header());
+    DeviceTracks tracks(
+        {view, definitions, clock, chunk_order, device, operations, [this](Ticks t) { return step_at(t); }});
+    TraceWriter out(sink, header(tracks));
     write_preamble(out);
     const std::int64_t step_thread = view.header().step_tid != 0 ? view.header().step_tid : view.header().pid;
     if (!marks.empty()) threads[step_thread];  // it has a line even without events
     EventArgs args(definitions, view);
     std::uint64_t written = 0;
+    const auto count_written = [&] {
+      if (++written % kProgressEvery == 0 && on_progress) on_progress();
+    };
     for (auto& [tid, thread] : threads) {
       name_thread(out, tid, thread.name, 0);
       Lanes lanes;
@@ -474,11 +630,12 @@ struct Assembly::Impl {
         while (step < marks.size() && !before({event->begin, event->end}, step_slice(step))) {
           write_step(out, step++, tid, lanes);
         }
-        write_event(out, *event, tid, lanes, args, lanes_used);
-        if (++written % kProgressEvery == 0 && on_progress) on_progress();
+        write_event(out, *event, tid, lanes, args, tracks, lanes_used);
+        count_written();
       }
       while (step < marks.size()) write_step(out, step++, tid, lanes);
     }
+    if (!device.empty()) tracks.write(out, clock.unix_ns(begin), count_written);
     write_end(out);
     const bool whole = out.finish();
     summary.events = out.events();

@@ -3,17 +3,23 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
+#include <iterator>
 #include <memory>
+
+#include "nccl_args.h"
 
 namespace profshim::spool {
 namespace {
 
 // More than 30 ranks: the first 29, "...", the last, as Kineto writes "Process Group Ranks".
+// It goes into every event of the communicator: what 30 ranks cannot be, in a damaged spool, is left out.
 std::string shortened(std::string_view ranks) {
-  if (std::count(ranks.begin(), ranks.end(), ',') < 30) return std::string(ranks);
+  constexpr std::size_t kLongest = 512;
+  if (std::count(ranks.begin(), ranks.end(), ',') < 30) return ranks.size() > kLongest ? "" : std::string(ranks);
   std::size_t at = 0;
   for (int i = 0; i < 29; ++i) at = ranks.find(',', at) + 1;
-  return std::string(ranks.substr(0, at)) + " ...," + std::string(ranks.substr(ranks.rfind(',') + 1));
+  const std::string_view last = ranks.substr(ranks.rfind(',') + 1);
+  return at + last.size() > kLongest ? "" : std::string(ranks.substr(0, at)) + " ...," + std::string(last);
 }
 
 std::uint64_t category_key(std::uint32_t domain, std::uint32_t category) {
@@ -41,17 +47,32 @@ std::string_view peer_key(HookId hook) {
   return i < keys.size() ? keys[i] : "peer";
 }
 
-Definitions::Definitions(const View& view) {
+// Many definitions may name one text, as all duplicates of a communicator name its ranks, and each is copied into the
+// trace. What a damaged spool makes of that is bounded by what it holds.
+constexpr std::uint64_t kLeastRoom = 16u << 20;
+
+Definitions::Definitions(const View& view) : room_(std::max(2 * view.header().arena_bytes, kLeastRoom)) {
   for (const Definition* d : view.definitions()) add(view, *d);
 }
 
+std::string_view Definitions::text_of(const View& view, StringId id, std::size_t longest) {
+  const std::string_view text = view.string(id, longest);
+  if (text.size() > room_) {
+    add_problem({"spool", "too many long names and texts: some are left out"});
+    return {};
+  }
+  room_ -= text.size();
+  return text;
+}
+
 void Definitions::add(const View& view, const Definition& d) {
-  const std::string_view name = view.string(d.name);
+  const std::string_view name = text_of(view, d.name);
   switch (d.kind.load(std::memory_order_acquire)) {
     case DefinitionKind::kCommunicator: {
       Communicator& c = communicators_[d.id];  // a later definition of the same id wins: MPI_Comm_set_name
       c.name = name;
-      c.all_ranks = view.string(d.text);
+      c.device = d.v[5];
+      c.all_ranks = text_of(view, d.text, kMaxText);
       if (!c.all_ranks.starts_with('[') || !valid_json(c.all_ranks)) c.all_ranks = {};
       c.ranks = shortened(c.all_ranks);
       char identity[20];
@@ -59,6 +80,7 @@ void Definitions::add(const View& view, const Definition& d) {
       c.identity = identity;
       c.size = d.v[1];
       c.own_rank = d.v[2];
+      c.backend = static_cast<CommunicatorBackend>(d.v[4]);
       break;
     }
     case DefinitionKind::kDatatype:
@@ -77,11 +99,15 @@ void Definitions::add(const View& view, const Definition& d) {
       thread_names_[static_cast<std::uint64_t>(d.v[0])] = name;
       break;
     case DefinitionKind::kProblem:
-      add_problem({view.string(d.text), name});
+      add_problem({text_of(view, d.text), name});
       break;
     case DefinitionKind::kFact:
-      add_fact(name, view.string(d.text));
+      add_fact(name, text_of(view, d.text, kMaxText));
       break;
+    case DefinitionKind::kStream:
+      stream_names_[category_key(static_cast<std::uint32_t>(d.v[0]), d.id)] = name;
+      break;
+    case DefinitionKind::kDevice:  // device_args.cpp
     case DefinitionKind::kNone:
       break;
   }
@@ -112,6 +138,10 @@ std::string_view Definitions::category(std::uint32_t domain, std::uint32_t categ
   return find(categories_, category_key(domain, category));
 }
 
+std::string_view Definitions::stream_name(std::uint32_t device, std::uint32_t stream) const {
+  return find(stream_names_, category_key(device, stream));
+}
+
 std::string_view Definitions::thread_name(std::int64_t tid) const {
   return find(thread_names_, static_cast<std::uint64_t>(tid));
 }
@@ -122,6 +152,10 @@ std::span<const Arg> EventArgs::of(const Event& event, const Event* second) {
     add_nvtx(event.nvtx);
   } else if (hook_layer(event.hook) == Layer::kMpi) {
     add_mpi(event, second);
+  } else if (!cuda_call_name(event.hook).empty()) {
+    add_cuda_call(event);
+  } else if (hook_layer(event.hook) == Layer::kNccl) {
+    add_nccl(event);
   }
   if ((event.flags & kUnfinished) != 0) add("finished", false);
   return {args_.data(), used_};
@@ -156,6 +190,49 @@ void EventArgs::add_mpi(const Event& event, const Event* second) {
   if (mpi.request != 0) add("request", std::uint64_t{mpi.request});
   if ((event.flags & kFortran) != 0) add("binding", std::string_view{"Fortran"});
   if ((event.flags & kFailed) != 0) add("failed", true);
+}
+
+// No "correlation" and no "stream": readers take the one for a link to device work and the other for a stream's number,
+// and a call that was seen by symbol has neither.
+void EventArgs::add_cuda_call(const Event& event) {
+  constexpr std::string_view kCopyKinds[] = {"HtoH", "HtoD", "DtoH", "DtoD", "default"};
+  const CudaCallArgs& call = event.cuda_call;
+  if (const std::string_view kernel = view_.string(call.kernel); !kernel.empty()) add("kernel", kernel);
+  if (call.has_bytes != 0) add("bytes", call.bytes);
+  if (call.copy_kind < std::size(kCopyKinds)) add("kind", kCopyKinds[call.copy_kind]);
+  if (call.has_stream != 0) {
+    std::snprintf(stream_, sizeof stream_, "0x%llx", static_cast<unsigned long long>(call.stream));
+    add("stream handle", std::string_view{stream_});
+  }
+  if ((event.flags & kFailed) != 0) add("error", std::int64_t{call.result});
+  add("seen by", std::string_view{"symbol"});
+}
+
+// The call itself: what NCCL was given, and what it answered.
+void EventArgs::add_nccl(const Event& event) {
+  const NcclArgs& nccl = event.nccl;
+  add("function", hook_name(event.hook));
+  if (nccl.bytes != 0) add("bytes", nccl.bytes);
+  if (nccl.count != 0) {
+    // Of a group: how many operations it launches.
+    add(event.hook == HookId::ncclGroupEnd ? "operations" : "count", nccl.count);
+  }
+  if (const std::string_view type = nccl_type_name(nccl.datatype); !type.empty()) add("dtype", type);
+  if (const std::string_view op = nccl_op_name(nccl.op); !op.empty()) add("op", op);
+  if (nccl.peer != kNone32) add(nccl_peer_key(event.hook), std::int64_t{nccl.peer});
+  if (const Communicator* c = definitions_.communicator(nccl.comm)) {
+    add("comm", c->name);
+    add("comm id", std::string_view{c->identity});
+    if (c->size > 0) add("Group size", c->size);
+    if (c->own_rank >= 0) add("Rank", c->own_rank);
+  }
+  if (nccl.sequence != 0) add("Seq", std::uint64_t{nccl.sequence});
+  if (nccl.group != 0) add("in group", true);
+  if (nccl.from_nvtx != 0) add("seen by", std::string_view{"NVTX"});
+  if ((event.flags & kFailed) != 0) {
+    add("failed", true);
+    add("result", nccl_result_name(nccl.result));
+  }
 }
 
 void EventArgs::add_nvtx(const NvtxArgs& nvtx) {

@@ -17,10 +17,12 @@ namespace profshim::spool {
 /// A communicator as the trace shows it.
 struct Communicator {
   std::string_view name;
-  std::string ranks;  // "[0, 1]", shortened beyond 30 as Kineto does
+  std::int64_t device = -1;  // CUDA device of an NCCL communicator
+  std::string ranks;         // "[0, 1]", shortened beyond 30 as Kineto does
   std::string_view all_ranks;
   std::string identity;  // 16 hex digits, equal on all members
   std::int64_t size = 0, own_rank = 0;
+  CommunicatorBackend backend = CommunicatorBackend::kMpi;
 };
 
 class Definitions {
@@ -32,6 +34,7 @@ class Definitions {
   std::string_view domain(std::uint32_t id) const { return find(domains_, id); }
   std::string_view category(std::uint32_t domain, std::uint32_t category) const;
   std::string_view thread_name(std::int64_t tid) const;
+  std::string_view stream_name(std::uint32_t device, std::uint32_t stream) const;
   const std::map<std::uint32_t, Communicator>& communicators() const { return communicators_; }
   struct Problem {
     std::string_view source, sentence;
@@ -49,14 +52,16 @@ class Definitions {
     return at == names.end() ? std::string_view{} : at->second;
   }
   void add(const View& view, const Definition& definition);
+  std::string_view text_of(const View& view, StringId id, std::size_t longest = kMaxName);
   void add_problem(const Problem& problem);
   void add_fact(std::string_view key, std::string_view json);
   std::map<std::uint32_t, Communicator> communicators_;
-  Names datatypes_, reductions_, domains_, categories_, thread_names_;
+  Names datatypes_, reductions_, domains_, categories_, thread_names_, stream_names_;
   std::vector<Problem> problems_;
   std::set<std::pair<std::string_view, std::string_view>> problems_said_;
   std::vector<Fact> facts_;
   std::unordered_map<std::string_view, std::size_t> fact_of_key_;
+  std::uint64_t room_;  // bytes of text that definitions may still bring
 };
 
 /// Room for the args of one event; the views in it live as long as the object and the spool.
@@ -71,14 +76,16 @@ class EventArgs {
     if (used_ < args_.size()) args_[used_++] = {key, value};
   }
   void add_mpi(const Event& event, const Event* second);
+  void add_nccl(const Event& event);
   void add_nvtx(const NvtxArgs& nvtx);
+  void add_cuda_call(const Event& event);
   void add_extended(StringId id);
   const Definitions& definitions_;
   const View& view_;
   std::array<Arg, 24> args_;
   std::size_t used_ = 0;
   std::unordered_map<StringId, bool> is_json_;  // payloads that have been looked at
-  char color_[12] = {};
+  char color_[12] = {}, stream_[20] = {};
 };
 
 /// What Event::mpi.peer is for this function: "root", "dest", "source", "target".

@@ -28,16 +28,26 @@ const char* broken_part(const SpoolHeader& h, std::size_t size) {
   if (h.version != kFormatVersion || h.header_bytes != sizeof(SpoolHeader))
     return "it has another version of the format";
   if (h.file_bytes > size) return "it is cut short";
-  if (!inside(h, h.threads_at, sizeof(Thread) * std::uint64_t{kMaxThreads})) return "its thread table lies outside";
+  if (!inside(h, h.threads_at, sizeof(Thread) * std::uint64_t{h.thread_count})) return "its thread table lies outside";
   if (!inside(h, h.arena_at, h.arena_bytes)) return "its texts lie outside";
-  if (!inside(h, h.definitions_at, sizeof(Definition) * std::uint64_t{kMaxDefinitions}))
+  if (!inside(h, h.definitions_at, sizeof(Definition) * std::uint64_t{h.definition_count}))
     return "its definitions lie outside";
   if (!inside(h, h.windows_at, sizeof(Window) * std::uint64_t{kMaxWindows})) return "its windows lie outside";
   if (!inside(h, h.marks_at, sizeof(StepMark) * std::uint64_t{kMaxMarks})) return "its step marks lie outside";
   if (!inside(h, h.anchors_at, sizeof(Anchor) * std::uint64_t{kMaxAnchors})) return "its clock anchors lie outside";
-  if (!inside(h, h.pending_at, sizeof(Event) * std::uint64_t{kMaxPending})) return "its pending operations lie outside";
+  if (!inside(h, h.pending_at, sizeof(Event) * std::uint64_t{h.pending_count}))
+    return "its pending operations lie outside";
   if (!inside(h, h.chunks_at, std::uint64_t{kChunkBytes} * h.chunk_count)) return "its chunks lie outside";
   return nullptr;
+}
+
+// Another thread may be writing into the table.
+template <class T>
+__attribute__((no_sanitize("thread"))) std::vector<T> copy_of(const T* from, std::uint64_t count) {
+  std::vector<T> copy;
+  copy.reserve(count);
+  for (std::uint64_t i = 0; i < count; ++i) copy.push_back(from[i]);
+  return copy;
 }
 
 }  // namespace
@@ -88,16 +98,16 @@ View::~View() {
   if (mapped_) munmap(const_cast<char*>(data_), size_);
 }
 
-std::string_view View::string(StringId id) const {
+std::string_view View::string(StringId id, std::size_t longest) const {
   const std::uint64_t at = std::uint64_t{id} * 16;
   if (id == 0 || at + sizeof(StringHeader) > header_->arena_bytes) return {};
   const auto* const h = reinterpret_cast<const StringHeader*>(data_ + header_->arena_at + at);
-  if (h->length > header_->arena_bytes - at - sizeof(StringHeader)) return {};
+  if (h->length > longest || h->length > header_->arena_bytes - at - sizeof(StringHeader)) return {};
   return {reinterpret_cast<const char*>(h + 1), h->length};
 }
 
 const Thread& View::thread(std::uint32_t i) const {
-  return i < kMaxThreads ? reinterpret_cast<const Thread*>(data_ + header_->threads_at)[i] : zero<Thread>();
+  return i < header_->thread_count ? reinterpret_cast<const Thread*>(data_ + header_->threads_at)[i] : zero<Thread>();
 }
 
 const ChunkHeader& View::chunk(std::uint32_t i) const {
@@ -116,7 +126,7 @@ const Window& View::window(std::uint64_t number) const {
 }
 
 const Event& View::pending(std::uint32_t i) const {
-  return i < kMaxPending ? reinterpret_cast<const Event*>(data_ + header_->pending_at)[i] : zero<Event>();
+  return i < header_->pending_count ? reinterpret_cast<const Event*>(data_ + header_->pending_at)[i] : zero<Event>();
 }
 
 std::vector<StepMark> View::marks(std::uint64_t first, std::uint64_t end) const {
@@ -130,15 +140,27 @@ std::vector<StepMark> View::marks(std::uint64_t first, std::uint64_t end) const 
 }
 
 std::vector<Anchor> View::anchors() const {
-  const std::uint64_t made = std::min<std::uint64_t>(header_->anchors.load(std::memory_order_acquire), kMaxAnchors);
+  const std::uint64_t made = header_->anchors.load(std::memory_order_acquire);
   const auto* const all = reinterpret_cast<const Anchor*>(data_ + header_->anchors_at);
-  return {all, all + made};
+  std::vector<Anchor> found = copy_of(all, std::min<std::uint64_t>(made, kMaxAnchors));
+  // The ring goes on meanwhile: out goes what has been overwritten since, or is just being. Number 0 stays for ever.
+  std::atomic_thread_fence(std::memory_order_acquire);
+  const std::uint64_t made_since = header_->anchors.load(std::memory_order_relaxed);
+  if (made < kMaxAnchors) return found;
+  std::vector<bool> overwritten(kMaxAnchors);
+  for (std::uint64_t n = made; n <= made_since && n - made < kMaxAnchors; ++n) overwritten[anchor_place(n)] = true;
+  std::size_t kept = 0;
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    if (!overwritten[i]) found[kept++] = found[i];
+  }
+  found.resize(kept);
+  return found;
 }
 
 std::vector<const Definition*> View::definitions() const {
   std::vector<const Definition*> found;
   const std::uint64_t made =
-      std::min<std::uint64_t>(header_->definitions.load(std::memory_order_acquire), kMaxDefinitions);
+      std::min<std::uint64_t>(header_->definitions.load(std::memory_order_acquire), header_->definition_count);
   const auto* const all = reinterpret_cast<const Definition*>(data_ + header_->definitions_at);
   for (std::uint64_t i = 0; i < made; ++i) {
     if (all[i].kind.load(std::memory_order_acquire) != DefinitionKind::kNone) found.push_back(&all[i]);

@@ -2,9 +2,10 @@
 //
 //   {
 //   "schemaVersion": 1,                      first key; readers tell the format by it
-//   "deviceProperties": [],                  must exist (torch._inductor looks it up), one element per GPU
+//   "deviceProperties": [{"id": 0, …}],      must exist (torch._inductor looks it up), one element per GPU
 //   "distributedInfo": {"backend": …, "rank": 3, "world_size": 8, "pg_count": 1, "pg_config": […]},
 //   "host_name": "node7",
+//   "cupti_version": 130001,                 and other members of TraceHeader::members
 //   "profshim": {…},                         ours: steps, complete, dropped, spec, problems
 //   "displayTimeUnit": "ms",                 always: older Perfetto scales ts when it says "ns"
 //   "baseTimeNanoseconds": 1711964646000000000,
@@ -45,6 +46,22 @@ constexpr std::string_view category_name(Category category) {
       return "Trace";
     case Category::kCpuInstantEvent:
       return "cpu_instant_event";
+    case Category::kKernel:
+      return "kernel";
+    case Category::kGpuMemcpy:
+      return "gpu_memcpy";
+    case Category::kGpuMemset:
+      return "gpu_memset";
+    case Category::kCudaRuntime:
+      return "cuda_runtime";
+    case Category::kCudaDriver:
+      return "cuda_driver";
+    case Category::kCudaSync:
+      return "cuda_sync";
+    case Category::kOverhead:
+      return "overhead";
+    case Category::kAc2g:
+      return "ac2g";
   }
   return "";
 }

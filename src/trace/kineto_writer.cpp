@@ -204,7 +204,7 @@ std::string distributed_info(const TraceHeader& header) {
     json.StartObject();
     member(json, "pg_name", group.name);
     member(json, "pg_desc", group.description);
-    member(json, "backend_config", header.backend);
+    member(json, "backend_config", group.backend.empty() ? header.backend : group.backend);
     spaced_member(json, "pg_size", std::to_string(group.size));
     spaced_member(json, "ranks", group.ranks.empty() ? "[]" : group.ranks);
     json.EndObject();
@@ -215,10 +215,14 @@ std::string distributed_info(const TraceHeader& header) {
 }
 
 std::string header_text(const TraceHeader& header) {
-  std::string text = "{\n\"schemaVersion\": 1,\n\"deviceProperties\": [],\n";
+  std::string text = "{\n\"schemaVersion\": 1,\n\"deviceProperties\": [";
+  for (const std::string& device : header.devices) text += (text.back() == '[' ? "\n  " : ",\n  ") + device;
+  text += "],\n";
   // A rank that is not known is not written: HTA then calls it 0, as it would any number that is no rank.
   if (header.rank.rank >= 0) text += "\"distributedInfo\": " + distributed_info(header) + ",\n";
-  text += "\"host_name\": " + json_string(header.rank.host) + ",\n\"profshim\": {";
+  text += "\"host_name\": " + json_string(header.rank.host) + ",\n";
+  for (const auto& [key, value] : header.members) text += json_string(key) + ": " + value + ",\n";
+  text += "\"profshim\": {";
   const char* separator = "";
   for (const auto& [key, value] : header.profshim) {
     text += separator + json_string(key) + ": " + value;

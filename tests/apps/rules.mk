@@ -1,7 +1,8 @@
 # The MPI programs that the end-to-end tests run, for every MPI that is installed: build/tests/apps/openmpi/ring_isend ...
+# Ordinary jobs: no sanitizer in them, whatever the variant.
 MPI_IMPLEMENTATIONS := $(foreach m,openmpi mpich,$(if $(shell command -v mpicc.$(m) 2>/dev/null),$(m)))
 MPI_FORTRAN         := $(foreach m,$(MPI_IMPLEMENTATIONS),$(if $(shell command -v mpifort.$(m) 2>/dev/null),$(m)))
-APPS                := $(OUT)/tests/apps
+APPS                := $(BUILD)/tests/apps
 
 MPI_C_APPS       := $(filter-out dlopen_local_library,$(basename $(notdir $(wildcard tests/apps/mpi/*.c))))
 MPI_CXX_APPS     := $(basename $(notdir $(wildcard tests/apps/mpi/*.cpp)))
@@ -14,7 +15,7 @@ MPI_APPS := $(foreach m,$(MPI_IMPLEMENTATIONS),$(addprefix $(APPS)/$(m)/,$(MPI_C
 .PHONY: mpi-apps
 mpi-apps: $(MPI_APPS)  ## the MPI programs of the end-to-end tests
 
-# Ordinary jobs: none of our flags. MPICH's prototypes make gcc 12 take MPI_STATUSES_IGNORE and MPI_UNWEIGHTED for short arrays.
+# None of our flags. MPICH's prototypes make gcc 12 take MPI_STATUSES_IGNORE and MPI_UNWEIGHTED for short arrays.
 MPI_CFLAGS := -O1 -g -Wall -Wno-stringop-overflow -Wno-stringop-overread
 define mpi_rules
 $(APPS)/$(1)/%: tests/apps/mpi/%.c tests/apps/mpi/counts.h

@@ -1,7 +1,7 @@
 # MPI programs that end in every way there is, built with each MPI that is installed.
 
 ENDING_APPS := $(foreach m,$(if $(wildcard /usr/bin/mpicxx.openmpi),openmpi) $(if $(wildcard /usr/bin/mpicxx.mpich),mpich), \
-               $(addprefix $(BUILD)/tests/apps_ending/$(m)/,ending fork_in_window))
+               $(addprefix $(BUILD)/tests/apps_ending/$(m)/,ending fork_in_window uneven_groups))
 TEST_APPS   += $(ENDING_APPS)
 
 define ending_rule

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <map>
 #include <string>
+#include <utility>
 
 namespace {
 
@@ -50,14 +51,14 @@ int main() {
       "floors\n",
       floor);
   std::printf("%-28s %10s %18s %18s %18s\n", "call", "bare", "rank not selected", "not recording", "recording");
-  for (const char* name : {"nvtx", "plain", "collective"}) {
+  constexpr std::pair<const char*, const char*> kCalls[] = {{"nvtx", "NVTX push + pop"},
+                                                            {"plain", "MPI_Send to nobody"},
+                                                            {"barrier", "MPI_Barrier"},
+                                                            {"collective", "MPI_Allreduce, all arguments"}};
+  for (const auto& [name, what] : kCalls) {
     const double base = bare.at(name);
-    std::printf("%-28s %7.1f ns %+13.1f ns %+13.1f ns %+8.1f ns = %4.2f x\n",
-                name == std::string("nvtx")    ? "NVTX push + pop"
-                : name == std::string("plain") ? "MPI_Barrier"
-                                               : "MPI_Allreduce, all arguments",
-                base, inert.at(name) - base, idle.at(name) - base, recording.at(name) - base,
-                (recording.at(name) - base) / floor);
+    std::printf("%-28s %7.1f ns %+13.1f ns %+13.1f ns %+8.1f ns = %4.2f x\n", what, base, inert.at(name) - base,
+                idle.at(name) - base, recording.at(name) - base, (recording.at(name) - base) / floor);
   }
   std::printf("recording with another step source: NVTX %.2f x, MPI_Allreduce %.2f x\n",
               (stepping.at("nvtx") - bare.at("nvtx")) / floor,

@@ -50,6 +50,10 @@ static void nvtx_pair(int i) {
 }
 static void plain_call(int i) {
   (void)i;
+  MPI_Send(values, 8, MPI_DOUBLE, MPI_PROC_NULL, 5, MPI_COMM_SELF);
+}
+static void barrier(int i) {
+  (void)i;
   MPI_Barrier(MPI_COMM_SELF);
 }
 static void collective(int i) {
@@ -77,6 +81,7 @@ int main(int argc, char** argv) {
   measure("floor", floor_call);
   measure("nvtx", nvtx_pair);
   measure("plain", plain_call);
+  measure("barrier", barrier);
   measure("collective", collective);
   MPI_Finalize();
   return 0;

@@ -12,5 +12,6 @@ $(BUILD)/demo/heat: tests/demo/heat.c
 	$(Q)$(MPICC_OPENMPI) -std=c11 -D_GNU_SOURCE -O2 -g -Wall -Wextra $(if $(NVTX_INCLUDE),-isystem $(NVTX_INCLUDE)) -rdynamic \
 	  $< -o $@ -lm -ldl
 
+# The GPU's part runs on the simulated GPUs of tests/fakes, or on real ones with what nvcc built.
 .PHONY: demo-programs
-demo-programs: $(DEMO_PROGRAMS)
+demo-programs: $(DEMO_PROGRAMS) $(BUILD)/tests/apps_gpu/ddp

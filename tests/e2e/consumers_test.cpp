@@ -11,6 +11,15 @@ namespace {
 
 constexpr int kRanks = 4;
 
+Outcome ask(const std::string& script, const std::vector<std::string>& arguments) {
+  const std::string python = PROFSHIM_SOURCE_DIR "/build/venv-consumers/bin/python";
+  EXPECT_TRUE(std::filesystem::exists(python)) << "no Python for the readers: scripts/consumers_venv.sh";
+  Job job{.command = {python, PROFSHIM_SOURCE_DIR "/tests/e2e/consumers/" + script}, .preload = false};
+  job.command.insert(job.command.end(), arguments.begin(), arguments.end());
+  job.limit_seconds = 180;
+  return run(job);
+}
+
 // One run for all readers: windows 11-13 and 15-17 of four ranks.
 class Consumers : public testing::TestWithParam<const char*> {
  protected:
@@ -32,15 +41,6 @@ class Consumers : public testing::TestWithParam<const char*> {
   static void TearDownTestSuite() { delete std::exchange(scratch_, nullptr); }
 
   static std::string folder(const std::string& gzip) { return *scratch_ / ("gzip-" + gzip); }
-
-  static Outcome ask(const std::string& script, const std::vector<std::string>& arguments) {
-    const std::string python = PROFSHIM_SOURCE_DIR "/build/venv-consumers/bin/python";
-    EXPECT_TRUE(std::filesystem::exists(python)) << "no Python for the readers: scripts/consumers_venv.sh";
-    Job job{.command = {python, PROFSHIM_SOURCE_DIR "/tests/e2e/consumers/" + script}, .preload = false};
-    job.command.insert(job.command.end(), arguments.begin(), arguments.end());
-    job.limit_seconds = 180;
-    return run(job);
-  }
 
   static inline ScratchFolder* scratch_ = nullptr;
 };
@@ -66,6 +66,32 @@ TEST_P(Consumers, AStrictJsonReaderTakesEveryFile) {
 
 INSTANTIATE_TEST_SUITE_P(Gzip, Consumers, testing::Values("false", "true"),
                          [](const auto& row) { return std::string(row.param); });
+
+// Four ranks with a GPU each, and what the GPUs did: tests/apps_trace/gpu_ranks.cpp.
+class GpuConsumers : public testing::Test {
+ protected:
+  void SetUp() override {
+    Job job{.command = {built("tests/apps_trace/gpu_ranks"), scratch_.path()}, .preload = false};
+    ASSERT_EQ(run(job).ending(), "exit 0");
+  }
+  ScratchFolder scratch_;
+};
+
+TEST_F(GpuConsumers, HtasNumbersAreThoseOfTheDevices) {
+  const Outcome outcome = ask("gpu_numbers_with_hta.py", {scratch_.path()});
+  EXPECT_EQ(outcome.ending(), "exit 0") << outcome.out << outcome.err;
+}
+
+TEST_F(GpuConsumers, TensorBoardLoadsThem) {
+  const Outcome outcome = ask("load_with_tb.py", {scratch_.path(), std::to_string(kRanks), "--steps", "0,1,2"});
+  EXPECT_EQ(outcome.ending(), "exit 0") << outcome.out << outcome.err;
+}
+
+TEST_F(GpuConsumers, VerifyTakesThem) {
+  Job job{.command = {built("profshim"), "verify", scratch_.path()}, .preload = false};
+  const Outcome outcome = run(job);
+  EXPECT_EQ(outcome.ending(), "exit 0") << outcome.out << outcome.err;
+}
 
 }  // namespace
 }  // namespace profshim::e2e

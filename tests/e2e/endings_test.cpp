@@ -85,7 +85,12 @@ TEST_P(EndingOfARank, IsUnchangedUnderALauncher) {
   const Outcome with = run(job);
 
   EXPECT_EQ(without.ending(), with.ending()) << with.err;
-  EXPECT_EQ(printed_counts(without.out), printed_counts(with.out));
+  if (GetParam().how == "MPI_Abort") {
+    // A launcher that ends the job may lose what the ranks have printed, with the shim or without.
+    for (const auto& [rank, counts] : printed_counts(with.out)) EXPECT_EQ(counts.at("MPI_Allreduce"), kCalls);
+  } else {
+    EXPECT_EQ(printed_counts(without.out), printed_counts(with.out));
+  }
   const auto traces = all_traces(scratch / "traces");
   ASSERT_EQ(traces.size(), 2u) << with.err;
   for (const SeenTrace& trace : traces)

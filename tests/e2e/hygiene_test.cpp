@@ -186,6 +186,10 @@ std::vector<std::string> all_endings() {
 }
 INSTANTIATE_TEST_SUITE_P(Hygiene, EndsAsItWould, testing::ValuesIn(all_endings()));
 
+TEST(Hygiene, AbortBeforeOurConstructorIsAnAbort) {
+  expect_unnoticed(Job{.command = {built("tests/apps_hygiene/early_abort")}});
+}
+
 TEST(Hygiene, ClosedStreamsStayClosed) {
   Job job{.command = {built("tests/apps_hygiene/daemonise"), "said"}};
   job.before_exec = [] {

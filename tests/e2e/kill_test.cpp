@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <time.h>
+#include <unistd.h>
 
 #include <cstdlib>
 #include <random>
@@ -23,10 +24,20 @@ struct Killed {
   std::int64_t at_ns = 0;  // since the epoch
 };
 
-// Lets the job run for `after_us`, then kills it. This wait is what is tested: it settles nothing.
-Killed kill_after(Job job, std::int64_t after_us) {
+// The writer has begun; its manifest is the first file.
+bool records(const std::string& folder) {
+  for (const std::string& file : files_below(folder))
+    if (file.rfind("manifest-", 0) == 0) return true;
+  return false;
+}
+
+// Lets the job run for `after_us`, then kills it. This wait is what is tested: it settles nothing. With a `folder` it
+// counts from the moment at which the job records into it, however long the job takes to come up.
+Killed kill_after(Job job, std::int64_t after_us, const std::string& folder = "") {
   Killed killed;
   job.while_running = [&](int pid) {
+    const std::int64_t patience_until_ns = profshim::monotonic_ns() + 30'000'000'000;
+    while (!folder.empty() && !records(folder) && profshim::monotonic_ns() < patience_until_ns) usleep(1000);
     const timespec wait{after_us / 1000000, (after_us % 1000000) * 1000};
     nanosleep(&wait, nullptr);
     killed.at_ns = profshim::realtime_ns();
@@ -84,11 +95,12 @@ TEST(Kill, FilesWithAFinalNameAreWholeAtAnyMoment) {
 
 TEST(Kill, TheSpoolGivesBackAllButTheLastMoment) {
   std::mt19937 random(4711);
-  std::uniform_int_distribution<std::int64_t> delay_us(300000, 900000);
+  std::uniform_int_distribution<std::int64_t> delay_us(100000, 700000);
   for (int moment = 0; moment < std::max(1, moments() / 4); ++moment) {
     const ScratchFolder scratch;
     const std::int64_t after_us = delay_us(random);
-    const Killed killed = kill_after(endless_job(scratch, record_all_spec(scratch / "traces")), after_us);
+    const Killed killed =
+        kill_after(endless_job(scratch, record_all_spec(scratch / "traces")), after_us, scratch / "traces");
 
     const Outcome recover = profshim({"recover", scratch / "traces"});
 

@@ -117,6 +117,20 @@ TEST_P(MpiJob, NumbersCollectivesAlikeOnAllRanks) {
   EXPECT_TRUE(!has_allreduce || !calls.empty()) << "no collective carries a number";
 }
 
+// Of a receive from anybody only the status knows the source: also where the program wants no status.
+TEST_P(MpiJob, KnowsWhereEveryMessageCameFrom) {
+  const Recorded recorded = record(GetParam());
+
+  ASSERT_EQ(recorded.traces.size(), std::size_t{kRanks}) << recorded.with.err;
+  for (const SeenTrace& trace : recorded.traces) {
+    for (const SeenEvent& event : trace.events) {
+      if (event.phase != "b" || event.name != "MPI_Irecv") continue;
+      EXPECT_TRUE(event.args.count("source")) << "rank " << trace.rank() << " at " << event.ts_ns;
+      EXPECT_TRUE(event.args.count("tag")) << "rank " << trace.rank() << " at " << event.ts_ns;
+    }
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(Real, MpiJob, testing::ValuesIn(apps_here()), [](const auto& row) {
   std::string name = to_string(row.param.mpi) + "_" + row.param.name;
   std::replace_if(
@@ -149,6 +163,29 @@ TEST(MpiJobs, RecordsRankZeroAloneByDefault) {
   }
 }
 
+// The counts of a reduce-scatter between groups are those of the own group: nothing behind them is read.
+TEST(MpiJobs, ReduceScatterBetweenUnevenGroups) {
+  for (const Mpi mpi : installed_mpis()) {
+    const ScratchFolder scratch;
+    Job job = mpirun(mpi, 4, {built("tests/apps_ending/" + to_string(mpi) + "/uneven_groups")});
+    job.folder = scratch.path();
+    job.environment.emplace_back("PROFSHIM_SPEC", scratch.write("spec.toml", record_all_spec(scratch / "traces")));
+
+    const Outcome outcome = run(job);
+
+    EXPECT_EQ(outcome.ending(), "exit 0") << outcome.err;
+    const auto traces = read_folder(scratch / "traces");
+    ASSERT_EQ(traces.size(), 4u) << outcome.err;
+    for (const SeenTrace& trace : traces) {
+      for (const char* name : {"MPI_Reduce_scatter", "MPI_Reduce_scatter_block"}) {
+        const auto calls = trace.calls(name);
+        ASSERT_EQ(calls.size(), 1u);
+        EXPECT_EQ(calls[0]->args.at("bytes"), std::to_string(12 * sizeof(int))) << name << " on " << trace.rank();
+      }
+    }
+  }
+}
+
 TEST(MpiJobs, RecordsTheRanksThatAreChosen) {
   for (const Mpi mpi : installed_mpis()) {
     const ScratchFolder scratch;
@@ -165,6 +202,58 @@ TEST(MpiJobs, RecordsTheRanksThatAreChosen) {
     std::sort(ranks.begin(), ranks.end());
     EXPECT_EQ(ranks, (std::vector<int>{1, 2, 3})) << outcome.err;
   }
+}
+
+// Programs that make and free an operation for every reduction have no more definitions than operations at a time.
+TEST(MpiJobs, OperationsThatAreFreedMakeRoom) {
+  for (const Mpi mpi : installed_mpis()) {
+    const ScratchFolder scratch;
+    Job job = mpirun(mpi, 1, {built("tests/apps/" + to_string(mpi) + "/many_operations")});
+    job.folder = scratch.path();
+    job.environment.emplace_back("PROFSHIM_SPEC", scratch.write("spec.toml", record_all_spec(scratch / "traces")));
+
+    const Outcome outcome = run(job);
+
+    EXPECT_EQ(outcome.ending(), "exit 0") << outcome.err;
+    const auto traces = read_folder(scratch / "traces");
+    ASSERT_EQ(traces.size(), 1u) << outcome.err;
+    EXPECT_EQ(traces[0].fact("names_lost"), "0");
+    std::map<std::string, int> operations;
+    for (const SeenEvent* call : traces[0].calls("MPI_Allreduce")) ++operations[call->args.at("op")];
+    EXPECT_EQ(operations, (std::map<std::string, int>{{"user_op_0", 3000}, {"user_op_1", 3000}, {"MPI_SUM", 1}}));
+  }
+}
+
+TEST(MpiJobs, AHandleThatComesBackIsAnotherCommunicator) {
+  for (const Mpi mpi : installed_mpis()) {
+    const ScratchFolder scratch;
+    Job job = mpirun(mpi, 1, {built("tests/apps/" + to_string(mpi) + "/freed_unseen")});
+    job.folder = scratch.path();
+    job.environment.emplace_back("PROFSHIM_SPEC", scratch.write("spec.toml", record_all_spec(scratch / "traces")));
+
+    const Outcome outcome = run(job);
+
+    EXPECT_EQ(outcome.ending(), "exit 0") << outcome.err;
+    const auto traces = read_folder(scratch / "traces");
+    ASSERT_EQ(traces.size(), 1u) << outcome.err;
+    std::map<std::string, int> numbers;
+    for (const SeenEvent* call : traces[0].calls("MPI_Barrier")) ++numbers[call->args.at("Seq")];
+    EXPECT_EQ(numbers, (std::map<std::string, int>{{"1", 20}, {"2", 20}})) << to_string(mpi);
+  }
+}
+
+TEST(MpiJobs, AnEmptyRunIsSaidPlainly) {
+  const ScratchFolder scratch;
+  Job job = mpirun(Mpi::kOpenMpi, 1, {built("tests/apps_memory/openmpi/memory_use"), "0"});
+  job.folder = scratch.path();
+  job.environment.emplace_back("PROFSHIM_SET", "steps.source=none");
+
+  const Outcome outcome = run(job);
+
+  ASSERT_EQ(outcome.shim_lines().size(), 1u) << outcome.err;
+  EXPECT_NE(outcome.err.find("nothing was recorded: no call was seen but those that start and end MPI"),
+            std::string::npos)
+      << outcome.err;
 }
 
 }  // namespace

@@ -20,6 +20,7 @@
 #include <fstream>
 #include <sstream>
 
+#include "e2e/sanitizer.h"
 #include "profshim/trace.h"
 
 extern char** environ;
@@ -36,7 +37,11 @@ class OwnSharedMemory : public testing::Environment {
  public:
   void SetUp() override {
     if (unshare(CLONE_NEWNS) != 0) return;  // not root: shared with others, who do not use our names
-    if (mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0) return;
+    // Below a chroot, "/" is no mount of its own.
+    if (mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0 &&
+        mount("none", "/dev/shm", nullptr, MS_PRIVATE, nullptr) != 0) {
+      return;
+    }
     (void)!mount("tmpfs", "/dev/shm", "tmpfs", 0, "mode=1777");
   }
 };
@@ -44,19 +49,6 @@ class OwnSharedMemory : public testing::Environment {
 
 double seconds_since(SteadyClock::time_point start) {
   return std::chrono::duration<double>(SteadyClock::now() - start).count();
-}
-
-// A sanitizer's runtime has to come before a preloaded library that was built with it.
-std::string preload_list() {
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-  std::ifstream maps("/proc/self/maps");
-  for (std::string line; std::getline(maps, line);) {
-    const auto slash = line.find('/');
-    if (slash != std::string::npos && line.find("san.so", slash) != std::string::npos)
-      return line.substr(slash) + ":" + shim_path();
-  }
-#endif
-  return shim_path();
 }
 
 std::vector<std::string> environment_of(const Job& job) {
@@ -70,7 +62,7 @@ std::vector<std::string> environment_of(const Job& job) {
     variables[name] = text.substr(equals + 1);
   }
   for (const auto& [name, value] : job.environment) variables[name] = value;
-  if (job.preload) variables["LD_PRELOAD"] = preload_list();
+  if (job.preload) variables["LD_PRELOAD"] = sanitizer_preload() + shim_path();
   std::vector<std::string> entries;
   for (const auto& [name, value] : variables) entries.push_back(name + "=" + value);
   return entries;

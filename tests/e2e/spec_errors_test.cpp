@@ -109,6 +109,39 @@ TEST(SpecErrors, AMissingFileIsOneLine) {
   EXPECT_NE(outcome.shim_lines()[0].find("not_there.toml"), std::string::npos);
 }
 
+// Under a real launcher: every sixth of the table, with each implementation in turn.
+TEST(SpecErrors, UnderARealLauncherOneRankSpeaksAndTheJobRunsOn) {
+  const std::vector<Mpi> mpis = installed_mpis();
+  const auto job_of = [](Mpi mpi) {
+    return mpirun(mpi, 2, {built("tests/apps_ending/" + to_string(mpi) + "/ending"), "return", "20"});
+  };
+  std::vector<Outcome> without;
+  for (const Mpi mpi : mpis) {
+    Job job = job_of(mpi);
+    job.preload = false;
+    without.push_back(run(job));
+  }
+  const std::vector<std::string> specs = bad_specs();
+  for (std::size_t i = 0; i < specs.size(); i += 6) {
+    const std::size_t which = i / 6 % mpis.size();
+    const ScratchFolder scratch;
+    Job job = job_of(mpis[which]);
+    job.folder = scratch.path();
+    job.environment.emplace_back("PROFSHIM_SPEC", specs[i]);
+
+    const Outcome outcome = run(job);
+
+    EXPECT_EQ(outcome.ending(), without[which].ending()) << specs[i] << ": " << outcome.err;
+    EXPECT_EQ(outcome.out.size(), without[which].out.size()) << specs[i];
+    const auto lines = outcome.shim_lines();
+    ASSERT_EQ(lines.size(), 1u) << specs[i] << ": " << outcome.err;
+    EXPECT_NE(lines[0].find("rank 0: "), std::string::npos) << lines[0];
+    EXPECT_NE(lines[0].find(file_of_the_mistake(specs[i])), std::string::npos) << lines[0];
+    EXPECT_NE(lines[0].find("nothing is recorded"), std::string::npos) << lines[0];
+    EXPECT_EQ(files_below(scratch.path()), std::vector<std::string>{});
+  }
+}
+
 // Four ranks read the same wrong spec: the lines are for a person, not one set for each rank.
 TEST(SpecErrors, AJobOfFourRanksSaysItOnceOrNearlySo) {
   const ScratchFolder scratch;

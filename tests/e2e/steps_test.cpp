@@ -173,6 +173,14 @@ TEST(StepsFromTime, AreThere) {
   EXPECT_EQ(heat.traces[0].steps(), (Steps{2, 3, 4}));
 }
 
+TEST(StepsFromTime, BeginWithTheJob) {
+  const HeatRun heat = run_heat(
+      "[steps]\nsource = \"time\"\nevery_ms = 10000000\n[schedule]\nskip_first = 0\nwarmup = 0\nactive = 1\n", 30000);
+
+  ASSERT_EQ(heat.traces.size(), 1u) << heat.outcome.err;
+  EXPECT_EQ(heat.traces[0].steps(), (Steps{0}));
+}
+
 TEST(StepsFromNone, RecordTheWholeRun) {
   const HeatRun heat = run_heat("[steps]\nsource = \"none\"\n", 20);
 

@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "profshim/recorder_control.h"
+#include "unit/spool/device_fixture.h"
 #include "unit/temporary_folder.h"
 #include "unit/trace/sample_trace.h"
 
@@ -25,7 +26,7 @@ namespace profshim::test {
 /// A small spool with everything in it that a spool can have, in memory of our own. Made once: it has 15 MB.
 class SpoolImage {
  public:
-  static constexpr std::uint32_t kChunks = 3;
+  static constexpr std::uint32_t kChunks = 4;
   /// A part of the image that inputs change, small enough for two bytes to name a place in it.
   struct Region {
     std::uint64_t at, bytes;
@@ -50,7 +51,8 @@ class SpoolImage {
                  {h.anchors_at, 6 * sizeof(Anchor)},
                  {h.pending_at, 3 * sizeof(Event)},
                  {h.chunks_at, 16 * sizeof(Event)},
-                 {h.chunks_at + spool::kChunkBytes - 4 * sizeof(Event), 12 * sizeof(Event)}}};
+                 {h.chunks_at + spool::kChunkBytes - 4 * sizeof(Event), 12 * sizeof(Event)},
+                 {h.chunks_at + device_chunk() * std::uint64_t{spool::kChunkBytes}, 20 * sizeof(Event)}}};
   }
 
   spool::SpoolHeader& header() { return *reinterpret_cast<spool::SpoolHeader*>(data_); }
@@ -112,6 +114,9 @@ class SpoolImage {
     define(Kind::kThreadName, 0, intern("main loop"), 0, {4242});
     define(Kind::kFact, 0, intern("scope"), intern("{\"recorded\": [\"mpi\"]}"));
     define(Kind::kFact, 0, intern("spec_hash"), intern("\"0123\""));
+    define(Kind::kDevice, 0, intern("GPU"), intern(DeviceLane::kB200));
+    define(Kind::kStream, 7, intern("compute"), 0, {0, 1});
+    define(Kind::kCommunicator, 5, intern("ranks"), intern("[0, 1]"), {0x99, 2, 0, 0, 1, 0});
     recorder::problem("mpi", "one request was lost");
   }
 
@@ -140,6 +145,11 @@ class SpoolImage {
     slice.mpi.request = 5;
     recorder::commit(t, slice);
     recorder::add_mark({2000, 11, 111});
+    fill_device_lane();
+    Event collective = event(1900, 1990, HookId::ncclAllReduce);
+    collective.nccl = {
+        .count = 8, .comm = 5, .sequence = 1, .peer = kNone32, .operation = 6, .datatype = 7, .bytes = 32};
+    recorder::commit(t, collective);
     fill_to_the_end_of_the_chunk(t);
     const std::uint64_t second = recorder::add_mark({900'000, 12, 112});
     one->complete = 1;
@@ -154,6 +164,39 @@ class SpoolImage {
     *recorder::open_call(t) = call(1500, 0, "MPI_Wait");
     *recorder::take_pending() = call(902'250, 0, "MPI_Irecv");
     *recorder::take_pending() = call(1550, 0, "MPI_Irecv");
+  }
+
+  static void fill_device_lane() {
+    DeviceLane lane;
+    lane.call(1100, 1150, "cudaLaunchKernel", 41, 4242);
+    lane.kernel(1200, 1300, "_Z4saxpIfEvPT_", 41);
+    lane.call(1160, 0, "cudaDeviceSynchronize", 42, 0);
+    lane.copy(1310, 1400, 41, 4096);
+    lane.other(HookId::kMemset, 1400, 1410, {.correlation = 41, .kind = 3, .context = 1, .stream = 7, .bytes = 64});
+    lane.other(HookId::kGraphRun, 1410, 1500, {.correlation = 77, .context = 1, .stream = 13, .graph = 4});
+    lane.other(HookId::kCudaSync, 1500, 1510,
+               {.correlation = 41, .kind = 2, .context = 1, .stream = 7, .bytes = 3, .graph_node = 41});
+    lane.other(HookId::kCudaOverhead, 1510, 1520, {.kind = 5});
+    lane.other(HookId::kCudaMemory, 1520, 1520, {.correlation = 41, .kind = 1, .bytes = 64, .external = 3});
+    Event call = event(1910, 1920, HookId::kCudaApi);
+    call.api = {.correlation = 43, .tid = 4242, .external = 6};
+    lane.commit(call);
+    lane.kernel(2000, 2100, "ncclDevKernel_AllReduce_Sum_f32_RING_LL", 43, 20);
+    Event peer = event(2100, 2200, HookId::kMemcpyPeer);
+    peer.flags = kContinues;
+    peer.gpu = {.correlation = 43, .device = 1, .kind = 10, .context = 1, .stream = 7, .bytes = 5};
+    lane.commit(peer);  // the last: its second half is lost
+  }
+
+  std::uint64_t device_chunk() {
+    for (std::uint32_t i = 0; i < kChunks; ++i) {
+      if (chunk(i).tid == spool::kDeviceLane) return i;
+    }
+    std::abort();
+  }
+
+  spool::ChunkHeader& chunk(std::uint32_t i) {
+    return *reinterpret_cast<spool::ChunkHeader*>(data_ + header().chunks_at + std::uint64_t{i} * spool::kChunkBytes);
   }
 
   static void fill_to_the_end_of_the_chunk(spool::Thread& t) {
@@ -174,15 +217,15 @@ class SpoolImage {
     h.step_tid = 4242;
     reinterpret_cast<spool::Thread*>(data_ + h.threads_at)->tid.store(4242);
     for (std::uint32_t i = 0; i < kChunks; ++i) {
-      auto& chunk = *reinterpret_cast<spool::ChunkHeader*>(data_ + h.chunks_at + std::uint64_t{i} * spool::kChunkBytes);
-      chunk.tid = 4242;
-      std::strcpy(chunk.name, "solver");
+      if (chunk(i).tid == spool::kDeviceLane) continue;
+      chunk(i).tid = 4242;
+      std::strcpy(chunk(i).name, "solver");
     }
   }
 
   char* data_ = nullptr;
   std::size_t size_ = 0;
-  std::array<Region, 10> regions_;
+  std::array<Region, 11> regions_;
 };
 
 /// Changes of the image, taken back when it goes. Each takes 12 bytes of the input: region, place (2), width and kind,

@@ -19,7 +19,7 @@ struct Trace {
   FileReport report;
   std::uint64_t calls = 0, dropped = 0;
   bool truncated = false;
-  std::string limit;
+  std::string limit, spec;
 };
 
 struct Recording {
@@ -54,6 +54,7 @@ Trace read(const std::string& path) {
     trace.truncated = number_of(json, "truncated") != 0;
     json_leaves(json, [&trace](std::string_view name, const ReadEvent::ReadArg& value) {
       if (name == "limit") trace.limit = value.text;
+      if (name == "spec") trace.spec = value.text;
     });
   };
   read_trace(path, visitor);
@@ -102,9 +103,21 @@ TEST_F(SessionTest, WholeRunHoldsEveryRangeOfEveryThread) {
   EXPECT_EQ(recording.traces[0].dropped, 0u);
 }
 
+// A trace holds its whole spec, and `recover` reads it from the spool: it must not be cut as a long name is.
+TEST_F(SessionTest, ALongSpecIsKeptWhole) {
+  std::string names;
+  for (int i = 0; i < 1000; ++i) names += "name-" + std::to_string(i) + "-of-a-program,";
+
+  const Recording recording = record("1 10 1", "steps.source=none process.exclude=[" + names + "the-last-one]");
+
+  expect_conforming(recording);
+  ASSERT_EQ(recording.traces.size(), 1u);
+  EXPECT_NE(recording.traces[0].spec.find("the-last-one"), std::string::npos);
+}
+
 TEST_F(SessionTest, WhatDoesNotFitIsCounted) {
   const Recording recording =
-      record("3 300000 2", "steps.source=none limits.host_memory=8MiB limits.on_limit=drop_new output.gzip=false");
+      record("3 300000 2", "steps.source=none limits.host_memory=12MiB limits.on_limit=drop_new output.gzip=false");
 
   expect_conforming(recording);
   ASSERT_EQ(recording.traces.size(), 1u);
@@ -114,7 +127,7 @@ TEST_F(SessionTest, WhatDoesNotFitIsCounted) {
 
 TEST_F(SessionTest, OldEventsMakePlaceAndAreCounted) {
   const Recording recording =
-      record("3 300000 2", "steps.source=none limits.host_memory=8MiB limits.on_limit=drop_old output.gzip=false");
+      record("3 300000 2", "steps.source=none limits.host_memory=12MiB limits.on_limit=drop_old output.gzip=false");
 
   expect_conforming(recording);
   ASSERT_EQ(recording.traces.size(), 1u);
@@ -163,12 +176,24 @@ TEST_F(SessionTest, FullMemoryClosesTheWindowAndTheNextOneWorks) {
   const Recording recording =
       record("3 200000 12",
              "steps.source=nvtx steps.pattern=\"step *\" schedule.skip_first=0 schedule.wait=1 schedule.warmup=1 "
-             "schedule.active=2 schedule.repeat=0 limits.host_memory=8MiB output.gzip=false");
+             "schedule.active=2 schedule.repeat=0 limits.host_memory=12MiB output.gzip=false");
 
   expect_conforming(recording);
   ASSERT_GE(recording.traces.size(), 2u) << recording.said;
   EXPECT_TRUE(std::all_of(recording.traces.begin(), recording.traces.end(),
                           [](const Trace& t) { return t.truncated && t.limit == "limits.host_memory"; }));
+}
+
+TEST_F(SessionTest, StepsOfAWindowAreNeverOverwritten) {
+  const Recording recording =
+      record("1 1 80000",
+             "steps.source=nvtx steps.pattern=\"step *\" schedule.skip_first=0 schedule.warmup=0 "
+             "schedule.active=1000000 output.gzip=false");
+
+  expect_conforming(recording);
+  ASSERT_EQ(recording.traces.size(), 1u) << recording.said;
+  EXPECT_EQ(recording.traces[0].limit, "too many steps in one window");
+  EXPECT_EQ(recording.traces[0].report.steps.size(), 65536u);
 }
 
 TEST_F(SessionTest, EndsCleanlyWhileThreadsStillWork) {

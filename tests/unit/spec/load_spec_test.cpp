@@ -165,6 +165,10 @@ TEST_F(LoadSpec, TheLogVariableIsALevelOrAPath) {
   const LoadedSpec loaded = with_environment({{"PROFSHIM_LOG", "/tmp/p.log"}});
   EXPECT_EQ(loaded.spec.profile.log, "/tmp/p.log");
   EXPECT_EQ(loaded.spec.profile.log_level, LogLevel::kWarn);
+  for (const char* slip : {"warning", "stdout", "DEBUG"}) {
+    const std::string said = lines_of(with_environment({{"PROFSHIM_LOG", slip}}));
+    EXPECT_NE(said.find("levels are quiet, error, warn"), std::string::npos) << slip << ": " << said;
+  }
 }
 
 TEST_F(LoadSpec, SetTakesQuotesListsAndBrackets) {
@@ -183,7 +187,8 @@ TEST_F(LoadSpec, SetTakesQuotesListsAndBrackets) {
 TEST_F(LoadSpec, WrongOverridesNameTheirSource) {
   const auto line = [](const char* set) { return lines_of(with_environment({{"PROFSHIM_SET", set}})); };
   EXPECT_EQ(line("schedule.actve=3"), "PROFSHIM_SET: schedule.actve: unknown key; did you mean schedule.active?\n");
-  EXPECT_EQ(line("schedule.active=x"), "PROFSHIM_SET: schedule.active: must be a whole number, not \"x\"\n");
+  EXPECT_EQ(line("schedule.active=x"),
+            "PROFSHIM_SET: schedule.active: must be a whole number, not \"x\"; allowed: 1 or more\n");
   EXPECT_EQ(line("oops"), "PROFSHIM_SET: \"oops\" is no key=value; write key=value, separated by blanks\n");
   EXPECT_EQ(
       line("output.folder=\"a"),
@@ -253,6 +258,32 @@ TEST_F(LoadSpec, WarningsDoNotFailAndComeLast) {
 
 TEST_F(LoadSpec, CollectivePatternsAreTakenFromTheHookTables) {
   EXPECT_TRUE(load_spec_text("version=1\nsteps={source=\"collective\",pattern=\"MPI_In*\"}\n", "x").ok());
+}
+
+TEST_F(LoadSpec, CudaFunctionsAreNoCollectives) {
+  EXPECT_FALSE(load_spec_text("version=1\nsteps={source=\"collective\",pattern=\"cudaMemcpy\"}\n", "x").ok());
+}
+
+TEST_F(LoadSpec, WithoutAScheduleEveryProfilerRangeIsAWindow) {
+  const LoadedSpec loaded = load_spec_text("version=1\nsteps.source=\"cuda_profiler_api\"\n", "x");
+  ASSERT_TRUE(loaded.ok());
+  for (const std::int64_t range : {0, 1, 1000}) {
+    EXPECT_EQ(loaded.spec.schedule.action_of(range), Action::kRecordAndSave) << range;
+  }
+}
+
+TEST_F(LoadSpec, AGivenScheduleCountsProfilerRanges) {
+  const std::string source = "version=1\nsteps.source=\"cuda_profiler_api\"\n";
+  const Schedule skips = load_spec_text(source + "schedule.skip_first=2\n", "x").spec.schedule;
+  EXPECT_EQ(skips.action_of(1), Action::kNone);
+  EXPECT_EQ(skips.action_of(2), Action::kRecordAndSave);
+  const Schedule list = load_spec_text(source + "schedule.steps=[3]\n", "x").spec.schedule;
+  EXPECT_EQ(list.action_of(0), Action::kNone);
+  EXPECT_EQ(list.action_of(3), Action::kRecordAndSave);
+}
+
+TEST_F(LoadSpec, AKernelPatternIsNotLookedUpInTheHookTables) {
+  EXPECT_TRUE(load_spec_text("version=1\nsteps={source=\"kernel\",pattern=\"*adam*\"}\n", "x").ok());
 }
 
 TEST_F(LoadSpec, ReadsTheEnvironmentOfTheProcess) {

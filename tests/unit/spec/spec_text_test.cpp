@@ -35,7 +35,7 @@ Spec random_spec(std::mt19937& random) {
   s.profile.run_name = flip() ? "" : text();
   s.profile.abort_on_error = flip();
   s.profile.log_level = static_cast<LogLevel>(random() % 5);
-  s.profile.log = text();
+  s.profile.log = "./" + text();
   for (auto n = random() % 3; n > 0; --n) s.process.match.push_back(text());
   for (auto n = random() % 3; n > 0; --n) s.process.exclude.push_back(text());
   s.process.role = text();
@@ -65,7 +65,10 @@ Spec random_spec(std::mt19937& random) {
   s.save_on_exit = flip();
   s.activities.cpu = flip();
   s.activities.nccl = flip();
-  s.limits.host_memory = (std::uint64_t{1} << 20) + random();
+  s.profile_memory = flip();
+  s.whole_graphs = flip();
+  s.profile.on_conflict = static_cast<OnConflict>(random() % 3);
+  s.limits.host_memory = (std::uint64_t{8} << 20) + random();
   s.limits.window_seconds = 0.001 * static_cast<double>(1 + random() % 1000000);
   s.limits.trace_size = std::uint64_t{1} << (16 + random() % 20);
   s.limits.total_traces = 1 + number(1000);
@@ -145,6 +148,16 @@ TEST(NamePattern, RefusesWhatIsNoLocalPlace) {
     EXPECT_NE(output::check_pattern(text, true).find("local folder"), std::string::npos) << text;
   }
   EXPECT_EQ(output::check_pattern("/a:b//c", true), "");
+}
+
+TEST(NamePattern, RefusesWhatNoShellExpandsAndNoFileSystemTakes) {
+  EXPECT_NE(output::check_pattern("~/traces", true).find("home folder"), std::string::npos);
+  EXPECT_EQ(output::check_pattern("./~/traces", true), "");
+  const std::string longest(255, 'n');
+  EXPECT_EQ(output::check_pattern(longest + "/" + longest, true), "");
+  EXPECT_EQ(output::check_pattern("{run_name}" + longest, false), "");
+  EXPECT_NE(output::check_pattern("a/n" + longest, true).find("255"), std::string::npos);
+  EXPECT_NE(output::check_pattern("{rank}n" + longest, false).find("255"), std::string::npos);
 }
 
 TEST(NamePattern, RefusesUnbalancedBraces) {

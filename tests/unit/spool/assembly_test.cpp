@@ -1,7 +1,10 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <atomic>
 #include <map>
 #include <set>
+#include <thread>
 
 #include "profshim/trace.h"
 #include "unit/spool_fixture.h"
@@ -188,6 +191,84 @@ TEST_F(AssemblyTest, ACallIsNotShownTwiceWhenItEndedMeanwhile) {
   EXPECT_EQ(named(assemble(0), "once").size(), 1u);
 }
 
+TEST_F(AssemblyTest, AFailedExchangeIsNotShownTwiceEither) {
+  spool::Window* const window = recorder::open_window(1, spool::kNoMark);
+  spool::Thread& t = *recorder::this_thread();
+  Event* const call = recorder::open_call(t);
+  *call = Event{};
+  call->hook = HookId::MPI_Sendrecv;
+  recorder::begin(*call);
+  Event ended = *call;
+  ended.end = ticks();
+  ended.flags |= kFailed | kContinues;  // known at the end only
+  recorder::commit(t, ended);           // killed between commit and discard
+  recorder::close_window(*window, ticks() + 1, 0, spool::WindowEnd::kExit, 0);
+
+  EXPECT_EQ(named(assemble(0), "MPI_Sendrecv").size(), 1u);
+}
+
+TEST_F(AssemblyTest, AnOperationThatAnotherThreadCompletesIsNotShownTwice) {
+  spool::Window* const window = recorder::open_window(1, spool::kNoMark);
+  Event* const operation = recorder::take_pending();
+  *operation = Event{};
+  operation->hook = HookId::MPI_Irecv;
+  operation->flags = kAsyncSlice;
+  operation->mpi.request = 7;
+  recorder::begin(*operation);
+  std::thread([operation] {
+    Event done = *operation;
+    done.end = ticks();
+    recorder::commit(*recorder::this_thread(), done);  // killed before the release
+  }).join();
+  recorder::close_window(*window, ticks() + 1, 0, spool::WindowEnd::kExit, 0);
+
+  EXPECT_EQ(named(assemble(0), "MPI_Irecv").size(), 2u);  // one begin, one end
+}
+
+// Whatever is running when the window closes is in it, however it ends while the window is put together.
+TEST_F(AssemblyTest, ACallThatEndsMeanwhileIsNotLost) {
+  constexpr int kWindows = 200;
+  std::atomic<bool> stop{false};
+  std::vector<Ticks> begins;
+  std::thread caller([&] {
+    spool::Thread& t = *recorder::this_thread();
+    while (!stop) {
+      Event* const call = recorder::open_call(t);
+      *call = Event{};
+      call->hook = HookId::MPI_Barrier;
+      recorder::begin(*call);
+      const Ticks begin = call->begin;
+      while (ticks() < begin + 20'000) {
+      }
+      recorder::end(t, *call);
+      begins.push_back(begin);
+    }
+  });
+  std::vector<Ticks> ends;
+  std::vector<Ticks> starts;
+  std::vector<std::uint64_t> seen;
+  for (int i = 0; i < kWindows; ++i) {
+    const Ticks start = ticks();
+    spool::Window* const window = recorder::open_window(start, spool::kNoMark);
+    while (ticks() < start + 200'000) {
+    }
+    const Ticks end = ticks();
+    recorder::close_window(*window, end, 0, spool::WindowEnd::kSchedule, 0);
+    view_ = view();
+    seen.push_back(spool::Assembly(*view_, static_cast<std::uint64_t>(i), {}).summary().calls);
+    starts.push_back(start);
+    ends.push_back(end);
+    window->state = spool::WindowState::kPublished;
+  }
+  stop = true;
+  caller.join();
+  for (std::size_t i = 0; i < seen.size(); ++i) {
+    const auto made =
+        std::count_if(begins.begin(), begins.end(), [&](Ticks t) { return t >= starts[i] && t < ends[i]; });
+    EXPECT_EQ(seen[i], static_cast<std::uint64_t>(made)) << "window " << i;
+  }
+}
+
 TEST_F(AssemblyTest, AnOpenWindowEndsAtTheLastThingKnownAndIsIncomplete) {
   recorder::open_window(100, spool::kNoMark);
   commit_range(150, 400, "last");
@@ -239,6 +320,48 @@ TEST_F(AssemblyTest, NamesOfAnyBytesSurvive) {
 
   EXPECT_EQ(named(all, "quote \" backslash \\ bell \a tab \t umlaut \xc3\xa4").size(), 1u);
   EXPECT_EQ(named(all, "broken \xef\xbf\xbd\xef\xbf\xbd bytes").size(), 1u);
+}
+
+// A damaged length must not make a name of everything that lies behind it: it would be in each event that has the name.
+TEST_F(AssemblyTest, ATextLongerThanTheRecorderMakesThemIsNone) {
+  spool::Window* const window = recorder::open_window(100, spool::kNoMark);
+  commit_range(110, 120, "work");
+  recorder::close_window(*window, 200, 0, spool::WindowEnd::kSchedule, 0);
+  const StringId id = recorder::intern("work");
+  auto* const header = reinterpret_cast<spool::StringHeader*>(const_cast<char*>(view()->string(id).data())) - 1;
+
+  header->length = spool::kMaxName;
+  EXPECT_EQ(view()->string(id).size(), spool::kMaxName);
+  header->length = spool::kMaxName + 1;
+  EXPECT_EQ(view()->string(id), "");
+  EXPECT_EQ(view()->string(id, spool::kMaxText).size(), spool::kMaxName + 1);
+
+  EXPECT_EQ(named(assemble(0), "(name lost)").size(), 1u);
+}
+
+// One text of a megabyte, named by a thousand definitions: the trace grows with the spool, not with their product.
+class TextsOfASpool : public test::SpoolFixture {};
+
+TEST_F(TextsOfASpool, AreNotMultipliedByDefinitions) {
+  make_spool(8, 4 << 20);
+  spool::Window* const window = recorder::open_window(100, spool::kNoMark);
+  commit_at(110);
+  recorder::close_window(*window, 200, 0, spool::WindowEnd::kSchedule, 0);
+  const std::string blank(spool::kMaxText - 2, ' ');
+  const StringId ranks = recorder::intern("[" + blank + "]", spool::kMaxText);
+  ASSERT_NE(ranks, 0u);
+  for (std::uint32_t i = 0; i < 1000; ++i) {
+    recorder::define(spool::DefinitionKind::kCommunicator, 10 + i, recorder::intern("group"), ranks);
+    recorder::define(spool::DefinitionKind::kFact, 0, recorder::intern("fact" + std::to_string(i)), ranks);
+  }
+
+  const auto v = view();
+  spool::Assembly assembly(*v, 0, {});
+  MemorySink sink;
+  EXPECT_TRUE(assembly.write(sink, {}));
+
+  EXPECT_LT(sink.text.size(), 2 * v->header().file_bytes);
+  EXPECT_NE(sink.text.find("too many long names and texts"), std::string::npos);
 }
 
 TEST_F(AssemblyTest, NothingButInitAndFinalizeIsEmpty) {

@@ -63,7 +63,7 @@ class SampleWriter {
 
   void write_all() {
     names();
-    const std::int64_t end = begin_ + options_.steps * 10'000'000;
+    const std::int64_t end = begin_ + options_.steps * kStep_ns;
     event({.phase = 'X',
            .category = Category::kTrace,
            .name = "PyTorch Profiler (0)",
@@ -80,7 +80,7 @@ class SampleWriter {
            .text_ids = true,
            .begin_ns = begin_ - 1000,
            .scope = 'g'});
-    for (int i = 0; i < options_.steps; ++i) step(options_.first_step + i, begin_ + i * 10'000'000);
+    for (int i = 0; i < options_.steps; ++i) step(options_.first_step + i, begin_ + i * kStep_ns);
     event({.phase = 'i', .name = "Record Window End", .text_ids = true, .begin_ns = end + 1000, .scope = 'g'});
   }
 
@@ -143,6 +143,7 @@ class SampleWriter {
            .id = static_cast<std::uint64_t>(number)});
   }
 
+  static constexpr std::int64_t kStep_ns = 10'000'000;
   TraceWriter& writer_;
   const SampleOptions& options_;
   const std::int64_t pid_ = 4711 + options_.rank;

@@ -1,0 +1,42 @@
+// Who else uses CUPTI in this process, and when it has let go. No CUPTI here: tests drive it.
+#pragma once
+
+#include <cstdint>
+
+namespace profshim::cupti {
+
+/// Counts what other clients hold: subscriptions, and kinds of activity that are on. Under the lock of its owner.
+class Clients {
+ public:
+  void subscribed() { ++subscriptions_; }
+  void unsubscribed() {
+    if (subscriptions_ > 0) --subscriptions_;
+  }
+  void enabled(std::uint32_t kind) {
+    if (kind < kKinds) kinds_ |= std::uint64_t{1} << kind;
+  }
+  void disabled(std::uint32_t kind) {
+    const bool recorded = kinds_ != 0;
+    if (kind < kKinds) kinds_ &= ~(std::uint64_t{1} << kind);
+    fell_silent_ = fell_silent_ || (recorded && kinds_ == 0);
+  }
+  void finalized() {
+    subscriptions_ = 0;
+    kinds_ = 0;
+  }
+  /// Have all records been switched off since the last call, and stayed off?
+  bool take_silence() {
+    const bool silent = fell_silent_ && kinds_ == 0;
+    fell_silent_ = false;
+    return silent;
+  }
+  bool anything() const { return kinds_ != 0 || subscriptions_ != 0; }
+
+ private:
+  static constexpr std::uint32_t kKinds = 64;
+  std::uint64_t kinds_ = 0;
+  int subscriptions_ = 0;
+  bool fell_silent_ = false;
+};
+
+}  // namespace profshim::cupti

@@ -1,0 +1,105 @@
+#include "api_names.h"
+
+#include <algorithm>
+#include <cctype>
+
+namespace profshim::device {
+namespace {
+
+bool digits(std::string_view text) {
+  return !text.empty() && std::all_of(text.begin(), text.end(), [](unsigned char c) { return std::isdigit(c) != 0; });
+}
+
+bool contains(std::string_view text, std::string_view part) { return text.find(part) != std::string_view::npos; }
+
+template <std::size_t N>
+bool begins_with_any(std::string_view text, const std::string_view (&prefixes)[N]) {
+  return std::any_of(std::begin(prefixes), std::end(prefixes),
+                     [text](std::string_view prefix) { return text.starts_with(prefix); });
+}
+
+}  // namespace
+
+std::string plain_api_name(std::string_view name) {
+  if (const std::size_t v = name.rfind("_v"); v != std::string_view::npos) {
+    const std::string_view version = name.substr(v + 2);
+    if (version.size() >= 4 && digits(version)) name = name.substr(0, v);
+  }
+  for (const std::string_view variant : {"_ptsz", "_ptds"}) {
+    if (name.ends_with(variant)) name.remove_suffix(variant.size());
+  }
+  if (name.starts_with("__cuda")) name.remove_prefix(2);
+  return std::string(name);
+}
+
+ApiRole role_of_api(std::string_view name) {
+  const bool runtime = name.starts_with("cuda");
+  if (!runtime && !name.starts_with("cu")) return ApiRole::kIgnored;
+  const std::string_view rest = name.substr(runtime ? 4 : 2);
+  if (rest.starts_with("StreamBeginCapture")) return ApiRole::kBeginCapture;
+  if (rest.starts_with("StreamEndCapture")) return ApiRole::kEndCapture;
+  if (rest.starts_with("LaunchHostFunc")) return ApiRole::kOther;  // its work is the host's
+  if (rest.starts_with("Launch") || rest.starts_with("GraphLaunch")) return ApiRole::kLaunch;
+  constexpr std::string_view kCopies[] = {"Memcpy", "Memset"};
+  if (begins_with_any(rest, kCopies)) return contains(rest, "Async") ? ApiRole::kLaunch : ApiRole::kSyncLaunch;
+  constexpr std::string_view kOthers[] = {"Malloc",          "Free",
+                                          "HostAlloc",       "HostRegister",
+                                          "HostUnregister",  "MemAlloc",
+                                          "MemFree",         "MemCreate",
+                                          "MemRelease",      "MemMap",
+                                          "MemUnmap",        "MemHostAlloc",
+                                          "MemHostRegister", "MemHostUnregister",
+                                          "MemPrefetch",     "EventRecord",
+                                          "StreamWaitEvent", "GraphInstantiate",
+                                          "GraphExecUpdate", "DeviceReset"};
+  if (begins_with_any(rest, kOthers)) return ApiRole::kOther;
+  if (contains(rest, "Synchronize")) return ApiRole::kOther;
+  return ApiRole::kIgnored;
+}
+
+void ApiNames::load(const CuptiApi& api) {
+  if (!entries_[0].empty() || !entries_[1].empty() || api.callback_name == nullptr) return;
+  constexpr std::uint32_t kMostGaps = 64;
+  for (const bool runtime : {false, true}) {
+    std::vector<Entry>& entries = entries_[runtime ? 1 : 0];
+    entries.emplace_back();  // 0 is CUPTI_..._TRACE_CBID_INVALID
+    std::uint32_t gap = 0;
+    for (std::uint32_t id = 1; id < kMost && gap < kMostGaps; ++id) {
+      const char* name = nullptr;
+      Entry entry;
+      const int domain = runtime ? cupti::kRuntimeDomain : cupti::kDriverDomain;
+      if (api.callback_name(domain, id, &name) == cupti::kSuccess && name != nullptr) {
+        gap = 0;
+        entry.name = plain_api_name(name);
+        entry.role = role_of_api(entry.name);
+      } else {
+        ++gap;
+      }
+      entries.push_back(std::move(entry));
+    }
+  }
+}
+
+const ApiNames::Entry& ApiNames::of(bool runtime, std::uint32_t callback_id) {
+  std::vector<Entry>& entries = entries_[runtime ? 1 : 0];
+  static const Entry kNothing;
+  if (callback_id >= kMost) return kNothing;
+  if (callback_id >= entries.size()) entries.resize(callback_id + 1);
+  Entry& entry = entries[callback_id];
+  if (entry.name.empty()) {
+    entry.name = (runtime ? "runtime API " : "driver API ") + std::to_string(callback_id);
+    entry.role = ApiRole::kOther;
+  }
+  return entry;
+}
+
+std::vector<std::uint32_t> ApiNames::wanted(bool runtime) const {
+  std::vector<std::uint32_t> ids;
+  const std::vector<Entry>& entries = entries_[runtime ? 1 : 0];
+  for (std::uint32_t id = 0; id < entries.size(); ++id) {
+    if (entries[id].role != ApiRole::kIgnored && !entries[id].name.empty()) ids.push_back(id);
+  }
+  return ids;
+}
+
+}  // namespace profshim::device

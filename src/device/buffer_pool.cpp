@@ -1,0 +1,152 @@
+#include "buffer_pool.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+
+namespace profshim::device {
+namespace {
+constexpr std::size_t kAlignment = 64;  // CUPTI asks for 8
+}
+
+BufferPool::~BufferPool() {
+  for (Slot& slot : slots_) {
+    if (slot.place.load() != Place::kWrittenOff) std::free(slot.data.load());
+  }
+  std::free(drain_);
+}
+
+// From the allocator of the job, one by one: a client that takes over from us may free() what it is handed.
+bool BufferPool::add() {
+  const std::uint32_t index = made_.load(std::memory_order_relaxed);
+  if (index >= kMostBuffers) return false;
+  auto* const data = static_cast<std::uint8_t*>(std::aligned_alloc(kAlignment, bytes_));
+  if (data == nullptr) return false;
+  std::memset(data, 0, bytes_);
+  slots_[index].data.store(data, std::memory_order_relaxed);
+  slots_[index].place.store(Place::kFree, std::memory_order_relaxed);
+  made_.store(index + 1, std::memory_order_release);
+  return true;
+}
+
+bool BufferPool::make(std::size_t count, std::size_t bytes) {
+  if (made_.load() != 0) return true;
+  bytes_ = std::max(bytes / kAlignment, std::size_t{1}) * kAlignment;
+  count = std::min(count, kMostBuffers - kReserve);
+  drain_ = static_cast<std::uint8_t*>(std::calloc(1, bytes_));
+  if (drain_ == nullptr) return false;
+  const std::size_t first = std::min(count, kAtFirst);
+  for (std::size_t i = 0; i < first + kReserve; ++i) {
+    if (!add()) return i > 0;
+    push(i < kReserve ? reserve_ : free_, static_cast<std::uint32_t>(i));
+  }
+  to_make_ = count - first;
+  return true;
+}
+
+bool BufferPool::make_more() {
+  if (to_make_ == 0) return false;
+  if (!add()) {
+    to_make_ = 0;  // no memory: those that are there have to do
+    return false;
+  }
+  --to_make_;
+  push(free_, made_.load(std::memory_order_relaxed) - 1);
+  return true;
+}
+
+std::uint32_t BufferPool::pop(List& list) {
+  std::uint64_t head = list.load(std::memory_order_acquire);
+  for (;;) {
+    const auto index = static_cast<std::uint32_t>(head);
+    if (index == kNone) return kNone;
+    const std::uint64_t next = ((head >> 32) + 1) << 32 | slots_[index].next.load(std::memory_order_relaxed);
+    if (list.compare_exchange_weak(head, next, std::memory_order_acq_rel, std::memory_order_acquire)) return index;
+  }
+}
+
+void BufferPool::push(List& list, std::uint32_t index) {
+  std::uint64_t head = list.load(std::memory_order_relaxed);
+  for (;;) {
+    slots_[index].next.store(static_cast<std::uint32_t>(head), std::memory_order_relaxed);
+    const std::uint64_t next = ((head >> 32) + 1) << 32 | index;
+    if (list.compare_exchange_weak(head, next, std::memory_order_release, std::memory_order_relaxed)) return;
+  }
+}
+
+std::uint32_t BufferPool::index_of(const std::uint8_t* data) const {
+  const std::uint32_t made = made_.load(std::memory_order_acquire);
+  for (std::uint32_t i = 0; i < made; ++i) {
+    if (slots_[i].data.load(std::memory_order_relaxed) == data) return i;
+  }
+  return kNone;
+}
+
+std::uint8_t* BufferPool::take(bool may_refuse) {
+  std::uint32_t index = pop(free_);
+  if (index == kNone) {
+    if (may_refuse) {
+      refused_.fetch_add(1, std::memory_order_relaxed);
+      return nullptr;
+    }
+    reserved_.fetch_add(1, std::memory_order_relaxed);
+    index = pop(reserve_);
+    // CUPTI before 12.9 crashes on a null: one buffer for all who come too late, which nobody reads.
+    if (index == kNone) return drain_;
+  }
+  slots_[index].place.store(Place::kOutstanding, std::memory_order_relaxed);
+  return slots_[index].data.load(std::memory_order_relaxed);
+}
+
+void BufferPool::complete(std::uint8_t* data, std::size_t valid) {
+  if (data == nullptr || data == drain_) return;
+  const std::uint32_t index = index_of(data);
+  if (index == kNone || slots_[index].place.load(std::memory_order_relaxed) != Place::kOutstanding) {
+    // Asked for by another client: whose it is cannot be told, so it is left alone.
+    foreign_.fetch_add(1, std::memory_order_relaxed);
+    return;
+  }
+  slots_[index].valid = std::min(valid, bytes_);
+  slots_[index].place.store(Place::kCompleted, std::memory_order_relaxed);
+  push(completed_, index);
+}
+
+std::vector<BufferPool::Filled> BufferPool::take_completed() {
+  std::vector<Filled> filled;
+  const std::uint64_t head = completed_.exchange(kNone, std::memory_order_acquire);
+  for (auto i = static_cast<std::uint32_t>(head); i != kNone; i = slots_[i].next.load(std::memory_order_relaxed)) {
+    filled.push_back({slots_[i].data.load(std::memory_order_relaxed), slots_[i].valid});
+  }
+  std::reverse(filled.begin(), filled.end());
+  return filled;
+}
+
+void BufferPool::recycle(std::uint8_t* data) {
+  const std::uint32_t index = index_of(data);
+  if (index == kNone || slots_[index].place.load(std::memory_order_relaxed) != Place::kCompleted) return;
+  slots_[index].place.store(Place::kFree, std::memory_order_relaxed);
+  push(index < kReserve ? reserve_ : free_, index);
+}
+
+void BufferPool::write_off_outstanding() {
+  const std::uint32_t made = made_.load(std::memory_order_relaxed);
+  for (std::uint32_t i = 0; i < made; ++i) {
+    Place outstanding = Place::kOutstanding;
+    if (!slots_[i].place.compare_exchange_strong(outstanding, Place::kWrittenOff)) continue;
+    // A new one in its place, so that the pool is whole again for when we come back.
+    slots_[i].data.store(nullptr, std::memory_order_relaxed);
+    if (auto* const data = static_cast<std::uint8_t*>(std::aligned_alloc(kAlignment, bytes_))) {
+      std::memset(data, 0, bytes_);
+      slots_[i].data.store(data, std::memory_order_relaxed);
+      slots_[i].place.store(Place::kFree, std::memory_order_relaxed);
+      push(i < kReserve ? reserve_ : free_, i);
+    }
+  }
+}
+
+BufferPool::Counts BufferPool::counts() const {
+  return {refused_.load(std::memory_order_relaxed), reserved_.load(std::memory_order_relaxed),
+          foreign_.load(std::memory_order_relaxed)};
+}
+
+}  // namespace profshim::device

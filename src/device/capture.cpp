@@ -1,0 +1,247 @@
+#include "capture.h"
+
+#include <algorithm>
+
+namespace profshim::device {
+namespace {
+
+// CUPTI's callbacks carry nothing that would tell whose they are.
+constinit std::atomic<BufferPool*> pool_in_use{nullptr};
+constinit SeenThreads seen_threads;
+constinit std::atomic<bool> requests_may_be_refused{false};
+constinit std::atomic<void (*)()> on_completed{nullptr};
+
+constexpr std::int64_t kSlack_ns = 10'000'000'000;  // how far a time may lie before the beginning, or ahead of now
+
+// Threads of the job, inside a call of CUDA.
+void buffer_requested(std::uint8_t** buffer, std::size_t* size, std::size_t* max_records) {
+  BufferPool* const pool = pool_in_use.load(std::memory_order_acquire);
+  *max_records = 0;                // as many as fit
+  seen_threads.add_this_thread();  // CUPTI 13 has a buffer for each thread
+  *buffer = pool != nullptr ? pool->take(requests_may_be_refused.load(std::memory_order_relaxed)) : nullptr;
+  *size = *buffer != nullptr ? pool->bytes() : 0;
+}
+
+// A thread of CUPTI, or one that flushes.
+void buffer_completed(void*, std::uint32_t, std::uint8_t* buffer, std::size_t, std::size_t valid_size) {
+  BufferPool* const pool = pool_in_use.load(std::memory_order_acquire);
+  if (pool == nullptr) return;
+  pool->complete(buffer, valid_size);
+  if (void (*const wake)() = on_completed.load(std::memory_order_relaxed)) wake();
+}
+
+std::uint64_t our_time() { return ticks(); }
+
+// At least so many ticks: nanoseconds of CLOCK_MONOTONIC, or those of a TSC of up to 8 GHz.
+Ticks slack_in_ticks() { return static_cast<Ticks>(kSlack_ns) * (clock_detail::kind == ClockKind::kTsc ? 8 : 1); }
+
+}  // namespace
+
+void call_when_completed(void (*function)()) { on_completed.store(function); }
+
+Capture::Capture(const CuptiApi& api, EventOutput& output, const CaptureOptions& options)
+    : api_(api), options_(options), converter_(api_, output) {}
+
+Capture::~Capture() {
+  BufferPool* mine = &pool_;
+  pool_in_use.compare_exchange_strong(mine, nullptr);
+}
+
+std::string Capture::prepare() {
+  if (api_.get_version != nullptr) api_.get_version(&version_);
+  if (version_ < cupti::kOldestVersion) return "this CUPTI (API " + std::to_string(version_) + ") is older than 11.8";
+  requests_may_be_refused.store(version_ >= cupti::kMayRefuseBuffers);
+  pool_in_use.store(&pool_, std::memory_order_release);
+  register_clock();
+  const int refused = api_.register_callbacks(buffer_requested, buffer_completed);
+  if (refused != cupti::kSuccess) return "CUPTI takes no buffers: " + api_.text_of(refused);
+  converter_.names().load(api_);
+  converter_.threads().also_ask(&seen_threads);
+  converter_.threads().learn_from_this_thread();
+  return {};
+}
+
+// Once per process: registered anew, the first times of every recording are wrong. Only what another client has put in
+// its place is replaced.
+void Capture::register_clock() {
+  const bool ours = api_.register_timestamps != nullptr && api_.register_timestamps(our_time) == cupti::kSuccess;
+  converter_.clock().use_ticks(ours);
+  converter_.clock().add(take_anchor());
+}
+
+void Capture::enable_calls(bool runtime) {
+  const std::uint32_t kind = runtime ? cupti::kRuntimeKind : cupti::kDriverKind;
+  const auto one = runtime ? api_.enable_runtime_api : api_.enable_driver_api;
+  const std::vector<std::uint32_t> wanted = converter_.names().wanted(runtime);
+  std::vector<std::uint32_t>& on = calls_[runtime ? 1 : 0];
+  on.clear();
+  if (one != nullptr) {
+    for (const std::uint32_t id : wanted) {
+      if (one(id, 1) == cupti::kSuccess) on.push_back(id);
+    }
+  }
+  if (on.empty() && api_.enable(kind) == cupti::kSuccess) kinds_.push_back(kind);
+}
+
+bool Capture::turn_on(std::int64_t now_ns) {
+  if (!pool_.make(options_.buffers, options_.buffer_bytes)) {
+    refusal_ = "there is no memory for CUPTI's buffers";
+    return false;
+  }
+  // The tie between a device and a context is known before the work in it.
+  std::vector<std::uint32_t> wanted = {cupti::kDeviceKind, cupti::kContextKind, cupti::kStreamKind,
+                                       cupti::kOverheadKind};
+  if (options_.external) wanted.push_back(cupti::kExternalCorrelationKind);
+  if (options_.memory) wanted.push_back(cupti::kMemoryKind);
+  for (const std::uint32_t kind : {cupti::kCudaEventKind, cupti::kSynchronizationKind, cupti::kMemsetKind,
+                                   cupti::kMemcpyKind, cupti::kPeerCopyKind}) {
+    wanted.push_back(kind);
+  }
+  if (options_.whole_graphs) wanted.push_back(cupti::kGraphTraceKind);
+  const int refused = api_.enable(cupti::kConcurrentKernelKind);
+  if (refused != cupti::kSuccess) {
+    refusal_ = "CUPTI does not record kernels: " + api_.text_of(refused);
+    return false;
+  }
+  kinds_.push_back(cupti::kConcurrentKernelKind);
+  for (const std::uint32_t kind : wanted) {
+    if (api_.enable(kind) == cupti::kSuccess) kinds_.push_back(kind);
+  }
+  enable_calls(false);
+  enable_calls(true);
+  on_since_ = ticks();
+  converter_.clock().add(take_anchor());
+  last_flush_ns_ = now_ns;
+  waiting_for_ = 0;
+  settled_until_.store(on_since_, std::memory_order_release);
+  state_.store(State::kOn, std::memory_order_release);
+  return true;
+}
+
+// In the order in which it was switched on: calls go last, so that nothing begins that is not awaited.
+void Capture::turn_off() {
+  for (const bool runtime : {false, true}) {
+    const auto one = runtime ? api_.enable_runtime_api : api_.enable_driver_api;
+    for (const std::uint32_t id : calls_[runtime ? 1 : 0]) one(id, 0);
+    calls_[runtime ? 1 : 0].clear();
+  }
+  for (auto kind = kinds_.rbegin(); kind != kinds_.rend(); ++kind) api_.disable(*kind);
+  kinds_.clear();
+}
+
+// `flushed`: what was held back for the call around it has been waited for long enough.
+void Capture::take_records(std::int64_t now_ns, bool flushed, bool last) {
+  const std::vector<BufferPool::Filled> filled = pool_.take_completed();
+  if (filled.empty() && !flushed) return;
+  converter_.clock().add(take_anchor());
+  const Ticks slack = slack_in_ticks();
+  converter_.begin_round(on_since_ > slack ? on_since_ - slack : 1, ticks() + slack, now_ns);
+  if (!options_.dump_folder.empty()) {
+    if (recording_ == nullptr) recording_ = std::make_unique<RecordingFile>(options_.dump_folder, version_);
+    for (const BufferPool::Filled& buffer : filled) recording_->append(api_, buffer);
+  }
+  converter_.convert(filled);
+  for (const BufferPool::Filled& buffer : filled) pool_.recycle(buffer.data);
+  converter_.end_round(last);
+  std::size_t dropped = 0;
+  if (api_.dropped_records != nullptr && api_.dropped_records(nullptr, 0, &dropped) == cupti::kSuccess) {
+    converter_.losses().by_cupti += dropped;
+  }
+}
+
+void Capture::round(std::uint32_t flag, std::int64_t now_ns, bool last) {
+  const Ticks before = ticks();
+  if (api_.flush_all(flag) != cupti::kSuccess) ++converter_.losses().flushes;
+  take_records(now_ns, true, last);
+  last_flush_ns_ = now_ns;
+  if (converter_.launches().take_progress()) last_progress_ns_ = now_ns;
+  const Ticks missing = std::min(converter_.launches().oldest_outstanding(), converter_.oldest_held());
+  settled_until_.store(std::min(before, missing), std::memory_order_release);
+}
+
+void Capture::drain(const Wishes& wishes, std::int64_t now_ns) {
+  round(0, now_ns, false);
+  const bool all_here = settled_until() >= drain_until_;
+  const bool tired = now_ns - waiting_since_ns_ >= kPatience_ns ||
+                     (wishes.finish && now_ns - std::max(last_progress_ns_, waiting_since_ns_) >= kExitPatience_ns);
+  if (!all_here && !tired && !(wishes.finish && wishes.abrupt)) return;
+  turn_off();
+  round(wishes.finish || !all_here ? cupti::kFlushForced : 0, now_ns, true);
+  converter_.losses().launches += converter_.launches().give_up_before(drain_until_);
+  converter_.launches().clear();
+  settled_until_.store(kEverything, std::memory_order_release);
+  state_.store(State::kOff, std::memory_order_release);
+}
+
+// Every buffer of ours that CUPTI still has would go to the other client, which may free it.
+void Capture::hand_over(std::int64_t now_ns) {
+  if (state() == State::kOn || state() == State::kDraining) {
+    turn_off();
+    round(cupti::kFlushForced, now_ns, true);
+    converter_.losses().launches += converter_.launches().give_up_before(kEverything);
+    converter_.launches().clear();
+  }
+  pool_.write_off_outstanding();
+  settled_until_.store(kEverything, std::memory_order_release);
+  state_.store(State::kYielded, std::memory_order_release);
+}
+
+void Capture::take_back(const Wishes& wishes) {
+  if (wishes.clock_replaced) register_clock();
+  pool_.take_completed();
+  api_.register_callbacks(buffer_requested, buffer_completed);
+  state_.store(State::kOff, std::memory_order_release);
+}
+
+std::int64_t Capture::serve(const Wishes& wishes, std::int64_t now_ns) {
+  if (state() == State::kFinished) return -1;
+  if (wishes.yield && state() != State::kYielded) hand_over(now_ns);
+  if (!wishes.yield && state() == State::kYielded) take_back(wishes);
+  const bool on = wishes.on && !wishes.finish;
+  if (!on) refused_.store(false, std::memory_order_relaxed);
+  if (on && state() == State::kOff && !refused()) refused_.store(!turn_on(now_ns), std::memory_order_release);
+  if (on && state() == State::kDraining) state_.store(State::kOn, std::memory_order_release);
+  if (!on && state() == State::kOn) {
+    drain_until_ = wishes.off_at;
+    waiting_since_ns_ = last_progress_ns_ = now_ns;
+    state_.store(State::kDraining, std::memory_order_release);
+  }
+  if (state() == State::kDraining) drain(wishes, now_ns);
+  if (state() == State::kOn) {
+    const bool waited_for = wishes.settle_before > settled_until();
+    if (waited_for && waiting_for_ != wishes.settle_before) {
+      waiting_for_ = wishes.settle_before;
+      waiting_since_ns_ = now_ns;
+    }
+    if (now_ns - last_flush_ns_ >= (waited_for ? pause(now_ns) : kFlushEvery_ns)) {
+      round(0, now_ns, false);
+    } else {
+      take_records(now_ns, false, false);
+    }
+    if (waited_for && now_ns - waiting_since_ns_ >= kPatience_ns && wishes.settle_before > settled_until()) {
+      converter_.losses().launches += converter_.launches().give_up_before(wishes.settle_before);
+      settled_until_.store(wishes.settle_before, std::memory_order_release);
+    }
+    return wishes.settle_before > settled_until() ? pause(now_ns) : kFlushEvery_ns;
+  }
+  if (wishes.finish && state() != State::kDraining) {
+    settled_until_.store(kEverything, std::memory_order_release);
+    state_.store(State::kFinished, std::memory_order_release);
+  }
+  return state() == State::kDraining ? pause(now_ns) : -1;
+}
+
+// The longer it takes, the less often it is asked: asking costs the job something.
+std::int64_t Capture::pause(std::int64_t now_ns) const {
+  return std::clamp((now_ns - waiting_since_ns_) / 4, kLookEvery_ns, kFlushEvery_ns / 4);
+}
+
+bool Capture::take_trouble() {
+  const BufferPool::Counts counts = pool_.counts();
+  const std::uint64_t now = counts.refused + counts.reserved + converter_.losses().by_cupti;
+  const bool more = now != troubles_seen_;
+  troubles_seen_ = now;
+  return more;
+}
+
+}  // namespace profshim::device

@@ -1,0 +1,108 @@
+// One CUPTI and what is done with it: on, off, flush, wait for device work, make room for another client. Everything
+// but the two callbacks of CUPTI runs on one thread at a time: the device thread, or the thread inside cuInit before
+// that one starts. Has no thread and no clock of its own, so that tests drive it.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "buffer_pool.h"
+#include "converter.h"
+#include "cupti_api.h"
+#include "recording.h"
+
+namespace profshim::device {
+
+struct CaptureOptions {
+  std::size_t buffers = 16;
+  std::size_t buffer_bytes = 1 << 20;
+  bool whole_graphs = false;  // one record per graph launch instead of one per node
+  bool memory = false;        // allocations and releases
+  bool external = false;      // operations are pushed around launches
+  std::string dump_folder;    // where the buffers are kept as they come; "" = nowhere
+};
+
+/// What the rest of the process wants now.
+struct Wishes {
+  bool on = false;
+  Ticks off_at = 0;             // without `on`: what was launched before is still wanted
+  Ticks settle_before = 0;      // somebody waits for all that was launched before
+  bool yield = false;           // another client has CUPTI
+  bool clock_replaced = false;  // by its own timestamp callback
+  bool finish = false;          // the process ends
+  bool abrupt = false;          // without waiting for what still runs
+};
+
+/// Called whenever CUPTI has given a buffer back, on its thread; null = nobody.
+void call_when_completed(void (*function)());
+
+class Capture {
+ public:
+  enum class State : std::uint8_t { kOff, kOn, kDraining, kYielded, kFinished };
+
+  static constexpr std::int64_t kFlushEvery_ns = 1'000'000'000;
+  static constexpr std::int64_t kLookEvery_ns = 5'000'000;         // while somebody waits
+  static constexpr std::int64_t kPatience_ns = 10'000'000'000;     // for device work that does not come
+  static constexpr std::int64_t kExitPatience_ns = 2'000'000'000;  // likewise when nothing comes at all at the end
+  static constexpr Ticks kEverything = ~Ticks{0};
+
+  Capture(const CuptiApi& api, EventOutput& output, const CaptureOptions& options);
+  ~Capture();
+
+  /// Registers clock and callbacks. A sentence when this CUPTI cannot be used, else "".
+  std::string prepare();
+  /// Makes one more buffer, of those that are not there yet; false when all are. Device thread.
+  bool make_one_buffer() { return pool_.make(options_.buffers, options_.buffer_bytes) && pool_.make_more(); }
+  std::uint32_t version() const { return version_; }
+
+  /// Does what the wishes ask for, as far as it can be done now; when to come again at the latest, in nanoseconds from
+  /// now; -1 = when the wishes change.
+  std::int64_t serve(const Wishes& wishes, std::int64_t now_ns);
+
+  State state() const { return state_.load(std::memory_order_acquire); }
+  /// Everything launched before this has been delivered or given up. Any thread.
+  Ticks settled_until() const { return settled_until_.load(std::memory_order_acquire); }
+  /// Buffers ran out or CUPTI dropped records since the last call.
+  bool take_trouble();
+  /// CUPTI would not record when it was last switched on. Any thread.
+  bool refused() const { return refused_.load(std::memory_order_acquire); }
+  /// Why.
+  const std::string& refusal() const { return refusal_; }
+
+  Converter& converter() { return converter_; }
+  BufferPool& pool() { return pool_; }
+
+ private:
+  bool turn_on(std::int64_t now_ns);
+  void turn_off();
+  void enable_calls(bool runtime);
+  void take_records(std::int64_t now_ns, bool flushed, bool last);
+  void round(std::uint32_t flag, std::int64_t now_ns, bool last);
+  std::int64_t pause(std::int64_t now_ns) const;
+  void drain(const Wishes& wishes, std::int64_t now_ns);
+  void hand_over(std::int64_t now_ns);
+  void take_back(const Wishes& wishes);
+  void register_clock();
+
+  const CuptiApi api_;
+  const CaptureOptions options_;
+  Converter converter_;
+  BufferPool pool_;
+  std::unique_ptr<RecordingFile> recording_;
+  std::uint32_t version_ = 0;
+  std::atomic<State> state_{State::kOff};
+  std::atomic<Ticks> settled_until_{kEverything};
+  std::vector<std::uint32_t> kinds_;     // that are on
+  std::vector<std::uint32_t> calls_[2];  // of the driver, of the runtime API, where on one by one
+  std::atomic<bool> refused_{false};
+  std::string refusal_;
+  Ticks on_since_ = 0, drain_until_ = 0;
+  std::int64_t last_flush_ns_ = 0, waiting_since_ns_ = 0, last_progress_ns_ = 0;
+  Ticks waiting_for_ = 0;
+  std::uint64_t troubles_seen_ = 0;
+};
+
+}  // namespace profshim::device

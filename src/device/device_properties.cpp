@@ -1,0 +1,42 @@
+// deviceProperties of a trace, from CUPTI's record of a device.
+#include "converter.h"
+#include "profshim/trace.h"
+
+namespace profshim::device {
+namespace {
+
+constexpr int kSharedMemoryPerBlockOptin = 97;  // CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN
+
+// What the driver says; where it cannot be asked, what its architectures have in common: from compute capability 8 on,
+// a kilobyte of each multiprocessor's shared memory is the system's.
+std::int64_t shared_memory_optin(const cupti::DeviceRecord& r) {
+  const int asked = device_attribute(kSharedMemoryPerBlockOptin, static_cast<int>(r.id));
+  if (asked > 0) return asked;
+  if (r.major < 7) return r.shared_per_block;
+  return std::int64_t{r.shared_per_multiprocessor} - (r.major >= 8 ? 1024 : 0);
+}
+
+}  // namespace
+
+std::string device_properties(const cupti::DeviceRecord& r) {
+  std::string json = "\"id\": " + std::to_string(r.id);
+  json += ", \"name\": " + json_string(r.name != nullptr ? r.name : "");
+  const auto add = [&json](const char* key, std::int64_t value) {
+    json += ", \"" + std::string(key) + "\": " + std::to_string(value);
+  };
+  add("totalGlobalMem", static_cast<std::int64_t>(r.memory_bytes));
+  add("computeMajor", r.major);
+  add("computeMinor", r.minor);
+  add("maxThreadsPerBlock", r.threads_per_block);
+  add("maxThreadsPerMultiprocessor", std::int64_t{r.warps_per_multiprocessor} * r.threads_per_warp);
+  add("regsPerBlock", r.registers_per_block);
+  add("warpSize", r.threads_per_warp);
+  add("sharedMemPerBlock", r.shared_per_block);
+  add("numSms", r.multiprocessors);
+  add("regsPerMultiprocessor", r.registers_per_multiprocessor);
+  add("sharedMemPerBlockOptin", shared_memory_optin(r));
+  add("sharedMemPerMultiprocessor", r.shared_per_multiprocessor);
+  return json;
+}
+
+}  // namespace profshim::device

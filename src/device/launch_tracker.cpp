@@ -1,0 +1,161 @@
+#include "launch_tracker.h"
+
+#include <algorithm>
+
+namespace profshim::device {
+namespace {
+constexpr std::int64_t kGrace_ns = 300'000'000;         // for what may have no work, or more nodes
+constexpr std::int64_t kSweepEvery_ns = 5'000'000'000;  // what is half known and stays so is forgotten
+}  // namespace
+
+void LaunchTracker::begin_round(std::int64_t now_ns) {
+  now_ns_ = now_ns;
+  if (now_ns - last_sweep_ns_ < kSweepEvery_ns) return;
+  last_sweep_ns_ = now_ns;
+  std::erase_if(launches_, [this](const auto& entry) {
+    return !outstanding(entry.second) && now_ns_ - entry.second.seen_ns > kSweepEvery_ns;
+  });
+}
+
+LaunchTracker::Launch* LaunchTracker::find(std::uint32_t correlation) {
+  const auto found = launches_.find(correlation);
+  return found == launches_.end() ? nullptr : &found->second;
+}
+
+void LaunchTracker::on_external(std::uint32_t correlation, std::uint32_t external) {
+  if (correlation == 0 || launches_.size() >= kMost) return;
+  Launch& launch = launches_[correlation];
+  launch.external = external;
+  launch.seen_ns = now_ns_;
+}
+
+std::uint32_t LaunchTracker::external_of(std::uint32_t correlation) const {
+  const auto found = launches_.find(correlation);
+  return found == launches_.end() ? 0 : found->second.external;
+}
+
+void LaunchTracker::on_call(std::uint32_t correlation) {
+  const auto found = launches_.find(correlation);
+  if (found != launches_.end() && !found->second.worked && !found->second.launched) launches_.erase(found);
+}
+
+bool LaunchTracker::on_launch(std::uint32_t correlation, Ticks begin, std::uint32_t thread, ApiRole role) {
+  if (correlation == 0 || launches_.size() >= kMost) return true;
+  Launch& launch = launches_[correlation];
+  if (launch.launched) return false;
+  launch.launched = true;
+  launch.begin = begin;
+  launch.thread = thread;
+  launch.seen_ns = now_ns_;
+  const auto capture = capturing_.find(thread);
+  launch.may_be_empty = role == ApiRole::kSyncLaunch || (capture != capturing_.end() && capture->second > 0);
+  forget_if_done(correlation);
+  return true;
+}
+
+void LaunchTracker::tie(std::uint32_t one, std::uint32_t other) {
+  Launch* const a = find(one);
+  Launch* const b = find(other);
+  // One that is gone already has had its work.
+  if (a == nullptr || b == nullptr) {
+    if (a != nullptr) a->worked = true;
+    if (b != nullptr) b->worked = true;
+    forget_if_done(a != nullptr ? one : other);
+    return;
+  }
+  a->tied = other;
+  b->tied = one;
+}
+
+void LaunchTracker::on_begin_capture(std::uint32_t thread) { ++capturing_[thread]; }
+
+void LaunchTracker::on_end_capture(std::uint32_t thread, Ticks begin) {
+  int& depth = capturing_[thread];
+  if (depth > 0) {
+    --depth;
+    return;
+  }
+  // It began before anybody watched.
+  for (auto& [correlation, launch] : launches_) {
+    if (launch.launched && launch.thread == thread && launch.begin < begin) launch.may_be_empty = true;
+  }
+}
+
+void LaunchTracker::on_work(std::uint32_t correlation, std::uint32_t graph) {
+  progress_ = true;
+  if (correlation == 0) return;
+  if (launches_.size() >= kMost && find(correlation) == nullptr) return;
+  Launch& launch = launches_[correlation];
+  launch.worked = true;
+  launch.seen_ns = now_ns_;
+  if (graph != 0) {
+    launch.graph = graph;
+    ++launch.nodes;
+    Graph& known = graphs_[graph];
+    if (launch.nodes == known.nodes) ++known.launches;
+    if (launch.nodes > known.nodes) known = {launch.nodes, 1};
+  }
+  if (launch.tied != 0) {
+    const std::uint32_t other = launch.tied;
+    launch.tied = 0;
+    if (Launch* const twin = find(other); twin != nullptr && !twin->worked) {
+      twin->worked = true;
+      twin->tied = 0;
+      forget_if_done(other);
+    }
+  }
+  forget_if_done(correlation);
+}
+
+// As many nodes as another launch of the same graph, or no news of more for a moment.
+bool LaunchTracker::whole_graph(const Launch& launch) const {
+  const auto known = graphs_.find(launch.graph);
+  if (known == graphs_.end() || launch.nodes < known->second.nodes) return false;
+  return known->second.launches > 1 || now_ns_ - launch.seen_ns > kGrace_ns;
+}
+
+bool LaunchTracker::outstanding(const Launch& launch) const {
+  if (!launch.launched) return false;
+  if (launch.worked) return launch.graph != 0 && !whole_graph(launch);
+  return !launch.may_be_empty || now_ns_ - launch.seen_ns <= kGrace_ns;
+}
+
+// What carries an id of ours, and nodes of a graph, may have more work to come that wants to know: swept later.
+void LaunchTracker::forget_if_done(std::uint32_t correlation) {
+  const auto found = launches_.find(correlation);
+  if (found == launches_.end()) return;
+  const Launch& launch = found->second;
+  if (launch.launched && launch.worked && launch.external == 0 && launch.graph == 0) launches_.erase(found);
+}
+
+Ticks LaunchTracker::oldest_outstanding() const {
+  Ticks oldest = kNothing;
+  for (const auto& [correlation, launch] : launches_) {
+    if (outstanding(launch)) oldest = std::min(oldest, launch.begin);
+  }
+  return oldest;
+}
+
+std::uint64_t LaunchTracker::give_up_before(Ticks end) {
+  std::uint64_t lost = 0;
+  std::erase_if(launches_, [&](const auto& entry) {
+    const Launch& launch = entry.second;
+    if (!outstanding(launch) || launch.begin >= end) return false;
+    if (!launch.may_be_empty) ++lost;
+    return true;
+  });
+  return lost;
+}
+
+bool LaunchTracker::take_progress() {
+  const bool any = progress_;
+  progress_ = false;
+  return any;
+}
+
+void LaunchTracker::clear() {
+  launches_.clear();
+  capturing_.clear();
+}
+
+}  // namespace profshim::device

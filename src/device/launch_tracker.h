@@ -1,0 +1,75 @@
+// Which launches have not brought their device work yet: what a window waits for. Device thread only.
+#pragma once
+
+#include <cstdint>
+#include <unordered_map>
+
+#include "api_names.h"
+#include "profshim/base.h"
+
+namespace profshim::device {
+
+class LaunchTracker {
+ public:
+  /// A new round of records begins, `now_ns` by CLOCK_MONOTONIC: ages count from here.
+  void begin_round(std::int64_t now_ns);
+
+  /// CUPTI ties an id of ours to a call. Before the call and its work, where the order allows it.
+  void on_external(std::uint32_t correlation, std::uint32_t external);
+  /// The id tied to a call, or 0.
+  std::uint32_t external_of(std::uint32_t correlation) const;
+
+  /// A call of the API that is no launch: nothing to wait for.
+  void on_call(std::uint32_t correlation);
+  /// A launch that succeeded. False when this correlation has been launched already.
+  bool on_launch(std::uint32_t correlation, Ticks begin, std::uint32_t thread, ApiRole role);
+  /// Two correlations of one launch (the runtime's, and the driver's inside it): work of either will do.
+  void tie(std::uint32_t one, std::uint32_t other);
+  void on_begin_capture(std::uint32_t thread);
+  void on_end_capture(std::uint32_t thread, Ticks begin);
+
+  /// A piece of device work. `graph`: 0, or the graph it is a node of.
+  void on_work(std::uint32_t correlation, std::uint32_t graph);
+
+  /// When the oldest launch began whose work is still to come; kNothing when there is none. Launches that may have no
+  /// device work at all (inside a capture, a copy between host buffers) are waited for a moment only.
+  static constexpr Ticks kNothing = ~Ticks{0};
+  Ticks oldest_outstanding() const;
+  /// Gives up all that was launched before `end`; how many that were. Those that may have no work are not counted.
+  std::uint64_t give_up_before(Ticks end);
+  /// Something has arrived since the last call.
+  bool take_progress();
+  void clear();
+  std::size_t size() const { return launches_.size(); }
+
+ private:
+  struct Launch {
+    Ticks begin = 0;
+    std::int64_t seen_ns = 0;  // of the last news
+    std::uint32_t external = 0;
+    std::uint32_t thread = 0;
+    std::uint32_t tied = 0;
+    std::uint32_t graph = 0;
+    std::uint32_t nodes = 0;
+    bool launched = false;
+    bool worked = false;
+    bool may_be_empty = false;
+  };
+  struct Graph {
+    std::uint32_t nodes = 0;     // the most that one launch has shown
+    std::uint32_t launches = 0;  // that have shown so many
+  };
+  bool outstanding(const Launch& launch) const;
+  bool whole_graph(const Launch& launch) const;
+  void forget_if_done(std::uint32_t correlation);
+  Launch* find(std::uint32_t correlation);
+
+  static constexpr std::size_t kMost = 1 << 20;  // beyond: not waited for
+  std::unordered_map<std::uint32_t, Launch> launches_;
+  std::unordered_map<std::uint32_t, Graph> graphs_;
+  std::unordered_map<std::uint32_t, int> capturing_;  // by thread
+  std::int64_t now_ns_ = 0, last_sweep_ns_ = 0;
+  bool progress_ = false;
+};
+
+}  // namespace profshim::device

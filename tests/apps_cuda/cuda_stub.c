@@ -1,0 +1,19 @@
+/* A libcudart and libcuda in one: every function of hooks/cuda.def, each doing nothing and counting its calls. Loaded
+   with dlopen(RTLD_LOCAL), as Python loads the real one. */
+static long calls;
+
+long stub_calls(void) { return calls; }
+
+#define HOOK(name, ...) \
+  int name() { return ++calls, 0; }
+#include "profshim/hooks/cuda.def"
+
+/* What the names of kernels come from. */
+int cuFuncGetName(const char** name, const void* function) {
+  *name = "_Z9by_driverPf";
+  return function == 0;
+}
+int cuKernelGetName(const char** name, const void* kernel) {
+  *name = "_Z9by_kernelPf";
+  return kernel == 0;
+}

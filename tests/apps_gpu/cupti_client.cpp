@@ -1,0 +1,63 @@
+// cupti_client [kernels]: a program with a CUPTI client of its own, as torch.profiler is one: a third of the kernels
+// before its session, a third in it, a third after it. Prints what its session got, which nobody may take from it.
+#include <atomic>
+#include <cstdint>
+
+#include "cuda_api.h"
+
+extern "C" {
+int cuptiSubscribe(void**, void (*)(void*, std::uint32_t, std::uint32_t, const void*), void*);
+int cuptiUnsubscribe(void*);
+int cuptiEnableCallback(std::uint32_t, void*, std::uint32_t, std::uint32_t);
+int cuptiActivityRegisterCallbacks(void (*)(std::uint8_t**, std::size_t*, std::size_t*),
+                                   void (*)(void*, std::uint32_t, std::uint8_t*, std::size_t, std::size_t));
+int cuptiActivityEnable(std::uint32_t);
+int cuptiActivityDisable(std::uint32_t);
+int cuptiActivityFlushAll(std::uint32_t);
+int cuptiActivityGetNextRecord(std::uint8_t*, std::size_t, std::uint8_t**);
+}
+
+KERNEL(client_kernel)
+
+static std::atomic<long> kernel_records{0}, call_records{0}, callbacks{0};
+
+static void request(std::uint8_t** buffer, std::size_t* size, std::size_t* maximum) {
+  *size = 1 << 16;
+  *buffer = static_cast<std::uint8_t*>(std::aligned_alloc(8, *size));
+  *maximum = 0;
+}
+static void complete(void*, std::uint32_t, std::uint8_t* buffer, std::size_t, std::size_t valid) {
+  std::uint8_t* record = nullptr;
+  while (cuptiActivityGetNextRecord(buffer, valid, &record) == 0) {
+    const std::uint32_t kind = *reinterpret_cast<std::uint32_t*>(record);
+    kernel_records += kind == 10;
+    call_records += kind == 5;
+  }
+  std::free(buffer);
+}
+
+int main(int count, char** arguments) {
+  const int kernels = count > 1 ? std::atoi(arguments[1]) : 300;
+  const auto run = [kernels] {
+    for (int i = 0; i < kernels / 3; ++i) LAUNCH(client_kernel, 1, 32, nullptr);
+    check(cudaDeviceSynchronize());
+  };
+  run();
+  void* subscriber = nullptr;
+  const int subscribed = cuptiSubscribe(
+      &subscriber, [](void*, std::uint32_t, std::uint32_t, const void*) { ++callbacks; }, nullptr);
+  int errors = subscribed != 0;
+  if (subscribed == 0) errors += cuptiEnableCallback(1, subscriber, 2, 211) != 0;  // cudaLaunchKernel
+  errors += cuptiActivityRegisterCallbacks(request, complete) != 0;
+  errors += cuptiActivityEnable(10) != 0;
+  errors += cuptiActivityEnable(5) != 0;
+  run();
+  errors += cuptiActivityDisable(10) != 0;
+  errors += cuptiActivityDisable(5) != 0;
+  errors += cuptiActivityFlushAll(0) != 0;
+  if (subscribed == 0) errors += cuptiUnsubscribe(subscriber) != 0;
+  run();
+  std::printf("subscribe %d\nerrors %d\nkernels %d\nsession_kernels %ld\nsession_calls %ld\nsession_callbacks %ld\n",
+              subscribed, errors, kernels / 3 * 3, kernel_records.load(), call_records.load(), callbacks.load());
+  return 0;
+}

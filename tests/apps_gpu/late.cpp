@@ -1,0 +1,24 @@
+// late [steps]: steps (NVTX ranges "step") of five launches each that never wait: the device is far behind the program.
+#include "cuda_api.h"
+
+#if __has_include(<nvtx3/nvToolsExt.h>)
+#include <nvtx3/nvToolsExt.h>
+#else
+static int nvtxRangePushA(const char*) { return 0; }
+static int nvtxRangePop() { return 0; }
+#endif
+
+KERNEL(slow_kernel)
+
+int main(int count, char** arguments) {
+  const int steps = count > 1 ? std::atoi(arguments[1]) : 20;
+  check(cudaFree(nullptr));  // CUDA is up before the first step
+  for (int step = 0; step < steps; ++step) {
+    nvtxRangePushA("step");
+    for (int i = 0; i < 5; ++i) LAUNCH(slow_kernel, static_cast<unsigned>(step + 1), 32, nullptr);
+    nvtxRangePop();
+  }
+  check(cudaDeviceSynchronize());
+  std::printf("kernels %d\nsteps %d\n", 5 * steps, steps);
+  return 0;
+}

@@ -1,0 +1,32 @@
+# CUDA programs: built by g++ against the fakes, for every machine; and by nvcc where it is installed, as users' programs
+# are (build/tests/apps_gpu/nvcc).
+
+GPU_APPS      := $(basename $(notdir $(wildcard tests/apps_gpu/*.cpp)))
+FAKE_CUDA     := $(BUILD)/tests/fakes/cuda13
+GPU_APP_PATHS := $(addprefix $(BUILD)/tests/apps_gpu/,$(GPU_APPS))
+NVCC          := $(firstword $(wildcard $(CUDA_HOME)/bin/nvcc) $(shell command -v nvcc 2>/dev/null))
+NVCC_APPS     := $(if $(NVCC),$(addprefix $(BUILD)/tests/apps_gpu/nvcc/,$(filter-out driver_api nccl_groups cupti_client \
+                   $(if $(wildcard $(CUDA_HOME)/include/nccl.h),,ddp),$(GPU_APPS))))
+demo-programs: $(filter %/ddp,$(NVCC_APPS))
+TEST_APPS     += $(GPU_APP_PATHS) $(NVCC_APPS)
+
+# What a program is linked against: the runtime, unless said here.
+GPU_APP_LIBS_driver_api   := libcuda.so.1
+GPU_APP_LIBS_cupti_client := libcudart.so.13 libcupti.so.13
+GPU_APP_LIBS_ddp          := libcudart.so.13 libnccl.so.2
+GPU_APP_LIBS_nccl_groups  := libcudart.so.13 libnccl.so.2
+gpu_app_libs = $(addprefix $(FAKE_CUDA)/,$(or $(GPU_APP_LIBS_$(1)),libcudart.so.13))
+
+define gpu_app_rule
+$(BUILD)/tests/apps_gpu/$(1): tests/apps_gpu/$(1).cpp $(wildcard tests/apps_gpu/*.h) $(call gpu_app_libs,$(1))
+	@mkdir -p $$(@D)
+	@$$(if $$(V),,echo "  CXX    $$@")
+	$$(Q)$$(CXX) -std=c++20 -O1 -g -Wall -Wextra $$(if $$(NVTX_INCLUDE),-isystem $$(NVTX_INCLUDE)) $$< -o $$@ \
+	  -Wl,--allow-shlib-undefined $(call gpu_app_libs,$(1)) -pthread -ldl
+endef
+$(foreach app,$(GPU_APPS),$(eval $(call gpu_app_rule,$(app))))
+
+$(BUILD)/tests/apps_gpu/nvcc/%: tests/apps_gpu/%.cpp $(wildcard tests/apps_gpu/*.h)
+	@mkdir -p $(@D)
+	@$(if $(V),,echo "  NVCC   $@")
+	$(Q)$(NVCC) -std=c++17 -O1 -x cu -cudart shared -Wno-deprecated-gpu-targets $< -o $@ $(if $(filter ddp,$*),-lnccl)

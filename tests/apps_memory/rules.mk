@@ -1,0 +1,13 @@
+# A program that measures its own memory, built with each MPI that is installed.
+
+MEMORY_APPS := $(foreach m,$(if $(wildcard /usr/bin/mpicc.openmpi),openmpi) $(if $(wildcard /usr/bin/mpicc.mpich),mpich), \
+               $(BUILD)/tests/apps_memory/$(m)/memory_use)
+TEST_APPS   += $(MEMORY_APPS)
+
+define memory_rule
+$(BUILD)/tests/apps_memory/$(1)/%: tests/apps_memory/%.c
+	@mkdir -p $$(@D)
+	@$$(if $$(V),,echo "  MPICC  $$< ($(1))")
+	$$(Q)mpicc.$(1) -std=c11 -D_GNU_SOURCE -O1 -g -Wall -Wextra $$< -o $$@ -pthread
+endef
+$(foreach m,openmpi mpich,$(eval $(call memory_rule,$(m))))

@@ -1,0 +1,8 @@
+# Traces of four ranks with a GPU each, from spools that no GPU filled: what the readers are measured against.
+TRACE_APP := $(OUT)/tests/apps_trace/gpu_ranks
+TEST_APPS += $(TRACE_APP)
+
+$(TRACE_APP): $(call objects,tests/apps_trace/gpu_ranks.cpp $(LIB_SOURCES))
+	@mkdir -p $(@D)
+	@$(if $(V),,echo "  LINK   $@")
+	$(Q)$(CXX) $(SAN_LINK) $(LDFLAGS) -o $@ $^ -l:libz.a -ldl -pthread

@@ -1,0 +1,924 @@
+// libcupti of the fakes: the Activity API and the part of the Callback API that the library and other profilers use,
+// fed by the simulator of fake_device.h. Built as libcupti.so.11.8, .12 (12.4) and .13 (13.0): FAKE_CUPTI_VERSION is
+// what cuptiGetVersion says (18, 22, 130001) and decides the record layouts and which functions there are.
+//
+// As in the real one: records of calls go into one buffer per thread (13.0) or one for all, those of the device into
+// another; a worker thread hands over full buffers; cuptiActivityFlushAll hands over partial ones on its caller's
+// thread; one subscriber per process; a driver call inside a runtime call has its correlation; a buffer request
+// answered with NULL crashes before 12.9 and drops the record after.
+//
+// Environment (faults: every Nth device record; 0 = never):
+//   FAKE_CUPTI_DROP=N         is dropped, and counted by cuptiActivityGetNumDroppedRecords
+//   FAKE_CUPTI_ZERO_TIME=N    has no times (0, 0)
+//   FAKE_CUPTI_BACKWARD=N     ends before it begins
+//   FAKE_CUPTI_FAR=N          lies an hour in the past
+//   FAKE_CUPTI_UNKNOWN=N      has a correlation that no call has
+//   FAKE_CUPTI_SHUFFLE=1      device records come in any order
+//   FAKE_CUPTI_LATE_MS=N      device records come so much after the end of the work
+//   FAKE_CUPTI_FAIL=f=r,...   functions whose name contains f return r ("ActivityEnable=15")
+//   FAKE_CUPTI_NO_CLOCK=1     cuptiActivityRegisterTimestampCallback is not supported
+//   FAKE_CUPTI_SUBSCRIBED=1   another subscriber was there before
+//   FAKE_CUPTI_NESTED=0       driver calls inside runtime calls are not reported
+//   FAKE_CUPTI_LOG=file       a line for every call of CUPTI: nanoseconds, function, arguments (%p = process id)
+//   FAKE_CUPTI_STATE=file     what was made, delivered and left on, when the process ends (%p = process id)
+#include <pthread.h>
+#include <sched.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <condition_variable>
+#include <cstdio>
+#include <cstring>
+#include <ctime>
+#include <deque>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <random>
+#include <set>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "fakes/cupti_records.h"
+#include "fakes/environment.h"
+#include "fakes/fake_device.h"
+
+namespace {
+
+using namespace fake::cupti;
+using fake::CallState;
+using fake::number;
+using fake::Work;
+using fake::WorkKind;
+
+constexpr Sizes kSizes = FAKE_CUPTI_VERSION >= 130000 ? kSizes130 : (FAKE_CUPTI_VERSION >= 22 ? kSizes124 : kSizes118);
+
+enum Result : int {
+  kOk = 0,
+  kInvalidParameter = 1,
+  kMaximumReached = 12,
+  kNotCompatible = 14,
+  kNotInitialised = 15,
+  kQueueEmpty = 18,
+  kInvalidKind = 21,
+  kNotSupported = 27,
+  kSeveralSubscribers = 39,
+};
+
+using RequestBuffer = void (*)(std::uint8_t** buffer, std::size_t* size, std::size_t* maximum_records);
+using CompleteBuffer = void (*)(void* context, std::uint32_t stream, std::uint8_t* buffer, std::size_t size,
+                                std::size_t valid_size);
+using Timestamp = std::uint64_t (*)();
+
+struct CallbackData {  // CUpti_CallbackData
+  std::uint32_t site;
+  const char* function_name;
+  const void* parameters;
+  void* return_value;
+  const char* symbol;
+  void* context;
+  std::uint32_t context_id;
+  std::uint64_t* user_data;
+  std::uint32_t correlation;
+};
+using Callback = void (*)(void* user, std::uint32_t domain, std::uint32_t callback_id, const void* data);
+
+struct Subscriber {
+  Callback callback = nullptr;
+  void* user = nullptr;
+};
+
+std::uint64_t realtime() {
+  timespec now;
+  clock_gettime(CLOCK_REALTIME, &now);
+  return static_cast<std::uint64_t>(now.tv_sec) * 1000000000ull + static_cast<std::uint64_t>(now.tv_nsec);
+}
+
+/// A buffer of the client's that is being filled.
+struct Buffer {
+  std::uint8_t* data = nullptr;
+  std::size_t size = 0, used = 0, records = 0, maximum = 0;
+};
+struct Lane {
+  std::mutex lock;
+  Buffer buffer;
+};
+
+struct Counters {
+  std::atomic<std::uint64_t> requested{0}, completed{0}, dropped{0}, records[kKinds] = {};
+};
+
+/// Bits of CallState::wanted.
+enum : std::uint32_t { kWantsApi = 1, kWantsExternal = 2, kWantsCallback = 4 };
+
+class Cupti final : public fake::Observer {
+ public:
+  Cupti() {
+    if (const std::string name = fake::path("FAKE_CUPTI_LOG"); !name.empty()) log_ = std::fopen(name.c_str(), "we");
+    if (number("FAKE_CUPTI_SUBSCRIBED")) subscriber_ = &foreign_;
+  }
+
+  // ---- what the client calls ----
+
+  int start(const char* function) {
+    const std::string fail = fake::text("FAKE_CUPTI_FAIL");
+    const int result = static_cast<int>(fake::lookup(fail, function, kOk));
+    if (result == kOk && !fake::device_or_null()) return kNotInitialised;
+    return result;
+  }
+  void log(const char* function, std::uint64_t first = 0, std::uint64_t second = 0) {
+    if (!log_) return;
+    std::fprintf(log_, "%llu %s %llu %llu\n", static_cast<unsigned long long>(realtime()), function,
+                 static_cast<unsigned long long>(first), static_cast<unsigned long long>(second));
+    std::fflush(log_);
+  }
+
+  int register_callbacks(RequestBuffer request, CompleteBuffer complete) {
+    if (!request || !complete) return kInvalidParameter;
+    request_ = request;
+    complete_ = complete;
+    return kOk;
+  }
+  int register_timestamp(Timestamp timestamp) {
+    if (number("FAKE_CUPTI_NO_CLOCK")) return kNotSupported;
+    // The rate of the client's clock, for the times of the device.
+    clock_anchor_ = timestamp ? timestamp() : 0;
+    realtime_anchor_ = realtime();
+    timestamp_ = timestamp;
+    return kOk;
+  }
+  int enable(std::uint32_t kind, bool on, bool dump) {
+    if (kind == 0 || kind >= kKinds) return kInvalidKind;
+    if (on && !complete_) return kNotInitialised;
+    fake::Device* const device = fake::device_or_null();
+    {
+      const std::lock_guard lock(kinds_lock_);
+      kinds_[kind] = on;
+      if (!on && kind == kRuntime) all_runtime_ = false;
+      if (!on && kind == kDriver) all_driver_ = false;
+      if (on && kind == kRuntime) all_runtime_ = true;
+      if (on && kind == kDriver) all_driver_ = true;
+    }
+    watch();
+    if (on && kind == kDevice) tell_devices(*device);
+    if (dump && kind == kContext) device->tell_of_contexts();
+    if (dump && kind == kStream) device->tell_of_streams();
+    return kOk;
+  }
+  int enable_call(fake::Domain domain, std::uint32_t callback_id, bool on) {
+    if (on && !complete_) return kNotInitialised;
+    {
+      const std::lock_guard lock(kinds_lock_);
+      auto& single = domain == fake::Domain::kRuntime ? single_runtime_ : single_driver_;
+      if (on)
+        single.insert(callback_id);
+      else
+        single.erase(callback_id);
+      kinds_[domain == fake::Domain::kRuntime ? kRuntime : kDriver] =
+          !single.empty() || (domain == fake::Domain::kRuntime ? all_runtime_ : all_driver_);
+    }
+    watch();
+    return kOk;
+  }
+  int subscribe(void** handle, Callback callback, void* user) {
+    if (subscriber_) return FAKE_CUPTI_VERSION >= 18 ? kSeveralSubscribers : kMaximumReached;
+    mine_ = {callback, user};
+    subscriber_ = &mine_;
+    *handle = &mine_;
+    watch();
+    return kOk;
+  }
+  int unsubscribe(void* handle) {
+    if (!handle || handle != subscriber_) return kInvalidParameter;
+    subscriber_ = nullptr;
+    const std::lock_guard lock(kinds_lock_);
+    callbacks_.clear();
+    domains_.clear();
+    return kOk;
+  }
+  int enable_callback(bool on, void* handle, std::uint32_t domain, std::uint32_t callback_id) {
+    if (!handle || handle != subscriber_) return kInvalidParameter;
+    const std::lock_guard lock(kinds_lock_);
+    if (on)
+      callbacks_.insert({domain, callback_id});
+    else
+      callbacks_.erase({domain, callback_id});
+    return kOk;
+  }
+  int enable_domain(bool on, void* handle, std::uint32_t domain) {
+    if (!handle || handle != subscriber_) return kInvalidParameter;
+    const std::lock_guard lock(kinds_lock_);
+    if (on)
+      domains_.insert(domain);
+    else
+      domains_.erase(domain);
+    return kOk;
+  }
+  int push_external(std::uint32_t kind, std::uint64_t id) {
+    external().stacks[kind].push_back(id);
+    return kOk;
+  }
+  int pop_external(std::uint32_t kind, std::uint64_t* last) {
+    auto& stack = external().stacks[kind];
+    if (stack.empty()) return kQueueEmpty;
+    if (last) *last = stack.back();
+    stack.pop_back();
+    return kOk;
+  }
+  int flush(bool forced) {
+    if (!complete_) return kNotInitialised;
+    const std::uint64_t begin = now();
+    take_finished(forced);
+    std::size_t records = 0;
+    std::vector<Buffer> ready;
+    {
+      const std::lock_guard lock(lanes_lock_);
+      for (const auto& lane : lanes_) {
+        const std::lock_guard lane_lock(lane->lock);
+        if (lane->buffer.records == 0) continue;
+        records += lane->buffer.records;
+        ready.push_back(std::exchange(lane->buffer, {}));
+      }
+    }
+    hand_over_full();
+    for (Buffer& buffer : ready) hand_over(buffer);
+    wait_for_worker();
+    if (kinds_[kOverhead] && records > 1) overhead(1u << 16, begin, now(), 0);
+    return kOk;
+  }
+  int finalize() {
+    {
+      const std::lock_guard lock(kinds_lock_);
+      std::fill(std::begin(kinds_), std::end(kinds_), false);
+      single_runtime_.clear();
+      single_driver_.clear();
+    }
+    subscriber_ = nullptr;
+    fake::device_or_null()->set_observer(nullptr);
+    request_ = nullptr;
+    complete_ = nullptr;
+    timestamp_ = nullptr;
+    return kOk;
+  }
+  std::uint64_t dropped() { return counters_.dropped.exchange(0); }
+  void per_thread(bool on) { per_thread_ = on; }
+  void thread_id_type(std::uint32_t type) { system_thread_ids_ = type == 1; }
+  std::uint64_t now() const {
+    const Timestamp timestamp = timestamp_;
+    return timestamp ? timestamp() : realtime();
+  }
+
+  /// What a test wants to know at the end of the process.
+  void write_state() {
+    const std::string name = fake::path("FAKE_CUPTI_STATE");
+    std::FILE* file = name.empty() ? nullptr : std::fopen(name.c_str(), "we");
+    if (!file) return;
+    std::fprintf(file, "requested %llu\ncompleted %llu\n", static_cast<unsigned long long>(counters_.requested.load()),
+                 static_cast<unsigned long long>(counters_.completed.load()));
+    std::fprintf(file, "dropped %llu\n", static_cast<unsigned long long>(all_dropped_.load()));
+    std::fprintf(file, "subscribed %d\n", subscriber_ == &mine_ ? 1 : 0);
+    for (std::uint32_t kind = 0; kind < kKinds; ++kind) {
+      if (kinds_[kind]) std::fprintf(file, "enabled %u\n", kind);
+      if (counters_.records[kind])
+        std::fprintf(file, "records_%u %llu\n", kind, static_cast<unsigned long long>(counters_.records[kind].load()));
+    }
+    std::fclose(file);
+  }
+
+  // ---- what the simulator tells ----
+
+  void enter(CallState& call) override {
+    const bool nested_unwanted = call.outer && !nested_;
+    call.wanted = 0;
+    if (!nested_unwanted && wants_call(*call.info)) call.wanted |= kWantsApi;
+    if (wants_callback(*call.info)) {
+      call.wanted |= kWantsCallback;
+      call_back(call, 0);
+    }
+    if (call.wanted & kWantsApi) call.begin = now();
+  }
+  void exit(CallState& call) override {
+    if (call.wanted & kWantsApi) {
+      const std::uint64_t end = now();
+      if (kinds_[kExternalCorrelation]) {
+        for (const auto& [kind, stack] : external().stacks) {
+          if (stack.empty()) continue;
+          write(thread_lane(),
+                ExternalCorrelation{fake::cupti::kExternalCorrelation, kind, stack.back(), call.correlation, 0});
+        }
+      }
+      Api api{};
+      api.kind = call.info->domain == fake::Domain::kRuntime ? kRuntime : kDriver;
+      api.callback_id = call.info->callback_id;
+      api.start = call.begin;
+      api.end = end;
+      api.process = static_cast<std::uint32_t>(getpid());
+      api.thread =
+          system_thread_ids_ ? static_cast<std::uint32_t>(gettid()) : static_cast<std::uint32_t>(pthread_self());
+      api.correlation = call.correlation;
+      api.result = static_cast<std::uint32_t>(call.result);
+      write(thread_lane(), api);
+    }
+    if (call.wanted & kWantsCallback) call_back(call, 1);
+  }
+  void submitted(Work& work) override {
+    work.anchor = now();
+    work.anchor_realtime = realtime();
+    bool wanted = false;
+    if (kinds_[kGraphTrace] && work.graph != 0) {
+      work.wanted = work.last_of_graph ? static_cast<std::uint32_t>(kGraphTrace) : 0;
+      return;
+    }
+    switch (work.kind) {
+      case WorkKind::kKernel:
+        wanted = kinds_[kConcurrentKernel] || kinds_[kKernel];
+        break;
+      case WorkKind::kCopy:
+        wanted = kinds_[kMemcpy];
+        break;
+      case WorkKind::kPeerCopy:
+        wanted = kinds_[kMemcpy] && kinds_[kMemcpyPeer];
+        break;
+      case WorkKind::kSet:
+        wanted = kinds_[kMemset];
+        break;
+      case WorkKind::kGraph:
+        break;
+    }
+    work.wanted = wanted ? 1 : 0;
+  }
+  void finished(const Work& work) override {
+    // The last node of a graph carries the wish for the whole graph's record.
+    const bool is_graph = work.kind == WorkKind::kGraph;
+    if (work.wanted == 0 || is_graph != (work.wanted == kGraphTrace)) return;
+    const std::lock_guard lock(finished_lock_);
+    finished_.push_back({work.end + late_ns_, work});
+    std::push_heap(finished_.begin(), finished_.end(), later);
+    if (finished_.size() == 1) worker_wake_.notify_one();
+  }
+  void synchronised(fake::SyncKind kind, std::uint32_t correlation, std::uint32_t context, std::uint32_t stream,
+                    std::uint32_t event, std::uint64_t start, std::uint64_t end) override {
+    if (!kinds_[kSynchronization]) return;
+    Synchronization record{};
+    record.kind = kSynchronization;
+    record.type = static_cast<std::uint32_t>(kind);
+    const std::uint64_t at = now(), at_realtime = realtime();
+    record.start = device_time(start, at, at_realtime);
+    record.end = device_time(end, at, at_realtime);
+    record.correlation = correlation;
+    record.context = context;
+    record.stream = stream;
+    record.event = event;
+    write(thread_lane(), record);
+  }
+  void memory(bool allocated, fake::MemoryKind kind, std::uint32_t correlation, const void* address,
+              std::uint64_t bytes) override {
+    if (!kinds_[kMemory2]) return;
+    Memory record{};
+    record.kind = kMemory2;
+    record.operation = allocated ? 1 : 2;
+    record.memory_kind = static_cast<std::uint32_t>(kind);
+    record.correlation = correlation;
+    record.address = reinterpret_cast<std::uint64_t>(address);
+    record.bytes = bytes;
+    record.timestamp = now();
+    record.process = static_cast<std::uint32_t>(getpid());
+    record.context = 1;
+    record.stream = fake::kNoStream;
+    write(thread_lane(), record);
+  }
+  void first_launch(const char*, std::uint32_t correlation) override {
+    if (!kinds_[kOverhead]) return;
+    const std::uint64_t begin = now();
+    overhead(5u << 16, begin, begin + 1, correlation);
+  }
+  void created_context(std::uint32_t device, std::uint32_t context) override {
+    if (!kinds_[kContext]) return;
+    Context record{};
+    record.kind = kContext;
+    record.context = context;
+    record.device = device;
+    record.api = 2;
+    record.null_stream = 7;
+    record.multiprocessors = 132;
+    write(thread_lane(), record);
+  }
+  void created_stream(std::uint32_t context, std::uint32_t stream, std::int32_t priority) override {
+    if (!kinds_[kStream]) return;
+    write(thread_lane(), Stream{kStream, context, stream, static_cast<std::uint32_t>(priority), 2, 0});
+  }
+
+ private:
+  struct Finished {
+    std::uint64_t visible;
+    Work work;
+  };
+  static bool later(const Finished& a, const Finished& b) { return a.visible > b.visible; }
+  struct External {
+    std::map<std::uint32_t, std::vector<std::uint64_t>> stacks;
+  };
+  static External& external() {
+    thread_local External instance;
+    return instance;
+  }
+
+  void watch() {
+    fake::device_or_null()->set_observer(this);
+    if (!worker_started_.exchange(true)) std::thread([this] { work(); }).detach();
+  }
+  bool wants_call(const fake::ApiInfo& info) {
+    const bool runtime = info.domain == fake::Domain::kRuntime;
+    if (!kinds_[runtime ? kRuntime : kDriver]) return false;
+    if (runtime ? all_runtime_ : all_driver_) return true;
+    const std::lock_guard lock(kinds_lock_);
+    return (runtime ? single_runtime_ : single_driver_).count(info.callback_id) != 0;
+  }
+  bool wants_callback(const fake::ApiInfo& info) {
+    if (subscriber_ != &mine_) return false;
+    const std::lock_guard lock(kinds_lock_);
+    const auto domain = static_cast<std::uint32_t>(info.domain);
+    return domains_.count(domain) != 0 || callbacks_.count({domain, info.callback_id}) != 0;
+  }
+  void call_back(CallState& call, std::uint32_t site) {
+    const Subscriber subscriber = mine_;
+    if (!subscriber.callback || subscriber_ != &mine_) return;
+    CallbackData data{};
+    data.site = site;
+    data.function_name = call.info->name;
+    data.parameters = call.parameters;
+    data.return_value = &call.result;
+    data.symbol = call.symbol;
+    data.context_id = 1;
+    data.user_data = &call.user_data;
+    data.correlation = call.correlation;
+    subscriber.callback(subscriber.user, static_cast<std::uint32_t>(call.info->domain), call.info->callback_id, &data);
+  }
+
+  /// A time of the device on the client's clock, counted from a moment that is known on both.
+  std::uint64_t device_time(std::uint64_t time, std::uint64_t at, std::uint64_t at_realtime) const {
+    if (!timestamp_) return time;
+    const auto ticks = static_cast<double>(at - clock_anchor_);
+    const auto ns = static_cast<double>(std::max<std::uint64_t>(at_realtime - realtime_anchor_, 1));
+    const auto distance = static_cast<double>(static_cast<std::int64_t>(time - at_realtime));
+    return at + static_cast<std::uint64_t>(static_cast<std::int64_t>(distance * (ticks / ns)));
+  }
+
+  // ---- buffers ----
+
+  Lane& new_lane() {
+    const std::lock_guard lock(lanes_lock_);
+    return *lanes_.emplace_back(std::make_unique<Lane>());
+  }
+  Lane& thread_lane() {
+    static Lane& shared = new_lane();
+    if (!per_thread_) return shared;
+    thread_local Lane& own = new_lane();
+    return own;
+  }
+  Lane& device_lane() {
+    static Lane& lane = new_lane();
+    return lane;
+  }
+
+  template <typename Record>
+  void write(Lane& lane, const Record& record) {
+    const std::size_t bytes = record_bytes(record.kind, kSizes);
+    const std::lock_guard lock(lane.lock);
+    Buffer& buffer = lane.buffer;
+    if (buffer.data && (buffer.used + bytes > buffer.size || (buffer.maximum && buffer.records == buffer.maximum))) {
+      {
+        const std::lock_guard full_lock(full_lock_);
+        full_.push_back(std::exchange(buffer, {}));
+      }
+      worker_wake_.notify_one();
+    }
+    if (!buffer.data) {
+      const RequestBuffer request = request_;
+      if (!request) return;
+      counters_.requested++;
+      request(&buffer.data, &buffer.size, &buffer.maximum);
+      if ((!buffer.data || buffer.size < bytes) && FAKE_CUPTI_VERSION >= 27) {
+        buffer = {};
+        counters_.dropped++;
+        all_dropped_++;
+        return;
+      }
+    }
+    // What a reader of a newer layout would see behind a record of an older one.
+    std::memset(buffer.data + buffer.used, 0xEE, bytes);
+    std::memcpy(buffer.data + buffer.used, &record, std::min(bytes, sizeof record));
+    buffer.used += bytes;
+    buffer.records++;
+    counters_.records[record.kind]++;
+  }
+
+  void hand_over(const Buffer& buffer) {
+    if (const CompleteBuffer complete = complete_) {
+      counters_.completed++;
+      complete(nullptr, 0, buffer.data, buffer.size, buffer.used);
+    }
+  }
+  /// What the worker has taken is handed over when a flush returns: its caller may let go of CUPTI then.
+  void wait_for_worker() {
+    while (handing_over_) sched_yield();
+  }
+  void hand_over_full() {
+    for (;;) {
+      Buffer buffer;
+      {
+        const std::lock_guard lock(full_lock_);
+        if (full_.empty()) return;
+        buffer = full_.front();
+        full_.pop_front();
+        ++handing_over_;
+      }
+      hand_over(buffer);
+      --handing_over_;
+    }
+  }
+  [[noreturn]] void work() {
+    pthread_setname_np(pthread_self(), "fake-cupti");
+    for (;;) {
+      {
+        std::unique_lock lock(finished_lock_);
+        worker_wake_.wait_for(lock, std::chrono::milliseconds(finished_.empty() ? 100 : 1));
+      }
+      take_finished(false);
+      hand_over_full();
+    }
+  }
+
+  /// Writes the records of the device work that is complete; with `all` also of what is still running, without times.
+  void take_finished(bool all) {
+    const std::lock_guard order(take_lock_);
+    const std::uint64_t time = realtime();
+    std::vector<Finished> taken;
+    {
+      const std::lock_guard lock(finished_lock_);
+      while (!finished_.empty() && (all || finished_.front().visible <= time)) {
+        std::pop_heap(finished_.begin(), finished_.end(), later);
+        taken.push_back(std::move(finished_.back()));
+        finished_.pop_back();
+      }
+    }
+    if (shuffle_) std::shuffle(taken.begin(), taken.end(), random_);
+    for (Finished& one : taken) write_work(one.work, one.work.end <= time);
+  }
+
+  bool fault(std::uint64_t every) const { return every != 0 && device_records_ % every == 0; }
+
+  void write_work(const Work& work, bool complete) {
+    ++device_records_;
+    if (fault(drop_)) {
+      counters_.dropped++;
+      all_dropped_++;
+      return;
+    }
+    std::uint64_t start = complete ? device_time(work.start, work.anchor, work.anchor_realtime) : 0;
+    std::uint64_t end = complete ? device_time(work.end, work.anchor, work.anchor_realtime) : 0;
+    if (fault(zero_time_)) start = end = 0;
+    if (fault(backward_)) std::swap(start, end);
+    if (fault(far_)) {
+      start = device_time(work.start - 3600000000000ull, work.anchor, work.anchor_realtime);
+      end = start + 1000;
+    }
+    const std::uint32_t correlation = fault(unknown_) ? 0x40000000u + work.correlation : work.correlation;
+    switch (work.kind) {
+      case WorkKind::kKernel:
+        return write_kernel(work, start, end, correlation);
+      case WorkKind::kCopy:
+        return write_copy(work, start, end, correlation);
+      case WorkKind::kPeerCopy:
+        return write_peer(work, start, end, correlation);
+      case WorkKind::kSet:
+        return write_set(work, start, end, correlation);
+      case WorkKind::kGraph:
+        return write_graph(work, start, end, correlation);
+    }
+  }
+  void write_kernel(const Work& work, std::uint64_t start, std::uint64_t end, std::uint32_t correlation) {
+    Kernel record{};
+    record.kind = kinds_[kKernel] ? fake::cupti::kKernel : kConcurrentKernel;
+    record.registers_per_thread = 16;
+    record.start = start;
+    record.end = end;
+    record.completed = end;
+    record.device = work.device;
+    record.context = work.context;
+    record.stream = work.stream;
+    const unsigned grid[] = {work.grid.x, work.grid.y, work.grid.z},
+                   block[] = {work.block.x, work.block.y, work.block.z};
+    for (const int i : {0, 1, 2}) {
+      record.grid[i] = static_cast<std::int32_t>(grid[i]);
+      record.block[i] = static_cast<std::int32_t>(block[i]);
+    }
+    record.dynamic_shared = static_cast<std::int32_t>(work.shared_bytes);
+    record.correlation = correlation;
+    record.grid_id = static_cast<std::int64_t>(work.grid_id);
+    record.name = work.name;
+    record.graph_node = work.graph_node;
+    record.graph = work.graph;
+    record.channel = work.stream;
+    record.channel_type = 1;
+    write(device_lane(), record);
+  }
+  void write_copy(const Work& work, std::uint64_t start, std::uint64_t end, std::uint32_t correlation) {
+    Memcpy record{};
+    record.kind = kMemcpy;
+    record.copy_kind = static_cast<std::uint8_t>(work.copy);
+    record.source = static_cast<std::uint8_t>(work.source);
+    record.target = static_cast<std::uint8_t>(work.target);
+    record.flags = work.is_async ? 1 : 0;
+    record.bytes = work.bytes;
+    record.start = start;
+    record.end = end;
+    record.device = work.device;
+    record.context = work.context;
+    record.stream = work.stream;
+    record.correlation = correlation;
+    record.graph_node = work.graph_node;
+    record.graph = work.graph;
+    record.channel_type = 2;
+    record.copy_count = 1;
+    write(device_lane(), record);
+  }
+  void write_peer(const Work& work, std::uint64_t start, std::uint64_t end, std::uint32_t correlation) {
+    MemcpyPeer record{};
+    record.kind = kMemcpyPeer;
+    record.copy_kind = static_cast<std::uint8_t>(work.copy);
+    record.source = static_cast<std::uint8_t>(work.source);
+    record.target = static_cast<std::uint8_t>(work.target);
+    record.flags = work.is_async ? 1 : 0;
+    record.bytes = work.bytes;
+    record.start = start;
+    record.end = end;
+    record.device = work.device;
+    record.context = work.context;
+    record.stream = work.stream;
+    record.from_device = work.from_device;
+    record.from_context = work.from_device + 1;
+    record.to_device = work.to_device;
+    record.to_context = work.to_device + 1;
+    record.correlation = correlation;
+    record.graph_node = work.graph_node;
+    record.graph = work.graph;
+    record.channel_type = 2;
+    write(device_lane(), record);
+  }
+  void write_set(const Work& work, std::uint64_t start, std::uint64_t end, std::uint32_t correlation) {
+    Memset record{};
+    record.kind = kMemset;
+    record.value = work.value;
+    record.bytes = work.bytes;
+    record.start = start;
+    record.end = end;
+    record.device = work.device;
+    record.context = work.context;
+    record.stream = work.stream;
+    record.correlation = correlation;
+    record.flags = work.is_async ? 1 : 0;
+    record.memory_kind = static_cast<std::uint16_t>(work.target);
+    record.graph_node = work.graph_node;
+    record.graph = work.graph;
+    record.channel_type = 1;
+    write(device_lane(), record);
+  }
+  void write_graph(const Work& work, std::uint64_t start, std::uint64_t end, std::uint32_t correlation) {
+    GraphTrace record{};
+    record.kind = kGraphTrace;
+    record.correlation = correlation;
+    record.start = start;
+    record.end = end;
+    record.device = work.device;
+    record.graph = work.graph;
+    record.context = work.context;
+    record.stream = work.stream;
+    record.end_device = work.device;
+    record.end_context = work.context;
+    write(device_lane(), record);
+  }
+  void overhead(std::uint32_t kind, std::uint64_t start, std::uint64_t end, std::uint32_t correlation) {
+    Overhead record{};
+    record.kind = kOverhead;
+    record.overhead_kind = kind;
+    record.object_kind = 2;  // thread
+    record.object[0] = static_cast<std::uint32_t>(getpid());
+    record.object[1] = static_cast<std::uint32_t>(pthread_self());
+    record.start = start;
+    record.end = end;
+    record.correlation = correlation;
+    write(thread_lane(), record);
+  }
+  void tell_devices(fake::Device& device) {
+    for (int i = 0; i < device.device_count(); ++i) {
+      fake::cupti::Device record{};
+      record.kind = fake::cupti::kDevice;
+      record.bandwidth = 3352000000;
+      record.memory_bytes = 80ull << 30;
+      record.l2_bytes = 50u << 20;
+      record.warp = 32;
+      record.clock_khz = 1980000;
+      record.copy_engines = 3;
+      record.multiprocessors = 132;
+      record.warps_per_sm = 64;
+      record.blocks_per_sm = 32;
+      record.shared_per_sm = 228u << 10;
+      record.registers_per_sm = 65536;
+      record.registers_per_block = 65536;
+      record.shared_per_block = 48u << 10;
+      record.threads_per_block = 1024;
+      record.major = 9;
+      record.id = static_cast<std::uint32_t>(i);
+      record.uuid[0] = static_cast<std::uint8_t>(i + 1);
+      record.name = "Fake GPU";
+      record.visible = 1;
+      write(thread_lane(), record);
+    }
+  }
+
+  const std::uint64_t drop_ = number("FAKE_CUPTI_DROP"), zero_time_ = number("FAKE_CUPTI_ZERO_TIME"),
+                      backward_ = number("FAKE_CUPTI_BACKWARD"), far_ = number("FAKE_CUPTI_FAR"),
+                      unknown_ = number("FAKE_CUPTI_UNKNOWN"), late_ns_ = number("FAKE_CUPTI_LATE_MS") * 1000000;
+  const bool shuffle_ = number("FAKE_CUPTI_SHUFFLE") != 0, nested_ = number("FAKE_CUPTI_NESTED", 1) != 0;
+  std::FILE* log_ = nullptr;
+
+  std::atomic<RequestBuffer> request_{nullptr};
+  std::atomic<CompleteBuffer> complete_{nullptr};
+  std::atomic<Timestamp> timestamp_{nullptr};
+  std::uint64_t clock_anchor_ = 0, realtime_anchor_ = 0;
+
+  std::mutex kinds_lock_;
+  std::atomic<bool> kinds_[kKinds] = {};
+  std::atomic<bool> all_runtime_{false}, all_driver_{false};
+  std::set<std::uint32_t> single_runtime_, single_driver_;
+
+  Subscriber mine_, foreign_;
+  std::atomic<Subscriber*> subscriber_{nullptr};
+  std::set<std::pair<std::uint32_t, std::uint32_t>> callbacks_;
+  std::set<std::uint32_t> domains_;
+
+  std::atomic<bool> per_thread_{FAKE_CUPTI_VERSION >= 130000}, system_thread_ids_{false};
+  std::mutex lanes_lock_;
+  std::vector<std::unique_ptr<Lane>> lanes_;
+  std::mutex full_lock_;
+  std::deque<Buffer> full_;
+  std::atomic<int> handing_over_{0};
+
+  std::mutex take_lock_, finished_lock_;
+  std::condition_variable worker_wake_;
+  std::vector<Finished> finished_;  // heap, the first to become visible on top
+  std::uint64_t device_records_ = 0;
+  std::mt19937 random_{1};
+  std::atomic<bool> worker_started_{false};
+
+  Counters counters_;
+  std::atomic<std::uint64_t> all_dropped_{0};
+};
+
+/// Never torn down: threads of the job may launch while it ends.
+Cupti& cupti() {
+  static auto* const instance = new Cupti;
+  return *instance;
+}
+
+__attribute__((destructor)) void at_end() { cupti().write_state(); }
+
+/// For cuptiGetCallbackName. All names, without gaps, as a client expects that asks for one after the other.
+struct CallbackName {
+  std::uint32_t domain, callback_id;
+  const char* name;
+};
+constexpr CallbackName kNames[] = {
+#include "fakes/cupti_names.inc"
+};
+
+}  // namespace
+
+#define EXPORT extern "C" __attribute__((visibility("default")))
+#define START(...)                                  \
+  cupti().log(__func__ __VA_OPT__(, ) __VA_ARGS__); \
+  if (const int failure = cupti().start(__func__); failure != kOk) return failure
+
+EXPORT int cuptiGetVersion(std::uint32_t* version) {
+  *version = FAKE_CUPTI_VERSION;
+  return kOk;
+}
+EXPORT int cuptiGetTimestamp(std::uint64_t* timestamp) {
+  *timestamp = cupti().now();
+  return kOk;
+}
+EXPORT int cuptiGetResultString(int result, const char** text) {
+  *text = result == kOk ? "CUPTI_SUCCESS" : "an error of the fake CUPTI";
+  return kOk;
+}
+EXPORT int cuptiGetErrorMessage(int result, const char** text) { return cuptiGetResultString(result, text); }
+EXPORT int cuptiGetCallbackName(std::uint32_t domain, std::uint32_t callback_id, const char** name) {
+  for (const CallbackName& one : kNames) {
+    if (one.domain != domain || one.callback_id != callback_id) continue;
+    *name = one.name;
+    return kOk;
+  }
+  return kInvalidParameter;
+}
+EXPORT int cuptiActivityRegisterCallbacks(RequestBuffer request, CompleteBuffer complete) {
+  START();
+  return cupti().register_callbacks(request, complete);
+}
+EXPORT int cuptiActivityRegisterTimestampCallback(Timestamp timestamp) {
+  START();
+  return cupti().register_timestamp(timestamp);
+}
+EXPORT int cuptiActivitySetAttribute(std::uint32_t attribute, std::size_t* size, void* value) {
+  START(attribute);
+  if (!size || !value || attribute > 9) return kInvalidParameter;
+  if (attribute == 9) cupti().per_thread(*static_cast<std::uint8_t*>(value) != 0);
+  return kOk;
+}
+EXPORT int cuptiActivityEnable(std::uint32_t kind) {
+  START(kind);
+  return cupti().enable(kind, true, false);
+}
+EXPORT int cuptiActivityEnableAndDump(std::uint32_t kind) {
+  START(kind);
+  return cupti().enable(kind, true, true);
+}
+EXPORT int cuptiActivityDisable(std::uint32_t kind) {
+  START(kind);
+  return cupti().enable(kind, false, false);
+}
+// Absent before 12.5: the version scripts hide them.
+EXPORT int cuptiActivityEnableRuntimeApi(std::uint32_t callback_id, std::uint8_t on) {
+  START(callback_id, on);
+  return cupti().enable_call(fake::Domain::kRuntime, callback_id, on != 0);
+}
+EXPORT int cuptiActivityEnableDriverApi(std::uint32_t callback_id, std::uint8_t on) {
+  START(callback_id, on);
+  return cupti().enable_call(fake::Domain::kDriver, callback_id, on != 0);
+}
+EXPORT int cuptiActivityEnableLatencyTimestamps(std::uint8_t on) {
+  START(on);
+  return kOk;
+}
+EXPORT int cuptiActivityFlushAll(std::uint32_t flag) {
+  START(flag);
+  return cupti().flush((flag & 1) != 0);
+}
+EXPORT int cuptiActivityFlushPeriod(std::uint32_t milliseconds) {
+  START(milliseconds);
+  return kOk;
+}
+EXPORT int cuptiActivityGetNextRecord(std::uint8_t* buffer, std::size_t valid_size, std::uint8_t** record) {
+  std::uint8_t* next = buffer;
+  if (*record) {
+    std::uint32_t kind;
+    std::memcpy(&kind, *record, sizeof kind);
+    next = *record + record_bytes(kind, kSizes);
+  }
+  if (valid_size == 0 || next >= buffer + valid_size) return kMaximumReached;
+  std::uint32_t kind;
+  std::memcpy(&kind, next, sizeof kind);
+  if (record_bytes(kind, kSizes) == 0) return kInvalidKind;
+  *record = next;
+  return kOk;
+}
+EXPORT int cuptiActivityGetNumDroppedRecords(void*, std::uint32_t, std::size_t* dropped) {
+  START();
+  *dropped = cupti().dropped();
+  return kOk;
+}
+EXPORT int cuptiActivityPushExternalCorrelationId(std::uint32_t kind, std::uint64_t id) {
+  if (const int failure = cupti().start(__func__); failure != kOk) return failure;
+  return cupti().push_external(kind, id);
+}
+EXPORT int cuptiActivityPopExternalCorrelationId(std::uint32_t kind, std::uint64_t* last) {
+  if (const int failure = cupti().start(__func__); failure != kOk) return failure;
+  return cupti().pop_external(kind, last);
+}
+EXPORT int cuptiSubscribe(void** subscriber, Callback callback, void* user) {
+  START();
+  return cupti().subscribe(subscriber, callback, user);
+}
+EXPORT int cuptiUnsubscribe(void* subscriber) {
+  START();
+  return cupti().unsubscribe(subscriber);
+}
+EXPORT int cuptiEnableCallback(std::uint32_t on, void* subscriber, std::uint32_t domain, std::uint32_t callback_id) {
+  START(domain, callback_id);
+  return cupti().enable_callback(on != 0, subscriber, domain, callback_id);
+}
+EXPORT int cuptiEnableDomain(std::uint32_t on, void* subscriber, std::uint32_t domain) {
+  START(domain, on);
+  return cupti().enable_domain(on != 0, subscriber, domain);
+}
+EXPORT int cuptiSetThreadIdType(std::uint32_t type) {
+  START(type);
+  cupti().thread_id_type(type);
+  return kOk;
+}
+EXPORT int cuptiFinalize() {
+  START();
+  return cupti().finalize();
+}

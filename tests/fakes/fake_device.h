@@ -1,0 +1,223 @@
+// The GPUs that the fake libcudart, libcuda, libcupti and libnccl share: streams, events, graphs, memory, and a
+// timeline in CLOCK_REALTIME nanoseconds. It lives in the fake libcuda.so.1; the others reach it through device().
+//
+// Work runs one after the other on a stream and side by side on several. Nothing is computed: a kernel only takes its
+// time, a copy copies when it is submitted. The default stream does not wait for the others.
+//
+// Environment:
+//   FAKE_CUDA_DEVICES      number of devices (1)
+//   FAKE_CUDA_NO_DEVICE    1: cuInit fails with CUDA_ERROR_NO_DEVICE
+//   FAKE_CUDA_DRIVER       what cuDriverGetVersion says (13000)
+//   FAKE_CUDA_KERNEL_NS    how long every kernel takes; without it 2 us and 10 ns for each 256 threads
+//   FAKE_CUDA_KERNELS      "gemm=50000,adam=20000": nanoseconds by a part of the kernel's name, before all others
+//   FAKE_CUDA_COPY_MBPS    bandwidth of copies in MB/s (20000), besides 1 us each
+//   FAKE_CUDA_TIMELINE     file for what really ran, one line each (%p = process id):
+//                          kind start_ns end_ns device stream correlation bytes graph_id name
+#pragma once
+
+#include <dlfcn.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+
+namespace fake {
+
+/// CUPTI_CB_DOMAIN_...
+enum class Domain : std::uint32_t { kDriver = 1, kRuntime = 2 };
+
+/// A function of the API, as CUPTI knows it.
+struct ApiInfo {
+  Domain domain;
+  std::uint32_t callback_id;
+  const char* name;  // as cuptiGetCallbackName says it
+};
+
+/// One call of the API that is under way. A call inside another one (runtime -> driver) has its correlation.
+struct CallState {
+  const ApiInfo* info;
+  const void* parameters;
+  const char* symbol;  // kernel's name, or null
+  std::uint32_t correlation = 0;
+  int result = 0;
+  CallState* outer = nullptr;
+  // Kept for the observer between enter() and exit().
+  std::uint64_t begin = 0;
+  std::uint64_t user_data = 0;
+  std::uint32_t wanted = 0;
+};
+
+struct Dim {
+  unsigned x = 1, y = 1, z = 1;
+};
+
+enum class WorkKind { kKernel, kCopy, kPeerCopy, kSet, kGraph };
+
+/// CUpti_ActivityMemoryKind
+enum class MemoryKind : std::uint8_t { kUnknown, kPageable, kPinned, kDevice, kArray, kManaged };
+/// CUpti_ActivityMemcpyKind
+enum class CopyKind : std::uint8_t { kToDevice = 1, kToHost = 2, kOnDevice = 8, kOnHost = 9, kPeer = 10 };
+
+/// May the work start at `start`? Then `end` may be moved.
+using Gate = std::function<bool(std::uint64_t start, std::uint64_t& end)>;
+
+/// A piece of device work.
+struct Work {
+  WorkKind kind = WorkKind::kKernel;
+  CopyKind copy = CopyKind::kToDevice;
+  MemoryKind source = MemoryKind::kUnknown, target = MemoryKind::kUnknown;
+  bool is_async = true;
+  std::uint32_t value = 0;  // of a memset
+  const char* name = "";    // kernel
+  Dim grid, block;
+  std::uint32_t shared_bytes = 0;
+  std::uint64_t bytes = 0;
+  std::uint32_t to_device = 0, from_device = 0;  // peer copies
+  std::uint64_t duration = 0;                    // 0: the simulator chooses
+  Gate gate;  // asked when the work is the next of its stream; for work that waits for other processes
+
+  // Filled by the simulator.
+  std::uint32_t correlation = 0, device = 0, context = 0, stream = 0, graph = 0;
+  std::int32_t priority = 0;
+  std::uint64_t graph_node = 0, start = 0, end = 0, grid_id = 0;
+  bool first_of_graph = false, last_of_graph = false;
+
+  // Kept for the observer between submitted() and finished().
+  std::uint64_t anchor = 0, anchor_realtime = 0;
+  std::uint32_t wanted = 0;
+};
+
+/// CUpti_ActivitySynchronizationType
+enum class SyncKind { kEvent = 1, kStreamWaitsForEvent = 2, kStream = 3, kContext = 4 };
+
+/// Who watches: the fake libcupti. Called on the thread that makes the call, without a lock of the simulator's unless
+/// said otherwise.
+class Observer {
+ public:
+  virtual void enter(CallState& call) = 0;
+  virtual void exit(CallState& call) = 0;
+  virtual void submitted(Work& work) = 0;
+  /// Its times are known (they may be in the future). Under the simulator's lock.
+  virtual void finished(const Work& work) = 0;
+  virtual void synchronised(SyncKind kind, std::uint32_t correlation, std::uint32_t context, std::uint32_t stream,
+                            std::uint32_t event, std::uint64_t start, std::uint64_t end) = 0;
+  virtual void memory(bool allocated, MemoryKind kind, std::uint32_t correlation, const void* address,
+                      std::uint64_t bytes) = 0;
+  virtual void first_launch(const char* kernel, std::uint32_t correlation) = 0;
+  virtual void created_context(std::uint32_t device, std::uint32_t context) = 0;
+  virtual void created_stream(std::uint32_t context, std::uint32_t stream, std::int32_t priority) = 0;
+
+ protected:
+  ~Observer() = default;
+};
+
+/// A stream that stands for "all of them" in synchronised().
+inline constexpr std::uint32_t kNoStream = 0xffffffff;
+
+/// Results are those of the driver API, which for what happens here are also those of the runtime.
+enum Result : int {
+  kOk = 0,
+  kInvalidValue = 1,
+  kOutOfMemory = 2,
+  kNotInitialised = 3,
+  kNoDevice = 100,
+  kInvalidDevice = 101,
+  kInvalidHandle = 400,
+  kNotFound = 500,
+  kNotReady = 600,
+  kCaptureUnsupported = 900,
+};
+
+/// The simulator. Handles are opaque; a null stream (and 1 and 2, the legacy and per-thread ones) is the current
+/// device's default stream. Every function may be called from every thread.
+class Device {
+ public:
+  /// cuInit: the first call plays the driver and calls InitializeInjection of CUDA_INJECTION64_PATH.
+  virtual int init() = 0;
+  virtual int driver_version() = 0;
+  virtual int device_count() = 0;
+  virtual int current_device() = 0;
+  virtual int set_device(int device) = 0;
+  virtual void* context() = 0;
+
+  virtual void set_observer(Observer* observer) = 0;
+  /// Tells the observer again of the contexts and streams there are.
+  virtual void tell_of_contexts() = 0;
+  virtual void tell_of_streams() = 0;
+  virtual void begin_call(CallState& call) = 0;
+  virtual void end_call(CallState& call) = 0;
+
+  virtual void* create_stream(int priority) = 0;
+  virtual int destroy_stream(void* stream) = 0;
+  virtual int stream_id(void* stream, std::uint32_t* id) = 0;
+  virtual int stream_priority(void* stream, int* priority) = 0;
+  virtual int submit(void* stream, Work work) = 0;
+  /// The calling thread's next kernel gets this gate (see Work::gate): how the fake NCCL reaches through the driver
+  /// API.
+  virtual void gate_next_kernel(Gate gate) = 0;
+  virtual int synchronise_stream(void* stream) = 0;
+  virtual int synchronise_device() = 0;
+  virtual int query_stream(void* stream) = 0;
+
+  virtual void* create_event() = 0;
+  virtual int destroy_event(void* event) = 0;
+  virtual int record_event(void* event, void* stream) = 0;
+  virtual int wait_event(void* stream, void* event) = 0;
+  virtual int synchronise_event(void* event) = 0;
+  virtual int query_event(void* event) = 0;
+  virtual int elapsed(void* from, void* to, float* milliseconds) = 0;
+
+  virtual int begin_capture(void* stream) = 0;
+  virtual int end_capture(void* stream, void** graph) = 0;
+  /// Id of the graph that the stream is captured into; 0 = none.
+  virtual int capture_id(void* stream, std::uint64_t* id) = 0;
+  virtual void* create_graph() = 0;
+  virtual int destroy_graph(void* graph) = 0;
+  virtual int graph_nodes(void* graph, std::size_t* count) = 0;
+  virtual int instantiate(void* graph, void** executable) = 0;
+  virtual int destroy_executable(void* executable) = 0;
+  virtual int launch_graph(void* executable, void* stream) = 0;
+
+  virtual void* allocate(std::size_t bytes, MemoryKind kind) = 0;
+  virtual int release(void* address) = 0;
+  /// kPageable for what was not allocated here.
+  virtual MemoryKind memory_kind(const void* address) = 0;
+
+ protected:
+  ~Device() = default;
+};
+
+std::uint64_t realtime_ns();
+
+/// The simulator of this process, from the fake libcuda.so.1; null when there is none (as on a machine without a
+/// driver).
+inline Device* device_or_null() {
+  static Device* const device = [] {
+    void* library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_GLOBAL);
+    auto* get = library ? reinterpret_cast<Device* (*)()>(dlsym(library, "fake_cuda_device")) : nullptr;
+    return get ? get() : nullptr;
+  }();
+  return device;
+}
+
+/// One call of the API, from its beginning to its end.
+class ApiCall {
+ public:
+  ApiCall(Device& device, const ApiInfo& info, const void* parameters = nullptr, const char* symbol = nullptr)
+      : device_(device), state_{&info, parameters, symbol} {
+    device_.begin_call(state_);
+  }
+  ~ApiCall() { device_.end_call(state_); }
+  ApiCall(const ApiCall&) = delete;
+  ApiCall& operator=(const ApiCall&) = delete;
+  int returns(int result) {
+    state_.result = result;
+    return result;
+  }
+
+ private:
+  Device& device_;
+  CallState state_;
+};
+
+}  // namespace fake

@@ -1,0 +1,263 @@
+// Compares a trace with what is known of the run: for scripts/gpu_check.sh.
+//   check_trace counts TRACE OUTPUT            device work per step, as OUTPUT of gpu_job says ("per_step NAME COUNT")
+//   check_trace whole TRACE                    every device activity has its launch, inside the window, and the reverse
+//   check_trace steps TRACE FIRST LAST         the window is these steps
+//   check_trace length TRACE NAME NS PERCENT   how long the kernels called NAME take
+//   check_trace same TRACE OTHER PERCENT       the same kernels, equally often per step, and as long in all
+//   check_trace nccl TRACE                     every kernel of NCCL says what it was launched for
+//   check_trace hosted TRACE OUTPUT            no device work, but the calls of OUTPUT's launches (symbol hooks)
+// Prints one line "ok: ..." or "FAILED: ..." per finding; exit status 1 when there is a FAILED, 2 for wrong usage.
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
+#include <map>
+#include <set>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "profshim/trace.h"
+
+namespace {
+
+using profshim::ReadEvent;
+
+struct Work {
+  std::string category, name;
+  std::int64_t begin = 0, length = 0, correlation = -1;
+  bool has_collective = false;
+};
+
+struct Trace {
+  std::vector<Work> device, calls;  // kernels, copies and memsets; runtime and driver calls
+  std::vector<std::int64_t> steps;
+  std::int64_t begin = 0, end = 0;  // of the steps
+  bool readable = false;
+};
+
+bool is_device(std::string_view category) {
+  return category == "kernel" || category == "gpu_memcpy" || category == "gpu_memset";
+}
+bool is_launch(const std::string& name) {
+  return name.find("Launch") != std::string::npos || name.find("Memcpy") != std::string::npos ||
+         name.find("Memset") != std::string::npos;
+}
+
+Work work_of(const ReadEvent& event) {
+  Work work{std::string(event.category), std::string(event.name), event.ts_ns, event.duration_ns, -1, false};
+  for (const ReadEvent::ReadArg& arg : event.args) {
+    if (arg.key == "correlation") work.correlation = arg.integer;
+    if (arg.key == "Collective name") work.has_collective = true;
+  }
+  return work;
+}
+
+Trace read(const std::string& path) {
+  Trace trace;
+  profshim::TraceVisitor visitor;
+  visitor.event = [&trace](const ReadEvent& event) {
+    if (event.phase != "X") return true;
+    if (is_device(event.category)) trace.device.push_back(work_of(event));
+    if (event.category == "cuda_runtime" || event.category == "cuda_driver") trace.calls.push_back(work_of(event));
+    if (event.category == "user_annotation" && event.name.starts_with("ProfilerStep#")) {
+      trace.steps.push_back(std::atoll(std::string(event.name.substr(13)).c_str()));
+      const std::int64_t end = event.ts_ns + event.duration_ns;
+      trace.begin = trace.steps.size() == 1 ? event.ts_ns : std::min(trace.begin, event.ts_ns);
+      trace.end = trace.steps.size() == 1 ? end : std::max(trace.end, end);
+    }
+    return true;
+  };
+  const profshim::ReadResult result = profshim::read_trace(path, visitor);
+  trace.readable = result.ok;
+  if (!result.ok) std::printf("FAILED: %s: %s\n", path.c_str(), result.error.c_str());
+  std::sort(trace.steps.begin(), trace.steps.end());
+  return trace;
+}
+
+int failures = 0;
+template <class... Values>
+void finding(bool good, const char* format, Values... values) {
+  std::printf("%s: ", good ? "ok" : "FAILED");
+  std::printf(format, values...);
+  std::printf("\n");
+  failures += good ? 0 : 1;
+}
+
+/// "per_step NAME COUNT" of a program's output.
+std::map<std::string, long> per_step(const std::string& path) {
+  std::map<std::string, long> counts;
+  std::ifstream file(path);
+  for (std::string line; std::getline(file, line);) {
+    std::istringstream words(line);
+    std::string word, name;
+    long count = 0;
+    if (words >> word >> name >> count && word == "per_step") counts[name] = count;
+  }
+  return counts;
+}
+
+long count_of(const Trace& trace, const std::string& name) {
+  const auto is = [&name](const Work& work) {
+    if (name == "memcpy") return work.category == "gpu_memcpy";
+    if (name == "memset") return work.category == "gpu_memset";
+    return work.category == "kernel" && work.name.find(name) != std::string::npos;
+  };
+  if (name != "graph") return std::count_if(trace.device.begin(), trace.device.end(), is);
+  return std::count_if(trace.calls.begin(), trace.calls.end(),
+                       [](const Work& call) { return call.name == "cudaGraphLaunch"; });
+}
+
+void counts(const Trace& trace, const std::string& output) {
+  const auto expected = per_step(output);
+  const long steps = static_cast<long>(trace.steps.size());
+  finding(!expected.empty() && steps > 0, "%zu kinds of work, %ld steps in the trace", expected.size(), steps);
+  for (const auto& [name, each] : expected) {
+    const long seen = count_of(trace, name);
+    finding(seen == each * steps, "%s: %ld in the trace, %ld launched in its steps", name.c_str(), seen, each * steps);
+  }
+}
+
+void whole(const Trace& trace) {
+  std::map<std::int64_t, const Work*> launches;
+  for (const Work& call : trace.calls) {
+    if (call.correlation > 0) launches.emplace(call.correlation, &call);
+  }
+  long unlaunched = 0, early = 0, outside = 0;
+  std::set<std::int64_t> used;
+  for (const Work& work : trace.device) {
+    const auto at = launches.find(work.correlation);
+    if (at == launches.end()) {
+      ++unlaunched;
+      continue;
+    }
+    used.insert(work.correlation);
+    early += work.begin < at->second->begin ? 1 : 0;
+    outside += at->second->begin < trace.begin || at->second->begin >= trace.end ? 1 : 0;
+  }
+  long idle = 0, calls = 0;
+  for (const auto& [correlation, call] : launches) {
+    if (!is_launch(call->name)) continue;
+    ++calls;
+    idle += used.count(correlation) == 0 ? 1 : 0;
+  }
+  finding(!trace.device.empty(), "%zu device activities", trace.device.size());
+  finding(unlaunched == 0, "%ld device activities without a launch", unlaunched);
+  finding(early == 0, "%ld device activities that begin before their launch", early);
+  finding(outside == 0, "%ld device activities launched outside of the window", outside);
+  finding(idle == 0, "%ld of %ld launches without device work", idle, calls);
+}
+
+void steps(const Trace& trace, long first, long last) {
+  std::vector<std::int64_t> wanted;
+  for (long step = first; step <= last; ++step) wanted.push_back(step);
+  finding(trace.steps == wanted, "%zu steps, from %lld to %lld; wanted are %ld to %ld", trace.steps.size(),
+          static_cast<long long>(trace.steps.empty() ? -1 : trace.steps.front()),
+          static_cast<long long>(trace.steps.empty() ? -1 : trace.steps.back()), first, last);
+}
+
+void length(const Trace& trace, const std::string& name, double ns, double percent) {
+  long kernels = 0;
+  double worst = 0;
+  for (const Work& work : trace.device) {
+    if (work.category != "kernel" || work.name.find(name) == std::string::npos) continue;
+    ++kernels;
+    const double off = (static_cast<double>(work.length) - ns) / ns * 100;
+    if (std::abs(off) > std::abs(worst)) worst = off;
+  }
+  finding(kernels > 0 && std::abs(worst) <= percent, "%ld kernels %s of %.0f ns, at most %+.3f %% off (limit %g %%)",
+          kernels, name.c_str(), ns, worst, percent);
+}
+
+/// Kernels by name: how often per step, and how long in all per step.
+struct PerStep {
+  double count = 0, ns = 0;
+};
+std::map<std::string, PerStep> kernels_per_step(const Trace& trace) {
+  std::map<std::string, PerStep> kernels;
+  const double n = std::max<double>(1, static_cast<double>(trace.steps.size()));
+  for (const Work& work : trace.device) {
+    if (work.category != "kernel") continue;
+    kernels[work.name].count += 1 / n;
+    kernels[work.name].ns += static_cast<double>(work.length) / n;
+  }
+  return kernels;
+}
+
+void same(const Trace& ours, const Trace& theirs, double percent) {
+  const auto a = kernels_per_step(ours), b = kernels_per_step(theirs);
+  double ours_ns = 0, theirs_ns = 0;
+  long different = 0;
+  for (const auto& [name, kernel] : a) {
+    ours_ns += kernel.ns;
+    const auto at = b.find(name);
+    if (at != b.end() && std::abs(at->second.count - kernel.count) < 1e-6) continue;
+    if (++different <= 10) {
+      std::printf("   %.90s: %g per step here, %g there\n", name.c_str(), kernel.count,
+                  at == b.end() ? 0.0 : at->second.count);
+    }
+  }
+  for (const auto& [name, kernel] : b) {
+    theirs_ns += kernel.ns;
+    if (a.count(name) != 0) continue;
+    if (++different <= 10) std::printf("   %.90s: none here, %g per step there\n", name.c_str(), kernel.count);
+  }
+  finding(!a.empty() && different == 0, "%zu kernels by name here, %zu there, %ld of them not equally often", a.size(),
+          b.size(), different);
+  const double off = theirs_ns > 0 ? (ours_ns - theirs_ns) / theirs_ns * 100 : 100;
+  finding(std::abs(off) <= percent, "%.1f us of kernels per step here, %.1f there: %+.3f %% (limit %g %%)",
+          ours_ns / 1000, theirs_ns / 1000, off, percent);
+}
+
+void nccl(const Trace& trace) {
+  long kernels = 0, bare = 0;
+  for (const Work& work : trace.device) {
+    if (work.category != "kernel" || !work.name.starts_with("nccl")) continue;
+    ++kernels;
+    bare += work.has_collective ? 0 : 1;
+  }
+  finding(kernels > 0 && bare == 0, "%ld kernels of NCCL, %ld without the arguments of their collective", kernels,
+          bare);
+}
+
+void hosted(const Trace& trace, const std::string& output) {
+  long expected = 0;
+  for (const auto& [name, each] : per_step(output))
+    expected += name == "memcpy" || name == "memset" || name == "graph" ? 0 : each;
+  const auto steps = static_cast<long>(trace.steps.size());
+  const auto seen = std::count_if(trace.calls.begin(), trace.calls.end(),
+                                  [](const Work& call) { return call.name.find("LaunchKernel") != std::string::npos; });
+  finding(trace.device.empty(), "%zu device activities", trace.device.size());
+  finding(expected > 0 && seen == expected * steps, "%ld launches in the trace, %ld in its steps",
+          static_cast<long>(seen), expected * steps);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const std::vector<std::string> words(argv + 1, argv + argc);
+  const std::string what = words.empty() ? "" : words[0];
+  const std::map<std::string, std::size_t> sizes = {{"counts", 3}, {"whole", 2}, {"steps", 4}, {"length", 5},
+                                                    {"same", 4},   {"nccl", 2},  {"hosted", 3}};
+  const auto size = sizes.find(what);
+  if (size == sizes.end() || size->second != words.size()) {
+    std::fprintf(stderr,
+                 "usage: check_trace counts|whole|steps|length|same|nccl|hosted TRACE ...; see check_trace.cpp\n");
+    return 2;
+  }
+  const Trace trace = read(words[1]);
+  if (!trace.readable) return 1;
+  if (what == "counts") counts(trace, words[2]);
+  if (what == "whole") whole(trace);
+  if (what == "steps") steps(trace, std::atol(words[2].c_str()), std::atol(words[3].c_str()));
+  if (what == "length") length(trace, words[2], std::atof(words[3].c_str()), std::atof(words[4].c_str()));
+  if (what == "same") {
+    const Trace other = read(words[2]);
+    if (!other.readable) return 1;
+    same(trace, other, std::atof(words[3].c_str()));
+  }
+  if (what == "nccl") nccl(trace);
+  if (what == "hosted") hosted(trace, words[2]);
+  return failures == 0 ? 0 : 1;
+}

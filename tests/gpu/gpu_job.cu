@@ -1,0 +1,238 @@
+// A CUDA program that knows nothing of profshim, for scripts/gpu_check.sh: does a known amount of work per step and says
+// what it did. Steps are NVTX ranges "step N". No managed memory.
+//   gpu_job MODE STEPS [A [B]]
+//     mixed STEPS K       K kernels on each of two streams, three copies, a memset
+//     late STEPS US       one kernel of US microseconds; nothing waits before the end of the program
+//     graphs STEPS N      N launches of a graph of five kernels and a memset
+//     driver STEPS K      K launches by cuLaunchKernel
+//     busy STEPS US       one kernel of US microseconds, which measures itself on the device
+//     launches STEPS K    K empty kernels
+//     bound STEPS K US    K kernels of US microseconds: the GPU is the limit
+//     profiler STEPS K    K kernels; cudaProfilerStart before step 2, cudaProfilerStop after step 3
+//     adam STEPS K        four micro-batches of K kernels, then three kernels of an optimizer; no NVTX range
+// Prints "per_step NAME COUNT" (NAME: a kernel, or memcpy, memset, graph), "step_ns STEP NANOSECONDS", for busy
+// "measured_ns NANOSECONDS" of its last kernel, and "rss_kib KIBIBYTES", the most memory it had. Exit status 1 and the text of CUDA's error when something fails.
+#include <cuda.h>
+#include <cuda_profiler_api.h>
+#include <cuda_runtime.h>
+#include <nvtx3/nvToolsExt.h>
+
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
+#include <string>
+
+#define CHECK(call)                                                                            \
+  do {                                                                                         \
+    const cudaError_t error = (call);                                                          \
+    if (error != cudaSuccess) {                                                                \
+      std::fprintf(stderr, "gpu_job: %s: %s\n", #call, cudaGetErrorString(error));             \
+      std::exit(1);                                                                            \
+    }                                                                                          \
+  } while (0)
+
+extern "C" {
+__global__ void alpha_kernel(float* data, int count) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < count) data[i] = data[i] * 2 + 1;
+}
+__global__ void beta_kernel(float* data, int count) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < count) data[i] = data[i] * 3 - 1;
+}
+__global__ void empty_kernel() {}
+__global__ void fused_adam_kernel(float* data, int part) { data[threadIdx.x + part * 32] += 1; }
+/// Runs for that long by the device's own clock; `measured` gets the nanoseconds it saw.
+__global__ void busy_kernel(unsigned long long nanoseconds, unsigned long long* measured) {
+  unsigned long long begin = 0, now = 0;
+  asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(begin));
+  do {
+    asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(now));
+  } while (now - begin < nanoseconds);
+  *measured = now - begin;
+}
+}
+
+namespace {
+
+constexpr int kCount = 1 << 16;
+float* device_data = nullptr;
+float* host_data = nullptr;
+unsigned long long* measured = nullptr;
+cudaStream_t streams[2];
+
+void set_up() {
+  CHECK(cudaMalloc(&device_data, 2 * kCount * sizeof(float)));
+  CHECK(cudaMalloc(&measured, sizeof *measured));
+  CHECK(cudaMallocHost(&host_data, kCount * sizeof(float)));
+  for (cudaStream_t& stream : streams) CHECK(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
+  CHECK(cudaDeviceSynchronize());
+}
+
+void say(const char* name, long count) { std::printf("per_step %s %ld\n", name, count); }
+
+/// The most memory this process has had.
+void say_memory() {
+  std::ifstream status("/proc/self/status");
+  for (std::string line; std::getline(status, line);) {
+    if (line.compare(0, 6, "VmHWM:") == 0) std::printf("rss_kib %ld\n", std::atol(line.c_str() + 6));
+  }
+}
+
+std::string range_of(long step) { return "step " + std::to_string(step); }
+
+/// `work` for each step, timed and inside an NVTX range.
+template <class Work>
+void run_steps(long steps, const Work& work) {
+  for (long step = 0; step < steps; ++step) {
+    nvtxRangePushA(range_of(step).c_str());
+    const auto begin = std::chrono::steady_clock::now();
+    work(step);
+    const auto length = std::chrono::steady_clock::now() - begin;
+    nvtxRangePop();
+    std::printf("step_ns %ld %lld\n", step,
+                static_cast<long long>(std::chrono::duration_cast<std::chrono::nanoseconds>(length).count()));
+  }
+}
+
+void mixed(long steps, long k) {
+  say("alpha_kernel", k);
+  say("beta_kernel", k);
+  say("memcpy", 3);
+  say("memset", 1);
+  run_steps(steps, [k](long) {
+    constexpr std::size_t kBytes = kCount * sizeof(float);
+    CHECK(cudaMemsetAsync(device_data, 0, kBytes, streams[0]));
+    CHECK(cudaMemcpyAsync(device_data, host_data, kBytes, cudaMemcpyHostToDevice, streams[0]));
+    for (long i = 0; i < k; ++i) {
+      alpha_kernel<<<kCount / 256, 256, 0, streams[0]>>>(device_data, kCount);
+      beta_kernel<<<kCount / 256, 256, 0, streams[1]>>>(device_data + kCount, kCount);
+    }
+    CHECK(cudaMemcpyAsync(device_data + kCount, device_data, kBytes / 2, cudaMemcpyDeviceToDevice, streams[0]));
+    CHECK(cudaMemcpyAsync(host_data, device_data, kBytes, cudaMemcpyDeviceToHost, streams[0]));
+    for (cudaStream_t stream : streams) CHECK(cudaStreamSynchronize(stream));
+  });
+}
+
+void late(long steps, long us) {
+  say("busy_kernel", 1);
+  run_steps(steps, [us](long) { busy_kernel<<<1, 1, 0, streams[0]>>>(us * 1000ull, measured); });
+}
+
+void graphs(long steps, long launches) {
+  cudaGraph_t graph;
+  cudaGraphExec_t executable;
+  CHECK(cudaStreamBeginCapture(streams[0], cudaStreamCaptureModeGlobal));
+  CHECK(cudaMemsetAsync(device_data, 0, 4096, streams[0]));
+  for (int i = 0; i < 5; ++i) alpha_kernel<<<4, 256, 0, streams[0]>>>(device_data, 1024);
+  CHECK(cudaStreamEndCapture(streams[0], &graph));
+  CHECK(cudaGraphInstantiateWithFlags(&executable, graph, 0));
+  say("alpha_kernel", 5 * launches);
+  say("memset", launches);
+  say("graph", launches);
+  run_steps(steps, [&](long) {
+    for (long i = 0; i < launches; ++i) CHECK(cudaGraphLaunch(executable, streams[0]));
+    CHECK(cudaStreamSynchronize(streams[0]));
+  });
+}
+
+void driver(long steps, long k) {
+  cudaFunction_t function = nullptr;
+  CHECK(cudaGetFuncBySymbol(&function, reinterpret_cast<const void*>(&beta_kernel)));
+  say("beta_kernel", k);
+  run_steps(steps, [&](long) {
+    int count = kCount;
+    void* arguments[] = {&device_data, &count};
+    for (long i = 0; i < k; ++i) {
+      if (cuLaunchKernel(function, kCount / 256, 1, 1, 256, 1, 1, 0, streams[0], arguments, nullptr) != CUDA_SUCCESS) {
+        std::fprintf(stderr, "gpu_job: cuLaunchKernel failed\n");
+        std::exit(1);
+      }
+    }
+    CHECK(cudaStreamSynchronize(streams[0]));
+  });
+}
+
+void busy(long steps, long us) {
+  say("busy_kernel", 1);
+  run_steps(steps, [us](long) {
+    busy_kernel<<<1, 1, 0, streams[0]>>>(us * 1000ull, measured);
+    CHECK(cudaStreamSynchronize(streams[0]));
+  });
+  unsigned long long length = 0;
+  CHECK(cudaMemcpy(&length, measured, sizeof length, cudaMemcpyDeviceToHost));
+  std::printf("measured_ns %llu\n", length);
+}
+
+void launches(long steps, long k) {
+  say("empty_kernel", k);
+  run_steps(steps, [k](long) {
+    for (long i = 0; i < k; ++i) empty_kernel<<<1, 32, 0, streams[0]>>>();
+    CHECK(cudaStreamSynchronize(streams[0]));
+  });
+}
+
+void bound(long steps, long k, long us) {
+  say("busy_kernel", k);
+  run_steps(steps, [k, us](long) {
+    for (long i = 0; i < k; ++i) busy_kernel<<<1, 1, 0, streams[0]>>>(us * 1000ull, measured);
+    CHECK(cudaStreamSynchronize(streams[0]));
+  });
+}
+
+void profiler(long steps, long k) {
+  say("alpha_kernel", 2 * k);  // a step is a range of two iterations
+  run_steps(steps, [k](long step) {
+    if (step == 2) CHECK(cudaProfilerStart());
+    for (long i = 0; i < k; ++i) alpha_kernel<<<4, 256, 0, streams[0]>>>(device_data, 1024);
+    CHECK(cudaStreamSynchronize(streams[0]));
+    if (step == 3) CHECK(cudaProfilerStop());
+  });
+}
+
+void adam(long steps, long k) {
+  say("alpha_kernel", 4 * k);
+  say("fused_adam_kernel", 3);
+  for (long step = 0; step < steps; ++step) {
+    for (long i = 0; i < 4 * k; ++i) alpha_kernel<<<4, 256, 0, streams[0]>>>(device_data, 1024);
+    for (int part = 0; part < 3; ++part) fused_adam_kernel<<<1, 32, 0, streams[0]>>>(device_data, part);
+    CHECK(cudaStreamSynchronize(streams[0]));
+  }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const std::string mode = argc > 1 ? argv[1] : "";
+  const long steps = argc > 2 ? std::atol(argv[2]) : 0;
+  const long a = argc > 3 ? std::atol(argv[3]) : 1;
+  const long b = argc > 4 ? std::atol(argv[4]) : 1;
+  set_up();
+  if (mode == "mixed") {
+    mixed(steps, a);
+  } else if (mode == "late") {
+    late(steps, a);
+  } else if (mode == "graphs") {
+    graphs(steps, a);
+  } else if (mode == "driver") {
+    driver(steps, a);
+  } else if (mode == "busy") {
+    busy(steps, a);
+  } else if (mode == "launches") {
+    launches(steps, a);
+  } else if (mode == "bound") {
+    bound(steps, a, b);
+  } else if (mode == "profiler") {
+    profiler(steps, a);
+  } else if (mode == "adam") {
+    adam(steps, a);
+  } else {
+    std::fprintf(stderr, "gpu_job: no such mode: \"%s\"\n", mode.c_str());
+    return 2;
+  }
+  CHECK(cudaDeviceSynchronize());
+  CHECK(cudaGetLastError());
+  say_memory();
+  return 0;
+}

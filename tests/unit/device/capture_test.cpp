@@ -1,0 +1,457 @@
+// What becomes of CUPTI's records, in every generation of their layout and with every fault.
+#include "device/capture.h"
+
+#include <gtest/gtest.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <thread>
+
+#include "scripted_cupti.h"
+
+namespace profshim::device {
+namespace {
+
+using cupti::ApiRecord;
+using cupti::KernelRecord;
+using test::Collected;
+using test::ScriptedCupti;
+constexpr std::int64_t kSecond = 1'000'000'000;
+
+class CaptureTest : public ::testing::TestWithParam<test::RecordSizes> {
+ protected:
+  CaptureTest() : cupti_(GetParam()) {
+    use_clock(ClockKind::kMonotonic);
+    CaptureOptions options;
+    options.buffers = 4;
+    options.buffer_bytes = 16 << 10;
+    options.external = true;
+    capture_ = std::make_unique<Capture>(cupti_.api(), out_, options);
+    EXPECT_EQ(capture_->prepare(), "");
+    wishes_.on = true;
+    serve();
+    begin_ = ticks();
+  }
+
+  std::int64_t serve(std::int64_t after_ns = 0) { return capture_->serve(wishes_, now_ns_ += after_ns); }
+  void flush() { serve(Capture::kFlushEvery_ns); }
+  void switch_off() {
+    wishes_.on = false;
+    wishes_.off_at = ticks();
+    serve();
+  }
+
+  ApiRecord call(std::uint32_t correlation, std::uint32_t id = 1, std::uint32_t kind = cupti::kRuntimeKind) const {
+    return {kind, id, begin_ + correlation * 100, begin_ + correlation * 100 + 50, 1, 0x7000, correlation, 0};
+  }
+  KernelRecord kernel(std::uint32_t correlation, const char* name = "_Z6kernelv") const {
+    KernelRecord record{};
+    record.kind = cupti::kConcurrentKernelKind;
+    record.start = begin_ + correlation * 100 + 60;
+    record.end = begin_ + correlation * 100 + 90;
+    record.device = 1;
+    record.context = 2;
+    record.stream = 7;
+    record.grid[0] = 3;
+    record.block[0] = 64;
+    record.registers_per_thread = 40;
+    record.correlation = correlation;
+    record.name = name;
+    record.graph_node = 0;
+    record.cluster[0] = 2;
+    return record;
+  }
+
+  ScriptedCupti cupti_;
+  Collected out_;
+  std::unique_ptr<Capture> capture_;
+  Wishes wishes_;
+  std::int64_t now_ns_ = 1000 * kSecond;
+  Ticks begin_ = 0;
+};
+
+INSTANTIATE_TEST_SUITE_P(Versions, CaptureTest, ::testing::Values(test::kCupti118, test::kCupti124, test::kCupti130),
+                         [](const auto& p) { return "api" + std::to_string(p.param.version); });
+
+TEST_P(CaptureTest, ALaunchAndItsKernelBecomeEventsJoinedByTheirCorrelation) {
+  cupti_.add(call(5));
+  cupti_.add(kernel(5));
+  cupti_.deliver();
+  flush();
+
+  ASSERT_EQ(out_.of(HookId::kCudaApi).size(), 1u);
+  const Event launch = out_.of(HookId::kCudaApi)[0];
+  EXPECT_EQ(out_.name_of(launch), "cudaLaunchKernel");
+  EXPECT_EQ(launch.begin, begin_ + 500);
+  EXPECT_EQ(launch.api.correlation, 5u);
+  EXPECT_EQ(launch.api.is_launch, 1);
+  ASSERT_EQ(out_.of(HookId::kKernel).size(), 1u);
+  const Event work = out_.of(HookId::kKernel)[0];
+  EXPECT_EQ(out_.name_of(work), "_Z6kernelv");
+  EXPECT_EQ(work.gpu.correlation, 5u);
+  EXPECT_EQ(work.gpu.device, 1);
+  EXPECT_EQ(work.gpu.stream, 7u);
+  EXPECT_EQ(work.flags & kContinues, kContinues);
+  ASSERT_EQ(out_.continuations.size(), 1u);
+  EXPECT_EQ(out_.continuations[0].kernel.grid[0], 3u);
+  EXPECT_EQ(out_.continuations[0].kernel.block[0], 64);
+  EXPECT_EQ(out_.continuations[0].kernel.registers_per_thread, 40);
+  EXPECT_EQ(out_.continuations[0].kernel.cluster[0], 2);
+  EXPECT_EQ(capture_->converter().losses(), Losses());
+}
+
+TEST_P(CaptureTest, RecordsBehindOneThatGrewAreFound) {
+  for (std::uint32_t i = 1; i <= 20; ++i) {
+    cupti_.add(kernel(i));
+    cupti::MemcpyRecord copy{};
+    copy.kind = cupti::kMemcpyKind;
+    copy.copy_kind = 1;
+    copy.source_kind = 1;
+    copy.destination_kind = 3;
+    copy.bytes = 4096 + i;
+    copy.start = begin_ + 1;
+    copy.end = begin_ + 2;
+    copy.correlation = 1000 + i;
+    cupti_.add(copy);
+  }
+  cupti_.deliver();
+  flush();
+
+  EXPECT_EQ(out_.of(HookId::kKernel).size(), 20u);
+  ASSERT_EQ(out_.of(HookId::kMemcpy).size(), 20u);
+  EXPECT_EQ(out_.of(HookId::kMemcpy)[19].gpu.bytes, 4116u);
+  EXPECT_EQ(out_.of(HookId::kMemcpy)[19].gpu.kind, 1 | 1 << 4 | 3 << 8);
+}
+
+TEST_P(CaptureTest, TheDriversCallInsideTheRuntimesIsAPartOfIt) {
+  ApiRecord inner = call(5, 1, cupti::kDriverKind);
+  inner.start += 10;
+  inner.end -= 10;
+  cupti_.add(inner);
+  cupti_.add(call(5));
+  cupti_.deliver();
+  flush();
+  flush();
+
+  ASSERT_EQ(out_.of(HookId::kCudaApi).size(), 1u);
+  EXPECT_EQ(out_.of(HookId::kCudaApi)[0].api.is_runtime, 1);
+}
+
+TEST_P(CaptureTest, OneLaunchPerCorrelationAlsoWhenTheRuntimesRecordComesLate) {
+  ApiRecord inner = call(5, 1, cupti::kDriverKind);
+  inner.start += 10;
+  inner.end -= 10;
+  cupti_.add(inner);
+  cupti_.deliver();
+  flush();
+  flush();
+  cupti_.add(call(5));
+  cupti_.deliver();
+  flush();
+
+  int launches = 0;
+  for (const Event& event : out_.of(HookId::kCudaApi)) launches += event.api.is_launch;
+  EXPECT_EQ(out_.of(HookId::kCudaApi).size(), 2u);
+  EXPECT_EQ(launches, 1);
+}
+
+TEST_P(CaptureTest, ADriversCallOfItsOwnIsWrittenOneRoundLater) {
+  cupti_.add(call(5, 1, cupti::kDriverKind));
+  cupti_.add(call(6, 2, cupti::kDriverKind));  // cuCtxGetCurrent
+  cupti_.deliver();
+  flush();
+  EXPECT_EQ(out_.of(HookId::kCudaApi).size(), 0u);
+  flush();
+  ASSERT_EQ(out_.of(HookId::kCudaApi).size(), 1u);
+  EXPECT_EQ(out_.name_of(out_.of(HookId::kCudaApi)[0]), "cuLaunchKernel");
+}
+
+TEST_P(CaptureTest, AnOperationReachesItsCallAndItsWorkWhicheverBufferComesFirst) {
+  cupti_.add(kernel(5));
+  cupti_.deliver();
+  cupti_.add(call(5));
+  cupti_.deliver();
+  const cupti::ExternalRecord ours{cupti::kExternalCorrelationKind, cupti::kOurExternalKind, 77, 5};
+  const cupti::ExternalRecord other{cupti::kExternalCorrelationKind, 3, 99, 5};
+  cupti_.add(ours);
+  cupti_.add(other);
+  cupti_.deliver();
+  flush();
+
+  ASSERT_EQ(out_.of(HookId::kKernel).size(), 1u);
+  EXPECT_EQ(out_.of(HookId::kKernel)[0].gpu.external, 77u);
+  EXPECT_EQ(out_.of(HookId::kCudaApi)[0].api.external, 77u);
+}
+
+// ---- faults
+// ----------------------------------------------------------------------------------------------------------
+
+TEST_P(CaptureTest, ImpossibleTimesAreCountedByReasonAndLeftOut) {
+  KernelRecord zero = kernel(1), backwards = kernel(2), future = kernel(3), past = kernel(4);
+  zero.start = zero.end = 0;
+  std::swap(backwards.start, backwards.end);
+  future.end = ~std::uint64_t{0};
+  past.start = 1;
+  for (const KernelRecord& record : {zero, backwards, future, past, kernel(5)}) cupti_.add(record);
+  cupti_.deliver();
+  flush();
+
+  ASSERT_EQ(out_.of(HookId::kKernel).size(), 1u);
+  EXPECT_EQ(out_.of(HookId::kKernel)[0].gpu.correlation, 5u);
+  EXPECT_EQ(capture_->converter().losses().no_time, 1u);
+  EXPECT_EQ(capture_->converter().losses().backwards, 1u);
+  EXPECT_EQ(capture_->converter().losses().outside, 2u);
+}
+
+TEST_P(CaptureTest, ABufferThatEndsInsideARecordIsReadUpToThere) {
+  cupti_.add(kernel(1));
+  cupti_.add(kernel(2));
+  cupti_.deliver(/*cut=*/GetParam().kernel - 100);
+  flush();
+
+  EXPECT_EQ(out_.of(HookId::kKernel).size(), 1u);
+  EXPECT_EQ(capture_->converter().losses().truncated, 1u);
+}
+
+TEST_P(CaptureTest, UnknownKindsAndDroppedRecordsAreCounted) {
+  cupti_.add(cupti::ExternalRecord{54, 0, 0, 0});
+  cupti_.add(kernel(1));
+  cupti_.deliver();
+  cupti_.dropped = 7;
+  flush();
+
+  EXPECT_EQ(out_.of(HookId::kKernel).size(), 1u);
+  EXPECT_EQ(capture_->converter().losses().unknown_kinds, 1u);
+  EXPECT_EQ(capture_->converter().losses().by_cupti, 7u);
+  EXPECT_TRUE(capture_->take_trouble());
+  EXPECT_FALSE(capture_->take_trouble());
+}
+
+TEST_P(CaptureTest, ARequestTooManyIsRefusedOnlyWhereCuptiTakesThatForAnAnswer) {
+  const bool may_refuse = GetParam().version >= cupti::kMayRefuseBuffers;
+  for (int i = 0; i < 4; ++i) EXPECT_TRUE(cupti_.request());
+  for (int i = 0; i < 20; ++i) EXPECT_EQ(cupti_.request(), !may_refuse);
+
+  const BufferPool::Counts counts = capture_->pool().counts();
+  EXPECT_EQ(counts.refused, may_refuse ? 20u : 0u);
+  EXPECT_EQ(counts.reserved, may_refuse ? 0u : 20u);
+}
+
+TEST_P(CaptureTest, BuffersInAnyOrderAndBuffersOfOthers) {
+  cupti_.add(call(1));
+  cupti_.deliver();
+  cupti_.add(kernel(1));
+  cupti_.deliver();
+  cupti_.reverse_deliveries();
+  std::uint8_t foreign[64] = {};
+  cupti_.complete_foreign(foreign);
+  flush();
+
+  EXPECT_EQ(out_.events.size(), 2u);
+  EXPECT_EQ(capture_->pool().counts().foreign, 1u);
+  EXPECT_EQ(capture_->converter().launches().oldest_outstanding(), LaunchTracker::kNothing);
+}
+
+// ---- waiting
+// ---------------------------------------------------------------------------------------------------------
+
+TEST_P(CaptureTest, AWindowWaitsForTheWorkOfItsLaunches) {
+  cupti_.add(call(1));
+  cupti_.deliver();
+  switch_off();
+  EXPECT_EQ(capture_->state(), Capture::State::kDraining);
+  EXPECT_LT(capture_->settled_until(), wishes_.off_at);
+  EXPECT_FALSE(cupti_.kinds.empty());
+
+  cupti_.add(kernel(1));
+  cupti_.deliver();
+  serve(kSecond);
+  EXPECT_EQ(capture_->state(), Capture::State::kOff);
+  EXPECT_EQ(capture_->settled_until(), Capture::kEverything);
+  EXPECT_EQ(out_.of(HookId::kKernel).size(), 1u);
+  EXPECT_EQ(capture_->converter().losses().launches, 0u);
+}
+
+TEST_P(CaptureTest, WorkThatNeverComesIsGivenUpAndCounted) {
+  cupti_.add(call(1));
+  cupti_.deliver();
+  switch_off();
+  serve(Capture::kPatience_ns / 2);
+  EXPECT_EQ(capture_->state(), Capture::State::kDraining);
+  serve(Capture::kPatience_ns);
+
+  EXPECT_EQ(capture_->state(), Capture::State::kOff);
+  EXPECT_EQ(capture_->converter().losses().launches, 1u);
+  EXPECT_EQ(cupti_.flushes.back(), cupti::kFlushForced);
+}
+
+TEST_P(CaptureTest, TheEndOfTheProcessIsNotHeldUpByAKernelThatStillRuns) {
+  cupti_.add(call(1));
+  cupti_.deliver();
+  flush();
+  wishes_.on = false;
+  wishes_.off_at = ticks();
+  wishes_.finish = wishes_.abrupt = true;
+  serve();
+
+  EXPECT_EQ(capture_->state(), Capture::State::kFinished);
+  EXPECT_EQ(capture_->converter().losses().launches, 1u);
+  EXPECT_TRUE(cupti_.kinds.empty());
+}
+
+TEST_P(CaptureTest, AfterTheWindowEverythingIsOffAsBefore) {
+  EXPECT_EQ(cupti_.kinds.count(cupti::kConcurrentKernelKind), 1u);
+  EXPECT_EQ(cupti_.kinds.count(cupti::kKernelKind), 0u) << "it serialises";
+  EXPECT_EQ(cupti_.kinds.count(cupti::kRuntimeKind), 0u) << "calls are switched on one by one";
+  EXPECT_EQ(cupti_.runtime_calls.count(1), 1u);
+  EXPECT_EQ(cupti_.runtime_calls.count(2), 0u) << "cudaGetDevice";
+  switch_off();
+  EXPECT_TRUE(cupti_.kinds.empty());
+  EXPECT_TRUE(cupti_.runtime_calls.empty());
+  EXPECT_EQ(serve(), -1);
+
+  wishes_.on = true;
+  serve();
+  EXPECT_EQ(capture_->state(), Capture::State::kOn);
+  EXPECT_EQ(cupti_.registrations, 1);
+  EXPECT_EQ(cupti_.clocks, 1) << "once per process";
+}
+
+TEST_P(CaptureTest, LaunchesIntoAGraphAndFailedOnesAreNotWaitedFor) {
+  ApiRecord failed = call(1);
+  failed.result = 1;
+  cupti_.add(failed);
+  cupti_.add(call(2, 6));  // begin of a capture
+  cupti_.add(call(3));
+  cupti_.add(call(4, 7));  // its end
+  cupti_.deliver();
+  switch_off();
+  serve(kSecond);
+
+  EXPECT_EQ(capture_->state(), Capture::State::kOff);
+  EXPECT_EQ(capture_->converter().losses().launches, 0u);
+  EXPECT_EQ(out_.of(HookId::kCudaApi)[0].flags & kFailed, kFailed);
+}
+
+// ---- other clients
+// ---------------------------------------------------------------------------------------------------
+
+TEST_P(CaptureTest, AnotherClientGetsACuptiThatIsOffAndOursComesBack) {
+  cupti_.add(kernel(1));
+  cupti_.deliver();
+  cupti_.request();  // stays with CUPTI: the other client may free it
+  wishes_.yield = true;
+  serve();
+  EXPECT_EQ(capture_->state(), Capture::State::kYielded);
+  EXPECT_TRUE(cupti_.kinds.empty());
+  EXPECT_EQ(out_.of(HookId::kKernel).size(), 1u);
+  EXPECT_EQ(capture_->settled_until(), Capture::kEverything);
+
+  wishes_.yield = false;
+  serve();
+  EXPECT_EQ(capture_->state(), Capture::State::kOn);
+  EXPECT_EQ(cupti_.registrations, 2);
+  EXPECT_EQ(cupti_.clocks, 1);
+
+  wishes_.yield = true;
+  serve();
+  wishes_.yield = false;
+  wishes_.clock_replaced = true;
+  serve();
+  EXPECT_EQ(cupti_.clocks, 2);
+}
+
+TEST(Capture, ACuptiThatRefusesKernelsIsRefusedOnceAndHarmsNobody) {
+  ScriptedCupti cupti;
+  cupti.enable_result = 999;
+  Collected out;
+  Capture capture(cupti.api(), out, {});
+  EXPECT_EQ(capture.prepare(), "");
+  Wishes wishes;
+  wishes.on = true;
+  capture.serve(wishes, 1);
+  EXPECT_TRUE(capture.refused());
+  EXPECT_EQ(capture.state(), Capture::State::kOff);
+  EXPECT_EQ(capture.settled_until(), Capture::kEverything);
+}
+
+TEST(Capture, AnOlderCuptiIsNotUsed) {
+  ScriptedCupti cupti({17, 200, 88, 40, 48});
+  Collected out;
+  Capture capture(cupti.api(), out, {});
+  EXPECT_NE(capture.prepare().find("older than 11.8"), std::string::npos);
+}
+
+TEST(RecordClock, WallClockTimesAreBroughtOverBetweenKnownMoments) {
+  RecordClock clock;
+  clock.use_ticks(false);
+  EXPECT_EQ(clock.of(5), 0u) << "nothing is known yet";
+  clock.add({1000, 0, 10000});
+  clock.add({3000, 0, 14000});
+  clock.add({4000, 0, 13000});  // the wall clock was set back
+  EXPECT_EQ(clock.of(10000), 1000u);
+  EXPECT_EQ(clock.of(12000), 2000u);
+  EXPECT_EQ(clock.of(16000), 4000u);
+  EXPECT_EQ(clock.of(0), 0u);
+  clock.use_ticks(true);
+  EXPECT_EQ(clock.of(12000), 12000u);
+}
+
+TEST(ApiNames, NamesLoseTheirVersionsAndOnlyWhatMovesTheDeviceIsRecorded) {
+  EXPECT_EQ(plain_api_name("__cudaLaunchKernel_v13000"), "cudaLaunchKernel");
+  EXPECT_EQ(plain_api_name("cudaLaunchKernel_ptsz_v7000"), "cudaLaunchKernel");
+  EXPECT_EQ(plain_api_name("cudaStreamGetCaptureInfo_v2"), "cudaStreamGetCaptureInfo_v2");
+  EXPECT_EQ(role_of_api("cudaLaunchKernelExC"), ApiRole::kLaunch);
+  EXPECT_EQ(role_of_api("cuGraphLaunch"), ApiRole::kLaunch);
+  EXPECT_EQ(role_of_api("cudaMemcpyPeerAsync"), ApiRole::kLaunch);
+  EXPECT_EQ(role_of_api("cuMemcpyHtoD_v2"), ApiRole::kSyncLaunch);
+  EXPECT_EQ(role_of_api("cudaLaunchHostFunc"), ApiRole::kOther);
+  EXPECT_EQ(role_of_api("cudaEventSynchronize"), ApiRole::kOther);
+  EXPECT_EQ(role_of_api("cudaMallocAsync"), ApiRole::kOther);
+  for (const char* noise : {"cudaGetDevice", "cudaGetLastError", "cuCtxGetCurrent", "cudaEventQuery"}) {
+    EXPECT_EQ(role_of_api(noise), ApiRole::kIgnored) << noise;
+  }
+}
+
+std::uint32_t raw_self() { return static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(pthread_self())); }
+
+TEST(ThreadIds, ALivingThreadIsFoundByHalfOfItsAddressAndADeadOneWhereItWasMet) {
+#if !defined(__x86_64__)
+  GTEST_SKIP() << "the control block is known on x86-64 only";
+#endif
+  static SeenThreads seen;
+  ThreadIds ids;
+  ids.also_ask(&seen);
+  ids.learn_from_this_thread();
+  std::uint32_t met_raw = 0;
+  std::int32_t met_tid = 0;
+  std::thread([&] {
+    ids.learn_from_this_thread();
+    seen.add_this_thread();
+    met_raw = raw_self();
+    met_tid = static_cast<std::int32_t>(syscall(SYS_gettid));
+    EXPECT_EQ(ids.of(met_raw), met_tid);
+  }).join();
+  EXPECT_EQ(ids.of(raw_self()), static_cast<std::int32_t>(syscall(SYS_gettid)));
+  ids.begin_batch();
+  EXPECT_EQ(ids.of(met_raw), met_tid);
+  EXPECT_EQ(ids.of(0x12340), 0);
+}
+
+TEST(DeviceProperties, AsKinetoWritesThem) {
+  cupti::DeviceRecord record{};
+  record.name = "A \"GPU\"";
+  record.id = 900;
+  record.memory_bytes = 80ull << 30;
+  record.threads_per_warp = 32;
+  record.warps_per_multiprocessor = 64;
+  record.shared_per_multiprocessor = 233472;
+  record.major = 9;
+  const std::string json = device_properties(record);
+  EXPECT_NE(json.find("\"name\": \"A \\\"GPU\\\"\""), std::string::npos) << json;
+  EXPECT_NE(json.find("\"maxThreadsPerMultiprocessor\": 2048"), std::string::npos) << json;
+  EXPECT_NE(json.find("\"sharedMemPerBlockOptin\": 232448"), std::string::npos) << json;
+}
+
+}  // namespace
+}  // namespace profshim::device

@@ -1,0 +1,203 @@
+// A CUPTI that does what a test writes down: a table of functions, and buffers filled with records in the layouts of
+// 11.8, 12.x and 13.x. One at a time.
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+#include <deque>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "device/capture.h"
+
+namespace profshim::test {
+
+/// Bytes of a record in each generation: only these differ, fields are where they were.
+struct RecordSizes {
+  std::uint32_t version;
+  std::size_t kernel, memcpy, overhead, graph;
+};
+inline constexpr RecordSizes kCupti118{18, 200, 88, 40, 48}, kCupti124{22, 208, 96, 48, 48},
+    kCupti130{130001, 216, 96, 56, 56};
+
+class ScriptedCupti {
+ public:
+  explicit ScriptedCupti(const RecordSizes& sizes = kCupti130) : sizes_(sizes) { current_ = this; }
+  ~ScriptedCupti() { current_ = nullptr; }
+  ScriptedCupti(const ScriptedCupti&) = delete;
+  ScriptedCupti& operator=(const ScriptedCupti&) = delete;
+
+  device::CuptiApi api() const {
+    device::CuptiApi api;
+    api.get_version = [](std::uint32_t* version) {
+      *version = current_->sizes_.version;
+      return 0;
+    };
+    api.callback_name = [](int domain, std::uint32_t id, const char** name) {
+      static constexpr const char* kRuntime[] = {nullptr,
+                                                 "cudaLaunchKernel_v7000",
+                                                 "cudaGetDevice_v3020",
+                                                 "cudaMemcpyAsync_ptsz_v7000",
+                                                 "__cudaLaunchKernel_v13000",
+                                                 "cudaMemcpy_v3020",
+                                                 "cudaStreamBeginCapture_v10000",
+                                                 "cudaStreamEndCapture_v10000",
+                                                 "cudaGraphLaunch_v10000"};
+      static constexpr const char* kDriver[] = {nullptr, "cuLaunchKernel", "cuCtxGetCurrent", "cuMemAlloc_v2"};
+      *name = nullptr;
+      if (domain == device::cupti::kRuntimeDomain && id < std::size(kRuntime)) *name = kRuntime[id];
+      if (domain == device::cupti::kDriverDomain && id < std::size(kDriver)) *name = kDriver[id];
+      return *name != nullptr ? 0 : 1;
+    };
+    api.register_callbacks = [](device::BufferRequested requested, device::BufferCompleted completed) {
+      current_->requested_ = requested;
+      current_->completed_ = completed;
+      ++current_->registrations;
+      return 0;
+    };
+    api.register_timestamps = [](device::TimestampCallback) {
+      ++current_->clocks;
+      return current_->clock_result;
+    };
+    api.enable = [](std::uint32_t kind) {
+      if (current_->enable_result == 0) current_->kinds.insert(kind);
+      return current_->enable_result;
+    };
+    api.disable = [](std::uint32_t kind) {
+      current_->kinds.erase(kind);
+      return 0;
+    };
+    api.enable_runtime_api = [](std::uint32_t id, std::uint8_t on) {
+      if (on != 0) current_->runtime_calls.insert(id);
+      if (on == 0) current_->runtime_calls.erase(id);
+      return 0;
+    };
+    api.flush_all = [](std::uint32_t flag) {
+      current_->flushes.push_back(flag);
+      while (!current_->waiting_.empty()) {
+        const Delivery next = current_->waiting_.front();
+        current_->waiting_.pop_front();
+        current_->completed_(nullptr, 0, next.buffer, next.size, next.valid);
+      }
+      return 0;
+    };
+    api.next_record = [](std::uint8_t* buffer, std::size_t valid, device::cupti::Record** record) {
+      std::uint8_t* next = buffer;
+      if (*record != nullptr) {
+        const auto* const last = reinterpret_cast<const std::uint8_t*>(*record);
+        next = buffer + (last - buffer) + current_->size_of((*record)->kind);
+      }
+      if (next >= buffer + valid) return 12;
+      *record = reinterpret_cast<device::cupti::Record*>(next);
+      return 0;
+    };
+    api.dropped_records = [](void*, std::uint32_t, std::size_t* count) {
+      *count = current_->dropped;
+      current_->dropped = 0;
+      return 0;
+    };
+    return api;
+  }
+
+  /// Into the buffer that the next deliver() hands over; the record as it lies in memory, zeros behind what we know.
+  template <class Record>
+  void add(const Record& record) {
+    if (buffer_ == nullptr) request();
+    if (buffer_ == nullptr) return;
+    const std::size_t bytes = size_of(record.kind);
+    std::memset(buffer_ + filled_, 0, bytes);
+    std::memcpy(buffer_ + filled_, &record, std::min(bytes, sizeof record));
+    filled_ += bytes;
+  }
+  /// False: there was none.
+  bool request() {
+    std::size_t most = 0;
+    requested_(&buffer_, &size_, &most);
+    filled_ = 0;
+    return buffer_ != nullptr;
+  }
+  /// The buffer comes back with the next flush; `cut` bytes shorter.
+  void deliver(std::size_t cut = 0) {
+    waiting_.push_back({buffer_, size_, filled_ - cut});
+    buffer_ = nullptr;
+  }
+  /// The last delivery first.
+  void reverse_deliveries() { waiting_ = {waiting_.rbegin(), waiting_.rend()}; }
+  void complete_foreign(std::uint8_t* buffer) { completed_(nullptr, 0, buffer, 64, 64); }
+
+  std::set<std::uint32_t> kinds, runtime_calls;
+  std::vector<std::uint32_t> flushes;
+  int enable_result = 0, clock_result = 0, registrations = 0, clocks = 0;
+  std::size_t dropped = 0;
+
+ private:
+  struct Delivery {
+    std::uint8_t* buffer;
+    std::size_t size, valid;
+  };
+  std::size_t size_of(std::uint32_t kind) const {
+    using namespace device::cupti;
+    switch (kind) {
+      case kConcurrentKernelKind:
+        return sizes_.kernel;
+      case kMemcpyKind:
+        return sizes_.memcpy;
+      case kOverheadKind:
+        return sizes_.overhead;
+      case kGraphTraceKind:
+        return sizes_.graph;
+      case kRuntimeKind:
+      case kDriverKind:
+        return sizeof(ApiRecord);
+      case kDeviceKind:
+        return 184;
+      default:
+        return 24;  // external correlation, and what nobody knows
+    }
+  }
+
+  static inline ScriptedCupti* current_ = nullptr;
+  const RecordSizes sizes_;
+  device::BufferRequested requested_ = nullptr;
+  device::BufferCompleted completed_ = nullptr;
+  std::uint8_t* buffer_ = nullptr;
+  std::size_t size_ = 0, filled_ = 0;
+  std::deque<Delivery> waiting_;
+};
+
+/// What came out.
+class Collected final : public device::EventOutput {
+ public:
+  void put(const Event& event, const Event* continuation) override {
+    events.push_back(event);
+    if (continuation != nullptr) continuations.push_back(*continuation);
+  }
+  StringId text(const char* text) override {
+    texts.emplace_back(text);
+    return static_cast<StringId>(texts.size());
+  }
+  void define(spool::DefinitionKind kind, std::uint32_t id, const std::string&, const std::string& text,
+              std::initializer_list<std::int64_t>) override {
+    definitions.push_back({kind, id, text});
+  }
+  std::string name_of(const Event& event) const { return event.name == 0 ? "" : texts[event.name - 1]; }
+  std::vector<Event> of(HookId hook) const {
+    std::vector<Event> found;
+    for (const Event& event : events) {
+      if (event.hook == hook) found.push_back(event);
+    }
+    return found;
+  }
+
+  struct Definition {
+    spool::DefinitionKind kind;
+    std::uint32_t id;
+    std::string text;
+  };
+  std::vector<Event> events, continuations;
+  std::vector<std::string> texts;
+  std::vector<Definition> definitions;
+};
+
+}  // namespace profshim::test

@@ -1,0 +1,176 @@
+// hooks/nccl.def against the vendor's header, where the machine has it: every signature, and that no function is
+// missing.
+#include <gtest/gtest.h>
+
+#include <array>
+#include <fstream>
+#include <regex>
+#include <set>
+#include <sstream>
+#include <string>
+
+#include "../../../inject/nccl_rows.h"
+
+#if __has_include(<nccl.h>) && __has_include(<cuda_runtime.h>)
+#define HAS_NCCL_HEADER 1
+#include <nccl.h>
+#if __has_include(<nccl_device.h>)
+#include <nccl_device.h>
+#endif
+#endif
+
+namespace profshim::nccl {
+namespace {
+
+TEST(NcclTable, PlacesAreTheFirstOfTheirRole) {
+  const Row& reduce = RowOf<HookId::ncclReduce>::kRow;
+  EXPECT_EQ(reduce.position(Role::Count), 2);
+  EXPECT_EQ(reduce.position(Role::Type), 3);
+  EXPECT_EQ(reduce.position(Role::Op), 4);
+  EXPECT_EQ(reduce.position(Role::Root), 5);
+  EXPECT_EQ(reduce.position(Role::Comm), 6);
+  EXPECT_FALSE(reduce.has(Role::Peer));
+  EXPECT_EQ(find_row(HookId::ncclReduce), &reduce);
+  EXPECT_EQ(find_row(HookId::MPI_Reduce), nullptr);
+}
+
+TEST(NcclTable, EveryLaunchingRowHasACommunicatorAndAStream) {
+#define HOOK(name, ...)                                                   \
+  {                                                                       \
+    constexpr const Row& row = RowOf<HookId::name>::kRow;                 \
+    EXPECT_EQ(hook_layer(row.hook), Layer::kNccl) << #name;               \
+    if (launches(row.behaviour)) {                                        \
+      EXPECT_TRUE(row.has(Role::Comm) && row.has(Role::Stream)) << #name; \
+    }                                                                     \
+    if (makes_communicator(row.behaviour)) {                              \
+      EXPECT_TRUE(row.has(Role::NewComm)) << #name;                       \
+    }                                                                     \
+  }
+#include "profshim/hooks/nccl.def"
+#undef HOOK
+}
+
+#ifdef HAS_NCCL_HEADER
+
+template <class Ours, class Theirs>
+constexpr bool passed_alike() {
+  if constexpr (std::is_pointer_v<Theirs>) {
+    return std::is_pointer_v<Ours>;
+  } else if constexpr (std::is_class_v<Theirs>) {
+    return std::is_class_v<Ours> && sizeof(Ours) == sizeof(Theirs);
+  } else {
+    return !std::is_pointer_v<Ours> && !std::is_class_v<Ours> && sizeof(Ours) == sizeof(Theirs);
+  }
+}
+
+template <HookId hook, class... Theirs>
+constexpr bool same_signature(ncclResult_t (*)(Theirs...)) {
+  if constexpr (sizeof...(Theirs) != RowOf<hook>::kArguments) {
+    return false;
+  } else {
+    return []<std::size_t... i>(std::index_sequence<i...>) {
+      return (passed_alike<ArgumentType<RowOf<hook>::kRoleOf[i]>, Theirs>() && ...);
+    }
+    (std::make_index_sequence<sizeof...(Theirs)>());
+  }
+}
+
+// A row is held against the header only when the header is new enough to have it.
+#if NCCL_VERSION_CODE >= 21800
+#define SINCE_21800(X) X
+#else
+#define SINCE_21800(X)
+#endif
+#if NCCL_VERSION_CODE >= 21900
+#define SINCE_21900(X) X
+#else
+#define SINCE_21900(X)
+#endif
+#if NCCL_VERSION_CODE >= 22200
+#define SINCE_22200(X) X
+#else
+#define SINCE_22200(X)
+#endif
+#if NCCL_VERSION_CODE >= 22300
+#define SINCE_22300(X) X
+#else
+#define SINCE_22300(X)
+#endif
+#if NCCL_VERSION_CODE >= 22700
+#define SINCE_22700(X) X
+#else
+#define SINCE_22700(X)
+#endif
+#if NCCL_VERSION_CODE >= 22803
+#define SINCE_22800(X) X
+#else
+#define SINCE_22800(X)
+#endif
+#if NCCL_VERSION_CODE >= 22809
+#define SINCE_22809(X) X
+#else
+#define SINCE_22809(X)
+#endif
+#if NCCL_VERSION_CODE >= 22902
+#define SINCE_22900(X) X
+#else
+#define SINCE_22900(X)
+#endif
+#if NCCL_VERSION_CODE >= 23003
+#define SINCE_23000(X) X
+#else
+#define SINCE_23000(X)
+#endif
+#if NCCL_VERSION_CODE >= 23101
+#define SINCE_23100(X) X
+#else
+#define SINCE_23100(X)
+#endif
+#if NCCL_VERSION_CODE >= 23203
+#define SINCE_23200(X) X
+#else
+#define SINCE_23200(X)
+#endif
+#define SINCE_21400(X) X
+
+TEST(NcclTable, SignaturesAreThoseOfTheHeader) {
+#define HOOK(name, since, ...) SINCE_##since(EXPECT_TRUE((same_signature<HookId::name>(&::name))) << #name;)
+#include "profshim/hooks/nccl.def"
+#undef HOOK
+  EXPECT_EQ(sizeof(UniqueId), sizeof(ncclUniqueId));
+  EXPECT_EQ(static_cast<int>(ncclSystemError), kSystemError);
+  EXPECT_EQ(static_cast<int>(ncclInProgress), kInProgress);
+  EXPECT_EQ(static_cast<int>(ncclNumOps), kFirstUserOp);
+#if NCCL_VERSION_CODE >= 22700
+  EXPECT_EQ(offsetof(Config, net_name), offsetof(ncclConfig_t, netName));
+  EXPECT_EQ(offsetof(Config, comm_name), offsetof(ncclConfig_t, commName));
+  ncclConfig_t config = NCCL_CONFIG_INITIALIZER;
+  EXPECT_EQ(reinterpret_cast<const Config&>(config).magic, kConfigMagic);
+  EXPECT_GE(reinterpret_cast<const Config&>(config).size, sizeof(Config));
+#endif
+}
+#endif
+
+#ifndef PROFSHIM_NCCL_HEADER
+#define PROFSHIM_NCCL_HEADER ""
+#endif
+TEST(NcclTable, EveryFunctionOfTheHeaderHasARow) {
+  std::ifstream file(PROFSHIM_NCCL_HEADER);
+  if (!file) GTEST_SKIP() << "no nccl.h on this machine";
+  std::stringstream text;
+  text << file.rdbuf();
+  const std::string header = text.str();
+  const std::regex function(R"(\bncclResult_t\s+(nccl[A-Z]\w*)\s*\()");
+  const std::regex only_reads("ncclGetVersion|ncclCommGetAsyncError|ncclParam.*");
+  std::set<std::string> names;
+  for (std::sregex_iterator at(header.begin(), header.end(), function), end; at != end; ++at) names.insert((*at)[1]);
+  EXPECT_GT(names.size(), 20U);
+  for (const std::string& name : names) {
+    if (!std::regex_match(name, only_reads)) {
+      EXPECT_EQ(hook_layer(hook_by_name(name)), Layer::kNccl) << name << " has no row";
+    }
+  }
+}
+
+}  // namespace
+}  // namespace profshim::nccl

@@ -1,0 +1,172 @@
+// Which NCCL communicator is which on another rank, and how many collectives each has seen.
+#include "../../../inject/nccl_communicators.h"
+
+#include "unit/spool_fixture.h"
+
+namespace profshim::nccl {
+namespace {
+
+using spool::Definition;
+using spool::DefinitionKind;
+
+class NcclCommunicators : public test::SpoolFixture {
+ protected:
+  void SetUp() override {
+    make_spool(4);
+    recorder::header().rank = 1;
+    recorder::header().world_size = 4;
+  }
+  void TearDown() override {
+    for (const Handle handle : entered_) forget_communicator(handle);
+    SpoolFixture::TearDown();
+  }
+  Communicator& enter(Handle handle, const Facts& facts) {
+    entered_.push_back(handle);
+    Communicator* const made = add_communicator(handle, facts);
+    EXPECT_NE(made, nullptr);
+    return *made;
+  }
+  static std::uint64_t identity(unsigned char first_byte, int ranks) {
+    UniqueId id{};
+    id.bytes[0] = first_byte;
+    return identity_of_ids(&id, 1, ranks);
+  }
+  static const Definition* definition_of(const spool::View& view, std::uint32_t id) {
+    const Definition* last = nullptr;
+    for (const Definition* d : view.definitions()) {
+      if (d->kind.load() == DefinitionKind::kCommunicator && d->id == id) last = d;
+    }
+    return last;
+  }
+  std::vector<Handle> entered_;
+};
+
+TEST_F(NcclCommunicators, OneUniqueIdIsOneIdentityOnAllRanks) {
+  EXPECT_EQ(identity(1, 4), identity(1, 4));
+  EXPECT_NE(identity(1, 4), identity(2, 4));
+  EXPECT_NE(identity(1, 4), identity(1, 8));
+  UniqueId two[2] = {};
+  two[1].bytes[127] = 1;
+  EXPECT_NE(identity_of_ids(two, 2, 4), identity_of_ids(two, 1, 4));
+  EXPECT_EQ(identity_of_ids(nullptr, 1, 4), 0U);
+}
+
+TEST_F(NcclCommunicators, SplitsDifferByColourAndByHowManyWentBefore) {
+  // Two ranks of one parent: they go through the same splits, with their own colours.
+  Communicator& here = enter(0x1000, {identity(1, 4), 0, 4, 1});
+  Communicator& there = enter(0x2000, {identity(1, 4), 0, 4, 2});
+  const std::uint64_t first_here = identity_of_split(here, 0), first_there = identity_of_split(there, 1);
+  EXPECT_NE(first_here, first_there) << "different colours";
+  const std::uint64_t second_here = identity_of_split(here, 7), second_there = identity_of_split(there, 7);
+  EXPECT_EQ(second_here, second_there) << "the same colour of the same split";
+  EXPECT_NE(identity_of_split(here, 7), second_here) << "another split";
+}
+
+TEST_F(NcclCommunicators, ARankWithoutAColourCountsTheSplitToo) {
+  Communicator& here = enter(0x1000, {identity(1, 4), 0, 4, 1});
+  Communicator& there = enter(0x2000, {identity(1, 4), 0, 4, 2});
+  identity_of_split(here, kNoColour);
+  identity_of_split(there, 3);
+  EXPECT_EQ(identity_of_split(here, 0), identity_of_split(there, 0));
+}
+
+TEST_F(NcclCommunicators, ShrinksDoNotDependOnTheOrderOfWhoIsLeftOut) {
+  Communicator& here = enter(0x1000, {identity(1, 4), 0, 4, 1});
+  Communicator& there = enter(0x2000, {identity(1, 4), 0, 4, 2});
+  const int one_order[] = {0, 3}, other_order[] = {3, 0}, others[] = {0, 1};
+  EXPECT_EQ(identity_of_shrink(here, one_order, 2), identity_of_shrink(there, other_order, 2));
+  EXPECT_NE(identity_of_shrink(here, one_order, 2), identity_of_shrink(there, others, 2));
+}
+
+TEST_F(NcclCommunicators, WhatIsMadeOfAnUnknownOneIsUnknown) {
+  Communicator& unknown = enter(0x1000, {});
+  EXPECT_EQ(identity_of_split(unknown, 1), 0U);
+  EXPECT_EQ(identity_of_shrink(unknown, nullptr, 0), 0U);
+}
+
+TEST_F(NcclCommunicators, NumbersBeginAnewWithANewCommunicatorOfTheSameHandle) {
+  Communicator& old = enter(0x1000, {identity(1, 4), 0, 4, 1});
+  EXPECT_EQ(next_sequence(old), 1U);
+  EXPECT_EQ(next_sequence(*communicator_of(0x1000)), 2U);
+  const std::uint32_t id = old.id;
+  Communicator* const freed = forget_communicator(0x1000);
+  put_back(freed, 0x1000);
+  EXPECT_EQ(next_sequence(*communicator_of(0x1000)), 3U) << "the call that frees it has failed";
+  forget_communicator(0x1000);
+  Communicator& fresh = enter(0x1000, {identity(2, 4), 0, 4, 1});
+  EXPECT_EQ(next_sequence(fresh), 1U);
+  EXPECT_NE(fresh.id, id);
+  EXPECT_EQ(communicator_of(0), nullptr);
+}
+
+TEST_F(NcclCommunicators, AHandleThatIsStoredLaterIsFoundByItsPlace) {
+  Handle place = 0;
+  add_when_stored(&place, {identity(1, 4), 0, 4, 3});
+  take_stored();
+  place = 0x5000;
+  entered_.push_back(place);
+  Communicator* const found = communicator_of(0x5000);
+  ASSERT_NE(found, nullptr);
+  EXPECT_EQ(found->identity, identity(1, 4));
+  EXPECT_EQ(found->rank.load(), 3);
+}
+
+TEST_F(NcclCommunicators, WhatTheEndOfAGroupHasStoredIsTakenOnce) {
+  Handle place = 0;
+  add_when_stored(&place, {identity(1, 4), 0, 4, 3});
+  place = 0x6000;
+  entered_.push_back(place);
+  take_stored();
+  next_sequence(*communicator_of(0x6000));
+  place = 0x7000;  // a variable of the job's: anything may come to lie there
+  take_stored();
+  entered_.push_back(0x7000);
+  EXPECT_EQ(communicator_of(0x6000)->sequence.load(), 1U);
+  EXPECT_EQ(communicator_of(0x7000)->identity, 0U);
+}
+
+TEST_F(NcclCommunicators, APlaceThatIsGoneIsNotRead) {
+  void* const page = mmap(nullptr, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  ASSERT_NE(page, MAP_FAILED);
+  add_when_stored(page, {identity(1, 4), 0, 4, 3});
+  munmap(page, 4096);
+  entered_.push_back(0x8000);
+  EXPECT_EQ(communicator_of(0x8000)->identity, 0U);
+}
+
+TEST_F(NcclCommunicators, TheDefinitionSaysWhatIsCertain) {
+  Communicator& whole = enter(0x1000, {identity(1, 4), 0, 4, 1, 3, recorder::intern("init")});
+  Communicator& reordered = enter(0x2000, {identity(2, 4), 0, 4, 0, 3, recorder::intern("init")});
+  Communicator& alone = enter(0x3000, {identity(3, 1), whole.id, 1, 0, 3, origin_text("split", &whole)});
+  for (Communicator* const comm : {&whole, &reordered, &alone}) {
+    EXPECT_GE(defined_id(*comm), kFirstId) << "apart from MPI's";
+    defined_id(*comm);
+  }
+  const auto v = view();
+  const Definition* const d = definition_of(*v, whole.id);
+  ASSERT_NE(d, nullptr);
+  EXPECT_EQ(static_cast<std::uint64_t>(d->v[0]), identity(1, 4));
+  EXPECT_EQ(d->v[1], 4);
+  EXPECT_EQ(d->v[2], 1);
+  EXPECT_EQ(d->v[4], static_cast<std::int64_t>(spool::CommunicatorBackend::kNccl));
+  EXPECT_EQ(d->v[5], 3);
+  EXPECT_EQ(v->string(d->text), "[0, 1, 2, 3]");
+  EXPECT_EQ(v->string(definition_of(*v, reordered.id)->text), "") << "rank 1 of the job is rank 0 in it";
+  EXPECT_EQ(v->string(definition_of(*v, alone.id)->text), "[1]");
+  EXPECT_EQ(v->string(definition_of(*v, alone.id)->name), "split of init");
+  EXPECT_EQ(definition_of(*v, alone.id)->v[3], whole.id);
+}
+
+TEST_F(NcclCommunicators, AHashIsAHandleThatNobodyIsAskedAbout) {
+  const Handle handle = handle_of_hash(0x1234);
+  entered_.push_back(handle);
+  Communicator* const comm = communicator_of(handle);
+  ASSERT_NE(comm, nullptr);
+  EXPECT_TRUE(comm->from_nvtx);
+  EXPECT_EQ(comm->identity, identity_of_hash(handle));
+  EXPECT_EQ(size_of(*comm), kUnknown);
+  EXPECT_EQ(handle_of_hash(0), 0U);
+}
+
+}  // namespace
+}  // namespace profshim::nccl

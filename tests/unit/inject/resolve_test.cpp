@@ -1,0 +1,53 @@
+// Looking for a function in libraries that came in with RTLD_LOCAL.
+#include "../../../inject/resolve.h"
+
+#include <dlfcn.h>
+#include <gtest/gtest.h>
+#include <link.h>
+
+#include <atomic>
+#include <filesystem>
+#include <thread>
+
+#include "unit/temporary_folder.h"
+
+namespace profshim::inject {
+namespace {
+
+constexpr const char* kAnyLibrary = "libresolv.so.2";  // part of the C library, and not loaded here
+
+// Any library under the name of an MPI.
+void* open_as_mpi(const std::string& folder) {
+  void* const library = dlopen(kAnyLibrary, RTLD_NOW | RTLD_LOCAL);
+  link_map* map = nullptr;
+  if (library == nullptr || dlinfo(library, RTLD_DI_LINKMAP, &map) != 0) return nullptr;
+  const std::string path = folder + "/libmpi-test.so";
+  std::filesystem::copy_file(map->l_name, path);
+  dlclose(library);
+  return dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+}
+
+// The lock under which dl_iterate_phdr() calls back is taken by dlopen() after its own: opening a library in there and
+// elsewhere at the same time would never end.
+TEST(Resolve, GoesOnWhileAnotherThreadOpensLibraries) {
+  const test::TemporaryFolder folder;
+  void* const mpi = open_as_mpi(folder.path());
+  ASSERT_NE(mpi, nullptr) << dlerror();
+  std::atomic<bool> stop{false};
+  std::thread opens([&] {
+    while (!stop) {
+      if (void* const library = dlopen(kAnyLibrary, RTLD_NOW | RTLD_LOCAL)) dlclose(library);
+    }
+  });
+  constexpr int kRounds = 3000;
+  int found = 0;
+  for (int i = 0; i < kRounds; ++i) found += resolve("no_such_function_anywhere", Layer::kMpi) != nullptr ? 1 : 0;
+  stop = true;
+  opens.join();
+  EXPECT_EQ(found, 0);
+  EXPECT_NE(resolve("ns_initparse", Layer::kMpi), nullptr) << "it was not looked for in the library";
+  dlclose(mpi);
+}
+
+}  // namespace
+}  // namespace profshim::inject

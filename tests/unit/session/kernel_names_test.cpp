@@ -1,0 +1,47 @@
+// Which kernels a pattern of steps.source = "kernel" means.
+#include "session/kernel_names.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+namespace profshim::session {
+namespace {
+
+// void at::native::fused<at::native::FusedAdamMathFunctor>(float*), and _Z4stepPf: void step(float*)
+const char* const kAdam = "_ZN2at6native5fusedINS0_20FusedAdamMathFunctorEEEvPf";
+
+TEST(KernelNames, MatchesTheMangledTheDemangledAndTheBareName) {
+  EXPECT_TRUE(KernelNames("_Z4stepPf").matches("_Z4stepPf"));
+  EXPECT_TRUE(KernelNames("step(float*)").matches("_Z4stepPf"));
+  EXPECT_TRUE(KernelNames("step").matches("_Z4stepPf"));
+  EXPECT_TRUE(KernelNames("st?p").matches("_Z4stepPf"));
+  EXPECT_FALSE(KernelNames("ste").matches("_Z4stepPf"));
+  EXPECT_TRUE(KernelNames("at::native::fused<*").matches(kAdam));
+  EXPECT_TRUE(KernelNames("step").matches("step")) << "extern \"C\"";
+}
+
+TEST(KernelNames, TheCaseOfLettersDoesNotMatter) {
+  EXPECT_TRUE(KernelNames("*adam*").matches(kAdam));
+  EXPECT_TRUE(KernelNames("*ADAM*").matches(kAdam));
+  EXPECT_FALSE(KernelNames("*lamb*").matches(kAdam));
+}
+
+TEST(KernelNames, NothingIsNoKernel) {
+  EXPECT_FALSE(KernelNames("*").matches(nullptr));
+  EXPECT_FALSE(KernelNames("*").matches(""));
+}
+
+// The second answer comes from memory; more names than there is room for must not take each other's.
+TEST(KernelNames, EveryNameKeepsItsAnswer) {
+  KernelNames names("*7*");
+  for (int round = 0; round < 2; ++round) {
+    for (int i = 0; i < 20000; ++i) {
+      const std::string name = "kernel_" + std::to_string(i) + "_x";
+      ASSERT_EQ(names.matches(name.c_str()), name.find('7') != std::string::npos) << name;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace profshim::session
