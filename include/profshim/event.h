@@ -114,7 +114,7 @@ struct ApiArgs {
 /// Device work. Event::begin and end are device times brought to our clock; Event::name is the kernel's mangled name.
 struct GpuArgs {
   std::uint32_t correlation;  // of the launch; 0 = unknown
-  std::uint16_t device;
+  std::uint16_t device;       // kUnknownDevice: of a synchronisation, whose records name their context only
   std::uint16_t kind;  // copies: CUpti_ActivityMemcpyKind | source memory kind << 4 | destination memory kind << 8;
                        // memset: memory kind
   std::uint32_t context;
@@ -124,6 +124,7 @@ struct GpuArgs {
   std::uint32_t graph;       // 0 likewise
   std::uint32_t external;    // id pushed by us around the launch (NcclArgs::operation); 0 = none
 };
+inline constexpr std::uint16_t kUnknownDevice = 0xffff;
 /// Second half of kKernel.
 struct KernelArgs {
   std::uint32_t grid[3];

@@ -358,7 +358,7 @@ void Converter::on_graph(const cupti::GraphRecord& r) {
 
 std::uint32_t Converter::device_of(std::uint32_t context) const {
   const auto found = devices_of_contexts_.find(context);
-  return found == devices_of_contexts_.end() ? 0 : found->second;
+  return found == devices_of_contexts_.end() ? kUnknownDevice : found->second;
 }
 
 void Converter::on_synchronization(const cupti::SynchronizationRecord& r) {

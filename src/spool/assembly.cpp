@@ -377,9 +377,10 @@ struct Assembly::Impl {
     };
     return "{" + member("api_calls", n.api_calls) + ", " + member("kernels", n.kernels) + ", " +
            member("copies", n.copies) + ", " + member("memsets", n.memsets) + ", " + member("graphs_as_one", n.graphs) +
-           ", " + member("device_orphans", n.orphans) + ", " + member("device_overlaps", n.overlapping) +
-           ", \"impossible_times\": {" + member("zero", n.zero_time) + ", " + member("reversed", n.reversed_time) +
-           ", " + member("outside", n.outside_time) + "}, " + member("lost_in_process", lost) + "}";
+           ", " + member("device_orphans", n.orphans) + ", " + member("device_overlaps", n.overlapping) + ", " +
+           member("syncs_without_device", n.placeless) + ", \"impossible_times\": {" + member("zero", n.zero_time) +
+           ", " + member("reversed", n.reversed_time) + ", " + member("outside", n.outside_time) + "}, " +
+           member("lost_in_process", lost) + "}";
   }
 
   std::string steps_json() const {

@@ -159,7 +159,7 @@ std::span<const Arg> DeviceArgs::of_work(const Event& work, const Event* second,
   return {args_.data(), used_};
 }
 
-std::span<const Arg> DeviceArgs::of_sync(const Event& sync) {
+std::span<const Arg> DeviceArgs::of_sync(const Event& sync, std::uint16_t device) {
   start();
   const GpuArgs& gpu = sync.gpu;
   add("cuda_sync_kind", sync_kind_name(gpu.kind));
@@ -170,7 +170,7 @@ std::span<const Arg> DeviceArgs::of_sync(const Event& sync) {
   }
   add("stream", sync_stream(gpu));
   add("correlation", std::uint64_t{gpu.correlation});
-  add("device", std::uint64_t{gpu.device});
+  add("device", std::uint64_t{device});
   add("context", std::uint64_t{gpu.context});
   return {args_.data(), used_};
 }

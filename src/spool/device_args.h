@@ -29,7 +29,8 @@ class DeviceArgs {
   /// kKernel, kMemcpy, kMemcpyPeer, kMemset, kGraphRun; `second`: the kContinuation of `work`, or null.
   std::span<const Arg> of_work(const Event& work, const Event* second, const WorkContext& context);
   /// kCudaSync.
-  std::span<const Arg> of_sync(const Event& sync);
+  /// On the device that its context belongs to.
+  std::span<const Arg> of_sync(const Event& sync, std::uint16_t device);
   /// kCudaMemory.
   std::span<const Arg> of_memory(const Event& memory);
 

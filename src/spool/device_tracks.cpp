@@ -170,7 +170,7 @@ void DeviceTracks::write_syncs(TraceWriter& out, DeviceWork::StreamKey key, cons
     TraceEvent e;
     e.category = Category::kCudaSync;
     e.name = names_.of(*sync);
-    e.args = args_.of_sync(*sync);
+    e.args = args_.of_sync(*sync, key.first);
     write_in_lanes(out, e, *sync, line, lanes, lanes_used);
   }
 }

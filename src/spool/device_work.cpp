@@ -86,9 +86,12 @@ void DeviceWork::take(const Event& e, const WindowSpan& span, std::uint32_t& hin
     return;
   }
   if (!belongs(e, span, hint)) return;
-  if (is_sync) {
+  if (is_sync && e.gpu.device == kUnknownDevice) {
+    unplaced_syncs_.push_back(&e);
+  } else if (is_sync) {
     streams_[key].syncs.push_back(&e);
   } else {
+    devices_of_contexts_.emplace(e.gpu.context, e.gpu.device);
     streams_[key].work.push_back(&e);
     counts_.kernels += e.hook == HookId::kKernel;
     counts_.memsets += e.hook == HookId::kMemset;
@@ -96,6 +99,16 @@ void DeviceWork::take(const Event& e, const WindowSpan& span, std::uint32_t& hin
     counts_.copies += e.hook == HookId::kMemcpy || e.hook == HookId::kMemcpyPeer;
   }
   last_end_ = std::max(last_end_, e.end);
+}
+
+void DeviceWork::place_syncs() {
+  for (const Event* const sync : unplaced_syncs_) {
+    const auto found = devices_of_contexts_.find(sync->gpu.context);
+    if (found == devices_of_contexts_.end())
+      ++counts_.placeless;
+    else
+      streams_[{found->second, sync_stream(sync->gpu)}].syncs.push_back(sync);
+  }
 }
 
 void DeviceWork::order(std::vector<const Event*>& events) {
@@ -116,6 +129,7 @@ void DeviceWork::gather_work(const WindowSpan& span) {
       if (device) take(events[i], span, hint);
     }
   }
+  place_syncs();
   order(overheads_);
   for (auto& [key, stream] : streams_) {
     order(stream.work);

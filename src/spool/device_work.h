@@ -25,6 +25,7 @@ struct DeviceCounts {
   std::uint64_t api_calls = 0, kernels = 0, copies = 0, memsets = 0, graphs = 0;
   std::uint64_t orphans = 0;      // device work whose call is not known
   std::uint64_t overlapping = 0;  // work that began before earlier work of its stream had ended
+  std::uint64_t placeless = 0;    // synchronisations in contexts without any work in this window: of which device?
   std::uint64_t zero_time = 0, reversed_time = 0, outside_time = 0;
 };
 
@@ -73,6 +74,7 @@ class DeviceWork {
   bool possible(const Event& e, const WindowSpan& span);
   bool belongs(const Event& e, const WindowSpan& span, std::uint32_t& hint);
   void take(const Event& e, const WindowSpan& span, std::uint32_t& hint);
+  void place_syncs();
   void order(std::vector<const Event*>& events);
 
   const View& view_;
@@ -81,6 +83,8 @@ class DeviceWork {
   Ticks begin_ = 0, end_ = 0;
   std::uint32_t first_correlation_ = 0;  // of the window's calls; 0 = it has none
   std::map<StreamKey, Stream> streams_;
+  std::map<std::uint32_t, std::uint16_t> devices_of_contexts_;
+  std::vector<const Event*> unplaced_syncs_;  // their context was not known yet when CUPTI told of them
   std::vector<const Event*> overheads_, memory_;
   DeviceCounts counts_;
   Ticks last_end_ = 0;

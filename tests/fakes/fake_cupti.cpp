@@ -570,6 +570,17 @@ class Cupti final : public fake::Observer {
 
   bool fault(std::uint64_t every) const { return every != 0 && device_records_ % every == 0; }
 
+  /// Two works of a stream are converted with the clocks of two launches, which may differ by a microsecond: what came
+  /// one after the other stays so.
+  void keep_order(const Work& work, std::uint64_t& start, std::uint64_t& end) {
+    LastOfStream& last = last_of_streams_[{work.context, work.stream}];
+    if (work.start >= last.end && start < last.end_told) {
+      end += last.end_told - start;
+      start = last.end_told;
+    }
+    if (work.end >= last.end) last = {work.end, end};
+  }
+
   void write_work(const Work& work, bool complete) {
     ++device_records_;
     if (fault(drop_)) {
@@ -579,6 +590,7 @@ class Cupti final : public fake::Observer {
     }
     std::uint64_t start = complete ? device_time(work.start, work.anchor, work.anchor_realtime) : 0;
     std::uint64_t end = complete ? device_time(work.end, work.anchor, work.anchor_realtime) : 0;
+    if (complete) keep_order(work, start, end);
     if (fault(zero_time_)) start = end = 0;
     if (fault(backward_)) std::swap(start, end);
     if (fault(far_)) {
@@ -749,6 +761,10 @@ class Cupti final : public fake::Observer {
   std::atomic<CompleteBuffer> complete_{nullptr};
   std::atomic<Timestamp> timestamp_{nullptr};
   std::uint64_t clock_anchor_ = 0, realtime_anchor_ = 0;
+  struct LastOfStream {
+    std::uint64_t end = 0, end_told = 0;  // on the device, and as the record says
+  };
+  std::map<std::pair<std::uint32_t, std::uint32_t>, LastOfStream> last_of_streams_;
 
   std::mutex kinds_lock_;
   std::atomic<bool> kinds_[kKinds] = {};

@@ -308,8 +308,13 @@ class Simulator final : public Device {
       }
       pause_ns(20000);
     }
+    std::uint32_t context = 0;
+    {
+      const std::lock_guard lock(lock_);
+      context = default_stream()->context;
+    }
     const auto id = static_cast<Event*>(handle)->id;
-    tell_synchronised(SyncKind::kEvent, 1, kNoStream, id, begin);
+    tell_synchronised(SyncKind::kEvent, context, kNoStream, id, begin);
     return kOk;
   }
   int query_event(void* handle) override {

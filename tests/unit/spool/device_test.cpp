@@ -346,6 +346,27 @@ TEST_F(DeviceTest, SynchronisationsHaveALineOfTheirOwn) {
   EXPECT_EQ(syncs[3].args.at("wait_on_stream"), "13");
 }
 
+TEST_F(DeviceTest, ASynchronisationIsOnTheDeviceOfItsContext) {
+  lane_->call(1100, 1150, "cudaLaunchKernel", 41, kTid);
+  lane_->call(2000, 2090, "cudaStreamSynchronize", 50, kTid);
+  lane_->call(2100, 2190, "cudaStreamSynchronize", 51, kTid);
+  const GpuArgs sync{.correlation = 50, .device = kUnknownDevice, .kind = 3, .context = 2, .stream = 7};
+  lane_->other(HookId::kCudaSync, 2010, 2080, sync);
+  lane_->other(HookId::kMemset, 1200, 1900, {.correlation = 41, .device = 3, .context = 2, .stream = 7});
+  GpuArgs nobody_knows = sync;
+  nobody_knows.correlation = 51;
+  nobody_knows.context = 9;
+  lane_->other(HookId::kCudaSync, 2110, 2180, nobody_knows);
+  close();
+
+  const auto syncs = of(rows(), "cuda_sync");
+
+  ASSERT_EQ(syncs.size(), 1u);
+  EXPECT_EQ(syncs[0].pid, 3);
+  EXPECT_EQ(syncs[0].args.at("device"), "3");
+  EXPECT_NE(text_.find("\"syncs_without_device\": 1"), std::string::npos);
+}
+
 TEST_F(DeviceTest, OverheadsAndMemoryLieInTheProcess) {
   lane_->call(1100, 1150, "cudaMalloc", 41, kTid);
   lane_->other(HookId::kCudaOverhead, 1200, 1300, {.kind = 5});
