@@ -27,20 +27,26 @@ count_events() {  # FILE
     sort -rn | awk '{n = $1; $1 = ""; printf "      %6d %s\n", n, $0}'
 }
 
+# What came out: the run's folder, the events of each trace, and whether the traces conform.
+show() {  # FOLDER WHAT COUNTER
+  local trace
+  echo "   written to $1:"
+  build/profshim ls "$1" | sed 's/^/   /'
+  while IFS= read -r trace; do
+    echo "   $2 in $trace:"
+    "$3" "$trace"
+  done < <(find "$1" -name '*.pt.trace.json' | sort)
+  find "$1" -name '*.pt.trace.json' -print0 | sort -z | xargs -0 build/profshim verify | sed 's/^/   /'
+}
+
 record() {  # TITLE SPEC FOLDER
-  local folder=build/demo/traces/$3 trace
+  local folder=build/demo/traces/$3
   rm -rf "$folder"
   echo
   echo "== $1"
   echo "   LD_PRELOAD=build/libprofshim.so PROFSHIM_SPEC=$2 mpirun -n $ranks build/demo/heat"
   LD_PRELOAD=$PWD/build/libprofshim.so PROFSHIM_SPEC=$PWD/$2 "${launcher[@]}" "$program" | sed 's/^/   heat says: /'
-  echo "   written to $folder:"
-  build/profshim ls "$folder" | sed 's/^/   /'
-  while IFS= read -r trace; do
-    echo "   events in $trace:"
-    count_events "$trace"
-  done < <(find "$folder" -name '*.pt.trace.json' | sort)
-  find "$folder" -name '*.pt.trace.json' -print0 | sort -z | xargs -0 build/profshim verify | sed 's/^/   /'
+  show "$folder" events count_events
 }
 
 record "steps are NVTX ranges \"iteration N\"" config/examples/demo-nvtx.toml nvtx
@@ -77,7 +83,7 @@ count_gpu_events() {  # FILE
 }
 
 record_gpu() {
-  local folder=build/demo/traces/gpu id=build/demo/ddp.id rank trace pids=() failed=0
+  local folder=build/demo/traces/gpu id=build/demo/ddp.id rank pids=() failed=0
   rm -rf "$folder" "$id"
   echo
   echo "== data-parallel training $gpu_where"
@@ -94,13 +100,7 @@ record_gpu() {
   done
   rm -f "$id"
   [ "$failed" -eq 0 ] || { echo "demo: ddp failed" >&2; exit 1; }
-  echo "   written to $folder:"
-  build/profshim ls "$folder" | sed 's/^/   /'
-  while IFS= read -r trace; do
-    echo "   device work and CUDA calls in $trace:"
-    count_gpu_events "$trace"
-  done < <(find "$folder" -name '*.pt.trace.json' | sort)
-  find "$folder" -name '*.pt.trace.json' -print0 | sort -z | xargs -0 build/profshim verify | sed 's/^/   /'
+  show "$folder" "device work and CUDA calls" count_gpu_events
 }
 record_gpu
 

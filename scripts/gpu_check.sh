@@ -116,7 +116,8 @@ note() { printf '%s\n' "$*" | tee -a "$log"; }
 say() { printf '%s\n' "$*" | tee -a "$results" >>"$log"; }
 fail() { note "   FAILED: $*"; say "- FAILED: $*"; check_failed=true; }
 
-seconds_left() { echo $((limit - SECONDS)); }
+# At least one: `timeout 0` waits without end.
+seconds_left() { echo $((limit > SECONDS ? limit - SECONDS : 1)); }
 
 # A program without the library. Output in $work/NAME.out. Fails the check when the program does.
 bare() { # NAME PROGRAM...
@@ -184,6 +185,19 @@ median() { # FILE FIRST LAST
     awk '{value[NR] = $1} END {if (NR) printf "%.0f", NR % 2 ? value[(NR + 1) / 2] : (value[NR / 2] + value[NR / 2 + 1]) / 2}'
 }
 percent() { awk -v a="$1" -v b="$2" 'BEGIN {if (b > 0) printf "%+.2f", (a - b) / b * 100; else printf "nan"}'; }
+overhead_table() { # WHAT LAUNCHES-PER-STEP BARE-NS [LABEL NS]...
+  local launches=$2 none=$3
+  say ""
+  say "| $1 | ns per launch | against bare |"
+  say "|---|---|---|"
+  say "| bare | $((none / launches)) | |"
+  shift 3
+  while [ $# -gt 0 ]; do
+    say "| $1 | $(($2 / launches)) | $(percent "$2" "$none") % |"
+    shift 2
+  done
+  say ""
+}
 at_most() { awk -v a="$1" -v b="$2" 'BEGIN {exit !(a <= b)}'; }
 
 # ---- the checks ------------------------------------------------------------------------------------------------------
@@ -293,14 +307,8 @@ check_launch_overhead() {
   idle=$(median "$work/launches.out" 1 3)
   recording=$(median "$work/launches.out" 5 7)
   after=$(median "$work/launches.out" 8 9)
-  say ""
-  say "| launch-bound, nvcc program | ns per launch | against bare |"
-  say "|---|---|---|"
-  say "| bare | $((none / 100000)) | |"
-  say "| library loaded, not recording | $((idle / 100000)) | $(percent "$idle" "$none") % |"
-  say "| recording | $((recording / 100000)) | $(percent "$recording" "$none") % |"
-  say "| after the window | $((after / 100000)) | $(percent "$after" "$none") % |"
-  say ""
+  overhead_table "launch-bound, nvcc program" 100000 "$none" "library loaded, not recording" "$idle" \
+    recording "$recording" "after the window" "$after"
   # A run differs from the next by a few per cent: what is measurable is more.
   at_most "$(percent "$idle" "$none")" 5 || fail "not recording costs $(percent "$idle" "$none") %"
   at_most "$(percent "$after" "$idle")" 5 || fail "after the window it is $(percent "$after" "$idle") % slower than before"
@@ -389,16 +397,8 @@ check_torch_overhead() {
   after=$(median "$work/torch_ours.out" 8 9)
   theirs=$(median "$work/torch_theirs.out" 5 7)
   their_after=$(median "$work/torch_theirs.out" 8 9)
-  say ""
-  say "| launch-bound, PyTorch | ns per launch | against bare |"
-  say "|---|---|---|"
-  say "| bare | $((none / 20000)) | |"
-  say "| library loaded, not recording | $((idle / 20000)) | $(percent "$idle" "$none") % |"
-  say "| recording | $((ours / 20000)) | $(percent "$ours" "$none") % |"
-  say "| after the window | $((after / 20000)) | $(percent "$after" "$none") % |"
-  say "| torch.profiler recording | $((theirs / 20000)) | $(percent "$theirs" "$none") % |"
-  say "| after torch.profiler | $((their_after / 20000)) | $(percent "$their_after" "$none") % |"
-  say ""
+  overhead_table "launch-bound, PyTorch" 20000 "$none" "library loaded, not recording" "$idle" recording "$ours" \
+    "after the window" "$after" "torch.profiler recording" "$theirs" "after torch.profiler" "$their_after"
   at_most $((2 * (ours - none))) $((theirs - none)) || fail "recording costs more than half of torch.profiler's slowdown"
 }
 

@@ -112,7 +112,8 @@ class File {
   std::vector<Function> functions_;
 };
 
-/// The readable form of a mangled name; the name itself when it is not mangled.
+/// The readable form of a mangled name; the name itself when it is not mangled, or when its readable form is longer
+/// than anybody reads (64 KiB).
 std::string demangled(const std::string& name);
 
 /// A pattern of the spec: a name or a glob, matched against the mangled name, the demangled one, and that without its

@@ -51,5 +51,7 @@ RunFolder open_run(const Spec& spec, const std::string& folder, const JobIdentit
 /// is gone is taken over. False: another live process has it, described in `owner`.
 bool claim_rank(const std::string& folder, int rank, std::string& owner);
 void release_claim(const std::string& folder, int rank);
+/// Only that process's: a job that was queued again may have claimed the rank since.
+void release_claim_of(const std::string& folder, int rank, const std::string& host, int pid, std::uint64_t start_time);
 
 }  // namespace profshim::output

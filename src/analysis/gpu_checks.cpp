@@ -180,6 +180,9 @@ void GpuChecks::on_sync(const ReadEvent& event) {
 }
 
 void GpuChecks::on_host(const ReadEvent& event) {
+  std::int64_t end_ns = 0;
+  if (__builtin_add_overflow(event.ts_ns, event.duration_ns, &end_ns)) end_ns = event.ts_ns;
+  if (event.name == "ncclGroupEnd") group_ends_.push_back({0, event.ts_ns, end_ns, track_of(event)});
   if (event.category.starts_with("gpu_") || event.category == "cuda_event") return;
   if (integer_arg(event, "stream", -1) >= 0 && integer_arg(event, "correlation", -1) >= 0) {
     findings_.must(16, "a CPU event with stream and correlation: HTA takes it for GPU work", where_is(event));
@@ -188,7 +191,7 @@ void GpuChecks::on_host(const ReadEvent& event) {
   if (op < 0 || (event.category != "cpu_op" && event.category != "user_annotation")) return;
   // The track tells the two categories apart: only cpu_op must be unique.
   if (event.name == "record_param_comms") {
-    operations_.push_back({op, event.ts_ns, event.ts_ns + event.duration_ns, track_of(event)});
+    operations_.push_back({op, event.ts_ns, end_ns, track_of(event)});
   }
   ops_.push_back({.link = op, .track = event.category == "cpu_op", .offset = event.offset});
 }
@@ -262,8 +265,23 @@ void GpuChecks::check_waits() {
   }
 }
 
+// What is called between ncclGroupStart and ncclGroupEnd is launched by the end of the group.
+bool GpuChecks::in_group_end_behind(const Operation& operation, const Row& call) const {
+  const auto behind =
+      std::upper_bound(group_ends_.begin(), group_ends_.end(), call, [](const Row& row, const Operation& end) {
+        return row.track != end.track ? row.track < end.track : row.ts_ns < end.begin_ns;
+      });
+  if (behind == group_ends_.begin()) return false;
+  const Operation& end = *std::prev(behind);
+  return end.track == operation.track && end.track == call.track && end.begin_ns >= operation.end_ns &&
+         call.ts_ns <= end.end_ns;
+}
+
 void GpuChecks::check_collectives() {
   std::stable_sort(operations_.begin(), operations_.end(), by_link);
+  std::sort(group_ends_.begin(), group_ends_.end(), [](const Operation& a, const Operation& b) {
+    return a.track != b.track ? a.track < b.track : a.begin_ns < b.begin_ns;
+  });
   for (const Collective& kernel : collectives_) {
     const auto [first, last] = rows_with(operations_, kernel.operation);
     if (kernel.operation < 0 || first == last) {
@@ -273,7 +291,7 @@ void GpuChecks::check_collectives() {
     const auto [call, calls_end] = rows_with(api_, kernel.correlation);
     const bool outside = call != calls_end &&
                          (call->track != first->track || call->ts_ns < first->begin_ns || call->ts_ns > first->end_ns);
-    if (outside)
+    if (outside && !in_group_end_behind(*first, *call))
       findings_.should(31, "a collective was launched outside its record_param_comms", where_is(kernel.offset));
   }
 }

@@ -49,11 +49,13 @@ class GpuChecks {
   void check_external_ids();
   void check_waits();
   void check_collectives();
+  bool in_group_end_behind(const Operation& operation, const Row& call) const;
 
   Findings& findings_;
   std::vector<Row> gpu_, api_, flow_starts_, flow_ends_, ops_, kernel_ops_;
   std::vector<Row> waits_;
   std::vector<Operation> operations_;
+  std::vector<Operation> group_ends_;  // their `link` says nothing
   std::vector<Collective> collectives_;
 };
 

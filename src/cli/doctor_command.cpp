@@ -158,6 +158,16 @@ std::vector<std::string> interpreter_of(const std::string& path) {
   return words;
 }
 
+/// The file that a command line of Python's runs; "" where it is a module or a text, whatever files follow.
+std::string script_of(const std::vector<std::string>& command) {
+  for (std::size_t i = 1; i < command.size() && command[i] != "-m" && command[i] != "-c"; ++i) {
+    struct stat status {};
+    if (command[i][0] == '-' || stat(command[i].c_str(), &status) != 0 || !S_ISREG(status.st_mode)) continue;
+    return access(command[i].c_str(), R_OK) == 0 ? command[i] : "";
+  }
+  return "";
+}
+
 }  // namespace
 
 Program find_program(const std::vector<std::string>& command) {
@@ -180,9 +190,7 @@ Program find_program(const std::vector<std::string>& command) {
     if (interpreter.empty()) {
       program.path = path;
       const std::string name = base_name(path);
-      if (program.script.empty() && name.rfind("python", 0) == 0)
-        for (std::size_t i = 1; i < rest.size() && program.script.empty(); ++i)
-          if (rest[i][0] != '-' && access(rest[i].c_str(), R_OK) == 0) program.script = rest[i];
+      if (program.script.empty() && name.rfind("python", 0) == 0) program.script = script_of(rest);
       return program;
     }
     program.behind.push_back(path);

@@ -8,6 +8,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstring>
 #include <sstream>
 
@@ -149,15 +150,22 @@ std::vector<LoadedFile> loaded_files(const std::string& path, const ElfImage& im
   close(ends[0]);
   if (error == 0) waitpid(pid, nullptr, 0);
 
-  // "	libmpi.so.40 => /lib/x86_64-linux-gnu/libmpi.so.40 (0x...)", "	libx.so => not found", "
-  // /lib64/ld-linux... (0x..)"
+  // "	libmpi.so.40 => /my libs/libmpi.so.40 (0x...)", "	libx.so => not found", and by its path alone what the
+  // program names by a path: "	/opt/libx.so (0x...)".
+  constexpr std::string_view kArrow = " => ";
   std::istringstream lines(out);
   for (std::string line; std::getline(lines, line);) {
-    std::istringstream words(line);
-    std::string name, arrow, target;
-    words >> name >> arrow >> target;
-    if (arrow != "=>") continue;
-    files.push_back({name, target[0] == '/' ? target : ""});
+    if (line.empty() || line[0] != '\t') continue;
+    const std::size_t arrow = line.find(kArrow), address = line.rfind(" (0x");
+    const std::size_t end = address == std::string::npos ? line.size() : address;
+    const std::size_t from = arrow == std::string::npos ? 1 : arrow + kArrow.size();
+    const std::string target = line.substr(from, end - std::min(from, end));
+    const std::string name = arrow == std::string::npos ? target : line.substr(1, arrow - 1);
+    if (target.starts_with('/')) {
+      files.push_back({name, target});
+    } else if (arrow != std::string::npos) {
+      files.push_back({name, ""});
+    }
   }
   return files;
 }

@@ -4,7 +4,9 @@
 #include <unistd.h>
 
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
+#include <set>
 #include <sstream>
 
 #include "doctor.h"
@@ -43,12 +45,17 @@ void look_at_shared_memory(Notes& notes) {
 
 void look_at_launchers(Notes& notes) {
   std::string found;
+  std::set<std::string> seen;  // PATH often names a folder twice: /bin is /usr/bin
   std::istringstream folders(getenv("PATH") != nullptr ? getenv("PATH") : "");
-  for (std::string folder; std::getline(folders, folder, ':');)
+  for (std::string folder; std::getline(folders, folder, ':');) {
+    std::error_code error;
+    const auto real = std::filesystem::canonical(folder.empty() ? "." : folder, error);
+    if (error || !seen.insert(real.string()).second) continue;
     for (const char* name : {"mpirun.openmpi", "mpirun.mpich", "mpirun", "mpiexec", "srun", "torchrun"}) {
-      const std::string path = folder + "/" + name;
+      const std::string path = (folder.empty() ? "." : folder) + "/" + name;
       if (access(path.c_str(), X_OK) == 0) found += (found.empty() ? "" : ", ") + path;
     }
+  }
   notes.fact("launchers", found.empty() ? "none on PATH" : found);
 }
 

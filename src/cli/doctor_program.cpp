@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <fstream>
-#include <sstream>
 
 #include "doctor.h"
 #include "doctor_elf.h"
@@ -111,12 +110,14 @@ bool look_at_mpi(const std::vector<Loaded>& all, Notes& notes) {
 
 // What an interpreted program loads is known when it runs. What its text names is a hint.
 void look_at_script(const Program& program, Notes& notes) {
-  std::ifstream file(program.script);
-  std::stringstream text;
-  text << file.rdbuf();
+  constexpr std::size_t kMostRead = 1 << 20;  // imports stand at the top
+  std::ifstream file(program.script, std::ios::binary);
+  std::string text(kMostRead, '\0');
+  file.read(text.data(), static_cast<std::streamsize>(text.size()));
+  text.resize(static_cast<std::size_t>(file.gcount()));
   std::vector<std::string> named;
   for (const char* module : {"mpi4py", "torch", "nvtx", "cupy", "jax", "tensorflow", "horovod"})
-    if (text.str().find(module) != std::string::npos) named.emplace_back(module);
+    if (text.find(module) != std::string::npos) named.emplace_back(module);
   notes.fact("script", program.script + (named.empty() ? ": names no module we know" : ": names " + joined(named)));
 }
 

@@ -1,6 +1,7 @@
 // profshim explain: the spec in force and what it will make: ranks, windows, files, size and cost.
 #include <unistd.h>
 
+#include <algorithm>
 #include <cinttypes>
 #include <cstdio>
 
@@ -40,7 +41,8 @@ struct Plan {
   std::vector<int> ranks;
   std::vector<PlannedWindow> windows;
   bool windows_go_on = false;
-  std::vector<PlannedFile> files;
+  std::vector<PlannedFile> files;  // the first of them
+  std::size_t files_in_all = 0;
   std::string folder, run_name;
 };
 
@@ -74,6 +76,7 @@ Plan make_plan(const Spec& spec, const ExplainOptions& options) {
     plan.windows.resize(kMostWindows);
     plan.windows_go_on = true;
   }
+  plan.files_in_all = plan.windows.size() * plan.ranks.size();
   plan.run_name = output::run_name_for(spec, job_identity());
   char host[256] = {};
   gethostname(host, sizeof host - 1);
@@ -135,15 +138,19 @@ Estimate estimate(const Plan& plan, const ExplainOptions& options) {
   return out;
 }
 
-std::string size_text(double bytes) { return format_size(static_cast<std::uint64_t>(bytes)); }
+std::string size_text(double bytes) {
+  constexpr double kMost = 1e18;  // of what fits into an integer; no machine has it
+  return format_size(static_cast<std::uint64_t>(std::min(bytes, kMost)));
+}
 
 void print_files(const Plan& plan) {
   constexpr std::size_t kShown = 64;
-  std::printf("\nfiles: %zu%s in %s\n", plan.files.size(), plan.windows_go_on ? " and more" : "", plan.folder.c_str());
+  std::printf("\nfiles: %zu%s in %s\n", plan.files_in_all, plan.windows_go_on ? " and more" : "", plan.folder.c_str());
   std::size_t shown = 0;
   for (const PlannedFile& file : plan.files) {
     if (shown++ == kShown) {
-      std::printf("  ... and %zu more; --json lists them\n", plan.files.size() - kShown);
+      std::printf("  ... and %zu more; --json lists %s\n", plan.files_in_all - kShown,
+                  plan.files.size() == plan.files_in_all ? "them" : "more of them");
       return;
     }
     std::printf("  rank %d, window %zu: %s%s\n", file.rank, file.window, file.name.c_str(),
@@ -180,8 +187,14 @@ void print_text(const LoadedSpec& loaded, const Plan& plan, const ExplainOptions
               options.world_size, options.local_world_size);
   std::printf("run name: %s\n", plan.run_name.c_str());
   for (std::size_t i = 0; i < plan.windows.size(); ++i) {
-    std::printf("window %zu: steps %" PRId64 " to %" PRId64 "%s\n", i, plan.windows[i].first, plan.windows[i].last,
-                plan.windows[i].complete ? "" : " (the job ends in it)");
+    const PlannedWindow& window = plan.windows[i];
+    std::printf("window %zu: steps %" PRId64 " to %" PRId64, i, window.first, window.last);
+    // The schedule counts from 0; names and marks have the job's own numbers.
+    if (const Spec& spec = loaded.spec; spec.steps.first != 0 && !spec.steps.absolute) {
+      std::printf(", numbered %" PRId64 " to %" PRId64, spec.steps.first + window.first,
+                  spec.steps.first + window.last);
+    }
+    std::puts(window.complete ? "" : " (the job ends in it)");
   }
   if (plan.windows_go_on) std::puts("... and so on (--job-steps tells how long the job is)");
   if (plan.windows.empty()) std::puts("no window: the job ends before the first one");
@@ -206,7 +219,8 @@ void print_json(const LoadedSpec& loaded, const Plan& plan, const ExplainOptions
     std::printf("%s{\"first\": %" PRId64 ", \"last\": %" PRId64 "}", comma(i), plan.windows[i].first,
                 plan.windows[i].last);
   }
-  std::printf("],\n \"windows_go_on\": %s,\n \"files\": [", plan.windows_go_on ? "true" : "false");
+  std::printf("],\n \"windows_go_on\": %s,\n \"files_in_all\": %zu,\n \"files\": [",
+              plan.windows_go_on ? "true" : "false", plan.files_in_all);
   for (std::size_t i = 0; i < plan.files.size(); ++i) {
     std::printf("%s{\"rank\": %d, \"window\": %zu, \"name\": %s}", i == 0 ? "" : ",\n  ", plan.files[i].rank,
                 plan.files[i].window, json_string(plan.files[i].name).c_str());
@@ -258,6 +272,11 @@ int explain(int argc, char** argv) {
   int status = kFine;
   if (!parse_arguments(app, argc, argv, status)) return status;
   if (options.local_world_size == 0) options.local_world_size = options.world_size;
+  if (options.local_world_size > options.world_size) {
+    std::fprintf(stderr, "profshim explain: %d ranks per node in a job of %d; name the whole job with --world-size\n",
+                 options.local_world_size, options.world_size);
+    return kInvalid;
+  }
 
   LoadedSpec loaded = load_spec(options.spec.sources(app, options.file));
   if (!loaded.ok()) {

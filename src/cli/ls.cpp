@@ -101,11 +101,13 @@ void flag_files(const std::string& folder, const std::vector<Manifest>& manifest
       }
     }
   }
-  for (const std::string& path : cli::traces_below(folder)) {
+  std::vector<std::string> unread;
+  for (const std::string& path : cli::traces_below(folder, unread)) {
     if (!named.contains(fs::path(path).lexically_normal().string())) {
       flags.push_back({-1, path + " is in no manifest"});
     }
   }
+  for (const std::string& line : unread) flags.push_back({-1, line});
 }
 
 // A spool is there as long as its job runs. From here only processes of this host can be looked at.
@@ -124,7 +126,7 @@ void flag_spools(const std::vector<Manifest>& manifests, std::vector<Flag>& flag
 std::vector<Flag> find_flags(const std::string& folder, const std::vector<Manifest>& manifests) {
   std::vector<Flag> flags;
   for (const Manifest& m : manifests) {
-    if (!readable(m)) flags.push_back({m.rank.rank, "manifest " + m.state});
+    if (!readable(m)) flags.push_back({m.rank.rank, m.path + " cannot be read as a manifest"});
   }
   flag_specs(manifests, flags);
   flag_steps(manifests, flags);
@@ -145,10 +147,12 @@ std::string notes(const ManifestWindow& window) {
 }
 
 void print_text(const std::vector<Manifest>& manifests, const std::vector<Flag>& flags) {
-  std::uint64_t files = 0, bytes = 0;
+  std::uint64_t ranks = 0, files = 0, bytes = 0;
   std::printf("%5s %-9s %6s %-9s %10s %10s %8s  %s\n", "RANK", "STATE", "WINDOW", "STEPS", "EVENTS", "BYTES", "DROPPED",
               "FILE");
   for (const Manifest& m : manifests) {
+    if (!readable(m)) continue;  // a flag says so
+    ++ranks;
     if (m.windows.empty()) {
       std::printf("%5d %-9s %6s %-9s %10s %10s %8s  -\n", m.rank.rank, m.state.c_str(), "-", "-", "-", "-", "-");
     }
@@ -162,7 +166,8 @@ void print_text(const std::vector<Manifest>& manifests, const std::vector<Flag>&
     }
     for (const std::string& problem : m.problems) std::printf("%5d problem: %s\n", m.rank.rank, problem.c_str());
   }
-  std::printf("%zu ranks, %s files, %s\n", manifests.size(), std::to_string(files).c_str(), format_size(bytes).c_str());
+  std::printf("%s ranks, %s files, %s\n", std::to_string(ranks).c_str(), std::to_string(files).c_str(),
+              format_size(bytes).c_str());
   for (const Flag& flag : flags) {
     if (flag.rank >= 0) {
       std::printf("! rank %d: %s\n", flag.rank, flag.message.c_str());
@@ -222,6 +227,10 @@ int run(int argc, char** argv) {
   std::error_code error;
   if (!fs::is_directory(folder, error)) {
     std::fprintf(stderr, "profshim: %s: no such folder\n", folder.c_str());
+    return 2;
+  }
+  if (fs::directory_iterator(folder, error); error) {
+    std::fprintf(stderr, "profshim: %s: %s\n", folder.c_str(), error.message().c_str());
     return 2;
   }
   std::vector<Manifest> manifests = output::read_manifests(folder);

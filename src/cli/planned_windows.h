@@ -13,6 +13,6 @@ struct PlannedWindow {
   bool complete = true;  // false: the job ends inside it
 };
 /// At most `most` of them.
-std::vector<PlannedWindow> planned_windows(const Schedule& schedule, std::int64_t steps, std::size_t most = 100000);
+std::vector<PlannedWindow> planned_windows(const Schedule& schedule, std::int64_t steps, std::size_t most);
 
 }  // namespace profshim::cli

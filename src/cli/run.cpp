@@ -48,10 +48,15 @@ void recover_all(const SpecSources& sources) {
   // With the run name that prepare_environment() has settled.
   SpecSources settled = sources_from_environment();
   settled.file = sources.file;
+  // As `mpirun profshim run`: the first rank to end would tell of all the others that they have not.
+  const bool among_ranks = rank_from_environment().rank >= 0;
   for (const std::string& folder : folders_of_run(load_spec(settled).spec)) {
-    std::vector<std::string> lines;
-    recover_folder(folder, true, lines);
-    for (const std::string& line : lines) std::fprintf(stderr, "profshim: %s\n", line.c_str());
+    std::vector<RecoverNote> notes;
+    recover_folder(folder, true, notes);
+    for (const RecoverNote& note : notes) {
+      if (note.running && among_ranks) continue;
+      std::fprintf(stderr, "profshim: %s\n", note.text.c_str());
+    }
   }
 }
 

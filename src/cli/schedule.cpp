@@ -60,7 +60,8 @@ int schedule(int argc, char** argv) {
   if (!loaded.ok()) return kInvalid;
 
   const std::string actions = action_string(loaded.spec.schedule, options.count);
-  const std::vector<PlannedWindow> windows = planned_windows(loaded.spec.schedule, options.count);
+  const std::vector<PlannedWindow> windows =
+      planned_windows(loaded.spec.schedule, options.count, static_cast<std::size_t>(options.count));
   if (options.json) {
     print_json(actions, windows);
     return kFine;

@@ -17,13 +17,23 @@ std::string_view without_gz(std::string_view name) {
 
 bool is_trace_name(std::string_view name) { return !name.starts_with('.') && without_gz(name).ends_with(kEnding); }
 
-std::vector<std::string> traces_below(const std::string& folder) {
+std::vector<std::string> traces_below(const std::string& folder, std::vector<std::string>& unread) {
   namespace fs = std::filesystem;
-  std::vector<std::string> result;
-  std::error_code error;
-  fs::recursive_directory_iterator it(folder, fs::directory_options::skip_permission_denied, error);
-  for (; !error && it != fs::recursive_directory_iterator(); it.increment(error)) {
-    if (is_trace_name(it->path().filename().string())) result.push_back(it->path().string());
+  std::vector<std::string> result, to_do = {folder};
+  while (!to_do.empty()) {
+    const std::string current = std::move(to_do.back());
+    to_do.pop_back();
+    std::error_code error, none;
+    fs::directory_iterator it(current, error);
+    for (; !error && it != fs::directory_iterator(); it.increment(error)) {
+      const bool is_link = it->is_symlink(none);
+      if (!is_link && it->is_directory(none)) {
+        to_do.push_back(it->path().string());
+      } else if (is_trace_name(it->path().filename().string()) && (is_link || it->is_regular_file(none))) {
+        result.push_back(it->path().string());
+      }
+    }
+    if (error) unread.push_back(current + ": " + error.message());
   }
   std::sort(result.begin(), result.end());
   return result;

@@ -10,8 +10,9 @@ namespace profshim::cli {
 /// Ends in .pt.trace.json or .pt.trace.json.gz and is not hidden (a hidden one is still being written).
 bool is_trace_name(std::string_view name);
 
-/// All traces below a folder, sorted. What cannot be read is passed over.
-std::vector<std::string> traces_below(const std::string& folder);
+/// All traces below a folder, sorted. Folders that cannot be read: one line each into `unread`. What only bears such a
+/// name (a folder, a pipe) is none; a link is one, wherever it leads.
+std::vector<std::string> traces_below(const std::string& folder, std::vector<std::string>& unread);
 
 /// Folder and the number before .pt.trace.json: the files of one window have it in common.
 std::string window_of(const std::string& path);

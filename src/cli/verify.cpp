@@ -3,6 +3,7 @@
 #include <cstdio>
 #include <filesystem>
 #include <map>
+#include <set>
 
 #include "command.h"
 #include "profshim/analysis.h"
@@ -70,7 +71,14 @@ std::string to_json(const FileReport& report) {
 // Each window's files together, in the order of their paths.
 std::vector<FileReport> verify_all(const std::vector<std::string>& files) {
   std::map<std::string, std::vector<FileReport>> windows;
-  for (const std::string& file : files) windows[cli::window_of(file)].push_back(verify_trace(file));
+  std::set<std::filesystem::path> seen;  // a file named twice is one
+  for (const std::string& file : files) {
+    std::error_code error;
+    const auto real = std::filesystem::canonical(file, error);
+    if (!error && !seen.insert(real).second) continue;
+    const auto whole = std::filesystem::absolute(file, error).lexically_normal();
+    windows[cli::window_of(whole.string())].push_back(verify_trace(file));
+  }
   std::vector<FileReport> all;
   for (auto& [window, reports] : windows) {
     verify_together(reports);
@@ -79,24 +87,28 @@ std::vector<FileReport> verify_all(const std::vector<std::string>& files) {
   return all;
 }
 
+/// The traces that were named. False when some cannot be had: it was said which.
 bool collect(const Options& options, std::vector<std::string>& files) {
+  bool all = true;
   for (const std::string& path : options.paths) {
     std::error_code error;
     if (std::filesystem::is_directory(path, error)) {
-      const std::vector<std::string> below = cli::traces_below(path);
-      if (below.empty()) {
+      std::vector<std::string> unread;
+      const std::vector<std::string> below = cli::traces_below(path, unread);
+      for (const std::string& line : unread) std::fprintf(stderr, "profshim: %s\n", line.c_str());
+      if (below.empty() && unread.empty()) {
         std::fprintf(stderr, "profshim: %s: no *.pt.trace.json or *.pt.trace.json.gz in it\n", path.c_str());
-        return false;
       }
+      all = all && !below.empty() && unread.empty();
       files.insert(files.end(), below.begin(), below.end());
     } else if (std::filesystem::exists(path, error)) {
       files.push_back(path);
     } else {
       std::fprintf(stderr, "profshim: %s: no such file or folder\n", path.c_str());
-      return false;
+      all = false;
     }
   }
-  return true;
+  return all;
 }
 
 void print_all(const std::vector<FileReport>& reports, const Options& options) {
@@ -131,11 +143,12 @@ int run(int argc, char** argv) {
   if (!parse_arguments(app, argc, argv, status)) return status;
 
   std::vector<std::string> files;
-  if (!collect(options, files)) return 2;
+  const bool all = collect(options, files);
+  if (files.empty()) return 2;
   const std::vector<FileReport> reports = verify_all(files);
   print_all(reports, options);
   const auto any = [&](const auto& test) { return std::any_of(reports.begin(), reports.end(), test); };
-  if (any([](const FileReport& r) { return !r.readable; })) return 2;
+  if (!all || any([](const FileReport& r) { return !r.readable; })) return 2;
   return any([](const FileReport& r) { return !r.conforms(); }) ? 1 : 0;
 }
 

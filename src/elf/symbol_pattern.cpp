@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cstddef>
 #include <cstdlib>
 #include <memory>
 #include <set>
@@ -11,8 +12,24 @@
 #include "profshim/base.h"
 #include "profshim/elf.h"
 
+/// Of libstdc++: hands out the readable form in pieces, and takes no memory. Only the static one has it for others,
+/// which is what the library and the tool are linked with.
+extern "C" __attribute__((weak)) int __gcclibcxx_demangle_callback(const char* mangled,
+                                                                   void (*part)(const char*, std::size_t, void*),
+                                                                   void* opaque);
+
 namespace profshim::elf {
 namespace {
+
+// A mangled name refers back to its own parts: 300 characters can stand for gigabytes. Thrown through the demangler,
+// which has nothing to clean up.
+constexpr std::size_t kMostReadable = 64 << 10;
+struct TooLong {};
+void append_part(const char* part, std::size_t size, void* opaque) {
+  std::string& text = *static_cast<std::string*>(opaque);
+  if (text.size() + size > kMostReadable) throw TooLong{};
+  text.append(part, size);
+}
 
 bool is_identifier(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
 
@@ -66,6 +83,14 @@ Candidate examine(const File& file, const std::string& path, const Function& fun
 
 std::string demangled(const std::string& name) {
   if (name.compare(0, 2, "_Z") != 0) return name;
+  if (__gcclibcxx_demangle_callback != nullptr) {
+    std::string text;
+    try {
+      return __gcclibcxx_demangle_callback(name.c_str(), &append_part, &text) == 0 ? text : name;
+    } catch (const TooLong&) {
+      return name;
+    }
+  }
   int status = 0;
   const std::unique_ptr<char, decltype(&std::free)> text(abi::__cxa_demangle(name.c_str(), nullptr, nullptr, &status),
                                                          &std::free);

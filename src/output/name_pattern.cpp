@@ -58,7 +58,13 @@ std::string run_name_for(const Spec& spec, const JobIdentity& job) {
     if (c == '/' || c == '{' || c == '}' || byte < 0x21 || byte == 0x7f) c = '_';
   }
   if (name == "." || name == "..") name = "_";
-  if (name.size() > 200) name.resize(200);
+  constexpr std::size_t kLongest = 200;
+  if (name.size() > kLongest) {
+    // Not inside a character of several bytes: the manifest would be no UTF-8.
+    std::size_t end = kLongest;
+    while (end > kLongest - 3 && (static_cast<unsigned char>(name[end]) & 0xc0) == 0x80) --end;
+    name.resize(end);
+  }
   return name;
 }
 

@@ -122,8 +122,8 @@ std::string own_host() {
   return host;
 }
 
-std::string claim_text(int pid) {
-  return own_host() + " " + std::to_string(pid) + " " + std::to_string(process_start_time(pid)) + "\n";
+std::string claim_text(const std::string& host, int pid, std::uint64_t start_time) {
+  return host + " " + std::to_string(pid) + " " + std::to_string(start_time) + "\n";
 }
 
 // A claim from another host cannot be checked and is believed.
@@ -141,7 +141,7 @@ bool owner_lives(const std::string& text) {
 
 bool claim_rank(const std::string& folder, int rank, std::string& owner) {
   const std::string path = claim_path(folder, rank);
-  const std::string text = claim_text(getpid());
+  const std::string text = claim_text(own_host(), getpid(), process_start_time(getpid()));
   for (int tries = 0; tries < 3; ++tries) {
     const int error = create_whole(path, text);
     if (error == 0) return true;
@@ -163,5 +163,13 @@ bool claim_rank(const std::string& folder, int rank, std::string& owner) {
 }
 
 void release_claim(const std::string& folder, int rank) { unlink(claim_path(folder, rank).c_str()); }
+
+void release_claim_of(const std::string& folder, int rank, const std::string& host, int pid, std::uint64_t start_time) {
+  std::string present;
+  int error = 0;
+  if (read_file(claim_path(folder, rank), present, error) && present == claim_text(host, pid, start_time)) {
+    release_claim(folder, rank);
+  }
+}
 
 }  // namespace profshim::output

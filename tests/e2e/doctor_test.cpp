@@ -152,5 +152,80 @@ TEST(Doctor, AMissingProgramIsAnError) {
   EXPECT_NE(outcome.err.find("no-such-program-anywhere"), std::string::npos);
 }
 
+TEST(Doctor, AFolderTwiceOnThePathIsLookedIntoOnce) {
+  const ScratchFolder scratch;
+  Job job = shell("mkdir bin; ln -s bin again; cp /bin/true bin/srun; PATH=$PWD/bin:$PWD/again:$PWD/bin " +
+                  tool_path() + " doctor");
+  job.folder = scratch.path();
+  job.preload = false;
+
+  const Outcome outcome = run(job);
+
+  const std::size_t first = outcome.out.find("/srun");
+  ASSERT_NE(first, std::string::npos) << outcome.out << outcome.err;
+  EXPECT_EQ(outcome.out.find("/srun", first + 1), std::string::npos) << outcome.out;
+}
+
+constexpr char kStubMpi[] = "int MPI_Init(int* c, char*** v) { (void)c; (void)v; return 0; }\n";
+constexpr char kUserOfMpi[] = "int MPI_Init(int*, char***);\nint main(void) { return MPI_Init(0, 0); }\n";
+
+TEST(Doctor, FindsALibraryInAFolderWithABlank) {
+  const ScratchFolder scratch;
+  const std::string library = compiled(scratch, "libmpi.so.40", "-shared -fPIC -Wl,-soname,libmpi.so.40", kStubMpi);
+  const std::string program = compiled(scratch, "user", "-Wl,--no-as-needed " + library, kUserOfMpi);
+  run(shell("mkdir '" + (scratch / "a b") + "' && mv " + library + " '" + (scratch / "a b") + "/'"));
+
+  const Outcome outcome = run(Job{.command = {tool_path(), "doctor", "--", program},
+                                  .environment = {{"LD_LIBRARY_PATH", scratch / "a b"}},
+                                  .preload = false});
+
+  EXPECT_TRUE(says(outcome, "/a b/libmpi.so.40"));
+  EXPECT_EQ(outcome.out.find("never becomes a rank"), std::string::npos) << outcome.out;
+}
+
+TEST(Doctor, FindsALibraryThatIsNamedByItsPath) {
+  const ScratchFolder scratch;
+  const std::string library = compiled(scratch, "libmpi.so.40", "-shared -fPIC", kStubMpi);
+  const std::string program = compiled(scratch, "user", "-Wl,--no-as-needed " + library, kUserOfMpi);
+
+  EXPECT_TRUE(says(doctor({"--", program}), "Open MPI (" + library + ")"));
+}
+
+// Files behind a module are its data: one may be a pipe that nobody writes, or larger than memory.
+TEST(Doctor, ReadsNoDataOfAPythonModule) {
+  const ScratchFolder scratch;
+  const std::string python = "/usr/bin/python3";
+  const std::string data = scratch.write("data.bin", "import mpi4py");
+
+  const Outcome module = doctor({"--", python, "-m", "module", data});
+  const Outcome script = doctor({"--", python, "-u", data});
+  const Outcome pipe = run(shell("mkfifo " + (scratch / "pipe") + "; timeout 10 " + tool_path() + " doctor -- " +
+                                 python + " " + (scratch / "pipe")));
+
+  EXPECT_EQ(module.out.find("data.bin"), std::string::npos) << module.out;
+  EXPECT_TRUE(says(script, "data.bin: names mpi4py"));
+  EXPECT_NE(pipe.ending(), "exit 124");
+}
+
+// f(A<int, int>, A<S0_, S0_>, A<S1_, S1_>, ...): each parameter is twice as long as the one before it.
+TEST(Doctor, ANameThatStandsForGigabytesStaysAsItIs) {
+  const ScratchFolder scratch;
+  std::string name = "_Z1f1AIiiE";
+  for (const char i : std::string("0123456789ABCDEFGHIJKLMNOPQRSTUV")) {
+    const std::string before = std::string("S") + i + "_";
+    name += "S_I" + before + before + "E";
+  }
+  const std::string program =
+      compiled(scratch, "bomb", "-rdynamic",
+               "void f(void) __asm__(\"" + name + "\");\nvoid f(void) {}\nint main(void) { f(); return 0; }\n");
+  const std::string spec = scratch.write("s.toml", "version = 1\n[steps]\nsource = \"symbol\"\npattern = \"f*\"\n");
+  Job job = shell("timeout 10 " + tool_path() + " doctor --spec " + spec + " -- " + program);
+  job.preload = false;
+
+  const Outcome outcome = run(job);
+
+  EXPECT_EQ(outcome.ending(), "exit 1") << outcome.err;  // the program is no rank
+}
+
 }  // namespace
 }  // namespace profshim::e2e

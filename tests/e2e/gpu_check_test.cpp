@@ -49,6 +49,21 @@ TEST(GpuCheck, OnlyTakesNamesThatExist) {
   EXPECT_EQ(gpu_check("--no-such-option").ending(), "exit 2");
 }
 
+// One of its functions alone, after `setting`.
+Outcome function_of_gpu_check(const std::string& name, const std::string& setting) {
+  Job job = shell("eval \"$(sed -n '/^" + name + "()/,/}$/p' " PROFSHIM_SOURCE_DIR "/scripts/gpu_check.sh)\"; " +
+                  setting + "; " + name);
+  job.preload = false;
+  return run(job);
+}
+
+// `timeout 0` would wait without end, and a negative time is none.
+TEST(GpuCheck, TimeThatIsUsedUpIsNotEndless) {
+  EXPECT_EQ(function_of_gpu_check("seconds_left", "unset SECONDS; limit=480; SECONDS=470").out, "10\n");
+  EXPECT_EQ(function_of_gpu_check("seconds_left", "unset SECONDS; limit=480; SECONDS=480").out, "1\n");
+  EXPECT_EQ(function_of_gpu_check("seconds_left", "unset SECONDS; limit=480; SECONDS=490").out, "1\n");
+}
+
 // ---- the comparisons
 // --------------------------------------------------------------------------------------------------
 

@@ -120,6 +120,16 @@ TEST_F(Ls, FlagsASpoolThatIsLeftBehind) {
   EXPECT_TRUE(says("profshim recover " + m.spool)) << output_;
 }
 
+TEST_F(Ls, NamesTheManifestThatIsNone) {
+  add(manifest(0));
+  std::ofstream(fs::path(folder_) / "manifest-rank3.json") << "{ half";
+
+  EXPECT_EQ(ls(), 1);
+
+  EXPECT_TRUE(says(folder_ + "/manifest-rank3.json cannot be read as a manifest")) << output_;
+  EXPECT_TRUE(says("1 ranks, 1 files")) << output_;
+}
+
 TEST_F(Ls, NeedsAFolderWithManifests) { EXPECT_EQ(ls(), 2); }
 
 TEST_F(Ls, JsonHoldsTheFlags) {

@@ -92,5 +92,12 @@ TEST_F(NcclGroups, MessagesNameBothRanks) {
   EXPECT_EQ(traces_[1].calls("nccl:recv 1<-0").size(), 1U);
 }
 
+TEST_F(NcclGroups, VerifyFindsNothingWrongWithTheirLaunches) {
+  const Outcome verified = profshim({"verify", scratch_ / "traces"});
+
+  EXPECT_EQ(verified.ending(), "exit 0") << verified.out;
+  EXPECT_EQ(verified.out.find("outside its record_param_comms"), std::string::npos) << verified.out;
+}
+
 }  // namespace
 }  // namespace profshim::e2e

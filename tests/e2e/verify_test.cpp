@@ -1,6 +1,8 @@
 // The tool's verify on files, as its user meets it.
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include <cstdio>
 #include <filesystem>
@@ -18,15 +20,17 @@ struct Ran {
   std::string output;
 };
 
-Ran verify(const std::string& arguments) {
+Ran run_command(const std::string& command) {
   Ran ran;
-  FILE* const pipe = popen((std::string(PROFSHIM_BUILD_DIR) + "/profshim verify " + arguments + " 2>&1").c_str(), "r");
+  FILE* const pipe = popen(("timeout 60 " + command + " 2>&1").c_str(), "r");
   char part[4096];
   for (std::size_t n; (n = fread(part, 1, sizeof part, pipe)) > 0;) ran.output.append(part, n);
   const int status = pclose(pipe);
   ran.exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
   return ran;
 }
+
+Ran verify(const std::string& arguments) { return run_command(PROFSHIM_BUILD_DIR "/profshim verify " + arguments); }
 
 class Verify : public testing::Test {
  protected:
@@ -103,6 +107,53 @@ TEST_F(Verify, JsonIsJson) {
     }
   })) << ran.output;
   EXPECT_GT(leaves, 10);
+}
+
+TEST_F(Verify, AFileNamedTwiceIsOne) {
+  add("step11/rank0.11.pt.trace.json", test::sample_trace());
+
+  const Ran ran = verify(folder_ + " " + folder_ + "/step11/../step11/rank0.11.pt.trace.json");
+
+  EXPECT_EQ(ran.exit_code, 0) << ran.output;
+  EXPECT_NE(ran.output.find("1 trace: 1 of them conform"), std::string::npos) << ran.output;
+}
+
+// A pipe that nobody writes would be waited for without end.
+TEST_F(Verify, WhatOnlyHasTheNameOfATraceIsNone) {
+  add("rank0.11.pt.trace.json", test::sample_trace());
+  fs::create_directory(fs::path(folder_) / "rank1.11.pt.trace.json");
+  ASSERT_EQ(mkfifo((folder_ + "/rank2.11.pt.trace.json").c_str(), 0600), 0);
+
+  const Ran ran = verify(folder_);
+
+  EXPECT_EQ(ran.exit_code, 0) << ran.output;
+}
+
+TEST_F(Verify, ADanglingLinkIsSaid) {
+  add("rank0.11.pt.trace.json", test::sample_trace());
+  fs::create_symlink("nowhere", fs::path(folder_) / "rank1.11.pt.trace.json");
+
+  EXPECT_EQ(verify(folder_).exit_code, 2);
+}
+
+TEST_F(Verify, AFolderThatCannotBeReadIsSaid) {
+  const std::string nobody = "setpriv --reuid=65534 --regid=65534 --clear-groups ";
+  add("rank0.11.pt.trace.json", test::sample_trace());
+  fs::create_directory(fs::path(folder_) / "locked");
+  chmod((folder_ + "/locked").c_str(), 0);
+  chmod(folder_.c_str(), 0755);
+  const bool is_root = geteuid() == 0;
+  if (is_root && std::system((nobody + "test -x " PROFSHIM_BUILD_DIR "/profshim").c_str()) != 0) {
+    GTEST_SKIP() << "root reads everything, and nobody else reaches the tool here";
+  }
+  const std::string tool = (is_root ? nobody : "") + PROFSHIM_BUILD_DIR "/profshim ";
+
+  for (const std::string& command :
+       {"verify " + folder_, "verify " + folder_ + "/locked", "ls " + folder_ + "/locked"}) {
+    const Ran ran = run_command(tool + command);
+    EXPECT_EQ(ran.exit_code, 2) << command << ran.output;
+    EXPECT_NE(ran.output.find("locked: Permission denied"), std::string::npos) << command << ran.output;
+  }
 }
 
 }  // namespace

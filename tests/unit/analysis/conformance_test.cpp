@@ -333,6 +333,25 @@ TEST(Conformance, ACollectiveInItsOperationIsFine) {
   EXPECT_TRUE(finds(outside, 31, false)) << text_of(outside);
 }
 
+// NCCL launches what was called in a group at the group's end.
+TEST(Conformance, ACollectiveLaunchedByTheEndOfItsGroupIsFine) {
+  const std::string with_five = replaced(std::string(kLaunch) + kKernel, "\"queued\":0", kFive);
+  const std::string events = R"({"ph":"X","cat":"cpu_op","name":"record_param_comms","pid":4711,"tid":4711,)"
+                             R"("ts":1234572990,"dur":1,"args":{"External id":5}},)"
+                             R"({"ph":"X","cat":"cpu_op","name":"ncclGroupEnd","pid":4711,"tid":4711,)"
+                             R"("ts":1234572995,"dur":50},)" +
+                             with_five;
+
+  const FileReport group = verify_with_event(events);
+  const FileReport of_another_thread = verify_with_event(replaced(
+      events, R"("name":"ncclGroupEnd","pid":4711,"tid":4711)", R"("name":"ncclGroupEnd","pid":4711,"tid":4712)"));
+  const FileReport over = verify_with_event(replaced(events, R"("dur":50)", R"("dur":2)"));
+
+  EXPECT_FALSE(finds(group, 31, false)) << text_of(group);
+  EXPECT_TRUE(finds(of_another_thread, 31, false)) << text_of(of_another_thread);
+  EXPECT_TRUE(finds(over, 31, false)) << text_of(over);
+}
+
 TEST(Conformance, ReadsOurOwnCountOfLosses) {
   EXPECT_EQ(verify_with("\"dropped\": {\"total\": 0}", "\"dropped_events\": 12").dropped, 12u);
 }

@@ -102,6 +102,39 @@ TEST(Explain, NobodyChosenIsAnErrorAndANumberOutsideAWarning) {
   EXPECT_NE(outside.err.find("warning: rank 7 is outside"), std::string::npos);
 }
 
+TEST(Explain, MoreRanksPerNodeThanInTheJobIsAnError) {
+  const auto run = run_shell("profshim explain --world-size 2 --local-world-size 8");
+  EXPECT_EQ(run.status, 2);
+  EXPECT_NE(run.err.find("8 ranks per node in a job of 2"), std::string::npos) << run.err;
+}
+
+TEST(Explain, AWindowLongerThanAnybodyCountsIsToldAtOnce) {
+  const auto run = run_shell("timeout 10 profshim explain --set schedule.active=100000000000");
+  EXPECT_EQ(run.status, 0) << run.err;
+  EXPECT_NE(run.out.find("window 0: steps 11 to 100000000010"), std::string::npos) << run.out;
+  const auto list = run_shell("timeout 10 profshim explain --json --set 'schedule.steps=[\"5-100000000000\"]'");
+  EXPECT_EQ(Json::parse(list.out).at("windows"), Json::parse(R"([{"first": 5, "last": 100000000000}])"));
+}
+
+TEST(Explain, CountsFilesThatItDoesNotList) {
+  const auto run = run_shell("profshim explain --world-size 20000 --ranks all");
+  EXPECT_NE(run.out.find("files: 20000 in"), std::string::npos) << run.out.substr(0, 200);
+  EXPECT_NE(run.out.find("... and 19936 more"), std::string::npos);
+}
+
+TEST(Explain, TellsTheJobsOwnNumbersOfSteps) {
+  const auto run = run_shell("profshim explain --set steps.first=1");
+  EXPECT_NE(run.out.find("window 0: steps 11 to 13, numbered 12 to 14\n"), std::string::npos) << run.out;
+  EXPECT_NE(run.out.find("step12/rank0.12.pt.trace.json"), std::string::npos);
+}
+
+TEST(ScheduleCommand, ListsEveryWindow) {
+  const auto run = run_shell(
+      "profshim schedule --steps 300000 --set schedule.skip_first=0 --set schedule.warmup=0 --set schedule.wait=1 "
+      "--set schedule.active=1 --set schedule.repeat=0 | tail -n 1");
+  EXPECT_EQ(run.out, "window 149999: steps 299999 to 299999\n");
+}
+
 TEST(Tool, UnknownCommandsGetAHint) {
   const auto run = run_shell("profshim chek");
   EXPECT_EQ(run.status, 2);

@@ -94,5 +94,16 @@ TEST(RunName, IsOnePathComponent) {
   EXPECT_EQ(run_name_for(spec, {"k", "r"}), "_");
 }
 
+TEST(RunName, IsNotCutInsideACharacter) {
+  Spec spec;
+  spec.profile.run_name = "a";
+  for (int i = 0; i < 150; ++i) spec.profile.run_name += "\u00e9";
+
+  const std::string name = run_name_for(spec, {"k", "r"});
+
+  EXPECT_EQ(name.size(), 199U);
+  EXPECT_EQ(name, spec.profile.run_name.substr(0, 199));
+}
+
 }  // namespace
 }  // namespace profshim::output

@@ -1,0 +1,282 @@
+// profshim recover on the spool of a process that is gone, made by hand.
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "profshim/manifest.h"
+#include "profshim/output.h"
+#include "unit/cli/tool.h"
+#include "unit/spool_fixture.h"
+
+namespace profshim {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string this_host() {
+  char host[256] = {};
+  gethostname(host, sizeof host - 1);
+  return host;
+}
+
+int pid_of_nobody() {
+  const pid_t pid = fork();
+  if (pid == 0) _exit(0);
+  waitpid(pid, nullptr, 0);
+  return pid;
+}
+
+class RecoverTest : public test::SpoolFixture {
+ protected:
+  void SetUp() override {
+    make_spool(64);
+    recorder::tend_pool([] { return Ticks{1}; }, 32);
+    run_ = folder_.path() + "/run";
+    spool_ = folder_.path() + "/test.spool";
+    fs::create_directory(run_);
+    spool::SpoolHeader& h = recorder::header();
+    h.rank = 0;
+    h.world_size = 1;
+    h.pid = pid_of_nobody();
+    h.pid_start_time = 4711;
+    h.base_time_ns = base_time_for(realtime_ns());
+    h.host = recorder::intern(this_host());
+    h.folder = recorder::intern(run_);
+    link_ = run_ + "/.rank0-" + std::to_string(h.pid) + ".spool";
+    fs::create_symlink(spool_, link_);
+    set_spec("");
+  }
+
+  static void set_spec(const std::string& text) {
+    recorder::header().spec = recorder::intern("version = 1\n[output]\ngzip = false\n" + text, spool::kMaxText);
+  }
+  static void alive_at(std::int64_t realtime_ns) { recorder::add_anchor({1, 1, realtime_ns}); }
+  /// A window of one range; `step` < 0: of no steps.
+  static void window(Ticks begin, std::int64_t step = -1) {
+    std::uint64_t first = spool::kNoMark, end = 0;
+    if (step >= 0) first = recorder::add_mark({begin, step, step});
+    spool::Window* const window = recorder::open_window(begin, first);
+    commit_at(begin + 10, HookId::kNvtxRange, 10);
+    if (step >= 0) end = recorder::add_mark({begin + 100, step + 1, step + 1});
+    recorder::close_window(*window, begin + 100, end, spool::WindowEnd::kSchedule, 0);
+  }
+
+  test::ToolRun recover(const std::string& arguments) {
+    return test::run_shell("profshim recover " + arguments, folder_.path());
+  }
+  std::vector<std::string> traces() const {
+    std::vector<std::string> found;
+    for (const auto& entry : fs::recursive_directory_iterator(run_)) {
+      const std::string name = entry.path().filename().string();
+      if (name.ends_with(".pt.trace.json") && entry.is_regular_file()) {
+        found.push_back(fs::relative(entry.path(), run_).string());
+      }
+    }
+    std::sort(found.begin(), found.end());
+    return found;
+  }
+  bool nothing_is_left() const { return !fs::exists(spool_) && !fs::is_symlink(link_); }
+
+  std::string run_, spool_, link_;
+};
+
+using Names = std::vector<std::string>;
+
+TEST_F(RecoverTest, ByTheFolder) {
+  alive_at(realtime_ns());
+  window(100);
+
+  const test::ToolRun run = recover("run");
+
+  EXPECT_EQ(run.status, 0) << run.out << run.err;
+  EXPECT_EQ(traces(), Names{"step0/rank0.0.pt.trace.json"});
+  EXPECT_TRUE(nothing_is_left());
+}
+
+// The spool lies in memory: a link that is taken away alone would leave it there for good.
+TEST_F(RecoverTest, ByTheLink) {
+  alive_at(realtime_ns());
+  window(100);
+
+  const test::ToolRun run = recover("run/.rank0-*.spool");
+
+  EXPECT_EQ(run.status, 0) << run.out << run.err;
+  EXPECT_EQ(traces(), Names{"step0/rank0.0.pt.trace.json"});
+  EXPECT_TRUE(nothing_is_left());
+}
+
+// As `profshim ls` says to do.
+TEST_F(RecoverTest, ByTheSpoolLeavesNoLink) {
+  alive_at(realtime_ns());
+  window(100);
+
+  EXPECT_EQ(recover("test.spool").status, 0);
+
+  EXPECT_TRUE(nothing_is_left());
+  const test::ToolRun again = recover("run");
+  EXPECT_EQ(again.status, 0) << again.out;
+}
+
+TEST_F(RecoverTest, OfAMovedFolderGoesWhereTheLinkIs) {
+  alive_at(realtime_ns());
+  window(100);
+  fs::rename(run_, run_ + "-kept");
+  run_ += "-kept";
+
+  EXPECT_EQ(recover("run-kept/.rank0-*.spool").status, 0);
+
+  EXPECT_EQ(traces(), Names{"step0/rank0.0.pt.trace.json"});
+}
+
+TEST_F(RecoverTest, NeverWritesIntoNoFolder) {
+  alive_at(realtime_ns());
+  window(100);
+  recorder::header().folder = 0;
+
+  const test::ToolRun run = recover("test.spool");
+
+  EXPECT_EQ(run.status, 1);
+  EXPECT_NE(run.out.find("name the run's folder"), std::string::npos) << run.out;
+  EXPECT_TRUE(fs::exists(spool_));
+}
+
+// Under `mpirun profshim run`, the tools of all ranks recover at the same moment.
+TEST_F(RecoverTest, SeveralAtOnceMakeEachTraceOnce) {
+  alive_at(realtime_ns());
+  for (Ticks t = 100; t < 900; t += 100) window(t, static_cast<std::int64_t>(t / 100));
+
+  test::run_shell("for i in 1 2 3 4; do profshim recover run & done; wait", folder_.path());
+
+  EXPECT_EQ(traces().size(), 8u);
+  EXPECT_TRUE(nothing_is_left());
+}
+
+TEST_F(RecoverTest, WhatCouldNotBeWrittenIsTriedAgainAlone) {
+  alive_at(realtime_ns());
+  window(100, 1);
+  window(300, 3);
+  std::ofstream(run_ + "/step3") << "in the way of the folder";
+
+  EXPECT_EQ(recover("run").status, 1);
+  fs::remove(run_ + "/step3");
+  const test::ToolRun again = recover("run");
+
+  EXPECT_EQ(again.status, 0) << again.out;
+  EXPECT_EQ(traces(), (Names{"step1/rank0.1.pt.trace.json", "step3/rank0.3.pt.trace.json"}));
+  const auto manifests = output::read_manifests(run_);
+  ASSERT_EQ(manifests.size(), 1u);
+  EXPECT_EQ(manifests[0].windows.size(), 2u);
+  EXPECT_EQ(manifests[0].state, "recovered");
+}
+
+TEST_F(RecoverTest, AProcessOfAnotherHostThatMayLiveIsLeftAlone) {
+  recorder::header().host = recorder::intern("elsewhere");
+  alive_at(realtime_ns() - 2'000'000'000);
+  window(100);
+
+  const test::ToolRun run = recover("run");
+
+  EXPECT_EQ(run.status, 1);
+  EXPECT_NE(run.out.find("was still running on elsewhere a moment ago"), std::string::npos) << run.out;
+  EXPECT_TRUE(traces().empty());
+  EXPECT_TRUE(fs::exists(spool_));
+}
+
+TEST_F(RecoverTest, AProcessOfAnotherHostThatIsLongSilentIsNot) {
+  recorder::header().host = recorder::intern("elsewhere");
+  alive_at(realtime_ns() - 3'600'000'000'000);
+  window(100);
+
+  EXPECT_EQ(recover("run").status, 0);
+
+  EXPECT_EQ(traces().size(), 1u);
+}
+
+// A job that was queued again records into the same folder.
+TEST_F(RecoverTest, ALaterProcessKeepsItsClaimAndItsManifest) {
+  alive_at(realtime_ns());
+  window(100);
+  std::string owner;
+  ASSERT_TRUE(output::claim_rank(run_, 0, owner)) << owner;
+  output::Manifest later;
+  later.rank.rank = 0;
+  later.rank.host = this_host();
+  later.pid = getpid();
+  later.state = "active";
+  later.spool = "/dev/shm/of-the-later";
+  ASSERT_TRUE(output::write_manifest(run_, later));
+
+  EXPECT_EQ(recover("run").status, 0);
+
+  EXPECT_TRUE(fs::exists(run_ + "/.claim-rank0"));
+  output::Manifest found;
+  ASSERT_TRUE(output::read_manifest(run_ + "/manifest-rank0.json", found));
+  EXPECT_EQ(found.state, "active");
+  EXPECT_EQ(found.spool, "/dev/shm/of-the-later");
+  EXPECT_EQ(traces().size(), 1u);
+}
+
+TEST_F(RecoverTest, TheClaimOfTheDeadProcessIsTakenAway) {
+  alive_at(realtime_ns());
+  window(100);
+  const spool::SpoolHeader& h = recorder::header();
+  std::ofstream(run_ + "/.claim-rank0") << this_host() << ' ' << h.pid << ' ' << h.pid_start_time << '\n';
+
+  EXPECT_EQ(recover("run").status, 0);
+
+  EXPECT_FALSE(fs::exists(run_ + "/.claim-rank0"));
+}
+
+// No TOML text can hold such a name; everything else of the spec still counts.
+TEST_F(RecoverTest, AFolderThatIsNoUtf8KeepsTheSpec) {
+  alive_at(realtime_ns());
+  window(100);
+  set_spec("folder = \"/tmp/\xff\"\nfilename = \"x-{rank}.pt.trace.json\"\n");
+
+  EXPECT_EQ(recover("run").status, 0);
+
+  EXPECT_EQ(traces(), Names{"x-0.pt.trace.json"});
+}
+
+TEST_F(RecoverTest, SaysWhenTheSpecIsLost) {
+  alive_at(realtime_ns());
+  window(100);
+  recorder::header().spec = recorder::intern("this is no spec", spool::kMaxText);
+
+  const test::ToolRun run = recover("run");
+
+  EXPECT_NE(run.out.find("rank 0: its spec cannot be read"), std::string::npos) << run.out;
+  EXPECT_EQ(traces().size(), 1u);
+}
+
+TEST_F(RecoverTest, SpeaksJson) {
+  alive_at(realtime_ns());
+  window(100);
+
+  const test::ToolRun run = recover("--json run");
+
+  EXPECT_TRUE(valid_json(run.out)) << run.out;
+  EXPECT_NE(run.out.find("\"file\": \"" + run_ + "/step0/rank0.0.pt.trace.json\""), std::string::npos) << run.out;
+  EXPECT_NE(run.out.find("\"window\": 0"), std::string::npos) << run.out;
+}
+
+// The first rank to end tells nothing of the others that are about to.
+TEST_F(RecoverTest, RunAmongRanksIsSilentAboutThoseThatStillRun) {
+  alive_at(realtime_ns());
+  window(100);
+  recorder::header().pid = getpid();
+  recorder::header().pid_start_time = process_start_time(getpid());
+  const std::string command = "profshim run --folder '" + run_ + "' -- true";
+
+  const test::ToolRun alone = test::run_shell(command, folder_.path());
+  const test::ToolRun among = test::run_shell("RANK=1 WORLD_SIZE=2 " + command, folder_.path());
+
+  EXPECT_NE(alone.err.find("is still running"), std::string::npos) << alone.err;
+  EXPECT_EQ(among.err, "");
+}
+
+}  // namespace
+}  // namespace profshim
