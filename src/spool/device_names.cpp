@@ -1,15 +1,13 @@
 #include "device_names.h"
 
-#include <cxxabi.h>
-
 #include <array>
-#include <cstdlib>
-#include <memory>
+
+#include "profshim/elf.h"
 
 namespace profshim::spool {
 namespace {
 
-// The demangler's own limit; longer names stay as they are, here as in Kineto.
+// Longer names stay as they are, here as in Kineto.
 constexpr std::size_t kMaxMangled = 1024;
 
 template <std::size_t N>
@@ -51,12 +49,7 @@ std::string_view overhead_kind_name(unsigned kind) {
 }
 
 std::string demangled(std::string_view name) {
-  if (!name.starts_with("_Z") || name.size() > kMaxMangled) return std::string(name);
-  const std::string text(name);
-  int status = 0;
-  const std::unique_ptr<char, decltype(&std::free)> plain(abi::__cxa_demangle(text.c_str(), nullptr, nullptr, &status),
-                                                          &std::free);
-  return status == 0 && plain != nullptr ? std::string(plain.get()) : text;
+  return name.size() > kMaxMangled ? std::string(name) : elf::demangled(std::string(name));
 }
 
 std::string_view plain_api_name(std::string_view name) {

@@ -578,6 +578,13 @@ TEST(DeviceNames, WhatIsNoMangledNameStays) {
   EXPECT_EQ(spool::demangled("_Znot a name"), "_Znot a name");
   const std::string too_long = "_Z" + std::string(5000, 'f');
   EXPECT_EQ(spool::demangled(too_long), too_long);
+  // f(A<int, int>, A<S0_, S0_>, A<S1_, S1_>, ...): each parameter is twice as long as the one before it.
+  std::string gigabytes = "_Z1f1AIiiE";
+  for (const char i : std::string("0123456789ABCDEFGHIJKLMNOPQRSTUV")) {
+    const std::string before = std::string("S") + i + "_";
+    gigabytes += "S_I" + before + before + "E";
+  }
+  EXPECT_EQ(spool::demangled(gigabytes), gigabytes);
 }
 
 TEST(DeviceNames, KindsOfCupti) {
