@@ -500,6 +500,21 @@ void say_what_was_written(State& s) {
   }
 }
 
+// On each rank: one may lose what another keeps. The writer is done, its list of windows is complete.
+void say_what_was_lost(const State& s) {
+  std::size_t cut_short = 0;
+  std::uint64_t dropped = 0;
+  for (const output::ManifestWindow& window : s.manifest.windows) {
+    cut_short += window.truncated ? 1 : 0;
+    dropped += window.dropped;
+  }
+  if (cut_short == 0 && dropped == 0) return;
+  log::line(LogLevel::kWarn,
+            "%zu of %zu windows closed early by a limit, %llu events dropped: see \"limit\" and "
+            "\"dropped_events\" in the traces, and limits in the spec",
+            cut_short, s.manifest.windows.size(), static_cast<unsigned long long>(dropped));
+}
+
 void end_recording(State& s, End how) {
   recorder::set_mode(0, recorder::kArmed);
   close_at_exit(s, ticks());
@@ -520,6 +535,7 @@ void end_recording(State& s, End how) {
   remove_spool(s);
   output::release_claim(s.folder, s.rank.rank);
   say_what_was_written(s);
+  say_what_was_lost(s);
   if (how == End::kNormal) {
     // Never ourselves: the collector ends a process whose own threads have all ended.
     if (!pthread_equal(pthread_self(), s.collector_thread)) pthread_join(s.collector_thread, nullptr);

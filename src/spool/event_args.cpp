@@ -29,9 +29,9 @@ std::uint64_t category_key(std::uint32_t domain, std::uint32_t category) {
 std::string_view compute_peer_key(std::string_view name) {
   const auto has = [name](std::string_view part) { return name.find(part) != std::string_view::npos; };
   if (has("recv") && !has("send") && !has("Send")) return "source";
-  if (has("Recv") || has("recv_") || has("robe")) return "source";
-  if (has("send") || has("Send")) return "dest";
-  if (has("Bcast") || has("bcast") || has("educe") || has("ather") || has("catter")) return "root";
+  if (has("Recv") || has("robe")) return "source";
+  if (has("send") || has("Send")) return "dest";  // of both halves of an exchange this is the sending one
+  if (has("Bcast") || has("bcast") || has("educe") || has("ather") || has("catter") || has("Comm_")) return "root";
   return "target";
 }
 

@@ -45,5 +45,29 @@ INSTANTIATE_TEST_SUITE_P(Limits, HostMemory,
                                          "schedule.skip_first=0 schedule.warmup=0 schedule.repeat=0"),
                          [](const auto& row) { return "settings_" + std::to_string(row.index); });
 
+// The only word of it where nobody opens a trace; without a loss there is none.
+TEST(MemoryLimits, WhatALimitCostIsSaidAtTheEnd) {
+  struct Case {
+    const char *settings, *calls, *line;
+  };
+  for (const Case& c :
+       {Case{"limits.host_memory=32MiB limits.on_limit=drop_new", kCalls, "0 of 1 windows closed early"},
+        Case{"limits.trace_size=1MiB", kCalls, "1 of 1 windows closed early"},
+        Case{"limits.host_memory=2GiB", "1000", ""}}) {
+    const ScratchFolder scratch;
+    Job job = mpirun(installed_mpis().front(), 1,
+                     {built("tests/apps_memory/" + to_string(installed_mpis().front()) + "/memory_use"), c.calls});
+    job.folder = scratch.path();
+    job.environment.emplace_back("PROFSHIM_SET", std::string("steps.source=none limits.disk_free=1MiB ") + c.settings);
+
+    const Outcome outcome = run(job);
+
+    EXPECT_EQ(outcome.ending(), "exit 0") << outcome.err;
+    const bool says = outcome.err.find("closed early") != std::string::npos;
+    EXPECT_EQ(says, *c.line != '\0') << c.settings << outcome.err;
+    EXPECT_NE(outcome.err.find(c.line), std::string::npos) << c.settings << outcome.err;
+  }
+}
+
 }  // namespace
 }  // namespace profshim::e2e
