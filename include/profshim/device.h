@@ -55,8 +55,11 @@ void push_operation(std::uint32_t operation);
 void pop_operation();
 
 /// Another client of CUPTI appears in this process: ours flushes, lets go and stays away until resume(). `call` is the
-/// function it called, for the log line. Called by the hooks of inject/ before that call takes effect.
-void yield_to_other_client(const char* call);
+/// function it called, for the log line. Called by the hooks of inject/ before that call takes effect. True when CUPTI
+/// was ours until now: what the client had registered before we came back has to be registered anew.
+bool yield_to_other_client(const char* call);
+/// Its timestamp callback is the one in force.
+void other_client_has_clock();
 /// The other client has let go: as it was before when this returns, where that can be had in a moment.
 void resume();
 

@@ -222,6 +222,10 @@ void Converter::on_api(const cupti::ApiRecord& r) {
   event.api.is_launch = launch ? 1 : 0;
 
   if (entry.role == ApiRole::kBeginCapture && r.result == 0) launches_.on_begin_capture(r.thread);
+  // With several contexts it is not known whose launches it has waited for.
+  if (entry.role == ApiRole::kDeviceSync && r.result == 0 && devices_of_contexts_.size() <= 1) {
+    launches_.on_idle_device(event.begin);
+  }
   if (entry.role == ApiRole::kEndCapture) launches_.on_end_capture(r.thread, event.begin);
   bool first = true;
   if (launch && r.result == 0) {

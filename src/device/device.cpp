@@ -28,6 +28,7 @@ constinit std::atomic<bool> wanted_on{false};
 constinit std::atomic<Ticks> wanted_off_at{0};
 constinit std::atomic<Ticks> wanted_settled{0};
 constinit std::atomic<bool> wanted_yield{false};
+constinit std::atomic<bool> yielded_too_late{false};
 constinit std::atomic<bool> clock_replaced{false};
 constinit std::atomic<bool> wanted_finish{false};
 constinit std::atomic<bool> finish_abruptly{false};
@@ -37,7 +38,7 @@ constinit Bell wishes_changed;
 constinit Bell state_changed;
 
 constexpr std::int64_t kArmPatience_ns = 200'000'000;  // a boundary waits so long at the most
-constexpr std::int64_t kYieldPatience_ns = 1'000'000'000;
+constexpr std::int64_t kYieldPatience_ns = 5'000'000'000;
 constexpr std::int64_t kFinishPatience_ns = 15'000'000'000;
 constexpr std::int64_t kAbruptPatience_ns = 1'000'000'000;
 
@@ -98,6 +99,7 @@ Wishes wishes_now() {
   wishes.off_at = wanted_off_at.load(std::memory_order_relaxed);
   wishes.settle_before = wanted_settled.load(std::memory_order_relaxed);
   wishes.yield = wanted_yield.load(std::memory_order_acquire);
+  wishes.yielded_too_late = yielded_too_late.load(std::memory_order_acquire);
   wishes.clock_replaced = clock_replaced.load(std::memory_order_relaxed);
   wishes.finish = wanted_finish.load(std::memory_order_acquire);
   wishes.abrupt = finish_abruptly.load(std::memory_order_relaxed);
@@ -119,7 +121,9 @@ void tell_losses(Source& source) {
   const Losses now = source.capture.converter().losses();
   const BufferPool::Counts counts = source.capture.pool().counts();
   const bool told = now == source.told && counts.refused == source.counts_told.refused &&
-                    counts.reserved == source.counts_told.reserved && counts.foreign == source.counts_told.foreign;
+                    counts.reserved == source.counts_told.reserved &&
+                    counts.overwritten == source.counts_told.overwritten &&
+                    counts.foreign == source.counts_told.foreign;
   if (told) return;
   if (now.flushes > 0 && source.told.flushes == 0) {
     log::line(LogLevel::kWarn, "CUPTI does not hand over what it has recorded: GPU activity is missing");
@@ -132,18 +136,22 @@ void tell_losses(Source& source) {
                 "{\"dropped_by_cupti\": %llu, \"no_time\": %llu, \"end_before_begin\": %llu, \"outside\": %llu, "
                 "\"launches_without_work\": %llu, \"refused_flushes\": %llu, \"unknown_records\": %llu, "
                 "\"truncated_buffers\": %llu, "
-                "\"buffers_refused\": %llu, \"buffers_from_reserve\": %llu, \"foreign_buffers\": %llu}",
+                "\"buffers_refused\": %llu, \"buffers_from_reserve\": %llu, \"buffers_overwritten\": %llu, "
+                "\"foreign_buffers\": %llu}",
                 static_cast<unsigned long long>(now.by_cupti), static_cast<unsigned long long>(now.no_time),
                 static_cast<unsigned long long>(now.backwards), static_cast<unsigned long long>(now.outside),
                 static_cast<unsigned long long>(now.launches), static_cast<unsigned long long>(now.flushes),
                 static_cast<unsigned long long>(now.unknown_kinds), static_cast<unsigned long long>(now.truncated),
                 static_cast<unsigned long long>(counts.refused), static_cast<unsigned long long>(counts.reserved),
-                static_cast<unsigned long long>(counts.foreign));
+                static_cast<unsigned long long>(counts.overwritten), static_cast<unsigned long long>(counts.foreign));
   fact("gpu_losses", json);
   if (now.by_cupti > 0) recorder::problem("cupti", "CUPTI dropped records: device work and CUDA calls are missing");
   if (now.impossible_times() > 0) recorder::problem("cupti", "records with impossible times were left out");
   if (now.launches > 0) recorder::problem("cupti", "the device work of some launches was never delivered");
   if (now.truncated > 0) recorder::problem("cupti", "buffers of CUPTI ended inside a record: what followed is missing");
+  if (counts.overwritten > 0) {
+    recorder::problem("cupti", "CUPTI filled its buffers faster than they were read: the oldest records are missing");
+  }
   if (counts.foreign > 0) recorder::problem("cupti", "buffers came back that are another client's");
 }
 
@@ -158,7 +166,10 @@ void serve(Source& source, std::int64_t& timeout_ns) {
   const Capture::State before = capture.state();
   const bool refused_before = capture.refused();
   timeout_ns = capture.serve(wishes_now(), monotonic_ns());
-  if (before == Capture::State::kYielded && capture.state() != before) clock_replaced.store(false);
+  if (before == Capture::State::kYielded && capture.state() != before) {
+    clock_replaced.store(false);
+    yielded_too_late.store(false);
+  }
   if (capture.refused() && !source.refusal_told) {
     source.refusal_told = true;
     say_there_is_none(capture.refusal());
@@ -342,21 +353,26 @@ void pop_operation() {
   source->found.api.pop_external(cupti::kOurExternalKind, &last);
 }
 
-void yield_to_other_client(const char* call) {
+bool yield_to_other_client(const char* call) {
   if (std::strcmp(call, "cuptiActivityRegisterTimestampCallback") == 0 || std::strcmp(call, "cuptiFinalize") == 0) {
     clock_replaced.store(true);
   }
-  if (wanted_yield.exchange(true, std::memory_order_acq_rel)) return;
+  if (wanted_yield.exchange(true, std::memory_order_acq_rel)) return false;
   Source* const source = live();
-  if (source == nullptr) return;
+  if (source == nullptr) return false;
   source->callbacks.stop();  // on this thread: what it calls next may want the seat
   say_yielded(call);
   wishes_changed.ring();
-  wait_for(kYieldPatience_ns, [source] {
+  const bool done = wait_for(kYieldPatience_ns, [source] {
     const Capture::State state = source->capture.state();
     return state == Capture::State::kYielded || state == Capture::State::kFinished;
   });
+  // From here on what is on may be the other client's wish.
+  if (!done) yielded_too_late.store(true, std::memory_order_release);
+  return true;
 }
+
+void other_client_has_clock() { clock_replaced.store(true); }
 
 void resume() {
   if (!wanted_yield.exchange(false, std::memory_order_acq_rel)) return;

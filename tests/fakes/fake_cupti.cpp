@@ -15,6 +15,7 @@
 //   FAKE_CUPTI_UNKNOWN=N      has a correlation that no call has
 //   FAKE_CUPTI_SHUFFLE=1      device records come in any order
 //   FAKE_CUPTI_LATE_MS=N      device records come so much after the end of the work
+//   FAKE_CUPTI_SLOW_FLUSH_MS=N  a forced flush takes so long before it hands anything over
 //   FAKE_CUPTI_FAIL=f=r,...   functions whose name contains f return r ("ActivityEnable=15")
 //   FAKE_CUPTI_NO_CLOCK=1     cuptiActivityRegisterTimestampCallback is not supported
 //   FAKE_CUPTI_SUBSCRIBED=1   another subscriber was there before
@@ -231,6 +232,7 @@ class Cupti final : public fake::Observer {
   int flush(bool forced) {
     if (!complete_) return kNotInitialised;
     const std::uint64_t begin = now();
+    if (forced && slow_flush_ms_ != 0) std::this_thread::sleep_for(std::chrono::milliseconds(slow_flush_ms_));
     take_finished(forced);
     std::size_t records = 0;
     std::vector<Buffer> ready;
@@ -741,7 +743,8 @@ class Cupti final : public fake::Observer {
 
   const std::uint64_t drop_ = number("FAKE_CUPTI_DROP"), zero_time_ = number("FAKE_CUPTI_ZERO_TIME"),
                       backward_ = number("FAKE_CUPTI_BACKWARD"), far_ = number("FAKE_CUPTI_FAR"),
-                      unknown_ = number("FAKE_CUPTI_UNKNOWN"), late_ns_ = number("FAKE_CUPTI_LATE_MS") * 1000000;
+                      unknown_ = number("FAKE_CUPTI_UNKNOWN"), late_ns_ = number("FAKE_CUPTI_LATE_MS") * 1000000,
+                      slow_flush_ms_ = number("FAKE_CUPTI_SLOW_FLUSH_MS");
   const bool shuffle_ = number("FAKE_CUPTI_SHUFFLE") != 0, nested_ = number("FAKE_CUPTI_NESTED", 1) != 0;
   std::FILE* log_ = nullptr;
 
