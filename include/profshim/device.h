@@ -29,9 +29,10 @@ void start(const Spec& spec);
 /// Has start() found a CUPTI that works?
 bool available();
 
-/// Recording begins (warm-up or window): buffers are ready, kinds are on when this returns. Idempotent; nothing before
-/// start(), which arms by itself when the recorder is armed already. The thread of the step boundary.
-void arm();
+/// Recording begins: warm-up, for which nobody waits, or a window (`window_begin`, else 0): buffers are ready, kinds are
+/// on when this returns, or the trace says from when on they were. Idempotent; nothing before start(), which arms by
+/// itself when the recorder is armed already. The thread of the step boundary, also inside a callback of CUPTI.
+void arm(Ticks window_begin);
 /// What is launched from `at` on is not wanted. Returns at once: the device thread waits for the work launched before,
 /// then turns CUPTI off, so that after a window everything is as before it.
 void disarm(Ticks at);

@@ -25,6 +25,10 @@ constinit std::atomic<const Spec*> postponed{nullptr};  // start() found another
 constinit std::atomic<bool> running{false};             // there is a CUPTI, and a thread of ours that serves it
 constinit std::atomic<bool> external{false};            // operations are pushed
 constinit std::atomic<bool> wanted_on{false};
+constinit std::atomic<std::int64_t> late_since_ns{0};  // a window has begun then, and its thread could not wait
+// CUPTI was not switched on while a thread waited for that in a callback: it seems to wait for the callback. Tried
+// once.
+constinit std::atomic<bool> callbacks_block{false};
 constinit std::atomic<Ticks> wanted_off_at{0};
 constinit std::atomic<Ticks> wanted_settled{0};
 constinit std::atomic<bool> wanted_yield{false};
@@ -84,6 +88,14 @@ struct Source {
   Losses told;
   BufferPool::Counts counts_told;
   bool versions_told = false, refusal_told = false;
+  // As others see it: only after what is lost by then has been said, so that no trace is written without it.
+  std::atomic<Capture::State> state{Capture::State::kOff};
+  std::atomic<Ticks> settled_until{Capture::kEverything};
+
+  void show() {
+    settled_until.store(capture.settled_until(), std::memory_order_release);
+    state.store(capture.state(), std::memory_order_release);
+  }
 };
 constinit std::atomic<Source*> the_source{nullptr};
 
@@ -155,6 +167,17 @@ void tell_losses(Source& source) {
   if (counts.foreign > 0) recorder::problem("cupti", "buffers came back that are another client's");
 }
 
+// The window has its time all the same: other layers were recorded.
+void tell_late_begin(Source& source) {
+  if (source.capture.state() != Capture::State::kOn) return;
+  const std::int64_t since_ns = late_since_ns.exchange(0);
+  if (since_ns == 0) return;
+  fact("gpu_recorded_after_us", std::to_string((monotonic_ns() - since_ns) / 1000));
+  recorder::problem("cupti",
+                    "CUPTI was switched on after a window had begun: the GPU activity before that is missing "
+                    "(schedule.warmup switches it on earlier)");
+}
+
 void say_there_is_none(const std::string& why) {
   log::line(LogLevel::kWarn, "no GPU activity is recorded: %s", why.c_str());
   recorder::problem("cupti", "no GPU activity is recorded: " + why);
@@ -176,7 +199,9 @@ void serve(Source& source, std::int64_t& timeout_ns) {
   }
   if (capture.take_trouble()) trouble.store(true, std::memory_order_relaxed);
   if (capture.state() != Capture::State::kYielded) tell_versions(source);
+  tell_late_begin(source);
   tell_losses(source);
+  source.show();
   if (capture.state() != before || capture.refused() != refused_before) state_changed.ring();
 }
 
@@ -235,9 +260,9 @@ Source* live() {
 }
 
 // What was refused stays off.
-void wait_until_on(const Source& source) {
-  wait_for(kArmPatience_ns, [&source] {
-    const Capture::State state = source.capture.state();
+bool wait_until_on(const Source& source) {
+  return wait_for(kArmPatience_ns, [&source] {
+    const Capture::State state = source.state.load(std::memory_order_acquire);
     return state == Capture::State::kOn || state == Capture::State::kFinished || source.capture.refused() ||
            (state == Capture::State::kYielded && wanted_yield.load(std::memory_order_relaxed));
   });
@@ -268,6 +293,7 @@ void start(const Spec& spec) {
   call_when_completed(wake_thread);
   // Here, on the thread inside cuInit: another one would wait for the lock that this one holds.
   source->capture.serve(wishes_now(), monotonic_ns());
+  source->show();
   if (source->capture.refused()) {
     source->refusal_told = true;
     say_there_is_none(source->capture.refusal());
@@ -286,12 +312,19 @@ void start(const Spec& spec) {
 
 bool available() { return live() != nullptr; }
 
-void arm() {
-  if (wanted_on.exchange(true, std::memory_order_acq_rel)) return;
+void arm(Ticks window_begin) {
+  const bool asked = wanted_on.exchange(true, std::memory_order_acq_rel);
   Source* const source = live();
   if (source == nullptr) return;
+  if (!asked) wishes_changed.ring();
+  const bool waits = window_begin != 0 && source->state.load(std::memory_order_acquire) != Capture::State::kOn;
+  if (!waits) return;
+  const bool in_callback = LaunchCallbacks::on_this_thread();
+  const std::int64_t now_ns = monotonic_ns();
+  if (!(in_callback && callbacks_block.load(std::memory_order_relaxed)) && wait_until_on(*source)) return;
+  if (in_callback) callbacks_block.store(true, std::memory_order_relaxed);
+  late_since_ns.store(now_ns);
   wishes_changed.ring();
-  wait_until_on(*source);
 }
 
 void disarm(Ticks at) {
@@ -303,8 +336,8 @@ void disarm(Ticks at) {
 
 bool settled(Ticks end) {
   Source* const source = live();
-  if (source == nullptr || source->capture.settled_until() >= end) return true;
-  if (source->capture.state() == Capture::State::kFinished) return true;
+  if (source == nullptr || source->settled_until.load(std::memory_order_acquire) >= end) return true;
+  if (source->state.load(std::memory_order_acquire) == Capture::State::kFinished) return true;
   Ticks wanted = wanted_settled.load(std::memory_order_relaxed);
   while (wanted < end && !wanted_settled.compare_exchange_weak(wanted, end)) {
   }
@@ -325,7 +358,7 @@ void finish(bool abrupt) {
   wanted_finish.store(true, std::memory_order_release);
   wishes_changed.ring();
   const bool done = wait_for(abrupt ? kAbruptPatience_ns : kFinishPatience_ns,
-                             [source] { return source->capture.state() == Capture::State::kFinished; });
+                             [source] { return source->state.load() == Capture::State::kFinished; });
   running.store(false);
   if (!done) recorder::problem("cupti", "the last device work was not delivered before the process ended");
 }
@@ -364,7 +397,7 @@ bool yield_to_other_client(const char* call) {
   say_yielded(call);
   wishes_changed.ring();
   const bool done = wait_for(kYieldPatience_ns, [source] {
-    const Capture::State state = source->capture.state();
+    const Capture::State state = source->state.load(std::memory_order_acquire);
     return state == Capture::State::kYielded || state == Capture::State::kFinished;
   });
   // From here on what is on may be the other client's wish.
