@@ -22,6 +22,8 @@ struct StepListener {
 /// Before start().
 void listen(const StepListener& listener);
 
+/// What start() and a recording will hold of host memory at the most: a part of limits.host_memory. 0 = none is wanted.
+std::uint64_t host_bytes(const Spec& spec);
 /// CUDA comes up in this process and the session records. Finds libcupti (never a second copy), registers the clock and
 /// the buffers, starts the device thread. Inside cuInit on a thread of the job, once; a second call does nothing. What
 /// is missing is said through recorder::problem(), once.
@@ -29,9 +31,9 @@ void start(const Spec& spec);
 /// Has start() found a CUPTI that works?
 bool available();
 
-/// Recording begins: warm-up, for which nobody waits, or a window (`window_begin`, else 0): buffers are ready, kinds are
-/// on when this returns, or the trace says from when on they were. Idempotent; nothing before start(), which arms by
-/// itself when the recorder is armed already. The thread of the step boundary, also inside a callback of CUPTI.
+/// Recording begins: warm-up, for which nobody waits, or a window (`window_begin`, else 0): buffers are ready, kinds
+/// are on when this returns, or the trace says from when on they were. Idempotent; nothing before start(), which arms
+/// by itself when the recorder is armed already. The thread of the step boundary, also inside a callback of CUPTI.
 void arm(Ticks window_begin);
 /// What is launched from `at` on is not wanted. Returns at once: the device thread waits for the work launched before,
 /// then turns CUPTI off, so that after a window everything is as before it.

@@ -22,6 +22,9 @@ class BufferPool {
     std::uint64_t foreign = 0;      // buffers that came back and are not ours
   };
 
+  /// Buffers beside those that are asked for.
+  static constexpr std::size_t kReserve = 4;
+
   ~BufferPool();
   /// Begins to make `count` buffers of `bytes`, kMostBuffers at the most, and a small reserve; each is touched. A step
   /// of the job waits for this, and a megabyte takes a while: the first few only, make_more() makes the others. Later
@@ -53,7 +56,6 @@ class BufferPool {
 
  private:
   static constexpr std::size_t kMostBuffers = 256;
-  static constexpr std::size_t kReserve = 4;
   static constexpr std::uint32_t kNone = 0xffffffff;
   enum class Place : std::uint8_t { kUnused, kFree, kOutstanding, kCompleted, kWrittenOff };
   struct Slot {

@@ -42,7 +42,7 @@ Ticks slack_in_ticks() { return static_cast<Ticks>(kSlack_ns) * (clock_detail::k
 void call_when_completed(void (*function)()) { on_completed.store(function); }
 
 Capture::Capture(const CuptiApi& api, EventOutput& output, const CaptureOptions& options)
-    : api_(api), options_(options), converter_(api_, output) {}
+    : api_(api), options_(options), converter_(api_, output, options.table_bytes) {}
 
 Capture::~Capture() {
   BufferPool* mine = &pool_;

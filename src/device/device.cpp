@@ -242,12 +242,14 @@ void say_yielded(const char* call) {
   recorder::set_mode(recorder::kCudaCalls, 0);
 }
 
+// A 32nd of the budget in buffers of up to a megabyte, since each thread of the job may hold one; a 64th for the tables
+// of what is under way.
 CaptureOptions options_of(const Spec& spec) {
   CaptureOptions options;
-  // A 32nd of the budget, in buffers of up to a megabyte; each thread of the job may hold one.
-  const std::uint64_t share = std::clamp<std::uint64_t>(spec.limits.host_memory / 32, 1 << 20, 64 << 20);
-  options.buffer_bytes = std::clamp<std::uint64_t>(share / 16, 64 << 10, 1 << 20);
-  options.buffers = share / options.buffer_bytes;
+  const std::uint64_t share = std::min<std::uint64_t>(spec.limits.host_memory / 32, 64 << 20);
+  options.buffer_bytes = std::min<std::uint64_t>(share / 16, 1 << 20);
+  options.buffers = share / options.buffer_bytes - BufferPool::kReserve;
+  options.table_bytes = std::min<std::uint64_t>(spec.limits.host_memory / 64, 128 << 20);
   options.whole_graphs = spec.whole_graphs;
   options.memory = spec.profile_memory;
   options.external = spec.activities.nccl;
@@ -269,6 +271,12 @@ bool wait_until_on(const Source& source) {
 }
 
 }  // namespace
+
+std::uint64_t host_bytes(const Spec& spec) {
+  if (!spec.activities.cuda) return 0;
+  const CaptureOptions options = options_of(spec);
+  return (options.buffers + BufferPool::kReserve) * options.buffer_bytes + options.table_bytes;
+}
 
 void listen(const StepListener& listener) { step_listener = listener; }
 

@@ -24,7 +24,7 @@ LaunchTracker::Launch* LaunchTracker::find(std::uint32_t correlation) {
 }
 
 void LaunchTracker::on_external(std::uint32_t correlation, std::uint32_t external) {
-  if (correlation == 0 || launches_.size() >= kMost) return;
+  if (correlation == 0 || launches_.size() >= most_) return;
   Launch& launch = launches_[correlation];
   launch.external = external;
   launch.seen_ns = now_ns_;
@@ -41,7 +41,7 @@ void LaunchTracker::on_call(std::uint32_t correlation) {
 }
 
 bool LaunchTracker::on_launch(std::uint32_t correlation, Ticks begin, std::uint32_t thread, ApiRole role) {
-  if (correlation == 0 || launches_.size() >= kMost) return true;
+  if (correlation == 0 || launches_.size() >= most_) return true;
   if (is_done(correlation)) return false;
   Launch& launch = launches_[correlation];
   if (launch.launched) return false;
@@ -86,7 +86,7 @@ void LaunchTracker::on_end_capture(std::uint32_t thread, Ticks begin) {
 void LaunchTracker::on_work(std::uint32_t correlation, std::uint32_t graph) {
   progress_ = true;
   if (correlation == 0 || is_done(correlation)) return;
-  if (launches_.size() >= kMost && find(correlation) == nullptr) return;
+  if (launches_.size() >= most_ && find(correlation) == nullptr) return;
   Launch& launch = launches_[correlation];
   launch.worked = true;
   launch.seen_ns = now_ns_;

@@ -13,6 +13,9 @@ namespace profshim::device {
 
 class LaunchTracker {
  public:
+  /// Of as many launches as so many bytes hold; beyond, none is waited for.
+  explicit LaunchTracker(std::size_t bytes) : most_(std::min(bytes / kLaunchBytes, kMost)) {}
+
   /// A new round of records begins, `now_ns` by CLOCK_MONOTONIC: ages count from here.
   void begin_round(std::int64_t now_ns);
 
@@ -76,7 +79,9 @@ class LaunchTracker {
   void forget_if_done(std::uint32_t correlation);
   Launch* find(std::uint32_t correlation);
 
-  static constexpr std::size_t kMost = 1 << 20;  // beyond: not waited for
+  static constexpr std::size_t kMost = 1 << 20;
+  static constexpr std::size_t kLaunchBytes = sizeof(Launch) + 48;  // and its place in the table
+  const std::size_t most_;
   /// Launches that have had their work are forgotten; by this table the runtime's record of one is recognised that
   /// comes after its work and the driver's record.
   static constexpr std::size_t kDone = 1 << 14;

@@ -138,7 +138,7 @@ std::uint64_t recording_here(const State& s) {
 
 bool create_spool(State& s, std::string& why_not) {
   recorder::SpoolSize size;
-  if (!recorder::divide_memory(s.spec.limits.host_memory, size)) {
+  if (!recorder::divide_memory(s.spec.limits.host_memory, device::host_bytes(s.spec), size)) {
     why_not = "limits.host_memory is too small: " + format_size(recorder::kLeastMemory) + " at least";
     return false;
   }

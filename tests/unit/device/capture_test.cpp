@@ -237,6 +237,13 @@ TEST_P(CaptureTest, ARequestTooManyIsRefusedOnlyWhereCuptiTakesThatForAnAnswer) 
   EXPECT_EQ(counts.reserved, may_refuse ? 0u : 20u);
 }
 
+TEST(LaunchTracker, WaitsForNoMoreLaunchesThanItsMemoryHolds) {
+  LaunchTracker tracker(64 << 10);
+  for (std::uint32_t i = 1; i <= 10000; ++i) tracker.on_launch(i, i, 1, ApiRole::kLaunch);
+  EXPECT_LT(tracker.size(), 1000u);
+  EXPECT_GT(tracker.size(), 300u);
+}
+
 TEST_P(CaptureTest, BuffersInAnyOrderAndBuffersOfOthers) {
   cupti_.add(call(1));
   cupti_.deliver();
