@@ -88,6 +88,7 @@ struct Source {
   Losses told;
   BufferPool::Counts counts_told;
   bool versions_told = false, refusal_told = false;
+  std::string late_begins;
   // As others see it: only after what is lost by then has been said, so that no trace is written without it.
   std::atomic<Capture::State> state{Capture::State::kOff};
   std::atomic<Ticks> settled_until{Capture::kEverything};
@@ -172,7 +173,12 @@ void tell_late_begin(Source& source) {
   if (source.capture.state() != Capture::State::kOn) return;
   const std::int64_t since_ns = late_since_ns.exchange(0);
   if (since_ns == 0) return;
-  fact("gpu_recorded_after_us", std::to_string((monotonic_ns() - since_ns) / 1000));
+  // One number for each window that began so, in their order.
+  constexpr std::size_t kMostText = 1000;
+  if (source.late_begins.size() < kMostText) {
+    source.late_begins += (source.late_begins.empty() ? "" : ", ") + std::to_string((monotonic_ns() - since_ns) / 1000);
+  }
+  fact("gpu_recorded_after_us", "[" + source.late_begins + "]");
   recorder::problem("cupti",
                     "CUPTI was switched on after a window had begun: the GPU activity before that is missing "
                     "(schedule.warmup switches it on earlier)");
