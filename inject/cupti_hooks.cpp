@@ -56,13 +56,27 @@ struct Real {
   }
 };
 
+/// What the other client has registered, to be put back when it takes CUPTI again: it need not register anew.
+constinit Real real_register_callbacks{"cuptiActivityRegisterCallbacks"};
+constinit Real real_register_clock{"cuptiActivityRegisterTimestampCallback"};
+constinit std::atomic<void*> its_requested{nullptr}, its_completed{nullptr}, its_clock{nullptr};
+
+void put_back_what_it_registered() {
+  void* const requested = its_requested.load(std::memory_order_acquire);
+  if (requested != nullptr) real_register_callbacks(requested, its_completed.load(std::memory_order_relaxed));
+  if (void* const clock = its_clock.load(std::memory_order_acquire)) {
+    real_register_clock(clock);
+    device::other_client_has_clock();
+  }
+}
+
 /// Another client is about to take CUPTI. False: it is to be refused.
 bool make_room(const char* call) {
   const int saved_errno = errno;
   const Spec* const spec = session::spec();
   const OnConflict wish = spec != nullptr ? spec->profile.on_conflict : OnConflict::kYield;
   const bool refuse = wish == OnConflict::kRefuse && device::available();
-  if (!refuse && wish != OnConflict::kIgnore) device::yield_to_other_client(call);
+  if (!refuse && wish != OnConflict::kIgnore && device::yield_to_other_client(call)) put_back_what_it_registered();
   if (refuse) recorder::problem("cupti", "another client of CUPTI was refused (profile.conflict = \"refuse\")");
   errno = saved_errno;
   return !refuse;
@@ -133,8 +147,13 @@ PROFSHIM_EXPORT int cuptiUnsubscribe(void* subscriber) {
 }
 
 PROFSHIM_EXPORT int cuptiActivityRegisterCallbacks(void* requested, void* completed) {
-  PROFSHIM_REAL(cuptiActivityRegisterCallbacks);
-  return profshim::cupti::taking(real, requested, completed);
+  using namespace profshim::cupti;
+  const int result = taking(real_register_callbacks, requested, completed);
+  if (result == kSuccess) {
+    its_completed.store(completed, std::memory_order_relaxed);
+    its_requested.store(requested, std::memory_order_release);
+  }
+  return result;
 }
 
 PROFSHIM_EXPORT int cuptiActivityRegisterCallbacks_v2(void* subscriber, void* requested, void* completed) {
@@ -143,8 +162,10 @@ PROFSHIM_EXPORT int cuptiActivityRegisterCallbacks_v2(void* subscriber, void* re
 }
 
 PROFSHIM_EXPORT int cuptiActivityRegisterTimestampCallback(void* callback) {
-  PROFSHIM_REAL(cuptiActivityRegisterTimestampCallback);
-  return profshim::cupti::taking(real, callback);
+  using namespace profshim::cupti;
+  const int result = taking(real_register_clock, callback);
+  if (result == kSuccess) its_clock.store(callback, std::memory_order_release);
+  return result;
 }
 
 PROFSHIM_EXPORT int cuptiActivityEnable(std::uint32_t kind) {
@@ -184,7 +205,11 @@ PROFSHIM_EXPORT int cuptiFinalize() {
   const bool room = profshim::cupti::make_room(real.name);
   const int result = room ? real() : profshim::cupti::kMultipleSubscribersNotSupported;
   using profshim::cupti::Clients;
-  if (room) profshim::cupti::change([](Clients& c) { c.finalized(); });
+  if (room) {
+    profshim::cupti::change([](Clients& c) { c.finalized(); });
+    profshim::cupti::its_requested.store(nullptr);
+    profshim::cupti::its_clock.store(nullptr);
+  }
   profshim::cupti::let_go_if(room);
   return result;
 }

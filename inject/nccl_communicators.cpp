@@ -101,6 +101,8 @@ struct Awaited {
 };
 constexpr std::size_t kMostAwaited = 64;
 constinit Awaited awaited[kMostAwaited];
+constinit std::atomic<std::uint32_t> awaited_count{
+    0};  // read at the end of each group: the table is nearly always empty
 const void* const kTaken = &awaited;
 
 std::int32_t this_tid() {
@@ -117,6 +119,7 @@ Handle stored_at(const void* address) {
 
 /// Enters what has been stored since: of this thread alone, or the one with this handle. Returns the latter.
 Communicator* take_awaited(bool own_only, Handle wanted) {
+  if (awaited_count.load(std::memory_order_acquire) == 0) return nullptr;
   Communicator* found = nullptr;
   const std::int32_t tid = this_tid();
   for (Awaited& entry : awaited) {
@@ -133,6 +136,7 @@ Communicator* take_awaited(bool own_only, Handle wanted) {
     Communicator* const made = find(handle) == nullptr ? add_communicator(handle, entry.facts) : nullptr;
     if (handle == wanted) found = made;
     entry.address.store(nullptr, std::memory_order_release);
+    awaited_count.fetch_sub(1, std::memory_order_relaxed);
   }
   return found;
 }
@@ -243,6 +247,7 @@ void add_when_stored(const void* address, const Facts& facts) {
     entry.facts = facts;
     entry.tid = this_tid();
     entry.address.store(address, std::memory_order_release);
+    awaited_count.fetch_add(1, std::memory_order_release);
     return;
   }
   // 64 that have failed, or were never used: those are only known by what NCCL says of them.

@@ -225,10 +225,18 @@ struct Hook<hook, std::index_sequence<i...>> {
     // What NCCL itself calls: ncclBcast calls ncclBroadcast, an older ncclSend opens a group.
     if (!scope.outermost() || inside_nvtx_range()) return not_watched(real, arguments...);
     const std::uint64_t words[sizeof...(i) + 1] = {widened(arguments)..., 0};
+    const bool unseen = (recorder::mode() & (recorder::kArmed | recorder::kHookSteps)) == 0;
     if constexpr (kBehaviour == Behaviour::Collective) {
-      if ((recorder::mode() & (recorder::kArmed | recorder::kHookSteps)) == 0) {
+      if (unseen) {
         count_collective(words[kRow.position(Role::Comm)]);
         return real(arguments...);
+      }
+    }
+    if constexpr (kIsGroupCall) {
+      if (unseen) {
+        const int result = not_watched(real, arguments...);
+        if (kBehaviour == Behaviour::GroupEnd && !group::is_inside()) take_stored();
+        return result;
       }
     }
     Call record;

@@ -22,6 +22,8 @@ struct StepListener {
 /// Before start().
 void listen(const StepListener& listener);
 
+/// What start() and a recording will hold of host memory at the most: a part of limits.host_memory. 0 = none is wanted.
+std::uint64_t host_bytes(const Spec& spec);
 /// CUDA comes up in this process and the session records. Finds libcupti (never a second copy), registers the clock and
 /// the buffers, starts the device thread. Inside cuInit on a thread of the job, once; a second call does nothing. What
 /// is missing is said through recorder::problem(), once.
@@ -29,9 +31,10 @@ void start(const Spec& spec);
 /// Has start() found a CUPTI that works?
 bool available();
 
-/// Recording begins (warm-up or window): buffers are ready, kinds are on when this returns. Idempotent; nothing before
-/// start(), which arms by itself when the recorder is armed already. The thread of the step boundary.
-void arm();
+/// Recording begins: warm-up, for which nobody waits, or a window (`window_begin`, else 0): buffers are ready, kinds
+/// are on when this returns, or the trace says from when on they were. Idempotent; nothing before start(), which arms
+/// by itself when the recorder is armed already. The thread of the step boundary, also inside a callback of CUPTI.
+void arm(Ticks window_begin);
 /// What is launched from `at` on is not wanted. Returns at once: the device thread waits for the work launched before,
 /// then turns CUPTI off, so that after a window everything is as before it.
 void disarm(Ticks at);
@@ -55,8 +58,11 @@ void push_operation(std::uint32_t operation);
 void pop_operation();
 
 /// Another client of CUPTI appears in this process: ours flushes, lets go and stays away until resume(). `call` is the
-/// function it called, for the log line. Called by the hooks of inject/ before that call takes effect.
-void yield_to_other_client(const char* call);
+/// function it called, for the log line. Called by the hooks of inject/ before that call takes effect. True when CUPTI
+/// was ours until now: what the client had registered before we came back has to be registered anew.
+bool yield_to_other_client(const char* call);
+/// Its timestamp callback is the one in force.
+void other_client_has_clock();
 /// The other client has let go: as it was before when this returns, where that can be had in a moment.
 void resume();
 

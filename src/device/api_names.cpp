@@ -53,6 +53,8 @@ ApiRole role_of_api(std::string_view name) {
                                           "StreamWaitEvent", "GraphInstantiate",
                                           "GraphExecUpdate", "DeviceReset"};
   if (begins_with_any(rest, kOthers)) return ApiRole::kOther;
+  constexpr std::string_view kWholeDevice[] = {"DeviceSynchronize", "CtxSynchronize", "ThreadSynchronize"};
+  if (begins_with_any(rest, kWholeDevice)) return ApiRole::kDeviceSync;
   if (contains(rest, "Synchronize")) return ApiRole::kOther;
   return ApiRole::kIgnored;
 }

@@ -16,6 +16,7 @@ enum class ApiRole : std::uint8_t {
   kOther,         // recorded
   kLaunch,        // starts device work that goes on after the call
   kSyncLaunch,    // starts device work and waits for it, or starts none at all (a copy between host buffers)
+  kDeviceSync,    // waits for all work of a context
   kBeginCapture,  // from here on launches go into a graph ...
   kEndCapture,    // ... until here
 };

@@ -7,13 +7,15 @@
 namespace profshim::device {
 namespace {
 constexpr std::size_t kAlignment = 64;  // CUPTI asks for 8
-}
+
+/// For all who ask when there is nothing else: CUPTI before 12.9 crashes on a null. Nobody reads it.
+alignas(kAlignment) constinit std::uint8_t drain[64 << 10] = {};
+}  // namespace
 
 BufferPool::~BufferPool() {
   for (Slot& slot : slots_) {
     if (slot.place.load() != Place::kWrittenOff) std::free(slot.data.load());
   }
-  std::free(drain_);
 }
 
 // From the allocator of the job, one by one: a client that takes over from us may free() what it is handed.
@@ -33,8 +35,6 @@ bool BufferPool::make(std::size_t count, std::size_t bytes) {
   if (made_.load() != 0) return true;
   bytes_ = std::max(bytes / kAlignment, std::size_t{1}) * kAlignment;
   count = std::min(count, kMostBuffers - kReserve);
-  drain_ = static_cast<std::uint8_t*>(std::calloc(1, bytes_));
-  if (drain_ == nullptr) return false;
   const std::size_t first = std::min(count, kAtFirst);
   for (std::size_t i = 0; i < first + kReserve; ++i) {
     if (!add()) return i > 0;
@@ -82,24 +82,28 @@ std::uint32_t BufferPool::index_of(const std::uint8_t* data) const {
   return kNone;
 }
 
-std::uint8_t* BufferPool::take(bool may_refuse) {
+BufferPool::Room BufferPool::take(bool may_refuse) {
   std::uint32_t index = pop(free_);
   if (index == kNone) {
     if (may_refuse) {
       refused_.fetch_add(1, std::memory_order_relaxed);
-      return nullptr;
+      return {nullptr, 0};
     }
     reserved_.fetch_add(1, std::memory_order_relaxed);
     index = pop(reserve_);
-    // CUPTI before 12.9 crashes on a null: one buffer for all who come too late, which nobody reads.
-    if (index == kNone) return drain_;
+    if (index == kNone) {
+      // What has come back and waits to be read is lost: two may not write into one buffer.
+      index = pop(completed_);
+      if (index == kNone) return {drain, sizeof drain};
+      overwritten_.fetch_add(1, std::memory_order_relaxed);
+    }
   }
   slots_[index].place.store(Place::kOutstanding, std::memory_order_relaxed);
-  return slots_[index].data.load(std::memory_order_relaxed);
+  return {slots_[index].data.load(std::memory_order_relaxed), bytes_};
 }
 
 void BufferPool::complete(std::uint8_t* data, std::size_t valid) {
-  if (data == nullptr || data == drain_) return;
+  if (data == nullptr || data == drain) return;
   const std::uint32_t index = index_of(data);
   if (index == kNone || slots_[index].place.load(std::memory_order_relaxed) != Place::kOutstanding) {
     // Asked for by another client: whose it is cannot be told, so it is left alone.
@@ -113,7 +117,10 @@ void BufferPool::complete(std::uint8_t* data, std::size_t valid) {
 
 std::vector<BufferPool::Filled> BufferPool::take_completed() {
   std::vector<Filled> filled;
-  const std::uint64_t head = completed_.exchange(kNone, std::memory_order_acquire);
+  std::uint64_t head = completed_.load(std::memory_order_relaxed);
+  while (!completed_.compare_exchange_weak(head, ((head >> 32) + 1) << 32 | kNone, std::memory_order_acquire,
+                                           std::memory_order_relaxed)) {
+  }
   for (auto i = static_cast<std::uint32_t>(head); i != kNone; i = slots_[i].next.load(std::memory_order_relaxed)) {
     filled.push_back({slots_[i].data.load(std::memory_order_relaxed), slots_[i].valid});
   }
@@ -146,7 +153,7 @@ void BufferPool::write_off_outstanding() {
 
 BufferPool::Counts BufferPool::counts() const {
   return {refused_.load(std::memory_order_relaxed), reserved_.load(std::memory_order_relaxed),
-          foreign_.load(std::memory_order_relaxed)};
+          overwritten_.load(std::memory_order_relaxed), foreign_.load(std::memory_order_relaxed)};
 }
 
 }  // namespace profshim::device

@@ -16,10 +16,14 @@ class BufferPool {
     std::size_t valid;
   };
   struct Counts {
-    std::uint64_t refused = 0;   // requests that got nothing
-    std::uint64_t reserved = 0;  // requests that were met from the reserve, or with a buffer that nobody reads
-    std::uint64_t foreign = 0;   // buffers that came back and are not ours
+    std::uint64_t refused = 0;      // requests that got nothing
+    std::uint64_t reserved = 0;     // requests that were met from the reserve, or with a buffer that nobody reads
+    std::uint64_t overwritten = 0;  // full buffers that were handed out again before they had been read
+    std::uint64_t foreign = 0;      // buffers that came back and are not ours
   };
+
+  /// Buffers beside those that are asked for.
+  static constexpr std::size_t kReserve = 4;
 
   ~BufferPool();
   /// Begins to make `count` buffers of `bytes`, kMostBuffers at the most, and a small reserve; each is touched. A step
@@ -30,9 +34,13 @@ class BufferPool {
   bool make_more();
   std::size_t bytes() const { return bytes_; }
 
-  /// A buffer; null when none is free and CUPTI takes that for an answer (`may_refuse`). Any thread; takes no
-  /// lock and no memory.
-  std::uint8_t* take(bool may_refuse);
+  struct Room {
+    std::uint8_t* data;
+    std::size_t bytes;
+  };
+  /// A buffer; null only when none is free and CUPTI takes that for an answer (`may_refuse`), also before make(). Any
+  /// thread; takes no lock and no memory.
+  Room take(bool may_refuse);
   /// Filled by CUPTI. What is longer than the buffer is cut. Any thread, no lock.
   void complete(std::uint8_t* data, std::size_t valid);
 
@@ -48,7 +56,6 @@ class BufferPool {
 
  private:
   static constexpr std::size_t kMostBuffers = 256;
-  static constexpr std::size_t kReserve = 4;
   static constexpr std::uint32_t kNone = 0xffffffff;
   enum class Place : std::uint8_t { kUnused, kFree, kOutstanding, kCompleted, kWrittenOff };
   struct Slot {
@@ -67,11 +74,10 @@ class BufferPool {
 
   std::size_t bytes_ = 0;
   std::size_t to_make_ = 0;
-  std::uint8_t* drain_ = nullptr;
   std::atomic<std::uint32_t> made_{0};
   Slot slots_[kMostBuffers];
   List free_{kNone}, reserve_{kNone}, completed_{kNone};
-  std::atomic<std::uint64_t> refused_{0}, reserved_{0}, foreign_{0};
+  std::atomic<std::uint64_t> refused_{0}, reserved_{0}, overwritten_{0}, foreign_{0};
 };
 
 }  // namespace profshim::device

@@ -18,8 +18,10 @@ void buffer_requested(std::uint8_t** buffer, std::size_t* size, std::size_t* max
   BufferPool* const pool = pool_in_use.load(std::memory_order_acquire);
   *max_records = 0;                // as many as fit
   seen_threads.add_this_thread();  // CUPTI 13 has a buffer for each thread
-  *buffer = pool != nullptr ? pool->take(requests_may_be_refused.load(std::memory_order_relaxed)) : nullptr;
-  *size = *buffer != nullptr ? pool->bytes() : 0;
+  const BufferPool::Room room = pool != nullptr ? pool->take(requests_may_be_refused.load(std::memory_order_relaxed))
+                                                : BufferPool::Room{nullptr, 0};
+  *buffer = room.data;
+  *size = room.bytes;
 }
 
 // A thread of CUPTI, or one that flushes.
@@ -40,7 +42,7 @@ Ticks slack_in_ticks() { return static_cast<Ticks>(kSlack_ns) * (clock_detail::k
 void call_when_completed(void (*function)()) { on_completed.store(function); }
 
 Capture::Capture(const CuptiApi& api, EventOutput& output, const CaptureOptions& options)
-    : api_(api), options_(options), converter_(api_, output) {}
+    : api_(api), options_(options), converter_(api_, output, options.table_bytes) {}
 
 Capture::~Capture() {
   BufferPool* mine = &pool_;
@@ -156,7 +158,15 @@ void Capture::round(std::uint32_t flag, std::int64_t now_ns, bool last) {
   last_flush_ns_ = now_ns;
   if (converter_.launches().take_progress()) last_progress_ns_ = now_ns;
   const Ticks missing = std::min(converter_.launches().oldest_outstanding(), converter_.oldest_held());
+  count_lost_launches();
   settled_until_.store(std::min(before, missing), std::memory_order_release);
+}
+
+void Capture::count_lost_launches() { converter_.losses().launches += converter_.launches().take_lost(); }
+
+void Capture::give_up_before(Ticks end) {
+  converter_.launches().give_up_before(end);
+  count_lost_launches();
 }
 
 void Capture::drain(const Wishes& wishes, std::int64_t now_ns) {
@@ -164,21 +174,29 @@ void Capture::drain(const Wishes& wishes, std::int64_t now_ns) {
   const bool all_here = settled_until() >= drain_until_;
   const bool tired = now_ns - waiting_since_ns_ >= kPatience_ns ||
                      (wishes.finish && now_ns - std::max(last_progress_ns_, waiting_since_ns_) >= kExitPatience_ns);
-  if (!all_here && !tired && !(wishes.finish && wishes.abrupt)) return;
+  // The job has waited for its device: what a forced flush does not bring will never come.
+  const bool all_ended = wishes.finish && converter_.launches().oldest_running() >= drain_until_;
+  if (!all_here && !tired && !all_ended && !(wishes.finish && wishes.abrupt)) return;
   turn_off();
   round(wishes.finish || !all_here ? cupti::kFlushForced : 0, now_ns, true);
-  converter_.losses().launches += converter_.launches().give_up_before(drain_until_);
+  give_up_before(drain_until_);
   converter_.launches().clear();
   settled_until_.store(kEverything, std::memory_order_release);
   state_.store(State::kOff, std::memory_order_release);
 }
 
 // Every buffer of ours that CUPTI still has would go to the other client, which may free it.
-void Capture::hand_over(std::int64_t now_ns) {
+void Capture::hand_over(const Wishes& wishes, std::int64_t now_ns) {
   if (state() == State::kOn || state() == State::kDraining) {
-    turn_off();
-    round(cupti::kFlushForced, now_ns, true);
-    converter_.losses().launches += converter_.launches().give_up_before(kEverything);
+    if (wishes.yielded_too_late) {
+      kinds_.clear();
+      for (std::vector<std::uint32_t>& calls : calls_) calls.clear();
+      take_records(now_ns, true, true);
+    } else {
+      turn_off();
+      round(cupti::kFlushForced, now_ns, true);
+    }
+    give_up_before(kEverything);
     converter_.launches().clear();
   }
   pool_.write_off_outstanding();
@@ -195,7 +213,7 @@ void Capture::take_back(const Wishes& wishes) {
 
 std::int64_t Capture::serve(const Wishes& wishes, std::int64_t now_ns) {
   if (state() == State::kFinished) return -1;
-  if (wishes.yield && state() != State::kYielded) hand_over(now_ns);
+  if (wishes.yield && state() != State::kYielded) hand_over(wishes, now_ns);
   if (!wishes.yield && state() == State::kYielded) take_back(wishes);
   const bool on = wishes.on && !wishes.finish;
   if (!on) refused_.store(false, std::memory_order_relaxed);
@@ -219,7 +237,7 @@ std::int64_t Capture::serve(const Wishes& wishes, std::int64_t now_ns) {
       take_records(now_ns, false, false);
     }
     if (waited_for && now_ns - waiting_since_ns_ >= kPatience_ns && wishes.settle_before > settled_until()) {
-      converter_.losses().launches += converter_.launches().give_up_before(wishes.settle_before);
+      give_up_before(wishes.settle_before);
       settled_until_.store(wishes.settle_before, std::memory_order_release);
     }
     return wishes.settle_before > settled_until() ? pause(now_ns) : kFlushEvery_ns;

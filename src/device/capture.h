@@ -19,21 +19,23 @@ namespace profshim::device {
 struct CaptureOptions {
   std::size_t buffers = 16;
   std::size_t buffer_bytes = 1 << 20;
-  bool whole_graphs = false;  // one record per graph launch instead of one per node
-  bool memory = false;        // allocations and releases
-  bool external = false;      // operations are pushed around launches
-  std::string dump_folder;    // where the buffers are kept as they come; "" = nowhere
+  std::size_t table_bytes = 16 << 20;  // for what is remembered between the records
+  bool whole_graphs = false;           // one record per graph launch instead of one per node
+  bool memory = false;                 // allocations and releases
+  bool external = false;               // operations are pushed around launches
+  std::string dump_folder;             // where the buffers are kept as they come; "" = nowhere
 };
 
 /// What the rest of the process wants now.
 struct Wishes {
   bool on = false;
-  Ticks off_at = 0;             // without `on`: what was launched before is still wanted
-  Ticks settle_before = 0;      // somebody waits for all that was launched before
-  bool yield = false;           // another client has CUPTI
-  bool clock_replaced = false;  // by its own timestamp callback
-  bool finish = false;          // the process ends
-  bool abrupt = false;          // without waiting for what still runs
+  Ticks off_at = 0;               // without `on`: what was launched before is still wanted
+  Ticks settle_before = 0;        // somebody waits for all that was launched before
+  bool yield = false;             // another client has CUPTI
+  bool yielded_too_late = false;  // and has begun before we had let go: nothing of CUPTI's may be touched any more
+  bool clock_replaced = false;    // by its own timestamp callback
+  bool finish = false;            // the process ends
+  bool abrupt = false;            // without waiting for what still runs
 };
 
 /// Called whenever CUPTI has given a buffer back, on its thread; null = nobody.
@@ -44,9 +46,9 @@ class Capture {
   enum class State : std::uint8_t { kOff, kOn, kDraining, kYielded, kFinished };
 
   static constexpr std::int64_t kFlushEvery_ns = 1'000'000'000;
-  static constexpr std::int64_t kLookEvery_ns = 5'000'000;         // while somebody waits
-  static constexpr std::int64_t kPatience_ns = 10'000'000'000;     // for device work that does not come
-  static constexpr std::int64_t kExitPatience_ns = 2'000'000'000;  // likewise when nothing comes at all at the end
+  static constexpr std::int64_t kLookEvery_ns = 5'000'000;       // while somebody waits
+  static constexpr std::int64_t kPatience_ns = 10'000'000'000;   // for device work that does not come
+  static constexpr std::int64_t kExitPatience_ns = 500'000'000;  // likewise when nothing comes at all at the end
   static constexpr Ticks kEverything = ~Ticks{0};
 
   Capture(const CuptiApi& api, EventOutput& output, const CaptureOptions& options);
@@ -82,8 +84,10 @@ class Capture {
   void take_records(std::int64_t now_ns, bool flushed, bool last);
   void round(std::uint32_t flag, std::int64_t now_ns, bool last);
   std::int64_t pause(std::int64_t now_ns) const;
+  void count_lost_launches();
+  void give_up_before(Ticks end);
   void drain(const Wishes& wishes, std::int64_t now_ns);
-  void hand_over(std::int64_t now_ns);
+  void hand_over(const Wishes& wishes, std::int64_t now_ns);
   void take_back(const Wishes& wishes);
   void register_clock();
 

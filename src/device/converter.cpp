@@ -7,7 +7,8 @@ namespace {
 
 constexpr std::uint32_t kDoesNotApply = ~std::uint32_t{0};
 constexpr std::size_t kMostHeld = 32;
-constexpr std::size_t kMostRemembered = 1 << 16;  // events, streams, contexts
+constexpr std::size_t kMostRemembered = 1 << 16;
+constexpr std::size_t kEntryBytes = 48;  // of a table, with what the allocator adds
 
 std::uint64_t key(std::uint32_t context, std::uint32_t number) { return std::uint64_t{context} << 32 | number; }
 
@@ -64,7 +65,12 @@ Event continuation_of(const Event& first) {
 
 }  // namespace
 
-Converter::Converter(const CuptiApi& api, EventOutput& output) : api_(api), output_(output) {}
+// A quarter of the memory for the three tables here, the rest for the launches.
+Converter::Converter(const CuptiApi& api, EventOutput& output, std::size_t table_bytes)
+    : api_(api),
+      output_(output),
+      most_remembered_(std::min(table_bytes / 4 / (3 * kEntryBytes), kMostRemembered)),
+      launches_(table_bytes / 4 * 3) {}
 
 void Converter::begin_round(Ticks earliest, Ticks latest, std::int64_t now_ns) {
   earliest_ = earliest;
@@ -73,7 +79,7 @@ void Converter::begin_round(Ticks earliest, Ticks latest, std::int64_t now_ns) {
   threads_.begin_batch();
   launches_.begin_round(now_ns);
   for (const std::size_t remembered : {event_records_.size(), streams_.size(), devices_of_contexts_.size()}) {
-    if (remembered < kMostRemembered) continue;
+    if (remembered < most_remembered_) continue;
     event_records_.clear();
     streams_.clear();
     devices_of_contexts_.clear();
@@ -113,7 +119,10 @@ void Converter::convert(const std::vector<BufferPool::Filled>& buffers) {
         note_context(r.context, r.device);
       } else if (record->kind == cupti::kCudaEventKind) {
         const auto& r = *reinterpret_cast<const cupti::CudaEventRecord*>(record);
-        event_records_[key(r.context, r.event)] = {r.correlation, r.stream};
+        const std::uint64_t which = key(r.context, r.event);
+        if (event_records_.size() < most_remembered_ || event_records_.count(which) != 0) {
+          event_records_[which] = {r.correlation, r.stream};
+        }
       }
     });
   }
@@ -222,6 +231,10 @@ void Converter::on_api(const cupti::ApiRecord& r) {
   event.api.is_launch = launch ? 1 : 0;
 
   if (entry.role == ApiRole::kBeginCapture && r.result == 0) launches_.on_begin_capture(r.thread);
+  // With several contexts it is not known whose launches it has waited for.
+  if (entry.role == ApiRole::kDeviceSync && r.result == 0 && devices_of_contexts_.size() <= 1) {
+    launches_.on_idle_device(event.begin);
+  }
   if (entry.role == ApiRole::kEndCapture) launches_.on_end_capture(r.thread, event.begin);
   bool first = true;
   if (launch && r.result == 0) {

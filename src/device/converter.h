@@ -46,7 +46,8 @@ struct Losses {
 
 class Converter {
  public:
-  Converter(const CuptiApi& api, EventOutput& output);
+  /// `table_bytes`: what may be remembered between the records, about.
+  Converter(const CuptiApi& api, EventOutput& output, std::size_t table_bytes);
 
   /// Times outside [earliest, latest] are impossible from here on. `now_ns`: by CLOCK_MONOTONIC.
   void begin_round(Ticks earliest, Ticks latest, std::int64_t now_ns);
@@ -95,6 +96,7 @@ class Converter {
 
   const CuptiApi& api_;
   EventOutput& output_;
+  const std::size_t most_remembered_;  // events, streams, contexts: each
   LaunchTracker launches_;
   RecordClock clock_;
   ApiNames names_;

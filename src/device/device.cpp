@@ -25,9 +25,14 @@ constinit std::atomic<const Spec*> postponed{nullptr};  // start() found another
 constinit std::atomic<bool> running{false};             // there is a CUPTI, and a thread of ours that serves it
 constinit std::atomic<bool> external{false};            // operations are pushed
 constinit std::atomic<bool> wanted_on{false};
+constinit std::atomic<std::int64_t> late_since_ns{0};  // a window has begun then, and its thread could not wait
+// CUPTI was not switched on while a thread waited for that in a callback: it seems to wait for the callback. Tried
+// once.
+constinit std::atomic<bool> callbacks_block{false};
 constinit std::atomic<Ticks> wanted_off_at{0};
 constinit std::atomic<Ticks> wanted_settled{0};
 constinit std::atomic<bool> wanted_yield{false};
+constinit std::atomic<bool> yielded_too_late{false};
 constinit std::atomic<bool> clock_replaced{false};
 constinit std::atomic<bool> wanted_finish{false};
 constinit std::atomic<bool> finish_abruptly{false};
@@ -37,7 +42,7 @@ constinit Bell wishes_changed;
 constinit Bell state_changed;
 
 constexpr std::int64_t kArmPatience_ns = 200'000'000;  // a boundary waits so long at the most
-constexpr std::int64_t kYieldPatience_ns = 1'000'000'000;
+constexpr std::int64_t kYieldPatience_ns = 5'000'000'000;
 constexpr std::int64_t kFinishPatience_ns = 15'000'000'000;
 constexpr std::int64_t kAbruptPatience_ns = 1'000'000'000;
 
@@ -83,6 +88,15 @@ struct Source {
   Losses told;
   BufferPool::Counts counts_told;
   bool versions_told = false, refusal_told = false;
+  std::string late_begins;
+  // As others see it: only after what is lost by then has been said, so that no trace is written without it.
+  std::atomic<Capture::State> state{Capture::State::kOff};
+  std::atomic<Ticks> settled_until{Capture::kEverything};
+
+  void show() {
+    settled_until.store(capture.settled_until(), std::memory_order_release);
+    state.store(capture.state(), std::memory_order_release);
+  }
 };
 constinit std::atomic<Source*> the_source{nullptr};
 
@@ -98,6 +112,7 @@ Wishes wishes_now() {
   wishes.off_at = wanted_off_at.load(std::memory_order_relaxed);
   wishes.settle_before = wanted_settled.load(std::memory_order_relaxed);
   wishes.yield = wanted_yield.load(std::memory_order_acquire);
+  wishes.yielded_too_late = yielded_too_late.load(std::memory_order_acquire);
   wishes.clock_replaced = clock_replaced.load(std::memory_order_relaxed);
   wishes.finish = wanted_finish.load(std::memory_order_acquire);
   wishes.abrupt = finish_abruptly.load(std::memory_order_relaxed);
@@ -119,7 +134,9 @@ void tell_losses(Source& source) {
   const Losses now = source.capture.converter().losses();
   const BufferPool::Counts counts = source.capture.pool().counts();
   const bool told = now == source.told && counts.refused == source.counts_told.refused &&
-                    counts.reserved == source.counts_told.reserved && counts.foreign == source.counts_told.foreign;
+                    counts.reserved == source.counts_told.reserved &&
+                    counts.overwritten == source.counts_told.overwritten &&
+                    counts.foreign == source.counts_told.foreign;
   if (told) return;
   if (now.flushes > 0 && source.told.flushes == 0) {
     log::line(LogLevel::kWarn, "CUPTI does not hand over what it has recorded: GPU activity is missing");
@@ -132,19 +149,39 @@ void tell_losses(Source& source) {
                 "{\"dropped_by_cupti\": %llu, \"no_time\": %llu, \"end_before_begin\": %llu, \"outside\": %llu, "
                 "\"launches_without_work\": %llu, \"refused_flushes\": %llu, \"unknown_records\": %llu, "
                 "\"truncated_buffers\": %llu, "
-                "\"buffers_refused\": %llu, \"buffers_from_reserve\": %llu, \"foreign_buffers\": %llu}",
+                "\"buffers_refused\": %llu, \"buffers_from_reserve\": %llu, \"buffers_overwritten\": %llu, "
+                "\"foreign_buffers\": %llu}",
                 static_cast<unsigned long long>(now.by_cupti), static_cast<unsigned long long>(now.no_time),
                 static_cast<unsigned long long>(now.backwards), static_cast<unsigned long long>(now.outside),
                 static_cast<unsigned long long>(now.launches), static_cast<unsigned long long>(now.flushes),
                 static_cast<unsigned long long>(now.unknown_kinds), static_cast<unsigned long long>(now.truncated),
                 static_cast<unsigned long long>(counts.refused), static_cast<unsigned long long>(counts.reserved),
-                static_cast<unsigned long long>(counts.foreign));
+                static_cast<unsigned long long>(counts.overwritten), static_cast<unsigned long long>(counts.foreign));
   fact("gpu_losses", json);
   if (now.by_cupti > 0) recorder::problem("cupti", "CUPTI dropped records: device work and CUDA calls are missing");
   if (now.impossible_times() > 0) recorder::problem("cupti", "records with impossible times were left out");
   if (now.launches > 0) recorder::problem("cupti", "the device work of some launches was never delivered");
   if (now.truncated > 0) recorder::problem("cupti", "buffers of CUPTI ended inside a record: what followed is missing");
+  if (counts.overwritten > 0) {
+    recorder::problem("cupti", "CUPTI filled its buffers faster than they were read: the oldest records are missing");
+  }
   if (counts.foreign > 0) recorder::problem("cupti", "buffers came back that are another client's");
+}
+
+// The window has its time all the same: other layers were recorded.
+void tell_late_begin(Source& source) {
+  if (source.capture.state() != Capture::State::kOn) return;
+  const std::int64_t since_ns = late_since_ns.exchange(0);
+  if (since_ns == 0) return;
+  // One number for each window that began so, in their order.
+  constexpr std::size_t kMostText = 1000;
+  if (source.late_begins.size() < kMostText) {
+    source.late_begins += (source.late_begins.empty() ? "" : ", ") + std::to_string((monotonic_ns() - since_ns) / 1000);
+  }
+  fact("gpu_recorded_after_us", "[" + source.late_begins + "]");
+  recorder::problem("cupti",
+                    "CUPTI was switched on after a window had begun: the GPU activity before that is missing "
+                    "(schedule.warmup switches it on earlier)");
 }
 
 void say_there_is_none(const std::string& why) {
@@ -158,14 +195,19 @@ void serve(Source& source, std::int64_t& timeout_ns) {
   const Capture::State before = capture.state();
   const bool refused_before = capture.refused();
   timeout_ns = capture.serve(wishes_now(), monotonic_ns());
-  if (before == Capture::State::kYielded && capture.state() != before) clock_replaced.store(false);
+  if (before == Capture::State::kYielded && capture.state() != before) {
+    clock_replaced.store(false);
+    yielded_too_late.store(false);
+  }
   if (capture.refused() && !source.refusal_told) {
     source.refusal_told = true;
     say_there_is_none(capture.refusal());
   }
   if (capture.take_trouble()) trouble.store(true, std::memory_order_relaxed);
   if (capture.state() != Capture::State::kYielded) tell_versions(source);
+  tell_late_begin(source);
   tell_losses(source);
+  source.show();
   if (capture.state() != before || capture.refused() != refused_before) state_changed.ring();
 }
 
@@ -206,12 +248,14 @@ void say_yielded(const char* call) {
   recorder::set_mode(recorder::kCudaCalls, 0);
 }
 
+// A 32nd of the budget in buffers of up to a megabyte, since each thread of the job may hold one; a 64th for the tables
+// of what is under way.
 CaptureOptions options_of(const Spec& spec) {
   CaptureOptions options;
-  // A 32nd of the budget, in buffers of up to a megabyte; each thread of the job may hold one.
-  const std::uint64_t share = std::clamp<std::uint64_t>(spec.limits.host_memory / 32, 1 << 20, 64 << 20);
-  options.buffer_bytes = std::clamp<std::uint64_t>(share / 16, 64 << 10, 1 << 20);
-  options.buffers = share / options.buffer_bytes;
+  const std::uint64_t share = std::min<std::uint64_t>(spec.limits.host_memory / 32, 64 << 20);
+  options.buffer_bytes = std::min<std::uint64_t>(share / 16, 1 << 20);
+  options.buffers = share / options.buffer_bytes - BufferPool::kReserve;
+  options.table_bytes = std::min<std::uint64_t>(spec.limits.host_memory / 64, 128 << 20);
   options.whole_graphs = spec.whole_graphs;
   options.memory = spec.profile_memory;
   options.external = spec.activities.nccl;
@@ -224,15 +268,21 @@ Source* live() {
 }
 
 // What was refused stays off.
-void wait_until_on(const Source& source) {
-  wait_for(kArmPatience_ns, [&source] {
-    const Capture::State state = source.capture.state();
+bool wait_until_on(const Source& source) {
+  return wait_for(kArmPatience_ns, [&source] {
+    const Capture::State state = source.state.load(std::memory_order_acquire);
     return state == Capture::State::kOn || state == Capture::State::kFinished || source.capture.refused() ||
            (state == Capture::State::kYielded && wanted_yield.load(std::memory_order_relaxed));
   });
 }
 
 }  // namespace
+
+std::uint64_t host_bytes(const Spec& spec) {
+  if (!spec.activities.cuda) return 0;
+  const CaptureOptions options = options_of(spec);
+  return (options.buffers + BufferPool::kReserve) * options.buffer_bytes + options.table_bytes;
+}
 
 void listen(const StepListener& listener) { step_listener = listener; }
 
@@ -257,6 +307,7 @@ void start(const Spec& spec) {
   call_when_completed(wake_thread);
   // Here, on the thread inside cuInit: another one would wait for the lock that this one holds.
   source->capture.serve(wishes_now(), monotonic_ns());
+  source->show();
   if (source->capture.refused()) {
     source->refusal_told = true;
     say_there_is_none(source->capture.refusal());
@@ -275,12 +326,19 @@ void start(const Spec& spec) {
 
 bool available() { return live() != nullptr; }
 
-void arm() {
-  if (wanted_on.exchange(true, std::memory_order_acq_rel)) return;
+void arm(Ticks window_begin) {
+  const bool asked = wanted_on.exchange(true, std::memory_order_acq_rel);
   Source* const source = live();
   if (source == nullptr) return;
+  if (!asked) wishes_changed.ring();
+  const bool waits = window_begin != 0 && source->state.load(std::memory_order_acquire) != Capture::State::kOn;
+  if (!waits) return;
+  const bool in_callback = LaunchCallbacks::on_this_thread();
+  const std::int64_t now_ns = monotonic_ns();
+  if (!(in_callback && callbacks_block.load(std::memory_order_relaxed)) && wait_until_on(*source)) return;
+  if (in_callback) callbacks_block.store(true, std::memory_order_relaxed);
+  late_since_ns.store(now_ns);
   wishes_changed.ring();
-  wait_until_on(*source);
 }
 
 void disarm(Ticks at) {
@@ -292,8 +350,8 @@ void disarm(Ticks at) {
 
 bool settled(Ticks end) {
   Source* const source = live();
-  if (source == nullptr || source->capture.settled_until() >= end) return true;
-  if (source->capture.state() == Capture::State::kFinished) return true;
+  if (source == nullptr || source->settled_until.load(std::memory_order_acquire) >= end) return true;
+  if (source->state.load(std::memory_order_acquire) == Capture::State::kFinished) return true;
   Ticks wanted = wanted_settled.load(std::memory_order_relaxed);
   while (wanted < end && !wanted_settled.compare_exchange_weak(wanted, end)) {
   }
@@ -314,7 +372,7 @@ void finish(bool abrupt) {
   wanted_finish.store(true, std::memory_order_release);
   wishes_changed.ring();
   const bool done = wait_for(abrupt ? kAbruptPatience_ns : kFinishPatience_ns,
-                             [source] { return source->capture.state() == Capture::State::kFinished; });
+                             [source] { return source->state.load() == Capture::State::kFinished; });
   running.store(false);
   if (!done) recorder::problem("cupti", "the last device work was not delivered before the process ended");
 }
@@ -342,21 +400,26 @@ void pop_operation() {
   source->found.api.pop_external(cupti::kOurExternalKind, &last);
 }
 
-void yield_to_other_client(const char* call) {
+bool yield_to_other_client(const char* call) {
   if (std::strcmp(call, "cuptiActivityRegisterTimestampCallback") == 0 || std::strcmp(call, "cuptiFinalize") == 0) {
     clock_replaced.store(true);
   }
-  if (wanted_yield.exchange(true, std::memory_order_acq_rel)) return;
+  if (wanted_yield.exchange(true, std::memory_order_acq_rel)) return false;
   Source* const source = live();
-  if (source == nullptr) return;
+  if (source == nullptr) return false;
   source->callbacks.stop();  // on this thread: what it calls next may want the seat
   say_yielded(call);
   wishes_changed.ring();
-  wait_for(kYieldPatience_ns, [source] {
-    const Capture::State state = source->capture.state();
+  const bool done = wait_for(kYieldPatience_ns, [source] {
+    const Capture::State state = source->state.load(std::memory_order_acquire);
     return state == Capture::State::kYielded || state == Capture::State::kFinished;
   });
+  // From here on what is on may be the other client's wish.
+  if (!done) yielded_too_late.store(true, std::memory_order_release);
+  return true;
 }
+
+void other_client_has_clock() { clock_replaced.store(true); }
 
 void resume() {
   if (!wanted_yield.exchange(false, std::memory_order_acq_rel)) return;

@@ -58,6 +58,7 @@ bool is_wanted(Tells tells, LaunchCallbacks::Wanted wanted) {
 /// step begins before the launch that makes it: so much earlier, some microseconds on either clock, but not before what
 /// the thread launched last.
 thread_local constinit Ticks last_return __attribute__((tls_model("initial-exec"))) = 0;
+thread_local constinit bool inside __attribute__((tls_model("initial-exec"))) = false;
 constexpr Ticks kBeforeTheCall = 8192;
 Ticks just_before(Ticks now) { return now - last_return > kBeforeTheCall ? now - kBeforeTheCall : last_return + 1; }
 
@@ -102,11 +103,19 @@ void LaunchCallbacks::on_callback(int domain, std::uint32_t callback_id, const v
     last_return = now;
     return;
   }
+  inside = true;
+  tell(domain, callback_id, call->symbol_name, now);
+  inside = false;
+}
+
+bool LaunchCallbacks::on_this_thread() { return inside; }
+
+void LaunchCallbacks::tell(int domain, std::uint32_t callback_id, const char* symbol_name, Ticks now) {
   for (const Callback& callback : kCallbacks) {
     if (callback.domain != domain || callback.id != callback_id) continue;
     switch (callback.tells) {
       case Tells::kLaunch:
-        if (call->symbol_name != nullptr) listener_.kernel_launch(call->symbol_name, just_before(now));
+        if (symbol_name != nullptr) listener_.kernel_launch(symbol_name, just_before(now));
         break;
       case Tells::kGraphLaunch:
         listener_.graph_launch();

@@ -25,8 +25,12 @@ class LaunchCallbacks {
 
   /// CUPTI's callback, on the thread that launches; public for the tests.
   void on_callback(int domain, std::uint32_t callback_id, const void* data);
+  /// Is this thread inside one? CUPTI may hold locks of its own then, for which another thread's call of it waits.
+  static bool on_this_thread();
 
  private:
+  void tell(int domain, std::uint32_t callback_id, const char* symbol_name, Ticks now);
+
   const CuptiApi& api_;
   const StepListener listener_;
   const Wanted wanted_;

@@ -1,6 +1,7 @@
 #include "launch_tracker.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace profshim::device {
 namespace {
@@ -13,7 +14,7 @@ void LaunchTracker::begin_round(std::int64_t now_ns) {
   if (now_ns - last_sweep_ns_ < kSweepEvery_ns) return;
   last_sweep_ns_ = now_ns;
   std::erase_if(launches_, [this](const auto& entry) {
-    return !outstanding(entry.second) && now_ns_ - entry.second.seen_ns > kSweepEvery_ns;
+    return !outstanding(entry.second) && now_ns_ - entry.second.seen_ns > kSweepEvery_ns && given_up(entry.second);
   });
 }
 
@@ -23,7 +24,7 @@ LaunchTracker::Launch* LaunchTracker::find(std::uint32_t correlation) {
 }
 
 void LaunchTracker::on_external(std::uint32_t correlation, std::uint32_t external) {
-  if (correlation == 0 || launches_.size() >= kMost) return;
+  if (correlation == 0 || launches_.size() >= most_) return;
   Launch& launch = launches_[correlation];
   launch.external = external;
   launch.seen_ns = now_ns_;
@@ -40,7 +41,8 @@ void LaunchTracker::on_call(std::uint32_t correlation) {
 }
 
 bool LaunchTracker::on_launch(std::uint32_t correlation, Ticks begin, std::uint32_t thread, ApiRole role) {
-  if (correlation == 0 || launches_.size() >= kMost) return true;
+  if (correlation == 0 || launches_.size() >= most_) return true;
+  if (is_done(correlation)) return false;
   Launch& launch = launches_[correlation];
   if (launch.launched) return false;
   launch.launched = true;
@@ -83,8 +85,8 @@ void LaunchTracker::on_end_capture(std::uint32_t thread, Ticks begin) {
 
 void LaunchTracker::on_work(std::uint32_t correlation, std::uint32_t graph) {
   progress_ = true;
-  if (correlation == 0) return;
-  if (launches_.size() >= kMost && find(correlation) == nullptr) return;
+  if (correlation == 0 || is_done(correlation)) return;
+  if (launches_.size() >= most_ && find(correlation) == nullptr) return;
   Launch& launch = launches_[correlation];
   launch.worked = true;
   launch.seen_ns = now_ns_;
@@ -116,8 +118,9 @@ bool LaunchTracker::whole_graph(const Launch& launch) const {
 
 bool LaunchTracker::outstanding(const Launch& launch) const {
   if (!launch.launched) return false;
-  if (launch.worked) return launch.graph != 0 && !whole_graph(launch);
-  return !launch.may_be_empty || now_ns_ - launch.seen_ns <= kGrace_ns;
+  if (launch.worked && (launch.graph == 0 || whole_graph(launch))) return false;
+  if (launch.ended_ns != 0 && now_ns_ - launch.ended_ns > kGrace_ns) return false;
+  return launch.worked || !launch.may_be_empty || now_ns_ - launch.seen_ns <= kGrace_ns;
 }
 
 // What carries an id of ours, and nodes of a graph, may have more work to come that wants to know: swept later.
@@ -125,27 +128,44 @@ void LaunchTracker::forget_if_done(std::uint32_t correlation) {
   const auto found = launches_.find(correlation);
   if (found == launches_.end()) return;
   const Launch& launch = found->second;
-  if (launch.launched && launch.worked && launch.external == 0 && launch.graph == 0) launches_.erase(found);
+  if (!launch.launched || !launch.worked || launch.external != 0 || launch.graph != 0) return;
+  done_[correlation % kDone] = correlation;
+  launches_.erase(found);
 }
 
-Ticks LaunchTracker::oldest_outstanding() const {
+Ticks LaunchTracker::oldest_outstanding() {
   Ticks oldest = kNothing;
-  for (const auto& [correlation, launch] : launches_) {
+  for (auto& [correlation, launch] : launches_) {
+    if (launch.ended_ns == 0 && launch.begin < idle_at_) launch.ended_ns = now_ns_;
     if (outstanding(launch)) oldest = std::min(oldest, launch.begin);
   }
   return oldest;
 }
 
-std::uint64_t LaunchTracker::give_up_before(Ticks end) {
-  std::uint64_t lost = 0;
+Ticks LaunchTracker::oldest_running() const {
+  Ticks oldest = kNothing;
+  for (const auto& [correlation, launch] : launches_) {
+    if (launch.begin >= idle_at_ && outstanding(launch)) oldest = std::min(oldest, launch.begin);
+  }
+  return oldest;
+}
+
+/// True, and counts it where work is missing that must have been.
+bool LaunchTracker::given_up(const Launch& launch) {
+  const bool missing = launch.launched && !launch.may_be_empty && (!launch.worked || outstanding(launch));
+  if (missing) ++lost_;
+  return true;
+}
+
+void LaunchTracker::give_up_before(Ticks end) {
   std::erase_if(launches_, [&](const auto& entry) {
     const Launch& launch = entry.second;
-    if (!outstanding(launch) || launch.begin >= end) return false;
-    if (!launch.may_be_empty) ++lost;
-    return true;
+    const bool waited_for = outstanding(launch) || (launch.launched && !launch.worked && launch.ended_ns != 0);
+    return waited_for && launch.begin < end && given_up(launch);
   });
-  return lost;
 }
+
+std::uint64_t LaunchTracker::take_lost() { return std::exchange(lost_, 0); }
 
 bool LaunchTracker::take_progress() {
   const bool any = progress_;

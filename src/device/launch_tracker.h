@@ -1,8 +1,10 @@
 // Which launches have not brought their device work yet: what a window waits for. Device thread only.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <unordered_map>
+#include <vector>
 
 #include "api_names.h"
 #include "profshim/base.h"
@@ -11,6 +13,9 @@ namespace profshim::device {
 
 class LaunchTracker {
  public:
+  /// Of as many launches as so many bytes hold; beyond, none is waited for.
+  explicit LaunchTracker(std::size_t bytes) : most_(std::min(bytes / kLaunchBytes, kMost)) {}
+
   /// A new round of records begins, `now_ns` by CLOCK_MONOTONIC: ages count from here.
   void begin_round(std::int64_t now_ns);
 
@@ -27,6 +32,9 @@ class LaunchTracker {
   void tie(std::uint32_t one, std::uint32_t other);
   void on_begin_capture(std::uint32_t thread);
   void on_end_capture(std::uint32_t thread, Ticks begin);
+  /// The job has waited for the whole device: what was launched before `begin` has ended. Its records may still be
+  /// under way for a moment.
+  void on_idle_device(Ticks begin) { idle_at_ = std::max(idle_at_, begin); }
 
   /// A piece of device work. `graph`: 0, or the graph it is a node of.
   void on_work(std::uint32_t correlation, std::uint32_t graph);
@@ -34,9 +42,13 @@ class LaunchTracker {
   /// When the oldest launch began whose work is still to come; kNothing when there is none. Launches that may have no
   /// device work at all (inside a capture, a copy between host buffers) are waited for a moment only.
   static constexpr Ticks kNothing = ~Ticks{0};
-  Ticks oldest_outstanding() const;
-  /// Gives up all that was launched before `end`; how many that were. Those that may have no work are not counted.
-  std::uint64_t give_up_before(Ticks end);
+  Ticks oldest_outstanding();
+  /// Likewise of those that may still run; what has ended, as far as we know, comes with a forced flush or never.
+  Ticks oldest_running() const;
+  /// Gives up all that was launched before `end`.
+  void give_up_before(Ticks end);
+  /// How many have been given up since the last call. Those that may have no work are not counted.
+  std::uint64_t take_lost();
   /// Something has arrived since the last call.
   bool take_progress();
   void clear();
@@ -45,7 +57,8 @@ class LaunchTracker {
  private:
   struct Launch {
     Ticks begin = 0;
-    std::int64_t seen_ns = 0;  // of the last news
+    std::int64_t seen_ns = 0;   // of the last news
+    std::int64_t ended_ns = 0;  // when we learnt that its work has ended; 0 = it may run
     std::uint32_t external = 0;
     std::uint32_t thread = 0;
     std::uint32_t tied = 0;
@@ -60,15 +73,25 @@ class LaunchTracker {
     std::uint32_t launches = 0;  // that have shown so many
   };
   bool outstanding(const Launch& launch) const;
+  bool given_up(const Launch& launch);
+  bool is_done(std::uint32_t correlation) const { return done_[correlation % kDone] == correlation; }
   bool whole_graph(const Launch& launch) const;
   void forget_if_done(std::uint32_t correlation);
   Launch* find(std::uint32_t correlation);
 
-  static constexpr std::size_t kMost = 1 << 20;  // beyond: not waited for
+  static constexpr std::size_t kMost = 1 << 20;
+  static constexpr std::size_t kLaunchBytes = sizeof(Launch) + 48;  // and its place in the table
+  const std::size_t most_;
+  /// Launches that have had their work are forgotten; by this table the runtime's record of one is recognised that
+  /// comes after its work and the driver's record.
+  static constexpr std::size_t kDone = 1 << 14;
+  std::vector<std::uint32_t> done_ = std::vector<std::uint32_t>(kDone);
   std::unordered_map<std::uint32_t, Launch> launches_;
   std::unordered_map<std::uint32_t, Graph> graphs_;
   std::unordered_map<std::uint32_t, int> capturing_;  // by thread
   std::int64_t now_ns_ = 0, last_sweep_ns_ = 0;
+  Ticks idle_at_ = 0;
+  std::uint64_t lost_ = 0;
   bool progress_ = false;
 };
 

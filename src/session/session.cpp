@@ -138,7 +138,7 @@ std::uint64_t recording_here(const State& s) {
 
 bool create_spool(State& s, std::string& why_not) {
   recorder::SpoolSize size;
-  if (!recorder::divide_memory(s.spec.limits.host_memory, size)) {
+  if (!recorder::divide_memory(s.spec.limits.host_memory, device::host_bytes(s.spec), size)) {
     why_not = "limits.host_memory is too small: " + format_size(recorder::kLeastMemory) + " at least";
     return false;
   }
@@ -590,9 +590,10 @@ void activate(const Rank& rank, Ticks began) {
     device::listen({on_kernel_launch, on_graph_launch, on_profiler_range});
     recorder::set_mode(mode_bits(s->spec), 0);
     if (s->spec.steps.source == StepSource::kNone) {
-      open_window(*s, began != 0 ? began : ticks(), spool::kNoMark);
+      const Ticks begin = began != 0 ? began : ticks();
+      open_window(*s, begin, spool::kNoMark);
       recorder::set_mode(recorder::kArmed, 0);
-      device::arm();
+      device::arm(begin);
     }
   }
   errno = saved_errno;

@@ -111,7 +111,7 @@ void step_boundary(Ticks at, std::optional<std::int64_t> number, StringId marker
                    (!s->automaton.open() || s->current.load() != nullptr);
   recorder::set_mode(arm ? kArmed : 0u, arm ? 0u : kArmed);
   if (arm) {
-    device::arm();
+    device::arm(s->current.load() != nullptr ? at : 0);
   } else {
     device::disarm(at);
   }
@@ -184,7 +184,7 @@ void close_by_limit(State& s, Ticks end, StringId limit) {
   // The step thread may have opened the next window in between.
   if (s.current.load() != nullptr) {
     recorder::set_mode(kArmed, 0);
-    device::arm();
+    device::arm(ticks());
   }
 }
 

@@ -129,10 +129,14 @@ void DeviceTracks::write_work(TraceWriter& out, const Event& work, std::uint32_t
   context.duration_ns = e.duration_ns;
   if (call != nullptr) context.step = from_.step_at(call->begin);
   const std::uint32_t number = work.gpu.external != 0 || call == nullptr ? work.gpu.external : call->api.external;
-  if (const auto together = from_.operations.with(number); !together.empty()) {
+  const bool is_kernel = work.hook == HookId::kKernel && e.name.find("nccl") != std::string_view::npos;
+  auto together = from_.operations.with(number);
+  if (number == 0 && is_kernel && call != nullptr) {
+    together = from_.operations.launching_at(call->begin, e.name, work.gpu.device, nccl_args_);
+  }
+  if (!together.empty()) {
     if (const Event* const operation = nccl_args_.operation_of_kernel(together, e.name, work.gpu.device)) {
       context.external_id = from_.operations.external_id(*operation);
-      const bool is_kernel = work.hook == HookId::kKernel && e.name.find("nccl") != std::string_view::npos;
       if (is_kernel) context.operation = nccl_args_.of_kernel(*operation, e.duration_ns);
     }
   }

@@ -13,10 +13,13 @@ namespace profshim::spool {
 class Operations {
  public:
   void add(const Event& event) {
-    if (is_nccl_operation(event.hook) && event.nccl.operation != 0) events_.push_back(&event);
+    if (hook_layer(event.hook) != Layer::kNccl || event.nccl.operation == 0) return;
+    if (is_nccl_operation(event.hook)) events_.push_back(&event);
+    // The group's end, where there is one.
+    if (event.nccl.result == kInProgress) in_progress_.push_back(event.nccl.operation);
   }
   /// After the last add().
-  void finish() { std::stable_sort(events_.begin(), events_.end(), by_operation); }
+  void finish();
   /// Those that were launched together under this number (NcclArgs::operation): one, or those of a group.
   std::span<const Event* const> with(std::uint32_t operation) const {
     if (operation == 0) return {};
@@ -26,6 +29,11 @@ class Operations {
     while (last != events_.end() && (*last)->nccl.operation == operation) ++last;
     return {first, last};
   }
+  /// Those that may have launched this kernel after they had returned: a communicator that does not block launches on a
+  /// thread of NCCL's, which carries no number. It does one thing at a time: the kernel is launched before its next
+  /// operation begins. Nothing when more than one may be meant.
+  std::span<const Event* const> launching_at(Ticks launch, std::string_view kernel, std::int64_t device,
+                                             const NcclArgsText& names) const;
   /// "External id" in the trace, different for each; 0 = none.
   std::uint64_t external_id(const Event& event) const {
     const auto together = with(event.nccl.operation);
@@ -34,8 +42,15 @@ class Operations {
   }
 
  private:
+  static constexpr std::int32_t kInProgress = 7;  // ncclInProgress
+  struct Late {
+    Ticks begin, end;
+    std::uint32_t operation;
+  };
   static bool by_operation(const Event* a, const Event* b) { return a->nccl.operation < b->nccl.operation; }
-  std::vector<const Event*> events_;  // by operation
+  std::vector<const Event*> events_;        // by operation
+  std::vector<std::uint32_t> in_progress_;  // numbers of those that returned before their work was launched
+  std::vector<Late> late_;                  // the same, by begin
 };
 
 }  // namespace profshim::spool

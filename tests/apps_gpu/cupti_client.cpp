@@ -1,5 +1,6 @@
-// cupti_client [kernels]: a program with a CUPTI client of its own, as torch.profiler is one: a third of the kernels
-// before its session, a third in it, a third after it. Prints what its session got, which nobody may take from it.
+// cupti_client [kernels] [sessions]: a program with a CUPTI client of its own, as torch.profiler is one: a third of the
+// kernels before its session, a third in it, a third after it. A second session begins without registering anew. Prints
+// what its sessions got, which nobody may take from it.
 #include <atomic>
 #include <cstdint>
 
@@ -38,6 +39,7 @@ static void complete(void*, std::uint32_t, std::uint8_t* buffer, std::size_t, st
 
 int main(int count, char** arguments) {
   const int kernels = count > 1 ? std::atoi(arguments[1]) : 300;
+  const int sessions = count > 2 ? std::atoi(arguments[2]) : 1;
   const auto run = [kernels] {
     for (int i = 0; i < kernels / 3; ++i) LAUNCH(client_kernel, 1, 32, nullptr);
     check(cudaDeviceSynchronize());
@@ -49,12 +51,15 @@ int main(int count, char** arguments) {
   int errors = subscribed != 0;
   if (subscribed == 0) errors += cuptiEnableCallback(1, subscriber, 2, 211) != 0;  // cudaLaunchKernel
   errors += cuptiActivityRegisterCallbacks(request, complete) != 0;
-  errors += cuptiActivityEnable(10) != 0;
-  errors += cuptiActivityEnable(5) != 0;
-  run();
-  errors += cuptiActivityDisable(10) != 0;
-  errors += cuptiActivityDisable(5) != 0;
-  errors += cuptiActivityFlushAll(0) != 0;
+  for (int session = 0; session < sessions; ++session) {
+    if (session > 0) run();  // nobody's
+    errors += cuptiActivityEnable(10) != 0;
+    errors += cuptiActivityEnable(5) != 0;
+    run();
+    errors += cuptiActivityDisable(10) != 0;
+    errors += cuptiActivityDisable(5) != 0;
+    errors += cuptiActivityFlushAll(0) != 0;
+  }
   if (subscribed == 0) errors += cuptiUnsubscribe(subscriber) != 0;
   run();
   std::printf("subscribe %d\nerrors %d\nkernels %d\nsession_kernels %ld\nsession_calls %ld\nsession_callbacks %ld\n",

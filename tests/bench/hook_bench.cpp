@@ -3,36 +3,14 @@
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
-#include <map>
 #include <string>
 #include <utility>
 
-namespace {
-
-using Costs = std::map<std::string, double>;
-
-Costs run(const std::string& environment) {
-  Costs costs;
-  const std::string command =
-      environment + " OMPI_MCA_btl=self,vader " PROFSHIM_BUILD_DIR "/bench/hook_cost 2>/dev/null";
-  // Three runs, the best of each: one process may be unlucky with its pages.
-  for (int i = 0; i < 3; ++i) {
-    std::FILE* const out = popen(command.c_str(), "r");
-    if (out == nullptr) std::exit(1);
-    char name[64];
-    double ns = 0;
-    while (std::fscanf(out, "%63s %lf", name, &ns) == 2) {
-      const auto known = costs.find(name);
-      if (known == costs.end() || ns < known->second) costs[name] = ns;
-    }
-    if (pclose(out) != 0) std::exit(1);
-  }
-  return costs;
-}
-
-}  // namespace
+#include "bench/costs.h"
 
 int main() {
+  using profshim::bench::Costs;
+  const auto run = [](const std::string& environment) { return profshim::bench::run(environment, "hook_cost"); };
   char folder[] = "/tmp/profshim-bench-XXXXXX";
   if (mkdtemp(folder) == nullptr) return 1;
   const std::string preload =

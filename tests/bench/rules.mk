@@ -5,3 +5,12 @@ $(OUT)/bench/hook_cost: tests/bench/hook_cost.c
 	$(Q)$(firstword $(wildcard /usr/bin/mpicc.openmpi) mpicc) -std=c11 -O2 -Wall -Wextra $(if $(NVTX_INCLUDE),-isystem $(NVTX_INCLUDE)) $< -o $@ -ldl
 
 bench: $(OUT)/bench/hook_cost
+
+# The program that gpu_hook_bench runs, with a CUDA and an NCCL that do nothing.
+$(OUT)/bench/gpu_cost: tests/bench/gpu_cost.c tests/bench/gpu_stub.c
+	@mkdir -p $(@D)
+	@$(if $(V),,echo "  CC     $<")
+	$(Q)$(CC) -O2 -Wall -Wextra -shared -fPIC tests/bench/gpu_stub.c -o $(@D)/libgpu_stub.so
+	$(Q)$(CC) -std=c11 -O2 -Wall -Wextra $< -o $@ -L$(@D) -lgpu_stub -Wl,-rpath,$(abspath $(@D))
+
+bench: $(OUT)/bench/gpu_cost

@@ -109,6 +109,20 @@ TEST(GpuFaults, ACuptiThatRefusesHarmsNobody) {
   }
 }
 
+// The CUPTI of 12.4 crashes when it is given none.
+TEST(GpuFaults, ACuptiThatIsFasterThanWeReadIsNeverWithoutABuffer) {
+  GpuJob job;
+  job.program = "launch_loop";
+  job.arguments = {"200000", "100000"};
+  job.cupti = "cuda12/libcupti.so.12";
+  job.environment = {{"FAKE_CUDA_KERNEL_NS", "100"}, {"FAKE_CUDA_TIMELINE", "/dev/null"}};
+  job.spec = std::string(kRecordAll) + "[limits]\nhost_memory = \"12MiB\"\non_limit = \"drop_new\"\n";
+  const GpuRun run = run_gpu(job);
+
+  EXPECT_EQ(run.outcome.ending(), "exit 0") << run.outcome.err;
+  EXPECT_EQ(run.printed.at("kernels"), 200002);
+}
+
 TEST(GpuFaults, ARefusedCaptureIsSaid) {
   const GpuRun run = record_with({{"FAKE_CUPTI_FAIL", "ActivityRegisterCallbacks=35"}});
 
@@ -136,6 +150,31 @@ TEST(GpuOtherClients, GetTheSameAsWithoutUs) {
   const GpuRun bare = run_gpu(job);
 
   EXPECT_EQ(bare.printed.at("session_kernels"), 100);
+  EXPECT_EQ(under.outcome.out, bare.outcome.out);
+  EXPECT_EQ(under.outcome.ending(), "exit 0") << under.outcome.err;
+}
+
+TEST(GpuOtherClients, GetTheSameInASecondSessionWithoutRegisteringAnew) {
+  GpuJob job;
+  job.program = "cupti_client";
+  job.arguments = {"300", "2"};
+  const GpuRun under = run_gpu(job);
+  job.preload = false;
+  const GpuRun bare = run_gpu(job);
+
+  EXPECT_EQ(bare.printed.at("session_kernels"), 200);
+  EXPECT_EQ(under.outcome.out, bare.outcome.out);
+  EXPECT_EQ(under.outcome.ending(), "exit 0") << under.outcome.err;
+}
+
+TEST(GpuOtherClients, GetTheSameHoweverLongAFlushTakes) {
+  GpuJob job;
+  job.program = "cupti_client";
+  job.environment = {{"FAKE_CUPTI_SLOW_FLUSH_MS", "1200"}};
+  const GpuRun under = run_gpu(job);
+  job.preload = false;
+  const GpuRun bare = run_gpu(job);
+
   EXPECT_EQ(under.outcome.out, bare.outcome.out);
   EXPECT_EQ(under.outcome.ending(), "exit 0") << under.outcome.err;
 }

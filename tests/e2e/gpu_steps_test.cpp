@@ -54,6 +54,35 @@ TEST(StepsFromKernels, TheJobsOwnClientHasTheSeat) {
   EXPECT_EQ(with.outcome.out, without.outcome.out) << "its session gets what it gets without us";
 }
 
+// A CUPTI that is switched on by one thread may wait for the callback that another is in. Each step takes 50 ms here.
+TEST(StepsFromKernels, NoLaunchWaitsInItsCallbackForCuptiToBeSwitchedOn) {
+  GpuJob job = launch_loop(kKernelSteps);
+  job.environment = {{"FAKE_CUPTI_CALLBACK_LOCK", "1"}, {"FAKE_CUDA_KERNEL_NS", "500000"}};
+  const GpuRun run = run_gpu(job);
+
+  ASSERT_EQ(run.traces.size(), 1u) << run.outcome.err;
+  EXPECT_LT(std::stod(run.traces[0].fact("stall_us")), 150'000);
+  EXPECT_EQ(of_category(run.traces[0], "kernel").size(), 202u) << "the warm-up leaves the time for it";
+}
+
+TEST(StepsFromKernels, AWindowWithoutAWarmUpWaitsOnceAndSaysSinceWhenTheGpuIsInIt) {
+  GpuJob job = launch_loop(
+      "[steps]\nsource = \"kernel\"\npattern = \"*adam*\"\n[schedule]\nskip_first = 1\nwait = 2\nwarmup = 0\n"
+      "active = 1\nrepeat = 2\n");
+  job.environment = {{"FAKE_CUPTI_CALLBACK_LOCK", "1"}, {"FAKE_CUDA_KERNEL_NS", "500000"}};
+  const GpuRun run = run_gpu(job);
+
+  ASSERT_EQ(run.traces.size(), 2u) << run.outcome.err;
+  EXPECT_LT(std::stod(run.traces[1].fact("stall_us")), 150'000);
+  for (const SeenTrace& trace : run.traces) {
+    EXPECT_NE(trace.fact("problems").find("switched on after a window had begun"), std::string::npos)
+        << trace.fact("problems");
+  }
+  const std::string after_us = run.traces[1].fact("gpu_recorded_after_us");
+  ASSERT_GT(after_us.size(), 2u);
+  EXPECT_GT(std::stol(after_us.substr(1)), 1000) << after_us;
+}
+
 TEST(StepsFromProfilerApi, TheRangeIsTheWindow) {
   GpuJob job;
   job.program = "profiler";

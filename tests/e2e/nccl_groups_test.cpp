@@ -8,9 +8,11 @@ namespace {
 
 class NcclGroups : public ::testing::Test {
  protected:
-  void SetUp() override {
+  void SetUp() override { record("nccl_groups"); }
+
+  void record(const std::string& program) {
     const std::string fakes = built("tests/fakes/cuda13/libnccl.so.2");
-    Job job = shell("for rank in 0 1; do RANK=$rank LOCAL_RANK=$rank " + built("tests/apps_gpu/nccl_groups") +
+    Job job = shell("for rank in 0 1; do RANK=$rank LOCAL_RANK=$rank " + built("tests/apps_gpu/" + program) +
                     " & pids=\"$pids $!\"; done; for pid in $pids; do wait $pid || exit 1; done");
     job.environment = {{"LD_LIBRARY_PATH", fakes.substr(0, fakes.rfind('/'))},
                        {"WORLD_SIZE", "2"},
@@ -97,6 +99,29 @@ TEST_F(NcclGroups, VerifyFindsNothingWrongWithTheirLaunches) {
 
   EXPECT_EQ(verified.ending(), "exit 0") << verified.out;
   EXPECT_EQ(verified.out.find("outside its record_param_comms"), std::string::npos) << verified.out;
+}
+
+/// The same with communicators that do not block.
+class NcclNonBlocking : public NcclGroups {
+ protected:
+  void SetUp() override { record("nccl_nonblocking"); }
+};
+
+TEST_F(NcclNonBlocking, KernelsThatAThreadOfNcclsLaunchesBelongToTheirOperations) {
+  for (const SeenTrace& trace : traces_) {
+    const auto reduces = operations(trace, "allreduce"), gathers = operations(trace, "_allgather_base");
+    ASSERT_EQ(reduces.size(), 3U);
+    ASSERT_EQ(gathers.size(), 1U);
+    std::vector<std::string> expected, found;
+    for (const SeenEvent* const operation : {reduces[0], reduces[1], gathers[0], reduces[2]})
+      expected.push_back(operation->args.at("External id") + " " + operation->args.at("Collective name"));
+    for (const SeenEvent* const kernel : of_category(trace, "kernel")) {
+      ASSERT_EQ(kernel->args.count("Collective name"), 1U) << kernel->name;
+      found.push_back(kernel->args.at("External id") + " " + kernel->args.at("Collective name"));
+    }
+    EXPECT_EQ(found, expected);
+    EXPECT_EQ(reduces[0]->args.at("Group size"), "2");
+  }
 }
 
 }  // namespace

@@ -15,6 +15,8 @@
 //   FAKE_CUPTI_UNKNOWN=N      has a correlation that no call has
 //   FAKE_CUPTI_SHUFFLE=1      device records come in any order
 //   FAKE_CUPTI_LATE_MS=N      device records come so much after the end of the work
+//   FAKE_CUPTI_SLOW_FLUSH_MS=N  a forced flush takes so long before it hands anything over
+//   FAKE_CUPTI_CALLBACK_LOCK=1  nothing is switched on or off while a callback of the Callback API runs
 //   FAKE_CUPTI_FAIL=f=r,...   functions whose name contains f return r ("ActivityEnable=15")
 //   FAKE_CUPTI_NO_CLOCK=1     cuptiActivityRegisterTimestampCallback is not supported
 //   FAKE_CUPTI_SUBSCRIBED=1   another subscriber was there before
@@ -37,6 +39,7 @@
 #include <mutex>
 #include <random>
 #include <set>
+#include <shared_mutex>
 #include <string>
 #include <thread>
 #include <utility>
@@ -153,6 +156,7 @@ class Cupti final : public fake::Observer {
   int enable(std::uint32_t kind, bool on, bool dump) {
     if (kind == 0 || kind >= kKinds) return kInvalidKind;
     if (on && !complete_) return kNotInitialised;
+    const std::unique_lock no_callback = without_callbacks();
     fake::Device* const device = fake::device_or_null();
     {
       const std::lock_guard lock(kinds_lock_);
@@ -170,6 +174,7 @@ class Cupti final : public fake::Observer {
   }
   int enable_call(fake::Domain domain, std::uint32_t callback_id, bool on) {
     if (on && !complete_) return kNotInitialised;
+    const std::unique_lock no_callback = without_callbacks();
     {
       const std::lock_guard lock(kinds_lock_);
       auto& single = domain == fake::Domain::kRuntime ? single_runtime_ : single_driver_;
@@ -231,6 +236,7 @@ class Cupti final : public fake::Observer {
   int flush(bool forced) {
     if (!complete_) return kNotInitialised;
     const std::uint64_t begin = now();
+    if (forced && slow_flush_ms_ != 0) std::this_thread::sleep_for(std::chrono::milliseconds(slow_flush_ms_));
     take_finished(forced);
     std::size_t records = 0;
     std::vector<Buffer> ready;
@@ -425,6 +431,11 @@ class Cupti final : public fake::Observer {
     return instance;
   }
 
+  std::unique_lock<std::shared_mutex> without_callbacks() {
+    std::unique_lock<std::shared_mutex> lock(callback_lock_, std::defer_lock);
+    if (callbacks_lock_) lock.lock();
+    return lock;
+  }
   void watch() {
     fake::device_or_null()->set_observer(this);
     if (!worker_started_.exchange(true)) std::thread([this] { work(); }).detach();
@@ -445,6 +456,8 @@ class Cupti final : public fake::Observer {
   void call_back(CallState& call, std::uint32_t site) {
     const Subscriber subscriber = mine_;
     if (!subscriber.callback || subscriber_ != &mine_) return;
+    std::shared_lock<std::shared_mutex> running(callback_lock_, std::defer_lock);
+    if (callbacks_lock_) running.lock();
     CallbackData data{};
     data.site = site;
     data.function_name = call.info->name;
@@ -753,7 +766,10 @@ class Cupti final : public fake::Observer {
 
   const std::uint64_t drop_ = number("FAKE_CUPTI_DROP"), zero_time_ = number("FAKE_CUPTI_ZERO_TIME"),
                       backward_ = number("FAKE_CUPTI_BACKWARD"), far_ = number("FAKE_CUPTI_FAR"),
-                      unknown_ = number("FAKE_CUPTI_UNKNOWN"), late_ns_ = number("FAKE_CUPTI_LATE_MS") * 1000000;
+                      unknown_ = number("FAKE_CUPTI_UNKNOWN"), late_ns_ = number("FAKE_CUPTI_LATE_MS") * 1000000,
+                      slow_flush_ms_ = number("FAKE_CUPTI_SLOW_FLUSH_MS");
+  const bool callbacks_lock_ = number("FAKE_CUPTI_CALLBACK_LOCK") != 0;
+  std::shared_mutex callback_lock_;
   const bool shuffle_ = number("FAKE_CUPTI_SHUFFLE") != 0, nested_ = number("FAKE_CUPTI_NESTED", 1) != 0;
   std::FILE* log_ = nullptr;
 

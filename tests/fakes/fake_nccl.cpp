@@ -43,6 +43,7 @@ enum Result : int {
   kSystemError = 2,
   kInvalidArgument = 4,
   kInvalidUsage = 5,
+  kInProgress = 7,
 };
 constexpr int kMaximumRanks = 8, kNoColour = -1;
 
@@ -79,6 +80,7 @@ struct Communicator {
   std::uint64_t hash = 0;
   int ranks = 1, rank = 0, device = 0;
   bool blocking = true;
+  std::atomic<int> launching{0};  // threads that launch what does not block
   std::uint64_t collectives = 0;
   std::uint32_t splits = 0;
 };
@@ -218,15 +220,18 @@ int launch_all(std::vector<Operation> operations) {
     else
       merged.push_back(std::move(operation));
   }
+  if (Communicator* const first = merged.front().communicator; !first->blocking) {
+    ++first->launching;
+    std::thread([merged, first] {
+      pause();
+      for (const Operation& operation : merged) launch(operation);
+      --first->launching;
+    }).detach();
+    return kInProgress;
+  }
   int result = kSuccess;
-  const auto launch_merged = [&] {
-    for (const Operation& operation : merged)
-      if (const int error = launch(operation); error != kSuccess) result = error;
-  };
-  if (merged.front().communicator->blocking)
-    launch_merged();
-  else
-    std::thread(launch_merged).join();
+  for (const Operation& operation : merged)
+    if (const int error = launch(operation); error != kSuccess) result = error;
   return result;
 }
 
@@ -292,9 +297,10 @@ int create(Communicator** out, const std::string& name, int ranks, int rank, int
   communicator->rank = rank;
   communicator->device = device;
   communicator->blocking = !config || config->blocking != 0;
-  if (const int result = join(*communicator, wait); result != kSuccess) return result;
+  if (const int result = join(*communicator, wait && communicator->blocking); result != kSuccess) return result;
+  const int result = communicator->blocking ? kSuccess : kInProgress;
   *out = communicator.release();
-  return kSuccess;
+  return result;
 }
 
 std::string name_of(const UniqueId& id) {
@@ -449,6 +455,7 @@ EXPORT(CommFinalize, Communicator* communicator) {
 // The gates of work on its way still look at what is shared: it stays mapped.
 EXPORT(CommDestroy, Communicator* communicator) {
   const Range range("ncclCommDestroy");
+  if (communicator) wait_for([communicator] { return communicator->launching == 0; });
   delete communicator;
   return kSuccess;
 }
@@ -491,8 +498,8 @@ extern "C" __attribute__((visibility("default"))) const char* ncclGetLastError(C
 extern "C" __attribute__((visibility("default"))) const char* pncclGetLastError(Communicator*) { return ""; }
 extern "C" __attribute__((visibility("default"))) void ncclResetDebugInit() {}
 extern "C" __attribute__((visibility("default"))) void pncclResetDebugInit() {}
-EXPORT(CommGetAsyncError, Communicator*, int* error) {
-  *error = kSuccess;
+EXPORT(CommGetAsyncError, Communicator* communicator, int* error) {
+  *error = communicator && communicator->launching > 0 ? kInProgress : kSuccess;
   return kSuccess;
 }
 EXPORT(CommCount, const Communicator* communicator, int* count) {

@@ -1,6 +1,9 @@
 // The buffers for CUPTI are made a few at first, since a step of the job waits for them, and the others afterwards.
 #include <gtest/gtest.h>
 
+#include <set>
+#include <vector>
+
 #include "device/buffer_pool.h"
 
 namespace profshim::device {
@@ -8,7 +11,7 @@ namespace {
 
 int taken(BufferPool& pool) {
   int count = 0;
-  while (pool.take(true) != nullptr) ++count;
+  while (pool.take(true).data != nullptr) ++count;
   return count;
 }
 
@@ -33,6 +36,30 @@ TEST(BufferGrowth, WhatIsMadeLaterCanBeTaken) {
   ASSERT_TRUE(pool.make_more());
   EXPECT_EQ(taken(pool), 1);
   EXPECT_LT(at_first, 20);
+}
+
+// CUPTI before 12.9 does not survive a null.
+TEST(BufferGrowth, WhoMayNotBeRefusedGetsABufferAlsoBeforeThereIsAny) {
+  BufferPool pool;
+  const BufferPool::Room room = pool.take(/*may_refuse=*/false);
+  ASSERT_NE(room.data, nullptr);
+  EXPECT_GT(room.bytes, 4096u);
+  pool.complete(room.data, room.bytes);
+  EXPECT_EQ(pool.take_completed().size(), 0u);
+}
+
+TEST(BufferGrowth, WhenAllAreFullTheOneThatWasNotReadIsHandedOutAgain) {
+  BufferPool pool;
+  ASSERT_TRUE(pool.make(2, 4096));
+  std::vector<std::uint8_t*> mine;
+  for (int i = 0; i < 6; ++i) mine.push_back(pool.take(false).data);  // and the reserve
+  for (std::uint8_t* const buffer : mine) pool.complete(buffer, 100);
+
+  std::set<std::uint8_t*> again;
+  for (int i = 0; i < 6; ++i) again.insert(pool.take(false).data);
+  EXPECT_EQ(again, std::set<std::uint8_t*>(mine.begin(), mine.end())) << "each is one client's alone";
+  EXPECT_EQ(pool.counts().overwritten, 6u);
+  EXPECT_EQ(pool.take_completed().size(), 0u);
 }
 
 TEST(BufferGrowth, AFewAreAllMadeAtOnce) {

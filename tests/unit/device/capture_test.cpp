@@ -237,6 +237,13 @@ TEST_P(CaptureTest, ARequestTooManyIsRefusedOnlyWhereCuptiTakesThatForAnAnswer) 
   EXPECT_EQ(counts.reserved, may_refuse ? 0u : 20u);
 }
 
+TEST(LaunchTracker, WaitsForNoMoreLaunchesThanItsMemoryHolds) {
+  LaunchTracker tracker(64 << 10);
+  for (std::uint32_t i = 1; i <= 10000; ++i) tracker.on_launch(i, i, 1, ApiRole::kLaunch);
+  EXPECT_LT(tracker.size(), 1000u);
+  EXPECT_GT(tracker.size(), 300u);
+}
+
 TEST_P(CaptureTest, BuffersInAnyOrderAndBuffersOfOthers) {
   cupti_.add(call(1));
   cupti_.deliver();
@@ -283,6 +290,89 @@ TEST_P(CaptureTest, WorkThatNeverComesIsGivenUpAndCounted) {
   EXPECT_EQ(capture_->state(), Capture::State::kOff);
   EXPECT_EQ(capture_->converter().losses().launches, 1u);
   EXPECT_EQ(cupti_.flushes.back(), cupti::kFlushForced);
+}
+
+// Buffers come in any order: that of the device before those of the threads.
+TEST_P(CaptureTest, WorkThatComesBeforeBothRecordsOfItsLaunchIsNotMissed) {
+  ApiRecord inner = call(5, 1, cupti::kDriverKind);
+  inner.start += 10;
+  inner.end -= 10;
+  cupti_.add(kernel(5));
+  cupti_.deliver();
+  cupti_.add(inner);
+  cupti_.add(call(5));
+  cupti_.deliver();
+  flush();
+
+  EXPECT_EQ(capture_->converter().launches().oldest_outstanding(), LaunchTracker::kNothing);
+  int launches = 0;
+  for (const Event& event : out_.of(HookId::kCudaApi)) launches += event.api.is_launch;
+  EXPECT_EQ(launches, 1);
+}
+
+TEST_P(CaptureTest, AfterTheJobHasWaitedForItsDeviceNothingIsWaitedForLong) {
+  cupti_.add(call(1));
+  cupti_.add(call(2, 9));  // cudaDeviceSynchronize
+  cupti_.add(call(3));
+  cupti_.add(kernel(3));
+  cupti_.deliver();
+  switch_off();
+  EXPECT_EQ(capture_->state(), Capture::State::kDraining) << "its record may be under way";
+  serve(kSecond / 2);
+
+  EXPECT_EQ(capture_->state(), Capture::State::kOff);
+  EXPECT_EQ(capture_->converter().losses().launches, 1u);
+}
+
+TEST_P(CaptureTest, WorkThatComesAMomentAfterTheJobHasWaitedIsThere) {
+  cupti_.add(call(1));
+  cupti_.add(call(2, 9));
+  cupti_.deliver();
+  switch_off();
+  cupti_.add(kernel(1));
+  cupti_.deliver();
+  serve(kSecond / 10);
+
+  EXPECT_EQ(capture_->state(), Capture::State::kOff);
+  EXPECT_EQ(capture_->converter().losses().launches, 0u);
+  EXPECT_EQ(out_.of(HookId::kKernel).size(), 1u);
+}
+
+TEST_P(CaptureTest, TheEndOfAProcessThatHasWaitedForItsDeviceTakesNoTime) {
+  cupti_.add(call(1));
+  cupti_.add(call(2, 9));
+  cupti_.deliver();
+  wishes_.on = false;
+  wishes_.off_at = ticks();
+  wishes_.finish = true;
+  serve();
+
+  EXPECT_EQ(capture_->state(), Capture::State::kFinished);
+  EXPECT_EQ(cupti_.flushes.back(), cupti::kFlushForced);
+  EXPECT_EQ(capture_->converter().losses().launches, 1u);
+}
+
+TEST_P(CaptureTest, AWaitOfOneOfTwoContextsSaysNothingOfTheOther) {
+  KernelRecord elsewhere = kernel(7);
+  elsewhere.context = 3;
+  cupti_.add(kernel(6));
+  cupti_.add(elsewhere);
+  cupti_.add(call(1));
+  cupti_.add(call(2, 9));
+  cupti_.deliver();
+  switch_off();
+  serve(kSecond);
+
+  EXPECT_EQ(capture_->state(), Capture::State::kDraining);
+}
+
+TEST_P(CaptureTest, WhatIsMissingWhileTheWindowGoesOnIsCountedToo) {
+  cupti_.add(call(1));
+  cupti_.add(call(2, 9));
+  cupti_.deliver();
+  for (int i = 0; i < 15; ++i) flush();
+
+  EXPECT_EQ(capture_->converter().losses().launches, 1u);
 }
 
 TEST_P(CaptureTest, TheEndOfTheProcessIsNotHeldUpByAKernelThatStillRuns) {
@@ -359,6 +449,17 @@ TEST_P(CaptureTest, AnotherClientGetsACuptiThatIsOffAndOursComesBack) {
   wishes_.clock_replaced = true;
   serve();
   EXPECT_EQ(cupti_.clocks, 2);
+}
+
+TEST_P(CaptureTest, NothingIsTouchedOnceTheOtherClientHasBegun) {
+  const std::set<std::uint32_t> on = cupti_.kinds;
+  const std::size_t flushes = cupti_.flushes.size();
+  wishes_.yield = wishes_.yielded_too_late = true;
+  serve();
+
+  EXPECT_EQ(capture_->state(), Capture::State::kYielded);
+  EXPECT_EQ(cupti_.kinds, on) << "what is on may be its own wish";
+  EXPECT_EQ(cupti_.flushes.size(), flushes);
 }
 
 TEST(Capture, ACuptiThatRefusesKernelsIsRefusedOnceAndHarmsNobody) {

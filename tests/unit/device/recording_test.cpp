@@ -107,7 +107,7 @@ TEST_F(RecordingTest, ThoseOfAGpuHaveRecordsThatWeCanRead) {
     CuptiApi api;
     api.next_record = Recording::next_record;
     Counting output;
-    Converter converter(api, output);
+    Converter converter(api, output, 1 << 20);
     converter.convert(recording->buffers());
     converter.end_round(true);
     EXPECT_GT(output.kernels, 0) << entry.path();

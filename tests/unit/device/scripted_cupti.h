@@ -43,7 +43,8 @@ class ScriptedCupti {
                                                  "cudaMemcpy_v3020",
                                                  "cudaStreamBeginCapture_v10000",
                                                  "cudaStreamEndCapture_v10000",
-                                                 "cudaGraphLaunch_v10000"};
+                                                 "cudaGraphLaunch_v10000",
+                                                 "cudaDeviceSynchronize_v3020"};
       static constexpr const char* kDriver[] = {nullptr, "cuLaunchKernel", "cuCtxGetCurrent", "cuMemAlloc_v2"};
       *name = nullptr;
       if (domain == device::cupti::kRuntimeDomain && id < std::size(kRuntime)) *name = kRuntime[id];

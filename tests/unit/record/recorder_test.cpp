@@ -327,14 +327,15 @@ TEST(DivideMemory, StaysInsideTheBudget) {
   for (const std::uint64_t budget : {recorder::kLeastMemory, std::uint64_t{32} << 20, std::uint64_t{256} << 20,
                                      std::uint64_t{2} << 30, std::uint64_t{1} << 40}) {
     recorder::SpoolSize size;
-    ASSERT_TRUE(recorder::divide_memory(budget, size));
+    const std::uint64_t device = budget / 20;
+    ASSERT_TRUE(recorder::divide_memory(budget, device, size));
     EXPECT_GE(size.chunks, 8u) << budget;
     // The writer's index of the events has an eighth of what they take, and may double once as it grows.
     const std::uint64_t index = std::uint64_t{size.chunks} * spool::kChunkBytes / 4;
-    EXPECT_LE(recorder::spool_bytes(size) + index + recorder::kWriterBytes, budget);
+    EXPECT_LE(recorder::spool_bytes(size) + index + recorder::kWriterBytes + device, budget);
   }
   recorder::SpoolSize size;
-  EXPECT_FALSE(recorder::divide_memory(recorder::kLeastMemory - 1, size));
+  EXPECT_FALSE(recorder::divide_memory(recorder::kLeastMemory - 1, 0, size));
 }
 
 // Device work comes in no order of time, and its second half has no time of its own.

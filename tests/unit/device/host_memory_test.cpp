@@ -1,0 +1,32 @@
+// What the GPU part holds in host memory is a part of limits.host_memory.
+#include <gtest/gtest.h>
+
+#include "profshim/device.h"
+#include "profshim/recorder_control.h"
+
+namespace profshim::device {
+namespace {
+
+TEST(HostMemory, OfTheGpuPartFitsIntoTheBudgetBesideTheSpoolAndTheWriter) {
+  for (const std::uint64_t budget :
+       {recorder::kLeastMemory, std::uint64_t{128} << 20, std::uint64_t{2} << 30, std::uint64_t{1} << 40}) {
+    Spec spec;
+    spec.limits.host_memory = budget;
+    recorder::SpoolSize size;
+    ASSERT_TRUE(recorder::divide_memory(budget, host_bytes(spec), size));
+
+    const std::uint64_t index = std::uint64_t{size.chunks} * spool::kChunkBytes / 4;
+    EXPECT_GT(host_bytes(spec), budget >= std::uint64_t{1} << 40 ? 0 : budget / 64);
+    EXPECT_LE(recorder::spool_bytes(size) + index + recorder::kWriterBytes + host_bytes(spec), budget) << budget;
+    EXPECT_GE(size.chunks, 8u) << budget;
+  }
+}
+
+TEST(HostMemory, WithoutTheGpuPartItTakesNone) {
+  Spec spec;
+  spec.activities.cuda = false;
+  EXPECT_EQ(host_bytes(spec), 0u);
+}
+
+}  // namespace
+}  // namespace profshim::device
