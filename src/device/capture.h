@@ -21,8 +21,9 @@ struct CaptureOptions {
   std::size_t buffer_bytes = 1 << 20;
   bool whole_graphs = false;  // one record per graph launch instead of one per node
   bool memory = false;        // allocations and releases
-  bool external = false;      // operations are pushed around launches
-  std::string dump_folder;    // where the buffers are kept as they come; "" = nowhere
+  bool synchronization = false;
+  bool external = false;    // operations are pushed around launches
+  std::string dump_folder;  // where the buffers are kept as they come; "" = nowhere
 };
 
 /// What the rest of the process wants now.

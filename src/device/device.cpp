@@ -214,6 +214,7 @@ CaptureOptions options_of(const Spec& spec) {
   options.buffers = share / options.buffer_bytes;
   options.whole_graphs = spec.whole_graphs;
   options.memory = spec.profile_memory;
+  options.synchronization = spec.cuda_sync;
   options.external = spec.activities.nccl;
   options.dump_folder = spec.cupti_dump;
   return options;
