@@ -26,7 +26,8 @@ class Operations {
     while (last != events_.end() && (*last)->nccl.operation == operation) ++last;
     return {first, last};
   }
-  /// "External id" in the trace, different for each; 0 = none.
+  std::size_t count() const { return events_.size(); }
+  /// "External id" in the trace, from 1 to count(), different for each; 0 = none.
   std::uint64_t external_id(const Event& event) const {
     const auto together = with(event.nccl.operation);
     const auto at = std::find(together.begin(), together.end(), &event);
