@@ -56,9 +56,24 @@ class FakeJob : public testing::Test {
              "version = 1\n[ranks]\nselect = \"all\"\n[steps]\nsource = \"nvtx\"\npattern = \"train_step\"\n"
              "[schedule]\nsteps = [\"2-4\"]\n[capture]\n" +
                  capture + "[output]\ngzip = false\nfolder = \"" + (*scratch_ / folder) + "\"\n")}};
-    const Outcome outcome = run(job);
-    EXPECT_EQ(outcome.ending(), "exit 0") << outcome.err;
-    EXPECT_EQ(traces_below(window(folder)).size(), static_cast<std::size_t>(kRanks)) << outcome.err;
+    // On a machine so busy that CUPTI is not on within a fifth of a second, a window begins without it: once more.
+    for (int attempt = 0; attempt < 5 && !recorded_whole(folder); ++attempt) {
+      std::filesystem::remove_all(*scratch_ / folder);
+      std::filesystem::remove(*scratch_ / (folder + ".id"));
+      const Outcome outcome = run(job);
+      EXPECT_EQ(outcome.ending(), "exit 0") << outcome.err;
+    }
+    EXPECT_TRUE(recorded_whole(folder));
+  }
+
+  /// Thirteen kernels of each step on every rank, and the copy's and theirs and the waits' calls.
+  static bool recorded_whole(const std::string& folder) {
+    const auto traces = read_folder(window(folder));
+    return traces.size() == kRanks && std::all_of(traces.begin(), traces.end(), [](const SeenTrace& trace) {
+             return of_category(trace, "kernel").size() == 3 * 13 &&
+                    of_category(trace, "cuda_driver").size() == 3 * 4 &&
+                    of_category(trace, "cuda_runtime").size() == 3 * 21;
+           });
   }
   static void TearDownTestSuite() { delete std::exchange(scratch_, nullptr); }
 
