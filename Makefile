@@ -150,6 +150,10 @@ test-asan:  ## all tests with AddressSanitizer and UndefinedBehaviorSanitizer
 run-tests:
 	$(Q)scripts/run_tests.sh $(UNIT) $(E2E)
 
+.PHONY: golden
+golden: $(UNIT)  ## write the traces of tests/golden/gpu anew; read the diff
+	$(Q)PROFSHIM_RENEW_GOLDEN=1 $(UNIT) --gtest_filter='Golden*' --gtest_brief=1
+
 .PHONY: test-tsan
 test-tsan:  ## the unit tests with ThreadSanitizer
 	$(Q)TSAN_OPTIONS="halt_on_error=1 $(TSAN_OPTIONS)" $(AGAIN) VARIANT=tsan CXXFLAGS="-O1 -g" test-unit

@@ -81,6 +81,7 @@ struct Spec {
     bool cpu = true, cuda = true, nccl = true, mpi = true, nvtx = true;
   } activities;
   bool profile_memory = false;
+  bool cuda_sync = false;
   bool whole_graphs = false;  // one event per launch of a CUDA graph instead of one per node
   struct {
     std::uint64_t host_memory = 2ull << 30;

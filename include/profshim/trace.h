@@ -24,6 +24,7 @@ enum class Category : std::uint8_t {
   kKernel,
   kGpuMemcpy,
   kGpuMemset,
+  kGpuUserAnnotation,
   kCudaRuntime,
   kCudaDriver,
   kCudaSync,

@@ -95,8 +95,11 @@ bool Capture::turn_on(std::int64_t now_ns) {
                                        cupti::kOverheadKind};
   if (options_.external) wanted.push_back(cupti::kExternalCorrelationKind);
   if (options_.memory) wanted.push_back(cupti::kMemoryKind);
-  for (const std::uint32_t kind : {cupti::kCudaEventKind, cupti::kSynchronizationKind, cupti::kMemsetKind,
-                                   cupti::kMemcpyKind, cupti::kPeerCopyKind}) {
+  if (options_.synchronization) {
+    wanted.push_back(cupti::kCudaEventKind);  // which record a wait is for
+    wanted.push_back(cupti::kSynchronizationKind);
+  }
+  for (const std::uint32_t kind : {cupti::kMemsetKind, cupti::kMemcpyKind, cupti::kPeerCopyKind}) {
     wanted.push_back(kind);
   }
   if (options_.whole_graphs) wanted.push_back(cupti::kGraphTraceKind);

@@ -22,6 +22,7 @@ struct CaptureOptions {
   std::size_t table_bytes = 16 << 20;  // for what is remembered between the records
   bool whole_graphs = false;           // one record per graph launch instead of one per node
   bool memory = false;                 // allocations and releases
+  bool synchronization = false;        // waits of the host and of streams
   bool external = false;               // operations are pushed around launches
   std::string dump_folder;             // where the buffers are kept as they come; "" = nowhere
 };

@@ -8,7 +8,9 @@ namespace {
 constexpr std::uint32_t kDoesNotApply = ~std::uint32_t{0};
 constexpr std::size_t kMostHeld = 32;
 constexpr std::size_t kMostRemembered = 1 << 16;
-constexpr std::size_t kEntryBytes = 48;  // of a table, with what the allocator adds
+constexpr std::size_t kMostRecords = 8;  // of an event, for waits in later buffers
+// Of an entry of each table, with what the allocator adds: streams, contexts, events with their records.
+constexpr std::size_t kEntryBytes = 48 + 48 + 64 + 16 * kMostRecords;
 
 std::uint64_t key(std::uint32_t context, std::uint32_t number) { return std::uint64_t{context} << 32 | number; }
 
@@ -69,7 +71,7 @@ Event continuation_of(const Event& first) {
 Converter::Converter(const CuptiApi& api, EventOutput& output, std::size_t table_bytes)
     : api_(api),
       output_(output),
-      most_remembered_(std::min(table_bytes / 4 / (3 * kEntryBytes), kMostRemembered)),
+      most_remembered_(std::min(table_bytes / 4 / kEntryBytes, kMostRemembered)),
       launches_(table_bytes / 4 * 3) {}
 
 void Converter::begin_round(Ticks earliest, Ticks latest, std::int64_t now_ns) {
@@ -121,7 +123,7 @@ void Converter::convert(const std::vector<BufferPool::Filled>& buffers) {
         const auto& r = *reinterpret_cast<const cupti::CudaEventRecord*>(record);
         const std::uint64_t which = key(r.context, r.event);
         if (event_records_.size() < most_remembered_ || event_records_.count(which) != 0) {
-          event_records_[which] = {r.correlation, r.stream};
+          event_records_[which].push_back({r.correlation, r.stream});
         }
       }
     });
@@ -135,6 +137,21 @@ void Converter::convert(const std::vector<BufferPool::Filled>& buffers) {
       }
     });
   }
+  if (!synchronizations_.empty()) convert_synchronizations();
+  for (auto& [event, records] : event_records_) {
+    if (records.size() > kMostRecords) records.erase(records.begin(), records.end() - kMostRecords);
+  }
+}
+
+// After everything else: only then it is known to which device a context belongs, and which records of events there
+// are.
+void Converter::convert_synchronizations() {
+  const auto earlier = [](const EventRecord& a, const EventRecord& b) { return a.correlation < b.correlation; };
+  for (auto& [event, records] : event_records_) {
+    if (!std::is_sorted(records.begin(), records.end(), earlier)) std::sort(records.begin(), records.end(), earlier);
+  }
+  for (const cupti::SynchronizationRecord* const one : synchronizations_) on_synchronization(*one);
+  synchronizations_.clear();
 }
 
 void Converter::end_round(bool last) {
@@ -188,7 +205,8 @@ void Converter::record(const cupti::Record& r) {
     case cupti::kGraphTraceKind:
       return on_graph(reinterpret_cast<const cupti::GraphRecord&>(r));
     case cupti::kSynchronizationKind:
-      return on_synchronization(reinterpret_cast<const cupti::SynchronizationRecord&>(r));
+      synchronizations_.push_back(reinterpret_cast<const cupti::SynchronizationRecord*>(&r));
+      return;
     case cupti::kOverheadKind:
       return on_overhead(reinterpret_cast<const cupti::OverheadRecord&>(r));
     case cupti::kMemoryKind:
@@ -374,6 +392,15 @@ std::uint32_t Converter::device_of(std::uint32_t context) const {
   return found == devices_of_contexts_.end() ? kUnknownDevice : found->second;
 }
 
+// An event is recorded again and again: a wait is for the last record before it, and calls count up.
+const Converter::EventRecord* Converter::record_before(const cupti::SynchronizationRecord& wait) const {
+  const auto made = event_records_.find(key(wait.context, wait.event));
+  if (made == event_records_.end()) return nullptr;
+  const auto after = std::partition_point(made->second.begin(), made->second.end(),
+                                          [&](const EventRecord& one) { return one.correlation < wait.correlation; });
+  return after == made->second.begin() ? nullptr : &*std::prev(after);
+}
+
 void Converter::on_synchronization(const cupti::SynchronizationRecord& r) {
   Event event;
   event.hook = HookId::kCudaSync;
@@ -386,9 +413,9 @@ void Converter::on_synchronization(const cupti::SynchronizationRecord& r) {
   event.gpu.stream = r.stream;
   event.gpu.bytes = r.event == kDoesNotApply ? ~std::uint64_t{0} : r.event;
   event.gpu.graph_node = ~std::uint64_t{0};
-  if (const auto made = event_records_.find(key(r.context, r.event)); made != event_records_.end()) {
-    event.gpu.graph_node = made->second.correlation;
-    event.gpu.external = made->second.stream;
+  if (const EventRecord* const made = record_before(r); made != nullptr) {
+    event.gpu.graph_node = made->correlation;
+    event.gpu.external = made->stream;
   }
   output_.put(event, nullptr);
 }

@@ -72,6 +72,10 @@ class Converter {
     std::uint64_t round;
   };
 
+  struct EventRecord {
+    std::uint32_t correlation, stream;
+  };
+
   template <class Visit>
   void each_record(const BufferPool::Filled& buffer, const Visit& visit);
   bool times(std::uint64_t start, std::uint64_t end, Event& event);
@@ -82,6 +86,7 @@ class Converter {
   void on_peer_copy(const cupti::PeerCopyRecord& record);
   void on_memset(const cupti::MemsetRecord& record);
   void on_graph(const cupti::GraphRecord& record);
+  void convert_synchronizations();
   void on_synchronization(const cupti::SynchronizationRecord& record);
   void on_overhead(const cupti::OverheadRecord& record);
   void on_memory(const cupti::MemoryRecord& record);
@@ -93,6 +98,7 @@ class Converter {
   bool settle_nested(const Event& outer, ApiRole role, std::vector<HeldCall>& held);
   void note_context(std::uint32_t context, std::uint32_t device) { devices_of_contexts_[context] = device; }
   std::uint32_t device_of(std::uint32_t context) const;
+  const EventRecord* record_before(const cupti::SynchronizationRecord& wait) const;
 
   const CuptiApi& api_;
   EventOutput& output_;
@@ -107,10 +113,8 @@ class Converter {
   std::uint64_t unknown_threads_ = 0;
   std::unordered_map<std::uint32_t, std::vector<HeldCall>> held_;  // driver calls, by thread
   std::unordered_map<std::uint32_t, std::uint32_t> devices_of_contexts_;
-  struct EventRecord {
-    std::uint32_t correlation, stream;
-  };
-  std::unordered_map<std::uint64_t, EventRecord> event_records_;  // context << 32 | event
+  std::unordered_map<std::uint64_t, std::vector<EventRecord>> event_records_;  // context << 32 | event; by correlation
+  std::vector<const cupti::SynchronizationRecord*> synchronizations_;          // of the buffers being converted
   struct Stream {
     std::int32_t priority;
   };

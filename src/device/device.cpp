@@ -258,6 +258,7 @@ CaptureOptions options_of(const Spec& spec) {
   options.table_bytes = std::min<std::uint64_t>(spec.limits.host_memory / 64, 128 << 20);
   options.whole_graphs = spec.whole_graphs;
   options.memory = spec.profile_memory;
+  options.synchronization = spec.cuda_sync;
   options.external = spec.activities.nccl;
   options.dump_folder = spec.cupti_dump;
   return options;

@@ -514,6 +514,10 @@ std::vector<KeyRow> make_rows() {
       boolean_row(
           "capture.profile_memory", [](Spec& s) -> bool& { return s.profile_memory; },
           "allocations and releases of GPU memory as well"),
+      boolean_row(
+          "capture.cuda_sync", [](Spec& s) -> bool& { return s.cuda_sync; },
+          "waits of the host and of streams on lines of the GPU as well, for HTA's critical path; its idle time counts "
+          "them as work"),
       choice_row<bool>(
           "capture.graphs", {{"nodes", false}, {"launches", true}}, [](Spec& s) -> bool& { return s.whole_graphs; },
           "CUDA graphs: every kernel and copy in them, or each launch as one event, which costs less"),

@@ -5,6 +5,7 @@
 #include <deque>
 #include <map>
 
+#include "device_annotations.h"
 #include "device_tracks.h"
 #include "device_work.h"
 #include "event_args.h"
@@ -67,6 +68,7 @@ struct Assembly::Impl {
   ChunkOrder chunk_order;
   DeviceWork device;
   Operations operations;
+  DeviceAnnotations annotations;
   bool only_life_cycle = true;
   WindowSummary summary;
 
@@ -77,7 +79,8 @@ struct Assembly::Impl {
         nccl_args(definitions, v.header().rank),
         clock(v.anchors(), v.header().clock),
         chunk_order(v),
-        device(v) {
+        device(v),
+        annotations(v) {
     const Window& w = view.window(window);
     window_number = w.number;
     begin = w.begin;
@@ -102,6 +105,7 @@ struct Assembly::Impl {
     if (!device.empty()) gather_work(span);
     order();
     gather_operations();
+    if (!device.empty()) gather_annotations();
     number_steps();
     const std::uint64_t lost_until = w.dropped_after.load(std::memory_order_acquire);
     const std::uint64_t lost = ended_by == WindowEnd::kNone ? total_dropped() : lost_until;
@@ -178,6 +182,11 @@ struct Assembly::Impl {
       for (const Event* e : thread.events) operations.add(*e);
     }
     operations.finish();
+  }
+
+  void gather_annotations() {
+    for (const auto& [tid, thread] : threads) annotations.add_thread(thread.events, device.launches());
+    annotations.finish(device, operations.count() + 1);
   }
 
   static std::int64_t key_of(const ApiArgs& api) {
@@ -574,6 +583,7 @@ struct Assembly::Impl {
       e.tid = shown_tid(tid, lane);
     }
     if (is_nccl_operation(event.hook)) return write_operation(out, e, event);
+    if (!is_api && write_annotated(out, e, event)) return;
     out.write(e);
     if (is_api) tracks.write_flow_start(out, event, e);
   }
@@ -591,7 +601,18 @@ struct Assembly::Impl {
     e.category = Category::kUserAnnotation;
     e.name = nccl_args.annotation_name(event);
     e.args = call_args;
+    if (!write_annotated(out, e, event)) out.write(e);
+  }
+
+  /// A range with work on a device, joined to its gpu_user_annotation; false for every other.
+  bool write_annotated(TraceWriter& out, TraceEvent& e, const Event& event) {
+    const std::uint64_t id = annotations.external_id(event);
+    if (id == 0) return false;
+    std::vector<Arg> with_id{{"External id", id}};
+    with_id.insert(with_id.end(), e.args.begin(), e.args.end());
+    e.args = with_id;
     out.write(e);
+    return true;
   }
 
   void write_async(TraceWriter& out, TraceEvent& e, const Event& event, std::int64_t tid, std::int64_t end_ns) {
@@ -611,8 +632,8 @@ struct Assembly::Impl {
   std::uint64_t range_ids_ = 0;
 
   bool write(ByteSink& sink, const std::function<void()>& on_progress) {
-    DeviceTracks tracks(
-        {view, definitions, clock, chunk_order, device, operations, [this](Ticks t) { return step_at(t); }});
+    DeviceTracks tracks({view, definitions, clock, chunk_order, device, operations, annotations,
+                         [this](Ticks t) { return step_at(t); }});
     TraceWriter out(sink, header(tracks));
     write_preamble(out);
     const std::int64_t step_thread = view.header().step_tid != 0 ? view.header().step_tid : view.header().pid;

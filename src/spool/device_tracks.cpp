@@ -110,11 +110,38 @@ void DeviceTracks::write_stream(TraceWriter& out, DeviceWork::StreamKey key, con
     line.name += " (" + std::string(given) + ")";
   }
   name_line(out, line, 0);
+  const auto annotations = from_.annotations.on(key);
+  auto annotation = annotations.begin();
+  Lanes lanes;
+  int lanes_used = 1;
   std::uint32_t hint = 0;
   for (const Event* const work : stream.work) {
+    // Around its work, so before it in the file.
+    for (; annotation != annotations.end() && annotation->begin <= work->begin; ++annotation) {
+      write_annotation(out, *annotation, line, lanes, lanes_used);
+    }
     write_work(out, *work, hint);
     written_();
   }
+}
+
+// Ranges of several threads that launch on one stream need not nest there.
+void DeviceTracks::write_annotation(TraceWriter& out, const DeviceAnnotations::Span& span, const Line& line,
+                                    Lanes& lanes, int& lanes_used) {
+  Event times = *span.range;
+  times.begin = span.begin;
+  times.end = span.end;
+  const Arg id{"External id", from_.annotations.external_id(*span.range)};
+  TraceEvent e;
+  e.category = Category::kGpuUserAnnotation;
+  if (is_nccl_operation(span.range->hook)) {
+    e.name = nccl_args_.annotation_name(*span.range);
+  } else {
+    e.name = from_.view.string(span.range->name);
+    if (e.name.empty()) e.name = "(name lost)";
+  }
+  e.args = {&id, 1};
+  write_in_lanes(out, e, times, line, lanes, lanes_used);
 }
 
 void DeviceTracks::write_work(TraceWriter& out, const Event& work, std::uint32_t& hint) {

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "chunk_order.h"
+#include "device_annotations.h"
 #include "device_args.h"
 #include "device_names.h"
 #include "device_work.h"
@@ -26,6 +27,7 @@ class DeviceTracks {
     const ChunkOrder& order;
     const DeviceWork& work;
     const Operations& operations;
+    const DeviceAnnotations& annotations;
     /// Number of the step in which something began; null = in none.
     std::function<const std::int64_t*(Ticks)> step_at;
   };
@@ -54,6 +56,8 @@ class DeviceTracks {
   void name_line(TraceWriter& out, const Line& line, int lane);
   void write_stream(TraceWriter& out, DeviceWork::StreamKey key, const DeviceWork::Stream& stream);
   void write_work(TraceWriter& out, const Event& work, std::uint32_t& hint);
+  void write_annotation(TraceWriter& out, const DeviceAnnotations::Span& span, const Line& line, Lanes& lanes,
+                        int& lanes_used);
   void write_syncs(TraceWriter& out, DeviceWork::StreamKey key, const DeviceWork::Stream& stream);
   void write_overheads(TraceWriter& out);
   void write_memory(TraceWriter& out);

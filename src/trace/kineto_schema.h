@@ -52,6 +52,8 @@ constexpr std::string_view category_name(Category category) {
       return "gpu_memcpy";
     case Category::kGpuMemset:
       return "gpu_memset";
+    case Category::kGpuUserAnnotation:
+      return "gpu_user_annotation";
     case Category::kCudaRuntime:
       return "cuda_runtime";
     case Category::kCudaDriver:

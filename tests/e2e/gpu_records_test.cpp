@@ -50,6 +50,9 @@ TEST(FakeCuptiRecords, AreLaidOutAsTheVendorsHeadersSay) {
   SAME_PLACE(ExternalCorrelation, external_id, CUpti_ActivityExternalCorrelation, externalId);
   SAME_SIZE(Synchronization, CUpti_ActivitySynchronization2);
   SAME_PLACE(Synchronization, event, CUpti_ActivitySynchronization2, cudaEventId);
+  SAME_SIZE(CudaEvent, CUpti_ActivityCudaEvent2);
+  SAME_PLACE(CudaEvent, event, CUpti_ActivityCudaEvent2, eventId);
+  SAME_PLACE(CudaEvent, event_sync, CUpti_ActivityCudaEvent2, cudaEventSyncId);
   SAME_SIZE(Overhead, CUpti_ActivityOverhead3);
   SAME_PLACE(Overhead, object, CUpti_ActivityOverhead3, objectId);
   SAME_PLACE(Overhead, start, CUpti_ActivityOverhead3, start);

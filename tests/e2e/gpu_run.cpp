@@ -17,19 +17,6 @@ std::map<std::string, long> read_printed(const std::string& out) {
   return printed;
 }
 
-std::vector<Ran> read_timeline(const std::string& path) {
-  std::vector<Ran> timeline;
-  std::ifstream file(path);
-  for (std::string line; std::getline(file, line);) {
-    std::istringstream fields(line);
-    Ran ran;
-    fields >> ran.kind >> ran.start_ns >> ran.end_ns >> ran.device >> ran.stream >> ran.correlation >> ran.bytes >>
-        ran.graph >> ran.name;
-    timeline.push_back(ran);
-  }
-  return timeline;
-}
-
 void read_state(const std::string& path, GpuRun& run) {
   std::ifstream file(path);
   std::string key;
@@ -43,6 +30,19 @@ void read_state(const std::string& path, GpuRun& run) {
 }
 
 }  // namespace
+
+std::vector<Ran> read_timeline(const std::string& path) {
+  std::vector<Ran> timeline;
+  std::ifstream file(path);
+  for (std::string line; std::getline(file, line);) {
+    std::istringstream fields(line);
+    Ran ran;
+    fields >> ran.kind >> ran.start_ns >> ran.end_ns >> ran.device >> ran.stream >> ran.correlation >> ran.bytes >>
+        ran.graph >> ran.called_ns >> ran.name;
+    timeline.push_back(ran);
+  }
+  return timeline;
+}
 
 std::vector<const Ran*> GpuRun::ran(const std::string& kind) const {
   std::vector<const Ran*> found;

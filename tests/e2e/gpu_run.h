@@ -18,8 +18,12 @@ struct Ran {
   int device = 0, stream = 0, correlation = 0;
   std::int64_t bytes = 0;
   int graph = 0;
-  std::string name;  // mangled
+  std::int64_t called_ns = 0;  // when the call began that launched it
+  std::string name;            // mangled
 };
+
+/// A file that FAKE_CUDA_TIMELINE named.
+std::vector<Ran> read_timeline(const std::string& path);
 
 struct GpuRun {
   Outcome outcome;

@@ -18,6 +18,7 @@ enum Kind : std::uint32_t {
   kConcurrentKernel = 10,
   kOverhead = 17,
   kMemcpyPeer = 22,
+  kCudaEvent = 36,
   kStream = 37,
   kSynchronization = 38,
   kExternalCorrelation = 39,
@@ -109,6 +110,12 @@ struct Synchronization {  // CUpti_ActivitySynchronization2
   std::uint32_t result, pad;
 };
 
+struct CudaEvent {                                                             // CUpti_ActivityCudaEvent2
+  std::uint32_t kind, correlation, context, stream, event, pad, device, pad2;  // 24 bytes: CUpti_ActivityCudaEvent
+  void* reserved0;
+  std::uint64_t timestamp, event_sync;
+};
+
 struct Overhead {  // CUpti_ActivityOverhead3
   std::uint32_t kind, overhead_kind, object_kind;
   std::uint32_t object[3];
@@ -165,11 +172,11 @@ struct Memory {  // CUpti_ActivityMemory4
 
 /// Sizes of the records that differ between versions.
 struct Sizes {
-  std::size_t kernel, memcpy, peer, memset, synchronization, overhead, graph_trace, device, context, memory;
+  std::size_t kernel, memcpy, peer, memset, synchronization, overhead, graph_trace, device, context, memory, cuda_event;
 };
-inline constexpr Sizes kSizes118{200, 88, 96, 88, 40, 40, 48, 176, 16, 120};
-inline constexpr Sizes kSizes124{208, 88, 96, 88, 40, 40, 48, 184, 24, 120};
-inline constexpr Sizes kSizes130{216, 96, 96, 88, 56, 56, 56, 184, 32, 128};
+inline constexpr Sizes kSizes118{200, 88, 96, 88, 40, 40, 48, 176, 16, 120, 24};
+inline constexpr Sizes kSizes124{208, 88, 96, 88, 40, 40, 48, 184, 24, 120, 24};
+inline constexpr Sizes kSizes130{216, 96, 96, 88, 56, 56, 56, 184, 32, 128, 56};
 
 /// Size of a record of that kind, which is how GetNextRecord walks.
 inline std::size_t record_bytes(std::uint32_t kind, const Sizes& sizes) {
@@ -190,6 +197,8 @@ inline std::size_t record_bytes(std::uint32_t kind, const Sizes& sizes) {
       return sizeof(ExternalCorrelation);
     case kSynchronization:
       return sizes.synchronization;
+    case kCudaEvent:
+      return sizes.cuda_event;
     case kOverhead:
       return sizes.overhead;
     case kGraphTrace:

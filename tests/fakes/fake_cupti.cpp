@@ -42,6 +42,7 @@
 #include <shared_mutex>
 #include <string>
 #include <thread>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -148,9 +149,8 @@ class Cupti final : public fake::Observer {
   int register_timestamp(Timestamp timestamp) {
     if (number("FAKE_CUPTI_NO_CLOCK")) return kNotSupported;
     // The rate of the client's clock, for the times of the device.
-    clock_anchor_ = timestamp ? timestamp() : 0;
-    realtime_anchor_ = realtime();
     timestamp_ = timestamp;
+    std::tie(clock_anchor_, realtime_anchor_) = anchor();
     return kOk;
   }
   int enable(std::uint32_t kind, bool on, bool dump) {
@@ -331,8 +331,7 @@ class Cupti final : public fake::Observer {
     if (call.wanted & kWantsCallback) call_back(call, 1);
   }
   void submitted(Work& work) override {
-    work.anchor = now();
-    work.anchor_realtime = realtime();
+    anchor(work);
     bool wanted = false;
     if (kinds_[kGraphTrace] && work.graph != 0) {
       work.wanted = work.last_of_graph ? static_cast<std::uint32_t>(kGraphTrace) : 0;
@@ -371,9 +370,20 @@ class Cupti final : public fake::Observer {
     Synchronization record{};
     record.kind = kSynchronization;
     record.type = static_cast<std::uint32_t>(kind);
-    const std::uint64_t at = now(), at_realtime = realtime();
+    const auto [at, at_realtime] = anchor();
     record.start = device_time(start, at, at_realtime);
     record.end = device_time(end, at, at_realtime);
+    record.correlation = correlation;
+    record.context = context;
+    record.stream = stream;
+    record.event = event;
+    write(thread_lane(), record);
+  }
+  void recorded_event(std::uint32_t correlation, std::uint32_t context, std::uint32_t stream,
+                      std::uint32_t event) override {
+    if (!kinds_[kCudaEvent]) return;
+    CudaEvent record{};
+    record.kind = kCudaEvent;
     record.correlation = correlation;
     record.context = context;
     record.stream = stream;
@@ -471,6 +481,28 @@ class Cupti final : public fake::Observer {
   }
 
   /// A time of the device on the client's clock, counted from a moment that is known on both.
+  /// One moment by both clocks: a thread that was put aside between the two reads asks again.
+  std::pair<std::uint64_t, std::uint64_t> anchor() const {
+    constexpr std::uint64_t kCloseNs = 2000;
+    for (int i = 0;; ++i) {
+      const std::uint64_t before = realtime(), at = now(), after = realtime();
+      if (after - before < kCloseNs || i == 20) return {at, before + (after - before) / 2};
+    }
+  }
+  void anchor(Work& work) const { std::tie(work.anchor, work.anchor_realtime) = anchor(); }
+
+  /// A device has one clock: what follows on a stream does not begin before the end of what was before it because
+  /// the two were brought to the client's clock at different moments.
+  void keep_order(const Work& work, std::uint64_t& start, std::uint64_t& end) {
+    const std::lock_guard lock(order_lock_);
+    Last& last = last_of_stream_[{work.context, work.stream}];
+    if (work.start >= last.end && start < last.client_end) {
+      end += last.client_end - start;
+      start = last.client_end;
+    }
+    last = {work.end, end};
+  }
+
   std::uint64_t device_time(std::uint64_t time, std::uint64_t at, std::uint64_t at_realtime) const {
     if (!timestamp_) return time;
     const auto ticks = static_cast<double>(at - clock_anchor_);
@@ -583,17 +615,6 @@ class Cupti final : public fake::Observer {
 
   bool fault(std::uint64_t every) const { return every != 0 && device_records_ % every == 0; }
 
-  /// Two works of a stream are converted with the clocks of two launches, which may differ by a microsecond: what came
-  /// one after the other stays so.
-  void keep_order(const Work& work, std::uint64_t& start, std::uint64_t& end) {
-    LastOfStream& last = last_of_streams_[{work.context, work.stream}];
-    if (work.start >= last.end && start < last.end_told) {
-      end += last.end_told - start;
-      start = last.end_told;
-    }
-    if (work.end >= last.end) last = {work.end, end};
-  }
-
   void write_work(const Work& work, bool complete) {
     ++device_records_;
     if (fault(drop_)) {
@@ -603,7 +624,7 @@ class Cupti final : public fake::Observer {
     }
     std::uint64_t start = complete ? device_time(work.start, work.anchor, work.anchor_realtime) : 0;
     std::uint64_t end = complete ? device_time(work.end, work.anchor, work.anchor_realtime) : 0;
-    if (complete) keep_order(work, start, end);
+    if (complete && work.kind != WorkKind::kGraph) keep_order(work, start, end);
     if (fault(zero_time_)) start = end = 0;
     if (fault(backward_)) std::swap(start, end);
     if (fault(far_)) {
@@ -776,11 +797,12 @@ class Cupti final : public fake::Observer {
   std::atomic<RequestBuffer> request_{nullptr};
   std::atomic<CompleteBuffer> complete_{nullptr};
   std::atomic<Timestamp> timestamp_{nullptr};
-  std::uint64_t clock_anchor_ = 0, realtime_anchor_ = 0;
-  struct LastOfStream {
-    std::uint64_t end = 0, end_told = 0;  // on the device, and as the record says
+  struct Last {
+    std::uint64_t end = 0, client_end = 0;
   };
-  std::map<std::pair<std::uint32_t, std::uint32_t>, LastOfStream> last_of_streams_;
+  std::mutex order_lock_;
+  std::map<std::pair<std::uint32_t, std::uint32_t>, Last> last_of_stream_;
+  std::uint64_t clock_anchor_ = 0, realtime_anchor_ = 0;
 
   std::mutex kinds_lock_;
   std::atomic<bool> kinds_[kKinds] = {};

@@ -50,7 +50,7 @@ struct Graph {
 };
 
 struct Event {
-  std::uint32_t id;
+  std::uint32_t id, context;
   bool pending = false;  // recorded on a stream that has not come so far
   std::uint64_t generation = 0;
   std::uint64_t time = 0;
@@ -138,6 +138,7 @@ class Simulator final : public Device {
     call.outer = innermost_call;
     innermost_call = &call;
     call.correlation = call.outer ? call.outer->correlation : ++correlations_;
+    call.began = call.outer ? call.outer->began : realtime_ns();
     if (Observer* observer = observer_.load(std::memory_order_acquire)) observer->enter(call);
   }
   void end_call(CallState& call) override {
@@ -248,7 +249,7 @@ class Simulator final : public Device {
 
   void* create_event() override {
     const std::lock_guard lock(lock_);
-    auto event = std::make_shared<Event>(Event{++events_made_});
+    auto event = std::make_shared<Event>(Event{++events_made_, default_stream()->context});
     events_[event.get()] = event;
     return event.get();
   }
@@ -257,16 +258,23 @@ class Simulator final : public Device {
     return events_.erase(static_cast<Event*>(handle)) == 1 ? kOk : kInvalidHandle;
   }
   int record_event(void* handle, void* stream_handle) override {
-    const std::lock_guard lock(lock_);
-    const auto event = event_of(handle);
-    Stream* stream = find(stream_handle);
-    if (!event || !stream) return kInvalidHandle;
-    event->captured = stream->capture;
-    if (stream->capture) return kOk;
-    event->pending = true;
-    stream->steps.push_back({Step::kRecord, {}, event, ++event->generation});
-    advance_all();
-    wake_progress();
+    std::uint32_t context = 0, id = 0, event_id = 0;
+    {
+      const std::lock_guard lock(lock_);
+      const auto event = event_of(handle);
+      Stream* stream = find(stream_handle);
+      if (!event || !stream) return kInvalidHandle;
+      event->captured = stream->capture;
+      if (stream->capture) return kOk;
+      event->pending = true;
+      stream->steps.push_back({Step::kRecord, {}, event, ++event->generation});
+      advance_all();
+      wake_progress();
+      context = stream->context;
+      id = stream->id;
+      event_id = event->id;
+    }
+    if (Observer* observer = observer_) observer->recorded_event(correlation(), context, id, event_id);
     return kOk;
   }
   int wait_event(void* stream_handle, void* handle) override {
@@ -293,12 +301,15 @@ class Simulator final : public Device {
   }
   int synchronise_event(void* handle) override {
     const std::uint64_t begin = realtime_ns();
+    std::uint32_t id = 0, context = 0;
     for (;;) {
       std::uint64_t until = 0;
       {
         const std::lock_guard lock(lock_);
         const auto event = event_of(handle);
         if (!event) return kInvalidHandle;
+        id = event->id;
+        context = event->context;
         advance_all();
         if (!event->pending) until = std::max<std::uint64_t>(event->time, 1);
       }
@@ -308,12 +319,6 @@ class Simulator final : public Device {
       }
       pause_ns(20000);
     }
-    std::uint32_t context = 0;
-    {
-      const std::lock_guard lock(lock_);
-      context = default_stream()->context;
-    }
-    const auto id = static_cast<Event*>(handle)->id;
     tell_synchronised(SyncKind::kEvent, context, kNoStream, id, begin);
     return kOk;
   }
@@ -493,6 +498,7 @@ class Simulator final : public Device {
 
   void place(Stream& stream, Work work) {
     work.correlation = correlation();
+    work.called = innermost_call ? innermost_call->began : realtime_ns();
     work.device = stream.device;
     work.context = stream.context;
     work.stream = stream.id;
@@ -533,9 +539,10 @@ class Simulator final : public Device {
   void tell(const Work& work) {
     if (timeline_) {
       static constexpr const char* kNames[] = {"kernel", "memcpy", "memcpy_peer", "memset", "graph"};
-      std::fprintf(timeline_, "%s %llu %llu %u %u %u %llu %u %s\n", kNames[static_cast<int>(work.kind)],
+      std::fprintf(timeline_, "%s %llu %llu %u %u %u %llu %u %llu %s\n", kNames[static_cast<int>(work.kind)],
                    static_cast<unsigned long long>(work.start), static_cast<unsigned long long>(work.end), work.device,
-                   work.stream, work.correlation, static_cast<unsigned long long>(work.bytes), work.graph, work.name);
+                   work.stream, work.correlation, static_cast<unsigned long long>(work.bytes), work.graph,
+                   static_cast<unsigned long long>(work.called), work.name);
       std::fflush(timeline_);
     }
     if (Observer* observer = observer_) observer->finished(work);

@@ -12,7 +12,8 @@
 //   FAKE_CUDA_KERNELS      "gemm=50000,adam=20000": nanoseconds by a part of the kernel's name, before all others
 //   FAKE_CUDA_COPY_MBPS    bandwidth of copies in MB/s (20000), besides 1 us each
 //   FAKE_CUDA_TIMELINE     file for what really ran, one line each (%p = process id):
-//                          kind start_ns end_ns device stream correlation bytes graph_id name
+//                          kind start_ns end_ns device stream correlation bytes graph_id call_ns name
+//                          (call_ns: when the call began that launched it)
 #pragma once
 
 #include <dlfcn.h>
@@ -41,6 +42,7 @@ struct CallState {
   std::uint32_t correlation = 0;
   int result = 0;
   CallState* outer = nullptr;
+  std::uint64_t began = 0;  // the outermost call
   // Kept for the observer between enter() and exit().
   std::uint64_t begin = 0;
   std::uint64_t user_data = 0;
@@ -79,7 +81,7 @@ struct Work {
   // Filled by the simulator.
   std::uint32_t correlation = 0, device = 0, context = 0, stream = 0, graph = 0;
   std::int32_t priority = 0;
-  std::uint64_t graph_node = 0, start = 0, end = 0, grid_id = 0;
+  std::uint64_t graph_node = 0, called = 0, start = 0, end = 0, grid_id = 0;
   bool first_of_graph = false, last_of_graph = false;
 
   // Kept for the observer between submitted() and finished().
@@ -101,6 +103,8 @@ class Observer {
   virtual void finished(const Work& work) = 0;
   virtual void synchronised(SyncKind kind, std::uint32_t correlation, std::uint32_t context, std::uint32_t stream,
                             std::uint32_t event, std::uint64_t start, std::uint64_t end) = 0;
+  virtual void recorded_event(std::uint32_t correlation, std::uint32_t context, std::uint32_t stream,
+                              std::uint32_t event) = 0;
   virtual void memory(bool allocated, MemoryKind kind, std::uint32_t correlation, const void* address,
                       std::uint64_t bytes) = 0;
   virtual void first_launch(const char* kernel, std::uint32_t correlation) = 0;

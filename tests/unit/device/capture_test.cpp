@@ -123,6 +123,59 @@ TEST_P(CaptureTest, RecordsBehindOneThatGrewAreFound) {
   EXPECT_EQ(out_.of(HookId::kMemcpy)[19].gpu.kind, 1 | 1 << 4 | 3 << 8);
 }
 
+TEST_P(CaptureTest, AWaitIsForTheLastRecordOfItsEventBeforeIt) {
+  const auto recorded = [](std::uint32_t correlation) {
+    return cupti::CudaEventRecord{cupti::kCudaEventKind, correlation, 2, 13, 9};
+  };
+  const auto wait = [this](std::uint32_t correlation) {
+    return cupti::SynchronizationRecord{cupti::kSynchronizationKind,
+                                        2,
+                                        begin_ + correlation * 100,
+                                        begin_ + correlation * 100 + 9,
+                                        correlation,
+                                        2,
+                                        7,
+                                        9};
+  };
+  cupti_.add(wait(4));  // for what was recorded before we looked
+  cupti_.add(wait(6));
+  cupti_.add(wait(8));
+  cupti_.add(recorded(7));
+  cupti_.add(recorded(5));
+  cupti_.deliver();
+  flush();
+  cupti_.add(wait(9));
+  cupti_.add(recorded(10));
+  cupti_.deliver();
+  flush();
+
+  std::vector<std::uint64_t> records;
+  for (const Event& event : out_.of(HookId::kCudaSync)) records.push_back(event.gpu.graph_node);
+  EXPECT_EQ(records, (std::vector<std::uint64_t>{~0ull, 5, 7, 7}));
+}
+
+TEST_P(CaptureTest, ASynchronisationIsOnTheDeviceOfItsContext) {
+  cupti_.add(cupti::SynchronizationRecord{cupti::kSynchronizationKind, 3, begin_ + 1, begin_ + 9, 6, 2, 7, ~0u});
+  cupti_.add(kernel(5));  // tells that context 2 is of device 1
+  cupti_.deliver();
+  flush();
+
+  ASSERT_EQ(out_.of(HookId::kCudaSync).size(), 1u);
+  EXPECT_EQ(out_.of(HookId::kCudaSync)[0].gpu.device, 1);
+}
+
+TEST_P(CaptureTest, WaitsAreRecordedOnlyWhereTheSpecSaysSo) {
+  EXPECT_FALSE(cupti_.kinds.contains(cupti::kSynchronizationKind));
+  CaptureOptions options;
+  options.synchronization = true;
+  capture_.reset();
+  Capture with(cupti_.api(), out_, options);
+  EXPECT_EQ(with.prepare(), "");
+  with.serve(wishes_, now_ns_);
+  EXPECT_TRUE(cupti_.kinds.contains(cupti::kSynchronizationKind));
+  EXPECT_TRUE(cupti_.kinds.contains(cupti::kCudaEventKind));
+}
+
 TEST_P(CaptureTest, TheDriversCallInsideTheRuntimesIsAPartOfIt) {
   ApiRecord inner = call(5, 1, cupti::kDriverKind);
   inner.start += 10;

@@ -153,6 +153,8 @@ class ScriptedCupti {
         return sizeof(ApiRecord);
       case kDeviceKind:
         return 184;
+      case kSynchronizationKind:
+        return sizeof(SynchronizationRecord);
       default:
         return 24;  // external correlation, and what nobody knows
     }

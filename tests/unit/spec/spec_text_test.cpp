@@ -66,6 +66,7 @@ Spec random_spec(std::mt19937& random) {
   s.activities.cpu = flip();
   s.activities.nccl = flip();
   s.profile_memory = flip();
+  s.cuda_sync = flip();
   s.whole_graphs = flip();
   s.profile.on_conflict = static_cast<OnConflict>(random() % 3);
   s.limits.host_memory = (std::uint64_t{8} << 20) + random();

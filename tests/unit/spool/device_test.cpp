@@ -391,6 +391,95 @@ TEST_F(DeviceTest, OverheadsAndMemoryLieInTheProcess) {
   EXPECT_EQ(memory[1].args.at("Device Type"), "0");
 }
 
+TEST_F(DeviceTest, ARangeSpansOnEachStreamWhatWasLaunchedInIt) {
+  const std::int32_t own = recorder::this_thread()->tid;
+  const auto range = [](Ticks begin, Ticks end, const char* name, std::uint8_t flags = 0) {
+    Event e = test::DeviceLane::event(HookId::kNvtxRange, begin, end);
+    e.name = recorder::intern(name);
+    e.flags = flags;
+    recorder::commit(*recorder::this_thread(), e);
+  };
+  range(1100, 2000, "outer");
+  range(1200, 1300, "inner");
+  range(1310, 1390, "empty");
+  range(1100, 1900, "may end elsewhere", kStartEnd);
+  range(1400, 1500, "next");
+  lane_->call(1110, 1120, "cudaLaunchKernel", 41, own);
+  lane_->call(1210, 1220, "cudaLaunchKernel", 42, own);
+  lane_->call(1230, 1240, "cudaLaunchKernel", 43, own);
+  lane_->call(1320, 1330, "cudaMalloc", 44, own);
+  lane_->call(1410, 1420, "cudaLaunchKernel", 45, own);
+  lane_->call(1430, 1440, "cudaLaunchKernel", 46, kTid);  // another thread's
+  lane_->kernel(3000, 3100, "a", 41);
+  lane_->kernel(3100, 3200, "b", 42);
+  lane_->kernel(3200, 3300, "c", 43);
+  lane_->kernel(3300, 3400, "d", 45);
+  lane_->kernel(5000, 5100, "e", 46);
+  lane_->copy(3150, 3160, 43, 64, 13);
+  tolerated_ = {19};  // a launch with a kernel and a copy
+  close();
+
+  const auto all = rows();
+
+  const auto spans = of(all, "gpu_user_annotation");
+  std::vector<std::string> seen;
+  for (const Row& r : spans) {
+    seen.push_back(r.name + " " + std::to_string(r.tid) + " " + std::to_string(r.begin) + " " + std::to_string(r.end));
+    EXPECT_EQ(r.pid, 0);
+    EXPECT_EQ(r.keys, std::vector<std::string>{"External id"});
+  }
+  EXPECT_EQ(seen, (std::vector<std::string>{"outer 7 3000 3400", "inner 7 3100 3300", "next 7 3300 3400",
+                                            "outer 13 3150 3160", "inner 13 3150 3160"}));
+  for (const Row& host : of(all, "user_annotation")) {
+    const bool launched = host.name == "outer" || host.name == "inner" || host.name == "next";
+    EXPECT_EQ(host.args.contains("External id"), launched) << host.name;
+    for (const Row& span : spans) {
+      if (span.name == host.name) EXPECT_EQ(span.args.at("External id"), host.args.at("External id"));
+    }
+  }
+}
+
+TEST_F(DeviceTest, RangesOfTwoThreadsThatDoNotNestOnAStreamHaveLines) {
+  Event mine = test::DeviceLane::event(HookId::kNvtxRange, 1100, 1500);
+  mine.name = recorder::intern("mine");
+  recorder::commit(*recorder::this_thread(), mine);
+  const std::int32_t own = recorder::this_thread()->tid;
+  recorder::this_thread()->tid = kTid;
+  for (int i = 0; i < 1100; ++i) recorder::commit(*recorder::this_thread(), Event{});  // into a chunk of its own
+  Event theirs = test::DeviceLane::event(HookId::kNvtxRange, 1100, 1500);
+  theirs.name = recorder::intern("theirs");
+  recorder::commit(*recorder::this_thread(), theirs);
+  for (std::uint32_t i = 0; i < 4; ++i) {
+    lane_->call(1110 + i * 10, 1115 + i * 10, "cudaLaunchKernel", 41 + i, i % 2 == 0 ? own : kTid);
+    lane_->kernel(3000 + i * 10, 3010 + i * 10, "k", 41 + i);
+  }
+  close();
+
+  const auto all = rows();
+
+  const auto spans = of(all, "gpu_user_annotation");
+  ASSERT_EQ(spans.size(), 2u);
+  EXPECT_EQ(spans[0].name, "mine");
+  EXPECT_EQ(spans[0].tid, 7);
+  EXPECT_EQ(spans[1].name, "theirs");
+  EXPECT_NE(spans[1].tid, 7);
+  EXPECT_TRUE(std::any_of(all.begin(), all.end(), [&](const Row& r) {
+    return r.name == "thread_name" && r.pid == 0 && r.tid == spans[1].tid;
+  }));
+}
+
+TEST_F(DeviceTest, StepsAreNotRepeatedOnTheDevice) {
+  Event range = test::DeviceLane::event(HookId::kNvtxRange, 1100, 1500);
+  range.name = recorder::intern("ProfilerStep#5");
+  recorder::commit(*recorder::this_thread(), range);
+  lane_->call(1110, 1115, "cudaLaunchKernel", 41, recorder::this_thread()->tid);
+  lane_->kernel(3000, 3010, "k", 41);
+  tolerated_ = {25};  // two steps of that name on the host
+  close();
+
+  EXPECT_EQ(of(rows(), "gpu_user_annotation").size(), 0u);
+}
+
 TEST_F(DeviceTest, AThreadThatCouldNotBeFoundHasALabelledLine) {
   lane_->call(1100, 1150, "cudaEventQuery", 41, 0);
   close();
