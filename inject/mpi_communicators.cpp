@@ -6,16 +6,14 @@
 #include <new>
 #include <string_view>
 
+#include "handle_table.h"
 #include "mpi_handle_cache.h"
 #include "profshim/recorder.h"
 
 namespace profshim::mpi {
 namespace {
 
-constexpr std::uint32_t kSlots = 1u << 14;
-constexpr std::uint64_t kFree = 0, kRemoved = 1, kClaimed = 2;  // no handle has these values
-
-constinit Communicator table[kSlots];
+constinit inject::HandleTable<Communicator, 1u << 14> table;
 constinit std::atomic<std::uint32_t> last_id{2};
 constinit HandleCache made_by_members;  // identity -> how many of the same members before
 constinit Handle world_group = 0;
@@ -95,32 +93,13 @@ StringId world_ranks_text(Handle comm, int size) {
   return recorder::intern({text.get(), used}, spool::kMaxText);
 }
 
-std::uint32_t home(std::uint64_t handle) {
-  return static_cast<std::uint32_t>((handle * 0x9e3779b97f4a7c15ull) >> 50) % kSlots;
-}
-
-Communicator* find(Handle handle) {
-  for (std::uint32_t i = 0, at = home(handle); i < kSlots; ++i) {
-    Communicator& entry = table[(at + i) % kSlots];
-    const std::uint64_t key = entry.handle.load(std::memory_order_acquire);  // pairs with publish()
-    if (key == handle) return &entry;
-    if (key == kFree) return nullptr;
-  }
-  return nullptr;
-}
-
 Communicator* claim(Handle handle) {
-  for (std::uint32_t i = 0, at = home(handle); i < kSlots; ++i) {
-    Communicator& entry = table[(at + i) % kSlots];
-    std::uint64_t key = entry.handle.load(std::memory_order_relaxed);
-    if (key != kFree && key != kRemoved) continue;
-    if (entry.handle.compare_exchange_strong(key, kClaimed, std::memory_order_acquire)) return &entry;
+  Communicator* const entry = table.claim(handle);
+  if (entry == nullptr) {
+    recorder::problem("mpi", "more than 16384 communicators at a time: calls on the others carry no communicator");
   }
-  recorder::problem("mpi", "more than 16384 communicators at a time: calls on the others carry no communicator");
-  return nullptr;
+  return entry;
 }
-
-void publish(Communicator& entry, Handle handle) { entry.handle.store(handle, std::memory_order_release); }
 
 struct Facts {
   std::uint64_t identity;
@@ -143,7 +122,7 @@ Communicator* add(Handle handle, const Facts& facts) {
   entry->created.store(0, std::memory_order_relaxed);
   entry->neighbours.store(-1, std::memory_order_relaxed);
   entry->defined.store(false, std::memory_order_relaxed);
-  publish(*entry, handle);
+  table.publish(*entry, handle);
   return entry;
 }
 
@@ -212,7 +191,7 @@ void define_predefined_communicators() {
 
 Communicator* communicator_of(Handle comm) {
   comm = normal(comm);
-  Communicator* const known = find(comm);
+  Communicator* const known = table.find(comm);
   if (__builtin_expect(known != nullptr, 1)) return known;
   if (is_null(comm)) return nullptr;
   return add_new(comm, nullptr, "communicator", 0);
@@ -288,18 +267,17 @@ void communicator_duplicating(Communicator& parent, Handle created) {
 
 Communicator* forget_communicator(Handle comm) {
   comm = normal(comm);
-  Communicator* const entry = find(comm);
-  if (entry != nullptr) entry->handle.store(kRemoved, std::memory_order_release);
+  Communicator* const entry = table.find(comm);
+  if (entry != nullptr) table.remove(*entry);
   return entry;
 }
 
 void put_back(Communicator* comm, Handle handle) {
-  std::uint64_t removed = kRemoved;
-  if (comm != nullptr) comm->handle.compare_exchange_strong(removed, normal(handle), std::memory_order_acq_rel);
+  if (comm != nullptr) table.restore(*comm, normal(handle));
 }
 
 void communicator_renamed(Handle comm) {
-  Communicator* const entry = find(normal(comm));
+  Communicator* const entry = table.find(normal(comm));
   if (entry != nullptr && entry->defined.load(std::memory_order_relaxed)) define(*entry, normal(comm));
 }
 

@@ -9,16 +9,14 @@
 #include <memory>
 #include <new>
 
+#include "handle_table.h"
 #include "profshim/recorder_control.h"
 #include "resolve.h"
 
 namespace profshim::nccl {
 namespace {
 
-constexpr std::uint32_t kSlots = 4096;
-constexpr Handle kFree = 0, kRemoved = 1, kClaimed = 2;  // no handle has these values
-
-constinit Communicator table[kSlots];
+constinit inject::HandleTable<Communicator, 4096> table;
 constinit std::atomic<std::uint32_t> last_id{kFirstId - 1};
 constinit std::atomic<std::uint32_t> cliques{0};
 
@@ -41,29 +39,12 @@ std::uint64_t hash_of_bytes(const void* data, std::size_t bytes) {
 // ---- the table
 // -------------------------------------------------------------------------------------------------------
 
-std::uint32_t home(Handle handle) {
-  return static_cast<std::uint32_t>((handle * 0x9e3779b97f4a7c15ull) >> 50) % kSlots;
-}
-
-Communicator* find(Handle handle) {
-  for (std::uint32_t i = 0, at = home(handle); i < kSlots; ++i) {
-    Communicator& entry = table[(at + i) % kSlots];
-    const Handle key = entry.handle.load(std::memory_order_acquire);  // pairs with the release in add_communicator()
-    if (key == handle) return &entry;
-    if (key == kFree) return nullptr;
-  }
-  return nullptr;
-}
-
 Communicator* claim(Handle handle) {
-  for (std::uint32_t i = 0, at = home(handle); i < kSlots; ++i) {
-    Communicator& entry = table[(at + i) % kSlots];
-    Handle key = entry.handle.load(std::memory_order_relaxed);
-    if (key != kFree && key != kRemoved) continue;
-    if (entry.handle.compare_exchange_strong(key, kClaimed, std::memory_order_acquire)) return &entry;
+  Communicator* const entry = table.claim(handle);
+  if (entry == nullptr) {
+    recorder::problem("nccl", "more than 4096 NCCL communicators at a time: calls on the others carry no communicator");
   }
-  recorder::problem("nccl", "more than 4096 NCCL communicators at a time: calls on the others carry no communicator");
-  return nullptr;
+  return entry;
 }
 
 // ---- asking NCCL
@@ -101,8 +82,8 @@ struct Awaited {
 };
 constexpr std::size_t kMostAwaited = 64;
 constinit Awaited awaited[kMostAwaited];
-constinit std::atomic<std::uint32_t> awaited_count{
-    0};  // read at the end of each group: the table is nearly always empty
+// Read at the end of each group: the table is nearly always empty.
+constinit std::atomic<std::uint32_t> awaited_count{0};
 const void* const kTaken = &awaited;
 
 std::int32_t this_tid() {
@@ -133,7 +114,7 @@ Communicator* take_awaited(bool own_only, Handle wanted) {
       continue;
     }
     // Known already: something else lies there now.
-    Communicator* const made = find(handle) == nullptr ? add_communicator(handle, entry.facts) : nullptr;
+    Communicator* const made = table.find(handle) == nullptr ? add_communicator(handle, entry.facts) : nullptr;
     if (handle == wanted) found = made;
     entry.address.store(nullptr, std::memory_order_release);
     awaited_count.fetch_sub(1, std::memory_order_relaxed);
@@ -236,7 +217,7 @@ Communicator* add_communicator(Handle handle, const Facts& facts, bool from_nvtx
   entry->defined.store(false, std::memory_order_relaxed);
   entry->asked.store(false, std::memory_order_relaxed);
   entry->from_nvtx = from_nvtx;
-  entry->handle.store(handle, std::memory_order_release);
+  table.publish(*entry, handle);
   return entry;
 }
 
@@ -257,7 +238,7 @@ void take_stored() { take_awaited(true, 0); }
 
 Communicator* communicator_of(Handle comm) {
   if (comm == 0) return nullptr;
-  if (Communicator* const known = find(comm)) return known;
+  if (Communicator* const known = table.find(comm)) return known;
   if (is_hash(comm)) {
     return add_communicator(
         comm, {identity_of_hash(comm), 0, kUnknown, kUnknown, kUnknown, recorder::intern("communicator")}, true);
@@ -280,14 +261,13 @@ std::uint32_t defined_id(Communicator& comm) {
 }
 
 Communicator* forget_communicator(Handle comm) {
-  Communicator* const entry = comm != 0 ? find(comm) : nullptr;
-  if (entry != nullptr) entry->handle.store(kRemoved, std::memory_order_release);
+  Communicator* const entry = comm != 0 ? table.find(comm) : nullptr;
+  if (entry != nullptr) table.remove(*entry);
   return entry;
 }
 
 void put_back(Communicator* comm, Handle handle) {
-  Handle removed = kRemoved;
-  if (comm != nullptr) comm->handle.compare_exchange_strong(removed, handle, std::memory_order_acq_rel);
+  if (comm != nullptr) table.restore(*comm, handle);
 }
 
 }  // namespace profshim::nccl

@@ -19,7 +19,7 @@ struct SpoolSize {
 /// What the writer holds beside what it needs for each event: its blocks, the compressing threads, the heap.
 inline constexpr std::uint64_t kWriterBytes = 6ull << 20;
 /// The budget below which there is no useful spool.
-inline constexpr std::uint64_t kLeastMemory = 12ull << 20;
+inline constexpr std::uint64_t kLeastMemory = 16ull << 20;
 /// How a budget of memory is divided between the spool, the writer and the GPU part, which takes `device_bytes` of it;
 /// false when it is below kLeastMemory.
 bool divide_memory(std::uint64_t host_memory, std::uint64_t device_bytes, SpoolSize& size);

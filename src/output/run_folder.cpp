@@ -1,4 +1,5 @@
 // Whose folder is it: the identity of the run, and one claim per rank.
+#include <dirent.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/stat.h>
@@ -7,6 +8,7 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
+#include <memory>
 
 #include "profshim/output.h"
 #include "profshim/trace.h"
@@ -54,6 +56,46 @@ bool read_identity(const std::string& folder, Identity& identity) {
   return !identity.key.empty() && identity.base_time_ns > 0;
 }
 
+constexpr const char* kClaim = ".claim-rank";
+std::string claim_path(const std::string& folder, int rank) { return folder + "/" + kClaim + std::to_string(rank); }
+
+std::string own_host() {
+  char host[256] = {};
+  gethostname(host, sizeof host - 1);
+  return host;
+}
+
+std::string claim_text(const std::string& host, int pid, std::uint64_t start_time) {
+  return host + " " + std::to_string(pid) + " " + std::to_string(start_time) + "\n";
+}
+
+enum class Elsewhere : std::uint8_t { kLives, kIsGone };
+
+// `elsewhere`: what is believed of a process on another host, which cannot be looked at.
+bool owner_lives(const std::string& text, Elsewhere elsewhere) {
+  const std::size_t first = text.find(' ');
+  const std::size_t second = text.find(' ', first + 1);
+  if (first == std::string::npos || second == std::string::npos) return false;
+  if (text.substr(0, first) != own_host()) return elsewhere == Elsewhere::kLives;
+  const int pid = std::atoi(text.c_str() + first + 1);
+  const std::uint64_t start = std::strtoull(text.c_str() + second + 1, nullptr, 10);
+  return pid != getpid() && process_start_time(pid) == start && start != 0;
+}
+
+// The process of this host that records into the folder; "" when there is none.
+std::string recording_into(const std::string& folder) {
+  const std::unique_ptr<DIR, int (*)(DIR*)> directory(opendir(folder.c_str()), closedir);
+  if (directory == nullptr) return {};
+  while (const dirent* const entry = readdir(directory.get())) {
+    std::string text;
+    int error = 0;
+    if (std::strncmp(entry->d_name, kClaim, std::strlen(kClaim)) != 0) continue;
+    if (!read_file(folder + "/" + entry->d_name, text, error)) continue;
+    if (owner_lives(text, Elsewhere::kIsGone)) return "process " + text.substr(0, text.find('\n'));
+  }
+  return {};
+}
+
 enum class Taken : std::uint8_t { kOurs, kForeign, kFailed };
 
 // Ours, made now or by another rank of this job; or somebody else's.
@@ -77,6 +119,13 @@ Taken take(const std::string& folder, Identity& identity, bool replace, std::str
     return Taken::kOurs;
   }
   if (!replace) return Taken::kForeign;
+  const std::string owner = recording_into(folder);
+  // Or a rank of this job has replaced it just now.
+  if (!owner.empty() && !(read_identity(folder, found) && found.key == wanted)) {
+    problem = "another run records into " + folder + " (" + owner +
+              "): set output.overwrite to \"new\", or another output.folder or profile.run_name";
+    return Taken::kFailed;
+  }
   if (!replace_whole(folder + kIdentityFile, to_text(identity))) {
     problem = "cannot write into " + folder;
     return Taken::kFailed;
@@ -112,33 +161,6 @@ RunFolder open_run(const Spec& spec, const std::string& folder, const JobIdentit
   return run;
 }
 
-namespace {
-
-std::string claim_path(const std::string& folder, int rank) { return folder + "/.claim-rank" + std::to_string(rank); }
-
-std::string own_host() {
-  char host[256] = {};
-  gethostname(host, sizeof host - 1);
-  return host;
-}
-
-std::string claim_text(const std::string& host, int pid, std::uint64_t start_time) {
-  return host + " " + std::to_string(pid) + " " + std::to_string(start_time) + "\n";
-}
-
-// A claim from another host cannot be checked and is believed.
-bool owner_lives(const std::string& text) {
-  const std::size_t first = text.find(' ');
-  const std::size_t second = text.find(' ', first + 1);
-  if (first == std::string::npos || second == std::string::npos) return false;
-  if (text.substr(0, first) != own_host()) return true;
-  const int pid = std::atoi(text.c_str() + first + 1);
-  const std::uint64_t start = std::strtoull(text.c_str() + second + 1, nullptr, 10);
-  return pid != getpid() && process_start_time(pid) == start && start != 0;
-}
-
-}  // namespace
-
 bool claim_rank(const std::string& folder, int rank, std::string& owner) {
   const std::string path = claim_path(folder, rank);
   const std::string text = claim_text(own_host(), getpid(), process_start_time(getpid()));
@@ -152,7 +174,7 @@ bool claim_rank(const std::string& folder, int rank, std::string& owner) {
     std::string present;
     int read_error = 0;
     if (!read_file(path, present, read_error)) continue;  // released a moment ago
-    if (owner_lives(present)) {
+    if (owner_lives(present, Elsewhere::kLives)) {
       owner = "process " + present.substr(0, present.find('\n'));
       return false;
     }

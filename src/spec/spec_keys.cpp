@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "profshim/output.h"
+#include "profshim/recorder_control.h"
 #include "step_list.h"
 
 namespace profshim::spec {
@@ -524,7 +525,7 @@ std::vector<KeyRow> make_rows() {
 
       with_short_forms(
           size_row(
-              "limits.host_memory", std::uint64_t{12} << 20,
+              "limits.host_memory", recorder::kLeastMemory,
               [](Spec& s) -> std::uint64_t& { return s.limits.host_memory; }, "memory of the recording per process"),
           "PROFSHIM_MEM"),
       window_seconds_row(),

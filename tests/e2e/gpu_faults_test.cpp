@@ -104,8 +104,9 @@ TEST(GpuFaults, ACuptiThatRefusesHarmsNobody) {
     const bool tells_nothing = std::string(function) == "ActivityFlushAll";
     const GpuRun run = record_with({{"FAKE_CUPTI_FAIL", std::string(function) + "=15"}}, tells_nothing);
     EXPECT_NE(run.outcome.shim_lines().size(), 0u);
-    if (tells_nothing)
+    if (tells_nothing) {
       EXPECT_NE(run.outcome.err.find("CUPTI does not hand over"), std::string::npos) << run.outcome.err;
+    }
   }
 }
 
@@ -116,7 +117,7 @@ TEST(GpuFaults, ACuptiThatIsFasterThanWeReadIsNeverWithoutABuffer) {
   job.arguments = {"200000", "100000"};
   job.cupti = "cuda12/libcupti.so.12";
   job.environment = {{"FAKE_CUDA_KERNEL_NS", "100"}, {"FAKE_CUDA_TIMELINE", "/dev/null"}};
-  job.spec = std::string(kRecordAll) + "[limits]\nhost_memory = \"12MiB\"\non_limit = \"drop_new\"\n";
+  job.spec = std::string(kRecordAll) + "[limits]\nhost_memory = \"16MiB\"\non_limit = \"drop_new\"\n";
   const GpuRun run = run_gpu(job);
 
   EXPECT_EQ(run.outcome.ending(), "exit 0") << run.outcome.err;

@@ -645,16 +645,36 @@ class Cupti final : public fake::Observer {
         return write_graph(work, start, end, correlation);
     }
   }
-  void write_kernel(const Work& work, std::uint64_t start, std::uint64_t end, std::uint32_t correlation) {
-    Kernel record{};
-    record.kind = kinds_[kKernel] ? fake::cupti::kKernel : kConcurrentKernel;
-    record.registers_per_thread = 16;
+  /// What the records of all kinds of device work have, as far as this one has it.
+  template <typename Record>
+  static Record record_of(std::uint32_t kind, const Work& work, std::uint64_t start, std::uint64_t end,
+                          std::uint32_t correlation) {
+    Record record{};
+    record.kind = kind;
     record.start = start;
     record.end = end;
-    record.completed = end;
     record.device = work.device;
     record.context = work.context;
     record.stream = work.stream;
+    record.correlation = correlation;
+    record.graph = work.graph;
+    if constexpr (requires { record.graph_node; }) record.graph_node = work.graph_node;
+    if constexpr (requires { record.bytes; }) record.bytes = work.bytes;
+    if constexpr (requires { record.flags; }) record.flags = work.is_async ? 1 : 0;
+    return record;
+  }
+  template <typename Record>
+  static void set_memory(Record& record, const Work& work) {
+    record.copy_kind = static_cast<std::uint8_t>(work.copy);
+    record.source = static_cast<std::uint8_t>(work.source);
+    record.target = static_cast<std::uint8_t>(work.target);
+    record.channel_type = 2;
+  }
+  void write_kernel(const Work& work, std::uint64_t start, std::uint64_t end, std::uint32_t correlation) {
+    auto record =
+        record_of<Kernel>(kinds_[kKernel] ? fake::cupti::kKernel : kConcurrentKernel, work, start, end, correlation);
+    record.registers_per_thread = 16;
+    record.completed = end;
     const unsigned grid[] = {work.grid.x, work.grid.y, work.grid.z},
                    block[] = {work.block.x, work.block.y, work.block.z};
     for (const int i : {0, 1, 2}) {
@@ -662,86 +682,36 @@ class Cupti final : public fake::Observer {
       record.block[i] = static_cast<std::int32_t>(block[i]);
     }
     record.dynamic_shared = static_cast<std::int32_t>(work.shared_bytes);
-    record.correlation = correlation;
     record.grid_id = static_cast<std::int64_t>(work.grid_id);
     record.name = work.name;
-    record.graph_node = work.graph_node;
-    record.graph = work.graph;
     record.channel = work.stream;
     record.channel_type = 1;
     write(device_lane(), record);
   }
   void write_copy(const Work& work, std::uint64_t start, std::uint64_t end, std::uint32_t correlation) {
-    Memcpy record{};
-    record.kind = kMemcpy;
-    record.copy_kind = static_cast<std::uint8_t>(work.copy);
-    record.source = static_cast<std::uint8_t>(work.source);
-    record.target = static_cast<std::uint8_t>(work.target);
-    record.flags = work.is_async ? 1 : 0;
-    record.bytes = work.bytes;
-    record.start = start;
-    record.end = end;
-    record.device = work.device;
-    record.context = work.context;
-    record.stream = work.stream;
-    record.correlation = correlation;
-    record.graph_node = work.graph_node;
-    record.graph = work.graph;
-    record.channel_type = 2;
+    auto record = record_of<Memcpy>(kMemcpy, work, start, end, correlation);
+    set_memory(record, work);
     record.copy_count = 1;
     write(device_lane(), record);
   }
   void write_peer(const Work& work, std::uint64_t start, std::uint64_t end, std::uint32_t correlation) {
-    MemcpyPeer record{};
-    record.kind = kMemcpyPeer;
-    record.copy_kind = static_cast<std::uint8_t>(work.copy);
-    record.source = static_cast<std::uint8_t>(work.source);
-    record.target = static_cast<std::uint8_t>(work.target);
-    record.flags = work.is_async ? 1 : 0;
-    record.bytes = work.bytes;
-    record.start = start;
-    record.end = end;
-    record.device = work.device;
-    record.context = work.context;
-    record.stream = work.stream;
+    auto record = record_of<MemcpyPeer>(kMemcpyPeer, work, start, end, correlation);
+    set_memory(record, work);
     record.from_device = work.from_device;
     record.from_context = work.from_device + 1;
     record.to_device = work.to_device;
     record.to_context = work.to_device + 1;
-    record.correlation = correlation;
-    record.graph_node = work.graph_node;
-    record.graph = work.graph;
-    record.channel_type = 2;
     write(device_lane(), record);
   }
   void write_set(const Work& work, std::uint64_t start, std::uint64_t end, std::uint32_t correlation) {
-    Memset record{};
-    record.kind = kMemset;
+    auto record = record_of<Memset>(kMemset, work, start, end, correlation);
     record.value = work.value;
-    record.bytes = work.bytes;
-    record.start = start;
-    record.end = end;
-    record.device = work.device;
-    record.context = work.context;
-    record.stream = work.stream;
-    record.correlation = correlation;
-    record.flags = work.is_async ? 1 : 0;
     record.memory_kind = static_cast<std::uint16_t>(work.target);
-    record.graph_node = work.graph_node;
-    record.graph = work.graph;
     record.channel_type = 1;
     write(device_lane(), record);
   }
   void write_graph(const Work& work, std::uint64_t start, std::uint64_t end, std::uint32_t correlation) {
-    GraphTrace record{};
-    record.kind = kGraphTrace;
-    record.correlation = correlation;
-    record.start = start;
-    record.end = end;
-    record.device = work.device;
-    record.graph = work.graph;
-    record.context = work.context;
-    record.stream = work.stream;
+    auto record = record_of<GraphTrace>(kGraphTrace, work, start, end, correlation);
     record.end_device = work.device;
     record.end_context = work.context;
     write(device_lane(), record);

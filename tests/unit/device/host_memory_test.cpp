@@ -18,7 +18,7 @@ TEST(HostMemory, OfTheGpuPartFitsIntoTheBudgetBesideTheSpoolAndTheWriter) {
     const std::uint64_t index = std::uint64_t{size.chunks} * spool::kChunkBytes / 4;
     EXPECT_GT(host_bytes(spec), budget >= std::uint64_t{1} << 40 ? 0 : budget / 64);
     EXPECT_LE(recorder::spool_bytes(size) + index + recorder::kWriterBytes + host_bytes(spec), budget) << budget;
-    EXPECT_GE(size.chunks, 8u) << budget;
+    EXPECT_GE(size.chunks, 16u) << budget;
   }
 }
 

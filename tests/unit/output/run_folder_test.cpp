@@ -56,6 +56,24 @@ TEST(OpenRun, OverwriteTrueTakesTheFolderOver) {
   EXPECT_EQ(open_run(Spec{}, folder.path() + "/run", {"job2", "j"}, kNow).problem, "");
 }
 
+TEST(OpenRun, OverwriteLeavesARunAloneThatIsRecording) {
+  const test::TemporaryFolder folder;
+  Spec spec;
+  spec.output.overwrite = Overwrite::kYes;
+  const std::string run = open_run(spec, folder.path() + "/run", {"job1", "j"}, kNow).path;
+  char host[256] = {};
+  gethostname(host, sizeof host - 1);
+  const std::string parent = " " + std::to_string(getppid()) + " ";
+  const auto claim = [&](const std::string& of) { std::ofstream(run + "/.claim-rank0") << of << '\n'; };
+
+  claim(host + parent + std::to_string(process_start_time(getppid())));
+  EXPECT_NE(open_run(spec, run, {"job2", "j"}, kNow).problem.find("output.overwrite to \"new\""), std::string::npos);
+  claim("elsewhere" + parent + "1");
+  EXPECT_EQ(open_run(spec, run, {"job3", "j"}, kNow).problem, "") << "nobody could ever overwrite it";
+  claim(host + parent + "1");  // a number that another process has now
+  EXPECT_EQ(open_run(spec, run, {"job4", "j"}, kNow).problem, "");
+}
+
 TEST(OpenRun, SaysWhenTheFolderCannotBeMade) {
   test::TemporaryFolder folder;
   std::ofstream(folder.path() + "/file") << "x";

@@ -117,7 +117,7 @@ TEST_F(SessionTest, ALongSpecIsKeptWhole) {
 
 TEST_F(SessionTest, WhatDoesNotFitIsCounted) {
   const Recording recording =
-      record("3 300000 2", "steps.source=none limits.host_memory=12MiB limits.on_limit=drop_new output.gzip=false");
+      record("3 300000 2", "steps.source=none limits.host_memory=16MiB limits.on_limit=drop_new output.gzip=false");
 
   expect_conforming(recording);
   ASSERT_EQ(recording.traces.size(), 1u);
@@ -127,7 +127,7 @@ TEST_F(SessionTest, WhatDoesNotFitIsCounted) {
 
 TEST_F(SessionTest, OldEventsMakePlaceAndAreCounted) {
   const Recording recording =
-      record("3 300000 2", "steps.source=none limits.host_memory=12MiB limits.on_limit=drop_old output.gzip=false");
+      record("3 300000 2", "steps.source=none limits.host_memory=16MiB limits.on_limit=drop_old output.gzip=false");
 
   expect_conforming(recording);
   ASSERT_EQ(recording.traces.size(), 1u);
@@ -176,7 +176,7 @@ TEST_F(SessionTest, FullMemoryClosesTheWindowAndTheNextOneWorks) {
   const Recording recording =
       record("3 200000 12",
              "steps.source=nvtx steps.pattern=\"step *\" schedule.skip_first=0 schedule.wait=1 schedule.warmup=1 "
-             "schedule.active=2 schedule.repeat=0 limits.host_memory=12MiB output.gzip=false");
+             "schedule.active=2 schedule.repeat=0 limits.host_memory=16MiB output.gzip=false");
 
   expect_conforming(recording);
   ASSERT_GE(recording.traces.size(), 2u) << recording.said;

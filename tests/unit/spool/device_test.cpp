@@ -434,7 +434,9 @@ TEST_F(DeviceTest, ARangeSpansOnEachStreamWhatWasLaunchedInIt) {
     const bool launched = host.name == "outer" || host.name == "inner" || host.name == "next";
     EXPECT_EQ(host.args.contains("External id"), launched) << host.name;
     for (const Row& span : spans) {
-      if (span.name == host.name) EXPECT_EQ(span.args.at("External id"), host.args.at("External id"));
+      if (span.name == host.name) {
+        EXPECT_EQ(span.args.at("External id"), host.args.at("External id"));
+      }
     }
   }
 }
