@@ -74,7 +74,7 @@ $(SHIM): $(call objects,$(SHIM_SOURCES)) inject/exports.map
 $(TOOL): $(call objects,$(TOOL_SOURCES))
 	@mkdir -p $(@D)
 	@$(if $(V),,echo "  LINK   $@")
-	$(Q)$(CXX) $(SAN_LINK) $(LDFLAGS) -o $@ $^ $(if $(filter release,$(VARIANT)),-static-libstdc++ -static-libgcc) -l:libz.a -ldl -pthread
+	$(Q)$(CXX) $(SAN_LINK) $(LDFLAGS) -o $@ $^ -static-libstdc++ $(if $(filter release,$(VARIANT)),-static-libgcc) -l:libz.a -ldl -pthread
 
 # ---- tests -----------------------------------------------------------------------------------------------------------
 

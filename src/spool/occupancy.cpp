@@ -10,6 +10,8 @@ namespace profshim::spool {
 namespace {
 
 constexpr std::int64_t kNoLimit = std::numeric_limits<std::int32_t>::max();
+// More than any device has of anything. A damaged spool may say so; the products of two such numbers stay in range.
+constexpr std::int64_t kNoDevice = 1 << 22;
 constexpr std::int64_t kRegisterUnit = 256;  // registers are given to a warp in these units
 
 std::int64_t divided_up(std::int64_t value, std::int64_t by) { return (value + by - 1) / by; }
@@ -82,7 +84,7 @@ DeviceLimits device_limits(std::string_view json) {
   json_leaves(json, [&](std::string_view path, const ReadEvent::ReadArg& value) {
     for (const auto& [key, field] : fields) {
       const bool plausible =
-          value.kind == ReadEvent::ReadArg::Kind::kInt && value.integer >= 0 && value.integer < kNoLimit;
+          value.kind == ReadEvent::ReadArg::Kind::kInt && value.integer >= 0 && value.integer < kNoDevice;
       if (path == key && plausible) *field = value.integer;
     }
   });
@@ -93,6 +95,7 @@ std::int64_t blocks_that_fit(const DeviceLimits& d, const KernelShape& k) {
   if (!known(d) || k.threads_per_block <= 0) return -1;
   const std::int64_t warps = divided_up(k.threads_per_block, d.warp_size);
   const std::int64_t by_warps = d.max_threads_per_sm / d.warp_size / warps;
+  if (by_warps == 0) return 0;
   return std::min({most_blocks_per_sm(d), by_warps, limit_by_registers(d, k, warps), limit_by_shared_memory(d, k)});
 }
 

@@ -71,7 +71,7 @@ INSTANTIATE_TEST_SUITE_P(Gzip, Consumers, testing::Values("false", "true"),
 class GpuConsumers : public testing::Test {
  protected:
   void SetUp() override {
-    Job job{.command = {built("tests/apps_trace/gpu_ranks"), scratch_.path()}, .preload = false};
+    Job job{.command = {PROFSHIM_BUILD_DIR "/tests/apps_trace/gpu_ranks", scratch_.path()}, .preload = false};
     ASSERT_EQ(run(job).ending(), "exit 0");
   }
   ScratchFolder scratch_;
@@ -88,7 +88,7 @@ TEST_F(GpuConsumers, TensorBoardLoadsThem) {
 }
 
 TEST_F(GpuConsumers, VerifyTakesThem) {
-  Job job{.command = {built("profshim"), "verify", scratch_.path()}, .preload = false};
+  Job job{.command = {tool_path(), "verify", scratch_.path()}, .preload = false};
   const Outcome outcome = run(job);
   EXPECT_EQ(outcome.ending(), "exit 0") << outcome.out << outcome.err;
 }

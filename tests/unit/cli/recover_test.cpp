@@ -265,6 +265,9 @@ TEST_F(RecoverTest, SpeaksJson) {
 
 // The first rank to end tells nothing of the others that are about to.
 TEST_F(RecoverTest, RunAmongRanksIsSilentAboutThoseThatStillRun) {
+#if defined(__SANITIZE_ADDRESS__)
+  GTEST_SKIP() << "the library of that build wants its runtime first in every process";
+#endif
   alive_at(realtime_ns());
   window(100);
   recorder::header().pid = getpid();

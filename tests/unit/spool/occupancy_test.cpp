@@ -29,6 +29,19 @@ TEST(Occupancy, UnknownDevicesHaveNone) {
   EXPECT_EQ(device_limits("no JSON").major, 0);
 }
 
+TEST(Occupancy, NumbersThatNoDeviceHasAreHarmless) {
+  DeviceLimits d = device_limits(kA100);
+  const std::int64_t most = 65535;  // of what an event can hold
+
+  EXPECT_EQ(blocks_that_fit(d, {most * most * most, most, 0}), 0);
+  d = device_limits(
+      R"({"computeMajor": 8, "maxThreadsPerMultiprocessor": 4194303, "regsPerBlock": 4194303, "warpSize": 1,
+          "sharedMemPerBlock": 4194303, "regsPerMultiprocessor": 4194303, "sharedMemPerMultiprocessor": 99999999})");
+  EXPECT_EQ(d.shared_per_sm, 0) << "not known";
+  d.shared_per_sm = d.warp_size = 4194303;
+  EXPECT_EQ(blocks_that_fit(d, {4194303, most, 0}), 0);
+}
+
 TEST(Occupancy, EachLimitHolds) {
   const DeviceLimits d = device_limits(kA100);
 
