@@ -66,6 +66,7 @@ class ClockMap {
   std::int64_t unix_ns(Ticks t) const;
   /// Wall clock minus monotonic clock, last anchor against first: how far the wall clock was stepped or slewed.
   std::int64_t realtime_shift_ns() const;
+  /// From first anchor to last; between 0.001 and 1000 whatever they are.
   double ticks_per_ns() const;
 
  private:

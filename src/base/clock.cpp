@@ -103,7 +103,10 @@ double ClockMap::ticks_per_ns() const {
   const Anchor& a = anchors_.front();
   const Anchor& b = anchors_.back();
   if (kind_ == ClockKind::kMonotonic || b.monotonic_ns <= a.monotonic_ns) return 1.0;
-  return static_cast<double>(b.ticks - a.ticks) / static_cast<double>(__int128{b.monotonic_ns} - a.monotonic_ns);
+  // No counter is slower than a megahertz or faster than a terahertz; a damaged spool may say so.
+  return std::clamp(
+      static_cast<double>(b.ticks - a.ticks) / static_cast<double>(__int128{b.monotonic_ns} - a.monotonic_ns), 1e-3,
+      1e3);
 }
 
 std::int64_t ClockMap::realtime_shift_ns() const {

@@ -150,13 +150,13 @@ class Unnoticed : public testing::TestWithParam<Program> {};
 
 // A pool of worker processes, as data loaders have; started through a file, as spawn needs one.
 const char* const kPool = R"(
-import multiprocessing as m, sys
+import multiprocessing as m, sys, time
 def square(x): return x * x
 if __name__ == "__main__":
     c = m.get_context(sys.argv[1])
     with c.Pool(2) as pool: print(pool.map(square, range(20)))
     p = c.Process(target=sys.exit, args=(11,)); p.start(); p.join(); print(p.exitcode)
-    q = c.Process(target=sys.stdin.read); q.start(); q.terminate(); q.join(); print(q.exitcode)
+    q = c.Process(target=time.sleep, args=(60,)); q.start(); q.terminate(); q.join(); print(q.exitcode)
 )";
 
 TEST_P(Unnoticed, ByTheProgram) {

@@ -39,6 +39,11 @@ TEST(ClockMap, MonotonicTicksAreNanoseconds) {
   EXPECT_EQ(clock.unix_ns(6000), 1006000);
 }
 
+TEST(ClockMap, ARateThatNoCounterHasStaysInReason) {
+  EXPECT_EQ(ClockMap({{1, 1, 1}, {~Ticks{0}, 2, 2}}, ClockKind::kTsc).ticks_per_ns(), 1000);
+  EXPECT_EQ(ClockMap({{1, 1, 1}, {2, 1'000'000'000'000, 2}}, ClockKind::kTsc).ticks_per_ns(), 0.001);
+}
+
 TEST(Clock, AnchorsAgreeWithTheWallClock) {
   choose_clock();
   const Anchor anchor = take_anchor();
