@@ -7,6 +7,7 @@
 #include <deque>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "device/capture.h"
@@ -118,6 +119,8 @@ class ScriptedCupti {
     filled_ = 0;
     return buffer_ != nullptr;
   }
+  /// The buffer that CUPTI has never comes back.
+  std::uint8_t* take_buffer() { return std::exchange(buffer_, nullptr); }
   /// The buffer comes back with the next flush; `cut` bytes shorter.
   void deliver(std::size_t cut = 0) {
     waiting_.push_back({buffer_, size_, filled_ - cut});
