@@ -129,7 +129,7 @@ test-programs: all $(UNIT) $(E2E) test-apps
 test-apps: $(TEST_APPS) $(MPI_APPS)
 
 .PHONY: test-unit
-test-unit: $(UNIT)  ## the unit tests alone
+test-unit: all test-apps $(UNIT)  ## the unit tests alone
 	$(Q)scripts/run_tests.sh $(UNIT)
 
 .PHONY: test-e2e
