@@ -156,7 +156,7 @@ golden: $(UNIT)  ## write the traces of tests/golden/gpu anew; read the diff
 
 .PHONY: test-tsan
 test-tsan:  ## the unit tests with ThreadSanitizer
-	$(Q)TSAN_OPTIONS="halt_on_error=1 $(TSAN_OPTIONS)" $(AGAIN) VARIANT=tsan CXXFLAGS="-O1 -g" test-unit
+	$(Q)TSAN_OPTIONS="halt_on_error=1 die_after_fork=0 $(TSAN_OPTIONS)" $(AGAIN) VARIANT=tsan CXXFLAGS="-O1 -g" test-unit
 
 # ---- measuring, fuzzing, form ----------------------------------------------------------------------------------------
 

@@ -15,6 +15,7 @@
 #include <mutex>
 
 #include "profshim/recorder_control.h"
+#include "profshim/shared_words.h"
 #include "string_table.h"
 
 #ifndef MADV_POPULATE_WRITE
@@ -564,7 +565,7 @@ void close_window(Window& w, Ticks end, std::uint64_t end_mark, spool::WindowEnd
 std::uint64_t add_mark(const spool::StepMark& mark) {
   SpoolHeader& h = *state.header;
   const std::uint64_t number = h.marks.load(std::memory_order_relaxed);
-  state.marks[number % spool::kMaxMarks] = mark;
+  store_words(state.marks[number % spool::kMaxMarks], mark);
   h.marks.store(number + 1, std::memory_order_release);
   return number;
 }
@@ -574,7 +575,7 @@ void add_anchor(const Anchor& anchor) {
   SpoolHeader& h = *state.header;
   const std::uint64_t number = h.anchors.load(std::memory_order_relaxed);
   std::atomic_thread_fence(std::memory_order_release);  // who sees a part of it sees the number it had before
-  state.anchors[spool::anchor_place(number)] = anchor;
+  store_words(state.anchors[spool::anchor_place(number)], anchor);
   h.anchors.store(number + 1, std::memory_order_release);
 }
 

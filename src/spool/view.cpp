@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <cstring>
 
+#include "profshim/shared_words.h"
 #include "profshim/spool.h"
 
 namespace profshim::spool {
@@ -39,15 +40,6 @@ const char* broken_part(const SpoolHeader& h, std::size_t size) {
     return "its pending operations lie outside";
   if (!inside(h, h.chunks_at, std::uint64_t{kChunkBytes} * h.chunk_count)) return "its chunks lie outside";
   return nullptr;
-}
-
-// Another thread may be writing into the table.
-template <class T>
-__attribute__((no_sanitize("thread"))) std::vector<T> copy_of(const T* from, std::uint64_t count) {
-  std::vector<T> copy;
-  copy.reserve(count);
-  for (std::uint64_t i = 0; i < count; ++i) copy.push_back(from[i]);
-  return copy;
 }
 
 }  // namespace
@@ -135,14 +127,15 @@ std::vector<StepMark> View::marks(std::uint64_t first, std::uint64_t end) const 
   end = std::min(end, made);
   if (made > kMaxMarks) first = std::max(first, made - kMaxMarks);
   const auto* const all = reinterpret_cast<const StepMark*>(data_ + header_->marks_at);
-  for (std::uint64_t i = first; i < end; ++i) found.push_back(all[i % kMaxMarks]);
+  for (std::uint64_t i = first; i < end; ++i) found.push_back(load_words(all[i % kMaxMarks]));
   return found;
 }
 
 std::vector<Anchor> View::anchors() const {
   const std::uint64_t made = header_->anchors.load(std::memory_order_acquire);
   const auto* const all = reinterpret_cast<const Anchor*>(data_ + header_->anchors_at);
-  std::vector<Anchor> found = copy_of(all, std::min<std::uint64_t>(made, kMaxAnchors));
+  std::vector<Anchor> found;
+  for (std::uint64_t i = 0; i < std::min<std::uint64_t>(made, kMaxAnchors); ++i) found.push_back(load_words(all[i]));
   // The ring goes on meanwhile: out goes what has been overwritten since, or is just being. Number 0 stays for ever.
   std::atomic_thread_fence(std::memory_order_acquire);
   const std::uint64_t made_since = header_->anchors.load(std::memory_order_relaxed);

@@ -98,6 +98,7 @@ TEST(ClaimRank, ALiveOwnerKeepsItsClaimADeadOneDoesNot) {
     const bool told = write(ready[1], &answer, 1) == 1 && read(leave[0], &byte, 1) == 1;
     _exit(told ? 0 : 1);
   }
+  close(ready[1]);  // a child that dies answers with the end of the pipe
   char answer = 0;
   ASSERT_EQ(read(ready[0], &answer, 1), 1);
   ASSERT_EQ(answer, 'y');
@@ -112,7 +113,7 @@ TEST(ClaimRank, ALiveOwnerKeepsItsClaimADeadOneDoesNot) {
   waitpid(child, &status, 0);
   EXPECT_EQ(status, 0);
   EXPECT_TRUE(claim_rank(folder.path(), 0, owner)) << owner;
-  for (const int fd : {ready[0], ready[1], leave[0], leave[1]}) close(fd);
+  for (const int fd : {ready[0], leave[0], leave[1]}) close(fd);
 }
 
 TEST(Manifest, ReadsBackWhatWasWritten) {
