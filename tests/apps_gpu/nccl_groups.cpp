@@ -1,19 +1,11 @@
 // nccl_groups: two ranks (RANK, NCCL_ID_FILE) and three kinds of communicators: of both, split by colour, split with
 // one colour. A group of two collectives, one of a send and a receive, a collective alone.
-#include <unistd.h>
-
 #include <cstdlib>
-#include <string>
 
 #include "cuda_api.h"
+#include "nccl_ranks.h"
 
-struct ncclComm;
-using ncclComm_t = ncclComm*;
-struct ncclUniqueId {
-  char internal[128];
-};
 extern "C" {
-int ncclGetUniqueId(ncclUniqueId*);
 int ncclCommInitRank(ncclComm_t*, int, ncclUniqueId, int);
 int ncclCommSplit(ncclComm_t, int, int, ncclComm_t*, void*);
 int ncclAllReduce(const void*, void*, std::size_t, int, int, ncclComm_t, cudaStream_t);
@@ -23,31 +15,6 @@ int ncclRecv(void*, std::size_t, int, int, ncclComm_t, cudaStream_t);
 int ncclGroupStart();
 int ncclGroupEnd();
 int ncclCommDestroy(ncclComm_t);
-}
-
-static void require(int result) {
-  if (result == 0) return;
-  std::fprintf(stderr, "error %d\n", result);
-  std::exit(1);
-}
-
-static ncclUniqueId common_id(int rank, const std::string& path) {
-  ncclUniqueId id;
-  if (rank == 0) {
-    require(ncclGetUniqueId(&id));
-    const std::string partial = path + ".partial";
-    std::FILE* const file = std::fopen(partial.c_str(), "w");
-    require(file == nullptr || std::fwrite(&id, sizeof id, 1, file) != 1 || std::fclose(file) != 0);
-    require(std::rename(partial.c_str(), path.c_str()));
-    return id;
-  }
-  for (;; usleep(1000)) {
-    if (std::FILE* const file = std::fopen(path.c_str(), "r")) {
-      require(std::fread(&id, sizeof id, 1, file) != 1);
-      std::fclose(file);
-      return id;
-    }
-  }
 }
 
 int main() {

@@ -1,19 +1,11 @@
 // nccl_nonblocking: two ranks (RANK, NCCL_ID_FILE) and a communicator that does not block: an all-reduce alone, a group
 // of two collectives, an all-reduce. The work is launched on a thread of NCCL's.
-#include <unistd.h>
-
 #include <cstdlib>
-#include <string>
 
 #include "cuda_api.h"
+#include "nccl_ranks.h"
 
-struct ncclComm;
-using ncclComm_t = ncclComm*;
-struct ncclUniqueId {
-  char internal[128];
-};
 extern "C" {
-int ncclGetUniqueId(ncclUniqueId*);
 int ncclCommInitRankConfig(ncclComm_t*, int, ncclUniqueId, int, void*);
 int ncclCommGetAsyncError(ncclComm_t, int*);
 int ncclAllReduce(const void*, void*, std::size_t, int, int, ncclComm_t, cudaStream_t);
@@ -23,36 +15,11 @@ int ncclGroupEnd();
 int ncclCommDestroy(ncclComm_t);
 }
 
-static void require(int result) {
-  if (result == 0) return;
-  std::fprintf(stderr, "error %d\n", result);
-  std::exit(1);
-}
-
 /// As the rules of NCCL want it: nothing else until the communicator is ready again.
 static void started(int result, ncclComm_t comm) {
   constexpr int kInProgress = 7;
   require(result == kInProgress ? 0 : result);
   for (int state = kInProgress; state == kInProgress; usleep(100)) require(ncclCommGetAsyncError(comm, &state));
-}
-
-static ncclUniqueId common_id(int rank, const std::string& path) {
-  ncclUniqueId id;
-  if (rank == 0) {
-    require(ncclGetUniqueId(&id));
-    const std::string partial = path + ".partial";
-    std::FILE* const file = std::fopen(partial.c_str(), "w");
-    require(file == nullptr || std::fwrite(&id, sizeof id, 1, file) != 1 || std::fclose(file) != 0);
-    require(std::rename(partial.c_str(), path.c_str()));
-    return id;
-  }
-  for (;; usleep(1000)) {
-    if (std::FILE* const file = std::fopen(path.c_str(), "r")) {
-      require(std::fread(&id, sizeof id, 1, file) != 1);
-      std::fclose(file);
-      return id;
-    }
-  }
 }
 
 int main() {

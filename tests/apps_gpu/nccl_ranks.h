@@ -1,0 +1,41 @@
+// What the programs of two ranks have in common: NCCL's types, and how rank 0 tells the other its id.
+#pragma once
+
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+
+struct ncclComm;
+using ncclComm_t = ncclComm*;
+struct ncclUniqueId {
+  char internal[128];
+};
+extern "C" int ncclGetUniqueId(ncclUniqueId*);
+
+inline void require(int result) {
+  if (result == 0) return;
+  std::fprintf(stderr, "error %d\n", result);
+  std::exit(1);
+}
+
+/// Through the file that NCCL_ID_FILE names.
+inline ncclUniqueId common_id(int rank, const std::string& path) {
+  ncclUniqueId id;
+  if (rank == 0) {
+    require(ncclGetUniqueId(&id));
+    const std::string partial = path + ".partial";
+    std::FILE* const file = std::fopen(partial.c_str(), "w");
+    require(file == nullptr || std::fwrite(&id, sizeof id, 1, file) != 1 || std::fclose(file) != 0);
+    require(std::rename(partial.c_str(), path.c_str()));
+    return id;
+  }
+  for (;; usleep(1000)) {
+    if (std::FILE* const file = std::fopen(path.c_str(), "r")) {
+      require(std::fread(&id, sizeof id, 1, file) != 1);
+      std::fclose(file);
+      return id;
+    }
+  }
+}
