@@ -225,7 +225,6 @@ void prepared(Call& call) {
 void started(Call& call) {
   const bool one = call.row.behaviour == Behaviour::Start;
   const int array = one ? 0 : 1, n = one ? 1 : call.number(0);
-  if (!any_request()) return;
   for (int i = 0; i < n; ++i) {
     request_started(call.event, n == 1, call.request_in(array, i), call.request_address(array, i));
   }

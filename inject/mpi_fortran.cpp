@@ -35,9 +35,7 @@ struct FortranHook<hook, f08, std::index_sequence<i...>> {
       if (error != nullptr) *error = error_of_missing_function();
       return;
     }
-    if (__builtin_expect((recorder::mode() & watched_mode(kRow.behaviour)) == 0, 1)) {
-      return real(arguments..., error, hidden);
-    }
+    if (__builtin_expect(is_unwatched(kRow.behaviour, recorder::mode()), 1)) return real(arguments..., error, hidden);
     watched_call(real, arguments..., error, hidden);
   }
 

@@ -31,9 +31,11 @@ class RealFunction {
 /// What a hook returns when the library it was meant for is not there: MPI_ERR_OTHER.
 int error_of_missing_function();
 
-/// Bits of the mode word without which a function is none of our business.
-constexpr std::uint32_t watched_mode(Behaviour behaviour) {
-  return always_watched(behaviour) ? ~0u : recorder::kArmed | recorder::kHookSteps;
+/// Is a call of this kind none of our business now?
+inline bool is_unwatched(Behaviour behaviour, std::uint32_t mode) {
+  if (mode == 0) return true;
+  if (always_watched(behaviour) || (mode & (recorder::kArmed | recorder::kHookSteps)) != 0) return false;
+  return !completes_requests(behaviour) || !any_open_operation();
 }
 
 /// Outside windows a collective is only counted, so that its numbers are the same on ranks with other windows.
@@ -61,7 +63,6 @@ int intercept(std::uint64_t* words, bool fortran, Real&& real) {
     session::finish(session::End::kAbrupt);
     return real();
   } else if constexpr (completes_requests(row.behaviour)) {
-    if (!any_request() && (recorder::mode() & (recorder::kArmed | recorder::kHookSteps)) == 0) return real();
     Call call{row, *thread, words, fortran};
     begin_call(call);
     Completion completion(call);

@@ -53,7 +53,7 @@ struct CHook<hook, std::index_sequence<i...>> {
       if (session::requested() && !mpi_was_seen()) return first_call(real, arguments...);
     }
     const std::uint32_t mode = recorder::mode();
-    if (__builtin_expect((mode & watched_mode(kRow.behaviour)) == 0, 1)) return real(arguments...);
+    if (__builtin_expect(is_unwatched(kRow.behaviour, mode), 1)) return real(arguments...);
     if constexpr (kRow.behaviour == Behaviour::Collective) {
       if (__builtin_expect(is_only_counted(mode), 1)) return counted_call(real, arguments...);
     }

@@ -25,7 +25,6 @@ struct Home {
 };
 constinit Slot slots[kSlots];
 constinit Home homes[kSlots];
-constinit std::atomic<std::uint32_t> requests_live{0};
 
 std::uint32_t home_of(Handle handle) {
   return static_cast<std::uint32_t>((handle * 0x9e3779b97f4a7c15ull) >> 47) % kSlots;
@@ -48,7 +47,6 @@ bool put(Handle handle, std::uint64_t entry, const void* address) {
     while (reach <= i && !home.reach.compare_exchange_weak(reach, i + 1, std::memory_order_relaxed)) {
     }
     home.live.fetch_add(1, std::memory_order_relaxed);
-    requests_live.fetch_add(1, std::memory_order_relaxed);
     slot.handle.store(handle, std::memory_order_release);  // pairs with the acquire in take()
     return true;
   }
@@ -62,39 +60,47 @@ struct Cursor {
   std::uint32_t at = 0;
 };
 
-std::uint64_t take(Handle handle, const void* address, Cursor& cursor) {
+struct Place {
+  std::uint32_t slot = 0;
+  std::uint64_t entry = 0;  // 0 = none
+};
+
+Place find(Handle handle, const void* address, Cursor& cursor) {
   const std::uint32_t at = home_of(handle);
-  Home& home = homes[at];
+  const Home& home = homes[at];
   const std::uint32_t live = home.live.load(std::memory_order_relaxed);
-  if (live == 0) return 0;
+  if (live == 0) return {};
   const std::uint32_t reach = home.reach.load(std::memory_order_relaxed);
   const std::uint32_t first = cursor.handle == handle && cursor.at < reach ? cursor.at : 0;
-  Slot* candidate = nullptr;
-  std::uint32_t seen = 0, candidate_at = 0;
+  Place found;
+  std::uint32_t seen = 0;
   for (std::uint32_t n = 0; n < reach && seen < live; ++n) {
     const std::uint32_t i = (first + n) % reach;
-    Slot& slot = slots[(at + i) % kSlots];
+    const Slot& slot = slots[(at + i) % kSlots];
     if (slot.handle.load(std::memory_order_acquire) != handle) continue;
     ++seen;
     const bool exact = slot.address.load(std::memory_order_relaxed) == address;
-    if (candidate != nullptr && !exact) continue;
-    candidate = &slot;
-    candidate_at = i;
+    if (found.entry != 0 && !exact) continue;
+    found = {(at + i) % kSlots, slot.entry.load(std::memory_order_relaxed)};
+    // The next of a row of equal handles lies behind this one.
+    cursor = {handle, i + 1};
     if (exact) break;
   }
-  if (candidate == nullptr) return 0;
-  // Claimed first and read then: meanwhile another thread may have taken this entry and put one with an equal handle
-  // in its place. Either is as good where handles are equal.
+  return found;
+}
+
+/// False when another thread has taken it meanwhile.
+bool take(const Place& place, Handle handle) {
+  Slot& slot = slots[place.slot];
   std::uint64_t expected = handle;
-  if (!candidate->handle.compare_exchange_strong(expected, kClaimed, std::memory_order_acq_rel)) {
-    return take(handle, address, cursor);
+  if (!slot.handle.compare_exchange_strong(expected, kClaimed, std::memory_order_acq_rel)) return false;
+  if (slot.entry.load(std::memory_order_relaxed) != place.entry) {
+    slot.handle.store(handle, std::memory_order_release);
+    return false;
   }
-  const std::uint64_t entry = candidate->entry.load(std::memory_order_relaxed);
-  candidate->handle.store(kFree, std::memory_order_release);
-  home.live.fetch_sub(1, std::memory_order_relaxed);
-  requests_live.fetch_sub(1, std::memory_order_relaxed);
-  cursor = {handle, candidate_at};
-  return entry;
+  slot.handle.store(kFree, std::memory_order_release);
+  homes[home_of(handle)].live.fetch_sub(1, std::memory_order_relaxed);
+  return true;
 }
 
 // ---- persistent requests
@@ -144,6 +150,16 @@ Persistent* persistent_of(std::uint64_t entry) {
 }
 Event* slice_of(std::uint64_t entry) { return reinterpret_cast<Event*>(entry); }
 
+/// Where another thread has taken `place`, another entry of an equal handle is as good. Null when there is none.
+Event* take_slice(Place place, Handle handle, const void* address) {
+  while (place.entry != 0 && persistent_of(place.entry) == nullptr) {
+    if (take(place, handle)) return slice_of(place.entry);
+    Cursor cursor;
+    place = find(handle, address, cursor);
+  }
+  return nullptr;
+}
+
 // ---- slices
 // ----------------------------------------------------------------------------------------------------------
 
@@ -159,7 +175,14 @@ Event* open_slice(const Event& model, std::uint32_t id, Ticks begin) {
   *slice = copy;
   recorder::begin(*slice);
   slice->begin = begin;
+  detail::open_operations.fetch_add(1, std::memory_order_relaxed);
   return slice;
+}
+
+void close_slice(Event* slice) {
+  if (slice == nullptr) return;
+  recorder::release_pending(slice);
+  detail::open_operations.fetch_sub(1, std::memory_order_relaxed);
 }
 
 bool receives(HookId hook) {
@@ -187,7 +210,9 @@ bool is_request(Handle request) { return request != abi().request_null && reques
 
 }  // namespace
 
-bool any_request() { return requests_live.load(std::memory_order_relaxed) != 0; }
+namespace detail {
+constinit std::atomic<std::uint32_t> open_operations{0};
+}
 
 std::uint32_t request_posted(const Event& post, Handle request, const void* address) {
   if (!is_request(request)) return 0;
@@ -195,7 +220,7 @@ std::uint32_t request_posted(const Event& post, Handle request, const void* addr
   Event* const slice = open_slice(post, id, post.begin);
   if (slice == nullptr) return 0;
   if (put(request, entry_of(slice), address)) return id;
-  recorder::release_pending(slice);
+  close_slice(slice);
   return 0;
 }
 
@@ -212,31 +237,32 @@ void request_prepared(const Event& model, Communicator* collective_on, Handle re
 
 void request_started(Event* start, bool only_one, Handle request, const void* address) {
   Cursor cursor;
-  const std::uint64_t entry = take(request, address, cursor);
-  if (entry == 0) return;
-  if (Persistent* const persistent = persistent_of(entry)) {
+  Persistent* const persistent = persistent_of(find(request, address, cursor).entry);
+  if (persistent != nullptr) {
     Communicator* const comm = persistent->collective_on;
     if (comm != nullptr && comm->id == persistent->comm_id) persistent->model.mpi.sequence = next_sequence(*comm);
     if (start != nullptr) {
       const std::uint32_t id = last_request.fetch_add(1, std::memory_order_relaxed) + 1;
       Event* const slice = open_slice(persistent->model, id, start->begin);
-      if (Event* const before = persistent->slice.exchange(slice)) recorder::release_pending(before);
+      close_slice(persistent->slice.exchange(slice));
       if (only_one) start->mpi = persistent->model.mpi;
       if (only_one && slice != nullptr) start->mpi.request = id;
     }
   }
-  put(request, entry, address);
 }
 
 void request_freed(Handle request, const void* address) {
-  Cursor cursor;
-  const std::uint64_t entry = take(request, address, cursor);
-  if (entry == 0) return;
-  if (Persistent* const persistent = persistent_of(entry)) {
-    if (Event* const slice = persistent->slice.exchange(nullptr)) recorder::release_pending(slice);
+  Place place;
+  do {
+    Cursor cursor;
+    place = find(request, address, cursor);
+    if (place.entry == 0) return;
+  } while (!take(place, request));
+  if (Persistent* const persistent = persistent_of(place.entry)) {
+    close_slice(persistent->slice.exchange(nullptr));
     free_persistent(*persistent);
   } else {
-    recorder::release_pending(slice_of(entry));
+    close_slice(slice_of(place.entry));
   }
 }
 
@@ -253,35 +279,35 @@ Completion::Completion(Call& call) : call_(call) {
       array_ = 1;
       n_ = call.number(0);
   }
-  if (n_ <= 0 || !any_request()) {
+  if (n_ <= 0 || !any_open_operation()) {
     n_ = 0;
     return;
   }
   if (n_ > kInline) {
-    taken_ = new (std::nothrow) Taken[static_cast<std::size_t>(n_)];
-    if (taken_ == nullptr) {
+    found_ = new (std::nothrow) Found[static_cast<std::size_t>(n_)];
+    if (found_ == nullptr) {
       recorder::problem("mpi", "no memory to follow a completion of very many requests");
-      taken_ = inline_;
+      found_ = inline_;
       n_ = 0;
       return;
     }
   }
-  take_all();
+  find_all();
 }
 
 Completion::~Completion() {
-  if (taken_ != inline_) delete[] taken_;
+  if (found_ != inline_) delete[] found_;
 }
 
-void Completion::take_all() {
+void Completion::find_all() {
   Cursor cursor;
   bool wildcard = false;
   for (int i = 0; i < n_; ++i) {
     const Handle handle = call_.request_in(array_, i);
     const void* const address = call_.request_address(array_, i);
-    const std::uint64_t entry = is_request(handle) ? take(handle, address, cursor) : 0;
-    taken_[i] = {entry, handle, address};
-    wildcard = wildcard || (entry != 0 && wants_status(entry));
+    const Place place = is_request(handle) ? find(handle, address, cursor) : Place{};
+    found_[i] = {place.slot, place.entry, handle, address};
+    wildcard = wildcard || (place.entry != 0 && wants_status(place.entry));
   }
   if (!wildcard) return;
   if (call_.row.status >= 0) {
@@ -328,9 +354,6 @@ void Completion::finish(int result) {
     default:
       complete_some(failed);
   }
-  for (int i = 0; i < n_; ++i) {
-    if (taken_[i].entry != 0) put(taken_[i].handle, taken_[i].entry, taken_[i].address);
-  }
 }
 
 const int* Completion::status(int k) const {
@@ -343,8 +366,8 @@ const int* Completion::status(int k) const {
 void Completion::complete_all(bool failed) {
   for (int i = 0; i < n_; ++i) {
     // After an error some may still pend: those keep their handle. A persistent request always does.
-    const bool kept = taken_[i].entry != 0 && call_.request_in(array_, i) == taken_[i].handle;
-    if (failed && kept && persistent_of(taken_[i].entry) == nullptr) continue;
+    const bool kept = found_[i].entry != 0 && call_.request_in(array_, i) == found_[i].handle;
+    if (failed && kept && persistent_of(found_[i].entry) == nullptr) continue;
     complete(i, status(i), failed);
   }
 }
@@ -363,20 +386,19 @@ void Completion::complete_some(bool failed) {
 }
 
 void Completion::complete(int i, const int* status, bool failed) {
-  Taken& taken = taken_[i];
-  if (taken.entry == 0) return;
-  Persistent* const persistent = persistent_of(taken.entry);
-  Event* const slice = persistent != nullptr ? persistent->slice.exchange(nullptr) : slice_of(taken.entry);
-  if (slice != nullptr) {
-    // Its window may have closed since the post, and not have been written yet.
-    Event done = *slice;
-    done.end = end_;
-    if (failed) done.flags |= kFailed;
-    if (status != nullptr && receives(done.hook)) take_source_and_tag(status, done.mpi);
-    recorder::commit(call_.thread, done);
-    recorder::release_pending(slice);
-  }
-  if (persistent == nullptr) taken.entry = 0;  // a persistent request goes back, inactive
+  const Found& found = found_[i];
+  if (found.entry == 0) return;
+  Persistent* const persistent = persistent_of(found.entry);
+  Event* const slice = persistent != nullptr ? persistent->slice.exchange(nullptr)  // the request stays, inactive
+                                             : take_slice({found.slot, found.entry}, found.handle, found.address);
+  if (slice == nullptr) return;
+  // Its window may have closed since the post, and not have been written yet.
+  Event done = *slice;
+  done.end = end_;
+  if (failed) done.flags |= kFailed;
+  if (status != nullptr && receives(done.hook)) take_source_and_tag(status, done.mpi);
+  recorder::commit(call_.thread, done);
+  close_slice(slice);
 }
 
 }  // namespace profshim::mpi

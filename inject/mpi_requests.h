@@ -1,9 +1,10 @@
 // Non-blocking operations from post to completion. A request handle is all that joins the two, and it is not unique:
 // Open MPI and MPICH give one shared handle to every operation that was complete at its post, and reuse others at once.
 // So this is a multimap, the address of the request variable tells equal handles apart where it can, and an entry is
-// taken out before the real completion function runs and put back if the operation is not complete.
+// found before the real completion function runs, which overwrites the handle, and taken out after it.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 
@@ -11,8 +12,11 @@
 
 namespace profshim::mpi {
 
-/// Anything to be completed at all? When not, completion functions cost nothing.
-bool any_request();
+namespace detail {
+extern std::atomic<std::uint32_t> open_operations;
+}
+/// Does an operation pend that is to be shown? When not, completion functions cost nothing outside of windows.
+inline bool any_open_operation() { return detail::open_operations.load(std::memory_order_relaxed) != 0; }
 
 /// The operation recorded as `post` (begin set) now pends as `request`. Returns the id that joins post and slice;
 /// 0 = no room, counted.
@@ -37,7 +41,8 @@ class Completion {
   void finish(int result);
 
  private:
-  struct Taken {
+  struct Found {
+    std::uint32_t slot;   // where in the multimap
     std::uint64_t entry;  // 0 = nothing of ours
     Handle handle;
     const void* address;
@@ -45,7 +50,7 @@ class Completion {
   static constexpr int kInline = 64;
   static constexpr int kMaxStatusInts = 8;  // of any implementation
 
-  void take_all();
+  void find_all();
   void want_statuses();
   void complete(int i, const int* status, bool failed);
   void complete_all(bool failed);
@@ -57,8 +62,8 @@ class Completion {
   int array_ = 0;  // which argument holds the requests
   int n_ = 0;
   Ticks end_ = 0;
-  Taken inline_[kInline];
-  Taken* taken_ = inline_;
+  Found inline_[kInline];
+  Found* found_ = inline_;
   // Where the caller wants no statuses and we do. On the stack for as many as inline_ holds, and not cleared.
   std::unique_ptr<int[]> many_statuses_;
   alignas(8) int statuses_[kInline * kMaxStatusInts];

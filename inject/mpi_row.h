@@ -211,7 +211,7 @@ using ArgumentType = std::conditional_t<
     is_number(role), int,
     std::conditional_t<is_wide_number(role), std::int64_t, std::conditional_t<is_handle(role), std::uintptr_t, void*>>>;
 
-/// Does the call do something for us even while nothing is recorded?
+/// Does the call do something for us even while nothing is recorded? (A completion only while an operation pends.)
 constexpr bool always_watched(Behaviour behaviour) {
   return behaviour != Behaviour::Message && behaviour != Behaviour::Exchange;
 }
