@@ -108,7 +108,9 @@ Amount amount_of(const Call& call, Communicator* comm) {
 
 std::int32_t rank_or_none(int value) { return value >= 0 ? value : kNone32; }
 
-void describe(Call& call, Event& event) {
+}  // namespace
+
+void describe(const Call& call, Event& event) {
   const Row& row = call.row;
   event.hook = row.hook;
   if (call.fortran) event.flags |= kFortran;
@@ -127,6 +129,8 @@ void describe(Call& call, Event& event) {
   args.request = 0;
 }
 
+namespace {
+
 /// The receiving half of MPI_Sendrecv and MPI_Sendrecv_replace.
 Event receive_half(const Call& call) {
   const Row& row = call.row;
@@ -144,7 +148,8 @@ Event receive_half(const Call& call) {
   return half;
 }
 
-/// Is the matched source or tag known only from the status?
+}  // namespace
+
 bool needs_status(const Call& call) {
   const Row& row = call.row;
   if (row.status < 0 || completes_requests(row.behaviour)) return false;
@@ -153,16 +158,7 @@ bool needs_status(const Call& call) {
   return peer < 0 || call.number(peer) < 0 || call.number(tag) < 0;
 }
 
-/// MPI_Iprobe and MPI_Improbe fill the status only when they have found something.
-bool has_status(const Call& call) {
-  switch (call.row.hook) {
-    case HookId::MPI_Iprobe:
-    case HookId::MPI_Improbe:
-      return *static_cast<const int*>(call.address(3)) != 0;
-    default:
-      return true;
-  }
-}
+namespace {
 
 // ---- what a call changes
 // ---------------------------------------------------------------------------------------------
@@ -327,9 +323,9 @@ void end_call(Call& call, int result) {
   if (call.event != nullptr) {
     Event& event = *call.event;
     if (result != 0) event.flags |= kFailed;
-    const int* const status = result == 0 && needs_status(call) && has_status(call)
-                                  ? static_cast<const int*>(call.address(call.row.status))
-                                  : nullptr;
+    // A probe fills it only when it has found something.
+    const bool has_status = result == 0 && needs_status(call) && !call.came_to_nothing();
+    const int* const status = has_status ? static_cast<const int*>(call.address(call.row.status)) : nullptr;
     if (call.row.behaviour == Behaviour::Exchange) {
       event.flags |= kContinues;
       Event half = receive_half(call);

@@ -62,9 +62,18 @@ struct Call {
   void want_status() {
     if (ignores_status()) words[row.status] = reinterpret_cast<std::uint64_t>(&own_status);
   }
+  /// After a real function that returned no error: did it ask in vain?
+  bool came_to_nothing() const {
+    const int at = poll_result(row.hook);
+    return at >= 0 && *static_cast<const int*>(address(at)) == 0;
+  }
   bool armed() const { return event != nullptr; }
 };
 
+/// What the arguments say; the call's times are the caller's.
+void describe(const Call& call, Event& event);
+/// Is the matched source or tag known only from the status?
+bool needs_status(const Call& call);
 /// Before the real function: counts, steps, and begins the event when armed. No allocation, lock or system call but at
 /// the first sight of a communicator, datatype or operation.
 void begin_call(Call& call);

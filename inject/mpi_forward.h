@@ -3,8 +3,10 @@
 
 #include <array>
 #include <atomic>
+#include <type_traits>
 
 #include "mpi_call.h"
+#include "mpi_polls.h"
 #include "mpi_requests.h"
 #include "mpi_row.h"
 #include "profshim/recorder.h"
@@ -34,12 +36,51 @@ int error_of_missing_function();
 /// Is a call of this kind none of our business now?
 inline bool is_unwatched(Behaviour behaviour, std::uint32_t mode) {
   if (mode == 0) return true;
-  if (always_watched(behaviour) || (mode & (recorder::kArmed | recorder::kHookSteps)) != 0) return false;
-  return !completes_requests(behaviour) || !any_open_operation();
+  if ((mode & (recorder::kArmed | recorder::kHookSteps)) != 0) return false;
+  return completes_requests(behaviour) ? !any_open_operation() : !always_watched(behaviour);
 }
 
 /// Outside windows a collective is only counted, so that its numbers are the same on ranks with other windows.
 inline bool is_only_counted(std::uint32_t mode) { return (mode & (recorder::kArmed | recorder::kHookSteps)) == 0; }
+
+/// For calls that complete no request.
+struct NoCompletion {
+  explicit NoCompletion(Call&) {}
+  void finish(int) {}
+};
+template <const Row& row>
+using CompletionOf = std::conditional_t<completes_requests(row.behaviour), Completion, NoCompletion>;
+
+/// A call that is an event of its own while we record.
+template <const Row& row, class Real>
+int forward_event(Call& call, const recorder::LayerScope& scope, Real& real) {
+  begin_call(call);
+  CompletionOf<row> completion(call);
+  const int result = real();
+  if (!scope.outermost()) call.event = nullptr;
+  completion.finish(result);
+  end_call(call, result);
+  return result;
+}
+
+/// A call that may come to nothing, while we record. It is not shown as open meanwhile: it does not wait.
+template <const Row& row, class Real>
+int forward_poll(Call& call, const recorder::LayerScope& scope, Real& real) {
+  const Ticks began = begin_poll(call);
+  CompletionOf<row> completion(call);
+  const int result = real();
+  if (scope.outermost()) {
+    if (result == 0 && call.came_to_nothing()) {
+      count_poll(call, began);
+      return result;
+    }
+    begin_call(call);
+    if (call.armed()) call.event->begin = began;
+  }
+  completion.finish(result);
+  end_call(call, result);
+  return result;
+}
 
 /// `words`: the arguments; the real function must be called with words[row.status], which may be another address then.
 /// `real` is called exactly once and returns the MPI error code. A call that runs on a stack of its own (user-level
@@ -62,24 +103,14 @@ int intercept(std::uint64_t* words, bool fortran, Real&& real) {
     begin_call(call);
     session::finish(session::End::kAbrupt);
     return real();
-  } else if constexpr (completes_requests(row.behaviour)) {
-    Call call{row, *thread, words, fortran};
-    begin_call(call);
-    Completion completion(call);
-    const int result = real();
-    if (!scope.outermost()) call.event = nullptr;
-    completion.finish(result);
-    end_call(call, result);
-    return result;
-  } else {
-    Call call{row, *thread, words, fortran};
-    begin_call(call);
-    const int result = real();
-    if (!scope.outermost()) call.event = nullptr;
-    end_call(call, result);
-    if constexpr (row.behaviour == Behaviour::Finalise) session::flush();
-    return result;
   }
+  Call call{row, *thread, words, fortran};
+  if constexpr (poll_result(row.hook) >= 0) {
+    if (folds_polls()) return forward_poll<row>(call, scope, real);
+  }
+  const int result = forward_event<row>(call, scope, real);
+  if constexpr (row.behaviour == Behaviour::Finalise) session::flush();
+  return result;
 }
 
 }  // namespace profshim::mpi

@@ -75,7 +75,7 @@ Place find(Handle handle, const void* address, Cursor& cursor) {
   Place found;
   std::uint32_t seen = 0;
   for (std::uint32_t n = 0; n < reach && seen < live; ++n) {
-    const std::uint32_t i = (first + n) % reach;
+    const std::uint32_t i = first + n < reach ? first + n : first + n - reach;
     const Slot& slot = slots[(at + i) % kSlots];
     if (slot.handle.load(std::memory_order_acquire) != handle) continue;
     ++seen;
@@ -329,7 +329,7 @@ void Completion::want_statuses() {
 }
 
 void Completion::finish(int result) {
-  if (n_ == 0) return;
+  if (n_ == 0 || (result == 0 && call_.came_to_nothing())) return;
   end_ = ticks();
   const bool failed = result != 0;
   const auto out = [this](int argument) { return *static_cast<const int*>(call_.address(argument)); };
@@ -337,19 +337,15 @@ void Completion::finish(int result) {
   switch (call_.row.behaviour) {
     case Behaviour::Wait:
     case Behaviour::Waitall:
-      complete_all(failed);
-      break;
     case Behaviour::Test:
-      if (failed || out(1) != 0) complete_all(failed);
-      break;
     case Behaviour::Testall:
-      if (failed || out(2) != 0) complete_all(failed);
+      complete_all(failed);
       break;
     case Behaviour::Waitany:
       complete_one(index(2), failed);
       break;
     case Behaviour::Testany:
-      if (failed || out(3) != 0) complete_one(index(2), failed);
+      complete_one(index(2), failed);
       break;
     default:
       complete_some(failed);

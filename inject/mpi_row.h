@@ -211,10 +211,32 @@ using ArgumentType = std::conditional_t<
     is_number(role), int,
     std::conditional_t<is_wide_number(role), std::int64_t, std::conditional_t<is_handle(role), std::uintptr_t, void*>>>;
 
-/// Does the call do something for us even while nothing is recorded? (A completion only while an operation pends.)
+/// Of a call that may come to nothing, the argument where the call says so (a flag, or how many have completed); -1 =
+/// another call.
+constexpr int poll_result(HookId hook) {
+  switch (hook) {
+    case HookId::MPI_Test:
+    case HookId::MPI_Request_get_status:
+    case HookId::MPI_Win_test:
+      return 1;
+    case HookId::MPI_Testall:
+    case HookId::MPI_Testsome:
+    case HookId::MPI_Parrived:
+      return 2;
+    case HookId::MPI_Testany:
+    case HookId::MPI_Iprobe:
+    case HookId::MPI_Improbe:
+      return 3;
+    default:
+      return -1;
+  }
+}
+
+/// Does the call do something for us even while nothing is recorded?
 constexpr bool always_watched(Behaviour behaviour) {
   return behaviour != Behaviour::Message && behaviour != Behaviour::Exchange;
 }
+/// Watched outside of windows only while an operation that was begun in one pends.
 constexpr bool completes_requests(Behaviour behaviour) {
   switch (behaviour) {
     case Behaviour::Wait:

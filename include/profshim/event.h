@@ -21,6 +21,7 @@ enum class HookId : std::uint16_t {
   kNvtxRange,     // push/pop or start/end
   kNvtxMark,      // an instant
   kStep,          // a step boundary (instant)
+  kMpiPolls,      // calls one after the other that asked MPI and were told "not yet"; args: polls
   kContinuation,  // second half of the event before it on the same thread (MPI_Sendrecv: the receive)
   // What CUPTI tells; in the chunks of the device lane (see spool::kDeviceLane), not in those of a thread.
   kCudaApi,       // a call of the runtime or driver API; args: api
@@ -69,6 +70,19 @@ struct MpiArgs {
   std::uint32_t request;   // joins the post of a non-blocking operation to its async slice; 0 = blocking
 };
 
+/// kMpiPolls. Event::begin is that of the first, Event::end that of the last; the thread may extend the last event that
+/// it committed until it commits another one.
+struct PollArgs {
+  static constexpr int kFunctions = 3;
+  Ticks in_calls;  // spent in them
+  std::uint32_t calls[kFunctions];
+  HookId functions[kFunctions];  // in the order of their first call; kNone = unused
+  std::uint16_t depth;           // how many calls and ranges of the thread were open around them
+  std::uint32_t comm;            // of the probes among them, where they are all alike; 0 = none
+  std::int32_t peer;             // likewise; kNone32 = none
+  std::int32_t tag;              // likewise
+};
+
 struct NvtxArgs {
   std::uint64_t payload;      // raw bits; meaning by payload_type
   std::uint32_t domain;       // Definition id of kind kNvtxDomain; 0 = default domain
@@ -80,7 +94,7 @@ struct NvtxArgs {
   std::int32_t start_tid;  // kStartEnd: the thread that began the range; else 0
   std::uint64_t reserved2;
 };
-static_assert(sizeof(NvtxArgs) == 40 && sizeof(MpiArgs) == 40);
+static_assert(sizeof(NvtxArgs) == 40 && sizeof(MpiArgs) == 40 && sizeof(PollArgs) == 40);
 
 struct NcclArgs {
   std::uint64_t count;      // elements of the argument list: what one rank sends, or gets of a reduce-scatter
@@ -185,6 +199,7 @@ struct alignas(64) Event {
   StringId name = 0;  // what is variable in the name: an NVTX message, a step's marker
   union {
     MpiArgs mpi;
+    PollArgs polls;
     NvtxArgs nvtx;
     StepArgs step;
     NcclArgs nccl;

@@ -25,10 +25,12 @@ enum : std::uint32_t {
   kCuda = 128,       // activity "cuda" is wanted
   kCudaCalls = 256,  // CUPTI is not to be had or was yielded: the hooks of hooks/cuda.def record the calls
   kCudaSteps = 512,  // cudaProfilerStart and Stop are the step source: see session::on_profiler_range()
+  kEachPoll = 1024,  // capture.mpi_polls = "each": polls that came to nothing are events of their own
 };
 
 namespace detail {
 extern constinit std::atomic<std::uint32_t> mode;
+extern constinit std::atomic<Ticks> last_boundary;
 extern thread_local constinit spool::Thread* this_thread __attribute__((tls_model("initial-exec")));
 spool::Thread* register_thread();
 bool next_chunk(spool::Thread& thread);
@@ -40,6 +42,9 @@ void close_left_calls(spool::Thread& thread, Layer layer);
 inline std::uint32_t mode() { return detail::mode.load(std::memory_order_relaxed); }
 /// All of `bits` set?
 inline bool mode_has(std::uint32_t bits) { return (mode() & bits) == bits; }
+
+/// When the last step or window began: an event that began before it must not be extended.
+inline Ticks last_boundary() { return detail::last_boundary.load(std::memory_order_relaxed); }
 
 /// The calling thread's block; registers it at its first call. Null when the process is inert, or the thread is one of
 /// our own, or the table is full. Call it only when mode() != 0.
@@ -61,6 +66,11 @@ inline void publish(spool::Thread& t) {
   ++t.next;
   // Pairs with the acquire load of whoever reads the chunk.
   t.count->store(spool::kEventsPerChunk - static_cast<std::uint32_t>(t.chunk_end - t.next), std::memory_order_release);
+}
+/// The event that this thread committed last, while the thread may still change it; null when there is none.
+inline Event* last_committed(const spool::Thread& t) {
+  const bool owns_it = t.next != nullptr && t.next < t.chunk_end && t.next > t.chunk_end - spool::kEventsPerChunk;
+  return owns_it ? t.next - 1 : nullptr;
 }
 /// Copies one finished event into the thread's chunk.
 inline void commit(spool::Thread& t, const Event& event) {

@@ -81,6 +81,7 @@ struct Spec {
     bool cpu = true, cuda = true, nccl = true, mpi = true, nvtx = true;
   } activities;
   bool profile_memory = false;
+  bool fold_polls = true;  // polls of MPI one after the other that came to nothing are one event
   bool cuda_sync = false;
   bool whole_graphs = false;  // one event per launch of a CUDA graph instead of one per node
   struct {

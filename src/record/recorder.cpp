@@ -37,6 +37,7 @@ using spool::WindowState;
 
 namespace detail {
 constinit std::atomic<std::uint32_t> mode{0};
+constinit std::atomic<Ticks> last_boundary{0};
 thread_local constinit Thread* this_thread __attribute__((tls_model("initial-exec"))) = nullptr;
 // What blocks_freed was when this thread found no block: it looks again when one has come free. 0 = it found one yet.
 thread_local constinit std::uint32_t refused_at __attribute__((tls_model("initial-exec"))) = 0;
@@ -532,6 +533,7 @@ void abandon_in_child() {
 
 Window* open_window(Ticks begin, std::uint64_t first_mark) {
   SpoolHeader& h = *state.header;
+  detail::last_boundary.store(begin, std::memory_order_relaxed);
   const std::uint64_t number = h.windows.load(std::memory_order_relaxed);
   Window& w = state.windows[number % spool::kMaxWindows];
   const WindowState previous = w.state.load(std::memory_order_acquire);
@@ -564,6 +566,7 @@ void close_window(Window& w, Ticks end, std::uint64_t end_mark, spool::WindowEnd
 
 std::uint64_t add_mark(const spool::StepMark& mark) {
   SpoolHeader& h = *state.header;
+  detail::last_boundary.store(mark.ticks, std::memory_order_relaxed);
   const std::uint64_t number = h.marks.load(std::memory_order_relaxed);
   store_words(state.marks[number % spool::kMaxMarks], mark);
   h.marks.store(number + 1, std::memory_order_release);

@@ -246,6 +246,7 @@ std::uint32_t mode_bits(const Spec& spec) {
   if (spec.activities.nvtx) bits |= recorder::kNvtx;
   if (spec.activities.nccl) bits |= recorder::kNccl;
   if (spec.activities.cuda) bits |= recorder::kCuda;
+  if (!spec.fold_polls) bits |= recorder::kEachPoll;
   if (spec.steps.source == StepSource::kCollective) bits |= recorder::kHookSteps;
   if (spec.steps.source == StepSource::kCudaProfilerApi) bits |= recorder::kCudaSteps;
   if (spec.steps.source == StepSource::kNvtx || spec.steps.source == StepSource::kAuto || !spec.steps.epoch.empty()) {

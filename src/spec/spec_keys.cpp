@@ -520,6 +520,11 @@ std::vector<KeyRow> make_rows() {
           "waits of the host and of streams on lines of the GPU as well, for HTA's critical path; its idle time counts "
           "them as work"),
       choice_row<bool>(
+          "capture.mpi_polls", {{"folded", true}, {"each", false}}, [](Spec& s) -> bool& { return s.fold_polls; },
+          "MPI_Test, MPI_Iprobe and their kin that came to nothing, one after the other: one event that counts them, "
+          "or "
+          "each its own"),
+      choice_row<bool>(
           "capture.graphs", {{"nodes", false}, {"launches", true}}, [](Spec& s) -> bool& { return s.whole_graphs; },
           "CUDA graphs: every kernel and copy in them, or each launch as one event, which costs less"),
 

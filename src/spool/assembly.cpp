@@ -12,6 +12,7 @@
 #include "lanes.h"
 #include "nccl_args.h"
 #include "operations.h"
+#include "profshim/shared_words.h"
 #include "profshim/spool.h"
 
 namespace profshim::spool {
@@ -64,7 +65,7 @@ struct Assembly::Impl {
   Ticks last_step_end = 0;
   std::int32_t step_tid = 0;
   std::map<std::int64_t, ThreadEvents> threads;  // by tid
-  std::deque<Event> unfinished;                  // copies of calls that had not ended
+  std::deque<Event> copies;                      // of events that change, or had not ended
   ChunkOrder chunk_order;
   DeviceWork device;
   Operations operations;
@@ -137,8 +138,9 @@ struct Assembly::Impl {
       for (std::uint32_t k = 0; k < count; ++k) {
         const Event& e = events[k];
         if (e.begin < begin || e.begin >= until || e.hook == HookId::kContinuation) continue;
-        thread.events.push_back(&e);
         note_kind(e.hook);
+        // Its thread may extend it meanwhile.
+        thread.events.push_back(e.hook == HookId::kMpiPolls ? &copies.emplace_back(load_words(e)) : &e);
       }
     }
   }
@@ -166,7 +168,7 @@ struct Assembly::Impl {
   void gather_work(const WindowSpan& span) {
     device.for_each_call([this](const Event& call) {
       if (!is_unfinished_call(call)) return;
-      Event& copy = unfinished.emplace_back(call);
+      Event& copy = copies.emplace_back(call);
       copy.end = std::max(end, call.begin);
       copy.flags |= kUnfinished;
       threads[key_of(call.api)].events.push_back(&copy);
@@ -253,9 +255,9 @@ struct Assembly::Impl {
       call.end = end;
       call.flags |= kUnfinished;
       note_kind(call.hook);
-      unfinished.push_back(call);
+      copies.push_back(call);
       const std::int64_t tid = thread_and_begin.first == kAnyThread ? view.header().pid : thread_and_begin.first;
-      threads[tid].events.push_back(&unfinished.back());
+      threads[tid].events.push_back(&copies.back());
     }
   }
 
@@ -285,7 +287,7 @@ struct Assembly::Impl {
       if (!std::is_sorted(thread.events.begin(), thread.events.end(), earlier)) {
         std::sort(thread.events.begin(), thread.events.end(), earlier);
       }
-      summary.calls += thread.events.size();
+      for (const Event* e : thread.events) summary.calls += e->hook == HookId::kMpiPolls ? polls_of(e->polls) : 1;
     }
     summary.calls -= device.counts().api_calls;
     std::erase_if(threads, [](const auto& entry) { return entry.second.events.empty(); });
@@ -542,6 +544,7 @@ struct Assembly::Impl {
 
   std::string_view name_of(const Event& e) const {
     if (const std::string_view call = cuda_call_name(e.hook); !call.empty()) return call;
+    if (e.hook == HookId::kMpiPolls) return polls_of(e.polls) > 1 ? "MPI polling" : hook_name(e.polls.functions[0]);
     if (e.hook != HookId::kNvtxRange && e.hook != HookId::kNvtxMark) return hook_name(e.hook);
     const std::string_view name = view.string(e.name);
     return name.empty() ? std::string_view("(name lost)") : name;
@@ -638,7 +641,7 @@ struct Assembly::Impl {
     write_preamble(out);
     const std::int64_t step_thread = view.header().step_tid != 0 ? view.header().step_tid : view.header().pid;
     if (!marks.empty()) threads[step_thread];  // it has a line even without events
-    EventArgs args(definitions, view);
+    EventArgs args(definitions, view, clock.ticks_per_ns());
     std::uint64_t written = 0;
     const auto count_written = [&] {
       if (++written % kProgressEvery == 0 && on_progress) on_progress();

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <iterator>
 #include <memory>
+#include <numeric>
 
 #include "nccl_args.h"
 
@@ -150,6 +151,8 @@ std::span<const Arg> EventArgs::of(const Event& event, const Event* second) {
   used_ = 0;
   if (event.hook == HookId::kNvtxRange || event.hook == HookId::kNvtxMark) {
     add_nvtx(event.nvtx);
+  } else if (event.hook == HookId::kMpiPolls) {
+    add_polls(event);
   } else if (hook_layer(event.hook) == Layer::kMpi) {
     add_mpi(event, second);
   } else if (!cuda_call_name(event.hook).empty()) {
@@ -159,6 +162,13 @@ std::span<const Arg> EventArgs::of(const Event& event, const Event* second) {
   }
   if ((event.flags & kUnfinished) != 0) add("finished", false);
   return {args_.data(), used_};
+}
+
+void EventArgs::add_communicator(const Communicator& c) {
+  add("comm", c.name);
+  add("comm id", std::string_view{c.identity});
+  add("Group size", c.size);
+  if (!c.ranks.empty()) add("Process Group Ranks", std::string_view{c.ranks});
 }
 
 void EventArgs::add_mpi(const Event& event, const Event* second) {
@@ -180,16 +190,29 @@ void EventArgs::add_mpi(const Event& event, const Event* second) {
     if (second->mpi.peer != kNone32) add("source", std::int64_t{second->mpi.peer});
     if (second->mpi.tag != kNone32) add("recv tag", std::int64_t{second->mpi.tag});
   }
-  if (const Communicator* c = definitions_.communicator(mpi.comm)) {
-    add("comm", c->name);
-    add("comm id", std::string_view{c->identity});
-    add("Group size", c->size);
-    if (!c->ranks.empty()) add("Process Group Ranks", std::string_view{c->ranks});
-  }
+  if (const Communicator* c = definitions_.communicator(mpi.comm)) add_communicator(*c);
   if (mpi.sequence != 0) add("Seq", std::uint64_t{mpi.sequence});
   if (mpi.request != 0) add("request", std::uint64_t{mpi.request});
   if ((event.flags & kFortran) != 0) add("binding", std::string_view{"Fortran"});
   if ((event.flags & kFailed) != 0) add("failed", true);
+}
+
+std::uint64_t polls_of(const PollArgs& polls) {
+  return std::accumulate(std::begin(polls.calls), std::end(polls.calls), std::uint64_t{0});
+}
+
+void EventArgs::add_polls(const Event& event) {
+  const PollArgs& polls = event.polls;
+  if (polls_of(polls) > 1) {
+    for (int i = 0; i < PollArgs::kFunctions; ++i) {
+      if (polls.calls[i] > 0) add(hook_name(polls.functions[i]), std::uint64_t{polls.calls[i]});
+    }
+    add("in calls (us)", static_cast<double>(polls.in_calls) / ticks_per_ns_ / 1000);
+  }
+  if (polls.peer != kNone32) add("source", std::int64_t{polls.peer});
+  if (polls.tag != kNone32) add("tag", std::int64_t{polls.tag});
+  if (const Communicator* c = definitions_.communicator(polls.comm)) add_communicator(*c);
+  if ((event.flags & kFortran) != 0) add("binding", std::string_view{"Fortran"});
 }
 
 // No "correlation" and no "stream": readers take the one for a link to device work and the other for a stream's number,

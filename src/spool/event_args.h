@@ -67,7 +67,8 @@ class Definitions {
 /// Room for the args of one event; the views in it live as long as the object and the spool.
 class EventArgs {
  public:
-  explicit EventArgs(const Definitions& definitions, const View& view) : definitions_(definitions), view_(view) {}
+  EventArgs(const Definitions& definitions, const View& view, double ticks_per_ns)
+      : definitions_(definitions), view_(view), ticks_per_ns_(ticks_per_ns) {}
   /// `second`: the kContinuation of `event`, or null.
   std::span<const Arg> of(const Event& event, const Event* second);
 
@@ -76,17 +77,23 @@ class EventArgs {
     if (used_ < args_.size()) args_[used_++] = {key, value};
   }
   void add_mpi(const Event& event, const Event* second);
+  void add_communicator(const Communicator& c);
+  void add_polls(const Event& event);
   void add_nccl(const Event& event);
   void add_nvtx(const NvtxArgs& nvtx);
   void add_cuda_call(const Event& event);
   void add_extended(StringId id);
   const Definitions& definitions_;
   const View& view_;
+  double ticks_per_ns_;
   std::array<Arg, 24> args_;
   std::size_t used_ = 0;
   std::unordered_map<StringId, bool> is_json_;  // payloads that have been looked at
   char color_[12] = {}, stream_[20] = {};
 };
+
+/// How many calls a kMpiPolls stands for.
+std::uint64_t polls_of(const PollArgs& polls);
 
 /// What Event::mpi.peer is for this function: "root", "dest", "source", "target".
 std::string_view peer_key(HookId hook);

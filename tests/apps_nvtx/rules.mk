@@ -2,7 +2,7 @@
 
 ifneq ($(NVTX_INCLUDE),)
 ifneq ($(wildcard /usr/bin/mpicc.openmpi),)
-NVTX_APPS  := $(addprefix $(BUILD)/tests/apps_nvtx/,nvtx_all nvtx_names nvtx_libs nvtx_cpp libfake_tool.so)
+NVTX_APPS  := $(addprefix $(BUILD)/tests/apps_nvtx/,nvtx_all nvtx_names nvtx_polls nvtx_libs nvtx_cpp libfake_tool.so)
 TEST_APPS  += $(NVTX_APPS)
 NVTX_CFLAGS := -O1 -g -Wall -Wextra -isystem $(NVTX_INCLUDE)
 
@@ -10,7 +10,7 @@ $(BUILD)/tests/apps_nvtx/nvtx_all: tests/apps_nvtx/nvtx_all.c
 	@mkdir -p $(@D)
 	$(Q)mpicc.openmpi $(NVTX_CFLAGS) -DNVTX_APP_MAIN -DNVTX_APP_MPI $< -o $@ -pthread -ldl
 
-$(BUILD)/tests/apps_nvtx/nvtx_names: tests/apps_nvtx/nvtx_names.c
+$(BUILD)/tests/apps_nvtx/nvtx_names $(BUILD)/tests/apps_nvtx/nvtx_polls: $(BUILD)/tests/apps_nvtx/%: tests/apps_nvtx/%.c
 	@mkdir -p $(@D)
 	$(Q)mpicc.openmpi $(NVTX_CFLAGS) $< -o $@ -ldl
 

@@ -32,7 +32,8 @@ int main() {
   constexpr std::pair<const char*, const char*> kCalls[] = {{"nvtx", "NVTX push + pop"},
                                                             {"plain", "MPI_Send to nobody"},
                                                             {"barrier", "MPI_Barrier"},
-                                                            {"collective", "MPI_Allreduce, all arguments"}};
+                                                            {"collective", "MPI_Allreduce, all arguments"},
+                                                            {"poll", "MPI_Test, nothing yet"}};
   for (const auto& [name, what] : kCalls) {
     const double base = bare.at(name);
     std::printf("%-28s %7.1f ns %+13.1f ns %+13.1f ns %+8.1f ns = %4.2f x\n", what, base, inert.at(name) - base,

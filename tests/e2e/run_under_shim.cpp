@@ -324,8 +324,15 @@ std::vector<const SeenEvent*> SeenTrace::calls(const std::string& name) const {
 
 std::map<std::string, int> SeenTrace::counts(const std::string& category) const {
   std::map<std::string, int> counts;
-  for (const SeenEvent& e : events)
-    if (e.phase == "X" && (category.empty() || e.category == category)) ++counts[e.name];
+  for (const SeenEvent& e : events) {
+    if (e.phase != "X" || (!category.empty() && e.category != category)) continue;
+    if (e.name != "MPI polling") {
+      ++counts[e.name];
+      continue;
+    }
+    for (const auto& [key, value] : e.args)
+      if (key.rfind("MPI_", 0) == 0) counts[key] += std::stoi(value);
+  }
   return counts;
 }
 

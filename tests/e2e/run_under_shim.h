@@ -83,7 +83,8 @@ struct SeenTrace {
   int rank() const;  // distributedInfo.rank, -1 when it is not there
   /// Complete ("X") events of that name.
   std::vector<const SeenEvent*> calls(const std::string& name) const;
-  /// How often each name occurs among the "X" events of category `category` ("" = all).
+  /// How often each name occurs among the "X" events of category `category` ("" = all), the calls of "MPI polling" each
+  /// under its own name.
   std::map<std::string, int> counts(const std::string& category = "") const;
   /// N of each ProfilerStep#N, in order of time.
   std::vector<std::int64_t> steps() const;

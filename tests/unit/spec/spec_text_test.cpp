@@ -5,6 +5,7 @@
 #include <string>
 
 #include "profshim/output.h"
+#include "profshim/recorder_control.h"
 #include "profshim/spec.h"
 #include "unit/spec/bad_specs.h"
 
@@ -66,10 +67,11 @@ Spec random_spec(std::mt19937& random) {
   s.activities.cpu = flip();
   s.activities.nccl = flip();
   s.profile_memory = flip();
+  s.fold_polls = flip();
   s.cuda_sync = flip();
   s.whole_graphs = flip();
   s.profile.on_conflict = static_cast<OnConflict>(random() % 3);
-  s.limits.host_memory = (std::uint64_t{8} << 20) + random();
+  s.limits.host_memory = recorder::kLeastMemory + random();
   s.limits.window_seconds = 0.001 * static_cast<double>(1 + random() % 1000000);
   s.limits.trace_size = std::uint64_t{1} << (16 + random() % 20);
   s.limits.total_traces = 1 + number(1000);

@@ -191,6 +191,33 @@ TEST_F(AssemblyTest, ACallIsNotShownTwiceWhenItEndedMeanwhile) {
   EXPECT_EQ(named(assemble(0), "once").size(), 1u);
 }
 
+TEST_F(AssemblyTest, PollsAreCountedAsCalls) {
+  recorder::open_window(100, spool::kNoMark);
+  Event row;
+  row.begin = 150;
+  row.end = 300;
+  row.hook = HookId::kMpiPolls;
+  row.polls = {
+      .in_calls = 90, .calls = {3, 4}, .functions = {HookId::MPI_Test, HookId::MPI_Iprobe}, .peer = 1, .tag = 5};
+  recorder::commit(*recorder::this_thread(), row);
+  row.begin = 400;
+  row.end = 410;
+  row.polls = {.in_calls = 10, .calls = {1}, .functions = {HookId::MPI_Testany}, .peer = kNone32, .tag = kNone32};
+  recorder::commit(*recorder::this_thread(), row);
+
+  spool::WindowSummary summary;
+  const auto all = assemble(0, &summary);
+
+  EXPECT_EQ(summary.calls, 8u);
+  const auto polls = named(all, "MPI polling");
+  ASSERT_EQ(polls.size(), 1u);
+  EXPECT_EQ(polls[0].args.at("MPI_Test"), "3");
+  EXPECT_EQ(polls[0].args.at("MPI_Iprobe"), "4");
+  EXPECT_EQ(polls[0].args.at("source"), "1");
+  EXPECT_EQ(polls[0].args.at("tag"), "5");
+  EXPECT_EQ(named(all, "MPI_Testany").size(), 1u);
+}
+
 TEST_F(AssemblyTest, AFailedExchangeIsNotShownTwiceEither) {
   spool::Window* const window = recorder::open_window(1, spool::kNoMark);
   spool::Thread& t = *recorder::this_thread();
@@ -230,14 +257,19 @@ TEST_F(AssemblyTest, ACallThatEndsMeanwhileIsNotLost) {
   constexpr int kWindows = 200;
   std::atomic<bool> stop{false};
   std::vector<Ticks> begins;
+  // Of a thread that lost its core between the reading of the clock and the store, nobody can know at the window's end
+  // that it is in a call.
+  std::vector<Ticks> held_up;
   std::thread caller([&] {
     spool::Thread& t = *recorder::this_thread();
     while (!stop) {
       Event* const call = recorder::open_call(t);
       *call = Event{};
       call->hook = HookId::MPI_Barrier;
+      const Ticks before = ticks();
       recorder::begin(*call);
       const Ticks begin = call->begin;
+      if (ticks() - before > 10'000) held_up.push_back(begin);
       while (ticks() < begin + 20'000) {
       }
       recorder::end(t, *call);
@@ -263,8 +295,9 @@ TEST_F(AssemblyTest, ACallThatEndsMeanwhileIsNotLost) {
   stop = true;
   caller.join();
   for (std::size_t i = 0; i < seen.size(); ++i) {
-    const auto made =
-        std::count_if(begins.begin(), begins.end(), [&](Ticks t) { return t >= starts[i] && t < ends[i]; });
+    const auto in_window = [&](Ticks t) { return t >= starts[i] && t < ends[i]; };
+    if (std::any_of(held_up.begin(), held_up.end(), in_window)) continue;
+    const auto made = std::count_if(begins.begin(), begins.end(), in_window);
     EXPECT_EQ(seen[i], static_cast<std::uint64_t>(made)) << "window " << i;
   }
 }
