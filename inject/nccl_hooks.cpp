@@ -7,6 +7,7 @@
 
 #include "nccl_call.h"
 #include "nccl_rows.h"
+#include "nccl_version.h"
 #include "profshim/session.h"
 #include "resolve.h"
 
@@ -254,6 +255,7 @@ struct Hook<hook, std::index_sequence<i...>> {
     if constexpr (makes_communicator(kBehaviour)) {
       const int saved_errno = errno;
       if (!has_failed(result)) made = made_by(kRow, words, result);
+      note_version(reinterpret_cast<const void*>(real));
       errno = saved_errno;
     }
     end_call(record, result, made);

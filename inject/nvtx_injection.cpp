@@ -10,6 +10,7 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "nccl_version.h"
 #include "nvtx_chain.h"
 #include "nvtx_handles.h"
 #include "nvtx_nccl.h"
@@ -432,6 +433,7 @@ void install(const NvtxExportTableCallbacks& tables, NvtxCallbackModule module, 
 bool attach(NvtxGetExportTableFunc_t get) {
   const auto* const tables = static_cast<const NvtxExportTableCallbacks*>(get(NVTX_ETID_CALLBACKS));
   if (tables == nullptr || tables->struct_size < sizeof *tables) return false;
+  nccl::note_nvtx_copy(reinterpret_cast<const void*>(get));
   if (chain::wanted()) chain::attach(get);
   install(*tables, NVTX_CB_MODULE_CORE, core_callbacks);
   install(*tables, NVTX_CB_MODULE_CORE2, core2_callbacks);

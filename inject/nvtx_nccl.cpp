@@ -2,6 +2,7 @@
 
 #include "nccl_call.h"
 #include "nccl_rows.h"
+#include "nccl_version.h"
 #include "nvtx_payload.h"
 
 namespace profshim::nvtx {
@@ -123,6 +124,7 @@ int nccl_pop(Domain& domain, const nvtxPayloadData_t* payloads, std::size_t coun
     range.made.identity = nccl::identity_of_hash(handle);
     range.made.name = nccl::origin_text("init", nullptr);
     made = nccl::add_communicator(handle, range.made, true);
+    nccl::note_version_by_nvtx();
   }
   if (range.begun) {
     range.begun = false;

@@ -73,6 +73,8 @@ struct TraceHeader {
   std::vector<std::string> devices;
   /// Members of the file beside those of the format, key and JSON value: "cupti_version".
   std::vector<std::pair<std::string, std::string>> members;
+  /// Likewise of distributedInfo: "nccl_version".
+  std::vector<std::pair<std::string, std::string>> distributed;
   /// Members of the "profshim" object, key and JSON value.
   std::vector<std::pair<std::string, std::string>> profshim;
   std::string trace_name;

@@ -366,13 +366,18 @@ struct Assembly::Impl {
 
   // Kineto has these beside its own members, and readers look for them there.
   static void move_versions(TraceHeader& header) {
-    for (const char* const key : {"cupti_version", "cuda_runtime_version", "cuda_driver_version"}) {
+    const auto move_to = [&header](Members& to, const char* key) {
       const auto at = std::find_if(header.profshim.begin(), header.profshim.end(),
                                    [key](const auto& member) { return member.first == key; });
-      if (at == header.profshim.end()) continue;
-      header.members.push_back(std::move(*at));
+      if (at == header.profshim.end()) return;
+      to.push_back(std::move(*at));
       header.profshim.erase(at);
+    };
+    for (const char* const key : {"cupti_version", "cuda_runtime_version", "cuda_driver_version"}) {
+      move_to(header.members, key);
     }
+    // PyTorch writes it for the backend "nccl" only; without a rank there is no distributedInfo.
+    if (header.backend == "nccl" && header.rank.rank >= 0) move_to(header.distributed, "nccl_version");
   }
 
   // What CUPTI told of this window; lost_in_process: of the whole process so far, since nobody knows of which window.

@@ -210,6 +210,10 @@ std::string distributed_info(const TraceHeader& header) {
     json.EndObject();
   }
   json.EndArray();
+  for (const auto& [key, value] : header.distributed) {
+    json.Key(key.c_str());
+    json.RawValue(value.data(), value.size(), rapidjson::kStringType);
+  }
   json.EndObject();
   return {buffer.GetString(), buffer.GetSize()};
 }

@@ -62,5 +62,29 @@ TEST(GpuRecover, AKilledJobLeavesItsKernels) {
   EXPECT_TRUE(named);
 }
 
+TEST(GpuRecover, AKilledJobLeavesTheVersionOfItsNccl) {
+  const ScratchFolder scratch;
+  const std::string fakes = built("tests/fakes/cuda13/libcudart.so.13");
+  Job job{.command = {built("tests/apps_gpu/ddp"), "100000000"}};
+  job.environment = {{"LD_LIBRARY_PATH", fakes.substr(0, fakes.rfind('/'))},
+                     {"RANK", "0"},
+                     {"WORLD_SIZE", "1"},
+                     {"DDP_ID_FILE", scratch / "id"},
+                     {"FAKE_CUDA_TIMELINE", scratch / "timeline"},
+                     {"PROFSHIM_SPEC", scratch.write("s.toml", record_all_spec(scratch / "traces"))}};
+  job.while_running = [&](int pid) {
+    const std::int64_t patience_until_ns = monotonic_ns() + 40'000'000'000;
+    while (lines_of(scratch / "timeline") < 100 && monotonic_ns() < patience_until_ns) usleep(20000);
+    kill(pid, SIGKILL);
+  };
+  ASSERT_EQ(run(job).ending(), "signal 9");
+
+  ASSERT_EQ(profshim({"recover", scratch / "traces"}).ending(), "exit 0");
+
+  const auto traces = read_folder(scratch / "traces");
+  ASSERT_EQ(traces.size(), 1u);
+  EXPECT_EQ(json_member(traces[0].metadata.at("distributedInfo"), "nccl_version"), "2.28.9");
+}
+
 }  // namespace
 }  // namespace profshim::e2e

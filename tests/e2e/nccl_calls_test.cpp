@@ -1,4 +1,5 @@
 // The real NCCL under the library. Without a GPU it refuses everything, which passes every hook all the same.
+#include <dlfcn.h>
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -62,6 +63,22 @@ std::map<std::string, std::vector<const SeenEvent*>> calls_by_function(const See
   return calls;
 }
 
+/// Of the library that the programs call: "2.28.9".
+std::string version_of_library() {
+  void* const library = dlopen(kLibrary.c_str(), RTLD_LAZY | RTLD_LOCAL);
+  if (library == nullptr) return "no library";
+  auto* const get = reinterpret_cast<int (*)(int*)>(dlsym(library, "ncclGetVersion"));
+  int code = 0;
+  if (get == nullptr || get(&code) != 0) return "no version";
+  return std::to_string(code / 10000) + "." + std::to_string(code % 10000 / 100) + "." + std::to_string(code % 100);
+}
+
+/// As the trace says it, wherever.
+std::string version_in(const SeenTrace& trace) {
+  const std::string of_group = json_member(trace.metadata.at("distributedInfo"), "nccl_version");
+  return of_group.empty() ? trace.fact("nccl_version") : of_group;
+}
+
 TEST(NcclCalls, EachReturnsWhatItReturnsAloneAndIsRecordedOnce) {
   NEEDS_NCCL();
   const std::string program = built("tests/apps_nccl/every_call");
@@ -103,6 +120,7 @@ TEST(NcclCalls, ArgumentsAreThoseOfTheCall) {
   const Ran ran = run_it({built("tests/apps_nccl/every_call")}, true);
   ASSERT_EQ(ran.traces.size(), 1U) << ran.outcome.err;
   const auto calls = calls_by_function(ran.traces[0]);
+  EXPECT_EQ(version_in(ran.traces[0]), version_of_library());
   const SeenEvent& reduce = *calls.at("ncclReduce")[0];
   EXPECT_EQ(reduce.args.at("count"), "4");
   EXPECT_EQ(reduce.args.at("bytes"), "16");
@@ -131,6 +149,7 @@ TEST(NcclCalls, CallsThroughAHandleAreSeenByNcclsRanges) {
     EXPECT_EQ(calls.at(name).size(), 1U) << name;
     EXPECT_EQ(calls.at(name)[0]->args.count("seen by"), 1U) << name;
   }
+  EXPECT_EQ(version_in(ran.traces[0]), version_of_library());
   // By handle ncclBcast makes no range of its own; inside it NCCL calls ncclBroadcast through a symbol.
   EXPECT_EQ(calls.at("ncclBroadcast").size(), 2U);
   for (const auto& [name, count] : ran.traces[0].counts("user_annotation")) {

@@ -83,6 +83,12 @@ TEST_F(NcclGroups, KernelsOfAGroupBelongToTheirOperations) {
   }
 }
 
+TEST_F(NcclGroups, TheTraceNamesNcclsVersion) {
+  for (const SeenTrace& trace : traces_) {
+    EXPECT_EQ(json_member(trace.metadata.at("distributedInfo"), "nccl_version"), "2.28.9");
+  }
+}
+
 TEST_F(NcclGroups, MessagesNameBothRanks) {
   const auto sends = operations(traces_[1], "send"), receives = operations(traces_[1], "recv");
   ASSERT_EQ(sends.size(), 1U);

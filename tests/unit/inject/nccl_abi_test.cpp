@@ -11,6 +11,7 @@
 #include <string>
 
 #include "../../../inject/nccl_rows.h"
+#include "../../../inject/nccl_version.h"
 
 #if __has_include(<nccl.h>) && __has_include(<cuda_runtime.h>)
 #define HAS_NCCL_HEADER 1
@@ -33,6 +34,15 @@ TEST(NcclTable, PlacesAreTheFirstOfTheirRole) {
   EXPECT_FALSE(reduce.has(Role::Peer));
   EXPECT_EQ(find_row(HookId::ncclReduce), &reduce);
   EXPECT_EQ(find_row(HookId::MPI_Reduce), nullptr);
+}
+
+TEST(NcclVersion, IsTheTextThatPyTorchMakesOfTheNumber) {
+  EXPECT_STREQ(version_text(22105).text, "2.21.5");
+  EXPECT_STREQ(version_text(22809).text, "2.28.9");
+  EXPECT_STREQ(version_text(20900).text, "2.9.0");
+  EXPECT_STREQ(version_text(2804).text, "2.8.4");
+  EXPECT_STREQ(version_text(0).text, "");
+  EXPECT_STREQ(version_text(-1).text, "");
 }
 
 TEST(NcclTable, EveryLaunchingRowHasACommunicatorAndAStream) {

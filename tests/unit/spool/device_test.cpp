@@ -625,6 +625,23 @@ TEST_F(NcclDeviceTest, AKernelCarriesWhatItsCollectiveWas) {
   EXPECT_NE(metadata_["distributedInfo"].find("\"backend\":\"nccl\""), std::string::npos);
 }
 
+TEST_F(NcclDeviceTest, TheVersionStandsWhereTheBackendIsNccl) {
+  recorder::define(spool::DefinitionKind::kFact, 0, recorder::intern("nccl_version"), recorder::intern("\"2.21.5\""));
+  close();
+  rows();
+  EXPECT_NE(metadata_["distributedInfo"].find("\"nccl_version\":\"2.21.5\""), std::string::npos)
+      << metadata_["distributedInfo"];
+  EXPECT_EQ(metadata_["profshim"].find("nccl_version"), std::string::npos);
+}
+
+TEST_F(DeviceTest, TheVersionOfAnNcclThatWasNotUsedIsAFactOfOurs) {
+  recorder::define(spool::DefinitionKind::kFact, 0, recorder::intern("nccl_version"), recorder::intern("\"2.21.5\""));
+  close();
+  rows();
+  EXPECT_EQ(metadata_["distributedInfo"].find("nccl_version"), std::string::npos);
+  EXPECT_NE(metadata_["profshim"].find("nccl_version"), std::string::npos);
+}
+
 TEST_F(NcclDeviceTest, AFusedKernelOfAGroupBelongsToNoneOfThem) {
   operation(1100, 1110, HookId::ncclAllReduce, 9);
   operation(1120, 1130, HookId::ncclAllReduce, 9);
