@@ -6,6 +6,7 @@ namespace profshim::device {
 namespace {
 
 constexpr std::uint32_t kDoesNotApply = ~std::uint32_t{0};
+constexpr std::uint32_t kWaitForStream = 3;  // CUPTI_ACTIVITY_SYNCHRONIZATION_TYPE_STREAM_SYNCHRONIZE
 constexpr std::size_t kMostHeld = 32;
 constexpr std::size_t kMostRemembered = 1 << 16;
 constexpr std::size_t kMostRecords = 8;  // of an event, for waits in later buffers
@@ -330,11 +331,19 @@ void Converter::work_done(Event& event, std::uint32_t graph) {
   launches_.on_work(event.gpu.correlation, graph);
 }
 
+// Work without times may still run.
+template <class Record>
+bool Converter::times_of_work(const Record& r, Event& event) {
+  if (!times(r.start, r.end, event)) return false;
+  launches_.on_finished(key(r.context, r.stream), r.correlation);
+  return true;
+}
+
 void Converter::on_kernel(const cupti::KernelRecord& r) {
   Event event = work_of(HookId::kKernel, r);
   event.flags = kContinues;
   work_done(event, r.graph);
-  if (!times(r.start, r.end, event)) return;
+  if (!times_of_work(r, event)) return;
   event.name = output_.text(r.name != nullptr && r.name[0] != 0 ? r.name : "(kernel without a name)");
 
   Event more = continuation_of(event);
@@ -360,7 +369,7 @@ void Converter::on_copy(const cupti::MemcpyRecord& r) {
   Event event = work_of(HookId::kMemcpy, r);
   event.gpu.kind = copy_kind_of(r);
   work_done(event, r.graph);
-  if (times(r.start, r.end, event)) output_.put(event, nullptr);
+  if (times_of_work(r, event)) output_.put(event, nullptr);
 }
 
 void Converter::on_peer_copy(const cupti::PeerCopyRecord& r) {
@@ -368,7 +377,7 @@ void Converter::on_peer_copy(const cupti::PeerCopyRecord& r) {
   event.flags = kContinues;
   event.gpu.kind = copy_kind_of(r);
   work_done(event, r.graph);
-  if (!times(r.start, r.end, event)) return;
+  if (!times_of_work(r, event)) return;
   Event more = continuation_of(event);
   more.peer = {r.source_device, r.destination_device, r.source_context, r.destination_context, {}};
   output_.put(event, &more);
@@ -378,13 +387,13 @@ void Converter::on_memset(const cupti::MemsetRecord& r) {
   Event event = work_of(HookId::kMemset, r);
   event.gpu.kind = r.memory_kind;
   work_done(event, r.graph);
-  if (times(r.start, r.end, event)) output_.put(event, nullptr);
+  if (times_of_work(r, event)) output_.put(event, nullptr);
 }
 
 void Converter::on_graph(const cupti::GraphRecord& r) {
   Event event = work_of(HookId::kGraphRun, r);
   work_done(event, 0);  // the whole of it: no nodes follow
-  if (times(r.start, r.end, event)) output_.put(event, nullptr);
+  if (times_of_work(r, event)) output_.put(event, nullptr);
 }
 
 std::uint32_t Converter::device_of(std::uint32_t context) const {
@@ -405,6 +414,7 @@ void Converter::on_synchronization(const cupti::SynchronizationRecord& r) {
   Event event;
   event.hook = HookId::kCudaSync;
   if (!times(r.start, r.end, event)) return;
+  if (r.type == kWaitForStream) launches_.on_finished(key(r.context, r.stream), r.correlation);
   event.gpu = {};
   event.gpu.correlation = r.correlation;
   event.gpu.device = small(device_of(r.context));
@@ -455,6 +465,7 @@ void Converter::on_device(const cupti::DeviceRecord& r) {
 
 void Converter::on_stream(const cupti::StreamRecord& r) {
   const auto priority = static_cast<std::int32_t>(r.priority);
+  launches_.on_stream(key(r.context, r.stream));
   const bool known = !streams_.insert_or_assign(key(r.context, r.stream), Stream{priority}).second;
   if (known) return;
   output_.define(spool::DefinitionKind::kStream, r.stream, "", "", {device_of(r.context), r.context, priority, r.flag});

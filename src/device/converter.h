@@ -79,6 +79,8 @@ class Converter {
   template <class Visit>
   void each_record(const BufferPool::Filled& buffer, const Visit& visit);
   bool times(std::uint64_t start, std::uint64_t end, Event& event);
+  template <class Record>
+  bool times_of_work(const Record& r, Event& event);
   void record(const cupti::Record& record);
   void on_api(const cupti::ApiRecord& record);
   void on_kernel(const cupti::KernelRecord& record);

@@ -7,6 +7,9 @@ namespace profshim::device {
 namespace {
 constexpr std::int64_t kGrace_ns = 300'000'000;         // for what may have no work, or more nodes
 constexpr std::int64_t kSweepEvery_ns = 5'000'000'000;  // what is half known and stays so is forgotten
+
+/// Correlations count up, and begin anew after 2^32 calls.
+bool is_before(std::uint32_t one, std::uint32_t other) { return static_cast<std::int32_t>(one - other) < 0; }
 }  // namespace
 
 void LaunchTracker::begin_round(std::int64_t now_ns) {
@@ -133,10 +136,49 @@ void LaunchTracker::forget_if_done(std::uint32_t correlation) {
   launches_.erase(found);
 }
 
+void LaunchTracker::on_stream(std::uint64_t stream) {
+  if (streams_.size() < kMostStreams) {
+    streams_.try_emplace(stream);
+  } else if (streams_.count(stream) == 0) {
+    all_streams_known_ = false;
+  }
+}
+
+void LaunchTracker::on_finished(std::uint64_t stream, std::uint32_t correlation) {
+  if (correlation == 0) return;
+  if (last_ == nullptr || stream != last_stream_) {
+    on_stream(stream);
+    const auto known = streams_.find(stream);
+    if (known == streams_.end()) return;
+    last_stream_ = stream;
+    last_ = &known->second;
+  }
+  if (!last_->any || is_before(last_->finished, correlation)) last_->finished = correlation;
+  last_->any = true;
+}
+
+// Nobody tells on which stream a launch was whose work is missing. Once every stream there is has shown the end of
+// something that was launched after it, it was on one of them and has ended as well.
+bool LaunchTracker::finished_everywhere(std::uint32_t& correlation) const {
+  if (!all_streams_known_ || streams_.empty()) return false;
+  bool first = true;
+  for (const auto& [number, stream] : streams_) {
+    if (!stream.any) return false;
+    if (first || is_before(stream.finished, correlation)) correlation = stream.finished;
+    first = false;
+  }
+  return true;
+}
+
+bool LaunchTracker::has_ended(std::uint32_t correlation, const Launch& launch) const {
+  return launch.begin < idle_at_ || (passed_any_ && is_before(correlation, passed_));
+}
+
 Ticks LaunchTracker::oldest_outstanding() {
   Ticks oldest = kNothing;
+  passed_any_ = finished_everywhere(passed_);
   for (auto& [correlation, launch] : launches_) {
-    if (launch.ended_ns == 0 && launch.begin < idle_at_) launch.ended_ns = now_ns_;
+    if (launch.ended_ns == 0 && launch.launched && has_ended(correlation, launch)) launch.ended_ns = now_ns_;
     if (outstanding(launch)) oldest = std::min(oldest, launch.begin);
   }
   return oldest;
@@ -145,7 +187,7 @@ Ticks LaunchTracker::oldest_outstanding() {
 Ticks LaunchTracker::oldest_running() const {
   Ticks oldest = kNothing;
   for (const auto& [correlation, launch] : launches_) {
-    if (launch.begin >= idle_at_ && outstanding(launch)) oldest = std::min(oldest, launch.begin);
+    if (!has_ended(correlation, launch) && outstanding(launch)) oldest = std::min(oldest, launch.begin);
   }
   return oldest;
 }
@@ -176,6 +218,10 @@ bool LaunchTracker::take_progress() {
 void LaunchTracker::clear() {
   launches_.clear();
   capturing_.clear();
+  streams_.clear();
+  all_streams_known_ = true;
+  last_ = nullptr;
+  passed_any_ = false;
 }
 
 }  // namespace profshim::device

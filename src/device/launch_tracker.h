@@ -35,6 +35,10 @@ class LaunchTracker {
   /// The job has waited for the whole device: what was launched before `begin` has ended. Its records may still be
   /// under way for a moment.
   void on_idle_device(Ticks begin) { idle_at_ = std::max(idle_at_, begin); }
+  /// There is such a stream; its number is any that no other stream has.
+  void on_stream(std::uint64_t stream);
+  /// What was launched on this stream up to that correlation has ended: a stream runs in order.
+  void on_finished(std::uint64_t stream, std::uint32_t correlation);
 
   /// A piece of device work. `graph`: 0, or the graph it is a node of.
   void on_work(std::uint32_t correlation, std::uint32_t graph);
@@ -68,6 +72,10 @@ class LaunchTracker {
     bool worked = false;
     bool may_be_empty = false;
   };
+  struct Stream {
+    std::uint32_t finished = 0;  // the newest correlation of its work that has ended
+    bool any = false;            // has shown work
+  };
   struct Graph {
     std::uint32_t nodes = 0;     // the most that one launch has shown
     std::uint32_t launches = 0;  // that have shown so many
@@ -76,6 +84,8 @@ class LaunchTracker {
   bool given_up(const Launch& launch);
   bool is_done(std::uint32_t correlation) const { return done_[correlation % kDone] == correlation; }
   bool whole_graph(const Launch& launch) const;
+  bool finished_everywhere(std::uint32_t& correlation) const;
+  bool has_ended(std::uint32_t correlation, const Launch& launch) const;
   void forget_if_done(std::uint32_t correlation);
   Launch* find(std::uint32_t correlation);
 
@@ -91,6 +101,13 @@ class LaunchTracker {
   std::unordered_map<std::uint32_t, int> capturing_;  // by thread
   std::int64_t now_ns_ = 0, last_sweep_ns_ = 0;
   Ticks idle_at_ = 0;
+  static constexpr std::size_t kMostStreams = 4096;
+  std::unordered_map<std::uint64_t, Stream> streams_;
+  bool all_streams_known_ = true;
+  std::uint64_t last_stream_ = 0;  // of many records one after the other
+  Stream* last_ = nullptr;
+  bool passed_any_ = false;  // what was launched before passed_ has ended, whichever stream it was on
+  std::uint32_t passed_ = 0;
   std::uint64_t lost_ = 0;
   bool progress_ = false;
 };

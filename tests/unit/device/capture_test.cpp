@@ -407,17 +407,103 @@ TEST_P(CaptureTest, TheEndOfAProcessThatHasWaitedForItsDeviceTakesNoTime) {
 }
 
 TEST_P(CaptureTest, AWaitOfOneOfTwoContextsSaysNothingOfTheOther) {
-  KernelRecord elsewhere = kernel(7);
+  KernelRecord elsewhere = kernel(1);
   elsewhere.context = 3;
-  cupti_.add(kernel(6));
+  cupti_.add(kernel(1));
   cupti_.add(elsewhere);
-  cupti_.add(call(1));
-  cupti_.add(call(2, 9));
+  cupti_.add(call(2));
+  cupti_.add(call(3, 9));
   cupti_.deliver();
   switch_off();
   serve(kSecond);
 
   EXPECT_EQ(capture_->state(), Capture::State::kDraining);
+}
+
+// A stream runs in order.
+TEST_P(CaptureTest, WhatEveryStreamHasPassedIsNotWaitedForLong) {
+  cupti_.add(call(1));
+  cupti_.deliver();
+  switch_off();
+  cupti_.add(call(2));
+  cupti_.add(kernel(2));
+  cupti_.deliver();
+  serve(kSecond / 10);
+  EXPECT_EQ(capture_->state(), Capture::State::kDraining) << "its record may be under way";
+  serve(kSecond / 2);
+
+  EXPECT_EQ(capture_->state(), Capture::State::kOff);
+  EXPECT_EQ(capture_->converter().losses().launches, 1u);
+}
+
+TEST_P(CaptureTest, AStreamThatHasShownNothingLaterMayStillRunWhatIsMissing) {
+  KernelRecord elsewhere = kernel(1);
+  elsewhere.stream = 20;
+  cupti_.add(elsewhere);
+  cupti_.add(call(2));
+  cupti_.deliver();
+  switch_off();
+  cupti_.add(kernel(3));
+  cupti_.deliver();
+  serve(kSecond);
+  serve(kSecond);
+  EXPECT_EQ(capture_->state(), Capture::State::kDraining);
+
+  elsewhere.correlation = 2;
+  cupti_.add(elsewhere);
+  cupti_.deliver();
+  serve(kSecond);
+  EXPECT_EQ(capture_->state(), Capture::State::kOff);
+  EXPECT_EQ(capture_->converter().losses().launches, 0u);
+}
+
+TEST_P(CaptureTest, AStreamThatHasNeverShownWorkMayRunWhatIsMissing) {
+  cupti_.add(cupti::StreamRecord{cupti::kStreamKind, 2, 20, 0, 0});
+  cupti_.add(call(1));
+  cupti_.add(kernel(2));
+  cupti_.deliver();
+  switch_off();
+  serve(kSecond);
+
+  EXPECT_EQ(capture_->state(), Capture::State::kDraining);
+}
+
+// cudaStreamSynchronize, where capture.cuda_sync is set: no later work need follow.
+TEST_P(CaptureTest, WhatEveryStreamWasWaitedForIsNotWaitedForLong) {
+  cupti_.add(call(1));
+  cupti_.add(kernel(1));
+  cupti_.add(call(2));
+  cupti::SynchronizationRecord wait{};
+  wait.kind = cupti::kSynchronizationKind;
+  wait.type = 3;
+  wait.start = begin_ + 300;
+  wait.end = begin_ + 400;
+  wait.correlation = 3;
+  wait.context = 2;
+  wait.stream = 7;
+  cupti_.add(wait);
+  cupti_.deliver();
+  switch_off();
+  EXPECT_EQ(capture_->state(), Capture::State::kDraining);
+  serve(kSecond / 2);
+
+  EXPECT_EQ(capture_->state(), Capture::State::kOff);
+  EXPECT_EQ(capture_->converter().losses().launches, 1u);
+}
+
+TEST(LaunchTracker, CorrelationsThatBeginAnewAreLater) {
+  LaunchTracker tracker(64 << 10);
+  tracker.begin_round(1);
+  tracker.on_launch(2, 50, 1, ApiRole::kLaunch);
+  tracker.on_finished(7, 0xfffffff0u);
+  tracker.oldest_outstanding();
+  tracker.begin_round(10 * kSecond);
+  EXPECT_EQ(tracker.oldest_outstanding(), 50u) << "launched after it";
+
+  tracker.on_finished(7, 3);
+  tracker.oldest_outstanding();
+  tracker.begin_round(20 * kSecond);
+  EXPECT_EQ(tracker.oldest_outstanding(), LaunchTracker::kNothing);
 }
 
 TEST_P(CaptureTest, WhatIsMissingWhileTheWindowGoesOnIsCountedToo) {
