@@ -3,18 +3,24 @@
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
+#include <new>
+#include <utility>
 
 namespace profshim::device {
 namespace {
 constexpr std::size_t kAlignment = 64;  // CUPTI asks for 8
 
-/// For all who ask when there is nothing else: CUPTI before 12.9 crashes on a null. Nobody reads it.
-alignas(kAlignment) constinit std::uint8_t drain[64 << 10] = {};
+/// For all who ask when there is no memory either: CUPTI before 12.9 crashes on a null.
+alignas(kAlignment) constinit std::uint8_t last_resort[64 << 10] = {};
 }  // namespace
 
 BufferPool::~BufferPool() {
   for (Slot& slot : slots_) {
     if (slot.place.load() != Place::kWrittenOff) std::free(slot.data.load());
+  }
+  for (Unread* one = unread_list_.load(); one != nullptr;) {
+    if (one->place.load() != Place::kWrittenOff) std::free(one->data.load());
+    delete std::exchange(one, one->next);
   }
 }
 
@@ -92,9 +98,9 @@ BufferPool::Room BufferPool::take(bool may_refuse) {
     reserved_.fetch_add(1, std::memory_order_relaxed);
     index = pop(reserve_);
     if (index == kNone) {
-      // What has come back and waits to be read is lost: two may not write into one buffer.
+      // What has come back and waits to be read is lost: two must not write into one buffer.
       index = pop(completed_);
-      if (index == kNone) return {drain, sizeof drain};
+      if (index == kNone) return take_unread();
       overwritten_.fetch_add(1, std::memory_order_relaxed);
     }
   }
@@ -102,9 +108,49 @@ BufferPool::Room BufferPool::take(bool may_refuse) {
   return {slots_[index].data.load(std::memory_order_relaxed), bytes_};
 }
 
+// From the allocator of the job, as the others.
+BufferPool::Room BufferPool::take_unread() {
+  for (Unread* one = unread_list_.load(std::memory_order_acquire); one != nullptr; one = one->next) {
+    Place free = Place::kFree;
+    if (one->place.compare_exchange_strong(free, Place::kOutstanding)) {
+      return {one->data.load(std::memory_order_relaxed), kUnreadBytes};
+    }
+  }
+  auto* const data = static_cast<std::uint8_t*>(std::aligned_alloc(kAlignment, kUnreadBytes));
+  auto* const one = data != nullptr ? new (std::nothrow) Unread : nullptr;
+  if (one == nullptr) {
+    std::free(data);
+    return {last_resort, sizeof last_resort};
+  }
+  one->data.store(data, std::memory_order_relaxed);
+  one->next = unread_list_.load(std::memory_order_relaxed);
+  while (!unread_list_.compare_exchange_weak(one->next, one, std::memory_order_release, std::memory_order_relaxed)) {
+  }
+  return {data, kUnreadBytes};
+}
+
+bool BufferPool::complete_unread(const std::uint8_t* data, std::size_t valid) {
+  const auto count = [this, valid] {
+    if (valid > 0) unread_.fetch_add(1, std::memory_order_relaxed);
+  };
+  if (data == last_resort) {
+    count();
+    return true;
+  }
+  for (Unread* one = unread_list_.load(std::memory_order_acquire); one != nullptr; one = one->next) {
+    if (one->data.load(std::memory_order_relaxed) != data) continue;
+    Place outstanding = Place::kOutstanding;
+    if (!one->place.compare_exchange_strong(outstanding, Place::kFree)) return false;
+    count();
+    return true;
+  }
+  return false;
+}
+
 void BufferPool::complete(std::uint8_t* data, std::size_t valid) {
-  if (data == nullptr || data == drain) return;
+  if (data == nullptr) return;
   const std::uint32_t index = index_of(data);
+  if (index == kNone && complete_unread(data, valid)) return;
   if (index == kNone || slots_[index].place.load(std::memory_order_relaxed) != Place::kOutstanding) {
     // Asked for by another client: whose it is cannot be told, so it is left alone.
     foreign_.fetch_add(1, std::memory_order_relaxed);
@@ -149,11 +195,16 @@ void BufferPool::write_off_outstanding() {
       push(i < kReserve ? reserve_ : free_, i);
     }
   }
+  for (Unread* one = unread_list_.load(std::memory_order_acquire); one != nullptr; one = one->next) {
+    Place outstanding = Place::kOutstanding;
+    if (one->place.compare_exchange_strong(outstanding, Place::kWrittenOff)) one->data.store(nullptr);
+  }
 }
 
 BufferPool::Counts BufferPool::counts() const {
   return {refused_.load(std::memory_order_relaxed), reserved_.load(std::memory_order_relaxed),
-          overwritten_.load(std::memory_order_relaxed), foreign_.load(std::memory_order_relaxed)};
+          overwritten_.load(std::memory_order_relaxed), unread_.load(std::memory_order_relaxed),
+          foreign_.load(std::memory_order_relaxed)};
 }
 
 }  // namespace profshim::device

@@ -19,6 +19,7 @@ class BufferPool {
     std::uint64_t refused = 0;      // requests that got nothing
     std::uint64_t reserved = 0;     // requests that were met from the reserve, or with a buffer that nobody reads
     std::uint64_t overwritten = 0;  // full buffers that were handed out again before they had been read
+    std::uint64_t unread = 0;       // buffers that nobody reads and that came back with records in them
     std::uint64_t foreign = 0;      // buffers that came back and are not ours
   };
 
@@ -38,8 +39,9 @@ class BufferPool {
     std::uint8_t* data;
     std::size_t bytes;
   };
-  /// A buffer; null only when none is free and CUPTI takes that for an answer (`may_refuse`), also before make(). Any
-  /// thread; takes no lock and no memory.
+  /// A buffer, nobody else's until it has come back; null only when none is free and CUPTI takes that for an answer
+  /// (`may_refuse`), also before make(). Any thread; takes no lock, and memory only where a null is no answer and every
+  /// buffer is with CUPTI.
   Room take(bool may_refuse);
   /// Filled by CUPTI. What is longer than the buffer is cut. Any thread, no lock.
   void complete(std::uint8_t* data, std::size_t valid);
@@ -64,9 +66,18 @@ class BufferPool {
     std::atomic<Place> place{Place::kUnused};
     std::size_t valid = 0;
   };
+  /// More requests at a time than there are buffers, each of which must be met. What is written there is lost.
+  struct Unread {
+    std::atomic<std::uint8_t*> data{nullptr};
+    std::atomic<Place> place{Place::kOutstanding};
+    Unread* next = nullptr;
+  };
   using List = std::atomic<std::uint64_t>;  // tag << 32 | index: a pop is safe against an index that left and came back
 
   static constexpr std::size_t kAtFirst = 8;
+  static constexpr std::size_t kUnreadBytes = 32 << 10;
+  Room take_unread();
+  bool complete_unread(const std::uint8_t* data, std::size_t valid);
   bool add();
   std::uint32_t index_of(const std::uint8_t* data) const;
   std::uint32_t pop(List& list);
@@ -77,7 +88,8 @@ class BufferPool {
   std::atomic<std::uint32_t> made_{0};
   Slot slots_[kMostBuffers];
   List free_{kNone}, reserve_{kNone}, completed_{kNone};
-  std::atomic<std::uint64_t> refused_{0}, reserved_{0}, overwritten_{0}, foreign_{0};
+  std::atomic<Unread*> unread_list_{nullptr};  // only ever grows
+  std::atomic<std::uint64_t> refused_{0}, reserved_{0}, overwritten_{0}, unread_{0}, foreign_{0};
 };
 
 }  // namespace profshim::device

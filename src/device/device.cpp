@@ -136,7 +136,7 @@ void tell_losses(Source& source) {
   const bool told = now == source.told && counts.refused == source.counts_told.refused &&
                     counts.reserved == source.counts_told.reserved &&
                     counts.overwritten == source.counts_told.overwritten &&
-                    counts.foreign == source.counts_told.foreign;
+                    counts.unread == source.counts_told.unread && counts.foreign == source.counts_told.foreign;
   if (told) return;
   if (now.flushes > 0 && source.told.flushes == 0) {
     log::line(LogLevel::kWarn, "CUPTI does not hand over what it has recorded: GPU activity is missing");
@@ -150,20 +150,25 @@ void tell_losses(Source& source) {
                 "\"launches_without_work\": %llu, \"refused_flushes\": %llu, \"unknown_records\": %llu, "
                 "\"truncated_buffers\": %llu, "
                 "\"buffers_refused\": %llu, \"buffers_from_reserve\": %llu, \"buffers_overwritten\": %llu, "
-                "\"foreign_buffers\": %llu}",
+                "\"buffers_unread\": %llu, \"foreign_buffers\": %llu}",
                 static_cast<unsigned long long>(now.by_cupti), static_cast<unsigned long long>(now.no_time),
                 static_cast<unsigned long long>(now.backwards), static_cast<unsigned long long>(now.outside),
                 static_cast<unsigned long long>(now.launches), static_cast<unsigned long long>(now.flushes),
                 static_cast<unsigned long long>(now.unknown_kinds), static_cast<unsigned long long>(now.truncated),
                 static_cast<unsigned long long>(counts.refused), static_cast<unsigned long long>(counts.reserved),
-                static_cast<unsigned long long>(counts.overwritten), static_cast<unsigned long long>(counts.foreign));
+                static_cast<unsigned long long>(counts.overwritten), static_cast<unsigned long long>(counts.unread),
+                static_cast<unsigned long long>(counts.foreign));
   fact("gpu_losses", json);
   if (now.by_cupti > 0) recorder::problem("cupti", "CUPTI dropped records: device work and CUDA calls are missing");
   if (now.impossible_times() > 0) recorder::problem("cupti", "records with impossible times were left out");
   if (now.launches > 0) recorder::problem("cupti", "the device work of some launches was never delivered");
   if (now.truncated > 0) recorder::problem("cupti", "buffers of CUPTI ended inside a record: what followed is missing");
   if (counts.overwritten > 0) {
-    recorder::problem("cupti", "CUPTI filled its buffers faster than they were read: the oldest records are missing");
+    recorder::problem("cupti", "CUPTI filled its buffers faster than they were read: some records are missing");
+  }
+  if (counts.unread > 0) {
+    recorder::problem("cupti",
+                      "CUPTI wanted more buffers at a time than limits.host_memory allows: records are missing");
   }
   if (counts.foreign > 0) recorder::problem("cupti", "buffers came back that are another client's");
 }

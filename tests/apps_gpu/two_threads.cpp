@@ -1,5 +1,6 @@
-// two_threads [launches]: two threads launch on a stream each.
+// two_threads [launches] [pairs]: two threads launch on a stream each; or so many pairs of them at a time.
 #include <thread>
+#include <vector>
 
 #include "cuda_api.h"
 
@@ -21,9 +22,13 @@ int main(int count, char** arguments) {
     check(cudaStreamSynchronize(stream));
     check(cudaStreamDestroy(stream));
   };
-  std::thread left(run, true), right(run, false);
-  left.join();
-  right.join();
-  std::printf("kernels %d\nleft %d\nright %d\n", 2 * launches, launches, launches);
+  const int pairs = count > 2 ? std::atoi(arguments[2]) : 1;
+  std::vector<std::thread> threads;
+  for (int i = 0; i < pairs; ++i) {
+    threads.emplace_back(run, true);
+    threads.emplace_back(run, false);
+  }
+  for (std::thread& thread : threads) thread.join();
+  std::printf("kernels %d\nleft %d\nright %d\n", 2 * pairs * launches, pairs * launches, pairs * launches);
   return 0;
 }

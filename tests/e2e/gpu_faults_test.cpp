@@ -124,6 +124,27 @@ TEST(GpuFaults, ACuptiThatIsFasterThanWeReadIsNeverWithoutABuffer) {
   EXPECT_EQ(run.printed.at("kernels"), 200002);
 }
 
+TEST(GpuFaults, EachThreadHasABufferOfItsOwnHoweverSmallTheBudget) {
+  GpuJob job;
+  job.program = "two_threads";
+  job.arguments = {"200", "40"};
+  job.cupti = "cuda12/libcupti.so.12";
+  job.environment = {{"FAKE_CUPTI_PER_THREAD", "1"}};
+  job.spec = std::string(kRecordAll) + "[limits]\nhost_memory = \"16MiB\"\n";
+  const GpuRun run = run_gpu(job);
+
+  EXPECT_EQ(run.outcome.ending(), "exit 0") << run.outcome.err;
+  EXPECT_EQ(run.printed.at("kernels"), 16000);
+  EXPECT_EQ(run.cupti.at("shared_buffers"), 0u);
+  ASSERT_EQ(run.traces.size(), 1u) << run.outcome.err;
+  EXPECT_TRUE(says(run, "CUPTI wanted more buffers at a time")) << run.traces[0].metadata.at("profshim");
+  std::map<std::string, const Ran*> ran;
+  for (const Ran& one : run.timeline) ran[std::to_string(one.correlation)] = &one;
+  for (const SeenEvent* kernel : of_category(run.traces[0], "kernel")) {
+    ASSERT_EQ(ran.count(kernel->args.at("correlation")), 1u) << kernel->name;
+  }
+}
+
 TEST(GpuFaults, ARefusedCaptureIsSaid) {
   const GpuRun run = record_with({{"FAKE_CUPTI_FAIL", "ActivityRegisterCallbacks=35"}});
 

@@ -21,6 +21,7 @@
 //   FAKE_CUPTI_NO_CLOCK=1     cuptiActivityRegisterTimestampCallback is not supported
 //   FAKE_CUPTI_SUBSCRIBED=1   another subscriber was there before
 //   FAKE_CUPTI_NESTED=0       driver calls inside runtime calls are not reported
+//   FAKE_CUPTI_PER_THREAD=1   records of calls go into one buffer per thread also before 13.0
 //   FAKE_CUPTI_LOG=file       a line for every call of CUPTI: nanoseconds, function, arguments (%p = process id)
 //   FAKE_CUPTI_STATE=file     what was made, delivered and left on, when the process ends (%p = process id)
 #include <pthread.h>
@@ -112,7 +113,7 @@ struct Lane {
 };
 
 struct Counters {
-  std::atomic<std::uint64_t> requested{0}, completed{0}, dropped{0}, records[kKinds] = {};
+  std::atomic<std::uint64_t> requested{0}, completed{0}, dropped{0}, shared{0}, records[kKinds] = {};
 };
 
 /// Bits of CallState::wanted.
@@ -285,6 +286,7 @@ class Cupti final : public fake::Observer {
     std::fprintf(file, "requested %llu\ncompleted %llu\n", static_cast<unsigned long long>(counters_.requested.load()),
                  static_cast<unsigned long long>(counters_.completed.load()));
     std::fprintf(file, "dropped %llu\n", static_cast<unsigned long long>(all_dropped_.load()));
+    std::fprintf(file, "shared_buffers %llu\n", static_cast<unsigned long long>(counters_.shared.load()));
     std::fprintf(file, "subscribed %d\n", subscriber_ == &mine_ ? 1 : 0);
     for (std::uint32_t kind = 0; kind < kKinds; ++kind) {
       if (kinds_[kind]) std::fprintf(file, "enabled %u\n", kind);
@@ -551,6 +553,8 @@ class Cupti final : public fake::Observer {
         all_dropped_++;
         return;
       }
+      const std::lock_guard requested_lock(requested_lock_);
+      if (!requested_.insert(buffer.data).second) counters_.shared++;
     }
     // What a reader of a newer layout would see behind a record of an older one.
     std::memset(buffer.data + buffer.used, 0xEE, bytes);
@@ -563,6 +567,10 @@ class Cupti final : public fake::Observer {
   void hand_over(const Buffer& buffer) {
     if (const CompleteBuffer complete = complete_) {
       counters_.completed++;
+      {
+        const std::lock_guard requested_lock(requested_lock_);
+        requested_.erase(buffer.data);
+      }
       complete(nullptr, 0, buffer.data, buffer.size, buffer.used);
     }
   }
@@ -784,9 +792,12 @@ class Cupti final : public fake::Observer {
   std::set<std::pair<std::uint32_t, std::uint32_t>> callbacks_;
   std::set<std::uint32_t> domains_;
 
-  std::atomic<bool> per_thread_{FAKE_CUPTI_VERSION >= 130000}, system_thread_ids_{false};
+  std::atomic<bool> per_thread_{FAKE_CUPTI_VERSION >= 130000 || number("FAKE_CUPTI_PER_THREAD") != 0},
+      system_thread_ids_{false};
   std::mutex lanes_lock_;
   std::vector<std::unique_ptr<Lane>> lanes_;
+  std::mutex requested_lock_;
+  std::set<const std::uint8_t*> requested_;  // and not handed over yet
   std::mutex full_lock_;
   std::deque<Buffer> full_;
   std::atomic<int> handing_over_{0};

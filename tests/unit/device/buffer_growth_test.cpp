@@ -1,7 +1,12 @@
 // The buffers for CUPTI are made a few at first, since a step of the job waits for them, and the others afterwards.
 #include <gtest/gtest.h>
 
+#include <atomic>
+#include <barrier>
+#include <cstdlib>
+#include <cstring>
 #include <set>
+#include <thread>
 #include <vector>
 
 #include "device/buffer_pool.h"
@@ -60,6 +65,61 @@ TEST(BufferGrowth, WhenAllAreFullTheOneThatWasNotReadIsHandedOutAgain) {
   EXPECT_EQ(again, std::set<std::uint8_t*>(mine.begin(), mine.end())) << "each is one client's alone";
   EXPECT_EQ(pool.counts().overwritten, 6u);
   EXPECT_EQ(pool.take_completed().size(), 0u);
+}
+
+TEST(BufferGrowth, EachOfManyThreadsHasABufferOfItsOwnHoweverFewThereAre) {
+  constexpr int kThreads = 64;
+  BufferPool pool;
+  ASSERT_TRUE(pool.make(1, 4096));
+  std::vector<std::uint8_t*> taken_by(kThreads);
+  std::atomic<int> spoilt{0};
+  std::barrier all_have_one(kThreads);
+  std::vector<std::thread> threads;
+  for (int i = 0; i < kThreads; ++i) {
+    threads.emplace_back([&, i] {
+      for (int round = 0; round < 50; ++round) {
+        const BufferPool::Room room = pool.take(/*may_refuse=*/false);
+        std::memset(room.data, i + 1, room.bytes);
+        taken_by[static_cast<std::size_t>(i)] = room.data;
+        all_have_one.arrive_and_wait();
+        for (std::size_t at = 0; at < room.bytes; ++at) {
+          if (room.data[at] != i + 1) {
+            ++spoilt;
+            break;
+          }
+        }
+        if (i == 0) {
+          EXPECT_EQ(std::set<std::uint8_t*>(taken_by.begin(), taken_by.end()).size(), std::size_t{kThreads});
+        }
+        all_have_one.arrive_and_wait();
+        pool.complete(room.data, room.bytes);
+        all_have_one.arrive_and_wait();
+        if (i == 0) {
+          for (const BufferPool::Filled& one : pool.take_completed()) pool.recycle(one.data);
+        }
+        all_have_one.arrive_and_wait();
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+
+  EXPECT_EQ(spoilt.load(), 0);
+  const auto beside = kThreads - static_cast<int>(1 + BufferPool::kReserve);
+  EXPECT_EQ(pool.counts().unread, 50u * static_cast<unsigned>(beside));
+  EXPECT_EQ(pool.counts().foreign, 0u);
+}
+
+// Another client frees what it is handed.
+TEST(BufferGrowth, WhatNobodyReadsIsWrittenOffAsTheOthersAre) {
+  BufferPool pool;
+  std::uint8_t* const mine = pool.take(/*may_refuse=*/false).data;
+  pool.write_off_outstanding();
+  std::free(mine);
+
+  std::uint8_t* const next = pool.take(/*may_refuse=*/false).data;
+  ASSERT_NE(next, nullptr);
+  pool.complete(next, 8);
+  EXPECT_EQ(pool.counts().unread, 1u);
 }
 
 TEST(BufferGrowth, AFewAreAllMadeAtOnce) {
