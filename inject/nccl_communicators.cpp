@@ -182,11 +182,17 @@ std::uint64_t identity_of_shrink(Communicator& parent, const int* excluded, int 
   return parent.identity == 0 ? 0 : mix(mix(mix(parent.identity, 0x736872696e6bull), number), sum);
 }
 
-std::uint64_t identity_of_growth(Communicator& parent, int ranks) {
-  const std::uint64_t number = parent.shrinks.fetch_add(1, std::memory_order_relaxed) + 1;
-  return parent.identity == 0
-             ? 0
-             : mix(mix(mix(parent.identity, 0x67726f77ull), number), static_cast<std::uint32_t>(ranks));
+Growth growth_of(Communicator* parent, const void* id, int ranks) {
+  constexpr std::uint64_t kGrowth = 0x67726f77;
+  const auto size = static_cast<std::uint32_t>(ranks);
+  const Magic of_id = magic_of_id(id);
+  if (parent == nullptr) return {of_id == 0 ? 0 : mix(mix(kGrowth, of_id), size), of_id, of_id != 0};
+  const std::uint64_t number = parent->splits.fetch_add(1, std::memory_order_relaxed) + 1;
+  if (parent->magic == 0) {  // split off, say, or made before anybody watched
+    return {parent->identity == 0 ? 0 : mix(mix(mix(parent->identity, kGrowth), number), size), of_id, false};
+  }
+  const Magic magic = magic_of_growth(parent->magic, number);
+  return {mix(mix(kGrowth, magic), size), magic, id == nullptr || of_id == magic};
 }
 
 std::uint64_t identity_of_hash(Handle handle) { return mix(0x6e766c78ull, handle); }
@@ -217,6 +223,7 @@ Communicator* add_communicator(Handle handle, const Facts& facts, bool from_nvtx
   entry->defined.store(false, std::memory_order_relaxed);
   entry->asked.store(false, std::memory_order_relaxed);
   entry->from_nvtx = from_nvtx;
+  entry->magic = facts.magic;
   table.publish(*entry, handle);
   return entry;
 }

@@ -7,6 +7,7 @@
 #include <cstdint>
 
 #include "nccl_abi.h"
+#include "nccl_growth.h"
 #include "profshim/event.h"
 
 namespace profshim::nccl {
@@ -22,11 +23,12 @@ struct alignas(64) Communicator {
   std::atomic<std::int32_t> size{kUnknown}, rank{kUnknown}, device{kUnknown};
   StringId name = 0;
   std::atomic<std::uint32_t> sequence{0};  // collectives so far
-  std::atomic<std::uint32_t> splits{0};    // calls of ncclCommSplit so far
-  std::atomic<std::uint32_t> shrinks{0};   // of ncclCommShrink and ncclCommGrow
+  std::atomic<std::uint32_t> splits{0};    // calls of ncclCommSplit and ncclCommGrow so far
+  std::atomic<std::uint32_t> shrinks{0};   // of ncclCommShrink
   std::atomic<bool> defined{false};
   std::atomic<bool> asked{false};
   bool from_nvtx = false;  // the handle is NCCL's own hash of it: there is nobody to ask
+  Magic magic = 0;         // that its growths are made of
 };
 static_assert(sizeof(Communicator) == 64);
 
@@ -39,6 +41,7 @@ struct Facts {
   std::uint32_t parent = 0;
   std::int32_t size = kUnknown, rank = kUnknown, device = kUnknown;
   StringId name = 0;
+  Magic magic = 0;
 };
 
 /// ---- identities: equal on all members of one communicator
@@ -48,7 +51,15 @@ std::uint64_t identity_of_clique(int ranks);
 /// Counts the split on `parent`, also for a rank that gets no communicator.
 std::uint64_t identity_of_split(Communicator& parent, int colour);
 std::uint64_t identity_of_shrink(Communicator& parent, const int* excluded, int count);
-std::uint64_t identity_of_growth(Communicator& parent, int ranks);
+/// Counts the growth on `parent`, where this rank was before; null for a rank that is added. `id`: of the growth, for
+/// new ranks and for the one that hands it out. Identity and magic of what comes of it; `matched`: does it not look as
+/// if the others took it for another one?
+struct Growth {
+  std::uint64_t identity;
+  Magic magic;
+  bool matched;
+};
+Growth growth_of(Communicator* parent, const void* id, int ranks);
 /// A communicator that NVTX ranges speak of is known by NCCL's own hash of it: a handle that is no address. 0 = none.
 constexpr Handle handle_of_hash(std::uint64_t hash) { return hash == 0 ? 0 : hash | std::uint64_t{1} << 63; }
 constexpr bool is_hash(Handle handle) { return handle >> 63 != 0; }

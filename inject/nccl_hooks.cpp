@@ -88,6 +88,8 @@ Facts facts_of_new(const Row& row, Words words) {
       facts.identity = row.has(Role::Id) ? identity_of_ids(address<const UniqueId>(row, words, Role::Id), 1, facts.size)
                                          : identity_of_ids(address<const UniqueId>(row, words, Role::Ids),
                                                            number(row, words, Role::IdCount, 0), facts.size);
+      facts.magic = magic_of_id(row.has(Role::Id) ? address<const UniqueId>(row, words, Role::Id)
+                                                  : address<const UniqueId>(row, words, Role::Ids));
       facts.name = name_of(row, words, "init", nullptr);
       break;
     case Behaviour::Split: {
@@ -106,15 +108,17 @@ Facts facts_of_new(const Row& row, Words words) {
       facts.name = name_of(row, words, "shrink", parent);
       break;
     }
-    case Behaviour::Grow:
-      // Who is new knows the id only, who was there before knows the parent only: no identity in common.
-      facts.identity = parent != nullptr
-                           ? identity_of_growth(*parent, facts.size)
-                           : identity_of_ids(address<const UniqueId>(row, words, Role::Ids), 1, facts.size);
+    case Behaviour::Grow: {
+      const Growth growth = growth_of(parent, address<const UniqueId>(row, words, Role::Ids), facts.size);
+      facts.identity = growth.identity;
+      facts.magic = growth.magic;
       if (facts.rank < 0) facts.rank = kUnknown;
       facts.name = name_of(row, words, "grow", parent);
-      recorder::problem("nccl", "ncclCommGrow: the ranks that were added cannot be matched with the others");
+      if (!growth.matched) {
+        recorder::problem("nccl", "ncclCommGrow: the ranks that were added cannot be matched with the others");
+      }
       break;
+    }
     default:
       break;
   }

@@ -20,22 +20,29 @@ inline void require(int result) {
   std::exit(1);
 }
 
-/// Through the file that NCCL_ID_FILE names.
-inline ncclUniqueId common_id(int rank, const std::string& path) {
-  ncclUniqueId id;
-  if (rank == 0) {
-    require(ncclGetUniqueId(&id));
-    const std::string partial = path + ".partial";
-    std::FILE* const file = std::fopen(partial.c_str(), "w");
-    require(file == nullptr || std::fwrite(&id, sizeof id, 1, file) != 1 || std::fclose(file) != 0);
-    require(std::rename(partial.c_str(), path.c_str()));
-    return id;
-  }
+inline void leave(const ncclUniqueId& id, const std::string& path) {
+  const std::string partial = path + ".partial";
+  std::FILE* const file = std::fopen(partial.c_str(), "w");
+  require(file == nullptr || std::fwrite(&id, sizeof id, 1, file) != 1 || std::fclose(file) != 0);
+  require(std::rename(partial.c_str(), path.c_str()));
+}
+
+inline ncclUniqueId left_at(const std::string& path) {
   for (;; usleep(1000)) {
     if (std::FILE* const file = std::fopen(path.c_str(), "r")) {
+      ncclUniqueId id;
       require(std::fread(&id, sizeof id, 1, file) != 1);
       std::fclose(file);
       return id;
     }
   }
+}
+
+/// Through the file that NCCL_ID_FILE names.
+inline ncclUniqueId common_id(int rank, const std::string& path) {
+  if (rank != 0) return left_at(path);
+  ncclUniqueId id;
+  require(ncclGetUniqueId(&id));
+  leave(id, path);
+  return id;
 }

@@ -1,6 +1,9 @@
 // Communicators, groups and joins on two ranks of the simulated GPU.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <set>
+
 #include "e2e/gpu_run.h"
 
 namespace profshim::e2e {
@@ -10,19 +13,20 @@ class NcclGroups : public ::testing::Test {
  protected:
   void SetUp() override { record("nccl_groups"); }
 
-  void record(const std::string& program) {
+  void record(const std::string& program, const std::string& ranks = "0 1") {
     const std::string fakes = built("tests/fakes/cuda13/libnccl.so.2");
-    Job job = shell("for rank in 0 1; do RANK=$rank LOCAL_RANK=$rank " + built("tests/apps_gpu/" + program) +
+    Job job = shell("for rank in " + ranks + "; do RANK=$rank LOCAL_RANK=$rank " + built("tests/apps_gpu/" + program) +
                     " & pids=\"$pids $!\"; done; for pid in $pids; do wait $pid || exit 1; done");
     job.environment = {{"LD_LIBRARY_PATH", fakes.substr(0, fakes.rfind('/'))},
-                       {"WORLD_SIZE", "2"},
+                       {"WORLD_SIZE", std::to_string((ranks.size() + 1) / 2)},
                        {"NCCL_ID_FILE", scratch_ / "id"},
                        {"PROFSHIM_SPEC", scratch_.write("s.toml", record_all_spec(scratch_ / "traces"))}};
     const Outcome outcome = run(job);
     ASSERT_EQ(outcome.ending(), "exit 0") << outcome.err;
     traces_ = read_folder(scratch_ / "traces");
-    ASSERT_EQ(traces_.size(), 2U) << outcome.err;
-    if (traces_[0].rank() != 0) std::swap(traces_[0], traces_[1]);
+    ASSERT_EQ(traces_.size(), (ranks.size() + 1) / 2) << outcome.err;
+    std::sort(traces_.begin(), traces_.end(),
+              [](const SeenTrace& a, const SeenTrace& b) { return a.rank() < b.rank(); });
   }
 
   /// record_param_comms of the all-reduces, in order.
@@ -105,6 +109,27 @@ TEST_F(NcclGroups, VerifyFindsNothingWrongWithTheirLaunches) {
 
   EXPECT_EQ(verified.ending(), "exit 0") << verified.out;
   EXPECT_EQ(verified.out.find("outside its record_param_comms"), std::string::npos) << verified.out;
+}
+
+/// Two ranks, then a third, then a fourth.
+class NcclGrowth : public NcclGroups {
+ protected:
+  void SetUp() override { record("nccl_grow", "0 1 2 3"); }
+};
+
+TEST_F(NcclGrowth, WhoWasAddedHasTheSameCommunicatorAsTheOthers) {
+  std::set<std::string> three, four;
+  for (std::size_t rank = 0; rank < 4; ++rank) {
+    const auto reduces = operations(traces_[rank], "allreduce");
+    ASSERT_EQ(reduces.size(), rank < 3 ? 2U : 1U);
+    if (rank < 3) three.insert(reduces[0]->args.at("Process Group Name"));
+    four.insert(reduces.back()->args.at("Process Group Name"));
+    EXPECT_EQ(reduces.back()->args.at("Group size"), "4");
+    EXPECT_EQ(traces_[rank].fact("problems").find("ncclCommGrow"), std::string::npos) << traces_[rank].fact("problems");
+  }
+  EXPECT_EQ(three.size(), 1U);
+  EXPECT_EQ(four.size(), 1U);
+  EXPECT_NE(three, four);
 }
 
 /// The same with communicators that do not block.

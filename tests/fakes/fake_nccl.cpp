@@ -1,8 +1,9 @@
-// libnccl.so.2 of the fakes: every public function of NCCL 2.28, for up to 8 ranks in one or several processes of one
-// machine. No data moves. What it does as the real one: work starts at the outermost ncclGroupEnd (for communicators
-// that do not block, in a thread of its own), through cuLaunchKernelEx; one kernel per collective, which ends when the
-// last rank's has begun and the bytes have had their time; one kernel for the sends and receives of a group; ncclX is
-// weak beside pncclX; ncclBcast calls ncclBroadcast; ranges in the NVTX domain "NCCL".
+// libnccl.so.2 of the fakes: every public function of NCCL 2.28 and the growing of communicators of 2.29, for up to 8
+// ranks in one or several processes of one machine. No data moves. What it does as the real one: work starts at the
+// outermost ncclGroupEnd (for communicators that do not block, in a thread of its own), through cuLaunchKernelEx; one
+// kernel per collective, which ends when the last rank's has begun and the bytes have had their time; one kernel for
+// the sends and receives of a group; ncclX is weak beside pncclX; ncclBcast calls ncclBroadcast; ranges in the NVTX
+// domain "NCCL".
 //
 // Environment: FAKE_NCCL_MBPS, bus bandwidth in MB/s (100000), besides 5 us for each operation.
 #include <dlfcn.h>
@@ -32,6 +33,7 @@
 #define FAKE_NCCL_NVTX 1
 #endif
 
+#include "../../inject/nccl_growth.h"
 #include "fakes/environment.h"
 #include "fakes/fake_device.h"
 
@@ -83,6 +85,8 @@ struct Communicator {
   std::atomic<int> launching{0};  // threads that launch what does not block
   std::uint64_t collectives = 0;
   std::uint32_t splits = 0;
+  std::uint64_t magic = 0;     // its id begins with
+  std::uint32_t children = 0;  // splits and growths
 };
 
 /// One operation between its call and the end of its group.
@@ -303,6 +307,14 @@ int create(Communicator** out, const std::string& name, int ranks, int rank, int
   return result;
 }
 
+/// The id of the next growth: rank 0 hands it to the new ranks, the others make it themselves.
+UniqueId growth_id(const Communicator& parent) {
+  const std::uint64_t magic = profshim::nccl::magic_of_growth(parent.magic, parent.children + 1);
+  UniqueId id{};
+  std::memcpy(id.bytes, &magic, sizeof magic);
+  return id;
+}
+
 std::string name_of(const UniqueId& id) {
   char name[40] = "/fake_nccl_";
   for (int i = 0; i < 12; ++i) std::snprintf(name + 11 + 2 * i, 3, "%02x", static_cast<unsigned char>(id.bytes[i]));
@@ -314,10 +326,19 @@ int current_device() {
   return device ? device->current_device() : 0;
 }
 
+int create_by_id(Communicator** out, int ranks, const UniqueId& id, int rank, const Config* config) {
+  const int result = create(out, name_of(id), ranks, rank, current_device(), config, group_depth == 0);
+  if (out && *out && (result == kSuccess || result == kInProgress)) {
+    std::memcpy(&(*out)->magic, id.bytes, sizeof(*out)->magic);
+  }
+  return result;
+}
+
 /// The communicator of those ranks of `parent` that give the same colour, in the order of their keys.
 int split(Communicator* parent, int colour, int key, Communicator** out, const Config* config) {
   if (!parent || !out) return kInvalidArgument;
   const std::uint32_t number = parent->splits++;
+  ++parent->children;
   auto& table = parent->shared->splits[number % 64];
   table.colour[parent->rank] = colour;
   table.key[parent->rank] = key;
@@ -428,15 +449,15 @@ EXPORT(GetUniqueId, UniqueId* id) {
 }
 EXPORT(CommInitRank, Communicator** out, int ranks, UniqueId id, int rank) {
   const Range range("ncclCommInitRank", nullptr, 0, kRanks, ranks);
-  return create(out, name_of(id), ranks, rank, current_device(), nullptr, group_depth == 0);
+  return create_by_id(out, ranks, id, rank, nullptr);
 }
 EXPORT(CommInitRankConfig, Communicator** out, int ranks, UniqueId id, int rank, Config* config) {
   const Range range("ncclCommInitRankConfig", nullptr, 0, kRanks, ranks);
-  return create(out, name_of(id), ranks, rank, current_device(), config, group_depth == 0);
+  return create_by_id(out, ranks, id, rank, config);
 }
 EXPORT(CommInitRankScalable, Communicator** out, int ranks, int rank, int, UniqueId* ids, Config* config) {
   const Range range("ncclCommInitRankScalable", nullptr, 0, kRanks, ranks);
-  return create(out, name_of(ids[0]), ranks, rank, current_device(), config, group_depth == 0);
+  return create_by_id(out, ranks, ids[0], rank, config);
 }
 EXPORT(CommInitAll, Communicator** out, int count, const int* devices) {
   const Range range("ncclCommInitAll", nullptr, 0, kRanks, count);
@@ -487,6 +508,23 @@ EXPORT(CommShrink, Communicator* communicator, int* excluded, int count, Communi
   return create(out, communicator->name + "_s" + std::to_string(communicator->splits++),
                 static_cast<int>(members.size()), static_cast<int>(me - members.begin()), communicator->device, config,
                 true);
+}
+EXPORT(CommGetUniqueId, Communicator* communicator, UniqueId* id) {
+  const Range range("ncclCommGetUniqueId");
+  if (!communicator || !id) return kInvalidArgument;
+  *id = growth_id(*communicator);
+  return kSuccess;
+}
+// Who was there before keeps its rank and passes -1; of those, only the one that has the id passes it.
+EXPORT(CommGrow, Communicator* communicator, int ranks, const UniqueId* id, int rank, Communicator** out,
+       Config* config) {
+  const Range range("ncclCommGrow", communicator, 0, kRanks, ranks);
+  if (!communicator) return id && rank >= 0 ? create_by_id(out, ranks, *id, rank, config) : kInvalidArgument;
+  if (rank != -1 || ranks <= communicator->ranks) return kInvalidArgument;
+  const UniqueId own = growth_id(*communicator);
+  if (id && std::memcmp(id->bytes, own.bytes, sizeof own.bytes) != 0) return kInvalidArgument;
+  ++communicator->children;
+  return create_by_id(out, ranks, own, communicator->rank, config);
 }
 extern "C" __attribute__((visibility("default"))) const char* ncclGetErrorString(int result) {
   return result == kSuccess ? "no error" : "an error of the fake NCCL";

@@ -51,6 +51,58 @@ TEST_F(NcclCommunicators, OneUniqueIdIsOneIdentityOnAllRanks) {
   EXPECT_EQ(identity_of_ids(nullptr, 1, 4), 0U);
 }
 
+// What NCCL 2.30's own hashCombine() makes of them.
+TEST(NcclGrowth, TheIdOfAGrowthBeginsAsNcclMakesIt) {
+  EXPECT_EQ(magic_of_growth(0x0000000000000001, 2), 0xf969483a83291cbfU);
+  EXPECT_EQ(magic_of_growth(0x0123456789abcdef, 1), 0xaaf9991288b8f75eU);
+  EXPECT_EQ(magic_of_growth(0x0123456789abcdef, 7), 0x20a6183afe48ec7cU);
+  EXPECT_EQ(magic_of_growth(0xfedcba9876543210, 1), 0xb9b8fd5e2c92c761U);
+  EXPECT_EQ(magic_of_growth(0xfedcba9876543210, 7), 0x0342a3cbfcadaf6bU);
+}
+
+TEST_F(NcclCommunicators, OldAndNewRanksOfAGrowthHaveOneIdentity) {
+  UniqueId id{};
+  id.bytes[0] = 1;
+  const Facts facts{.identity = identity(1, 2), .size = 2, .magic = magic_of_id(&id)};
+  Communicator& root = enter(0x1000, facts);
+  Communicator& other = enter(0x2000, facts);
+  identity_of_split(root, 0);
+  identity_of_split(other, 1);
+  const Magic magic = magic_of_growth(facts.magic, 2);
+  UniqueId of_growth{};
+  std::memcpy(of_growth.bytes, &magic, sizeof magic);
+
+  const Growth at_root = growth_of(&root, &of_growth, 3), at_other = growth_of(&other, nullptr, 3);
+  const Growth at_new = growth_of(nullptr, &of_growth, 3);
+  EXPECT_NE(at_root.identity, 0U);
+  EXPECT_EQ(at_root.identity, at_other.identity);
+  EXPECT_EQ(at_root.identity, at_new.identity);
+  EXPECT_EQ(at_new.magic, at_other.magic) << "it may grow again";
+  for (const Growth& growth : {at_root, at_other, at_new}) EXPECT_TRUE(growth.matched);
+}
+
+TEST_F(NcclCommunicators, AnIdThatIsMadeInAnotherWayIsNoticed) {
+  UniqueId id{}, unforeseen{};
+  id.bytes[0] = 1;
+  unforeseen.bytes[0] = 2;
+  Communicator& root = enter(0x1000, {.identity = identity(1, 2), .size = 2, .magic = magic_of_id(&id)});
+  Communicator& other = enter(0x2000, {.identity = identity(1, 2), .size = 2, .magic = magic_of_id(&id)});
+
+  const Growth at_root = growth_of(&root, &unforeseen, 3);
+  EXPECT_FALSE(at_root.matched);
+  EXPECT_EQ(at_root.identity, growth_of(&other, nullptr, 3).identity) << "those that were there stay together";
+}
+
+TEST_F(NcclCommunicators, AGrowthOfWhatWasNotSeenBeingMadeIsMatchedWithNobody) {
+  Communicator& here = enter(0x1000, {.identity = 7, .size = 2});
+  Communicator& there = enter(0x2000, {.identity = 7, .size = 2});
+  const Growth growth = growth_of(&here, nullptr, 3);
+  EXPECT_FALSE(growth.matched);
+  EXPECT_EQ(growth.identity, growth_of(&there, nullptr, 3).identity);
+  Communicator& unknown = enter(0x3000, {});
+  EXPECT_EQ(growth_of(&unknown, nullptr, 3).identity, 0U);
+}
+
 TEST_F(NcclCommunicators, SplitsDifferByColourAndByHowManyWentBefore) {
   // Two ranks of one parent: they go through the same splits, with their own colours.
   Communicator& here = enter(0x1000, {identity(1, 4), 0, 4, 1});
