@@ -1,5 +1,5 @@
 # The program that hook_bench runs, bare and under the library.
-$(OUT)/bench/hook_cost: tests/bench/hook_cost.c
+$(OUT)/bench/hook_cost: tests/bench/hook_cost.c tests/bench/call_cost.h
 	@mkdir -p $(@D)
 	@$(if $(V),,echo "  MPICC  $<")
 	$(Q)$(firstword $(wildcard /usr/bin/mpicc.openmpi) mpicc) -std=c11 -O2 -Wall -Wextra $(if $(NVTX_INCLUDE),-isystem $(NVTX_INCLUDE)) $< -o $@ -ldl
@@ -7,7 +7,7 @@ $(OUT)/bench/hook_cost: tests/bench/hook_cost.c
 bench: $(OUT)/bench/hook_cost
 
 # The program that gpu_hook_bench runs, with a CUDA and an NCCL that do nothing.
-$(OUT)/bench/gpu_cost: tests/bench/gpu_cost.c tests/bench/gpu_stub.c
+$(OUT)/bench/gpu_cost: tests/bench/gpu_cost.c tests/bench/gpu_stub.c tests/bench/call_cost.h
 	@mkdir -p $(@D)
 	@$(if $(V),,echo "  CC     $<")
 	$(Q)$(CC) -O2 -Wall -Wextra -shared -fPIC tests/bench/gpu_stub.c -o $(@D)/libgpu_stub.so
