@@ -1,9 +1,28 @@
 // Who else uses CUPTI in this process, and when it has let go. No CUPTI here: tests drive it.
 #pragma once
 
+#include <sched.h>
+
+#include <atomic>
 #include <cstdint>
 
 namespace profshim::cupti {
+
+/// A few instructions long, never held over a call of CUPTI. Not waited for without end: a child of fork() may have
+/// inherited it from a thread that it does not have.
+class Spinning {
+ public:
+  explicit Spinning(std::atomic_flag& flag) : flag_(flag) {
+    constexpr int kPatience = 1 << 14;
+    for (int i = 0; i < kPatience && flag_.test_and_set(std::memory_order_acquire); ++i) sched_yield();
+  }
+  ~Spinning() { flag_.clear(std::memory_order_release); }
+  Spinning(const Spinning&) = delete;
+  Spinning& operator=(const Spinning&) = delete;
+
+ private:
+  std::atomic_flag& flag_;
+};
 
 /// Counts what other clients hold: subscriptions, and kinds of activity that are on. Under the lock of its owner.
 class Clients {

@@ -16,20 +16,6 @@ namespace {
 
 constexpr int kSuccess = 0, kNotInitialized = 15, kMultipleSubscribersNotSupported = 39;
 
-/// A few instructions long, never held over a call of CUPTI.
-class Spinning {
- public:
-  explicit Spinning(std::atomic_flag& flag) : flag_(flag) {
-    while (flag_.test_and_set(std::memory_order_acquire)) {
-    }
-  }
-  ~Spinning() { flag_.clear(std::memory_order_release); }
-  Spinning(const Spinning&) = delete;
-  Spinning& operator=(const Spinning&) = delete;
-
- private:
-  std::atomic_flag& flag_;
-};
 constinit std::atomic_flag busy = ATOMIC_FLAG_INIT;
 constinit Clients clients;
 

@@ -5,6 +5,14 @@
 namespace profshim::cupti {
 namespace {
 
+// As in a child of fork() whose parent was just changing something.
+TEST(CuptiClients, ALockThatNobodyWillOpenIsNotWaitedForWithoutEnd) {
+  std::atomic_flag flag = ATOMIC_FLAG_INIT;
+  flag.test_and_set();
+  { const Spinning lock(flag); }
+  EXPECT_FALSE(flag.test()) << "and is open from then on";
+}
+
 TEST(CuptiClients, SilenceIsTheFlushAfterTheLastKindWentOff) {
   Clients clients;
   EXPECT_FALSE(clients.take_silence()) << "nobody was ever there";
