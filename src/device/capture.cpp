@@ -32,6 +32,32 @@ void buffer_completed(void*, std::uint32_t, std::uint8_t* buffer, std::size_t, s
   if (void (*const wake)() = on_completed.load(std::memory_order_relaxed)) wake();
 }
 
+/// What is missing in a trace without this kind; null: nothing that a reader looks for.
+const char* shown_as(std::uint32_t kind) {
+  switch (kind) {
+    case cupti::kMemcpyKind:
+      return "copies";
+    case cupti::kPeerCopyKind:
+      return "copies between devices";
+    case cupti::kMemsetKind:
+      return "memsets";
+    case cupti::kGraphTraceKind:
+      return "graphs";
+    case cupti::kExternalCorrelationKind:
+      return "which kernel belongs to which NCCL call";
+    case cupti::kMemoryKind:
+      return "allocations";
+    case cupti::kSynchronizationKind:
+      return "waits";
+    case cupti::kDeviceKind:
+      return "the properties of the devices";
+    default:
+      return nullptr;
+  }
+}
+
+void lacks(std::string& list, const char* what) { list += (list.empty() ? "" : ", ") + std::string(what); }
+
 std::uint64_t our_time() { return ticks(); }
 
 // At least so many ticks: nanoseconds of CLOCK_MONOTONIC, or those of a TSC of up to 8 GHz.
@@ -57,6 +83,7 @@ std::string Capture::prepare() {
   register_clock();
   const int refused = api_.register_callbacks(buffer_requested, buffer_completed);
   if (refused != cupti::kSuccess) return "CUPTI takes no buffers: " + api_.text_of(refused);
+  takes_buffers_ = true;
   converter_.names().load(api_);
   converter_.threads().also_ask(&seen_threads);
   converter_.threads().learn_from_this_thread();
@@ -82,10 +109,24 @@ void Capture::enable_calls(bool runtime) {
       if (one(id, 1) == cupti::kSuccess) on.push_back(id);
     }
   }
-  if (on.empty() && api_.enable(kind) == cupti::kSuccess) kinds_.push_back(kind);
+  if (!on.empty()) return;
+  if (api_.enable(kind) == cupti::kSuccess) {
+    kinds_.push_back(kind);
+  } else {
+    lacks(not_recorded_, runtime ? "calls of the runtime" : "calls of the driver");
+  }
 }
 
 bool Capture::turn_on(std::int64_t now_ns) {
+  if (!takes_buffers_) {
+    // With what another client has registered it would get our records.
+    const int refused = api_.register_callbacks(buffer_requested, buffer_completed);
+    takes_buffers_ = refused == cupti::kSuccess;
+    if (!takes_buffers_) {
+      refusal_ = "CUPTI takes no buffers: " + api_.text_of(refused);
+      return false;
+    }
+  }
   if (!pool_.make(options_.buffers, options_.buffer_bytes)) {
     refusal_ = "there is no memory for CUPTI's buffers";
     return false;
@@ -109,8 +150,13 @@ bool Capture::turn_on(std::int64_t now_ns) {
     return false;
   }
   kinds_.push_back(cupti::kConcurrentKernelKind);
+  not_recorded_.clear();
   for (const std::uint32_t kind : wanted) {
-    if (api_.enable(kind) == cupti::kSuccess) kinds_.push_back(kind);
+    if (api_.enable(kind) == cupti::kSuccess) {
+      kinds_.push_back(kind);
+    } else if (const char* const what = shown_as(kind)) {
+      lacks(not_recorded_, what);
+    }
   }
   enable_calls(false);
   enable_calls(true);
@@ -210,12 +256,25 @@ void Capture::hand_over(const Wishes& wishes, std::int64_t now_ns) {
 void Capture::take_back(const Wishes& wishes) {
   if (wishes.clock_replaced) register_clock();
   pool_.take_completed();
-  api_.register_callbacks(buffer_requested, buffer_completed);
+  takes_buffers_ = api_.register_callbacks(buffer_requested, buffer_completed) == cupti::kSuccess;
   state_.store(State::kOff, std::memory_order_release);
 }
 
-std::int64_t Capture::serve(const Wishes& wishes, std::int64_t now_ns) {
+std::int64_t Capture::serve(const Wishes& wishes, std::int64_t now_ns) noexcept {
   if (state() == State::kFinished) return -1;
+  try {
+    return serve_now(wishes, now_ns);
+  } catch (...) {
+    // An exception that leaves this thread would end the job.
+    gave_up_ = "there was no memory for what CUPTI has recorded: the GPU activity after that is missing";
+    if (state() == State::kOn || state() == State::kDraining) turn_off();
+    settled_until_.store(kEverything, std::memory_order_release);
+    state_.store(State::kFinished, std::memory_order_release);
+    return -1;
+  }
+}
+
+std::int64_t Capture::serve_now(const Wishes& wishes, std::int64_t now_ns) {
   if (wishes.yield && state() != State::kYielded) hand_over(wishes, now_ns);
   if (!wishes.yield && state() == State::kYielded) take_back(wishes);
   const bool on = wishes.on && !wishes.finish;

@@ -62,8 +62,10 @@ class Capture {
   std::uint32_t version() const { return version_; }
 
   /// Does what the wishes ask for, as far as it can be done now; when to come again at the latest, in nanoseconds from
-  /// now; -1 = when the wishes change.
-  std::int64_t serve(const Wishes& wishes, std::int64_t now_ns);
+  /// now; -1 = when the wishes change. Never throws: without memory it lets go of CUPTI for good.
+  std::int64_t serve(const Wishes& wishes, std::int64_t now_ns) noexcept;
+  /// It has, and why; "" = no. Device thread.
+  const char* gave_up() const { return gave_up_; }
 
   State state() const { return state_.load(std::memory_order_acquire); }
   /// Everything launched before this has been delivered or given up. Any thread.
@@ -74,11 +76,14 @@ class Capture {
   bool refused() const { return refused_.load(std::memory_order_acquire); }
   /// Why.
   const std::string& refusal() const { return refusal_; }
+  /// What CUPTI would not record beside the kernels, when it was last switched on: "copies, API calls". Device thread.
+  const std::string& not_recorded() const { return not_recorded_; }
 
   Converter& converter() { return converter_; }
   BufferPool& pool() { return pool_; }
 
  private:
+  std::int64_t serve_now(const Wishes& wishes, std::int64_t now_ns);
   bool turn_on(std::int64_t now_ns);
   void turn_off();
   void enable_calls(bool runtime);
@@ -104,6 +109,9 @@ class Capture {
   std::vector<std::uint32_t> calls_[2];  // of the driver, of the runtime API, where on one by one
   std::atomic<bool> refused_{false};
   std::string refusal_;
+  std::string not_recorded_;
+  const char* gave_up_ = "";
+  bool takes_buffers_ = false;
   Ticks on_since_ = 0, drain_until_ = 0;
   std::int64_t last_flush_ns_ = 0, waiting_since_ns_ = 0, last_progress_ns_ = 0;
   Ticks waiting_for_ = 0;

@@ -88,6 +88,7 @@ struct Source {
   Losses told;
   BufferPool::Counts counts_told;
   bool versions_told = false, refusal_told = false;
+  std::string not_recorded_told;
   std::string late_begins;
   // As others see it: only after what is lost by then has been said, so that no trace is written without it.
   std::atomic<Capture::State> state{Capture::State::kOff};
@@ -208,6 +209,16 @@ void serve(Source& source, std::int64_t& timeout_ns) {
     source.refusal_told = true;
     say_there_is_none(capture.refusal());
   }
+  if (capture.not_recorded() != source.not_recorded_told) {
+    source.not_recorded_told = capture.not_recorded();
+    if (!source.not_recorded_told.empty()) {
+      recorder::problem("cupti", "CUPTI refused to record: " + source.not_recorded_told);
+    }
+  }
+  if (capture.gave_up()[0] != 0) {
+    log::line(LogLevel::kWarn, "%s", capture.gave_up());
+    recorder::problem("cupti", capture.gave_up());
+  }
   if (capture.take_trouble()) trouble.store(true, std::memory_order_relaxed);
   if (capture.state() != Capture::State::kYielded) tell_versions(source);
   tell_late_begin(source);
@@ -224,12 +235,16 @@ void* run(void* argument) {
   while (source.capture.state() != Capture::State::kFinished) {
     const std::uint32_t seen = wishes_changed.now();
     std::int64_t timeout_ns = -1;
-    serve(source, timeout_ns);
+    try {
+      serve(source, timeout_ns);
+    } catch (...) {  // no memory to say something: what it is about goes on
+    }
     if (source.capture.state() == Capture::State::kFinished) break;
     // In the time that nobody wants anything else; one at least, however busy CUPTI is.
     if (source.capture.make_one_buffer()) continue;
     wishes_changed.wait(seen, timeout_ns);
   }
+  source.show();
   state_changed.ring();
   return nullptr;
 }
@@ -282,17 +297,7 @@ bool wait_until_on(const Source& source) {
   });
 }
 
-}  // namespace
-
-std::uint64_t host_bytes(const Spec& spec) {
-  if (!spec.activities.cuda) return 0;
-  const CaptureOptions options = options_of(spec);
-  return (options.buffers + BufferPool::kReserve) * options.buffer_bytes + options.table_bytes;
-}
-
-void listen(const StepListener& listener) { step_listener = listener; }
-
-void start(const Spec& spec) {
+void start_now(const Spec& spec) {
   if (!spec.activities.cuda || started.exchange(true)) return;
   if (wanted_yield.load(std::memory_order_acquire)) {
     // Our callbacks would take the place of its own.
@@ -314,6 +319,7 @@ void start(const Spec& spec) {
   // Here, on the thread inside cuInit: another one would wait for the lock that this one holds.
   source->capture.serve(wishes_now(), monotonic_ns());
   source->show();
+  if (source->capture.gave_up()[0] != 0) return say_there_is_none(source->capture.gave_up());
   if (source->capture.refused()) {
     source->refusal_told = true;
     say_there_is_none(source->capture.refusal());
@@ -328,6 +334,27 @@ void start(const Spec& spec) {
   }
   running.store(true, std::memory_order_release);
   if (!wanted_yield.load()) start_callbacks(source->callbacks);
+}
+
+}  // namespace
+
+std::uint64_t host_bytes(const Spec& spec) {
+  if (!spec.activities.cuda) return 0;
+  const CaptureOptions options = options_of(spec);
+  return (options.buffers + BufferPool::kReserve) * options.buffer_bytes + options.table_bytes;
+}
+
+void listen(const StepListener& listener) { step_listener = listener; }
+
+// The thread inside cuInit runs this: no exception may reach it.
+void start(const Spec& spec) {
+  try {
+    start_now(spec);
+  } catch (...) {
+    log::line(LogLevel::kWarn, "no GPU activity is recorded: there is no memory for it");
+    recorder::problem("cupti", "no GPU activity is recorded: there is no memory for it");
+    recorder::set_mode(recorder::kCudaCalls, 0);
+  }
 }
 
 bool available() { return live() != nullptr; }

@@ -313,6 +313,34 @@ TEST_P(CaptureTest, BuffersInAnyOrderAndBuffersOfOthers) {
   EXPECT_EQ(capture_->converter().launches().oldest_outstanding(), LaunchTracker::kNothing);
 }
 
+// An exception on our thread would end the job.
+TEST_P(CaptureTest, WithoutMemoryItLetsGoOfCuptiForGood) {
+  cupti_.add(kernel(1));
+  cupti_.deliver();
+  out_.no_memory = true;
+  flush();
+
+  EXPECT_EQ(capture_->state(), Capture::State::kFinished);
+  EXPECT_TRUE(cupti_.kinds.empty());
+  EXPECT_TRUE(cupti_.runtime_calls.empty());
+  EXPECT_STRNE(capture_->gave_up(), "");
+  EXPECT_EQ(capture_->settled_until(), Capture::kEverything);
+  const std::size_t flushes = cupti_.flushes.size();
+  EXPECT_EQ(serve(kSecond), -1);
+  EXPECT_EQ(cupti_.flushes.size(), flushes);
+}
+
+TEST_P(CaptureTest, WhatCuptiRefusesToRecordBesideTheKernelsIsKnown) {
+  EXPECT_EQ(capture_->not_recorded(), "");
+  switch_off();
+  cupti_.refused_kinds = {cupti::kMemcpyKind, cupti::kOverheadKind, cupti::kDriverKind};
+  wishes_.on = true;
+  serve();
+
+  EXPECT_EQ(capture_->state(), Capture::State::kOn);
+  EXPECT_EQ(capture_->not_recorded(), "copies, calls of the driver");
+}
+
 // ---- waiting
 // ---------------------------------------------------------------------------------------------------------
 
@@ -590,6 +618,23 @@ TEST_P(CaptureTest, AnotherClientGetsACuptiThatIsOffAndOursComesBack) {
   wishes_.clock_replaced = true;
   serve();
   EXPECT_EQ(cupti_.clocks, 2);
+}
+
+// What is registered is the other client's: it would get our records.
+TEST_P(CaptureTest, NothingIsRecordedIntoTheBuffersOfAClientThatHasLeft) {
+  wishes_.yield = true;
+  serve();
+  cupti_.registration_result = 35;
+  wishes_.yield = false;
+  serve();
+  EXPECT_TRUE(cupti_.kinds.empty());
+  EXPECT_TRUE(capture_->refused());
+
+  cupti_.registration_result = 0;
+  switch_off();
+  wishes_.on = true;
+  serve();
+  EXPECT_EQ(capture_->state(), Capture::State::kOn) << "the next window tries again";
 }
 
 TEST_P(CaptureTest, NothingIsTouchedOnceTheOtherClientHasBegun) {

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <cstring>
 #include <deque>
+#include <new>
 #include <set>
 #include <string>
 #include <utility>
@@ -56,15 +57,16 @@ class ScriptedCupti {
       current_->requested_ = requested;
       current_->completed_ = completed;
       ++current_->registrations;
-      return 0;
+      return current_->registration_result;
     };
     api.register_timestamps = [](device::TimestampCallback) {
       ++current_->clocks;
       return current_->clock_result;
     };
     api.enable = [](std::uint32_t kind) {
-      if (current_->enable_result == 0) current_->kinds.insert(kind);
-      return current_->enable_result;
+      const int result = current_->refused_kinds.count(kind) != 0 ? 15 : current_->enable_result;
+      if (result == 0) current_->kinds.insert(kind);
+      return result;
     };
     api.disable = [](std::uint32_t kind) {
       current_->kinds.erase(kind);
@@ -130,9 +132,9 @@ class ScriptedCupti {
   void reverse_deliveries() { waiting_ = {waiting_.rbegin(), waiting_.rend()}; }
   void complete_foreign(std::uint8_t* buffer) { completed_(nullptr, 0, buffer, 64, 64); }
 
-  std::set<std::uint32_t> kinds, runtime_calls;
+  std::set<std::uint32_t> kinds, runtime_calls, refused_kinds;
   std::vector<std::uint32_t> flushes;
-  int enable_result = 0, clock_result = 0, registrations = 0, clocks = 0;
+  int enable_result = 0, clock_result = 0, registration_result = 0, registrations = 0, clocks = 0;
   std::size_t dropped = 0;
 
  private:
@@ -176,6 +178,7 @@ class ScriptedCupti {
 class Collected final : public device::EventOutput {
  public:
   void put(const Event& event, const Event* continuation) override {
+    if (no_memory) throw std::bad_alloc();
     events.push_back(event);
     if (continuation != nullptr) continuations.push_back(*continuation);
   }
@@ -201,6 +204,7 @@ class Collected final : public device::EventOutput {
     std::uint32_t id;
     std::string text;
   };
+  bool no_memory = false;
   std::vector<Event> events, continuations;
   std::vector<std::string> texts;
   std::vector<Definition> definitions;
