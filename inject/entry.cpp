@@ -11,6 +11,7 @@
 
 #include "activation.h"
 #include "cuda_injection.h"
+#include "nccl_profiler.h"
 #include "nvtx_injection.h"
 #include "profshim/session.h"
 #include "symbol_steps.h"
@@ -60,6 +61,7 @@ __attribute__((constructor)) void on_load() {
   if (path == nullptr || an_ancestor_records) return;
   nvtx::set_injection_path(path);
   cuda::set_injection_path(path);
+  nccl::profiler::reserve_variable(path);
 }
 
 [[noreturn]] void leave(ExitFunction next, int status) {

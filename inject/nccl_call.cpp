@@ -9,7 +9,7 @@
 
 namespace profshim::nccl {
 
-thread_local constinit group::State group::state = {0, 0, 0, false};
+thread_local constinit group::State group::state = {};
 thread_local constinit bool detail::inside_nvtx_range = false;
 
 namespace {
@@ -84,7 +84,9 @@ void join_device_work(Call& call) {
 }  // namespace
 
 void group::ended() {
-  if (state.depth > 0 && --state.depth == 0) state.operation = state.operations = 0;
+  if (state.depth == 0 || --state.depth != 0) return;
+  state.operation = state.operations = 0;
+  state.only_call = 0;
 }
 
 void count_collective(Handle comm) {
@@ -113,6 +115,9 @@ void begin_call(Call& call, const Arguments& arguments, bool from_nvtx) {
       call.event = event;
       join_device_work(call);
       recorder::begin(*event);
+      if (group::State& group = group::state; group.depth != 0 && launches(row.behaviour)) {
+        group.only_call = group.operations == 1 && group.whole ? event->begin : 0;
+      }
     }
   }
   if (row.behaviour == Behaviour::Free) {

@@ -42,12 +42,15 @@ struct State {
   std::uint32_t depth;
   std::uint32_t operation;   // of all that is launched at the end of the outermost group; 0 = none yet
   std::uint32_t operations;  // recorded in it
+  Ticks only_call;           // Event::begin of the one operation there is in it; 0 = none, several, or not all seen
   bool hooked;               // a group call that came through its hook is running
+  bool whole;                // it was recorded when it began, so that no operation has been missed
 };
 extern thread_local constinit State state __attribute__((tls_model("initial-exec")));
 inline bool is_inside() { return state.depth != 0; }
 inline void started(int result) {
-  if (result == kSuccess) ++state.depth;
+  if (result != kSuccess) return;
+  if (state.depth++ == 0) state.whole = recorder::mode_has(recorder::kArmed | recorder::kNccl);
 }
 /// NCCL leaves the group whatever it then returns.
 void ended();

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "nccl_call.h"
+#include "nccl_profiler.h"
 #include "nccl_rows.h"
 #include "nccl_version.h"
 #include "profshim/session.h"
@@ -183,6 +184,7 @@ struct Hook<hook, std::index_sequence<i...>> {
     if (__builtin_expect(real == nullptr, 0)) return kSystemError;
     if constexpr (kBehaviour == Behaviour::Initialise || kBehaviour == Behaviour::InitialiseAll) {
       if (recorder::mode() == 0) announce(arguments...);
+      profiler::offer();
     }
     const std::uint32_t mode = recorder::mode();
     if (__builtin_expect((mode & watched_mode(kBehaviour)) == 0, 1)) return not_watched(real, arguments...);
@@ -260,6 +262,7 @@ struct Hook<hook, std::index_sequence<i...>> {
       const int saved_errno = errno;
       if (!has_failed(result)) made = made_by(kRow, words, result);
       note_version(reinterpret_cast<const void*>(real));
+      if (made != nullptr) profiler::communicator_is_made();
       errno = saved_errno;
     }
     end_call(record, result, made);

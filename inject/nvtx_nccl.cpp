@@ -1,6 +1,7 @@
 #include "nvtx_nccl.h"
 
 #include "nccl_call.h"
+#include "nccl_profiler.h"
 #include "nccl_rows.h"
 #include "nccl_version.h"
 #include "nvtx_payload.h"
@@ -109,6 +110,9 @@ int nccl_push(Domain& domain, const nvtxEventAttributes_t* a) {
   range.hash = 0;
   if (nccl::makes_communicator(range.row->behaviour)) note_made(payload);
   if (range.row->behaviour == Behaviour::Initialise) nccl::communicator_comes(range.made.rank, range.made.size);
+  if (range.row->behaviour == Behaviour::Initialise || range.row->behaviour == Behaviour::InitialiseAll) {
+    nccl::profiler::offer();
+  }
   begin(*range.row, payload);
   return NVTX_NO_PUSH_POP_TRACKING;
 }

@@ -23,6 +23,7 @@ enum class HookId : std::uint16_t {
   kStep,          // a step boundary (instant)
   kMpiPolls,      // calls one after the other that asked MPI and were told "not yet"; args: polls
   kContinuation,  // second half of the event before it on the same thread (MPI_Sendrecv: the receive)
+  kNcclTask,      // what NCCL made of an operation (instant, of whatever thread); args: nccl_task
   // What CUPTI tells; in the chunks of the device lane (see spool::kDeviceLane), not in those of a thread.
   kCudaApi,       // a call of the runtime or driver API; args: api
   kKernel,        // args: gpu, and in its continuation: kernel
@@ -111,6 +112,20 @@ struct NcclArgs {
 };
 inline constexpr std::uint8_t kNoByte = 0xff, kUserOp = 0xfe;
 
+/// kNcclTask: what NCCL's profiler interface tells of an operation that it launches.
+struct NcclTaskArgs {
+  Ticks call;              // Event::begin of the call that asked for it; 0 = NCCL does not say which
+  std::uint64_t sequence;  // NCCL's own count of the function on its communicator, where is_collective is set
+  StringId function;       // "AllReduce"
+  StringId algorithm;      // "RING"; 0 = a send or receive
+  StringId protocol;       // "LL"; likewise
+  std::uint8_t channels;
+  std::uint8_t warps;  // of each channel, where is_collective is set
+  std::uint8_t is_collective;
+  std::uint8_t reserved[9];
+};
+static_assert(sizeof(NcclArgs) == 40 && sizeof(NcclTaskArgs) == 40);
+
 /// kCudaApi. Event::begin and end are the call's; Event::name is the function's name without its version
 /// ("cudaMalloc").
 struct ApiArgs {
@@ -157,8 +172,7 @@ struct PeerArgs {
   std::uint32_t from_device, to_device, from_context, to_context;
   std::uint64_t reserved[3];
 };
-static_assert(sizeof(NcclArgs) == 40 && sizeof(ApiArgs) == 40 && sizeof(GpuArgs) == 40 && sizeof(KernelArgs) == 40 &&
-              sizeof(PeerArgs) == 40);
+static_assert(sizeof(ApiArgs) == 40 && sizeof(GpuArgs) == 40 && sizeof(KernelArgs) == 40 && sizeof(PeerArgs) == 40);
 
 /// A call of the CUDA runtime or driver that was seen by symbol (hooks/cuda.def), in the chunks of its thread: what is
 /// recorded while CUPTI is not to be had.
@@ -203,6 +217,7 @@ struct alignas(64) Event {
     NvtxArgs nvtx;
     StepArgs step;
     NcclArgs nccl;
+    NcclTaskArgs nccl_task;
     CudaCallArgs cuda_call;
     ApiArgs api;
     GpuArgs gpu;

@@ -83,6 +83,7 @@ struct Spec {
   bool profile_memory = false;
   bool fold_polls = true;  // polls of MPI one after the other that came to nothing are one event
   bool cuda_sync = false;
+  bool nccl_profiler = false;
   bool whole_graphs = false;  // one event per launch of a CUDA graph instead of one per node
   struct {
     std::uint64_t host_memory = 2ull << 30;

@@ -551,6 +551,14 @@ State* live() {
                                                                     : nullptr;
 }
 
+/// What the library itself puts into the environment asks for nothing.
+static bool is_our_own(const char* variable) {
+  for (const std::string_view own : {"PROFSHIM_ACTIVE=", "PROFSHIM_NCCL_PLUGIN="}) {
+    if (std::string_view(variable).starts_with(own)) return true;
+  }
+  return false;
+}
+
 bool requested() {
   static const bool answer = [] {
     bool any = false;
@@ -559,7 +567,7 @@ bool requested() {
       if (std::strncmp(*variable, "PROFSHIM=", 9) == 0) {
         if (is_off(*variable + 9)) return false;
         any = true;
-      } else if ((*variable)[8] == '_' && std::strncmp(*variable, "PROFSHIM_ACTIVE=", 16) != 0) {
+      } else if ((*variable)[8] == '_' && !is_our_own(*variable)) {
         any = true;
       }
     }

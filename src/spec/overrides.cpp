@@ -24,8 +24,8 @@ constexpr std::array<ShortForm, 4> kShortOptions = {{{"--ranks", "ranks.select"}
                                                      {"--folder", "output.folder"},
                                                      {"--run-name", "profile.run_name"}}};
 /// Of the library's own, and of the tool.
-constexpr std::array<std::string_view, 5> kOther = {"PROFSHIM_SPEC", "PROFSHIM_ACTIVE", "PROFSHIM_NVTX_CHAIN",
-                                                    "PROFSHIM_LIBRARY", "PROFSHIM_CUPTI"};
+constexpr std::array<std::string_view, 6> kOther = {"PROFSHIM_SPEC",        "PROFSHIM_ACTIVE",  "PROFSHIM_NVTX_CHAIN",
+                                                    "PROFSHIM_NCCL_PLUGIN", "PROFSHIM_LIBRARY", "PROFSHIM_CUPTI"};
 
 Given make_given(std::string key, std::string value, const std::string& source) {
   Given given;

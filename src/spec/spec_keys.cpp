@@ -527,6 +527,11 @@ std::vector<KeyRow> make_rows() {
       choice_row<bool>(
           "capture.graphs", {{"nodes", false}, {"launches", true}}, [](Spec& s) -> bool& { return s.whole_graphs; },
           "CUDA graphs: every kernel and copy in them, or each launch as one event, which costs less"),
+      boolean_row(
+          "capture.nccl_profiler", [](Spec& s) -> bool& { return s.nccl_profiler; },
+          "algorithm, protocol and channels of NCCL's operations, as its profiler plugin (2.27 and later, where the "
+          "job "
+          "has none of its own); not yet run on a GPU"),
 
       with_short_forms(
           size_row(

@@ -11,6 +11,7 @@
 #include "event_args.h"
 #include "lanes.h"
 #include "nccl_args.h"
+#include "nccl_tasks.h"
 #include "operations.h"
 #include "profshim/shared_words.h"
 #include "profshim/spool.h"
@@ -60,6 +61,7 @@ struct Assembly::Impl {
   std::string limit;
   Definitions definitions;
   NcclArgsText nccl_args;
+  NcclTasks nccl_tasks;
   ClockMap clock;
   std::vector<StepMark> marks;
   Ticks last_step_end = 0;
@@ -78,6 +80,7 @@ struct Assembly::Impl {
         facts(f),
         definitions(v),
         nccl_args(definitions, v.header().rank),
+        nccl_tasks(v),
         clock(v.anchors(), v.header().clock),
         chunk_order(v),
         device(v),
@@ -138,6 +141,10 @@ struct Assembly::Impl {
       for (std::uint32_t k = 0; k < count; ++k) {
         const Event& e = events[k];
         if (e.begin < begin || e.begin >= until || e.hook == HookId::kContinuation) continue;
+        if (e.hook == HookId::kNcclTask) {
+          nccl_tasks.add(e);
+          continue;
+        }
         note_kind(e.hook);
         // Its thread may extend it meanwhile.
         thread.events.push_back(e.hook == HookId::kMpiPolls ? &copies.emplace_back(load_words(e)) : &e);
@@ -184,6 +191,7 @@ struct Assembly::Impl {
       for (const Event* e : thread.events) operations.add(*e);
     }
     operations.finish();
+    nccl_tasks.finish(operations);
   }
 
   void gather_annotations() {
@@ -355,6 +363,7 @@ struct Assembly::Impl {
     out.emplace_back("threads_lost", std::to_string(h.threads_lost.load()));
     out.emplace_back("pending_lost", std::to_string(h.pending_lost.load()));
     if (!device.empty()) out.emplace_back("device", device_json());
+    if (!nccl_tasks.empty()) out.emplace_back("nccl_tasks", nccl_tasks.summary());
     out.emplace_back("problems", problems_json());
     out.emplace_back("clock", clock_json());
     if (facts.overhead_percent >= 0) out.emplace_back("overhead_percent", number(facts.overhead_percent));
@@ -598,7 +607,8 @@ struct Assembly::Impl {
 
   /// As PyTorch shows a collective: what it is, and inside it, under a name of its own, the call that was made.
   void write_operation(TraceWriter& out, TraceEvent& e, const Event& event) {
-    const auto call_args = e.args;
+    std::vector<Arg> call_args(e.args.begin(), e.args.end());
+    nccl_tasks.add_args(event, call_args);
     e.name = kParamComms;
     std::vector<Arg> with_id;
     if (const std::uint64_t id = operations.external_id(event); id != 0) with_id.push_back({"External id", id});

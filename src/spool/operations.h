@@ -34,6 +34,7 @@ class Operations {
   /// operation begins. Nothing when more than one may be meant.
   std::span<const Event* const> launching_at(Ticks launch, std::string_view kernel, std::int64_t device,
                                              const NcclArgsText& names) const;
+  std::span<const Event* const> all() const { return events_; }
   std::size_t count() const { return events_.size(); }
   /// "External id" in the trace, from 1 to count(), different for each; 0 = none.
   std::uint64_t external_id(const Event& event) const {

@@ -1,9 +1,9 @@
-// libnccl.so.2 of the fakes: every public function of NCCL 2.28 and the growing of communicators of 2.29, for up to 8
-// ranks in one or several processes of one machine. No data moves. What it does as the real one: work starts at the
-// outermost ncclGroupEnd (for communicators that do not block, in a thread of its own), through cuLaunchKernelEx; one
-// kernel per collective, which ends when the last rank's has begun and the bytes have had their time; one kernel for
-// the sends and receives of a group; ncclX is weak beside pncclX; ncclBcast calls ncclBroadcast; ranges in the NVTX
-// domain "NCCL".
+// libnccl.so.2 of the fakes: every public function of NCCL 2.28 and the growing of communicators of 2.29,
+// whatever version it says it is, for up to 8 ranks in one or several processes of one machine. No data moves. What it
+// does as the real one: work starts at the outermost ncclGroupEnd (for communicators that do not block, in a thread of
+// its own), through cuLaunchKernelEx; one kernel per collective, which ends when the last rank's has begun and the
+// bytes have had their time; one kernel for the sends and receives of a group; ncclX is weak beside pncclX; ncclBcast
+// calls ncclBroadcast; ranges in the NVTX domain "NCCL".
 //
 // Environment: FAKE_NCCL_MBPS, bus bandwidth in MB/s (100000), besides 5 us for each operation.
 #include <dlfcn.h>
@@ -23,6 +23,7 @@
 #include <mutex>
 #include <random>
 #include <string>
+#include <string_view>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -36,6 +37,7 @@
 #include "../../inject/nccl_growth.h"
 #include "fakes/environment.h"
 #include "fakes/fake_device.h"
+#include "fakes/fake_nccl_profiler.h"
 
 namespace {
 
@@ -87,6 +89,15 @@ struct Communicator {
   std::uint32_t splits = 0;
   std::uint64_t magic = 0;     // its id begins with
   std::uint32_t children = 0;  // splits and growths
+  bool is_profiled = false;
+  void* profiler = nullptr;                    // the plugin's context
+  std::map<std::string, std::uint64_t> tasks;  // of each function so far
+  Communicator() = default;
+  Communicator(const Communicator&) = delete;
+  Communicator& operator=(const Communicator&) = delete;
+  ~Communicator() {
+    if (is_profiled) fake::nccl::end_communicator(profiler);
+  }
 };
 
 /// One operation between its call and the end of its group.
@@ -96,6 +107,7 @@ struct Operation {
   void* stream;
   std::uint64_t bytes;
   bool is_collective;
+  std::vector<fake::nccl::Task> tasks;
 };
 
 thread_local int group_depth;
@@ -189,6 +201,8 @@ fake::Gate gate_of(const Operation& operation) {
   };
 }
 
+unsigned channels_of(std::uint64_t bytes) { return std::clamp<unsigned>(static_cast<unsigned>(bytes >> 16), 1, 24); }
+
 int launch(const Operation& operation) {
   fake::Device& device = *fake::device_or_null();
   const int before = device.current_device();
@@ -202,11 +216,22 @@ int launch(const Operation& operation) {
       return true;
     });
   }
-  const unsigned channels = std::clamp<unsigned>(static_cast<unsigned>(operation.bytes >> 16), 1, 24);
-  LaunchConfig config{{channels, 1, 1}, {544, 1, 1}, 82240, operation.stream, nullptr, 0};
+  LaunchConfig config{{channels_of(operation.bytes), 1, 1}, {544, 1, 1}, 82240, operation.stream, nullptr, 0};
   const int result = driver()->launch(&config, kernel, nullptr, nullptr);
   device.set_device(before);
   return result == 0 ? kSuccess : kUnhandledCudaError;
+}
+
+/// What the profiler is told of all that was launched together: one plan for each communicator.
+void profile(const std::vector<Operation>& operations) {
+  std::map<Communicator*, std::vector<fake::nccl::Task>> plans;
+  for (const Operation& operation : operations) {
+    auto& tasks = plans[operation.communicator];
+    tasks.insert(tasks.end(), operation.tasks.begin(), operation.tasks.end());
+  }
+  for (auto& [communicator, tasks] : plans) {
+    fake::nccl::run_plan(communicator->profiler, communicator->rank, std::move(tasks), communicator->tasks);
+  }
 }
 
 /// The outermost end of a group: sends and receives of one communicator and stream share a kernel.
@@ -219,9 +244,10 @@ int launch_all(std::vector<Operation> operations) {
       return !operation.is_collective && !other.is_collective && other.communicator == operation.communicator &&
              other.stream == operation.stream;
     });
-    if (same != merged.end())
+    if (same != merged.end()) {
       same->bytes += operation.bytes;
-    else
+      same->tasks.insert(same->tasks.end(), operation.tasks.begin(), operation.tasks.end());
+    } else
       merged.push_back(std::move(operation));
   }
   if (Communicator* const first = merged.front().communicator; !first->blocking) {
@@ -229,6 +255,7 @@ int launch_all(std::vector<Operation> operations) {
     std::thread([merged, first] {
       pause();
       for (const Operation& operation : merged) launch(operation);
+      profile(merged);
       --first->launching;
     }).detach();
     return kInProgress;
@@ -236,13 +263,17 @@ int launch_all(std::vector<Operation> operations) {
   int result = kSuccess;
   for (const Operation& operation : merged)
     if (const int error = launch(operation); error != kSuccess) result = error;
+  profile(merged);
   return result;
 }
 
 int end_group() {
   if (group_depth == 0) return kInvalidUsage;
   if (--group_depth != 0) return kSuccess;
-  return launch_all(std::exchange(group, {}));
+  fake::nccl::begin_group_end();
+  const int result = launch_all(std::exchange(group, {}));
+  fake::nccl::end_group_end();
+  return result;
 }
 
 // ---- operations ----------------------------------------------------------------------------------------------------
@@ -261,11 +292,25 @@ const char* op_name(int op) {
   return op >= 0 && op < 5 ? kNames[op] : "PreMulSum";
 }
 
-int enqueue(Communicator* communicator, std::string kernel, std::uint64_t bytes, int type, int root, void* stream,
-            bool is_collective) {
+int enqueue(Communicator* communicator, const char* function, std::string kernel, std::uint64_t bytes, int type,
+            int root, void* stream, bool is_collective) {
   if (!communicator || type_bytes(type) == 0 || root >= communicator->ranks) return kInvalidArgument;
   ++group_depth;
-  group.push_back({communicator, std::move(kernel), stream, bytes, is_collective});
+  Operation operation{communicator, std::move(kernel), stream, bytes, is_collective, {}};
+  const auto add_task = [&](const char* task, bool collective, int peer) {
+    operation.tasks.push_back({task, collective, bytes, peer, static_cast<std::uint8_t>(channels_of(bytes)),
+                               fake::nccl::begin_call(communicator->profiler, task, collective, bytes, stream)});
+  };
+  const std::string_view name = function;
+  if (name == "AlltoAll" || name == "Gather" || name == "Scatter") {  // since 2.28, and made of these
+    for (int peer = 0; peer < communicator->ranks; ++peer) {
+      if (name != "Gather" || peer == root) add_task("Send", false, peer);
+      if (name != "Scatter" || peer == root) add_task("Recv", false, peer);
+    }
+  } else {
+    add_task(function, is_collective, root);
+  }
+  group.push_back(std::move(operation));
   return end_group();
 }
 
@@ -302,6 +347,8 @@ int create(Communicator** out, const std::string& name, int ranks, int rank, int
   communicator->device = device;
   communicator->blocking = !config || config->blocking != 0;
   if (const int result = join(*communicator, wait && communicator->blocking); result != kSuccess) return result;
+  communicator->is_profiled = true;
+  communicator->profiler = fake::nccl::begin_communicator(communicator->hash, ranks, rank);
   const int result = communicator->blocking ? kSuccess : kInProgress;
   *out = communicator.release();
   return result;
@@ -437,7 +484,7 @@ constexpr char kRoot[] = "Root", kPeer[] = "Peer rank", kOp[] = "Reduction opera
   extern "C" int pnccl##name(__VA_ARGS__)
 
 EXPORT(GetVersion, int* version) {
-  *version = 22809;
+  *version = fake::nccl::library_version();
   return kSuccess;
 }
 EXPORT(GetUniqueId, UniqueId* id) {
@@ -588,24 +635,25 @@ EXPORT(RedOpDestroy, int, Communicator* communicator) { return communicator ? kS
 EXPORT(AllReduce, const void*, void*, std::size_t count, int type, int op, Communicator* communicator, void* stream) {
   const std::uint64_t bytes = count * type_bytes(type);
   const Range range("ncclAllReduce", communicator, bytes, kOp, op);
-  return enqueue(communicator, kernel_with_op("AllReduce", op, type), bytes, type, 0, stream, true);
+  return enqueue(communicator, "AllReduce", kernel_with_op("AllReduce", op, type), bytes, type, 0, stream, true);
 }
 EXPORT(Reduce, const void*, void*, std::size_t count, int type, int op, int root, Communicator* communicator,
        void* stream) {
   const std::uint64_t bytes = count * type_bytes(type);
   const Range range("ncclReduce", communicator, bytes, kRoot, root);
-  return enqueue(communicator, kernel_with_op("Reduce", op, type), bytes, type, root, stream, true);
+  return enqueue(communicator, "Reduce", kernel_with_op("Reduce", op, type), bytes, type, root, stream, true);
 }
 EXPORT(ReduceScatter, const void*, void*, std::size_t count, int type, int op, Communicator* communicator,
        void* stream) {
   const std::uint64_t bytes = count * type_bytes(type);
   const Range range("ncclReduceScatter", communicator, bytes, kOp, op);
-  return enqueue(communicator, kernel_with_op("ReduceScatter", op, type), bytes, type, 0, stream, true);
+  return enqueue(communicator, "ReduceScatter", kernel_with_op("ReduceScatter", op, type), bytes, type, 0, stream,
+                 true);
 }
 EXPORT(Broadcast, const void*, void*, std::size_t count, int type, int root, Communicator* communicator, void* stream) {
   const std::uint64_t bytes = count * type_bytes(type);
   const Range range("ncclBroadcast", communicator, bytes, kRoot, root);
-  return enqueue(communicator, "ncclDevKernel_Broadcast_RING_LL", bytes, type, root, stream, true);
+  return enqueue(communicator, "Broadcast", "ncclDevKernel_Broadcast_RING_LL", bytes, type, root, stream, true);
 }
 // Through the exported name, as the real one: an interposed ncclBroadcast is entered a second time.
 EXPORT(Bcast, void* buffer, std::size_t count, int type, int root, Communicator* communicator, void* stream) {
@@ -614,32 +662,32 @@ EXPORT(Bcast, void* buffer, std::size_t count, int type, int root, Communicator*
 EXPORT(AllGather, const void*, void*, std::size_t count, int type, Communicator* communicator, void* stream) {
   const std::uint64_t bytes = count * type_bytes(type);
   const Range range("ncclAllGather", communicator, bytes, "", 0);
-  return enqueue(communicator, "ncclDevKernel_AllGather_RING_LL", bytes, type, 0, stream, true);
+  return enqueue(communicator, "AllGather", "ncclDevKernel_AllGather_RING_LL", bytes, type, 0, stream, true);
 }
 EXPORT(AlltoAll, const void*, void*, std::size_t count, int type, Communicator* communicator, void* stream) {
   const std::uint64_t bytes = count * type_bytes(type);
   const Range range("ncclAlltoAll", communicator, bytes, "", 0);
-  return enqueue(communicator, "ncclDevKernel_SendRecv", bytes, type, 0, stream, true);
+  return enqueue(communicator, "AlltoAll", "ncclDevKernel_SendRecv", bytes, type, 0, stream, true);
 }
 EXPORT(Gather, const void*, void*, std::size_t count, int type, int root, Communicator* communicator, void* stream) {
   const std::uint64_t bytes = count * type_bytes(type);
   const Range range("ncclGather", communicator, bytes, kRoot, root);
-  return enqueue(communicator, "ncclDevKernel_SendRecv", bytes, type, root, stream, true);
+  return enqueue(communicator, "Gather", "ncclDevKernel_SendRecv", bytes, type, root, stream, true);
 }
 EXPORT(Scatter, const void*, void*, std::size_t count, int type, int root, Communicator* communicator, void* stream) {
   const std::uint64_t bytes = count * type_bytes(type);
   const Range range("ncclScatter", communicator, bytes, kRoot, root);
-  return enqueue(communicator, "ncclDevKernel_SendRecv", bytes, type, root, stream, true);
+  return enqueue(communicator, "Scatter", "ncclDevKernel_SendRecv", bytes, type, root, stream, true);
 }
 EXPORT(Send, const void*, std::size_t count, int type, int peer, Communicator* communicator, void* stream) {
   const std::uint64_t bytes = count * type_bytes(type);
   const Range range("ncclSend", communicator, bytes, kPeer, peer);
-  return enqueue(communicator, "ncclDevKernel_SendRecv", bytes, type, peer, stream, false);
+  return enqueue(communicator, "Send", "ncclDevKernel_SendRecv", bytes, type, peer, stream, false);
 }
 EXPORT(Recv, void*, std::size_t count, int type, int peer, Communicator* communicator, void* stream) {
   const std::uint64_t bytes = count * type_bytes(type);
   const Range range("ncclRecv", communicator, bytes, kPeer, peer);
-  return enqueue(communicator, "ncclDevKernel_SendRecv", bytes, type, peer, stream, false);
+  return enqueue(communicator, "Recv", "ncclDevKernel_SendRecv", bytes, type, peer, stream, false);
 }
 EXPORT(GroupStart) {
   const Range range("ncclGroupStart");

@@ -18,13 +18,21 @@ $(1): $(2) $$(FAKE_HEADERS) tests/fakes/$(notdir $(1)).map
 	  -Wl,--version-script=tests/fakes/$(notdir $(1)).map -Wl,-z,defs -Wl,-z,nodelete $(2) -o $$@ $(3)
 endef
 $(foreach c,cuda13 cuda12 cuda11,$(eval $(call fake_rule,$(FAKES)/$(c)/libcuda.so.1,tests/fakes/fake_device.cpp tests/fakes/fake_libcuda.cpp,-ldl)))
-$(foreach c,cuda13 cuda12 cuda11,$(eval $(call fake_rule,$(FAKES)/$(c)/libnccl.so.2,tests/fakes/fake_nccl.cpp,-ldl -lrt,$$(if $$(NVTX_INCLUDE),-isystem $$(NVTX_INCLUDE)))))
+$(foreach c,cuda13 cuda12 cuda11,$(eval $(call fake_rule,$(FAKES)/$(c)/libnccl.so.2,tests/fakes/fake_nccl.cpp tests/fakes/fake_nccl_profiler.cpp,-ldl -lrt,$$(if $$(NVTX_INCLUDE),-isystem $$(NVTX_INCLUDE)))))
 $(eval $(call fake_rule,$(FAKES)/cuda13/libcudart.so.13,tests/fakes/fake_cudart.cpp,-ldl,-DFAKE_CUDART_VERSION=13000))
 $(eval $(call fake_rule,$(FAKES)/cuda12/libcudart.so.12,tests/fakes/fake_cudart.cpp,-ldl,-DFAKE_CUDART_VERSION=12040))
 $(eval $(call fake_rule,$(FAKES)/cuda11/libcudart.so.11.0,tests/fakes/fake_cudart.cpp,-ldl,-DFAKE_CUDART_VERSION=11080))
 $(eval $(call fake_rule,$(FAKES)/cuda13/libcupti.so.13,tests/fakes/fake_cupti.cpp,-ldl,-DFAKE_CUPTI_VERSION=130001))
 $(eval $(call fake_rule,$(FAKES)/cuda12/libcupti.so.12,tests/fakes/fake_cupti.cpp,-ldl,-DFAKE_CUPTI_VERSION=22))
 $(eval $(call fake_rule,$(FAKES)/cuda11/libcupti.so.11.8,tests/fakes/fake_cupti.cpp,-ldl,-DFAKE_CUPTI_VERSION=18))
+
+# Profiler plugins of NCCL's that a job brings along.
+USER_PROFILERS := $(foreach version,4 5,$(FAKES)/user_profiler/v$(version)/libnccl-profiler.so)
+TEST_APPS      += $(USER_PROFILERS)
+$(USER_PROFILERS): $(FAKES)/user_profiler/v%/libnccl-profiler.so: tests/fakes/user_profiler.cpp
+	@mkdir -p $(@D)
+	@$(if $(V),,echo "  FAKE   $@")
+	$(Q)$(CXX) -std=c++20 -O2 -g -fPIC -fvisibility=hidden $(WARNINGS) -DUSER_PROFILER_VERSION=$* -shared $< -o $@
 
 # What `make demo` needs on a machine without a GPU.
 demo-programs: $(addprefix $(FAKES)/cuda13/,libcuda.so.1 libcudart.so.13 libcupti.so.13 libnccl.so.2)

@@ -209,7 +209,10 @@ TEST_F(LoadSpec, UnknownVariablesAreAWarning) {
 }
 
 TEST_F(LoadSpec, VariablesOfOurOwnDoNotSwitchRecordingOn) {
-  EXPECT_FALSE(with_environment({{"PROFSHIM_ACTIVE", "1:2"}, {"PROFSHIM_NVTX_CHAIN", "x"}}).enabled);
+  const LoadedSpec loaded =
+      with_environment({{"PROFSHIM_ACTIVE", "1:2"}, {"PROFSHIM_NVTX_CHAIN", "x"}, {"PROFSHIM_NCCL_PLUGIN", "/x.so"}});
+  EXPECT_FALSE(loaded.enabled);
+  EXPECT_EQ(lines_of(loaded), "");
 }
 
 TEST_F(LoadSpec, StepsOfAnOverrideReplaceTheCycleOfTheFileAndTheOtherWayRound) {

@@ -70,6 +70,7 @@ Spec random_spec(std::mt19937& random) {
   s.fold_polls = flip();
   s.cuda_sync = flip();
   s.whole_graphs = flip();
+  s.nccl_profiler = flip();
   s.profile.on_conflict = static_cast<OnConflict>(random() % 3);
   s.limits.host_memory = recorder::kLeastMemory + random();
   s.limits.window_seconds = 0.001 * static_cast<double>(1 + random() % 1000000);

@@ -1,0 +1,62 @@
+#include "nccl_tasks.h"
+
+#include <algorithm>
+
+namespace profshim::spool {
+namespace {
+
+bool by_call(const Event* a, const Event* b) { return a->nccl_task.call < b->nccl_task.call; }
+
+/// Do all of them have the same?
+template <class Member>
+bool agree(std::span<const Event* const> tasks, Member member) {
+  return std::all_of(tasks.begin(), tasks.end(),
+                     [&](const Event* task) { return task->nccl_task.*member == tasks.front()->nccl_task.*member; });
+}
+
+}  // namespace
+
+void NcclTasks::finish(const Operations& operations) {
+  if (tasks_.empty()) return;
+  std::vector<Ticks> calls;
+  for (const Event* const operation : operations.all()) calls.push_back(operation->begin);
+  std::sort(calls.begin(), calls.end());
+  for (const Event* const task : tasks_) {
+    const auto [first, last] = std::equal_range(calls.begin(), calls.end(), task->nccl_task.call);
+    joined_ += last - first == 1 ? 1 : 0;  // two threads may have begun at the same tick
+    if (last - first > 1) ambiguous_.push_back(task->nccl_task.call);
+  }
+  std::sort(ambiguous_.begin(), ambiguous_.end());
+  std::stable_sort(tasks_.begin(), tasks_.end(), by_call);
+}
+
+std::span<const Event* const> NcclTasks::of(const Event& call) const {
+  if (std::binary_search(ambiguous_.begin(), ambiguous_.end(), call.begin)) return {};
+  Event wanted;
+  wanted.nccl_task = {.call = call.begin};
+  const auto [first, last] = std::equal_range(tasks_.begin(), tasks_.end(), &wanted, by_call);
+  return {first, last};
+}
+
+void NcclTasks::add_args(const Event& call, std::vector<Arg>& args) const {
+  const auto tasks = of(call);
+  if (tasks.empty()) return;
+  const NcclTaskArgs& task = tasks.front()->nccl_task;
+  const auto add_text = [&](std::string_view key, StringId NcclTaskArgs::*member) {
+    const std::string_view text = view_.string(task.*member);
+    if (!text.empty() && agree(tasks, member)) args.push_back({key, text});
+  };
+  add_text("NCCL function", &NcclTaskArgs::function);
+  add_text("NCCL algorithm", &NcclTaskArgs::algorithm);
+  add_text("NCCL protocol", &NcclTaskArgs::protocol);
+  if (agree(tasks, &NcclTaskArgs::channels)) args.push_back({"NCCL channels", std::uint64_t{task.channels}});
+  if (task.is_collective == 0 || !agree(tasks, &NcclTaskArgs::is_collective)) return;
+  if (agree(tasks, &NcclTaskArgs::warps)) args.push_back({"NCCL warps", std::uint64_t{task.warps}});
+  if (agree(tasks, &NcclTaskArgs::sequence)) args.push_back({"NCCL seq", task.sequence});
+}
+
+std::string NcclTasks::summary() const {
+  return "{\"seen\": " + std::to_string(tasks_.size()) + ", \"joined\": " + std::to_string(joined_) + "}";
+}
+
+}  // namespace profshim::spool
