@@ -10,4 +10,8 @@ namespace profshim::inject {
 /// `began`: see session::activate().
 void activate(const Rank& rank, Ticks began);
 
+/// The same for a process that uses CUDA or PyTorch: `rank` is what the environment says, and where it says nothing the
+/// process is a job of its own. False when that is not known yet, because MPI is there and has not been initialised.
+bool activate_by_environment(Rank rank);
+
 }  // namespace profshim::inject

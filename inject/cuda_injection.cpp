@@ -1,7 +1,6 @@
 #include "cuda_injection.h"
 
 #include <dlfcn.h>
-#include <link.h>
 
 #include <atomic>
 #include <cerrno>
@@ -26,22 +25,6 @@ constexpr const char* kVariable = "CUDA_INJECTION64_PATH";
 constinit char foreign_owner[PATH_MAX] = {};
 constinit std::atomic<bool> cuda_is_up{false};
 
-/// MPI will say who this process is: it is mapped, and has not been initialised or we would have seen it.
-bool mpi_is_to_come() {
-  return dl_iterate_phdr(
-             [](dl_phdr_info* info, std::size_t, void*) {
-               const char* const path = info->dlpi_name != nullptr ? info->dlpi_name : "";
-               const char* const slash = std::strrchr(path, '/');
-               const char* const name = slash != nullptr ? slash + 1 : path;
-               for (const char* library :
-                    {"libmpi.so", "libmpich.so", "libmpi_abi.so", "libmpi_cray.so", "libmpi-", "libmpich-"}) {
-                 if (std::strncmp(name, library, std::strlen(library)) == 0) return 1;
-               }
-               return 0;
-             },
-             nullptr) != 0;
-}
-
 void at_exit() { session::finish(session::End::kNormal); }
 
 void start_device(const Spec& spec) {
@@ -50,24 +33,10 @@ void start_device(const Spec& spec) {
   if (device::available()) std::atexit(at_exit);
 }
 
-/// Whether this is a rank is known now, or MPI_Init will tell: CUDA may come up before it.
-void activate_by_environment() {
-  Rank rank = rank_from_environment();
-  if (rank.rank < 0) {
-    if (mpi_is_to_come()) return;
-    rank.rank = 0;
-    rank.world_size = 1;
-    rank.local_rank = 0;
-    rank.local_world_size = 1;
-    rank.source = "single process";
-  }
-  inject::activate(rank, 0);  // comes back through on_activate()
-}
-
 void cuda_comes_up() {
   cuda_is_up.store(true);
   if (session::spec() == nullptr) {
-    activate_by_environment();
+    inject::activate_by_environment(rank_from_environment());
   } else {
     start_device(*session::spec());
   }
@@ -77,7 +46,7 @@ void cuda_comes_up() {
 /// symbol hooks are all there is.
 void cuda_is_used() {
   if (cuda_is_up.load()) return;
-  if (session::spec() == nullptr) activate_by_environment();
+  if (session::spec() == nullptr) inject::activate_by_environment(rank_from_environment());
   const Spec* const spec = session::spec();
   if (spec == nullptr || !spec->activities.cuda || foreign_owner[0] != 0) return;  // on_activate() has said it
   recorder::problem("cuda", "no GPU activity is recorded: CUDA did not open what CUDA_INJECTION64_PATH names");

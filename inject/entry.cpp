@@ -1,6 +1,7 @@
 // Where the loader and the end of the process meet us: constructor, activation, exits. In a process that is no recorded
 // rank, this is all that ever runs.
 #include <dlfcn.h>
+#include <link.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -15,6 +16,8 @@
 #include "nvtx_injection.h"
 #include "profshim/session.h"
 #include "symbol_steps.h"
+#include "torch_activation.h"
+#include "torch_operators.h"
 
 #define PROFSHIM_EXPORT extern "C" __attribute__((visibility("default")))
 
@@ -59,9 +62,26 @@ __attribute__((constructor)) void on_load() {
   reserve_active_slot();
   const char* const path = own_path();
   if (path == nullptr || an_ancestor_records) return;
+  torch::note_start();
   nvtx::set_injection_path(path);
   cuda::set_injection_path(path);
   nccl::profiler::reserve_variable(path);
+}
+
+/// MPI will say who this process is: it is mapped, and has not been initialised or we would have seen it.
+bool mpi_is_to_come() {
+  return dl_iterate_phdr(
+             [](dl_phdr_info* info, std::size_t, void*) {
+               const char* const path = info->dlpi_name != nullptr ? info->dlpi_name : "";
+               const char* const slash = std::strrchr(path, '/');
+               const char* const name = slash != nullptr ? slash + 1 : path;
+               for (const char* library :
+                    {"libmpi.so", "libmpich.so", "libmpi_abi.so", "libmpi_cray.so", "libmpi-", "libmpich-"}) {
+                 if (std::strncmp(name, library, std::strlen(library)) == 0) return 1;
+               }
+               return 0;
+             },
+             nullptr) != 0;
 }
 
 [[noreturn]] void leave(ExitFunction next, int status) {
@@ -80,10 +100,24 @@ void activate(const Rank& rank, Ticks began) {
   std::snprintf(active_slot + kPrefix, sizeof active_slot - kPrefix, "%d", static_cast<int>(getpid()));
   nvtx::on_activate();
   cuda::on_activate();
+  torch::on_activate();
   if (spec->steps.source == StepSource::kSymbol) {
     symbol_steps::install(spec->steps.pattern.c_str());
     session::call_every_tick(symbol_steps::rescan);
   }
+}
+
+bool activate_by_environment(Rank rank) {
+  if (rank.rank < 0) {
+    if (mpi_is_to_come()) return false;
+    rank.rank = 0;
+    rank.world_size = 1;
+    rank.local_rank = 0;
+    rank.local_world_size = 1;
+    rank.source = "single process";
+  }
+  activate(rank, 0);
+  return true;
 }
 
 }  // namespace profshim::inject

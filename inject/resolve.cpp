@@ -25,6 +25,9 @@ bool belongs(const char* path, Layer layer) {
            std::strncmp(name, "libcupti", 8) == 0;
   }
   if (layer == Layer::kNccl) return std::strncmp(name, "libnccl.so", 10) == 0 || std::strncmp(name, "libnccl-", 8) == 0;
+  if (layer == Layer::kTorch) {
+    return std::strncmp(name, "libtorch_cpu.so", 15) == 0 || std::strncmp(name, "libtorch_python.so", 18) == 0;
+  }
   if (layer != Layer::kMpi) return false;
   for (const char* library : kMpiLibraries) {
     if (std::strncmp(name, library, std::strlen(library)) == 0) return true;
@@ -73,6 +76,8 @@ void* resolve(const char* name, Layer layer) {
   if (void* const next = dlsym(RTLD_NEXT, name)) return next;
   return in_mapped_libraries(name, layer);
 }
+
+void* resolve_in(const char* name, Layer layer) { return in_mapped_libraries(name, layer); }
 
 void* resolve_data(const char* name, Layer layer) {
   if (void* const first = dlsym(RTLD_DEFAULT, name)) return first;

@@ -9,6 +9,9 @@ namespace profshim::inject {
 /// mapped library of that layer. Null when there is none. Never loads anything. Slow: call once per function.
 void* resolve(const char* name, Layer layer);
 
+/// In the mapped libraries of that layer alone: for a name that others may have as well.
+void* resolve_in(const char* name, Layer layer);
+
 /// A data symbol (ompi_mpi_comm_world). RTLD_DEFAULT first: an executable may hold a COPY relocation, and the address
 /// in the library is then a dead duplicate.
 void* resolve_data(const char* name, Layer layer);

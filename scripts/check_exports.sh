@@ -19,12 +19,14 @@ clients='cuptiSubscribe cuptiSubscribe_v2 cuptiUnsubscribe cuptiActivityRegister
 exits='_exit _Exit quick_exit abort'
 # By which NCCL finds its profiler.
 profilers='ncclProfiler_v4 ncclProfiler_v5 ncclProfiler_v6'
+# By which we notice the import of PyTorch.
+torch='initModule'
 
 # Every row is a C function we export.
 for row in $rows; do
   grep -qx "$row" <<<"$exported" || complain "$row is a row of a table and not exported"
 done
-for symbol in $clients $profilers InitializeInjection; do
+for symbol in $clients $profilers $torch InitializeInjection; do
   grep -qx "$symbol" <<<"$exported" || complain "$symbol is not exported"
 done
 grep -qx InitializeInjectionNvtx2 <<<"$exported" || complain "InitializeInjectionNvtx2 is not exported: no NVTX range is seen"
@@ -33,7 +35,7 @@ grep -qx InitializeInjectionNvtx2 <<<"$exported" || complain "InitializeInjectio
 lower_rows=$(tr '[:upper:]' '[:lower:]' <<<"$rows")
 for symbol in $exported; do
   grep -qx "$symbol" <<<"$rows" && continue
-  [[ " $entries $exits $profilers ${clients//$'\n'/ } " == *" $symbol "* ]] && continue
+  [[ " $entries $exits $profilers $torch ${clients//$'\n'/ } " == *" $symbol "* ]] && continue
   # MPI_SEND, mpi_send, mpi_send_, mpi_send__; mpi_send_f08_, mpi_send_f08ts_ of the mpi_f08 module
   base=$(tr '[:upper:]' '[:lower:]' <<<"$symbol" | sed -E 's/_+$//; s/_(f08|f08ts|fts)$//')
   grep -qx "$base" <<<"$lower_rows" || complain "$symbol is exported and in no table"

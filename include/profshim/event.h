@@ -12,7 +12,7 @@
 namespace profshim {
 
 /// Which family a call belongs to. Re-entrancy is guarded per layer: an MPI call inside an MPI call is not recorded.
-enum class Layer : std::uint8_t { kNone, kMpi, kNccl, kCuda, kNvtx, kCount };
+enum class Layer : std::uint8_t { kNone, kMpi, kNccl, kCuda, kNvtx, kTorch, kCount };
 
 /// What an event is: the kinds without a function of their own, then one id per function, the first column of every row
 /// of the tables.
@@ -22,6 +22,11 @@ enum class HookId : std::uint16_t {
   kNvtxMark,      // an instant
   kStep,          // a step boundary (instant)
   kMpiPolls,      // calls one after the other that asked MPI and were told "not yet"; args: polls
+  // What PyTorch's RecordFunction tells, by its scope. Event::name is the operator's or range's; args: torch.
+  kTorchOperator,  // a function
+  kTorchBackward,  // a node of the backward graph
+  kTorchScript,    // a TorchScript function
+  kTorchRange,     // torch.profiler.record_function and what PyTorch itself marks in this way
   kContinuation,  // second half of the event before it on the same thread (MPI_Sendrecv: the receive)
   kNcclTask,      // what NCCL made of an operation (instant, of whatever thread); args: nccl_task
   // What CUPTI tells; in the chunks of the device lane (see spool::kDeviceLane), not in those of a thread.
@@ -187,6 +192,12 @@ struct CudaCallArgs {
 };
 static_assert(sizeof(CudaCallArgs) == 40);
 
+struct TorchArgs {
+  std::uint64_t record_function;  // address of the at::RecordFunction while it is open; 0 in what is committed
+  std::uint64_t reserved[4];
+};
+static_assert(sizeof(TorchArgs) == 40);
+
 struct StepArgs {
   std::int64_t index;   // 0-based count of boundaries
   std::int64_t number;  // number read from the marker's name, or kNoStepNumber
@@ -216,6 +227,7 @@ struct alignas(64) Event {
     PollArgs polls;
     NvtxArgs nvtx;
     StepArgs step;
+    TorchArgs torch;
     NcclArgs nccl;
     NcclTaskArgs nccl_task;
     CudaCallArgs cuda_call;

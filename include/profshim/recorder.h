@@ -25,6 +25,8 @@ enum : std::uint32_t {
   kCuda = 128,       // activity "cuda" is wanted
   kCudaCalls = 256,  // CUPTI is not to be had or was yielded: the hooks of hooks/cuda.def record the calls
   kCudaSteps = 512,  // cudaProfilerStart and Stop are the step source: see session::on_profiler_range()
+  kTorch = 2048,       // PyTorch operators are wanted
+  kTorchSteps = 4096,  // a range of PyTorch may be the step source
   kEachPoll = 1024,  // capture.mpi_polls = "each": polls that came to nothing are events of their own
 };
 

@@ -25,6 +25,8 @@ enum class End : std::uint8_t {
   kNormal,  // exit(), return from main: waits for the writer as long as it makes progress
   kAbrupt,  // _exit, quick_exit, abort, MPI_Abort: waits at most two seconds without progress
 };
+/// Called when recording begins (warm-up or window) and ends, on the thread that makes it so: at once if `armed` says so.
+void call_when_arming(void (*function)(bool armed));
 /// Called by the collector thread every few milliseconds from now on (looking for newly loaded libraries).
 void call_every_tick(void (*function)());
 
@@ -57,6 +59,10 @@ inline bool may_be_marker(char first_byte) {
 /// NVTX range `text` (domain-qualified patterns are not supported): is it a step marker? `number` gets the last integer
 /// of the text. Locks the pattern of "auto" at the first match. Cheap when the first characters differ.
 bool is_step_marker(std::string_view text, std::optional<std::int64_t>& number);
+/// A range of PyTorch's (record_function) begins or has ended at `at` on the calling thread: makes steps and epochs of
+/// those that are markers. Cheap when the first character differs: ask may_be_marker() first.
+void torch_range_begins(const char* name, Ticks at);
+void torch_range_ended(const char* name, Ticks at);
 /// The epoch marker of steps.epoch, likewise; call epoch_boundary() when it begins.
 bool is_epoch_marker(std::string_view text);
 void epoch_boundary();

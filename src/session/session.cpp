@@ -158,12 +158,6 @@ bool create_spool(State& s, std::string& why_not) {
   return false;
 }
 
-std::string json_list(std::initializer_list<std::string_view> texts) {
-  std::string json = "[";
-  for (const std::string_view text : texts) json += (json.size() > 1 ? ", " : "") + json_string(text);
-  return json + "]";
-}
-
 std::string source_text(const Spec& spec) {
   switch (spec.steps.source) {
     case StepSource::kAuto:
@@ -176,6 +170,8 @@ std::string source_text(const Spec& spec) {
       return "kernel " + spec.steps.pattern;
     case StepSource::kCudaProfilerApi:
       return "cuda_profiler_api";
+    case StepSource::kTorch:
+      return spec.steps.pattern.empty() ? "torch" : "torch " + spec.steps.pattern;
     case StepSource::kCollective:
       return "collective " + spec.steps.pattern;
     case StepSource::kTime:
@@ -193,13 +189,12 @@ void define_facts(const State& s) {
   fact("spec_hash", json_string(s.spec.hash()));
   const auto& a = s.spec.activities;
   std::string recorded = "[";
-  for (const auto& [name, on] :
-       {std::pair{"cuda", a.cuda}, std::pair{"nccl", a.nccl}, std::pair{"mpi", a.mpi}, std::pair{"nvtx", a.nvtx}}) {
+  for (const auto& [name, on] : {std::pair{"cpu", a.cpu}, std::pair{"cuda", a.cuda}, std::pair{"nccl", a.nccl},
+                                 std::pair{"mpi", a.mpi}, std::pair{"nvtx", a.nvtx}}) {
     if (on) recorded += (recorded.size() > 1 ? ", \"" : "\"") + std::string(name) + "\"";
   }
   recorded += "]";
-  fact("scope", "{\"recorded\": " + recorded + ", \"not_in_this_version\": " + json_list({"torch operators"}) +
-                    ", \"role\": " + json_string(s.spec.process.role) + "}");
+  fact("scope", "{\"recorded\": " + recorded + ", \"role\": " + json_string(s.spec.process.role) + "}");
 }
 
 void fill_header(State& s) {
@@ -246,23 +241,44 @@ std::uint32_t mode_bits(const Spec& spec) {
   if (spec.activities.nvtx) bits |= recorder::kNvtx;
   if (spec.activities.nccl) bits |= recorder::kNccl;
   if (spec.activities.cuda) bits |= recorder::kCuda;
+  if (spec.activities.cpu) bits |= recorder::kTorch;
   if (!spec.fold_polls) bits |= recorder::kEachPoll;
   if (spec.steps.source == StepSource::kCollective) bits |= recorder::kHookSteps;
   if (spec.steps.source == StepSource::kCudaProfilerApi) bits |= recorder::kCudaSteps;
   if (spec.steps.source == StepSource::kNvtx || spec.steps.source == StepSource::kAuto || !spec.steps.epoch.empty()) {
     bits |= recorder::kNvtxSteps;
   }
+  if (spec.steps.source == StepSource::kTorch || spec.steps.source == StepSource::kAuto || !spec.steps.epoch.empty()) {
+    bits |= recorder::kTorchSteps;
+  }
   return bits;
 }
+
+// What PyTorch itself marks with record_function: torch/optim/optimizer.py (profile_hook_step), torch/nn/parallel/
+// distributed.py, torch/distributed/fsdp.
+constexpr std::string_view kOptimizerSteps = "Optimizer.step#*";
+constexpr std::string_view kForwardRanges[] = {"DistributedDataParallel.forward", "FullyShardedDataParallel.forward"};
 
 void set_patterns(State& s) {
   if (s.spec.steps.source == StepSource::kKernel) s.kernel_names = std::make_unique<KernelNames>(s.spec.steps.pattern);
   if (s.spec.steps.source == StepSource::kNvtx && !s.spec.steps.pattern.empty()) {
     s.patterns.push_back({s.spec.steps.pattern, std::string(glob_literal_prefix(s.spec.steps.pattern))});
-  } else if (s.spec.steps.source == StepSource::kNvtx || s.spec.steps.source == StepSource::kAuto) {
-    for (const std::string_view pattern : well_known_step_patterns()) {
-      s.patterns.push_back({std::string(pattern), std::string(glob_literal_prefix(pattern))});
-    }
+    return;
+  }
+  const bool nvtx = s.spec.steps.source == StepSource::kNvtx, any = s.spec.steps.source == StepSource::kAuto;
+  const bool torch = s.spec.steps.source == StepSource::kTorch;
+  const auto add = [&s](std::string_view pattern, StepPattern kind) {
+    kind.pattern = pattern;
+    kind.prefix = glob_literal_prefix(pattern);
+    s.patterns.push_back(std::move(kind));
+  };
+  if (torch && !s.spec.steps.pattern.empty()) return add(s.spec.steps.pattern, {.torch_only = true});
+  if (nvtx || any || torch) {
+    for (const std::string_view pattern : well_known_step_patterns()) add(pattern, {.torch_only = torch});
+  }
+  if (any || torch) {
+    add(kOptimizerSteps, {.torch_only = true, .at_end = true});
+    for (const std::string_view pattern : kForwardRanges) add(pattern, {.torch_only = true, .is_weak = true});
   }
 }
 
@@ -602,7 +618,7 @@ void activate(const Rank& rank, Ticks began) {
       const Ticks begin = began != 0 ? began : ticks();
       open_window(*s, begin, spool::kNoMark);
       recorder::set_mode(recorder::kArmed, 0);
-      device::arm(begin);
+      arm_others(*s, begin);
     }
   }
   errno = saved_errno;
@@ -625,6 +641,10 @@ void finish(End how) {
 
 void flush() {
   if (State* const s = live()) s->wake.notify_all();
+}
+
+void call_when_arming(void (*function)(bool armed)) {
+  if (State* const s = live()) s->when_arming.store(function);
 }
 
 void call_every_tick(void (*function)()) {

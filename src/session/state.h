@@ -24,8 +24,11 @@ namespace profshim::session {
 
 /// A step pattern with the characters that every match begins with, for a first test of one memcmp.
 struct StepPattern {
-  std::string pattern;
-  std::string prefix;
+  std::string pattern = {};
+  std::string prefix = {};
+  bool torch_only = false;  // a range of PyTorch, not of NVTX
+  bool at_end = false;      // the step ends with the range, whatever steps.edge says
+  bool is_weak = false;     // there may be several in a step: taken only when nothing better has come for a while
 };
 
 struct State {
@@ -44,6 +47,7 @@ struct State {
   StepCounter counter;
   std::vector<StepPattern> patterns;
   std::atomic<int> locked_pattern{-1};
+  std::atomic<std::uint32_t> weak_matches{0};
   bool in_profiler_range = false;             // source cuda_profiler_api: between Start and Stop
   std::unique_ptr<KernelNames> kernel_names;  // source kernel; else null
   std::atomic<bool> graph_launched{false};
@@ -72,6 +76,7 @@ struct State {
   std::atomic<pid_t> collector_tid{0}, writer_tid{0};
   sigset_t job_signals{};  // the mask of the thread that activated us
   std::atomic<void (*)()> every_tick{nullptr};
+  std::atomic<void (*)(bool)> when_arming{nullptr};
   std::atomic<std::uint64_t> written{0}, failed{0};
   std::string first_file;  // guarded by mutex
   std::string first_failure;
@@ -89,6 +94,9 @@ void close_by_limit(State& state, Ticks end, StringId limit);
 /// At the end of the process: the open window, if any.
 void close_at_exit(State& state, Ticks now);
 /// Opens a window that no step begins (source none) or the boundary's one.
+/// What is switched on for the recording alone: CUPTI, and what inject/ has asked for. `window_begin`: see device::arm().
+void arm_others(State& state, Ticks window_begin);
+void disarm_others(State& state, Ticks at);
 void open_window(State& state, Ticks begin, std::uint64_t first_mark);
 /// Begin of the oldest window that has no file yet; 0 = none.
 Ticks oldest_needed();

@@ -56,6 +56,16 @@ void close_by_schedule(State& s, Ticks at, std::uint64_t mark) {
 
 }  // namespace
 
+void arm_others(State& s, Ticks window_begin) {
+  device::arm(window_begin);
+  if (auto* const function = s.when_arming.load()) function(true);
+}
+
+void disarm_others(State& s, Ticks at) {
+  device::disarm(at);
+  if (auto* const function = s.when_arming.load()) function(false);
+}
+
 void open_window(State& s, Ticks begin, std::uint64_t first_mark) {
   if (s.windows_opened.load(std::memory_order_relaxed) >= static_cast<std::uint64_t>(s.spec.limits.total_traces)) {
     s.recording_over.store(true, std::memory_order_relaxed);
@@ -111,9 +121,9 @@ void step_boundary(Ticks at, std::optional<std::int64_t> number, StringId marker
                    (!s->automaton.open() || s->current.load() != nullptr);
   recorder::set_mode(arm ? kArmed : 0u, arm ? 0u : kArmed);
   if (arm) {
-    device::arm(s->current.load() != nullptr ? at : 0);
+    arm_others(*s, s->current.load() != nullptr ? at : 0);
   } else {
-    device::disarm(at);
+    disarm_others(*s, at);
   }
   s->stall_ticks.fetch_add(ticks() - entered, std::memory_order_relaxed);
 }
@@ -136,7 +146,7 @@ void on_profiler_range(bool begins, Ticks at) {
     close_by_schedule(*s, at, recorder::header().marks.load(std::memory_order_acquire));
     s->automaton.closed_by_limit();
     recorder::set_mode(0, kArmed);
-    device::disarm(at);
+    disarm_others(*s, at);
   }
 }
 
@@ -180,11 +190,11 @@ void close_by_limit(State& s, Ticks end, StringId limit) {
   recorder::close_window(*window, end, window->first_mark == spool::kNoMark ? 0 : marks, spool::WindowEnd::kLimit,
                          limit);
   recorder::set_mode(0, kArmed);
-  device::disarm(end);
+  disarm_others(s, end);
   // The step thread may have opened the next window in between.
   if (s.current.load() != nullptr) {
     recorder::set_mode(kArmed, 0);
-    device::arm(ticks());
+    arm_others(s, ticks());
   }
 }
 
@@ -261,22 +271,58 @@ bool matches(const StepPattern& pattern, std::string_view text) {
 
 }  // namespace
 
+namespace {
+
+/// So many of a weak pattern come without anything better before it is taken.
+constexpr std::uint32_t kPatience = 8;
+
+enum class Range : std::uint8_t { kNvtx, kTorchBegins, kTorchEnded };
+
+/// The pattern that `text` matches, if it is the one whose matches are steps; locks the choice of "auto" at the first.
+const StepPattern* matched_pattern(State& s, std::string_view text, Range range) {
+  int locked = s.locked_pattern.load(std::memory_order_relaxed);
+  for (std::size_t i = 0; i < s.patterns.size(); ++i) {
+    const StepPattern& pattern = s.patterns[i];
+    const int mine = static_cast<int>(i);
+    const bool better = locked >= 0 && s.patterns[static_cast<std::size_t>(locked)].is_weak && !pattern.is_weak;
+    if ((locked >= 0 && mine != locked && !better) || (pattern.torch_only && range == Range::kNvtx)) continue;
+    if (!matches(pattern, text)) continue;
+    if (pattern.is_weak && range == Range::kTorchEnded) return nullptr;  // counted when it began
+    if (mine == locked) return &pattern;
+    if (pattern.is_weak && s.weak_matches.fetch_add(1, std::memory_order_relaxed) + 1 < kPatience) return nullptr;
+    if (better) recorder::header().step_marker = 0;  // what the steps are made of is said anew
+    const bool mine_now = s.locked_pattern.compare_exchange_strong(locked, mine) || locked == mine;
+    return mine_now ? &pattern : nullptr;
+  }
+  return nullptr;
+}
+
+}  // namespace
+
 bool is_step_marker(std::string_view text, std::optional<std::int64_t>& number) {
   State* const s = live();
-  if (s == nullptr) return false;
-  const int locked = s->locked_pattern.load(std::memory_order_relaxed);
-  for (std::size_t i = 0; i < s->patterns.size(); ++i) {
-    if (locked >= 0 && static_cast<int>(i) != locked) continue;
-    if (!matches(s->patterns[i], text)) continue;
-    int none = -1;
-    if (locked < 0 && !s->locked_pattern.compare_exchange_strong(none, static_cast<int>(i)) &&
-        none != static_cast<int>(i)) {
-      return false;
-    }
-    number = number_in(text, s->patterns[i]);
-    return true;
-  }
-  return false;
+  const StepPattern* const pattern = s == nullptr ? nullptr : matched_pattern(*s, text, Range::kNvtx);
+  if (pattern == nullptr) return false;
+  number = number_in(text, *pattern);
+  return true;
+}
+
+void torch_range_begins(const char* name, Ticks at) {
+  State* const s = live();
+  if (s == nullptr) return;
+  if (is_epoch_marker(name)) epoch_boundary();
+  const StepPattern* const pattern = matched_pattern(*s, name, Range::kTorchBegins);
+  if (pattern == nullptr || pattern->at_end || s->spec.steps.edge_end) return;
+  step_boundary(at, number_in(name, *pattern), recorder::intern(name));
+}
+
+void torch_range_ended(const char* name, Ticks at) {
+  State* const s = live();
+  if (s == nullptr) return;
+  const StepPattern* const pattern = matched_pattern(*s, name, Range::kTorchEnded);
+  if (pattern == nullptr) return;
+  if (!pattern->at_end && !s->spec.steps.edge_end) return step_marker_ended(at);
+  step_boundary(at, pattern->at_end ? std::nullopt : number_in(name, *pattern), recorder::intern(name));
 }
 
 bool is_epoch_marker(std::string_view text) {

@@ -117,6 +117,7 @@ class Checks {
         break;
       case StepSource::kAuto:
       case StepSource::kNvtx:
+      case StepSource::kTorch:
         break;
     }
     if (spec_.steps.source == StepSource::kCudaProfilerApi && spec_.steps.every != 1) {

@@ -453,6 +453,7 @@ std::vector<KeyRow> make_rows() {
            {"kernel", StepSource::kKernel},
            {"collective", StepSource::kCollective},
            {"cuda_profiler_api", StepSource::kCudaProfilerApi},
+           {"torch", StepSource::kTorch},
            {"time", StepSource::kTime},
            {"none", StepSource::kNone}},
           [](Spec& s) -> StepSource& { return s.steps.source; }, "what makes a step"),

@@ -559,7 +559,8 @@ struct Assembly::Impl {
   std::string_view name_of(const Event& e) const {
     if (const std::string_view call = cuda_call_name(e.hook); !call.empty()) return call;
     if (e.hook == HookId::kMpiPolls) return polls_of(e.polls) > 1 ? "MPI polling" : hook_name(e.polls.functions[0]);
-    if (e.hook != HookId::kNvtxRange && e.hook != HookId::kNvtxMark) return hook_name(e.hook);
+    const bool named = e.hook == HookId::kNvtxRange || e.hook == HookId::kNvtxMark;
+    if (!named && hook_layer(e.hook) != Layer::kTorch) return hook_name(e.hook);
     const std::string_view name = view.string(e.name);
     return name.empty() ? std::string_view("(name lost)") : name;
   }
@@ -568,6 +569,7 @@ struct Assembly::Impl {
     if (const std::string_view call = cuda_call_name(hook); !call.empty())
       return call.starts_with("cuda") ? Category::kCudaRuntime : Category::kCudaDriver;
     const Layer layer = hook_layer(hook);
+    if (layer == Layer::kTorch) return hook == HookId::kTorchRange ? Category::kUserAnnotation : Category::kCpuOp;
     return layer == Layer::kMpi || layer == Layer::kNccl ? Category::kCpuOp : Category::kUserAnnotation;
   }
 

@@ -1,0 +1,39 @@
+// What we know of PyTorch's binary interface: no header of its is used, and no field of at::RecordFunction is read.
+// Source: aten/src/ATen/record_function.h of 1.13 to 2.x; these declarations have not changed in them.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <type_traits>
+
+namespace profshim::torch {
+
+/// at::ObserverContext: what its virtual table looks like. We never make one.
+struct ObserverContext {
+  virtual ~ObserverContext() = default;
+};
+
+/// at::RecordScope
+enum class Scope : int { kFunction = 0, kBackwardFunction = 1, kTorchScript = 2, kUser = 7 };
+
+/// at::RecordFunctionCallback: trivially copyable and passed in memory.
+struct Callback {
+  using Start = std::unique_ptr<ObserverContext> (*)(const void* record_function);
+  using End = void (*)(const void* record_function, ObserverContext*);
+  Start start = nullptr;
+  End end = nullptr;
+  double sampling_probability = 1.0;
+  bool scopes[10] = {};
+  bool needs_inputs = false, needs_outputs = false, needs_ids = false;
+};
+static_assert(sizeof(Callback) == 40 && std::is_trivially_copyable_v<Callback>);
+
+/// at::addGlobalCallback, at::removeCallback, at::RecordFunction::name() const.
+inline constexpr char kAddCallback[] = "_ZN2at17addGlobalCallbackENS_22RecordFunctionCallbackE";
+inline constexpr char kRemoveCallback[] = "_ZN2at14removeCallbackEm";
+inline constexpr char kName[] = "_ZNK2at14RecordFunction4nameEv";
+using AddCallback = std::uint64_t (*)(Callback);
+using RemoveCallback = void (*)(std::uint64_t);
+using Name = const char* (*)(const void* record_function);
+
+}  // namespace profshim::torch

@@ -1,0 +1,186 @@
+#include "torch_operators.h"
+
+#include <atomic>
+#include <cerrno>
+#include <mutex>
+#include <optional>
+#include <string_view>
+
+#include "profshim/recorder.h"
+#include "profshim/session.h"
+#include "resolve.h"
+#include "torch_abi.h"
+#include "torch_activation.h"
+
+namespace profshim::torch {
+namespace {
+
+using recorder::kArmed;
+using recorder::kTorch;
+using recorder::kTorchSteps;
+
+// Written once, before the first observer is added.
+constinit AddCallback add_callback = nullptr;
+constinit RemoveCallback remove_callback = nullptr;
+constinit Name name_of = nullptr;
+constinit std::atomic<bool> torch_is_here{false};
+
+constexpr HookId hook_of(Scope scope) {
+  switch (scope) {
+    case Scope::kFunction:
+      return HookId::kTorchOperator;
+    case Scope::kBackwardFunction:
+      return HookId::kTorchBackward;
+    case Scope::kTorchScript:
+      return HookId::kTorchScript;
+    default:
+      return HookId::kTorchRange;
+  }
+}
+
+bool recording() { return recorder::mode_has(kArmed | kTorch); }
+
+void open(const void* record_function, HookId hook, const char* name) {
+  spool::Thread* const thread = recorder::this_thread();
+  if (thread == nullptr) return;
+  Event* const event = recorder::open_call(*thread);
+  if (event == nullptr) return;
+  *event = Event{};
+  event->hook = hook;
+  event->name = *name != 0 ? recorder::intern_literal(name) : 0;
+  event->torch.record_function = reinterpret_cast<std::uint64_t>(record_function);
+  recorder::begin(*event);
+}
+
+/// The innermost one is nearly always the one that ends. One that began before we observed it, or on another thread, is
+/// not found.
+Event* find_open(spool::Thread& thread, const void* record_function) {
+  for (std::uint32_t i = thread.open_calls; i-- > 0;) {
+    Event& event = thread.open[i];
+    if (event.begin != 0 && event.torch.record_function == reinterpret_cast<std::uint64_t>(record_function) &&
+        event.hook >= HookId::kTorchOperator && event.hook <= HookId::kTorchRange) {
+      return &event;
+    }
+  }
+  return nullptr;
+}
+
+void close(const void* record_function) {
+  spool::Thread* const thread = recorder::known_thread();
+  if (thread == nullptr || thread->open_calls == 0) return;
+  Event* const event = find_open(*thread, record_function);
+  if (event == nullptr) return;
+  event->torch.record_function = 0;
+  recorder::end(*thread, *event);
+}
+
+// ---- steps
+// -----------------------------------------------------------------------------------------------------------
+
+bool makes_steps() { return recorder::mode_has(kTorchSteps); }
+
+void range_begins(const char* name) {
+  if (!makes_steps() || !session::may_be_marker(*name)) return;
+  session::torch_range_begins(name, ticks());
+}
+
+void range_ended(const char* name) {
+  if (!makes_steps() || !session::may_be_marker(*name)) return;
+  session::torch_range_ended(name, ticks());
+}
+
+// ---- observers
+// -------------------------------------------------------------------------------------------------------
+
+void observe_operators(bool wanted);
+
+/// Nothing is active here. If it does not become so, operators have shown all that they can.
+[[gnu::noinline]] void first_sign_of_life() {
+  if (activate_once() && !recording()) observe_operators(false);
+}
+
+template <Scope scope>
+std::unique_ptr<ObserverContext> begins(const void* record_function) {
+  const int saved_errno = errno;
+  if (recorder::mode() == 0) first_sign_of_life();
+  if constexpr (scope == Scope::kUser) {
+    const char* const name = name_of(record_function);
+    if (name != nullptr) {
+      range_begins(name);
+      if (recording()) open(record_function, hook_of(scope), name);
+    }
+  } else if (recording()) {
+    if (const char* const name = name_of(record_function)) open(record_function, hook_of(scope), name);
+  }
+  errno = saved_errno;
+  return nullptr;
+}
+
+template <Scope scope>
+void ended(const void* record_function, ObserverContext*) {
+  const int saved_errno = errno;
+  if (recorder::mode() != 0) {
+    close(record_function);
+    if constexpr (scope == Scope::kUser) {
+      if (const char* const name = name_of(record_function)) range_ended(name);
+    }
+  }
+  errno = saved_errno;
+}
+
+template <Scope scope>
+std::uint64_t observe() {
+  Callback callback;
+  callback.start = begins<scope>;
+  callback.end = ended<scope>;
+  callback.scopes[static_cast<int>(scope)] = true;
+  return add_callback(callback);
+}
+
+// Operators are observed while they are recorded, and until the process has shown who it is.
+constinit std::mutex observers_mutex;
+constinit bool observes_operators = false;
+constinit std::uint64_t observers[3] = {};
+
+void observe_operators(bool wanted) {
+  if (!torch_is_here.load(std::memory_order_acquire)) return;
+  const std::lock_guard one_at_a_time(observers_mutex);
+  if (wanted == observes_operators) return;
+  observes_operators = wanted;
+  if (wanted) {
+    observers[0] = observe<Scope::kFunction>();
+    observers[1] = observe<Scope::kBackwardFunction>();
+    observers[2] = observe<Scope::kTorchScript>();
+  } else {
+    for (const std::uint64_t observer : observers) remove_callback(observer);
+  }
+}
+
+void follow(bool armed) {
+  const Spec* const spec = session::spec();
+  observe_operators(armed && spec != nullptr && spec->activities.cpu);
+}
+
+}  // namespace
+
+void look_for_torch() {
+  static constinit std::mutex looking;
+  const std::unique_lock only_one(looking, std::try_to_lock);
+  if (!only_one.owns_lock() || torch_is_here.load(std::memory_order_relaxed)) return;
+  add_callback = reinterpret_cast<AddCallback>(inject::resolve_in(kAddCallback, Layer::kTorch));
+  if (add_callback == nullptr) return;
+  remove_callback = reinterpret_cast<RemoveCallback>(inject::resolve_in(kRemoveCallback, Layer::kTorch));
+  name_of = reinterpret_cast<Name>(inject::resolve_in(kName, Layer::kTorch));
+  if (remove_callback == nullptr || name_of == nullptr) return;
+  torch_is_here.store(true, std::memory_order_release);
+  observe<Scope::kUser>();
+  observe_operators(recorder::mode() == 0 || recording());
+}
+
+void on_activate() {
+  session::call_when_arming(follow);
+  look_for_torch();
+  follow(recorder::mode_has(kArmed));
+}
+
+}  // namespace profshim::torch
