@@ -15,9 +15,11 @@ int start_rank = -1;
 constinit std::atomic<bool> decided{false};
 
 /// Children of fork are workers of the rank that they inherited, unless somebody gave them one of their own.
-bool is_worker(const Rank& rank) { return getpid() != start_pid && rank.rank == start_rank; }
+bool is_worker(const Rank& rank) { return is_forked_child() && rank.rank == start_rank; }
 
 }  // namespace
+
+bool is_forked_child() { return getpid() != start_pid; }
 
 void note_start() {
   start_pid = getpid();

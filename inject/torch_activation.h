@@ -10,4 +10,7 @@ void note_start();
 /// False when that cannot be known yet: ask again.
 bool activate_once();
 
+/// Of the process that note_start() was called in.
+bool is_forked_child();
+
 }  // namespace profshim::torch

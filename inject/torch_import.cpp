@@ -1,6 +1,6 @@
-// How we notice that a Python program has imported PyTorch, without a thread and without touching dlopen (what that finds
-// depends on who calls it): torch/_C.so is a stub whose one call is to initModule() of libtorch_python, by symbol.
-// Source: torch/csrc/stub.c, 1.13 to 2.x. By then PyTorch's libraries are there, and no operator has run.
+// How we notice that a Python program has imported PyTorch, without a thread and without touching dlopen (what that
+// finds depends on who calls it): torch/_C.so is a stub whose one call is to initModule() of libtorch_python, by
+// symbol. Source: torch/csrc/stub.c, 1.13 to 2.x. By then PyTorch's libraries are there, and no operator has run.
 #include <dlfcn.h>
 
 #include <atomic>

@@ -58,11 +58,23 @@ Event* find_open(spool::Thread& thread, const void* record_function) {
   for (std::uint32_t i = thread.open_calls; i-- > 0;) {
     Event& event = thread.open[i];
     if (event.begin != 0 && event.torch.record_function == reinterpret_cast<std::uint64_t>(record_function) &&
-        event.hook >= HookId::kTorchOperator && event.hook <= HookId::kTorchRange) {
+        hook_layer(event.hook) == Layer::kTorch) {
       return &event;
     }
   }
   return nullptr;
+}
+
+/// What began inside of the one that ends and has not ended itself is asynchronous (an RPC, NCCL's work): its end comes
+/// on another thread, or not at all. It is shown as unfinished, and does not keep its place.
+void close_inner(spool::Thread& thread, const Event& outer) {
+  for (std::uint32_t i = thread.open_calls; i-- > 0 && &thread.open[i] != &outer;) {
+    Event& event = thread.open[i];
+    if (event.begin == 0 || hook_layer(event.hook) != Layer::kTorch) continue;
+    event.flags |= kUnfinished;
+    event.torch.record_function = 0;
+    recorder::end(thread, event);
+  }
 }
 
 void close(const void* record_function) {
@@ -70,6 +82,7 @@ void close(const void* record_function) {
   if (thread == nullptr || thread->open_calls == 0) return;
   Event* const event = find_open(*thread, record_function);
   if (event == nullptr) return;
+  if (event != &thread->open[thread->open_calls - 1]) close_inner(*thread, *event);
   event->torch.record_function = 0;
   recorder::end(*thread, *event);
 }
@@ -94,9 +107,12 @@ void range_ended(const char* name) {
 
 void observe_operators(bool wanted);
 
-/// Nothing is active here. If it does not become so, operators have shown all that they can.
+/// Nothing is active here. If it does not become so, operators have shown all that they can. A forked child leaves the
+/// observers alone: another thread of its parent may have held a lock of theirs.
 [[gnu::noinline]] void first_sign_of_life() {
-  if (activate_once() && !recording()) observe_operators(false);
+  static constinit std::atomic<bool> is_over{false};
+  if (is_over.load(std::memory_order_relaxed) || !activate_once()) return;
+  if (!is_over.exchange(true) && !recording() && !is_forked_child()) observe_operators(false);
 }
 
 template <Scope scope>

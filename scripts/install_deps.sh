@@ -132,6 +132,13 @@ if ! has_nvtx; then
   has_nvtx || { echo "install_deps: no nvtx3/nvToolsExt.h in the wheel; set CUDA_HOME to a CUDA toolkit" >&2; exit 2; }
 fi
 
+# PyTorch for the tests that run real training. Without it they say that they were skipped: not every system has it as a
+# package.
+if [ "$level" -ge 2 ] && ! is_there py:torch python3-torch; then
+  echo "  installing python3-torch: PyTorch programs of the tests"
+  (apt_install python3-torch) || echo "install_deps: no python3-torch: the tests with PyTorch are skipped" >&2
+fi
+
 # NCCL for the tests that call the real one: without a GPU it refuses everything, which is enough for them. Without it
 # they say that they were skipped, so a machine that cannot fetch it is no fault.
 has_nccl() {

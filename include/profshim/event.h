@@ -18,17 +18,17 @@ enum class Layer : std::uint8_t { kNone, kMpi, kNccl, kCuda, kNvtx, kTorch, kCou
 /// of the tables.
 enum class HookId : std::uint16_t {
   kNone,
-  kNvtxRange,     // push/pop or start/end
-  kNvtxMark,      // an instant
-  kStep,          // a step boundary (instant)
-  kMpiPolls,      // calls one after the other that asked MPI and were told "not yet"; args: polls
+  kNvtxRange,  // push/pop or start/end
+  kNvtxMark,   // an instant
+  kStep,       // a step boundary (instant)
+  kMpiPolls,   // calls one after the other that asked MPI and were told "not yet"; args: polls
   // What PyTorch's RecordFunction tells, by its scope. Event::name is the operator's or range's; args: torch.
   kTorchOperator,  // a function
   kTorchBackward,  // a node of the backward graph
   kTorchScript,    // a TorchScript function
   kTorchRange,     // torch.profiler.record_function and what PyTorch itself marks in this way
-  kContinuation,  // second half of the event before it on the same thread (MPI_Sendrecv: the receive)
-  kNcclTask,      // what NCCL made of an operation (instant, of whatever thread); args: nccl_task
+  kContinuation,   // second half of the event before it on the same thread (MPI_Sendrecv: the receive)
+  kNcclTask,       // what NCCL made of an operation (instant, of whatever thread); args: nccl_task
   // What CUPTI tells; in the chunks of the device lane (see spool::kDeviceLane), not in those of a thread.
   kCudaApi,       // a call of the runtime or driver API; args: api
   kKernel,        // args: gpu, and in its continuation: kernel

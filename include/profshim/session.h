@@ -25,7 +25,8 @@ enum class End : std::uint8_t {
   kNormal,  // exit(), return from main: waits for the writer as long as it makes progress
   kAbrupt,  // _exit, quick_exit, abort, MPI_Abort: waits at most two seconds without progress
 };
-/// Called when recording begins (warm-up or window) and ends, on the thread that makes it so: at once if `armed` says so.
+/// Called when recording begins (warm-up or window) and ends, on the thread that makes it so: at once if `armed` says
+/// so.
 void call_when_arming(void (*function)(bool armed));
 /// Called by the collector thread every few milliseconds from now on (looking for newly loaded libraries).
 void call_every_tick(void (*function)());

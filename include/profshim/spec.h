@@ -12,7 +12,17 @@
 
 namespace profshim {
 
-enum class StepSource : std::uint8_t { kAuto, kNvtx, kSymbol, kKernel, kCollective, kCudaProfilerApi, kTorch, kTime, kNone };
+enum class StepSource : std::uint8_t {
+  kAuto,
+  kNvtx,
+  kSymbol,
+  kKernel,
+  kCollective,
+  kCudaProfilerApi,
+  kTorch,
+  kTime,
+  kNone
+};
 /// What to do when another client of CUPTI shows up: make room for it, refuse it, or go on as if it were not there.
 enum class OnConflict : std::uint8_t { kYield, kRefuse, kIgnore };
 enum class OnLimit : std::uint8_t { kCloseWindow, kDropNew, kDropOld };

@@ -113,34 +113,6 @@ bool contains(const std::vector<std::string_view>& list, const std::string& word
   return std::find(list.begin(), list.end(), word) != list.end();
 }
 
-// The rest of the command behind a launcher's own options; empty when there is none.
-std::vector<std::string> behind_launcher(const Launcher& launcher, const std::vector<std::string>& command) {
-  std::size_t at = 1;
-  for (; at < command.size(); ++at) {
-    const std::string& word = command[at];
-    if (word == "--") {
-      ++at;
-      break;
-    }
-    if (launcher.python_script && word == "-m") return {"python3"};
-    if (contains(launcher.with_two_values, word)) {
-      at += 2;
-    } else if (contains(launcher.with_value, word)) {
-      ++at;
-    } else if (word[0] == '-' || (word.find('=') != std::string::npos && launcher.name == "env")) {
-      continue;  // an option without a value, --name=value, or a variable
-    } else if (on_path(word).empty() && !launcher.python_script) {
-      continue;  // the value of an option we do not know, a CPU mask, a duration
-    } else {
-      break;
-    }
-  }
-  std::vector<std::string> rest(command.begin() + static_cast<std::ptrdiff_t>(std::min(at, command.size())),
-                                command.end());
-  if (launcher.python_script && !rest.empty()) rest.insert(rest.begin(), "python3");
-  return rest;
-}
-
 // "#!/usr/bin/env -S python3 -u" is {"/usr/bin/env", "-S", "python3", "-u"}; empty when the file has no such line.
 std::vector<std::string> interpreter_of(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
@@ -156,6 +128,41 @@ std::vector<std::string> interpreter_of(const std::string& path) {
     while (words.size() > 1 && words[0][0] == '-') words.erase(words.begin());
   }
   return words;
+}
+
+// A launcher for Python scripts (torchrun) runs them with the interpreter that runs it.
+std::string python_of(const std::string& launcher_path) {
+  const std::vector<std::string> interpreter = interpreter_of(launcher_path);
+  return interpreter.empty() ? "python3" : interpreter[0];
+}
+
+// The rest of the command behind a launcher's own options; empty when there is none.
+std::vector<std::string> behind_launcher(const Launcher& launcher, const std::string& path,
+                                         const std::vector<std::string>& command) {
+  std::size_t at = 1;
+  for (; at < command.size(); ++at) {
+    const std::string& word = command[at];
+    if (word == "--") {
+      ++at;
+      break;
+    }
+    if (launcher.python_script && word == "-m") return {python_of(path)};
+    if (contains(launcher.with_two_values, word)) {
+      at += 2;
+    } else if (contains(launcher.with_value, word)) {
+      ++at;
+    } else if (word[0] == '-' || (word.find('=') != std::string::npos && launcher.name == "env")) {
+      continue;  // an option without a value, --name=value, or a variable
+    } else if (on_path(word).empty() && !launcher.python_script) {
+      continue;  // the value of an option we do not know, a CPU mask, a duration
+    } else {
+      break;
+    }
+  }
+  std::vector<std::string> rest(command.begin() + static_cast<std::ptrdiff_t>(std::min(at, command.size())),
+                                command.end());
+  if (launcher.python_script && !rest.empty()) rest.insert(rest.begin(), python_of(path));
+  return rest;
 }
 
 /// The file that a command line of Python's runs; "" where it is a module or a text, whatever files follow.
@@ -183,7 +190,7 @@ Program find_program(const std::vector<std::string>& command) {
     }
     if (const Launcher* launcher = launcher_named(rest[0])) {
       program.behind.push_back(path);
-      rest = behind_launcher(*launcher, rest);
+      rest = behind_launcher(*launcher, path, rest);
       continue;
     }
     const std::vector<std::string> interpreter = interpreter_of(path);

@@ -467,7 +467,10 @@ bool wait_for_writer(State& s, std::int64_t patience_ms) {
 
 std::string chosen_source(const State& s) {
   const int locked = s.locked_pattern.load();
-  if (locked >= 0) return "nvtx \"" + s.patterns[static_cast<std::size_t>(locked)].pattern + "\"";
+  if (locked >= 0) {
+    const StepPattern& pattern = s.patterns[static_cast<std::size_t>(locked)];
+    return (pattern.torch_only ? "torch \"" : "nvtx \"") + pattern.pattern + "\"";
+  }
   return source_text(s.spec);
 }
 
@@ -487,7 +490,7 @@ void say_nothing_written(const State& s) {
     if (s.spec.steps.source == StepSource::kAuto) {
       log::line(
           LogLevel::kWarn,
-          "no steps found: no NVTX range named %s was seen, nothing was recorded; set steps.source (nvtx, symbol, "
+          "no steps found: no range named %s was seen, nothing was recorded; set steps.source (nvtx, torch, symbol, "
           "collective, time, or none for the whole run)",
           looked_for.c_str());
     } else if (s.spec.steps.source == StepSource::kNone) {

@@ -94,7 +94,8 @@ void close_by_limit(State& state, Ticks end, StringId limit);
 /// At the end of the process: the open window, if any.
 void close_at_exit(State& state, Ticks now);
 /// Opens a window that no step begins (source none) or the boundary's one.
-/// What is switched on for the recording alone: CUPTI, and what inject/ has asked for. `window_begin`: see device::arm().
+/// What is switched on for the recording alone: CUPTI, and what inject/ has asked for. `window_begin`: see
+/// device::arm().
 void arm_others(State& state, Ticks window_begin);
 void disarm_others(State& state, Ticks at);
 void open_window(State& state, Ticks begin, std::uint64_t first_mark);

@@ -332,6 +332,7 @@ struct Assembly::Impl {
       out.groups.push_back(
           {c.identity, std::string(c.name), std::string(c.all_ranks), c.size, nccl ? "cuda:nccl" : "mpi"});
     }
+    if (out.groups.empty()) out.backend = "unknown";
     out.devices = tracks.device_properties();
     add_facts(out.profshim);
     move_versions(out);

@@ -1,0 +1,20 @@
+"""One process, no optimizer, no launcher: operators alone, on two threads, and a range of its own."""
+import threading
+
+import torch
+
+model = torch.nn.Linear(16, 16)
+
+
+def work(times):
+    with torch.no_grad():
+        for _ in range(times):
+            with torch.autograd.profiler.record_function("my range"):
+                model(torch.ones(4, 16))
+
+
+other = threading.Thread(target=work, args=(5,))
+work(10)
+other.start()
+other.join()
+print("done")
