@@ -1,5 +1,5 @@
-// Real PyTorch (Debian's python3-torch), scripts that know nothing of us: the operators that the trace has are those that
-// torch.profiler counts in the same process for the same steps.
+// Real PyTorch (Debian's python3-torch), scripts that know nothing of us: the operators that the trace has are those
+// that torch.profiler counts in the same process for the same steps.
 #include <gtest/gtest.h>
 #include <rapidjson/document.h>
 
@@ -27,10 +27,12 @@ std::string app(const char* name) { return PROFSHIM_SOURCE_DIR "/tests/apps_torc
 
 /// Two ranks with the variables that torchrun gives them (Debian's torchrun does not start with its Python).
 Job two_ranks(const ScratchFolder& scratch, const std::string& arguments) {
-  Job job = shell("port=$((20000 + $$ % 20000)); for r in 0 1; do RANK=$r LOCAL_RANK=$r WORLD_SIZE=2 "
-                  "LOCAL_WORLD_SIZE=2 MASTER_ADDR=127.0.0.1 MASTER_PORT=$port " +
-                  kPython + " " + app("train_ddp.py") + " " + arguments + " & p=\"$p $!\"; done; s=0; for i in $p; do "
-                  "wait $i || s=1; done; exit $s");
+  Job job = shell(
+      "port=$((20000 + $$ % 20000)); for r in 0 1; do RANK=$r LOCAL_RANK=$r WORLD_SIZE=2 "
+      "LOCAL_WORLD_SIZE=2 MASTER_ADDR=127.0.0.1 MASTER_PORT=$port " +
+      kPython + " " + app("train_ddp.py") + " " + arguments +
+      " & p=\"$p $!\"; done; s=0; for i in $p; do "
+      "wait $i || s=1; done; exit $s");
   job.folder = scratch.path();
   job.limit_seconds = 120;
   job.environment = {{"OMP_NUM_THREADS", "1"},
@@ -56,8 +58,8 @@ std::map<std::string, int> our_counts(const SeenTrace& trace) {
   return counts;
 }
 
-/// "name: ours, theirs" for each that is not the same. Not gloo's own: torch.profiler lacks the last one when gloo's thread
-/// has not come to its end yet.
+/// "name: ours, theirs" for each that is not the same. Not gloo's own: torch.profiler lacks the last one when gloo's
+/// thread has not come to its end yet.
 std::string differences(const std::map<std::string, int>& ours, const std::map<std::string, int>& theirs) {
   std::map<std::string, std::pair<int, int>> both;
   for (const auto& [name, count] : ours) both[name].first = count;
@@ -149,9 +151,9 @@ TEST(TorchSteps, AreThoseThatTheSpecNames) {
   const ScratchFolder scratch;
   Job job{.command = {kPython, app("infer.py")}};
   job.folder = scratch.path();
-  job.environment = {{"PROFSHIM_SET",
-                      "steps.source=torch steps.pattern='my range' schedule.steps=[2,3] output.folder='" +
-                          (scratch / "traces") + "'"}};
+  job.environment = {
+      {"PROFSHIM_SET", "steps.source=torch steps.pattern='my range' schedule.steps=[2,3] output.folder='" +
+                           (scratch / "traces") + "'"}};
 
   const Outcome outcome = run(job);
 
