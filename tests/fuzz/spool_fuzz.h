@@ -150,6 +150,29 @@ class SpoolImage {
     collective.nccl = {
         .count = 8, .comm = 5, .sequence = 1, .peer = kNone32, .operation = 6, .datatype = 7, .bytes = 32};
     recorder::commit(t, collective);
+    Event task = event(1910, 1910, HookId::kNcclTask);
+    task.nccl_task = {.call = 1900,
+                      .sequence = 1,
+                      .function = recorder::intern("AllReduce"),
+                      .algorithm = recorder::intern("RING"),
+                      .protocol = recorder::intern("LL"),
+                      .channels = 2,
+                      .warps = 4,
+                      .is_collective = 1};
+    recorder::commit(t, task);
+    Event polls = event(1991, 1995, HookId::kMpiPolls);
+    polls.polls = {.in_calls = 3,
+                   .calls = {2, 1},
+                   .functions = {HookId::MPI_Test, HookId::MPI_Iprobe},
+                   .comm = 1,
+                   .peer = 0,
+                   .tag = 7};
+    recorder::commit(t, polls);
+    for (const HookId hook : {HookId::kTorchOperator, HookId::kTorchBackward, HookId::kTorchRange}) {
+      Event torch = event(1996, 1997, hook);
+      torch.name = recorder::intern("aten::add");
+      recorder::commit(t, torch);
+    }
     fill_to_the_end_of_the_chunk(t);
     const std::uint64_t second = recorder::add_mark({900'000, 12, 112});
     one->complete = 1;
