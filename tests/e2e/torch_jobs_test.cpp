@@ -28,7 +28,7 @@ std::string app(const char* name) { return PROFSHIM_SOURCE_DIR "/tests/apps_torc
 /// Two ranks with the variables that torchrun gives them (Debian's torchrun does not start with its Python).
 Job two_ranks(const ScratchFolder& scratch, const std::string& arguments) {
   Job job = shell(
-      "port=$((20000 + $$ % 20000)); for r in 0 1; do RANK=$r LOCAL_RANK=$r WORLD_SIZE=2 "
+      "port=$((10000 + $$ % 20000)); for r in 0 1; do RANK=$r LOCAL_RANK=$r WORLD_SIZE=2 "
       "LOCAL_WORLD_SIZE=2 MASTER_ADDR=127.0.0.1 MASTER_PORT=$port " +
       kPython + " " + app("train_ddp.py") + " " + arguments +
       " & p=\"$p $!\"; done; s=0; for i in $p; do "
@@ -36,6 +36,7 @@ Job two_ranks(const ScratchFolder& scratch, const std::string& arguments) {
   job.folder = scratch.path();
   job.limit_seconds = 120;
   job.environment = {{"OMP_NUM_THREADS", "1"},
+                     {"GLOO_SOCKET_IFNAME", "lo"},
                      {"PROFSHIM_RANKS", "all"},
                      {"PROFSHIM_SET", "output.gzip=false output.folder='" + (scratch / "traces") + "'"}};
   return job;
