@@ -23,6 +23,9 @@
 namespace profshim::session {
 
 /// A step pattern with the characters that every match begins with, for a first test of one memcmp.
+/// Whose ranges make the steps: of a range that PyTorch hands on to NVTX as well, one alone.
+enum class MarkerKind : std::uint8_t { kAny, kNvtx, kTorch };
+
 struct StepPattern {
   std::string pattern = {};
   std::string prefix = {};
@@ -48,6 +51,7 @@ struct State {
   std::vector<StepPattern> patterns;
   std::atomic<int> locked_pattern{-1};
   std::atomic<std::uint32_t> weak_matches{0};
+  std::atomic<MarkerKind> marker_kind{MarkerKind::kAny};
   bool in_profiler_range = false;             // source cuda_profiler_api: between Start and Stop
   std::unique_ptr<KernelNames> kernel_names;  // source kernel; else null
   std::atomic<bool> graph_launched{false};

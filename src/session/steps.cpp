@@ -280,6 +280,8 @@ enum class Range : std::uint8_t { kNvtx, kTorchBegins, kTorchEnded };
 
 /// The pattern that `text` matches, if it is the one whose matches are steps; locks the choice of "auto" at the first.
 const StepPattern* matched_pattern(State& s, std::string_view text, Range range) {
+  const MarkerKind kind = range == Range::kNvtx ? MarkerKind::kNvtx : MarkerKind::kTorch;
+  if (s.spec.steps.source == StepSource::kNvtx && kind != MarkerKind::kNvtx) return nullptr;
   int locked = s.locked_pattern.load(std::memory_order_relaxed);
   for (std::size_t i = 0; i < s.patterns.size(); ++i) {
     const StepPattern& pattern = s.patterns[i];
@@ -288,10 +290,11 @@ const StepPattern* matched_pattern(State& s, std::string_view text, Range range)
     if ((locked >= 0 && mine != locked && !better) || (pattern.torch_only && range == Range::kNvtx)) continue;
     if (!matches(pattern, text)) continue;
     if (pattern.is_weak && range == Range::kTorchEnded) return nullptr;  // counted when it began
-    if (mine == locked) return &pattern;
+    if (mine == locked) return s.marker_kind.load(std::memory_order_relaxed) == kind ? &pattern : nullptr;
     if (pattern.is_weak && s.weak_matches.fetch_add(1, std::memory_order_relaxed) + 1 < kPatience) return nullptr;
     if (better) recorder::header().step_marker = 0;  // what the steps are made of is said anew
     const bool mine_now = s.locked_pattern.compare_exchange_strong(locked, mine) || locked == mine;
+    if (mine_now) s.marker_kind.store(kind, std::memory_order_relaxed);
     return mine_now ? &pattern : nullptr;
   }
   return nullptr;

@@ -42,6 +42,15 @@ Job two_ranks(const ScratchFolder& scratch, const std::string& arguments) {
   return job;
 }
 
+/// A script without a launcher.
+Job alone(const ScratchFolder& scratch, const char* script, const std::string& keys) {
+  Job job{.command = {kPython, app(script)}};
+  job.folder = scratch.path();
+  job.environment = {{"OMP_NUM_THREADS", "1"},
+                     {"PROFSHIM_SET", keys + " output.folder='" + (scratch / "traces") + "'"}};
+  return job;
+}
+
 std::map<std::string, int> torchs_counts(const std::string& path) {
   rapidjson::Document json;
   json.Parse(text_of_file(path).c_str());
@@ -150,13 +159,9 @@ TEST(TorchSteps, AreForwardPassesWhereThereIsNoOptimizer) {
 TEST(TorchSteps, AreThoseThatTheSpecNames) {
   NEEDS_TORCH();
   const ScratchFolder scratch;
-  Job job{.command = {kPython, app("infer.py")}};
-  job.folder = scratch.path();
-  job.environment = {
-      {"PROFSHIM_SET", "steps.source=torch steps.pattern='my range' schedule.steps=[2,3] output.folder='" +
-                           (scratch / "traces") + "'"}};
 
-  const Outcome outcome = run(job);
+  const Outcome outcome =
+      run(alone(scratch, "infer.py", "steps.source=torch steps.pattern='my range' schedule.steps=[2,3]"));
 
   EXPECT_EQ(outcome.ending(), "exit 0") << outcome.err;
   const auto traces = read_folder(scratch / "traces");
@@ -165,15 +170,23 @@ TEST(TorchSteps, AreThoseThatTheSpecNames) {
   EXPECT_EQ(traces[0].calls("aten::linear").size(), 2u);
 }
 
+// A range may come through both, as with emit_nvtx().
+TEST(TorchSteps, AreNotThoseOfNvtx) {
+  NEEDS_TORCH();
+  const ScratchFolder scratch;
+
+  const Outcome outcome =
+      run(alone(scratch, "infer.py", "steps.source=nvtx steps.pattern='my range' steps.epoch='epoch *'"));
+
+  EXPECT_EQ(outcome.ending(), "exit 0") << outcome.err;
+  EXPECT_NE(outcome.err.find("no steps found"), std::string::npos) << outcome.err;
+}
+
 TEST(TorchPrograms, AProcessAloneIsAJobOfOne) {
   NEEDS_TORCH();
   const ScratchFolder scratch;
-  Job job{.command = {kPython, app("infer.py")}};
-  job.folder = scratch.path();
-  job.environment = {{"OMP_NUM_THREADS", "1"},
-                     {"PROFSHIM_SET", "steps.source=none output.folder='" + (scratch / "traces") + "'"}};
 
-  const Outcome outcome = run(job);
+  const Outcome outcome = run(alone(scratch, "infer.py", "steps.source=none"));
 
   EXPECT_EQ(outcome.ending(), "exit 0") << outcome.err;
   EXPECT_EQ(outcome.out, "done\n");
@@ -193,12 +206,8 @@ TEST(TorchPrograms, AProcessAloneIsAJobOfOne) {
 TEST(TorchPrograms, RangesThatEndOnAnotherThreadTakeNoRoom) {
   NEEDS_TORCH();
   const ScratchFolder scratch;
-  Job job{.command = {kPython, app("async_ranges.py")}};
-  job.folder = scratch.path();
-  job.environment = {{"OMP_NUM_THREADS", "1"},
-                     {"PROFSHIM_SET", "steps.source=none output.folder='" + (scratch / "traces") + "'"}};
 
-  const Outcome outcome = run(job);
+  const Outcome outcome = run(alone(scratch, "async_ranges.py", "steps.source=none"));
 
   EXPECT_EQ(outcome.ending(), "exit 0") << outcome.err;
   const auto traces = read_folder(scratch / "traces");
