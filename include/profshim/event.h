@@ -27,6 +27,7 @@ enum class HookId : std::uint16_t {
   kTorchBackward,  // a node of the backward graph
   kTorchScript,    // a TorchScript function
   kTorchRange,     // torch.profiler.record_function and what PyTorch itself marks in this way
+  kTorchMemory,    // its allocators have given or taken back memory (instant); args: memory
   kContinuation,   // second half of the event before it on the same thread (MPI_Sendrecv: the receive)
   kNcclTask,       // what NCCL made of an operation (instant, of whatever thread); args: nccl_task
   // What CUPTI tells; in the chunks of the device lane (see spool::kDeviceLane), not in those of a thread.
@@ -194,9 +195,24 @@ static_assert(sizeof(CudaCallArgs) == 40);
 
 struct TorchArgs {
   std::uint64_t record_function;  // address of the at::RecordFunction while it is open; 0 in what is committed
-  std::uint64_t reserved[4];
+  std::int64_t sequence;          // joins a backward function to the operator that caused it; kNoSequence = none
+  StringId inputs;                // members of a JSON object: shapes, types and the like; 0 = none
+  StringId stack;                 // see profshim/call_stack.h; 0 = none
+  std::uint64_t reserved[2];
 };
-static_assert(sizeof(TorchArgs) == 40);
+inline constexpr std::int64_t kNoSequence = -1;
+
+/// kTorchMemory: what c10::reportMemoryUsageToProfiler is told.
+struct MemoryArgs {
+  std::uint64_t address;
+  std::int64_t bytes;         // below 0: released
+  std::uint64_t allocated;    // in all, on the device, after it; 0 where the allocator does not count
+  std::uint64_t reserved;     // by the allocator, likewise
+  std::int16_t device_type;   // c10::DeviceType: 0 = CPU, 1 = CUDA
+  std::int16_t device_index;  // -1 = the CPU
+  std::uint32_t reserved2;
+};
+static_assert(sizeof(TorchArgs) == 40 && sizeof(MemoryArgs) == 40);
 
 struct StepArgs {
   std::int64_t index;   // 0-based count of boundaries
@@ -221,13 +237,15 @@ struct alignas(64) Event {
   HookId hook = HookId::kNone;
   std::uint8_t flags = 0;
   std::uint8_t reserved = 0;
-  StringId name = 0;  // what is variable in the name: an NVTX message, a step's marker
+  StringId name = 0;  // what is variable in the name: an NVTX message, a step's marker, an operator. Of a call of a
+                      // function of the tables: its stack (profshim/call_stack.h)
   union {
     MpiArgs mpi;
     PollArgs polls;
     NvtxArgs nvtx;
     StepArgs step;
     TorchArgs torch;
+    MemoryArgs memory;
     NcclArgs nccl;
     NcclTaskArgs nccl_task;
     CudaCallArgs cuda_call;

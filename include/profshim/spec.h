@@ -91,7 +91,13 @@ struct Spec {
     bool cpu = true, cuda = true, nccl = true, mpi = true, nvtx = true;
   } activities;
   bool profile_memory = false;
-  bool fold_polls = true;  // polls of MPI one after the other that came to nothing are one event
+  bool record_shapes = false;
+  bool with_flops = false;
+  bool with_stack = false;        // Python's
+  bool native_stack = false;      // the machine's
+  std::int64_t stack_every = 1;   // of PyTorch's operators the Nth of a thread gets a stack; 0 = none of them does
+  std::int64_t stack_depth = 32;  // frames, from the innermost
+  bool fold_polls = true;         // polls of MPI one after the other that came to nothing are one event
   bool cuda_sync = false;
   bool nccl_profiler = false;
   bool whole_graphs = false;  // one event per launch of a CUDA graph instead of one per node

@@ -514,8 +514,26 @@ std::vector<KeyRow> make_rows() {
 
       activities_row(),
       boolean_row(
+          "capture.record_shapes", [](Spec& s) -> bool& { return s.record_shapes; },
+          "shapes, types and plain values of what PyTorch's operators are given"),
+      boolean_row(
+          "capture.with_flops", [](Spec& s) -> bool& { return s.with_flops; },
+          "floating-point operations of those operators of PyTorch for which it has a formula"),
+      boolean_row(
+          "capture.with_stack", [](Spec& s) -> bool& { return s.with_stack; },
+          "Python's stack at each collective and at PyTorch's operators"),
+      boolean_row(
+          "capture.native_stack", [](Spec& s) -> bool& { return s.native_stack; },
+          "the stack of C and C++ functions likewise, by libunwind"),
+      integer_row(
+          "capture.stack_every", 0, kAny, +[](Spec& s) -> std::int64_t& { return s.stack_every; },
+          "every so many operators of a thread one has a stack; 0 = collectives alone"),
+      integer_row(
+          "capture.stack_depth", 1, 256, +[](Spec& s) -> std::int64_t& { return s.stack_depth; },
+          "frames of a stack that are kept, the innermost first"),
+      boolean_row(
           "capture.profile_memory", [](Spec& s) -> bool& { return s.profile_memory; },
-          "allocations and releases of GPU memory as well"),
+          "allocations and releases of GPU memory, and of PyTorch's allocators"),
       boolean_row(
           "capture.cuda_sync", [](Spec& s) -> bool& { return s.cuda_sync; },
           "waits of the host and of streams on lines of the GPU as well, for HTA's critical path; its idle time counts "
