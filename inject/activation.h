@@ -14,4 +14,9 @@ void activate(const Rank& rank, Ticks began);
 /// process is a job of its own. False when that is not known yet, because MPI is there and has not been initialised.
 bool activate_by_environment(Rank rank);
 
+/// This process has not shown yet whether it is a rank, and may start others that are: they can see that in what they
+/// inherit, by parent_waits().
+void note_waiting();
+bool parent_waits();
+
 }  // namespace profshim::inject

@@ -6,6 +6,8 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <cerrno>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -25,15 +27,17 @@ namespace profshim::inject {
 namespace {
 
 // Rewritten in place at activation: children that inherit the environment then know that their parent records.
-// "0" = nobody yet.
+// "0" = nobody yet; below 0: a process that waits for what shows its rank.
 constexpr std::size_t kPrefix = sizeof("PROFSHIM_ACTIVE=") - 1;
 char active_slot[kPrefix + 24] = "PROFSHIM_ACTIVE=0";
-bool an_ancestor_records = false;
+bool an_ancestor_records = false, an_ancestor_waits = false;
 
 using ExitFunction = void (*)(int);
 using AbortFunction = void (*)();
+using KillFunction = int (*)(pid_t, int);
 constinit std::atomic<ExitFunction> next_exit{nullptr}, next_Exit{nullptr};
 constinit std::atomic<AbortFunction> next_abort{nullptr};
+constinit std::atomic<KillFunction> next_kill{nullptr};
 
 // The path that CUDA and NVTX open must lead to this very file: another copy would be a second instance.
 const char* own_path() {
@@ -48,6 +52,7 @@ void reserve_active_slot() {
     const long pid = std::strtol(inherited, nullptr, 10);
     // Our own number: this program was exec()ed by a rank that recorded.
     an_ancestor_records = pid > 0 && pid != getpid();
+    an_ancestor_waits = pid < 0 && pid != -getpid();
     if (an_ancestor_records) return;
   }
   putenv(active_slot);
@@ -57,6 +62,7 @@ __attribute__((constructor)) void on_load() {
   next_exit = reinterpret_cast<ExitFunction>(dlsym(RTLD_NEXT, "_exit"));
   next_Exit = reinterpret_cast<ExitFunction>(dlsym(RTLD_NEXT, "_Exit"));
   next_abort = reinterpret_cast<AbortFunction>(dlsym(RTLD_NEXT, "abort"));
+  next_kill = reinterpret_cast<KillFunction>(dlsym(RTLD_NEXT, "kill"));
   if (!session::requested()) return;
   log::note_stderr();
   reserve_active_slot();
@@ -90,6 +96,14 @@ bool mpi_is_to_come() {
   for (;;) syscall(SYS_exit_group, status);
 }
 
+/// As Python ends when it was interrupted: a signal to itself that nobody catches.
+bool ends_this_process(pid_t pid, int signal) {
+  if (pid != getpid() || session::spec() == nullptr) return false;
+  struct sigaction action {};
+  const bool ends = signal == SIGINT || signal == SIGTERM || signal == SIGHUP;
+  return ends && sigaction(signal, nullptr, &action) == 0 && action.sa_handler == SIG_DFL;
+}
+
 }  // namespace
 
 void activate(const Rank& rank, Ticks began) {
@@ -106,6 +120,12 @@ void activate(const Rank& rank, Ticks began) {
     session::call_every_tick(symbol_steps::rescan);
   }
 }
+
+void note_waiting() {
+  std::snprintf(active_slot + kPrefix, sizeof active_slot - kPrefix, "-%d", static_cast<int>(getpid()));
+}
+
+bool parent_waits() { return an_ancestor_waits; }
 
 bool activate_by_environment(Rank rank) {
   if (rank.rank < 0) {
@@ -131,6 +151,17 @@ PROFSHIM_EXPORT [[noreturn]] void _exit(int status) {
 
 PROFSHIM_EXPORT [[noreturn]] void _Exit(int status) noexcept {
   profshim::inject::leave(profshim::inject::next_Exit.load(std::memory_order_relaxed), status);
+}
+
+PROFSHIM_EXPORT int kill(pid_t pid, int signal) noexcept {
+  using namespace profshim;
+  if (inject::ends_this_process(pid, signal)) {
+    const int saved_errno = errno;
+    session::finish(session::End::kAbrupt);
+    errno = saved_errno;
+  }
+  const auto next = inject::next_kill.load(std::memory_order_relaxed);
+  return next != nullptr ? next(pid, signal) : static_cast<int>(syscall(SYS_kill, pid, signal));
 }
 
 PROFSHIM_EXPORT [[noreturn]] void abort() noexcept {

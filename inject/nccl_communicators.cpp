@@ -12,6 +12,7 @@
 #include "handle_table.h"
 #include "profshim/recorder_control.h"
 #include "resolve.h"
+#include "world_ranks.h"
 
 namespace profshim::nccl {
 namespace {
@@ -125,33 +126,11 @@ Communicator* take_awaited(bool own_only, Handle wanted) {
 // ---- definitions
 // -----------------------------------------------------------------------------------------------------
 
-/// The world ranks of the members, where they are certain: of all ranks in their own order, or of one alone.
-StringId world_ranks_text(std::int32_t size, std::int32_t rank) {
-  const spool::SpoolHeader& header = recorder::header();
-  char text[64];
-  if (size == 1 && header.rank >= 0) {
-    const int n = std::snprintf(text, sizeof text, "[%d]", header.rank);
-    return recorder::intern({text, static_cast<std::size_t>(n)});
-  }
-  if (size < 1 || size != header.world_size || rank != header.rank) return 0;
-  constexpr std::size_t kLongestRank = 12;
-  const std::size_t bytes = static_cast<std::size_t>(size) * kLongestRank + 2;
-  const std::unique_ptr<char[]> all(new (std::nothrow) char[bytes]);
-  if (all == nullptr) return 0;
-  std::size_t used = 0;
-  all[used++] = '[';
-  for (std::int32_t i = 0; i < size; ++i) {
-    used += static_cast<std::size_t>(std::snprintf(all.get() + used, bytes - used, i > 0 ? ", %d" : "%d", i));
-  }
-  all[used++] = ']';
-  return recorder::intern({all.get(), used}, spool::kMaxText);
-}
-
 void define(Communicator& comm) {
   ask_once(comm);
   const std::int32_t size = comm.size.load(std::memory_order_relaxed), rank = comm.rank.load(std::memory_order_relaxed);
   recorder::define(
-      spool::DefinitionKind::kCommunicator, comm.id, comm.name, world_ranks_text(size, rank),
+      spool::DefinitionKind::kCommunicator, comm.id, comm.name, inject::world_ranks_text(size, rank),
       {static_cast<std::int64_t>(comm.identity), std::max(size, 0), rank, comm.parent,
        static_cast<std::int64_t>(spool::CommunicatorBackend::kNccl), comm.device.load(std::memory_order_relaxed)});
 }

@@ -1,14 +1,25 @@
 // PyTorch jobs without MPI: how we notice that PyTorch has come, and when its process is taken for a rank.
 #pragma once
 
+#include <cstdint>
+
 namespace profshim::torch {
 
 /// The constructor's part: what the environment says of the rank before the program has changed it.
 void note_start();
 
+enum class Sign : std::uint8_t { kOperator, kRange };
+enum class Known : std::uint8_t {
+  kNo,         // ask again
+  kNotByThis,  // operators tell no more: ask at the next range
+  kYes,        // for good
+};
 /// The first operator or range of a process that is not active: if it is a rank, the session begins now. Any thread.
-/// False when that cannot be known yet: ask again.
-bool activate_once();
+Known activate_once(Sign sign);
+
+/// torch.distributed has made this process a member of a group, before it has shown its rank in another way. Its
+/// thread.
+void activate_as_member(int rank, int size);
 
 /// Of the process that note_start() was called in.
 bool is_forked_child();

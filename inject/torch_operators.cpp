@@ -2,6 +2,7 @@
 
 #include <atomic>
 #include <cerrno>
+#include <cstring>
 #include <mutex>
 #include <optional>
 #include <string_view>
@@ -11,12 +12,17 @@
 #include "resolve.h"
 #include "torch_abi.h"
 #include "torch_activation.h"
+#include "torch_async.h"
+#include "torch_groups.h"
+#include "torch_inputs.h"
+#include "torch_layout.h"
 
 namespace profshim::torch {
 namespace {
 
 using recorder::kArmed;
 using recorder::kTorch;
+using recorder::kTorchInputs;
 using recorder::kTorchSteps;
 
 // Written once, before the first observer is added.
@@ -24,6 +30,8 @@ constinit AddCallback add_callback = nullptr;
 constinit RemoveCallback remove_callback = nullptr;
 constinit Name name_of = nullptr;
 constinit std::atomic<bool> torch_is_here{false};
+// Of this release of PyTorch; null = not known. Written before the first operator is recorded.
+constinit std::atomic<const Layout*> layout{nullptr};
 
 constexpr HookId hook_of(Scope scope) {
   switch (scope) {
@@ -40,6 +48,29 @@ constexpr HookId hook_of(Scope scope) {
 
 bool recording() { return recorder::mode_has(kArmed | kTorch); }
 
+std::int64_t sequence_of(const void* record_function, const Layout& known) {
+  std::int64_t sequence;
+  std::memcpy(&sequence, static_cast<const char*>(record_function) + known.sequence, sizeof sequence);
+  return sequence >= 0 ? sequence : kNoSequence;
+}
+
+bool is_collective(const char* name) { return std::strncmp(name, "c10d::", 6) == 0; }
+
+void describe(const void* record_function, const char* name, Event& event) {
+  event.torch.sequence = kNoSequence;
+  const Layout* const known = layout.load(std::memory_order_relaxed);
+  const bool is_range = event.hook == HookId::kTorchRange;
+  if (known != nullptr) {
+    if (!is_range) event.torch.sequence = sequence_of(record_function, *known);
+    // Of a range only those that PyTorch makes itself have some: what a collective works on.
+    if (is_range || recorder::mode_has(kTorchInputs)) describe_inputs(record_function, *known, event.torch);
+  }
+  if (!is_range && is_collective(name)) {
+    const bool has_inputs = known != nullptr && recorder::mode_has(kTorchInputs);
+    event.torch.group = group_id(has_inputs ? process_group(record_function, *known, is_process_group) : nullptr);
+  }
+}
+
 void open(const void* record_function, HookId hook, const char* name) {
   spool::Thread* const thread = recorder::this_thread();
   if (thread == nullptr) return;
@@ -49,6 +80,8 @@ void open(const void* record_function, HookId hook, const char* name) {
   event->hook = hook;
   event->name = *name != 0 ? recorder::intern_literal(name) : 0;
   event->torch.record_function = reinterpret_cast<std::uint64_t>(record_function);
+  describe(record_function, name, *event);
+  if (hook == HookId::kTorchRange) forget(record_function);
   recorder::begin(*event);
 }
 
@@ -65,26 +98,30 @@ Event* find_open(spool::Thread& thread, const void* record_function) {
   return nullptr;
 }
 
-/// What began inside of the one that ends and has not ended itself is asynchronous (an RPC, NCCL's work): its end comes
-/// on another thread, or not at all. It is shown as unfinished, and does not keep its place.
+/// What began inside of the one that ends and has not ended itself ends on another thread, or not at all.
 void close_inner(spool::Thread& thread, const Event& outer) {
   for (std::uint32_t i = thread.open_calls; i-- > 0 && &thread.open[i] != &outer;) {
     Event& event = thread.open[i];
     if (event.begin == 0 || hook_layer(event.hook) != Layer::kTorch) continue;
-    event.flags |= kUnfinished;
-    event.torch.record_function = 0;
-    recorder::end(thread, event);
+    hand_over(thread, event);
+    recorder::discard(thread, event);
   }
 }
 
-void close(const void* record_function) {
+bool close(const void* record_function) {
   spool::Thread* const thread = recorder::known_thread();
-  if (thread == nullptr || thread->open_calls == 0) return;
+  if (thread == nullptr || thread->open_calls == 0) return false;
   Event* const event = find_open(*thread, record_function);
-  if (event == nullptr) return;
+  if (event == nullptr) return false;
   if (event != &thread->open[thread->open_calls - 1]) close_inner(*thread, *event);
   event->torch.record_function = 0;
   recorder::end(*thread, *event);
+  return true;
+}
+
+void close_elsewhere(const void* record_function) {
+  if (!recording()) return;
+  if (spool::Thread* const thread = recorder::this_thread()) ended_elsewhere(*thread, record_function, ticks());
 }
 
 // ---- steps
@@ -109,16 +146,19 @@ void observe_operators(bool wanted);
 
 /// Nothing is active here. If it does not become so, operators have shown all that they can. A forked child leaves the
 /// observers alone: another thread of its parent may have held a lock of theirs.
-[[gnu::noinline]] void first_sign_of_life() {
-  static constinit std::atomic<bool> is_over{false};
-  if (is_over.load(std::memory_order_relaxed) || !activate_once()) return;
-  if (!is_over.exchange(true) && !recording() && !is_forked_child()) observe_operators(false);
+[[gnu::noinline]] void first_sign_of_life(Sign sign) {
+  static constinit std::atomic<bool> is_over{false}, operators_are_over{false};
+  if (is_over.load(std::memory_order_relaxed)) return;
+  const Known known = activate_once(sign);
+  if (known == Known::kNo) return;
+  if (known == Known::kYes) is_over = true;
+  if (!operators_are_over.exchange(true) && !recording() && !is_forked_child()) observe_operators(false);
 }
 
 template <Scope scope>
 std::unique_ptr<ObserverContext> begins(const void* record_function) {
   const int saved_errno = errno;
-  if (recorder::mode() == 0) first_sign_of_life();
+  if (recorder::mode() == 0) first_sign_of_life(scope == Scope::kUser ? Sign::kRange : Sign::kOperator);
   if constexpr (scope == Scope::kUser) {
     const char* const name = name_of(record_function);
     if (name != nullptr) {
@@ -136,8 +176,9 @@ template <Scope scope>
 void ended(const void* record_function, ObserverContext*) {
   const int saved_errno = errno;
   if (recorder::mode() != 0) {
-    close(record_function);
+    const bool was_here = close(record_function);
     if constexpr (scope == Scope::kUser) {
+      if (!was_here) close_elsewhere(record_function);
       if (const char* const name = name_of(record_function)) range_ended(name);
     }
   }
@@ -150,13 +191,26 @@ std::uint64_t observe() {
   callback.start = begins<scope>;
   callback.end = ended<scope>;
   callback.scopes[static_cast<int>(scope)] = true;
+  callback.needs_inputs = recorder::mode_has(kTorchInputs) && layout.load(std::memory_order_relaxed) != nullptr;
   return add_callback(callback);
 }
 
 // Operators are observed while they are recorded, and until the process has shown who it is.
 constinit std::mutex observers_mutex;
 constinit bool observes_operators = false;
-constinit std::uint64_t observers[3] = {};
+constinit std::uint64_t observers[4] = {};
+
+/// With an observer that wants them the inputs are there for all of a scope.
+std::unique_ptr<ObserverContext> only_wants_inputs(const void*) { return nullptr; }
+void after_wanting_inputs(const void*, ObserverContext*) {}
+std::uint64_t want_inputs_of_ranges() {
+  Callback callback;
+  callback.start = only_wants_inputs;
+  callback.end = after_wanting_inputs;
+  callback.scopes[static_cast<int>(Scope::kUser)] = true;
+  callback.needs_inputs = layout.load(std::memory_order_relaxed) != nullptr;
+  return add_callback(callback);
+}
 
 void observe_operators(bool wanted) {
   if (!torch_is_here.load(std::memory_order_acquire)) return;
@@ -167,9 +221,16 @@ void observe_operators(bool wanted) {
     observers[0] = observe<Scope::kFunction>();
     observers[1] = observe<Scope::kBackwardFunction>();
     observers[2] = observe<Scope::kTorchScript>();
+    observers[3] = want_inputs_of_ranges();
   } else {
     for (const std::uint64_t observer : observers) remove_callback(observer);
   }
+}
+
+void find_places() {
+  if (!torch_is_here.load(std::memory_order_acquire) || recorder::mode() == 0) return;
+  static std::once_flag once;
+  std::call_once(once, [] { layout.store(find_layout(reinterpret_cast<const void*>(add_callback))); });
 }
 
 void follow(bool armed) {
@@ -189,6 +250,7 @@ void look_for_torch() {
   name_of = reinterpret_cast<Name>(inject::resolve_in(kName, Layer::kTorch));
   if (remove_callback == nullptr || name_of == nullptr) return;
   torch_is_here.store(true, std::memory_order_release);
+  find_places();
   observe<Scope::kUser>();
   observe_operators(recorder::mode() == 0 || recording());
 }
@@ -196,6 +258,9 @@ void look_for_torch() {
 void on_activate() {
   session::call_when_arming(follow);
   look_for_torch();
+  find_places();
+  // Those of before the activation do not ask for inputs.
+  observe_operators(false);
   follow(recorder::mode_has(kArmed));
 }
 

@@ -16,11 +16,14 @@ entries='InitializeInjection InitializeInjectionNvtx2 InitializeInjectionNvtxExt
 clients='cuptiSubscribe cuptiSubscribe_v2 cuptiUnsubscribe cuptiActivityRegisterCallbacks
   cuptiActivityRegisterCallbacks_v2 cuptiActivityRegisterTimestampCallback cuptiActivityEnable cuptiActivityEnable_v2
   cuptiActivityDisable cuptiActivityDisable_v2 cuptiActivityFlushAll cuptiFinalize'
-exits='_exit _Exit quick_exit abort'
+exits='_exit _Exit quick_exit abort kill'
 # By which NCCL finds its profiler.
 profilers='ncclProfiler_v4 ncclProfiler_v5 ncclProfiler_v6'
-# By which we notice the import of PyTorch.
-torch='initModule'
+# By which we notice the import of PyTorch, and its process groups.
+group=_ZN4c10d12ProcessGroup
+store=N3c1013intrusive_ptrINS_5StoreENS1_6detail34intrusive_target_default_null_typeIS3_EEEE
+torch="initModule ${group}C1Eii ${group}C2Eii ${group}C1E${store}ii ${group}C2E${store}ii
+  ${group}12setGroupNameERKSs ${group}12setGroupNameERKNSt7__cxx1112basic_stringIcSt11char_traitsIcESaIcEEE"
 
 # Every row is a C function we export.
 for row in $rows; do
@@ -35,7 +38,7 @@ grep -qx InitializeInjectionNvtx2 <<<"$exported" || complain "InitializeInjectio
 lower_rows=$(tr '[:upper:]' '[:lower:]' <<<"$rows")
 for symbol in $exported; do
   grep -qx "$symbol" <<<"$rows" && continue
-  [[ " $entries $exits $profilers $torch ${clients//$'\n'/ } " == *" $symbol "* ]] && continue
+  [[ " $entries $exits $profilers ${torch//$'\n'/ } ${clients//$'\n'/ } " == *" $symbol "* ]] && continue
   # MPI_SEND, mpi_send, mpi_send_, mpi_send__; mpi_send_f08_, mpi_send_f08ts_ of the mpi_f08 module
   base=$(tr '[:upper:]' '[:lower:]' <<<"$symbol" | sed -E 's/_+$//; s/_(f08|f08ts|fts)$//')
   grep -qx "$base" <<<"$lower_rows" || complain "$symbol is exported and in no table"

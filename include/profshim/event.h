@@ -194,11 +194,13 @@ struct CudaCallArgs {
 static_assert(sizeof(CudaCallArgs) == 40);
 
 struct TorchArgs {
-  std::uint64_t record_function;  // address of the at::RecordFunction while it is open; 0 in what is committed
+  std::uint64_t record_function;  // address of the at::RecordFunction while it is open; of a range that ends on another
+                                  // thread (kStartEnd) then the thread that began it; else 0
   std::int64_t sequence;          // joins a backward function to the operator that caused it; kNoSequence = none
-  StringId inputs;                // members of a JSON object: shapes, types and the like; 0 = none
-  StringId stack;                 // see profshim/call_stack.h; 0 = none
-  std::uint64_t reserved[2];
+  // What it was given, one element for each input, as JSON; 0 = not known.
+  StringId dims, strides, types, values;
+  StringId stack;       // see profshim/call_stack.h; 0 = none
+  std::uint32_t group;  // of a collective of torch.distributed: Definition id of kind kCommunicator; 0 = not known
 };
 inline constexpr std::int64_t kNoSequence = -1;
 
@@ -225,7 +227,7 @@ inline constexpr std::int64_t kNoStepNumber = std::numeric_limits<std::int64_t>:
 enum : std::uint8_t {
   kAsyncSlice = 1,  // begin..end is post..completion of a non-blocking operation: drawn as b/e, not as a slice
   kContinues = 2,   // the next event of this thread is its kContinuation
-  kStartEnd = 4,    // NVTX start/end: may begin and end on different threads
+  kStartEnd = 4,    // a range that may begin and end on different threads
   kUnfinished = 8,  // still open when the window or the process ended
   kFortran = 16,    // called through a Fortran binding
   kFailed = 32,     // the real function returned an error
@@ -236,7 +238,7 @@ struct alignas(64) Event {
   Ticks end = 0;
   HookId hook = HookId::kNone;
   std::uint8_t flags = 0;
-  std::uint8_t reserved = 0;
+  std::uint8_t element_type = 0;  // of a collective of torch.distributed: c10::ScalarType + 1; 0 = not known
   StringId name = 0;  // what is variable in the name: an NVTX message, a step's marker, an operator. Of a call of a
                       // function of the tables: its stack (profshim/call_stack.h)
   union {

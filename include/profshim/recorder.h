@@ -15,19 +15,20 @@ namespace profshim::recorder {
 
 /// Bits of the mode word, the one thing that flows back into the job.
 enum : std::uint32_t {
-  kActive = 1,         // this process is a recorded rank: identities and sequence numbers are kept
-  kArmed = 2,          // commit events (warm-up or window)
-  kHookSteps = 4,      // a hooked function is the step source: see session::on_hook_step()
-  kNvtxSteps = 8,      // an NVTX range is the step source: see session::is_step_marker()
-  kMpi = 16,           // activity "mpi" is wanted
-  kNvtx = 32,          // activity "nvtx" is wanted
-  kNccl = 64,          // activity "nccl" is wanted
-  kCuda = 128,         // activity "cuda" is wanted
-  kCudaCalls = 256,    // CUPTI is not to be had or was yielded: the hooks of hooks/cuda.def record the calls
-  kCudaSteps = 512,    // cudaProfilerStart and Stop are the step source: see session::on_profiler_range()
-  kTorch = 2048,       // PyTorch operators are wanted
-  kTorchSteps = 4096,  // a range of PyTorch may be the step source
-  kEachPoll = 1024,    // capture.mpi_polls = "each": polls that came to nothing are events of their own
+  kActive = 1,          // this process is a recorded rank: identities and sequence numbers are kept
+  kArmed = 2,           // commit events (warm-up or window)
+  kHookSteps = 4,       // a hooked function is the step source: see session::on_hook_step()
+  kNvtxSteps = 8,       // an NVTX range is the step source: see session::is_step_marker()
+  kMpi = 16,            // activity "mpi" is wanted
+  kNvtx = 32,           // activity "nvtx" is wanted
+  kNccl = 64,           // activity "nccl" is wanted
+  kCuda = 128,          // activity "cuda" is wanted
+  kCudaCalls = 256,     // CUPTI is not to be had or was yielded: the hooks of hooks/cuda.def record the calls
+  kCudaSteps = 512,     // cudaProfilerStart and Stop are the step source: see session::on_profiler_range()
+  kTorch = 2048,        // PyTorch operators are wanted
+  kTorchSteps = 4096,   // a range of PyTorch may be the step source
+  kTorchInputs = 8192,  // shapes, types and values of what operators are given
+  kEachPoll = 1024,     // capture.mpi_polls = "each": polls that came to nothing are events of their own
 };
 
 namespace detail {

@@ -15,6 +15,10 @@ namespace profshim::session {
 /// one, wherever the job goes.
 bool requested();
 
+/// By the spec, which is read for it: do ranges of PyTorch (or of whatever comes, "auto") make the steps? Before
+/// activate().
+bool steps_come_from_ranges();
+
 /// The first strong event of this process (MPI_Init has returned): reads the spec, decides whether this rank records,
 /// and if so creates the spool and the threads. A second call does nothing. Job's thread, any signal mask. `began`:
 /// when that event began, by ticks() after choose_clock(): there the one window of steps.source = "none" begins; 0 =

@@ -80,7 +80,7 @@ enum class DefinitionKind : std::uint32_t {
   kDevice,        // id = CUDA device; name; text = the members of deviceProperties as JSON
   kStream,        // id = stream; name = "" or a name given through NVTX; v = {device, context, priority, flags}
 };
-enum class CommunicatorBackend : std::int64_t { kMpi = 0, kNccl = 1 };
+enum class CommunicatorBackend : std::int64_t { kMpi = 0, kNccl = 1, kTorch = 2 };
 
 struct Definition {
   std::atomic<DefinitionKind> kind;  // published last (release)

@@ -29,7 +29,8 @@ enum class Category : std::uint8_t {
   kCudaDriver,
   kCudaSync,
   kOverhead,
-  kAc2g,  // flows from a launch to its device work
+  kAc2g,    // flows from a launch to its device work
+  kFwdBwd,  // flows from an operator to its backward function
 };
 
 /// A JSON text that is written as it stands (a list of ranks); the maker answers for its being valid.

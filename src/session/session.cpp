@@ -194,6 +194,13 @@ void define_facts(const State& s) {
     if (on) recorded += (recorded.size() > 1 ? ", \"" : "\"") + std::string(name) + "\"";
   }
   recorded += "]";
+  // As PyTorch's profiler has it: not there at all when off.
+  for (const auto& [key, on] :
+       {std::pair{"record_shapes", s.spec.record_shapes}, std::pair{"with_flops", s.spec.with_flops},
+        std::pair{"with_stack", s.spec.with_stack || s.spec.native_stack},
+        std::pair{"profile_memory", s.spec.profile_memory}}) {
+    if (on) fact(key, "1");
+  }
   fact("scope", "{\"recorded\": " + recorded + ", \"role\": " + json_string(s.spec.process.role) + "}");
 }
 
@@ -242,6 +249,7 @@ std::uint32_t mode_bits(const Spec& spec) {
   if (spec.activities.nccl) bits |= recorder::kNccl;
   if (spec.activities.cuda) bits |= recorder::kCuda;
   if (spec.activities.cpu) bits |= recorder::kTorch;
+  if (spec.record_shapes || spec.with_flops) bits |= recorder::kTorchInputs;
   if (!spec.fold_polls) bits |= recorder::kEachPoll;
   if (spec.steps.source == StepSource::kCollective) bits |= recorder::kHookSteps;
   if (spec.steps.source == StepSource::kCudaProfilerApi) bits |= recorder::kCudaSteps;
@@ -389,11 +397,15 @@ bool start_threads(State& s) {
   return true;
 }
 
-// The new state, or null when this process does not record.
-State* begin_recording(const Rank& mpi_rank) {
+LoadedSpec load_own_spec() {
   SpecSources sources = sources_from_environment();
   sources.file = from_launch_folder(sources.file);
-  LoadedSpec loaded = load_spec(sources);
+  return load_spec(sources);
+}
+
+// The new state, or null when this process does not record.
+State* begin_recording(const Rank& mpi_rank) {
+  LoadedSpec loaded = load_own_spec();
   log::set_level(loaded.spec.profile.log_level);
   if (loaded.spec.profile.log != "stderr") log::set_file(from_launch_folder(loaded.spec.profile.log));
   const Rank rank = rank_by_source(loaded.spec, mpi_rank);
@@ -644,6 +656,16 @@ void finish(End how) {
 
 void flush() {
   if (State* const s = live()) s->wake.notify_all();
+}
+
+bool steps_come_from_ranges() {
+  if (phase.load() != Phase::kIdle || !requested()) return false;
+  try {
+    const StepSource source = load_own_spec().spec.steps.source;
+    return source == StepSource::kAuto || source == StepSource::kTorch;
+  } catch (...) {
+    return false;
+  }
 }
 
 void call_when_arming(void (*function)(bool armed)) {

@@ -15,6 +15,8 @@
 #include "operations.h"
 #include "profshim/shared_words.h"
 #include "profshim/spool.h"
+#include "torch_comms.h"
+#include "torch_links.h"
 
 namespace profshim::spool {
 namespace {
@@ -72,6 +74,9 @@ struct Assembly::Impl {
   DeviceWork device;
   Operations operations;
   DeviceAnnotations annotations;
+  TorchLinks torch_links;
+  TorchCollectives collectives;
+  TorchComms comms;
   bool only_life_cycle = true;
   WindowSummary summary;
 
@@ -84,7 +89,9 @@ struct Assembly::Impl {
         clock(v.anchors(), v.header().clock),
         chunk_order(v),
         device(v),
-        annotations(v) {
+        annotations(v),
+        collectives(v),
+        comms(definitions, v) {
     const Window& w = view.window(window);
     window_number = w.number;
     begin = w.begin;
@@ -110,6 +117,7 @@ struct Assembly::Impl {
     order();
     gather_operations();
     if (!device.empty()) gather_annotations();
+    gather_torch_links();
     number_steps();
     const std::uint64_t lost_until = w.dropped_after.load(std::memory_order_acquire);
     const std::uint64_t lost = ended_by == WindowEnd::kNone ? total_dropped() : lost_until;
@@ -198,6 +206,17 @@ struct Assembly::Impl {
     for (const auto& [tid, thread] : threads) annotations.add_thread(thread.events, device.launches());
     annotations.finish(device, operations.count() + 1);
   }
+
+  void gather_torch_links() {
+    for (const auto& [tid, thread] : threads) {
+      torch_links.add_thread(thread.events, device.launches());
+      collectives.add_thread(tid, thread.events);
+    }
+    collectives.finish();
+    torch_links.finish(first_torch_id());
+  }
+
+  std::uint64_t first_torch_id() const { return operations.count() + annotations.ranges() + 1; }
 
   static std::int64_t key_of(const ApiArgs& api) {
     return api.tid > 0 ? std::int64_t{api.tid} : kRawThreads + std::int64_t{api.raw_thread};
@@ -327,16 +346,30 @@ struct Assembly::Impl {
     out.base_time_ns = h.base_time_ns;
     out.trace_name = facts.trace_name;
     for (const auto& [id, c] : definitions.communicators()) {
+      // PyTorch's own groups beside those of NCCL would be the same twice.
+      if (c.backend == CommunicatorBackend::kTorch) {
+        if (!definitions.has(CommunicatorBackend::kNccl)) out.groups.push_back(torch_group(c));
+        continue;
+      }
       const bool nccl = c.backend == CommunicatorBackend::kNccl;
       if (nccl) out.backend = "nccl";
       out.groups.push_back(
           {c.identity, std::string(c.name), std::string(c.all_ranks), c.size, nccl ? "cuda:nccl" : "mpi"});
+    }
+    if (!definitions.has(CommunicatorBackend::kNccl) && definitions.has(CommunicatorBackend::kTorch)) {
+      out.backend = collectives.backend().empty() ? "unknown" : std::string(collectives.backend());
     }
     if (out.groups.empty()) out.backend = "unknown";
     out.devices = tracks.device_properties();
     add_facts(out.profshim);
     move_versions(out);
     return out;
+  }
+
+  TraceHeader::Group torch_group(const Communicator& c) const {
+    const bool is_first = c.name == "0";
+    const std::string backend = collectives.backend().empty() ? "unknown" : std::string(collectives.backend());
+    return {std::string(c.name), is_first ? "default_pg" : "undefined", std::string(c.all_ranks), c.size, backend};
   }
 
   using Members = std::vector<std::pair<std::string, std::string>>;
@@ -383,7 +416,8 @@ struct Assembly::Impl {
       to.push_back(std::move(*at));
       header.profshim.erase(at);
     };
-    for (const char* const key : {"cupti_version", "cuda_runtime_version", "cuda_driver_version"}) {
+    for (const char* const key : {"cupti_version", "cuda_runtime_version", "cuda_driver_version", "record_shapes",
+                                  "with_flops", "with_stack", "profile_memory"}) {
       move_to(header.members, key);
     }
     // PyTorch writes it for the backend "nccl" only; without a rank there is no distributedInfo.
@@ -603,9 +637,31 @@ struct Assembly::Impl {
       e.tid = shown_tid(tid, lane);
     }
     if (is_nccl_operation(event.hook)) return write_operation(out, e, event);
+    if (is_torch_op(event.hook)) return write_torch_op(out, e, event);
     if (!is_api && write_annotated(out, e, event)) return;
     out.write(e);
     if (is_api) tracks.write_flow_start(out, event, e);
+  }
+
+  std::uint64_t next_torch_id_ = 0;  // they are written in the order in which TorchLinks has counted them
+
+  void write_torch_op(TraceWriter& out, TraceEvent& e, const Event& event) {
+    write_with_id(out, e, next_torch_id_++);
+    if (const auto* const collective = collectives.find(event); collective != nullptr && !collective->has_own_comms) {
+      e.name = kParamComms;
+      e.args = comms.of(event, collective->work);
+      out.write(e);
+    }
+    e.args = {};
+    e.category = Category::kFwdBwd;
+    e.name = "fwdbwd";
+    for (const char phase : {'s', 'f'}) {
+      e.phase = phase;
+      for (const auto& flow : phase == 's' ? torch_links.starting_at(event) : torch_links.ending_at(event)) {
+        e.id = flow.number;
+        out.write(e);
+      }
+    }
   }
 
   /// As PyTorch shows a collective: what it is, and inside it, under a name of its own, the call that was made.
@@ -629,17 +685,27 @@ struct Assembly::Impl {
   bool write_annotated(TraceWriter& out, TraceEvent& e, const Event& event) {
     const std::uint64_t id = annotations.external_id(event);
     if (id == 0) return false;
+    write_with_id(out, e, id);
+    return true;
+  }
+
+  static void write_with_id(TraceWriter& out, TraceEvent& e, std::uint64_t id) {
     std::vector<Arg> with_id{{"External id", id}};
     with_id.insert(with_id.end(), e.args.begin(), e.args.end());
     e.args = with_id;
     out.write(e);
-    return true;
+  }
+
+  static std::int64_t start_tid(const Event& range) {
+    return hook_layer(range.hook) == Layer::kTorch ? static_cast<std::int64_t>(range.torch.record_function)
+                                                   : std::int64_t{range.nvtx.start_tid};
   }
 
   void write_async(TraceWriter& out, TraceEvent& e, const Event& event, std::int64_t tid, std::int64_t end_ns) {
     const bool range = (event.flags & kStartEnd) != 0;
     e.phase = 'b';
-    e.tid = range && event.nvtx.start_tid != 0 ? event.nvtx.start_tid : tid;
+    const std::int64_t began_on = !range ? 0 : start_tid(event);
+    e.tid = began_on != 0 ? began_on : tid;
     e.id = range ? ++range_ids_ : event.mpi.request;
     // Requests and ranges number independently: keep their ids apart.
     if (range) e.id |= std::uint64_t{1} << 32;
@@ -653,13 +719,14 @@ struct Assembly::Impl {
   std::uint64_t range_ids_ = 0;
 
   bool write(ByteSink& sink, const std::function<void()>& on_progress) {
-    DeviceTracks tracks({view, definitions, clock, chunk_order, device, operations, annotations,
+    DeviceTracks tracks({view, definitions, clock, chunk_order, device, operations, annotations, torch_links,
                          [this](Ticks t) { return step_at(t); }});
     TraceWriter out(sink, header(tracks));
     write_preamble(out);
     const std::int64_t step_thread = view.header().step_tid != 0 ? view.header().step_tid : view.header().pid;
     if (!marks.empty()) threads[step_thread];  // it has a line even without events
     EventArgs args(definitions, view, clock.ticks_per_ns());
+    next_torch_id_ = first_torch_id();
     std::uint64_t written = 0;
     const auto count_written = [&] {
       if (++written % kProgressEvery == 0 && on_progress) on_progress();

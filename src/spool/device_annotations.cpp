@@ -10,8 +10,8 @@ namespace profshim::spool {
 // A range that may end on another thread than it began on encloses no calls of either.
 bool DeviceAnnotations::is_range(const Event& e) const {
   if (is_nccl_operation(e.hook)) return true;
-  return e.hook == HookId::kNvtxRange && (e.flags & (kAsyncSlice | kStartEnd)) == 0 &&
-         !view_.string(e.name).starts_with("ProfilerStep");
+  return (e.hook == HookId::kNvtxRange || e.hook == HookId::kTorchRange) &&
+         (e.flags & (kAsyncSlice | kStartEnd)) == 0 && !view_.string(e.name).starts_with("ProfilerStep");
 }
 
 void DeviceAnnotations::add_thread(std::span<const Event* const> events, const LaunchIndex& launches) {

@@ -28,6 +28,8 @@ class DeviceAnnotations {
     Ticks begin = 0, end = 0;  // end 0: nothing
     const Event* range = nullptr;
   };
+  /// How many ids there are.
+  std::uint64_t ranges() const { return ranges_.size(); }
   /// In order (begin, longest first).
   std::span<const Span> on(DeviceWork::StreamKey stream) const {
     const auto at = spans_.find(stream);

@@ -42,12 +42,18 @@ void DeviceTracks::describe_call(const Event& call, TraceEvent& slice) {
   slice.name = names_.of(call);
   slice.category = call.api.is_runtime != 0 ? Category::kCudaRuntime : Category::kCudaDriver;
   const auto together = from_.operations.with(call.api.external);
-  slice.args = args_.of_call(call, together.size() == 1 ? from_.operations.external_id(*together[0]) : 0);
+  const std::uint64_t id = together.size() == 1 ? from_.operations.external_id(*together[0])
+                                                : from_.torch_links.external_id_of_call(position_of(call, call_hint_));
+  slice.args = args_.of_call(call, id);
+}
+
+std::uint32_t DeviceTracks::position_of(const Event& call, std::uint32_t& hint) const {
+  return from_.work.launches().find(call.api.correlation, hint);
 }
 
 void DeviceTracks::write_flow_start(TraceWriter& out, const Event& call, const TraceEvent& slice) {
   const LaunchIndex& launches = from_.work.launches();
-  const std::uint32_t at = launches.find(call.api.correlation, call_hint_);
+  const std::uint32_t at = position_of(call, call_hint_);
   if (at == LaunchIndex::kNotFound || !launches.has_work(at)) return;
   TraceEvent flow;
   flow.phase = 's';
@@ -154,7 +160,10 @@ void DeviceTracks::write_work(TraceWriter& out, const Event& work, std::uint32_t
   set_times(e, work);
   WorkContext context;
   context.duration_ns = e.duration_ns;
-  if (call != nullptr) context.step = from_.step_at(call->begin);
+  if (call != nullptr) {
+    context.step = from_.step_at(call->begin);
+    context.external_id = from_.torch_links.external_id_of_call(position_of(*call, hint));
+  }
   const std::uint32_t number = work.gpu.external != 0 || call == nullptr ? work.gpu.external : call->api.external;
   const bool is_kernel = work.hook == HookId::kKernel && e.name.find("nccl") != std::string_view::npos;
   auto together = from_.operations.with(number);

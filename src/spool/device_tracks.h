@@ -15,6 +15,7 @@
 #include "nccl_args.h"
 #include "operations.h"
 #include "profshim/spool.h"
+#include "torch_links.h"
 
 namespace profshim::spool {
 
@@ -28,6 +29,7 @@ class DeviceTracks {
     const DeviceWork& work;
     const Operations& operations;
     const DeviceAnnotations& annotations;
+    const TorchLinks& torch_links;
     /// Number of the step in which something began; null = in none.
     std::function<const std::int64_t*(Ticks)> step_at;
   };
@@ -63,6 +65,7 @@ class DeviceTracks {
   void write_memory(TraceWriter& out);
   void write_in_lanes(TraceWriter& out, TraceEvent& slice, const Event& event, const Line& line, Lanes& lanes,
                       int& lanes_used);
+  std::uint32_t position_of(const Event& call, std::uint32_t& hint) const;
   void set_times(TraceEvent& slice, const Event& event) const;
 
   Sources from_;

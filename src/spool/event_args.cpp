@@ -8,6 +8,7 @@
 #include <numeric>
 
 #include "nccl_args.h"
+#include "torch_shapes.h"
 
 namespace profshim::spool {
 namespace {
@@ -159,6 +160,9 @@ std::span<const Arg> EventArgs::of(const Event& event, const Event* second) {
     add_cuda_call(event);
   } else if (hook_layer(event.hook) == Layer::kNccl) {
     add_nccl(event);
+  } else if (hook_layer(event.hook) == Layer::kTorch) {
+    add_torch(event.torch);
+    add_flops(event);
   }
   if ((event.flags & kUnfinished) != 0) add("finished", false);
   return {args_.data(), used_};
@@ -256,6 +260,35 @@ void EventArgs::add_nccl(const Event& event) {
     add("failed", true);
     add("result", nccl_result_name(nccl.result));
   }
+}
+
+// The lists were rendered as JSON when they were recorded.
+void EventArgs::add_json(std::string_view key, StringId id) {
+  if (id == 0) return;
+  const std::string_view text = view_.string(id, kMaxText);
+  const auto [at, is_new] = is_json_.try_emplace(id, false);
+  if (is_new) at->second = valid_json(text);
+  if (at->second) add(key, RawJson{text});
+}
+
+void EventArgs::add_torch(const TorchArgs& torch) {
+  if (torch.sequence != kNoSequence) add("Sequence number", torch.sequence);
+  if (shows_inputs_) {
+    add_json("Concrete Inputs", torch.values);
+    add_json("Input type", torch.types);
+    add_json("Input Strides", torch.strides);
+    add_json("Input Dims", torch.dims);
+  }
+}
+
+void EventArgs::add_flops(const Event& event) {
+  if (!shows_flops_ || event.torch.dims == 0) return;
+  const auto [at, is_new] = flops_.try_emplace({event.name, event.torch.dims, event.torch.values});
+  if (is_new) {
+    at->second = torch_flops(view_.string(event.name), view_.string(event.torch.dims, kMaxText),
+                             view_.string(event.torch.values, kMaxText));
+  }
+  if (at->second) add("flops", *at->second);
 }
 
 void EventArgs::add_nvtx(const NvtxArgs& nvtx) {

@@ -1,12 +1,15 @@
 // The args of a trace event: what the numbers in an Event mean, by the definitions of its spool.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <unordered_map>
 #include <vector>
 
@@ -44,6 +47,11 @@ class Definitions {
     std::string_view key, json;
   };
   const std::vector<Fact>& facts() const { return facts_; }
+  bool has(CommunicatorBackend backend) const {
+    return std::any_of(communicators_.begin(), communicators_.end(),
+                       [backend](const auto& entry) { return entry.second.backend == backend; });
+  }
+  bool has_fact(std::string_view key) const { return fact_of_key_.contains(key); }
 
  private:
   using Names = std::unordered_map<std::uint64_t, std::string_view>;
@@ -68,7 +76,11 @@ class Definitions {
 class EventArgs {
  public:
   EventArgs(const Definitions& definitions, const View& view, double ticks_per_ns)
-      : definitions_(definitions), view_(view), ticks_per_ns_(ticks_per_ns) {}
+      : definitions_(definitions),
+        view_(view),
+        ticks_per_ns_(ticks_per_ns),
+        shows_inputs_(definitions.has_fact("record_shapes")),
+        shows_flops_(definitions.has_fact("with_flops")) {}
   /// `second`: the kContinuation of `event`, or null.
   std::span<const Arg> of(const Event& event, const Event* second);
 
@@ -80,15 +92,20 @@ class EventArgs {
   void add_communicator(const Communicator& c);
   void add_polls(const Event& event);
   void add_nccl(const Event& event);
+  void add_torch(const TorchArgs& torch);
+  void add_flops(const Event& event);
+  void add_json(std::string_view key, StringId id);
   void add_nvtx(const NvtxArgs& nvtx);
   void add_cuda_call(const Event& event);
   void add_extended(StringId id);
   const Definitions& definitions_;
   const View& view_;
   double ticks_per_ns_;
+  bool shows_inputs_, shows_flops_;
   std::array<Arg, 24> args_;
   std::size_t used_ = 0;
-  std::unordered_map<StringId, bool> is_json_;  // payloads that have been looked at
+  std::map<std::tuple<StringId, StringId, StringId>, std::optional<std::uint64_t>> flops_;  // by name, dims, values
+  std::unordered_map<StringId, bool> is_json_;  // texts that have been looked at
   char color_[12] = {}, stream_[20] = {};
 };
 

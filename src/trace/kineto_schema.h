@@ -64,6 +64,8 @@ constexpr std::string_view category_name(Category category) {
       return "overhead";
     case Category::kAc2g:
       return "ac2g";
+    case Category::kFwdBwd:
+      return "fwdbwd";
   }
   return "";
 }

@@ -10,8 +10,8 @@ namespace profshim::e2e {
 namespace {
 
 constexpr char kOn[] = "[capture]\nnccl_profiler = true\n";
-const std::string kUserV4 = PROFSHIM_BUILD_DIR "/tests/fakes/user_profiler/v4/libnccl-profiler.so";
-const std::string kUserV5 = PROFSHIM_BUILD_DIR "/tests/fakes/user_profiler/v5/libnccl-profiler.so";
+const std::string kUserV4 = PROFSHIM_SOURCE_DIR "/build/tests/fakes/user_profiler/v4/libnccl-profiler.so";
+const std::string kUserV5 = PROFSHIM_SOURCE_DIR "/build/tests/fakes/user_profiler/v5/libnccl-profiler.so";
 
 using Environment = std::vector<std::pair<std::string, std::string>>;
 

@@ -1,0 +1,14 @@
+// The process groups of torch.distributed: seen when they are made, whatever their backend.
+#pragma once
+
+#include <cstdint>
+
+namespace profshim::torch {
+
+bool is_process_group(const void* address);
+
+/// Definition id of the group at `address`; null = of the only one that has several members. 0 = not known. Defines it
+/// where that has not been done. Any thread.
+std::uint32_t group_id(const void* address);
+
+}  // namespace profshim::torch
