@@ -45,7 +45,7 @@ std::string torch_app(const std::string& name) { return PROFSHIM_SOURCE_DIR "/te
 
 Job torch_job(const ScratchFolder& scratch, Launch launch, const std::string& command, const std::string& keys) {
   const std::string script = torch_app(command);
-  std::string line = torch_python() + " " + script;
+  std::string line = "exec " + torch_python() + " " + script;
   if (launch != Launch::kAlone) {
     line = launch == Launch::kTwoRanks && torch_major() > 1 ? with_torchrun(script) : by_hand(script);
   }
