@@ -2,7 +2,7 @@
 # Makes the Python in which `make test-torch` runs, a PyTorch of PyPI's, when it is missing or its pins changed, and
 # prints the interpreter's path. Needs network once: 0.6 GB, 1.5 GB on disk, half a minute.
 #   scripts/torch_venv.sh [FOLDER]     default: ${XDG_CACHE_HOME:-~/.cache}/profshim/torch-venv
-# Where it cannot be made: one line on stderr that says why, exit status 3.
+# Where it cannot be made: one line on stderr that says why, exit status 3; where the pins are wrong, 1.
 #
 # The wheel for x86-64 is linked with 3 GB of CUDA libraries. A process that sees no GPU calls none of them but cudart
 # and CUPTI, which are installed; for the others there are empty libraries of their names.
@@ -17,13 +17,15 @@ cannot() {
   exit 3
 }
 
-if cmp -s "$pins" "$venv/pins.txt"; then
+[ "$(uname -m)" = x86_64 ] || cannot "the pins are for x86-64, this is $(uname -m)"
+mkdir -p "$(dirname "$venv")" || cannot "$(dirname "$venv") cannot be made"
+exec 9>"$venv.lock" || cannot "$venv.lock cannot be written"
+flock 9 # somebody else may be making it
+if cmp -s "$pins" "$venv/pins.txt" && "$venv/bin/python" -c '' 2>/dev/null; then
   echo "$venv/bin/python"
   exit
 fi
 
-[ "$(uname -m)" = x86_64 ] || cannot "the pins are for x86-64, this is $(uname -m)"
-mkdir -p "$(dirname "$venv")" || cannot "$(dirname "$venv") cannot be made"
 free_mb=$(df --output=avail -BM "$(dirname "$venv")" | tail -1 | tr -dc '0-9')
 [ "$free_mb" -ge "$needed_mb" ] || cannot "$needed_mb MB are needed in $(dirname "$venv"), $free_mb are free"
 
@@ -36,14 +38,20 @@ sys.exit(sys.version_info < (3, 11) or not os.path.exists(sysconfig.get_path("in
 done
 [ -n "$python" ] || cannot "no Python 3.11 or newer with venv and headers: apt install python3-venv python3-dev"
 
-# Made beside its place and moved there whole: two that run at once, or one that is stopped, leave no half of it.
+# Made beside its place and moved there whole: one that is stopped leaves no half of it.
 new=$venv.$$
 log=$new.log
 trap 'rm -rf "$new" "$log"' EXIT
 trap 'exit 130' INT TERM
 "$python" -m venv "$new" >"$log" 2>&1 || cannot "$(tail -n 1 "$log")"
 "$new/bin/python" -m pip install --quiet --disable-pip-version-check --no-cache-dir --no-deps --no-compile \
-  --only-binary :all: -r "$pins" >"$log" 2>&1 || cannot "$(grep -m 1 ERROR "$log" || tail -n 1 "$log")"
+  --only-binary :all: -r "$pins" >"$log" 2>&1 || {
+  if grep -q 'from versions: [0-9]' "$log"; then # there is an index, and it does not have what the pins name
+    grep -m 1 ERROR "$log" | cut -c 1-200 >&2
+    exit 1
+  fi
+  cannot "$(grep -m 1 ERROR "$log" || tail -n 1 "$log")"
+}
 
 site=$(echo "$new"/lib/python3*/site-packages)
 libraries=$site/nvidia/cu13/lib
