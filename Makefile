@@ -122,6 +122,14 @@ test:  ## install, build, run all tests; the last line is "N passed, N failed"
 	-$(Q)scripts/consumers_venv.sh >/dev/null
 	$(Q)scripts/run_tests.sh $(UNIT) $(E2E)
 
+# PyTorch's tests once more with a newer one. A machine on which it cannot be had is no fault: the line says why.
+.PHONY: test-torch
+test-torch:  ## the tests with PyTorch once more, with a 2.x of PyPI's in ~/.cache/profshim (1.5 GB)
+	$(Q)scripts/install_deps.sh --test
+	$(Q)$(AGAIN) all $(E2E)
+	-$(Q)scripts/consumers_venv.sh >/dev/null
+	$(Q)scripts/torch_tests.sh $(E2E)
+
 .PHONY: test-programs
 test-programs: all $(UNIT) $(E2E) test-apps
 

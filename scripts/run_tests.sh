@@ -4,9 +4,9 @@
 # The last line is "N passed, N failed"; exit 1 when a test failed, a program crashed or hung, or none ran.
 set -u
 cd "$(dirname "$0")/.." || exit 2
-results=build/test-results
+results=${PROFSHIM_TEST_RESULTS:-build/test-results}
 limit=${PROFSHIM_TEST_SECONDS:-1200} # per program
-unset PROFSHIM_TEST_SECONDS          # a program under test would say that it does not know it
+unset PROFSHIM_TEST_SECONDS PROFSHIM_TEST_RESULTS # a program under test would say that it does not know it
 mkdir -p "$results"
 
 passed=0

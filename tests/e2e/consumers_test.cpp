@@ -2,23 +2,12 @@
 // reader. Their Python is made by scripts/consumers_venv.sh.
 #include <gtest/gtest.h>
 
-#include <filesystem>
-
-#include "e2e/run_under_shim.h"
+#include "e2e/readers.h"
 
 namespace profshim::e2e {
 namespace {
 
 constexpr int kRanks = 4;
-
-Outcome ask(const std::string& script, const std::vector<std::string>& arguments) {
-  const std::string python = PROFSHIM_SOURCE_DIR "/build/venv-consumers/bin/python";
-  EXPECT_TRUE(std::filesystem::exists(python)) << "no Python for the readers: scripts/consumers_venv.sh";
-  Job job{.command = {python, PROFSHIM_SOURCE_DIR "/tests/e2e/consumers/" + script}, .preload = false};
-  job.command.insert(job.command.end(), arguments.begin(), arguments.end());
-  job.limit_seconds = 180;
-  return run(job);
-}
 
 // One run for all readers: windows 11-13 and 15-17 of four ranks.
 class Consumers : public testing::TestWithParam<const char*> {
@@ -47,20 +36,20 @@ class Consumers : public testing::TestWithParam<const char*> {
 
 TEST_P(Consumers, HtaLoadsTheRanksOfAWindow) {
   const Outcome outcome =
-      ask("load_with_hta.py", {folder(GetParam()) + "/step11", std::to_string(kRanks), "--steps", "11,12,13"});
+      ask_reader("load_with_hta.py", {folder(GetParam()) + "/step11", std::to_string(kRanks), "--steps", "11,12,13"});
   EXPECT_EQ(outcome.ending(), "exit 0") << outcome.out << outcome.err;
 }
 
 TEST_P(Consumers, TensorBoardLoadsTheRanksOfAWindow) {
   const Outcome outcome =
-      ask("load_with_tb.py", {folder(GetParam()) + "/step15", std::to_string(kRanks), "--steps", "15,16,17"});
+      ask_reader("load_with_tb.py", {folder(GetParam()) + "/step15", std::to_string(kRanks), "--steps", "15,16,17"});
   EXPECT_EQ(outcome.ending(), "exit 0") << outcome.out << outcome.err;
 }
 
 TEST_P(Consumers, AStrictJsonReaderTakesEveryFile) {
   const auto paths = traces_below(folder(GetParam()));
   ASSERT_EQ(paths.size(), 2u * kRanks);
-  const Outcome outcome = ask("strict_json.py", paths);
+  const Outcome outcome = ask_reader("strict_json.py", paths);
   EXPECT_EQ(outcome.ending(), "exit 0") << outcome.out << outcome.err;
 }
 
@@ -78,12 +67,12 @@ class GpuConsumers : public testing::Test {
 };
 
 TEST_F(GpuConsumers, HtasNumbersAreThoseOfTheDevices) {
-  const Outcome outcome = ask("gpu_numbers_with_hta.py", {scratch_.path()});
+  const Outcome outcome = ask_reader("gpu_numbers_with_hta.py", {scratch_.path()});
   EXPECT_EQ(outcome.ending(), "exit 0") << outcome.out << outcome.err;
 }
 
 TEST_F(GpuConsumers, TensorBoardLoadsThem) {
-  const Outcome outcome = ask("load_with_tb.py", {scratch_.path(), std::to_string(kRanks), "--steps", "0,1,2"});
+  const Outcome outcome = ask_reader("load_with_tb.py", {scratch_.path(), std::to_string(kRanks), "--steps", "0,1,2"});
   EXPECT_EQ(outcome.ending(), "exit 0") << outcome.out << outcome.err;
 }
 

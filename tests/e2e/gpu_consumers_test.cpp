@@ -10,6 +10,7 @@
 #include <memory>
 
 #include "e2e/gpu_run.h"
+#include "e2e/readers.h"
 
 namespace profshim::e2e {
 namespace {
@@ -117,13 +118,6 @@ class FakeJob : public testing::Test {
     }
   }
 
-  static Outcome ask(const std::string& script, const std::vector<std::string>& arguments) {
-    const std::string python = PROFSHIM_SOURCE_DIR "/build/venv-consumers/bin/python";
-    Job job{.command = {python, PROFSHIM_SOURCE_DIR "/tests/e2e/consumers/" + script}, .preload = false};
-    job.command.insert(job.command.end(), arguments.begin(), arguments.end());
-    job.limit_seconds = 180;
-    return run(job);
-  }
   static bool readers_are_installed() {
     return std::filesystem::exists(PROFSHIM_SOURCE_DIR "/build/venv-consumers/bin/python");
   }
@@ -142,13 +136,13 @@ class FakeJob : public testing::Test {
 TEST_F(FakeJob, HtasNumbersAreThoseOfTheDevices) {
   NEEDS_READERS();
   const Outcome outcome =
-      ask("gpu_numbers_with_hta.py", {window(), "--tolerance", "50", "--relative", "0.02", "--apart", "100"});
+      ask_reader("gpu_numbers_with_hta.py", {window(), "--tolerance", "50", "--relative", "0.02", "--apart", "100"});
   EXPECT_EQ(outcome.ending(), "exit 0") << outcome.out << outcome.err;
 }
 
 TEST_F(FakeJob, PyTorchsRulesTakeTheTraces) {
   NEEDS_TORCHS_RULES();
-  const Outcome outcome = ask("validate_with_torch.py", traces_below(window()));
+  const Outcome outcome = ask_reader("validate_with_torch.py", traces_below(window()));
   EXPECT_EQ(outcome.ending(), "exit 0") << outcome.out << outcome.err;
 }
 
@@ -160,7 +154,7 @@ TEST_F(FakeJob, PyTorchsRulesTakeTheTracesWithSynchronisations) {
   std::vector<std::string> arguments = traces_below(window("synchronised"));
   arguments.insert(arguments.end(), {"--without", "_check_stream_sync_overlap"});
 
-  const Outcome outcome = ask("validate_with_torch.py", arguments);
+  const Outcome outcome = ask_reader("validate_with_torch.py", arguments);
 
   EXPECT_EQ(outcome.ending(), "exit 0") << outcome.out << outcome.err;
 }

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """Loads one window folder with HolisticTraceAnalysis and checks what it made of it.
 
-usage: load_with_hta.py FOLDER RANKS [--steps 11,12,13]
+usage: load_with_hta.py FOLDER RANKS [--steps 11,12,13] [--operators A,B]
 
-Passes (exit 0) when HTA finds exactly the ranks 0..RANKS-1, events on each of them, and, with --steps, these steps in
-every trace. Prints one line per rank and the time every rank spent in the functions that took longest.
+Passes (exit 0) when HTA finds exactly the ranks 0..RANKS-1, events on each of them, and, with --steps and --operators,
+these steps and names in every trace. Prints one line per rank and the time every rank spent in the functions that took longest.
 """
 import argparse
 import logging
@@ -27,6 +27,7 @@ def main():
     parser.add_argument("folder")
     parser.add_argument("ranks", type=int)
     parser.add_argument("--steps", default="")
+    parser.add_argument("--operators", default="")
     options = parser.parse_args()
     logging.disable(logging.WARNING)  # HTA warns that a trace without a GPU has no kernels
 
@@ -53,6 +54,9 @@ def main():
             problems.append(f"rank {rank}: negative durations")
         if wanted and steps != wanted:
             problems.append(f"rank {rank}: steps {steps}, expected {wanted}")
+        missing = {name for name in options.operators.split(",") if name} - set(frame["s_name"])
+        if missing:
+            problems.append(f"rank {rank}: no {sorted(missing)}")
         top = frame.groupby("s_name")["dur"].sum().sort_values(ascending=False).head(5)
         for name, dur in top.items():
             print(f"  {dur:12.3f} us  {name}")

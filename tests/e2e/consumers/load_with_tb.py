@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """Loads one window folder with the reader of torch_tb_profiler, without TensorBoard and without torch.
 
-usage: load_with_tb.py FOLDER RANKS [--steps 11,12,13]
+usage: load_with_tb.py FOLDER RANKS [--steps 11,12,13] [--operators A,B]
 
 Passes (exit 0) when the plugin's own file pattern takes every trace of the folder, its parser reads each of them, and,
-with --steps, finds these steps. Prints one line per file.
+with --steps and --operators, finds these steps and names. Prints one line per file.
 """
 import argparse
 import os
@@ -17,6 +17,7 @@ def main():
     parser.add_argument("folder")
     parser.add_argument("ranks", type=int)
     parser.add_argument("--steps", default="")
+    parser.add_argument("--operators", default="")
     options = parser.parse_args()
 
     from torch_tb_profiler import consts
@@ -40,6 +41,9 @@ def main():
         print(f"{name}: rank {rank}, steps {data.steps_names}, operators {operators[:8]}")
         if wanted and list(data.steps_names) != wanted_names:
             problems.append(f"{name}: steps {data.steps_names}, expected {wanted_names}")
+        missing = {name for name in options.operators.split(",") if name} - set(operators)
+        if missing:
+            problems.append(f"{name}: no {sorted(missing)}")
         if not operators:
             problems.append(f"{name}: no operators found")
     if sorted(ranks) != list(range(options.ranks)):

@@ -1,0 +1,23 @@
+#!/usr/bin/env bash
+# Runs the tests that need PyTorch with that of PyPI's, and counts as run_tests.sh does. Called by `make test-torch`.
+#   scripts/torch_tests.sh PROGRAM
+# Where that PyTorch cannot be had, nothing is run: a line says why, and none passed and none failed.
+set -u
+cd "$(dirname "$0")/.." || exit 2
+
+python=$(scripts/torch_venv.sh)
+case $? in
+  0) ;;
+  3)
+    echo "== SKIPPED: the tests with PyTorch 2: see above"
+    echo "0 passed, 0 failed"
+    exit 0
+    ;;
+  *)
+    echo "0 passed, 1 failed"
+    exit 1
+    ;;
+esac
+
+PROFSHIM_TEST_PYTHON=$python PROFSHIM_TEST_RESULTS=build/test-results/torch GTEST_FILTER='Torch*:*/Torch*' \
+  exec scripts/run_tests.sh "$@"

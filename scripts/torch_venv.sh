@@ -1,0 +1,82 @@
+#!/usr/bin/env bash
+# Makes the Python in which `make test-torch` runs, a PyTorch of PyPI's, when it is missing or its pins changed, and
+# prints the interpreter's path. Needs network once: 0.6 GB, 1.5 GB on disk, half a minute.
+#   scripts/torch_venv.sh [FOLDER]     default: ${XDG_CACHE_HOME:-~/.cache}/profshim/torch-venv
+# Where it cannot be made: one line on stderr that says why, exit status 3; where the pins are wrong, 1.
+#
+# The wheel for x86-64 is linked with 3 GB of CUDA libraries. A process that sees no GPU calls none of them but cudart
+# and CUPTI, which are installed; for the others there are empty libraries of their names.
+set -eu
+root=$(cd "$(dirname "$0")/.." && pwd)
+venv=${1:-${XDG_CACHE_HOME:-$HOME/.cache}/profshim/torch-venv}
+pins=$root/tests/e2e/torch_requirements.txt
+needed_mb=2600 # the wheel, and what comes out of it
+
+cannot() {
+  echo "torch_venv: no PyTorch of PyPI's: $*" >&2
+  exit 3
+}
+
+[ "$(uname -m)" = x86_64 ] || cannot "the pins are for x86-64, this is $(uname -m)"
+mkdir -p "$(dirname "$venv")" || cannot "$(dirname "$venv") cannot be made"
+exec 9>"$venv.lock" || cannot "$venv.lock cannot be written"
+flock 9 # somebody else may be making it
+if cmp -s "$pins" "$venv/pins.txt" && "$venv/bin/python" -c '' 2>/dev/null; then
+  echo "$venv/bin/python"
+  exit
+fi
+
+free_mb=$(df --output=avail -BM "$(dirname "$venv")" | tail -1 | tr -dc '0-9')
+[ "$free_mb" -ge "$needed_mb" ] || cannot "$needed_mb MB are needed in $(dirname "$venv"), $free_mb are free"
+
+# torch.compile wants Python.h.
+python=''
+for candidate in /usr/bin/python3 python3; do
+  "$candidate" -c 'import ensurepip, os, sys, sysconfig
+sys.exit(sys.version_info < (3, 11) or not os.path.exists(sysconfig.get_path("include") + "/Python.h"))' \
+    2>/dev/null && { python=$candidate && break; }
+done
+[ -n "$python" ] || cannot "no Python 3.11 or newer with venv and headers: apt install python3-venv python3-dev"
+
+# Made beside its place and moved there whole: one that is stopped leaves no half of it.
+new=$venv.$$
+log=$new.log
+trap 'rm -rf "$new" "$log"' EXIT
+trap 'exit 130' INT TERM
+"$python" -m venv "$new" >"$log" 2>&1 || cannot "$(tail -n 1 "$log")"
+"$new/bin/python" -m pip install --quiet --disable-pip-version-check --no-cache-dir --no-deps --no-compile \
+  --only-binary :all: -r "$pins" >"$log" 2>&1 || {
+  if grep -q 'from versions: [0-9]' "$log"; then # there is an index, and it does not have what the pins name
+    grep -m 1 ERROR "$log" | cut -c 1-200 >&2
+    exit 1
+  fi
+  cannot "$(grep -m 1 ERROR "$log" || tail -n 1 "$log")"
+}
+
+site=$(echo "$new"/lib/python3*/site-packages)
+libraries=$site/nvidia/cu13/lib
+rm -rf "$site"/torch/bin/test_* "$site"/torch/test "$libraries"/*.a
+# What refers to a symbol at once, and not at its first call, must find one.
+{
+  echo '.text'
+  nm -D --undefined-only "$site"/torch/lib/*.so | awk '{sub(/@.*/, "", $2); print $2}' | sort -u |
+    grep -E '^(cublas|cudnn|cufft|cuFile|cusolver|cusparse|nccl|nvrtc|nvshmem|nvJit)' | sed 's/.*/.globl &\n&:/'
+  echo 'ud2'
+  echo '.section .note.GNU-stack,"",@progbits'
+} >"$new/none.s"
+# In a library of its own: a versioned reference does not accept an unversioned symbol of the library that it names.
+cc -shared -nostdlib -Wl,-soname,libnone.so -o "$libraries/libnone.so" "$new/none.s"
+for name in $(readelf -dW "$site"/torch/lib/*.so | sed -n 's/.*NEEDED.*\[\(lib\(cu\|nv\|nccl\)[^]]*\)\]/\1/p' | sort -u); do
+  if [ "$name" != libcuda.so.1 ] && [ ! -e "$libraries/$name" ]; then
+    cc -shared -nostdlib -Wl,-soname,"$name" -Wl,--no-as-needed -Wl,-rpath,"\$ORIGIN" -o "$libraries/$name" \
+      -L"$libraries" -l:libnone.so
+  fi
+done
+"$new/bin/python" -m compileall -q -j 2 -x '/(testing|onnx|quantization|_numpy)/' "$site" >"$log" 2>&1 || true
+"$new/bin/python" -c 'import torch; torch.linalg.inv(torch.eye(2))' >"$log" 2>&1 || cannot "$(tail -n 1 "$log")"
+
+cp "$pins" "$new/pins.txt"
+rm -rf "$venv"
+# Scripts of bin/ name the folder they were made in; the interpreter, which is all we run, does not.
+mv -T "$new" "$venv"
+echo "$venv/bin/python"
