@@ -181,6 +181,9 @@ $(OUT)/tests/bench/%: $(OBJ)/tests/bench/%.o $(call objects,$(LIB_SOURCES))
 .PHONY: bench
 bench: all $(BENCHES)  ## what a hook, a drain, a written event cost on this machine
 	$(Q)for bench in $(BENCHES); do echo "== $$(basename $$bench)"; $$bench || exit 1; done
+	$(Q)python=$${PROFSHIM_TEST_PYTHON:-/usr/bin/python3}; echo "== torch_cost"; \
+	  if $$python -c 'import torch' 2>/dev/null; then $$python tests/bench/torch_cost.py $(OUT)/libprofshim.so; \
+	  else echo "$$python has no PyTorch"; fi
 
 FUZZ_SECONDS ?= 60
 FUZZERS := $(patsubst tests/fuzz/%_fuzz.cpp,$(OUT)/tests/fuzz/%,$(wildcard tests/fuzz/*_fuzz.cpp))

@@ -2,8 +2,8 @@
 
 #include <atomic>
 #include <cstdio>
-#include <mutex>
 #include <cstring>
+#include <mutex>
 
 #include "profshim/recorder.h"
 #include "profshim/session.h"
@@ -136,12 +136,12 @@ Function* real(const char* name) {
     profshim::torch::made_group(self, rank, size);                                   \
   }
 // A std::string of either form begins with the address of its characters.
-#define SET_NAME(function, symbol)                                               \
-  EXPORT void function(void* self, const char* const* name) __asm__(symbol);     \
-  void function(void* self, const char* const* name) {                           \
-    static auto* const next = real<void(void*, const char* const*)>(symbol);     \
-    profshim::torch::named_group(self, *name);                                   \
-    if (next != nullptr) next(self, name);                                       \
+#define SET_NAME(function, symbol)                                           \
+  EXPORT void function(void* self, const char* const* name) __asm__(symbol); \
+  void function(void* self, const char* const* name) {                       \
+    static auto* const next = real<void(void*, const char* const*)>(symbol); \
+    profshim::torch::named_group(self, *name);                               \
+    if (next != nullptr) next(self, name);                                   \
   }
 CONSTRUCTOR(profshim_c10d_group_complete, "_ZN4c10d12ProcessGroupC1Eii")
 CONSTRUCTOR(profshim_c10d_group_base, "_ZN4c10d12ProcessGroupC2Eii")

@@ -68,20 +68,41 @@ class Text {
 
 /// c10::ScalarType, as the names that PyTorch's profiler writes (c10::TypeMeta::name()).
 constexpr std::string_view kTypes[] = {
-    "unsigned char",        "signed char",        "short int",        "int",
-    "long int",             "c10::Half",          "float",            "double",
-    "c10::complex<c10::Half>", "c10::complex<float>", "c10::complex<double>", "bool",
-    "c10::qint8",           "c10::quint8",        "c10::qint32",      "c10::BFloat16",
-    "c10::quint4x2",        "c10::quint2x4",      "c10::bits1x8",     "c10::bits2x4",
-    "c10::bits4x2",         "c10::bits8",         "c10::bits16",      "c10::Float8_e5m2",
-    "c10::Float8_e4m3fn",   "c10::Float8_e5m2fnuz", "c10::Float8_e4m3fnuz", "short unsigned int",
-    "unsigned int",         "long unsigned int",
+    "unsigned char",
+    "signed char",
+    "short int",
+    "int",
+    "long int",
+    "c10::Half",
+    "float",
+    "double",
+    "c10::complex<c10::Half>",
+    "c10::complex<float>",
+    "c10::complex<double>",
+    "bool",
+    "c10::qint8",
+    "c10::quint8",
+    "c10::qint32",
+    "c10::BFloat16",
+    "c10::quint4x2",
+    "c10::quint2x4",
+    "c10::bits1x8",
+    "c10::bits2x4",
+    "c10::bits4x2",
+    "c10::bits8",
+    "c10::bits16",
+    "c10::Float8_e5m2",
+    "c10::Float8_e4m3fn",
+    "c10::Float8_e5m2fnuz",
+    "c10::Float8_e4m3fnuz",
+    "short unsigned int",
+    "unsigned int",
+    "long unsigned int",
 };
 
 /// c10::UndefinedTensorImpl's one instance: "no tensor".
 const void* undefined_tensor() {
-  static const void* const address =
-      inject::resolve_data("_ZN3c1019UndefinedTensorImpl10_singletonE", Layer::kTorch);
+  static const void* const address = inject::resolve_data("_ZN3c1019UndefinedTensorImpl10_singletonE", Layer::kTorch);
   return address;
 }
 
@@ -107,8 +128,8 @@ bool read_tensor(Bytes impl, const Layout& layout, Tensor& tensor) {
   if (tensor.dims < 0 || tensor.dims > kMostDims) return false;
   const Bytes in_place = impl + layout.sizes + sizeof(std::int64_t);
   tensor.sizes = tensor.dims <= kInlineDims ? in_place : load<Bytes>(in_place);
-  tensor.strides = tensor.sizes + sizeof(std::int64_t) * static_cast<std::size_t>(
-                                      tensor.dims <= kInlineDims ? kInlineDims : tensor.dims);
+  tensor.strides = tensor.sizes + sizeof(std::int64_t) *
+                                      static_cast<std::size_t>(tensor.dims <= kInlineDims ? kInlineDims : tensor.dims);
   std::int64_t elements = 1;
   for (std::int64_t i = 0; i < tensor.dims; ++i) {
     const auto size = load<std::int64_t>(tensor.sizes + i * 8);
@@ -182,9 +203,7 @@ class Description {
     each("]");
     return true;
   }
-  bool too_long() const {
-    return dims_.too_long() || strides_.too_long() || types_.too_long() || values_.too_long();
-  }
+  bool too_long() const { return dims_.too_long() || strides_.too_long() || types_.too_long() || values_.too_long(); }
   void store(TorchArgs& args) const {
     args.dims = intern(dims_);
     args.strides = intern(strides_);

@@ -106,10 +106,11 @@ const Layout* find_layout(const void* address) {
   std::snprintf(text, sizeof text, "\"%s\"", release);
   recorder::define(spool::DefinitionKind::kFact, 0, recorder::intern("torch_version"), recorder::intern(text));
   if (layout_of(release, inject::resolve_in(kNewerForm, Layer::kTorch) != nullptr, layout)) return &layout;
-  std::snprintf(text, sizeof text,
-                "PyTorch %s is not among the releases known here (1.13 to 2.15 on x86-64): its operators have names and "
-                "times only",
-                release);
+  std::snprintf(
+      text, sizeof text,
+      "PyTorch %s is not among the releases known here (1.13 to 2.15 on x86-64): its operators have names and "
+      "times only",
+      release);
   recorder::problem("torch", text);
   return nullptr;
 }

@@ -128,6 +128,9 @@ struct Spec {
 
 /// The well-known step ranges of steps.source = "auto", in order.
 const std::vector<std::string_view>& well_known_step_patterns();
+/// How sure steps are that "auto" has taken from ranges of that name: "high" for what a program marks as its steps,
+/// "medium" for the calls of an optimizer, "low" for forward passes, of which an iteration may have several.
+std::string_view step_confidence(std::string_view marker);
 
 /// Settings in the order of precedence; later wins.
 struct SpecSources {

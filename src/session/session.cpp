@@ -477,13 +477,23 @@ bool wait_for_writer(State& s, std::int64_t patience_ms) {
   return true;
 }
 
-std::string chosen_source(const State& s) {
+const StepPattern* locked_pattern(const State& s) {
   const int locked = s.locked_pattern.load();
-  if (locked >= 0) {
-    const StepPattern& pattern = s.patterns[static_cast<std::size_t>(locked)];
-    return (pattern.torch_only ? "torch \"" : "nvtx \"") + pattern.pattern + "\"";
-  }
-  return source_text(s.spec);
+  return locked >= 0 ? &s.patterns[static_cast<std::size_t>(locked)] : nullptr;
+}
+
+std::string chosen_source(const State& s) {
+  const StepPattern* const pattern = locked_pattern(s);
+  if (pattern == nullptr) return source_text(s.spec);
+  return (pattern->torch_only ? "torch \"" : "nvtx \"") + pattern->pattern + "\"";
+}
+
+// How sure the choice of "auto" is; what the spec names is what it names. The same in the trace:
+// src/spool/assembly.cpp.
+std::string confidence(const State& s) {
+  const StepPattern* const pattern = locked_pattern(s);
+  if (s.spec.steps.source != StepSource::kAuto || pattern == nullptr) return "";
+  return std::string(", confidence ") + std::string(step_confidence(pattern->pattern));
 }
 
 // Of a window that is the whole run.
@@ -526,9 +536,10 @@ void say_what_was_written(State& s) {
     return;
   }
   if (written > 0 && log::level() >= LogLevel::kWarn) {
-    log::line(LogLevel::kWarn, "%llu trace%s in %s (first: %s; steps from %s, %llu seen)",
+    log::line(LogLevel::kWarn, "%llu trace%s in %s (first: %s; steps from %s, %llu seen%s)",
               static_cast<unsigned long long>(written), written == 1 ? "" : "s", s.folder.c_str(), s.first_file.c_str(),
-              chosen_source(s).c_str(), static_cast<unsigned long long>(recorder::header().steps_seen.load()));
+              chosen_source(s).c_str(), static_cast<unsigned long long>(recorder::header().steps_seen.load()),
+              confidence(s).c_str());
   }
 }
 

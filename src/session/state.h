@@ -51,6 +51,10 @@ struct State {
   std::vector<StepPattern> patterns;
   std::atomic<int> locked_pattern{-1};
   std::atomic<std::uint32_t> weak_matches{0};
+  // Of several optimizers that take turns one makes the steps: hash of its name, and how often others came since it
+  // did.
+  std::atomic<std::uint64_t> optimizer{0};
+  std::atomic<std::uint32_t> other_optimizers{0};
   std::atomic<MarkerKind> marker_kind{MarkerKind::kAny};
   bool in_profiler_range = false;             // source cuda_profiler_api: between Start and Stop
   std::unique_ptr<KernelNames> kernel_names;  // source kernel; else null

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <functional>
 #include <initializer_list>
 
 #include "profshim/device.h"
@@ -278,6 +279,21 @@ constexpr std::uint32_t kPatience = 8;
 
 enum class Range : std::uint8_t { kNvtx, kTorchBegins, kTorchEnded };
 
+/// An iteration may step several optimizers, one after the other. Their kinds tell them apart: the first one makes the
+/// steps, until it has not come for so long that another one has taken its place.
+bool is_the_optimizer(State& s, std::string_view name) {
+  const std::uint64_t own = std::hash<std::string_view>{}(name) | 1;
+  std::uint64_t chosen = 0;
+  if (s.optimizer.compare_exchange_strong(chosen, own) || chosen == own) {
+    s.other_optimizers = 0;
+    return true;
+  }
+  if (s.other_optimizers.fetch_add(1) + 1 < kPatience) return false;
+  s.optimizer = own;
+  s.other_optimizers = 0;
+  return true;
+}
+
 /// The pattern that `text` matches, if it is the one whose matches are steps; locks the choice of "auto" at the first.
 const StepPattern* matched_pattern(State& s, std::string_view text, Range range) {
   const MarkerKind kind = range == Range::kNvtx ? MarkerKind::kNvtx : MarkerKind::kTorch;
@@ -325,6 +341,7 @@ void torch_range_ended(const char* name, Ticks at) {
   const StepPattern* const pattern = matched_pattern(*s, name, Range::kTorchEnded);
   if (pattern == nullptr) return;
   if (!pattern->at_end && !s->spec.steps.edge_end) return step_marker_ended(at);
+  if (pattern->at_end && !is_the_optimizer(*s, name)) return;
   step_boundary(at, pattern->at_end ? std::nullopt : number_in(name, *pattern), recorder::intern(name));
 }
 

@@ -36,4 +36,9 @@ const std::vector<std::string_view>& well_known_step_patterns() {
   return kPatterns;
 }
 
+std::string_view step_confidence(std::string_view marker) {
+  if (marker.starts_with("Optimizer.step#")) return "medium";
+  return marker.ends_with(".forward") ? "low" : "high";
+}
+
 }  // namespace profshim

@@ -14,6 +14,7 @@
 #include "nccl_tasks.h"
 #include "operations.h"
 #include "profshim/shared_words.h"
+#include "profshim/spec.h"
 #include "profshim/spool.h"
 #include "torch_comms.h"
 #include "torch_links.h"
@@ -454,6 +455,8 @@ struct Assembly::Impl {
     }
     if (const std::string_view marker = view.string(h.step_marker); !marker.empty()) {
       json += ", \"first_marker\": " + json_string(marker);
+      if (view.string(h.step_source) == "auto")
+        json += ", \"confidence\": \"" + std::string(step_confidence(marker)) + '"';
     }
     return json + ", \"boundaries_of_other_threads\": " + std::to_string(h.foreign_boundaries.load()) + "}";
   }

@@ -63,9 +63,9 @@ std::uint64_t elements_of(const Shapes& shapes) {
 
 /// c10::ScalarType, as c10d writes it; "" for what no collective takes.
 std::string_view dtype(std::uint8_t element_type) {
-  constexpr std::string_view kNames[] = {"Byte",  "Char",       "Short",     "Int",          "Long",          "Half",
-                                         "Float", "Double",     "ComplexHalf", "ComplexFloat", "ComplexDouble", "Bool",
-                                         "",      "",           "",          "BFloat16"};
+  constexpr std::string_view kNames[] = {
+      "Byte",        "Char",         "Short",         "Int",  "Long", "Half", "Float", "Double",
+      "ComplexHalf", "ComplexFloat", "ComplexDouble", "Bool", "",     "",     "",      "BFloat16"};
   constexpr std::size_t kFloat8 = 23;
   constexpr std::string_view kShort[] = {"Float8_e5m2", "Float8_e4m3fn", "Float8_e5m2fnuz", "Float8_e4m3fnuz"};
   const std::size_t type = element_type - std::size_t{1};

@@ -27,7 +27,7 @@ class TorchCollectives {
 
   struct Collective {
     const Event* op;
-    const Event* work = nullptr;     // null = not seen
+    const Event* work = nullptr;  // null = not seen
     std::int64_t tid = 0;
     bool has_own_comms = false;  // NCCL was seen in it, or PyTorch's own record_param_comms
   };

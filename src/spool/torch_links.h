@@ -1,5 +1,5 @@
-// What joins the operators of PyTorch to each other and to the GPU: the number that an operator and the calls made in it
-// share ("External id"), and the operator whose gradient a backward function computes ("fwdbwd").
+// What joins the operators of PyTorch to each other and to the GPU: the number that an operator and the calls made in
+// it share ("External id"), and the operator whose gradient a backward function computes ("fwdbwd").
 //
 // PyTorch's profiler pushes a number around each operator, and CUPTI stamps it on every call; the same follows from the
 // times, since both are ours: a call belongs to the innermost operator that is open on its thread when it begins.

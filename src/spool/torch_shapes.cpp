@@ -124,7 +124,7 @@ std::optional<std::uint64_t> torch_flops(std::string_view op, std::string_view d
     std::size_t first;  // of the inputs that count
     bool is_product;
   };
-  constexpr Formula kFormulas[] = {{"aten::mm", 0, true},       {"aten::bmm", 0, true},  {"aten::addmm", 1, true},
+  constexpr Formula kFormulas[] = {{"aten::mm", 0, true},      {"aten::bmm", 0, true},  {"aten::addmm", 1, true},
                                    {"aten::baddbmm", 1, true}, {"aten::mul", 0, false}, {"aten::add", 0, false}};
   const bool convolution = op == "aten::conv2d";
   const Formula* found = nullptr;

@@ -73,7 +73,8 @@ TEST_F(TorchLinksTest, ANumberThatTwoThreadsHaveJoinsNothing) {
 }
 
 TEST_F(TorchLinksTest, AnOperatorThatIsNotThereJoinsNothing) {
-  const Event *const later = op(100, 110, 3), *const function = backward(60, 70, 3), *const none = op(10, 20, kNoSequence);
+  const Event *const later = op(100, 110, 3), *const function = backward(60, 70, 3),
+                     *const none = op(10, 20, kNoSequence);
 
   const TorchLinks links = linked({{none, function, later}});
 
