@@ -92,6 +92,7 @@ TEST_P(TorchScripts, RunAsWithoutUsAndAreWhole) {
   EXPECT_EQ(with.ending(), "exit 0") << with.err;
   EXPECT_EQ(with.out, without.outcome.out);
   EXPECT_NE(with.err.find("steps from torch \"Optimizer.step#*\", 20 seen"), std::string::npos) << with.err;
+  EXPECT_EQ(with.shim_lines().size(), 1u) << with.err;  // rank 0's: nobody else had to be turned away
   const int ranks = script.launch == Launch::kAlone ? 1 : 2;
   const auto expected = script.has_threads ? without.counts : torchs_counts(counts);
   EXPECT_GT(expected.size(), 20u);
