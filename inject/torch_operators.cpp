@@ -11,6 +11,7 @@
 #include "resolve.h"
 #include "torch_abi.h"
 #include "torch_activation.h"
+#include "torch_memory.h"
 
 namespace profshim::torch {
 namespace {
@@ -196,6 +197,7 @@ void look_for_torch() {
 void on_activate() {
   session::call_when_arming(follow);
   look_for_torch();
+  start_memory();
   follow(recorder::mode_has(kArmed));
 }
 

@@ -19,8 +19,12 @@ clients='cuptiSubscribe cuptiSubscribe_v2 cuptiUnsubscribe cuptiActivityRegister
 exits='_exit _Exit quick_exit abort'
 # By which NCCL finds its profiler.
 profilers='ncclProfiler_v4 ncclProfiler_v5 ncclProfiler_v6'
-# By which we notice the import of PyTorch.
-torch='initModule'
+# By which we notice the import of PyTorch, and by which its allocators report.
+torch='initModule
+  _ZN3c1025ProfiledCPUMemoryReporter3NewEPvm _ZN3c1025ProfiledCPUMemoryReporter6DeleteEPv
+  _ZN3c1025ProfiledCPUMemoryReporter11OutOfMemoryEm
+  _ZN3c1027reportMemoryUsageToProfilerEPvlllNS_6DeviceE _ZN3c1027reportMemoryUsageToProfilerEPvlmmNS_6DeviceE
+  _ZN3c1027reportOutOfMemoryToProfilerElllNS_6DeviceE _ZN3c1027reportOutOfMemoryToProfilerElmmNS_6DeviceE'
 
 # Every row is a C function we export.
 for row in $rows; do
@@ -35,7 +39,7 @@ grep -qx InitializeInjectionNvtx2 <<<"$exported" || complain "InitializeInjectio
 lower_rows=$(tr '[:upper:]' '[:lower:]' <<<"$rows")
 for symbol in $exported; do
   grep -qx "$symbol" <<<"$rows" && continue
-  [[ " $entries $exits $profilers $torch ${clients//$'\n'/ } " == *" $symbol "* ]] && continue
+  [[ " $entries $exits $profilers ${torch//$'\n'/ } ${clients//$'\n'/ } " == *" $symbol "* ]] && continue
   # MPI_SEND, mpi_send, mpi_send_, mpi_send__; mpi_send_f08_, mpi_send_f08ts_ of the mpi_f08 module
   base=$(tr '[:upper:]' '[:lower:]' <<<"$symbol" | sed -E 's/_+$//; s/_(f08|f08ts|fts)$//')
   grep -qx "$base" <<<"$lower_rows" || complain "$symbol is exported and in no table"

@@ -27,8 +27,12 @@ enum : std::uint32_t {
   kCudaSteps = 512,    // cudaProfilerStart and Stop are the step source: see session::on_profiler_range()
   kTorch = 2048,       // PyTorch operators are wanted
   kTorchSteps = 4096,  // a range of PyTorch may be the step source
+  kMemory = 32768,     // what PyTorch's allocators give and take back is wanted
   kEachPoll = 1024,    // capture.mpi_polls = "each": polls that came to nothing are events of their own
 };
+
+/// What remembering blocks takes of limits.host_memory where kMemory is set (inject/block_table.h), at the most.
+inline constexpr std::uint64_t kBlockTableBytes = (4 << 20) + 64;
 
 namespace detail {
 extern constinit std::atomic<std::uint32_t> mode;

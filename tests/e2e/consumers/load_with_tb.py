@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 """Loads one window folder with the reader of torch_tb_profiler, without TensorBoard and without torch.
 
-usage: load_with_tb.py FOLDER RANKS [--steps 11,12,13]
+usage: load_with_tb.py FOLDER RANKS [--steps 11,12,13] [--memory CPU]
 
 Passes (exit 0) when the plugin's own file pattern takes every trace of the folder, its parser reads each of them, and,
-with --steps, finds these steps. Prints one line per file.
+with --steps, finds these steps; with --memory, when its memory view has a curve, blocks and operators of that device.
+Prints one line per file.
 """
 import argparse
 import os
@@ -17,6 +18,7 @@ def main():
     parser.add_argument("folder")
     parser.add_argument("ranks", type=int)
     parser.add_argument("--steps", default="")
+    parser.add_argument("--memory", default="")
     options = parser.parse_args()
 
     from torch_tb_profiler import consts
@@ -33,13 +35,20 @@ def main():
             continue
         with tempfile.TemporaryDirectory() as cache:
             data = RunProfileData.parse(match.group(1), match.group(2), os.path.join(options.folder, name), cache)
-            RunGenerator(match.group(1), match.group(2), data).generate_run_profile()
+            profile = RunGenerator(match.group(1), match.group(2), data).generate_run_profile()
         rank = (data.distributed_info or {}).get("rank")
         ranks.append(rank)
         operators = [op.name for op in data.op_list_groupby_name]
         print(f"{name}: rank {rank}, steps {data.steps_names}, operators {operators[:8]}")
         if wanted and list(data.steps_names) != wanted_names:
             problems.append(f"{name}: steps {data.steps_names}, expected {wanted_names}")
+        if options.memory:
+            views = {"curve": profile.get_memory_curve, "blocks": profile.get_memory_events}
+            views["operators"] = profile.get_memory_stats
+            rows = {view: len(make()["rows"].get(options.memory, [])) for view, make in views.items()}
+            print(f"  memory of {options.memory}: {rows}")
+            if not all(rows.values()):
+                problems.append(f"{name}: memory view of {options.memory} has {rows}")
         if not operators:
             problems.append(f"{name}: no operators found")
     if sorted(ranks) != list(range(options.ranks)):
