@@ -53,7 +53,8 @@ all: $(SHIM) $(TOOL)  ## build/libprofshim.so and build/profshim
 
 # The job's exceptions and cancellations pass through our hooks. A frame with something to clean up would be handed to
 # the C++ runtime that is linked into us, which is not the job's and aborts.
-$(OBJ)/inject/mpi_%.o $(OBJ)/inject/nccl_%.o $(OBJ)/inject/nvtx_%.o $(OBJ)/inject/cuda_%.o: COMMON += \
+$(OBJ)/inject/mpi_%.o $(OBJ)/inject/nccl_%.o $(OBJ)/inject/nvtx_%.o $(OBJ)/inject/cuda_%.o \
+$(OBJ)/inject/torch_memory.o: COMMON += \
   -fno-exceptions -fasynchronous-unwind-tables
 $(OBJ)/inject/%.o: COMMON += $(if $(NVTX_INCLUDE),-isystem $(NVTX_INCLUDE))
 $(OBJ)/%.o: %.cpp

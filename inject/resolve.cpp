@@ -26,7 +26,8 @@ bool belongs(const char* path, Layer layer) {
   }
   if (layer == Layer::kNccl) return std::strncmp(name, "libnccl.so", 10) == 0 || std::strncmp(name, "libnccl-", 8) == 0;
   if (layer == Layer::kTorch) {
-    return std::strncmp(name, "libtorch_cpu.so", 15) == 0 || std::strncmp(name, "libtorch_python.so", 18) == 0;
+    return std::strncmp(name, "libc10.so", 9) == 0 || std::strncmp(name, "libtorch_cpu.so", 15) == 0 ||
+           std::strncmp(name, "libtorch_python.so", 18) == 0;
   }
   if (layer != Layer::kMpi) return false;
   for (const char* library : kMpiLibraries) {

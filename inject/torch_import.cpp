@@ -7,6 +7,7 @@
 
 #include "profshim/session.h"
 #include "resolve.h"
+#include "torch_memory.h"
 #include "torch_operators.h"
 
 // With the GIL held. The name is no namespace of PyTorch's: whoever else has a function of that name gets what it
@@ -18,8 +19,9 @@ extern "C" [[gnu::visibility("default")]] void* initModule(void* a, void* b, voi
   void* torchs = profshim::inject::resolve_in("initModule", profshim::Layer::kTorch);
   if (torchs == nullptr || was_imported.exchange(true)) {
     if (void* const other = dlsym(RTLD_NEXT, "initModule")) torchs = other;
-  } else if (profshim::session::requested()) {
-    profshim::torch::look_for_torch();
+  } else {
+    profshim::torch::find_memory_functions();
+    if (profshim::session::requested()) profshim::torch::look_for_torch();
   }
   const auto real = reinterpret_cast<Function>(torchs);
   return real != nullptr ? real(a, b, c, d, e, f) : nullptr;

@@ -16,6 +16,7 @@
 #include "torch_groups.h"
 #include "torch_inputs.h"
 #include "torch_layout.h"
+#include "torch_memory.h"
 
 namespace profshim::torch {
 namespace {
@@ -261,6 +262,7 @@ void on_activate() {
   find_places();
   // Those of before the activation do not ask for inputs.
   observe_operators(false);
+  start_memory();
   follow(recorder::mode_has(kArmed));
 }
 

@@ -19,11 +19,15 @@ clients='cuptiSubscribe cuptiSubscribe_v2 cuptiUnsubscribe cuptiActivityRegister
 exits='_exit _Exit quick_exit abort kill'
 # By which NCCL finds its profiler.
 profilers='ncclProfiler_v4 ncclProfiler_v5 ncclProfiler_v6'
-# By which we notice the import of PyTorch, and its process groups.
+# By which we notice the import of PyTorch, its process groups, and by which its allocators report.
 group=_ZN4c10d12ProcessGroup
 store=N3c1013intrusive_ptrINS_5StoreENS1_6detail34intrusive_target_default_null_typeIS3_EEEE
 torch="initModule ${group}C1Eii ${group}C2Eii ${group}C1E${store}ii ${group}C2E${store}ii
-  ${group}12setGroupNameERKSs ${group}12setGroupNameERKNSt7__cxx1112basic_stringIcSt11char_traitsIcESaIcEEE"
+  ${group}12setGroupNameERKSs ${group}12setGroupNameERKNSt7__cxx1112basic_stringIcSt11char_traitsIcESaIcEEE
+  _ZN3c1025ProfiledCPUMemoryReporter3NewEPvm _ZN3c1025ProfiledCPUMemoryReporter6DeleteEPv
+  _ZN3c1025ProfiledCPUMemoryReporter11OutOfMemoryEm
+  _ZN3c1027reportMemoryUsageToProfilerEPvlllNS_6DeviceE _ZN3c1027reportMemoryUsageToProfilerEPvlmmNS_6DeviceE
+  _ZN3c1027reportOutOfMemoryToProfilerElllNS_6DeviceE _ZN3c1027reportOutOfMemoryToProfilerElmmNS_6DeviceE"
 
 # Every row is a C function we export.
 for row in $rows; do

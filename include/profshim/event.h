@@ -204,12 +204,13 @@ struct TorchArgs {
 };
 inline constexpr std::int64_t kNoSequence = -1;
 
-/// kTorchMemory: what c10::reportMemoryUsageToProfiler is told.
+/// kTorchMemory: as c10::reportMemoryUsageToProfiler is told. With kFailed: what the allocator was asked for and did
+/// not have.
 struct MemoryArgs {
   std::uint64_t address;
   std::int64_t bytes;         // below 0: released
-  std::uint64_t allocated;    // in all, on the device, after it; 0 where the allocator does not count
-  std::uint64_t reserved;     // by the allocator, likewise
+  std::uint64_t allocated;    // in all, on the device, after it; of the CPU: in blocks that were seen to be allocated
+  std::uint64_t reserved;     // by the allocator
   std::int16_t device_type;   // c10::DeviceType: 0 = CPU, 1 = CUDA
   std::int16_t device_index;  // -1 = the CPU
   std::uint32_t reserved2;

@@ -29,7 +29,11 @@ enum : std::uint32_t {
   kTorchSteps = 4096,   // a range of PyTorch may be the step source
   kTorchInputs = 8192,  // shapes, types and values of what operators are given
   kEachPoll = 1024,     // capture.mpi_polls = "each": polls that came to nothing are events of their own
+  kMemory = 32768,      // what PyTorch's allocators give and take back is wanted
 };
+
+/// What remembering blocks takes of limits.host_memory where kMemory is set (inject/block_table.h), at the most.
+inline constexpr std::uint64_t kBlockTableBytes = (4 << 20) + 64;
 
 namespace detail {
 extern constinit std::atomic<std::uint32_t> mode;

@@ -20,9 +20,9 @@ struct SpoolSize {
 inline constexpr std::uint64_t kWriterBytes = 6ull << 20;
 /// The budget below which there is no useful spool.
 inline constexpr std::uint64_t kLeastMemory = 16ull << 20;
-/// How a budget of memory is divided between the spool, the writer and the GPU part, which takes `device_bytes` of it;
-/// false when it is below kLeastMemory.
-bool divide_memory(std::uint64_t host_memory, std::uint64_t device_bytes, SpoolSize& size);
+/// How a budget of memory is divided between the spool, the writer and what is beside them (the GPU part, tables of
+/// inject/), which takes `other_bytes` of it; false when it is below kLeastMemory.
+bool divide_memory(std::uint64_t host_memory, std::uint64_t other_bytes, SpoolSize& size);
 /// All of a spool of that size: what it comes to when every page of it is used.
 std::uint64_t spool_bytes(const SpoolSize& size);
 

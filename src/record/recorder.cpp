@@ -367,9 +367,9 @@ Layout lay_out(const SpoolSize& size) {
 
 std::uint64_t spool_bytes(const SpoolSize& size) { return lay_out(size).total; }
 
-bool divide_memory(std::uint64_t host_memory, std::uint64_t device_bytes, SpoolSize& size) {
+bool divide_memory(std::uint64_t host_memory, std::uint64_t other_bytes, SpoolSize& size) {
   if (host_memory < kLeastMemory) return false;
-  host_memory -= std::min(device_bytes, host_memory / 8);
+  host_memory -= std::min(other_bytes, host_memory / 8);
   // Each table has up to a 32nd, until it is as large as it is ever wanted.
   const std::uint64_t share = host_memory / 32;
   const auto entries = [share](std::size_t bytes, std::uint32_t most) {

@@ -138,7 +138,8 @@ std::uint64_t recording_here(const State& s) {
 
 bool create_spool(State& s, std::string& why_not) {
   recorder::SpoolSize size;
-  if (!recorder::divide_memory(s.spec.limits.host_memory, device::host_bytes(s.spec), size)) {
+  const std::uint64_t blocks = s.spec.activities.cpu && s.spec.profile_memory ? recorder::kBlockTableBytes : 0;
+  if (!recorder::divide_memory(s.spec.limits.host_memory, device::host_bytes(s.spec) + blocks, size)) {
     why_not = "limits.host_memory is too small: " + format_size(recorder::kLeastMemory) + " at least";
     return false;
   }
@@ -250,6 +251,7 @@ std::uint32_t mode_bits(const Spec& spec) {
   if (spec.activities.cuda) bits |= recorder::kCuda;
   if (spec.activities.cpu) bits |= recorder::kTorch;
   if (spec.record_shapes || spec.with_flops) bits |= recorder::kTorchInputs;
+  if (spec.activities.cpu && spec.profile_memory) bits |= recorder::kMemory;
   if (!spec.fold_polls) bits |= recorder::kEachPoll;
   if (spec.steps.source == StepSource::kCollective) bits |= recorder::kHookSteps;
   if (spec.steps.source == StepSource::kCudaProfilerApi) bits |= recorder::kCudaSteps;

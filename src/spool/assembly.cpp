@@ -10,6 +10,7 @@
 #include "device_work.h"
 #include "event_args.h"
 #include "lanes.h"
+#include "memory_args.h"
 #include "nccl_args.h"
 #include "nccl_tasks.h"
 #include "operations.h"
@@ -315,7 +316,13 @@ struct Assembly::Impl {
       if (!std::is_sorted(thread.events.begin(), thread.events.end(), earlier)) {
         std::sort(thread.events.begin(), thread.events.end(), earlier);
       }
-      for (const Event* e : thread.events) summary.calls += e->hook == HookId::kMpiPolls ? polls_of(e->polls) : 1;
+      for (const Event* e : thread.events) {
+        if (e->hook == HookId::kMpiPolls) {
+          summary.calls += polls_of(e->polls);
+        } else if (e->hook != HookId::kTorchMemory) {
+          ++summary.calls;
+        }
+      }
     }
     summary.calls -= device.counts().api_calls;
     std::erase_if(threads, [](const auto& entry) { return entry.second.events.empty(); });
@@ -613,6 +620,7 @@ struct Assembly::Impl {
 
   void write_event(TraceWriter& out, const Event& event, std::int64_t tid, Lanes& lanes, EventArgs& args,
                    DeviceTracks& tracks, int& lanes_used) {
+    if (event.hook == HookId::kTorchMemory) return write_memory(out, event, tid);
     TraceEvent e;
     e.pid = view.header().pid;
     e.begin_ns = clock.unix_ns(event.begin);
@@ -665,6 +673,19 @@ struct Assembly::Impl {
         out.write(e);
       }
     }
+  }
+
+  void write_memory(TraceWriter& out, const Event& event, std::int64_t tid) const {
+    MemoryRoom room;
+    TraceEvent e;
+    e.phase = 'i';
+    e.category = Category::kCpuInstantEvent;
+    e.name = memory_name(event);
+    e.pid = view.header().pid;
+    e.tid = shown_tid(tid);
+    e.begin_ns = clock.unix_ns(event.begin);
+    e.args = memory_args(event, room);
+    out.write(e);
   }
 
   /// As PyTorch shows a collective: what it is, and inside it, under a name of its own, the call that was made.

@@ -173,6 +173,9 @@ class SpoolImage {
       torch.name = recorder::intern("aten::add");
       recorder::commit(t, torch);
     }
+    Event memory = event(1998, 1998, HookId::kTorchMemory);
+    memory.memory = {.address = 0x7f00, .bytes = -64, .allocated = 128, .device_index = -1};
+    recorder::commit(t, memory);
     fill_to_the_end_of_the_chunk(t);
     const std::uint64_t second = recorder::add_mark({900'000, 12, 112});
     one->complete = 1;

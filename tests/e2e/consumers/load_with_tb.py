@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 """Loads one window folder with the reader of torch_tb_profiler, without TensorBoard and without torch.
 
-usage: load_with_tb.py FOLDER RANKS [--steps 11,12,13] [--operators A,B]
+usage: load_with_tb.py FOLDER RANKS [--steps 11,12,13] [--operators A,B] [--memory CPU]
 
 Passes (exit 0) when the plugin's own file pattern takes every trace of the folder, its parser reads each of them, and,
-with --steps and --operators, finds these steps and names. Prints one line per file.
+with --steps and --operators, finds these steps and names; with --memory, when its memory view has a curve, blocks and
+operators of that device. Prints one line per file.
 """
 import argparse
 import os
@@ -18,6 +19,7 @@ def main():
     parser.add_argument("ranks", type=int)
     parser.add_argument("--steps", default="")
     parser.add_argument("--operators", default="")
+    parser.add_argument("--memory", default="")
     options = parser.parse_args()
 
     from torch_tb_profiler import consts
@@ -34,7 +36,7 @@ def main():
             continue
         with tempfile.TemporaryDirectory() as cache:
             data = RunProfileData.parse(match.group(1), match.group(2), os.path.join(options.folder, name), cache)
-            RunGenerator(match.group(1), match.group(2), data).generate_run_profile()
+            profile = RunGenerator(match.group(1), match.group(2), data).generate_run_profile()
         rank = (data.distributed_info or {}).get("rank")
         ranks.append(rank)
         operators = [op.name for op in data.op_list_groupby_name]
@@ -44,6 +46,13 @@ def main():
         missing = {name for name in options.operators.split(",") if name} - set(operators)
         if missing:
             problems.append(f"{name}: no {sorted(missing)}")
+        if options.memory:
+            views = {"curve": profile.get_memory_curve, "blocks": profile.get_memory_events}
+            views["operators"] = profile.get_memory_stats
+            rows = {view: len(make()["rows"].get(options.memory, [])) for view, make in views.items()}
+            print(f"  memory of {options.memory}: {rows}")
+            if not all(rows.values()):
+                problems.append(f"{name}: memory view of {options.memory} has {rows}")
         if not operators:
             problems.append(f"{name}: no operators found")
     if sorted(ranks) != list(range(options.ranks)):

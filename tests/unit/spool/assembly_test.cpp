@@ -87,6 +87,26 @@ class AssemblyTest : public test::SpoolFixture {
   std::map<std::string, std::string> metadata;
 };
 
+TEST_F(AssemblyTest, MemoryIsAnInstantOfItsThreadAndNoCall) {
+  spool::Window* const window = recorder::open_window(1000, spool::kNoMark);
+  commit_range(1100, 1200, "range");
+  Event memory;
+  memory.begin = memory.end = 1150;
+  memory.hook = HookId::kTorchMemory;
+  memory.memory = {.address = 0x7f00, .bytes = 400, .allocated = 400, .device_index = -1};
+  recorder::commit(*recorder::this_thread(), memory);
+  recorder::close_window(*window, 2000, spool::kNoMark, spool::WindowEnd::kExit, 0);
+
+  spool::WindowSummary summary;
+  const auto found = named(assemble(0, &summary), "[memory]");
+
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_EQ(found[0].phase, "i");
+  EXPECT_EQ(found[0].begin, 1150);
+  EXPECT_EQ(found[0].args.at("Bytes"), "400");
+  EXPECT_EQ(summary.calls, 1u);
+}
+
 TEST_F(AssemblyTest, HoldsWhatBeganInTheWindowOnly) {
   spool::Window* const window = recorder::open_window(100, spool::kNoMark);
   commit_range(50, 150, "before");
