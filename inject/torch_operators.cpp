@@ -6,6 +6,7 @@
 #include <optional>
 #include <string_view>
 
+#include "profshim/call_stack.h"
 #include "profshim/recorder.h"
 #include "profshim/session.h"
 #include "resolve.h"
@@ -49,6 +50,7 @@ void open(const void* record_function, HookId hook, const char* name) {
   event->hook = hook;
   event->name = *name != 0 ? recorder::intern_literal(name) : 0;
   event->torch.record_function = reinterpret_cast<std::uint64_t>(record_function);
+  if (recorder::mode_has(recorder::kStacks)) event->torch.stack = call_stack::capture_operator(*thread, name);
   recorder::begin(*event);
 }
 

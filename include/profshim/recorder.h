@@ -27,6 +27,7 @@ enum : std::uint32_t {
   kCudaSteps = 512,    // cudaProfilerStart and Stop are the step source: see session::on_profiler_range()
   kTorch = 2048,       // PyTorch operators are wanted
   kTorchSteps = 4096,  // a range of PyTorch may be the step source
+  kStacks = 16384,     // calls and operators have a stack: see profshim/call_stack.h
   kEachPoll = 1024,    // capture.mpi_polls = "each": polls that came to nothing are events of their own
 };
 

@@ -5,6 +5,7 @@
 #include <deque>
 #include <map>
 
+#include "call_stacks.h"
 #include "device_annotations.h"
 #include "device_tracks.h"
 #include "device_work.h"
@@ -72,6 +73,7 @@ struct Assembly::Impl {
   DeviceWork device;
   Operations operations;
   DeviceAnnotations annotations;
+  CallStacks stacks;
   bool only_life_cycle = true;
   WindowSummary summary;
 
@@ -84,7 +86,8 @@ struct Assembly::Impl {
         clock(v.anchors(), v.header().clock),
         chunk_order(v),
         device(v),
-        annotations(v) {
+        annotations(v),
+        stacks(v, definitions) {
     const Window& w = view.window(window);
     window_number = w.number;
     begin = w.begin;
@@ -197,6 +200,13 @@ struct Assembly::Impl {
   void gather_annotations() {
     for (const auto& [tid, thread] : threads) annotations.add_thread(thread.events, device.launches());
     annotations.finish(device, operations.count() + 1);
+  }
+
+  void name_stacks() {
+    for (const auto& [tid, thread] : threads) {
+      for (const Event* e : thread.events) stacks.add(stack_of(*e));
+    }
+    stacks.name_addresses();
   }
 
   static std::int64_t key_of(const ApiArgs& api) {
@@ -659,7 +669,8 @@ struct Assembly::Impl {
     write_preamble(out);
     const std::int64_t step_thread = view.header().step_tid != 0 ? view.header().step_tid : view.header().pid;
     if (!marks.empty()) threads[step_thread];  // it has a line even without events
-    EventArgs args(definitions, view, clock.ticks_per_ns());
+    if (!definitions.modules().empty()) name_stacks();
+    EventArgs args(definitions, view, clock.ticks_per_ns(), stacks);
     std::uint64_t written = 0;
     const auto count_written = [&] {
       if (++written % kProgressEvery == 0 && on_progress) on_progress();
