@@ -4,6 +4,7 @@
 
 #include "mpi_requests.h"
 #include "mpi_types.h"
+#include "profshim/call_stack.h"
 #include "profshim/session.h"
 
 namespace profshim::mpi {
@@ -307,6 +308,7 @@ void begin_call(Call& call) {
   if (event == nullptr) return;
   *event = Event{};
   describe(call, *event);
+  if ((mode & recorder::kStacks) != 0) event->name = call_stack::capture();
   if (needs_status(call)) call.want_status();
   recorder::begin(*event);
   call.event = event;

@@ -4,6 +4,7 @@
 #include <cerrno>
 
 #include "activation.h"
+#include "profshim/call_stack.h"
 #include "profshim/device.h"
 #include "profshim/session.h"
 
@@ -112,6 +113,7 @@ void begin_call(Call& call, const Arguments& arguments, bool from_nvtx) {
     if (Event* const event = recorder::open_call(*call.thread)) {
       describe(*event, row, arguments, comm, sequence);
       event->nccl.from_nvtx = from_nvtx ? 1 : 0;
+      if ((mode & recorder::kStacks) != 0) event->name = call_stack::capture();
       call.event = event;
       join_device_work(call);
       recorder::begin(*event);

@@ -7,6 +7,7 @@
 #include <optional>
 #include <string_view>
 
+#include "profshim/call_stack.h"
 #include "profshim/recorder.h"
 #include "profshim/session.h"
 #include "resolve.h"
@@ -83,6 +84,7 @@ void open(const void* record_function, HookId hook, const char* name) {
   event->torch.record_function = reinterpret_cast<std::uint64_t>(record_function);
   describe(record_function, name, *event);
   if (hook == HookId::kTorchRange) forget(record_function);
+  if (recorder::mode_has(recorder::kStacks)) event->torch.stack = call_stack::capture_operator(*thread, name);
   recorder::begin(*event);
 }
 

@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -86,12 +87,22 @@ struct Function {
   bool exported = false;  // in .dynsym
 };
 
+/// The same while the file is open.
+struct Symbol {
+  std::string_view name;
+  std::uint64_t value, size, file_at;
+  bool ifunc, exported;
+};
+
 /// The functions that an ELF file defines, of .dynsym and .symtab.
 class File {
  public:
   /// Reads the file. False and a reason when it is no 64-bit little-endian ELF file; never throws, never trusts a
   /// number.
   bool open(const std::string& path, std::string& why_not);
+  /// The same without functions(): of a large library those take a hundred megabytes.
+  bool map(const std::string& path, std::string& why_not);
+  void for_each_function(const std::function<void(const Symbol&)>& visit) const;
   ~File();
   File() = default;
   File(const File&) = delete;
@@ -104,13 +115,17 @@ class File {
   Code code_of(const Function& function) const;
 
  private:
-  void read_table(const void* section, bool exported);
+  void read_table(const void* section, bool exported, const std::function<void(const Symbol&)>& visit) const;
   const std::uint8_t* data_ = nullptr;
   std::size_t size_ = 0;
   std::uint16_t machine_ = 0;
   bool stripped_ = true;
   std::vector<Function> functions_;
 };
+
+/// The functions in which these places of a file lie, mangled, in the same order; "" where none is known. `places`:
+/// offsets in the file, in ascending order. Reads the symbols once and keeps none.
+std::vector<std::string> functions_at(const std::string& path, const std::vector<std::uint64_t>& places);
 
 /// The readable form of a mangled name; the name itself when it is not mangled, or when its readable form is longer
 /// than anybody reads (64 KiB).

@@ -30,6 +30,7 @@ enum : std::uint32_t {
   kTorchInputs = 8192,  // shapes, types and values of what operators are given
   kEachPoll = 1024,     // capture.mpi_polls = "each": polls that came to nothing are events of their own
   kMemory = 32768,      // what PyTorch's allocators give and take back is wanted
+  kStacks = 16384,      // calls and operators have a stack: see profshim/call_stack.h
 };
 
 /// What remembering blocks takes of limits.host_memory where kMemory is set (inject/block_table.h), at the most.

@@ -79,6 +79,8 @@ enum class DefinitionKind : std::uint32_t {
   kFact,          // name = key, text = JSON value: goes into the trace's profshim object
   kDevice,        // id = CUDA device; name; text = the members of deviceProperties as JSON
   kStream,        // id = stream; name = "" or a name given through NVTX; v = {device, context, priority, flags}
+  kModule,        // name = path of a file that is mapped; v = {begin and end of its code, its offset in the file there,
+                  // where the file begins}
 };
 enum class CommunicatorBackend : std::int64_t { kMpi = 0, kNccl = 1, kTorch = 2 };
 
@@ -124,7 +126,7 @@ struct alignas(64) Thread {
   Event* chunk_end;
   std::atomic<std::uint32_t>* count;  // of the current chunk
   std::uint32_t chunk;                // index; kNoChunk = none
-  std::uint32_t reserved;
+  std::uint32_t operators;            // of PyTorch that had a chance of a stack: see profshim/call_stack.h
   std::uint32_t open_calls;
   std::uint32_t index;
   std::uintptr_t outermost[3];  // stack address of the outermost call that runs, of Layer::kNone, kMpi, kNccl; 0 = none

@@ -30,7 +30,17 @@ T load(const std::uint8_t* from) {
 }  // namespace
 
 bool File::open(const std::string& path, std::string& why_not) {
-  const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (!map(path, why_not)) return false;
+  for_each_function([this](const Symbol& symbol) {
+    functions_.push_back(
+        {std::string(symbol.name), symbol.value, symbol.size, symbol.file_at, symbol.ifunc, symbol.exported});
+  });
+  return true;
+}
+
+bool File::map(const std::string& path, std::string& why_not) {
+  // Not to wait for whoever writes into it, should it be a pipe.
+  const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   struct stat status {};
   if (fd < 0 || fstat(fd, &status) != 0) {
     why_not = std::strerror(errno);
@@ -68,19 +78,25 @@ bool File::open(const std::string& path, std::string& why_not) {
     return false;
   }
   for (std::size_t i = 0; i < header.e_shnum; ++i) {
-    const auto section = load<Elf64_Shdr>(sections + i * sizeof(Elf64_Shdr));
-    if (section.sh_type == SHT_SYMTAB) stripped_ = false;
-    if (section.sh_type == SHT_DYNSYM || section.sh_type == SHT_SYMTAB) {
-      if (section.sh_link >= header.e_shnum) continue;
-      const auto strings = load<Elf64_Shdr>(sections + section.sh_link * sizeof(Elf64_Shdr));
-      const Elf64_Shdr pair[2] = {section, strings};
-      read_table(pair, section.sh_type == SHT_DYNSYM);
-    }
+    if (load<Elf64_Shdr>(sections + i * sizeof(Elf64_Shdr)).sh_type == SHT_SYMTAB) stripped_ = false;
   }
   return true;
 }
 
-void File::read_table(const void* section, bool exported) {
+void File::for_each_function(const std::function<void(const Symbol&)>& visit) const {
+  const auto header = load<Elf64_Ehdr>(data_);
+  const std::uint8_t* const sections = data_ + header.e_shoff;
+  for (std::size_t i = 0; i < header.e_shnum; ++i) {
+    const auto section = load<Elf64_Shdr>(sections + i * sizeof(Elf64_Shdr));
+    if (section.sh_type != SHT_DYNSYM && section.sh_type != SHT_SYMTAB) continue;
+    if (section.sh_link >= header.e_shnum) continue;
+    const auto strings = load<Elf64_Shdr>(sections + section.sh_link * sizeof(Elf64_Shdr));
+    const Elf64_Shdr pair[2] = {section, strings};
+    read_table(pair, section.sh_type == SHT_DYNSYM, visit);
+  }
+}
+
+void File::read_table(const void* section, bool exported, const std::function<void(const Symbol&)>& visit) const {
   const auto symbols = load<Elf64_Shdr>(static_cast<const std::uint8_t*>(section));
   const auto strings = load<Elf64_Shdr>(static_cast<const std::uint8_t*>(section) + sizeof(Elf64_Shdr));
   const std::uint64_t count = symbols.sh_size / sizeof(Elf64_Sym);
@@ -100,14 +116,12 @@ void File::read_table(const void* section, bool exported) {
     if (length == 0) continue;
     const auto home = load<Elf64_Shdr>(sections + symbol.st_shndx * sizeof(Elf64_Shdr));
     if ((home.sh_flags & SHF_EXECINSTR) == 0) continue;
-    Function function;
-    function.name.assign(name, length);
-    function.value = symbol.st_value;
-    function.size = symbol.st_size;
-    function.file_at = symbol.st_value - home.sh_addr + home.sh_offset;
-    function.ifunc = type == STT_GNU_IFUNC;
-    function.exported = exported;
-    functions_.push_back(std::move(function));
+    visit({{name, length},
+           symbol.st_value,
+           symbol.st_size,
+           symbol.st_value - home.sh_addr + home.sh_offset,
+           type == STT_GNU_IFUNC,
+           exported});
   }
 }
 

@@ -200,6 +200,7 @@ static Thread* claim_block(std::int32_t tid, const char* name) {
     t.count = nullptr;
     t.chunk = kNoChunk;
     std::memset(t.outermost, 0, sizeof t.outermost);
+    t.operators = 0;
     t.open_calls = 0;
     t.index = i;
     t.tid.store(tid, std::memory_order_relaxed);

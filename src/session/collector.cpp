@@ -20,6 +20,7 @@ constexpr std::uint32_t kFreeWhenIdle = 64;     // 4 MiB ready for the first bur
 constexpr std::uint32_t kFreeWhenArmed = 1024;  // 64 MiB: a million events
 constexpr std::uint32_t kFreeAtMost = 4096;     // however fast the job makes events
 constexpr double kBytesPerEvent = 260;          // of JSON, for limits.trace_size
+constexpr double kBytesPerFrame = 60;           // likewise
 constexpr std::int64_t kAnchorEvery_ns = 1'000'000'000;
 constexpr std::int64_t kLookEvery_ns = 200'000'000;
 
@@ -93,7 +94,9 @@ class Collector {
     if (seconds > s_.spec.limits.window_seconds) close_by_limit(s_, ticks(), s_.limit_time);
     const std::uint64_t held = recorder::events_held();
     const auto events = static_cast<double>(held > held_at_open_ ? held - held_at_open_ : 0);
-    if (events * kBytesPerEvent > static_cast<double>(s_.spec.limits.trace_size))
+    const bool stacks = (recorder::mode() & recorder::kStacks) != 0;
+    const double frames = stacks ? static_cast<double>(s_.spec.stack_depth) : 0;
+    if (events * (kBytesPerEvent + frames * kBytesPerFrame) > static_cast<double>(s_.spec.limits.trace_size))
       close_by_limit(s_, ticks(), s_.limit_size);
   }
 

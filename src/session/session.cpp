@@ -15,6 +15,7 @@
 #include <exception>
 #include <limits>
 
+#include "profshim/call_stack.h"
 #include "profshim/device.h"
 #include "profshim/signal_guard.h"
 #include "state.h"
@@ -564,6 +565,7 @@ void end_recording(State& s, End how) {
   recorder::set_mode(0, recorder::kArmed);
   close_at_exit(s, ticks());
   device::finish(how == End::kAbrupt);  // while names can still be taken in
+  call_stack::define_modules();         // likewise
   recorder::set_mode(0, ~0u);
   {
     std::lock_guard lock(s.mutex);
@@ -641,7 +643,8 @@ void activate(const Rank& rank, Ticks began) {
     the_state.store(s, std::memory_order_release);
     phase.store(Phase::kRecording, std::memory_order_release);
     device::listen({on_kernel_launch, on_graph_launch, on_profiler_range});
-    recorder::set_mode(mode_bits(s->spec), 0);
+    const bool stacks = (s->spec.with_stack || s->spec.native_stack) && call_stack::prepare(s->spec);
+    recorder::set_mode(mode_bits(s->spec) | (stacks ? std::uint32_t{recorder::kStacks} : 0), 0);
     if (s->spec.steps.source == StepSource::kNone) {
       const Ticks begin = began != 0 ? began : ticks();
       open_window(*s, begin, spool::kNoMark);

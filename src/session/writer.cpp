@@ -8,6 +8,7 @@
 #include <exception>
 #include <thread>
 
+#include "profshim/call_stack.h"
 #include "profshim/device.h"
 #include "profshim/publish.h"
 #include "state.h"
@@ -86,6 +87,7 @@ class Writer {
 
   void publish(spool::Window& w) {
     recorder::add_anchor(take_anchor());
+    call_stack::define_modules();
     output::PublishOptions options;
     options.folder = s_.folder;
     options.overhead_ns_per_event = s_.event_cost_ns;

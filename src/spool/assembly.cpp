@@ -5,6 +5,7 @@
 #include <deque>
 #include <map>
 
+#include "call_stacks.h"
 #include "device_annotations.h"
 #include "device_tracks.h"
 #include "device_work.h"
@@ -79,6 +80,7 @@ struct Assembly::Impl {
   TorchLinks torch_links;
   TorchCollectives collectives;
   TorchComms comms;
+  CallStacks stacks;
   bool only_life_cycle = true;
   WindowSummary summary;
 
@@ -93,7 +95,8 @@ struct Assembly::Impl {
         device(v),
         annotations(v),
         collectives(v),
-        comms(definitions, v) {
+        comms(definitions, v),
+        stacks(v, definitions) {
     const Window& w = view.window(window);
     window_number = w.number;
     begin = w.begin;
@@ -219,6 +222,13 @@ struct Assembly::Impl {
   }
 
   std::uint64_t first_torch_id() const { return operations.count() + annotations.ranges() + 1; }
+
+  void name_stacks() {
+    for (const auto& [tid, thread] : threads) {
+      for (const Event* e : thread.events) stacks.add(stack_of(*e));
+    }
+    stacks.name_addresses();
+  }
 
   static std::int64_t key_of(const ApiArgs& api) {
     return api.tid > 0 ? std::int64_t{api.tid} : kRawThreads + std::int64_t{api.raw_thread};
@@ -749,8 +759,9 @@ struct Assembly::Impl {
     write_preamble(out);
     const std::int64_t step_thread = view.header().step_tid != 0 ? view.header().step_tid : view.header().pid;
     if (!marks.empty()) threads[step_thread];  // it has a line even without events
-    EventArgs args(definitions, view, clock.ticks_per_ns());
     next_torch_id_ = first_torch_id();
+    if (!definitions.modules().empty()) name_stacks();
+    EventArgs args(definitions, view, clock.ticks_per_ns(), stacks);
     std::uint64_t written = 0;
     const auto count_written = [&] {
       if (++written % kProgressEvery == 0 && on_progress) on_progress();

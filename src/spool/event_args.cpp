@@ -7,6 +7,7 @@
 #include <memory>
 #include <numeric>
 
+#include "call_stacks.h"
 #include "nccl_args.h"
 #include "torch_shapes.h"
 
@@ -109,6 +110,10 @@ void Definitions::add(const View& view, const Definition& d) {
     case DefinitionKind::kStream:
       stream_names_[category_key(static_cast<std::uint32_t>(d.v[0]), d.id)] = name;
       break;
+    case DefinitionKind::kModule:
+      modules_.push_back({name, static_cast<std::uint64_t>(d.v[0]), static_cast<std::uint64_t>(d.v[1]),
+                          static_cast<std::uint64_t>(d.v[2]), static_cast<std::uint64_t>(d.v[3])});
+      break;
     case DefinitionKind::kDevice:  // device_args.cpp
     case DefinitionKind::kNone:
       break;
@@ -164,8 +169,25 @@ std::span<const Arg> EventArgs::of(const Event& event, const Event* second) {
     add_torch(event.torch);
     add_flops(event);
   }
+  if (const StringId stack = stack_of(event); stack != 0) add_stack(stack);
   if ((event.flags & kUnfinished) != 0) add("finished", false);
   return {args_.data(), used_};
+}
+
+// As torch.profiler writes them, one text that the TensorBoard plugin takes apart at the semicolons.
+void EventArgs::add_stack(StringId stack) {
+  const auto join = [](const CallStacks::Frames& frames, std::string& text) {
+    text.clear();
+    for (const std::string_view frame : frames) {
+      if (!text.empty()) text += ';';
+      text += frame;
+    }
+    return std::string_view{text};
+  };
+  if (const std::string_view text = join(stacks_.frames(stack), stack_); !text.empty()) add("Call stack", text);
+  if (const std::string_view text = join(stacks_.native_frames(stack), native_stack_); !text.empty()) {
+    add("Native stack", text);
+  }
 }
 
 void EventArgs::add_communicator(const Communicator& c) {

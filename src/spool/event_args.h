@@ -28,6 +28,14 @@ struct Communicator {
   CommunicatorBackend backend = CommunicatorBackend::kMpi;
 };
 
+/// A stretch of code of a file, where it was mapped.
+struct Module {
+  std::string_view path;
+  std::uint64_t begin = 0, end = 0;
+  std::uint64_t offset = 0;  // in the file, of `begin`
+  std::uint64_t base = 0;    // where the file begins
+};
+
 class Definitions {
  public:
   explicit Definitions(const View& view);
@@ -39,6 +47,7 @@ class Definitions {
   std::string_view thread_name(std::int64_t tid) const;
   std::string_view stream_name(std::uint32_t device, std::uint32_t stream) const;
   const std::map<std::uint32_t, Communicator>& communicators() const { return communicators_; }
+  const std::vector<Module>& modules() const { return modules_; }
   struct Problem {
     std::string_view source, sentence;
   };
@@ -65,6 +74,7 @@ class Definitions {
   void add_fact(std::string_view key, std::string_view json);
   std::map<std::uint32_t, Communicator> communicators_;
   Names datatypes_, reductions_, domains_, categories_, thread_names_, stream_names_;
+  std::vector<Module> modules_;
   std::vector<Problem> problems_;
   std::set<std::pair<std::string_view, std::string_view>> problems_said_;
   std::vector<Fact> facts_;
@@ -72,15 +82,18 @@ class Definitions {
   std::uint64_t room_;  // bytes of text that definitions may still bring
 };
 
+class CallStacks;
+
 /// Room for the args of one event; the views in it live as long as the object and the spool.
 class EventArgs {
  public:
-  EventArgs(const Definitions& definitions, const View& view, double ticks_per_ns)
+  EventArgs(const Definitions& definitions, const View& view, double ticks_per_ns, CallStacks& stacks)
       : definitions_(definitions),
         view_(view),
         ticks_per_ns_(ticks_per_ns),
         shows_inputs_(definitions.has_fact("record_shapes")),
-        shows_flops_(definitions.has_fact("with_flops")) {}
+        shows_flops_(definitions.has_fact("with_flops")),
+        stacks_(stacks) {}
   /// `second`: the kContinuation of `event`, or null.
   std::span<const Arg> of(const Event& event, const Event* second);
 
@@ -98,10 +111,13 @@ class EventArgs {
   void add_nvtx(const NvtxArgs& nvtx);
   void add_cuda_call(const Event& event);
   void add_extended(StringId id);
+  void add_stack(StringId stack);
   const Definitions& definitions_;
   const View& view_;
   double ticks_per_ns_;
   bool shows_inputs_, shows_flops_;
+  CallStacks& stacks_;
+  std::string stack_, native_stack_;
   std::array<Arg, 24> args_;
   std::size_t used_ = 0;
   std::map<std::tuple<StringId, StringId, StringId>, std::optional<std::uint64_t>> flops_;  // by name, dims, values

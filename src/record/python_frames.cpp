@@ -1,0 +1,260 @@
+#include "python_frames.h"
+
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <atomic>
+#include <charconv>
+#include <cstring>
+#include <span>
+#include <string_view>
+
+#include "profshim/recorder.h"
+#include "python_layout.h"
+#include "python_lines.h"
+
+namespace profshim::recorder::python_frames {
+namespace {
+
+using python::Pointer;
+
+constinit python::Interpreter interpreter{};
+constinit std::atomic<bool> is_ready{false};
+
+template <class T>
+T load(Pointer object, std::size_t offset) {
+  T value;
+  std::memcpy(&value, object + offset, sizeof value);
+  return value;
+}
+Pointer pointer_at(Pointer object, std::size_t offset) { return load<Pointer>(object, offset); }
+
+// ---- texts of the interpreter
+// ----------------------------------------------------------------------------------------
+
+/// The characters of a compact str; `width` 0 = it is none (a subclass, or made by an old interface).
+struct Characters {
+  Pointer at = nullptr;
+  std::size_t bytes = 0;
+  unsigned width = 0;
+};
+
+Characters characters_of(Pointer text) {
+  if (text == nullptr || pointer_at(text, python::kType) != interpreter.str_type) return {};
+  // interned:2, kind:3, compact:1, ascii:1
+  const auto state = load<std::uint32_t>(text, python::kStrState);
+  const unsigned width = state >> 2 & 7;
+  if ((state & 0x20) == 0 || (width != 1 && width != 2 && width != 4)) return {};
+  const bool is_ascii = (state & 0x40) != 0;
+  return {text + (is_ascii ? interpreter.layout.ascii : interpreter.layout.wide),
+          load<std::size_t>(text, python::kSize) * width, width};
+}
+
+std::span<const std::uint8_t> bytes_of(Pointer object) {
+  if (object == nullptr || pointer_at(object, python::kType) != interpreter.bytes_type) return {};
+  return {reinterpret_cast<const std::uint8_t*>(object + python::kBytesText), load<std::size_t>(object, python::kSize)};
+}
+
+/// A text of limited length.
+class Line {
+ public:
+  void add(std::string_view text) {
+    const std::size_t n = std::min(text.size(), sizeof text_ - used_);
+    std::memcpy(text_ + used_, text.data(), n);
+    used_ += n;
+  }
+  void add(int value) {
+    char digits[12];
+    add({digits, std::to_chars(digits, digits + sizeof digits, value).ptr});
+  }
+  /// The last `most` of them, which say more of a path than the first.
+  void add(const Characters& characters, std::size_t most) {
+    if (characters.width == 0) return add("?");
+    const std::size_t count = characters.bytes / characters.width;
+    if (count > most) add("...");
+    for (std::size_t i = count > most ? count - most : 0; i < count; ++i) add_character(characters, i);
+  }
+  std::string_view text() const { return {text_, used_}; }
+
+ private:
+  void add_character(const Characters& characters, std::size_t i) {
+    std::uint32_t c = 0;
+    std::memcpy(&c, characters.at + i * characters.width, characters.width);
+    char utf8[4];
+    std::size_t n = 0;
+    if (c < 0x80) {
+      utf8[n++] = static_cast<char>(c);
+    } else if (c < 0x800) {
+      utf8[n++] = static_cast<char>(0xc0 | c >> 6);
+    } else if (c < 0x10000) {
+      utf8[n++] = static_cast<char>(0xe0 | c >> 12);
+      utf8[n++] = static_cast<char>(0x80 | (c >> 6 & 63));
+    } else {
+      utf8[n++] = static_cast<char>(0xf0 | c >> 18);
+      utf8[n++] = static_cast<char>(0x80 | (c >> 12 & 63));
+      utf8[n++] = static_cast<char>(0x80 | (c >> 6 & 63));
+    }
+    if (c >= 0x80) utf8[n++] = static_cast<char>(0x80 | (c & 63));
+    add({utf8, n});
+  }
+  char text_[2048];
+  std::size_t used_ = 0;
+};
+
+// ---- frames
+// ---------------------------------------------------------------------------------------------------------
+
+struct Frame {
+  Pointer code;
+  std::size_t offset;  // of the instruction, in bytes
+};
+
+/// The last word of a text; of a short one, together with what its object has before it.
+std::uint64_t last_word(Pointer text, std::size_t bytes) { return load<std::uint64_t>(text + bytes - 8, 0) + bytes; }
+
+// Code objects die, and others come to lie where they were, often with the same name and file: what the text is made
+// from is compared when a frame is found again. A sum of products, each with an odd factor of its own, which the
+// processor makes side by side.
+std::uint64_t check_of(Pointer code) {
+  const python::Layout& at = interpreter.layout;
+  const auto number = [](Pointer pointer) { return reinterpret_cast<std::uintptr_t>(pointer); };
+  const Pointer file = pointer_at(code, at.file), function = pointer_at(code, at.function);
+  const Pointer lines = pointer_at(code, at.lines);
+  const Characters file_text = characters_of(file), function_text = characters_of(function);
+  const auto table = bytes_of(lines);
+  std::uint64_t check = load<std::uint32_t>(code, at.first_line) * 0x9e3779b97f4a7c15;
+  check += number(file) * 0xd1342543de82ef95;
+  check += number(function) * 0xaf251af3b0f025b5;
+  check += number(lines) * 0xbf58476d1ce4e5b9;
+  if (file_text.width != 0) check += last_word(file_text.at, file_text.bytes) * 0x94d049bb133111eb;
+  if (function_text.width != 0) check += last_word(function_text.at, function_text.bytes) * 0xff51afd7ed558ccd;
+  if (!table.empty()) {
+    check += last_word(reinterpret_cast<Pointer>(table.data()), table.size()) * 0xc4ceb9fe1a85ec53;
+  }
+  return check;
+}
+
+/// The frames whose texts are known. A slot is read and written without a lock: `version` is odd while somebody writes,
+/// and whoever comes then, or sees it change, does without.
+struct alignas(32) Slot {
+  std::atomic<std::uint32_t> version;
+  std::atomic<StringId> text;
+  std::atomic<Pointer> code;
+  std::atomic<std::size_t> offset;
+  std::atomic<std::uint64_t> check;
+};
+constexpr std::size_t kSlots = 1 << 14;
+constinit Slot* slots = nullptr;
+
+Slot& slot_of(const Frame& frame) {
+  const std::uint64_t key = (reinterpret_cast<std::uintptr_t>(frame.code) >> 4) + frame.offset * 0x9e3779b1;
+  return slots[(key * 0x9e3779b97f4a7c15) >> 50];
+}
+static_assert(kSlots == std::size_t{1} << (64 - 50));
+
+StringId known_text(const Slot& slot, const Frame& frame, std::uint64_t check) {
+  const std::uint32_t version = slot.version.load(std::memory_order_acquire);
+  const bool same = slot.code.load(std::memory_order_relaxed) == frame.code &&
+                    slot.offset.load(std::memory_order_relaxed) == frame.offset &&
+                    slot.check.load(std::memory_order_relaxed) == check;
+  const StringId text = slot.text.load(std::memory_order_relaxed);
+  std::atomic_thread_fence(std::memory_order_acquire);
+  return same && version % 2 == 0 && slot.version.load(std::memory_order_relaxed) == version ? text : 0;
+}
+
+void remember(Slot& slot, const Frame& frame, std::uint64_t check, StringId text) {
+  std::uint32_t version = slot.version.load(std::memory_order_relaxed);
+  if (version % 2 != 0 || !slot.version.compare_exchange_strong(version, version + 1, std::memory_order_relaxed))
+    return;
+  std::atomic_thread_fence(std::memory_order_release);  // the odd version comes before what follows
+  slot.text.store(text, std::memory_order_relaxed);
+  slot.code.store(frame.code, std::memory_order_relaxed);
+  slot.offset.store(frame.offset, std::memory_order_relaxed);
+  slot.check.store(check, std::memory_order_relaxed);
+  slot.version.store(version + 2, std::memory_order_release);
+}
+
+int line_of(const Frame& frame) {
+  const python::Layout& at = interpreter.layout;
+  const auto table = bytes_of(pointer_at(frame.code, at.lines));
+  const int first_line = load<int>(frame.code, at.first_line);
+  return at.is_3_10 ? python_lines::by_differences(table, first_line, frame.offset)
+                    : python_lines::by_locations(table, first_line, frame.offset);
+}
+
+[[gnu::noinline]] StringId make_text(const Frame& frame) {
+  constexpr std::size_t kLongestFile = 300, kLongestName = 150;  // characters of up to 4 bytes
+  Line line;
+  line.add(characters_of(pointer_at(frame.code, interpreter.layout.file)), kLongestFile);
+  line.add("(");
+  line.add(line_of(frame));
+  line.add("): ");
+  line.add(characters_of(pointer_at(frame.code, interpreter.layout.function)), kLongestName);
+  return intern(line.text());
+}
+
+StringId text_of(const Frame& frame) {
+  const std::uint64_t check = check_of(frame.code);
+  Slot& slot = slot_of(frame);
+  if (const StringId known = known_text(slot, frame, check); __builtin_expect(known != 0, 1)) return known;
+  const StringId text = make_text(frame);
+  if (text != 0) remember(slot, frame, check, text);
+  return text;
+}
+
+Frame read(Pointer frame, Pointer code) {
+  const python::Layout& at = interpreter.layout;
+  if (at.is_3_10) return {code, static_cast<std::size_t>(load<int>(frame, at.instruction)) * 2};
+  return {code, static_cast<std::size_t>(pointer_at(frame, at.instruction) - (code + at.bytes))};
+}
+
+/// A frame of the interpreter itself has no code, or says by its owner what it is.
+Pointer code_of(Pointer frame) {
+  const python::Layout& at = interpreter.layout;
+  if (at.has_entry_frames && frame[at.owner] == python::kOwnedByC) return nullptr;
+  constexpr std::uintptr_t kTags = 7;  // 3.14: of a reference that is not counted
+  const auto tagged = load<std::uintptr_t>(frame, at.code);
+  const auto code = reinterpret_cast<Pointer>(tagged & ~kTags);
+  return code != nullptr && pointer_at(code, python::kType) == interpreter.code_type ? code : nullptr;
+}
+
+}  // namespace
+
+bool prepare(std::string& why_not) {
+  is_ready.store(false, std::memory_order_relaxed);
+  if (!python::find_interpreter(interpreter, why_not)) return false;
+  if (slots == nullptr) {
+    void* const memory = mmap(nullptr, kSlots * sizeof(Slot), PROT_READ | PROT_WRITE,
+                              MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (memory == MAP_FAILED) {
+      why_not = "there is no memory for the names of frames";
+      return false;
+    }
+    slots = static_cast<Slot*>(memory);
+  } else {
+    madvise(slots, kSlots * sizeof(Slot), MADV_DONTNEED);  // texts of another spool
+  }
+  is_ready.store(true, std::memory_order_release);
+  return true;
+}
+
+std::size_t take(StringId* frames, std::size_t most) {
+  // A thread that still runs while the interpreter ends: its state and frames are freed by the thread that ends it.
+  if (!is_ready.load(std::memory_order_acquire) || interpreter.is_initialized() == 0) return 0;
+  const Pointer state = interpreter.thread_state();
+  if (state == nullptr) return 0;
+  const python::Layout& at = interpreter.layout;
+  Pointer frame = pointer_at(state, at.state_frame);
+  if (at.is_indirect && frame != nullptr) frame = pointer_at(frame, at.indirect_frame);
+  std::size_t n = 0;
+  for (; frame != nullptr && n < most; frame = pointer_at(frame, at.previous)) {
+    const Pointer code = code_of(frame);
+    if (code == nullptr) continue;
+    const StringId text = text_of(read(frame, code));
+    if (text == 0) break;  // no room for more texts
+    frames[n++] = text;
+  }
+  return n;
+}
+
+}  // namespace profshim::recorder::python_frames

@@ -1,0 +1,79 @@
+// A library that frames.py and threads.py load with ctypes: the stack of the caller as the recorder takes it, in a real
+// interpreter. A ctypes.CDLL calls it without the GIL, a ctypes.PyDLL with it.
+#include <chrono>
+#include <cstring>
+#include <memory>
+#include <string>
+
+#include "profshim/call_stack.h"
+#include "profshim/recorder_control.h"
+
+namespace profshim {
+namespace {
+
+void append(std::string& text, std::string_view frame) {
+  if (!text.empty()) text += '\n';
+  text += frame;
+}
+
+std::string problems() {
+  std::string why_not, text;
+  const auto view = spool::View::over(recorder::data(), recorder::size(), why_not);
+  for (const spool::Definition* const d : view->definitions()) {
+    if (d->kind.load() == spool::DefinitionKind::kProblem) append(text, view->string(d->name));
+  }
+  return text;
+}
+
+}  // namespace
+
+/// "" when stacks can be taken, else what problems[] says.
+extern "C" [[gnu::visibility("default")]] const char* probe_start(const char* spool, int with_python, int with_native,
+                                                                  int depth) {
+  static thread_local std::string answer;
+  if (!recorder::exists() && !recorder::create_spool(spool, {64, 4 << 20}, answer)) return answer.c_str();
+  recorder::set_mode(recorder::kActive | recorder::kStacks, 0);
+  Spec spec;
+  spec.with_stack = with_python != 0;
+  spec.native_stack = with_native != 0;
+  spec.stack_depth = depth;
+  answer = call_stack::prepare(spec) ? "" : problems();
+  return answer.c_str();
+}
+
+/// Python's frames, one a line; then how many native ones there are, where there are any.
+extern "C" [[gnu::visibility("default")]] const char* probe_take() {
+  static thread_local std::string text;
+  text.clear();
+  const std::string_view bytes = recorder::text_of(call_stack::capture());
+  if (bytes.empty()) return "";
+  call_stack::Header header;
+  std::memcpy(&header, bytes.data(), sizeof header);
+  for (std::size_t i = 0; i < header.python; ++i) {
+    StringId frame;
+    std::memcpy(&frame, bytes.data() + sizeof header + i * sizeof frame, sizeof frame);
+    append(text, recorder::text_of(frame));
+  }
+  if (header.native > 0) append(text, "native " + std::to_string(header.native));
+  return text.c_str();
+}
+
+/// Stacks without end, on a thread that has been left alone.
+extern "C" [[gnu::visibility("default")]] void probe_spin() {
+  for (;;) call_stack::capture();
+}
+
+/// Nanoseconds a stack costs here, the best of many.
+extern "C" [[gnu::visibility("default")]] double probe_cost() {
+  using Clock = std::chrono::steady_clock;
+  constexpr int kCalls = 1000;
+  double best = 1e9;
+  for (int round = 0; round < 200; ++round) {
+    const auto begin = Clock::now();
+    for (int i = 0; i < kCalls; ++i) call_stack::capture();
+    best = std::min(best, std::chrono::duration<double, std::nano>(Clock::now() - begin).count() / kCalls);
+  }
+  return best;
+}
+
+}  // namespace profshim

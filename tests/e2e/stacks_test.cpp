@@ -1,0 +1,313 @@
+// Call stacks: what the recorder reads in real interpreters against what those say themselves, and the stacks of real
+// PyTorch and MPI jobs.
+#include <gtest/gtest.h>
+#include <stdlib.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <set>
+#include <sstream>
+
+#include "e2e/run_under_shim.h"
+
+namespace profshim::e2e {
+namespace {
+
+namespace fs = std::filesystem;
+
+const std::string kPython = "/usr/bin/python3";
+const std::string kSource = PROFSHIM_SOURCE_DIR;
+
+/// Every Python 3.10 to 3.14 of this machine, and what PROFSHIM_TEST_PYTHONS names (separated by colons).
+std::vector<std::string> interpreters() {
+  std::vector<std::string> found;
+  std::set<std::string> known;
+  const auto add = [&](const std::string& path) {
+    std::error_code ignored;
+    if (fs::exists(path, ignored) && known.insert(fs::canonical(path, ignored)).second) found.push_back(path);
+  };
+  std::istringstream named(std::getenv("PROFSHIM_TEST_PYTHONS") != nullptr ? std::getenv("PROFSHIM_TEST_PYTHONS") : "");
+  for (std::string path; std::getline(named, path, ':');) add(path);
+  std::vector<std::string> folders = {"/usr/bin", "/usr/local/bin"};
+  const char* const home = std::getenv("HOME");
+  std::error_code none;
+  for (const auto& version :
+       fs::directory_iterator(std::string(home != nullptr ? home : "") + "/.pyenv/versions", none))
+    folders.push_back(version.path().string() + "/bin");
+  for (const std::string& folder : folders) {
+    for (const int minor : {10, 11, 12, 13, 14}) add(folder + "/python3." + std::to_string(minor));
+  }
+  return found;
+}
+
+std::string probe() { return PROFSHIM_BUILD_DIR "/tests/apps_stack/libstack_probe.so"; }
+
+#define NEEDS_PROBE() \
+  if (!fs::exists(probe())) GTEST_SKIP() << "a library with a sanitizer cannot be loaded by an ordinary interpreter"
+
+Job probing(const std::string& interpreter, const char* script, const ScratchFolder& scratch) {
+  return {.command = {interpreter, kSource + "/tests/apps_stack/" + script, probe(), scratch / "spool"},
+          .preload = false};
+}
+
+// Recursion, generators, coroutines, methods, threads, code that dies, names in other scripts: line for line.
+TEST(PythonFrames, AreThoseThatTheInterpreterTells) {
+  NEEDS_PROBE();
+  const auto pythons = interpreters();
+  ASSERT_FALSE(pythons.empty());
+  for (const std::string& python : pythons) {
+    SCOPED_TRACE(python);
+    const ScratchFolder scratch;
+
+    const Outcome outcome = run(probing(python, "frames.py", scratch));
+
+    EXPECT_EQ(outcome.ending(), "exit 0") << outcome.err;
+    EXPECT_EQ(outcome.out, "547 stacks compared\n");
+  }
+}
+
+TEST(PythonFrames, ThreadsMayTakeThemWhileTheInterpreterEnds) {
+  NEEDS_PROBE();
+  for (const std::string& python : interpreters()) {
+    SCOPED_TRACE(python);
+    for (int i = 0; i < 5; ++i) {
+      const ScratchFolder scratch;
+
+      const Outcome outcome = run(probing(python, "shutdown.py", scratch));
+
+      EXPECT_EQ(outcome.ending(), "exit 0") << outcome.err;
+      EXPECT_EQ(outcome.out, "ends \n");
+    }
+  }
+}
+
+// ---- PyTorch
+// ---------------------------------------------------------------------------------------------------------
+
+bool torch_is_here() {
+  static const bool answer = run({.command = {kPython, "-c", "import torch"}, .preload = false}).ending() == "exit 0";
+  return answer;
+}
+
+#define NEEDS_TORCH() \
+  if (!torch_is_here()) GTEST_SKIP() << "no PyTorch: apt install python3-torch"
+
+Job torch_job(const ScratchFolder& scratch, const std::string& keys) {
+  Job job{.command = {kPython, kSource + "/tests/apps_torch/stacks.py"}};
+  job.folder = scratch.path();
+  job.environment = {
+      {"OMP_NUM_THREADS", "1"},
+      {"PROFSHIM_SET", "steps.source=none output.gzip=false output.folder='" + (scratch / "traces") + "' " + keys}};
+  return job;
+}
+
+std::vector<std::string> split(const std::string& text) {
+  std::vector<std::string> parts;
+  std::istringstream stream(text);
+  for (std::string part; std::getline(stream, part, ';');) parts.push_back(part);
+  return parts;
+}
+
+std::vector<std::string> frames(const SeenEvent& event, const std::string& arg = "Call stack") {
+  const auto at = event.args.find(arg);
+  return at == event.args.end() ? std::vector<std::string>{} : split(at->second);
+}
+
+/// "main(28)" for "/somewhere/stacks.py(28): main"
+std::string short_frames(const SeenEvent& event) {
+  std::string text;
+  for (const std::string& frame : frames(event)) {
+    const std::size_t file = frame.rfind('/') + 1, line = frame.find('('), name = frame.find("): ");
+    if (frame.compare(file, 9, "stacks.py") != 0 || name == std::string::npos) continue;
+    text += (text.empty() ? "" : " < ") + frame.substr(name + 3) + frame.substr(line, name + 1 - line);
+  }
+  return text;
+}
+
+SeenTrace only_trace(const ScratchFolder& scratch) {
+  auto traces = read_folder(scratch / "traces");
+  EXPECT_EQ(traces.size(), 1u);
+  return traces.empty() ? SeenTrace{} : traces[0];
+}
+
+TEST(TorchStacks, NameFunctionsAndLinesOfTheScript) {
+  NEEDS_TORCH();
+  const ScratchFolder scratch;
+
+  const Outcome outcome = run(torch_job(scratch, "capture.with_stack=true"));
+
+  EXPECT_EQ(outcome.ending(), "exit 0") << outcome.err;
+  EXPECT_EQ(outcome.out, "caught\nunwinder: nobody's\n");
+  const SeenTrace trace = only_trace(scratch);
+  ASSERT_FALSE(trace.calls("aten::add").empty());
+  EXPECT_EQ(short_frames(*trace.calls("aten::add")[0]),
+            "Model.forward(10) < recurse(16) < recurse(15) < recurse(15) < values(20) < main(29) < <module>(54)");
+  EXPECT_EQ(short_frames(*trace.calls("aten::zeros")[0]), "main(28) < <module>(54)");
+  EXPECT_EQ(short_frames(*trace.calls("aten::mul")[0]), "main(30) < <module>(54)");
+  EXPECT_EQ(short_frames(*trace.calls("aten::neg")[0]), "on_a_thread(24)");
+  EXPECT_EQ(short_frames(*trace.calls("my range")[0]), "main(34) < <module>(54)");
+  for (const SeenEvent& event : trace.events) EXPECT_EQ(event.args.count("Native stack"), 0u);
+  EXPECT_EQ(profshim({"verify", trace.path}).ending(), "exit 0");
+}
+
+TEST(TorchStacks, AreNotTakenUnasked) {
+  NEEDS_TORCH();
+  const ScratchFolder scratch;
+
+  const Outcome outcome = run(torch_job(scratch, ""));
+
+  EXPECT_EQ(outcome.ending(), "exit 0") << outcome.err;
+  EXPECT_EQ(outcome.out, "caught\nunwinder: nobody's\n");
+  for (const SeenEvent& event : only_trace(scratch).events) EXPECT_EQ(event.args.count("Call stack"), 0u);
+}
+
+// The job's C++ exceptions stay with libgcc.
+TEST(TorchStacks, NativeOnesNameFunctionsAndLeaveExceptionsAlone) {
+  NEEDS_TORCH();
+  const ScratchFolder scratch;
+
+  const Outcome outcome = run(torch_job(scratch, "capture.native_stack=true"));
+
+  EXPECT_EQ(outcome.ending(), "exit 0") << outcome.err;
+  EXPECT_EQ(outcome.out, "caught\nunwinder: nobody's\n");
+  const SeenTrace trace = only_trace(scratch);
+  ASSERT_FALSE(trace.calls("aten::add").empty());
+  const auto stack = frames(*trace.calls("aten::add")[0]);
+  const auto has = [&stack](const std::string& part) {
+    return std::any_of(stack.begin(), stack.end(), [&](const auto& f) { return f.find(part) != std::string::npos; });
+  };
+  EXPECT_TRUE(has("at::_ops::add_Tensor::call(")) << trace.calls("aten::add")[0]->args.at("Call stack");
+  EXPECT_TRUE(has("_PyEval_EvalFrameDefault"));
+  EXPECT_TRUE(has("libtorch_python.so")) << "what has no symbol shows its file";
+  EXPECT_FALSE(has("profshim"));
+}
+
+TEST(TorchStacks, BothMayBeHad) {
+  NEEDS_TORCH();
+  const ScratchFolder scratch;
+
+  const Outcome outcome =
+      run(torch_job(scratch, "capture.with_stack=true capture.native_stack=true capture.stack_depth=3"));
+
+  EXPECT_EQ(outcome.ending(), "exit 0") << outcome.err;
+  const SeenTrace trace = only_trace(scratch);
+  ASSERT_FALSE(trace.calls("aten::add").empty());
+  EXPECT_EQ(short_frames(*trace.calls("aten::add")[0]), "Model.forward(10) < recurse(16) < recurse(15)");
+  EXPECT_EQ(frames(*trace.calls("aten::add")[0], "Native stack").size(), 3u);
+}
+
+TEST(TorchStacks, AreTakenOfEveryNthOperatorOfAThread) {
+  NEEDS_TORCH();
+  const auto with_stack = [](const std::string& keys) {
+    const ScratchFolder scratch;
+    run(torch_job(scratch, keys));
+    std::size_t all = 0, have = 0;
+    for (const SeenEvent& event : only_trace(scratch).events) {
+      if (event.category != "cpu_op") continue;
+      ++all;
+      have += event.args.count("Call stack");
+    }
+    return std::pair{all, have};
+  };
+
+  const auto [all, every] = with_stack("capture.with_stack=true");
+  const auto [still_all, some] = with_stack("capture.with_stack=true capture.stack_every=4");
+  const auto [all_again, none] = with_stack("capture.with_stack=true capture.stack_every=0");
+
+  EXPECT_EQ(every, all);
+  EXPECT_GE(some, still_all / 4);
+  EXPECT_LE(some, still_all / 4 + 3);
+  EXPECT_EQ(none, 0u) << "of " << all_again;
+}
+
+// ---- MPI
+// -------------------------------------------------------------------------------------------------------------
+
+/// Two ranks of a script with mpi4py.
+Job mpi_job(const ScratchFolder& scratch, const std::string& keys) {
+  Job job = mpirun(Mpi::kOpenMpi, 2, {kPython, kSource + "/tests/apps/mpi/stacks.py"});
+  const std::string spec = record_all_spec(scratch / "traces") + "[capture]\n" + keys;
+  job.environment.emplace_back("PROFSHIM_SPEC", scratch.write("spec.toml", spec));
+  return job;
+}
+
+bool mpi4py_is_here() {
+  return run({.command = {kPython, "-c", "import mpi4py"}, .preload = false}).ending() == "exit 0";
+}
+
+TEST(MpiStacks, OfPythonNameFunctionsAndLines) {
+  if (!mpi4py_is_here()) GTEST_SKIP() << "no mpi4py";
+  const ScratchFolder scratch;
+
+  const Outcome outcome = run(mpi_job(scratch, "with_stack = true\n"));
+
+  EXPECT_EQ(outcome.ending(), "exit 0") << outcome.err;
+  const auto traces = read_folder(scratch / "traces");
+  ASSERT_EQ(traces.size(), 2u);
+  for (const SeenTrace& trace : traces) {
+    ASSERT_EQ(trace.calls("MPI_Bcast").size(), 3u);
+    for (const SeenEvent* call : trace.calls("MPI_Bcast"))
+      EXPECT_EQ(short_frames(*call), "exchange(7) < main(16) < <module>(19)");
+    for (const SeenEvent* call : trace.calls("MPI_Send"))
+      EXPECT_EQ(short_frames(*call), "exchange(9) < main(16) < <module>(19)");
+    EXPECT_EQ(trace.fact("problems"), "[]");
+  }
+}
+
+TEST(MpiStacks, OpenLibunwindOnlyForNativeOnes) {
+  if (!mpi4py_is_here()) GTEST_SKIP() << "no mpi4py";
+  const auto printed = [](const std::string& keys) {
+    const ScratchFolder scratch;
+    return run(mpi_job(scratch, keys)).out;
+  };
+  const std::string no = "libunwind is mapped: False\n", yes = "libunwind is mapped: True\n";
+
+  EXPECT_EQ(printed(""), no);
+  EXPECT_EQ(printed("with_stack = true\n"), no);
+  EXPECT_EQ(printed("native_stack = true\n"), yes);
+}
+
+TEST(MpiStacks, OfCProgramsAreNative) {
+  for (const Mpi mpi : installed_mpis()) {
+    SCOPED_TRACE(to_string(mpi));
+    const ScratchFolder scratch;
+    Job job = mpirun(mpi, 2, {built("tests/apps/" + to_string(mpi) + "/allreduce_loop")});
+    job.environment.emplace_back("PROFSHIM_SPEC", scratch.write("spec.toml", record_all_spec(scratch / "traces") +
+                                                                                 "[capture]\nnative_stack = true\n"));
+
+    const Outcome outcome = run(job);
+
+    EXPECT_EQ(outcome.ending(), "exit 0") << outcome.err;
+    const auto traces = read_folder(scratch / "traces");
+    ASSERT_EQ(traces.size(), 2u) << outcome.err;
+    for (const SeenTrace& trace : traces) {
+      ASSERT_FALSE(trace.calls("MPI_Allreduce").empty());
+      for (const SeenEvent* call : trace.calls("MPI_Allreduce")) {
+        ASSERT_FALSE(frames(*call).empty());
+        EXPECT_EQ(frames(*call)[0], "main");
+      }
+    }
+  }
+}
+
+// What cannot be had is said, and the rest is recorded.
+TEST(MpiStacks, OfPythonWhereThereIsNoneAreAProblem) {
+  const ScratchFolder scratch;
+  const Mpi mpi = installed_mpis()[0];
+  Job job = mpirun(mpi, 1, {built("tests/apps/" + to_string(mpi) + "/allreduce_loop")});
+  job.environment.emplace_back("PROFSHIM_SPEC", scratch.write("spec.toml", record_all_spec(scratch / "traces") +
+                                                                               "[capture]\nwith_stack = true\n"));
+
+  const Outcome outcome = run(job);
+
+  EXPECT_EQ(outcome.ending(), "exit 0") << outcome.err;
+  const SeenTrace trace = only_trace(scratch);
+  EXPECT_NE(trace.fact("problems").find("no stacks of Python: there is no Python interpreter in this process"),
+            std::string::npos)
+      << trace.fact("problems");
+  EXPECT_FALSE(trace.calls("MPI_Allreduce").empty());
+}
+
+}  // namespace
+}  // namespace profshim::e2e
