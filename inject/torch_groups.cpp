@@ -105,6 +105,11 @@ std::uint32_t group_id(const void* address) {
   return group != nullptr && group->size > 0 ? define(*group) : 0;
 }
 
+void define_groups() {
+  const std::size_t known = made.load(std::memory_order_acquire);
+  for (std::size_t i = 0; i < known; ++i) define(groups[i]);
+}
+
 }  // namespace profshim::torch
 
 // c10d::ProcessGroup's constructors and setGroupName(), which libtorch calls by symbol. Source: torch/csrc/distributed/

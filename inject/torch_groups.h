@@ -11,4 +11,7 @@ bool is_process_group(const void* address);
 /// where that has not been done. Any thread.
 std::uint32_t group_id(const void* address);
 
+/// Defines all that have been made: a trace names them also where no call has shown which one it is of.
+void define_groups();
+
 }  // namespace profshim::torch

@@ -12,8 +12,10 @@
 
 #include "block_table.h"
 #include "profshim/recorder.h"
+#include "profshim/session.h"
 #include "resolve.h"
 #include "torch_abi.h"
+#include "torch_operators.h"
 
 namespace c10 {
 
@@ -168,6 +170,15 @@ void report_out(RealFunction<ReportOut<Total>>& real, std::int64_t bytes, Total 
   commit(nullptr, bytes, static_cast<std::uint64_t>(allocated), static_cast<std::uint64_t>(reserved), device, kFailed);
 }
 
+/// A program in C++ does not import PyTorch: its first block on the CPU tells that it uses it.
+void notice_torch() {
+  static constinit std::atomic<bool> is_noticed{false};
+  if (__builtin_expect(is_noticed.load(std::memory_order_relaxed), 1) || is_noticed.exchange(true)) return;
+  const int saved_errno = errno;
+  if (session::requested()) look_for_torch();
+  errno = saved_errno;
+}
+
 }  // namespace
 
 void find_memory_functions() {
@@ -213,6 +224,7 @@ class [[gnu::visibility("default")]] ProfiledCPUMemoryReporter {
 // reportMemoryUsageToProfiler(), and the block is known, or gone, when we look.
 void ProfiledCPUMemoryReporter::New(void* address, std::size_t bytes) {
   real_new.call(this, address, bytes);
+  notice_torch();
   if (recording() && bytes != 0) took_on_cpu(address, static_cast<std::int64_t>(bytes), 0);
 }
 

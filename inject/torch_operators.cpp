@@ -237,6 +237,7 @@ void find_places() {
 }
 
 void follow(bool armed) {
+  define_groups();
   const Spec* const spec = session::spec();
   observe_operators(armed && spec != nullptr && spec->activities.cpu);
 }

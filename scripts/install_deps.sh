@@ -135,9 +135,9 @@ fi
 
 # PyTorch for the tests that run real training. Without it they say that they were skipped: not every system has it as a
 # package.
-if [ "$level" -ge 2 ] && ! is_there py:torch python3-torch; then
-  echo "  installing python3-torch: PyTorch programs of the tests"
-  (apt_install python3-torch) || echo "install_deps: no python3-torch: the tests with PyTorch are skipped" >&2
+if [ "$level" -ge 2 ] && ! { is_there py:torch python3-torch && is_there hdr:ATen/ATen.h libtorch-dev; }; then
+  echo "  installing python3-torch, libtorch-dev: PyTorch programs of the tests"
+  (apt_install python3-torch libtorch-dev) || echo "install_deps: no python3-torch: the tests with PyTorch are skipped" >&2
 fi
 
 # NCCL for the tests that call the real one: without a GPU it refuses everything, which is enough for them. Without it

@@ -197,7 +197,7 @@ std::span<const Arg> TorchComms::of(const Event& op, const Event* work) {
   }
   if (group == nullptr) return {args_.data(), used_};
   add("Group size", group->size);
-  add("Process Group Name", group->name);
+  if (!group->name.empty()) add("Process Group Name", group->name);
   if (!group->ranks.empty()) add("Process Group Ranks", std::string_view{group->ranks});
   if (group->own_rank >= 0) add("Rank", group->own_rank);
   return {args_.data(), used_};

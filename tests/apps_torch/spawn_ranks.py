@@ -1,6 +1,10 @@
-"""No launcher: the ranks are children of this program, and learn late who they are."""
+"""No launcher: the ranks are children of this program, and learn late who they are.
+
+usage: spawn_ranks.py [--by-argument]     they tell init_process_group() and nobody else; this program uses PyTorch itself
+"""
 import gc
 import os
+import sys
 
 import torch
 import torch.distributed as dist
@@ -10,9 +14,13 @@ from torch.nn.parallel import DistributedDataParallel
 RANKS = 2
 
 
-def work(rank):
-    os.environ.update(RANK=str(rank), LOCAL_RANK=str(rank), WORLD_SIZE=str(RANKS), LOCAL_WORLD_SIZE=str(RANKS))
-    dist.init_process_group("gloo")
+def work(rank, by_argument):
+    if by_argument:
+        torch.zeros(2).add(1)
+        dist.init_process_group("gloo", rank=rank, world_size=RANKS)
+    else:
+        os.environ.update(RANK=str(rank), LOCAL_RANK=str(rank), WORLD_SIZE=str(RANKS), LOCAL_WORLD_SIZE=str(RANKS))
+        dist.init_process_group("gloo")
     train(rank)
     gc.collect()  # see train_ddp.py
     dist.destroy_process_group()
@@ -32,5 +40,8 @@ def train(rank):
 
 
 if __name__ == "__main__":
-    torch.multiprocessing.spawn(work, nprocs=RANKS)
+    option = len(sys.argv) > 1
+    if option:
+        torch.ones(3).sum()
+    torch.multiprocessing.spawn(work, (option,), nprocs=RANKS)
     print("done")

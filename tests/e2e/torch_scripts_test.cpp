@@ -3,6 +3,7 @@
 // same process for the same steps.
 #include <gtest/gtest.h>
 
+#include <filesystem>
 #include <set>
 
 #include "e2e/readers.h"
@@ -142,6 +143,24 @@ TEST(TorchPrograms, RanksThatLearnLateWhoTheyAre) {
   }
 }
 
+// Nothing in the environment tells: what starts them is no rank, though it has used operators, and they are.
+TEST(TorchPrograms, RanksThatInitProcessGroupAloneIsTold) {
+  NEEDS_TORCH(1);
+  const ScratchFolder scratch;
+
+  const auto traces = traces_of(scratch, torch_job(scratch, Launch::kAlone, "spawn_ranks.py --by-argument"));
+
+  ASSERT_EQ(traces.size(), 2u);
+  for (int rank = 0; rank < 2; ++rank) {
+    const SeenTrace& trace = traces[static_cast<std::size_t>(rank)];
+    EXPECT_EQ(trace.rank(), rank);
+    EXPECT_EQ(json_member(trace.metadata.at("distributedInfo"), "world_size"), "2");
+    EXPECT_EQ(json_member(trace.metadata.at("distributedInfo"), "backend"), "gloo");
+    EXPECT_EQ(trace.fact("rank_source"), "\"torch.distributed\"");
+    expect_whole_steps(trace, kSgd);
+  }
+}
+
 // The backward pass and the optimizer of rank 1's half run on threads of RPC.
 TEST(TorchPrograms, APairThatCallsEachOther) {
   NEEDS_TORCH(1);
@@ -157,6 +176,25 @@ TEST(TorchPrograms, APairThatCallsEachOther) {
     EXPECT_EQ(trace.calls("AddmmBackward0").size(), 20u);
     EXPECT_EQ(trace.fact("problems"), "[]");
   }
+}
+
+// Nothing is imported there: its first tensor tells that it uses PyTorch.
+TEST(TorchPrograms, AProgramInCpp) {
+  const std::string program = PROFSHIM_SOURCE_DIR "/build/tests/apps_torch/products";
+  if (!std::filesystem::exists(program)) GTEST_SKIP() << "no headers of PyTorch: apt install libtorch-dev";
+  const ScratchFolder scratch;
+  Job job{.command = {program}};
+  job.folder = scratch.path();
+  job.environment = {{"PROFSHIM_SET", "steps.source=none output.folder='" + (scratch / "traces") + "'"}};
+
+  const Outcome outcome = run(job);
+
+  EXPECT_EQ(outcome.ending(), "exit 0") << outcome.err;
+  EXPECT_EQ(outcome.out, "16777216\n");
+  const auto traces = read_folder(scratch / "traces");
+  ASSERT_EQ(traces.size(), 1u) << outcome.err;
+  EXPECT_EQ(traces[0].calls("aten::mm").size(), 10u);
+  EXPECT_EQ(traces[0].fact("torch_version"), "\"1.13.0\"");
 }
 
 // Inductor's workers, the compiler and the linker inherit the library and RANK.

@@ -168,11 +168,30 @@ class SpoolImage {
                    .peer = 0,
                    .tag = 7};
     recorder::commit(t, polls);
+    recorder::define(spool::DefinitionKind::kFact, 0, recorder::intern("record_shapes"), recorder::intern("1"));
+    recorder::define(spool::DefinitionKind::kFact, 0, recorder::intern("with_flops"), recorder::intern("1"));
+    Ticks at = 1992;
     for (const HookId hook : {HookId::kTorchOperator, HookId::kTorchBackward, HookId::kTorchRange}) {
-      Event torch = event(1996, 1997, hook);
+      Event torch = event(at, at + 1, hook);
       torch.name = recorder::intern("aten::add");
+      torch.torch = {.sequence = 3,
+                     .dims = recorder::intern("[[2, 3], [[4]], []]"),
+                     .strides = recorder::intern("[[3, 1], [[1]], []]"),
+                     .types = recorder::intern(R"(["float", "TensorList", "Scalar"])"),
+                     .values = recorder::intern(R"(["", "", "1"])")};
       recorder::commit(t, torch);
+      ++at;
     }
+    Event in_group = event(1995, 1998, HookId::kTorchOperator);
+    in_group.name = recorder::intern("c10d::_allgather_base_");
+    in_group.element_type = 7;
+    in_group.torch = {.sequence = kNoSequence, .dims = recorder::intern("[[4], [2], []]"), .group = 1};
+    recorder::commit(t, in_group);
+    Event work = event(1996, 1999, HookId::kTorchRange);
+    work.name = recorder::intern("gloo:all_reduce");
+    work.flags = kStartEnd;
+    work.torch = {.record_function = 4242, .sequence = kNoSequence};
+    recorder::commit(t, work);
     Event memory = event(1998, 1998, HookId::kTorchMemory);
     memory.memory = {.address = 0x7f00, .bytes = -64, .allocated = 128, .device_index = -1};
     recorder::commit(t, memory);

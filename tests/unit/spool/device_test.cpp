@@ -1,4 +1,5 @@
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <map>
@@ -133,6 +134,40 @@ TEST_F(DeviceTest, AKernelHasKinetosArgsInKinetosOrder) {
   EXPECT_EQ(kernels[0].args.at("est. achieved occupancy %"), "100");
   EXPECT_EQ(kernels[0].args.at("step"), "5");
   EXPECT_NE(metadata_["deviceProperties"].find("\"numSms\":148"), std::string::npos) << metadata_["deviceProperties"];
+}
+
+// As Kineto joins them: the innermost operator, its calls and their kernels have one number.
+TEST_F(DeviceTest, AKernelHasTheNumberOfTheOperatorThatLaunchedIt) {
+  const auto tid = static_cast<std::int32_t>(gettid());
+  spool::Thread& thread = *recorder::this_thread();
+  const auto op = [&](Ticks begin, Ticks end, const char* name) {
+    Event e = test::DeviceLane::event(HookId::kTorchOperator, begin, end);
+    e.name = recorder::intern(name);
+    e.torch.sequence = kNoSequence;
+    recorder::commit(thread, e);
+  };
+  op(1110, 1190, "aten::addmm");
+  op(1100, 1200, "aten::linear");
+  op(1300, 1400, "aten::relu");
+  lane_->call(1120, 1130, "cudaLaunchKernel", 41, tid);
+  lane_->kernel(2000, 2100, "gemm", 41);
+  lane_->call(1195, 1198, "cudaLaunchKernel", 42, tid);
+  lane_->kernel(2100, 2200, "copy", 42);
+  lane_->call(1250, 1260, "cudaLaunchKernel", 43, tid);
+  lane_->kernel(2200, 2300, "nobodys", 43);
+  close();
+
+  const auto all = rows();
+
+  std::map<std::string, std::string> id;
+  for (const Row& r : all) {
+    if (r.phase == "X" && r.args.contains("External id")) id[r.name] += r.args.at("External id") + " ";
+  }
+  EXPECT_NE(id.at("aten::linear"), id.at("aten::addmm"));
+  EXPECT_EQ(id.at("gemm"), id.at("aten::addmm"));
+  EXPECT_EQ(id.at("copy"), id.at("aten::linear"));
+  EXPECT_FALSE(id.contains("nobodys"));
+  EXPECT_EQ(id.at("cudaLaunchKernel"), id.at("gemm") + id.at("copy"));
 }
 
 TEST_F(DeviceTest, ALaunchNestsInTheRangesOfItsThreadAndPointsToItsWork) {

@@ -1,0 +1,12 @@
+// A program in C++ that uses PyTorch and nothing else: no Python, no MPI, no CUDA.
+#include <ATen/ops/mm.h>
+#include <ATen/ops/ones.h>
+#include <ATen/ops/sum.h>
+
+#include <cstdio>
+
+int main() {
+  at::Tensor matrix = at::ones({4, 4});
+  for (int i = 0; i < 10; ++i) matrix = at::mm(matrix, at::ones({4, 4}));
+  std::printf("%.0f\n", at::sum(matrix).item<double>());
+}

@@ -1,0 +1,8 @@
+# A program in C++ that links Debian's PyTorch (libtorch-dev, which python3-torch brings).
+ifneq ($(wildcard /usr/include/ATen/ops/mm.h),)
+TEST_APPS += $(BUILD)/tests/apps_torch/products
+endif
+
+$(BUILD)/tests/apps_torch/products: tests/apps_torch/products.cpp
+	@mkdir -p $(@D)
+	$(Q)$(CXX) -std=c++17 -O1 -w $< -o $@ -lc10 -ltorch_cpu
