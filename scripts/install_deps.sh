@@ -36,7 +36,6 @@ table='
 2|gfortran|cmd:gfortran|Fortran programs of the tests
 2|python3-mpi4py|py:mpi4py|Python MPI programs of the tests
 2|python3-venv|pkg:|a place for the trace readers that the tests ask (HTA and others)
-2|python3-dev|pkg:|Python.h for torch.compile in the tests with PyTorch 2
 2|strace|cmd:strace|shows the system calls of a program under test
 2|git|cmd:git|a program under test
 2|perl|cmd:perl|a program under test
@@ -138,6 +137,12 @@ fi
 if [ "$level" -ge 2 ] && ! { is_there py:torch python3-torch && is_there hdr:ATen/ATen.h libtorch-dev; }; then
   echo "  installing python3-torch, libtorch-dev: PyTorch programs of the tests"
   (apt_install python3-torch libtorch-dev) || echo "install_deps: no python3-torch: the tests with PyTorch are skipped" >&2
+fi
+
+# What torch.compile includes. Without it `make test-torch` says that it was skipped (scripts/torch_venv.sh).
+if [ "$level" -ge 2 ] && ! is_there pkg: python3-dev; then
+  echo "  installing python3-dev: Python.h for torch.compile in the tests"
+  (apt_install python3-dev) || echo "install_deps: no python3-dev: the tests with PyTorch 2 are skipped" >&2
 fi
 
 # NCCL for the tests that call the real one: without a GPU it refuses everything, which is enough for them. Without it

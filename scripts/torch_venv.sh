@@ -46,11 +46,11 @@ trap 'exit 130' INT TERM
 "$python" -m venv "$new" >"$log" 2>&1 || cannot "$(tail -n 1 "$log")"
 "$new/bin/python" -m pip install --quiet --disable-pip-version-check --no-cache-dir --no-deps --no-compile \
   --only-binary :all: -r "$pins" >"$log" 2>&1 || {
-  if grep -q 'from versions: [0-9]' "$log"; then # there is an index, and it does not have what the pins name
-    grep -m 1 ERROR "$log" | cut -c 1-200 >&2
-    exit 1
-  fi
-  cannot "$(grep -m 1 ERROR "$log" || tail -n 1 "$log")"
+  reason=$(grep -m 1 ERROR "$log" | cut -c 1-200)
+  # An index that is not reached has no versions of anything. What else goes wrong is a fault of the pins.
+  grep -qE 'from versions: none|Retrying|Connection|No space left|timed out' "$log" && cannot "$reason"
+  echo "torch_venv: $reason" >&2
+  exit 1
 }
 
 site=$(echo "$new"/lib/python3*/site-packages)

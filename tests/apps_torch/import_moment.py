@@ -8,24 +8,26 @@ import os
 import signal
 import sys
 import threading
+import time
 
 way, moment = sys.argv[1], int(sys.argv[2])
-main_thread = threading.get_ident()
-done, reached = threading.Event(), threading.Event()
+main_thread = threading.main_thread()
+reached = threading.Event()
 imports = 0
 
 
 def use():
-    while not done.wait(0.002):
+    while main_thread.is_alive():
+        time.sleep(0.002)
         torch = sys.modules.get("torch")
         if hasattr(torch, "nn"):
             torch.ones(2).add_(1)
 
 
 def exit_from_here():
-    reached.wait()
-    if not done.is_set():
-        os._exit(3)
+    while main_thread.is_alive():
+        if reached.wait(0.002):
+            os._exit(3)
 
 
 def end():
@@ -41,25 +43,15 @@ def end():
 
 def count_imports(event, _):
     global imports
-    if event == "import" and threading.get_ident() == main_thread:
+    if event == "import" and threading.current_thread() is main_thread:
         imports += 1
         if imports == moment:
             end()
 
 
-threads = [threading.Thread(target=function) for function in (use, use, exit_from_here)]
-for thread in threads:
-    thread.start()
+for function in (use, use, exit_from_here):
+    threading.Thread(target=function).start()
 sys.addaudithook(count_imports)
-try:
-    import torch
+import torch
 
-    if moment == 0:
-        print(imports)
-    else:
-        print(torch.ones(2).sum().item())
-finally:
-    done.set()
-    reached.set()
-    for thread in threads:
-        thread.join()
+print(torch.ones(2).sum().item() if moment else imports)

@@ -8,10 +8,10 @@ FIRST, LAST = 11, 13
 
 
 class OperatorCounts:
-    """Without a path it does nothing."""
+    """Written to PATH.RANK; without a path it does nothing."""
 
-    def __init__(self, path):
-        self.path = path
+    def __init__(self, path, rank=0):
+        self.path = path and f"{path}.{rank}"
         self.profiler = path and torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CPU])
 
     def after_step(self, step):

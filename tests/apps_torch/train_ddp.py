@@ -1,5 +1,4 @@
-"""An ordinary data-parallel training loop over gloo. Prints its last loss; with --counts FILE, see operator_counts.py
-(rank 0).
+"""An ordinary data-parallel training loop over gloo. Prints its last loss; with --counts FILE, see operator_counts.py.
 
 usage: train_ddp.py [--counts FILE] [--accumulate N] [--workers N] [--context NAME] [--backward-thread] [--by-hand]
 """
@@ -52,7 +51,7 @@ def train(options):
     data = TensorDataset(torch.randn(16 * STEPS * options.accumulate, 32))
     loader = DataLoader(data, batch_size=16, num_workers=options.workers, multiprocessing_context=options.context)
     batches = iter(loader)
-    counts = OperatorCounts(options.counts if dist.get_rank() == 0 else None)
+    counts = OperatorCounts(options.counts, dist.get_rank())
 
     for step in range(STEPS):
         for _ in range(options.accumulate):

@@ -20,7 +20,7 @@ def train(options):
     else:
         model = FullyShardedDataParallel(model, device_id=torch.device("cpu"))
     optimizer = torch.optim.AdamW(model.parameters(), lr=0.01)
-    counts = OperatorCounts(options.counts if dist.get_rank() == 0 else None)
+    counts = OperatorCounts(options.counts, dist.get_rank())
 
     torch.manual_seed(dist.get_rank())
     for step in range(20):

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 #include <signal.h>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <random>
@@ -23,6 +24,7 @@ struct Ending {
   int after_ms = 0;  // this long after it was started
   std::string seen;  // what came
   std::string err;
+  bool recorded = false;  // something
 
   std::string text() const {
     return signal != 0 ? "signal " + std::to_string(signal) + " after " + std::to_string(after_ms) + " ms"
@@ -30,8 +32,7 @@ struct Ending {
   }
 };
 
-Outcome run_one(const Ending& one, bool preload) {
-  const ScratchFolder scratch;
+Outcome run_one(const ScratchFolder& scratch, const Ending& one, bool preload) {
   Job job = torch_job(scratch, Launch::kAlone, "import_moment.py " + one.way + " " + std::to_string(one.moment),
                       "steps.source=none");
   job.preload = preload;
@@ -50,9 +51,11 @@ void run_all(std::vector<Ending>& endings, bool preload) {
   std::atomic<std::size_t> next{0};
   const auto work = [&] {
     for (std::size_t i = next++; i < endings.size(); i = next++) {
-      const Outcome outcome = run_one(endings[i], preload);
+      const ScratchFolder scratch;
+      const Outcome outcome = run_one(scratch, endings[i], preload);
       endings[i].seen = outcome.ending();
       endings[i].err = outcome.err;
+      endings[i].recorded = !files_below(scratch / "traces").empty();
     }
   };
   std::thread other(work);
@@ -114,7 +117,8 @@ class TorchImport : public testing::Test {
  protected:
   void SetUp() override {
     if (torch_major() == 0) return;
-    const Outcome whole = run_one({.way = "none"}, false);
+    const ScratchFolder scratch;
+    const Outcome whole = run_one(scratch, {.way = "none"}, false);
     ASSERT_EQ(whole.ending(), "exit 0") << whole.err;
     endings_ = draw(std::stoi(whole.out), static_cast<int>(whole.seconds * 1000));
   }
@@ -126,8 +130,10 @@ TEST_F(TorchImport, EndsAsItIsEnded) {
 
   run_all(endings_, true);
 
-  EXPECT_EQ(endings_.size(), static_cast<std::size_t>(kPrograms));
   expect_usual_endings(endings_);
+  // By no means all of them end before there is a session that their end has to do with.
+  const auto recorded = std::count_if(endings_.begin(), endings_.end(), [](const Ending& one) { return one.recorded; });
+  EXPECT_GE(recorded, kPrograms / 5);
   // An exception at one place has one effect.
   std::vector<Ending> bare;
   for (const Ending& one : endings_)

@@ -61,9 +61,9 @@ Job torch_job(const ScratchFolder& scratch, Launch launch, const std::string& co
   return job;
 }
 
-std::map<std::string, int> torchs_counts(const std::string& path) {
+std::map<std::string, int> torchs_counts(const std::string& path, int rank) {
   rapidjson::Document json;
-  json.Parse(text_of_file(path).c_str());
+  json.Parse(text_of_file(path + "." + std::to_string(rank)).c_str());
   std::map<std::string, int> counts;
   EXPECT_TRUE(json.IsObject()) << path;
   if (!json.IsObject()) return counts;

@@ -32,8 +32,8 @@ enum class Launch {
 /// of `keys` are set besides. MASTER_ADDR and MASTER_PORT are set, the port is of this job alone.
 Job torch_job(const ScratchFolder& scratch, Launch launch, const std::string& command, const std::string& keys = "");
 
-/// What operator_counts.py wrote.
-std::map<std::string, int> torchs_counts(const std::string& path);
+/// What operator_counts.py wrote, for a script with --counts PATH.
+std::map<std::string, int> torchs_counts(const std::string& path, int rank);
 /// "name: ours, theirs" for each operator and range that is not as often in the trace as in torch.profiler's counts.
 /// Not gloo's own: torch.profiler lacks the last one when gloo's thread has not come to its end yet.
 std::string differences(const SeenTrace& trace, const std::map<std::string, int>& theirs);
