@@ -13,7 +13,8 @@ namespace profshim::output {
 /// One window in a manifest.
 struct ManifestWindow {
   std::int64_t window = 0, first_step = 0, last_step = -1;
-  std::string file;  // relative to the folder; "" = not written
+  std::string file;    // relative to the folder; "" = not written
+  std::string stacks;  // likewise, of output.export; "failed: ..." with the reason
   std::uint64_t bytes = 0, events = 0, dropped = 0;
   std::string status;  // "written", "failed: ...", "dropped: ...", "empty"
   bool complete = true, truncated = false, recovered = false;

@@ -116,6 +116,7 @@ struct Spec {
     int gzip_level = 1;
     Overwrite overwrite = Overwrite::kNo;
     int niceness = 10;
+    bool stacks = false;  // beside each trace a file of its stacks
   } output;
 
   std::string cupti_dump;  // debug: folder for raw CUPTI buffers; "" = none

@@ -248,6 +248,12 @@ class Assembly {
   /// Streams header and events into the sink; false when the sink failed. `on_progress` is called every few thousand
   /// events.
   bool write(ByteSink& sink, const std::function<void()>& on_progress);
+  /// Has any event a stack?
+  bool has_stacks() const;
+  /// The stacks as torch.profiler's export_stacks() writes them: frames from the outermost on with ";" between them, a
+  /// space, and the microseconds that the calls took which have this stack, without the calls inside them. False when
+  /// the sink failed.
+  bool write_stacks(ByteSink& sink);
 
  private:
   struct Impl;

@@ -43,6 +43,33 @@ bool enough_space(const std::string& folder, std::uint64_t wanted, std::uint64_t
   return free_bytes >= wanted;
 }
 
+AtomicFile::Existing existing(const Spec& spec) {
+  return spec.output.overwrite == Overwrite::kYes ? AtomicFile::Existing::kReplace
+                                                  : AtomicFile::Existing::kKeepExisting;
+}
+
+// "a/rank0.11.stacks.txt" for "a/rank0.11.pt.trace.json.gz".
+std::string stacks_name(std::string name) {
+  for (const std::string_view ending : {".gz", ".json", ".trace", ".pt"}) {
+    if (name.ends_with(ending)) name.resize(name.size() - ending.size());
+  }
+  return name + ".stacks.txt";
+}
+
+// "" when there are no stacks; "failed: " and the reason.
+std::string write_stacks(spool::Assembly& assembly, const std::string& folder, const std::string& trace,
+                         const Spec& spec) {
+  if (!assembly.has_stacks()) return {};
+  const std::string name = stacks_name(trace);
+  AtomicFile file;
+  if (file.open(folder + "/" + name)) {
+    const std::unique_ptr<ByteSink> sink = file_sink(file);
+    const bool whole = assembly.write_stacks(*sink);
+    if (sink->close() && whole && file.publish(existing(spec))) return name;
+  }
+  return std::string("failed: ") + std::strerror(file.error() != 0 ? file.error() : EIO);
+}
+
 // One attempt under one name. EEXIST: the name is taken.
 int write_file(spool::Assembly& assembly, const std::string& path, bool gzip, const Spec& spec,
                const PublishOptions& options, std::uint64_t& bytes) {
@@ -52,9 +79,7 @@ int write_file(spool::Assembly& assembly, const std::string& path, bool gzip, co
   if (gzip) sink = gzip_sink(std::move(sink), spec.output.gzip_level, options.gzip_threads);
   const bool whole = assembly.write(*sink, options.on_progress);
   if (!sink->close() || !whole) return file.error() != 0 ? file.error() : EIO;
-  const auto existing =
-      spec.output.overwrite == Overwrite::kYes ? AtomicFile::Existing::kReplace : AtomicFile::Existing::kKeepExisting;
-  if (!file.publish(existing)) return file.error();
+  if (!file.publish(existing(spec))) return file.error();
   bytes = file.size();
   return 0;
 }
@@ -118,6 +143,7 @@ ManifestWindow publish_window(const spool::View& view, std::uint64_t number, con
     error = write_file(assembly, path, gzip || named_gz, spec, options, result.bytes);
     if (error == 0) result.file = candidate;
   }
+  if (error == 0 && spec.output.stacks) result.stacks = write_stacks(assembly, options.folder, result.file, spec);
   result.events = summary.events;
   result.status = error == 0 ? "written" : std::string("failed: ") + std::strerror(error);
   return result;

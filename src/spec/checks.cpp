@@ -22,6 +22,7 @@ class Checks {
     schedule();
     folder();
     filename();
+    stacks();
   }
 
  private:
@@ -181,6 +182,12 @@ class Checks {
       warning("output.filename", "does not end in .json: HTA, TensorBoard and `profshim ls` will not find the traces",
               "write \"" + name.substr(0, 60) + ".pt.trace.json\"");
     }
+  }
+
+  void stacks() {
+    if (!spec_.output.stacks || spec_.with_stack || spec_.native_stack) return;
+    error("output.export", "output.export", "\"stacks\" needs stacks",
+          "write capture.with_stack = true, or native_stack");
   }
 
   const Spec& spec_;

@@ -324,6 +324,46 @@ KeyRow activities_row() {
           Combine::kNameSet};
 }
 
+/// The trace is always written: what readers need, and what the rest is made from.
+bool store_export(const Value& value, Spec& spec, Refusal& refusal) {
+  constexpr const char* kAllowed = "allowed: chrome_trace, stacks";
+  constexpr std::string_view kTrace = "chrome_trace", kStacks = "stacks";
+  std::vector<std::string> names;
+  if (!read_texts(value, names, refusal)) return false;
+  const std::vector<std::string_view> words = {kTrace, kStacks};
+  for (const std::string& name : names) {
+    if (std::find(words.begin(), words.end(), name) != words.end()) continue;
+    refusal.message = "unknown export " + quoted(name);
+    refusal.hint = choice_hint(name, words, {{"trace", kAllowed}, {"json", kAllowed}, {"flamegraph", kAllowed}});
+    return false;
+  }
+  if (std::find(names.begin(), names.end(), kTrace) == names.end()) {
+    refusal = {"\"chrome_trace\" is missing: the trace is always written", "write [\"chrome_trace\", \"stacks\"]", 0,
+               0};
+    return false;
+  }
+  spec.output.stacks = std::find(names.begin(), names.end(), kStacks) != names.end();
+  return true;
+}
+
+KeyRow export_row() {
+  auto print = [](const Spec& spec) {
+    std::vector<std::string> names = {"chrome_trace"};
+    if (spec.output.stacks) names.emplace_back("stacks");
+    return texts_to_toml(names);
+  };
+  return {"output.export",
+          "list of words",
+          "chrome_trace, stacks",
+          "",
+          "what a window gives: the trace, and beside it a file of its stacks for flame graphs, each with the CPU time "
+          "of its own in microseconds",
+          store_export,
+          print,
+          {},
+          Combine::kNameSet};
+}
+
 KeyRow window_seconds_row() {
   constexpr double kMost = 31536000;
   auto store = [](const Value& value, Spec& spec, Refusal& refusal) {
@@ -581,6 +621,7 @@ std::vector<KeyRow> make_rows() {
       text_row(
           "output.filename", "name with variables", [](Spec& s) -> std::string& { return s.output.filename; },
           "name of a trace inside the folder; sub-folders are allowed", check_filename),
+      export_row(),
       choice_row<Gzip>(
           "output.gzip", {{"false", Gzip::kNo}, {"true", Gzip::kYes}, {"auto", Gzip::kAuto}},
           [](Spec& s) -> Gzip& { return s.output.gzip; },

@@ -10,6 +10,7 @@
 #include "device_tracks.h"
 #include "device_work.h"
 #include "event_args.h"
+#include "folded_stacks.h"
 #include "lanes.h"
 #include "memory_args.h"
 #include "nccl_args.h"
@@ -224,6 +225,7 @@ struct Assembly::Impl {
   std::uint64_t first_torch_id() const { return operations.count() + annotations.ranges() + 1; }
 
   void name_stacks() {
+    if (definitions.modules().empty()) return;
     for (const auto& [tid, thread] : threads) {
       for (const Event* e : thread.events) stacks.add(stack_of(*e));
     }
@@ -752,6 +754,13 @@ struct Assembly::Impl {
   }
   std::uint64_t range_ids_ = 0;
 
+  bool write_stacks(ByteSink& sink) {
+    name_stacks();
+    FoldedStacks folded(clock.ticks_per_ns());
+    for (const auto& [tid, thread] : threads) folded.add_thread(thread.events);
+    return folded.write(stacks, sink);
+  }
+
   bool write(ByteSink& sink, const std::function<void()>& on_progress) {
     DeviceTracks tracks({view, definitions, clock, chunk_order, device, operations, annotations, torch_links,
                          [this](Ticks t) { return step_at(t); }});
@@ -760,7 +769,7 @@ struct Assembly::Impl {
     const std::int64_t step_thread = view.header().step_tid != 0 ? view.header().step_tid : view.header().pid;
     if (!marks.empty()) threads[step_thread];  // it has a line even without events
     next_torch_id_ = first_torch_id();
-    if (!definitions.modules().empty()) name_stacks();
+    name_stacks();
     EventArgs args(definitions, view, clock.ticks_per_ns(), stacks);
     std::uint64_t written = 0;
     const auto count_written = [&] {
@@ -800,6 +809,15 @@ bool Assembly::empty() const {
   return impl_->marks.empty() ||
          (impl_->ended_by == WindowEnd::kExit && impl_->last_step_end == 0 && impl_->marks.size() <= 1);
 }
+
+bool Assembly::has_stacks() const {
+  return std::any_of(impl_->threads.begin(), impl_->threads.end(), [](const auto& thread) {
+    const auto& events = thread.second.events;
+    return std::any_of(events.begin(), events.end(), [](const Event* e) { return stack_of(*e) != 0; });
+  });
+}
+
+bool Assembly::write_stacks(ByteSink& sink) { return impl_->write_stacks(sink); }
 
 bool Assembly::write(ByteSink& sink, const std::function<void()>& on_progress) {
   return impl_->write(sink, on_progress);

@@ -36,6 +36,7 @@ void write_window(Writer& out, const ManifestWindow& w) {
   member(out, "first_step", w.first_step);
   member(out, "last_step", w.last_step);
   member(out, "file", w.file);
+  if (!w.stacks.empty()) member(out, "stacks", w.stacks);
   member(out, "bytes", w.bytes);
   member(out, "events", w.events);
   member(out, "dropped_events", w.dropped);
@@ -70,6 +71,7 @@ ManifestWindow read_window(const rapidjson::Value& value) {
   w.first_step = number<std::int64_t>(value, "first_step", 0);
   w.last_step = number<std::int64_t>(value, "last_step", -1);
   w.file = text(value, "file");
+  w.stacks = text(value, "stacks");
   w.bytes = number<std::uint64_t>(value, "bytes", 0);
   w.events = number<std::uint64_t>(value, "events", 0);
   w.dropped = number<std::uint64_t>(value, "dropped_events", 0);

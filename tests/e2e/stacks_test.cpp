@@ -221,6 +221,23 @@ TEST(TorchStacks, AreTakenOfEveryNthOperatorOfAThread) {
   EXPECT_EQ(none, 0u) << "of " << all_again;
 }
 
+// The file of a window lies beside its trace, in the form of torch.profiler's export_stacks().
+TEST(TorchStacks, AreExportedForFlameGraphs) {
+  NEEDS_TORCH();
+  const ScratchFolder scratch;
+
+  const Outcome outcome = run(torch_job(scratch, "capture.with_stack=true output.export=['chrome_trace','stacks']"));
+
+  EXPECT_EQ(outcome.ending(), "exit 0") << outcome.err;
+  const std::string script = kSource + "/tests/apps_torch/stacks.py";
+  const std::string text = text_of_file(scratch / "traces/step0/rank0.0.stacks.txt");
+  const std::size_t line = text.find(script + "(54):_<module>;" + script + "(28):_main ");
+  ASSERT_NE(line, std::string::npos) << text;
+  EXPECT_GT(std::atoi(text.c_str() + text.find(' ', line)), 0);
+  EXPECT_NE(text_of_file(scratch / "traces/manifest-rank0.json").find("\"stacks\": \"step0/rank0.0.stacks.txt\""),
+            std::string::npos);
+}
+
 // ---- MPI
 // -------------------------------------------------------------------------------------------------------------
 

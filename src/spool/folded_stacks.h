@@ -1,0 +1,25 @@
+// The stacks of a window for flame graphs: which of them the time was spent in.
+#pragma once
+
+#include <unordered_map>
+#include <vector>
+
+#include "call_stacks.h"
+#include "profshim/spool.h"
+
+namespace profshim::spool {
+
+class FoldedStacks {
+ public:
+  explicit FoldedStacks(double ticks_per_ns) : ticks_per_us_(ticks_per_ns * 1000) {}
+  /// The events of one thread in order of their begin, the longer one first.
+  void add_thread(const std::vector<const Event*>& events);
+  /// See Assembly::write_stacks().
+  bool write(CallStacks& stacks, ByteSink& sink) const;
+
+ private:
+  const double ticks_per_us_;
+  std::unordered_map<StringId, Ticks> own_time_;  // by stack
+};
+
+}  // namespace profshim::spool
