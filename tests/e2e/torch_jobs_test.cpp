@@ -17,8 +17,25 @@ TEST(TorchSteps, AreForwardPassesWhereThereIsNoOptimizer) {
   const Outcome outcome = run(torch_job(scratch, Launch::kTwoRanks, "train_ddp.py --by-hand"));
 
   EXPECT_EQ(outcome.ending(), "exit 0") << outcome.err;
-  EXPECT_NE(outcome.err.find("steps from torch \"DistributedDataParallel.forward\", 13 seen"), std::string::npos)
+  EXPECT_NE(outcome.err.find("steps from torch \"DistributedDataParallel.forward\", 13 seen, confidence low"),
+            std::string::npos)
       << outcome.err;
+}
+
+// 20 steps of the first, and once it has not come for eight of the second, those of the second.
+TEST(TorchSteps, AreThoseOfOneOfSeveralOptimizers) {
+  NEEDS_TORCH(1);
+  const ScratchFolder scratch;
+
+  const Outcome outcome = run(torch_job(scratch, Launch::kAlone, "two_optimizers.py"));
+
+  EXPECT_EQ(outcome.ending(), "exit 0") << outcome.err;
+  EXPECT_NE(outcome.err.find("steps from torch \"Optimizer.step#*\", 34 seen, confidence medium"), std::string::npos)
+      << outcome.err;
+  const auto traces = read_folder(scratch / "traces");
+  ASSERT_EQ(traces.size(), 1u) << outcome.err;
+  EXPECT_EQ(json_member(traces[0].fact("steps"), "confidence"), "medium");
+  EXPECT_EQ(traces[0].calls("Optimizer.step#SGD.step").size(), 3u);
 }
 
 TEST(TorchSteps, AreThoseThatTheSpecNames) {

@@ -182,6 +182,23 @@ TEST(TorchPrograms, APairThatCallsEachOther) {
   }
 }
 
+TEST(TorchPrograms, OneThatIsInterruptedLeavesItsTrace) {
+  NEEDS_TORCH(1);
+  const ScratchFolder scratch;
+  Job job = torch_job(scratch, Launch::kAlone, "interrupted.py", "steps.source=none");
+  job.preload = false;
+  const Outcome without = run(job);
+  job.preload = true;
+  const Outcome with = run(job);
+
+  EXPECT_EQ(without.ending(), "signal 2");
+  EXPECT_EQ(with.ending(), "signal 2");
+  EXPECT_NE(with.err.find("KeyboardInterrupt"), std::string::npos) << with.err;
+  const auto traces = read_folder(scratch / "traces");
+  ASSERT_EQ(traces.size(), 1u) << with.err;
+  EXPECT_EQ(traces[0].calls("aten::add").size(), 5u);
+}
+
 // Nothing is imported there: its first tensor tells that it uses PyTorch.
 TEST(TorchPrograms, AProgramInCpp) {
   const std::string program = PROFSHIM_SOURCE_DIR "/build/tests/apps_torch/products";
