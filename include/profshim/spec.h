@@ -106,6 +106,7 @@ struct Spec {
     double window_seconds = 300;
     std::uint64_t trace_size = 1ull << 30;
     std::int64_t total_traces = 64;
+    std::int64_t memory_entries = 1'000'000;
     std::uint64_t disk_free = 5ull << 30;
     OnLimit on_limit = OnLimit::kCloseWindow;
   } limits;

@@ -221,10 +221,12 @@ struct WindowFacts {
   bool recovered = false;  // made by `profshim recover`
   double overhead_percent = -1;
   double stall_us = -1;
+  std::uint64_t memory_entries = ~std::uint64_t{0};  // kTorchMemory: as many as the trace shows at most
 };
 struct WindowSummary {
   std::uint64_t events = 0;  // trace events written, all kinds
   std::uint64_t calls = 0;   // recorded calls and ranges of the job's threads, CUDA's API calls left out
+  std::uint64_t memory = 0;  // kTorchMemory
   std::uint64_t device = 0;  // what CUPTI told: API calls and device work
   std::uint64_t dropped = 0;
   std::int64_t first_step = 0, last_step = -1;  // true numbers; first > last = no steps

@@ -96,6 +96,7 @@ ManifestWindow publish_window(const spool::View& view, std::uint64_t number, con
   spool::WindowFacts facts;
   facts.recovered = options.recovered;
   facts.stall_us = options.stall_us;
+  facts.memory_entries = static_cast<std::uint64_t>(spec.limits.memory_entries);
   // The name needs the steps, the trace needs its name: the assembly is made first and told the name then.
   std::unique_lock<std::mutex> gathering;
   if (options.gathering != nullptr) gathering = std::unique_lock(*options.gathering);
@@ -106,7 +107,8 @@ ManifestWindow publish_window(const spool::View& view, std::uint64_t number, con
     const ClockMap clock(view.anchors(), view.header().clock);
     const auto lasted_ns = static_cast<double>(clock.unix_ns(end) - clock.unix_ns(w.begin));
     if (lasted_ns > 0) {
-      facts.overhead_percent = 100.0 * static_cast<double>(summary.calls) * options.overhead_ns_per_event / lasted_ns;
+      facts.overhead_percent =
+          100.0 * static_cast<double>(summary.calls + summary.memory) * options.overhead_ns_per_event / lasted_ns;
     }
   }
   result.first_step = summary.first_step;
@@ -119,8 +121,9 @@ ManifestWindow publish_window(const spool::View& view, std::uint64_t number, con
     return result;
   }
 
-  const bool gzip = spec.output.gzip == Gzip::kYes ||
-                    (spec.output.gzip == Gzip::kAuto && summary.calls + summary.device >= kGzipFromCalls);
+  const bool gzip =
+      spec.output.gzip == Gzip::kYes ||
+      (spec.output.gzip == Gzip::kAuto && summary.calls + summary.memory + summary.device >= kGzipFromCalls);
   std::string added;
   std::string name = trace_file_name(spec, values_of(view, summary, number), added);
   const bool named_gz = name.ends_with(".gz");

@@ -604,6 +604,9 @@ std::vector<KeyRow> make_rows() {
       integer_row(
           "limits.total_traces", 1, kAny, +[](Spec& s) -> std::int64_t& { return s.limits.total_traces; },
           "traces one rank writes in a run"),
+      integer_row(
+          "limits.memory_entries", 0, kAny, +[](Spec& s) -> std::int64_t& { return s.limits.memory_entries; },
+          "allocations and releases of PyTorch's that a trace shows at most: the newest are left out, and counted"),
       size_row(
           "limits.disk_free", 0, [](Spec& s) -> std::uint64_t& { return s.limits.disk_free; },
           "below this much free disk no window is opened"),

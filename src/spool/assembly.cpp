@@ -82,6 +82,8 @@ struct Assembly::Impl {
   TorchCollectives collectives;
   TorchComms comms;
   CallStacks stacks;
+  Ticks memory_until = ~Ticks{0};  // limits.memory_entries: what began later is left out
+  std::uint64_t memory_left_out = 0;
   bool only_life_cycle = true;
   WindowSummary summary;
 
@@ -121,6 +123,7 @@ struct Assembly::Impl {
     add_unfinished(open);
     if (!device.empty()) gather_work(span);
     order();
+    limit_memory();
     gather_operations();
     if (!device.empty()) gather_annotations();
     gather_torch_links();
@@ -331,13 +334,28 @@ struct Assembly::Impl {
       for (const Event* e : thread.events) {
         if (e->hook == HookId::kMpiPolls) {
           summary.calls += polls_of(e->polls);
-        } else if (e->hook != HookId::kTorchMemory) {
-          ++summary.calls;
+        } else {
+          ++(e->hook == HookId::kTorchMemory ? summary.memory : summary.calls);
         }
       }
     }
     summary.calls -= device.counts().api_calls;
     std::erase_if(threads, [](const auto& entry) { return entry.second.events.empty(); });
+  }
+
+  void limit_memory() {
+    if (summary.memory <= facts.memory_entries) return;
+    std::vector<Ticks> begins;
+    begins.reserve(summary.memory);
+    for (const auto& [tid, thread] : threads) {
+      for (const Event* e : thread.events)
+        if (e->hook == HookId::kTorchMemory) begins.push_back(e->begin);
+    }
+    const auto first_left_out = begins.begin() + static_cast<std::ptrdiff_t>(facts.memory_entries);
+    std::nth_element(begins.begin(), first_left_out, begins.end());
+    memory_until = *first_left_out;
+    memory_left_out = static_cast<std::uint64_t>(
+        std::count_if(begins.begin(), begins.end(), [this](Ticks t) { return t >= memory_until; }));
   }
 
   // The numbers in the markers' names when they count up by one, as the readers of ProfilerStep#N need; else the count.
@@ -412,6 +430,7 @@ struct Assembly::Impl {
     out.emplace_back("steps", steps_json());
     out.emplace_back("calls", std::to_string(summary.calls));
     out.emplace_back("dropped_events", std::to_string(summary.dropped));
+    if (memory_left_out > 0) out.emplace_back("memory_entries_left_out", std::to_string(memory_left_out));
     out.emplace_back("names_lost", std::to_string(h.strings_lost.load()));
     out.emplace_back("definitions_lost", std::to_string(h.definitions_lost.load()));
     out.emplace_back("threads_lost", std::to_string(h.threads_lost.load()));
@@ -688,6 +707,7 @@ struct Assembly::Impl {
   }
 
   void write_memory(TraceWriter& out, const Event& event, std::int64_t tid) const {
+    if (event.begin >= memory_until) return;
     MemoryRoom room;
     TraceEvent e;
     e.phase = 'i';

@@ -76,6 +76,7 @@ Spec random_spec(std::mt19937& random) {
   s.limits.window_seconds = 0.001 * static_cast<double>(1 + random() % 1000000);
   s.limits.trace_size = std::uint64_t{1} << (16 + random() % 20);
   s.limits.total_traces = 1 + number(1000);
+  s.limits.memory_entries = number(1000);
   s.limits.disk_free = flip() ? 0 : random();
   s.limits.on_limit = static_cast<OnLimit>(random() % 3);
   s.output.folder = flip() ? "/a b/{run_name}-{job_id}" : "x\"y";

@@ -107,6 +107,23 @@ TEST_F(AssemblyTest, MemoryIsAnInstantOfItsThreadAndNoCall) {
   EXPECT_EQ(summary.calls, 1u);
 }
 
+TEST_F(AssemblyTest, TheNewestMemoryIsLeftOutAndCounted) {
+  spool::Window* const window = recorder::open_window(1000, spool::kNoMark);
+  for (const Ticks begin : {1100, 1400, 1200, 1300}) commit_at(begin, HookId::kTorchMemory);
+  recorder::close_window(*window, 2000, spool::kNoMark, spool::WindowEnd::kExit, 0);
+  const auto v = view();
+
+  spool::Assembly assembly(*v, 0, {.memory_entries = 3});
+  MemorySink sink;
+  assembly.write(sink, {});
+
+  EXPECT_EQ(assembly.summary().memory, 4u);
+  std::size_t shown = 0;
+  for (std::size_t at = 0; (at = sink.text.find("[memory]", at)) != std::string::npos; ++at) ++shown;
+  EXPECT_EQ(shown, 3u);
+  EXPECT_NE(sink.text.find("\"memory_entries_left_out\": 1"), std::string::npos);
+}
+
 TEST_F(AssemblyTest, HoldsWhatBeganInTheWindowOnly) {
   spool::Window* const window = recorder::open_window(100, spool::kNoMark);
   commit_range(50, 150, "before");
