@@ -5,7 +5,7 @@
 # Where it cannot be made: one line on stderr that says why, exit status 3; where the pins are wrong, 1.
 #
 # The wheel for x86-64 is linked with 3 GB of CUDA libraries. A process that sees no GPU calls none of them but cudart
-# and CUPTI, which are installed; for the others there are empty libraries of their names.
+# and CUPTI, which are installed; for the others there are libraries of their names in which every function traps.
 set -eu
 root=$(cd "$(dirname "$0")/.." && pwd)
 venv=${1:-${XDG_CACHE_HOME:-$HOME/.cache}/profshim/torch-venv}
@@ -43,6 +43,7 @@ new=$venv.$$
 log=$new.log
 trap 'rm -rf "$new" "$log"' EXIT
 trap 'exit 130' INT TERM
+echo "torch_venv: fetching PyTorch into $venv (0.6 GB, once)" >&2
 "$python" -m venv "$new" >"$log" 2>&1 || cannot "$(tail -n 1 "$log")"
 "$new/bin/python" -m pip install --quiet --disable-pip-version-check --no-cache-dir --no-deps --no-compile \
   --only-binary :all: -r "$pins" >"$log" 2>&1 || {
