@@ -13,11 +13,11 @@ namespace profshim::output {
 /// One window in a manifest.
 struct ManifestWindow {
   std::int64_t window = 0, first_step = 0, last_step = -1;
-  std::string file;    // relative to the folder; "" = not written
-  std::string stacks;  // likewise, of output.export; "failed: ..." with the reason
+  std::string file;  // relative to the folder; "" = not written
   std::uint64_t bytes = 0, events = 0, dropped = 0;
   std::string status;  // "written", "failed: ...", "dropped: ...", "empty"
   bool complete = true, truncated = false, recovered = false;
+  std::string stacks = {};  // of output.export: as `file`, or "failed: ..."; "" = there were none or none were wanted
 };
 struct Manifest {
   Rank rank;

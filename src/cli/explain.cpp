@@ -19,7 +19,9 @@ constexpr double kTraceBytesPerEvent = 250;
 constexpr double kGzipRatio = 12;
 constexpr double kSpoolBytesPerEvent = 64;
 constexpr double kNanosecondsPerEvent = 100;
-constexpr double kOpensInViewer = 100e6;  // gzipped; what Perfetto loads in a browser
+constexpr double kTraceBytesPerFrame = 60;   // of a stack
+constexpr double kNanosecondsPerFrame = 10;  // likewise
+constexpr double kOpensInViewer = 100e6;     // gzipped; what Perfetto loads in a browser
 
 struct ExplainOptions {
   std::string file;
@@ -125,16 +127,17 @@ struct Estimate {
 };
 
 /// Of the longest window.
-Estimate estimate(const Plan& plan, const ExplainOptions& options) {
+Estimate estimate(const Plan& plan, const Spec& spec, const ExplainOptions& options) {
   std::int64_t steps = 0;
   for (const PlannedWindow& window : plan.windows) steps = std::max(steps, window.last - window.first + 1);
   Estimate out;
   const auto per_step = static_cast<double>(options.events_per_step);
   out.events = static_cast<double>(steps) * per_step;
-  out.trace_bytes = out.events * kTraceBytesPerEvent;
+  const double frames = spec.with_stack || spec.native_stack ? static_cast<double>(spec.stack_depth) : 0;
+  out.trace_bytes = out.events * (kTraceBytesPerEvent + frames * kTraceBytesPerFrame);
   out.gzip_bytes = out.trace_bytes / kGzipRatio;
   out.memory_bytes = out.events * kSpoolBytesPerEvent;
-  out.microseconds_per_step = per_step * kNanosecondsPerEvent / 1000;
+  out.microseconds_per_step = per_step * (kNanosecondsPerEvent + frames * kNanosecondsPerFrame) / 1000;
   return out;
 }
 
@@ -199,7 +202,7 @@ void print_text(const LoadedSpec& loaded, const Plan& plan, const ExplainOptions
   if (plan.windows_go_on) std::puts("... and so on (--job-steps tells how long the job is)");
   if (plan.windows.empty()) std::puts("no window: the job ends before the first one");
   print_files(plan);
-  print_estimate(loaded.spec, estimate(plan, options), options);
+  print_estimate(loaded.spec, estimate(plan, loaded.spec, options), options);
 }
 
 void print_json(const LoadedSpec& loaded, const Plan& plan, const ExplainOptions& options) {
@@ -225,7 +228,7 @@ void print_json(const LoadedSpec& loaded, const Plan& plan, const ExplainOptions
     std::printf("%s{\"rank\": %d, \"window\": %zu, \"name\": %s}", i == 0 ? "" : ",\n  ", plan.files[i].rank,
                 plan.files[i].window, json_string(plan.files[i].name).c_str());
   }
-  const Estimate e = estimate(plan, options);
+  const Estimate e = estimate(plan, loaded.spec, options);
   std::printf(
       "],\n \"estimate\": {\"events\": %.0f, \"trace_bytes\": %.0f, \"gzip_bytes\": %.0f, \"memory_bytes\": %.0f, "
       "\"microseconds_per_step\": %.1f},\n \"problems\": %s}\n",

@@ -174,11 +174,14 @@ std::span<const Arg> EventArgs::of(const Event& event, const Event* second) {
   return {args_.data(), used_};
 }
 
-// As torch.profiler writes them, one text that the TensorBoard plugin takes apart at the semicolons.
+// As torch.profiler writes them, one text that the TensorBoard plugin takes apart at the semicolons. What no stack can
+// be long, in a damaged spool, is cut.
 void EventArgs::add_stack(StringId stack) {
+  constexpr std::size_t kLongest = 64 << 10;
   const auto join = [](const CallStacks::Frames& frames, std::string& text) {
     text.clear();
     for (const std::string_view frame : frames) {
+      if (text.size() + frame.size() > kLongest) break;
       if (!text.empty()) text += ';';
       text += frame;
     }

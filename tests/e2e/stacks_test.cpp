@@ -19,16 +19,14 @@ namespace fs = std::filesystem;
 const std::string kPython = "/usr/bin/python3";
 const std::string kSource = PROFSHIM_SOURCE_DIR;
 
-/// Every Python 3.10 to 3.14 of this machine, and what PROFSHIM_TEST_PYTHONS names (separated by colons).
-std::vector<std::string> interpreters() {
+/// Every Python 3 of this machine with one of these minor numbers.
+std::vector<std::string> interpreters_of(const std::vector<int>& minors) {
   std::vector<std::string> found;
   std::set<std::string> known;
   const auto add = [&](const std::string& path) {
     std::error_code ignored;
     if (fs::exists(path, ignored) && known.insert(fs::canonical(path, ignored)).second) found.push_back(path);
   };
-  std::istringstream named(std::getenv("PROFSHIM_TEST_PYTHONS") != nullptr ? std::getenv("PROFSHIM_TEST_PYTHONS") : "");
-  for (std::string path; std::getline(named, path, ':');) add(path);
   std::vector<std::string> folders = {"/usr/bin", "/usr/local/bin"};
   const char* const home = std::getenv("HOME");
   std::error_code none;
@@ -36,8 +34,17 @@ std::vector<std::string> interpreters() {
        fs::directory_iterator(std::string(home != nullptr ? home : "") + "/.pyenv/versions", none))
     folders.push_back(version.path().string() + "/bin");
   for (const std::string& folder : folders) {
-    for (const int minor : {10, 11, 12, 13, 14}) add(folder + "/python3." + std::to_string(minor));
+    for (const int minor : minors) add(folder + "/python3." + std::to_string(minor));
   }
+  return found;
+}
+
+/// All that we know, and what PROFSHIM_TEST_PYTHONS names (separated by colons).
+std::vector<std::string> interpreters() {
+  auto found = interpreters_of({10, 11, 12, 13, 14});
+  const char* const others = std::getenv("PROFSHIM_TEST_PYTHONS");
+  std::istringstream named(others != nullptr ? others : "");
+  for (std::string path; std::getline(named, path, ':');) found.push_back(path);
   return found;
 }
 
@@ -64,6 +71,22 @@ TEST(PythonFrames, AreThoseThatTheInterpreterTells) {
 
     EXPECT_EQ(outcome.ending(), "exit 0") << outcome.err;
     EXPECT_EQ(outcome.out, "547 stacks compared\n");
+  }
+}
+
+TEST(PythonFrames, OfAVersionThatWeDoNotKnowAreRefused) {
+  NEEDS_PROBE();
+  const auto pythons = interpreters_of({6, 7, 8, 9});
+  if (pythons.empty()) GTEST_SKIP() << "no such Python";
+  for (const std::string& python : pythons) {
+    SCOPED_TRACE(python);
+    const ScratchFolder scratch;
+
+    const Outcome outcome = run(probing(python, "frames.py", scratch));
+
+    EXPECT_EQ(outcome.ending(), "exit 3") << outcome.err;
+    EXPECT_NE(outcome.out.find("is none that this version knows (3.10 to 3.14, final releases)"), std::string::npos)
+        << outcome.out;
   }
 }
 

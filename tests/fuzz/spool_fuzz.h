@@ -16,6 +16,7 @@
 #include <utility>
 #include <vector>
 
+#include "profshim/call_stack.h"
 #include "profshim/recorder_control.h"
 #include "unit/spool/device_fixture.h"
 #include "unit/temporary_folder.h"
@@ -117,6 +118,7 @@ class SpoolImage {
     define(Kind::kDevice, 0, intern("GPU"), intern(DeviceLane::kB200));
     define(Kind::kStream, 7, intern("compute"), 0, {0, 1});
     define(Kind::kCommunicator, 5, intern("ranks"), intern("[0, 1]"), {0x99, 2, 0, 0, 1, 0});
+    define(Kind::kModule, 0, intern("/nowhere/solver"), 0, {0x1000, 0x2000, 0, 0x1000});
     recorder::problem("mpi", "one request was lost");
   }
 
@@ -178,7 +180,8 @@ class SpoolImage {
                      .dims = recorder::intern("[[2, 3], [[4]], []]"),
                      .strides = recorder::intern("[[3, 1], [[1]], []]"),
                      .types = recorder::intern(R"(["float", "TensorList", "Scalar"])"),
-                     .values = recorder::intern(R"(["", "", "1"])")};
+                     .values = recorder::intern(R"(["", "", "1"])"),
+                     .stack = stack()};
       recorder::commit(t, torch);
       ++at;
     }
@@ -209,6 +212,18 @@ class SpoolImage {
     *recorder::open_call(t) = call(1500, 0, "MPI_Wait");
     *recorder::take_pending() = call(902'250, 0, "MPI_Irecv");
     *recorder::take_pending() = call(1550, 0, "MPI_Irecv");
+  }
+
+  /// Of two frames of Python and two native ones.
+  static StringId stack() {
+    std::string bytes;
+    const auto add = [&bytes](const auto& value) { bytes.append(reinterpret_cast<const char*>(&value), sizeof value); };
+    add(call_stack::Header{2, 2});
+    add(recorder::intern("train.py(7): step"));
+    add(recorder::intern("train.py(9): <module>"));
+    add(std::uint64_t{0x1500});
+    add(std::uint64_t{0x5000});
+    return recorder::intern(bytes);
   }
 
   static void fill_device_lane() {
@@ -334,6 +349,9 @@ inline void trace_of_window(const spool::View& view, std::uint64_t number) {
   std::string text;
   MemorySink sink(text);
   if (!assembly.write(sink, {})) std::abort();
+  std::string stacks;
+  MemorySink stacks_sink(stacks);
+  if (!assembly.write_stacks(stacks_sink)) std::abort();
   TraceVisitor visitor;
   visitor.event = [](const ReadEvent& event) {
     if (event.ts_us < 0 || event.duration_us < 0) std::abort();

@@ -93,6 +93,14 @@ TEST(Explain, SaysWhereEachValueComesFrom) {
   EXPECT_NE(run.out.find("# --set\n"), std::string::npos);
 }
 
+TEST(Explain, StacksHaveTheirCost) {
+  const std::string explain = "profshim explain --world-size 2 --events-per-step 1000 --set capture.stack_depth=10";
+
+  EXPECT_NE(run_shell(explain).out.find("in a recorded step: about 100.0 us"), std::string::npos);
+  EXPECT_NE(run_shell(explain + " --set capture.with_stack=true").out.find("in a recorded step: about 200.0 us"),
+            std::string::npos);
+}
+
 TEST(Explain, NobodyChosenIsAnErrorAndANumberOutsideAWarning) {
   const auto nobody = run_shell("profshim explain --world-size 4 --ranks 7");
   EXPECT_EQ(nobody.status, 2);
