@@ -32,6 +32,7 @@ bool prepare(const Spec& spec) {
   if (spec.with_stack && !takes_python) recorder::problem("stacks", "no stacks of Python: " + why_not);
   takes_native = spec.native_stack && recorder::native_frames::prepare(why_not);
   if (spec.native_stack && !takes_native) recorder::problem("stacks", "no native stacks: " + why_not);
+  define_modules();  // a process that is killed may come to no other time
   depth = std::min<std::size_t>(static_cast<std::size_t>(spec.stack_depth), kMostFrames);
   every = static_cast<std::uint32_t>(std::min<std::int64_t>(spec.stack_every, 1 << 30));
   return takes_python || takes_native;

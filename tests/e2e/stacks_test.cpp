@@ -244,6 +244,23 @@ TEST(TorchStacks, AreTakenOfEveryNthOperatorOfAThread) {
   EXPECT_EQ(none, 0u) << "of " << all_again;
 }
 
+TEST(TorchStacks, OfAKilledJobHaveTheirNames) {
+  NEEDS_TORCH();
+  const ScratchFolder scratch;
+  Job job = torch_job(scratch, "capture.with_stack=true capture.native_stack=true");
+  job.command = {kPython, "-c", "import os, torch\ntorch.zeros(3)\nos.kill(os.getpid(), 9)"};
+
+  const Outcome outcome = run(job);
+
+  EXPECT_EQ(outcome.ending(), "signal 9") << outcome.err;
+  EXPECT_EQ(profshim({"recover", scratch / "traces"}).ending(), "exit 0");
+  const SeenTrace trace = only_trace(scratch);
+  ASSERT_FALSE(trace.calls("aten::zeros").empty());
+  EXPECT_EQ(trace.calls("aten::zeros")[0]->args.at("Call stack"), "<string>(2): <module>");
+  const auto native = frames(*trace.calls("aten::zeros")[0], "Native stack");
+  EXPECT_NE(std::find(native.begin(), native.end(), "PyEval_EvalCode"), native.end());
+}
+
 // The file of a window lies beside its trace, in the form of torch.profiler's export_stacks().
 TEST(TorchStacks, AreExportedForFlameGraphs) {
   NEEDS_TORCH();
