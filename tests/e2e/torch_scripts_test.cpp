@@ -271,13 +271,23 @@ TEST(TorchPrograms, AModelThatIsSwappedEveryStep) {
 TEST(TorchReaders, LoadTheTracesOfTwoRanks) {
   NEEDS_TORCH(1);
   const ScratchFolder scratch;
-  Job job = torch_job(scratch, Launch::kTwoRanks, "train_ddp.py");
+  Job job = torch_job(scratch, Launch::kTwoRanks, "train_ddp.py",
+                      "capture.with_stack=true capture.record_shapes=true capture.profile_memory=true");
   ASSERT_EQ(run(job).ending(), "exit 0");
 
   for (const char* reader : {"load_with_hta.py", "load_with_tb.py"}) {
-    const Outcome outcome =
-        ask_reader(reader, {scratch / "traces/step11", "2", "--steps", "11,12,13", "--operators",
-                            "aten::addmm,aten::relu,AddmmBackward0,torch::autograd::AccumulateGrad"});
+    std::vector<std::string> arguments = {scratch / "traces/step11",
+                                          "2",
+                                          "--steps",
+                                          "11,12,13",
+                                          "--operators",
+                                          "aten::addmm,aten::relu,AddmmBackward0,torch::autograd::AccumulateGrad"};
+    if (std::string_view(reader) == "load_with_tb.py") {
+      for (const char* const more : {"--stack", "train_ddp.py", "--shapes", "--memory", "CPU"}) {
+        arguments.emplace_back(more);
+      }
+    }
+    const Outcome outcome = ask_reader(reader, arguments);
     EXPECT_EQ(outcome.ending(), "exit 0") << outcome.out << outcome.err;
   }
 }

@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 """Loads one window folder with the reader of torch_tb_profiler, without TensorBoard and without torch.
 
-usage: load_with_tb.py FOLDER RANKS [--steps 11,12,13] [--operators A,B] [--memory CPU]
+usage: load_with_tb.py FOLDER RANKS [--steps 11,12,13] [--operators A,B] [--memory CPU] [--stack TEXT] [--shapes]
 
 Passes (exit 0) when the plugin's own file pattern takes every trace of the folder, its parser reads each of them, and,
 with --steps and --operators, finds these steps and names; with --memory, when its memory view has a curve, blocks and
-operators of that device. Prints one line per file.
+operators of that device; with --stack, when an operator's call stack has that text; with --shapes, when it tells calls of
+one operator apart by what they were given. Prints one line per file.
 """
 import argparse
 import os
@@ -20,6 +21,8 @@ def main():
     parser.add_argument("--steps", default="")
     parser.add_argument("--operators", default="")
     parser.add_argument("--memory", default="")
+    parser.add_argument("--stack", default="")
+    parser.add_argument("--shapes", action="store_true")
     options = parser.parse_args()
 
     from torch_tb_profiler import consts
@@ -53,6 +56,16 @@ def main():
             print(f"  memory of {options.memory}: {rows}")
             if not all(rows.values()):
                 problems.append(f"{name}: memory view of {options.memory} has {rows}")
+        if options.stack:
+            stacks = [s for ops in data.stack_lists_group_by_name.values() for op in ops for s in op.callstacks]
+            print(f"  {len(stacks)} call stacks")
+            if not any(options.stack in stack for stack in stacks):
+                problems.append(f"{name}: no call stack with {options.stack}")
+        if options.shapes:
+            shapes = {op.input_shape for op in data.op_list_groupby_name_input if op.name == "aten::addmm"}
+            print(f"  shapes of aten::addmm: {sorted(shapes)}")
+            if len(shapes) < 2:
+                problems.append(f"{name}: aten::addmm has {sorted(shapes)}")
         if not operators:
             problems.append(f"{name}: no operators found")
     if sorted(ranks) != list(range(options.ranks)):
