@@ -110,6 +110,10 @@ TEST_P(TorchScripts, RunAsWithoutUsAndAreWhole) {
     for (const auto& [name, calls] : script.in_a_step) EXPECT_EQ(calls_in_step(trace, 12, name), calls) << name;
     const auto expected = script.has_threads ? without.counts.at(trace.rank()) : torchs_counts(counts, trace.rank());
     EXPECT_GT(expected.size(), 20u);
+    if (script.has_threads) {
+      ASSERT_FALSE(trace.calls("AddmmBackward0").empty() || trace.calls(kDdp).empty());
+      EXPECT_NE(trace.calls("AddmmBackward0")[0]->tid, trace.calls(kDdp)[0]->tid);
+    }
     EXPECT_EQ(differences(trace, expected), "");
     const Outcome verdict = profshim({"verify", trace.path});
     EXPECT_EQ(verdict.ending(), "exit 0") << verdict.out;
