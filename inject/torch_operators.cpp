@@ -69,6 +69,7 @@ void describe(const void* record_function, const char* name, Event& event) {
   }
   if (!is_range && is_collective(name)) {
     const bool has_inputs = known != nullptr && recorder::mode_has(kTorchInputs);
+    if (has_inputs) event.element_type = element_type(record_function, *known);
     event.torch.group = group_id(has_inputs ? process_group(record_function, *known, is_process_group) : nullptr);
   }
 }

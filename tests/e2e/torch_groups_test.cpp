@@ -61,7 +61,7 @@ TEST(TorchGroups, ACollectiveSaysWhatItMoves) {
     ASSERT_FALSE(broadcast.empty());
     EXPECT_EQ(broadcast.back().at("dtype"), "Long");
     EXPECT_EQ(broadcast.back().at("In msg nelems"), "7");
-    if (torch_major() > 1) EXPECT_EQ(broadcast.back().at("Root Rank"), "1");
+    EXPECT_EQ(broadcast.back().at("Root Rank"), "1");
     const auto message = comms(trace, trace.rank() == 0 ? "c10d::send" : "c10d::recv_");
     ASSERT_EQ(message.size(), 1u);
     EXPECT_EQ(message[0].at("In msg nelems"), "9");

@@ -97,9 +97,19 @@ TEST(TorchPrograms, RangesThatEndOnAnotherThreadTakeNoRoom) {
   EXPECT_EQ(traces[0].fact("dropped_events"), "0");
   EXPECT_EQ(traces[0].calls("outer").size(), 100u);
   EXPECT_EQ(traces[0].calls("aten::ones").size(), 100u);
-  const auto pending = traces[0].calls("asynchronous");
-  ASSERT_EQ(pending.size(), 100u);
-  for (const SeenEvent* range : pending) EXPECT_EQ(range->args.count("finished"), 1u);
+  // Each with the thread and the time of its begin and of its end.
+  std::map<std::int64_t, std::pair<const SeenEvent*, const SeenEvent*>> ranges;
+  for (const SeenEvent& e : traces[0].events) {
+    if (e.name == "asynchronous") (e.phase == "b" ? ranges[e.id].first : ranges[e.id].second) = &e;
+  }
+  EXPECT_EQ(ranges.size(), 100u);
+  for (const auto& [id, range] : ranges) {
+    ASSERT_TRUE(range.first != nullptr && range.second != nullptr);
+    EXPECT_EQ(range.first->tid, traces[0].calls("outer")[0]->tid);
+    EXPECT_NE(range.second->tid, range.first->tid);
+    EXPECT_LT(range.first->ts_ns, range.second->ts_ns);
+    EXPECT_EQ(range.first->args.count("finished"), 0u);
+  }
 }
 
 TEST(TorchPrograms, AnImportAloneLeavesNothing) {

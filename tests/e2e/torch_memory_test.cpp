@@ -108,7 +108,9 @@ TEST_P(TorchMemory, IsWhatTorchsProfilerTells) {
   EXPECT_EQ(without.ending(), "exit 0") << without.err;
   EXPECT_EQ(with.ending(), "exit 0") << with.err;
   // When a batch of a worker's comes differs from run to run.
-  if (std::string(GetParam()).empty()) EXPECT_EQ(with.out, without.out);
+  if (std::string(GetParam()).empty()) {
+    EXPECT_EQ(with.out, without.out);
+  }
   EXPECT_EQ(jobs_own(with.err), jobs_own(without.err));
   const auto traces = read_folder(scratch / "traces");
   ASSERT_EQ(traces.size(), 1u) << with.err;

@@ -39,6 +39,8 @@ def main():
             continue
         with tempfile.TemporaryDirectory() as cache:
             data = RunProfileData.parse(match.group(1), match.group(2), os.path.join(options.folder, name), cache)
+            # What follows takes them out.
+            stacks = [s for ops in data.stack_lists_group_by_name.values() for op in ops for s in op.callstacks]
             profile = RunGenerator(match.group(1), match.group(2), data).generate_run_profile()
         rank = (data.distributed_info or {}).get("rank")
         ranks.append(rank)
@@ -57,7 +59,6 @@ def main():
             if not all(rows.values()):
                 problems.append(f"{name}: memory view of {options.memory} has {rows}")
         if options.stack:
-            stacks = [s for ops in data.stack_lists_group_by_name.values() for op in ops for s in op.callstacks]
             print(f"  {len(stacks)} call stacks")
             if not any(options.stack in stack for stack in stacks):
                 problems.append(f"{name}: no call stack with {options.stack}")
