@@ -96,12 +96,14 @@ bool mpi_is_to_come() {
   for (;;) syscall(SYS_exit_group, status);
 }
 
-/// As Python ends when it was interrupted: a signal to itself that nobody catches.
+/// As Python ends when it was interrupted, once everything else is over: a signal to itself that nobody catches. Not
+/// what a handler of that signal does, where it is blocked: a handler may have come in between anything.
 bool ends_this_process(pid_t pid, int signal) {
-  if (pid != getpid() || session::spec() == nullptr) return false;
+  if (signal != SIGINT || pid != getpid() || session::spec() == nullptr) return false;
   struct sigaction action {};
-  const bool ends = signal == SIGINT || signal == SIGTERM || signal == SIGHUP;
-  return ends && sigaction(signal, nullptr, &action) == 0 && action.sa_handler == SIG_DFL;
+  sigset_t blocked;
+  return sigaction(signal, nullptr, &action) == 0 && action.sa_handler == SIG_DFL &&
+         pthread_sigmask(SIG_BLOCK, nullptr, &blocked) == 0 && sigismember(&blocked, signal) == 0;
 }
 
 }  // namespace

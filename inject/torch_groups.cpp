@@ -1,6 +1,7 @@
 #include "torch_groups.h"
 
 #include <atomic>
+#include <cerrno>
 #include <cstdio>
 #include <cstring>
 #include <mutex>
@@ -87,13 +88,18 @@ std::uint32_t define(Group& group) {
 
 void made_group(const void* address, int rank, int size) {
   if (!session::requested()) return;
+  const int saved_errno = errno;
   note_group(address, rank, size);
   if (recorder::mode() == 0) activate_as_member(rank, size);
+  errno = saved_errno;
 }
 
 void named_group(const void* address, const char* name) {
   const std::lock_guard one_at_a_time(changing);
-  if (Group* const group = find(address)) std::snprintf(group->name, sizeof group->name, "%s", name);
+  Group* const group = find(address);
+  if (group == nullptr) return;
+  std::snprintf(group->name, sizeof group->name, "%s", name);
+  group->is_defined = false;  // a later definition wins
 }
 
 }  // namespace

@@ -331,6 +331,7 @@ struct Assembly::Impl {
       if (!std::is_sorted(thread.events.begin(), thread.events.end(), earlier)) {
         std::sort(thread.events.begin(), thread.events.end(), earlier);
       }
+      drop_doubled_comms(view, thread.events);
       for (const Event* e : thread.events) {
         if (e->hook == HookId::kMpiPolls) {
           summary.calls += polls_of(e->polls);
@@ -679,7 +680,7 @@ struct Assembly::Impl {
       e.tid = shown_tid(tid, lane);
     }
     if (is_nccl_operation(event.hook)) return write_operation(out, e, event);
-    if (is_torch_op(event.hook)) return write_torch_op(out, e, event);
+    if (is_torch_op(event)) return write_torch_op(out, e, event);
     if (!is_api && write_annotated(out, e, event)) return;
     out.write(e);
     if (is_api) tracks.write_flow_start(out, event, e);

@@ -156,6 +156,26 @@ const TorchCollectives::Collective* TorchCollectives::find(const Event& op) cons
   return at != all_.end() && at->op == &op ? &*at : nullptr;
 }
 
+void drop_doubled_comms(const View& view, std::vector<const Event*>& events) {
+  StringId mark = 0;  // the same text has the same id
+  const auto is_mark = [&](const Event& e) {
+    if (e.hook != HookId::kTorchOperator || e.name == 0) return false;
+    if (mark == 0 && view.string(e.name) == kParamComms) mark = e.name;
+    return e.name == mark;
+  };
+  std::vector<std::size_t> open, doubled;
+  for (std::size_t i = 0; i < events.size(); ++i) {
+    while (!open.empty() && events[open.back()]->end <= events[i]->begin) open.pop_back();
+    if (is_mark(*events[i])) {
+      open.push_back(i);
+    } else if (!open.empty() && is_nccl_operation(events[i]->hook)) {
+      if (doubled.empty() || doubled.back() != open.back()) doubled.push_back(open.back());
+    }
+  }
+  for (const std::size_t i : doubled) events[i] = nullptr;
+  if (!doubled.empty()) std::erase(events, nullptr);
+}
+
 // ---- what is written
 // ---------------------------------------------------------------------------------------------------------
 

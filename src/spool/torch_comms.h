@@ -16,6 +16,11 @@ namespace profshim::spool {
 /// "c10d::allreduce_" and its kin.
 bool is_torch_collective(std::string_view op);
 
+/// PyTorch marks what it does with NCCL as record_param_comms, whose args it keeps to itself; where the calls of NCCL
+/// were seen inside, they are shown under that name with theirs. Takes PyTorch's own mark away there. One thread's
+/// events, in order.
+void drop_doubled_comms(const View& view, std::vector<const Event*>& events);
+
 /// The collectives of a window, each with the range in which its backend does the work.
 class TorchCollectives {
  public:

@@ -12,7 +12,7 @@ void TorchLinks::add_thread(std::span<const Event* const> events, const LaunchIn
   ++threads_;
   for (const Event* const event : events) {
     while (!open.empty() && open.back().end <= event->begin) open.pop_back();
-    if (is_torch_op(event->hook)) {
+    if (is_torch_op(*event)) {
       open.push_back({event->end, ops_++});
       if (event->torch.sequence == kNoSequence) continue;
       if (event->hook == HookId::kTorchBackward) {

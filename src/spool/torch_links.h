@@ -15,8 +15,10 @@
 namespace profshim::spool {
 
 /// Operators that enclose calls on their thread: what Kineto calls cpu_op.
-constexpr bool is_torch_op(HookId hook) {
-  return hook == HookId::kTorchOperator || hook == HookId::kTorchBackward || hook == HookId::kTorchScript;
+constexpr bool is_torch_op(const Event& e) {
+  const bool is_op =
+      e.hook == HookId::kTorchOperator || e.hook == HookId::kTorchBackward || e.hook == HookId::kTorchScript;
+  return is_op && (e.flags & (kAsyncSlice | kStartEnd)) == 0;
 }
 
 class TorchLinks {

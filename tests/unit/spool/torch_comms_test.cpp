@@ -144,5 +144,20 @@ TEST_F(TorchCommsTest, AnOperationOfNcclsHasWhatIsKnownItself) {
   EXPECT_TRUE(collectives.find(*op)->has_own_comms);
 }
 
+// Both say record_param_comms; NCCL's call has the args.
+TEST_F(TorchCommsTest, PyTorchsMarkGivesWayToTheCallsOfNccl) {
+  Event *const first = event(HookId::kTorchOperator, "record_param_comms", 10, 50),
+               *const call = event(HookId::ncclAllReduce, "", 20, 30),
+               *const other = event(HookId::ncclBroadcast, "", 35, 40),
+               *const second = event(HookId::kTorchOperator, "record_param_comms", 60, 70),
+               *const add = event(HookId::kTorchOperator, "aten::add", 62, 64);
+  std::vector<const Event*> events = {first, call, other, second, add};
+
+  view_ = view();
+  drop_doubled_comms(*view_, events);
+
+  EXPECT_EQ(events, (std::vector<const Event*>{call, other, second, add}));
+}
+
 }  // namespace
 }  // namespace profshim::spool
