@@ -184,7 +184,8 @@ $(OUT)/tests/bench/%: $(OBJ)/tests/bench/%.o $(call objects,$(LIB_SOURCES))
 bench: all $(BENCHES)  ## what a hook, a drain, a written event cost on this machine
 	$(Q)for bench in $(BENCHES); do echo "== $$(basename $$bench)"; $$bench || exit 1; done
 	$(Q)python=$${PROFSHIM_TEST_PYTHON:-/usr/bin/python3}; echo "== torch_cost"; \
-	  if $$python -c 'import torch' 2>/dev/null; then $$python tests/bench/torch_cost.py $(OUT)/libprofshim.so; \
+	  if $$python -c 'import torch' 2>/dev/null; then $$python tests/bench/torch_cost.py \
+	    $(OUT)/libprofshim.so $(OUT)/tests/bench/libtorch_observer.so; \
 	  else echo "$$python has no PyTorch"; fi
 
 FUZZ_SECONDS ?= 60

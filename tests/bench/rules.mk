@@ -14,3 +14,8 @@ $(OUT)/bench/gpu_cost: tests/bench/gpu_cost.c tests/bench/gpu_stub.c tests/bench
 	$(Q)$(CC) -std=c11 -O2 -Wall -Wextra $< -o $@ -L$(@D) -lgpu_stub -Wl,-rpath,$(abspath $(@D))
 
 bench: $(OUT)/bench/gpu_cost
+
+bench: $(OUT)/tests/bench/libtorch_observer.so
+$(OUT)/tests/bench/libtorch_observer.so: tests/bench/torch_observer.c
+	@mkdir -p $(@D)
+	$(Q)$(CC) -O2 -g -Wall -Wextra -shared -fPIC $< -o $@ -ldl

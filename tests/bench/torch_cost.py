@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
-"""What the library adds to an operator of PyTorch, beside what torch.profiler adds (CPU only, no stacks).
+"""What the library adds to an operator of PyTorch, beside what torch.profiler adds (CPU only, no stacks). neg_() is one
+operator; add_(1) would be five.
 
-usage: torch_cost.py LIBRARY        each way in a process of its own, in turns; the least of several rounds counts
+usage: torch_cost.py LIBRARY OBSERVER        each way in a process of its own, in turns; the least of several rounds counts
 """
 import os
 import shutil
@@ -10,9 +11,10 @@ import sys
 import tempfile
 import time
 
-ROUNDS, CALLS = 5, 20000
+ROUNDS, CALLS = 20, 10000
 WAYS = {
     "bare": {},
+    "an observer that does nothing": {},
     "loaded, not recording": {"PROFSHIM_SET": "steps.source=torch steps.pattern=never"},
     "recording": {"PROFSHIM_SET": "steps.source=none"},
     "recording, with shapes": {"PROFSHIM_SET": "steps.source=none capture.record_shapes=true"},
@@ -21,7 +23,17 @@ WAYS = {
 }
 
 
-def measure(way):
+def observe(library):
+    import ctypes
+
+    with open("/proc/self/maps", encoding="utf-8") as maps:
+        torch_cpu = next(line.split()[-1] for line in maps if "libtorch_cpu.so" in line)
+    add = ctypes.CDLL(library).observe
+    add.argtypes = [ctypes.c_void_p]
+    add(ctypes.CDLL(torch_cpu)._handle)
+
+
+def measure(way, observer):
     """Nanoseconds of one call, the best of many runs in this process."""
     import torch
 
@@ -31,11 +43,13 @@ def measure(way):
     def loop():
         begin = time.perf_counter_ns()
         for _ in range(CALLS):
-            x.add_(1)
+            x.neg_()
         return (time.perf_counter_ns() - begin) / CALLS
 
     with torch.profiler.record_function("begin"):
         loop()
+    if way == "an observer that does nothing":
+        observe(observer)
     if way.startswith("torch.profiler"):
         # Its memory grows with each event: a profile for each run, the first one pays for its start.
         best = []
@@ -48,29 +62,29 @@ def measure(way):
     return min(loop() for _ in range(ROUNDS))
 
 
-def run(way, library, folder):
+def run(way, library, observer, folder):
     environment = {k: v for k, v in os.environ.items() if not k.startswith("PROFSHIM")}
     environment.update(WAYS[way], OMP_NUM_THREADS="1")
-    if way != "bare" and not way.startswith("torch.profiler"):
+    if "PROFSHIM_SET" in environment:
         environment["LD_PRELOAD"] = library
         environment["PROFSHIM_SET"] += f" output.folder='{folder}/{{pid}}' profile.log_level=error"
-    command = [sys.executable, __file__, "--way", way]
+    command = [sys.executable, __file__, "--way", way, observer]
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
     return float(done.stdout.splitlines()[-1])
 
 
 def main():
     if sys.argv[1] == "--way":
-        print(measure(sys.argv[2]))
+        print(measure(*sys.argv[2:4]))
         return
-    library = os.path.abspath(sys.argv[1])
+    library, observer = (os.path.abspath(path) for path in sys.argv[1:3])
     folder = tempfile.mkdtemp(prefix="profshim-bench-")
     try:
-        least = {way: min(run(way, library, folder) for _ in range(2)) for way in WAYS}
+        least = {way: min(run(way, library, observer, folder) for _ in range(5)) for way in WAYS}
     finally:
         shutil.rmtree(folder)
     bare = least["bare"]
-    print(f"{'add_() of two numbers':32} {bare:8.0f} ns")
+    print(f"{'neg_() of two numbers':32} {bare:8.0f} ns")
     for way in list(WAYS)[1:]:
         peer = "torch.profiler, with shapes" if way.endswith("shapes") else "torch.profiler"
         share = (least[way] - bare) / max(least[peer] - bare, 1)

@@ -76,34 +76,36 @@ Operators seen_operators(const SeenTrace& trace, const std::set<std::string>& ha
   return operators;
 }
 
-Job inputs_job(const ScratchFolder& scratch, const std::string& keys) {
-  return torch_job(scratch, Launch::kAlone, "inputs.py --expected " + (scratch / "expected.json"),
-                   "steps.source=none " + keys);
+/// What is recorded of inputs.py.
+SeenTrace recorded(const ScratchFolder& scratch, const std::string& keys) {
+  const Outcome outcome = run(torch_job(scratch, Launch::kAlone, "inputs.py --expected " + (scratch / "expected.json"),
+                                        "steps.source=none " + keys));
+  EXPECT_EQ(outcome.ending(), "exit 0") << outcome.err;
+  EXPECT_EQ(outcome.out, "done\n");
+  const auto traces = read_folder(scratch / "traces");
+  EXPECT_EQ(traces.size(), 1u) << outcome.err;
+  return traces.empty() ? SeenTrace{} : traces[0];
 }
 
 TEST(TorchInputs, AreThoseThatTorchTells) {
   NEEDS_TORCH(1);
   const ScratchFolder scratch;
 
-  const Outcome outcome = run(inputs_job(scratch, "capture.record_shapes=true"));
+  const SeenTrace trace = recorded(scratch, "capture.record_shapes=true");
 
-  EXPECT_EQ(outcome.ending(), "exit 0") << outcome.err;
-  EXPECT_EQ(outcome.out, "done\n");
-  const auto traces = read_folder(scratch / "traces");
-  ASSERT_EQ(traces.size(), 1u) << outcome.err;
-  EXPECT_EQ(traces[0].fact("problems"), "[]");
-  EXPECT_EQ(traces[0].metadata.count("record_shapes"), 1u);
+  EXPECT_EQ(trace.fact("problems"), "[]");
+  EXPECT_EQ(trace.metadata.count("record_shapes"), 1u);
   std::set<std::string> has;
   const Operators expected = expected_operators(scratch / "expected.json", has);
   EXPECT_GT(expected.size(), 50u);
   EXPECT_TRUE(has.count("Input Dims"));
-  const Operators seen = seen_operators(traces[0], has);
+  const Operators seen = seen_operators(trace, has);
   for (const auto& [text, count] : expected) {
     const auto at = seen.find(text);
     EXPECT_EQ(at == seen.end() ? 0 : at->second, count) << text;
   }
   for (const auto& [text, count] : seen) EXPECT_TRUE(expected.count(text)) << "not told by torch: " << text;
-  const Outcome verdict = profshim({"verify", traces[0].path});
+  const Outcome verdict = profshim({"verify", trace.path});
   EXPECT_EQ(verdict.ending(), "exit 0") << verdict.out;
 }
 
@@ -111,25 +113,19 @@ TEST(TorchInputs, AreNotThereUnlessAskedFor) {
   NEEDS_TORCH(1);
   const ScratchFolder scratch;
 
-  const Outcome outcome = run(inputs_job(scratch, ""));
+  const SeenTrace trace = recorded(scratch, "");
 
-  EXPECT_EQ(outcome.ending(), "exit 0") << outcome.err;
-  const auto traces = read_folder(scratch / "traces");
-  ASSERT_EQ(traces.size(), 1u) << outcome.err;
-  EXPECT_EQ(traces[0].metadata.count("record_shapes"), 0u);
-  for (const SeenEvent& e : traces[0].events) EXPECT_EQ(e.args.count("Input Dims"), 0u) << e.name;
+  EXPECT_EQ(trace.metadata.count("record_shapes"), 0u);
+  for (const SeenEvent& e : trace.events) EXPECT_EQ(e.args.count("Input Dims"), 0u) << e.name;
 }
 
 TEST(TorchInputs, GiveTheFloatingPointOperations) {
   NEEDS_TORCH(1);
   const ScratchFolder scratch;
 
-  const Outcome outcome = run(inputs_job(scratch, "capture.with_flops=true"));
+  const SeenTrace trace = recorded(scratch, "capture.with_flops=true");
 
-  EXPECT_EQ(outcome.ending(), "exit 0") << outcome.err;
-  const auto traces = read_folder(scratch / "traces");
-  ASSERT_EQ(traces.size(), 1u) << outcome.err;
-  const auto products = traces[0].calls("aten::addmm"), convolutions = traces[0].calls("aten::conv2d");
+  const auto products = trace.calls("aten::addmm"), convolutions = trace.calls("aten::conv2d");
   ASSERT_FALSE(products.empty());
   ASSERT_FALSE(convolutions.empty());
   EXPECT_EQ(products[0]->args.at("flops"), "192");
@@ -142,15 +138,12 @@ TEST(TorchInputs, BackwardFunctionsAreJoinedToTheirOperators) {
   NEEDS_TORCH(1);
   const ScratchFolder scratch;
 
-  const Outcome outcome = run(inputs_job(scratch, ""));
+  const SeenTrace trace = recorded(scratch, "");
 
-  EXPECT_EQ(outcome.ending(), "exit 0") << outcome.err;
-  const auto traces = read_folder(scratch / "traces");
-  ASSERT_EQ(traces.size(), 1u) << outcome.err;
   std::map<std::int64_t, std::pair<std::string, std::string>> joined;
-  for (const SeenEvent& flow : traces[0].events) {
+  for (const SeenEvent& flow : trace.events) {
     if (flow.category != "fwdbwd") continue;
-    for (const SeenEvent& op : traces[0].events) {
+    for (const SeenEvent& op : trace.events) {
       if (op.phase != "X" || op.tid != flow.tid || op.ts_ns != flow.ts_ns || op.category != "cpu_op") continue;
       if (op.args.count("Sequence number") == 0) continue;
       (flow.phase == "s" ? joined[flow.id].first : joined[flow.id].second) = op.name;
