@@ -53,6 +53,7 @@ void reserve_active_slot() {
     // Our own number: this program was exec()ed by a rank that recorded.
     an_ancestor_records = pid > 0 && pid != getpid();
     an_ancestor_waits = pid < 0 && pid != -getpid();
+    if (an_ancestor_waits) std::snprintf(active_slot + kPrefix, sizeof active_slot - kPrefix, "%ld", pid);
     if (an_ancestor_records) return;
   }
   putenv(active_slot);

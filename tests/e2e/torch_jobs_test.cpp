@@ -112,6 +112,19 @@ TEST(TorchPrograms, RangesThatEndOnAnotherThreadTakeNoRoom) {
   }
 }
 
+// The first one may be what starts the ranks of a job: neither it nor a helper of it counts as a job of its own.
+TEST(TorchPrograms, WhatAProcessStartsThatHasNotShownItsRankIsNoJobEither) {
+  NEEDS_TORCH(1);
+  const ScratchFolder scratch;
+
+  const Outcome outcome = run(torch_job(scratch, Launch::kAlone, "starts_another.py"));
+
+  EXPECT_EQ(outcome.ending(), "exit 0") << outcome.err;
+  EXPECT_EQ(outcome.out, "done\n");
+  EXPECT_TRUE(outcome.shim_lines().empty()) << outcome.err;
+  EXPECT_TRUE(read_folder(scratch / "traces").empty());
+}
+
 TEST(TorchPrograms, AnImportAloneLeavesNothing) {
   NEEDS_TORCH(1);
   const ScratchFolder scratch;
