@@ -41,6 +41,7 @@ class Text {
     too_long_ = false;
   }
   void put(std::string_view text) {
+    if (text.empty()) return;
     if (text.size() > static_cast<std::size_t>(end_ - at_)) {
       too_long_ = true;
       return;
