@@ -6,32 +6,14 @@
 #include <set>
 #include <sstream>
 
-#include "e2e/run_under_shim.h"
+#include "e2e/torch_run.h"
 
 namespace profshim::e2e {
 namespace {
 
-const std::string kPython = "/usr/bin/python3";
-
-bool torch_is_here() {
-  static const bool answer = [] {
-    Job job{.command = {kPython, "-c", "import torch"}, .preload = false};
-    return run(job).ending() == "exit 0";
-  }();
-  return answer;
-}
-
-#define NEEDS_TORCH() \
-  if (!torch_is_here()) GTEST_SKIP() << "no PyTorch: apt install python3-torch"
-
 Job training(const ScratchFolder& scratch, const std::string& arguments, bool profile_memory = true) {
-  Job job = shell("exec " + kPython + " " PROFSHIM_SOURCE_DIR "/tests/apps_torch/memory.py " + arguments);
-  job.folder = scratch.path();
-  job.limit_seconds = 120;
-  job.environment = {{"OMP_NUM_THREADS", "1"},
-                     {"PROFSHIM_SET", std::string("capture.profile_memory=") + (profile_memory ? "true" : "false") +
-                                          " output.folder='" + (scratch / "traces") + "'"}};
-  return job;
+  return torch_job(scratch, Launch::kAlone, "memory.py " + arguments,
+                   std::string("capture.profile_memory=") + (profile_memory ? "true" : "false"));
 }
 
 /// Without our lines, and without what differs from run to run: times, process ids, addresses.
@@ -96,7 +78,7 @@ std::string first_difference(const std::vector<const SeenEvent*>& ours, const st
 class TorchMemory : public testing::TestWithParam<const char*> {};
 
 TEST_P(TorchMemory, IsWhatTorchsProfilerTells) {
-  NEEDS_TORCH();
+  NEEDS_TORCH(1);
   const ScratchFolder scratch;
   Job job = training(scratch, GetParam());
 
@@ -128,7 +110,7 @@ INSTANTIATE_TEST_SUITE_P(Real, TorchMemory, testing::Values("", "--workers 2"),
 
 // A program that nobody else profiles: with a table of its own, c10 would warn of what it has not seen.
 TEST(TorchMemoryAlone, SaysNothingAndCountsWhatItHasSeen) {
-  NEEDS_TORCH();
+  NEEDS_TORCH(1);
   const ScratchFolder scratch;
 
   const Outcome outcome = run(training(scratch, "--no-profiler"));
@@ -150,7 +132,7 @@ TEST(TorchMemoryAlone, SaysNothingAndCountsWhatItHasSeen) {
 }
 
 TEST(TorchMemoryAlone, IsOfTheThreadThatAsks) {
-  NEEDS_TORCH();
+  NEEDS_TORCH(1);
   const ScratchFolder scratch;
 
   const Outcome outcome = run(training(scratch, "--no-profiler"));
@@ -168,7 +150,7 @@ TEST(TorchMemoryAlone, IsOfTheThreadThatAsks) {
 }
 
 TEST(TorchMemoryAlone, WhatCouldNotBeHadIsShown) {
-  NEEDS_TORCH();
+  NEEDS_TORCH(1);
   const ScratchFolder scratch;
 
   const Outcome outcome = run(training(scratch, "--no-profiler"));
@@ -186,7 +168,7 @@ TEST(TorchMemoryAlone, WhatCouldNotBeHadIsShown) {
 }
 
 TEST(TorchMemoryAlone, ReadersTakeIt) {
-  NEEDS_TORCH();
+  NEEDS_TORCH(1);
   const ScratchFolder scratch;
   const std::string python = PROFSHIM_SOURCE_DIR "/build/venv-consumers/bin/python";
   const std::string readers = PROFSHIM_SOURCE_DIR "/tests/e2e/consumers/";
@@ -205,7 +187,7 @@ TEST(TorchMemoryAlone, ReadersTakeIt) {
 }
 
 TEST(TorchMemoryAlone, IsNotThereUnasked) {
-  NEEDS_TORCH();
+  NEEDS_TORCH(1);
   const ScratchFolder scratch;
 
   const Outcome outcome = run(training(scratch, "--no-profiler", false));
