@@ -204,7 +204,7 @@ TEST(TorchPrograms, OneThatIsInterruptedLeavesItsTrace) {
 }
 
 // Nothing is imported there: its first tensor tells that it uses PyTorch.
-TEST(TorchPrograms, AProgramInCpp) {
+TEST(LibtorchPrograms, AreRecordedWithoutPython) {
   const std::string program = PROFSHIM_SOURCE_DIR "/build/tests/apps_torch/products";
   if (!std::filesystem::exists(program)) GTEST_SKIP() << "no headers of PyTorch: apt install libtorch-dev";
   const ScratchFolder scratch;
