@@ -20,6 +20,8 @@ constexpr double kGzipRatio = 12;
 constexpr double kSpoolBytesPerEvent = 64;
 constexpr double kNanosecondsPerEvent = 100;
 constexpr double kTraceBytesPerFrame = 60;   // of a stack
+constexpr double kTraceBytesOfInputs = 150;  // of an operator of PyTorch, with capture.record_shapes
+constexpr double kNanosecondsOfInputs = 150;
 constexpr double kNanosecondsPerFrame = 10;  // likewise
 constexpr double kOpensInViewer = 100e6;     // gzipped; what Perfetto loads in a browser
 
@@ -134,10 +136,14 @@ Estimate estimate(const Plan& plan, const Spec& spec, const ExplainOptions& opti
   const auto per_step = static_cast<double>(options.events_per_step);
   out.events = static_cast<double>(steps) * per_step;
   const double frames = spec.with_stack || spec.native_stack ? static_cast<double>(spec.stack_depth) : 0;
-  out.trace_bytes = out.events * (kTraceBytesPerEvent + frames * kTraceBytesPerFrame);
+  const double inputs = spec.record_shapes ? 1 : 0;
+  out.trace_bytes = out.events * (kTraceBytesPerEvent + inputs * kTraceBytesOfInputs + frames * kTraceBytesPerFrame);
   out.gzip_bytes = out.trace_bytes / kGzipRatio;
   out.memory_bytes = out.events * kSpoolBytesPerEvent;
-  out.microseconds_per_step = per_step * (kNanosecondsPerEvent + frames * kNanosecondsPerFrame) / 1000;
+  const bool reads_inputs = spec.record_shapes || spec.with_flops;
+  out.microseconds_per_step =
+      per_step * (kNanosecondsPerEvent + (reads_inputs ? kNanosecondsOfInputs : 0) + frames * kNanosecondsPerFrame) /
+      1000;
   return out;
 }
 

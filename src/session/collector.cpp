@@ -21,6 +21,7 @@ constexpr std::uint32_t kFreeWhenArmed = 1024;  // 64 MiB: a million events
 constexpr std::uint32_t kFreeAtMost = 4096;     // however fast the job makes events
 constexpr double kBytesPerEvent = 260;          // of JSON, for limits.trace_size
 constexpr double kBytesPerFrame = 60;           // likewise
+constexpr double kBytesOfInputs = 150;          // likewise, where operators are shown with what they were given
 constexpr std::int64_t kAnchorEvery_ns = 1'000'000'000;
 constexpr std::int64_t kLookEvery_ns = 200'000'000;
 
@@ -96,8 +97,9 @@ class Collector {
     const auto events = static_cast<double>(held > held_at_open_ ? held - held_at_open_ : 0);
     const bool stacks = (recorder::mode() & recorder::kStacks) != 0;
     const double frames = stacks ? static_cast<double>(s_.spec.stack_depth) : 0;
-    if (events * (kBytesPerEvent + frames * kBytesPerFrame) > static_cast<double>(s_.spec.limits.trace_size))
-      close_by_limit(s_, ticks(), s_.limit_size);
+    const double inputs = s_.spec.record_shapes ? kBytesOfInputs : 0;
+    const double bytes = events * (kBytesPerEvent + inputs + frames * kBytesPerFrame);
+    if (bytes > static_cast<double>(s_.spec.limits.trace_size)) close_by_limit(s_, ticks(), s_.limit_size);
   }
 
   void take_anchor_if_due() {

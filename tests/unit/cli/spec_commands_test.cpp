@@ -97,6 +97,8 @@ TEST(Explain, StacksHaveTheirCost) {
   const std::string explain = "profshim explain --world-size 2 --events-per-step 1000 --set capture.stack_depth=10";
 
   EXPECT_NE(run_shell(explain).out.find("in a recorded step: about 100.0 us"), std::string::npos);
+  EXPECT_NE(run_shell(explain + " --set capture.record_shapes=true").out.find("in a recorded step: about 250.0 us"),
+            std::string::npos);
   EXPECT_NE(run_shell(explain + " --set capture.with_stack=true").out.find("in a recorded step: about 200.0 us"),
             std::string::npos);
 }
