@@ -93,7 +93,7 @@ TEST(Explain, SaysWhereEachValueComesFrom) {
   EXPECT_NE(run.out.find("# --set\n"), std::string::npos);
 }
 
-TEST(Explain, StacksHaveTheirCost) {
+TEST(Explain, StacksAndInputsHaveTheirCost) {
   const std::string explain = "profshim explain --world-size 2 --events-per-step 1000 --set capture.stack_depth=10";
 
   EXPECT_NE(run_shell(explain).out.find("in a recorded step: about 100.0 us"), std::string::npos);
