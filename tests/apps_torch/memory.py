@@ -1,7 +1,8 @@
-"""A training loop that also fails to allocate, shares a tensor, and lets another thread allocate. Prints what
-torch.profiler(profile_memory=True) told of steps 11 to 13 on the main thread, one line for each block: "NAME BYTES".
+"""A training loop that also shares a tensor, and lets another thread allocate; with --too-much it fails to allocate.
+Prints what torch.profiler(profile_memory=True) told of steps 11 to 13 on the main thread, one line for each block:
+"NAME BYTES".
 
-usage: memory.py [--workers N] [--no-profiler]
+usage: memory.py [--workers N] [--no-profiler] [--too-much]
 """
 import argparse
 import threading
@@ -12,6 +13,7 @@ from torch.utils.data import DataLoader, TensorDataset
 parser = argparse.ArgumentParser()
 parser.add_argument("--workers", type=int, default=0)
 parser.add_argument("--no-profiler", action="store_true")
+parser.add_argument("--too-much", action="store_true")
 options = parser.parse_args()
 
 STEPS, FIRST, LAST = 20, 11, 13
@@ -34,10 +36,11 @@ for step in range(STEPS):
     (batch,) = next(batches)
     model(batch).pow(2).mean().backward()
     torch.ones(10).share_memory_()
-    try:
-        torch.empty(1 << 46, dtype=torch.uint8)
-    except RuntimeError:
-        pass
+    if options.too_much:
+        try:
+            torch.empty(1 << 46, dtype=torch.uint8)
+        except RuntimeError:
+            pass
     other = threading.Thread(target=allocate)
     other.start()
     other.join()
