@@ -9,7 +9,6 @@
 #include <set>
 #include <sstream>
 
-#include "e2e/sanitizer.h"
 #include "e2e/torch_run.h"
 
 namespace profshim::e2e {
@@ -120,8 +119,6 @@ const std::string& printed_without_us() {
     const ScratchFolder scratch;
     Job job = stacks_job(scratch, "");
     job.preload = false;
-    // A sanitizer's runtime is there without us too.
-    job.environment.emplace_back("LD_PRELOAD", sanitizer_preload());
     const Outcome outcome = run(job);
     EXPECT_EQ(outcome.ending(), "exit 0") << outcome.err;
     EXPECT_EQ(outcome.out.find("caught\nunwinder: "), 0u) << outcome.out;
