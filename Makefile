@@ -54,7 +54,7 @@ all: $(SHIM) $(TOOL)  ## build/libprofshim.so and build/profshim
 # The job's exceptions and cancellations pass through our hooks. A frame with something to clean up would be handed to
 # the C++ runtime that is linked into us, which is not the job's and aborts.
 $(OBJ)/inject/mpi_%.o $(OBJ)/inject/nccl_%.o $(OBJ)/inject/nvtx_%.o $(OBJ)/inject/cuda_%.o \
-$(OBJ)/inject/torch_memory.o: COMMON += \
+$(OBJ)/inject/torch_memory.o $(OBJ)/inject/torch_rpc.o: COMMON += \
   -fno-exceptions -fasynchronous-unwind-tables
 $(OBJ)/inject/%.o: COMMON += $(if $(NVTX_INCLUDE),-isystem $(NVTX_INCLUDE))
 $(OBJ)/%.o: %.cpp
@@ -89,7 +89,7 @@ $(OBJ)/tests/%.o: COMMON += -Isrc -Itests -I. -DPROFSHIM_SOURCE_DIR=\"$(CURDIR)\
 
 # With libstdc++ inside, as the library and the tool: names are demangled by a function that the shared one hides.
 $(UNIT): $(call objects,$(UNIT_SOURCES) $(LIB_SOURCES) inject/nccl_communicators.cpp inject/resolve.cpp \
-           inject/torch_layout.cpp inject/world_ranks.cpp)
+           inject/torch_layout.cpp inject/torch_rpc_request.cpp inject/world_ranks.cpp)
 	@mkdir -p $(@D)
 	@$(if $(V),,echo "  LINK   $@")
 	$(Q)$(CXX) $(SAN_LINK) $(LDFLAGS) -o $@ $^ -static-libstdc++ -lgtest -lgtest_main -l:libz.a -ldl -pthread

@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -33,6 +34,8 @@ constexpr std::uint16_t kOlderStringIsShorter = 24;
 
 /// A function whose name says which form of std::string it returns.
 constexpr char kNewerForm[] = "_ZN5torch8profiler4impl10inputTypesB5cxx11ERKN2at14RecordFunctionE";
+
+constinit std::atomic<const Layout*> known{nullptr};
 
 /// What stands between `before` and the next quote or end of line of a small file.
 bool text_in(const char* path, const char* before, char* text, std::size_t size) {
@@ -93,26 +96,30 @@ bool layout_of(const char* release, bool cxx11, Layout& layout) {
   return false;
 }
 
-const Layout* find_layout(const void* address) {
+const Layout* known_layout() { return known.load(std::memory_order_relaxed); }
+
+void find_layout(const void* address) {
   static Layout layout;
   Dl_info library{};
-  if (dladdr(address, &library) == 0 || library.dli_fname == nullptr) return nullptr;
+  if (dladdr(address, &library) == 0 || library.dli_fname == nullptr) return;
   char release[64], text[192];
   if (!release_of(library.dli_fname, release, sizeof release)) {
     recorder::problem("torch",
                       "which release of PyTorch this is could not be found: its operators have names and times only");
-    return nullptr;
+    return;
   }
   std::snprintf(text, sizeof text, "\"%s\"", release);
   recorder::define(spool::DefinitionKind::kFact, 0, recorder::intern("torch_version"), recorder::intern(text));
-  if (layout_of(release, inject::resolve_in(kNewerForm, Layer::kTorch) != nullptr, layout)) return &layout;
+  if (layout_of(release, inject::resolve_in(kNewerForm, Layer::kTorch) != nullptr, layout)) {
+    known.store(&layout, std::memory_order_release);
+    return;
+  }
   std::snprintf(
       text, sizeof text,
       "PyTorch %s is not among the releases known here (1.13 to 2.15 on x86-64): its operators have names and "
       "times only",
       release);
   recorder::problem("torch", text);
-  return nullptr;
 }
 
 }  // namespace profshim::torch

@@ -13,7 +13,8 @@ struct Layout {
   std::uint16_t sequence, inputs;
   // c10::TensorImpl. `sizes` is a c10::impl::SizesAndStrides; `policy` the byte that says whether those hold.
   std::uint16_t sizes, numel, dtype, policy;
-  // c10::detail::ListImpl: a std::vector of IValue; c10::ivalue::Object: likewise.
+  // c10::detail::ListImpl: a std::vector of IValue; c10::ivalue::Object: likewise. The former is the first thing behind
+  // the counts that every intrusive_ptr_target has, as the name of an rpc::WorkerInfo is.
   std::uint16_t list, slots;
   // c10::IValue::Tag. Numbers and truth values lie between kTagTensor and kTagBool.
   std::uint8_t tag_bool, tag_list, tag_object;
@@ -21,9 +22,11 @@ struct Layout {
 inline constexpr std::uint8_t kTagNone = 0, kTagTensor = 1, kTagDouble = 3, kTagComplex = 4, kTagInt = 5;
 inline constexpr std::size_t kIValueBytes = 16, kTagOffset = 8;
 
-/// Of the release to which the function at `address` belongs; null when we do not know that release, which is said in
-/// problems[]. Reads a file beside the library: once per process. Any thread.
-const Layout* find_layout(const void* address);
+/// Looks up the release to which the function at `address` belongs; that we do not know it is said in problems[]. Reads
+/// a file beside the library: once per process, before the first operator is recorded. Any thread.
+void find_layout(const void* address);
+/// What that has found; null = not known.
+const Layout* known_layout();
 
 /// "2.15.0+cpu" by the files beside the library that has `address`; false when they do not say. Exposed for the tests.
 bool release_of(const char* library, char* text, std::size_t size);

@@ -32,9 +32,6 @@ constinit AddCallback add_callback = nullptr;
 constinit RemoveCallback remove_callback = nullptr;
 constinit Name name_of = nullptr;
 constinit std::atomic<bool> torch_is_here{false};
-// Of this release of PyTorch; null = not known. Written before the first operator is recorded.
-constinit std::atomic<const Layout*> layout{nullptr};
-
 constexpr HookId hook_of(Scope scope) {
   switch (scope) {
     case Scope::kFunction:
@@ -48,6 +45,8 @@ constexpr HookId hook_of(Scope scope) {
   }
 }
 
+constexpr bool is_observed(HookId hook) { return hook >= HookId::kTorchOperator && hook <= HookId::kTorchRange; }
+
 bool recording() { return recorder::mode_has(kArmed | kTorch); }
 
 std::int64_t sequence_of(const void* record_function, const Layout& known) {
@@ -60,7 +59,7 @@ bool is_collective(const char* name) { return std::strncmp(name, "c10d::", 6) ==
 
 void describe(const void* record_function, const char* name, Event& event) {
   event.torch.sequence = kNoSequence;
-  const Layout* const known = layout.load(std::memory_order_relaxed);
+  const Layout* const known = known_layout();
   const bool is_range = event.hook == HookId::kTorchRange;
   if (known != nullptr) {
     if (!is_range) event.torch.sequence = sequence_of(record_function, *known);
@@ -95,7 +94,7 @@ Event* find_open(spool::Thread& thread, const void* record_function) {
   for (std::uint32_t i = thread.open_calls; i-- > 0;) {
     Event& event = thread.open[i];
     if (event.begin != 0 && event.torch.record_function == reinterpret_cast<std::uint64_t>(record_function) &&
-        hook_layer(event.hook) == Layer::kTorch) {
+        is_observed(event.hook)) {
       return &event;
     }
   }
@@ -106,8 +105,11 @@ Event* find_open(spool::Thread& thread, const void* record_function) {
 void close_inner(spool::Thread& thread, const Event& outer) {
   for (std::uint32_t i = thread.open_calls; i-- > 0 && &thread.open[i] != &outer;) {
     Event& event = thread.open[i];
-    if (event.begin == 0 || hook_layer(event.hook) != Layer::kTorch) continue;
-    hand_over(thread, event);
+    if (event.begin == 0 || !is_observed(event.hook)) continue;
+    const auto* const key = reinterpret_cast<const void*>(event.torch.record_function);
+    event.flags |= kStartEnd;
+    event.torch.record_function = static_cast<std::uint64_t>(thread.tid.load(std::memory_order_relaxed));
+    hand_over(thread, event, key);
     recorder::discard(thread, event);
   }
 }
@@ -195,7 +197,7 @@ std::uint64_t observe() {
   callback.start = begins<scope>;
   callback.end = ended<scope>;
   callback.scopes[static_cast<int>(scope)] = true;
-  callback.needs_inputs = recorder::mode_has(kTorchInputs) && layout.load(std::memory_order_relaxed) != nullptr;
+  callback.needs_inputs = recorder::mode_has(kTorchInputs) && known_layout() != nullptr;
   return add_callback(callback);
 }
 
@@ -212,7 +214,7 @@ std::uint64_t want_inputs_of_ranges() {
   callback.start = only_wants_inputs;
   callback.end = after_wanting_inputs;
   callback.scopes[static_cast<int>(Scope::kUser)] = true;
-  callback.needs_inputs = layout.load(std::memory_order_relaxed) != nullptr;
+  callback.needs_inputs = known_layout() != nullptr;
   return add_callback(callback);
 }
 
@@ -234,7 +236,7 @@ void observe_operators(bool wanted) {
 void find_places() {
   if (!torch_is_here.load(std::memory_order_acquire) || recorder::mode() == 0) return;
   static std::once_flag once;
-  std::call_once(once, [] { layout.store(find_layout(reinterpret_cast<const void*>(add_callback))); });
+  std::call_once(once, [] { find_layout(reinterpret_cast<const void*>(add_callback)); });
 }
 
 void follow(bool armed) {

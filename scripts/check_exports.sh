@@ -19,15 +19,25 @@ clients='cuptiSubscribe cuptiSubscribe_v2 cuptiUnsubscribe cuptiActivityRegister
 exits='_exit _Exit quick_exit abort kill'
 # By which NCCL finds its profiler.
 profilers='ncclProfiler_v4 ncclProfiler_v5 ncclProfiler_v6'
-# By which we notice the import of PyTorch, its process groups, and by which its allocators report.
+# By which we notice the import of PyTorch, its process groups and its requests to other workers, and by which its
+# allocators report.
 group=_ZN4c10d12ProcessGroup
 store=N3c1013intrusive_ptrINS_5StoreENS1_6detail34intrusive_target_default_null_typeIS3_EEEE
+rpc=5torch11distributed3rpc
+agent=_ZN${rpc}15TensorPipeAgent
+future=St10shared_ptrINS2_15AtomicJitFutureEE
+no_type=6detail34intrusive_target_default_null_typeI
 torch="initModule ${group}C1Eii ${group}C2Eii ${group}C1E${store}ii ${group}C2E${store}ii
   ${group}12setGroupNameERKSs ${group}12setGroupNameERKNSt7__cxx1112basic_stringIcSt11char_traitsIcESaIcEEE
   _ZN3c1025ProfiledCPUMemoryReporter3NewEPvm _ZN3c1025ProfiledCPUMemoryReporter6DeleteEPv
   _ZN3c1025ProfiledCPUMemoryReporter11OutOfMemoryEm
   _ZN3c1027reportMemoryUsageToProfilerEPvlllNS_6DeviceE _ZN3c1027reportMemoryUsageToProfilerEPvlmmNS_6DeviceE
-  _ZN3c1027reportOutOfMemoryToProfilerElllNS_6DeviceE _ZN3c1027reportOutOfMemoryToProfilerElmmNS_6DeviceE"
+  _ZN3c1027reportOutOfMemoryToProfilerElllNS_6DeviceE _ZN3c1027reportOutOfMemoryToProfilerElmmNS_6DeviceE
+  ${agent}4sendERKNS1_10WorkerInfoEN3c1013intrusive_ptrINS1_7MessageENS6_${no_type}S8_EEEEfRKSt13unordered_mapINS6_6DeviceESE_St4hashISE_ESt8equal_toISE_ESaISt4pairIKSE_SE_EEE
+  ${agent}7respondERSt10shared_ptrIN10tensorpipe4PipeEE _ZNK${rpc}15RequestCallbackclERNS1_7MessageESt6vectorIN3c106StreamESaIS7_EE
+  ${agent}20markFutureAsCompleteE${future}N3c1013intrusive_ptrINS1_7MessageENS6_${no_type}S8_EEEESt6vectorINS6_6StreamESaISE_EE
+  ${agent}19markFutureWithErrorE${future}Ss ${agent}19markFutureWithErrorE${future}NSt7__cxx1112basic_stringIcSt11char_traitsIcESaIcEEE
+  _ZN${rpc}7Message5setIdEl _ZNK${rpc}7Message2idEv"
 
 # Every row is a C function we export.
 for row in $rows; do

@@ -23,13 +23,15 @@ enum class HookId : std::uint16_t {
   kStep,       // a step boundary (instant)
   kMpiPolls,   // calls one after the other that asked MPI and were told "not yet"; args: polls
   // What PyTorch's RecordFunction tells, by its scope. Event::name is the operator's or range's; args: torch.
-  kTorchOperator,  // a function
-  kTorchBackward,  // a node of the backward graph
-  kTorchScript,    // a TorchScript function
-  kTorchRange,     // torch.profiler.record_function and what PyTorch itself marks in this way
-  kTorchMemory,    // its allocators have given or taken back memory (instant); args: memory
-  kContinuation,   // second half of the event before it on the same thread (MPI_Sendrecv: the receive)
-  kNcclTask,       // what NCCL made of an operation (instant, of whatever thread); args: nccl_task
+  kTorchOperator,   // a function
+  kTorchBackward,   // a node of the backward graph
+  kTorchScript,     // a TorchScript function
+  kTorchRange,      // torch.profiler.record_function and what PyTorch itself marks in this way
+  kTorchRpc,        // torch.distributed.rpc sends a request to another worker; args: rpc
+  kTorchRpcServed,  // it carries one out; likewise
+  kTorchMemory,     // its allocators have given or taken back memory (instant); args: memory
+  kContinuation,    // second half of the event before it on the same thread (MPI_Sendrecv: the receive)
+  kNcclTask,        // what NCCL made of an operation (instant, of whatever thread); args: nccl_task
   // What CUPTI tells; in the chunks of the device lane (see spool::kDeviceLane), not in those of a thread.
   kCudaApi,       // a call of the runtime or driver API; args: api
   kKernel,        // args: gpu, and in its continuation: kernel
@@ -53,6 +55,7 @@ enum class HookId : std::uint16_t {
 /// "MPI_Allreduce"; "" for what is no function.
 std::string_view hook_name(HookId hook);
 Layer hook_layer(HookId hook);
+constexpr bool is_rpc(HookId hook) { return hook == HookId::kTorchRpc || hook == HookId::kTorchRpcServed; }
 /// The row with that exact name, or kNone.
 HookId hook_by_name(std::string_view name);
 
@@ -204,6 +207,18 @@ struct TorchArgs {
 };
 inline constexpr std::int64_t kNoSequence = -1;
 
+/// kTorchRpc and kTorchRpcServed. Event::name is that of the request, see inject/torch_rpc_request.h.
+struct RpcArgs {
+  std::uint64_t began_on;  // kStartEnd: the thread that sent it; else 0
+  std::int64_t id;         // PyTorch's number of the request: a worker counts what it sends; kNoRpcId = not known
+  std::uint64_t bytes;     // without the tensors
+  StringId from, to;       // names of workers; 0 = not known
+  StringId stack;          // see profshim/call_stack.h; 0 = none
+  std::uint16_t type;      // torch::distributed::rpc::MessageType
+  std::uint16_t reserved;
+};
+inline constexpr std::int64_t kNoRpcId = -1;
+
 /// kTorchMemory: as c10::reportMemoryUsageToProfiler is told. With kFailed: what the allocator was asked for and did
 /// not have.
 struct MemoryArgs {
@@ -215,7 +230,7 @@ struct MemoryArgs {
   std::int16_t device_index;  // -1 = the CPU
   std::uint32_t reserved2;
 };
-static_assert(sizeof(TorchArgs) == 40 && sizeof(MemoryArgs) == 40);
+static_assert(sizeof(TorchArgs) == 40 && sizeof(RpcArgs) == 40 && sizeof(MemoryArgs) == 40);
 
 struct StepArgs {
   std::int64_t index;   // 0-based count of boundaries
@@ -248,6 +263,7 @@ struct alignas(64) Event {
     NvtxArgs nvtx;
     StepArgs step;
     TorchArgs torch;
+    RpcArgs rpc;
     MemoryArgs memory;
     NcclArgs nccl;
     NcclTaskArgs nccl_task;

@@ -646,7 +646,8 @@ struct Assembly::Impl {
     if (const std::string_view call = cuda_call_name(hook); !call.empty())
       return call.starts_with("cuda") ? Category::kCudaRuntime : Category::kCudaDriver;
     const Layer layer = hook_layer(hook);
-    if (layer == Layer::kTorch) return hook == HookId::kTorchRange ? Category::kUserAnnotation : Category::kCpuOp;
+    const bool is_range = hook == HookId::kTorchRange || is_rpc(hook);
+    if (layer == Layer::kTorch) return is_range ? Category::kUserAnnotation : Category::kCpuOp;
     return layer == Layer::kMpi || layer == Layer::kNccl ? Category::kCpuOp : Category::kUserAnnotation;
   }
 
@@ -754,6 +755,7 @@ struct Assembly::Impl {
   }
 
   static std::int64_t start_tid(const Event& range) {
+    if (is_rpc(range.hook)) return static_cast<std::int64_t>(range.rpc.began_on);
     return hook_layer(range.hook) == Layer::kTorch ? static_cast<std::int64_t>(range.torch.record_function)
                                                    : std::int64_t{range.nvtx.start_tid};
   }

@@ -10,6 +10,7 @@
 namespace profshim::spool {
 
 StringId stack_of(const Event& event) {
+  if (is_rpc(event.hook)) return event.rpc.stack;
   if (hook_layer(event.hook) == Layer::kTorch) return event.hook == HookId::kTorchMemory ? 0 : event.torch.stack;
   const Layer layer = hook_layer(event.hook);
   const bool is_call = layer == Layer::kMpi || layer == Layer::kNccl;

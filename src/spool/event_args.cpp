@@ -165,6 +165,8 @@ std::span<const Arg> EventArgs::of(const Event& event, const Event* second) {
     add_cuda_call(event);
   } else if (hook_layer(event.hook) == Layer::kNccl) {
     add_nccl(event);
+  } else if (is_rpc(event.hook)) {
+    add_rpc(event);
   } else if (hook_layer(event.hook) == Layer::kTorch) {
     add_torch(event.torch);
     add_flops(event);
@@ -304,6 +306,17 @@ void EventArgs::add_torch(const TorchArgs& torch) {
     add_json("Input Strides", torch.strides);
     add_json("Input Dims", torch.dims);
   }
+}
+
+// "from" and "id" are the same on both sides, and those of no other request of the job: from them a merge draws arrows.
+void EventArgs::add_rpc(const Event& event) {
+  const RpcArgs& rpc = event.rpc;
+  add("rpc", event.hook == HookId::kTorchRpcServed ? "served" : (event.flags & kStartEnd) != 0 ? "request" : "sent");
+  if (rpc.id != kNoRpcId) add("id", rpc.id);
+  if (rpc.from != 0) add("from", view_.string(rpc.from));
+  if (rpc.to != 0) add("to", view_.string(rpc.to));
+  add("bytes", rpc.bytes);
+  if ((event.flags & kFailed) != 0) add("failed", true);
 }
 
 void EventArgs::add_flops(const Event& event) {

@@ -106,6 +106,7 @@ class EventArgs {
   void add_polls(const Event& event);
   void add_nccl(const Event& event);
   void add_torch(const TorchArgs& torch);
+  void add_rpc(const Event& event);
   void add_flops(const Event& event);
   void add_json(std::string_view key, StringId id);
   void add_nvtx(const NvtxArgs& nvtx);

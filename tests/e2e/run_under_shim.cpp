@@ -153,7 +153,7 @@ std::vector<std::string> files_below(const std::string& folder) {
   std::vector<std::string> found;
   std::error_code error;
   for (fs::recursive_directory_iterator it(folder, error), end; !error && it != end; it.increment(error))
-    found.push_back(fs::relative(it->path(), folder).string());
+    found.push_back(it->path().lexically_relative(folder).string());
   std::sort(found.begin(), found.end());
   return found;
 }

@@ -195,6 +195,13 @@ class SpoolImage {
     work.flags = kStartEnd;
     work.torch = {.record_function = 4242, .sequence = kNoSequence};
     recorder::commit(t, work);
+    Event rpc = event(1996, 1999, HookId::kTorchRpc);
+    rpc.name = recorder::intern("rpc_call#plus(a -> b)");
+    rpc.rpc = {.id = 7, .bytes = 168, .from = recorder::intern("a"), .to = recorder::intern("b"), .stack = stack()};
+    recorder::commit(t, rpc);
+    rpc.flags = kStartEnd | kFailed;
+    rpc.rpc.began_on = 4242;
+    recorder::commit(t, rpc);
     Event memory = event(1998, 1998, HookId::kTorchMemory);
     memory.memory = {.address = 0x7f00, .bytes = -64, .allocated = 128, .device_index = -1};
     recorder::commit(t, memory);

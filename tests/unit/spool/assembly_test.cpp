@@ -363,6 +363,34 @@ TEST_F(AssemblyTest, RangesThatEndElsewhereArePairsOfBeginAndEnd) {
   EXPECT_EQ(found[1].begin, 190);
 }
 
+TEST_F(AssemblyTest, ARequestToAnotherWorkerIsASliceAndAPairUntilItsAnswer) {
+  spool::Window* const window = recorder::open_window(100, spool::kNoMark);
+  spool::Thread* const thread = recorder::this_thread();
+  Event request{.begin = 110, .end = 120, .hook = HookId::kTorchRpc, .name = recorder::intern("rpc_backward(a -> b)")};
+  request.rpc = {.id = 7, .bytes = 59, .from = recorder::intern("a"), .to = recorder::intern("b")};
+  recorder::commit(*thread, request);
+  request.end = 190;
+  request.flags = kStartEnd | kFailed;
+  request.rpc.began_on = 4242;
+  recorder::commit(*thread, request);
+  recorder::close_window(*window, 200, 0, spool::WindowEnd::kSchedule, 0);
+
+  const auto found = named(assemble(0), "rpc_backward(a -> b)");
+
+  ASSERT_EQ(found.size(), 3u);
+  const auto sent = std::find_if(found.begin(), found.end(), [](const auto& e) { return e.phase == "X"; });
+  ASSERT_NE(sent, found.end());
+  EXPECT_EQ(sent->args.at("rpc"), "sent");
+  EXPECT_EQ(sent->args.at("id"), "7");
+  EXPECT_EQ(sent->args.at("from"), "a");
+  EXPECT_FALSE(sent->args.contains("failed"));
+  const auto begin = std::find_if(found.begin(), found.end(), [](const auto& e) { return e.phase == "b"; });
+  ASSERT_NE(begin, found.end());
+  EXPECT_EQ(begin->tid, 4242);
+  EXPECT_EQ(begin->args.at("rpc"), "request");
+  EXPECT_EQ(begin->args.at("failed"), "true");
+}
+
 TEST_F(AssemblyTest, EveryLossIsInTheMetadata) {
   spool::Window* const window = recorder::open_window(1, spool::kNoMark);
   for (std::uint64_t i = 0; i < 300ull * spool::kEventsPerChunk; ++i) commit_at(i + 1);
