@@ -31,8 +31,8 @@ Function* real(const char* name) {
 
 #define RPC "5torch11distributed3rpc"
 #define ID "_ZNK" RPC "7Message2idEv"
-constexpr char kType[] = "_ZNK" RPC "7Message4typeEv", kPayload[] = "_ZNK" RPC "7Message7payloadEv",
-               kId[] = ID, kWorkerInfo[] = "_ZNK" RPC "8RpcAgent13getWorkerInfoEv",
+constexpr char kType[] = "_ZNK" RPC "7Message4typeEv", kPayload[] = "_ZNK" RPC "7Message7payloadEv", kId[] = ID,
+               kWorkerInfo[] = "_ZNK" RPC "8RpcAgent13getWorkerInfoEv",
                kRemoteName[] = "_ZN10tensorpipe4Pipe13getRemoteNameB5cxx11Ev",
                kRemoteNameOlder[] = "_ZN10tensorpipe4Pipe13getRemoteNameEv";
 
@@ -251,9 +251,9 @@ void answered(const void* const* atomic_future, std::uint8_t flags) {
 #define FUTURE "St10shared_ptrINS2_15AtomicJitFutureEE"
 
 // An argument of a class like intrusive_ptr, shared_ptr, vector or string is passed by its address.
-#define SEND                                                                                                      \
-  AGENT                                                                                                           \
-  "4sendERKNS1_10WorkerInfoEN3c1013intrusive_ptrINS1_7MessageENS6_" NO_TYPE                                       \
+#define SEND                                                                \
+  AGENT                                                                     \
+  "4sendERKNS1_10WorkerInfoEN3c1013intrusive_ptrINS1_7MessageENS6_" NO_TYPE \
   "S8_EEEEfRKSt13unordered_mapINS6_6DeviceESE_St4hashISE_ESt8equal_toISE_ESaISt4pairIKSE_SE_EEE"
 EXPORT profshim::torch::Pointer profshim_rpc_send(void* agent, const void* to, void** message, float timeout,
                                                   const void* devices) __asm__(SEND);
@@ -297,8 +297,9 @@ void profshim_rpc_respond(void* agent, void** pipe) {
   reads_again(agent, *pipe);
 }
 
-#define COMPLETE                                                                                    \
-  AGENT "20markFutureAsCompleteE" FUTURE "N3c1013intrusive_ptrINS1_7MessageENS6_" NO_TYPE "S8_EEEE" \
+#define COMPLETE                                                                          \
+  AGENT "20markFutureAsCompleteE" FUTURE "N3c1013intrusive_ptrINS1_7MessageENS6_" NO_TYPE \
+        "S8_EEEE"                                                                         \
         "St6vectorINS6_6StreamESaISE_EE"
 EXPORT void profshim_rpc_complete(void* agent, void** future, void* message, void* streams) __asm__(COMPLETE);
 void profshim_rpc_complete(void* agent, void** future, void* message, void* streams) {
@@ -308,13 +309,13 @@ void profshim_rpc_complete(void* agent, void** future, void* message, void* stre
   next(agent, future, message, streams);
 }
 
-#define FAIL(function, symbol)                                                            \
-  EXPORT void function(void* agent, void** future, void* error) __asm__(symbol);          \
-  void function(void* agent, void** future, void* error) {                                \
-    using namespace profshim::torch;                                                      \
-    static auto* const next = real<void(void*, void**, void*)>(symbol);                   \
-    answered(static_cast<const void* const*>(*future), profshim::kFailed);                \
-    next(agent, future, error);                                                           \
+#define FAIL(function, symbol)                                                   \
+  EXPORT void function(void* agent, void** future, void* error) __asm__(symbol); \
+  void function(void* agent, void** future, void* error) {                       \
+    using namespace profshim::torch;                                             \
+    static auto* const next = real<void(void*, void**, void*)>(symbol);          \
+    answered(static_cast<const void* const*>(*future), profshim::kFailed);       \
+    next(agent, future, error);                                                  \
   }
 #define WITH_ERROR AGENT "19markFutureWithErrorE" FUTURE
 FAIL(profshim_rpc_error, WITH_ERROR "NSt7__cxx1112basic_stringIcSt11char_traitsIcESaIcEEE")

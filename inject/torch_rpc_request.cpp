@@ -194,7 +194,8 @@ int wrapped_type(std::string_view payload) {
   constexpr std::size_t kLength = 8;
   if (payload.size() < kLength) return kForwardAutograd;
   std::uint64_t length = 0;
-  for (const char byte : payload.substr(payload.size() - kLength)) length = length << 8 | static_cast<unsigned char>(byte);
+  for (const char byte : payload.substr(payload.size() - kLength))
+    length = length << 8 | static_cast<unsigned char>(byte);
   payload.remove_suffix(kLength);
   if (length > payload.size()) return kForwardAutograd;
   Pickle pickle(payload.substr(payload.size() - length));

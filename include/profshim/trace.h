@@ -29,8 +29,9 @@ enum class Category : std::uint8_t {
   kCudaDriver,
   kCudaSync,
   kOverhead,
-  kAc2g,    // flows from a launch to its device work
-  kFwdBwd,  // flows from an operator to its backward function
+  kAc2g,      // flows from a launch to its device work
+  kFwdBwd,    // flows from an operator to its backward function
+  kRankFlow,  // flows between ranks, in merged traces: a message, a request, a collective's last member
 };
 
 /// A JSON text that is written as it stands (a list of ranks); the maker answers for its being valid.
@@ -46,6 +47,7 @@ struct Arg {
 struct TraceEvent {
   char phase = 'X';  // X, M, i, b, e, s, f, C
   Category category = Category::kNone;
+  std::string_view other_category;  // where that is kNone: one that profshim itself does not write
   std::string_view name;
   std::int64_t pid = 0, tid = 0;
   /// Written instead of the numbers when text_ids is set: "Spans", "Traces" and "" of Kineto's own marks.

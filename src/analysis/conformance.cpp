@@ -61,6 +61,7 @@ bool is_known_category(std::string_view category) {
                                          "Trace",
                                          "ac2g",
                                          "fwdbwd",
+                                         "rank_flow",
                                          "glow_runtime",
                                          "hpu_op",
                                          "collective_comm",

@@ -66,6 +66,8 @@ constexpr std::string_view category_name(Category category) {
       return "ac2g";
     case Category::kFwdBwd:
       return "fwdbwd";
+    case Category::kRankFlow:
+      return "rank_flow";
   }
   return "";
 }

@@ -90,13 +90,10 @@ char* pid_and_tid(char* at, const TraceEvent& event) {
   return event.text_ids ? quoted(at, event.tid_text) : number(at, event.tid);
 }
 
-char* category(char* at, Category value) {
-  const std::string_view name = kineto::category_name(value);
-  if (name.empty()) return at;
-  at = literal(at, ",\"cat\":\"");
-  at = raw(at, name);
-  *at++ = '"';
-  return at;
+char* category(char* at, const TraceEvent& event) {
+  const std::string_view known = kineto::category_name(event.category);
+  const std::string_view name = known.empty() ? event.other_category : known;
+  return name.empty() ? at : quoted(literal(at, ",\"cat\":"), name);
 }
 
 char* name(char* at, std::string_view text) {
@@ -122,7 +119,7 @@ char* render(char* at, const TraceEvent& event, std::int64_t base_ns) {
     case 'X': {
       std::int64_t end = 0;
       if (__builtin_add_overflow(begin_ns, std::max<std::int64_t>(event.duration_ns, 0), &end)) end = begin;
-      at = name(category(at, event.category), event.name);
+      at = name(category(at, event), event.name);
       at = timestamp(pid_and_tid(at, event), begin);
       at = literal(at, ",\"dur\":");
       at = microseconds(at, std::max(end, begin) - begin);
@@ -132,14 +129,14 @@ char* render(char* at, const TraceEvent& event, std::int64_t base_ns) {
       at = pid_and_tid(timestamp(name(at, event.name), begin), event);
       break;
     case 'i':
-      at = literal(category(at, event.category), ",\"s\":\"");
+      at = literal(category(at, event), ",\"s\":\"");
       *at++ = event.scope;
       *at++ = '"';
       at = timestamp(pid_and_tid(name(at, event.name), event), begin);
       break;
     case 'b':
     case 'e':
-      at = literal(category(at, event.category), ",\"id\":");
+      at = literal(category(at, event), ",\"id\":");
       at = name(number(at, event.id), event.name);
       at = timestamp(pid_and_tid(at, event), begin);
       break;
@@ -147,11 +144,11 @@ char* render(char* at, const TraceEvent& event, std::int64_t base_ns) {
     case 'f':
       at = number(literal(at, ",\"id\":"), event.id);
       at = timestamp(pid_and_tid(at, event), begin);
-      at = name(category(at, event.category), event.name);
+      at = name(category(at, event), event.name);
       if (event.phase == 'f') at = literal(at, ",\"bp\":\"e\"");
       break;
     default:  // C
-      at = name(category(at, event.category), event.name);
+      at = name(category(at, event), event.name);
       at = timestamp(pid_and_tid(at, event), begin);
       break;
   }
@@ -161,7 +158,7 @@ char* render(char* at, const TraceEvent& event, std::int64_t base_ns) {
 }
 
 std::size_t room_for(const TraceEvent& event) {
-  std::size_t text = event.name.size() + event.pid_text.size() + event.tid_text.size();
+  std::size_t text = event.name.size() + event.pid_text.size() + event.tid_text.size() + event.other_category.size();
   std::size_t room = kEventRoom;
   for (const Arg& arg : event.args) {
     room += kArgRoom;

@@ -2,6 +2,8 @@
 // reader. Their Python is made by scripts/consumers_venv.sh.
 #include <gtest/gtest.h>
 
+#include <filesystem>
+
 #include "e2e/readers.h"
 
 namespace profshim::e2e {
@@ -51,6 +53,19 @@ TEST_P(Consumers, AStrictJsonReaderTakesEveryFile) {
   ASSERT_EQ(paths.size(), 2u * kRanks);
   const Outcome outcome = ask_reader("strict_json.py", paths);
   EXPECT_EQ(outcome.ending(), "exit 0") << outcome.out << outcome.err;
+}
+
+// To them it is one rank that has the processes of all.
+TEST_P(Consumers, AMergedTraceIsATrace) {
+  const std::string merged = *scratch_ / ("merged-" + std::string(GetParam()));
+  std::filesystem::create_directory(merged);
+  const std::string file = merged + "/all.11.pt.trace.json" + (std::string(GetParam()) == "true" ? ".gz" : "");
+  ASSERT_EQ(profshim({"merge", folder(GetParam()) + "/step11", "-o", file}).ending(), "exit 0");
+  const Outcome hta = ask_reader("load_with_hta.py", {merged, "1", "--steps", "11,12,13"});
+  EXPECT_EQ(hta.ending(), "exit 0") << hta.out << hta.err;
+  // The plugin counts the steps of each process.
+  const Outcome plugin = ask_reader("load_with_tb.py", {merged, "1", "--steps", "11,11,11,11,12,12,12,12,13,13,13,13"});
+  EXPECT_EQ(plugin.ending(), "exit 0") << plugin.out << plugin.err;
 }
 
 INSTANTIATE_TEST_SUITE_P(Gzip, Consumers, testing::Values("false", "true"),

@@ -59,8 +59,9 @@ TEST(TorchRpcRequest, NamesOperatorsAndScriptedFunctions) {
       "aten::add.Scalar(Tensor self, Scalar other, Scalar alpha=1) -> Tensor"
       "q\x02X\x12\0\0\0torch.ops.aten.addq\x03t."sv;
   EXPECT_EQ(name(kScriptCall, operation), "rpc_call#aten::add(a -> b)");
-  const auto scripted = "\x80\x02(ctorch.jit._pickle\nbuild_tensor_from_id\nq\0(K\0tRq\x01\x89X\x12\0\0\0"
-                        "__torch__.scriptedq\x02t."sv;
+  const auto scripted =
+      "\x80\x02(ctorch.jit._pickle\nbuild_tensor_from_id\nq\0(K\0tRq\x01\x89X\x12\0\0\0"
+      "__torch__.scriptedq\x02t."sv;
   EXPECT_EQ(name(kScriptCall, scripted), "rpc_call#__torch__.scripted(a -> b)");
 }
 

@@ -1,0 +1,70 @@
+// What a merge has to know of each trace before it writes the first event: its clock, its numbers, and the moments that
+// it shares with other ranks.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "profshim/trace.h"
+
+namespace profshim::analysis {
+
+/// Of times in nanoseconds, and of numbers that events bear, whatever a file says: what lies beyond the year 2116, or
+/// before 1896, is taken for these, so that no difference of two overflows.
+constexpr std::int64_t sum_ns(std::int64_t a, std::int64_t b) {
+  constexpr std::int64_t kLatest = std::int64_t{1} << 62, kEarliest = -(std::int64_t{1} << 61);
+  std::int64_t sum = 0;
+  if (__builtin_add_overflow(a, b, &sum)) sum = b > 0 ? kLatest : kEarliest;
+  return sum > kLatest ? kLatest : sum < kEarliest ? kEarliest : sum;
+}
+
+/// A collective that nobody leaves before all have come.
+struct Meeting {
+  std::uint64_t key = 0;  // the same on all members
+  std::int64_t begin_ns = 0, end_ns = 0;
+  std::uint64_t event = 0;  // its place in the file
+};
+
+/// One end of a message, or of a request to another worker.
+struct Endpoint {
+  std::uint64_t key = 0;  // the same on both sides
+  std::int64_t at_ns = 0;
+  std::uint64_t event = 0;
+};
+
+/// Messages from one rank to another with one tag: the n-th that is received is the n-th that was sent.
+struct Channel {
+  std::vector<Endpoint> sent, received;  // in order of their begin
+};
+
+struct MergeFacts {
+  std::string path, error;  // error: why it cannot be read; the rest is then empty
+  bool truncated = false;
+  int rank = -1, world_size = -1;
+  std::string host, run_name, program;
+  bool has_wall_clock = false;  // its times are of the day
+  std::int64_t base_ns = 0;     // to be added to every time
+  std::uint64_t events = 0;
+  std::int64_t first_ns = 0, last_ns = 0;
+  std::vector<std::string> devices;  // elements of deviceProperties
+  /// Processes as numbers, in order of their first event, with the number of their threads.
+  std::vector<std::int64_t> pids;
+  std::int64_t most_correlation = 0, most_external = 0, most_id = 0;
+
+  std::vector<Meeting> meetings;                        // by key, each once
+  std::unordered_map<std::uint64_t, Channel> channels;  // by communicator, both ranks and tag
+  // Of torch.distributed.rpc, by key.
+  std::vector<Endpoint> requests, served;       // sent; taken up
+  std::vector<Endpoint> served_until, answers;  // done; the sender has the answer
+};
+
+/// Reads a trace once. `on_events` is told from time to time how many it has seen. Never throws but for want of memory.
+MergeFacts gather_facts(const std::string& path, const std::function<void(std::uint64_t events)>& on_events);
+
+/// Ids of flows and async slices up to here are numbers as somebody counted them; larger ones are hashes of texts.
+inline constexpr std::int64_t kMostCountedId = std::int64_t{1} << 40;
+
+}  // namespace profshim::analysis

@@ -1,0 +1,109 @@
+// Merging files that say anything.
+#include "profshim/merge.h"
+
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <set>
+
+#include "profshim/trace.h"
+#include "unit/temporary_folder.h"
+
+namespace profshim {
+namespace {
+
+class MergeTest : public testing::Test {
+ protected:
+  std::string file(const std::string& name, const std::string& text) {
+    const std::string path = folder_.path() + "/" + name;
+    std::ofstream(path) << text;
+    paths_.push_back(path);
+    return path;
+  }
+  MergeResult merge(ClockSync sync = ClockSync::kCollective) {
+    MergeOptions options;
+    options.paths = paths_;
+    options.out = folder_.path() + "/out.pt.trace.json";
+    options.sync = sync;
+    MergeResult result = merge_traces(options);
+    if (result.error.empty()) {
+      TraceVisitor visitor;
+      visitor.event = [this](const ReadEvent& e) {
+        events_.push_back({std::string(e.name), e.pid, e.tid, e.id, e.ts_ns, {}});
+        for (const auto& arg : e.args) events_.back().args[std::string(arg.key)] = arg.text;
+        return true;
+      };
+      EXPECT_TRUE(read_trace(options.out, visitor).ok);
+    }
+    return result;
+  }
+  struct Seen {
+    std::string name;
+    std::int64_t pid, tid, id, ts_ns;
+    std::map<std::string, std::string> args;
+  };
+
+  test::TemporaryFolder folder_;
+  std::vector<std::string> paths_;
+  std::vector<Seen> events_;
+};
+
+std::string trace(int rank, const std::string& events) {
+  return R"({"distributedInfo": {"rank": )" + std::to_string(rank) +
+         R"(, "world_size": 2}, "baseTimeNanoseconds": 1790857026000000000, "traceEvents": [)" + events + "]}";
+}
+
+TEST_F(MergeTest, NumbersOfDifferentRanksDoNotMeetAndArgsAreKept) {
+  const std::string events =
+      R"({"ph":"X","cat":"kernel","name":"k","pid":0,"tid":7,"ts":10.5,"dur":1,
+          "args":{"correlation":12,"External id":3,"grid":[1,2],"x":1e-3,"null":null,"big":18446744073709551615}},
+         {"ph":"X","cat":"python_function","name":"f","pid":4321,"tid":9,"ts":10,"dur":2},
+         {"ph":"s","cat":"ac2g","name":"ac2g","id":12,"pid":4321,"tid":9,"ts":10},
+         {"ph":"b","cat":"c","name":"text id","id":"0xab","pid":4321,"tid":9,"ts":10})";
+  file("a.json", trace(0, events));
+  file("b.json", trace(1, events));
+
+  const MergeResult result = merge(ClockSync::kAnchors);
+
+  ASSERT_EQ(result.error, "");
+  ASSERT_EQ(events_.size(), 8u);
+  std::set<std::string> correlations, externals;
+  std::set<std::int64_t> pids, ids;
+  std::map<std::int64_t, std::set<std::int64_t>> owners;
+  for (const Seen& e : events_) {
+    owners[e.tid].insert(e.pid);
+    pids.insert(e.pid);
+    if (e.id != 0) ids.insert(e.id);
+    if (e.name != "k") continue;
+    correlations.insert(e.args.at("correlation"));
+    externals.insert(e.args.at("External id"));
+    EXPECT_EQ(e.args.at("grid"), "[1,2]");
+    EXPECT_EQ(e.args.at("x"), "1e-3");
+    EXPECT_EQ(e.args.at("null"), "null");
+    EXPECT_EQ(e.args.at("big"), "18446744073709551615");
+  }
+  EXPECT_EQ(pids, (std::set<std::int64_t>{0, 64, 1000, 1064}));
+  EXPECT_EQ(correlations.size(), 2u);
+  EXPECT_EQ(externals.size(), 2u);
+  EXPECT_EQ(ids.size(), 4u);
+  for (const auto& [tid, pids_of] : owners) EXPECT_EQ(pids_of.size(), 1u) << tid;
+}
+
+TEST_F(MergeTest, TimesThatNoClockShowsDoNoHarm) {
+  file("a.json", trace(0, R"({"ph":"X","cat":"c","name":"a","pid":1,"tid":1,"ts":9e300,"dur":9e300},
+                             {"ph":"X","cat":"c","name":"b","pid":1,"tid":1,"ts":-9e300,"dur":-5})"));
+  file("b.json", trace(1, R"({"ph":"X","cat":"c","name":"a","pid":-9223372036854775808,"tid":9223372036854775807,
+                              "ts":0,"dur":1,"args":{"correlation":9223372036854775807}})"));
+  EXPECT_EQ(merge().error, "");
+  EXPECT_EQ(events_.size(), 3u);
+}
+
+TEST_F(MergeTest, RanksOfDifferentJobsAreRefused) {
+  file("a.json", trace(0, R"({"ph":"X","cat":"c","name":"a","pid":1,"tid":1,"ts":1,"dur":1})"));
+  file("b.json", R"({"distributedInfo": {"rank": 1, "world_size": 8}, "traceEvents": [
+                     {"ph":"X","cat":"c","name":"a","pid":1,"tid":1,"ts":1,"dur":1}]})");
+  EXPECT_NE(merge().error.find("2 ranks"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace profshim
