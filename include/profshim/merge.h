@@ -28,12 +28,13 @@ struct MergeOptions {
 struct MergedRank {
   std::string path, host;
   int rank = -1;
-  std::int64_t first_pid = 0;   // GPU n has the number n above; processes come behind those
-  std::string clock;            // "reference", "same host", "collectives", "anchors", "assumed"
-  std::uint64_t moments = 0;    // shared with the rank that it was compared with
-  double offset_us = 0;         // added to its times, in the middle of the trace
-  double drift_ppm = 0;
-  double error_us = -1;         // its times are not further off than this against the reference; < 0: not known
+  std::int64_t first_pid = 0;  // GPU n has the number n above; processes come behind those
+  std::string clock;           // "reference", "same host", "collectives", "anchors", "assumed"
+  std::uint64_t moments = 0;   // shared with the rank that it was compared with
+  double offset_us = 0;        // added to its times at offset_at_ns, of its own clock
+  std::int64_t offset_at_ns = 0;
+  double drift_ppm = 0;  // and so much more for each second since
+  double error_us = -1;  // its times are not further off than this against the reference; < 0: not known
   std::uint64_t events = 0;
   bool truncated = false;
 };

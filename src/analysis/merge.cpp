@@ -159,8 +159,14 @@ class FileCopy {
  public:
   FileCopy(TraceWriter& out, const MergeFacts& facts, const MergedRank& rank, const Renumbering& numbers,
            const ClockMap& clock, const std::vector<ArrowEnd>& arrows, std::int64_t arrows_from, ThreadNumbers& threads)
-      : out_(out), facts_(facts), numbers_(numbers), clock_(clock), arrows_(arrows), arrows_from_(arrows_from),
-        threads_(threads), title_(rank.rank >= 0 ? "rank " + std::to_string(rank.rank) : facts.path) {}
+      : out_(out),
+        facts_(facts),
+        numbers_(numbers),
+        clock_(clock),
+        arrows_(arrows),
+        arrows_from_(arrows_from),
+        threads_(threads),
+        title_(rank.rank >= 0 ? "rank " + std::to_string(rank.rank) : facts.path) {}
 
   void write(const ReadEvent& read) {
     TraceEvent e;
@@ -170,7 +176,8 @@ class FileCopy {
     place(read, e);
     if (read.has_ts) {
       e.begin_ns = clock_(read.ts_ns);
-      if (read.has_duration) e.duration_ns = clock_(analysis::sum_ns(read.ts_ns, std::max<std::int64_t>(read.duration_ns, 0))) - e.begin_ns;
+      if (read.has_duration)
+        e.duration_ns = clock_(analysis::sum_ns(read.ts_ns, std::max<std::int64_t>(read.duration_ns, 0))) - e.begin_ns;
     } else {
       e.begin_ns = clock_(facts_.first_ns);
     }
@@ -235,8 +242,9 @@ class FileCopy {
       e.pid = slice.pid;
       e.tid = slice.tid;
       // Behind a slice's begin and before its end: rounding must not carry it outside.
-      const std::int64_t last = read.phase == "X" ? analysis::sum_ns(slice.begin_ns, std::max<std::int64_t>(slice.duration_ns - 1, 0))
-                                                  : slice.begin_ns;
+      const std::int64_t last = read.phase == "X"
+                                    ? analysis::sum_ns(slice.begin_ns, std::max<std::int64_t>(slice.duration_ns - 1, 0))
+                                    : slice.begin_ns;
       e.begin_ns = read.phase == "X" ? std::clamp(clock_(end.at_ns), slice.begin_ns, last) : clock_(end.at_ns);
       e.id = static_cast<std::uint64_t>(arrows_from_) + end.arrow;
       out_.write(e);
@@ -259,8 +267,9 @@ class FileCopy {
 
 std::string clock_json(const MergedRank& rank) {
   char numbers[160];
-  const int n = std::snprintf(numbers, sizeof numbers, ", \"offset_us\": %.3f, \"drift_ppm\": %.4f, \"error_us\": ",
-                              rank.offset_us, rank.drift_ppm);
+  const int n = std::snprintf(numbers, sizeof numbers,
+                              ", \"offset_us\": %.3f, \"offset_at_ns\": %lld, \"drift_ppm\": %.4f, \"error_us\": ",
+                              rank.offset_us, static_cast<long long>(rank.offset_at_ns), rank.drift_ppm);
   std::string text(numbers, static_cast<std::size_t>(n));
   if (rank.error_us < 0) return text + "null";
   std::snprintf(numbers, sizeof numbers, "%.3f", rank.error_us);

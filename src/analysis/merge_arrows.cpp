@@ -92,8 +92,9 @@ class Arrows {
     for (std::size_t file = 0; file < facts_.size(); ++file) {
       for (const Meeting& m : facts_[file].meetings) members.push_back({m.key, file, &m, clocks_[file](m.begin_ns)});
     }
-    std::sort(members.begin(), members.end(),
-              [](const Member& a, const Member& b) { return a.key != b.key ? a.key < b.key : a.began_ns < b.began_ns; });
+    std::sort(members.begin(), members.end(), [](const Member& a, const Member& b) {
+      return a.key != b.key ? a.key < b.key : a.began_ns < b.began_ns;
+    });
     for (auto begin = members.begin(); begin != members.end();) {
       const auto end = std::find_if(begin, members.end(), [&](const Member& m) { return m.key != begin->key; });
       if (end - begin > 1) collective({begin, end});
@@ -132,8 +133,8 @@ std::string_view name_of(ArrowEnd::Kind kind) {
   }
 }
 
-std::vector<std::vector<ArrowEnd>> find_arrows(const std::vector<MergeFacts>& facts, const std::vector<ClockMap>& clocks,
-                                               MergeResult& result) {
+std::vector<std::vector<ArrowEnd>> find_arrows(const std::vector<MergeFacts>& facts,
+                                               const std::vector<ClockMap>& clocks, MergeResult& result) {
   return Arrows(facts, clocks, result).find();
 }
 

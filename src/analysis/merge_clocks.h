@@ -16,7 +16,6 @@ struct ClockMap {
   std::int64_t operator()(std::int64_t ns) const;
 };
 
-
 /// Fills clock, offset, drift and error of each rank; false and a line in `error` where a trace has no clock in common
 /// with the others. The reference is the first.
 bool align_clocks(const std::vector<MergeFacts>& facts, const MergeOptions& options, std::vector<MergedRank>& ranks,

@@ -54,9 +54,11 @@ bool kernel_waits_for_all(std::string_view collective) {
          collective.find("reduce_scatter") != std::string_view::npos || collective == "all_to_all";
 }
 
-constexpr std::string_view kSends[] = {"MPI_Send",  "MPI_Ssend",  "MPI_Rsend",  "MPI_Bsend",   "MPI_Isend",
+constexpr std::string_view kSends[] = {"MPI_Send",   "MPI_Ssend",  "MPI_Rsend",  "MPI_Bsend",   "MPI_Isend",
                                        "MPI_Issend", "MPI_Irsend", "MPI_Ibsend", "MPI_Sendrecv"};
-bool is_send(std::string_view name) { return std::find(std::begin(kSends), std::end(kSends), name) != std::end(kSends); }
+bool is_send(std::string_view name) {
+  return std::find(std::begin(kSends), std::end(kSends), name) != std::end(kSends);
+}
 
 class Reader {
  public:
@@ -276,7 +278,8 @@ class Reader {
   bool has_time_ = false;
 };
 
-/// Microseconds since the epoch, as Kineto wrote them before it had a base: after 2001, and no clock that began at boot.
+/// Microseconds since the epoch, as Kineto wrote them before it had a base: after 2001, and no clock that began at
+/// boot.
 bool is_time_of_day(std::int64_t ns) { return ns > 1'000'000'000'000'000'000; }
 
 }  // namespace

@@ -1,4 +1,6 @@
 // profshim merge PATH... -o FILE: the traces of several ranks as one.
+#include "profshim/merge.h"
+
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
@@ -6,7 +8,6 @@
 #include <filesystem>
 
 #include "command.h"
-#include "profshim/merge.h"
 #include "trace_files.h"
 
 namespace profshim::cli {
@@ -47,7 +48,8 @@ bool add_paths(const std::string& path, std::vector<std::string>& paths) {
   const std::vector<std::string> found = traces_below(path, unread);
   for (const std::string& line : unread) std::fprintf(stderr, "profshim merge: %s\n", line.c_str());
   if (found.empty()) {
-    std::fprintf(stderr, "profshim merge: %s: no traces (*.pt.trace.json, *.pt.trace.json.gz) below it\n", path.c_str());
+    std::fprintf(stderr, "profshim merge: %s: no traces (*.pt.trace.json, *.pt.trace.json.gz) below it\n",
+                 path.c_str());
     return false;
   }
   for (const std::string& trace : found) {
@@ -88,7 +90,8 @@ int run(int argc, char** argv) {
   std::vector<std::string> given;
   bool quiet = false;
   CLI::App app{
-      "Writes the traces of several ranks as one, on one clock, with arrows from who sent a message to who received it, "
+      "Writes the traces of several ranks as one, on one clock, with arrows from who sent a message to who received "
+      "it, "
       "and from the last one at a collective to those who waited. Clocks are compared by what the ranks did together; "
       "the error that is stated holds whoever was late."};
   app.name("profshim merge");
