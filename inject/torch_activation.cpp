@@ -85,11 +85,7 @@ Known activate_once(const char* range) {
 void activate_as_member(int rank, int size) {
   Rank known = rank_from_environment();
   if (known.rank >= 0 && is_worker(known)) return;
-  if (known.rank < 0) {
-    known.rank = rank;
-    known.world_size = size;
-    known.source = "torch.distributed";
-  }
+  if (known.rank < 0) known = rank_that_was_told(rank, size, "torch.distributed");
   if (!decided.exchange(true)) inject::activate(known, 0);
 }
 

@@ -1,5 +1,5 @@
-// Jobs whose framework starts the ranks and tells them late who they are: as Ray does, whose workers are there before.
-// Exactly the ranks have traces, and nobody else says anything.
+// Jobs whose framework starts the ranks and tells them late who they are: as Lightning does, which starts itself again,
+// and as Ray does, whose workers are there before. Exactly the ranks have traces, and nobody else says anything.
 #include <gtest/gtest.h>
 
 #include <sstream>
@@ -23,6 +23,14 @@ const char* const kSgd = "Optimizer.step#SGD.step";
 const char* const kDdp = "DistributedDataParallel.forward";
 
 const Launcher kLaunchers[] = {
+    {"StartsItself", "starts_itself.py", "Optimizer.step#Adam.step", "torch.distributed", {{kDdp, 1}}},
+    {"StartsItselfProfiled",
+     "starts_itself.py --profiler",
+     "Optimizer.step#Adam.step",
+     "torch.distributed",
+     {{kDdp, 1},
+      {"[pl][profile][Strategy]DDPStrategy.training_step", 1},
+      {"[pl][profile][Strategy]DDPStrategy.backward", 1}}},
     {"Actors", "actors.py", kSgd, "RANK", {{kDdp, 1}}},
     {"ActorsWithACopy", "actors.py --copy", kSgd, "RANK", {{kDdp, 1}}},
     {"ActorsByTcp", "actors.py --tcp", kSgd, "torch.distributed", {{kDdp, 1}}, false},
