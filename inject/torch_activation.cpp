@@ -47,6 +47,12 @@ bool makes_step(const char* range) {
   return std::any_of(patterns.begin(), patterns.end(), [&](const auto& pattern) { return glob_match(pattern, range); });
 }
 
+void wait() {
+  if (waits.exchange(true)) return;
+  inject::note_waiting();
+  std::atexit(at_exit);
+}
+
 /// A process that nobody has given a rank may get one from init_process_group(), or start others that do. Where steps
 /// come from PyTorch's ranges it loses nothing by waiting for the first of those; others, of a DataLoader or of a
 /// framework that has just begun, tell no more than an operator. What it starts then leaves the ranges to it.
@@ -54,10 +60,7 @@ bool waits_for_step(const Rank& rank, const char* range) {
   if (rank.rank >= 0) return false;
   if (inject::parent_waits()) return true;
   if (step_ranges().empty() || makes_step(range)) return false;
-  if (!waits.exchange(true)) {
-    inject::note_waiting();
-    std::atexit(at_exit);
-  }
+  wait();
   return true;
 }
 
@@ -80,6 +83,14 @@ Known activate_once(const char* range) {
   }
   decided.store(true, std::memory_order_relaxed);
   return Known::kYes;
+}
+
+bool waits_for_group() {
+  const char* const world_size = std::getenv("WORLD_SIZE");
+  if (world_size == nullptr || std::atoi(world_size) < 2 || rank_from_environment().rank >= 0) return false;
+  if (decided.load(std::memory_order_relaxed) || step_ranges().empty()) return false;
+  wait();
+  return true;
 }
 
 void activate_as_member(int rank, int size) {

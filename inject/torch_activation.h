@@ -17,6 +17,10 @@ enum class Known : std::uint8_t {
 /// Any thread.
 Known activate_once(const char* range);
 
+/// The environment says that there are other ranks and not which one this process is: init_process_group() will, and
+/// until then, or until a range makes a step, CUDA tells nothing. Any thread.
+bool waits_for_group();
+
 /// torch.distributed has made this process a member of a group, before it has shown its rank in another way. Its
 /// thread.
 void activate_as_member(int rank, int size);

@@ -265,6 +265,8 @@ void look_for_torch() {
   observe_operators(recorder::mode() == 0 || recording());
 }
 
+bool is_imported() { return torch_is_here.load(std::memory_order_relaxed); }
+
 void on_activate() {
   session::call_when_arming(follow);
   look_for_torch();

@@ -3,9 +3,12 @@
 The program that the user started is rank 0. It starts itself again for the other rank, with LOCAL_RANK and never RANK;
 each computes its global rank and tells init_process_group(). The whole step is a closure that the optimizer calls.
 
-usage: starts_itself.py [--profiler]     the ranges of Lightning's PyTorchProfiler, the first ones before the group exists
+usage: starts_itself.py [--profiler] [--cuda]
+  --profiler   the ranges of Lightning's PyTorchProfiler, the first ones before the group exists
+  --cuda       CUDA comes up before the group exists, as Lightning's torch.cuda.set_device() makes it
 """
 import contextlib
+import ctypes
 import functools
 import gc
 import os
@@ -70,7 +73,9 @@ def launch(environment):
 
 
 def setup_environment(environment):
-    """Its DDPStrategy: set_world_ranks() and _init_dist_connection()."""
+    """Its DDPStrategy: setup_device(), set_world_ranks() and _init_dist_connection()."""
+    if "--cuda" in sys.argv[1:]:
+        ctypes.CDLL("libcuda.so.1").cuInit(0)
     environment.global_rank = environment.node_rank() * DEVICES + environment.local_rank()
     environment.world_size = NODES * DEVICES
     os.environ["MASTER_ADDR"] = environment.main_address

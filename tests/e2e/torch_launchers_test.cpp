@@ -88,6 +88,29 @@ TEST_P(TorchLaunchers, HaveATraceOfEachRankAndOfNobodyElse) {
   }
 }
 
+// Not yet a member of a group, but WORLD_SIZE says that there are others: CUDA alone makes nobody a job of one.
+TEST(TorchLaunchersWithCuda, AreNotTakenForJobsOfOne) {
+  NEEDS_TORCH(1);
+  const ScratchFolder scratch;
+  const std::string fake = built("tests/fakes/cuda13/libcuda.so.1");
+  Job job = torch_job(scratch, Launch::kAlone, "starts_itself.py --cuda");
+  job.environment.emplace_back("LD_LIBRARY_PATH", fake.substr(0, fake.rfind('/')));
+  job.environment.emplace_back("PROFSHIM_ACTIVITIES", "cpu");  // PyPI's PyTorch maps a CUPTI that is no fake
+
+  const Outcome outcome = run(job);
+
+  EXPECT_EQ(outcome.ending(), "exit 0") << outcome.err;
+  const auto traces = read_folder(scratch / "traces");
+  ASSERT_EQ(traces.size(), 2u) << outcome.err;
+  for (int rank = 0; rank < 2; ++rank) {
+    const SeenTrace& trace = traces[static_cast<std::size_t>(rank)];
+    EXPECT_EQ(trace.rank(), rank);
+    EXPECT_EQ(trace.fact("rank_source"), "torch.distributed");
+    EXPECT_EQ(trace.fact("problems"), "[]");
+    expect_whole_steps(trace, "Optimizer.step#Adam.step");
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(Real, TorchLaunchers, testing::ValuesIn(kLaunchers),
                          [](const auto& row) { return std::string(row.param.name); });
 
