@@ -128,7 +128,7 @@ test:  ## install, build, run all tests; the last line is "N passed, N failed"
 .PHONY: test-torch
 test-torch:  ## the tests with PyTorch once more, with a 2.x of PyPI's in ~/.cache/profshim (1.5 GB)
 	$(Q)scripts/install_deps.sh --test
-	$(Q)$(AGAIN) all $(E2E)
+	$(Q)$(AGAIN) all $(E2E) $(FAKES)/cuda13/libcuda.so.1
 	-$(Q)scripts/consumers_venv.sh >/dev/null
 	$(Q)scripts/torch_tests.sh $(E2E)
 

@@ -15,6 +15,8 @@
 #include "profshim/device.h"
 #include "profshim/recorder_control.h"
 #include "profshim/session.h"
+#include "torch_activation.h"
+#include "torch_operators.h"
 
 namespace profshim::cuda {
 namespace {
@@ -23,7 +25,7 @@ constexpr const char* kVariable = "CUDA_INJECTION64_PATH";
 
 /// Whose CUDA it is; written by the constructor.
 constinit char foreign_owner[PATH_MAX] = {};
-constinit std::atomic<bool> cuda_is_up{false};
+constinit std::atomic<bool> cuda_is_up{false}, only_hooks_see_it{false};
 
 void at_exit() { session::finish(session::End::kNormal); }
 
@@ -33,24 +35,36 @@ void start_device(const Spec& spec) {
   if (device::available()) std::atexit(at_exit);
 }
 
+void become_active() {
+  if (torch::is_imported() && torch::waits_for_group()) return;
+  inject::activate_by_environment(rank_from_environment());
+}
+
 void cuda_comes_up() {
   cuda_is_up.store(true);
   if (session::spec() == nullptr) {
-    inject::activate_by_environment(rank_from_environment());
+    become_active();
   } else {
     start_device(*session::spec());
   }
+}
+
+void start_with_hooks_alone(const Spec& spec) {
+  if (!spec.activities.cuda || foreign_owner[0] != 0) return;  // on_activate() has said it
+  recorder::problem("cuda", "no GPU activity is recorded: CUDA did not open what CUDA_INJECTION64_PATH names");
+  recorder::set_mode(recorder::kCudaCalls, 0);
 }
 
 /// A hook of ours has seen CUDA at work. By then the driver has opened what the variable names: if that was not us,
 /// symbol hooks are all there is.
 void cuda_is_used() {
   if (cuda_is_up.load()) return;
-  if (session::spec() == nullptr) inject::activate_by_environment(rank_from_environment());
-  const Spec* const spec = session::spec();
-  if (spec == nullptr || !spec->activities.cuda || foreign_owner[0] != 0) return;  // on_activate() has said it
-  recorder::problem("cuda", "no GPU activity is recorded: CUDA did not open what CUDA_INJECTION64_PATH names");
-  recorder::set_mode(recorder::kCudaCalls, 0);
+  only_hooks_see_it.store(true);
+  if (session::spec() == nullptr) {
+    become_active();
+  } else {
+    start_with_hooks_alone(*session::spec());
+  }
 }
 
 }  // namespace
@@ -76,7 +90,11 @@ void on_activate() {
     recorder::problem("cuda", sentence);
     recorder::set_mode(recorder::kCudaCalls, 0);
   }
-  if (cuda_is_up.load()) start_device(*spec);
+  if (cuda_is_up.load()) {
+    start_device(*spec);
+  } else if (only_hooks_see_it.load()) {
+    start_with_hooks_alone(*spec);
+  }
 }
 
 }  // namespace profshim::cuda

@@ -152,10 +152,10 @@ void observe_operators(bool wanted);
 
 /// Nothing is active here. If it does not become so, operators have shown all that they can. A forked child leaves the
 /// observers alone: another thread of its parent may have held a lock of theirs.
-[[gnu::noinline]] void first_sign_of_life(Sign sign) {
+[[gnu::noinline]] void first_sign_of_life(const char* range) {
   static constinit std::atomic<bool> is_over{false}, operators_are_over{false};
   if (is_over.load(std::memory_order_relaxed)) return;
-  const Known known = activate_once(sign);
+  const Known known = activate_once(range);
   if (known == Known::kNo) return;
   if (known == Known::kYes) is_over = true;
   if (!operators_are_over.exchange(true) && !recording() && !is_forked_child()) observe_operators(false);
@@ -164,15 +164,18 @@ void observe_operators(bool wanted);
 template <Scope scope>
 std::unique_ptr<ObserverContext> begins(const void* record_function) {
   const int saved_errno = errno;
-  if (recorder::mode() == 0) first_sign_of_life(scope == Scope::kUser ? Sign::kRange : Sign::kOperator);
   if constexpr (scope == Scope::kUser) {
     const char* const name = name_of(record_function);
+    if (recorder::mode() == 0) first_sign_of_life(name);
     if (name != nullptr) {
       range_begins(name);
       if (recording()) open(record_function, hook_of(scope), name);
     }
-  } else if (recording()) {
-    if (const char* const name = name_of(record_function)) open(record_function, hook_of(scope), name);
+  } else {
+    if (recorder::mode() == 0) first_sign_of_life(nullptr);
+    if (recording()) {
+      if (const char* const name = name_of(record_function)) open(record_function, hook_of(scope), name);
+    }
   }
   errno = saved_errno;
   return nullptr;
@@ -261,6 +264,8 @@ void look_for_torch() {
   observe<Scope::kUser>();
   observe_operators(recorder::mode() == 0 || recording());
 }
+
+bool is_imported() { return torch_is_here.load(std::memory_order_relaxed); }
 
 void on_activate() {
   session::call_when_arming(follow);

@@ -8,6 +8,7 @@ namespace profshim::torch {
 /// its functions and observes its ranges. While nothing is recorded its operators cost nothing; the first one of a
 /// process that is not active yet is a strong event.
 void look_for_torch();
+bool is_imported();
 
 /// The session is active: from now on operators are observed while recording is on.
 void on_activate();

@@ -99,6 +99,10 @@ struct Rank {
 /// What the environment says (torchrun, Open MPI, PMIx, hydra, PALS, MVAPICH, Flux, JSM, Slurm), in the order of trust.
 Rank rank_from_environment();
 
+/// Of a process that `source` has told its rank, where the environment does not (Lightning's): what that says besides,
+/// where it speaks of a job of that size.
+Rank rank_that_was_told(int rank, int world_size, const char* source);
+
 /// Rank variables that contradict `actual`, as "NAME=value", for one log line.
 std::vector<std::string> rank_contradictions(const Rank& actual);
 

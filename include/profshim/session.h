@@ -3,7 +3,9 @@
 #pragma once
 
 #include <optional>
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include "profshim/event.h"
 #include "profshim/spec.h"
@@ -15,9 +17,9 @@ namespace profshim::session {
 /// one, wherever the job goes.
 bool requested();
 
-/// By the spec, which is read for it: do ranges of PyTorch (or of whatever comes, "auto") make the steps? Before
-/// activate().
-bool steps_come_from_ranges();
+/// By the spec, which is read for it: where ranges of PyTorch (or of whatever comes, "auto") make the steps, the
+/// patterns of those that make steps or epochs; else none. Before activate().
+std::vector<std::string> step_ranges();
 
 /// The first strong event of this process (MPI_Init has returned): reads the spec, decides whether this rank records,
 /// and if so creates the spool and the threads. A second call does nothing. Job's thread, any signal mask. `began`:

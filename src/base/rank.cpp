@@ -2,6 +2,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstdio>
@@ -52,6 +53,14 @@ void fill(int& value, const char* variable) {
   if (value < 0) value = number_in(variable);
 }
 
+/// What shows in the rest, and the host.
+void fill_in(Rank& rank) {
+  if (rank.node_rank < 0 && rank.world_size > 0 && rank.world_size == rank.local_world_size) rank.node_rank = 0;
+  char host[256] = {};
+  gethostname(host, sizeof host - 1);
+  rank.host = host;
+}
+
 // Fields 1 and 2 of /proc/PID/stat may hold blanks and brackets; what we want lies behind the last bracket.
 std::string stat_fields(int pid) {
   std::string text;
@@ -59,6 +68,11 @@ std::string stat_fields(int pid) {
   if (!read_file("/proc/" + std::to_string(pid) + "/stat", text, error)) return {};
   const std::size_t bracket = text.rfind(')');
   return bracket == std::string::npos ? std::string{} : text.substr(bracket + 1);
+}
+
+int parent_of(int pid) {
+  const std::string fields = stat_fields(pid);
+  return fields.size() > 3 ? std::atoi(fields.c_str() + 3) : 0;  // " S PPID ..."
 }
 
 // Seconds since the epoch at which the kernel says it booted: the same for every process, unlike a difference of
@@ -71,19 +85,52 @@ std::int64_t boot_time_s() {
   return at == std::string::npos ? 0 : std::strtoll(text.c_str() + at + 7, nullptr, 10);
 }
 
+/// Texts that each end with a zero byte, as /proc has them.
+std::vector<std::string> texts_in(const std::string& path) {
+  std::string text;
+  int error = 0;
+  std::vector<std::string> found;
+  if (!read_file(path, text, error)) return found;
+  for (std::size_t at = 0; at < text.size(); at += found.back().size() + 1) found.emplace_back(text.c_str() + at);
+  return found;
+}
+
+/// In the environment that it began with.
+bool was_given(const std::string& pid, const std::string& variable) {
+  const auto environment = texts_in("/proc/" + pid + "/environ");
+  return std::any_of(environment.begin(), environment.end(),
+                     [&](const std::string& text) { return text.starts_with(variable + "="); });
+}
+
+/// Its arguments without those of the interpreter, the script without its folder.
+std::vector<std::string> script_of(const std::string& pid) {
+  auto arguments = texts_in("/proc/" + pid + "/cmdline");
+  std::size_t at = 1;
+  while (at < arguments.size() && arguments[at].starts_with("-") && arguments[at] != "-m") {
+    at += arguments[at] == "-W" || arguments[at] == "-X" ? 2 : 1;
+  }
+  if (at >= arguments.size()) return {};
+  arguments.erase(arguments.begin(), arguments.begin() + static_cast<std::ptrdiff_t>(at));
+  arguments[0] = arguments[0].substr(arguments[0].rfind('/') + 1);
+  return arguments;
+}
+
+/// Lightning's first rank is what the user has started. It starts the others as itself, and gives them the LOCAL_RANK
+/// that it has not been given.
+bool is_started_by_first_rank(const std::string& parent) {
+  if (!was_given("self", "LOCAL_RANK") || was_given(parent, "LOCAL_RANK")) return false;
+  const auto script = script_of("self");
+  return !script.empty() && script == script_of(parent);
+}
+
 // The nearest ancestor that is not itself inside the job (a `sh -c` wrapper carries the rank variable as well): one and
 // the same process for all ranks of this host.
 int launcher_pid() {
   const Rank own = rank_from_environment();
-  const std::string variable = own.source.empty() ? std::string{} : own.source + "=";
   int pid = getppid();
-  for (int levels = 0; levels < 16 && pid > 1 && !variable.empty(); ++levels) {
-    std::string environment;
-    int error = 0;
-    if (!read_file("/proc/" + std::to_string(pid) + "/environ", environment, error)) break;
-    environment.insert(0, 1, '\0');
-    if (environment.find('\0' + variable) == std::string::npos) break;
-    const int parent = std::atoi(stat_fields(pid).c_str() + 3);  // " S PPID ..."
+  if (own.source.empty()) return is_started_by_first_rank(std::to_string(pid)) ? parent_of(pid) : pid;
+  for (int levels = 0; levels < 16 && pid > 1 && was_given(std::to_string(pid), own.source); ++levels) {
+    const int parent = parent_of(pid);
     if (parent <= 1) break;
     pid = parent;
   }
@@ -116,10 +163,25 @@ Rank rank_from_environment() {
     fill(rank.local_world_size, launcher.local_world_size);
     fill(rank.node_rank, launcher.node_rank);
   }
-  if (rank.node_rank < 0 && rank.world_size > 0 && rank.world_size == rank.local_world_size) rank.node_rank = 0;
-  char host[256] = {};
-  gethostname(host, sizeof host - 1);
-  rank.host = host;
+  // Ray's and Lightning's word for GROUP_RANK.
+  if (rank.source == kLaunchers[0].rank) fill(rank.node_rank, "NODE_RANK");
+  fill_in(rank);
+  return rank;
+}
+
+Rank rank_that_was_told(int told, int world_size, const char* source) {
+  Rank rank;
+  rank.rank = told;
+  rank.world_size = world_size;
+  rank.source = source;
+  const int said = number_in("WORLD_SIZE");
+  if (said < 0 || said == world_size) {
+    fill(rank.local_rank, "LOCAL_RANK");
+    fill(rank.local_world_size, "LOCAL_WORLD_SIZE");
+    fill(rank.node_rank, "GROUP_RANK");
+    fill(rank.node_rank, "NODE_RANK");
+  }
+  fill_in(rank);
   return rank;
 }
 

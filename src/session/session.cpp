@@ -270,20 +270,19 @@ std::uint32_t mode_bits(const Spec& spec) {
 constexpr std::string_view kOptimizerSteps = "Optimizer.step#*";
 constexpr std::string_view kForwardRanges[] = {"DistributedDataParallel.forward", "FullyShardedDataParallel.forward"};
 
-void set_patterns(State& s) {
-  if (s.spec.steps.source == StepSource::kKernel) s.kernel_names = std::make_unique<KernelNames>(s.spec.steps.pattern);
-  if (s.spec.steps.source == StepSource::kNvtx && !s.spec.steps.pattern.empty()) {
-    s.patterns.push_back({s.spec.steps.pattern, std::string(glob_literal_prefix(s.spec.steps.pattern))});
-    return;
-  }
-  const bool nvtx = s.spec.steps.source == StepSource::kNvtx, any = s.spec.steps.source == StepSource::kAuto;
-  const bool torch = s.spec.steps.source == StepSource::kTorch;
-  const auto add = [&s](std::string_view pattern, StepPattern kind) {
+std::vector<StepPattern> step_patterns(const Spec& spec) {
+  std::vector<StepPattern> patterns;
+  const auto add = [&patterns](std::string_view pattern, StepPattern kind) {
     kind.pattern = pattern;
     kind.prefix = glob_literal_prefix(pattern);
-    s.patterns.push_back(std::move(kind));
+    patterns.push_back(std::move(kind));
   };
-  if (torch && !s.spec.steps.pattern.empty()) return add(s.spec.steps.pattern, {.torch_only = true});
+  const bool nvtx = spec.steps.source == StepSource::kNvtx, any = spec.steps.source == StepSource::kAuto;
+  const bool torch = spec.steps.source == StepSource::kTorch;
+  if ((nvtx || torch) && !spec.steps.pattern.empty()) {
+    add(spec.steps.pattern, {.torch_only = torch});
+    return patterns;
+  }
   if (nvtx || any || torch) {
     for (const std::string_view pattern : well_known_step_patterns()) add(pattern, {.torch_only = torch});
   }
@@ -291,6 +290,7 @@ void set_patterns(State& s) {
     add(kOptimizerSteps, {.torch_only = true, .at_end = true});
     for (const std::string_view pattern : kForwardRanges) add(pattern, {.torch_only = true, .is_weak = true});
   }
+  return patterns;
 }
 
 // Before the mode says kNvtxSteps: no hook reads it earlier.
@@ -445,7 +445,10 @@ State* begin_recording(const Rank& mpi_rank) {
   fill_header(*s);
   fill_manifest(*s);
   define_facts(*s);
-  set_patterns(*s);
+  s->patterns = step_patterns(s->spec);
+  if (s->spec.steps.source == StepSource::kKernel) {
+    s->kernel_names = std::make_unique<KernelNames>(s->spec.steps.pattern);
+  }
   set_marker_first_bytes(*s);
   s->event_cost_ns = recorder::measure_event_cost_ns();
   // A whole-run window opens at once; every other one has its warm-up.
@@ -674,13 +677,17 @@ void flush() {
   if (State* const s = live()) s->wake.notify_all();
 }
 
-bool steps_come_from_ranges() {
-  if (phase.load() != Phase::kIdle || !requested()) return false;
+std::vector<std::string> step_ranges() {
+  if (phase.load() != Phase::kIdle || !requested()) return {};
   try {
-    const StepSource source = load_own_spec().spec.steps.source;
-    return source == StepSource::kAuto || source == StepSource::kTorch;
+    const Spec spec = load_own_spec().spec;
+    if (spec.steps.source != StepSource::kAuto && spec.steps.source != StepSource::kTorch) return {};
+    std::vector<std::string> ranges;
+    for (const StepPattern& pattern : step_patterns(spec)) ranges.push_back(pattern.pattern);
+    if (!spec.steps.epoch.empty()) ranges.push_back(spec.steps.epoch);
+    return ranges;
   } catch (...) {
-    return false;
+    return {};
   }
 }
 

@@ -21,6 +21,7 @@ class Environment {
                              "LOCAL_RANK",
                              "LOCAL_WORLD_SIZE",
                              "GROUP_RANK",
+                             "NODE_RANK",
                              "OMPI_COMM_WORLD_RANK",
                              "OMPI_COMM_WORLD_SIZE",
                              "OMPI_COMM_WORLD_LOCAL_RANK",
@@ -71,6 +72,29 @@ TEST(RankFromEnvironment, ReadsTorchrun) {
   EXPECT_EQ(rank.local_rank, 1);
   EXPECT_EQ(rank.node_rank, 1);
   EXPECT_EQ(rank.source, "RANK");
+}
+
+TEST(RankFromEnvironment, ReadsRayTrain) {
+  const Environment environment(
+      {{"RANK", "9"}, {"WORLD_SIZE", "16"}, {"LOCAL_RANK", "1"}, {"LOCAL_WORLD_SIZE", "8"}, {"NODE_RANK", "1"}});
+
+  EXPECT_EQ(rank_from_environment().node_rank, 1);
+}
+
+TEST(RankThatWasTold, FindsTheRestWhereTheEnvironmentIsOfThatJob) {
+  const Environment environment({{"WORLD_SIZE", "4"}, {"LOCAL_RANK", "1"}, {"NODE_RANK", "1"}});
+
+  const Rank rank = rank_that_was_told(3, 4, "torch.distributed");
+  const Rank of_another_job = rank_that_was_told(0, 2, "torch.distributed");
+
+  EXPECT_EQ(rank.rank, 3);
+  EXPECT_EQ(rank.world_size, 4);
+  EXPECT_EQ(rank.local_rank, 1);
+  EXPECT_EQ(rank.node_rank, 1);
+  EXPECT_EQ(rank.source, "torch.distributed");
+  EXPECT_EQ(of_another_job.rank, 0);
+  EXPECT_EQ(of_another_job.local_rank, -1);
+  EXPECT_EQ(of_another_job.node_rank, -1);
 }
 
 TEST(RankFromEnvironment, ReadsOpenMpiAndHydra) {
