@@ -37,8 +37,9 @@ struct DeviceUse {
 struct KeyTable {
   std::vector<KeyRow> rows;  // in the order of their first events
   std::vector<DeviceUse> devices;
-  bool memory = false;  // allocations were recorded
-  std::uint64_t dropped_events = 0;
+  bool memory = false;                 // allocations were recorded
+  std::uint64_t dropped_events = 0;    // by the count of those who recorded
+  bool drops_known = true;             // Kineto does not count them
   std::uint64_t incomplete_files = 0;  // windows that the end of the job cut
   bool truncated = false;              // a file ends early
   std::vector<std::string> warnings;

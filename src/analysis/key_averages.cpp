@@ -442,6 +442,7 @@ void KeyAverages::add(const Timeline& timeline, int node_id) {
   ++files_;
   table_.memory = table_.memory || timeline.profile_memory || !timeline.memory.empty();
   table_.dropped_events += timeline.dropped;
+  table_.drops_known = table_.drops_known && timeline.dialect == Dialect::kProfshim;
   table_.incomplete_files += timeline.complete ? 0 : 1;
   table_.truncated = table_.truncated || timeline.truncated;
   table_.warnings.insert(table_.warnings.end(), timeline.warnings.begin(), timeline.warnings.end());

@@ -10,11 +10,12 @@
 
 namespace profshim::cli {
 
-extern const Command kRun, kCheck, kExplain, kSchedule, kKeys, kLs, kRecover, kVerify, kDoctor;
+extern const Command kRun, kCheck, kExplain, kSchedule, kKeys, kLs, kRecover, kSummary, kVerify, kDoctor;
 
 namespace {
 
-const std::array kCommands = {&kRun, &kCheck, &kExplain, &kSchedule, &kKeys, &kLs, &kRecover, &kVerify, &kDoctor};
+const std::array kCommands = {&kRun, &kCheck,   &kExplain, &kSchedule, &kKeys,
+                              &kLs,  &kRecover, &kSummary, &kVerify,   &kDoctor};
 
 void print_commands(std::FILE* to) {
   std::fprintf(
