@@ -13,8 +13,10 @@
 //  * A call of CUDA is nested on the thread of the operator that its External id names.
 //  * Memory: what allocators did from begin to end of a slice, on whatever thread.
 //
-// Other than PyTorch: rows of several nodes never mix their threads; a parent that takes over the kernels of a folded
-// child keeps its own; asynchronous work has a row of its own when calls of that name are there too.
+// Other than PyTorch: Python functions hold nothing (there they take their operators' time from the range around them,
+// whose self time becomes negative, and have no row themselves); rows of several nodes never mix their threads; a
+// parent that takes over the kernels of a folded child keeps its own; asynchronous work has a row of its own when calls
+// of that name are there too.
 #pragma once
 
 #include <string>
