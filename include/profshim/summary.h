@@ -23,6 +23,7 @@ struct KeyRow {
   double self_device_us = 0, device_total_us = 0;
   double cpu_bytes = 0, self_cpu_bytes = 0;  // what allocators gave, less what they took back
   double device_bytes = 0, self_device_bytes = 0;
+  double flops = 0;  // floating-point operations, of operators that have a formula
 };
 
 /// When devices worked, in all files of one node.

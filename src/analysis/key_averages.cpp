@@ -389,6 +389,7 @@ class FileRows {
       sums.self_cpu_us += span.ns() - span.children_ns;
       sums.self_device_us += span.own_device_ns;
       sums.device_total_us += span.device_ns;
+      if (slice != nullptr) sums.flops += static_cast<double>(slice->flops);
       sums.cpu_bytes += span.bytes.cpu;
       sums.device_bytes += span.bytes.device;
       sums.self_cpu_bytes += span.bytes.cpu - span.children_bytes.cpu;

@@ -12,6 +12,8 @@ using namespace analysis_detail;
 namespace {
 
 constexpr std::size_t kColumn = 12, kSpacing = 2;
+constexpr const char* kFlops[] = {"FLOPs", "KFLOPs", "MFLOPs", "GFLOPs", "TFLOPs", "PFLOPs"};
+constexpr int kMostFlops = 5;
 constexpr std::size_t kLongestName = 55, kLongestShapes = 80;
 
 std::string decimals(double value, int digits, const char* unit) {
@@ -84,20 +86,25 @@ Value value_of(std::string_view key) {
 /// Which groups of columns there are: of all rows, also those that are not printed.
 struct Shape {
   bool device = false, memory = false, device_memory = false, node = false, shapes = false;
-  std::size_t name_width = 0, shapes_width = 0;
+  std::size_t name_width = 0, shapes_width = 0, shapes_column = 0;
+  int flops = -1;  // steps of a thousand above FLOPs, as the least row asks for; -1 = there are none
 
   explicit Shape(const KeyTable& table) : memory(table.memory) {
     std::size_t longest_name = 0, longest_shapes = 0;
+    double least_flops = 0;
     for (const KeyRow& row : table.rows) {
       device = device || row.self_device_us > 0;
       device_memory = device_memory || (memory && row.self_device_bytes > 0);
       node = node || row.node_id != -1;
       shapes = shapes || row.input_shapes.size() > 2;  // more than "[]"
+      if (row.flops > 0 && (least_flops == 0 || row.flops < least_flops)) least_flops = row.flops;
       longest_name = std::max(longest_name, length(row.name));
       longest_shapes = std::max(longest_shapes, length(row.input_shapes));
     }
     name_width = std::min(longest_name + 4, kLongestName);
     shapes_width = std::min(longest_shapes + 4, kLongestShapes);
+    if (least_flops > 0) flops = std::clamp(static_cast<int>(std::floor(std::log10(least_flops) / 3)), 0, kMostFlops);
+    if (shapes) shapes_column = header().size() - (flops >= 0 ? 2 : 1);
   }
 
   std::vector<std::string> header() const {
@@ -108,12 +115,13 @@ struct Shape {
     cells.emplace_back("# of Calls");
     if (node) cells.emplace_back("Node ID");
     if (shapes) cells.emplace_back("Input Shapes");
+    if (flops >= 0) cells.push_back(std::string("Total ") + kFlops[flops]);
     return cells;
   }
 
-  std::size_t width(std::size_t column, std::size_t columns) const {
+  std::size_t width(std::size_t column) const {
     if (column == 0) return name_width;
-    return shapes && column + 1 == columns ? shapes_width : kColumn;
+    return shapes && column == shapes_column ? shapes_width : kColumn;
   }
 
   std::vector<std::string> cells(const KeyRow& row, const TableTotals& totals, const std::string& unit) const {
@@ -144,6 +152,7 @@ struct Shape {
     cells.push_back(std::to_string(row.calls));
     if (node) cells.push_back(std::to_string(row.node_id));
     if (shapes) cells.emplace_back(first_characters(printable(row.input_shapes), shapes_width));
+    if (flops >= 0) cells.push_back(row.flops > 0 ? decimals(row.flops / std::pow(1000, flops), 3, "") : "--");
     return cells;
   }
 };
@@ -154,17 +163,17 @@ class Lines {
 
   void add(std::string_view line) { text_.append(line) += '\n'; }
   void rule() {
-    for (std::size_t i = 0; i < columns_; ++i) text_.append(shape_.width(i, columns_), '-').append(kSpacing, ' ');
+    for (std::size_t i = 0; i < columns_; ++i) text_.append(shape_.width(i), '-').append(kSpacing, ' ');
     text_ += '\n';
   }
   void double_rule() {
     std::size_t width = 0;
-    for (std::size_t i = 0; i < columns_; ++i) width += shape_.width(i, columns_) + kSpacing;
+    for (std::size_t i = 0; i < columns_; ++i) width += shape_.width(i) + kSpacing;
     add(std::string(width - kSpacing, '='));
   }
   void row(const std::vector<std::string>& cells) {
     for (std::size_t i = 0; i < cells.size(); ++i) {
-      const std::size_t width = shape_.width(i, columns_), own = length(cells[i]);
+      const std::size_t width = shape_.width(i), own = length(cells[i]);
       text_.append(width > own ? width - own : 0, ' ').append(cells[i]).append(kSpacing, ' ');
     }
     text_ += '\n';

@@ -78,7 +78,7 @@ struct PairHash {
 
 /// The arguments of one event that are kept.
 struct Kept {
-  std::int64_t correlation = 0, external_id = 0, bytes = -1;
+  std::int64_t correlation = 0, external_id = 0, bytes = -1, flops = 0;
   std::string_view input_dims;
   Communication communication;
   bool communicates = false;
@@ -256,6 +256,7 @@ class Loader {
     slice.correlation = kept.correlation;
     slice.external_id = kept.external_id;
     if (is_device_work(slice.kind)) slice.bytes = kept.bytes;
+    slice.flops = kept.flops;
     if (!kept.input_dims.empty()) slice.input_dims = timeline_.texts.add(kept.input_dims);
     if (kept.communicates) {
       slice.communication = static_cast<std::uint32_t>(timeline_.communications.size());
@@ -306,6 +307,7 @@ class Loader {
         case 5:
           if (key == "bytes") kept.bytes = c.bytes = arg.integer, kept.communicates = kept.communicates || mpi;
           if (key == "dtype") c.dtype = text(arg);
+          if (key == "flops") kept.flops = std::max<std::int64_t>(arg.integer, 0);
           break;
         case 6:
           if (key == "target" || (key == "source" && c.peer < 0)) c.peer = arg.integer;

@@ -1,5 +1,5 @@
 // One trace file in memory, for everything that asks more of it than one pass can answer: ours and Kineto's own, of
-// every generation (README of the format: src/trace/kineto_schema.h). Rows of 64 bytes, every text once; arguments that
+// every generation (README of the format: src/trace/kineto_schema.h). Rows of 72 bytes, every text once; arguments that
 // no analysis asks for are not kept.
 #pragma once
 
@@ -70,6 +70,7 @@ struct Slice {
   std::int64_t correlation = 0;  // 0 = none; joins a call and what it launched
   std::int64_t external_id = 0;  // 0 = none; joins an operator, its calls and what they launched
   std::int64_t bytes = -1;       // of a copy or memset; -1 = not said
+  std::int64_t flops = 0;        // floating-point operations of an operator (capture.with_flops)
   TextId name = 0;
   std::uint32_t track = 0;              // in Timeline::tracks
   std::uint32_t communication = kNone;  // in Timeline::communications
@@ -78,7 +79,7 @@ struct Slice {
   bool asynchronous = false;  // from a b to its e, by no thread in particular
   std::int64_t end_ns() const { return begin_ns + duration_ns; }
 };
-static_assert(sizeof(Slice) <= 64);
+static_assert(sizeof(Slice) <= 72);
 
 /// Arguments of what sends, receives or waits: record_param_comms, NCCL and MPI calls, NCCL kernels. -1 or 0 = not
 /// said.

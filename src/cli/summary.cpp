@@ -89,6 +89,7 @@ std::string row_json(const KeyRow& row) {
   text += ", \"cpu_bytes\": " + number(row.cpu_bytes) + ", \"self_cpu_bytes\": " + number(row.self_cpu_bytes);
   text += ", \"device_bytes\": " + number(row.device_bytes);
   text += ", \"self_device_bytes\": " + number(row.self_device_bytes);
+  text += ", \"flops\": " + number(row.flops);
   if (!row.input_shapes.empty()) text += ", \"input_shapes\": " + row.input_shapes;
   return text + "}";
 }
@@ -132,14 +133,16 @@ std::string quoted(const std::string& text) {
 void print_csv(const KeyTable& table, const TableStyle& style) {
   std::printf(
       "name,node_id,device,user_annotation,asynchronous,calls,self_cpu_us,cpu_total_us,cpu_time_avg_us,self_device_us,"
-      "device_total_us,device_time_avg_us,cpu_bytes,self_cpu_bytes,device_bytes,self_device_bytes,input_shapes\n");
+      "device_total_us,device_time_avg_us,cpu_bytes,self_cpu_bytes,device_bytes,self_device_bytes,flops,input_"
+      "shapes\n");
   for (const KeyRow* row : table_rows(table, style)) {
     std::string line = quoted(row->name) + "," + std::to_string(row->node_id);
     for (const bool flag : {row->on_device, row->annotation, row->asynchronous}) line += flag ? ",1" : ",0";
     line += "," + std::to_string(row->calls);
-    for (const double value : {row->self_cpu_us, row->cpu_total_us, per_call(row->cpu_total_us, *row),
-                               row->self_device_us, row->device_total_us, per_call(row->device_total_us, *row),
-                               row->cpu_bytes, row->self_cpu_bytes, row->device_bytes, row->self_device_bytes}) {
+    for (const double value :
+         {row->self_cpu_us, row->cpu_total_us, per_call(row->cpu_total_us, *row), row->self_device_us,
+          row->device_total_us, per_call(row->device_total_us, *row), row->cpu_bytes, row->self_cpu_bytes,
+          row->device_bytes, row->self_device_bytes, row->flops}) {
       line += "," + number(value);
     }
     std::printf("%s,%s\n", line.c_str(), row->input_shapes.empty() ? "" : quoted(row->input_shapes).c_str());

@@ -290,6 +290,20 @@ TEST(KeyAverages, RowsCanBeDividedByShapes) {
   EXPECT_EQ(table_text(whole, {}).find("Input Shapes"), std::string::npos);
 }
 
+// As torch 2.15 printed it of these operations, but for the times.
+TEST(TableText, ScalesFloatingPointOperationsByTheLeastRow) {
+  const KeyTable table =
+      table_of_events({event("cpu_op", "aten::mm", 0, 5, "\"flops\":2520000"),
+                       event("cpu_op", "aten::add", 6, 9, "\"flops\":10500"), event("cpu_op", "aten::t", 10, 11)});
+
+  const std::string text = table_text(table, {});
+
+  EXPECT_NE(text.find("  # of Calls  Total KFLOPs  \n"), std::string::npos) << text;
+  EXPECT_NE(text.find("             1      2520.000  \n"), std::string::npos) << text;
+  EXPECT_NE(text.find("             1        10.500  \n"), std::string::npos) << text;
+  EXPECT_NE(text.find("             1            --  \n"), std::string::npos) << text;
+}
+
 TEST(TableText, HasAHeaderAndTopLevelEventsOnly) {
   const KeyTable table = table_of_events({event("cpu_op", "outer", 0, 50), event("cpu_op", "inner", 10, 20)});
 
