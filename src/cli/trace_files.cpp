@@ -1,7 +1,9 @@
 #include "trace_files.h"
 
 #include <algorithm>
+#include <cstdio>
 #include <filesystem>
+#include <set>
 
 namespace profshim::cli {
 namespace {
@@ -37,6 +39,36 @@ std::vector<std::string> traces_below(const std::string& folder, std::vector<std
   }
   std::sort(result.begin(), result.end());
   return result;
+}
+
+bool collect_traces(const std::vector<std::string>& paths, std::vector<std::string>& files) {
+  namespace fs = std::filesystem;
+  bool all = true;
+  std::set<fs::path> seen;
+  const auto add = [&](const std::string& file) {
+    std::error_code error;
+    const fs::path real = fs::canonical(file, error);
+    if (error || seen.insert(real).second) files.push_back(file);
+  };
+  for (const std::string& path : paths) {
+    std::error_code error;
+    if (fs::is_directory(path, error)) {
+      std::vector<std::string> unread;
+      const std::vector<std::string> below = traces_below(path, unread);
+      for (const std::string& line : unread) std::fprintf(stderr, "profshim: %s\n", line.c_str());
+      if (below.empty() && unread.empty()) {
+        std::fprintf(stderr, "profshim: %s: no *.pt.trace.json or *.pt.trace.json.gz in it\n", path.c_str());
+      }
+      all = all && !below.empty() && unread.empty();
+      for (const std::string& file : below) add(file);
+    } else if (fs::exists(path, error)) {
+      add(path);
+    } else {
+      std::fprintf(stderr, "profshim: %s: no such file or folder\n", path.c_str());
+      all = false;
+    }
+  }
+  return all;
 }
 
 std::string window_of(const std::string& path) {

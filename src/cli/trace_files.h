@@ -14,6 +14,10 @@ bool is_trace_name(std::string_view name);
 /// name (a folder, a pipe) is none; a link is one, wherever it leads.
 std::vector<std::string> traces_below(const std::string& folder, std::vector<std::string>& unread);
 
+/// The traces of a command line, files and folders to search; a file named twice is one. False when some cannot be had:
+/// it was said on stderr which.
+bool collect_traces(const std::vector<std::string>& paths, std::vector<std::string>& files);
+
 /// Folder and the number before .pt.trace.json: the files of one window have it in common.
 std::string window_of(const std::string& path);
 

@@ -3,7 +3,6 @@
 #include <cstdio>
 #include <filesystem>
 #include <map>
-#include <set>
 
 #include "command.h"
 #include "profshim/analysis.h"
@@ -71,11 +70,8 @@ std::string to_json(const FileReport& report) {
 // Each window's files together, in the order of their paths.
 std::vector<FileReport> verify_all(const std::vector<std::string>& files) {
   std::map<std::string, std::vector<FileReport>> windows;
-  std::set<std::filesystem::path> seen;  // a file named twice is one
   for (const std::string& file : files) {
     std::error_code error;
-    const auto real = std::filesystem::canonical(file, error);
-    if (!error && !seen.insert(real).second) continue;
     const auto whole = std::filesystem::absolute(file, error).lexically_normal();
     windows[cli::window_of(whole.string())].push_back(verify_trace(file));
   }
@@ -83,30 +79,6 @@ std::vector<FileReport> verify_all(const std::vector<std::string>& files) {
   for (auto& [window, reports] : windows) {
     verify_together(reports);
     std::move(reports.begin(), reports.end(), std::back_inserter(all));
-  }
-  return all;
-}
-
-/// The traces that were named. False when some cannot be had: it was said which.
-bool collect(const Options& options, std::vector<std::string>& files) {
-  bool all = true;
-  for (const std::string& path : options.paths) {
-    std::error_code error;
-    if (std::filesystem::is_directory(path, error)) {
-      std::vector<std::string> unread;
-      const std::vector<std::string> below = cli::traces_below(path, unread);
-      for (const std::string& line : unread) std::fprintf(stderr, "profshim: %s\n", line.c_str());
-      if (below.empty() && unread.empty()) {
-        std::fprintf(stderr, "profshim: %s: no *.pt.trace.json or *.pt.trace.json.gz in it\n", path.c_str());
-      }
-      all = all && !below.empty() && unread.empty();
-      files.insert(files.end(), below.begin(), below.end());
-    } else if (std::filesystem::exists(path, error)) {
-      files.push_back(path);
-    } else {
-      std::fprintf(stderr, "profshim: %s: no such file or folder\n", path.c_str());
-      all = false;
-    }
   }
   return all;
 }
@@ -143,7 +115,7 @@ int run(int argc, char** argv) {
   if (!parse_arguments(app, argc, argv, status)) return status;
 
   std::vector<std::string> files;
-  const bool all = collect(options, files);
+  const bool all = collect_traces(options.paths, files);
   if (files.empty()) return 2;
   const std::vector<FileReport> reports = verify_all(files);
   print_all(reports, options);

@@ -1,16 +1,28 @@
-// What the fuzzer does with one input, and the unit tests with every file of the corpus: read it, check it, and write
-// what was read. Whatever the bytes are, nothing may crash, and what we write must be readable.
+// What the fuzzer does with one input, and the unit tests with every file of the corpus: read it, check it, sum it
+// up, and write what was read. Whatever the bytes are, nothing may crash, and what we write must be readable.
 #pragma once
 
 #include <cstdlib>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 
+#include "analysis/key_averages.h"
 #include "profshim/analysis.h"
 #include "profshim/trace.h"
 #include "unit/trace/sample_trace.h"
 
 namespace profshim::test {
+
+/// What is a trace has a table; what is none is refused.
+inline void fuzz_summary(std::string_view bytes) {
+  try {
+    analysis_detail::KeyAverages averages(true);
+    averages.add(analysis_detail::load_timeline_bytes(bytes, "trace", {.input_dims = true}), -1);
+    table_text(averages.finish(), {.sort_by = "count"});
+  } catch (const std::runtime_error&) {
+  }
+}
 
 inline void fuzz_trace(std::string_view bytes) {
   const FileReport report = verify_trace_bytes(bytes, "rank0.1.pt.trace.json");
@@ -36,6 +48,7 @@ inline void fuzz_trace(std::string_view bytes) {
   const ReadResult second = read_trace_bytes(copy, {});
   if (report.readable != first.ok || !second.ok || second.events != first.events) std::abort();
   json_leaves(bytes, [](std::string_view, const ReadEvent::ReadArg&) {});
+  fuzz_summary(bytes);
 }
 
 }  // namespace profshim::test

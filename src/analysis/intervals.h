@@ -1,0 +1,48 @@
+// Sets of time as sorted, disjoint intervals.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+namespace profshim::analysis_detail {
+
+struct Interval {
+  std::int64_t begin = 0, end = 0;
+  bool operator==(const Interval&) const = default;
+};
+
+/// Sorted, and what touches or overlaps made one.
+inline std::vector<Interval> merged(std::vector<Interval> intervals) {
+  std::sort(intervals.begin(), intervals.end(), [](const Interval& a, const Interval& b) { return a.begin < b.begin; });
+  std::vector<Interval> result;
+  for (const Interval& next : intervals) {
+    if (next.end <= next.begin) continue;
+    if (!result.empty() && next.begin <= result.back().end) {
+      result.back().end = std::max(result.back().end, next.end);
+    } else {
+      result.push_back(next);
+    }
+  }
+  return result;
+}
+
+/// How much time a merged set covers.
+inline double covered(const std::vector<Interval>& set) {
+  double sum = 0;
+  for (const Interval& i : set) sum += static_cast<double>(i.end - i.begin);
+  return sum;
+}
+
+/// How much time two merged sets have in common.
+inline double common(const std::vector<Interval>& a, const std::vector<Interval>& b) {
+  double sum = 0;
+  for (std::size_t i = 0, j = 0; i < a.size() && j < b.size();) {
+    const std::int64_t begin = std::max(a[i].begin, b[j].begin), end = std::min(a[i].end, b[j].end);
+    if (begin < end) sum += static_cast<double>(end - begin);
+    a[i].end < b[j].end ? ++i : ++j;
+  }
+  return sum;
+}
+
+}  // namespace profshim::analysis_detail

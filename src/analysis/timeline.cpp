@@ -1,0 +1,434 @@
+#include "timeline.h"
+
+#include <algorithm>
+#include <charconv>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <limits>
+#include <stdexcept>
+
+#include "profshim/trace.h"
+
+namespace profshim::analysis_detail {
+
+TextId Texts::add(std::string_view text) {
+  if (const auto at = ids_.find(text); at != ids_.end()) return at->second;
+  const auto id = static_cast<TextId>(kept_.size());
+  ids_.emplace(kept_.emplace_back(text), id);
+  return id;
+}
+
+namespace {
+
+using Arg = ReadEvent::ReadArg;
+
+// Three of them can be added up.
+constexpr std::int64_t kMaxNs = 3'000'000'000'000'000'000;
+
+Kind kind_of(std::string_view category) {
+  constexpr std::pair<std::string_view, Kind> kKinds[] = {
+      {"cpu_op", Kind::kCpuOp},
+      {"kernel", Kind::kKernel},
+      {"cuda_runtime", Kind::kRuntime},
+      {"python_function", Kind::kPythonFunction},
+      {"user_annotation", Kind::kUserAnnotation},
+      {"cuda_driver", Kind::kDriver},
+      {"gpu_memcpy", Kind::kMemcpy},
+      {"gpu_memset", Kind::kMemset},
+      {"gpu_user_annotation", Kind::kGpuAnnotation},
+      {"overhead", Kind::kOverhead},
+      {"cuda_sync", Kind::kSync},
+      {"cuda_event", Kind::kSync},
+      // 2021
+      {"Operator", Kind::kCpuOp},
+      {"Runtime", Kind::kRuntime},
+      {"Kernel", Kind::kKernel},
+      {"Memcpy", Kind::kMemcpy},
+      {"Memset", Kind::kMemset},
+  };
+  for (const auto& [name, kind] : kKinds) {
+    if (name == category) return kind;
+  }
+  if (category.ends_with("_runtime")) return Kind::kRuntime;  // xpu_runtime, mtia_runtime
+  if (category.ends_with("_driver")) return Kind::kDriver;
+  return Kind::kOther;
+}
+
+struct TrackHash {
+  std::size_t operator()(const Track& t) const {
+    std::size_t h = static_cast<std::size_t>(t.pid) * 0x9E3779B97F4A7C15u + static_cast<std::size_t>(t.tid);
+    h = h * 0x9E3779B97F4A7C15u + t.pid_text;
+    return h * 0x9E3779B97F4A7C15u + t.tid_text;
+  }
+};
+
+/// b and e meet by category, id and process.
+struct PairKey {
+  std::int64_t id, pid;
+  TextId category, pid_text;
+  bool operator==(const PairKey&) const = default;
+};
+struct PairHash {
+  std::size_t operator()(const PairKey& k) const {
+    std::size_t h = static_cast<std::size_t>(k.id) * 0x9E3779B97F4A7C15u + static_cast<std::size_t>(k.pid);
+    return (h * 0x9E3779B97F4A7C15u + k.category) * 0x9E3779B97F4A7C15u + k.pid_text;
+  }
+};
+
+/// The arguments of one event that are kept.
+struct Kept {
+  std::int64_t correlation = 0, external_id = 0, bytes = -1, flops = 0;
+  std::string_view input_dims;
+  Communication communication;
+  bool communicates = false;
+};
+
+class Loader {
+ public:
+  Loader(const std::string& path, const TimelineOptions& options, bool bare_list)
+      : options_(options), bare_list_(bare_list) {
+    timeline_.path = path;
+    if (bare_list) timeline_.dialect = Dialect::kEventList;
+  }
+
+  TraceVisitor visitor() {
+    TraceVisitor visitor;
+    visitor.metadata = [this](std::string_view key, std::string_view json, bool) { on_member(key, json); };
+    visitor.event = [this](const ReadEvent& event) {
+      on_event(event);
+      return true;
+    };
+    return visitor;
+  }
+
+  Timeline finish(const ReadResult& result) {
+    const auto fail = [&](const std::string& what) { throw std::runtime_error(timeline_.path + ": " + what); };
+    if (!result.ok && !(result.truncated && !timeline_.slices.empty())) fail(result.error);
+    drop_unpaired();
+    if (timeline_.slices.empty()) fail("no events in it");
+    if (!result.ok) {
+      timeline_.truncated = true;
+      warn("cut off: " + result.error + "; only the " + std::to_string(result.events) + " events before it count");
+    }
+    if (impossible_ > 0) warn(std::to_string(impossible_) + " events without a possible time or duration are left out");
+    to_epoch();
+    std::stable_sort(timeline_.steps.begin(), timeline_.steps.end(),
+                     [](const Step& a, const Step& b) { return a.begin_ns < b.begin_ns; });
+    return std::move(timeline_);
+  }
+
+ private:
+  void warn(const std::string& sentence) { timeline_.warnings.push_back(timeline_.path + ": " + sentence); }
+
+  // ---- what stands beside the events
+
+  void on_member(std::string_view key, std::string_view json) {
+    if (key == "distributedInfo") {
+      json_leaves(json, [&](std::string_view path, const Arg& value) {
+        if (path == "rank") set_int(value, timeline_.rank);
+        if (path == "world_size") set_int(value, timeline_.world_size);
+        if (path == "backend" && value.kind == Arg::Kind::kString) timeline_.backend = value.text;
+      });
+    } else if (key == "baseTimeNanoseconds") {
+      json_leaves(json, [&](std::string_view, const Arg& value) {
+        if (value.kind == Arg::Kind::kInt && value.integer > 0 && value.integer <= kMaxNs) {
+          timeline_.base_time_ns = value.integer;
+        }
+      });
+    } else if (key == "host_name") {
+      json_leaves(json, [&](std::string_view, const Arg& value) { timeline_.host = value.text; });
+    } else if (key == "profile_memory") {
+      timeline_.profile_memory = json == "1" || json == "true";
+    } else if (key == "profshim") {
+      ours_ = true;
+      json_leaves(json, [&](std::string_view path, const Arg& value) {
+        if (path == "complete") timeline_.complete = value.integer != 0;
+        if ((path == "dropped_events" || path == "dropped.total") && value.kind == Arg::Kind::kInt) {
+          timeline_.dropped = static_cast<std::uint64_t>(std::max<std::int64_t>(value.integer, 0));
+        }
+      });
+    }
+  }
+
+  static void set_int(const Arg& value, int& to) {
+    if (value.kind == Arg::Kind::kInt && value.integer >= 0 && value.integer <= std::numeric_limits<int>::max()) {
+      to = static_cast<int>(value.integer);
+    }
+  }
+
+  // ---- events
+
+  void on_event(const ReadEvent& event) {
+    if (event.phase.size() != 1) return;
+    switch (event.phase[0]) {
+      case 'X':
+        if (event.category != "Trace") on_slice(event);
+        break;
+      case 'b':
+        on_begin(event);
+        break;
+      case 'e':
+        on_end(event);
+        break;
+      case 'i':
+        on_instant(event);
+        break;
+      default:
+        break;
+    }
+  }
+
+  static bool possible(std::int64_t ns) { return ns >= -kMaxNs && ns <= kMaxNs; }
+
+  void on_slice(const ReadEvent& event) {
+    if (!event.has_ts || !event.has_duration || !possible(event.ts_ns) || event.duration_ns < 0 ||
+        !possible(event.duration_ns)) {
+      ++impossible_;
+      return;
+    }
+    Slice slice = slice_of(event);
+    slice.duration_ns = event.duration_ns;
+    if (slice.kind == Kind::kUserAnnotation || slice.kind == Kind::kCpuOp) note_step(event, slice);
+    timeline_.slices.push_back(slice);
+  }
+
+  void on_begin(const ReadEvent& event) {
+    if (!event.has_ts || !possible(event.ts_ns)) {
+      ++impossible_;
+      return;
+    }
+    Slice slice = slice_of(event);
+    slice.asynchronous = true;
+    slice.duration_ns = kOpen;
+    ++unpaired_;
+    open_[pair_key(event, slice.track)].push_back(static_cast<std::uint32_t>(timeline_.slices.size()));
+    timeline_.slices.push_back(slice);
+  }
+
+  void on_end(const ReadEvent& event) {
+    const auto at = open_.find(pair_key(event, track_of(event)));
+    if (at == open_.end() || !event.has_ts || !possible(event.ts_ns)) return;
+    Slice& slice = timeline_.slices[at->second.back()];
+    if (event.ts_ns < slice.begin_ns) return;
+    slice.duration_ns = event.ts_ns - slice.begin_ns;
+    --unpaired_;
+    at->second.pop_back();
+    if (at->second.empty()) open_.erase(at);
+  }
+
+  PairKey pair_key(const ReadEvent& event, std::uint32_t track) {
+    const Track& t = timeline_.tracks[track];
+    return {event.id, t.pid, timeline_.texts.add(event.category), t.pid_text};
+  }
+
+  // What has begun and not ended has no duration that could be told.
+  void drop_unpaired() {
+    if (unpaired_ == 0) return;
+    std::erase_if(timeline_.slices, [](const Slice& s) { return s.asynchronous && s.duration_ns == kOpen; });
+    warn(std::to_string(unpaired_) + " asynchronous events without an end are left out");
+  }
+
+  void on_instant(const ReadEvent& event) {
+    const bool failed = event.name == "[OutOfMemory]";
+    if (!failed && event.name != "[memory]") return;
+    if (!event.has_ts || !possible(event.ts_ns)) {
+      ++impossible_;
+      return;
+    }
+    MemoryRecord record{.at_ns = event.ts_ns, .track = track_of(event), .failed = failed};
+    for (const Arg& arg : event.args) {
+      if (arg.key == "Bytes") record.bytes = arg.integer;
+      if (arg.key == "Device Type") record.device_type = static_cast<std::int32_t>(arg.integer);
+      if (arg.key == "Device Id") record.device_index = static_cast<std::int32_t>(arg.integer);
+    }
+    timeline_.memory.push_back(record);
+  }
+
+  Slice slice_of(const ReadEvent& event) {
+    Slice slice;
+    slice.begin_ns = event.ts_ns;
+    slice.name = timeline_.texts.add(event.name);
+    slice.track = track_of(event);
+    slice.kind = kind(event.category);
+    if (timeline_.pid < 0 && is_host(slice.kind) && event.pid_is_number) timeline_.pid = event.pid;
+    const Kept kept = keep(event, slice.kind);
+    slice.correlation = kept.correlation;
+    slice.external_id = kept.external_id;
+    if (is_device_work(slice.kind)) slice.bytes = kept.bytes;
+    slice.flops = kept.flops;
+    if (!kept.input_dims.empty()) slice.input_dims = timeline_.texts.add(kept.input_dims);
+    if (kept.communicates) {
+      slice.communication = static_cast<std::uint32_t>(timeline_.communications.size());
+      timeline_.communications.push_back(kept.communication);
+    }
+    return slice;
+  }
+
+  // Neighbours are mostly of one category.
+  Kind kind(std::string_view category) {
+    if (bare_list_) return Kind::kCpuOp;
+    if (category != last_category_) {
+      last_category_ = category;
+      last_kind_ = kind_of(category);
+      generation_2021_ = generation_2021_ || category == "Operator" || category == "Runtime" || category == "Kernel";
+    }
+    return last_kind_;
+  }
+
+  std::uint32_t track_of(const ReadEvent& event) {
+    Track track{.pid = event.pid, .tid = event.tid};
+    if (!event.pid_is_number) track = {0, track.tid, timeline_.texts.add(event.pid_text), 0};
+    if (!event.tid_is_number) track = {track.pid, 0, track.pid_text, timeline_.texts.add(event.tid_text)};
+    if (!timeline_.tracks.empty() && track == timeline_.tracks[last_track_]) return last_track_;
+    const auto [at, is_new] = tracks_.emplace(track, static_cast<std::uint32_t>(timeline_.tracks.size()));
+    if (is_new) timeline_.tracks.push_back(track);
+    return last_track_ = at->second;
+  }
+
+  Kept keep(const ReadEvent& event, Kind kind) {
+    Kept kept;
+    Communication& c = kept.communication;
+    Texts& texts = timeline_.texts;
+    const auto text = [&](const Arg& arg) { return arg.kind == Arg::Kind::kString ? texts.add(arg.text) : TextId{0}; };
+    const bool mpi = event.name.starts_with("MPI_");
+    for (const Arg& arg : event.args) {
+      const std::string_view key = arg.key;
+      // By length first: a kernel has twenty arguments, and this runs for each of them.
+      switch (key.size()) {
+        case 3:
+          if (key == "Seq") c.sequence = arg.integer;
+          break;
+        case 4:
+          if (key == "comm") c.group_label = text(arg), kept.communicates = true;
+          if (key == "root" || key == "peer" || key == "dest") c.peer = arg.integer;
+          if (key == "Rank") c.rank_in_group = arg.integer;
+          break;
+        case 5:
+          if (key == "bytes") kept.bytes = c.bytes = arg.integer, kept.communicates = kept.communicates || mpi;
+          if (key == "dtype") c.dtype = text(arg);
+          if (key == "flops") kept.flops = std::max<std::int64_t>(arg.integer, 0);
+          break;
+        case 6:
+          if (key == "target" || (key == "source" && c.peer < 0)) c.peer = arg.integer;
+          break;
+        case 7:
+          if (key == "comm id") c.group = text(arg), kept.communicates = true;
+          break;
+        case 8:
+          if (key == "datatype") c.dtype = text(arg);
+          if (key == "Src Rank") c.from = arg.integer;
+          if (key == "Dst Rank") c.to = arg.integer;
+          break;
+        case 10:
+          if (key == "Group size") c.group_size = arg.integer;
+          if (key == "recv bytes") c.received_bytes = arg.integer;
+          if (key == "Input Dims" && options_.input_dims) kept.input_dims = arg.text;
+          break;
+        case 11:
+          if (key == "correlation") kept.correlation = arg.integer;
+          if (key == "External id" || key == "external id") kept.external_id = arg.integer;
+          break;
+        case 13:
+          if (key == "In msg nelems") c.elements_in = arg.integer;
+          break;
+        case 14:
+          if (key == "Out msg nelems") c.elements_out = arg.integer;
+          break;
+        case 15:
+          if (key == "Collective name") c.collective = text(arg), kept.communicates = true;
+          break;
+        case 18:
+          if (key == "Process Group Name") c.group = text(arg), kept.communicates = true;
+          break;
+        case 19:
+          if (key == "Process Group Ranks") c.ranks = text(arg);
+          break;
+        case 25:
+          if (key == "Process Group Description") c.group_label = text(arg);
+          break;
+        default:
+          break;
+      }
+    }
+    if (kind == Kind::kMemcpy || kind == Kind::kMemset) kept.communicates = false;
+    return kept;
+  }
+
+  void note_step(const ReadEvent& event, const Slice& slice) {
+    constexpr std::string_view kStart = "ProfilerStep#";
+    if (!event.name.starts_with(kStart)) return;
+    const std::string_view digits = event.name.substr(kStart.size());
+    Step step{.begin_ns = slice.begin_ns, .duration_ns = slice.duration_ns, .track = slice.track};
+    const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), step.number);
+    if (error == std::errc{} && end == digits.data() + digits.size()) timeline_.steps.push_back(step);
+  }
+
+  // Only now is the base known: until 2025-03 it stood behind the events.
+  void to_epoch() {
+    if (ours_) {
+      timeline_.dialect = Dialect::kProfshim;
+    } else if (generation_2021_) {
+      timeline_.dialect = Dialect::kKineto2021;
+    } else if (timeline_.base_time_ns > 0) {
+      timeline_.dialect = Dialect::kKineto;
+    }
+    const std::int64_t base = timeline_.base_time_ns;
+    for (Slice& slice : timeline_.slices) slice.begin_ns += base;
+    for (MemoryRecord& record : timeline_.memory) record.at_ns += base;
+    for (Step& step : timeline_.steps) step.begin_ns += base;
+  }
+
+  static constexpr std::int64_t kOpen = -1;
+  TimelineOptions options_;
+  bool bare_list_, ours_ = false, generation_2021_ = false;
+  Timeline timeline_;
+  std::unordered_map<Track, std::uint32_t, TrackHash> tracks_;
+  std::uint32_t last_track_ = 0;
+  std::string last_category_;
+  Kind last_kind_ = Kind::kOther;
+  std::unordered_map<PairKey, std::vector<std::uint32_t>, PairHash> open_;  // begun, not ended
+  std::uint64_t unpaired_ = 0, impossible_ = 0;
+};
+
+template <class Read>
+Timeline load(const std::string& path, const TimelineOptions& options, bool bare_list, const Read& read) {
+  Loader loader(path, options, bare_list);
+  return loader.finish(read(loader.visitor()));
+}
+
+bool is_bare_list(std::string_view start) {
+  const std::size_t at = start.find_first_not_of(" \t\r\n");
+  return at != std::string_view::npos && start[at] == '[';
+}
+
+// A PyTorch without Kineto (Debian's) exports the bare list of events. Such files are small.
+Timeline load_bare_list(std::string_view list, const std::string& path, const TimelineOptions& options) {
+  const std::string whole = "{\"traceEvents\":" + std::string(list) + "}";
+  return load(path, options, true, [&](const TraceVisitor& visitor) { return read_trace_bytes(whole, visitor); });
+}
+
+}  // namespace
+
+Timeline load_timeline(const std::string& path, const TimelineOptions& options) {
+  std::error_code error;
+  if (std::filesystem::is_regular_file(path, error)) {  // of a pipe nothing may be read beforehand
+    std::ifstream file(path, std::ios::binary);
+    char start[64] = {};
+    file.read(start, sizeof start);
+    if (is_bare_list({start, static_cast<std::size_t>(file.gcount())})) {
+      file.clear();
+      file.seekg(0);
+      const std::string list{std::istreambuf_iterator<char>(file), {}};
+      return load_bare_list(list, path, options);
+    }
+  }
+  return load(path, options, false, [&](const TraceVisitor& visitor) { return read_trace(path, visitor); });
+}
+
+Timeline load_timeline_bytes(std::string_view bytes, const std::string& path, const TimelineOptions& options) {
+  if (is_bare_list(bytes)) return load_bare_list(bytes, path, options);
+  return load(path, options, false, [&](const TraceVisitor& visitor) { return read_trace_bytes(bytes, visitor); });
+}
+
+}  // namespace profshim::analysis_detail
