@@ -4,7 +4,7 @@
 #include <cmath>
 #include <vector>
 
-namespace profshim::analysis {
+namespace profshim::analysis_detail {
 namespace {
 
 struct Point {
@@ -151,4 +151,4 @@ ClockFit fit_clock(std::span<const ClockBound> at_least, std::span<const ClockBo
   return fit;
 }
 
-}  // namespace profshim::analysis
+}  // namespace profshim::analysis_detail

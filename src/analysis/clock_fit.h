@@ -11,7 +11,7 @@
 #include <cstdint>
 #include <span>
 
-namespace profshim::analysis {
+namespace profshim::analysis_detail {
 
 /// At `at_ns`, by the clock that is to be corrected, the reference is ahead by `ahead_ns` at the most, or at the least.
 struct ClockBound {
@@ -37,4 +37,4 @@ inline constexpr double kMostDrift = 500e-6;
 ClockFit fit_clock(std::span<const ClockBound> at_least, std::span<const ClockBound> at_most,
                    std::span<const ClockBound> ends, std::int64_t first_ns, std::int64_t last_ns);
 
-}  // namespace profshim::analysis
+}  // namespace profshim::analysis_detail

@@ -21,9 +21,9 @@
 namespace profshim {
 namespace {
 
-using analysis::ArrowEnd;
-using analysis::ClockMap;
-using analysis::MergeFacts;
+using analysis_detail::ArrowEnd;
+using analysis_detail::ClockMap;
+using analysis_detail::MergeFacts;
 using Kind = ReadEvent::ReadArg::Kind;
 
 // ---- what is to be merged
@@ -36,7 +36,7 @@ std::vector<MergeFacts> gather(const MergeOptions& options, std::atomic<std::uin
   std::mutex telling;
   const auto work = [&] {
     for (std::size_t i = next++; i < facts.size(); i = next++) {
-      facts[i] = analysis::gather_facts(options.paths[i], {});
+      facts[i] = analysis_detail::gather_facts(options.paths[i], {});
       seen += facts[i].events;
       const std::lock_guard one_at_a_time(telling);
       if (options.on_progress) options.on_progress(static_cast<double>(++done) / static_cast<double>(facts.size()) / 2);
@@ -86,7 +86,7 @@ struct Renumbering {
   std::uint64_t file = 0;
 
   std::int64_t id(std::int64_t id) const {
-    if (id >= 0 && id <= analysis::kMostCountedId) return id + ids;
+    if (id >= 0 && id <= analysis_detail::kMostCountedId) return id + ids;
     // Of a text: readers keep numbers as doubles.
     constexpr std::int64_t kExact = std::int64_t{1} << 52;
     const std::uint64_t hash = (static_cast<std::uint64_t>(id) ^ file * 0x9e3779b97f4a7c15ull) * 0xbf58476d1ce4e5b9ull;
@@ -117,8 +117,8 @@ std::vector<Renumbering> renumber(const std::vector<MergeFacts>& facts, std::vec
       const bool is_gpu = pid >= 0 && pid < kFirstHostPid;
       all[i].pids[pid] = is_gpu ? ranks[i].first_pid + pid : next_host++;
     }
-    correlations = analysis::sum_ns(correlations, analysis::sum_ns(facts[i].most_correlation, 1));
-    externals = analysis::sum_ns(externals, analysis::sum_ns(facts[i].most_external, 1));
+    correlations = analysis_detail::sum_ns(correlations, analysis_detail::sum_ns(facts[i].most_correlation, 1));
+    externals = analysis_detail::sum_ns(externals, analysis_detail::sum_ns(facts[i].most_external, 1));
     ids += facts[i].most_id + 1;
   }
   next_id = ids;
@@ -177,7 +177,8 @@ class FileCopy {
     if (read.has_ts) {
       e.begin_ns = clock_(read.ts_ns);
       if (read.has_duration)
-        e.duration_ns = clock_(analysis::sum_ns(read.ts_ns, std::max<std::int64_t>(read.duration_ns, 0))) - e.begin_ns;
+        e.duration_ns =
+            clock_(analysis_detail::sum_ns(read.ts_ns, std::max<std::int64_t>(read.duration_ns, 0))) - e.begin_ns;
     } else {
       e.begin_ns = clock_(facts_.first_ns);
     }
@@ -226,8 +227,8 @@ class FileCopy {
     if (arg.kind == Kind::kString) return arg.text;
     if (arg.kind == Kind::kInt && arg.integer > 0) {
       if (arg.key == "correlation" || arg.key == "wait_on_cuda_event_record_corr_id")
-        return analysis::sum_ns(arg.integer, numbers_.correlations);
-      if (arg.key == "External id") return analysis::sum_ns(arg.integer, numbers_.externals);
+        return analysis_detail::sum_ns(arg.integer, numbers_.correlations);
+      if (arg.key == "External id") return analysis_detail::sum_ns(arg.integer, numbers_.externals);
     }
     return RawJson{arg.text};  // as it was written
   }
@@ -242,9 +243,9 @@ class FileCopy {
       e.pid = slice.pid;
       e.tid = slice.tid;
       // Behind a slice's begin and before its end: rounding must not carry it outside.
-      const std::int64_t last = read.phase == "X"
-                                    ? analysis::sum_ns(slice.begin_ns, std::max<std::int64_t>(slice.duration_ns - 1, 0))
-                                    : slice.begin_ns;
+      const std::int64_t last =
+          read.phase == "X" ? analysis_detail::sum_ns(slice.begin_ns, std::max<std::int64_t>(slice.duration_ns - 1, 0))
+                            : slice.begin_ns;
       e.begin_ns = read.phase == "X" ? std::clamp(clock_(end.at_ns), slice.begin_ns, last) : clock_(end.at_ns);
       e.id = static_cast<std::uint64_t>(arrows_from_) + end.arrow;
       out_.write(e);
@@ -384,9 +385,10 @@ MergeResult merge_traces(const MergeOptions& options) {
     result.ranks.push_back(rank);
     if (f.truncated) result.warnings.push_back(f.path + ": cut off; what is there is merged");
   }
-  std::vector<analysis::ClockMap> clocks;
-  if (!analysis::align_clocks(facts, options, result.ranks, clocks, result.warnings, result.error)) return result;
-  const auto arrows = analysis::find_arrows(facts, clocks, result);
+  std::vector<analysis_detail::ClockMap> clocks;
+  if (!analysis_detail::align_clocks(facts, options, result.ranks, clocks, result.warnings, result.error))
+    return result;
+  const auto arrows = analysis_detail::find_arrows(facts, clocks, result);
   write_all(options, facts, clocks, arrows, events, result);
   return result;
 }

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <unordered_map>
 
-namespace profshim::analysis {
+namespace profshim::analysis_detail {
 namespace {
 
 /// Of a collective with more members only the one that waited longest gets an arrow: more of them nobody can read.
@@ -138,4 +138,4 @@ std::vector<std::vector<ArrowEnd>> find_arrows(const std::vector<MergeFacts>& fa
   return Arrows(facts, clocks, result).find();
 }
 
-}  // namespace profshim::analysis
+}  // namespace profshim::analysis_detail

@@ -8,7 +8,7 @@
 
 #include "merge_clocks.h"
 
-namespace profshim::analysis {
+namespace profshim::analysis_detail {
 
 /// One end of an arrow, in the file whose list it is in.
 struct ArrowEnd {
@@ -24,4 +24,4 @@ std::string_view name_of(ArrowEnd::Kind kind);
 std::vector<std::vector<ArrowEnd>> find_arrows(const std::vector<MergeFacts>& facts,
                                                const std::vector<ClockMap>& clocks, MergeResult& result);
 
-}  // namespace profshim::analysis
+}  // namespace profshim::analysis_detail

@@ -5,7 +5,7 @@
 
 #include "clock_fit.h"
 
-namespace profshim::analysis {
+namespace profshim::analysis_detail {
 namespace {
 
 struct Bounds {
@@ -226,4 +226,4 @@ bool align_clocks(const std::vector<MergeFacts>& facts, const MergeOptions& opti
   return Alignment(facts, options, ranks, maps, warnings).run(error);
 }
 
-}  // namespace profshim::analysis
+}  // namespace profshim::analysis_detail

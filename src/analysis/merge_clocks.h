@@ -6,7 +6,7 @@
 #include "merge_facts.h"
 #include "profshim/merge.h"
 
-namespace profshim::analysis {
+namespace profshim::analysis_detail {
 
 /// A trace's times to those of the reference.
 struct ClockMap {
@@ -21,4 +21,4 @@ struct ClockMap {
 bool align_clocks(const std::vector<MergeFacts>& facts, const MergeOptions& options, std::vector<MergedRank>& ranks,
                   std::vector<ClockMap>& maps, std::vector<std::string>& warnings, std::string& error);
 
-}  // namespace profshim::analysis
+}  // namespace profshim::analysis_detail

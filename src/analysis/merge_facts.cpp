@@ -4,7 +4,7 @@
 #include <charconv>
 #include <string_view>
 
-namespace profshim::analysis {
+namespace profshim::analysis_detail {
 namespace {
 
 using Kind = ReadEvent::ReadArg::Kind;
@@ -310,4 +310,4 @@ MergeFacts gather_facts(const std::string& path, const std::function<void(std::u
   return facts;
 }
 
-}  // namespace profshim::analysis
+}  // namespace profshim::analysis_detail

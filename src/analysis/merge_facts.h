@@ -10,7 +10,7 @@
 
 #include "profshim/trace.h"
 
-namespace profshim::analysis {
+namespace profshim::analysis_detail {
 
 /// Of times in nanoseconds, and of numbers that events bear, whatever a file says: what lies beyond the year 2116, or
 /// before 1896, is taken for these, so that no difference of two overflows.
@@ -67,4 +67,4 @@ MergeFacts gather_facts(const std::string& path, const std::function<void(std::u
 /// Ids of flows and async slices up to here are numbers as somebody counted them; larger ones are hashes of texts.
 inline constexpr std::int64_t kMostCountedId = std::int64_t{1} << 40;
 
-}  // namespace profshim::analysis
+}  // namespace profshim::analysis_detail

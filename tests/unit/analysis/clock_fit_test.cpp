@@ -7,7 +7,7 @@
 #include <random>
 #include <vector>
 
-namespace profshim::analysis {
+namespace profshim::analysis_detail {
 namespace {
 
 /// Barriers of a reference and of another clock that is `offset` behind and loses `drift`: one comes late, leaves last,
@@ -110,4 +110,4 @@ TEST(ClockFit, SaysThatAClockWasSet) {
 }
 
 }  // namespace
-}  // namespace profshim::analysis
+}  // namespace profshim::analysis_detail
