@@ -80,17 +80,23 @@ class Arrows {
     }
   }
 
+  /// One for each meeting of each file: there may be millions.
   struct Member {
     std::uint64_t key;
-    std::size_t file;
-    const Meeting* meeting;
     std::int64_t began_ns;  // by the common clock
+    std::uint32_t file, meeting;
   };
+  const Meeting& meeting_of(const Member& m) const { return facts_[m.file].meetings[m.meeting]; }
 
   void collectives() {
     std::vector<Member> members;
-    for (std::size_t file = 0; file < facts_.size(); ++file) {
-      for (const Meeting& m : facts_[file].meetings) members.push_back({m.key, file, &m, clocks_[file](m.begin_ns)});
+    std::size_t count = 0;
+    for (const MergeFacts& f : facts_) count += f.meetings.size();
+    members.reserve(count);
+    for (std::uint32_t file = 0; file < facts_.size(); ++file) {
+      const std::vector<Meeting>& meetings = facts_[file].meetings;
+      for (std::uint32_t i = 0; i < meetings.size(); ++i)
+        members.push_back({meetings[i].key, clocks_[file](meetings[i].begin_ns), file, i});
     }
     std::sort(members.begin(), members.end(), [](const Member& a, const Member& b) {
       return a.key != b.key ? a.key < b.key : a.began_ns < b.began_ns;
@@ -107,8 +113,9 @@ class Arrows {
     const Member& last = members.back();
     const std::size_t arrows = members.size() - 1 > kArrowsToAll ? 1 : members.size() - 1;
     for (const Member& m : members.first(arrows)) {
-      add({last.file, last.meeting->event, last.meeting->begin_ns},
-          {m.file, m.meeting->event, inside(m.meeting->begin_ns, m.meeting->end_ns)}, ArrowEnd::Kind::kCollective);
+      const Meeting &came = meeting_of(last), &waited = meeting_of(m);
+      add({last.file, came.event, came.begin_ns}, {m.file, waited.event, inside(waited.begin_ns, waited.end_ns)},
+          ArrowEnd::Kind::kCollective);
     }
     ++result_.collectives;
   }

@@ -12,12 +12,18 @@
 #include <new>
 
 #include "byte_source.h"
+#include "json_numbers.h"
+#include "plain_event.h"
 #include "profshim/trace.h"
 
 namespace profshim {
 namespace {
 
 using trace_detail::ByteSource;
+using trace_detail::saturated;
+using trace_detail::to_double;
+using trace_detail::to_integer;
+using trace_detail::to_ns;
 
 constexpr std::size_t kBufferBytes = 256 * 1024;
 constexpr std::uint64_t kMaxTokenBytes = 64ull << 20;
@@ -32,7 +38,7 @@ class JsonStream {
  public:
   using Ch = char;
   JsonStream(ByteSource& source, const std::function<void(std::string_view)>& tap)
-      : source_(source), tap_(tap), buffer_(kBufferBytes + 1) {
+      : source_(source), tap_(tap), buffer_(kBufferBytes + trace_detail::kPlainMargin) {
     refill();
   }
 
@@ -53,6 +59,14 @@ class JsonStream {
   /// A token is complete: the limit on its length counts from here.
   void token_done() { token_at_ = Tell(); }
   bool at_end() const { return at_ == end_; }
+
+  /// What lies in memory from here on: behind it are a zero and bytes that may be read.
+  std::string_view ahead() const { return {at_, static_cast<std::size_t>(end_ - at_)}; }
+  /// To a place in ahead(), in front of its end: whole tokens have been taken.
+  void skip_to(const char* place) {
+    at_ = place;
+    token_done();
+  }
   bool token_too_long() const { return too_long_; }
 
  private:
@@ -76,47 +90,6 @@ class JsonStream {
   std::uint64_t token_at_ = 0;
   bool too_long_ = false;
 };
-
-// ---- numbers
-// ---------------------------------------------------------------------------------------------------------
-
-double to_double(std::string_view text) {
-  double value = 0;
-  std::from_chars(text.data(), text.data() + text.size(), value);
-  return value;
-}
-
-bool to_integer(std::string_view text, std::int64_t& value) {
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  return error == std::errc{} && end == text.data() + text.size();
-}
-
-std::int64_t saturated(double value) {
-  constexpr double kLimit = 9.2e18;
-  if (!(value > -kLimit)) return -static_cast<std::int64_t>(kLimit);
-  if (!(value < kLimit)) return static_cast<std::int64_t>(kLimit);
-  return std::llround(value);
-}
-
-// Nanoseconds of a number of microseconds, without a detour through floating point for what has no exponent.
-std::int64_t to_ns(std::string_view text, bool& finer) {
-  const std::size_t dot = text.find('.');
-  std::int64_t whole = 0;
-  if (text.find_first_of("eE") != std::string_view::npos || !to_integer(text.substr(0, dot), whole) ||
-      std::abs(whole) > std::int64_t{9'000'000'000'000'000}) {
-    const double ns = to_double(text) * 1000;
-    finer = finer || ns != std::floor(ns);
-    return saturated(ns);
-  }
-  if (dot == std::string_view::npos) return whole * 1000;
-  std::string_view decimals = text.substr(dot + 1);
-  while (decimals.size() > 3 && decimals.back() == '0') decimals.remove_suffix(1);
-  finer = finer || decimals.size() > 3;
-  std::int64_t ns = 0;
-  for (std::size_t i = 0; i < 3; ++i) ns = ns * 10 + (i < decimals.size() ? decimals[i] - '0' : 0);
-  if (decimals.size() > 3 && decimals[3] >= '5') ++ns;
-  return whole * 1000 + (text.front() == '-' ? -ns : ns);
-}
 
 // ---- compact JSON of a part of the document
 // --------------------------------------------------------------------------
@@ -488,11 +461,37 @@ class Document {
     if (visitor_.metadata) visitor_.metadata(top_key_, json, events_ == Events::kBefore);
   }
 
-  bool emit_event() {
+  bool emit_event() { return emit(builder_.finish()) && plain_events(); }
+
+  bool emit(const ReadEvent& event) {
     ++result_.events;
-    if (!visitor_.event || visitor_.event(builder_.finish())) return true;
+    if (!visitor_.event || visitor_.event(event)) return true;
     stopped_ = true;
     return false;
+  }
+
+  /// The parser stands in front of the last '}' of an event and takes that when this returns. It does not mind which
+  /// event's it is: those that follow in memory and are plain are read here, each with the comma in front of it.
+  bool plain_events() {
+    const std::string_view ahead = stream_.ahead();
+    const std::uint64_t position = stream_.Tell();
+    const char* const begin = ahead.data();
+    for (const char* last = begin;;) {
+      const char* at = skip_blanks(last + 1);
+      if (*at != ',') return true;
+      at = skip_blanks(at + 1);
+      if (*at != '{') return true;
+      const char* const end = plain_.read(at);
+      if (end == nullptr) return true;
+      plain_.event().offset = position + static_cast<std::uint64_t>(at - begin);
+      last = end;
+      stream_.skip_to(last);
+      if (!emit(plain_.event())) return false;
+    }
+  }
+  static const char* skip_blanks(const char* at) {
+    while (*at == ' ' || *at == '\n' || *at == '\t' || *at == '\r') ++at;
+    return at;
   }
 
   const TraceVisitor& visitor_;
@@ -505,6 +504,7 @@ class Document {
   std::string top_key_, refused_;
   Field field_ = Field::kOther;
   EventBuilder builder_;
+  trace_detail::PlainEvent plain_;
   Capture capture_;
   KeyLog keys_;
 };

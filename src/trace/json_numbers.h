@@ -1,0 +1,51 @@
+// Numbers of a trace, from their text.
+#pragma once
+
+#include <charconv>
+#include <cmath>
+#include <cstdint>
+#include <cstdlib>
+#include <string_view>
+
+namespace profshim::trace_detail {
+
+inline double to_double(std::string_view text) {
+  double value = 0;
+  std::from_chars(text.data(), text.data() + text.size(), value);
+  return value;
+}
+
+inline bool to_integer(std::string_view text, std::int64_t& value) {
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  return error == std::errc{} && end == text.data() + text.size();
+}
+
+inline std::int64_t saturated(double value) {
+  constexpr double kLimit = 9.2e18;
+  if (!(value > -kLimit)) return -static_cast<std::int64_t>(kLimit);
+  if (!(value < kLimit)) return static_cast<std::int64_t>(kLimit);
+  return std::llround(value);
+}
+
+/// Nanoseconds of a number of microseconds, without a detour through floating point for what has no exponent. `finer`
+/// is set where there was more, and left alone otherwise.
+inline std::int64_t to_ns(std::string_view text, bool& finer) {
+  const std::size_t dot = text.find('.');
+  std::int64_t whole = 0;
+  if (text.find_first_of("eE") != std::string_view::npos || !to_integer(text.substr(0, dot), whole) ||
+      std::abs(whole) > std::int64_t{9'000'000'000'000'000}) {
+    const double ns = to_double(text) * 1000;
+    finer = finer || ns != std::floor(ns);
+    return saturated(ns);
+  }
+  if (dot == std::string_view::npos) return whole * 1000;
+  std::string_view decimals = text.substr(dot + 1);
+  while (decimals.size() > 3 && decimals.back() == '0') decimals.remove_suffix(1);
+  finer = finer || decimals.size() > 3;
+  std::int64_t ns = 0;
+  for (std::size_t i = 0; i < 3; ++i) ns = ns * 10 + (i < decimals.size() ? decimals[i] - '0' : 0);
+  if (decimals.size() > 3 && decimals[3] >= '5') ++ns;
+  return whole * 1000 + (text.front() == '-' ? -ns : ns);
+}
+
+}  // namespace profshim::trace_detail

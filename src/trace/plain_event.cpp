@@ -1,0 +1,292 @@
+#include "plain_event.h"
+
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
+
+#include <algorithm>
+#include <functional>
+
+#include "json_numbers.h"
+
+namespace profshim::trace_detail {
+namespace {
+
+using Kind = ReadEvent::ReadArg::Kind;
+
+constexpr std::size_t kMostKeys = 48;  // of one object: they are compared one by one
+constexpr int kMostDepth = 32;
+
+const char* skip_blanks(const char* at) {
+  while (*at == ' ' || *at == '\n' || *at == '\t' || *at == '\r') ++at;
+  return at;
+}
+
+bool is_digit(char c) { return c >= '0' && c <= '9'; }
+
+/// `at` stands behind the opening quote; that of the closing one, or null where the text is not plain.
+const char* end_of_text(const char* at) {
+#ifdef __SSE2__
+  const __m128i quote = _mm_set1_epi8('"'), escape = _mm_set1_epi8('\\'), blank = _mm_set1_epi8(' ');
+  for (;; at += 16) {
+    const __m128i bytes = _mm_loadu_si128(reinterpret_cast<const __m128i*>(at));
+    // As signed bytes, what is beyond ASCII is below a blank, as control characters are.
+    const __m128i ends = _mm_or_si128(_mm_or_si128(_mm_cmpeq_epi8(bytes, quote), _mm_cmpeq_epi8(bytes, escape)),
+                                      _mm_cmplt_epi8(bytes, blank));
+    const int mask = _mm_movemask_epi8(ends);
+    if (mask == 0) continue;
+    at += __builtin_ctz(static_cast<unsigned>(mask));
+    return *at == '"' ? at : nullptr;
+  }
+#else
+  for (; *at != '"'; ++at) {
+    if (*at == '\\' || static_cast<signed char>(*at) < ' ') return nullptr;
+  }
+  return at;
+#endif
+}
+
+/// Behind a number; null where there is none. RapidJSON has a say in what is too big to be one: exponents, and numbers
+/// of many digits, are left to it.
+const char* end_of_number(const char* at) {
+  constexpr std::ptrdiff_t kLongest = 40;
+  const char* const begin = at;
+  if (*at == '-') ++at;
+  if (*at == '0') {
+    ++at;
+  } else {
+    if (!is_digit(*at)) return nullptr;
+    while (is_digit(*at)) ++at;
+  }
+  if (*at == '.') {
+    if (!is_digit(*++at)) return nullptr;
+    while (is_digit(*at)) ++at;
+  }
+  return *at == 'e' || *at == 'E' || at - begin > kLongest ? nullptr : at;
+}
+
+std::string_view between(const char* begin, const char* end) { return {begin, static_cast<std::size_t>(end - begin)}; }
+
+/// Behind "true", "false" or "null"; null where there is none of them.
+const char* end_of_word(const char* at) {
+  for (const std::string_view word : {std::string_view("true"), std::string_view("false"), std::string_view("null")}) {
+    if (std::equal(word.begin(), word.end(), at)) return at + word.size();
+  }
+  return nullptr;
+}
+
+/// Microseconds: digits, and up to three decimals. False where it is written in another way.
+bool plain_ns(std::string_view text, std::int64_t& ns) {
+  constexpr std::size_t kExact = 16;
+  const bool negative = text.front() == '-';
+  if (negative) text.remove_prefix(1);
+  std::int64_t value = 0;
+  std::size_t i = 0;
+  for (; i < text.size() && is_digit(text[i]); ++i) {
+    if (i == kExact) return false;
+    value = value * 10 + (text[i] - '0');
+  }
+  std::size_t decimals = 0;
+  if (i < text.size()) {
+    if (text[i] != '.' || text.size() - i - 1 > 3) return false;
+    for (++i; i < text.size(); ++i, ++decimals) {
+      if (!is_digit(text[i])) return false;
+      value = value * 10 + (text[i] - '0');
+    }
+  }
+  for (; decimals < 3; ++decimals) value *= 10;
+  ns = negative ? -value : value;
+  return true;
+}
+
+void set_time(std::string_view text, std::int64_t& ns, double& us, bool& finer) {
+  constexpr std::int64_t kExact = std::int64_t{1} << 53;
+  if (plain_ns(text, ns) && ns > -kExact && ns < kExact) {
+    us = static_cast<double>(ns) / 1000;  // rounded as the text itself would be
+    return;
+  }
+  ns = to_ns(text, finer);
+  us = to_double(text);
+}
+
+std::int64_t integer_of(std::string_view text) {
+  std::int64_t n = 0;
+  return to_integer(text, n) ? n : saturated(to_double(text));
+}
+
+}  // namespace
+
+bool PlainEvent::is_new(std::string_view key, std::size_t first) {
+  for (std::size_t i = first; i < keys_.size(); ++i) {
+    if (keys_[i] == key) return false;
+  }
+  keys_.push_back(key);
+  return keys_.size() - first <= kMostKeys;
+}
+
+const char* PlainEvent::read(const char* at) {
+  event_ = {};
+  args_.clear();
+  keys_.clear();
+  lists_.clear();
+  list_places_.clear();
+  for (;;) {
+    at = field(skip_blanks(at + 1));
+    if (at == nullptr) return nullptr;
+    at = skip_blanks(at);
+    if (*at == '}') break;
+    if (*at != ',') return nullptr;
+  }
+  for (const auto& [arg, place] : list_places_)
+    args_[arg].text = std::string_view(lists_).substr(place.first, place.second);
+  event_.args = args_;
+  return at;
+}
+
+const char* PlainEvent::field(const char* at) {
+  if (*at != '"') return nullptr;
+  const char* const key_end = end_of_text(at + 1);
+  if (key_end == nullptr) return nullptr;
+  const std::string_view key = between(at + 1, key_end);
+  if (!is_new(key, 0)) return nullptr;
+  at = skip_blanks(key_end + 1);
+  if (*at != ':') return nullptr;
+  at = skip_blanks(at + 1);
+  if (key == "args") return *at == '{' ? arguments(at) : nullptr;
+  if (*at == '"') {
+    const char* const end = end_of_text(at + 1);
+    if (end == nullptr) return nullptr;
+    const std::string_view text = between(at + 1, end);
+    if (key == "ph") {
+      event_.phase = text;
+    } else if (key == "cat") {
+      event_.category = text;
+    } else if (key == "name") {
+      event_.name = text;
+      event_.has_name = true;
+    } else if (key == "pid") {
+      event_.pid_text = text;
+      event_.has_pid = true;
+    } else if (key == "tid") {
+      event_.tid_text = text;
+      event_.has_tid = true;
+    } else if (key == "id") {
+      event_.has_id = true;
+      event_.id = static_cast<std::int64_t>(std::hash<std::string_view>{}(text));
+    } else if (key == "s") {
+      event_.scope = text;
+    } else if (key == "bp") {
+      event_.binding_point = text;
+    }
+    return end + 1;
+  }
+  const char* const end = end_of_number(at);
+  if (end == nullptr) return end_of_word(at);
+  const std::string_view text = between(at, end);
+  if (key == "ts") {
+    event_.has_ts = true;
+    set_time(text, event_.ts_ns, event_.ts_us, event_.finer_than_ns);
+  } else if (key == "dur") {
+    event_.has_duration = true;
+    set_time(text, event_.duration_ns, event_.duration_us, event_.finer_than_ns);
+  } else if (key == "pid") {
+    event_.has_pid = event_.pid_is_number = true;
+    event_.pid = integer_of(text);
+  } else if (key == "tid") {
+    event_.has_tid = event_.tid_is_number = true;
+    event_.tid = integer_of(text);
+  } else if (key == "id") {
+    event_.has_id = true;
+    event_.id = integer_of(text);
+  }
+  return end;
+}
+
+const char* PlainEvent::arguments(const char* at) {
+  const std::size_t first = keys_.size();
+  at = skip_blanks(at + 1);
+  if (*at == '}') return at + 1;
+  for (;;) {
+    if (*at != '"') return nullptr;
+    const char* const key_end = end_of_text(at + 1);
+    if (key_end == nullptr) return nullptr;
+    ReadEvent::ReadArg arg;
+    arg.key = between(at + 1, key_end);
+    if (!is_new(arg.key, first)) return nullptr;
+    at = skip_blanks(key_end + 1);
+    if (*at != ':') return nullptr;
+    at = argument(skip_blanks(at + 1), arg);
+    if (at == nullptr) return nullptr;
+    args_.push_back(arg);
+    at = skip_blanks(at);
+    if (*at == '}') break;
+    if (*at != ',') return nullptr;
+    at = skip_blanks(at + 1);
+  }
+  keys_.resize(first);
+  return at + 1;
+}
+
+const char* PlainEvent::argument(const char* at, ReadEvent::ReadArg& arg) {
+  if (*at == '"') {
+    const char* const end = end_of_text(at + 1);
+    if (end == nullptr) return nullptr;
+    arg.kind = Kind::kString;
+    arg.text = between(at + 1, end);
+    return end + 1;
+  }
+  if (*at == '[') {
+    arg.kind = Kind::kJson;
+    const std::size_t begin = lists_.size();
+    const char* const end = list(at, 0);
+    list_places_.push_back({args_.size(), {begin, lists_.size() - begin}});
+    return end;
+  }
+  if (const char* const end = end_of_number(at)) {
+    arg.text = between(at, end);
+    arg.kind = to_integer(arg.text, arg.integer) ? Kind::kInt : Kind::kDouble;
+    arg.number = arg.kind == Kind::kInt ? static_cast<double>(arg.integer) : to_double(arg.text);
+    if (arg.kind == Kind::kDouble) arg.integer = 0;
+    return end;
+  }
+  const char* const end = end_of_word(at);
+  if (end == nullptr) return nullptr;
+  arg.text = between(at, end);
+  arg.kind = *at == 'n' ? Kind::kNull : Kind::kBool;
+  arg.integer = *at == 't';
+  return end;
+}
+
+/// Copies it without the blanks between its elements.
+const char* PlainEvent::list(const char* at, int depth) {
+  if (depth == kMostDepth) return nullptr;
+  lists_ += '[';
+  at = skip_blanks(at + 1);
+  if (*at == ']') {
+    lists_ += ']';
+    return at + 1;
+  }
+  for (;;) {
+    const char* end = nullptr;
+    if (*at == '[') {
+      end = list(at, depth + 1);
+    } else {
+      if (*at == '"') {
+        end = end_of_text(at + 1);
+        if (end != nullptr) ++end;
+      } else {
+        end = end_of_number(at);
+        if (end == nullptr) end = end_of_word(at);
+      }
+      if (end != nullptr) lists_.append(at, end);
+    }
+    if (end == nullptr) return nullptr;
+    at = skip_blanks(end);
+    if (*at != ',' && *at != ']') return nullptr;
+    lists_ += *at;
+    if (*at == ']') return at + 1;
+    at = skip_blanks(at + 1);
+  }
+}
+
+}  // namespace profshim::trace_detail

@@ -1,0 +1,123 @@
+// How fast finished traces are read, and merged: a trace that this makes, against Python's JSON parser, which every
+// reader of Kineto traces in Python begins with, and against HTA's load of the same file where its Python is there
+// (scripts/consumers_venv.sh).
+//   read_bench [EVENTS] [FOLDER]       default: 1000000 events, files in /tmp
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <string>
+
+#include "profshim/merge.h"
+#include "profshim/summary.h"
+#include "profshim/trace.h"
+
+namespace {
+
+using namespace profshim;
+
+/// Rank `rank` of a job that does nothing but reduce.
+void write_trace(const std::string& path, int rank, std::int64_t events) {
+  AtomicFile file;
+  file.open(path);
+  const std::unique_ptr<ByteSink> sink = file_sink(file);
+  TraceHeader header;
+  header.rank.rank = rank;
+  header.rank.world_size = 64;
+  header.rank.host = "node" + std::to_string(rank);
+  header.base_time_ns = 1790857026000000000;
+  TraceWriter writer(*sink, header);
+  for (std::int64_t i = 0; i < events; ++i) {
+    const bool reduces = i % 10 == 0;
+    const Arg args[] = {{"bytes", (i % 1000) * 8},
+                        {"count", i % 1000 + 1},
+                        {"Group size", std::int64_t{64}},
+                        {"comm", std::string_view("MPI_COMM_WORLD")},
+                        {"comm id", std::string_view("fe9c4c2de46e0097")},
+                        {"Seq", i}};
+    writer.write({.category = Category::kCpuOp,
+                  .name = reduces ? "MPI_Allreduce" : "MPI_Waitall",
+                  .pid = 4321 + rank,
+                  .tid = 4321 + rank,
+                  .begin_ns = header.base_time_ns + 123456789012 + i * 10'000 + rank,
+                  .duration_ns = 900 + i % 5000,
+                  .args = reduces ? std::span<const Arg>(args) : std::span<const Arg>(args).first(2)});
+  }
+  writer.finish();
+  sink->close();
+  file.publish(AtomicFile::Existing::kReplace);
+}
+
+double seconds_of(const auto& work) {
+  const auto start = std::chrono::steady_clock::now();
+  work();
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+/// Of a Python program; 0 when it fails.
+double python_seconds(const std::string& python, const std::string& program) {
+  const std::string command = python + " -c \"import time; " + program + "; print(time.time()-t)\" 2>/dev/null";
+  std::FILE* const out = popen(command.c_str(), "r");
+  double seconds = 0;
+  if (out == nullptr || std::fscanf(out, "%lf", &seconds) != 1) seconds = 0;
+  if (out != nullptr) pclose(out);
+  return seconds;
+}
+
+/// What merging takes in a process of its own: seconds, and the most memory.
+void merge_cost(const std::string& folder, int files, double& seconds, double& mib) {
+  MergeOptions options;
+  for (int rank = 0; rank < files; ++rank)
+    options.paths.push_back(folder + "/rank" + std::to_string(rank) + ".0.pt.trace.json");
+  options.out = folder + "/merged.pt.trace.json";
+  seconds = seconds_of([&] {
+    const pid_t child = fork();
+    if (child == 0) _exit(merge_traces(options).error.empty() ? 0 : 1);
+    rusage used{};
+    int status = 0;
+    if (wait4(child, &status, 0, &used) != child || status != 0) std::exit(1);
+    mib = static_cast<double>(used.ru_maxrss) / 1024;
+  });
+  std::filesystem::remove(options.out);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const std::int64_t events = argc > 1 ? std::atoll(argv[1]) : 1'000'000;
+  char name[] = "/tmp/profshim-read-XXXXXX";
+  const std::string folder = argc > 2 ? argv[2] : mkdtemp(name);
+  constexpr int kMostFiles = 8;
+  for (int rank = 0; rank < kMostFiles; ++rank)
+    write_trace(folder + "/rank" + std::to_string(rank) + ".0.pt.trace.json", rank, events);
+  const std::string file = folder + "/rank0.0.pt.trace.json";
+  const double megabytes = static_cast<double>(std::filesystem::file_size(file)) / 1e6;
+
+  double read = 1e9, summary = 1e9;
+  for (int i = 0; i < 3; ++i) {
+    read = std::min(read, seconds_of([&] { read_trace(file, {}); }));
+    summary = std::min(summary, seconds_of([&] { key_averages({file}, false); }));
+  }
+  const double json = python_seconds("/usr/bin/python3", "import json; t=time.time(); json.load(open('" + file + "'))");
+  const double hta = python_seconds(PROFSHIM_BUILD_DIR "/venv-consumers/bin/python",
+                                    "from hta.trace_analysis import TraceAnalysis; t=time.time(); "
+                                    "TraceAnalysis(trace_files={0: '" +
+                                        file + "'}, trace_dir='" + folder + "')");
+  std::printf("%.0f MB, %lld events\n", megabytes, static_cast<long long>(events));
+  std::printf("read                %7.2f s %8.0f MB/s", read, megabytes / read);
+  if (json > 0) std::printf(", %.1f times as fast as Python's json (%.2f s)", json / read, json);
+  std::printf("\nsummary --table     %7.2f s %8.0f MB/s", summary, megabytes / summary);
+  if (hta > 0) std::printf(", %.1f times as fast as HTA's load (%.2f s)", hta / summary, hta);
+  std::printf("\n");
+  for (const int files : {2, 4, kMostFiles}) {
+    double seconds = 0, mib = 0;
+    merge_cost(folder, files, seconds, mib);
+    std::printf("merge of %d files    %7.2f s, %.2f s a file, %.0f MiB of memory\n", files, seconds, seconds / files,
+                mib);
+  }
+  if (argc <= 2) std::filesystem::remove_all(folder);
+}
