@@ -111,6 +111,11 @@ std::vector<std::string> rank_contradictions(const Rank& actual);
 struct JobIdentity {
   std::string key;       // compared
   std::string readable;  // "slurm-4711", "20261121-101502"
+  /// Of a job on several hosts that has no number of its own (torchrun with --master-addr): where its ranks meet,
+  /// "node1:29500/16". Each host has its own launcher then, and `key` is that host's alone.
+  std::string meeting = {};
+  std::string host = {};
+  std::int64_t started_s = 0;  // of the launcher, since the epoch
 };
 JobIdentity job_identity();
 

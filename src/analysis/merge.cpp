@@ -66,7 +66,8 @@ std::string refusal(const std::vector<MergeFacts>& facts) {
       return a.path + " and " + b.path + " are both of rank " + std::to_string(b.rank) +
              ": merge the ranks of one window";
     }
-    if (!a.run_name.empty() && !b.run_name.empty() && a.run_name != b.run_name)
+    // Hosts that have no number of a job in common make names of their own.
+    if (a.host == b.host && !a.run_name.empty() && !b.run_name.empty() && a.run_name != b.run_name)
       return a.path + " is of run " + a.run_name + ", " + b.path + " of run " + b.run_name;
     if (a.world_size > 0 && b.world_size > 0 && a.world_size != b.world_size) {
       return a.path + " is of a job of " + std::to_string(a.world_size) + " ranks, " + b.path + " of one of " +

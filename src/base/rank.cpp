@@ -195,6 +195,15 @@ std::vector<std::string> rank_contradictions(const Rank& actual) {
   return found;
 }
 
+/// "" where all ranks are on this host, or nobody says where they meet.
+static std::string meeting_place() {
+  const char* const address = std::getenv("MASTER_ADDR");
+  const char* const port = std::getenv("MASTER_PORT");
+  const int world_size = number_in("WORLD_SIZE"), local = number_in("LOCAL_WORLD_SIZE");
+  if (address == nullptr || port == nullptr || local < 0 || world_size <= local) return {};
+  return std::string(address) + ":" + port + "/" + std::to_string(world_size);
+}
+
 JobIdentity job_identity() {
   static constexpr struct {
     const char* variable;
@@ -205,15 +214,18 @@ JobIdentity job_identity() {
   for (const auto& job : kJobs) {
     const char* value = std::getenv(job.variable);
     if (value == nullptr || *value == 0 || std::strcmp(value, "none") == 0) continue;
-    return {job.prefix + std::string(value), job.prefix + std::string(value)};
+    return {.key = job.prefix + std::string(value), .readable = job.prefix + std::string(value)};
   }
   const int launcher = launcher_pid();
   const std::uint64_t start = process_start_time(launcher);
   char host[256] = {};
   gethostname(host, sizeof host - 1);
   const std::int64_t started_s = boot_time_s() + static_cast<std::int64_t>(start) / sysconf(_SC_CLK_TCK);
-  return {std::string(host) + "/" + std::to_string(launcher) + "/" + std::to_string(start),
-          readable_time(started_s) + "-" + std::to_string(launcher)};
+  return {.key = std::string(host) + "/" + std::to_string(launcher) + "/" + std::to_string(start),
+          .readable = readable_time(started_s) + "-" + std::to_string(launcher),
+          .meeting = meeting_place(),
+          .host = host,
+          .started_s = started_s};
 }
 
 std::uint64_t process_start_time(int pid) {

@@ -32,12 +32,15 @@ bool replace_whole(const std::string& path, const std::string& text) {
 }
 
 struct Identity {
-  std::string key;
+  JobIdentity job;
   std::int64_t base_time_ns = 0;
 };
 
 std::string to_text(const Identity& identity) {
-  return "profshim run\njob " + identity.key + "\nbase " + std::to_string(identity.base_time_ns) + "\n";
+  const JobIdentity& job = identity.job;
+  std::string text = "profshim run\njob " + job.key + "\nbase " + std::to_string(identity.base_time_ns) + "\n";
+  if (job.meeting.empty()) return text;
+  return text + "meeting " + job.meeting + "\nhost " + job.host + "\nstarted " + std::to_string(job.started_s) + "\n";
 }
 
 std::string line_after(const std::string& text, const char* word) {
@@ -51,9 +54,21 @@ bool read_identity(const std::string& folder, Identity& identity) {
   std::string text;
   int error = 0;
   if (!read_file(folder + kIdentityFile, text, error)) return false;
-  identity.key = line_after(text, "\njob ");
+  identity.job.key = line_after(text, "\njob ");
+  identity.job.meeting = line_after(text, "\nmeeting ");
+  identity.job.host = line_after(text, "\nhost ");
+  identity.job.started_s = std::strtoll(line_after(text, "\nstarted ").c_str(), nullptr, 10);
   identity.base_time_ns = std::strtoll(line_after(text, "\nbase ").c_str(), nullptr, 10);
-  return !identity.key.empty() && identity.base_time_ns > 0;
+  return !identity.job.key.empty() && identity.base_time_ns > 0;
+}
+
+/// One job: by its number or launcher, or as another host's part of it. Launchers that wait for each other were started
+/// within the time that they wait (15 minutes in PyTorch).
+bool is_same_job(const JobIdentity& a, const JobIdentity& b) {
+  constexpr std::int64_t kWaits_s = 15 * 60;
+  if (a.key == b.key) return true;
+  return !a.meeting.empty() && a.meeting == b.meeting && a.host != b.host &&
+         std::abs(a.started_s - b.started_s) <= kWaits_s;
 }
 
 constexpr const char* kClaim = ".claim-rank";
@@ -105,7 +120,7 @@ Taken take(const std::string& folder, Identity& identity, bool replace, std::str
         "cannot create " + folder + ": " + std::strerror(error) + "; set output.folder to a folder that can be written";
     return Taken::kFailed;
   }
-  const std::string wanted = identity.key;
+  const JobIdentity wanted = identity.job;
   const int error = create_whole(folder + kIdentityFile, to_text(identity));
   if (error == 0) return Taken::kOurs;
   if (error != EEXIST) {
@@ -114,14 +129,14 @@ Taken take(const std::string& folder, Identity& identity, bool replace, std::str
     return Taken::kFailed;
   }
   Identity found;
-  if (read_identity(folder, found) && found.key == wanted) {
+  if (read_identity(folder, found) && is_same_job(found.job, wanted)) {
     identity = found;
     return Taken::kOurs;
   }
   if (!replace) return Taken::kForeign;
   const std::string owner = recording_into(folder);
   // Or a rank of this job has replaced it just now.
-  if (!owner.empty() && !(read_identity(folder, found) && found.key == wanted)) {
+  if (!owner.empty() && !(read_identity(folder, found) && is_same_job(found.job, wanted))) {
     problem = "another run records into " + folder + " (" + owner +
               "): set output.overwrite to \"new\", or another output.folder or profile.run_name";
     return Taken::kFailed;
@@ -131,7 +146,7 @@ Taken take(const std::string& folder, Identity& identity, bool replace, std::str
     return Taken::kFailed;
   }
   // Another rank of this job may have replaced it a moment later: what is there now counts for all.
-  if (read_identity(folder, found) && found.key == wanted) identity = found;
+  if (read_identity(folder, found) && is_same_job(found.job, wanted)) identity = found;
   return Taken::kOurs;
 }
 
@@ -139,7 +154,7 @@ Taken take(const std::string& folder, Identity& identity, bool replace, std::str
 
 RunFolder open_run(const Spec& spec, const std::string& folder, const JobIdentity& job, std::int64_t now_ns) {
   RunFolder run;
-  Identity identity{job.key, base_time_for(now_ns)};
+  Identity identity{job, base_time_for(now_ns)};
   const std::string first = absolute_path(folder);
   const int most = spec.output.overwrite == Overwrite::kNew ? 1000 : 1;
   for (int n = 1; n <= most; ++n) {

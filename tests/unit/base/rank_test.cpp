@@ -140,6 +140,27 @@ TEST(JobIdentity, IsTheJobsNumberWhereASchedulerGivesOne) {
   EXPECT_EQ(job_identity().key, "slurm-4711");
 }
 
+TEST(JobIdentity, SaysWhereRanksOfSeveralHostsMeet) {
+  const Environment several({{"RANK", "9"},
+                             {"WORLD_SIZE", "16"},
+                             {"LOCAL_RANK", "1"},
+                             {"LOCAL_WORLD_SIZE", "8"},
+                             {"MASTER_ADDR", "node1"},
+                             {"MASTER_PORT", "29500"},
+                             {"TORCHELASTIC_RUN_ID", "none"}});
+  EXPECT_EQ(job_identity().meeting, "node1:29500/16");
+}
+
+TEST(JobIdentity, OnOneHostTheLauncherIsEnough) {
+  const Environment one({{"RANK", "1"},
+                         {"WORLD_SIZE", "8"},
+                         {"LOCAL_RANK", "1"},
+                         {"LOCAL_WORLD_SIZE", "8"},
+                         {"MASTER_ADDR", "127.0.0.1"},
+                         {"MASTER_PORT", "29500"}});
+  EXPECT_EQ(job_identity().meeting, "");
+}
+
 TEST(JobIdentity, IsTheLauncherOtherwiseAndStaysTheSame) {
   const Environment environment(Environment::Values{});
 

@@ -17,8 +17,8 @@ TEST(OpenRun, AllRanksOfAJobShareOneBase) {
   test::TemporaryFolder folder;
   const std::int64_t quarter = 7889238'000'000'000;
 
-  const RunFolder first = open_run(Spec{}, folder.path() + "/run", {"job1", "j"}, kNow);
-  const RunFolder second = open_run(Spec{}, folder.path() + "/run", {"job1", "j"}, kNow + quarter);
+  const RunFolder first = open_run(Spec{}, folder.path() + "/run", {.key = "job1", .readable = "j"}, kNow);
+  const RunFolder second = open_run(Spec{}, folder.path() + "/run", {.key = "job1", .readable = "j"}, kNow + quarter);
 
   EXPECT_EQ(first.problem, "");
   EXPECT_EQ(second.problem, "");
@@ -26,11 +26,41 @@ TEST(OpenRun, AllRanksOfAJobShareOneBase) {
   EXPECT_EQ(first.base_time_ns % quarter, 0);
 }
 
+/// Of torchrun on that host, without a number of a job.
+JobIdentity torchrun(const std::string& host, const std::string& launcher, std::int64_t started_s) {
+  return {.key = host + "/" + launcher,
+          .readable = launcher,
+          .meeting = "a:29500/16",
+          .host = host,
+          .started_s = started_s};
+}
+
+TEST(OpenRun, HostsWhoseRanksMeetInOnePlaceAreOneJob) {
+  test::TemporaryFolder folder;
+  const RunFolder first = open_run(Spec{}, folder.path() + "/run", torchrun("a", "100", 5000), kNow);
+  const RunFolder second = open_run(Spec{}, folder.path() + "/run", torchrun("b", "900", 5040), kNow);
+  const RunFolder third = open_run(Spec{}, folder.path() + "/run", torchrun("b", "900", 5040), kNow);
+
+  EXPECT_EQ(first.problem + second.problem + third.problem, "");
+  EXPECT_EQ(second.base_time_ns, first.base_time_ns);
+}
+
+TEST(OpenRun, ALaterJobThatMeetsThereIsAnotherRun) {
+  test::TemporaryFolder folder;
+  ASSERT_EQ(open_run(Spec{}, folder.path() + "/run", torchrun("a", "100", 5000), kNow).problem, "");
+
+  EXPECT_NE(open_run(Spec{}, folder.path() + "/run", torchrun("a", "101", 5040), kNow).problem, "");
+  EXPECT_NE(open_run(Spec{}, folder.path() + "/run", torchrun("b", "900", 9000), kNow).problem, "");
+  JobIdentity elsewhere = torchrun("b", "900", 5040);
+  elsewhere.meeting = "b:29500/16";
+  EXPECT_NE(open_run(Spec{}, folder.path() + "/run", elsewhere, kNow).problem, "");
+}
+
 TEST(OpenRun, AnotherRunIsRefusedByDefault) {
   test::TemporaryFolder folder;
-  ASSERT_EQ(open_run(Spec{}, folder.path() + "/run", {"job1", "j"}, kNow).problem, "");
+  ASSERT_EQ(open_run(Spec{}, folder.path() + "/run", {.key = "job1", .readable = "j"}, kNow).problem, "");
 
-  const RunFolder second = open_run(Spec{}, folder.path() + "/run", {"job2", "j"}, kNow);
+  const RunFolder second = open_run(Spec{}, folder.path() + "/run", {.key = "job2", .readable = "j"}, kNow);
 
   EXPECT_NE(second.problem.find("output.overwrite"), std::string::npos) << second.problem;
 }
@@ -39,46 +69,51 @@ TEST(OpenRun, OverwriteNewTakesANumberedSiblingForAllRanks) {
   test::TemporaryFolder folder;
   Spec spec;
   spec.output.overwrite = Overwrite::kNew;
-  open_run(spec, folder.path() + "/run", {"job1", "j"}, kNow);
+  open_run(spec, folder.path() + "/run", {.key = "job1", .readable = "j"}, kNow);
 
-  EXPECT_EQ(open_run(spec, folder.path() + "/run", {"job2", "j"}, kNow).path, folder.path() + "/run-2");
-  EXPECT_EQ(open_run(spec, folder.path() + "/run", {"job2", "j"}, kNow).path, folder.path() + "/run-2");
-  EXPECT_EQ(open_run(spec, folder.path() + "/run", {"job3", "j"}, kNow).path, folder.path() + "/run-3");
+  EXPECT_EQ(open_run(spec, folder.path() + "/run", {.key = "job2", .readable = "j"}, kNow).path,
+            folder.path() + "/run-2");
+  EXPECT_EQ(open_run(spec, folder.path() + "/run", {.key = "job2", .readable = "j"}, kNow).path,
+            folder.path() + "/run-2");
+  EXPECT_EQ(open_run(spec, folder.path() + "/run", {.key = "job3", .readable = "j"}, kNow).path,
+            folder.path() + "/run-3");
 }
 
 TEST(OpenRun, OverwriteTrueTakesTheFolderOver) {
   test::TemporaryFolder folder;
   Spec spec;
   spec.output.overwrite = Overwrite::kYes;
-  open_run(spec, folder.path() + "/run", {"job1", "j"}, kNow);
+  open_run(spec, folder.path() + "/run", {.key = "job1", .readable = "j"}, kNow);
 
-  EXPECT_EQ(open_run(spec, folder.path() + "/run", {"job2", "j"}, kNow).problem, "");
-  EXPECT_EQ(open_run(Spec{}, folder.path() + "/run", {"job2", "j"}, kNow).problem, "");
+  EXPECT_EQ(open_run(spec, folder.path() + "/run", {.key = "job2", .readable = "j"}, kNow).problem, "");
+  EXPECT_EQ(open_run(Spec{}, folder.path() + "/run", {.key = "job2", .readable = "j"}, kNow).problem, "");
 }
 
 TEST(OpenRun, OverwriteLeavesARunAloneThatIsRecording) {
   const test::TemporaryFolder folder;
   Spec spec;
   spec.output.overwrite = Overwrite::kYes;
-  const std::string run = open_run(spec, folder.path() + "/run", {"job1", "j"}, kNow).path;
+  const std::string run = open_run(spec, folder.path() + "/run", {.key = "job1", .readable = "j"}, kNow).path;
   char host[256] = {};
   gethostname(host, sizeof host - 1);
   const std::string parent = " " + std::to_string(getppid()) + " ";
   const auto claim = [&](const std::string& of) { std::ofstream(run + "/.claim-rank0") << of << '\n'; };
 
   claim(host + parent + std::to_string(process_start_time(getppid())));
-  EXPECT_NE(open_run(spec, run, {"job2", "j"}, kNow).problem.find("output.overwrite to \"new\""), std::string::npos);
+  EXPECT_NE(open_run(spec, run, {.key = "job2", .readable = "j"}, kNow).problem.find("output.overwrite to \"new\""),
+            std::string::npos);
   claim("elsewhere" + parent + "1");
-  EXPECT_EQ(open_run(spec, run, {"job3", "j"}, kNow).problem, "") << "nobody could ever overwrite it";
+  EXPECT_EQ(open_run(spec, run, {.key = "job3", .readable = "j"}, kNow).problem, "")
+      << "nobody could ever overwrite it";
   claim(host + parent + "1");  // a number that another process has now
-  EXPECT_EQ(open_run(spec, run, {"job4", "j"}, kNow).problem, "");
+  EXPECT_EQ(open_run(spec, run, {.key = "job4", .readable = "j"}, kNow).problem, "");
 }
 
 TEST(OpenRun, SaysWhenTheFolderCannotBeMade) {
   test::TemporaryFolder folder;
   std::ofstream(folder.path() + "/file") << "x";
 
-  const RunFolder run = open_run(Spec{}, folder.path() + "/file/run", {"job1", "j"}, kNow);
+  const RunFolder run = open_run(Spec{}, folder.path() + "/file/run", {.key = "job1", .readable = "j"}, kNow);
 
   EXPECT_NE(run.problem.find("Not a directory"), std::string::npos) << run.problem;
 }
