@@ -1,0 +1,23 @@
+// The views that were asked for, of all files, each read once.
+#include "profshim/views.h"
+
+#include "kernels_view.h"
+#include "timeline.h"
+
+namespace profshim {
+
+Views make_views(const std::vector<std::string>& paths, const ViewChoice& choice) {
+  using namespace analysis_detail;
+  KernelsView kernels;
+  Views result;
+  for (const std::string& path : paths) {
+    const Timeline timeline = load_timeline(path);
+    if (choice.kernels) kernels.add(timeline, timeline.rank);
+    result.truncated = result.truncated || timeline.truncated;
+    result.warnings.insert(result.warnings.end(), timeline.warnings.begin(), timeline.warnings.end());
+  }
+  if (choice.kernels) result.views.push_back(kernels.finish());
+  return result;
+}
+
+}  // namespace profshim
