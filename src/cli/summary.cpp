@@ -23,7 +23,7 @@ struct Options {
   TableStyle style;
   ViewChoice views;
   bool table = false, by_shapes = false, json = false, csv = false;
-  bool any_view() const { return views.kernels; }
+  bool any_view() const { return views.kernels || views.steps; }
 };
 
 std::string number(double value) {
@@ -227,6 +227,10 @@ int run(int argc, char** argv) {
   app.add_option("PATH", options.paths, "Trace files, or folders to search for them")->required();
   app.add_flag("--table", options.table, "The table of key_averages(); the default");
   app.add_flag("--kernels", options.views.kernels, "What ran on devices, by name: kernels, copies, memsets, each once");
+  app.add_flag("--steps", options.views.steps,
+               "What each step was spent on, the slowest rank of each, and gaps in which nothing ran");
+  app.add_option("--gap-us", options.views.gap_us, "--steps: gaps longer than so many microseconds. Default: 1000")
+      ->check(CLI::NonNegativeNumber);
   app.add_option(
       "--sort-by", options.style.sort_by,
       "self_cpu_time_total, cpu_time_total, self_cuda_time_total, count and the like; none = by first event.\n"
