@@ -23,7 +23,7 @@ struct Options {
   TableStyle style;
   ViewChoice views;
   bool table = false, by_shapes = false, json = false, csv = false;
-  bool any_view() const { return views.kernels || views.steps || views.mpi; }
+  bool any_view() const { return views.kernels || views.steps || views.comms || views.mpi; }
 };
 
 std::string number(double value) {
@@ -229,6 +229,8 @@ int run(int argc, char** argv) {
   app.add_flag("--kernels", options.views.kernels, "What ran on devices, by name: kernels, copies, memsets, each once");
   app.add_flag("--steps", options.views.steps,
                "What each step was spent on, the slowest rank of each, and gaps in which nothing ran");
+  app.add_flag("--comms", options.views.comms,
+               "Collectives by group and function: sizes, bandwidths, who waited, who came last, who never came");
   app.add_flag("--mpi", options.views.mpi, "The calls of MPI by function, and their share of the time");
   app.add_option("--gap-us", options.views.gap_us, "--steps: gaps longer than so many microseconds. Default: 1000")
       ->check(CLI::NonNegativeNumber);
