@@ -213,7 +213,7 @@ void CommsView::add(const Timeline& timeline, int rank) {
 
 // ---- all files
 
-std::set<int> CommsView::members(const GroupKey& key) const {
+std::set<int> CommsView::members_with_traces(const GroupKey& key) const {
   std::set<int> result;
   const Group& group = groups_.at(key);
   std::string_view text = texts_[key.ranks];
@@ -223,7 +223,7 @@ std::set<int> CommsView::members(const GroupKey& key) const {
     if (at == std::string_view::npos) break;
     const auto [end, error] = std::from_chars(text.data() + at, text.data() + text.size(), rank);
     if (error != std::errc{}) break;
-    result.insert(rank);
+    if (ranks_.count(rank) != 0) result.insert(rank);
     text.remove_prefix(static_cast<std::size_t>(end - text.data()));
   }
   for (const auto& [rank, numbers] : group.numbers) result.insert(rank);
@@ -233,20 +233,22 @@ std::set<int> CommsView::members(const GroupKey& key) const {
   return result;
 }
 
-void CommsView::add_missing(const RowKey& key, const Call* begin, const Call* end, Output& out) {
+void CommsView::add_missing(const RowKey& key, const Call* begin, const Call* end, const std::set<int>& members,
+                            Output& out) {
+  if (static_cast<std::size_t>(end - begin) >= members.size()) return;  // each rank has one of them
   const bool some_inside = std::any_of(begin, end, [](const Call& c) { return c.unfinished; });
   const bool some_left = std::any_of(begin, end, [](const Call& c) { return !c.unfinished; });
   const bool waits = family_of(texts_[key.function]).waits_for_all;
   std::int64_t entered_ns = begin->begin_ns;
   for (const Call* c = begin; c != end; ++c) entered_ns = std::min(entered_ns, c->begin_ns);
   const Group& group = groups_.at(key.group);
-  for (const int rank : members(key.group)) {
-    const auto facts = ranks_.find(rank);
-    if (facts == ranks_.end() || std::any_of(begin, end, [=](const Call& c) { return c.rank == rank; })) continue;
+  for (const int rank : members) {
+    if (std::any_of(begin, end, [=](const Call& c) { return c.rank == rank; })) continue;
+    const RankFacts& facts = ranks_.at(rank);
     const auto numbers = group.numbers.find(rank);
     const bool later = numbers != group.numbers.end() && numbers->second.second > begin->sequence;
-    const bool seen_until_then = facts->second.cut || facts->second.last_ns >= entered_ns;
-    if (some_inside && !(waits && some_left) && !later && !facts->second.lossy && seen_until_then) {
+    const bool seen_until_then = facts.cut || facts.last_ns >= entered_ns;
+    if (some_inside && !(waits && some_left) && !later && !facts.lossy && seen_until_then) {
       const std::string function(texts_[key.function]), label = out.labels.at(key.group);
       out.never.rows.push_back({std::int64_t{rank}, function, begin->sequence, label});
       out.notes.push_back("rank " + std::to_string(rank) + " never entered " + function + " #" +
@@ -299,6 +301,7 @@ void CommsView::match(const RowKey& key, std::vector<Call>& calls, Output& out) 
     return std::tuple(numbered ? a.sequence : 0, a.occurrence) < std::tuple(numbered ? b.sequence : 0, b.occurrence);
   });
   std::map<int, Waits> waits;
+  const std::set<int> members = members_with_traces(key.group);
   for (std::size_t i = 0; i < calls.size();) {
     std::size_t next = i + 1;
     while (next < calls.size() && (!numbered || calls[next].sequence == calls[i].sequence) &&
@@ -306,7 +309,7 @@ void CommsView::match(const RowKey& key, std::vector<Call>& calls, Output& out) 
       ++next;
     }
     add_instance(key, &calls[i], calls.data() + next, waits);
-    if (numbered) add_missing(key, &calls[i], calls.data() + next, out);
+    if (numbered) add_missing(key, &calls[i], calls.data() + next, members, out);
     i = next;
   }
   for (const auto& [rank, wait] : waits) {

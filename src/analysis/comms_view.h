@@ -69,8 +69,8 @@ class CommsView {
   void add_row(const RowKey& key, std::vector<Call>& calls, Output& out);
   void match(const RowKey& key, std::vector<Call>& calls, Output& out);
   void add_instance(const RowKey& key, const Call* begin, const Call* end, std::map<int, Waits>& waits);
-  void add_missing(const RowKey& key, const Call* begin, const Call* end, Output& out);
-  std::set<int> members(const GroupKey& key) const;
+  void add_missing(const RowKey& key, const Call* begin, const Call* end, const std::set<int>& members, Output& out);
+  std::set<int> members_with_traces(const GroupKey& key) const;
 
   Texts texts_;
   std::map<GroupKey, Group> groups_;

@@ -28,17 +28,19 @@ void MpiView::add(const Timeline& timeline, int rank) {
     first = std::min(first, s.begin_ns);
     last = std::max(last, s.end_ns());
     if (!is_mpi[s.name] || s.asynchronous || s.kind != Kind::kCpuOp) continue;
-    Row call{.calls = 1, .total_ns = s.duration_ns, .max_ns = s.duration_ns};
+    Row call{.calls = 1, .max_ns = s.duration_ns, .total_ns = static_cast<double>(s.duration_ns)};
     if (s.communication != kNone) {
       const Communication& c = timeline.communications[s.communication];
-      if (c.polls > 0) call = {.calls = c.polls, .total_ns = c.in_calls_ns, .has_max = false};
+      if (c.polls > 0) {
+        call = {.calls = c.polls, .total_ns = static_cast<double>(c.in_calls_ns), .has_max = false};
+      }
       call.has_bytes = c.bytes >= 0;
-      if (c.bytes > 0) call.bytes = c.bytes;
-      if (c.received_bytes > 0) call.bytes += c.received_bytes;
+      if (c.bytes > 0) call.bytes = static_cast<double>(c.bytes);
+      if (c.received_bytes > 0) call.bytes += static_cast<double>(c.received_bytes);
     }
     rows[s.name].add(call);
   }
-  own.window_ns += last - first;
+  own.window_ns += static_cast<double>(difference(last, first));
   for (std::size_t i = 0; i < rows.size(); ++i) {
     if (rows[i].calls > 0) own.rows[names_.add(timeline.texts[static_cast<TextId>(i)])].add(rows[i]);
   }
@@ -65,9 +67,7 @@ View MpiView::finish() {
                                {"window_us", "Window", Unit::kTime},
                                {"share_percent", "Of the window", Unit::kPercent}}};
   const auto append = [&](const Cell& rank, const RankRows& of) {
-    const auto share = [&](std::int64_t ns) {
-      return of.window_ns > 0 ? 100 * static_cast<double>(ns) / static_cast<double>(of.window_ns) : 0;
-    };
+    const auto share = [&](double ns) { return of.window_ns > 0 ? 100 * ns / of.window_ns : 0; };
     std::vector<std::pair<TextId, Row>> rows(of.rows.begin(), of.rows.end());
     std::stable_sort(rows.begin(), rows.end(),
                      [](const auto& a, const auto& b) { return a.second.total_ns > b.second.total_ns; });

@@ -19,13 +19,14 @@ class MpiView {
 
  private:
   struct Row {
-    std::int64_t calls = 0, total_ns = 0, max_ns = 0, bytes = 0;
+    std::int64_t calls = 0, max_ns = 0;
+    double total_ns = 0, bytes = 0;
     bool has_bytes = false, has_max = true;  // of polls the longest is not known
     void add(const Row& other);
   };
   struct RankRows {
     std::map<TextId, Row> rows;
-    std::int64_t window_ns = 0;
+    double window_ns = 0;
   };
 
   Texts names_;

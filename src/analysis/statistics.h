@@ -4,12 +4,19 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <limits>
 #include <vector>
 
 namespace profshim::analysis_detail {
 
 inline double to_us(double ns) { return ns / 1000; }
 inline double to_us(std::int64_t ns) { return static_cast<double>(ns) / 1000; }
+
+/// How much later `a` is, whatever a file says.
+inline std::int64_t difference(std::int64_t a, std::int64_t b) {
+  std::int64_t result = 0;
+  return __builtin_sub_overflow(a, b, &result) ? std::numeric_limits<std::int64_t>::max() : result;
+}
 
 struct Statistics {
   std::int64_t count = 0;

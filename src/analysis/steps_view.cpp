@@ -94,8 +94,8 @@ void StepsView::add_gaps(const Timeline& timeline, RankRows& rows) {
     for (const Step& step : steps) to = std::max(to, step.begin_ns + step.duration_ns);
   }
   const auto add_gap = [&](std::int64_t begin, std::int64_t end, const Slice* before, const Slice* after) {
-    if (static_cast<double>(end - begin) <= gap_ns_) return;
-    Gap gap{.duration_ns = end - begin};
+    if (static_cast<double>(difference(end, begin)) <= gap_ns_) return;
+    Gap gap{.duration_ns = difference(end, begin)};
     if (before != nullptr) gap.before = timeline.name_of(*before);
     if (after != nullptr) gap.after = timeline.name_of(*after);
     const auto later =
@@ -104,7 +104,7 @@ void StepsView::add_gaps(const Timeline& timeline, RankRows& rows) {
       const Step& step = *(later - 1);
       gap.step = step.number;
       gap.before_step = step.begin_ns >= begin;
-      gap.after_begin_ns = begin - step.begin_ns;
+      gap.after_begin_ns = difference(begin, step.begin_ns);
     }
     rows.gaps.push_back(std::move(gap));
   };

@@ -23,8 +23,15 @@ namespace {
 
 using Arg = ReadEvent::ReadArg;
 
+constexpr std::int64_t kMostPolls = std::int64_t{1} << 40;  // what a file says; any number of them can be added up
+
 // Three of them can be added up.
 constexpr std::int64_t kMaxNs = 3'000'000'000'000'000'000;
+
+std::int64_t poll_ns(double us) {  // what is no number is 0
+  const double ns = us * 1000;
+  return ns > 0 ? static_cast<std::int64_t>(std::min(ns, static_cast<double>(kMaxNs))) : 0;
+}
 
 Kind kind_of(std::string_view category) {
   constexpr std::pair<std::string_view, Kind> kKinds[] = {
@@ -295,7 +302,10 @@ class Loader {
     const bool mpi = event.name.starts_with("MPI_"), polling = event.name == "MPI polling";
     for (const Arg& arg : event.args) {
       const std::string_view key = arg.key;
-      if (polling && key.starts_with("MPI_")) c.polls += arg.integer, kept.communicates = true;
+      if (polling && key.starts_with("MPI_")) {
+        c.polls += std::clamp<std::int64_t>(arg.integer, 0, kMostPolls);
+        kept.communicates = true;
+      }
       // By length first: a kernel has twenty arguments, and this runs for each of them.
       switch (key.size()) {
         case 3:
@@ -334,7 +344,7 @@ class Loader {
           break;
         case 13:
           if (key == "In msg nelems") c.elements_in = arg.integer;
-          if (polling && key == "in calls (us)") c.in_calls_ns = static_cast<std::int64_t>(arg.number * 1000);
+          if (polling && key == "in calls (us)") c.in_calls_ns = poll_ns(arg.number);
           break;
         case 14:
           if (key == "Out msg nelems") c.elements_out = arg.integer;

@@ -46,7 +46,7 @@ std::string number_text(double value, Unit unit, std::string_view time_unit) {
     case Unit::kBytes:
       return format_bytes(value);
     case Unit::kRate:
-      return fixed(value, 3) + " GB/s";
+      return value >= 1 ? fixed(value, 3) + " GB/s" : fixed(value * 1000, 3) + " MB/s";
     case Unit::kPercent:
       return fixed(value, 2) + "%";
     case Unit::kPlain:
@@ -106,6 +106,9 @@ void append_table(std::string& out, const ViewTable& table, std::string_view tim
   out += "\n";
 }
 
+// Of microseconds three decimals are all there is.
+std::string exact(double value, Unit unit) { return fixed(value, unit == Unit::kRate ? 6 : 3); }
+
 std::string quoted(const std::string& text) {
   std::string result = "\"";
   for (const char c : text) result.append(c == '"' ? 2 : 1, c);
@@ -154,7 +157,7 @@ std::string view_json(const View& view) {
         } else if (const auto* whole = std::get_if<std::int64_t>(&cell)) {
           out += std::to_string(*whole);
         } else if (const auto* number = std::get_if<double>(&cell)) {
-          out += fixed(*number, 3);
+          out += exact(*number, table.columns[i].unit);
         } else {
           out += "null";
         }
@@ -179,7 +182,7 @@ std::string view_csv(const View& view) {
         if (i > 0) out += ",";
         if (const auto* text = std::get_if<std::string>(&row[i])) out += quoted(*text);
         if (const auto* whole = std::get_if<std::int64_t>(&row[i])) out += std::to_string(*whole);
-        if (const auto* number = std::get_if<double>(&row[i])) out += fixed(*number, 3);
+        if (const auto* number = std::get_if<double>(&row[i])) out += exact(*number, table.columns[i].unit);
       }
       out += "\n";
     }

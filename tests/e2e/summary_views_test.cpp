@@ -102,6 +102,24 @@ TEST(SummaryViews, NameTheRankThatCameLastInAnMpiJob) {
   }
 }
 
+TEST(SummaryViews, NameTheRankThatAHangingJobWaitedFor) {
+  for (const Mpi mpi : installed_mpis()) {
+    const ScratchFolder scratch;
+    Job job = mpirun(mpi, 4, {built("tests/apps/" + to_string(mpi) + "/slow_rank"), "2", "12", "1", "7"});
+    job.folder = scratch.path();
+    job.environment.emplace_back("PROFSHIM_SPEC", scratch.write("spec.toml", record_all_spec(scratch / "traces")));
+    EXPECT_NE(run(job).ending(), "exit 0");
+    ASSERT_EQ(profshim({"recover", scratch / "traces"}).ending(), "exit 0");
+
+    const Outcome text = profshim({"summary", "--comms", scratch / "traces"});
+
+    // The barrier is #1, and seven reductions have come before.
+    EXPECT_NE(text.out.find("\nrank 2 never entered MPI_Allreduce #9 on MPI_COMM_WORLD\n"), std::string::npos)
+        << to_string(mpi) << text.out;
+    EXPECT_EQ(text.out.find("never entered"), text.out.rfind("never entered")) << text.out;
+  }
+}
+
 TEST(SummaryViews, FindASleepBetweenStepsAndNameIt) {
   const ScratchFolder scratch;
   const std::string traces = record_slow_rank(scratch, Mpi::kOpenMpi, "50",
@@ -207,6 +225,23 @@ TEST(SummaryViews, AgreeWithSumsMadeInAnotherWayOnRealGpuTraces) {
     }
     EXPECT_EQ(counted, collectives) << name;
     EXPECT_NEAR(counted_us, collectives_ns / 1000, 0.01) << name;
+  }
+}
+
+// A kernel of ours says its bandwidths itself.
+TEST(SummaryViews, AgreeWithTheBandwidthsInTheTrace) {
+  const std::string path = std::string(kGolden) + "gpu/rank1.5.pt.trace.json";
+  const SeenTrace trace = read_seen(path);
+
+  const Rows rows = rows_of(summary_json({"--comms", path}), "comms", "comms");
+
+  const auto kernels = trace.calls("ncclDevKernel_AllReduce_Sum_f32_RING_LL");
+  ASSERT_EQ(rows.size(), 1u);
+  ASSERT_EQ(kernels.size(), 3u);
+  for (const SeenEvent* kernel : kernels) {
+    EXPECT_NEAR(std::stod(rows[0].at("algorithm_gb_per_s")), std::stod(kernel->args.at("algorithm bandwidth (GB/s)")),
+                0.001);
+    EXPECT_NEAR(std::stod(rows[0].at("bus_gb_per_s")), std::stod(kernel->args.at("bus bandwidth (GB/s)")), 0.001);
   }
 }
 

@@ -93,5 +93,20 @@ TEST(ViewText, AlignsCutsAndSaysWhatIsMissing) {
   EXPECT_NE(view_json(view).find("\"total_us\": null}"), std::string::npos);
 }
 
+TEST(ViewText, ShowsSmallRatesInSmallUnits) {
+  const View view{.key = "v",
+                  .tables = {{.key = "rows",
+                              .title = "Rows",
+                              .columns = {{"bus", "Bus", Unit::kRate}, {"bytes", "Size", Unit::kBytes}},
+                              .rows = {{27.9621, std::int64_t{2048}}, {0.0006, 8.0}}}}};
+
+  EXPECT_EQ(view_text(view, ""),
+            "Rows\n"
+            "        Bus     Size\n"
+            "-----------  -------\n"
+            "27.962 GB/s  2.00 KB\n"
+            " 0.600 MB/s      8 B\n\n");
+}
+
 }  // namespace
 }  // namespace profshim::analysis_detail::test
