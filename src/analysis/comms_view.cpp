@@ -24,13 +24,19 @@ struct Family {
   bool uneven = false;       // MPI tells this rank's part, others have other ones
 };
 
-Family family_of(std::string_view function) {
+/// "allreduce" of all_reduce and AllReduce.
+std::string letters(std::string_view function) {
   std::string name;
   for (const char c : function) {
     if (std::isalnum(static_cast<unsigned char>(c)) != 0) {
       name += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
     }
   }
+  return name;
+}
+
+Family family_of(std::string_view function) {
+  const std::string name = letters(function);
   const auto has = [&](std::string_view part) { return name.find(part) != std::string::npos; };
   const bool uneven = name.ends_with("v") && !name.ends_with("recv"), mpi = name.starts_with("mpi");
   Family family;
@@ -91,6 +97,12 @@ std::int64_t bytes_of_type(std::string_view dtype) {
 /// What PyTorch marks as record_param_comms and is no collective.
 bool is_no_collective(std::string_view name) { return name == "wait" || name == "init"; }
 
+/// In "gloo:all_reduce" a thread of gloo does the work that the operator has only started; "nccl:all_reduce" lies in
+/// the operator and says no more than it.
+bool is_work_range(std::string_view name) {
+  return name.starts_with("gloo:") || name.starts_with("ucc:") || name.starts_with("mpi:");
+}
+
 struct AsyncKey {
   TextId name, group;
   std::int64_t sequence;
@@ -115,12 +127,12 @@ void CommsView::add(const Timeline& timeline, int rank) {
   facts.lossy = facts.lossy || t.dropped > 0 || t.truncated;
   world_size_ = std::max(world_size_, t.world_size);
 
-  enum class Text : std::uint8_t { kOther, kMpi, kNcclRange, kNcclKernel };
+  enum class Text : std::uint8_t { kOther, kMpi, kWorkRange, kNcclKernel };
   std::vector<Text> kinds(t.texts.size());
   for (std::size_t i = 0; i < kinds.size(); ++i) {
     const std::string_view text = t.texts[static_cast<TextId>(i)];
     kinds[i] = text.starts_with("MPI_")     ? Text::kMpi
-               : text.starts_with("nccl:")  ? Text::kNcclRange
+               : is_work_range(text)        ? Text::kWorkRange
                : is_collective_kernel(text) ? Text::kNcclKernel
                                             : Text::kOther;
   }
@@ -138,24 +150,44 @@ void CommsView::add(const Timeline& timeline, int rank) {
 
   std::unordered_map<std::int64_t, const Communication*> operators;  // by External id
   std::unordered_map<std::int64_t, bool> has_kernel;                 // likewise
-  std::vector<std::pair<std::uint32_t, std::int64_t>> nccl_ranges;   // threads, and when they begin
+  struct Function {
+    std::vector<const Slice*> started, done;
+  };
+  std::map<std::string, Function> functions;
+  std::vector<Function*> function_of(t.texts.size(), nullptr);
+  const auto function_called = [&](TextId id, std::string_view name) -> Function& {
+    if (function_of[id] == nullptr) function_of[id] = &functions[letters(name)];
+    return *function_of[id];
+  };
   std::set<AsyncKey> asynchronous;
   for (const Slice& s : t.slices) {
     facts.last_ns = std::max(facts.last_ns, s.end_ns());
     if (is_operator(s) && s.external_id != 0) operators[s.external_id] = communication(s);
     if (is_kernel(s) && s.external_id != 0) has_kernel[s.external_id] = true;
-    if (s.kind == Kind::kUserAnnotation && kinds[s.name] == Text::kNcclRange) {
-      nccl_ranges.emplace_back(s.track, s.begin_ns);
+    if (s.kind == Kind::kUserAnnotation && kinds[s.name] == Text::kWorkRange) {
+      const std::string_view name = t.name_of(s);
+      function_called(s.name, name.substr(name.find(':') + 1)).done.push_back(&s);
+    }
+    if (is_operator(s)) {
+      const TextId collective = communication(s)->collective;
+      function_called(collective, t.texts[collective]).started.push_back(&s);
     }
     if (const auto* c = communication(s); c != nullptr && s.asynchronous && c->sequence >= 0) {
       asynchronous.insert({s.name, c->group, c->sequence});
     }
   }
-  std::sort(nccl_ranges.begin(), nccl_ranges.end());
-  const auto starts_nccl = [&](const Slice& s) {
-    const auto at = std::lower_bound(nccl_ranges.begin(), nccl_ranges.end(), std::pair{s.track, s.begin_ns});
-    return t.backend == "nccl" || (at != nccl_ranges.end() && at->first == s.track && at->second <= s.end_ns());
-  };
+  // Backends take up their work in the order in which it was started.
+  std::unordered_map<const Slice*, const Slice*> work_of;
+  for (auto& [name, of] : functions) {
+    if (of.started.size() != of.done.size()) continue;
+    const auto earlier = [](const Slice* a, const Slice* b) { return a->begin_ns < b->begin_ns; };
+    std::stable_sort(of.started.begin(), of.started.end(), earlier);
+    std::stable_sort(of.done.begin(), of.done.end(), earlier);
+    const bool fits =
+        std::equal(of.started.begin(), of.started.end(), of.done.begin(),
+                   [](const Slice* start, const Slice* done) { return start->begin_ns <= done->begin_ns; });
+    for (std::size_t i = 0; fits && i < of.done.size(); ++i) work_of[of.started[i]] = of.done[i];
+  }
 
   std::vector<TextId> texts(t.texts.size(), 0);  // of the file -> ours, when asked for
   const auto ours = [&](TextId id) {
@@ -202,7 +234,8 @@ void CommsView::add(const Timeline& timeline, int rank) {
     } else if (is_operator(s)) {
       if (s.external_id != 0 && has_kernel.count(s.external_id) != 0) continue;
       const Communication& c = *communication(s);
-      add_call(s, c, ours(c.collective), false, starts_nccl(s));
+      const auto work = work_of.find(&s);
+      add_call(work != work_of.end() ? *work->second : s, c, ours(c.collective), false, work == work_of.end());
     } else if (const auto* c = communication(s);
                c != nullptr && s.kind == Kind::kCpuOp && kinds[s.name] == Text::kMpi && c->sequence >= 0) {
       if (!s.asynchronous && asynchronous.count({s.name, c->group, c->sequence}) != 0) continue;
@@ -264,7 +297,7 @@ void CommsView::add_missing(const RowKey& key, const Call* begin, const Call* en
 void CommsView::add_instance(const RowKey& key, const Call* begin, const Call* end, std::map<int, Waits>& waits) {
   const bool comparable =
       end - begin > 1 && std::none_of(begin, end, [](const Call& c) { return c.unfinished || c.asynchronous; });
-  if (!comparable || key.only_starts) return;
+  if (!comparable) return;
   const Call* const least =
       std::min_element(begin, end, [](const Call& a, const Call& b) { return a.duration_ns < b.duration_ns; });
   const auto equal = std::count_if(begin, end, [=](const Call& c) { return c.duration_ns == least->duration_ns; });
@@ -273,7 +306,8 @@ void CommsView::add_instance(const RowKey& key, const Call* begin, const Call* e
 }
 
 void CommsView::match(const RowKey& key, std::vector<Call>& calls, Output& out) {
-  if (family_of(texts_[key.function]).message || ranks_.size() < 2) return;
+  const bool known_group = key.group.name != 0 || key.group.ranks != 0;
+  if (family_of(texts_[key.function]).message || key.only_starts || !known_group || ranks_.size() < 2) return;
   const bool numbered = std::all_of(calls.begin(), calls.end(), [](const Call& c) { return c.sequence >= 0; });
   std::sort(calls.begin(), calls.end(), [=](const Call& a, const Call& b) {
     return std::tuple(a.rank, numbered ? a.sequence : 0, a.begin_ns) <

@@ -1,8 +1,11 @@
 // profshim summary --comms: collectives and messages of NCCL, gloo (record_param_comms) and MPI, by group and function.
 //
 // What is counted, each once: a collective kernel ("device"), with the arguments of the operator of its External id
-// where it has none itself; an operator that has no such kernel ("host"); a collective of MPI, where it is non-blocking
-// from its call to its completion. Messages of MPI are in --mpi.
+// where it has none itself; an operator that has no such kernel, with the time of the range in which its backend does
+// the work ("host": gloo:all_reduce), where every operator of that function has one, else with its own, in which it
+// only starts the work ("host, starts it"); a collective of MPI, where it is non-blocking from its call to its
+// completion
+// ("host"). Messages of MPI are in --mpi.
 //
 // Sizes and bandwidths are those of nccl-tests: the size is what a rank holds before or after, whichever is more (for
 // an allgather what all send together); the algorithm bandwidth is size / time; the bus bandwidth is that times
@@ -11,8 +14,9 @@
 // of NCCL), or where ranks send different amounts of which one trace knows only its own (MPI_Allgatherv).
 //
 // Calls of several ranks are one collective if they have the same group, function and sequence number; without numbers,
-// by their order, when all ranks have equally many. A rank waited for its own duration less the least of all ranks; who
-// had the least came last, if nobody can leave that collective before all have come.
+// by their order, when all ranks have equally many (not where the call only starts the work, or the group is unknown).
+// A rank waited for its own duration less the least of all ranks; who had the least came last, if nobody can leave that
+// collective before all have come.
 //
 // "Rank 6 never entered": others are still in it at the end of their traces, nobody who would have had to wait for rank
 // 6 has left, and rank 6's trace, that lost nothing, has not got it.

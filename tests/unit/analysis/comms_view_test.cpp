@@ -90,8 +90,26 @@ TEST(CommsView, CountsEachCollectiveOnce) {
   EXPECT_EQ(row(view, "comms", {{"function", "allreduce"}})["mean_bytes"], "40");
   EXPECT_EQ(row(view, "comms", {{"function", "broadcast"}})["where"], "host, starts it");
   EXPECT_EQ(row(view, "comms", {{"function", "broadcast"}})["algorithm_gb_per_s"], "-");
-  EXPECT_EQ(row(view, "comms", {{"function", "reduce"}})["where"], "host");
+  EXPECT_EQ(row(view, "comms", {{"function", "reduce"}})["where"], "host, starts it");
   EXPECT_EQ(row(view, "comms", {{"function", "AllGather"}})["group"], "unknown");
+}
+
+// gloo's operators return at once; its threads take up the work in that order.
+TEST(CommsView, TakesTheTimeInWhichTheBackendWorks) {
+  const std::vector<HandEvent> events = {
+      {"cpu_op", "c10d::allreduce_", 0, 50},
+      {"cpu_op", "record_param_comms", 0, 50, 1, torch_args("allreduce", 1000000, 1000000)},
+      {"user_annotation", "gloo:all_reduce", 20, 1000, 2},
+      {"cpu_op", "record_param_comms", 60, 50, 1, torch_args("allreduce", 1000000, 1000000)},
+      {"user_annotation", "gloo:all_reduce", 100, 3000, 3},
+      {"cpu_op", "record_param_comms", 5000, 50, 1, torch_args("barrier", 0, 0)}};
+
+  const View view = comms_of(hand_made(0, events));
+
+  EXPECT_EQ(row(view, "comms", {{"function", "allreduce"}})["where"], "host");
+  EXPECT_EQ(row(view, "comms", {{"function", "allreduce"}})["total_us"], "4000");
+  EXPECT_EQ(row(view, "comms", {{"function", "allreduce"}})["algorithm_gb_per_s"], "2");
+  EXPECT_EQ(row(view, "comms", {{"function", "barrier"}})["where"], "host, starts it");
 }
 
 TEST(CommsView, CountsANonBlockingCollectiveFromItsCallToItsEnd) {
