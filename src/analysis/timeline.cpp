@@ -23,8 +23,15 @@ namespace {
 
 using Arg = ReadEvent::ReadArg;
 
+constexpr std::int64_t kMostPolls = std::int64_t{1} << 40;  // what a file says; any number of them can be added up
+
 // Three of them can be added up.
 constexpr std::int64_t kMaxNs = 3'000'000'000'000'000'000;
+
+std::int64_t poll_ns(double us) {  // what is no number is 0
+  const double ns = us * 1000;
+  return ns > 0 ? static_cast<std::int64_t>(std::min(ns, static_cast<double>(kMaxNs))) : 0;
+}
 
 Kind kind_of(std::string_view category) {
   constexpr std::pair<std::string_view, Kind> kKinds[] = {
@@ -81,7 +88,7 @@ struct Kept {
   std::int64_t correlation = 0, external_id = 0, bytes = -1, flops = 0;
   std::string_view input_dims;
   Communication communication;
-  bool communicates = false;
+  bool communicates = false, unfinished = false;
 };
 
 class Loader {
@@ -257,6 +264,7 @@ class Loader {
     slice.external_id = kept.external_id;
     if (is_device_work(slice.kind)) slice.bytes = kept.bytes;
     slice.flops = kept.flops;
+    slice.unfinished = kept.unfinished;
     if (!kept.input_dims.empty()) slice.input_dims = timeline_.texts.add(kept.input_dims);
     if (kept.communicates) {
       slice.communication = static_cast<std::uint32_t>(timeline_.communications.size());
@@ -291,9 +299,13 @@ class Loader {
     Communication& c = kept.communication;
     Texts& texts = timeline_.texts;
     const auto text = [&](const Arg& arg) { return arg.kind == Arg::Kind::kString ? texts.add(arg.text) : TextId{0}; };
-    const bool mpi = event.name.starts_with("MPI_");
+    const bool mpi = event.name.starts_with("MPI_"), polling = event.name == "MPI polling";
     for (const Arg& arg : event.args) {
       const std::string_view key = arg.key;
+      if (polling && key.starts_with("MPI_")) {
+        c.polls += std::clamp<std::int64_t>(arg.integer, 0, kMostPolls);
+        kept.communicates = true;
+      }
       // By length first: a kernel has twenty arguments, and this runs for each of them.
       switch (key.size()) {
         case 3:
@@ -317,6 +329,7 @@ class Loader {
           break;
         case 8:
           if (key == "datatype") c.dtype = text(arg);
+          if (key == "finished") kept.unfinished = arg.integer == 0;
           if (key == "Src Rank") c.from = arg.integer;
           if (key == "Dst Rank") c.to = arg.integer;
           break;
@@ -331,6 +344,7 @@ class Loader {
           break;
         case 13:
           if (key == "In msg nelems") c.elements_in = arg.integer;
+          if (polling && key == "in calls (us)") c.in_calls_ns = poll_ns(arg.number);
           break;
         case 14:
           if (key == "Out msg nelems") c.elements_out = arg.integer;

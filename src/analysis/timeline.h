@@ -77,6 +77,7 @@ struct Slice {
   TextId input_dims = 0;                // compact JSON; only where it was asked for
   Kind kind = Kind::kOther;
   bool asynchronous = false;  // from a b to its e, by no thread in particular
+  bool unfinished = false;    // had not ended when the trace did: it lasted longer than this
   std::int64_t end_ns() const { return begin_ns + duration_ns; }
 };
 static_assert(sizeof(Slice) <= 72);
@@ -95,6 +96,8 @@ struct Communication {
   std::int64_t sequence = -1;
   std::int64_t peer = -1;           // root, peer, dest, source or target, in the group
   std::int64_t from = -1, to = -1;  // "Src Rank", "Dst Rank": of the job
+  // Of "MPI polling", which stands for many calls:
+  std::int64_t polls = 0, in_calls_ns = 0;  // how many, and how long they took
 };
 
 /// [memory] and [OutOfMemory].

@@ -1,4 +1,5 @@
-// profshim summary PATH...: what took the time, as PyTorch's key_averages().table() says it, from finished traces.
+// profshim summary PATH...: what took the time, as PyTorch's key_averages().table() says it, and other views of
+// finished traces.
 #include "profshim/summary.h"
 
 #include <CLI/CLI.hpp>
@@ -8,6 +9,7 @@
 #include "command.h"
 #include "profshim/base.h"
 #include "profshim/trace.h"
+#include "profshim/views.h"
 #include "spec_options.h"
 #include "trace_files.h"
 
@@ -19,7 +21,9 @@ constexpr std::int64_t kRowLimit = 20;
 struct Options {
   std::vector<std::string> paths;
   TableStyle style;
-  bool table = true, by_shapes = false, json = false, csv = false;
+  ViewChoice views;
+  bool table = false, by_shapes = false, json = false, csv = false;
+  bool any_view() const { return views.kernels || views.steps || views.comms || views.mpi; }
 };
 
 std::string number(double value) {
@@ -149,6 +153,52 @@ void print_csv(const KeyTable& table, const TableStyle& style) {
   }
 }
 
+// ---- one after another
+
+int print_key_averages(Options& options, const std::vector<std::string>& files) {
+  TableStyle& style = options.style;
+  const KeyTable table = key_averages(files, options.by_shapes);
+  for (const std::string& warning : table.warnings) std::fprintf(stderr, "profshim: %s\n", warning.c_str());
+  if (style.sort_by.empty()) {
+    style.sort_by = table_totals(table).has_device_time ? "self_device_time_total" : "self_cpu_time_total";
+  }
+  if (style.sort_by == "none") style.sort_by.clear();
+  if (options.json) {
+    print_json(table, style, files);
+  } else if (options.csv) {
+    print_csv(table, style);
+  } else {
+    print_table(table, style, files.size());
+  }
+  return table.truncated ? kInvalid : kFine;
+}
+
+/// As JSON they are members of one object, with the table as another.
+int print_views(Options& options, const std::vector<std::string>& files) {
+  Views made = make_views(files, options.views);
+  int status = made.truncated ? kInvalid : kFine;
+  if (options.json) std::printf("{");
+  if (options.table) {
+    if (options.json) std::printf("\"table\": ");
+    status = std::max(status, print_key_averages(options, files));
+  } else {
+    for (const std::string& warning : made.warnings) std::fprintf(stderr, "profshim: %s\n", warning.c_str());
+  }
+  bool first = !options.table;
+  for (View& view : made.views) {
+    limit_rows(view, options.style.row_limit);
+    if (options.json) {
+      std::printf("%s%s: %s", first ? "" : ",\n", json_string(view.key).c_str(), view_json(view).c_str());
+    } else {
+      const std::string text = options.csv ? view_csv(view) : view_text(view, options.style.time_unit);
+      std::printf("%s%s", first ? "" : "\n", text.c_str());
+    }
+    first = false;
+  }
+  if (options.json) std::printf("}\n");
+  return status;
+}
+
 // ---- the command
 
 /// "none" is the order of the first events; what was not said is what takes the time.
@@ -176,6 +226,14 @@ int run(int argc, char** argv) {
   app.name("profshim summary");
   app.add_option("PATH", options.paths, "Trace files, or folders to search for them")->required();
   app.add_flag("--table", options.table, "The table of key_averages(); the default");
+  app.add_flag("--kernels", options.views.kernels, "What ran on devices, by name: kernels, copies, memsets, each once");
+  app.add_flag("--steps", options.views.steps,
+               "What each step was spent on, the slowest rank of each, and gaps in which nothing ran");
+  app.add_flag("--comms", options.views.comms,
+               "Collectives by group and function: sizes, bandwidths, who waited, who came last, who never came");
+  app.add_flag("--mpi", options.views.mpi, "The calls of MPI by function, and their share of the time");
+  app.add_option("--gap-us", options.views.gap_us, "--steps: gaps longer than so many microseconds. Default: 1000")
+      ->check(CLI::NonNegativeNumber);
   app.add_option(
       "--sort-by", options.style.sort_by,
       "self_cpu_time_total, cpu_time_total, self_cuda_time_total, count and the like; none = by first event.\n"
@@ -197,20 +255,7 @@ int run(int argc, char** argv) {
 
   std::vector<std::string> files;
   if (!collect_traces(options.paths, files)) return kInvalid;
-  const KeyTable table = key_averages(files, options.by_shapes);
-  for (const std::string& warning : table.warnings) std::fprintf(stderr, "profshim: %s\n", warning.c_str());
-  if (style.sort_by.empty()) {
-    style.sort_by = table_totals(table).has_device_time ? "self_device_time_total" : "self_cpu_time_total";
-  }
-  if (style.sort_by == "none") style.sort_by.clear();
-  if (options.json) {
-    print_json(table, style, files);
-  } else if (options.csv) {
-    print_csv(table, style);
-  } else {
-    print_table(table, style, files.size());
-  }
-  return table.truncated ? kInvalid : kFine;
+  return options.any_view() ? print_views(options, files) : print_key_averages(options, files);
 }
 
 }  // namespace

@@ -1,0 +1,53 @@
+// Sums over durations in nanoseconds, told in microseconds.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <vector>
+
+namespace profshim::analysis_detail {
+
+inline double to_us(double ns) { return ns / 1000; }
+inline double to_us(std::int64_t ns) { return static_cast<double>(ns) / 1000; }
+
+/// How much later `a` is, whatever a file says.
+inline std::int64_t difference(std::int64_t a, std::int64_t b) {
+  std::int64_t result = 0;
+  return __builtin_sub_overflow(a, b, &result) ? std::numeric_limits<std::int64_t>::max() : result;
+}
+
+struct Statistics {
+  std::int64_t count = 0;
+  double total_us = 0, min_us = 0, max_us = 0, mean_us = 0, p50_us = 0, p95_us = 0;
+  double trimmed_mean_us = 0;  // without the shortest and the longest tenth
+};
+
+/// Percentiles are values that occurred: the least that so many of all do not exceed. Of nothing: zeros.
+inline Statistics statistics(std::vector<std::int64_t> durations_ns) {
+  Statistics s;
+  if (durations_ns.empty()) return s;
+  std::sort(durations_ns.begin(), durations_ns.end());
+  const std::size_t n = durations_ns.size(), cut = n / 10;
+  const auto sum = [&](std::size_t from, std::size_t to) {
+    double ns = 0;
+    for (std::size_t i = from; i < to; ++i) ns += static_cast<double>(durations_ns[i]);
+    return ns;
+  };
+  const auto percentile = [&](double p) {
+    const auto at = static_cast<std::size_t>(std::ceil(p * static_cast<double>(n)));
+    return to_us(durations_ns[std::clamp<std::size_t>(at, 1, n) - 1]);
+  };
+  s.count = static_cast<std::int64_t>(n);
+  s.total_us = to_us(sum(0, n));
+  s.min_us = to_us(durations_ns.front());
+  s.max_us = to_us(durations_ns.back());
+  s.mean_us = s.total_us / static_cast<double>(n);
+  s.p50_us = percentile(0.50);
+  s.p95_us = percentile(0.95);
+  s.trimmed_mean_us = to_us(sum(cut, n - cut)) / static_cast<double>(n - 2 * cut);
+  return s;
+}
+
+}  // namespace profshim::analysis_detail
