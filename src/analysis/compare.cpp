@@ -191,7 +191,8 @@ class Comparer {
     if (t.least_p > alpha / static_cast<double>(rows) || t.steps < 3) {
       if (!is_step && !t.large) return false;
       change.verdict = Verdict::kCannotTell;
-      change.sentence = "cannot tell: it takes " + std::to_string(steps_needed(alpha, rows)) + " steps in each run";
+      change.sentence =
+          "cannot tell: it takes " + std::to_string(steps_needed(alpha, rows)) + " " + result_.unit + "s in each run";
       change.p.reset();
     } else if (significant && t.large && t.lasting) {
       const bool fails = row.alone || step_is_slower;

@@ -220,9 +220,9 @@ RunProfile profile_run(const std::vector<std::string>& files, const std::string&
     run.world_size = t.world_size;
     run.incomplete_files += !t.complete;
     run.dropped += t.dropped;
+    of_rank.reserve(files.size());  // what `first` points at stays where it is
     of_rank.push_back(std::move(t));
     if (first == nullptr) first = &of_rank.front();
-    of_rank.reserve(files.size());  // `first` stays where it is
   }
   for (auto& [number, timelines] : by_rank) {
     std::sort(timelines.begin(), timelines.end(), [](const Timeline& a, const Timeline& b) {

@@ -15,6 +15,10 @@ std::string ranks_of(const RunProfile& run) {
   return (ranks.size() == 1 ? "rank " : "ranks ") + rank_list(ranks);
 }
 
+std::string size_of(const RunProfile& run) {
+  return run.world_size < 0 ? "an unknown number of" : std::to_string(run.world_size);
+}
+
 TimeTest test_one(const std::vector<double>& shorter, const std::vector<double>& longer, double tolerance,
                   double floor_us) {
   TimeTest test;
@@ -52,9 +56,8 @@ TimeTest test_all(const std::vector<TimeSamples>& runs, double tolerance, double
 
 void check_comparable(const RunProfile& base, const RunProfile& run) {
   if (base.world_size != run.world_size) {
-    throw std::runtime_error("the two cannot be compared: " + base.path + " is of a job of " +
-                             std::to_string(base.world_size) + " ranks, " + run.path + " of one of " +
-                             std::to_string(run.world_size));
+    throw std::runtime_error("the two cannot be compared: " + base.path + " is of a job of " + size_of(base) +
+                             " ranks, " + run.path + " of one of " + size_of(run));
   }
   if (ranks_of(base) != ranks_of(run)) {
     throw std::runtime_error("the two cannot be compared: " + base.path + " has " + ranks_of(base) + ", " + run.path +

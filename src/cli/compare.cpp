@@ -89,7 +89,7 @@ int compare(Options& options) {
   // Lost events are a rule's to forgive only where nothing is compared.
   const RunProfile run = profile(options.paths, options.base.empty());
   Comparison result;
-  std::string heading = "`" + run.path + "`";
+  std::string heading = run.path;
   if (!options.base.empty()) {
     const bool stored = options.base.size() == 1 && is_baseline(options.base.front());
     std::vector<RunProfile> base;
@@ -99,7 +99,7 @@ int compare(Options& options) {
       base.push_back(profile(options.base, false));
     }
     result = compare_runs(base, run, options.how);
-    heading = "`" + (stored ? options.base.front() : base.front().path) + "` -> " + heading;
+    heading = (stored ? options.base.front() : base.front().path) + " -> " + heading;
   }
   if (!options.spec.empty()) append(result, check_rules(spec.spec, options.spec, run, options.how));
   return report(result, options, heading);

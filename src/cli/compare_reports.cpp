@@ -217,7 +217,7 @@ std::string compare_json(const Comparison& comparison) {
 
 std::string compare_markdown(const Comparison& comparison, const std::string& heading) {
   std::string text = "### profshim compare: " + compare_headline(comparison) + "\n\n";
-  text += cell(heading) + "\n\n";
+  text += "`" + cell(heading) + "`\n\n";
   const auto list = shown(comparison);
   if (!list.empty())
     text += "| | what | name | per " + comparison.unit + " | ranks | steps | |\n|---|---|---|---|---|---|---|\n";
