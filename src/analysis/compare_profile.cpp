@@ -58,12 +58,11 @@ struct Span {
   std::int64_t begin_ns, end_ns, number;
 };
 
-class RankProfile {
+/// One file, step by step.
+class FileProfile {
  public:
-  RankProfile(ProfileRank& rank, bool has_steps) : rank_(rank), has_steps_(has_steps) {}
-
-  void add(const Timeline& timeline) {
-    timeline_ = &timeline;
+  FileProfile(const Timeline& timeline, ProfileRank& rank)
+      : rank_(rank), has_steps_(!timeline.steps.empty()), timeline_(&timeline) {
     find_steps();
     find_calls();
     for (const Slice& slice : timeline.slices) add(slice);
@@ -71,8 +70,6 @@ class RankProfile {
 
  private:
   void find_steps() {
-    spans_.clear();
-    step_track_ = kNone;
     const Timeline& t = *timeline_;
     if (has_steps_) {
       step_track_ = t.steps.front().track;
@@ -82,35 +79,22 @@ class RankProfile {
       // The end of the job cut the last one short.
       if (!t.complete && spans_.size() > 1) spans_.pop_back();
     } else {
-      Span all{t.slices.front().begin_ns, t.slices.front().end_ns(), static_cast<std::int64_t>(rank_.steps.size())};
+      Span all{t.slices.front().begin_ns, t.slices.front().end_ns(), 0};
       for (const Slice& s : t.slices) {
         all.begin_ns = std::min(all.begin_ns, s.begin_ns);
         all.end_ns = std::max(all.end_ns, s.end_ns() + 1);
       }
       spans_.push_back(all);
     }
-    first_ = rank_.steps.size();
     for (const Span& span : spans_) {
-      std::int64_t earlier = 0;
-      for (const auto& [number, nth] : rank_.steps) earlier += number == span.number;
-      rank_.steps.emplace_back(span.number, earlier);
+      rank_.steps.emplace_back(span.number, 0);
       rank_.step_ns.push_back(span.end_ns - span.begin_ns);
     }
-    for (auto* const list : {&rank_.communication_ns, &rank_.launches, &rank_.mpi_bytes}) {
-      list->resize(rank_.steps.size());
-    }
-    for (auto& [key, row] : rank_.rows) fit(row);
+    for (auto* const list : {&rank_.communication_ns, &rank_.launches, &rank_.mpi_bytes}) list->resize(spans_.size());
     rows_.assign(t.texts.size() * 5, nullptr);
   }
 
-  void fit(ProfileRow& row) const {
-    row.count.resize(rank_.steps.size());
-    row.time_ns.resize(rank_.steps.size());
-  }
-
   void find_calls() {
-    calls_.clear();
-    launches_.clear();
     for (const Slice& s : timeline_->slices) {
       if ((s.kind == Kind::kRuntime || s.kind == Kind::kDriver) && s.correlation != 0)
         calls_.emplace(s.correlation, &s);
@@ -122,7 +106,7 @@ class RankProfile {
     const auto after = std::upper_bound(spans_.begin(), spans_.end(), at_ns,
                                         [](std::int64_t t, const Span& span) { return t < span.begin_ns; });
     if (after == spans_.begin() || at_ns >= (after - 1)->end_ns) return kNone;
-    return first_ + static_cast<std::size_t>(after - spans_.begin() - 1);
+    return static_cast<std::size_t>(after - spans_.begin() - 1);
   }
 
   void add(const Slice& slice) {
@@ -160,16 +144,16 @@ class RankProfile {
     ProfileRow*& row = rows_[id * 5 + static_cast<std::size_t>(kind)];
     if (row == nullptr) {
       row = &rank_.rows[{kind, std::string(name)}];
-      fit(*row);
+      row->count.resize(spans_.size());
+      row->time_ns.resize(spans_.size());
     }
     return *row;
   }
 
   ProfileRank& rank_;
   const bool has_steps_;
-  const Timeline* timeline_ = nullptr;
+  const Timeline* const timeline_;
   std::vector<Span> spans_;
-  std::size_t first_ = 0;  // of this file's steps among the rank's
   std::uint32_t step_track_ = kNone;
   std::unordered_map<std::int64_t, const Slice*> calls_;
   std::unordered_map<std::int64_t, std::size_t> launches_;
@@ -186,16 +170,60 @@ void check_file(const Timeline& t, bool rules) {
   }
 }
 
-/// Each process has one rank, and all are of a world of one size.
-void check_same_run(const Timeline& first_of_rank, const Timeline& first, const Timeline& t) {
-  if (first.world_size != t.world_size) {
-    throw std::runtime_error(t.path + ": of a job of " + std::to_string(t.world_size) + " ranks, but " + first.path +
-                             " of one of " + std::to_string(first.world_size) + "; name the traces of one run");
+/// What is kept of a file: its events are many.
+struct Part {
+  std::string path, host;
+  std::int64_t pid = -1, begin_ns = 0;
+  int world_size = -1;
+  bool has_steps = false;
+  ProfileRank profile;
+};
+
+/// Each process has one rank, and all are of a world of one size, with steps or without.
+void check_same_run(const Part& first, const Part& part) {
+  const auto refuse = [&](const std::string& why) { throw std::runtime_error(part.path + ": " + why); };
+  if (first.world_size != part.world_size) {
+    refuse("of a job of " + std::to_string(part.world_size) + " ranks, but " + first.path + " of one of " +
+           std::to_string(first.world_size) + "; name the traces of one run");
   }
-  const bool other_pid = first_of_rank.pid >= 0 && t.pid >= 0 && first_of_rank.pid != t.pid;
-  if (other_pid || first_of_rank.host != t.host) {
-    throw std::runtime_error(t.path + ": another run than " + first_of_rank.path + ": both are rank " +
-                             std::to_string(t.rank) + ", of different processes; name the traces of one run");
+  if (first.has_steps != part.has_steps) {
+    refuse(part.has_steps ? "has steps, but " + first.path + " has none" : "has no steps, but " + first.path + " has");
+  }
+}
+void check_same_process(const Part& first, const Part& part) {
+  const bool other_pid = first.pid >= 0 && part.pid >= 0 && first.pid != part.pid;
+  if (!other_pid && first.host == part.host) return;
+  throw std::runtime_error(part.path + ": another run than " + first.path + ": both are rank " +
+                           std::to_string(part.profile.rank) + ", of different processes; name the traces of one run");
+}
+
+/// The steps of a later window behind those of the earlier ones.
+void append(ProfileRank& rank, ProfileRank&& part, bool has_steps) {
+  const std::size_t before = rank.steps.size();
+  for (const auto& [number, nth] : part.steps) {
+    // Without steps the windows are counted.
+    const std::int64_t name = has_steps ? number : static_cast<std::int64_t>(rank.steps.size());
+    const auto same = [&](const auto& step) { return step.first == name; };
+    rank.steps.emplace_back(name, std::count_if(rank.steps.begin(), rank.steps.end(), same));
+  }
+  const auto join = [](std::vector<std::int64_t>& to, const std::vector<std::int64_t>& more) {
+    to.insert(to.end(), more.begin(), more.end());
+  };
+  join(rank.step_ns, part.step_ns);
+  join(rank.communication_ns, part.communication_ns);
+  join(rank.launches, part.launches);
+  join(rank.mpi_bytes, part.mpi_bytes);
+  for (auto& [key, row] : part.rows) {
+    ProfileRow& whole = rank.rows[key];
+    whole.count.resize(before);
+    whole.time_ns.resize(before);
+    join(whole.count, row.count);
+    join(whole.time_ns, row.time_ns);
+    whole.other_threads = whole.other_threads || row.other_threads;
+  }
+  for (auto& [key, row] : rank.rows) {
+    row.count.resize(rank.steps.size());
+    row.time_ns.resize(rank.steps.size());
   }
 }
 
@@ -205,33 +233,31 @@ RunProfile profile_run(const std::vector<std::string>& files, const std::string&
   RunProfile run;
   run.path = path;
   run.files = files.size();
-  std::map<int, std::vector<Timeline>> by_rank;
-  const Timeline* first = nullptr;
+  std::vector<Part> parts;
   for (const std::string& file : files) {
-    Timeline t = load_timeline(file);
+    const Timeline t = load_timeline(file);
     check_file(t, rules);
-    std::vector<Timeline>& of_rank = by_rank[t.rank];
-    if (first != nullptr) check_same_run(of_rank.empty() ? t : of_rank.front(), *first, t);
-    if (first != nullptr && run.has_steps == t.steps.empty()) {
-      throw std::runtime_error(file + (t.steps.empty() ? ": has no steps, but " : ": has steps, but ") + first->path +
-                               (t.steps.empty() ? " has some" : " has none"));
-    }
-    run.has_steps = !t.steps.empty();
-    run.world_size = t.world_size;
+    Part part{file, t.host, t.pid, t.slices.front().begin_ns, t.world_size, !t.steps.empty(), {}};
+    part.profile.rank = t.rank;
+    FileProfile(t, part.profile);
     run.incomplete_files += !t.complete;
     run.dropped += t.dropped;
-    of_rank.reserve(files.size());  // what `first` points at stays where it is
-    of_rank.push_back(std::move(t));
-    if (first == nullptr) first = &of_rank.front();
+    for (const Part& earlier : parts) {
+      check_same_run(earlier, part);
+      if (earlier.profile.rank == t.rank) check_same_process(earlier, part);
+    }
+    parts.push_back(std::move(part));
   }
-  for (auto& [number, timelines] : by_rank) {
-    std::sort(timelines.begin(), timelines.end(), [](const Timeline& a, const Timeline& b) {
-      return a.slices.front().begin_ns < b.slices.front().begin_ns;
-    });
-    ProfileRank& rank = run.ranks.emplace_back();
-    rank.rank = number;
-    RankProfile profile(rank, run.has_steps);
-    for (const Timeline& t : timelines) profile.add(t);
+  std::stable_sort(parts.begin(), parts.end(), [](const Part& a, const Part& b) {
+    return std::pair(a.profile.rank, a.begin_ns) < std::pair(b.profile.rank, b.begin_ns);
+  });
+  for (Part& part : parts) {
+    run.world_size = part.world_size;
+    run.has_steps = part.has_steps;
+    if (run.ranks.empty() || run.ranks.back().rank != part.profile.rank) {
+      run.ranks.emplace_back().rank = part.profile.rank;
+    }
+    append(run.ranks.back(), std::move(part.profile), run.has_steps);
   }
   return run;
 }
