@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -52,6 +53,29 @@ struct RankExpression::Node {
   Kind kind{};
   std::int64_t first = 0, last = 0, stride = 1;
   std::string glob;
+};
+
+/// What a [[check.rule]] is about: of the names that match, per step. Counts are the most (max) or the fewest (min) of
+/// any rank and step; times the median over the steps, of the slowest (max) or fastest (min) rank.
+enum class CheckMetric : std::uint8_t {
+  kLaunches,      // launches_per_step: calls that launch kernels or graphs
+  kKernels,       // kernels_per_step
+  kCalls,         // calls_per_step: operators, calls of MPI and of the runtime, ranges
+  kMpiBytes,      // mpi_bytes_per_step
+  kStepUs,        // step_us
+  kKernelUs,      // kernel_us: on the device, all of one step together
+  kCallUs,        // call_us
+  kCommunication  // communication_us: in calls of MPI and in NCCL's kernels
+};
+constexpr bool is_count(CheckMetric metric) { return metric <= CheckMetric::kMpiBytes; }
+std::string_view to_text(CheckMetric metric);
+
+struct CheckRule {
+  CheckMetric metric{};
+  std::string name;  // a glob; "" = all
+  std::optional<double> min, max, tolerance;
+  std::string baseline;  // a file of `profshim compare --update-baseline`; a relative path starts at the spec's folder
+  int line = 0;          // in the spec's file
 };
 
 /// Every key that works, with its default. One member per key; src/spec/spec_keys.h declares name, type and sentence.
@@ -119,6 +143,12 @@ struct Spec {
     int niceness = 10;
     bool stacks = false;  // beside each trace a file of its stacks
   } output;
+  struct {
+    std::int64_t min_traces = 0;  // 0 = any number
+    std::string ranks;            // a rank expression; "" = any
+    bool complete = false;
+    std::vector<CheckRule> rules;
+  } check;
 
   std::string cupti_dump;  // debug: folder for raw CUPTI buffers; "" = none
 

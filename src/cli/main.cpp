@@ -10,12 +10,13 @@
 
 namespace profshim::cli {
 
-extern const Command kRun, kCheck, kExplain, kSchedule, kKeys, kLs, kRecover, kSummary, kVerify, kMerge, kDoctor;
+extern const Command kRun, kCheck, kExplain, kSchedule, kKeys, kLs, kRecover, kSummary, kVerify, kMerge, kCompare,
+    kDoctor;
 
 namespace {
 
-const std::array kCommands = {&kRun,     &kCheck,   &kExplain, &kSchedule, &kKeys,  &kLs,
-                              &kRecover, &kSummary, &kVerify,  &kMerge,    &kDoctor};
+const std::array kCommands = {&kRun,     &kCheck,   &kExplain, &kSchedule, &kKeys,    &kLs,
+                              &kRecover, &kSummary, &kVerify,  &kMerge,    &kCompare, &kDoctor};
 
 void print_commands(std::FILE* to) {
   std::fprintf(

@@ -8,6 +8,7 @@
 #include <limits>
 #include <utility>
 
+#include "check_rules.h"
 #include "profshim/output.h"
 #include "profshim/recorder_control.h"
 #include "step_list.h"
@@ -412,6 +413,32 @@ std::string check_log(const std::string& text) {
          text + "\"";
 }
 
+std::string check_ranks(const std::string& text) {
+  if (text.empty()) return "";
+  RankExpression ranks;
+  std::string message;
+  int column = 0;
+  if (!ranks.parse(text, message, column)) return message;
+  return ranks.selects_nobody() ? "chooses no rank in any job" : "";
+}
+
+KeyRow check_rule_row() {
+  auto store = [](const Value& value, Spec& spec, Refusal& refusal) {
+    return read_check_rules(value, spec.check.rules, refusal);
+  };
+  auto print = [](const Spec& spec) { return check_rules_to_toml(spec.check.rules); };
+  return {"check.rule",
+          "list of tables",
+          "tables of metric, name, min, max, baseline, tolerance",
+          "",
+          "what `profshim compare --spec` holds a run to: launches_per_step, kernels_per_step, calls_per_step, "
+          "mpi_bytes_per_step, step_us, kernel_us, call_us, communication_us",
+          store,
+          print,
+          {},
+          {}};
+}
+
 template <class T>
 using C = std::vector<Choice<T>>;
 
@@ -638,6 +665,17 @@ std::vector<KeyRow> make_rows() {
       integer_row(
           "output.niceness", 0, 19, +[](Spec& s) -> int& { return s.output.niceness; },
           "nice value of the thread that writes"),
+
+      integer_row(
+          "check.min_traces", 0, kAny, +[](Spec& s) -> std::int64_t& { return s.check.min_traces; },
+          "`profshim compare --spec`: so many traces there must be at least"),
+      text_row(
+          "check.ranks", "rank expression", [](Spec& s) -> std::string& { return s.check.ranks; },
+          "likewise: these ranks must have a trace; empty = any", check_ranks),
+      boolean_row(
+          "check.complete", [](Spec& s) -> bool& { return s.check.complete; },
+          "likewise: no trace may have been cut by the end of the job or have lost events"),
+      check_rule_row(),
 
       text_row(
           "debug.cupti_dump", "path", [](Spec& s) -> std::string& { return s.cupti_dump; },

@@ -202,6 +202,12 @@ class Walk {
         for (const Toml& item : value.as_array()) out.items.push_back(convert(item));
         break;
       case toml::value_t::table:
+        out.kind = Value::Kind::kTable;
+        for (const auto& [name, member] : value.as_table()) {
+          out.items.push_back(convert(member));
+          out.items.back().name = name;
+        }
+        break;
       case toml::value_t::empty:
         out.kind = Value::Kind::kTable;
         break;

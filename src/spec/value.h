@@ -18,7 +18,8 @@ struct Value {
   std::int64_t integer = 0;
   double number = 0;
   std::string text;
-  std::vector<Value> items;
+  std::vector<Value> items;  // of a list; of a table in a list its members
+  std::string name;          // as a member of a table
   /// From the environment or the command line: `text` is to be read as whatever type the key has.
   bool loose = false;
   int line = 0, column = 0;  // in the file; 0 = none

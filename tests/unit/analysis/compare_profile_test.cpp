@@ -1,0 +1,92 @@
+// From a trace to counts of each step: what belongs to which, and what is not counted.
+#include <gtest/gtest.h>
+
+#include <fstream>
+
+#include "profshim/compare.h"
+#include "unit/temporary_folder.h"
+
+namespace profshim {
+namespace {
+
+std::string slice(const char* category, const std::string& name, int tid, int ts, int duration, int correlation = 0) {
+  return ",\n{\"ph\": \"X\", \"cat\": \"" + std::string(category) + "\", \"name\": \"" + name +
+         "\", \"pid\": 7, \"tid\": " + std::to_string(tid) + ", \"ts\": " + std::to_string(ts) +
+         ", \"dur\": " + std::to_string(duration) + ", \"args\": {\"correlation\": " + std::to_string(correlation) +
+         ", \"bytes\": 8, \"comm\": \"MPI_COMM_WORLD\"}}";
+}
+
+/// Steps 5 and 6 of 100 us.
+std::string trace(const std::string& events, bool complete = true) {
+  return std::string("{\"schemaVersion\": 1, \"distributedInfo\": {\"rank\": 0, \"world_size\": 1}, \"profshim\": ") +
+         "{\"complete\": " + (complete ? "true" : "false") + "}, \"traceEvents\": [\n" +
+         slice("user_annotation", "ProfilerStep#5", 7, 1000, 100).substr(2) +
+         slice("user_annotation", "ProfilerStep#6", 7, 1100, 100) + events + "\n]}";
+}
+
+class CompareProfile : public testing::Test {
+ protected:
+  ProfileRank profile(const std::vector<std::string>& traces) {
+    std::vector<std::string> files;
+    for (const std::string& text : traces) {
+      files.push_back(folder_.path() + "/" + std::to_string(files.size()) + ".json");
+      std::ofstream(files.back()) << text;
+    }
+    const RunProfile run = profile_run(files, "run");
+    EXPECT_EQ(run.ranks.size(), 1u);
+    return run.ranks.at(0);
+  }
+  static std::vector<std::int64_t> counts(const ProfileRank& rank, RowKind kind, const std::string& name) {
+    const auto at = rank.rows.find({kind, name});
+    return at == rank.rows.end() ? std::vector<std::int64_t>{} : at->second.count;
+  }
+  const test::TemporaryFolder folder_;
+};
+
+using Counts = std::vector<std::int64_t>;
+
+TEST_F(CompareProfile, AKernelBelongsToTheStepThatLaunchedIt) {
+  const ProfileRank rank =
+      profile({trace(slice("cuda_runtime", "cudaLaunchKernel", 7, 1090, 5, 11) +
+                     slice("cuda_driver", "cuLaunchKernel", 7, 1091, 3, 11) + slice("kernel", "gemm", 0, 1150, 20, 11) +
+                     slice("kernel", "of warm-up", 0, 1010, 20, 3))});
+
+  EXPECT_EQ(rank.steps, (std::vector<std::pair<std::int64_t, std::int64_t>>{{5, 0}, {6, 0}}));
+  EXPECT_EQ(counts(rank, RowKind::kKernel, "gemm"), (Counts{1, 0}));
+  EXPECT_EQ(counts(rank, RowKind::kKernel, "of warm-up"), Counts{});
+  EXPECT_EQ(rank.launches, (Counts{1, 0}));
+  EXPECT_FALSE(rank.rows.at({RowKind::kKernel, "gemm"}).other_threads);
+}
+
+TEST_F(CompareProfile, CallsCountWhereTheyBegin) {
+  const ProfileRank rank =
+      profile({trace(slice("cpu_op", "MPI_Allreduce", 7, 1099, 10) + slice("cpu_op", "MPI_Allreduce", 7, 1100, 10) +
+                     slice("cpu_op", "aten::add", 8, 1110, 10) + slice("cpu_op", "late", 7, 1200, 10))});
+
+  EXPECT_EQ(counts(rank, RowKind::kCall, "MPI_Allreduce"), (Counts{1, 1}));
+  EXPECT_FALSE(rank.rows.at({RowKind::kCall, "MPI_Allreduce"}).other_threads);
+  EXPECT_TRUE(rank.rows.at({RowKind::kCall, "aten::add"}).other_threads);
+  EXPECT_EQ(counts(rank, RowKind::kCall, "late"), Counts{});
+  EXPECT_EQ(rank.communication_ns, (Counts{10000, 10000}));
+  EXPECT_EQ(rank.mpi_bytes, (Counts{8, 8}));
+  EXPECT_EQ(counts(rank, RowKind::kRange, "ProfilerStep#5"), Counts{});
+}
+
+TEST_F(CompareProfile, TheLastStepOfAJobThatEndedInItIsNoWholeOne) {
+  const ProfileRank rank = profile({trace("", false)});
+
+  EXPECT_EQ(rank.steps.size(), 1u);
+}
+
+// schedule.per = "epoch": the numbers start again.
+TEST_F(CompareProfile, AStepNumberThatComesAgainIsAnotherStep) {
+  const ProfileRank rank =
+      profile({trace(slice("cpu_op", "MPI_Send", 7, 1000, 1)), trace(slice("cpu_op", "MPI_Recv", 7, 1100, 1))});
+
+  EXPECT_EQ(rank.steps, (std::vector<std::pair<std::int64_t, std::int64_t>>{{5, 0}, {6, 0}, {5, 1}, {6, 1}}));
+  EXPECT_EQ(counts(rank, RowKind::kCall, "MPI_Send"), (Counts{1, 0, 0, 0}));
+  EXPECT_EQ(counts(rank, RowKind::kCall, "MPI_Recv"), (Counts{0, 0, 0, 1}));
+}
+
+}  // namespace
+}  // namespace profshim

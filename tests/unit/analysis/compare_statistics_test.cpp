@@ -1,0 +1,60 @@
+#include "analysis/compare_statistics.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+namespace profshim::analysis_detail {
+namespace {
+
+// Counted by hand: of the C(6, 3) = 20 orders one has U = 9, one U = 8, two U = 7.
+TEST(MannWhitney, IsExactWithoutTies) {
+  EXPECT_DOUBLE_EQ(longer_p({1, 2, 3}, {4, 5, 6}), 1.0 / 20);
+  EXPECT_DOUBLE_EQ(longer_p({1, 2, 4}, {3, 5, 6}), 2.0 / 20);
+  EXPECT_DOUBLE_EQ(longer_p({1, 2, 5}, {3, 4, 6}), 4.0 / 20);
+  EXPECT_DOUBLE_EQ(longer_p({4, 5, 6}, {1, 2, 3}), 1.0);
+}
+
+TEST(MannWhitney, IsNeverSignificantWhereAllIsTheSame) {
+  EXPECT_EQ(longer_p({5, 5, 5, 5}, {5, 5, 5, 5}), 1.0);
+  EXPECT_GT(longer_p({5, 5, 5, 6}, {5, 5, 5, 6}), 0.4);
+  EXPECT_EQ(longer_p({}, {1, 2}), 1.0);
+}
+
+// On either side of where the exact count ends.
+TEST(MannWhitney, TheNormalDistributionIsNearTheExactCount) {
+  std::vector<double> shorter, longer;
+  for (int i = 0; i < 30; ++i) {
+    shorter.push_back(i);
+    longer.push_back(i + 8.5);
+  }
+  const double exact = longer_p(shorter, longer);
+  longer.push_back(23.5 + 0.25);  // 31 are past it
+
+  EXPECT_NEAR(std::log(longer_p(shorter, longer)), std::log(exact), 0.3);
+}
+
+TEST(MannWhitney, SaysHowManyStepsItTakes) {
+  EXPECT_DOUBLE_EQ(least_p(3, 3), 1.0 / 20);
+  EXPECT_DOUBLE_EQ(least_p(5, 5), 1.0 / 252);
+  EXPECT_EQ(steps_needed(0.005, 1), 5u);
+  EXPECT_EQ(steps_needed(0.05, 1), 3u);
+  EXPECT_GT(steps_needed(0.005, 100), 7u);
+}
+
+TEST(Holm, StopsAtTheFirstThatIsNotSignificant) {
+  EXPECT_EQ(holm({0.02, 0.001, 0.5}, 0.05), (std::vector<bool>{true, true, false}));
+  EXPECT_EQ(holm({0.03, 0.03, 0.03}, 0.05), (std::vector<bool>{false, false, false}));
+  EXPECT_EQ(holm({}, 0.05), std::vector<bool>{});
+}
+
+TEST(Thirds, AnExcursionOfOneThirdIsNone) {
+  const std::vector<double> calm(9, 10.0), slower(9, 13.0), excursion = {13, 13, 13, 13, 13, 13, 9, 9, 9};
+
+  EXPECT_TRUE(in_every_third(calm, slower));
+  EXPECT_FALSE(in_every_third(calm, excursion));
+  EXPECT_FALSE(in_every_third(calm, calm));
+}
+
+}  // namespace
+}  // namespace profshim::analysis_detail
