@@ -4,16 +4,18 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "counts.h"
+
 int main(int argc, char** argv) {
   const int steps = argc > 1 ? atoi(argv[1]) : 30, microseconds = argc > 2 ? atoi(argv[2]) : 1000;
   const int extra = argc > 3 ? atoi(argv[3]) : 0;
   double value = 1, sum = 0;
-  MPI_Init(&argc, &argv);
+  COUNT(MPI_Init)(&argc, &argv);
   for (int step = 0; step < steps; ++step) {
-    MPI_Barrier(MPI_COMM_WORLD);
+    COUNT(MPI_Barrier)(MPI_COMM_WORLD);
     usleep(microseconds);
-    for (int i = 0; i < 1 + extra; ++i) MPI_Allreduce(&value, &sum, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+    for (int i = 0; i < 1 + extra; ++i) COUNT(MPI_Allreduce)(&value, &sum, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
   }
-  MPI_Finalize();
+  finalize_and_print_counts();
   return sum < 1;
 }
