@@ -23,6 +23,7 @@ struct FileReport {
   std::uint64_t events = 0;
   std::vector<std::int64_t> steps;  // ProfilerStep#N
   bool complete = true, truncated = false;
+  bool merged = false;  // of several ranks, by `profshim merge`
   std::uint64_t dropped = 0;
   std::int64_t base_time_ns = 0;
   std::string spec_hash;  // of the "profshim" object; "" in traces of others

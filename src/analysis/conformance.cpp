@@ -170,6 +170,7 @@ class HeaderChecks {
   void ours(std::string_view json) {
     json_leaves(json, [&](std::string_view path, const Arg& value) {
       if (path == "spec_hash") report_.spec_hash = value.text;
+      if (path.starts_with("merged.")) report_.merged = true;
       if (path == "complete") report_.complete = value.integer != 0;
       if (path == "truncated") report_.truncated = value.integer != 0;
       if ((path == "dropped" || path == "dropped.total" || path == "dropped_events") && value.kind == Kind::kInt &&
@@ -355,7 +356,7 @@ FileReport verify(const std::string& path, const Read& read) {
   };
   visitor.event = [&](const ReadEvent& event) {
     events.on_event(event);
-    gpu.on_event(event);
+    gpu.on_event(event, report.merged);
     tracks.on_event(event);
     return true;
   };
@@ -375,7 +376,7 @@ FileReport verify(const std::string& path, const Read& read) {
   header.finish(rank.rank());
   events.finish();
   gpu.finish();
-  report.steps = tracks.finish(findings);
+  report.steps = tracks.finish(findings, report.merged);
   findings.move_to(report.findings);
   return report;
 }

@@ -47,10 +47,10 @@ bool is_gpu_work(std::string_view category) {
 
 bool is_api_call(std::string_view category) { return category == "cuda_runtime" || category == "cuda_driver"; }
 
-void GpuChecks::on_event(const ReadEvent& event) {
+void GpuChecks::on_event(const ReadEvent& event, bool merged) {
   if (event.phase == "s" || event.phase == "f") return on_flow(event);
   if (event.phase != "X") return;
-  if (is_gpu_work(event.category)) return on_gpu_work(event);
+  if (is_gpu_work(event.category)) return on_gpu_work(event, merged);
   if (is_api_call(event.category)) return on_api_call(event);
   if (event.category == "cuda_sync") return on_sync(event);
   on_host(event);
@@ -66,13 +66,15 @@ void GpuChecks::on_flow(const ReadEvent& event) {
   rows.push_back({.link = event.id, .ts_ns = event.ts_ns, .track = track_of(event), .offset = event.offset});
 }
 
-void GpuChecks::on_gpu_work(const ReadEvent& event) {
+void GpuChecks::on_gpu_work(const ReadEvent& event, bool merged) {
   const std::int64_t device = integer_arg(event, "device", integer_arg(event, "inDevice", -1));
   const std::int64_t stream = integer_arg(event, "stream", -1), correlation = integer_arg(event, "correlation", -1);
-  if (device < 0 || device > 63 || !event.pid_is_number || event.pid != device) {
+  constexpr std::int64_t kRanksApart = 1000;  // or a multiple of that
+  const std::int64_t pid = merged ? event.pid % kRanksApart : event.pid;
+  if (device < 0 || device > 63 || !event.pid_is_number || pid != device) {
     findings_.must(12, "GPU work whose pid is not args.device (0..63)", where_is(event));
   }
-  if (stream <= 0 || !event.tid_is_number || event.tid != stream) {
+  if (stream <= 0 || !event.tid_is_number || (event.tid != stream && !merged)) {
     findings_.must(12, "GPU work whose tid is not args.stream (> 0)", where_is(event));
   }
   if (correlation <= 0) findings_.must(12, "GPU work without correlation > 0", where_is(event));

@@ -16,7 +16,8 @@ bool is_api_call(std::string_view category);
 class GpuChecks {
  public:
   explicit GpuChecks(Findings& findings) : findings_(findings) {}
-  void on_event(const ReadEvent& event);
+  /// `merged`: GPU n of each rank has a number of its own that ends in n, and streams have what was free.
+  void on_event(const ReadEvent& event, bool merged);
   /// What needs both ends of a link.
   void finish();
 
@@ -38,7 +39,7 @@ class GpuChecks {
     std::uint64_t offset;
   };
   void on_flow(const ReadEvent& event);
-  void on_gpu_work(const ReadEvent& event);
+  void on_gpu_work(const ReadEvent& event, bool merged);
   void on_kernel(const ReadEvent& event);
   void on_copy(const ReadEvent& event);
   void on_api_call(const ReadEvent& event);

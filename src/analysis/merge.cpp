@@ -83,11 +83,12 @@ std::string refusal(const std::vector<MergeFacts>& facts) {
 /// Of one file in the merged one.
 struct Renumbering {
   std::unordered_map<std::int64_t, std::int64_t> pids;
-  std::int64_t correlations = 0, externals = 0, ids = 0;  // to be added
+  /// Added to correlation ids, External ids and ids of flows alike: those of a launch and of its arrow are equal.
+  std::int64_t added = 0;
   std::uint64_t file = 0;
 
   std::int64_t id(std::int64_t id) const {
-    if (id >= 0 && id <= analysis_detail::kMostCountedId) return id + ids;
+    if (id >= 0 && id <= analysis_detail::kMostCountedId) return id + added;
     // Of a text: readers keep numbers as doubles.
     constexpr std::int64_t kExact = std::int64_t{1} << 52;
     const std::uint64_t hash = (static_cast<std::uint64_t>(id) ^ file * 0x9e3779b97f4a7c15ull) * 0xbf58476d1ce4e5b9ull;
@@ -106,23 +107,20 @@ std::vector<Renumbering> renumber(const std::vector<MergeFacts>& facts, std::vec
   const std::int64_t apart = (static_cast<std::int64_t>(most) + kFirstHostPid + kRoundly - 1) / kRoundly * kRoundly;
   const bool all_have_ranks = facts.back().rank >= 0;
   std::vector<Renumbering> all(facts.size());
-  std::int64_t correlations = 0, externals = 0, ids = 0;
+  std::int64_t added = 0;
   for (std::size_t i = 0; i < facts.size(); ++i) {
     all[i].file = i;
-    all[i].correlations = correlations;
-    all[i].externals = externals;
-    all[i].ids = ids;
+    all[i].added = added;
     ranks[i].first_pid = (all_have_ranks ? facts[i].rank : static_cast<std::int64_t>(i)) * apart;
     std::int64_t next_host = ranks[i].first_pid + kFirstHostPid;
     for (const std::int64_t pid : facts[i].pids) {
       const bool is_gpu = pid >= 0 && pid < kFirstHostPid;
       all[i].pids[pid] = is_gpu ? ranks[i].first_pid + pid : next_host++;
     }
-    correlations = analysis_detail::sum_ns(correlations, analysis_detail::sum_ns(facts[i].most_correlation, 1));
-    externals = analysis_detail::sum_ns(externals, analysis_detail::sum_ns(facts[i].most_external, 1));
-    ids += facts[i].most_id + 1;
+    const std::int64_t largest = std::max({facts[i].most_correlation, facts[i].most_external, facts[i].most_id});
+    added = analysis_detail::sum_ns(added, analysis_detail::sum_ns(largest, 1));
   }
-  next_id = ids;
+  next_id = added;
   return all;
 }
 
@@ -227,9 +225,8 @@ class FileCopy {
   decltype(Arg::value) value_of(const ReadEvent::ReadArg& arg) const {
     if (arg.kind == Kind::kString) return arg.text;
     if (arg.kind == Kind::kInt && arg.integer > 0) {
-      if (arg.key == "correlation" || arg.key == "wait_on_cuda_event_record_corr_id")
-        return analysis_detail::sum_ns(arg.integer, numbers_.correlations);
-      if (arg.key == "External id") return analysis_detail::sum_ns(arg.integer, numbers_.externals);
+      if (arg.key == "correlation" || arg.key == "External id" || arg.key == "wait_on_cuda_event_record_corr_id")
+        return analysis_detail::sum_ns(arg.integer, numbers_.added);
     }
     return RawJson{arg.text};  // as it was written
   }

@@ -64,7 +64,7 @@ void TrackChecks::on_event(const ReadEvent& event) {
   } else if (event.category == "gpu_user_annotation") {
     gpu_steps_ = true;
   } else {
-    steps_.push_back({number, slice, track_of(event)});
+    steps_.push_back({number, slice, track_of(event), event.pid});
   }
 }
 
@@ -113,17 +113,21 @@ void TrackChecks::check_async(Findings& findings) {
   }
 }
 
-std::vector<std::int64_t> TrackChecks::check_steps(Findings& findings) {
+std::vector<std::int64_t> TrackChecks::check_steps(Findings& findings, bool merged) {
   if (misnamed_steps_ > 0) {
     findings.must(25, "a name starts with ProfilerStep and is no ProfilerStep#N; HTA stops at it", misnamed_where_);
   }
   if (gpu_steps_) findings.should(26, "ProfilerStep as gpu_user_annotation: torch_tb_profiler counts every step twice");
-  std::sort(steps_.begin(), steps_.end(),
-            [](const Step& a, const Step& b) { return a.slice.begin_ns < b.slice.begin_ns; });
+  if (!merged) {
+    for (Step& step : steps_) step.process = 0;
+  }
+  std::sort(steps_.begin(), steps_.end(), [](const Step& a, const Step& b) {
+    return a.process != b.process ? a.process < b.process : a.slice.begin_ns < b.slice.begin_ns;
+  });
   std::vector<std::int64_t> numbers;
   for (std::size_t i = 0; i < steps_.size(); ++i) {
-    numbers.push_back(steps_[i].number);
-    if (i == 0) continue;
+    if (steps_[i].process == steps_[0].process) numbers.push_back(steps_[i].number);
+    if (i == 0 || steps_[i].process != steps_[i - 1].process) continue;
     const Step &step = steps_[i], &before = steps_[i - 1];
     const std::string where = "ProfilerStep#" + std::to_string(step.number) + " " + where_is(step.slice.offset);
     if (step.track != before.track) findings.must(25, "steps on more than one thread", where);
@@ -137,10 +141,10 @@ std::vector<std::int64_t> TrackChecks::check_steps(Findings& findings) {
   return numbers;
 }
 
-std::vector<std::int64_t> TrackChecks::finish(Findings& findings) {
+std::vector<std::int64_t> TrackChecks::finish(Findings& findings, bool merged) {
   for (auto& [id, track] : tracks_) check_nesting(track, findings);
   check_async(findings);
-  return check_steps(findings);
+  return check_steps(findings, merged);
 }
 
 }  // namespace profshim::analysis_detail

@@ -15,7 +15,7 @@ class TrackChecks {
  public:
   void on_event(const ReadEvent& event);
   /// Sorts, checks, and returns the numbers of the ProfilerStep marks in order of time.
-  std::vector<std::int64_t> finish(Findings& findings);
+  std::vector<std::int64_t> finish(Findings& findings, bool merged);
 
  private:
   struct Slice {
@@ -31,6 +31,7 @@ class TrackChecks {
     std::int64_t number;
     Slice slice;
     std::uint64_t track;
+    std::int64_t process;  // 0 but in merged traces
   };
   struct Track {
     std::vector<Slice> slices;
@@ -38,7 +39,7 @@ class TrackChecks {
   };
   static void check_nesting(Track& track, Findings& findings);
   void check_async(Findings& findings);
-  std::vector<std::int64_t> check_steps(Findings& findings);
+  std::vector<std::int64_t> check_steps(Findings& findings, bool merged);
 
   std::map<std::uint64_t, Track> tracks_;
   std::vector<AsyncEnd> async_;

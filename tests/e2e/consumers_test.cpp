@@ -86,6 +86,16 @@ TEST_F(GpuConsumers, HtasNumbersAreThoseOfTheDevices) {
   EXPECT_EQ(outcome.ending(), "exit 0") << outcome.out << outcome.err;
 }
 
+// Launches keep their arrows, and each rank's GPU its rows.
+TEST_F(GpuConsumers, MergedTheyConform) {
+  const std::string merged = scratch_.path() + "/merged.0.pt.trace.json";
+  std::vector<std::string> merge = {"merge", "-o", merged};
+  for (const std::string& path : traces_below(scratch_.path())) merge.push_back(path);
+  ASSERT_EQ(profshim(merge).ending(), "exit 0");
+  const Outcome outcome = profshim({"verify", merged});
+  EXPECT_EQ(outcome.ending(), "exit 0") << outcome.out;
+}
+
 TEST_F(GpuConsumers, TensorBoardLoadsThem) {
   const Outcome outcome = ask_reader("load_with_tb.py", {scratch_.path(), std::to_string(kRanks), "--steps", "0,1,2"});
   EXPECT_EQ(outcome.ending(), "exit 0") << outcome.out << outcome.err;
