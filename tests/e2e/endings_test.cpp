@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 #include <signal.h>
 
+#include <filesystem>
+
 #include "e2e/run_under_shim.h"
 
 namespace profshim::e2e {
@@ -50,6 +52,18 @@ std::vector<SeenTrace> all_traces(const std::string& folder) {
   return read_folder(folder);
 }
 
+// MPICH's launcher loses the status of its ranks in some 3 of 100 runs, with the library or without (seen with MPICH
+// 4.0.2: "exit 1" in 15 of 750 runs without); none of the programs ends with 1. Such a run is done again.
+Outcome run_with_its_status(const Job& job, const std::string& traces) {
+  constexpr int kAttempts = 4;
+  Outcome outcome = run(job);
+  for (int i = 1; i < kAttempts && outcome.ending() == "exit 1"; ++i) {
+    std::filesystem::remove_all(traces);
+    outcome = run(job);
+  }
+  return outcome;
+}
+
 class EndingOfARank : public testing::TestWithParam<Ending> {
  protected:
   std::string program() const { return built("tests/apps_ending/" + to_string(GetParam().mpi) + "/ending"); }
@@ -79,10 +93,10 @@ TEST_P(EndingOfARank, IsUnchangedUnderALauncher) {
   Job job = mpirun(GetParam().mpi, 2, {program(), GetParam().how, std::to_string(kCalls)});
   job.environment.emplace_back("PROFSHIM_SPEC", scratch.write("spec.toml", record_all_spec(scratch / "traces")));
   job.preload = false;
-  const Outcome without = run(job);
+  const Outcome without = run_with_its_status(job, scratch / "traces");
   job.preload = true;
 
-  const Outcome with = run(job);
+  const Outcome with = run_with_its_status(job, scratch / "traces");
 
   EXPECT_EQ(without.ending(), with.ending()) << with.err;
   if (GetParam().how == "MPI_Abort") {
