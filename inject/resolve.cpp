@@ -39,14 +39,20 @@ bool belongs(const char* path, Layer layer) {
 
 constexpr std::size_t kMostLibraries = 16;
 struct Found {
-  Layer layer;
+  Layer layer;           // kNone: all libraries
+  std::size_t skip = 0;  // so many of them first
   std::size_t count = 0;
   char paths[kMostLibraries][PATH_MAX];
 };
 
 int note_library(dl_phdr_info* info, std::size_t, void* argument) {
   auto& found = *static_cast<Found*>(argument);
-  if (info->dlpi_name == nullptr || !belongs(info->dlpi_name, found.layer)) return 0;
+  if (info->dlpi_name == nullptr || *info->dlpi_name == 0) return 0;
+  if (found.layer != Layer::kNone && !belongs(info->dlpi_name, found.layer)) return 0;
+  if (found.skip > 0) {
+    --found.skip;
+    return 0;
+  }
   const std::size_t length = std::strlen(info->dlpi_name);
   if (length < PATH_MAX) std::memcpy(found.paths[found.count++], info->dlpi_name, length + 1);
   return found.count == kMostLibraries ? 1 : 0;
@@ -58,14 +64,17 @@ void* in_mapped_libraries(const char* name, Layer layer) {
   // Too large for a small stack.
   void* const memory = mmap(nullptr, sizeof(Found), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (memory == MAP_FAILED) return nullptr;
-  auto* const found = new (memory) Found{.layer = layer};
-  dl_iterate_phdr(note_library, found);
   void* address = nullptr;
-  for (std::size_t i = 0; i < found->count && address == nullptr; ++i) {
-    void* const library = dlopen(found->paths[i], RTLD_LAZY | RTLD_NOLOAD);
-    if (library == nullptr) continue;
-    address = dlsym(library, name);
-    dlclose(library);
+  for (std::size_t seen = 0; address == nullptr; seen += kMostLibraries) {
+    auto* const found = new (memory) Found{.layer = layer, .skip = seen};
+    dl_iterate_phdr(note_library, found);
+    for (std::size_t i = 0; i < found->count && address == nullptr; ++i) {
+      void* const library = dlopen(found->paths[i], RTLD_LAZY | RTLD_NOLOAD);
+      if (library == nullptr) continue;
+      address = dlsym(library, name);
+      dlclose(library);
+    }
+    if (found->count < kMostLibraries) break;
   }
   munmap(memory, sizeof(Found));
   return address;
@@ -75,7 +84,10 @@ void* in_mapped_libraries(const char* name, Layer layer) {
 
 void* resolve(const char* name, Layer layer) {
   if (void* const next = dlsym(RTLD_NEXT, name)) return next;
-  return in_mapped_libraries(name, layer);
+  void* const known = in_mapped_libraries(name, layer);
+  // PyTorch may have been built into a library of any name. Its functions have names that nobody else's have, and
+  // without the real one its caller could not go on.
+  return known == nullptr && layer == Layer::kTorch ? in_mapped_libraries(name, Layer::kNone) : known;
 }
 
 void* resolve_in(const char* name, Layer layer) { return in_mapped_libraries(name, layer); }

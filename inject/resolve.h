@@ -6,7 +6,8 @@
 namespace profshim::inject {
 
 /// The next definition of `name` after ours: RTLD_NEXT; else, for libraries that came in with dlopen(RTLD_LOCAL), the
-/// mapped library of that layer. Null when there is none. Never loads anything. Slow: call once per function.
+/// mapped library of that layer, of PyTorch's functions any library. Null when there is none. Never loads anything.
+/// Slow: call once per function.
 void* resolve(const char* name, Layer layer);
 
 /// In the mapped libraries of that layer alone: for a name that others may have as well.

@@ -2,6 +2,7 @@
 // while its legacy profiler runs, and none otherwise. TensorPipe's agent is the only one since 1.13; its functions are
 // called by symbol or through its virtual table, whose entries are looked up by symbol.
 // Source: torch/csrc/distributed/rpc/{tensorpipe_agent,message,request_callback}.{h,cpp}, 1.13 to 2.x.
+#include <algorithm>
 #include <atomic>
 #include <cerrno>
 #include <cstdint>
@@ -173,9 +174,9 @@ void tell_own_name(StringId name) {
   const std::string_view worker = text(name);
   char json[160];
   // PyTorch takes letters, digits, '-', '_' and ':' only.
-  const int length = std::snprintf(json, sizeof json, "\"%.*s\"", static_cast<int>(worker.size()), worker.data());
-  recorder::define(spool::DefinitionKind::kFact, 0, recorder::intern("rpc_worker"),
-                   recorder::intern({json, static_cast<std::size_t>(length)}));
+  constexpr std::size_t kLongest = 128;
+  std::snprintf(json, sizeof json, "\"%.*s\"", static_cast<int>(std::min(worker.size(), kLongest)), worker.data());
+  recorder::define(spool::DefinitionKind::kFact, 0, recorder::intern("rpc_worker"), recorder::intern(json));
 }
 
 /// c10::intrusive_ptr as a function returns it: no such class comes back in a register.

@@ -49,5 +49,15 @@ TEST(Resolve, GoesOnWhileAnotherThreadOpensLibraries) {
   dlclose(mpi);
 }
 
+// PyTorch built into something else.
+TEST(Resolve, FindsPyTorchsFunctionsWhateverTheirLibraryIsCalled) {
+  ASSERT_EQ(resolve("ns_initparse", Layer::kTorch), nullptr);
+  void* const library = dlopen(kAnyLibrary, RTLD_NOW | RTLD_LOCAL);
+  ASSERT_NE(library, nullptr) << dlerror();
+  EXPECT_EQ(resolve("ns_initparse", Layer::kTorch), dlsym(library, "ns_initparse"));
+  EXPECT_EQ(resolve("ns_initparse", Layer::kNccl), nullptr);
+  dlclose(library);
+}
+
 }  // namespace
 }  // namespace profshim::inject
