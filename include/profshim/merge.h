@@ -36,7 +36,6 @@ struct MergedRank {
   double drift_ppm = 0;  // and so much more for each second since
   double error_us = -1;  // its times are not further off than this against the reference; < 0: not known
   std::uint64_t events = 0;
-  bool truncated = false;
 };
 
 struct MergeResult {

@@ -45,7 +45,7 @@ struct Arg {
 
 /// One element of traceEvents. Times are nanoseconds since the epoch; the writer makes them relative to the base.
 struct TraceEvent {
-  char phase = 'X';  // X, M, i, b, e, s, f, C
+  char phase = 'X';  // X, M, i, b, n, e, s, t, f, C
   Category category = Category::kNone;
   std::string_view other_category;  // where that is kNone: one that profshim itself does not write
   std::string_view name;
@@ -55,7 +55,7 @@ struct TraceEvent {
   bool text_ids = false;
   std::int64_t begin_ns = 0;
   std::int64_t duration_ns = 0;  // X only
-  std::uint64_t id = 0;          // b, e, s, f
+  std::uint64_t id = 0;          // b, n, e, s, t, f
   char scope = 't';              // i only: t, p, g
   std::span<const Arg> args;
 };
@@ -157,6 +157,7 @@ struct ReadResult {
   std::uint64_t events = 0;
   std::uint64_t bytes = 0;  // uncompressed
   bool truncated = false;
+  bool bare_list = false;  // no object around the events: from a PyTorch without Kineto
   /// Objects in which a key stands twice: legal for some readers, different for others.
   std::uint64_t repeated_keys = 0;
   std::uint64_t repeated_key_at = 0;  // byte position of the first
@@ -173,5 +174,8 @@ bool valid_json(std::string_view json);
 /// text that is one value; an empty list or object is a leaf of kind kJson ("[]", "{}"). False when it is no JSON.
 bool json_leaves(std::string_view json,
                  const std::function<void(std::string_view path, const ReadEvent::ReadArg& value)>& leaf);
+
+/// The elements of a JSON list, each a JSON text of its own; none for what is no list.
+std::vector<std::string> json_elements(std::string_view json);
 
 }  // namespace profshim

@@ -4,6 +4,8 @@
 #include <cmath>
 #include <vector>
 
+#include "statistics.h"
+
 namespace profshim::analysis_detail {
 namespace {
 
@@ -73,12 +75,6 @@ class Lines {
   }
   std::vector<Point> above_, below_;
 };
-
-double median(std::vector<double> values) {
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  return *middle;
-}
 
 /// The ends of collectives, in order of time. Some are far off: who was held up on its way out of one has an end that
 /// says nothing. Medians do not mind.

@@ -6,6 +6,7 @@
 
 #include "compare_statistics.h"
 #include "compare_times.h"
+#include "statistics.h"
 
 namespace profshim {
 namespace {

@@ -4,6 +4,8 @@
 #include <cmath>
 #include <numeric>
 
+#include "statistics.h"
+
 namespace profshim::analysis_detail {
 namespace {
 
@@ -28,13 +30,6 @@ double exact_tail(std::size_t n, std::size_t m, std::size_t u) {
 }
 
 }  // namespace
-
-double median(std::vector<double> values) {
-  if (values.empty()) return 0;
-  std::sort(values.begin(), values.end());
-  const std::size_t half = values.size() / 2;
-  return values.size() % 2 == 1 ? values[half] : (values[half - 1] + values[half]) / 2;
-}
 
 double longer_p(const std::vector<double>& shorter, const std::vector<double>& longer) {
   const std::size_t n = longer.size(), m = shorter.size();

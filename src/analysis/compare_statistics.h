@@ -6,8 +6,6 @@
 
 namespace profshim::analysis_detail {
 
-double median(std::vector<double> values);
-
 /// One-sided p of the Mann-Whitney test: how likely `longer` would be at least so much longer than `shorter` if both
 /// came from the same distribution. 1 where one of them is empty.
 double longer_p(const std::vector<double>& shorter, const std::vector<double>& longer);

@@ -5,6 +5,7 @@
 #include <stdexcept>
 
 #include "compare_statistics.h"
+#include "statistics.h"
 
 namespace profshim::analysis_detail {
 namespace {

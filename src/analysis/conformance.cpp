@@ -371,6 +371,7 @@ FileReport verify(const std::string& path, const Read& read) {
     findings.move_to(report.findings);
     return report;
   }
+  if (result.bare_list) findings.must(1, "a list of events, not an object that holds them as traceEvents");
   if (result.repeated_keys > 0) findings.must(1, "a key stands twice in one object", where_is(result.repeated_key_at));
   if (result.bytes > kMaxViewableBytes) findings.should(40, "larger than 450 MB: viewers may not open it");
   header.finish(rank.rank());

@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "statistics.h"
+
 namespace profshim::analysis_detail {
 
 struct Interval {
@@ -30,7 +32,7 @@ inline std::vector<Interval> merged(std::vector<Interval> intervals) {
 /// How much time a merged set covers.
 inline double covered(const std::vector<Interval>& set) {
   double sum = 0;
-  for (const Interval& i : set) sum += static_cast<double>(i.end - i.begin);
+  for (const Interval& i : set) sum += static_cast<double>(difference(i.end, i.begin));
   return sum;
 }
 
@@ -39,7 +41,7 @@ inline double common(const std::vector<Interval>& a, const std::vector<Interval>
   double sum = 0;
   for (std::size_t i = 0, j = 0; i < a.size() && j < b.size();) {
     const std::int64_t begin = std::max(a[i].begin, b[j].begin), end = std::min(a[i].end, b[j].end);
-    if (begin < end) sum += static_cast<double>(end - begin);
+    if (begin < end) sum += static_cast<double>(difference(end, begin));
     a[i].end < b[j].end ? ++i : ++j;
   }
   return sum;

@@ -57,9 +57,9 @@ class Comparison {
   }
 
  private:
-  std::int64_t at(std::int64_t theirs) const { return sum_ns(theirs, other_.base_ns); }
+  std::int64_t at(std::int64_t theirs) const { return bounded_sum(theirs, other_.base_ns); }
   double ahead(std::int64_t ours, std::int64_t theirs) const {
-    return static_cast<double>(sum_ns(ours, reference_.base_ns)) - static_cast<double>(at(theirs));
+    return static_cast<double>(bounded_sum(ours, reference_.base_ns)) - static_cast<double>(at(theirs));
   }
   void reference_first(std::int64_t ours, std::int64_t theirs) {
     found_.at_least.push_back({at(theirs), ahead(ours, theirs) - kUneven_ns});
@@ -140,7 +140,8 @@ class Alignment {
   bool place(std::size_t i, std::size_t reference) {
     const MergeFacts& facts = facts_[i];
     const Bounds bounds = Comparison(facts_[reference], facts).bounds();
-    const std::int64_t first = sum_ns(facts.first_ns, facts.base_ns), last = sum_ns(facts.last_ns, facts.base_ns);
+    const std::int64_t first = bounded_sum(facts.first_ns, facts.base_ns),
+                       last = bounded_sum(facts.last_ns, facts.base_ns);
     ClockFit fit = fit_clock(bounds.at_least, bounds.at_most, bounds.ends, first, last);
     if (!fit.known) return false;
     MergedRank& rank = ranks_[i];
@@ -215,10 +216,10 @@ class Alignment {
 }  // namespace
 
 std::int64_t ClockMap::operator()(std::int64_t ns) const {
-  const std::int64_t at = sum_ns(ns, base_ns);
+  const std::int64_t at = bounded_sum(ns, base_ns);
   const double ahead = offset_ns + drift * (static_cast<double>(at) - static_cast<double>(origin_ns));
   constexpr double kYears = 1e18;
-  return sum_ns(at, std::llround(std::clamp(ahead, -kYears, kYears)));
+  return bounded_sum(at, std::llround(std::clamp(ahead, -kYears, kYears)));
 }
 
 bool align_clocks(const std::vector<MergeFacts>& facts, const MergeOptions& options, std::vector<MergedRank>& ranks,

@@ -2,7 +2,10 @@
 
 #include <algorithm>
 #include <charconv>
+#include <optional>
 #include <string_view>
+
+#include "findings.h"
 
 namespace profshim::analysis_detail {
 namespace {
@@ -19,32 +22,21 @@ std::uint64_t mixed(std::uint64_t hash, std::int64_t number) {
 }
 constexpr std::uint64_t kStart = 0xcbf29ce484222325ull;
 
-class Args {
- public:
-  explicit Args(const ReadEvent& event) : args_(event.args) {}
-  const ReadEvent::ReadArg* find(std::string_view key) const {
-    for (const auto& arg : args_)
-      if (arg.key == key) return &arg;
-    return nullptr;
-  }
-  std::string_view text(std::string_view key) const {
-    const auto* const arg = find(key);
-    return arg != nullptr ? arg->text : std::string_view{};
-  }
-  std::int64_t number(std::string_view key, std::int64_t otherwise) const {
-    const auto* const arg = find(key);
-    return arg != nullptr && arg->kind == Kind::kInt ? arg->integer : otherwise;
-  }
+std::string_view text_arg(const ReadEvent& event, std::string_view key) {
+  const auto* const arg = find_arg(event, key);
+  return arg != nullptr ? arg->text : std::string_view{};
+}
 
- private:
-  std::span<const ReadEvent::ReadArg> args_;
-};
+bool is_whole(const ReadEvent& event) {
+  return find_arg(event, "failed") == nullptr && find_arg(event, "finished") == nullptr;
+}
 
 /// Each member's result needs something of every other one, if there is anything to send.
-bool waits_for_all(std::string_view function, const Args& args) {
-  if (function == "MPI_Barrier") return true;
+bool waits_for_all(const ReadEvent& call) {
+  if (call.name == "MPI_Barrier") return true;
   constexpr std::string_view kNames[] = {"MPI_Allreduce", "MPI_Allgather", "MPI_Alltoall", "MPI_Reduce_scatter_block"};
-  return std::find(std::begin(kNames), std::end(kNames), function) != std::end(kNames) && args.number("count", 0) > 0;
+  return std::find(std::begin(kNames), std::end(kNames), call.name) != std::end(kNames) &&
+         integer_arg(call, "count", 0) > 0;
 }
 
 /// The same on devices, by PyTorch's names: "allreduce", "_allgather_base", "_reduce_scatter_base", "all_to_all".
@@ -77,7 +69,7 @@ class Reader {
         if (path == "run_name") facts_.run_name = value.text;
       });
     } else if (key == "deviceProperties") {
-      devices(json);
+      facts_.devices = json_elements(json);
     }
   }
 
@@ -87,13 +79,12 @@ class Reader {
     if (e.has_id && (e.id <= kMostCountedId && e.id >= 0)) facts_.most_id = std::max(facts_.most_id, e.id);
     if (!e.has_ts) return;
     note_time(e);
-    const Args args(e);
-    facts_.most_correlation = std::max(facts_.most_correlation, args.number("correlation", 0));
-    facts_.most_external = std::max(facts_.most_external, args.number("External id", 0));
+    facts_.most_correlation = std::max(facts_.most_correlation, integer_arg(e, "correlation", 0));
+    facts_.most_external = std::max(facts_.most_external, integer_arg(e, "External id", 0));
     if (e.phase == "X") {
-      complete(e, args, place);
+      complete(e, place);
     } else if (e.phase == "b") {
-      begins(e, args, place);
+      begins(e);
     } else if (e.phase == "e") {
       ends(e, place);
     }
@@ -144,28 +135,7 @@ class Reader {
     return own_ranks_[std::string(group)] = own;
   }
 
-  void devices(std::string_view json) {
-    // Elements are objects: cut at the commas between them.
-    int depth = 0;
-    bool in_text = false;
-    std::size_t begin = 0;
-    for (std::size_t i = 0; i < json.size(); ++i) {
-      const char c = json[i];
-      if (in_text) {
-        if (c == '\\') ++i;
-        in_text = c != '"';
-      } else if (c == '"') {
-        in_text = true;
-      } else if (c == '{' && depth++ == 0) {
-        begin = i;
-      } else if (c == '}' && --depth == 0) {
-        facts_.devices.emplace_back(json.substr(begin, i + 1 - begin));
-      }
-    }
-  }
-
   void note_pid(std::int64_t pid) {
-    if (!facts_.pids.empty() && facts_.pids.back() == pid) return;
     if (pid == last_pid_) return;
     last_pid_ = pid;
     if (std::find(facts_.pids.begin(), facts_.pids.end(), pid) == facts_.pids.end()) facts_.pids.push_back(pid);
@@ -173,48 +143,48 @@ class Reader {
 
   void note_time(const ReadEvent& e) {
     if (e.phase == "M") return;
-    const std::int64_t end = sum_ns(e.ts_ns, e.has_duration ? std::max<std::int64_t>(e.duration_ns, 0) : 0);
+    const std::int64_t end = bounded_sum(e.ts_ns, e.has_duration ? std::max<std::int64_t>(e.duration_ns, 0) : 0);
     if (!has_time_) facts_.first_ns = e.ts_ns;
     facts_.first_ns = std::min(facts_.first_ns, e.ts_ns);
     facts_.last_ns = has_time_ ? std::max(facts_.last_ns, end) : end;
     has_time_ = true;
   }
 
-  void complete(const ReadEvent& e, const Args& args, std::uint64_t place) {
+  void complete(const ReadEvent& e, std::uint64_t place) {
     if (e.name.starts_with("MPI_")) {
-      mpi(e, args, place);
+      mpi(e, place);
     } else if (e.category == "kernel") {
-      const std::string_view collective = args.text("Collective name");
-      const std::int64_t sequence = args.number("Seq", -1);
+      const std::string_view collective = text_arg(e, "Collective name");
+      const std::int64_t sequence = integer_arg(e, "Seq", -1);
       if (sequence < 0 || !kernel_waits_for_all(collective)) return;
-      std::uint64_t key = mixed(mixed(kStart, "device"), args.text("Process Group Name"));
-      key = mixed(mixed(key, args.text("Process Group Ranks")), collective);
+      std::uint64_t key = mixed(mixed(kStart, "device"), text_arg(e, "Process Group Name"));
+      key = mixed(mixed(key, text_arg(e, "Process Group Ranks")), collective);
       add_meeting(e, mixed(key, sequence), place);
-    } else if (const std::string_view role = args.text("rpc"); !role.empty()) {
-      rpc(e, args, role, place);
+    } else if (const std::string_view role = text_arg(e, "rpc"); !role.empty()) {
+      rpc(e, role, place);
     }
   }
 
   void add_meeting(const ReadEvent& e, std::uint64_t key, std::uint64_t place) {
-    facts_.meetings.push_back({key, e.ts_ns, sum_ns(e.ts_ns, e.duration_ns), place});
+    facts_.meetings.push_back({key, e.ts_ns, bounded_sum(e.ts_ns, e.duration_ns), place});
   }
 
-  void mpi(const ReadEvent& e, const Args& args, std::uint64_t place) {
-    const std::string_view comm = args.text("comm id");
-    if (comm.empty() || args.find("failed") != nullptr || args.find("finished") != nullptr) return;
-    if (const std::int64_t sequence = args.number("Seq", -1); sequence >= 0) {
-      if (args.number("Group size", 0) > 1 && waits_for_all(e.name, args))
+  void mpi(const ReadEvent& e, std::uint64_t place) {
+    const std::string_view comm = text_arg(e, "comm id");
+    if (comm.empty() || !is_whole(e)) return;
+    if (const std::int64_t sequence = integer_arg(e, "Seq", -1); sequence >= 0) {
+      if (integer_arg(e, "Group size", 0) > 1 && waits_for_all(e))
         add_meeting(e, mixed(mixed(mixed(kStart, comm), e.name), sequence), place);
       return;
     }
     if (is_send(e.name)) {
-      if (Channel* const channel = find(comm, args.number("dest", -1), args.number("tag", -1), true))
+      if (Channel* const channel = find(comm, integer_arg(e, "dest", -1), integer_arg(e, "tag", -1), true))
         channel->sent.push_back({static_cast<std::uint64_t>(e.ts_ns), e.ts_ns, place});
     }
     if (e.name == "MPI_Recv" || e.name == "MPI_Sendrecv") {
-      const std::int64_t tag = args.number(e.name == "MPI_Recv" ? "tag" : "recv tag", -1);
-      if (Channel* const channel = find(comm, args.number("source", -1), tag, false))
-        channel->received.push_back({static_cast<std::uint64_t>(e.ts_ns), sum_ns(e.ts_ns, e.duration_ns), place});
+      const std::int64_t tag = integer_arg(e, e.name == "MPI_Recv" ? "tag" : "recv tag", -1);
+      if (Channel* const channel = find(comm, integer_arg(e, "source", -1), tag, false))
+        channel->received.push_back({static_cast<std::uint64_t>(e.ts_ns), bounded_sum(e.ts_ns, e.duration_ns), place});
     }
   }
 
@@ -226,18 +196,18 @@ class Reader {
     return &facts_.channels[mixed(key, tag)];
   }
 
-  void rpc(const ReadEvent& e, const Args& args, std::string_view role, std::uint64_t place) {
-    const std::uint64_t key = rpc_key(args);
+  void rpc(const ReadEvent& e, std::string_view role, std::uint64_t place) {
+    const std::uint64_t key = rpc_key(e);
     if (key == 0) return;
     if (role == "sent") facts_.requests.push_back({key, e.ts_ns, place});
     if (role == "served") {
       facts_.served.push_back({key, e.ts_ns, place});
-      facts_.served_until.push_back({key, sum_ns(e.ts_ns, e.duration_ns), place});
+      facts_.served_until.push_back({key, bounded_sum(e.ts_ns, e.duration_ns), place});
     }
   }
-  static std::uint64_t rpc_key(const Args& args) {
-    const std::int64_t id = args.number("id", -1);
-    const std::string_view from = args.text("from");
+  static std::uint64_t rpc_key(const ReadEvent& e) {
+    const std::int64_t id = integer_arg(e, "id", -1);
+    const std::string_view from = text_arg(e, "from");
     return id < 0 || from.empty() ? 0 : mixed(mixed(mixed(kStart, "rpc"), from), id);
   }
 
@@ -247,13 +217,14 @@ class Reader {
     std::int64_t begin_ns;
   };
 
-  void begins(const ReadEvent& e, const Args& args, std::uint64_t) {
-    if (args.find("failed") != nullptr || args.find("finished") != nullptr) return;
+  void begins(const ReadEvent& e) {
+    if (!is_whole(e)) return;
     if (e.name == "MPI_Irecv") {
-      Channel* const channel = find(args.text("comm id"), args.number("source", -1), args.number("tag", -1), false);
+      Channel* const channel =
+          find(text_arg(e, "comm id"), integer_arg(e, "source", -1), integer_arg(e, "tag", -1), false);
       if (channel != nullptr) open_[e.id] = {channel, 0, e.ts_ns};
-    } else if (args.text("rpc") == "request") {
-      if (const std::uint64_t key = rpc_key(args); key != 0) open_[e.id] = {nullptr, key, e.ts_ns};
+    } else if (text_arg(e, "rpc") == "request") {
+      if (const std::uint64_t key = rpc_key(e); key != 0) open_[e.id] = {nullptr, key, e.ts_ns};
     }
   }
 
@@ -274,7 +245,7 @@ class Reader {
   std::unordered_map<std::string, std::vector<std::pair<std::int64_t, std::int64_t>>> members_;
   std::unordered_map<std::string, std::int64_t> own_ranks_;
   std::unordered_map<std::int64_t, Open> open_;  // async slices, by id
-  std::int64_t last_pid_ = -1;
+  std::optional<std::int64_t> last_pid_;
   bool has_time_ = false;
 };
 
@@ -284,7 +255,7 @@ bool is_time_of_day(std::int64_t ns) { return ns > 1'000'000'000'000'000'000; }
 
 }  // namespace
 
-MergeFacts gather_facts(const std::string& path, const std::function<void(std::uint64_t events)>& on_events) {
+MergeFacts gather_facts(const std::string& path) {
   MergeFacts facts;
   facts.path = path;
   Reader reader(facts);
@@ -292,8 +263,6 @@ MergeFacts gather_facts(const std::string& path, const std::function<void(std::u
   visitor.metadata = [&](std::string_view key, std::string_view json, bool) { reader.metadata(key, json); };
   visitor.event = [&](const ReadEvent& event) {
     reader.event(event);
-    constexpr std::uint64_t kOften = 16384;
-    if (facts.events % kOften == 0 && on_events) on_events(facts.events);
     return true;
   };
   const ReadResult read = read_trace(path, visitor);
@@ -304,8 +273,8 @@ MergeFacts gather_facts(const std::string& path, const std::function<void(std::u
     facts.error = "no events in it";
   }
   reader.finish();
-  facts.first_ns = sum_ns(facts.first_ns, 0);
-  facts.last_ns = sum_ns(facts.last_ns, 0);
+  facts.first_ns = bounded_sum(facts.first_ns, 0);
+  facts.last_ns = bounded_sum(facts.last_ns, 0);
   if (!facts.has_wall_clock) facts.has_wall_clock = is_time_of_day(facts.first_ns);
   return facts;
 }

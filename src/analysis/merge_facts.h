@@ -3,7 +3,6 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -12,9 +11,9 @@
 
 namespace profshim::analysis_detail {
 
-/// Of times in nanoseconds, and of numbers that events bear, whatever a file says: what lies beyond the year 2116, or
-/// before 1896, is taken for these, so that no difference of two overflows.
-constexpr std::int64_t sum_ns(std::int64_t a, std::int64_t b) {
+/// Of times and of the numbers that events bear, whatever a file says: kept so near to 0 (as times: the years 1896 to
+/// 2116) that no difference of two overflows.
+constexpr std::int64_t bounded_sum(std::int64_t a, std::int64_t b) {
   constexpr std::int64_t kLatest = std::int64_t{1} << 62, kEarliest = -(std::int64_t{1} << 61);
   std::int64_t sum = 0;
   if (__builtin_add_overflow(a, b, &sum)) sum = b > 0 ? kLatest : kEarliest;
@@ -44,13 +43,13 @@ struct MergeFacts {
   std::string path, error;  // error: why it cannot be read; the rest is then empty
   bool truncated = false;
   int rank = -1, world_size = -1;
-  std::string host, run_name, program;
+  std::string host, run_name;
   bool has_wall_clock = false;  // its times are of the day
   std::int64_t base_ns = 0;     // to be added to every time
   std::uint64_t events = 0;
   std::int64_t first_ns = 0, last_ns = 0;
   std::vector<std::string> devices;  // elements of deviceProperties
-  /// Processes as numbers, in order of their first event, with the number of their threads.
+  /// Processes whose ids are numbers, in order of their first event.
   std::vector<std::int64_t> pids;
   std::int64_t most_correlation = 0, most_external = 0, most_id = 0;
 
@@ -61,8 +60,8 @@ struct MergeFacts {
   std::vector<Endpoint> served_until, answers;  // done; the sender has the answer
 };
 
-/// Reads a trace once. `on_events` is told from time to time how many it has seen. Never throws but for want of memory.
-MergeFacts gather_facts(const std::string& path, const std::function<void(std::uint64_t events)>& on_events);
+/// Reads a trace once. What cannot be read is said in `error`.
+MergeFacts gather_facts(const std::string& path);
 
 /// Ids of flows and async slices up to here are numbers as somebody counted them; larger ones are hashes of texts.
 inline constexpr std::int64_t kMostCountedId = std::int64_t{1} << 40;

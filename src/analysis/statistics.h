@@ -1,8 +1,9 @@
-// Sums over durations in nanoseconds, told in microseconds.
+// Sums over durations in nanoseconds, told in microseconds; medians of anything.
 #pragma once
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <vector>
@@ -16,6 +17,14 @@ inline double to_us(std::int64_t ns) { return static_cast<double>(ns) / 1000; }
 inline std::int64_t difference(std::int64_t a, std::int64_t b) {
   std::int64_t result = 0;
   return __builtin_sub_overflow(a, b, &result) ? std::numeric_limits<std::int64_t>::max() : result;
+}
+
+/// Of nothing: 0.
+inline double median(std::vector<double> values) {
+  if (values.empty()) return 0;
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  return values.size() % 2 == 1 ? *middle : (*middle + *std::max_element(values.begin(), middle)) / 2;
 }
 
 struct Statistics {

@@ -2,9 +2,6 @@
 
 #include <algorithm>
 #include <charconv>
-#include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <limits>
 #include <stdexcept>
 
@@ -93,11 +90,7 @@ struct Kept {
 
 class Loader {
  public:
-  Loader(const std::string& path, const TimelineOptions& options, bool bare_list)
-      : options_(options), bare_list_(bare_list) {
-    timeline_.path = path;
-    if (bare_list) timeline_.dialect = Dialect::kEventList;
-  }
+  Loader(const std::string& path, const TimelineOptions& options) : options_(options) { timeline_.path = path; }
 
   TraceVisitor visitor() {
     TraceVisitor visitor;
@@ -118,6 +111,7 @@ class Loader {
       timeline_.truncated = true;
       warn("cut off: " + result.error + "; only the " + std::to_string(result.events) + " events before it count");
     }
+    if (result.bare_list) timeline_.dialect = Dialect::kEventList;
     if (impossible_ > 0) warn(std::to_string(impossible_) + " events without a possible time or duration are left out");
     to_epoch();
     std::stable_sort(timeline_.steps.begin(), timeline_.steps.end(),
@@ -257,7 +251,7 @@ class Loader {
     slice.begin_ns = event.ts_ns;
     slice.name = timeline_.texts.add(event.name);
     slice.track = track_of(event);
-    slice.kind = kind(event.category);
+    slice.kind = kind(event);
     if (timeline_.pid < 0 && is_host(slice.kind) && event.pid_is_number) timeline_.pid = event.pid;
     const Kept kept = keep(event, slice.kind);
     slice.correlation = kept.correlation;
@@ -274,8 +268,10 @@ class Loader {
   }
 
   // Neighbours are mostly of one category.
-  Kind kind(std::string_view category) {
-    if (bare_list_) return Kind::kCpuOp;
+  Kind kind(const ReadEvent& event) {
+    const std::string_view category = event.category;
+    // So a PyTorch without Kineto says it.
+    if (category.empty() && event.pid_text == "CPU functions") return Kind::kCpuOp;
     if (category != last_category_) {
       last_category_ = category;
       last_kind_ = kind_of(category);
@@ -395,7 +391,7 @@ class Loader {
 
   static constexpr std::int64_t kOpen = -1;
   TimelineOptions options_;
-  bool bare_list_, ours_ = false, generation_2021_ = false;
+  bool ours_ = false, generation_2021_ = false;
   Timeline timeline_;
   std::unordered_map<Track, std::uint32_t, TrackHash> tracks_;
   std::uint32_t last_track_ = 0;
@@ -405,44 +401,16 @@ class Loader {
   std::uint64_t unpaired_ = 0, impossible_ = 0;
 };
 
-template <class Read>
-Timeline load(const std::string& path, const TimelineOptions& options, bool bare_list, const Read& read) {
-  Loader loader(path, options, bare_list);
-  return loader.finish(read(loader.visitor()));
-}
-
-bool is_bare_list(std::string_view start) {
-  const std::size_t at = start.find_first_not_of(" \t\r\n");
-  return at != std::string_view::npos && start[at] == '[';
-}
-
-// A PyTorch without Kineto (Debian's) exports the bare list of events. Such files are small.
-Timeline load_bare_list(std::string_view list, const std::string& path, const TimelineOptions& options) {
-  const std::string whole = "{\"traceEvents\":" + std::string(list) + "}";
-  return load(path, options, true, [&](const TraceVisitor& visitor) { return read_trace_bytes(whole, visitor); });
-}
-
 }  // namespace
 
 Timeline load_timeline(const std::string& path, const TimelineOptions& options) {
-  std::error_code error;
-  if (std::filesystem::is_regular_file(path, error)) {  // of a pipe nothing may be read beforehand
-    std::ifstream file(path, std::ios::binary);
-    char start[64] = {};
-    file.read(start, sizeof start);
-    if (is_bare_list({start, static_cast<std::size_t>(file.gcount())})) {
-      file.clear();
-      file.seekg(0);
-      const std::string list{std::istreambuf_iterator<char>(file), {}};
-      return load_bare_list(list, path, options);
-    }
-  }
-  return load(path, options, false, [&](const TraceVisitor& visitor) { return read_trace(path, visitor); });
+  Loader loader(path, options);
+  return loader.finish(read_trace(path, loader.visitor()));
 }
 
 Timeline load_timeline_bytes(std::string_view bytes, const std::string& path, const TimelineOptions& options) {
-  if (is_bare_list(bytes)) return load_bare_list(bytes, path, options);
-  return load(path, options, false, [&](const TraceVisitor& visitor) { return read_trace_bytes(bytes, visitor); });
+  Loader loader(path, options);
+  return loader.finish(read_trace_bytes(bytes, loader.visitor()));
 }
 
 }  // namespace profshim::analysis_detail

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "profshim/trace.h"
+#include "words.h"
 
 namespace profshim::cli {
 namespace {
@@ -77,10 +78,6 @@ std::string detail(const Change& c) {
     text += p;
   }
   return text;
-}
-
-std::string plural(std::size_t n, const std::string& what) {
-  return std::to_string(n) + " " + what + (n == 1 ? "" : "s");
 }
 
 std::string scope(const Comparison& c) {
@@ -166,7 +163,7 @@ std::string compare_headline(const Comparison& comparison) {
   std::string text;
   for (const What what : {What::kRule, What::kCount, What::kTime}) {
     if (const std::size_t n = failed[static_cast<std::size_t>(what)]; n > 0) {
-      text += (text.empty() ? "" : ", ") + plural(n, std::string(word(what)));
+      text += (text.empty() ? "" : ", ") + plural(n, word(what));
     }
   }
   const std::size_t sum = failed[0] + failed[1] + failed[2];

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cstdio>
 #include <filesystem>
 
@@ -38,27 +39,18 @@ class Progress {
   int shown_ = -1;
 };
 
-/// Those of one window: a folder with several is not one trace.
-bool add_paths(const std::string& path, std::vector<std::string>& paths) {
-  if (!std::filesystem::is_directory(path)) {
-    paths.push_back(path);
-    return true;
-  }
-  std::vector<std::string> unread;
-  const std::vector<std::string> found = traces_below(path, unread);
-  for (const std::string& line : unread) std::fprintf(stderr, "profshim merge: %s\n", line.c_str());
-  if (found.empty()) {
-    std::fprintf(stderr, "profshim merge: %s: no traces (*.pt.trace.json, *.pt.trace.json.gz) below it\n",
-                 path.c_str());
+/// A folder with several windows is not one trace.
+bool are_of_one_window(const std::vector<std::string>& given, const std::vector<std::string>& traces) {
+  const bool has_folder = std::any_of(given.begin(), given.end(), [](const std::string& path) {
+    std::error_code error;
+    return std::filesystem::is_directory(path, error);
+  });
+  for (const std::string& trace : traces) {
+    if (!has_folder || window_of(trace) == window_of(traces[0])) continue;
+    std::fprintf(stderr, "profshim merge: %s and %s are of different windows: give the folder or the files of one\n",
+                 traces[0].c_str(), trace.c_str());
     return false;
   }
-  for (const std::string& trace : found) {
-    if (window_of(trace) == window_of(found[0])) continue;
-    std::fprintf(stderr, "profshim merge: %s: holds several windows; give the files of one, as in %s\n", path.c_str(),
-                 found[0].c_str());
-    return false;
-  }
-  paths.insert(paths.end(), found.begin(), found.end());
   return true;
 }
 
@@ -110,9 +102,7 @@ int run(int argc, char** argv) {
   } catch (const CLI::ParseError& error) {
     return app.exit(error) == 0 ? kFine : kInvalid;
   }
-  for (const std::string& path : given) {
-    if (!add_paths(path, options.paths)) return kInvalid;
-  }
+  if (!collect_traces(given, options.paths) || !are_of_one_window(given, options.paths)) return kInvalid;
   MergeResult result;
   {
     Progress progress(!quiet && isatty(STDERR_FILENO) != 0);

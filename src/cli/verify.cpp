@@ -9,6 +9,7 @@
 #include "profshim/trace.h"
 #include "spec_options.h"
 #include "trace_files.h"
+#include "words.h"
 
 namespace profshim::cli {
 namespace {
@@ -17,8 +18,6 @@ struct Options {
   std::vector<std::string> paths;
   bool json = false, quiet = false;
 };
-
-std::string plural(std::uint64_t n, const char* word) { return std::to_string(n) + " " + word + (n == 1 ? "" : "s"); }
 
 std::string steps_text(const FileReport& report) {
   if (report.steps.empty()) return "no steps";

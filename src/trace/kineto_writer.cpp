@@ -135,12 +135,14 @@ char* render(char* at, const TraceEvent& event, std::int64_t base_ns) {
       at = timestamp(pid_and_tid(name(at, event.name), event), begin);
       break;
     case 'b':
+    case 'n':
     case 'e':
       at = literal(category(at, event), ",\"id\":");
       at = name(number(at, event.id), event.name);
       at = timestamp(pid_and_tid(at, event), begin);
       break;
     case 's':
+    case 't':
     case 'f':
       at = number(literal(at, ",\"id\":"), event.id);
       at = timestamp(pid_and_tid(at, event), begin);

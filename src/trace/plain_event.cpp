@@ -143,6 +143,13 @@ const char* PlainEvent::read(const char* at) {
   return at;
 }
 
+const char* PlainEvent::read_next(const char* last, const char*& begin) {
+  const char* const comma = skip_blanks(last + 1);
+  if (*comma != ',') return nullptr;
+  begin = skip_blanks(comma + 1);
+  return *begin == '{' ? read(begin) : nullptr;
+}
+
 const char* PlainEvent::field(const char* at) {
   if (*at != '"') return nullptr;
   const char* const key_end = end_of_text(at + 1);

@@ -20,6 +20,8 @@ class PlainEvent {
   /// The event that begins at `at` with a '{'. The position of its last '}'; null where it is not a plain one or is not
   /// there as a whole.
   const char* read(const char* at);
+  /// Likewise the one behind the comma that follows the event whose last '}' stands at `last`; `begin` is then its '{'.
+  const char* read_next(const char* last, const char*& begin);
   /// Of the last read() that took one; views into the bytes and into this object.
   const ReadEvent& event() const { return event_; }
   ReadEvent& event() { return event_; }

@@ -360,7 +360,7 @@ class Document {
     }
     switch (place_) {
       case Place::kOutside:
-        return refuse("a trace is one JSON object");
+        return refuse("a trace is a JSON object or a list of events");
       case Place::kEvents:
         return refuse("an element of traceEvents is no object");
       case Place::kRoot:
@@ -391,8 +391,11 @@ class Document {
     const bool object = bracket == '{';
     switch (place_) {
       case Place::kOutside:
-        if (!object) return refuse("a trace is one JSON object");
-        place_ = Place::kRoot;
+        place_ = object ? Place::kRoot : Place::kEvents;
+        if (!object) {
+          events_ = Events::kIn;
+          result_.bare_list = true;
+        }
         return true;
       case Place::kRoot:
         if (top_key_ != "traceEvents") return start_capture(bracket);
@@ -442,7 +445,7 @@ class Document {
         place_ = Place::kEvents;
         return emit_event();
       case Place::kEvents:
-        place_ = Place::kRoot;
+        place_ = result_.bare_list ? Place::kOutside : Place::kRoot;
         events_ = Events::kAfter;
         return true;
       default:
@@ -475,23 +478,14 @@ class Document {
   bool plain_events() {
     const std::string_view ahead = stream_.ahead();
     const std::uint64_t position = stream_.Tell();
-    const char* const begin = ahead.data();
-    for (const char* last = begin;;) {
-      const char* at = skip_blanks(last + 1);
-      if (*at != ',') return true;
-      at = skip_blanks(at + 1);
-      if (*at != '{') return true;
-      const char* const end = plain_.read(at);
-      if (end == nullptr) return true;
-      plain_.event().offset = position + static_cast<std::uint64_t>(at - begin);
-      last = end;
+    const char* begin = nullptr;
+    const char* last = ahead.data();
+    while ((last = plain_.read_next(last, begin)) != nullptr) {
+      plain_.event().offset = position + static_cast<std::uint64_t>(begin - ahead.data());
       stream_.skip_to(last);
       if (!emit(plain_.event())) return false;
     }
-  }
-  static const char* skip_blanks(const char* at) {
-    while (*at == ' ' || *at == '\n' || *at == '\t' || *at == '\r') ++at;
-    return at;
+    return true;
   }
 
   const TraceVisitor& visitor_;

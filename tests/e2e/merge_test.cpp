@@ -254,6 +254,8 @@ TEST(Merge, RefusesWhatDoesNotGoTogetherInOneLine) {
     std::ofstream gz(cut, std::ios::binary);
     gz << "\x1f\x8b\x08";
   }
+  const std::string copy = scratch / "copy.pt.trace.json";
+  std::filesystem::copy_file(paths[0], copy);
   // Times since some start, and nothing in common with anybody.
   const std::string no_clock = scratch.write(
       "clock.json", R"({"traceEvents": [{"ph":"X","cat":"cpu_op","name":"a","pid":1,"tid":1,"ts":5.0,"dur":1.0}]})");
@@ -262,7 +264,8 @@ TEST(Merge, RefusesWhatDoesNotGoTogetherInOneLine) {
     const char* says;
   } kCases[] = {
       {{paths[0]}, "one trace is nothing to merge"},
-      {{paths[0], paths[0]}, "both of rank 0"},
+      {{paths[0], paths[0]}, "one trace is nothing to merge"},
+      {{paths[0], copy}, "both of rank 0"},
       {{paths[0], none}, "no events"},
       {{paths[0], no_json}, "no.json"},
       {{paths[0], cut}, "cut.json.gz"},

@@ -50,8 +50,7 @@ std::string sorted_lines(const std::string& text) {
   return joined;
 }
 
-struct Recorded {
-  Outcome without, with;
+struct Recorded : Both {
   std::vector<SeenTrace> traces;
 };
 
@@ -61,10 +60,7 @@ Recorded record(const App& app) {
   job.folder = scratch.path();
   job.environment.emplace_back("PROFSHIM_SPEC", scratch.write("spec.toml", record_all_spec(scratch / "traces")));
   Recorded recorded;
-  job.preload = false;
-  recorded.without = run(job);
-  job.preload = true;
-  recorded.with = run(job);
+  static_cast<Both&>(recorded) = run_both(job);
   recorded.traces = read_folder(scratch / "traces");
   return recorded;
 }

@@ -91,7 +91,8 @@ struct Pipe {
   dup2(out.write, 1);
   dup2(err.write, 2);
   if (!job.folder.empty() && chdir(job.folder.c_str()) != 0) _exit(127);
-  signal(SIGPIPE, SIG_DFL);
+  // A shell that starts the tests in the background has them ignore what a terminal sends.
+  for (const int number : {SIGPIPE, SIGINT, SIGQUIT}) signal(number, SIG_DFL);
   if (job.before_exec) job.before_exec();
   execvpe(arguments[0], arguments, variables);
   _exit(127);
@@ -221,6 +222,21 @@ Outcome run(const Job& job) {
   if (WIFEXITED(status)) outcome.exit_status = WEXITSTATUS(status);
   if (WIFSIGNALED(status)) outcome.signal = WTERMSIG(status);
   return outcome;
+}
+
+Both run_both(Job job) {
+  Both both;
+  job.preload = false;
+  both.without = run(job);
+  job.preload = true;
+  both.with = run(job);
+  return both;
+}
+
+void expect_same(const Both& both) {
+  EXPECT_EQ(both.without.ending(), "exit 0") << both.without.err;
+  EXPECT_EQ(both.with.ending(), "exit 0") << both.with.err;
+  EXPECT_EQ(both.with.out, both.without.out) << both.with.err;
 }
 
 Job shell(const std::string& text) { return Job{.command = {"/bin/bash", "-c", text}}; }

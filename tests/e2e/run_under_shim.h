@@ -62,6 +62,13 @@ struct Outcome {
   std::vector<std::string> shim_lines() const;
 };
 Outcome run(const Job& job);
+struct Both {
+  Outcome without, with;
+};
+/// Without the library, then with it.
+Both run_both(Job job);
+/// Both have ended with exit status 0 and printed the same.
+void expect_same(const Both& both);
 /// /bin/bash -c TEXT
 Job shell(const std::string& text);
 /// The tool with these arguments, not under the library.

@@ -10,12 +10,7 @@ using Args = std::map<std::string, std::string>;
 
 std::vector<SeenTrace> traces_of_collectives(const ScratchFolder& scratch, const std::string& keys) {
   Job job = torch_job(scratch, Launch::kTwoRanks, "collectives.py", "steps.source=none " + keys);
-  job.preload = false;
-  const Outcome without = run(job);
-  job.preload = true;
-  const Outcome with = run(job);
-  EXPECT_EQ(with.ending(), "exit 0") << with.err;
-  EXPECT_EQ(with.out, without.out);
+  expect_same(run_both(std::move(job)));
   return read_folder(scratch / "traces");
 }
 

@@ -53,16 +53,11 @@ TEST_P(TorchLaunchers, HaveATraceOfEachRankAndOfNobodyElse) {
   const Launcher& launcher = GetParam();
   NEEDS_TORCH(1);
   const ScratchFolder scratch;
-  Job job = torch_job(scratch, Launch::kAlone, launcher.command);
 
-  job.preload = false;
-  const Outcome without = run(job);
-  job.preload = true;
-  const Outcome with = run(job);
+  const Both both = run_both(torch_job(scratch, Launch::kAlone, launcher.command));
 
-  EXPECT_EQ(without.ending(), "exit 0") << without.err;
-  EXPECT_EQ(with.ending(), "exit 0") << with.err;
-  EXPECT_EQ(with.out, without.out);
+  expect_same(both);
+  const auto& [without, with] = both;
   EXPECT_EQ(others_lines(with), others_lines(without));
   EXPECT_EQ(with.shim_lines().size(), 1u) << with.err;
   EXPECT_NE(with.err.find("steps from torch \"Optimizer.step#*\", 20 seen"), std::string::npos) << with.err;

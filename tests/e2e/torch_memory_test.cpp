@@ -82,10 +82,7 @@ TEST_P(TorchMemory, IsWhatTorchsProfilerTells) {
   const ScratchFolder scratch;
   Job job = training(scratch, GetParam());
 
-  job.preload = false;
-  const Outcome without = run(job);
-  job.preload = true;
-  const Outcome with = run(job);
+  const auto [without, with] = run_both(std::move(job));
 
   EXPECT_EQ(without.ending(), "exit 0") << without.err;
   EXPECT_EQ(with.ending(), "exit 0") << with.err;

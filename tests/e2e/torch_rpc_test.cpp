@@ -14,14 +14,7 @@ class TorchRpc : public testing::Test {
   static void SetUpTestSuite() {
     if (torch_major() < 1) return;
     const ScratchFolder scratch;
-    Job job = torch_job(scratch, Launch::kByHand, "rpc_calls.py", "steps.source=none");
-    job.preload = false;
-    const Outcome without = run(job);
-    job.preload = true;
-    const Outcome with = run(job);
-    EXPECT_EQ(without.ending(), "exit 0") << without.err;
-    EXPECT_EQ(with.ending(), "exit 0") << with.err;
-    EXPECT_EQ(with.out, without.out);
+    expect_same(run_both(torch_job(scratch, Launch::kByHand, "rpc_calls.py", "steps.source=none")));
     traces_ = read_folder(scratch / "traces");
   }
   static void TearDownTestSuite() { traces_.clear(); }

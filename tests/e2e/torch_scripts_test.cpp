@@ -126,14 +126,7 @@ INSTANTIATE_TEST_SUITE_P(Real, TorchScripts, testing::ValuesIn(kScripts),
 
 /// The same with and without the library, and its traces.
 std::vector<SeenTrace> traces_of(const ScratchFolder& scratch, Job job) {
-  job.preload = false;
-  const Outcome without = run(job);
-  job.preload = true;
-  const Outcome with = run(job);
-
-  EXPECT_EQ(without.ending(), "exit 0") << without.err;
-  EXPECT_EQ(with.ending(), "exit 0") << with.err;
-  EXPECT_EQ(with.out, without.out) << with.err;
+  expect_same(run_both(std::move(job)));
   return read_folder(scratch / "traces");
 }
 
@@ -189,11 +182,7 @@ TEST(TorchPrograms, APairThatCallsEachOther) {
 TEST(TorchPrograms, OneThatIsInterruptedLeavesItsTrace) {
   NEEDS_TORCH(1);
   const ScratchFolder scratch;
-  Job job = torch_job(scratch, Launch::kAlone, "interrupted.py", "steps.source=none");
-  job.preload = false;
-  const Outcome without = run(job);
-  job.preload = true;
-  const Outcome with = run(job);
+  const auto [without, with] = run_both(torch_job(scratch, Launch::kAlone, "interrupted.py", "steps.source=none"));
 
   EXPECT_EQ(without.ending(), "signal 2");
   EXPECT_EQ(with.ending(), "signal 2");

@@ -98,6 +98,19 @@ TEST_F(MergeTest, TimesThatNoClockShowsDoNoHarm) {
   EXPECT_EQ(events_.size(), 3u);
 }
 
+TEST_F(MergeTest, EventsOfAnyPhaseAndProcessAreKept) {
+  const std::string events =
+      R"({"ph":"X","cat":"c","name":"a","pid":-1,"tid":-1,"ts":1,"dur":1},{"ph":"t","id":5,"pid":-1,"tid":-1,"ts":1},
+         {"ph":"n","cat":"c","id":6,"name":"n","pid":-1,"tid":-1,"ts":1})";
+  file("a.json", trace(0, events));
+  file("b.json", trace(1, events));
+  EXPECT_EQ(merge().error, "");
+  ASSERT_EQ(events_.size(), 6u);
+  EXPECT_EQ(events_[1].id, 5);
+  EXPECT_EQ(events_[2].id, 6);
+  EXPECT_GT(events_[4].id, 6);
+}
+
 TEST_F(MergeTest, RanksOfDifferentJobsAreRefused) {
   file("a.json", trace(0, R"({"ph":"X","cat":"c","name":"a","pid":1,"tid":1,"ts":1,"dur":1})"));
   file("b.json", R"({"distributedInfo": {"rank": 1, "world_size": 8}, "traceEvents": [

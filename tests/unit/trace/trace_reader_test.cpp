@@ -135,10 +135,27 @@ TEST(TraceReader, IsStrict) {
   }
   EXPECT_FALSE(read(trace_of("") + "x").ok);
   EXPECT_FALSE(read(trace_of("") + std::string("\0x", 2)).ok);
-  EXPECT_FALSE(read("[]").ok);
+  EXPECT_FALSE(read("[] 1").ok);
   EXPECT_FALSE(read("{}").ok);
   EXPECT_FALSE(read(R"({"traceEvents": 1})").ok);
   EXPECT_FALSE(read(R"({"traceEvents": [], "traceEvents": []})").ok);
+}
+
+// As a PyTorch without Kineto writes it.
+TEST(TraceReader, AListOfEventsAloneIsATraceToo) {
+  std::vector<std::string> names;
+  TraceVisitor visitor;
+  visitor.event = [&](const ReadEvent& e) {
+    names.emplace_back(e.name);
+    return true;
+  };
+  const ReadResult read = read_trace_bytes(R"( [{"name":"a","ph":"X"}, {"name":"b","ph":"X"}] )", visitor);
+  EXPECT_TRUE(read.ok) << read.error;
+  EXPECT_TRUE(read.bare_list);
+  EXPECT_EQ(names, (std::vector<std::string>{"a", "b"}));
+  EXPECT_FALSE(read_trace_bytes(R"([{"name":"a"}] [])", {}).ok);
+  EXPECT_FALSE(read_trace_bytes(R"([1])", {}).ok);
+  EXPECT_TRUE(read_trace_bytes(R"([{"name":"a"},)", {}).truncated);
 }
 
 TEST(TraceReader, CountsObjectsWithARepeatedKey) {
@@ -296,6 +313,13 @@ TEST(JsonLeaves, RefusesWhatIsNoJson) {
   EXPECT_FALSE(json_leaves("{\"a\": }", [](std::string_view, const ReadEvent::ReadArg&) {}));
   EXPECT_FALSE(
       json_leaves(std::string(1000, '[') + std::string(1000, ']'), [](std::string_view, const ReadEvent::ReadArg&) {}));
+}
+
+TEST(TraceReader, TheElementsOfAListAreTextsOfTheirOwn) {
+  EXPECT_EQ(json_elements(R"([{"id": 0, "name": "a\"]"}, 1.5, [], "x"])"),
+            (std::vector<std::string>{R"({"id":0,"name":"a\"]"})", "1.5", "[]", "\"x\""}));
+  EXPECT_TRUE(json_elements(R"({"a": []})").empty());
+  EXPECT_TRUE(json_elements("[1,").empty());
 }
 
 }  // namespace

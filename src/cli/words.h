@@ -1,0 +1,15 @@
+// Words that the commands print.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace profshim::cli {
+
+/// "1 rank", "2 ranks"
+inline std::string plural(std::uint64_t n, std::string_view word) {
+  return std::to_string(n) + " " + std::string(word) + (n == 1 ? "" : "s");
+}
+
+}  // namespace profshim::cli
