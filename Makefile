@@ -57,8 +57,8 @@ $(OBJ)/inject/mpi_%.o $(OBJ)/inject/nccl_%.o $(OBJ)/inject/nvtx_%.o $(OBJ)/injec
 $(OBJ)/inject/torch_memory.o $(OBJ)/inject/torch_rpc.o: COMMON += \
   -fno-exceptions -fasynchronous-unwind-tables
 $(OBJ)/inject/%.o: COMMON += $(if $(NVTX_INCLUDE),-isystem $(NVTX_INCLUDE))
-# Most of what compiling these takes is optimising, and they only start programs.
-$(OBJ)/tests/e2e/%.o: CXXFLAGS += -O0
+# Most of what compiling these takes is optimising, and they only start programs. What reads traces for them is fast.
+$(OBJ)/tests/e2e/%_test.o $(OBJ)/tests/unit/%_test.o: CXXFLAGS += -O0
 $(OBJ)/%.o: %.cpp
 	@mkdir -p $(@D)
 	@$(if $(V),,echo "  CXX    $<")

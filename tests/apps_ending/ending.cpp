@@ -1,7 +1,8 @@
 // Calls MPI_Allreduce a known number of times, then ends the way its first argument says:
 //   return exit exit_unfinalised _exit quick_exit abort throw exec MPI_Abort own_handler pthread_exit forever, or a
 //   signal's number.
-// Prints how many times it has called, before the end.  usage: ending HOW [CALLS]
+// Prints how many times it has called, before the end.  usage: ending HOW [CALLS [PAUSE_US]]: a pause after each 100
+// calls of "forever"
 #include <mpi.h>
 #include <pthread.h>
 #include <signal.h>
@@ -41,7 +42,7 @@ int main(int argc, char** argv) {
   std::printf("{\"rank\":%d,\"function\":\"MPI_Allreduce\",\"count\":%d}\n", rank, calls);
   std::fflush(stdout);
   if (how == "forever")
-    while (true) call(100);
+    for (const int pause_us = argc > 3 ? atoi(argv[3]) : 0;; usleep(pause_us)) call(100);
   // Both ranks are here before one of them ends, so that the launcher's reaction does not cut the other's calls.
   MPI_Barrier(MPI_COMM_WORLD);
 

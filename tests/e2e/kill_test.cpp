@@ -56,9 +56,10 @@ std::int64_t last_end_ns(const SeenTrace& trace) {
   return base == trace.metadata.end() ? 0 : last + std::stoll(base->second);
 }
 
-Job endless_job(const ScratchFolder& scratch, const std::string& spec) {
+Job endless_job(const ScratchFolder& scratch, const std::string& spec, int pause_us = 0) {
   const std::vector<Mpi> mpis = installed_mpis();
-  Job job{.command = {built("tests/apps_ending/" + to_string(mpis.back()) + "/ending"), "forever", "1"}};
+  Job job{.command = {built("tests/apps_ending/" + to_string(mpis.back()) + "/ending"), "forever", "1",
+                      std::to_string(pause_us)}};
   job.environment.emplace_back("PROFSHIM_SPEC", scratch.write("spec.toml", spec));
   return job;
 }
@@ -93,14 +94,16 @@ TEST(Kill, FilesWithAFinalNameAreWholeAtAnyMoment) {
   EXPECT_GT(with_files, moments() / 4) << "hardly any run got as far as writing: nothing was tested";
 }
 
+// The job pauses now and then: as fast as it can, it would make a trace that takes longer to look at than to kill.
 TEST(Kill, TheSpoolGivesBackAllButTheLastMoment) {
+  constexpr int kPauseUs = 500;
   std::mt19937 random(4711);
   std::uniform_int_distribution<std::int64_t> delay_us(100000, 700000);
   for (int moment = 0; moment < std::max(1, moments() / 4); ++moment) {
     const ScratchFolder scratch;
     const std::int64_t after_us = delay_us(random);
     const Killed killed =
-        kill_after(endless_job(scratch, record_all_spec(scratch / "traces")), after_us, scratch / "traces");
+        kill_after(endless_job(scratch, record_all_spec(scratch / "traces"), kPauseUs), after_us, scratch / "traces");
 
     const Outcome recover = profshim({"recover", scratch / "traces"});
 

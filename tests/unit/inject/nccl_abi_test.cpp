@@ -145,7 +145,8 @@ constexpr bool same_signature(ncclResult_t (*)(Theirs...)) {
 #define SINCE_21400(X) X
 
 TEST(NcclTable, SignaturesAreThoseOfTheHeader) {
-#define HOOK(name, since, ...) SINCE_##since(EXPECT_TRUE((same_signature<HookId::name>(&::name))) << #name;)
+#define HOOK(name, since, ...) \
+  SINCE_##since(EXPECT_TRUE((same_signature<HookId::name>(static_cast<decltype(&::name)>(nullptr)))) << #name;)
 #include "profshim/hooks/nccl.def"
 #undef HOOK
   EXPECT_EQ(sizeof(UniqueId), sizeof(ncclUniqueId));
