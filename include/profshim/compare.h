@@ -111,7 +111,4 @@ Comparison check_rules(const Spec& spec, const std::string& spec_path, const Run
 /// Both in one table.
 void append(Comparison& to, Comparison&& more);
 
-/// "0-3, 6"
-std::string rank_list(const std::vector<int>& ranks);
-
 }  // namespace profshim

@@ -6,6 +6,7 @@
 
 #include "compare_statistics.h"
 #include "compare_times.h"
+#include "profshim/analysis.h"
 #include "statistics.h"
 
 namespace profshim {
@@ -277,18 +278,6 @@ void append(Comparison& to, Comparison&& more) {
   to.steps = std::max(to.steps, more.steps);
   to.rules += more.rules;
   if (to.unit.empty()) to.unit = more.unit;
-}
-
-std::string rank_list(const std::vector<int>& ranks) {
-  std::string text;
-  for (std::size_t i = 0; i < ranks.size();) {
-    std::size_t end = i + 1;
-    while (end < ranks.size() && ranks[end] == ranks[end - 1] + 1) ++end;
-    text += (text.empty() ? "" : ", ") + std::to_string(ranks[i]);
-    if (end - i > 1) text += "-" + std::to_string(ranks[end - 1]);
-    i = end;
-  }
-  return text;
 }
 
 }  // namespace profshim

@@ -5,6 +5,7 @@
 
 #include "compare_statistics.h"
 #include "compare_times.h"
+#include "profshim/analysis.h"
 #include "profshim/compare.h"
 #include "statistics.h"
 
@@ -94,46 +95,16 @@ class Rules {
   }
 
   void traces() {
-    const auto& check = spec_.check;
-    if (check.min_traces > 0) {
+    TracesSeen seen{.files = run_.files,
+                    .incomplete_files = run_.incomplete_files,
+                    .dropped = run_.dropped,
+                    .world_size = run_.world_size};
+    for (const ProfileRank& rank : run_.ranks) seen.ranks.push_back(rank.rank);
+    for (const TraceRule& rule : check_traces(spec_, seen)) {
       ++result_.rules;
-      const bool enough = run_.files >= static_cast<std::size_t>(check.min_traces);
-      add("rule", "check.min_traces", enough ? Verdict::kSame : Verdict::kRegression,
-          std::to_string(run_.files) + " traces, at least " + std::to_string(check.min_traces) + " wanted");
+      const Verdict verdict = !rule.holds ? Verdict::kCannotTell : *rule.holds ? Verdict::kSame : Verdict::kRegression;
+      add("rule", rule.key, verdict, rule.sentence).ranks = rank_list(rule.missing);
     }
-    if (!check.ranks.empty()) ranks();
-    if (check.complete) {
-      ++result_.rules;
-      const bool whole = run_.incomplete_files == 0 && run_.dropped == 0;
-      add("rule", "check.complete", whole ? Verdict::kSame : Verdict::kRegression,
-          std::to_string(run_.incomplete_files) + " traces cut by the end of the job, " + std::to_string(run_.dropped) +
-              " events lost");
-    }
-  }
-
-  void ranks() {
-    ++result_.rules;
-    if (run_.world_size < 1) {
-      add("rule", "check.ranks", Verdict::kCannotTell, "the traces do not say how many ranks there were");
-      return;
-    }
-    RankExpression wanted;
-    std::string message;
-    int column = 0;
-    wanted.parse(spec_.check.ranks, message, column);
-    std::vector<int> missing;
-    for (int r = 0; r < run_.world_size; ++r) {
-      Rank rank;
-      rank.rank = r;
-      rank.world_size = run_.world_size;
-      const bool is_there =
-          std::any_of(run_.ranks.begin(), run_.ranks.end(), [&](const ProfileRank& p) { return p.rank == r; });
-      if (wanted.selects(rank) && !is_there) missing.push_back(r);
-    }
-    Change& change = add("rule", "check.ranks", missing.empty() ? Verdict::kSame : Verdict::kRegression,
-                         missing.empty() ? "every rank of \"" + spec_.check.ranks + "\" has a trace"
-                                         : "no trace of rank " + rank_list(missing));
-    change.ranks = rank_list(missing);
   }
 
   void check(const CheckRule& rule) {

@@ -5,6 +5,7 @@
 #include <stdexcept>
 
 #include "compare_statistics.h"
+#include "profshim/analysis.h"
 #include "statistics.h"
 
 namespace profshim::analysis_detail {
@@ -13,7 +14,7 @@ namespace {
 std::string ranks_of(const RunProfile& run) {
   std::vector<int> ranks;
   for (const ProfileRank& rank : run.ranks) ranks.push_back(rank.rank);
-  return (ranks.size() == 1 ? "rank " : "ranks ") + rank_list(ranks);
+  return ranks_text(ranks);
 }
 
 std::string size_of(const RunProfile& run) {

@@ -145,7 +145,11 @@ class HeaderChecks {
           value.integer <= std::numeric_limits<int>::max()) {
         report_.rank = static_cast<int>(value.integer);
       }
-      world = world || (path == "world_size" && value.kind == Kind::kInt);
+      if (path == "world_size" && value.kind == Kind::kInt) {
+        world = true;
+        if (value.integer > 0 && value.integer <= std::numeric_limits<int>::max())
+          report_.world_size = static_cast<int>(value.integer);
+      }
       backend = backend || (path == "backend" && value.kind == Kind::kString);
       if (path.starts_with("pg_config.") && path.find(".ranks") != std::string_view::npos && value.kind != Kind::kInt &&
           value.text != "[]") {

@@ -16,6 +16,7 @@ namespace {
 
 struct Options {
   std::vector<std::string> paths;
+  std::string spec;
   bool json = false, quiet = false;
 };
 
@@ -82,10 +83,32 @@ std::vector<FileReport> verify_all(const std::vector<std::string>& files) {
   return all;
 }
 
-void print_all(const std::vector<FileReport>& reports, const Options& options) {
+TracesSeen seen_in(const std::vector<FileReport>& reports) {
+  TracesSeen seen{.files = reports.size()};
+  for (const FileReport& report : reports) {
+    seen.incomplete_files += !report.complete || report.truncated;
+    seen.dropped += report.dropped;
+    // A merged trace has the number of ranks in it, and none of its own.
+    if (report.merged) continue;
+    seen.world_size = std::max(seen.world_size, report.world_size);
+    if (report.rank >= 0) seen.ranks.push_back(report.rank);
+  }
+  return seen;
+}
+
+std::string to_json(const TraceRule& rule) {
+  std::string text = "{\"rule\": " + json_string(rule.key) + ", \"holds\": ";
+  text += !rule.holds ? "null" : *rule.holds ? "true" : "false";
+  return text + ", \"message\": " + json_string(rule.sentence) + "}";
+}
+
+void print_all(const std::vector<FileReport>& reports, const std::vector<TraceRule>& rules, const Options& options) {
   if (options.json) {
+    std::vector<std::string> elements;
+    for (const FileReport& report : reports) elements.push_back(to_json(report));
+    for (const TraceRule& rule : rules) elements.push_back(to_json(rule));
     std::printf("[");
-    for (std::size_t i = 0; i < reports.size(); ++i) std::printf("%s%s", i ? ",\n " : "", to_json(reports[i]).c_str());
+    for (std::size_t i = 0; i < elements.size(); ++i) std::printf("%s%s", i ? ",\n " : "", elements[i].c_str());
     std::printf("]\n");
     return;
   }
@@ -98,29 +121,46 @@ void print_all(const std::vector<FileReport>& reports, const Options& options) {
     std::printf("%s: %llu of them conform\n", plural(reports.size(), "trace").c_str(),
                 static_cast<unsigned long long>(conforming));
   }
+  for (const TraceRule& rule : rules) {
+    if (options.quiet && rule.holds.value_or(false)) continue;
+    const char* const verdict = !rule.holds ? "cannot tell" : *rule.holds ? "holds" : "broken";
+    std::printf("%s: %s: %s\n", rule.key.c_str(), verdict, rule.sentence.c_str());
+  }
 }
 
 int run(int argc, char** argv) {
   Options options;
   CLI::App app{
       "Checks trace files against what Perfetto, HTA, TensorBoard and others need; files of one window also against\n"
-      "each other. Example: profshim verify ./profshim/my-run\n"
-      "Exit code: 0 all conform, 1 a must-level finding, 2 unreadable or no traces."};
+      "each other. With --spec also whether all are there that [check] wants: min_traces, ranks, complete.\n"
+      "Example: profshim verify ./profshim/my-run --spec ci.toml\n"
+      "Exit code: 0 all conform, 1 a must-level finding or a broken rule, 2 unreadable or no traces."};
   app.name("profshim verify");
   app.add_option("PATH", options.paths, "Trace files, or folders to search for them")->required();
-  app.add_flag("--json", options.json, "One JSON list instead of text");
+  app.add_option("-s,--spec", options.spec, "A spec whose [check] the traces together are held to")->type_name("FILE");
+  app.add_flag("--json", options.json, "One JSON list instead of text: an object for each file, then for each rule");
   app.add_flag("--quiet", options.quiet, "Only what does not conform, and why");
   int status = kFine;
   if (!parse_arguments(app, argc, argv, status)) return status;
+  LoadedSpec spec;
+  if (!options.spec.empty()) {
+    SpecSources sources;
+    sources.file = options.spec;
+    spec = load_spec(sources);
+    print_problems(spec.problems);
+    if (!spec.ok()) return kInvalid;
+  }
 
   std::vector<std::string> files;
   const bool all = collect_traces(options.paths, files);
   if (files.empty()) return 2;
   const std::vector<FileReport> reports = verify_all(files);
-  print_all(reports, options);
+  const std::vector<TraceRule> rules = check_traces(spec.spec, seen_in(reports));
+  print_all(reports, rules, options);
   const auto any = [&](const auto& test) { return std::any_of(reports.begin(), reports.end(), test); };
   if (!all || any([](const FileReport& r) { return !r.readable; })) return 2;
-  return any([](const FileReport& r) { return !r.conforms(); }) ? 1 : 0;
+  const bool broken = std::any_of(rules.begin(), rules.end(), [](const TraceRule& r) { return r.holds == false; });
+  return broken || any([](const FileReport& r) { return !r.conforms(); }) ? kFound : kFine;
 }
 
 }  // namespace

@@ -60,6 +60,54 @@ TEST_F(Verify, AWindowOfTwoRanksConforms) {
   EXPECT_NE(ran.output.find("2 traces: 2 of them conform"), std::string::npos) << ran.output;
 }
 
+// Two of them: the sample's job has four ranks.
+TEST_F(Verify, SaysWhichTraceOfASpecsCheckIsMissing) {
+  add("run/step11/rank0.11.pt.trace.json", test::sample_trace({.rank = 0}));
+  add("run/step11/rank1.11.pt.trace.json", test::sample_trace({.rank = 1}));
+  const auto checked = [this](const std::string& check, const std::string& options = "") {
+    add("ci.toml", "version = 1\n[check]\n" + check + "\n");
+    return verify(folder_ + "/run --quiet --spec " + folder_ + "/ci.toml " + options);
+  };
+
+  const Ran fine = checked("min_traces = 2\nranks = \"0-1\"\ncomplete = true");
+  EXPECT_EQ(fine.exit_code, 0) << fine.output;
+  EXPECT_EQ(fine.output, "");
+
+  const Ran few = checked("min_traces = 3");
+  EXPECT_EQ(few.exit_code, 1);
+  EXPECT_EQ(few.output, "check.min_traces: broken: 2 traces, at least 3 wanted\n");
+
+  const Ran absent = checked("ranks = \"all\"");
+  EXPECT_EQ(absent.exit_code, 1);
+  EXPECT_EQ(absent.output, "check.ranks: broken: no trace of ranks 2-3\n");
+
+  const Ran unknown = checked("ranks = \"local:0\"");
+  EXPECT_EQ(unknown.exit_code, 0);
+  EXPECT_EQ(unknown.output, "check.ranks: cannot tell: \"local:0\" selects none of 4 ranks by its number\n");
+
+  const Ran json = checked("ranks = \"3\"", "--json");
+  EXPECT_EQ(json.exit_code, 1);
+  EXPECT_NE(json.output.find(R"({"rule": "check.ranks", "holds": false, "message": "no trace of rank 3"}])"),
+            std::string::npos)
+      << json.output;
+
+  const Ran bad = checked("min_trace = 3");
+  EXPECT_EQ(bad.exit_code, 2);
+  EXPECT_NE(bad.output.find("ci.toml:3"), std::string::npos) << bad.output;
+}
+
+TEST_F(Verify, ACutTraceIsNotComplete) {
+  add("run/step11/rank0.11.pt.trace.json", test::sample_trace({.rank = 0, .complete = false}));
+  add("ci.toml", "version = 1\n[check]\ncomplete = true\n");
+
+  const Ran ran = verify(folder_ + "/run --spec " + folder_ + "/ci.toml");
+
+  EXPECT_EQ(ran.exit_code, 1) << ran.output;
+  EXPECT_NE(ran.output.find("check.complete: broken: 1 traces cut by the end of the job, 0 events lost"),
+            std::string::npos)
+      << ran.output;
+}
+
 TEST_F(Verify, WindowsWithOtherStepsDoNotMeet) {
   add("rank0.11.pt.trace.json", test::sample_trace({.first_step = 11}));
   add("rank0.14.pt.trace.json", test::sample_trace({.first_step = 14}));

@@ -321,7 +321,7 @@ TEST(Rules, SayWhichTracesAreMissing) {
 
   ASSERT_EQ(failures(comparison).size(), 2u);
   EXPECT_EQ(failures(comparison)[0]->sentence, "2 traces, at least 8 wanted");
-  EXPECT_EQ(failures(comparison)[1]->sentence, "no trace of rank 2-3");
+  EXPECT_EQ(failures(comparison)[1]->sentence, "no trace of ranks 2-3");
 }
 
 }  // namespace

@@ -34,6 +34,7 @@ struct SampleOptions {
   int steps = 3;
   std::int64_t first_step = 11;
   std::int64_t base_time_ns = 1790857026000000000;  // 227 quarters
+  bool complete = true;
   std::string spec_hash = "0123456789abcdef";
   std::string trace_name = "/data/run/step11/rank0.11.pt.trace.json";
 };
@@ -49,7 +50,7 @@ inline TraceHeader sample_header(const SampleOptions& options) {
   header.base_time_ns = options.base_time_ns;
   header.profshim = {{"version", json_string(kVersion)},
                      {"spec_hash", json_string(options.spec_hash)},
-                     {"complete", "true"},
+                     {"complete", options.complete ? "true" : "false"},
                      {"truncated", "false"},
                      {"dropped", "{\"total\": 0}"}};
   header.trace_name = options.trace_name;
