@@ -232,22 +232,23 @@ void append(ProfileRank& rank, ProfileRank&& part, bool has_steps) {
 RunProfile profile_run(const std::vector<std::string>& files, const std::string& path, bool rules) {
   RunProfile run;
   run.path = path;
-  run.files = files.size();
   std::vector<Part> parts;
   for (const std::string& file : files) {
-    const Timeline t = load_timeline(file);
-    check_file(t, rules);
-    Part part{file, t.host, t.pid, t.slices.front().begin_ns, t.world_size, !t.steps.empty(), {}};
-    part.profile.rank = t.rank;
-    FileProfile(t, part.profile);
-    run.incomplete_files += !t.complete;
-    run.dropped += t.dropped;
-    for (const Part& earlier : parts) {
-      check_same_run(earlier, part);
-      if (earlier.profile.rank == t.rank) check_same_process(earlier, part);
+    for (const Timeline& t : load_timelines(file)) {
+      check_file(t, rules);
+      Part part{file, t.host, t.pid, t.slices.front().begin_ns, t.world_size, !t.steps.empty(), {}};
+      part.profile.rank = t.rank;
+      FileProfile(t, part.profile);
+      run.incomplete_files += !t.complete;
+      run.dropped += t.dropped;
+      for (const Part& earlier : parts) {
+        check_same_run(earlier, part);
+        if (earlier.profile.rank == t.rank) check_same_process(earlier, part);
+      }
+      parts.push_back(std::move(part));
     }
-    parts.push_back(std::move(part));
   }
+  run.files = parts.size();
   std::stable_sort(parts.begin(), parts.end(), [](const Part& a, const Part& b) {
     return std::pair(a.profile.rank, a.begin_ns) < std::pair(b.profile.rank, b.begin_ns);
   });

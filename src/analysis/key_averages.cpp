@@ -469,8 +469,9 @@ KeyTable key_averages(const std::vector<std::string>& paths, bool group_by_shape
   using namespace analysis_detail;
   KeyAverages averages(group_by_shapes);
   for (const std::string& path : paths) {
-    const Timeline timeline = load_timeline(path, {.input_dims = group_by_shapes});
-    averages.add(timeline, paths.size() > 1 ? timeline.rank : -1);
+    const std::vector<Timeline> timelines = load_timelines(path, {.input_dims = group_by_shapes});
+    for (const Timeline& timeline : timelines)
+      averages.add(timeline, paths.size() > 1 || timelines.size() > 1 ? timeline.rank : -1);
   }
   return averages.finish();
 }

@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <charconv>
 #include <limits>
+#include <map>
 #include <stdexcept>
 
+#include "statistics.h"
 #include "profshim/trace.h"
 
 namespace profshim::analysis_detail {
@@ -90,17 +92,12 @@ struct Kept {
 
 class Loader {
  public:
-  Loader(const std::string& path, const TimelineOptions& options) : options_(options) { timeline_.path = path; }
-
-  TraceVisitor visitor() {
-    TraceVisitor visitor;
-    visitor.metadata = [this](std::string_view key, std::string_view json, bool) { on_member(key, json); };
-    visitor.event = [this](const ReadEvent& event) {
-      on_event(event);
-      return true;
-    };
-    return visitor;
+  /// The numbers of its processes count from `first_pid`.
+  Loader(const std::string& path, const TimelineOptions& options, std::int64_t first_pid = 0)
+      : options_(options), first_pid_(first_pid) {
+    timeline_.path = path;
   }
+  bool has_events() const { return !timeline_.slices.empty(); }
 
   Timeline finish(const ReadResult& result) {
     const auto fail = [&](const std::string& what) { throw std::runtime_error(timeline_.path + ": " + what); };
@@ -118,11 +115,6 @@ class Loader {
                      [](const Step& a, const Step& b) { return a.begin_ns < b.begin_ns; });
     return std::move(timeline_);
   }
-
- private:
-  void warn(const std::string& sentence) { timeline_.warnings.push_back(timeline_.path + ": " + sentence); }
-
-  // ---- what stands beside the events
 
   void on_member(std::string_view key, std::string_view json) {
     if (key == "distributedInfo") {
@@ -152,14 +144,6 @@ class Loader {
     }
   }
 
-  static void set_int(const Arg& value, int& to) {
-    if (value.kind == Arg::Kind::kInt && value.integer >= 0 && value.integer <= std::numeric_limits<int>::max()) {
-      to = static_cast<int>(value.integer);
-    }
-  }
-
-  // ---- events
-
   void on_event(const ReadEvent& event) {
     if (event.phase.size() != 1) return;
     switch (event.phase[0]) {
@@ -179,6 +163,17 @@ class Loader {
         break;
     }
   }
+
+ private:
+  void warn(const std::string& sentence) { timeline_.warnings.push_back(timeline_.path + ": " + sentence); }
+
+  static void set_int(const Arg& value, int& to) {
+    if (value.kind == Arg::Kind::kInt && value.integer >= 0 && value.integer <= std::numeric_limits<int>::max()) {
+      to = static_cast<int>(value.integer);
+    }
+  }
+
+  // ---- events
 
   static bool possible(std::int64_t ns) { return ns >= -kMaxNs && ns <= kMaxNs; }
 
@@ -281,7 +276,7 @@ class Loader {
   }
 
   std::uint32_t track_of(const ReadEvent& event) {
-    Track track{.pid = event.pid, .tid = event.tid};
+    Track track{.pid = difference(event.pid, first_pid_), .tid = event.tid};
     if (!event.pid_is_number) track = {0, track.tid, timeline_.texts.add(event.pid_text), 0};
     if (!event.tid_is_number) track = {track.pid, 0, track.pid_text, timeline_.texts.add(event.tid_text)};
     if (!timeline_.tracks.empty() && track == timeline_.tracks[last_track_]) return last_track_;
@@ -391,6 +386,7 @@ class Loader {
 
   static constexpr std::int64_t kOpen = -1;
   TimelineOptions options_;
+  std::int64_t first_pid_;
   bool ours_ = false, generation_2021_ = false;
   Timeline timeline_;
   std::unordered_map<Track, std::uint32_t, TrackHash> tracks_;
@@ -401,16 +397,109 @@ class Loader {
   std::uint64_t unpaired_ = 0, impossible_ = 0;
 };
 
+/// The loaders of a file: one, or for a merged trace one for each rank, that get the events by the numbers of
+/// processes.
+class RankLoaders {
+ public:
+  RankLoaders(const std::string& path, const TimelineOptions& options) : path_(path), options_(options) { add({}); }
+
+  TraceVisitor visitor() {
+    TraceVisitor visitor;
+    visitor.metadata = [this](std::string_view key, std::string_view json, bool) {
+      if (key == "profshim") divide(json);
+      for (OfRank& of_rank : loaders_) of_rank.loader.on_member(key, json);
+      members_.emplace_back(key, json);
+    };
+    visitor.event = [this](const ReadEvent& event) {
+      loader_of(event).on_event(event);
+      return true;
+    };
+    return visitor;
+  }
+
+  std::vector<Timeline> finish(const ReadResult& result) {
+    // A rank may have none.
+    const auto has_none = [](const OfRank& of_rank) { return !of_rank.loader.has_events(); };
+    if (!std::all_of(loaders_.begin(), loaders_.end(), has_none)) std::erase_if(loaders_, has_none);
+    std::vector<Timeline> timelines;
+    for (OfRank& of_rank : loaders_) {
+      Timeline& timeline = timelines.emplace_back(of_rank.loader.finish(result));
+      if (!of_rank.file.known) continue;
+      timeline.rank = of_rank.file.rank;
+      timeline.host = of_rank.file.host;
+    }
+    for (std::size_t i = 1; i < timelines.size(); ++i) {
+      // What is wrong with the file is said once.
+      std::erase_if(timelines[i].warnings, [&](const std::string& warning) {
+        const auto& said = timelines[0].warnings;
+        return std::find(said.begin(), said.end(), warning) != said.end();
+      });
+    }
+    return timelines;
+  }
+
+ private:
+  struct MergedFile {
+    bool known = false;
+    int rank = -1;
+    std::int64_t first_pid = 0;
+    std::string host;
+  };
+  struct OfRank {
+    MergedFile file;
+    Loader loader;
+  };
+
+  void add(const MergedFile& file) {
+    loaders_.push_back({file, Loader(path_, options_, file.first_pid)});
+    for (const auto& [key, json] : members_) loaders_.back().loader.on_member(key, json);
+  }
+
+  // {"merged": [{"rank": 3, "host": "node1", "first_pid": 3000}]}, in front of the events.
+  void divide(std::string_view json) {
+    std::map<std::string, MergedFile> files;
+    json_leaves(json, [&](std::string_view path, const Arg& value) {
+      constexpr std::string_view kList = "merged.";
+      if (!path.starts_with(kList)) return;
+      path.remove_prefix(kList.size());
+      const std::string_view key = path.substr(std::min(path.find('.'), path.size()));
+      MergedFile& file = files[std::string(path.substr(0, path.size() - key.size()))];
+      file.known = true;
+      if (key == ".rank") file.rank = static_cast<int>(value.integer);
+      if (key == ".first_pid") file.first_pid = value.integer;
+      if (key == ".host") file.host = value.text;
+    });
+    if (files.empty() || loaders_.front().loader.has_events()) return;
+    loaders_.clear();
+    for (const auto& [index, file] : files) add(file);
+    std::sort(loaders_.begin(), loaders_.end(),
+              [](const OfRank& a, const OfRank& b) { return a.file.first_pid < b.file.first_pid; });
+  }
+
+  Loader& loader_of(const ReadEvent& event) {
+    if (loaders_.size() == 1 || !event.pid_is_number) return loaders_.front().loader;
+    auto at = std::upper_bound(loaders_.begin(), loaders_.end(), event.pid,
+                               [](std::int64_t pid, const OfRank& of_rank) { return pid < of_rank.file.first_pid; });
+    if (at != loaders_.begin()) --at;
+    return at->loader;
+  }
+
+  std::string path_;
+  TimelineOptions options_;
+  std::vector<std::pair<std::string, std::string>> members_;  // that have come: for all
+  std::vector<OfRank> loaders_;                               // by first_pid
+};
+
 }  // namespace
 
-Timeline load_timeline(const std::string& path, const TimelineOptions& options) {
-  Loader loader(path, options);
-  return loader.finish(read_trace(path, loader.visitor()));
+std::vector<Timeline> load_timelines(const std::string& path, const TimelineOptions& options) {
+  RankLoaders loaders(path, options);
+  return loaders.finish(read_trace(path, loaders.visitor()));
 }
 
 Timeline load_timeline_bytes(std::string_view bytes, const std::string& path, const TimelineOptions& options) {
-  Loader loader(path, options);
-  return loader.finish(read_trace_bytes(bytes, loader.visitor()));
+  RankLoaders loaders(path, options);
+  return std::move(loaders.finish(read_trace_bytes(bytes, loaders.visitor())).front());
 }
 
 }  // namespace profshim::analysis_detail

@@ -1,6 +1,6 @@
-// One trace file in memory, for everything that asks more of it than one pass can answer: ours and Kineto's own, of
-// every generation (README of the format: src/trace/kineto_schema.h). Rows of 72 bytes, every text once; arguments that
-// no analysis asks for are not kept.
+// The traces of a file in memory, for everything that asks more of it than one pass can answer: ours and Kineto's own,
+// of every generation (README of the format: src/trace/kineto_schema.h). Rows of 72 bytes, every text once; arguments
+// that no analysis asks for are not kept.
 #pragma once
 
 #include <cstdint>
@@ -152,10 +152,11 @@ struct TimelineOptions {
   bool input_dims = false;  // keep "Input Dims"
 };
 
-/// Throws std::runtime_error with one line, that begins with the path, for what is no trace or holds no events. A file
-/// that ends early is read as far as it goes (truncated, and a warning).
-Timeline load_timeline(const std::string& path, const TimelineOptions& options = {});
-/// The same from bytes, plain or gzip.
+/// One for each rank: of a merged trace several. Throws std::runtime_error with one line, that begins with the path,
+/// for what is no trace or holds no events. A file that ends early is read as far as it goes (truncated, and a
+/// warning).
+std::vector<Timeline> load_timelines(const std::string& path, const TimelineOptions& options = {});
+/// The same from bytes, plain or gzip; the first of them.
 Timeline load_timeline_bytes(std::string_view bytes, const std::string& path, const TimelineOptions& options = {});
 
 }  // namespace profshim::analysis_detail

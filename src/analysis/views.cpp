@@ -17,13 +17,14 @@ Views make_views(const std::vector<std::string>& paths, const ViewChoice& choice
   MpiView mpi;
   Views result;
   for (const std::string& path : paths) {
-    const Timeline timeline = load_timeline(path);
-    if (choice.kernels) kernels.add(timeline, timeline.rank);
-    if (choice.steps) steps.add(timeline, timeline.rank);
-    if (choice.comms) comms.add(timeline, timeline.rank);
-    if (choice.mpi) mpi.add(timeline, timeline.rank);
-    result.truncated = result.truncated || timeline.truncated;
-    result.warnings.insert(result.warnings.end(), timeline.warnings.begin(), timeline.warnings.end());
+    for (const Timeline& timeline : load_timelines(path)) {
+      if (choice.kernels) kernels.add(timeline, timeline.rank);
+      if (choice.steps) steps.add(timeline, timeline.rank);
+      if (choice.comms) comms.add(timeline, timeline.rank);
+      if (choice.mpi) mpi.add(timeline, timeline.rank);
+      result.truncated = result.truncated || timeline.truncated;
+      result.warnings.insert(result.warnings.end(), timeline.warnings.begin(), timeline.warnings.end());
+    }
   }
   if (choice.kernels) result.views.push_back(kernels.finish());
   if (choice.steps) result.views.push_back(steps.finish());

@@ -91,9 +91,13 @@ TEST_F(GpuConsumers, MergedTheyConform) {
   const std::string merged = scratch_.path() + "/merged.0.pt.trace.json";
   std::vector<std::string> merge = {"merge", "-o", merged};
   for (const std::string& path : traces_below(scratch_.path())) merge.push_back(path);
+  const Outcome apart = profshim({"summary", "--kernels", "--steps", scratch_.path()});
   ASSERT_EQ(profshim(merge).ending(), "exit 0");
   const Outcome outcome = profshim({"verify", merged});
   EXPECT_EQ(outcome.ending(), "exit 0") << outcome.out;
+  // Devices have their own numbers again.
+  EXPECT_EQ(profshim({"summary", "--kernels", "--steps", merged}).out, apart.out);
+  EXPECT_NE(apart.out, "");
 }
 
 TEST_F(GpuConsumers, TensorBoardLoadsThem) {

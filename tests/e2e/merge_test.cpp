@@ -85,6 +85,12 @@ TEST(Merge, FourRanksBecomeOneTrace) {
     EXPECT_TRUE(names.at(rank * 1000 + 64).starts_with("rank " + std::to_string(rank) + ": ")) << rank;
   const Outcome verified = profshim({"verify", out});
   EXPECT_EQ(verified.ending(), "exit 0") << verified.out;
+  // Asked for sums it is as many ranks as it was made of.
+  for (const char* what : {"--mpi", "--table"}) {
+    const Outcome apart = profshim({"summary", what, scratch / "traces"}), together = profshim({"summary", what, out});
+    EXPECT_EQ(together.out, apart.out);
+    EXPECT_EQ(together.ending(), "exit 0") << together.err;
+  }
 }
 
 // Blocking ones, not blocking ones, an exchange, receives from anybody.

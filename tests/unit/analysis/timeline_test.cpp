@@ -93,7 +93,8 @@ TEST(Timeline, KeepsWhatCommunicates) {
 
 // The base stands behind the events, as Kineto wrote it until 2025-03.
 TEST(Timeline, HoldsATraceOfKinetoWithNccl) {
-  const Timeline timeline = load_timeline(kGolden + std::string("traces/hta-ddp-nccl-3steps.json.gz"));
+  const std::vector<Timeline> all = load_timelines(kGolden + std::string("traces/hta-ddp-nccl-3steps.json.gz"));
+  const Timeline& timeline = all.front();
 
   EXPECT_EQ(timeline.dialect, Dialect::kKineto);
   EXPECT_EQ(timeline.rank, 0);
@@ -114,7 +115,8 @@ TEST(Timeline, HoldsATraceOfKinetoWithNccl) {
 }
 
 TEST(Timeline, HoldsTodaysKineto) {
-  const Timeline timeline = load_timeline(kGolden + std::string("traces/tracelens-b200-8gpu-rank0.json.gz"));
+  const std::vector<Timeline> all = load_timelines(kGolden + std::string("traces/tracelens-b200-8gpu-rank0.json.gz"));
+  const Timeline& timeline = all.front();
 
   EXPECT_EQ(timeline.dialect, Dialect::kKineto);
   EXPECT_EQ(timeline.world_size, 8);
@@ -138,7 +140,9 @@ TEST(Timeline, HoldsTodaysKineto) {
 }
 
 TEST(Timeline, HoldsAbsoluteMicroseconds) {
-  const Timeline timeline = load_timeline(kGolden + std::string("traces/hta-cuda-event-sync-multistream.json.gz"));
+  const std::vector<Timeline> all =
+      load_timelines(kGolden + std::string("traces/hta-cuda-event-sync-multistream.json.gz"));
+  const Timeline& timeline = all.front();
 
   EXPECT_EQ(timeline.dialect, Dialect::kKinetoAbsolute);
   EXPECT_GT(count(timeline, Kind::kSync), 0);
@@ -221,7 +225,7 @@ TEST(Timeline, SaysInOneLineWhatIsNoTrace) {
   EXPECT_NE(why_not(trace_of(slice("a", "NaN", "1"))).find("Invalid value"), std::string::npos);
   EXPECT_NE(why_not("{}").find("no traceEvents in it"), std::string::npos);
   EXPECT_NE(why_not("[1]").find("no object"), std::string::npos);
-  EXPECT_THROW(load_timeline("/no/such/file.json"), std::runtime_error);
+  EXPECT_THROW(load_timelines("/no/such/file.json"), std::runtime_error);
 }
 
 TEST(Timeline, KeepsInputDimsWhereTheyAreAskedFor) {
