@@ -6,8 +6,8 @@
 #include <map>
 #include <stdexcept>
 
-#include "statistics.h"
 #include "profshim/trace.h"
+#include "statistics.h"
 
 namespace profshim::analysis_detail {
 

@@ -1,7 +1,7 @@
 // How fast finished traces are read, and merged: a trace that this makes, against Python's JSON parser, which every
 // reader of Kineto traces in Python begins with, and against HTA's load of the same file where its Python is there
 // (scripts/consumers_venv.sh).
-//   read_bench [EVENTS] [FOLDER]       default: 1000000 events, files in /tmp
+//   read_bench [EVENTS [FILES [FOLDER]]]       default: 1000000 events in each of 8 files, in /tmp
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -90,9 +90,9 @@ void merge_cost(const std::string& folder, int files, double& seconds, double& m
 int main(int argc, char** argv) {
   const std::int64_t events = argc > 1 ? std::atoll(argv[1]) : 1'000'000;
   char name[] = "/tmp/profshim-read-XXXXXX";
-  const std::string folder = argc > 2 ? argv[2] : mkdtemp(name);
-  constexpr int kMostFiles = 8;
-  for (int rank = 0; rank < kMostFiles; ++rank)
+  const int most_files = argc > 2 ? std::atoi(argv[2]) : 8;
+  const std::string folder = argc > 3 ? argv[3] : mkdtemp(name);
+  for (int rank = 0; rank < most_files; ++rank)
     write_trace(folder + "/rank" + std::to_string(rank) + ".0.pt.trace.json", rank, events);
   const std::string file = folder + "/rank0.0.pt.trace.json";
   const double megabytes = static_cast<double>(std::filesystem::file_size(file)) / 1e6;
@@ -113,11 +113,11 @@ int main(int argc, char** argv) {
   std::printf("\nsummary --table     %7.2f s %8.0f MB/s", summary, megabytes / summary);
   if (hta > 0) std::printf(", %.1f times as fast as HTA's load (%.2f s)", hta / summary, hta);
   std::printf("\n");
-  for (const int files : {2, 4, kMostFiles}) {
+  for (int files = 2; files <= most_files; files *= 2) {
     double seconds = 0, mib = 0;
     merge_cost(folder, files, seconds, mib);
     std::printf("merge of %d files    %7.2f s, %.2f s a file, %.0f MiB of memory\n", files, seconds, seconds / files,
                 mib);
   }
-  if (argc <= 2) std::filesystem::remove_all(folder);
+  if (argc <= 3) std::filesystem::remove_all(folder);
 }
