@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstdint>
 #include <cstdlib>
+#include <functional>
 #include <string_view>
 
 namespace profshim::trace_detail {
@@ -46,6 +47,17 @@ inline std::int64_t to_ns(std::string_view text, bool& finer) {
   for (std::size_t i = 0; i < 3; ++i) ns = ns * 10 + (i < decimals.size() ? decimals[i] - '0' : 0);
   if (decimals.size() > 3 && decimals[3] >= '5') ++ns;
   return whole * 1000 + (text.front() == '-' ? -ns : ns);
+}
+
+/// The number that stands for an id written as text: its own where it is one ("0x1f"), else a hash.
+inline std::int64_t id_of_text(std::string_view text, bool may_be_hexadecimal) {
+  if (may_be_hexadecimal && text.starts_with("0x")) {
+    std::uint64_t id = 0;
+    const auto [end, error] = std::from_chars(text.data() + 2, text.data() + text.size(), id, 16);
+    if (error == std::errc{} && end == text.data() + text.size() && end != text.data() + 2)
+      return static_cast<std::int64_t>(id);
+  }
+  return static_cast<std::int64_t>(std::hash<std::string_view>{}(text));
 }
 
 }  // namespace profshim::trace_detail

@@ -101,6 +101,12 @@ char* name(char* at, std::string_view text) {
   return quoted(at, text);
 }
 
+// Of the process: Perfetto shows what has an id of the whole trace ("id") beside all processes, and not under its own.
+char* process_id(char* at, std::uint64_t id) {
+  at = literal(at, ",\"id2\":{\"local\":\"0x");
+  return literal(std::to_chars(at, at + 16, id, 16).ptr, "\"}");
+}
+
 char* timestamp(char* at, std::int64_t ns) {
   at = literal(at, ",\"ts\":");
   return microseconds(at, ns);
@@ -137,8 +143,7 @@ char* render(char* at, const TraceEvent& event, std::int64_t base_ns) {
     case 'b':
     case 'n':
     case 'e':
-      at = literal(category(at, event), ",\"id\":");
-      at = name(number(at, event.id), event.name);
+      at = name(process_id(category(at, event), event.id), event.name);
       at = timestamp(pid_and_tid(at, event), begin);
       break;
     case 's':

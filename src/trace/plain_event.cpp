@@ -160,6 +160,7 @@ const char* PlainEvent::field(const char* at) {
   if (*at != ':') return nullptr;
   at = skip_blanks(at + 1);
   if (key == "args") return *at == '{' ? arguments(at) : nullptr;
+  if (key == "id2") return *at == '{' ? scoped_id(at) : nullptr;
   if (*at == '"') {
     const char* const end = end_of_text(at + 1);
     if (end == nullptr) return nullptr;
@@ -179,7 +180,7 @@ const char* PlainEvent::field(const char* at) {
       event_.has_tid = true;
     } else if (key == "id") {
       event_.has_id = true;
-      event_.id = static_cast<std::int64_t>(std::hash<std::string_view>{}(text));
+      event_.id = id_of_text(text, false);
     } else if (key == "s") {
       event_.scope = text;
     } else if (key == "bp") {
@@ -207,6 +208,23 @@ const char* PlainEvent::field(const char* at) {
     event_.id = integer_of(text);
   }
   return end;
+}
+
+const char* PlainEvent::scoped_id(const char* at) {
+  at = skip_blanks(at + 1);
+  for (const std::string_view start : {std::string_view("\"local\""), std::string_view("\"global\"")}) {
+    if (!std::equal(start.begin(), start.end(), at)) continue;
+    at = skip_blanks(at + start.size());
+    if (*at != ':') return nullptr;
+    at = skip_blanks(at + 1);
+    const char* const end = *at == '"' ? end_of_text(at + 1) : nullptr;
+    if (end == nullptr) return nullptr;
+    event_.has_id = true;
+    event_.id = id_of_text(between(at + 1, end), true);
+    at = skip_blanks(end + 1);
+    return *at == '}' ? at + 1 : nullptr;
+  }
+  return nullptr;
 }
 
 const char* PlainEvent::arguments(const char* at) {

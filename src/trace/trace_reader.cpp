@@ -20,6 +20,7 @@ namespace profshim {
 namespace {
 
 using trace_detail::ByteSource;
+using trace_detail::id_of_text;
 using trace_detail::saturated;
 using trace_detail::to_double;
 using trace_detail::to_integer;
@@ -157,13 +158,27 @@ class KeyLog {
 // ---- one event
 // -------------------------------------------------------------------------------------------------------
 
-enum class Field { kOther, kPhase, kCategory, kName, kPid, kTid, kTs, kDuration, kId, kScope, kBindingPoint, kArgs };
+enum class Field {
+  kOther,
+  kPhase,
+  kCategory,
+  kName,
+  kPid,
+  kTid,
+  kTs,
+  kDuration,
+  kId,
+  kId2,
+  kScope,
+  kBindingPoint,
+  kArgs
+};
 
 Field field_of(std::string_view key) {
   constexpr std::pair<std::string_view, Field> kFields[] = {
-      {"ph", Field::kPhase}, {"cat", Field::kCategory}, {"name", Field::kName},      {"pid", Field::kPid},
-      {"tid", Field::kTid},  {"ts", Field::kTs},        {"dur", Field::kDuration},   {"args", Field::kArgs},
-      {"id", Field::kId},    {"s", Field::kScope},      {"bp", Field::kBindingPoint}};
+      {"ph", Field::kPhase}, {"cat", Field::kCategory}, {"name", Field::kName},    {"pid", Field::kPid},
+      {"tid", Field::kTid},  {"ts", Field::kTs},        {"dur", Field::kDuration}, {"args", Field::kArgs},
+      {"id", Field::kId},    {"id2", Field::kId2},      {"s", Field::kScope},      {"bp", Field::kBindingPoint}};
   for (const auto& [name, field] : kFields) {
     if (name == key) return field;
   }
@@ -196,7 +211,7 @@ class EventBuilder {
         break;
       case Field::kId:
         event_.has_id = true;
-        event_.id = static_cast<std::int64_t>(std::hash<std::string_view>{}(value));
+        event_.id = id_of_text(value, false);
         break;
       default:
         break;
@@ -234,6 +249,15 @@ class EventBuilder {
       default:
         break;
     }
+  }
+
+  /// {"local": "0x1"} or {"global": "0x1"}
+  void set_scoped_id(std::string_view json) {
+    json_leaves(json, [this](std::string_view path, const ReadEvent::ReadArg& value) {
+      if (path != "local" && path != "global") return;
+      event_.has_id = true;
+      event_.id = value.kind == ReadEvent::ReadArg::Kind::kString ? id_of_text(value.text, true) : value.integer;
+    });
   }
 
   void arg_key(std::string_view key) { key_ = store(key); }
@@ -458,6 +482,7 @@ class Document {
     place_ = captured_for_;
     if (place_ == Place::kRoot) emit_metadata(capture_.text());
     if (place_ == Place::kArgs) builder_.add_arg(Kind::kJson, capture_.text());
+    if (place_ == Place::kEvent && field_ == Field::kId2) builder_.set_scoped_id(capture_.text());
   }
 
   void emit_metadata(const std::string& json) {

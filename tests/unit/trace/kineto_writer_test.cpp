@@ -48,8 +48,9 @@ TEST(TraceWriter, WritesTheKeysOfEachPhaseInKinetosOrder) {
   EXPECT_EQ(written(e),
             R"({"ph":"i","cat":"cpu_op","s":"t","name":"n","pid":7,"tid":9,"ts":1234.567,"args":{"bytes":8}})");
   e.phase = 'b';
-  EXPECT_EQ(written(e),
-            R"({"ph":"b","cat":"cpu_op","id":5,"name":"n","pid":7,"tid":9,"ts":1234.567,"args":{"bytes":8}})");
+  EXPECT_EQ(
+      written(e),
+      R"({"ph":"b","cat":"cpu_op","id2":{"local":"0x5"},"name":"n","pid":7,"tid":9,"ts":1234.567,"args":{"bytes":8}})");
   e.phase = 'C';
   EXPECT_EQ(written(e), R"({"ph":"C","cat":"cpu_op","name":"n","pid":7,"tid":9,"ts":1234.567,"args":{"bytes":8}})");
   e.args = {};

@@ -52,6 +52,16 @@ TEST(PlainEvent, GivesWhatRapidJsonGives) {
            R"({"args":{"a":1},"args":{"b":2}})",
            R"({"ts":"1","dur":"2","name":5,"ph":null})",
            R"({"pid":1,"pid":2})",
+           R"({"ph":"b","id2":{"local":"0x1f"},"name":"n"})",
+           R"({"id2":{ "global" : "0xffffffffffffffff" } })",
+           R"({"id2":{"local":"no number"}})",
+           R"({"id2":{"local":"0x"}})",
+           R"({"id2":{"local":31}})",
+           R"({"id2":{"other":"1"}})",
+           R"({"id2":{}})",
+           R"({"id2":[]})",
+           R"({"id2":"0x1f"})",
+           R"({"id2":{"local":"0x1","global":"0x2"}})",
        }) {
     expect_same(event);
   }

@@ -141,6 +141,21 @@ TEST(TraceReader, IsStrict) {
   EXPECT_FALSE(read(R"({"traceEvents": [], "traceEvents": []})").ok);
 }
 
+TEST(TraceReader, AnIdMayBeOfTheProcess) {
+  std::vector<std::int64_t> ids;
+  TraceVisitor visitor;
+  visitor.event = [&](const ReadEvent& e) {
+    EXPECT_TRUE(e.has_id);
+    ids.push_back(e.id);
+    return true;
+  };
+
+  read_trace_bytes(trace_of(R"({"ph":"b","id2":{"local":"0x1f"}},{"ph":"b","id2":{"global":32}},{"ph":"e","id":33})"),
+                   visitor);
+
+  EXPECT_EQ(ids, (std::vector<std::int64_t>{31, 32, 33}));
+}
+
 // As a PyTorch without Kineto writes it.
 TEST(TraceReader, AListOfEventsAloneIsATraceToo) {
   std::vector<std::string> names;
