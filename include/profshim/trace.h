@@ -177,5 +177,7 @@ bool json_leaves(std::string_view json,
 
 /// The elements of a JSON list, each a JSON text of its own; none for what is no list.
 std::vector<std::string> json_elements(std::string_view json);
+/// The value of a member of a JSON object, as a JSON text; "" for what is no object, or has no such member.
+std::string json_part(std::string_view json, std::string_view key);
 
 }  // namespace profshim

@@ -174,12 +174,19 @@ class HeaderChecks {
   void ours(std::string_view json) {
     json_leaves(json, [&](std::string_view path, const Arg& value) {
       if (path == "spec_hash") report_.spec_hash = value.text;
-      if (path.starts_with("merged.")) report_.merged = true;
-      if (path == "complete") report_.complete = value.integer != 0;
-      if (path == "truncated") report_.truncated = value.integer != 0;
+      // Of the ranks that a merged trace was made of: merged.3.profshim.complete
+      if (path.starts_with("merged.")) {
+        report_.merged = true;
+        constexpr std::string_view kOfRank = ".profshim.";
+        const std::size_t at = path.find(kOfRank);
+        if (at == std::string_view::npos) return;
+        path.remove_prefix(at + kOfRank.size());
+      }
+      if (path == "complete") report_.complete = report_.complete && value.integer != 0;
+      if (path == "truncated") report_.truncated = report_.truncated || value.integer != 0;
       if ((path == "dropped" || path == "dropped.total" || path == "dropped_events") && value.kind == Kind::kInt &&
           value.integer > 0) {
-        report_.dropped = static_cast<std::uint64_t>(value.integer);
+        report_.dropped += static_cast<std::uint64_t>(value.integer);
       }
     });
   }

@@ -89,14 +89,18 @@ std::string clock_json(const MergedRank& rank) {
   return text + numbers;
 }
 
-std::string ranks_json(const std::vector<MergedRank>& ranks) {
+/// With what each trace said of itself: what was asked for, and what was lost.
+std::string ranks_json(const std::vector<MergedRank>& ranks, const std::vector<MergeFacts>& facts) {
   std::string text = "[";
-  for (const MergedRank& rank : ranks) {
+  for (std::size_t i = 0; i < ranks.size(); ++i) {
+    const MergedRank& rank = ranks[i];
     if (text.size() > 1) text += ",\n    ";
     text += "{\"rank\": " + std::to_string(rank.rank) + ", \"file\": " + json_string(rank.path);
     text += ", \"host\": " + json_string(rank.host) + ", \"first_pid\": " + std::to_string(rank.first_pid);
     text += ", \"events\": " + std::to_string(rank.events) + ", \"clock\": " + json_string(rank.clock);
-    text += ", \"moments\": " + std::to_string(rank.moments) + clock_json(rank) + "}";
+    text += ", \"moments\": " + std::to_string(rank.moments) + clock_json(rank);
+    if (!facts[i].profshim.empty()) text += ", \"profshim\": " + facts[i].profshim;
+    text += "}";
   }
   return text + "]";
 }
@@ -129,7 +133,7 @@ TraceHeader header_of(const std::vector<MergeFacts>& facts, const std::vector<Cl
   header.devices = devices_of(facts);
   header.profshim = {{"version", json_string(kVersion)},
                      {"run_name", json_string(facts[0].run_name)},
-                     {"merged", ranks_json(result.ranks)},
+                     {"merged", ranks_json(result.ranks, facts)},
                      {"messages_without_arrows", std::to_string(result.messages_left_out)}};
   header.trace_name = out;
   return header;

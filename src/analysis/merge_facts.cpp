@@ -65,6 +65,7 @@ class Reader {
     } else if (key == "host_name") {
       json_leaves(json, [this](std::string_view, const ReadEvent::ReadArg& value) { facts_.host = value.text; });
     } else if (key == "profshim") {
+      facts_.profshim = json;
       json_leaves(json, [this](std::string_view path, const ReadEvent::ReadArg& value) {
         if (path == "run_name") facts_.run_name = value.text;
       });

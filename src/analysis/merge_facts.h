@@ -44,6 +44,7 @@ struct MergeFacts {
   bool truncated = false;
   int rank = -1, world_size = -1;
   std::string host, run_name;
+  std::string profshim;         // that object, JSON; "" in traces of others
   bool has_wall_clock = false;  // its times are of the day
   std::int64_t base_ns = 0;     // to be added to every time
   std::uint64_t events = 0;

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <charconv>
 #include <limits>
-#include <map>
 #include <stdexcept>
 
 #include "profshim/trace.h"
@@ -406,9 +405,9 @@ class RankLoaders {
   TraceVisitor visitor() {
     TraceVisitor visitor;
     visitor.metadata = [this](std::string_view key, std::string_view json, bool) {
-      if (key == "profshim") divide(json);
-      for (OfRank& of_rank : loaders_) of_rank.loader.on_member(key, json);
+      if (key == "profshim" && divide(json)) return;
       members_.emplace_back(key, json);
+      for (OfRank& of_rank : loaders_) of_rank.loader.on_member(key, json);
     };
     visitor.event = [this](const ReadEvent& event) {
       loader_of(event).on_event(event);
@@ -455,25 +454,26 @@ class RankLoaders {
     for (const auto& [key, json] : members_) loaders_.back().loader.on_member(key, json);
   }
 
-  // {"merged": [{"rank": 3, "host": "node1", "first_pid": 3000}]}, in front of the events.
-  void divide(std::string_view json) {
-    std::map<std::string, MergedFile> files;
-    json_leaves(json, [&](std::string_view path, const Arg& value) {
-      constexpr std::string_view kList = "merged.";
-      if (!path.starts_with(kList)) return;
-      path.remove_prefix(kList.size());
-      const std::string_view key = path.substr(std::min(path.find('.'), path.size()));
-      MergedFile& file = files[std::string(path.substr(0, path.size() - key.size()))];
-      file.known = true;
-      if (key == ".rank") file.rank = static_cast<int>(value.integer);
-      if (key == ".first_pid") file.first_pid = value.integer;
-      if (key == ".host") file.host = value.text;
-    });
-    if (files.empty() || loaders_.front().loader.has_events()) return;
+  // {"merged": [{"rank": 3, "host": "node1", "first_pid": 3000, "profshim": {…}}]}, in front of the events; of each
+  // rank with what its own trace said of itself.
+  bool divide(std::string_view json) {
+    const std::vector<std::string> files = json_elements(json_part(json, "merged"));
+    if (files.empty() || loaders_.front().loader.has_events()) return false;
     loaders_.clear();
-    for (const auto& [index, file] : files) add(file);
+    for (const std::string& text : files) {
+      MergedFile file{.known = true};
+      json_leaves(text, [&](std::string_view path, const Arg& value) {
+        if (path == "rank") file.rank = static_cast<int>(value.integer);
+        if (path == "first_pid") file.first_pid = value.integer;
+        if (path == "host") file.host = value.text;
+      });
+      add(file);
+      if (const std::string own = json_part(text, "profshim"); !own.empty())
+        loaders_.back().loader.on_member("profshim", own);
+    }
     std::sort(loaders_.begin(), loaders_.end(),
               [](const OfRank& a, const OfRank& b) { return a.file.first_pid < b.file.first_pid; });
+    return true;
   }
 
   Loader& loader_of(const ReadEvent& event) {

@@ -96,16 +96,22 @@ TEST_F(Verify, SaysWhichTraceOfASpecsCheckIsMissing) {
   EXPECT_NE(bad.output.find("ci.toml:3"), std::string::npos) << bad.output;
 }
 
+// By itself, and as a part of a merged one.
 TEST_F(Verify, ACutTraceIsNotComplete) {
-  add("run/step11/rank0.11.pt.trace.json", test::sample_trace({.rank = 0, .complete = false}));
+  add("run/step11/rank0.11.pt.trace.json", test::sample_trace({.rank = 0}));
+  add("run/step11/rank1.11.pt.trace.json", test::sample_trace({.rank = 1, .complete = false}));
   add("ci.toml", "version = 1\n[check]\ncomplete = true\n");
+  const std::string merged = folder_ + "/all.11.pt.trace.json";
+  ASSERT_EQ(run_command(PROFSHIM_BUILD_DIR "/profshim merge " + folder_ + "/run -o " + merged).exit_code, 0);
 
-  const Ran ran = verify(folder_ + "/run --spec " + folder_ + "/ci.toml");
+  for (const std::string& what : {folder_ + "/run", merged}) {
+    const Ran ran = verify(what + " --spec " + folder_ + "/ci.toml");
 
-  EXPECT_EQ(ran.exit_code, 1) << ran.output;
-  EXPECT_NE(ran.output.find("check.complete: broken: 1 traces cut by the end of the job, 0 events lost"),
-            std::string::npos)
-      << ran.output;
+    EXPECT_EQ(ran.exit_code, 1) << ran.output;
+    EXPECT_NE(ran.output.find("check.complete: broken: 1 traces cut by the end of the job, 0 events lost"),
+              std::string::npos)
+        << ran.output;
+  }
 }
 
 TEST_F(Verify, WindowsWithOtherStepsDoNotMeet) {

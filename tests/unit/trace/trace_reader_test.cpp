@@ -335,6 +335,9 @@ TEST(TraceReader, TheElementsOfAListAreTextsOfTheirOwn) {
             (std::vector<std::string>{R"({"id":0,"name":"a\"]"})", "1.5", "[]", "\"x\""}));
   EXPECT_TRUE(json_elements(R"({"a": []})").empty());
   EXPECT_TRUE(json_elements("[1,").empty());
+  EXPECT_EQ(json_part(R"({"a": {"b": [1, "x"]}, "c": "d"})", "a"), R"({"b":[1,"x"]})");
+  EXPECT_EQ(json_part(R"({"c": "d"})", "c"), "\"d\"");
+  EXPECT_EQ(json_part(R"({"c": "d"})", "e") + json_part("[1]", "e") + json_part("{", "e"), "");
 }
 
 }  // namespace
