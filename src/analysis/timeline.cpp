@@ -143,6 +143,7 @@ class Loader {
       timeline_.profile_memory = json == "1" || json == "true";
     } else if (key == "profshim") {
       ours_ = true;
+      timeline_.facts = json;
       json_leaves(json, [&](std::string_view path, const Arg& value) {
         if (path == "complete") timeline_.complete = value.integer != 0;
         if ((path == "dropped_events" || path == "dropped.total") && value.kind == Arg::Kind::kInt) {
