@@ -100,7 +100,8 @@ E2E          := $(OUT)/tests/e2e
 $(OBJ)/tests/%.o: COMMON += -Isrc -Itests -I. -DPROFSHIM_SOURCE_DIR=\"$(CURDIR)\" -DPROFSHIM_BUILD_DIR=\"$(CURDIR)/$(OUT)\" $(if $(NVTX_INCLUDE),-isystem $(NVTX_INCLUDE))
 
 # With libstdc++ inside, as the library and the tool: names are demangled by a function that the shared one hides.
-$(UNIT): $(call objects,$(UNIT_SOURCES) $(LIB_SOURCES) inject/nccl_communicators.cpp inject/resolve.cpp \
+$(UNIT): $(REPORT_PARTS) $(call objects,$(UNIT_SOURCES) $(LIB_SOURCES) $(call sources,src/report) \
+           inject/nccl_communicators.cpp inject/resolve.cpp \
            inject/torch_layout.cpp inject/torch_rpc_request.cpp inject/world_ranks.cpp)
 	@mkdir -p $(@D)
 	@$(if $(V),,echo "  LINK   $@")

@@ -229,7 +229,12 @@ ReportSection communication_section(const View& comms, Waits& waits, std::size_t
                                            "several ranks with its whole time."
                                          : "One rank: who waited for whom is in the traces of the others.");
   }
-  ViewTable table = calls;
+  // Calls that had not ended are the exception.
+  const bool unfinished =
+      std::any_of(calls.rows.begin(), calls.rows.end(), [](const auto& row) { return number_of(row[5]) > 0; });
+  ViewTable table =
+      with_columns(calls, {"group", "function", "where", "group_size", "count", unfinished ? "unfinished" : "",
+                           "mean_bytes", "max_bytes", "total_us", "mean_us", "algorithm_gb_per_s", "bus_gb_per_s"});
   keep_rows(table, kTop, "those that took longest", section.notes);
   section.tables.push_back(std::move(table));
   constexpr std::size_t kMostNotes = 10;

@@ -127,9 +127,14 @@ void add_clocks(const std::vector<RankClock>& clocks, std::vector<ReportFinding>
     verdict.push_back({Level::kNotice, "How far the clock of " + ranks_words(unknown) +
                                            " is off is not known: nothing in the traces bounds it."});
   } else {
-    verdict.push_back({Level::kPlain, "Times of different ranks can be compared to within " +
-                                          time_words(worst->error_us) + " (rank " + rank_name(worst->rank) +
-                                          ", at most)."});
+    const bool one_host = std::all_of(clocks.begin(), clocks.end(), [](const RankClock& c) {
+      return c.clock == "reference" || c.clock == "same host";
+    });
+    const std::string bound = time_words(worst->error_us) + " (rank " + rank_name(worst->rank) + ")";
+    verdict.push_back({Level::kPlain, one_host ? "All ranks are on one host, whose clock is taken for one; what they "
+                                                 "did together says that it is, to within " +
+                                                     bound + "."
+                                               : "Clocks of different ranks agree to within " + bound + ", at most."});
   }
 }
 

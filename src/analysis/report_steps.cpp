@@ -198,14 +198,17 @@ ViewTable split_table(const std::map<int, RankMeans>& means, bool whole_windows)
                               {"mean_us", whole_windows ? "Duration" : "Mean step", Unit::kTime},
                               {"busy_percent", "Busy", Unit::kPercent},
                               {"communication_percent", "Communication", Unit::kPercent},
-                              {"exposed_percent", "Exposed", Unit::kPercent},
                               {"idle_percent", "Idle", Unit::kPercent}}};
+  const bool device = std::any_of(means.begin(), means.end(), [](const auto& m) { return m.second.sum.on_device; });
+  if (device) table.columns.insert(table.columns.end() - 1, {"exposed_percent", "Exposed", Unit::kPercent});
   for (const auto& [rank, m] : means) {
     const StepTimes& s = m.sum;
     const auto share = [&](double us) { return s.all_us > 0 ? 100 * us / s.all_us : 0; };
-    table.rows.push_back({rank_cell(rank), std::string(s.on_device ? "device" : "host"), m.mean_us(&StepTimes::all_us),
-                          share(s.busy_us), share(s.communication_us), share(s.exposed_us),
-                          share(s.all_us - s.busy_us)});
+    auto& row = table.rows.emplace_back();
+    row = {rank_cell(rank), std::string(s.on_device ? "device" : "host"), m.mean_us(&StepTimes::all_us),
+           share(s.busy_us), share(s.communication_us)};
+    if (device) row.emplace_back(s.on_device ? Cell(share(s.exposed_us)) : Cell());
+    row.emplace_back(share(s.all_us - s.busy_us));
   }
   return table;
 }
@@ -245,8 +248,9 @@ void judge_durations(const std::vector<StepTimes>& steps, std::vector<ReportFind
   if (slow.empty() || longest.size() < kFewest) return;
   std::sort(slow.begin(), slow.end(), std::greater<>());
   verdict.push_back({Level::kNotice, counted(slow.size(), "step") + " of " + std::to_string(longest.size()) +
-                                         " took more than twice that; the longest is step " +
-                                         std::to_string(slow[0].second) + " with " + time_words(slow[0].first) + "."});
+                                         " took more than twice the median of " + time_words(middle) +
+                                         "; the longest is step " + std::to_string(slow[0].second) + " with " +
+                                         time_words(slow[0].first) + "."});
 }
 
 }  // namespace

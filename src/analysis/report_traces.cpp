@@ -153,6 +153,7 @@ TraceFacts facts_of(const Timeline& timeline) {
     if (path == "run_name") facts.run_name = value.text;
     if (path == "command") facts.command = value.text;
     if (path == "steps.source") facts.steps_source = value.text;
+    if (path == "window") facts.window = value.integer;
     if (path == "truncated") facts.limited = value.integer != 0;
     if (path == "recovered") facts.recovered = value.integer != 0;
     if (path.starts_with("problems.") && value.kind == Arg::Kind::kString && path.ends_with(".lost")) {
@@ -165,9 +166,13 @@ TraceFacts facts_of(const Timeline& timeline) {
   return facts;
 }
 
-bool is_window_of_another_time(const TraceFacts& a, const TraceFacts& b) {
-  const bool apart = a.last_ns <= b.first_ns || b.last_ns <= a.first_ns;
-  return apart && std::none_of(a.steps.begin(), a.steps.end(), [&](std::int64_t n) { return b.steps.count(n) != 0; });
+/// Of one rank of one job. What was going on at the end of a window may have ended in the next.
+bool are_two_windows(const TraceFacts& a, const TraceFacts& b) {
+  if (a.ours && b.ours && a.run_name == b.run_name && a.window != b.window) return true;
+  if (!a.steps.empty() && !b.steps.empty()) {
+    return std::none_of(a.steps.begin(), a.steps.end(), [&](std::int64_t n) { return b.steps.count(n) != 0; });
+  }
+  return a.last_ns <= b.first_ns || b.last_ns <= a.first_ns;
 }
 
 std::string losses_text(const TraceFacts& facts) {
@@ -175,7 +180,7 @@ std::string losses_text(const TraceFacts& facts) {
   for (const auto& [what, count] : facts.losses) {
     text += (text.empty() ? "" : ", ") + what + " " + std::to_string(count);
   }
-  return text;
+  return !text.empty() ? text : facts.ours && !facts.merged ? "none" : "not said";
 }
 
 }  // namespace
@@ -205,9 +210,6 @@ std::vector<LoadedTrace> load_ranks(const std::string& path, std::vector<RankClo
 }
 
 std::string mixed_jobs(const std::vector<TraceFacts>& traces) {
-  const auto of = [](const TraceFacts& t) {
-    return t.path + (t.rank >= 0 ? " is of rank " + std::to_string(t.rank) : " does not say its rank");
-  };
   std::map<std::string, const TraceFacts*> runs;  // by host: hosts without a number in common name them themselves
   const TraceFacts* sized = nullptr;
   std::map<int, std::vector<const TraceFacts*>> ranks;
@@ -227,8 +229,11 @@ std::string mixed_jobs(const std::vector<TraceFacts>& traces) {
       }
     }
     for (const TraceFacts* other : ranks[t.rank]) {
-      if (is_window_of_another_time(*other, t)) continue;
-      return other->path + " and " + of(t) + " too, of the same time or steps: a report is of one job";
+      if (are_two_windows(*other, t)) continue;
+      return other->path + " and " + t.path +
+             (t.rank >= 0 ? " are both of rank " + std::to_string(t.rank)
+                          : std::string(" both do not say their rank")) +
+             ", of the same time or steps: a report is of one job";
     }
     ranks[t.rank].push_back(&t);
   }

@@ -25,11 +25,12 @@ struct TraceFacts {
   std::string path, host, run_name, command, steps_source;
   int rank = -1, world_size = -1;
   bool ours = false;
-  bool merged = false;     // out of a merged trace, which does not say what its ranks lost
-  bool complete = true;    // no window that the end of the job cut
-  bool limited = false;    // a limit of the spec closed the window
-  bool cut_off = false;    // the file ends early
-  bool recovered = false;  // made by profshim recover
+  bool merged = false;       // out of a merged trace, which does not say what its ranks lost
+  bool complete = true;      // no window that the end of the job cut
+  bool limited = false;      // a limit of the spec closed the window
+  bool cut_off = false;      // the file ends early
+  bool recovered = false;    // made by profshim recover
+  std::int64_t window = -1;  // its number in the run
   std::uint64_t events = 0, dropped = 0;
   std::int64_t first_ns = 0, last_ns = 0;
   std::set<std::int64_t> steps;

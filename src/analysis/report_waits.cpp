@@ -71,8 +71,8 @@ std::vector<int> Waits::ranks_to_show(std::size_t most) const {
 ReportHeatMap Waits::between_ranks() const {
   ReportHeatMap map{.key = "who-waited",
                     .title = "Who waited for whom",
-                    .row_axis = "waited",
-                    .column_axis = "came last",
+                    .row_axis = "this rank waited",
+                    .column_axis = "for rank",
                     .shows_numbers = true};
   const std::vector<int> ranks = ranks_to_show(kMostPairs);
   for (const int waiter : ranks) {
@@ -187,14 +187,15 @@ void Waits::judge(double window_us, std::vector<ReportFinding>& verdict) const {
   std::sort(caused.begin(), caused.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
   const double mean_wait_us = total_us_ / static_cast<double>(ranks_.size());
   constexpr double kLittle = 0.02;  // of the time that was watched
-  const std::string waiting = "on the average a rank waited " + time_words(mean_wait_us) + ", " +
-                              percent(mean_wait_us, window_us) + " of the recorded time";
+  const std::string sentence = "On the average a rank waited " + time_words(mean_wait_us) + ", " +
+                               percent(mean_wait_us, window_us) + " of the recorded time";
   const auto late = who_stands_out(caused, put_down_us, ranks_.size());
   if (late.empty() || mean_wait_us < kLittle * window_us) {
-    verdict.push_back({late.empty() && mean_wait_us >= kLittle * window_us ? Level::kNotice : Level::kGood,
-                       (late.empty() ? "No rank stands out as late at collectives; "
-                                     : "No rank made others wait for long at collectives; ") +
-                           waiting + "."});
+    const bool even = late.empty() && mean_wait_us >= kLittle * window_us;
+    verdict.push_back(
+        {even ? Level::kNotice : Level::kGood, (late.empty() ? "No rank stands out as late at collectives. "
+                                                             : "No rank made others wait for long at collectives. ") +
+                                                   sentence + "."});
     return;
   }
   double late_us = 0;
@@ -205,9 +206,9 @@ void Waits::judge(double window_us, std::vector<ReportFinding>& verdict) const {
   }
   std::string text = late.size() == 1 ? "Rank " + rank_list(late) : "Ranks " + rank_list(late);
   text += " came last at " + std::to_string(last) + " of " +
-          counted(static_cast<std::int64_t>(instances_.size()), "collective") + "; the others waited " +
-          time_words(late_us) + " for " + (late.size() == 1 ? "it" : "them") + " in all, " +
-          percent(late_us, put_down_us) + " of all waiting (" + waiting + ").";
+          counted(static_cast<std::int64_t>(instances_.size()), "collective") + "; together the others waited " +
+          time_words(late_us) + " for " + (late.size() == 1 ? "it, " : "them, ") + percent(late_us, put_down_us) +
+          " of all waiting. " + sentence + ".";
   verdict.push_back({Level::kBad, std::move(text)});
 }
 

@@ -127,8 +127,9 @@ TimeUnit time_unit(double most_us) {
 /// Of a column whose unit stands at its head. What is not 0 does not look as if it were.
 std::string time_text(double us, const TimeUnit& unit) {
   constexpr double kLeast = 0.0005;
+  if (us == 0) return "0";
   const double value = us / unit.divisor;
-  if (value != 0 && std::fabs(value) < kLeast) return value > 0 ? "&lt;0.001" : "&gt;-0.001";
+  if (std::fabs(value) < kLeast) return value > 0 ? "&lt;0.001" : "&gt;-0.001";
   return fixed(value, 3);
 }
 
@@ -240,7 +241,7 @@ std::string heat_map_html(const ReportHeatMap& map) {
         continue;
       }
       out += "<td style=\"--heat:" + fixed(most > 0 ? value / most : 0, 2) + "\">";
-      if (map.shows_numbers) out += value == 0 ? "0" : time_text(value, unit);
+      if (map.shows_numbers) out += time_text(value, unit);
       out += "</td>";
     }
     out += "</tr>\n";

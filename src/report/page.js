@@ -60,7 +60,8 @@
         scales: lying ? { x: values, y: labels } : { x: labels, y: values },
         plugins: {
           legend: { display: true, position: "bottom",
-                    labels: { color: colour.text, usePointStyle: plot.kind === "lines", boxWidth: 14 } },
+                    labels: { color: colour.text, usePointStyle: plot.kind === "lines",
+                              boxWidth: plot.kind === "lines" ? 8 : 14, boxHeight: 8 } },
           tooltip: { callbacks: {
             title: (items) => (items.length > 0 ? `${plot.label_axis} ${items[0].label}` : ""),
             label: (item) => ` ${item.dataset.label}: ${shown(lying ? item.parsed.x : item.parsed.y)} ${unit.name}`,
