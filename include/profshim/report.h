@@ -25,6 +25,7 @@ struct ReportPlot {
     std::string label;
     std::vector<double> values;
     bool quiet = false;  // idle time and the like: in grey
+    int colour = -1;     // of the page's row of them, where others may be missing; -1 = by its place
   };
   std::string key;  // also its id on the page
   Kind kind = Kind::kLines;

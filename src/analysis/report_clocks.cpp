@@ -8,6 +8,7 @@
 
 #include "merge_clocks.h"
 #include "merge_facts.h"
+#include "report_tables.h"
 #include "report_words.h"
 
 namespace profshim::analysis_detail {
@@ -105,11 +106,15 @@ ReportSection clocks_section(const std::vector<RankClock>& clocks, const std::st
                               {"offset_us", "Offset", Unit::kTime},
                               {"drift_ppm", "Drift (ppm)"},
                               {"error_us", "Error, at most", Unit::kTime}}};
-  for (const RankClock& c : clocks) {
+  constexpr std::size_t kMostClocks = 256;
+  std::vector<RankClock> order = clocks;
+  if (order.size() > kMostClocks) std::stable_sort(order.begin(), order.end(), is_worse);
+  for (const RankClock& c : order) {
     Cell error;
     if (c.error_us >= 0) error = c.error_us;
     table.rows.push_back({rank_cell(c.rank), c.host, c.clock, c.offset_us, c.drift_ppm, error});
   }
+  keep_rows(table, kMostClocks, "the least certain", section.notes);
   section.tables.push_back(std::move(table));
   return section;
 }

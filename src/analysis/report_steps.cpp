@@ -13,7 +13,7 @@
 namespace profshim::analysis_detail {
 namespace {
 
-constexpr std::size_t kMostLines = 8, kMostPoints = 400, kMostBars = 32;
+constexpr std::size_t kMostLines = 8, kMostPoints = 400, kMostBars = 24;
 constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
 
 struct StepTimes {
@@ -26,8 +26,8 @@ struct StepTimes {
 std::vector<StepTimes> times_of(const View& view) {
   std::vector<StepTimes> result;
   for (const auto& row : table_of(view, "steps").rows) {
-    result.push_back({.rank = static_cast<int>(number_of(row[0])),
-                      .number = static_cast<std::int64_t>(number_of(row[1])),
+    result.push_back({.rank = static_cast<int>(std::get<std::int64_t>(row[0])),
+                      .number = std::get<std::int64_t>(row[1]),
                       .on_device = std::get<std::string>(row[2]) == "device",
                       .all_us = number_of(row[3]),
                       .busy_us = number_of(row[4]),
@@ -65,6 +65,24 @@ std::vector<int> by_step_time(const std::map<int, RankMeans>& means) {
   std::stable_sort(ranks.begin(), ranks.end(), [&](int a, int b) {
     return means.at(a).mean_us(&StepTimes::all_us) > means.at(b).mean_us(&StepTimes::all_us);
   });
+  return ranks;
+}
+
+/// Of many ranks those that differ most from the median, in the length of their steps and in what these went into.
+std::vector<int> most_unlike(const std::map<int, RankMeans>& means, std::size_t most) {
+  std::vector<std::pair<double, int>> unlike;
+  for (const auto& [rank, mean] : means) unlike.emplace_back(0, rank);
+  for (double StepTimes::*const value : {&StepTimes::all_us, &StepTimes::busy_us, &StepTimes::communication_us}) {
+    std::vector<double> all;
+    for (const auto& [rank, mean] : means) all.push_back(mean.mean_us(value));
+    const double middle = median(all);
+    for (auto& [by, rank] : unlike) by += std::fabs(means.at(rank).mean_us(value) - middle);
+  }
+  std::stable_sort(unlike.begin(), unlike.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
+  unlike.resize(std::min(unlike.size(), most));
+  std::vector<int> ranks;
+  for (const auto& [by, rank] : unlike) ranks.push_back(rank);
+  std::sort(ranks.begin(), ranks.end());
   return ranks;
 }
 
@@ -149,16 +167,15 @@ ReportPlot split_plot(const std::map<int, RankMeans>& means, bool whole_windows,
                   .value_axis = "Time"};
   const bool device = std::any_of(means.begin(), means.end(), [](const auto& m) { return m.second.sum.on_device; });
   const bool host = std::any_of(means.begin(), means.end(), [](const auto& m) { return !m.second.sum.on_device; });
-  std::vector<int> ranks = by_step_time(means);
-  if (ranks.size() > kMostBars) {
-    notes.push_back("Bars of " + std::to_string(kMostBars) + " of " + counted(ranks.size(), "rank") +
-                    ": those that take longest.");
-    ranks.resize(kMostBars);
+  const std::vector<int> ranks = most_unlike(means, kMostBars);
+  if (ranks.size() < means.size()) {
+    notes.push_back("Bars and table: " + std::to_string(ranks.size()) + " of " + counted(means.size(), "rank") +
+                    ", those least like the others.");
   }
-  std::sort(ranks.begin(), ranks.end());
   for (const int rank : ranks) plot.labels.push_back(rank_name(rank));
+  int colour = 0;  // the same part has the same one on every page
   const auto add = [&](const char* label, bool of_device, auto&& value, bool quiet = false) {
-    ReportPlot::Series series{.label = label, .quiet = quiet};
+    ReportPlot::Series series{.label = label, .quiet = quiet, .colour = colour++};
     double sum = 0;
     for (const int rank : ranks) {
       const RankMeans& m = means.at(rank);
@@ -177,6 +194,7 @@ ReportPlot split_plot(const std::map<int, RankMeans>& means, bool whole_windows,
         "device idle", true, [](const StepTimes& s) { return s.all_us - s.busy_us; }, true);
   }
   if (host) {
+    colour = 0;
     add("other calls", false, [](const StepTimes& s) { return s.compute_us; });
     add("calls that communicate", false, [](const StepTimes& s) { return s.communication_us; });
     add(
@@ -201,7 +219,8 @@ ViewTable split_table(const std::map<int, RankMeans>& means, bool whole_windows)
                               {"idle_percent", "Idle", Unit::kPercent}}};
   const bool device = std::any_of(means.begin(), means.end(), [](const auto& m) { return m.second.sum.on_device; });
   if (device) table.columns.insert(table.columns.end() - 1, {"exposed_percent", "Exposed", Unit::kPercent});
-  for (const auto& [rank, m] : means) {
+  for (const int rank : most_unlike(means, kMostBars)) {
+    const RankMeans& m = means.at(rank);
     const StepTimes& s = m.sum;
     const auto share = [&](double us) { return s.all_us > 0 ? 100 * us / s.all_us : 0; };
     auto& row = table.rows.emplace_back();
@@ -269,21 +288,19 @@ ReportSection steps_section(const View& steps, const View& windows) {
   if (times.empty()) return section;
   const std::map<int, RankMeans> means = means_of(times);
   section.plots.push_back(split_plot(means, whole_windows, section.notes));
-  ViewTable split = split_table(means, whole_windows);
-  keep_rows(split, 64, "the first ranks", section.notes);
-  section.tables.push_back(std::move(split));
+  section.tables.push_back(split_table(means, whole_windows));
   if (whole_windows) return section;
   ViewTable slowest = table_of(steps, "slowest");
   std::stable_sort(slowest.rows.begin(), slowest.rows.end(),
                    [](const auto& a, const auto& b) { return number_of(a[3]) > number_of(b[3]); });
   slowest.title = "Longest steps, and their slowest rank";
-  keep_rows(slowest, 10, "the longest", section.notes);
+  keep_rows(slowest, 10, "the longest; profshim summary --steps shows all", section.notes);
   if (!slowest.rows.empty()) section.tables.push_back(std::move(slowest));
   ViewTable gaps = table_of(steps, "gaps");
   std::stable_sort(gaps.rows.begin(), gaps.rows.end(),
                    [](const auto& a, const auto& b) { return number_of(a[3]) > number_of(b[3]); });
   gaps.title = "Longest gaps in which nothing ran (above 1 ms)";
-  keep_rows(gaps, 10, "the longest", section.notes);
+  keep_rows(gaps, 10, "the longest; profshim summary --steps shows all", section.notes);
   if (!gaps.rows.empty()) section.tables.push_back(std::move(gaps));
   return section;
 }

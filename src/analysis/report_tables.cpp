@@ -37,7 +37,7 @@ ViewTable with_columns(const ViewTable& table, std::initializer_list<std::string
 void keep_rows(ViewTable& table, std::size_t most, std::string_view which, std::vector<std::string>& notes) {
   if (table.rows.size() <= most) return;
   notes.push_back(table.title + ": " + std::to_string(most) + " of " + std::to_string(table.rows.size()) + " rows, " +
-                  std::string(which) + "; profshim summary shows all.");
+                  std::string(which) + ".");
   table.rows.resize(most);
 }
 

@@ -2,11 +2,13 @@
 
 #include <algorithm>
 #include <charconv>
+#include <functional>
 #include <limits>
 #include <map>
 #include <unordered_map>
 
 #include "profshim/trace.h"
+#include "report_tables.h"
 #include "report_words.h"
 #include "statistics.h"
 
@@ -36,11 +38,13 @@ std::vector<Member> members_of(const std::string& facts) {
   json_leaves(facts, [&](std::string_view path, const Arg& value) {
     std::string_view key;
     const int index = member_index(path, "merged.", key);
-    constexpr int kMost = 1 << 20;
-    if (index < 0 || index > kMost) return;
-    if (members.size() <= static_cast<std::size_t>(index)) members.resize(static_cast<std::size_t>(index) + 1);
+    // Element by element: an object with a large number for a key is no list.
+    if (index < 0 || static_cast<std::size_t>(index) > members.size()) return;
+    if (static_cast<std::size_t>(index) == members.size()) members.emplace_back();
     Member& member = members[static_cast<std::size_t>(index)];
-    if (key == "rank") member.clock.rank = static_cast<int>(value.integer);
+    if (key == "rank" && value.integer <= std::numeric_limits<int>::max()) {
+      member.clock.rank = static_cast<int>(std::max<std::int64_t>(value.integer, -1));
+    }
     if (key == "first_pid") member.first_pid = value.integer;
     if (key == "host") member.clock.host = value.text;
     if (key == "clock") member.clock.clock = value.text;
@@ -270,7 +274,15 @@ ReportSection losses_section(const std::vector<TraceFacts>& traces) {
                               {"window", "Window"},
                               {"file", "File"}}};
   bool others = false, merged = false;
-  for (const TraceFacts& t : traces) {
+  constexpr std::size_t kMostTraces = 256;
+  std::vector<const TraceFacts*> order;
+  for (const TraceFacts& t : traces) order.push_back(&t);
+  const auto is_whole = [](const TraceFacts* t) {
+    return t->complete && !t->limited && !t->cut_off && t->dropped == 0 && t->losses.empty() && t->problems.empty();
+  };
+  if (order.size() > kMostTraces) std::stable_partition(order.begin(), order.end(), std::not_fn(is_whole));
+  for (const TraceFacts* const of : order) {
+    const TraceFacts& t = *of;
     Cell dropped;
     if (t.ours && !t.merged) dropped = static_cast<std::int64_t>(t.dropped);
     others = others || !t.ours;
@@ -286,6 +298,7 @@ ReportSection losses_section(const std::vector<TraceFacts>& traces) {
                           to_us(difference(t.last_ns, t.first_ns)), static_cast<std::int64_t>(t.steps.size()), dropped,
                           losses_text(t), window, t.path});
   }
+  keep_rows(table, kMostTraces, "those that are not whole first", section.notes);
   if (others) section.notes.emplace_back("PyTorch's own profiler does not count what it lost: \"-\" is not known.");
   if (merged) {
     section.notes.emplace_back(

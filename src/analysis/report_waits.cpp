@@ -14,19 +14,18 @@ constexpr std::size_t kMostColumns = 100, kMostRows = 64, kMostPairs = 24;
 
 constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
 
-/// The fewest ranks, no more than a quarter of all, that most of the waiting is put down to: those that stand out. In a
-/// job of n ranks in which nobody does, each has its nth of it.
+/// The ranks with at least half as much put down to them as to the first, if they are no more than a quarter of all and
+/// have most of it together. In a job of n ranks in which nobody stands out, each has its nth of it.
 std::set<int> who_stands_out(const std::vector<std::pair<double, int>>& caused, double total_us, std::size_t ranks) {
   const double enough = total_us * (0.5 + 0.5 / static_cast<double>(ranks));
   std::set<int> found;
   double sum = 0;
   for (const auto& [us, rank] : caused) {
-    if (found.size() >= std::max<std::size_t>(1, ranks / 4)) break;
+    if (us < caused[0].first / 2) break;
     found.insert(rank);
     sum += us;
-    if (sum >= enough) return found;
   }
-  return {};
+  return sum >= enough && found.size() <= std::max<std::size_t>(1, ranks / 4) ? found : std::set<int>{};
 }
 
 }  // namespace

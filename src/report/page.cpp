@@ -321,7 +321,9 @@ std::string plot_json(const ReportPlot& plot) {
   for (std::size_t i = 0; i < plot.series.size(); ++i) {
     const ReportPlot::Series& series = plot.series[i];
     out += std::string(i > 0 ? "," : "") + "\n{\"label\":" + json_string(series.label) +
-           ",\"quiet\":" + (series.quiet ? "true" : "false") + ",\"values\":" + values_json(series.values) + "}";
+           ",\"quiet\":" + (series.quiet ? "true" : "false") +
+           ",\"colour\":" + std::to_string(series.colour >= 0 ? series.colour : static_cast<int>(i)) +
+           ",\"values\":" + values_json(series.values) + "}";
   }
   return out + "]}";
 }

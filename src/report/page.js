@@ -32,7 +32,7 @@
   const kPoints = ["circle", "rect", "triangle", "rectRot", "star", "crossRot", "cross", "dash"];
 
   const datasetOf = (plot, series, index, divisor, colour) => {
-    const own = series.quiet ? colour.quiet : colour.series[index % colour.series.length];
+    const own = series.quiet ? colour.quiet : colour.series[series.colour % colour.series.length];
     const dataset = { label: series.label, data: series.values.map((v) => (v === null ? null : v / divisor)),
                       borderColor: own, backgroundColor: own };
     if (plot.kind !== "lines") return Object.assign(dataset, { maxBarThickness: 26, borderWidth: 0 });

@@ -206,7 +206,7 @@ TEST(Report, ATraceThatEndsEarlyIsShownAsFarAsItGoes) {
 
   EXPECT_EQ(made.ending(), "exit 2");
   EXPECT_TRUE(holds(made.err, "cut off")) << made.err;
-  EXPECT_TRUE(holds(made.out, "The trace of the one rank ends early")) << made.out;
+  EXPECT_TRUE(holds(made.out, "The trace of rank 0 ends early")) << made.out;
   EXPECT_TRUE(holds(text_of_file(page), "the file ends early"));
 }
 

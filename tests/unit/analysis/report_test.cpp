@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <fstream>
 #include <stdexcept>
@@ -61,15 +62,16 @@ TEST(ReportWaits, NamesNobodyWhereWaitingIsNothingBesideTheTimeWatched) {
   EXPECT_TRUE(judged(waits, 20'000).starts_with("No rank made others wait for long")) << judged(waits, 20'000);
 }
 
-TEST(ReportWaits, NamesRanksThatAreLateTogether) {
+// Also the third of them, without whom the others have most of it already.
+TEST(ReportWaits, NamesAllRanksThatAreLateAlike) {
   Waits waits;
-  for (int i = 0; i < 10; ++i) {
+  for (int i = 0; i < 12; ++i) {
     std::vector<std::pair<int, std::int64_t>> waited;
-    for (int rank = 0; rank < 8; ++rank) waited.emplace_back(rank, rank == 4 + i % 2 ? 0 : 1'000'000);
-    meet(waits, i, 4 + i % 2, waited);
+    for (int rank = 0; rank < 12; ++rank) waited.emplace_back(rank, rank == 4 + i % 3 ? 0 : 1'000'000);
+    meet(waits, i, 4 + i % 3, waited);
   }
 
-  EXPECT_TRUE(judged(waits, 20'000).starts_with("Ranks 4, 5 came last at 10 of 10")) << judged(waits, 20'000);
+  EXPECT_TRUE(judged(waits, 20'000).starts_with("Ranks 4-6 came last at 12 of 12")) << judged(waits, 20'000);
 }
 
 TEST(ReportWaits, PutWaitingDownToTheLastOne) {
@@ -209,6 +211,25 @@ TEST_F(ReportOfFiles, ManyRanksAreLinesOfTheSlowestAndARange) {
   EXPECT_EQ(plot.series[3].label, "rank 11");
 }
 
+TEST_F(ReportOfFiles, OfManyRanksThoseLeastLikeTheOthersAreShown) {
+  std::vector<std::string> paths;
+  for (int rank = 0; rank < 40; ++rank) {
+    const double busy = rank == 33 ? 100 : 900;
+    paths.push_back(
+        write(std::to_string(rank) + ".json", rank, {step(1, 0, 1000), {"cpu_op", "aten::mm", 0, busy, 1}}, "", 40));
+  }
+
+  const ReportSection steps = section(make_report(paths), "steps");
+
+  const std::vector<std::string>& shown = steps.plots.at(1).labels;
+  EXPECT_EQ(shown.size(), 24u);
+  EXPECT_NE(std::find(shown.begin(), shown.end(), "33"), shown.end());
+  EXPECT_EQ(steps.tables.at(0).rows.size(), 24u);
+  EXPECT_NE(
+      std::find(steps.notes.begin(), steps.notes.end(), "Bars and table: 24 of 40 ranks, those least like the others."),
+      steps.notes.end());
+}
+
 TEST_F(ReportOfFiles, SaysWhatWasLostAndWhoIsNotHere) {
   const std::string path = write("a.json", 0, {{"cpu_op", "aten::add", 0, 250, 1}},
                                  "\"profshim\": {\"run_name\": \"r\", \"complete\": false, \"truncated\": true, "
@@ -261,6 +282,36 @@ TEST_F(ReportOfFiles, TakesAMergedTraceApart) {
   EXPECT_EQ(clocks[1][5], Cell(3.5));
   EXPECT_NE(verdict_of(report).find("Clocks of different ranks agree to within 3.50 µs (rank 5)"), std::string::npos)
       << verdict_of(report);
+}
+
+TEST_F(ReportOfFiles, AMergedTraceThatIsNoneIsNoTrap) {
+  for (const char* const merged :
+       {R"({"1000000000": {"rank": 1}})", R"([{"rank": 99999999999, "first_pid": -9}])", "[7]"}) {
+    const std::string path = write("a.json", 0, {{"cpu_op", "aten::mm", 0, 5, 1}},
+                                   "\"profshim\": {\"merged\": " + std::string(merged) + "}, ", 1);
+
+    EXPECT_EQ(refusal({path}), "") << merged;
+  }
+}
+
+// Rank 0 is in its reduction when its trace ends, rank 1 went on without.
+TEST_F(ReportOfFiles, NamesTheRankThatNeverCame) {
+  const auto args = [](int sequence, const std::string& more = "") {
+    return "\"comm\": \"MPI_COMM_WORLD\", \"comm id\": \"fe\", \"Group size\": 2, \"Seq\": " +
+           std::to_string(sequence) + more;
+  };
+  const std::string ours = "\"profshim\": {\"complete\": false}, ";
+  const std::string a = write("a.json", 0,
+                              {{"cpu_op", "MPI_Allreduce", 0, 5, 1, args(1)},
+                               {"cpu_op", "MPI_Allreduce", 10, 90, 1, args(2, ", \"finished\": false")}},
+                              ours),
+                    b = write("b.json", 1,
+                              {{"cpu_op", "MPI_Allreduce", 0, 5, 1, args(1)}, {"cpu_op", "MPI_Send", 20, 80, 1}}, ours);
+
+  const Report report = make_report({a, b});
+
+  EXPECT_EQ(report.verdict.at(0).text,
+            "Rank 1 never entered MPI_Allreduce #2 on MPI_COMM_WORLD, where others were waiting at the end.");
 }
 
 TEST_F(ReportOfFiles, RefusesWhatIsNotOfOneJob) {
