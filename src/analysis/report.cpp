@@ -172,14 +172,16 @@ ViewTable operators_of(const KeyTable& keys) {
                               {"total_us", "Total", Unit::kTime},
                               {"device_us", "Device time", Unit::kTime},
                               {"share_percent", "Share", Unit::kPercent}}};
+  bool any_device = false;
   for (const auto& [name, s] : sums) {
     Cell device;
     if (s.device_us > 0) device = s.device_us;
+    any_device = any_device || s.device_us > 0;
     table.rows.push_back({name, s.calls, s.self_us, s.total_us, device, all_us > 0 ? 100 * s.self_us / all_us : 0});
   }
   std::stable_sort(table.rows.begin(), table.rows.end(),
                    [](const auto& a, const auto& b) { return number_of(a[2]) > number_of(b[2]); });
-  return table;
+  return any_device ? table : with_columns(table, {"name", "calls", "self_us", "total_us", "share_percent"});
 }
 
 void add_top(ReportSection& section, ViewTable table) {

@@ -153,10 +153,12 @@ TraceFacts facts_of(const Timeline& timeline) {
       facts.last_ns = std::max(facts.last_ns, s.end_ns());
     }
   }
+  std::string marker;
   json_leaves(timeline.facts, [&](std::string_view path, const Arg& value) {
     if (path == "run_name") facts.run_name = value.text;
     if (path == "command") facts.command = value.text;
     if (path == "steps.source") facts.steps_source = value.text;
+    if (path == "steps.first_marker") marker = value.text;
     if (path == "window") facts.window = value.integer;
     if (path == "truncated") facts.limited = value.integer != 0;
     if (path == "recovered") facts.recovered = value.integer != 0;
@@ -167,6 +169,7 @@ TraceFacts facts_of(const Timeline& timeline) {
       facts.losses.emplace_back(loss_words(path), value.integer);
     }
   });
+  if (!marker.empty() && !facts.steps_source.empty()) facts.steps_source += " (" + marker + ")";
   return facts;
 }
 
@@ -356,9 +359,9 @@ void add_losses(const std::vector<TraceFacts>& traces, std::vector<ReportFinding
   }
   if (!problems.empty()) {
     verdict.push_back({Level::kNotice, counted(problems.size(), "problem") + " of the recording: " + *problems.begin() +
-                                           (problems.size() > 1 ? " (and others, below)" : "")});
+                                           (problems.size() > 1 ? " (and others, below)." : ".")});
   }
-  if (known && lossy.empty() && early.empty()) {
+  if (known && lossy.empty() && early.empty() && problems.empty()) {
     verdict.push_back({Level::kGood, "No recorded event was lost."});
   } else if (!known && lossy.empty()) {
     verdict.push_back({Level::kPlain, "Whether events were lost is not said in these traces."});

@@ -10,7 +10,7 @@
 namespace profshim::analysis_detail {
 namespace {
 
-constexpr std::size_t kMostColumns = 100, kMostRows = 64, kMostPairs = 24;
+constexpr std::size_t kMostColumns = 100, kMostRows = 64, kMostPairs = 16;
 
 constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
 

@@ -193,9 +193,9 @@ std::string cell_html(const Cell& cell, const ColumnForm& form) {
   return open + (whole != nullptr ? whole_text(*whole) : fixed(value, 3)) + "</td>";
 }
 
-std::string table_html(const ViewTable& table) {
+std::string numbers_html(const ViewTable& table) {
   std::vector<ColumnForm> forms;
-  std::string out = "<h3>" + escaped(table.title) + "</h3>\n<div class=\"scroll\"><table class=\"numbers\"><thead><tr>";
+  std::string out = "<div class=\"scroll\"><table class=\"numbers\"><thead><tr>";
   for (std::size_t i = 0; i < table.columns.size(); ++i) {
     const ColumnForm& form = forms.emplace_back(form_of(table, i));
     std::string head = table.columns[i].title;
@@ -212,6 +212,10 @@ std::string table_html(const ViewTable& table) {
   return out + "</tbody></table></div>\n";
 }
 
+std::string table_html(const ViewTable& table) {
+  return "<h3>" + escaped(table.title) + "</h3>\n" + numbers_html(table);
+}
+
 // ---- heat maps
 
 double most_of(const ReportHeatMap& map) {
@@ -222,11 +226,23 @@ double most_of(const ReportHeatMap& map) {
   return most;
 }
 
+/// Three digits or so.
+std::string short_text(double value) {
+  if (value == 0) return "0";
+  constexpr double kLeast = 0.005;
+  return value < kLeast ? "&lt;0.01" : fixed(value, value >= 99.95 ? 0 : value >= 9.995 ? 1 : 2);
+}
+
 std::string heat_map_html(const ReportHeatMap& map) {
+  constexpr std::size_t kManyRows = 24;
   const double most = most_of(map);
   const TimeUnit unit = time_unit(most);
-  std::string out = "<figure><figcaption>" + escaped(map.title) + "</figcaption>\n<div class=\"scroll\">";
-  out += "<table id=\"" + escaped(map.key) + "\" class=\"heat " + (map.shows_numbers ? "wide" : "narrow") + "\">";
+  std::string out = "<figure><figcaption>" + escaped(map.title) + "</figcaption>\n<div class=\"wide-map\">";
+  out += "<table id=\"" + escaped(map.key) + "\" class=\"heat " +
+         (map.shows_numbers             ? "numbered"
+          : map.rows.size() > kManyRows ? "narrow many"
+                                        : "narrow") +
+         "\">";
   if (map.shows_numbers) {
     out += "<thead><tr><th>" + escaped(map.row_axis) + " \u2193 &nbsp; " + escaped(map.column_axis) + " \u2192</th>";
     for (const std::string& column : map.columns) out += "<th>" + escaped(column) + "</th>";
@@ -240,25 +256,44 @@ std::string heat_map_html(const ReportHeatMap& map) {
         out += "<td class=\"none\"></td>";
         continue;
       }
-      out += "<td style=\"--heat:" + fixed(most > 0 ? value / most : 0, 2) + "\">";
-      if (map.shows_numbers) out += time_text(value, unit);
+      out += "<td style=\"--heat:" + fixed(most > 0 ? std::sqrt(value / most) : 0, 2) + "\">";
+      if (map.shows_numbers) out += short_text(value / unit.divisor);
       out += "</td>";
     }
     out += "</tr>\n";
   }
-  out += "</tbody></table></div>\n<div class=\"scale\">0 <i></i> " + fixed(most / unit.divisor, 3) + " " + unit.name;
+  // By the square root: one that is much waited for does not make all others look alike.
+  out += "</tbody></table></div>\n<div class=\"scale\">0 <i></i> " + short_text(most / 4 / unit.divisor) +
+         " <i class=\"more\"></i> " + short_text(most / unit.divisor) + " " + unit.name;
   return out + "</div></figure>\n";
 }
 
 // ---- sections
 
+/// What a plot shows, for who cannot see it.
+ViewTable numbers_of(const ReportPlot& plot) {
+  ViewTable table{.columns = {{"label", plot.label_axis}}};
+  for (const ReportPlot::Series& series : plot.series) table.columns.push_back({"value", series.label, plot.unit});
+  for (std::size_t i = 0; i < plot.labels.size(); ++i) {
+    auto& row = table.rows.emplace_back();
+    row.emplace_back(plot.labels[i]);
+    for (const ReportPlot::Series& series : plot.series) {
+      Cell& cell = row.emplace_back();
+      if (!std::isnan(series.values[i])) cell = series.values[i];
+    }
+  }
+  return table;
+}
+
 std::string plot_html(const ReportPlot& plot) {
   constexpr std::size_t kHeight = 300, kAround = 110, kOfBar = 32;
   const std::size_t height =
       plot.kind == ReportPlot::Kind::kStackedBars ? kAround + kOfBar * plot.labels.size() : kHeight;
-  return "<figure><figcaption>" + escaped(plot.title) +
+  return "<figure class=\"drawn\"><figcaption>" + escaped(plot.title) +
          "</figcaption>\n<div class=\"plot\" style=\"height:" + std::to_string(height) + "px\"><canvas id=\"" +
-         escaped(plot.key) + "\" role=\"img\" aria-label=\"" + escaped(plot.title) + "\"></canvas></div></figure>\n";
+         escaped(plot.key) + "\" role=\"img\" aria-label=\"" + escaped(plot.title) + "\"></canvas></div></figure>\n" +
+         "<details><summary>Numbers: " + escaped(plot.title) + "</summary>\n" + numbers_html(numbers_of(plot)) +
+         "</details>\n";
 }
 
 std::string section_html(const ReportSection& section) {

@@ -19,7 +19,7 @@ Report hostile_report() {
   section.plots = {{.key = "plot",
                     .title = kHostile,
                     .label_axis = kHostile,
-                    .labels = {kHostile},
+                    .labels = {kHostile, "2"},
                     .series = {{.label = kHostile, .values = {1, std::numeric_limits<double>::quiet_NaN()}}}}};
   section.heat_maps = {{.key = "map", .title = kHostile, .rows = {kHostile}, .columns = {kHostile}, .values = {{1}}}};
   section.tables = {
@@ -46,8 +46,22 @@ TEST(ReportPage, TextOfTracesIsTextEverywhere) {
   EXPECT_NE(page.find("\\u003c/script>"), std::string::npos);
 }
 
-TEST(ReportPage, WhatIsNotKnownIsNull) {
-  EXPECT_NE(report_page(hostile_report()).find("\"values\":[1,null]"), std::string::npos);
+TEST(ReportPage, NumbersOfAPlotAreThereAsATable) {
+  Report report;
+  report.sections = {
+      {.key = "s",
+       .plots = {{.key = "p",
+                  .title = "Plot",
+                  .label_axis = "Step",
+                  .labels = {"4", "5"},
+                  .series = {{.label = "rank 0", .values = {1500, std::numeric_limits<double>::quiet_NaN()}}}}}}};
+
+  const std::string page = report_page(report);
+
+  EXPECT_NE(page.find("\"values\":[1500,null]"), std::string::npos);
+  EXPECT_NE(page.find("<th class=\"text\">Step</th><th>rank 0 (ms)</th>"), std::string::npos);
+  EXPECT_NE(page.find(">4</td><td>1.500</td></tr>"), std::string::npos);
+  EXPECT_NE(page.find(">5</td><td>-</td></tr>"), std::string::npos);
 }
 
 TEST(ReportPage, LongTextIsCutBetweenCharacters) {
