@@ -355,7 +355,7 @@ void add_losses(const std::vector<TraceFacts>& traces, std::vector<ReportFinding
   }
   if (!cut.empty()) {
     verdict.push_back({Level::kNotice, "The end of the job cut the window on " + ranks_words(cut) +
-                                           ": steps that were to be recorded never came, or ended in the middle."});
+                                           ": what was to be recorded after it never came."});
   }
   if (!problems.empty()) {
     verdict.push_back({Level::kNotice, counted(problems.size(), "problem") + " of the recording: " + *problems.begin() +

@@ -2,8 +2,8 @@
 // and what went wrong.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <filesystem>
-#include <fstream>
 
 #include "e2e/run_under_shim.h"
 #include "e2e/torch_run.h"
@@ -208,6 +208,18 @@ TEST(Report, ATraceThatEndsEarlyIsShownAsFarAsItGoes) {
   EXPECT_TRUE(holds(made.err, "cut off")) << made.err;
   EXPECT_TRUE(holds(made.out, "The trace of rank 0 ends early")) << made.out;
   EXPECT_TRUE(holds(text_of_file(page), "the file ends early"));
+}
+
+TEST(Report, GoesIntoTheFolderOfTheShellUnlessToldOtherwise) {
+  const ScratchFolder scratch;
+  const std::string trace = std::string(kGolden) + "hta-cuda-event-sync-multistream.json.gz";
+
+  const Outcome made =
+      run({.command = {tool_path(), "report", "-q", trace}, .folder = scratch.path(), .preload = false});
+
+  EXPECT_EQ(made.ending(), "exit 0") << made.err;
+  EXPECT_EQ(made.out + made.err, "");
+  EXPECT_EQ(files_below(scratch.path()), std::vector<std::string>{"profshim-report.html"});
 }
 
 TEST(Report, NeverWritesOverATrace) {
