@@ -124,7 +124,8 @@ void add_facts(const std::vector<TraceFacts>& traces, Report& report) {
     (t.ours ? ours : others) = true;
   }
   const std::string run = joined(runs, 2);
-  report.title = run.empty() ? files.begin()->substr(files.begin()->rfind('/') + 1) : run;
+  report.title = !run.empty() ? run : files.begin()->substr(files.begin()->rfind('/') + 1);
+  if (run.empty() && files.size() > 1) report.title += " and " + counted(files.size() - 1, "other");
   const auto add = [&](const char* what, std::string text) {
     if (!text.empty()) report.facts.emplace_back(what, std::move(text));
   };

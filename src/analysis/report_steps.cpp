@@ -182,7 +182,8 @@ ReportPlot split_plot(const std::map<int, RankMeans>& means, bool whole_windows,
       series.values.push_back(m.sum.on_device == of_device ? std::max(0.0, value(m.sum) / m.steps) : 0);
       sum += series.values.back();
     }
-    if (sum > 0) plot.series.push_back(std::move(series));
+    constexpr double kLeast_us = 1e-3;  // differences of sums are not quite nothing
+    if (sum >= kLeast_us) plot.series.push_back(std::move(series));
   };
   if (device) {
     add("compute", true, [](const StepTimes& s) { return s.compute_us - (s.communication_us - s.exposed_us); });
@@ -293,6 +294,9 @@ ReportSection steps_section(const View& steps, const View& windows) {
   ViewTable slowest = table_of(steps, "slowest");
   std::stable_sort(slowest.rows.begin(), slowest.rows.end(),
                    [](const auto& a, const auto& b) { return number_of(a[3]) > number_of(b[3]); });
+  for (auto& row : slowest.rows) {
+    if (row[3] == row[5]) row[2] = std::monostate{};  // all are equal
+  }
   slowest.title = "Longest steps, and their slowest rank";
   keep_rows(slowest, 10, "the longest; profshim summary --steps shows all", section.notes);
   if (!slowest.rows.empty()) section.tables.push_back(std::move(slowest));
@@ -323,7 +327,7 @@ void judge_steps(const View& steps, const View& windows, std::vector<ReportFindi
   if (device.all_us > 0) {
     constexpr double kHalf = 0.5, kTenth = 0.1;
     verdict.push_back({device.busy_us < kHalf * device.all_us ? Level::kNotice : Level::kPlain,
-                       "Devices work " + percent(device.busy_us, device.all_us) + " of " + of + "."});
+                       "Devices are busy for " + percent(device.busy_us, device.all_us) + " of " + of + "."});
     if (device.communication_us > 0) {
       verdict.push_back({device.exposed_us > kTenth * device.all_us ? Level::kNotice : Level::kPlain,
                          "Communication takes " + percent(device.communication_us, device.all_us) + " of " + of + "; " +

@@ -179,7 +179,7 @@ TEST_F(ReportOfFiles, PartsOfAStepAddUpToIt) {
   EXPECT_DOUBLE_EQ(sum, 1000);
   const std::string verdict = verdict_of(report);
   EXPECT_NE(verdict.find("Communication takes 30 % of a step; 20 % is exposed"), std::string::npos) << verdict;
-  EXPECT_NE(verdict.find("Devices work 65 % of a step"), std::string::npos) << verdict;
+  EXPECT_NE(verdict.find("Devices are busy for 65 % of a step"), std::string::npos) << verdict;
 }
 
 TEST_F(ReportOfFiles, SharesAreOfTheWholeTimeWithoutSteps) {
@@ -192,6 +192,20 @@ TEST_F(ReportOfFiles, SharesAreOfTheWholeTimeWithoutSteps) {
   EXPECT_EQ(split.key, "time-split");
   EXPECT_DOUBLE_EQ(split.series.at(0).values.at(0), 500);
   EXPECT_DOUBLE_EQ(split.series.at(1).values.at(0), 500);
+}
+
+TEST_F(ReportOfFiles, NothingIsMadeOfRanksThatAreAlike) {
+  const std::vector<HandEvent> events = {step(1, 0, 1000), {"kernel", "gemm", 0.1, 899.7, 7}};
+
+  const Report report = make_report({write("a.json", 0, events), write("b.json", 1, events)});
+
+  EXPECT_EQ(report.title, "a.json and 1 other");
+  const ReportSection& steps = section(report, "steps");
+  EXPECT_EQ(steps.tables.at(1).key, "slowest");
+  EXPECT_EQ(steps.tables.at(1).rows.at(0).at(2), Cell());
+  std::vector<std::string> parts;
+  for (const auto& series : steps.plots.at(1).series) parts.push_back(series.label);
+  EXPECT_EQ(parts, (std::vector<std::string>{"compute", "device idle"}));
 }
 
 TEST_F(ReportOfFiles, ManyRanksAreLinesOfTheSlowestAndARange) {
