@@ -166,8 +166,8 @@ if [ "$level" -ge 2 ] && ! has_nccl; then
   rm -f build/deps/nvidia_nccl_cu13-*.whl
 fi
 
-# A browser for the test of profshim report. Without one it says that it was skipped: Ubuntu has none as a package.
-if [ "$level" -ge 2 ] && ! { is_there cmd:chromium-headless-shell chromium || is_there cmd:chromium chromium; }; then
+# A browser for the tests of profshim report. Without one they say that they were skipped: Ubuntu has none as a package.
+if [ "$level" -ge 2 ] && ! is_there cmd:chromium-headless-shell chromium-headless-shell; then
   echo "  installing chromium-headless-shell: opens the pages of profshim report in the tests"
-  (apt_install chromium-headless-shell) || echo "install_deps: no chromium-headless-shell: pages are not opened in a browser" >&2
+  (apt_install chromium-headless-shell) || echo "install_deps: no chromium-headless-shell: no page is opened in a browser" >&2
 fi
