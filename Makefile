@@ -43,7 +43,7 @@ objects   = $(patsubst %.cpp,$(OBJ)/%.o,$(1))
 # Two programs from one tree: what links where is architecture.
 SHARED_MODULES := src/base src/window src/spec src/trace src/output src/spool src/elf
 SHIM_SOURCES   := $(call sources,inject src/session src/device src/record $(SHARED_MODULES))
-TOOL_SOURCES   := $(call sources,src/cli src/analysis $(SHARED_MODULES))
+TOOL_SOURCES   := $(call sources,src/cli src/analysis src/report $(SHARED_MODULES))
 
 SHIM := $(OUT)/libprofshim.so
 TOOL := $(OUT)/profshim
@@ -64,6 +64,16 @@ $(OBJ)/%.o: %.cpp
 	@$(if $(V),,echo "  CXX    $<")
 	$(Q)$(CXX) $(COMMON) $(CXXFLAGS) -c $< -o $@
 
+# Chart.js, which a page of `profshim report` brings along: Debian's, by whatever name its version has there.
+CHART_JS ?= $(firstword $(wildcard $(addprefix /usr/share/javascript/chart.js/,chart.umd.min.js chart.umd.js chart.min.js)))
+REPORT_PARTS := $(OBJ)/src/report/parts.o
+$(REPORT_PARTS): src/report/parts.S src/report/page.html src/report/page.css src/report/page.js $(CHART_JS)
+	@mkdir -p $(@D)
+	@$(if $(V),,echo "  AS     $<")
+	@test -n "$(CHART_JS)" || { echo "no Chart.js, which \`profshim report\` embeds: scripts/install_deps.sh installs \
+	libjs-chart.js; or: make CHART_JS=/path/to/chart.min.js" | tr -d '\t' >&2; exit 1; }
+	$(Q)$(CXX) -DCHART_JS='"$(CHART_JS)"' -c $< -o $@
+
 # A sanitizer's runtime cannot be linked statically into a preloaded library: those variants keep libstdc++ dynamic.
 # Named one by one, since g++ adds libm, which would stay in NEEDED although nothing of it is left after --gc-sections.
 STANDALONE := -nodefaultlibs -Wl,-z,defs -Wl,-Bstatic -lstdc++ -lgcc -lgcc_eh -Wl,-Bdynamic -lc
@@ -74,7 +84,7 @@ $(SHIM): $(call objects,$(SHIM_SOURCES)) inject/exports.map
 	@$(if $(V),,echo "  LINK   $@")
 	$(Q)$(CXX) -shared $(SAN_LINK) $(LDFLAGS) -o $@ $(filter %.o,$^) -l:libz.a $(SHIM_LINK)
 
-$(TOOL): $(call objects,$(TOOL_SOURCES))
+$(TOOL): $(call objects,$(TOOL_SOURCES)) $(REPORT_PARTS)
 	@mkdir -p $(@D)
 	@$(if $(V),,echo "  LINK   $@")
 	$(Q)$(CXX) $(SAN_LINK) $(LDFLAGS) -o $@ $^ -static-libstdc++ $(if $(filter release,$(VARIANT)),-static-libgcc) -l:libz.a -ldl -pthread
@@ -90,7 +100,8 @@ E2E          := $(OUT)/tests/e2e
 $(OBJ)/tests/%.o: COMMON += -Isrc -Itests -I. -DPROFSHIM_SOURCE_DIR=\"$(CURDIR)\" -DPROFSHIM_BUILD_DIR=\"$(CURDIR)/$(OUT)\" $(if $(NVTX_INCLUDE),-isystem $(NVTX_INCLUDE))
 
 # With libstdc++ inside, as the library and the tool: names are demangled by a function that the shared one hides.
-$(UNIT): $(call objects,$(UNIT_SOURCES) $(LIB_SOURCES) inject/nccl_communicators.cpp inject/resolve.cpp \
+$(UNIT): $(REPORT_PARTS) $(call objects,$(UNIT_SOURCES) $(LIB_SOURCES) $(call sources,src/report) \
+           inject/nccl_communicators.cpp inject/resolve.cpp \
            inject/torch_layout.cpp inject/torch_rpc_request.cpp inject/world_ranks.cpp)
 	@mkdir -p $(@D)
 	@$(if $(V),,echo "  LINK   $@")

@@ -27,6 +27,7 @@ table='
 0|rapidjson-dev|hdr:rapidjson/reader.h|writes and reads traces (JSON)
 0|libcli11-dev|hdr:CLI/CLI.hpp|command line of the tool
 0|zlib1g-dev|lib:libz.a|gzip traces
+0|libjs-chart.js|pkg:|the plots of profshim report (Chart.js)
 1|openmpi-bin|cmd:mpirun.openmpi|runs the demo (Open MPI)
 1|libopenmpi-dev|cmd:mpicc.openmpi|compiles the demo (Open MPI)
 2|libgtest-dev|lib:libgtest.a|the tests (GoogleTest)
@@ -163,4 +164,10 @@ if [ "$level" -ge 2 ] && ! has_nccl; then
     echo "install_deps: pip could not fetch nvidia-nccl-cu13: tests of the real NCCL are skipped" >&2
   fi
   rm -f build/deps/nvidia_nccl_cu13-*.whl
+fi
+
+# A browser for the tests of profshim report. Without one they say that they were skipped: Ubuntu has none as a package.
+if [ "$level" -ge 2 ] && ! is_there cmd:chromium-headless-shell chromium-headless-shell; then
+  echo "  installing chromium-headless-shell: opens the pages of profshim report in the tests"
+  (apt_install chromium-headless-shell) || echo "install_deps: no chromium-headless-shell: no page is opened in a browser" >&2
 fi

@@ -294,7 +294,8 @@ void CommsView::add_missing(const RowKey& key, const Call* begin, const Call* en
   }
 }
 
-void CommsView::add_instance(const RowKey& key, const Call* begin, const Call* end, std::map<int, Waits>& waits) {
+void CommsView::add_instance(const RowKey& key, const Call* begin, const Call* end, const Output& out,
+                             std::map<int, Waits>& waits) {
   const bool comparable =
       end - begin > 1 && std::none_of(begin, end, [](const Call& c) { return c.unfinished || c.asynchronous; });
   if (!comparable) return;
@@ -302,7 +303,21 @@ void CommsView::add_instance(const RowKey& key, const Call* begin, const Call* e
       std::min_element(begin, end, [](const Call& a, const Call& b) { return a.duration_ns < b.duration_ns; });
   const auto equal = std::count_if(begin, end, [=](const Call& c) { return c.duration_ns == least->duration_ns; });
   for (const Call* c = begin; c != end; ++c) waits[c->rank].durations_ns.push_back(c->duration_ns - least->duration_ns);
-  if (equal == 1 && family_of(texts_[key.function]).waits_for_all) ++waits[least->rank].last;
+  if (!family_of(texts_[key.function]).waits_for_all) return;
+  if (equal == 1) ++waits[least->rank].last;
+  if (!observe_) return;
+  std::vector<std::pair<int, std::int64_t>> waited_ns;
+  Instance instance{.group = out.labels.at(key.group),
+                    .function = texts_[key.function],
+                    .number = begin->sequence,
+                    .begin_ns = begin->begin_ns,
+                    .last = equal == 1 ? least->rank : -1};
+  for (const Call* c = begin; c != end; ++c) {
+    waited_ns.emplace_back(c->rank, c->duration_ns - least->duration_ns);
+    instance.begin_ns = std::min(instance.begin_ns, c->begin_ns);
+  }
+  instance.waited_ns = waited_ns;
+  observe_(instance);
 }
 
 void CommsView::match(const RowKey& key, std::vector<Call>& calls, Output& out) {
@@ -342,7 +357,7 @@ void CommsView::match(const RowKey& key, std::vector<Call>& calls, Output& out) 
            calls[next].occurrence == calls[i].occurrence) {
       ++next;
     }
-    add_instance(key, &calls[i], calls.data() + next, waits);
+    add_instance(key, &calls[i], calls.data() + next, out, waits);
     if (numbered) add_missing(key, &calls[i], calls.data() + next, members, out);
     i = next;
   }

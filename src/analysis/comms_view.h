@@ -22,9 +22,14 @@
 // 6 has left, and rank 6's trace, that lost nothing, has not got it.
 #pragma once
 
+#include <cstdint>
+#include <functional>
 #include <map>
 #include <set>
+#include <span>
+#include <string_view>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include "profshim/views.h"
@@ -34,6 +39,17 @@ namespace profshim::analysis_detail {
 
 class CommsView {
  public:
+  /// One collective that nobody leaves before all have come, and whose calls can be compared.
+  struct Instance {
+    std::string_view group, function;
+    std::int64_t number = -1;                                 // its sequence number, where it has one
+    std::int64_t begin_ns = 0;                                // when the first rank entered, by that rank's clock
+    int last = -1;                                            // the rank that came last; -1 = not certain
+    std::span<const std::pair<int, std::int64_t>> waited_ns;  // of each rank
+  };
+  using Observer = std::function<void(const Instance&)>;
+  /// `observe` is told of each during finish(), group by group, in order.
+  explicit CommsView(Observer observe = {}) : observe_(std::move(observe)) {}
   void add(const Timeline& timeline, int rank);
   View finish();
 
@@ -72,10 +88,12 @@ class CommsView {
 
   void add_row(const RowKey& key, std::vector<Call>& calls, Output& out);
   void match(const RowKey& key, std::vector<Call>& calls, Output& out);
-  void add_instance(const RowKey& key, const Call* begin, const Call* end, std::map<int, Waits>& waits);
+  void add_instance(const RowKey& key, const Call* begin, const Call* end, const Output& out,
+                    std::map<int, Waits>& waits);
   void add_missing(const RowKey& key, const Call* begin, const Call* end, const std::set<int>& members, Output& out);
   std::set<int> members_with_traces(const GroupKey& key) const;
 
+  Observer observe_;
   Texts texts_;
   std::map<GroupKey, Group> groups_;
   std::map<RowKey, std::vector<Call>> rows_;

@@ -134,6 +134,7 @@ class Loader {
       timeline_.profile_memory = json == "1" || json == "true";
     } else if (key == "profshim") {
       ours_ = true;
+      timeline_.facts = json;
       json_leaves(json, [&](std::string_view path, const Arg& value) {
         if (path == "complete") timeline_.complete = value.integer != 0;
         if ((path == "dropped_events" || path == "dropped.total") && value.kind == Arg::Kind::kInt) {
@@ -410,7 +411,7 @@ class RankLoaders {
       for (OfRank& of_rank : loaders_) of_rank.loader.on_member(key, json);
     };
     visitor.event = [this](const ReadEvent& event) {
-      loader_of(event).on_event(event);
+      if (Loader* const loader = loader_of(event)) loader->on_event(event);
       return true;
     };
     return visitor;
@@ -426,6 +427,7 @@ class RankLoaders {
       if (!of_rank.file.known) continue;
       timeline.rank = of_rank.file.rank;
       timeline.host = of_rank.file.host;
+      timeline.merged = of_rank.file.text;
     }
     for (std::size_t i = 1; i < timelines.size(); ++i) {
       // What is wrong with the file is said once.
@@ -442,7 +444,7 @@ class RankLoaders {
     bool known = false;
     int rank = -1;
     std::int64_t first_pid = 0;
-    std::string host;
+    std::string host, text;
   };
   struct OfRank {
     MergedFile file;
@@ -461,9 +463,10 @@ class RankLoaders {
     if (files.empty() || loaders_.front().loader.has_events()) return false;
     loaders_.clear();
     for (const std::string& text : files) {
-      MergedFile file{.known = true};
+      MergedFile file{.known = true, .text = text};
       json_leaves(text, [&](std::string_view path, const Arg& value) {
-        if (path == "rank") file.rank = static_cast<int>(value.integer);
+        if (path == "rank" && value.integer >= 0 && value.integer <= std::numeric_limits<int>::max())
+          file.rank = static_cast<int>(value.integer);
         if (path == "first_pid") file.first_pid = value.integer;
         if (path == "host") file.host = value.text;
       });
@@ -476,12 +479,13 @@ class RankLoaders {
     return true;
   }
 
-  Loader& loader_of(const ReadEvent& event) {
-    if (loaders_.size() == 1 || !event.pid_is_number) return loaders_.front().loader;
-    auto at = std::upper_bound(loaders_.begin(), loaders_.end(), event.pid,
-                               [](std::int64_t pid, const OfRank& of_rank) { return pid < of_rank.file.first_pid; });
-    if (at != loaders_.begin()) --at;
-    return at->loader;
+  /// Null for what bears no rank's number, in a merged trace that somebody has changed.
+  Loader* loader_of(const ReadEvent& event) {
+    if (!loaders_.front().file.known) return &loaders_.front().loader;
+    const auto after =
+        std::upper_bound(loaders_.begin(), loaders_.end(), event.pid,
+                         [](std::int64_t pid, const OfRank& of_rank) { return pid < of_rank.file.first_pid; });
+    return event.pid_is_number && after != loaders_.begin() ? &std::prev(after)->loader : nullptr;
   }
 
   std::string path_;

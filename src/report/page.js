@@ -1,0 +1,103 @@
+// Draws the plots of the page. Text and tables are there without it. When it is done, <html> says how many plots were
+// drawn (data-drawn), and what went wrong if anything did (data-errors).
+(() => {
+  "use strict";
+  const root = document.documentElement;
+  const complain = (what) => {
+    root.dataset.errors = (root.dataset.errors ? root.dataset.errors + "; " : "") + what;
+  };
+  addEventListener("error", (event) => complain(event.message));
+  addEventListener("securitypolicyviolation", (event) => complain(event.violatedDirective));
+  root.classList.add("js");
+
+  const { plots, heat_maps: heatMaps } = JSON.parse(document.getElementById("plots").textContent);
+  const kMicro = "\u00b5s";
+
+  // One unit for all values of a plot.
+  const unitOf = (values) => {
+    const most = Math.max(0, ...values.filter((value) => value !== null));
+    if (most >= 1e6) return { divisor: 1e6, name: "s" };
+    return most >= 1e3 ? { divisor: 1e3, name: "ms" } : { divisor: 1, name: kMicro };
+  };
+  const shown = (value) => value.toLocaleString("en", { maximumSignificantDigits: 4 });
+
+  const colours = () => {
+    const style = getComputedStyle(root);
+    const get = (name) => style.getPropertyValue(name).trim();
+    return { text: get("--text"), soft: get("--soft"), grid: get("--grid"), card: get("--card"), quiet: get("--quiet"),
+             series: get("--series").split(/\s+/) };
+  };
+
+  // Colours alone do not tell lines apart.
+  const kPoints = ["circle", "rect", "triangle", "rectRot", "star", "crossRot", "cross", "dash"];
+
+  const datasetOf = (plot, series, index, divisor, colour) => {
+    const own = series.quiet ? colour.quiet : colour.series[series.colour % colour.series.length];
+    const dataset = { label: series.label, data: series.values.map((v) => (v === null ? null : v / divisor)),
+                      borderColor: own, backgroundColor: own };
+    if (plot.kind !== "lines") return Object.assign(dataset, { maxBarThickness: 26, borderWidth: 0 });
+    const few = series.values.length <= 60;
+    return Object.assign(dataset, { borderWidth: 2, pointRadius: few ? 3 : 0, pointHoverRadius: 5, pointHitRadius: 8,
+                                    pointStyle: kPoints[index % kPoints.length], spanGaps: true });
+  };
+
+  const configOf = (plot) => {
+    const colour = colours();
+    const unit = unitOf(plot.series.flatMap((series) => series.values));
+    const lying = plot.kind === "stacked";
+    const title = (text) => ({ display: true, text, color: colour.soft });
+    const labels = { title: title(plot.label_axis), stacked: lying, grid: { color: colour.grid, display: !lying },
+                     ticks: { color: colour.soft, autoSkip: !lying } };
+    const values = { title: title(`${plot.value_axis} (${unit.name})`), stacked: lying, beginAtZero: true,
+                     grid: { color: colour.grid }, ticks: { color: colour.soft } };
+    return {
+      type: plot.kind === "lines" ? "line" : "bar",
+      data: { labels: plot.labels,
+              datasets: plot.series.map((series, i) => datasetOf(plot, series, i, unit.divisor, colour)) },
+      options: {
+        animation: false, responsive: true, maintainAspectRatio: false, indexAxis: lying ? "y" : "x",
+        interaction: { mode: "index", intersect: false, axis: lying ? "y" : "x" },
+        scales: lying ? { x: values, y: labels } : { x: labels, y: values },
+        plugins: {
+          legend: { display: true, position: "bottom",
+                    labels: { color: colour.text, usePointStyle: plot.kind === "lines",
+                              boxWidth: plot.kind === "lines" ? 8 : 14, boxHeight: 8 } },
+          tooltip: { callbacks: {
+            title: (items) => (items.length > 0 ? `${plot.label_axis} ${items[0].label}` : ""),
+            label: (item) => ` ${item.dataset.label}: ${shown(lying ? item.parsed.x : item.parsed.y)} ${unit.name}`,
+          } },
+        },
+      },
+    };
+  };
+
+  let charts = [];
+  const draw = () => {
+    for (const chart of charts) chart.destroy();
+    charts = [];
+    for (const plot of plots) {
+      try {
+        charts.push(new Chart(document.getElementById(plot.key), configOf(plot)));
+      } catch (error) {
+        complain(`${plot.key}: ${error.message}`);
+      }
+    }
+    root.dataset.drawn = String(charts.length);
+  };
+
+  // A narrow cell says what it is when it is pointed at.
+  for (const map of heatMaps) {
+    document.getElementById(map.key).addEventListener("mouseover", (event) => {
+      const cell = event.target.closest("td");
+      if (cell === null || cell.title !== "") return;
+      const row = cell.parentElement.sectionRowIndex, column = cell.cellIndex - 1;
+      const value = map.values[row][column];
+      const unit = unitOf([value]);
+      const amount = value === null ? "not there" : `waited ${shown(value / unit.divisor)} ${unit.name}`;
+      cell.title = `${map.rows[row]}, ${map.columns[column]}: ${amount}`;
+    });
+  }
+
+  draw();
+  for (const query of ["(prefers-color-scheme: dark)", "print"]) matchMedia(query).addEventListener("change", draw);
+})();

@@ -1,0 +1,365 @@
+#include "profshim/report.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <fstream>
+#include <stdexcept>
+
+#include "analysis/report_traces.h"
+#include "analysis/report_waits.h"
+#include "unit/analysis/hand_made.h"
+#include "unit/temporary_folder.h"
+
+namespace profshim::analysis_detail::test {
+namespace {
+
+using Level = ReportFinding::Level;
+
+// ---- who waited for whom
+
+void meet(Waits& waits, std::int64_t at_ns, int last, const std::vector<std::pair<int, std::int64_t>>& waited_ns) {
+  waits.add({.group = "world",
+             .function = "MPI_Barrier",
+             .number = at_ns,
+             .begin_ns = at_ns,
+             .last = last,
+             .waited_ns = waited_ns});
+}
+
+std::string judged(const Waits& waits, double window_us) {
+  std::vector<ReportFinding> verdict;
+  waits.judge(window_us, verdict);
+  return verdict.empty() ? "" : verdict[0].text;
+}
+
+TEST(ReportWaits, NamesTheRankThatTheOthersWaitedFor) {
+  Waits waits;
+  for (int i = 0; i < 9; ++i) meet(waits, i, 2, {{0, 1'000'000}, {1, 2'000'000}, {2, 0}, {3, 3'000'000}});
+  meet(waits, 9, 0, {{0, 0}, {1, 1'000'000}, {2, 1'000'000}, {3, 1'000'000}});
+
+  EXPECT_EQ(judged(waits, 20'000),
+            "Rank 2 came last at 9 of 10 collectives; together the others waited 54.0 ms for it, 95 % of all waiting. "
+            "On the average a rank waited 14.2 ms, 71 % of the recorded time.");
+}
+
+TEST(ReportWaits, NamesNobodyWhereAllAreLateInTurn) {
+  Waits waits;
+  for (int i = 0; i < 12; ++i) {
+    std::vector<std::pair<int, std::int64_t>> waited;
+    for (int rank = 0; rank < 4; ++rank) waited.emplace_back(rank, rank == i % 4 ? 0 : 1'000'000);
+    meet(waits, i, i % 4, waited);
+  }
+
+  EXPECT_TRUE(judged(waits, 20'000).starts_with("No rank stands out")) << judged(waits, 20'000);
+}
+
+TEST(ReportWaits, NamesNobodyWhereWaitingIsNothingBesideTheTimeWatched) {
+  Waits waits;
+  meet(waits, 0, 1, {{0, 1000}, {1, 0}});
+
+  EXPECT_TRUE(judged(waits, 20'000).starts_with("No rank made others wait for long")) << judged(waits, 20'000);
+}
+
+// Also the third of them, without whom the others have most of it already.
+TEST(ReportWaits, NamesAllRanksThatAreLateAlike) {
+  Waits waits;
+  for (int i = 0; i < 12; ++i) {
+    std::vector<std::pair<int, std::int64_t>> waited;
+    for (int rank = 0; rank < 12; ++rank) waited.emplace_back(rank, rank == 4 + i % 3 ? 0 : 1'000'000);
+    meet(waits, i, 4 + i % 3, waited);
+  }
+
+  EXPECT_TRUE(judged(waits, 20'000).starts_with("Ranks 4-6 came last at 12 of 12")) << judged(waits, 20'000);
+}
+
+TEST(ReportWaits, PutWaitingDownToTheLastOne) {
+  Waits waits;
+  meet(waits, 0, 1, {{0, 5000}, {1, 0}});
+  meet(waits, 1, 1, {{0, 7000}, {1, 0}});
+  meet(waits, 2, -1, {{0, 0}, {1, 0}});
+  ReportSection section;
+
+  waits.fill(section);
+
+  const ReportHeatMap& who = section.heat_maps.at(0);
+  EXPECT_DOUBLE_EQ(who.values[0][1], 12);
+  EXPECT_DOUBLE_EQ(who.values[1][0], 0);
+  EXPECT_TRUE(std::isnan(who.values[0][0]));
+  EXPECT_EQ(section.tables.at(0).rows[1][2], Cell(std::int64_t{2}));
+}
+
+TEST(ReportWaits, ManyCollectivesAndRanksAreSummedUpAndThePageSaysSo) {
+  Waits waits;
+  std::vector<std::pair<int, std::int64_t>> waited;
+  for (int rank = 0; rank < 100; ++rank) waited.emplace_back(rank, rank == 70 ? 0 : 2000);
+  for (int i = 0; i < 250; ++i) meet(waits, i, 70, waited);
+  ReportSection section;
+
+  waits.fill(section);
+
+  const ReportHeatMap& all = section.heat_maps.at(1);
+  EXPECT_EQ(all.rows.size(), 64u);
+  EXPECT_EQ(all.columns.size(), 84u);
+  EXPECT_DOUBLE_EQ(all.values[0][0], 2);
+  EXPECT_EQ(section.heat_maps.at(0).rows.size(), 16u);
+  std::string notes;
+  for (const std::string& note : section.notes) notes += note + "\n";
+  EXPECT_NE(notes.find("Of 250 collectives, each column of the second map is the mean of 3"), std::string::npos);
+  EXPECT_NE(notes.find("those of 100 ranks that most was waited for: 16 in the first, 64 in the second"),
+            std::string::npos)
+      << notes;
+  bool has_late = false;
+  for (const std::string& row : all.rows) has_late = has_late || row == "rank 70";
+  EXPECT_TRUE(has_late);
+}
+
+// ---- whole reports
+
+class ReportOfFiles : public ::testing::Test {
+ protected:
+  std::string write(const std::string& name, int rank, const std::vector<HandEvent>& events,
+                    const std::string& members = "", int world_size = 2) {
+    std::string text = "{\"distributedInfo\": {\"rank\": " + std::to_string(rank) +
+                       ", \"world_size\": " + std::to_string(world_size) + "}, " + members + "\"traceEvents\": [";
+    for (std::size_t i = 0; i < events.size(); ++i) text += (i == 0 ? "" : ", ") + json_of(events[i]);
+    const std::string path = folder_.path() + "/" + name;
+    std::ofstream(path) << text << "]}";
+    return path;
+  }
+
+  static std::string verdict_of(const Report& report) {
+    std::string text;
+    for (const ReportFinding& finding : report.verdict) text += finding.text + "\n";
+    return text;
+  }
+  static const ReportSection& section(const Report& report, const std::string& key) {
+    for (const ReportSection& one : report.sections) {
+      if (one.key == key) return one;
+    }
+    throw std::runtime_error("no section " + key);
+  }
+  static std::string refusal(const std::vector<std::string>& paths) {
+    try {
+      make_report(paths);
+    } catch (const std::runtime_error& error) {
+      return error.what();
+    }
+    return "";
+  }
+
+  profshim::test::TemporaryFolder folder_;
+};
+
+HandEvent step(int number, double ts, double dur) {
+  return {"user_annotation", "ProfilerStep#" + std::to_string(number), ts, dur, 1};
+}
+
+TEST_F(ReportOfFiles, PartsOfAStepAddUpToIt) {
+  // compute 100 to 500, communication 400 to 700, a copy 700 to 750: 300 alone, 100 at once, 200 exposed.
+  const std::string path = write("a.json", 0,
+                                 {step(1, 0, 1000),
+                                  {"kernel", "gemm", 100, 400, 7},
+                                  {"kernel", "ncclDevKernel_AllReduce_RING(x)", 400, 300, 8},
+                                  {"gpu_memcpy", "Memcpy HtoD", 700, 50, 7}},
+                                 "", 1);
+
+  const Report report = make_report({path});
+
+  const ReportPlot& split = section(report, "steps").plots.at(1);
+  std::map<std::string, double> parts;
+  double sum = 0;
+  for (const auto& series : split.series) sum += parts[series.label] = series.values.at(0);
+  EXPECT_DOUBLE_EQ(parts["compute"], 300);
+  EXPECT_DOUBLE_EQ(parts["compute and communication at once"], 100);
+  EXPECT_DOUBLE_EQ(parts["communication alone (exposed)"], 200);
+  EXPECT_DOUBLE_EQ(parts["copies alone"], 50);
+  EXPECT_DOUBLE_EQ(parts["device idle"], 350);
+  EXPECT_DOUBLE_EQ(sum, 1000);
+  const std::string verdict = verdict_of(report);
+  EXPECT_NE(verdict.find("Communication takes 30 % of a step; 20 % is exposed"), std::string::npos) << verdict;
+  EXPECT_NE(verdict.find("Devices are busy for 65 % of a step"), std::string::npos) << verdict;
+}
+
+TEST_F(ReportOfFiles, SharesAreOfTheWholeTimeWithoutSteps) {
+  const std::string path =
+      write("a.json", 0, {{"cpu_op", "aten::add", 0, 250, 1}, {"cpu_op", "aten::mul", 750, 250, 1}});
+
+  const Report report = make_report({path});
+
+  const ReportPlot& split = section(report, "steps").plots.at(0);
+  EXPECT_EQ(split.key, "time-split");
+  EXPECT_DOUBLE_EQ(split.series.at(0).values.at(0), 500);
+  EXPECT_DOUBLE_EQ(split.series.at(1).values.at(0), 500);
+}
+
+TEST_F(ReportOfFiles, NothingIsMadeOfRanksThatAreAlike) {
+  const std::vector<HandEvent> events = {step(1, 0, 1000), {"kernel", "gemm", 0.1, 899.7, 7}};
+
+  const Report report = make_report({write("a.json", 0, events), write("b.json", 1, events)});
+
+  EXPECT_EQ(report.title, "a.json and 1 other");
+  const ReportSection& steps = section(report, "steps");
+  EXPECT_EQ(steps.tables.at(1).key, "slowest");
+  EXPECT_EQ(steps.tables.at(1).rows.at(0).at(2), Cell());
+  std::vector<std::string> parts;
+  for (const auto& series : steps.plots.at(1).series) parts.push_back(series.label);
+  EXPECT_EQ(parts, (std::vector<std::string>{"compute", "device idle"}));
+}
+
+TEST_F(ReportOfFiles, ManyRanksAreLinesOfTheSlowestAndARange) {
+  std::vector<std::string> paths;
+  for (int rank = 0; rank < 12; ++rank) {
+    paths.push_back(write(std::to_string(rank) + ".json", rank,
+                          {step(1, 0, 1000 + rank), {"cpu_op", "aten::add", 0, 10, 1}}, "", 12));
+  }
+
+  const ReportPlot plot = section(make_report(paths), "steps").plots.at(0);
+
+  ASSERT_EQ(plot.series.size(), 8u);
+  EXPECT_EQ(plot.series[0].label, "slowest");
+  EXPECT_DOUBLE_EQ(plot.series[0].values[0], 1011);
+  EXPECT_DOUBLE_EQ(plot.series[1].values[0], 1005.5);
+  EXPECT_DOUBLE_EQ(plot.series[2].values[0], 1000);
+  EXPECT_EQ(plot.series[3].label, "rank 11");
+}
+
+TEST_F(ReportOfFiles, OfManyRanksThoseLeastLikeTheOthersAreShown) {
+  std::vector<std::string> paths;
+  for (int rank = 0; rank < 40; ++rank) {
+    const double busy = rank == 33 ? 100 : 900;
+    paths.push_back(
+        write(std::to_string(rank) + ".json", rank, {step(1, 0, 1000), {"cpu_op", "aten::mm", 0, busy, 1}}, "", 40));
+  }
+
+  const ReportSection steps = section(make_report(paths), "steps");
+
+  const std::vector<std::string>& shown = steps.plots.at(1).labels;
+  EXPECT_EQ(shown.size(), 24u);
+  EXPECT_NE(std::find(shown.begin(), shown.end(), "33"), shown.end());
+  EXPECT_EQ(steps.tables.at(0).rows.size(), 24u);
+  EXPECT_NE(
+      std::find(steps.notes.begin(), steps.notes.end(), "Bars and table: 24 of 40 ranks, those least like the others."),
+      steps.notes.end());
+}
+
+TEST_F(ReportOfFiles, SaysWhatWasLostAndWhoIsNotHere) {
+  const std::string path = write("a.json", 0, {{"cpu_op", "aten::add", 0, 250, 1}},
+                                 "\"profshim\": {\"run_name\": \"r\", \"complete\": false, \"truncated\": true, "
+                                 "\"dropped_events\": 7, \"threads_lost\": 2, "
+                                 "\"problems\": [{\"source\": \"cupti\", \"lost\": \"no kernels\"}]}, ",
+                                 4);
+
+  const Report report = make_report({path});
+
+  const std::string verdict = verdict_of(report);
+  EXPECT_NE(verdict.find("Traces of 1 of 4 ranks"), std::string::npos) << verdict;
+  EXPECT_NE(verdict.find("Events were lost on rank 0 (7 events dropped)"), std::string::npos) << verdict;
+  EXPECT_NE(verdict.find("The end of the job cut the window on rank 0"), std::string::npos) << verdict;
+  EXPECT_NE(verdict.find("A limit closed the window on rank 0"), std::string::npos) << verdict;
+  EXPECT_NE(verdict.find("1 problem of the recording: no kernels"), std::string::npos) << verdict;
+  const auto& row = section(report, "losses").tables.at(0).rows.at(0);
+  EXPECT_EQ(row[4], Cell(std::int64_t{7}));
+  EXPECT_EQ(row[5], Cell(std::string("threads lost 2")));
+}
+
+TEST_F(ReportOfFiles, SaysThatNothingWasLostOnlyWhereATraceDoes) {
+  const std::vector<HandEvent> events = {{"cpu_op", "aten::add", 0, 250, 1}};
+  const auto says_so = [&](const std::string& more) {
+    const std::string ours = "\"profshim\": {\"complete\": true, \"dropped_events\": 0" + more + "}, ";
+    return verdict_of(make_report({write("b.json", 0, events, ours, 1)})).find("No recorded event was lost") !=
+           std::string::npos;
+  };
+  EXPECT_TRUE(says_so(""));
+  EXPECT_FALSE(says_so(", \"problems\": [{\"source\": \"cupti\", \"lost\": \"2 records were dropped\"}]"));
+  EXPECT_FALSE(says_so(", \"device\": {\"dropped_records\": 3}"));
+
+  const Report report = make_report({write("a.json", 0, events, "", 1)});
+
+  EXPECT_EQ(verdict_of(report).find("No recorded event was lost"), std::string::npos);
+  EXPECT_EQ(section(report, "losses").tables.at(0).rows.at(0)[4], Cell());
+}
+
+TEST_F(ReportOfFiles, TakesAMergedTraceApart) {
+  // GPU 0 and a process of either rank; what bears no rank's number is nobody's.
+  const std::string path = folder_.path() + "/all.json";
+  std::ofstream(path) << R"({"profshim": {"merged": [
+      {"rank": 3, "host": "a", "first_pid": 3000, "clock": "reference", "offset_us": 0, "error_us": 0},
+      {"rank": 5, "host": "b", "first_pid": 5000, "clock": "collectives", "offset_us": 12.5, "error_us": 3.5}]},
+    "traceEvents": [
+      {"ph": "X", "cat": "kernel", "name": "gemm", "pid": 3000, "tid": 7, "ts": 0, "dur": 10, "args": {}},
+      {"ph": "X", "cat": "cpu_op", "name": "aten::mm", "pid": 3064, "tid": 1, "ts": 0, "dur": 5, "args": {}},
+      {"ph": "X", "cat": "cpu_op", "name": "aten::mm", "pid": 5064, "tid": 2, "ts": 0, "dur": 5, "args": {}},
+      {"ph": "X", "cat": "cpu_op", "name": "stray", "pid": 12, "tid": 2, "ts": 0, "dur": 5, "args": {}}]})";
+
+  const Report report = make_report({path});
+
+  const auto& traces = section(report, "losses").tables.at(0).rows;
+  ASSERT_EQ(traces.size(), 2u);
+  EXPECT_EQ(traces[0][0], Cell(std::int64_t{3}));
+  EXPECT_EQ(traces[0][1], Cell(std::int64_t{2}));
+  EXPECT_EQ(traces[1][1], Cell(std::int64_t{1}));
+  EXPECT_EQ(traces[0][4], Cell());  // what was dropped it does not say
+  const auto& clocks = section(report, "clocks").tables.at(0).rows;
+  EXPECT_EQ(clocks[1][1], Cell(std::string("b")));
+  EXPECT_EQ(clocks[1][5], Cell(3.5));
+  EXPECT_NE(verdict_of(report).find("Clocks of different ranks agree to within 3.50 µs (rank 5)"), std::string::npos)
+      << verdict_of(report);
+}
+
+TEST_F(ReportOfFiles, AMergedTraceThatIsNoneIsNoTrap) {
+  for (const char* const merged :
+       {R"({"1000000000": {"rank": 1}})", R"([{"rank": 99999999999, "first_pid": -9}])", "[7]"}) {
+    const std::string path = write("a.json", 0, {{"cpu_op", "aten::mm", 0, 5, 1}},
+                                   "\"profshim\": {\"merged\": " + std::string(merged) + "}, ", 1);
+
+    EXPECT_EQ(refusal({path}), "") << merged;
+  }
+}
+
+// Rank 0 is in its reduction when its trace ends, rank 1 went on without.
+TEST_F(ReportOfFiles, NamesTheRankThatNeverCame) {
+  const auto args = [](int sequence, const std::string& more = "") {
+    return "\"comm\": \"MPI_COMM_WORLD\", \"comm id\": \"fe\", \"Group size\": 2, \"Seq\": " +
+           std::to_string(sequence) + more;
+  };
+  const std::string ours = "\"profshim\": {\"complete\": false}, ";
+  const std::string a = write("a.json", 0,
+                              {{"cpu_op", "MPI_Allreduce", 0, 5, 1, args(1)},
+                               {"cpu_op", "MPI_Allreduce", 10, 90, 1, args(2, ", \"finished\": false")}},
+                              ours),
+                    b = write("b.json", 1,
+                              {{"cpu_op", "MPI_Allreduce", 0, 5, 1, args(1)}, {"cpu_op", "MPI_Send", 20, 80, 1}}, ours);
+
+  const Report report = make_report({a, b});
+
+  EXPECT_EQ(report.verdict.at(0).text,
+            "Rank 1 never entered MPI_Allreduce #2 on MPI_COMM_WORLD, where others were waiting at the end.");
+}
+
+TEST_F(ReportOfFiles, RefusesWhatIsNotOfOneJob) {
+  const std::vector<HandEvent> events = {{"cpu_op", "aten::add", 0, 250, 1}};
+  const auto ours = [](const std::string& run, int window) {
+    return "\"profshim\": {\"run_name\": \"" + run + "\", \"window\": " + std::to_string(window) + "}, ";
+  };
+  const std::string a = write("a.json", 0, events, ours("one", 0)), b = write("b.json", 1, events, ours("two", 0)),
+                    larger = write("c.json", 1, events, "", 8), again = write("d.json", 0, events, ours("one", 0)),
+                    next = write("e.json", 0, events, ours("one", 1));
+
+  EXPECT_NE(refusal({a, b}).find("is of run one, " + b + " of run two"), std::string::npos) << refusal({a, b});
+  EXPECT_NE(refusal({a, larger}).find("of a job of 2 ranks"), std::string::npos) << refusal({a, larger});
+  EXPECT_NE(refusal({a, again}).find("are both of rank 0"), std::string::npos) << refusal({a, again});
+  EXPECT_EQ(refusal({a, next}), "");
+}
+
+TEST_F(ReportOfFiles, WindowsOfPyTorchAreToldBySteps) {
+  const std::string one = write("a.json", 0, {step(1, 0, 100)}, "", 1),
+                    two = write("b.json", 0, {step(2, 90, 100)}, "", 1);
+
+  EXPECT_EQ(refusal({one, two}), "");
+  EXPECT_NE(refusal({one, write("c.json", 0, {step(1, 0, 100)}, "", 1)}), "");
+}
+
+}  // namespace
+}  // namespace profshim::analysis_detail::test
