@@ -11,12 +11,12 @@
 namespace profshim::cli {
 
 extern const Command kRun, kCheck, kExplain, kSchedule, kKeys, kLs, kRecover, kSummary, kVerify, kMerge, kCompare,
-    kDoctor;
+    kDoctor, kConvert;
 
 namespace {
 
-const std::array kCommands = {&kRun,     &kCheck,   &kExplain, &kSchedule, &kKeys,    &kLs,
-                              &kRecover, &kSummary, &kVerify,  &kMerge,    &kCompare, &kDoctor};
+const std::array kCommands = {&kRun,     &kCheck,  &kExplain, &kSchedule, &kKeys,   &kLs,     &kRecover,
+                              &kSummary, &kVerify, &kMerge,   &kCompare,  &kDoctor, &kConvert};
 
 void print_commands(std::FILE* to) {
   std::fprintf(

@@ -1,0 +1,149 @@
+// Perfetto's own trace processor, the one of its web page, without a browser: loads a trace and answers SQL.
+//   node perfetto_sql.js WEB_DIST TRACE SQL...      one JSON list of rows per line; the last line says how long loading took
+'use strict';
+const fs = require('fs');
+const path = require('path');
+const vm = require('vm');
+
+const [web, trace, ...queries] = process.argv.slice(2);
+const engine = fs.readdirSync(web).map((name) => path.join(web, name, 'engine_bundle.js')).find((file) => fs.existsSync(file));
+
+// ---- protobuf: varints and lengths are all that the protocol needs
+function varint(value) {
+  const bytes = [];
+  let rest = BigInt(value);
+  for (; rest > 127n; rest >>= 7n) bytes.push(Number(rest & 127n) | 128);
+  bytes.push(Number(rest));
+  return Buffer.from(bytes);
+}
+const number = (field, value) => Buffer.concat([varint(field << 3), varint(value)]);
+const bytes = (field, value) => Buffer.concat([varint((field << 3) | 2), varint(value.length), value]);
+
+function* fields(buffer) {
+  let at = 0;
+  const take = () => {
+    let value = 0n;
+    for (let shift = 0n; ; shift += 7n) {
+      const byte = buffer[at++];
+      value |= BigInt(byte & 127) << shift;
+      if (byte < 128) return value;
+    }
+  };
+  while (at < buffer.length) {
+    const key = Number(take());
+    if ((key & 7) === 0) {
+      yield [key >> 3, take()];
+    } else {
+      const size = (key & 7) === 1 ? 8 : (key & 7) === 5 ? 4 : Number(take());
+      yield [key >> 3, buffer.subarray(at, at + size)];
+      at += size;
+    }
+  }
+}
+
+// ---- the web page's worker
+const replies = [];
+let pending = Buffer.alloc(0);
+const port = {
+  postMessage(data) {
+    pending = Buffer.concat([pending, Buffer.from(data)]);
+    for (;;) {
+      const sizes = /** a whole message */ whole(pending);
+      if (sizes === null) return;
+      replies.push(pending.subarray(sizes[0], sizes[1]));
+      pending = pending.subarray(sizes[1]);
+    }
+  },
+};
+function whole(buffer) {
+  let size = 0, at = 1;
+  for (let scale = 1; ; scale *= 128) {
+    if (at >= buffer.length) return null;
+    size += (buffer[at] & 127) * scale;
+    if (buffer[at++] < 128) break;
+  }
+  return at + size <= buffer.length ? [at, at + size] : null;
+}
+const worker = {location: {href: 'http://localhost/'}};
+const file = (url) => path.join(path.dirname(engine), path.basename(String(url)));
+class XMLHttpRequest {
+  open(method, url) { this.response = fs.readFileSync(file(url)); }
+  send() {}
+}
+const quiet = {log() {}, warn() {}, error() {}};
+vm.runInThisContext(`(function(self, WorkerGlobalScope, XMLHttpRequest, console, process, require) {${fs.readFileSync(engine)}\n})`)(
+    worker, class {}, XMLHttpRequest, quiet);
+worker.onmessage({data: port});
+
+let sequence = 0;
+function ask(method, ...parts) {
+  const message = Buffer.concat([number(1, sequence++), number(2, method), ...parts]);
+  port.onmessage({data: new Uint8Array(bytes(1, message))});
+  return replies.splice(0).map((reply) => Array.from(fields(reply)));
+}
+const member = (reply, wanted) => reply.filter(([field]) => field === wanted).map(([, value]) => value);
+
+function query(sql) {
+  const names = [], rows = [];
+  for (const reply of ask(3, bytes(103, bytes(1, Buffer.from(sql))))) {
+    for (const result of member(reply, 203)) {
+      for (const [field, value] of fields(result)) {
+        if (field === 1) names.push(value.toString());
+        if (field === 2) throw new Error(`${sql}: ${value}`);
+        if (field !== 3) continue;
+        const kinds = [], integers = [], doubles = [];
+        let texts = [];
+        for (const [part, data] of fields(value)) {
+          if (part === 1) kinds.push(...(data instanceof Uint8Array ? data : [Number(data)]));
+          if (part === 2) {
+            for (const [, v] of packed(data)) integers.push(BigInt.asIntN(64, v));
+          }
+          if (part === 3) for (let i = 0; i < data.length; i += 8) doubles.push(data.readDoubleLE(i));
+          if (part === 5) texts = data.toString().split('\0');
+        }
+        kinds.forEach((kind) => {
+          if (rows.length === 0 || rows[rows.length - 1].length === names.length) rows.push([]);
+          const cell = kind === 2 ? integers.shift() : kind === 3 ? doubles.shift() : kind === 4 ? texts.shift() : null;
+          rows[rows.length - 1].push(cell);
+        });
+      }
+    }
+  }
+  return rows;
+}
+function* packed(data) {
+  let at = 0;
+  while (at < data.length) {
+    let value = 0n;
+    for (let shift = 0n; ; shift += 7n) {
+      const byte = data[at++];
+      value |= BigInt(byte & 127) << shift;
+      if (byte < 128) break;
+    }
+    yield [0, value];
+  }
+}
+
+setTimeout(function start() {
+  // Until the program is compiled there is nothing to answer.
+  try {
+    ask(10);
+  } catch (error) {
+    return setTimeout(start, 50);
+  }
+  const begin = Date.now();
+  const handle = fs.openSync(trace, 'r');
+  const piece = Buffer.alloc(8 << 20);
+  for (let size; (size = fs.readSync(handle, piece)) > 0;) {
+    for (const reply of ask(1, bytes(101, piece.subarray(0, size)))) {
+      for (const result of member(reply, 201))
+        for (const [field, value] of fields(result)) if (field === 2) throw new Error(`${trace}: ${value}`);
+    }
+  }
+  ask(2);
+  const loaded = Date.now() - begin;
+  const text = (key, value) => typeof value === 'bigint' ? (Number.isSafeInteger(Number(value)) ? Number(value) : String(value)) : value;
+  const answers = queries.map((sql) => JSON.stringify(query(sql), text));
+  fs.writeFileSync(1, [...answers, JSON.stringify({load_ms: loaded})].join('\n') + '\n');
+  process.exit(0);
+}, 50);
