@@ -259,6 +259,15 @@ void Plan::place_slice(std::uint32_t at, PlannedTrack& track, std::vector<Lane>&
   if (lane.begun_ns == slice.begin_ns) with = std::max(with, lane.begun_with);
   lane.begun_ns = slice.begin_ns;
   lane.begun_with = with;
+  if (!lane.open.empty() && slices_[lane.open.back()].end_ns == slice.end_ns && slice.end_ns != kNever) {
+    const std::uint32_t outer = slices_[lane.open.back()].number;
+    const auto [known, is_new] =
+        ends_with_others_.try_emplace(outer, static_cast<std::uint32_t>(ending_together_.size()));
+    const std::uint32_t group = known->second;
+    if (is_new) ending_together_.push_back({outer});
+    ending_together_[group].push_back(slice.number);
+    ends_with_others_.emplace(slice.number, group);
+  }
   lane.open.push_back(at);
   lane_of_[slice.number] = static_cast<std::uint32_t>(chosen);
   written_with_[slice.number] = with;
@@ -316,18 +325,35 @@ void Plan::join_arrows() {
   });
 }
 
+bool Plan::is_written_before(std::uint32_t a, std::uint32_t b) const {
+  return std::pair(written_with_[a], order_[a]) < std::pair(written_with_[b], order_[b]);
+}
+
+/// An end closes what is innermost, so of slices that end at once the first to be written closes the innermost one.
+std::uint32_t Plan::whose_end_closes(std::uint32_t slice) const {
+  const auto known = ends_with_others_.find(slice);
+  if (known == ends_with_others_.end()) return slice;
+  const std::vector<std::uint32_t>& group = ending_together_[known->second];
+  std::vector<std::uint32_t> written = group;
+  std::sort(written.begin(), written.end(), [this](auto a, auto b) { return is_written_before(a, b); });
+  const auto depth = std::find(group.begin(), group.end(), slice) - group.begin();
+  return written[group.size() - 1 - static_cast<std::size_t>(depth)];
+}
+
 /// Perfetto takes arrows in the order of the packets that bear them: one that is there before it has left is none.
 void Plan::add_arrow(std::uint32_t from, std::uint32_t to) {
   const Slice &a = slices_[order_[from]], &b = slices_[order_[to]];
-  const bool written_first = std::pair(written_with_[from], order_[from]) <= std::pair(written_with_[to], order_[to]);
-  const auto is_behind = [&](std::int64_t time) { return time > a.begin_ns || (time == a.begin_ns && written_first); };
-  const bool at_begin = from != to && is_behind(b.begin_ns);
-  if (!at_begin && (b.end_ns == kNever || !is_behind(b.end_ns))) {
+  const auto is_behind = [&](std::int64_t time, std::uint32_t bearer) {
+    return time > a.begin_ns || (time == a.begin_ns && (from == bearer || is_written_before(from, bearer)));
+  };
+  const bool at_begin = from != to && is_behind(b.begin_ns, to);
+  const std::uint32_t bearer = at_begin ? to : whose_end_closes(to);
+  if (!at_begin && (b.end_ns == kNever || !is_behind(b.end_ns, bearer))) {
     ++loose_arrows;
     return;
   }
   arrows.push_back({from, next_arrow_, false, false});
-  arrows.push_back({to, next_arrow_++, true, !at_begin});
+  arrows.push_back({bearer, next_arrow_++, true, !at_begin});
 }
 
 Plan::Placed Plan::placed(std::uint32_t slice) const {

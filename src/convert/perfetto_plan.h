@@ -129,6 +129,8 @@ class Plan {
   std::uint32_t slice_around(const Point& point, const std::vector<Lane>& lanes) const;
   void join_arrows();
   void add_arrow(std::uint32_t from, std::uint32_t to);
+  bool is_written_before(std::uint32_t a, std::uint32_t b) const;
+  std::uint32_t whose_end_closes(std::uint32_t slice) const;
 
   std::int64_t base_ns_ = 0;
   std::uint64_t next_uuid_ = 1, next_arrow_ = 1;
@@ -140,6 +142,9 @@ class Plan {
   std::vector<Point> points_;
   std::vector<std::uint32_t> lane_of_, written_with_;  // by number of the slice
   std::vector<std::uint32_t> order_;                   // likewise: where it stands in slices_
+  /// Slices of one lane that lie in each other and end at once, outermost first; and which those are.
+  std::vector<std::vector<std::uint32_t>> ending_together_;
+  std::unordered_map<std::uint32_t, std::uint32_t> ends_with_others_;
   AsyncPairs pairs_;
 };
 

@@ -132,6 +132,22 @@ TEST(Perfetto, AnArrowMayEndInASliceThatBeganBefore) {
   EXPECT_EQ(seen.arrows, (std::set<std::pair<std::string, std::string>>{{"send", "receive"}}));
 }
 
+TEST(Perfetto, AnArrowEndsInTheRightOneOfThoseThatEndAtOnce) {
+  const std::string stream = R"("pid": 7, "tid": 9)";
+  for (const char* begin :
+       {"0", "1", "2"}) {  // of the range around the kernel, in front of it in the file or behind it
+    const std::string range = slice("range", "0", "20", stream);
+    const std::string kernel = slice("kernel", begin, std::to_string(20 - std::atoi(begin)), stream);
+    for (const std::string& both : {range + "," + kernel, kernel + "," + range}) {
+      if (*begin == '0' && both.starts_with(kernel)) continue;  // which of them is the outer one?
+      const SeenPerfetto seen = converted(trace_of(both + "," + slice("late", "5", "2") + arrow('s', "6", "8", "1") +
+                                                   arrow('f', "19.999", "9", "1", kEnclosing)));
+
+      EXPECT_EQ(seen.arrows, (std::set<std::pair<std::string, std::string>>{{"late", "kernel"}})) << both;
+    }
+  }
+}
+
 TEST(Perfetto, AsynchronousSlicesOverlap) {
   const auto event = [](const char* phase, int ts, int id, const char* args) {
     return std::string(R"({"ph": ")") + phase + R"(", "cat": "c", "name": "MPI_Irecv", "pid": 7, "tid": 8, "id": )" +
