@@ -11,6 +11,7 @@ namespace profshim {
 struct ConvertResult {
   std::string error;  // one line; "" = done
   std::vector<std::string> warnings;
+  bool truncated = false;    // a file ends early: what stood before is converted
   std::uint64_t events = 0;  // read
   std::uint64_t bytes = 0;   // written
 };

@@ -36,8 +36,9 @@ int run(int argc, char** argv) {
       "             say one for each node of a job of thousands of ranks\n"
       "Examples: profshim convert merged.pt.trace.json.gz -o merged.pftrace\n"
       "          profshim convert ./profshim/my-run -o my-run.parquet\n"
-      "Exit code: 0 fine, 2 could not; then OUT is not there, or what it was. Of a file that ends early what is there\n"
-      "is converted, with a warning."};
+      "Exit code: 0 fine, 2 could not (OUT is not there, or what it was), or a file that ends early (what stands "
+      "before\n"
+      "the end is converted, and OUT says so)."};
   app.name("profshim convert");
   app.add_option("PATH", options.paths, "Trace files, or folders to search for them")->required();
   app.add_option("-o,--output", options.out, "What to write")->required();
@@ -63,7 +64,7 @@ int run(int argc, char** argv) {
                 static_cast<unsigned long long>(result.events), files.size(), files.size() == 1 ? "" : "s",
                 format_size(result.bytes).c_str());
   }
-  return kFine;
+  return result.truncated ? kInvalid : kFine;
 }
 
 }  // namespace

@@ -230,6 +230,7 @@ void convert_all(const ColumnsOptions& options, ConvertResult& result) {
   for (const std::string& path : options.paths) {
     const FileFacts facts = gather_file_facts(path);
     if (!facts.error.empty()) throw std::runtime_error(path + ": " + facts.error);
+    result.truncated = result.truncated || facts.truncated;
     if (facts.truncated)
       result.warnings.push_back(path + ": cut off (" + facts.why_truncated + "); what is there is converted");
     if (into_folder) out.open(absolute_path(outputs.add(names.name_for(facts))));

@@ -118,7 +118,7 @@ TEST(Convert, WhatIsThereOfACutFileIsConvertedAndSaid) {
   const std::string cut = scratch.write("cut.json.gz", whole.substr(0, whole.size() / 2));
   for (const char* out : {"x.pftrace", "x.parquet"}) {
     const Outcome outcome = parquet({cut}, scratch / out);
-    EXPECT_EQ(outcome.ending(), "exit 0") << outcome.err;
+    EXPECT_EQ(outcome.ending(), "exit 2") << outcome.err;
     EXPECT_NE(outcome.err.find("cut off"), std::string::npos) << outcome.err;
     EXPECT_GT(std::filesystem::file_size(scratch / out), 100'000u);
   }
