@@ -36,13 +36,14 @@ TEST(Convert, PerfettoSeesInItsOwnFormatWhatTheJsonHolds) {
   const ScratchFolder scratch;
   std::vector<std::string> traces = {merged_gpu_ranks(scratch)};
   for (const char* name : kSamples) traces.push_back(sample(name));
+  std::vector<std::string> twins;
   for (const std::string& trace : traces) {
-    const std::string out = scratch / "out.pftrace";
-    const Outcome made = profshim({"convert", trace, "-o", out});
+    twins.insert(twins.end(), {trace, scratch / (std::to_string(twins.size()) + ".pftrace")});
+    const Outcome made = profshim({"convert", trace, "-o", twins.back()});
     ASSERT_EQ(made.ending(), "exit 0") << made.err;
-    const Outcome outcome = ask_reader("perfetto_twins.py", {trace, out});
-    EXPECT_EQ(outcome.ending(), "exit 0") << trace << outcome.out << outcome.err;
   }
+  const Outcome outcome = ask_reader("perfetto_twins.py", twins);
+  EXPECT_EQ(outcome.ending(), "exit 0") << outcome.out << outcome.err;
 }
 
 TEST(Convert, EveryEventIsARowInParquet) {

