@@ -167,13 +167,18 @@ class PartNames {
  public:
   explicit PartNames(std::string folder) : folder_(std::move(folder)) {}
   std::string name_for(const FileFacts& facts) {
+    if (facts.ranks.size() > 1) {
+      throw std::runtime_error(facts.path +
+                               ": a merged trace is of several ranks: convert the traces it was made of, or write "
+                               "a .parquet");
+    }
     std::string name = std::filesystem::path(facts.path).filename().string();
     for (const std::string_view ending : {".gz", ".json", ".trace", ".pt"}) {
       if (name.size() > ending.size() && name.ends_with(ending)) name.resize(name.size() - ending.size());
     }
     // Where nobody knows: as Hive calls it, and its readers understand.
-    const bool one = facts.ranks.size() == 1 && facts.ranks[0].rank;
-    const std::string rank = one ? std::to_string(*facts.ranks[0].rank) : "__HIVE_DEFAULT_PARTITION__";
+    const auto& known = facts.ranks[0].rank;
+    const std::string rank = known ? std::to_string(*known) : "__HIVE_DEFAULT_PARTITION__";
     const std::string folder = folder_ + std::string(kRankFolder) + rank;
     if (const int error = make_folders(folder); error != 0)
       throw std::runtime_error(folder + ": cannot be made: " + std::strerror(error));

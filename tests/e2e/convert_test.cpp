@@ -80,6 +80,18 @@ TEST(Convert, SumsOfDuckDbAreThoseOfSummary) {
     EXPECT_TRUE(std::filesystem::is_directory(scratch / ("parts/rank=" + std::to_string(rank)))) << rank;
 }
 
+// Where a folder says the rank, readers take it from there.
+TEST(Convert, AMergedTraceIsNoPartOfAFolderOfRanks) {
+  const ScratchFolder scratch;
+  const std::string merged = merged_gpu_ranks(scratch);
+
+  const Outcome outcome = parquet({merged}, scratch / "parts/");
+
+  EXPECT_EQ(outcome.ending(), "exit 2");
+  EXPECT_NE(outcome.err.find(merged + ": a merged trace is of several ranks"), std::string::npos) << outcome.err;
+  EXPECT_EQ(parquet({merged}, scratch / "all.parquet").ending(), "exit 0");
+}
+
 TEST(Convert, BadInputIsOneLineAndLeavesNothing) {
   const ScratchFolder scratch;
   const std::string huge(10 << 20, 'x'), event = R"({"ph":"X","cat":"c","name":"a","pid":1,"tid":1,"ts":5,"dur":)";
