@@ -231,14 +231,17 @@ void convert_all(const ColumnsOptions& options, ConvertResult& result) {
     batch.clear();
     out.close();
   };
-  if (!into_folder) out.open(absolute_path(outputs.add(options.out)));
+  if (!into_folder) out.open(absolute_path(outputs.add(options.out)), options.out);
   for (const std::string& path : options.paths) {
     const FileFacts facts = gather_file_facts(path);
     if (!facts.error.empty()) throw std::runtime_error(path + ": " + facts.error);
     result.truncated = result.truncated || facts.truncated;
     if (facts.truncated)
       result.warnings.push_back(path + ": cut off (" + facts.why_truncated + "); what is there is converted");
-    if (into_folder) out.open(absolute_path(outputs.add(names.name_for(facts))));
+    if (into_folder) {
+      const std::string name = names.name_for(facts);
+      out.open(absolute_path(outputs.add(name)), name);
+    }
     write_rows(facts, batch, out);
     if (into_folder) close();
     result.events += facts.events;

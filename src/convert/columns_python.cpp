@@ -32,7 +32,7 @@ std::string_view type_name(ColumnType type) {
 
 }  // namespace
 
-ParquetProcess::ParquetProcess(const std::string& python) : python_(python) {
+ParquetProcess::ParquetProcess(const std::string& python) : about_("--python " + python) {
   // Its end shows as an error of write(2), and as one line.
   signal(SIGPIPE, SIG_IGN);
   std::array<int, 2> in{}, out{};
@@ -53,7 +53,7 @@ ParquetProcess::ParquetProcess(const std::string& python) : python_(python) {
   from_ = out[0];
   if (error != 0) {
     child_ = -1;
-    throw std::runtime_error("--python " + python_ + ": cannot be started: " + std::strerror(error));
+    throw std::runtime_error(about_ + ": cannot be started: " + std::strerror(error));
   }
   expect_ok();
   std::string columns;
@@ -67,7 +67,8 @@ ParquetProcess::~ParquetProcess() {
   if (child_ > 0) waitpid(child_, nullptr, 0);
 }
 
-void ParquetProcess::open(const std::string& path) {
+void ParquetProcess::open(const std::string& path, const std::string& name) {
+  about_ = name;
   // In digits, since a name may hold anything but a zero.
   std::string digits;
   for (const char c : path) {
@@ -112,7 +113,7 @@ void ParquetProcess::send(std::string_view bytes) {
       bytes.remove_prefix(static_cast<std::size_t>(n));
     } else if (n < 0 && errno != EINTR) {
       expect_ok();  // says why, if it said anything
-      fail("it ended early");
+      fail("its Python ended early");
     }
   }
 }
@@ -129,7 +130,7 @@ void ParquetProcess::expect_ok() {
     }
     line += c;
   }
-  fail("it ended early");
+  fail("its Python ended early");
 }
 
 void ParquetProcess::fail(const std::string& why) {
@@ -143,7 +144,7 @@ void ParquetProcess::fail(const std::string& why) {
     if (WIFEXITED(status) && WEXITSTATUS(status) != 0)
       how = " (exit status " + std::to_string(WEXITSTATUS(status)) + ")";
   }
-  throw std::runtime_error("--python " + python_ + ": " + why + how);
+  throw std::runtime_error(about_ + ": " + why + how);
 }
 
 }  // namespace profshim::convert_detail

@@ -18,7 +18,8 @@ class ParquetProcess {
   ParquetProcess(const ParquetProcess&) = delete;
   ParquetProcess& operator=(const ParquetProcess&) = delete;
 
-  void open(const std::string& path);
+  /// What goes wrong from then on is said of `name`.
+  void open(const std::string& path, const std::string& name);
   void write(const Batch& batch);
   void close();
 
@@ -28,7 +29,7 @@ class ParquetProcess {
   void expect_ok();
   [[noreturn]] void fail(const std::string& why);
 
-  std::string python_;
+  std::string about_;
   pid_t child_ = -1;
   int to_ = -1, from_ = -1;
 };

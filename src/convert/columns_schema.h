@@ -1,5 +1,6 @@
 // The columns of a trace as a table: a row for each event, in the order of the files. What is not known is null, never
-// 0 or -1. Whatever has no column of its own stands in `args`, so nothing is lost.
+// 0 or -1. No argument is lost: what has no column of its own stands in `args`. Other members of an event ("bp", and
+// what Kineto does not write) are not kept.
 //
 //   phase            of the event: X, i, C, b, e, n, s, t, f, M; "metadata" for a member of the file beside its events,
 //                    with its key in `name` and its value, as JSON, in `args`
@@ -9,7 +10,8 @@
 //   ts_ns            begin, nanoseconds since the epoch; null where the trace does not say since when it counts
 //   trace_ts_ns      the same as written, since the trace's own base
 //   dur_ns           of X
-//   id               of b, e, n, s, t, f
+//   id               of b, e, n, s, t, f; of a text its hash
+//   scope            of i
 //   correlation … group_size: the arguments of those names (below), where they are of that type
 //   args             all other arguments, a JSON object
 //   file             the input, as it was named

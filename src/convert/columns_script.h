@@ -50,6 +50,8 @@ try:
         else:
             writer.close()
             answer("ok")
+except OSError as error:
+    answer("cannot be written: " + (os.strerror(error.errno) if error.errno else str(error)))
 except BaseException as error:
     answer(f"{type(error).__name__}: {error}")
 )python";

@@ -119,6 +119,11 @@ TEST(Convert, BadInputIsOneLineAndLeavesNothing) {
         EXPECT_TRUE(std::filesystem::is_directory(scratch / ("out/" + left))) << left;
     }
   }
+  for (const char* out : {"/nowhere/x.pftrace", "/nowhere/x.parquet"}) {
+    const Outcome outcome = parquet({good}, out);
+    EXPECT_EQ(outcome.err,
+              "profshim convert: " + std::string(out) + ": cannot be written: No such file or directory\n");
+  }
   EXPECT_NE(profshim({"convert", good, good + "2", "-o", scratch / "x.pftrace"}).ending(), "exit 0");
   EXPECT_NE(profshim({"convert", good, sample(kSamples[0]), "-o", scratch / "x.pftrace"}).err.find("profshim merge"),
             std::string::npos);
