@@ -17,7 +17,7 @@ struct ConvertResult {
 };
 
 /// One trace as Perfetto's protobuf; what it becomes there is in src/convert/perfetto_format.h. Reads the file twice
-/// and never holds it: memory is 40 bytes a slice, 64 an arrow, and texts that differ.
+/// and never holds it: memory is some 40 bytes a slice, 80 an arrow, and texts that differ.
 ConvertResult convert_to_perfetto(const std::string& path, const std::string& out);
 
 struct ColumnsOptions {
