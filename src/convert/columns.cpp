@@ -238,6 +238,10 @@ void convert_all(const ColumnsOptions& options, ConvertResult& result) {
     result.truncated = result.truncated || facts.truncated;
     if (facts.truncated)
       result.warnings.push_back(path + ": cut off (" + facts.why_truncated + "); what is there is converted");
+    if (facts.rounded > 0) {
+      result.warnings.push_back(path + ": " + std::to_string(facts.rounded) +
+                                " events have times finer than a nanosecond, which are rounded");
+    }
     if (into_folder) {
       const std::string name = names.name_for(facts);
       out.open(absolute_path(outputs.add(name)), name);

@@ -47,6 +47,7 @@ class Reader {
 
   void event(const ReadEvent& event) {
     ++facts_.events;
+    if (event.finer_than_ns) ++facts_.rounded;
     if (!event.has_ts) return;
     first_ns_ = std::min(first_ns_, event.ts_ns);
     if (const auto number = step_number(event)) {

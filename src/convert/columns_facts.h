@@ -25,7 +25,7 @@ struct FileFacts {
   std::string path, error;
   bool truncated = false;
   std::string why_truncated;
-  std::uint64_t events = 0;
+  std::uint64_t events = 0, rounded = 0;  // with times finer than a nanosecond
   std::int64_t base_ns = 0;
   bool has_wall_clock = false;
   std::optional<std::int64_t> window;

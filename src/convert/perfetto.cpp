@@ -27,11 +27,13 @@ class SecondPass {
     out_.plain_track(kGlobalTrack, 0, "global marks");
     std::vector<ReadEvent::ReadArg> args;
     for (const auto& [key, json] : plan_.members) args.push_back(member(key, json));
+    const auto add = [&](std::string_view key, ReadEvent::ReadArg::Kind kind, std::int64_t value) {
+      args.push_back({.key = key, .kind = kind, .integer = value});
+    };
     args.push_back({.key = "converted from", .kind = ReadEvent::ReadArg::Kind::kString, .text = source});
-    args.push_back({.key = "arrow ends without another",
-                    .kind = ReadEvent::ReadArg::Kind::kInt,
-                    .integer = static_cast<std::int64_t>(plan_.loose_arrows)});
-    args.push_back({.key = "file ends early", .kind = ReadEvent::ReadArg::Kind::kBool, .integer = truncated});
+    add("file ends early", ReadEvent::ReadArg::Kind::kBool, truncated);
+    add("overlapping slices", ReadEvent::ReadArg::Kind::kInt, static_cast<std::int64_t>(plan_.beside));
+    add("arrow ends without another", ReadEvent::ReadArg::Kind::kInt, static_cast<std::int64_t>(plan_.loose_arrows));
     out_.instant(packets_, "trace metadata", "metadata", args, plan_.base_ns() + plan_.first_ns, kMetadataTrack);
     flush();
   }
@@ -177,6 +179,7 @@ bool write_perfetto(const std::string& name, const ReadTrace& read, ByteSink& si
   warn(plan.left_out,
        " events without a time, a process, a duration or a partner, or of a kind that Kineto does not write, are left "
        "out");
+  warn(plan.rounded, " events have times finer than a nanosecond, which are rounded");
   warn(plan.negative, " slices of a negative duration are shown with none");
   return true;
 }

@@ -148,6 +148,7 @@ void Plan::event(const ReadEvent& event) {
     return;
   }
   first_ns = std::min(first_ns, event.ts_ns);
+  if (event.finer_than_ns) ++rounded;
   if (event.phase == "X") {
     if (event.duration_ns < 0) ++negative;
     const std::int64_t duration = std::clamp<std::int64_t>(event.duration_ns, 0, kMostNs);

@@ -73,6 +73,7 @@ TEST(Perfetto, WhatOverlapsStandsBesideAndWhatNestsDoesNot) {
   EXPECT_EQ(seen.slice("inner").track, seen.slice("outer").track);
   EXPECT_NE(seen.slice("late").track, seen.slice("outer").track);
   EXPECT_EQ(seen.tracks.at(seen.slice("late").track).parent, seen.slice("outer").track);
+  EXPECT_EQ(seen.instants[0].args.at("overlapping slices"), "1");
 }
 
 TEST(Perfetto, ProcessesAndThreadsHaveTheirNames) {
@@ -192,6 +193,15 @@ TEST(Perfetto, WhatIsLeftOutIsSaid) {
   ASSERT_EQ(said.warnings.size(), 2u);
   EXPECT_TRUE(said.warnings[0].starts_with("trace: 2 events")) << said.warnings[0];
   EXPECT_TRUE(said.warnings[1].starts_with("trace: 1 slices of a negative duration")) << said.warnings[1];
+}
+
+TEST(Perfetto, TimesThatAreRoundedAreSaid) {
+  ConvertResult said;
+  const SeenPerfetto seen = converted(trace_of(slice("a", "1.0006", "1") + "," + slice("b", "3.000", "1.5")), &said);
+
+  EXPECT_EQ(seen.slice("a").begin_ns, 1000000000000001001);
+  ASSERT_EQ(said.warnings.size(), 1u);
+  EXPECT_TRUE(said.warnings[0].starts_with("trace: 1 events have times finer than a nanosecond")) << said.warnings[0];
 }
 
 TEST(Perfetto, WhatIsThereOfACutFileIsConverted) {
