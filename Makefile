@@ -43,7 +43,7 @@ objects   = $(patsubst %.cpp,$(OBJ)/%.o,$(1))
 # Two programs from one tree: what links where is architecture.
 SHARED_MODULES := src/base src/window src/spec src/trace src/output src/spool src/elf
 SHIM_SOURCES   := $(call sources,inject src/session src/device src/record $(SHARED_MODULES))
-TOOL_SOURCES   := $(call sources,src/cli src/analysis src/report $(SHARED_MODULES))
+TOOL_SOURCES   := $(call sources,src/cli src/analysis src/convert src/report $(SHARED_MODULES))
 
 SHIM := $(OUT)/libprofshim.so
 TOOL := $(OUT)/profshim
@@ -93,7 +93,7 @@ $(TOOL): $(call objects,$(TOOL_SOURCES)) $(REPORT_PARTS)
 
 UNIT_SOURCES := $(sort $(wildcard tests/unit/*/*.cpp) $(wildcard tests/unit/*.cpp))
 E2E_SOURCES  := $(sort $(wildcard tests/e2e/*.cpp))
-LIB_SOURCES  := $(call sources,src/session src/device src/record src/analysis $(SHARED_MODULES))
+LIB_SOURCES  := $(call sources,src/session src/device src/record src/analysis src/convert $(SHARED_MODULES))
 UNIT         := $(OUT)/tests/unit
 E2E          := $(OUT)/tests/e2e
 

@@ -11,6 +11,7 @@ home_of() {
     rapidjson/*) echo src/trace ;;
     zlib.h) echo src/trace ;;
     CLI/*) echo src/cli ;;
+    protozero/*) echo src/convert ;;
     nvtx3/*) echo inject ;;
   esac
 }

@@ -26,6 +26,7 @@ table='
 0|libtoml11-dev|hdr:toml.hpp|reads the spec (TOML)
 0|rapidjson-dev|hdr:rapidjson/reader.h|writes and reads traces (JSON)
 0|libcli11-dev|hdr:CLI/CLI.hpp|command line of the tool
+0|libprotozero-dev|hdr:protozero/pbf_writer.hpp|writes traces for Perfetto (protobuf)
 0|zlib1g-dev|lib:libz.a|gzip traces
 0|libjs-chart.js|pkg:|the plots of profshim report (Chart.js)
 1|openmpi-bin|cmd:mpirun.openmpi|runs the demo (Open MPI)

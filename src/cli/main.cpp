@@ -11,12 +11,12 @@
 namespace profshim::cli {
 
 extern const Command kRun, kCheck, kExplain, kSchedule, kKeys, kLs, kRecover, kSummary, kVerify, kMerge, kCompare,
-    kDoctor, kReport;
+    kReport, kConvert, kDoctor;
 
 namespace {
 
-const std::array kCommands = {&kRun,     &kCheck,  &kExplain, &kSchedule, &kKeys,   &kLs,    &kRecover,
-                              &kSummary, &kVerify, &kMerge,   &kCompare,  &kDoctor, &kReport};
+const std::array kCommands = {&kRun,     &kCheck,  &kExplain, &kSchedule, &kKeys,    &kLs,      &kRecover,
+                              &kSummary, &kReport, &kVerify,  &kMerge,    &kCompare, &kConvert, &kDoctor};
 
 void print_commands(std::FILE* to) {
   std::fprintf(

@@ -1,6 +1,6 @@
-// How fast finished traces are read, and merged: a trace that this makes, against Python's JSON parser, which every
-// reader of Kineto traces in Python begins with, and against HTA's load of the same file where its Python is there
-// (scripts/consumers_venv.sh).
+// How fast finished traces are read, merged and converted: a trace that this makes, against Python's JSON parser, which
+// every reader of Kineto traces in Python begins with, and against HTA's load of the same file where its Python is
+// there (scripts/consumers_venv.sh).
 //   read_bench [EVENTS [FILES [FOLDER]]]       default: 1000000 events in each of 8 files, in /tmp
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -12,6 +12,7 @@
 #include <filesystem>
 #include <string>
 
+#include "profshim/convert.h"
 #include "profshim/merge.h"
 #include "profshim/summary.h"
 #include "profshim/trace.h"
@@ -68,21 +69,38 @@ double python_seconds(const std::string& python, const std::string& program) {
   return seconds;
 }
 
-/// What merging takes in a process of its own: seconds, and the most memory.
-void merge_cost(const std::string& folder, int files, double& seconds, double& mib) {
+/// What something takes in a process of its own: seconds, and the most memory.
+struct Cost {
+  double seconds = 0, cpu_seconds = 0, mib = 0;
+};
+Cost cost_of(const auto& work) {
+  Cost cost;
+  cost.seconds = seconds_of([&] {
+    const pid_t child = fork();
+    if (child == 0) _exit(work().error.empty() ? 0 : 1);
+    rusage used{};
+    int status = 0;
+    if (wait4(child, &status, 0, &used) != child || status != 0) std::exit(1);
+    cost.mib = static_cast<double>(used.ru_maxrss) / 1024;
+    for (const timeval& time : {used.ru_utime, used.ru_stime})
+      cost.cpu_seconds += static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) / 1e6;
+  });
+  return cost;
+}
+
+Cost merge_cost(const std::string& folder, int files) {
   MergeOptions options;
   for (int rank = 0; rank < files; ++rank)
     options.paths.push_back(folder + "/rank" + std::to_string(rank) + ".0.pt.trace.json");
   options.out = folder + "/merged.pt.trace.json";
-  seconds = seconds_of([&] {
-    const pid_t child = fork();
-    if (child == 0) _exit(merge_traces(options).error.empty() ? 0 : 1);
-    rusage used{};
-    int status = 0;
-    if (wait4(child, &status, 0, &used) != child || status != 0) std::exit(1);
-    mib = static_cast<double>(used.ru_maxrss) / 1024;
-  });
+  const Cost cost = cost_of([&] { return merge_traces(options); });
   std::filesystem::remove(options.out);
+  return cost;
+}
+
+void print_conversion(const char* what, const std::string& out, double megabytes, const Cost& cost) {
+  std::printf("convert to %-8s %7.2f s %8.0f MB/s of one core, %.0f MiB of memory, %.1f MB\n", what, cost.seconds,
+              megabytes / cost.cpu_seconds, cost.mib, static_cast<double>(std::filesystem::file_size(out)) / 1e6);
 }
 
 }  // namespace
@@ -114,10 +132,14 @@ int main(int argc, char** argv) {
   if (hta > 0) std::printf(", %.1f times as fast as HTA's load (%.2f s)", hta / summary, hta);
   std::printf("\n");
   for (int files = 2; files <= most_files; files *= 2) {
-    double seconds = 0, mib = 0;
-    merge_cost(folder, files, seconds, mib);
-    std::printf("merge of %d files    %7.2f s, %.2f s a file, %.0f MiB of memory\n", files, seconds, seconds / files,
-                mib);
+    const Cost cost = merge_cost(folder, files);
+    std::printf("merge of %d files    %7.2f s, %.2f s a file, %.0f MiB of memory\n", files, cost.seconds,
+                cost.seconds / files, cost.mib);
   }
+  const std::string twin = folder + "/x.pftrace", table = folder + "/x.parquet";
+  print_conversion("pftrace", twin, megabytes, cost_of([&] { return convert_to_perfetto(file, twin); }));
+  const std::string python = PROFSHIM_BUILD_DIR "/venv-consumers/bin/python";
+  if (std::filesystem::exists(python))
+    print_conversion("parquet", table, megabytes, cost_of([&] { return convert_to_parquet({{file}, table, python}); }));
   if (argc <= 3) std::filesystem::remove_all(folder);
 }

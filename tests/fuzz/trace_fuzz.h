@@ -1,5 +1,6 @@
 // What the fuzzer does with one input, and the unit tests with every file of the corpus: read it, check it, sum it
-// up, and write what was read. Whatever the bytes are, nothing may crash, and what we write must be readable.
+// up, convert it, and write what was read. Whatever the bytes are, nothing may crash, and what we write must be
+// readable.
 #pragma once
 
 #include <cstdlib>
@@ -9,8 +10,10 @@
 #include <string_view>
 
 #include "analysis/key_averages.h"
+#include "convert/perfetto.h"
 #include "profshim/analysis.h"
 #include "profshim/trace.h"
+#include "unit/convert/perfetto_reader.h"
 #include "unit/trace/event_text.h"
 #include "unit/trace/sample_trace.h"
 
@@ -47,6 +50,17 @@ inline void fuzz_event(std::string_view bytes) {
   if (first && !one.str().empty() && (!second || one.str() != other.str())) std::abort();
 }
 
+/// What can be read can be converted, and read again.
+inline void fuzz_convert(std::string_view bytes) {
+  std::string converted;
+  MemorySink sink(converted);
+  ConvertResult result;
+  const auto read = [&](const TraceVisitor& visitor) { return read_trace_bytes(bytes, visitor); };
+  if (!convert_detail::write_perfetto("trace", read, sink, result)) return;
+  const SeenPerfetto seen = PerfettoReader(converted).seen;
+  if (seen.unknown_texts > 0 || seen.ends_of_nothing > 0) std::abort();
+}
+
 inline void fuzz_trace(std::string_view bytes) {
   const FileReport report = verify_trace_bytes(bytes, "rank0.1.pt.trace.json");
 
@@ -73,6 +87,7 @@ inline void fuzz_trace(std::string_view bytes) {
   json_leaves(bytes, [](std::string_view, const ReadEvent::ReadArg&) {});
   fuzz_summary(bytes);
   fuzz_event(bytes);
+  fuzz_convert(bytes);
 }
 
 }  // namespace profshim::test

@@ -1,0 +1,140 @@
+#include "columns_facts.h"
+
+#include <algorithm>
+#include <charconv>
+#include <string_view>
+
+namespace profshim::convert_detail {
+namespace {
+
+using Value = ReadEvent::ReadArg;
+
+constexpr std::int64_t kMostNs = 3'000'000'000'000'000'000;
+
+std::optional<std::int64_t> number_in(std::string_view text) {
+  std::int64_t number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
+  return number;
+}
+
+std::optional<std::int64_t> step_number(const ReadEvent& event) {
+  constexpr std::string_view kStep = "ProfilerStep#";
+  if (event.phase != "X" || !event.name.starts_with(kStep) || event.category == "gpu_user_annotation")
+    return std::nullopt;
+  return number_in(event.name.substr(kStep.size()));
+}
+
+class Reader {
+ public:
+  explicit Reader(FileFacts& facts) : facts_(facts) { facts.ranks.resize(1); }
+
+  void metadata(std::string_view key, std::string_view json) {
+    facts_.members.emplace_back(key, json);
+    if (key == "baseTimeNanoseconds") {
+      facts_.base_ns = std::clamp<std::int64_t>(number_in(json).value_or(0), 0, kMostNs);
+      facts_.has_wall_clock = facts_.base_ns > 0;
+    } else if (key == "distributedInfo") {
+      json_leaves(json, [this](std::string_view path, const Value& value) {
+        if (path == "rank" && value.kind == Value::Kind::kInt) only().rank = value.integer;
+      });
+    } else if (key == "host_name") {
+      json_leaves(json, [this](std::string_view, const Value& value) { only().host = value.text; });
+    } else if (key == "profshim") {
+      ours(json);
+    }
+  }
+
+  void event(const ReadEvent& event) {
+    ++facts_.events;
+    if (event.finer_than_ns) ++facts_.rounded;
+    if (!event.has_ts) return;
+    first_ns_ = std::min(first_ns_, event.ts_ns);
+    if (const auto number = step_number(event)) {
+      steps_.push_back({event.pid_is_number ? event.pid : INT64_MIN,
+                        {event.ts_ns, event.ts_ns + std::clamp<std::int64_t>(event.duration_ns, 0, kMostNs), *number}});
+    }
+  }
+
+  void finish() {
+    if (!facts_.has_wall_clock) facts_.has_wall_clock = first_ns_ != INT64_MAX && first_ns_ > 1'000'000'000'000'000'000;
+    if (!merged_.empty()) {
+      facts_.ranks = std::move(merged_);
+      std::sort(facts_.ranks.begin(), facts_.ranks.end(),
+                [](const RankFacts& a, const RankFacts& b) { return a.first_pid < b.first_pid; });
+    }
+    for (const auto& [pid, step] : steps_) {
+      ReadEvent of;
+      of.pid_is_number = true;
+      of.pid = pid;
+      if (const RankFacts* const rank = facts_.rank_of(of)) const_cast<RankFacts*>(rank)->steps.push_back(step);
+    }
+    for (RankFacts& rank : facts_.ranks) {
+      std::sort(rank.steps.begin(), rank.steps.end(),
+                [](const auto& a, const auto& b) { return a.begin_ns < b.begin_ns; });
+    }
+  }
+
+ private:
+  RankFacts& only() { return facts_.ranks[0]; }
+
+  void ours(std::string_view json) {
+    json_leaves(json, [this](std::string_view path, const Value& value) {
+      if (path == "window" && value.kind == Value::Kind::kInt) facts_.window = value.integer;
+    });
+    for (const std::string& text : json_elements(json_part(json, "merged"))) {
+      RankFacts& rank = merged_.emplace_back();
+      json_leaves(text, [&](std::string_view key, const Value& value) {
+        if (key == "rank" && value.kind == Value::Kind::kInt && value.integer >= 0) rank.rank = value.integer;
+        if (key == "host") rank.host = value.text;
+        if (key == "first_pid" && value.kind == Value::Kind::kInt) rank.first_pid = value.integer;
+      });
+    }
+  }
+
+  FileFacts& facts_;
+  std::vector<RankFacts> merged_;
+  std::vector<std::pair<std::int64_t, RankFacts::Step>> steps_;
+  std::int64_t first_ns_ = INT64_MAX;
+};
+
+}  // namespace
+
+const RankFacts* FileFacts::rank_of(const ReadEvent& event) const {
+  if (ranks.size() == 1) return &ranks[0];
+  if (!event.pid_is_number) return nullptr;
+  const auto next = std::upper_bound(ranks.begin(), ranks.end(), event.pid,
+                                     [](std::int64_t pid, const RankFacts& rank) { return pid < rank.first_pid; });
+  return next == ranks.begin() ? nullptr : &*std::prev(next);
+}
+
+std::optional<std::int64_t> FileFacts::step_at(const RankFacts& rank, std::int64_t trace_ns) const {
+  const auto next = std::upper_bound(rank.steps.begin(), rank.steps.end(), trace_ns,
+                                     [](std::int64_t at, const RankFacts::Step& step) { return at < step.begin_ns; });
+  if (next == rank.steps.begin() || std::prev(next)->end_ns <= trace_ns) return std::nullopt;
+  return std::prev(next)->number;
+}
+
+FileFacts gather_file_facts(const std::string& path) {
+  FileFacts facts;
+  facts.path = path;
+  Reader reader(facts);
+  TraceVisitor visitor;
+  visitor.metadata = [&](std::string_view key, std::string_view json, bool) { reader.metadata(key, json); };
+  visitor.event = [&](const ReadEvent& event) {
+    reader.event(event);
+    return true;
+  };
+  const ReadResult read = read_trace(path, visitor);
+  facts.truncated = read.truncated;
+  facts.why_truncated = read.error;
+  if (!read.ok && !(read.truncated && facts.events > 0)) {
+    facts.error = read.error;
+  } else if (facts.events == 0) {
+    facts.error = "no events in it";
+  }
+  reader.finish();
+  return facts;
+}
+
+}  // namespace profshim::convert_detail

@@ -1,0 +1,204 @@
+// Two passes: what has to be known of the whole trace, then packet by packet.
+#include "perfetto.h"
+
+#include <algorithm>
+#include <cstring>
+#include <deque>
+#include <memory>
+#include <unordered_map>
+#include <utility>
+
+#include "perfetto_packets.h"
+#include "perfetto_plan.h"
+
+namespace profshim {
+namespace convert_detail {
+namespace {
+
+constexpr std::uint64_t kMetadataTrack = ~std::uint64_t{0}, kGlobalTrack = kMetadataTrack - 1;
+
+class SecondPass {
+ public:
+  SecondPass(Plan& plan, Packets& out) : plan_(plan), out_(out) {}
+
+  void start(const std::string& source, bool truncated) {
+    out_.start(plan_);
+    out_.plain_track(kMetadataTrack, 0, "trace metadata");
+    out_.plain_track(kGlobalTrack, 0, "global marks");
+    std::vector<ReadEvent::ReadArg> args;
+    for (const auto& [key, json] : plan_.members) args.push_back(member(key, json));
+    const auto add = [&](std::string_view key, ReadEvent::ReadArg::Kind kind, std::int64_t value) {
+      args.push_back({.key = key, .kind = kind, .integer = value});
+    };
+    args.push_back({.key = "converted from", .kind = ReadEvent::ReadArg::Kind::kString, .text = source});
+    add("file ends early", ReadEvent::ReadArg::Kind::kBool, truncated);
+    add("overlapping slices", ReadEvent::ReadArg::Kind::kInt, static_cast<std::int64_t>(plan_.beside));
+    add("arrow ends without another", ReadEvent::ReadArg::Kind::kInt, static_cast<std::int64_t>(plan_.loose_arrows));
+    out_.instant(packets_, "trace metadata", "metadata", args, plan_.base_ns() + plan_.first_ns, kMetadataTrack);
+    flush();
+  }
+
+  void event(const ReadEvent& event) {
+    if (!plan_.is_shown(event)) return;
+    const std::int64_t at = plan_.time_of(event);
+    switch (event.phase.empty() ? '?' : event.phase[0]) {
+      case 'X':
+        slice(event, at);
+        break;
+      case 'b':
+        pairs_.begin(event, next_slice_);
+        slice(event, at);
+        break;
+      case 'e':
+        if (const auto begun = pairs_.end(event)) {
+          const Plan::Placed placed = plan_.placed(*begun);
+          out_.end(packets_, &event, placed.end_ns, placed.uuid, arrows_of(*begun));
+        }
+        break;
+      case 'i':
+      case 'I':
+      case 'n':
+        out_.instant(packets_, event.name, event.category, event.args, at, track_of_mark(event));
+        break;
+      case 'C':
+        for (const auto& arg : event.args) {
+          if (arg.kind == ReadEvent::ReadArg::Kind::kInt || arg.kind == ReadEvent::ReadArg::Kind::kDouble)
+            out_.count(packets_, arg, at, plan_.tracks[plan_.track_of(event, Scope::kCounter, arg.key)].lanes[0]);
+        }
+        break;
+      default:
+        break;
+    }
+    flush();
+    if (waiting_.empty()) out_.bound_memory();
+  }
+
+ private:
+  /// A text is one without its quotes; Perfetto takes apart what has an inside.
+  ReadEvent::ReadArg member(const std::string& key, const std::string& json) {
+    ReadEvent::ReadArg arg{.key = key, .kind = ReadEvent::ReadArg::Kind::kJson, .text = json};
+    if (!json.starts_with('"')) return arg;
+    json_leaves(json, [&](std::string_view, const ReadEvent::ReadArg& value) {
+      arg.kind = value.kind;
+      arg.text = texts_.emplace_back(value.text);
+    });
+    return arg;
+  }
+
+  std::uint64_t track_of_mark(const ReadEvent& event) {
+    if (event.scope == "g") return kGlobalTrack;
+    if (event.scope == "p" || event.phase == "n") return plan_.processes[plan_.process_of(event)].uuid;
+    return plan_.tracks[plan_.track_of(event, Scope::kThread)].lanes[0];
+  }
+
+  std::span<const ArrowEnd> arrows_of(std::uint32_t slice) const {
+    const auto first = plan_.arrows_of(slice);
+    auto last = first;
+    while (last != plan_.arrows.end() && last->slice == slice) ++last;
+    return {first, last};
+  }
+
+  void slice(const ReadEvent& event, std::int64_t at) {
+    const std::uint32_t number = next_slice_++;
+    const Plan::Placed placed = plan_.placed(number);
+    const std::span<const ArrowEnd> arrows = arrows_of(number);
+    out_.begin(packets_, event, at, placed.uuid, arrows);
+    if (event.phase == "X") out_.end(packets_, nullptr, placed.end_ns, placed.uuid, arrows);
+    const auto others = waiting_.find(number);
+    if (placed.written_with == number && others == waiting_.end()) return;
+    waiting_[placed.written_with].emplace_back(placed.order, std::exchange(packets_, {}));
+    const auto all = waiting_.find(number);
+    if (all == waiting_.end()) return;
+    std::sort(all->second.begin(), all->second.end());
+    for (const auto& [order, packets] : all->second) packets_ += packets;
+    waiting_.erase(all);
+  }
+
+  void flush() {
+    if (packets_.empty()) return;
+    out_.write(packets_);
+    packets_.clear();
+  }
+
+  Plan& plan_;
+  Packets& out_;
+  AsyncPairs pairs_;
+  std::string packets_;
+  std::uint32_t next_slice_ = 0;
+  /// By the slice they are written with: their places, and their packets.
+  std::unordered_map<std::uint32_t, std::vector<std::pair<std::uint32_t, std::string>>> waiting_;
+  std::deque<std::string> texts_;
+};
+
+}  // namespace
+
+bool write_perfetto(const std::string& name, const ReadTrace& read, ByteSink& sink, ConvertResult& result) {
+  Plan plan;
+  TraceVisitor first;
+  first.metadata = [&](std::string_view key, std::string_view json, bool) { plan.metadata(key, json); };
+  first.event = [&](const ReadEvent& event) {
+    plan.event(event);
+    return true;
+  };
+  const ReadResult whole = read(first);
+  if (!whole.ok && !(whole.truncated && plan.events > 0)) {
+    result.error = name + ": " + whole.error;
+    return false;
+  }
+  if (plan.events == 0) {
+    result.error = name + ": no events in it";
+    return false;
+  }
+  plan.finish();
+
+  Packets packets(sink);
+  SecondPass second(plan, packets);
+  second.start(name, whole.truncated);
+  std::uint64_t seen = 0;
+  TraceVisitor again;
+  again.event = [&](const ReadEvent& event) {
+    if (seen == plan.events) return false;  // it has grown since
+    ++seen;
+    second.event(event);
+    return !packets.failed();
+  };
+  const ReadResult reread = read(again);
+  if (seen < plan.events && !packets.failed()) {
+    result.error = name + ": changed while it was read: " + reread.error;
+    return false;
+  }
+  packets.finish();
+
+  result.events = plan.events;
+  result.bytes = packets.bytes();
+  result.truncated = whole.truncated;
+  if (whole.truncated) result.warnings.push_back(name + ": cut off (" + whole.error + "); what is there is converted");
+  const auto warn = [&](std::uint64_t count, const char* what) {
+    if (count > 0) result.warnings.push_back(name + ": " + std::to_string(count) + what);
+  };
+  warn(plan.left_out,
+       " events without a time, a process, a duration or a partner, or of a kind that Kineto does not write, are left "
+       "out");
+  warn(plan.rounded, " events have times finer than a nanosecond, which are rounded");
+  warn(plan.negative, " slices of a negative duration are shown with none");
+  return true;
+}
+
+}  // namespace convert_detail
+
+ConvertResult convert_to_perfetto(const std::string& path, const std::string& out) {
+  ConvertResult result;
+  AtomicFile file;
+  if (!file.open(out)) {
+    result.error = out + ": cannot be written: " + std::strerror(file.error());
+    return result;
+  }
+  const std::unique_ptr<ByteSink> sink = file_sink(file);
+  const auto read = [&](const TraceVisitor& visitor) { return read_trace(path, visitor); };
+  if (!convert_detail::write_perfetto(path, read, *sink, result)) return result;
+  if (!sink->close() || !file.publish(AtomicFile::Existing::kReplace))
+    result.error = out + ": cannot be written: " + std::strerror(file.error());
+  return result;
+}
+
+}  // namespace profshim

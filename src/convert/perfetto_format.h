@@ -1,0 +1,65 @@
+// What a Kineto trace becomes in Perfetto's protobuf (https://perfetto.dev/docs/reference/trace-packet-proto), and the
+// numbers of the fields that are written.
+//
+//   process_name, _labels, _sort_index    TrackDescriptor with a ProcessDescriptor
+//   thread_name, _sort_index              TrackDescriptor with a ThreadDescriptor; what has a text or a number that is
+//                                         none of a thread in its place ("Spans", -1) is a track of that name
+//   X                                     TYPE_SLICE_BEGIN and _END on the thread's track. A slice that overlaps
+//   another
+//                                         one without lying in it goes on a track of its own below that thread's: its
+//                                         times stay what they are (Perfetto's JSON importer drops it)
+//   b, e                                  the same on tracks of the process that bear the event's name
+//   i, n                                  TYPE_INSTANT on the thread's track, the process's, or a global one
+//   C                                     TYPE_COUNTER, a track for each of its values
+//   s, t, f                               flow_ids and terminating_flow_ids of the slices that they bind to: one number
+//                                         for each arrow, so that one launch may have several
+//   args                                  debug_annotations; lists and objects as legacy_json_value, which Perfetto
+//                                         takes apart
+//   members beside traceEvents            debug_annotations of an instant "trace metadata" on a track of that name
+//
+// Times are nanoseconds since the epoch (baseTimeNanoseconds + ts), exact, as BUILTIN_CLOCK_BOOTTIME, which is the one
+// that Perfetto shows; a ClockSnapshot says that BUILTIN_CLOCK_REALTIME is the same. A trace without
+// baseTimeNanoseconds keeps the times that it has.
+#pragma once
+
+#include <cstdint>
+
+namespace profshim::convert_detail::field {
+
+using Number = std::uint32_t;
+
+inline constexpr Number kTracePacket = 1;
+
+namespace packet {
+inline constexpr Number kClockSnapshot = 6, kTimestamp = 8, kSequenceId = 10, kTrackEvent = 11, kInternedData = 12,
+                        kSequenceFlags = 13, kTrackDescriptor = 60;
+inline constexpr std::uint32_t kStateCleared = 1, kNeedsState = 2;
+}  // namespace packet
+
+namespace snapshot {
+inline constexpr Number kClocks = 1, kPrimaryClock = 2, kClockId = 1, kClockTimestamp = 2;
+inline constexpr std::uint32_t kRealtime = 1, kBoottime = 6;
+}  // namespace snapshot
+
+namespace track {
+inline constexpr Number kUuid = 1, kName = 2, kProcess = 3, kThread = 4, kParent = 5, kCounter = 8;
+inline constexpr Number kProcessPid = 1, kProcessSortIndex = 3, kProcessName = 6, kProcessLabels = 8;
+inline constexpr Number kThreadPid = 1, kThreadTid = 2, kThreadSortIndex = 3, kThreadName = 5;
+}  // namespace track
+
+namespace event {
+inline constexpr Number kCategoryIids = 3, kAnnotations = 4, kType = 9, kNameIid = 10, kTrack = 11, kCounter = 30,
+                        kCounterDouble = 44, kFlows = 47, kTerminatingFlows = 48;
+inline constexpr std::int32_t kBegin = 1, kEnd = 2, kInstant = 3, kCounterType = 4;
+}  // namespace event
+
+namespace annotation {
+inline constexpr Number kNameIid = 1, kBool = 2, kUint = 3, kInt = 4, kDouble = 5, kString = 6, kJson = 9,
+                        kStringIid = 17;
+}  // namespace annotation
+
+namespace interned {
+inline constexpr Number kCategories = 1, kNames = 2, kAnnotationNames = 3, kStrings = 29, kIid = 1, kText = 2;
+}  // namespace interned
+
+}  // namespace profshim::convert_detail::field

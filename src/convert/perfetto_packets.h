@@ -1,0 +1,73 @@
+// Packets of Perfetto's protobuf, one sequence of them; names and repeated texts are written once and then referred to.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+
+#include "perfetto_format.h"
+#include "perfetto_plan.h"
+#include "profshim/trace.h"
+
+namespace protozero {
+template <typename TBuffer>
+class basic_pbf_writer;
+}
+
+namespace profshim::convert_detail {
+
+class Packets {
+ public:
+  using Writer = protozero::basic_pbf_writer<std::string>;
+
+  explicit Packets(ByteSink& sink, std::uint64_t most_text_bytes = 64ull << 20)
+      : sink_(sink), most_text_bytes_(most_text_bytes) {}
+
+  /// The clock, and what processes, threads and other tracks are called.
+  void start(const Plan& plan);
+  void plain_track(std::uint64_t uuid, std::uint64_t parent, std::string_view name);
+
+  // Into a string, for those that have to wait; the texts they refer to are in the file before it returns.
+  void begin(std::string& out, const ReadEvent& event, std::int64_t at_ns, std::uint64_t uuid,
+             std::span<const ArrowEnd> arrows);
+  void end(std::string& out, const ReadEvent* event, std::int64_t at_ns, std::uint64_t uuid,
+           std::span<const ArrowEnd> arrows);
+  void instant(std::string& out, std::string_view name, std::string_view category,
+               std::span<const ReadEvent::ReadArg> args, std::int64_t at_ns, std::uint64_t uuid);
+  void count(std::string& out, const ReadEvent::ReadArg& value, std::int64_t at_ns, std::uint64_t uuid);
+
+  void write(std::string_view packets);
+  /// Texts begin anew when they have become many; not while packets wait.
+  void bound_memory();
+  /// Hands over what is buffered; the sink's owner closes it.
+  bool finish();
+  bool failed() const { return failed_; }
+  std::uint64_t bytes() const { return bytes_; }
+
+ private:
+  enum Table : std::uint8_t { kNames, kCategories, kKeys, kStrings, kTables };
+  std::uint64_t iid(Table table, std::string_view text);
+  void write_new_texts();
+  void describe(Writer& event, std::string_view name, std::string_view category);
+  void annotate(Writer& event, std::span<const ReadEvent::ReadArg> args);
+  void describe_process(const PlannedProcess& process);
+  void describe_track(const PlannedTrack& track, const PlannedProcess& process);
+
+  struct Hash {
+    using is_transparent = void;
+    std::size_t operator()(std::string_view text) const { return std::hash<std::string_view>{}(text); }
+  };
+  using Texts = std::unordered_map<std::string, std::uint64_t, Hash, std::equal_to<>>;
+
+  ByteSink& sink_;
+  std::string buffer_, new_texts_;
+  std::array<Texts, kTables> texts_;
+  const std::uint64_t most_text_bytes_;
+  std::uint64_t text_bytes_ = 0, bytes_ = 0;
+  bool failed_ = false;
+};
+
+}  // namespace profshim::convert_detail

@@ -1,0 +1,371 @@
+#include "perfetto_plan.h"
+
+#include <algorithm>
+#include <charconv>
+#include <tuple>
+
+namespace profshim::convert_detail {
+namespace {
+
+using Arg = ReadEvent::ReadArg;
+
+// Three of them can be added up.
+constexpr std::int64_t kMostNs = 3'000'000'000'000'000'000;
+// Perfetto drops what lies deeper than 512.
+constexpr std::size_t kMostDepth = 500;
+constexpr std::uint32_t kNoSlice = ~std::uint32_t{0};
+
+std::uint64_t mixed(std::uint64_t hash, std::string_view text) {
+  for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3ull;
+  return (hash ^ 0xff) * 0x100000001b3ull;
+}
+std::uint64_t mixed(std::uint64_t hash, std::int64_t number) {
+  hash ^= static_cast<std::uint64_t>(number) * 0x9e3779b97f4a7c15ull;
+  return (hash ^ hash >> 29) * 0xbf58476d1ce4e5b9ull;
+}
+constexpr std::uint64_t kStart = 0xcbf29ce484222325ull;
+
+std::uint64_t pair_key(const ReadEvent& event) {
+  const std::uint64_t key = mixed(mixed(mixed(kStart, event.pid), event.pid_text), event.category);
+  return mixed(key, event.id);
+}
+
+const Arg* argument(const ReadEvent& event, std::string_view key) {
+  for (const Arg& arg : event.args) {
+    if (arg.key == key) return &arg;
+  }
+  return nullptr;
+}
+
+bool is_time_of_day(std::int64_t ns) { return ns > 1'000'000'000'000'000'000; }
+
+}  // namespace
+
+void AsyncPairs::begin(const ReadEvent& event, std::uint32_t slice) { open_[pair_key(event)].push_back(slice); }
+
+std::optional<std::uint32_t> AsyncPairs::end(const ReadEvent& event) {
+  const auto at = open_.find(pair_key(event));
+  if (at == open_.end()) return std::nullopt;
+  const std::uint32_t slice = at->second.back();
+  at->second.pop_back();
+  if (at->second.empty()) open_.erase(at);
+  return slice;
+}
+
+bool Plan::is_shown(const ReadEvent& event) {
+  if (event.phase == "M") return false;
+  if (!event.has_ts || event.ts_ns < 0 || event.ts_ns > kMostNs || !event.has_pid) return false;
+  return event.phase != "X" || event.has_duration;
+}
+
+void Plan::metadata(std::string_view key, std::string_view json) {
+  if (key == "baseTimeNanoseconds") {
+    std::from_chars(json.data(), json.data() + json.size(), base_ns_);
+    base_ns_ = std::clamp<std::int64_t>(base_ns_, 0, kMostNs);
+    has_wall_clock = base_ns_ > 0;
+  }
+  members.emplace_back(key, json);
+}
+
+Id Plan::id_of(bool is_number, std::int64_t number, std::string_view text) const {
+  return is_number ? Id{true, number, {}} : Id{false, 0, std::string(text)};
+}
+
+std::uint32_t Plan::process_of(const ReadEvent& event) {
+  const Id id = id_of(event.pid_is_number, event.pid, event.pid_text);
+  const auto [at, added] = process_numbers_.try_emplace(id, static_cast<std::uint32_t>(processes.size()));
+  if (added) processes.push_back({.id = id, .uuid = next_uuid_++});
+  return at->second;
+}
+
+std::uint32_t Plan::track_of(const ReadEvent& event, Scope scope, std::string_view series) {
+  const auto add = [this](const auto& value) {
+    track_key_.append(reinterpret_cast<const char*>(&value), sizeof value);
+  };
+  track_key_.clear();
+  add(scope);
+  add(event.pid_is_number);
+  add(event.pid);
+  add(event.pid_text.size());
+  track_key_ += event.pid_text;
+  if (scope == Scope::kThread) {
+    add(event.tid_is_number);
+    add(event.tid);
+    track_key_ += event.tid_text;
+  } else {
+    add(event.name.size());
+    (track_key_ += event.name) += series;
+  }
+  if (track_key_ == last_key_) return last_track_;
+  const auto [at, added] = track_numbers_.try_emplace(track_key_, static_cast<std::uint32_t>(tracks.size()));
+  if (added) {
+    PlannedTrack track;
+    track.process = process_of(event);
+    track.scope = scope;
+    if (scope == Scope::kThread) {
+      track.thread = id_of(event.tid_is_number, event.tid, event.tid_text);
+    } else {
+      track.name = event.name;
+      if (!series.empty() && series != "value") (track.name += ' ') += series;
+    }
+    track.lanes.push_back(next_uuid_++);
+    tracks.push_back(std::move(track));
+  }
+  last_key_ = track_key_;
+  return last_track_ = at->second;
+}
+
+void Plan::name_things(const ReadEvent& event) {
+  if (!event.has_pid) return;
+  const Arg* const name = argument(event, "name");
+  const Arg* const labels = argument(event, "labels");
+  const Arg* const sort_index = argument(event, "sort_index");
+  if (event.name == "process_name" && name != nullptr) {
+    processes[process_of(event)].name = name->text;
+  } else if (event.name == "process_labels" && labels != nullptr) {
+    processes[process_of(event)].labels = labels->text;
+  } else if (event.name == "process_sort_index" && sort_index != nullptr && sort_index->kind == Arg::Kind::kInt) {
+    processes[process_of(event)].sort_index = sort_index->integer;
+  } else if (event.name == "thread_name" && name != nullptr) {
+    tracks[track_of(event, Scope::kThread)].name = name->text;
+  } else if (event.name == "thread_sort_index" && sort_index != nullptr && sort_index->kind == Arg::Kind::kInt) {
+    tracks[track_of(event, Scope::kThread)].sort_index = sort_index->integer;
+  }
+}
+
+void Plan::add_slice(std::uint32_t track, std::int64_t begin_ns, std::int64_t end_ns) {
+  slices_.push_back({begin_ns, end_ns, track, static_cast<std::uint32_t>(slices_.size())});
+}
+
+void Plan::event(const ReadEvent& event) {
+  ++events;
+  if (event.phase == "M") {
+    name_things(event);
+    return;
+  }
+  if (!is_shown(event)) {
+    ++left_out;
+    return;
+  }
+  first_ns = std::min(first_ns, event.ts_ns);
+  if (event.finer_than_ns) ++rounded;
+  if (event.phase == "X") {
+    if (event.duration_ns < 0) ++negative;
+    const std::int64_t duration = std::clamp<std::int64_t>(event.duration_ns, 0, kMostNs);
+    add_slice(track_of(event, Scope::kThread), event.ts_ns, event.ts_ns + duration);
+  } else if (event.phase == "b") {
+    pairs_.begin(event, static_cast<std::uint32_t>(slices_.size()));
+    add_slice(track_of(event, Scope::kAsync), event.ts_ns, kNever);
+  } else if (event.phase == "e") {
+    if (const auto slice = pairs_.end(event)) {
+      slices_[*slice].end_ns = std::max(event.ts_ns, slices_[*slice].begin_ns);
+    } else {
+      ++left_out;
+    }
+  } else if (event.phase == "s" || event.phase == "t" || event.phase == "f") {
+    const std::uint64_t key = mixed(mixed(mixed(kStart, event.category), event.name), event.id);
+    const bool to_next = event.phase == "f" && event.binding_point != "e";
+    points_.push_back({key, event.ts_ns, track_of(event, Scope::kThread), static_cast<std::uint32_t>(points_.size()),
+                       kNoSlice, event.phase[0], to_next});
+  } else if (event.phase == "C") {
+    for (const Arg& arg : event.args) {
+      if (arg.kind == Arg::Kind::kInt || arg.kind == Arg::Kind::kDouble) track_of(event, Scope::kCounter, arg.key);
+    }
+  } else if (event.phase == "i" || event.phase == "I") {
+    if (event.scope == "p") {
+      process_of(event);
+    } else if (event.scope != "g") {
+      track_of(event, Scope::kThread);
+    }
+  } else if (event.phase == "n") {
+    process_of(event);
+  } else {
+    ++left_out;
+  }
+}
+
+void Plan::finish() {
+  if (!has_wall_clock && first_ns != INT64_MAX) has_wall_clock = is_time_of_day(first_ns);
+  if (first_ns == INT64_MAX) first_ns = 0;
+  std::sort(slices_.begin(), slices_.end(), [](const Slice& a, const Slice& b) {
+    return std::tuple(a.track, a.begin_ns, -a.end_ns, a.number) < std::tuple(b.track, b.begin_ns, -b.end_ns, b.number);
+  });
+  std::sort(points_.begin(), points_.end(), [](const Point& a, const Point& b) {
+    return std::tuple(a.track, a.at_ns, !a.to_next, a.number) < std::tuple(b.track, b.at_ns, !b.to_next, b.number);
+  });
+  for (auto* const list : {&lane_of_, &written_with_, &order_}) list->resize(slices_.size());
+  std::size_t slice = 0, point = 0;
+  for (std::uint32_t track = 0; track < tracks.size(); ++track) {
+    const std::size_t first = slice, first_point = point;
+    while (slice < slices_.size() && slices_[slice].track == track) ++slice;
+    while (point < points_.size() && points_[point].track == track) ++point;
+    place_track(first, slice, first_point, point);
+  }
+  join_arrows();
+}
+
+void Plan::place_track(std::size_t first, std::size_t last, std::size_t first_point, std::size_t last_point) {
+  if (first == last) return;
+  PlannedTrack& track = tracks[slices_[first].track];
+  std::vector<Lane> lanes(1);
+  std::vector<std::size_t> waiting;  // points that bind to the next slice
+  std::size_t point = first_point;
+  for (std::size_t at = first; at < last || point < last_point;) {
+    const bool slice_first = at < last && (point == last_point || slices_[at].begin_ns < points_[point].at_ns ||
+                                           (slices_[at].begin_ns == points_[point].at_ns && !points_[point].to_next));
+    if (!slice_first) {
+      if (points_[point].to_next) {
+        waiting.push_back(point);
+      } else {
+        points_[point].slice = slice_around(points_[point], lanes);
+      }
+      ++point;
+      continue;
+    }
+    place_slice(static_cast<std::uint32_t>(at), track, lanes);
+    for (const std::size_t waits : waiting) points_[waits].slice = slices_[at].number;
+    waiting.clear();
+    ++at;
+  }
+}
+
+bool Plan::fits(const Slice& slice, Lane& lane, Scope scope, const std::vector<Slice>& slices) {
+  const std::int64_t inner_end = lane.open.empty() ? kNever : slices[lane.open.back()].end_ns;
+  if (scope == Scope::kAsync) return lane.open.empty() && lane.ended_ns < slice.begin_ns;
+  return slice.end_ns <= inner_end && lane.open.size() < kMostDepth;
+}
+
+/// Perfetto takes packets of one time in the order of the file, and an end closes what was opened last. So of slices
+/// that share a moment the one that ended then is written first, then the longer one.
+void Plan::place_slice(std::uint32_t at, PlannedTrack& track, std::vector<Lane>& lanes) {
+  const Slice& slice = slices_[at];
+  std::size_t chosen = 0;
+  for (; chosen < lanes.size(); ++chosen) {
+    Lane& lane = lanes[chosen];
+    while (!lane.open.empty() && slices_[lane.open.back()].end_ns <= slice.begin_ns) {
+      const Slice& ended = slices_[lane.open.back()];
+      const std::uint32_t with = written_with_[ended.number];
+      lane.ended_with = ended.end_ns == lane.ended_ns ? std::max(lane.ended_with, with) : with;
+      lane.ended_ns = std::max(lane.ended_ns, ended.end_ns);
+      lane.open.pop_back();
+    }
+    if (fits(slice, lane, track.scope, slices_)) break;
+  }
+  if (chosen == lanes.size()) lanes.emplace_back();
+  if (chosen == track.lanes.size()) track.lanes.push_back(next_uuid_++);
+  if (chosen > 0 && track.scope == Scope::kThread) ++beside;
+  Lane& lane = lanes[chosen];
+  std::uint32_t with = slice.number;
+  if (lane.ended_ns == slice.begin_ns) with = std::max(with, lane.ended_with);
+  if (lane.begun_ns == slice.begin_ns) with = std::max(with, lane.begun_with);
+  lane.begun_ns = slice.begin_ns;
+  lane.begun_with = with;
+  if (!lane.open.empty() && slices_[lane.open.back()].end_ns == slice.end_ns && slice.end_ns != kNever) {
+    const std::uint32_t outer = slices_[lane.open.back()].number;
+    const auto [known, is_new] =
+        ends_with_others_.try_emplace(outer, static_cast<std::uint32_t>(ending_together_.size()));
+    const std::uint32_t group = known->second;
+    if (is_new) ending_together_.push_back({outer});
+    ending_together_[group].push_back(slice.number);
+    ends_with_others_.emplace(slice.number, group);
+  }
+  lane.open.push_back(at);
+  lane_of_[slice.number] = static_cast<std::uint32_t>(chosen);
+  written_with_[slice.number] = with;
+  order_[slice.number] = at;
+}
+
+std::uint32_t Plan::slice_around(const Point& point, const std::vector<Lane>& lanes) const {
+  std::uint32_t around = kNoSlice, touching = kNoSlice;
+  for (const Lane& lane : lanes) {
+    for (auto open = lane.open.rbegin(); open != lane.open.rend(); ++open) {
+      const Slice& slice = slices_[*open];
+      if (slice.end_ns > point.at_ns || slice.begin_ns == point.at_ns) {
+        if (around == kNoSlice || *open > around) around = *open;
+        break;
+      }
+      if (slice.end_ns == point.at_ns && (touching == kNoSlice || *open > touching)) touching = *open;
+    }
+  }
+  const std::uint32_t found = around != kNoSlice ? around : touching;
+  return found == kNoSlice ? kNoSlice : slices_[found].number;
+}
+
+void Plan::join_arrows() {
+  const auto rank = [](char phase) { return phase == 's' ? 0 : phase == 't' ? 1 : 2; };
+  std::sort(points_.begin(), points_.end(), [&](const Point& a, const Point& b) {
+    return std::tuple(a.key, a.at_ns, rank(a.phase), a.number) < std::tuple(b.key, b.at_ns, rank(b.phase), b.number);
+  });
+  std::uint32_t from = kNoSlice;
+  bool left = false;  // an arrow left from there
+  for (std::size_t i = 0; i < points_.size(); ++i) {
+    const Point& point = points_[i];
+    const bool first = i == 0 || points_[i - 1].key != point.key;
+    if (first || point.phase == 's') {
+      if (from != kNoSlice && !left) ++loose_arrows;
+      from = kNoSlice;
+      left = false;
+    }
+    if (point.phase == 's') {
+      from = point.slice;
+      if (from == kNoSlice) ++loose_arrows;
+      continue;
+    }
+    if (from == kNoSlice || point.slice == kNoSlice) {
+      ++loose_arrows;
+      continue;
+    }
+    add_arrow(from, point.slice);
+    left = true;
+    if (point.phase == 't') from = point.slice;
+  }
+  if (from != kNoSlice && !left) ++loose_arrows;
+  std::vector<Point>().swap(points_);
+  std::sort(arrows.begin(), arrows.end(), [](const ArrowEnd& a, const ArrowEnd& b) {
+    return std::tuple(a.slice, a.arrow) < std::tuple(b.slice, b.arrow);
+  });
+}
+
+bool Plan::is_written_before(std::uint32_t a, std::uint32_t b) const {
+  return std::pair(written_with_[a], order_[a]) < std::pair(written_with_[b], order_[b]);
+}
+
+/// An end closes what is innermost, so of slices that end at once the first to be written closes the innermost one.
+std::uint32_t Plan::whose_end_closes(std::uint32_t slice) const {
+  const auto known = ends_with_others_.find(slice);
+  if (known == ends_with_others_.end()) return slice;
+  const std::vector<std::uint32_t>& group = ending_together_[known->second];
+  std::vector<std::uint32_t> written = group;
+  std::sort(written.begin(), written.end(), [this](auto a, auto b) { return is_written_before(a, b); });
+  const auto depth = std::find(group.begin(), group.end(), slice) - group.begin();
+  return written[group.size() - 1 - static_cast<std::size_t>(depth)];
+}
+
+/// Perfetto takes arrows in the order of the packets that bear them: one that is there before it has left is none.
+void Plan::add_arrow(std::uint32_t from, std::uint32_t to) {
+  const Slice &a = slices_[order_[from]], &b = slices_[order_[to]];
+  const auto is_behind = [&](std::int64_t time, std::uint32_t bearer) {
+    return time > a.begin_ns || (time == a.begin_ns && (from == bearer || is_written_before(from, bearer)));
+  };
+  const bool at_begin = from != to && is_behind(b.begin_ns, to);
+  const std::uint32_t bearer = at_begin ? to : whose_end_closes(to);
+  if (!at_begin && (b.end_ns == kNever || !is_behind(b.end_ns, bearer))) {
+    ++loose_arrows;
+    return;
+  }
+  arrows.push_back({from, next_arrow_, false, false});
+  arrows.push_back({bearer, next_arrow_++, true, !at_begin});
+}
+
+Plan::Placed Plan::placed(std::uint32_t slice) const {
+  const Slice& at = slices_[order_[slice]];
+  return {tracks[at.track].lanes[lane_of_[slice]], at.end_ns == kNever ? kNever : base_ns_ + at.end_ns,
+          written_with_[slice], order_[slice]};
+}
+
+std::vector<ArrowEnd>::const_iterator Plan::arrows_of(std::uint32_t slice) const {
+  return std::lower_bound(arrows.begin(), arrows.end(), slice,
+                          [](const ArrowEnd& end, std::uint32_t wanted) { return end.slice < wanted; });
+}
+
+}  // namespace profshim::convert_detail
