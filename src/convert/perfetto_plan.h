@@ -95,7 +95,7 @@ class Plan {
   std::vector<PlannedTrack> tracks;
   std::vector<ArrowEnd> arrows;                              // by slice
   std::vector<std::pair<std::string, std::string>> members;  // of the file, beside the events
-  /// Slices that stand beside their track, ends of arrows that have no other end, and what is said of the others.
+  /// `beside`: slices that have a track beside their own; `loose_arrows`: ends of arrows that have no other end.
   std::uint64_t events = 0, left_out = 0, negative = 0, rounded = 0, beside = 0, loose_arrows = 0;
   std::int64_t first_ns = INT64_MAX;
   bool has_wall_clock = false;

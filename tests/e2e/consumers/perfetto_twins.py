@@ -40,7 +40,7 @@ def slices_of(path):
         return int(decimal.Decimal(microseconds) * 1000)
 
     for event in trace["traceEvents"]:
-        phase, key = event["ph"], (event.get("cat"), event.get("id"), event.get("pid"))
+        phase, key = event["ph"], (event.get("cat"), event.get("id"), str(event.get("id2")), event.get("pid"))
         what = (event.get("name", ""), event.get("cat", ""))
         if phase == "X":
             found[(str(base + ns(event["ts"])), ns(event["dur"])) + what] += 1
