@@ -6,21 +6,12 @@
 #include <string_view>
 
 #include "findings.h"
+#include "profshim/key_hash.h"
 
 namespace profshim::analysis_detail {
 namespace {
 
 using Kind = ReadEvent::ReadArg::Kind;
-
-std::uint64_t mixed(std::uint64_t hash, std::string_view text) {
-  for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3ull;
-  return (hash ^ 0xff) * 0x100000001b3ull;
-}
-std::uint64_t mixed(std::uint64_t hash, std::int64_t number) {
-  hash ^= static_cast<std::uint64_t>(number) * 0x9e3779b97f4a7c15ull;
-  return (hash ^ hash >> 29) * 0xbf58476d1ce4e5b9ull;
-}
-constexpr std::uint64_t kStart = 0xcbf29ce484222325ull;
 
 std::string_view text_arg(const ReadEvent& event, std::string_view key) {
   const auto* const arg = find_arg(event, key);
@@ -158,7 +149,7 @@ class Reader {
       const std::string_view collective = text_arg(e, "Collective name");
       const std::int64_t sequence = integer_arg(e, "Seq", -1);
       if (sequence < 0 || !kernel_waits_for_all(collective)) return;
-      std::uint64_t key = mixed(mixed(kStart, "device"), text_arg(e, "Process Group Name"));
+      std::uint64_t key = mixed(mixed(kKeyStart, "device"), text_arg(e, "Process Group Name"));
       key = mixed(mixed(key, text_arg(e, "Process Group Ranks")), collective);
       add_meeting(e, mixed(key, sequence), place);
     } else if (const std::string_view role = text_arg(e, "rpc"); !role.empty()) {
@@ -175,7 +166,7 @@ class Reader {
     if (comm.empty() || !is_whole(e)) return;
     if (const std::int64_t sequence = integer_arg(e, "Seq", -1); sequence >= 0) {
       if (integer_arg(e, "Group size", 0) > 1 && waits_for_all(e))
-        add_meeting(e, mixed(mixed(mixed(kStart, comm), e.name), sequence), place);
+        add_meeting(e, mixed(mixed(mixed(kKeyStart, comm), e.name), sequence), place);
       return;
     }
     if (is_send(e.name)) {
@@ -192,7 +183,7 @@ class Reader {
   Channel* find(std::string_view comm, std::int64_t peer, std::int64_t tag, bool sends) {
     const std::int64_t own = own_rank_in(comm);
     if (own < 0 || peer < 0 || tag < 0) return nullptr;
-    std::uint64_t key = mixed(kStart, comm);
+    std::uint64_t key = mixed(kKeyStart, comm);
     key = mixed(mixed(key, sends ? own : peer), sends ? peer : own);
     return &facts_.channels[mixed(key, tag)];
   }
@@ -209,7 +200,7 @@ class Reader {
   static std::uint64_t rpc_key(const ReadEvent& e) {
     const std::int64_t id = integer_arg(e, "id", -1);
     const std::string_view from = text_arg(e, "from");
-    return id < 0 || from.empty() ? 0 : mixed(mixed(mixed(kStart, "rpc"), from), id);
+    return id < 0 || from.empty() ? 0 : mixed(mixed(mixed(kKeyStart, "rpc"), from), id);
   }
 
   struct Open {

@@ -79,13 +79,7 @@ int compare(Options& options) {
     return kInvalid;
   }
   LoadedSpec spec;
-  if (!options.spec.empty()) {
-    SpecSources sources;
-    sources.file = options.spec;
-    spec = load_spec(sources);
-    print_problems(spec.problems);
-    if (!spec.ok()) return kInvalid;
-  }
+  if (!load_spec_file(options.spec, spec)) return kInvalid;
   // Lost events are a rule's to forgive only where nothing is compared.
   const RunProfile run = profile(options.paths, options.base.empty());
   Comparison result;

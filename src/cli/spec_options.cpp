@@ -48,6 +48,15 @@ bool parse_arguments(CLI::App& app, int argc, char** argv, int& status) {
   }
 }
 
+bool load_spec_file(const std::string& path, LoadedSpec& spec) {
+  if (path.empty()) return true;
+  SpecSources sources;
+  sources.file = path;
+  spec = load_spec(sources);
+  print_problems(spec.problems);
+  return spec.ok();
+}
+
 void print_problems(const std::vector<Problem>& problems) {
   for (const Problem& problem : problems) std::fprintf(stderr, "%s\n", to_line(problem).c_str());
 }

@@ -22,6 +22,9 @@ struct SpecOptions {
 /// Parses; false when the command is over, with its exit status (help, wrong usage).
 bool parse_arguments(CLI::App& app, int argc, char** argv, int& status);
 
+/// A file alone, whatever the environment says; "" = no spec. False when it cannot be used, which is then said.
+bool load_spec_file(const std::string& path, LoadedSpec& spec);
+
 /// One line per problem on stderr.
 void print_problems(const std::vector<Problem>& problems);
 /// The problems as a JSON list of objects.

@@ -143,13 +143,7 @@ int run(int argc, char** argv) {
   int status = kFine;
   if (!parse_arguments(app, argc, argv, status)) return status;
   LoadedSpec spec;
-  if (!options.spec.empty()) {
-    SpecSources sources;
-    sources.file = options.spec;
-    spec = load_spec(sources);
-    print_problems(spec.problems);
-    if (!spec.ok()) return kInvalid;
-  }
+  if (!load_spec_file(options.spec, spec)) return kInvalid;
 
   std::vector<std::string> files;
   const bool all = collect_traces(options.paths, files);

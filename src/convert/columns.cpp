@@ -222,8 +222,8 @@ void write_rows(const FileFacts& facts, Batch& batch, ParquetProcess& out) {
 
 void convert_all(const ColumnsOptions& options, ConvertResult& result) {
   const bool into_folder = options.out.ends_with('/');
+  Outputs outputs;  // taken away when the process that makes them has ended
   ParquetProcess out(options.python);
-  Outputs outputs;
   PartNames names(options.out);
   Batch batch;
   const auto close = [&] {

@@ -4,6 +4,8 @@
 #include <charconv>
 #include <tuple>
 
+#include "profshim/key_hash.h"
+
 namespace profshim::convert_detail {
 namespace {
 
@@ -15,18 +17,8 @@ constexpr std::int64_t kMostNs = 3'000'000'000'000'000'000;
 constexpr std::size_t kMostDepth = 500;
 constexpr std::uint32_t kNoSlice = ~std::uint32_t{0};
 
-std::uint64_t mixed(std::uint64_t hash, std::string_view text) {
-  for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3ull;
-  return (hash ^ 0xff) * 0x100000001b3ull;
-}
-std::uint64_t mixed(std::uint64_t hash, std::int64_t number) {
-  hash ^= static_cast<std::uint64_t>(number) * 0x9e3779b97f4a7c15ull;
-  return (hash ^ hash >> 29) * 0xbf58476d1ce4e5b9ull;
-}
-constexpr std::uint64_t kStart = 0xcbf29ce484222325ull;
-
 std::uint64_t pair_key(const ReadEvent& event) {
-  const std::uint64_t key = mixed(mixed(mixed(kStart, event.pid), event.pid_text), event.category);
+  const std::uint64_t key = mixed(mixed(mixed(kKeyStart, event.pid), event.pid_text), event.category);
   return mixed(key, event.id);
 }
 
@@ -163,7 +155,7 @@ void Plan::event(const ReadEvent& event) {
       ++left_out;
     }
   } else if (event.phase == "s" || event.phase == "t" || event.phase == "f") {
-    const std::uint64_t key = mixed(mixed(mixed(kStart, event.category), event.name), event.id);
+    const std::uint64_t key = mixed(mixed(mixed(kKeyStart, event.category), event.name), event.id);
     const bool to_next = event.phase == "f" && event.binding_point != "e";
     points_.push_back({key, event.ts_ns, track_of(event, Scope::kThread), static_cast<std::uint32_t>(points_.size()),
                        kNoSlice, event.phase[0], to_next});
