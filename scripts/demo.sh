@@ -37,6 +37,8 @@ show() {  # FOLDER WHAT COUNTER
     "$3" "$trace"
   done < <(find "$1" -name '*.pt.trace.json' | sort)
   find "$1" -name '*.pt.trace.json' -print0 | sort -z | xargs -0 build/profshim verify | sed 's/^/   /'
+  echo "   what they say:"
+  build/profshim report "$1" -o "$1/report.html" | sed 's/^/      /'
 }
 
 record() {  # TITLE SPEC FOLDER
