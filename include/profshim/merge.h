@@ -42,6 +42,7 @@ struct MergeResult {
   std::string error;  // one line; "" = done
   std::vector<MergedRank> ranks;
   std::vector<std::string> warnings;
+  bool truncated = false;  // a file ends early: what is there is merged
   std::uint64_t events = 0, bytes = 0;
   std::uint64_t messages = 0, collectives = 0, requests = 0;  // that have arrows
   std::uint64_t messages_left_out = 0;                        // as many sent as received is not what the traces show

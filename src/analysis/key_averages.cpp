@@ -10,6 +10,7 @@
 #include <tuple>
 
 #include "intervals.h"
+#include "one_job.h"
 
 namespace profshim::analysis_detail {
 namespace {
@@ -468,10 +469,13 @@ namespace profshim {
 KeyTable key_averages(const std::vector<std::string>& paths, bool group_by_shapes) {
   using namespace analysis_detail;
   KeyAverages averages(group_by_shapes);
+  OneJob job;
   for (const std::string& path : paths) {
     const std::vector<Timeline> timelines = load_timelines(path, {.input_dims = group_by_shapes});
-    for (const Timeline& timeline : timelines)
+    for (const Timeline& timeline : timelines) {
+      job.add(timeline);
       averages.add(timeline, paths.size() > 1 || timelines.size() > 1 ? timeline.rank : -1);
+    }
   }
   return averages.finish();
 }

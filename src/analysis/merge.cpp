@@ -196,7 +196,9 @@ MergeResult merge_traces(const MergeOptions& options) {
     rank.rank = f.rank;
     rank.events = f.events;
     result.ranks.push_back(rank);
-    if (f.truncated) result.warnings.push_back(f.path + ": cut off; what is there is merged");
+    if (!f.truncated) continue;
+    result.truncated = true;
+    result.warnings.push_back(f.path + ": cut off; what is there is merged");
   }
   std::vector<analysis_detail::ClockMap> clocks;
   if (!analysis_detail::align_clocks(facts, options, result.ranks, clocks, result.warnings, result.error))

@@ -13,6 +13,7 @@
 #include "kernels_view.h"
 #include "key_averages.h"
 #include "mpi_view.h"
+#include "one_job.h"
 #include "report_clocks.h"
 #include "report_steps.h"
 #include "report_tables.h"
@@ -42,6 +43,7 @@ class Gathered {
 
   void add(LoadedTrace loaded) {
     Timeline& timeline = loaded.timeline;
+    job_.add(timeline);
     traces.push_back(std::move(loaded.facts));
     if (timeline.slices.empty()) return;
     const int rank = timeline.rank;
@@ -61,6 +63,9 @@ class Gathered {
   CommsView comms;
   MpiView mpi;
   KeyAverages averages;
+
+ private:
+  OneJob job_;
 };
 
 // ---- at the head of the page
@@ -301,7 +306,7 @@ Report make_report(const std::vector<std::string>& paths) {
   for (const std::string& path : paths) {
     for (LoadedTrace& loaded : load_ranks(path, clocks, report.warnings, report.truncated)) all.add(std::move(loaded));
   }
-  if (const std::string mixed = mixed_jobs(all.traces); !mixed.empty()) throw std::runtime_error(mixed);
+  if (const std::string twice = twice_there(all.traces); !twice.empty()) throw std::runtime_error(twice);
   std::set<int> ranks;
   for (const TraceFacts& t : all.traces) ranks.insert(t.rank);
   std::string no_clocks;

@@ -111,25 +111,9 @@ std::vector<LoadedTrace> load_ranks(const std::string& path, std::vector<RankClo
   return loaded;
 }
 
-std::string mixed_jobs(const std::vector<TraceFacts>& traces) {
-  std::map<std::string, const TraceFacts*> runs;  // by host: hosts without a number in common name them themselves
-  const TraceFacts* sized = nullptr;
+std::string twice_there(const std::vector<TraceFacts>& traces) {
   std::map<int, std::vector<const TraceFacts*>> ranks;
   for (const TraceFacts& t : traces) {
-    if (!t.run_name.empty()) {
-      const TraceFacts& other = *runs.emplace(t.host, &t).first->second;
-      if (other.run_name != t.run_name) {
-        return other.path + " is of run " + other.run_name + ", " + t.path + " of run " + t.run_name +
-               ": a report is of one job";
-      }
-    }
-    if (t.world_size > 0) {
-      if (sized == nullptr) sized = &t;
-      if (sized->world_size != t.world_size) {
-        return sized->path + " is of a job of " + counted(sized->world_size, "rank") + ", " + t.path + " of one of " +
-               std::to_string(t.world_size) + ": a report is of one job";
-      }
-    }
     for (const TraceFacts* other : ranks[t.rank]) {
       if (are_two_windows(*other, t)) continue;
       return other->path + " and " + t.path +

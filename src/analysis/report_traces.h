@@ -46,8 +46,8 @@ struct LoadedTrace {
 std::vector<LoadedTrace> load_ranks(const std::string& path, std::vector<RankClock>& clocks,
                                     std::vector<std::string>& warnings, bool& truncated);
 
-/// "" when these are of one job: files of a rank then are its windows, one after the other.
-std::string mixed_jobs(const std::vector<TraceFacts>& traces);
+/// "" when files of a rank are its windows, one after the other; else which are not.
+std::string twice_there(const std::vector<TraceFacts>& traces);
 
 /// Nothing but the whole time of the trace as one step, on the thread that had the most calls.
 void make_one_step(Timeline& timeline);

@@ -4,6 +4,7 @@
 #include "comms_view.h"
 #include "kernels_view.h"
 #include "mpi_view.h"
+#include "one_job.h"
 #include "steps_view.h"
 #include "timeline.h"
 
@@ -15,9 +16,11 @@ Views make_views(const std::vector<std::string>& paths, const ViewChoice& choice
   StepsView steps(choice.gap_us);
   CommsView comms;
   MpiView mpi;
+  OneJob job;
   Views result;
   for (const std::string& path : paths) {
     for (const Timeline& timeline : load_timelines(path)) {
+      job.add(timeline);
       if (choice.kernels) kernels.add(timeline, timeline.rank);
       if (choice.steps) steps.add(timeline, timeline.rank);
       if (choice.comms) comms.add(timeline, timeline.rank);

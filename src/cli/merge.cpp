@@ -85,7 +85,8 @@ int run(int argc, char** argv) {
       "Writes the traces of several ranks as one, on one clock, with arrows from who sent a message to who received "
       "it, "
       "and from the last one at a collective to those who waited. Clocks are compared by what the ranks did together; "
-      "the error that is stated holds whoever was late."};
+      "the error that is stated holds whoever was late.\n"
+      "Exit code: 0 fine, 2 cannot be merged, or a file ends early (what stands before the end is merged)."};
   app.name("profshim merge");
   app.add_option("PATH", given, "Traces of the ranks of one window, or the folder that holds them")->required();
   app.add_option("-o,--output", options.out, "The file to write; gzip when it ends in .gz")->required();
@@ -115,7 +116,7 @@ int run(int argc, char** argv) {
     return kInvalid;
   }
   if (!quiet) print_result(result, options.out);
-  return kFine;
+  return result.truncated ? kInvalid : kFine;
 }
 
 }  // namespace

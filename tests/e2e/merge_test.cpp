@@ -290,5 +290,18 @@ TEST(Merge, RefusesWhatDoesNotGoTogetherInOneLine) {
   EXPECT_EQ(profshim({"merge", "-o", out, paths[0], no_clock, "--assume-clock"}).ending(), "exit 0");
 }
 
+TEST(Merge, WhatIsThereOfACutFileIsMergedAndSaid) {
+  const ScratchFolder scratch;
+  const auto paths = record(scratch, 2, {built("tests/apps/openmpi/allreduce_loop"), "3"});
+  const std::string whole = text_of_file(paths[1]), out = scratch / "all.pt.trace.json";
+  const std::string cut = scratch.write("cut.json", whole.substr(0, whole.size() * 3 / 4));
+
+  const Outcome outcome = profshim({"merge", "-q", "-o", out, paths[0], cut});
+
+  EXPECT_EQ(outcome.ending(), "exit 2");
+  EXPECT_EQ(outcome.err, "profshim merge: " + cut + ": cut off; what is there is merged\n");
+  EXPECT_TRUE(read_seen(out).readable);
+}
+
 }  // namespace
 }  // namespace profshim::e2e

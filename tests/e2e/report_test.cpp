@@ -180,7 +180,7 @@ TEST(Report, BadInputIsOneLineAndExitStatusTwo) {
                {"nan.json", R"({"traceEvents": [{"ph": "X", "name": "a", "ts": NaN, "dur": 1}]})", "byte "},
                {"long.json", "\"" + std::string(10'000'000, 'a') + "\"", "a trace is a JSON object"},
                {"cut.gz", sample.substr(0, 200), "cut.gz"},
-               {"other.json.gz", sample, "a report is of one job"}};
+               {"other.json.gz", sample, "these are not of one job"}};
   for (const auto& one : cases) {
     const std::string page = scratch / (one.name + ".html");
     const Outcome made = profshim({"report", scratch.write(one.name, one.bytes), job, "-o", page});

@@ -124,6 +124,20 @@ TEST(Summary, SaysInOneLineWhatCannotBeRead) {
   expect_refused(scratch.write("cut.json.gz", compressed(whole).substr(0, 100)), "the gzip data end early");
 }
 
+TEST(Summary, TracesOfTwoJobsAreRefused) {
+  const ScratchFolder scratch;
+  const std::string four = scratch.write("a.json", test::sample_trace({.rank = 0})),
+                    two = scratch.write("b.json", test::sample_trace({.rank = 1, .world_size = 2}));
+  for (const char* view : {"--table", "--steps"}) {
+    const Outcome outcome = profshim({"summary", view, four, two});
+
+    EXPECT_EQ(outcome.ending(), "exit 2");
+    EXPECT_EQ(outcome.out, "");
+    EXPECT_EQ(outcome.err,
+              "profshim: " + four + " is of a job of 4 ranks, " + two + " of one of 2: these are not of one job\n");
+  }
+}
+
 TEST(Summary, ShowsWhatIsThereOfACutFileAndSaysSo) {
   const ScratchFolder scratch;
   const std::string whole = test::sample_trace();
