@@ -15,6 +15,7 @@ struct PublishOptions {
   bool recovered = false;
   double overhead_ns_per_event = -1;  // < 0: unknown
   double stall_us = -1;
+  std::optional<spool::CpuUse> cpu;
   int gzip_threads = 0;
   std::function<void()> on_progress;
   std::mutex* gathering = nullptr;  // held while events are looked for; no chunk may change hands then

@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -215,12 +216,23 @@ class View {
   bool mapped_ = false;
 };
 
+/// While a window was open; microseconds, of CPU time but for `measured_us`.
+struct CpuUse {
+  double measured_us = 0;  // between the two readings: a little off the window's own ends
+  double waited_us = 0;    // the job's threads together were ready to run and something else ran
+  double process_us = 0;   // used by this process
+  double machine_us = 0;   // used by all processes, on all CPUs
+  double stolen_us = 0;    // on all CPUs: the virtual machine was ready to run and its host did something else
+  int cpus = 0;
+};
+
 /// What the caller knows beside the spool when it writes a window.
 struct WindowFacts {
   std::string trace_name;  // final path, the last key of the file
   bool recovered = false;  // made by `profshim recover`
   double overhead_percent = -1;
   double stall_us = -1;
+  std::optional<CpuUse> cpu;
   std::uint64_t memory_entries = ~std::uint64_t{0};  // kTorchMemory: as many as the trace shows at most
 };
 struct WindowSummary {

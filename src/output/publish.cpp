@@ -96,6 +96,7 @@ ManifestWindow publish_window(const spool::View& view, std::uint64_t number, con
   spool::WindowFacts facts;
   facts.recovered = options.recovered;
   facts.stall_us = options.stall_us;
+  facts.cpu = options.cpu;
   facts.memory_entries = static_cast<std::uint64_t>(spec.limits.memory_entries);
   // The name needs the steps, the trace needs its name: the assembly is made first and told the name then.
   std::unique_lock<std::mutex> gathering;

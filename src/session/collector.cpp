@@ -16,12 +16,14 @@
 namespace profshim::session {
 namespace {
 
-constexpr std::uint32_t kFreeWhenIdle = 64;     // 4 MiB ready for the first burst
-constexpr std::uint32_t kFreeWhenArmed = 1024;  // 64 MiB: a million events
-constexpr std::uint32_t kFreeAtMost = 4096;     // however fast the job makes events
-constexpr double kBytesPerEvent = 260;          // of JSON, for limits.trace_size
-constexpr double kBytesPerFrame = 60;           // likewise
-constexpr double kBytesOfInputs = 150;          // likewise, where operators are shown with what they were given
+constexpr std::uint32_t kFreeWhenIdle = 64;  // 4 MiB ready for the first burst
+// More costs the job: making 64 MiB ready takes 30 ms of a CPU that its threads may want just then.
+constexpr std::uint32_t kFreeWhenArmed = 256;  // 16 MiB: 260 000 events
+constexpr std::uint32_t kTicksAhead = 64;      // and as the job goes on: a busy machine may keep us waiting for 128 ms
+constexpr std::uint32_t kFreeAtMost = 4096;    // however fast the job makes events
+constexpr double kBytesPerEvent = 260;         // of JSON, for limits.trace_size
+constexpr double kBytesPerFrame = 60;          // likewise
+constexpr double kBytesOfInputs = 150;         // likewise, where operators are shown with what they were given
 constexpr std::int64_t kAnchorEvery_ns = 1'000'000'000;
 constexpr std::int64_t kLookEvery_ns = 200'000'000;
 
@@ -35,6 +37,8 @@ class Collector {
       close_by_limit(s_, ticks(), s_.limit_device);
     }
     hold_limits();  // first: making chunks ready takes a while on a busy machine
+    const spool::Window* const window = s_.current.load();
+    s_.cpu.tick(window != nullptr ? window->number : WindowCpu::kNone, own_threads(s_));
     tend(armed);
     take_anchor_if_due();
     if (void (*const function)() = s_.every_tick.load()) function();
@@ -58,7 +62,8 @@ class Collector {
  private:
   void tend(bool armed) {
     const std::uint32_t pool = recorder::chunks_in_pool();
-    std::uint32_t wanted = armed ? std::clamp(used_last_tick_ * 4, kFreeWhenArmed, kFreeAtMost) : kFreeWhenIdle;
+    std::uint32_t wanted =
+        armed ? std::clamp(used_last_tick_ * kTicksAhead, kFreeWhenArmed, kFreeAtMost) : kFreeWhenIdle;
     wanted = std::min(wanted, std::max(8u, pool / 2));
     // While the writer looks for a window's events chunks are made ready, but none is taken back.
     const std::unique_lock taking_back(s_.gathering, std::try_to_lock);
@@ -118,7 +123,7 @@ class Collector {
     const std::int64_t now = monotonic_ns();
     if (now - last_look_ns_ < kLookEvery_ns) return;
     last_look_ns_ = now;
-    if (!only_ours_are_left({s_.collector_tid.load(), s_.writer_tid.load(), device::own_thread()})) return;
+    if (!only_ours_are_left(own_threads(s_))) return;
     pthread_sigmask(SIG_SETMASK, &s_.job_signals, nullptr);
     std::exit(0);
   }

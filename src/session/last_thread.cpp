@@ -24,7 +24,7 @@ bool has_ended(char state) { return state == 0 || state == 'Z' || state == 'X'; 
 
 }  // namespace
 
-bool only_ours_are_left(std::initializer_list<pid_t> ours) {
+bool only_ours_are_left(std::span<const pid_t> ours) {
   // The process's own entry shows its main thread.
   if (!has_ended(state_in("/proc/self/stat"))) return false;
   DIR* const tasks = opendir("/proc/self/task");

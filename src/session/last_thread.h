@@ -3,11 +3,11 @@
 
 #include <sys/types.h>
 
-#include <initializer_list>
+#include <span>
 
 namespace profshim::session {
 
 /// Has the main thread ended, and are `ours` the only threads left? Reads /proc: a few times a second at most.
-bool only_ours_are_left(std::initializer_list<pid_t> ours);
+bool only_ours_are_left(std::span<const pid_t> ours);
 
 }  // namespace profshim::session

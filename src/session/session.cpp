@@ -600,6 +600,10 @@ State* live() {
                                                                     : nullptr;
 }
 
+std::array<pid_t, 3> own_threads(const State& s) {
+  return {s.collector_tid.load(), s.writer_tid.load(), device::own_thread()};
+}
+
 /// What the library itself puts into the environment asks for nothing.
 static bool is_our_own(const char* variable) {
   for (const std::string_view own : {"PROFSHIM_ACTIVE=", "PROFSHIM_NCCL_PLUGIN="}) {

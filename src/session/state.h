@@ -4,6 +4,7 @@
 #include <pthread.h>
 #include <signal.h>
 
+#include <array>
 #include <atomic>
 #include <condition_variable>
 #include <memory>
@@ -12,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "cpu_use.h"
 #include "kernel_names.h"
 #include "profshim/manifest.h"
 #include "profshim/output.h"
@@ -82,6 +84,7 @@ struct State {
   pthread_t collector_thread{}, writer_thread{};
   bool threads_run = false;
   std::atomic<pid_t> collector_tid{0}, writer_tid{0};
+  WindowCpu cpu;
   sigset_t job_signals{};  // the mask of the thread that activated us
   std::atomic<void (*)()> every_tick{nullptr};
   std::atomic<void (*)(bool)> when_arming{nullptr};
@@ -92,6 +95,9 @@ struct State {
 
 /// Null unless this process records.
 State* live();
+
+/// Threads of the process that are not the job's.
+std::array<pid_t, 3> own_threads(const State& state);
 
 /// The collector's and the writer's bodies (collector.cpp, writer.cpp).
 void* run_collector(void* state);

@@ -99,6 +99,7 @@ class Writer {
         static_cast<int>(std::min<std::uint64_t>({4, std::thread::hardware_concurrency(), affordable}));
     options.on_progress = [this] { s_.progress_count.fetch_add(1, std::memory_order_relaxed); };
     options.gathering = &s_.gathering;
+    options.cpu = s_.cpu.take(w.number, own_threads(s_));
     output::ManifestWindow result;
     try {
       result = output::publish_window(*view_, w.number, s_.spec, options);

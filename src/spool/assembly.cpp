@@ -442,6 +442,7 @@ struct Assembly::Impl {
     out.emplace_back("clock", clock_json());
     if (facts.overhead_percent >= 0) out.emplace_back("overhead_percent", number(facts.overhead_percent));
     if (facts.stall_us >= 0) out.emplace_back("stall_us", number(facts.stall_us));
+    if (facts.cpu) out.emplace_back("cpu", cpu_json(*facts.cpu));
     for (const Definitions::Fact& fact : definitions.facts())
       out.emplace_back(std::string(fact.key), std::string(fact.json));
     out.emplace_back("spec", text(view.string(h.spec, kMaxText)));
@@ -522,6 +523,12 @@ struct Assembly::Impl {
       json += ", \"anchors\": [" + anchor(anchors.front()) + ", " + anchor(anchors.back()) + "]";
     }
     return json + "}";
+  }
+
+  static std::string cpu_json(const CpuUse& cpu) {
+    return "{\"measured_us\": " + number(cpu.measured_us) + ", \"waited_us\": " + number(cpu.waited_us) +
+           ", \"process_us\": " + number(cpu.process_us) + ", \"machine_us\": " + number(cpu.machine_us) +
+           ", \"stolen_us\": " + number(cpu.stolen_us) + ", \"cpus\": " + std::to_string(cpu.cpus) + "}";
   }
 
   // ---- events

@@ -1,0 +1,122 @@
+#include "cpu_use.h"
+
+#include <dirent.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cstdlib>
+#include <string>
+#include <string_view>
+
+#include "profshim/base.h"
+
+namespace profshim::session {
+namespace {
+
+/// Numbers with spaces between them, from the beginning of `text` on; as many as there are room for.
+template <std::size_t N>
+std::size_t read_numbers(std::string_view text, std::array<std::int64_t, N>& numbers) {
+  std::size_t found = 0;
+  const char* at = text.data();
+  const char* const end = at + text.size();
+  while (found < N) {
+    while (at != end && *at == ' ') ++at;
+    const auto [next, error] = std::from_chars(at, end, numbers[found]);
+    if (error != std::errc{}) break;
+    at = next;
+    ++found;
+  }
+  return found;
+}
+
+std::int64_t process_ns() {
+  timespec t{};
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+  return std::int64_t{t.tv_sec} * 1'000'000'000 + t.tv_nsec;
+}
+
+// "cpu  user nice system idle iowait irq softirq steal ...": in ticks, of all CPUs (proc(5)).
+bool read_machine(CpuReading& reading) {
+  std::string text;
+  int error = 0;
+  if (!read_file("/proc/stat", text, error) || !text.starts_with("cpu ")) return false;
+  std::array<std::int64_t, 8> n{};
+  if (read_numbers(std::string_view(text).substr(4), n) < n.size()) return false;
+  const std::int64_t tick_ns = 1'000'000'000 / std::max(1L, sysconf(_SC_CLK_TCK));
+  reading.busy_ns = (n[0] + n[1] + n[2] + n[5] + n[6]) * tick_ns;
+  reading.stolen_ns = n[7] * tick_ns;
+  return true;
+}
+
+// "time on a CPU, time in the run queue, time slices": the first two in nanoseconds (Documentation/scheduler/
+// sched-stats).
+bool read_threads(CpuReading& reading, std::span<const pid_t> ours) {
+  DIR* const tasks = opendir("/proc/self/task");
+  if (tasks == nullptr) return false;
+  std::string text;
+  while (const dirent* const entry = readdir(tasks)) {
+    const pid_t tid = std::atoi(entry->d_name);
+    if (tid <= 0 || std::find(ours.begin(), ours.end(), tid) != ours.end()) continue;
+    int error = 0;
+    std::array<std::int64_t, 2> n{};
+    if (!read_file("/proc/self/task/" + std::to_string(tid) + "/schedstat", text, error)) continue;
+    if (read_numbers(text, n) == n.size()) reading.waited_ns.emplace(tid, n[1]);
+  }
+  closedir(tasks);
+  return !reading.waited_ns.empty();
+}
+
+}  // namespace
+
+std::optional<CpuReading> read_cpu(std::span<const pid_t> ours) {
+  CpuReading reading;
+  reading.at_ns = monotonic_ns();
+  reading.process_ns = process_ns();
+  if (!read_machine(reading) || !read_threads(reading, ours)) return std::nullopt;
+  return reading;
+}
+
+spool::CpuUse cpu_between(const CpuReading& begin, const CpuReading& end) {
+  spool::CpuUse use;
+  use.measured_us = static_cast<double>(end.at_ns - begin.at_ns) / 1000;
+  use.process_us = static_cast<double>(end.process_ns - begin.process_ns) / 1000;
+  use.machine_us = static_cast<double>(end.busy_ns - begin.busy_ns) / 1000;
+  use.stolen_us = static_cast<double>(end.stolen_ns - begin.stolen_ns) / 1000;
+  use.cpus = static_cast<int>(std::max(1L, sysconf(_SC_NPROCESSORS_ONLN)));
+  for (const auto& [tid, waited_ns] : end.waited_ns) {
+    const auto before = begin.waited_ns.find(tid);
+    // The number of a thread that has ended may be another's by now.
+    if (before != begin.waited_ns.end() && waited_ns >= before->second)
+      use.waited_us += static_cast<double>(waited_ns - before->second) / 1000;
+  }
+  return use;
+}
+
+void WindowCpu::tick(std::uint64_t window, std::span<const pid_t> ours) {
+  if (window == open_) return;
+  const std::optional<CpuReading> now = read_cpu(ours);
+  const std::lock_guard lock(mutex_);
+  if (const auto closed = windows_.find(open_); closed != windows_.end()) closed->second.end = now;
+  if (window != kNone && now) windows_[window].begin = now;
+  open_ = window;
+}
+
+std::optional<spool::CpuUse> WindowCpu::take(std::uint64_t window, std::span<const pid_t> ours) {
+  Readings readings;
+  {
+    const std::lock_guard lock(mutex_);
+    const auto at = windows_.find(window);
+    if (at == windows_.end()) return std::nullopt;
+    readings = std::move(at->second);
+    windows_.erase(at);
+  }
+  // The collector has not come by since, or the job is at its end.
+  if (!readings.end) readings.end = read_cpu(ours);
+  if (!readings.end || readings.end->at_ns <= readings.begin->at_ns) return std::nullopt;
+  return cpu_between(*readings.begin, *readings.end);
+}
+
+}  // namespace profshim::session
