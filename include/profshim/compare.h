@@ -18,7 +18,15 @@
 //   3. it holds in every third of both runs: the slowest third of BASE is faster than the fastest third of NEW. Steps
 //      that follow each other resemble each other (a neighbour on the machine, a clock that warms up), which the test
 //      takes for evidence; an excursion of that kind does not fill both runs;
-//   4. with a baseline of several runs, against each of them: what differs from run to run is not in one run's steps.
+//   4. with a baseline of several runs, against each of them;
+//   5. others did not use the machine more (src/analysis/machine_load.h): what is left of the growth without what that
+//      explains has to pass 2. Traces of ours alone tell;
+//   6. runs of one program do not differ as much, which no single run shows: a CPU that shares its core with a stranger
+//      takes up to twice as long for every step of a run. Three or more runs of a baseline tell: the median of NEW is
+//      beyond what Student's t gives for the next one of them (at half of 1 %). With fewer, growth of up to
+//      `cpu_noise` times BASE is not counted, as far as CPU time grew with it: who sleeps does not use a slower CPU.
+// Where 1 to 4 hold and 5 or 6 does not, the table says that it cannot tell; that fails nobody. Kernels that do not
+// communicate are left out of 5 and 6: they run on no CPU.
 // The step time fails on its own, and so do kernels that do not communicate. Other times (calls, ranges, communication)
 // hold waits, which wander from call to call while the step takes as long as before: they fail only together with the
 // step time and are else said as a note. Where so few steps were recorded that no outcome could be significant, the
@@ -52,7 +60,17 @@ struct ProfileRank {
   /// the windows.
   std::vector<std::pair<std::int64_t, std::int64_t>> steps;
   std::vector<std::int64_t> step_ns, communication_ns, launches, mpi_bytes;
+  double cpus_used = -1;  // by its process, in the mean; -1 = the traces do not say it
   std::map<std::pair<RowKind, std::string>, ProfileRow> rows;
+};
+
+/// How busy the machines of a run were while it was recorded, summed over them, in CPUs: 0.5 = half of the time of one.
+struct MachineLoad {
+  double cpus = 0;    // there are
+  double own = 0;     // used by the ranks that were recorded
+  double others = 0;  // used by all else
+  double waited = 0;  // threads of the ranks were ready and something else ran: may be more than there are CPUs
+  double stolen = 0;  // the ranks' share of what the hosts of virtual machines took away
 };
 
 /// All traces of one run, step by step.
@@ -62,7 +80,8 @@ struct RunProfile {
   bool has_steps = false;
   std::size_t files = 0, incomplete_files = 0;
   std::uint64_t dropped = 0;
-  std::vector<ProfileRank> ranks;  // by rank
+  std::optional<MachineLoad> machine;  // where all ranks say it
+  std::vector<ProfileRank> ranks;      // by rank
 };
 
 /// Throws std::runtime_error with one line: what is no trace, holds no events, is cut off, lost events (`rules` = that
@@ -78,6 +97,9 @@ struct CompareOptions {
   double tolerance = 0.10;
   double floor_us = 100;
   double alpha = 0.01;  // for the whole table
+  /// By how much the CPU time of one program may differ between runs, where no baseline of three or more tells: 1 =
+  /// twice as long, which is what sharing a core with a stranger does.
+  double cpu_noise = 1;
 };
 
 /// A row of the table of what changed.

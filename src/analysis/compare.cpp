@@ -6,6 +6,7 @@
 
 #include "compare_statistics.h"
 #include "compare_times.h"
+#include "machine_load.h"
 #include "profshim/analysis.h"
 #include "statistics.h"
 
@@ -151,16 +152,27 @@ class Comparer {
 
   TimeRow time_row(std::string kind, std::string name, bool alone, const Series& series) const {
     TimeRow row{std::move(kind), std::move(name), alone, {}, {}};
-    for (const RunProfile& base : base_) row.samples.push_back(time_samples(base, run_, series));
-    row.longer = test_longer(row.samples, options_.tolerance, options_.floor_us);
+    const bool on_device = row.kind == to_text(RowKind::kKernel) && alone;
+    for (std::size_t i = 0; i < base_.size(); ++i) {
+      row.samples.push_back(time_samples(base_[i], run_, series));
+      if (on_device) continue;
+      row.samples.back().longer = machine_[i].longer;
+      row.samples.back().shorter = machine_[i].shorter;
+      // What is no more than a part of a slower step need not be judged once more.
+      if (!is_step_time(row.name)) row.samples.back().longer.cpu_us = row.samples.back().shorter.cpu_us = 0;
+    }
+    row.longer = test_longer(row.samples, options_, options_.alpha / 2);
     return row;
   }
 
+  bool is_step_time(const std::string& name) const { return name == result_.unit + " time"; }
+
   void compare_times() {
     const double half = options_.alpha / 2;
+    for (const RunProfile& base : base_) note_the_machine(machine_.emplace_back(), base, run_);
     const TimeRow step =
         time_row("time", result_.unit + " time", true, [](const ProfileRank& r) { return &r.step_ns; });
-    const bool slower = add_time(step, step.longer.p <= half, half, 1, true);
+    const Verdict of_step = add_time(step, step.longer.p <= half, half, 1, Verdict::kSame);
 
     std::vector<TimeRow> rows;
     rows.push_back(time_row("time", "communication", false, [](const ProfileRank& r) { return &r.communication_ns; }));
@@ -177,40 +189,59 @@ class Comparer {
     std::vector<double> p;
     for (const TimeRow& row : rows) p.push_back(row.longer.p);
     const std::vector<bool> significant = holm(p, half);
-    for (std::size_t i = 0; i < rows.size(); ++i) add_time(rows[i], significant[i], half, rows.size(), slower);
+    for (std::size_t i = 0; i < rows.size(); ++i) add_time(rows[i], significant[i], half, rows.size(), of_step);
     result_.times = rows.size() + 1;
   }
 
-  /// True when it fails.
-  bool add_time(const TimeRow& row, bool significant, double alpha, std::size_t rows, bool step_is_slower) {
+  /// Adds a row to the table where there is something to say. `of_step`: the verdict on the step time.
+  Verdict add_time(const TimeRow& row, bool significant, double alpha, std::size_t rows, Verdict of_step) {
     const TimeTest& t = row.longer;
     Change change{.what = Change::What::kTime, .kind = row.kind, .name = row.name};
     change.before = t.base_us;
     change.after = t.run_us;
     change.steps = std::to_string(t.steps) + " " + result_.unit + (t.steps == 1 ? "" : "s");
     change.p = t.p;
-    const bool is_step = row.name == result_.unit + " time";
+    const bool is_step = is_step_time(row.name);
     if (t.least_p > alpha / static_cast<double>(rows) || t.steps < 3) {
-      if (!is_step && !t.large) return false;
+      if (!is_step && !t.large) return Verdict::kSame;
       change.verdict = Verdict::kCannotTell;
       change.sentence =
           "cannot tell: it takes " + std::to_string(steps_needed(alpha, rows)) + " " + result_.unit + "s in each run";
       change.p.reset();
     } else if (significant && t.large && t.lasting) {
-      const bool fails = row.alone || step_is_slower;
+      const bool fails = t.cause == Cause::kProgram && (row.alone || of_step == Verdict::kRegression);
       change.verdict = fails ? Verdict::kRegression : Verdict::kNote;
       change.sentence = fails ? "slower" : "slower, but the " + result_.unit + " is not";
+      if (t.cause != Cause::kProgram || (!fails && of_step == Verdict::kCannotTell)) {
+        change.verdict = Verdict::kCannotTell;
+        change.sentence = is_step ? cannot_tell(t.cause) : "slower, as the " + result_.unit + " is";
+      }
       change.ranks = slower_ranks(row);
     } else {
-      const TimeTest shorter = test_shorter(row.samples, options_.tolerance, options_.floor_us);
-      const bool faster = shorter.p <= alpha / static_cast<double>(rows) && shorter.large && shorter.lasting;
-      if (!faster) return false;
+      const TimeTest shorter = test_shorter(row.samples, options_, options_.alpha / 2);
+      const bool faster = shorter.p <= alpha / static_cast<double>(rows) && shorter.large && shorter.lasting &&
+                          shorter.cause == Cause::kProgram;
+      if (!faster) return Verdict::kSame;
       change.verdict = Verdict::kFaster;
       change.p = shorter.p;
       change.sentence = "faster";
     }
     result_.changes.push_back(std::move(change));
-    return result_.changes.back().verdict == Verdict::kRegression;
+    return result_.changes.back().verdict;
+  }
+
+  std::string cannot_tell(Cause cause) const {
+    if (cause == Cause::kRuns) {
+      return base_.size() < kRunsThatTell
+                 ? "cannot tell: CPUs of one machine differ as much from run to run; a baseline of three or more runs "
+                   "tells (--update-baseline)"
+                 : "cannot tell: the runs of the baseline differ as much";
+    }
+    std::size_t most = 0;
+    for (std::size_t i = 1; i < base_.size(); ++i) {
+      if (machine_[i].longer.busier_us > machine_[most].longer.busier_us) most = i;
+    }
+    return "cannot tell: the machine was busier: " + load_words(*base_[most].machine, *run_.machine);
   }
 
   /// Ranks whose own median has grown as much.
@@ -244,6 +275,7 @@ class Comparer {
   const RunProfile& run_;
   const CompareOptions& options_;
   Comparison result_;
+  std::vector<TimeSamples> machine_;           // by run of the baseline: what may not be the program's
   std::vector<std::vector<StepPair>> common_;  // by rank
   std::set<RowKey> names_;
 };

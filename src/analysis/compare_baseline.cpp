@@ -1,5 +1,6 @@
 // A baseline file: the profiles of runs as JSON.
-//   {"profshim_baseline": 1, "runs": [{"path", "world_size", "has_steps", "ranks": [{"rank", "steps": [[11, 0], …],
+//   {"profshim_baseline": 1, "runs": [{"path", "world_size", "has_steps",
+//    "machine": {"cpus", "own", …}, "ranks": [{"rank", "steps": [[11, 0], …],
 //    "step_ns": […], …, "rows": [{"kind", "name", "other_threads", "count": […], "time_ns": […]}]}]}]}
 #include <array>
 #include <charconv>
@@ -17,6 +18,29 @@ constexpr int kVersionOfFile = 1;
 constexpr std::size_t kMostOf = 1 << 20;  // steps, ranks, rows
 
 using Value = ReadEvent::ReadArg;
+
+constexpr std::array kLoads = {std::pair{std::string_view("cpus"), &MachineLoad::cpus},
+                               std::pair{std::string_view("own"), &MachineLoad::own},
+                               std::pair{std::string_view("others"), &MachineLoad::others},
+                               std::pair{std::string_view("waited"), &MachineLoad::waited},
+                               std::pair{std::string_view("stolen"), &MachineLoad::stolen}};
+
+std::string number_text(double value) {
+  char text[64];
+  std::snprintf(text, sizeof text, "%.6g", value);
+  return text;
+}
+double number_of(const Value& value) {
+  return value.kind == Value::Kind::kInt ? static_cast<double>(value.integer) : value.number;
+}
+
+std::string load_text(const MachineLoad& load) {
+  std::string text = "{";
+  for (const auto& [key, member] : kLoads) {
+    text += (text.size() > 1 ? ", \"" : "\"") + std::string(key) + "\": " + number_text(load.*member);
+  }
+  return text + "}";
+}
 
 std::string numbers(const std::vector<std::int64_t>& values) {
   std::string text = "[";
@@ -38,6 +62,7 @@ std::string rank_text(const ProfileRank& rank) {
   text += "],\n   \"step_ns\": " + numbers(rank.step_ns);
   text += ", \"communication_ns\": " + numbers(rank.communication_ns);
   text += ", \"launches\": " + numbers(rank.launches) + ", \"mpi_bytes\": " + numbers(rank.mpi_bytes);
+  if (rank.cpus_used >= 0) text += ", \"cpus_used\": " + number_text(rank.cpus_used);
   text += ",\n   \"rows\": [";
   for (const auto& [key, row] : rank.rows) text += (text.back() == '[' ? "\n    " : ",\n    ") + row_text(key, row);
   return text + "]}";
@@ -69,9 +94,18 @@ class Reader {
     if (key == "path") return run->path = value.text, true;
     if (key == "world_size") return run->world_size = static_cast<int>(value.integer), true;
     if (key == "has_steps") return run->has_steps = value.integer != 0, true;
+    if (key == "machine" && parts_.size() == 4)
+      return place(run->machine.emplace(run->machine.value_or(MachineLoad{})), value);
     if (key != "ranks" || parts_.size() < 5) return false;
     ProfileRank* const rank = at(run->ranks, parts_[3]);
     return rank != nullptr && place(*rank, value);
+  }
+
+  bool place(MachineLoad& load, const Value& value) {
+    for (const auto& [key, member] : kLoads) {
+      if (parts_[3] == key) return load.*member = number_of(value), load.*member >= 0;
+    }
+    return false;
   }
 
   bool place(ProfileRank& rank, const Value& value) {
@@ -85,6 +119,7 @@ class Reader {
     if (key == "step_ns") return number(rank.step_ns, 5, value);
     if (key == "communication_ns") return number(rank.communication_ns, 5, value);
     if (key == "launches") return number(rank.launches, 5, value);
+    if (key == "cpus_used") return rank.cpus_used = number_of(value), rank.cpus_used >= 0;
     if (key == "mpi_bytes") return number(rank.mpi_bytes, 5, value);
     return key == "rows" && parts_.size() >= 7 && row(rank, value);
   }
@@ -157,7 +192,9 @@ std::string baseline_text(const std::vector<RunProfile>& runs) {
   for (const RunProfile& run : runs) {
     text += (text.back() == '[' ? "\n {\"path\": " : ",\n {\"path\": ") + json_string(run.path);
     text += ", \"world_size\": " + std::to_string(run.world_size);
-    text += std::string(", \"has_steps\": ") + (run.has_steps ? "true" : "false") + ", \"ranks\": [";
+    text += std::string(", \"has_steps\": ") + (run.has_steps ? "true" : "false");
+    if (run.machine) text += ", \"machine\": " + load_text(*run.machine);
+    text += ", \"ranks\": [";
     for (const ProfileRank& rank : run.ranks) text += (text.back() == '[' ? "\n  " : ",\n  ") + rank_text(rank);
     text += "]}";
   }

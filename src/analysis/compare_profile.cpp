@@ -4,6 +4,7 @@
 #include <stdexcept>
 #include <unordered_map>
 
+#include "machine_load.h"
 #include "profshim/compare.h"
 #include "timeline.h"
 
@@ -233,12 +234,18 @@ RunProfile profile_run(const std::vector<std::string>& files, const std::string&
   RunProfile run;
   run.path = path;
   std::vector<Part> parts;
+  std::vector<WindowLoad> loads;
   for (const std::string& file : files) {
     for (const Timeline& t : load_timelines(file)) {
       check_file(t, rules);
       Part part{file, t.host, t.pid, t.slices.front().begin_ns, t.world_size, !t.steps.empty(), {}};
       part.profile.rank = t.rank;
       FileProfile(t, part.profile);
+      if (std::optional<WindowLoad> load = window_load(t.facts)) {
+        load->host = t.host;
+        load->rank = t.rank;
+        loads.push_back(std::move(*load));
+      }
       run.incomplete_files += !t.complete;
       run.dropped += t.dropped;
       for (const Part& earlier : parts) {
@@ -260,6 +267,8 @@ RunProfile profile_run(const std::vector<std::string>& files, const std::string&
     }
     append(run.ranks.back(), std::move(part.profile), run.has_steps);
   }
+  run.machine = machine_load(loads, run.ranks.size());
+  for (ProfileRank& rank : run.ranks) rank.cpus_used = cpus_used(loads, rank.rank);
   return run;
 }
 

@@ -153,9 +153,12 @@ class Rules {
       std::map<const ProfileRank*, std::vector<std::int64_t>> kept;
       samples.push_back(
           time_samples(run, run_, [&](const ProfileRank& rank) { return &(kept[&rank] = series_of(rule, rank)); }));
+      if (rule.metric != CheckMetric::kKernelUs) note_the_machine(samples.back(), run, run_);
     }
-    const TimeTest test = test_longer(samples, tolerance, options_.floor_us);
     const double alpha = options_.alpha / static_cast<double>(times_tested_);
+    CompareOptions options = options_;
+    options.tolerance = tolerance;
+    const TimeTest test = test_longer(samples, options, alpha);
     change.before = test.base_us;
     change.after = test.run_us;
     change.p = test.p;
@@ -163,6 +166,10 @@ class Rules {
       change.p.reset();
       if (change.verdict == Verdict::kSame) change.verdict = Verdict::kCannotTell;
       change.sentence += ": cannot tell: it takes " + std::to_string(steps_needed(alpha, 1)) + " steps in each run";
+    } else if (test.p <= alpha && test.large && test.lasting && test.cause != Cause::kProgram) {
+      if (change.verdict == Verdict::kSame) change.verdict = Verdict::kCannotTell;
+      change.sentence += test.cause == Cause::kMachine ? ": cannot tell: the machine was busier"
+                                                       : ": cannot tell: runs of one program may differ as much";
     } else if (test.p <= alpha && test.large && test.lasting) {
       change.verdict = Verdict::kRegression;
       change.sentence += ": slower by more than tolerance = " + plain(tolerance);

@@ -55,6 +55,22 @@ double longer_p(const std::vector<double>& shorter, const std::vector<double>& l
   return 0.5 * std::erfc((u - a * b / 2 - 0.5) / std::sqrt(variance) / std::sqrt(2.0));
 }
 
+// With t = tan(angle) * sqrt(freedom) the density becomes cos(angle)^(freedom - 1), on a quarter turn (Simpson's rule).
+double student_tail(double t, std::size_t freedom) {
+  constexpr int kParts = 2000;
+  const double quarter = std::acos(-1.0) / 2, power = static_cast<double>(freedom) - 1;
+  const auto area = [&](double from) {
+    const double width = (quarter - from) / kParts;
+    double sum = 0;
+    for (int i = 0; i <= kParts; ++i) {
+      const double weight = i == 0 || i == kParts ? 1 : i % 2 == 1 ? 4 : 2;
+      sum += weight * std::pow(std::max(std::cos(from + i * width), 0.0), power);
+    }
+    return sum * width / 3;
+  };
+  return 0.5 * area(std::atan(t / std::sqrt(static_cast<double>(freedom)))) / area(0);
+}
+
 double least_p(std::size_t n, std::size_t m) {
   double p = 1;
   for (std::size_t i = 1; i <= n; ++i) p *= static_cast<double>(i) / static_cast<double>(m + i);

@@ -15,6 +15,9 @@ double least_p(std::size_t n, std::size_t m);
 /// So many steps in each run it takes for a p of at most `alpha` / `rows`, and for thirds.
 std::size_t steps_needed(double alpha, std::size_t rows);
 
+/// How likely a value of Student's t with so many degrees of freedom is at least `t`, which is not negative.
+double student_tail(double t, std::size_t freedom);
+
 /// Every third of `longer`, in order, has a larger median than every third of `shorter`.
 bool in_every_third(const std::vector<double>& shorter, const std::vector<double>& longer);
 

@@ -20,10 +20,30 @@ std::vector<StepPair> common_steps(const ProfileRank& base, const ProfileRank& r
 /// A time of a rank per step, in nanoseconds; nothing where the rank has no such row.
 using Series = std::function<const std::vector<std::int64_t>*(const ProfileRank&)>;
 
+/// By how much the steps of a run may be longer than those of another although the program is the same. Zeros where
+/// that cannot be.
+struct NotTheProgram {
+  double busier_us = 0;  // in the mean: others used the machine more (machine_load.h)
+  double cpu_us = 0;     // of the median step: so much more CPU time was used, by the rank that used the most
+};
+
 struct TimeSamples {
   std::vector<double> base_us, run_us;  // of the steps that all ranks have in both, the slowest rank's
+  NotTheProgram longer = {}, shorter = {};
 };
 TimeSamples time_samples(const RunProfile& base, const RunProfile& run, const Series& series);
+/// For times that CPUs have a part in.
+void note_the_machine(TimeSamples& samples, const RunProfile& base, const RunProfile& run);
+
+/// So many stored runs tell how runs differ.
+inline constexpr std::size_t kRunsThatTell = 3;
+
+/// Whose a difference is, as far as the traces tell.
+enum class Cause : std::uint8_t {
+  kProgram,
+  kMachine,  // or it may be: others used it more
+  kRuns,     // or it may be: runs of one program differ as much
+};
 
 /// What all runs of a baseline together say; `p` and the smallest growth are those of the run that is nearest.
 struct TimeTest {
@@ -31,10 +51,12 @@ struct TimeTest {
   double p = 1, least_p = 1;
   bool large = false;    // beyond tolerance and floor
   bool lasting = false;  // in every third
+  Cause cause = Cause::kProgram;
   std::size_t steps = 0;
 };
-TimeTest test_longer(const std::vector<TimeSamples>& runs, double tolerance, double floor_us);
+/// `alpha`: for what the runs of a baseline say of each other.
+TimeTest test_longer(const std::vector<TimeSamples>& runs, const CompareOptions& options, double alpha);
 /// The other way round.
-TimeTest test_shorter(const std::vector<TimeSamples>& runs, double tolerance, double floor_us);
+TimeTest test_shorter(const std::vector<TimeSamples>& runs, const CompareOptions& options, double alpha);
 
 }  // namespace profshim::analysis_detail

@@ -27,6 +27,13 @@ inline double median(std::vector<double> values) {
   return values.size() % 2 == 1 ? *middle : (*middle + *std::max_element(values.begin(), middle)) / 2;
 }
 
+/// Of nothing: 0.
+inline double mean(const std::vector<double>& values) {
+  double sum = 0;
+  for (const double value : values) sum += value;
+  return values.empty() ? 0 : sum / static_cast<double>(values.size());
+}
+
 struct Statistics {
   std::int64_t count = 0;
   double total_us = 0, min_us = 0, max_us = 0, mean_us = 0, p50_us = 0, p95_us = 0;

@@ -126,6 +126,10 @@ int run(int argc, char** argv) {
       ->check(CLI::Range(0.0, 1000.0));
   app.add_option("--floor-us", options.how.floor_us, "And by so many microseconds; default 100")
       ->check(CLI::Range(0.0, 1e12));
+  app.add_option("--cpu-noise", options.how.cpu_noise,
+                 "By how much the CPU time of one program may differ from run to run, unless a baseline of three or "
+                 "more runs tells; default 1 = twice as long")
+      ->check(CLI::Range(0.0, 1000.0));
   app.add_flag("--json", options.json, "JSON instead of text, times in microseconds");
   app.add_option("--junit", options.junit, "A JUnit file besides")->type_name("FILE");
   app.add_option("--markdown", options.markdown, "A Markdown file besides, for a comment or a job's summary")

@@ -1,8 +1,14 @@
 // profshim compare on the traces of real MPI jobs: a call more in each step is found, the same program again is not.
 #include <gtest/gtest.h>
 #include <rapidjson/document.h>
+#include <sched.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <csignal>
+#include <cstdint>
 #include <filesystem>
 #include <fstream>
 
@@ -12,13 +18,50 @@
 namespace profshim::e2e {
 namespace {
 
+void stay_on_two_cpus() {
+  cpu_set_t allowed, two;
+  CPU_ZERO(&two);
+  sched_getaffinity(0, sizeof allowed, &allowed);
+  for (int cpu = 0; cpu < CPU_SETSIZE && CPU_COUNT(&two) < 2; ++cpu) {
+    if (CPU_ISSET(cpu, &allowed)) CPU_SET(cpu, &two);
+  }
+  sched_setaffinity(0, sizeof two, &two);
+}
+
+/// Processes that do nothing but take the CPUs of stay_on_two_cpus() from others.
+class Neighbours {
+ public:
+  explicit Neighbours(int count) {
+    for (int i = 0; i < count; ++i) {
+      const pid_t pid = fork();
+      if (pid == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        stay_on_two_cpus();
+        for (;;) asm volatile("");
+      }
+      pids_.push_back(pid);
+    }
+  }
+  ~Neighbours() {
+    for (const pid_t pid : pids_) kill(pid, SIGKILL);
+    for (const pid_t pid : pids_) waitpid(pid, nullptr, 0);
+  }
+  Neighbours(const Neighbours&) = delete;
+  Neighbours& operator=(const Neighbours&) = delete;
+
+ private:
+  std::vector<pid_t> pids_;
+};
+
 /// One run of steps_loop, of two ranks; 20 steps of it are recorded. Returns the folder.
 std::string record(const ScratchFolder& scratch, const std::string& name, int extra = 0, int microseconds = 3000,
-                   int ranks = 2) {
+                   int ranks = 2, int rounds = 0) {
   const std::string folder = scratch / name;
   Job job = mpirun(Mpi::kOpenMpi, ranks,
-                   {built("tests/apps/openmpi/steps_loop"), "26", std::to_string(microseconds), std::to_string(extra)});
+                   {built("tests/apps/openmpi/steps_loop"), "26", std::to_string(microseconds), std::to_string(extra),
+                    std::to_string(rounds)});
   job.folder = scratch.path();
+  if (rounds > 0) job.before_exec = stay_on_two_cpus;
   job.environment.emplace_back(
       "PROFSHIM_SPEC",
       scratch.write(name + ".toml",
@@ -84,6 +127,22 @@ TEST(Compare, SlowerStepsAreFound) {
 
   EXPECT_EQ(outcome.ending(), "exit 1") << outcome.out << outcome.err;
   EXPECT_NE(outcome.out.find("REGRESSION  time  step time"), std::string::npos) << outcome.out;
+}
+
+// Two ranks that work on two CPUs, and then on the same two with four others.
+TEST(Compare, NeighboursFailNobody) {
+  const ScratchFolder scratch;
+  const std::string base = record(scratch, "base", 0, 0, 2, 400);
+  std::string busy[3];
+  {
+    const Neighbours neighbours(4);
+    for (int i = 0; i < 3; ++i) busy[i] = record(scratch, "busy" + std::to_string(i), 0, 0, 2, 400);
+  }
+
+  for (const std::string& folder : busy) {
+    const Outcome outcome = profshim({"compare", base, folder});
+    EXPECT_EQ(outcome.ending(), "exit 0") << outcome.out << outcome.err;
+  }
 }
 
 TEST(Compare, AStoredBaselineSaysTheSameAsItsRun) {

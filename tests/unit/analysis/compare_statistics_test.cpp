@@ -42,6 +42,16 @@ TEST(MannWhitney, SaysHowManyStepsItTakes) {
   EXPECT_GT(steps_needed(0.005, 100), 7u);
 }
 
+// Values of printed tables.
+TEST(Student, HasTheTailsOfTheTables) {
+  EXPECT_NEAR(student_tail(0, 7), 0.5, 1e-12);
+  EXPECT_NEAR(student_tail(63.657, 1), 0.005, 1e-7);
+  EXPECT_NEAR(student_tail(9.925, 2), 0.005, 1e-6);
+  EXPECT_NEAR(student_tail(2.776445, 4), 0.025, 1e-6);
+  EXPECT_NEAR(student_tail(2.749996, 30), 0.005, 1e-6);
+  EXPECT_NEAR(student_tail(1.645, 100000), 0.05, 1e-4);
+}
+
 TEST(Holm, StopsAtTheFirstThatIsNotSignificant) {
   EXPECT_EQ(holm({0.02, 0.001, 0.5}, 0.05), (std::vector<bool>{true, true, false}));
   EXPECT_EQ(holm({0.03, 0.03, 0.03}, 0.05), (std::vector<bool>{false, false, false}));

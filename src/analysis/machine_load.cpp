@@ -1,0 +1,114 @@
+#include "machine_load.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <map>
+#include <set>
+
+#include "profshim/trace.h"
+
+namespace profshim::analysis_detail {
+namespace {
+
+using Value = ReadEvent::ReadArg;
+
+/// Sums over the windows of one host.
+struct HostLoad {
+  double ranks = 0, cpus = 0, waited = 0, process = 0, machine = 0, stolen = 0;
+};
+
+double more(double base, double run) { return std::max(run - base, 0.0); }
+
+}  // namespace
+
+std::optional<WindowLoad> window_load(std::string_view facts) {
+  WindowLoad load;
+  std::size_t found = 0;
+  json_leaves(facts, [&](std::string_view path, const Value& value) {
+    const double number = value.kind == Value::Kind::kInt ? static_cast<double>(value.integer) : value.number;
+    for (const auto& [key, member] :
+         {std::pair{"cpu.measured_us", &WindowLoad::measured_us}, std::pair{"cpu.waited_us", &WindowLoad::waited_us},
+          std::pair{"cpu.process_us", &WindowLoad::process_us}, std::pair{"cpu.machine_us", &WindowLoad::machine_us},
+          std::pair{"cpu.stolen_us", &WindowLoad::stolen_us}, std::pair{"cpu.cpus", &WindowLoad::cpus}}) {
+      if (path != key || !(number >= 0)) continue;
+      load.*member = number;
+      ++found;
+    }
+  });
+  if (found != 6 || load.measured_us <= 0 || load.cpus < 1) return std::nullopt;
+  return load;
+}
+
+std::optional<MachineLoad> machine_load(const std::vector<WindowLoad>& windows, std::size_t ranks) {
+  // A rank of several windows counts once, with all of them.
+  std::map<std::pair<std::string, int>, WindowLoad> by_rank;
+  std::set<int> known;
+  for (const WindowLoad& w : windows) {
+    WindowLoad& sum = by_rank[{w.host, w.rank}];
+    sum.measured_us += w.measured_us;
+    sum.waited_us += w.waited_us;
+    sum.process_us += w.process_us;
+    sum.machine_us += w.machine_us;
+    sum.stolen_us += w.stolen_us;
+    sum.cpus = std::max(sum.cpus, w.cpus);
+    known.insert(w.rank);
+  }
+  if (known.size() != ranks || ranks == 0) return std::nullopt;
+  std::map<std::string, HostLoad> hosts;
+  for (const auto& [who, w] : by_rank) {
+    HostLoad& host = hosts[who.first];
+    ++host.ranks;
+    host.cpus = std::max(host.cpus, w.cpus);
+    host.waited += w.waited_us / w.measured_us;
+    host.process += w.process_us / w.measured_us;
+    host.machine += w.machine_us / w.measured_us;
+    host.stolen += w.stolen_us / w.measured_us;
+  }
+  MachineLoad load;
+  for (const auto& [name, host] : hosts) {
+    // Each of its ranks has measured the whole machine.
+    const double machine = host.machine / host.ranks, stolen = host.stolen / host.ranks;
+    load.cpus += host.cpus;
+    load.own += host.process;
+    load.waited += host.waited;
+    load.others += std::max(machine - host.process, 0.0);
+    if (machine + stolen > 0) load.stolen += stolen * std::min(host.process / (machine + stolen), 1.0);
+  }
+  return load;
+}
+
+double cpus_used(const std::vector<WindowLoad>& windows, int rank) {
+  double used = 0, measured = 0;
+  for (const WindowLoad& w : windows) {
+    if (w.rank != rank) continue;
+    used += w.process_us;
+    measured += w.measured_us;
+  }
+  return measured > 0 ? used / measured : -1;
+}
+
+double explained_us(const std::optional<MachineLoad>& base, const std::optional<MachineLoad>& run, double base_us,
+                    double run_us) {
+  if (!base || !run) return 0;
+  const double others = more(base->others, run->others);
+  const double waited_us = std::min(more(base->waited * base_us, run->waited * run_us), 2 * run->others * run_us);
+  const double stolen_us = more(base->stolen * base_us, run->stolen * run_us);
+  const double shared_core = std::min(others * run->own / std::max(run->cpus, 1.0), 1.0);
+  return waited_us + stolen_us + shared_core * base_us;
+}
+
+std::string load_words(const MachineLoad& base, const MachineLoad& run) {
+  char text[400];
+  std::snprintf(text, sizeof text, "others used %.1f of %.0f CPUs (before %.1f)", run.others, run.cpus, base.others);
+  std::string words = text;
+  const auto add = [&](const char* format, double after, double before) {
+    if (more(before, after) < 0.01) return;
+    std::snprintf(text, sizeof text, format, after, before);
+    words += text;
+  };
+  add(", threads of the job waited %.2f s for a CPU in each second (before %.2f)", run.waited, base.waited);
+  add(", the host took %.2f CPUs from the job (before %.2f)", run.stolen, base.stolen);
+  return words;
+}
+
+}  // namespace profshim::analysis_detail
