@@ -241,11 +241,7 @@ RunProfile profile_run(const std::vector<std::string>& files, const std::string&
       Part part{file, t.host, t.pid, t.slices.front().begin_ns, t.world_size, !t.steps.empty(), {}};
       part.profile.rank = t.rank;
       FileProfile(t, part.profile);
-      if (std::optional<WindowLoad> load = window_load(t.facts)) {
-        load->host = t.host;
-        load->rank = t.rank;
-        loads.push_back(std::move(*load));
-      }
+      if (std::optional<WindowLoad> load = window_load(t)) loads.push_back(std::move(*load));
       run.incomplete_files += !t.complete;
       run.dropped += t.dropped;
       for (const Part& earlier : parts) {

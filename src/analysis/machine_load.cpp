@@ -21,10 +21,12 @@ double more(double base, double run) { return std::max(run - base, 0.0); }
 
 }  // namespace
 
-std::optional<WindowLoad> window_load(std::string_view facts) {
+std::optional<WindowLoad> window_load(const Timeline& timeline) {
   WindowLoad load;
+  load.host = timeline.host;
+  load.rank = timeline.rank;
   std::size_t found = 0;
-  json_leaves(facts, [&](std::string_view path, const Value& value) {
+  json_leaves(timeline.facts, [&](std::string_view path, const Value& value) {
     const double number = value.kind == Value::Kind::kInt ? static_cast<double>(value.integer) : value.number;
     for (const auto& [key, member] :
          {std::pair{"cpu.measured_us", &WindowLoad::measured_us}, std::pair{"cpu.waited_us", &WindowLoad::waited_us},

@@ -2,10 +2,10 @@
 #pragma once
 
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "profshim/compare.h"
+#include "timeline.h"
 
 namespace profshim::analysis_detail {
 
@@ -17,7 +17,7 @@ struct WindowLoad {
 };
 
 /// From the "profshim" object of a trace; nothing in traces of others.
-std::optional<WindowLoad> window_load(std::string_view facts);
+std::optional<WindowLoad> window_load(const Timeline& timeline);
 
 /// Of all windows of all ranks; nothing where one of the ranks does not say it.
 std::optional<MachineLoad> machine_load(const std::vector<WindowLoad>& windows, std::size_t ranks);

@@ -15,6 +15,7 @@
 #include "mpi_view.h"
 #include "one_job.h"
 #include "report_clocks.h"
+#include "report_machine.h"
 #include "report_steps.h"
 #include "report_tables.h"
 #include "report_traces.h"
@@ -320,6 +321,7 @@ Report make_report(const std::vector<std::string>& paths) {
   all.waits.judge(mean_window_us(all.traces), report.verdict);
   judge_steps(steps, windows, report.verdict);
   judge_top(kernels, mpi, report.verdict);
+  judge_machine(all.traces, report.verdict);
   add_clocks(clocks, report.verdict);
   add_losses(all.traces, report.verdict);
   const auto weight = [](const ReportFinding& f) {
@@ -333,6 +335,8 @@ Report make_report(const std::vector<std::string>& paths) {
   report.sections.push_back(top_section(kernels, keys, mpi, ranks.size()));
   report.sections.push_back(clocks_section(clocks, no_clocks));
   report.sections.push_back(losses_section(all.traces));
+  if (ViewTable cpus = cpu_table(all.traces); !cpus.rows.empty())
+    report.sections.back().tables.push_back(std::move(cpus));
   forget_unknown_ranks(report);
   return report;
 }

@@ -59,6 +59,7 @@ TraceFacts facts_of(const Timeline& timeline) {
       facts.last_ns = std::max(facts.last_ns, s.end_ns());
     }
   }
+  facts.load = window_load(timeline);
   std::string marker;
   json_leaves(timeline.facts, [&](std::string_view path, const Arg& value) {
     if (path == "run_name") facts.run_name = value.text;

@@ -3,11 +3,13 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <set>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "machine_load.h"
 #include "profshim/report.h"
 #include "timeline.h"
 
@@ -35,6 +37,7 @@ struct TraceFacts {
   std::set<std::int64_t> steps;
   std::vector<std::pair<std::string, std::int64_t>> losses;  // others than dropped events: "threads lost", 2
   std::vector<std::string> problems;                         // as the trace says them
+  std::optional<WindowLoad> load;                            // of the CPUs, where the trace says it
 };
 
 struct LoadedTrace {

@@ -19,12 +19,21 @@ WindowLoad window(const std::string& host, int rank, double waited_us, double pr
   return load;
 }
 
+std::optional<WindowLoad> load_of(const std::string& facts) {
+  Timeline timeline;
+  timeline.host = "a";
+  timeline.rank = 3;
+  timeline.facts = facts;
+  return window_load(timeline);
+}
+
 TEST(MachineLoad, ComesFromTheProfshimObject) {
-  const auto load = window_load(
+  const auto load = load_of(
       R"({"version": "1", "cpu": {"measured_us": 2000.5, "waited_us": 3, "process_us": 1999, "machine_us": 4e3, )"
       R"("stolen_us": 0, "cpus": 8}})");
 
   ASSERT_TRUE(load.has_value());
+  EXPECT_EQ(load->rank, 3);
   EXPECT_EQ(load->measured_us, 2000.5);
   EXPECT_EQ(load->waited_us, 3);
   EXPECT_EQ(load->machine_us, 4000);
@@ -32,14 +41,14 @@ TEST(MachineLoad, ComesFromTheProfshimObject) {
 }
 
 TEST(MachineLoad, IsUnknownWhereAnythingIsMissingOrMadeUp) {
-  EXPECT_FALSE(window_load("").has_value());
-  EXPECT_FALSE(window_load("{}").has_value());
-  EXPECT_FALSE(window_load(R"({"cpu": {"measured_us": 2000, "waited_us": 3}})").has_value());
-  EXPECT_FALSE(window_load(R"({"cpu": {"measured_us": 0, "waited_us": 3, "process_us": 1, "machine_us": 4, )"
-                           R"("stolen_us": 0, "cpus": 8}})")
+  EXPECT_FALSE(load_of("").has_value());
+  EXPECT_FALSE(load_of("{}").has_value());
+  EXPECT_FALSE(load_of(R"({"cpu": {"measured_us": 2000, "waited_us": 3}})").has_value());
+  EXPECT_FALSE(load_of(R"({"cpu": {"measured_us": 0, "waited_us": 3, "process_us": 1, "machine_us": 4, )"
+                       R"("stolen_us": 0, "cpus": 8}})")
                    .has_value());
-  EXPECT_FALSE(window_load(R"({"cpu": {"measured_us": 9, "waited_us": -3, "process_us": 1, "machine_us": 4, )"
-                           R"("stolen_us": 0, "cpus": 8}})")
+  EXPECT_FALSE(load_of(R"({"cpu": {"measured_us": 9, "waited_us": -3, "process_us": 1, "machine_us": 4, )"
+                       R"("stolen_us": 0, "cpus": 8}})")
                    .has_value());
 }
 

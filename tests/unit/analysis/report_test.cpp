@@ -244,6 +244,36 @@ TEST_F(ReportOfFiles, OfManyRanksThoseLeastLikeTheOthersAreShown) {
       steps.notes.end());
 }
 
+TEST_F(ReportOfFiles, SaysWhoWaitedForACpu) {
+  const auto of_rank = [&](int rank, int waited_us) {
+    return write(
+        "rank" + std::to_string(rank) + ".json", rank, {{"cpu_op", "aten::add", 0, 250, 1}},
+        "\"host_name\": \"n\", \"profshim\": {\"run_name\": \"r\", \"window\": 0, \"cpu\": {\"measured_us\": 1000, "
+        "\"waited_us\": " +
+            std::to_string(waited_us) +
+            ", \"process_us\": 500, \"machine_us\": 3900, \"stolen_us\": 0, \"cpus\": 4}}, ",
+        2);
+  };
+  const Report crowded = make_report({of_rank(0, 150), of_rank(1, 410)});
+  const Report one = make_report({of_rank(0, 20), of_rank(1, 410)});
+  const Report quiet = make_report({of_rank(0, 20), of_rank(1, 30)});
+
+  EXPECT_NE(
+      verdict_of(crowded).find("Threads of ranks 0, 1 waited for a CPU, of rank 1 most, 0.41 s in each second: the "
+                               "ranks used 1.0 of 4 CPUs, others 2.9."),
+      std::string::npos)
+      << verdict_of(crowded);
+  EXPECT_NE(verdict_of(one).find("Threads of rank 1 waited for a CPU, 0.41 s in each second: "), std::string::npos)
+      << verdict_of(one);
+  EXPECT_EQ(verdict_of(quiet).find("waited for a CPU"), std::string::npos) << verdict_of(quiet);
+  const ViewTable& cpus = section(quiet, "losses").tables.back();
+  ASSERT_EQ(cpus.key, "cpus");
+  ASSERT_EQ(cpus.rows.size(), 2u);
+  EXPECT_EQ(cpus.rows[1][2], Cell(30.0));
+  EXPECT_EQ(cpus.rows[1][3], Cell(3.0));
+  EXPECT_EQ(cpus.rows[1][5], Cell(50.0));
+}
+
 TEST_F(ReportOfFiles, SaysWhatWasLostAndWhoIsNotHere) {
   const std::string path = write("a.json", 0, {{"cpu_op", "aten::add", 0, 250, 1}},
                                  "\"profshim\": {\"run_name\": \"r\", \"complete\": false, \"truncated\": true, "
