@@ -212,7 +212,7 @@ class Comparer {
       const bool fails = t.cause == Cause::kProgram && (row.alone || of_step == Verdict::kRegression);
       change.verdict = fails ? Verdict::kRegression : Verdict::kNote;
       change.sentence = fails ? "slower" : "slower, but the " + result_.unit + " is not";
-      if (t.cause != Cause::kProgram || (!fails && of_step == Verdict::kCannotTell)) {
+      if (!fails && (is_step || of_step == Verdict::kCannotTell)) {
         change.verdict = Verdict::kCannotTell;
         change.sentence = is_step ? cannot_tell(t.cause) : "slower, as the " + result_.unit + " is";
       }

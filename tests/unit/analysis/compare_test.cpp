@@ -215,6 +215,30 @@ TEST(Compare, ABusierMachineFailsNobody) {
   EXPECT_TRUE(idle.failed());
 }
 
+TEST(Compare, RowsOfAStepThatCannotBeToldAreNoNotes) {
+  std::mt19937 random(38);
+  const RunProfile base = cpu_run(random), slow = cpu_run(random, 1.5);
+  RunProfile waits = cpu_run(random);
+  waits.machine = {.cpus = 4, .own = 1, .others = 2, .waited = 0.5};
+  RunProfile quiet = base;
+  quiet.machine = {.cpus = 4, .own = 1, .others = 0, .waited = 0};
+  const auto allreduce_twice = [](RunProfile run) {
+    for (ProfileRank& rank : run.ranks) {
+      for (std::int64_t& ns : rank.rows[{RowKind::kCall, "MPI_Allreduce"}].time_ns) ns *= 2;
+    }
+    return run;
+  };
+  const auto sentence = [](const Comparison& comparison) {
+    for (const Change& c : comparison.changes) {
+      if (c.name == "MPI_Allreduce") return c.sentence;
+    }
+    return std::string();
+  };
+
+  EXPECT_EQ(sentence(compare_runs({base}, allreduce_twice(slow), {})), "slower, as the step is");
+  EXPECT_EQ(sentence(compare_runs({quiet}, allreduce_twice(waits), {})), "slower, but the step is not");
+}
+
 // The other way round nothing is gained either.
 TEST(Compare, AMachineThatWasBusyBeforeMakesNothingFaster) {
   std::mt19937 random(37);
