@@ -51,7 +51,7 @@ class Reader {
     if (!event.has_ts) return;
     first_ns_ = std::min(first_ns_, event.ts_ns);
     if (const auto number = step_number(event)) {
-      steps_.push_back({event.pid_is_number ? event.pid : INT64_MIN,
+      steps_.push_back({event.pid_is_number ? std::optional(event.pid) : std::nullopt,
                         {event.ts_ns, event.ts_ns + std::clamp<std::int64_t>(event.duration_ns, 0, kMostNs), *number}});
     }
   }
@@ -64,10 +64,8 @@ class Reader {
                 [](const RankFacts& a, const RankFacts& b) { return a.first_pid < b.first_pid; });
     }
     for (const auto& [pid, step] : steps_) {
-      ReadEvent of;
-      of.pid_is_number = true;
-      of.pid = pid;
-      if (const RankFacts* const rank = facts_.rank_of(of)) const_cast<RankFacts*>(rank)->steps.push_back(step);
+      if (const std::size_t rank = facts_.rank_at(pid); rank < facts_.ranks.size())
+        facts_.ranks[rank].steps.push_back(step);
     }
     for (RankFacts& rank : facts_.ranks) {
       std::sort(rank.steps.begin(), rank.steps.end(),
@@ -94,18 +92,23 @@ class Reader {
 
   FileFacts& facts_;
   std::vector<RankFacts> merged_;
-  std::vector<std::pair<std::int64_t, RankFacts::Step>> steps_;
+  std::vector<std::pair<std::optional<std::int64_t>, RankFacts::Step>> steps_;
   std::int64_t first_ns_ = INT64_MAX;
 };
 
 }  // namespace
 
+std::size_t FileFacts::rank_at(std::optional<std::int64_t> pid) const {
+  if (ranks.size() == 1) return 0;
+  if (!pid) return ranks.size();
+  const auto next = std::upper_bound(ranks.begin(), ranks.end(), *pid,
+                                     [](std::int64_t at, const RankFacts& rank) { return at < rank.first_pid; });
+  return next == ranks.begin() ? ranks.size() : static_cast<std::size_t>(next - ranks.begin() - 1);
+}
+
 const RankFacts* FileFacts::rank_of(const ReadEvent& event) const {
-  if (ranks.size() == 1) return &ranks[0];
-  if (!event.pid_is_number) return nullptr;
-  const auto next = std::upper_bound(ranks.begin(), ranks.end(), event.pid,
-                                     [](std::int64_t pid, const RankFacts& rank) { return pid < rank.first_pid; });
-  return next == ranks.begin() ? nullptr : &*std::prev(next);
+  const std::size_t rank = rank_at(event.pid_is_number ? std::optional(event.pid) : std::nullopt);
+  return rank < ranks.size() ? &ranks[rank] : nullptr;
 }
 
 std::optional<std::int64_t> FileFacts::step_at(const RankFacts& rank, std::int64_t trace_ns) const {

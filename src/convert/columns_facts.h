@@ -32,7 +32,9 @@ struct FileFacts {
   std::vector<RankFacts> ranks;                              // one, or those of a merged trace, by first_pid
   std::vector<std::pair<std::string, std::string>> members;  // beside the events
 
-  /// Null for what is of no rank in particular.
+  /// The place in `ranks` of whose process that is; ranks.size() for what is of no rank in particular.
+  std::size_t rank_at(std::optional<std::int64_t> pid) const;
+  /// Null where rank_at() knows none.
   const RankFacts* rank_of(const ReadEvent& event) const;
   std::optional<std::int64_t> step_at(const RankFacts& rank, std::int64_t trace_ns) const;
 };

@@ -27,6 +27,19 @@ void stamp(pbf_writer& packet, std::int64_t at_ns, bool refers) {
   if (refers) packet.add_uint32(field::packet::kSequenceFlags, field::packet::kNeedsState);
 }
 
+/// A packet of one event; `refers`: to texts that other packets brought.
+template <class Fill>
+void track_event(std::string& out, std::int64_t at_ns, bool refers, std::int32_t type, std::uint64_t track,
+                 const Fill& fill) {
+  pbf_writer trace(out);
+  pbf_writer packet(trace, field::kTracePacket);
+  stamp(packet, at_ns, refers);
+  pbf_writer event(packet, field::packet::kTrackEvent);
+  event.add_enum(field::event::kType, type);
+  event.add_uint64(field::event::kTrack, track);
+  fill(event);
+}
+
 void add_arrows(pbf_writer& event, std::span<const ArrowEnd> arrows, bool at_end) {
   for (const ArrowEnd& arrow : arrows) {
     if (arrow.at_end == at_end)
@@ -228,62 +241,40 @@ void Packets::annotate(Writer& event, std::span<const Arg> args) {
 
 void Packets::begin(std::string& out, const ReadEvent& event, std::int64_t at_ns, std::uint64_t uuid,
                     std::span<const ArrowEnd> arrows) {
-  {
-    pbf_writer trace(out);
-    pbf_writer packet(trace, field::kTracePacket);
-    stamp(packet, at_ns, true);
-    pbf_writer what(packet, field::packet::kTrackEvent);
-    what.add_enum(field::event::kType, field::event::kBegin);
-    what.add_uint64(field::event::kTrack, uuid);
+  track_event(out, at_ns, true, field::event::kBegin, uuid, [&](Writer& what) {
     describe(what, event.name, event.category);
     annotate(what, event.args);
     add_arrows(what, arrows, false);
-  }
+  });
   write_new_texts();
 }
 
 void Packets::end(std::string& out, const ReadEvent* event, std::int64_t at_ns, std::uint64_t uuid,
                   std::span<const ArrowEnd> arrows) {
-  {
-    pbf_writer trace(out);
-    pbf_writer packet(trace, field::kTracePacket);
-    stamp(packet, at_ns, event != nullptr);
-    pbf_writer what(packet, field::packet::kTrackEvent);
-    what.add_enum(field::event::kType, field::event::kEnd);
-    what.add_uint64(field::event::kTrack, uuid);
+  track_event(out, at_ns, event != nullptr, field::event::kEnd, uuid, [&](Writer& what) {
     if (event != nullptr) annotate(what, event->args);
     add_arrows(what, arrows, true);
-  }
+  });
   write_new_texts();
 }
 
 void Packets::instant(std::string& out, std::string_view name, std::string_view category, std::span<const Arg> args,
                       std::int64_t at_ns, std::uint64_t uuid) {
-  {
-    pbf_writer trace(out);
-    pbf_writer packet(trace, field::kTracePacket);
-    stamp(packet, at_ns, true);
-    pbf_writer what(packet, field::packet::kTrackEvent);
-    what.add_enum(field::event::kType, field::event::kInstant);
-    what.add_uint64(field::event::kTrack, uuid);
+  track_event(out, at_ns, true, field::event::kInstant, uuid, [&](Writer& what) {
     describe(what, name, category);
     annotate(what, args);
-  }
+  });
   write_new_texts();
 }
 
 void Packets::count(std::string& out, const Arg& value, std::int64_t at_ns, std::uint64_t uuid) {
-  pbf_writer trace(out);
-  pbf_writer packet(trace, field::kTracePacket);
-  stamp(packet, at_ns, false);
-  pbf_writer what(packet, field::packet::kTrackEvent);
-  what.add_enum(field::event::kType, field::event::kCounterType);
-  what.add_uint64(field::event::kTrack, uuid);
-  if (value.kind == Arg::Kind::kInt) {
-    what.add_int64(field::event::kCounter, value.integer);
-  } else {
-    what.add_double(field::event::kCounterDouble, value.number);
-  }
+  track_event(out, at_ns, false, field::event::kCounterType, uuid, [&](Writer& what) {
+    if (value.kind == Arg::Kind::kInt) {
+      what.add_int64(field::event::kCounter, value.integer);
+    } else {
+      what.add_double(field::event::kCounterDouble, value.number);
+    }
+  });
 }
 
 // ---- bytes
