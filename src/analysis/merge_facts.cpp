@@ -150,7 +150,7 @@ class Reader {
   }
 
   void add_meeting(const ReadEvent& e, std::uint64_t key, std::uint64_t place) {
-    facts_.meetings.push_back({key, e.ts_ns, bounded_sum(e.ts_ns, e.duration_ns), place});
+    facts_.meetings.push_back({key, e.ts_ns, bounded_sum(e.ts_ns, e.duration_ns), place, false});
   }
 
   void mpi(const ReadEvent& e, std::uint64_t place) {

@@ -288,7 +288,7 @@ struct TorchMeetings::Impl {
       const auto span = spans.find(numbers[i]);
       if (span == spans.end()) continue;
       const Span& s = span->second;
-      meetings.push_back({mixed(key, static_cast<std::int64_t>(i)), s.begin_ns, s.end_ns, s.event});
+      meetings.push_back({mixed(key, static_cast<std::int64_t>(i)), s.begin_ns, s.end_ns, s.event, true});
     }
   }
 };

@@ -71,10 +71,15 @@ class Rank {
     return *this;
   }
 
+  Rank& host(const std::string& name) {
+    host_ = name;
+    return *this;
+  }
+
   std::string json(int rank, double clock_us) const {
     std::string text = R"({"distributedInfo": {"rank": )" + std::to_string(rank) +
-                       R"(, "world_size": 2, "pg_config": )" + groups_ + R"(}, "host_name": "host)" +
-                       std::to_string(rank) + R"(", )" + members_ +
+                       R"(, "world_size": 2, "pg_config": )" + groups_ + R"(}, "host_name": ")" +
+                       (host_.empty() ? "host" + std::to_string(rank) : host_) + R"(", )" + members_ +
                        R"("baseTimeNanoseconds": 1790857026000000000, "traceEvents": [)";
     for (const HandEvent& e : events_) {
       HandEvent shown = e;
@@ -90,7 +95,7 @@ class Rank {
     return function == "barrier" ? "barrier" : function == "broadcast_" ? "broadcast" : "all_reduce";
   }
   std::vector<HandEvent> events_;
-  std::string groups_ = kOneGroup, members_;
+  std::string groups_ = kOneGroup, members_, host_;
 };
 
 class MergeTorchTest : public testing::Test {
@@ -475,6 +480,46 @@ TEST_F(MergeTorchTest, KernelsOfARealTraceMeetTheirLikes) {
 
   EXPECT_EQ(facts.meetings.size(), 15u);  // five of gradients in each step; six broadcasts say nothing
   for (const Meeting& m : facts.meetings) EXPECT_GT(m.end_ns, m.begin_ns);
+}
+
+// ---- counted wrong
+
+// Rank 1 counts its steps from another one: step by step the same calls, and none of them the same.
+TEST_F(MergeTorchTest, CallsThatSpeakAgainstTheOneClockOfAHostAreNotBelieved) {
+  const auto rank = [](int number, double clock_us) {
+    return Rank()
+        .host("one")
+        .step(number, clock_us, clock_us + 1000)
+        .step(number + 1, clock_us + 1000, clock_us + 2000)
+        .gloo("allreduce_", clock_us + 10, clock_us + 100)
+        .gloo("allreduce_", clock_us + 1010, clock_us + 1100);
+  };
+
+  // Written 500 ms earlier by merge(): here it is to be the same clock.
+  const MergedRank same = merge(rank(5, 0), rank(5, kBehind_us)), other = merge(rank(5, 0), rank(4, kBehind_us));
+
+  EXPECT_EQ(same.clock, "same host");
+  EXPECT_EQ(same.moments, 4u);
+  EXPECT_EQ(other.clock, "same host");
+  EXPECT_EQ(other.moments, 0u);
+  EXPECT_EQ(other.error_us, -1);
+  ASSERT_EQ(result_.warnings.size(), 1u);
+  EXPECT_NE(result_.warnings[0].find("same place in the same step"), std::string::npos);
+  EXPECT_EQ(result_.collectives, 0u);
+}
+
+TEST_F(MergeTorchTest, CallsThatSpeakAgainstEachOtherAreNotBelieved) {
+  const auto rank = [](double second) {
+    return Rank()
+        .step(5, 0, 1000)
+        .step(6, 1000, 9000)
+        .gloo("allreduce_", 10, 100)
+        .gloo("allreduce_", second, second + 100);
+  };
+  expect_met(rank(1010), rank(1010), 2);
+  EXPECT_TRUE(result_.warnings.empty());
+  expect_apart(rank(1010), rank(1610));
+  EXPECT_EQ(result_.warnings.size(), 1u);
 }
 
 // ---- what a file may say
