@@ -190,7 +190,7 @@ struct TorchMeetings::Impl {
     std::unordered_set<std::int64_t> numbers;
     for (std::size_t i = 0; i < steps.size(); ++i) {
       if (!numbers.insert(steps[i].number).second) return false;
-      if (i > 0 && steps[i].begin_ns + kRounding_ns < steps[i - 1].end_ns) return false;
+      if (i > 0 && bounded_sum(steps[i].begin_ns, kRounding_ns) < steps[i - 1].end_ns) return false;
     }
     return true;
   }
