@@ -1,71 +1,16 @@
 #include "comms_view.h"
 
 #include <algorithm>
-#include <cctype>
 #include <charconv>
 #include <optional>
 #include <unordered_map>
 
+#include "collective_family.h"
 #include "key_averages.h"
 #include "statistics.h"
 
 namespace profshim::analysis_detail {
 namespace {
-
-// ---- what a function is
-
-enum class Bus : std::uint8_t { kUnknown, kOne, kOthers, kTwiceOthers };
-
-struct Family {
-  Bus bus = Bus::kUnknown;
-  bool waits_for_all = false;  // nobody leaves before all have come
-  bool message = false;
-  bool times_ranks = false;  // MPI tells one rank's part of it
-  bool uneven = false;       // MPI tells this rank's part, others have other ones
-};
-
-/// "allreduce" of all_reduce and AllReduce.
-std::string letters(std::string_view function) {
-  std::string name;
-  for (const char c : function) {
-    if (std::isalnum(static_cast<unsigned char>(c)) != 0) {
-      name += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-    }
-  }
-  return name;
-}
-
-Family family_of(std::string_view function) {
-  const std::string name = letters(function);
-  const auto has = [&](std::string_view part) { return name.find(part) != std::string::npos; };
-  const bool uneven = name.ends_with("v") && !name.ends_with("recv"), mpi = name.starts_with("mpi");
-  Family family;
-  if (has("neighbor")) return family;
-  if (has("allreduce")) {
-    family = {.bus = Bus::kTwiceOthers, .waits_for_all = true};
-  } else if (has("reducescatter") || has("alltoall")) {
-    family = {.bus = Bus::kOthers, .waits_for_all = true};
-  } else if (has("allgather")) {
-    family = {.bus = Bus::kOthers, .waits_for_all = true, .times_ranks = true};
-  } else if (has("barrier")) {
-    family = {.waits_for_all = true};
-  } else if (has("broadcast") || has("bcast")) {
-    family = {.bus = Bus::kOne};
-  } else if (has("gather") || has("scatter")) {
-    family = {.bus = Bus::kOthers, .times_ranks = true};
-  } else if (has("reduce")) {
-    family = {.bus = Bus::kOne};
-  } else if (has("send") || has("recv")) {
-    family = {.bus = Bus::kOne, .message = true};
-  }
-  family.times_ranks = family.times_ranks && mpi;
-  if (uneven || (mpi && name.ends_with("alltoallw"))) {
-    family.waits_for_all = false;
-    family.uneven = mpi;
-    family.times_ranks = false;
-  }
-  return family;
-}
 
 std::optional<double> bus_factor(Bus bus, std::int64_t ranks) {
   if (bus == Bus::kOne) return 1;
@@ -271,7 +216,7 @@ void CommsView::add_missing(const RowKey& key, const Call* begin, const Call* en
   if (static_cast<std::size_t>(end - begin) >= members.size()) return;  // each rank has one of them
   const bool some_inside = std::any_of(begin, end, [](const Call& c) { return c.unfinished; });
   const bool some_left = std::any_of(begin, end, [](const Call& c) { return !c.unfinished; });
-  const bool waits = family_of(texts_[key.function]).waits_for_all;
+  const bool waits = collective_family(texts_[key.function]).waits_for_all;
   std::int64_t entered_ns = begin->begin_ns;
   for (const Call* c = begin; c != end; ++c) entered_ns = std::min(entered_ns, c->begin_ns);
   const Group& group = groups_.at(key.group);
@@ -303,7 +248,7 @@ void CommsView::add_instance(const RowKey& key, const Call* begin, const Call* e
       std::min_element(begin, end, [](const Call& a, const Call& b) { return a.duration_ns < b.duration_ns; });
   const auto equal = std::count_if(begin, end, [=](const Call& c) { return c.duration_ns == least->duration_ns; });
   for (const Call* c = begin; c != end; ++c) waits[c->rank].durations_ns.push_back(c->duration_ns - least->duration_ns);
-  if (!family_of(texts_[key.function]).waits_for_all) return;
+  if (!collective_family(texts_[key.function]).waits_for_all) return;
   if (equal == 1) ++waits[least->rank].last;
   if (!observe_) return;
   std::vector<std::pair<int, std::int64_t>> waited_ns;
@@ -322,7 +267,7 @@ void CommsView::add_instance(const RowKey& key, const Call* begin, const Call* e
 
 void CommsView::match(const RowKey& key, std::vector<Call>& calls, Output& out) {
   const bool known_group = key.group.name != 0 || key.group.ranks != 0;
-  if (family_of(texts_[key.function]).message || key.only_starts || !known_group || ranks_.size() < 2) return;
+  if (collective_family(texts_[key.function]).message || key.only_starts || !known_group || ranks_.size() < 2) return;
   const bool numbered = std::all_of(calls.begin(), calls.end(), [](const Call& c) { return c.sequence >= 0; });
   std::sort(calls.begin(), calls.end(), [=](const Call& a, const Call& b) {
     return std::tuple(a.rank, numbered ? a.sequence : 0, a.begin_ns) <
@@ -364,7 +309,7 @@ void CommsView::match(const RowKey& key, std::vector<Call>& calls, Output& out) 
   for (const auto& [rank, wait] : waits) {
     const Statistics s = statistics(wait.durations_ns);
     Cell last;
-    if (family_of(texts_[key.function]).waits_for_all) last = wait.last;
+    if (collective_family(texts_[key.function]).waits_for_all) last = wait.last;
     out.waits.rows.push_back({out.labels.at(key.group), std::string(texts_[key.function]), std::int64_t{rank}, s.count,
                               s.total_us, s.mean_us, s.max_us, last});
   }
@@ -372,7 +317,7 @@ void CommsView::match(const RowKey& key, std::vector<Call>& calls, Output& out) 
 
 void CommsView::add_row(const RowKey& key, std::vector<Call>& calls, Output& out) {
   const std::string function(texts_[key.function]);
-  const Family family = family_of(function);
+  const CollectiveFamily family = collective_family(function);
   const std::int64_t size = groups_.at(key.group).size;
   std::vector<std::int64_t> durations;
   double bytes = 0, moved_bytes = 0, moved_ns = 0;

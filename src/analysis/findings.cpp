@@ -43,4 +43,9 @@ std::int64_t integer_arg(const ReadEvent& event, std::string_view key, std::int6
   return arg != nullptr && arg->kind == ReadEvent::ReadArg::Kind::kInt ? arg->integer : otherwise;
 }
 
+std::string_view text_arg(const ReadEvent& event, std::string_view key) {
+  const ReadEvent::ReadArg* const arg = find_arg(event, key);
+  return arg != nullptr ? arg->text : std::string_view{};
+}
+
 }  // namespace profshim::analysis_detail

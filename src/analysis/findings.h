@@ -35,5 +35,7 @@ std::string where_is(std::uint64_t offset);
 const ReadEvent::ReadArg* find_arg(const ReadEvent& event, std::string_view key);
 /// Its value when it is an integer, else `otherwise`.
 std::int64_t integer_arg(const ReadEvent& event, std::string_view key, std::int64_t otherwise);
+/// Its text, of a list or object the JSON; "" without one.
+std::string_view text_arg(const ReadEvent& event, std::string_view key);
 
 }  // namespace profshim::analysis_detail

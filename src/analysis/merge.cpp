@@ -186,7 +186,7 @@ bool write_all(const MergeOptions& options, const std::vector<MergeFacts>& facts
 
 MergeResult merge_traces(const MergeOptions& options) {
   MergeResult result;
-  const std::vector<MergeFacts> facts = gather(options);
+  std::vector<MergeFacts> facts = gather(options);
   result.error = refusal(facts);
   if (!result.error.empty()) return result;
   for (const MergeFacts& f : facts) {

@@ -110,6 +110,9 @@ class Arrows {
 
   /// In the order in which they came.
   void collective(std::span<const Member> members) {
+    const bool seen = std::all_of(members.begin(), members.end(),
+                                  [this](const Member& m) { return meeting_of(m).event != kNoEvent; });
+    if (!seen) return;
     const Member& last = members.back();
     const std::size_t arrows = members.size() - 1 > kArrowsToAll ? 1 : members.size() - 1;
     for (const Member& m : members.first(arrows)) {

@@ -17,6 +17,9 @@ struct Bounds {
 /// been seen.
 constexpr double kUneven_ns = 1000;
 
+/// No clock is so uneven, and hardly one collective comes so soon behind another.
+constexpr double kDoubt_ns = 100'000;
+
 /// Calls `pair` for each key that is in both; both are sorted by it.
 template <class Entry, class Pair>
 void in_both(const std::vector<Entry>& a, const std::vector<Entry>& b, const Pair& pair) {
@@ -86,13 +89,13 @@ class Comparison {
 
 /// Two ranks of one host have one clock, unless what they did says otherwise: traces can have been made to differ, and
 /// hosts can bear one name.
-bool may_be_one_clock(const Bounds& bounds) {
+bool may_be_one_clock(const Bounds& bounds, double slack_ns) {
   const auto at_least = std::max_element(bounds.at_least.begin(), bounds.at_least.end(),
                                          [](const auto& a, const auto& b) { return a.ahead_ns < b.ahead_ns; });
   const auto at_most = std::min_element(bounds.at_most.begin(), bounds.at_most.end(),
                                         [](const auto& a, const auto& b) { return a.ahead_ns < b.ahead_ns; });
-  return (at_least == bounds.at_least.end() || at_least->ahead_ns <= 0) &&
-         (at_most == bounds.at_most.end() || at_most->ahead_ns >= 0);
+  return (at_least == bounds.at_least.end() || at_least->ahead_ns <= slack_ns) &&
+         (at_most == bounds.at_most.end() || at_most->ahead_ns >= -slack_ns);
 }
 
 std::string name_of(const MergeFacts& facts) {
@@ -101,7 +104,7 @@ std::string name_of(const MergeFacts& facts) {
 
 class Alignment {
  public:
-  Alignment(const std::vector<MergeFacts>& facts, const MergeOptions& options, std::vector<MergedRank>& ranks,
+  Alignment(std::vector<MergeFacts>& facts, const MergeOptions& options, std::vector<MergedRank>& ranks,
             std::vector<ClockMap>& maps, std::vector<std::string>& warnings)
       : facts_(facts), options_(options), ranks_(ranks), maps_(maps), warnings_(warnings) {}
 
@@ -137,19 +140,36 @@ class Alignment {
     }
   }
 
+  bool on_one_host(std::size_t i, std::size_t other) const {
+    const MergeFacts &a = facts_[i], &b = facts_[other];
+    return !a.host.empty() && a.host == b.host && a.has_wall_clock && b.has_wall_clock;
+  }
+
+  /// Calls that were counted and do not go together, or not with the one clock of a host, are more likely counted wrong
+  /// (ranks whose steps have other numbers) than clocks that were set.
+  void drop_miscounted(std::size_t i, std::size_t reference, Bounds& bounds, const ClockFit& fit) {
+    const bool doubtful =
+        !fit.consistent ? fit.error_ns > kDoubt_ns : on_one_host(i, reference) && !may_be_one_clock(bounds, kDoubt_ns);
+    const auto counted = [](const Meeting& m) { return m.counted != 0; };
+    if (!fit.known || !doubtful || std::erase_if(facts_[i].meetings, counted) == 0) return;
+    warnings_.push_back(name_of(facts_[i]) + ": its collectives are not those of " + name_of(facts_[reference]) +
+                        " that have the same place in the same step: not taken for its clock");
+    bounds = Comparison(facts_[reference], facts_[i]).bounds();
+  }
+
   bool place(std::size_t i, std::size_t reference) {
     const MergeFacts& facts = facts_[i];
-    const Bounds bounds = Comparison(facts_[reference], facts).bounds();
     const std::int64_t first = bounded_sum(facts.first_ns, facts.base_ns),
                        last = bounded_sum(facts.last_ns, facts.base_ns);
-    ClockFit fit = fit_clock(bounds.at_least, bounds.at_most, bounds.ends, first, last);
+    Bounds bounds = Comparison(facts_[reference], facts).bounds();
+    const auto fitted = [&] { return fit_clock(bounds.at_least, bounds.at_most, bounds.ends, first, last); };
+    drop_miscounted(i, reference, bounds, fitted());
+    ClockFit fit = fitted();
     if (!fit.known) return false;
     MergedRank& rank = ranks_[i];
     rank.moments = bounds.at_least.size() + bounds.at_most.size();
-    const bool same_host = !facts.host.empty() && facts.host == facts_[reference].host && facts.has_wall_clock &&
-                           facts_[reference].has_wall_clock;
     double error_ns = fit.error_ns;
-    if (same_host && may_be_one_clock(bounds)) {
+    if (on_one_host(i, reference) && may_be_one_clock(bounds, 0)) {
       // How far the fit might be off, and how far it is from what we take.
       for (const std::int64_t at : {first, last})
         error_ns = std::max(
@@ -205,7 +225,7 @@ class Alignment {
     return false;
   }
 
-  const std::vector<MergeFacts>& facts_;
+  std::vector<MergeFacts>& facts_;
   const MergeOptions& options_;
   std::vector<MergedRank>& ranks_;
   std::vector<ClockMap>& maps_;
@@ -222,7 +242,7 @@ std::int64_t ClockMap::operator()(std::int64_t ns) const {
   return bounded_sum(at, std::llround(std::clamp(ahead, -kYears, kYears)));
 }
 
-bool align_clocks(const std::vector<MergeFacts>& facts, const MergeOptions& options, std::vector<MergedRank>& ranks,
+bool align_clocks(std::vector<MergeFacts>& facts, const MergeOptions& options, std::vector<MergedRank>& ranks,
                   std::vector<ClockMap>& maps, std::vector<std::string>& warnings, std::string& error) {
   return Alignment(facts, options, ranks, maps, warnings).run(error);
 }

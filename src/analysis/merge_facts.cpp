@@ -5,7 +5,9 @@
 #include <optional>
 #include <string_view>
 
+#include "collective_family.h"
 #include "findings.h"
+#include "merge_torch.h"
 #include "profshim/key_hash.h"
 
 namespace profshim::analysis_detail {
@@ -13,28 +15,12 @@ namespace {
 
 using Kind = ReadEvent::ReadArg::Kind;
 
-std::string_view text_arg(const ReadEvent& event, std::string_view key) {
-  const auto* const arg = find_arg(event, key);
-  return arg != nullptr ? arg->text : std::string_view{};
-}
-
-bool is_whole(const ReadEvent& event) {
-  return find_arg(event, "failed") == nullptr && find_arg(event, "finished") == nullptr;
-}
-
 /// Each member's result needs something of every other one, if there is anything to send.
 bool waits_for_all(const ReadEvent& call) {
   if (call.name == "MPI_Barrier") return true;
   constexpr std::string_view kNames[] = {"MPI_Allreduce", "MPI_Allgather", "MPI_Alltoall", "MPI_Reduce_scatter_block"};
   return std::find(std::begin(kNames), std::end(kNames), call.name) != std::end(kNames) &&
          integer_arg(call, "count", 0) > 0;
-}
-
-/// The same on devices, by PyTorch's names: "allreduce", "_allgather_base", "_reduce_scatter_base", "all_to_all".
-bool kernel_waits_for_all(std::string_view collective) {
-  return collective.find("allreduce") != std::string_view::npos ||
-         collective.find("allgather") != std::string_view::npos ||
-         collective.find("reduce_scatter") != std::string_view::npos || collective == "all_to_all";
 }
 
 constexpr std::string_view kSends[] = {"MPI_Send",   "MPI_Ssend",  "MPI_Rsend",  "MPI_Bsend",   "MPI_Isend",
@@ -59,6 +45,8 @@ class Reader {
       facts_.profshim = json;
       json_leaves(json, [this](std::string_view path, const ReadEvent::ReadArg& value) {
         if (path == "run_name") facts_.run_name = value.text;
+        if (path == "dropped_events") lossy_ = value.integer > 0;
+        if (path == "steps.source" && value.text.starts_with("time")) torch_.ignore_steps();
       });
     } else if (key == "deviceProperties") {
       facts_.devices = json_elements(json);
@@ -83,6 +71,8 @@ class Reader {
   }
 
   void finish() {
+    // Of calls that are counted none may be missing.
+    if (!lossy_) torch_.finish(facts_.meetings);
     const auto by_key = [](const auto& a, const auto& b) { return a.key < b.key; };
     std::sort(facts_.meetings.begin(), facts_.meetings.end(), by_key);
     // A key that comes twice says nothing: a sequence number that began anew.
@@ -106,6 +96,7 @@ class Reader {
   void distributed(std::string_view path, const ReadEvent::ReadArg& value) {
     if (path == "rank" && value.kind == Kind::kInt) facts_.rank = static_cast<int>(value.integer);
     if (path == "world_size" && value.kind == Kind::kInt) facts_.world_size = static_cast<int>(value.integer);
+    torch_.distributed(path, value);
     if (!path.starts_with("pg_config.")) return;
     if (path.ends_with(".pg_name")) {
       group_ = value.text;
@@ -145,20 +136,21 @@ class Reader {
   void complete(const ReadEvent& e, std::uint64_t place) {
     if (e.name.starts_with("MPI_")) {
       mpi(e, place);
-    } else if (e.category == "kernel") {
+    } else if (const std::int64_t sequence = integer_arg(e, "Seq", -1); e.category == "kernel" && sequence >= 0) {
       const std::string_view collective = text_arg(e, "Collective name");
-      const std::int64_t sequence = integer_arg(e, "Seq", -1);
-      if (sequence < 0 || !kernel_waits_for_all(collective)) return;
+      if (!collective_family(collective).waits_for_all) return;
       std::uint64_t key = mixed(mixed(kKeyStart, "device"), text_arg(e, "Process Group Name"));
       key = mixed(mixed(key, text_arg(e, "Process Group Ranks")), collective);
       add_meeting(e, mixed(key, sequence), place);
     } else if (const std::string_view role = text_arg(e, "rpc"); !role.empty()) {
       rpc(e, role, place);
+    } else {
+      torch_.slice(e, place);
     }
   }
 
   void add_meeting(const ReadEvent& e, std::uint64_t key, std::uint64_t place) {
-    facts_.meetings.push_back({key, e.ts_ns, bounded_sum(e.ts_ns, e.duration_ns), place});
+    facts_.meetings.push_back({key, e.ts_ns, bounded_sum(e.ts_ns, e.duration_ns), place, false});
   }
 
   void mpi(const ReadEvent& e, std::uint64_t place) {
@@ -210,6 +202,7 @@ class Reader {
   };
 
   void begins(const ReadEvent& e) {
+    torch_.begins(e);
     if (!is_whole(e)) return;
     if (e.name == "MPI_Irecv") {
       Channel* const channel =
@@ -221,6 +214,7 @@ class Reader {
   }
 
   void ends(const ReadEvent& e, std::uint64_t place) {
+    torch_.ends(e);
     const auto at = open_.find(e.id);
     if (at == open_.end()) return;
     const Open open = at->second;
@@ -239,6 +233,8 @@ class Reader {
   std::unordered_map<std::int64_t, Open> open_;  // async slices, by id
   std::optional<std::int64_t> last_pid_;
   bool has_time_ = false;
+  TorchMeetings torch_;
+  bool lossy_ = false;
 };
 
 /// Microseconds since the epoch, as Kineto wrote them before it had a base: after 2001, and no clock that began at
@@ -246,6 +242,10 @@ class Reader {
 bool is_time_of_day(std::int64_t ns) { return ns > 1'000'000'000'000'000'000; }
 
 }  // namespace
+
+bool is_whole(const ReadEvent& event) {
+  return find_arg(event, "failed") == nullptr && find_arg(event, "finished") == nullptr;
+}
 
 MergeFacts gather_facts(const std::string& path) {
   MergeFacts facts;

@@ -20,11 +20,15 @@ constexpr std::int64_t bounded_sum(std::int64_t a, std::int64_t b) {
   return sum > kLatest ? kLatest : sum < kEarliest ? kEarliest : sum;
 }
 
+inline constexpr std::uint64_t kNoEvent = ~std::uint64_t{0} >> 1;
+
 /// A collective that nobody leaves before all have come.
 struct Meeting {
   std::uint64_t key = 0;  // the same on all members
   std::int64_t begin_ns = 0, end_ns = 0;
-  std::uint64_t event = 0;  // its place in the file
+  std::uint64_t event : 63 =
+      0;  // its place in the file; kNoEvent: it is one of several, and was not going on for longer
+  std::uint64_t counted : 1 = 0;  // it has no number of its own: which one it is was found by counting calls
 };
 
 /// One end of a message, or of a request to another worker.
@@ -60,6 +64,9 @@ struct MergeFacts {
   std::vector<Endpoint> requests, served;       // sent; taken up
   std::vector<Endpoint> served_until, answers;  // done; the sender has the answer
 };
+
+/// Neither failed nor still going on when the window ended.
+bool is_whole(const ReadEvent& event);
 
 /// Reads a trace once. What cannot be read is said in `error`.
 MergeFacts gather_facts(const std::string& path);

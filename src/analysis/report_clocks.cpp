@@ -55,7 +55,7 @@ std::vector<RankClock> compare_clocks(const std::vector<TraceFacts>& traces, std
   std::map<int, RankClock> worst;
   for (const auto& window : windows_of(traces)) {
     if (window.size() < 2) continue;
-    const std::vector<MergeFacts> facts = gather(window);
+    std::vector<MergeFacts> facts = gather(window);
     std::vector<MergedRank> ranks(facts.size());
     for (std::size_t i = 0; i < facts.size(); ++i) {
       if (!facts[i].error.empty()) {

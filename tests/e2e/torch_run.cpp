@@ -17,8 +17,10 @@ std::string with_torchrun(const std::string& command) {
          "$MASTER_PORT " + command;
 }
 
-std::string by_hand(const std::string& command) {
-  return "for r in 0 1; do RANK=$r LOCAL_RANK=$r WORLD_SIZE=2 LOCAL_WORLD_SIZE=2 " + torch_python() + " " + command +
+std::string by_hand(int ranks, const std::string& command) {
+  const std::string size = std::to_string(ranks);
+  return "for r in $(seq 0 " + std::to_string(ranks - 1) + "); do RANK=$r LOCAL_RANK=$r WORLD_SIZE=" + size +
+         " LOCAL_WORLD_SIZE=" + size + " " + torch_python() + " " + command +
          " & p=\"$p $!\"; done; s=0; for i in $p; do wait $i || s=1; done; exit $s";
 }
 
@@ -47,7 +49,8 @@ Job torch_job(const ScratchFolder& scratch, Launch launch, const std::string& co
   const std::string script = torch_app(command);
   std::string line = "exec " + torch_python() + " " + script;
   if (launch != Launch::kAlone) {
-    line = launch == Launch::kTwoRanks && torch_major() > 1 ? with_torchrun(script) : by_hand(script);
+    const int ranks = launch == Launch::kFourRanks ? 4 : 2;
+    line = launch == Launch::kTwoRanks && torch_major() > 1 ? with_torchrun(script) : by_hand(ranks, script);
   }
   Job job = shell(kOwnPort + line);
   job.folder = scratch.path();

@@ -26,6 +26,7 @@ enum class Launch {
   kAlone,     // a program without a launcher
   kTwoRanks,  // torchrun; Debian's does not start with its Python: there two processes with the variables it sets
   kByHand,    // always the latter
+  kFourRanks  // likewise, four of them
 };
 
 /// `command` is a script of tests/apps_torch with its arguments. Its traces come to scratch / "traces", plain; the keys
