@@ -161,6 +161,8 @@ struct ReadResult {
   /// Objects in which a key stands twice: legal for some readers, different for others.
   std::uint64_t repeated_keys = 0;
   std::uint64_t repeated_key_at = 0;  // byte position of the first
+  /// Why nothing can be done with what was read; "" when there are events, if only those before the file ends early.
+  std::string useless() const;
 };
 /// Streams a trace, plain or gzip, without ever holding it whole.
 ReadResult read_trace(const std::string& path, const TraceVisitor& visitor);

@@ -259,11 +259,7 @@ MergeFacts gather_facts(const std::string& path) {
   };
   const ReadResult read = read_trace(path, visitor);
   facts.truncated = read.truncated;
-  if (!read.ok && !(read.truncated && facts.events > 0)) {
-    facts.error = read.error;
-  } else if (facts.events == 0) {
-    facts.error = "no events in it";
-  }
+  facts.error = read.useless();
   reader.finish();
   facts.first_ns = bounded_sum(facts.first_ns, 0);
   facts.last_ns = bounded_sum(facts.last_ns, 0);

@@ -131,11 +131,7 @@ FileFacts gather_file_facts(const std::string& path) {
   const ReadResult read = read_trace(path, visitor);
   facts.truncated = read.truncated;
   facts.why_truncated = read.error;
-  if (!read.ok && !(read.truncated && facts.events > 0)) {
-    facts.error = read.error;
-  } else if (facts.events == 0) {
-    facts.error = "no events in it";
-  }
+  facts.error = read.useless();
   reader.finish();
   return facts;
 }

@@ -141,12 +141,8 @@ bool write_perfetto(const std::string& name, const ReadTrace& read, ByteSink& si
     return true;
   };
   const ReadResult whole = read(first);
-  if (!whole.ok && !(whole.truncated && plan.events > 0)) {
-    result.error = name + ": " + whole.error;
-    return false;
-  }
-  if (plan.events == 0) {
-    result.error = name + ": no events in it";
+  if (const std::string why = whole.useless(); !why.empty()) {
+    result.error = name + ": " + why;
     return false;
   }
   plan.finish();

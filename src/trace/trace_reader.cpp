@@ -582,6 +582,11 @@ ReadResult read_guarded(std::unique_ptr<ByteSource> source, const TraceVisitor& 
 
 }  // namespace
 
+std::string ReadResult::useless() const {
+  if (!ok && !(truncated && events > 0)) return error;
+  return events == 0 ? "no events in it" : "";
+}
+
 ReadResult read_trace(const std::string& path, const TraceVisitor& visitor) {
   auto source = trace_detail::file_source(path);
   if (source == nullptr) {
