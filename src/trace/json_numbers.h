@@ -31,10 +31,11 @@ inline std::int64_t saturated(double value) {
 /// Nanoseconds of a number of microseconds, without a detour through floating point for what has no exponent. `finer`
 /// is set where there was more, and left alone otherwise.
 inline std::int64_t to_ns(std::string_view text, bool& finer) {
+  constexpr std::int64_t kMost = 9'000'000'000'000'000;
   const std::size_t dot = text.find('.');
   std::int64_t whole = 0;
-  if (text.find_first_of("eE") != std::string_view::npos || !to_integer(text.substr(0, dot), whole) ||
-      std::abs(whole) > std::int64_t{9'000'000'000'000'000}) {
+  if (text.find_first_of("eE") != std::string_view::npos || !to_integer(text.substr(0, dot), whole) || whole > kMost ||
+      whole < -kMost) {
     const double ns = to_double(text) * 1000;
     finer = finer || ns != std::floor(ns);
     return saturated(ns);

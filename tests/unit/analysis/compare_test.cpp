@@ -78,7 +78,8 @@ TEST(Compare, FindsTwentyPercentInTwentySteps) {
     for (int i = 0; i < 6; ++i) base.push_back(noisy_run(random, 0.05));
     const RunProfile run = noisy_run(random, 0.05, 1.2);
 
-    for (const Change* c : failures(compare_runs(base, run, {}))) {
+    const Comparison comparison = compare_runs(base, run, {});
+    for (const Change* c : failures(comparison)) {
       step_time += c->name == "step time";
       kernel += c->name == "gemm<128, 64>";
     }

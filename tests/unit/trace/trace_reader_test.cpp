@@ -79,7 +79,9 @@ TEST(TraceReader, TimesAreExactToTheNanosecond) {
       {"-1.5", {-1500, false}},
       {"1.0004", {1000, true}},
       {"-0.25", {-250, false}},
-      {"1e300", {9200000000000000000, false}}};
+      {"1e300", {9200000000000000000, false}},
+      {"9223372036854775807", {9200000000000000000, false}},
+      {"-9223372036854775808", {-9200000000000000000, false}}};
 
   for (const auto& [text, expected] : times) {
     read_one(R"({"ts": )" + text + "}", [&](const ReadEvent& e) {
