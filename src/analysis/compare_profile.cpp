@@ -6,6 +6,7 @@
 
 #include "machine_load.h"
 #include "profshim/compare.h"
+#include "statistics.h"
 #include "timeline.h"
 
 namespace profshim {
@@ -89,7 +90,7 @@ class FileProfile {
     }
     for (const Span& span : spans_) {
       rank_.steps.emplace_back(span.number, 0);
-      rank_.step_ns.push_back(span.end_ns - span.begin_ns);
+      rank_.step_ns.push_back(difference(span.end_ns, span.begin_ns));
     }
     for (auto* const list : {&rank_.communication_ns, &rank_.launches, &rank_.mpi_bytes}) list->resize(spans_.size());
     rows_.assign(t.texts.size() * 5, nullptr);
@@ -128,11 +129,13 @@ class FileProfile {
     if (step == kNone) return;
     ProfileRow& row = row_of(*kind, slice.name, name);
     ++row.count[step];
-    row.time_ns[step] += slice.duration_ns;
+    row.time_ns[step] = bounded_sum(row.time_ns[step], slice.duration_ns);
     row.other_threads = row.other_threads || (has_steps_ && made_by->track != step_track_);
-    if (is_communication(*kind, name)) rank_.communication_ns[step] += slice.duration_ns;
+    if (is_communication(*kind, name))
+      rank_.communication_ns[step] = bounded_sum(rank_.communication_ns[step], slice.duration_ns);
     if (*kind == RowKind::kCall && name.starts_with("MPI_") && slice.communication != kNone) {
-      rank_.mpi_bytes[step] += std::max<std::int64_t>(timeline_->communications[slice.communication].bytes, 0);
+      const std::int64_t bytes = timeline_->communications[slice.communication].bytes;
+      rank_.mpi_bytes[step] = bounded_sum(rank_.mpi_bytes[step], std::max<std::int64_t>(bytes, 0));
     }
     // cudaLaunchKernel and the cuLaunchKernel inside it are one launch.
     if (*kind == RowKind::kRuntime && is_launch(name) &&

@@ -39,7 +39,7 @@ std::vector<std::int64_t> series_of(const CheckRule& rule, const ProfileRank& ra
     if (!counts_row(rule.metric, key.first) || !(rule.name.empty() || glob_match(rule.name, key.second))) continue;
     if (any != nullptr) *any = true;
     const auto& list = is_count(rule.metric) ? row.count : row.time_ns;
-    for (std::size_t i = 0; i < list.size(); ++i) sum[i] += list[i];
+    for (std::size_t i = 0; i < list.size(); ++i) sum[i] = bounded_sum(sum[i], list[i]);
   }
   return sum;
 }

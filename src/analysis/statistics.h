@@ -13,6 +13,15 @@ namespace profshim::analysis_detail {
 inline double to_us(double ns) { return ns / 1000; }
 inline double to_us(std::int64_t ns) { return static_cast<double>(ns) / 1000; }
 
+/// Of times and of the numbers that events bear, whatever a file says: kept so near to 0 (as times: the years 1896 to
+/// 2116) that no difference of two overflows.
+constexpr std::int64_t bounded_sum(std::int64_t a, std::int64_t b) {
+  constexpr std::int64_t kLatest = std::int64_t{1} << 62, kEarliest = -(std::int64_t{1} << 61);
+  std::int64_t sum = 0;
+  if (__builtin_add_overflow(a, b, &sum)) sum = b > 0 ? kLatest : kEarliest;
+  return sum > kLatest ? kLatest : sum < kEarliest ? kEarliest : sum;
+}
+
 /// How much later `a` is, whatever a file says.
 inline std::int64_t difference(std::int64_t a, std::int64_t b) {
   std::int64_t result = 0;

@@ -72,6 +72,15 @@ TEST_F(CompareProfile, CallsCountWhereTheyBegin) {
   EXPECT_EQ(counts(rank, RowKind::kRange, "ProfilerStep#5"), Counts{});
 }
 
+TEST_F(CompareProfile, SumsOfImpossibleNumbersStayPositive) {
+  std::string call = slice("cpu_op", "MPI_Allreduce", 7, 1050, 1);
+  call.replace(call.find("\"bytes\": 8"), 10, "\"bytes\": 9223372036854775807");
+
+  const ProfileRank rank = profile({trace(call + call + call)});
+
+  EXPECT_EQ(rank.mpi_bytes, (Counts{std::int64_t{1} << 62, 0}));
+}
+
 TEST_F(CompareProfile, TheLastStepOfAJobThatEndedInItIsNoWholeOne) {
   const ProfileRank rank = profile({trace("", false)});
 
