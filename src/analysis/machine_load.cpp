@@ -101,7 +101,8 @@ double explained_us(const std::optional<MachineLoad>& base, const std::optional<
 
 std::string load_words(const MachineLoad& base, const MachineLoad& run) {
   char text[400];
-  std::snprintf(text, sizeof text, "others used %.1f of %.0f CPUs (before %.1f)", run.others, run.cpus, base.others);
+  std::snprintf(text, sizeof text, "other processes used %.1f of %.0f CPUs (before %.1f)", run.others, run.cpus,
+                base.others);
   std::string words = text;
   const auto add = [&](const char* format, double after, double before) {
     if (more(before, after) < 0.01) return;

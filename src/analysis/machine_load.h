@@ -38,7 +38,8 @@ double cpus_used(const std::vector<WindowLoad>& windows, int rank);
 double explained_us(const std::optional<MachineLoad>& base, const std::optional<MachineLoad>& run, double base_us,
                     double run_us);
 
-/// "others used 2.9 of 4 CPUs (before 0.1), and its threads waited 0.42 s for a CPU in each second (before 0.01)"
+/// "other processes used 2.9 of 4 CPUs (before 0.1), threads of the job waited 0.42 s for a CPU in each second (before
+/// 0.01)"
 std::string load_words(const MachineLoad& base, const MachineLoad& run);
 
 }  // namespace profshim::analysis_detail

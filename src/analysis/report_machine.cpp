@@ -70,7 +70,7 @@ void judge_machine(const std::vector<TraceFacts>& traces, std::vector<ReportFind
   std::string words = "Threads of " + ranks_words(waited) + " waited for a CPU";
   words += (waited.size() > 1 ? ", of " + ranks_words({most->first}) + " most, " : ", ") + text;
   if (const auto load = machine_load(loads, all.size())) {
-    std::snprintf(text, sizeof text, ": the ranks used %.1f of %.0f CPUs, others %.1f", load->own, load->cpus,
+    std::snprintf(text, sizeof text, ": the ranks used %.1f of %.0f CPUs, other processes %.1f", load->own, load->cpus,
                   load->others);
     words += text;
   }

@@ -260,7 +260,7 @@ TEST_F(ReportOfFiles, SaysWhoWaitedForACpu) {
 
   EXPECT_NE(
       verdict_of(crowded).find("Threads of ranks 0, 1 waited for a CPU, of rank 1 most, 0.41 s in each second: the "
-                               "ranks used 1.0 of 4 CPUs, others 2.9."),
+                               "ranks used 1.0 of 4 CPUs, other processes 2.9."),
       std::string::npos)
       << verdict_of(crowded);
   EXPECT_NE(verdict_of(one).find("Threads of rank 1 waited for a CPU, 0.41 s in each second: "), std::string::npos)
