@@ -70,11 +70,13 @@ std::optional<MachineLoad> machine_load(const std::vector<WindowLoad>& windows, 
   for (const auto& [name, host] : hosts) {
     // Each of its ranks has measured the whole machine.
     const double machine = host.machine / host.ranks, stolen = host.stolen / host.ranks;
+    // Windows of different ranks are not of the very same time: their sum can be a little too much.
+    const double own = std::min(host.process, host.cpus);
     load.cpus += host.cpus;
-    load.own += host.process;
+    load.own += own;
     load.waited += host.waited;
-    load.others += std::max(machine - host.process, 0.0);
-    if (machine + stolen > 0) load.stolen += stolen * std::min(host.process / (machine + stolen), 1.0);
+    load.others += std::max(machine - own, 0.0);
+    if (machine + stolen > 0) load.stolen += stolen * std::min(own / (machine + stolen), 1.0);
   }
   return load;
 }

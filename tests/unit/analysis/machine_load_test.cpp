@@ -63,6 +63,15 @@ TEST(MachineLoad, CountsEachMachineOnce) {
   EXPECT_DOUBLE_EQ(load->stolen, 1.5 / 4 + 1.0 / 4);  // of each CPU that was taken, the ranks' share
 }
 
+TEST(MachineLoad, NobodyUsesMoreCpusThanThereAre) {
+  const auto load = machine_load({window("a", 0, 0, 2500), window("a", 1, 0, 1700)}, 2);
+
+  ASSERT_TRUE(load.has_value());
+  EXPECT_DOUBLE_EQ(load->own, 4);
+  EXPECT_DOUBLE_EQ(load->others, 0);
+  EXPECT_DOUBLE_EQ(load->stolen, 1);
+}
+
 TEST(MachineLoad, OfSeveralWindowsIsTheirMean) {
   const auto load = machine_load({window("a", 0, 100, 1000), window("a", 0, 300, 500)}, 1);
 
