@@ -218,7 +218,7 @@ class View {
 
 /// While a window was open; microseconds, of CPU time but for `measured_us`.
 struct CpuUse {
-  double measured_us = 0;  // between the two readings: a little off the window's own ends
+  double measured_us = 0;  // between the two readings: each may come some ms after the window's own end
   double waited_us = 0;    // the job's threads together were ready to run and something else ran
   double process_us = 0;   // used by this process
   double machine_us = 0;   // used by all processes, on all CPUs
