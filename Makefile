@@ -1,7 +1,10 @@
 # profshim: the only build. `make help` lists the targets.
 #   V=1 shows commands; CXX, CXXFLAGS, PREFIX, DESTDIR, CUDA_HOME are respected; VARIANT=asan|tsan builds with sanitizers.
 
-CXX       ?= g++
+# ccache is used where it is installed; `make CXX=g++` goes without it.
+ifeq ($(origin CXX),default)
+CXX       := $(if $(shell command -v ccache 2>/dev/null),ccache )g++
+endif
 CXXFLAGS  ?= -O2 -g
 PREFIX    ?= /usr/local
 VARIANT   ?= release
@@ -10,13 +13,16 @@ OBJ       := $(BUILD)/obj/$(VARIANT)
 OUT       := $(if $(filter release,$(VARIANT)),$(BUILD),$(BUILD)/$(VARIANT))
 Q         := $(if $(V),,@)
 
-# Headers of NVTX (and later CUPTI): the machine's toolkit, else the wheels that scripts/install_deps.sh unpacks.
+# Headers of CUDA and NVTX: the machine's toolkit, else the wheels that scripts/install_deps.sh unpacks, else Debian's
+# nvidia-cuda-dev. NVTX before 3.1 has no payloads and is of no use here.
 CUDA_HOME ?= /usr/local/cuda
 DEPS      ?= $(BUILD)/deps
 CUDA_INCLUDE := $(firstword $(patsubst %/cuda_runtime_api.h,%,$(wildcard $(CUDA_HOME)/include/cuda_runtime_api.h \
                 $(DEPS)/nvidia/*/include/cuda_runtime_api.h)))
-NVTX_INCLUDE := $(firstword $(patsubst %/nvtx3/nvToolsExt.h,%,$(wildcard $(CUDA_HOME)/include/nvtx3/nvToolsExt.h \
-                $(DEPS)/nvidia/*/include/nvtx3/nvToolsExt.h)))
+NVTX_INCLUDE := $(firstword $(patsubst %/nvtx3/nvToolsExtPayload.h,%,$(wildcard $(addsuffix /nvtx3/nvToolsExtPayload.h, \
+                $(CUDA_HOME)/include $(DEPS)/nvidia/*/include /usr/include))))
+# /usr/include is searched anyway; named, it would come before the compiler's own headers.
+NVTX_FLAGS   := $(addprefix -isystem ,$(filter-out /usr/include,$(NVTX_INCLUDE)))
 
 WARNINGS := -Wall -Wextra -Wshadow -Wnon-virtual-dtor -Wno-missing-field-initializers
 COMMON   := -std=c++20 -fPIC -fvisibility=hidden -fvisibility-inlines-hidden -ftls-model=initial-exec -pthread \
@@ -42,7 +48,9 @@ objects   = $(patsubst %.cpp,$(OBJ)/%.o,$(1))
 
 # Two programs from one tree: what links where is architecture.
 SHARED_MODULES := src/base src/window src/spec src/trace src/output src/spool src/elf
-SHIM_SOURCES   := $(call sources,inject src/session src/device src/record $(SHARED_MODULES))
+INJECTED       := $(filter-out $(if $(NVTX_INCLUDE),inject/nvtx_absent.cpp,$(filter-out %_absent.cpp,$(wildcard inject/nvtx_*.cpp))), \
+                    $(call sources,inject))
+SHIM_SOURCES   := $(INJECTED) $(call sources,src/session src/device src/record $(SHARED_MODULES))
 TOOL_SOURCES   := $(call sources,src/cli src/analysis src/convert src/report $(SHARED_MODULES))
 
 SHIM := $(OUT)/libprofshim.so
@@ -50,13 +58,14 @@ TOOL := $(OUT)/profshim
 
 .PHONY: all
 all: $(SHIM) $(TOOL)  ## build/libprofshim.so and build/profshim
+	@$(if $(NVTX_INCLUDE),,echo "built without NVTX: no ranges are recorded (no nvtx3/nvToolsExtPayload.h; scripts/install_deps.sh looks for it)")
 
 # The job's exceptions and cancellations pass through our hooks. A frame with something to clean up would be handed to
 # the C++ runtime that is linked into us, which is not the job's and aborts.
 $(OBJ)/inject/mpi_%.o $(OBJ)/inject/nccl_%.o $(OBJ)/inject/nvtx_%.o $(OBJ)/inject/cuda_%.o \
 $(OBJ)/inject/torch_memory.o $(OBJ)/inject/torch_rpc.o: COMMON += \
   -fno-exceptions -fasynchronous-unwind-tables
-$(OBJ)/inject/%.o: COMMON += $(if $(NVTX_INCLUDE),-isystem $(NVTX_INCLUDE))
+$(OBJ)/inject/%.o: COMMON += $(NVTX_FLAGS)
 # Most of what compiling these takes is optimising, and they only start programs. What reads traces for them is fast.
 $(OBJ)/tests/e2e/%_test.o $(OBJ)/tests/unit/%_test.o: CXXFLAGS += -O0
 $(OBJ)/%.o: %.cpp
@@ -89,15 +98,44 @@ $(TOOL): $(call objects,$(TOOL_SOURCES)) $(REPORT_PARTS)
 	@$(if $(V),,echo "  LINK   $@")
 	$(Q)$(CXX) $(SAN_LINK) $(LDFLAGS) -o $@ $^ -static-libstdc++ $(if $(filter release,$(VARIANT)),-static-libgcc) -l:libz.a -ldl -pthread
 
+# ---- for older systems -----------------------------------------------------------------------------------------------
+
+# The same objects, bound to what glibc 2.28 has: src/old_glibc holds the rest. There, threads and dlopen() are in
+# libraries of their own, which newer systems keep as empty ones.
+OLD_GLIBC    := 2.28
+PORTABLE     := $(BUILD)/portable
+PORTABLE_OBJECTS := $(OBJ)/src/old_glibc/forwards.o $(OBJ)/src/old_glibc/functions.o $(OBJ)/src/old_glibc/find_object.o
+PORTABLE_LINK := -Wl,--no-as-needed -l:libpthread.so.0 -l:libdl.so.2 -Wl,--as-needed -Wl,--gc-sections -Wl,--strip-debug
+$(OBJ)/src/old_glibc/%.o: COMMON += -ffunction-sections -fdata-sections
+$(OBJ)/src/old_glibc/%.o: src/old_glibc/%.S
+	@mkdir -p $(@D)
+	@$(if $(V),,echo "  AS     $<")
+	$(Q)$(CXX) -c $< -o $@
+
+.PHONY: portable
+portable: $(PORTABLE)/libprofshim.so $(PORTABLE)/profshim  ## the same for glibc 2.28 and newer, into build/portable
+	$(Q)scripts/check_glibc.sh $(OLD_GLIBC) $^
+
+$(PORTABLE)/libprofshim.so: $(call objects,$(SHIM_SOURCES)) inject/exports.map $(PORTABLE_OBJECTS)
+	@mkdir -p $(@D)
+	@$(if $(V),,echo "  LINK   $@")
+	$(Q)$(CXX) -shared $(LDFLAGS) -o $@ $(filter %.o,$^) -l:libz.a $(SHIM_LINK) $(PORTABLE_LINK)
+
+$(PORTABLE)/profshim: $(call objects,$(TOOL_SOURCES)) $(REPORT_PARTS) $(PORTABLE_OBJECTS) $(OBJ)/src/old_glibc/start.o
+	@mkdir -p $(@D)
+	@$(if $(V),,echo "  LINK   $@")
+	$(Q)$(CXX) $(LDFLAGS) -o $@ $^ -static-libstdc++ -static-libgcc -l:libz.a $(PORTABLE_LINK)
+
 # ---- tests -----------------------------------------------------------------------------------------------------------
 
-UNIT_SOURCES := $(sort $(wildcard tests/unit/*/*.cpp) $(wildcard tests/unit/*.cpp))
+UNIT_SOURCES := $(filter-out $(if $(NVTX_INCLUDE),,tests/unit/inject/nvtx_%),$(sort $(wildcard tests/unit/*/*.cpp) $(wildcard tests/unit/*.cpp)))
 E2E_SOURCES  := $(sort $(wildcard tests/e2e/*.cpp))
 LIB_SOURCES  := $(call sources,src/session src/device src/record src/analysis src/convert $(SHARED_MODULES))
 UNIT         := $(OUT)/tests/unit
 E2E          := $(OUT)/tests/e2e
 
-$(OBJ)/tests/%.o: COMMON += -Isrc -Itests -I. -DPROFSHIM_SOURCE_DIR=\"$(CURDIR)\" -DPROFSHIM_BUILD_DIR=\"$(CURDIR)/$(OUT)\" $(if $(NVTX_INCLUDE),-isystem $(NVTX_INCLUDE))
+$(OBJ)/tests/%.o: COMMON += -Isrc -Itests -I. -DPROFSHIM_SOURCE_DIR=\"$(CURDIR)\" -DPROFSHIM_BUILD_DIR=\"$(CURDIR)/$(OUT)\" $(NVTX_FLAGS) \
+  $(if $(NVTX_INCLUDE),-DPROFSHIM_HAS_NVTX)
 
 # With libstdc++ inside, as the library and the tool: names are demangled by a function that the shared one hides.
 $(UNIT): $(REPORT_PARTS) $(call objects,$(UNIT_SOURCES) $(LIB_SOURCES) $(call sources,src/report) \
@@ -159,6 +197,14 @@ test-unit: all test-apps $(UNIT)  ## the unit tests alone
 test-e2e: $(E2E) all test-apps  ## the end-to-end tests alone
 	$(Q)scripts/run_tests.sh $(E2E)
 
+.PHONY: test-e2e-portable
+test-e2e-portable: portable $(E2E) all test-apps  ## the end-to-end tests on what `make portable` builds
+	$(Q)TESTED_BUILD=$(CURDIR)/$(PORTABLE) scripts/run_tests.sh $(E2E)
+
+.PHONY: test-portable
+test-portable: portable  ## what `make portable` builds, in roots of older systems; needs root and debootstrap
+	$(Q)scripts/test_portable.sh
+
 # The report of a sanitizer ends the program, which run_tests.sh counts as a failure; in a job under the library it goes
 # to a file that fails the test (tests/e2e/sanitizer.cpp). The jobs themselves are those of the ordinary build.
 SANITIZED := CXXFLAGS="-O1 -g" PROFSHIM_TEST_SECONDS=$(or $(PROFSHIM_TEST_SECONDS),7200)
@@ -185,6 +231,10 @@ test-tsan:  ## the unit tests of what has threads (recorder, sessions, GPU, gzip
 	$(Q)TSAN_OPTIONS="halt_on_error=1 die_after_fork=0 $(TSAN_OPTIONS)" GTEST_FILTER="$(THREADED)" \
 	  $(AGAIN) VARIANT=tsan CXXFLAGS="-O1 -g" test-unit
 
+.PHONY: test-distros
+test-distros:  ## both commands of the README, and every compiler, on fresh Debian 12, 13 and testing; as root
+	$(Q)scripts/test_distros.sh
+
 # ---- measuring, fuzzing, form ----------------------------------------------------------------------------------------
 
 BENCHES := $(patsubst tests/bench/%.cpp,$(OUT)/tests/bench/%,$(wildcard tests/bench/*.cpp))
@@ -196,6 +246,8 @@ $(OUT)/tests/bench/%: $(OBJ)/tests/bench/%.o $(call objects,$(LIB_SOURCES))
 .PHONY: bench
 bench: all $(BENCHES)  ## what a hook, a drain, a written event cost on this machine
 	$(Q)for bench in $(BENCHES); do echo "== $$(basename $$bench)"; $$bench || exit 1; done
+	$(Q)echo "== overhead_share"; $${PROFSHIM_TEST_PYTHON:-/usr/bin/python3} tests/bench/overhead_share.py \
+	  $(OUT)/libprofshim.so $(OUT)/bench/overhead_loop
 	$(Q)python=$${PROFSHIM_TEST_PYTHON:-/usr/bin/python3}; echo "== torch_cost"; \
 	  if $$python -c 'import torch' 2>/dev/null; then $$python tests/bench/torch_cost.py \
 	    $(OUT)/libprofshim.so $(OUT)/tests/bench/libtorch_observer.so; \
@@ -225,11 +277,13 @@ format:  ## clang-format on every source
 	$(Q)clang-format -i $(FORMATTED)
 
 .PHONY: lint
-lint: all  ## format, the include rule, the exported symbols, the scripts
+lint: all portable  ## format, the include rule, the exported symbols, the glibc that is needed, the scripts
 	$(Q)clang-format --dry-run -Werror $(FORMATTED)
 	$(Q)scripts/check_layers.sh
 	$(Q)scripts/check_exports.sh $(SHIM)
-	$(Q)if command -v shellcheck >/dev/null; then shellcheck scripts/*.sh .ci/run; fi
+	$(Q)scripts/check_exports.sh $(PORTABLE)/libprofshim.so
+	$(Q)scripts/check_glibc.sh any $(SHIM) $(TOOL)
+	$(Q)if command -v shellcheck >/dev/null; then shellcheck scripts/*.sh tests/portable/*.sh .ci/run; fi
 
 .PHONY: install
 install: all  ## PREFIX (/usr/local): bin/profshim, lib/libprofshim.so

@@ -144,7 +144,10 @@ struct CallOf {
 
   [[gnu::noinline]] static int recorded_call(Function* real, Arguments... arguments) {
     spool::Thread* const thread = recorder::this_thread();
-    if (thread == nullptr) return real(arguments...);
+    if (thread == nullptr) {
+      recorder::lose_event(kRecords);
+      return real(arguments...);
+    }
     Event* const event = recorder::open_call(*thread);
     if (event == nullptr) return real(arguments...);
     *event = Event{};

@@ -2,12 +2,11 @@
 // rank, this is all that ever runs.
 #include <dlfcn.h>
 #include <link.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include <atomic>
-#include <cerrno>
-#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -34,10 +33,8 @@ bool an_ancestor_records = false, an_ancestor_waits = false;
 
 using ExitFunction = void (*)(int);
 using AbortFunction = void (*)();
-using KillFunction = int (*)(pid_t, int);
 constinit std::atomic<ExitFunction> next_exit{nullptr}, next_Exit{nullptr};
 constinit std::atomic<AbortFunction> next_abort{nullptr};
-constinit std::atomic<KillFunction> next_kill{nullptr};
 
 // The path that CUDA and NVTX open must lead to this very file: another copy would be a second instance.
 const char* own_path() {
@@ -59,52 +56,71 @@ void reserve_active_slot() {
   putenv(active_slot);
 }
 
+/// The first library that is mapped and has a name that begins like one of these; null when none is.
+template <std::size_t N>
+const char* mapped_library(const char* const (&beginnings)[N]) {
+  struct Search {
+    const char* const* beginnings;
+    const char* found;
+  } search{beginnings, nullptr};
+  dl_iterate_phdr(
+      [](dl_phdr_info* info, std::size_t, void* argument) {
+        auto& looking = *static_cast<Search*>(argument);
+        const char* const path = info->dlpi_name != nullptr ? info->dlpi_name : "";
+        const char* const slash = std::strrchr(path, '/');
+        const char* const name = slash != nullptr ? slash + 1 : path;
+        for (std::size_t i = 0; i < N && looking.found == nullptr; ++i) {
+          if (std::strncmp(name, looking.beginnings[i], std::strlen(looking.beginnings[i])) == 0) looking.found = name;
+        }
+        return looking.found != nullptr ? 1 : 0;
+      },
+      &search);
+  return search.found;
+}
+
+constexpr const char* kMpiLibraries[] = {"libmpi.so",      "libmpich.so", "libmpi_abi.so",
+                                         "libmpi_cray.so", "libmpi-",     "libmpich-"};
+constexpr const char* kDeviceLibraries[] = {"libtorch_cpu.so", "libnccl.so", "libcudart.so", "libcuda.so"};
+
+/// MPI will say who this process is: it is mapped, and has not been initialised or we would have seen it.
+bool mpi_is_to_come() { return mapped_library(kMpiLibraries) != nullptr; }
+
+pid_t loaded_by = 0;
+
+/// A process with MPI, or one that was given a rank and has PyTorch, NCCL or CUDA, is a job's. One that started others
+/// may be their launcher.
+void say_if_never_activated() {
+  rusage children{};
+  const bool alone = getrusage(RUSAGE_CHILDREN, &children) == 0 && children.ru_maxrss == 0;
+  if (getpid() != loaded_by || !alone || session::spec() != nullptr) return;
+  const char* library = mapped_library(kMpiLibraries);
+  if (library == nullptr && rank_from_environment().rank >= 0) {
+    library = mapped_library(kDeviceLibraries);
+  }
+  if (library != nullptr) session::say_never_activated(library);
+}
+
 __attribute__((constructor)) void on_load() {
   next_exit = reinterpret_cast<ExitFunction>(dlsym(RTLD_NEXT, "_exit"));
   next_Exit = reinterpret_cast<ExitFunction>(dlsym(RTLD_NEXT, "_Exit"));
   next_abort = reinterpret_cast<AbortFunction>(dlsym(RTLD_NEXT, "abort"));
-  next_kill = reinterpret_cast<KillFunction>(dlsym(RTLD_NEXT, "kill"));
   if (!session::requested()) return;
   log::note_stderr();
   reserve_active_slot();
   const char* const path = own_path();
   if (path == nullptr || an_ancestor_records) return;
+  loaded_by = getpid();
+  std::atexit(say_if_never_activated);
   torch::note_start();
   nvtx::set_injection_path(path);
   cuda::set_injection_path(path);
   nccl::profiler::reserve_variable(path);
 }
 
-/// MPI will say who this process is: it is mapped, and has not been initialised or we would have seen it.
-bool mpi_is_to_come() {
-  return dl_iterate_phdr(
-             [](dl_phdr_info* info, std::size_t, void*) {
-               const char* const path = info->dlpi_name != nullptr ? info->dlpi_name : "";
-               const char* const slash = std::strrchr(path, '/');
-               const char* const name = slash != nullptr ? slash + 1 : path;
-               for (const char* library :
-                    {"libmpi.so", "libmpich.so", "libmpi_abi.so", "libmpi_cray.so", "libmpi-", "libmpich-"}) {
-                 if (std::strncmp(name, library, std::strlen(library)) == 0) return 1;
-               }
-               return 0;
-             },
-             nullptr) != 0;
-}
-
 [[noreturn]] void leave(ExitFunction next, int status) {
   session::finish(session::End::kAbrupt);
   if (next != nullptr) next(status);
   for (;;) syscall(SYS_exit_group, status);
-}
-
-/// As Python ends when it was interrupted, once everything else is over: a signal to itself that nobody catches. Not
-/// what a handler of that signal does, where it is blocked: a handler may have come in between anything.
-bool ends_this_process(pid_t pid, int signal) {
-  if (signal != SIGINT || pid != getpid() || session::spec() == nullptr) return false;
-  struct sigaction action {};
-  sigset_t blocked;
-  return sigaction(signal, nullptr, &action) == 0 && action.sa_handler == SIG_DFL &&
-         pthread_sigmask(SIG_BLOCK, nullptr, &blocked) == 0 && sigismember(&blocked, signal) == 0;
 }
 
 }  // namespace
@@ -154,17 +170,6 @@ PROFSHIM_EXPORT [[noreturn]] void _exit(int status) {
 
 PROFSHIM_EXPORT [[noreturn]] void _Exit(int status) noexcept {
   profshim::inject::leave(profshim::inject::next_Exit.load(std::memory_order_relaxed), status);
-}
-
-PROFSHIM_EXPORT int kill(pid_t pid, int signal) noexcept {
-  using namespace profshim;
-  if (inject::ends_this_process(pid, signal)) {
-    const int saved_errno = errno;
-    session::finish(session::End::kAbrupt);
-    errno = saved_errno;
-  }
-  const auto next = inject::next_kill.load(std::memory_order_relaxed);
-  return next != nullptr ? next(pid, signal) : static_cast<int>(syscall(SYS_kill, pid, signal));
 }
 
 PROFSHIM_EXPORT [[noreturn]] void abort() noexcept {

@@ -43,7 +43,7 @@ struct FortranHook<hook, f08, std::index_sequence<i...>> {
   [[gnu::noinline]] static void watched_call(Signature* real, Address<i>... arguments, int* error,
                                              std::uintptr_t hidden) {
     std::uint64_t words[sizeof...(i) + 1] = {reinterpret_cast<std::uint64_t>(arguments)..., 0};
-    intercept<kRow>(words, true, [&] {
+    intercept<RowOf<hook>::kRow>(words, true, [&] {
       real(reinterpret_cast<void*>(words[i])..., error, hidden);
       return error != nullptr ? *error : 0;
     });

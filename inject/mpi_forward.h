@@ -88,7 +88,10 @@ int forward_poll(Call& call, const recorder::LayerScope& scope, Real& real) {
 template <const Row& row, class Real>
 int intercept(std::uint64_t* words, bool fortran, Real&& real) {
   spool::Thread* const thread = recorder::this_thread();
-  if (thread == nullptr) return real();
+  if (thread == nullptr) {
+    recorder::lose_event(recorder::kMpi);
+    return real();
+  }
   const recorder::LayerScope scope(*thread, Layer::kMpi);
   if (!scope.outermost()) return real();
   if constexpr (row.behaviour == Behaviour::Collective) {

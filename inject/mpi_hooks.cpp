@@ -22,8 +22,9 @@ std::uint64_t widened(T argument) {
 }
 
 /// Calls that may be the first of a recorded rank: MPI_Init*, and making a communicator in an MPI session.
-template <const Row& row>
-constexpr bool brings_mpi_up = row.behaviour == Behaviour::Initialise || row.hook == HookId::MPI_Comm_create_from_group;
+template <HookId hook>
+constexpr bool brings_mpi_up =
+    RowOf<hook>::kRow.behaviour == Behaviour::Initialise || hook == HookId::MPI_Comm_create_from_group;
 
 template <HookId hook, class Roles>
 struct CHook;
@@ -49,7 +50,7 @@ struct CHook<hook, std::index_sequence<i...>> {
     static constinit RealFunction function;
     Signature* const real = function.get<Signature>(names);
     if (__builtin_expect(real == nullptr, 0)) return error_of_missing_function();
-    if constexpr (brings_mpi_up<kRow>) {
+    if constexpr (brings_mpi_up<hook>) {
       if (session::requested() && !mpi_was_seen()) return first_call(real, arguments...);
     }
     const std::uint32_t mode = recorder::mode();
@@ -63,7 +64,7 @@ struct CHook<hook, std::index_sequence<i...>> {
  private:
   [[gnu::noinline]] static int watched_call(Signature* real, Argument<i>... arguments) {
     std::uint64_t words[sizeof...(i) + 1] = {widened(arguments)..., 0};
-    return intercept<kRow>(words, false, [&] { return real(forwarded<i>(arguments, words)...); });
+    return intercept<RowOf<hook>::kRow>(words, false, [&] { return real(forwarded<i>(arguments, words)...); });
   }
 
   static int counted_call(Signature* real, Argument<i>... arguments) {

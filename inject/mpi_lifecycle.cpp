@@ -36,14 +36,17 @@ bool mpi_is_up(const void* session_comm, Ticks began) {
   const bool world = session_comm == nullptr;
   inject::activate(rank_in(world ? abi().world : handle_at(session_comm), world), began);
   if ((recorder::mode() & recorder::kActive) == 0) return false;
-  if (world) define_predefined_communicators();
+  if (world) {
+    define_predefined_communicators();
+    session::measure_cost_with(Layer::kMpi, call_cost);
+  }
   return true;
 }
 
 void record_initialisation(HookId hook, Ticks began, Ticks ended, bool fortran) {
   if (!recorder::mode_has(recorder::kArmed | recorder::kMpi)) return;
   spool::Thread* const thread = recorder::this_thread();
-  if (thread == nullptr) return;
+  if (thread == nullptr) return recorder::lose_event(recorder::kMpi);
   Event event;
   event.hook = hook;
   event.begin = began;

@@ -14,5 +14,7 @@ bool mpi_was_seen();
 bool mpi_is_up(const void* session_comm, Ticks began);
 /// Records the call that initialised MPI, if a window begins with it.
 void record_initialisation(HookId hook, Ticks began, Ticks ended, bool fortran);
+/// Nanoseconds that recording a call takes of its thread, measured on the calling one, which is none of the job's.
+double call_cost();
 
 }  // namespace profshim::mpi

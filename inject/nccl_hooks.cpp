@@ -227,7 +227,10 @@ struct Hook<hook, std::index_sequence<i...>> {
 
   [[gnu::noinline]] static int watched(Signature* real, Argument<i>... arguments) {
     spool::Thread* const thread = recorder::this_thread();
-    if (thread == nullptr) return not_watched(real, arguments...);
+    if (thread == nullptr) {
+      recorder::lose_event(recorder::kNccl);
+      return not_watched(real, arguments...);
+    }
     const recorder::LayerScope scope(*thread, Layer::kNccl);
     // What NCCL itself calls: ncclBcast calls ncclBroadcast, an older ncclSend opens a group.
     if (!scope.outermost() || inside_nvtx_range()) return not_watched(real, arguments...);

@@ -59,7 +59,7 @@ StringId text(const char* literal) {
 
 void commit(NcclTaskArgs args) {
   spool::Thread* const thread = recorder::this_thread();
-  if (thread == nullptr) return;
+  if (thread == nullptr) return recorder::lose_event(recorder::kNccl);
   Event event;
   event.hook = HookId::kNcclTask;
   event.begin = event.end = ticks();

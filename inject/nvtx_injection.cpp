@@ -484,6 +484,7 @@ void set_injection_path(const char* own_path) {
 }
 
 void on_activate() {
+  session::measure_cost_with(Layer::kNvtx, range_cost);
   if (foreign_owner[0] == '\0') return;
   char sentence[PATH_MAX + 128];
   std::snprintf(sentence, sizeof sentence,

@@ -76,7 +76,7 @@ void begin(const Row& row, const Payload& payload) {
   const bool only_counted = (mode & (recorder::kArmed | recorder::kHookSteps)) == 0;
   if (mode == 0 || (only_counted && row.behaviour != Behaviour::Collective)) return;
   spool::Thread* const thread = recorder::this_thread();
-  if (thread == nullptr) return;
+  if (thread == nullptr) return recorder::lose_event(recorder::kNccl);
   nccl::Arguments arguments;
   // A communicator that is being made is named by the same entry.
   if (!nccl::makes_communicator(row.behaviour)) arguments.comm = nccl::handle_of_hash(payload.hash());

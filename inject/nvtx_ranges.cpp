@@ -16,7 +16,10 @@ using recorder::kNvtxSteps;
 /// NvtxArgs::reserved of an open range: [0] these flags, [1] its nesting level. Zero again in what is committed.
 enum : std::uint8_t { kIsMarker = 1 };
 
-bool recording(std::uint32_t mode) { return (mode & (kArmed | kNvtx)) == (kArmed | kNvtx); }
+/// Steps and epochs are shown by the ranges that make them, whether other ranges are wanted or not.
+bool recording(std::uint32_t mode, bool is_marker) {
+  return (mode & kArmed) != 0 && ((mode & kNvtx) != 0 || is_marker);
+}
 
 std::string_view text_of(const Annotation& a) {
   if (a.string != nullptr) return {a.string->text, a.string->length};
@@ -33,12 +36,14 @@ StringId name_of(const Annotation& a) {
 // -----------------------------------------------------------------------------------------------------------
 
 struct Marker {
-  bool is_step = false;
+  bool is_step = false, is_epoch = false;
   std::optional<std::int64_t> number;
+
+  bool is_any() const { return is_step || is_epoch; }
 };
 
-/// Is this range or mark a step marker? Also counts an epoch marker. A registered string is asked once unless it
-/// matches.
+/// Is this range or mark a step or epoch marker? Also counts an epoch marker. A registered string is asked once unless
+/// it matches.
 Marker find_marker(const Annotation& a) {
   Marker marker;
   RegisteredString* const string = a.string;
@@ -46,9 +51,9 @@ Marker find_marker(const Annotation& a) {
   if (begin == nullptr || !session::may_be_marker(*begin)) return marker;  // nearly all of them
   const std::string_view text = text_of(a);
   if (string == nullptr || string->epoch.load(std::memory_order_relaxed) != Match::kNo) {
-    const bool epoch = session::is_epoch_marker(text);
-    if (string != nullptr) string->epoch.store(epoch ? Match::kYes : Match::kNo, std::memory_order_relaxed);
-    if (epoch) session::epoch_boundary();
+    marker.is_epoch = session::is_epoch_marker(text);
+    if (string != nullptr) string->epoch.store(marker.is_epoch ? Match::kYes : Match::kNo, std::memory_order_relaxed);
+    if (marker.is_epoch) session::epoch_boundary(text);
   }
   if (string == nullptr || string->step.load(std::memory_order_relaxed) != Match::kNo) {
     marker.is_step = session::is_step_marker(text, marker.number);
@@ -169,21 +174,23 @@ int push(Domain& domain, const Annotation& a) {
   std::uint32_t mode = recorder::mode();
   if ((mode & (kNvtx | kNvtxSteps)) == 0) return NVTX_NO_PUSH_POP_TRACKING;
   spool::Thread* const t = recorder::this_thread();
-  if (t == nullptr) return NVTX_NO_PUSH_POP_TRACKING;
+  if (t == nullptr) {
+    recorder::lose_event(kNvtx);
+    return NVTX_NO_PUSH_POP_TRACKING;
+  }
   Ticks now = 0;
   StringId name = 0;
-  bool is_marker = false;
+  Marker marker;
   if ((mode & kNvtxSteps) != 0) {
-    const Marker marker = find_marker(a);
+    marker = find_marker(a);
     if (marker.is_step) {
-      is_marker = true;
       name = name_of(a);
       now = ticks();
       marker_begins(marker, now, name);
       mode = recorder::mode();  // the boundary may have opened or closed a window
     }
   }
-  if (!recording(mode)) return push_placeholder(*t, domain, is_marker, name);
+  if (!recording(mode, marker.is_any())) return push_placeholder(*t, domain, marker.is_step, name);
   const std::uint8_t level = next_level(*t, domain.id);
   if (name == 0) name = name_of(a);
   Event* const open = recorder::open_call(*t);
@@ -192,7 +199,7 @@ int push(Domain& domain, const Annotation& a) {
     return level;
   }
   describe(*open, HookId::kNvtxRange, domain, a, name);
-  open->nvtx.reserved[0] = is_marker ? kIsMarker : 0;
+  open->nvtx.reserved[0] = marker.is_step ? kIsMarker : 0;
   open->nvtx.reserved[1] = level;
   begin_at(*open, now != 0 ? now : ticks());
   return level;
@@ -235,17 +242,18 @@ void mark(Domain& domain, const Annotation& a) {
   std::uint32_t mode = recorder::mode();
   if ((mode & (kNvtx | kNvtxSteps)) == 0) return;
   spool::Thread* const t = recorder::this_thread();
-  if (t == nullptr) return;
+  if (t == nullptr) return recorder::lose_event(kNvtx);
   Ticks now = 0;
+  Marker marker;
   if ((mode & kNvtxSteps) != 0) {
-    const Marker marker = find_marker(a);
+    marker = find_marker(a);
     if (marker.is_step) {
       now = ticks();
       session::step_boundary(now, marker.number, name_of(a));
       mode = recorder::mode();
     }
   }
-  if (!recording(mode)) return;
+  if (!recording(mode, marker.is_any())) return;
   if (now == 0) now = ticks();
   Event event;
   describe(event, HookId::kNvtxMark, domain, a, name_of(a));
@@ -257,11 +265,15 @@ nvtxRangeId_t start(Domain& domain, const Annotation& a) {
   std::uint32_t mode = recorder::mode();
   if ((mode & (kNvtx | kNvtxSteps)) == 0) return 0;
   spool::Thread* const t = recorder::this_thread();
-  if (t == nullptr) return 0;
+  if (t == nullptr) {
+    recorder::lose_event(kNvtx);
+    return 0;
+  }
   Ticks now = 0;
   StringId marker_name = 0;
+  Marker marker;
   if ((mode & kNvtxSteps) != 0) {
-    const Marker marker = find_marker(a);
+    marker = find_marker(a);
     if (marker.is_step) {
       marker_name = name_of(a);
       now = ticks();
@@ -269,14 +281,15 @@ nvtxRangeId_t start(Domain& domain, const Annotation& a) {
       mode = recorder::mode();
     }
   }
-  if (!recording(mode) && marker_name == 0) return 0;
+  const bool recorded = recording(mode, marker.is_any());
+  if (!recorded && marker_name == 0) return 0;
   std::uint64_t id = 0;
   StartedRange* const range = take_range(id);
   if (range == nullptr) {
     recorder::detail::count_lost_open_call();
     return 0;
   }
-  range->event = recording(mode) ? recorder::take_pending() : nullptr;
+  range->event = recorded ? recorder::take_pending() : nullptr;
   range->marker = marker_name;
   if (range->event != nullptr) {
     describe(*range->event, HookId::kNvtxRange, domain, a, name_of(a));

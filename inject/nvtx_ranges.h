@@ -40,6 +40,10 @@ nvtxRangeId_t start(Domain& domain, const Annotation& annotation);
 /// Any thread. An id that is not ours, or was ended before, is ignored.
 void end(Domain& domain, nvtxRangeId_t id, const nvtxPayloadData_t* extended, std::size_t count);
 
+/// Nanoseconds that recording a range takes of its thread, measured on the calling one, which is none of the job's; <
+/// 0: not known.
+double range_cost();
+
 /// True when calls have any effect: the process is a recorded rank that wants NVTX, or NVTX makes the steps.
 inline bool listening() { return (recorder::mode() & (recorder::kNvtx | recorder::kNvtxSteps)) != 0; }
 

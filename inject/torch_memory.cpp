@@ -93,7 +93,10 @@ constinit std::atomic<std::int64_t> cpu_bytes{0};  // in them
 void commit(const void* address, std::int64_t bytes, std::uint64_t allocated, std::uint64_t reserved,
             c10::Device device, std::uint8_t flags = 0) {
   const int saved_errno = errno;
-  if (spool::Thread* const thread = recorder::this_thread()) {
+  spool::Thread* const thread = recorder::this_thread();
+  if (thread == nullptr) {
+    recorder::lose_event(kMemory);
+  } else {
     Event event;
     event.begin = event.end = ticks();
     event.hook = HookId::kTorchMemory;

@@ -75,7 +75,7 @@ void describe(const void* record_function, const char* name, Event& event) {
 
 void open(const void* record_function, HookId hook, const char* name) {
   spool::Thread* const thread = recorder::this_thread();
-  if (thread == nullptr) return;
+  if (thread == nullptr) return recorder::lose_event(recorder::kTorch);
   Event* const event = recorder::open_call(*thread);
   if (event == nullptr) return;
   *event = Event{};
@@ -267,8 +267,16 @@ void look_for_torch() {
 
 bool is_imported() { return torch_is_here.load(std::memory_order_relaxed); }
 
+Callback operator_observer() {
+  Callback callback;
+  callback.start = begins<Scope::kFunction>;
+  callback.end = ended<Scope::kFunction>;
+  return callback;
+}
+
 void on_activate() {
   session::call_when_arming(follow);
+  session::measure_cost_with(Layer::kTorch, operator_cost);
   look_for_torch();
   find_places();
   // Those of before the activation do not ask for inputs.

@@ -2,6 +2,8 @@
 // scope, so that it is known which one a call belongs to.
 #pragma once
 
+#include "torch_abi.h"
+
 namespace profshim::torch {
 
 /// PyTorch may be mapped by now (it is being imported, or the session begins; any thread): finds
@@ -9,6 +11,12 @@ namespace profshim::torch {
 /// process that is not active yet is a strong event.
 void look_for_torch();
 bool is_imported();
+
+/// Our observer of operators.
+Callback operator_observer();
+/// Nanoseconds that recording an operator takes of its thread, measured on the calling one, which is none of the job's,
+/// without inputs and stacks; < 0: not known.
+double operator_cost();
 
 /// The session is active: from now on operators are observed while recording is on.
 void on_activate();

@@ -188,6 +188,7 @@ struct Pointer {
 template <class Send>
 Pointer send(const void* agent, const void* to, const void* message, const Send& really) {
   spool::Thread* const thread = recording() ? recorder::this_thread() : nullptr;
+  if (thread == nullptr) recorder::lose_event(recorder::kTorch);
   if (thread != nullptr) {
     const int saved_errno = errno;
     close_left(*thread, state.request);
@@ -212,6 +213,7 @@ Pointer send(const void* agent, const void* to, const void* message, const Send&
 template <class Serve>
 Pointer serve(const void* message, const Serve& really) {
   spool::Thread* const thread = recording() ? recorder::this_thread() : nullptr;
+  if (thread == nullptr) recorder::lose_event(recorder::kTorch);
   if (thread != nullptr) {
     const int saved_errno = errno;
     close_left(*thread, state.served);

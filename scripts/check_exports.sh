@@ -16,7 +16,9 @@ entries='InitializeInjection InitializeInjectionNvtx2 InitializeInjectionNvtxExt
 clients='cuptiSubscribe cuptiSubscribe_v2 cuptiUnsubscribe cuptiActivityRegisterCallbacks
   cuptiActivityRegisterCallbacks_v2 cuptiActivityRegisterTimestampCallback cuptiActivityEnable cuptiActivityEnable_v2
   cuptiActivityDisable cuptiActivityDisable_v2 cuptiActivityFlushAll cuptiFinalize'
-exits='_exit _Exit quick_exit abort kill'
+# The ends of the process, and who asks for the action of a signal that ends it.
+exits='_exit _Exit abort daemon execve execv execvp execvpe execl execlp execle fexecve execveat'
+actions='sigaction __sigaction signal ssignal bsd_signal sysv_signal __sysv_signal sigset siginterrupt'
 # By which NCCL finds its profiler.
 profilers='ncclProfiler_v4 ncclProfiler_v5 ncclProfiler_v6'
 # By which we notice the import of PyTorch, its process groups and its requests to other workers, and by which its
@@ -43,7 +45,7 @@ torch="initModule ${group}C1Eii ${group}C2Eii ${group}C1E${store}ii ${group}C2E$
 for row in $rows; do
   grep -qx "$row" <<<"$exported" || complain "$row is a row of a table and not exported"
 done
-for symbol in $clients $profilers $torch InitializeInjection; do
+for symbol in $clients $profilers $torch $exits $actions InitializeInjection; do
   grep -qx "$symbol" <<<"$exported" || complain "$symbol is not exported"
 done
 grep -qx InitializeInjectionNvtx2 <<<"$exported" || complain "InitializeInjectionNvtx2 is not exported: no NVTX range is seen"
@@ -52,7 +54,7 @@ grep -qx InitializeInjectionNvtx2 <<<"$exported" || complain "InitializeInjectio
 lower_rows=$(tr '[:upper:]' '[:lower:]' <<<"$rows")
 for symbol in $exported; do
   grep -qx "$symbol" <<<"$rows" && continue
-  [[ " $entries $exits $profilers ${torch//$'\n'/ } ${clients//$'\n'/ } " == *" $symbol "* ]] && continue
+  [[ " $entries $exits $actions $profilers ${torch//$'\n'/ } ${clients//$'\n'/ } " == *" $symbol "* ]] && continue
   # MPI_SEND, mpi_send, mpi_send_, mpi_send__; mpi_send_f08_, mpi_send_f08ts_ of the mpi_f08 module
   base=$(tr '[:upper:]' '[:lower:]' <<<"$symbol" | sed -E 's/_+$//; s/_(f08|f08ts|fts)$//')
   grep -qx "$base" <<<"$lower_rows" || complain "$symbol is exported and in no table"
@@ -67,6 +69,8 @@ needed=$(readelf -dW "$library" | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p')
 for name in $needed; do
   case "$name" in
     libc.so.6|ld-linux*.so.*) ;;
+    libpthread.so.0|libdl.so.2)  # parts of an older glibc
+      [ "${library%/*}" = build/portable ] || complain "needs $name, which is part of libc.so.6 today" ;;
     *) complain "needs $name: every process of the job would load it" ;;
   esac
 done

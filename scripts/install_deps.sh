@@ -103,35 +103,42 @@ while IFS='|' read -r row_level package probe why; do
 done <<<"$table"
 [ ${#missing[@]} -eq 0 ] || apt_install "${missing[@]}"
 
-# NVTX: headers only. They are in every CUDA toolkit; else the wheel of the same headers is unpacked under build/deps,
-# where the Makefile looks next. Nothing of it is installed on the machine.
+# NVTX: headers only. They are in a CUDA toolkit and in Debian's nvidia-cuda-dev (non-free, so not installed unasked); else
+# the wheel of the same headers is unpacked under build/deps, where the Makefile looks next. Nothing of it is installed on
+# the machine. Where no wheel can be had, everything is built, demonstrated and tested without NVTX.
 cuda_home=${CUDA_HOME:-/usr/local/cuda}
 has_nvtx() {
-  local header
-  for header in "$cuda_home"/include/nvtx3/nvToolsExt.h build/deps/nvidia/*/include/nvtx3/nvToolsExt.h; do
-    [ -e "$header" ] && return 0
+  local folder
+  for folder in "$cuda_home"/include build/deps/nvidia/*/include /usr/include; do
+    [ -e "$folder/nvtx3/nvToolsExtPayload.h" ] && return 0
   done
   return 1
 }
+# A Python with pip. Debian's takes no package into itself ("externally managed"), but fetches files.
+python_with_pip() {
+  local candidate
+  for candidate in /usr/bin/python3 python3; do
+    if "$candidate" -m pip --version >/dev/null 2>&1; then python=$candidate; return; fi
+  done
+  echo "  installing python3-pip: fetches wheels"
+  apt_install python3-pip ca-certificates
+  python=/usr/bin/python3
+}
+# Unpacks a wheel under build/deps, without what it depends on. Fails where it cannot be fetched.
+unpack_wheel() {  # NAME VERSION
+  local wheel fetched=1
+  python_with_pip
+  mkdir -p build/deps
+  "$python" -m pip -q --disable-pip-version-check download --retries 1 --no-deps --only-binary :all: -d build/deps "$1$2" \
+    >/dev/null 2>&1 || return 1
+  for wheel in build/deps/"${1//-/_}"-*.whl; do "$python" -m zipfile -e "$wheel" build/deps && fetched=0; done
+  rm -f build/deps/"${1//-/_}"-*.whl
+  return $fetched
+}
 if ! has_nvtx; then
   echo "  unpacking the headers of nvidia-nvtx into build/deps: NVTX ranges (no CUDA toolkit here)"
-  python=''
-  for candidate in /usr/bin/python3 python3; do
-    if "$candidate" -m pip --version >/dev/null 2>&1; then python=$candidate; break; fi
-  done
-  if [ -z "$python" ]; then
-    echo "  installing python3-pip: fetches those headers"
-    apt_install python3-pip ca-certificates
-    python=/usr/bin/python3
-  fi
-  mkdir -p build/deps
-  "$python" -m pip -q --disable-pip-version-check download --no-deps --only-binary :all: -d build/deps 'nvidia-nvtx>=13' || {
-    echo "install_deps: no NVTX headers: pip could not fetch nvidia-nvtx; set CUDA_HOME to a CUDA toolkit instead" >&2
-    exit 2
-  }
-  for wheel in build/deps/nvidia_nvtx-*.whl; do "$python" -m zipfile -e "$wheel" build/deps; done
-  rm -f build/deps/nvidia_nvtx-*.whl
-  has_nvtx || { echo "install_deps: no nvtx3/nvToolsExt.h in the wheel; set CUDA_HOME to a CUDA toolkit" >&2; exit 2; }
+  (unpack_wheel nvidia-nvtx '>=13') && has_nvtx ||
+    echo "install_deps: no NVTX headers: pip cannot fetch nvidia-nvtx; going on without NVTX (CUDA_HOME=… or nvidia-cuda-dev have them)" >&2
 fi
 
 # PyTorch for the tests that run real training. Without it they say that they were skipped: not every system has it as a
@@ -158,13 +165,8 @@ has_nccl() {
 }
 if [ "$level" -ge 2 ] && ! has_nccl; then
   echo "  unpacking the library of nvidia-nccl-cu13 into build/deps: the tests call it"
-  mkdir -p build/deps
-  if python3 -m pip -q --disable-pip-version-check download --no-deps --only-binary :all: -d build/deps 'nvidia-nccl-cu13==2.28.9'; then
-    for wheel in build/deps/nvidia_nccl_cu13-*.whl; do python3 -m zipfile -e "$wheel" build/deps; done
-  else
-    echo "install_deps: pip could not fetch nvidia-nccl-cu13: tests of the real NCCL are skipped" >&2
-  fi
-  rm -f build/deps/nvidia_nccl_cu13-*.whl
+  (unpack_wheel nvidia-nccl-cu13 ==2.28.9) ||
+    echo "install_deps: pip cannot fetch nvidia-nccl-cu13: tests of the real NCCL are skipped" >&2
 fi
 
 # A browser for the tests of profshim report. Without one they say that they were skipped: Ubuntu has none as a package.

@@ -8,12 +8,17 @@ set -u
 cd "$(dirname "$0")/.." || exit 2
 
 most_tests=20                       # of one suite, in one process
-alone='^(Compare|Kill|Merge|StepsFromTime)$' # suites
+alone='^(Compare|EndingSignals|Kill|Merge|StepsFromTime|TraceSize)$' # suites
 
 # run_tests.sh --one PROGRAM SECONDS REPORTS FILTER: one process, its report and its status.
 if [ "${1:-}" = --one ]; then
   report=$4/$(cksum <<<"$5" | tr ' ' -)
-  timeout --kill-after=10 "$3" "$2" --gtest_brief=1 --gtest_filter="$5" --gtest_output="xml:$report.xml" \
+  # A /dev/shm of its own, where that is allowed: a job makes traces of what killed jobs of its user have left there.
+  own=()
+  if unshare -m mount -t tmpfs -o mode=1777 own /dev/shm 2>/dev/null; then
+    own=(unshare -m sh -c 'mount -t tmpfs -o mode=1777 own /dev/shm && exec "$@"' sh)
+  fi
+  timeout --kill-after=10 "$3" "${own[@]}" "$2" --gtest_brief=1 --gtest_filter="$5" --gtest_output="xml:$report.xml" \
     </dev/null >"$report.log" 2>&1
   status=$?
   # GoogleTest writes the report at its end: no report, or a status that is neither "all passed" nor "some failed",

@@ -18,10 +18,11 @@ namespace profshim {
 // ---- time
 // ------------------------------------------------------------------------------------------------------------
 
-/// A reading of the recording clock: TSC ticks or CLOCK_MONOTONIC nanoseconds, chosen once per process.
+/// A reading of the recording clock: ticks of the processor's counter or CLOCK_MONOTONIC nanoseconds, chosen once per
+/// process.
 using Ticks = std::uint64_t;
 
-enum class ClockKind : std::uint32_t { kMonotonic = 0, kTsc = 1 };
+enum class ClockKind : std::uint32_t { kMonotonic = 0, kTsc = 1, kArmCounter = 2 };
 
 /// One moment on all three clocks; every conversion rests on a list of these.
 struct Anchor {
@@ -34,8 +35,11 @@ namespace clock_detail {
 extern ClockKind kind;  // written once by choose_clock(), before any event is recorded
 }
 
-/// TSC when it is invariant and the kernel itself uses it, else CLOCK_MONOTONIC. Called once, at activation.
+/// The TSC when it is invariant, or Arm's counter, where the kernel itself uses it; else CLOCK_MONOTONIC. Called once,
+/// at activation.
 ClockKind choose_clock();
+/// As traces name it: "monotonic", "tsc", "arm_counter".
+const char* name_of(ClockKind kind);
 /// For tests: force a clock.
 void use_clock(ClockKind kind);
 
@@ -46,10 +50,16 @@ inline std::int64_t monotonic_ns() {
 }
 std::int64_t realtime_ns();
 
-/// The hot clock: a register read with the TSC, the vDSO otherwise. Any thread.
+/// The hot clock: a register read with a counter, the vDSO otherwise. Any thread.
 inline Ticks ticks() {
 #if defined(__x86_64__)
   if (__builtin_expect(clock_detail::kind == ClockKind::kTsc, 1)) return __rdtsc();
+#elif defined(__aarch64__)
+  if (__builtin_expect(clock_detail::kind == ClockKind::kArmCounter, 1)) {
+    Ticks now;  // CNTFRQ_EL0 of them in a second
+    __asm__ volatile("mrs %0, cntvct_el0" : "=r"(now));
+    return now;
+  }
 #endif
   return static_cast<Ticks>(monotonic_ns());
 }
@@ -175,8 +185,9 @@ int make_folders(const std::string& path);
 /// Absolute form without touching the file system beyond getcwd.
 std::string absolute_path(const std::string& path);
 
-/// Written as ".NAME.tmp" beside its final name and published by rename, so that a reader sees a whole file or none.
-/// publish(kKeepExisting) fails with EEXIST rather than replace (link(2) + unlink).
+/// Written under a random hidden name (".NAME.XXXX.tmp") beside its final name and published by rename, so that a
+/// reader sees a whole file or none. Nobody can guess the name or have a link wait there. publish(kKeepExisting) fails
+/// with EEXIST rather than replace (link(2) + unlink).
 class AtomicFile {
  public:
   AtomicFile() = default;
@@ -184,14 +195,22 @@ class AtomicFile {
   AtomicFile& operator=(const AtomicFile&) = delete;
   ~AtomicFile();  // unpublished: the temporary file is removed
   bool open(const std::string& final_path);
+  /// `name` below `folder`, for a folder in which others may write: its sub-folders are made, and a link among them is
+  /// followed only when it is ours or root's. `folder_fd` >= 0 stands for `folder`, whatever lies at its path now.
+  bool open(const std::string& folder, const std::string& name, int folder_fd = -1);
   bool write(const void* data, std::size_t size);
   enum class Existing : std::uint8_t { kReplace, kKeepExisting };
   bool publish(Existing existing);
   std::uint64_t size() const { return size_; }
   int error() const { return error_; }  // errno of the first failure
+  /// When it was last written, by the clock of the file system; since the epoch, 0 = not known.
+  std::int64_t written_at_ns() const;
 
  private:
-  std::string path_, temporary_;
+  bool create(const std::string& name);
+
+  std::string name_, temporary_;  // in the folder
+  int folder_fd_ = -1;
   std::uint64_t size_ = 0;
   int fd_ = -1;
   int error_ = 0;

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "profshim/base.h"
@@ -28,12 +29,17 @@ struct Manifest {
   std::vector<std::string> problems;
   std::string path;  // where it was read from
 };
-/// Atomically replaces FOLDER/manifest-rankN.json.
-bool write_manifest(const std::string& folder, const Manifest& manifest);
+/// Atomically replaces FOLDER/manifest-rankN.json. `folder_fd` >= 0 stands for the folder, whatever lies at its path.
+bool write_manifest(const std::string& folder, const Manifest& manifest, int folder_fd = -1);
 /// All manifest-rank*.json of a folder; unreadable ones come back with state "unreadable: ...".
 std::vector<Manifest> read_manifests(const std::string& folder);
 
-/// One file; false when it is not a manifest.
-bool read_manifest(const std::string& path, Manifest& manifest);
+/// The text of a manifest file, and the reverse; false when `text` is not a manifest. Paths that lead out of its folder
+/// come back as "".
+std::string manifest_text(const Manifest& manifest);
+bool parse_manifest(std::string_view text, Manifest& manifest);
+/// One file, relative to `folder_fd` where that is >= 0; false when it is not a manifest: no regular file, or a large
+/// one.
+bool read_manifest(const std::string& path, Manifest& manifest, int folder_fd = -1);
 
 }  // namespace profshim::output

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "profshim/base.h"
+#include "profshim/process_identity.h"
 #include "profshim/spec.h"
 
 namespace profshim::output {
@@ -47,11 +48,18 @@ struct RunFolder {
 /// that is there is ours (same job), or follows output.overwrite.
 RunFolder open_run(const Spec& spec, const std::string& folder, const JobIdentity& job, std::int64_t now_ns);
 
-/// Claims a rank in the folder: .claim-rankN with host, pid and start time, made with O_EXCL. A claim of a process that
-/// is gone is taken over. False: another live process has it, described in `owner`.
+/// Claims a rank in the folder: .claim-rankN with the identity of this process, made with O_EXCL. A claim of a process
+/// that is gone is taken over, and `owner` says whose it was ("" = nobody's). False: another live process has it, or it
+/// cannot be had; `owner` says who or why.
 bool claim_rank(const std::string& folder, int rank, std::string& owner);
+/// The sign of life of the process that claimed the rank: the time of the file. Every few seconds; may block as any
+/// write into the folder.
+void touch_claim(const std::string& folder, int rank);
+/// Is the rank claimed by a process that lives?
+bool is_claimed(const std::string& folder, int rank, int folder_fd = -1);
+/// Removes the claim of this process.
 void release_claim(const std::string& folder, int rank);
 /// Only that process's: a job that was queued again may have claimed the rank since.
-void release_claim_of(const std::string& folder, int rank, const std::string& host, int pid, std::uint64_t start_time);
+void release_claim_of(const std::string& folder, int rank, const ProcessIdentity& process, int folder_fd = -1);
 
 }  // namespace profshim::output

@@ -10,14 +10,26 @@
 
 namespace profshim::output {
 
+/// Has the file system of `folder` `wanted` bytes left (limits.disk_free)? True when that is not known. May wait for
+/// the file system.
+bool enough_space(const std::string& folder, std::uint64_t wanted, std::uint64_t& free_bytes);
+
+/// Nanoseconds that recording one call takes of the thread that makes it, by Event::hook; < 0: not known.
+struct EventCosts {
+  double of_layer[static_cast<std::size_t>(Layer::kCount)];
+  double memory;
+};
+
 struct PublishOptions {
   std::string folder;  // of the run, absolute
+  int folder_fd = -1;  // >= 0: the folder, whatever lies at its path now
   bool recovered = false;
-  double overhead_ns_per_event = -1;  // < 0: unknown
+  const EventCosts* costs = nullptr;  // null: unknown
   double stall_us = -1;
   std::optional<spool::CpuUse> cpu;
   int gzip_threads = 0;
   std::function<void()> on_progress;
+  std::function<bool()> give_up;    // asked before each block that is written; true: the window has failed
   std::mutex* gathering = nullptr;  // held while events are looked for; no chunk may change hands then
 };
 /// Writes window `number` of the spool. Never replaces a file of this run; `status` says what happened: "written",

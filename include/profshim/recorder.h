@@ -43,6 +43,7 @@ extern thread_local constinit spool::Thread* this_thread __attribute__((tls_mode
 spool::Thread* register_thread();
 bool next_chunk(spool::Thread& thread);
 void count_lost_open_call();
+void count_threadless();
 void close_left_calls(spool::Thread& thread, Layer layer);
 }  // namespace detail
 
@@ -64,6 +65,11 @@ inline spool::Thread* this_thread() {
 /// Its block if it has one already: for what a new thread cannot have.
 inline spool::Thread* known_thread() { return detail::this_thread; }
 
+/// Counts an event as lost that this thread, which has no block, would have committed for what `wanted` names.
+inline void lose_event(std::uint32_t wanted) {
+  if (mode_has(kArmed | wanted)) detail::count_threadless();
+}
+
 /// Where the next event of this thread goes: fill it, then publish(). Null when no chunk is to be had (counted). `next`
 /// lies behind the end when a signal handler of the job has filled the chunk between the two.
 inline Event* next_slot(spool::Thread& t) {
@@ -72,12 +78,16 @@ inline Event* next_slot(spool::Thread& t) {
 }
 inline void publish(spool::Thread& t) {
   ++t.next;
-  // Pairs with the acquire load of whoever reads the chunk.
-  t.count->store(spool::kEventsPerChunk - static_cast<std::uint32_t>(t.chunk_end - t.next), std::memory_order_release);
+  // The first event lies behind the header, which the count is the first word of.
+  const auto slots =
+      (reinterpret_cast<std::uintptr_t>(t.next) - reinterpret_cast<std::uintptr_t>(t.count)) / sizeof(Event);
+  // Pairs with the acquire load of whoever reads the run.
+  t.count->store(static_cast<std::uint32_t>(slots) - 1, std::memory_order_release);
 }
 /// The event that this thread committed last, while the thread may still change it; null when there is none.
 inline Event* last_committed(const spool::Thread& t) {
-  const bool owns_it = t.next != nullptr && t.next < t.chunk_end && t.next > t.chunk_end - spool::kEventsPerChunk;
+  const auto* const header = reinterpret_cast<const Event*>(t.count);
+  const bool owns_it = t.next != nullptr && t.next < t.chunk_end && t.next > header + 1;
   return owns_it ? t.next - 1 : nullptr;
 }
 /// Copies one finished event into the thread's chunk.

@@ -28,17 +28,31 @@ std::vector<std::string> step_ranges();
 void activate(const Rank& rank, Ticks began = 0);
 
 enum class End : std::uint8_t {
-  kNormal,  // exit(), return from main: waits for the writer as long as it makes progress
-  kAbrupt,  // _exit, quick_exit, abort, MPI_Abort: waits at most two seconds without progress
+  kNormal,    // exit(), return from main: waits for the writer as long as it makes progress
+  kAbrupt,    // _exit, quick_exit, abort, MPI_Abort: the same, but for output.exit_seconds without progress at most
+  kReplaced,  // exec*(), daemon(): waits for output.exit_seconds at most
+  kSignal,    // a signal that ends the process: likewise
 };
 /// Called when recording begins (warm-up or window) and ends, on the thread that makes it so: at once if `armed` says
 /// so.
 void call_when_arming(void (*function)(bool armed));
+/// `measure` gives what recording one call of that layer costs, in ns, by recording some on a recorder::ScratchThread;
+/// < 0: cannot be measured. The writer thread calls it once, while a window is open. It must do nothing that the job
+/// could notice.
+void measure_cost_with(Layer layer, double (*measure)());
 /// Called by the collector thread every few milliseconds from now on (looking for newly loaded libraries).
 void call_every_tick(void (*function)());
 
-/// Closes what is open, waits for the writer. Idempotent; does nothing in a forked or vforked child.
+/// Closes what is open, waits for the writer. Idempotent; does nothing in a forked or vforked child. Any thread. All
+/// but kNormal are carried out by the collector thread, so that a signal handler of the job's may call _exit() wherever
+/// it came in: the calling thread takes no lock and no memory. kSignal is the collector's.
 void finish(End how);
+/// The process ends without having shown that it is a rank or a job, although `library` ("libmpi.so.40") is loaded,
+/// which jobs use: one line, from the lowest selected rank the environment knows. Does nothing after activate().
+void say_never_activated(const char* library);
+/// Does the calling process record, and is it to wait for its traces before it becomes another program? Not in a child.
+/// Any thread, no lock.
+bool ends_with_this_process();
 /// MPI_Finalize has been called: what is complete goes to disk now; recording goes on.
 void flush();
 
@@ -70,9 +84,9 @@ bool is_step_marker(std::string_view text, std::optional<std::int64_t>& number);
 /// those that are markers. Cheap when the first character differs: ask may_be_marker() first.
 void torch_range_begins(const char* name, Ticks at);
 void torch_range_ended(const char* name, Ticks at);
-/// The epoch marker of steps.epoch, likewise; call epoch_boundary() when it begins.
+/// The epoch marker of steps.epoch, likewise; call epoch_boundary() with its text when it begins.
 bool is_epoch_marker(std::string_view text);
-void epoch_boundary();
+void epoch_boundary(std::string_view text);
 /// steps.source = "cuda_profiler_api": cudaProfilerStart (`begins`) or Stop is called at `at` on the calling thread.
 /// From the one to the other is a step, and a window that the step ends closes there. A Start inside a range and a Stop
 /// outside of one mean nothing, as for the driver.

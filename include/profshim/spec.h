@@ -131,8 +131,9 @@ struct Spec {
     std::uint64_t trace_size = 1ull << 30;
     std::int64_t total_traces = 64;
     std::int64_t memory_entries = 1'000'000;
-    std::uint64_t disk_free = 5ull << 30;
+    std::uint64_t disk_free = 1ull << 30;
     OnLimit on_limit = OnLimit::kCloseWindow;
+    std::string spool_folder;  // "" = /dev/shm
   } limits;
   struct {
     std::string folder = "./profshim/{run_name}";
@@ -141,7 +142,9 @@ struct Spec {
     int gzip_level = 1;
     Overwrite overwrite = Overwrite::kNo;
     int niceness = 10;
-    bool stacks = false;  // beside each trace a file of its stacks
+    std::int64_t exit_seconds = 10;  // 0: signals and exec*() end the process as they come
+    bool stacks = false;             // beside each trace a file of its stacks
+    bool arguments = true;           // the command line in the traces; false: the program alone
   } output;
   struct {
     std::int64_t min_traces = 0;  // 0 = any number

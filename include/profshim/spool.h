@@ -4,12 +4,16 @@
 //
 //   SpoolHeader | threads[] | string arena | definitions[] | windows[] | marks[] | anchors[] | pending[] | chunks[]
 //
-// Events lie in chunks of 64 KiB. A thread owns one chunk at a time and fills it; when it is full the thread takes the
-// next from the free list. A chunk goes back to the free list when every window that could need it has been published,
-// so whatever a published file does not hold yet survives in here.
+// Events lie in chunks of 64 KiB, and in a chunk in runs: a header and the events of one thread behind it, then the
+// next run. A thread owns one run at a time and fills it. Its first runs are short, so that many threads share a chunk;
+// a busy thread takes whole chunks from the free list. The rest of a run whose thread ends is a run for the next
+// thread. A chunk goes back to the free list when every window that could need it has been published, so whatever a
+// published file does not hold yet survives in here.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -24,7 +28,7 @@
 namespace profshim::spool {
 
 inline constexpr char kMagic[8] = {'P', 'S', 'H', 'M', 'S', 'P', 'L', '1'};
-inline constexpr std::uint32_t kFormatVersion = 5;
+inline constexpr std::uint32_t kFormatVersion = 6;
 
 #ifndef PROFSHIM_SMALL_SPOOL
 inline constexpr std::uint32_t kMaxThreads = 1024;
@@ -51,9 +55,10 @@ constexpr std::uint64_t anchor_place(std::uint64_t number) {
   return number == 0 ? 0 : 1 + (number - 1) % (kMaxAnchors - 1);
 }
 inline constexpr std::uint32_t kMaxOpenCalls = 62;
-inline constexpr std::uint32_t kEventsPerChunk = kChunkBytes / sizeof(Event) - 1;
+inline constexpr std::uint32_t kSlotsPerChunk = kChunkBytes / sizeof(Event);
+inline constexpr std::uint32_t kEventsPerChunk = kSlotsPerChunk - 2;  // in a run that has the whole chunk
 inline constexpr std::uint32_t kNoChunk = 0xffffffff;
-/// ChunkHeader::tid and Thread::tid of the lane that holds what CUPTI tells: no thread of the job has it.
+/// RunHeader::tid and Thread::tid of the lane that holds what CUPTI tells: no thread of the job has it.
 inline constexpr std::int32_t kDeviceLane = -1;
 inline constexpr std::uint32_t kMaxName = 8 * 1024;  // longer names are cut, and say so
 inline constexpr std::uint32_t kMaxText = 1u
@@ -115,7 +120,10 @@ struct Window {
   std::atomic<Ticks> last_step_end;  // end of the marker range of the last step, where known (NVTX); else 0
   std::uint32_t limit_reason;        // StringId: which limit closed it
   std::uint32_t complete;            // 1 = holds all the steps it was meant to
-  std::uint32_t reserved[12];
+  std::uint64_t threadless_before;   // of the events lost those of threads without a block, likewise
+  std::atomic<std::uint64_t> threadless_after;
+  std::uint32_t epoch;  // that it was opened in
+  std::uint32_t reserved[7];
 };
 static_assert(sizeof(Window) == 128);
 inline constexpr std::uint64_t kNoMark = ~0ull;
@@ -125,8 +133,8 @@ enum class ThreadSlot : std::uint32_t { kFree, kLive, kClaimed };  // kClaimed: 
 struct alignas(64) Thread {
   Event* next;  // meaningful in the recording process only
   Event* chunk_end;
-  std::atomic<std::uint32_t>* count;  // of the current chunk
-  std::uint32_t chunk;                // index; kNoChunk = none
+  std::atomic<std::uint32_t>* count;  // of the current run: the first word of its header
+  std::uint32_t chunk;                // index of the current run's; kNoChunk = none
   std::uint32_t operators;            // of PyTorch that had a chance of a stack: see profshim/call_stack.h
   std::uint32_t open_calls;
   std::uint32_t index;
@@ -135,8 +143,11 @@ struct alignas(64) Thread {
   alignas(64) std::atomic<ThreadSlot> slot;
   std::atomic<std::int32_t> tid;
   std::atomic<std::uint64_t> dropped;   // events of all threads that had this block
-  std::atomic<std::uint32_t> sequence;  // chunks taken so far
+  std::atomic<std::uint32_t> sequence;  // runs taken so far, by all of them
+  std::uint32_t runs;                   // taken by this thread
+  std::atomic<std::uint32_t> nowhere;   // stands for the count of a run while the thread has none
   char name[16];
+  std::atomic<std::atomic<std::uint32_t>*> live_count;  // `count` for others in the recording process; null = no run
   std::uint64_t lost_pushes;  // NVTX pushes that found open[] full: their pops close nothing; the owner's
   // -- calls that have begun and not ended: what a hung or killed thread was doing. begin == 0: slot not in use
   Event open[kMaxOpenCalls];
@@ -146,18 +157,40 @@ static_assert(sizeof(Thread) == 64 * 64);
 enum class ChunkState : std::uint32_t { kUnused, kFree, kOwned, kSealed };
 struct alignas(64) ChunkHeader {
   std::atomic<ChunkState> state;
-  std::atomic<std::uint32_t> count;  // events complete in it (release after the store of the event)
-  std::uint32_t thread;
-  std::uint32_t sequence;           // order of this thread's chunks
-  std::atomic<std::uint32_t> next;  // free list or sealed list
+  std::atomic<std::uint32_t> next;   // free list or sealed list
+  std::atomic<std::uint32_t> users;  // runs that a thread has, or a thread may get
   std::uint32_t reserved0;
-  std::int32_t tid;
-  char name[16];
-  std::uint32_t reserved1;
-  Ticks latest;  // of the device lane, once sealed: the latest end in it, where events do not come in order of time
-  std::uint32_t reserved2[2];
+  Ticks latest;  // once sealed: an end that no event in it exceeds; 0 = it has no event
+  std::uint32_t reserved1[10];
 };
 static_assert(sizeof(ChunkHeader) == 64);
+
+/// The first run of a chunk lies behind the chunk's header, each other one behind the room of the run before it. A run
+/// of the device lane has a whole chunk.
+struct alignas(64) RunHeader {
+  std::atomic<std::uint32_t> count;  // events complete in it (release after the store of the event); first: see Thread
+  std::atomic<std::uint32_t> room;   // events that fit (release after the header of the run behind them is whole)
+  std::uint32_t thread;
+  std::uint32_t sequence;  // order of the runs of this thread's block
+  std::int32_t tid;
+  char name[16];
+  std::uint32_t reserved[7];
+};
+static_assert(sizeof(RunHeader) == 64 && offsetof(RunHeader, count) == 0);
+
+/// A run as a reader finds it: `count` events that lie inside of its chunk.
+struct Run {
+  const RunHeader* header;
+  const Event* events;
+  std::uint32_t count;
+};
+
+/// Events that could not be recorded since their thread has no block. Counted in several places, since many threads
+/// count at once.
+struct alignas(64) ThreadlessCount {
+  std::atomic<std::uint64_t> events;
+};
+inline constexpr std::uint32_t kThreadlessCounts = 8;
 
 struct SpoolHeader {
   char magic[8];
@@ -176,6 +209,7 @@ struct SpoolHeader {
   std::int64_t base_time_ns;  // baseTimeNanoseconds of the job
   StringId host, program, command, rank_source, spec, run_name, folder, step_source, step_marker, job_key;
   std::atomic<std::uint32_t> finished;  // 1 = nothing left to recover
+  StringId process;                     // ProcessIdentity as text; 0 = not written down
   std::atomic<std::uint64_t> arena_used;
   std::atomic<std::uint64_t> definitions;
   std::atomic<std::uint64_t> windows;  // opened so far
@@ -184,13 +218,25 @@ struct SpoolHeader {
   std::atomic<std::uint64_t> strings_lost, definitions_lost, open_calls_lost, threads_lost, pending_lost;
   std::atomic<std::uint64_t> steps_seen, foreign_boundaries;  // the latter: boundaries on other threads, ignored
   std::atomic<std::uint64_t> dropped;  // events in chunks that were given up (drop_old); threads count in their block
+  ThreadlessCount threadless[kThreadlessCounts];
 };
+
+/// Events of threads without a block so far.
+inline std::uint64_t threadless_events(const SpoolHeader& h) {
+  std::uint64_t sum = 0;
+  for (const ThreadlessCount& count : h.threadless) sum += count.events.load(std::memory_order_relaxed);
+  return sum;
+}
+/// The sentence about threads without a block; "" when there were none.
+std::string threads_lost_sentence(const SpoolHeader& h);
 
 /// Read access to a mapped spool, live or dead. Never trusts a number in it: offsets and ids are checked.
 class View {
  public:
   /// Maps `path` read-only. Null and a reason when it is no spool.
   static std::unique_ptr<View> open(const std::string& path, std::string& why_not);
+  /// The same for a file that is open; the descriptor stays the caller's.
+  static std::unique_ptr<View> open(int fd, std::string& why_not);
   /// Over memory owned by somebody else (the live session; fuzzing).
   static std::unique_ptr<View> over(const void* data, std::size_t size, std::string& why_not);
   ~View();
@@ -201,7 +247,27 @@ class View {
   std::string_view string(StringId id, std::size_t longest = kMaxName) const;
   const Thread& thread(std::uint32_t i) const;
   const ChunkHeader& chunk(std::uint32_t i) const;
-  const Event* events(std::uint32_t i) const;
+  /// The runs of a chunk, in the order in which they lie in it.
+  template <class Function>
+  void for_each_run(std::uint32_t i, const Function& function) const {
+    for (std::uint32_t slot = 1; slot < kSlotsPerChunk;) {
+      const Run run = run_at(i, slot);
+      if (run.count > 0) function(run);
+      slot += 1 + std::min(run.header->room.load(std::memory_order_acquire), kSlotsPerChunk);
+    }
+  }
+  /// Those of all chunks that hold events.
+  template <class Function>
+  void for_each_run(const Function& function) const {
+    for (std::uint32_t i = 0; i < header_->chunk_count; ++i) {
+      const ChunkState state = chunk(i).state.load(std::memory_order_acquire);
+      if (state == ChunkState::kOwned || state == ChunkState::kSealed) for_each_run(i, function);
+    }
+  }
+  /// Slot `number` of all slots of all chunks, headers among them, and the number of the slot of an event; for what
+  /// for_each_run() gave.
+  const Event& slot(std::uint32_t number) const { return slots()[number]; }
+  std::uint64_t slot_of(const Event& event) const { return static_cast<std::uint64_t>(&event - slots()); }
   const Window& window(std::uint64_t number) const;  // number % kMaxWindows
   const Event& pending(std::uint32_t i) const;
   std::vector<StepMark> marks(std::uint64_t first, std::uint64_t end) const;
@@ -210,6 +276,8 @@ class View {
 
  private:
   View() = default;
+  const Event* slots() const { return reinterpret_cast<const Event*>(data_ + header_->chunks_at); }
+  Run run_at(std::uint32_t chunk, std::uint32_t slot) const;
   const char* data_ = nullptr;
   std::size_t size_ = 0;
   const SpoolHeader* header_ = nullptr;
@@ -234,12 +302,17 @@ struct WindowFacts {
   double stall_us = -1;
   std::optional<CpuUse> cpu;
   std::uint64_t memory_entries = ~std::uint64_t{0};  // kTorchMemory: as many as the trace shows at most
+  // A part of a window that may still be open (see sample_size()): these runs alone, and what began at `since` or
+  // later.
+  std::optional<std::vector<Run>> only;
+  Ticks since = 0;
 };
 struct WindowSummary {
   std::uint64_t events = 0;  // trace events written, all kinds
   std::uint64_t calls = 0;   // recorded calls and ranges of the job's threads, CUDA's API calls left out
-  std::uint64_t memory = 0;  // kTorchMemory
-  std::uint64_t device = 0;  // what CUPTI told: API calls and device work
+  std::uint64_t of_layer[static_cast<std::size_t>(Layer::kCount)] = {};  // the same calls, by Event::hook
+  std::uint64_t memory = 0;                                              // kTorchMemory
+  std::uint64_t device = 0;                                              // what CUPTI told: API calls and device work
   std::uint64_t dropped = 0;
   std::int64_t first_step = 0, last_step = -1;  // true numbers; first > last = no steps
   bool complete = true;
@@ -273,5 +346,14 @@ class Assembly {
   struct Impl;
   std::unique_ptr<Impl> impl_;
 };
+
+/// The size in JSON of the events of an open window.
+struct SampledSize {
+  double fixed_bytes = 0;      // of the trace beside its events
+  double bytes_per_event = 0;  // of the spool; 0 = there was none to be looked at
+};
+/// Writes some runs of the window with events that ended at `since` or later into nothing. No chunk may change hands
+/// meanwhile. Writer thread; some ms.
+SampledSize sample_size(const View& view, std::uint64_t window, Ticks since, std::uint64_t memory_entries);
 
 }  // namespace profshim::spool

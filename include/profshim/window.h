@@ -73,13 +73,16 @@ class StepCounter {
   };
   /// A marker at `now_ns`; nothing when it makes no boundary (every, min_interval).
   std::optional<Step> on_marker(std::int64_t now_ns, std::optional<std::int64_t> number);
-  void on_epoch();
+  /// An epoch begins. `number` is what its marker's name says; without one epochs count up from 0.
+  void on_epoch(std::optional<std::int64_t> number = std::nullopt);
+  /// The epoch that runs; 0 before the first marker.
+  std::int64_t epoch() const { return epoch_; }
 
  private:
   CounterRules rules_;
   std::int64_t markers_ = 0, index_ = 0, epoch_start_ = 0;
-  std::int64_t last_ns_ = 0;
-  bool any_ = false;
+  std::int64_t last_ns_ = 0, epoch_ = 0;
+  bool any_ = false, any_epoch_ = false;
 };
 
 }  // namespace profshim

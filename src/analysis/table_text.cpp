@@ -5,6 +5,8 @@
 #include <cstdio>
 #include <stdexcept>
 
+#include "profshim/printable.h"
+
 namespace profshim {
 
 using namespace analysis_detail;
@@ -35,14 +37,6 @@ std::string_view first_characters(std::string_view text, std::size_t n) {
     if (starts_character(text[i]) && n-- == 0) return text.substr(0, i);
   }
   return text;
-}
-
-// A line stays a line, and a terminal is given no orders.
-std::string printable(std::string_view text) {
-  std::string clean(text);
-  std::replace_if(
-      clean.begin(), clean.end(), [](char c) { return static_cast<unsigned char>(c) < 32 || c == 127; }, ' ');
-  return clean;
 }
 
 // ---- what a table is sorted by

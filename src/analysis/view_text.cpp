@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "profshim/printable.h"
 #include "profshim/summary.h"
 #include "profshim/trace.h"
 #include "profshim/views.h"
@@ -27,10 +28,9 @@ std::size_t length(std::string_view text) {
   return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), starts_character));
 }
 
-/// A line stays a line, a terminal is given no orders, and a name does not push the numbers off the screen.
-std::string shown(std::string text) {
-  std::replace_if(
-      text.begin(), text.end(), [](char c) { return static_cast<unsigned char>(c) < 32 || c == 127; }, ' ');
+/// A name does not push the numbers off the screen.
+std::string shown(const std::string& name) {
+  std::string text = printable(name);
   if (length(text) <= kLongest) return text;
   std::size_t at = 0;
   for (std::size_t n = 0; at < text.size(); ++at) {
@@ -139,7 +139,7 @@ std::string view_text(const View& view, std::string_view time_unit) {
   for (const ViewTable& table : view.tables) {
     if (!table.title.empty() && !table.rows.empty()) append_table(out, table, time_unit);
   }
-  for (const std::string& note : view.notes) out += note + "\n";
+  for (const std::string& note : view.notes) out += printable(note) + "\n";
   return out;
 }
 

@@ -2,8 +2,8 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cstring>
 #include <limits>
+#include <string_view>
 
 #include "profshim/base.h"
 
@@ -33,30 +33,40 @@ std::int64_t read_ns(clockid_t id) {
   return std::int64_t{t.tv_sec} * 1000000000 + t.tv_nsec;
 }
 
-#if defined(__x86_64__)
-// CPUID 0x80000007 EDX bit 8: the TSC runs at one rate in every power state. The kernel's own choice of "tsc" adds what
-// CPUID cannot say: that it found the counters of all cores in step.
-bool tsc_is_trustworthy() {
-  unsigned a = 0, b = 0, c = 0, d = 0;
-  if (__get_cpuid(0x80000007, &a, &b, &c, &d) == 0 || ((d >> 8) & 1) == 0) return false;
+// The kernel's own choice says that the counters of all cores are in step.
+bool kernel_uses(const char* source) {
   const int fd = open("/sys/devices/system/clocksource/clocksource0/current_clocksource", O_RDONLY | O_CLOEXEC);
   if (fd < 0) return false;
-  char name[16] = {};
+  char name[32] = {};
   const ssize_t n = read(fd, name, sizeof name - 1);
   close(fd);
-  return n >= 4 && std::memcmp(name, "tsc\n", 4) == 0;
+  return n > 0 && name[n - 1] == '\n' && std::string_view(name, static_cast<std::size_t>(n) - 1) == source;
 }
-#else
-bool tsc_is_trustworthy() { return false; }
+
+ClockKind best_clock() {
+#if defined(__x86_64__)
+  // CPUID 0x80000007 EDX bit 8: the TSC runs at one rate in every power state.
+  unsigned a = 0, b = 0, c = 0, d = 0;
+  const bool invariant = __get_cpuid(0x80000007, &a, &b, &c, &d) != 0 && ((d >> 8) & 1) != 0;
+  if (invariant && kernel_uses("tsc")) return ClockKind::kTsc;
+#elif defined(__aarch64__)
+  if (kernel_uses("arch_sys_counter")) return ClockKind::kArmCounter;
 #endif
+  return ClockKind::kMonotonic;
+}
 
 }  // namespace
 
 std::int64_t realtime_ns() { return read_ns(CLOCK_REALTIME); }
 
 ClockKind choose_clock() {
-  clock_detail::kind = tsc_is_trustworthy() ? ClockKind::kTsc : ClockKind::kMonotonic;
+  clock_detail::kind = best_clock();
   return clock_detail::kind;
+}
+
+const char* name_of(ClockKind kind) {
+  if (kind == ClockKind::kTsc) return "tsc";
+  return kind == ClockKind::kArmCounter ? "arm_counter" : "monotonic";
 }
 
 void use_clock(ClockKind kind) { clock_detail::kind = kind; }
@@ -85,14 +95,15 @@ ClockMap::ClockMap(std::vector<Anchor> anchors, ClockKind kind) : anchors_(std::
                  anchors_.end());
   if (anchors_.empty()) anchors_.push_back({});
   const __int128 offset = to_wall(anchors_.front());
+  const bool counts = kind_ != ClockKind::kMonotonic;
   for (std::size_t i = 0; i < anchors_.size(); ++i) {
     const Anchor& from = anchors_[i];
     const Anchor& to = anchors_[std::min(i + 1, anchors_.size() - 1)];
-    double rate = kind_ == ClockKind::kMonotonic ? 1 : 0;  // with one anchor of the TSC no rate is known
-    if (kind_ == ClockKind::kTsc && to.ticks > from.ticks) {
+    double rate = counts ? 0 : 1;  // with one anchor of a counter no rate is known
+    if (counts && to.ticks > from.ticks) {
       rate = static_cast<double>(__int128{to.monotonic_ns} - from.monotonic_ns) /
              static_cast<double>(to.ticks - from.ticks);
-    } else if (kind_ == ClockKind::kTsc && !segments_.empty()) {
+    } else if (counts && !segments_.empty()) {
       break;  // the last anchor: its segment is the one before it, continued
     }
     segments_.push_back({from.ticks, within(offset + from.monotonic_ns, 0), rate});

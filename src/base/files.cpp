@@ -6,18 +6,11 @@
 #include <cerrno>
 
 #include "profshim/base.h"
+#include "profshim/safe_files.h"
 
 namespace profshim {
 
-int open_high(const char* path, int flags, unsigned mode) {
-  const int fd = open(path, flags | O_CLOEXEC, mode);
-  if (fd < 0) return fd;
-  // A job may count on the numbers its own open() returns, or close everything below some small number.
-  const int high = fcntl(fd, F_DUPFD_CLOEXEC, 512);
-  if (high < 0) return fd;
-  close(fd);
-  return high;
-}
+int open_high(const char* path, int flags, unsigned mode) { return openat_high(AT_FDCWD, path, flags, mode); }
 
 bool read_file(const std::string& path, std::string& text, int& error) {
   const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC);
@@ -67,17 +60,45 @@ std::string absolute_path(const std::string& path) {
 }
 
 AtomicFile::~AtomicFile() {
-  if (fd_ < 0) return;
-  close(fd_);
-  unlink(temporary_.c_str());
+  if (fd_ >= 0) {
+    close(fd_);
+    unlinkat(folder_fd_, temporary_.c_str(), 0);
+  }
+  if (folder_fd_ >= 0) close(folder_fd_);
 }
 
 bool AtomicFile::open(const std::string& final_path) {
-  path_ = final_path;
-  const std::size_t slash = path_.rfind('/');
-  const std::size_t name = slash == std::string::npos ? 0 : slash + 1;
-  temporary_ = path_.substr(0, name) + "." + path_.substr(name) + "." + std::to_string(getpid()) + ".tmp";
-  fd_ = open_high(temporary_.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0666);
+  const std::size_t slash = final_path.rfind('/');
+  const std::string folder = slash == std::string::npos ? "." : final_path.substr(0, slash + 1);
+  folder_fd_ = open_high(folder.c_str(), O_PATH | O_DIRECTORY);
+  if (folder_fd_ < 0) {
+    error_ = errno;
+    return false;
+  }
+  return create(slash == std::string::npos ? final_path : final_path.substr(slash + 1));
+}
+
+bool AtomicFile::open(const std::string& folder, const std::string& name, int folder_fd) {
+  const Descriptor opened(folder_fd >= 0 ? -1 : open_folder(folder).release());
+  const int top = folder_fd >= 0 ? folder_fd : opened.get();
+  const std::size_t slash = name.rfind('/');
+  if (top >= 0) folder_fd_ = open_folder_below(top, slash == std::string::npos ? "" : name.substr(0, slash)).release();
+  if (folder_fd_ < 0) {
+    error_ = errno;
+    return false;
+  }
+  return create(slash == std::string::npos ? name : name.substr(slash + 1));
+}
+
+bool AtomicFile::create(const std::string& name) {
+  constexpr std::size_t kLongest = 200;  // of 255, with room for the rest of the name
+  constexpr int kTries = 8;
+  name_ = name;
+  for (int tries = 0; fd_ < 0 && tries < kTries; ++tries) {
+    temporary_ = "." + name.substr(0, kLongest) + "." + random_text() + ".tmp";
+    fd_ = openat_high(folder_fd_, temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0666);
+    if (fd_ < 0 && errno != EEXIST) break;
+  }
   if (fd_ < 0) error_ = errno;
   return fd_ >= 0;
 }
@@ -99,21 +120,30 @@ bool AtomicFile::write(const void* data, std::size_t size) {
   return true;
 }
 
+std::int64_t AtomicFile::written_at_ns() const {
+  struct stat s {};
+  if (fd_ < 0 || fstat(fd_, &s) != 0) return 0;
+  return std::int64_t{s.st_mtim.tv_sec} * 1'000'000'000 + s.st_mtim.tv_nsec;
+}
+
 bool AtomicFile::publish(Existing existing) {
   if (error_ != 0 || fd_ < 0) return false;
-  if (fsync(fd_) != 0 && errno != EINVAL && errno != ENOTSUP) error_ = errno;
+  const auto remove = [this] { unlinkat(folder_fd_, temporary_.c_str(), 0); };
+  // Other errors say that the call is not to be had (a pipe, seccomp): the file is whole all the same.
+  if (fsync(fd_) != 0 && (errno == EIO || errno == ENOSPC || errno == EDQUOT)) error_ = errno;
   if (close(fd_) != 0 && error_ == 0) error_ = errno;
   fd_ = -1;
   if (error_ == 0 && existing == Existing::kKeepExisting) {
-    if (link(temporary_.c_str(), path_.c_str()) == 0) {
-      unlink(temporary_.c_str());
+    if (linkat(folder_fd_, temporary_.c_str(), folder_fd_, name_.c_str(), 0) == 0) {
+      remove();
       return true;
     }
     // File systems without hard links: the check and the rename are two steps there.
-    if (errno == EEXIST || access(path_.c_str(), F_OK) == 0) error_ = EEXIST;
+    struct stat there {};
+    if (errno == EEXIST || fstatat(folder_fd_, name_.c_str(), &there, AT_SYMLINK_NOFOLLOW) == 0) error_ = EEXIST;
   }
-  if (error_ == 0 && rename(temporary_.c_str(), path_.c_str()) != 0) error_ = errno;
-  if (error_ != 0) unlink(temporary_.c_str());
+  if (error_ == 0 && renameat(folder_fd_, temporary_.c_str(), folder_fd_, name_.c_str()) != 0) error_ = errno;
+  if (error_ != 0) remove();
   return error_ == 0;
 }
 

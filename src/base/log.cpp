@@ -6,8 +6,10 @@
 #include <atomic>
 #include <cstdio>
 #include <cstring>
+#include <mutex>
 
 #include "profshim/base.h"
+#include "profshim/log_folder.h"
 #include "profshim/signal_guard.h"
 
 namespace profshim::log {
@@ -23,6 +25,13 @@ constinit std::atomic<LogLevel> current_level{LogLevel::kWarn};
 constinit std::atomic<int> current_rank{-1};
 char file_path[4096];  // written before the first line of a session
 
+// Lines that stderr cannot take wait here until there is a run folder: the first ones, as far as there is room. Tried,
+// never waited for: a line may come from a signal handler.
+constinit std::mutex folder_mutex;
+constinit std::size_t waiting_bytes = 0;
+char waiting[4096];
+char folder_path[4096];  // profshim-rankN.log; "" = no run folder yet
+
 // Descriptor 2 may have been closed and given to a data file since: a log line must never land there.
 bool stderr_is_still_stderr() {
   if (!stderr_at_start.known) return true;
@@ -30,7 +39,69 @@ bool stderr_is_still_stderr() {
   return fstat(STDERR_FILENO, &s) == 0 && s.st_dev == stderr_at_start.device && s.st_ino == stderr_at_start.inode;
 }
 
+// Whole lines or nothing, and only into a regular file: the folder may be writable by others.
+bool append(const char* path, const char* text, std::size_t size) {
+  const int fd = open_high(path, O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_NONBLOCK, 0644);
+  if (fd < 0) return false;
+  struct stat s;
+  const bool written = fstat(fd, &s) == 0 && S_ISREG(s.st_mode) && write(fd, text, size) == static_cast<ssize_t>(size);
+  close(fd);
+  return written;
+}
+
+void write_into_folder(const char* text, std::size_t size) {
+  const std::unique_lock lock(folder_mutex, std::try_to_lock);
+  if (!lock) return;
+  if (folder_path[0] != 0) {
+    append(folder_path, text, size);
+  } else if (size <= sizeof waiting - waiting_bytes) {
+    std::memcpy(waiting + waiting_bytes, text, size);
+    waiting_bytes += size;
+  }
+}
+
+// A pipe without a reader would block, and somebody else's link would lead elsewhere: in a shared folder anybody may
+// put one there. -1: the line goes to stderr.
+int open_log() {
+  constexpr int kFlags = O_WRONLY | O_CREAT | O_APPEND | O_NONBLOCK | O_NOCTTY;
+  int fd = open_high(file_path, kFlags | O_NOFOLLOW);
+  struct stat s {};
+  if (fd < 0 && errno == ELOOP && lstat(file_path, &s) == 0 && (s.st_uid == geteuid() || s.st_uid == 0)) {
+    fd = open_high(file_path, kFlags);
+  }
+  if (fd < 0) return fd;
+  const bool is_log = fstat(fd, &s) == 0 && (S_ISREG(s.st_mode) || S_ISCHR(s.st_mode));
+  if (is_log) return fd;
+  close(fd);
+  return -1;
+}
+
+// As profile.log says; a file that cannot be written to falls back to stderr.
+void write_line(const char* text, std::size_t size) {
+  if (file_path[0] != 0) {
+    if (const int fd = open_log(); fd >= 0) {
+      [[maybe_unused]] const ssize_t ignored = write(fd, text, size);
+      close(fd);
+      return;
+    }
+  }
+  if (stderr_is_still_stderr() || replaced_stderr_is_a_log()) {
+    [[maybe_unused]] const ssize_t ignored = write(STDERR_FILENO, text, size);
+  } else {
+    write_into_folder(text, size);
+  }
+}
+
 }  // namespace
+
+void set_run_folder(const std::string& folder, int rank) {
+  const std::string path = folder + "/profshim-rank" + std::to_string(rank) + ".log";
+  if (path.size() >= sizeof folder_path) return;
+  const std::lock_guard lock(folder_mutex);
+  std::memcpy(folder_path, path.c_str(), path.size() + 1);
+  if (waiting_bytes > 0) append(folder_path, waiting, waiting_bytes);
+  waiting_bytes = 0;
+}
 
 void note_stderr() {
   struct stat s;
@@ -62,20 +133,13 @@ void line(LogLevel wanted, const char* format, ...) {
   const int written = std::vsnprintf(text + n, sizeof text - n - 1, format, arguments);
   va_end(arguments);
   n = std::min<int>(n + std::max(written, 0), sizeof text - 2);
-  std::replace(text, text + n, '\n', ' ');  // one cause, one line
+  // One cause, one line, and nothing that acts on a terminal.
+  std::replace_if(
+      text, text + n, [](char c) { return static_cast<unsigned char>(c) < ' ' || c == 0x7f; }, ' ');
   text[n++] = '\n';
   const int saved_errno = errno;
   const SignalGuard guard;
-  int fd = STDERR_FILENO;
-  if (file_path[0] != 0) {
-    fd = open_high(file_path, O_WRONLY | O_CREAT | O_APPEND, 0644);
-  } else if (!stderr_is_still_stderr()) {
-    fd = -1;
-  }
-  if (fd >= 0) {
-    [[maybe_unused]] const ssize_t ignored = write(fd, text, n);
-    if (fd != STDERR_FILENO) close(fd);
-  }
+  write_line(text, static_cast<std::size_t>(n));
   errno = saved_errno;
 }
 

@@ -8,6 +8,7 @@
 
 #include "command.h"
 #include "compare_reports.h"
+#include "profshim/printable.h"
 #include "profshim/trace.h"
 #include "spec_options.h"
 #include "trace_files.h"
@@ -53,7 +54,8 @@ int update_baseline(const Options& options) {
     }
   }
   write_file(options.update, baseline_text(runs));
-  std::printf("%s: a baseline of %zu run%s\n", options.update.c_str(), runs.size(), runs.size() == 1 ? "" : "s");
+  std::printf("%s: a baseline of %zu run%s\n", printable(options.update).c_str(), runs.size(),
+              runs.size() == 1 ? "" : "s");
   return kFine;
 }
 
@@ -65,7 +67,7 @@ void divide_paths(Options& options) {
 }
 
 int report(const Comparison& comparison, const Options& options, const std::string& heading) {
-  std::fputs((options.json ? compare_json(comparison) : compare_text(comparison)).c_str(), stdout);
+  std::fputs((options.json ? compare_json(comparison) : printable_lines(compare_text(comparison))).c_str(), stdout);
   if (!options.junit.empty()) write_file(options.junit, compare_junit(comparison));
   if (!options.markdown.empty()) write_file(options.markdown, compare_markdown(comparison, heading));
   return comparison.failed() ? kFound : kFine;

@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <vector>
 
+#include "profshim/printable.h"
 #include "profshim/trace.h"
 #include "words.h"
 
@@ -99,10 +100,11 @@ std::string notes(const Comparison& c, const char* start) {
   std::string text;
   if (!c.not_compared.empty()) {
     text += start + std::string("not counted, since it depends on timing: ");
-    for (const std::string& name : c.not_compared) text += (&name == &c.not_compared.front() ? "" : ", ") + name;
+    for (const std::string& name : c.not_compared)
+      text += (&name == &c.not_compared.front() ? "" : ", ") + printable(name);
     text += "\n";
   }
-  for (const std::string& note : c.notes) text += start + note + "\n";
+  for (const std::string& note : c.notes) text += start + printable(note) + "\n";
   return text;
 }
 
@@ -177,8 +179,8 @@ std::string compare_text(const Comparison& comparison) {
   if (!list.empty()) rows.push_back({"", "what", "name", "per " + comparison.unit, "ranks", "steps, remarks"});
   for (const Change* c : list) {
     const std::string remarks = c->steps + (c->steps.empty() || detail(*c).empty() ? "" : "; ") + detail(*c);
-    rows.push_back({std::string(word(c->verdict)), c->what == What::kRule ? "rule" : c->kind, cut(title(*c)),
-                    c->before || c->after ? change_text(*c) : "", c->ranks, remarks});
+    rows.push_back({std::string(word(c->verdict)), c->what == What::kRule ? "rule" : c->kind, cut(printable(title(*c))),
+                    c->before || c->after ? change_text(*c) : "", printable(c->ranks), printable(remarks)});
   }
   std::array<std::size_t, 6> widths{};
   for (const Cells& row : rows) {

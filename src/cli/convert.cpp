@@ -6,6 +6,7 @@
 
 #include "command.h"
 #include "profshim/base.h"
+#include "profshim/printable.h"
 #include "spec_options.h"
 #include "trace_files.h"
 
@@ -22,7 +23,7 @@ bool is_for_perfetto(const std::string& out) { return out.ends_with(".pftrace");
 bool is_for_columns(const std::string& out) { return out.ends_with(".parquet") || out.ends_with('/'); }
 
 int invalid(const std::string& line) {
-  std::fprintf(stderr, "profshim convert: %s\n", line.c_str());
+  std::fprintf(stderr, "profshim convert: %s\n", printable(line).c_str());
   return kInvalid;
 }
 
@@ -57,10 +58,11 @@ int run(int argc, char** argv) {
   }
   const ConvertResult result =
       perfetto ? convert_to_perfetto(files[0], options.out) : convert_to_parquet({files, options.out, options.python});
-  for (const std::string& warning : result.warnings) std::fprintf(stderr, "profshim convert: %s\n", warning.c_str());
+  for (const std::string& warning : result.warnings)
+    std::fprintf(stderr, "profshim convert: %s\n", printable(warning).c_str());
   if (!result.error.empty()) return invalid(result.error);
   if (!options.quiet) {
-    std::printf("%s: %llu events of %zu trace%s, %s\n", options.out.c_str(),
+    std::printf("%s: %llu events of %zu trace%s, %s\n", printable(options.out).c_str(),
                 static_cast<unsigned long long>(result.events), files.size(), files.size() == 1 ? "" : "s",
                 format_size(result.bytes).c_str());
   }

@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "command.h"
+#include "profshim/printable.h"
 #include "profshim/trace.h"
 #include "spec_options.h"
 
@@ -31,9 +32,10 @@ const char* word(Note::Verdict verdict) {
 
 void print_text(const char* title, const Notes& notes) {
   if (notes.all().empty()) return;
-  std::printf("%s\n", title);
+  std::printf("%s\n", printable(title).c_str());
   for (const Note& note : notes.all())
-    std::printf("  %-14s %-12s  %s\n", note.subject.c_str(), word(note.verdict), note.text.c_str());
+    std::printf("  %-14s %-12s  %s\n", printable(note.subject).c_str(), word(note.verdict),
+                printable(note.text).c_str());
 }
 
 std::string json_of(const Notes& notes) {
@@ -59,7 +61,7 @@ int report(const Options& options, const Spec& spec) {
   if (!options.command.empty()) {
     program = find_program(options.command);
     if (program.path.empty()) {
-      std::fprintf(stderr, "profshim: %s\n", program.problem.c_str());
+      std::fprintf(stderr, "profshim: %s\n", printable(program.problem).c_str());
       return kInvalid;
     }
     look_at_program(program, spec, job);

@@ -15,6 +15,12 @@
 namespace profshim::cli::doctor {
 namespace {
 
+#if defined(__x86_64__)
+constexpr bool kX86 = true;
+#else
+constexpr bool kX86 = false;
+#endif
+
 std::string first_line(const char* path) {
   std::ifstream file(path);
   std::string line;
@@ -24,16 +30,28 @@ std::string first_line(const char* path) {
 
 void look_at_clock(Notes& notes) {
   const std::string source = first_line("/sys/devices/system/clocksource/clocksource0/current_clocksource");
-  const bool tsc = choose_clock() == ClockKind::kTsc;
-  notes.fact("clock", std::string(tsc ? "TSC" : "CLOCK_MONOTONIC") + " (the kernel uses " +
-                          (source.empty() ? "an unknown source" : source) + ")" +
-                          (tsc ? "" : ": each event costs some 25 ns more than with an invariant TSC"));
+  const ClockKind kind = choose_clock();
+  const char* const name = kind == ClockKind::kTsc          ? "TSC"
+                           : kind == ClockKind::kArmCounter ? "CNTVCT_EL0"
+                                                            : "CLOCK_MONOTONIC";
+  const bool counter = kind != ClockKind::kMonotonic;
+  notes.fact("clock",
+             std::string(name) + " (the kernel uses " + (source.empty() ? "an unknown source" : source) + ")" +
+                 (counter ? "" : ": each event costs some 25 ns more than with a counter that the kernel trusts"));
+}
+
+void look_at_processor(Notes& notes) {
+  if (kX86) return;
+  notes.fact(
+      "processor",
+      "not x86-64: no steps from a function (steps.source = \"symbol\"), operators of PyTorch have names and times "
+      "only, and threads of CUDA calls may be unknown");
 }
 
 void look_at_shared_memory(Notes& notes) {
   struct statvfs disk {};
   if (statvfs("/dev/shm", &disk) != 0 || access("/dev/shm", W_OK) != 0) {
-    notes.fact("/dev/shm", "not writable: spools go to TMPDIR");
+    notes.fact("/dev/shm", "not writable: nothing survives a SIGKILL, see limits.spool_folder");
     return;
   }
   const std::uint64_t free = static_cast<std::uint64_t>(disk.f_bavail) * disk.f_frsize;
@@ -95,8 +113,9 @@ void look_at_gpu(Notes& notes) {
   for (const char* variable : {"CUDA_HOME", "CUDA_PATH"})
     if (const char* root = getenv(variable); root != nullptr && *root == '/')
       folders.push_back(std::string(root) + "/extras/CUPTI/lib64");
-  folders.insert(folders.end(), {"/usr/local/cuda/extras/CUPTI/lib64", "/usr/local/cuda/lib64",
-                                 "/usr/local/cuda-*/extras/CUPTI/lib64", "/usr/lib/x86_64-linux-gnu"});
+  folders.insert(folders.end(),
+                 {"/usr/local/cuda/extras/CUPTI/lib64", "/usr/local/cuda/lib64", "/usr/local/cuda-*/extras/CUPTI/lib64",
+                  kX86 ? "/usr/lib/x86_64-linux-gnu" : "/usr/lib/aarch64-linux-gnu"});
   for (const std::string& folder : folders)
     if (const std::string found = first_match(folder + "/libcupti.so.*"); !found.empty())
       return notes.fact("CUPTI", found);
@@ -124,6 +143,7 @@ void look_at_machine(Notes& notes) {
     notes.fact("library", library);
   }
   notes.fact("glibc", gnu_get_libc_version());
+  look_at_processor(notes);
   look_at_clock(notes);
   look_at_shared_memory(notes);
   look_at_launchers(notes);

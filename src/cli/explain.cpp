@@ -1,36 +1,26 @@
 // profshim explain: the spec in force and what it will make: ranks, windows, files, size and cost.
 #include <unistd.h>
 
-#include <algorithm>
 #include <cinttypes>
 #include <cstdio>
 
 #include "command.h"
+#include "estimate.h"
 #include "planned_windows.h"
 #include "profshim/output.h"
+#include "profshim/printable.h"
 #include "profshim/trace.h"
 #include "spec_options.h"
 
 namespace profshim::cli {
 namespace {
 
-// Rules of thumb for the estimates, from traces of MPI programs.
-constexpr double kTraceBytesPerEvent = 250;
-constexpr double kGzipRatio = 12;
-constexpr double kSpoolBytesPerEvent = 64;
-constexpr double kNanosecondsPerEvent = 100;
-constexpr double kTraceBytesPerFrame = 60;   // of a stack
-constexpr double kTraceBytesOfInputs = 150;  // of an operator of PyTorch, with capture.record_shapes
-constexpr double kNanosecondsOfInputs = 150;
-constexpr double kNanosecondsPerFrame = 10;  // likewise
-constexpr double kOpensInViewer = 100e6;     // gzipped; what Perfetto loads in a browser
-
 struct ExplainOptions {
   std::string file;
   SpecOptions spec;
   int world_size = 1, local_world_size = 0;
   std::int64_t job_steps = 0;
-  std::int64_t events_per_step = 1000;
+  std::int64_t events_per_step = kEventsPerStep;
   bool json = false;
 };
 
@@ -60,13 +50,8 @@ Rank rank_in_world(int rank, const ExplainOptions& options) {
   return out;
 }
 
-/// Steps after which a schedule that ends has ended; some windows of one that does not.
 std::int64_t planned_steps(const Schedule& schedule, const ExplainOptions& options) {
-  if (options.job_steps > 0) return options.job_steps;
-  std::int64_t steps = 1;
-  constexpr std::int64_t kFar = std::int64_t{1} << 60;
-  while (steps < kFar && !schedule.over(steps)) steps *= 2;
-  return steps;
+  return options.job_steps > 0 ? options.job_steps : steps_until_over(schedule);
 }
 
 Plan make_plan(const Spec& spec, const ExplainOptions& options) {
@@ -124,37 +109,10 @@ std::string rank_set(const std::vector<int>& ranks) {
   return out;
 }
 
-struct Estimate {
-  double events = 0, trace_bytes = 0, gzip_bytes = 0, memory_bytes = 0, microseconds_per_step = 0;
-};
-
-/// Of the longest window.
-Estimate estimate(const Plan& plan, const Spec& spec, const ExplainOptions& options) {
-  std::int64_t steps = 0;
-  for (const PlannedWindow& window : plan.windows) steps = std::max(steps, window.last - window.first + 1);
-  Estimate out;
-  const auto per_step = static_cast<double>(options.events_per_step);
-  out.events = static_cast<double>(steps) * per_step;
-  const double frames = spec.with_stack || spec.native_stack ? static_cast<double>(spec.stack_depth) : 0;
-  const double inputs = spec.record_shapes ? 1 : 0;
-  out.trace_bytes = out.events * (kTraceBytesPerEvent + inputs * kTraceBytesOfInputs + frames * kTraceBytesPerFrame);
-  out.gzip_bytes = out.trace_bytes / kGzipRatio;
-  out.memory_bytes = out.events * kSpoolBytesPerEvent;
-  const bool reads_inputs = spec.record_shapes || spec.with_flops;
-  out.microseconds_per_step =
-      per_step * (kNanosecondsPerEvent + (reads_inputs ? kNanosecondsOfInputs : 0) + frames * kNanosecondsPerFrame) /
-      1000;
-  return out;
-}
-
-std::string size_text(double bytes) {
-  constexpr double kMost = 1e18;  // of what fits into an integer; no machine has it
-  return format_size(static_cast<std::uint64_t>(std::min(bytes, kMost)));
-}
-
 void print_files(const Plan& plan) {
   constexpr std::size_t kShown = 64;
-  std::printf("\nfiles: %zu%s in %s\n", plan.files_in_all, plan.windows_go_on ? " and more" : "", plan.folder.c_str());
+  std::printf("\nfiles: %zu%s in %s\n", plan.files_in_all, plan.windows_go_on ? " and more" : "",
+              printable(plan.folder).c_str());
   std::size_t shown = 0;
   for (const PlannedFile& file : plan.files) {
     if (shown++ == kShown) {
@@ -162,7 +120,7 @@ void print_files(const Plan& plan) {
                   plan.files.size() == plan.files_in_all ? "them" : "more of them");
       return;
     }
-    std::printf("  rank %d, window %zu: %s%s\n", file.rank, file.window, file.name.c_str(),
+    std::printf("  rank %d, window %zu: %s%s\n", file.rank, file.window, printable(file.name).c_str(),
                 file.added.empty() ? "" : ("  (\"" + file.added + "\" is added: names would meet)").c_str());
   }
 }
@@ -175,14 +133,8 @@ void print_estimate(const Spec& spec, const Estimate& e, const ExplainOptions& o
               format_size(spec.limits.host_memory).c_str());
   std::printf("  cost in a recorded step: about %.1f us; outside of windows a few ns per call\n",
               e.microseconds_per_step);
-  if (e.gzip_bytes > kOpensInViewer) {
-    std::puts("  warning: no viewer opens a trace of that size; record fewer steps (schedule.active)");
-  }
-  if (e.trace_bytes > static_cast<double>(spec.limits.trace_size)) {
-    std::puts("  warning: limits.trace_size will close the window before its last step");
-  }
-  if (e.memory_bytes > static_cast<double>(spec.limits.host_memory)) {
-    std::puts("  warning: limits.host_memory will be reached inside the window (see limits.on_limit)");
+  for (const SizeWarning& warning : size_warnings(spec, e)) {
+    std::printf("  warning: %s: %s; %s\n", warning.key.c_str(), warning.message.c_str(), warning.hint.c_str());
   }
 }
 
@@ -190,11 +142,12 @@ void print_text(const LoadedSpec& loaded, const Plan& plan, const ExplainOptions
   std::printf("%s; spec %s\n\n", loaded.spec.profile.enable ? "recording is on" : "recording is off (profile.enable)",
               loaded.spec.hash().c_str());
   for (const LoadedSpec::Origin& origin : loaded.origins) {
-    std::printf("%-24s = %-30s # %s\n", origin.key.c_str(), origin.value.c_str(), origin.origin.c_str());
+    std::printf("%-24s = %-30s # %s\n", origin.key.c_str(), printable(origin.value).c_str(),
+                printable(origin.origin).c_str());
   }
   std::printf("\nranks: %s (%zu of %d, %d per node)\n", rank_set(plan.ranks).c_str(), plan.ranks.size(),
               options.world_size, options.local_world_size);
-  std::printf("run name: %s\n", plan.run_name.c_str());
+  std::printf("run name: %s\n", printable(plan.run_name).c_str());
   for (std::size_t i = 0; i < plan.windows.size(); ++i) {
     const PlannedWindow& window = plan.windows[i];
     std::printf("window %zu: steps %" PRId64 " to %" PRId64, i, window.first, window.last);
@@ -208,7 +161,7 @@ void print_text(const LoadedSpec& loaded, const Plan& plan, const ExplainOptions
   if (plan.windows_go_on) std::puts("... and so on (--job-steps tells how long the job is)");
   if (plan.windows.empty()) std::puts("no window: the job ends before the first one");
   print_files(plan);
-  print_estimate(loaded.spec, estimate(plan, loaded.spec, options), options);
+  print_estimate(loaded.spec, estimate(plan.windows, loaded.spec, options.events_per_step), options);
 }
 
 void print_json(const LoadedSpec& loaded, const Plan& plan, const ExplainOptions& options) {
@@ -234,7 +187,7 @@ void print_json(const LoadedSpec& loaded, const Plan& plan, const ExplainOptions
     std::printf("%s{\"rank\": %d, \"window\": %zu, \"name\": %s}", i == 0 ? "" : ",\n  ", plan.files[i].rank,
                 plan.files[i].window, json_string(plan.files[i].name).c_str());
   }
-  const Estimate e = estimate(plan, loaded.spec, options);
+  const Estimate e = estimate(plan.windows, loaded.spec, options.events_per_step);
   std::printf(
       "],\n \"estimate\": {\"events\": %.0f, \"trace_bytes\": %.0f, \"gzip_bytes\": %.0f, \"memory_bytes\": %.0f, "
       "\"microseconds_per_step\": %.1f},\n \"problems\": %s}\n",

@@ -1,6 +1,4 @@
 // profshim ls FOLDER: what a run's folder holds, from its manifests; what does not fit together is flagged.
-#include <unistd.h>
-
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
@@ -10,6 +8,8 @@
 
 #include "command.h"
 #include "profshim/manifest.h"
+#include "profshim/printable.h"
+#include "profshim/recover.h"
 #include "profshim/trace.h"
 #include "spec_options.h"
 #include "trace_files.h"
@@ -40,11 +40,6 @@ std::string steps_text(const ManifestWindow& window) {
   if (window.last_step < window.first_step) return "-";
   if (window.last_step == window.first_step) return std::to_string(window.first_step);
   return std::to_string(window.first_step) + "-" + std::to_string(window.last_step);
-}
-
-std::string host_name() {
-  char name[256] = {};
-  return gethostname(name, sizeof name - 1) == 0 ? name : "";
 }
 
 // ---- what does not fit
@@ -110,15 +105,12 @@ void flag_files(const std::string& folder, const std::vector<Manifest>& manifest
   for (const std::string& line : unread) flags.push_back({-1, line});
 }
 
-// A spool is there as long as its job runs. From here only processes of this host can be looked at.
+// A spool is there as long as its job runs.
 void flag_spools(const std::vector<Manifest>& manifests, std::vector<Flag>& flags) {
-  const std::string here = host_name();
   for (const Manifest& m : manifests) {
     std::error_code error;
     if (m.spool.empty() || !fs::exists(m.spool, error)) continue;
-    const bool ended = m.state == "finished" || m.state == "recovered";
-    const bool gone = m.rank.host == here && process_start_time(m.pid) == 0;
-    if (!ended && !gone) continue;
+    if (m.state != "finished" && m.state != "recovered" && !output::is_left_behind(m.spool)) continue;
     flags.push_back({m.rank.rank, "its process is gone and left events behind; try: profshim recover " + m.spool});
   }
 }
@@ -154,25 +146,27 @@ void print_text(const std::vector<Manifest>& manifests, const std::vector<Flag>&
     if (!readable(m)) continue;  // a flag says so
     ++ranks;
     if (m.windows.empty()) {
-      std::printf("%5d %-9s %6s %-9s %10s %10s %8s  -\n", m.rank.rank, m.state.c_str(), "-", "-", "-", "-", "-");
+      std::printf("%5d %-9s %6s %-9s %10s %10s %8s  -\n", m.rank.rank, printable(m.state).c_str(), "-", "-", "-", "-",
+                  "-");
     }
     for (const ManifestWindow& w : m.windows) {
-      std::printf("%5d %-9s %6s %-9s %10s %10s %8s  %s (%s)\n", m.rank.rank, m.state.c_str(),
+      std::printf("%5d %-9s %6s %-9s %10s %10s %8s  %s (%s)\n", m.rank.rank, printable(m.state).c_str(),
                   std::to_string(w.window).c_str(), steps_text(w).c_str(), std::to_string(w.events).c_str(),
                   format_size(w.bytes).c_str(), std::to_string(w.dropped).c_str(),
-                  w.file.empty() ? "-" : w.file.c_str(), notes(w).c_str());
+                  w.file.empty() ? "-" : printable(w.file).c_str(), printable(notes(w)).c_str());
       files += !w.file.empty();
       bytes += w.bytes;
     }
-    for (const std::string& problem : m.problems) std::printf("%5d problem: %s\n", m.rank.rank, problem.c_str());
+    for (const std::string& problem : m.problems)
+      std::printf("%5d problem: %s\n", m.rank.rank, printable(problem).c_str());
   }
   std::printf("%s ranks, %s files, %s\n", std::to_string(ranks).c_str(), std::to_string(files).c_str(),
               format_size(bytes).c_str());
   for (const Flag& flag : flags) {
     if (flag.rank >= 0) {
-      std::printf("! rank %d: %s\n", flag.rank, flag.message.c_str());
+      std::printf("! rank %d: %s\n", flag.rank, printable(flag.message).c_str());
     } else {
-      std::printf("! %s\n", flag.message.c_str());
+      std::printf("! %s\n", printable(flag.message).c_str());
     }
   }
 }
@@ -226,16 +220,17 @@ int run(int argc, char** argv) {
 
   std::error_code error;
   if (!fs::is_directory(folder, error)) {
-    std::fprintf(stderr, "profshim: %s: no such folder\n", folder.c_str());
+    std::fprintf(stderr, "profshim: %s: no such folder\n", printable(folder).c_str());
     return 2;
   }
   if (fs::directory_iterator(folder, error); error) {
-    std::fprintf(stderr, "profshim: %s: %s\n", folder.c_str(), error.message().c_str());
+    std::fprintf(stderr, "profshim: %s: %s\n", printable(folder).c_str(), error.message().c_str());
     return 2;
   }
   std::vector<Manifest> manifests = output::read_manifests(folder);
   if (manifests.empty()) {
-    std::fprintf(stderr, "profshim: %s: no manifest-rank*.json in it; is it the run's folder?\n", folder.c_str());
+    std::fprintf(stderr, "profshim: %s: no manifest-rank*.json in it; is it the run's folder?\n",
+                 printable(folder).c_str());
     return 2;
   }
   std::sort(manifests.begin(), manifests.end(),

@@ -7,6 +7,7 @@
 
 #include "command.h"
 #include "profshim/base.h"
+#include "profshim/printable.h"
 
 namespace profshim::cli {
 
@@ -72,7 +73,7 @@ int main(int argc, char** argv) {
     }
     return status;
   } catch (const std::exception& error) {
-    std::fprintf(stderr, "profshim: %s\n", error.what());
+    std::fprintf(stderr, "profshim: %s\n", profshim::printable(error.what()).c_str());
     return profshim::cli::kInvalid;
   }
 }

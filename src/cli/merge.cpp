@@ -9,6 +9,7 @@
 #include <filesystem>
 
 #include "command.h"
+#include "profshim/printable.h"
 #include "trace_files.h"
 
 namespace profshim::cli {
@@ -48,7 +49,7 @@ bool are_of_one_window(const std::vector<std::string>& given, const std::vector<
   for (const std::string& trace : traces) {
     if (!has_folder || window_of(trace) == window_of(traces[0])) continue;
     std::fprintf(stderr, "profshim merge: %s and %s are of different windows: give the folder or the files of one\n",
-                 traces[0].c_str(), trace.c_str());
+                 printable(traces[0]).c_str(), printable(trace).c_str());
     return false;
   }
   return true;
@@ -59,16 +60,17 @@ void print_result(const MergeResult& result, const std::string& out) {
               "drift (ppm)", "error (us)");
   for (const MergedRank& rank : result.ranks) {
     const std::string number = rank.rank >= 0 ? std::to_string(rank.rank) : "?";
-    std::printf("%6s  %-16s  %-11s  %8llu  %14.3f  %10.3f  ", number.c_str(), rank.host.c_str(), rank.clock.c_str(),
-                static_cast<unsigned long long>(rank.moments), rank.offset_us, rank.drift_ppm);
+    std::printf("%6s  %-16s  %-11s  %8llu  %14.3f  %10.3f  ", number.c_str(), printable(rank.host).c_str(),
+                printable(rank.clock).c_str(), static_cast<unsigned long long>(rank.moments), rank.offset_us,
+                rank.drift_ppm);
     if (rank.error_us < 0) {
       std::printf("%10s\n", "not known");
     } else {
       std::printf("%10.3f\n", rank.error_us);
     }
   }
-  std::printf("%s: %llu events of %zu ranks; arrows for %llu messages, %llu collectives, %llu requests\n", out.c_str(),
-              static_cast<unsigned long long>(result.events), result.ranks.size(),
+  std::printf("%s: %llu events of %zu ranks; arrows for %llu messages, %llu collectives, %llu requests\n",
+              printable(out).c_str(), static_cast<unsigned long long>(result.events), result.ranks.size(),
               static_cast<unsigned long long>(result.messages), static_cast<unsigned long long>(result.collectives),
               static_cast<unsigned long long>(result.requests));
   if (result.messages_left_out > 0) {
@@ -110,9 +112,10 @@ int run(int argc, char** argv) {
     options.on_progress = [&](double done) { progress.show(done); };
     result = merge_traces(options);
   }
-  for (const std::string& warning : result.warnings) std::fprintf(stderr, "profshim merge: %s\n", warning.c_str());
+  for (const std::string& warning : result.warnings)
+    std::fprintf(stderr, "profshim merge: %s\n", printable(warning).c_str());
   if (!result.error.empty()) {
-    std::fprintf(stderr, "profshim merge: %s\n", result.error.c_str());
+    std::fprintf(stderr, "profshim merge: %s\n", printable(result.error).c_str());
     return kInvalid;
   }
   if (!quiet) print_result(result, options.out);

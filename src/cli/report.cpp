@@ -8,6 +8,7 @@
 
 #include "command.h"
 #include "profshim/base.h"
+#include "profshim/printable.h"
 #include "spec_options.h"
 #include "trace_files.h"
 
@@ -26,14 +27,9 @@ bool write_page(const std::string& out, const std::string& page) {
   AtomicFile file;
   if (file.open(out) && file.write(page.data(), page.size()) && file.publish(AtomicFile::Existing::kReplace))
     return true;
-  std::fprintf(stderr, "profshim report: %s: cannot be written: %s\n", out.c_str(), std::strerror(file.error()));
+  std::fprintf(stderr, "profshim report: %s: cannot be written: %s\n", printable(out).c_str(),
+               std::strerror(file.error()));
   return false;
-}
-
-/// A line stays a line, and a terminal is given no orders.
-std::string one_line(std::string text) {
-  for (char& c : text) c = static_cast<unsigned char>(c) < 32 || c == 127 ? ' ' : c;
-  return text;
 }
 
 int run(int argc, char** argv) {
@@ -58,15 +54,16 @@ int run(int argc, char** argv) {
   std::vector<std::string> files;
   if (!collect_traces(given, files)) return kInvalid;
   if (is_one_of(out, files)) {
-    std::fprintf(stderr, "profshim report: %s is one of the traces: name another file with -o\n", out.c_str());
+    std::fprintf(stderr, "profshim report: %s is one of the traces: name another file with -o\n",
+                 printable(out).c_str());
     return kInvalid;
   }
   const Report report = make_report(files);
-  for (const std::string& warning : report.warnings) std::fprintf(stderr, "profshim: %s\n", warning.c_str());
+  for (const std::string& warning : report.warnings) std::fprintf(stderr, "profshim: %s\n", printable(warning).c_str());
   if (!write_page(out, report_page(report))) return kInvalid;
   if (!quiet) {
-    for (const ReportFinding& finding : report.verdict) std::printf("%s\n", one_line(finding.text).c_str());
-    std::printf("%s: open it in a browser\n", out.c_str());
+    for (const ReportFinding& finding : report.verdict) std::printf("%s\n", printable(finding.text).c_str());
+    std::printf("%s: open it in a browser\n", printable(out).c_str());
   }
   return report.truncated ? kInvalid : kFine;
 }

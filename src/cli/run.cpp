@@ -8,6 +8,7 @@
 #include "child.h"
 #include "command.h"
 #include "profshim/output.h"
+#include "profshim/printable.h"
 #include "recover.h"
 #include "run_environment.h"
 #include "spec_options.h"
@@ -55,7 +56,7 @@ void recover_all(const SpecSources& sources) {
     recover_folder(folder, true, notes);
     for (const RecoverNote& note : notes) {
       if (note.running && among_ranks) continue;
-      std::fprintf(stderr, "profshim: %s\n", note.text.c_str());
+      std::fprintf(stderr, "profshim: %s\n", printable(note.text).c_str());
     }
   }
 }

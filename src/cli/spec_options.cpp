@@ -3,6 +3,7 @@
 #include <cstdio>
 
 #include "command.h"
+#include "profshim/printable.h"
 #include "profshim/trace.h"
 
 namespace profshim::cli {
@@ -58,7 +59,7 @@ bool load_spec_file(const std::string& path, LoadedSpec& spec) {
 }
 
 void print_problems(const std::vector<Problem>& problems) {
-  for (const Problem& problem : problems) std::fprintf(stderr, "%s\n", to_line(problem).c_str());
+  for (const Problem& problem : problems) std::fprintf(stderr, "%s\n", printable(to_line(problem)).c_str());
 }
 
 std::string problems_json(const std::vector<Problem>& problems) {

@@ -8,6 +8,7 @@
 
 #include "command.h"
 #include "profshim/base.h"
+#include "profshim/printable.h"
 #include "profshim/trace.h"
 #include "profshim/views.h"
 #include "spec_options.h"
@@ -70,8 +71,9 @@ void print_table(const KeyTable& table, const TableStyle& style, std::size_t fil
   std::printf("Exposed communication: %s\n", exposed.c_str());
   std::printf("Dropped events: %s\n", drops_text(table).c_str());
   if (table.incomplete_files > 0) {
-    std::printf("Incomplete: %llu of %zu traces, whose windows the end of the job cut\n",
-                static_cast<unsigned long long>(table.incomplete_files), files);
+    std::printf(
+        "Incomplete: %llu of %zu traces: the end of the job cut their windows, or some threads were not recorded\n",
+        static_cast<unsigned long long>(table.incomplete_files), files);
   }
   TableStyle whole = style;
   whole.row_limit = -1;
@@ -158,7 +160,7 @@ void print_csv(const KeyTable& table, const TableStyle& style) {
 int print_key_averages(Options& options, const std::vector<std::string>& files) {
   TableStyle& style = options.style;
   const KeyTable table = key_averages(files, options.by_shapes);
-  for (const std::string& warning : table.warnings) std::fprintf(stderr, "profshim: %s\n", warning.c_str());
+  for (const std::string& warning : table.warnings) std::fprintf(stderr, "profshim: %s\n", printable(warning).c_str());
   if (style.sort_by.empty()) {
     style.sort_by = table_totals(table).has_device_time ? "self_device_time_total" : "self_cpu_time_total";
   }
@@ -182,7 +184,7 @@ int print_views(Options& options, const std::vector<std::string>& files) {
     if (options.json) std::printf("\"table\": ");
     status = std::max(status, print_key_averages(options, files));
   } else {
-    for (const std::string& warning : made.warnings) std::fprintf(stderr, "profshim: %s\n", warning.c_str());
+    for (const std::string& warning : made.warnings) std::fprintf(stderr, "profshim: %s\n", printable(warning).c_str());
   }
   bool first = !options.table;
   for (View& view : made.views) {

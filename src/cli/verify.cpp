@@ -6,6 +6,7 @@
 
 #include "command.h"
 #include "profshim/analysis.h"
+#include "profshim/printable.h"
 #include "profshim/trace.h"
 #include "spec_options.h"
 #include "trace_files.h"
@@ -38,11 +39,11 @@ std::string summary(const FileReport& report) {
 
 void print_text(const FileReport& report, bool quiet) {
   if (quiet && report.conforms()) return;
-  std::printf("%s: %s\n", report.path.c_str(), summary(report).c_str());
+  std::printf("%s: %s\n", printable(report.path).c_str(), printable(summary(report)).c_str());
   if (!report.readable) return;
   for (const Finding& finding : report.findings) {
     if (quiet && !finding.must) continue;
-    std::printf("  %-6s %2d  %s", finding.must ? "must" : "should", finding.item, finding.message.c_str());
+    std::printf("  %-6s %2d  %s", finding.must ? "must" : "should", finding.item, printable(finding.message).c_str());
     if (finding.count > 1) std::printf(" (and %s more)", std::to_string(finding.count - 1).c_str());
     std::printf("\n");
   }
@@ -124,7 +125,7 @@ void print_all(const std::vector<FileReport>& reports, const std::vector<TraceRu
   for (const TraceRule& rule : rules) {
     if (options.quiet && rule.holds.value_or(false)) continue;
     const char* const verdict = !rule.holds ? "cannot tell" : *rule.holds ? "holds" : "broken";
-    std::printf("%s: %s: %s\n", rule.key.c_str(), verdict, rule.sentence.c_str());
+    std::printf("%s: %s: %s\n", rule.key.c_str(), verdict, printable(rule.sentence).c_str());
   }
 }
 

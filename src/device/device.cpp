@@ -174,20 +174,27 @@ void tell_losses(Source& source) {
   if (counts.foreign > 0) recorder::problem("cupti", "buffers came back that are another client's");
 }
 
-// The window has its time all the same: other layers were recorded.
-void tell_late_begin(Source& source) {
-  if (source.capture.state() != Capture::State::kOn) return;
-  const std::int64_t since_ns = late_since_ns.exchange(0);
-  if (since_ns == 0) return;
-  // One number for each window that began so, in their order.
-  constexpr std::size_t kMostText = 1000;
-  if (source.late_begins.size() < kMostText) {
-    source.late_begins += (source.late_begins.empty() ? "" : ", ") + std::to_string((monotonic_ns() - since_ns) / 1000);
-  }
-  fact("gpu_recorded_after_us", "[" + source.late_begins + "]");
+// The window has its time all the same: other layers were recorded. On the thread that began it, since the window may be
+// over and written before CUPTI is on.
+void say_late_begin() {
   recorder::problem("cupti",
                     "CUPTI was switched on after a window had begun: the GPU activity before that is missing "
                     "(schedule.warmup switches it on earlier)");
+}
+
+// How late it was, by the thread that has switched it on.
+void tell_late_begin(Source& source) {
+  const bool on = source.capture.state() == Capture::State::kOn;
+  if (!on && wanted_on.load(std::memory_order_acquire)) return;
+  const std::int64_t since_ns = late_since_ns.exchange(0);
+  if (since_ns == 0) return;
+  // One number for each window that began so, in their order; null where the window was over before.
+  constexpr std::size_t kMostText = 1000;
+  if (source.late_begins.size() < kMostText) {
+    source.late_begins += (source.late_begins.empty() ? "" : ", ") +
+                          (on ? std::to_string((monotonic_ns() - since_ns) / 1000) : std::string("null"));
+  }
+  fact("gpu_recorded_after_us", "[" + source.late_begins + "]");
 }
 
 void say_there_is_none(const std::string& why) {
@@ -370,6 +377,7 @@ void arm(Ticks window_begin) {
   const std::int64_t now_ns = monotonic_ns();
   if (!(in_callback && callbacks_block.load(std::memory_order_relaxed)) && wait_until_on(*source)) return;
   if (in_callback) callbacks_block.store(true, std::memory_order_relaxed);
+  say_late_begin();
   late_since_ns.store(now_ns);
   wishes_changed.ring();
 }

@@ -1,11 +1,35 @@
 // Folder and file names with {variables}.
 #include <algorithm>
 #include <cstdlib>
+#include <cstring>
 
 #include "profshim/output.h"
 
 namespace profshim::output {
 namespace {
+
+constexpr std::size_t kLongestValue = 200;  // of the 255 bytes of a name
+
+/// Safe as a part of a path everywhere: in shells, on NFS, on Windows. What a launcher puts into the environment, or a
+/// program into its name, may hold anything ("../../etc", "ray::Trainer.__init__").
+std::string clean_for_path(std::string_view value) {
+  std::string clean;
+  if (value == "." || value == "..") return "_";
+  for (const char c : value) {
+    const auto byte = static_cast<unsigned char>(c);
+    const bool unsafe = byte < 0x21 || byte == 0x7f || std::strchr("/\\:*?\"'<>|{}$`&;()[]!#~^", c) != nullptr;
+    clean += unsafe ? '_' : c;
+  }
+  // Neither a hidden name nor what a command would take for an option.
+  if (!clean.empty() && (clean[0] == '.' || clean[0] == '-')) clean[0] = '_';
+  if (clean.size() > kLongestValue) {
+    // Not inside a character of several bytes: the manifest would be no UTF-8.
+    std::size_t end = kLongestValue;
+    while (end > kLongestValue - 3 && (static_cast<unsigned char>(clean[end]) & 0xc0) == 0x80) --end;
+    clean.resize(end);
+  }
+  return clean.empty() ? "unknown" : clean;
+}
 
 std::string value_of(std::string_view variable, const NameValues& v) {
   const auto number = [](std::int64_t n) { return n < 0 ? std::string("unknown") : std::to_string(n); };
@@ -44,7 +68,7 @@ std::string expand(std::string_view pattern, const NameValues& values) {
       out += pattern[i++];
       continue;
     }
-    out += value_of(pattern.substr(i + 1, close - i - 1), values);
+    out += clean_for_path(value_of(pattern.substr(i + 1, close - i - 1), values));
     i = close + 1;
   }
   return out;
@@ -53,19 +77,7 @@ std::string expand(std::string_view pattern, const NameValues& values) {
 std::string run_name_for(const Spec& spec, const JobIdentity& job) {
   std::string name = spec.profile.run_name;
   if (name.empty()) name = program_name() + "-" + job.readable;
-  for (char& c : name) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (c == '/' || c == '{' || c == '}' || byte < 0x21 || byte == 0x7f) c = '_';
-  }
-  if (name == "." || name == "..") name = "_";
-  constexpr std::size_t kLongest = 200;
-  if (name.size() > kLongest) {
-    // Not inside a character of several bytes: the manifest would be no UTF-8.
-    std::size_t end = kLongest;
-    while (end > kLongest - 3 && (static_cast<unsigned char>(name[end]) & 0xc0) == 0x80) --end;
-    name.resize(end);
-  }
-  return name;
+  return clean_for_path(name);
 }
 
 std::string with_part(std::string name, const std::string& part) {

@@ -32,15 +32,21 @@ NameValues values_of(const spool::View& view, const spool::WindowSummary& summar
   v.first_step = has_steps ? summary.first_step : 0;
   v.last_step = has_steps ? summary.last_step : 0;
   v.window = static_cast<std::int64_t>(number);
+  v.epoch = view.window(number).epoch;
   v.time_ns = realtime_ns();
   return v;
 }
 
-bool enough_space(const std::string& folder, std::uint64_t wanted, std::uint64_t& free_bytes) {
-  struct statvfs s {};
-  if (statvfs(folder.c_str(), &s) != 0) return true;  // not known: the write itself will tell
-  free_bytes = std::uint64_t{s.f_bavail} * s.f_frsize;
-  return free_bytes >= wanted;
+// < 0: some of it is not known.
+double spent_recording(const spool::WindowSummary& summary, const EventCosts& costs) {
+  double sum = 0;
+  const auto add = [&sum](std::uint64_t events, double each) {
+    if (events == 0 || sum < 0) return;
+    sum = each < 0 ? -1 : sum + static_cast<double>(events) * each;
+  };
+  for (std::size_t i = 0; i < std::size(costs.of_layer); ++i) add(summary.of_layer[i], costs.of_layer[i]);
+  add(summary.memory, costs.memory);
+  return sum;
 }
 
 AtomicFile::Existing existing(const Spec& spec) {
@@ -57,12 +63,12 @@ std::string stacks_name(std::string name) {
 }
 
 // "" when there are no stacks; "failed: " and the reason.
-std::string write_stacks(spool::Assembly& assembly, const std::string& folder, const std::string& trace,
+std::string write_stacks(spool::Assembly& assembly, const PublishOptions& options, const std::string& trace,
                          const Spec& spec) {
   if (!assembly.has_stacks()) return {};
   const std::string name = stacks_name(trace);
   AtomicFile file;
-  if (file.open(folder + "/" + name)) {
+  if (file.open(options.folder, name, options.folder_fd)) {
     const std::unique_ptr<ByteSink> sink = file_sink(file);
     const bool whole = assembly.write_stacks(*sink);
     if (sink->close() && whole && file.publish(existing(spec))) return name;
@@ -70,12 +76,25 @@ std::string write_stacks(spool::Assembly& assembly, const std::string& folder, c
   return std::string("failed: ") + std::strerror(file.error() != 0 ? file.error() : EIO);
 }
 
+/// Ends when it is told to: what is at work for others must not keep the job from ending.
+class StoppableSink : public ByteSink {
+ public:
+  StoppableSink(std::unique_ptr<ByteSink> out, const std::function<bool()>& stop) : out_(std::move(out)), stop_(stop) {}
+  bool write(const char* data, std::size_t size) override { return !stop_() && out_->write(data, size); }
+  bool close() override { return out_->close(); }
+
+ private:
+  std::unique_ptr<ByteSink> out_;
+  const std::function<bool()>& stop_;
+};
+
 // One attempt under one name. EEXIST: the name is taken.
-int write_file(spool::Assembly& assembly, const std::string& path, bool gzip, const Spec& spec,
+int write_file(spool::Assembly& assembly, const std::string& name, bool gzip, const Spec& spec,
                const PublishOptions& options, std::uint64_t& bytes) {
   AtomicFile file;
-  if (!file.open(path)) return file.error();
+  if (!file.open(options.folder, name, options.folder_fd)) return file.error();
   std::unique_ptr<ByteSink> sink = file_sink(file);
+  if (options.give_up) sink = std::make_unique<StoppableSink>(std::move(sink), options.give_up);
   if (gzip) sink = gzip_sink(std::move(sink), spec.output.gzip_level, options.gzip_threads);
   const bool whole = assembly.write(*sink, options.on_progress);
   if (!sink->close() || !whole) return file.error() != 0 ? file.error() : EIO;
@@ -85,6 +104,13 @@ int write_file(spool::Assembly& assembly, const std::string& path, bool gzip, co
 }
 
 }  // namespace
+
+bool enough_space(const std::string& folder, std::uint64_t wanted, std::uint64_t& free_bytes) {
+  struct statvfs s {};
+  if (statvfs(folder.c_str(), &s) != 0) return true;  // not known: the write itself will tell
+  free_bytes = std::uint64_t{s.f_bavail} * s.f_frsize;
+  return free_bytes >= wanted;
+}
 
 ManifestWindow publish_window(const spool::View& view, std::uint64_t number, const Spec& spec,
                               const PublishOptions& options) {
@@ -104,13 +130,11 @@ ManifestWindow publish_window(const spool::View& view, std::uint64_t number, con
   spool::Assembly assembly(view, number, facts);
   if (gathering) gathering.unlock();
   const spool::WindowSummary& summary = assembly.summary();
-  if (const Ticks end = w.end.load(std::memory_order_acquire); options.overhead_ns_per_event >= 0 && end > w.begin) {
+  if (const Ticks end = w.end.load(std::memory_order_acquire); options.costs != nullptr && end > w.begin) {
     const ClockMap clock(view.anchors(), view.header().clock);
     const auto lasted_ns = static_cast<double>(clock.unix_ns(end) - clock.unix_ns(w.begin));
-    if (lasted_ns > 0) {
-      facts.overhead_percent =
-          100.0 * static_cast<double>(summary.calls + summary.memory) * options.overhead_ns_per_event / lasted_ns;
-    }
+    const double spent_ns = spent_recording(summary, *options.costs);
+    if (lasted_ns > 0 && spent_ns >= 0) facts.overhead_percent = 100.0 * spent_ns / lasted_ns;
   }
   result.first_step = summary.first_step;
   result.last_step = summary.last_step;
@@ -141,13 +165,12 @@ ManifestWindow publish_window(const spool::View& view, std::uint64_t number, con
     const std::string path = options.folder + "/" + candidate;
     // Known beforehand in most cases; publish() settles the race.
     if (spec.output.overwrite != Overwrite::kYes && access(path.c_str(), F_OK) == 0) continue;
-    if ((error = make_folders(path.substr(0, path.rfind('/')))) != 0) break;
     facts.trace_name = path;
     assembly.set_facts(facts);
-    error = write_file(assembly, path, gzip || named_gz, spec, options, result.bytes);
+    error = write_file(assembly, candidate, gzip || named_gz, spec, options, result.bytes);
     if (error == 0) result.file = candidate;
   }
-  if (error == 0 && spec.output.stacks) result.stacks = write_stacks(assembly, options.folder, result.file, spec);
+  if (error == 0 && spec.output.stacks) result.stacks = write_stacks(assembly, options, result.file, spec);
   result.events = summary.events;
   result.status = error == 0 ? "written" : std::string("failed: ") + std::strerror(error);
   return result;

@@ -1,7 +1,6 @@
 // Whose folder is it: the identity of the run, and one claim per rank.
 #include <dirent.h>
 #include <fcntl.h>
-#include <signal.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -11,24 +10,27 @@
 #include <memory>
 
 #include "profshim/output.h"
+#include "profshim/safe_files.h"
 #include "profshim/trace.h"
 
 namespace profshim::output {
 namespace {
 
-constexpr const char* kIdentityFile = "/.profshim-run";
+constexpr const char* kIdentityFile = ".profshim-run";
 
-// Made under a name of its own and linked into place: whoever reads the identity reads all of it. EEXIST: somebody
-// else's.
-int create_whole(const std::string& path, const std::string& text) {
+// Made under a name of its own and linked into place: whoever reads the file reads all of it. EEXIST: somebody else's.
+// `now_ns`: the time by the clock of the file system, which other hosts see as well.
+int create_whole(const std::string& folder, const std::string& name, const std::string& text, std::int64_t& now_ns) {
   AtomicFile file;
-  if (!file.open(path) || !file.write(text.data(), text.size())) return file.error();
+  if (!file.open(folder, name) || !file.write(text.data(), text.size())) return file.error();
+  now_ns = file.written_at_ns();
   return file.publish(AtomicFile::Existing::kKeepExisting) ? 0 : file.error();
 }
 
-bool replace_whole(const std::string& path, const std::string& text) {
+bool replace_whole(const std::string& folder, const std::string& name, const std::string& text) {
   AtomicFile file;
-  return file.open(path) && file.write(text.data(), text.size()) && file.publish(AtomicFile::Existing::kReplace);
+  return file.open(folder, name) && file.write(text.data(), text.size()) &&
+         file.publish(AtomicFile::Existing::kReplace);
 }
 
 struct Identity {
@@ -50,10 +52,16 @@ std::string line_after(const std::string& text, const char* word) {
   return text.substr(from, text.find('\n', from) - from);
 }
 
+// An identity file of another user is ignored: it would set the times of our traces.
 bool read_identity(const std::string& folder, Identity& identity) {
   std::string text;
   int error = 0;
-  if (!read_file(folder + kIdentityFile, text, error)) return false;
+  struct stat file {
+  }, owner{};
+  if (!read_small_file(folder + "/" + kIdentityFile, kMostSmallFile, text, error, &file)) return false;
+  if (file.st_uid != geteuid() && file.st_uid != 0) {
+    if (stat(folder.c_str(), &owner) != 0 || owner.st_uid != file.st_uid) return false;
+  }
   identity.job.key = line_after(text, "\njob ");
   identity.job.meeting = line_after(text, "\nmeeting ");
   identity.job.host = line_after(text, "\nhost ");
@@ -72,43 +80,57 @@ bool is_same_job(const JobIdentity& a, const JobIdentity& b) {
 }
 
 constexpr const char* kClaim = ".claim-rank";
-std::string claim_path(const std::string& folder, int rank) { return folder + "/" + kClaim + std::to_string(rank); }
+std::string claim_name(int rank) { return kClaim + std::to_string(rank); }
 
-std::string own_host() {
-  char host[256] = {};
-  gethostname(host, sizeof host - 1);
-  return host;
+std::string claim_text(const ProcessIdentity& process) { return to_text(process) + "\n"; }
+
+/// A claim as it was found.
+struct Claim {
+  std::string text;
+  ProcessIdentity process;
+  std::int64_t touched_ns = 0;
+};
+
+// 0, or an errno: ENOENT = there is none, EINVAL = what is there is none.
+int read_claim(int folder_fd, const std::string& name, Claim& claim) {
+  struct stat found {};
+  int error = 0;
+  if (!read_small_file(name, kMostSmallFile, claim.text, error, &found, folder_fd)) return error;
+  claim.touched_ns = std::int64_t{found.st_mtim.tv_sec} * 1'000'000'000 + found.st_mtim.tv_nsec;
+  return parse_identity(claim.text, claim.process) ? 0 : EINVAL;
 }
 
-std::string claim_text(const std::string& host, int pid, std::uint64_t start_time) {
-  return host + " " + std::to_string(pid) + " " + std::to_string(start_time) + "\n";
+bool lives(const Claim& claim, std::int64_t now_ns) {
+  return claim.process != own_identity() && life_of(claim.process, claim.touched_ns, now_ns) == Life::kAlive;
 }
 
-enum class Elsewhere : std::uint8_t { kLives, kIsGone };
-
-// `elsewhere`: what is believed of a process on another host, which cannot be looked at.
-bool owner_lives(const std::string& text, Elsewhere elsewhere) {
-  const std::size_t first = text.find(' ');
-  const std::size_t second = text.find(' ', first + 1);
-  if (first == std::string::npos || second == std::string::npos) return false;
-  if (text.substr(0, first) != own_host()) return elsewhere == Elsewhere::kLives;
-  const int pid = std::atoi(text.c_str() + first + 1);
-  const std::uint64_t start = std::strtoull(text.c_str() + second + 1, nullptr, 10);
-  return pid != getpid() && process_start_time(pid) == start && start != 0;
+std::string describe(const ProcessIdentity& process) {
+  return "process " + std::to_string(process.pid) + " on " + process.host;
 }
 
-// The process of this host that records into the folder; "" when there is none.
+// The process that records into the folder; "" when there is none.
 std::string recording_into(const std::string& folder) {
   const std::unique_ptr<DIR, int (*)(DIR*)> directory(opendir(folder.c_str()), closedir);
   if (directory == nullptr) return {};
   while (const dirent* const entry = readdir(directory.get())) {
-    std::string text;
-    int error = 0;
+    Claim claim;
     if (std::strncmp(entry->d_name, kClaim, std::strlen(kClaim)) != 0) continue;
-    if (!read_file(folder + "/" + entry->d_name, text, error)) continue;
-    if (owner_lives(text, Elsewhere::kIsGone)) return "process " + text.substr(0, text.find('\n'));
+    if (read_claim(dirfd(directory.get()), entry->d_name, claim) != 0) continue;
+    if (lives(claim, realtime_ns())) return describe(claim.process);
   }
   return {};
+}
+
+// Takes the claim of a dead process away. Moved aside before it is looked at again: another process may have taken it
+// over since, and its claim must stay.
+void remove_claim(int folder_fd, const std::string& name, const std::string& text) {
+  const std::string aside = "." + random_text() + ".old-claim";
+  if (renameat(folder_fd, name.c_str(), folder_fd, aside.c_str()) != 0) return;
+  Claim moved;
+  if (read_claim(folder_fd, aside, moved) != 0 || moved.text != text) {
+    (void)!linkat(folder_fd, aside.c_str(), folder_fd, name.c_str(), 0);
+  }
+  unlinkat(folder_fd, aside.c_str(), 0);
 }
 
 enum class Taken : std::uint8_t { kOurs, kForeign, kFailed };
@@ -121,7 +143,8 @@ Taken take(const std::string& folder, Identity& identity, bool replace, std::str
     return Taken::kFailed;
   }
   const JobIdentity wanted = identity.job;
-  const int error = create_whole(folder + kIdentityFile, to_text(identity));
+  std::int64_t now_ns = 0;
+  const int error = create_whole(folder, kIdentityFile, to_text(identity), now_ns);
   if (error == 0) return Taken::kOurs;
   if (error != EEXIST) {
     problem = "cannot write into " + folder + ": " + std::strerror(error) +
@@ -141,7 +164,7 @@ Taken take(const std::string& folder, Identity& identity, bool replace, std::str
               "): set output.overwrite to \"new\", or another output.folder or profile.run_name";
     return Taken::kFailed;
   }
-  if (!replace_whole(folder + kIdentityFile, to_text(identity))) {
+  if (!replace_whole(folder, kIdentityFile, to_text(identity))) {
     problem = "cannot write into " + folder;
     return Taken::kFailed;
   }
@@ -177,35 +200,53 @@ RunFolder open_run(const Spec& spec, const std::string& folder, const JobIdentit
 }
 
 bool claim_rank(const std::string& folder, int rank, std::string& owner) {
-  const std::string path = claim_path(folder, rank);
-  const std::string text = claim_text(own_host(), getpid(), process_start_time(getpid()));
+  const std::string name = claim_name(rank);
+  const std::string text = claim_text(own_identity());
+  const Descriptor opened = open_folder(folder);
+  owner.clear();
   for (int tries = 0; tries < 3; ++tries) {
-    const int error = create_whole(path, text);
+    std::int64_t now_ns = 0;
+    const int error = create_whole(folder, name, text, now_ns);
     if (error == 0) return true;
     if (error != EEXIST) {
       owner = std::string("it cannot be claimed: ") + std::strerror(error);
       return false;
     }
-    std::string present;
-    int read_error = 0;
-    if (!read_file(path, present, read_error)) continue;  // released a moment ago
-    if (owner_lives(present, Elsewhere::kLives)) {
-      owner = "process " + present.substr(0, present.find('\n'));
+    Claim present;
+    const int unreadable = read_claim(opened.get(), name, present);
+    if (unreadable == ENOENT) continue;  // released a moment ago
+    if (unreadable != 0) {
+      owner = "something that is no claim: remove " + folder + "/" + name;
       return false;
     }
-    unlink(path.c_str());
+    owner = describe(present.process);
+    if (lives(present, now_ns)) return false;
+    remove_claim(opened.get(), name, present.text);
   }
   owner = "several processes";
   return false;
 }
 
-void release_claim(const std::string& folder, int rank) { unlink(claim_path(folder, rank).c_str()); }
+void touch_claim(const std::string& folder, int rank) {
+  utimensat(AT_FDCWD, (folder + "/" + claim_name(rank)).c_str(), nullptr, AT_SYMLINK_NOFOLLOW);
+}
 
-void release_claim_of(const std::string& folder, int rank, const std::string& host, int pid, std::uint64_t start_time) {
-  std::string present;
-  int error = 0;
-  if (read_file(claim_path(folder, rank), present, error) && present == claim_text(host, pid, start_time)) {
-    release_claim(folder, rank);
+bool is_claimed(const std::string& folder, int rank, int folder_fd) {
+  const Descriptor opened(folder_fd < 0 ? open_folder(folder).release() : -1);
+  Claim claim;
+  return read_claim(folder_fd < 0 ? opened.get() : folder_fd, claim_name(rank), claim) == 0 &&
+         lives(claim, realtime_ns());
+}
+
+void release_claim(const std::string& folder, int rank) { release_claim_of(folder, rank, own_identity()); }
+
+void release_claim_of(const std::string& folder, int rank, const ProcessIdentity& process, int folder_fd) {
+  const Descriptor opened(folder_fd < 0 ? open_folder(folder).release() : -1);
+  const int fd = folder_fd < 0 ? opened.get() : folder_fd;
+  Claim claim;
+  if (read_claim(fd, claim_name(rank), claim) != 0 || claim.process.pid != process.pid) return;
+  if (claim.process.host == process.host && claim.process.start_time == process.start_time) {
+    remove_claim(fd, claim_name(rank), claim.text);
   }
 }
 

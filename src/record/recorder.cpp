@@ -1,26 +1,19 @@
 // The recorder: the one piece of process-wide state of the hot path. See recorder.h for what runs where.
-#include <fcntl.h>
 #include <pthread.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
-#include <sys/resource.h>
-#include <sys/stat.h>
-#include <sys/statvfs.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <cstring>
 #include <mutex>
 
 #include "profshim/recorder_control.h"
 #include "profshim/shared_words.h"
+#include "spare_runs.h"
+#include "spool_memory.h"
 #include "string_table.h"
-
-#ifndef MADV_POPULATE_WRITE
-#define MADV_POPULATE_WRITE 23
-#endif
 
 namespace profshim::recorder {
 
@@ -29,6 +22,7 @@ using spool::ChunkState;
 using spool::kChunkBytes;
 using spool::kEventsPerChunk;
 using spool::kNoChunk;
+using spool::RunHeader;
 using spool::SpoolHeader;
 using spool::Thread;
 using spool::ThreadSlot;
@@ -46,8 +40,6 @@ thread_local constinit std::uint32_t refused_at __attribute__((tls_model("initia
 namespace {
 
 struct State {
-  char* data = nullptr;
-  std::size_t size = 0;
   SpoolHeader* header = nullptr;
   Thread* threads = nullptr;
   spool::Definition* definitions = nullptr;
@@ -61,16 +53,15 @@ struct State {
   bool has_key = false;
 };
 constinit State state;
-std::string& spool_path() {  // never destroyed: threads outlive static destructors
-  static std::string* const path = new std::string;
-  return *path;
-}
 
 // Free lists hold (tag << 32 | index): the tag makes a pop safe against an index that left and came back.
 constinit std::atomic<std::uint64_t> free_chunks{kNoChunk};
 constinit std::atomic<std::uint64_t> free_pending{kNoChunk};
 constinit std::atomic<std::uint32_t> sealed_chunks{kNoChunk};
 constinit std::atomic<std::uint32_t> free_count{0};
+constinit SpareRuns spare_runs;
+constinit std::atomic<std::uint64_t> events_in_sealed_runs{0};
+constinit std::atomic<std::uint32_t> blocks_used{0};  // no block at or behind it has ever been claimed
 constinit std::atomic<Ticks> first_drop{0};
 constinit std::atomic<std::uint64_t> definitions_ready{0};
 constinit std::atomic<std::uint64_t> threads_ready{0};
@@ -78,12 +69,19 @@ constinit std::atomic<std::uint32_t> blocks_freed{1};
 constinit std::atomic<StringId> problems_said[64] = {};  // more than there are sentences in the whole library
 constinit std::mutex anchor_mutex;
 constinit std::uint32_t pool_chunks = 0;
-constexpr std::size_t kHeaderPage = 4096;        // of a chunk that is given back: its header stays readable
-constexpr std::uint32_t kPopulatedAtOnce = 128;  // 8 MiB, some 3 ms
-constexpr std::uint64_t kShareOfRoom = 16;       // the other ranks of this machine take from the same room
-constexpr std::uint64_t kLeftToTheJob = 256 << 20;
+constexpr std::uint32_t kFirstRun = 31;  // events in the first run of a thread; each further one has twice as many
+constexpr std::uint32_t kLeastRun = 7;   // shorter ones are not worth a header
+constexpr std::uint32_t kPopulatedAtOnce = 128;    // 8 MiB, some 3 ms
+constexpr std::uint64_t kMappedAtFirst = 4 << 20;  // of chunks, where address space is scarce
+constexpr std::uint32_t kKeptUnderPressure = 8;
+constexpr std::int64_t kRoomValid_ns = 10'000'000;
+constexpr std::int64_t kPressureValid_ns = 100'000'000;
 
-// Collector thread only.
+// Collector thread only, from here on.
+const MemoryRoom* memory_room = nullptr;  // null: nothing but the pool's size bounds it
+constinit Room last_room;
+constinit std::int64_t room_read_ns = 0;
+constinit std::uint64_t populated_chunks = 0;
 std::vector<std::uint32_t>& held() {  // sealed, in the order of sealing
   static auto* const list = new std::vector<std::uint32_t>;
   return *list;
@@ -96,7 +94,20 @@ std::vector<std::uint32_t>& unused() {
 ChunkHeader& chunk(std::uint32_t i) {
   return *reinterpret_cast<ChunkHeader*>(state.chunks + std::size_t{i} * kChunkBytes);
 }
-Event* events_of(std::uint32_t i) { return reinterpret_cast<Event*>(state.chunks + std::size_t{i} * kChunkBytes) + 1; }
+RunHeader& run_at(std::uint32_t i, std::uint32_t slot) {
+  return *reinterpret_cast<RunHeader*>(state.chunks + std::size_t{i} * kChunkBytes + slot * sizeof(Event));
+}
+Event* events_of(RunHeader& run) { return reinterpret_cast<Event*>(&run) + 1; }
+
+template <class Function>
+void for_each_run(std::uint32_t i, const Function& function) {
+  for (std::uint32_t slot = 1; slot < spool::kSlotsPerChunk;) {
+    RunHeader& run = run_at(i, slot);
+    const std::uint32_t room = std::min(run.room.load(std::memory_order_acquire), spool::kSlotsPerChunk - slot - 1);
+    function(events_of(run), std::min(run.count.load(std::memory_order_acquire), room));
+    slot += 1 + room;
+  }
+}
 
 template <class NextOf>
 std::uint32_t pop(std::atomic<std::uint64_t>& list, NextOf next_of) {
@@ -120,26 +131,7 @@ void push(std::atomic<std::uint64_t>& list, std::uint32_t index, NextOf next_of)
 constexpr auto kChunkNext = [](std::uint32_t i) -> std::atomic<std::uint32_t>& { return chunk(i).next; };
 constexpr auto kPendingNext = [](std::uint32_t i) -> std::atomic<std::uint32_t>& { return state.pending_next[i]; };
 
-// Gives a range of the mapping real pages. A hole that is touched when the file system is full would raise SIGBUS in
-// the job; asking first turns that into an answer.
-bool populate(void* at, std::size_t bytes) {
-  const auto page = static_cast<std::uintptr_t>(sysconf(_SC_PAGESIZE));
-  const auto begin = reinterpret_cast<std::uintptr_t>(at) & ~(page - 1);
-  const auto end = (reinterpret_cast<std::uintptr_t>(at) + bytes + page - 1) & ~(page - 1);
-  if (madvise(reinterpret_cast<void*>(begin), end - begin, MADV_POPULATE_WRITE) == 0) return true;
-  if (errno != EINVAL) return false;  // EINVAL: a kernel before 5.14
-  // Opened for the moment only: a descriptor that stays open could be closed by the job and its number reused.
-  const int fd = open_high(spool_path().c_str(), O_RDWR);
-  if (fd < 0) return false;
-  const auto offset = static_cast<off_t>(begin - reinterpret_cast<std::uintptr_t>(state.data));
-  const int refused = posix_fallocate(fd, offset, static_cast<off_t>(end - begin));
-  close(fd);
-  if (refused != 0) return false;
-  for (std::uintptr_t p = begin; p < end; p += page) {
-    reinterpret_cast<std::atomic<char>*>(p)->fetch_or(0, std::memory_order_relaxed);
-  }
-  return true;
-}
+using spool_memory::populate;
 
 // Entry `index` of a table whose pages are made on demand, 64 KiB at a time. Rare paths only.
 template <class T>
@@ -154,22 +146,91 @@ bool ready(T* table, std::uint64_t index, std::atomic<std::uint64_t>& entries_re
   return true;
 }
 
-void seal_current(Thread& t) {
-  if (t.chunk == kNoChunk) return;
-  ChunkHeader& c = chunk(t.chunk);
+// Whoever leaves a chunk last seals it.
+void leave_chunk(std::uint32_t i) {
+  ChunkHeader& c = chunk(i);
+  if (c.users.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
   c.state.store(ChunkState::kSealed, std::memory_order_release);
   std::uint32_t head = sealed_chunks.load(std::memory_order_relaxed);
   do {
     c.next.store(head, std::memory_order_relaxed);
-  } while (!sealed_chunks.compare_exchange_weak(head, t.chunk, std::memory_order_release, std::memory_order_relaxed));
+  } while (!sealed_chunks.compare_exchange_weak(head, i, std::memory_order_release, std::memory_order_relaxed));
+}
+
+// Makes two runs of one that this thread has; where to find the second. Nobody has it yet, but it uses the chunk.
+RunPlace cut(RunPlace run, std::uint32_t room) {
+  const auto slot = static_cast<std::uint16_t>(run.slot + 1 + room);
+  RunHeader& rest = run_at(run.chunk, slot);
+  rest.count.store(0, std::memory_order_relaxed);
+  rest.room.store(run.room - room - 1, std::memory_order_relaxed);
+  run_at(run.chunk, run.slot).room.store(room, std::memory_order_release);  // pairs with for_each_run()
+  return {run.chunk, slot, static_cast<std::uint16_t>(run.room - room - 1)};
+}
+
+void give_away(RunPlace run) {
+  if (!spare_runs.put(run)) leave_chunk(run.chunk);
+}
+
+void forget_run(Thread& t) {
+  events_in_sealed_runs.fetch_add(t.count->load(std::memory_order_relaxed), std::memory_order_release);
+  t.live_count.store(nullptr, std::memory_order_release);
+  t.count = &t.nowhere;
   t.chunk = kNoChunk;
+}
+
+void seal_current(Thread& t) {
+  if (t.chunk == kNoChunk) return;
+  const std::uint32_t chunk_of_run = t.chunk;
+  forget_run(t);
+  leave_chunk(chunk_of_run);
+}
+
+// A thread that ends leaves the rest of its run to another.
+void leave_rest(Thread& t) {
+  if (t.chunk == kNoChunk) return;
+  const RunHeader& header = *reinterpret_cast<RunHeader*>(t.count);
+  const std::uint32_t room = header.room.load(std::memory_order_relaxed);
+  const std::uint32_t count = std::min(header.count.load(std::memory_order_relaxed), room);
+  if (room - count <= kLeastRun) return seal_current(t);
+  const auto slot = (reinterpret_cast<const char*>(&header) - reinterpret_cast<const char*>(&chunk(t.chunk))) /
+                    static_cast<std::ptrdiff_t>(sizeof(Event));
+  const RunPlace run{t.chunk, static_cast<std::uint16_t>(slot), static_cast<std::uint16_t>(room)};
+  forget_run(t);
+  give_away(cut(run, count));
+}
+
+RunPlace whole_chunk() {
+  const std::uint32_t i = pop(free_chunks, kChunkNext);
+  if (i == kNoChunk) return {};
+  free_count.fetch_sub(1, std::memory_order_relaxed);
+  RunHeader& run = run_at(i, 1);
+  run.count.store(0, std::memory_order_relaxed);
+  run.room.store(kEventsPerChunk, std::memory_order_relaxed);
+  chunk(i).users.store(1, std::memory_order_relaxed);
+  chunk(i).state.store(ChunkState::kOwned, std::memory_order_release);
+  return {i, 1, kEventsPerChunk};
+}
+
+// The next run of a thread: short ones at first, since most threads make few events.
+RunPlace take_run(const Thread& t) {
+  const std::uint32_t wanted = kFirstRun << std::min(t.runs, 8u);
+  const bool of_device = t.tid.load(std::memory_order_relaxed) == spool::kDeviceLane;
+  const bool whole = wanted >= kEventsPerChunk || of_device;
+  RunPlace run = whole ? whole_chunk() : spare_runs.take();
+  if (run.room == 0 && !of_device) run = whole ? spare_runs.take() : whole_chunk();
+  if (!whole && run.room > wanted + 1 + kLeastRun) {
+    chunk(run.chunk).users.fetch_add(1, std::memory_order_relaxed);
+    give_away(cut(run, wanted));
+    run.room = static_cast<std::uint16_t>(wanted);
+  }
+  return run;
 }
 
 void on_thread_end(void* block) {
   auto* const t = static_cast<Thread*>(block);
   if (detail::this_thread != t || detail::mode.load(std::memory_order_relaxed) == 0) return;
   detail::this_thread = nullptr;
-  seal_current(*t);
+  leave_rest(*t);
   for (Event& call : t->open) call.begin = 0;
   t->open_calls = 0;
   t->slot.store(ThreadSlot::kFree, std::memory_order_release);
@@ -197,8 +258,13 @@ static Thread* claim_block(std::int32_t tid, const char* name) {
       continue;
     }
     t.next = t.chunk_end = nullptr;
-    t.count = nullptr;
+    t.count = &t.nowhere;
     t.chunk = kNoChunk;
+    t.runs = 0;
+    t.live_count.store(nullptr, std::memory_order_relaxed);
+    std::uint32_t used = blocks_used.load(std::memory_order_relaxed);
+    while (used <= i && !blocks_used.compare_exchange_weak(used, i + 1, std::memory_order_release)) {
+    }
     std::memset(t.outermost, 0, sizeof t.outermost);
     t.operators = 0;
     t.open_calls = 0;
@@ -229,27 +295,31 @@ Thread* register_thread() {
 bool next_chunk(Thread& t) {
   seal_current(t);
   t.next = t.chunk_end = nullptr;
-  const std::uint32_t i = pop(free_chunks, kChunkNext);
-  if (i == kNoChunk) {
+  const RunPlace place = take_run(t);
+  if (place.room == 0) {
     t.dropped.store(t.dropped.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
     Ticks none = 0;
     if (first_drop.load(std::memory_order_relaxed) == 0) first_drop.compare_exchange_strong(none, ticks());
     return false;
   }
-  free_count.fetch_sub(1, std::memory_order_relaxed);
-  ChunkHeader& c = chunk(i);
-  c.count.store(0, std::memory_order_relaxed);
-  c.thread = t.index;
-  c.tid = t.tid.load(std::memory_order_relaxed);
-  c.sequence = t.sequence.load(std::memory_order_relaxed);
-  t.sequence.store(c.sequence + 1, std::memory_order_relaxed);
-  std::memcpy(c.name, t.name, sizeof c.name);
-  c.state.store(ChunkState::kOwned, std::memory_order_release);
-  t.chunk = i;
-  t.count = &c.count;
-  t.next = events_of(i);
-  t.chunk_end = t.next + kEventsPerChunk;
+  ++t.runs;
+  RunHeader& run = run_at(place.chunk, place.slot);
+  run.thread = t.index;
+  run.tid = t.tid.load(std::memory_order_relaxed);
+  run.sequence = t.sequence.load(std::memory_order_relaxed);
+  t.sequence.store(run.sequence + 1, std::memory_order_relaxed);
+  std::memcpy(run.name, t.name, sizeof run.name);
+  t.chunk = place.chunk;
+  t.count = &run.count;
+  t.live_count.store(&run.count, std::memory_order_release);
+  t.next = events_of(run);
+  t.chunk_end = t.next + place.room;
   return true;
+}
+
+void count_threadless() {
+  const auto spread = reinterpret_cast<std::uintptr_t>(&refused_at) >> 12;
+  state.header->threadless[spread % spool::kThreadlessCounts].events.fetch_add(1, std::memory_order_relaxed);
 }
 
 void count_lost_open_call() { state.header->open_calls_lost.fetch_add(1, std::memory_order_relaxed); }
@@ -329,14 +399,6 @@ void problem(std::string_view source, std::string_view sentence) {
 // ---- cold side
 // -------------------------------------------------------------------------------------------------------
 
-std::uint64_t room_in(const std::string& path) {
-  struct statvfs s {};
-  if (statvfs(path.c_str(), &s) != 0) return 0;
-  const std::uint64_t available = std::uint64_t{s.f_bavail} * s.f_frsize;
-  const std::uint64_t left = std::min(std::uint64_t{s.f_blocks} * s.f_frsize / 4, kLeftToTheJob);
-  return available > left ? available - left : 0;
-}
-
 namespace {
 
 struct Layout {
@@ -369,7 +431,7 @@ Layout lay_out(const SpoolSize& size) {
 std::uint64_t spool_bytes(const SpoolSize& size) { return lay_out(size).total; }
 
 bool divide_memory(std::uint64_t host_memory, std::uint64_t other_bytes, SpoolSize& size) {
-  if (host_memory < kLeastMemory) return false;
+  if (host_memory < kLeastRoom) return false;
   host_memory -= std::min(other_bytes, host_memory / 8);
   // Each table has up to a 32nd, until it is as large as it is ever wanted.
   const std::uint64_t share = host_memory / 32;
@@ -389,44 +451,8 @@ bool divide_memory(std::uint64_t host_memory, std::uint64_t other_bytes, SpoolSi
 
 namespace {
 
-std::string reason(const char* what, int error) { return std::string(what) + ": " + std::strerror(error); }
-
-// A file larger than RLIMIT_FSIZE is answered with SIGXFSZ, which ends the job: look before.
-bool file_size_allowed(std::uint64_t bytes) {
-  rlimit limit{};
-  return getrlimit(RLIMIT_FSIZE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY || limit.rlim_cur >= bytes;
-}
-
-bool map_file(const std::string& path, std::uint64_t bytes, std::string& why_not) {
-  if (!file_size_allowed(bytes)) {
-    why_not = "RLIMIT_FSIZE does not allow a file of " + format_size(bytes);
-    return false;
-  }
-  const int fd = open_high(path.c_str(), O_RDWR | O_CREAT | O_EXCL, 0600);
-  if (fd < 0) {
-    why_not = reason(("cannot create " + path).c_str(), errno);
-    return false;
-  }
-  void* data = MAP_FAILED;
-  if (ftruncate(fd, static_cast<off_t>(bytes)) == 0) {
-    data = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, fd, 0);
-  }
-  const int error = errno;
-  close(fd);
-  if (data == MAP_FAILED) {
-    unlink(path.c_str());
-    why_not = reason(("cannot map " + path).c_str(), error);
-    return false;
-  }
-  state.data = static_cast<char*>(data);
-  state.size = bytes;
-  spool_path() = path;
-  return true;
-}
-
 void forget_mapping() {
-  if (state.data != nullptr) munmap(state.data, state.size);
-  unlink(spool_path().c_str());
+  spool_memory::unmap();
   const bool has_key = state.has_key;
   const pthread_key_t key = state.thread_end;
   state = State{};
@@ -443,7 +469,13 @@ void reset_lists(std::uint32_t chunks) {
   definitions_ready = 0;
   for (std::atomic<StringId>& said : problems_said) said = 0;
   threads_ready = 0;
+  spare_runs.reset(chunks);
+  events_in_sealed_runs = 0;
+  blocks_used = 0;
   blocks_freed.fetch_add(1);
+  memory_room = nullptr;
+  room_read_ns = 0;
+  populated_chunks = 0;
   held().clear();
   unused().clear();
   for (std::uint32_t i = chunks; i-- > 0;) unused().push_back(i);
@@ -460,15 +492,17 @@ bool create_spool(const std::string& path, const SpoolSize& size, std::string& w
     }
     state.has_key = true;
   }
-  if (!map_file(path, l.total, why_not)) return false;
-  state.header = reinterpret_cast<SpoolHeader*>(state.data);
-  state.threads = reinterpret_cast<Thread*>(state.data + l.threads);
-  state.definitions = reinterpret_cast<spool::Definition*>(state.data + l.definitions);
-  state.windows = reinterpret_cast<Window*>(state.data + l.windows);
-  state.marks = reinterpret_cast<spool::StepMark*>(state.data + l.marks);
-  state.anchors = reinterpret_cast<Anchor*>(state.data + l.anchors);
-  state.pending = reinterpret_cast<Event*>(state.data + l.pending);
-  state.chunks = state.data + l.chunks;
+  const std::uint64_t first = std::min(l.total, l.chunks + kMappedAtFirst);
+  if (!spool_memory::map(path, l.total, first, why_not)) return false;
+  char* const data = spool_memory::data();
+  state.header = reinterpret_cast<SpoolHeader*>(data);
+  state.threads = reinterpret_cast<Thread*>(data + l.threads);
+  state.definitions = reinterpret_cast<spool::Definition*>(data + l.definitions);
+  state.windows = reinterpret_cast<Window*>(data + l.windows);
+  state.marks = reinterpret_cast<spool::StepMark*>(data + l.marks);
+  state.anchors = reinterpret_cast<Anchor*>(data + l.anchors);
+  state.pending = reinterpret_cast<Event*>(data + l.pending);
+  state.chunks = data + l.chunks;
   reset_lists(size.chunks);
 
   void* const links =
@@ -479,9 +513,9 @@ bool create_spool(const std::string& path, const SpoolSize& size, std::string& w
       !populate(state.anchors, sizeof(Anchor) * spool::kMaxAnchors) ||
       !populate(state.pending, sizeof(Event) * size.pending) ||
       !ready(state.threads, size.threads - 1, threads_ready) || !ready(state.definitions, 1023, definitions_ready) ||
-      !string_table::create(state.data + l.arena, size.arena_bytes, &state.header->arena_used,
-                            &state.header->strings_lost, populate)) {
-    why_not = "no space for the spool in " + path;
+      !string_table::create(data + l.arena, size.arena_bytes, &state.header->arena_used, &state.header->strings_lost,
+                            populate)) {
+    why_not = path.empty() ? "no memory for the spool" : "no space for the spool in " + path;
     if (links != MAP_FAILED) munmap(links, sizeof(std::uint32_t) * size.pending);
     forget_mapping();
     return false;
@@ -517,9 +551,9 @@ bool create_spool(const std::string& path, const SpoolSize& size, std::string& w
 
 bool exists() { return state.header != nullptr; }
 SpoolHeader& header() { return *state.header; }
-const char* data() { return state.data; }
-std::size_t size() { return state.size; }
-const std::string& path() { return spool_path(); }
+const char* data() { return spool_memory::data(); }
+std::size_t size() { return spool_memory::size(); }
+const std::string& path() { return spool_memory::path(); }
 
 void set_mode(std::uint32_t set, std::uint32_t clear) {
   std::uint32_t now = detail::mode.load(std::memory_order_relaxed);
@@ -547,6 +581,8 @@ Window* open_window(Ticks begin, std::uint64_t first_mark) {
   w.end_mark = 0;
   w.dropped_before = dropped();
   w.dropped_after.store(0, std::memory_order_relaxed);
+  w.threadless_before = spool::threadless_events(h);
+  w.threadless_after.store(0, std::memory_order_relaxed);
   w.last_step_end.store(0, std::memory_order_relaxed);
   w.limit_reason = 0;
   w.complete = 0;
@@ -561,6 +597,7 @@ void close_window(Window& w, Ticks end, std::uint64_t end_mark, spool::WindowEnd
   w.end_mark = end_mark;
   w.limit_reason = limit;
   w.dropped_after.store(dropped(), std::memory_order_relaxed);
+  w.threadless_after.store(spool::threadless_events(*state.header), std::memory_order_relaxed);
   w.end.store(end, std::memory_order_relaxed);
   w.state.store(WindowState::kClosed, std::memory_order_release);
 }
@@ -585,7 +622,8 @@ void add_anchor(const Anchor& anchor) {
 
 std::uint64_t dropped() {
   SpoolHeader& h = *state.header;
-  std::uint64_t sum = h.dropped.load(std::memory_order_relaxed) + h.open_calls_lost.load(std::memory_order_relaxed);
+  std::uint64_t sum = h.dropped.load(std::memory_order_relaxed) + h.open_calls_lost.load(std::memory_order_relaxed) +
+                      spool::threadless_events(h);
   const std::uint64_t threads = threads_ready.load(std::memory_order_acquire);
   for (std::uint64_t i = 0; i < std::min<std::uint64_t>(threads, h.thread_count); ++i) {
     sum += state.threads[i].dropped.load(std::memory_order_relaxed);
@@ -595,19 +633,29 @@ std::uint64_t dropped() {
 
 std::uint32_t chunks_in_pool() { return pool_chunks; }
 
-std::uint64_t events_held() {
-  const std::uint64_t total = pool_chunks;
-  const std::uint64_t idle = free_count.load(std::memory_order_relaxed) + unused().size();
-  return (total > idle ? total - idle : 0) * kEventsPerChunk;
+std::uint64_t events_committed() {
+  // In this order: a run that is sealed meanwhile is missing this time, and not there twice.
+  std::uint64_t sum = events_in_sealed_runs.load(std::memory_order_acquire);
+  const std::uint32_t used = blocks_used.load(std::memory_order_acquire);
+  for (std::uint32_t i = 0; i < used; ++i) {
+    const std::atomic<std::uint32_t>* const count = state.threads[i].live_count.load(std::memory_order_acquire);
+    if (count != nullptr) sum += count->load(std::memory_order_relaxed);
+  }
+  return sum;
 }
 
 namespace {
 
+// A thread's calls end one after the other; what CUPTI tells comes in no order. A call that never ended has no end, but
+// it began. Never 0 where there is an event: such a chunk is taken back while others read.
 Ticks latest_end(std::uint32_t i) {
-  const std::uint32_t n = std::min(chunk(i).count.load(std::memory_order_acquire), kEventsPerChunk);
+  const bool in_order = run_at(i, 1).tid != spool::kDeviceLane;
   Ticks latest = 0;
-  // A call that never ended has no end, but it began.
-  for (const Event* e = events_of(i); e != events_of(i) + n; ++e) latest = std::max({latest, e->begin, e->end});
+  for_each_run(i, [&](const Event* events, std::uint32_t count) {
+    for (std::uint32_t k = in_order && count > 0 ? count - 1 : 0; k < count; ++k) {
+      latest = std::max({latest, events[k].begin, events[k].end, Ticks{1}});
+    }
+  });
   return latest;
 }
 
@@ -615,17 +663,10 @@ void collect_sealed() {
   std::uint32_t i = sealed_chunks.exchange(kNoChunk, std::memory_order_acquire);
   const std::size_t first = held().size();
   for (; i != kNoChunk; i = chunk(i).next.load(std::memory_order_relaxed)) {
-    if (chunk(i).tid == spool::kDeviceLane) chunk(i).latest = latest_end(i);
+    chunk(i).latest = latest_end(i);
     held().push_back(i);
   }
   std::reverse(held().begin() + static_cast<std::ptrdiff_t>(first), held().end());
-}
-
-// A thread's calls end one after the other; what CUPTI tells comes in no order.
-Ticks last_end(std::uint32_t i) {
-  if (chunk(i).tid == spool::kDeviceLane) return chunk(i).latest;
-  const std::uint32_t n = chunk(i).count.load(std::memory_order_acquire);
-  return n == 0 ? 0 : events_of(i)[std::min(n, kEventsPerChunk) - 1].end;
 }
 
 void free_chunk(std::uint32_t i) {
@@ -634,60 +675,98 @@ void free_chunk(std::uint32_t i) {
   free_count.fetch_add(1, std::memory_order_relaxed);
 }
 
+// With what the writer needs for its events.
+constexpr std::uint64_t kBytesPerChunk = kChunkBytes / 3 * 4;
+
+std::uint64_t held_bytes() {
+  const auto tables = static_cast<std::uint64_t>(state.chunks - spool_memory::data()) - state.header->arena_bytes +
+                      state.header->arena_used.load(std::memory_order_relaxed);
+  return tables + kWriterBytes + populated_chunks * kBytesPerChunk;
+}
+
+// Reading the bounds takes dozens of system calls: what was found is used again for a moment.
+Room look_for_room(std::uint32_t wanted_free) {
+  if (memory_room == nullptr) return {~std::uint64_t{0}, Bound::kHostMemory};
+  const bool grows = free_count.load(std::memory_order_relaxed) < wanted_free;
+  const std::int64_t now = monotonic_ns();
+  if (room_read_ns == 0 || now - room_read_ns > (grows ? kRoomValid_ns : kPressureValid_ns)) {
+    room_read_ns = now;
+    last_room = memory_room->now(held_bytes(), spool_memory::mapped());
+  }
+  return last_room;
+}
+
+void give_back_chunks(std::uint32_t kept) {
+  while (free_count.load(std::memory_order_relaxed) > kept) {
+    const std::uint32_t i = pop(free_chunks, kChunkNext);
+    if (i == kNoChunk) return;
+    free_count.fetch_sub(1, std::memory_order_relaxed);
+    char* const begin = reinterpret_cast<char*>(&chunk(i));
+    // Its header stays readable. Where a page is as large as a chunk, or the call is refused, all of it stays.
+    if (!spool_memory::give_back(begin + sizeof(ChunkHeader), begin + kChunkBytes)) return free_chunk(i);
+    chunk(i).state.store(ChunkState::kUnused, std::memory_order_relaxed);
+    --populated_chunks;
+    unused().push_back(i);
+  }
+}
+
 }  // namespace
+
+void watch_room(const MemoryRoom* room) { memory_room = room; }
 
 PoolState tend_pool(const std::function<Ticks()>& oldest_needed, std::uint32_t wanted_free) {
   collect_sealed();
   const Ticks keep_from = oldest_needed();
   std::vector<std::uint32_t>& list = held();
   const auto kept = std::remove_if(list.begin(), list.end(), [keep_from](std::uint32_t i) {
-    if (keep_from != 0 && last_end(i) >= keep_from) return false;
+    if (keep_from != 0 && chunk(i).latest >= keep_from) return false;
     free_chunk(i);
     return true;
   });
   list.erase(kept, list.end());
 
   PoolState result;
+  const Room room = look_for_room(wanted_free);
+  result.pressed_by = room.pressed_by;
   const auto wants_more = [wanted_free] {
     return free_count.load(std::memory_order_relaxed) < wanted_free && !unused().empty();
   };
   // A bounded piece of work: the caller has limits to watch as well, and comes again in a moment.
   std::uint64_t may_populate = kPopulatedAtOnce;
   if (wants_more()) {
-    may_populate = std::min(may_populate, room_in(spool_path()) / kShareOfRoom / kChunkBytes);
-    result.out_of_memory = may_populate == 0;
+    const std::uint64_t held = held_bytes();
+    may_populate = std::min(may_populate, room.bytes > held ? (room.bytes - held) / kBytesPerChunk : 0);
+    if (may_populate == 0) result.refused_by = room.bound;
   }
   while (wants_more() && may_populate-- > 0) {
     const std::uint32_t i = unused().back();
-    if (!populate(&chunk(i), kChunkBytes)) {
-      result.out_of_memory = true;
+    const char* const end = reinterpret_cast<char*>(&chunk(i)) + kChunkBytes;
+    const bool reached = spool_memory::reach(static_cast<std::uint64_t>(end - spool_memory::data()));
+    if (!reached || !populate(&chunk(i), kChunkBytes)) {
+      result.refused_by = !reached ? Bound::kAddressSpace : path().empty() ? Bound::kMachine : Bound::kFileSystem;
       break;
     }
     unused().pop_back();
+    ++populated_chunks;
     std::atomic<std::uint32_t>& touched = state.header->chunk_count;
     if (i >= touched.load(std::memory_order_relaxed)) touched.store(i + 1, std::memory_order_release);
     free_chunk(i);
   }
-  while (free_count.load(std::memory_order_relaxed) > wanted_free * 4) {
-    const std::uint32_t i = pop(free_chunks, kChunkNext);
-    if (i == kNoChunk) break;
-    free_count.fetch_sub(1, std::memory_order_relaxed);
-    chunk(i).state.store(ChunkState::kUnused, std::memory_order_relaxed);
-    madvise(reinterpret_cast<char*>(&chunk(i)) + kHeaderPage, kChunkBytes - kHeaderPage, MADV_REMOVE);
-    unused().push_back(i);
-  }
+  give_back_chunks(room.pressed_by ? kKeptUnderPressure : wanted_free * 4);
   result.free = free_count.load(std::memory_order_relaxed);
   result.held = static_cast<std::uint32_t>(list.size());
   result.unused = static_cast<std::uint32_t>(unused().size());
   return result;
 }
 
-void drop_oldest(std::uint32_t count) {
+void drop_oldest(std::uint32_t chunks) {
   collect_sealed();
   std::vector<std::uint32_t>& list = held();
-  const std::size_t n = std::min<std::size_t>(count, list.size());
+  const std::size_t n = std::min<std::size_t>(chunks, list.size());
   for (std::size_t k = 0; k < n; ++k) {
-    state.header->dropped.fetch_add(chunk(list[k]).count.load(std::memory_order_relaxed), std::memory_order_relaxed);
+    for_each_run(list[k], [](const Event*, std::uint32_t count) {
+      state.header->dropped.fetch_add(count, std::memory_order_relaxed);
+    });
     free_chunk(list[k]);
   }
   list.erase(list.begin(), list.begin() + static_cast<std::ptrdiff_t>(n));
@@ -696,31 +775,5 @@ void drop_oldest(std::uint32_t count) {
 Ticks take_first_drop() { return first_drop.exchange(0, std::memory_order_relaxed); }
 
 Thread* device_lane() { return detail::claim_block(spool::kDeviceLane, "device"); }
-
-double measure_event_cost_ns() {
-  // On a block and a chunk of its own, through the same inline functions that the hooks use.
-  static constexpr int kRounds = 20000;
-  struct Scratch {
-    Thread thread;
-    ChunkHeader chunk;
-    Event events[64];
-  };
-  auto* const memory = mmap(nullptr, sizeof(Scratch), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (memory == MAP_FAILED) return 0;
-  auto* const s = static_cast<Scratch*>(memory);
-  s->thread.count = &s->chunk.count;
-  s->thread.chunk_end = s->events + 64;
-  const std::int64_t start = monotonic_ns();
-  for (int i = 0; i < kRounds; ++i) {
-    if (i % 64 == 0) s->thread.next = s->events;
-    Event* const call = open_call(s->thread);
-    *call = Event{};
-    begin(*call);
-    end(s->thread, *call);
-  }
-  const std::int64_t spent = monotonic_ns() - start;
-  munmap(memory, sizeof(Scratch));
-  return static_cast<double>(spent) / kRounds;
-}
 
 }  // namespace profshim::recorder

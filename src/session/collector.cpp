@@ -21,7 +21,7 @@ constexpr std::uint32_t kFreeWhenIdle = 64;  // 4 MiB ready for the first burst
 constexpr std::uint32_t kFreeWhenArmed = 256;  // 16 MiB: 260 000 events
 constexpr std::uint32_t kTicksAhead = 64;      // and as the job goes on: a busy machine may keep us waiting for 128 ms
 constexpr std::uint32_t kFreeAtMost = 4096;    // however fast the job makes events
-constexpr double kBytesPerEvent = 260;         // of JSON, for limits.trace_size
+constexpr double kBytesPerEvent = 150;         // of JSON, until it has been measured
 constexpr double kBytesPerFrame = 60;          // likewise
 constexpr double kBytesOfInputs = 150;         // likewise, where operators are shown with what they were given
 constexpr std::int64_t kAnchorEvery_ns = 1'000'000'000;
@@ -65,11 +65,13 @@ class Collector {
     std::uint32_t wanted =
         armed ? std::clamp(used_last_tick_ * kTicksAhead, kFreeWhenArmed, kFreeAtMost) : kFreeWhenIdle;
     wanted = std::min(wanted, std::max(8u, pool / 2));
+    if (s_.spool_removed.load(std::memory_order_relaxed)) wanted = 0;  // no window will come
     // While the writer looks for a window's events chunks are made ready, but none is taken back.
     const std::unique_lock taking_back(s_.gathering, std::try_to_lock);
     const auto keep_all = [] { return Ticks{1}; };
     const recorder::PoolState state =
         taking_back ? recorder::tend_pool(oldest_needed, wanted) : recorder::tend_pool(keep_all, wanted);
+    if (state.pressed_by) relieve(state, taking_back.owns_lock());
     const std::uint32_t in_use = pool - state.free - state.unused;
     used_last_tick_ = in_use > in_use_before_ ? in_use - in_use_before_ : 0;
     in_use_before_ = in_use;
@@ -81,8 +83,17 @@ class Collector {
       return;
     }
     if (dropped_at == 0 || s_.spec.limits.on_limit != OnLimit::kCloseWindow) return;
-    if (state.out_of_memory) close_by_limit(s_, dropped_at, s_.limit_space);
-    if (state.unused == 0) close_by_limit(s_, dropped_at, s_.limit_memory);
+    if (state.refused_by) close_by_limit(s_, dropped_at, s_.limit_reason(*state.refused_by));
+    if (state.unused == 0) close_by_limit(s_, dropped_at, s_.limit_reason(s_.pool_bound));
+  }
+
+  // The job has less left than the recording holds: what the window has is written and given back.
+  void relieve(const recorder::PoolState& state, bool taking_back) {
+    if (s_.spec.limits.on_limit == OnLimit::kCloseWindow) {
+      close_by_limit(s_, ticks(), s_.limit_reason(*state.pressed_by));
+    } else if (s_.spec.limits.on_limit == OnLimit::kDropOld && taking_back && !window_waits()) {
+      recorder::drop_oldest(state.held / 2);
+    }
   }
 
   void hold_limits() {
@@ -94,17 +105,12 @@ class Collector {
     if (window != window_) {
       window_ = window;
       opened_ns_ = monotonic_ns();
-      held_at_open_ = recorder::events_held();
+      s_.trace_size.begin(recorder::events_committed());
     }
     const double seconds = static_cast<double>(monotonic_ns() - opened_ns_) / 1e9;
     if (seconds > s_.spec.limits.window_seconds) close_by_limit(s_, ticks(), s_.limit_time);
-    const std::uint64_t held = recorder::events_held();
-    const auto events = static_cast<double>(held > held_at_open_ ? held - held_at_open_ : 0);
-    const bool stacks = (recorder::mode() & recorder::kStacks) != 0;
-    const double frames = stacks ? static_cast<double>(s_.spec.stack_depth) : 0;
-    const double inputs = s_.spec.record_shapes ? kBytesOfInputs : 0;
-    const double bytes = events * (kBytesPerEvent + inputs + frames * kBytesPerFrame);
-    if (bytes > static_cast<double>(s_.spec.limits.trace_size)) close_by_limit(s_, ticks(), s_.limit_size);
+    if (s_.trace_size.reached(recorder::events_committed())) close_by_limit(s_, ticks(), s_.limit_size);
+    if (s_.trace_size.wants_measure() || !s_.costs_measured.load()) s_.wake.notify_all();
   }
 
   void take_anchor_if_due() {
@@ -143,10 +149,16 @@ class Collector {
   std::uint32_t used_last_tick_ = 0, in_use_before_ = 0;
   const spool::Window* window_ = nullptr;
   std::int64_t opened_ns_ = 0, last_anchor_ns_ = 0, next_boundary_ns_ = 0, last_look_ns_ = 0;
-  std::uint64_t held_at_open_ = 0, anchors_ = 0;
+  std::uint64_t anchors_ = 0;
 };
 
 }  // namespace
+
+double State::guessed_bytes_per_event(const Spec& spec) {
+  const bool stacks = spec.with_stack || spec.native_stack;
+  const double frames = stacks ? static_cast<double>(spec.stack_depth) : 0;
+  return kBytesPerEvent + (spec.record_shapes ? kBytesOfInputs : 0) + frames * kBytesPerFrame;
+}
 
 void* run_collector(void* argument) {
   State& s = *static_cast<State*>(argument);
@@ -157,8 +169,9 @@ void* run_collector(void* argument) {
   while (!s.stop) {
     lock.unlock();
     collector.tick();
+    end_if_asked(s);
     lock.lock();
-    if (!s.stop) s.progress.wait_for(lock, collector.pause(), [&s] { return s.stop; });
+    if (!s.stop) s.progress.wait_for(lock, collector.pause(), [&s] { return s.stop || s.end_asked.load(); });
   }
   return nullptr;
 }

@@ -5,6 +5,8 @@
 #include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -15,9 +17,17 @@
 #include <exception>
 #include <limits>
 
+#include "closing_report.h"
 #include "profshim/call_stack.h"
+#include "profshim/command_line.h"
 #include "profshim/device.h"
+#include "profshim/ending_signals.h"
+#include "profshim/job_lines.h"
+#include "profshim/log_folder.h"
+#include "profshim/process_identity.h"
+#include "profshim/safe_files.h"
 #include "profshim/signal_guard.h"
+#include "spool_place.h"
 #include "state.h"
 
 namespace profshim::session {
@@ -28,16 +38,14 @@ constinit std::atomic<Phase> phase{Phase::kIdle};
 constinit std::atomic<State*> the_state{nullptr};
 constinit std::atomic<pid_t> owner{0};
 
-constexpr std::int64_t kAbruptPatience_ms = 2'000;
-constexpr std::int64_t kNormalPatience_ms = 30'000;
+constinit std::atomic<pid_t> finisher{0};  // the thread that ends the recording
+
+constexpr std::int64_t kSecond_ns = 1'000'000'000;
+constexpr std::int64_t kAbruptPatience_ns = 2 * kSecond_ns;
+constexpr std::int64_t kNormalPatience_ns = 30 * kSecond_ns;
 constexpr std::size_t kThreadStack = 1 << 20;
 
 char launch_folder[4096];  // "" = it could not be read
-
-std::string from_launch_folder(const std::string& path) {
-  if (path.empty() || path[0] == '/' || launch_folder[0] == 0) return path;
-  return std::string(launch_folder) + "/" + (path.starts_with("./") ? path.substr(2) : path);
-}
 
 bool is_off(const char* value) {
   for (const char* off : {"0", "false", "no", "off"}) {
@@ -115,75 +123,6 @@ void warn_about_selection(const Spec& spec, const Rank& rank) {
   }
 }
 
-// Memory first; a disk only where there is none: pages of a disk file are written back while the job writes them.
-std::vector<std::string> spool_folders(const std::string& run_folder) {
-  std::vector<std::string> folders = {"/dev/shm"};
-  if (const char* tmp = std::getenv("TMPDIR"); tmp != nullptr && *tmp == '/') folders.emplace_back(tmp);
-  folders.emplace_back("/tmp");
-  folders.push_back(run_folder);
-  return folders;
-}
-
-// How many ranks of this machine may record, as far as this one can tell: they all take from the same file system.
-std::uint64_t recording_here(const State& s) {
-  std::uint64_t selected = 0;
-  for (int r = 0; r < s.rank.world_size; ++r) {
-    Rank other;
-    other.rank = r;
-    other.world_size = s.rank.world_size;
-    selected += s.spec.ranks.select.selects(other) ? 1 : 0;
-  }
-  const auto here = static_cast<std::uint64_t>(std::max(1, s.rank.local_world_size));
-  return std::clamp<std::uint64_t>(selected, 1, here);
-}
-
-bool create_spool(State& s, std::string& why_not) {
-  recorder::SpoolSize size;
-  const std::uint64_t blocks = s.spec.activities.cpu && s.spec.profile_memory ? recorder::kBlockTableBytes : 0;
-  if (!recorder::divide_memory(s.spec.limits.host_memory, device::host_bytes(s.spec) + blocks, size)) {
-    why_not = "limits.host_memory is too small: " + format_size(recorder::kLeastMemory) + " at least";
-    return false;
-  }
-  const std::string name = "profshim-" + std::to_string(getuid()) + "-rank" + std::to_string(s.rank.rank) + "-" +
-                           std::to_string(getpid()) + "-" + std::to_string(monotonic_ns()) + ".spool";
-  const std::uint64_t wanted = recording_here(s) * (32 << 20);
-  for (const std::string& folder : spool_folders(s.folder)) {
-    if (recorder::room_in(folder) < wanted) {
-      why_not = folder + " has less than " + format_size(wanted) + " to spare";
-      continue;
-    }
-    // A small RLIMIT_AS or RLIMIT_FSIZE may allow a smaller one.
-    for (recorder::SpoolSize smaller = size; smaller.chunks >= 16; smaller.chunks /= 4) {
-      if (recorder::create_spool(folder + "/" + name, smaller, why_not)) return true;
-    }
-  }
-  return false;
-}
-
-std::string source_text(const Spec& spec) {
-  switch (spec.steps.source) {
-    case StepSource::kAuto:
-      return "auto";
-    case StepSource::kNvtx:
-      return "nvtx " + spec.steps.pattern;
-    case StepSource::kSymbol:
-      return "symbol " + spec.steps.pattern;
-    case StepSource::kKernel:
-      return "kernel " + spec.steps.pattern;
-    case StepSource::kCudaProfilerApi:
-      return "cuda_profiler_api";
-    case StepSource::kTorch:
-      return spec.steps.pattern.empty() ? "torch" : "torch " + spec.steps.pattern;
-    case StepSource::kCollective:
-      return "collective " + spec.steps.pattern;
-    case StepSource::kTime:
-      return "time " + std::to_string(spec.steps.every_ms) + " ms";
-    case StepSource::kNone:
-      return "none";
-  }
-  return {};
-}
-
 void define_facts(const State& s) {
   const auto fact = [](std::string_view key, const std::string& json) {
     recorder::define(spool::DefinitionKind::kFact, 0, recorder::intern(key), recorder::intern(json, spool::kMaxText));
@@ -206,6 +145,14 @@ void define_facts(const State& s) {
   fact("scope", "{\"recorded\": " + recorded + ", \"role\": " + json_string(s.spec.process.role) + "}");
 }
 
+// Patterns for command lines may hold what a command line holds.
+Spec without_secrets(Spec spec) {
+  for (auto* const patterns : {&spec.process.match, &spec.process.exclude}) {
+    for (std::string& pattern : *patterns) pattern = shown_command_line({pattern}, true);
+  }
+  return spec;
+}
+
 void fill_header(State& s) {
   spool::SpoolHeader& h = recorder::header();
   h.rank = s.rank.rank;
@@ -215,15 +162,14 @@ void fill_header(State& s) {
   h.node_rank = s.rank.node_rank;
   h.host = recorder::intern(s.rank.host);
   h.program = recorder::intern(program_name());
-  h.command = recorder::intern(command_line());
+  h.command = recorder::intern(shown_command_line(process_arguments(), s.spec.output.arguments));
   h.rank_source = recorder::intern(s.rank.source);
-  h.spec = recorder::intern(s.spec.to_toml(), spool::kMaxText);
+  h.spec = recorder::intern(without_secrets(s.spec).to_toml(), spool::kMaxText);
   h.run_name = recorder::intern(s.run_name);
   h.folder = recorder::intern(s.folder);
   h.job_key = recorder::intern(s.job.readable);
+  h.process = recorder::intern(to_text(own_identity()));
   h.step_source = recorder::intern(source_text(s.spec));
-  s.limit_memory = recorder::intern("limits.host_memory");
-  s.limit_space = recorder::intern("no space left for the spool");
   s.limit_time = recorder::intern("limits.window_seconds");
   s.limit_size = recorder::intern("limits.trace_size");
   s.limit_device = recorder::intern("CUPTI has no more room");
@@ -242,6 +188,7 @@ void fill_manifest(State& s) {
   const std::string path = s.folder + "/manifest-rank" + std::to_string(s.rank.rank) + ".json";
   if (output::read_manifest(path, earlier) && earlier.run_name == s.run_name)
     s.manifest.windows = std::move(earlier.windows);
+  s.windows_before = s.manifest.windows.size();
 }
 
 std::uint32_t mode_bits(const Spec& spec) {
@@ -327,6 +274,7 @@ void in_forked_child() {
   the_state.store(nullptr);
   recorder::abandon_in_child();
   device::abandon_in_child();
+  ending_signals::end_in_child();
 }
 
 void at_exit() { finish(End::kNormal); }
@@ -336,11 +284,6 @@ void register_ends() {
   std::atexit(at_exit);
   std::at_quick_exit(at_quick_exit_);
   pthread_atfork(nullptr, nullptr, in_forked_child);
-}
-
-void remove_spool(const State& s) {
-  unlink(recorder::path().c_str());
-  if (!s.spool_link.empty()) unlink(s.spool_link.c_str());
 }
 
 // Everything that can fail before the first event. A reason when it did.
@@ -361,10 +304,14 @@ bool prepare(State& s, std::string& why_not) {
     return false;
   }
   s.folder = run.path;
+  log::set_run_folder(s.folder, s.rank.rank);
   std::string claimed_by;
   if (!output::claim_rank(s.folder, s.rank.rank, claimed_by)) {
     why_not = "rank " + std::to_string(s.rank.rank) + " is already recorded in " + s.folder + " by " + claimed_by;
     return false;
+  }
+  if (!claimed_by.empty()) {
+    log::line(LogLevel::kWarn, "%s is gone: this process goes on in %s", claimed_by.c_str(), s.folder.c_str());
   }
   choose_clock();
   if (!create_spool(s, why_not)) {
@@ -373,8 +320,10 @@ bool prepare(State& s, std::string& why_not) {
     return false;
   }
   recorder::header().base_time_ns = run.base_time_ns;
-  s.spool_link = s.folder + "/.rank" + std::to_string(s.rank.rank) + "-" + std::to_string(getpid()) + ".spool";
-  if (symlink(recorder::path().c_str(), s.spool_link.c_str()) != 0) s.spool_link.clear();
+  const bool is_file = !recorder::path().empty();
+  s.spool_link = s.folder + "/.rank" + std::to_string(s.rank.rank) + "-" + std::to_string(getpid()) + "-" +
+                 random_text() + ".spool";
+  if (!is_file || symlink(recorder::path().c_str(), s.spool_link.c_str()) != 0) s.spool_link.clear();
   return true;
 }
 
@@ -385,7 +334,6 @@ void give_up(State& s) {
 }
 
 bool start_threads(State& s) {
-  pthread_sigmask(SIG_SETMASK, nullptr, &s.job_signals);
   if (!start_thread(s.collector_thread, run_collector, &s)) return false;
   if (!start_thread(s.writer_thread, run_writer, &s)) {
     {
@@ -406,8 +354,10 @@ LoadedSpec load_own_spec() {
   return load_spec(sources);
 }
 
+std::int64_t exit_ns(const State& s) { return s.spec.output.exit_seconds * kSecond_ns; }
+
 // The new state, or null when this process does not record.
-State* begin_recording(const Rank& mpi_rank) {
+State* begin_recording(const Rank& mpi_rank, const sigset_t& job_signals) {
   LoadedSpec loaded = load_own_spec();
   log::set_level(loaded.spec.profile.log_level);
   if (loaded.spec.profile.log != "stderr") log::set_file(from_launch_folder(loaded.spec.profile.log));
@@ -430,11 +380,15 @@ State* begin_recording(const Rank& mpi_rank) {
 
   auto* const s = new State(std::move(loaded.spec));  // never freed: see state.h
   s->rank = rank;
+  s->job_signals = job_signals;
   s->first_selected = is_first_selected(s->spec, rank);
   for (const std::string& other : rank_contradictions(rank)) {
     log::line(LogLevel::kWarn, "the environment says %s, %s says rank %d: rank %d is used", other.c_str(),
               rank.source.c_str(), rank.rank, rank.rank);
   }
+  // From here on there is something to clean up.
+  if (s->spec.output.exit_seconds > 0) ending_signals::begin(exit_ns(*s));
+  const ending_signals::Blocked until_threads_run;
   std::string why_not;
   if (!prepare(*s, why_not)) {
     log::line(LogLevel::kError, "nothing is recorded: %s", why_not.c_str());
@@ -443,14 +397,19 @@ State* begin_recording(const Rank& mpi_rank) {
   recorder::set_mode(recorder::kActive, 0);  // texts can be interned from here on
   recorder::add_anchor(take_anchor());
   fill_header(*s);
+  say_where_spool_lies(*s);
   fill_manifest(*s);
   define_facts(*s);
   s->patterns = step_patterns(s->spec);
   if (s->spec.steps.source == StepSource::kKernel) {
     s->kernel_names = std::make_unique<KernelNames>(s->spec.steps.pattern);
   }
+  s->epoch_prefix = glob_literal_prefix(s->spec.steps.epoch);
   set_marker_first_bytes(*s);
-  s->event_cost_ns = recorder::measure_event_cost_ns();
+  look_at_disk(*s);
+  const double event_cost = recorder::measure_event_cost_ns();
+  for (double& cost : s->costs.of_layer) cost = event_cost;
+  s->costs.memory = event_cost;
   // A whole-run window opens at once; every other one has its warm-up.
   const std::uint32_t ready = s->spec.steps.source == StepSource::kNone ? 512 : 64;
   recorder::tend_pool([] { return Ticks{0}; }, std::min(ready, recorder::chunks_in_pool() / 2));
@@ -466,126 +425,65 @@ State* begin_recording(const Rank& mpi_rank) {
 // ---- the end
 // ---------------------------------------------------------------------------------------------------------
 
-// True when the writer came to its end; false when it made no progress for that long.
-bool wait_for_writer(State& s, std::int64_t patience_ms) {
+// How long the writer may make no progress. At the end of a program that ends by itself a slow disk is waited for.
+std::int64_t patience_ns(const State& s, End how) {
+  return std::max(exit_ns(s), how == End::kNormal ? kNormalPatience_ns : kAbruptPatience_ns);
+}
+
+// Until when the end may wait in all; 0 = for as long as there is progress. A signal may come while a program ends.
+std::int64_t deadline_ns(const State& s, End how, std::int64_t began_ns) {
+  if (ending_signals::arrived() != 0) return ending_signals::arrived_at_ns() + exit_ns(s);
+  return how == End::kReplaced ? began_ns + exit_ns(s) : 0;
+}
+
+// True when the writer came to its end; false when it made no progress for too long, or takes too long.
+bool wait_for_writer(State& s, End how, const ending_signals::Blocked& blocked) {
   std::unique_lock lock(s.mutex);
   std::uint64_t seen = s.progress_count.load();
-  std::int64_t last_progress = monotonic_ns();
+  const std::int64_t began = monotonic_ns();
+  std::int64_t last_progress = began;
   while (!s.writer_done) {
     s.progress.wait_for(lock, std::chrono::milliseconds(20));
-    if (const std::uint64_t now = s.progress_count.load(); now != seen) {
-      seen = now;
-      last_progress = monotonic_ns();
-    } else if ((monotonic_ns() - last_progress) / 1'000'000 > patience_ms) {
-      return s.writer_done;
+    blocked.look();
+    const std::int64_t now = monotonic_ns(), deadline = deadline_ns(s, how, began);
+    if (const std::uint64_t count = s.progress_count.load(); count != seen) {
+      seen = count;
+      last_progress = now;
     }
+    if (now - last_progress > patience_ns(s, how) || (deadline != 0 && now > deadline)) return s.writer_done;
   }
   return true;
 }
 
-const StepPattern* locked_pattern(const State& s) {
-  const int locked = s.locked_pattern.load();
-  return locked >= 0 ? &s.patterns[static_cast<std::size_t>(locked)] : nullptr;
-}
-
-std::string chosen_source(const State& s) {
-  const StepPattern* const pattern = locked_pattern(s);
-  if (pattern == nullptr) return source_text(s.spec);
-  return (pattern->torch_only ? "torch \"" : "nvtx \"") + pattern->pattern + "\"";
-}
-
-// How sure the choice of "auto" is; what the spec names is what it names. The same in the trace:
-// src/spool/assembly.cpp.
-std::string confidence(const State& s) {
-  const StepPattern* const pattern = locked_pattern(s);
-  if (s.spec.steps.source != StepSource::kAuto || pattern == nullptr) return "";
-  return std::string(", confidence ") + std::string(step_confidence(pattern->pattern));
-}
-
-// Of a window that is the whole run.
-const char* why_no_window(const State& s) {
-  if (recorder::header().windows.load() == 0) return "no window was opened";
-  if (!s.spec.save_on_exit) return "the window was open when the job ended (schedule.on_exit = \"discard\")";
-  return "no call was seen but those that start and end MPI";
-}
-
-// R62: an enabled profile that wrote nothing says so, and why.
-void say_nothing_written(const State& s) {
-  const auto steps = static_cast<long long>(recorder::header().steps_seen.load());
-  if (steps == 0) {
-    std::string looked_for;
-    for (const StepPattern& p : s.patterns) looked_for += (looked_for.empty() ? "" : ", ") + p.pattern;
-    if (s.spec.steps.source == StepSource::kAuto) {
-      log::line(
-          LogLevel::kWarn,
-          "no steps found: no range named %s was seen, nothing was recorded; set steps.source (nvtx, torch, symbol, "
-          "collective, time, or none for the whole run)",
-          looked_for.c_str());
-    } else if (s.spec.steps.source == StepSource::kNone) {
-      log::line(LogLevel::kWarn, "nothing was recorded: %s", why_no_window(s));
-    } else {
-      log::line(LogLevel::kWarn, "no steps found: nothing matched %s, nothing was recorded",
-                source_text(s.spec).c_str());
-    }
-    return;
-  }
-  const auto next = s.spec.schedule.next_recorded(s.spec.steps.absolute ? s.spec.steps.first : 0);
-  log::line(LogLevel::kWarn, "no window was reached: %lld steps seen, first window at step %lld", steps,
-            static_cast<long long>(next.value_or(-1)));
-}
-
-void say_what_was_written(State& s) {
-  if (!s.first_selected) return;
-  const std::uint64_t written = s.written.load();
-  if (written == 0 && s.failed.load() == 0) {
-    say_nothing_written(s);
-    return;
-  }
-  if (written > 0 && log::level() >= LogLevel::kWarn) {
-    log::line(LogLevel::kWarn, "%llu trace%s in %s (first: %s; steps from %s, %llu seen%s)",
-              static_cast<unsigned long long>(written), written == 1 ? "" : "s", s.folder.c_str(), s.first_file.c_str(),
-              chosen_source(s).c_str(), static_cast<unsigned long long>(recorder::header().steps_seen.load()),
-              confidence(s).c_str());
-  }
-}
-
-// On each rank: one may lose what another keeps. The writer is done, its list of windows is complete.
-void say_what_was_lost(const State& s) {
-  std::size_t cut_short = 0;
-  std::uint64_t dropped = 0;
-  for (const output::ManifestWindow& window : s.manifest.windows) {
-    cut_short += window.truncated ? 1 : 0;
-    dropped += window.dropped;
-  }
-  if (cut_short == 0 && dropped == 0) return;
-  log::line(LogLevel::kWarn,
-            "%zu of %zu windows closed early by a limit, %llu events dropped: see \"limit\" and "
-            "\"dropped_events\" in the traces, and limits in the spec",
-            cut_short, s.manifest.windows.size(), static_cast<unsigned long long>(dropped));
-}
-
-void end_recording(State& s, End how) {
+void end_recording(State& s, End how, const ending_signals::Blocked& blocked) {
   recorder::set_mode(0, recorder::kArmed);
   close_at_exit(s, ticks());
-  device::finish(how == End::kAbrupt);  // while names can still be taken in
+  device::finish(how != End::kNormal);  // while names can still be taken in
   call_stack::define_modules();         // likewise
   recorder::set_mode(0, ~0u);
+  // The job waits for the writer now, or a launcher that kills soon. Refused to most users: then it stays as nice as it
+  // is.
+  setpriority(PRIO_PROCESS, static_cast<id_t>(s.writer_tid.load()), 0);
   {
     std::lock_guard lock(s.mutex);
     s.stop = true;
   }
   s.wake.notify_all();
   s.progress.notify_all();
-  if (!wait_for_writer(s, how == End::kAbrupt ? kAbruptPatience_ms : kNormalPatience_ms)) {
-    log::line(LogLevel::kWarn, "the last trace could not be finished in time: run  profshim recover %s",
-              s.folder.c_str());
+  if (!wait_for_writer(s, how, blocked)) {
+    if (recorder::path().empty()) {
+      log::line(LogLevel::kWarn, "the last trace could not be finished in time, and no spool holds its events");
+    } else {
+      log::line(LogLevel::kWarn, "the last trace could not be finished in time: run  profshim recover %s",
+                s.folder.c_str());
+    }
     return;
   }
   recorder::header().finished.store(1);
-  remove_spool(s);
+  say_how_it_went(s);
+  if (s.failed.load() == 0) remove_spool(s);  // else `recover` makes traces of what it holds
   output::release_claim(s.folder, s.rank.rank);
-  say_what_was_written(s);
-  say_what_was_lost(s);
+  output::forget_what_was_said(s.folder, recorder::header().base_time_ns);
   if (how == End::kNormal) {
     // Never ourselves: the collector ends a process whose own threads have all ended.
     if (!pthread_equal(pthread_self(), s.collector_thread)) pthread_join(s.collector_thread, nullptr);
@@ -593,7 +491,90 @@ void end_recording(State& s, End how) {
   }
 }
 
+bool is_collector(const State& s) { return pthread_equal(pthread_self(), s.collector_thread) != 0; }
+
+// On the calling thread; does nothing where another one does it already.
+void end_here(State& s, End how) {
+  Phase recording = Phase::kRecording;
+  if (!phase.compare_exchange_strong(recording, Phase::kFinishing)) return;
+  finisher.store(static_cast<pid_t>(syscall(SYS_gettid)));
+  {
+    const SignalGuard guard;
+    const ending_signals::Blocked blocked;
+    try {
+      end_recording(s, how, blocked);
+    } catch (const std::exception& e) {
+      log::line(LogLevel::kError, "the recording could not be ended properly: %s", e.what());
+    }
+    ending_signals::end();
+  }
+  if (ending_signals::arrived() != 0) ending_signals::end_process();
+  phase.store(Phase::kFinished);
+}
+
+// Waits for the thread that ends the recording. No lock and no memory: the caller may be a handler of the job's.
+void await_end(const State& s, End how) {
+  if (finisher.load() == static_cast<pid_t>(syscall(SYS_gettid))) return;  // a handler came in there
+  const std::int64_t began = monotonic_ns();
+  std::int64_t last_progress = began;
+  std::uint64_t seen = s.progress_count.load();
+  while (phase.load() != Phase::kFinished) {
+    const timespec pause{0, 500'000};
+    syscall(SYS_nanosleep, &pause, nullptr);
+    const std::int64_t now = monotonic_ns();
+    if (const std::uint64_t count = s.progress_count.load(); count != seen) {
+      seen = count;
+      last_progress = now;
+    }
+    // A second more than the thread that waits for the writer allows itself.
+    if (now - last_progress > patience_ns(s, how) + kSecond_ns) return;
+    if (how == End::kReplaced && now - began > exit_ns(s) + kSecond_ns) return;
+  }
+}
+
 }  // namespace
+
+std::string source_text(const Spec& spec) {
+  switch (spec.steps.source) {
+    case StepSource::kAuto:
+      return "auto";
+    case StepSource::kNvtx:
+      return "nvtx " + spec.steps.pattern;
+    case StepSource::kSymbol:
+      return "symbol " + spec.steps.pattern;
+    case StepSource::kKernel:
+      return "kernel " + spec.steps.pattern;
+    case StepSource::kCudaProfilerApi:
+      return "cuda_profiler_api";
+    case StepSource::kTorch:
+      return spec.steps.pattern.empty() ? "torch" : "torch " + spec.steps.pattern;
+    case StepSource::kCollective:
+      return "collective " + spec.steps.pattern;
+    case StepSource::kTime:
+      return "time " + std::to_string(spec.steps.every_ms) + " ms";
+    case StepSource::kNone:
+      return "none";
+  }
+  return {};
+}
+
+void remove_spool(const State& s) {
+  if (!s.spool_link.empty()) unlink(s.spool_link.c_str());
+  if (!recorder::path().empty()) unlink(recorder::path().c_str());
+}
+
+std::string from_launch_folder(const std::string& path) {
+  if (path.empty() || path[0] == '/' || launch_folder[0] == 0) return path;
+  return std::string(launch_folder) + "/" + (path.starts_with("./") ? path.substr(2) : path);
+}
+
+void end_if_asked(State& s) {
+  if (ending_signals::arrived() != 0) {
+    end_here(s, End::kSignal);
+  } else if (s.end_asked.load()) {
+    end_here(s, s.how_asked.load());
+  }
+}
 
 State* live() {
   return phase.load(std::memory_order_acquire) == Phase::kRecording ? the_state.load(std::memory_order_acquire)
@@ -636,15 +617,19 @@ void activate(const Rank& rank, Ticks began) {
   const int saved_errno = errno;
   owner.store(getpid());
   State* s = nullptr;
+  sigset_t job_signals;
+  pthread_sigmask(SIG_SETMASK, nullptr, &job_signals);
   const SignalGuard guard;
   try {
-    s = begin_recording(rank);
+    s = begin_recording(rank, job_signals);
   } catch (const std::exception& e) {
     log::line(LogLevel::kError, "nothing is recorded: %s", e.what());
     recorder::set_mode(0, ~0u);
   }
   if (s == nullptr) {
     phase.store(Phase::kInert);
+    ending_signals::end();
+    if (ending_signals::arrived() != 0) ending_signals::end_process();
   } else {
     register_ends();
     the_state.store(s, std::memory_order_release);
@@ -655,8 +640,10 @@ void activate(const Rank& rank, Ticks began) {
     if (s->spec.steps.source == StepSource::kNone) {
       const Ticks begin = began != 0 ? began : ticks();
       open_window(*s, begin, spool::kNoMark);
-      recorder::set_mode(recorder::kArmed, 0);
-      arm_others(*s, begin);
+      if (s->current.load() != nullptr) {
+        recorder::set_mode(recorder::kArmed, 0);
+        arm_others(*s, begin);
+      }
     }
   }
   errno = saved_errno;
@@ -664,17 +651,43 @@ void activate(const Rank& rank, Ticks began) {
 
 void finish(End how) {
   if (owner.load() != getpid()) return;  // a vforked child shares our memory
-  Phase recording = Phase::kRecording;
-  if (!phase.compare_exchange_strong(recording, Phase::kFinishing)) return;
+  const Phase now = phase.load();
+  if (now != Phase::kRecording && now != Phase::kFinishing) return;
+  State& s = *the_state.load();
   const int saved_errno = errno;
-  const SignalGuard guard;
-  try {
-    end_recording(*the_state.load(), how);
-  } catch (const std::exception& e) {
-    log::line(LogLevel::kError, "the recording could not be ended properly: %s", e.what());
+  if (how == End::kNormal || is_collector(s)) {
+    end_here(s, how);
+  } else {
+    s.how_asked.store(how);
+    s.end_asked.store(true);
+    s.progress.notify_all();
   }
-  phase.store(Phase::kFinished);
+  if (!is_collector(s)) await_end(s, how);
   errno = saved_errno;
+}
+
+void say_never_activated(const char* library) {
+  if (phase.load() != Phase::kIdle || !requested()) return;
+  try {
+    const LoadedSpec loaded = load_own_spec();
+    const Rank rank = rank_by_source(loaded.spec, rank_from_environment());
+    log::set_level(loaded.spec.profile.log_level);
+    if (loaded.spec.profile.log != "stderr") log::set_file(from_launch_folder(loaded.spec.profile.log));
+    report(loaded, rank);
+    if (!loaded.ok() || !loaded.enabled || !process_wanted(loaded.spec)) return;
+    if (rank.rank >= 0 && !(loaded.spec.ranks.select.selects(rank) && is_first_selected(loaded.spec, rank))) return;
+    log::line(LogLevel::kWarn,
+              "nothing was recorded: %s is loaded, but this process showed neither a rank nor a step before it ended; "
+              "more:  profshim doctor -- %s",
+              library, program_name().c_str());
+  } catch (const std::exception& e) {
+    log::line(LogLevel::kWarn, "nothing was recorded: %s", e.what());
+  }
+}
+
+bool ends_with_this_process() {
+  const State* const s = live();
+  return s != nullptr && s->spec.output.exit_seconds > 0 && owner.load() == getpid();
 }
 
 void flush() {
@@ -697,6 +710,10 @@ std::vector<std::string> step_ranges() {
 
 void call_when_arming(void (*function)(bool armed)) {
   if (State* const s = live()) s->when_arming.store(function);
+}
+
+void measure_cost_with(Layer layer, double (*measure)()) {
+  if (State* const s = live()) s->measure_cost[static_cast<std::size_t>(layer)].store(measure);
 }
 
 void call_every_tick(void (*function)()) {

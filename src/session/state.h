@@ -16,11 +16,14 @@
 #include "cpu_use.h"
 #include "kernel_names.h"
 #include "profshim/manifest.h"
+#include "profshim/memory_room.h"
 #include "profshim/output.h"
+#include "profshim/publish.h"
 #include "profshim/recorder_control.h"
 #include "profshim/session.h"
 #include "profshim/spec.h"
 #include "profshim/window.h"
+#include "trace_size.h"
 
 namespace profshim::session {
 
@@ -36,21 +39,48 @@ struct StepPattern {
   bool is_weak = false;     // there may be several in a step: taken only when nothing better has come for a while
 };
 
+/// The steps a schedule has been asked about, for the line that says which of them a window could have held.
+/// note(): step thread.
+struct StepsSeen {
+  std::atomic<bool> any{false};
+  std::atomic<std::int64_t> first_number{0}, last_number{0};  // as the traces number them
+  std::atomic<std::int64_t> first{0}, last{0};                // as the schedule counts: the lowest and the highest
+
+  void note(const StepCounter::Step& step) {
+    const bool is_first = !any.load(std::memory_order_relaxed);
+    if (is_first) first_number.store(step.number, std::memory_order_relaxed);
+    last_number.store(step.number, std::memory_order_relaxed);
+    if (is_first || step.schedule < first) first.store(step.schedule, std::memory_order_relaxed);
+    if (is_first || step.schedule > last) last.store(step.schedule, std::memory_order_relaxed);
+    any.store(true, std::memory_order_relaxed);
+  }
+};
+
 struct State {
-  explicit State(Spec in_force) : spec(std::move(in_force)), automaton(spec.schedule), counter(counter_rules(spec)) {}
+  explicit State(Spec in_force)
+      : spec(std::move(in_force)),
+        automaton(spec.schedule),
+        counter(counter_rules(spec)),
+        trace_size(spec.limits.trace_size, guessed_bytes_per_event(spec)) {}
   static CounterRules counter_rules(const Spec& spec);
+
+  static double guessed_bytes_per_event(const Spec& spec);
 
   const Spec spec;
   Rank rank;
   JobIdentity job;
   std::string folder, run_name, spool_link;
   bool first_selected = false;  // the lowest selected rank speaks for the job
-  double event_cost_ns = 0;
+  output::EventCosts costs{};   // the writer's, once it runs
+  std::atomic<bool> costs_measured{false};
+  std::array<std::atomic<double (*)()>, static_cast<std::size_t>(Layer::kCount)> measure_cost{};
 
   // Steps: written by the step thread only, but for what is atomic.
   WindowAutomaton automaton;
   StepCounter counter;
+  StepsSeen steps;
   std::vector<StepPattern> patterns;
+  std::string epoch_prefix;
   std::atomic<int> locked_pattern{-1};
   std::atomic<std::uint32_t> weak_matches{0};
   // Of several optimizers that take turns one makes the steps: hash of its name, and how often others came since it
@@ -66,43 +96,66 @@ struct State {
   std::atomic<spool::Window*> current{nullptr};
   std::atomic<bool> closed_by_limit{false};
   std::atomic<bool> recording_over{false};  // total_traces reached
+  std::atomic<bool> schedule_over{false};   // no step to come is recorded
+  std::atomic<bool> spool_removed{false};   // nothing can be lost any more: the writer's
   std::atomic<Ticks> stall_ticks{0};        // spent in boundaries by the step thread
   std::atomic<std::uint64_t> windows_opened{0};
+  std::atomic<bool> disk_is_full{false};  // limits.disk_free: no window opens; the writer looks
+  std::atomic<std::uint64_t> windows_refused{0}, windows_without_step{0};
   std::atomic<std::uint64_t> marks_published{0};  // marks before this number are in files: the writer's
 
   // Texts that are interned before the end, when interning still works.
-  StringId limit_memory = 0, limit_space = 0, limit_time = 0, limit_size = 0, limit_marks = 0, limit_device = 0;
+  StringId limit_time = 0, limit_size = 0, limit_marks = 0, limit_device = 0;
+  StringId limit_of[recorder::kBounds] = {};
+  StringId limit_reason(recorder::Bound bound) const { return limit_of[static_cast<std::size_t>(bound)]; }
+
+  // Memory: what bounds the spool, and how much all of the recording may hold.
+  std::unique_ptr<recorder::MemoryRoom> room;
+  recorder::Bound pool_bound = recorder::Bound::kHostMemory;
+  std::uint64_t memory = 0;
+  std::string why_no_file;  // of a spool in anonymous memory
 
   // Writer and collector.
   std::mutex mutex;
   std::condition_variable wake, progress;
-  std::mutex gathering;      // writer: a window's events are being looked for; collector: chunks change hands
-  bool stop = false;         // guarded by mutex: finish what is there and end
-  bool writer_done = false;  // guarded by mutex
+  std::mutex gathering;                // writer: a window's events are being looked for; collector: chunks change hands
+  bool stop = false;                   // guarded by mutex: finish what is there and end
+  bool writer_done = false;            // guarded by mutex
+  std::atomic<bool> end_asked{false};  // the collector ends the recording
+  std::atomic<End> how_asked{End::kAbrupt};  // set before end_asked
   std::atomic<std::uint64_t> progress_count{0};
-  output::Manifest manifest;  // writer thread only
+  output::Manifest manifest;       // writer thread only
+  std::size_t windows_before = 0;  // of the manifest's, those of an earlier process
   pthread_t collector_thread{}, writer_thread{};
   bool threads_run = false;
   std::atomic<pid_t> collector_tid{0}, writer_tid{0};
   WindowCpu cpu;
+  TraceSize trace_size;
   sigset_t job_signals{};  // the mask of the thread that activated us
   std::atomic<void (*)()> every_tick{nullptr};
   std::atomic<void (*)(bool)> when_arming{nullptr};
   std::atomic<std::uint64_t> written{0}, failed{0};
   std::string first_file;  // guarded by mutex
-  std::string first_failure;
 };
 
 /// Null unless this process records.
 State* live();
 
+/// A relative path as the job's launch folder has it, wherever the job has gone since.
+std::string from_launch_folder(const std::string& path);
+
 /// Threads of the process that are not the job's.
 std::array<pid_t, 3> own_threads(const State& state);
+
+/// The source of steps that the spec names, as messages and manifests have it.
+std::string source_text(const Spec& spec);
 
 /// The collector's and the writer's bodies (collector.cpp, writer.cpp).
 void* run_collector(void* state);
 void* run_writer(void* state);
 
+/// Ends the recording, and the process where a signal has come for it, if somebody asks for that; collector thread.
+void end_if_asked(State& state);
 /// Closes the open window because of a limit; collector thread.
 void close_by_limit(State& state, Ticks end, StringId limit);
 /// At the end of the process: the open window, if any.
@@ -113,6 +166,8 @@ void close_at_exit(State& state, Ticks now);
 void arm_others(State& state, Ticks window_begin);
 void disarm_others(State& state, Ticks at);
 void open_window(State& state, Ticks begin, std::uint64_t first_mark);
+/// The spool's name and the link to it; the memory stays mapped.
+void remove_spool(const State& state);
 /// Begin of the oldest window that has no file yet; 0 = none.
 Ticks oldest_needed();
 /// Is a window closed and has no file yet?

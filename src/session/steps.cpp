@@ -6,6 +6,7 @@
 #include <cstring>
 #include <functional>
 #include <initializer_list>
+#include <limits>
 
 #include "profshim/device.h"
 #include "state.h"
@@ -45,6 +46,26 @@ bool on_step_thread(State& s) {
   return true;
 }
 
+std::optional<std::int64_t> integer_at(std::string_view text, std::size_t at) {
+  std::int64_t value = 0;
+  std::size_t i = at;
+  for (; i < text.size() && text[i] >= '0' && text[i] <= '9'; ++i) {
+    if (value > (std::int64_t{1} << 58)) return std::nullopt;
+    value = value * 10 + (text[i] - '0');
+  }
+  return i == at ? std::nullopt : std::optional(value);
+}
+
+// The integer where the pattern's fixed part ends ("step 3/100" with "step *" is 3), else the last one of the text.
+std::optional<std::int64_t> number_in(std::string_view text, std::string_view prefix) {
+  if (const auto value = integer_at(text, prefix.size()); value && !prefix.empty()) return value;
+  std::size_t end = text.size();
+  while (end > 0 && (text[end - 1] < '0' || text[end - 1] > '9')) --end;
+  std::size_t begin = end;
+  while (begin > 0 && text[begin - 1] >= '0' && text[begin - 1] <= '9') --begin;
+  return begin == end ? std::nullopt : integer_at(text, begin);
+}
+
 // Per thread, so that what others launch meanwhile does not cut a run of matches in two.
 thread_local constinit bool last_kernel_matched __attribute__((tls_model("initial-exec"))) = false;
 
@@ -68,6 +89,10 @@ void disarm_others(State& s, Ticks at) {
 }
 
 void open_window(State& s, Ticks begin, std::uint64_t first_mark) {
+  if (s.disk_is_full.load(std::memory_order_relaxed)) {
+    s.windows_refused.fetch_add(1, std::memory_order_relaxed);
+    return;
+  }
   if (s.windows_opened.load(std::memory_order_relaxed) >= static_cast<std::uint64_t>(s.spec.limits.total_traces)) {
     s.recording_over.store(true, std::memory_order_relaxed);
     return;
@@ -78,6 +103,8 @@ void open_window(State& s, Ticks begin, std::uint64_t first_mark) {
     return;
   }
   s.windows_opened.fetch_add(1, std::memory_order_relaxed);
+  window->epoch = static_cast<std::uint32_t>(
+      std::clamp<std::int64_t>(s.counter.epoch(), 0, std::numeric_limits<std::uint32_t>::max()));
   s.current.store(window);
 }
 
@@ -91,6 +118,11 @@ bool room_for_mark(const State& s) {
 
 }  // namespace
 
+// Numbers that the job gives to its steps may go back, and an epoch begins its schedule anew.
+static bool is_schedule_over(const Spec& spec, std::int64_t step) {
+  return !spec.steps.absolute && !spec.schedule_per_epoch && spec.schedule.over(step);
+}
+
 void step_boundary(Ticks at, std::optional<std::int64_t> number, StringId marker) {
   State* const s = live();
   if (s == nullptr || !on_step_thread(*s)) return;
@@ -101,6 +133,7 @@ void step_boundary(Ticks at, std::optional<std::int64_t> number, StringId marker
   spool::SpoolHeader& header = recorder::header();
   header.steps_seen.store(static_cast<std::uint64_t>(step->index) + 1, std::memory_order_relaxed);
   if (header.step_marker == 0) header.step_marker = marker;
+  s->steps.note(*step);
   if (s->closed_by_limit.exchange(false)) s->automaton.closed_by_limit();
 
   const Transition transition = s->automaton.on_step(step->schedule);
@@ -118,6 +151,7 @@ void step_boundary(Ticks at, std::optional<std::int64_t> number, StringId marker
     mark = recorder::add_mark({at, step->index, step->number});
   if (transition.close) close_by_schedule(*s, at, mark);
   if (transition.open) open_window(*s, at, mark);
+  if (!transition.armed && is_schedule_over(s->spec, step->schedule)) s->schedule_over.store(true);
   const bool arm = transition.armed && !s->recording_over.load(std::memory_order_relaxed) &&
                    (!s->automaton.open() || s->current.load() != nullptr);
   recorder::set_mode(arm ? kArmed : 0u, arm ? 0u : kArmed);
@@ -173,9 +207,9 @@ void step_marker_ended(Ticks at) {
   if (spool::Window* const window = s->current.load()) window->last_step_end.store(at, std::memory_order_relaxed);
 }
 
-void epoch_boundary() {
+void epoch_boundary(std::string_view text) {
   State* const s = live();
-  if (s != nullptr && on_step_thread(*s)) s->counter.on_epoch();
+  if (s != nullptr && on_step_thread(*s)) s->counter.on_epoch(number_in(text, s->epoch_prefix));
 }
 
 void close_by_limit(State& s, Ticks end, StringId limit) {
@@ -244,26 +278,6 @@ bool window_waits() { return oldest_window({spool::WindowState::kClosed}) != nul
 
 namespace {
 
-std::optional<std::int64_t> integer_at(std::string_view text, std::size_t at) {
-  std::int64_t value = 0;
-  std::size_t i = at;
-  for (; i < text.size() && text[i] >= '0' && text[i] <= '9'; ++i) {
-    if (value > (std::int64_t{1} << 58)) return std::nullopt;
-    value = value * 10 + (text[i] - '0');
-  }
-  return i == at ? std::nullopt : std::optional(value);
-}
-
-// The integer where the pattern's fixed part ends ("step 3/100" with "step *" is 3), else the last one of the text.
-std::optional<std::int64_t> number_in(std::string_view text, const StepPattern& pattern) {
-  if (const auto value = integer_at(text, pattern.prefix.size()); value && !pattern.prefix.empty()) return value;
-  std::size_t end = text.size();
-  while (end > 0 && (text[end - 1] < '0' || text[end - 1] > '9')) --end;
-  std::size_t begin = end;
-  while (begin > 0 && text[begin - 1] >= '0' && text[begin - 1] <= '9') --begin;
-  return begin == end ? std::nullopt : integer_at(text, begin);
-}
-
 bool matches(const StepPattern& pattern, std::string_view text) {
   return text.size() >= pattern.prefix.size() &&
          std::memcmp(text.data(), pattern.prefix.data(), pattern.prefix.size()) == 0 &&
@@ -322,17 +336,17 @@ bool is_step_marker(std::string_view text, std::optional<std::int64_t>& number) 
   State* const s = live();
   const StepPattern* const pattern = s == nullptr ? nullptr : matched_pattern(*s, text, Range::kNvtx);
   if (pattern == nullptr) return false;
-  number = number_in(text, *pattern);
+  number = number_in(text, pattern->prefix);
   return true;
 }
 
 void torch_range_begins(const char* name, Ticks at) {
   State* const s = live();
   if (s == nullptr) return;
-  if (is_epoch_marker(name)) epoch_boundary();
+  if (is_epoch_marker(name)) epoch_boundary(name);
   const StepPattern* const pattern = matched_pattern(*s, name, Range::kTorchBegins);
   if (pattern == nullptr || pattern->at_end || s->spec.steps.edge_end) return;
-  step_boundary(at, number_in(name, *pattern), recorder::intern(name));
+  step_boundary(at, number_in(name, pattern->prefix), recorder::intern(name));
 }
 
 void torch_range_ended(const char* name, Ticks at) {
@@ -342,7 +356,7 @@ void torch_range_ended(const char* name, Ticks at) {
   if (pattern == nullptr) return;
   if (!pattern->at_end && !s->spec.steps.edge_end) return step_marker_ended(at);
   if (pattern->at_end && !is_the_optimizer(*s, name)) return;
-  step_boundary(at, pattern->at_end ? std::nullopt : number_in(name, *pattern), recorder::intern(name));
+  step_boundary(at, pattern->at_end ? std::nullopt : number_in(name, pattern->prefix), recorder::intern(name));
 }
 
 bool is_epoch_marker(std::string_view text) {

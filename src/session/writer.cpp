@@ -8,6 +8,8 @@
 #include <exception>
 #include <thread>
 
+#include "closing_report.h"
+#include "dead_spools.h"
 #include "profshim/call_stack.h"
 #include "profshim/device.h"
 #include "profshim/publish.h"
@@ -20,6 +22,15 @@ spool::Window& window(std::uint64_t number) {
   const spool::SpoolHeader& h = recorder::header();
   return reinterpret_cast<spool::Window*>(const_cast<char*>(recorder::data()) +
                                           h.windows_at)[number % spool::kMaxWindows];
+}
+
+/// Steps that the window holds from begin to end; a window without steps (source "none") is one.
+std::uint64_t whole_steps(const spool::Window& w) {
+  if (w.first_mark == spool::kNoMark) return 1;
+  const std::uint64_t begun = w.end_mark - w.first_mark;
+  const bool last_is_whole = w.ended_by.load(std::memory_order_relaxed) == spool::WindowEnd::kSchedule ||
+                             w.last_step_end.load(std::memory_order_relaxed) != 0;
+  return begun > 0 && !last_is_whole ? begun - 1 : begun;
 }
 
 class Writer {
@@ -37,9 +48,42 @@ class Writer {
       wait_for_device(w.end.load(std::memory_order_acquire));
       publish(w);
     }
+    if (state != spool::WindowState::kPublished && whole_steps(w) == 0) s_.windows_without_step.fetch_add(1);
     if (w.first_mark != spool::kNoMark) s_.marks_published.store(w.end_mark, std::memory_order_release);
     ++next_;
     return true;
+  }
+
+  /// At the first window, while hooks record: they are measured as they are then.
+  void measure_costs() {
+    const bool recording = s_.current.load() != nullptr && (recorder::mode() & recorder::kArmed) != 0;
+    if (!recording || s_.costs_measured.exchange(true)) return;
+    // A stack costs as much as the thread's own is deep, and inputs as many as an operator has: nobody knows.
+    if ((recorder::mode() & recorder::kStacks) != 0) std::fill_n(s_.costs.of_layer, s_.measure_cost.size(), -1.0);
+    for (std::size_t i = 0; i < s_.measure_cost.size(); ++i) {
+      if (s_.costs.of_layer[i] < 0) continue;
+      if (double (*const measure)() = s_.measure_cost[i].load()) s_.costs.of_layer[i] = measure();
+    }
+    if (s_.spec.record_shapes) s_.costs.of_layer[static_cast<std::size_t>(Layer::kTorch)] = -1;
+  }
+
+  /// Measures the size in JSON of the open window's events, for limits.trace_size.
+  void measure_size() {
+    const std::uint64_t until = s_.trace_size.take_wish();
+    const spool::Window* const open = s_.current.load();
+    if (until == 0 || open == nullptr) return;
+    const std::uint64_t number = open->number;
+    const Ticks since = std::max(open->begin, measured_at_), now = ticks();
+    if ((recorder::mode() & recorder::kStacks) != 0) call_stack::define_modules();
+    try {
+      const std::lock_guard no_chunk_changes_hands(s_.gathering);
+      const spool::SampledSize size =
+          spool::sample_size(*view_, number, since, static_cast<std::uint64_t>(s_.spec.limits.memory_entries));
+      if (size.bytes_per_event == 0) return;
+      s_.trace_size.measured(until, size.fixed_bytes, size.bytes_per_event);
+      measured_at_ = now;
+    } catch (const std::exception&) {  // no memory: the last measurement stands
+    }
   }
 
   bool has_work() const {
@@ -57,9 +101,33 @@ class Writer {
         s_.manifest.problems.emplace_back(view_->string(d->name));
       }
     }
+    if (const std::string lost = spool::threads_lost_sentence(view_->header()); !lost.empty()) {
+      s_.manifest.problems.push_back(lost);
+    }
     output::write_manifest(s_.folder, s_.manifest);
     last_state_ = state;
     last_manifest_ns_ = monotonic_ns();
+  }
+
+  /// Once no window can come and none waits: a process that is killed from here on leaves nothing in memory.
+  void remove_spool_if_over() {
+    if (s_.spool_removed.load() || !(s_.schedule_over.load() || s_.recording_over.load())) return;
+    const bool all_written = next_ >= recorder::header().windows.load(std::memory_order_acquire);
+    if (s_.current.load() != nullptr || !all_written || s_.failed.load() > 0) return;
+    recorder::header().finished.store(1);
+    remove_spool(s_);
+    s_.manifest.spool.clear();
+    s_.spool_removed.store(true);
+    write_manifest(current_state());
+  }
+
+  /// Every few seconds: other hosts and containers know by it that this process lives.
+  void give_sign_of_life() {
+    constexpr std::int64_t kEvery_ns = 5'000'000'000;
+    const std::int64_t now = monotonic_ns();
+    if (now - last_sign_ns_ < kEvery_ns) return;
+    last_sign_ns_ = now;
+    output::touch_claim(s_.folder, s_.rank.rank);
   }
 
   void refresh_manifest() {
@@ -90,14 +158,19 @@ class Writer {
     call_stack::define_modules();
     output::PublishOptions options;
     options.folder = s_.folder;
-    options.overhead_ns_per_event = s_.event_cost_ns;
+    if (s_.costs_measured.load()) options.costs = &s_.costs;
     const ClockMap clock(view_->anchors(), view_->header().clock);
     options.stall_us = static_cast<double>(s_.stall_ticks.exchange(0)) / clock.ticks_per_ns() / 1000;
     // Each compressing thread holds more than a megabyte.
-    const std::uint64_t affordable = s_.spec.limits.host_memory / (16 << 20);
+    // malloc reserves 64 MiB of address space for each, too.
+    const bool scarce = s_.pool_bound == recorder::Bound::kAddressSpace;
+    const std::uint64_t affordable = scarce ? 0 : s_.memory / (16 << 20);
     options.gzip_threads =
         static_cast<int>(std::min<std::uint64_t>({4, std::thread::hardware_concurrency(), affordable}));
-    options.on_progress = [this] { s_.progress_count.fetch_add(1, std::memory_order_relaxed); };
+    options.on_progress = [this] {
+      s_.progress_count.fetch_add(1, std::memory_order_relaxed);
+      give_sign_of_life();
+    };
     options.gathering = &s_.gathering;
     options.cpu = s_.cpu.take(w.number, own_threads(s_));
     output::ManifestWindow result;
@@ -107,7 +180,8 @@ class Writer {
       result.window = static_cast<std::int64_t>(w.number);
       result.status = std::string("failed: ") + e.what();
     }
-    w.state.store(spool::WindowState::kPublished, std::memory_order_release);
+    // One that failed stays closed: its events are kept for `recover`.
+    if (!result.status.starts_with("failed")) w.state.store(spool::WindowState::kPublished, std::memory_order_release);
     note(result);
   }
 
@@ -116,13 +190,9 @@ class Writer {
     {
       std::lock_guard lock(s_.mutex);
       if (written && s_.first_file.empty()) s_.first_file = result.file;
-      if (result.status.starts_with("failed") && s_.first_failure.empty()) s_.first_failure = result.status.substr(8);
     }
     if (written) s_.written.fetch_add(1);
-    if (result.status.starts_with("failed") && s_.failed.fetch_add(1) == 0) {
-      log::line(LogLevel::kWarn, "window %lld could not be written into %s: %s", static_cast<long long>(result.window),
-                s_.folder.c_str(), result.status.c_str() + 8);
-    }
+    if (result.status.starts_with("failed")) say_window_failed(s_, result);
     if (written) {
       log::line(LogLevel::kInfo, "window %lld: %s (%llu events)", static_cast<long long>(result.window),
                 result.file.c_str(), static_cast<unsigned long long>(result.events));
@@ -135,8 +205,9 @@ class Writer {
   std::string why_not_;
   std::unique_ptr<spool::View> view_;
   std::uint64_t next_ = 0;
+  Ticks measured_at_ = 0;
   const char* last_state_ = "";
-  std::int64_t last_manifest_ns_ = 0;
+  std::int64_t last_manifest_ns_ = 0, last_sign_ns_ = monotonic_ns();
 };
 
 }  // namespace
@@ -148,16 +219,29 @@ void* run_writer(void* argument) {
   // A nice value is per thread on Linux; the compression threads inherit it.
   setpriority(PRIO_PROCESS, static_cast<id_t>(syscall(SYS_gettid)), s.spec.output.niceness);
   Writer writer(s);
+  DiskWatch disk(s);
   writer.write_manifest("skip");
+  DeadSpools dead_spools(s);
   std::unique_lock lock(s.mutex);
   for (;;) {
     const bool last_round = s.stop;
     lock.unlock();
     while (writer.publish_next()) s.progress_count.fetch_add(1, std::memory_order_relaxed);
-    if (!last_round) writer.refresh_manifest();
+    disk.look((recorder::mode() & recorder::kArmed) != 0);
+    if (!last_round) {
+      writer.measure_costs();
+      writer.measure_size();
+      writer.refresh_manifest();
+      writer.give_sign_of_life();
+      writer.remove_spool_if_over();
+      dead_spools.recover_next();
+    }
     lock.lock();
     if (last_round) break;
-    s.wake.wait_for(lock, std::chrono::milliseconds(250), [&] { return s.stop || writer.has_work(); });
+    s.wake.wait_for(lock, std::chrono::milliseconds(250), [&] {
+      return s.stop || writer.has_work() || s.trace_size.wants_measure() ||
+             (s.current.load() != nullptr && !s.costs_measured.load());
+    });
   }
   lock.unlock();
   writer.write_manifest("finished");

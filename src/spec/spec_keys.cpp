@@ -642,6 +642,10 @@ std::vector<KeyRow> make_rows() {
           {{"close_window", OnLimit::kCloseWindow}, {"drop_new", OnLimit::kDropNew}, {"drop_old", OnLimit::kDropOld}},
           [](Spec& s) -> OnLimit& { return s.limits.on_limit; },
           "when memory is full: close the window and save it, or drop the newest or oldest events"),
+      text_row(
+          "limits.spool_folder", "path", [](Spec& s) -> std::string& { return s.limits.spool_folder; },
+          "where a rank keeps its events until they are written; empty = /dev/shm. A disk that fills may end the job "
+          "(SIGBUS) where it copies on write, and one that stalls may stall the job"),
 
       with_short_forms(
           text_row(
@@ -665,6 +669,12 @@ std::vector<KeyRow> make_rows() {
       integer_row(
           "output.niceness", 0, 19, +[](Spec& s) -> int& { return s.output.niceness; },
           "nice value of the thread that writes"),
+      boolean_row(
+          "output.arguments", [](Spec& s) -> bool& { return s.output.arguments; },
+          "the job's arguments in its traces, secrets masked; false: the program alone"),
+      integer_row(
+          "output.exit_seconds", 0, 3600, +[](Spec& s) -> std::int64_t& { return s.output.exit_seconds; },
+          "how long SIGTERM and the like, exec*() and daemon() may wait for the trace; 0 = they are left alone"),
 
       integer_row(
           "check.min_traces", 0, kAny, +[](Spec& s) -> std::int64_t& { return s.check.min_traces; },

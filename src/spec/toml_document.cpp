@@ -2,71 +2,42 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <map>
-#include <sstream>
-#include <toml.hpp>
 
 #include "spec_keys.h"
 #include "text_checks.h"
+#include "toml_library.h"
+#include "toml_syntax.h"
 
 namespace profshim::spec {
 namespace {
-
-// Ordered tables: problems come in the same order everywhere.
-using Toml = toml::basic_value<toml::discard_comments, std::map, std::vector>;
 
 /// More than this about one file helps nobody.
 constexpr std::size_t kMostProblems = 100;
 /// The library counts lines from the start of the text for each position it is asked for.
 constexpr std::size_t kMostPositions = 256;
 
-std::string strip_prefix(std::string_view text, std::string_view prefix) {
-  return std::string(text.starts_with(prefix) ? text.substr(prefix.size()) : text);
+/// Line `line` of the text, from 1, without its newline.
+std::string_view line_of(std::string_view text, int line) {
+  for (; line > 1; --line) text.remove_prefix(std::min(text.find('\n'), text.size() - 1) + 1);
+  return text.substr(0, text.find_first_of("\r\n"));
 }
 
-/// The library's message is a drawing of several lines: headline, place, the line of the file, an arrow with a remark.
-/// The last arrow is where the mistake is.
-Problem syntax_problem(const std::string& drawing, const std::string& name, int fallback_line) {
-  Problem problem;
-  problem.file = name;
-  problem.line = fallback_line;
-  std::istringstream lines(drawing);
-  std::string line, headline, remark;
-  std::getline(lines, headline);
-  int number = 0;
-  while (std::getline(lines, line)) {
-    const std::size_t bar = line.find(" | ");
-    if (bar == std::string::npos) continue;
-    const std::size_t digit = line.find_first_not_of(' ');
-    if (digit < bar) {
-      number = std::atoi(line.c_str() + digit);
-      continue;
-    }
-    const std::size_t arrow = line.find_first_of("^~", bar + 3);
-    if (arrow == std::string::npos) continue;
-    problem.line = number > 0 ? number : fallback_line;
-    problem.column = static_cast<int>(arrow - (bar + 3)) + 1;
-    const std::size_t words = line.find_first_not_of("^~- ", arrow);
-    remark = words == std::string::npos ? "" : line.substr(words);
+/// check_syntax() has found no mistake, so nearly always a key or a table is given twice.
+Problem refused(const TomlRefusal& refusal, std::string_view text, const std::string& name) {
+  const std::string_view line = line_of(text, refusal.place.line);
+  const std::size_t begin = std::min(line.find_first_not_of(" \t"), line.size());
+  if (refusal.message.find("exist") == std::string::npos && refusal.message.find("defined") == std::string::npos) {
+    return syntax_problem(name, refusal.place.line, refusal.place.column, refusal.message);
   }
-  headline = strip_prefix(headline, "[error] ");
-  if (headline.starts_with("toml::")) {
-    const std::size_t colon = headline.find_first_of(": ", 6);
-    headline = colon == std::string::npos ? "" : headline.substr(std::min(headline.size(), colon + 1));
-  }
-  while (!headline.empty() && (headline.front() == ' ' || headline.front() == ':')) headline.erase(0, 1);
-  while (headline.ends_with('.')) headline.pop_back();
-  while (remark.ends_with('.')) remark.pop_back();
-  problem.message = "not valid TOML";
-  if (!headline.empty()) problem.message += ": " + headline;
-  if (!remark.empty() && remark != "here") problem.message += (headline.empty() ? ": " : " (") + remark;
-  if (!remark.empty() && remark != "here" && !headline.empty()) problem.message += ")";
-  return problem;
+  const bool table = line.substr(begin, 1) == "[";
+  std::string_view given = line.substr(begin, table ? line.rfind(']') - begin + 1 : line.find('=') - begin);
+  given = given.substr(0, given.find_last_not_of(" \t") + 1);
+  return syntax_problem(name, refusal.place.line, static_cast<int>(begin) + 1, quoted(given) + " is given twice");
 }
 
 class Walk {
  public:
-  Walk(const std::string& name, Document& out) : name_(name), out_(out) {
+  Walk(std::string_view text, const std::string& name, Document& out) : text_(text), name_(name), out_(out) {
     for (const KeyRow& row : key_rows()) {
       keys_.push_back(row.key);
       if (const auto table = table_of(row.key); !table.empty() && !is_table(table)) tables_.push_back(table);
@@ -161,11 +132,12 @@ class Walk {
   /// The place of the key where it stands on the value's line, else of the value.
   void place(Problem& problem, const Toml& value, const std::string& key) {
     if (++positions_ > kMostPositions) return;
-    const toml::source_location at = value.location();
-    problem.line = static_cast<int>(at.line());
-    problem.column = static_cast<int>(at.column());
-    const std::size_t column = at.line_str().substr(0, at.column()).rfind(key);
-    const std::size_t in_header = at.line_str().find(key);
+    const Place at = place_of(value);
+    problem.line = at.line;
+    problem.column = at.column;
+    const std::string_view line = line_of(text_, at.line);
+    const std::size_t column = line.substr(0, static_cast<std::size_t>(at.column)).rfind(key);
+    const std::size_t in_header = line.find(key);
     if (column != std::string::npos) {
       problem.column = static_cast<int>(column) + 1;
     } else if (value.is_table() && in_header != std::string::npos) {
@@ -176,9 +148,9 @@ class Walk {
   Value convert(const Toml& value) {
     Value out;
     if (++positions_ <= kMostPositions) {
-      const toml::source_location at = value.location();
-      out.line = static_cast<int>(at.line());
-      out.column = static_cast<int>(at.column());
+      const Place at = place_of(value);
+      out.line = at.line;
+      out.column = at.column;
     }
     switch (value.type()) {
       case toml::value_t::boolean:
@@ -195,7 +167,7 @@ class Walk {
         break;
       case toml::value_t::string:
         out.kind = Value::Kind::kText;
-        out.text = value.as_string().str;
+        out.text = text_of(value);
         break;
       case toml::value_t::array:
         out.kind = Value::Kind::kList;
@@ -221,6 +193,7 @@ class Walk {
     return out;
   }
 
+  const std::string_view text_;
   const std::string& name_;
   Document& out_;
   std::vector<std::string_view> keys_, tables_;
@@ -235,22 +208,21 @@ Document read_document(std::string_view text, const std::string& name) {
     document.problems.push_back(std::move(*problem));
     return document;
   }
-  try {
-    std::istringstream stream{std::string(text)};
-    const Toml parsed = toml::parse<toml::discard_comments, std::map, std::vector>(stream, name);
-    Walk(name, document).top(parsed);
-  } catch (const toml::exception& error) {
-    document.problems.push_back(syntax_problem(error.what(), name, static_cast<int>(error.location().line())));
-  } catch (const std::bad_alloc&) {
-    throw;
-  } catch (const std::exception& error) {
-    document.problems.push_back(syntax_problem(error.what(), name, 1));
+  if (std::optional<Problem> problem = check_syntax(text, name)) {
+    document.problems.push_back(std::move(*problem));
+    return document;
   }
-  const auto line_of = [](const auto& x) { return std::pair(x.line, x.column); };
+  const std::variant<Toml, TomlRefusal> parsed = parse_toml(text, name);
+  if (const auto* const refusal = std::get_if<TomlRefusal>(&parsed)) {
+    document.problems.push_back(refused(*refusal, text, name));
+    return document;
+  }
+  Walk(text, name, document).top(std::get<Toml>(parsed));
+  const auto place_of = [](const auto& x) { return std::pair(x.line, x.column); };
   std::stable_sort(document.problems.begin(), document.problems.end(),
-                   [&](const Problem& a, const Problem& b) { return line_of(a) < line_of(b); });
+                   [&](const Problem& a, const Problem& b) { return place_of(a) < place_of(b); });
   std::stable_sort(document.given.begin(), document.given.end(),
-                   [&](const Given& a, const Given& b) { return line_of(a.value) < line_of(b.value); });
+                   [&](const Given& a, const Given& b) { return place_of(a.value) < place_of(b.value); });
   return document;
 }
 

@@ -4,6 +4,7 @@
 #include <cstring>
 #include <deque>
 #include <map>
+#include <span>
 
 #include "call_stacks.h"
 #include "device_annotations.h"
@@ -74,7 +75,7 @@ struct Assembly::Impl {
   std::int32_t step_tid = 0;
   std::map<std::int64_t, ThreadEvents> threads;  // by tid
   std::deque<Event> copies;                      // of events that change, or had not ended
-  ChunkOrder chunk_order;
+  RunOrder run_order;
   DeviceWork device;
   Operations operations;
   DeviceAnnotations annotations;
@@ -94,7 +95,6 @@ struct Assembly::Impl {
         nccl_args(definitions, v.header().rank),
         nccl_tasks(v),
         clock(v.anchors(), v.header().clock),
-        chunk_order(v),
         device(v),
         annotations(v),
         collectives(v),
@@ -102,10 +102,12 @@ struct Assembly::Impl {
         stacks(v, definitions) {
     const Window& w = view.window(window);
     window_number = w.number;
-    begin = w.begin;
-    end = w.end.load(std::memory_order_acquire);
-    ended_by = w.ended_by.load(std::memory_order_acquire);
-    limit = view.string(w.limit_reason);
+    begin = std::max(w.begin, facts.since);
+    if (!facts.only) {
+      end = w.end.load(std::memory_order_acquire);
+      ended_by = w.ended_by.load(std::memory_order_acquire);
+      limit = view.string(w.limit_reason);
+    }
     last_step_end = w.last_step_end.load(std::memory_order_relaxed);
     if (w.first_mark != kNoMark) {
       const bool open = ended_by == WindowEnd::kNone;
@@ -116,7 +118,7 @@ struct Assembly::Impl {
     const Ticks until = end == 0 ? ~Ticks{0} : end;
     // What is open first: a call that ends meanwhile is then found twice, and known; the other way it would be lost.
     OpenCalls open = copy_open_calls(until);
-    gather_chunks(until);
+    gather_runs(until);
     const WindowSpan span = span_until(until);
     if (!device.empty()) gather_calls(span);
     if (end == 0) end = latest_moment();
@@ -131,41 +133,45 @@ struct Assembly::Impl {
     const std::uint64_t lost_until = w.dropped_after.load(std::memory_order_acquire);
     const std::uint64_t lost = ended_by == WindowEnd::kNone ? total_dropped() : lost_until;
     summary.dropped = lost > w.dropped_before ? lost - w.dropped_before : 0;
+    const std::uint64_t threadless = ended_by == WindowEnd::kNone ? threadless_events(view.header())
+                                                                  : w.threadless_after.load(std::memory_order_relaxed);
+    if (threadless > w.threadless_before) summary.complete = false;
   }
 
   std::uint64_t total_dropped() const {
-    std::uint64_t sum = view.header().dropped.load() + view.header().open_calls_lost.load();
+    std::uint64_t sum =
+        view.header().dropped.load() + view.header().open_calls_lost.load() + threadless_events(view.header());
     for (std::uint32_t i = 0; i < view.header().thread_count; ++i)
       sum += view.thread(i).dropped.load(std::memory_order_relaxed);
     return sum;
   }
 
-  void gather_chunks(Ticks until) {
-    for (std::uint32_t i = 0; i < view.header().chunk_count; ++i) {
-      const ChunkHeader& c = view.chunk(i);
-      const ChunkState state = c.state.load(std::memory_order_acquire);
-      if (state != ChunkState::kOwned && state != ChunkState::kSealed) continue;
-      const std::uint32_t count = std::min(c.count.load(std::memory_order_acquire), kEventsPerChunk);
-      if (count == 0) continue;
-      chunk_order.add(i);
-      if (c.tid == kDeviceLane) {
-        device.add_chunk(i, count);
+  void gather_runs(Ticks until) {
+    const auto gather = [this, until](const Run& run) {
+      run_order.add(run);
+      if (run.header->tid == kDeviceLane)
+        device.add_run(run);
+      else
+        gather_run(run, until);
+    };
+    if (facts.only)
+      std::for_each(facts.only->begin(), facts.only->end(), gather);
+    else
+      view.for_each_run(gather);
+  }
+
+  void gather_run(const Run& run, Ticks until) {
+    ThreadEvents& thread = threads[run.header->tid];
+    if (thread.name.empty()) thread.name.assign(run.header->name, strnlen(run.header->name, sizeof run.header->name));
+    for (const Event& e : std::span(run.events, run.count)) {
+      if (e.begin < begin || e.begin >= until || e.hook == HookId::kContinuation) continue;
+      if (e.hook == HookId::kNcclTask) {
+        nccl_tasks.add(e);
         continue;
       }
-      ThreadEvents& thread = threads[c.tid];
-      if (thread.name.empty()) thread.name.assign(c.name, strnlen(c.name, sizeof c.name));
-      const Event* const events = view.events(i);
-      for (std::uint32_t k = 0; k < count; ++k) {
-        const Event& e = events[k];
-        if (e.begin < begin || e.begin >= until || e.hook == HookId::kContinuation) continue;
-        if (e.hook == HookId::kNcclTask) {
-          nccl_tasks.add(e);
-          continue;
-        }
-        note_kind(e.hook);
-        // Its thread may extend it meanwhile.
-        thread.events.push_back(e.hook == HookId::kMpiPolls ? &copies.emplace_back(load_words(e)) : &e);
-      }
+      note_kind(e.hook);
+      // Its thread may extend it meanwhile.
+      thread.events.push_back(e.hook == HookId::kMpiPolls ? &copies.emplace_back(load_words(e)) : &e);
     }
   }
 
@@ -333,11 +339,14 @@ struct Assembly::Impl {
       }
       drop_doubled_comms(view, thread.events);
       for (const Event* e : thread.events) {
-        if (e->hook == HookId::kMpiPolls) {
-          summary.calls += polls_of(e->polls);
-        } else {
-          ++(e->hook == HookId::kTorchMemory ? summary.memory : summary.calls);
+        if (e->hook == HookId::kTorchMemory) {
+          ++summary.memory;
+          continue;
         }
+        const std::uint64_t calls = e->hook == HookId::kMpiPolls ? polls_of(e->polls) : 1;
+        summary.calls += calls;
+        // CUPTI tells of its calls later.
+        if (e->hook != HookId::kCudaApi) summary.of_layer[static_cast<std::size_t>(hook_layer(e->hook))] += calls;
       }
     }
     summary.calls -= device.counts().api_calls;
@@ -503,16 +512,18 @@ struct Assembly::Impl {
 
   std::string problems_json() const {
     std::string json = "[";
-    for (const Definitions::Problem& p : definitions.problems()) {
+    const auto add = [&json](std::string_view source, std::string_view sentence) {
       json += json.size() > 1 ? ", " : "";
-      json += "{\"source\": " + json_string(p.source) + ", \"lost\": " + json_string(p.sentence) + "}";
-    }
+      json += "{\"source\": " + json_string(source) + ", \"lost\": " + json_string(sentence) + "}";
+    };
+    for (const Definitions::Problem& p : definitions.problems()) add(p.source, p.sentence);
+    if (const std::string lost = threads_lost_sentence(view.header()); !lost.empty()) add("threads", lost);
     return json + "]";
   }
 
   std::string clock_json() const {
     const std::vector<Anchor> anchors = view.anchors();
-    std::string json = std::string("{\"kind\": \"") + (view.header().clock == ClockKind::kTsc ? "tsc" : "monotonic") +
+    std::string json = std::string("{\"kind\": \"") + profshim::name_of(view.header().clock) +
                        "\", \"ticks_per_ns\": " + number(clock.ticks_per_ns()) +
                        ", \"wall_clock_shift_ns\": " + std::to_string(clock.realtime_shift_ns());
     if (!anchors.empty()) {
@@ -671,7 +682,7 @@ struct Assembly::Impl {
     } else {
       e.name = name_of(event);
       e.category = category_of(event.hook);
-      e.args = args.of(event, chunk_order.continuation_of(event));
+      e.args = args.of(event, run_order.continuation_of(event));
     }
     if (!is_api && (event.flags & (kAsyncSlice | kStartEnd)) != 0) {
       write_async(out, e, event, tid, end_ns);
@@ -792,7 +803,7 @@ struct Assembly::Impl {
   }
 
   bool write(ByteSink& sink, const std::function<void()>& on_progress) {
-    DeviceTracks tracks({view, definitions, clock, chunk_order, device, operations, annotations, torch_links,
+    DeviceTracks tracks({view, definitions, clock, run_order, device, operations, annotations, torch_links,
                          [this](Ticks t) { return step_at(t); }});
     TraceWriter out(sink, header(tracks));
     write_preamble(out);

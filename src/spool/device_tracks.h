@@ -5,7 +5,6 @@
 #include <string>
 #include <vector>
 
-#include "chunk_order.h"
 #include "device_annotations.h"
 #include "device_args.h"
 #include "device_names.h"
@@ -15,6 +14,7 @@
 #include "nccl_args.h"
 #include "operations.h"
 #include "profshim/spool.h"
+#include "run_order.h"
 #include "torch_links.h"
 
 namespace profshim::spool {
@@ -25,7 +25,7 @@ class DeviceTracks {
     const View& view;
     const Definitions& definitions;
     const ClockMap& clock;
-    const ChunkOrder& order;
+    const RunOrder& order;
     const DeviceWork& work;
     const Operations& operations;
     const DeviceAnnotations& annotations;

@@ -17,20 +17,19 @@ void DeviceWork::gather_calls(const WindowSpan& span) {
   begin_ = span.begin;
   end_ = span.end;
   const auto for_each_api = [this](const auto& function) {
-    for (const Chunk& chunk : chunks_) {
-      const Event* const events = view_.events(chunk.index);
-      for (std::uint32_t i = 0; i < chunk.count; ++i) {
-        if (events[i].hook == HookId::kCudaApi && events[i].api.correlation != 0) function(events[i], chunk.index, i);
+    for (const std::span<const Event> run : runs_) {
+      for (const Event& e : run) {
+        if (e.hook == HookId::kCudaApi && e.api.correlation != 0) function(e);
       }
     }
   };
   std::size_t calls = 0;
-  for_each_api([&](const Event&, std::uint32_t, std::uint32_t) { ++calls; });
+  for_each_api([&](const Event&) { ++calls; });
   launches_.reserve(calls);
-  for_each_api([&](const Event& e, std::uint32_t chunk, std::uint32_t i) {
+  for_each_api([&](const Event& e) {
     const bool inside = e.begin >= span.begin && e.begin < span.end;
     if (inside && !is_unfinished(e) && !possible(e, span)) return;
-    launches_.add(e.api.correlation, chunk, i);
+    launches_.add(e);
   });
   launches_.finish(span.begin, span.end);
   for_each_call([this](const Event& call) {
@@ -120,13 +119,12 @@ void DeviceWork::order(std::vector<const Event*>& events) {
 
 void DeviceWork::gather_work(const WindowSpan& span) {
   std::uint32_t hint = 0;
-  for (const Chunk& chunk : chunks_) {
-    const Event* const events = view_.events(chunk.index);
-    for (std::uint32_t i = 0; i < chunk.count; ++i) {
-      const HookId hook = events[i].hook;
+  for (const std::span<const Event> run : runs_) {
+    for (const Event& e : run) {
+      const HookId hook = e.hook;
       const bool device = is_stream_work(hook) || hook == HookId::kCudaSync || hook == HookId::kCudaOverhead ||
                           hook == HookId::kCudaMemory;
-      if (device) take(events[i], span, hint);
+      if (device) take(e, span, hint);
     }
   }
   place_syncs();

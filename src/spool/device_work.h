@@ -7,11 +7,12 @@
 
 #include <cstdint>
 #include <map>
+#include <span>
 #include <vector>
 
-#include "chunk_order.h"
 #include "launch_index.h"
 #include "profshim/spool.h"
+#include "run_order.h"
 
 namespace profshim::spool {
 
@@ -37,9 +38,9 @@ class DeviceWork {
   };
   using StreamKey = std::pair<std::uint16_t, std::int64_t>;  // device, stream; -1 = no single one
   explicit DeviceWork(const View& view) : view_(view), launches_(view) {}
-  /// A chunk of the device lane, of which `count` events are complete.
-  void add_chunk(std::uint32_t chunk, std::uint32_t count) { chunks_.push_back({chunk, count}); }
-  bool empty() const { return chunks_.empty(); }
+  /// A run of the device lane.
+  void add_run(const Run& run) { runs_.emplace_back(run.events, run.count); }
+  bool empty() const { return runs_.empty(); }
 
   /// First: finds the calls. Then work.
   void gather_calls(const WindowSpan& span);
@@ -68,9 +69,6 @@ class DeviceWork {
   Ticks last_end() const { return last_end_; }
 
  private:
-  struct Chunk {
-    std::uint32_t index, count;
-  };
   bool possible(const Event& e, const WindowSpan& span);
   bool belongs(const Event& e, const WindowSpan& span, std::uint32_t& hint);
   void take(const Event& e, const WindowSpan& span, std::uint32_t& hint);
@@ -78,7 +76,7 @@ class DeviceWork {
   void order(std::vector<const Event*>& events);
 
   const View& view_;
-  std::vector<Chunk> chunks_;
+  std::vector<std::span<const Event>> runs_;
   LaunchIndex launches_;
   Ticks begin_ = 0, end_ = 0;
   std::uint32_t first_correlation_ = 0;  // of the window's calls; 0 = it has none

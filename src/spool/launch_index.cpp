@@ -5,17 +5,14 @@
 
 namespace profshim::spool {
 
-void LaunchIndex::add(std::uint32_t correlation, std::uint32_t chunk, std::uint32_t event) {
-  const std::uint64_t place = std::uint64_t{chunk} * kEventsPerChunk + event;
+void LaunchIndex::add(const Event& call) {
+  const std::uint64_t place = view_.slot_of(call);
   // Beyond 256 GiB of chunks; the work of such a call is an orphan.
   if (place > std::numeric_limits<std::uint32_t>::max()) return;
-  entries_.push_back(std::uint64_t{correlation} << 32 | place);
+  entries_.push_back(std::uint64_t{call.api.correlation} << 32 | place);
 }
 
-const Event& LaunchIndex::event_of(std::uint64_t entry) const {
-  const auto place = static_cast<std::uint32_t>(entry);
-  return view_.events(place / kEventsPerChunk)[place % kEventsPerChunk];
-}
+const Event& LaunchIndex::event_of(std::uint64_t entry) const { return view_.slot(static_cast<std::uint32_t>(entry)); }
 
 const Event& LaunchIndex::call(std::uint32_t position) const { return event_of(entries_[position]); }
 

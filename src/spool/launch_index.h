@@ -14,7 +14,8 @@ class LaunchIndex {
 
   explicit LaunchIndex(const View& view) : view_(view) {}
   void reserve(std::size_t calls) { entries_.reserve(calls); }
-  void add(std::uint32_t correlation, std::uint32_t chunk, std::uint32_t event);
+  /// A call in a run of the view.
+  void add(const Event& call);
   /// After the last add(). Of several calls with one correlation stays the one in [begin, end), then that of the
   /// runtime (the driver's was made inside it), then the first.
   void finish(Ticks begin, Ticks end);
@@ -34,7 +35,7 @@ class LaunchIndex {
   const Event& event_of(std::uint64_t entry) const;
 
   const View& view_;
-  std::vector<std::uint64_t> entries_;  // correlation << 32 | chunk * kEventsPerChunk + event; sorted
+  std::vector<std::uint64_t> entries_;  // correlation << 32 | View::slot_of(); sorted
   std::vector<bool> has_work_;
 };
 

@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <cstring>
 
+#include "profshim/safe_files.h"
 #include "profshim/shared_words.h"
 #include "profshim/spool.h"
 
@@ -44,6 +45,14 @@ const char* broken_part(const SpoolHeader& h, std::size_t size) {
 
 }  // namespace
 
+std::string threads_lost_sentence(const SpoolHeader& h) {
+  const std::uint64_t threads = h.threads_lost.load(std::memory_order_relaxed);
+  if (threads == 0) return {};
+  return std::to_string(threads) + (threads == 1 ? " thread" : " threads") + " beyond the " +
+         std::to_string(h.thread_count) + " that are recorded at a time: " + std::to_string(threadless_events(h)) +
+         " of their events";
+}
+
 std::unique_ptr<View> View::over(const void* data, std::size_t size, std::string& why_not) {
   if (size < sizeof(SpoolHeader) || reinterpret_cast<std::uintptr_t>(data) % 64 != 0) {
     why_not = "it is too short";
@@ -62,17 +71,19 @@ std::unique_ptr<View> View::over(const void* data, std::size_t size, std::string
 }
 
 std::unique_ptr<View> View::open(const std::string& path, std::string& why_not) {
-  const int fd = open_high(path.c_str(), O_RDONLY);
-  if (fd < 0) {
-    why_not = std::strerror(errno);
-    return nullptr;
-  }
+  struct stat found {};
+  const Descriptor fd = open_regular(path, found);
+  if (fd) return open(fd.get(), why_not);
+  why_not = errno == EINVAL ? "it is no regular file" : std::strerror(errno);
+  return nullptr;
+}
+
+std::unique_ptr<View> View::open(int fd, std::string& why_not) {
   struct stat s {};
   void* data = MAP_FAILED;
   if (fstat(fd, &s) == 0 && s.st_size > 0) {
     data = mmap(nullptr, static_cast<std::size_t>(s.st_size), PROT_READ, MAP_SHARED, fd, 0);
   }
-  close(fd);
   if (data == MAP_FAILED) {
     why_not = s.st_size == 0 ? "it is empty" : std::strerror(errno);
     return nullptr;
@@ -107,10 +118,11 @@ const ChunkHeader& View::chunk(std::uint32_t i) const {
   return *reinterpret_cast<const ChunkHeader*>(data_ + header_->chunks_at + std::uint64_t{i} * kChunkBytes);
 }
 
-const Event* View::events(std::uint32_t i) const {
-  return i < header_->chunk_count
-             ? reinterpret_cast<const Event*>(data_ + header_->chunks_at + std::uint64_t{i} * kChunkBytes) + 1
-             : nullptr;
+Run View::run_at(std::uint32_t chunk, std::uint32_t slot) const {
+  const Event* const at = slots() + std::size_t{chunk} * kSlotsPerChunk + slot;
+  const auto* const header = reinterpret_cast<const RunHeader*>(at);
+  const std::uint32_t room = std::min(header->room.load(std::memory_order_acquire), kSlotsPerChunk - slot - 1);
+  return {header, at + 1, std::min(header->count.load(std::memory_order_acquire), room)};
 }
 
 const Window& View::window(std::uint64_t number) const {

@@ -1,9 +1,11 @@
 #include "profshim/manifest.h"
 
 #include <dirent.h>
+#include <fcntl.h>
 
 #include <algorithm>
 
+#include "profshim/safe_files.h"
 #include "rapidjson/document.h"
 #include "rapidjson/prettywriter.h"
 #include "rapidjson/stringbuffer.h"
@@ -60,6 +62,18 @@ T number(const rapidjson::Value& object, const char* key, T otherwise) {
   if (at->value.IsInt64()) return static_cast<T>(at->value.GetInt64());
   return at->value.IsUint64() ? static_cast<T>(at->value.GetUint64()) : otherwise;
 }
+// Ranks and process ids: a number that is no int is none that we wrote.
+int small_number(const rapidjson::Value& object, const char* key, int otherwise) {
+  const auto at = object.FindMember(key);
+  return at != object.MemberEnd() && at->value.IsInt() ? at->value.GetInt() : otherwise;
+}
+// A manifest may come from somebody else: its files lie in its folder, whatever it says.
+std::string path_below(const rapidjson::Value& object, const char* key) {
+  const std::string path = text(object, key);
+  const bool leaves = path.starts_with('/') || ("/" + path + "/").find("/../") != std::string::npos ||
+                      path.find('\0') != std::string::npos;
+  return leaves ? std::string{} : path;
+}
 bool truth(const rapidjson::Value& object, const char* key) {
   const auto at = object.FindMember(key);
   return at != object.MemberEnd() && at->value.IsBool() && at->value.GetBool();
@@ -70,8 +84,8 @@ ManifestWindow read_window(const rapidjson::Value& value) {
   w.window = number<std::int64_t>(value, "window", 0);
   w.first_step = number<std::int64_t>(value, "first_step", 0);
   w.last_step = number<std::int64_t>(value, "last_step", -1);
-  w.file = text(value, "file");
-  w.stacks = text(value, "stacks");
+  w.file = path_below(value, "file");
+  w.stacks = path_below(value, "stacks");
   w.bytes = number<std::uint64_t>(value, "bytes", 0);
   w.events = number<std::uint64_t>(value, "events", 0);
   w.dropped = number<std::uint64_t>(value, "dropped_events", 0);
@@ -84,7 +98,7 @@ ManifestWindow read_window(const rapidjson::Value& value) {
 
 }  // namespace
 
-bool write_manifest(const std::string& folder, const Manifest& m) {
+std::string manifest_text(const Manifest& m) {
   rapidjson::StringBuffer buffer;
   Writer out(buffer);
   out.SetIndent(' ', 1);
@@ -110,25 +124,25 @@ bool write_manifest(const std::string& folder, const Manifest& m) {
   for (const std::string& p : m.problems) out.String(p.data(), static_cast<rapidjson::SizeType>(p.size()));
   out.EndArray();
   out.EndObject();
-  AtomicFile file;
-  return file.open(folder + "/manifest-rank" + std::to_string(m.rank.rank) + ".json") &&
-         file.write(buffer.GetString(), buffer.GetSize()) && file.write("\n", 1) &&
-         file.publish(AtomicFile::Existing::kReplace);
+  return std::string(buffer.GetString(), buffer.GetSize()) + "\n";
 }
 
-bool read_manifest(const std::string& path, Manifest& m) {
+bool write_manifest(const std::string& folder, const Manifest& m, int folder_fd) {
+  const std::string text = manifest_text(m);
+  AtomicFile file;
+  return file.open(folder, "manifest-rank" + std::to_string(m.rank.rank) + ".json", folder_fd) &&
+         file.write(text.data(), text.size()) && file.publish(AtomicFile::Existing::kReplace);
+}
+
+bool parse_manifest(std::string_view bytes, Manifest& m) {
   m = {};
-  m.path = path;
-  std::string bytes;
-  int error = 0;
-  if (!read_file(path, bytes, error)) return false;
   rapidjson::Document json;
   json.Parse<rapidjson::kParseIterativeFlag>(bytes.data(), bytes.size());
   if (json.HasParseError() || !json.IsObject()) return false;
-  m.rank.rank = number(json, "rank", -1);
-  m.rank.world_size = number(json, "world_size", -1);
+  m.rank.rank = small_number(json, "rank", -1);
+  m.rank.world_size = small_number(json, "world_size", -1);
   m.rank.host = text(json, "host");
-  m.pid = number(json, "pid", 0);
+  m.pid = small_number(json, "pid", 0);
   m.run_name = text(json, "run_name");
   m.state = text(json, "state");
   m.spec_hash = text(json, "spec_hash");
@@ -147,6 +161,16 @@ bool read_manifest(const std::string& path, Manifest& m) {
     }
   }
   return true;
+}
+
+bool read_manifest(const std::string& path, Manifest& m, int folder_fd) {
+  std::string bytes;
+  int error = 0;
+  const int folder = folder_fd >= 0 ? folder_fd : AT_FDCWD;
+  const bool read = read_small_file(path, kMostManifest, bytes, error, nullptr, folder) && parse_manifest(bytes, m);
+  if (!read) m = {};
+  m.path = path;
+  return read;
 }
 
 std::vector<Manifest> read_manifests(const std::string& folder) {

@@ -13,7 +13,9 @@ std::optional<StepCounter::Step> StepCounter::on_marker(std::int64_t now_ns, std
   return Step{index, rules_.absolute ? true_number : index - epoch_start_, true_number};
 }
 
-void StepCounter::on_epoch() {
+void StepCounter::on_epoch(std::optional<std::int64_t> number) {
+  epoch_ = number ? *number : any_epoch_ ? epoch_ + 1 : 0;
+  any_epoch_ = true;
   if (!rules_.per_epoch) return;
   epoch_start_ = index_;
   markers_ = 0;  // the next marker begins a step, whatever `every` had left

@@ -1,7 +1,8 @@
 # MPI programs that end in every way there is, built with each MPI that is installed.
 
 ENDING_APPS := $(foreach m,$(if $(wildcard /usr/bin/mpicxx.openmpi),openmpi) $(if $(wildcard /usr/bin/mpicxx.mpich),mpich), \
-               $(addprefix $(BUILD)/tests/apps_ending/$(m)/,ending fork_in_window uneven_groups))
+               $(addprefix $(BUILD)/tests/apps_ending/$(m)/,ending fork_in_window refused uneven_groups signalled dispositions \
+               replaced handlers_in_order))
 TEST_APPS   += $(ENDING_APPS)
 
 define ending_rule

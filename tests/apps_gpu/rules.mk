@@ -24,7 +24,7 @@ define gpu_app_rule
 $(BUILD)/tests/apps_gpu/$(1): tests/apps_gpu/$(1).cpp $(wildcard tests/apps_gpu/*.h) $(call gpu_app_libs,$(1))
 	@mkdir -p $$(@D)
 	@$$(if $$(V),,echo "  CXX    $$@")
-	$$(Q)$$(CXX) -std=c++20 -O1 -g -Wall -Wextra $$(if $$(NVTX_INCLUDE),-isystem $$(NVTX_INCLUDE)) $$< -o $$@ \
+	$$(Q)$$(CXX) -std=c++20 -O1 -g -Wall -Wextra $$(NVTX_FLAGS) $$< -o $$@ \
 	  -Wl,--allow-shlib-undefined $(call gpu_app_libs,$(1)) -pthread -ldl
 endef
 $(foreach app,$(GPU_APPS),$(eval $(call gpu_app_rule,$(app))))

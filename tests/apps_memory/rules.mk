@@ -1,7 +1,7 @@
-# A program that measures its own memory, built with each MPI that is installed.
+# Programs that measure their own memory or need much of it, built with each MPI that is installed.
 
 MEMORY_APPS := $(foreach m,$(if $(wildcard /usr/bin/mpicc.openmpi),openmpi) $(if $(wildcard /usr/bin/mpicc.mpich),mpich), \
-               $(BUILD)/tests/apps_memory/$(m)/memory_use)
+               $(addprefix $(BUILD)/tests/apps_memory/$(m)/,memory_use tight))
 TEST_APPS   += $(MEMORY_APPS)
 
 define memory_rule

@@ -1,16 +1,20 @@
 # NVTX programs, libraries with NVTX instances of their own, and a second NVTX tool. MPI makes the ranks.
 
 ifneq ($(NVTX_INCLUDE),)
+# For the unit tests.
+$(UNIT): $(call objects,inject/nvtx_handles.cpp inject/nvtx_payload.cpp)
+
 ifneq ($(wildcard /usr/bin/mpicc.openmpi),)
-NVTX_APPS  := $(addprefix $(BUILD)/tests/apps_nvtx/,nvtx_all nvtx_names nvtx_polls nvtx_libs nvtx_cpp libfake_tool.so)
+NVTX_APPS  := $(addprefix $(BUILD)/tests/apps_nvtx/,nvtx_all nvtx_epochs nvtx_names nvtx_polls nvtx_ranges nvtx_libs nvtx_cpp \
+                libfake_tool.so)
 TEST_APPS  += $(NVTX_APPS)
-NVTX_CFLAGS := -O1 -g -Wall -Wextra -isystem $(NVTX_INCLUDE)
+NVTX_CFLAGS := -O1 -g -Wall -Wextra $(NVTX_FLAGS)
 
 $(BUILD)/tests/apps_nvtx/nvtx_all: tests/apps_nvtx/nvtx_all.c
 	@mkdir -p $(@D)
 	$(Q)mpicc.openmpi $(NVTX_CFLAGS) -DNVTX_APP_MAIN -DNVTX_APP_MPI $< -o $@ -pthread -ldl
 
-$(BUILD)/tests/apps_nvtx/nvtx_names $(BUILD)/tests/apps_nvtx/nvtx_polls: $(BUILD)/tests/apps_nvtx/%: tests/apps_nvtx/%.c
+$(addprefix $(BUILD)/tests/apps_nvtx/,nvtx_epochs nvtx_names nvtx_polls nvtx_ranges): $(BUILD)/tests/apps_nvtx/%: tests/apps_nvtx/%.c
 	@mkdir -p $(@D)
 	$(Q)mpicc.openmpi $(NVTX_CFLAGS) $< -o $@ -ldl
 
@@ -29,7 +33,5 @@ $(BUILD)/tests/apps_nvtx/libfake_tool.so: tests/apps_nvtx/fake_tool.c
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(NVTX_CFLAGS) -shared -fPIC $< -o $@
 
-# What of inject/ is pure enough for the unit tests.
-$(UNIT): $(call objects,inject/nvtx_handles.cpp inject/nvtx_payload.cpp)
 endif
 endif

@@ -2,9 +2,17 @@
 $(OUT)/bench/hook_cost: tests/bench/hook_cost.c tests/bench/call_cost.h
 	@mkdir -p $(@D)
 	@$(if $(V),,echo "  MPICC  $<")
-	$(Q)$(firstword $(wildcard /usr/bin/mpicc.openmpi) mpicc) -std=c11 -O2 -Wall -Wextra $(if $(NVTX_INCLUDE),-isystem $(NVTX_INCLUDE)) $< -o $@ -ldl
+	$(Q)$(firstword $(wildcard /usr/bin/mpicc.openmpi) mpicc) -std=c11 -O2 -Wall -Wextra $(NVTX_FLAGS) $< -o $@ -ldl
 
 bench: $(OUT)/bench/hook_cost
+
+# The loop of overhead_share.py.
+$(OUT)/bench/overhead_loop: tests/bench/overhead_loop.c
+	@mkdir -p $(@D)
+	@$(if $(V),,echo "  MPICC  $<")
+	$(Q)$(firstword $(wildcard /usr/bin/mpicc.openmpi) mpicc) -std=c11 -D_GNU_SOURCE -O2 -Wall -Wextra $(if $(NVTX_INCLUDE),-isystem $(NVTX_INCLUDE)) $< -o $@ -ldl
+
+bench: $(OUT)/bench/overhead_loop
 
 # The program that gpu_hook_bench runs, with a CUDA and an NCCL that do nothing.
 $(OUT)/bench/gpu_cost: tests/bench/gpu_cost.c tests/bench/gpu_stub.c tests/bench/call_cost.h

@@ -9,7 +9,7 @@ TEST_APPS     += $(DEMO_PROGRAMS)
 $(BUILD)/demo/heat: tests/demo/heat.c
 	@mkdir -p $(@D)
 	@$(if $(V),,echo "  MPICC  $<")
-	$(Q)$(MPICC_OPENMPI) -std=c11 -D_GNU_SOURCE -O2 -g -Wall -Wextra $(if $(NVTX_INCLUDE),-isystem $(NVTX_INCLUDE)) -rdynamic \
+	$(Q)$(MPICC_OPENMPI) -std=c11 -D_GNU_SOURCE -O2 -g -Wall -Wextra $(NVTX_FLAGS) -rdynamic \
 	  $< -o $@ -lm -ldl
 
 # The GPU's part runs on the simulated GPUs of tests/fakes, or on real ones with what nvcc built.

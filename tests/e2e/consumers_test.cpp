@@ -4,6 +4,7 @@
 
 #include <filesystem>
 
+#include "e2e/needs_nvtx.h"
 #include "e2e/readers.h"
 
 namespace profshim::e2e {
@@ -14,7 +15,9 @@ constexpr int kRanks = 4;
 // One run for all readers: windows 11-13 and 15-17 of four ranks.
 class Consumers : public testing::TestWithParam<const char*> {
  protected:
+  void SetUp() override { NEEDS_NVTX(); }
   static void SetUpTestSuite() {
+    NEEDS_NVTX();
     scratch_ = new ScratchFolder;
     for (const char* gzip : {"false", "true"}) {
       Job job = mpirun(Mpi::kOpenMpi, kRanks, {built("demo/heat"), "20", "64"});

@@ -2,6 +2,7 @@
 // spool.
 #include <gtest/gtest.h>
 #include <signal.h>
+#include <sys/mount.h>
 
 #include <filesystem>
 
@@ -171,6 +172,30 @@ TEST(Endings, RecoveringTwiceChangesNothing) {
   ASSERT_EQ(traces_below(scratch / "traces"), first);
   ASSERT_EQ(first.size(), 1u);
   EXPECT_EQ(text_of_file(first[0]), text);
+}
+
+TEST(Endings, AWindowThatAFullDiskRefusesIsKeptForRecover) {
+  const ScratchFolder scratch;
+  scratch.write("traces/.here", "");
+  const std::string traces = scratch / "traces";
+  if (mount("none", traces.c_str(), "tmpfs", 0, "size=100k") != 0) GTEST_SKIP() << "no file system can be mounted here";
+  Job job{.command = {built("tests/apps_ending/" + to_string(installed_mpis()[0]) + "/ending"), "return", "2000"}};
+  job.environment.emplace_back("PROFSHIM_SPEC",
+                               scratch.write("spec.toml", record_all_spec(traces) + "[limits]\ndisk_free = 0\n"));
+
+  const Outcome outcome = run(job);
+  const std::size_t before = traces_below(traces).size();
+  mount("none", traces.c_str(), "tmpfs", MS_REMOUNT, "size=100m");
+  const Outcome recover = profshim({"recover", traces});
+  const std::vector<SeenTrace> seen = read_folder(traces);
+  umount(traces.c_str());
+
+  EXPECT_EQ(outcome.ending(), "exit 0") << outcome.err;
+  EXPECT_NE(outcome.err.find("run  profshim recover " + traces), std::string::npos) << outcome.err;
+  EXPECT_EQ(before, 0u);
+  EXPECT_EQ(recover.ending(), "exit 0") << recover.out << recover.err;
+  ASSERT_EQ(seen.size(), 1u);
+  EXPECT_EQ(seen[0].calls("MPI_Allreduce").size(), 2000u);
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <set>
 
+#include "e2e/needs_nvtx.h"
 #include "e2e/run_under_shim.h"
 
 namespace profshim::e2e {
@@ -35,7 +36,9 @@ std::vector<std::string> names_below(const std::string& folder) {
   return names;
 }
 
-TEST(Files, DefaultNamesHoldRunStepAndRank) {
+using Files = NeedsNvtx;
+
+TEST_F(Files, DefaultNamesHoldRunStepAndRank) {
   const ScratchFolder scratch;
 
   const Outcome outcome = run_heat(
@@ -47,7 +50,7 @@ TEST(Files, DefaultNamesHoldRunStepAndRank) {
                                       "trial/step7/rank0.7.pt.trace.json", "trial/step7/rank1.7.pt.trace.json"}));
 }
 
-TEST(Files, NamesThatWouldCollideAreMadeDifferent) {
+TEST_F(Files, NamesThatWouldCollideAreMadeDifferent) {
   const ScratchFolder scratch;
 
   const Outcome outcome =
@@ -64,7 +67,7 @@ TEST(Files, NamesThatWouldCollideAreMadeDifferent) {
   EXPECT_EQ(windows.size(), 8u);
 }
 
-TEST(Files, EveryVariableIsFilledIn) {
+TEST_F(Files, EveryVariableIsFilledIn) {
   const ScratchFolder scratch;
   const std::string pattern =
       "{run_name}-{rank}-{local_rank}-{world_size}-{local_world_size}-{node_rank}-{host}-{pid}-{step}-{first_step}-{"
@@ -80,7 +83,7 @@ TEST(Files, EveryVariableIsFilledIn) {
   for (const std::string& name : names) EXPECT_EQ(name.find_first_of("{}"), std::string::npos) << name;
 }
 
-TEST(Files, ASecondRunIntoTheSameFolderIsRefused) {
+TEST_F(Files, ASecondRunIntoTheSameFolderIsRefused) {
   const ScratchFolder scratch;
   const std::string spec = spec_with_output("folder = \"out\"\ngzip = false\noverwrite = false\n");
   run_heat(scratch, spec);
@@ -96,7 +99,7 @@ TEST(Files, ASecondRunIntoTheSameFolderIsRefused) {
   EXPECT_EQ(text_of_file(traces_below(scratch / "out").at(0)), text);
 }
 
-TEST(Files, OverwriteTrueReplaces) {
+TEST_F(Files, OverwriteTrueReplaces) {
   const ScratchFolder scratch;
   const std::string spec = spec_with_output("folder = \"out\"\ngzip = false\noverwrite = true\n");
   run_heat(scratch, spec);
@@ -110,7 +113,7 @@ TEST(Files, OverwriteTrueReplaces) {
   EXPECT_NE(text_of_file(first.at(0)), text);
 }
 
-TEST(Files, OverwriteNewTakesASibling) {
+TEST_F(Files, OverwriteNewTakesASibling) {
   const ScratchFolder scratch;
   const std::string spec = spec_with_output("folder = \"out/here\"\ngzip = false\noverwrite = \"new\"\n");
   run_heat(scratch, spec);
@@ -124,7 +127,7 @@ TEST(Files, OverwriteNewTakesASibling) {
   EXPECT_EQ(text_of_file(first.at(0)), text);
 }
 
-TEST(Files, GzipIsOneMemberOnceAndReadable) {
+TEST_F(Files, GzipIsOneMemberOnceAndReadable) {
   const ScratchFolder scratch;
 
   run_heat(scratch, spec_with_output("folder = \"out\"\ngzip = true\n"));
@@ -141,7 +144,7 @@ TEST(Files, GzipIsOneMemberOnceAndReadable) {
   }
 }
 
-TEST(Files, NothingTemporaryIsLeft) {
+TEST_F(Files, NothingTemporaryIsLeft) {
   const ScratchFolder scratch;
 
   run_heat(scratch, spec_with_output("folder = \"out\"\ngzip = false\n"));
@@ -150,7 +153,7 @@ TEST(Files, NothingTemporaryIsLeft) {
   EXPECT_EQ(files_below("/dev/shm"), std::vector<std::string>{});
 }
 
-TEST(Files, EveryTraceIsAccepted) {
+TEST_F(Files, EveryTraceIsAccepted) {
   const ScratchFolder scratch;
   run_heat(scratch, spec_with_output("folder = \"out\"\n"), 4);
   std::vector<std::string> verify = {"verify"};
@@ -162,7 +165,7 @@ TEST(Files, EveryTraceIsAccepted) {
   EXPECT_EQ(outcome.ending(), "exit 0") << outcome.out << outcome.err;
 }
 
-TEST(Files, LsNamesEachWindow) {
+TEST_F(Files, LsNamesEachWindow) {
   const ScratchFolder scratch;
   run_heat(scratch, spec_with_output("folder = \"out\"\ngzip = false\n"));
 
@@ -174,7 +177,7 @@ TEST(Files, LsNamesEachWindow) {
     EXPECT_NE(outcome.out.find(name), std::string::npos) << outcome.out;
 }
 
-TEST(Files, AFolderThatCannotBeMadeIsOneLine) {
+TEST_F(Files, AFolderThatCannotBeMadeIsOneLine) {
   const ScratchFolder scratch;
   scratch.write("file", "in the way");
 
@@ -185,7 +188,7 @@ TEST(Files, AFolderThatCannotBeMadeIsOneLine) {
   EXPECT_NE(outcome.shim_lines()[0].find("file/out"), std::string::npos);
 }
 
-TEST(Files, ARelativeFolderIsThatOfTheLaunchEvenIfTheJobMoves) {
+TEST_F(Files, ARelativeFolderIsThatOfTheLaunchEvenIfTheJobMoves) {
   const ScratchFolder scratch;
   Job job = mpirun(
       Mpi::kOpenMpi, 1,
@@ -199,7 +202,7 @@ TEST(Files, ARelativeFolderIsThatOfTheLaunchEvenIfTheJobMoves) {
   EXPECT_EQ(traces_below(scratch / "out").size(), 1u) << outcome.err;
 }
 
-TEST(Files, RanksThatContradictTheEnvironmentAreNamedAndNotMixed) {
+TEST_F(Files, RanksThatContradictTheEnvironmentAreNamedAndNotMixed) {
   const ScratchFolder scratch;
   Job job = mpirun(Mpi::kOpenMpi, 3, {built("demo/heat"), "20", "64"});
   job.environment.emplace_back("PROFSHIM_SPEC",

@@ -83,6 +83,21 @@ TEST(StepsFromKernels, AWindowWithoutAWarmUpWaitsOnceAndSaysSinceWhenTheGpuIsInI
   EXPECT_GT(std::stol(after_us.substr(1)), 1000) << after_us;
 }
 
+TEST(StepsFromKernels, AWindowThatIsOverBeforeCuptiIsOnSaysSo) {
+  GpuJob job = launch_loop(
+      "[steps]\nsource = \"kernel\"\npattern = \"*adam*\"\n[schedule]\nskip_first = 1\nwait = 2\nwarmup = 0\n"
+      "active = 1\nrepeat = 2\n");
+  job.environment = {{"FAKE_CUPTI_SLOW_ENABLE_MS", "1500"}, {"FAKE_CUDA_KERNEL_NS", "10000"}};
+  const GpuRun run = run_gpu(job);
+
+  ASSERT_EQ(run.traces.size(), 2u) << run.outcome.err;
+  EXPECT_EQ(of_category(run.traces[0], "kernel").size(), 0u);
+  for (const SeenTrace& trace : run.traces) {
+    EXPECT_NE(trace.fact("problems").find("switched on after a window had begun"), std::string::npos)
+        << trace.fact("problems");
+  }
+}
+
 TEST(StepsFromProfilerApi, TheRangeIsTheWindow) {
   GpuJob job;
   job.program = "profiler";

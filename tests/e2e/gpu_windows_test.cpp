@@ -4,6 +4,7 @@
 #include <map>
 
 #include "e2e/gpu_run.h"
+#include "e2e/needs_nvtx.h"
 
 namespace profshim::e2e {
 namespace {
@@ -13,7 +14,9 @@ std::string steps_spec(const std::string& pattern, int skip, int active) {
          "\nwarmup = 1\nactive = " + std::to_string(active) + "\nrepeat = 1\n";
 }
 
-TEST(GpuWindow, HoldsAllWorkOfItsStepsAndNoOther) {
+using GpuWindow = NeedsNvtx;
+
+TEST_F(GpuWindow, HoldsAllWorkOfItsStepsAndNoOther) {
   GpuJob job;
   job.program = "ddp";
   job.arguments = {"20"};
@@ -28,7 +31,7 @@ TEST(GpuWindow, HoldsAllWorkOfItsStepsAndNoOther) {
   EXPECT_EQ(run.traces[0].steps(), (std::vector<std::int64_t>{6, 7, 8}));
 }
 
-TEST(GpuWindow, HoldsKernelsThatEndLongAfterIt) {
+TEST_F(GpuWindow, HoldsKernelsThatEndLongAfterIt) {
   GpuJob job;
   job.program = "late";
   job.arguments = {"20"};
@@ -43,7 +46,7 @@ TEST(GpuWindow, HoldsKernelsThatEndLongAfterIt) {
   EXPECT_EQ(grids, (std::map<std::string, int>{{"[6,1,1]", 5}, {"[7,1,1]", 5}, {"[8,1,1]", 5}}));
 }
 
-TEST(GpuWindow, LeavesNothingOn) {
+TEST_F(GpuWindow, LeavesNothingOn) {
   GpuJob job;
   constexpr std::uint64_t kSteps = 3000;  // about a second, however late the thread that switches CUPTI off
   job.program = "ddp";
@@ -60,7 +63,7 @@ TEST(GpuWindow, LeavesNothingOn) {
   EXPECT_GE(run.cupti.at("records_10"), 3u * 13u);
 }
 
-TEST(GpuWindow, ARankThatIsNotSelectedNeverOpensCupti) {
+TEST_F(GpuWindow, ARankThatIsNotSelectedNeverOpensCupti) {
   GpuJob job;
   job.program = "ddp";
   job.spec = kRecordAll;
@@ -72,7 +75,7 @@ TEST(GpuWindow, ARankThatIsNotSelectedNeverOpensCupti) {
   EXPECT_EQ(run.cupti_calls, std::vector<std::string>{});
 }
 
-TEST(GpuWindow, AMillionLaunchesTakeNoMoreMemoryThanTheSpecSays) {
+TEST_F(GpuWindow, AMillionLaunchesTakeNoMoreMemoryThanTheSpecSays) {
   GpuJob job;
   job.program = "launch_loop";
   job.arguments = {"1000000", "10000"};

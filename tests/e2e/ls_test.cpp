@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "e2e/run_under_shim.h"
 #include "profshim/manifest.h"
 #include "profshim/trace.h"
 
@@ -47,7 +48,7 @@ class Ls : public testing::Test {
   }
 
   int ls(const std::string& arguments = {}) {
-    const std::string command = std::string(PROFSHIM_BUILD_DIR) + "/profshim ls " + folder_ + " " + arguments + " 2>&1";
+    const std::string command = e2e::tool_path() + " ls " + folder_ + " " + arguments + " 2>&1";
     FILE* const pipe = popen(command.c_str(), "r");
     char part[4096];
     output_.clear();
@@ -118,6 +119,20 @@ TEST_F(Ls, FlagsASpoolThatIsLeftBehind) {
 
   EXPECT_EQ(ls(), 1);
   EXPECT_TRUE(says("profshim recover " + m.spool)) << output_;
+}
+
+// A manifest in a shared folder may hold anything.
+TEST_F(Ls, EscapesWhatWouldActOnTheTerminal) {
+  output::Manifest m = manifest(0);
+  m.state = "\x1b[2Jcleared";
+  m.problems = {"one\ntwo"};
+  add(m);
+
+  ls();
+
+  EXPECT_TRUE(says("\\x1b[2Jcleared")) << output_;
+  EXPECT_TRUE(says("one\\ntwo")) << output_;
+  EXPECT_EQ(output_.find('\x1b'), std::string::npos);
 }
 
 TEST_F(Ls, NamesTheManifestThatIsNone) {

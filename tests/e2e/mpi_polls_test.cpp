@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "e2e/needs_nvtx.h"
 #include "e2e/run_under_shim.h"
 
 namespace profshim::e2e {
@@ -113,6 +114,7 @@ TEST(MpiPolls, AreEachAnEventWhereThatIsAsked) {
 }
 
 TEST(MpiPolls, DoNotReachIntoARangeOrOutOfOne) {
+  NEEDS_NVTX();
   const ScratchFolder scratch;
   Job job = mpirun(Mpi::kOpenMpi, 1, {built("tests/apps_nvtx/nvtx_polls")});
   job.folder = scratch.path();

@@ -7,6 +7,7 @@
 #include <set>
 #include <sstream>
 
+#include "e2e/needs_nvtx.h"
 #include "e2e/run_under_shim.h"
 #include "profshim/event.h"
 
@@ -139,6 +140,7 @@ TEST(NcclCalls, ArgumentsAreThoseOfTheCall) {
 }
 
 TEST(NcclCalls, CallsThroughAHandleAreSeenByNcclsRanges) {
+  NEEDS_NVTX();
   NEEDS_NCCL();
   const Ran ran = run_it({built("tests/apps_nccl/without_nccl"), "-l", kLibrary}, true);
   ASSERT_EQ(ran.traces.size(), 1U) << ran.outcome.err;
@@ -158,6 +160,7 @@ TEST(NcclCalls, CallsThroughAHandleAreSeenByNcclsRanges) {
 }
 
 TEST(NcclCalls, CtypesCallsAreSeenByNcclsRanges) {
+  NEEDS_NVTX();
   NEEDS_NCCL();
   const std::vector<std::string> command = {"/usr/bin/python3", PROFSHIM_SOURCE_DIR "/tests/apps_nccl/ctypes_calls.py",
                                             kLibrary};
@@ -178,6 +181,7 @@ TEST(NcclCalls, CtypesCallsAreSeenByNcclsRanges) {
 
 // The activity "nccl" is not wanted: then NCCL's ranges are ranges as any other.
 TEST(NcclCalls, WithoutTheActivityItsRangesAreNvtxRanges) {
+  NEEDS_NVTX();
   NEEDS_NCCL();
   const Ran ran =
       run_it({built("tests/apps_nccl/every_call")}, true, kOneRank, "[capture]\nactivities = [\"cpu\", \"nvtx\"]\n");

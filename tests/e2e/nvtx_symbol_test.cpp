@@ -1,6 +1,7 @@
 // NVTX ranges and steps from function names, in real ranks.
 #include <gtest/gtest.h>
 
+#include "e2e/needs_nvtx.h"
 #include "e2e/run_under_shim.h"
 
 namespace profshim::e2e {
@@ -28,7 +29,9 @@ Ran run_rank(const std::vector<std::string>& command, const std::string& spec,
 
 const char* const kStepFive = "[steps]\nsource = \"nvtx\"\npattern = \"training_step_*\"\n[schedule]\nsteps = [5]\n";
 
-TEST(Nvtx, AStepHoldsEveryRangeOnceAndBeginsWithItsMarker) {
+using Nvtx = NeedsNvtx;
+
+TEST_F(Nvtx, AStepHoldsEveryRangeOnceAndBeginsWithItsMarker) {
   const Ran ran = run_rank({built("tests/apps_nvtx/nvtx_all")}, kStepFive);
 
   ASSERT_EQ(ran.traces.size(), 1U) << ran.outcome.err;
@@ -43,7 +46,7 @@ TEST(Nvtx, AStepHoldsEveryRangeOnceAndBeginsWithItsMarker) {
   EXPECT_NE(ran.outcome.out.find("levels 1 0 1 1 1 0"), std::string::npos) << "step 5 is recorded";
 }
 
-TEST(Nvtx, AnyBytesInANameMakeValidJson) {
+TEST_F(Nvtx, AnyBytesInANameMakeValidJson) {
   const Ran ran = run_rank({built("tests/apps_nvtx/nvtx_names")}, "[steps]\nsource = \"none\"\n");
 
   ASSERT_EQ(ran.traces.size(), 1U) << ran.outcome.err;
@@ -60,7 +63,7 @@ TEST(Nvtx, AnyBytesInANameMakeValidJson) {
   EXPECT_EQ(replaced, 2);
 }
 
-TEST(Nvtx, AChainedToolSeesWhatItWouldSeeAlone) {
+TEST_F(Nvtx, AChainedToolSeesWhatItWouldSeeAlone) {
   const std::string tool = built("tests/apps_nvtx/libfake_tool.so");
   const auto report = [](const std::string& text) {
     const std::size_t at = text.find("fake tool:");

@@ -47,6 +47,12 @@ class OwnSharedMemory : public testing::Environment {
 };
 [[maybe_unused]] auto* const own_shared_memory = testing::AddGlobalTestEnvironment(new OwnSharedMemory);
 
+// Another build may be under test, that of `make portable`.
+std::string tested_folder() {
+  const char* const folder = getenv("TESTED_BUILD");
+  return folder != nullptr ? folder : PROFSHIM_BUILD_DIR;
+}
+
 double seconds_since(SteadyClock::time_point start) {
   return std::chrono::duration<double>(SteadyClock::now() - start).count();
 }
@@ -117,8 +123,8 @@ bool read_some(Pipe& out, Pipe& err, Outcome& outcome, int timeout_ms) {
 
 }  // namespace
 
-std::string shim_path() { return PROFSHIM_BUILD_DIR "/libprofshim.so"; }
-std::string tool_path() { return PROFSHIM_BUILD_DIR "/profshim"; }
+std::string shim_path() { return tested_folder() + "/libprofshim.so"; }
+std::string tool_path() { return tested_folder() + "/profshim"; }
 
 std::string built(const std::string& relative) {
   const std::string path = PROFSHIM_SOURCE_DIR "/build/" + relative;

@@ -11,12 +11,14 @@
 
 #include <string>
 
+#include "e2e/own_shared_memory.h"
 #include "e2e/run_under_shim.h"
 
 namespace profshim::e2e {
 namespace {
 
 constexpr std::uint64_t kMiB = 1 << 20;
+constexpr std::uint64_t kRoomy = 320 * kMiB;  // an eighth of it is enough for a spool
 
 std::uint64_t free_bytes() {
   struct statvfs s {};
@@ -38,12 +40,12 @@ bool has_spool() {
   return false;
 }
 
-// Its tables, 11 MiB of them, and the first chunks: a spool that cannot have even its tables is not made at all.
+// Its tables, 6 MiB of them, and the first chunks: a spool that cannot have even its tables is not made at all.
 bool spool_has_chunks() {
   for (const std::string& file : files_below("/dev/shm")) {
     struct stat s {};
     if (file.ends_with(".spool") && stat(("/dev/shm/" + file).c_str(), &s) == 0 &&
-        std::uint64_t(s.st_blocks) * 512 >= 16 * kMiB)
+        std::uint64_t(s.st_blocks) * 512 >= 10 * kMiB)
       return true;
   }
   return false;
@@ -63,16 +65,7 @@ bool fill_behind_the_spool(int pid) {
 // A /dev/shm of this size over the real one, in a mount namespace of our own.
 class SharedMemory : public testing::Test {
  protected:
-  void TearDown() override {
-    if (mounted_) umount2("/dev/shm", MNT_DETACH);
-  }
-
-  bool mount_shared_memory(std::uint64_t bytes) {
-    const std::string size = "size=" + std::to_string(bytes) + ",mode=1777";
-    mounted_ = unshare(CLONE_NEWNS) == 0 && mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) == 0 &&
-               mount("tmpfs", "/dev/shm", "tmpfs", 0, size.c_str()) == 0;
-    return mounted_;
-  }
+  bool mount_shared_memory(std::uint64_t bytes) { return shared_memory_.mount_of(bytes); }
 
   Job job(Mpi mpi, const std::string& how, int calls) const {
     Job job{.command = {built("tests/apps_ending/" + to_string(mpi) + "/ending"), how, std::to_string(calls)}};
@@ -99,7 +92,9 @@ class SharedMemory : public testing::Test {
   }
 
   ScratchFolder scratch_;
-  bool mounted_ = false;
+
+ private:
+  OwnSharedMemory shared_memory_;
 };
 
 class SharedMemoryOf : public SharedMemory, public testing::WithParamInterface<int> {};
@@ -120,10 +115,10 @@ TEST_P(SharedMemoryOf, ThatManyKiBChangesNothingForTheJob) {
   if (with.ending() == "exit 0") expect_all_or_said(kCalls, with);
   EXPECT_FALSE(has_spool());
 }
-INSTANTIATE_TEST_SUITE_P(Real, SharedMemoryOf, testing::Values(64, 1024, 8192, 24576, 36864, 45056, 49152, 65536));
+INSTANTIATE_TEST_SUITE_P(Real, SharedMemoryOf, testing::Values(64, 1024, 8192, 65536, 262144, 327680, 1048576));
 
 TEST_F(SharedMemory, FilledByAnotherBehindTheSpoolIsSaidAndHarmless) {
-  if (!mount_shared_memory(64 * kMiB)) GTEST_SKIP() << "mounting is not allowed here";
+  if (!mount_shared_memory(kRoomy)) GTEST_SKIP() << "mounting is not allowed here";
   constexpr int kCalls = 1'000'000;
   Job ending = job(installed_mpis().back(), "return", kCalls);
   bool filled = false;
@@ -137,7 +132,7 @@ TEST_F(SharedMemory, FilledByAnotherBehindTheSpoolIsSaidAndHarmless) {
 }
 
 TEST_F(SharedMemory, WhatLiesInAFullOneIsRecovered) {
-  if (!mount_shared_memory(64 * kMiB)) GTEST_SKIP() << "mounting is not allowed here";
+  if (!mount_shared_memory(kRoomy)) GTEST_SKIP() << "mounting is not allowed here";
   constexpr int kCalls = 1'000'000;
   Job killed = job(installed_mpis().back(), "9", kCalls);
   bool filled = false;
@@ -150,16 +145,47 @@ TEST_F(SharedMemory, WhatLiesInAFullOneIsRecovered) {
   expect_all_or_said(kCalls, outcome);
 }
 
-TEST_F(SharedMemory, AQuarterIsLeftToTheJob) {
-  if (!mount_shared_memory(64 * kMiB)) GTEST_SKIP() << "mounting is not allowed here";
+TEST_F(SharedMemory, AnEighthIsTakenAtMost) {
+  if (!mount_shared_memory(kRoomy)) GTEST_SKIP() << "mounting is not allowed here";
   constexpr int kCalls = 1'000'000;
 
   const Outcome outcome = run(job(installed_mpis().back(), "9", kCalls));
 
   EXPECT_EQ(outcome.ending(), "signal 9") << outcome.err;
   EXPECT_TRUE(has_spool()) << "nothing was tested";
-  EXPECT_GE(free_bytes(), 16 * kMiB);
+  EXPECT_GE(free_bytes(), kRoomy / 8 * 7);
   EXPECT_LT(expect_all_or_said(kCalls, outcome), std::size_t{kCalls}) << "it never met its limit";
+}
+
+TEST_F(SharedMemory, ASmallOneIsLeftAloneAndTheTraceSaysWhatThatCosts) {
+  if (!mount_shared_memory(64 * kMiB)) GTEST_SKIP() << "mounting is not allowed here";
+  Job ending = job(installed_mpis().back(), "return", 1000);
+  bool taken = false;
+  ending.while_running = [&](int pid) {
+    siginfo_t ended{};
+    while (waitid(P_PID, static_cast<id_t>(pid), &ended, WEXITED | WNOHANG | WNOWAIT) == 0 && ended.si_pid != pid)
+      taken = taken || has_spool();
+  };
+
+  const Outcome outcome = run(ending);
+
+  EXPECT_FALSE(taken);
+  const auto traces = read_folder(scratch_ / "traces");
+  ASSERT_EQ(traces.size(), 1u) << outcome.err;
+  EXPECT_EQ(traces[0].calls("MPI_Allreduce").size(), 1000u);
+  EXPECT_NE(traces[0].fact("problems").find("nothing survives a SIGKILL"), std::string::npos);
+  EXPECT_NE(outcome.err.find("nothing survives a SIGKILL: /dev/shm has no room"), std::string::npos) << outcome.err;
+}
+
+TEST_F(SharedMemory, AFolderOfTheSpecHoldsTheSpoolInstead) {
+  if (!mount_shared_memory(8 * kMiB)) GTEST_SKIP() << "mounting is not allowed here";
+  Job killed = job(installed_mpis().front(), "9", 1000);
+  killed.environment.emplace_back("PROFSHIM_SET", "limits.spool_folder=" + scratch_.path());
+
+  const Outcome outcome = run(killed);
+
+  EXPECT_EQ(outcome.ending(), "signal 9") << outcome.err;
+  EXPECT_EQ(expect_all_or_said(1000, outcome), 1000u);
 }
 
 }  // namespace

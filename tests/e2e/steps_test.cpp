@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "e2e/needs_nvtx.h"
 #include "e2e/run_under_shim.h"
 
 namespace profshim::e2e {
@@ -37,7 +38,10 @@ const char* const kNvtx = "[steps]\nsource = \"nvtx\"\npattern = \"iteration *\"
 const char* const kSymbol = "[steps]\nsource = \"symbol\"\npattern = \"heat_step\"\n";
 const char* const kCollective = "[steps]\nsource = \"collective\"\npattern = \"MPI_Allreduce\"\n";
 
-TEST(StepsFromNvtx, DefaultScheduleRecordsSteps11To13) {
+using StepsFromNvtx = NeedsNvtx;
+using StepsFromAuto = NeedsNvtx;
+
+TEST_F(StepsFromNvtx, DefaultScheduleRecordsSteps11To13) {
   const HeatRun heat = run_heat(kNvtx, 20);
 
   ASSERT_EQ(heat.traces.size(), 1u) << heat.outcome.err;
@@ -45,7 +49,7 @@ TEST(StepsFromNvtx, DefaultScheduleRecordsSteps11To13) {
   EXPECT_EQ(heat.traces[0].fact("complete"), "true");
 }
 
-TEST(StepsFromNvtx, AWindowHoldsWholeStepsAndNothingElse) {
+TEST_F(StepsFromNvtx, AWindowHoldsWholeStepsAndNothingElse) {
   const HeatRun heat = run_heat(kNvtx, 20);
 
   ASSERT_EQ(heat.traces.size(), 1u) << heat.outcome.err;
@@ -59,7 +63,7 @@ TEST(StepsFromNvtx, AWindowHoldsWholeStepsAndNothingElse) {
   for (const char* range : {"halo", "stencil", "residual"}) EXPECT_EQ(trace.calls(range).size(), 3u) << range;
 }
 
-TEST(StepsFromNvtx, TheStepBeginsWithItsRange) {
+TEST_F(StepsFromNvtx, TheStepBeginsWithItsRange) {
   const HeatRun heat = run_heat(kNvtx, 20);
 
   ASSERT_EQ(heat.traces.size(), 1u) << heat.outcome.err;
@@ -72,7 +76,7 @@ TEST(StepsFromNvtx, TheStepBeginsWithItsRange) {
   }
 }
 
-TEST(StepsFromNvtx, RepeatsAsTorchDoes) {
+TEST_F(StepsFromNvtx, RepeatsAsTorchDoes) {
   const HeatRun heat =
       run_heat(std::string(kNvtx) + "[schedule]\nskip_first = 2\nwait = 1\nwarmup = 1\nactive = 2\nrepeat = 3\n", 20);
 
@@ -82,7 +86,7 @@ TEST(StepsFromNvtx, RepeatsAsTorchDoes) {
   EXPECT_EQ(heat.traces[2].steps(), (Steps{12, 13}));
 }
 
-TEST(StepsFromNvtx, AListMakesOneWindowForEachRun) {
+TEST_F(StepsFromNvtx, AListMakesOneWindowForEachRun) {
   const HeatRun heat = run_heat(std::string(kNvtx) + "[schedule]\nsteps = [1, 3, \"7-9\"]\n", 20);
 
   ASSERT_EQ(heat.traces.size(), 3u) << heat.outcome.err;
@@ -91,7 +95,7 @@ TEST(StepsFromNvtx, AListMakesOneWindowForEachRun) {
   EXPECT_EQ(heat.traces[2].steps(), (Steps{7, 8, 9}));
 }
 
-TEST(StepsFromNvtx, AWindowOpenAtTheEndIsMarkedIncomplete) {
+TEST_F(StepsFromNvtx, AWindowOpenAtTheEndIsMarkedIncomplete) {
   const HeatRun heat = run_heat(std::string(kNvtx) + "[schedule]\nskip_first = 5\nwarmup = 1\nactive = 10\n", 9);
 
   ASSERT_EQ(heat.traces.size(), 1u) << heat.outcome.err;
@@ -99,7 +103,7 @@ TEST(StepsFromNvtx, AWindowOpenAtTheEndIsMarkedIncomplete) {
   EXPECT_EQ(heat.traces[0].steps(), (Steps{6, 7, 8}));
 }
 
-TEST(StepsFromNvtx, NoWindowReachedIsOneSentence) {
+TEST_F(StepsFromNvtx, NoWindowReachedIsOneSentence) {
   const HeatRun heat = run_heat(kNvtx, 8);
 
   EXPECT_TRUE(heat.traces.empty());
@@ -110,6 +114,7 @@ TEST(StepsFromNvtx, NoWindowReachedIsOneSentence) {
 }
 
 TEST(Steps, ARunThatEndsWhereAWindowBeginsWritesNoFile) {
+  NEEDS_NVTX();
   const ScratchFolder scratch;
   Job job = mpirun(Mpi::kOpenMpi, 1, {built("tests/apps_ending/openmpi/ending"), "return", "10"});
   job.environment.emplace_back(
@@ -190,7 +195,7 @@ TEST(StepsFromNone, RecordTheWholeRun) {
   EXPECT_EQ(heat.traces[0].calls("MPI_Gather").size(), 1u);
 }
 
-TEST(StepsFromAuto, FindAWellKnownRange) {
+TEST_F(StepsFromAuto, FindAWellKnownRange) {
   const HeatRun heat = run_heat("", 20);
 
   ASSERT_EQ(heat.traces.size(), 1u) << heat.outcome.err;
@@ -198,6 +203,7 @@ TEST(StepsFromAuto, FindAWellKnownRange) {
 }
 
 TEST(Steps, AllRanksRecordTheSameSteps) {
+  NEEDS_NVTX();
   const HeatRun heat = run_heat(std::string(kNvtx) + "[ranks]\nselect = \"all\"\n", 20, 3);
 
   ASSERT_EQ(heat.traces.size(), 3u) << heat.outcome.err;
@@ -205,6 +211,7 @@ TEST(Steps, AllRanksRecordTheSameSteps) {
 }
 
 TEST(Steps, WindowsSideBySideHoldEachCallOnce) {
+  NEEDS_NVTX();
   const HeatRun heat =
       run_heat(std::string(kNvtx) + "[schedule]\nskip_first = 0\nwarmup = 0\nactive = 5\nrepeat = 4\n", 20);
 

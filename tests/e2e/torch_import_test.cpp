@@ -104,8 +104,17 @@ std::set<std::string> endings_of(const Ending& one) {
   return {"exit 3"};
 }
 
+/// PyTorch's own: a KeyboardInterrupt that comes while its C++ asks something of Python, where nothing of it can throw.
+/// The library has no pybind11 and calls no Python.
+bool broke_in_pybind11(const Ending& one) {
+  return one.signal == SIGINT && one.seen == "signal 6" &&
+         one.err.find("pybind11::error_already_set") != std::string::npos &&
+         one.err.find("KeyboardInterrupt") != std::string::npos;
+}
+
 void expect_usual_endings(const std::vector<Ending>& endings) {
   for (const Ending& one : endings) {
+    if (broke_in_pybind11(one)) continue;
     EXPECT_TRUE(endings_of(one).count(one.seen)) << one.text() << ": " << one.seen << "\n" << one.err;
     if (one.seen == "exit 1") {
       EXPECT_NE(one.err.find("Traceback"), std::string::npos) << one.text() << one.err;

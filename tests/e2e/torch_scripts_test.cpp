@@ -216,6 +216,7 @@ TEST(TorchPrograms, ACompiledModel) {
   NEEDS_TORCH(2);
   const ScratchFolder scratch;
   Job job = torch_job(scratch, Launch::kAlone, "compiled.py");
+  job.limit_seconds = 400;  // the compilers of a busy machine
   job.environment.emplace_back("RANK", "0");
   job.environment.emplace_back("WORLD_SIZE", "1");
 

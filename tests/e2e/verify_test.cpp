@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "e2e/run_under_shim.h"
 #include "unit/trace/sample_trace.h"
 
 namespace profshim {
@@ -30,7 +31,7 @@ Ran run_command(const std::string& command) {
   return ran;
 }
 
-Ran verify(const std::string& arguments) { return run_command(PROFSHIM_BUILD_DIR "/profshim verify " + arguments); }
+Ran verify(const std::string& arguments) { return run_command(e2e::tool_path() + " verify " + arguments); }
 
 class Verify : public testing::Test {
  protected:
@@ -102,7 +103,7 @@ TEST_F(Verify, ACutTraceIsNotComplete) {
   add("run/step11/rank1.11.pt.trace.json", test::sample_trace({.rank = 1, .complete = false}));
   add("ci.toml", "version = 1\n[check]\ncomplete = true\n");
   const std::string merged = folder_ + "/all.11.pt.trace.json";
-  ASSERT_EQ(run_command(PROFSHIM_BUILD_DIR "/profshim merge " + folder_ + "/run -o " + merged).exit_code, 0);
+  ASSERT_EQ(run_command(e2e::tool_path() + " merge " + folder_ + "/run -o " + merged).exit_code, 0);
 
   for (const std::string& what : {folder_ + "/run", merged}) {
     const Ran ran = verify(what + " --spec " + folder_ + "/ci.toml");
@@ -197,10 +198,10 @@ TEST_F(Verify, AFolderThatCannotBeReadIsSaid) {
   chmod((folder_ + "/locked").c_str(), 0);
   chmod(folder_.c_str(), 0755);
   const bool is_root = geteuid() == 0;
-  if (is_root && std::system((nobody + "test -x " PROFSHIM_BUILD_DIR "/profshim").c_str()) != 0) {
+  if (is_root && std::system((nobody + "test -x " + e2e::tool_path()).c_str()) != 0) {
     GTEST_SKIP() << "root reads everything, and nobody else reaches the tool here";
   }
-  const std::string tool = (is_root ? nobody : "") + PROFSHIM_BUILD_DIR "/profshim ";
+  const std::string tool = (is_root ? nobody : "") + e2e::tool_path() + " ";
 
   for (const std::string& command :
        {"verify " + folder_, "verify " + folder_ + "/locked", "ls " + folder_ + "/locked"}) {

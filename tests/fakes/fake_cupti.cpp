@@ -16,6 +16,7 @@
 //   FAKE_CUPTI_SHUFFLE=1      device records come in any order
 //   FAKE_CUPTI_LATE_MS=N      device records come so much after the end of the work
 //   FAKE_CUPTI_SLOW_FLUSH_MS=N  a forced flush takes so long before it hands anything over
+//   FAKE_CUPTI_SLOW_ENABLE_MS=N  kernels are switched on so late (over 5 s were seen: kineto, pull request 542)
 //   FAKE_CUPTI_CALLBACK_LOCK=1  nothing is switched on or off while a callback of the Callback API runs
 //   FAKE_CUPTI_FAIL=f=r,...   functions whose name contains f return r ("ActivityEnable=15")
 //   FAKE_CUPTI_NO_CLOCK=1     cuptiActivityRegisterTimestampCallback is not supported
@@ -159,6 +160,7 @@ class Cupti final : public fake::Observer {
     if (on && !complete_) return kNotInitialised;
     const std::unique_lock no_callback = without_callbacks();
     fake::Device* const device = fake::device_or_null();
+    if (on && kind == kConcurrentKernel) std::this_thread::sleep_for(std::chrono::milliseconds(slow_enable_ms_));
     {
       const std::lock_guard lock(kinds_lock_);
       kinds_[kind] = on;
@@ -766,7 +768,8 @@ class Cupti final : public fake::Observer {
   const std::uint64_t drop_ = number("FAKE_CUPTI_DROP"), zero_time_ = number("FAKE_CUPTI_ZERO_TIME"),
                       backward_ = number("FAKE_CUPTI_BACKWARD"), far_ = number("FAKE_CUPTI_FAR"),
                       unknown_ = number("FAKE_CUPTI_UNKNOWN"), late_ns_ = number("FAKE_CUPTI_LATE_MS") * 1000000,
-                      slow_flush_ms_ = number("FAKE_CUPTI_SLOW_FLUSH_MS");
+                      slow_flush_ms_ = number("FAKE_CUPTI_SLOW_FLUSH_MS"),
+                      slow_enable_ms_ = number("FAKE_CUPTI_SLOW_ENABLE_MS");
   const bool callbacks_lock_ = number("FAKE_CUPTI_CALLBACK_LOCK") != 0;
   std::shared_mutex callback_lock_;
   const bool shuffle_ = number("FAKE_CUPTI_SHUFFLE") != 0, nested_ = number("FAKE_CUPTI_NESTED", 1) != 0;

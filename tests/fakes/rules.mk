@@ -18,7 +18,7 @@ $(1): $(2) $$(FAKE_HEADERS) tests/fakes/$(notdir $(1)).map
 	  -Wl,--version-script=tests/fakes/$(notdir $(1)).map -Wl,-z,defs -Wl,-z,nodelete $(2) -o $$@ $(3)
 endef
 $(foreach c,cuda13 cuda12 cuda11,$(eval $(call fake_rule,$(FAKES)/$(c)/libcuda.so.1,tests/fakes/fake_device.cpp tests/fakes/fake_libcuda.cpp,-ldl)))
-$(foreach c,cuda13 cuda12 cuda11,$(eval $(call fake_rule,$(FAKES)/$(c)/libnccl.so.2,tests/fakes/fake_nccl.cpp tests/fakes/fake_nccl_profiler.cpp,-ldl -lrt,$$(if $$(NVTX_INCLUDE),-isystem $$(NVTX_INCLUDE)))))
+$(foreach c,cuda13 cuda12 cuda11,$(eval $(call fake_rule,$(FAKES)/$(c)/libnccl.so.2,tests/fakes/fake_nccl.cpp tests/fakes/fake_nccl_profiler.cpp,-ldl -lrt,$$(NVTX_FLAGS))))
 $(eval $(call fake_rule,$(FAKES)/cuda13/libcudart.so.13,tests/fakes/fake_cudart.cpp,-ldl,-DFAKE_CUDART_VERSION=13000))
 $(eval $(call fake_rule,$(FAKES)/cuda12/libcudart.so.12,tests/fakes/fake_cudart.cpp,-ldl,-DFAKE_CUDART_VERSION=12040))
 $(eval $(call fake_rule,$(FAKES)/cuda11/libcudart.so.11.0,tests/fakes/fake_cudart.cpp,-ldl,-DFAKE_CUDART_VERSION=11080))

@@ -205,7 +205,7 @@ class SpoolImage {
     Event memory = event(1998, 1998, HookId::kTorchMemory);
     memory.memory = {.address = 0x7f00, .bytes = -64, .allocated = 128, .device_index = -1};
     recorder::commit(t, memory);
-    fill_to_the_end_of_the_chunk(t);
+    fill_to_the_end_of_the_run(t);
     const std::uint64_t second = recorder::add_mark({900'000, 12, 112});
     one->complete = 1;
     recorder::close_window(*one, 900'000, second, spool::WindowEnd::kSchedule, 0);
@@ -257,21 +257,29 @@ class SpoolImage {
 
   std::uint64_t device_chunk() {
     for (std::uint32_t i = 0; i < kChunks; ++i) {
-      if (chunk(i).tid == spool::kDeviceLane) return i;
+      if (first_run(i).tid == spool::kDeviceLane) return i;
     }
     std::abort();
   }
 
-  spool::ChunkHeader& chunk(std::uint32_t i) {
-    return *reinterpret_cast<spool::ChunkHeader*>(data_ + header().chunks_at + std::uint64_t{i} * spool::kChunkBytes);
+  spool::RunHeader& first_run(std::uint32_t i) {
+    return *reinterpret_cast<spool::RunHeader*>(data_ + header().chunks_at + std::uint64_t{i} * spool::kChunkBytes +
+                                                sizeof(spool::ChunkHeader));
   }
 
-  static void fill_to_the_end_of_the_chunk(spool::Thread& t) {
+  static void name_run(const spool::Run& run) {
+    auto& header = const_cast<spool::RunHeader&>(*run.header);
+    if (header.tid == spool::kDeviceLane) return;
+    header.tid = 4242;
+    std::strcpy(header.name, "solver");
+  }
+
+  static void fill_to_the_end_of_the_run(spool::Thread& t) {
     // From before the windows, so that an input without damage makes small traces.
     while (t.chunk_end - t.next > 1) recorder::commit(t, call(500, 550, "MPI_Send"));
     Event exchange = call(2100, 2150, "MPI_Sendrecv");
     exchange.flags = kContinues;
-    recorder::commit(t, exchange);  // the last of its chunk
+    recorder::commit(t, exchange);  // the last of its run
     exchange.hook = HookId::kContinuation;
     exchange.flags = 0;
     recorder::commit(t, exchange);
@@ -283,11 +291,8 @@ class SpoolImage {
     h.pid_start_time = 1;
     h.step_tid = 4242;
     reinterpret_cast<spool::Thread*>(data_ + h.threads_at)->tid.store(4242);
-    for (std::uint32_t i = 0; i < kChunks; ++i) {
-      if (chunk(i).tid == spool::kDeviceLane) continue;
-      chunk(i).tid = 4242;
-      std::strcpy(chunk(i).name, "solver");
-    }
+    std::string why_not;
+    spool::View::over(data_, size_, why_not)->for_each_run(name_run);
   }
 
   char* data_ = nullptr;

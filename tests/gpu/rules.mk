@@ -21,7 +21,7 @@ GPU_ARCHITECTURES := -gencode arch=compute_80,code=sm_80 -gencode arch=compute_9
 $(BUILD)/tests/gpu/gpu_job_%: tests/gpu/gpu_job.cu
 	@mkdir -p $(@D)
 	@$(if $(V),,echo "  NVCC   $@")
-	$(Q)$(GPU_NVCC) -std=c++17 -O2 -cudart $* $(GPU_ARCHITECTURES) $(if $(NVTX_INCLUDE),-isystem $(NVTX_INCLUDE)) $< -o $@ \
+	$(Q)$(GPU_NVCC) -std=c++17 -O2 -cudart $* $(GPU_ARCHITECTURES) $(NVTX_FLAGS) $< -o $@ \
 	  -L$(dir $(GPU_NVCC))../lib64/stubs -lcuda -ldl
 
 $(BUILD)/tests/gpu/cupti_questions: tests/gpu/cupti_questions.cu

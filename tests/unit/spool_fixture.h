@@ -36,6 +36,12 @@ class SpoolFixture : public ::testing::Test {
     recorder::commit(*recorder::this_thread(), event);
   }
 
+  /// Fills the short runs that a thread begins with; the first event of a whole chunk is the last committed.
+  static void use_whole_chunks() {
+    const spool::Thread& t = *recorder::this_thread();
+    while (t.next == nullptr || t.chunk_end - t.next < spool::kEventsPerChunk - 1) commit_at(1);
+  }
+
   static std::unique_ptr<spool::View> view() {
     std::string why_not;
     auto made = spool::View::over(recorder::data(), recorder::size(), why_not);
@@ -46,11 +52,7 @@ class SpoolFixture : public ::testing::Test {
   static std::vector<Event> all_events() {
     std::vector<Event> found;
     const auto v = view();
-    for (std::uint32_t i = 0; i < v->header().chunk_count; ++i) {
-      const auto state = v->chunk(i).state.load();
-      if (state != spool::ChunkState::kOwned && state != spool::ChunkState::kSealed) continue;
-      found.insert(found.end(), v->events(i), v->events(i) + v->chunk(i).count.load());
-    }
+    v->for_each_run([&found](const spool::Run& run) { found.insert(found.end(), run.events, run.events + run.count); });
     return found;
   }
 

@@ -82,7 +82,7 @@ TEST(ViewText, AlignsCutsAndSaysWhatIsMissing) {
             "Rank  Name                                                       Total\n"
             "----  -------------------------------------------------------  -------\n"
             "   0  a                                                        1.500us\n"
-            "   0  b                                                        2.500ms\n"
+            "   0  b\\x1b                                                    2.500ms\n"
             "   1  " +
                 std::string(52, 'n') +
                 "...        -\n\n"

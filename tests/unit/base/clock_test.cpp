@@ -39,6 +39,29 @@ TEST(ClockMap, MonotonicTicksAreNanoseconds) {
   EXPECT_EQ(clock.unix_ns(6000), 1006000);
 }
 
+TEST(ClockMap, ArmsCounterHasARateOfItsOwn) {
+  const ClockMap clock({{0, 0, 0}, {25, 1000, 1000}}, ClockKind::kArmCounter);  // 25 MHz
+
+  EXPECT_EQ(clock.unix_ns(50), 2000);
+  EXPECT_EQ(clock.ticks_per_ns(), 0.025);
+}
+
+#if defined(__aarch64__)
+TEST(Ticks, OfArmsCounterComeAtTheRateThatTheProcessorStates) {
+  std::uint64_t per_second = 0;
+  __asm__ volatile("mrs %0, cntfrq_el0" : "=r"(per_second));
+  use_clock(ClockKind::kArmCounter);
+
+  const Anchor begin = take_anchor();
+  while (monotonic_ns() < begin.monotonic_ns + 50'000'000) {
+  }
+  const ClockMap clock({begin, take_anchor()}, ClockKind::kArmCounter);
+  use_clock(ClockKind::kMonotonic);
+
+  EXPECT_NEAR(clock.ticks_per_ns() * 1e9 / static_cast<double>(per_second), 1, 0.05);
+}
+#endif
+
 TEST(ClockMap, ARateThatNoCounterHasStaysInReason) {
   EXPECT_EQ(ClockMap({{1, 1, 1}, {~Ticks{0}, 2, 2}}, ClockKind::kTsc).ticks_per_ns(), 1000);
   EXPECT_EQ(ClockMap({{1, 1, 1}, {2, 1'000'000'000'000, 2}}, ClockKind::kTsc).ticks_per_ns(), 0.001);

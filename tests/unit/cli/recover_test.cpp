@@ -1,5 +1,6 @@
 // profshim recover on the spool of a process that is gone, made by hand.
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -261,6 +262,65 @@ TEST_F(RecoverTest, SpeaksJson) {
   EXPECT_TRUE(valid_json(run.out)) << run.out;
   EXPECT_NE(run.out.find("\"file\": \"" + run_ + "/step0/rank0.0.pt.trace.json\""), std::string::npos) << run.out;
   EXPECT_NE(run.out.find("\"window\": 0"), std::string::npos) << run.out;
+}
+
+constexpr uid_t kUser = 65534;
+
+TEST_F(RecoverTest, RootActsAsTheOwnerOfTheFolder) {
+  if (geteuid() != 0) GTEST_SKIP() << "only root can give files to another user";
+  alive_at(realtime_ns());
+  window(100);
+  ASSERT_EQ(chmod(folder_.path().c_str(), 0755), 0);
+  ASSERT_EQ(chmod(run_.c_str(), 0750), 0);
+  for (const std::string& path : {run_, spool_, link_}) ASSERT_EQ(lchown(path.c_str(), kUser, kUser), 0);
+
+  const test::ToolRun run = recover("run");
+
+  EXPECT_EQ(run.status, 0) << run.out << run.err;
+  ASSERT_EQ(traces().size(), 1u);
+  for (const std::string& file : {traces()[0], std::string("step0"), std::string("manifest-rank0.json")}) {
+    struct stat s {};
+    ASSERT_EQ(stat((run_ + "/" + file).c_str(), &s), 0) << file;
+    EXPECT_EQ(s.st_uid, kUser) << file;
+    EXPECT_EQ(s.st_mode & 0027, 0u) << file << " is open to more than its folder";
+  }
+}
+
+TEST_F(RecoverTest, ALinkOfAnotherUserIsLeftAlone) {
+  if (geteuid() != 0) GTEST_SKIP() << "only root can give files to another user";
+  alive_at(realtime_ns());
+  window(100);
+  ASSERT_EQ(lchown(link_.c_str(), kUser, kUser), 0);
+
+  const test::ToolRun run = recover("run");
+
+  EXPECT_EQ(run.status, 1);
+  EXPECT_NE(run.out.find("belongs to another user"), std::string::npos) << run.out;
+  EXPECT_TRUE(fs::exists(spool_));
+  EXPECT_TRUE(traces().empty());
+}
+
+TEST_F(RecoverTest, ASpoolOfAnotherUserIsLeftAlone) {
+  if (geteuid() != 0) GTEST_SKIP() << "only root can give files to another user";
+  alive_at(realtime_ns());
+  window(100);
+  ASSERT_EQ(chown(spool_.c_str(), kUser, kUser), 0);
+
+  const test::ToolRun run = recover("run test.spool");
+
+  EXPECT_EQ(run.status, 1);
+  EXPECT_TRUE(fs::exists(spool_));
+  EXPECT_TRUE(traces().empty());
+}
+
+TEST_F(RecoverTest, APipeInThePlaceOfASpoolDoesNotBlock) {
+  ASSERT_EQ(mkfifo((run_ + "/.rank1-1.spool").c_str(), 0666), 0);
+  fs::create_symlink("/dev/zero", run_ + "/.rank2-1.spool");
+
+  const test::ToolRun run = test::run_shell("timeout 20 profshim recover run", folder_.path());
+
+  EXPECT_EQ(run.status, 1) << run.out;
+  EXPECT_NE(run.out.find("is no spool"), std::string::npos) << run.out;
 }
 
 // The first rank to end tells nothing of the others that are about to.

@@ -45,6 +45,25 @@ TEST(Expand, WhatIsNotKnownIsSaid) {
   EXPECT_EQ(expand("{node_rank}", v), "unknown");
 }
 
+TEST(Expand, NothingFromTheEnvironmentLeavesItsPlace) {
+  NameValues v = values(3);
+  v.job_id = "../../etc";
+  v.host = "a b;rm -rf $HOME\n";
+  v.phase = "..";
+
+  EXPECT_EQ(expand("out/{job_id}/{host}/{phase}", v), "out/_._.._etc/a_b_rm_-rf__HOME_/_");
+}
+
+TEST(Expand, NamesOfProgramsAreSafeInShellsAndOnOtherSystems) {
+  NameValues v = values(3);
+  v.run_name = "ray::Trainer.__init__";
+  EXPECT_EQ(expand("{run_name}", v), "ray__Trainer.__init__");
+  v.run_name = "CON: *?\"<>|'`";
+  EXPECT_EQ(expand("{run_name}", v), "CON__________");
+  v.job_id = "";
+  EXPECT_EQ(expand("{job_id}", v), "unknown");
+}
+
 TEST(TraceFileName, TheDefaultNeedsNothingAdded) {
   std::string added;
 

@@ -1,4 +1,5 @@
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -24,6 +25,12 @@ TEST(OpenRun, AllRanksOfAJobShareOneBase) {
   EXPECT_EQ(second.problem, "");
   EXPECT_EQ(first.base_time_ns, second.base_time_ns);
   EXPECT_EQ(first.base_time_ns % quarter, 0);
+}
+
+/// Makes a file a minute older.
+void age(const std::string& path) {
+  const auto now = std::filesystem::last_write_time(path);
+  std::filesystem::last_write_time(path, now - std::chrono::seconds(60));
 }
 
 /// Of torchrun on that host, without a number of a job.
@@ -103,6 +110,8 @@ TEST(OpenRun, OverwriteLeavesARunAloneThatIsRecording) {
   EXPECT_NE(open_run(spec, run, {.key = "job2", .readable = "j"}, kNow).problem.find("output.overwrite to \"new\""),
             std::string::npos);
   claim("elsewhere" + parent + "1");
+  EXPECT_NE(open_run(spec, run, {.key = "job3", .readable = "j"}, kNow).problem, "") << "it gave a sign a moment ago";
+  age(run + "/.claim-rank0");
   EXPECT_EQ(open_run(spec, run, {.key = "job3", .readable = "j"}, kNow).problem, "")
       << "nobody could ever overwrite it";
   claim(host + parent + "1");  // a number that another process has now
@@ -149,6 +158,67 @@ TEST(ClaimRank, ALiveOwnerKeepsItsClaimADeadOneDoesNot) {
   EXPECT_EQ(status, 0);
   EXPECT_TRUE(claim_rank(folder.path(), 0, owner)) << owner;
   for (const int fd : {ready[0], leave[0], leave[1]}) close(fd);
+}
+
+/// A process of another machine, which cannot be looked at from here.
+void claim_from_elsewhere(const std::string& folder) {
+  std::ofstream(folder + "/.claim-rank0") << "node9 4711 99 4026531836 another-boot\n";
+}
+
+// A job that was queued again on another node.
+TEST(ClaimRank, OfAnotherMachineIsTakenOverWhenItIsSilent) {
+  const test::TemporaryFolder folder;
+  claim_from_elsewhere(folder.path());
+  age(folder.path() + "/.claim-rank0");
+  std::string owner;
+
+  EXPECT_TRUE(claim_rank(folder.path(), 0, owner));
+
+  EXPECT_EQ(owner, "process 4711 on node9");
+  EXPECT_TRUE(claim_rank(folder.path(), 1, owner));
+  EXPECT_EQ(owner, "") << "nobody's before";
+}
+
+TEST(ClaimRank, OfAnotherMachineIsRespectedWhileItGivesSigns) {
+  const test::TemporaryFolder folder;
+  claim_from_elsewhere(folder.path());
+  age(folder.path() + "/.claim-rank0");
+  touch_claim(folder.path(), 0);
+  std::string owner;
+
+  EXPECT_FALSE(claim_rank(folder.path(), 0, owner));
+
+  EXPECT_EQ(owner, "process 4711 on node9");
+  EXPECT_TRUE(is_claimed(folder.path(), 0));
+}
+
+TEST(ClaimRank, OfAnotherProcessIsNotReleased) {
+  const test::TemporaryFolder folder;
+  claim_from_elsewhere(folder.path());
+
+  release_claim(folder.path(), 0);
+
+  EXPECT_TRUE(std::filesystem::exists(folder.path() + "/.claim-rank0"));
+}
+
+TEST(ClaimRank, WhatIsNoClaimIsNamed) {
+  const test::TemporaryFolder folder;
+  ASSERT_EQ(mkfifo((folder.path() + "/.claim-rank0").c_str(), 0666), 0);
+  std::filesystem::create_symlink("/dev/zero", folder.path() + "/.claim-rank1");
+  std::string owner;
+
+  EXPECT_FALSE(claim_rank(folder.path(), 0, owner));
+  EXPECT_NE(owner.find("remove " + folder.path() + "/.claim-rank0"), std::string::npos) << owner;
+  EXPECT_FALSE(claim_rank(folder.path(), 1, owner));
+}
+
+TEST(OpenRun, AnIdentityOfAStrangerIsNotOurs) {
+  if (geteuid() != 0) GTEST_SKIP() << "only root can give a file to another user";
+  const test::TemporaryFolder folder;
+  ASSERT_EQ(open_run(Spec{}, folder.path(), {.key = "job1", .readable = "j"}, kNow).problem, "");
+  ASSERT_EQ(chown((folder.path() + "/.profshim-run").c_str(), 65534, 65534), 0);
+
+  EXPECT_NE(open_run(Spec{}, folder.path(), {.key = "job1", .readable = "j"}, kNow).problem, "");
 }
 
 TEST(Manifest, ReadsBackWhatWasWritten) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <barrier>
 #include <mutex>
 #include <new>
 #include <set>
@@ -34,15 +35,17 @@ TEST_F(SpoolFixture, AnEventLandsInTheSpoolWithItsThread) {
 TEST_F(SpoolFixture, DropsNewestWhenThePoolIsExhaustedAndCounts) {
   make_spool(16);
   recorder::tend_pool([] { return Ticks{1}; }, 16);
-  const std::uint64_t room = 16ull * spool::kEventsPerChunk;
+  // The headers of the short runs that a thread begins with take a place each.
+  const std::uint64_t most = 16ull * spool::kEventsPerChunk, least = most - 16;
 
-  for (std::uint64_t i = 0; i < room + 100; ++i) commit_at(i + 1);
+  for (std::uint64_t i = 0; i < most + 100; ++i) commit_at(i + 1);
 
-  EXPECT_EQ(recorder::dropped(), 100u);
   const auto found = all_events();
-  ASSERT_EQ(found.size(), room);
+  EXPECT_GE(found.size(), least);
+  EXPECT_LE(found.size(), most);
+  EXPECT_EQ(recorder::dropped(), most + 100 - found.size());
   EXPECT_EQ(std::max_element(found.begin(), found.end(), [](auto& a, auto& b) { return a.begin < b.begin; })->begin,
-            room);
+            found.size());
   EXPECT_NE(recorder::take_first_drop(), 0u);
   EXPECT_EQ(recorder::take_first_drop(), 0u);
 }
@@ -97,6 +100,124 @@ TEST_F(SpoolFixture, ThreadsThatEndGiveTheirPlaceBack) {
 
   EXPECT_EQ(recorder::header().threads_lost.load(), 0u);
   EXPECT_EQ(recorder::dropped(), 0u);
+}
+
+// More threads alive at once than there are chunks.
+TEST_F(SpoolFixture, ManyThreadsWithFewEventsShareChunks) {
+  constexpr int kThreads = 200;
+  make_spool(64);
+  recorder::tend_pool([] { return Ticks{1}; }, 64);
+  std::barrier all_alive(kThreads);
+  std::vector<std::thread> threads;
+  for (int t = 0; t < kThreads; ++t) {
+    threads.emplace_back([&all_alive] {
+      for (Ticks i = 1; i <= 40; ++i) commit_at(i);
+      all_alive.arrive_and_wait();
+    });
+  }
+  for (auto& thread : threads) thread.join();
+
+  EXPECT_EQ(all_events().size(), kThreads * 40u);
+  EXPECT_EQ(recorder::dropped(), 0u);
+  EXPECT_EQ(recorder::events_committed(), kThreads * 40u);
+}
+
+TEST_F(SpoolFixture, AThreadContinuesTheRunOfOneThatHasEnded) {
+  constexpr std::uint64_t kThreads = 3000, kEach = 10;
+  make_spool(64);  // 65,000 slots in all
+  recorder::tend_pool([] { return Ticks{1}; }, 64);
+  for (std::uint64_t i = 0; i < kThreads; ++i) {
+    std::thread([i] {
+      for (std::uint64_t k = 0; k < kEach; ++k) commit_at(i * kEach + k + 1);
+    }).join();
+  }
+
+  const auto found = all_events();
+  std::set<Ticks> begins;
+  for (const Event& e : found) begins.insert(e.begin);
+  EXPECT_EQ(found.size(), kThreads * kEach);
+  EXPECT_EQ(begins.size(), kThreads * kEach);
+  EXPECT_EQ(recorder::dropped(), 0u);
+}
+
+TEST_F(SpoolFixture, EachRunOfAChunkHasItsThread) {
+  make_spool(64);
+  std::set<std::int32_t> tids;
+  std::mutex mutex;
+  for (int i = 0; i < 50; ++i) {
+    std::thread([&] {
+      for (Ticks k = 1; k <= 5; ++k) commit_at(k);
+      const std::lock_guard lock(mutex);
+      tids.insert(this_thread()->tid);
+    }).join();
+  }
+
+  std::set<std::int32_t> found;
+  std::set<std::uint32_t> orders;
+  view()->for_each_run([&](const spool::Run& run) {
+    found.insert(run.header->tid);
+    EXPECT_LE(run.count, run.header->room.load());
+    EXPECT_TRUE(orders.insert(run.header->thread << 20 | run.header->sequence).second);
+  });
+  EXPECT_EQ(found, tids);
+}
+
+// Threads that come, go and change places as fast as they can: nothing is lost, nothing is there twice.
+TEST_F(SpoolFixture, RunsThatManyThreadsLeaveAndTakeAtOnceStayWhole) {
+  constexpr std::uint64_t kSpawners = 8, kEach = 200, kEvents = 45;
+  make_spool(256);
+  recorder::tend_pool([] { return Ticks{1}; }, 256);
+  std::vector<std::thread> spawners;
+  for (std::uint64_t s = 0; s < kSpawners; ++s) {
+    spawners.emplace_back([s] {
+      for (std::uint64_t i = 0; i < kEach; ++i) {
+        std::thread([s, i] {
+          for (std::uint64_t k = 0; k < kEvents; ++k) commit_at(((s * kEach) + i) * kEvents + k + 1);
+        }).join();
+      }
+    });
+  }
+  for (auto& thread : spawners) thread.join();
+
+  std::set<Ticks> begins;
+  for (const Event& e : all_events()) EXPECT_TRUE(begins.insert(e.begin).second) << e.begin;
+  EXPECT_EQ(begins.size() + recorder::dropped(), kSpawners * kEach * kEvents);
+  EXPECT_EQ(recorder::dropped(), 0u);
+  EXPECT_EQ(recorder::events_committed(), kSpawners * kEach * kEvents);
+}
+
+TEST_F(SpoolFixture, ChunksThatThreadsSharedComeBack) {
+  make_spool(64);
+  recorder::tend_pool([] { return Ticks{0}; }, 64);
+  for (int i = 0; i < 3000; ++i) {
+    std::thread([] {
+      for (Ticks k = 1; k <= 300; ++k) commit_at(k);
+    }).join();
+    if (i % 16 == 0) recorder::tend_pool([] { return Ticks{0}; }, 64);
+  }
+
+  EXPECT_EQ(recorder::dropped(), 0u);
+}
+
+TEST_F(SpoolFixture, EventsOfAThreadWithoutABlockAreDropped) {
+  make_spool(64);
+  ASSERT_NE(this_thread(), nullptr);
+  const auto v = view();
+  for (std::uint32_t i = 1; i < spool::kMaxThreads; ++i) {
+    const_cast<spool::Thread&>(v->thread(i)).slot = spool::ThreadSlot::kLive;
+  }
+  EXPECT_EQ(spool::threads_lost_sentence(recorder::header()), "");
+
+  std::thread([] {
+    for (int i = 0; i < 7; ++i) {
+      if (this_thread() == nullptr) recorder::lose_event(recorder::kMpi);
+      recorder::lose_event(recorder::kTorch);  // not wanted here
+    }
+  }).join();
+
+  EXPECT_EQ(recorder::dropped(), 7u);
+  EXPECT_EQ(spool::threads_lost_sentence(recorder::header()),
+            "1 thread beyond the 1024 that are recorded at a time: 7 of their events");
 }
 
 TEST_F(SpoolFixture, AnOpenCallLiesInTheSpoolUntilItEnds) {
@@ -173,7 +294,8 @@ TEST_F(SpoolFixture, ACallThatWasLeftIsClosedByTheNextOne) {
 TEST_F(SpoolFixture, AnEventBetweenSlotAndPublishOverrunsNothing) {
   make_spool(64);
   spool::Thread& t = *this_thread();
-  while (t.next == nullptr || t.next + 1 != t.chunk_end) commit_at(1);
+  use_whole_chunks();
+  while (t.next + 1 != t.chunk_end) commit_at(1);
   Event* const slot = recorder::next_slot(t);
   commit_at(2);  // a signal handler
   slot->begin = 3;
@@ -324,8 +446,8 @@ TEST_F(SpoolFixture, MoreUnwrittenWindowsThanPlacesAreRefused) {
 }
 
 TEST(DivideMemory, StaysInsideTheBudget) {
-  for (const std::uint64_t budget : {recorder::kLeastMemory, std::uint64_t{32} << 20, std::uint64_t{256} << 20,
-                                     std::uint64_t{2} << 30, std::uint64_t{1} << 40}) {
+  for (const std::uint64_t budget : {recorder::kLeastRoom, recorder::kLeastMemory, std::uint64_t{32} << 20,
+                                     std::uint64_t{256} << 20, std::uint64_t{2} << 30, std::uint64_t{1} << 40}) {
     recorder::SpoolSize size;
     const std::uint64_t device = budget / 20;
     ASSERT_TRUE(recorder::divide_memory(budget, device, size));
@@ -335,7 +457,7 @@ TEST(DivideMemory, StaysInsideTheBudget) {
     EXPECT_LE(recorder::spool_bytes(size) + index + recorder::kWriterBytes + device, budget);
   }
   recorder::SpoolSize size;
-  EXPECT_FALSE(recorder::divide_memory(recorder::kLeastMemory - 1, 0, size));
+  EXPECT_FALSE(recorder::divide_memory(recorder::kLeastRoom - 1, 0, size));
 }
 
 // Device work comes in no order of time, and its second half has no time of its own.

@@ -85,6 +85,7 @@ Spec random_spec(std::mt19937& random) {
   s.output.gzip_level = 1 + static_cast<int>(random() % 9);
   s.output.overwrite = static_cast<Overwrite>(random() % 3);
   s.output.niceness = static_cast<int>(random() % 20);
+  s.output.exit_seconds = number(3601);
   return s;
 }
 

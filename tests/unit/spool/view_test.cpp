@@ -19,9 +19,7 @@ TEST_F(SpoolFixture, ASpoolOnDiskReadsLikeTheLiveOne) {
   ASSERT_NE(from_file, nullptr) << why_not;
   EXPECT_EQ(from_file->header().pid, getpid());
   bool found = false;
-  for (std::uint32_t i = 0; i < from_file->header().chunk_count; ++i) {
-    found |= from_file->chunk(i).count.load() == 1 && from_file->events(i)->begin == 42;
-  }
+  from_file->for_each_run([&found](const spool::Run& run) { found |= run.count == 1 && run.events->begin == 42; });
   EXPECT_TRUE(found);
 }
 

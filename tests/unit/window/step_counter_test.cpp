@@ -80,6 +80,17 @@ TEST(StepCounter, AnEpochStartsTheScheduleAgainAndNotTheCount) {
   EXPECT_EQ(step->number, 2);
 }
 
+TEST(StepCounter, EpochsAreCountedFrom0UnlessTheirMarkersSayANumber) {
+  StepCounter counter(CounterRules{});
+  EXPECT_EQ(counter.epoch(), 0);
+  for (const std::int64_t expected : {0, 1, 2}) {
+    counter.on_epoch();
+    EXPECT_EQ(counter.epoch(), expected);
+  }
+  counter.on_epoch(17);
+  EXPECT_EQ(counter.epoch(), 17);
+}
+
 /// The actions of 31 steps when an epoch begins before step 7.
 std::string with_reset(const Schedule& schedule, bool per_epoch) {
   CounterRules rules;

@@ -1,0 +1,170 @@
+// exec*() and daemon(): the process goes on as another program, or its child goes on in its place. What was recorded
+// goes to its files first. Children that exec are forwarded untouched.
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdarg>
+#include <cstddef>
+#include <cstdlib>
+#include <cstring>
+
+#include "next_function.h"
+#include "profshim/base.h"
+#include "profshim/session.h"
+
+#define PROFSHIM_EXPORT extern "C" __attribute__((visibility("default")))
+
+namespace profshim::inject {
+namespace {
+
+using ExecveFunction = int (*)(const char*, char* const*, char* const*);
+using FexecveFunction = int (*)(int, char* const*, char* const*);
+using ExecveatFunction = int (*)(int, const char*, char* const*, char* const*, int);
+using DaemonFunction = int (*)(int, int);
+constinit NextFunction<ExecveFunction> next_execve("execve"), next_execvpe("execvpe");
+constinit NextFunction<FexecveFunction> next_fexecve("fexecve");
+constinit NextFunction<ExecveatFunction> next_execveat("execveat");
+constinit NextFunction<DaemonFunction> next_daemon("daemon");
+
+__attribute__((constructor)) void look_up() {
+  next_execve.get();
+  next_execvpe.get();
+  next_fexecve.get();
+  next_execveat.get();
+  next_daemon.get();
+}
+
+/// A first look, so that a search through PATH and a wrong name do not end the recording.
+bool is_program(int folder, const char* path, int flags) {
+  if (path == nullptr) return false;
+  struct stat s {};
+  if (fstatat(folder, path, &s, flags & (AT_EMPTY_PATH | AT_SYMLINK_NOFOLLOW)) != 0 || !S_ISREG(s.st_mode))
+    return false;
+  return (flags & AT_EMPTY_PATH) != 0 ? (s.st_mode & 0111) != 0 : faccessat(folder, path, X_OK, AT_EACCESS) == 0;
+}
+
+/// As execvp() searches: nothing here takes memory, for it may be called in a signal handler.
+bool is_program_on_path(const char* name) {
+  if (name == nullptr) return false;
+  if (std::strchr(name, '/') != nullptr) return is_program(AT_FDCWD, name, 0);
+  const char* folders = std::getenv("PATH");
+  if (folders == nullptr) folders = "/bin:/usr/bin";
+  const std::size_t name_bytes = std::strlen(name) + 1;
+  for (;;) {
+    const char* const end = strchrnul(folders, ':');
+    const auto length = static_cast<std::size_t>(end - folders);
+    char path[4096];
+    if (name_bytes > 1 && length + 1 + name_bytes <= sizeof path) {
+      std::memcpy(path, folders, length);
+      if (length > 0) path[length] = '/';
+      std::memcpy(path + length + (length > 0 ? 1 : 0), name, name_bytes);
+      if (is_program(AT_FDCWD, path, 0)) return true;
+    }
+    if (*end == 0) return false;
+    folders = end + 1;
+  }
+}
+
+/// Ends the recording if `likely()` says that the call will succeed, then makes the call.
+template <class Function, class Likely, class... Arguments>
+int hand_over(const char* what, Function next, const Likely& likely, Arguments... arguments) {
+  if (next == nullptr) return errno = ENOSYS, -1;
+  bool records = session::ends_with_this_process();
+  if (records) {
+    const int saved_errno = errno;
+    records = likely();
+    errno = saved_errno;
+    if (records) session::finish(session::End::kReplaced);
+  }
+  const int result = next(arguments...);
+  if (records && result != 0) {
+    const int saved_errno = errno;
+    log::line(LogLevel::kWarn, "%s failed (%s): the recording had ended before it", what, std::strerror(saved_errno));
+    errno = saved_errno;
+  }
+  return result;
+}
+
+int exec_file(const char* path, char* const* arguments, char* const* environment) {
+  const auto likely = [path] { return is_program(AT_FDCWD, path, 0); };
+  return hand_over("exec", next_execve.get(), likely, path, arguments, environment);
+}
+
+int exec_on_path(const char* name, char* const* arguments, char* const* environment) {
+  const auto likely = [name] { return is_program_on_path(name); };
+  return hand_over("exec", next_execvpe.get(), likely, name, arguments, environment);
+}
+
+/// The arguments up to the null pointer that ends them.
+std::size_t count(std::va_list more) {
+  std::size_t n = 0;
+  while (va_arg(more, char*) != nullptr) ++n;
+  return n;
+}
+
+}  // namespace
+}  // namespace profshim::inject
+
+using namespace profshim::inject;
+
+PROFSHIM_EXPORT int execve(const char* path, char* const* arguments, char* const* environment) noexcept {
+  return exec_file(path, arguments, environment);
+}
+PROFSHIM_EXPORT int execv(const char* path, char* const* arguments) noexcept {
+  return exec_file(path, arguments, environ);
+}
+PROFSHIM_EXPORT int execvp(const char* name, char* const* arguments) noexcept {
+  return exec_on_path(name, arguments, environ);
+}
+PROFSHIM_EXPORT int execvpe(const char* name, char* const* arguments, char* const* environment) noexcept {
+  return exec_on_path(name, arguments, environment);
+}
+
+// On the stack, as the C library does it: these may be called between vfork() and the end of the child.
+#define PROFSHIM_GATHER(first)                                                             \
+  std::va_list more;                                                                       \
+  va_start(more, first);                                                                   \
+  const std::size_t n = 1 + count(more);                                                   \
+  va_end(more);                                                                            \
+  char** const arguments = static_cast<char**>(__builtin_alloca((n + 1) * sizeof(char*))); \
+  va_start(more, first);                                                                   \
+  arguments[0] = const_cast<char*>(first);                                                 \
+  for (std::size_t i = 1; i <= n; ++i) arguments[i] = va_arg(more, char*);
+
+PROFSHIM_EXPORT int execl(const char* path, const char* first, ...) noexcept {
+  PROFSHIM_GATHER(first)
+  va_end(more);
+  return exec_file(path, arguments, environ);
+}
+PROFSHIM_EXPORT int execlp(const char* name, const char* first, ...) noexcept {
+  PROFSHIM_GATHER(first)
+  va_end(more);
+  return exec_on_path(name, arguments, environ);
+}
+PROFSHIM_EXPORT int execle(const char* path, const char* first, ...) noexcept {
+  PROFSHIM_GATHER(first)
+  char* const* const environment = va_arg(more, char* const*);
+  va_end(more);
+  return exec_file(path, arguments, environment);
+}
+
+PROFSHIM_EXPORT int fexecve(int file, char* const* arguments, char* const* environment) noexcept {
+  const auto likely = [file] { return is_program(file, "", AT_EMPTY_PATH); };
+  return hand_over("exec", next_fexecve.get(), likely, file, arguments, environment);
+}
+
+PROFSHIM_EXPORT int execveat(int folder, const char* path, char* const* arguments, char* const* environment,
+                             int flags) noexcept {
+  const auto likely = [=] { return is_program(folder, path, flags); };
+  return hand_over("exec", next_execveat.get(), likely, folder, path, arguments, environment, flags);
+}
+
+PROFSHIM_EXPORT int daemon(int stay, int keep) noexcept {
+  if (profshim::session::ends_with_this_process()) {
+    profshim::log::line(profshim::LogLevel::kWarn, "daemon() ends the recording: its child is not recorded");
+  }
+  return hand_over(
+      "daemon", next_daemon.get(), [] { return true; }, stay, keep);
+}

@@ -1,0 +1,26 @@
+#!/usr/bin/env bash
+# Says which glibc a library or program needs; exit 1 where that is newer than allowed, with what it is needed for.
+#   scripts/check_glibc.sh MOST FILE...     MOST: 2.28, or "any"
+set -eu
+[ $# -ge 2 ] || { sed -n '2,3s/^# \{0,1\}//p' "$0" >&2; exit 2; }
+most=$1
+shift
+
+fault=0
+for file in "$@"; do
+  [ -e "$file" ] || { echo "check_glibc: $file is not built" >&2; exit 2; }
+  # "pthread_create 2.34": what the file takes from elsewhere, with the version it asks for.
+  wanted=$(objdump -T "$file" | sed -n 's/.*\*UND\*.*(\{0,1\}GLIBC_\([0-9.]*\))\{0,1\} *\([^ ]*\)$/\2 \1/p' | sort -V -k 2)
+  newest=${wanted##* }
+  [ -n "$newest" ] || { echo "glibc: $file: no versions of glibc in it" >&2; exit 2; }
+  if [ "$most" != any ] && [ "$(printf '%s\n%s\n' "$most" "$newest" | sort -V | tail -n 1)" != "$most" ]; then
+    while read -r name version; do
+      [ "$(printf '%s\n%s\n' "$most" "$version" | sort -V | tail -n 1)" = "$most" ] ||
+        echo "glibc: $file needs $version for $name; allowed: $most (src/old_glibc has what is newer)"
+    done <<<"$wanted"
+    fault=1
+  else
+    echo "glibc: $file needs $newest"
+  fi
+done
+exit "$fault"

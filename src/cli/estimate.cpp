@@ -1,0 +1,70 @@
+#include "estimate.h"
+
+#include <algorithm>
+
+namespace profshim::cli {
+namespace {
+
+// Rules of thumb for the estimates, from traces of MPI programs.
+constexpr double kTraceBytesPerEvent = 250;
+constexpr double kGzipRatio = 12;
+constexpr double kSpoolBytesPerEvent = 64;
+constexpr double kNanosecondsPerEvent = 100;
+constexpr double kTraceBytesPerFrame = 60;   // of a stack
+constexpr double kTraceBytesOfInputs = 150;  // of an operator of PyTorch, with capture.record_shapes
+constexpr double kNanosecondsOfInputs = 150;
+constexpr double kNanosecondsPerFrame = 10;  // likewise
+constexpr double kOpensInViewer = 100e6;     // gzipped; what Perfetto loads in a browser
+
+}  // namespace
+
+Estimate estimate(const std::vector<PlannedWindow>& windows, const Spec& spec, std::int64_t events_per_step) {
+  std::int64_t steps = 0;
+  for (const PlannedWindow& window : windows) steps = std::max(steps, window.last - window.first + 1);
+  Estimate out;
+  const auto per_step = static_cast<double>(events_per_step);
+  out.events = static_cast<double>(steps) * per_step;
+  const double frames = spec.with_stack || spec.native_stack ? static_cast<double>(spec.stack_depth) : 0;
+  const double inputs = spec.record_shapes ? 1 : 0;
+  out.trace_bytes = out.events * (kTraceBytesPerEvent + inputs * kTraceBytesOfInputs + frames * kTraceBytesPerFrame);
+  out.gzip_bytes = out.trace_bytes / kGzipRatio;
+  out.memory_bytes = out.events * kSpoolBytesPerEvent;
+  const bool reads_inputs = spec.record_shapes || spec.with_flops;
+  out.microseconds_per_step =
+      per_step * (kNanosecondsPerEvent + (reads_inputs ? kNanosecondsOfInputs : 0) + frames * kNanosecondsPerFrame) /
+      1000;
+  return out;
+}
+
+std::string size_text(double bytes) {
+  constexpr double kMost = 1e18;  // of what fits into an integer; no machine has it
+  return format_size(static_cast<std::uint64_t>(std::min(bytes, kMost)));
+}
+
+std::int64_t steps_until_over(const Schedule& schedule) {
+  std::int64_t steps = 1;
+  constexpr std::int64_t kFar = std::int64_t{1} << 60;
+  while (steps < kFar && !schedule.over(steps)) steps *= 2;
+  return steps;
+}
+
+std::vector<SizeWarning> size_warnings(const Spec& spec, const Estimate& e) {
+  const std::string window_key = spec.schedule.steps.empty() ? "schedule.active" : "schedule.steps";
+  std::vector<SizeWarning> warnings;
+  if (e.gzip_bytes > kOpensInViewer) {
+    warnings.push_back({window_key, "no viewer opens a trace of that size", "record fewer steps"});
+  }
+  if (e.trace_bytes > static_cast<double>(spec.limits.trace_size)) {
+    warnings.push_back({"limits.trace_size",
+                        format_size(spec.limits.trace_size) + " will close the window before its last step",
+                        "record fewer steps, or raise it"});
+  }
+  if (e.memory_bytes > static_cast<double>(spec.limits.host_memory)) {
+    warnings.push_back({"limits.host_memory",
+                        format_size(spec.limits.host_memory) + " will be reached inside the window",
+                        "record fewer steps, raise it, or choose limits.on_limit"});
+  }
+  return warnings;
+}
+
+}  // namespace profshim::cli

@@ -1,0 +1,78 @@
+// Functions and data that glibc 2.28 lacks, and that our objects or the static C++ runtime refer to. Linked into
+// `make portable` alone. All names are hidden: the job keeps its own.
+#include <pthread.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <time.h>
+
+#include <cstdint>
+
+#define HIDDEN extern "C" __attribute__((visibility("hidden")))
+
+// ---- glibc 2.32
+
+/// The C++ runtime leaves out atomic operations where this says that there is one thread. Zero is always right.
+HIDDEN const char __libc_single_threaded = 0;
+
+// ---- glibc 2.33: stat() and its like became functions; before, headers called these with the version of the structure
+
+extern "C" int __xstat(int version, const char* path, struct stat* into);
+extern "C" int __fxstat(int version, int fd, struct stat* into);
+extern "C" int __lxstat(int version, const char* path, struct stat* into);
+extern "C" int __fxstatat(int version, int folder, const char* path, struct stat* into, int flags);
+
+#if defined(__x86_64__)
+constexpr int kStatVersion = 1;
+#else
+constexpr int kStatVersion = 0;
+#endif
+
+static_assert(sizeof(struct stat) == sizeof(struct stat64));
+struct stat* same(struct stat64* into) {
+  return reinterpret_cast<struct stat*>(into);
+}
+
+HIDDEN int stat(const char* path, struct stat* into) noexcept { return __xstat(kStatVersion, path, into); }
+HIDDEN int fstat(int fd, struct stat* into) noexcept { return __fxstat(kStatVersion, fd, into); }
+HIDDEN int lstat(const char* path, struct stat* into) noexcept { return __lxstat(kStatVersion, path, into); }
+HIDDEN int fstatat(int folder, const char* path, struct stat* into, int flags) noexcept {
+  return __fxstatat(kStatVersion, folder, path, into, flags);
+}
+HIDDEN int stat64(const char* path, struct stat64* into) noexcept { return stat(path, same(into)); }
+HIDDEN int fstat64(int fd, struct stat64* into) noexcept { return fstat(fd, same(into)); }
+HIDDEN int lstat64(const char* path, struct stat64* into) noexcept { return lstat(path, same(into)); }
+HIDDEN int fstatat64(int folder, const char* path, struct stat64* into, int flags) noexcept {
+  return fstatat(folder, path, same(into), flags);
+}
+
+// ---- glibc 2.30
+
+/// A wait until a time of CLOCK_MONOTONIC ends at the same distance on CLOCK_REALTIME. A wall clock that is set
+/// meanwhile moves that end; the C++ runtime looks at its own clock afterwards.
+HIDDEN int pthread_cond_clockwait(pthread_cond_t* condition, pthread_mutex_t* mutex, clockid_t clock,
+                                  const timespec* until) {
+  if (clock == CLOCK_REALTIME) return pthread_cond_timedwait(condition, mutex, until);
+  constexpr std::int64_t kSecond = 1'000'000'000;
+  timespec now, wall;
+  clock_gettime(clock, &now);
+  clock_gettime(CLOCK_REALTIME, &wall);
+  std::int64_t ns = std::int64_t{until->tv_nsec} - now.tv_nsec + wall.tv_nsec;
+  std::int64_t s = std::int64_t{until->tv_sec} - now.tv_sec + wall.tv_sec + ns / kSecond;
+  ns %= kSecond;
+  if (ns < 0) {
+    ns += kSecond;
+    --s;
+  }
+  const timespec end{.tv_sec = s, .tv_nsec = ns};
+  return pthread_cond_timedwait(condition, mutex, &end);
+}
+
+// ---- glibc 2.36
+
+/// std::random_device. The kernel gives so few bytes whole, without a wait once it has started.
+HIDDEN std::uint32_t arc4random() noexcept {
+  std::uint32_t number = 0;
+  while (getentropy(&number, sizeof number) != 0) {
+  }
+  return number;
+}

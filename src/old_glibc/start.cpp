@@ -1,0 +1,37 @@
+// Up to glibc 2.33 a program itself brings the function that runs its constructors. The start code of later ones passes
+// none, and an older glibc would then run no constructor. The loader runs the rest (.preinit_array, .fini_array).
+// Linked into the tool of `make portable` alone.
+namespace {
+
+using Function = void (*)(int, char**, char**);
+extern "C" {
+extern const Function __init_array_start[] __attribute__((visibility("hidden")));
+extern const Function __init_array_end[] __attribute__((visibility("hidden")));
+void _init();
+
+using Main = int (*)(int, char**, char**);
+int oldest_start_main(Main main, int count, char** arguments, Function constructors, void (*destructors)(),
+                      void (*loader_end)(), void* stack_end);
+}
+
+#if defined(__x86_64__)
+__asm__(".symver oldest_start_main, __libc_start_main@GLIBC_2.2.5");
+#else
+__asm__(".symver oldest_start_main, __libc_start_main@GLIBC_2.17");
+#endif
+
+void run_constructors(int count, char** arguments, char** environment) {
+  _init();
+  for (const Function* each = __init_array_start; each != __init_array_end; ++each) {
+    (*each)(count, arguments, environment);
+  }
+}
+
+}  // namespace
+
+/// Called by the start code of the C library. `loader_end` runs the destructors.
+extern "C" __attribute__((visibility("hidden"))) int __libc_start_main(Main main, int count, char** arguments, Function,
+                                                                       void (*)(), void (*loader_end)(),
+                                                                       void* stack_end) {
+  return oldest_start_main(main, count, arguments, run_constructors, nullptr, loader_end, stack_end);
+}

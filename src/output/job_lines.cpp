@@ -1,0 +1,59 @@
+#include "profshim/job_lines.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <memory>
+#include <string_view>
+
+#include "profshim/base.h"
+
+namespace profshim::output {
+namespace {
+
+constexpr std::string_view kClaim = ".claim-rank";
+
+std::string marks_of(const std::string& folder, std::int64_t base_time_ns) {
+  return folder + "/.said-" + std::to_string(base_time_ns);
+}
+
+using Directory = std::unique_ptr<DIR, int (*)(DIR*)>;
+
+bool somebody_records_into(const std::string& folder) {
+  const Directory directory(opendir(folder.c_str()), closedir);
+  if (directory == nullptr) return false;
+  while (const dirent* const entry = readdir(directory.get())) {
+    if (std::string_view(entry->d_name).starts_with(kClaim)) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+bool is_first_to_say(const std::string& folder, const char* matter, std::int64_t base_time_ns) {
+  const std::string marks = marks_of(folder, base_time_ns);
+  if (mkdir(marks.c_str(), 0777) != 0 && errno != EEXIST) return true;
+  const int fd = open_high((marks + "/" + matter).c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0666);
+  if (fd < 0) return errno != EEXIST;
+  close(fd);
+  return true;
+}
+
+void forget_what_was_said(const std::string& folder, std::int64_t base_time_ns) {
+  const std::string marks = marks_of(folder, base_time_ns);
+  // With thousands of ranks, nobody reads the folder when nothing was said.
+  if (access(marks.c_str(), F_OK) != 0 || somebody_records_into(folder)) return;
+  {
+    const Directory directory(opendir(marks.c_str()), closedir);
+    if (directory == nullptr) return;
+    while (const dirent* const entry = readdir(directory.get())) {
+      if (entry->d_name[0] != '.') unlink((marks + "/" + entry->d_name).c_str());
+    }
+  }
+  rmdir(marks.c_str());
+}
+
+}  // namespace profshim::output

@@ -1,0 +1,235 @@
+// Decides which spools may be made into traces, and removes what is left afterwards.
+#include "profshim/recover.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+
+#include "profshim/output.h"
+#include "recovery.h"
+#include "spool_file.h"
+
+namespace profshim::output {
+namespace {
+
+bool is_same_file(const struct stat& a, const struct stat& b) { return a.st_dev == b.st_dev && a.st_ino == b.st_ino; }
+
+std::string target_of(int folder_fd, const std::string& link) {
+  char target[4096];
+  const ssize_t n = readlinkat(folder_fd, link.c_str(), target, sizeof target - 1);
+  return n < 0 ? "" : std::string(target, static_cast<std::size_t>(n));
+}
+
+std::vector<std::string> names_in(int folder_fd) {
+  std::vector<std::string> names;
+  const int fd = openat_high(folder_fd, ".", O_RDONLY | O_DIRECTORY);
+  DIR* const directory = fd < 0 ? nullptr : fdopendir(fd);
+  if (directory == nullptr) {
+    if (fd >= 0) close(fd);
+    return names;
+  }
+  while (const dirent* const entry = readdir(directory)) names.emplace_back(entry->d_name);
+  closedir(directory);
+  return names;
+}
+
+/// One spool on its way into a folder.
+class Attempt {
+ public:
+  Attempt(SpoolFile& spool, std::string path, const RecoverOptions& options, std::vector<RecoverNote>& notes)
+      : spool_(spool), path_(std::move(path)), options_(options), notes_(notes) {}
+
+  /// kRecovered so far: its process is dead, nobody else is at work on it, and `view()` reads it.
+  RecoverOutcome prepare() {
+    std::int64_t last_sign_ns = 0;
+    if (!spool_.read_process(process_, last_sign_ns)) return fail(path_ + ": it is no profshim spool");
+    if (!spool_.lock()) return RecoverOutcome::kElsewhere;
+    if (life_of(process_, last_sign_ns, realtime_ns()) == Life::kAlive) return say_that_it_lives();
+    if (options_.most_copied > 0 && spool_.bytes_in_use() > options_.most_copied) {
+      return fail(path_ + " holds " + format_size(spool_.bytes_in_use()) +
+                  " of a dead process; run: profshim recover " + path_);
+    }
+    std::string why_not;
+    view_ = spool_.view(options_.most_copied > 0, why_not);
+    return view_ != nullptr ? RecoverOutcome::kRecovered : fail(path_ + ": " + why_not);
+  }
+  const spool::View& view() const { return *view_; }
+  std::string own_folder() const { return std::string(view_->string(view_->header().folder)); }
+
+  bool is_of_this_container() const { return can_be_seen(process_); }
+
+  /// Has our job left its link there?
+  bool is_linked_from(const OpenFolder& folder) const { return !own_links(folder).empty(); }
+
+  /// Makes the traces, then removes what leads to the spool, so that nothing ever leads to nowhere, and the spool.
+  RecoverOutcome run(const OpenFolder& folder) {
+    const RecoverOutcome outcome = Recovery(*view_, folder, path_, options_, notes_).run();
+    if (outcome == RecoverOutcome::kFailed) return outcome;
+    for (const auto& [name, link] : own_links(folder)) remove_if_same(folder.fd.get(), name, link);
+    spool_.remove();
+    release_claim_of(folder.path, view_->header().rank, process_, folder.fd.get());
+    return outcome;
+  }
+
+ private:
+  RecoverOutcome fail(const std::string& why) {
+    notes_.push_back({path_, -1, -1, "", why});
+    return RecoverOutcome::kFailed;
+  }
+
+  RecoverOutcome say_that_it_lives() {
+    const std::string who = "process " + std::to_string(process_.pid);
+    notes_.push_back({path_, -1, -1, "",
+                      can_be_seen(process_) ? who + " is still running"
+                                            : who + " was still running on " + process_.host +
+                                                  " a moment ago; recover there, or try again in a minute",
+                      true});
+    return RecoverOutcome::kRunning;
+  }
+
+  using Link = std::pair<std::string, struct stat>;
+  std::vector<Link> own_links(const OpenFolder& folder) const {
+    std::vector<Link> links;
+    for (const std::string& name : names_in(folder.fd.get())) {
+      struct stat link {};
+      if (!name.ends_with(".spool") || target_of(folder.fd.get(), name) != path_) continue;
+      if (fstatat(folder.fd.get(), name.c_str(), &link, AT_SYMLINK_NOFOLLOW) != 0 || link.st_uid != geteuid()) continue;
+      links.emplace_back(name, link);
+    }
+    return links;
+  }
+
+  SpoolFile& spool_;
+  const std::string path_;
+  const RecoverOptions& options_;
+  std::vector<RecoverNote>& notes_;
+  ProcessIdentity process_;
+  std::unique_ptr<spool::View> view_;
+};
+
+}  // namespace
+
+OpenFolder open_run_folder(const std::string& path) {
+  OpenFolder folder;
+  folder.path = absolute_path(path);
+  folder.fd = Descriptor(open_high(folder.path.c_str(), O_PATH | O_DIRECTORY));
+  if (folder.fd) fstat(folder.fd.get(), &folder.found);
+  return folder;
+}
+
+std::vector<std::string> spool_entries(const OpenFolder& folder) {
+  std::vector<std::string> found;
+  for (std::string& name : names_in(folder.fd.get())) {
+    if (name.ends_with(".spool")) found.push_back(std::move(name));
+  }
+  std::sort(found.begin(), found.end());
+  return found;
+}
+
+RecoverOutcome recover_entry(const OpenFolder& folder, const std::string& name, const RecoverOptions& options,
+                             std::vector<RecoverNote>& notes) {
+  const std::string shown = folder.path + "/" + name;
+  const auto say = [&](RecoverOutcome outcome, const std::string& what) {
+    notes.push_back({shown, -1, -1, "", shown + ": " + what});
+    return outcome;
+  };
+  struct stat entry {};
+  // Whoever recovers takes the link away first: with a link, nobody has it in hand.
+  if (fstatat(folder.fd.get(), name.c_str(), &entry, AT_SYMLINK_NOFOLLOW) != 0) return RecoverOutcome::kElsewhere;
+  const bool is_link = S_ISLNK(entry.st_mode);
+  const std::string target = is_link ? target_of(folder.fd.get(), name) : name;
+  const std::string path = target.starts_with('/') ? target : folder.path + "/" + target;
+  SpoolFile spool(target, folder.fd.get());
+  if (spool.error() == ENOENT) {
+    if (fstatat(folder.fd.get(), name.c_str(), &entry, AT_SYMLINK_NOFOLLOW) != 0) return RecoverOutcome::kElsewhere;
+    return say(RecoverOutcome::kFailed, "its spool " + target + " is gone (another host, or it was restarted)");
+  }
+  if (spool.error() == EINVAL || spool.error() == ELOOP) {
+    return say(RecoverOutcome::kForeign, "it is left alone: " + path + " is no spool");
+  }
+  if (spool.error() != 0) return say(RecoverOutcome::kFailed, path + ": " + std::strerror(spool.error()));
+  const uid_t us = geteuid();
+  if (spool.owner() != us || entry.st_uid != us) {
+    return say(RecoverOutcome::kForeign, "it is left alone: it or its spool belongs to another user");
+  }
+  Attempt attempt(spool, path, options, notes);
+  if (const RecoverOutcome ready = attempt.prepare(); ready != RecoverOutcome::kRecovered) return ready;
+  if (folder.found.st_uid != us) {
+    // In a folder of another user's, only what the job itself has put there.
+    const OpenFolder own = open_run_folder(attempt.own_folder());
+    if (!own.fd || !is_same_file(own.found, folder.found)) {
+      return say(RecoverOutcome::kForeign, "it is left alone: its process recorded into " + attempt.own_folder());
+    }
+  }
+  const RecoverOutcome outcome = attempt.run(folder);
+  const bool done = outcome == RecoverOutcome::kRecovered || outcome == RecoverOutcome::kNothing;
+  if (done) remove_if_same(folder.fd.get(), name, entry);
+  return outcome;
+}
+
+RecoverOutcome recover_spool(const std::string& path, const RecoverOptions& options, std::vector<RecoverNote>& notes) {
+  const auto say = [&](RecoverOutcome outcome, const std::string& what) {
+    notes.push_back({path, -1, -1, "", path + ": " + what});
+    return outcome;
+  };
+  SpoolFile spool(path, AT_FDCWD);
+  if (spool.error() == ENOENT) return RecoverOutcome::kElsewhere;
+  if (spool.error() == EINVAL) return say(RecoverOutcome::kForeign, "it is no spool");
+  if (spool.error() != 0) return say(RecoverOutcome::kFailed, std::strerror(spool.error()));
+  if (spool.owner() != geteuid()) return say(RecoverOutcome::kForeign, "it belongs to another user");
+  Attempt attempt(spool, path, options, notes);
+  if (const RecoverOutcome ready = attempt.prepare(); ready != RecoverOutcome::kRecovered) return ready;
+  if (attempt.own_folder().empty()) {
+    return say(RecoverOutcome::kFailed, "it does not say into which folder; name the run's folder instead");
+  }
+  // Somebody else may have put a link or a folder of his own in its place.
+  OpenFolder folder;
+  folder.path = absolute_path(attempt.own_folder());
+  folder.fd = open_folder(folder.path);
+  if (!folder.fd) {
+    const int error = errno;
+    if (error == ENOENT && options.remove_orphans && attempt.is_of_this_container() && spool.remove()) {
+      return RecoverOutcome::kNothing;
+    }
+    return say(RecoverOutcome::kFailed, folder.path + ": " + std::strerror(error));
+  }
+  fstat(folder.fd.get(), &folder.found);
+  if (folder.found.st_uid != geteuid() && !attempt.is_linked_from(folder)) {
+    return say(RecoverOutcome::kForeign, "its folder " + folder.path + " belongs to another user");
+  }
+  return attempt.run(folder);
+}
+
+bool is_left_behind(const std::string& spool_path) {
+  const SpoolFile spool(spool_path, AT_FDCWD);
+  ProcessIdentity process;
+  std::int64_t last_sign_ns = 0;
+  if (spool.error() != 0 || (spool.owner() != geteuid() && geteuid() != 0)) return false;
+  return spool.read_process(process, last_sign_ns) && life_of(process, last_sign_ns, realtime_ns()) == Life::kDead;
+}
+
+std::vector<std::string> spools_named_as_ours(const std::string& folder, std::size_t most, std::size_t& foreign) {
+  std::vector<std::string> found;
+  const std::string ours = "profshim-" + std::to_string(getuid()) + "-";
+  foreign = 0;
+  const Descriptor opened(open_high(folder.c_str(), O_PATH | O_DIRECTORY));
+  if (!opened) return found;
+  for (const std::string& name : names_in(opened.get())) {
+    struct stat s {};
+    if (!name.starts_with(ours) || !name.ends_with(".spool") || found.size() >= most) continue;
+    if (fstatat(opened.get(), name.c_str(), &s, AT_SYMLINK_NOFOLLOW) != 0) continue;
+    if (S_ISREG(s.st_mode) && s.st_uid == geteuid()) {
+      found.push_back(folder + "/" + name);
+    } else {
+      ++foreign;
+    }
+  }
+  std::sort(found.begin(), found.end());
+  return found;
+}
+
+}  // namespace profshim::output

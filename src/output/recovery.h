@@ -1,0 +1,40 @@
+// The windows of one spool as traces in a run's folder, and what its manifest says of them.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "profshim/manifest.h"
+#include "profshim/publish.h"
+#include "profshim/recover.h"
+
+namespace profshim::output {
+
+class Recovery {
+ public:
+  /// `spool`: its path, for the notes.
+  Recovery(const spool::View& view, const OpenFolder& folder, std::string spool, const RecoverOptions& options,
+           std::vector<RecoverNote>& notes);
+  RecoverOutcome run();
+
+ private:
+  void load_spec();
+  void load_manifest();
+  void save_manifest();
+  bool is_done(std::uint64_t number) const;
+  void publish(std::uint64_t number);
+  void add(std::int64_t window, const std::string& file, const std::string& what);
+
+  const spool::View& view_;
+  const OpenFolder& folder_;
+  const std::string spool_;
+  const RecoverOptions& options_;
+  std::vector<RecoverNote>& notes_;
+  Spec spec_;
+  Manifest manifest_;
+  bool of_another_ = false;  // the manifest
+  std::uint64_t written_ = 0;
+  bool failed_ = false;
+};
+
+}  // namespace profshim::output

@@ -1,0 +1,74 @@
+// Runs that no thread has: the rests of chunks whose first runs are in use, and what threads left of theirs when they
+// ended. A few places, each of which one thread empties or fills in one atomic step: nothing here is ever followed into
+// a chunk that has gone back meanwhile.
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+#include <cstdint>
+
+namespace profshim::recorder {
+
+/// Where a run lies: its header's slot in its chunk, and how many events fit behind it. room == 0: no run.
+struct RunPlace {
+  std::uint32_t chunk = 0;
+  std::uint16_t slot = 0;
+  std::uint16_t room = 0;
+};
+
+/// Any thread; no lock, no allocation.
+class SpareRuns {
+ public:
+  /// Each keeps a chunk from going back: an eighth of them at the most.
+  void reset(std::uint32_t chunks) {
+    for (std::atomic<std::uint64_t>& place : places_) place.store(0, std::memory_order_relaxed);
+    used_.store(std::clamp(chunks / 8, 1u, kPlaces), std::memory_order_relaxed);
+  }
+
+  /// The smallest there is, so that what is left over is used before a chunk is cut; room == 0 when there is none, or
+  /// others were faster again and again.
+  RunPlace take() {
+    for (int attempt = 0; attempt < kAttempts; ++attempt) {
+      std::atomic<std::uint64_t>* best = nullptr;
+      std::uint64_t found = 0;
+      for (std::uint32_t i = 0; i < used(); ++i) {
+        const std::uint64_t word = places_[i].load(std::memory_order_relaxed);
+        if (word == 0 || (best != nullptr && room(word) >= room(found))) continue;
+        best = &places_[i];
+        found = word;
+      }
+      if (best == nullptr) break;
+      if (best->compare_exchange_strong(found, 0, std::memory_order_acquire)) return unpacked(found);
+    }
+    return {};
+  }
+
+  /// False when all places are in use: the run is lost until its chunk is free again.
+  bool put(RunPlace run) {
+    for (std::uint32_t i = 0; i < used(); ++i) {
+      std::uint64_t empty = 0;
+      if (places_[i].load(std::memory_order_relaxed) != 0) continue;
+      // Pairs with take(): the run's header is whole.
+      if (places_[i].compare_exchange_strong(empty, packed(run), std::memory_order_release)) return true;
+    }
+    return false;
+  }
+
+ private:
+  static constexpr std::uint32_t kPlaces = 64;
+  static constexpr int kAttempts = 4;
+  static std::uint64_t packed(RunPlace run) {
+    return std::uint64_t{run.chunk} << 32 | std::uint64_t{run.slot} << 16 | run.room;
+  }
+  static RunPlace unpacked(std::uint64_t word) {
+    return {static_cast<std::uint32_t>(word >> 32), static_cast<std::uint16_t>(word >> 16),
+            static_cast<std::uint16_t>(word)};
+  }
+  static std::uint16_t room(std::uint64_t word) { return static_cast<std::uint16_t>(word); }
+  std::uint32_t used() const { return used_.load(std::memory_order_relaxed); }
+
+  std::atomic<std::uint64_t> places_[kPlaces] = {};
+  std::atomic<std::uint32_t> used_{0};
+};
+
+}  // namespace profshim::recorder

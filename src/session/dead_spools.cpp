@@ -1,0 +1,99 @@
+#include "dead_spools.h"
+
+#include <sys/resource.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <exception>
+
+#include "profshim/recorder_control.h"
+#include "profshim/recover.h"
+#include "profshim/safe_files.h"
+
+namespace profshim::session {
+namespace {
+
+constexpr std::size_t kMostSpools = 4096;               // of live processes as well
+constexpr std::int64_t kNoneAfter_ns = 20'000'000'000;  // the rest is for the next process
+constexpr std::uint64_t kMostBytes = 256 << 20;
+
+// A copy needs address space, which the job may be about to ask for.
+bool address_space_is_limited() {
+  rlimit limit{};
+  return getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur != RLIM_INFINITY;
+}
+
+// Another rank may be making it at this moment: it says nothing yet.
+bool is_new(const std::string& path) {
+  constexpr std::int64_t kNew_s = 60;
+  struct stat s {};
+  return stat(path.c_str(), &s) == 0 && realtime_ns() / 1'000'000'000 - s.st_mtim.tv_sec < kNew_s;
+}
+
+}  // namespace
+
+DeadSpools::DeadSpools(State& state) : s_(state) {
+  const std::string& own = recorder::path();
+  if (address_space_is_limited()) return;
+  const std::size_t slash = own.rfind('/');
+  const std::string folder = slash == std::string::npos ? "/dev/shm" : own.substr(0, slash);
+  std::size_t foreign = 0;
+  names_ = output::spools_named_as_ours(folder, kMostSpools, foreign);
+  std::erase(names_, own);
+  if (foreign > 0 && s_.first_selected) {
+    log::line(LogLevel::kWarn, "%s holds spools that are named as ours and belong to another user: they are left alone",
+              folder.c_str());
+  }
+  // A copy and its index are held for a moment, beside what the job needs.
+  most_bytes_ = std::min({kMostBytes, s_.spec.limits.host_memory / 8, s_.room->now(0, 0).bytes});
+  until_ns_ = monotonic_ns() + kNoneAfter_ns;
+}
+
+bool DeadSpools::told_to_stop() const {
+  std::lock_guard lock(s_.mutex);
+  return s_.stop;
+}
+
+output::RecoverOptions DeadSpools::options() {
+  output::RecoverOptions options;
+  options.most_copied = most_bytes_;
+  options.remove_orphans = true;
+  options.give_up = [this] { return told_to_stop(); };
+  options.on_window = [this](const std::string& folder, int rank, const output::ManifestWindow& window) {
+    s_.progress_count.fetch_add(1, std::memory_order_relaxed);
+    // Its manifest is ours now: the windows before go on in it.
+    if (folder == s_.folder && rank == s_.rank.rank) s_.manifest.windows.push_back(window);
+  };
+  return options;
+}
+
+void DeadSpools::recover_next() {
+  while (next_ < names_.size() && most_bytes_ > 0 && monotonic_ns() < until_ns_ && !told_to_stop()) {
+    const std::string name = names_[next_++];
+    std::vector<output::RecoverNote> notes;
+    output::RecoverOutcome outcome = output::RecoverOutcome::kFailed;
+    try {
+      outcome = output::recover_spool(name, options(), notes);
+    } catch (const std::exception&) {  // no memory: it stays for `profshim recover`
+      next_ = names_.size();
+    }
+    for (const output::RecoverNote& note : notes) {
+      if (!note.file.empty() && traces_++ == 0) first_trace_ = note.file;
+    }
+    const bool failed = outcome == output::RecoverOutcome::kFailed && !notes.empty() && !told_to_stop();
+    if (failed && s_.first_selected && !is_new(name)) {
+      log::line(LogLevel::kWarn, "a killed job's spool stays: %s", notes.back().text.c_str());
+    }
+    if (outcome == output::RecoverOutcome::kRecovered) break;  // the recording goes first
+  }
+  if (next_ == names_.size() && traces_ > 0) say_what_was_found();
+}
+
+void DeadSpools::say_what_was_found() {
+  log::line(LogLevel::kWarn, "%zu trace%s of what killed jobs had left in memory (first: %s)", traces_,
+            traces_ == 1 ? "" : "s", first_trace_.c_str());
+  traces_ = 0;
+}
+
+}  // namespace profshim::session

@@ -1,0 +1,312 @@
+#include "profshim/ending_signals.h"
+
+#include <dlfcn.h>
+#include <pthread.h>
+#include <sched.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <ucontext.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cerrno>
+#include <cstring>
+
+#include "profshim/base.h"
+
+namespace profshim::ending_signals {
+namespace {
+
+// Schedulers, launchers, shells and limits end a job with these. SIGQUIT is left out: it asks for a core at once.
+constexpr std::array kCaught = {SIGHUP, SIGINT, SIGUSR1, SIGUSR2, SIGALRM, SIGTERM, SIGXCPU};
+// `timeout` and launchers send one signal several times in a row. Who sends another one after that is in a hurry.
+constexpr std::int64_t kOneRequest_ns = 1'000'000'000;
+// Whoever waits for the writer gives up at the limit and says so. A process in which nobody can do that ends later.
+constexpr std::int64_t kLastResort_ns = 1'000'000'000;
+constexpr std::size_t kKernelSetBytes = 8;
+
+using Action = struct sigaction;
+using ActionFunction = int (*)(int, const Action*, Action*);
+constinit std::atomic<ActionFunction> next_action{nullptr};  // the C library's; ours is inject/signal_actions.cpp
+constinit std::atomic<pid_t> owner{0};
+constinit std::atomic<bool> catching{false};  // pairs with first_signal: one of end() and the handler sees the other
+constinit std::atomic<std::int64_t> limit{0};
+constinit std::atomic<std::int64_t> first_at{0};
+constinit std::atomic<int> first_signal{0};
+constinit siginfo_t first_info{};                // valid once first_signal is set
+constinit Action jobs_own[kCaught.size()] = {};  // guarded by the lock
+constinit std::atomic_flag locked = ATOMIC_FLAG_INIT;
+
+// Held for a few system calls. Whoever has it for longer was left by a longjmp() out of a handler, or is interrupted by
+// the one that waits.
+void lock() {
+  constexpr std::int64_t kLongest_ns = 100'000'000;
+  const std::int64_t until = monotonic_ns() + kLongest_ns;
+  while (locked.test_and_set(std::memory_order_acquire) && monotonic_ns() < until) sched_yield();
+}
+void unlock() { locked.clear(std::memory_order_release); }
+
+/// A handler of the job's may change actions, too: signals are blocked under the lock.
+class Locked {
+ public:
+  Locked() {
+    sigset_t all;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before_);
+    lock();
+  }
+  ~Locked() {
+    unlock();
+    pthread_sigmask(SIG_SETMASK, &before_, nullptr);
+  }
+  Locked(const Locked&) = delete;
+  Locked& operator=(const Locked&) = delete;
+
+ private:
+  sigset_t before_;
+};
+
+void on_signal(int signal, siginfo_t* info, void* context);
+
+bool is_ours(const Action& action) { return (action.sa_flags & SA_SIGINFO) != 0 && action.sa_sigaction == on_signal; }
+
+int exchange(int signal, const Action* action, Action* old) { return next_action.load()(signal, action, old); }
+
+int index_of(int signal) {
+  const auto* const found = std::find(kCaught.begin(), kCaught.end(), signal);
+  return found == kCaught.end() ? -1 : static_cast<int>(found - kCaught.begin());
+}
+
+sigset_t caught_set() {
+  sigset_t set;
+  sigemptyset(&set);
+  for (const int signal : kCaught) sigaddset(&set, signal);
+  return set;
+}
+
+// Under the lock.
+void catch_if_default(int index) {
+  Action now{};
+  const int signal = kCaught[static_cast<std::size_t>(index)];
+  if (exchange(signal, nullptr, &now) != 0 || (now.sa_flags & SA_SIGINFO) != 0 || now.sa_handler != SIG_DFL) return;
+  jobs_own[index] = now;
+  Action ours{};
+  ours.sa_sigaction = on_signal;
+  ours.sa_flags = SA_SIGINFO | SA_RESTART | SA_ONSTACK;
+  sigfillset(&ours.sa_mask);
+  exchange(signal, &ours, nullptr);
+}
+
+// As the kernel has it: the C library would add a flag of its own (SA_RESTORER), which who asks would see.
+struct KernelAction {
+  void (*handler)(int);
+  unsigned long flags;
+  void (*restorer)();
+  unsigned long mask;
+};
+
+void give_back(int index) {
+  Action now{};
+  const int signal = kCaught[static_cast<std::size_t>(index)];
+  if (exchange(signal, nullptr, &now) != 0 || !is_ours(now)) return;
+  const Action& own = jobs_own[index];
+  KernelAction plain{SIG_DFL, static_cast<unsigned long>(static_cast<unsigned>(own.sa_flags)), own.sa_restorer, 0};
+  std::memcpy(&plain.mask, &own.sa_mask, sizeof plain.mask);
+  syscall(SYS_rt_sigaction, signal, &plain, nullptr, kKernelSetBytes);
+}
+
+/// Ends the process, or the child that has inherited the handler, on the calling thread: whoever looks at the exit
+/// status or at a core sees the signal as it came.
+void die_of(int signal, siginfo_t* info) {
+  Action plain{};
+  plain.sa_handler = SIG_DFL;
+  exchange(signal, &plain, nullptr);
+  const pid_t pid = getpid();
+  const long tid = syscall(SYS_gettid);
+  if (info == nullptr || info->si_signo != signal || syscall(SYS_rt_tgsigqueueinfo, pid, tid, signal, info) != 0) {
+    syscall(SYS_tgkill, pid, tid, signal);
+  }
+  sigset_t only;
+  sigemptyset(&only);
+  sigaddset(&only, signal);
+  pthread_sigmask(SIG_UNBLOCK, &only, nullptr);
+}
+
+void die_of_the_first(int signal) {
+  const int first = first_signal.load();
+  die_of(first != 0 ? first : signal, first != 0 ? &first_info : nullptr);
+}
+
+// The kernel sends the signal once more. timer_create() of the C library takes memory; the system call does not.
+void set_last_resort(int signal) {
+  struct sigevent event {};
+  event.sigev_notify = SIGEV_SIGNAL;
+  event.sigev_signo = signal;
+  int timer = 0;
+  if (syscall(SYS_timer_create, CLOCK_MONOTONIC, &event, &timer) != 0) return;
+  const std::int64_t after = limit.load() + kLastResort_ns;
+  itimerspec at{};
+  at.it_value.tv_sec = after / 1'000'000'000;
+  at.it_value.tv_nsec = after % 1'000'000'000;
+  syscall(SYS_timer_settime, timer, 0, &at, nullptr);
+}
+
+void note(int signal, const siginfo_t* info) {
+  std::int64_t none = 0;
+  if (!first_at.compare_exchange_strong(none, monotonic_ns())) return;
+  if (info != nullptr) first_info = *info;
+  first_signal.store(signal);
+  set_last_resort(signal);
+}
+
+/// Has the first signal come so long ago that this one ends the process at once? `signal`: 0 = none has come.
+bool is_over(int signal) {
+  const std::int64_t age = monotonic_ns() - first_at.load();
+  const bool repeats_itself = signal == SIGXCPU || signal == SIGALRM;
+  return age >= limit.load() + kLastResort_ns || (signal != 0 && !repeats_itself && age > kOneRequest_ns);
+}
+
+/// A thread that waits in a system call keeps waiting there: the handler would make some of them (nanosleep, poll,
+/// pause) return EINTR, and the job would go on where it never would have.
+bool waits_in_the_kernel(const void* context) {
+  const auto& machine = static_cast<const ucontext_t*>(context)->uc_mcontext;
+#if defined(__x86_64__)
+  if (machine.gregs[REG_RAX] == -EINTR) return true;
+  const auto* const next = reinterpret_cast<const unsigned char*>(machine.gregs[REG_RIP]);
+  return next[0] == 0x0f && next[1] == 0x05;  // restarted: "syscall" once more
+#elif defined(__aarch64__)
+  if (static_cast<std::int64_t>(machine.regs[0]) == -EINTR) return true;
+  return *reinterpret_cast<const std::uint32_t*>(machine.pc) == 0xd4000001;  // "svc #0"
+#else
+  (void)machine;
+  return true;
+#endif
+}
+
+/// A process that sends itself a deadly signal does not rely on anything after it.
+bool is_sent_by_itself(const siginfo_t& info) {
+  const bool by_a_process = info.si_code == SI_USER || info.si_code == SI_TKILL || info.si_code == SI_QUEUE;
+  return by_a_process && info.si_pid == getpid();
+}
+
+// For as long as the recording is being ended; the signals that come meanwhile are taken here.
+void hold() {
+  const sigset_t caught = caught_set();
+  const timespec pause{0, 50'000'000};
+  for (;;) {
+    siginfo_t info{};
+    const long got = syscall(SYS_rt_sigtimedwait, &caught, &info, &pause, kKernelSetBytes);
+    const int signal = got > 0 ? static_cast<int>(got) : 0;
+    if (!catching.load() || is_over(signal)) return die_of_the_first(signal);
+  }
+}
+
+// All other threads, and this one where it computes, go on as if the signal came a moment later: a thread that is held
+// at just any place may hold a lock (of malloc, of the CUDA driver) that the writer needs.
+void on_signal(int signal, siginfo_t* info, void* context) {
+  const int saved_errno = errno;
+  if (getpid() != owner.load()) {
+    die_of(signal, info);
+  } else {
+    note(signal, info);
+    if (!catching.load() || is_over(signal)) {
+      die_of_the_first(signal);
+    } else if (waits_in_the_kernel(context) || is_sent_by_itself(*info)) {
+      hold();
+    }
+  }
+  errno = saved_errno;
+}
+
+}  // namespace
+
+void begin(std::int64_t limit_ns) {
+  if (getpid() == 1) return;
+  next_action = reinterpret_cast<ActionFunction>(dlsym(RTLD_NEXT, "sigaction"));
+  if (next_action.load() == nullptr) return;
+  limit = limit_ns;
+  owner = getpid();
+  const Locked locked_here;
+  catching = true;
+  for (std::size_t i = 0; i < kCaught.size(); ++i) catch_if_default(static_cast<int>(i));
+}
+
+void end() {
+  if (owner.load() != getpid()) return;
+  const Locked locked_here;
+  catching = false;
+  for (std::size_t i = 0; i < kCaught.size(); ++i) give_back(static_cast<int>(i));
+}
+
+void end_in_child() {
+  if (owner.load() == 0) return;
+  for (std::size_t i = 0; i < kCaught.size(); ++i) give_back(static_cast<int>(i));
+}
+
+int arrived() { return first_signal.load(); }
+std::int64_t arrived_at_ns() { return first_at.load(); }
+
+void end_process() {
+  const Locked locked_here;
+  die_of_the_first(SIGTERM);
+}
+
+Blocked::Blocked() {
+  sigset_t none;
+  sigemptyset(&none);
+  sigemptyset(&ours_);
+  pthread_sigmask(SIG_BLOCK, &none, &before_);
+  if (owner.load() != getpid()) return;
+  for (const int signal : kCaught) {
+    Action now{};
+    const bool free = sigismember(&before_, signal) == 0;
+    if (free && exchange(signal, nullptr, &now) == 0 && is_ours(now)) sigaddset(&ours_, signal);
+  }
+  pthread_sigmask(SIG_BLOCK, &ours_, nullptr);
+}
+
+Blocked::~Blocked() { pthread_sigmask(SIG_UNBLOCK, &ours_, nullptr); }
+
+void Blocked::look() const {
+  sigset_t pending;
+  sigpending(&pending);
+  for (const int signal : kCaught) {
+    if (sigismember(&pending, signal) == 1 && sigismember(&ours_, signal) == 1) note(signal, nullptr);
+  }
+}
+
+StepAside::StepAside(int signal) {
+  const int index = index_of(signal);
+  const pid_t process = owner.load(std::memory_order_acquire);
+  if (index < 0 || process == 0) return;
+  // A child has this memory or a copy of it; the lock may have been copied while another thread had it.
+  if (process != getpid()) {
+    give_back(index);
+    return;
+  }
+  // The signal itself stays as it is: sigset() looks at that, and changes it.
+  sigset_t others;
+  sigfillset(&others);
+  pthread_sigmask(SIG_BLOCK, nullptr, &before_);
+  if (sigismember(&before_, signal) == 0) sigdelset(&others, signal);
+  pthread_sigmask(SIG_SETMASK, &others, nullptr);
+  lock();
+  signal_ = signal;
+  give_back(index);
+}
+
+StepAside::~StepAside() {
+  if (signal_ == 0) return;
+  const int saved_errno = errno;
+  if (catching.load()) catch_if_default(index_of(signal_));
+  unlock();
+  sigset_t now;
+  pthread_sigmask(SIG_BLOCK, nullptr, &now);
+  sigismember(&now, signal_) == 1 ? sigaddset(&before_, signal_) : sigdelset(&before_, signal_);
+  pthread_sigmask(SIG_SETMASK, &before_, nullptr);
+  errno = saved_errno;
+}
+
+}  // namespace profshim::ending_signals

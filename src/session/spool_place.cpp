@@ -1,0 +1,93 @@
+#include "spool_place.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+
+#include "profshim/device.h"
+#include "profshim/safe_files.h"
+
+namespace profshim::session {
+namespace {
+
+// With less than this a file is not worth its cost: memory of the process alone has room for longer windows.
+constexpr std::uint64_t kLeastFile = 32 << 20;
+// A million events. With less than this windows may close early, which is said at the start.
+constexpr std::uint64_t kComfortable = 64 << 20;
+
+// How many ranks of this machine may record, as far as this one can tell: they all take from the same memory.
+std::uint64_t recording_here(const State& s) {
+  std::uint64_t selected = 0;
+  for (int r = 0; r < s.rank.world_size; ++r) {
+    Rank other;
+    other.rank = r;
+    other.world_size = s.rank.world_size;
+    selected += s.spec.ranks.select.selects(other) ? 1 : 0;
+  }
+  const auto here = static_cast<std::uint64_t>(std::max(1, s.rank.local_world_size));
+  return std::clamp<std::uint64_t>(selected, 1, here);
+}
+
+std::string spool_name(const State& s) {
+  return "profshim-" + std::to_string(getuid()) + "-rank" + std::to_string(s.rank.rank) + "-" +
+         std::to_string(getpid()) + "-" + random_text() + ".spool";
+}
+
+// `folder` empty: anonymous memory.
+bool create_in(State& s, const std::string& folder, std::string& why_not) {
+  recorder::Room room = s.room->now(0, 0);
+  if (!folder.empty()) {
+    const std::uint64_t in_folder = s.room->room_in(folder);
+    if (in_folder < std::min(kLeastFile, s.spec.limits.host_memory)) {
+      why_not = folder + " has no room (" + format_size(in_folder) + ")";
+      return false;
+    }
+    if (in_folder < room.bytes) room = {in_folder, recorder::Bound::kFileSystem};
+  }
+  recorder::SpoolSize size;
+  const std::uint64_t blocks = s.spec.activities.cpu && s.spec.profile_memory ? recorder::kBlockTableBytes : 0;
+  if (!recorder::divide_memory(room.bytes, device::host_bytes(s.spec) + blocks, size)) {
+    why_not = std::string(recorder::reason_of(room.bound)) + ": " + format_size(room.bytes) + ", at least " +
+              format_size(recorder::kLeastRoom) + " are needed";
+    return false;
+  }
+  const std::string path = folder.empty() ? "" : folder + "/" + spool_name(s);
+  // A small RLIMIT_FSIZE may allow a smaller one.
+  for (; size.chunks >= 16; size.chunks /= 4) {
+    if (!recorder::create_spool(path, size, why_not)) continue;
+    s.pool_bound = room.bound;
+    s.memory = room.bytes;
+    s.room->set_folder(folder);
+    recorder::watch_room(s.room.get());
+    return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+bool create_spool(State& s, std::string& why_not) {
+  s.room = std::make_unique<recorder::MemoryRoom>(s.spec.limits.host_memory, recording_here(s));
+  const std::string& named = s.spec.limits.spool_folder;
+  return create_in(s, named.empty() ? "/dev/shm" : from_launch_folder(named), s.why_no_file) ||
+         create_in(s, "", why_not);
+}
+
+void say_where_spool_lies(State& s) {
+  for (std::size_t i = 0; i < recorder::kBounds; ++i) {
+    s.limit_of[i] = recorder::intern(recorder::reason_of(static_cast<recorder::Bound>(i)));
+  }
+  if (recorder::path().empty()) {
+    recorder::problem("spool", "recorded in memory of the process alone: nothing survives a SIGKILL");
+    if (s.first_selected) {
+      log::line(LogLevel::kWarn, "recorded in memory of the process alone, nothing survives a SIGKILL: %s%s",
+                s.why_no_file.c_str(), s.spec.limits.spool_folder.empty() ? "; see limits.spool_folder" : "");
+    }
+  }
+  if (s.memory < std::min(kComfortable, s.spec.limits.host_memory) && s.first_selected) {
+    log::line(LogLevel::kWarn, "windows may be short: %s, %s per process are used", recorder::reason_of(s.pool_bound),
+              format_size(s.memory).c_str());
+  }
+}
+
+}  // namespace profshim::session

@@ -1,0 +1,63 @@
+// The TOML library, toml11, whose releases 3 and 4 have different interfaces.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <map>
+#include <string>
+#include <string_view>
+#include <toml.hpp>
+#include <variant>
+#include <vector>
+
+namespace profshim::spec {
+
+/// Where a value begins: line, and byte in the line, from 1.
+struct Place {
+  int line = 1, column = 1;
+};
+
+// Tables are ordered: problems come in the same order everywhere.
+#if TOML11_VERSION_MAJOR >= 4
+
+struct TomlTypes : toml::ordered_type_config {
+  using comment_type = toml::discard_comments;
+  template <class Key, class T>
+  using table_type = std::map<Key, T>;
+  /// A number that is too large becomes the largest, as with release 3: the key says what it allows.
+  static toml::result<integer_type, toml::error_info> parse_int(const std::string& digits,
+                                                                const toml::source_location& at, std::uint8_t base) {
+    auto number = toml::ordered_type_config::parse_int(digits, at, base);
+    if (number.is_ok()) return number;
+    using Limits = std::numeric_limits<integer_type>;
+    return toml::ok(digits.starts_with('-') ? Limits::min() : Limits::max());
+  }
+};
+using Toml = toml::basic_value<TomlTypes>;
+
+inline Place place_of(const toml::source_location& at) {
+  return {static_cast<int>(at.first_line_number()), static_cast<int>(at.first_column_number())};
+}
+inline const std::string& text_of(const Toml& value) { return value.as_string(); }
+
+#else
+
+using Toml = toml::basic_value<toml::discard_comments, std::map, std::vector>;
+
+inline Place place_of(const toml::source_location& at) {
+  return {static_cast<int>(at.line()), static_cast<int>(at.column())};
+}
+inline const std::string& text_of(const Toml& value) { return value.as_string().str; }
+
+#endif
+
+inline Place place_of(const Toml& value) { return place_of(value.location()); }
+
+/// Why the library refuses a text.
+struct TomlRefusal {
+  std::string message;
+  Place place;
+};
+std::variant<Toml, TomlRefusal> parse_toml(std::string_view text, const std::string& name);
+
+}  // namespace profshim::spec

@@ -1,0 +1,45 @@
+// Where an event's second half lies: behind it in its run, or first in the next run of its thread.
+#pragma once
+
+#include <algorithm>
+#include <unordered_map>
+#include <vector>
+
+#include "profshim/spool.h"
+
+namespace profshim::spool {
+
+class RunOrder {
+ public:
+  /// In the order in which they lie in the spool.
+  void add(const Run& run) {
+    runs_.push_back(run);
+    first_by_order_[order_of(*run.header)] = run.events;
+  }
+
+  /// The kContinuation of `e`; null when it has none, when it is lost, and for an event that lies in no run.
+  const Event* continuation_of(const Event& e) const {
+    if ((e.flags & kContinues) == 0) return nullptr;
+    const auto behind =
+        std::partition_point(runs_.begin(), runs_.end(), [&e](const Run& run) { return !is_before(&e, run.events); });
+    if (behind == runs_.begin()) return nullptr;
+    const Run& run = *std::prev(behind);
+    if (!is_before(&e, run.events + run.count)) return nullptr;  // an unfinished copy
+    const Event* next = &e + 1;
+    if (next == run.events + run.count) {
+      const auto at = first_by_order_.find(order_of(*run.header) + 1);
+      if (at == first_by_order_.end()) return nullptr;
+      next = at->second;
+    }
+    return next->hook == HookId::kContinuation ? next : nullptr;
+  }
+
+ private:
+  static bool is_before(const Event* a, const Event* b) { return std::less<>{}(a, b); }
+  static std::uint64_t order_of(const RunHeader& run) { return std::uint64_t{run.thread} << 32 | run.sequence; }
+
+  std::vector<Run> runs_;
+  std::unordered_map<std::uint64_t, const Event*> first_by_order_;  // by thread << 32 | sequence
+};
+
+}  // namespace profshim::spool

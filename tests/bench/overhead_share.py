@@ -1,0 +1,81 @@
+#!/usr/bin/env python3
+"""Is overhead_percent true? The time that a trace says was spent on recording, against the time by which the same loop
+took longer under the library. 1.00 is the truth.
+
+usage: overhead_share.py LIBRARY OVERHEAD_LOOP
+"""
+import glob
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+
+ROUNDS = 7
+TORCH_LOOP = """
+import time, torch
+torch.set_num_threads(1)
+x = torch.ones(2)
+with torch.profiler.record_function("begin"):
+    x.neg_()
+begin = time.perf_counter_ns()
+for _ in range(200000):
+    x.neg_()
+print(time.perf_counter_ns() - begin)
+"""
+
+
+def nanoseconds(command, library=None, folder=None):
+    environment = {k: v for k, v in os.environ.items() if not k.startswith("PROFSHIM")}
+    environment.update(OMP_NUM_THREADS="1", RANK="0", WORLD_SIZE="1", LOCAL_RANK="0", MASTER_ADDR="x")
+    if library is not None:
+        environment.update(
+            LD_PRELOAD=library,
+            PROFSHIM_SET=f"steps.source=none output.folder='{folder}' output.gzip=false profile.log_level=error",
+        )
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
+    return float(done.stdout.split()[-1])
+
+
+def said(folder):
+    """Nanoseconds of recording that the trace in the folder states; None when it states nothing."""
+    (path,) = glob.glob(folder + "/**/*.pt.trace.json", recursive=True)
+    with open(path, encoding="utf-8") as file:
+        trace = json.load(file)
+    span = next(e for e in trace["traceEvents"] if e.get("cat") == "Trace")
+    percent = trace["profshim"].get("overhead_percent")
+    return None if percent is None else percent / 100 * span["dur"] * 1000
+
+
+def main():
+    library, loop = (os.path.abspath(path) for path in sys.argv[1:3])
+    ways = {
+        "MPI_Send to nobody": [loop, "mpi", "500000"],
+        "NVTX push + pop": [loop, "nvtx", "500000"],
+    }
+    if subprocess.run([sys.executable, "-c", "import torch"], capture_output=True, check=False).returncode == 0:
+        ways["neg_() of two numbers"] = [sys.executable, "-c", TORCH_LOOP]
+    for name, command in ways.items():
+        bare, recorded, stated = [], [], []
+        for _ in range(ROUNDS):
+            folder = tempfile.mkdtemp(prefix="profshim-bench-")
+            try:
+                bare.append(nanoseconds(command))
+                recorded.append(nanoseconds(command, library, folder))
+                stated.append(said(folder))
+            finally:
+                shutil.rmtree(folder)
+        known = sorted(s for s in stated if s is not None)
+        longer = min(recorded) - min(bare)
+        if not known:
+            print(f"{name:24} the traces do not say")
+            continue
+        middle = known[len(known) // 2]
+        print(
+            f"{name:24} {100 * longer / min(bare):5.1f} % slower: {longer / 1e6:7.1f} ms; "
+            f"the trace says {middle / 1e6:7.1f} ms: {middle / longer:4.2f} of it"
+        )
+
+
+main()

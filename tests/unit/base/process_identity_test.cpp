@@ -1,0 +1,114 @@
+#include "profshim/process_identity.h"
+
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "profshim/base.h"
+
+namespace profshim {
+namespace {
+
+constexpr std::int64_t kNow = 1'790'000'000'000'000'000;
+constexpr std::int64_t kSecond = 1'000'000'000;
+
+int pid_of_nobody() {
+  const pid_t pid = fork();
+  if (pid == 0) _exit(0);
+  waitpid(pid, nullptr, 0);
+  return pid;
+}
+
+TEST(ProcessIdentity, ReadsBackItsText) {
+  const ProcessIdentity own = own_identity();
+  ProcessIdentity read;
+
+  ASSERT_TRUE(parse_identity(to_text(own) + "\n", read));
+
+  EXPECT_EQ(read, own);
+  EXPECT_NE(own.start_time, 0u);
+  EXPECT_NE(own.pid_namespace, 0u);
+  EXPECT_FALSE(own.boot_id.empty());
+}
+
+TEST(ProcessIdentity, ReadsTheTextOfEarlierVersions) {
+  ProcessIdentity read;
+
+  ASSERT_TRUE(parse_identity("node7 4711 99\n", read));
+
+  EXPECT_EQ(read.host, "node7");
+  EXPECT_EQ(read.pid, 4711);
+  EXPECT_EQ(read.start_time, 99u);
+}
+
+TEST(ProcessIdentity, RefusesWhatIsNone) {
+  ProcessIdentity read;
+  for (const char* text : {"", "node7", "node7 x 99", "a b c d e f", "node7 1 2 x boot", "node7 99999999999999 1"}) {
+    EXPECT_FALSE(parse_identity(text, read)) << text;
+  }
+}
+
+// A debugger may hold a process for an hour: it lives all the same.
+TEST(LifeOf, AProcessThatCanBeSeenNeedsNoSign) {
+  ProcessIdentity parent = own_identity();
+  parent.pid = getppid();
+  parent.start_time = process_start_time(getppid());
+
+  EXPECT_EQ(life_of(parent, kNow - 3600 * kSecond, kNow), Life::kAlive);
+}
+
+TEST(LifeOf, AProcessThatIsGoneIsDeadWhateverItSaidLast) {
+  ProcessIdentity gone = own_identity();
+  gone.pid = pid_of_nobody();
+  gone.start_time = 4711;
+
+  EXPECT_EQ(life_of(gone, kNow, kNow), Life::kDead);
+}
+
+TEST(LifeOf, ANumberThatWasGivenOutAgainIsAnotherProcess) {
+  ProcessIdentity earlier = own_identity();
+  earlier.start_time -= 1;
+
+  EXPECT_EQ(life_of(earlier, kNow, kNow), Life::kDead);
+}
+
+/// Each of them in turn: another container, another machine, one without /proc.
+std::vector<ProcessIdentity> out_of_sight() {
+  std::vector<ProcessIdentity> all(3, own_identity());
+  for (ProcessIdentity& process : all) process.pid = 1'000'000'000;
+  all[0].pid_namespace += 1;
+  all[1].boot_id = "another";
+  all[2].start_time = 0;
+  return all;
+}
+
+TEST(LifeOf, OutOfSightTheLastSignDecides) {
+  for (const ProcessIdentity& process : out_of_sight()) {
+    EXPECT_FALSE(can_be_seen(process)) << to_text(process);
+    EXPECT_EQ(life_of(process, kNow - 29 * kSecond, kNow), Life::kAlive) << to_text(process);
+    EXPECT_EQ(life_of(process, kNow - 31 * kSecond, kNow), Life::kDead) << to_text(process);
+  }
+}
+
+// Two containers of one machine bear two names, two machines may bear one.
+TEST(LifeOf, TheBootTellsMachinesApartNotTheName) {
+  ProcessIdentity other = own_identity();
+  other.host = "elsewhere";
+  EXPECT_TRUE(can_be_seen(other));
+
+  other = own_identity();
+  other.boot_id = "another";
+  EXPECT_FALSE(can_be_seen(other));
+}
+
+TEST(LifeOf, WhatEarlierVersionsWroteIsLookedAtByHost) {
+  ProcessIdentity old;
+  old.host = own_identity().host;
+  old.pid = getppid();
+  old.start_time = process_start_time(getppid());
+
+  EXPECT_EQ(life_of(old, 0, kNow), Life::kAlive);
+}
+
+}  // namespace
+}  // namespace profshim

@@ -1,0 +1,159 @@
+#include "profshim/safe_files.h"
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <fstream>
+
+#include "profshim/base.h"
+#include "unit/temporary_folder.h"
+
+namespace profshim {
+namespace {
+
+namespace fs = std::filesystem;
+
+int error_of(const std::string& path, std::uint64_t most = 100) {
+  std::string text;
+  int error = 0;
+  const bool read = read_small_file(path, most, text, error);
+  EXPECT_EQ(read, error == 0);
+  return error;
+}
+
+TEST(ReadSmallFile, ReadsARegularFileOfThatSize) {
+  const test::TemporaryFolder folder;
+  const std::string path = folder.path() + "/file";
+  std::ofstream(path) << std::string(100, 'x');
+  std::string text;
+  int error = 0;
+
+  EXPECT_TRUE(read_small_file(path, 100, text, error));
+  EXPECT_EQ(text.size(), 100u);
+  EXPECT_EQ(error_of(path, 99), EFBIG);
+}
+
+// Each of these blocked, or filled the memory, when it was read.
+TEST(ReadSmallFile, RefusesWhateverElseStandsThere) {
+  const test::TemporaryFolder folder;
+  ASSERT_EQ(mkfifo((folder.path() + "/pipe").c_str(), 0666), 0);
+  fs::create_symlink("/dev/zero", folder.path() + "/zero");
+  fs::create_directory(folder.path() + "/folder");
+
+  EXPECT_EQ(error_of(folder.path() + "/pipe"), EINVAL);
+  EXPECT_EQ(error_of(folder.path() + "/zero"), ELOOP);
+  EXPECT_EQ(error_of(folder.path() + "/folder"), EINVAL);
+  EXPECT_EQ(error_of(folder.path() + "/none"), ENOENT);
+  EXPECT_EQ(error_of("/dev/zero"), EINVAL);
+}
+
+TEST(RandomText, IsNeverTheSame) {
+  EXPECT_EQ(random_text().size(), 16u);
+  EXPECT_NE(random_text(), random_text());
+}
+
+TEST(OpenFolderBelow, MakesWhatIsMissingAndFollowsOurOwnLinks) {
+  const test::TemporaryFolder folder;
+  const Descriptor top = open_folder(folder.path());
+  fs::create_directory(folder.path() + "/elsewhere");
+  fs::create_symlink("elsewhere", folder.path() + "/link");
+
+  EXPECT_TRUE(open_folder_below(top.get(), "a/b"));
+  EXPECT_TRUE(open_folder_below(top.get(), "link/c"));
+
+  EXPECT_TRUE(fs::is_directory(folder.path() + "/a/b"));
+  EXPECT_TRUE(fs::is_directory(folder.path() + "/elsewhere/c"));
+}
+
+TEST(OpenFolderBelow, RefusesALinkOfAnotherUser) {
+  if (geteuid() != 0) GTEST_SKIP() << "only root can give a link to another user";
+  const test::TemporaryFolder folder;
+  fs::create_directory(folder.path() + "/ours");
+  fs::create_symlink("ours", folder.path() + "/link");
+  ASSERT_EQ(lchown((folder.path() + "/link").c_str(), 65534, 65534), 0);
+  const Descriptor top = open_folder(folder.path());
+
+  const Descriptor below = open_folder_below(top.get(), "link/c");
+
+  EXPECT_FALSE(below);
+  EXPECT_EQ(errno, ELOOP);
+  EXPECT_FALSE(fs::exists(folder.path() + "/ours/c"));
+  EXPECT_FALSE(open_folder(folder.path() + "/link")) << "as the folder itself";
+}
+
+TEST(RemoveIfSame, LeavesWhatHasTakenThePlace) {
+  const test::TemporaryFolder folder;
+  const std::string path = folder.path() + "/file";
+  std::ofstream(path) << "first";
+  struct stat first {};
+  ASSERT_EQ(stat(path.c_str(), &first), 0);
+  std::ofstream(folder.path() + "/second") << "second";
+  fs::rename(folder.path() + "/second", path);
+  const Descriptor top = open_folder(folder.path());
+
+  EXPECT_FALSE(remove_if_same(top.get(), "file", first));
+  EXPECT_TRUE(fs::exists(path));
+
+  struct stat now {};
+  ASSERT_EQ(stat(path.c_str(), &now), 0);
+  EXPECT_TRUE(remove_if_same(top.get(), "file", now));
+  EXPECT_FALSE(fs::exists(path));
+}
+
+TEST(AtomicFile, DoesNotWriteThroughALinkOfAnotherUser) {
+  if (geteuid() != 0) GTEST_SKIP() << "only root can give a link to another user";
+  const test::TemporaryFolder folder;
+  fs::create_directory(folder.path() + "/ours");
+  fs::create_symlink("ours", folder.path() + "/step1");
+  ASSERT_EQ(lchown((folder.path() + "/step1").c_str(), 65534, 65534), 0);
+  AtomicFile file;
+
+  EXPECT_FALSE(file.open(folder.path(), "step1/rank0.json"));
+
+  EXPECT_EQ(file.error(), ELOOP);
+  EXPECT_TRUE(fs::is_empty(folder.path() + "/ours"));
+}
+
+TEST(AtomicFile, MakesTheFoldersOfItsName) {
+  const test::TemporaryFolder folder;
+  AtomicFile file;
+
+  ASSERT_TRUE(file.open(folder.path(), "a/b/rank0.json"));
+  ASSERT_TRUE(file.publish(AtomicFile::Existing::kKeepExisting));
+
+  EXPECT_TRUE(fs::exists(folder.path() + "/a/b/rank0.json"));
+}
+
+TEST(AtomicFile, TakesTheLongestNameThereIs) {
+  const test::TemporaryFolder folder;
+  const std::string name(255, 'n');
+  AtomicFile file;
+
+  ASSERT_TRUE(file.open(folder.path() + "/" + name));
+  ASSERT_TRUE(file.publish(AtomicFile::Existing::kReplace));
+
+  EXPECT_TRUE(fs::exists(folder.path() + "/" + name));
+}
+
+TEST(Log, APipeOrSomebodyElsesLinkIsNoLogFile) {
+  const test::TemporaryFolder folder;
+  const std::string pipe = folder.path() + "/pipe", link = folder.path() + "/link", ours = folder.path() + "/ours";
+  ASSERT_EQ(mkfifo(pipe.c_str(), 0666), 0);
+  std::ofstream(ours) << "kept\n";
+  fs::create_symlink(ours, link);
+
+  log::set_file(pipe);
+  log::line(LogLevel::kError, "this would block");
+  if (geteuid() == 0) {
+    ASSERT_EQ(lchown(link.c_str(), 65534, 65534), 0);
+    log::set_file(link);
+    log::line(LogLevel::kError, "this would go elsewhere");
+  }
+  log::set_file("");
+
+  EXPECT_EQ(fs::file_size(ours), 5u);
+}
+
+}  // namespace
+}  // namespace profshim

@@ -1,0 +1,53 @@
+#include "profshim/manifest.h"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+
+#include "fuzz/manifest_fuzz.h"
+
+namespace profshim::output {
+namespace {
+
+TEST(Manifest, FilesOutsideItsFolderAreNotNamed) {
+  Manifest manifest;
+
+  ASSERT_TRUE(parse_manifest(R"({"windows":[{"file":"/etc/passwd"},{"file":"a/../../b"},{"file":".."},
+                                 {"file":"a\u0000b"},{"file":"step1/a..b.json","stacks":"../s.txt"}]})",
+                             manifest));
+
+  ASSERT_EQ(manifest.windows.size(), 5u);
+  for (std::size_t i = 0; i < 4; ++i) EXPECT_EQ(manifest.windows[i].file, "");
+  EXPECT_EQ(manifest.windows[4].file, "step1/a..b.json");
+  EXPECT_EQ(manifest.windows[4].stacks, "");
+}
+
+TEST(Manifest, NumbersThatAreNoRankAreUnknown) {
+  Manifest manifest;
+
+  ASSERT_TRUE(parse_manifest(R"({"rank": 4294967296, "pid": 1e3, "world_size": "4"})", manifest));
+
+  EXPECT_EQ(manifest.rank.rank, -1);
+  EXPECT_EQ(manifest.pid, 0);
+  EXPECT_EQ(manifest.rank.world_size, -1);
+}
+
+TEST(ManifestFuzzCorpus, EveryFilePasses) {
+  int files = 0;
+  for (const auto& entry :
+       std::filesystem::directory_iterator(std::string(PROFSHIM_SOURCE_DIR) + "/tests/fuzz/corpus/manifest")) {
+    SCOPED_TRACE(entry.path());
+    std::ifstream file(entry.path(), std::ios::binary);
+    const std::string bytes{std::istreambuf_iterator<char>(file), {}};
+
+    test::fuzz_manifest(bytes);
+
+    ++files;
+  }
+  EXPECT_GT(files, 8);
+}
+
+}  // namespace
+}  // namespace profshim::output
