@@ -119,7 +119,8 @@ TEST(Said, OperationsThatFoundNoRoom) {
 TEST(Said, AnEarlierProcessOfTheRunIsNotCounted) {
   const ScratchFolder scratch;
   const std::string program = built("tests/apps_memory/" + to_string(installed_mpis().front()) + "/memory_use");
-  Job job = shell(program + " 100000; " + program + " 100000");
+  // The limit is noticed some milliseconds after it was reached.
+  Job job = shell(program + " 3000000; " + program + " 3000000");
   job.folder = scratch.path();
   job.environment.emplace_back("PROFSHIM_FOLDER", scratch / "traces");
   job.environment.emplace_back("PROFSHIM_SET", "steps.source=none limits.trace_size=1MiB");
