@@ -87,7 +87,7 @@ $(REPORT_PARTS): src/report/parts.S src/report/page.html src/report/page.css src
 # Named one by one, since g++ adds libm, which would stay in NEEDED although nothing of it is left after --gc-sections.
 STANDALONE := -nodefaultlibs -Wl,-z,defs -Wl,-Bstatic -lstdc++ -lgcc -lgcc_eh -Wl,-Bdynamic -lc
 SHIM_LINK := -Wl,--version-script=inject/exports.map -Wl,--exclude-libs,ALL -Wl,-z,now -Wl,-z,relro -Wl,-z,nodelete \
-             -Wl,--gc-sections -Wl,--as-needed $(if $(filter release,$(VARIANT)),$(STANDALONE))
+             -Wl,--gc-sections -Wl,--as-needed $(if $(filter release aarch64,$(VARIANT)),$(STANDALONE))
 $(SHIM): $(call objects,$(SHIM_SOURCES)) inject/exports.map
 	@mkdir -p $(@D)
 	@$(if $(V),,echo "  LINK   $@")
@@ -96,7 +96,7 @@ $(SHIM): $(call objects,$(SHIM_SOURCES)) inject/exports.map
 $(TOOL): $(call objects,$(TOOL_SOURCES)) $(REPORT_PARTS)
 	@mkdir -p $(@D)
 	@$(if $(V),,echo "  LINK   $@")
-	$(Q)$(CXX) $(SAN_LINK) $(LDFLAGS) -o $@ $^ -static-libstdc++ $(if $(filter release,$(VARIANT)),-static-libgcc) -l:libz.a -ldl -pthread
+	$(Q)$(CXX) $(SAN_LINK) $(LDFLAGS) -o $@ $^ -static-libstdc++ $(if $(filter release aarch64,$(VARIANT)),-static-libgcc) -l:libz.a -ldl -pthread
 
 # ---- for older systems -----------------------------------------------------------------------------------------------
 
@@ -125,6 +125,18 @@ $(PORTABLE)/profshim: $(call objects,$(TOOL_SOURCES)) $(REPORT_PARTS) $(PORTABLE
 	@mkdir -p $(@D)
 	@$(if $(V),,echo "  LINK   $@")
 	$(Q)$(CXX) $(LDFLAGS) -o $@ $^ -static-libstdc++ -static-libgcc -l:libz.a $(PORTABLE_LINK)
+
+# ---- for aarch64 -----------------------------------------------------------------------------------------------------
+
+CACHE        := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/profshim
+FOR_AARCH64  := VARIANT=aarch64 CC=aarch64-linux-gnu-gcc CXX="$(if $(findstring ccache,$(CXX)),ccache )aarch64-linux-gnu-g++" \
+                LDFLAGS="-L$(CACHE)/aarch64/opt/lib"
+
+.PHONY: aarch64
+aarch64:  ## the library and the tool for aarch64, into build/aarch64
+	$(Q)scripts/install_deps.sh --aarch64
+	$(Q)scripts/aarch64_root.sh
+	$(Q)$(AGAIN) $(FOR_AARCH64) all
 
 # ---- tests -----------------------------------------------------------------------------------------------------------
 
@@ -186,6 +198,10 @@ test-torch:  ## the tests with PyTorch once more, with a 2.x of PyPI's in ~/.cac
 .PHONY: test-programs
 test-programs: all $(UNIT) $(E2E) test-apps
 
+# The unit tests and what they start.
+.PHONY: unit-programs
+unit-programs: all $(UNIT) $(CUDA_CALLS) $(CUDA_STUB) $(SESSION_APP) $(STACK_PROBE) $(TRACE_APP)
+
 .PHONY: test-apps
 test-apps: $(TEST_APPS) $(MPI_APPS)
 
@@ -204,6 +220,13 @@ test-e2e-portable: portable $(E2E) all test-apps  ## the end-to-end tests on wha
 .PHONY: test-portable
 test-portable: portable  ## what `make portable` builds, in roots of older systems; needs root and debootstrap
 	$(Q)scripts/test_portable.sh
+
+.PHONY: test-aarch64
+test-aarch64:  ## MPI jobs and unit tests of `make aarch64` on an emulated processor
+	$(Q)scripts/install_deps.sh --aarch64
+	$(Q)scripts/aarch64_root.sh
+	$(Q)$(AGAIN) $(FOR_AARCH64) unit-programs
+	$(Q)scripts/test_aarch64.sh
 
 # The report of a sanitizer ends the program, which run_tests.sh counts as a failure; in a job under the library it goes
 # to a file that fails the test (tests/e2e/sanitizer.cpp). The jobs themselves are those of the ordinary build.

@@ -6,16 +6,18 @@
 #   scripts/install_deps.sh --demo     and `make demo`
 #   scripts/install_deps.sh --test     and `make test`
 #   scripts/install_deps.sh --all      and `make fuzz`, `make format`, `make lint`
+#   scripts/install_deps.sh --aarch64  what `make aarch64` and `make test-aarch64` need
 set -eu
 cd "$(dirname "$0")/.."
 
-level=0
+level=0 extra=''
 case "${1:-}" in
   '') ;;
   --demo) level=1 ;;
   --test) level=2 ;;
   --all) level=3 ;;
-  *) sed -n '2,9s/^# \{0,1\}//p' "$0"; exit 2 ;;
+  --aarch64) level=0 extra=aarch64 ;;
+  *) sed -n '2,10s/^# \{0,1\}//p' "$0"; exit 2 ;;
 esac
 
 # level | package | how we see that it is there | what it is for
@@ -47,6 +49,9 @@ table='
 3|libclang-rt-dev|rt:|the fuzzers (libFuzzer)
 3|clang-format|cmd:clang-format|the format of the sources
 3|shellcheck|cmd:shellcheck|checks the scripts
+aarch64|g++-aarch64-linux-gnu|cmd:aarch64-linux-gnu-g++|the compiler for aarch64
+aarch64|qemu-user-static|cmd:qemu-aarch64-static|runs programs of aarch64
+aarch64|libgtest-dev|lib:libgtest.a|the tests (GoogleTest)
 '
 
 is_there() {  # PROBE PACKAGE
@@ -92,7 +97,11 @@ apt_install() {
 
 missing=()
 while IFS='|' read -r row_level package probe why; do
-  if [ -z "$package" ] || [ "$row_level" -gt "$level" ]; then continue; fi
+  case "$row_level" in
+    '') continue ;;
+    [0-9]) [ "$row_level" -le "$level" ] || continue ;;
+    *) [ "$row_level" = "$extra" ] || continue ;;
+  esac
   is_there "$probe" "$package" && continue
   if [ "$package" = libclang-rt-dev ]; then  # named by version, and a part of clang before version 14
     version=$(clang --version 2>/dev/null | sed -n 's/.*clang version \([0-9]*\).*/\1/p')

@@ -61,11 +61,13 @@ void fill_in(Rank& rank) {
   rank.host = host;
 }
 
-// Fields 1 and 2 of /proc/PID/stat may hold blanks and brackets; what we want lies behind the last bracket.
+// Fields 1 and 2 of /proc/PID/stat may hold blanks and brackets; what we want lies behind the last bracket. The dot:
+// qemu's user mode makes up this file for the process itself (linux-user/syscall.c, is_proc_myself), with another start
+// time than everybody else reads.
 std::string stat_fields(int pid) {
   std::string text;
   int error = 0;
-  if (!read_file("/proc/" + std::to_string(pid) + "/stat", text, error)) return {};
+  if (!read_file("/proc/./" + std::to_string(pid) + "/stat", text, error)) return {};
   const std::size_t bracket = text.rfind(')');
   return bracket == std::string::npos ? std::string{} : text.substr(bracket + 1);
 }

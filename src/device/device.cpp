@@ -174,8 +174,8 @@ void tell_losses(Source& source) {
   if (counts.foreign > 0) recorder::problem("cupti", "buffers came back that are another client's");
 }
 
-// The window has its time all the same: other layers were recorded. On the thread that began it, since the window may be
-// over and written before CUPTI is on.
+// The window has its time all the same: other layers were recorded. On the thread that began it, since the window may
+// be over and written before CUPTI is on.
 void say_late_begin() {
   recorder::problem("cupti",
                     "CUPTI was switched on after a window had begun: the GPU activity before that is missing "

@@ -95,7 +95,8 @@ TEST_P(Seccomp, ARefusedCallCostsTheJobNothingAndLossesAreSaid) {
                    row.call->numbers, std::to_string(kCalls)};
     const std::string spec = record_all_spec(scratch / "traces") + "[limits]\ndisk_free = 0\n";
     job.environment.emplace_back("PROFSHIM_SPEC", scratch.write("spec.toml", spec));
-    // A program that Open MPI starts beside it would have the calls refused as well, and outlive the job where it hangs.
+    // A program that Open MPI starts beside it would have the calls refused as well, and outlive the job where it
+    // hangs.
     job.environment.emplace_back("OMPI_MCA_ess_singleton_isolated", "1");
     job.preload = false;
     job.limit_seconds = 10;  // hwloc asks sched_getaffinity() until it succeeds

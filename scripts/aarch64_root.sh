@@ -1,0 +1,30 @@
+#!/usr/bin/env bash
+# Makes a root of this Debian for aarch64 in ~/.cache/profshim/aarch64: what the cross compiler links with, and what an
+# MPI job and the checks of tests/portable run on. The packages are unpacked, not installed: nothing on the machine
+# changes. Prints nothing when it is there.
+set -eu
+root=${XDG_CACHE_HOME:-$HOME/.cache}/profshim/aarch64
+packages=(zlib1g-dev libgtest-dev libc6-dev libstdc++6 bash dash coreutils sed grep findutils diffutils hostname libc-bin mawk
+  openmpi-bin python3-minimal python3-mpi4py)
+
+[ -e "$root/opt/whole" ] && exit 0
+rm -rf "$root"
+apt=$root/opt/apt
+mkdir -p "$apt/lists/partial" "$apt/cache/archives/partial"
+: >"$apt/status"
+apt_get() {
+  apt-get -qq -o APT::Architecture=arm64 -o APT::Architectures=arm64 -o APT::Sandbox::User=root -o Debug::NoLocking=1 \
+    -o Dir::State="$apt" -o Dir::State::lists="$apt/lists" -o Dir::State::status="$apt/status" \
+    -o Dir::Cache="$apt/cache" "$@"
+}
+echo "  unpacking a root for aarch64 into $root"
+apt_get update
+apt_get install --yes --no-install-recommends --download-only "${packages[@]}"
+for package in "$apt"/cache/archives/*.deb; do dpkg-deb -x "$package" "$root"; done
+rm -rf "$apt"
+mkdir -p "$root"/{proc,dev,tmp,opt,root}
+ln -s mawk "$root/usr/bin/awk"  # what installing it would do
+# Apart from the C library of the root, whose linker script names /lib.
+mkdir "$root/opt/lib"
+cp "$root"/usr/lib/aarch64-linux-gnu/lib{z,gtest,gtest_main}.a "$root/opt/lib"
+touch "$root/opt/whole"

@@ -1,0 +1,52 @@
+#!/usr/bin/env bash
+# Runs what `make aarch64` builds on an emulated processor: the unit tests, then the checks of tests/portable with an MPI
+# job, in the root of scripts/aarch64_root.sh. The kernel hands programs of aarch64 to qemu in a user namespace alone
+# (Linux 6.7 and newer); nothing on the machine changes. The last line is "N passed, N failed".
+set -u
+cd "$(dirname "$0")/.." || exit 2
+root=${XDG_CACHE_HOME:-$HOME/.cache}/profshim/aarch64
+built=build/aarch64
+
+# 20 bytes of an ELF header of a program for aarch64, and which bits of them count. F: qemu is opened now, not in the root.
+# shellcheck disable=SC2016  # the inner shell expands it: $0 is the root
+inside='mount -t binfmt_misc none /proc/sys/fs/binfmt_misc &&
+  printf %s ":aarch64:M::\x7fELF\x02\x01\x01\x00\x00\x00\x00\x00\x00\x00\x00\x00\x02\x00\xb7\x00:\xff\xff\xff\xff\xff\xff\xff\x00\xff\xff\xff\xff\xff\xff\xff\xff\xfe\xff\xff\xff:$(command -v qemu-aarch64-static):F" \
+    >/proc/sys/fs/binfmt_misc/register || { echo "no programs of another processor can be run here"; exit 77; }
+  mount -t proc none "$0/proc" && mount -t tmpfs none "$0/tmp" && mount -t tmpfs none "$0/dev" && mkdir "$0/dev/shm" || exit 77
+  for device in null zero full random urandom; do : >"$0/dev/$device"; mount --bind /dev/$device "$0/dev/$device"; done
+  mount -t tmpfs none "$0/dev/shm" && mount --rbind /sys "$0/sys" && mount --bind "$PWD" "$0$PWD" || exit 77
+  exec chroot "$0" /usr/bin/env -i -C "$PWD" HOME=/root PATH=/usr/bin:/bin "$@"'
+
+# A user namespace has one user; qemu has neither process_vm_readv() nor RLIMIT_AS.
+not_here=AtomicFile.DoesNotWriteThroughALinkOfAnotherUser:OpenFolderBelow.RefusesALinkOfAnotherUser
+not_here+=:Log.APipeOrSomebodyElsesLinkIsNoLogFile:RecoverTest.RootActsAsTheOwnerOfTheFolder
+not_here+=:RecoverTest.ALinkOfAnotherUserIsLeftAlone:RecoverTest.ASpoolOfAnotherUserIsLeftAlone
+not_here+=:OpenRun.AnIdentityOfAStrangerIsNotOurs:GzipSink.CompressesOnTheCallersThreadWhenThereAreNoThreadsToBeHad
+not_here+=:NcclCommunicators.AHandleThatIsStoredLaterIsFoundByItsPlace:MemoryRoomTest.LeavesMostOfTheAddressSpaceToTheJob
+
+mkdir -p "$root/opt/profshim" "$root/opt/portable" "$root/sys" "$root$PWD" || exit 2
+cp "$built/libprofshim.so" "$built/profshim" "$root/opt/profshim" || exit 2
+cp tests/portable/* "$root/opt/portable"
+
+in_root() { # COMMAND...: with mounts and processes of its own, which end with it
+  timeout --kill-after=10 900 unshare --user --map-root-user --mount --pid --fork --kill-child \
+    bash -c "$inside" "$root" "$@" </dev/null 2>&1
+}
+
+passed=0 failed=0
+count() { # NAME STATUS OUTPUT LAST
+  case $2 in
+    0) echo "$1: $4"; passed=$((passed + 1)) ;;
+    77) echo "$1: skipped: $3" ;;
+    *) printf '%s: failed\n%s\n' "$1" "$3"; failed=$((failed + 1)) ;;
+  esac
+}
+
+said=$(in_root /bin/bash /opt/portable/in_root.sh)
+count "MPI jobs on aarch64" $? "$said" "$(tail -n 1 <<<"$said") checks passed"
+# With a parent: process 1 of a namespace has none.
+said=$(in_root /bin/bash -c "$PWD/$built/tests/unit --gtest_brief=1 --gtest_filter=-$not_here; exit \$?")
+count "unit tests on aarch64" $? "$said" "$(sed -n 's/^\[  PASSED  \] \([0-9]*\) tests.*/\1 passed/p' <<<"$said")"
+
+echo "$passed passed, $failed failed"
+[ "$failed" -eq 0 ]
