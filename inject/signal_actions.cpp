@@ -4,6 +4,7 @@
 #include <signal.h>
 
 #include <cerrno>
+#include <initializer_list>
 
 #include "next_function.h"
 #include "profshim/ending_signals.h"

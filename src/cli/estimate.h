@@ -13,7 +13,7 @@ namespace profshim::cli {
 /// Calls per step where nobody says how many.
 inline constexpr std::int64_t kEventsPerStep = 1000;
 
-/// Of the longest window.
+/// The numbers of the longest window.
 struct Estimate {
   double events = 0, trace_bytes = 0, gzip_bytes = 0, memory_bytes = 0, microseconds_per_step = 0;
 };

@@ -28,7 +28,7 @@ class SpoolFile {
   /// True while nobody else recovers it: held until the end of this object. False as well when it is gone.
   bool lock();
 
-  /// What its process said about itself, and when it last gave a sign of life; false when it is no spool.
+  /// The identity that its process wrote, and its last sign of life; false when it is no spool.
   bool read_process(ProcessIdentity& process, std::int64_t& last_sign_ns) const;
   /// All of it: mapped, or read into memory where `copied`. Null and a reason when it is no spool.
   std::unique_ptr<spool::View> view(bool copied, std::string& why_not);

@@ -39,7 +39,7 @@ std::string confidence(const State& s) {
   return std::string(", confidence ") + std::string(step_confidence(pattern->pattern));
 }
 
-// Of a window that is the whole run.
+// For a window that is the whole run.
 const char* why_no_window(const State& s) {
   if (recorder::header().windows.load() == 0) return "no window was opened";
   if (!s.spec.save_on_exit) return "the window was open when the job ended (schedule.on_exit = \"discard\")";
@@ -63,8 +63,8 @@ void say_no_steps(const State& s) {
             looked_for.c_str());
 }
 
-/// What the schedule's count must be raised by to be the number in a marker's name. 0 when the names do not count up by
-/// one: then a trace numbers its steps by the count as well.
+/// The number to add to the schedule's count, so that it is the number in a marker's name. 0 when the names do not
+/// count up by one: then a trace numbers its steps by the count as well.
 std::int64_t numbers_from(const State& s, std::uint64_t steps) {
   if (s.spec.steps.absolute || s.spec.schedule_per_epoch) return 0;
   const std::int64_t first = s.steps.first_number.load(), last = s.steps.last_number.load();

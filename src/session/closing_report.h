@@ -1,4 +1,4 @@
-// What a recording says on stderr: at its end, and when the disk has no room for a window. One line for each matter,
+// The lines of a recording on stderr: at its end, and when the disk has no room for a window. One line for each matter,
 // from one rank for the job: the lowest selected rank speaks for what all ranks see, the first rank that comes to it
 // for what some of them may not see.
 #pragma once

@@ -1,4 +1,5 @@
-// What killed jobs of this user have left in memory: made into traces where their folder still exists, and removed.
+// Spools that killed jobs of this user have left in memory: made into traces where their folder still exists, and
+// removed.
 #pragma once
 
 #include <cstdint>

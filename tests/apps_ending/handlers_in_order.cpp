@@ -1,5 +1,5 @@
-// What runs at the end of a program, in which order: handlers from before and after MPI_Init, static destructors, and a
-// child's.  usage: handlers_in_order exit|return|quick_exit
+// Everything that runs at the end of a program, in its order: handlers from before and after MPI_Init, static
+// destructors, and a child's.  usage: handlers_in_order exit|return|quick_exit
 #include <mpi.h>
 #include <unistd.h>
 

@@ -1,5 +1,5 @@
-// Who is alive: what killed jobs leave is made into traces and removed by the next one, and what belongs to a job that
-// lives is left alone, whatever container or host name it lives under.
+// Living and dead processes: what killed jobs leave is made into traces and removed by the next one, and what belongs
+// to a job that lives is left alone, whatever container or host name it lives under.
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sched.h>

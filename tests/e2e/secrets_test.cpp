@@ -1,4 +1,4 @@
-// What a command line and the environment hold does not all belong into traces and names.
+// Command lines and the environment hold things that belong neither into traces nor into names.
 #include <gtest/gtest.h>
 
 #include "e2e/run_under_shim.h"
