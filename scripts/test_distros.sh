@@ -93,15 +93,14 @@ report() {  # DISTRO STEP COMPILER RESULT
 }
 
 readme_command() {  # DISTRO demo|test
-  local log=$roots/$1.$2.log result=passed
-  inside "$1" "cd /root/profshim && make $2" >"$log" 2>&1 || result="failed: $log"
+  local log=$roots/$1.$2.log result=passed where=''
+  inside "$1" "cd /root/profshim && make $2" >"$log" 2>&1 || result=failed where=": $log"
   if [ "$2" = test ]; then
     # A crash before the tests has no such line.
-    local counts
-    counts=$(grep -E '^[0-9]+ passed, [0-9]+ failed$' "$log" | tail -n 1 || true)
-    result="${counts:-no test ran}${result#passed}"
-    result=${result/failedfailed:/failed:}
+    result=$(grep -E '^[0-9]+ passed, [0-9]+ failed$' "$log" | tail -n 1 || true)
+    result=${result:-no test ran}
   fi
+  result+=$where
   case "$result" in *", 0 failed" | passed) ;; *) failed=1 ;; esac
   report "$1" "make $2" "" "$result"
 }
