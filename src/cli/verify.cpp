@@ -1,5 +1,6 @@
 // profshim verify PATH...: are these traces what the readers of Kineto traces can read?
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cstdio>
 #include <filesystem>
 #include <map>

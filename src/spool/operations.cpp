@@ -1,5 +1,6 @@
 #include "operations.h"
 
+#include <algorithm>
 #include <unordered_map>
 
 namespace profshim::spool {

@@ -1,5 +1,7 @@
 #include "torch_links.h"
 
+#include <algorithm>
+
 namespace profshim::spool {
 
 void TorchLinks::add_thread(std::span<const Event* const> events, const LaunchIndex& launches) {

@@ -2,6 +2,7 @@
 // that were made to differ by a known amount.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <filesystem>
 #include <fstream>
