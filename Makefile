@@ -300,9 +300,10 @@ format:  ## clang-format on every source
 	$(Q)clang-format -i $(FORMATTED)
 
 .PHONY: lint
-lint: all portable  ## format, the include rule, the exported symbols, the glibc that is needed, the scripts
+lint: all portable  ## format, the include rule, static objects, the exported symbols, the glibc that is needed, the scripts
 	$(Q)clang-format --dry-run -Werror $(FORMATTED)
 	$(Q)scripts/check_layers.sh
+	$(Q)scripts/check_statics.sh $(call objects,$(SHIM_SOURCES))
 	$(Q)scripts/check_exports.sh $(SHIM)
 	$(Q)scripts/check_exports.sh $(PORTABLE)/libprofshim.so
 	$(Q)scripts/check_glibc.sh any $(SHIM) $(TOOL)

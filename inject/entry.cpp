@@ -6,10 +6,12 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <iterator>
 
 #include "activation.h"
 #include "cuda_injection.h"
@@ -56,6 +58,14 @@ void reserve_active_slot() {
   putenv(active_slot);
 }
 
+bool begins_with_any(const char* path, const char* const* beginnings, std::size_t count) {
+  const char* const slash = std::strrchr(path, '/');
+  const char* const name = slash != nullptr ? slash + 1 : path;
+  return std::any_of(beginnings, beginnings + count, [name](const char* beginning) {
+    return std::strncmp(name, beginning, std::strlen(beginning)) == 0;
+  });
+}
+
 /// The first library that is mapped and has a name that begins like one of these; null when none is.
 template <std::size_t N>
 const char* mapped_library(const char* const (&beginnings)[N]) {
@@ -66,13 +76,10 @@ const char* mapped_library(const char* const (&beginnings)[N]) {
   dl_iterate_phdr(
       [](dl_phdr_info* info, std::size_t, void* argument) {
         auto& looking = *static_cast<Search*>(argument);
-        const char* const path = info->dlpi_name != nullptr ? info->dlpi_name : "";
-        const char* const slash = std::strrchr(path, '/');
-        const char* const name = slash != nullptr ? slash + 1 : path;
-        for (std::size_t i = 0; i < N && looking.found == nullptr; ++i) {
-          if (std::strncmp(name, looking.beginnings[i], std::strlen(looking.beginnings[i])) == 0) looking.found = name;
-        }
-        return looking.found != nullptr ? 1 : 0;
+        if (info->dlpi_name == nullptr || !begins_with_any(info->dlpi_name, looking.beginnings, N)) return 0;
+        const char* const slash = std::strrchr(info->dlpi_name, '/');
+        looking.found = slash != nullptr ? slash + 1 : info->dlpi_name;
+        return 1;
       },
       &search);
   return search.found;
@@ -82,8 +89,48 @@ constexpr const char* kMpiLibraries[] = {"libmpi.so",      "libmpich.so", "libmp
                                          "libmpi_cray.so", "libmpi-",     "libmpich-"};
 constexpr const char* kDeviceLibraries[] = {"libtorch_cpu.so", "libnccl.so", "libcudart.so", "libcuda.so"};
 
-/// MPI will say who this process is: it is mapped, and has not been initialised or we would have seen it.
-bool mpi_is_to_come() { return mapped_library(kMpiLibraries) != nullptr; }
+bool needs_mpi(const dl_phdr_info& object) {
+  const ElfW(Dyn)* dynamic = nullptr;
+  for (int i = 0; i < object.dlpi_phnum; ++i) {
+    const ElfW(Phdr)& header = object.dlpi_phdr[i];
+    if (header.p_type == PT_DYNAMIC) dynamic = reinterpret_cast<const ElfW(Dyn)*>(object.dlpi_addr + header.p_vaddr);
+  }
+  if (dynamic == nullptr) return false;
+  const char* texts = nullptr;  // glibc has made an address of it, but for the kernel's own object
+  for (const ElfW(Dyn)* entry = dynamic; entry->d_tag != DT_NULL; ++entry)
+    if (entry->d_tag == DT_STRTAB && entry->d_un.d_ptr > object.dlpi_addr)
+      texts = reinterpret_cast<const char*>(entry->d_un.d_ptr);
+  if (texts == nullptr) return false;
+  for (const ElfW(Dyn)* entry = dynamic; entry->d_tag != DT_NULL; ++entry)
+    if (entry->d_tag == DT_NEEDED &&
+        begins_with_any(texts + entry->d_un.d_val, kMpiLibraries, std::size(kMpiLibraries)))
+      return true;
+  return false;
+}
+
+/// PyTorch and its gloo: Debian links both with MPI since 2.6, for a backend that hardly anybody asks for.
+bool only_pytorch_needs_mpi() {
+  struct Needed {
+    bool by_pytorch = false, by_others = false;
+  } needed;
+  dl_iterate_phdr(
+      [](dl_phdr_info* info, std::size_t, void* argument) {
+        static constexpr const char* kPyTorch[] = {"libtorch", "libc10", "libgloo"};
+        if (info->dlpi_name == nullptr || !needs_mpi(*info)) return 0;
+        auto& found = *static_cast<Needed*>(argument);
+        (begins_with_any(info->dlpi_name, kPyTorch, std::size(kPyTorch)) ? found.by_pytorch : found.by_others) = true;
+        return 0;
+      },
+      &needed);
+  return needed.by_pytorch && !needed.by_others;
+}
+
+/// MPI will say who this process is: it is mapped, and has not been initialised or we would have seen it. Null when
+/// not.
+const char* mpi_to_come() {
+  const char* const library = mapped_library(kMpiLibraries);
+  return library != nullptr && !only_pytorch_needs_mpi() ? library : nullptr;
+}
 
 pid_t loaded_by = 0;
 
@@ -93,7 +140,7 @@ void say_if_never_activated() {
   rusage children{};
   const bool alone = getrusage(RUSAGE_CHILDREN, &children) == 0 && children.ru_maxrss == 0;
   if (getpid() != loaded_by || !alone || session::spec() != nullptr) return;
-  const char* library = mapped_library(kMpiLibraries);
+  const char* library = mpi_to_come();
   if (library == nullptr && rank_from_environment().rank >= 0) {
     library = mapped_library(kDeviceLibraries);
   }
@@ -148,7 +195,7 @@ bool parent_waits() { return an_ancestor_waits; }
 
 bool activate_by_environment(Rank rank) {
   if (rank.rank < 0) {
-    if (mpi_is_to_come()) return false;
+    if (mpi_to_come() != nullptr) return false;
     rank.rank = 0;
     rank.world_size = 1;
     rank.local_rank = 0;

@@ -41,7 +41,7 @@ class SecondPass {
   void event(const ReadEvent& event) {
     if (!plan_.is_shown(event)) return;
     const std::int64_t at = plan_.time_of(event);
-    switch (event.phase.empty() ? '?' : event.phase[0]) {
+    switch (event.phase.size() == 1 ? event.phase[0] : '?') {
       case 'X':
         slice(event, at);
         break;

@@ -84,7 +84,7 @@ void ApiNames::load(const CuptiApi& api) {
 
 const ApiNames::Entry& ApiNames::of(bool runtime, std::uint32_t callback_id) {
   std::vector<Entry>& entries = entries_[runtime ? 1 : 0];
-  static const Entry kNothing;
+  static const Entry& kNothing = *new Entry;
   if (callback_id >= kMost) return kNothing;
   if (callback_id >= entries.size()) entries.resize(callback_id + 1);
   Entry& entry = entries[callback_id];

@@ -121,7 +121,8 @@ class Parser {
     if (text == "all") return push(Kind::kAll);
     if (text == "last") return push(Kind::kLast);
     if (text.front() >= '0' && text.front() <= '9') return push(range(Kind::kRange, text, begin));
-    static const std::vector<std::string_view> kWords = {"all", "last", "every:", "local:", "node:", "host:"};
+    static const auto& kWords =
+        *new std::vector<std::string_view>{"all", "last", "every:", "local:", "node:", "host:"};
     const std::string_view near = nearest(text, kWords);
     fail_at(begin, "\"" + std::string(text.substr(0, 40)) + "\" is no term" +
                        (near.empty() ? "" : "; did you mean \"" + std::string(near) + "\"?"));
@@ -149,7 +150,7 @@ class Parser {
                                   ":; choose by rank, local: or node:");
       }
     }
-    static const std::vector<std::string_view> kNames = {"every", "local", "node", "host"};
+    static const auto& kNames = *new std::vector<std::string_view>{"every", "local", "node", "host"};
     const std::string_view near = nearest(name, kNames);
     fail_at(begin, "\"" + std::string(name.substr(0, 40)) + ":\" is not known" +
                        (near.empty() ? "; known: every:, local:, node:, host:"

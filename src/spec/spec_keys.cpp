@@ -701,7 +701,7 @@ std::vector<KeyRow> make_rows() {
 }  // namespace
 
 const std::vector<KeyRow>& key_rows() {
-  static const std::vector<KeyRow> kRows = make_rows();
+  static const auto& kRows = *new std::vector<KeyRow>(make_rows());
   return kRows;
 }
 
@@ -728,12 +728,12 @@ bool is_cycle_key(std::string_view key) {
 namespace profshim {
 
 const std::vector<KeyInfo>& spec_keys() {
-  static const std::vector<KeyInfo> kKeys = [] {
-    std::vector<KeyInfo> keys;
+  static const auto& kKeys = *[] {
+    auto& keys = *new std::vector<KeyInfo>;
     for (const spec::KeyRow& row : spec::key_rows()) {
       keys.push_back({row.key, row.type, row.values, row.default_value, row.short_forms, row.sentence});
     }
-    return keys;
+    return &keys;
   }();
   return kKeys;
 }

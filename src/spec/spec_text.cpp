@@ -32,7 +32,8 @@ std::string Spec::hash() const {
 }
 
 const std::vector<std::string_view>& well_known_step_patterns() {
-  static const std::vector<std::string_view> kPatterns = {"ProfilerStep#*", "training_step_*", "iteration*"};
+  static const auto& kPatterns =
+      *new std::vector<std::string_view>{"ProfilerStep#*", "training_step_*", "iteration*"};
   return kPatterns;
 }
 

@@ -133,6 +133,8 @@ TEST(EndingSignals, OfTimeoutLeaveATraceOfEachRank) {
     const Both both = run_in(scratch, job);
 
     EXPECT_EQ(both.with.ending(), both.without.ending()) << both.with.err;
+    // The launcher of Open MPI 5 kills its ranks at once when the second signal comes.
+    if (both.with.err.find("hit ctrl-c again") != std::string::npos) profshim({"recover", scratch / "traces"});
     const auto traces = read_folder(scratch / "traces");
     ASSERT_EQ(traces.size(), 2u) << to_string(mpi) << " " << both.with.err;
     for (const SeenTrace& trace : traces) EXPECT_GT(trace.calls("MPI_Allreduce").size(), 100u);

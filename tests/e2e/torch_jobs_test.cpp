@@ -85,6 +85,29 @@ TEST(TorchPrograms, AProcessAloneIsAJobOfOne) {
   EXPECT_EQ(traces[0].calls("aten::linear").size(), 15u);
 }
 
+// MPI says who a process is, so it is waited for; but Debian links PyTorch 2.6 itself with MPI, which nobody
+// initialises.
+TEST(TorchPrograms, MpiIsWaitedForUnlessOnlyPyTorchIsLinkedWithIt) {
+  NEEDS_TORCH(1);
+  for (const bool is_pytorchs : {true, false}) {
+    const ScratchFolder scratch;
+    const std::string library = scratch / (is_pytorchs ? "libtorch_linked_with_mpi.so" : "libmesh.so");
+    Job build = shell("mpicc." + to_string(installed_mpis().front()) +
+                      " -shared -Wl,--no-as-needed -x c /dev/null -o '" + library + "'");
+    build.preload = false;
+    const Outcome built = run(build);
+    ASSERT_EQ(built.ending(), "exit 0") << built.err;
+    Job job = torch_job(scratch, Launch::kAlone, "stacks.py", "steps.source=none");
+    job.command = {torch_python(), "-c",
+                   "import ctypes; ctypes.CDLL('" + library + "'); import torch; print((torch.ones(2) + 1).sum())"};
+
+    const Outcome outcome = run(job);
+
+    EXPECT_EQ(outcome.ending(), "exit 0") << outcome.err;
+    EXPECT_EQ(read_folder(scratch / "traces").size(), is_pytorchs ? 1u : 0u) << outcome.err;
+  }
+}
+
 TEST(TorchPrograms, RangesThatEndOnAnotherThreadTakeNoRoom) {
   NEEDS_TORCH(1);
   const ScratchFolder scratch;

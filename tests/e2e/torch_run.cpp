@@ -17,6 +17,16 @@ std::string with_torchrun(const std::string& command) {
          "$MASTER_PORT " + command;
 }
 
+// Debian's 2.6 has no libuv, and its torchrun asks for it all the same.
+bool torchrun_works() {
+  static const bool works = run(Job{.command = {torch_python(), "-c",
+                                                "from torch.distributed import TCPStore; "
+                                                "TCPStore('127.0.0.1', 0, 1, True, multi_tenant=True)"},
+                                    .preload = false})
+                                .ending() == "exit 0";
+  return works;
+}
+
 std::string by_hand(int ranks, const std::string& command) {
   const std::string size = std::to_string(ranks);
   return "for r in $(seq 0 " + std::to_string(ranks - 1) + "); do RANK=$r LOCAL_RANK=$r WORLD_SIZE=" + size +
@@ -50,7 +60,8 @@ Job torch_job(const ScratchFolder& scratch, Launch launch, const std::string& co
   std::string line = "exec " + torch_python() + " " + script;
   if (launch != Launch::kAlone) {
     const int ranks = launch == Launch::kFourRanks ? 4 : 2;
-    line = launch == Launch::kTwoRanks && torch_major() > 1 ? with_torchrun(script) : by_hand(ranks, script);
+    line = launch == Launch::kTwoRanks && torch_major() > 1 && torchrun_works() ? with_torchrun(script)
+                                                                                : by_hand(ranks, script);
   }
   Job job = shell(kOwnPort + line);
   job.folder = scratch.path();
@@ -58,6 +69,7 @@ Job torch_job(const ScratchFolder& scratch, Launch launch, const std::string& co
   job.environment = {{"OMP_NUM_THREADS", "1"},
                      {"GLOO_SOCKET_IFNAME", "lo"},
                      {"TP_SOCKET_IFNAME", "lo"},
+                     {"USE_LIBUV", "0"},  // Debian's PyTorch 2 has none, and its launcher asks for it
                      {"TORCHINDUCTOR_CACHE_DIR", scratch / "inductor"},
                      {"PROFSHIM_RANKS", "all"},
                      {"PROFSHIM_SET", "output.gzip=false output.folder='" + (scratch / "traces") + "' " + keys}};

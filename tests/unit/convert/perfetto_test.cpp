@@ -46,6 +46,15 @@ TEST(Perfetto, TimesAreNanosecondsSinceTheEpoch) {
   EXPECT_EQ(seen.slice("a").end_ns, 1000000000000012412);
 }
 
+// Found by the fuzzer.
+TEST(Perfetto, APhaseOfTwoLettersIsNone) {
+  const std::string other = R"({"ph": "Xp", "cat": "cpu_op", "name": "b", "ts": 1, "dur": 1, "pid": 7, "tid": 8})";
+
+  const SeenPerfetto seen = converted(trace_of(slice("a", "12", "1") + "," + other));
+
+  EXPECT_EQ(seen.slices.size(), 1u);
+}
+
 // Whatever the order of the file, and however many begin and end at once: what Perfetto sees are those very times.
 TEST(Perfetto, SlicesKeepTheirTimesHoweverTheyLie) {
   std::mt19937 random(1);
