@@ -157,10 +157,11 @@ if [ "$level" -ge 2 ] && ! { is_there py:torch python3-torch && is_there hdr:ATe
   (apt_install python3-torch libtorch-dev) || echo "install_deps: no python3-torch: the tests with PyTorch are skipped" >&2
 fi
 
-# What torch.compile includes. Without it `make test-torch` says that it was skipped (scripts/torch_venv.sh).
-if [ "$level" -ge 2 ] && ! is_there pkg: python3-dev; then
-  echo "  installing python3-dev: Python.h for torch.compile in the tests"
-  (apt_install python3-dev) || echo "install_deps: no python3-dev: the tests with PyTorch 2 are skipped" >&2
+# Used by torch.compile. Without them `make test-torch` says that it was skipped (scripts/torch_venv.sh).
+if [ "$level" -ge 2 ] && ! { is_there pkg: python3-dev && is_there pkg: python3-setuptools; }; then
+  echo "  installing python3-dev, python3-setuptools: torch.compile in the tests"
+  (apt_install python3-dev python3-setuptools) ||
+    echo "install_deps: no python3-dev: the tests with PyTorch 2 are skipped" >&2
 fi
 
 # NCCL for the tests that call the real one: without a GPU it refuses everything, which is enough for them. Without it

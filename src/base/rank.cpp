@@ -234,10 +234,13 @@ std::uint64_t process_start_time(int pid) {
   const std::string fields = stat_fields(pid);
   // Behind the bracket field 3 comes first; field 22 is the twentieth there.
   const char* at = fields.c_str();
+  bool main_thread_ended = false;
   for (int field = 3; field <= 22; ++field) {
     while (*at == ' ') ++at;
-    // A zombie runs no more, however long its parent leaves it there (in a container often for good).
-    if (field == 3 && (*at == 'Z' || *at == 'X')) return 0;
+    if (field == 3) main_thread_ended = *at == 'Z' || *at == 'X';
+    // A zombie runs no more, however long its parent leaves it there (in a container often for good). Its other threads
+    // go on after pthread_exit() in the main one: field 20 counts them all.
+    if (field == 20 && main_thread_ended && std::strtol(at, nullptr, 10) <= 1) return 0;
     if (field == 22) return std::strtoull(at, nullptr, 10);
     while (*at != 0 && *at != ' ') ++at;
   }

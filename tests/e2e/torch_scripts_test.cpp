@@ -238,9 +238,11 @@ TEST(TorchPrograms, AnotherProfilerFindsWhatItFindsWithoutUs) {
   NEEDS_TORCH(1);
   const ScratchFolder scratch;
 
-  const auto traces =
-      traces_of(scratch, torch_job(scratch, Launch::kAlone, "own_profiler.py " + scratch.path(),
-                                   "steps.source=torch steps.pattern='Optimizer.step#*' schedule.steps=['5-15']"));
+  const Both both = run_both(torch_job(scratch, Launch::kAlone, "own_profiler.py " + scratch.path(),
+                                       "steps.source=torch steps.pattern='Optimizer.step#*' schedule.steps=['5-15']"));
+  if (both.without.ending() == "signal 11") GTEST_SKIP() << "this PyTorch's own profiler breaks";
+  expect_same(both);
+  const auto traces = read_folder(scratch / "traces");
 
   ASSERT_EQ(traces.size(), 1u);
   EXPECT_EQ(traces[0].calls("forward").size(), 11u);

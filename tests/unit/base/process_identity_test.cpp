@@ -1,8 +1,14 @@
 #include "profshim/process_identity.h"
 
 #include <gtest/gtest.h>
+#include <pthread.h>
+#include <signal.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+#include <fstream>
+#include <string>
 
 #include "profshim/base.h"
 
@@ -17,6 +23,14 @@ int pid_of_nobody() {
   if (pid == 0) _exit(0);
   waitpid(pid, nullptr, 0);
   return pid;
+}
+
+char state_of(pid_t pid) {
+  std::ifstream file("/proc/" + std::to_string(pid) + "/stat");
+  std::string text;
+  std::getline(file, text);
+  const std::size_t bracket = text.rfind(')');
+  return bracket + 2 < text.size() ? text[bracket + 2] : '?';
 }
 
 TEST(ProcessIdentity, ReadsBackItsText) {
@@ -55,6 +69,34 @@ TEST(LifeOf, AProcessThatCanBeSeenNeedsNoSign) {
   parent.start_time = process_start_time(getppid());
 
   EXPECT_EQ(life_of(parent, kNow - 3600 * kSecond, kNow), Life::kAlive);
+}
+
+// After pthread_exit() in the main thread the kernel shows a zombie.
+TEST(LifeOf, AProcessWhoseMainThreadHasEndedLivesWithItsOthers) {
+  const pid_t pid = fork();
+  if (pid == 0) {
+    pthread_t thread;
+    const auto sleep = [](void*) -> void* {
+      ::sleep(60);
+      return nullptr;
+    };
+    if (pthread_create(&thread, nullptr, sleep, nullptr) != 0) _exit(1);
+    // As pthread_exit() does in the end.
+    syscall(SYS_exit, 0);
+  }
+  ProcessIdentity child = own_identity();
+  child.pid = pid;
+  child.start_time = process_start_time(pid);
+  for (int i = 0; i < 1000 && state_of(pid) != 'Z'; ++i) usleep(1000);
+
+  EXPECT_EQ(state_of(pid), 'Z');
+  EXPECT_EQ(life_of(child, kNow - 3600 * kSecond, kNow), Life::kAlive);
+
+  kill(pid, SIGKILL);
+  siginfo_t ended{};
+  waitid(P_PID, static_cast<id_t>(pid), &ended, WEXITED | WNOWAIT);
+  EXPECT_EQ(life_of(child, kNow - 3600 * kSecond, kNow), Life::kDead) << "all that is left is its status";
+  waitpid(pid, nullptr, 0);
 }
 
 TEST(LifeOf, AProcessThatIsGoneIsDeadWhateverItSaidLast) {
