@@ -34,8 +34,6 @@ std::vector<std::string> cells_of(const std::string& line) {
 bool alike(const std::string& ours, const std::string& theirs) {
   if (ours == theirs) return true;
   char *our_unit = nullptr, *their_unit = nullptr;
-  // Since 2.7 PyTorch writes "B" for bytes, as we do.
-  if (theirs.ends_with(" b")) return alike(ours, theirs.substr(0, theirs.size() - 1) + "B");
   const double a = std::strtod(ours.c_str(), &our_unit), b = std::strtod(theirs.c_str(), &their_unit);
   if (our_unit == ours.c_str() || std::string(our_unit) != their_unit) return false;
   const double last_digit = *our_unit == '%' ? 0.01 : 0.001;
@@ -90,6 +88,8 @@ TEST(TorchSummary, IsTheTableThatPyTorchPrintsOfMemoryAndShapes) {
   const ScratchFolder scratch;
 
   const Tables both = tables(scratch, "memory", {"--group-by-shapes"});
+  if (both.theirs.find(" Kb ") != std::string::npos)
+    GTEST_SKIP() << "a PyTorch that writes Kb, and gives memory to other operators: 2.6 and before";
 
   EXPECT_NE(both.theirs.find("Self CPU Mem"), std::string::npos);
   EXPECT_NE(both.theirs.find("Input Shapes"), std::string::npos);
