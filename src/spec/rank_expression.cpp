@@ -121,8 +121,7 @@ class Parser {
     if (text == "all") return push(Kind::kAll);
     if (text == "last") return push(Kind::kLast);
     if (text.front() >= '0' && text.front() <= '9') return push(range(Kind::kRange, text, begin));
-    static const auto& kWords =
-        *new std::vector<std::string_view>{"all", "last", "every:", "local:", "node:", "host:"};
+    static const auto& kWords = *new std::vector<std::string_view>{"all", "last", "every:", "local:", "node:", "host:"};
     const std::string_view near = nearest(text, kWords);
     fail_at(begin, "\"" + std::string(text.substr(0, 40)) + "\" is no term" +
                        (near.empty() ? "" : "; did you mean \"" + std::string(near) + "\"?"));

@@ -32,8 +32,7 @@ std::string Spec::hash() const {
 }
 
 const std::vector<std::string_view>& well_known_step_patterns() {
-  static const auto& kPatterns =
-      *new std::vector<std::string_view>{"ProfilerStep#*", "training_step_*", "iteration*"};
+  static const auto& kPatterns = *new std::vector<std::string_view>{"ProfilerStep#*", "training_step_*", "iteration*"};
   return kPatterns;
 }
 
