@@ -1,6 +1,6 @@
 // Signals that would end the process at once (SIGTERM, SIGINT, ...): while recording they are caught where the job left
-// the default action, so that the traces are written first. The job cannot tell: whoever asks for the action of such a
-// signal is told the one that the job has set, and the process ends by that signal.
+// the default action, so that the traces are written first. The job cannot tell: sigaction() and its kin answer with
+// the action that the job has set, and the process ends by that signal.
 #pragma once
 
 #include <signal.h>

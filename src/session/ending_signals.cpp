@@ -39,8 +39,8 @@ constinit siginfo_t first_info{};                // valid once first_signal is s
 constinit Action jobs_own[kCaught.size()] = {};  // guarded by the lock
 constinit std::atomic_flag locked = ATOMIC_FLAG_INIT;
 
-// Held for a few system calls. Whoever has it for longer was left by a longjmp() out of a handler, or is interrupted by
-// the one that waits.
+// A holder needs it for a few system calls. One that seems to take longer was left by a longjmp() out of a handler, or
+// the waiting handler has interrupted it.
 void lock() {
   constexpr std::int64_t kLongest_ns = 100'000'000;
   const std::int64_t until = monotonic_ns() + kLongest_ns;

@@ -12,6 +12,17 @@ namespace {
 const char* const kKernelSteps = "[steps]\nsource = \"kernel\"\npattern = \"*ADAM*\"\n[schedule]\nsteps = [\"3-4\"]\n";
 const char* const kProfilerSteps = "[steps]\nsource = \"cuda_profiler_api\"\n";
 
+const char* const kNoWarmUp =
+    "[steps]\nsource = \"kernel\"\npattern = \"*adam*\"\n[schedule]\nskip_first = 1\nwait = 2\nwarmup = 0\n"
+    "active = 1\nrepeat = 2\n";
+
+void expect_a_late_begin_said(const GpuRun& run) {
+  for (const SeenTrace& trace : run.traces) {
+    EXPECT_NE(trace.fact("problems").find("switched on after a window had begun"), std::string::npos)
+        << trace.fact("problems");
+  }
+}
+
 GpuJob launch_loop(const std::string& spec) {
   GpuJob job;
   job.program = "launch_loop";
@@ -66,36 +77,26 @@ TEST(StepsFromKernels, NoLaunchWaitsInItsCallbackForCuptiToBeSwitchedOn) {
 }
 
 TEST(StepsFromKernels, AWindowWithoutAWarmUpWaitsOnceAndSaysSinceWhenTheGpuIsInIt) {
-  GpuJob job = launch_loop(
-      "[steps]\nsource = \"kernel\"\npattern = \"*adam*\"\n[schedule]\nskip_first = 1\nwait = 2\nwarmup = 0\n"
-      "active = 1\nrepeat = 2\n");
+  GpuJob job = launch_loop(kNoWarmUp);
   job.environment = {{"FAKE_CUPTI_CALLBACK_LOCK", "1"}, {"FAKE_CUDA_KERNEL_NS", "500000"}};
   const GpuRun run = run_gpu(job);
 
   ASSERT_EQ(run.traces.size(), 2u) << run.outcome.err;
   EXPECT_LT(std::stod(run.traces[1].fact("stall_us")), 150'000);
-  for (const SeenTrace& trace : run.traces) {
-    EXPECT_NE(trace.fact("problems").find("switched on after a window had begun"), std::string::npos)
-        << trace.fact("problems");
-  }
+  expect_a_late_begin_said(run);
   const std::string after_us = run.traces[1].fact("gpu_recorded_after_us");
   ASSERT_GT(after_us.size(), 2u);
   EXPECT_GT(std::stol(after_us.substr(1)), 1000) << after_us;
 }
 
 TEST(StepsFromKernels, AWindowThatIsOverBeforeCuptiIsOnSaysSo) {
-  GpuJob job = launch_loop(
-      "[steps]\nsource = \"kernel\"\npattern = \"*adam*\"\n[schedule]\nskip_first = 1\nwait = 2\nwarmup = 0\n"
-      "active = 1\nrepeat = 2\n");
+  GpuJob job = launch_loop(kNoWarmUp);
   job.environment = {{"FAKE_CUPTI_SLOW_ENABLE_MS", "1500"}, {"FAKE_CUDA_KERNEL_NS", "10000"}};
   const GpuRun run = run_gpu(job);
 
   ASSERT_EQ(run.traces.size(), 2u) << run.outcome.err;
   EXPECT_EQ(of_category(run.traces[0], "kernel").size(), 0u);
-  for (const SeenTrace& trace : run.traces) {
-    EXPECT_NE(trace.fact("problems").find("switched on after a window had begun"), std::string::npos)
-        << trace.fact("problems");
-  }
+  expect_a_late_begin_said(run);
 }
 
 TEST(StepsFromProfilerApi, TheRangeIsTheWindow) {
