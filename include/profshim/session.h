@@ -37,8 +37,8 @@ enum class End : std::uint8_t {
 /// so.
 void call_when_arming(void (*function)(bool armed));
 /// `measure` gives what recording one call of that layer costs, in ns, by recording some on a recorder::ScratchThread;
-/// < 0: cannot be measured. The writer thread calls it once, while a window is open. It must do nothing that the job
-/// could notice.
+/// < 0: cannot be measured. The writer thread calls it once, while a window is open; the layer may come up after that
+/// one opened. It must do nothing that the job could notice.
 void measure_cost_with(Layer layer, double (*measure)());
 /// Called by the collector thread every few milliseconds from now on (looking for newly loaded libraries).
 void call_every_tick(void (*function)());

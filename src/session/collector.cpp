@@ -110,7 +110,7 @@ class Collector {
     const double seconds = static_cast<double>(monotonic_ns() - opened_ns_) / 1e9;
     if (seconds > s_.spec.limits.window_seconds) close_by_limit(s_, ticks(), s_.limit_time);
     if (s_.trace_size.reached(recorder::events_committed())) close_by_limit(s_, ticks(), s_.limit_size);
-    if (s_.trace_size.wants_measure() || !s_.costs_measured.load()) s_.wake.notify_all();
+    if (s_.trace_size.wants_measure() || s_.costs.has_more()) s_.wake.notify_all();
   }
 
   void take_anchor_if_due() {

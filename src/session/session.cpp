@@ -407,9 +407,7 @@ State* begin_recording(const Rank& mpi_rank, const sigset_t& job_signals) {
   s->epoch_prefix = glob_literal_prefix(s->spec.steps.epoch);
   set_marker_first_bytes(*s);
   look_at_disk(*s);
-  const double event_cost = recorder::measure_event_cost_ns();
-  for (double& cost : s->costs.of_layer) cost = event_cost;
-  s->costs.memory = event_cost;
+  s->costs.measure_base();
   // A whole-run window opens at once; every other one has its warm-up.
   const std::uint32_t ready = s->spec.steps.source == StepSource::kNone ? 512 : 64;
   recorder::tend_pool([] { return Ticks{0}; }, std::min(ready, recorder::chunks_in_pool() / 2));
@@ -713,7 +711,7 @@ void call_when_arming(void (*function)(bool armed)) {
 }
 
 void measure_cost_with(Layer layer, double (*measure)()) {
-  if (State* const s = live()) s->measure_cost[static_cast<std::size_t>(layer)].store(measure);
+  if (State* const s = live()) s->costs.measure_with(layer, measure);
 }
 
 void call_every_tick(void (*function)()) {

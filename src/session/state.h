@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "cpu_use.h"
+#include "event_costs.h"
 #include "kernel_names.h"
 #include "profshim/manifest.h"
 #include "profshim/memory_room.h"
@@ -71,9 +72,7 @@ struct State {
   JobIdentity job;
   std::string folder, run_name, spool_link;
   bool first_selected = false;  // the lowest selected rank speaks for the job
-  output::EventCosts costs{};   // the writer's, once it runs
-  std::atomic<bool> costs_measured{false};
-  std::array<std::atomic<double (*)()>, static_cast<std::size_t>(Layer::kCount)> measure_cost{};
+  EventCostMeter costs;
 
   // Steps: written by the step thread only, but for what is atomic.
   WindowAutomaton automaton;

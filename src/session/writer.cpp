@@ -33,6 +33,11 @@ std::uint64_t whole_steps(const spool::Window& w) {
   return begun > 0 && !last_is_whole ? begun - 1 : begun;
 }
 
+bool wants_costs(const State& s) {
+  const bool recording = s.current.load() != nullptr && (recorder::mode() & recorder::kArmed) != 0;
+  return recording && s.costs.has_more();
+}
+
 class Writer {
  public:
   explicit Writer(State& s) : s_(s) { view_ = spool::View::over(recorder::data(), recorder::size(), why_not_); }
@@ -54,17 +59,9 @@ class Writer {
     return true;
   }
 
-  /// At the first window, while hooks record: they are measured as they are then.
+  /// While hooks record: they are measured as they are then.
   void measure_costs() {
-    const bool recording = s_.current.load() != nullptr && (recorder::mode() & recorder::kArmed) != 0;
-    if (!recording || s_.costs_measured.exchange(true)) return;
-    // A stack costs as much as the thread's own is deep, and inputs as many as an operator has: nobody knows.
-    if ((recorder::mode() & recorder::kStacks) != 0) std::fill_n(s_.costs.of_layer, s_.measure_cost.size(), -1.0);
-    for (std::size_t i = 0; i < s_.measure_cost.size(); ++i) {
-      if (s_.costs.of_layer[i] < 0) continue;
-      if (double (*const measure)() = s_.measure_cost[i].load()) s_.costs.of_layer[i] = measure();
-    }
-    if (s_.spec.record_shapes) s_.costs.of_layer[static_cast<std::size_t>(Layer::kTorch)] = -1;
+    if (wants_costs(s_)) s_.costs.measure();
   }
 
   /// Measures the size in JSON of the open window's events, for limits.trace_size.
@@ -158,7 +155,8 @@ class Writer {
     call_stack::define_modules();
     output::PublishOptions options;
     options.folder = s_.folder;
-    if (s_.costs_measured.load()) options.costs = &s_.costs;
+    const std::optional<output::EventCosts> costs = known_costs();
+    if (costs) options.costs = &*costs;
     const ClockMap clock(view_->anchors(), view_->header().clock);
     options.stall_us = static_cast<double>(s_.stall_ticks.exchange(0)) / clock.ticks_per_ns() / 1000;
     // Each compressing thread holds more than a megabyte.
@@ -183,6 +181,16 @@ class Writer {
     // One that failed stays closed: its events are kept for `recover`.
     if (!result.status.starts_with("failed")) w.state.store(spool::WindowState::kPublished, std::memory_order_release);
     note(result);
+  }
+
+  // A stack costs as much as the thread's own is deep, and inputs as many as an operator has: nobody knows.
+  std::optional<output::EventCosts> known_costs() const {
+    std::optional<output::EventCosts> costs = s_.costs.known();
+    if (!costs) return costs;
+    const bool has_stacks = s_.spec.with_stack || s_.spec.native_stack;
+    if (has_stacks) std::fill(std::begin(costs->of_layer), std::end(costs->of_layer), -1.0);
+    if (s_.spec.record_shapes) costs->of_layer[static_cast<std::size_t>(Layer::kTorch)] = -1;
+    return costs;
   }
 
   void note(const output::ManifestWindow& result) {
@@ -240,7 +248,7 @@ void* run_writer(void* argument) {
     if (last_round) break;
     s.wake.wait_for(lock, std::chrono::milliseconds(250), [&] {
       return s.stop || writer.has_work() || s.trace_size.wants_measure() ||
-             (s.current.load() != nullptr && !s.costs_measured.load());
+             wants_costs(s);
     });
   }
   lock.unlock();

@@ -13,7 +13,7 @@ static double now_ns(void) {
 }
 
 static void work(void) {
-  for (volatile int i = 0; i < 400; ++i) continue;
+  for (volatile int i = 0; i < 40; ++i) continue;
 }
 
 int main(int argc, char** argv) {

@@ -8,11 +8,12 @@ import glob
 import json
 import os
 import shutil
+import statistics
 import subprocess
 import sys
 import tempfile
 
-ROUNDS = 7
+ROUNDS = 11
 TORCH_LOOP = """
 import time, torch
 torch.set_num_threads(1)
@@ -66,14 +67,16 @@ def main():
                 stated.append(said(folder))
             finally:
                 shutil.rmtree(folder)
-        known = sorted(s for s in stated if s is not None)
-        longer = min(recorded) - min(bare)
+        known = [s for s in stated if s is not None]
+        # Bare and recorded runs alternate: what slows the machine for a while slows both.
+        usual = statistics.median(bare)
+        longer = statistics.median(recorded) - usual
         if not known:
             print(f"{name:24} the traces do not say")
             continue
-        middle = known[len(known) // 2]
+        middle = statistics.median(known)
         print(
-            f"{name:24} {100 * longer / min(bare):5.1f} % slower: {longer / 1e6:7.1f} ms; "
+            f"{name:24} {100 * longer / usual:5.1f} % slower: {longer / 1e6:7.1f} ms; "
             f"the trace says {middle / 1e6:7.1f} ms: {middle / longer:4.2f} of it"
         )
 
