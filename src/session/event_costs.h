@@ -1,5 +1,5 @@
-// What recording a call takes of its thread on this machine, by layer: for overhead_percent. The base is measured at the
-// start; a layer says how it is measured when it comes up, which may be after the first window has opened.
+// What recording a call takes of its thread on this machine, by layer: for overhead_percent. The base is measured at
+// the start; a layer says how it is measured when it comes up, which may be after the first window has opened.
 #pragma once
 
 #include <array>

@@ -246,10 +246,8 @@ void* run_writer(void* argument) {
     }
     lock.lock();
     if (last_round) break;
-    s.wake.wait_for(lock, std::chrono::milliseconds(250), [&] {
-      return s.stop || writer.has_work() || s.trace_size.wants_measure() ||
-             wants_costs(s);
-    });
+    s.wake.wait_for(lock, std::chrono::milliseconds(250),
+                    [&] { return s.stop || writer.has_work() || s.trace_size.wants_measure() || wants_costs(s); });
   }
   lock.unlock();
   writer.write_manifest("finished");
