@@ -139,7 +139,15 @@ void say_which_windows_lost(const State& s) {
     dropped += window.dropped;
     ++windows;
   }
-  if ((cut_short == 0 && dropped == 0) || !is_first_to_say(s, "windows")) return;
+  // Calls that were open and events of threads without a place have lines of their own.
+  const spool::SpoolHeader& h = recorder::header();
+  const std::uint64_t said_elsewhere = h.open_calls_lost.load() + spool::threadless_events(h);
+  if ((cut_short == 0 && dropped <= said_elsewhere) || !is_first_to_say(s, "windows")) return;
+  if (cut_short == 0) {
+    log::line(LogLevel::kWarn, "%llu events dropped: see \"dropped_events\" in the traces, and limits in the spec%s",
+              Number{dropped}, where_others_are(s).c_str());
+    return;
+  }
   log::line(LogLevel::kWarn,
             "%zu of %zu windows closed early by a limit, %llu events dropped: see \"limit\" and "
             "\"dropped_events\" in the traces, and limits in the spec%s",

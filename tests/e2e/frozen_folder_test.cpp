@@ -42,7 +42,8 @@ TEST(FrozenFolder, StopsNoCallOfTheJobAndCostsNoTrace) {
   job.environment.emplace_back("PROFSHIM_RANKS", "all");
   job.environment.emplace_back("PROFSHIM_SET",
                                "steps.source=collective steps.pattern=MPI_Allreduce schedule.skip_first=2 "
-                               "schedule.active=50 schedule.wait=100 schedule.repeat=0 limits.disk_free=0");
+                               "schedule.active=50 schedule.wait=100 schedule.repeat=0 schedule.on_exit=discard "
+                               "limits.disk_free=0");
   bool frozen = false;
   job.while_running = [&](int pid) {
     const std::string seen = "/proc/" + std::to_string(pid) + "/root" + disk;

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <regex>
 
+#include "e2e/needs_nvtx.h"
 #include "e2e/run_under_shim.h"
 
 namespace profshim::e2e {
@@ -92,6 +93,7 @@ TEST(Said, AWindowWithoutACompleteStep) {
 }
 
 TEST(Said, NamesThatFoundNoRoom) {
+  NEEDS_NVTX();
   const ScratchFolder scratch;
   Job job = epochs(scratch, {"0", "1", "150000"}, "[steps]\nsource = \"none\"\n[limits]\nhost_memory = \"32MiB\"\n");
 
@@ -99,6 +101,38 @@ TEST(Said, NamesThatFoundNoRoom) {
 
   EXPECT_EQ(outcome.ending(), "exit 0");
   EXPECT_EQ(lines_with(outcome, " names are missing in the traces"), 1u) << outcome.err;
+}
+
+TEST(Said, RangesThatWereOpenAtOnce) {
+  NEEDS_NVTX();
+  const ScratchFolder scratch;
+  Job job = mpirun(Mpi::kOpenMpi, 1, {built("tests/apps_nvtx/nvtx_deep"), "100"});
+  job.folder = scratch.path();
+  job.environment.emplace_back("PROFSHIM_SET", "steps.source=none");
+
+  const Outcome outcome = run(job);
+
+  EXPECT_EQ(outcome.ending(), "exit 0");
+  EXPECT_EQ(lines_with(outcome, ": 39 calls and ranges were not recorded: too many were open at once"), 1u)
+      << outcome.err;
+  EXPECT_EQ(outcome.shim_lines().size(), 2u) << outcome.err;
+}
+
+TEST(Said, CommunicatorsThatFoundNoRoom) {
+  const Mpi mpi = installed_mpis().front();
+  const ScratchFolder scratch;
+  Job job = mpirun(mpi, 1, {built("tests/apps_limits/" + to_string(mpi) + "/many_communicators"), "70000"});
+  job.folder = scratch.path();
+  job.environment.emplace_back("PROFSHIM_SET", "steps.source=none");
+
+  const Outcome outcome = run(job);
+
+  EXPECT_EQ(outcome.ending(), "exit 0");
+  EXPECT_EQ(lines_with(outcome, " communicators, types, streams or notes are not described in the traces"), 1u)
+      << outcome.err;
+  const auto traces = read_folder(scratch / "profshim");
+  ASSERT_EQ(traces.size(), 1u);
+  EXPECT_EQ(traces[0].calls("MPI_Barrier").size(), 70000u);
 }
 
 TEST(Said, OperationsThatFoundNoRoom) {
@@ -163,6 +197,7 @@ TEST(Said, OneStepIsTooFew) {
 }
 
 TEST(Said, AResumedJobHearsItsOwnNumbers) {
+  NEEDS_NVTX();
   struct Case {
     const char *spec, *line;
   };
@@ -276,6 +311,7 @@ TEST(ReplacedStderr, BecomesNull) {
 // ------------------------------------------------------------------------------------------------
 
 TEST(Said, TheEpochOfAWindowIsInItsName) {
+  NEEDS_NVTX();
   const ScratchFolder scratch;
   Job job = epochs(scratch, {"5", "3", "4", "0"},
                    "[steps]\nsource = \"nvtx\"\npattern = \"step *\"\nepoch = \"epoch *\"\n[schedule]\n"
@@ -292,6 +328,7 @@ TEST(Said, TheEpochOfAWindowIsInItsName) {
 }
 
 TEST(Said, StepsAndEpochsKeepTheirRangesWithoutTheActivityNvtx) {
+  NEEDS_NVTX();
   const ScratchFolder scratch;
   const Outcome outcome =
       run(epochs(scratch, {"0", "3", "4"},

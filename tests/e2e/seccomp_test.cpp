@@ -98,6 +98,8 @@ TEST_P(Seccomp, ARefusedCallCostsTheJobNothingAndLossesAreSaid) {
     // A program that Open MPI starts beside it would have the calls refused as well, and outlive the job where it
     // hangs.
     job.environment.emplace_back("OMPI_MCA_ess_singleton_isolated", "1");
+    // Jobs beside this one make the folders that it may not make itself.
+    job.environment.emplace_back("TMPDIR", scratch.path());
     job.preload = false;
     job.limit_seconds = 10;  // hwloc asks sched_getaffinity() until it succeeds
     const Outcome without = run(job);

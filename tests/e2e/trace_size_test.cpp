@@ -3,6 +3,7 @@
 
 #include <filesystem>
 
+#include "e2e/needs_nvtx.h"
 #include "e2e/run_under_shim.h"
 
 namespace profshim::e2e {
@@ -47,7 +48,7 @@ TEST(TraceSize, CallsWithStacksFillIt) {
 }
 
 TEST(TraceSize, RangesOfNvtxFillIt) {
-  if (!std::filesystem::exists(PROFSHIM_BUILD_DIR "/tests/apps_nvtx/nvtx_ranges")) GTEST_SKIP() << "no NVTX headers";
+  NEEDS_NVTX();
   expect_nearly_full(filled(mpirun(Mpi::kOpenMpi, 1, {built("tests/apps_nvtx/nvtx_ranges"), "300000"}), 32, ""));
 }
 

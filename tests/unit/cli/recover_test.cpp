@@ -57,10 +57,11 @@ class RecoverTest : public test::SpoolFixture {
   }
   static void alive_at(std::int64_t realtime_ns) { recorder::add_anchor({1, 1, realtime_ns}); }
   /// A window of one range; `step` < 0: of no steps.
-  static void window(Ticks begin, std::int64_t step = -1) {
+  static void window(Ticks begin, std::int64_t step = -1, std::uint32_t epoch = 0) {
     std::uint64_t first = spool::kNoMark, end = 0;
     if (step >= 0) first = recorder::add_mark({begin, step, step});
     spool::Window* const window = recorder::open_window(begin, first);
+    window->epoch = epoch;
     commit_at(begin + 10, HookId::kNvtxRange, 10);
     if (step >= 0) end = recorder::add_mark({begin + 100, step + 1, step + 1});
     recorder::close_window(*window, begin + 100, end, spool::WindowEnd::kSchedule, 0);
@@ -108,6 +109,17 @@ TEST_F(RecoverTest, ByTheLink) {
   EXPECT_EQ(run.status, 0) << run.out << run.err;
   EXPECT_EQ(traces(), Names{"step0/rank0.0.pt.trace.json"});
   EXPECT_TRUE(nothing_is_left());
+}
+
+TEST_F(RecoverTest, NamesTheEpochOfEachWindow) {
+  alive_at(realtime_ns());
+  set_spec("filename = \"e{epoch}.{step}.pt.trace.json\"\n");
+  window(100, 4, 2);
+  window(300, 8, 3);
+
+  EXPECT_EQ(recover("run").status, 0);
+
+  EXPECT_EQ(traces(), (Names{"e2-rank0.4.pt.trace.json", "e3-rank0.8.pt.trace.json"}));
 }
 
 // As `profshim ls` says to do.
