@@ -98,8 +98,9 @@ TEST_P(Seccomp, ARefusedCallCostsTheJobNothingAndLossesAreSaid) {
     // A program that Open MPI starts beside it would have the calls refused as well, and outlive the job where it
     // hangs.
     job.environment.emplace_back("OMPI_MCA_ess_singleton_isolated", "1");
-    // Jobs beside this one make the folders that it may not make itself.
+    // Its own folder needs mkdir(), unless a job beside it has made that.
     job.environment.emplace_back("TMPDIR", scratch.path());
+    job.environment.emplace_back("OMPI_MCA_orte_create_session_dirs", "0");
     job.preload = false;
     job.limit_seconds = 10;  // hwloc asks sched_getaffinity() until it succeeds
     const Outcome without = run(job);
