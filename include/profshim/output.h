@@ -49,9 +49,9 @@ struct RunFolder {
 RunFolder open_run(const Spec& spec, const std::string& folder, const JobIdentity& job, std::int64_t now_ns);
 
 /// Claims a rank in the folder: .claim-rankN with the identity of this process, made with O_EXCL. A claim of a process
-/// that is gone is taken over, and `owner` says whose it was ("" = nobody's). False: another live process has it, or it
-/// cannot be had; `owner` says who or why.
-bool claim_rank(const std::string& folder, int rank, std::string& owner);
+/// that is gone is taken over, and `found` says whose it was ("" = nobody's). False: another live process has it, or it
+/// cannot be had; `found` says so, behind "rank N ".
+bool claim_rank(const std::string& folder, int rank, std::string& found);
 /// The sign of life of the process that claimed the rank: the time of the file. Every few seconds; may block as any
 /// write into the folder.
 void touch_claim(const std::string& folder, int rank);

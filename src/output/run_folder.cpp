@@ -199,31 +199,34 @@ RunFolder open_run(const Spec& spec, const std::string& folder, const JobIdentit
   return run;
 }
 
-bool claim_rank(const std::string& folder, int rank, std::string& owner) {
+bool claim_rank(const std::string& folder, int rank, std::string& found) {
   const std::string name = claim_name(rank);
   const std::string text = claim_text(own_identity());
   const Descriptor opened = open_folder(folder);
-  owner.clear();
+  found.clear();
   for (int tries = 0; tries < 3; ++tries) {
     std::int64_t now_ns = 0;
     const int error = create_whole(folder, name, text, now_ns);
     if (error == 0) return true;
     if (error != EEXIST) {
-      owner = std::string("it cannot be claimed: ") + std::strerror(error);
+      found = "cannot be recorded in " + folder + ": " + std::strerror(error);
       return false;
     }
     Claim present;
     const int unreadable = read_claim(opened.get(), name, present);
     if (unreadable == ENOENT) continue;  // released a moment ago
     if (unreadable != 0) {
-      owner = "something that is no claim: remove " + folder + "/" + name;
+      found = "cannot be recorded in " + folder + ": remove " + folder + "/" + name + ", which is no claim";
       return false;
     }
-    owner = describe(present.process);
-    if (lives(present, now_ns)) return false;
+    found = describe(present.process);
+    if (lives(present, now_ns)) {
+      found = "is already recorded in " + folder + " by " + found;
+      return false;
+    }
     remove_claim(opened.get(), name, present.text);
   }
-  owner = "several processes";
+  found = "is already recorded in " + folder + " by several processes";
   return false;
 }
 

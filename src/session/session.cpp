@@ -307,7 +307,7 @@ bool prepare(State& s, std::string& why_not) {
   log::set_run_folder(s.folder, s.rank.rank);
   std::string claimed_by;
   if (!output::claim_rank(s.folder, s.rank.rank, claimed_by)) {
-    why_not = "rank " + std::to_string(s.rank.rank) + " is already recorded in " + s.folder + " by " + claimed_by;
+    why_not = "rank " + std::to_string(s.rank.rank) + " " + claimed_by;
     return false;
   }
   if (!claimed_by.empty()) {

@@ -188,7 +188,7 @@ TEST(ClaimRank, OfAnotherMachineIsRespectedWhileItGivesSigns) {
 
   EXPECT_FALSE(claim_rank(folder.path(), 0, owner));
 
-  EXPECT_EQ(owner, "process 4711 on node9");
+  EXPECT_EQ(owner, "is already recorded in " + folder.path() + " by process 4711 on node9");
   EXPECT_TRUE(is_claimed(folder.path(), 0));
 }
 
@@ -199,6 +199,15 @@ TEST(ClaimRank, OfAnotherProcessIsNotReleased) {
   release_claim(folder.path(), 0);
 
   EXPECT_TRUE(std::filesystem::exists(folder.path() + "/.claim-rank0"));
+}
+
+TEST(ClaimRank, InAFolderThatIsGoneSaysThat) {
+  const test::TemporaryFolder folder;
+  std::string owner;
+
+  EXPECT_FALSE(claim_rank(folder.path() + "/gone", 0, owner));
+
+  EXPECT_EQ(owner, "cannot be recorded in " + folder.path() + "/gone: No such file or directory");
 }
 
 TEST(ClaimRank, WhatIsNoClaimIsNamed) {
