@@ -82,15 +82,17 @@ as_root() {
 refreshed=''
 apt_log=$(mktemp)
 trap 'rm -f "$apt_log"' EXIT
+refresh() {
+  [ -z "$refreshed" ] || return 0
+  as_root env DEBIAN_FRONTEND=noninteractive apt-get -qq update
+  refreshed=yes
+}
 apt_install() {
   command -v apt-get >/dev/null 2>&1 || {
     echo "install_deps: no apt-get here; these packages are needed, under whatever name your system has them: $*" >&2
     exit 2
   }
-  if [ -z "$refreshed" ]; then
-    as_root env DEBIAN_FRONTEND=noninteractive apt-get -qq update
-    refreshed=yes
-  fi
+  refresh
   as_root env DEBIAN_FRONTEND=noninteractive apt-get -qq install -y --no-install-recommends "$@" >/dev/null 2>"$apt_log" ||
     { cat "$apt_log" >&2; exit 2; }
 }
@@ -105,6 +107,10 @@ while IFS='|' read -r row_level package probe why; do
   is_there "$probe" "$package" && continue
   if [ "$package" = libclang-rt-dev ]; then  # named by version, and a part of clang before version 14
     version=$(clang --version 2>/dev/null | sed -n 's/.*clang version \([0-9]*\).*/\1/p')
+    if [ -z "$version" ] && command -v apt-cache >/dev/null; then  # of the one that comes with the same call
+      refresh
+      version=$(apt-cache depends clang 2>/dev/null | sed -n 's/.*Depends: clang-\([0-9]*\)$/\1/p')
+    fi
     package="libclang-rt-${version:-14}-dev"
   fi
   echo "  installing $package: $why"

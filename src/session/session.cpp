@@ -104,15 +104,21 @@ Rank rank_by_source(const Spec& spec, const Rank& from_mpi) {
   return rank;
 }
 
-// The lowest rank that is selected as far as this one can tell: it speaks for the job.
-bool is_first_selected(const Spec& spec, const Rank& rank) {
-  for (int r = 0; r < rank.rank; ++r) {
+// The lowest rank that is selected, of all or of those from `from` on, as far as this one can tell: it speaks for them.
+bool is_first_selected(const Spec& spec, const Rank& rank, int from = 0) {
+  for (int r = from; r < rank.rank; ++r) {
     Rank other;
     other.rank = r;
     other.world_size = rank.world_size;
     if (spec.ranks.select.selects(other)) return false;
   }
   return true;
+}
+
+// For what a whole host may suffer from, where no folder is to be had in which ranks could agree on one. Launchers that
+// do not say which ranks share a host are taken to have one rank on each.
+bool is_first_selected_of_host(const Spec& spec, const Rank& rank) {
+  return is_first_selected(spec, rank, std::max(0, rank.rank - std::max(0, rank.local_rank)));
 }
 
 void warn_about_selection(const Spec& spec, const Rank& rank) {
@@ -286,7 +292,7 @@ void register_ends() {
   pthread_atfork(nullptr, nullptr, in_forked_child);
 }
 
-// Everything that can fail before the first event. A reason when it did.
+// Everything that can fail before the first event. A reason when it did, unless another rank gives it.
 bool prepare(State& s, std::string& why_not) {
   s.job = job_identity();
   s.run_name = output::run_name_for(s.spec, s.job);
@@ -300,7 +306,7 @@ bool prepare(State& s, std::string& why_not) {
   const output::RunFolder run =
       output::open_run(s.spec, from_launch_folder(output::expand(s.spec.output.folder, names)), s.job, realtime_ns());
   if (!run.problem.empty()) {
-    why_not = run.problem;
+    if (is_first_selected_of_host(s.spec, s.rank)) why_not = run.problem;
     return false;
   }
   s.folder = run.path;
@@ -391,7 +397,7 @@ State* begin_recording(const Rank& mpi_rank, const sigset_t& job_signals) {
   const ending_signals::Blocked until_threads_run;
   std::string why_not;
   if (!prepare(*s, why_not)) {
-    log::line(LogLevel::kError, "nothing is recorded: %s", why_not.c_str());
+    if (!why_not.empty()) log::line(LogLevel::kError, "nothing is recorded: %s", why_not.c_str());
     return nullptr;
   }
   recorder::set_mode(recorder::kActive, 0);  // texts can be interned from here on

@@ -69,6 +69,22 @@ TEST(Said, ADiskThatIsTooFullOpensNoWindow) {
   }
 }
 
+TEST(Said, AFolderThatCannotBeMadeIsOneLineOfAHost) {
+  const ScratchFolder scratch;
+  scratch.write("traces", "a file");
+
+  for (const char* ranks : {"all", "1,3"}) {
+    Job job = heat(scratch, 4, 5, "");
+    job.environment.emplace_back("PROFSHIM_RANKS", ranks);
+
+    const Outcome outcome = run(job);
+
+    EXPECT_EQ(outcome.ending(), "exit 0");
+    ASSERT_EQ(outcome.shim_lines().size(), 1u) << outcome.err;
+    EXPECT_EQ(lines_with(outcome, "nothing is recorded: "), 1u) << outcome.err;
+  }
+}
+
 TEST(Said, TheLastOfAllTracesIsSaid) {
   const ScratchFolder scratch;
 
