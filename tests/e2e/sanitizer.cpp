@@ -45,6 +45,8 @@ const Exception kExceptions[] = {
      "a sanitizer's shadow needs terabytes of address space"},
     {"Environments.ChangeNothingForTheJobAndLossesAreSaid/no_proc_openmpi", "a sanitizer's runtime reads /proc"},
     {"Environments.ChangeNothingForTheJobAndLossesAreSaid/no_proc_mpich", "a sanitizer's runtime reads /proc"},
+    {"Seccomp.ARefusedCallCostsTheJobNothingAndLossesAreSaid/munmap_EPERM", "a sanitizer's runtime needs munmap()"},
+    {"Seccomp.ARefusedCallCostsTheJobNothingAndLossesAreSaid/munmap_ENOSYS", "a sanitizer's runtime needs munmap()"},
     {"HostMemory.IsNeverExceeded/settings_0", "a sanitizer keeps what has been freed"},
     {"HostMemory.IsNeverExceeded/settings_1", "a sanitizer keeps what has been freed"},
     {"HostMemory.IsNeverExceeded/settings_2", "a sanitizer keeps what has been freed"},
