@@ -205,6 +205,8 @@ class AtomicFile {
   int error() const { return error_; }  // errno of the first failure
   /// When it was last written, by the clock of the file system; since the epoch, 0 = not known.
   std::int64_t written_at_ns() const;
+  /// It stays the same under the final name; 0 = not known.
+  std::uint64_t inode() const;
 
  private:
   bool create(const std::string& name);

@@ -29,11 +29,14 @@ struct PublishOptions {
   std::optional<spool::CpuUse> cpu;
   int gzip_threads = 0;
   std::function<void()> on_progress;
+  /// The inode of the trace, just before it gets its name; 0 when it did not get it.
+  std::function<void(std::uint64_t inode)> on_file;
   std::function<bool()> give_up;    // asked before each block that is written; true: the window has failed
   std::mutex* gathering = nullptr;  // held while events are looked for; no chunk may change hands then
 };
 /// Writes window `number` of the spool. Never replaces a file of this run; `status` says what happened: "written",
-/// "empty", or "failed: " with the reason. Writer thread or tool.
+/// "empty", or "failed: " with the reason. A trace that was written by a process that was killed before it could say so
+/// (spool::Window::file) is left as it is. Writer thread or tool.
 ManifestWindow publish_window(const spool::View& view, std::uint64_t number, const Spec& spec,
                               const PublishOptions& options);
 

@@ -123,7 +123,9 @@ struct Window {
   std::uint64_t threadless_before;   // of the events lost those of threads without a block, likewise
   std::atomic<std::uint64_t> threadless_after;
   std::uint32_t epoch;  // that it was opened in
-  std::uint32_t reserved[7];
+  std::uint32_t reserved;
+  std::atomic<std::uint64_t> file;  // inode of its trace, from just before that gets its name; else 0
+  std::uint64_t reserved_2[2];
 };
 static_assert(sizeof(Window) == 128);
 inline constexpr std::uint64_t kNoMark = ~0ull;

@@ -126,6 +126,11 @@ std::int64_t AtomicFile::written_at_ns() const {
   return std::int64_t{s.st_mtim.tv_sec} * 1'000'000'000 + s.st_mtim.tv_nsec;
 }
 
+std::uint64_t AtomicFile::inode() const {
+  struct stat s {};
+  return fd_ >= 0 && fstat(fd_, &s) == 0 ? s.st_ino : 0;
+}
+
 bool AtomicFile::publish(Existing existing) {
   if (error_ != 0 || fd_ < 0) return false;
   const auto remove = [this] { unlinkat(folder_fd_, temporary_.c_str(), 0); };

@@ -1,5 +1,7 @@
 #include "profshim/publish.h"
 
+#include <fcntl.h>
+#include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
 
@@ -72,6 +74,7 @@ std::string write_stacks(spool::Assembly& assembly, const PublishOptions& option
     const std::unique_ptr<ByteSink> sink = file_sink(file);
     const bool whole = assembly.write_stacks(*sink);
     if (sink->close() && whole && file.publish(existing(spec))) return name;
+    if (options.recovered && file.error() == EEXIST) return name;  // of the same trace
   }
   return std::string("failed: ") + std::strerror(file.error() != 0 ? file.error() : EIO);
 }
@@ -98,9 +101,25 @@ int write_file(spool::Assembly& assembly, const std::string& name, bool gzip, co
   if (gzip) sink = gzip_sink(std::move(sink), spec.output.gzip_level, options.gzip_threads);
   const bool whole = assembly.write(*sink, options.on_progress);
   if (!sink->close() || !whole) return file.error() != 0 ? file.error() : EIO;
-  if (!file.publish(existing(spec))) return file.error();
-  bytes = file.size();
-  return 0;
+  if (options.on_file) options.on_file(file.inode());
+  if (file.publish(existing(spec))) {
+    bytes = file.size();
+    return 0;
+  }
+  if (options.on_file) options.on_file(0);
+  return file.error();
+}
+
+// Is it the file that the window's own process had made, and could not say so any more?
+bool is_file_of(const spool::Window& window, const std::string& name, const PublishOptions& options,
+                std::uint64_t& bytes) {
+  const std::uint64_t inode = window.file.load(std::memory_order_acquire);
+  const std::string path = options.folder_fd >= 0 ? name : options.folder + "/" + name;
+  const int folder = options.folder_fd >= 0 ? options.folder_fd : AT_FDCWD;
+  struct stat s {};
+  if (inode == 0 || fstatat(folder, path.c_str(), &s, AT_SYMLINK_NOFOLLOW) != 0 || s.st_ino != inode) return false;
+  bytes = static_cast<std::uint64_t>(s.st_size);
+  return true;
 }
 
 }  // namespace
@@ -163,6 +182,11 @@ ManifestWindow publish_window(const spool::View& view, std::uint64_t number, con
   for (int part = 1; part <= kMostParts && error == EEXIST; ++part) {
     const std::string candidate = part == 1 ? name : with_part(name, "_part" + std::to_string(part));
     const std::string path = options.folder + "/" + candidate;
+    if (is_file_of(w, candidate, options, result.bytes)) {
+      result.file = candidate;
+      error = 0;
+      break;
+    }
     // Known beforehand in most cases; publish() settles the race.
     if (spec.output.overwrite != Overwrite::kYes && access(path.c_str(), F_OK) == 0) continue;
     facts.trace_name = path;

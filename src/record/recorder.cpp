@@ -586,6 +586,8 @@ Window* open_window(Ticks begin, std::uint64_t first_mark) {
   w.last_step_end.store(0, std::memory_order_relaxed);
   w.limit_reason = 0;
   w.complete = 0;
+  w.epoch = 0;
+  w.file.store(0, std::memory_order_relaxed);
   w.state.store(WindowState::kOpen, std::memory_order_release);
   h.windows.store(number + 1, std::memory_order_release);
   return &w;

@@ -169,6 +169,7 @@ class Writer {
       s_.progress_count.fetch_add(1, std::memory_order_relaxed);
       give_sign_of_life();
     };
+    options.on_file = [&w](std::uint64_t inode) { w.file.store(inode, std::memory_order_release); };
     options.gathering = &s_.gathering;
     options.cpu = s_.cpu.take(w.number, own_threads(s_));
     output::ManifestWindow result;

@@ -10,6 +10,7 @@
 
 #include "profshim/manifest.h"
 #include "profshim/output.h"
+#include "profshim/publish.h"
 #include "unit/cli/tool.h"
 #include "unit/spool_fixture.h"
 
@@ -57,6 +58,10 @@ class RecoverTest : public test::SpoolFixture {
   }
   static void alive_at(std::int64_t realtime_ns) { recorder::add_anchor({1, 1, realtime_ns}); }
   /// A window of one range; `step` < 0: of no steps.
+  static spool::Window& window_of(std::uint64_t number) {
+    return const_cast<spool::Window&>(
+        reinterpret_cast<const spool::Window*>(recorder::data() + recorder::header().windows_at)[number]);
+  }
   static void window(Ticks begin, std::int64_t step = -1, std::uint32_t epoch = 0) {
     std::uint64_t first = spool::kNoMark, end = 0;
     if (step >= 0) first = recorder::add_mark({begin, step, step});
@@ -120,6 +125,27 @@ TEST_F(RecoverTest, NamesTheEpochOfEachWindow) {
   EXPECT_EQ(recover("run").status, 0);
 
   EXPECT_EQ(traces(), (Names{"e2-rank0.4.pt.trace.json", "e3-rank0.8.pt.trace.json"}));
+}
+
+// Killed between the moment at which the trace got its name and the one at which the spool says so.
+TEST_F(RecoverTest, ATraceThatIsThereIsNotMadeAgain) {
+  alive_at(realtime_ns());
+  window(100);
+  std::string why_not;
+  const auto view = spool::View::over(recorder::data(), recorder::size(), why_not);
+  ASSERT_NE(view, nullptr) << why_not;
+  output::PublishOptions options;
+  options.folder = run_;
+  options.on_file = [](std::uint64_t inode) { window_of(0).file.store(inode); };
+  Spec spec;
+  spec.output.gzip = Gzip::kNo;
+  ASSERT_EQ(output::publish_window(*view, 0, spec, options).status, "written");
+
+  const test::ToolRun run = recover("run");
+
+  EXPECT_EQ(run.status, 0) << run.out << run.err;
+  EXPECT_EQ(traces(), Names{"step0/rank0.0.pt.trace.json"});
+  EXPECT_TRUE(nothing_is_left());
 }
 
 // As `profshim ls` says to do.
