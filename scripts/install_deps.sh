@@ -107,7 +107,7 @@ while IFS='|' read -r row_level package probe why; do
   is_there "$probe" "$package" && continue
   if [ "$package" = libclang-rt-dev ]; then  # named by version, and a part of clang before version 14
     version=$(clang --version 2>/dev/null | sed -n 's/.*clang version \([0-9]*\).*/\1/p')
-    if [ -z "$version" ] && command -v apt-cache >/dev/null; then  # of the one that comes with the same call
+    if [ -z "$version" ] && command -v apt-cache >/dev/null; then  # clang itself is installed below
       refresh
       version=$(apt-cache depends clang 2>/dev/null | sed -n 's/.*Depends: clang-\([0-9]*\)$/\1/p')
     fi

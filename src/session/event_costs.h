@@ -1,5 +1,6 @@
-// What recording a call takes of its thread on this machine, by layer: for overhead_percent. The base is measured at
-// the start; a layer says how it is measured when it comes up, which may be after the first window has opened.
+// Recording a call takes time of its thread. This measures how much, for each layer, on this machine: overhead_percent
+// is made of it. The base is measured at the start. A layer says how it is measured when it comes up, which may be
+// after the first window has opened.
 #pragma once
 
 #include <array>
@@ -19,9 +20,9 @@ class EventCostMeter {
   void measure_with(Layer layer, double (*function)());
   /// Any thread, no lock: measure() has something to do.
   bool has_more() const { return wanted_.load(std::memory_order_acquire) != 0; }
-  /// The writer's, while a window records: every layer that was not measured yet.
+  /// Measures every layer that was not measured yet. The writer calls it while a window records.
   void measure();
-  /// The writer's. What is not measured yet is < 0; nothing, before the first measure().
+  /// A cost is < 0 while it is not measured; there is none before the first measure(). The writer calls it.
   std::optional<output::EventCosts> known() const;
 
  private:

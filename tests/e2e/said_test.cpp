@@ -30,6 +30,16 @@ Job epochs(const ScratchFolder& scratch, const std::vector<std::string>& argumen
   return job;
 }
 
+/// A program that is recorded from its begin to its end.
+Job whole_run(const ScratchFolder& scratch, Mpi mpi, int ranks, const std::vector<std::string>& command) {
+  Job job = mpirun(mpi, ranks, command);
+  job.folder = scratch.path();
+  job.environment.emplace_back("PROFSHIM_FOLDER", scratch / "traces");
+  job.environment.emplace_back("PROFSHIM_RANKS", "all");
+  job.environment.emplace_back("PROFSHIM_SET", "steps.source=none");
+  return job;
+}
+
 std::size_t lines_with(const Outcome& outcome, const std::string& text) {
   const auto lines = outcome.shim_lines();
   return static_cast<std::size_t>(std::count_if(
@@ -122,11 +132,8 @@ TEST(Said, NamesThatFoundNoRoom) {
 TEST(Said, RangesThatWereOpenAtOnce) {
   NEEDS_NVTX();
   const ScratchFolder scratch;
-  Job job = mpirun(Mpi::kOpenMpi, 1, {built("tests/apps_nvtx/nvtx_deep"), "100"});
-  job.folder = scratch.path();
-  job.environment.emplace_back("PROFSHIM_SET", "steps.source=none");
 
-  const Outcome outcome = run(job);
+  const Outcome outcome = run(whole_run(scratch, Mpi::kOpenMpi, 1, {built("tests/apps_nvtx/nvtx_deep"), "100"}));
 
   EXPECT_EQ(outcome.ending(), "exit 0");
   EXPECT_EQ(lines_with(outcome, ": 39 calls and ranges were not recorded: too many were open at once"), 1u)
@@ -137,16 +144,14 @@ TEST(Said, RangesThatWereOpenAtOnce) {
 TEST(Said, CommunicatorsThatFoundNoRoom) {
   const Mpi mpi = installed_mpis().front();
   const ScratchFolder scratch;
-  Job job = mpirun(mpi, 1, {built("tests/apps_limits/" + to_string(mpi) + "/many_communicators"), "70000"});
-  job.folder = scratch.path();
-  job.environment.emplace_back("PROFSHIM_SET", "steps.source=none");
+  const std::string program = built("tests/apps_limits/" + to_string(mpi) + "/many_communicators");
 
-  const Outcome outcome = run(job);
+  const Outcome outcome = run(whole_run(scratch, mpi, 1, {program, "70000"}));
 
   EXPECT_EQ(outcome.ending(), "exit 0");
   EXPECT_EQ(lines_with(outcome, " communicators, types, streams or notes are not described in the traces"), 1u)
       << outcome.err;
-  const auto traces = read_folder(scratch / "profshim");
+  const auto traces = read_folder(scratch / "traces");
   ASSERT_EQ(traces.size(), 1u);
   EXPECT_EQ(traces[0].calls("MPI_Barrier").size(), 70000u);
 }
@@ -154,13 +159,9 @@ TEST(Said, CommunicatorsThatFoundNoRoom) {
 TEST(Said, OperationsThatFoundNoRoom) {
   const Mpi mpi = installed_mpis().front();
   const ScratchFolder scratch;
-  Job job = mpirun(mpi, 2, {built("tests/apps_limits/" + to_string(mpi) + "/many_requests"), "70000"});
-  job.folder = scratch.path();
-  job.environment.emplace_back("PROFSHIM_FOLDER", scratch / "traces");
-  job.environment.emplace_back("PROFSHIM_RANKS", "all");
-  job.environment.emplace_back("PROFSHIM_SET", "steps.source=none");
+  const std::string program = built("tests/apps_limits/" + to_string(mpi) + "/many_requests");
 
-  const Outcome outcome = run(job);
+  const Outcome outcome = run(whole_run(scratch, mpi, 2, {program, "70000"}));
 
   EXPECT_EQ(outcome.ending(), "exit 0");
   EXPECT_EQ(lines_with(outcome, " operations were not recorded from begin to end"), 1u) << outcome.err;

@@ -1,4 +1,4 @@
-// What events cost, for overhead_percent: a layer that comes up late is measured all the same.
+// The costs that overhead_percent is made of: a layer that comes up late is measured all the same.
 #include "session/event_costs.h"
 
 #include <gtest/gtest.h>
