@@ -1,5 +1,7 @@
 #include "event_costs.h"
 
+#include <utility>
+
 #include "profshim/recorder_control.h"
 
 namespace profshim::session {
@@ -16,9 +18,11 @@ void EventCostMeter::measure_with(Layer layer, double (*function)()) {
 }
 
 void EventCostMeter::measure() {
-  const std::uint32_t wanted = wanted_.exchange(0, std::memory_order_acquire);
+  const std::uint32_t wanted = wanted_.exchange(0, std::memory_order_acquire) | std::exchange(failed_, 0);
   for (std::size_t i = 0; i < kLayers; ++i) {
-    if ((wanted & 1u << i) != 0) costs_.of_layer[i] = measures_[i].load(std::memory_order_relaxed)();
+    if ((wanted & 1u << i) == 0) continue;
+    costs_.of_layer[i] = measures_[i].load(std::memory_order_relaxed)();
+    if (costs_.of_layer[i] < 0 && ++attempts_[i] < kAttempts) failed_ |= 1u << i;
   }
 }
 

@@ -18,9 +18,10 @@ class EventCostMeter {
   void measure_base();
   /// Any thread: `function` gives nanoseconds a call, < 0 when it cannot be measured.
   void measure_with(Layer layer, double (*function)());
-  /// Any thread, no lock: measure() has something to do.
+  /// Any thread, no lock: there is a layer that measure() has not tried.
   bool has_more() const { return wanted_.load(std::memory_order_acquire) != 0; }
-  /// Measures every layer that was not measured yet. The writer calls it while a window records.
+  /// Measures every layer that was not measured yet. The writer calls it again and again while a window records: where
+  /// a layer cannot be measured, as between the begin of a window and its first observer, it is tried a few more times.
   void measure();
   /// A cost is < 0 while it is not measured; there is none before the first measure(). The writer calls it.
   std::optional<output::EventCosts> known() const;
@@ -28,9 +29,12 @@ class EventCostMeter {
  private:
   static constexpr std::size_t kLayers = static_cast<std::size_t>(Layer::kCount);
   static constexpr std::uint32_t kBase = 1u << kLayers;  // beside a bit for each layer
+  static constexpr int kAttempts = 4;
   output::EventCosts costs_{};
   std::array<std::atomic<double (*)()>, kLayers> measures_{};
   std::atomic<std::uint32_t> wanted_{kBase};
+  std::uint32_t failed_ = 0;  // to try again; the writer's
+  std::array<int, kLayers> attempts_{};
 };
 
 }  // namespace profshim::session

@@ -33,10 +33,7 @@ std::uint64_t whole_steps(const spool::Window& w) {
   return begun > 0 && !last_is_whole ? begun - 1 : begun;
 }
 
-bool wants_costs(const State& s) {
-  const bool recording = s.current.load() != nullptr && (recorder::mode() & recorder::kArmed) != 0;
-  return recording && s.costs.has_more();
-}
+bool is_recording(const State& s) { return s.current.load() != nullptr && (recorder::mode() & recorder::kArmed) != 0; }
 
 class Writer {
  public:
@@ -61,7 +58,7 @@ class Writer {
 
   /// While hooks record: they are measured as they are then.
   void measure_costs() {
-    if (wants_costs(s_)) s_.costs.measure();
+    if (is_recording(s_)) s_.costs.measure();
   }
 
   /// Measures the size in JSON of the open window's events, for limits.trace_size.
@@ -247,8 +244,9 @@ void* run_writer(void* argument) {
     }
     lock.lock();
     if (last_round) break;
-    s.wake.wait_for(lock, std::chrono::milliseconds(250),
-                    [&] { return s.stop || writer.has_work() || s.trace_size.wants_measure() || wants_costs(s); });
+    s.wake.wait_for(lock, std::chrono::milliseconds(250), [&] {
+      return s.stop || writer.has_work() || s.trace_size.wants_measure() || (is_recording(s) && s.costs.has_more());
+    });
   }
   lock.unlock();
   writer.write_manifest("finished");

@@ -1,4 +1,5 @@
-/* A loop of work and calls that prints the nanoseconds it took. usage: overhead_loop mpi|nvtx COUNT */
+/* A loop of work and calls. Prints the nanoseconds of one turn in the fastest of its slices: others were disturbed.
+   usage: overhead_loop mpi|nvtx COUNT */
 #include <mpi.h>
 #include <nvtx3/nvToolsExt.h>
 #include <stdio.h>
@@ -16,23 +17,30 @@ static void work(void) {
   for (volatile int i = 0; i < 40; ++i) continue;
 }
 
+enum { kSlices = 50 };
+
 int main(int argc, char** argv) {
   if (argc < 3) return 2;
   const long count = atol(argv[2]);
   const int is_mpi = strcmp(argv[1], "mpi") == 0;
   double value = 1;
   MPI_Init(&argc, &argv);
-  const double begin = now_ns();
-  for (long i = 0; i < count; ++i) {
-    work();
-    if (is_mpi) {
-      MPI_Send(&value, 1, MPI_DOUBLE, MPI_PROC_NULL, 5, MPI_COMM_WORLD);
-    } else {
-      nvtxRangePushA("forward pass");
-      nvtxRangePop();
+  double least = 1e300;
+  for (int slice = 0; slice < kSlices; ++slice) {
+    const double begin = now_ns();
+    for (long i = 0; i < count / kSlices; ++i) {
+      work();
+      if (is_mpi) {
+        MPI_Send(&value, 1, MPI_DOUBLE, MPI_PROC_NULL, 5, MPI_COMM_WORLD);
+      } else {
+        nvtxRangePushA("forward pass");
+        nvtxRangePop();
+      }
     }
+    const double turn = (now_ns() - begin) / (double)(count / kSlices);
+    if (turn < least) least = turn;
   }
-  printf("%.0f\n", now_ns() - begin);
+  printf("%.2f\n", least);
   MPI_Finalize();
   return 0;
 }

@@ -48,5 +48,26 @@ TEST(EventCosts, ALayerIsMeasuredOnce) {
   EXPECT_EQ(asked, 1);
 }
 
+TEST(EventCosts, ALayerThatCannotBeMeasuredYetIsTriedAgainAFewTimes) {
+  static int asked = 0;
+  EventCostMeter meter;
+  meter.measure_base();
+  meter.measure_with(Layer::kTorch, [] { return ++asked == 3 ? 30.0 : -1.0; });
+  meter.measure();
+  EXPECT_FALSE(meter.has_more());  // nobody waits for it
+  EXPECT_LT(of_layer(meter, Layer::kTorch), 0);
+  meter.measure();
+  meter.measure();
+  EXPECT_EQ(of_layer(meter, Layer::kTorch), 30);
+  meter.measure();
+  EXPECT_EQ(asked, 3);
+
+  static int refused = 0;
+  meter.measure_with(Layer::kMpi, [] { return --refused * 1.0; });
+  for (int i = 0; i < 100; ++i) meter.measure();
+  EXPECT_GE(refused, -10);
+  EXPECT_LT(of_layer(meter, Layer::kMpi), 0);
+}
+
 }  // namespace
 }  // namespace profshim::session
