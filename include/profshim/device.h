@@ -22,8 +22,11 @@ struct StepListener {
 /// Before start().
 void listen(const StepListener& listener);
 
-/// What start() and a recording will hold of host memory at the most: a part of limits.host_memory. 0 = none is wanted.
-std::uint64_t host_bytes(const Spec& spec);
+/// What start() and a recording will hold at the most of the host memory that all of the recording may hold: a 20th or
+/// less. 0 = none is wanted.
+std::uint64_t host_bytes(const Spec& spec, std::uint64_t memory);
+/// All that the recording may hold of host memory (recorder::Room). Before start().
+void set_budget(std::uint64_t bytes);
 /// CUDA comes up in this process and the session records. Finds libcupti (never a second copy), registers the clock and
 /// the buffers, starts the device thread. Inside cuInit on a thread of the job, once; a second call does nothing. What
 /// is missing is said through recorder::problem(), once.

@@ -32,6 +32,7 @@ constinit std::atomic<bool> callbacks_block{false};
 constinit std::atomic<Ticks> wanted_off_at{0};
 constinit std::atomic<Ticks> wanted_settled{0};
 constinit std::atomic<bool> wanted_yield{false};
+constinit std::atomic<std::uint64_t> budget{2ull << 30};  // set_budget()
 constinit std::atomic<bool> yielded_too_late{false};
 constinit std::atomic<bool> clock_replaced{false};
 constinit std::atomic<bool> wanted_finish{false};
@@ -169,7 +170,7 @@ void tell_losses(Source& source) {
   }
   if (counts.unread > 0) {
     recorder::problem("cupti",
-                      "CUPTI wanted more buffers at a time than limits.host_memory allows: records are missing");
+                      "CUPTI wanted more buffers at a time than the recording has memory for: records are missing");
   }
   if (counts.foreign > 0) recorder::problem("cupti", "buffers came back that are another client's");
 }
@@ -277,12 +278,12 @@ void say_yielded(const char* call) {
 
 // A 32nd of the budget in buffers of up to a megabyte, since each thread of the job may hold one; a 64th for the tables
 // of what is under way.
-CaptureOptions options_of(const Spec& spec) {
+CaptureOptions options_of(const Spec& spec, std::uint64_t memory) {
   CaptureOptions options;
-  const std::uint64_t share = std::min<std::uint64_t>(spec.limits.host_memory / 32, 64 << 20);
+  const std::uint64_t share = std::min<std::uint64_t>(memory / 32, 64 << 20);
   options.buffer_bytes = std::min<std::uint64_t>(share / 16, 1 << 20);
   options.buffers = share / options.buffer_bytes - BufferPool::kReserve;
-  options.table_bytes = std::min<std::uint64_t>(spec.limits.host_memory / 64, 128 << 20);
+  options.table_bytes = std::min<std::uint64_t>(memory / 64, 128 << 20);
   options.whole_graphs = spec.whole_graphs;
   options.memory = spec.profile_memory;
   options.synchronization = spec.cuda_sync;
@@ -315,7 +316,8 @@ void start_now(const Spec& spec) {
   }
   FoundCupti found = find_cupti();
   if (!found.problem.empty()) return say_there_is_none(found.problem);
-  auto* const source = new Source(std::move(found), options_of(spec), wanted_callbacks(spec, runtime_is_mapped()));
+  auto* const source =
+      new Source(std::move(found), options_of(spec, budget.load()), wanted_callbacks(spec, runtime_is_mapped()));
   if (std::string problem = source->capture.prepare(); !problem.empty()) {
     return say_there_is_none(source->found.path + ": " + problem);
   }
@@ -345,9 +347,11 @@ void start_now(const Spec& spec) {
 
 }  // namespace
 
-std::uint64_t host_bytes(const Spec& spec) {
+void set_budget(std::uint64_t bytes) { budget.store(bytes); }
+
+std::uint64_t host_bytes(const Spec& spec, std::uint64_t memory) {
   if (!spec.activities.cuda) return 0;
-  const CaptureOptions options = options_of(spec);
+  const CaptureOptions options = options_of(spec, memory);
   return (options.buffers + BufferPool::kReserve) * options.buffer_bytes + options.table_bytes;
 }
 

@@ -46,7 +46,7 @@ bool create_in(State& s, const std::string& folder, std::string& why_not) {
   }
   recorder::SpoolSize size;
   const std::uint64_t blocks = s.spec.activities.cpu && s.spec.profile_memory ? recorder::kBlockTableBytes : 0;
-  if (!recorder::divide_memory(room.bytes, device::host_bytes(s.spec) + blocks, size)) {
+  if (!recorder::divide_memory(room.bytes, device::host_bytes(s.spec, room.bytes) + blocks, size)) {
     why_not = std::string(recorder::reason_of(room.bound)) + ": " + format_size(room.bytes) + ", at least " +
               format_size(recorder::kLeastRoom) + " are needed";
     return false;
@@ -57,6 +57,7 @@ bool create_in(State& s, const std::string& folder, std::string& why_not) {
     if (!recorder::create_spool(path, size, why_not)) continue;
     s.pool_bound = room.bound;
     s.memory = room.bytes;
+    device::set_budget(room.bytes);
     s.room->set_folder(folder);
     recorder::watch_room(s.room.get());
     return true;

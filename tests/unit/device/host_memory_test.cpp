@@ -1,4 +1,4 @@
-// What the GPU part holds in host memory is a part of limits.host_memory.
+// What the GPU part holds in host memory is a part of what all of the recording may hold.
 #include <gtest/gtest.h>
 
 #include "profshim/device.h"
@@ -11,21 +11,27 @@ TEST(HostMemory, OfTheGpuPartFitsIntoTheBudgetBesideTheSpoolAndTheWriter) {
   for (const std::uint64_t budget :
        {recorder::kLeastMemory, std::uint64_t{128} << 20, std::uint64_t{2} << 30, std::uint64_t{1} << 40}) {
     Spec spec;
-    spec.limits.host_memory = budget;
     recorder::SpoolSize size;
-    ASSERT_TRUE(recorder::divide_memory(budget, host_bytes(spec), size));
+    ASSERT_TRUE(recorder::divide_memory(budget, host_bytes(spec, budget), size));
 
     const std::uint64_t index = std::uint64_t{size.chunks} * spool::kChunkBytes / 4;
-    EXPECT_GT(host_bytes(spec), budget >= std::uint64_t{1} << 40 ? 0 : budget / 64);
-    EXPECT_LE(recorder::spool_bytes(size) + index + recorder::kWriterBytes + host_bytes(spec), budget) << budget;
+    EXPECT_GT(host_bytes(spec, budget), budget >= std::uint64_t{1} << 40 ? 0 : budget / 64);
+    EXPECT_LE(recorder::spool_bytes(size) + index + recorder::kWriterBytes + host_bytes(spec, budget), budget) << budget;
     EXPECT_GE(size.chunks, 16u) << budget;
   }
+}
+
+// A small cgroup leaves little room, whatever limits.host_memory says.
+TEST(HostMemory, FollowsTheRoomAndNotTheLimitOfTheSpec) {
+  const Spec spec;
+  ASSERT_EQ(spec.limits.host_memory, std::uint64_t{2} << 30);
+  EXPECT_LE(host_bytes(spec, recorder::kLeastRoom), recorder::kLeastRoom / 20);
 }
 
 TEST(HostMemory, WithoutTheGpuPartItTakesNone) {
   Spec spec;
   spec.activities.cuda = false;
-  EXPECT_EQ(host_bytes(spec), 0u);
+  EXPECT_EQ(host_bytes(spec, std::uint64_t{2} << 30), 0u);
 }
 
 }  // namespace
