@@ -56,6 +56,8 @@ enter_root() {  # DISTRO: what every process expects, and nothing of this machin
   printf '127.0.0.1 localhost %s\n' "$(hostname)" >"$root/etc/hosts"
   if [ -e /etc/pip.conf ]; then cp /etc/pip.conf "$root/etc/pip.conf"; fi
   if [ -e /etc/ssl/certs/ca-certificates.crt ]; then cp /etc/ssl/certs/ca-certificates.crt "$root/etc/this-machine.crt"; fi
+  # A mirror may be weeks behind: its list of testing has expired then.
+  echo 'Acquire::Check-Valid-Until "false";' >"$root/etc/apt/apt.conf.d/10-mirror-behind"
   printf '#!/bin/sh\nexit 101\n' >"$root/usr/sbin/policy-rc.d" # packages start no services
   chmod +x "$root/usr/sbin/policy-rc.d"
 }
@@ -65,12 +67,17 @@ inside() {  # DISTRO COMMAND: in a fresh environment
     PIP_CERT=/etc/this-machine.crt PROFSHIM_TEST_JOBS="${PROFSHIM_TEST_JOBS:-$(nproc)}" bash -c "$2"
 }
 
-# The tree as it is committed; what was built there before is kept.
+# The tree as it is committed. What was built there before is kept, and a file that is the same keeps its time.
 bring_tree() {  # DISTRO
-  local copy=$roots/$1/root/profshim
-  mkdir -p "$copy"
+  local copy=$roots/$1/root/profshim new=$roots/$1/root/profshim.new file
+  mkdir -p "$copy" "$new"
+  git -C "$tree" archive HEAD | tar x -C "$new"
+  while read -r file; do
+    if cmp -s "$copy/$file" "$new/$file"; then touch -r "$copy/$file" "$new/$file"; fi
+  done < <(git -C "$tree" ls-files)
   find "$copy" -mindepth 1 -maxdepth 1 ! -name build -exec rm -r --one-file-system {} +
-  git -C "$tree" archive HEAD | tar x -C "$copy"
+  find "$new" -mindepth 1 -maxdepth 1 -exec mv -t "$copy" {} +
+  rmdir "$new"
   git -C "$copy" init -q && git -C "$copy" add -A # `make lint` and `make format` ask git
 }
 
