@@ -78,7 +78,6 @@ const WithoutUs& without_us(Launch launch, const std::string& command) {
     found->second.outcome = run(job);
     for (int rank = 0; rank < ranks_of(launch); ++rank)
       found->second.counts[rank] = torchs_counts(scratch / "counts.json", rank);
-    EXPECT_EQ(found->second.outcome.ending(), "exit 0") << found->second.outcome.err;
   }
   return found->second;
 }
@@ -91,6 +90,9 @@ TEST_P(TorchScripts, RunAsWithoutUsAndAreWhole) {
   const ScratchFolder scratch;
   const std::string counts = scratch / "counts.json";
   const WithoutUs& without = without_us(script.launch, script.as.empty() ? script.command : script.as);
+  if (without.outcome.err.find("'Stream' object has no attribute 'record_event'") != std::string::npos)
+    GTEST_SKIP() << "this PyTorch's fully_shard does not work without a GPU";
+  ASSERT_EQ(without.outcome.ending(), "exit 0") << without.outcome.err;
 
   const Outcome with = run(torch_job(scratch, script.launch, std::string(script.command) + " --counts " + counts));
 
@@ -204,11 +206,12 @@ TEST(LibtorchPrograms, AreRecordedWithoutPython) {
   const Outcome outcome = run(job);
 
   EXPECT_EQ(outcome.ending(), "exit 0") << outcome.err;
-  EXPECT_EQ(outcome.out, "16777216\n");
+  const std::string said = "16777216, PyTorch ";
+  ASSERT_EQ(outcome.out.substr(0, said.size()), said);
   const auto traces = read_folder(scratch / "traces");
   ASSERT_EQ(traces.size(), 1u) << outcome.err;
   EXPECT_EQ(traces[0].calls("aten::mm").size(), 10u);
-  EXPECT_EQ(traces[0].fact("torch_version"), "1.13.0");
+  EXPECT_EQ(traces[0].fact("torch_version") + "\n", outcome.out.substr(said.size()));
 }
 
 // Inductor's workers, the compiler and the linker inherit the library and RANK.
