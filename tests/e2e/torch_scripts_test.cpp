@@ -76,7 +76,7 @@ const WithoutUs& without_us(Launch launch, const std::string& command) {
     Job job = torch_job(scratch, launch, command + " --counts " + (scratch / "counts.json"));
     job.preload = false;
     found->second.outcome = run(job);
-    for (int rank = 0; rank < ranks_of(launch); ++rank)
+    for (int rank = 0; rank < ranks_of(launch) && found->second.outcome.ending() == "exit 0"; ++rank)
       found->second.counts[rank] = torchs_counts(scratch / "counts.json", rank);
   }
   return found->second;
