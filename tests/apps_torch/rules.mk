@@ -5,4 +5,4 @@ endif
 
 $(BUILD)/tests/apps_torch/products: tests/apps_torch/products.cpp
 	@mkdir -p $(@D)
-	$(Q)$(CXX) -std=c++17 -O1 -w -isystem /usr/include/torch/csrc/api/include $< -o $@ -lc10 -ltorch_cpu
+	$(Q)$(CXX) -std=c++20 -O1 -w -isystem /usr/include/torch/csrc/api/include $< -o $@ -lc10 -ltorch_cpu
