@@ -206,7 +206,7 @@ TEST(TorchStacks, NativeOnesNameFunctionsAndLeaveExceptionsAlone) {
     return std::any_of(stack.begin(), stack.end(), [&](const auto& f) { return f.find(part) != std::string::npos; });
   };
   EXPECT_TRUE(has("at::_ops::add_Tensor::call(")) << trace.calls("aten::add")[0]->args.at("Call stack");
-  EXPECT_TRUE(has("_PyEval_EvalFrameDefault"));
+  EXPECT_TRUE(has("PyEval_EvalCode"));
   EXPECT_TRUE(has("+0x")) << "what has no symbol shows its file";
   EXPECT_FALSE(has("profshim"));
 }
@@ -294,6 +294,12 @@ Job mpi_job(const ScratchFolder& scratch, const std::string& keys) {
   return job;
 }
 
+/// mpi4py calls the functions with large counts where MPI has them.
+std::vector<const SeenEvent*> calls_of(const SeenTrace& trace, const std::string& name) {
+  const auto calls = trace.calls(name);
+  return calls.empty() ? trace.calls(name + "_c") : calls;
+}
+
 bool mpi4py_is_here() {
   return run({.command = {kPython, "-c", "import mpi4py"}, .preload = false}).ending() == "exit 0";
 }
@@ -308,10 +314,10 @@ TEST(MpiStacks, OfPythonNameFunctionsAndLines) {
   const auto traces = read_folder(scratch / "traces");
   ASSERT_EQ(traces.size(), 2u);
   for (const SeenTrace& trace : traces) {
-    ASSERT_EQ(trace.calls("MPI_Bcast").size(), 3u);
-    for (const SeenEvent* call : trace.calls("MPI_Bcast"))
+    ASSERT_EQ(calls_of(trace, "MPI_Bcast").size(), 3u);
+    for (const SeenEvent* call : calls_of(trace, "MPI_Bcast"))
       EXPECT_EQ(short_frames(*call), "exchange(7) < main(16) < <module>(19)");
-    for (const SeenEvent* call : trace.calls("MPI_Send"))
+    for (const SeenEvent* call : calls_of(trace, "MPI_Send"))
       EXPECT_EQ(short_frames(*call), "exchange(9) < main(16) < <module>(19)");
     EXPECT_EQ(trace.fact("problems"), "[]");
   }
@@ -344,8 +350,8 @@ TEST(MpiStacks, OfCProgramsAreNative) {
     const auto traces = read_folder(scratch / "traces");
     ASSERT_EQ(traces.size(), 2u) << outcome.err;
     for (const SeenTrace& trace : traces) {
-      ASSERT_FALSE(trace.calls("MPI_Allreduce").empty());
-      for (const SeenEvent* call : trace.calls("MPI_Allreduce")) {
+      ASSERT_FALSE(calls_of(trace, "MPI_Allreduce").empty());
+      for (const SeenEvent* call : calls_of(trace, "MPI_Allreduce")) {
         ASSERT_FALSE(frames(*call).empty());
         EXPECT_EQ(frames(*call)[0], "main");
       }
@@ -368,7 +374,7 @@ TEST(MpiStacks, OfPythonWhereThereIsNoneAreAProblem) {
   EXPECT_NE(trace.fact("problems").find("no stacks of Python: there is no Python interpreter in this process"),
             std::string::npos)
       << trace.fact("problems");
-  EXPECT_FALSE(trace.calls("MPI_Allreduce").empty());
+  EXPECT_FALSE(calls_of(trace, "MPI_Allreduce").empty());
 }
 
 }  // namespace

@@ -12,14 +12,14 @@ namespace {
 class TorchRpc : public testing::Test {
  protected:
   static void SetUpTestSuite() {
-    if (torch_major() < 1) return;
+    if (torch_major() < 1 || !torch_has_rpc()) return;
     const ScratchFolder scratch;
     expect_same(run_both(torch_job(scratch, Launch::kByHand, "rpc_calls.py", "steps.source=none")));
     traces_ = read_folder(scratch / "traces");
   }
   static void TearDownTestSuite() { traces_.clear(); }
   void SetUp() override {
-    NEEDS_TORCH(1);
+    NEEDS_RPC();
     ASSERT_EQ(traces_.size(), 2u);
   }
 

@@ -53,6 +53,15 @@ int torch_major() {
   return major;
 }
 
+bool torch_has_rpc() {
+  static const bool has =
+      run(Job{.command = {torch_python(), "-c",
+                          "from torch.distributed.rpc import TensorPipeRpcBackendOptions as O; O()"},
+              .preload = false})
+          .ending() == "exit 0";
+  return has;
+}
+
 std::string torch_app(const std::string& name) { return PROFSHIM_SOURCE_DIR "/tests/apps_torch/" + name; }
 
 Job torch_job(const ScratchFolder& scratch, Launch launch, const std::string& command, const std::string& keys) {

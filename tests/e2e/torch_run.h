@@ -22,6 +22,13 @@ std::string torch_app(const std::string& name);
   GTEST_SKIP() << "no PyTorch " << (major) << " in " << torch_python() << ": " \
                << ((major) > 1 ? "make test-torch" : "apt install python3-torch")
 
+/// Debian's 2.14 was built without TensorPipe.
+bool torch_has_rpc();
+
+#define NEEDS_RPC() \
+  NEEDS_TORCH(1);   \
+  if (!torch_has_rpc()) GTEST_SKIP() << "the PyTorch of " << torch_python() << " has no RPC: make test-torch"
+
 enum class Launch {
   kAlone,     // a program without a launcher
   kTwoRanks,  // torchrun; Debian's does not start with its Python: there two processes with the variables it sets

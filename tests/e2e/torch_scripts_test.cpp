@@ -166,7 +166,7 @@ TEST(TorchPrograms, RanksThatInitProcessGroupAloneIsTold) {
 
 // The backward pass and the optimizer of rank 1's half run on threads of RPC.
 TEST(TorchPrograms, APairThatCallsEachOther) {
-  NEEDS_TORCH(1);
+  NEEDS_RPC();
   const ScratchFolder scratch;
 
   const auto traces = traces_of(scratch, torch_job(scratch, Launch::kByHand, "rpc_pair.py", "steps.source=none"));

@@ -40,11 +40,13 @@ bool parse(const char* line, Line& out) {
   return !out.bytes.empty();
 }
 
-/// What is no instruction (tables between functions), what objdump joins or splits in another way than a processor, and
-/// branches with a 16-bit offset: their length depends on the processor's maker, so the decoder refuses them.
+/// What is no instruction (tables between functions; "udb" in newer binutils, which a processor refuses), what objdump
+/// joins or splits in another way than a processor, and branches with a 16-bit offset: their length depends on the
+/// processor's maker, so the decoder refuses them.
 bool is_objdumps_own(const Line& line) {
   const std::string& text = line.text;
   if (text.find("(bad)") != std::string::npos || text.find(".byte") != std::string::npos) return true;
+  if (text.starts_with("udb")) return true;
   if (line.bytes[0] == 0x9b) return true;  // fwait is joined to its successor
   const std::string prefix = "(repz|repnz|data16|addr32|lock|[cdefgs]s|bnd|notrack|xacquire|xrelease|rex[.WRXB]*)";
   static const std::regex prefixes_only("(" + prefix + " *)+\n");
