@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <limits>
 
 #include "json_numbers.h"
 
@@ -77,25 +78,27 @@ const char* end_of_word(const char* at) {
 
 /// Microseconds: digits, and up to three decimals. False where it is written in another way.
 bool plain_ns(std::string_view text, std::int64_t& ns) {
-  constexpr std::size_t kExact = 16;
+  constexpr std::size_t kExact = 16;  // and three decimals: they fit into 64 bits without a sign
   const bool negative = text.front() == '-';
   if (negative) text.remove_prefix(1);
-  std::int64_t value = 0;
+  std::uint64_t value = 0;
+  const auto append = [&value](char digit) { value = value * 10 + static_cast<std::uint64_t>(digit - '0'); };
   std::size_t i = 0;
   for (; i < text.size() && is_digit(text[i]); ++i) {
     if (i == kExact) return false;
-    value = value * 10 + (text[i] - '0');
+    append(text[i]);
   }
   std::size_t decimals = 0;
   if (i < text.size()) {
     if (text[i] != '.' || text.size() - i - 1 > 3) return false;
     for (++i; i < text.size(); ++i, ++decimals) {
       if (!is_digit(text[i])) return false;
-      value = value * 10 + (text[i] - '0');
+      append(text[i]);
     }
   }
   for (; decimals < 3; ++decimals) value *= 10;
-  ns = negative ? -value : value;
+  if (value > static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max())) return false;
+  ns = negative ? -static_cast<std::int64_t>(value) : static_cast<std::int64_t>(value);
   return true;
 }
 

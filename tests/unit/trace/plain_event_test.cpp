@@ -42,6 +42,7 @@ TEST(PlainEvent, GivesWhatRapidJsonGives) {
            R"({"ts":0.1234,"dur":9007199254740993.001,"id":"0x1f"})",
            R"({"ts":99999999999999999999,"dur":-1,"id":18446744073709551615,"pid":1.5,"tid":1e2})",
            R"({"ts":1234567890123456.789,"dur":12345678901234567.891})",
+           R"({"ts":9727320236815477,"dur":-9727320236815477.999})",
            R"({"ph":"X","unknown":"text","other":1.5e-3,"flag":true,"nothing":null})",
            R"({"ph":"X","unknown":{"a":[1]},"list":[1,2]})",
            R"({"name":"quote \" and \\ and \u00e9"})",
