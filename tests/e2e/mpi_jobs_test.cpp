@@ -65,6 +65,17 @@ Recorded record(const App& app) {
   return recorded;
 }
 
+/// mpi4py calls MPI_Bcast_c, with a large count, where MPI has it; its program counts MPI_Bcast.
+int seen_of(const std::string& function, const std::map<std::string, int>& printed,
+            const std::map<std::string, int>& seen) {
+  const auto count_of = [&seen](const std::string& name) {
+    const auto found = seen.find(name);
+    return found == seen.end() ? 0 : found->second;
+  };
+  const std::string large = function + "_c";
+  return count_of(function) + (printed.count(large) == 0 ? count_of(large) : 0);
+}
+
 class MpiJob : public testing::TestWithParam<App> {};
 
 TEST_P(MpiJob, CountsWhatTheProgramCounts) {
@@ -80,10 +91,9 @@ TEST_P(MpiJob, CountsWhatTheProgramCounts) {
     ASSERT_TRUE(trace.readable) << trace.path << ": " << trace.error;
     ASSERT_TRUE(printed.count(trace.rank())) << "rank " << trace.rank();
     const auto seen = trace.counts();
-    for (const auto& [function, count] : printed.at(trace.rank())) {
-      const auto found = seen.find(function);
-      EXPECT_EQ(found == seen.end() ? 0 : found->second, count) << function << " on rank " << trace.rank();
-    }
+    const auto& own = printed.at(trace.rank());
+    for (const auto& [function, count] : own)
+      EXPECT_EQ(seen_of(function, own, seen), count) << function << " on rank " << trace.rank();
     EXPECT_EQ(trace.fact("dropped_events"), "0");
     EXPECT_EQ(trace.fact("complete"), "true");
   }
