@@ -27,7 +27,8 @@ def allocate():
 torch.manual_seed(1)
 model = torch.nn.Sequential(torch.nn.Linear(32, 64), torch.nn.ReLU(), torch.nn.Linear(64, 8))
 optimizer = torch.optim.SGD(model.parameters(), lr=0.01, momentum=0.9)
-batches = iter(DataLoader(TensorDataset(torch.randn(16 * STEPS, 32)), batch_size=16, num_workers=options.workers))
+how = {"num_workers": options.workers, "multiprocessing_context": "fork"} if options.workers else {}
+batches = iter(DataLoader(TensorDataset(torch.randn(16 * STEPS, 32)), batch_size=16, **how))
 profiler = None
 if not options.no_profiler:
     profiler = torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CPU], profile_memory=True)

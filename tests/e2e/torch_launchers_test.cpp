@@ -2,6 +2,7 @@
 // and as Ray does, whose workers are there before. Exactly the ranks have traces, and nobody else says anything.
 #include <gtest/gtest.h>
 
+#include <set>
 #include <sstream>
 
 #include "e2e/torch_run.h"
@@ -38,11 +39,12 @@ const Launcher kLaunchers[] = {
 };
 
 /// What is not ours.
-std::string others_lines(const Outcome& outcome) {
+/// In whatever order: gloo's come from two processes.
+std::multiset<std::string> others_lines(const Outcome& outcome) {
   std::istringstream lines(outcome.err);
-  std::string others;
+  std::multiset<std::string> others;
   for (std::string line; std::getline(lines, line);) {
-    if (line.rfind("profshim: ", 0) != 0) others += line + "\n";
+    if (line.rfind("profshim: ", 0) != 0) others.insert(line);
   }
   return others;
 }
