@@ -149,7 +149,7 @@ TEST(Merge, TracesOfOneHostKeepTheirTimes) {
 }
 
 TEST(Merge, RequestsOfWorkersHaveArrows) {
-  NEEDS_TORCH(1);
+  NEEDS_RPC();
   const ScratchFolder scratch;
   ASSERT_EQ(run(torch_job(scratch, Launch::kByHand, "rpc_calls.py", "steps.source=none")).ending(), "exit 0");
 

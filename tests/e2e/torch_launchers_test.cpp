@@ -38,8 +38,7 @@ const Launcher kLaunchers[] = {
     {"ActorsByTcpWithACopy", "actors.py --tcp --copy", kSgd, "torch.distributed", {{kDdp, 1}}, false},
 };
 
-/// What is not ours.
-/// In whatever order: gloo's come from two processes.
+/// The lines that are not ours, in whatever order: gloo's come from two processes.
 std::multiset<std::string> others_lines(const Outcome& outcome) {
   std::istringstream lines(outcome.err);
   std::multiset<std::string> others;

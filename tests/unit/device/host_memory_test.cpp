@@ -16,7 +16,8 @@ TEST(HostMemory, OfTheGpuPartFitsIntoTheBudgetBesideTheSpoolAndTheWriter) {
 
     const std::uint64_t index = std::uint64_t{size.chunks} * spool::kChunkBytes / 4;
     EXPECT_GT(host_bytes(spec, budget), budget >= std::uint64_t{1} << 40 ? 0 : budget / 64);
-    EXPECT_LE(recorder::spool_bytes(size) + index + recorder::kWriterBytes + host_bytes(spec, budget), budget) << budget;
+    EXPECT_LE(recorder::spool_bytes(size) + index + recorder::kWriterBytes + host_bytes(spec, budget), budget)
+        << budget;
     EXPECT_GE(size.chunks, 16u) << budget;
   }
 }
