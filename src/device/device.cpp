@@ -280,6 +280,7 @@ void say_yielded(const char* call) {
 // of what is under way.
 CaptureOptions options_of(const Spec& spec, std::uint64_t memory) {
   CaptureOptions options;
+  memory = std::max(memory, recorder::kLeastRoom);  // with less nothing is recorded
   const std::uint64_t share = std::min<std::uint64_t>(memory / 32, 64 << 20);
   options.buffer_bytes = std::min<std::uint64_t>(share / 16, 1 << 20);
   options.buffers = share / options.buffer_bytes - BufferPool::kReserve;

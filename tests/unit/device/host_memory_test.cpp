@@ -29,6 +29,11 @@ TEST(HostMemory, FollowsTheRoomAndNotTheLimitOfTheSpec) {
   EXPECT_LE(host_bytes(spec, recorder::kLeastRoom), recorder::kLeastRoom / 20);
 }
 
+// Asked before it is known that so little is not enough.
+TEST(HostMemory, OfNoRoomIsThatOfTheLeast) {
+  EXPECT_EQ(host_bytes(Spec(), 0), host_bytes(Spec(), recorder::kLeastRoom));
+}
+
 TEST(HostMemory, WithoutTheGpuPartItTakesNone) {
   Spec spec;
   spec.activities.cuda = false;
