@@ -22,8 +22,8 @@ struct StepListener {
 /// Before start().
 void listen(const StepListener& listener);
 
-/// What start() and a recording will hold at the most of the host memory that all of the recording may hold: a 20th or
-/// less. 0 = none is wanted.
+/// Host memory that start() and a recording hold at the most, where all of the recording may hold `memory`: a 20th of
+/// it, or less. 0 = none is wanted.
 std::uint64_t host_bytes(const Spec& spec, std::uint64_t memory);
 /// All that the recording may hold of host memory (recorder::Room). Before start().
 void set_budget(std::uint64_t bytes);
