@@ -211,15 +211,15 @@ bool activate_by_environment(Rank rank) {
 // ---- the ends that run no atexit handler
 // -----------------------------------------------------------------------------
 
-PROFSHIM_EXPORT [[noreturn]] void _exit(int status) {
+PROFSHIM_EXPORT void _exit(int status) {
   profshim::inject::leave(profshim::inject::next_exit.load(std::memory_order_relaxed), status);
 }
 
-PROFSHIM_EXPORT [[noreturn]] void _Exit(int status) noexcept {
+PROFSHIM_EXPORT void _Exit(int status) noexcept {
   profshim::inject::leave(profshim::inject::next_Exit.load(std::memory_order_relaxed), status);
 }
 
-PROFSHIM_EXPORT [[noreturn]] void abort() noexcept {
+PROFSHIM_EXPORT void abort() noexcept {
   profshim::session::finish(profshim::session::End::kAbrupt);
   using profshim::inject::AbortFunction;
   auto next = profshim::inject::next_abort.load(std::memory_order_relaxed);
