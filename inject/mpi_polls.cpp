@@ -1,6 +1,7 @@
 #include "mpi_polls.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cstdint>
 #include <iterator>
 
@@ -28,7 +29,7 @@ Place place_of(const Call& call) {
 /// A reader, the writer of a window, may be at work.
 template <class T>
 void set(T& to, T value) {
-  __atomic_store_n(&to, value, __ATOMIC_RELAXED);
+  std::atomic_ref(to).store(value, std::memory_order_relaxed);
 }
 
 bool belongs(const Event& row, const Call& call, Ticks began) {

@@ -79,7 +79,7 @@ void ask_once(Communicator& comm) {
 struct Awaited {
   std::atomic<const void*> address{nullptr};  // kTaken while it is being written or read
   Facts facts;
-  std::int32_t tid;
+  std::int32_t tid = 0;
 };
 constexpr std::size_t kMostAwaited = 64;
 constinit Awaited awaited[kMostAwaited];

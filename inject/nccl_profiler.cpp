@@ -179,10 +179,10 @@ Symbol* found(const void* table, const char* name) {
 // but what would be found without us. No program is bound to such a symbol: NCCL knows them by dlsym alone.
 #define PROFILER_TABLE(name, table)                                                  \
   extern "C" {                                                                       \
-  static profshim::nccl::profiler::Symbol* find_##name() {                           \
+  profshim::nccl::profiler::Symbol* profshim_find_##name() {                         \
     return profshim::nccl::profiler::found(&profshim::nccl::profiler::table, #name); \
   }                                                                                  \
-  [[gnu::visibility("default"), gnu::ifunc("find_" #name)]] void name();             \
+  [[gnu::visibility("default"), gnu::ifunc("profshim_find_" #name)]] void name();    \
   }
 PROFILER_TABLE(ncclProfiler_v4, table_v4)
 PROFILER_TABLE(ncclProfiler_v5, table_v5)

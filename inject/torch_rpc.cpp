@@ -19,6 +19,13 @@
 #include "torch_rpc_request.h"
 
 namespace profshim::torch {
+
+/// c10::intrusive_ptr as a function returns it: no such class comes back in a register.
+struct Pointer {
+  void* value;
+  ~Pointer() {}  // NOLINT(modernize-use-equals-default): that would be trivial
+};
+
 namespace {
 
 bool recording() { return recorder::mode_has(recorder::kArmed | recorder::kTorch); }
@@ -179,12 +186,6 @@ void tell_own_name(StringId name) {
   recorder::define(spool::DefinitionKind::kFact, 0, recorder::intern("rpc_worker"), recorder::intern(json));
 }
 
-/// c10::intrusive_ptr as a function returns it: no such class comes back in a register.
-struct Pointer {
-  void* value;
-  ~Pointer() {}  // NOLINT(modernize-use-equals-default): that would be trivial
-};
-
 template <class Send>
 Pointer send(const void* agent, const void* to, const void* message, const Send& really) {
   spool::Thread* const thread = recording() ? recorder::this_thread() : nullptr;
@@ -248,7 +249,7 @@ void answered(const void* const* atomic_future, std::uint8_t flags) {
 }  // namespace
 }  // namespace profshim::torch
 
-#define EXPORT extern "C" [[gnu::visibility("default")]]
+#define EXPORT [[gnu::visibility("default")]]
 #define AGENT "_ZN" RPC "15TensorPipeAgent"
 #define NO_TYPE "6detail34intrusive_target_default_null_typeI"
 #define FUTURE "St10shared_ptrINS2_15AtomicJitFutureEE"

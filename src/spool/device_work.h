@@ -37,7 +37,7 @@ class DeviceWork {
     std::vector<const Event*> syncs;  // by begin
   };
   using StreamKey = std::pair<std::uint16_t, std::int64_t>;  // device, stream; -1 = no single one
-  explicit DeviceWork(const View& view) : view_(view), launches_(view) {}
+  explicit DeviceWork(const View& view) : launches_(view) {}
   /// A run of the device lane.
   void add_run(const Run& run) { runs_.emplace_back(run.events, run.count); }
   bool empty() const { return runs_.empty(); }
@@ -75,7 +75,6 @@ class DeviceWork {
   void place_syncs();
   void order(std::vector<const Event*>& events);
 
-  const View& view_;
   std::vector<std::span<const Event>> runs_;
   LaunchIndex launches_;
   Ticks begin_ = 0, end_ = 0;
