@@ -218,6 +218,11 @@ test-e2e: $(E2E) all test-apps  ## the end-to-end tests alone
 test-e2e-portable: portable $(E2E) all test-apps  ## the end-to-end tests on what `make portable` builds
 	$(Q)TESTED_BUILD=$(CURDIR)/$(PORTABLE) scripts/run_tests.sh $(E2E)
 
+.PHONY: test-e2e-clang
+test-e2e-clang: $(E2E) all test-apps  ## the end-to-end tests on what clang builds
+	$(Q)$(AGAIN) BUILD=$(BUILD)/clang DEPS=$(DEPS) CXX=clang++ all
+	$(Q)TESTED_BUILD=$(CURDIR)/$(BUILD)/clang scripts/run_tests.sh $(E2E)
+
 .PHONY: test-portable
 test-portable: portable  ## what `make portable` builds, in roots of older systems; needs root and debootstrap
 	$(Q)scripts/test_portable.sh

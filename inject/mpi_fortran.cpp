@@ -78,17 +78,17 @@ void initialise(RealFunction& function, const char* const (&names)[4], int* erro
 #define MPI_STRIP(...) __VA_ARGS__
 
 /// The variable part is the Fortran name: rows without one give nothing.
-#define MPI_FORTRAN(hook, capitals, parameters, arguments, ...)                                      \
-  __VA_OPT__(                                                                                        \
-      MPI_EXPORTED __VA_ARGS__##_ parameters {                                                       \
-        ::profshim::mpi::FortranHookOf<::profshim::HookId::hook, false>::call(                       \
-            {#__VA_ARGS__ "_", #__VA_ARGS__, #__VA_ARGS__ "__", #capitals}, MPI_STRIP arguments);    \
-      } MPI_EXPORTED __VA_ARGS__ parameters __attribute__((alias(#__VA_ARGS__ "_")));                \
-      MPI_EXPORTED __VA_ARGS__##__ parameters __attribute__((alias(#__VA_ARGS__ "_")));              \
-      MPI_EXPORTED capitals parameters __attribute__((alias(#__VA_ARGS__ "_")));                     \
-      MPI_EXPORTED __VA_ARGS__##_f08_ parameters {                                                   \
-        ::profshim::mpi::FortranHookOf<::profshim::HookId::hook, true>::call({#__VA_ARGS__ "_f08_"}, \
-                                                                             MPI_STRIP arguments);   \
+#define MPI_FORTRAN(hook, capitals, parameters, arguments, ...)                                                 \
+  __VA_OPT__(                                                                                                   \
+      MPI_EXPORTED __VA_ARGS__##_ parameters {                                                                  \
+        static constexpr const char* kNames[] = {#__VA_ARGS__ "_", #__VA_ARGS__, #__VA_ARGS__ "__", #capitals}; \
+        ::profshim::mpi::FortranHookOf<::profshim::HookId::hook, false>::call(kNames, MPI_STRIP arguments);     \
+      } MPI_EXPORTED __VA_ARGS__ parameters __attribute__((alias(#__VA_ARGS__ "_")));                           \
+      MPI_EXPORTED __VA_ARGS__##__ parameters __attribute__((alias(#__VA_ARGS__ "_")));                         \
+      MPI_EXPORTED capitals parameters __attribute__((alias(#__VA_ARGS__ "_")));                                \
+      MPI_EXPORTED __VA_ARGS__##_f08_ parameters {                                                              \
+        static constexpr const char* kNames[] = {#__VA_ARGS__ "_f08_"};                                         \
+        ::profshim::mpi::FortranHookOf<::profshim::HookId::hook, true>::call(kNames, MPI_STRIP arguments);      \
       })
 
 #define HOOK(name, fortran, capitals, behaviour, payload, ...)                                                       \

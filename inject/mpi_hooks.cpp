@@ -67,7 +67,8 @@ struct CHook<hook, std::index_sequence<i...>> {
     return intercept<RowOf<hook>::kRow>(words, false, [&] { return real(forwarded<i>(arguments, words)...); });
   }
 
-  static int counted_call(Signature* real, Argument<i>... arguments) {
+  // Not inlined: a hook's own frame has to stay small, since LayerScope tells by frames which call is inside which.
+  [[gnu::noinline]] static int counted_call(Signature* real, Argument<i>... arguments) {
     spool::Thread* const thread = recorder::this_thread();
     if (thread == nullptr) return real(arguments...);
     const recorder::LayerScope scope(*thread, Layer::kMpi);
@@ -100,7 +101,8 @@ using CHookOf = CHook<hook, std::make_index_sequence<RowOf<hook>::kArguments>>;
 // The next MPI_X of the process if there is one, so that other preloaded tools stay in the chain; else PMPI_X.
 #define HOOK(name, fortran, capitals, behaviour, payload, ...)                                            \
   extern "C" __attribute__((visibility("default"))) int name(MPI_EACH(MPI_PARAMETER, __VA_ARGS__)) {      \
-    return ::profshim::mpi::CHookOf<::profshim::HookId::name>::call({#name, "P" #name} __VA_OPT__(, )     \
+    static constexpr const char* kNames[] = {#name, "P" #name};                                           \
+    return ::profshim::mpi::CHookOf<::profshim::HookId::name>::call(kNames __VA_OPT__(, )                 \
                                                                         MPI_EACH(MPI_NAME, __VA_ARGS__)); \
   }
 #include "profshim/hooks/mpi.def"
