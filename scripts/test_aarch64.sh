@@ -28,9 +28,12 @@ mkdir -p "$root/opt/profshim" "$root/opt/portable" "$root/sys" "$root$PWD" || ex
 cp "$built/libprofshim.so" "$built/profshim" "$root/opt/profshim" || exit 2
 cp tests/portable/* "$root/opt/portable"
 
+apart=(unshare --user --map-root-user --mount --pid --fork --kill-child)
 in_root() { # COMMAND...: with mounts and processes of its own, which end with it
-  timeout --kill-after=10 900 unshare --user --map-root-user --mount --pid --fork --kill-child \
-    bash -c "$inside" "$root" "$@" </dev/null 2>&1
+  local why
+  # In a container or a chroot that may be forbidden.
+  if ! why=$("${apart[@]}" true 2>&1); then echo "no namespaces can be made here: $why"; return 77; fi
+  timeout --kill-after=10 900 "${apart[@]}" bash -c "$inside" "$root" "$@" </dev/null 2>&1
 }
 
 passed=0 failed=0
