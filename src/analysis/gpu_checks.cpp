@@ -32,6 +32,12 @@ bool has_version_suffix(std::string_view name) {
   return name.find_first_not_of("0123456789", at + 2) == std::string_view::npos;
 }
 
+// ncclDevKernel_AllReduce_..., ncclKernel_ before 2.20, ncclAllReduceRingLLKernel_ before 2.9, and the symmetric ones:
+// ncclSymDevKernel_ of 2.27, ncclSymkDevKernel_ since 2.28 (NCCL, src/device/symmetric/generate.py).
+bool is_kernel_of_nccl(std::string_view name) {
+  return name.starts_with("nccl") && name.substr(0, name.find_first_of("_(<")).ends_with("Kernel");
+}
+
 // "HtoD", "PtoP": host, device, array, peer.
 bool is_copy_kind(std::string_view text) {
   constexpr std::string_view kEnds = "HDAP";
@@ -101,9 +107,8 @@ void GpuChecks::on_kernel(const ReadEvent& event) {
   const std::int64_t op = integer_arg(event, "External id", -1);
   if (op >= 0) kernel_ops_.push_back({.link = op, .offset = event.offset});
 
-  if (event.name.starts_with("nccl") && event.name.find("ncclDevKernel") == std::string_view::npos &&
-      event.name.find("ncclKernel") == std::string_view::npos) {
-    findings_.must(28, "an NCCL kernel that is no ncclKernel and no ncclDevKernel", where_is(event));
+  if (event.name.starts_with("nccl") && !is_kernel_of_nccl(event.name)) {
+    findings_.must(28, "a kernel whose name starts with nccl and is none of NCCL's", where_is(event));
   }
   constexpr std::string_view kCollective[] = {"Collective name", "In msg nelems", "Out msg nelems", "Group size",
                                               "dtype"};

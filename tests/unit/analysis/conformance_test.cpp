@@ -247,6 +247,17 @@ TEST(Conformance, ALaunchAndItsKernelAreFine) {
   EXPECT_TRUE(report.findings.empty()) << text_of(report);
 }
 
+// NCCL 2.4, 2.18, 2.19, 2.27, 2.28.
+TEST(Conformance, TakesEveryKernelOfNccl) {
+  for (const char* const name :
+       {"ncclAllReduceRingLLKernel_sum_f32(ncclColl)", "ncclKernel_AllReduce_RING_LL_Sum_float(ncclDevComm*)",
+        "ncclDevKernel_Generic(ncclDevKernelArgs)", "ncclSymDevKernel_AllReduce_AGxLL_R_sum_f32(ncclSymDevArgs)",
+        "ncclSymkDevKernel_ReduceScatter_LDMC_sum_bf16(ncclSymkDevWorkArgs4K)"}) {
+    const FileReport report = verify_gpu("ncclDevKernel_AllReduce", name);
+    EXPECT_TRUE(report.findings.empty()) << name << '\n' << text_of(report);
+  }
+}
+
 class ConformanceGpu : public testing::TestWithParam<Broken> {};
 
 TEST_P(ConformanceGpu, FindsWhatIsBroken) {
