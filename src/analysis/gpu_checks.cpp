@@ -32,8 +32,8 @@ bool has_version_suffix(std::string_view name) {
   return name.find_first_not_of("0123456789", at + 2) == std::string_view::npos;
 }
 
-// ncclDevKernel_AllReduce_..., ncclKernel_ before 2.20, ncclAllReduceRingLLKernel_ before 2.9, and the symmetric ones:
-// ncclSymDevKernel_ of 2.27, ncclSymkDevKernel_ since 2.28 (NCCL, src/device/symmetric/generate.py).
+// ncclDevKernel_AllReduce_..., older ncclKernel_ and ncclAllReduceRingLLKernel_, and the symmetric ones:
+// ncclSymDevKernel_ of 2.27, ncclSymkDevKernel_ since 2.28 (kernel_cname() of NCCL's generator).
 bool is_kernel_of_nccl(std::string_view name) {
   return name.starts_with("nccl") && name.substr(0, name.find_first_of("_(<")).ends_with("Kernel");
 }

@@ -247,7 +247,7 @@ TEST(Conformance, ALaunchAndItsKernelAreFine) {
   EXPECT_TRUE(report.findings.empty()) << text_of(report);
 }
 
-// NCCL 2.4, 2.18, 2.19, 2.27, 2.28.
+// From the oldest to those of 2.27 and 2.28.
 TEST(Conformance, TakesEveryKernelOfNccl) {
   for (const char* const name :
        {"ncclAllReduceRingLLKernel_sum_f32(ncclColl)", "ncclKernel_AllReduce_RING_LL_Sum_float(ncclDevComm*)",
