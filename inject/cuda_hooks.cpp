@@ -9,6 +9,7 @@
 #include "cuda_abi.h"
 #include "cuda_names.h"
 #include "mpi_each.h"
+#include "profshim/device.h"
 #include "profshim/recorder.h"
 #include "profshim/session.h"
 #include "resolve.h"
@@ -17,6 +18,19 @@ namespace profshim::cuda {
 namespace {
 
 constinit std::atomic<void (*)()> first_call{nullptr};
+
+// The first launch may be the call that brings CUDA up. Up first, then the launch: CUPTI comes in between, and the
+// launch is recorded. cudaGetDeviceCount makes no context.
+void await_cupti() {
+  static constinit std::atomic<bool> brought_up{false};
+  if (!session::requested()) return;
+  if (!brought_up.exchange(true)) {
+    int devices = 0;
+    auto* const count = reinterpret_cast<int (*)(int*)>(inject::resolve("cudaGetDeviceCount", Layer::kCuda));
+    if (count != nullptr) count(&devices);
+  }
+  device::await_start();
+}
 
 // ---- what is noted of a call
 // -----------------------------------------------------------------------------------------
@@ -166,6 +180,7 @@ struct CallOf {
   [[gnu::noinline]] static int first_call_of_function(const char* name, Arguments... arguments) {
     auto* const real = reinterpret_cast<Function*>(inject::resolve(name, Layer::kCuda));
     if (real == nullptr) return kSymbolNotFound;
+    await_cupti();
     known.store(real, std::memory_order_release);
     const int result = call(name, arguments...);
     if (result == 0 && first_call.load(std::memory_order_relaxed) != nullptr) {

@@ -29,11 +29,10 @@ constinit std::atomic<bool> cuda_is_up{false}, only_hooks_see_it{false};
 
 void at_exit() { session::finish(session::End::kNormal); }
 
-void start_device(const Spec& spec) {
-  device::start(spec);
-  // Registered behind the driver's and CUPTI's own handlers, so that it runs before them.
-  if (device::available()) std::atexit(at_exit);
-}
+// Registered behind the driver's and CUPTI's own handlers, so that it runs before them.
+void cupti_is_there() { std::atexit(at_exit); }
+
+void start_device(const Spec& spec) { device::start(spec, cupti_is_there); }
 
 void become_active() {
   if (torch::is_imported() && torch::waits_for_group()) return;

@@ -24,23 +24,32 @@ class Spinning {
   std::atomic_flag& flag_;
 };
 
-/// Counts what other clients hold: subscriptions, and kinds of activity that are on. Under the lock of its owner.
+/// What other clients hold: places for callbacks, and kinds of activity that are on. Under the lock of its owner.
 class Clients {
  public:
-  void subscribed() { ++subscriptions_; }
-  void unsubscribed() {
-    if (subscriptions_ > 0) --subscriptions_;
+  /// `alone`: it lets no other subscriber in (cuptiSubscribe, or cuptiSubscribe_v2 without allowMultipleSubscribers).
+  void subscribed(void* subscriber, bool alone) {
+    if (alone) alone_ = subscriber;
+  }
+  /// Has the one that was alone unsubscribed?
+  bool unsubscribed(void* subscriber) {
+    if (subscriber == nullptr || subscriber != alone_) return false;
+    alone_ = nullptr;
+    return true;
   }
   void enabled(std::uint32_t kind) {
     if (kind < kKinds) kinds_ |= std::uint64_t{1} << kind;
   }
-  void disabled(std::uint32_t kind) {
+  /// Was this the last kind that was on?
+  bool disabled(std::uint32_t kind) {
     const bool recorded = kinds_ != 0;
     if (kind < kKinds) kinds_ &= ~(std::uint64_t{1} << kind);
-    fell_silent_ = fell_silent_ || (recorded && kinds_ == 0);
+    const bool silent = recorded && kinds_ == 0;
+    fell_silent_ = fell_silent_ || silent;
+    return silent;
   }
   void finalized() {
-    subscriptions_ = 0;
+    alone_ = nullptr;
     kinds_ = 0;
   }
   /// Have all records been switched off since the last call, and stayed off?
@@ -49,12 +58,12 @@ class Clients {
     fell_silent_ = false;
     return silent;
   }
-  bool anything() const { return kinds_ != 0 || subscriptions_ != 0; }
+  bool records() const { return kinds_ != 0; }
 
  private:
   static constexpr std::uint32_t kKinds = 64;
   std::uint64_t kinds_ = 0;
-  int subscriptions_ = 0;
+  void* alone_ = nullptr;
   bool fell_silent_ = false;
 };
 

@@ -3,6 +3,7 @@
 // taken from the library and never come here.
 #include <atomic>
 #include <cerrno>
+#include <cstddef>
 #include <cstdint>
 
 #include "cupti_clients.h"
@@ -15,6 +16,15 @@ namespace profshim::cupti {
 namespace {
 
 constexpr int kSuccess = 0, kNotInitialized = 15, kMultipleSubscribersNotSupported = 39;
+
+/// CUpti_SubscriberParams, as far as it is read (cupti_callbacks.h of CUPTI 13.3).
+struct SubscriberParameters {
+  std::size_t struct_size;
+  const char* name;
+  char* old_name;
+  std::size_t old_name_size;
+  std::uint8_t allow_multiple;
+};
 
 constinit std::atomic_flag busy = ATOMIC_FLAG_INIT;
 constinit Clients clients;
@@ -30,48 +40,64 @@ Clients change(const Change& what) {
 struct Real {
   const char* name;
   std::atomic<void*> address{nullptr};
+  void* find() {
+    void* found = address.load(std::memory_order_acquire);
+    if (found != nullptr) return found;
+    found = inject::resolve(name, Layer::kCuda);
+    address.store(found, std::memory_order_release);
+    return found;
+  }
+  bool is_there() { return find() != nullptr; }
   template <class... Args>
   int operator()(Args... args) {
-    void* found = address.load(std::memory_order_acquire);
-    if (found == nullptr) {
-      found = inject::resolve(name, Layer::kCuda);
-      if (found == nullptr) return kNotInitialized;
-      address.store(found, std::memory_order_release);
-    }
-    return reinterpret_cast<int (*)(Args...)>(found)(args...);
+    void* const found = find();
+    return found != nullptr ? reinterpret_cast<int (*)(Args...)>(found)(args...) : kNotInitialized;
   }
 };
 
 /// What the other client has registered, to be put back when it takes CUPTI again: it need not register anew.
 constinit Real real_register_callbacks{"cuptiActivityRegisterCallbacks"};
 constinit Real real_register_clock{"cuptiActivityRegisterTimestampCallback"};
-constinit std::atomic<void*> its_requested{nullptr}, its_completed{nullptr}, its_clock{nullptr};
+constinit std::atomic<void*> its_requested{nullptr}, its_completed{nullptr};
 
 void put_back_what_it_registered() {
   void* const requested = its_requested.load(std::memory_order_acquire);
   if (requested != nullptr) real_register_callbacks(requested, its_completed.load(std::memory_order_relaxed));
-  if (void* const clock = its_clock.load(std::memory_order_acquire)) {
-    real_register_clock(clock);
-    device::other_client_has_clock();
-  }
 }
 
-/// Another client is about to take CUPTI. False: it is to be refused.
-bool make_room(const char* call) {
-  const int saved_errno = errno;
+/// Another client is about to call this function. False: it is to be refused.
+bool is_let_in() {
   const Spec* const spec = session::spec();
-  const OnConflict wish = spec != nullptr ? spec->profile.on_conflict : OnConflict::kYield;
-  const bool refuse = wish == OnConflict::kRefuse && device::available();
-  if (!refuse && wish != OnConflict::kIgnore && device::yield_to_other_client(call)) put_back_what_it_registered();
-  if (refuse) recorder::problem("cupti", "another client of CUPTI was refused (profile.conflict = \"refuse\")");
-  errno = saved_errno;
-  return !refuse;
+  const bool refused =
+      spec != nullptr && spec->profile.on_conflict == OnConflict::kRefuse && device::available();
+  if (refused) recorder::problem("cupti", "another client of CUPTI was refused (profile.conflict = \"refuse\")");
+  return !refused;
+}
+bool is_ignored() {
+  const Spec* const spec = session::spec();
+  return spec != nullptr && spec->profile.on_conflict == OnConflict::kIgnore;
+}
+
+/// Keeps errno as the job has it.
+class KeepsErrno {
+ public:
+  ~KeepsErrno() { errno = saved_; }
+
+ private:
+  const int saved_ = errno;
+};
+
+/// Another client is about to use the activity API of the process. False: it is to be refused.
+bool make_room(const char* call) {
+  const KeepsErrno keeps;
+  if (!is_let_in()) return false;
+  if (!is_ignored() && device::yield_to_other_client(call)) put_back_what_it_registered();
+  return true;
 }
 
 void let_go_if(bool gone) {
-  const int saved_errno = errno;
+  const KeepsErrno keeps;
   if (gone) device::resume();
-  errno = saved_errno;
 }
 
 template <class... Args>
@@ -79,32 +105,56 @@ int taking(Real& real, Args... args) {
   return make_room(real.name) ? real(args...) : kMultipleSubscribersNotSupported;
 }
 
-int subscribing(Real& real, void** subscriber, void* callback, void* user, void* parameters, bool with_parameters) {
-  if (!make_room(real.name)) return kMultipleSubscribersNotSupported;
-  const int result = with_parameters ? real(subscriber, callback, user, parameters) : real(subscriber, callback, user);
-  if (result == kSuccess) {
-    change([](Clients& c) { c.subscribed(); });
-  } else {
-    let_go_if(!change([](Clients&) {}).anything());
+/// The place for callbacks alone: the activity that we record goes on. Where several subscribers have places
+/// (CUPTI 13.3), ours keep out one that wants to be alone: they leave, and come back to what is free then.
+template <class... Args>
+int subscribing(Real& real, bool alone, void** subscriber, Args... args) {
+  bool left = false;
+  {
+    const KeepsErrno keeps;
+    if (!is_let_in()) return kMultipleSubscribersNotSupported;
+    if (alone && !is_ignored()) {
+      left = device::shares_cupti() && device::yield_to_other_client(real.name);
+      device::give_up_callbacks(real.name);
+    }
   }
+  const int result = real(subscriber, args...);
+  const KeepsErrno keeps;
+  if (result == kSuccess) {
+    change([&](Clients& c) { c.subscribed(*subscriber, alone); });
+  } else if (alone) {
+    device::take_callbacks();
+  }
+  if (left) device::resume();
   return result;
 }
 
-int enabling(Real& real, std::uint32_t kind, void* subscriber, bool with_subscriber) {
+/// `args` are those behind the kind.
+template <class... Args>
+int enabling(Real& real, std::uint32_t kind, Args... args) {
   if (!make_room(real.name)) return kMultipleSubscribersNotSupported;
-  const int result = with_subscriber ? real(subscriber, kind) : real(kind);
+  const int result = real(args...);
   if (result == kSuccess) {
     change([kind](Clients& c) { c.enabled(kind); });
   } else {
-    let_go_if(!change([](Clients&) {}).anything());
+    let_go_if(!change([](Clients&) {}).records());
   }
   return result;
 }
 
-int disabling(Real& real, std::uint32_t kind, void* subscriber, bool with_subscriber) {
-  const int result = with_subscriber ? real(subscriber, kind) : real(kind);
-  change([kind](Clients& c) { c.disabled(kind); });
+template <class... Args>
+int disabling(Real& real, std::uint32_t kind, Args... args) {
+  const int result = real(args...);
+  bool silent = false;
+  change([&](Clients& c) { silent = c.disabled(kind); });
+  if (silent) device::other_client_is_silent();
   return result;
+}
+
+/// Does this CUPTI let subscribers record side by side? Then one that does is in nobody's way.
+bool subscribers_share() {
+  static constinit Real real{"cuptiActivityRegisterCallbacks_v2"};
+  return real.is_there();
 }
 
 }  // namespace
@@ -116,19 +166,24 @@ int disabling(Real& real, std::uint32_t kind, void* subscriber, bool with_subscr
 
 PROFSHIM_EXPORT int cuptiSubscribe(void** subscriber, void* callback, void* user) {
   PROFSHIM_REAL(cuptiSubscribe);
-  return profshim::cupti::subscribing(real, subscriber, callback, user, nullptr, false);
+  return profshim::cupti::subscribing(real, true, subscriber, callback, user);
 }
 
 PROFSHIM_EXPORT int cuptiSubscribe_v2(void** subscriber, void* callback, void* user, void* parameters) {
   PROFSHIM_REAL(cuptiSubscribe_v2);
-  return profshim::cupti::subscribing(real, subscriber, callback, user, parameters, true);
+  const auto* const wish = static_cast<const profshim::cupti::SubscriberParameters*>(parameters);
+  const bool alone = wish == nullptr || wish->allow_multiple == 0 || !profshim::cupti::subscribers_share();
+  return profshim::cupti::subscribing(real, alone, subscriber, callback, user, parameters);
 }
 
 PROFSHIM_EXPORT int cuptiUnsubscribe(void* subscriber) {
   PROFSHIM_REAL(cuptiUnsubscribe);
-  const int result = real(subscriber);
   using profshim::cupti::Clients;
-  profshim::cupti::let_go_if(!profshim::cupti::change([](Clients& c) { c.unsubscribed(); }).anything());
+  const int result = real(subscriber);
+  bool free = false;
+  profshim::cupti::change([&](Clients& c) { free = c.unsubscribed(subscriber); });
+  const profshim::cupti::KeepsErrno keeps;
+  if (free) profshim::device::take_callbacks();
   return result;
 }
 
@@ -138,44 +193,62 @@ PROFSHIM_EXPORT int cuptiActivityRegisterCallbacks(void* requested, void* comple
   if (result == kSuccess) {
     its_completed.store(completed, std::memory_order_relaxed);
     its_requested.store(requested, std::memory_order_release);
+    profshim::device::other_client_has_buffers(completed);
   }
   return result;
-}
-
-PROFSHIM_EXPORT int cuptiActivityRegisterCallbacks_v2(void* subscriber, void* requested, void* completed) {
-  PROFSHIM_REAL(cuptiActivityRegisterCallbacks_v2);
-  return profshim::cupti::taking(real, subscriber, requested, completed);
 }
 
 PROFSHIM_EXPORT int cuptiActivityRegisterTimestampCallback(void* callback) {
   using namespace profshim::cupti;
   const int result = taking(real_register_clock, callback);
-  if (result == kSuccess) its_clock.store(callback, std::memory_order_release);
+  if (result == kSuccess) {
+    profshim::device::other_client_has_clock(reinterpret_cast<std::uint64_t (*)()>(callback));
+  }
   return result;
 }
 
 PROFSHIM_EXPORT int cuptiActivityEnable(std::uint32_t kind) {
   PROFSHIM_REAL(cuptiActivityEnable);
-  return profshim::cupti::enabling(real, kind, nullptr, false);
+  return profshim::cupti::enabling(real, kind, kind);
 }
 
-PROFSHIM_EXPORT int cuptiActivityEnable_v2(void* subscriber, std::uint32_t kind) {
-  PROFSHIM_REAL(cuptiActivityEnable_v2);
-  return profshim::cupti::enabling(real, kind, subscriber, true);
+PROFSHIM_EXPORT int cuptiActivityEnableAndDump(std::uint32_t kind) {
+  PROFSHIM_REAL(cuptiActivityEnableAndDump);
+  return profshim::cupti::enabling(real, kind, kind);
 }
 
 PROFSHIM_EXPORT int cuptiActivityDisable(std::uint32_t kind) {
   PROFSHIM_REAL(cuptiActivityDisable);
-  return profshim::cupti::disabling(real, kind, nullptr, false);
+  return profshim::cupti::disabling(real, kind, kind);
 }
 
-PROFSHIM_EXPORT int cuptiActivityDisable_v2(void* subscriber, std::uint32_t kind) {
+// The subscriber API. CUPTI 13.2 has Enable_v2 and Disable_v2, and buffer callbacks of the process only.
+PROFSHIM_EXPORT int cuptiActivityRegisterCallbacks_v2(void* subscriber, void* requested, void* completed) {
+  PROFSHIM_REAL(cuptiActivityRegisterCallbacks_v2);
+  return real(subscriber, requested, completed);
+}
+
+PROFSHIM_EXPORT int cuptiActivityEnable_v2(void* subscriber, std::uint32_t kind, void* config) {
+  PROFSHIM_REAL(cuptiActivityEnable_v2);
+  if (profshim::cupti::subscribers_share()) return real(subscriber, kind, config);
+  return profshim::cupti::enabling(real, kind, subscriber, kind, config);
+}
+
+PROFSHIM_EXPORT int cuptiActivityEnableAndDump_v2(void* subscriber, std::uint32_t kind, void* config) {
+  PROFSHIM_REAL(cuptiActivityEnableAndDump_v2);
+  if (profshim::cupti::subscribers_share()) return real(subscriber, kind, config);
+  return profshim::cupti::enabling(real, kind, subscriber, kind, config);
+}
+
+PROFSHIM_EXPORT int cuptiActivityDisable_v2(void* subscriber, std::uint32_t kind, void* config) {
   PROFSHIM_REAL(cuptiActivityDisable_v2);
-  return profshim::cupti::disabling(real, kind, subscriber, true);
+  if (profshim::cupti::subscribers_share()) return real(subscriber, kind, config);
+  return profshim::cupti::disabling(real, kind, subscriber, kind, config);
 }
 
 // A client that keeps its subscription and records nothing is in nobody's way: so does Kineto between two profiles.
-// Only after the flush that follows has it got its last buffers.
+// Only after the flush that follows has it got its last buffers; one that never flushes is waited for by the device
+// thread.
 PROFSHIM_EXPORT int cuptiActivityFlushAll(std::uint32_t flag) {
   PROFSHIM_REAL(cuptiActivityFlushAll);
   const int result = real(flag);
@@ -194,7 +267,8 @@ PROFSHIM_EXPORT int cuptiFinalize() {
   if (room) {
     profshim::cupti::change([](Clients& c) { c.finalized(); });
     profshim::cupti::its_requested.store(nullptr);
-    profshim::cupti::its_clock.store(nullptr);
+    profshim::device::other_client_has_clock(nullptr);
+    profshim::device::other_client_has_buffers(nullptr);
   }
   profshim::cupti::let_go_if(room);
   return result;

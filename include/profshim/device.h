@@ -27,19 +27,25 @@ void listen(const StepListener& listener);
 std::uint64_t host_bytes(const Spec& spec, std::uint64_t memory);
 /// All that the recording may hold of host memory (recorder::Room). Before start().
 void set_budget(std::uint64_t bytes);
-/// CUDA comes up in this process and the session records. Finds libcupti (never a second copy), registers the clock and
-/// the buffers, starts the device thread. Inside cuInit on a thread of the job, once; a second call does nothing. What
-/// is missing is said through recorder::problem(), once.
-void start(const Spec& spec);
-/// Has start() found a CUPTI that works?
+/// CUDA comes up in this process and the session records. Starts the device thread, which waits for the end of cuInit,
+/// finds libcupti (never a second copy) and calls `ready` once. Inside cuInit on a thread of the job; takes no time. A
+/// second call does nothing. The trace says what is missing. `spec` lives as long as the process.
+void start(const Spec& spec, void (*ready)());
+/// The first call of a CUDA function, before it takes effect: waits until CUPTI has been found, and where a window is
+/// open already until it is on; for half a second of the job's time in all at the most. Thread of the job.
+void await_start();
+/// Has the device thread found a CUPTI that works?
 bool available();
 
-/// Recording begins: warm-up, for which nobody waits, or a window (`window_begin`, else 0): buffers are ready, kinds
-/// are on when this returns, or the trace says from when on they were. Idempotent; nothing before start(), which arms
-/// by itself when the recorder is armed already. The thread of the step boundary, also inside a callback of CUPTI.
+/// Recording begins: warm-up (`window_begin` = 0), or a window. Returns at once: the device thread switches CUPTI
+/// on, and where that comes after the begin of the window the trace says so. Only cudaProfilerStart waits for it, a
+/// fifth of a second at the most. Idempotent; also before start(). The thread of the step boundary, also inside a
+/// callback of CUPTI.
 void arm(Ticks window_begin);
-/// What is launched from `at` on is not wanted. Returns at once: the device thread waits for the work launched before,
-/// then turns CUPTI off, so that after a window everything is as before it.
+/// A window is near: as arm(), but nothing is kept yet. Idempotent; any time. Thread of the step boundary.
+void arm_early();
+/// Launches from `at` on are not wanted. Returns at once: the device thread turns CUPTI off, so that after a window
+/// everything is as before it, and waits for the work that was launched before.
 void disarm(Ticks at);
 /// Has all device work that was launched before `end` been delivered or given up as lost (said in the trace)? Asked by
 /// the writer before it gathers a window; true at once without CUPTI. Any thread.
@@ -64,13 +70,21 @@ void pop_operation();
 /// function it called, for the log line. Called by the hooks of inject/ before that call takes effect. True when CUPTI
 /// was ours until now: what the client had registered before we came back has to be registered anew.
 bool yield_to_other_client(const char* call);
-/// Its timestamp callback is the one in force.
-void other_client_has_clock();
-/// The other client has let go: as it was before when this returns, where that can be had in a moment.
+/// It has registered a timestamp callback; null = it has none any more.
+void other_client_has_clock(std::uint64_t (*clock)());
+/// It has registered buffer callbacks: `completed` (CUpti_BuffersCallbackCompleteFunc) gets its buffers that come back
+/// to us; null = it has none any more.
+void other_client_has_buffers(void* completed);
+/// It has disabled every kind. A flush may follow; if none does, we come back after a second.
+void other_client_is_silent();
+/// The other client has let go: we come back. Returns at once.
 void resume();
 
-/// cuInit has not been seen through InitializeInjection but CUDA is used, or CUPTI cannot be opened: true = the symbol
-/// hooks are all there is.
-bool needs_symbol_hooks();
+/// Another client takes CUPTI's only place for callbacks: ours, for steps, are given up; take_callbacks() when it is free
+/// again. The activity API is not touched.
+void give_up_callbacks(const char* call);
+void take_callbacks();
+/// Has this CUPTI places for several clients (13.3), of which we have one?
+bool shares_cupti();
 
 }  // namespace profshim::device

@@ -104,7 +104,8 @@ BufferPool::Room BufferPool::take(bool may_refuse) {
       overwritten_.fetch_add(1, std::memory_order_relaxed);
     }
   }
-  slots_[index].place.store(Place::kOutstanding, std::memory_order_relaxed);
+  slots_[index].taken.store(ticks(), std::memory_order_relaxed);
+  slots_[index].place.store(Place::kOutstanding, std::memory_order_release);
   return {slots_[index].data.load(std::memory_order_relaxed), bytes_};
 }
 
@@ -113,6 +114,7 @@ BufferPool::Room BufferPool::take_unread() {
   for (Unread* one = unread_list_.load(std::memory_order_acquire); one != nullptr; one = one->next) {
     Place free = Place::kFree;
     if (one->place.compare_exchange_strong(free, Place::kOutstanding)) {
+      one->taken.store(ticks(), std::memory_order_relaxed);
       return {one->data.load(std::memory_order_relaxed), kUnreadBytes};
     }
   }
@@ -123,6 +125,7 @@ BufferPool::Room BufferPool::take_unread() {
     return {last_resort, sizeof last_resort};
   }
   one->data.store(data, std::memory_order_relaxed);
+  one->taken.store(ticks(), std::memory_order_relaxed);
   one->next = unread_list_.load(std::memory_order_relaxed);
   while (!unread_list_.compare_exchange_weak(one->next, one, std::memory_order_release, std::memory_order_relaxed)) {
   }
@@ -147,18 +150,30 @@ bool BufferPool::complete_unread(const std::uint8_t* data, std::size_t valid) {
   return false;
 }
 
-void BufferPool::complete(std::uint8_t* data, std::size_t valid) {
-  if (data == nullptr) return;
+bool BufferPool::complete(std::uint8_t* data, std::size_t valid, bool counts_foreign) {
+  if (data == nullptr) return true;
   const std::uint32_t index = index_of(data);
-  if (index == kNone && complete_unread(data, valid)) return;
+  if (index == kNone && complete_unread(data, valid)) return true;
   if (index == kNone || slots_[index].place.load(std::memory_order_relaxed) != Place::kOutstanding) {
-    // Asked for by another client: whose it is cannot be told, so it is left alone.
-    foreign_.fetch_add(1, std::memory_order_relaxed);
-    return;
+    if (counts_foreign) foreign_.fetch_add(1, std::memory_order_relaxed);
+    return false;
   }
   slots_[index].valid = std::min(valid, bytes_);
   slots_[index].place.store(Place::kCompleted, std::memory_order_relaxed);
   push(completed_, index);
+  return true;
+}
+
+Ticks BufferPool::oldest_outstanding() const {
+  Ticks oldest = kNoneOutstanding;
+  const auto look = [&oldest](const auto& one) {
+    if (one.place.load(std::memory_order_acquire) != Place::kOutstanding) return;
+    oldest = std::min(oldest, one.taken.load(std::memory_order_relaxed));
+  };
+  const std::uint32_t made = made_.load(std::memory_order_acquire);
+  for (std::uint32_t i = 0; i < made; ++i) look(slots_[i]);
+  for (const Unread* one = unread_list_.load(std::memory_order_acquire); one != nullptr; one = one->next) look(*one);
+  return oldest;
 }
 
 std::vector<BufferPool::Filled> BufferPool::take_completed() {

@@ -7,6 +7,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "profshim/base.h"
+
 namespace profshim::device {
 
 class BufferPool {
@@ -21,6 +23,7 @@ class BufferPool {
     std::uint64_t overwritten = 0;  // full buffers that were handed out again before they had been read
     std::uint64_t unread = 0;       // buffers that nobody reads and that came back with records in them
     std::uint64_t foreign = 0;      // buffers that came back and are not ours
+      bool operator==(const Counts&) const = default;
   };
 
   /// Buffers beside those that are asked for.
@@ -43,8 +46,13 @@ class BufferPool {
   /// (`may_refuse`), also before make(). Any thread; takes no lock, and memory only where a null is no answer and every
   /// buffer is with CUPTI.
   Room take(bool may_refuse);
-  /// Filled by CUPTI. What is longer than the buffer is cut. Any thread, no lock.
-  void complete(std::uint8_t* data, std::size_t valid);
+  /// Filled by CUPTI. What is longer than the buffer is cut. False: the buffer is not ours, which `counts_foreign`
+  /// counts. Any thread, no lock.
+  bool complete(std::uint8_t* data, std::size_t valid, bool counts_foreign = true);
+  /// When CUPTI took the oldest buffer that it still has; kNoneOutstanding when it has none: records of that time and later may
+  /// lie there. Device thread.
+  Ticks oldest_outstanding() const;
+  static constexpr Ticks kNoneOutstanding = ~Ticks{0};
 
   /// All that has been completed, oldest first. Device thread.
   std::vector<Filled> take_completed();
@@ -64,12 +72,14 @@ class BufferPool {
     std::atomic<std::uint8_t*> data{nullptr};
     std::atomic<std::uint32_t> next{kNone};
     std::atomic<Place> place{Place::kUnused};
+    std::atomic<Ticks> taken{0};
     std::size_t valid = 0;
   };
   /// More requests at a time than there are buffers, each of which must be met. What is written there is lost.
   struct Unread {
     std::atomic<std::uint8_t*> data{nullptr};
     std::atomic<Place> place{Place::kOutstanding};
+    std::atomic<Ticks> taken{0};
     Unread* next = nullptr;
   };
   using List = std::atomic<std::uint64_t>;  // tag << 32 | index: a pop is safe against an index that left and came back

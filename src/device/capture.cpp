@@ -10,6 +10,7 @@ constinit std::atomic<BufferPool*> pool_in_use{nullptr};
 constinit SeenThreads seen_threads;
 constinit std::atomic<bool> requests_may_be_refused{false};
 constinit std::atomic<void (*)()> on_completed{nullptr};
+constinit std::atomic<BufferCompleted> foreign_completed{nullptr};
 
 constexpr std::int64_t kSlack_ns = 10'000'000'000;  // how far a time may lie before the beginning, or ahead of now
 
@@ -25,12 +26,26 @@ void buffer_requested(std::uint8_t** buffer, std::size_t* size, std::size_t* max
 }
 
 // A thread of CUPTI, or one that flushes.
-void buffer_completed(void*, std::uint32_t, std::uint8_t* buffer, std::size_t, std::size_t valid_size) {
+void buffer_completed(void* context, std::uint32_t stream, std::uint8_t* buffer, std::size_t size,
+                      std::size_t valid_size) {
   BufferPool* const pool = pool_in_use.load(std::memory_order_acquire);
   if (pool == nullptr) return;
-  pool->complete(buffer, valid_size);
+  const BufferCompleted other = foreign_completed.load(std::memory_order_acquire);
+  if (!pool->complete(buffer, valid_size, other == nullptr)) {
+    if (other != nullptr) other(context, stream, buffer, size, valid_size);
+    return;
+  }
   if (void (*const wake)() = on_completed.load(std::memory_order_relaxed)) wake();
 }
+
+constexpr BufferCallbacks kCallbacks = {
+    buffer_requested, buffer_completed,
+    [](std::uint8_t** buffer, std::size_t* size, std::size_t* max_records, void*) {
+      buffer_requested(buffer, size, max_records);
+    },
+    [](std::uint8_t* buffer, std::size_t size, std::size_t valid_size, void*) {
+      buffer_completed(nullptr, 0, buffer, size, valid_size);
+    }};
 
 /// What is missing in a trace without this kind; null: nothing that a reader looks for.
 const char* shown_as(std::uint32_t kind) {
@@ -66,9 +81,10 @@ Ticks slack_in_ticks() { return static_cast<Ticks>(kSlack_ns) * (clock_detail::k
 }  // namespace
 
 void call_when_completed(void (*function)()) { on_completed.store(function); }
+void forward_foreign_buffers(BufferCompleted completed) { foreign_completed.store(completed); }
 
 Capture::Capture(const CuptiApi& api, EventOutput& output, const CaptureOptions& options)
-    : api_(api), options_(options), converter_(api_, output, options.table_bytes) {}
+    : api_(api), options_(options), scope_(api_), converter_(scope_, output, options.table_bytes) {}
 
 Capture::~Capture() {
   BufferPool* mine = &pool_;
@@ -80,60 +96,61 @@ std::string Capture::prepare() {
   if (version_ < cupti::kOldestVersion) return "this CUPTI (API " + std::to_string(version_) + ") is older than 11.8";
   requests_may_be_refused.store(version_ >= cupti::kMayRefuseBuffers);
   pool_in_use.store(&pool_, std::memory_order_release);
-  register_clock();
-  const int refused = api_.register_callbacks(buffer_requested, buffer_completed);
-  if (refused != cupti::kSuccess) return "CUPTI takes no buffers: " + api_.text_of(refused);
-  takes_buffers_ = true;
   converter_.names().load(api_);
   converter_.threads().also_ask(&seen_threads);
   converter_.threads().learn_from_this_thread();
   return {};
 }
 
-// Once per process: registered anew, the first times of every recording are wrong. Only what another client has put in
-// its place is replaced.
+// Once per process, and never where another client has a clock: CUPTI gives the first kernel after every registration
+// times of CLOCK_REALTIME (seen with Kineto, which loses its first kernel so: pytorch#192021). A subscriber has no
+// clock of its own in any release.
 void Capture::register_clock() {
-  const bool ours = api_.register_timestamps != nullptr && api_.register_timestamps(our_time) == cupti::kSuccess;
-  converter_.clock().use_ticks(ours);
+  if (!clock_asked_ && options_.own_clock && !scope_.is_shared() && !converter_.clock().has_foreign()) {
+    clock_asked_ = true;
+    const bool ours = api_.register_timestamps != nullptr && api_.register_timestamps(our_time) == cupti::kSuccess;
+    converter_.clock().use_ticks(ours);
+  }
+  if (scope_.is_shared()) converter_.clock().use_ticks(false);
   converter_.clock().add(take_anchor());
 }
 
 void Capture::enable_calls(bool runtime) {
   const std::uint32_t kind = runtime ? cupti::kRuntimeKind : cupti::kDriverKind;
-  const auto one = runtime ? api_.enable_runtime_api : api_.enable_driver_api;
-  const std::vector<std::uint32_t> wanted = converter_.names().wanted(runtime);
   std::vector<std::uint32_t>& on = calls_[runtime ? 1 : 0];
   on.clear();
-  if (one != nullptr) {
-    for (const std::uint32_t id : wanted) {
-      if (one(id, 1) == cupti::kSuccess) on.push_back(id);
-    }
+  for (const std::uint32_t id : converter_.names().wanted(runtime)) {
+    if (scope_.enable_call(runtime, id, true) == cupti::kSuccess) on.push_back(id);
   }
   if (!on.empty()) return;
-  if (api_.enable(kind) == cupti::kSuccess) {
+  if (scope_.enable(kind) == cupti::kSuccess) {
     kinds_.push_back(kind);
   } else {
     lacks(not_recorded_, runtime ? "calls of the runtime" : "calls of the driver");
   }
 }
 
-bool Capture::turn_on(std::int64_t now_ns) {
-  if (!takes_buffers_) {
-    // With what another client has registered it would get our records.
-    const int refused = api_.register_callbacks(buffer_requested, buffer_completed);
-    takes_buffers_ = refused == cupti::kSuccess;
-    if (!takes_buffers_) {
-      refusal_ = "CUPTI takes no buffers: " + api_.text_of(refused);
-      return false;
-    }
+// The tie between a device and a context is known before the work in it.
+void Capture::enable_what_exists() {
+  for (const std::uint32_t kind : {cupti::kDeviceKind, cupti::kContextKind, cupti::kStreamKind}) {
+    bool on = scope_.enable_and_dump(kind) == cupti::kSuccess;
+    if (kind == cupti::kStreamKind) converter_.launches().streams_are_told(on);
+    on = on || scope_.enable(kind) == cupti::kSuccess;
+    if (on) kinds_.push_back(kind);
+    if (!on && shown_as(kind) != nullptr) lacks(not_recorded_, shown_as(kind));
   }
-  if (!pool_.make(options_.buffers, options_.buffer_bytes)) {
-    refusal_ = "there is no memory for CUPTI's buffers";
+}
+
+bool Capture::enable_kinds() {
+  not_recorded_.clear();
+  const int refused = scope_.enable(cupti::kConcurrentKernelKind);
+  if (refused != cupti::kSuccess) {
+    refusal_ = "CUPTI does not record kernels: " + api_.text_of(refused);
     return false;
   }
-  // The tie between a device and a context is known before the work in it.
-  std::vector<std::uint32_t> wanted = {cupti::kDeviceKind, cupti::kContextKind, cupti::kStreamKind,
-                                       cupti::kOverheadKind};
+  kinds_.push_back(cupti::kConcurrentKernelKind);
+  enable_what_exists();
+  std::vector<std::uint32_t> wanted = {cupti::kOverheadKind};
   if (options_.external) wanted.push_back(cupti::kExternalCorrelationKind);
   if (options_.memory) wanted.push_back(cupti::kMemoryKind);
   if (options_.synchronization) {
@@ -144,15 +161,8 @@ bool Capture::turn_on(std::int64_t now_ns) {
     wanted.push_back(kind);
   }
   if (options_.whole_graphs) wanted.push_back(cupti::kGraphTraceKind);
-  const int refused = api_.enable(cupti::kConcurrentKernelKind);
-  if (refused != cupti::kSuccess) {
-    refusal_ = "CUPTI does not record kernels: " + api_.text_of(refused);
-    return false;
-  }
-  kinds_.push_back(cupti::kConcurrentKernelKind);
-  not_recorded_.clear();
   for (const std::uint32_t kind : wanted) {
-    if (api_.enable(kind) == cupti::kSuccess) {
+    if (scope_.enable(kind) == cupti::kSuccess) {
       kinds_.push_back(kind);
     } else if (const char* const what = shown_as(kind)) {
       lacks(not_recorded_, what);
@@ -160,11 +170,33 @@ bool Capture::turn_on(std::int64_t now_ns) {
   }
   enable_calls(false);
   enable_calls(true);
-  on_since_ = ticks();
+  return true;
+}
+
+// Also while the last window drains: what it waits for stays awaited.
+bool Capture::turn_on(std::int64_t now_ns) {
+  const bool drains = state() == State::kDraining;
+  if (!pool_.make(options_.buffers, options_.buffer_bytes)) {
+    refusal_ = "there is no memory for CUPTI's buffers";
+    return false;
+  }
+  // With what another client has registered it would get our records.
+  if (const int refused = scope_.open(kCallbacks); refused != cupti::kSuccess) {
+    refusal_ = "CUPTI takes no buffers: " + api_.text_of(refused);
+    return false;
+  }
+  register_clock();
+  if (!enable_kinds()) {
+    if (!drains) scope_.close();
+    return false;
+  }
   converter_.clock().add(take_anchor());
   last_flush_ns_ = now_ns;
   waiting_for_ = 0;
-  settled_until_.store(on_since_, std::memory_order_release);
+  if (!drains) {
+    on_since_ = ticks();
+    settled_until_.store(on_since_, std::memory_order_release);
+  }
   state_.store(State::kOn, std::memory_order_release);
   return true;
 }
@@ -172,11 +204,10 @@ bool Capture::turn_on(std::int64_t now_ns) {
 // In the order in which it was switched on: calls go last, so that nothing begins that is not awaited.
 void Capture::turn_off() {
   for (const bool runtime : {false, true}) {
-    const auto one = runtime ? api_.enable_runtime_api : api_.enable_driver_api;
-    for (const std::uint32_t id : calls_[runtime ? 1 : 0]) one(id, 0);
+    for (const std::uint32_t id : calls_[runtime ? 1 : 0]) scope_.enable_call(runtime, id, false);
     calls_[runtime ? 1 : 0].clear();
   }
-  for (auto kind = kinds_.rbegin(); kind != kinds_.rend(); ++kind) api_.disable(*kind);
+  for (auto kind = kinds_.rbegin(); kind != kinds_.rend(); ++kind) scope_.disable(*kind);
   kinds_.clear();
 }
 
@@ -189,15 +220,12 @@ void Capture::take_records(std::int64_t now_ns, bool flushed, bool last) {
   converter_.begin_round(on_since_ > slack ? on_since_ - slack : 1, ticks() + slack, now_ns);
   if (!options_.dump_folder.empty()) {
     if (recording_ == nullptr) recording_ = std::make_unique<RecordingFile>(options_.dump_folder, version_);
-    for (const BufferPool::Filled& buffer : filled) recording_->append(api_, buffer);
+    for (const BufferPool::Filled& buffer : filled) recording_->append(scope_, buffer);
   }
   converter_.convert(filled);
   for (const BufferPool::Filled& buffer : filled) pool_.recycle(buffer.data);
   converter_.end_round(last);
-  std::size_t dropped = 0;
-  if (api_.dropped_records != nullptr && api_.dropped_records(nullptr, 0, &dropped) == cupti::kSuccess) {
-    converter_.losses().by_cupti += dropped;
-  }
+  converter_.losses().by_cupti += scope_.dropped_records();
 }
 
 void Capture::round(std::uint32_t flag, std::int64_t now_ns, bool last) {
@@ -208,7 +236,13 @@ void Capture::round(std::uint32_t flag, std::int64_t now_ns, bool last) {
   if (converter_.launches().take_progress()) last_progress_ns_ = now_ns;
   const Ticks missing = std::min(converter_.launches().oldest_outstanding(), converter_.oldest_held());
   count_lost_launches();
-  settled_until_.store(std::min(before, missing), std::memory_order_release);
+  settled_until_.store(std::min({before, missing, oldest_buffer()}), std::memory_order_release);
+}
+
+// A flush returns every buffer without an incomplete record (cupti_activity.h). The buffers that it leaves hold work
+// that still runs, and with it records of calls that have ended.
+Ticks Capture::oldest_buffer() const {
+  return keeps_buffers_ ? BufferPool::kNoneOutstanding : pool_.oldest_outstanding();
 }
 
 void Capture::count_lost_launches() { converter_.losses().launches += converter_.launches().take_lost(); }
@@ -218,18 +252,41 @@ void Capture::give_up_before(Ticks end) {
   count_lost_launches();
 }
 
+// Every kind goes off at once: a job that runs ahead of its device would pay for the recording until the device has
+// caught up, and no flush would return a buffer, since each would hold the record of a later launch that still runs.
+// CUPTI completes the records of what was launched before.
+void Capture::begin_drain(const Wishes& wishes, std::int64_t now_ns) {
+  turn_off();
+  drain_until_ = wishes.off_at;
+  waiting_since_ns_ = last_progress_ns_ = busy_ns_ = now_ns;
+  state_.store(State::kDraining, std::memory_order_release);
+}
+
 void Capture::drain(const Wishes& wishes, std::int64_t now_ns) {
   round(0, now_ns, false);
   const bool all_here = settled_until() >= drain_until_;
+  // Without a buffer at CUPTI nothing is under way: the missing records never come.
+  if (oldest_buffer() < drain_until_) busy_ns_ = now_ns;
+  const bool nothing_left = now_ns - busy_ns_ >= kQuiet_ns;
   const bool tired = now_ns - waiting_since_ns_ >= kPatience_ns ||
                      (wishes.finish && now_ns - std::max(last_progress_ns_, waiting_since_ns_) >= kExitPatience_ns);
   // The job has waited for its device: what a forced flush does not bring will never come.
-  const bool all_ended = wishes.finish && converter_.launches().oldest_running() >= drain_until_;
-  if (!all_here && !tired && !all_ended && !(wishes.finish && wishes.abrupt)) return;
-  turn_off();
-  round(wishes.finish || !all_here ? cupti::kFlushForced : 0, now_ns, true);
+  const bool all_ended = wishes.finish && converter_.launches().oldest_running() >= drain_until_ &&
+                         oldest_buffer() >= drain_until_;
+  if (!all_here && !nothing_left && !tired && !all_ended && !(wishes.finish && wishes.abrupt)) return;
+  end_drain(wishes.finish || !all_here, now_ns);
+}
+
+// A forced flush takes incomplete records away from other subscribers too. Where it brings buffers without an
+// incomplete record, this CUPTI keeps buffers for no reason: nobody waits for them again.
+void Capture::end_drain(bool forced, std::int64_t now_ns) {
+  const bool has_buffers = oldest_buffer() < drain_until_;
+  const Losses before = converter_.losses();
+  round(forced && !scope_.is_shared() ? cupti::kFlushForced : 0, now_ns, true);
   give_up_before(drain_until_);
+  if (has_buffers && converter_.losses() == before) keeps_buffers_ = true;
   converter_.launches().clear();
+  scope_.close();
   settled_until_.store(kEverything, std::memory_order_release);
   state_.store(State::kOff, std::memory_order_release);
 }
@@ -243,20 +300,19 @@ void Capture::hand_over(const Wishes& wishes, std::int64_t now_ns) {
       take_records(now_ns, true, true);
     } else {
       turn_off();
-      round(cupti::kFlushForced, now_ns, true);
+      round(scope_.is_shared() ? 0 : cupti::kFlushForced, now_ns, true);
     }
     give_up_before(kEverything);
     converter_.launches().clear();
   }
+  scope_.close();
   pool_.write_off_outstanding();
   settled_until_.store(kEverything, std::memory_order_release);
   state_.store(State::kYielded, std::memory_order_release);
 }
 
-void Capture::take_back(const Wishes& wishes) {
-  if (wishes.clock_replaced) register_clock();
+void Capture::take_back() {
   pool_.take_completed();
-  takes_buffers_ = api_.register_callbacks(buffer_requested, buffer_completed) == cupti::kSuccess;
   state_.store(State::kOff, std::memory_order_release);
 }
 
@@ -275,40 +331,39 @@ std::int64_t Capture::serve(const Wishes& wishes, std::int64_t now_ns) noexcept 
 }
 
 std::int64_t Capture::serve_now(const Wishes& wishes, std::int64_t now_ns) {
+  converter_.clock().use_foreign(wishes.foreign_clock);
   if (wishes.yield && state() != State::kYielded) hand_over(wishes, now_ns);
-  if (!wishes.yield && state() == State::kYielded) take_back(wishes);
+  if (!wishes.yield && state() == State::kYielded) take_back();
   const bool on = wishes.on && !wishes.finish;
   if (!on) refused_.store(false, std::memory_order_relaxed);
-  if (on && state() == State::kOff && !refused()) refused_.store(!turn_on(now_ns), std::memory_order_release);
-  if (on && state() == State::kDraining) state_.store(State::kOn, std::memory_order_release);
-  if (!on && state() == State::kOn) {
-    drain_until_ = wishes.off_at;
-    waiting_since_ns_ = last_progress_ns_ = now_ns;
-    state_.store(State::kDraining, std::memory_order_release);
-  }
+  const bool may_turn_on = state() == State::kOff || state() == State::kDraining;
+  if (on && may_turn_on && !refused()) refused_.store(!turn_on(now_ns), std::memory_order_release);
+  if (!on && state() == State::kOn) begin_drain(wishes, now_ns);
   if (state() == State::kDraining) drain(wishes, now_ns);
-  if (state() == State::kOn) {
-    const bool waited_for = wishes.settle_before > settled_until();
-    if (waited_for && waiting_for_ != wishes.settle_before) {
-      waiting_for_ = wishes.settle_before;
-      waiting_since_ns_ = now_ns;
-    }
-    if (now_ns - last_flush_ns_ >= (waited_for ? pause(now_ns) : kFlushEvery_ns)) {
-      round(0, now_ns, false);
-    } else {
-      take_records(now_ns, false, false);
-    }
-    if (waited_for && now_ns - waiting_since_ns_ >= kPatience_ns && wishes.settle_before > settled_until()) {
-      give_up_before(wishes.settle_before);
-      settled_until_.store(wishes.settle_before, std::memory_order_release);
-    }
-    return wishes.settle_before > settled_until() ? pause(now_ns) : kFlushEvery_ns;
-  }
+  if (state() == State::kOn) return serve_on(wishes, now_ns);
   if (wishes.finish && state() != State::kDraining) {
     settled_until_.store(kEverything, std::memory_order_release);
     state_.store(State::kFinished, std::memory_order_release);
   }
   return state() == State::kDraining ? pause(now_ns) : -1;
+}
+
+std::int64_t Capture::serve_on(const Wishes& wishes, std::int64_t now_ns) {
+  const bool waited_for = wishes.settle_before > settled_until();
+  if (waited_for && waiting_for_ != wishes.settle_before) {
+    waiting_for_ = wishes.settle_before;
+    waiting_since_ns_ = now_ns;
+  }
+  if (now_ns - last_flush_ns_ >= (waited_for ? pause(now_ns) : kFlushEvery_ns)) {
+    round(0, now_ns, false);
+  } else {
+    take_records(now_ns, false, false);
+  }
+  if (waited_for && now_ns - waiting_since_ns_ >= kPatience_ns && wishes.settle_before > settled_until()) {
+    give_up_before(wishes.settle_before);
+    settled_until_.store(wishes.settle_before, std::memory_order_release);
+  }
+  return wishes.settle_before > settled_until() ? pause(now_ns) : kFlushEvery_ns;
 }
 
 // The longer it takes, the less often it is asked: asking costs the job something.

@@ -1,6 +1,7 @@
 // One CUPTI and what is done with it: on, off, flush, wait for device work, make room for another client. Everything
-// but the two callbacks of CUPTI runs on one thread at a time: the device thread, or the thread inside cuInit before
-// that one starts. Has no thread and no clock of its own, so that tests drive it.
+// but the callbacks of CUPTI runs on the device thread. Has no thread and no clock of its own, so that tests drive it.
+//
+//   off --> on --(the window ends: every kind is off at once)--> draining --(all device work is there)--> off
 #pragma once
 
 #include <atomic>
@@ -9,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "activity_scope.h"
 #include "buffer_pool.h"
 #include "converter.h"
 #include "cupti_api.h"
@@ -24,6 +26,7 @@ struct CaptureOptions {
   bool memory = false;                 // allocations and releases
   bool synchronization = false;        // waits of the host and of streams
   bool external = false;               // operations are pushed around launches
+  bool own_clock = true;               // CUPTI may be given our clock
   std::string dump_folder;             // where the buffers are kept as they come; "" = nowhere
 };
 
@@ -34,13 +37,16 @@ struct Wishes {
   Ticks settle_before = 0;        // somebody waits for all that was launched before
   bool yield = false;             // another client has CUPTI
   bool yielded_too_late = false;  // and has begun before we had let go: nothing of CUPTI's may be touched any more
-  bool clock_replaced = false;    // by its own timestamp callback
+  TimestampCallback foreign_clock = nullptr;  // another client's, which CUPTI uses
   bool finish = false;            // the process ends
   bool abrupt = false;            // without waiting for what still runs
 };
 
 /// Called whenever CUPTI has given a buffer back, on its thread; null = nobody.
 void call_when_completed(void (*function)());
+/// Where buffers go that CUPTI gives back to us but has asked another client for: one that disabled its kinds and never
+/// flushed. Null = nowhere; they are counted.
+void forward_foreign_buffers(BufferCompleted completed);
 
 class Capture {
  public:
@@ -50,12 +56,15 @@ class Capture {
   static constexpr std::int64_t kLookEvery_ns = 5'000'000;       // while somebody waits
   static constexpr std::int64_t kPatience_ns = 10'000'000'000;   // for device work that does not come
   static constexpr std::int64_t kExitPatience_ns = 500'000'000;  // likewise when nothing comes at all at the end
+  static constexpr std::int64_t kQuiet_ns = 300'000'000;  // with no buffer at CUPTI so long after the end: all is here
   static constexpr Ticks kEverything = ~Ticks{0};
 
   Capture(const CuptiApi& api, EventOutput& output, const CaptureOptions& options);
   ~Capture();
 
-  /// Registers clock and callbacks. A sentence when this CUPTI cannot be used, else "".
+  /// Learns what this CUPTI is. Registers nothing: that would keep other clients out. A sentence when it cannot be used,
+  /// else "". After cuInit: CUPTI 13.2.23 to 13.2.86 recurse without end in cuptiGetVersion where they cannot
+  /// initialize (seen without a usable driver).
   std::string prepare();
   /// Makes one more buffer, of those that are not there yet; false when all are. Device thread.
   bool make_one_buffer() { return pool_.make(options_.buffers, options_.buffer_bytes) && pool_.make_more(); }
@@ -79,26 +88,36 @@ class Capture {
   /// What CUPTI would not record beside the kernels, when it was last switched on: "copies, API calls". Device thread.
   const std::string& not_recorded() const { return not_recorded_; }
 
+  /// Other clients may record beside us: this CUPTI has the subscriber API, and it is in use.
+  bool is_shared() const { return scope_.is_shared(); }
+  ActivityScope& scope() { return scope_; }
   Converter& converter() { return converter_; }
   BufferPool& pool() { return pool_; }
 
  private:
   std::int64_t serve_now(const Wishes& wishes, std::int64_t now_ns);
   bool turn_on(std::int64_t now_ns);
-  void turn_off();
+  bool enable_kinds();
+  void enable_what_exists();
   void enable_calls(bool runtime);
+  void turn_off();
+  void begin_drain(const Wishes& wishes, std::int64_t now_ns);
+  void end_drain(bool forced, std::int64_t now_ns);
+  std::int64_t serve_on(const Wishes& wishes, std::int64_t now_ns);
   void take_records(std::int64_t now_ns, bool flushed, bool last);
   void round(std::uint32_t flag, std::int64_t now_ns, bool last);
+  Ticks oldest_buffer() const;
   std::int64_t pause(std::int64_t now_ns) const;
   void count_lost_launches();
   void give_up_before(Ticks end);
   void drain(const Wishes& wishes, std::int64_t now_ns);
   void hand_over(const Wishes& wishes, std::int64_t now_ns);
-  void take_back(const Wishes& wishes);
+  void take_back();
   void register_clock();
 
   const CuptiApi api_;
   const CaptureOptions options_;
+  ActivityScope scope_;
   Converter converter_;
   BufferPool pool_;
   std::unique_ptr<RecordingFile> recording_;
@@ -111,9 +130,10 @@ class Capture {
   std::string refusal_;
   std::string not_recorded_;
   const char* gave_up_ = "";
-  bool takes_buffers_ = false;
+  bool clock_asked_ = false;
+  bool keeps_buffers_ = false;  // this CUPTI keeps buffers that no record is written into any more
   Ticks on_since_ = 0, drain_until_ = 0;
-  std::int64_t last_flush_ns_ = 0, waiting_since_ns_ = 0, last_progress_ns_ = 0;
+  std::int64_t last_flush_ns_ = 0, waiting_since_ns_ = 0, last_progress_ns_ = 0, busy_ns_ = 0;
   Ticks waiting_for_ = 0;
   std::uint64_t troubles_seen_ = 0;
 };

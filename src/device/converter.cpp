@@ -69,8 +69,8 @@ Event continuation_of(const Event& first) {
 }  // namespace
 
 // A quarter of the memory for the three tables here, the rest for the launches.
-Converter::Converter(const CuptiApi& api, EventOutput& output, std::size_t table_bytes)
-    : api_(api),
+Converter::Converter(const ActivityScope& scope, EventOutput& output, std::size_t table_bytes)
+    : scope_(scope),
       output_(output),
       most_remembered_(std::min(table_bytes / 4 / kEntryBytes, kMostRemembered)),
       launches_(table_bytes / 4 * 3) {}
@@ -94,7 +94,7 @@ template <class Visit>
 void Converter::each_record(const BufferPool::Filled& buffer, const Visit& visit) {
   cupti::Record* at = nullptr;
   for (;;) {
-    const int result = api_.next_record(buffer.data, buffer.valid, &at);
+    const int result = scope_.next_record(buffer.data, buffer.valid, &at);
     if (result == cupti::kMaxLimitReached) return;
     const auto* const place = reinterpret_cast<const std::uint8_t*>(at);
     const std::uint8_t* const end = buffer.data + buffer.valid;
@@ -120,6 +120,7 @@ void Converter::convert(const std::vector<BufferPool::Filled>& buffers) {
       } else if (record->kind == cupti::kContextKind) {
         const auto& r = *reinterpret_cast<const cupti::ContextRecord*>(record);
         note_context(r.context, r.device);
+        launches_.on_stream(key(r.context, r.null_stream));
       } else if (record->kind == cupti::kCudaEventKind) {
         const auto& r = *reinterpret_cast<const cupti::CudaEventRecord*>(record);
         const std::uint64_t which = key(r.context, r.event);
@@ -175,8 +176,8 @@ Ticks Converter::oldest_held() const {
 }
 
 bool Converter::times(std::uint64_t start, std::uint64_t end, Event& event) {
-  event.begin = clock_.of(start);
-  event.end = clock_.of(end);
+  event.begin = clock_.of(start, earliest_, latest_);
+  event.end = clock_.of(end, earliest_, latest_);
   if (event.begin == 0 || event.end == 0) {
     ++losses_.no_time;
   } else if (event.end < event.begin) {
@@ -465,7 +466,7 @@ void Converter::on_device(const cupti::DeviceRecord& r) {
 
 void Converter::on_stream(const cupti::StreamRecord& r) {
   const auto priority = static_cast<std::int32_t>(r.priority);
-  launches_.on_stream(key(r.context, r.stream));
+  launches_.on_stream_record(key(r.context, r.stream));
   const bool known = !streams_.insert_or_assign(key(r.context, r.stream), Stream{priority}).second;
   if (known) return;
   output_.define(spool::DefinitionKind::kStream, r.stream, "", "", {device_of(r.context), r.context, priority, r.flag});

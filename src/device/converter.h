@@ -10,7 +10,7 @@
 
 #include "api_names.h"
 #include "buffer_pool.h"
-#include "cupti_api.h"
+#include "activity_scope.h"
 #include "launch_tracker.h"
 #include "profshim/event.h"
 #include "profshim/spool.h"
@@ -47,7 +47,7 @@ struct Losses {
 class Converter {
  public:
   /// `table_bytes`: what may be remembered between the records, about.
-  Converter(const CuptiApi& api, EventOutput& output, std::size_t table_bytes);
+  Converter(const ActivityScope& scope, EventOutput& output, std::size_t table_bytes);
 
   /// Times outside [earliest, latest] are impossible from here on. `now_ns`: by CLOCK_MONOTONIC.
   void begin_round(Ticks earliest, Ticks latest, std::int64_t now_ns);
@@ -102,7 +102,7 @@ class Converter {
   std::uint32_t device_of(std::uint32_t context) const;
   const EventRecord* record_before(const cupti::SynchronizationRecord& wait) const;
 
-  const CuptiApi& api_;
+  const ActivityScope& scope_;
   EventOutput& output_;
   const std::size_t most_remembered_;  // events, streams, contexts: each
   LaunchTracker launches_;

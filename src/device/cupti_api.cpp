@@ -142,6 +142,12 @@ std::string CuptiApi::text_of(int result) const {
   return "CUPTI error " + std::to_string(result);
 }
 
+bool CuptiApi::has_subscriber_api() const {
+#define PROFSHIM_CUPTI_IS_THERE(member, symbol, ...) &&member != nullptr
+  return true PROFSHIM_CUPTI_SUBSCRIBER_FUNCTIONS(PROFSHIM_CUPTI_IS_THERE);
+#undef PROFSHIM_CUPTI_IS_THERE
+}
+
 FoundCupti find_cupti() {
   FoundCupti found;
   void* const handle = open_library(found);
@@ -160,7 +166,24 @@ FoundCupti find_cupti() {
   return found;
 }
 
+// cuInit may be called again at any time and on any thread: it waits for the first call and has its result.
+std::string wait_for_devices() {
+  const auto init = in_mapped<int (*)(unsigned)>("libcuda", "cuInit");
+  const auto count = in_mapped<int (*)(int*)>("libcuda", "cuDeviceGetCount");
+  if (init == nullptr || count == nullptr) return "libcuda has no cuInit";
+  int devices = 0;
+  int result = init(0);
+  if (result == 0) result = count(&devices);
+  if (result == 0) return devices > 0 ? std::string() : std::string("the driver has no device");
+  const auto name = in_mapped<int (*)(int, const char**)>("libcuda", "cuGetErrorName");
+  const char* text = nullptr;
+  if (name == nullptr || name(result, &text) != 0 || text == nullptr) text = "an error";
+  return "cuInit ended with " + std::string(text) + " (" + std::to_string(result) + ")";
+}
+
 bool runtime_is_mapped() { return !mapped(mapped_libraries(), "libcudart").empty(); }
+
+bool torch_is_mapped() { return !mapped(mapped_libraries(), "libtorch_cuda").empty(); }
 
 int driver_version() {
   int version = 0;

@@ -17,6 +17,19 @@ using BufferCompleted = void (*)(void* context, std::uint32_t stream, std::uint8
 using ApiCallback = void (*)(void* user, int domain, std::uint32_t callback_id, const void* data);
 using TimestampCallback = std::uint64_t (*)();
 
+/// The forms of CUPTI 13.3 for one of several subscribers. The last parameter holds nothing that is read here.
+using SubscriberBufferRequested = void (*)(std::uint8_t** buffer, std::size_t* size, std::size_t* max_records, void*);
+using SubscriberBufferCompleted = void (*)(std::uint8_t* buffer, std::size_t size, std::size_t valid_size, void*);
+/// CUpti_SubscriberParams
+struct SubscriberParameters {
+  std::size_t struct_size;
+  const char* name;
+  char* old_name;
+  std::size_t old_name_size;
+  std::uint8_t allow_multiple;
+  std::uint8_t padding[7];
+};
+
 // member | symbol | parameters; all return a CUptiResult.
 #define PROFSHIM_CUPTI_FUNCTIONS(ROW)                                                                          \
   ROW(get_version, cuptiGetVersion, std::uint32_t* version)                                                    \
@@ -25,6 +38,7 @@ using TimestampCallback = std::uint64_t (*)();
   ROW(register_callbacks, cuptiActivityRegisterCallbacks, BufferRequested requested, BufferCompleted done)     \
   ROW(register_timestamps, cuptiActivityRegisterTimestampCallback, TimestampCallback callback)                 \
   ROW(enable, cuptiActivityEnable, std::uint32_t kind)                                                         \
+  ROW(enable_and_dump, cuptiActivityEnableAndDump, std::uint32_t kind)                                         \
   ROW(disable, cuptiActivityDisable, std::uint32_t kind)                                                       \
   ROW(enable_runtime_api, cuptiActivityEnableRuntimeApi, std::uint32_t callback_id, std::uint8_t on)           \
   ROW(enable_driver_api, cuptiActivityEnableDriverApi, std::uint32_t callback_id, std::uint8_t on)             \
@@ -35,7 +49,25 @@ using TimestampCallback = std::uint64_t (*)();
   ROW(pop_external, cuptiActivityPopExternalCorrelationId, int kind, std::uint64_t* last)                      \
   ROW(subscribe, cuptiSubscribe, void** subscriber, ApiCallback callback, void* user)                          \
   ROW(unsubscribe, cuptiUnsubscribe, void* subscriber)                                                         \
-  ROW(enable_callback, cuptiEnableCallback, std::uint32_t on, void* subscriber, int domain, std::uint32_t callback_id)
+  ROW(enable_callback, cuptiEnableCallback, std::uint32_t on, void* subscriber, int domain, std::uint32_t id)  \
+  PROFSHIM_CUPTI_SUBSCRIBER_FUNCTIONS(ROW)
+
+// Since CUPTI 13.3: the activity API of one subscriber, beside which others record as well.
+#define PROFSHIM_CUPTI_SUBSCRIBER_FUNCTIONS(ROW)                                                                     \
+  ROW(subscribe_v2, cuptiSubscribe_v2, void** subscriber, ApiCallback callback, void* user, SubscriberParameters* p) \
+  ROW(register_callbacks_v2, cuptiActivityRegisterCallbacks_v2, void* subscriber, SubscriberBufferRequested,         \
+      SubscriberBufferCompleted)                                                                                     \
+  ROW(enable_v2, cuptiActivityEnable_v2, void* subscriber, std::uint32_t kind, void* config)                         \
+  ROW(enable_and_dump_v2, cuptiActivityEnableAndDump_v2, void* subscriber, std::uint32_t kind, void* config)         \
+  ROW(disable_v2, cuptiActivityDisable_v2, void* subscriber, std::uint32_t kind, void* config)                       \
+  ROW(enable_runtime_api_v2, cuptiActivityEnableRuntimeApi_v2, void* subscriber, std::uint32_t id, std::uint8_t on)  \
+  ROW(enable_driver_api_v2, cuptiActivityEnableDriverApi_v2, void* subscriber, std::uint32_t id, std::uint8_t on)    \
+  ROW(next_record_v2, cuptiActivityGetNextRecord_v2, void* subscriber, std::uint8_t* buffer, std::size_t valid,      \
+      cupti::Record** next)                                                                                          \
+  ROW(dropped_records_v2, cuptiActivityGetNumDroppedRecords_v2, void* subscriber, void* context,                     \
+      std::uint32_t stream, std::size_t* n)                                                                          \
+  ROW(push_external_v2, cuptiActivityPushExternalCorrelationId_v2, void* subscriber, int kind, std::uint64_t id)     \
+  ROW(pop_external_v2, cuptiActivityPopExternalCorrelationId_v2, void* subscriber, int kind, std::uint64_t* last)
 
 struct CuptiApi {
 #define PROFSHIM_CUPTI_MEMBER(member, symbol, ...) int (*member)(__VA_ARGS__) = nullptr;
@@ -47,6 +79,8 @@ struct CuptiApi {
     return register_callbacks != nullptr && enable != nullptr && disable != nullptr && flush_all != nullptr &&
            next_record != nullptr;
   }
+  /// Has this CUPTI the whole subscriber API?
+  bool has_subscriber_api() const;
   /// "CUPTI_ERROR_NOT_INITIALIZED", or the number.
   std::string text_of(int result) const;
 };
@@ -57,12 +91,18 @@ struct FoundCupti {
   std::string problem;  // why there is none, in one sentence; "" = found
 };
 /// The libcupti of this process: the one that is mapped already, else $PROFSHIM_CUPTI, one near the mapped libcudart,
-/// by SONAME from the driver's version downwards, or in a toolkit's folder. Never a second copy. Opens libraries: for
-/// InitializeInjection only.
+/// by SONAME from the driver's version downwards, or in a toolkit's folder. Never a second copy. Opens libraries. Device
+/// thread.
 FoundCupti find_cupti();
+
+/// Waits until cuInit has come to its end, on whichever thread it runs, and asks for the devices. "" where there is one,
+/// else the driver's error in one sentence. Device thread; not inside cuInit.
+std::string wait_for_devices();
 
 /// Is there a libcudart of its own, not one inside the program? Asks nobody: inside cuInit it holds locks.
 bool runtime_is_mapped();
+/// Is PyTorch's CUDA library mapped? Its profiler is a client of CUPTI.
+bool torch_is_mapped();
 /// CUDA versions as CUDA numbers them (12040); 0 = not known. Asks the libraries that are mapped; loads nothing.
 int driver_version();
 int runtime_version();

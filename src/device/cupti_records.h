@@ -32,6 +32,7 @@ enum Kind : std::uint32_t {
 enum Result : int {
   kSuccess = 0,
   kMaxLimitReached = 12,
+  kNotSupported = 27,
 };
 
 /// CUpti_CallbackDomain
@@ -190,6 +191,7 @@ struct DeviceRecord {
 struct ContextRecord {
   std::uint32_t kind;
   std::uint32_t context, device;
+  std::uint16_t api, null_stream;
 };
 
 struct StreamRecord {
@@ -212,6 +214,7 @@ static_assert(offsetof(PeerCopyRecord, source_device) == 44 && offsetof(PeerCopy
 static_assert(offsetof(MemsetRecord, correlation) == 44 && offsetof(MemsetRecord, memory_kind) == 50 &&
               offsetof(MemsetRecord, graph_node) == 64 && offsetof(MemsetRecord, graph) == 72);
 static_assert(offsetof(OverheadRecord, start) == 24 && offsetof(MemoryRecord, timestamp) == 32);
+static_assert(offsetof(ContextRecord, null_stream) == 14);
 static_assert(offsetof(DeviceRecord, id) == 112 && offsetof(DeviceRecord, name) == 136);
 
 }  // namespace profshim::device::cupti

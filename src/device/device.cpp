@@ -14,27 +14,46 @@
 #include "launch_callbacks.h"
 #include "own_thread.h"
 #include "profshim/recorder_control.h"
+#include "said.h"
 
 namespace profshim::device {
 namespace {
 
 // ---- what the threads tell each other; none of it is behind a lock
 
-constinit std::atomic<bool> started{false};             // start() has been here
-constinit std::atomic<const Spec*> postponed{nullptr};  // start() found another client there
-constinit std::atomic<bool> running{false};             // there is a CUPTI, and a thread of ours that serves it
-constinit std::atomic<bool> external{false};            // operations are pushed
+enum class Phase : std::uint8_t {
+  kIdle,      // start() has not been here
+  kStarting,  // the device thread waits for cuInit and looks for CUPTI
+  kRunning,   // it serves CUPTI
+  kOver,      // there is none, or we are in a forked child
+};
+constinit std::atomic<Phase> phase{Phase::kIdle};
+constinit std::atomic<bool> external{false};  // operations are pushed
 constinit std::atomic<bool> wanted_on{false};
-constinit std::atomic<std::int64_t> late_since_ns{0};  // a window has begun then, and its thread could not wait
+constinit std::atomic<std::int64_t> start_deadline_ns{0};  // of await_start()
+constinit std::atomic<void (*)()> on_ready{nullptr};
+// cudaProfilerStart is there to start a profiler: it waits until CUPTI is on. A step boundary never waits.
+constinit std::atomic<bool> boundaries_wait{false};
+constinit std::atomic<std::int64_t> late_since_ns{0};  // a window began then without CUPTI
 // CUPTI was not switched on while a thread waited for that in a callback: it seems to wait for the callback. Tried
 // once.
 constinit std::atomic<bool> callbacks_block{false};
-constinit std::atomic<Ticks> wanted_off_at{0};
+/// Who may use CUPTI's activity API.
+enum class Owner : std::uint8_t {
+  kUs,
+  kOther,
+  kOtherIsSilent,  // it has disabled its kinds and has not flushed
+};
+constinit std::atomic<Owner> owner{Owner::kUs};
+constinit std::atomic<std::int64_t> silent_since_ns{0};
+// How often we have been asked to yield, and which of these requests the device thread has met. Its state alone may be
+// that of an earlier one.
+constinit std::atomic<std::uint32_t> yields_asked{0}, yields_met{0};
+constinit std::atomic<Ticks> wanted_off_at{0};  // kNever while the recorder is armed
 constinit std::atomic<Ticks> wanted_settled{0};
-constinit std::atomic<bool> wanted_yield{false};
 constinit std::atomic<std::uint64_t> budget{2ull << 30};  // set_budget()
 constinit std::atomic<bool> yielded_too_late{false};
-constinit std::atomic<bool> clock_replaced{false};
+constinit std::atomic<TimestampCallback> foreign_clock{nullptr};
 constinit std::atomic<bool> wanted_finish{false};
 constinit std::atomic<bool> finish_abruptly{false};
 constinit std::atomic<bool> trouble{false};
@@ -42,7 +61,10 @@ constinit std::atomic<std::int32_t> thread_id{0};
 constinit Bell wishes_changed;
 constinit Bell state_changed;
 
-constexpr std::int64_t kArmPatience_ns = 200'000'000;  // a boundary waits so long at the most
+constexpr Ticks kNever = ~Ticks{0};
+constexpr std::int64_t kArmPatience_ns = 200'000'000;  // cudaProfilerStart waits so long at the most
+constexpr std::int64_t kStartPatience_ns = 500'000'000;  // so does the first CUDA call, in all
+constexpr std::int64_t kSilence_ns = 1'000'000'000;  // another client that is silent so long will not flush any more
 constexpr std::int64_t kYieldPatience_ns = 5'000'000'000;
 constexpr std::int64_t kFinishPatience_ns = 15'000'000'000;
 constexpr std::int64_t kAbruptPatience_ns = 1'000'000'000;
@@ -50,7 +72,9 @@ constexpr std::int64_t kAbruptPatience_ns = 1'000'000'000;
 /// Events go into the device lane of the spool.
 class Lane final : public EventOutput {
  public:
+  explicit Lane(const Capture& capture) : capture_(capture) {}
   void put(const Event& event, const Event* continuation) override {
+    if (!is_wanted()) return;
     if (lane_ == nullptr) lane_ = recorder::device_lane();
     if (lane_ == nullptr) return;  // counted by the recorder
     Event* const slot = recorder::next_slot(*lane_);
@@ -66,6 +90,12 @@ class Lane final : public EventOutput {
   }
 
  private:
+  // CUPTI is on before a window comes, and a kernel may run long after the window with its launch.
+  bool is_wanted() const {
+    const Ticks until = wanted_off_at.load(std::memory_order_relaxed);
+    return until == kNever || capture_.settled_until() < until;
+  }
+  const Capture& capture_;
   spool::Thread* lane_ = nullptr;
 };
 
@@ -81,15 +111,16 @@ void start_callbacks(LaunchCallbacks& callbacks) {
 /// Made once, never destroyed: CUPTI may call back until the process is gone.
 struct Source {
   Source(FoundCupti found_cupti, const CaptureOptions& options, LaunchCallbacks::Wanted wanted)
-      : found(std::move(found_cupti)), capture(found.api, lane, options), callbacks(found.api, step_listener, wanted) {}
+      : found(std::move(found_cupti)),
+        lane(capture),
+        capture(found.api, lane, options),
+        callbacks(found.api, step_listener, wanted) {}
   FoundCupti found;
   Lane lane;
   Capture capture;
   LaunchCallbacks callbacks;
-  Losses told;
-  BufferPool::Counts counts_told;
-  bool versions_told = false, refusal_told = false;
-  std::string not_recorded_told;
+  Said said;
+  bool refusal_told = false;
   std::string late_begins;
   // As others see it: only after what is lost by then has been said, so that no trace is written without it.
   std::atomic<Capture::State> state{Capture::State::kOff};
@@ -104,75 +135,17 @@ constinit std::atomic<Source*> the_source{nullptr};
 
 void wake_thread() { wishes_changed.ring(); }
 
-void fact(std::string_view key, const std::string& json) {
-  recorder::define(spool::DefinitionKind::kFact, 0, recorder::intern(key), recorder::intern(json, spool::kMaxText));
-}
-
 Wishes wishes_now() {
   Wishes wishes;
   wishes.on = wanted_on.load(std::memory_order_acquire);
   wishes.off_at = wanted_off_at.load(std::memory_order_relaxed);
   wishes.settle_before = wanted_settled.load(std::memory_order_relaxed);
-  wishes.yield = wanted_yield.load(std::memory_order_acquire);
+  wishes.yield = owner.load(std::memory_order_acquire) != Owner::kUs;
   wishes.yielded_too_late = yielded_too_late.load(std::memory_order_acquire);
-  wishes.clock_replaced = clock_replaced.load(std::memory_order_relaxed);
+  wishes.foreign_clock = foreign_clock.load(std::memory_order_relaxed);
   wishes.finish = wanted_finish.load(std::memory_order_acquire);
   wishes.abrupt = finish_abruptly.load(std::memory_order_relaxed);
   return wishes;
-}
-
-void tell_versions(Source& source) {
-  if (source.versions_told) return;
-  source.versions_told = true;
-  fact("cupti_version", std::to_string(source.capture.version()));
-  if (const int version = driver_version(); version > 0) fact("cuda_driver_version", std::to_string(version));
-  if (const int version = runtime_version(); version > 0) fact("cuda_runtime_version", std::to_string(version));
-  fact("device_timing", std::string("{\"method\": \"cupti\", \"clock\": \"") +
-                            (source.capture.converter().clock().direct() ? "ours" : "realtime, converted") + "\"}");
-}
-
-// What is not in the trace, by reason; the newest fact counts.
-void tell_losses(Source& source) {
-  const Losses now = source.capture.converter().losses();
-  const BufferPool::Counts counts = source.capture.pool().counts();
-  const bool told = now == source.told && counts.refused == source.counts_told.refused &&
-                    counts.reserved == source.counts_told.reserved &&
-                    counts.overwritten == source.counts_told.overwritten &&
-                    counts.unread == source.counts_told.unread && counts.foreign == source.counts_told.foreign;
-  if (told) return;
-  if (now.flushes > 0 && source.told.flushes == 0) {
-    log::line(LogLevel::kWarn, "CUPTI does not hand over what it has recorded: GPU activity is missing");
-    recorder::problem("cupti", "CUPTI did not hand over what it had recorded: GPU activity is missing");
-  }
-  source.told = now;
-  source.counts_told = counts;
-  char json[512];
-  std::snprintf(json, sizeof json,
-                "{\"dropped_by_cupti\": %llu, \"no_time\": %llu, \"end_before_begin\": %llu, \"outside\": %llu, "
-                "\"launches_without_work\": %llu, \"refused_flushes\": %llu, \"unknown_records\": %llu, "
-                "\"truncated_buffers\": %llu, "
-                "\"buffers_refused\": %llu, \"buffers_from_reserve\": %llu, \"buffers_overwritten\": %llu, "
-                "\"buffers_unread\": %llu, \"foreign_buffers\": %llu}",
-                static_cast<unsigned long long>(now.by_cupti), static_cast<unsigned long long>(now.no_time),
-                static_cast<unsigned long long>(now.backwards), static_cast<unsigned long long>(now.outside),
-                static_cast<unsigned long long>(now.launches), static_cast<unsigned long long>(now.flushes),
-                static_cast<unsigned long long>(now.unknown_kinds), static_cast<unsigned long long>(now.truncated),
-                static_cast<unsigned long long>(counts.refused), static_cast<unsigned long long>(counts.reserved),
-                static_cast<unsigned long long>(counts.overwritten), static_cast<unsigned long long>(counts.unread),
-                static_cast<unsigned long long>(counts.foreign));
-  fact("gpu_losses", json);
-  if (now.by_cupti > 0) recorder::problem("cupti", "CUPTI dropped records: device work and CUDA calls are missing");
-  if (now.impossible_times() > 0) recorder::problem("cupti", "records with impossible times were left out");
-  if (now.launches > 0) recorder::problem("cupti", "the device work of some launches was never delivered");
-  if (now.truncated > 0) recorder::problem("cupti", "buffers of CUPTI ended inside a record: what followed is missing");
-  if (counts.overwritten > 0) {
-    recorder::problem("cupti", "CUPTI filled its buffers faster than they were read: some records are missing");
-  }
-  if (counts.unread > 0) {
-    recorder::problem("cupti",
-                      "CUPTI wanted more buffers at a time than the recording has memory for: records are missing");
-  }
-  if (counts.foreign > 0) recorder::problem("cupti", "buffers came back that are another client's");
 }
 
 // The window has its time all the same: other layers were recorded. On the thread that began it, since the window may
@@ -195,7 +168,13 @@ void tell_late_begin(Source& source) {
     source.late_begins += (source.late_begins.empty() ? "" : ", ") +
                           (on ? std::to_string((monotonic_ns() - since_ns) / 1000) : std::string("null"));
   }
-  fact("gpu_recorded_after_us", "[" + source.late_begins + "]");
+  say_fact("gpu_recorded_after_us", "[" + source.late_begins + "]");
+}
+
+void say_there_is_no_memory() {
+  log::line(LogLevel::kWarn, "no GPU activity is recorded: there is no memory for it");
+  recorder::problem("cupti", "no GPU activity is recorded: there is no memory for it");
+  recorder::set_mode(recorder::kCudaCalls, 0);
 }
 
 void say_there_is_none(const std::string& why) {
@@ -206,55 +185,27 @@ void say_there_is_none(const std::string& why) {
 
 void serve(Source& source, std::int64_t& timeout_ns) {
   Capture& capture = source.capture;
+  const std::uint32_t yield = yields_asked.load(std::memory_order_acquire);
   const Capture::State before = capture.state();
   const bool refused_before = capture.refused();
   timeout_ns = capture.serve(wishes_now(), monotonic_ns());
-  if (before == Capture::State::kYielded && capture.state() != before) {
-    clock_replaced.store(false);
-    yielded_too_late.store(false);
-  }
+  if (before == Capture::State::kYielded && capture.state() != before) yielded_too_late.store(false);
   if (capture.refused() && !source.refusal_told) {
     source.refusal_told = true;
     say_there_is_none(capture.refusal());
   }
-  if (capture.not_recorded() != source.not_recorded_told) {
-    source.not_recorded_told = capture.not_recorded();
-    if (!source.not_recorded_told.empty()) {
-      recorder::problem("cupti", "CUPTI refused to record: " + source.not_recorded_told);
-    }
-  }
+  source.said.not_recorded(capture);
   if (capture.gave_up()[0] != 0) {
     log::line(LogLevel::kWarn, "%s", capture.gave_up());
     recorder::problem("cupti", capture.gave_up());
   }
   if (capture.take_trouble()) trouble.store(true, std::memory_order_relaxed);
-  if (capture.state() != Capture::State::kYielded) tell_versions(source);
+  if (capture.state() == Capture::State::kOn) source.said.versions(capture);
   tell_late_begin(source);
-  tell_losses(source);
+  source.said.losses(capture);
   source.show();
-  if (capture.state() != before || capture.refused() != refused_before) state_changed.ring();
-}
-
-void* run(void* argument) {
-  Source& source = *static_cast<Source*>(argument);
-  prctl(PR_SET_NAME, "profshim-gpu");
-  thread_id.store(static_cast<std::int32_t>(syscall(SYS_gettid)));
-  source.capture.converter().threads().learn_from_this_thread();
-  while (source.capture.state() != Capture::State::kFinished) {
-    const std::uint32_t seen = wishes_changed.now();
-    std::int64_t timeout_ns = -1;
-    try {
-      serve(source, timeout_ns);
-    } catch (...) {  // no memory to say something: what it is about goes on
-    }
-    if (source.capture.state() == Capture::State::kFinished) break;
-    // In the time that nobody wants anything else; one at least, however busy CUPTI is.
-    if (source.capture.make_one_buffer()) continue;
-    wishes_changed.wait(seen, timeout_ns);
-  }
-  source.show();
-  state_changed.ring();
-  return nullptr;
+  const bool yields = capture.state() == Capture::State::kYielded && yields_met.exchange(yield) != yield;
+  if (capture.state() != before || capture.refused() != refused_before || yields) state_changed.ring();
 }
 
 // The thread's answer to a wish, for as long as `patience` allows.
@@ -294,56 +245,108 @@ CaptureOptions options_of(const Spec& spec, std::uint64_t memory) {
 }
 
 Source* live() {
-  return running.load(std::memory_order_acquire) ? the_source.load(std::memory_order_acquire) : nullptr;
+  return phase.load(std::memory_order_acquire) == Phase::kRunning ? the_source.load(std::memory_order_acquire)
+                                                                  : nullptr;
 }
 
 // What was refused stays off.
+bool is_on_or_never(const Source& source) {
+  const Capture::State state = source.state.load(std::memory_order_acquire);
+  return state == Capture::State::kOn || state == Capture::State::kFinished || source.capture.refused() ||
+         (state == Capture::State::kYielded && owner.load(std::memory_order_relaxed) != Owner::kUs);
+}
 bool wait_until_on(const Source& source) {
-  return wait_for(kArmPatience_ns, [&source] {
-    const Capture::State state = source.state.load(std::memory_order_acquire);
-    return state == Capture::State::kOn || state == Capture::State::kFinished || source.capture.refused() ||
-           (state == Capture::State::kYielded && wanted_yield.load(std::memory_order_relaxed));
-  });
+  return wait_for(kArmPatience_ns, [&source] { return is_on_or_never(source); });
 }
 
-void start_now(const Spec& spec) {
-  if (!spec.activities.cuda || started.exchange(true)) return;
-  if (wanted_yield.load(std::memory_order_acquire)) {
-    // Our callbacks would take the place of its own.
-    postponed.store(&spec);
-    started.store(false);
-    say_yielded("before us");
-    return;
+void taken_back(Source& source) {
+  start_callbacks(source.callbacks);
+  recorder::set_mode(0, recorder::kCudaCalls);
+}
+
+// Nanoseconds until CUPTI is ours again because its other client stays silent; -1 = that is not so.
+std::int64_t take_back_after_silence(Source& source) {
+  if (owner.load(std::memory_order_acquire) != Owner::kOtherIsSilent) return -1;
+  const std::int64_t left = silent_since_ns.load(std::memory_order_relaxed) + kSilence_ns - monotonic_ns();
+  if (left > 0) return left;
+  Owner silent = Owner::kOtherIsSilent;
+  if (owner.compare_exchange_strong(silent, Owner::kUs, std::memory_order_acq_rel)) taken_back(source);
+  return -1;
+}
+
+// Null: there is no CUPTI to serve, and the trace says why.
+Source* bring_up(const Spec& spec) {
+  // No call of CUPTI before this: it cannot initialize without a device, and some releases crash then.
+  if (const std::string problem = wait_for_devices(); !problem.empty()) {
+    say_there_is_none(problem);
+    return nullptr;
   }
+  if (wanted_finish.load(std::memory_order_acquire)) return nullptr;
   FoundCupti found = find_cupti();
-  if (!found.problem.empty()) return say_there_is_none(found.problem);
-  auto* const source =
-      new Source(std::move(found), options_of(spec, budget.load()), wanted_callbacks(spec, runtime_is_mapped()));
-  if (std::string problem = source->capture.prepare(); !problem.empty()) {
-    return say_there_is_none(source->found.path + ": " + problem);
+  if (!found.problem.empty()) {
+    say_there_is_none(found.problem);
+    return nullptr;
+  }
+  CaptureOptions options = options_of(spec, budget.load());
+  options.own_clock = !torch_is_mapped();
+  auto* const source = new Source(std::move(found), options, wanted_callbacks(spec, runtime_is_mapped()));
+  if (const std::string problem = source->capture.prepare(); !problem.empty()) {
+    say_there_is_none(source->found.path + ": " + problem);
+    return nullptr;
+  }
+  return source;
+}
+
+void serve_until_finished(Source& source) {
+  while (source.capture.state() != Capture::State::kFinished) {
+    const std::uint32_t seen = wishes_changed.now();
+    std::int64_t timeout_ns = -1;
+    try {
+      const std::int64_t silence_ns = take_back_after_silence(source);
+      serve(source, timeout_ns);
+      if (silence_ns >= 0) timeout_ns = timeout_ns < 0 ? silence_ns : std::min(timeout_ns, silence_ns);
+    } catch (...) {  // no memory to say something: what it is about goes on
+    }
+    if (source.capture.state() == Capture::State::kFinished) break;
+    // In the time that nobody wants anything else; one at least, however busy CUPTI is.
+    if (source.capture.make_one_buffer()) continue;
+    wishes_changed.wait(seen, timeout_ns);
+  }
+  source.show();
+}
+
+void end_start(Phase next) {
+  Phase expected = Phase::kStarting;
+  phase.compare_exchange_strong(expected, next);
+  state_changed.ring();
+}
+
+void* run(void* argument) {
+  const Spec& spec = *static_cast<const Spec*>(argument);
+  prctl(PR_SET_NAME, "profshim-gpu");
+  thread_id.store(static_cast<std::int32_t>(syscall(SYS_gettid)));
+  Source* source = nullptr;
+  try {
+    source = bring_up(spec);
+  } catch (...) {
+    say_there_is_no_memory();
+  }
+  if (source == nullptr) {
+    end_start(Phase::kOver);
+    return nullptr;
   }
   the_source.store(source, std::memory_order_release);
-  external.store(spec.activities.nccl);
-  wanted_on.store((recorder::mode() & recorder::kArmed) != 0);
   call_when_completed(wake_thread);
-  // Here, on the thread inside cuInit: another one would wait for the lock that this one holds.
-  source->capture.serve(wishes_now(), monotonic_ns());
-  source->show();
-  if (source->capture.gave_up()[0] != 0) return say_there_is_none(source->capture.gave_up());
-  if (source->capture.refused()) {
-    source->refusal_told = true;
-    say_there_is_none(source->capture.refusal());
+  if (void (*const ready)() = on_ready.load()) ready();
+  if (owner.load() == Owner::kUs) {
+    start_callbacks(source->callbacks);
+  } else {
+    say_yielded("before us");
   }
-  if (!start_own_thread(run, source)) {
-    wanted_on.store(false);
-    call_when_completed(nullptr);
-    Wishes stop;
-    stop.finish = stop.abrupt = true;
-    source->capture.serve(stop, monotonic_ns());
-    return say_there_is_none("no thread could be started");
-  }
-  running.store(true, std::memory_order_release);
-  if (!wanted_yield.load()) start_callbacks(source->callbacks);
+  end_start(Phase::kRunning);
+  serve_until_finished(*source);
+  state_changed.ring();
+  return nullptr;
 }
 
 }  // namespace
@@ -358,30 +361,55 @@ std::uint64_t host_bytes(const Spec& spec, std::uint64_t memory) {
 
 void listen(const StepListener& listener) { step_listener = listener; }
 
-// The thread inside cuInit runs this: no exception may reach it.
-void start(const Spec& spec) {
+void start(const Spec& spec, void (*ready)()) {
+  Phase idle = Phase::kIdle;
+  if (!spec.activities.cuda || !phase.compare_exchange_strong(idle, Phase::kStarting)) return;
+  on_ready.store(ready);
+  external.store(spec.activities.nccl);
+  boundaries_wait.store(spec.steps.source == StepSource::kCudaProfilerApi);
+  if ((recorder::mode() & recorder::kArmed) != 0) wanted_on.store(true);
+  if (start_own_thread(run, const_cast<Spec*>(&spec))) return;
+  phase.store(Phase::kOver);
   try {
-    start_now(spec);
+    say_there_is_none("no thread could be started");
   } catch (...) {
-    log::line(LogLevel::kWarn, "no GPU activity is recorded: there is no memory for it");
-    recorder::problem("cupti", "no GPU activity is recorded: there is no memory for it");
-    recorder::set_mode(recorder::kCudaCalls, 0);
+    say_there_is_no_memory();
   }
+}
+
+void await_start() {
+  const auto is_up = [] {
+    const Source* const source = live();
+    if (source == nullptr) return phase.load(std::memory_order_acquire) != Phase::kStarting;
+    return !wanted_on.load(std::memory_order_acquire) || is_on_or_never(*source);
+  };
+  if (is_up()) return;
+  std::int64_t deadline = 0;
+  const std::int64_t now_ns = monotonic_ns();
+  if (start_deadline_ns.compare_exchange_strong(deadline, now_ns + kStartPatience_ns)) {
+    deadline = now_ns + kStartPatience_ns;
+  }
+  if (deadline > now_ns) wait_for(deadline - now_ns, is_up);
 }
 
 bool available() { return live() != nullptr; }
 
+void arm_early() {
+  if (!wanted_on.exchange(true, std::memory_order_acq_rel) && live() != nullptr) wishes_changed.ring();
+}
+
 void arm(Ticks window_begin) {
-  const bool asked = wanted_on.exchange(true, std::memory_order_acq_rel);
+  wanted_off_at.store(kNever, std::memory_order_relaxed);
+  arm_early();
   Source* const source = live();
   if (source == nullptr) return;
-  if (!asked) wishes_changed.ring();
-  const bool waits = window_begin != 0 && source->state.load(std::memory_order_acquire) != Capture::State::kOn;
-  if (!waits) return;
-  const bool in_callback = LaunchCallbacks::on_this_thread();
+  if (window_begin == 0 || source->state.load(std::memory_order_acquire) == Capture::State::kOn) return;
   const std::int64_t now_ns = monotonic_ns();
-  if (!(in_callback && callbacks_block.load(std::memory_order_relaxed)) && wait_until_on(*source)) return;
-  if (in_callback) callbacks_block.store(true, std::memory_order_relaxed);
+  if (boundaries_wait.load(std::memory_order_relaxed)) {
+    const bool in_callback = LaunchCallbacks::on_this_thread();
+    if (!(in_callback && callbacks_block.load(std::memory_order_relaxed)) && wait_until_on(*source)) return;
+    if (in_callback) callbacks_block.store(true, std::memory_order_relaxed);
+  }
   say_late_begin();
   late_since_ns.store(now_ns);
   wishes_changed.ring();
@@ -389,7 +417,7 @@ void arm(Ticks window_begin) {
 
 void disarm(Ticks at) {
   if (!wanted_on.load(std::memory_order_acquire)) return;
-  wanted_off_at.store(at, std::memory_order_relaxed);
+  if (wanted_off_at.load(std::memory_order_relaxed) == kNever) wanted_off_at.store(at, std::memory_order_relaxed);
   wanted_on.store(false, std::memory_order_release);
   if (live() != nullptr) wishes_changed.ring();
 }
@@ -410,22 +438,23 @@ bool take_trouble() { return trouble.exchange(false, std::memory_order_relaxed);
 std::int32_t own_thread() { return thread_id.load(std::memory_order_relaxed); }
 
 void finish(bool abrupt) {
-  Source* const source = live();
-  if (source == nullptr) return;
   disarm(ticks());
-  if (!abrupt) source->callbacks.stop();
   finish_abruptly.store(abrupt);
   wanted_finish.store(true, std::memory_order_release);
+  const std::int64_t patience = abrupt ? kAbruptPatience_ns : kFinishPatience_ns;
+  // A thread inside CUPTI's first call must not meet the end of the process.
+  wait_for(patience, [] { return phase.load(std::memory_order_acquire) != Phase::kStarting; });
+  Source* const source = live();
+  if (source == nullptr) return;
+  if (!abrupt) source->callbacks.stop();
   wishes_changed.ring();
-  const bool done = wait_for(abrupt ? kAbruptPatience_ns : kFinishPatience_ns,
-                             [source] { return source->state.load() == Capture::State::kFinished; });
-  running.store(false);
+  const bool done = wait_for(patience, [source] { return source->state.load() == Capture::State::kFinished; });
+  phase.store(Phase::kOver);
   if (!done) recorder::problem("cupti", "the last device work was not delivered before the process ended");
 }
 
 void abandon_in_child() {
-  running.store(false, std::memory_order_relaxed);
-  started.store(true, std::memory_order_relaxed);
+  phase.store(Phase::kOver, std::memory_order_relaxed);
   thread_id.store(0, std::memory_order_relaxed);
   call_when_completed(nullptr);
 }
@@ -433,51 +462,69 @@ void abandon_in_child() {
 void push_operation(std::uint32_t operation) {
   Source* const source = live();
   if (source == nullptr || !external.load(std::memory_order_relaxed)) return;
-  if (source->capture.state() != Capture::State::kOn || source->found.api.push_external == nullptr) return;
-  source->found.api.push_external(cupti::kOurExternalKind, operation);
+  if (source->capture.state() != Capture::State::kOn) return;
+  source->capture.scope().push_external(cupti::kOurExternalKind, operation);
 }
 
 void pop_operation() {
   Source* const source = live();
   if (source == nullptr || !external.load(std::memory_order_relaxed)) return;
   // Also when it has been switched off in between: what was pushed must go. An empty stack answers with an error.
-  if (source->capture.state() == Capture::State::kYielded || source->found.api.pop_external == nullptr) return;
-  std::uint64_t last = 0;
-  source->found.api.pop_external(cupti::kOurExternalKind, &last);
+  if (source->capture.state() == Capture::State::kYielded) return;
+  source->capture.scope().pop_external(cupti::kOurExternalKind);
 }
 
 bool yield_to_other_client(const char* call) {
-  if (std::strcmp(call, "cuptiActivityRegisterTimestampCallback") == 0 || std::strcmp(call, "cuptiFinalize") == 0) {
-    clock_replaced.store(true);
-  }
-  if (wanted_yield.exchange(true, std::memory_order_acq_rel)) return false;
+  if (owner.exchange(Owner::kOther, std::memory_order_acq_rel) != Owner::kUs) return false;
   Source* const source = live();
   if (source == nullptr) return false;
-  source->callbacks.stop();  // on this thread: what it calls next may want the seat
+  const std::uint32_t asked = yields_asked.fetch_add(1, std::memory_order_acq_rel) + 1;
+  source->callbacks.stop();  // on this thread: the call may want the place
   say_yielded(call);
   wishes_changed.ring();
-  const bool done = wait_for(kYieldPatience_ns, [source] {
-    const Capture::State state = source->state.load(std::memory_order_acquire);
-    return state == Capture::State::kYielded || state == Capture::State::kFinished;
+  const bool done = wait_for(kYieldPatience_ns, [source, asked] {
+    return yields_met.load(std::memory_order_acquire) == asked ||
+           source->state.load(std::memory_order_acquire) == Capture::State::kFinished;
   });
   // From here on what is on may be the other client's wish.
   if (!done) yielded_too_late.store(true, std::memory_order_release);
   return true;
 }
 
-void other_client_has_clock() { clock_replaced.store(true); }
-
-void resume() {
-  if (!wanted_yield.exchange(false, std::memory_order_acq_rel)) return;
-  if (const Spec* const spec = postponed.exchange(nullptr)) start(*spec);
-  Source* const source = live();
-  if (source == nullptr) return;
-  start_callbacks(source->callbacks);
-  wishes_changed.ring();
-  if (wanted_on.load(std::memory_order_acquire)) wait_until_on(*source);
-  recorder::set_mode(0, recorder::kCudaCalls);
+void other_client_is_silent() {
+  silent_since_ns.store(monotonic_ns(), std::memory_order_relaxed);
+  Owner other = Owner::kOther;
+  if (owner.compare_exchange_strong(other, Owner::kOtherIsSilent, std::memory_order_acq_rel)) wishes_changed.ring();
 }
 
-bool needs_symbol_hooks() { return live() == nullptr || wanted_yield.load(std::memory_order_relaxed); }
+void other_client_has_clock(std::uint64_t (*clock)()) { foreign_clock.store(clock); }
+
+void other_client_has_buffers(void* completed) {
+  forward_foreign_buffers(reinterpret_cast<BufferCompleted>(completed));
+}
+
+void resume() {
+  if (owner.exchange(Owner::kUs, std::memory_order_acq_rel) == Owner::kUs) return;
+  Source* const source = live();
+  if (source == nullptr) return;
+  taken_back(*source);
+  wishes_changed.ring();
+}
+
+void give_up_callbacks(const char* call) {
+  Source* const source = live();
+  if (source == nullptr || !source->callbacks.stop()) return;
+  log::line(LogLevel::kWarn, "another client has CUPTI's callbacks (%s): no steps are seen from the GPU", call);
+  recorder::problem("steps", "another client of CUPTI had its callbacks: while it did, no steps were seen from the GPU");
+}
+
+void take_callbacks() {
+  if (Source* const source = live(); source != nullptr && owner.load() == Owner::kUs) start_callbacks(source->callbacks);
+}
+
+bool shares_cupti() {
+  const Source* const source = live();
+  return source != nullptr && source->found.api.has_subscriber_api();
+}
 
 }  // namespace profshim::device

@@ -74,7 +74,7 @@ std::string LaunchCallbacks::start() {
     return "this CUPTI has no callbacks";
   }
   void* subscriber = nullptr;
-  if (const int refused = api_.subscribe(&subscriber, call_back, this); refused != 0) {
+  if (const int refused = subscribe(&subscriber); refused != 0) {
     return "another client has CUPTI's callbacks (" + api_.text_of(refused) + ")";
   }
   int enabled = 0, refused = 0;
@@ -91,8 +91,20 @@ std::string LaunchCallbacks::start() {
   return {};
 }
 
-void LaunchCallbacks::stop() {
-  if (void* const subscriber = subscriber_.exchange(nullptr)) api_.unsubscribe(subscriber);
+// Beside others where CUPTI has room for several.
+int LaunchCallbacks::subscribe(void** subscriber) {
+  if (!api_.has_subscriber_api()) return api_.subscribe(subscriber, call_back, this);
+  SubscriberParameters parameters{};
+  parameters.struct_size = sizeof parameters;
+  parameters.name = "profshim steps";
+  parameters.allow_multiple = 1;
+  return api_.subscribe_v2(subscriber, call_back, this, &parameters);
+}
+
+bool LaunchCallbacks::stop() {
+  void* const subscriber = subscriber_.exchange(nullptr);
+  if (subscriber != nullptr) api_.unsubscribe(subscriber);
+  return subscriber != nullptr;
 }
 
 void LaunchCallbacks::on_callback(int domain, std::uint32_t callback_id, const void* data) {

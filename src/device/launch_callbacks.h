@@ -17,11 +17,11 @@ class LaunchCallbacks {
   LaunchCallbacks(const CuptiApi& api, const StepListener& listener, Wanted wanted)
       : api_(api), listener_(listener), wanted_(wanted) {}
 
-  /// Subscribes; a sentence when that could not be had, else "". Idempotent. The thread inside cuInit, or one on which
-  /// another client has let go.
+  /// Subscribes; a sentence when that could not be had, else "". Idempotent. The device thread, or one on which another
+  /// client has let go.
   std::string start();
-  /// Gives the seat back. Idempotent; any thread, also while callbacks run.
-  void stop();
+  /// Unsubscribes; false: there was no subscription. Any thread, also while callbacks run.
+  bool stop();
 
   /// CUPTI's callback, on the thread that launches; public for the tests.
   void on_callback(int domain, std::uint32_t callback_id, const void* data);
@@ -29,6 +29,7 @@ class LaunchCallbacks {
   static bool on_this_thread();
 
  private:
+  int subscribe(void** subscriber);
   void tell(int domain, std::uint32_t callback_id, const char* symbol_name, Ticks now);
 
   const CuptiApi& api_;

@@ -140,7 +140,7 @@ void LaunchTracker::on_stream(std::uint64_t stream) {
   if (streams_.size() < kMostStreams) {
     streams_.try_emplace(stream);
   } else if (streams_.count(stream) == 0) {
-    all_streams_known_ = false;
+    too_many_streams_ = true;
   }
 }
 
@@ -160,7 +160,7 @@ void LaunchTracker::on_finished(std::uint64_t stream, std::uint32_t correlation)
 // Nobody tells on which stream a launch was whose work is missing. Once every stream there is has shown the end of
 // something that was launched after it, it was on one of them and has ended as well.
 bool LaunchTracker::finished_everywhere(std::uint32_t& correlation) const {
-  if (!all_streams_known_ || streams_.empty()) return false;
+  if (!told_ || !heard_ || too_many_streams_) return false;
   bool first = true;
   for (const auto& [number, stream] : streams_) {
     if (!stream.any) return false;
@@ -219,7 +219,7 @@ void LaunchTracker::clear() {
   launches_.clear();
   capturing_.clear();
   streams_.clear();
-  all_streams_known_ = true;
+  told_ = heard_ = too_many_streams_ = false;
   last_ = nullptr;
   passed_any_ = false;
 }

@@ -35,8 +35,19 @@ class LaunchTracker {
   /// The job has waited for the whole device: what was launched before `begin` has ended. Its records may still be
   /// under way for a moment.
   void on_idle_device(Ticks begin) { idle_at_ = std::max(idle_at_, begin); }
+  /// CUPTI tells of every stream, also of those that are older than the recording. Else nothing follows from the
+  /// streams that have shown work: a launch may be on another one.
+  void streams_are_told(bool told) {
+    told_ = told;
+    heard_ = false;
+  }
   /// There is such a stream; its number is any that no other stream has.
   void on_stream(std::uint64_t stream);
+  /// Likewise, from CUPTI's record of it.
+  void on_stream_record(std::uint64_t stream) {
+    heard_ = true;
+    on_stream(stream);
+  }
   /// What was launched on this stream up to that correlation has ended: a stream runs in order.
   void on_finished(std::uint64_t stream, std::uint32_t correlation);
 
@@ -103,7 +114,7 @@ class LaunchTracker {
   Ticks idle_at_ = 0;
   static constexpr std::size_t kMostStreams = 4096;
   std::unordered_map<std::uint64_t, Stream> streams_;
-  bool all_streams_known_ = true;
+  bool told_ = false, heard_ = false, too_many_streams_ = false;
   std::uint64_t last_stream_ = 0;  // of many records one after the other
   Stream* last_ = nullptr;
   bool passed_any_ = false;  // what was launched before passed_ has ended, whichever stream it was on

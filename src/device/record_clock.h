@@ -8,20 +8,39 @@
 
 namespace profshim::device {
 
-/// With our timestamp callback in force the times are ticks already. Without, they are CLOCK_REALTIME nanoseconds,
-/// which are brought over between moments that are known on both clocks.
+/// A record's time is of one of three clocks: ours, where CUPTI has our timestamp callback; another client's, where it
+/// has registered its own; else CLOCK_REALTIME. CUPTI also gives single records CLOCK_REALTIME times although a callback
+/// is registered, so each time is taken as one of the first clock by which it lies in the recording. Device thread.
 class RecordClock {
  public:
-  void use_ticks(bool ticks_in_records) { direct_ = ticks_in_records; }
-  bool direct() const { return direct_; }
-  /// One such moment; in rising order. Two at least before the first conversion.
+  using Foreign = std::uint64_t (*)();
+  /// CUPTI has our callback, or does not.
+  void use_ticks(bool ours) { ours_ = ours; }
+  /// Another client's callback is in force; null = none. It is called from here on, as CUPTI calls it.
+  void use_foreign(Foreign clock);
+  bool has_foreign() const { return foreign_ != nullptr; }
+  /// "ours", "realtime, converted" or "another client's, converted".
+  const char* name() const;
+  /// A moment that is known on all clocks; in rising order. Two at least before the first conversion.
   void add(const Anchor& anchor);
-  Ticks of(std::uint64_t record_time) const;
+  /// Times outside [earliest, latest] are impossible.
+  Ticks of(std::uint64_t record_time, Ticks earliest, Ticks latest) const;
 
  private:
+  struct Moment {
+    Ticks ticks;
+    std::int64_t realtime, foreign;
+  };
+  enum class Source : std::uint8_t { kTicks, kForeign, kRealtime };
+  Source in_force() const;
+  Ticks convert(Source source, std::uint64_t record_time) const;
+  Ticks interpolate(std::int64_t Moment::*clock, std::int64_t time, std::size_t first) const;
+
   static constexpr std::size_t kMost = 256;
-  std::vector<Anchor> anchors_;
-  bool direct_ = true;
+  std::vector<Moment> moments_;
+  std::size_t foreign_since_ = 0;  // the first moment that is known on the foreign clock
+  Foreign foreign_ = nullptr;
+  bool ours_ = false;
 };
 
 }  // namespace profshim::device

@@ -77,12 +77,12 @@ RecordingFile::~RecordingFile() {
   if (fd_ >= 0) close(fd_);
 }
 
-void RecordingFile::append(const CuptiApi& api, const BufferPool::Filled& buffer) {
+void RecordingFile::append(const ActivityScope& scope, const BufferPool::Filled& buffer) {
   if (room_ == 0) return;
   std::string records, names;
   std::uint32_t count = 0, named = 0;
   cupti::Record* record = nullptr;
-  while (api.next_record(buffer.data, buffer.valid, &record) == cupti::kSuccess) {
+  while (scope.next_record(buffer.data, buffer.valid, &record) == cupti::kSuccess) {
     const auto at = static_cast<std::uint32_t>(reinterpret_cast<std::uint8_t*>(record) - buffer.data);
     put(records, at);
     ++count;

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "buffer_pool.h"
-#include "cupti_api.h"
+#include "activity_scope.h"
 
 namespace profshim::device {
 
@@ -24,7 +24,7 @@ class RecordingFile {
   RecordingFile(const RecordingFile&) = delete;
   RecordingFile& operator=(const RecordingFile&) = delete;
   /// Nothing more is written after 64 MiB, or after a write that failed.
-  void append(const CuptiApi& api, const BufferPool::Filled& buffer);
+  void append(const ActivityScope& scope, const BufferPool::Filled& buffer);
 
  private:
   int fd_ = -1;

@@ -649,6 +649,7 @@ void activate(const Rank& rank, Ticks began) {
         arm_others(*s, begin);
       }
     }
+    arm_early(*s, -1, 0);
   }
   errno = saved_errno;
 }

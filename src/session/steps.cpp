@@ -88,6 +88,19 @@ void disarm_others(State& s, Ticks at) {
   if (auto* const function = s.when_arming.load()) function(false);
 }
 
+// CUPTI takes some milliseconds to come on, seconds at worst, and nobody waits for it at the begin of a window. So it is
+// switched on when a window is near: by the pace of the steps, by their number while the pace is not known, or at the
+// step before it. A range of the profiler API begins when it likes; its begin waits.
+void arm_early(State& s, std::int64_t step, std::int64_t step_ns) {
+  constexpr std::int64_t kNear_ns = 500'000'000, kFewSteps = 20;
+  const StepSource source = s.spec.steps.source;
+  if (source == StepSource::kNone || source == StepSource::kCudaProfilerApi || s.recording_over.load()) return;
+  const std::optional<std::int64_t> next = s.spec.schedule.next_recorded(step + 1);
+  if (!next) return;
+  const std::int64_t steps = *next - step;
+  if (steps == 1 || steps <= (step_ns > 0 ? kNear_ns / step_ns : kFewSteps)) device::arm_early();
+}
+
 void open_window(State& s, Ticks begin, std::uint64_t first_mark) {
   if (s.disk_is_full.load(std::memory_order_relaxed)) {
     s.windows_refused.fetch_add(1, std::memory_order_relaxed);
@@ -127,7 +140,7 @@ void step_boundary(Ticks at, std::optional<std::int64_t> number, StringId marker
   State* const s = live();
   if (s == nullptr || !on_step_thread(*s)) return;
   const Ticks entered = ticks();
-  const std::int64_t now_ns = s->spec.steps.min_interval_ms > 0 ? monotonic_ns() : 0;
+  const std::int64_t now_ns = monotonic_ns();
   const std::optional<StepCounter::Step> step = s->counter.on_marker(now_ns, number);
   if (!step) return;
   spool::SpoolHeader& header = recorder::header();
@@ -159,7 +172,9 @@ void step_boundary(Ticks at, std::optional<std::int64_t> number, StringId marker
     arm_others(*s, s->current.load() != nullptr ? at : 0);
   } else {
     disarm_others(*s, at);
+    arm_early(*s, step->schedule, s->last_boundary_ns != 0 ? now_ns - s->last_boundary_ns : 0);
   }
+  s->last_boundary_ns = now_ns;
   s->stall_ticks.fetch_add(ticks() - entered, std::memory_order_relaxed);
 }
 

@@ -76,17 +76,27 @@ TEST(StepsFromKernels, NoLaunchWaitsInItsCallbackForCuptiToBeSwitchedOn) {
   EXPECT_EQ(of_category(run.traces[0], "kernel").size(), 202u) << "the warm-up leaves the time for it";
 }
 
-TEST(StepsFromKernels, AWindowWithoutAWarmUpWaitsOnceAndSaysSinceWhenTheGpuIsInIt) {
+// CUPTI is on by then, since the window was near.
+TEST(StepsFromKernels, AWindowWithoutAWarmUpIsWhole) {
   GpuJob job = launch_loop(kNoWarmUp);
   job.environment = {{"FAKE_CUPTI_CALLBACK_LOCK", "1"}, {"FAKE_CUDA_KERNEL_NS", "500000"}};
   const GpuRun run = run_gpu(job);
 
   ASSERT_EQ(run.traces.size(), 2u) << run.outcome.err;
-  EXPECT_LT(std::stod(run.traces[1].fact("stall_us")), 150'000);
-  expect_a_late_begin_said(run);
-  const std::string after_us = run.traces[1].fact("gpu_recorded_after_us");
-  ASSERT_GT(after_us.size(), 2u);
-  EXPECT_GT(std::stol(after_us.substr(1)), 1000) << after_us;
+  for (const SeenTrace& trace : run.traces) {
+    EXPECT_EQ(of_category(trace, "kernel").size(), 101u);
+    EXPECT_EQ(trace.fact("problems"), "[]");
+  }
+}
+
+// CUPTI was seen to take 5 s: kineto, pull request 542. A boundary waited for a fifth of a second.
+TEST(StepsFromKernels, NoStepWaitsForCuptiHoweverLongItTakes) {
+  GpuJob job = launch_loop(kNoWarmUp);
+  job.environment = {{"FAKE_CUPTI_SLOW_ENABLE_MS", "900"}, {"FAKE_CUDA_KERNEL_NS", "100000"}};
+  const GpuRun run = run_gpu(job);
+
+  ASSERT_EQ(run.traces.size(), 2u) << run.outcome.err;
+  for (const SeenTrace& trace : run.traces) EXPECT_LT(std::stod(trace.fact("stall_us")), 100'000);
 }
 
 TEST(StepsFromKernels, AWindowThatIsOverBeforeCuptiIsOnSaysSo) {

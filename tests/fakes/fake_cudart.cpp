@@ -51,6 +51,12 @@ fake::Device* bring_up(int* error) {
   return *error == 0 ? device : nullptr;
 }
 
+/// The runtime makes the context in the first call that needs one.
+constexpr bool needs_context(std::string_view function) {
+  return !function.starts_with("cudaGetDeviceCount") && !function.starts_with("cudaDriverGetVersion") &&
+         !function.starts_with("cudaRuntimeGetVersion");
+}
+
 Kernel* kernel_of(const void* stub) {
   const std::lock_guard lock(registry().lock);
   const auto found = registry().kernels.find(stub);
@@ -178,6 +184,7 @@ void fill_properties(char* out, int ordinal) {
   if (!device_pointer) return error;                                                \
   fake::Device& device = *device_pointer;                                           \
   static constexpr fake::ApiInfo kInfo{fake::Domain::kRuntime, callback_id, label}; \
+  if (needs_context(label)) device.make_first_context();                            \
   ApiCall call(device, kInfo, parameters, symbol)
 #define CALL(label, callback_id) CALL_WITH(label, callback_id, nullptr, nullptr)
 

@@ -2,10 +2,17 @@
 // fed by the simulator of fake_device.h. Built as libcupti.so.11.8, .12 (12.4) and .13 (13.0): FAKE_CUPTI_VERSION is
 // what cuptiGetVersion says (18, 22, 130001) and decides the record layouts and which functions there are.
 //
-// As in the real one: records of calls go into one buffer per thread (13.0) or one for all, those of the device into
-// another; a worker thread hands over full buffers; cuptiActivityFlushAll hands over partial ones on its caller's
-// thread; one subscriber per process; a driver call inside a runtime call has its correlation; a buffer request
-// answered with NULL crashes before 12.9 and drops the record after.
+// As in the real one:
+// - Records go into one buffer per thread (13.0) or one for all calls and one for the device: the note on
+//   CUPTI_ACTIVITY_ATTR_PER_THREAD_ACTIVITY_BUFFER in cupti_activity.h.
+// - The record of a kernel, copy or memset is in its buffer from the launch on, and is incomplete until the work has
+//   ended. cuptiActivityFlushAll(0) and the worker thread return no buffer with an incomplete record; a forced flush
+//   returns every buffer, with times of 0 in incomplete records: the notes on cuptiActivityFlushAll and
+//   cuptiActivityFlushPeriod in cupti_activity.h.
+// - Device records are written when the driver is initialized, context and stream records when a context or stream is
+//   made; those that exist already come through cuptiActivityEnableAndDump only: its note in cupti_activity.h.
+// - One subscriber per process; a driver call inside a runtime call has its correlation; a buffer request answered with
+//   NULL crashes before 12.9 and drops the record after.
 //
 // Environment (faults: every Nth device record; 0 = never):
 //   FAKE_CUPTI_DROP=N         is dropped, and counted by cuptiActivityGetNumDroppedRecords
@@ -13,8 +20,10 @@
 //   FAKE_CUPTI_BACKWARD=N     ends before it begins
 //   FAKE_CUPTI_FAR=N          lies an hour in the past
 //   FAKE_CUPTI_UNKNOWN=N      has a correlation that no call has
-//   FAKE_CUPTI_SHUFFLE=1      device records come in any order
-//   FAKE_CUPTI_LATE_MS=N      device records come so much after the end of the work
+//   FAKE_CUPTI_RESERVE=0      records of device work are written when it has ended, as with the hardware's event system
+//                             (cuptiActivityEnableHWTrace)
+//   FAKE_CUPTI_SHUFFLE=1      likewise, and in any order
+//   FAKE_CUPTI_LATE_MS=N      device records are complete so much after the end of the work
 //   FAKE_CUPTI_SLOW_FLUSH_MS=N  a forced flush takes so long before it hands anything over
 //   FAKE_CUPTI_SLOW_ENABLE_MS=N  kernels are switched on so late (over 5 s were seen: kineto, pull request 542)
 //   FAKE_CUPTI_CALLBACK_LOCK=1  nothing is switched on or off while a callback of the Callback API runs
@@ -107,10 +116,26 @@ std::uint64_t realtime() {
 struct Buffer {
   std::uint8_t* data = nullptr;
   std::size_t size = 0, used = 0, records = 0, maximum = 0;
+  std::mutex lock;         // of what follows
+  std::size_t incomplete = 0;
+  bool returned = false;
+  /// May it go back to the client? From then on nothing is written into it.
+  bool give_back(bool forced) {
+    const std::lock_guard guard(lock);
+    if (incomplete > 0 && !forced) return false;
+    returned = true;
+    return true;
+  }
 };
+using SharedBuffer = std::shared_ptr<Buffer>;
 struct Lane {
   std::mutex lock;
-  Buffer buffer;
+  SharedBuffer buffer = std::make_shared<Buffer>();
+};
+/// The place of an incomplete record.
+struct Reserved {
+  SharedBuffer buffer;
+  std::size_t offset = 0;
 };
 
 struct Counters {
@@ -170,7 +195,7 @@ class Cupti final : public fake::Observer {
       if (on && kind == kDriver) all_driver_ = true;
     }
     watch();
-    if (on && kind == kDevice) tell_devices(*device);
+    if (dump && kind == kDevice) tell_devices(*device);
     if (dump && kind == kContext) device->tell_of_contexts();
     if (dump && kind == kStream) device->tell_of_streams();
     return kOk;
@@ -242,18 +267,18 @@ class Cupti final : public fake::Observer {
     if (forced && slow_flush_ms_ != 0) std::this_thread::sleep_for(std::chrono::milliseconds(slow_flush_ms_));
     take_finished(forced);
     std::size_t records = 0;
-    std::vector<Buffer> ready;
+    std::vector<SharedBuffer> ready;
     {
       const std::lock_guard lock(lanes_lock_);
       for (const auto& lane : lanes_) {
         const std::lock_guard lane_lock(lane->lock);
-        if (lane->buffer.records == 0) continue;
-        records += lane->buffer.records;
-        ready.push_back(std::exchange(lane->buffer, {}));
+        if (lane->buffer->records == 0 || !lane->buffer->give_back(forced)) continue;
+        records += lane->buffer->records;
+        ready.push_back(std::exchange(lane->buffer, std::make_shared<Buffer>()));
       }
     }
-    hand_over_full();
-    for (Buffer& buffer : ready) hand_over(buffer);
+    hand_over_full(forced);
+    for (const SharedBuffer& buffer : ready) hand_over(*buffer);
     wait_for_worker();
     if (kinds_[kOverhead] && records > 1) overhead(1u << 16, begin, now(), 0);
     return kOk;
@@ -339,6 +364,11 @@ class Cupti final : public fake::Observer {
     bool wanted = false;
     if (kinds_[kGraphTrace] && work.graph != 0) {
       work.wanted = work.last_of_graph ? static_cast<std::uint32_t>(kGraphTrace) : 0;
+      if (work.wanted == 0 || !reserves_) return;
+      Work graph = work;
+      graph.kind = WorkKind::kGraph;
+      reserve(graph);
+      work.record = graph.record;
       return;
     }
     switch (work.kind) {
@@ -358,6 +388,10 @@ class Cupti final : public fake::Observer {
         break;
     }
     work.wanted = wanted ? 1 : 0;
+    if (wanted && reserves_) reserve(work);
+  }
+  void driver_initialised() override {
+    if (kinds_[kDevice]) tell_devices(*fake::device_or_null());
   }
   void finished(const Work& work) override {
     // The last node of a graph carries the wish for the whole graph's record.
@@ -532,28 +566,30 @@ class Cupti final : public fake::Observer {
     return lane;
   }
 
+  /// Where the record now lies; no buffer: it was dropped. `incomplete`: it is written again when the work has ended.
   template <typename Record>
-  void write(Lane& lane, const Record& record) {
+  Reserved write(Lane& lane, const Record& record, bool incomplete = false) {
     const std::size_t bytes = record_bytes(record.kind, kSizes);
     const std::lock_guard lock(lane.lock);
-    Buffer& buffer = lane.buffer;
-    if (buffer.data && (buffer.used + bytes > buffer.size || (buffer.maximum && buffer.records == buffer.maximum))) {
+    if (lane.buffer->data && (lane.buffer->used + bytes > lane.buffer->size ||
+                              (lane.buffer->maximum && lane.buffer->records == lane.buffer->maximum))) {
       {
         const std::lock_guard full_lock(full_lock_);
-        full_.push_back(std::exchange(buffer, {}));
+        full_.push_back(std::exchange(lane.buffer, std::make_shared<Buffer>()));
       }
       worker_wake_.notify_one();
     }
+    Buffer& buffer = *lane.buffer;
     if (!buffer.data) {
       const RequestBuffer request = request_;
-      if (!request) return;
+      if (!request) return {};
       counters_.requested++;
       request(&buffer.data, &buffer.size, &buffer.maximum);
       if ((!buffer.data || buffer.size < bytes) && FAKE_CUPTI_VERSION >= 27) {
-        buffer = {};
+        lane.buffer = std::make_shared<Buffer>();
         counters_.dropped++;
         all_dropped_++;
-        return;
+        return {};
       }
       const std::lock_guard requested_lock(requested_lock_);
       if (!requested_.insert(buffer.data).second) counters_.shared++;
@@ -561,9 +597,15 @@ class Cupti final : public fake::Observer {
     // What a reader of a newer layout would see behind a record of an older one.
     std::memset(buffer.data + buffer.used, 0xEE, bytes);
     std::memcpy(buffer.data + buffer.used, &record, std::min(bytes, sizeof record));
+    const Reserved place{lane.buffer, buffer.used};
     buffer.used += bytes;
     buffer.records++;
+    if (incomplete) {
+      const std::lock_guard guard(buffer.lock);
+      buffer.incomplete++;
+    }
     counters_.records[record.kind]++;
+    return place;
   }
 
   void hand_over(const Buffer& buffer) {
@@ -580,17 +622,19 @@ class Cupti final : public fake::Observer {
   void wait_for_worker() {
     while (handing_over_) sched_yield();
   }
-  void hand_over_full() {
+  void hand_over_full(bool forced) {
     for (;;) {
-      Buffer buffer;
+      SharedBuffer buffer;
       {
         const std::lock_guard lock(full_lock_);
-        if (full_.empty()) return;
-        buffer = full_.front();
-        full_.pop_front();
+        const auto complete = std::find_if(full_.begin(), full_.end(),
+                                           [forced](const SharedBuffer& one) { return one->give_back(forced); });
+        if (complete == full_.end()) return;
+        buffer = *complete;
+        full_.erase(complete);
         ++handing_over_;
       }
-      hand_over(buffer);
+      hand_over(*buffer);
       --handing_over_;
     }
   }
@@ -602,18 +646,19 @@ class Cupti final : public fake::Observer {
         worker_wake_.wait_for(lock, std::chrono::milliseconds(finished_.empty() ? 100 : 1));
       }
       take_finished(false);
-      hand_over_full();
+      hand_over_full(false);
     }
   }
 
-  /// Writes the records of the device work that is complete; with `all` also of what is still running, without times.
+  /// Completes the records of the device work that has ended. Where nothing was reserved they are written now; with
+  /// `all` also those of what is still running, without times.
   void take_finished(bool all) {
     const std::lock_guard order(take_lock_);
     const std::uint64_t time = realtime();
     std::vector<Finished> taken;
     {
       const std::lock_guard lock(finished_lock_);
-      while (!finished_.empty() && (all || finished_.front().visible <= time)) {
+      while (!finished_.empty() && ((all && !reserves_) || finished_.front().visible <= time)) {
         std::pop_heap(finished_.begin(), finished_.end(), later);
         taken.push_back(std::move(finished_.back()));
         finished_.pop_back();
@@ -623,46 +668,109 @@ class Cupti final : public fake::Observer {
     for (Finished& one : taken) write_work(one.work, one.work.end <= time);
   }
 
-  bool fault(std::uint64_t every) const { return every != 0 && device_records_ % every == 0; }
+  static bool fault(std::uint64_t every, std::uint64_t number) { return every != 0 && number % every == 0; }
+
+  /// On the thread that launches: the record as it is before its work has ended.
+  void reserve(Work& work) {
+    const std::uint64_t number = ++device_records_;
+    if (drops(number)) return;
+    Lane& lane = per_thread_ ? thread_lane() : device_lane();
+    const Reserved place = put(lane, work, {0, 0}, correlation_of(work, number), true);
+    if (place.buffer) work.record = std::make_shared<Unfinished>(Unfinished{place, number});
+  }
+  struct Times {
+    std::uint64_t start, end;
+  };
+  struct Unfinished {
+    Reserved place;
+    std::uint64_t number;
+  };
 
   void write_work(const Work& work, bool complete) {
-    ++device_records_;
-    if (fault(drop_)) {
-      counters_.dropped++;
-      all_dropped_++;
-      return;
+    if (work.record) {
+      const auto& unfinished = *static_cast<const Unfinished*>(work.record.get());
+      return finish_record(work, unfinished.place, times_of(work, unfinished.number));
     }
-    std::uint64_t start = complete ? device_time(work.start, work.anchor, work.anchor_realtime) : 0;
-    std::uint64_t end = complete ? device_time(work.end, work.anchor, work.anchor_realtime) : 0;
-    if (complete && work.kind != WorkKind::kGraph) keep_order(work, start, end);
-    if (fault(zero_time_)) start = end = 0;
-    if (fault(backward_)) std::swap(start, end);
-    if (fault(far_)) {
+    if (reserves_) return;  // dropped at its launch
+    const std::uint64_t number = ++device_records_;
+    if (drops(number)) return;
+    put(device_lane(), work, complete ? times_of(work, number) : Times{0, 0}, correlation_of(work, number), false);
+  }
+  void finish_record(const Work& work, const Reserved& place, Times times) {
+    Buffer& buffer = *place.buffer;
+    const std::lock_guard guard(buffer.lock);
+    if (buffer.returned) return;
+    --buffer.incomplete;
+    std::uint8_t* const at = buffer.data + place.offset;
+    const auto set = [at]<typename Record>(Record record, Times t) {
+      std::memcpy(&record, at, std::min(sizeof record, record_bytes(record_kind(at), kSizes)));
+      record.start = t.start;
+      record.end = t.end;
+      if constexpr (requires { record.completed; }) record.completed = t.end;
+      std::memcpy(at, &record, std::min(sizeof record, record_bytes(record_kind(at), kSizes)));
+    };
+    switch (work.kind) {
+      case WorkKind::kKernel:
+        return set(Kernel{}, times);
+      case WorkKind::kCopy:
+        return set(Memcpy{}, times);
+      case WorkKind::kPeerCopy:
+        return set(MemcpyPeer{}, times);
+      case WorkKind::kSet:
+        return set(Memset{}, times);
+      case WorkKind::kGraph:
+        return set(GraphTrace{}, times);
+    }
+  }
+  static std::uint32_t record_kind(const std::uint8_t* record) {
+    std::uint32_t kind = 0;
+    std::memcpy(&kind, record, sizeof kind);
+    return kind;
+  }
+
+  bool drops(std::uint64_t number) {
+    if (!fault(drop_, number)) return false;
+    counters_.dropped++;
+    all_dropped_++;
+    return true;
+  }
+  std::uint32_t correlation_of(const Work& work, std::uint64_t number) const {
+    return fault(unknown_, number) ? 0x40000000u + work.correlation : work.correlation;
+  }
+  Times times_of(const Work& work, std::uint64_t number) {
+    std::uint64_t start = device_time(work.start, work.anchor, work.anchor_realtime);
+    std::uint64_t end = device_time(work.end, work.anchor, work.anchor_realtime);
+    if (work.kind != WorkKind::kGraph) keep_order(work, start, end);
+    if (fault(zero_time_, number)) start = end = 0;
+    if (fault(backward_, number)) std::swap(start, end);
+    if (fault(far_, number)) {
       start = device_time(work.start - 3600000000000ull, work.anchor, work.anchor_realtime);
       end = start + 1000;
     }
-    const std::uint32_t correlation = fault(unknown_) ? 0x40000000u + work.correlation : work.correlation;
+    return {start, end};
+  }
+  Reserved put(Lane& lane, const Work& work, Times times, std::uint32_t correlation, bool incomplete) {
     switch (work.kind) {
       case WorkKind::kKernel:
-        return write_kernel(work, start, end, correlation);
+        return write(lane, kernel_record(work, times, correlation), incomplete);
       case WorkKind::kCopy:
-        return write_copy(work, start, end, correlation);
+        return write(lane, copy_record(work, times, correlation), incomplete);
       case WorkKind::kPeerCopy:
-        return write_peer(work, start, end, correlation);
+        return write(lane, peer_record(work, times, correlation), incomplete);
       case WorkKind::kSet:
-        return write_set(work, start, end, correlation);
+        return write(lane, set_record(work, times, correlation), incomplete);
       case WorkKind::kGraph:
-        return write_graph(work, start, end, correlation);
+        return write(lane, graph_record(work, times, correlation), incomplete);
     }
+    return {};
   }
   /// What the records of all kinds of device work have, as far as this one has it.
   template <typename Record>
-  static Record record_of(std::uint32_t kind, const Work& work, std::uint64_t start, std::uint64_t end,
-                          std::uint32_t correlation) {
+  static Record record_of(std::uint32_t kind, const Work& work, Times times, std::uint32_t correlation) {
     Record record{};
     record.kind = kind;
-    record.start = start;
-    record.end = end;
+    record.start = times.start;
+    record.end = times.end;
     record.device = work.device;
     record.context = work.context;
     record.stream = work.stream;
@@ -680,11 +788,11 @@ class Cupti final : public fake::Observer {
     record.target = static_cast<std::uint8_t>(work.target);
     record.channel_type = 2;
   }
-  void write_kernel(const Work& work, std::uint64_t start, std::uint64_t end, std::uint32_t correlation) {
+  Kernel kernel_record(const Work& work, Times times, std::uint32_t correlation) const {
     auto record =
-        record_of<Kernel>(kinds_[kKernel] ? fake::cupti::kKernel : kConcurrentKernel, work, start, end, correlation);
+        record_of<Kernel>(kinds_[kKernel] ? fake::cupti::kKernel : kConcurrentKernel, work, times, correlation);
     record.registers_per_thread = 16;
-    record.completed = end;
+    record.completed = times.end;
     const unsigned grid[] = {work.grid.x, work.grid.y, work.grid.z},
                    block[] = {work.block.x, work.block.y, work.block.z};
     for (const int i : {0, 1, 2}) {
@@ -696,35 +804,35 @@ class Cupti final : public fake::Observer {
     record.name = work.name;
     record.channel = work.stream;
     record.channel_type = 1;
-    write(device_lane(), record);
+    return record;
   }
-  void write_copy(const Work& work, std::uint64_t start, std::uint64_t end, std::uint32_t correlation) {
-    auto record = record_of<Memcpy>(kMemcpy, work, start, end, correlation);
+  Memcpy copy_record(const Work& work, Times times, std::uint32_t correlation) const {
+    auto record = record_of<Memcpy>(kMemcpy, work, times, correlation);
     set_memory(record, work);
     record.copy_count = 1;
-    write(device_lane(), record);
+    return record;
   }
-  void write_peer(const Work& work, std::uint64_t start, std::uint64_t end, std::uint32_t correlation) {
-    auto record = record_of<MemcpyPeer>(kMemcpyPeer, work, start, end, correlation);
+  MemcpyPeer peer_record(const Work& work, Times times, std::uint32_t correlation) const {
+    auto record = record_of<MemcpyPeer>(kMemcpyPeer, work, times, correlation);
     set_memory(record, work);
     record.from_device = work.from_device;
     record.from_context = work.from_device + 1;
     record.to_device = work.to_device;
     record.to_context = work.to_device + 1;
-    write(device_lane(), record);
+    return record;
   }
-  void write_set(const Work& work, std::uint64_t start, std::uint64_t end, std::uint32_t correlation) {
-    auto record = record_of<Memset>(kMemset, work, start, end, correlation);
+  Memset set_record(const Work& work, Times times, std::uint32_t correlation) const {
+    auto record = record_of<Memset>(kMemset, work, times, correlation);
     record.value = work.value;
     record.memory_kind = static_cast<std::uint16_t>(work.target);
     record.channel_type = 1;
-    write(device_lane(), record);
+    return record;
   }
-  void write_graph(const Work& work, std::uint64_t start, std::uint64_t end, std::uint32_t correlation) {
-    auto record = record_of<GraphTrace>(kGraphTrace, work, start, end, correlation);
+  GraphTrace graph_record(const Work& work, Times times, std::uint32_t correlation) const {
+    auto record = record_of<GraphTrace>(kGraphTrace, work, times, correlation);
     record.end_device = work.device;
     record.end_context = work.context;
-    write(device_lane(), record);
+    return record;
   }
   void overhead(std::uint32_t kind, std::uint64_t start, std::uint64_t end, std::uint32_t correlation) {
     Overhead record{};
@@ -772,7 +880,9 @@ class Cupti final : public fake::Observer {
                       slow_enable_ms_ = number("FAKE_CUPTI_SLOW_ENABLE_MS");
   const bool callbacks_lock_ = number("FAKE_CUPTI_CALLBACK_LOCK") != 0;
   std::shared_mutex callback_lock_;
-  const bool shuffle_ = number("FAKE_CUPTI_SHUFFLE") != 0, nested_ = number("FAKE_CUPTI_NESTED", 1) != 0;
+  const bool shuffle_ = number("FAKE_CUPTI_SHUFFLE") != 0;
+  const bool reserves_ = !shuffle_ && number("FAKE_CUPTI_RESERVE", 1) != 0;
+  const bool nested_ = number("FAKE_CUPTI_NESTED", 1) != 0;
   std::FILE* log_ = nullptr;
 
   std::atomic<RequestBuffer> request_{nullptr};
@@ -802,13 +912,13 @@ class Cupti final : public fake::Observer {
   std::mutex requested_lock_;
   std::set<const std::uint8_t*> requested_;  // and not handed over yet
   std::mutex full_lock_;
-  std::deque<Buffer> full_;
+  std::deque<SharedBuffer> full_;
   std::atomic<int> handing_over_{0};
 
   std::mutex take_lock_, finished_lock_;
   std::condition_variable worker_wake_;
   std::vector<Finished> finished_;  // heap, the first to become visible on top
-  std::uint64_t device_records_ = 0;
+  std::atomic<std::uint64_t> device_records_{0};
   std::mt19937 random_{1};
   std::atomic<bool> worker_started_{false};
 

@@ -90,9 +90,8 @@ class Simulator final : public Device {
   }
 
   int init() override {
-    if (no_device_) return kNoDevice;
     // The injected library may use the API itself: it finds the driver up.
-    if (initialised_.load(std::memory_order_acquire)) return kOk;
+    if (initialised_.load(std::memory_order_acquire)) return init_result();
     bool first = false;
     {
       const std::lock_guard lock(init_lock_);
@@ -100,12 +99,13 @@ class Simulator final : public Device {
       init_thread_ = first ? std::this_thread::get_id() : init_thread_;
     }
     if (first) {
-      inject();
+      inject();  // before devices are looked for, also where there is none: seen with libcuda 535 and 550
       initialised_.store(true, std::memory_order_release);
+      if (Observer* observer = observer_) observer->driver_initialised();
     } else if (init_thread_ != std::this_thread::get_id()) {
       while (!initialised_.load(std::memory_order_acquire)) sched_yield();
     }
-    return kOk;
+    return init_result();
   }
 
   int driver_version() override { return static_cast<int>(number("FAKE_CUDA_DRIVER", 13000)); }
@@ -120,6 +120,14 @@ class Simulator final : public Device {
     const std::lock_guard lock(lock_);
     default_stream();
     return reinterpret_cast<void*>(static_cast<std::uintptr_t>(0x1000 + current_device_of_thread));
+  }
+
+  void make_first_context() override {
+    if (first_context_.load(std::memory_order_acquire)) return;
+    const std::lock_guard lock(context_lock_);
+    if (first_context_) return;
+    std::this_thread::sleep_for(std::chrono::milliseconds(number("FAKE_CUDA_CONTEXT_MS", 50)));
+    first_context_.store(true, std::memory_order_release);
   }
 
   void set_observer(Observer* observer) override { observer_.store(observer, std::memory_order_release); }
@@ -467,6 +475,7 @@ class Simulator final : public Device {
 
   // ---- all below: under lock_ ----
 
+  int init_result() const { return no_device_ ? kNoDevice : kOk; }
   Graph* new_graph() {
     auto graph = std::make_unique<Graph>(Graph{++graphs_made_, {}});
     Graph* const key = graph.get();
@@ -645,6 +654,9 @@ class Simulator final : public Device {
   bool init_begun_ = false;
   std::thread::id init_thread_;
   std::atomic<bool> initialised_{false};
+
+  std::mutex context_lock_;
+  std::atomic<bool> first_context_{false};
 
   std::atomic<Observer*> observer_{nullptr};
   std::atomic<std::uint32_t> correlations_{0};

@@ -8,6 +8,7 @@
 //   FAKE_CUDA_DEVICES      number of devices (1)
 //   FAKE_CUDA_NO_DEVICE    1: cuInit fails with CUDA_ERROR_NO_DEVICE
 //   FAKE_CUDA_DRIVER       what cuDriverGetVersion says (13000)
+//   FAKE_CUDA_CONTEXT_MS   how long the first context takes (50); on a device 80 to 300 ms are usual
 //   FAKE_CUDA_KERNEL_NS    how long every kernel takes; without it 2 us and 10 ns for each 256 threads
 //   FAKE_CUDA_KERNELS      "gemm=50000,adam=20000": nanoseconds by a part of the kernel's name, before all others
 //   FAKE_CUDA_COPY_MBPS    bandwidth of copies in MB/s (20000), besides 1 us each
@@ -21,6 +22,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <memory>
 
 namespace fake {
 
@@ -87,6 +89,7 @@ struct Work {
   // Kept for the observer between submitted() and finished().
   std::uint64_t anchor = 0, anchor_realtime = 0;
   std::uint32_t wanted = 0;
+  std::shared_ptr<void> record;
 };
 
 /// CUpti_ActivitySynchronizationType
@@ -108,6 +111,8 @@ class Observer {
   virtual void memory(bool allocated, MemoryKind kind, std::uint32_t correlation, const void* address,
                       std::uint64_t bytes) = 0;
   virtual void first_launch(const char* kernel, std::uint32_t correlation) = 0;
+  /// cuInit is about to return.
+  virtual void driver_initialised() = 0;
   virtual void created_context(std::uint32_t device, std::uint32_t context) = 0;
   virtual void created_stream(std::uint32_t context, std::uint32_t stream, std::int32_t priority) = 0;
 
@@ -143,6 +148,8 @@ class Device {
   virtual int current_device() = 0;
   virtual int set_device(int device) = 0;
   virtual void* context() = 0;
+  /// Returns once there is a first context, which takes its time.
+  virtual void make_first_context() = 0;
 
   virtual void set_observer(Observer* observer) = 0;
   /// Tells the observer again of the contexts and streams there are.

@@ -105,6 +105,7 @@ EXPORT int cuDeviceGetName(char* name, int size, int) {
 }
 EXPORT int cuDevicePrimaryCtxRetain(void** context, int ordinal) {
   CALL(cuDevicePrimaryCtxRetain, 386);
+  device.make_first_context();
   device.set_device(ordinal);
   *context = device.context();
   return call.returns(fake::kOk);
@@ -115,6 +116,7 @@ EXPORT int cuDevicePrimaryCtxRelease_v2(int) {
 }
 EXPORT int cuCtxCreate_v2(void** context, unsigned, int ordinal) {
   CALL(cuCtxCreate_v2, 235);
+  device.make_first_context();
   device.set_device(ordinal);
   *context = device.context();
   return call.returns(fake::kOk);

@@ -350,7 +350,7 @@ TEST_P(CaptureTest, AWindowWaitsForTheWorkOfItsLaunches) {
   switch_off();
   EXPECT_EQ(capture_->state(), Capture::State::kDraining);
   EXPECT_LT(capture_->settled_until(), wishes_.off_at);
-  EXPECT_FALSE(cupti_.kinds.empty());
+  EXPECT_TRUE(cupti_.kinds.empty()) << "the job pays for the recording no longer";
 
   cupti_.add(kernel(1));
   cupti_.deliver();
@@ -364,6 +364,7 @@ TEST_P(CaptureTest, AWindowWaitsForTheWorkOfItsLaunches) {
 TEST_P(CaptureTest, WorkThatNeverComesIsGivenUpAndCounted) {
   cupti_.add(call(1));
   cupti_.deliver();
+  cupti_.request();
   switch_off();
   serve(Capture::kPatience_ns / 2);
   EXPECT_EQ(capture_->state(), Capture::State::kDraining);
@@ -372,6 +373,18 @@ TEST_P(CaptureTest, WorkThatNeverComesIsGivenUpAndCounted) {
   EXPECT_EQ(capture_->state(), Capture::State::kOff);
   EXPECT_EQ(capture_->converter().losses().launches, 1u);
   EXPECT_EQ(cupti_.flushes.back(), cupti::kFlushForced);
+}
+
+// Without a buffer at CUPTI nothing is under way.
+TEST_P(CaptureTest, WorkThatCuptiHasDroppedIsNotWaitedForLong) {
+  cupti_.add(call(1));
+  cupti_.deliver();
+  switch_off();
+  EXPECT_EQ(capture_->state(), Capture::State::kDraining);
+  serve(Capture::kQuiet_ns);
+
+  EXPECT_EQ(capture_->state(), Capture::State::kOff);
+  EXPECT_EQ(capture_->converter().losses().launches, 1u);
 }
 
 // Buffers come in any order: that of the device before those of the threads.
@@ -442,6 +455,7 @@ TEST_P(CaptureTest, AWaitOfOneOfTwoContextsSaysNothingOfTheOther) {
   cupti_.add(call(2));
   cupti_.add(call(3, 9));
   cupti_.deliver();
+  cupti_.request();  // the buffer with the record of a kernel that runs
   switch_off();
   serve(kSecond);
 
@@ -469,10 +483,10 @@ TEST_P(CaptureTest, AStreamThatHasShownNothingLaterMayStillRunWhatIsMissing) {
   elsewhere.stream = 20;
   cupti_.add(elsewhere);
   cupti_.add(call(2));
-  cupti_.deliver();
-  switch_off();
   cupti_.add(kernel(3));
   cupti_.deliver();
+  cupti_.request();  // the buffer with the record of a kernel that runs
+  switch_off();
   serve(kSecond);
   serve(kSecond);
   EXPECT_EQ(capture_->state(), Capture::State::kDraining);
@@ -490,6 +504,7 @@ TEST_P(CaptureTest, AStreamThatHasNeverShownWorkMayRunWhatIsMissing) {
   cupti_.add(call(1));
   cupti_.add(kernel(2));
   cupti_.deliver();
+  cupti_.request();  // the buffer with the record of a kernel that runs
   switch_off();
   serve(kSecond);
 
@@ -519,8 +534,27 @@ TEST_P(CaptureTest, WhatEveryStreamWasWaitedForIsNotWaitedForLong) {
   EXPECT_EQ(capture_->converter().losses().launches, 1u);
 }
 
+// Its launch was given up after 0.3 s, because every stream that had shown work had passed it.
+TEST(LaunchTracker, AKernelMayRunOnAStreamOlderThanTheRecording) {
+  for (const bool told : {false, true}) {
+    LaunchTracker tracker(64 << 10);
+    tracker.streams_are_told(told);
+    if (told) {
+      for (const std::uint64_t stream : {7, 13}) tracker.on_stream_record(stream);
+    }
+    tracker.begin_round(1);
+    tracker.on_launch(1, 50, 1, ApiRole::kLaunch);  // on 13
+    tracker.on_finished(7, 2);
+    tracker.oldest_outstanding();
+    tracker.begin_round(10 * kSecond);
+    EXPECT_EQ(tracker.oldest_outstanding(), 50u);
+  }
+}
+
 TEST(LaunchTracker, CorrelationsThatBeginAnewAreLater) {
   LaunchTracker tracker(64 << 10);
+  tracker.streams_are_told(true);
+  tracker.on_stream_record(7);
   tracker.begin_round(1);
   tracker.on_launch(2, 50, 1, ApiRole::kLaunch);
   tracker.on_finished(7, 0xfffffff0u);
@@ -571,7 +605,7 @@ TEST_P(CaptureTest, AfterTheWindowEverythingIsOffAsBefore) {
   wishes_.on = true;
   serve();
   EXPECT_EQ(capture_->state(), Capture::State::kOn);
-  EXPECT_EQ(cupti_.registrations, 1);
+  EXPECT_EQ(cupti_.registrations, 2) << "another client may have registered its own in between";
   EXPECT_EQ(cupti_.clocks, 1) << "once per process";
 }
 
@@ -612,12 +646,134 @@ TEST_P(CaptureTest, AnotherClientGetsACuptiThatIsOffAndOursComesBack) {
   EXPECT_EQ(cupti_.registrations, 2);
   EXPECT_EQ(cupti_.clocks, 1);
 
+}
+
+// CUPTI gives the first kernel after every registration times of CLOCK_REALTIME: pytorch#192021.
+TEST_P(CaptureTest, TheClockOfAnotherClientStaysInForceAndIsConverted) {
   wishes_.yield = true;
   serve();
   wishes_.yield = false;
-  wishes_.clock_replaced = true;
+  wishes_.foreign_clock = [] { return static_cast<std::uint64_t>(2 * monotonic_ns()); };
   serve();
-  EXPECT_EQ(cupti_.clocks, 2);
+  EXPECT_EQ(cupti_.clocks, 1);
+
+  const auto at = static_cast<std::uint64_t>(monotonic_ns());
+  KernelRecord theirs = kernel(1);
+  theirs.start = 2 * at;
+  theirs.end = 2 * at + 2000;
+  cupti_.add(theirs);
+  cupti_.deliver();
+  flush();
+  ASSERT_EQ(out_.of(HookId::kKernel).size(), 1u);
+  EXPECT_NEAR(static_cast<double>(out_.of(HookId::kKernel)[0].begin), static_cast<double>(at), 1e6);
+}
+
+TEST_P(CaptureTest, ARecordWithTimesOfTheWallClockAmongOthersIsConverted) {
+  timespec now;
+  clock_gettime(CLOCK_REALTIME, &now);
+  const auto wall = static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<std::uint64_t>(now.tv_nsec);
+  const Ticks at = ticks();
+  KernelRecord head = kernel(1);
+  head.start = wall;
+  head.end = wall + 5000;
+  cupti_.add(head);
+  cupti_.add(kernel(2));
+  cupti_.deliver();
+  flush();
+
+  ASSERT_EQ(out_.of(HookId::kKernel).size(), 2u);
+  EXPECT_NEAR(static_cast<double>(out_.of(HookId::kKernel)[0].begin), static_cast<double>(at), 1e6);
+  EXPECT_EQ(out_.of(HookId::kKernel)[1].begin, begin_ + 260);
+  EXPECT_EQ(capture_->converter().losses(), Losses());
+}
+
+TEST_P(CaptureTest, TheClockIsNotOursWhereItMayNotBeRegistered) {
+  CaptureOptions options;
+  options.own_clock = false;
+  capture_.reset();
+  const int before = cupti_.clocks;
+  Capture without(cupti_.api(), out_, options);
+  EXPECT_EQ(without.prepare(), "");
+  without.serve(wishes_, now_ns_);
+  EXPECT_EQ(cupti_.clocks, before);
+  EXPECT_STREQ(without.converter().clock().name(), "realtime, converted");
+}
+
+// A buffer that another client has asked for and never flushed.
+TEST_P(CaptureTest, ABufferOfAnotherClientGoesToItsOwner) {
+  static std::uint8_t* got = nullptr;
+  std::uint8_t theirs[64] = {};
+  cupti_.complete_foreign(theirs);
+  EXPECT_EQ(capture_->pool().counts().foreign, 1u);
+  forward_foreign_buffers([](void*, std::uint32_t, std::uint8_t* buffer, std::size_t, std::size_t) { got = buffer; });
+  cupti_.complete_foreign(theirs);
+  forward_foreign_buffers(nullptr);
+  EXPECT_EQ(got, theirs);
+  EXPECT_EQ(capture_->pool().counts().foreign, 1u);
+}
+
+// CUPTI writes the records of devices, contexts and streams that exist only when it is asked to dump them.
+TEST_P(CaptureTest, WhatExistsAlreadyIsAskedForInEveryWindow) {
+  using Kinds = std::set<std::uint32_t>;
+  EXPECT_EQ(cupti_.dumped_kinds, (Kinds{cupti::kDeviceKind, cupti::kContextKind, cupti::kStreamKind}));
+  switch_off();
+  cupti_.dumped_kinds.clear();
+  wishes_.on = true;
+  serve();
+  EXPECT_EQ(cupti_.dumped_kinds, (Kinds{cupti::kDeviceKind, cupti::kContextKind, cupti::kStreamKind}));
+}
+
+TEST_P(CaptureTest, NothingIsRegisteredBeforeAWindowOpens) {
+  capture_.reset();
+  const int before = cupti_.registrations;
+  Capture fresh(cupti_.api(), out_, {});
+  EXPECT_EQ(fresh.prepare(), "");
+  fresh.serve({}, now_ns_);
+  EXPECT_EQ(cupti_.registrations, before);
+}
+
+// The record of a kernel lies in its buffer from the launch on, and a flush returns no buffer with an incomplete record:
+// the records of calls in it are late as well.
+TEST_P(CaptureTest, ABufferThatIsStillWithCuptiIsWaitedFor) {
+  cupti_.request();
+  switch_off();
+  serve(kSecond);
+  serve(kSecond);
+  EXPECT_EQ(capture_->state(), Capture::State::kDraining);
+  EXPECT_TRUE(cupti_.kinds.empty()) << "nothing is on while it waits";
+
+  cupti_.add(call(1));
+  cupti_.add(kernel(1));
+  cupti_.deliver();
+  serve(kSecond);
+  EXPECT_EQ(capture_->state(), Capture::State::kOff);
+  EXPECT_EQ(out_.of(HookId::kKernel).size(), 1u);
+  EXPECT_EQ(capture_->converter().losses(), Losses());
+}
+
+TEST_P(CaptureTest, ACuptiThatKeepsABufferIsWaitedForOnceOnly) {
+  cupti_.request();
+  switch_off();
+  serve(Capture::kPatience_ns);
+  EXPECT_EQ(capture_->state(), Capture::State::kOff);
+
+  wishes_.on = true;
+  serve();
+  cupti_.take_buffer();
+  cupti_.request();
+  switch_off();
+  EXPECT_EQ(capture_->state(), Capture::State::kOff);
+}
+
+TEST_P(CaptureTest, AWindowThatBeginsWhileTheLastOneDrainsIsRecorded) {
+  cupti_.request();
+  switch_off();
+  EXPECT_EQ(capture_->state(), Capture::State::kDraining);
+  wishes_.on = true;
+  serve();
+  EXPECT_EQ(capture_->state(), Capture::State::kOn);
+  EXPECT_EQ(cupti_.kinds.count(cupti::kConcurrentKernelKind), 1u);
+  EXPECT_LT(capture_->settled_until(), wishes_.off_at) << "the first one is not whole yet";
 }
 
 // What is registered is the other client's: it would get our records.
@@ -670,18 +826,36 @@ TEST(Capture, AnOlderCuptiIsNotUsed) {
 }
 
 TEST(RecordClock, WallClockTimesAreBroughtOverBetweenKnownMoments) {
+  constexpr Ticks kLatest = 1'000'000;
   RecordClock clock;
   clock.use_ticks(false);
-  EXPECT_EQ(clock.of(5), 0u) << "nothing is known yet";
+  EXPECT_EQ(clock.of(5000, 6000, kLatest), 0u) << "nothing is known yet";
   clock.add({1000, 0, 10000});
   clock.add({3000, 0, 14000});
   clock.add({4000, 0, 13000});  // the wall clock was set back
-  EXPECT_EQ(clock.of(10000), 1000u);
-  EXPECT_EQ(clock.of(12000), 2000u);
-  EXPECT_EQ(clock.of(16000), 4000u);
-  EXPECT_EQ(clock.of(0), 0u);
+  EXPECT_EQ(clock.of(10000, 1, kLatest), 1000u);
+  EXPECT_EQ(clock.of(12000, 1, kLatest), 2000u);
+  EXPECT_EQ(clock.of(16000, 1, kLatest), 4000u);
+  EXPECT_EQ(clock.of(0, 1, kLatest), 0u);
   clock.use_ticks(true);
-  EXPECT_EQ(clock.of(12000), 12000u);
+  EXPECT_EQ(clock.of(12000, 1, kLatest), 12000u);
+  EXPECT_EQ(clock.of(12000, 1, 9000), 2000u) << "no time of ours";
+  EXPECT_EQ(clock.of(90000, 1, 9000), 90000u) << "no time at all";
+}
+
+TEST(RecordClock, AForeignClockIsKnownFromItsFirstMomentOn) {
+  static std::uint64_t theirs = 0;
+  RecordClock clock;
+  clock.add({1000, 0, 10000});
+  clock.use_foreign([] { return theirs; });
+  EXPECT_TRUE(clock.has_foreign());
+  theirs = 700;
+  clock.add({2000, 0, 20000});
+  theirs = 900;
+  clock.add({4000, 0, 40000});
+  EXPECT_EQ(clock.of(800, 1500, 9000), 3000u);
+  EXPECT_EQ(clock.of(30000, 1500, 9000), 3000u) << "a time of the wall clock among them";
+  EXPECT_STREQ(clock.name(), "another client's, converted");
 }
 
 TEST(ApiNames, NamesLoseTheirVersionsAndOnlyWhatMovesTheDeviceIsRecorded) {

@@ -59,10 +59,11 @@ class RecordingTest : public ::testing::Test {
   void record(const std::vector<std::vector<std::string>>& buffers) {
     CuptiApi api;
     api.next_record = next_of_stride;
+    const ActivityScope scope(api);
     RecordingFile file(folder_.path() + "/deep", 130001);
     for (const std::vector<std::string>& names : buffers) {
       std::vector<std::uint64_t> words = kernels(names);
-      file.append(api, {reinterpret_cast<std::uint8_t*>(words.data()), words.size() * sizeof words[0]});
+      file.append(scope, {reinterpret_cast<std::uint8_t*>(words.data()), words.size() * sizeof words[0]});
     }
   }
   test::TemporaryFolder folder_;
@@ -107,7 +108,8 @@ TEST_F(RecordingTest, ThoseOfAGpuHaveRecordsThatWeCanRead) {
     CuptiApi api;
     api.next_record = Recording::next_record;
     Counting output;
-    Converter converter(api, output, 1 << 20);
+    const ActivityScope scope(api);
+    Converter converter(scope, output, 1 << 20);
     converter.convert(recording->buffers());
     converter.end_round(true);
     EXPECT_GT(output.kernels, 0) << entry.path();

@@ -68,6 +68,13 @@ class ScriptedCupti {
       if (result == 0) current_->kinds.insert(kind);
       return result;
     };
+    api.enable_and_dump = [](std::uint32_t kind) {
+      const int result = current_->refused_kinds.count(kind) != 0 ? 15 : current_->enable_result;
+      if (result != 0) return result;
+      current_->kinds.insert(kind);
+      current_->dumped_kinds.insert(kind);
+      return 0;
+    };
     api.disable = [](std::uint32_t kind) {
       current_->kinds.erase(kind);
       return 0;
@@ -132,7 +139,7 @@ class ScriptedCupti {
   void reverse_deliveries() { waiting_ = {waiting_.rbegin(), waiting_.rend()}; }
   void complete_foreign(std::uint8_t* buffer) { completed_(nullptr, 0, buffer, 64, 64); }
 
-  std::set<std::uint32_t> kinds, runtime_calls, refused_kinds;
+  std::set<std::uint32_t> kinds, dumped_kinds, runtime_calls, refused_kinds;
   std::vector<std::uint32_t> flushes;
   int enable_result = 0, clock_result = 0, registration_result = 0, registrations = 0, clocks = 0;
   std::size_t dropped = 0;

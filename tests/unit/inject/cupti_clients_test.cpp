@@ -16,17 +16,15 @@ TEST(CuptiClients, ALockThatNobodyWillOpenIsNotWaitedForWithoutEnd) {
 TEST(CuptiClients, SilenceIsTheFlushAfterTheLastKindWentOff) {
   Clients clients;
   EXPECT_FALSE(clients.take_silence()) << "nobody was ever there";
-  clients.subscribed();
   clients.enabled(10);
   clients.enabled(5);
-  clients.disabled(10);
+  EXPECT_FALSE(clients.disabled(10));
   EXPECT_FALSE(clients.take_silence());
-  clients.disabled(5);
-  EXPECT_TRUE(clients.take_silence()) << "its subscription is in nobody's way";
+  EXPECT_TRUE(clients.disabled(5));
+  EXPECT_FALSE(clients.records());
+  EXPECT_TRUE(clients.take_silence());
   EXPECT_FALSE(clients.take_silence());
-  EXPECT_TRUE(clients.anything());
-  clients.unsubscribed();
-  EXPECT_FALSE(clients.anything());
+  EXPECT_FALSE(clients.disabled(5)) << "it was off";
 }
 
 TEST(CuptiClients, OneThatGoesOnHasNotLetGo) {
@@ -35,9 +33,21 @@ TEST(CuptiClients, OneThatGoesOnHasNotLetGo) {
   clients.disabled(10);
   clients.enabled(1);
   EXPECT_FALSE(clients.take_silence());
-  EXPECT_TRUE(clients.anything());
+  EXPECT_TRUE(clients.records());
   clients.finalized();
-  EXPECT_FALSE(clients.anything());
+  EXPECT_FALSE(clients.records());
+}
+
+TEST(CuptiClients, OneThatIsAloneKeepsOthersOutUntilItUnsubscribes) {
+  Clients clients;
+  int alone = 0, beside = 0;
+  clients.subscribed(&beside, false);
+  EXPECT_FALSE(clients.unsubscribed(&beside));
+  clients.subscribed(&alone, true);
+  EXPECT_FALSE(clients.unsubscribed(&beside));
+  EXPECT_FALSE(clients.unsubscribed(nullptr));
+  EXPECT_TRUE(clients.unsubscribed(&alone));
+  EXPECT_FALSE(clients.unsubscribed(&alone)) << "already gone";
 }
 
 }  // namespace
