@@ -10,11 +10,24 @@
 //     bound STEPS K US    K kernels of US microseconds: the GPU is the limit
 //     profiler STEPS K    K kernels; cudaProfilerStart before step 2, cudaProfilerStop after step 3
 //     adam STEPS K        four micro-batches of K kernels, then three kernels of an optimizer; no NVTX range
-// Prints "per_step NAME COUNT" (NAME: a kernel, or memcpy, memset, graph), "step_ns STEP NANOSECONDS", for busy
-// "measured_ns NANOSECONDS" of its last kernel, and "rss_kib KIBIBYTES", the most memory it had. Exit status 1 and the text of CUDA's error when something fails.
+//     allocations STEPS K K allocations and releases of device memory
+//     ahead STEPS K US D  K kernels of US microseconds; the host runs D steps ahead of the device, without end if D = 0
+// Prints
+//   per_step NAME COUNT        NAME: a kernel, or memcpy, memset, graph, allocation, release
+//   step_ns STEP NANOSECONDS   from the end of nvtxRangePush to the begin of nvtxRangePop
+//   push_ns STEP NANOSECONDS   nvtxRangePush of the step: the library opens and closes windows in it
+//   measured_ns NANOSECONDS    busy: length of its last kernel
+//   rss_kib KIBIBYTES          most memory that the process had
+// Exit status 1 and the text of CUDA's error when something fails.
+//
+// nvcc builds it for a GPU; g++ builds it for the simulated GPU of tests/fakes (with -I tests).
+#ifdef __CUDACC__
 #include <cuda.h>
 #include <cuda_profiler_api.h>
 #include <cuda_runtime.h>
+#else
+#include "apps_gpu/cuda_api.h"
+#endif
 #include <nvtx3/nvToolsExt.h>
 
 #include <chrono>
@@ -22,6 +35,7 @@
 #include <cstdlib>
 #include <fstream>
 #include <string>
+#include <vector>
 
 #define CHECK(call)                                                                            \
   do {                                                                                         \
@@ -32,6 +46,9 @@
     }                                                                                          \
   } while (0)
 
+#ifdef __CUDACC__
+
+#define RUN(kernel, grid, block, stream, ...) kernel<<<grid, block, 0, stream>>>(__VA_ARGS__)
 extern "C" {
 __global__ void alpha_kernel(float* data, int count) {
   const int i = blockIdx.x * blockDim.x + threadIdx.x;
@@ -54,6 +71,26 @@ __global__ void busy_kernel(unsigned long long nanoseconds, unsigned long long* 
 }
 }
 
+#else
+
+// A simulated kernel has a name and a length, no arguments and no effect.
+#define RUN(kernel, grid, block, stream, ...) LAUNCH(kernel, grid, block, stream)
+KERNEL(alpha_kernel)
+KERNEL(beta_kernel)
+KERNEL(empty_kernel)
+KERNEL(fused_adam_kernel)
+KERNEL(busy_kernel)
+using CUfunction = struct CUfunc_st*;
+enum { CUDA_SUCCESS = 0 };
+extern "C" {
+int cuModuleLoadData(void**, const void*);
+int cuModuleGetFunction(CUfunction*, void*, const char*);
+int cuLaunchKernel(CUfunction, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, cudaStream_t,
+                   void**, void**);
+}
+
+#endif
+
 namespace {
 
 constexpr int kCount = 1 << 16;
@@ -63,9 +100,9 @@ unsigned long long* measured = nullptr;
 cudaStream_t streams[2];
 
 void set_up() {
-  CHECK(cudaMalloc(&device_data, 2 * kCount * sizeof(float)));
-  CHECK(cudaMalloc(&measured, sizeof *measured));
-  CHECK(cudaMallocHost(&host_data, kCount * sizeof(float)));
+  CHECK(cudaMalloc(reinterpret_cast<void**>(&device_data), 2 * kCount * sizeof(float)));
+  CHECK(cudaMalloc(reinterpret_cast<void**>(&measured), sizeof *measured));
+  CHECK(cudaMallocHost(reinterpret_cast<void**>(&host_data), kCount * sizeof(float)));
   for (cudaStream_t& stream : streams) CHECK(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
   CHECK(cudaDeviceSynchronize());
 }
@@ -82,18 +119,31 @@ void say_memory() {
 
 std::string range_of(long step) { return "step " + std::to_string(step); }
 
+void say_time(const char* name, long step, std::chrono::steady_clock::duration length) {
+  std::printf("%s %ld %lld\n", name, step,
+              static_cast<long long>(std::chrono::duration_cast<std::chrono::nanoseconds>(length).count()));
+}
+
 /// `work` for each step, timed and inside an NVTX range.
 template <class Work>
 void run_steps(long steps, const Work& work) {
   for (long step = 0; step < steps; ++step) {
+    const auto before = std::chrono::steady_clock::now();
     nvtxRangePushA(range_of(step).c_str());
     const auto begin = std::chrono::steady_clock::now();
     work(step);
-    const auto length = std::chrono::steady_clock::now() - begin;
+    const auto end = std::chrono::steady_clock::now();
     nvtxRangePop();
-    std::printf("step_ns %ld %lld\n", step,
-                static_cast<long long>(std::chrono::duration_cast<std::chrono::nanoseconds>(length).count()));
+    say_time("step_ns", step, end - begin);
+    say_time("push_ns", step, begin - before);
   }
+}
+
+void run_busy(long us) {
+  RUN(busy_kernel, 1, 1, streams[0], us * 1000ull, measured);
+#ifndef __CUDACC__
+  *measured = us * 1000ull;
+#endif
 }
 
 void mixed(long steps, long k) {
@@ -106,8 +156,8 @@ void mixed(long steps, long k) {
     CHECK(cudaMemsetAsync(device_data, 0, kBytes, streams[0]));
     CHECK(cudaMemcpyAsync(device_data, host_data, kBytes, cudaMemcpyHostToDevice, streams[0]));
     for (long i = 0; i < k; ++i) {
-      alpha_kernel<<<kCount / 256, 256, 0, streams[0]>>>(device_data, kCount);
-      beta_kernel<<<kCount / 256, 256, 0, streams[1]>>>(device_data + kCount, kCount);
+      RUN(alpha_kernel, kCount / 256, 256, streams[0], device_data, kCount);
+      RUN(beta_kernel, kCount / 256, 256, streams[1], device_data + kCount, kCount);
     }
     CHECK(cudaMemcpyAsync(device_data + kCount, device_data, kBytes / 2, cudaMemcpyDeviceToDevice, streams[0]));
     CHECK(cudaMemcpyAsync(host_data, device_data, kBytes, cudaMemcpyDeviceToHost, streams[0]));
@@ -117,7 +167,7 @@ void mixed(long steps, long k) {
 
 void late(long steps, long us) {
   say("busy_kernel", 1);
-  run_steps(steps, [us](long) { busy_kernel<<<1, 1, 0, streams[0]>>>(us * 1000ull, measured); });
+  run_steps(steps, [us](long) { run_busy(us); });
 }
 
 void graphs(long steps, long launches) {
@@ -125,7 +175,7 @@ void graphs(long steps, long launches) {
   cudaGraphExec_t executable;
   CHECK(cudaStreamBeginCapture(streams[0], cudaStreamCaptureModeGlobal));
   CHECK(cudaMemsetAsync(device_data, 0, 4096, streams[0]));
-  for (int i = 0; i < 5; ++i) alpha_kernel<<<4, 256, 0, streams[0]>>>(device_data, 1024);
+  for (int i = 0; i < 5; ++i) RUN(alpha_kernel, 4, 256, streams[0], device_data, 1024);
   CHECK(cudaStreamEndCapture(streams[0], &graph));
   CHECK(cudaGraphInstantiateWithFlags(&executable, graph, 0));
   say("alpha_kernel", 5 * launches);
@@ -138,8 +188,14 @@ void graphs(long steps, long launches) {
 }
 
 void driver(long steps, long k) {
-  cudaFunction_t function = nullptr;
+  CUfunction function = nullptr;
+#ifdef __CUDACC__
   CHECK(cudaGetFuncBySymbol(&function, reinterpret_cast<const void*>(&beta_kernel)));
+#else
+  void* module = nullptr;
+  cuModuleLoadData(&module, nullptr);
+  cuModuleGetFunction(&function, module, "beta_kernel");
+#endif
   say("beta_kernel", k);
   run_steps(steps, [&](long) {
     int count = kCount;
@@ -157,7 +213,7 @@ void driver(long steps, long k) {
 void busy(long steps, long us) {
   say("busy_kernel", 1);
   run_steps(steps, [us](long) {
-    busy_kernel<<<1, 1, 0, streams[0]>>>(us * 1000ull, measured);
+    run_busy(us);
     CHECK(cudaStreamSynchronize(streams[0]));
   });
   unsigned long long length = 0;
@@ -168,7 +224,7 @@ void busy(long steps, long us) {
 void launches(long steps, long k) {
   say("empty_kernel", k);
   run_steps(steps, [k](long) {
-    for (long i = 0; i < k; ++i) empty_kernel<<<1, 32, 0, streams[0]>>>();
+    for (long i = 0; i < k; ++i) RUN(empty_kernel, 1, 32, streams[0]);
     CHECK(cudaStreamSynchronize(streams[0]));
   });
 }
@@ -176,7 +232,7 @@ void launches(long steps, long k) {
 void bound(long steps, long k, long us) {
   say("busy_kernel", k);
   run_steps(steps, [k, us](long) {
-    for (long i = 0; i < k; ++i) busy_kernel<<<1, 1, 0, streams[0]>>>(us * 1000ull, measured);
+    for (long i = 0; i < k; ++i) run_busy(us);
     CHECK(cudaStreamSynchronize(streams[0]));
   });
 }
@@ -185,7 +241,7 @@ void profiler(long steps, long k) {
   say("alpha_kernel", 2 * k);  // a step is a range of two iterations
   run_steps(steps, [k](long step) {
     if (step == 2) CHECK(cudaProfilerStart());
-    for (long i = 0; i < k; ++i) alpha_kernel<<<4, 256, 0, streams[0]>>>(device_data, 1024);
+    for (long i = 0; i < k; ++i) RUN(alpha_kernel, 4, 256, streams[0], device_data, 1024);
     CHECK(cudaStreamSynchronize(streams[0]));
     if (step == 3) CHECK(cudaProfilerStop());
   });
@@ -195,10 +251,31 @@ void adam(long steps, long k) {
   say("alpha_kernel", 4 * k);
   say("fused_adam_kernel", 3);
   for (long step = 0; step < steps; ++step) {
-    for (long i = 0; i < 4 * k; ++i) alpha_kernel<<<4, 256, 0, streams[0]>>>(device_data, 1024);
-    for (int part = 0; part < 3; ++part) fused_adam_kernel<<<1, 32, 0, streams[0]>>>(device_data, part);
+    for (long i = 0; i < 4 * k; ++i) RUN(alpha_kernel, 4, 256, streams[0], device_data, 1024);
+    for (int part = 0; part < 3; ++part) RUN(fused_adam_kernel, 1, 32, streams[0], device_data, part);
     CHECK(cudaStreamSynchronize(streams[0]));
   }
+}
+
+void allocations(long steps, long k) {
+  say("allocation", k);
+  say("release", k);
+  std::vector<void*> blocks(static_cast<std::size_t>(k));
+  run_steps(steps, [&blocks](long) {
+    for (void*& block : blocks) CHECK(cudaMalloc(&block, 1 << 20));
+    for (void* const block : blocks) CHECK(cudaFree(block));
+  });
+}
+
+void ahead(long steps, long k, long us, long depth) {
+  say("busy_kernel", k);
+  std::vector<cudaEvent_t> ends(static_cast<std::size_t>(steps));
+  for (cudaEvent_t& end : ends) CHECK(cudaEventCreateWithFlags(&end, cudaEventDisableTiming));
+  run_steps(steps, [&](long step) {
+    for (long i = 0; i < k; ++i) run_busy(us);
+    CHECK(cudaEventRecord(ends[static_cast<std::size_t>(step)], streams[0]));
+    if (depth > 0 && step >= depth) CHECK(cudaEventSynchronize(ends[static_cast<std::size_t>(step - depth)]));
+  });
 }
 
 }  // namespace
@@ -208,6 +285,11 @@ int main(int argc, char** argv) {
   const long steps = argc > 2 ? std::atol(argv[2]) : 0;
   const long a = argc > 3 ? std::atol(argv[3]) : 1;
   const long b = argc > 4 ? std::atol(argv[4]) : 1;
+  const long c = argc > 5 ? std::atol(argv[5]) : 0;
+#ifndef __CUDACC__
+  const long us = mode == "late" || mode == "busy" ? a : b;
+  setenv("FAKE_CUDA_KERNELS", ("busy_kernel=" + std::to_string(us * 1000)).c_str(), 0);
+#endif
   set_up();
   if (mode == "mixed") {
     mixed(steps, a);
@@ -227,6 +309,10 @@ int main(int argc, char** argv) {
     profiler(steps, a);
   } else if (mode == "adam") {
     adam(steps, a);
+  } else if (mode == "allocations") {
+    allocations(steps, a);
+  } else if (mode == "ahead") {
+    ahead(steps, a, b, c);
   } else {
     std::fprintf(stderr, "gpu_job: no such mode: \"%s\"\n", mode.c_str());
     return 2;
