@@ -4,14 +4,17 @@
 GPU_NVCC     := $(firstword $(wildcard $(CUDA_HOME)/bin/nvcc) $(shell command -v nvcc 2>/dev/null))
 GPU_PROGRAMS := $(BUILD)/tests/gpu/gpu_job_shared $(BUILD)/tests/gpu/gpu_job_static $(BUILD)/tests/gpu/cupti_questions
 CHECK_TRACE  := $(BUILD)/tests/gpu/check_trace
-TEST_APPS    += $(CHECK_TRACE)
+CUPTI_WATCH  := $(BUILD)/tests/gpu/cupti_watch.so
+# The same program for the simulated GPU, for the tests of the script.
+GPU_JOB_FAKE := $(if $(NVTX_INCLUDE),$(BUILD)/tests/gpu/gpu_job_fake)
+TEST_APPS    += $(CHECK_TRACE) $(CUPTI_WATCH) $(GPU_JOB_FAKE)
 
 # All of it in one small folder, without debug information.
 GPU_BUNDLE := $(BUILD)/gpu
 .PHONY: gpu-programs
-gpu-programs: all $(CHECK_TRACE) $(GPU_PROGRAMS)  ## build/gpu, which scripts/gpu_check.sh needs on a GPU; needs nvcc
+gpu-programs: all $(CHECK_TRACE) $(CUPTI_WATCH) $(GPU_PROGRAMS)  ## build/gpu, which scripts/gpu_check.sh needs on a GPU; needs nvcc
 	$(Q)mkdir -p $(GPU_BUNDLE)
-	$(Q)for file in $(SHIM) $(TOOL) $(CHECK_TRACE) $(GPU_PROGRAMS); do \
+	$(Q)for file in $(SHIM) $(TOOL) $(CHECK_TRACE) $(CUPTI_WATCH) $(GPU_PROGRAMS); do \
 	  strip -g -o $(GPU_BUNDLE)/$$(basename $$file) $$file || exit 1; done
 	$(Q)du -sh $(GPU_BUNDLE)
 
@@ -29,6 +32,20 @@ $(BUILD)/tests/gpu/cupti_questions: tests/gpu/cupti_questions.cu
 	@$(if $(V),,echo "  NVCC   $@")
 	$(Q)$(GPU_NVCC) -std=c++17 -O2 -cudart shared $(GPU_ARCHITECTURES) -I$(dir $(GPU_NVCC))../extras/CUPTI/include $< -o $@ \
 	  -L$(dir $(GPU_NVCC))../extras/CUPTI/lib64 -L$(dir $(GPU_NVCC))../lib -lcupti
+
+$(BUILD)/tests/gpu/gpu_job_fake: tests/gpu/gpu_job.cu tests/apps_gpu/cuda_api.h \
+    $(addprefix $(BUILD)/tests/fakes/cuda13/,libcudart.so.13 libcuda.so.1)
+	@mkdir -p $(@D)
+	@$(if $(V),,echo "  CXX    $@")
+	$(Q)$(CXX) -std=c++20 -O1 -g -Wall -Wextra -Itests $(NVTX_FLAGS) -x c++ $< -x none -o $@ \
+	  -Wl,--allow-shlib-undefined $(filter %.13 %.1,$^) -pthread -ldl
+
+# The library of the fakes gives the name of the one that it needs.
+$(CUPTI_WATCH): tests/gpu/cupti_watch.cpp $(BUILD)/tests/fakes/cuda13/libcupti.so.13
+	@mkdir -p $(@D)
+	@$(if $(V),,echo "  CXX    $@")
+	$(Q)$(CXX) -std=c++20 -O2 -g -fPIC -fvisibility=hidden $(WARNINGS) -shared -static-libstdc++ -static-libgcc $< -o $@ \
+	  -Wl,--no-as-needed $(filter %.13,$^) -ldl
 
 $(CHECK_TRACE): $(OBJ)/tests/gpu/check_trace.o $(call objects,$(call sources,src/analysis $(SHARED_MODULES)))
 	@mkdir -p $(@D)
