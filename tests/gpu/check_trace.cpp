@@ -5,6 +5,10 @@
 //   check_trace length TRACE NAME NS PERCENT   how long the kernels called NAME take
 //   check_trace same TRACE OTHER PERCENT       the same kernels, equally often per step, and as long in all
 //   check_trace nccl TRACE                     every kernel of NCCL says what it was launched for
+//   check_trace one_rank TRACE                 one rank alone: NCCL launched kernels, each inside one of its calls
+//   check_trace graphs TRACE OUTPUT            every graph launch has all nodes of its graph, no other call has any
+//   check_trace memory TRACE OUTPUT            allocations and releases of device memory per step
+//   check_trace off_after TRACE LOG            time from the window's last device activity until CUPTI was off
 //   check_trace hosted TRACE OUTPUT            no device work, but the calls of OUTPUT's launches (symbol hooks)
 // Prints one line "ok: ..." or "FAILED: ..." per finding; exit status 1 when there is a FAILED, 2 for wrong usage.
 #include <algorithm>
@@ -26,14 +30,18 @@ using profshim::ReadEvent;
 
 struct Work {
   std::string category, name;
-  std::int64_t begin = 0, length = 0, correlation = -1;
+  std::int64_t begin = 0, length = 0, correlation = -1, tid = 0;
   bool has_collective = false;
+  std::int64_t end() const { return begin + length; }
 };
 
 struct Trace {
   std::vector<Work> device, calls;  // kernels, copies and memsets; runtime and driver calls
+  std::vector<Work> nccl_calls;
+  std::vector<std::int64_t> blocks;  // bytes of [memory] entries of devices, negative: released
   std::vector<std::int64_t> steps;
   std::int64_t begin = 0, end = 0;  // of the steps
+  std::int64_t base = 0;            // nanoseconds since the epoch that all times count from
   bool readable = false;
 };
 
@@ -46,7 +54,7 @@ bool is_launch(const std::string& name) {
 }
 
 Work work_of(const ReadEvent& event) {
-  Work work{std::string(event.category), std::string(event.name), event.ts_ns, event.duration_ns, -1, false};
+  Work work{std::string(event.category), std::string(event.name), event.ts_ns, event.duration_ns, -1, event.tid, false};
   for (const ReadEvent::ReadArg& arg : event.args) {
     if (arg.key == "correlation") work.correlation = arg.integer;
     if (arg.key == "Collective name") work.has_collective = true;
@@ -54,11 +62,26 @@ Work work_of(const ReadEvent& event) {
   return work;
 }
 
+std::int64_t number_of(const ReadEvent& event, std::string_view key, std::int64_t otherwise) {
+  for (const ReadEvent::ReadArg& arg : event.args) {
+    if (arg.key == key) return arg.integer;
+  }
+  return otherwise;
+}
+
 Trace read(const std::string& path) {
   Trace trace;
   profshim::TraceVisitor visitor;
+  visitor.metadata = [&trace](std::string_view key, std::string_view json, bool) {
+    if (key == "baseTimeNanoseconds") trace.base = std::atoll(std::string(json).c_str());
+  };
   visitor.event = [&trace](const ReadEvent& event) {
+    constexpr std::int64_t kCuda = 1;  // c10::DeviceType
+    if (event.name == "[memory]" && number_of(event, "Device Type", 0) == kCuda) {
+      trace.blocks.push_back(number_of(event, "Bytes", 0));
+    }
     if (event.phase != "X") return true;
+    if (event.name.starts_with("nccl:")) trace.nccl_calls.push_back(work_of(event));
     if (is_device(event.category)) trace.device.push_back(work_of(event));
     if (event.category == "cuda_runtime" || event.category == "cuda_driver") trace.calls.push_back(work_of(event));
     if (event.category == "user_annotation" && event.name.starts_with("ProfilerStep#")) {
@@ -221,6 +244,85 @@ void nccl(const Trace& trace) {
           bare);
 }
 
+// With one rank NCCL copies, or launches oneRankReduce where the operation has a factor.
+void one_rank(const Trace& trace) {
+  std::map<std::int64_t, const Work*> launches;
+  for (const Work& call : trace.calls) launches.emplace(call.correlation, &call);
+  const auto in_nccl_call = [&trace, &launches](const Work& work) {
+    const auto launch = launches.find(work.correlation);
+    if (launch == launches.end()) return false;
+    return std::any_of(trace.nccl_calls.begin(), trace.nccl_calls.end(), [&launch](const Work& call) {
+      return call.tid == launch->second->tid && call.begin <= launch->second->begin &&
+             launch->second->end() <= call.end();
+    });
+  };
+  long kernels = 0, elsewhere = 0, copies = 0;
+  for (const Work& work : trace.device) {
+    const bool is_nccl = work.name.starts_with("nccl") || work.name.find("oneRankReduce") != std::string::npos;
+    if (work.category == "kernel" && is_nccl) {
+      ++kernels;
+      elsewhere += in_nccl_call(work) ? 0 : 1;
+    } else if (work.category == "gpu_memcpy" && in_nccl_call(work)) {
+      ++copies;
+    }
+  }
+  finding(!trace.nccl_calls.empty(), "%zu calls of NCCL", trace.nccl_calls.size());
+  finding(kernels > 0, "%ld kernels of NCCL, %ld copies by its calls", kernels, copies);
+  finding(elsewhere == 0, "%ld kernels of NCCL launched outside of its calls", elsewhere);
+}
+
+void graphs(const Trace& trace, const std::string& output) {
+  const auto expected = per_step(output);
+  long nodes = 0, launches = 0;  // of a step
+  for (const auto& [name, each] : expected) (name == "graph" ? launches : nodes) += each;
+  std::map<std::int64_t, long> joined;
+  for (const Work& work : trace.device) ++joined[work.correlation];
+  long whole = 0, partial = 0;
+  for (const Work& call : trace.calls) {
+    if (call.name != "cudaGraphLaunch") continue;
+    const auto at = joined.find(call.correlation);
+    const long seen = at == joined.end() ? 0 : at->second;
+    ++(launches > 0 && seen * launches == nodes ? whole : partial);
+    joined.erase(call.correlation);
+  }
+  const auto steps = static_cast<long>(trace.steps.size());
+  finding(whole == launches * steps && whole > 0 && partial == 0,
+          "%ld graph launches with all nodes, %ld without; wanted are %ld", whole, partial, launches * steps);
+  finding(joined.empty(), "%zu other calls with nodes of a graph", joined.size());
+}
+
+void memory(const Trace& trace, const std::string& output) {
+  const auto released = std::count_if(trace.blocks.begin(), trace.blocks.end(), [](auto bytes) { return bytes < 0; });
+  const std::map<std::string, long> seen = {{"allocation", static_cast<long>(trace.blocks.size()) - released},
+                                            {"release", released}};
+  const auto expected = per_step(output);
+  for (const auto& [name, count] : seen) {
+    const auto at = expected.find(name);
+    const long wanted = at == expected.end() ? -1 : at->second * static_cast<long>(trace.steps.size());
+    finding(count == wanted, "%s: %ld in the trace, %ld in its steps", name.c_str(), count, wanted);
+  }
+}
+
+/// LOG is written by cupti_watch.so. Its clock and the trace's are CLOCK_REALTIME.
+void off_after(const Trace& trace, const std::string& log) {
+  constexpr int kConcurrentKernel = 10;
+  std::int64_t last = 0;
+  for (const Work& work : trace.device) last = std::max(last, work.end());
+  std::ifstream file(log);
+  for (std::string line; std::getline(file, line);) {
+    std::istringstream words(line);
+    std::int64_t begin = 0, length = 0, thread = 0;
+    std::string function;
+    int kind = 0;
+    if (!(words >> begin >> length >> thread >> function >> kind)) continue;
+    if (function != "cuptiActivityDisable" || kind != kConcurrentKernel || begin - trace.base < trace.end) continue;
+    finding(last > 0, "CUPTI off %.1f ms after the last device activity of the window",
+            static_cast<double>(begin + length - trace.base - last) / 1e6);
+    return;
+  }
+  finding(false, "CUPTI was not switched off after the window");
+}
+
 void hosted(const Trace& trace, const std::string& output) {
   long expected = 0;
   for (const auto& [name, each] : per_step(output))
@@ -238,12 +340,12 @@ void hosted(const Trace& trace, const std::string& output) {
 int main(int argc, char** argv) {
   const std::vector<std::string> words(argv + 1, argv + argc);
   const std::string what = words.empty() ? "" : words[0];
-  const std::map<std::string, std::size_t> sizes = {{"counts", 3}, {"whole", 2}, {"steps", 4}, {"length", 5},
-                                                    {"same", 4},   {"nccl", 2},  {"hosted", 3}};
+  const std::map<std::string, std::size_t> sizes = {{"counts", 3}, {"whole", 2},  {"steps", 4},    {"length", 5},
+                                                    {"same", 4},   {"nccl", 2},   {"hosted", 3},   {"one_rank", 2},
+                                                    {"graphs", 3}, {"memory", 3}, {"off_after", 3}};
   const auto size = sizes.find(what);
   if (size == sizes.end() || size->second != words.size()) {
-    std::fprintf(stderr,
-                 "usage: check_trace counts|whole|steps|length|same|nccl|hosted TRACE ...; see check_trace.cpp\n");
+    std::fprintf(stderr, "usage: check_trace WHAT TRACE ...; check_trace.cpp lists them\n");
     return 2;
   }
   const Trace trace = read(words[1]);
@@ -259,5 +361,9 @@ int main(int argc, char** argv) {
   }
   if (what == "nccl") nccl(trace);
   if (what == "hosted") hosted(trace, words[2]);
+  if (what == "one_rank") one_rank(trace);
+  if (what == "graphs") graphs(trace, words[2]);
+  if (what == "memory") memory(trace, words[2]);
+  if (what == "off_after") off_after(trace, words[2]);
   return failures == 0 ? 0 : 1;
 }
