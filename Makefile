@@ -315,7 +315,7 @@ lint: all portable  ## format, the include rule, static objects, the exported sy
 	$(Q)scripts/check_exports.sh $(SHIM)
 	$(Q)scripts/check_exports.sh $(PORTABLE)/libprofshim.so
 	$(Q)scripts/check_glibc.sh any $(SHIM) $(TOOL)
-	$(Q)if command -v shellcheck >/dev/null; then shellcheck scripts/*.sh tests/portable/*.sh .ci/run; fi
+	$(Q)if command -v shellcheck >/dev/null; then shellcheck scripts/*.sh tests/gpu/checks/*.sh tests/portable/*.sh .ci/run; fi
 
 .PHONY: install
 install: all  ## PREFIX (/usr/local): bin/profshim, lib/libprofshim.so

@@ -1,4 +1,4 @@
-// scripts/gpu_check.sh and tests/gpu/check_trace without a GPU: what can be known of them before they are needed.
+// tests/gpu/check_trace, and the list of checks of scripts/gpu_check.sh. gpu_check_fakes_test.cpp runs the checks.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -23,12 +23,16 @@ TEST(GpuCheck, ADryRunListsEveryCheckAndRunsNothing) {
   EXPECT_GE(std::count(listed.out.begin(), listed.out.end(), '\n'), 20);
   for (const char* check : {"machine ", "static ", "late ", "busy ", "launch_overhead ", "torch_agrees ", "torchrun "})
     EXPECT_NE(listed.out.find(check), std::string::npos) << check;
+  EXPECT_LT(listed.out.find("recordings "), listed.out.find("shared ")) << "recordings come first";
+  EXPECT_LT(listed.out.find("recordings_torch "), listed.out.find("shared "));
   EXPECT_TRUE(files_below(scratch.path()).empty());
 }
 
 // Every check of the list has a function of its own and the other way round.
 TEST(GpuCheck, TheListAndTheFunctionsAgree) {
-  const std::string script = text_of_file(PROFSHIM_SOURCE_DIR "/scripts/gpu_check.sh");
+  const std::string folder = PROFSHIM_SOURCE_DIR "/tests/gpu/checks";
+  std::string script;
+  for (const std::string& file : files_below(folder)) script += "\n" + text_of_file(folder + "/" + file);
   std::istringstream listed(gpu_check("--dry-run").out);
   int checks = 0;
   for (std::string line; std::getline(listed, line); ++checks) {
@@ -153,6 +157,67 @@ TEST_F(CheckTrace, HostCallsAloneHaveNoDeviceWork) {
 TEST_F(CheckTrace, AKernelOfNcclNeedsItsCollective) {
   EXPECT_EQ(check("nccl", trace_of(kLaunches, {{"ncclDevKernel_AllReduce", 1200, 9, 7}})).ending(), "exit 1");
   EXPECT_EQ(check("nccl", trace_of(kLaunches, kKernels)).ending(), "exit 1") << "there is none";
+}
+
+// Two graph launches, each with a kernel and a memset.
+TEST_F(CheckTrace, EveryGraphLaunchHasAllItsNodes) {
+  const std::string each = file("out", "per_step alpha 1\nper_step beta 1\nper_step graph 1\n");
+  const std::vector<Kernel> launches = {{"cudaGraphLaunch", 1100, 5, 7}, {"cudaGraphLaunch", 2100, 5, 8}};
+  const std::vector<Kernel> nodes = {
+      {"alpha", 1200, 1, 7}, {"beta", 1300, 1, 7}, {"alpha", 2200, 1, 8}, {"beta", 2300, 1, 8}};
+  EXPECT_EQ(check("graphs", trace_of(launches, nodes), each).ending(), "exit 0");
+  EXPECT_EQ(check("graphs", trace_of(launches, {nodes[0], nodes[1], nodes[2]}), each).ending(), "exit 1");
+  EXPECT_EQ(check("graphs", trace_of({launches[0]}, {nodes[0], nodes[1]}), each).ending(), "exit 1");
+  EXPECT_EQ(check("graphs", trace_of(launches, {nodes[0], nodes[1], nodes[2], nodes[3], {"beta", 2400, 1, 9}}), each)
+                .ending(),
+            "exit 1")
+      << "a node without a launch";
+  EXPECT_EQ(check("graphs", trace_of(launches, {}), each).ending(), "exit 1");
+}
+
+/// The trace with these events before its last one.
+std::string with(std::string trace, const std::string& events) {
+  return trace.insert(trace.find("{\"ph\""), events + ",\n");
+}
+
+TEST_F(CheckTrace, AllocationsAndReleasesOfDevices) {
+  const auto entry = [](int device_type, int bytes) {
+    return R"({"ph":"i","s":"t","cat":"cpu_instant_event","name":"[memory]","pid":1,"tid":1,"ts":1100,)"
+           R"("args":{"Device Type":)" +
+           std::to_string(device_type) + R"(,"Device Id":0,"Addr":1,"Bytes":)" + std::to_string(bytes) + "}}";
+  };
+  const std::string each = file("out", "per_step allocation 1\nper_step release 1\n");
+  const std::string two = entry(1, 8) + ",\n" + entry(1, -8) + ",\n" + entry(1, 8) + ",\n" + entry(1, -8);
+  EXPECT_EQ(check("memory", with(trace_of({}, {}), two), each).ending(), "exit 0");
+  EXPECT_EQ(check("memory", with(trace_of({}, {}), two + ",\n" + entry(0, 8)), each).ending(), "exit 0") << "the CPU's";
+  EXPECT_EQ(check("memory", with(trace_of({}, {}), two + ",\n" + entry(1, 8)), each).ending(), "exit 1");
+  EXPECT_EQ(check("memory", with(trace_of({}, {}), two), file("none", "")).ending(), "exit 1") << "nothing to count";
+}
+
+TEST_F(CheckTrace, OneRankOfNcclLaunchesInItsCalls) {
+  const std::string call =
+      R"({"ph":"X","cat":"user_annotation","name":"nccl:all_reduce","pid":1,"tid":1,"ts":1090,"dur":50,"args":{}})";
+  const std::vector<Kernel> kernel = {{"(anonymous namespace)::oneRankReduce<float>", 1200, 9, 7}};
+  EXPECT_EQ(check("one_rank", with(trace_of(kLaunches, kernel), call)).ending(), "exit 0");
+  EXPECT_EQ(check("one_rank", with(trace_of(kLaunches, {{"ncclDevKernel_X", 1200, 9, 7}}), call)).ending(), "exit 0");
+  EXPECT_EQ(check("one_rank", with(trace_of(kLaunches, kKernels), call)).ending(), "exit 1") << "no kernel of NCCL";
+  EXPECT_EQ(check("one_rank", with(trace_of(kLaunches, {{"oneRankReduce", 2200, 9, 8}}), call)).ending(), "exit 1")
+      << "outside of the call";
+  EXPECT_EQ(check("one_rank", trace_of(kLaunches, kernel)).ending(), "exit 1") << "no call";
+}
+
+// Times of the trace are microseconds after its base, those of the log nanoseconds since the epoch.
+TEST_F(CheckTrace, TheTimeUntilCuptiWasOff) {
+  std::string trace = trace_of(kLaunches, kKernels);
+  trace.insert(1, "\"baseTimeNanoseconds\": 1000000000,");
+  const std::string on = "1000500000 900 1 cuptiActivityEnable 10 0 0\n";
+  const std::string early = "1002000000 900 1 cuptiActivityDisable 10 0 0\n";
+  const std::string off = "1007099000 1000 1 cuptiActivityDisable 10 0 0\n";
+  const Outcome seen = check("off_after", trace, file("log", on + early + off));
+  EXPECT_EQ(seen.ending(), "exit 0");
+  EXPECT_EQ(seen.out, "ok: CUPTI off 2.0 ms after the last device activity of the window\n");
+  EXPECT_EQ(check("off_after", trace, file("early", on + early)).ending(), "exit 1");
+  EXPECT_EQ(check("off_after", trace, (scratch_ / "missing")).ending(), "exit 1");
 }
 
 TEST_F(CheckTrace, WrongUsageIsNoResult) { EXPECT_EQ(check("nonsense", "").ending(), "exit 2"); }

@@ -1,6 +1,7 @@
-// What CUPTI does on this machine, asked without profshim: the questions that no machine without a GPU answers. For
-// scripts/gpu_check.sh, which puts the answers into its results.
-//   cupti_questions            prints one answer per line; exit status 1 when CUPTI refuses what profshim relies on
+// Asks CUPTI, without profshim, what only a machine with a GPU can answer. For scripts/gpu_check.sh, which puts the
+// answers into its results. Each question has a process of its own, since CUPTI does not forget.
+//   cupti_questions list          prints the names of the questions
+//   cupti_questions QUESTION      prints one answer per line; exit status 1 if CUPTI refuses a call
 #include <cuda_runtime.h>
 #include <cupti.h>
 #include <sys/syscall.h>
@@ -8,11 +9,15 @@
 #include <unistd.h>
 #include <x86intrin.h>
 
-#include <atomic>
+#include <algorithm>
 #include <chrono>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
+#include <map>
+#include <mutex>
+#include <set>
 #include <vector>
 
 __global__ void empty_kernel() {}
@@ -26,10 +31,21 @@ __global__ void busy_kernel(unsigned long long nanoseconds) {
 
 namespace {
 
+// ---- what CUPTI delivers ---------------------------------------------------------------------------------------------
+
+struct Kernel {
+  std::uint64_t start, end;
+  std::uint32_t correlation;
+  int grid;  // number of blocks: tells the launches apart
+};
 constexpr std::size_t kBufferBytes = 1 << 20;
-std::atomic<long> records{0}, kernels{0}, buffers{0}, on_callers_thread{0};
-std::atomic<std::uint64_t> last_begin{0}, last_end{0};
-std::atomic<int> fault{0};
+std::mutex lock;
+std::vector<Kernel> kernels;
+std::map<int, long> of_kind;            // records
+std::map<unsigned, long> of_callback;   // records of runtime and driver calls by callback id
+std::map<std::uint64_t, long> of_external;  // EXTERNAL_CORRELATION records by the pushed id
+long buffers = 0, on_callers_thread = 0;
+int fault = 0;
 pid_t main_thread = 0;
 
 void check(CUptiResult result, const char* what) {
@@ -50,82 +66,90 @@ void CUPTIAPI requested(std::uint8_t** buffer, std::size_t* size, std::size_t* m
   *size = kBufferBytes;
   *most = 0;
 }
-void CUPTIAPI completed(CUcontext, std::uint32_t, std::uint8_t* buffer, std::size_t, std::size_t valid) {
-  buffers.fetch_add(1);
-  if (static_cast<pid_t>(syscall(SYS_gettid)) == main_thread) on_callers_thread.fetch_add(1);
-  CUpti_Activity* record = nullptr;
-  while (valid > 0 && cuptiActivityGetNextRecord(buffer, valid, &record) == CUPTI_SUCCESS) {
-    records.fetch_add(1);
-    if (record->kind != CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL) continue;
-    kernels.fetch_add(1);
+
+void take(const CUpti_Activity* record) {
+  ++of_kind[record->kind];
+  if (record->kind == CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL) {
     const auto* const kernel = reinterpret_cast<const CUpti_ActivityKernel4*>(record);  // a prefix of all later ones
-    last_begin = kernel->start;
-    last_end = kernel->end;
+    kernels.push_back({kernel->start, kernel->end, kernel->correlationId, kernel->gridX});
+  } else if (record->kind == CUPTI_ACTIVITY_KIND_RUNTIME || record->kind == CUPTI_ACTIVITY_KIND_DRIVER) {
+    ++of_callback[reinterpret_cast<const CUpti_ActivityAPI*>(record)->cbid];
+  } else if (record->kind == CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION) {
+    ++of_external[reinterpret_cast<const CUpti_ActivityExternalCorrelation*>(record)->externalId];
   }
+}
+void CUPTIAPI completed(CUcontext, std::uint32_t, std::uint8_t* buffer, std::size_t, std::size_t valid) {
+  const std::lock_guard<std::mutex> guard(lock);
+  ++buffers;
+  if (static_cast<pid_t>(syscall(SYS_gettid)) == main_thread) ++on_callers_thread;
+  CUpti_Activity* record = nullptr;
+  while (valid > 0 && cuptiActivityGetNextRecord(buffer, valid, &record) == CUPTI_SUCCESS) take(record);
   std::free(buffer);
 }
 
+void forget() {
+  const std::lock_guard<std::mutex> guard(lock);
+  kernels.clear();
+  of_kind.clear();
+  of_callback.clear();
+  of_external.clear();
+}
+std::vector<Kernel> kernels_now() {
+  const std::lock_guard<std::mutex> guard(lock);
+  return kernels;
+}
+long records_of(int kind) {
+  const std::lock_guard<std::mutex> guard(lock);
+  return of_kind.count(kind) != 0 ? of_kind[kind] : 0;
+}
+
+// ---- small steps -----------------------------------------------------------------------------------------------------
+
+using Clock = std::chrono::steady_clock;
+double ms_since(Clock::time_point begin) {
+  return std::chrono::duration<double, std::milli>(Clock::now() - begin).count();
+}
 std::uint64_t CUPTIAPI tsc() { return __rdtsc(); }
+std::uint64_t realtime_ns() {
+  timespec time{};
+  clock_gettime(CLOCK_REALTIME, &time);
+  return static_cast<std::uint64_t>(time.tv_sec) * 1'000'000'000 + static_cast<std::uint64_t>(time.tv_nsec);
+}
+void wait() { check(cudaDeviceSynchronize(), "synchronize"); }
+void flush() { check(cuptiActivityFlushAll(0), "flush"); }
+void enable(CUpti_ActivityKind kind, const char* name) { check(cuptiActivityEnable(kind), name); }
+void disable(CUpti_ActivityKind kind, const char* name) { check(cuptiActivityDisable(kind), name); }
+void enable_kernels() { enable(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, "enable CONCURRENT_KERNEL"); }
+void disable_kernels() { disable(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, "disable CONCURRENT_KERNEL"); }
+/// `count` launches of `first` blocks, one more each.
+void launch(int count, int first) {
+  for (int i = 0; i < count; ++i) empty_kernel<<<first + i, 32>>>();
+}
 
 constexpr int kLaunches = 100000;
 double ns_per_launch() {
-  check(cudaDeviceSynchronize(), "synchronise");
-  const auto begin = std::chrono::steady_clock::now();
+  wait();
+  const auto begin = Clock::now();
   for (int i = 0; i < kLaunches; ++i) empty_kernel<<<1, 32>>>();
-  check(cudaDeviceSynchronize(), "synchronise");
-  const auto length = std::chrono::steady_clock::now() - begin;
-  return static_cast<double>(std::chrono::duration_cast<std::chrono::nanoseconds>(length).count()) / kLaunches;
+  wait();
+  return ms_since(begin) * 1e6 / kLaunches;
 }
 
-void cost() {
-  ns_per_launch();  // warm
-  std::printf("launch, nothing enabled: %.0f ns\n", ns_per_launch());
-  check(cuptiActivityEnable(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL), "enable CONCURRENT_KERNEL");
-  ns_per_launch();
-  std::printf("launch, CONCURRENT_KERNEL: %.0f ns\n", ns_per_launch());
-  check(cuptiActivityEnable(CUPTI_ACTIVITY_KIND_RUNTIME), "enable RUNTIME");
-  check(cuptiActivityEnable(CUPTI_ACTIVITY_KIND_DRIVER), "enable DRIVER");
-  std::printf("launch, and RUNTIME and DRIVER whole: %.0f ns\n", ns_per_launch());
-  check(cuptiActivityDisable(CUPTI_ACTIVITY_KIND_RUNTIME), "disable RUNTIME");
-  check(cuptiActivityDisable(CUPTI_ACTIVITY_KIND_DRIVER), "disable DRIVER");
+// Callback ids of launches: the same in all releases.
+constexpr unsigned kRuntimeLaunches[] = {211, 214, 430, 431, 505, 506};
+constexpr unsigned kDriverLaunches[] = {307, 442, 652, 653};
 #if CUPTI_API_VERSION >= 24
-  for (const CUpti_CallbackId id : {211, 214, 430, 431, 505, 506}) cuptiActivityEnableRuntimeApi(id, 1);
-  for (const CUpti_CallbackId id : {307, 442, 652, 653}) cuptiActivityEnableDriverApi(id, 1);
-  std::printf("launch, and RUNTIME and DRIVER by callback id: %.0f ns\n", ns_per_launch());
-  for (const CUpti_CallbackId id : {211, 214, 430, 431, 505, 506}) cuptiActivityEnableRuntimeApi(id, 0);
-  for (const CUpti_CallbackId id : {307, 442, 652, 653}) cuptiActivityEnableDriverApi(id, 0);
+void select_launches(bool runtime, bool driver, bool on) {
+  for (const CUpti_CallbackId id : kRuntimeLaunches) {
+    if (runtime) cuptiActivityEnableRuntimeApi(id, on ? 1 : 0);
+  }
+  for (const CUpti_CallbackId id : kDriverLaunches) {
+    if (driver) cuptiActivityEnableDriverApi(id, on ? 1 : 0);
+  }
+}
 #endif
-  check(cuptiActivityFlushAll(0), "flush");
-  std::printf("buffers completed so far: %ld, of them on the launching thread: %ld\n", buffers.load(),
-              on_callers_thread.load());
-}
 
-/// Does FlushAll(0) hand over finished records while the device works on?
-void flush_while_busy() {
-  check(cuptiActivityFlushAll(0), "flush");
-  const long before = kernels;
-  for (int i = 0; i < 100; ++i) empty_kernel<<<1, 32>>>();
-  check(cudaDeviceSynchronize(), "synchronise");
-  busy_kernel<<<1, 1>>>(300'000'000);
-  check(cuptiActivityFlushAll(0), "flush");
-  std::printf("FlushAll(0) while a kernel runs: %ld of 100 finished kernels handed over\n", kernels - before);
-  check(cudaDeviceSynchronize(), "synchronise");
-  check(cuptiActivityFlushAll(0), "flush");
-  std::printf("and %ld of 101 after it\n", kernels - before);
-}
-
-/// Kernel times come in the clock that the callback returns?
-void own_clock() {
-  const std::uint64_t before = __rdtsc();
-  busy_kernel<<<1, 1>>>(10'000'000);
-  check(cudaDeviceSynchronize(), "synchronise");
-  const std::uint64_t after = __rdtsc();
-  check(cuptiActivityFlushAll(0), "flush");
-  const bool inside = before <= last_begin && last_begin < last_end && last_end <= after;
-  std::printf("kernel times with a timestamp callback on the TSC: %s (10 ms are %llu of %llu ticks)\n",
-              inside ? "inside of the host's interval" : "NOT inside of the host's interval",
-              static_cast<unsigned long long>(last_end - last_begin), static_cast<unsigned long long>(after - before));
-}
+// ---- the questions ---------------------------------------------------------------------------------------------------
 
 void attributes() {
   std::uint8_t per_thread = 0;
@@ -140,33 +164,343 @@ void attributes() {
   }
 }
 
-void at_exit() {
-  const long before = kernels;
-  const CUptiResult result = cuptiActivityFlushAll(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
-  std::printf("flush in an atexit handler: result %d, %ld of 50 kernels handed over\n", static_cast<int>(result),
-              kernels - before);
+/// Launches before the first enable, while on, after disable, after cuptiFinalize.
+void cost() {
+  ns_per_launch();  // warm
+  std::printf("launch, nothing enabled yet: %.0f ns\n", ns_per_launch());
+  enable_kernels();
+  ns_per_launch();
+  std::printf("launch, CONCURRENT_KERNEL: %.0f ns\n", ns_per_launch());
+  enable(CUPTI_ACTIVITY_KIND_RUNTIME, "enable RUNTIME");
+  enable(CUPTI_ACTIVITY_KIND_DRIVER, "enable DRIVER");
+  std::printf("launch, and RUNTIME and DRIVER whole: %.0f ns\n", ns_per_launch());
+  disable(CUPTI_ACTIVITY_KIND_RUNTIME, "disable RUNTIME");
+  disable(CUPTI_ACTIVITY_KIND_DRIVER, "disable DRIVER");
+#if CUPTI_API_VERSION >= 24
+  select_launches(true, true, true);
+  std::printf("launch, and RUNTIME and DRIVER by callback id: %.0f ns\n", ns_per_launch());
+  select_launches(true, true, false);
+#endif
+  disable_kernels();
+  flush();
+  std::printf("launch, everything disabled: %.0f ns\n", ns_per_launch());
+  std::printf("launch, everything disabled, once more: %.0f ns\n", ns_per_launch());
+  std::printf("buffers completed: %ld, on the launching thread: %ld\n", buffers, on_callers_thread);
+  check(cuptiFinalize(), "cuptiFinalize");
+  ns_per_launch();
+  std::printf("launch, after cuptiFinalize: %.0f ns\n", ns_per_launch());
 }
 
-}  // namespace
+/// Does FlushAll(0) hand over finished records while the device works on?
+void flush_while_busy() {
+  enable_kernels();
+  launch(100, 1);
+  wait();
+  busy_kernel<<<1, 1>>>(300'000'000);
+  const auto begin = Clock::now();
+  flush();
+  const double length = ms_since(begin);
+  std::printf("FlushAll(0) while a kernel of 300 ms runs: %zu of 100 finished kernels, after %.3f ms\n",
+              kernels_now().size(), length);
+  launch(100, 1);
+  const auto again = Clock::now();
+  flush();
+  std::printf("FlushAll(0) with 100 more kernels in the queue behind it: %zu kernels, after %.3f ms\n",
+              kernels_now().size(), ms_since(again));
+  wait();
+  flush();
+  std::printf("FlushAll(0) when all 201 have ended: %zu kernels\n", kernels_now().size());
+}
 
-int main() {
-  main_thread = static_cast<pid_t>(syscall(SYS_gettid));
+/// Do switching on and off wait for the device?
+void enable_while_busy() {
+  for (const char* const round : {"first", "second"}) {
+    busy_kernel<<<1, 1>>>(200'000'000);
+    const auto begin = Clock::now();
+    enable_kernels();
+    const double on = ms_since(begin);
+    empty_kernel<<<7, 32>>>();
+    const double launched = ms_since(begin) - on;
+    const auto off_begin = Clock::now();
+    disable_kernels();
+    const double off = ms_since(off_begin);
+    const auto wait_begin = Clock::now();
+    wait();
+    std::printf("%s enable while a kernel of 200 ms runs: %.3f ms, the next launch %.3f ms, disable %.3f ms; "
+                "then the device still works for %.1f ms\n",
+                round, on, launched, off, ms_since(wait_begin));
+  }
+  const auto begin = Clock::now();
+  enable_kernels();
+  const double idle = ms_since(begin);
+  disable_kernels();
+  std::printf("enable while the device is idle: %.3f ms\n", idle);
+  flush();
+  std::printf("kernels delivered, of one launched in each round while it was on: %zu\n", kernels_now().size());
+}
+
+/// Does a second session deliver kernels, and its first one?
+void enable_again() {
+  constexpr int kEach = 10;
+  enable_kernels();
+  launch(kEach, 1);
+  wait();
+  disable_kernels();
+  flush();
+  std::printf("first session: %zu of %d kernels\n", kernels_now().size(), kEach);
+  forget();
+  launch(kEach, 101);
+  wait();
+  flush();
+  std::printf("between the sessions: %zu of %d kernels\n", kernels_now().size(), kEach);
+  forget();
+  enable_kernels();
+  launch(kEach, 201);
+  wait();
+  disable_kernels();
+  flush();
+  const std::vector<Kernel> second = kernels_now();
+  std::set<int> seen;
+  for (const Kernel& kernel : second) seen.insert(kernel.grid);
+  std::printf("second session: %zu of %d kernels, the first launch of it %s, others than its own: %ld\n", second.size(),
+              kEach, seen.count(201) != 0 ? "among them" : "NOT among them",
+              static_cast<long>(std::count_if(seen.begin(), seen.end(), [](int grid) { return grid < 201; })));
+}
+
+/// Kernel times come in the clock that the callback returns?
+void own_clock() {
+  enable_kernels();
+  const std::uint64_t before = __rdtsc();
+  busy_kernel<<<1, 1>>>(10'000'000);
+  wait();
+  const std::uint64_t after = __rdtsc();
+  flush();
+  const std::vector<Kernel> seen = kernels_now();
+  if (seen.empty()) {
+    std::printf("no kernel was delivered\n");
+    return;
+  }
+  const bool inside = before <= seen[0].start && seen[0].start < seen[0].end && seen[0].end <= after;
+  std::printf("kernel times with a timestamp callback on the TSC: %s (10 ms are %llu of %llu ticks)\n",
+              inside ? "inside of the host's interval" : "NOT inside of the host's interval",
+              static_cast<unsigned long long>(seen[0].end - seen[0].start),
+              static_cast<unsigned long long>(after - before));
+}
+
+/// Registered anew before the second session: do its first kernels have times of another clock?
+void clock_registered_again() {
+  for (const char* const round : {"first", "second, registered again"}) {
+    if (round[0] == 's') check(cuptiActivityRegisterTimestampCallback(tsc), "timestamp callback, again");
+    forget();
+    const std::uint64_t before = __rdtsc(), real_before = realtime_ns();
+    enable_kernels();
+    launch(20, 1);
+    wait();
+    const std::uint64_t after = __rdtsc(), real_after = realtime_ns();
+    disable_kernels();
+    flush();
+    std::vector<Kernel> seen = kernels_now();
+    std::sort(seen.begin(), seen.end(), [](const Kernel& a, const Kernel& b) { return a.correlation < b.correlation; });
+    long ours = 0, realtime = 0, other = 0;
+    int last_wrong = -1;
+    for (const Kernel& kernel : seen) {
+      const bool in_ticks = before <= kernel.start && kernel.end <= after;
+      ++(in_ticks ? ours : real_before <= kernel.start && kernel.end <= real_after ? realtime : other);
+      if (!in_ticks) last_wrong = kernel.grid;
+    }
+    std::printf("session %s: %zu of 20 kernels: %ld in ticks, %ld in CLOCK_REALTIME, %ld in neither%s", round,
+                seen.size(), ours, realtime, other, last_wrong < 0 ? "\n" : "");
+    if (last_wrong >= 0) std::printf("; the last wrong one is launch %d\n", last_wrong);
+  }
+}
+
+/// Device, context and stream records after the context was made.
+void context_records() {
+  const struct {
+    CUpti_ActivityKind kind;
+    const char* name;
+  } kinds[] = {{CUPTI_ACTIVITY_KIND_DEVICE, "DEVICE"},
+               {CUPTI_ACTIVITY_KIND_CONTEXT, "CONTEXT"},
+               {CUPTI_ACTIVITY_KIND_STREAM, "STREAM"}};
+  cudaStream_t stream = nullptr;
+  check(cudaStreamCreate(&stream), "stream");
+  for (const auto& kind : kinds) {
+    forget();
+    check(cuptiActivityEnable(kind.kind), kind.name);
+    flush();
+    const long by_enable = records_of(kind.kind);
+    check(cuptiActivityDisable(kind.kind), kind.name);
+    flush();
+    forget();
+    const CUptiResult result = cuptiActivityEnableAndDump(kind.kind);
+    flush();
+    std::printf("%s: %ld records by cuptiActivityEnable, %ld by cuptiActivityEnableAndDump (result %d)\n", kind.name,
+                by_enable, records_of(kind.kind), static_cast<int>(result));
+    check(cuptiActivityDisable(kind.kind), kind.name);
+    flush();
+  }
+  forget();
+  enable(CUPTI_ACTIVITY_KIND_STREAM, "STREAM");
+  check(cudaStreamCreate(&stream), "stream");
+  flush();
+  std::printf("STREAM: %ld records for a stream that is made while it is on\n",
+              records_of(CUPTI_ACTIVITY_KIND_STREAM));
+}
+
+/// External correlation with calls selected one by one.
+void external_correlation() {
+#if CUPTI_API_VERSION >= 24
+  void* memory = nullptr;
+  check(cudaMalloc(&memory, 4096), "memory");
+  const auto calls = [memory](std::uint64_t id) {
+    check(cuptiActivityPushExternalCorrelationId(CUPTI_EXTERNAL_CORRELATION_KIND_CUSTOM2, id), "push");
+    check(cudaMemsetAsync(memory, 0, 4096), "memset");
+    empty_kernel<<<1, 32>>>();
+    check(cudaPeekAtLastError(), "launch");
+    std::uint64_t last = 0;
+    check(cuptiActivityPopExternalCorrelationId(CUPTI_EXTERNAL_CORRELATION_KIND_CUSTOM2, &last), "pop");
+    wait();
+    flush();
+  };
+  enable_kernels();
+  enable(CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION, "enable EXTERNAL_CORRELATION");
+  const auto say = [](const char* selected, std::uint64_t id) {
+    const std::lock_guard<std::mutex> guard(lock);
+    std::printf("%s: %ld external records for a memset and a launch; records of calls by id:", selected,
+                of_external.count(id) != 0 ? of_external[id] : 0);
+    for (const auto& [callback, count] : of_callback) std::printf(" %u: %ld", callback, count);
+    std::printf("\n");
+  };
+  calls(1);
+  say("no call selected", 1);
+  forget();
+  select_launches(true, false, true);
+  calls(2);
+  say("launches of the runtime selected", 2);
+  select_launches(true, false, false);
+  forget();
+  select_launches(false, true, true);
+  calls(3);
+  say("launches of the driver selected", 3);
+  select_launches(false, true, false);
+  forget();
+  select_launches(true, true, true);
+  calls(4);
+  say("both selected", 4);
+  select_launches(true, true, false);
+  forget();
+  enable(CUPTI_ACTIVITY_KIND_RUNTIME, "enable RUNTIME");
+  calls(5);
+  say("the kind RUNTIME as a whole", 5);
+#else
+  std::printf("this CUPTI cannot select calls\n");
+#endif
+}
+
+/// A graph that was instantiated before the first enable.
+void graph_before_enable() {
+  constexpr int kNodes = 5, kLaunched = 10;
+  cudaStream_t stream = nullptr;
+  cudaGraph_t graph = nullptr;
+  cudaGraphExec_t executable = nullptr;
+  check(cudaStreamCreate(&stream), "stream");
+  check(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal), "capture");
+  for (int i = 0; i < kNodes; ++i) empty_kernel<<<i + 1, 32, 0, stream>>>();
+  check(cudaStreamEndCapture(stream, &graph), "capture");
+  check(cudaGraphInstantiateWithFlags(&executable, graph, 0), "instantiate");
+  check(cudaGraphLaunch(executable, stream), "launch");
+  wait();
+  for (const char* const round : {"first", "second"}) {
+    forget();
+    enable_kernels();
+    for (int i = 0; i < kLaunched; ++i) check(cudaGraphLaunch(executable, stream), "launch");
+    wait();
+    disable_kernels();
+    flush();
+    std::set<std::uint32_t> correlations;
+    for (const Kernel& kernel : kernels_now()) correlations.insert(kernel.correlation);
+    std::printf("%s session: %zu kernels of %d, of %zu launches of %d\n", round, kernels_now().size(),
+                kNodes * kLaunched, correlations.size(), kLaunched);
+  }
+}
+
+/// Can a session begin after cuptiFinalize?
+void after_finalize() {
+  enable_kernels();
+  launch(10, 1);
+  wait();
+  disable_kernels();
+  flush();
+  std::printf("before cuptiFinalize: %zu of 10 kernels\n", kernels_now().size());
+  check(cuptiFinalize(), "cuptiFinalize");
+  forget();
+  check(cuptiActivityRegisterTimestampCallback(tsc), "timestamp callback, after cuptiFinalize");
+  check(cuptiActivityRegisterCallbacks(requested, completed), "buffer callbacks, after cuptiFinalize");
+  enable_kernels();
+  launch(10, 1);
+  wait();
+  flush();
+  std::printf("after it: %zu of 10 kernels\n", kernels_now().size());
+}
+
+std::size_t kernels_before_exit = 0;
+void flush_at_exit() {
+  const CUptiResult result = cuptiActivityFlushAll(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
+  std::printf("flush in an atexit handler: result %d, %zu of 50 kernels\n", static_cast<int>(result),
+              kernels_now().size() - kernels_before_exit);
+}
+void at_exit() {
+  std::atexit(flush_at_exit);
+  enable_kernels();
+  launch(50, 1);
+  wait();
+  kernels_before_exit = kernels_now().size();
+}
+
+constexpr struct {
+  const char* name;
+  void (*ask)();
+} kQuestions[] = {{"attributes", attributes},
+                  {"own_clock", own_clock},
+                  {"enable_again", enable_again},
+                  {"clock_registered_again", clock_registered_again},
+                  {"graph_before_enable", graph_before_enable},
+                  {"flush_while_busy", flush_while_busy},
+                  {"enable_while_busy", enable_while_busy},
+                  {"context_records", context_records},
+                  {"external_correlation", external_correlation},
+                  {"cost", cost},
+                  {"after_finalize", after_finalize},
+                  {"at_exit", at_exit}};
+
+void say_versions() {
   std::uint32_t version = 0;
   cuptiGetVersion(&version);
   int driver = 0, runtime = 0;
   cudaDriverGetVersion(&driver);
   cudaRuntimeGetVersion(&runtime);
   std::printf("CUPTI %u, runtime %d, driver %d\n", version, runtime, driver);
-  attributes();
-  check(cuptiActivityRegisterTimestampCallback(tsc), "timestamp callback");
-  check(cuptiActivityRegisterCallbacks(requested, completed), "buffer callbacks");
-  check(cudaFree(nullptr), "initialise");
-  std::atexit(at_exit);
-  cost();
-  flush_while_busy();
-  own_clock();
-  check(cuptiActivityFlushAll(0), "flush");
-  for (int i = 0; i < 50; ++i) empty_kernel<<<1, 32>>>();
-  check(cudaDeviceSynchronize(), "synchronise");
-  return fault;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const char* const wanted = argc == 2 ? argv[1] : "";
+  if (std::strcmp(wanted, "list") == 0) {
+    for (const auto& question : kQuestions) std::printf("%s\n", question.name);
+    return 0;
+  }
+  for (const auto& question : kQuestions) {
+    if (std::strcmp(wanted, question.name) != 0) continue;
+    std::setvbuf(stdout, nullptr, _IOLBF, 0);  // answers before a crash are kept
+    main_thread = static_cast<pid_t>(syscall(SYS_gettid));
+    check(cuptiActivityRegisterTimestampCallback(tsc), "timestamp callback");
+    check(cuptiActivityRegisterCallbacks(requested, completed), "buffer callbacks");
+    check(cudaFree(nullptr), "initialize");
+    if (question.ask == attributes) say_versions();
+    question.ask();
+    return fault;
+  }
+  std::fprintf(stderr, "usage: cupti_questions list | QUESTION\n");
+  return 2;
 }
