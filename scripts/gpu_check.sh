@@ -151,8 +151,9 @@ library_folders() {
     [ -d "$folder" ] && printf '%s:' "$folder"
   done
 }
-libraries=$(library_folders)
-export LD_LIBRARY_PATH=${LD_LIBRARY_PATH:+$LD_LIBRARY_PATH:}$libraries # what the user chose comes first
+# For the programs of the bundle alone: PyTorch finds its own. What the user chose comes first.
+# shellcheck disable=SC2034  # used by tests/gpu/checks/helpers.sh
+libraries=${LD_LIBRARY_PATH:+$LD_LIBRARY_PATH:}$(library_folders)
 export RANK=0 WORLD_SIZE=1 LOCAL_RANK=0 LOCAL_WORLD_SIZE=1
 export NCCL_SOCKET_IFNAME=${NCCL_SOCKET_IFNAME:-lo} GLOO_SOCKET_IFNAME=${GLOO_SOCKET_IFNAME:-lo} # there may be no other
 

@@ -31,11 +31,19 @@ key() { printf '%s\n' "$*" >>"$base/state/$check.key"; }
 # The end of what a program said, without what the library says at its end.
 last_words() { grep -av '^profshim' "$1" | tail -c 250 | tr '\n' ' '; }
 
+# LD_LIBRARY_PATH for a program.
+library_path() { # PROGRAM...
+  case " $*" in
+    *" $bundle/"*) echo "$libraries" ;;
+    *) echo "${LD_LIBRARY_PATH:-}" ;;
+  esac
+}
+
 # A program without the library. Output in $work/NAME.out. The check fails if the program does.
 bare() { # NAME PROGRAM...
   local name=$1 status
   shift
-  timeout --kill-after=5 "$(seconds_left)" "$@" >"$work/$name.out" 2>"$work/$name.err"
+  LD_LIBRARY_PATH=$(library_path "$@") timeout --kill-after=5 "$(seconds_left)" "$@" >"$work/$name.out" 2>"$work/$name.err"
   status=$?
   [ "$status" -eq 0 ] || fail "$name ended with status $status: $(last_words "$work/$name.err"); it was: $*"
   return "$status"
@@ -46,7 +54,7 @@ try_under_shim() { # NAME SETTINGS PROGRAM...
   local name=$1 settings=$2 status
   shift 2
   rm -rf "${work:?}/$name"
-  LD_PRELOAD=$shim PROFSHIM_FOLDER=$work/$name PROFSHIM_SET="limits.disk_free=0 output.gzip=false $settings" \
+  LD_LIBRARY_PATH=$(library_path "$@") LD_PRELOAD=$shim PROFSHIM_FOLDER=$work/$name PROFSHIM_SET="limits.disk_free=0 output.gzip=false $settings" \
     timeout --kill-after=5 "$(seconds_left)" "$@" >"$work/$name.out" 2>"$work/$name.err"
   status=$?
   sed 's/^/      /' "$work/$name.err" | head -20 >>"$log"

@@ -113,7 +113,7 @@ check_same_result() {
 same_failure() { # NAME PROGRAM...
   local name=$1 hide=${GPU_CHECK_HIDE_DEVICE:-CUDA_VISIBLE_DEVICES=} without with
   shift
-  timeout --kill-after=5 "$(seconds_left)" env "$hide" "$@" >"$work/$name.without.out" 2>"$work/$name.without.err"
+  LD_LIBRARY_PATH=$(library_path "$@") timeout --kill-after=5 "$(seconds_left)" env "$hide" "$@" >"$work/$name.without.out" 2>"$work/$name.without.err"
   without=$?
   try_under_shim "$name" "$window" env "$hide" "$@"
   with=$?
@@ -154,8 +154,7 @@ check_profiler_api_shared() { profiler_api profiler_api_shared "$job_shared"; }
 check_profiler_api_static() { profiler_api profiler_api_static "$job_static"; }
 
 check_no_cupti() {
-  PROFSHIM_CUPTI=/nonexistent LD_LIBRARY_PATH=$(dirname "$(ldd "$job_shared" | awk '/libcudart/ {print $3}')") \
-    under_shim no_cupti "$(steps_of 3-5)" "$job_shared" mixed 8 50 || return
+  PROFSHIM_CUPTI=/nonexistent under_shim no_cupti "$(steps_of 3-5)" "$job_shared" mixed 8 50 || return
   verify_all no_cupti
   compare hosted "$(trace_of no_cupti)" "$work/no_cupti.out"
   grep -q '"problems": \[{' "$(trace_of no_cupti)" || fail "the trace does not say that GPU times are missing"

@@ -3,6 +3,7 @@
 
 check_cupti_questions() {
   local program=$bundle/cupti_questions question answered=0 asked=0
+  local -x LD_LIBRARY_PATH=$libraries
   if [ ! -e "$program" ]; then
     skip "$program is not built"
     return
