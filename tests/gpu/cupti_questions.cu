@@ -2,154 +2,17 @@
 // answers into its results. Each question has a process of its own, since CUPTI does not forget.
 //   cupti_questions list          prints the names of the questions
 //   cupti_questions QUESTION      prints one answer per line; exit status 1 if CUPTI refuses a call
-#include <cuda_runtime.h>
-#include <cupti.h>
-#include <sys/syscall.h>
-#include <time.h>
-#include <unistd.h>
-#include <x86intrin.h>
-
 #include <algorithm>
-#include <chrono>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <map>
-#include <mutex>
 #include <set>
 #include <vector>
 
-__global__ void empty_kernel() {}
-__global__ void busy_kernel(unsigned long long nanoseconds) {
-  unsigned long long begin = 0, now = 0;
-  asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(begin));
-  do {
-    asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(now));
-  } while (now - begin < nanoseconds);
-}
+#include "cupti_session.h"
 
 namespace {
-
-// ---- what CUPTI delivers ---------------------------------------------------------------------------------------------
-
-struct Kernel {
-  std::uint64_t start, end;
-  std::uint32_t correlation;
-  int grid;  // number of blocks: tells the launches apart
-};
-constexpr std::size_t kBufferBytes = 1 << 20;
-std::mutex lock;
-std::vector<Kernel> kernels;
-std::map<int, long> of_kind;            // records
-std::map<unsigned, long> of_callback;   // records of runtime and driver calls by callback id
-std::map<std::uint64_t, long> of_external;  // EXTERNAL_CORRELATION records by the pushed id
-long buffers = 0, on_callers_thread = 0;
-int fault = 0;
-pid_t main_thread = 0;
-
-void check(CUptiResult result, const char* what) {
-  if (result == CUPTI_SUCCESS) return;
-  const char* text = "";
-  cuptiGetResultString(result, &text);
-  std::printf("%s: %s\n", what, text);
-  fault = 1;
-}
-void check(cudaError_t error, const char* what) {
-  if (error == cudaSuccess) return;
-  std::fprintf(stderr, "cupti_questions: %s: %s\n", what, cudaGetErrorString(error));
-  std::exit(1);
-}
-
-void CUPTIAPI requested(std::uint8_t** buffer, std::size_t* size, std::size_t* most) {
-  *buffer = static_cast<std::uint8_t*>(std::aligned_alloc(8, kBufferBytes));
-  *size = kBufferBytes;
-  *most = 0;
-}
-
-void take(const CUpti_Activity* record) {
-  ++of_kind[record->kind];
-  if (record->kind == CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL) {
-    const auto* const kernel = reinterpret_cast<const CUpti_ActivityKernel4*>(record);  // a prefix of all later ones
-    kernels.push_back({kernel->start, kernel->end, kernel->correlationId, kernel->gridX});
-  } else if (record->kind == CUPTI_ACTIVITY_KIND_RUNTIME || record->kind == CUPTI_ACTIVITY_KIND_DRIVER) {
-    ++of_callback[reinterpret_cast<const CUpti_ActivityAPI*>(record)->cbid];
-  } else if (record->kind == CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION) {
-    ++of_external[reinterpret_cast<const CUpti_ActivityExternalCorrelation*>(record)->externalId];
-  }
-}
-void CUPTIAPI completed(CUcontext, std::uint32_t, std::uint8_t* buffer, std::size_t, std::size_t valid) {
-  const std::lock_guard<std::mutex> guard(lock);
-  ++buffers;
-  if (static_cast<pid_t>(syscall(SYS_gettid)) == main_thread) ++on_callers_thread;
-  CUpti_Activity* record = nullptr;
-  while (valid > 0 && cuptiActivityGetNextRecord(buffer, valid, &record) == CUPTI_SUCCESS) take(record);
-  std::free(buffer);
-}
-
-void forget() {
-  const std::lock_guard<std::mutex> guard(lock);
-  kernels.clear();
-  of_kind.clear();
-  of_callback.clear();
-  of_external.clear();
-}
-std::vector<Kernel> kernels_now() {
-  const std::lock_guard<std::mutex> guard(lock);
-  return kernels;
-}
-long records_of(int kind) {
-  const std::lock_guard<std::mutex> guard(lock);
-  return of_kind.count(kind) != 0 ? of_kind[kind] : 0;
-}
-
-// ---- small steps -----------------------------------------------------------------------------------------------------
-
-using Clock = std::chrono::steady_clock;
-double ms_since(Clock::time_point begin) {
-  return std::chrono::duration<double, std::milli>(Clock::now() - begin).count();
-}
-std::uint64_t CUPTIAPI tsc() { return __rdtsc(); }
-std::uint64_t realtime_ns() {
-  timespec time{};
-  clock_gettime(CLOCK_REALTIME, &time);
-  return static_cast<std::uint64_t>(time.tv_sec) * 1'000'000'000 + static_cast<std::uint64_t>(time.tv_nsec);
-}
-void wait() { check(cudaDeviceSynchronize(), "synchronize"); }
-void flush() { check(cuptiActivityFlushAll(0), "flush"); }
-void enable(CUpti_ActivityKind kind, const char* name) { check(cuptiActivityEnable(kind), name); }
-void disable(CUpti_ActivityKind kind, const char* name) { check(cuptiActivityDisable(kind), name); }
-void enable_kernels() { enable(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, "enable CONCURRENT_KERNEL"); }
-void disable_kernels() { disable(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, "disable CONCURRENT_KERNEL"); }
-/// `count` launches of `first` blocks, one more each.
-void launch(int count, int first) {
-  for (int i = 0; i < count; ++i) empty_kernel<<<first + i, 32>>>();
-}
-
-constexpr int kLaunches = 100000;
-double ns_per_launch() {
-  wait();
-  const auto begin = Clock::now();
-  for (int i = 0; i < kLaunches; ++i) empty_kernel<<<1, 32>>>();
-  wait();
-  return ms_since(begin) * 1e6 / kLaunches;
-}
-
-// Callback ids of launches: the same in all releases.
-constexpr unsigned kRuntimeLaunches[] = {211, 214, 430, 431, 505, 506};
-constexpr unsigned kDriverLaunches[] = {307, 442, 652, 653};
-#if CUPTI_API_VERSION >= 24
-void select_launches(bool runtime, bool driver, bool on) {
-  for (const CUpti_CallbackId id : kRuntimeLaunches) {
-    if (runtime) cuptiActivityEnableRuntimeApi(id, on ? 1 : 0);
-  }
-  for (const CUpti_CallbackId id : kDriverLaunches) {
-    if (driver) cuptiActivityEnableDriverApi(id, on ? 1 : 0);
-  }
-}
-#endif
-
-// ---- the questions ---------------------------------------------------------------------------------------------------
 
 void attributes() {
   std::uint8_t per_thread = 0;

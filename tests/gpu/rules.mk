@@ -1,5 +1,5 @@
-# What scripts/gpu_check.sh takes along to a machine with a GPU: programs as users build them, by nvcc, with the runtime
-# linked dynamically and statically; and the comparison of a trace with what a program says. Only where nvcc is installed.
+# Programs that scripts/gpu_check.sh takes along to a machine with a GPU: built by nvcc as users build theirs, with the
+# runtime linked dynamically and statically; and the comparison of a trace with the output of a program.
 
 GPU_NVCC     := $(firstword $(wildcard $(CUDA_HOME)/bin/nvcc) $(shell command -v nvcc 2>/dev/null))
 GPU_PROGRAMS := $(BUILD)/tests/gpu/gpu_job_shared $(BUILD)/tests/gpu/gpu_job_static $(BUILD)/tests/gpu/cupti_questions
@@ -27,7 +27,7 @@ $(BUILD)/tests/gpu/gpu_job_%: tests/gpu/gpu_job.cu
 	$(Q)$(GPU_NVCC) -std=c++17 -O2 -cudart $* $(GPU_ARCHITECTURES) $(NVTX_FLAGS) $< -o $@ \
 	  -L$(dir $(GPU_NVCC))../lib64/stubs -lcuda -ldl
 
-$(BUILD)/tests/gpu/cupti_questions: tests/gpu/cupti_questions.cu
+$(BUILD)/tests/gpu/cupti_questions: tests/gpu/cupti_questions.cu tests/gpu/cupti_session.h
 	@mkdir -p $(@D)
 	@$(if $(V),,echo "  NVCC   $@")
 	$(Q)$(GPU_NVCC) -std=c++17 -O2 -cudart shared $(GPU_ARCHITECTURES) -I$(dir $(GPU_NVCC))../extras/CUPTI/include $< -o $@ \
