@@ -49,6 +49,7 @@ class GpuCheckOnFakes : public NeedsNvtx {
   Outcome check(const std::string& text) {
     Job job = shell(text);
     job.preload = false;
+    job.limit_seconds = 300;
     const std::string fakes = built("tests/fakes/cuda13/libcudart.so.13");
     job.environment = {{"OUT", scratch_ / "out"},
                        {"TMPDIR", scratch_.path()},
@@ -119,7 +120,7 @@ TEST_F(GpuCheckOnFakes, AProgramThatCrashesFailsItsCheckAlone) {
 TEST_F(GpuCheckOnFakes, ACheckThatHangsIsKilledWithItsChildrenAndTheRestIsSkipped) {
   program("bundle/gpu_job_shared",
           "#!/bin/bash\ntrap '' TERM\nsetsid sleep 600 & echo $! >" + (scratch_ / "child") + "\nwait\nsleep 600\n");
-  const Outcome done = check(command("shared late", "GPU_CHECK_SECONDS=5"));
+  const Outcome done = check(command("shared late", "GPU_CHECK_SECONDS=6"));
 
   EXPECT_EQ(done.ending(), "exit 1");
   EXPECT_LT(done.seconds, 20);

@@ -26,7 +26,7 @@ two_windows() { # NAME PROGRAM...
 
 check_two_windows() {
   local trace
-  two_windows two "$job_shared" mixed 24 200 || return
+  two_windows two "$job_shared" mixed 24 1000 || return
   for trace in $(traces_of two); do
     compare counts "$trace" "$work/two.out"
     compare whole "$trace"
@@ -50,7 +50,7 @@ check_graphs() {
 check_two_windows_graphs() {
   local kind trace
   for kind in shared static; do
-    two_windows "graphs_$kind" "$bundle/gpu_job_$kind" graphs 24 50 || continue
+    two_windows "graphs_$kind" "$bundle/gpu_job_$kind" graphs 24 300 || continue
     for trace in $(traces_of "graphs_$kind"); do
       compare counts "$trace" "$work/graphs_$kind.out"
       compare graphs "$trace" "$work/graphs_$kind.out"

@@ -21,7 +21,7 @@ record() { # NAME SETTINGS PROGRAM...
   under_shim "$name" "$settings debug.cupti_dump=\"$folder\"" "$@" || return
   cp "$work/$name.out" "$folder/output.txt"
   if [ -n "$(trace_of "$name")" ]; then cp "$(trace_of "$name")" "$folder/trace.json"; fi
-  [ -n "$(find "$folder" -name 'cupti-*' -size +0)" ] || fail "$name: no recording was written"
+  [ -n "$(find "$folder" -name 'cupti-*' -size +0)" ] || wrong "$folder/trace.json" "$name: no recording was written"
 }
 recorded() {
   key "$(find "$recordings" -name 'cupti-*' | wc -l) recordings, $(du -sk "$recordings" | cut -f1) KiB"
