@@ -49,6 +49,7 @@ bool is_device(std::string_view category) {
   return category == "kernel" || category == "gpu_memcpy" || category == "gpu_memset";
 }
 bool is_launch(const std::string& name) {
+  if (name.find("LaunchHostFunc") != std::string::npos) return false;
   return name.find("Launch") != std::string::npos || name.find("Memcpy") != std::string::npos ||
          name.find("Memset") != std::string::npos;
 }

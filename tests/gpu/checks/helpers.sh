@@ -94,7 +94,7 @@ fact() { # TRACE KEY
 }
 said_problems() { # TRACE
   local problems
-  problems=$(fact "$1" problems)
+  problems=$(fact "$1" problems) || return
   [ "$problems" = '[]' ] || say "- problems in $(basename "$1"): $(head -c 600 <<<"$problems")"
 }
 

@@ -28,7 +28,8 @@ check_torch_agrees() {
 check_after_torch_profiler() {
   torch_window after 9 11 "" 14 --torch-profile 3 5 "$work/torch.json" || return
   grep -q '"cat": "kernel"' "$work/torch.json" || fail "torch.profiler lost its kernels"
-  compare same "$(trace_of after)" "$work/torch.json" 1
+  # The clock of the GPU rises in the first steps, which were torch.profiler's.
+  compare same "$(trace_of after)" "$work/torch.json" 5
 }
 
 check_init_for_cuda_graphs() {
