@@ -147,7 +147,8 @@ find_python
 library_folders() {
   local folder
   for folder in "${CUDA_HOME:-/usr/local/cuda}/lib64" "${CUDA_HOME:-/usr/local/cuda}/lib" "${CUDA_HOME:-/usr/local/cuda}/extras/CUPTI/lib64" \
-    "${python:+$(timeout 40 "$python" -c 'import os, torch; print(os.path.dirname(os.path.dirname(torch.__file__)))' 2>/dev/null)/nvidia/cu13/lib}"; do
+    "${python:+$(timeout 40 "$python" -c 'import os, torch; print(os.path.dirname(os.path.dirname(torch.__file__)))' 2>/dev/null)/nvidia/cu13/lib}" \
+    /usr/local/nvidia/lib64; do
     [ -d "$folder" ] && printf '%s:' "$folder"
   done
 }

@@ -119,6 +119,7 @@ same_failure() { # NAME PROGRAM...
   with=$?
   say "- $name: status $without without the library, $with with it: $(last_words "$work/$name.without.err")"
   key "$name: status $with;"
+  [ "$without" -lt 126 ] || fail "$name: the program did not start: $(last_words "$work/$name.without.err")"
   [ "$without" -eq "$with" ] || fail "$name: status $with instead of $without: $(last_words "$work/$name.err")"
   if ! diff "$work/$name.without.out" "$work/$name.out" >>"$log" ||
     ! diff <(grep -v '^profshim' "$work/$name.without.err") <(grep -v '^profshim' "$work/$name.err") >>"$log"; then
