@@ -33,8 +33,10 @@ bool has_version_suffix(std::string_view name) {
 }
 
 // ncclDevKernel_AllReduce_..., older ncclKernel_ and ncclAllReduceRingLLKernel_, and the symmetric ones:
-// ncclSymDevKernel_ of 2.27, ncclSymkDevKernel_ since 2.28 (kernel_cname() of NCCL's generator).
+// ncclSymDevKernel_ of 2.27, ncclSymkDevKernel_ since 2.28 (kernel_cname() of NCCL's generator). A communicator of one
+// rank reduces by oneRankReduce<...> (src/device/onerank.cu).
 bool is_kernel_of_nccl(std::string_view name) {
+  if (name.find("oneRankReduce<") != std::string_view::npos) return true;
   return name.starts_with("nccl") && name.substr(0, name.find_first_of("_(<")).ends_with("Kernel");
 }
 

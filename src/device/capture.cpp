@@ -256,10 +256,10 @@ void Capture::give_up_before(Ticks end) {
 // caught up, and no flush would return a buffer, since each would hold the record of a later launch that still runs.
 // CUPTI completes the records of what was launched before.
 void Capture::begin_drain(const Wishes& wishes, std::int64_t now_ns) {
+  state_.store(State::kDraining, std::memory_order_release);
   turn_off();
   drain_until_ = wishes.off_at;
   waiting_since_ns_ = last_progress_ns_ = busy_ns_ = now_ns;
-  state_.store(State::kDraining, std::memory_order_release);
 }
 
 void Capture::drain(const Wishes& wishes, std::int64_t now_ns) {

@@ -35,6 +35,8 @@ constinit std::atomic<void (*)()> on_ready{nullptr};
 // cudaProfilerStart is there to start a profiler: it waits until CUPTI is on. A step boundary never waits.
 constinit std::atomic<bool> boundaries_wait{false};
 constinit std::atomic<std::int64_t> late_since_ns{0};  // a window began then without CUPTI
+// A window began then, and CUPTI was on as far as its thread saw: the device thread knows whether it stayed on.
+constinit std::atomic<std::int64_t> window_began_ns{0};
 // CUPTI was not switched on while a thread waited for that in a callback: it seems to wait for the callback. Tried
 // once.
 constinit std::atomic<bool> callbacks_block{false};
@@ -185,6 +187,9 @@ void say_there_is_none(const std::string& why) {
 
 void serve(Source& source, std::int64_t& timeout_ns) {
   Capture& capture = source.capture;
+  const bool was_on = capture.state() == Capture::State::kOn;
+  // Before the wishes: a window that is seen here has asked for CUPTI already.
+  const std::int64_t began_ns = window_began_ns.exchange(0, std::memory_order_acq_rel);
   const std::uint32_t yield = yields_asked.load(std::memory_order_acquire);
   const Capture::State before = capture.state();
   const bool refused_before = capture.refused();
@@ -201,6 +206,10 @@ void serve(Source& source, std::int64_t& timeout_ns) {
   }
   if (capture.take_trouble()) trouble.store(true, std::memory_order_relaxed);
   if (capture.state() == Capture::State::kOn) source.said.versions(capture);
+  if (began_ns != 0 && !was_on) {
+    say_late_begin();
+    late_since_ns.store(began_ns);
+  }
   tell_late_begin(source);
   source.said.losses(capture);
   source.show();
@@ -403,8 +412,13 @@ void arm(Ticks window_begin) {
   arm_early();
   Source* const source = live();
   if (source == nullptr) return;
-  if (window_begin == 0 || source->state.load(std::memory_order_acquire) == Capture::State::kOn) return;
+  if (window_begin == 0) return;
   const std::int64_t now_ns = monotonic_ns();
+  if (source->state.load(std::memory_order_acquire) == Capture::State::kOn) {
+    window_began_ns.store(now_ns, std::memory_order_release);
+    wishes_changed.ring();
+    return;
+  }
   if (boundaries_wait.load(std::memory_order_relaxed)) {
     const bool in_callback = LaunchCallbacks::on_this_thread();
     if (!(in_callback && callbacks_block.load(std::memory_order_relaxed)) && wait_until_on(*source)) return;

@@ -172,7 +172,8 @@ void step_boundary(Ticks at, std::optional<std::int64_t> number, StringId marker
     arm_others(*s, s->current.load() != nullptr ? at : 0);
   } else {
     disarm_others(*s, at);
-    arm_early(*s, step->schedule, s->last_boundary_ns != 0 ? now_ns - s->last_boundary_ns : 0);
+    // The first step is no measure: it may make contexts and compile.
+    arm_early(*s, step->schedule, step->index >= 2 ? now_ns - s->last_boundary_ns : 0);
   }
   s->last_boundary_ns = now_ns;
   s->stall_ticks.fetch_add(ticks() - entered, std::memory_order_relaxed);

@@ -13,6 +13,11 @@ constexpr std::int64_t kSyncTid = 1'000'000;
 constexpr std::int64_t kOverheadTid = 4'000'000'000;
 constexpr std::int64_t kLaneStep = 10'000'000;
 
+// A communicator of one rank reduces by a kernel without the prefix: oneRankReduce<...> of NCCL's onerank.cu.
+bool is_kernel_of_nccl(std::string_view name) {
+  return name.find("nccl") != std::string_view::npos || name.find("oneRankReduce") != std::string_view::npos;
+}
+
 Category category_of(HookId hook) {
   switch (hook) {
     case HookId::kMemcpy:
@@ -165,7 +170,7 @@ void DeviceTracks::write_work(TraceWriter& out, const Event& work, std::uint32_t
     context.external_id = from_.torch_links.external_id_of_call(position_of(*call, hint));
   }
   const std::uint32_t number = work.gpu.external != 0 || call == nullptr ? work.gpu.external : call->api.external;
-  const bool is_kernel = work.hook == HookId::kKernel && e.name.find("nccl") != std::string_view::npos;
+  const bool is_kernel = work.hook == HookId::kKernel && is_kernel_of_nccl(e.name);
   auto together = from_.operations.with(number);
   if (number == 0 && is_kernel && call != nullptr) {
     together = from_.operations.launching_at(call->begin, e.name, work.gpu.device, nccl_args_);

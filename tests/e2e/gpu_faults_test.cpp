@@ -130,7 +130,7 @@ TEST(GpuFaults, EachThreadHasABufferOfItsOwnHoweverSmallTheBudget) {
   job.arguments = {"200", "40"};
   job.cupti = "cuda12/libcupti.so.12";
   job.environment = {{"FAKE_CUPTI_PER_THREAD", "1"}};
-  job.spec = std::string(kRecordAll) + "[limits]\nhost_memory = \"16MiB\"\n";
+  job.spec = std::string(kRecordAll) + "[limits]\nhost_memory = \"16MiB\"\non_limit = \"drop_new\"\n";
   const GpuRun run = run_gpu(job);
 
   EXPECT_EQ(run.outcome.ending(), "exit 0") << run.outcome.err;

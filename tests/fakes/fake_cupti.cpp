@@ -1,6 +1,6 @@
 // libcupti of the fakes: the Activity API and the part of the Callback API that the library and other profilers use,
-// fed by the simulator of fake_device.h. Built as libcupti.so.11.8, .12 (12.4) and .13 (13.0): FAKE_CUPTI_VERSION is
-// what cuptiGetVersion says (18, 22, 130001) and decides the record layouts and which functions there are.
+// fed by the simulator of fake_device.h. Built as libcupti.so.11.8, .12 (12.4) and .13 (13.0 and 13.3): FAKE_CUPTI_VERSION
+// is what cuptiGetVersion says (18, 22, 130001, 130301) and decides the record layouts and which functions there are.
 //
 // As in the real one:
 // - Records go into one buffer per thread (13.0) or one for all calls and one for the device: the note on
@@ -11,7 +11,13 @@
 //   cuptiActivityFlushPeriod in cupti_activity.h.
 // - Device records are written when the driver is initialized, context and stream records when a context or stream is
 //   made; those that exist already come through cuptiActivityEnableAndDump only: its note in cupti_activity.h.
-// - One subscriber per process; a driver call inside a runtime call has its correlation; a buffer request answered with
+// - Nothing can be initialized before cuInit has ended, or without a device: CUPTI_ERROR_NOT_INITIALIZED.
+// - 13.3: several subscribers that allow it, each with kinds, buffers and external correlation of its own
+//   (cuptiActivityEnable_v2 ...). The functions of the process and those of a subscriber do not mix: "global-scope
+//   activity APIs were previously used. Cannot mix", CUPTI_ERROR_NOT_COMPATIBLE, until the last subscriber has
+//   unsubscribed. cuptiActivityRegisterTimestampCallback is of the process. cuptiActivityFlushAll flushes for all.
+//   Read in libcupti.so.13 of 13.3.75 and its headers.
+// - Otherwise one subscriber per process; a driver call inside a runtime call has its correlation; a buffer request answered with
 //   NULL crashes before 12.9 and drops the record after.
 //
 // Environment (faults: every Nth device record; 0 = never):
@@ -26,6 +32,20 @@
 //   FAKE_CUPTI_LATE_MS=N      device records are complete so much after the end of the work
 //   FAKE_CUPTI_SLOW_FLUSH_MS=N  a forced flush takes so long before it hands anything over
 //   FAKE_CUPTI_SLOW_ENABLE_MS=N  kernels are switched on so late (over 5 s were seen: kineto, pull request 542)
+//   FAKE_CUPTI_RECURSES=1     cuptiGetVersion ends the process where CUPTI cannot be initialized: 13.2.23 to 13.2.86 call
+//                             themselves without end there (seen)
+//   FAKE_CUPTI_HEAD_KERNEL=1  the first device record after a timestamp callback was registered once more has times of
+//                             CLOCK_REALTIME (pytorch#192021)
+//   FAKE_CUPTI_OLD_GRAPHS=1   graphs that were instantiated before a kind was ever enabled have no records of their
+//                             nodes (torch.profiler._utils._init_for_cuda_graphs works around it)
+//   FAKE_CUPTI_GRAPH_SESSIONS=1  in every session but the first, the nodes of a graph launch have the correlation of the
+//                             launch before (13.0.85: kineto#1165, mended in 13.1 update 1)
+//   FAKE_CUPTI_DISABLE_HANGS_MS=N  the first disable of kernels takes so long (13.0 GA: it waits for a lock that a
+//                             launch holds)
+//   FAKE_CUPTI_BLOCKS=1       no call of the API runs while a kind is switched on or off
+//   FAKE_CUPTI_COST_NS=N      every call costs so much more from the first enable to cuptiFinalize (pytorch#146604)
+//   FAKE_CUPTI_POOL=N         times are 0 for all kernels of graphs after the Nth, and of every second of them the end
+//                             comes before the begin (parcagpu#23: the pool of device buffers runs out)
 //   FAKE_CUPTI_CALLBACK_LOCK=1  nothing is switched on or off while a callback of the Callback API runs
 //   FAKE_CUPTI_FAIL=f=r,...   functions whose name contains f return r ("ActivityEnable=15")
 //   FAKE_CUPTI_NO_CLOCK=1     cuptiActivityRegisterTimestampCallback is not supported
@@ -39,12 +59,15 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <condition_variable>
+#include <csignal>
 #include <cstdio>
 #include <cstring>
 #include <ctime>
 #include <deque>
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -69,7 +92,7 @@ using fake::number;
 using fake::Work;
 using fake::WorkKind;
 
-constexpr Sizes kSizes = FAKE_CUPTI_VERSION >= 130000 ? kSizes130 : (FAKE_CUPTI_VERSION >= 22 ? kSizes124 : kSizes118);
+constexpr Sizes kSizes = FAKE_CUPTI_VERSION >= 130300 ? kSizes133 : FAKE_CUPTI_VERSION >= 130000 ? kSizes130 : (FAKE_CUPTI_VERSION >= 22 ? kSizes124 : kSizes118);
 
 enum Result : int {
   kOk = 0,
@@ -86,6 +109,8 @@ enum Result : int {
 using RequestBuffer = void (*)(std::uint8_t** buffer, std::size_t* size, std::size_t* maximum_records);
 using CompleteBuffer = void (*)(void* context, std::uint32_t stream, std::uint8_t* buffer, std::size_t size,
                                 std::size_t valid_size);
+using RequestOfSubscriber = void (*)(std::uint8_t** buffer, std::size_t* size, std::size_t* maximum_records, void*);
+using CompleteOfSubscriber = void (*)(std::uint8_t* buffer, std::size_t size, std::size_t valid_size, void*);
 using Timestamp = std::uint64_t (*)();
 
 struct CallbackData {  // CUpti_CallbackData
@@ -145,27 +170,16 @@ struct Counters {
 /// Bits of CallState::wanted.
 enum : std::uint32_t { kWantsApi = 1, kWantsExternal = 2, kWantsCallback = 4 };
 
+/// When a kind was first enabled; 0 = never, or CUPTI was finalized since.
+std::atomic<std::uint64_t> first_enable{0};
+
+/// Has the simulator tell every client.
+void observe();
+
+/// One client: the process, or a subscriber of 13.3.
 class Cupti final : public fake::Observer {
  public:
-  Cupti() {
-    if (const std::string name = fake::path("FAKE_CUPTI_LOG"); !name.empty()) log_ = std::fopen(name.c_str(), "we");
-    if (number("FAKE_CUPTI_SUBSCRIBED")) subscriber_ = &foreign_;
-  }
-
   // ---- what the client calls ----
-
-  int start(const char* function) {
-    const std::string fail = fake::text("FAKE_CUPTI_FAIL");
-    const int result = static_cast<int>(fake::lookup(fail, function, kOk));
-    if (result == kOk && !fake::device_or_null()) return kNotInitialised;
-    return result;
-  }
-  void log(const char* function, std::uint64_t first = 0, std::uint64_t second = 0) {
-    if (!log_) return;
-    std::fprintf(log_, "%llu %s %llu %llu\n", static_cast<unsigned long long>(realtime()), function,
-                 static_cast<unsigned long long>(first), static_cast<unsigned long long>(second));
-    std::fflush(log_);
-  }
 
   int register_callbacks(RequestBuffer request, CompleteBuffer complete) {
     if (!request || !complete) return kInvalidParameter;
@@ -173,8 +187,15 @@ class Cupti final : public fake::Observer {
     complete_ = complete;
     return kOk;
   }
+  int register_callbacks_v2(RequestOfSubscriber request, CompleteOfSubscriber complete) {
+    if (!request || !complete) return kInvalidParameter;
+    request_ = [request](auto... arguments) { request(arguments..., nullptr); };
+    complete_ = [complete](void*, std::uint32_t, auto... arguments) { complete(arguments..., nullptr); };
+    return kOk;
+  }
   int register_timestamp(Timestamp timestamp) {
     if (number("FAKE_CUPTI_NO_CLOCK")) return kNotSupported;
+    head_kernel_ = timestamp_ != nullptr && number("FAKE_CUPTI_HEAD_KERNEL") != 0;
     // The rate of the client's clock, for the times of the device.
     timestamp_ = timestamp;
     std::tie(clock_anchor_, realtime_anchor_) = anchor();
@@ -184,8 +205,17 @@ class Cupti final : public fake::Observer {
     if (kind == 0 || kind >= kKinds) return kInvalidKind;
     if (on && !complete_) return kNotInitialised;
     const std::unique_lock no_callback = without_callbacks();
+    const std::unique_lock no_call = without_calls();
     fake::Device* const device = fake::device_or_null();
-    if (on && kind == kConcurrentKernel) std::this_thread::sleep_for(std::chrono::milliseconds(slow_enable_ms_));
+    if (on && kind == kConcurrentKernel) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(slow_enable_ms_));
+      ++sessions_;
+    }
+    if (on) first_enabled(realtime());
+    if (!on && kind == kConcurrentKernel && sessions_ > 0) {
+      static std::atomic<bool> hung{false};
+      if (!hung.exchange(true)) std::this_thread::sleep_for(std::chrono::milliseconds(disable_hangs_ms_));
+    }
     {
       const std::lock_guard lock(kinds_lock_);
       kinds_[kind] = on;
@@ -216,24 +246,19 @@ class Cupti final : public fake::Observer {
     watch();
     return kOk;
   }
-  int subscribe(void** handle, Callback callback, void* user) {
-    if (subscriber_) return FAKE_CUPTI_VERSION >= 18 ? kSeveralSubscribers : kMaximumReached;
+  void subscribe(Callback callback, void* user) {
     mine_ = {callback, user};
-    subscriber_ = &mine_;
-    *handle = &mine_;
+    subscribed_ = true;
     watch();
-    return kOk;
   }
-  int unsubscribe(void* handle) {
-    if (!handle || handle != subscriber_) return kInvalidParameter;
-    subscriber_ = nullptr;
+  void unsubscribe() {
+    subscribed_ = false;
     const std::lock_guard lock(kinds_lock_);
     callbacks_.clear();
     domains_.clear();
-    return kOk;
   }
-  int enable_callback(bool on, void* handle, std::uint32_t domain, std::uint32_t callback_id) {
-    if (!handle || handle != subscriber_) return kInvalidParameter;
+  int enable_callback(bool on, std::uint32_t domain, std::uint32_t callback_id) {
+    if (!subscribed_) return kInvalidParameter;
     const std::lock_guard lock(kinds_lock_);
     if (on)
       callbacks_.insert({domain, callback_id});
@@ -241,8 +266,8 @@ class Cupti final : public fake::Observer {
       callbacks_.erase({domain, callback_id});
     return kOk;
   }
-  int enable_domain(bool on, void* handle, std::uint32_t domain) {
-    if (!handle || handle != subscriber_) return kInvalidParameter;
+  int enable_domain(bool on, std::uint32_t domain) {
+    if (!subscribed_) return kInvalidParameter;
     const std::lock_guard lock(kinds_lock_);
     if (on)
       domains_.insert(domain);
@@ -283,19 +308,20 @@ class Cupti final : public fake::Observer {
     if (kinds_[kOverhead] && records > 1) overhead(1u << 16, begin, now(), 0);
     return kOk;
   }
-  int finalize() {
-    {
-      const std::lock_guard lock(kinds_lock_);
-      std::fill(std::begin(kinds_), std::end(kinds_), false);
-      single_runtime_.clear();
-      single_driver_.clear();
-    }
-    subscriber_ = nullptr;
-    fake::device_or_null()->set_observer(nullptr);
+  void all_off() {
+    const std::lock_guard lock(kinds_lock_);
+    std::fill(std::begin(kinds_), std::end(kinds_), false);
+    all_runtime_ = all_driver_ = false;
+    single_runtime_.clear();
+    single_driver_.clear();
+  }
+  void finalize() {
+    all_off();
+    unsubscribe();
+    first_enable = 0;
     request_ = nullptr;
     complete_ = nullptr;
     timestamp_ = nullptr;
-    return kOk;
   }
   std::uint64_t dropped() { return counters_.dropped.exchange(0); }
   void per_thread(bool on) { per_thread_ = on; }
@@ -305,27 +331,29 @@ class Cupti final : public fake::Observer {
     return timestamp ? timestamp() : realtime();
   }
 
-  /// What a test wants to know at the end of the process.
-  void write_state() {
-    const std::string name = fake::path("FAKE_CUPTI_STATE");
-    std::FILE* file = name.empty() ? nullptr : std::fopen(name.c_str(), "we");
-    if (!file) return;
-    std::fprintf(file, "requested %llu\ncompleted %llu\n", static_cast<unsigned long long>(counters_.requested.load()),
-                 static_cast<unsigned long long>(counters_.completed.load()));
-    std::fprintf(file, "dropped %llu\n", static_cast<unsigned long long>(all_dropped_.load()));
-    std::fprintf(file, "shared_buffers %llu\n", static_cast<unsigned long long>(counters_.shared.load()));
-    std::fprintf(file, "subscribed %d\n", subscriber_ == &mine_ ? 1 : 0);
+  struct State {
+    std::uint64_t requested = 0, completed = 0, dropped = 0, shared = 0, records[kKinds] = {};
+    bool subscribed = false, enabled[kKinds] = {};
+  };
+  void add_to(State& state) const {
+    state.requested += counters_.requested;
+    state.completed += counters_.completed;
+    state.dropped += all_dropped_;
+    state.shared += counters_.shared;
+    state.subscribed = state.subscribed || subscribed_;
     for (std::uint32_t kind = 0; kind < kKinds; ++kind) {
-      if (kinds_[kind]) std::fprintf(file, "enabled %u\n", kind);
-      if (counters_.records[kind])
-        std::fprintf(file, "records_%u %llu\n", kind, static_cast<unsigned long long>(counters_.records[kind].load()));
+      state.records[kind] += counters_.records[kind];
+      state.enabled[kind] = state.enabled[kind] || kinds_[kind];
     }
-    std::fclose(file);
   }
 
   // ---- what the simulator tells ----
 
   void enter(CallState& call) override {
+    if (blocks_) calls_lock_.lock_shared();
+    if (first_enable != 0 && cost_ns_ != 0) {
+      for (const std::uint64_t until = realtime() + cost_ns_; realtime() < until;) continue;
+    }
     const bool nested_unwanted = call.outer && !nested_;
     call.wanted = 0;
     if (!nested_unwanted && wants_call(*call.info)) call.wanted |= kWantsApi;
@@ -358,10 +386,14 @@ class Cupti final : public fake::Observer {
       write(thread_lane(), api);
     }
     if (call.wanted & kWantsCallback) call_back(call, 1);
+    if (blocks_) calls_lock_.unlock_shared();
   }
   void submitted(Work& work) override {
     anchor(work);
     bool wanted = false;
+    work.wanted = 0;
+    if (old_graphs_ && work.graph != 0 && (first_enable == 0 || work.graph_made < first_enable)) return;
+    if (work.first_of_graph) last_graph_ = std::exchange(this_graph_, work.correlation);
     if (kinds_[kGraphTrace] && work.graph != 0) {
       work.wanted = work.last_of_graph ? static_cast<std::uint32_t>(kGraphTrace) : 0;
       if (work.wanted == 0 || !reserves_) return;
@@ -474,9 +506,9 @@ class Cupti final : public fake::Observer {
   struct External {
     std::map<std::uint32_t, std::vector<std::uint64_t>> stacks;
   };
-  static External& external() {
-    thread_local External instance;
-    return instance;
+  External& external() {
+    thread_local std::map<const Cupti*, External> of_client;
+    return of_client[this];
   }
 
   std::unique_lock<std::shared_mutex> without_callbacks() {
@@ -484,8 +516,17 @@ class Cupti final : public fake::Observer {
     if (callbacks_lock_) lock.lock();
     return lock;
   }
+  std::unique_lock<std::shared_mutex> without_calls() {
+    std::unique_lock<std::shared_mutex> lock(calls_lock_, std::defer_lock);
+    if (blocks_) lock.lock();
+    return lock;
+  }
+  static void first_enabled(std::uint64_t at) {
+    std::uint64_t never = 0;
+    first_enable.compare_exchange_strong(never, at);
+  }
   void watch() {
-    fake::device_or_null()->set_observer(this);
+    observe();
     if (!worker_started_.exchange(true)) std::thread([this] { work(); }).detach();
   }
   bool wants_call(const fake::ApiInfo& info) {
@@ -496,14 +537,14 @@ class Cupti final : public fake::Observer {
     return (runtime ? single_runtime_ : single_driver_).count(info.callback_id) != 0;
   }
   bool wants_callback(const fake::ApiInfo& info) {
-    if (subscriber_ != &mine_) return false;
+    if (!subscribed_) return false;
     const std::lock_guard lock(kinds_lock_);
     const auto domain = static_cast<std::uint32_t>(info.domain);
     return domains_.count(domain) != 0 || callbacks_.count({domain, info.callback_id}) != 0;
   }
   void call_back(CallState& call, std::uint32_t site) {
     const Subscriber subscriber = mine_;
-    if (!subscriber.callback || subscriber_ != &mine_) return;
+    if (!subscriber.callback || !subscribed_) return;
     std::shared_lock<std::shared_mutex> running(callback_lock_, std::defer_lock);
     if (callbacks_lock_) running.lock();
     CallbackData data{};
@@ -556,15 +597,13 @@ class Cupti final : public fake::Observer {
     return *lanes_.emplace_back(std::make_unique<Lane>());
   }
   Lane& thread_lane() {
-    static Lane& shared = new_lane();
-    if (!per_thread_) return shared;
-    thread_local Lane& own = new_lane();
-    return own;
+    if (!per_thread_) return shared_lane_;
+    thread_local std::map<const Cupti*, Lane*> own;
+    Lane*& lane = own[this];
+    if (lane == nullptr) lane = &new_lane();
+    return *lane;
   }
-  Lane& device_lane() {
-    static Lane& lane = new_lane();
-    return lane;
-  }
+  Lane& device_lane() { return device_lane_; }
 
   /// Where the record now lies; no buffer: it was dropped. `incomplete`: it is written again when the work has ended.
   template <typename Record>
@@ -581,10 +620,9 @@ class Cupti final : public fake::Observer {
     }
     Buffer& buffer = *lane.buffer;
     if (!buffer.data) {
-      const RequestBuffer request = request_;
-      if (!request) return {};
+      if (!request_) return {};
       counters_.requested++;
-      request(&buffer.data, &buffer.size, &buffer.maximum);
+      request_(&buffer.data, &buffer.size, &buffer.maximum);
       if ((!buffer.data || buffer.size < bytes) && FAKE_CUPTI_VERSION >= 27) {
         lane.buffer = std::make_shared<Buffer>();
         counters_.dropped++;
@@ -609,13 +647,13 @@ class Cupti final : public fake::Observer {
   }
 
   void hand_over(const Buffer& buffer) {
-    if (const CompleteBuffer complete = complete_) {
+    if (complete_) {
       counters_.completed++;
       {
         const std::lock_guard requested_lock(requested_lock_);
         requested_.erase(buffer.data);
       }
-      complete(nullptr, 0, buffer.data, buffer.size, buffer.used);
+      complete_(nullptr, 0, buffer.data, buffer.size, buffer.used);
     }
   }
   /// What the worker has taken is handed over when a flush returns: its caller may let go of CUPTI then.
@@ -735,11 +773,16 @@ class Cupti final : public fake::Observer {
     return true;
   }
   std::uint32_t correlation_of(const Work& work, std::uint64_t number) const {
+    if (graph_sessions_ && sessions_ > 1 && work.graph != 0 && last_graph_ != 0) return last_graph_;
     return fault(unknown_, number) ? 0x40000000u + work.correlation : work.correlation;
   }
   Times times_of(const Work& work, std::uint64_t number) {
+    if (head_kernel_.exchange(false)) return {work.start, work.end};
     std::uint64_t start = device_time(work.start, work.anchor, work.anchor_realtime);
     std::uint64_t end = device_time(work.end, work.anchor, work.anchor_realtime);
+    if (pool_ != 0 && work.graph != 0 && ++graph_kernels_ > pool_) {
+      return graph_kernels_ % 2 == 0 ? Times{0, 0} : Times{end, start};
+    }
     if (work.kind != WorkKind::kGraph) keep_order(work, start, end);
     if (fault(zero_time_, number)) start = end = 0;
     if (fault(backward_, number)) std::swap(start, end);
@@ -878,15 +921,23 @@ class Cupti final : public fake::Observer {
                       unknown_ = number("FAKE_CUPTI_UNKNOWN"), late_ns_ = number("FAKE_CUPTI_LATE_MS") * 1000000,
                       slow_flush_ms_ = number("FAKE_CUPTI_SLOW_FLUSH_MS"),
                       slow_enable_ms_ = number("FAKE_CUPTI_SLOW_ENABLE_MS");
+  const std::uint64_t disable_hangs_ms_ = number("FAKE_CUPTI_DISABLE_HANGS_MS"), cost_ns_ = number("FAKE_CUPTI_COST_NS"),
+                      pool_ = number("FAKE_CUPTI_POOL");
+  const bool old_graphs_ = number("FAKE_CUPTI_OLD_GRAPHS") != 0,
+             graph_sessions_ = number("FAKE_CUPTI_GRAPH_SESSIONS") != 0, blocks_ = number("FAKE_CUPTI_BLOCKS") != 0;
+  std::shared_mutex calls_lock_;
+  std::atomic<int> sessions_{0};
+  std::atomic<bool> head_kernel_{false};
+  std::atomic<std::uint64_t> graph_kernels_{0};
+  std::uint32_t this_graph_ = 0, last_graph_ = 0;  // under the simulator's lock
   const bool callbacks_lock_ = number("FAKE_CUPTI_CALLBACK_LOCK") != 0;
   std::shared_mutex callback_lock_;
   const bool shuffle_ = number("FAKE_CUPTI_SHUFFLE") != 0;
   const bool reserves_ = !shuffle_ && number("FAKE_CUPTI_RESERVE", 1) != 0;
   const bool nested_ = number("FAKE_CUPTI_NESTED", 1) != 0;
-  std::FILE* log_ = nullptr;
-
-  std::atomic<RequestBuffer> request_{nullptr};
-  std::atomic<CompleteBuffer> complete_{nullptr};
+  // Registered while nothing is on.
+  std::function<void(std::uint8_t**, std::size_t*, std::size_t*)> request_;
+  std::function<void(void*, std::uint32_t, std::uint8_t*, std::size_t, std::size_t)> complete_;
   std::atomic<Timestamp> timestamp_{nullptr};
   struct Last {
     std::uint64_t end = 0, client_end = 0;
@@ -900,8 +951,8 @@ class Cupti final : public fake::Observer {
   std::atomic<bool> all_runtime_{false}, all_driver_{false};
   std::set<std::uint32_t> single_runtime_, single_driver_;
 
-  Subscriber mine_, foreign_;
-  std::atomic<Subscriber*> subscriber_{nullptr};
+  Subscriber mine_;
+  std::atomic<bool> subscribed_{false};
   std::set<std::pair<std::uint32_t, std::uint32_t>> callbacks_;
   std::set<std::uint32_t> domains_;
 
@@ -909,6 +960,7 @@ class Cupti final : public fake::Observer {
       system_thread_ids_{false};
   std::mutex lanes_lock_;
   std::vector<std::unique_ptr<Lane>> lanes_;
+  Lane &shared_lane_ = new_lane(), &device_lane_ = new_lane();
   std::mutex requested_lock_;
   std::set<const std::uint8_t*> requested_;  // and not handed over yet
   std::mutex full_lock_;
@@ -926,13 +978,196 @@ class Cupti final : public fake::Observer {
   std::atomic<std::uint64_t> all_dropped_{0};
 };
 
+constexpr bool kHasSubscribers = FAKE_CUPTI_VERSION >= 130300;
+
+/// Fans out to the clients; each keeps its own notes in calls and work.
+class Clients final : public fake::Observer {
+ public:
+  Clients() {
+    if (const std::string name = fake::path("FAKE_CUPTI_LOG"); !name.empty()) log_ = std::fopen(name.c_str(), "we");
+    if (number("FAKE_CUPTI_SUBSCRIBED")) alone_ = this;
+  }
+
+  Cupti& process() { return *clients_[0]; }
+  /// Null: there is no such subscriber.
+  Cupti* subscriber(void* handle) {
+    const std::lock_guard lock(lock_);
+    for (std::size_t i = 1; i < count_; ++i) {
+      if (clients_[i].get() == handle && subscribed_.count(handle) != 0) return clients_[i].get();
+    }
+    return handle != nullptr && handle == alone_ && handle != this ? &process() : nullptr;
+  }
+
+  /// A result other than kOk: the function fails.
+  int start(const char* function) {
+    const int result = static_cast<int>(fake::lookup(fake::text("FAKE_CUPTI_FAIL"), function, kOk));
+    return result == kOk && !can_initialise() ? kNotInitialised : result;
+  }
+  static bool can_initialise() {
+    fake::Device* const device = fake::device_or_null();
+    return device != nullptr && device->is_up();
+  }
+  int use(int scope) {
+    if (!kHasSubscribers) return kOk;
+    int free = 0;
+    return scope_.compare_exchange_strong(free, scope) || free == scope ? kOk : kNotCompatible;
+  }
+  void log(const char* function, std::uint64_t first = 0, std::uint64_t second = 0) {
+    if (!log_) return;
+    std::fprintf(log_, "%llu %s %llu %llu\n", static_cast<unsigned long long>(realtime()), function,
+                 static_cast<unsigned long long>(first), static_cast<unsigned long long>(second));
+    std::fflush(log_);
+  }
+
+  int subscribe(void** handle, Callback callback, void* user, bool shares) {
+    const std::lock_guard lock(lock_);
+    if (alone_ != nullptr || (!subscribed_.empty() && !shares)) return kSeveralSubscribers;
+    if (!shares) {
+      alone_ = &process();
+      process().subscribe(callback, user);
+    } else {
+      if (count_ == kMost) return kSeveralSubscribers;
+      clients_[count_] = std::make_unique<Cupti>();
+      clients_[count_]->subscribe(callback, user);
+      subscribed_.insert(clients_[count_].get());
+      ++count_;
+    }
+    *handle = shares ? static_cast<void*>(clients_[count_ - 1].get()) : alone_;
+    return kOk;
+  }
+  int unsubscribe(void* handle) {
+    Cupti* const client = subscriber(handle);
+    if (client == nullptr) return kInvalidParameter;
+    client->unsubscribe();
+    if (client != &process()) client->all_off();
+    const std::lock_guard lock(lock_);
+    if (handle == alone_) alone_ = nullptr;
+    subscribed_.erase(handle);
+    if (alone_ == nullptr && subscribed_.empty()) scope_ = 0;
+    return kOk;
+  }
+  int flush(bool forced) {
+    int result = kNotInitialised;
+    for (std::size_t i = 0; i < count_; ++i) {
+      if (const int one = clients_[i]->flush(forced); one == kOk) result = kOk;
+    }
+    return result;
+  }
+  int finalize() {
+    for (std::size_t i = 0; i < count_; ++i) clients_[i]->finalize();
+    fake::device_or_null()->set_observer(nullptr);
+    const std::lock_guard lock(lock_);
+    alone_ = nullptr;
+    subscribed_.clear();
+    scope_ = 0;
+    return kOk;
+  }
+
+  /// What a test wants to know at the end of the process.
+  void write_state() {
+    const std::string name = fake::path("FAKE_CUPTI_STATE");
+    std::FILE* file = name.empty() ? nullptr : std::fopen(name.c_str(), "we");
+    if (!file) return;
+    Cupti::State state;
+    for (std::size_t i = 0; i < count_; ++i) clients_[i]->add_to(state);
+    const auto line = [file](const std::string& what, std::uint64_t value) {
+      std::fprintf(file, "%s %llu\n", what.c_str(), static_cast<unsigned long long>(value));
+    };
+    line("requested", state.requested);
+    line("completed", state.completed);
+    line("dropped", state.dropped);
+    line("shared_buffers", state.shared);
+    line("subscribed", state.subscribed ? 1 : 0);
+    line("scope", static_cast<std::uint64_t>(scope_.load()));
+    for (std::uint32_t kind = 0; kind < kKinds; ++kind) {
+      if (state.enabled[kind]) line("enabled", kind);
+      if (state.records[kind]) line("records_" + std::to_string(kind), state.records[kind]);
+    }
+    std::fclose(file);
+  }
+
+  // ---- what the simulator tells ----
+
+  void enter(CallState& call) override {
+    each([&](Cupti& client, std::size_t i) {
+      client.enter(call);
+      call.kept[i] = {call.begin, call.user_data, call.wanted};
+    });
+  }
+  void exit(CallState& call) override {
+    each([&](Cupti& client, std::size_t i) {
+      if (!call.kept[i]) return;  // it came while the call ran
+      std::tie(call.begin, call.user_data, call.wanted) = *call.kept[i];
+      client.exit(call);
+    });
+  }
+  void submitted(Work& work) override {
+    each([&](Cupti& client, std::size_t i) {
+      work.record = nullptr;
+      client.submitted(work);
+      work.kept[i] = {work.anchor, work.anchor_realtime, work.wanted, work.record};
+    });
+  }
+  void finished(const Work& work) override {
+    each([&](Cupti& client, std::size_t i) {
+      if (!work.kept[i]) return;
+      Work of_client = work;
+      std::tie(of_client.anchor, of_client.anchor_realtime, of_client.wanted, of_client.record) = *work.kept[i];
+      client.finished(of_client);
+    });
+  }
+  void synchronised(fake::SyncKind kind, std::uint32_t correlation, std::uint32_t context, std::uint32_t stream,
+                    std::uint32_t event, std::uint64_t start, std::uint64_t end) override {
+    each([&](Cupti& c, std::size_t) { c.synchronised(kind, correlation, context, stream, event, start, end); });
+  }
+  void recorded_event(std::uint32_t correlation, std::uint32_t context, std::uint32_t stream,
+                      std::uint32_t event) override {
+    each([&](Cupti& c, std::size_t) { c.recorded_event(correlation, context, stream, event); });
+  }
+  void memory(bool allocated, fake::MemoryKind kind, std::uint32_t correlation, const void* address,
+              std::uint64_t bytes) override {
+    each([&](Cupti& c, std::size_t) { c.memory(allocated, kind, correlation, address, bytes); });
+  }
+  void first_launch(const char* kernel, std::uint32_t correlation) override {
+    each([&](Cupti& c, std::size_t) { c.first_launch(kernel, correlation); });
+  }
+  void driver_initialised() override {
+    each([](Cupti& c, std::size_t) { c.driver_initialised(); });
+  }
+  void created_context(std::uint32_t device, std::uint32_t context) override {
+    each([&](Cupti& c, std::size_t) { c.created_context(device, context); });
+  }
+  void created_stream(std::uint32_t context, std::uint32_t stream, std::int32_t priority) override {
+    each([&](Cupti& c, std::size_t) { c.created_stream(context, stream, priority); });
+  }
+
+ private:
+  static constexpr std::size_t kMost = fake::kMostObservers;
+  template <class Visit>
+  void each(const Visit& visit) {
+    const std::size_t count = count_;
+    for (std::size_t i = 0; i < count; ++i) visit(*clients_[i], i);
+  }
+
+  std::FILE* log_ = nullptr;
+  std::mutex lock_;
+  std::array<std::unique_ptr<Cupti>, kMost> clients_{std::make_unique<Cupti>()};
+  std::atomic<std::size_t> count_{1};  // none goes: work of one that has left may still run
+  std::set<void*> subscribed_;         // that share
+  void* alone_ = nullptr;
+  std::atomic<int> scope_{0};  // whose functions of the activity API are in use: 0 = nobody's, 1 = the process's,
+                               // 2 = a subscriber's
+};
+
 /// Never torn down: threads of the job may launch while it ends.
-Cupti& cupti() {
-  static auto* const instance = new Cupti;
+Clients& clients() {
+  static auto* const instance = new Clients;
   return *instance;
 }
 
-__attribute__((destructor)) void at_end() { cupti().write_state(); }
+void observe() { fake::device_or_null()->set_observer(&clients()); }
+
+__attribute__((destructor)) void at_end() { clients().write_state(); }
 
 /// For cuptiGetCallbackName. All names, without gaps, as a client expects that asks for one after the other.
 struct CallbackName {
@@ -946,16 +1181,22 @@ constexpr CallbackName kNames[] = {
 }  // namespace
 
 #define EXPORT extern "C" __attribute__((visibility("default")))
-#define START(...)                                  \
-  cupti().log(__func__ __VA_OPT__(, ) __VA_ARGS__); \
-  if (const int failure = cupti().start(__func__); failure != kOk) return failure
+#define START(...)                                    \
+  clients().log(__func__ __VA_OPT__(, ) __VA_ARGS__); \
+  if (const int failure = clients().start(__func__); failure != kOk) return failure
+/// Of the activity API of the process.
+#define OF_PROCESS(...) \
+  START(__VA_ARGS__);   \
+  if (const int failure = clients().use(1); failure != kOk) return failure
 
 EXPORT int cuptiGetVersion(std::uint32_t* version) {
+  clients().log(__func__);
+  if (number("FAKE_CUPTI_RECURSES") && !Clients::can_initialise()) std::raise(SIGSEGV);
   *version = FAKE_CUPTI_VERSION;
   return kOk;
 }
 EXPORT int cuptiGetTimestamp(std::uint64_t* timestamp) {
-  *timestamp = cupti().now();
+  *timestamp = clients().process().now();
   return kOk;
 }
 EXPORT int cuptiGetResultString(int result, const char** text) {
@@ -972,53 +1213,53 @@ EXPORT int cuptiGetCallbackName(std::uint32_t domain, std::uint32_t callback_id,
   return kInvalidParameter;
 }
 EXPORT int cuptiActivityRegisterCallbacks(RequestBuffer request, CompleteBuffer complete) {
-  START();
-  return cupti().register_callbacks(request, complete);
+  OF_PROCESS();
+  return clients().process().register_callbacks(request, complete);
 }
 EXPORT int cuptiActivityRegisterTimestampCallback(Timestamp timestamp) {
-  START();
-  return cupti().register_timestamp(timestamp);
+  OF_PROCESS();
+  return clients().process().register_timestamp(timestamp);
 }
 EXPORT int cuptiActivitySetAttribute(std::uint32_t attribute, std::size_t* size, void* value) {
-  START(attribute);
+  OF_PROCESS(attribute);
   if (!size || !value || attribute > 9) return kInvalidParameter;
-  if (attribute == 9) cupti().per_thread(*static_cast<std::uint8_t*>(value) != 0);
+  if (attribute == 9) clients().process().per_thread(*static_cast<std::uint8_t*>(value) != 0);
   return kOk;
 }
 EXPORT int cuptiActivityEnable(std::uint32_t kind) {
-  START(kind);
-  return cupti().enable(kind, true, false);
+  OF_PROCESS(kind);
+  return clients().process().enable(kind, true, false);
 }
 EXPORT int cuptiActivityEnableAndDump(std::uint32_t kind) {
-  START(kind);
-  return cupti().enable(kind, true, true);
+  OF_PROCESS(kind);
+  return clients().process().enable(kind, true, true);
 }
 EXPORT int cuptiActivityDisable(std::uint32_t kind) {
-  START(kind);
-  return cupti().enable(kind, false, false);
+  OF_PROCESS(kind);
+  return clients().process().enable(kind, false, false);
 }
 // Absent before 12.5: the version scripts hide them.
 EXPORT int cuptiActivityEnableRuntimeApi(std::uint32_t callback_id, std::uint8_t on) {
-  START(callback_id, on);
-  return cupti().enable_call(fake::Domain::kRuntime, callback_id, on != 0);
+  OF_PROCESS(callback_id, on);
+  return clients().process().enable_call(fake::Domain::kRuntime, callback_id, on != 0);
 }
 EXPORT int cuptiActivityEnableDriverApi(std::uint32_t callback_id, std::uint8_t on) {
-  START(callback_id, on);
-  return cupti().enable_call(fake::Domain::kDriver, callback_id, on != 0);
+  OF_PROCESS(callback_id, on);
+  return clients().process().enable_call(fake::Domain::kDriver, callback_id, on != 0);
 }
 EXPORT int cuptiActivityEnableLatencyTimestamps(std::uint8_t on) {
-  START(on);
+  OF_PROCESS(on);
   return kOk;
 }
 EXPORT int cuptiActivityFlushAll(std::uint32_t flag) {
   START(flag);
-  return cupti().flush((flag & 1) != 0);
+  return clients().flush((flag & 1) != 0);
 }
 EXPORT int cuptiActivityFlushPeriod(std::uint32_t milliseconds) {
   START(milliseconds);
   return kOk;
 }
-EXPORT int cuptiActivityGetNextRecord(std::uint8_t* buffer, std::size_t valid_size, std::uint8_t** record) {
+static int next_record(std::uint8_t* buffer, std::size_t valid_size, std::uint8_t** record) {
   std::uint8_t* next = buffer;
   if (*record) {
     std::uint32_t kind;
@@ -1032,41 +1273,123 @@ EXPORT int cuptiActivityGetNextRecord(std::uint8_t* buffer, std::size_t valid_si
   *record = next;
   return kOk;
 }
+EXPORT int cuptiActivityGetNextRecord(std::uint8_t* buffer, std::size_t valid_size, std::uint8_t** record) {
+  if (const int failure = clients().use(1); failure != kOk) return failure;
+  return next_record(buffer, valid_size, record);
+}
 EXPORT int cuptiActivityGetNumDroppedRecords(void*, std::uint32_t, std::size_t* dropped) {
-  START();
-  *dropped = cupti().dropped();
+  OF_PROCESS();
+  *dropped = clients().process().dropped();
   return kOk;
 }
 EXPORT int cuptiActivityPushExternalCorrelationId(std::uint32_t kind, std::uint64_t id) {
-  if (const int failure = cupti().start(__func__); failure != kOk) return failure;
-  return cupti().push_external(kind, id);
+  if (const int failure = clients().start(__func__); failure != kOk) return failure;
+  if (const int failure = clients().use(1); failure != kOk) return failure;
+  return clients().process().push_external(kind, id);
 }
 EXPORT int cuptiActivityPopExternalCorrelationId(std::uint32_t kind, std::uint64_t* last) {
-  if (const int failure = cupti().start(__func__); failure != kOk) return failure;
-  return cupti().pop_external(kind, last);
+  if (const int failure = clients().start(__func__); failure != kOk) return failure;
+  if (const int failure = clients().use(1); failure != kOk) return failure;
+  return clients().process().pop_external(kind, last);
 }
 EXPORT int cuptiSubscribe(void** subscriber, Callback callback, void* user) {
   START();
-  return cupti().subscribe(subscriber, callback, user);
+  const int result = clients().subscribe(subscriber, callback, user, false);
+  return result != kOk && FAKE_CUPTI_VERSION < 18 ? kMaximumReached : result;
 }
 EXPORT int cuptiUnsubscribe(void* subscriber) {
   START();
-  return cupti().unsubscribe(subscriber);
+  return clients().unsubscribe(subscriber);
 }
 EXPORT int cuptiEnableCallback(std::uint32_t on, void* subscriber, std::uint32_t domain, std::uint32_t callback_id) {
   START(domain, callback_id);
-  return cupti().enable_callback(on != 0, subscriber, domain, callback_id);
+  Cupti* const client = clients().subscriber(subscriber);
+  return client != nullptr ? client->enable_callback(on != 0, domain, callback_id) : kInvalidParameter;
 }
 EXPORT int cuptiEnableDomain(std::uint32_t on, void* subscriber, std::uint32_t domain) {
   START(domain, on);
-  return cupti().enable_domain(on != 0, subscriber, domain);
+  Cupti* const client = clients().subscriber(subscriber);
+  return client != nullptr ? client->enable_domain(on != 0, domain) : kInvalidParameter;
 }
 EXPORT int cuptiSetThreadIdType(std::uint32_t type) {
-  START(type);
-  cupti().thread_id_type(type);
+  OF_PROCESS(type);
+  clients().process().thread_id_type(type);
   return kOk;
 }
 EXPORT int cuptiFinalize() {
   START();
-  return cupti().finalize();
+  return clients().finalize();
+}
+
+// ---- 13.3: the functions of a subscriber. Absent before: the version scripts hide them.
+
+#define OF_SUBSCRIBER(...)                                                        \
+  START(__VA_ARGS__);                                                             \
+  Cupti* const client = clients().subscriber(subscriber);                         \
+  if (client == nullptr) return kInvalidParameter;                                \
+  if (const int failure = clients().use(2); failure != kOk) return failure
+
+namespace {
+struct SubscriberParameters {  // CUpti_SubscriberParams
+  std::size_t size;
+  const char* name;
+  char* old_name;
+  std::size_t old_name_size;
+  std::uint8_t allow_multiple, padding[7];
+};
+/// CUpti_ActivityConfig begins with its size. What lies there is read, so a pointer of chance shows itself.
+bool is_config(const void* config) {
+  std::size_t size = 0;
+  if (config != nullptr) std::memcpy(&size, config, sizeof size);
+  return config == nullptr || (size >= sizeof size && size <= 4096);
+}
+}  // namespace
+
+EXPORT int cuptiSubscribe_v2(void** subscriber, Callback callback, void* user, SubscriberParameters* parameters) {
+  START();
+  if (parameters != nullptr && parameters->size != sizeof *parameters) return kInvalidParameter;
+  return clients().subscribe(subscriber, callback, user, parameters != nullptr && parameters->allow_multiple != 0);
+}
+EXPORT int cuptiActivityRegisterCallbacks_v2(void* subscriber, RequestOfSubscriber request,
+                                             CompleteOfSubscriber complete) {
+  OF_SUBSCRIBER();
+  return client->register_callbacks_v2(request, complete);
+}
+EXPORT int cuptiActivityEnable_v2(void* subscriber, std::uint32_t kind, void* config) {
+  OF_SUBSCRIBER(kind);
+  return is_config(config) ? client->enable(kind, true, false) : kInvalidParameter;
+}
+EXPORT int cuptiActivityEnableAndDump_v2(void* subscriber, std::uint32_t kind, void* config) {
+  OF_SUBSCRIBER(kind);
+  return is_config(config) ? client->enable(kind, true, true) : kInvalidParameter;
+}
+EXPORT int cuptiActivityDisable_v2(void* subscriber, std::uint32_t kind, void* config) {
+  OF_SUBSCRIBER(kind);
+  return is_config(config) ? client->enable(kind, false, false) : kInvalidParameter;
+}
+EXPORT int cuptiActivityEnableRuntimeApi_v2(void* subscriber, std::uint32_t callback_id, std::uint8_t on) {
+  OF_SUBSCRIBER(callback_id, on);
+  return client->enable_call(fake::Domain::kRuntime, callback_id, on != 0);
+}
+EXPORT int cuptiActivityEnableDriverApi_v2(void* subscriber, std::uint32_t callback_id, std::uint8_t on) {
+  OF_SUBSCRIBER(callback_id, on);
+  return client->enable_call(fake::Domain::kDriver, callback_id, on != 0);
+}
+EXPORT int cuptiActivityGetNextRecord_v2(void* subscriber, std::uint8_t* buffer, std::size_t valid_size,
+                                         std::uint8_t** record) {
+  if (clients().subscriber(subscriber) == nullptr) return kInvalidParameter;
+  return next_record(buffer, valid_size, record);
+}
+EXPORT int cuptiActivityGetNumDroppedRecords_v2(void* subscriber, void*, std::uint32_t, std::size_t* dropped) {
+  OF_SUBSCRIBER();
+  *dropped = client->dropped();
+  return kOk;
+}
+EXPORT int cuptiActivityPushExternalCorrelationId_v2(void* subscriber, std::uint32_t kind, std::uint64_t id) {
+  OF_SUBSCRIBER();
+  return client->push_external(kind, id);
+}
+EXPORT int cuptiActivityPopExternalCorrelationId_v2(void* subscriber, std::uint32_t kind, std::uint64_t* last) {
+  OF_SUBSCRIBER();
+  return client->pop_external(kind, last);
 }

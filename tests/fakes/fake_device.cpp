@@ -47,6 +47,7 @@ void wait_until(std::uint64_t then) {
 struct Graph {
   std::uint32_t id;
   std::vector<Work> nodes;
+  std::uint64_t made = realtime_ns();
 };
 
 struct Event {
@@ -107,6 +108,8 @@ class Simulator final : public Device {
     }
     return init_result();
   }
+
+  bool is_up() override { return initialised_.load(std::memory_order_acquire) && !no_device_; }
 
   int driver_version() override { return static_cast<int>(number("FAKE_CUDA_DRIVER", 13000)); }
   int device_count() override { return no_device_ ? 0 : device_count_; }
@@ -406,6 +409,7 @@ class Simulator final : public Device {
     for (std::size_t i = 0; i < graph.nodes.size(); ++i) {
       Work work = graph.nodes[i];
       work.graph = graph.id;
+      work.graph_made = graph.made;
       work.graph_node = (static_cast<std::uint64_t>(graph.id) << 32) | (i + 1);
       work.first_of_graph = i == 0;
       work.last_of_graph = i + 1 == graph.nodes.size();

@@ -19,12 +19,17 @@
 
 #include <dlfcn.h>
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
+#include <tuple>
 
 namespace fake {
+
+inline constexpr std::size_t kMostObservers = 8;
 
 /// CUPTI_CB_DOMAIN_...
 enum class Domain : std::uint32_t { kDriver = 1, kRuntime = 2 };
@@ -45,10 +50,11 @@ struct CallState {
   int result = 0;
   CallState* outer = nullptr;
   std::uint64_t began = 0;  // the outermost call
-  // Kept for the observer between enter() and exit().
+  // Kept for the observers between enter() and exit().
   std::uint64_t begin = 0;
   std::uint64_t user_data = 0;
   std::uint32_t wanted = 0;
+  std::array<std::optional<std::tuple<std::uint64_t, std::uint64_t, std::uint32_t>>, kMostObservers> kept;
 };
 
 struct Dim {
@@ -84,12 +90,16 @@ struct Work {
   std::uint32_t correlation = 0, device = 0, context = 0, stream = 0, graph = 0;
   std::int32_t priority = 0;
   std::uint64_t graph_node = 0, called = 0, start = 0, end = 0, grid_id = 0;
+  std::uint64_t graph_made = 0;  // when its graph was instantiated
   bool first_of_graph = false, last_of_graph = false;
 
-  // Kept for the observer between submitted() and finished().
+  // Kept for the observers between submitted() and finished().
   std::uint64_t anchor = 0, anchor_realtime = 0;
   std::uint32_t wanted = 0;
   std::shared_ptr<void> record;
+  std::array<std::optional<std::tuple<std::uint64_t, std::uint64_t, std::uint32_t, std::shared_ptr<void>>>,
+             kMostObservers>
+      kept;
 };
 
 /// CUpti_ActivitySynchronizationType
@@ -143,6 +153,8 @@ class Device {
  public:
   /// cuInit: the first call plays the driver and calls InitializeInjection of CUDA_INJECTION64_PATH.
   virtual int init() = 0;
+  /// Has cuInit succeeded?
+  virtual bool is_up() = 0;
   virtual int driver_version() = 0;
   virtual int device_count() = 0;
   virtual int current_device() = 0;

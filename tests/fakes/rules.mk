@@ -2,26 +2,29 @@
 # CUDA: LD_LIBRARY_PATH=build/tests/fakes/cuda13. They need no header of CUDA's.
 
 FAKES      := $(BUILD)/tests/fakes
-FAKE_LIBS  := $(foreach c,cuda13 cuda12 cuda11,$(addprefix $(FAKES)/$(c)/,libcuda.so.1 libnccl.so.2)) \
+FAKE_LIBS  := $(foreach c,cuda13.3 cuda13 cuda12 cuda11,$(addprefix $(FAKES)/$(c)/,libcuda.so.1 libnccl.so.2)) \
+              $(FAKES)/cuda13.3/libcudart.so.13 $(FAKES)/cuda13.3/libcupti.so.13 \
               $(FAKES)/cuda13/libcudart.so.13 $(FAKES)/cuda13/libcupti.so.13 \
               $(FAKES)/cuda12/libcudart.so.12 $(FAKES)/cuda12/libcupti.so.12 \
               $(FAKES)/cuda11/libcudart.so.11.0 $(FAKES)/cuda11/libcupti.so.11.8
 TEST_APPS  += $(FAKE_LIBS)
 FAKE_HEADERS := $(wildcard tests/fakes/*.h tests/fakes/*.inc)
 
-# Ordinary libraries of the job's: no sanitizer in them, whatever the variant.
+# Ordinary libraries of the job's: no sanitizer in them, whatever the variant. $(5): of the exports, else as the library.
 define fake_rule
-$(1): $(2) $$(FAKE_HEADERS) tests/fakes/$(notdir $(1)).map
+$(1): $(2) $$(FAKE_HEADERS) tests/fakes/$(or $(5),$(notdir $(1))).map
 	@mkdir -p $$(@D)
 	@$$(if $$(V),,echo "  FAKE   $$@")
 	$$(Q)$$(CXX) -std=c++20 -O2 -g -fPIC -fvisibility=hidden -pthread $$(WARNINGS) -Itests $(4) -shared -Wl,-soname,$(notdir $(1)) \
-	  -Wl,--version-script=tests/fakes/$(notdir $(1)).map -Wl,-z,defs -Wl,-z,nodelete $(2) -o $$@ $(3)
+	  -Wl,--version-script=tests/fakes/$(or $(5),$(notdir $(1))).map -Wl,-z,defs -Wl,-z,nodelete $(2) -o $$@ $(3)
 endef
-$(foreach c,cuda13 cuda12 cuda11,$(eval $(call fake_rule,$(FAKES)/$(c)/libcuda.so.1,tests/fakes/fake_device.cpp tests/fakes/fake_libcuda.cpp,-ldl)))
-$(foreach c,cuda13 cuda12 cuda11,$(eval $(call fake_rule,$(FAKES)/$(c)/libnccl.so.2,tests/fakes/fake_nccl.cpp tests/fakes/fake_nccl_profiler.cpp,-ldl -lrt,$$(NVTX_FLAGS))))
+$(foreach c,cuda13.3 cuda13 cuda12 cuda11,$(eval $(call fake_rule,$(FAKES)/$(c)/libcuda.so.1,tests/fakes/fake_device.cpp tests/fakes/fake_libcuda.cpp,-ldl)))
+$(foreach c,cuda13.3 cuda13 cuda12 cuda11,$(eval $(call fake_rule,$(FAKES)/$(c)/libnccl.so.2,tests/fakes/fake_nccl.cpp tests/fakes/fake_nccl_profiler.cpp,-ldl -lrt,$$(NVTX_FLAGS))))
+$(eval $(call fake_rule,$(FAKES)/cuda13.3/libcudart.so.13,tests/fakes/fake_cudart.cpp,-ldl,-DFAKE_CUDART_VERSION=13030))
 $(eval $(call fake_rule,$(FAKES)/cuda13/libcudart.so.13,tests/fakes/fake_cudart.cpp,-ldl,-DFAKE_CUDART_VERSION=13000))
 $(eval $(call fake_rule,$(FAKES)/cuda12/libcudart.so.12,tests/fakes/fake_cudart.cpp,-ldl,-DFAKE_CUDART_VERSION=12040))
 $(eval $(call fake_rule,$(FAKES)/cuda11/libcudart.so.11.0,tests/fakes/fake_cudart.cpp,-ldl,-DFAKE_CUDART_VERSION=11080))
+$(eval $(call fake_rule,$(FAKES)/cuda13.3/libcupti.so.13,tests/fakes/fake_cupti.cpp,-ldl,-DFAKE_CUPTI_VERSION=130301,libcupti.so.13.3))
 $(eval $(call fake_rule,$(FAKES)/cuda13/libcupti.so.13,tests/fakes/fake_cupti.cpp,-ldl,-DFAKE_CUPTI_VERSION=130001))
 $(eval $(call fake_rule,$(FAKES)/cuda12/libcupti.so.12,tests/fakes/fake_cupti.cpp,-ldl,-DFAKE_CUPTI_VERSION=22))
 $(eval $(call fake_rule,$(FAKES)/cuda11/libcupti.so.11.8,tests/fakes/fake_cupti.cpp,-ldl,-DFAKE_CUPTI_VERSION=18))

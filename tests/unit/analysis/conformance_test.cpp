@@ -252,7 +252,9 @@ TEST(Conformance, TakesEveryKernelOfNccl) {
   for (const char* const name :
        {"ncclAllReduceRingLLKernel_sum_f32(ncclColl)", "ncclKernel_AllReduce_RING_LL_Sum_float(ncclDevComm*)",
         "ncclDevKernel_Generic(ncclDevKernelArgs)", "ncclSymDevKernel_AllReduce_AGxLL_R_sum_f32(ncclSymDevArgs)",
-        "ncclSymkDevKernel_ReduceScatter_LDMC_sum_bf16(ncclSymkDevWorkArgs4K)"}) {
+        "ncclSymkDevKernel_ReduceScatter_LDMC_sum_bf16(ncclSymkDevWorkArgs4K)",
+        "void (anonymous namespace)::oneRankReduce<FuncPreMulSum<float> >(void*, void*, unsigned long, unsigned long, "
+        "bool)"}) {
     const FileReport report = verify_gpu("ncclDevKernel_AllReduce", name);
     EXPECT_TRUE(report.findings.empty()) << name << '\n' << text_of(report);
   }

@@ -660,6 +660,14 @@ TEST_F(NcclDeviceTest, AKernelCarriesWhatItsCollectiveWas) {
   EXPECT_NE(metadata_["distributedInfo"].find("\"backend\":\"nccl\""), std::string::npos);
 }
 
+TEST_F(NcclDeviceTest, TheKernelOfACommunicatorOfOneRankDoesToo) {
+  operation(1100, 1200, HookId::ncclAllReduce, 9);
+  launch(1150, 41, 9, "_ZN64_GLOBAL__N__13oneRankReduceI13FuncPreMulSumIfEEEvPvS3_mmb");
+  close();
+
+  EXPECT_EQ(of(rows(), "kernel").at(0).args.at("Collective name"), "allreduce");
+}
+
 TEST_F(NcclDeviceTest, TheVersionStandsWhereTheBackendIsNccl) {
   recorder::define(spool::DefinitionKind::kFact, 0, recorder::intern("nccl_version"), recorder::intern("\"2.21.5\""));
   close();
