@@ -68,8 +68,7 @@ void put_back_what_it_registered() {
 /// Another client is about to call this function. False: it is to be refused.
 bool is_let_in() {
   const Spec* const spec = session::spec();
-  const bool refused =
-      spec != nullptr && spec->profile.on_conflict == OnConflict::kRefuse && device::available();
+  const bool refused = spec != nullptr && spec->profile.on_conflict == OnConflict::kRefuse && device::available();
   if (refused) recorder::problem("cupti", "another client of CUPTI was refused (profile.conflict = \"refuse\")");
   return !refused;
 }

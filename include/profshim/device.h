@@ -42,11 +42,10 @@ bool available();
 /// fifth of a second at the most. Idempotent; also before start(). The thread of the step boundary, also inside a
 /// callback of CUPTI.
 void arm(Ticks window_begin);
-/// A window is near: as arm(), but nothing is kept yet. Idempotent; any time. Thread of the step boundary.
-void arm_early();
 /// Launches from `at` on are not wanted. Returns at once: the device thread turns CUPTI off, so that after a window
-/// everything is as before it, and waits for the work that was launched before.
-void disarm(Ticks at);
+/// everything is as before it, and waits for the work that was launched before. `stays_on`: the next window is near, so
+/// CUPTI stays on, or goes on; nothing is kept until arm(). Idempotent; also before start(). Any thread.
+void disarm(Ticks at, bool stays_on);
 /// Has all device work that was launched before `end` been delivered or given up as lost (said in the trace)? Asked by
 /// the writer before it gathers a window; true at once without CUPTI. Any thread.
 bool settled(Ticks end);
@@ -80,8 +79,8 @@ void other_client_is_silent();
 /// The other client has let go: we come back. Returns at once.
 void resume();
 
-/// Another client takes CUPTI's only place for callbacks: ours, for steps, are given up; take_callbacks() when it is free
-/// again. The activity API is not touched.
+/// Another client takes CUPTI's only place for callbacks: ours, for steps, are given up; take_callbacks() when it is
+/// free again. The activity API is not touched.
 void give_up_callbacks(const char* call);
 void take_callbacks();
 /// Has this CUPTI places for several clients (13.3), of which we have one?

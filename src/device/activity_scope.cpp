@@ -19,8 +19,8 @@ int ActivityScope::open(const BufferCallbacks& callbacks) {
     parameters.allow_multiple = 1;
     void* subscriber = nullptr;
     if (api_.subscribe_v2(&subscriber, no_callback, nullptr, &parameters) == cupti::kSuccess) {
-      const int result = api_.register_callbacks_v2(subscriber, callbacks.requested_of_subscriber,
-                                                    callbacks.completed_of_subscriber);
+      const int result =
+          api_.register_callbacks_v2(subscriber, callbacks.requested_of_subscriber, callbacks.completed_of_subscriber);
       if (result == cupti::kSuccess) {
         subscriber_.store(subscriber);
         return result;

@@ -29,7 +29,8 @@ class ActivityScope {
   /// Registers the buffer callbacks: as a subscriber where CUPTI has that form and no client of the other form holds
   /// it, else for the process. Again after another client has registered its own.
   int open(const BufferCallbacks& callbacks);
-  /// Unsubscribes, so that clients of the other form are not refused any more. Every buffer is lost that CUPTI still has.
+  /// Unsubscribes, so that clients of the other form are not refused any more. Every buffer is lost that CUPTI still
+  /// has.
   void close();
   /// Do other subscribers record beside this one?
   bool is_shared() const { return subscriber_.load(std::memory_order_relaxed) != nullptr; }

@@ -39,7 +39,8 @@ ApiRole role_of_api(std::string_view name) {
   if (rest.starts_with("StreamBeginCapture")) return ApiRole::kBeginCapture;
   if (rest.starts_with("StreamEndCapture")) return ApiRole::kEndCapture;
   if (rest.starts_with("LaunchHostFunc")) return ApiRole::kOther;  // its work is the host's
-  if (rest.starts_with("Launch") || rest.starts_with("GraphLaunch")) return ApiRole::kLaunch;
+  if (rest.starts_with("GraphLaunch")) return ApiRole::kGraphLaunch;
+  if (rest.starts_with("Launch")) return ApiRole::kLaunch;
   constexpr std::string_view kCopies[] = {"Memcpy", "Memset"};
   if (begins_with_any(rest, kCopies)) return contains(rest, "Async") ? ApiRole::kLaunch : ApiRole::kSyncLaunch;
   constexpr std::string_view kOthers[] = {"Malloc",          "Free",

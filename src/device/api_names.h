@@ -15,6 +15,7 @@ enum class ApiRole : std::uint8_t {
   kIgnored,       // not recorded
   kOther,         // recorded
   kLaunch,        // starts device work that goes on after the call
+  kGraphLaunch,   // likewise, of every node of a graph
   kSyncLaunch,    // starts device work and waits for it, or starts none at all (a copy between host buffers)
   kDeviceSync,    // waits for all work of a context
   kBeginCapture,  // from here on launches go into a graph ...

@@ -23,7 +23,7 @@ class BufferPool {
     std::uint64_t overwritten = 0;  // full buffers that were handed out again before they had been read
     std::uint64_t unread = 0;       // buffers that nobody reads and that came back with records in them
     std::uint64_t foreign = 0;      // buffers that came back and are not ours
-      bool operator==(const Counts&) const = default;
+    bool operator==(const Counts&) const = default;
   };
 
   /// Buffers beside those that are asked for.
@@ -49,8 +49,8 @@ class BufferPool {
   /// Filled by CUPTI. What is longer than the buffer is cut. False: the buffer is not ours, which `counts_foreign`
   /// counts. Any thread, no lock.
   bool complete(std::uint8_t* data, std::size_t valid, bool counts_foreign = true);
-  /// When CUPTI took the oldest buffer that it still has; kNoneOutstanding when it has none: records of that time and later may
-  /// lie there. Device thread.
+  /// When CUPTI took the oldest buffer that it still has; kNoneOutstanding when it has none: records of that time and
+  /// later may lie there. Device thread.
   Ticks oldest_outstanding() const;
   static constexpr Ticks kNoneOutstanding = ~Ticks{0};
 

@@ -38,14 +38,13 @@ void buffer_completed(void* context, std::uint32_t stream, std::uint8_t* buffer,
   if (void (*const wake)() = on_completed.load(std::memory_order_relaxed)) wake();
 }
 
-constexpr BufferCallbacks kCallbacks = {
-    buffer_requested, buffer_completed,
-    [](std::uint8_t** buffer, std::size_t* size, std::size_t* max_records, void*) {
-      buffer_requested(buffer, size, max_records);
-    },
-    [](std::uint8_t* buffer, std::size_t size, std::size_t valid_size, void*) {
-      buffer_completed(nullptr, 0, buffer, size, valid_size);
-    }};
+constexpr BufferCallbacks kCallbacks = {buffer_requested, buffer_completed,
+                                        [](std::uint8_t** buffer, std::size_t* size, std::size_t* max_records, void*) {
+                                          buffer_requested(buffer, size, max_records);
+                                        },
+                                        [](std::uint8_t* buffer, std::size_t size, std::size_t valid_size, void*) {
+                                          buffer_completed(nullptr, 0, buffer, size, valid_size);
+                                        }};
 
 /// What is missing in a trace without this kind; null: nothing that a reader looks for.
 const char* shown_as(std::uint32_t kind) {
@@ -194,6 +193,10 @@ bool Capture::turn_on(std::int64_t now_ns) {
   last_flush_ns_ = now_ns;
   waiting_for_ = 0;
   if (!drains) {
+    // In every recording of a process but the first: kineto#1165, mended in 13.1 update 1.
+    const bool mixes_up_graphs = version_ >= cupti::kFirstToMixUpGraphs && version_ < cupti::kMendedGraphs;
+    if (has_recorded_ && mixes_up_graphs) converter_.graph_joins_are_uncertain();
+    has_recorded_ = true;
     on_since_ = ticks();
     settled_until_.store(on_since_, std::memory_order_release);
   }
@@ -245,7 +248,11 @@ Ticks Capture::oldest_buffer() const {
   return keeps_buffers_ ? BufferPool::kNoneOutstanding : pool_.oldest_outstanding();
 }
 
-void Capture::count_lost_launches() { converter_.losses().launches += converter_.launches().take_lost(); }
+void Capture::count_lost_launches() {
+  const LaunchTracker::Lost lost = converter_.launches().take_lost();
+  converter_.losses().launches += lost.launches;
+  converter_.losses().graphs += lost.graphs;
+}
 
 void Capture::give_up_before(Ticks end) {
   converter_.launches().give_up_before(end);
@@ -271,8 +278,8 @@ void Capture::drain(const Wishes& wishes, std::int64_t now_ns) {
   const bool tired = now_ns - waiting_since_ns_ >= kPatience_ns ||
                      (wishes.finish && now_ns - std::max(last_progress_ns_, waiting_since_ns_) >= kExitPatience_ns);
   // The job has waited for its device: what a forced flush does not bring will never come.
-  const bool all_ended = wishes.finish && converter_.launches().oldest_running() >= drain_until_ &&
-                         oldest_buffer() >= drain_until_;
+  const bool all_ended =
+      wishes.finish && converter_.launches().oldest_running() >= drain_until_ && oldest_buffer() >= drain_until_;
   if (!all_here && !nothing_left && !tired && !all_ended && !(wishes.finish && wishes.abrupt)) return;
   end_drain(wishes.finish || !all_here, now_ns);
 }
@@ -306,6 +313,7 @@ void Capture::hand_over(const Wishes& wishes, std::int64_t now_ns) {
     converter_.launches().clear();
   }
   scope_.close();
+  has_recorded_ = true;  // the other client does
   pool_.write_off_outstanding();
   settled_until_.store(kEverything, std::memory_order_release);
   state_.store(State::kYielded, std::memory_order_release);

@@ -38,8 +38,8 @@ struct Wishes {
   bool yield = false;             // another client has CUPTI
   bool yielded_too_late = false;  // and has begun before we had let go: nothing of CUPTI's may be touched any more
   TimestampCallback foreign_clock = nullptr;  // another client's, which CUPTI uses
-  bool finish = false;            // the process ends
-  bool abrupt = false;            // without waiting for what still runs
+  bool finish = false;                        // the process ends
+  bool abrupt = false;                        // without waiting for what still runs
 };
 
 /// Called whenever CUPTI has given a buffer back, on its thread; null = nobody.
@@ -62,8 +62,8 @@ class Capture {
   Capture(const CuptiApi& api, EventOutput& output, const CaptureOptions& options);
   ~Capture();
 
-  /// Learns what this CUPTI is. Registers nothing: that would keep other clients out. A sentence when it cannot be used,
-  /// else "". After cuInit: CUPTI 13.2.23 to 13.2.86 recurse without end in cuptiGetVersion where they cannot
+  /// Learns what this CUPTI is. Registers nothing: that would keep other clients out. A sentence when it cannot be
+  /// used, else "". After cuInit: CUPTI 13.2.23 to 13.2.86 recurse without end in cuptiGetVersion where they cannot
   /// initialize (seen without a usable driver).
   std::string prepare();
   /// Makes one more buffer, of those that are not there yet; false when all are. Device thread.
@@ -131,6 +131,7 @@ class Capture {
   std::string not_recorded_;
   const char* gave_up_ = "";
   bool clock_asked_ = false;
+  bool has_recorded_ = false;   // somebody has, in this process
   bool keeps_buffers_ = false;  // this CUPTI keeps buffers that no record is written into any more
   Ticks on_since_ = 0, drain_until_ = 0;
   std::int64_t last_flush_ns_ = 0, waiting_since_ns_ = 0, last_progress_ns_ = 0, busy_ns_ = 0;

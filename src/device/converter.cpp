@@ -247,7 +247,8 @@ void Converter::on_api(const cupti::ApiRecord& r) {
   event.api.result = r.result;
   event.api.external = launches_.external_of(r.correlation);
   event.api.is_runtime = runtime ? 1 : 0;
-  const bool launch = entry.role == ApiRole::kLaunch || entry.role == ApiRole::kSyncLaunch;
+  const bool launch =
+      entry.role == ApiRole::kLaunch || entry.role == ApiRole::kGraphLaunch || entry.role == ApiRole::kSyncLaunch;
   event.api.is_launch = launch ? 1 : 0;
 
   if (entry.role == ApiRole::kBeginCapture && r.result == 0) launches_.on_begin_capture(r.thread);
@@ -328,6 +329,7 @@ Event Converter::work_of(HookId hook, const Record& r) {
 }
 
 void Converter::work_done(Event& event, std::uint32_t graph) {
+  if (graph != 0 && graph_joins_uncertain_) ++losses_.uncertain_graph_nodes;
   event.gpu.external = launches_.external_of(event.gpu.correlation);
   launches_.on_work(event.gpu.correlation, graph);
 }

@@ -8,9 +8,9 @@
 #include <unordered_set>
 #include <vector>
 
+#include "activity_scope.h"
 #include "api_names.h"
 #include "buffer_pool.h"
-#include "activity_scope.h"
 #include "launch_tracker.h"
 #include "profshim/event.h"
 #include "profshim/spool.h"
@@ -32,14 +32,16 @@ class EventOutput {
 
 /// What was in the records and is not in the lane, by reason.
 struct Losses {
-  std::uint64_t no_time = 0;        // begin or end 0: CUPTI ran out of device memory, or the work never ended
-  std::uint64_t backwards = 0;      // end before begin
-  std::uint64_t outside = 0;        // long before the recording began, or in the future
-  std::uint64_t unknown_kinds = 0;  // records that we did not ask for
-  std::uint64_t truncated = 0;      // buffers that end inside a record, or that CUPTI itself could not read on
-  std::uint64_t by_cupti = 0;       // records that CUPTI dropped
-  std::uint64_t launches = 0;       // whose device work never came
-  std::uint64_t flushes = 0;        // that CUPTI refused: what it had by then may be missing
+  std::uint64_t no_time = 0;                // begin or end 0: CUPTI ran out of device memory, or the work never ended
+  std::uint64_t backwards = 0;              // end before begin
+  std::uint64_t outside = 0;                // long before the recording began, or in the future
+  std::uint64_t unknown_kinds = 0;          // records that we did not ask for
+  std::uint64_t truncated = 0;              // buffers that end inside a record, or that CUPTI itself could not read on
+  std::uint64_t by_cupti = 0;               // records that CUPTI dropped
+  std::uint64_t launches = 0;               // whose device work never came
+  std::uint64_t graphs = 0;                 // of these: launches of graphs without a single node
+  std::uint64_t uncertain_graph_nodes = 0;  // not lost, but perhaps tied to another launch of their graph
+  std::uint64_t flushes = 0;                // that CUPTI refused: what it had by then may be missing
   std::uint64_t impossible_times() const { return no_time + backwards + outside; }
   bool operator==(const Losses&) const = default;
 };
@@ -57,6 +59,9 @@ class Converter {
 
   /// When the oldest call began that is held back; LaunchTracker::kNothing when there is none.
   Ticks oldest_held() const;
+
+  /// CUPTI may tie nodes of graphs to wrong launches from here on.
+  void graph_joins_are_uncertain() { graph_joins_uncertain_ = true; }
 
   LaunchTracker& launches() { return launches_; }
   RecordClock& clock() { return clock_; }
@@ -113,6 +118,7 @@ class Converter {
   Ticks earliest_ = 0, latest_ = ~Ticks{0};
   std::uint64_t round_ = 0;
   std::uint64_t unknown_threads_ = 0;
+  bool graph_joins_uncertain_ = false;
   std::unordered_map<std::uint32_t, std::vector<HeldCall>> held_;  // driver calls, by thread
   std::unordered_map<std::uint32_t, std::uint32_t> devices_of_contexts_;
   std::unordered_map<std::uint64_t, std::vector<EventRecord>> event_records_;  // context << 32 | event; by correlation

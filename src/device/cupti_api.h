@@ -53,20 +53,20 @@ struct SubscriberParameters {
   PROFSHIM_CUPTI_SUBSCRIBER_FUNCTIONS(ROW)
 
 // Since CUPTI 13.3: the activity API of one subscriber, beside which others record as well.
-#define PROFSHIM_CUPTI_SUBSCRIBER_FUNCTIONS(ROW)                                                                     \
-  ROW(subscribe_v2, cuptiSubscribe_v2, void** subscriber, ApiCallback callback, void* user, SubscriberParameters* p) \
-  ROW(register_callbacks_v2, cuptiActivityRegisterCallbacks_v2, void* subscriber, SubscriberBufferRequested,         \
-      SubscriberBufferCompleted)                                                                                     \
-  ROW(enable_v2, cuptiActivityEnable_v2, void* subscriber, std::uint32_t kind, void* config)                         \
-  ROW(enable_and_dump_v2, cuptiActivityEnableAndDump_v2, void* subscriber, std::uint32_t kind, void* config)         \
-  ROW(disable_v2, cuptiActivityDisable_v2, void* subscriber, std::uint32_t kind, void* config)                       \
-  ROW(enable_runtime_api_v2, cuptiActivityEnableRuntimeApi_v2, void* subscriber, std::uint32_t id, std::uint8_t on)  \
-  ROW(enable_driver_api_v2, cuptiActivityEnableDriverApi_v2, void* subscriber, std::uint32_t id, std::uint8_t on)    \
-  ROW(next_record_v2, cuptiActivityGetNextRecord_v2, void* subscriber, std::uint8_t* buffer, std::size_t valid,      \
-      cupti::Record** next)                                                                                          \
-  ROW(dropped_records_v2, cuptiActivityGetNumDroppedRecords_v2, void* subscriber, void* context,                     \
-      std::uint32_t stream, std::size_t* n)                                                                          \
-  ROW(push_external_v2, cuptiActivityPushExternalCorrelationId_v2, void* subscriber, int kind, std::uint64_t id)     \
+#define PROFSHIM_CUPTI_SUBSCRIBER_FUNCTIONS(ROW)                                                                       \
+  ROW(subscribe_v2, cuptiSubscribe_v2, void** subscriber, ApiCallback callback, void* user, SubscriberParameters* p)   \
+  ROW(register_callbacks_v2, cuptiActivityRegisterCallbacks_v2, void* subscriber, SubscriberBufferRequested,           \
+      SubscriberBufferCompleted)                                                                                       \
+  ROW(enable_v2, cuptiActivityEnable_v2, void* subscriber, std::uint32_t kind, void* config)                           \
+  ROW(enable_and_dump_v2, cuptiActivityEnableAndDump_v2, void* subscriber, std::uint32_t kind, void* config)           \
+  ROW(disable_v2, cuptiActivityDisable_v2, void* subscriber, std::uint32_t kind, void* config)                         \
+  ROW(enable_runtime_api_v2, cuptiActivityEnableRuntimeApi_v2, void* subscriber, std::uint32_t id, std::uint8_t on)    \
+  ROW(enable_driver_api_v2, cuptiActivityEnableDriverApi_v2, void* subscriber, std::uint32_t id, std::uint8_t on)      \
+  ROW(next_record_v2, cuptiActivityGetNextRecord_v2, void* subscriber, std::uint8_t* buffer, std::size_t valid,        \
+      cupti::Record** next)                                                                                            \
+  ROW(dropped_records_v2, cuptiActivityGetNumDroppedRecords_v2, void* subscriber, void* context, std::uint32_t stream, \
+      std::size_t* n)                                                                                                  \
+  ROW(push_external_v2, cuptiActivityPushExternalCorrelationId_v2, void* subscriber, int kind, std::uint64_t id)       \
   ROW(pop_external_v2, cuptiActivityPopExternalCorrelationId_v2, void* subscriber, int kind, std::uint64_t* last)
 
 struct CuptiApi {
@@ -91,12 +91,12 @@ struct FoundCupti {
   std::string problem;  // why there is none, in one sentence; "" = found
 };
 /// The libcupti of this process: the one that is mapped already, else $PROFSHIM_CUPTI, one near the mapped libcudart,
-/// by SONAME from the driver's version downwards, or in a toolkit's folder. Never a second copy. Opens libraries. Device
-/// thread.
+/// by SONAME from the driver's version downwards, or in a toolkit's folder. Never a second copy. Opens libraries.
+/// Device thread.
 FoundCupti find_cupti();
 
-/// Waits until cuInit has come to its end, on whichever thread it runs, and asks for the devices. "" where there is one,
-/// else the driver's error in one sentence. Device thread; not inside cuInit.
+/// Waits until cuInit has come to its end, on whichever thread it runs, and asks for the devices. "" where there is
+/// one, else the driver's error in one sentence. Device thread; not inside cuInit.
 std::string wait_for_devices();
 
 /// Is there a libcudart of its own, not one inside the program? Asks nobody: inside cuInit it holds locks.

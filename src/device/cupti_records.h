@@ -43,6 +43,8 @@ inline constexpr int kOurExternalKind = 5;  // CUSTOM2
 inline constexpr std::uint32_t kFlushForced = 1;
 /// cuptiGetVersion(): from here on a request for a buffer may be refused.
 inline constexpr std::uint32_t kMayRefuseBuffers = 27;
+/// cuptiGetVersion() of CUPTI 13.0 and of 13.1 update 1.
+inline constexpr std::uint32_t kFirstToMixUpGraphs = 130000, kMendedGraphs = 130101;
 /// CUPTI 11.8: from here on every field below is there.
 inline constexpr std::uint32_t kOldestVersion = 18;
 

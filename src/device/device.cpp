@@ -64,7 +64,7 @@ constinit Bell wishes_changed;
 constinit Bell state_changed;
 
 constexpr Ticks kNever = ~Ticks{0};
-constexpr std::int64_t kArmPatience_ns = 200'000'000;  // cudaProfilerStart waits so long at the most
+constexpr std::int64_t kArmPatience_ns = 200'000'000;    // cudaProfilerStart waits so long at the most
 constexpr std::int64_t kStartPatience_ns = 500'000'000;  // so does the first CUDA call, in all
 constexpr std::int64_t kSilence_ns = 1'000'000'000;  // another client that is silent so long will not flush any more
 constexpr std::int64_t kYieldPatience_ns = 5'000'000'000;
@@ -403,13 +403,9 @@ void await_start() {
 
 bool available() { return live() != nullptr; }
 
-void arm_early() {
-  if (!wanted_on.exchange(true, std::memory_order_acq_rel) && live() != nullptr) wishes_changed.ring();
-}
-
 void arm(Ticks window_begin) {
   wanted_off_at.store(kNever, std::memory_order_relaxed);
-  arm_early();
+  if (!wanted_on.exchange(true, std::memory_order_acq_rel) && live() != nullptr) wishes_changed.ring();
   Source* const source = live();
   if (source == nullptr) return;
   if (window_begin == 0) return;
@@ -429,11 +425,9 @@ void arm(Ticks window_begin) {
   wishes_changed.ring();
 }
 
-void disarm(Ticks at) {
-  if (!wanted_on.load(std::memory_order_acquire)) return;
+void disarm(Ticks at, bool stays_on) {
   if (wanted_off_at.load(std::memory_order_relaxed) == kNever) wanted_off_at.store(at, std::memory_order_relaxed);
-  wanted_on.store(false, std::memory_order_release);
-  if (live() != nullptr) wishes_changed.ring();
+  if (wanted_on.exchange(stays_on, std::memory_order_acq_rel) != stays_on && live() != nullptr) wishes_changed.ring();
 }
 
 bool settled(Ticks end) {
@@ -452,7 +446,7 @@ bool take_trouble() { return trouble.exchange(false, std::memory_order_relaxed);
 std::int32_t own_thread() { return thread_id.load(std::memory_order_relaxed); }
 
 void finish(bool abrupt) {
-  disarm(ticks());
+  disarm(ticks(), false);
   finish_abruptly.store(abrupt);
   wanted_finish.store(true, std::memory_order_release);
   const std::int64_t patience = abrupt ? kAbruptPatience_ns : kFinishPatience_ns;
@@ -529,11 +523,13 @@ void give_up_callbacks(const char* call) {
   Source* const source = live();
   if (source == nullptr || !source->callbacks.stop()) return;
   log::line(LogLevel::kWarn, "another client has CUPTI's callbacks (%s): no steps are seen from the GPU", call);
-  recorder::problem("steps", "another client of CUPTI had its callbacks: while it did, no steps were seen from the GPU");
+  recorder::problem("steps",
+                    "another client of CUPTI had its callbacks: while it did, no steps were seen from the GPU");
 }
 
 void take_callbacks() {
-  if (Source* const source = live(); source != nullptr && owner.load() == Owner::kUs) start_callbacks(source->callbacks);
+  if (Source* const source = live(); source != nullptr && owner.load() == Owner::kUs)
+    start_callbacks(source->callbacks);
 }
 
 bool shares_cupti() {

@@ -52,6 +52,7 @@ bool LaunchTracker::on_launch(std::uint32_t correlation, Ticks begin, std::uint3
   launch.begin = begin;
   launch.thread = thread;
   launch.seen_ns = now_ns_;
+  launch.of_graph = role == ApiRole::kGraphLaunch;
   const auto capture = capturing_.find(thread);
   launch.may_be_empty = role == ApiRole::kSyncLaunch || (capture != capturing_.end() && capture->second > 0);
   forget_if_done(correlation);
@@ -195,7 +196,8 @@ Ticks LaunchTracker::oldest_running() const {
 /// True, and counts it where work is missing that must have been.
 bool LaunchTracker::given_up(const Launch& launch) {
   const bool missing = launch.launched && !launch.may_be_empty && (!launch.worked || outstanding(launch));
-  if (missing) ++lost_;
+  if (missing) ++lost_.launches;
+  if (missing && launch.of_graph && !launch.worked) ++lost_.graphs;
   return true;
 }
 
@@ -207,7 +209,7 @@ void LaunchTracker::give_up_before(Ticks end) {
   });
 }
 
-std::uint64_t LaunchTracker::take_lost() { return std::exchange(lost_, 0); }
+LaunchTracker::Lost LaunchTracker::take_lost() { return std::exchange(lost_, {}); }
 
 bool LaunchTracker::take_progress() {
   const bool any = progress_;

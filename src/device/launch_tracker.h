@@ -63,7 +63,10 @@ class LaunchTracker {
   /// Gives up all that was launched before `end`.
   void give_up_before(Ticks end);
   /// How many have been given up since the last call. Those that may have no work are not counted.
-  std::uint64_t take_lost();
+  struct Lost {
+    std::uint64_t launches = 0, graphs = 0;  // graphs: without a single node, counted in both
+  };
+  Lost take_lost();
   /// Something has arrived since the last call.
   bool take_progress();
   void clear();
@@ -82,6 +85,7 @@ class LaunchTracker {
     bool launched = false;
     bool worked = false;
     bool may_be_empty = false;
+    bool of_graph = false;
   };
   struct Stream {
     std::uint32_t finished = 0;  // the newest correlation of its work that has ended
@@ -119,7 +123,7 @@ class LaunchTracker {
   Stream* last_ = nullptr;
   bool passed_any_ = false;  // what was launched before passed_ has ended, whichever stream it was on
   std::uint32_t passed_ = 0;
-  std::uint64_t lost_ = 0;
+  Lost lost_;
   bool progress_ = false;
 };
 

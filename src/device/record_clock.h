@@ -9,8 +9,9 @@
 namespace profshim::device {
 
 /// A record's time is of one of three clocks: ours, where CUPTI has our timestamp callback; another client's, where it
-/// has registered its own; else CLOCK_REALTIME. CUPTI also gives single records CLOCK_REALTIME times although a callback
-/// is registered, so each time is taken as one of the first clock by which it lies in the recording. Device thread.
+/// has registered its own; else CLOCK_REALTIME. CUPTI also gives single records CLOCK_REALTIME times although a
+/// callback is registered, so each time is taken as one of the first clock by which it lies in the recording. Device
+/// thread.
 class RecordClock {
  public:
   using Foreign = std::uint64_t (*)();

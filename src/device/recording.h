@@ -11,8 +11,8 @@
 #include <string>
 #include <vector>
 
-#include "buffer_pool.h"
 #include "activity_scope.h"
+#include "buffer_pool.h"
 
 namespace profshim::device {
 

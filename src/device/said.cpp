@@ -30,24 +30,38 @@ void Said::losses(Capture& capture) {
   }
   losses_ = now;
   counts_ = counts;
-  char json[512];
+  char json[640];
   std::snprintf(json, sizeof json,
                 "{\"dropped_by_cupti\": %llu, \"no_time\": %llu, \"end_before_begin\": %llu, \"outside\": %llu, "
-                "\"launches_without_work\": %llu, \"refused_flushes\": %llu, \"unknown_records\": %llu, "
+                "\"launches_without_work\": %llu, \"graphs_without_work\": %llu, \"uncertain_graph_nodes\": %llu, "
+                "\"refused_flushes\": %llu, \"unknown_records\": %llu, "
                 "\"truncated_buffers\": %llu, "
                 "\"buffers_refused\": %llu, \"buffers_from_reserve\": %llu, \"buffers_overwritten\": %llu, "
                 "\"buffers_unread\": %llu, \"foreign_buffers\": %llu}",
                 static_cast<unsigned long long>(now.by_cupti), static_cast<unsigned long long>(now.no_time),
                 static_cast<unsigned long long>(now.backwards), static_cast<unsigned long long>(now.outside),
-                static_cast<unsigned long long>(now.launches), static_cast<unsigned long long>(now.flushes),
-                static_cast<unsigned long long>(now.unknown_kinds), static_cast<unsigned long long>(now.truncated),
-                static_cast<unsigned long long>(counts.refused), static_cast<unsigned long long>(counts.reserved),
-                static_cast<unsigned long long>(counts.overwritten), static_cast<unsigned long long>(counts.unread),
-                static_cast<unsigned long long>(counts.foreign));
+                static_cast<unsigned long long>(now.launches), static_cast<unsigned long long>(now.graphs),
+                static_cast<unsigned long long>(now.uncertain_graph_nodes),
+                static_cast<unsigned long long>(now.flushes), static_cast<unsigned long long>(now.unknown_kinds),
+                static_cast<unsigned long long>(now.truncated), static_cast<unsigned long long>(counts.refused),
+                static_cast<unsigned long long>(counts.reserved), static_cast<unsigned long long>(counts.overwritten),
+                static_cast<unsigned long long>(counts.unread), static_cast<unsigned long long>(counts.foreign));
   say_fact("gpu_losses", json);
   if (now.by_cupti > 0) recorder::problem("cupti", "CUPTI dropped records: device work and CUDA calls are missing");
   if (now.impossible_times() > 0) recorder::problem("cupti", "records with impossible times were left out");
-  if (now.launches > 0) recorder::problem("cupti", "the device work of some launches was never delivered");
+  if (now.launches > now.graphs) {
+    recorder::problem("cupti", "the device work of some launches was never delivered");
+  }
+  if (now.graphs > 0) {
+    recorder::problem("cupti",
+                      "launches of CUDA graphs are without their kernels: CUPTI may not record graphs that were made "
+                      "before CUPTI was first switched on");
+  }
+  if (now.uncertain_graph_nodes > 0) {
+    recorder::problem("cupti",
+                      "kernels of CUDA graphs may be tied to the wrong launch of their graph: CUPTI 13.0 mixes them up "
+                      "in every recording of a process but the first (mended in 13.1 update 1)");
+  }
   if (now.truncated > 0) recorder::problem("cupti", "buffers of CUPTI ended inside a record: what followed is missing");
   if (counts.overwritten > 0) {
     recorder::problem("cupti", "CUPTI filled its buffers faster than they were read: some records are missing");

@@ -649,7 +649,7 @@ void activate(const Rank& rank, Ticks began) {
         arm_others(*s, begin);
       }
     }
-    arm_early(*s, -1, 0);
+    if (window_is_near(*s, -1, 0)) device::disarm(0, true);
   }
   errno = saved_errno;
 }

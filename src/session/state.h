@@ -88,7 +88,7 @@ struct State {
   std::atomic<std::uint32_t> other_optimizers{0};
   std::atomic<MarkerKind> marker_kind{MarkerKind::kAny};
   bool in_profiler_range = false;             // source cuda_profiler_api: between Start and Stop
-  std::int64_t last_boundary_ns = 0;           // step thread; 0 = none yet
+  std::int64_t last_boundary_ns = 0;          // step thread; 0 = none yet
   std::unique_ptr<KernelNames> kernel_names;  // source kernel; else null
   std::atomic<bool> graph_launched{false};
   std::atomic<std::int32_t> step_thread{0};
@@ -163,9 +163,9 @@ void close_at_exit(State& state, Ticks now);
 /// What is switched on for the recording alone: CUPTI, and what inject/ has asked for. `window_begin`: see
 /// device::arm().
 void arm_others(State& state, Ticks window_begin);
-void disarm_others(State& state, Ticks at);
-/// Switches CUPTI on where a window comes soon after `step`, which takes `step_ns` as far as is known (0 = it is not).
-void arm_early(State& state, std::int64_t step, std::int64_t step_ns);
+void disarm_others(State& state, Ticks at, bool is_near);
+/// Does a window come soon after `step`, which takes `step_ns` as far as is known (0 = it is not)?
+bool window_is_near(const State& state, std::int64_t step, std::int64_t step_ns);
 /// Opens a window that no step begins (source none) or the boundary's one.
 void open_window(State& state, Ticks begin, std::uint64_t first_mark);
 /// The spool's name and the link to it; the memory stays mapped.

@@ -83,22 +83,22 @@ void arm_others(State& s, Ticks window_begin) {
   if (auto* const function = s.when_arming.load()) function(true);
 }
 
-void disarm_others(State& s, Ticks at) {
-  device::disarm(at);
+void disarm_others(State& s, Ticks at, bool is_near) {
+  device::disarm(at, is_near);
   if (auto* const function = s.when_arming.load()) function(false);
 }
 
-// CUPTI takes some milliseconds to come on, seconds at worst, and nobody waits for it at the begin of a window. So it is
-// switched on when a window is near: by the pace of the steps, by their number while the pace is not known, or at the
-// step before it. A range of the profiler API begins when it likes; its begin waits.
-void arm_early(State& s, std::int64_t step, std::int64_t step_ns) {
+// CUPTI takes some milliseconds to come on, seconds at worst, and nobody waits for it at the begin of a window. So it
+// is switched on when a window is near: by the pace of the steps, by their number while the pace is not known, or at
+// the step before it. A range of the profiler API begins when it likes; its begin waits.
+bool window_is_near(const State& s, std::int64_t step, std::int64_t step_ns) {
   constexpr std::int64_t kNear_ns = 500'000'000, kFewSteps = 20;
   const StepSource source = s.spec.steps.source;
-  if (source == StepSource::kNone || source == StepSource::kCudaProfilerApi || s.recording_over.load()) return;
+  if (source == StepSource::kNone || source == StepSource::kCudaProfilerApi || s.recording_over.load()) return false;
   const std::optional<std::int64_t> next = s.spec.schedule.next_recorded(step + 1);
-  if (!next) return;
+  if (!next) return false;
   const std::int64_t steps = *next - step;
-  if (steps == 1 || steps <= (step_ns > 0 ? kNear_ns / step_ns : kFewSteps)) device::arm_early();
+  return steps == 1 || steps <= (step_ns > 0 ? kNear_ns / step_ns : kFewSteps);
 }
 
 void open_window(State& s, Ticks begin, std::uint64_t first_mark) {
@@ -171,9 +171,9 @@ void step_boundary(Ticks at, std::optional<std::int64_t> number, StringId marker
   if (arm) {
     arm_others(*s, s->current.load() != nullptr ? at : 0);
   } else {
-    disarm_others(*s, at);
     // The first step is no measure: it may make contexts and compile.
-    arm_early(*s, step->schedule, step->index >= 2 ? now_ns - s->last_boundary_ns : 0);
+    const std::int64_t step_ns = step->index >= 2 ? now_ns - s->last_boundary_ns : 0;
+    disarm_others(*s, at, window_is_near(*s, step->schedule, step_ns));
   }
   s->last_boundary_ns = now_ns;
   s->stall_ticks.fetch_add(ticks() - entered, std::memory_order_relaxed);
@@ -197,7 +197,7 @@ void on_profiler_range(bool begins, Ticks at) {
     close_by_schedule(*s, at, recorder::header().marks.load(std::memory_order_acquire));
     s->automaton.closed_by_limit();
     recorder::set_mode(0, kArmed);
-    disarm_others(*s, at);
+    disarm_others(*s, at, false);
   }
 }
 
@@ -241,7 +241,7 @@ void close_by_limit(State& s, Ticks end, StringId limit) {
   recorder::close_window(*window, end, window->first_mark == spool::kNoMark ? 0 : marks, spool::WindowEnd::kLimit,
                          limit);
   recorder::set_mode(0, kArmed);
-  disarm_others(s, end);
+  disarm_others(s, end, false);
   // The step thread may have opened the next window in between.
   if (s.current.load() != nullptr) {
     recorder::set_mode(kArmed, 0);

@@ -1,8 +1,16 @@
-// cupti_client [kernels] [sessions]: a program with a CUPTI client of its own, as torch.profiler is one: a third of the
-// kernels before its session, a third in it, a third after it. A second session begins without registering anew. Prints
-// what its sessions got, which nobody may take from it.
+// cupti_client [kernels] [sessions] [how]: a program with a CUPTI client of its own, as torch.profiler is one: a third
+// of the kernels before its session, a third in it, a third after it. A second session begins without registering anew.
+// Prints what its sessions got, which nobody may take from it. `how`:
+//   noflush    it records nothing and disables its kinds without a flush (torch.profiler._utils._init_for_cuda_graphs),
+//              and a second and a half pass before the last third
+//   clock      it has a timestamp callback, as Kineto has
+//   callbacks  it subscribes only; its place is free again before the last third
 #include <atomic>
+#include <chrono>
 #include <cstdint>
+#include <ctime>
+#include <string_view>
+#include <thread>
 
 #include "cuda_api.h"
 
@@ -12,6 +20,7 @@ int cuptiUnsubscribe(void*);
 int cuptiEnableCallback(std::uint32_t, void*, std::uint32_t, std::uint32_t);
 int cuptiActivityRegisterCallbacks(void (*)(std::uint8_t**, std::size_t*, std::size_t*),
                                    void (*)(void*, std::uint32_t, std::uint8_t*, std::size_t, std::size_t));
+int cuptiActivityRegisterTimestampCallback(std::uint64_t (*)());
 int cuptiActivityEnable(std::uint32_t);
 int cuptiActivityDisable(std::uint32_t);
 int cuptiActivityFlushAll(std::uint32_t);
@@ -37,9 +46,17 @@ static void complete(void*, std::uint32_t, std::uint8_t* buffer, std::size_t, st
   std::free(buffer);
 }
 
+static std::uint64_t half_nanoseconds() {
+  timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return 2 * (static_cast<std::uint64_t>(now.tv_sec) * 1000000000 + static_cast<std::uint64_t>(now.tv_nsec));
+}
+
 int main(int count, char** arguments) {
   const int kernels = count > 1 ? std::atoi(arguments[1]) : 300;
   const int sessions = count > 2 ? std::atoi(arguments[2]) : 1;
+  const std::string_view how = count > 3 ? arguments[3] : "";
+  const bool flushes = how != "noflush", records = how != "callbacks";
   const auto run = [kernels] {
     for (int i = 0; i < kernels / 3; ++i) LAUNCH(client_kernel, 1, 32, nullptr);
     check(cudaDeviceSynchronize());
@@ -50,17 +67,23 @@ int main(int count, char** arguments) {
       &subscriber, [](void*, std::uint32_t, std::uint32_t, const void*) { ++callbacks; }, nullptr);
   int errors = subscribed != 0;
   if (subscribed == 0) errors += cuptiEnableCallback(1, subscriber, 2, 211) != 0;  // cudaLaunchKernel
-  errors += cuptiActivityRegisterCallbacks(request, complete) != 0;
+  if (records) errors += cuptiActivityRegisterCallbacks(request, complete) != 0;
+  if (how == "clock") errors += cuptiActivityRegisterTimestampCallback(half_nanoseconds) != 0;
   for (int session = 0; session < sessions; ++session) {
     if (session > 0) run();  // nobody's
-    errors += cuptiActivityEnable(10) != 0;
-    errors += cuptiActivityEnable(5) != 0;
-    run();
+    if (records) {
+      errors += cuptiActivityEnable(10) != 0;
+      errors += cuptiActivityEnable(5) != 0;
+    }
+    if (flushes) run();
+    if (!records) continue;
     errors += cuptiActivityDisable(10) != 0;
     errors += cuptiActivityDisable(5) != 0;
-    errors += cuptiActivityFlushAll(0) != 0;
+    if (flushes) errors += cuptiActivityFlushAll(0) != 0;
   }
   if (subscribed == 0) errors += cuptiUnsubscribe(subscriber) != 0;
+  if (!flushes) std::this_thread::sleep_for(std::chrono::milliseconds(1500));
+  if (how == "clock") std::this_thread::sleep_for(std::chrono::milliseconds(300));
   run();
   std::printf("subscribe %d\nerrors %d\nkernels %d\nsession_kernels %ld\nsession_calls %ld\nsession_callbacks %ld\n",
               subscribed, errors, kernels / 3 * 3, kernel_records.load(), call_records.load(), callbacks.load());

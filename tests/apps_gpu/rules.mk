@@ -5,7 +5,7 @@ GPU_APPS      := $(basename $(notdir $(wildcard tests/apps_gpu/*.cpp)))
 FAKE_CUDA     := $(BUILD)/tests/fakes/cuda13
 GPU_APP_PATHS := $(addprefix $(BUILD)/tests/apps_gpu/,$(GPU_APPS))
 NVCC          := $(firstword $(wildcard $(CUDA_HOME)/bin/nvcc) $(shell command -v nvcc 2>/dev/null))
-NVCC_APPS     := $(if $(NVCC),$(addprefix $(BUILD)/tests/apps_gpu/nvcc/,$(filter-out driver_api nccl_groups nccl_profiled nccl_nonblocking nccl_grow cupti_client \
+NVCC_APPS     := $(if $(NVCC),$(addprefix $(BUILD)/tests/apps_gpu/nvcc/,$(filter-out driver_api nccl_groups nccl_profiled nccl_nonblocking nccl_grow cupti_client cupti_subscriber \
                    $(if $(wildcard $(CUDA_HOME)/include/nccl.h),,ddp),$(GPU_APPS))))
 demo-programs: $(filter %/ddp,$(NVCC_APPS))
 TEST_APPS     += $(GPU_APP_PATHS) $(NVCC_APPS)
@@ -18,7 +18,9 @@ GPU_APP_LIBS_nccl_groups  := libcudart.so.13 libnccl.so.2
 GPU_APP_LIBS_nccl_profiled := libcudart.so.13 libnccl.so.2
 GPU_APP_LIBS_nccl_nonblocking := libcudart.so.13 libnccl.so.2
 GPU_APP_LIBS_nccl_grow    := libcudart.so.13 libnccl.so.2
-gpu_app_libs = $(addprefix $(FAKE_CUDA)/,$(or $(GPU_APP_LIBS_$(1)),libcudart.so.13))
+GPU_APP_LIBS_cupti_subscriber := libcudart.so.13 libcupti.so.13
+GPU_APP_CUDA_cupti_subscriber := $(BUILD)/tests/fakes/cuda13.3
+gpu_app_libs = $(addprefix $(or $(GPU_APP_CUDA_$(1)),$(FAKE_CUDA))/,$(or $(GPU_APP_LIBS_$(1)),libcudart.so.13))
 
 define gpu_app_rule
 $(BUILD)/tests/apps_gpu/$(1): tests/apps_gpu/$(1).cpp $(wildcard tests/apps_gpu/*.h) $(call gpu_app_libs,$(1))

@@ -1,6 +1,7 @@
 // libcupti of the fakes: the Activity API and the part of the Callback API that the library and other profilers use,
-// fed by the simulator of fake_device.h. Built as libcupti.so.11.8, .12 (12.4) and .13 (13.0 and 13.3): FAKE_CUPTI_VERSION
-// is what cuptiGetVersion says (18, 22, 130001, 130301) and decides the record layouts and which functions there are.
+// fed by the simulator of fake_device.h. Built as libcupti.so.11.8, .12 (12.4) and .13 (13.0 and 13.3):
+// FAKE_CUPTI_VERSION is what cuptiGetVersion says (18, 22, 130001, 130301) and decides the record layouts and which
+// functions there are.
 //
 // As in the real one:
 // - Records go into one buffer per thread (13.0) or one for all calls and one for the device: the note on
@@ -17,7 +18,8 @@
 //   activity APIs were previously used. Cannot mix", CUPTI_ERROR_NOT_COMPATIBLE, until the last subscriber has
 //   unsubscribed. cuptiActivityRegisterTimestampCallback is of the process. cuptiActivityFlushAll flushes for all.
 //   Read in libcupti.so.13 of 13.3.75 and its headers.
-// - Otherwise one subscriber per process; a driver call inside a runtime call has its correlation; a buffer request answered with
+// - Otherwise one subscriber per process; a driver call inside a runtime call has its correlation; a buffer request
+// answered with
 //   NULL crashes before 12.9 and drops the record after.
 //
 // Environment (faults: every Nth device record; 0 = never):
@@ -32,13 +34,15 @@
 //   FAKE_CUPTI_LATE_MS=N      device records are complete so much after the end of the work
 //   FAKE_CUPTI_SLOW_FLUSH_MS=N  a forced flush takes so long before it hands anything over
 //   FAKE_CUPTI_SLOW_ENABLE_MS=N  kernels are switched on so late (over 5 s were seen: kineto, pull request 542)
-//   FAKE_CUPTI_RECURSES=1     cuptiGetVersion ends the process where CUPTI cannot be initialized: 13.2.23 to 13.2.86 call
+//   FAKE_CUPTI_RECURSES=1     cuptiGetVersion ends the process where CUPTI cannot be initialized: 13.2.23 to 13.2.86
+//   call
 //                             themselves without end there (seen)
 //   FAKE_CUPTI_HEAD_KERNEL=1  the first device record after a timestamp callback was registered once more has times of
 //                             CLOCK_REALTIME (pytorch#192021)
 //   FAKE_CUPTI_OLD_GRAPHS=1   graphs that were instantiated before a kind was ever enabled have no records of their
 //                             nodes (torch.profiler._utils._init_for_cuda_graphs works around it)
-//   FAKE_CUPTI_GRAPH_SESSIONS=1  in every session but the first, the nodes of a graph launch have the correlation of the
+//   FAKE_CUPTI_GRAPH_SESSIONS=1  in every session but the first, the nodes of a graph launch have the correlation of
+//   the
 //                             launch before (13.0.85: kineto#1165, mended in 13.1 update 1)
 //   FAKE_CUPTI_DISABLE_HANGS_MS=N  the first disable of kernels takes so long (13.0 GA: it waits for a lock that a
 //                             launch holds)
@@ -92,7 +96,9 @@ using fake::number;
 using fake::Work;
 using fake::WorkKind;
 
-constexpr Sizes kSizes = FAKE_CUPTI_VERSION >= 130300 ? kSizes133 : FAKE_CUPTI_VERSION >= 130000 ? kSizes130 : (FAKE_CUPTI_VERSION >= 22 ? kSizes124 : kSizes118);
+constexpr Sizes kSizes = FAKE_CUPTI_VERSION >= 130300   ? kSizes133
+                         : FAKE_CUPTI_VERSION >= 130000 ? kSizes130
+                                                        : (FAKE_CUPTI_VERSION >= 22 ? kSizes124 : kSizes118);
 
 enum Result : int {
   kOk = 0,
@@ -141,7 +147,7 @@ std::uint64_t realtime() {
 struct Buffer {
   std::uint8_t* data = nullptr;
   std::size_t size = 0, used = 0, records = 0, maximum = 0;
-  std::mutex lock;         // of what follows
+  std::mutex lock;  // of what follows
   std::size_t incomplete = 0;
   bool returned = false;
   /// May it go back to the client? From then on nothing is written into it.
@@ -199,6 +205,8 @@ class Cupti final : public fake::Observer {
     // The rate of the client's clock, for the times of the device.
     timestamp_ = timestamp;
     std::tie(clock_anchor_, realtime_anchor_) = anchor();
+    const std::lock_guard lock(order_lock_);
+    last_of_stream_.clear();
     return kOk;
   }
   int enable(std::uint32_t kind, bool on, bool dump) {
@@ -921,8 +929,8 @@ class Cupti final : public fake::Observer {
                       unknown_ = number("FAKE_CUPTI_UNKNOWN"), late_ns_ = number("FAKE_CUPTI_LATE_MS") * 1000000,
                       slow_flush_ms_ = number("FAKE_CUPTI_SLOW_FLUSH_MS"),
                       slow_enable_ms_ = number("FAKE_CUPTI_SLOW_ENABLE_MS");
-  const std::uint64_t disable_hangs_ms_ = number("FAKE_CUPTI_DISABLE_HANGS_MS"), cost_ns_ = number("FAKE_CUPTI_COST_NS"),
-                      pool_ = number("FAKE_CUPTI_POOL");
+  const std::uint64_t disable_hangs_ms_ = number("FAKE_CUPTI_DISABLE_HANGS_MS"),
+                      cost_ns_ = number("FAKE_CUPTI_COST_NS"), pool_ = number("FAKE_CUPTI_POOL");
   const bool old_graphs_ = number("FAKE_CUPTI_OLD_GRAPHS") != 0,
              graph_sessions_ = number("FAKE_CUPTI_GRAPH_SESSIONS") != 0, blocks_ = number("FAKE_CUPTI_BLOCKS") != 0;
   std::shared_mutex calls_lock_;
@@ -1323,10 +1331,10 @@ EXPORT int cuptiFinalize() {
 
 // ---- 13.3: the functions of a subscriber. Absent before: the version scripts hide them.
 
-#define OF_SUBSCRIBER(...)                                                        \
-  START(__VA_ARGS__);                                                             \
-  Cupti* const client = clients().subscriber(subscriber);                         \
-  if (client == nullptr) return kInvalidParameter;                                \
+#define OF_SUBSCRIBER(...)                                \
+  START(__VA_ARGS__);                                     \
+  Cupti* const client = clients().subscriber(subscriber); \
+  if (client == nullptr) return kInvalidParameter;        \
   if (const int failure = clients().use(2); failure != kOk) return failure
 
 namespace {

@@ -239,6 +239,12 @@ EXPORT int cuProfilerStop() {
   CALL(cuProfilerStop, 309);
   return call.returns(fake::kOk);
 }
+EXPORT int cuGetErrorName(int error, const char** text) {
+  *text = error == fake::kOk         ? "CUDA_SUCCESS"
+          : error == fake::kNoDevice ? "CUDA_ERROR_NO_DEVICE"
+                                     : "CUDA_ERROR_UNKNOWN";
+  return fake::kOk;
+}
 EXPORT int cuGetErrorString(int error, const char** text) {
   *text = error == fake::kOk ? "no error" : "an error of the fake driver";
   return fake::kOk;

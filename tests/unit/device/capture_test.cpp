@@ -645,7 +645,6 @@ TEST_P(CaptureTest, AnotherClientGetsACuptiThatIsOffAndOursComesBack) {
   EXPECT_EQ(capture_->state(), Capture::State::kOn);
   EXPECT_EQ(cupti_.registrations, 2);
   EXPECT_EQ(cupti_.clocks, 1);
-
 }
 
 // CUPTI gives the first kernel after every registration times of CLOCK_REALTIME: pytorch#192021.
@@ -732,8 +731,8 @@ TEST_P(CaptureTest, NothingIsRegisteredBeforeAWindowOpens) {
   EXPECT_EQ(cupti_.registrations, before);
 }
 
-// The record of a kernel lies in its buffer from the launch on, and a flush returns no buffer with an incomplete record:
-// the records of calls in it are late as well.
+// The record of a kernel lies in its buffer from the launch on, and a flush returns no buffer with an incomplete
+// record: the records of calls in it are late as well.
 TEST_P(CaptureTest, ABufferThatIsStillWithCuptiIsWaitedFor) {
   cupti_.request();
   switch_off();
@@ -863,7 +862,7 @@ TEST(ApiNames, NamesLoseTheirVersionsAndOnlyWhatMovesTheDeviceIsRecorded) {
   EXPECT_EQ(plain_api_name("cudaLaunchKernel_ptsz_v7000"), "cudaLaunchKernel");
   EXPECT_EQ(plain_api_name("cudaStreamGetCaptureInfo_v2"), "cudaStreamGetCaptureInfo_v2");
   EXPECT_EQ(role_of_api("cudaLaunchKernelExC"), ApiRole::kLaunch);
-  EXPECT_EQ(role_of_api("cuGraphLaunch"), ApiRole::kLaunch);
+  EXPECT_EQ(role_of_api("cuGraphLaunch"), ApiRole::kGraphLaunch);
   EXPECT_EQ(role_of_api("cudaMemcpyPeerAsync"), ApiRole::kLaunch);
   EXPECT_EQ(role_of_api("cuMemcpyHtoD_v2"), ApiRole::kSyncLaunch);
   EXPECT_EQ(role_of_api("cudaLaunchHostFunc"), ApiRole::kOther);

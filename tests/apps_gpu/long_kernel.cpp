@@ -1,0 +1,29 @@
+// long_kernel: steps (NVTX ranges "step") of ten quick kernels on one stream; step 6 begins with a long kernel on
+// another, which is older than any window. Nothing waits for it before the end.
+#include "cuda_api.h"
+
+#if __has_include(<nvtx3/nvToolsExt.h>)
+#include <nvtx3/nvToolsExt.h>
+#else
+static int nvtxRangePushA(const char*) { return 0; }
+static int nvtxRangePop() { return 0; }
+#endif
+
+KERNEL(quick_kernel)
+KERNEL(long_kernel)
+
+int main() {
+  cudaStream_t quick, old;
+  check(cudaStreamCreateWithFlags(&quick, cudaStreamNonBlocking));
+  check(cudaStreamCreateWithFlags(&old, cudaStreamNonBlocking));
+  for (int step = 0; step < 60; ++step) {
+    nvtxRangePushA("step");
+    if (step == 6) LAUNCH(long_kernel, 1, 32, old);
+    for (int i = 0; i < 10; ++i) LAUNCH(quick_kernel, 1, 32, quick);
+    check(cudaStreamSynchronize(quick));
+    nvtxRangePop();
+  }
+  check(cudaStreamSynchronize(old));
+  std::printf("kernels 601\n");
+  return 0;
+}

@@ -1,0 +1,111 @@
+// Other clients of CUPTI in the process: each gets what it gets without us, and we lose no more than we must.
+#include <gtest/gtest.h>
+
+#include "e2e/gpu_run.h"
+
+namespace profshim::e2e {
+namespace {
+
+const char* const kCuda133 = "tests/fakes/cuda13.3";
+
+GpuRun client(std::vector<std::string> arguments, std::vector<std::pair<std::string, std::string>> environment = {},
+              const std::string& spec = "", bool preload = true, const std::string& program = "cupti_client") {
+  GpuJob job;
+  job.program = program;
+  job.arguments = std::move(arguments);
+  job.environment = std::move(environment);
+  job.spec = spec;
+  job.preload = preload;
+  GpuRun run = run_gpu(job);
+  EXPECT_EQ(run.outcome.ending(), "exit 0") << run.outcome.err;
+  return run;
+}
+std::size_t kernels(const GpuRun& run) { return of_category(run.traces.at(0), "kernel").size(); }
+bool says(const GpuRun& run, const std::string& text) {
+  return run.traces.at(0).fact("problems").find(text) != std::string::npos;
+}
+
+// `with profile(): pass`, as torch.profiler._utils._init_for_cuda_graphs: it ended our recording for good.
+TEST(GpuClients, OneThatNeverFlushesIsNotWaitedForWithoutEnd) {
+  const GpuRun run = client({"300", "1", "noflush"});
+
+  EXPECT_EQ(run.printed.at("errors"), 0);
+  ASSERT_EQ(run.traces.size(), 1u) << run.outcome.err;
+  EXPECT_EQ(kernels(run), 200u) << "both thirds: it ran none itself";
+  EXPECT_TRUE(says(run, "another client used CUPTI"));
+}
+
+TEST(GpuClients, OneThatHasTheCallbacksAloneTakesNothingElse) {
+  const GpuRun run = client({"300", "1", "callbacks"});
+
+  EXPECT_EQ(run.printed.at("session_callbacks"), 200);
+  ASSERT_EQ(run.traces.size(), 1u) << run.outcome.err;
+  EXPECT_EQ(kernels(run), 300u);
+  EXPECT_EQ(run.traces[0].fact("problems"), "[]");
+}
+
+TEST(GpuClients, ItsClockStaysAndOursIsNotRegisteredAgain) {
+  const GpuRun run = client({"300", "1", "clock"}, {{"FAKE_CUPTI_HEAD_KERNEL", "1"}});
+
+  EXPECT_EQ(run.printed.at("session_kernels"), 100);
+  EXPECT_EQ(run.calls("cuptiActivityRegisterTimestampCallback"), 2) << "ours, then its own";
+  ASSERT_EQ(run.traces.size(), 1u) << run.outcome.err;
+  EXPECT_GE(kernels(run), 200u);
+  EXPECT_FALSE(says(run, "impossible times")) << run.traces[0].fact("problems");
+  // Times of its clock are brought over: a kernel begins after its launch.
+  std::map<std::string, const SeenEvent*> calls;
+  for (const SeenEvent* call : of_category(run.traces[0], "cuda_runtime")) {
+    if (call->args.count("correlation") != 0) calls[call->args.at("correlation")] = call;
+  }
+  for (const SeenEvent* kernel : of_category(run.traces[0], "kernel")) {
+    const auto call = calls.find(kernel->args.at("correlation"));
+    if (call == calls.end()) continue;
+    EXPECT_GE(kernel->ts_ns + 200'000, call->second->ts_ns);
+    EXPECT_LT(kernel->ts_ns, call->second->ts_ns + 1'000'000'000);
+  }
+}
+
+// ---- CUPTI 13.3
+
+TEST(GpuClients, ASubscriberOf133RecordsBesideUs) {
+  const std::pair<std::string, std::string> cuda{"LD_LIBRARY_PATH", built(kCuda133)};
+  const GpuRun run = client({"300"}, {cuda}, "", true, "cupti_subscriber");
+
+  EXPECT_EQ(run.printed.at("errors"), 0);
+  EXPECT_EQ(run.printed.at("session_kernels"), 100);
+  ASSERT_EQ(run.traces.size(), 1u) << run.outcome.err;
+  EXPECT_EQ(kernels(run), 300u) << "its third too";
+  EXPECT_EQ(run.traces[0].fact("problems"), "[]");
+  EXPECT_EQ(run.calls("cuptiActivityEnable "), 0);
+  EXPECT_GT(run.calls("cuptiActivityEnable_v2"), 0);
+}
+
+// Kineto uses the functions of the process, which CUPTI refuses while there is a subscriber's.
+TEST(GpuClients, OneOfTheProcessGetsTheSameOnCupti133) {
+  const std::pair<std::string, std::string> cuda{"LD_LIBRARY_PATH", built(kCuda133)};
+  for (const char* const how : {"", "noflush", "clock", "callbacks"}) {
+    SCOPED_TRACE(how);
+    const GpuRun with = client({"300", "2", how}, {cuda});
+    const GpuRun without = client({"300", "2", how}, {cuda}, "", false);
+    EXPECT_EQ(without.printed.at("errors"), 0);
+    EXPECT_EQ(with.outcome.out, without.outcome.out);
+    ASSERT_EQ(with.traces.size(), 1u) << with.outcome.err;
+    EXPECT_GE(kernels(with), 100u);
+  }
+}
+
+TEST(GpuClients, NothingOfOursIsLeftInCupti133AfterAWindow) {
+  const std::pair<std::string, std::string> cuda{"LD_LIBRARY_PATH", built(kCuda133)};
+  const GpuRun run = client({"2000", "100"}, {cuda},
+                            "[steps]\nsource = \"kernel\"\npattern = \"*adam*\"\n[schedule]\nsteps = [\"3-4\"]\n", true,
+                            "launch_loop");
+
+  ASSERT_EQ(run.traces.size(), 1u) << run.outcome.err;
+  EXPECT_EQ(kernels(run), 202u);
+  EXPECT_EQ(run.traces[0].fact("problems"), "[]");
+  EXPECT_EQ(run.cupti.at("scope"), 0u) << "neither form is in use";
+  EXPECT_EQ(run.cupti.at("subscribed"), 0u);
+}
+
+}  // namespace
+}  // namespace profshim::e2e
