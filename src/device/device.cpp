@@ -15,6 +15,7 @@
 #include "own_thread.h"
 #include "profshim/recorder_control.h"
 #include "said.h"
+#include "spool_output.h"
 
 namespace profshim::device {
 namespace {
@@ -71,34 +72,18 @@ constexpr std::int64_t kYieldPatience_ns = 5'000'000'000;
 constexpr std::int64_t kFinishPatience_ns = 15'000'000'000;
 constexpr std::int64_t kAbruptPatience_ns = 1'000'000'000;
 
-/// Events go into the device lane of the spool.
-class Lane final : public EventOutput {
+/// CUPTI is on before a window comes, and a kernel may run long after the window with its launch: events are kept from
+/// arm() on, until all device work that was launched before the window's end is there.
+class WantedOutput final : public SpoolOutput {
  public:
-  explicit Lane(const Capture& capture) : capture_(capture) {}
+  explicit WantedOutput(const Capture& capture) : capture_(capture) {}
   void put(const Event& event, const Event* continuation) override {
-    if (!is_wanted()) return;
-    if (lane_ == nullptr) lane_ = recorder::device_lane();
-    if (lane_ == nullptr) return;  // counted by the recorder
-    Event* const slot = recorder::next_slot(*lane_);
-    if (slot == nullptr) return;
-    *slot = event;
-    recorder::publish(*lane_);
-    if (continuation != nullptr) recorder::commit(*lane_, *continuation);
-  }
-  StringId text(const char* text) override { return recorder::intern_literal(text); }
-  void define(spool::DefinitionKind kind, std::uint32_t id, const std::string& name, const std::string& text,
-              std::initializer_list<std::int64_t> values) override {
-    recorder::define(kind, id, recorder::intern(name), recorder::intern(text, spool::kMaxText), values);
+    const Ticks until = wanted_off_at.load(std::memory_order_relaxed);
+    if (until == kNever || capture_.settled_until() < until) SpoolOutput::put(event, continuation);
   }
 
  private:
-  // CUPTI is on before a window comes, and a kernel may run long after the window with its launch.
-  bool is_wanted() const {
-    const Ticks until = wanted_off_at.load(std::memory_order_relaxed);
-    return until == kNever || capture_.settled_until() < until;
-  }
   const Capture& capture_;
-  spool::Thread* lane_ = nullptr;
 };
 
 constinit StepListener step_listener = {[](const char*, Ticks) {}, [] {}, [](bool, Ticks) {}};
@@ -114,11 +99,11 @@ void start_callbacks(LaunchCallbacks& callbacks) {
 struct Source {
   Source(FoundCupti found_cupti, const CaptureOptions& options, LaunchCallbacks::Wanted wanted)
       : found(std::move(found_cupti)),
-        lane(capture),
-        capture(found.api, lane, options),
+        output(capture),
+        capture(found.api, output, options),
         callbacks(found.api, step_listener, wanted) {}
   FoundCupti found;
-  Lane lane;
+  WantedOutput output;
   Capture capture;
   LaunchCallbacks callbacks;
   Said said;

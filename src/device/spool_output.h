@@ -1,0 +1,19 @@
+// The events of the device lane, written into the spool. Device thread only.
+#pragma once
+
+#include "converter.h"
+
+namespace profshim::device {
+
+class SpoolOutput : public EventOutput {
+ public:
+  void put(const Event& event, const Event* continuation) override;
+  StringId text(const char* text) override;
+  void define(spool::DefinitionKind kind, std::uint32_t id, const std::string& name, const std::string& text,
+              std::initializer_list<std::int64_t> values) override;
+
+ private:
+  spool::Thread* lane_ = nullptr;
+};
+
+}  // namespace profshim::device
