@@ -227,7 +227,7 @@ void Capture::take_records(std::int64_t now_ns, bool flushed, bool last) {
   }
   converter_.convert(filled);
   for (const BufferPool::Filled& buffer : filled) pool_.recycle(buffer.data);
-  converter_.end_round(last);
+  converter_.end_round(flushed, last);
   converter_.losses().by_cupti += scope_.dropped_records();
 }
 

@@ -139,24 +139,30 @@ void Converter::convert(const std::vector<BufferPool::Filled>& buffers) {
       }
     });
   }
-  if (!synchronizations_.empty()) convert_synchronizations();
-  for (auto& [event, records] : event_records_) {
-    if (records.size() > kMostRecords) records.erase(records.begin(), records.end() - kMostRecords);
-  }
+  if (synchronizations_.empty()) forget_old_event_records();
 }
 
-// After everything else: only then it is known to which device a context belongs, and which records of events there
-// are.
+// Only after a flush it is known which records of events there are: that of the thread that recorded the event may lie
+// in a buffer which is not full, while the buffer of the thread that waits is. Then, too, it is known to which device
+// the context belongs.
 void Converter::convert_synchronizations() {
   const auto earlier = [](const EventRecord& a, const EventRecord& b) { return a.correlation < b.correlation; };
   for (auto& [event, records] : event_records_) {
     if (!std::is_sorted(records.begin(), records.end(), earlier)) std::sort(records.begin(), records.end(), earlier);
   }
-  for (const cupti::SynchronizationRecord* const one : synchronizations_) on_synchronization(*one);
+  for (const cupti::SynchronizationRecord& one : synchronizations_) on_synchronization(one);
   synchronizations_.clear();
+  forget_old_event_records();
 }
 
-void Converter::end_round(bool last) {
+void Converter::forget_old_event_records() {
+  for (auto& [event, records] : event_records_) {
+    if (records.size() > kMostRecords) records.erase(records.begin(), records.end() - kMostRecords);
+  }
+}
+
+void Converter::end_round(bool flushed, bool last) {
+  if (flushed && !synchronizations_.empty()) convert_synchronizations();
   for (auto& [thread, held] : held_) {
     std::erase_if(held, [&](const HeldCall& call) {
       if (!last && call.round == round_) return false;  // the call around it may still run
@@ -207,7 +213,8 @@ void Converter::record(const cupti::Record& r) {
     case cupti::kGraphTraceKind:
       return on_graph(reinterpret_cast<const cupti::GraphRecord&>(r));
     case cupti::kSynchronizationKind:
-      synchronizations_.push_back(reinterpret_cast<const cupti::SynchronizationRecord*>(&r));
+      if (synchronizations_.size() >= most_remembered_) convert_synchronizations();
+      synchronizations_.push_back(reinterpret_cast<const cupti::SynchronizationRecord&>(r));
       return;
     case cupti::kOverheadKind:
       return on_overhead(reinterpret_cast<const cupti::OverheadRecord&>(r));

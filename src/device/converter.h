@@ -54,8 +54,9 @@ class Converter {
   /// Times outside [earliest, latest] are impossible from here on. `now_ns`: by CLOCK_MONOTONIC.
   void begin_round(Ticks earliest, Ticks latest, std::int64_t now_ns);
   void convert(const std::vector<BufferPool::Filled>& buffers);
-  /// `last`: nothing will follow, what was held back comes out.
-  void end_round(bool last);
+  /// `flushed`: CUPTI has handed over every record that was whole before. `last`: nothing will follow, what was held
+  /// back comes out.
+  void end_round(bool flushed, bool last);
 
   /// When the oldest call began that is held back; LaunchTracker::kNothing when there is none.
   Ticks oldest_held() const;
@@ -94,6 +95,7 @@ class Converter {
   void on_memset(const cupti::MemsetRecord& record);
   void on_graph(const cupti::GraphRecord& record);
   void convert_synchronizations();
+  void forget_old_event_records();
   void on_synchronization(const cupti::SynchronizationRecord& record);
   void on_overhead(const cupti::OverheadRecord& record);
   void on_memory(const cupti::MemoryRecord& record);
@@ -122,7 +124,7 @@ class Converter {
   std::unordered_map<std::uint32_t, std::vector<HeldCall>> held_;  // driver calls, by thread
   std::unordered_map<std::uint32_t, std::uint32_t> devices_of_contexts_;
   std::unordered_map<std::uint64_t, std::vector<EventRecord>> event_records_;  // context << 32 | event; by correlation
-  std::vector<const cupti::SynchronizationRecord*> synchronizations_;          // of the buffers being converted
+  std::vector<cupti::SynchronizationRecord> synchronizations_;                 // that came since the last flush
   struct Stream {
     std::int32_t priority;
   };

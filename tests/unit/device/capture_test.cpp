@@ -155,6 +155,24 @@ TEST_P(CaptureTest, AWaitIsForTheLastRecordOfItsEventBeforeIt) {
   EXPECT_EQ(records, (std::vector<std::uint64_t>{~0ull, 5, 7, 7}));
 }
 
+// The buffer of the thread that waits is full and comes back at once, that of the thread that recorded the event comes
+// with the flush.
+TEST_P(CaptureTest, AWaitKnowsARecordThatComesLaterThanItself) {
+  cupti_.add(cupti::CudaEventRecord{cupti::kCudaEventKind, 5, 2, 13, 9});
+  cupti_.deliver();
+  flush();
+  cupti_.add(cupti::SynchronizationRecord{cupti::kSynchronizationKind, 2, begin_ + 800, begin_ + 809, 8, 2, 7, 9});
+  cupti_.complete();
+  serve();
+  cupti_.add(cupti::CudaEventRecord{cupti::kCudaEventKind, 7, 2, 14, 9});
+  cupti_.deliver();
+  flush();
+
+  ASSERT_EQ(out_.of(HookId::kCudaSync).size(), 1u);
+  EXPECT_EQ(out_.of(HookId::kCudaSync)[0].gpu.graph_node, 7u);
+  EXPECT_EQ(out_.of(HookId::kCudaSync)[0].gpu.external, 14u);
+}
+
 TEST_P(CaptureTest, ASynchronisationIsOnTheDeviceOfItsContext) {
   cupti_.add(cupti::SynchronizationRecord{cupti::kSynchronizationKind, 3, begin_ + 1, begin_ + 9, 6, 2, 7, ~0u});
   cupti_.add(kernel(5));  // tells that context 2 is of device 1

@@ -111,7 +111,7 @@ TEST_F(RecordingTest, ThoseOfAGpuHaveRecordsThatWeCanRead) {
     const ActivityScope scope(api);
     Converter converter(scope, output, 1 << 20);
     converter.convert(recording->buffers());
-    converter.end_round(true);
+    converter.end_round(/*flushed=*/true, /*last=*/true);
     EXPECT_GT(output.kernels, 0) << entry.path();
     EXPECT_EQ(output.nameless, 0) << entry.path();
     EXPECT_EQ(converter.losses().truncated, 0u) << entry.path();

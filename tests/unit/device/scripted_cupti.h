@@ -135,6 +135,8 @@ class ScriptedCupti {
     waiting_.push_back({buffer_, size_, filled_ - cut});
     buffer_ = nullptr;
   }
+  /// The buffer is full and comes back at once.
+  void complete() { completed_(nullptr, 0, std::exchange(buffer_, nullptr), size_, filled_); }
   /// The last delivery first.
   void reverse_deliveries() { waiting_ = {waiting_.rbegin(), waiting_.rend()}; }
   void complete_foreign(std::uint8_t* buffer) { completed_(nullptr, 0, buffer, 64, 64); }
