@@ -45,7 +45,10 @@ std::int64_t signed_or_unknown(std::uint64_t value) {
 DeviceArgs::DeviceArgs(const View& view) {
   std::map<std::uint32_t, std::string> objects;  // a later definition of the same device wins
   for (const Definition* const d : view.definitions()) {
-    if (d->kind.load(std::memory_order_acquire) != DefinitionKind::kDevice) continue;
+    const DefinitionKind kind = d->kind.load(std::memory_order_acquire);
+    const bool by_cupti = kind == DefinitionKind::kStream && view.string(d->name).empty();
+    if (by_cupti) priorities_.try_emplace({static_cast<std::uint32_t>(d->v[1]), d->id}, d->v[2]);
+    if (kind != DefinitionKind::kDevice) continue;
     if (std::string object = object_of(view, *d); !object.empty()) objects[d->id] = std::move(object);
   }
   for (auto& [id, object] : objects) {
@@ -109,13 +112,20 @@ void DeviceArgs::add_kernel(const GpuArgs& gpu, const KernelArgs& k) {
   // Kineto's value where it has none is -100; a graph as one piece of work has none either.
   if (device.sms > 0) add("est. achieved occupancy %", std::max<std::int64_t>(occupancy, 0));
   add_graph(gpu);
-  if (k.has_priority != 0) add("priority", std::int64_t{k.priority});
+  add_priority(gpu, k);
   if (k.channel_type != kNoByte && k.channel_type != 0) {
     add("channel", std::uint64_t{k.channel});
     add("channel_type", std::uint64_t{k.channel_type});
   }
   const auto cluster = std::uint64_t{k.cluster[0]} * k.cluster[1] * k.cluster[2];
   if (cluster > 1) add("cluster", list(cluster_, k.cluster[0], k.cluster[1], k.cluster[2]));
+}
+
+// CUPTI may have told of the stream only after the kernel: in the buffer of the thread that made the stream.
+void DeviceArgs::add_priority(const GpuArgs& gpu, const KernelArgs& k) {
+  if (k.has_priority != 0) return add("priority", std::int64_t{k.priority});
+  const auto told = priorities_.find({gpu.context, gpu.stream});
+  if (told != priorities_.end() && k.grid[0] != 0) add("priority", told->second);
 }
 
 void DeviceArgs::add_copied(const GpuArgs& gpu, std::int64_t duration_ns) {

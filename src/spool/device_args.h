@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "occupancy.h"
@@ -44,11 +45,13 @@ class DeviceArgs {
   void start() { used_ = 0; }
   void add_place(const GpuArgs& gpu);
   void add_kernel(const GpuArgs& gpu, const KernelArgs& kernel);
+  void add_priority(const GpuArgs& gpu, const KernelArgs& kernel);
   void add_copied(const GpuArgs& gpu, std::int64_t duration_ns);
   void add_graph(const GpuArgs& gpu);
   RawJson list(std::array<char, 40>& room, std::uint64_t x, std::uint64_t y, std::uint64_t z);
 
-  std::map<std::uint16_t, DeviceLimits> limits_;  // by device
+  std::map<std::uint16_t, DeviceLimits> limits_;                                // by device
+  std::map<std::pair<std::uint32_t, std::uint32_t>, std::int64_t> priorities_;  // by context and stream
   std::vector<std::string> properties_;
   std::array<Arg, 48> args_;
   std::size_t used_ = 0;

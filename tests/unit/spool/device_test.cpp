@@ -570,6 +570,22 @@ TEST_F(DeviceTest, DevicesAndStreamsAreNamed) {
                                           "thread_name stream 7 (compute)", "thread_sort_index 7"}));
 }
 
+// The buffer of the thread that made the stream may come after that of the device.
+TEST_F(DeviceTest, AKernelHasThePriorityOfAStreamThatIsToldOfLater) {
+  lane_->call(1100, 1150, "cudaLaunchKernel", 41, kTid);
+  lane_->kernel(1200, 1300, "k", 41);
+  lane_->call(1300, 1350, "cudaLaunchKernel", 42, kTid);
+  lane_->kernel(1400, 1500, "on another stream", 42, 8);
+  recorder::define(spool::DefinitionKind::kStream, 7, 0, 0, {0, 1, -3, 0});
+  close();
+
+  const auto kernels = of(rows(), "kernel");
+
+  ASSERT_EQ(kernels.size(), 2u);
+  EXPECT_EQ(kernels[0].args.at("priority"), "-3");
+  EXPECT_FALSE(kernels[1].args.contains("priority"));
+}
+
 TEST_F(DeviceTest, LossesOfTheLaneAreSaid) {
   lane_->call(1100, 1150, "cudaLaunchKernel", 41, kTid);
   for (int i = 0; i < 64 * 1100; ++i) lane_->copy(2000, 2001, 41, 1);
