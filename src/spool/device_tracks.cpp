@@ -59,7 +59,7 @@ std::uint32_t DeviceTracks::position_of(const Event& call, std::uint32_t& hint) 
 void DeviceTracks::write_flow_start(TraceWriter& out, const Event& call, const TraceEvent& slice) {
   const LaunchIndex& launches = from_.work.launches();
   const std::uint32_t at = position_of(call, call_hint_);
-  if (at == LaunchIndex::kNotFound || !launches.has_work(at)) return;
+  if (at == LaunchIndex::kNotFound || !(launches.has_work(at) || launches.has_sync(at))) return;
   TraceEvent flow;
   flow.phase = 's';
   flow.category = Category::kAc2g;
@@ -183,13 +183,16 @@ void DeviceTracks::write_work(TraceWriter& out, const Event& work, std::uint32_t
   }
   e.args = args_.of_work(work, from_.order.continuation_of(work), context);
   out.write(e);
-  if (call == nullptr) return;  // no end without its start
-  e.phase = 'f';
-  e.category = Category::kAc2g;
-  e.name = "ac2g";
-  e.id = work.gpu.correlation;
-  e.args = {};
-  out.write(e);
+  if (call != nullptr) write_flow_end(out, e, work.gpu.correlation);  // no end without its start
+}
+
+void DeviceTracks::write_flow_end(TraceWriter& out, TraceEvent slice, std::uint32_t correlation) {
+  slice.phase = 'f';
+  slice.category = Category::kAc2g;
+  slice.name = "ac2g";
+  slice.id = correlation;
+  slice.args = {};
+  out.write(slice);
 }
 
 // Several threads may wait for one stream, or for the device, at a time.
@@ -209,14 +212,14 @@ void DeviceTracks::write_syncs(TraceWriter& out, DeviceWork::StreamKey key, cons
                   key.second >= 0 ? "stream " + std::to_string(key.second) + " (sync)" : "device (sync)", key.second};
   Lanes lanes;
   int lanes_used = 0;
+  std::uint32_t hint = 0;
   for (const Event* const sync : stream.syncs) {
-    // As Kineto: only where there was work that could wait.
-    if (sync->gpu.kind == kStreamWaitEvent && stream.work.empty()) continue;
     TraceEvent e;
     e.category = Category::kCudaSync;
     e.name = names_.of(*sync);
     e.args = args_.of_sync(*sync, key.first);
     write_in_lanes(out, e, *sync, line, lanes, lanes_used);
+    if (has_arrow(*sync) && from_.work.call_of(*sync, hint) != nullptr) write_flow_end(out, e, sync->gpu.correlation);
   }
 }
 

@@ -39,7 +39,8 @@ class DeviceTracks {
   const std::vector<std::string>& device_properties() const { return args_.properties(); }
   /// Name, category and args of an API call; they live until the next call of this object.
   void describe_call(const Event& call, TraceEvent& slice);
-  /// Directly after the slice of the call: where the flows to its device work start. Nothing when there is none.
+  /// Directly after the slice of the call: where the flows start to its device work, and to its synchronisation.
+  /// Nothing when there is none.
   void write_flow_start(TraceWriter& out, const Event& call, const TraceEvent& slice);
   /// Everything that is on no thread of the job; `names_ns` is the time of the names. `written` is called for each
   /// event.
@@ -58,6 +59,8 @@ class DeviceTracks {
   void name_line(TraceWriter& out, const Line& line, int lane);
   void write_stream(TraceWriter& out, DeviceWork::StreamKey key, const DeviceWork::Stream& stream);
   void write_work(TraceWriter& out, const Event& work, std::uint32_t& hint);
+  /// Directly after the slice to which the arrow leads.
+  void write_flow_end(TraceWriter& out, TraceEvent slice, std::uint32_t correlation);
   void write_annotation(TraceWriter& out, const DeviceAnnotations::Span& span, const Line& line, Lanes& lanes,
                         int& lanes_used);
   void write_syncs(TraceWriter& out, DeviceWork::StreamKey key, const DeviceWork::Stream& stream);

@@ -110,6 +110,19 @@ void DeviceWork::place_syncs() {
   }
 }
 
+// As Kineto: a stream's wait is shown only where there was work that could wait, and an arrow leads to every wait but
+// those for an event.
+void DeviceWork::choose_syncs(Stream& stream) {
+  if (stream.work.empty()) {
+    std::erase_if(stream.syncs, [](const Event* sync) { return sync->gpu.kind == kStreamWaitEvent; });
+  }
+  std::uint32_t hint = 0;
+  for (const Event* const sync : stream.syncs) {
+    const std::uint32_t at = launches_.find(sync->gpu.correlation, hint);
+    if (at != LaunchIndex::kNotFound && has_arrow(*sync)) launches_.mark_sync(at);
+  }
+}
+
 void DeviceWork::order(std::vector<const Event*>& events) {
   const auto earlier = [](const Event* a, const Event* b) {
     return a->begin != b->begin ? a->begin < b->begin : a->end > b->end;
@@ -132,6 +145,7 @@ void DeviceWork::gather_work(const WindowSpan& span) {
   for (auto& [key, stream] : streams_) {
     order(stream.work);
     order(stream.syncs);
+    choose_syncs(stream);
     Ticks busy_until = 0;
     for (const Event* const e : stream.work) {
       counts_.overlapping += e->begin < busy_until;

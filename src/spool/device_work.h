@@ -34,7 +34,7 @@ class DeviceWork {
  public:
   struct Stream {
     std::vector<const Event*> work;   // kernels, copies, memsets, graphs; by begin
-    std::vector<const Event*> syncs;  // by begin
+    std::vector<const Event*> syncs;  // those that are shown; by begin
   };
   using StreamKey = std::pair<std::uint16_t, std::int64_t>;  // device, stream; -1 = no single one
   explicit DeviceWork(const View& view) : launches_(view) {}
@@ -73,6 +73,7 @@ class DeviceWork {
   bool belongs(const Event& e, const WindowSpan& span, std::uint32_t& hint);
   void take(const Event& e, const WindowSpan& span, std::uint32_t& hint);
   void place_syncs();
+  void choose_syncs(Stream& stream);
   void order(std::vector<const Event*>& events);
 
   std::vector<std::span<const Event>> runs_;
@@ -94,6 +95,9 @@ constexpr std::int64_t sync_stream(const GpuArgs& gpu) {
   const bool of_all = gpu.kind == kEventSync || gpu.kind == kContextSync || gpu.stream == ~std::uint32_t{0};
   return of_all ? -1 : std::int64_t{gpu.stream};
 }
+
+/// Does an arrow lead from the call to its synchronisation?
+constexpr bool has_arrow(const Event& sync) { return sync.gpu.kind != kEventSync; }
 
 /// Kernels, copies, memsets and graphs: what occupies a stream.
 constexpr bool is_stream_work(HookId hook) {

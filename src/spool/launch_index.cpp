@@ -35,6 +35,7 @@ void LaunchIndex::finish(Ticks begin, Ticks end) {
   }
   entries_.resize(kept);
   has_work_.assign(kept, false);
+  has_sync_.assign(kept, false);
 }
 
 std::uint32_t LaunchIndex::find(std::uint32_t correlation, std::uint32_t& hint) const {

@@ -29,6 +29,9 @@ class LaunchIndex {
   void mark_work(std::uint32_t position) { has_work_[position] = true; }
   /// Has work of this call been found?
   bool has_work(std::uint32_t position) const { return has_work_[position]; }
+  void mark_sync(std::uint32_t position) { has_sync_[position] = true; }
+  /// Is the synchronisation shown that this call has made?
+  bool has_sync(std::uint32_t position) const { return has_sync_[position]; }
 
  private:
   bool better(std::uint64_t a, std::uint64_t b, Ticks begin, Ticks end) const;
@@ -36,7 +39,7 @@ class LaunchIndex {
 
   const View& view_;
   std::vector<std::uint64_t> entries_;  // correlation << 32 | View::slot_of(); sorted
-  std::vector<bool> has_work_;
+  std::vector<bool> has_work_, has_sync_;
 };
 
 }  // namespace profshim::spool

@@ -381,6 +381,37 @@ TEST_F(DeviceTest, SynchronisationsHaveALineOfTheirOwn) {
   EXPECT_EQ(syncs[3].args.at("wait_on_stream"), "13");
 }
 
+// As Kineto's, and no arrow has one end only.
+TEST_F(DeviceTest, CallsPointToTheirSynchronisationsButThoseForAnEvent) {
+  lane_->call(1100, 1150, "cudaLaunchKernel", 41, kTid);
+  lane_->kernel(1200, 1900, "k", 41);
+  const auto sync = [this](std::uint32_t correlation, std::uint16_t kind, std::uint32_t stream) {
+    const Ticks begin = 1000 + correlation * 20;
+    lane_->call(begin, begin + 10, "cudaStreamSynchronize", correlation, kTid);
+    lane_->other(HookId::kCudaSync, begin + 1, begin + 9,
+                 {.correlation = correlation, .kind = kind, .context = 1, .stream = stream});
+  };
+  sync(50, 1, ~0u);  // for an event
+  sync(51, 2, 7);    // of a stream
+  sync(52, 2, 99);   // of a stream without work: not shown
+  sync(53, 3, 7);
+  sync(54, 4, ~0u);
+  close();
+
+  const auto all = rows();
+  std::vector<std::int64_t> starts, ends;
+  for (std::size_t i = 1; i < all.size(); ++i) {
+    if (all[i].category != "ac2g") continue;
+    (all[i].phase == "s" ? starts : ends).push_back(all[i].id);
+    EXPECT_EQ(all[i].tid, all[i - 1].tid);
+    EXPECT_EQ(all[i].begin, all[i - 1].begin);
+  }
+
+  EXPECT_EQ(starts, (std::vector<std::int64_t>{41, 51, 53, 54}));
+  std::sort(ends.begin(), ends.end());
+  EXPECT_EQ(ends, starts);
+}
+
 TEST_F(DeviceTest, ASynchronisationIsOnTheDeviceOfItsContext) {
   lane_->call(1100, 1150, "cudaLaunchKernel", 41, kTid);
   lane_->call(2000, 2090, "cudaStreamSynchronize", 50, kTid);
