@@ -1,0 +1,63 @@
+// A thread that stands for one of the recorded job: it lives during the replay and does what it is told.
+#pragma once
+
+#include <pthread.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <condition_variable>
+#include <cstdint>
+#include <functional>
+#include <mutex>
+#include <thread>
+
+namespace profshim::replay {
+
+class JobThread {
+ public:
+  JobThread() : thread_([this] { serve(); }) {
+    run([this] {
+      tid_ = static_cast<std::int64_t>(syscall(SYS_gettid));
+      raw_ = static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(pthread_self()));
+    });
+  }
+  ~JobThread() {
+    run({});
+    thread_.join();
+  }
+  JobThread(const JobThread&) = delete;
+  JobThread& operator=(const JobThread&) = delete;
+
+  std::int64_t tid() const { return tid_; }
+  /// As CUPTI names the thread: the low 32 bits of its pthread_t.
+  std::uint32_t raw() const { return raw_; }
+
+  /// Returns when the thread has done it; it ends after an empty function.
+  void run(const std::function<void()>& task) {
+    std::unique_lock lock(mutex_);
+    task_ = &task;
+    changed_.notify_all();
+    changed_.wait(lock, [this] { return task_ == nullptr; });
+  }
+
+ private:
+  void serve() {
+    for (bool more = true; more;) {
+      std::unique_lock lock(mutex_);
+      changed_.wait(lock, [this] { return task_ != nullptr; });
+      more = static_cast<bool>(*task_);
+      if (more) (*task_)();
+      task_ = nullptr;
+      changed_.notify_all();
+    }
+  }
+
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  const std::function<void()>* task_ = nullptr;
+  std::int64_t tid_ = 0;
+  std::uint32_t raw_ = 0;
+  std::thread thread_;  // last: it uses the others
+};
+
+}  // namespace profshim::replay

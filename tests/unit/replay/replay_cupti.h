@@ -1,0 +1,62 @@
+// A CUPTI that delivers given records, with the layouts and the functions of one generation. One at a time.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <ostream>
+#include <set>
+
+#include "device/cupti_api.h"
+#include "fakes/cupti_records.h"
+#include "kineto_to_cupti.h"
+
+namespace profshim::replay {
+
+struct Generation {
+  const char* name;
+  std::uint32_t version;  // cuptiGetVersion()
+  fake::cupti::Sizes sizes;
+  bool calls_one_by_one;  // has cuptiActivityEnableRuntimeApi and its twin: since CUDA 12.5
+};
+inline constexpr Generation kGenerations[] = {
+    {"cupti11_8", 18, fake::cupti::kSizes118, false},
+    {"cupti12_4", 22, fake::cupti::kSizes124, false},
+    {"cupti13_0", 130001, fake::cupti::kSizes130, true},
+};
+
+inline void PrintTo(const Generation& generation, std::ostream* out) { *out << generation.name; }
+
+class ReplayCupti {
+ public:
+  struct Buffer {
+    std::uint8_t* data = nullptr;
+    std::size_t size = 0, filled = 0;
+  };
+
+  explicit ReplayCupti(const Generation& generation);
+  ~ReplayCupti();
+  ReplayCupti(const ReplayCupti&) = delete;
+  ReplayCupti& operator=(const ReplayCupti&) = delete;
+  device::CuptiApi api() const;
+
+  /// Asks for a buffer, on this thread.
+  Buffer request();
+  /// False when there is no room left for it. A call that is not switched on is not recorded.
+  bool append(Buffer& buffer, const Record& record);
+  std::size_t bytes_of(const Record& record) const { return record_bytes(record.kind, generation_.sizes); }
+  /// As a full buffer comes back.
+  void complete(const Buffer& buffer) { completed_(nullptr, 0, buffer.data, buffer.size, buffer.filled); }
+  void complete_at_flush(const Buffer& buffer) { waiting_.push_back(buffer); }
+  /// The number of kinds and calls that are switched on.
+  std::size_t enabled() const { return kinds_.size() + calls_[0].size() + calls_[1].size(); }
+
+ private:
+  static ReplayCupti* current_;
+  const Generation generation_;
+  device::BufferRequested requested_ = nullptr;
+  device::BufferCompleted completed_ = nullptr;
+  std::set<std::uint32_t> kinds_, calls_[2];  // calls: of the driver, of the runtime
+  std::deque<Buffer> waiting_;
+};
+
+}  // namespace profshim::replay

@@ -1,0 +1,47 @@
+// A trace file as rows of plain text. It is read with RapidJSON alone: neither our reader nor our tables of the format
+// can hide a difference between an original of Kineto's and our own trace.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace profshim::replay {
+
+struct Row {
+  char phase = 0;
+  std::string category, name;
+  std::string pid, tid;                        // as written: a number or a text
+  std::int64_t begin_ns = 0, duration_ns = 0;  // begin: since the epoch
+  std::int64_t id = 0;
+  std::map<std::string, std::string> args;  // compact JSON
+
+  bool is_call() const { return category == "cuda_runtime" || category == "cuda_driver"; }
+  /// Kernels, copies and memsets.
+  bool is_work() const { return category == "kernel" || category == "gpu_memcpy" || category == "gpu_memset"; }
+  std::int64_t end_ns() const { return begin_ns + duration_ns; }
+  /// A whole number among the args; throws where it is none.
+  std::int64_t number(const std::string& key) const;
+  std::int64_t number_or(const std::string& key, std::int64_t otherwise) const;
+};
+
+struct Trace {
+  using Object = std::vector<std::pair<std::string, std::string>>;
+  std::vector<Object> devices;  // deviceProperties
+  std::int64_t base_ns = 0;
+  std::vector<Row> rows;
+};
+
+/// Throws std::runtime_error for what is no trace, and for times that are finer than a nanosecond.
+Trace trace_rows(const std::string& json);
+/// A file, unpacked where it is a gzip.
+std::string unpacked_file(const std::string& path);
+/// The elements of "[1,2,3]".
+std::vector<std::int64_t> numbers_of(const std::string& list);
+/// The whole row in one line.
+std::string line_of(const Row& row);
+
+}  // namespace profshim::replay
