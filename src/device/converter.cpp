@@ -78,7 +78,6 @@ Converter::Converter(const ActivityScope& scope, EventOutput& output, std::size_
 void Converter::begin_round(Ticks earliest, Ticks latest, std::int64_t now_ns) {
   earliest_ = earliest;
   latest_ = latest;
-  ++round_;
   threads_.begin_batch();
   launches_.begin_round(now_ns);
   for (const std::size_t remembered : {event_records_.size(), streams_.size(), devices_of_contexts_.size()}) {
@@ -162,15 +161,18 @@ void Converter::forget_old_event_records() {
 }
 
 void Converter::end_round(bool flushed, bool last) {
-  if (flushed && !synchronizations_.empty()) convert_synchronizations();
+  if (!flushed && !last) return;
+  if (!synchronizations_.empty()) convert_synchronizations();
   for (auto& [thread, held] : held_) {
     std::erase_if(held, [&](const HeldCall& call) {
-      if (!last && call.round == round_) return false;  // the call around it may still run
+      // The call around it may still run, or lie in a buffer of its thread that was not full.
+      if (!last && call.flushes == flushes_) return false;
       output_.put(call.event, nullptr);
       return true;
     });
   }
   std::erase_if(held_, [](const auto& entry) { return entry.second.empty(); });
+  ++flushes_;
 }
 
 Ticks Converter::oldest_held() const {
@@ -277,7 +279,7 @@ void Converter::on_api(const cupti::ApiRecord& r) {
       output_.put(held.front().event, nullptr);
       held.erase(held.begin());
     }
-    held.push_back({event, entry.role, round_});
+    held.push_back({event, entry.role, flushes_});
     return;
   }
   bool replaced = false;

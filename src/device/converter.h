@@ -75,7 +75,7 @@ class Converter {
   struct HeldCall {
     Event event;
     ApiRole role;
-    std::uint64_t round;
+    std::uint64_t flushes;  // before it came
   };
 
   struct EventRecord {
@@ -118,7 +118,7 @@ class Converter {
   ThreadIds threads_;
   Losses losses_;
   Ticks earliest_ = 0, latest_ = ~Ticks{0};
-  std::uint64_t round_ = 0;
+  std::uint64_t flushes_ = 0;
   std::uint64_t unknown_threads_ = 0;
   bool graph_joins_uncertain_ = false;
   std::unordered_map<std::uint32_t, std::vector<HeldCall>> held_;  // driver calls, by thread

@@ -209,6 +209,27 @@ TEST_P(CaptureTest, TheDriversCallInsideTheRuntimesIsAPartOfIt) {
   EXPECT_EQ(out_.of(HookId::kCudaApi)[0].api.is_runtime, 1);
 }
 
+// The first buffer of the thread is full after the driver's call; another thread fills one as well before the flush
+// brings the rest.
+TEST_P(CaptureTest, TheDriversCallWaitsForTheRuntimesUntilAFlush) {
+  ApiRecord inner = call(6, 3, cupti::kDriverKind);  // cuMemAlloc, inside a call of another number
+  inner.start = call(5, 5).start + 10;
+  inner.end = call(5, 5).end - 10;
+  cupti_.add(inner);
+  cupti_.complete();
+  serve();
+  cupti_.add(kernel(1));
+  cupti_.complete();
+  serve();
+  cupti_.add(call(5, 5));
+  cupti_.deliver();
+  flush();
+  flush();
+
+  ASSERT_EQ(out_.of(HookId::kCudaApi).size(), 1u);
+  EXPECT_EQ(out_.of(HookId::kCudaApi)[0].api.is_runtime, 1);
+}
+
 TEST_P(CaptureTest, OneLaunchPerCorrelationAlsoWhenTheRuntimesRecordComesLate) {
   ApiRecord inner = call(5, 1, cupti::kDriverKind);
   inner.start += 10;
