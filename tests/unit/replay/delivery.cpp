@@ -50,6 +50,7 @@ class Packer {
 
   std::vector<Round> rounds(const std::vector<Item>& items, std::size_t count) {
     std::vector<Round> all;
+    count = std::min(count, items.size());  // no second passes in which nothing ends
     for (std::size_t i = 0; i < count; ++i) {
       const auto at = [&](std::size_t n) {
         return items.begin() + static_cast<std::ptrdiff_t>(items.size() * n / count);

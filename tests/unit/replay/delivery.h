@@ -18,7 +18,7 @@ struct Plan {
   std::size_t buffers = 16;
   int window_percent = 100;    // of the time with calls
   bool calls_in_order = true;  // false: not even these
-  bool driver_inside = false;  // every launch of the runtime has the driver's call inside it, where CUPTI tells of both
+  bool driver_inside = false;  // launches and records of events have the driver's call inside
   bool streams = false;        // CUPTI tells of the streams, whose priority the kernels then have
 };
 

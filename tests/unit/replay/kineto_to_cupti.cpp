@@ -100,20 +100,24 @@ class Maker {
     r.thread = recording_.threads.at(row.tid);
     r.correlation = u32(row.number("correlation"));
     r.result = 0;
-    if (recording_.driver_inside && row.name.starts_with("cudaLaunchKernel")) add_driver_call(row, r);
+    if (recording_.driver_inside) add_driver_call(row, r);
     Record record = packed(r, row.end_ns());
     record.callback_id = r.callback_id;
     out_.calls[row.tid].push_back(record);
   }
 
+  /// A launch has the number of the call around it, another call one of its own.
   void add_driver_call(const Row& row, raw::Api call) {
-    constexpr std::uint32_t kCuLaunchKernel = 307;
+    constexpr std::uint32_t kCuLaunchKernel = 307, kCuEventRecord = 119, kOwnNumbers = 1 << 30;
+    const bool is_launch = row.name.starts_with("cudaLaunchKernel");
+    if (!is_launch && row.name != "cudaEventRecord") return;
     call.kind = raw::kDriver;
-    call.callback_id = kCuLaunchKernel;
+    call.callback_id = is_launch ? kCuLaunchKernel : kCuEventRecord;
+    if (!is_launch) call.correlation += kOwnNumbers;
     call.start += (call.end - call.start) / 4;
     call.end -= (call.end - call.start) / 4;
     Record record = packed(call, row.end_ns());
-    record.callback_id = kCuLaunchKernel;
+    record.callback_id = call.callback_id;
     out_.calls[row.tid].push_back(record);
   }
 

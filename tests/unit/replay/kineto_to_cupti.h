@@ -25,7 +25,7 @@ struct Recording {
   std::uint64_t first_tick = 0;                  // the time of `first_ns` in the records
   std::map<std::string, std::uint32_t> threads;  // tid in the trace -> low 32 bits of the thread's pthread_t
   bool streams = false;                          // records of the streams, which give kernels their priority
-  bool driver_inside = false;                    // the driver's call inside every launch of the runtime
+  bool driver_inside = false;                    // the driver's call inside launches and records of events
 };
 
 struct Records {
