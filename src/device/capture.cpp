@@ -218,6 +218,7 @@ void Capture::turn_off() {
 void Capture::take_records(std::int64_t now_ns, bool flushed, bool last) {
   const std::vector<BufferPool::Filled> filled = pool_.take_completed();
   if (filled.empty() && !flushed) return;
+  if (!filled.empty()) last_progress_ns_ = now_ns;
   converter_.clock().add(take_anchor());
   const Ticks slack = slack_in_ticks();
   converter_.begin_round(on_since_ > slack ? on_since_ - slack : 1, ticks() + slack, now_ns);
@@ -272,9 +273,10 @@ void Capture::begin_drain(const Wishes& wishes, std::int64_t now_ns) {
 void Capture::drain(const Wishes& wishes, std::int64_t now_ns) {
   round(0, now_ns, false);
   const bool all_here = settled_until() >= drain_until_;
-  // Without a buffer at CUPTI nothing is under way: the missing records never come.
+  // Without a buffer at CUPTI nothing is under way, and the missing records never come. With the hardware's event
+  // system a kernel may hold no buffer while it runs, so that much time passes first.
   if (oldest_buffer() < drain_until_) busy_ns_ = now_ns;
-  const bool nothing_left = now_ns - busy_ns_ >= kQuiet_ns;
+  const bool nothing_left = now_ns - std::max(busy_ns_, last_progress_ns_) >= kQuiet_ns;
   const bool tired = now_ns - waiting_since_ns_ >= kPatience_ns ||
                      (wishes.finish && now_ns - std::max(last_progress_ns_, waiting_since_ns_) >= kExitPatience_ns);
   // The job has waited for its device: what a forced flush does not bring will never come.

@@ -56,7 +56,8 @@ class Capture {
   static constexpr std::int64_t kLookEvery_ns = 5'000'000;       // while somebody waits
   static constexpr std::int64_t kPatience_ns = 10'000'000'000;   // for device work that does not come
   static constexpr std::int64_t kExitPatience_ns = 500'000'000;  // likewise when nothing comes at all at the end
-  static constexpr std::int64_t kQuiet_ns = 300'000'000;  // with no buffer at CUPTI so long after the end: all is here
+  static constexpr std::int64_t kQuiet_ns =
+      2'000'000'000;  // with no buffer at CUPTI so long after the end: all is here
   static constexpr Ticks kEverything = ~Ticks{0};
 
   Capture(const CuptiApi& api, EventOutput& output, const CaptureOptions& options);

@@ -503,6 +503,7 @@ TEST_P(CaptureTest, AWaitOfOneOfTwoContextsSaysNothingOfTheOther) {
 
 // A stream runs in order.
 TEST_P(CaptureTest, WhatEveryStreamHasPassedIsNotWaitedForLong) {
+  cupti_.add(cupti::StreamRecord{cupti::kStreamKind, 2, 7, 0, 0});
   cupti_.add(call(1));
   cupti_.deliver();
   switch_off();
@@ -552,6 +553,7 @@ TEST_P(CaptureTest, AStreamThatHasNeverShownWorkMayRunWhatIsMissing) {
 
 // cudaStreamSynchronize, where capture.cuda_sync is set: no later work need follow.
 TEST_P(CaptureTest, WhatEveryStreamWasWaitedForIsNotWaitedForLong) {
+  cupti_.add(cupti::StreamRecord{cupti::kStreamKind, 2, 7, 0, 0});
   cupti_.add(call(1));
   cupti_.add(kernel(1));
   cupti_.add(call(2));

@@ -53,6 +53,7 @@ device::CuptiApi ReplayCupti::api() const {
   api.register_timestamps = [](device::TimestampCallback) { return 0; };
   api.enable = [](std::uint32_t kind) {
     current_->kinds_.insert(kind);
+    current_->were_on_.insert(kind);
     return 0;
   };
   api.disable = [](std::uint32_t kind) {
@@ -61,11 +62,11 @@ device::CuptiApi ReplayCupti::api() const {
   };
   if (generation_.calls_one_by_one) {
     api.enable_driver_api = [](std::uint32_t id, std::uint8_t on) {
-      on != 0 ? void(current_->calls_[0].insert(id)) : void(current_->calls_[0].erase(id));
+      current_->switch_call(0, id, on != 0);
       return 0;
     };
     api.enable_runtime_api = [](std::uint32_t id, std::uint8_t on) {
-      on != 0 ? void(current_->calls_[1].insert(id)) : void(current_->calls_[1].erase(id));
+      current_->switch_call(1, id, on != 0);
       return 0;
     };
   }
@@ -92,6 +93,15 @@ device::CuptiApi ReplayCupti::api() const {
   return api;
 }
 
+void ReplayCupti::switch_call(int runtime, std::uint32_t id, bool on) {
+  if (!on) {
+    calls_[runtime].erase(id);
+    return;
+  }
+  calls_[runtime].insert(id);
+  calls_were_on_[runtime].insert(id);
+}
+
 ReplayCupti::Buffer ReplayCupti::request() {
   Buffer buffer;
   std::size_t most_records = 0;
@@ -101,8 +111,9 @@ ReplayCupti::Buffer ReplayCupti::request() {
 
 bool ReplayCupti::append(Buffer& buffer, const Record& record) {
   const bool is_call = record.kind == raw::kRuntime || record.kind == raw::kDriver;
-  const bool wanted = kinds_.count(record.kind) != 0 ||
-                      (is_call && calls_[record.kind == raw::kRuntime ? 1 : 0].count(record.callback_id) != 0);
+  // The record of a launch lies in its buffer before the kinds go off.
+  const bool wanted = were_on_.count(record.kind) != 0 ||
+                      (is_call && calls_were_on_[record.kind == raw::kRuntime ? 1 : 0].count(record.callback_id) != 0);
   if (!wanted) return true;
   const std::size_t bytes = bytes_of(record);
   if (buffer.data == nullptr || buffer.size - buffer.filled < bytes) return false;

@@ -55,7 +55,9 @@ class ReplayCupti {
   const Generation generation_;
   device::BufferRequested requested_ = nullptr;
   device::BufferCompleted completed_ = nullptr;
-  std::set<std::uint32_t> kinds_, calls_[2];  // calls: of the driver, of the runtime
+  void switch_call(int runtime, std::uint32_t id, bool on);
+  // That are on, and that have ever been on. Calls: of the driver, of the runtime.
+  std::set<std::uint32_t> kinds_, were_on_, calls_[2], calls_were_on_[2];
   std::deque<Buffer> waiting_;
 };
 
