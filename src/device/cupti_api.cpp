@@ -137,9 +137,22 @@ void* open_library(FoundCupti& found) {
 }  // namespace
 
 std::string CuptiApi::text_of(int result) const {
-  const char* text = nullptr;
-  if (result_string != nullptr && result_string(result, &text) == cupti::kSuccess && text != nullptr) return text;
-  return "CUPTI error " + std::to_string(result);
+  const char* name = nullptr;
+  const bool named = result_string != nullptr && result_string(result, &name) == cupti::kSuccess && name != nullptr;
+  const std::string text = named ? name : "CUPTI error " + std::to_string(result);
+  switch (result) {
+    case cupti::kInsufficientPrivileges:
+    case cupti::kVirtualInsufficientPrivileges:
+      return text +
+             ": the machine keeps profiling to its administrators (NVreg_RestrictProfilingToAdminUsers=0 or, "
+             "in a container, CAP_SYS_ADMIN allow it)";
+    case cupti::kMultipleSubscribers:
+      return text + ": Nsight, cuda-gdb or another copy of CUPTI, linked into the program, has the driver";
+    case cupti::kNotCompatible:
+      return text + ": another client uses the other form of CUPTI's activity API";
+    default:
+      return text;
+  }
 }
 
 bool CuptiApi::has_subscriber_api() const {

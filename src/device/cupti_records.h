@@ -32,7 +32,11 @@ enum Kind : std::uint32_t {
 enum Result : int {
   kSuccess = 0,
   kMaxLimitReached = 12,
+  kNotCompatible = 14,
   kNotSupported = 27,
+  kInsufficientPrivileges = 35,
+  kMultipleSubscribers = 39,
+  kVirtualInsufficientPrivileges = 40,
 };
 
 /// CUpti_CallbackDomain

@@ -408,7 +408,7 @@ EXPORT int cudaDeviceSynchronize() {
 }
 EXPORT int cudaDeviceReset() {
   CALL("cudaDeviceReset_v3020", 164);
-  return leave(call, device.synchronise_device());
+  return leave(call, device.reset());
 }
 EXPORT int cudaGetDeviceProperties(char* properties, int ordinal) {
   CALL("cudaGetDeviceProperties_v3020", 4);

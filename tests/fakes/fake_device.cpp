@@ -125,11 +125,23 @@ class Simulator final : public Device {
     return reinterpret_cast<void*>(static_cast<std::uintptr_t>(0x1000 + current_device_of_thread));
   }
 
+  int reset() override {
+    synchronise_device();
+    const std::lock_guard lock(lock_);
+    const auto found = defaults_.find(static_cast<std::uint32_t>(current_device_of_thread));
+    if (found == defaults_.end()) return kOk;
+    // Never freed: a handle of before may still be asked for.
+    std::erase_if(streams_, [gone = found->second->context](const Stream* one) { return one->context == gone; });
+    defaults_.erase(found);
+    ++resets_;
+    return kOk;
+  }
+
   void make_first_context() override {
     if (first_context_.load(std::memory_order_acquire)) return;
     const std::lock_guard lock(context_lock_);
     if (first_context_) return;
-    std::this_thread::sleep_for(std::chrono::milliseconds(number("FAKE_CUDA_CONTEXT_MS", 50)));
+    std::this_thread::sleep_for(std::chrono::milliseconds(number("FAKE_CUDA_CONTEXT_MS", 150)));
     first_context_.store(true, std::memory_order_release);
   }
 
@@ -490,7 +502,7 @@ class Simulator final : public Device {
     Stream*& stream = defaults_[static_cast<std::uint32_t>(current_device_of_thread)];
     if (!stream) {
       const auto device = static_cast<std::uint32_t>(current_device_of_thread);
-      stream = new Stream{7, device, device + 1};
+      stream = new Stream{7, device, device + 1 + resets_ * 64};
       streams_.insert(stream);
       if (Observer* observer = observer_) {
         observer->created_context(device, stream->context);
@@ -674,6 +686,7 @@ class Simulator final : public Device {
   std::map<Graph*, std::unique_ptr<Graph>> graphs_;
   std::map<void*, std::pair<std::size_t, MemoryKind>> allocations_;
   std::set<const void*> seen_;
+  std::uint32_t resets_ = 0;
   std::uint32_t next_stream_ = 13, graphs_made_ = 0, events_made_ = 0;
   std::uint64_t grids_ = 0;
 };

@@ -8,7 +8,7 @@
 //   FAKE_CUDA_DEVICES      number of devices (1)
 //   FAKE_CUDA_NO_DEVICE    1: cuInit fails with CUDA_ERROR_NO_DEVICE
 //   FAKE_CUDA_DRIVER       what cuDriverGetVersion says (13000)
-//   FAKE_CUDA_CONTEXT_MS   how long the first context takes (50); on a device 80 to 300 ms are usual
+//   FAKE_CUDA_CONTEXT_MS   how long the first context takes (150); on a device 80 to 300 ms are usual
 //   FAKE_CUDA_KERNEL_NS    how long every kernel takes; without it 2 us and 10 ns for each 256 threads
 //   FAKE_CUDA_KERNELS      "gemm=50000,adam=20000": nanoseconds by a part of the kernel's name, before all others
 //   FAKE_CUDA_COPY_MBPS    bandwidth of copies in MB/s (20000), besides 1 us each
@@ -160,6 +160,8 @@ class Device {
   virtual int current_device() = 0;
   virtual int set_device(int device) = 0;
   virtual void* context() = 0;
+  /// The context of the current device and all that was made in it is gone; the next call makes a new one.
+  virtual int reset() = 0;
   /// Returns once there is a first context, which takes its time.
   virtual void make_first_context() = 0;
 

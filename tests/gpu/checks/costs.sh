@@ -120,8 +120,8 @@ check_enable_latency() {
   say "| ms | begin of steps 1 to 4 | begin of 5 | begin of 6, the window | begin of 9, after it | steps 1 to 4 | step 5 | step 6 | step 9 | gpu_recorded_after_us |"
   say "|---|---|---|---|---|---|---|---|---|---|"
   boundary "step 5 is warm-up" warm 10
-  boundary "no warm-up" cold 200
-  boundary "no warm-up, kernels running" cold_busy 200
+  boundary "no warm-up" cold 10
+  boundary "no warm-up, kernels running" cold_busy 10
   say ""
   for name in logged logged_busy; do
     say "- $name: $(awk '$4 ~ /Enable/ && $6 == ($4 ~ /Api/) {n++; sum += $2; if ($2 > most) {most = $2; what = $4 " " $5}}

@@ -1,0 +1,73 @@
+// machine MODE [kernels]: programs that use devices in ways that are seldom.
+//   devices   one process, as many kernels on each device, on a stream of its own, with a step (NVTX range) per round
+//   fork      CUDA is up, then a child is forked that uses none of it and ends with status 7; the parent goes on
+//   reset     half of the kernels, cudaDeviceReset, the other half in the new context
+// Prints what it did.
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <string_view>
+#include <vector>
+
+#include "cuda_api.h"
+
+#if !defined(__CUDACC__)
+extern "C" cudaError_t cudaDeviceReset();
+#endif
+
+KERNEL(some_kernel)
+
+static void run(int kernels, cudaStream_t stream) {
+  for (int i = 0; i < kernels; ++i) LAUNCH(some_kernel, 2, 64, stream);
+}
+
+static int on_devices(int kernels) {
+  int devices = 0;
+  check(cudaGetDeviceCount(&devices));
+  std::vector<cudaStream_t> streams(static_cast<std::size_t>(devices));
+  for (int device = 0; device < devices; ++device) {
+    check(cudaSetDevice(device));
+    check(cudaStreamCreateWithFlags(&streams[static_cast<std::size_t>(device)], cudaStreamNonBlocking));
+  }
+  for (int device = 0; device < devices; ++device) {
+    check(cudaSetDevice(device));
+    run(kernels, streams[static_cast<std::size_t>(device)]);
+  }
+  for (int device = 0; device < devices; ++device) {
+    check(cudaSetDevice(device));
+    check(cudaDeviceSynchronize());
+  }
+  return devices * kernels;
+}
+
+static int with_a_child(int kernels) {
+  run(kernels / 2, nullptr);
+  check(cudaDeviceSynchronize());
+  const pid_t child = fork();
+  if (child == 0) _exit(7);
+  int status = 0;
+  if (waitpid(child, &status, 0) != child || !WIFEXITED(status) || WEXITSTATUS(status) != 7) return -1;
+  run(kernels / 2, nullptr);
+  check(cudaDeviceSynchronize());
+  return kernels / 2 * 2;
+}
+
+static int with_a_reset(int kernels) {
+  run(kernels / 2, nullptr);
+  check(cudaDeviceSynchronize());
+  check(cudaDeviceReset());
+  run(kernels / 2, nullptr);
+  check(cudaDeviceSynchronize());
+  return kernels / 2 * 2;
+}
+
+int main(int count, char** arguments) {
+  const std::string_view mode = count > 1 ? arguments[1] : "";
+  const int kernels = count > 2 ? std::atoi(arguments[2]) : 40;
+  const int done = mode == "devices" ? on_devices(kernels)
+                   : mode == "fork"  ? with_a_child(kernels)
+                   : mode == "reset" ? with_a_reset(kernels)
+                                     : -1;
+  std::printf("kernels %d\n", done);
+  return done > 0 ? 0 : 1;
+}
