@@ -180,8 +180,9 @@ PROFSHIM_EXPORT int cuptiUnsubscribe(void* subscriber) {
   using profshim::cupti::Clients;
   const int result = real(subscriber);
   bool free = false;
-  profshim::cupti::change([&](Clients& c) { free = c.unsubscribed(subscriber); });
+  const bool records = profshim::cupti::change([&](Clients& c) { free = c.unsubscribed(subscriber); }).records();
   const profshim::cupti::KeepsErrno keeps;
+  if (free && !records) profshim::device::resume();  // it has gone, also without a flush
   if (free) profshim::device::take_callbacks();
   return result;
 }

@@ -338,6 +338,7 @@ void* run(void* argument) {
     say_yielded("before us");
   }
   end_start(Phase::kRunning);
+  if (live() == nullptr) return nullptr;  // the process ended meanwhile
   serve_until_finished(*source);
   state_changed.ring();
   return nullptr;
@@ -437,6 +438,7 @@ void finish(bool abrupt) {
   const std::int64_t patience = abrupt ? kAbruptPatience_ns : kFinishPatience_ns;
   // A thread inside CUPTI's first call must not meet the end of the process.
   wait_for(patience, [] { return phase.load(std::memory_order_acquire) != Phase::kStarting; });
+  end_start(Phase::kOver);
   Source* const source = live();
   if (source == nullptr) return;
   if (!abrupt) source->callbacks.stop();
