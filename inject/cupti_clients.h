@@ -24,7 +24,7 @@ class Spinning {
   std::atomic_flag& flag_;
 };
 
-/// What other clients hold: places for callbacks, and kinds of activity that are on. Under the lock of its owner.
+/// Holdings of other clients: a place for callbacks, and kinds of activity that are on. Under the lock of its owner.
 class Clients {
  public:
   /// `alone`: it lets no other subscriber in (cuptiSubscribe, or cuptiSubscribe_v2 without allowMultipleSubscribers).

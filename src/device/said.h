@@ -1,4 +1,4 @@
-// What the traces say of the recording of the GPU beside its events: facts and problems. Device thread.
+// Facts and problems that the traces state about the recording of the GPU, beside its events. Device thread.
 #pragma once
 
 #include <string>
@@ -15,9 +15,9 @@ class Said {
  public:
   /// Versions and clock, once.
   void versions(Capture& capture);
-  /// What is not in the trace, by reason, when it has changed.
+  /// Losses by reason, when they have changed.
   void losses(Capture& capture);
-  /// What CUPTI would not record beside the kernels, when it has changed.
+  /// Kinds that CUPTI refused to record beside the kernels, when they have changed.
   void not_recorded(const Capture& capture);
 
  private:

@@ -1,5 +1,5 @@
-// What single releases of CUPTI do, as their users report it; the fake CUPTI names its sources. And what the headers
-// say of all of them: records of devices, contexts and streams, buffers with incomplete records.
+// Faults of single releases of CUPTI, as their users report them; the fake CUPTI names its sources. And what the
+// headers say of all of them: records of devices, contexts and streams, buffers with incomplete records.
 #include <gtest/gtest.h>
 
 #include <set>

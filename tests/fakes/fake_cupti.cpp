@@ -1192,7 +1192,7 @@ constexpr CallbackName kNames[] = {
 #define START(...)                                    \
   clients().log(__func__ __VA_OPT__(, ) __VA_ARGS__); \
   if (const int failure = clients().start(__func__); failure != kOk) return failure
-/// Of the activity API of the process.
+/// For functions of the activity API of the process.
 #define OF_PROCESS(...) \
   START(__VA_ARGS__);   \
   if (const int failure = clients().use(1); failure != kOk) return failure
