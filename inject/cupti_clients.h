@@ -31,7 +31,7 @@ class Clients {
   void subscribed(void* subscriber, bool alone) {
     if (alone) alone_ = subscriber;
   }
-  /// Has the one that was alone unsubscribed?
+  /// Removes the subscriber. True: it was the one that lets no other in, and its place is free.
   bool unsubscribed(void* subscriber) {
     if (subscriber == nullptr || subscriber != alone_) return false;
     alone_ = nullptr;

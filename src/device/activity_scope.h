@@ -11,7 +11,7 @@
 
 namespace profshim::device {
 
-/// Who gets the buffers, in both forms of the callbacks.
+/// The buffer callbacks in both forms: of the process, and of a subscriber.
 struct BufferCallbacks {
   BufferRequested requested;
   BufferCompleted completed;

@@ -41,7 +41,7 @@ constinit std::atomic<std::int64_t> window_began_ns{0};
 // CUPTI was not switched on while a thread waited for that in a callback: it seems to wait for the callback. Tried
 // once.
 constinit std::atomic<bool> callbacks_block{false};
-/// Who may use CUPTI's activity API.
+/// The client that may use the activity API of the process.
 enum class Owner : std::uint8_t {
   kUs,
   kOther,
