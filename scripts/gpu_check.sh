@@ -14,6 +14,7 @@
 #   GPU_CHECK_PYTHON        interpreter, also if its torch sees no GPU; "none": no torch
 #   GPU_CHECK_FIGURES_ONLY  1: a figure beyond its limit is noted and is no failure
 #   GPU_CHECK_LAUNCHES      launches of a launch-bound step (100000)
+#   GPU_CHECK_STEP_MS       least length of a step where CUPTI is to be off between windows (100)
 #   GPU_CHECK_HIDE_DEVICE   variable that leaves a program without a GPU (CUDA_VISIBLE_DEVICES=)
 #
 # $OUT gets four files at most: RESULTS-section.md for tests/gpu/RESULTS.md, log.txt, recordings.tar.gz (raw CUPTI
@@ -63,8 +64,8 @@ profiler_api_static|gpu|40|the same with static cudart, seen through callbacks o
 no_cupti|gpu|40|without CUPTI: host calls by symbol, and the trace says what is missing
 profile_memory|gpu|60|allocations and releases of device memory, all of them
 cupti_questions|gpu|120|answers of CUPTI itself: flushes, clocks, records, cost
-launch_overhead|gpu|90|1 M empty kernels: bare, idle, recording, after the window
-cost_after_window|gpu|60|cost of a launch after ten windows against before the first
+launch_overhead|gpu|90|4 M empty kernels: bare, idle, recording, after the window
+cost_after_window|gpu|60|cost of a launch after five windows against before the first
 bound_overhead|gpu|60|GPU-bound loop: recording costs at most 1 %, after the window nothing
 compile_reduce_overhead|torch|150|torch.compile(mode="reduce-overhead"): graphs of Inductor, each with its launch
 torch_overhead|torch|120|launch-bound PyTorch loop: bare, idle, recording, torch.profiler recording

@@ -82,7 +82,8 @@ void GpuChecks::on_gpu_work(const ReadEvent& event, bool merged) {
   if (device < 0 || device > 63 || !event.pid_is_number || pid != device) {
     findings_.must(12, "GPU work whose pid is not args.device (0..63)", where_is(event));
   }
-  if (stream <= 0 || !event.tid_is_number || (event.tid != stream && !merged)) {
+  constexpr std::int64_t kContextsApart = 100'000'000;  // contexts that use one stream number at the same time
+  if (stream <= 0 || !event.tid_is_number || (event.tid % kContextsApart != stream && !merged)) {
     findings_.must(12, "GPU work whose tid is not args.stream (> 0)", where_is(event));
   }
   if (correlation <= 0) findings_.must(12, "GPU work without correlation > 0", where_is(event));

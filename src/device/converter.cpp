@@ -1,6 +1,7 @@
 #include "converter.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace profshim::device {
 namespace {
@@ -43,7 +44,7 @@ std::size_t bytes_of(std::uint32_t kind) {
     case cupti::kExternalCorrelationKind:
       return offsetof(cupti::ExternalRecord, correlation) + sizeof(std::uint32_t);
     case cupti::kDeviceKind:
-      return offsetof(cupti::DeviceRecord, name) + sizeof(const char*);
+      return sizeof(cupti::DeviceRecord);
     case cupti::kContextKind:
       return sizeof(cupti::ContextRecord);
     case cupti::kStreamKind:
@@ -120,6 +121,9 @@ void Converter::convert(const std::vector<BufferPool::Filled>& buffers) {
         const auto& r = *reinterpret_cast<const cupti::ContextRecord*>(record);
         note_context(r.context, r.device);
         launches_.on_stream(key(r.context, r.null_stream));
+        if (r.api == cupti::kCudaUnderMps && !std::exchange(under_mps_, true)) {
+          output_.define(spool::DefinitionKind::kFact, 0, "cuda_mps", "true", {});
+        }
       } else if (record->kind == cupti::kCudaEventKind) {
         const auto& r = *reinterpret_cast<const cupti::CudaEventRecord*>(record);
         const std::uint64_t which = key(r.context, r.event);

@@ -121,6 +121,7 @@ class Converter {
   std::uint64_t flushes_ = 0;
   std::uint64_t unknown_threads_ = 0;
   bool graph_joins_uncertain_ = false;
+  bool under_mps_ = false;
   std::unordered_map<std::uint32_t, std::vector<HeldCall>> held_;  // driver calls, by thread
   std::unordered_map<std::uint32_t, std::uint32_t> devices_of_contexts_;
   std::unordered_map<std::uint64_t, std::vector<EventRecord>> event_records_;  // context << 32 | event; by correlation

@@ -191,8 +191,14 @@ struct DeviceRecord {
   std::uint32_t id;
   std::uint32_t ecc;
   std::uint8_t uuid[16];
-  const char* name;
+  const char* name;  // 13.2 leaves it to the client to free; 11.8 to 12 share it. Never freed here.
+  std::uint8_t visible, is_mig, reserved[6];
+  std::uint32_t gpu_instance, compute_instance;
+  std::uint8_t mig_uuid[16];
 };
+
+/// CUpti_ActivityComputeApiKind
+inline constexpr std::uint16_t kCudaUnderMps = 2;
 
 struct ContextRecord {
   std::uint32_t kind;
@@ -221,6 +227,7 @@ static_assert(offsetof(MemsetRecord, correlation) == 44 && offsetof(MemsetRecord
               offsetof(MemsetRecord, graph_node) == 64 && offsetof(MemsetRecord, graph) == 72);
 static_assert(offsetof(OverheadRecord, start) == 24 && offsetof(MemoryRecord, timestamp) == 32);
 static_assert(offsetof(ContextRecord, null_stream) == 14);
-static_assert(offsetof(DeviceRecord, id) == 112 && offsetof(DeviceRecord, name) == 136);
+static_assert(offsetof(DeviceRecord, id) == 112 && offsetof(DeviceRecord, name) == 136 &&
+              offsetof(DeviceRecord, gpu_instance) == 152 && offsetof(DeviceRecord, mig_uuid) == 160);
 
 }  // namespace profshim::device::cupti

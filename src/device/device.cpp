@@ -215,9 +215,15 @@ bool wait_for(std::int64_t patience_ns, const Done& done) {
   }
 }
 
-void say_yielded(const char* call) {
-  log::line(LogLevel::kWarn, "another client uses CUPTI (%s): it has the GPU, ours stays away until it lets go", call);
+void say_other_client_recorded() {
   recorder::problem("cupti", "another client used CUPTI: while it did, no GPU activity was recorded");
+}
+
+void say_yielded(const char* call) {
+  const bool armed = (recorder::mode() & recorder::kArmed) != 0;
+  log::line(armed ? LogLevel::kWarn : LogLevel::kInfo,
+            "another client uses CUPTI (%s): it has the GPU, ours stays away until it lets go", call);
+  if (armed) say_other_client_recorded();  // else nothing is missing, unless a window begins meanwhile
   recorder::set_mode(recorder::kCudaCalls, 0);
 }
 
@@ -395,6 +401,7 @@ void arm(Ticks window_begin) {
   Source* const source = live();
   if (source == nullptr) return;
   if (window_begin == 0) return;
+  if (owner.load(std::memory_order_acquire) != Owner::kUs) say_other_client_recorded();
   const std::int64_t now_ns = monotonic_ns();
   if (source->state.load(std::memory_order_acquire) == Capture::State::kOn) {
     window_began_ns.store(now_ns, std::memory_order_release);

@@ -1,4 +1,6 @@
 // deviceProperties of a trace, from CUPTI's record of a device.
+#include <cstdio>
+
 #include "converter.h"
 #include "profshim/trace.h"
 
@@ -14,6 +16,18 @@ std::int64_t shared_memory_optin(const cupti::DeviceRecord& r) {
   if (asked > 0) return asked;
   if (r.major < 7) return r.shared_per_block;
   return std::int64_t{r.shared_per_multiprocessor} - (r.major >= 8 ? 1024 : 0);
+}
+
+// As nvidia-smi -L writes it.
+std::string uuid(const char* prefix, const std::uint8_t (&bytes)[16]) {
+  std::string text = prefix;
+  for (int i = 0; i < 16; ++i) {
+    char digits[3];
+    std::snprintf(digits, sizeof digits, "%02x", bytes[i]);
+    text += digits;
+    if (i == 3 || i == 5 || i == 7 || i == 9) text += '-';
+  }
+  return text;
 }
 
 }  // namespace
@@ -36,6 +50,13 @@ std::string device_properties(const cupti::DeviceRecord& r) {
   add("regsPerMultiprocessor", r.registers_per_multiprocessor);
   add("sharedMemPerBlockOptin", shared_memory_optin(r));
   add("sharedMemPerMultiprocessor", r.shared_per_multiprocessor);
+  // Not Kineto's: they tell which GPU a rank had, whose device 0 is any of the node's.
+  json += ", \"uuid\": \"" + uuid("GPU-", r.uuid) + "\"";
+  if (r.is_mig != 0) {
+    json += ", \"migUuid\": \"" + uuid("MIG-", r.mig_uuid) + "\"";
+    add("gpuInstanceId", r.gpu_instance);
+    add("computeInstanceId", r.compute_instance);
+  }
   return json;
 }
 

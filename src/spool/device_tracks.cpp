@@ -12,6 +12,7 @@ constexpr std::int64_t kSyncTid = 1'000'000;
 // Overhead is on pid -1 in Kineto, which Perfetto draws into GPU 0: it gets a line in the process instead.
 constexpr std::int64_t kOverheadTid = 4'000'000'000;
 constexpr std::int64_t kLaneStep = 10'000'000;
+constexpr std::int64_t kContextStep = 100'000'000;
 
 // A communicator of one rank reduces by a kernel without the prefix: oneRankReduce<...> of NCCL's onerank.cu.
 bool is_kernel_of_nccl(std::string_view name) {
@@ -105,7 +106,7 @@ void DeviceTracks::write(TraceWriter& out, std::int64_t names_ns, const std::fun
   written_ = written;
   std::set<std::uint16_t> devices;
   for (const auto& [key, stream] : from_.work.streams()) {
-    if (devices.insert(key.first).second) name_device(out, key.first);
+    if (devices.insert(key.device).second) name_device(out, key.device);
     write_stream(out, key, stream);
     write_syncs(out, key, stream);
   }
@@ -115,8 +116,13 @@ void DeviceTracks::write(TraceWriter& out, std::int64_t names_ns, const std::fun
 
 void DeviceTracks::write_stream(TraceWriter& out, DeviceWork::StreamKey key, const DeviceWork::Stream& stream) {
   if (stream.work.empty()) return;
-  Line line{key.first, key.second, "stream " + std::to_string(key.second), key.second};
-  if (const std::string_view given = from_.definitions.stream_name(key.first, static_cast<std::uint32_t>(key.second));
+  Line line{key.device, key.stream, "stream " + std::to_string(key.stream), key.stream};
+  if (key.context != 0) {
+    const auto number = static_cast<std::int64_t>(parted_contexts_.size()) + 1;
+    line.tid += kContextStep * parted_contexts_.emplace(key.context, number).first->second;
+    line.name += " of context " + std::to_string(key.context);
+  }
+  if (const std::string_view given = from_.definitions.stream_name(key.device, static_cast<std::uint32_t>(key.stream));
       !given.empty()) {
     line.name += " (" + std::string(given) + ")";
   }
@@ -131,7 +137,7 @@ void DeviceTracks::write_stream(TraceWriter& out, DeviceWork::StreamKey key, con
     for (; annotation != annotations.end() && annotation->begin <= work->begin; ++annotation) {
       write_annotation(out, *annotation, line, lanes, lanes_used);
     }
-    write_work(out, *work, hint);
+    write_work(out, *work, line.tid, hint);
     written_();
   }
 }
@@ -155,13 +161,13 @@ void DeviceTracks::write_annotation(TraceWriter& out, const DeviceAnnotations::S
   write_in_lanes(out, e, times, line, lanes, lanes_used);
 }
 
-void DeviceTracks::write_work(TraceWriter& out, const Event& work, std::uint32_t& hint) {
+void DeviceTracks::write_work(TraceWriter& out, const Event& work, std::int64_t tid, std::uint32_t& hint) {
   const Event* const call = from_.work.call_of(work, hint);
   TraceEvent e;
   e.category = category_of(work.hook);
   e.name = names_.of(work);
   e.pid = work.gpu.device;
-  e.tid = work.gpu.stream;
+  e.tid = tid;
   set_times(e, work);
   WorkContext context;
   context.duration_ns = e.duration_ns;
@@ -208,8 +214,8 @@ void DeviceTracks::write_in_lanes(TraceWriter& out, TraceEvent& e, const Event& 
 }
 
 void DeviceTracks::write_syncs(TraceWriter& out, DeviceWork::StreamKey key, const DeviceWork::Stream& stream) {
-  const Line line{key.first, kSyncTid + key.second,
-                  key.second >= 0 ? "stream " + std::to_string(key.second) + " (sync)" : "device (sync)", key.second};
+  const Line line{key.device, kSyncTid + key.stream,
+                  key.stream >= 0 ? "stream " + std::to_string(key.stream) + " (sync)" : "device (sync)", key.stream};
   Lanes lanes;
   int lanes_used = 0;
   std::uint32_t hint = 0;
@@ -217,7 +223,7 @@ void DeviceTracks::write_syncs(TraceWriter& out, DeviceWork::StreamKey key, cons
     TraceEvent e;
     e.category = Category::kCudaSync;
     e.name = names_.of(*sync);
-    e.args = args_.of_sync(*sync, key.first);
+    e.args = args_.of_sync(*sync, key.device);
     write_in_lanes(out, e, *sync, line, lanes, lanes_used);
     if (has_arrow(*sync) && from_.work.call_of(*sync, hint) != nullptr) write_flow_end(out, e, sync->gpu.correlation);
   }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -58,7 +59,7 @@ class DeviceTracks {
   void name_device(TraceWriter& out, std::uint16_t device);
   void name_line(TraceWriter& out, const Line& line, int lane);
   void write_stream(TraceWriter& out, DeviceWork::StreamKey key, const DeviceWork::Stream& stream);
-  void write_work(TraceWriter& out, const Event& work, std::uint32_t& hint);
+  void write_work(TraceWriter& out, const Event& work, std::int64_t tid, std::uint32_t& hint);
   /// Directly after the slice to which the arrow leads.
   void write_flow_end(TraceWriter& out, TraceEvent slice, std::uint32_t correlation);
   void write_annotation(TraceWriter& out, const DeviceAnnotations::Span& span, const Line& line, Lanes& lanes,
@@ -77,6 +78,7 @@ class DeviceTracks {
   NcclArgsText nccl_args_;
   std::uint32_t call_hint_ = 0;
   std::int64_t names_ns_ = 0;
+  std::map<std::uint32_t, std::int64_t> parted_contexts_;  // with lines of their own -> number, from 1
   std::function<void()> written_;
 };
 

@@ -130,6 +130,37 @@ void DeviceWork::order(std::vector<const Event*>& events) {
   if (!std::is_sorted(events.begin(), events.end(), earlier)) std::sort(events.begin(), events.end(), earlier);
 }
 
+namespace {
+// Contexts that follow each other, as after cudaDeviceReset, share a line.
+bool contexts_overlap(const std::vector<const Event*>& work) {
+  const auto of_first = [&work](const Event* e) { return e->gpu.context == work[0]->gpu.context; };
+  if (std::all_of(work.begin(), work.end(), of_first)) return false;
+  std::map<std::uint32_t, Ticks> busy_until;
+  for (const Event* const e : work) {
+    for (const auto& [context, until] : busy_until) {
+      if (context != e->gpu.context && e->begin < until) return true;
+    }
+    Ticks& until = busy_until[e->gpu.context];
+    until = std::max(until, e->end);
+  }
+  return false;
+}
+}  // namespace
+
+// The lowest context keeps the stream's line.
+void DeviceWork::part_contexts() {
+  std::map<StreamKey, Stream> parted;
+  for (auto& [key, stream] : streams_) {
+    if (!contexts_overlap(stream.work)) continue;
+    std::map<std::uint32_t, std::vector<const Event*>> by_context;
+    for (const Event* const e : stream.work) by_context[e->gpu.context].push_back(e);
+    stream.work = std::move(by_context.begin()->second);
+    by_context.erase(by_context.begin());
+    for (auto& [context, work] : by_context) parted[{key.device, key.stream, context}].work = std::move(work);
+  }
+  streams_.merge(parted);
+}
+
 void DeviceWork::gather_work(const WindowSpan& span) {
   std::uint32_t hint = 0;
   for (const std::span<const Event> run : runs_) {
@@ -145,6 +176,9 @@ void DeviceWork::gather_work(const WindowSpan& span) {
   for (auto& [key, stream] : streams_) {
     order(stream.work);
     order(stream.syncs);
+  }
+  part_contexts();
+  for (auto& [key, stream] : streams_) {
     choose_syncs(stream);
     Ticks busy_until = 0;
     for (const Event* const e : stream.work) {

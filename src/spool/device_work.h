@@ -5,6 +5,7 @@
 // an impossible time is left out, and counted by reason.
 #pragma once
 
+#include <compare>
 #include <cstdint>
 #include <map>
 #include <span>
@@ -36,7 +37,14 @@ class DeviceWork {
     std::vector<const Event*> work;   // kernels, copies, memsets, graphs; by begin
     std::vector<const Event*> syncs;  // those that are shown; by begin
   };
-  using StreamKey = std::pair<std::uint16_t, std::int64_t>;  // device, stream; -1 = no single one
+  struct StreamKey {
+    std::uint16_t device;
+    std::int64_t stream;  // -1 = no single one
+    /// 0, or the context where another one's work on the same stream number runs at the same time. CUPTI's numbers are
+    /// unique within a context only (cuptiGetStreamIdEx in cupti_activity.h).
+    std::uint32_t context = 0;
+    auto operator<=>(const StreamKey&) const = default;
+  };
   explicit DeviceWork(const View& view) : launches_(view) {}
   /// A run of the device lane.
   void add_run(const Run& run) { runs_.emplace_back(run.events, run.count); }
@@ -73,6 +81,7 @@ class DeviceWork {
   bool belongs(const Event& e, const WindowSpan& span, std::uint32_t& hint);
   void take(const Event& e, const WindowSpan& span, std::uint32_t& hint);
   void place_syncs();
+  void part_contexts();
   void choose_syncs(Stream& stream);
   void order(std::vector<const Event*>& events);
 

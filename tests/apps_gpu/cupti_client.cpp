@@ -5,6 +5,7 @@
 //              and a second and a half pass before the last third
 //   clock      it has a timestamp callback, as Kineto has
 //   callbacks  it subscribes only; its place is free again before the last third
+//   profiler   cudaProfilerStart before the last third
 #include <atomic>
 #include <chrono>
 #include <cstdint>
@@ -84,6 +85,7 @@ int main(int count, char** arguments) {
   if (subscribed == 0) errors += cuptiUnsubscribe(subscriber) != 0;
   if (!flushes) std::this_thread::sleep_for(std::chrono::milliseconds(1500));
   if (how == "clock") std::this_thread::sleep_for(std::chrono::milliseconds(300));
+  if (how == "profiler") check(cudaProfilerStart());
   run();
   std::printf("subscribe %d\nerrors %d\nkernels %d\nsession_kernels %ld\nsession_calls %ld\nsession_callbacks %ld\n",
               subscribed, errors, kernels / 3 * 3, kernel_records.load(), call_records.load(), callbacks.load());

@@ -1,8 +1,10 @@
 // machine MODE [kernels]: programs that use devices in ways that are seldom.
 //   devices   one process, as many kernels on each device, on a stream of its own, with a step (NVTX range) per round
 //   fork      CUDA is up, then a child is forked that uses none of it and ends with status 7; the parent goes on
+//   contexts  two contexts of one device, half of the kernels in each, on its default stream, at the same time
 //   reset     half of the kernels, cudaDeviceReset, the other half in the new context
 // Prints what it did.
+#include <dlfcn.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -61,11 +63,33 @@ static int with_a_reset(int kernels) {
   return kernels / 2 * 2;
 }
 
+// By their versioned names: those of cuda.h change from release to release.
+static int in_two_contexts(int kernels) {
+  void* const driver = dlopen("libcuda.so.1", RTLD_NOW);
+  const auto create = reinterpret_cast<int (*)(void**, unsigned, int)>(dlsym(driver, "cuCtxCreate_v2"));
+  const auto make_current = reinterpret_cast<int (*)(void*)>(dlsym(driver, "cuCtxSetCurrent"));
+  void* contexts[2] = {};
+  check(cudaSetDevice(0));
+  for (void*& context : contexts) {
+    if (create(&context, 0, 0) != 0) return -1;
+  }
+  for (int i = 0; i < kernels; ++i) {
+    if (make_current(contexts[i % 2]) != 0) return -1;
+    LAUNCH(some_kernel, 2, 64, nullptr);
+  }
+  for (void* const context : contexts) {
+    if (make_current(context) != 0) return -1;
+    check(cudaDeviceSynchronize());
+  }
+  return kernels;
+}
+
 int main(int count, char** arguments) {
   const std::string_view mode = count > 1 ? arguments[1] : "";
   const int kernels = count > 2 ? std::atoi(arguments[2]) : 40;
   const int done = mode == "devices" ? on_devices(kernels)
                    : mode == "fork"  ? with_a_child(kernels)
+                   : mode == "contexts" ? in_two_contexts(kernels)
                    : mode == "reset" ? with_a_reset(kernels)
                                      : -1;
   std::printf("kernels %d\n", done);

@@ -31,6 +31,14 @@ $(BUILD)/tests/apps_gpu/$(1): tests/apps_gpu/$(1).cpp $(wildcard tests/apps_gpu/
 endef
 $(foreach app,$(GPU_APPS),$(eval $(call gpu_app_rule,$(app))))
 
+# The same client with CUPTI linked into it.
+TEST_APPS += $(BUILD)/tests/apps_gpu/cupti_client_static
+$(BUILD)/tests/apps_gpu/cupti_client_static: tests/apps_gpu/cupti_client.cpp tests/fakes/fake_cupti.cpp $(FAKE_HEADERS) tests/apps_gpu/cuda_api.h $(FAKE_CUDA)/libcudart.so.13
+	@mkdir -p $(@D)
+	@$(if $(V),,echo "  CXX    $@")
+	$(Q)$(CXX) -std=c++20 -O1 -g $(WARNINGS) -Itests -DFAKE_CUPTI_VERSION=130001 -DFAKE_CUPTI_STATIC $(filter %.cpp,$^) -o $@ \
+	  -Wl,--allow-shlib-undefined $(FAKE_CUDA)/libcudart.so.13 -pthread -ldl
+
 $(BUILD)/tests/apps_gpu/nvcc/%: tests/apps_gpu/%.cpp $(wildcard tests/apps_gpu/*.h)
 	@mkdir -p $(@D)
 	@$(if $(V),,echo "  NVCC   $@")

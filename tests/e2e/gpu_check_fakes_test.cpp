@@ -105,6 +105,14 @@ TEST_F(GpuCheckOnFakes, ChecksOfProgramsPass) {
             (std::vector<std::string>{"RESULTS-section.md", "evidence.tar.gz", "log.txt", "recordings.tar.gz"}));
 }
 
+// pytorch#146604: launches cost more from CUPTI's first use on.
+TEST_F(GpuCheckOnFakes, ACostThatStaysAfterTheWindowsIsFound) {
+  const Outcome done = check(command("cost_after_window", "FAKE_CUPTI_COST_NS=30000"));
+
+  EXPECT_EQ(done.ending(), "exit 0") << done.out << done.err;
+  EXPECT_NE(results().find("beyond its limit: after 5 windows a launch costs"), std::string::npos) << results();
+}
+
 TEST_F(GpuCheckOnFakes, AProgramThatCrashesFailsItsCheckAlone) {
   program("bundle/gpu_job_static", "#!/bin/sh\necho per_step alpha_kernel 1\nkill -SEGV $$\n");
   const Outcome done = check(command("static shared"));

@@ -35,6 +35,24 @@ TEST(GpuClients, OneThatNeverFlushesIsNotWaitedForWithoutEnd) {
   EXPECT_TRUE(says(run, "another client used CUPTI"));
 }
 
+// CUPTI is linked into the program a second time; calls of that copy pass no symbol. Our window comes after its session.
+TEST(GpuClients, AStaticCopyOfCuptiKeepsTheDriverAndIsSaid) {
+  const std::string steps = "[steps]\nsource = \"cuda_profiler_api\"\n";
+  const GpuRun shared = client({"300", "1", "profiler"}, {}, steps);
+  const GpuRun copy = client({"300", "1", "profiler"}, {}, steps, true, "cupti_client_static");
+
+  for (const GpuRun* const run : {&shared, &copy}) {
+    EXPECT_EQ(run->printed.at("errors"), 0);
+    EXPECT_EQ(run->printed.at("session_kernels"), 100);
+    EXPECT_EQ(run->printed.at("session_callbacks"), 200);
+    ASSERT_EQ(run->traces.size(), 1u) << run->outcome.err;
+  }
+  EXPECT_EQ(kernels(shared), 100u);
+  EXPECT_EQ(shared.traces[0].fact("problems"), "[]");
+  EXPECT_EQ(kernels(copy), 0u);
+  EXPECT_TRUE(says(copy, "another copy of CUPTI")) << copy.traces[0].fact("problems");
+}
+
 TEST(GpuClients, OneThatHasTheCallbacksAloneTakesNothingElse) {
   const GpuRun run = client({"300", "1", "callbacks"});
 

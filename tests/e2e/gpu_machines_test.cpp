@@ -3,6 +3,7 @@
 
 #include <map>
 #include <set>
+#include <vector>
 
 #include "e2e/gpu_run.h"
 
@@ -80,13 +81,75 @@ TEST(GpuMachines, WithoutPermissionTheTraceSaysWhatToDo) {
       << run.traces[0].fact("problems");
 }
 
-// A second CUPTI, linked statically into the program, has taken the driver.
-TEST(GpuMachines, AnotherCopyOfCuptiIsSaid) {
-  const GpuRun run = machine("reset", {{"FAKE_CUPTI_FAIL", "ActivityEnable=39"}});
+// CUPTI's stream numbers are unique within a context only: stream 7 of both runs kernels at the same time.
+TEST(GpuMachines, TwoContextsOfADeviceHaveLinesOfTheirOwn) {
+  const GpuRun run = machine("contexts", {{"FAKE_CUDA_KERNEL_NS", "2000000"}});
 
   ASSERT_EQ(run.traces.size(), 1u) << run.outcome.err;
-  EXPECT_NE(run.traces[0].fact("problems").find("another copy of CUPTI"), std::string::npos)
-      << run.traces[0].fact("problems");
+  const SeenTrace& trace = run.traces[0];
+  EXPECT_EQ(trace.fact("problems"), "[]");
+  EXPECT_NE(trace.fact("device").find("\"device_overlaps\":0"), std::string::npos) << trace.fact("device");
+  std::map<std::int64_t, std::vector<const SeenEvent*>> lines;
+  for (const SeenEvent* const kernel : of_category(trace, "kernel")) {
+    EXPECT_EQ(kernel->pid, 0);
+    EXPECT_EQ(kernel->args.at("stream"), "7");
+    lines[kernel->tid].push_back(kernel);
+  }
+  ASSERT_EQ(lines.size(), 2u);
+  EXPECT_EQ(lines.begin()->first, 7);
+  EXPECT_EQ(lines.rbegin()->first, 100'000'007);
+  for (const auto& [tid, kernels] : lines) {
+    EXPECT_EQ(kernels.size(), 20u) << tid;
+    for (const SeenEvent* const kernel : kernels) {
+      EXPECT_EQ(kernel->args.at("context"), kernels[0]->args.at("context"));
+    }
+  }
+  std::set<std::string> names;
+  for (const SeenEvent& event : trace.events) {
+    if (event.name == "thread_name") names.insert(event.args.at("name"));
+  }
+  EXPECT_EQ(names.count("stream 7"), 1u);
+  EXPECT_EQ(names.count("stream 7 of context " + lines.rbegin()->second[0]->args.at("context")), 1u);
+}
+
+TEST(GpuMachines, AnInstanceOfAGpuIsNamedWithItsUuid) {
+  const GpuRun run = machine("reset", {{"FAKE_CUDA_MIG", "1"}, {"CUDA_VISIBLE_DEVICES", "MIG-10111213"}});
+
+  ASSERT_EQ(run.traces.size(), 1u) << run.outcome.err;
+  EXPECT_EQ(run.traces[0].fact("problems"), "[]");
+  const std::string& properties = run.traces[0].metadata.at("deviceProperties");
+  for (const char* const wanted :
+       {"\"name\":\"Fake GPU MIG 1g.10gb\"", "\"numSms\":14", "\"uuid\":\"GPU-01000000-0000-0000-0000-000000000000\"",
+        "\"migUuid\":\"MIG-10111213-1415-1617-1819-1a1b1c1d1e1f\"", "\"gpuInstanceId\":7", "\"computeInstanceId\":0"}) {
+    EXPECT_NE(properties.find(wanted), std::string::npos) << wanted << " of " << properties;
+  }
+  const auto kernels = of_category(run.traces[0], "kernel");
+  ASSERT_EQ(kernels.size(), 40u);
+  // Two blocks on 14 multiprocessors.
+  EXPECT_NEAR(std::stod(kernels[0]->args.at("blocks per SM")), 2.0 / 14, 1e-6);
+}
+
+TEST(GpuMachines, ATraceSaysThatItsProcessWasAClientOfMps) {
+  const GpuRun alone = machine("reset"), shared = machine("reset", {{"FAKE_CUDA_MPS", "1"}});
+
+  ASSERT_EQ(shared.traces.size(), 1u) << shared.outcome.err;
+  EXPECT_EQ(of_category(shared.traces[0], "kernel").size(), 40u);
+  EXPECT_EQ(shared.traces[0].fact("problems"), "[]");
+  EXPECT_EQ(shared.traces[0].fact("cuda_mps"), "true");
+  ASSERT_EQ(alone.traces.size(), 1u) << alone.outcome.err;
+  EXPECT_EQ(alone.traces[0].fact("cuda_mps"), "");
+}
+
+// The driver loads a kernel at its first launch, unless CUDA_MODULE_LOADING=EAGER.
+TEST(GpuMachines, LazyLoadingIsShownAsOverhead) {
+  const GpuRun run = machine("reset");
+
+  ASSERT_EQ(run.traces.size(), 1u) << run.outcome.err;
+  int loadings = 0;
+  for (const SeenEvent* const overhead : of_category(run.traces[0], "overhead")) {
+    loadings += overhead->name == "Lazy Function Loading";
+  }
+  EXPECT_EQ(loadings, 1) << "one kernel";
 }
 
 }  // namespace

@@ -56,6 +56,10 @@
 //   FAKE_CUPTI_SUBSCRIBED=1   another subscriber was there before
 //   FAKE_CUPTI_NESTED=0       driver calls inside runtime calls are not reported
 //   FAKE_CUPTI_PER_THREAD=1   records of calls go into one buffer per thread also before 13.0
+// FAKE_CUPTI_STATIC is defined for libcupti_static: a copy inside the program. Whichever copy subscribes or enables
+// first has the driver until its cuptiFinalize; the other gets CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED from both
+// (pytorch#117935). It writes no log and no state.
+//
 //   FAKE_CUPTI_LOG=file       a line for every call of CUPTI: nanoseconds, function, arguments (%p = process id)
 //   FAKE_CUPTI_STATE=file     what was made, delivered and left on, when the process ends (%p = process id)
 #include <pthread.h>
@@ -495,7 +499,7 @@ class Cupti final : public fake::Observer {
     record.kind = kContext;
     record.context = context;
     record.device = device;
-    record.api = 2;
+    record.api = number("FAKE_CUDA_MPS") != 0 ? 2 : 1;  // CUpti_ActivityComputeApiKind
     record.null_stream = 7;
     record.multiprocessors = 132;
     write(thread_lane(), record);
@@ -920,6 +924,15 @@ class Cupti final : public fake::Observer {
       record.uuid[0] = static_cast<std::uint8_t>(i + 1);
       record.name = "Fake GPU";
       record.visible = 1;
+      record.gpu_instance = record.compute_instance = ~0u;
+      if (number("FAKE_CUDA_MIG") != 0) {
+        record.name = "Fake GPU MIG 1g.10gb";
+        record.multiprocessors = 14;
+        record.mig = 1;
+        record.gpu_instance = static_cast<std::uint32_t>(7 + i);
+        record.compute_instance = 0;
+        for (int byte = 0; byte < 16; ++byte) record.mig_uuid[byte] = static_cast<std::uint8_t>(16 * (i + 1) + byte);
+      }
       write(thread_lane(), record);
     }
   }
@@ -986,13 +999,18 @@ class Cupti final : public fake::Observer {
   std::atomic<std::uint64_t> all_dropped_{0};
 };
 
+#ifdef FAKE_CUPTI_STATIC
+constexpr bool kIsStatic = true;
+#else
+constexpr bool kIsStatic = false;
+#endif
 constexpr bool kHasSubscribers = FAKE_CUPTI_VERSION >= 130300;
 
 /// Fans out to the clients; each keeps its own notes in calls and work.
 class Clients final : public fake::Observer {
  public:
   Clients() {
-    if (const std::string name = fake::path("FAKE_CUPTI_LOG"); !name.empty()) log_ = std::fopen(name.c_str(), "we");
+    if (const std::string name = fake::path("FAKE_CUPTI_LOG"); !kIsStatic && !name.empty()) log_ = std::fopen(name.c_str(), "we");
     if (number("FAKE_CUPTI_SUBSCRIBED")) alone_ = this;
   }
 
@@ -1009,7 +1027,10 @@ class Clients final : public fake::Observer {
   /// A result other than kOk: the function fails.
   int start(const char* function) {
     const int result = static_cast<int>(fake::lookup(fake::text("FAKE_CUPTI_FAIL"), function, kOk));
-    return result == kOk && !can_initialise() ? kNotInitialised : result;
+    if (result == kOk && !can_initialise()) return kNotInitialised;
+    const bool takes_driver = std::strstr(function, "Subscribe") || std::strstr(function, "ActivityEnable");
+    if (result == kOk && takes_driver && !fake::device_or_null()->take_driver(this)) return kSeveralSubscribers;
+    return result;
   }
   static bool can_initialise() {
     fake::Device* const device = fake::device_or_null();
@@ -1064,6 +1085,7 @@ class Clients final : public fake::Observer {
   int finalize() {
     for (std::size_t i = 0; i < count_; ++i) clients_[i]->finalize();
     fake::device_or_null()->set_observer(nullptr);
+    fake::device_or_null()->let_driver_go(this);
     const std::lock_guard lock(lock_);
     alone_ = nullptr;
     subscribed_.clear();
@@ -1074,7 +1096,7 @@ class Clients final : public fake::Observer {
   /// What a test wants to know at the end of the process.
   void write_state() {
     const std::string name = fake::path("FAKE_CUPTI_STATE");
-    std::FILE* file = name.empty() ? nullptr : std::fopen(name.c_str(), "we");
+    std::FILE* file = kIsStatic || name.empty() ? nullptr : std::fopen(name.c_str(), "we");
     if (!file) return;
     Cupti::State state;
     for (std::size_t i = 0; i < count_; ++i) clients_[i]->add_to(state);

@@ -81,6 +81,7 @@ struct Stream {
 
 thread_local CallState* innermost_call;
 thread_local int current_device_of_thread;
+thread_local std::uint32_t current_context_of_thread;  // 0 = the primary context of the current device
 thread_local Gate next_gate;
 
 class Simulator final : public Device {
@@ -117,22 +118,43 @@ class Simulator final : public Device {
   int set_device(int device) override {
     if (device < 0 || device >= device_count()) return kInvalidDevice;
     current_device_of_thread = device;
+    current_context_of_thread = 0;
     return kOk;
   }
   void* context() override {
     const std::lock_guard lock(lock_);
-    default_stream();
-    return reinterpret_cast<void*>(static_cast<std::uintptr_t>(0x1000 + current_device_of_thread));
+    return handle_of(default_stream()->context);
+  }
+  void* create_context(int device) override {
+    if (set_device(device) != kOk) return nullptr;
+    const std::lock_guard lock(lock_);
+    current_context_of_thread = 1000 + ++contexts_made_;
+    return handle_of(default_stream()->context);
+  }
+  int set_context(void* handle) override {
+    const std::lock_guard lock(lock_);
+    const auto found = defaults_.find(context_of(handle));
+    if (found == defaults_.end()) return kInvalidHandle;
+    current_device_of_thread = static_cast<int>(found->second->device);
+    current_context_of_thread = found->first;
+    return kOk;
+  }
+  int destroy_context(void* handle) override {
+    const std::lock_guard lock(lock_);
+    const std::uint32_t context = context_of(handle);
+    if (context < 1000 || defaults_.count(context) == 0) return kInvalidHandle;
+    forget(context);
+    if (current_context_of_thread == context) current_context_of_thread = 0;
+    return kOk;
   }
 
   int reset() override {
     synchronise_device();
     const std::lock_guard lock(lock_);
-    const auto found = defaults_.find(static_cast<std::uint32_t>(current_device_of_thread));
-    if (found == defaults_.end()) return kOk;
-    // Never freed: a handle of before may still be asked for.
-    std::erase_if(streams_, [gone = found->second->context](const Stream* one) { return one->context == gone; });
-    defaults_.erase(found);
+    const std::uint32_t context = primary_of(static_cast<std::uint32_t>(current_device_of_thread));
+    if (defaults_.count(context) == 0) return kOk;
+    forget(context);
+    current_context_of_thread = 0;
     ++resets_;
     return kOk;
   }
@@ -146,9 +168,14 @@ class Simulator final : public Device {
   }
 
   void set_observer(Observer* observer) override { observer_.store(observer, std::memory_order_release); }
+  bool take_driver(const void* copy) override {
+    const void* nobody = nullptr;
+    return cupti_.compare_exchange_strong(nobody, copy) || nobody == copy;
+  }
+  void let_driver_go(const void* copy) override { cupti_.compare_exchange_strong(copy, nullptr); }
   void tell_of_contexts() override {
     const std::lock_guard lock(lock_);
-    for (const auto& [device, stream] : defaults_)
+    for (const auto& [context, stream] : defaults_)
       if (Observer* observer = observer_) observer->created_context(stream->device, stream->context);
   }
   void tell_of_streams() override {
@@ -172,7 +199,7 @@ class Simulator final : public Device {
   void* create_stream(int priority) override {
     const std::lock_guard lock(lock_);
     const Stream* base = default_stream();
-    auto* stream = new Stream{next_stream_++, base->device, base->context, priority};
+    auto* stream = new Stream{next_streams_[base->context]++, base->device, base->context, priority};
     streams_.insert(stream);
     if (Observer* observer = observer_) observer->created_stream(stream->context, stream->id, priority);
     return stream;
@@ -181,7 +208,7 @@ class Simulator final : public Device {
     synchronise_quietly(handle);
     const std::lock_guard lock(lock_);
     Stream* stream = find(handle);
-    if (!stream || defaults_.count(stream->device) == 0 || defaults_[stream->device] == stream) return kInvalidHandle;
+    if (!stream || defaults_.count(stream->context) == 0 || defaults_[stream->context] == stream) return kInvalidHandle;
     streams_.erase(stream);
     delete stream;
     return kOk;
@@ -364,7 +391,7 @@ class Simulator final : public Device {
   int begin_capture(void* handle) override {
     const std::lock_guard lock(lock_);
     Stream* stream = find(handle);
-    if (!stream || stream->capture || stream == defaults_[stream->device]) return kCaptureUnsupported;
+    if (!stream || stream->capture || stream == defaults_[stream->context]) return kCaptureUnsupported;
     stream->capture = new_graph();
     return kOk;
   }
@@ -498,11 +525,23 @@ class Simulator final : public Device {
     graphs_[key] = std::move(graph);
     return key;
   }
+  static void* handle_of(std::uint32_t context) { return reinterpret_cast<void*>(std::uintptr_t{0x1000} + context); }
+  static std::uint32_t context_of(void* handle) {
+    return static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(handle) - 0x1000);
+  }
+  std::uint32_t primary_of(std::uint32_t device) const { return device + 1 + resets_ * 64; }
+  /// The streams are not freed: a handle of before may still be asked for.
+  void forget(std::uint32_t context) {
+    std::erase_if(streams_, [context](const Stream* one) { return one->context == context; });
+    defaults_.erase(context);
+  }
   Stream* default_stream() {
-    Stream*& stream = defaults_[static_cast<std::uint32_t>(current_device_of_thread)];
+    const auto device = static_cast<std::uint32_t>(current_device_of_thread);
+    const std::uint32_t context = current_context_of_thread != 0 ? current_context_of_thread : primary_of(device);
+    Stream*& stream = defaults_[context];
     if (!stream) {
-      const auto device = static_cast<std::uint32_t>(current_device_of_thread);
-      stream = new Stream{7, device, device + 1 + resets_ * 64};
+      stream = new Stream{7, device, context};
+      next_streams_.emplace(context, 13);
       streams_.insert(stream);
       if (Observer* observer = observer_) {
         observer->created_context(device, stream->context);
@@ -675,19 +714,21 @@ class Simulator final : public Device {
   std::atomic<bool> first_context_{false};
 
   std::atomic<Observer*> observer_{nullptr};
+  std::atomic<const void*> cupti_{nullptr};
   std::atomic<std::uint32_t> correlations_{0};
 
   std::mutex lock_;
   std::condition_variable progress_wake_;
   bool progress_running_ = false;
-  std::map<std::uint32_t, Stream*> defaults_;
+  std::map<std::uint32_t, Stream*> defaults_;            // by context
+  std::map<std::uint32_t, std::uint32_t> next_streams_;  // by context
   std::set<Stream*> streams_;
   std::map<Event*, std::shared_ptr<Event>> events_;
   std::map<Graph*, std::unique_ptr<Graph>> graphs_;
   std::map<void*, std::pair<std::size_t, MemoryKind>> allocations_;
   std::set<const void*> seen_;
   std::uint32_t resets_ = 0;
-  std::uint32_t next_stream_ = 13, graphs_made_ = 0, events_made_ = 0;
+  std::uint32_t contexts_made_ = 0, graphs_made_ = 0, events_made_ = 0;
   std::uint64_t grids_ = 0;
 };
 

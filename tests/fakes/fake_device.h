@@ -1,12 +1,17 @@
 // The GPUs that the fake libcudart, libcuda, libcupti and libnccl share: streams, events, graphs, memory, and a
 // timeline in CLOCK_REALTIME nanoseconds. It lives in the fake libcuda.so.1; the others reach it through device().
 //
+// A stream's number is unique within its context (cuptiGetStreamIdEx in cupti_activity.h): 7 is every context's default
+// stream, and 13 the first that a program makes in it.
+//
 // Work runs one after the other on a stream and side by side on several. Nothing is computed: a kernel only takes its
 // time, a copy copies when it is submitted. The default stream does not wait for the others.
 //
 // Environment:
 //   FAKE_CUDA_DEVICES      number of devices (1)
 //   FAKE_CUDA_NO_DEVICE    1: cuInit fails with CUDA_ERROR_NO_DEVICE
+//   FAKE_CUDA_MIG          1: each device is an instance of a GPU (MIG) with 14 of its multiprocessors
+//   FAKE_CUDA_MPS          1: the process is a client of MPS
 //   FAKE_CUDA_DRIVER       what cuDriverGetVersion says (13000)
 //   FAKE_CUDA_CONTEXT_MS   how long the first context takes (150); on a device 80 to 300 ms are usual
 //   FAKE_CUDA_KERNEL_NS    how long every kernel takes; without it 2 us and 10 ns for each 256 threads
@@ -159,13 +164,21 @@ class Device {
   virtual int device_count() = 0;
   virtual int current_device() = 0;
   virtual int set_device(int device) = 0;
+  /// The current context of the calling thread: the primary one of its device, or one that it made current.
   virtual void* context() = 0;
+  virtual void* create_context(int device) = 0;
+  virtual int set_context(void* context) = 0;
+  /// Not for primary contexts.
+  virtual int destroy_context(void* context) = 0;
   /// The context of the current device and all that was made in it is gone; the next call makes a new one.
   virtual int reset() = 0;
   /// Returns once there is a first context, which takes its time.
   virtual void make_first_context() = 0;
 
   virtual void set_observer(Observer* observer) = 0;
+  /// Only one copy of CUPTI can have the driver. True: this one has it.
+  virtual bool take_driver(const void* copy) = 0;
+  virtual void let_driver_go(const void* copy) = 0;
   /// Tells the observer again of the contexts and streams there are.
   virtual void tell_of_contexts() = 0;
   virtual void tell_of_streams() = 0;

@@ -117,17 +117,16 @@ EXPORT int cuDevicePrimaryCtxRelease_v2(int) {
 EXPORT int cuCtxCreate_v2(void** context, unsigned, int ordinal) {
   CALL(cuCtxCreate_v2, 235);
   device.make_first_context();
-  device.set_device(ordinal);
-  *context = device.context();
-  return call.returns(fake::kOk);
+  *context = device.create_context(ordinal);
+  return call.returns(*context != nullptr ? fake::kOk : fake::kInvalidDevice);
 }
-EXPORT int cuCtxDestroy_v2(void*) {
+EXPORT int cuCtxDestroy_v2(void* context) {
   CALL(cuCtxDestroy_v2, 322);
-  return call.returns(fake::kOk);
+  return call.returns(device.destroy_context(context));
 }
-EXPORT int cuCtxSetCurrent(void*) {
+EXPORT int cuCtxSetCurrent(void* context) {
   CALL(cuCtxSetCurrent, 303);
-  return call.returns(fake::kOk);
+  return call.returns(device.set_context(context));
 }
 EXPORT int cuCtxGetCurrent(void** context) {
   CALL(cuCtxGetCurrent, 304);

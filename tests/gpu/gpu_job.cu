@@ -18,6 +18,7 @@
 //   push_ns STEP NANOSECONDS   nvtxRangePush of the step: the library opens and closes windows in it
 //   measured_ns NANOSECONDS    busy: length of its last kernel
 //   rss_kib KIBIBYTES          most memory that the process had
+// Environment: GPU_JOB_STEP_MS: a step takes so many milliseconds at least; the program sleeps after it.
 // Exit status 1 and the text of CUDA's error when something fails.
 //
 // nvcc builds it for a GPU; g++ builds it for the simulated GPU of tests/fakes (with -I tests).
@@ -35,6 +36,7 @@
 #include <cstdlib>
 #include <fstream>
 #include <string>
+#include <thread>
 #include <vector>
 
 #define CHECK(call)                                                                            \
@@ -127,6 +129,8 @@ void say_time(const char* name, long step, std::chrono::steady_clock::duration l
 /// `work` for each step, timed and inside an NVTX range.
 template <class Work>
 void run_steps(long steps, const Work& work) {
+  const char* const least_ms = std::getenv("GPU_JOB_STEP_MS");
+  const std::chrono::milliseconds least(least_ms != nullptr ? std::atol(least_ms) : 0);
   for (long step = 0; step < steps; ++step) {
     const auto before = std::chrono::steady_clock::now();
     nvtxRangePushA(range_of(step).c_str());
@@ -136,6 +140,7 @@ void run_steps(long steps, const Work& work) {
     nvtxRangePop();
     say_time("step_ns", step, end - begin);
     say_time("push_ns", step, begin - before);
+    std::this_thread::sleep_until(before + least);
   }
 }
 

@@ -193,6 +193,7 @@ class TorchProfile:
 
 def run_steps(options, device, step):
     profile = TorchProfile(options.torch_profile, device.on_gpu)
+    least_ns = int(os.environ.get("GPU_JOB_STEP_MS", "0")) * 1_000_000
     blocks = (0, 0)
 
     def work():
@@ -216,6 +217,7 @@ def run_steps(options, device, step):
             after = device.blocks()
             blocks = (after[0] - before[0], after[1] - before[1])
         profile.after(n)
+        time.sleep(max(0, pushed + least_ns - time.perf_counter_ns()) / 1e9)
     if options.allocations:
         print("per_step allocation", blocks[0])
         print("per_step release", blocks[1])

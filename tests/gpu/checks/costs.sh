@@ -3,17 +3,19 @@
 
 launches=${GPU_CHECK_LAUNCHES:-100000}
 
-# Twelve steps: 1 to 3 idle, 4 warm-up, 5 to 7 recorded, 8 may still drain, 9 to 11 after the window.
+# Of a job of 42 steps that are far apart. CUPTI is off in steps 5 to 20, and again from step 36 on.
+far='30-32'
+
 check_launch_overhead() {
   local none idle recording after
-  bare launches_bare "$job_shared" launches 12 "$launches" || return
-  under_shim launches "$(steps_of 5-7)" "$job_shared" launches 12 "$launches" || return
+  far_apart bare launches_bare "$job_shared" launches 42 "$launches" || return
+  far_apart under_shim launches "$(steps_of $far)" "$job_shared" launches 42 "$launches" || return
   verify_all launches
   compare counts "$(trace_of launches)" "$work/launches.out"
-  none=$(median "$work/launches_bare.out" 1 11)
-  idle=$(median "$work/launches.out" 1 3)
-  recording=$(median "$work/launches.out" 5 7)
-  after=$(median "$work/launches.out" 9 11)
+  none=$(median "$work/launches_bare.out" 5 41)
+  idle=$(median "$work/launches.out" 5 20)
+  recording=$(median "$work/launches.out" 30 32)
+  after=$(median "$work/launches.out" 36 41)
   overhead_table "launch-bound, nvcc program" "$launches" "$none" "library loaded, not recording" "$idle" \
     recording "$recording" "after the window" "$after"
   key "ns per launch: bare $((none / launches)), idle $((idle / launches)), recording $((recording / launches)), after $((after / launches))"
@@ -22,26 +24,26 @@ check_launch_overhead() {
   at_most "$(percent "$after" "$idle")" 5 || beyond "after the window it is $(percent "$after" "$idle") % slower than before"
 }
 
-# Ten windows of one step each: steps 5, 10, ... 50. The step before is warm-up, the step after may still drain.
+# Windows of one step each, 1.5 s apart.
 check_cost_after_window() {
-  local each=$((launches / 5)) before after last=0 step list=()
-  for step in 5 10 15 20 25 30 35 40 45 50; do list+=("$step-$step"); done
-  under_shim windows "$(steps_of "${list[@]}")" "$job_shared" launches 56 "$each" || return
+  local each=$((launches / 5)) before after last=0 step steps=(30 45 60 75 90) list=()
+  for step in "${steps[@]}"; do list+=("$step-$step"); done
+  far_apart under_shim windows "$(steps_of "${list[@]}")" "$job_shared" launches 102 "$each" || return
   verify_all windows
-  [ "$(traces_of windows | wc -l)" -eq 10 ] || fail "$(traces_of windows | wc -l) traces instead of ten"
-  before=$(median "$work/windows.out" 1 3)
+  [ "$(traces_of windows | wc -l)" -eq "${#steps[@]}" ] || fail "$(traces_of windows | wc -l) traces instead of ${#steps[@]}"
+  before=$(median "$work/windows.out" 5 20)
   say ""
   say "| | ns per launch | against before |"
   say "|---|---|---|"
   say "| before the first window | $((before / each)) | |"
-  for step in 5 10 15 20 25 30 35 40 45 50; do
-    after=$(median "$work/windows.out" $((step + 2)) $((step + 3)))
+  for step in "${steps[@]}"; do
+    after=$(median "$work/windows.out" $((step + 4)) $((step + 8)))
     last=$after
     say "| after step $step | $((after / each)) | $(percent "$after" "$before") % |"
   done
   say ""
-  key "before $((before / each)) ns per launch, after ten windows $((last / each)) ns ($(percent "$last" "$before") %)"
-  at_most "$(percent "$last" "$before")" 5 || beyond "after ten windows a launch costs $(percent "$last" "$before") % more"
+  key "before $((before / each)) ns per launch, after ${#steps[@]} windows $((last / each)) ns ($(percent "$last" "$before") %)"
+  at_most "$(percent "$last" "$before")" 5 || beyond "after ${#steps[@]} windows a launch costs $(percent "$last" "$before") % more"
 }
 
 check_bound_overhead() {

@@ -70,6 +70,10 @@ under_shim() { # NAME SETTINGS PROGRAM...
   return "$status"
 }
 
+# Runs one of these functions with steps so long that CUPTI is off between two windows that are ten steps apart: it goes
+# on half a second before a window.
+far_apart() { GPU_JOB_STEP_MS=${GPU_CHECK_STEP_MS:-100} "$@"; }
+
 # The same with a log of when CUPTI was switched on and off, in $work/NAME.log.
 watched() { # NAME SETTINGS PROGRAM...
   PROFSHIM_CUPTI=$bundle/cupti_watch.so CUPTI_WATCH_LOG=$work/$1.log under_shim "$@"

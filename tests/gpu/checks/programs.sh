@@ -12,11 +12,11 @@ mixed() { # NAME PROGRAM
 check_shared() { mixed shared "$job_shared"; }
 check_static() { mixed static "$job_static"; }
 
-# Steps 3 to 4 and 20 to 21 of 24. Fails if there are not two traces.
+# Steps 3 to 4 and 20 to 21 of 24, with CUPTI off in between. Fails if there are not two traces.
 two_windows() { # NAME PROGRAM...
   local name=$1 count
   shift
-  under_shim "$name" "$(steps_of 3-4 20-21)" "$@" || return
+  far_apart under_shim "$name" "$(steps_of 3-4 20-21)" "$@" || return
   verify_all "$name"
   count=$(traces_of "$name" | wc -l)
   [ "$count" -eq 2 ] || { fail "$name: $count traces instead of two"; return 1; }

@@ -80,15 +80,15 @@ check_compile_reduce_overhead() {
 
 check_torch_overhead() {
   local none idle ours theirs after their_after
-  bare torch_bare "$python" "$loop" 10 --launches 20000 || return
-  under_shim torch_ours "$(steps_of 5-7)" "$python" "$loop" 10 --launches 20000 || return
-  bare torch_theirs "$python" "$loop" 10 --launches 20000 --torch-profile 5 7 "$work/launches.json" || return
-  none=$(median "$work/torch_bare.out" 1 9)
-  idle=$(median "$work/torch_ours.out" 1 3)
-  ours=$(median "$work/torch_ours.out" 5 7)
-  after=$(median "$work/torch_ours.out" 8 9)
-  theirs=$(median "$work/torch_theirs.out" 5 7)
-  their_after=$(median "$work/torch_theirs.out" 8 9)
+  far_apart bare torch_bare "$python" "$loop" 42 --launches 20000 || return
+  far_apart under_shim torch_ours "$(steps_of $far)" "$python" "$loop" 42 --launches 20000 || return
+  far_apart bare torch_theirs "$python" "$loop" 42 --launches 20000 --torch-profile 30 32 "$work/launches.json" || return
+  none=$(median "$work/torch_bare.out" 5 41)
+  idle=$(median "$work/torch_ours.out" 5 20)
+  ours=$(median "$work/torch_ours.out" 30 32)
+  after=$(median "$work/torch_ours.out" 36 41)
+  theirs=$(median "$work/torch_theirs.out" 30 32)
+  their_after=$(median "$work/torch_theirs.out" 36 41)
   overhead_table "launch-bound, PyTorch" 20000 "$none" "library loaded, not recording" "$idle" recording "$ours" \
     "after the window" "$after" "torch.profiler recording" "$theirs" "after torch.profiler" "$their_after"
   key "ns per launch: bare $((none / 20000)), recording $((ours / 20000)), torch.profiler $((theirs / 20000))"

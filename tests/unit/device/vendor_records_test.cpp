@@ -71,6 +71,9 @@ SAME(DeviceRecord, shared_per_block, CUpti_ActivityDevice4, maxSharedMemoryPerBl
 SAME(DeviceRecord, major, CUpti_ActivityDevice4, computeCapabilityMajor);
 SAME(DeviceRecord, id, CUpti_ActivityDevice4, id);
 SAME(DeviceRecord, name, CUpti_ActivityDevice4, name);
+SAME(DeviceRecord, is_mig, CUpti_ActivityDevice4, isMigEnabled);
+SAME(DeviceRecord, compute_instance, CUpti_ActivityDevice4, computeInstanceId);
+SAME(DeviceRecord, mig_uuid, CUpti_ActivityDevice4, migUuid);
 SAME(ContextRecord, device, CUpti_ActivityContext, deviceId);
 SAME(StreamRecord, priority, CUpti_ActivityStream, priority);
 
