@@ -87,11 +87,11 @@ static int in_two_contexts(int kernels) {
 int main(int count, char** arguments) {
   const std::string_view mode = count > 1 ? arguments[1] : "";
   const int kernels = count > 2 ? std::atoi(arguments[2]) : 40;
-  const int done = mode == "devices" ? on_devices(kernels)
-                   : mode == "fork"  ? with_a_child(kernels)
+  const int done = mode == "devices"    ? on_devices(kernels)
+                   : mode == "fork"     ? with_a_child(kernels)
                    : mode == "contexts" ? in_two_contexts(kernels)
-                   : mode == "reset" ? with_a_reset(kernels)
-                                     : -1;
+                   : mode == "reset"    ? with_a_reset(kernels)
+                                        : -1;
   std::printf("kernels %d\n", done);
   return done > 0 ? 0 : 1;
 }

@@ -35,7 +35,8 @@ TEST(GpuClients, OneThatNeverFlushesIsNotWaitedForWithoutEnd) {
   EXPECT_TRUE(says(run, "another client used CUPTI"));
 }
 
-// CUPTI is linked into the program a second time; calls of that copy pass no symbol. Our window comes after its session.
+// CUPTI is linked into the program a second time; calls of that copy pass no symbol. Our window comes after its
+// session.
 TEST(GpuClients, AStaticCopyOfCuptiKeepsTheDriverAndIsSaid) {
   const std::string steps = "[steps]\nsource = \"cuda_profiler_api\"\n";
   const GpuRun shared = client({"300", "1", "profiler"}, {}, steps);

@@ -1010,7 +1010,8 @@ constexpr bool kHasSubscribers = FAKE_CUPTI_VERSION >= 130300;
 class Clients final : public fake::Observer {
  public:
   Clients() {
-    if (const std::string name = fake::path("FAKE_CUPTI_LOG"); !kIsStatic && !name.empty()) log_ = std::fopen(name.c_str(), "we");
+    if (const std::string name = fake::path("FAKE_CUPTI_LOG"); !kIsStatic && !name.empty())
+      log_ = std::fopen(name.c_str(), "we");
     if (number("FAKE_CUPTI_SUBSCRIBED")) alone_ = this;
   }
 

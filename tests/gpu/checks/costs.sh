@@ -9,7 +9,7 @@ far='30-32'
 check_launch_overhead() {
   local none idle recording after
   far_apart bare launches_bare "$job_shared" launches 42 "$launches" || return
-  far_apart under_shim launches "$(steps_of $far)" "$job_shared" launches 42 "$launches" || return
+  far_apart under_shim launches "$(steps_of "$far")" "$job_shared" launches 42 "$launches" || return
   verify_all launches
   compare counts "$(trace_of launches)" "$work/launches.out"
   none=$(median "$work/launches_bare.out" 5 41)

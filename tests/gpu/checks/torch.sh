@@ -81,7 +81,7 @@ check_compile_reduce_overhead() {
 check_torch_overhead() {
   local none idle ours theirs after their_after
   far_apart bare torch_bare "$python" "$loop" 42 --launches 20000 || return
-  far_apart under_shim torch_ours "$(steps_of $far)" "$python" "$loop" 42 --launches 20000 || return
+  far_apart under_shim torch_ours "$(steps_of "$far")" "$python" "$loop" 42 --launches 20000 || return
   far_apart bare torch_theirs "$python" "$loop" 42 --launches 20000 --torch-profile 30 32 "$work/launches.json" || return
   none=$(median "$work/torch_bare.out" 5 41)
   idle=$(median "$work/torch_ours.out" 5 20)
