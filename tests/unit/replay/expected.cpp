@@ -122,11 +122,24 @@ class Expecting {
         out_.rows.push_back(row);  // of a kind that nobody has thought of: a difference
     }
     out_.devices = original_.devices;
+    for (Trace::Object& device : out_.devices) add_uuid(device);
     return std::move(out_);
   }
 
  private:
   void applied(Rule rule) { ++out_.rules[rule]; }
+
+  // Every byte that the records have is 0x10 and the device's number.
+  void add_uuid(Trace::Object& device) {
+    const std::string id = std::map<std::string, std::string>(device.begin(), device.end()).at("id"), byte = "1" + id;
+    std::string text = "\"GPU";
+    for (const int bytes : {4, 2, 2, 2, 6}) {
+      text += '-';
+      for (int i = 0; i < bytes; ++i) text += byte;
+    }
+    device.emplace_back("uuid", text + '"');
+    applied(Rule::kDeviceUuid);
+  }
 
   void drop_external_id(Row& row) {
     if (row.args.erase("External id") != 0) applied(Rule::kExternalId);
@@ -309,7 +322,8 @@ const char* name_of(Rule rule) {
                                            "stream priority",
                                            "line of syncs",
                                            "line of overhead",
-                                           "name of a stream"};
+                                           "name of a stream",
+                                           "uuid of a device"};
   return kNames[static_cast<std::size_t>(rule)];
 }
 

@@ -35,6 +35,7 @@ enum class Rule {
   kSyncLine,            // synchronisations have a line of their own
   kOverheadLine,        // overhead has a line in the process
   kStreamName,          // Kineto leaves a blank at the end of a stream's name
+  kDeviceUuid,          // Kineto does not name it
 };
 const char* name_of(Rule rule);
 using RuleCounts = std::map<Rule, int>;

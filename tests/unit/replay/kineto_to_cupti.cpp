@@ -247,6 +247,8 @@ class Maker {
     r.shared_per_block = number("sharedMemPerBlock");
     r.shared_per_sm = number("sharedMemPerMultiprocessor");
     r.multiprocessors = number("numSms");
+    std::memset(r.uuid, static_cast<int>(0x10 + r.id), sizeof r.uuid);
+    r.mig = 0;
     out_.device.push_back(packed(r, out_.first_ns));
   }
 
