@@ -27,43 +27,57 @@ class Spinning {
 /// Holdings of other clients: a place for callbacks, and kinds of activity that are on. Under the lock of its owner.
 class Clients {
  public:
+  /// It has registered buffer callbacks in a form that takes everybody's records until it unsubscribes (CUPTI 13.2).
+  void took_all_buffers(void* subscriber) { takes_all_ = subscriber; }
   /// `alone`: it lets no other subscriber in (cuptiSubscribe, or cuptiSubscribe_v2 without allowMultipleSubscribers).
   void subscribed(void* subscriber, bool alone) {
     if (alone) alone_ = subscriber;
   }
   /// Removes the subscriber. True: it was the one that lets no other in, and its place is free.
   bool unsubscribed(void* subscriber) {
-    if (subscriber == nullptr || subscriber != alone_) return false;
-    alone_ = nullptr;
+    if (subscriber == nullptr || (subscriber != alone_ && subscriber != takes_all_)) return false;
+    if (subscriber == alone_) alone_ = nullptr;
+    if (subscriber == takes_all_) takes_all_ = nullptr;
     return true;
   }
   void enabled(std::uint32_t kind) {
     if (kind < kKinds) kinds_ |= std::uint64_t{1} << kind;
   }
+  bool holds(std::uint32_t kind) const { return kind < kKinds && (kinds_ >> kind & 1) != 0; }
   /// Was this the last kind that was on?
   bool disabled(std::uint32_t kind) {
-    const bool recorded = kinds_ != 0;
+    const bool recorded = records();
     if (kind < kKinds) kinds_ &= ~(std::uint64_t{1} << kind);
-    const bool silent = recorded && kinds_ == 0;
-    fell_silent_ = fell_silent_ || silent;
-    return silent;
+    return fell_silent(recorded);
   }
-  void finalized() {
-    alone_ = nullptr;
-    kinds_ = 0;
+  /// One function of the runtime or driver API goes on or off. Was it the last that was on?
+  bool switched_call(bool on) {
+    const bool recorded = records();
+    if (on) ++calls_;
+    if (!on && calls_ > 0) --calls_;
+    return fell_silent(recorded);
   }
+  void finalized() { *this = Clients(); }
   /// Have all records been switched off since the last call, and stayed off?
   bool take_silence() {
-    const bool silent = fell_silent_ && kinds_ == 0;
+    const bool silent = fell_silent_ && !records();
     fell_silent_ = false;
     return silent;
   }
-  bool records() const { return kinds_ != 0; }
+  bool records() const { return kinds_ != 0 || calls_ != 0 || takes_all_ != nullptr; }
 
  private:
+  bool fell_silent(bool recorded) {
+    const bool silent = recorded && !records();
+    fell_silent_ = fell_silent_ || silent;
+    return silent;
+  }
+
   static constexpr std::uint32_t kKinds = 64;
   std::uint64_t kinds_ = 0;
+  std::uint64_t calls_ = 0;  // that are on one by one
   void* alone_ = nullptr;
+  void* takes_all_ = nullptr;
   bool fell_silent_ = false;
 };
 

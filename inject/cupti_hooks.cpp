@@ -99,9 +99,19 @@ void let_go_if(bool gone) {
   if (gone) device::resume();
 }
 
+/// A client that has registered something, and may never record: unless it does, the device thread takes CUPTI back
+/// after a second.
+void expect_silence() {
+  const KeepsErrno keeps;
+  if (!change([](Clients&) {}).records()) device::other_client_is_silent();
+}
+
 template <class... Args>
 int taking(Real& real, Args... args) {
-  return make_room(real.name) ? real(args...) : kMultipleSubscribersNotSupported;
+  if (!make_room(real.name)) return kMultipleSubscribersNotSupported;
+  const int result = real(args...);
+  expect_silence();
+  return result;
 }
 
 /// The place for callbacks alone: the activity that we record goes on. Where several subscribers have places
@@ -113,7 +123,7 @@ int subscribing(Real& real, bool alone, void** subscriber, Args... args) {
     const KeepsErrno keeps;
     if (!is_let_in()) return kMultipleSubscribersNotSupported;
     if (alone && !is_ignored()) {
-      left = device::shares_cupti() && device::yield_to_other_client(real.name);
+      left = device::has_subscriber_place() && device::yield_to_other_client(real.name);
       device::give_up_callbacks(real.name);
     }
   }
@@ -136,13 +146,26 @@ int enabling(Real& real, std::uint32_t kind, Args... args) {
   if (result == kSuccess) {
     change([kind](Clients& c) { c.enabled(kind); });
   } else {
-    let_go_if(!change([](Clients&) {}).records());
+    expect_silence();
   }
   return result;
 }
 
+/// One function of the runtime or driver API, for the process.
+template <class... Args>
+int switching(Real& real, bool on, Args... args) {
+  if (on && !make_room(real.name)) return kMultipleSubscribersNotSupported;
+  const int result = real(args...);
+  bool silent = false;
+  if (result == kSuccess) change([&](Clients& c) { silent = c.switched_call(on); });
+  if (silent || (on && result != kSuccess)) expect_silence();
+  return result;
+}
+
+/// A kind that the client does not record may be one of ours: it stays on.
 template <class... Args>
 int disabling(Real& real, std::uint32_t kind, Args... args) {
+  if (device::owns_cupti() && !change([](Clients&) {}).holds(kind)) return kSuccess;
   const int result = real(args...);
   bool silent = false;
   change([&](Clients& c) { silent = c.disabled(kind); });
@@ -150,10 +173,17 @@ int disabling(Real& real, std::uint32_t kind, Args... args) {
   return result;
 }
 
-/// Does this CUPTI let subscribers record side by side? Then one that does is in nobody's way.
+/// Does this CUPTI let subscribers record side by side (13.3 with its driver)? Then one that does is in nobody's way.
+/// 13.2 has some of the functions already: whoever registers buffers with them gets everybody's records (read in the
+/// library of 13.2.75).
 bool subscribers_share() {
-  static constinit Real real{"cuptiActivityRegisterCallbacks_v2"};
-  return real.is_there();
+  static constinit Real real{"cuptiActivityGetNextRecord_v2"};
+  return real.is_there() && (!device::available() || device::subscribers_share());
+}
+bool wants_to_be_alone(const SubscriberParameters* wish) {
+  // The struct of 13.1 ends before allow_multiple.
+  return wish == nullptr || wish->struct_size <= offsetof(SubscriberParameters, allow_multiple) ||
+         wish->allow_multiple == 0;
 }
 
 }  // namespace
@@ -170,8 +200,8 @@ PROFSHIM_EXPORT int cuptiSubscribe(void** subscriber, void* callback, void* user
 
 PROFSHIM_EXPORT int cuptiSubscribe_v2(void** subscriber, void* callback, void* user, void* parameters) {
   PROFSHIM_REAL(cuptiSubscribe_v2);
-  const auto* const wish = static_cast<const profshim::cupti::SubscriberParameters*>(parameters);
-  const bool alone = wish == nullptr || wish->allow_multiple == 0 || !profshim::cupti::subscribers_share();
+  using namespace profshim::cupti;
+  const bool alone = wants_to_be_alone(static_cast<const SubscriberParameters*>(parameters)) || !subscribers_share();
   return profshim::cupti::subscribing(real, alone, subscriber, callback, user, parameters);
 }
 
@@ -189,12 +219,14 @@ PROFSHIM_EXPORT int cuptiUnsubscribe(void* subscriber) {
 
 PROFSHIM_EXPORT int cuptiActivityRegisterCallbacks(void* requested, void* completed) {
   using namespace profshim::cupti;
-  const int result = taking(real_register_callbacks, requested, completed);
+  if (!make_room(real_register_callbacks.name)) return kMultipleSubscribersNotSupported;
+  const int result = real_register_callbacks(requested, completed);
   if (result == kSuccess) {
     its_completed.store(completed, std::memory_order_relaxed);
     its_requested.store(requested, std::memory_order_release);
     profshim::device::other_client_has_buffers(completed);
   }
+  expect_silence();
   return result;
 }
 
@@ -222,10 +254,39 @@ PROFSHIM_EXPORT int cuptiActivityDisable(std::uint32_t kind) {
   return profshim::cupti::disabling(real, kind, kind);
 }
 
-// The subscriber API. CUPTI 13.2 has Enable_v2 and Disable_v2, and buffer callbacks of the process only.
+PROFSHIM_EXPORT int cuptiActivityEnableContext(void* context, std::uint32_t kind) {
+  PROFSHIM_REAL(cuptiActivityEnableContext);
+  return profshim::cupti::enabling(real, kind, context, kind);
+}
+
+PROFSHIM_EXPORT int cuptiActivityDisableContext(void* context, std::uint32_t kind) {
+  PROFSHIM_REAL(cuptiActivityDisableContext);
+  return profshim::cupti::disabling(real, kind, context, kind);
+}
+
+PROFSHIM_EXPORT int cuptiActivityEnableRuntimeApi(std::uint32_t callback_id, std::uint8_t on) {
+  PROFSHIM_REAL(cuptiActivityEnableRuntimeApi);
+  return profshim::cupti::switching(real, on != 0, callback_id, on);
+}
+
+PROFSHIM_EXPORT int cuptiActivityEnableDriverApi(std::uint32_t callback_id, std::uint8_t on) {
+  PROFSHIM_REAL(cuptiActivityEnableDriverApi);
+  return profshim::cupti::switching(real, on != 0, callback_id, on);
+}
+
+// The subscriber API.
 PROFSHIM_EXPORT int cuptiActivityRegisterCallbacks_v2(void* subscriber, void* requested, void* completed) {
+  using namespace profshim::cupti;
   PROFSHIM_REAL(cuptiActivityRegisterCallbacks_v2);
-  return real(subscriber, requested, completed);
+  if (subscribers_share()) return real(subscriber, requested, completed);
+  if (!make_room(real.name)) return kMultipleSubscribersNotSupported;
+  const int result = real(subscriber, requested, completed);
+  if (result == kSuccess) {
+    change([&](Clients& c) { c.took_all_buffers(subscriber); });
+  } else {
+    expect_silence();
+  }
+  return result;
 }
 
 PROFSHIM_EXPORT int cuptiActivityEnable_v2(void* subscriber, std::uint32_t kind, void* config) {
@@ -269,7 +330,8 @@ PROFSHIM_EXPORT int cuptiFinalize() {
     profshim::cupti::its_requested.store(nullptr);
     profshim::device::other_client_has_clock(nullptr);
     profshim::device::other_client_has_buffers(nullptr);
+    // The call may come from a callback of CUPTI: not at once.
+    profshim::cupti::expect_silence();
   }
-  profshim::cupti::let_go_if(room);
   return result;
 }

@@ -15,7 +15,8 @@ entries='InitializeInjection InitializeInjectionNvtx2 InitializeInjectionNvtxExt
 # How another client of CUPTI shows itself.
 clients='cuptiSubscribe cuptiSubscribe_v2 cuptiUnsubscribe cuptiActivityRegisterCallbacks
   cuptiActivityRegisterCallbacks_v2 cuptiActivityRegisterTimestampCallback cuptiActivityEnable cuptiActivityEnable_v2
-  cuptiActivityEnableAndDump cuptiActivityEnableAndDump_v2 cuptiActivityDisable cuptiActivityDisable_v2 cuptiActivityFlushAll cuptiFinalize'
+  cuptiActivityEnableAndDump cuptiActivityEnableAndDump_v2 cuptiActivityDisable cuptiActivityDisable_v2 cuptiActivityFlushAll cuptiFinalize
+  cuptiActivityEnableContext cuptiActivityDisableContext cuptiActivityEnableRuntimeApi cuptiActivityEnableDriverApi'
 # The ends of the process, and who asks for the action of a signal that ends it.
 exits='_exit _Exit abort daemon execve execv execvp execvpe execl execlp execle fexecve execveat'
 actions='sigaction __sigaction signal ssignal bsd_signal sysv_signal __sysv_signal sigset siginterrupt'

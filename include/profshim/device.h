@@ -74,7 +74,8 @@ void other_client_has_clock(std::uint64_t (*clock)());
 /// It has registered buffer callbacks: `completed` (CUpti_BuffersCallbackCompleteFunc) gets its buffers that come back
 /// to us; null = it has none any more.
 void other_client_has_buffers(void* completed);
-/// It has disabled every kind. A flush may follow; if none does, we come back after a second.
+/// It records nothing: it has registered something, or disabled every kind. A flush may follow; if none does, we come
+/// back after a second.
 void other_client_is_silent();
 /// The other client has let go: we come back. Returns at once.
 void resume();
@@ -83,7 +84,11 @@ void resume();
 /// free again. The activity API is not touched.
 void give_up_callbacks(const char* call);
 void take_callbacks();
-/// Has this CUPTI places for several clients (13.3), of which we have one?
-bool shares_cupti();
+/// Is CUPTI ours now: it works, and no other client has it? Any thread.
+bool owns_cupti();
+/// Is our place in CUPTI that of a subscriber (13.3)?
+bool has_subscriber_place();
+/// Can other subscribers record at the same time?
+bool subscribers_share();
 
 }  // namespace profshim::device

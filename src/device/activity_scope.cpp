@@ -10,9 +10,9 @@ void no_callback(void*, int, std::uint32_t, const void*) {}
 
 }  // namespace
 
-int ActivityScope::open(const BufferCallbacks& callbacks) {
+int ActivityScope::open(const BufferCallbacks& callbacks, bool of_process) {
   if (is_shared()) return cupti::kSuccess;
-  if (api_.has_subscriber_api()) {
+  if (api_.has_subscriber_api() && !of_process) {
     SubscriberParameters parameters{};
     parameters.struct_size = sizeof parameters;
     parameters.name = "profshim";

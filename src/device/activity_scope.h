@@ -27,8 +27,8 @@ class ActivityScope {
   ActivityScope& operator=(const ActivityScope&) = delete;
 
   /// Registers the buffer callbacks: as a subscriber where CUPTI has that form and no client of the other form holds
-  /// it, else for the process. Again after another client has registered its own.
-  int open(const BufferCallbacks& callbacks);
+  /// it, else (or where `of_process` asks for it) for the process. Again after another client has registered its own.
+  int open(const BufferCallbacks& callbacks, bool of_process = false);
   /// Unsubscribes, so that clients of the other form are not refused any more. Every buffer is lost that CUPTI still
   /// has.
   void close();

@@ -154,7 +154,9 @@ bool BufferPool::complete(std::uint8_t* data, std::size_t valid, bool counts_for
   if (data == nullptr) return true;
   const std::uint32_t index = index_of(data);
   if (index == kNone && complete_unread(data, valid)) return true;
-  if (index == kNone || slots_[index].place.load(std::memory_order_relaxed) != Place::kOutstanding) {
+  // At the same time the device thread may write it off.
+  Place outstanding = Place::kOutstanding;
+  if (index == kNone || !slots_[index].place.compare_exchange_strong(outstanding, Place::kCompleting)) {
     if (counts_foreign) foreign_.fetch_add(1, std::memory_order_relaxed);
     return false;
   }
@@ -196,11 +198,13 @@ void BufferPool::recycle(std::uint8_t* data) {
   push(index < kReserve ? reserve_ : free_, index);
 }
 
-void BufferPool::write_off_outstanding() {
+std::uint64_t BufferPool::write_off_outstanding(Ticks before) {
+  std::uint64_t old = 0;
   const std::uint32_t made = made_.load(std::memory_order_relaxed);
   for (std::uint32_t i = 0; i < made; ++i) {
     Place outstanding = Place::kOutstanding;
     if (!slots_[i].place.compare_exchange_strong(outstanding, Place::kWrittenOff)) continue;
+    old += slots_[i].taken.load(std::memory_order_relaxed) < before;
     // A new one in its place, so that the pool is whole again for when we come back.
     slots_[i].data.store(nullptr, std::memory_order_relaxed);
     if (auto* const data = static_cast<std::uint8_t*>(std::aligned_alloc(kAlignment, bytes_))) {
@@ -212,8 +216,11 @@ void BufferPool::write_off_outstanding() {
   }
   for (Unread* one = unread_list_.load(std::memory_order_acquire); one != nullptr; one = one->next) {
     Place outstanding = Place::kOutstanding;
-    if (one->place.compare_exchange_strong(outstanding, Place::kWrittenOff)) one->data.store(nullptr);
+    if (!one->place.compare_exchange_strong(outstanding, Place::kWrittenOff)) continue;
+    old += one->taken.load(std::memory_order_relaxed) < before;
+    one->data.store(nullptr);
   }
+  return old;
 }
 
 BufferPool::Counts BufferPool::counts() const {

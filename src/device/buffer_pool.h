@@ -59,15 +59,15 @@ class BufferPool {
   /// Emptied: ready for the next request. Device thread.
   void recycle(std::uint8_t* data);
   /// Buffers that are with CUPTI now are another client's from here on: it may free them, so they are never touched
-  /// again. Device thread.
-  void write_off_outstanding();
+  /// again. How many of them CUPTI had taken before `before`. Device thread.
+  std::uint64_t write_off_outstanding(Ticks before);
 
   Counts counts() const;
 
  private:
   static constexpr std::size_t kMostBuffers = 256;
   static constexpr std::uint32_t kNone = 0xffffffff;
-  enum class Place : std::uint8_t { kUnused, kFree, kOutstanding, kCompleted, kWrittenOff };
+  enum class Place : std::uint8_t { kUnused, kFree, kOutstanding, kCompleting, kCompleted, kWrittenOff };
   struct Slot {
     std::atomic<std::uint8_t*> data{nullptr};
     std::atomic<std::uint32_t> next{kNone};

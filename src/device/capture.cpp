@@ -90,14 +90,15 @@ Capture::~Capture() {
   pool_in_use.compare_exchange_strong(mine, nullptr);
 }
 
-std::string Capture::prepare() {
+std::string Capture::prepare(const IdPlaces& of_another_thread) {
   if (api_.get_version != nullptr) api_.get_version(&version_);
   if (version_ < cupti::kOldestVersion) return "this CUPTI (API " + std::to_string(version_) + ") is older than 11.8";
   requests_may_be_refused.store(version_ >= cupti::kMayRefuseBuffers);
   pool_in_use.store(&pool_, std::memory_order_release);
   converter_.names().load(api_);
   converter_.threads().also_ask(&seen_threads);
-  converter_.threads().learn_from_this_thread();
+  converter_.threads().learn(of_another_thread);
+  converter_.threads().learn(id_places_of_this_thread());
   return {};
 }
 
@@ -180,7 +181,9 @@ bool Capture::turn_on(std::int64_t now_ns) {
     return false;
   }
   // With what another client has registered it would get our records.
-  if (const int refused = scope_.open(kCallbacks); refused != cupti::kSuccess) {
+  // A client of the process that has let go may still read its buffers with the functions of the process.
+  const bool of_process = foreign_completed.load(std::memory_order_acquire) != nullptr;
+  if (const int refused = scope_.open(kCallbacks, of_process); refused != cupti::kSuccess) {
     refusal_ = "CUPTI takes no buffers: " + api_.text_of(refused);
     return false;
   }
@@ -272,7 +275,9 @@ void Capture::begin_drain(const Wishes& wishes, std::int64_t now_ns) {
 
 void Capture::drain(const Wishes& wishes, std::int64_t now_ns) {
   round(0, now_ns, false);
-  const bool all_here = settled_until() >= drain_until_;
+  // A subscriber stays until also the buffers of later launches have come back: they cannot be used again else.
+  const bool keeps_place = scope_.is_shared() && oldest_buffer() != BufferPool::kNoneOutstanding;
+  const bool all_here = settled_until() >= drain_until_ && !keeps_place;
   // Without a buffer at CUPTI nothing is under way, and the missing records never come. With the hardware's event
   // system a kernel may hold no buffer while it runs, so that much time passes first.
   if (oldest_buffer() < drain_until_) busy_ns_ = now_ns;
@@ -283,21 +288,31 @@ void Capture::drain(const Wishes& wishes, std::int64_t now_ns) {
   const bool all_ended =
       wishes.finish && converter_.launches().oldest_running() >= drain_until_ && oldest_buffer() >= drain_until_;
   if (!all_here && !nothing_left && !tired && !all_ended && !(wishes.finish && wishes.abrupt)) return;
-  end_drain(wishes.finish || !all_here, now_ns);
+  end_drain(wishes, all_here, now_ns);
 }
 
-// A forced flush takes incomplete records away from other subscribers too. Where it brings buffers without an
-// incomplete record, this CUPTI keeps buffers for no reason: nobody waits for them again.
-void Capture::end_drain(bool forced, std::int64_t now_ns) {
+// A forced flush takes incomplete records away from other subscribers too: beside them only the end of the process
+// forces one. Where it brings buffers without an incomplete record, this CUPTI keeps buffers for no reason: nobody
+// waits for them again.
+void Capture::end_drain(const Wishes& wishes, bool all_here, std::int64_t now_ns) {
+  const bool forced = wishes.finish || (!all_here && !scope_.is_shared());
   const bool has_buffers = oldest_buffer() < drain_until_;
   const Losses before = converter_.losses();
-  round(forced && !scope_.is_shared() ? cupti::kFlushForced : 0, now_ns, true);
+  round(forced ? cupti::kFlushForced : 0, now_ns, true);
   give_up_before(drain_until_);
-  if (has_buffers && converter_.losses() == before) keeps_buffers_ = true;
-  converter_.launches().clear();
-  scope_.close();
+  if (forced && has_buffers && converter_.losses() == before) keeps_buffers_ = true;
+  let_go(drain_until_, now_ns);
   settled_until_.store(kEverything, std::memory_order_release);
   state_.store(State::kOff, std::memory_order_release);
+}
+
+// A subscriber that leaves never sees again the buffers that CUPTI has; those of the process come back later.
+void Capture::let_go(Ticks until, std::int64_t now_ns) {
+  converter_.launches().clear();
+  if (!scope_.is_shared()) return;
+  scope_.close();
+  take_records(now_ns, true, true);
+  converter_.losses().kept_buffers += pool_.write_off_outstanding(until);
 }
 
 // Every buffer of ours that CUPTI still has would go to the other client, which may free it.
@@ -312,17 +327,23 @@ void Capture::hand_over(const Wishes& wishes, std::int64_t now_ns) {
       round(scope_.is_shared() ? 0 : cupti::kFlushForced, now_ns, true);
     }
     give_up_before(kEverything);
-    converter_.launches().clear();
+    let_go(kEverything, now_ns);
+  } else if (!scope_.is_shared() && pool_.oldest_outstanding() != BufferPool::kNoneOutstanding) {
+    // Of launches after the window: nobody wants the records, but the other client must not get the buffers.
+    if (!wishes.yielded_too_late) api_.flush_all(cupti::kFlushForced);
+    take_records(now_ns, true, true);
   }
-  scope_.close();
   has_recorded_ = true;  // the other client does
-  pool_.write_off_outstanding();
+  // After a forced flush those that are left have no records.
+  const std::uint64_t kept = pool_.write_off_outstanding(kEverything);
+  if (wishes.yielded_too_late) converter_.losses().kept_buffers += kept;
   settled_until_.store(kEverything, std::memory_order_release);
   state_.store(State::kYielded, std::memory_order_release);
 }
 
-void Capture::take_back() {
-  pool_.take_completed();
+// A buffer may have come back after the last look.
+void Capture::take_back(std::int64_t now_ns) {
+  take_records(now_ns, true, true);
   state_.store(State::kOff, std::memory_order_release);
 }
 
@@ -343,7 +364,7 @@ std::int64_t Capture::serve(const Wishes& wishes, std::int64_t now_ns) noexcept 
 std::int64_t Capture::serve_now(const Wishes& wishes, std::int64_t now_ns) {
   converter_.clock().use_foreign(wishes.foreign_clock);
   if (wishes.yield && state() != State::kYielded) hand_over(wishes, now_ns);
-  if (!wishes.yield && state() == State::kYielded) take_back();
+  if (!wishes.yield && state() == State::kYielded) take_back(now_ns);
   const bool on = wishes.on && !wishes.finish;
   if (!on) refused_.store(false, std::memory_order_relaxed);
   const bool may_turn_on = state() == State::kOff || state() == State::kDraining;

@@ -64,9 +64,9 @@ class Capture {
   ~Capture();
 
   /// Learns what this CUPTI is. Registers nothing: that would keep other clients out. A sentence when it cannot be
-  /// used, else "". After cuInit: CUPTI 13.2.23 to 13.2.86 recurse without end in cuptiGetVersion where they cannot
-  /// initialize (seen without a usable driver).
-  std::string prepare();
+  /// used, else "". `of_another_thread` helps to find the threads of calls. After cuInit: CUPTI 13.2.23 to 13.2.86
+  /// recurse without end in cuptiGetVersion where they cannot initialize (seen without a usable driver).
+  std::string prepare(const IdPlaces& of_another_thread);
   /// Makes one more buffer, of those that are not there yet; false when all are. Device thread.
   bool make_one_buffer() { return pool_.make(options_.buffers, options_.buffer_bytes) && pool_.make_more(); }
   std::uint32_t version() const { return version_; }
@@ -103,7 +103,8 @@ class Capture {
   void enable_calls(bool runtime);
   void turn_off();
   void begin_drain(const Wishes& wishes, std::int64_t now_ns);
-  void end_drain(bool forced, std::int64_t now_ns);
+  void end_drain(const Wishes& wishes, bool all_here, std::int64_t now_ns);
+  void let_go(Ticks until, std::int64_t now_ns);
   std::int64_t serve_on(const Wishes& wishes, std::int64_t now_ns);
   void take_records(std::int64_t now_ns, bool flushed, bool last);
   void round(std::uint32_t flag, std::int64_t now_ns, bool last);
@@ -113,7 +114,7 @@ class Capture {
   void give_up_before(Ticks end);
   void drain(const Wishes& wishes, std::int64_t now_ns);
   void hand_over(const Wishes& wishes, std::int64_t now_ns);
-  void take_back();
+  void take_back(std::int64_t now_ns);
   void register_clock();
 
   const CuptiApi api_;

@@ -256,7 +256,7 @@ void Converter::on_api(const cupti::ApiRecord& r) {
   event.api.callback_id = r.callback_id;
   event.api.raw_thread = r.thread;
   event.api.tid = threads_.of(r.thread);
-  if (event.api.tid == 0) ++unknown_threads_;
+  if (event.api.tid == 0) ++calls_of_unknown_threads_;
   event.api.result = r.result;
   event.api.external = launches_.external_of(r.correlation);
   event.api.is_runtime = runtime ? 1 : 0;

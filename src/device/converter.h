@@ -41,6 +41,7 @@ struct Losses {
   std::uint64_t launches = 0;               // whose device work never came
   std::uint64_t graphs = 0;                 // of these: launches of graphs without a single node
   std::uint64_t uncertain_graph_nodes = 0;  // not lost, but perhaps tied to another launch of their graph
+  std::uint64_t kept_buffers = 0;           // of the recording, which CUPTI still had when we let go of it
   std::uint64_t flushes = 0;                // that CUPTI refused: what it had by then may be missing
   std::uint64_t impossible_times() const { return no_time + backwards + outside; }
   bool operator==(const Losses&) const = default;
@@ -69,7 +70,8 @@ class Converter {
   ApiNames& names() { return names_; }
   ThreadIds& threads() { return threads_; }
   Losses& losses() { return losses_; }
-  std::uint64_t unknown_threads() const { return unknown_threads_; }
+  /// Calls on lines of their own, since their thread has ended and its id is not known.
+  std::uint64_t calls_of_unknown_threads() const { return calls_of_unknown_threads_; }
 
  private:
   struct HeldCall {
@@ -119,7 +121,7 @@ class Converter {
   Losses losses_;
   Ticks earliest_ = 0, latest_ = ~Ticks{0};
   std::uint64_t flushes_ = 0;
-  std::uint64_t unknown_threads_ = 0;
+  std::uint64_t calls_of_unknown_threads_ = 0;
   bool graph_joins_uncertain_ = false;
   bool under_mps_ = false;
   std::unordered_map<std::uint32_t, std::vector<HeldCall>> held_;  // driver calls, by thread

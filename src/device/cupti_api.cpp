@@ -175,6 +175,10 @@ FoundCupti find_cupti() {
   found.api.member = reinterpret_cast<decltype(found.api.member)>(dlsym(handle, #symbol));
   PROFSHIM_CUPTI_FUNCTIONS(PROFSHIM_CUPTI_LOOK_UP)
 #undef PROFSHIM_CUPTI_LOOK_UP
+  std::uint32_t version = 0;
+  if (found.api.get_version != nullptr) found.api.get_version(&version);
+  found.api.subscribers_share = found.api.has_subscriber_api() && version >= cupti::kSubscribersShare &&
+                                driver_version() >= cupti::kDriverOfSubscribers;
   if (!found.api.usable()) found.problem = found.path + " lacks functions of the activity API";
   return found;
 }
@@ -197,6 +201,20 @@ std::string wait_for_devices() {
 bool runtime_is_mapped() { return !mapped(mapped_libraries(), "libcudart").empty(); }
 
 bool torch_is_mapped() { return !mapped(mapped_libraries(), "libtorch_cuda").empty(); }
+
+bool a_context_exists() {
+  const auto count = in_mapped<int (*)(int*)>("libcuda", "cuDeviceGetCount");
+  const auto state = in_mapped<int (*)(int, unsigned*, int*)>("libcuda", "cuDevicePrimaryCtxGetState");
+  if (count == nullptr || state == nullptr) return true;
+  int devices = 0;
+  if (count(&devices) != 0) return true;
+  for (int device = 0; device < devices; ++device) {
+    unsigned flags = 0;
+    int active = 0;
+    if (state(device, &flags, &active) != 0 || active != 0) return true;
+  }
+  return false;
+}
 
 int driver_version() {
   int version = 0;

@@ -81,6 +81,9 @@ struct CuptiApi {
   }
   /// Has this CUPTI the whole subscriber API?
   bool has_subscriber_api() const;
+  /// Can several subscribers record at a time? That needs a driver of r610, too (CUPTI's documentation: one subscriber
+  /// with older ones), and 13.3 update 1, which mends a crash (its release notes).
+  bool subscribers_share = false;
   /// "CUPTI_ERROR_NOT_INITIALIZED", or the number.
   std::string text_of(int result) const;
 };
@@ -101,6 +104,8 @@ std::string wait_for_devices();
 
 /// Is there a libcudart of its own, not one inside the program? Asks nobody: inside cuInit it holds locks.
 bool runtime_is_mapped();
+/// Has a device its primary context? Work may have been launched then. Asks the mapped libcuda; makes no context.
+bool a_context_exists();
 /// Is PyTorch's CUDA library mapped? Its profiler is a client of CUPTI.
 bool torch_is_mapped();
 /// CUDA versions as CUDA numbers them (12040); 0 = not known. Asks the libraries that are mapped; loads nothing.

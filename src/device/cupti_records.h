@@ -49,6 +49,10 @@ inline constexpr std::uint32_t kFlushForced = 1;
 inline constexpr std::uint32_t kMayRefuseBuffers = 27;
 /// cuptiGetVersion() of CUPTI 13.0 and of 13.1 update 1.
 inline constexpr std::uint32_t kFirstToMixUpGraphs = 130000, kMendedGraphs = 130101;
+/// cuptiGetVersion() of CUPTI 13.3 update 1.
+inline constexpr std::uint32_t kSubscribersShare = 130301;
+/// cuDriverGetVersion() of r610.
+inline constexpr int kDriverOfSubscribers = 13030;
 /// CUPTI 11.8: from here on every field below is there.
 inline constexpr std::uint32_t kOldestVersion = 18;
 

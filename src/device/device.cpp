@@ -36,6 +36,15 @@ constinit std::atomic<void (*)()> on_ready{nullptr};
 // cudaProfilerStart is there to start a profiler: it waits until CUPTI is on. A step boundary never waits.
 constinit std::atomic<bool> boundaries_wait{false};
 constinit std::atomic<std::int64_t> late_since_ns{0};  // a window began then without CUPTI
+// A window was open then, and CUPTI had still to be found.
+constinit std::atomic<std::int64_t> open_since_ns{0};
+/// Has the first CUDA call of the process waited for CUPTI?
+enum class FirstCall : std::uint8_t {
+  kNotSeen,  // there was none, or no hook of ours saw it
+  kHeld,
+  kNotHeld,  // it went on before CUPTI was on
+};
+constinit std::atomic<FirstCall> first_call{FirstCall::kNotSeen};
 // A window began then, and CUPTI was on as far as its thread saw: the device thread knows whether it stayed on.
 constinit std::atomic<std::int64_t> window_began_ns{0};
 // CUPTI was not switched on while a thread waited for that in a callback: it seems to wait for the callback. Tried
@@ -61,6 +70,7 @@ constinit std::atomic<bool> wanted_finish{false};
 constinit std::atomic<bool> finish_abruptly{false};
 constinit std::atomic<bool> trouble{false};
 constinit std::atomic<std::int32_t> thread_id{0};
+constinit IdPlaces places_of_starter;  // set before the device thread is made
 constinit Bell wishes_changed;
 constinit Bell state_changed;
 
@@ -127,7 +137,9 @@ Wishes wishes_now() {
   wishes.on = wanted_on.load(std::memory_order_acquire);
   wishes.off_at = wanted_off_at.load(std::memory_order_relaxed);
   wishes.settle_before = wanted_settled.load(std::memory_order_relaxed);
-  wishes.yield = owner.load(std::memory_order_acquire) != Owner::kUs;
+  // One that could not be met in time is met now: what the other client has registered is not ours.
+  wishes.yield = owner.load(std::memory_order_acquire) != Owner::kUs ||
+                 yields_asked.load(std::memory_order_acquire) != yields_met.load(std::memory_order_acquire);
   wishes.yielded_too_late = yielded_too_late.load(std::memory_order_acquire);
   wishes.foreign_clock = foreign_clock.load(std::memory_order_relaxed);
   wishes.finish = wanted_finish.load(std::memory_order_acquire);
@@ -195,10 +207,20 @@ void serve(Source& source, std::int64_t& timeout_ns) {
     say_late_begin();
     late_since_ns.store(began_ns);
   }
+  if (capture.state() == Capture::State::kOn) {
+    const std::int64_t open_ns = open_since_ns.exchange(0);
+    const FirstCall seen = first_call.load();
+    const bool may_miss = seen == FirstCall::kNotHeld || (seen == FirstCall::kNotSeen && a_context_exists());
+    if (open_ns != 0 && may_miss) {
+      say_late_begin();
+      late_since_ns.store(open_ns);
+    }
+  }
   tell_late_begin(source);
   source.said.losses(capture);
   source.show();
   const bool yields = capture.state() == Capture::State::kYielded && yields_met.exchange(yield) != yield;
+  if (yields && owner.load(std::memory_order_acquire) == Owner::kUs) wake_thread();  // it has gone already
   if (capture.state() != before || capture.refused() != refused_before || yields) state_changed.ring();
 }
 
@@ -270,7 +292,10 @@ std::int64_t take_back_after_silence(Source& source) {
   const std::int64_t left = silent_since_ns.load(std::memory_order_relaxed) + kSilence_ns - monotonic_ns();
   if (left > 0) return left;
   Owner silent = Owner::kOtherIsSilent;
-  if (owner.compare_exchange_strong(silent, Owner::kUs, std::memory_order_acq_rel)) taken_back(source);
+  if (owner.compare_exchange_strong(silent, Owner::kUs, std::memory_order_acq_rel)) {
+    yielded_too_late.store(false, std::memory_order_release);
+    taken_back(source);
+  }
   return -1;
 }
 
@@ -281,7 +306,10 @@ Source* bring_up(const Spec& spec) {
     say_there_is_none(problem);
     return nullptr;
   }
-  if (wanted_finish.load(std::memory_order_acquire)) return nullptr;
+  if (wanted_finish.load(std::memory_order_acquire)) {
+    if (open_since_ns.load() != 0) say_there_is_none("the process ended while CUPTI came up");
+    return nullptr;
+  }
   FoundCupti found = find_cupti();
   if (!found.problem.empty()) {
     say_there_is_none(found.problem);
@@ -290,7 +318,7 @@ Source* bring_up(const Spec& spec) {
   CaptureOptions options = options_of(spec, budget.load());
   options.own_clock = !torch_is_mapped();
   auto* const source = new Source(std::move(found), options, wanted_callbacks(spec, runtime_is_mapped()));
-  if (const std::string problem = source->capture.prepare(); !problem.empty()) {
+  if (const std::string problem = source->capture.prepare(places_of_starter); !problem.empty()) {
     say_there_is_none(source->found.path + ": " + problem);
     return nullptr;
   }
@@ -368,7 +396,11 @@ void start(const Spec& spec, void (*ready)()) {
   on_ready.store(ready);
   external.store(spec.activities.nccl);
   boundaries_wait.store(spec.steps.source == StepSource::kCudaProfilerApi);
-  if ((recorder::mode() & recorder::kArmed) != 0) wanted_on.store(true);
+  if ((recorder::mode() & recorder::kArmed) != 0) {
+    wanted_on.store(true);
+    open_since_ns.store(monotonic_ns());
+  }
+  places_of_starter = id_places_of_this_thread();
   if (start_own_thread(run, const_cast<Spec*>(&spec))) return;
   phase.store(Phase::kOver);
   try {
@@ -384,13 +416,15 @@ void await_start() {
     if (source == nullptr) return phase.load(std::memory_order_acquire) != Phase::kStarting;
     return !wanted_on.load(std::memory_order_acquire) || is_on_or_never(*source);
   };
+  FirstCall expected = FirstCall::kNotSeen;
+  first_call.compare_exchange_strong(expected, FirstCall::kHeld);
   if (is_up()) return;
   std::int64_t deadline = 0;
   const std::int64_t now_ns = monotonic_ns();
   if (start_deadline_ns.compare_exchange_strong(deadline, now_ns + kStartPatience_ns)) {
     deadline = now_ns + kStartPatience_ns;
   }
-  if (deadline > now_ns) wait_for(deadline - now_ns, is_up);
+  if (deadline <= now_ns || !wait_for(deadline - now_ns, is_up)) first_call.store(FirstCall::kNotHeld);
 }
 
 bool available() { return live() != nullptr; }
@@ -398,9 +432,12 @@ bool available() { return live() != nullptr; }
 void arm(Ticks window_begin) {
   wanted_off_at.store(kNever, std::memory_order_relaxed);
   if (!wanted_on.exchange(true, std::memory_order_acq_rel) && live() != nullptr) wishes_changed.ring();
-  Source* const source = live();
-  if (source == nullptr) return;
   if (window_begin == 0) return;
+  Source* const source = live();
+  if (source == nullptr) {
+    if (phase.load() == Phase::kStarting) open_since_ns.store(monotonic_ns());
+    return;
+  }
   if (owner.load(std::memory_order_acquire) != Owner::kUs) say_other_client_recorded();
   const std::int64_t now_ns = monotonic_ns();
   if (source->state.load(std::memory_order_acquire) == Capture::State::kOn) {
@@ -413,6 +450,7 @@ void arm(Ticks window_begin) {
     if (!(in_callback && callbacks_block.load(std::memory_order_relaxed)) && wait_until_on(*source)) return;
     if (in_callback) callbacks_block.store(true, std::memory_order_relaxed);
   }
+  if (is_on_or_never(*source)) return;  // it never comes on, and the trace says why
   say_late_begin();
   late_since_ns.store(now_ns);
   wishes_changed.ring();
@@ -507,6 +545,7 @@ void other_client_has_buffers(void* completed) {
 
 void resume() {
   if (owner.exchange(Owner::kUs, std::memory_order_acq_rel) == Owner::kUs) return;
+  yielded_too_late.store(false, std::memory_order_release);
   Source* const source = live();
   if (source == nullptr) return;
   taken_back(*source);
@@ -526,9 +565,16 @@ void take_callbacks() {
     start_callbacks(source->callbacks);
 }
 
-bool shares_cupti() {
+bool owns_cupti() { return live() != nullptr && owner.load(std::memory_order_acquire) == Owner::kUs; }
+
+bool has_subscriber_place() {
   const Source* const source = live();
   return source != nullptr && source->found.api.has_subscriber_api();
+}
+
+bool subscribers_share() {
+  const Source* const source = live();
+  return source != nullptr && source->found.api.subscribers_share;
 }
 
 }  // namespace profshim::device

@@ -75,6 +75,7 @@ std::string LaunchCallbacks::start() {
   }
   void* subscriber = nullptr;
   if (const int refused = subscribe(&subscriber); refused != 0) {
+    if (subscriber_.load() != nullptr) return {};  // another thread was faster
     return "another client has CUPTI's callbacks (" + api_.text_of(refused) + ")";
   }
   int enabled = 0, refused = 0;
@@ -87,7 +88,9 @@ std::string LaunchCallbacks::start() {
     api_.unsubscribe(subscriber);
     return "CUPTI does not call back (" + api_.text_of(refused) + ")";
   }
-  subscriber_.store(subscriber);
+  void* nobody = nullptr;
+  if (!subscriber_.compare_exchange_strong(nobody, subscriber))
+    api_.unsubscribe(subscriber);  // another thread's is there
   return {};
 }
 
@@ -98,7 +101,8 @@ int LaunchCallbacks::subscribe(void** subscriber) {
   parameters.struct_size = sizeof parameters;
   parameters.name = "profshim steps";
   parameters.allow_multiple = 1;
-  return api_.subscribe_v2(subscriber, call_back, this, &parameters);
+  const int result = api_.subscribe_v2(subscriber, call_back, this, &parameters);
+  return result == cupti::kSuccess ? result : api_.subscribe(subscriber, call_back, this);
 }
 
 bool LaunchCallbacks::stop() {

@@ -23,24 +23,28 @@ void Said::versions(Capture& capture) {
 void Said::losses(Capture& capture) {
   const Losses now = capture.converter().losses();
   const BufferPool::Counts counts = capture.pool().counts();
-  if (now == losses_ && counts == counts_) return;
+  const std::uint64_t of_unknown_threads = capture.converter().calls_of_unknown_threads();
+  if (now == losses_ && counts == counts_ && of_unknown_threads == of_unknown_threads_) return;
+  of_unknown_threads_ = of_unknown_threads;
   if (now.flushes > 0 && losses_.flushes == 0) {
     log::line(LogLevel::kWarn, "CUPTI does not hand over what it has recorded: GPU activity is missing");
     recorder::problem("cupti", "CUPTI did not hand over what it had recorded: GPU activity is missing");
   }
   losses_ = now;
   counts_ = counts;
-  char json[640];
+  char json[768];
   std::snprintf(json, sizeof json,
                 "{\"dropped_by_cupti\": %llu, \"no_time\": %llu, \"end_before_begin\": %llu, \"outside\": %llu, "
-                "\"launches_without_work\": %llu, \"graphs_without_work\": %llu, \"uncertain_graph_nodes\": %llu, "
+                "\"launches_without_work\": %llu, \"calls_of_unknown_threads\": %llu, \"buffers_kept\": %llu, "
+                "\"graphs_without_work\": %llu, \"uncertain_graph_nodes\": %llu, "
                 "\"refused_flushes\": %llu, \"unknown_records\": %llu, "
                 "\"truncated_buffers\": %llu, "
                 "\"buffers_refused\": %llu, \"buffers_from_reserve\": %llu, \"buffers_overwritten\": %llu, "
                 "\"buffers_unread\": %llu, \"foreign_buffers\": %llu}",
                 static_cast<unsigned long long>(now.by_cupti), static_cast<unsigned long long>(now.no_time),
                 static_cast<unsigned long long>(now.backwards), static_cast<unsigned long long>(now.outside),
-                static_cast<unsigned long long>(now.launches), static_cast<unsigned long long>(now.graphs),
+                static_cast<unsigned long long>(now.launches), static_cast<unsigned long long>(of_unknown_threads),
+                static_cast<unsigned long long>(now.kept_buffers), static_cast<unsigned long long>(now.graphs),
                 static_cast<unsigned long long>(now.uncertain_graph_nodes),
                 static_cast<unsigned long long>(now.flushes), static_cast<unsigned long long>(now.unknown_kinds),
                 static_cast<unsigned long long>(now.truncated), static_cast<unsigned long long>(counts.refused),
@@ -61,6 +65,11 @@ void Said::losses(Capture& capture) {
     recorder::problem("cupti",
                       "kernels of CUDA graphs may be tied to the wrong launch of their graph: CUPTI 13.0 mixes them up "
                       "in every recording of a process but the first (mended in 13.1 update 1)");
+  }
+  if (now.kept_buffers > 0) {
+    recorder::problem("cupti",
+                      "CUPTI kept buffers, since work in them had not ended when the recording did: calls and device "
+                      "work may be missing");
   }
   if (now.truncated > 0) recorder::problem("cupti", "buffers of CUPTI ended inside a record: what followed is missing");
   if (counts.overwritten > 0) {

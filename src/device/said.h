@@ -23,6 +23,7 @@ class Said {
  private:
   Losses losses_;
   BufferPool::Counts counts_;
+  std::uint64_t of_unknown_threads_ = 0;
   bool versions_ = false;
   std::string not_recorded_;
 };

@@ -50,33 +50,32 @@ std::int32_t SeenThreads::of(std::uint32_t raw_thread) const {
   return 0;
 }
 
-void ThreadIds::learn_from_this_thread() {
+IdPlaces id_places_of_this_thread() {
+  IdPlaces places;
 #if defined(__x86_64__)
-  const auto address = reinterpret_cast<std::uintptr_t>(pthread_self());
+  static_assert(kBlockBytes == IdPlaces().size() * sizeof(std::int32_t));
   const auto tid = static_cast<std::int32_t>(syscall(SYS_gettid));
   std::uint8_t block[kBlockBytes];
-  read_block(address, block);
-  std::vector<std::size_t> places;
+  read_block(reinterpret_cast<std::uintptr_t>(pthread_self()), block);
   for (std::size_t at = kSelfAt + sizeof(void*); at + sizeof tid <= sizeof block; at += sizeof tid) {
     std::int32_t value = 0;
     std::memcpy(&value, block + at, sizeof value);
-    if (value == tid) places.push_back(at);
-  }
-  if (known_threads_++ == 0) {
-    places_ = places;
-  } else {
-    std::vector<std::size_t> both;
-    std::set_intersection(places_.begin(), places_.end(), places.begin(), places.end(), std::back_inserter(both));
-    places_ = both;
+    places[at / sizeof tid] = value == tid;
   }
 #endif
+  return places;
+}
+
+void ThreadIds::learn(const IdPlaces& of_a_thread) {
+  places_ = known_threads_++ == 0 ? of_a_thread : places_ & of_a_thread;
+  id_at_ = places_._Find_first() * sizeof(std::int32_t);
 }
 
 std::int32_t ThreadIds::tid_at(std::uintptr_t address) const {
   std::uintptr_t self = 0;
   if (!read_own(address + kSelfAt, &self, sizeof self) || self != address) return 0;
   std::int32_t tid = 0;
-  if (!read_own(address + places_.front(), &tid, sizeof tid) || tid <= 0) return 0;
+  if (!read_own(address + id_at_, &tid, sizeof tid) || tid <= 0) return 0;
   // A block that is kept for the next thread still holds the id of the last one.
   return syscall(SYS_tgkill, getpid(), tid, 0) == 0 ? tid : 0;
 }

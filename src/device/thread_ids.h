@@ -2,6 +2,7 @@
 #pragma once
 
 #include <atomic>
+#include <bitset>
 #include <cstdint>
 #include <unordered_map>
 #include <vector>
@@ -22,13 +23,19 @@ class SeenThreads {
   std::atomic<std::uint32_t> count_{0};
 };
 
+/// Places in a thread's control block, in units of four bytes.
+using IdPlaces = std::bitset<384>;
+/// Where the block of the calling thread holds its id, and perhaps the same number by chance. Empty on machines other
+/// than x86-64. Any thread.
+IdPlaces id_places_of_this_thread();
+
 /// Finds the thread whose control block lies at an address with these low bits, among the writable memory of the
 /// process, and reads its thread id there. Nothing of the C library's layout is taken for granted: where the id lies is
 /// learned from threads that are known.
 class ThreadIds {
  public:
-  /// The calling thread is known: its id and its place tell where ids lie. Two of them at least.
-  void learn_from_this_thread();
+  /// Two threads at least, since a number may lie somewhere by chance.
+  void learn(const IdPlaces& of_a_thread);
   /// Where threads are looked for that have ended; null = nowhere.
   void also_ask(const SeenThreads* seen) { seen_ = seen; }
   /// gettid() of the thread, or 0: it has ended, or is not to be found.
@@ -42,7 +49,7 @@ class ThreadIds {
     std::int32_t tid = 0;
     bool fresh = false;
   };
-  bool learned() const { return known_threads_ >= 2 && !places_.empty(); }
+  bool learned() const { return known_threads_ >= 2 && places_.any(); }
   std::int32_t of_living(std::uint32_t raw_thread);
   std::int32_t tid_at(std::uintptr_t address) const;
   std::uintptr_t find(std::uint32_t raw_thread);
@@ -50,7 +57,8 @@ class ThreadIds {
 
   const SeenThreads* seen_ = nullptr;
   int known_threads_ = 0;
-  std::vector<std::size_t> places_;  // offsets at which all known threads have their id
+  IdPlaces places_;        // where all known threads have their id
+  std::size_t id_at_ = 0;  // offset of the first of them
   struct Range {
     std::uintptr_t begin, end;
   };

@@ -636,6 +636,8 @@ void activate(const Rank& rank, Ticks began) {
     if (ending_signals::arrived() != 0) ending_signals::end_process();
   } else {
     register_ends();
+    // Before any thread can make a step, whose window this would end.
+    if (window_is_near(*s, -1, 0)) device::disarm(0, true);
     the_state.store(s, std::memory_order_release);
     phase.store(Phase::kRecording, std::memory_order_release);
     device::listen({on_kernel_launch, on_graph_launch, on_profiler_range});
@@ -649,7 +651,6 @@ void activate(const Rank& rank, Ticks began) {
         arm_others(*s, begin);
       }
     }
-    if (window_is_near(*s, -1, 0)) device::disarm(0, true);
   }
   errno = saved_errno;
 }

@@ -112,7 +112,7 @@ class Simulator final : public Device {
 
   bool is_up() override { return initialised_.load(std::memory_order_acquire) && !no_device_; }
 
-  int driver_version() override { return static_cast<int>(number("FAKE_CUDA_DRIVER", 13000)); }
+  int driver_version() override { return static_cast<int>(number("FAKE_CUDA_DRIVER", FAKE_CUDA_DRIVER_VERSION)); }
   int device_count() override { return no_device_ ? 0 : device_count_; }
   int current_device() override { return current_device_of_thread; }
   int set_device(int device) override {
@@ -124,6 +124,10 @@ class Simulator final : public Device {
   void* context() override {
     const std::lock_guard lock(lock_);
     return handle_of(default_stream()->context);
+  }
+  bool has_primary_context(int device) override {
+    const std::lock_guard lock(lock_);
+    return defaults_.count(primary_of(static_cast<std::uint32_t>(device))) != 0;
   }
   void* create_context(int device) override {
     if (set_device(device) != kOk) return nullptr;

@@ -12,7 +12,7 @@
 //   FAKE_CUDA_NO_DEVICE    1: cuInit fails with CUDA_ERROR_NO_DEVICE
 //   FAKE_CUDA_MIG          1: each device is an instance of a GPU (MIG) with 14 of its multiprocessors
 //   FAKE_CUDA_MPS          1: the process is a client of MPS
-//   FAKE_CUDA_DRIVER       what cuDriverGetVersion says (13000)
+//   FAKE_CUDA_DRIVER       what cuDriverGetVersion says (13000; 13030 beside CUPTI 13.3)
 //   FAKE_CUDA_CONTEXT_MS   how long the first context takes (150); on a device 80 to 300 ms are usual
 //   FAKE_CUDA_KERNEL_NS    how long every kernel takes; without it 2 us and 10 ns for each 256 threads
 //   FAKE_CUDA_KERNELS      "gemm=50000,adam=20000": nanoseconds by a part of the kernel's name, before all others
@@ -166,6 +166,7 @@ class Device {
   virtual int set_device(int device) = 0;
   /// The current context of the calling thread: the primary one of its device, or one that it made current.
   virtual void* context() = 0;
+  virtual bool has_primary_context(int device) = 0;
   virtual void* create_context(int device) = 0;
   virtual int set_context(void* context) = 0;
   /// Not for primary contexts.

@@ -110,6 +110,12 @@ EXPORT int cuDevicePrimaryCtxRetain(void** context, int ordinal) {
   *context = device.context();
   return call.returns(fake::kOk);
 }
+EXPORT int cuDevicePrimaryCtxGetState(int ordinal, unsigned* flags, int* active) {
+  CALL(cuDevicePrimaryCtxGetState, 392);
+  *flags = 0;
+  *active = device.has_primary_context(ordinal) ? 1 : 0;
+  return call.returns(fake::kOk);
+}
 EXPORT int cuDevicePrimaryCtxRelease_v2(int) {
   CALL(cuDevicePrimaryCtxRelease_v2, 544);
   return call.returns(fake::kOk);

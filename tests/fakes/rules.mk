@@ -18,7 +18,8 @@ $(1): $(2) $$(FAKE_HEADERS) tests/fakes/$(or $(5),$(notdir $(1))).map
 	$$(Q)$$(CXX) -std=c++20 -O2 -g -fPIC -fvisibility=hidden -pthread $$(WARNINGS) -Itests $(4) -shared -Wl,-soname,$(notdir $(1)) \
 	  -Wl,--version-script=tests/fakes/$(or $(5),$(notdir $(1))).map -Wl,-z,defs -Wl,-z,nodelete $(2) -o $$@ $(3)
 endef
-$(foreach c,cuda13.3 cuda13 cuda12 cuda11,$(eval $(call fake_rule,$(FAKES)/$(c)/libcuda.so.1,tests/fakes/fake_device.cpp tests/fakes/fake_libcuda.cpp,-ldl)))
+$(foreach c,cuda13.3 cuda13 cuda12 cuda11,$(eval $(call fake_rule,$(FAKES)/$(c)/libcuda.so.1,tests/fakes/fake_device.cpp tests/fakes/fake_libcuda.cpp,-ldl,$\
+  -DFAKE_CUDA_DRIVER_VERSION=$(if $(filter %.3,$(c)),13030,13000))))
 $(foreach c,cuda13.3 cuda13 cuda12 cuda11,$(eval $(call fake_rule,$(FAKES)/$(c)/libnccl.so.2,tests/fakes/fake_nccl.cpp tests/fakes/fake_nccl_profiler.cpp,-ldl -lrt,$$(NVTX_FLAGS))))
 $(eval $(call fake_rule,$(FAKES)/cuda13.3/libcudart.so.13,tests/fakes/fake_cudart.cpp,-ldl,-DFAKE_CUDART_VERSION=13030))
 $(eval $(call fake_rule,$(FAKES)/cuda13/libcudart.so.13,tests/fakes/fake_cudart.cpp,-ldl,-DFAKE_CUDART_VERSION=13000))

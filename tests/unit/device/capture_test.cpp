@@ -28,7 +28,7 @@ class CaptureTest : public ::testing::TestWithParam<test::RecordSizes> {
     options.buffer_bytes = 16 << 10;
     options.external = true;
     capture_ = std::make_unique<Capture>(cupti_.api(), out_, options);
-    EXPECT_EQ(capture_->prepare(), "");
+    EXPECT_EQ(capture_->prepare(id_places_of_this_thread()), "");
     wishes_.on = true;
     serve();
     begin_ = ticks();
@@ -189,7 +189,7 @@ TEST_P(CaptureTest, WaitsAreRecordedOnlyWhereTheSpecSaysSo) {
   options.synchronization = true;
   capture_.reset();
   Capture with(cupti_.api(), out_, options);
-  EXPECT_EQ(with.prepare(), "");
+  EXPECT_EQ(with.prepare(id_places_of_this_thread()), "");
   with.serve(wishes_, now_ns_);
   EXPECT_TRUE(cupti_.kinds.contains(cupti::kSynchronizationKind));
   EXPECT_TRUE(cupti_.kinds.contains(cupti::kCudaEventKind));
@@ -733,7 +733,7 @@ TEST_P(CaptureTest, TheClockIsNotOursWhereItMayNotBeRegistered) {
   capture_.reset();
   const int before = cupti_.clocks;
   Capture without(cupti_.api(), out_, options);
-  EXPECT_EQ(without.prepare(), "");
+  EXPECT_EQ(without.prepare(id_places_of_this_thread()), "");
   without.serve(wishes_, now_ns_);
   EXPECT_EQ(cupti_.clocks, before);
   EXPECT_STREQ(without.converter().clock().name(), "realtime, converted");
@@ -767,7 +767,7 @@ TEST_P(CaptureTest, NothingIsRegisteredBeforeAWindowOpens) {
   capture_.reset();
   const int before = cupti_.registrations;
   Capture fresh(cupti_.api(), out_, {});
-  EXPECT_EQ(fresh.prepare(), "");
+  EXPECT_EQ(fresh.prepare(id_places_of_this_thread()), "");
   fresh.serve({}, now_ns_);
   EXPECT_EQ(cupti_.registrations, before);
 }
@@ -849,7 +849,7 @@ TEST(Capture, ACuptiThatRefusesKernelsIsRefusedOnceAndHarmsNobody) {
   cupti.enable_result = 999;
   Collected out;
   Capture capture(cupti.api(), out, {});
-  EXPECT_EQ(capture.prepare(), "");
+  EXPECT_EQ(capture.prepare(id_places_of_this_thread()), "");
   Wishes wishes;
   wishes.on = true;
   capture.serve(wishes, 1);
@@ -862,7 +862,7 @@ TEST(Capture, AnOlderCuptiIsNotUsed) {
   ScriptedCupti cupti({17, 200, 88, 40, 48});
   Collected out;
   Capture capture(cupti.api(), out, {});
-  EXPECT_NE(capture.prepare().find("older than 11.8"), std::string::npos);
+  EXPECT_NE(capture.prepare(id_places_of_this_thread()).find("older than 11.8"), std::string::npos);
 }
 
 TEST(RecordClock, WallClockTimesAreBroughtOverBetweenKnownMoments) {
@@ -923,11 +923,11 @@ TEST(ThreadIds, ALivingThreadIsFoundByHalfOfItsAddressAndADeadOneWhereItWasMet) 
   static SeenThreads seen;
   ThreadIds ids;
   ids.also_ask(&seen);
-  ids.learn_from_this_thread();
+  ids.learn(id_places_of_this_thread());
   std::uint32_t met_raw = 0;
   std::int32_t met_tid = 0;
   std::thread([&] {
-    ids.learn_from_this_thread();
+    ids.learn(id_places_of_this_thread());
     seen.add_this_thread();
     met_raw = raw_self();
     met_tid = static_cast<std::int32_t>(syscall(SYS_gettid));

@@ -85,9 +85,9 @@ class Replay {
     options.synchronization = true;
     api_ = cupti_.api();
     capture_ = std::make_unique<device::Capture>(api_, spool_output_, options);
-    out_.failure = capture_->prepare();
-    // Where a thread has its id is learned from two threads.
-    helper_.run([this] { capture_->converter().threads().learn_from_this_thread(); });
+    device::IdPlaces of_helper;
+    helper_.run([&of_helper] { of_helper = device::id_places_of_this_thread(); });
+    out_.failure = capture_->prepare(of_helper);
     wishes_.on = true;
     serve();
     while (capture_->make_one_buffer()) {
