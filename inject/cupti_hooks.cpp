@@ -114,23 +114,35 @@ int taking(Real& real, Args... args) {
   return result;
 }
 
-/// The place for callbacks alone: the activity that we record goes on. Where several subscribers have places
-/// (CUPTI 13.3), ours keep out one that wants to be alone: they leave, and come back to what is free then.
+enum class Place {
+  kShared,     // others have theirs beside it
+  kCallbacks,  // the only one, for callbacks: the activity that we record goes on
+  kEverything  // the only one, for callbacks and activity
+};
+
+/// Where several subscribers have places (CUPTI 13.3), ours keep out one that wants to be alone: they leave, and come
+/// back to what is free then.
 template <class... Args>
-int subscribing(Real& real, bool alone, void** subscriber, Args... args) {
+int subscribing(Real& real, Place place, void** subscriber, Args... args) {
+  const bool alone = place != Place::kShared;
   bool left = false;
   {
     const KeepsErrno keeps;
     if (!is_let_in()) return kMultipleSubscribersNotSupported;
     if (alone && !is_ignored()) {
-      left = device::has_subscriber_place() && device::yield_to_other_client(real.name);
+      const bool in_its_way = place == Place::kEverything || device::has_subscriber_place();
+      left = in_its_way && device::yield_to_other_client(real.name);
       device::give_up_callbacks(real.name);
     }
   }
   const int result = real(subscriber, args...);
   const KeepsErrno keeps;
   if (result == kSuccess) {
-    change([&](Clients& c) { c.subscribed(*subscriber, alone); });
+    change([&](Clients& c) {
+      c.subscribed(*subscriber, alone);
+      if (place == Place::kEverything) c.took_all_buffers(*subscriber);
+    });
+    if (place == Place::kEverything) left = false;
   } else if (alone) {
     device::take_callbacks();
   }
@@ -180,10 +192,12 @@ bool subscribers_share() {
   static constinit Real real{"cuptiActivityGetNextRecord_v2"};
   return real.is_there() && (!device::available() || device::subscribers_share());
 }
-bool wants_to_be_alone(const SubscriberParameters* wish) {
+Place place_of(const SubscriberParameters* wish) {
   // The struct of 13.1 ends before allow_multiple.
-  return wish == nullptr || wish->struct_size <= offsetof(SubscriberParameters, allow_multiple) ||
-         wish->allow_multiple == 0;
+  const bool alone = wish == nullptr || wish->struct_size <= offsetof(SubscriberParameters, allow_multiple) ||
+                     wish->allow_multiple == 0;
+  if (alone) return Place::kCallbacks;
+  return subscribers_share() ? Place::kShared : Place::kEverything;
 }
 
 }  // namespace
@@ -195,14 +209,14 @@ bool wants_to_be_alone(const SubscriberParameters* wish) {
 
 PROFSHIM_EXPORT int cuptiSubscribe(void** subscriber, void* callback, void* user) {
   PROFSHIM_REAL(cuptiSubscribe);
-  return profshim::cupti::subscribing(real, true, subscriber, callback, user);
+  return profshim::cupti::subscribing(real, profshim::cupti::Place::kCallbacks, subscriber, callback, user);
 }
 
 PROFSHIM_EXPORT int cuptiSubscribe_v2(void** subscriber, void* callback, void* user, void* parameters) {
   PROFSHIM_REAL(cuptiSubscribe_v2);
   using namespace profshim::cupti;
-  const bool alone = wants_to_be_alone(static_cast<const SubscriberParameters*>(parameters)) || !subscribers_share();
-  return profshim::cupti::subscribing(real, alone, subscriber, callback, user, parameters);
+  const Place place = place_of(static_cast<const SubscriberParameters*>(parameters));
+  return profshim::cupti::subscribing(real, place, subscriber, callback, user, parameters);
 }
 
 PROFSHIM_EXPORT int cuptiUnsubscribe(void* subscriber) {

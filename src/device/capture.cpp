@@ -301,18 +301,26 @@ void Capture::end_drain(const Wishes& wishes, bool all_here, std::int64_t now_ns
   round(forced ? cupti::kFlushForced : 0, now_ns, true);
   give_up_before(drain_until_);
   if (forced && has_buffers && converter_.losses() == before) keeps_buffers_ = true;
-  let_go(drain_until_, now_ns);
+  let_go(drain_until_);
   settled_until_.store(kEverything, std::memory_order_release);
   state_.store(State::kOff, std::memory_order_release);
 }
 
 // A subscriber that leaves never sees again the buffers that CUPTI has; those of the process come back later.
-void Capture::let_go(Ticks until, std::int64_t now_ns) {
+void Capture::let_go(Ticks until) {
   converter_.launches().clear();
   if (!scope_.is_shared()) return;
   scope_.close();
-  take_records(now_ns, true, true);
+  discard_completed();
   converter_.losses().kept_buffers += pool_.write_off_outstanding(until);
+}
+
+// Came back after the last look. To read it would be a call for the process.
+void Capture::discard_completed() {
+  for (const BufferPool::Filled& buffer : pool_.take_completed()) {
+    converter_.losses().kept_buffers += buffer.valid > 0;
+    pool_.recycle(buffer.data);
+  }
 }
 
 // Every buffer of ours that CUPTI still has would go to the other client, which may free it.
@@ -327,7 +335,7 @@ void Capture::hand_over(const Wishes& wishes, std::int64_t now_ns) {
       round(scope_.is_shared() ? 0 : cupti::kFlushForced, now_ns, true);
     }
     give_up_before(kEverything);
-    let_go(kEverything, now_ns);
+    let_go(kEverything);
   } else if (!scope_.is_shared() && pool_.oldest_outstanding() != BufferPool::kNoneOutstanding) {
     // Of launches after the window: nobody wants the records, but the other client must not get the buffers.
     if (!wishes.yielded_too_late) api_.flush_all(cupti::kFlushForced);
@@ -341,9 +349,8 @@ void Capture::hand_over(const Wishes& wishes, std::int64_t now_ns) {
   state_.store(State::kYielded, std::memory_order_release);
 }
 
-// A buffer may have come back after the last look.
-void Capture::take_back(std::int64_t now_ns) {
-  take_records(now_ns, true, true);
+void Capture::take_back() {
+  discard_completed();
   state_.store(State::kOff, std::memory_order_release);
 }
 
@@ -364,7 +371,7 @@ std::int64_t Capture::serve(const Wishes& wishes, std::int64_t now_ns) noexcept 
 std::int64_t Capture::serve_now(const Wishes& wishes, std::int64_t now_ns) {
   converter_.clock().use_foreign(wishes.foreign_clock);
   if (wishes.yield && state() != State::kYielded) hand_over(wishes, now_ns);
-  if (!wishes.yield && state() == State::kYielded) take_back(now_ns);
+  if (!wishes.yield && state() == State::kYielded) take_back();
   const bool on = wishes.on && !wishes.finish;
   if (!on) refused_.store(false, std::memory_order_relaxed);
   const bool may_turn_on = state() == State::kOff || state() == State::kDraining;

@@ -104,7 +104,8 @@ class Capture {
   void turn_off();
   void begin_drain(const Wishes& wishes, std::int64_t now_ns);
   void end_drain(const Wishes& wishes, bool all_here, std::int64_t now_ns);
-  void let_go(Ticks until, std::int64_t now_ns);
+  void let_go(Ticks until);
+  void discard_completed();
   std::int64_t serve_on(const Wishes& wishes, std::int64_t now_ns);
   void take_records(std::int64_t now_ns, bool flushed, bool last);
   void round(std::uint32_t flag, std::int64_t now_ns, bool last);
@@ -114,7 +115,7 @@ class Capture {
   void give_up_before(Ticks end);
   void drain(const Wishes& wishes, std::int64_t now_ns);
   void hand_over(const Wishes& wishes, std::int64_t now_ns);
-  void take_back(std::int64_t now_ns);
+  void take_back();
   void register_clock();
 
   const CuptiApi api_;

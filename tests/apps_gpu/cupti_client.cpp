@@ -5,6 +5,11 @@
 //              and a second and a half pass before the last third
 //   clock      it has a timestamp callback, as Kineto has
 //   callbacks  it subscribes only; its place is free again before the last third
+//   registers  it registers its buffer callbacks, records nothing, and stays so: a second and a half pass before the
+//   last
+//              third
+//   disables   it disables kinds that it does not record
+//   finalizes  cuptiFinalize after its session, and a second and a half pass before the last third
 //   profiler   cudaProfilerStart before the last third
 #include <atomic>
 #include <chrono>
@@ -25,6 +30,7 @@ int cuptiActivityRegisterTimestampCallback(std::uint64_t (*)());
 int cuptiActivityEnable(std::uint32_t);
 int cuptiActivityDisable(std::uint32_t);
 int cuptiActivityFlushAll(std::uint32_t);
+int cuptiFinalize();
 int cuptiActivityGetNextRecord(std::uint8_t*, std::size_t, std::uint8_t**);
 }
 
@@ -57,7 +63,8 @@ int main(int count, char** arguments) {
   const int kernels = count > 1 ? std::atoi(arguments[1]) : 300;
   const int sessions = count > 2 ? std::atoi(arguments[2]) : 1;
   const std::string_view how = count > 3 ? arguments[3] : "";
-  const bool flushes = how != "noflush", records = how != "callbacks";
+  const bool flushes = how != "noflush", registers = how != "callbacks" && how != "disables";
+  const bool records = registers && how != "registers";
   const auto run = [kernels] {
     for (int i = 0; i < kernels / 3; ++i) LAUNCH(client_kernel, 1, 32, nullptr);
     check(cudaDeviceSynchronize());
@@ -68,13 +75,16 @@ int main(int count, char** arguments) {
       &subscriber, [](void*, std::uint32_t, std::uint32_t, const void*) { ++callbacks; }, nullptr);
   int errors = subscribed != 0;
   if (subscribed == 0) errors += cuptiEnableCallback(1, subscriber, 2, 211) != 0;  // cudaLaunchKernel
-  if (records) errors += cuptiActivityRegisterCallbacks(request, complete) != 0;
+  if (registers) errors += cuptiActivityRegisterCallbacks(request, complete) != 0;
   if (how == "clock") errors += cuptiActivityRegisterTimestampCallback(half_nanoseconds) != 0;
   for (int session = 0; session < sessions; ++session) {
     if (session > 0) run();  // nobody's
     if (records) {
       errors += cuptiActivityEnable(10) != 0;
       errors += cuptiActivityEnable(5) != 0;
+    }
+    for (const std::uint32_t kind : {10u, 5u, 1u}) {
+      if (how == "disables") errors += cuptiActivityDisable(kind) != 0;
     }
     if (flushes) run();
     if (!records) continue;
@@ -83,7 +93,9 @@ int main(int count, char** arguments) {
     if (flushes) errors += cuptiActivityFlushAll(0) != 0;
   }
   if (subscribed == 0) errors += cuptiUnsubscribe(subscriber) != 0;
-  if (!flushes) std::this_thread::sleep_for(std::chrono::milliseconds(1500));
+  if (how == "finalizes") errors += cuptiFinalize() != 0;
+  if (!flushes || how == "registers" || how == "finalizes")
+    std::this_thread::sleep_for(std::chrono::milliseconds(1500));
   if (how == "clock") std::this_thread::sleep_for(std::chrono::milliseconds(300));
   if (how == "profiler") check(cudaProfilerStart());
   run();

@@ -1,8 +1,10 @@
-// cupti_subscriber [kernels]: a program with a client of CUPTI 13.3's subscriber API, as JAX has one: a third of the
-// kernels before its session, a third in it, a third after it. Prints the records that its session got.
+// cupti_subscriber [kernels]: a program with a client of CUPTI 13.2's or 13.3's subscriber API, as JAX has one: a third
+// of the kernels before its session, a third in it, a third after it. Prints the records that its session got.
 #include <atomic>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <thread>
 
 #include "cuda_api.h"
 
@@ -22,7 +24,8 @@ int cuptiActivityRegisterCallbacks_v2(void*, void (*)(std::uint8_t**, std::size_
 int cuptiActivityEnable_v2(void*, std::uint32_t, void*);
 int cuptiActivityDisable_v2(void*, std::uint32_t, void*);
 int cuptiActivityFlushAll(std::uint32_t);
-int cuptiActivityGetNextRecord_v2(void*, std::uint8_t*, std::size_t, std::uint8_t**);
+int cuptiActivityGetNextRecord(std::uint8_t*, std::size_t, std::uint8_t**);
+[[gnu::weak]] int cuptiActivityGetNextRecord_v2(void*, std::uint8_t*, std::size_t, std::uint8_t**);  // 13.3
 }
 
 KERNEL(client_kernel)
@@ -35,9 +38,13 @@ static void request(std::uint8_t** buffer, std::size_t* size, std::size_t* maxim
   *buffer = static_cast<std::uint8_t*>(std::aligned_alloc(8, *size));
   *maximum = 0;
 }
+static int next(std::uint8_t* buffer, std::size_t valid, std::uint8_t** record) {
+  if (cuptiActivityGetNextRecord_v2 == nullptr) return cuptiActivityGetNextRecord(buffer, valid, record);
+  return cuptiActivityGetNextRecord_v2(subscriber, buffer, valid, record);
+}
 static void complete(std::uint8_t* buffer, std::size_t, std::size_t valid, void*) {
   std::uint8_t* record = nullptr;
-  while (cuptiActivityGetNextRecord_v2(subscriber, buffer, valid, &record) == 0) {
+  while (next(buffer, valid, &record) == 0) {
     kernel_records += *reinterpret_cast<std::uint32_t*>(record) == 10;
   }
   std::free(buffer);
@@ -65,6 +72,7 @@ int main(int count, char** arguments) {
   errors += cuptiActivityDisable_v2(subscriber, 10, &config) != 0;
   errors += cuptiActivityFlushAll(0) != 0;
   errors += cuptiUnsubscribe(subscriber) != 0;
+  std::this_thread::sleep_for(std::chrono::milliseconds(300));
   run();
   std::printf("errors %d\nkernels %d\nsession_kernels %ld\n", errors, kernels / 3 * 3, kernel_records.load());
   return 0;

@@ -1,6 +1,10 @@
-// two_threads [launches] [pairs]: two threads launch on a stream each; or so many pairs of them at a time.
+// two_threads [launches] [pairs] [ids]: two threads launch on a stream each; or so many pairs of them at a time. The
+// threads live until the program ends. With a third argument they print their ids.
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <atomic>
 #include <thread>
-#include <vector>
 
 #include "cuda_api.h"
 
@@ -9,7 +13,11 @@ KERNEL(right_kernel)
 
 int main(int count, char** arguments) {
   const int launches = count > 1 ? std::atoi(arguments[1]) : 500;
-  const auto run = [launches](bool left) {
+  const int pairs = count > 2 ? std::atoi(arguments[2]) : 1;
+  const bool says_ids = count > 3;
+  static std::atomic<int> done{0};
+  const auto run = [launches, says_ids](bool left) {
+    if (says_ids) std::printf("%s_thread %ld\n", left ? "left" : "right", syscall(SYS_gettid));
     cudaStream_t stream;
     check(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
     for (int i = 0; i < launches; ++i) {
@@ -21,14 +29,14 @@ int main(int count, char** arguments) {
     }
     check(cudaStreamSynchronize(stream));
     check(cudaStreamDestroy(stream));
+    ++done;
+    for (;;) pause();
   };
-  const int pairs = count > 2 ? std::atoi(arguments[2]) : 1;
-  std::vector<std::thread> threads;
   for (int i = 0; i < pairs; ++i) {
-    threads.emplace_back(run, true);
-    threads.emplace_back(run, false);
+    std::thread(run, true).detach();
+    std::thread(run, false).detach();
   }
-  for (std::thread& thread : threads) thread.join();
+  while (done < 2 * pairs) std::this_thread::yield();
   std::printf("kernels %d\nleft %d\nright %d\n", 2 * pairs * launches, pairs * launches, pairs * launches);
   return 0;
 }

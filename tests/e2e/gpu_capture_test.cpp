@@ -150,7 +150,7 @@ TEST_P(GpuCapture, WholeGraphsWhereTheSpecSaysSo) {
 }
 
 TEST_P(GpuCapture, CallsOfTwoThreadsLieOnTheirThreads) {
-  const GpuRun run = record("two_threads", {"300"});
+  const GpuRun run = record("two_threads", {"300", "1", "ids"});
 
   expect_same_work(run, "kernel", "kernel");
   std::map<std::string, std::string> kernel_of;
@@ -169,7 +169,8 @@ TEST_P(GpuCapture, CallsOfTwoThreadsLieOnTheirThreads) {
   EXPECT_EQ(launches[right], 300);
   ASSERT_EQ(threads[left].size(), 1u);
   ASSERT_EQ(threads[right].size(), 1u);
-  EXPECT_NE(threads[left], threads[right]);
+  EXPECT_EQ(*threads[left].begin(), run.printed.at("left_thread"));
+  EXPECT_EQ(*threads[right].begin(), run.printed.at("right_thread"));
   EXPECT_EQ(run.traces[0].fact("problems"), "[]") << "buffers of threads may come after that of the device";
 }
 

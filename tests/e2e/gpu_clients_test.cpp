@@ -84,7 +84,59 @@ TEST(GpuClients, ItsClockStaysAndOursIsNotRegisteredAgain) {
   }
 }
 
+TEST(GpuClients, OneThatRegistersAndNeverRecordsIsNotWaitedForWithoutEnd) {
+  const GpuRun run = client({"300", "1", "registers"});
+
+  EXPECT_EQ(run.printed.at("errors"), 0);
+  ASSERT_EQ(run.traces.size(), 1u) << run.outcome.err;
+  EXPECT_EQ(kernels(run), 200u) << "the first third and the last";
+}
+
+TEST(GpuClients, OneThatDisablesKindsOfOursSwitchesNothingOff) {
+  const GpuRun run = client({"300", "1", "disables"});
+
+  EXPECT_EQ(run.printed.at("errors"), 0);
+  ASSERT_EQ(run.traces.size(), 1u) << run.outcome.err;
+  EXPECT_EQ(kernels(run), 300u);
+  EXPECT_EQ(run.traces[0].fact("problems"), "[]");
+}
+
+TEST(GpuClients, WeComeBackAfterOneThatFinalizesCupti) {
+  const GpuRun run = client({"300", "1", "finalizes"});
+
+  EXPECT_EQ(run.printed.at("errors"), 0);
+  EXPECT_EQ(run.printed.at("session_kernels"), 100);
+  ASSERT_EQ(run.traces.size(), 1u) << run.outcome.err;
+  EXPECT_EQ(kernels(run), 200u);
+}
+
+// ---- CUPTI 13.2
+
+// Its callbacks would get our records: we stay away until it has unsubscribed.
+TEST(GpuClients, ASubscriberOf132HasCuptiAlone) {
+  const std::pair<std::string, std::string> cuda{"LD_LIBRARY_PATH", built("tests/fakes/cuda13.2")};
+  const GpuRun run = client({"300"}, {cuda}, "", true, "cupti_subscriber");
+
+  EXPECT_EQ(run.printed.at("errors"), 0);
+  EXPECT_EQ(run.printed.at("session_kernels"), 100);
+  ASSERT_EQ(run.traces.size(), 1u) << run.outcome.err;
+  EXPECT_EQ(of_category(run.traces[0], "kernel").size(), 200u);
+  EXPECT_TRUE(says(run, "another client used CUPTI"));
+}
+
 // ---- CUPTI 13.3
+
+// Drivers before r610 have room for one subscriber.
+TEST(GpuClients, ASubscriberOf133GetsOurPlaceOnAnOlderDriver) {
+  const GpuRun run = client({"300"}, {{"LD_LIBRARY_PATH", built(kCuda133)}, {"FAKE_CUDA_DRIVER", "13000"}}, "", true,
+                            "cupti_subscriber");
+
+  EXPECT_EQ(run.printed.at("errors"), 0);
+  EXPECT_EQ(run.printed.at("session_kernels"), 100);
+  ASSERT_EQ(run.traces.size(), 1u) << run.outcome.err;
+  EXPECT_EQ(kernels(run), 200u);
+  EXPECT_TRUE(says(run, "another client used CUPTI"));
+}
 
 TEST(GpuClients, ASubscriberOf133RecordsBesideUs) {
   const std::pair<std::string, std::string> cuda{"LD_LIBRARY_PATH", built(kCuda133)};

@@ -177,7 +177,8 @@ struct Sizes {
 inline constexpr Sizes kSizes118{200, 88, 96, 88, 40, 40, 48, 176, 16, 120, 24};
 inline constexpr Sizes kSizes124{208, 88, 96, 88, 40, 40, 48, 184, 24, 120, 24};
 inline constexpr Sizes kSizes130{216, 96, 96, 88, 56, 56, 56, 184, 32, 128, 56};
-inline constexpr Sizes kSizes133{224, 96, 96, 88, 56, 56, 56, 192, 40, 128, 56};  // Kernel11, Device6, Context4
+inline constexpr Sizes kSizes132{224, 96, 96, 88, 56, 56, 56, 192, 40, 128, 56};  // Kernel11, Device6, Context4
+inline constexpr Sizes kSizes133{232, 96, 96, 88, 56, 56, 56, 192, 40, 128, 56};  // Kernel12
 
 /// Size of a record of that kind, which is how GetNextRecord walks.
 inline std::size_t record_bytes(std::uint32_t kind, const Sizes& sizes) {

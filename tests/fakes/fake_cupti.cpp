@@ -1,7 +1,7 @@
 // libcupti of the fakes: the Activity API and the part of the Callback API that the library and other profilers use,
-// fed by the simulator of fake_device.h. Built as libcupti.so.11.8, .12 (12.4) and .13 (13.0 and 13.3):
-// FAKE_CUPTI_VERSION is what cuptiGetVersion says (18, 22, 130001, 130301) and decides the record layouts and which
-// functions there are.
+// fed by the simulator of fake_device.h. Built as libcupti.so.11.8, .12 (12.4) and .13 (13.0, 13.2 and 13.3):
+// FAKE_CUPTI_VERSION is what cuptiGetVersion says (18, 22, 130001, 130201, 130301) and decides the record layouts and
+// which functions there are.
 //
 // As in the real one:
 // - Records go into one buffer per thread (13.0) or one for all calls and one for the device: the note on
@@ -18,6 +18,9 @@
 //   activity APIs were previously used. Cannot mix", CUPTI_ERROR_NOT_COMPATIBLE, until the last subscriber has
 //   unsubscribed. cuptiActivityRegisterTimestampCallback is of the process. cuptiActivityFlushAll flushes for all.
 //   Read in libcupti.so.13 of 13.3.75 and its headers.
+// - 13.2 has some of the functions of subscribers. Buffer callbacks that a subscriber registers get the records of
+//   everybody until it unsubscribes, and those of the process have no effect meanwhile. Read in libcupti.so.13 of
+//   13.2.75.
 // - Otherwise one subscriber per process; a driver call inside a runtime call has its correlation; a buffer request
 // answered with
 //   NULL crashes before 12.9 and drops the record after.
@@ -101,6 +104,7 @@ using fake::Work;
 using fake::WorkKind;
 
 constexpr Sizes kSizes = FAKE_CUPTI_VERSION >= 130300   ? kSizes133
+                         : FAKE_CUPTI_VERSION >= 130200 ? kSizes132
                          : FAKE_CUPTI_VERSION >= 130000 ? kSizes130
                                                         : (FAKE_CUPTI_VERSION >= 22 ? kSizes124 : kSizes118);
 
@@ -193,9 +197,16 @@ class Cupti final : public fake::Observer {
 
   int register_callbacks(RequestBuffer request, CompleteBuffer complete) {
     if (!request || !complete) return kInvalidParameter;
+    if (taken_) return kOk;
     request_ = request;
     complete_ = complete;
     return kOk;
+  }
+  /// 13.2: a subscriber's callbacks get the records of the process; null: it has gone.
+  void taken(RequestOfSubscriber request, CompleteOfSubscriber complete) {
+    if (request != nullptr) register_callbacks_v2(request, complete);
+    if (request == nullptr && taken_) request_ = nullptr, complete_ = nullptr;
+    taken_ = request != nullptr;
   }
   int register_callbacks_v2(RequestOfSubscriber request, CompleteOfSubscriber complete) {
     if (!request || !complete) return kInvalidParameter;
@@ -959,6 +970,7 @@ class Cupti final : public fake::Observer {
   // Registered while nothing is on.
   std::function<void(std::uint8_t**, std::size_t*, std::size_t*)> request_;
   std::function<void(void*, std::uint32_t, std::uint8_t*, std::size_t, std::size_t)> complete_;
+  std::atomic<bool> taken_{false};
   std::atomic<Timestamp> timestamp_{nullptr};
   struct Last {
     std::uint64_t end = 0, client_end = 0;
@@ -1051,7 +1063,7 @@ class Clients final : public fake::Observer {
 
   int subscribe(void** handle, Callback callback, void* user, bool shares) {
     const std::lock_guard lock(lock_);
-    if (alone_ != nullptr || (!subscribed_.empty() && !shares)) return kSeveralSubscribers;
+    if (alone_ != nullptr || (!subscribed_.empty() && (!shares || !several_))) return kSeveralSubscribers;
     if (!shares) {
       alone_ = &process();
       process().subscribe(callback, user);
@@ -1070,6 +1082,7 @@ class Clients final : public fake::Observer {
     if (client == nullptr) return kInvalidParameter;
     client->unsubscribe();
     if (client != &process()) client->all_off();
+    if (client != &process() && !kHasSubscribers) process().taken(nullptr, nullptr);
     const std::lock_guard lock(lock_);
     if (handle == alone_) alone_ = nullptr;
     subscribed_.erase(handle);
@@ -1181,6 +1194,9 @@ class Clients final : public fake::Observer {
   }
 
   std::FILE* log_ = nullptr;
+  // "Drivers older than r610: a single subscriber" (CUPTI's documentation of 13.3).
+  const bool several_ = fake::device_or_null() == nullptr || fake::device_or_null()->driver_version() >= 13030 ||
+                        FAKE_CUPTI_VERSION < 130300;
   std::mutex lock_;
   std::array<std::unique_ptr<Cupti>, kMost> clients_{std::make_unique<Cupti>()};
   std::atomic<std::size_t> count_{1};  // none goes: work of one that has left may still run
@@ -1384,6 +1400,7 @@ EXPORT int cuptiSubscribe_v2(void** subscriber, Callback callback, void* user, S
 EXPORT int cuptiActivityRegisterCallbacks_v2(void* subscriber, RequestOfSubscriber request,
                                              CompleteOfSubscriber complete) {
   OF_SUBSCRIBER();
+  if (!kHasSubscribers) clients().process().taken(request, complete);
   return client->register_callbacks_v2(request, complete);
 }
 EXPORT int cuptiActivityEnable_v2(void* subscriber, std::uint32_t kind, void* config) {

@@ -2,8 +2,9 @@
 # CUDA: LD_LIBRARY_PATH=build/tests/fakes/cuda13. They need no header of CUDA's.
 
 FAKES      := $(BUILD)/tests/fakes
-FAKE_LIBS  := $(foreach c,cuda13.3 cuda13 cuda12 cuda11,$(addprefix $(FAKES)/$(c)/,libcuda.so.1 libnccl.so.2)) \
+FAKE_LIBS  := $(foreach c,cuda13.3 cuda13.2 cuda13 cuda12 cuda11,$(addprefix $(FAKES)/$(c)/,libcuda.so.1 libnccl.so.2)) \
               $(FAKES)/cuda13.3/libcudart.so.13 $(FAKES)/cuda13.3/libcupti.so.13 \
+              $(FAKES)/cuda13.2/libcudart.so.13 $(FAKES)/cuda13.2/libcupti.so.13 \
               $(FAKES)/cuda13/libcudart.so.13 $(FAKES)/cuda13/libcupti.so.13 \
               $(FAKES)/cuda12/libcudart.so.12 $(FAKES)/cuda12/libcupti.so.12 \
               $(FAKES)/cuda11/libcudart.so.11.0 $(FAKES)/cuda11/libcupti.so.11.8
@@ -18,10 +19,12 @@ $(1): $(2) $$(FAKE_HEADERS) tests/fakes/$(or $(5),$(notdir $(1))).map
 	$$(Q)$$(CXX) -std=c++20 -O2 -g -fPIC -fvisibility=hidden -pthread $$(WARNINGS) -Itests $(4) -shared -Wl,-soname,$(notdir $(1)) \
 	  -Wl,--version-script=tests/fakes/$(or $(5),$(notdir $(1))).map -Wl,-z,defs -Wl,-z,nodelete $(2) -o $$@ $(3)
 endef
-$(foreach c,cuda13.3 cuda13 cuda12 cuda11,$(eval $(call fake_rule,$(FAKES)/$(c)/libcuda.so.1,tests/fakes/fake_device.cpp tests/fakes/fake_libcuda.cpp,-ldl,$\
-  -DFAKE_CUDA_DRIVER_VERSION=$(if $(filter %.3,$(c)),13030,13000))))
-$(foreach c,cuda13.3 cuda13 cuda12 cuda11,$(eval $(call fake_rule,$(FAKES)/$(c)/libnccl.so.2,tests/fakes/fake_nccl.cpp tests/fakes/fake_nccl_profiler.cpp,-ldl -lrt,$$(NVTX_FLAGS))))
+$(foreach c,cuda13.3 cuda13.2 cuda13 cuda12 cuda11,$(eval $(call fake_rule,$(FAKES)/$(c)/libcuda.so.1,tests/fakes/fake_device.cpp tests/fakes/fake_libcuda.cpp,-ldl,$\
+  -DFAKE_CUDA_DRIVER_VERSION=$(if $(filter %.3,$(c)),13030,$(if $(filter %.2,$(c)),13020,13000)))))
+$(foreach c,cuda13.3 cuda13.2 cuda13 cuda12 cuda11,$(eval $(call fake_rule,$(FAKES)/$(c)/libnccl.so.2,tests/fakes/fake_nccl.cpp tests/fakes/fake_nccl_profiler.cpp,-ldl -lrt,$$(NVTX_FLAGS))))
 $(eval $(call fake_rule,$(FAKES)/cuda13.3/libcudart.so.13,tests/fakes/fake_cudart.cpp,-ldl,-DFAKE_CUDART_VERSION=13030))
+$(eval $(call fake_rule,$(FAKES)/cuda13.2/libcudart.so.13,tests/fakes/fake_cudart.cpp,-ldl,-DFAKE_CUDART_VERSION=13020))
+$(eval $(call fake_rule,$(FAKES)/cuda13.2/libcupti.so.13,tests/fakes/fake_cupti.cpp,-ldl,-DFAKE_CUPTI_VERSION=130201,libcupti.so.13.2))
 $(eval $(call fake_rule,$(FAKES)/cuda13/libcudart.so.13,tests/fakes/fake_cudart.cpp,-ldl,-DFAKE_CUDART_VERSION=13000))
 $(eval $(call fake_rule,$(FAKES)/cuda12/libcudart.so.12,tests/fakes/fake_cudart.cpp,-ldl,-DFAKE_CUDART_VERSION=12040))
 $(eval $(call fake_rule,$(FAKES)/cuda11/libcudart.so.11.0,tests/fakes/fake_cudart.cpp,-ldl,-DFAKE_CUDART_VERSION=11080))
