@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "cuda_api.h"
+#include "nvtx_ranges.h"
 
 #ifdef __CUDACC__
 #include <nccl.h>
@@ -25,12 +26,6 @@ int ncclCommInitRank(ncclComm_t*, int, ncclUniqueId, int);
 int ncclAllReduce(const void*, void*, std::size_t, int, int, ncclComm_t, cudaStream_t);
 int ncclCommDestroy(ncclComm_t);
 }
-#endif
-#if __has_include(<nvtx3/nvToolsExt.h>)
-#include <nvtx3/nvToolsExt.h>
-#else
-static int nvtxRangePushA(const char*) { return 0; }
-static int nvtxRangePop() { return 0; }
 #endif
 
 KERNEL(forward_kernel)

@@ -1,12 +1,6 @@
 // late [steps]: steps (NVTX ranges "step") of five launches each that never wait: the device is far behind the program.
 #include "cuda_api.h"
-
-#if __has_include(<nvtx3/nvToolsExt.h>)
-#include <nvtx3/nvToolsExt.h>
-#else
-static int nvtxRangePushA(const char*) { return 0; }
-static int nvtxRangePop() { return 0; }
-#endif
+#include "nvtx_ranges.h"
 
 KERNEL(slow_kernel)
 

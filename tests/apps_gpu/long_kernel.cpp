@@ -1,13 +1,7 @@
 // long_kernel: steps (NVTX ranges "step") of ten quick kernels on one stream; step 6 begins with a long kernel on
 // another, which is older than any window. Nothing waits for it before the end.
 #include "cuda_api.h"
-
-#if __has_include(<nvtx3/nvToolsExt.h>)
-#include <nvtx3/nvToolsExt.h>
-#else
-static int nvtxRangePushA(const char*) { return 0; }
-static int nvtxRangePop() { return 0; }
-#endif
+#include "nvtx_ranges.h"
 
 KERNEL(quick_kernel)
 KERNEL(long_kernel)
