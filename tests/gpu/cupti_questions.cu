@@ -75,8 +75,41 @@ void flush_while_busy() {
   std::printf("FlushAll(0) when all 201 have ended: %zu kernels\n", kernels_now().size());
 }
 
+/// Does a forced flush hand over finished records before and behind that of a kernel that runs, and how does reading
+/// the buffer end at that one? The note at cuptiActivityGetNextRecord() has CUPTI_ERROR_INVALID_KIND.
+void forced_flush_while_busy() {
+  constexpr int kEach = 100, kBusyGrid = 1, kBefore = kBusyGrid + 1, kBehind = kBefore + kEach;
+  cudaStream_t busy = nullptr, quick = nullptr;
+  check(cudaStreamCreateWithFlags(&busy, cudaStreamNonBlocking), "stream");
+  check(cudaStreamCreateWithFlags(&quick, cudaStreamNonBlocking), "stream");
+  load_kernels();
+  enable_kernels();
+  launch(kEach, kBefore, quick);
+  busy_kernel<<<kBusyGrid, 1, 0, busy>>>(300'000'000);
+  launch(kEach, kBehind, quick);
+  check(cudaStreamSynchronize(quick), "synchronize");
+  const auto say = [](const char* when, double ms) {
+    long before = 0, behind = 0, busy_ones = 0;
+    for (const Kernel& kernel : kernels_now()) {
+      ++(kernel.grid >= kBehind ? behind : kernel.grid >= kBefore ? before : busy_ones);
+    }
+    std::printf("%s, after %.3f ms: %ld of %d kernels before it, %ld of %d behind it, %ld of 1 itself; buffers end with",
+                when, ms, before, kEach, behind, kEach, busy_ones);
+    for (const auto& [result, count] : endings_now()) std::printf(" %s: %ld", text_of(result), count);
+    std::printf("\n");
+  };
+  auto begin = Clock::now();
+  check(cuptiActivityFlushAll(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED), "forced flush");
+  say("FlushAll(1) while a kernel of 300 ms runs", ms_since(begin));
+  wait();
+  begin = Clock::now();
+  check(cuptiActivityFlushAll(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED), "forced flush");
+  say("FlushAll(1) when all have ended, both together", ms_since(begin));
+}
+
 /// Do switching on and off wait for the device?
 void enable_while_busy() {
+  load_kernels();
   for (const char* const round : {"first", "second"}) {
     busy_kernel<<<1, 1>>>(200'000'000);
     const auto begin = Clock::now();
@@ -215,7 +248,8 @@ void external_correlation() {
 #if CUPTI_API_VERSION >= 24
   void* memory = nullptr;
   check(cudaMalloc(&memory, 4096), "memory");
-  const auto calls = [memory](std::uint64_t id) {
+  const auto ask = [memory](const char* selected, std::uint64_t id) {
+    forget();
     check(cuptiActivityPushExternalCorrelationId(CUPTI_EXTERNAL_CORRELATION_KIND_CUSTOM2, id), "push");
     check(cudaMemsetAsync(memory, 0, 4096), "memset");
     empty_kernel<<<1, 32>>>();
@@ -224,37 +258,29 @@ void external_correlation() {
     check(cuptiActivityPopExternalCorrelationId(CUPTI_EXTERNAL_CORRELATION_KIND_CUSTOM2, &last), "pop");
     wait();
     flush();
-  };
-  enable_kernels();
-  enable(CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION, "enable EXTERNAL_CORRELATION");
-  const auto say = [](const char* selected, std::uint64_t id) {
     const std::lock_guard<std::mutex> guard(lock);
     std::printf("%s: %ld external records for a memset and a launch; records of calls by id:", selected,
                 of_external.count(id) != 0 ? of_external[id] : 0);
     for (const auto& [callback, count] : of_callback) std::printf(" %u: %ld", callback, count);
     std::printf("\n");
   };
-  calls(1);
-  say("no call selected", 1);
-  forget();
-  select_launches(true, false, true);
-  calls(2);
-  say("launches of the runtime selected", 2);
-  select_launches(true, false, false);
-  forget();
-  select_launches(false, true, true);
-  calls(3);
-  say("launches of the driver selected", 3);
-  select_launches(false, true, false);
-  forget();
-  select_launches(true, true, true);
-  calls(4);
-  say("both selected", 4);
-  select_launches(true, true, false);
-  forget();
+  constexpr struct {
+    const char* name;
+    bool runtime, driver;
+  } kSelections[] = {{"no call selected", false, false},
+                     {"launches of the runtime selected", true, false},
+                     {"launches of the driver selected", false, true},
+                     {"both selected", true, true}};
+  enable_kernels();
+  enable(CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION, "enable EXTERNAL_CORRELATION");
+  std::uint64_t id = 0;
+  for (const auto& selection : kSelections) {
+    select_launches(selection.runtime, selection.driver, true);
+    ask(selection.name, ++id);
+    select_launches(selection.runtime, selection.driver, false);
+  }
   enable(CUPTI_ACTIVITY_KIND_RUNTIME, "enable RUNTIME");
-  calls(5);
-  say("the kind RUNTIME as a whole", 5);
+  ask("the kind RUNTIME as a whole", ++id);
 #else
   std::printf("this CUPTI cannot select calls\n");
 #endif
@@ -329,6 +355,7 @@ constexpr struct {
                   {"clock_registered_again", clock_registered_again},
                   {"graph_before_enable", graph_before_enable},
                   {"flush_while_busy", flush_while_busy},
+                  {"forced_flush_while_busy", forced_flush_while_busy},
                   {"enable_while_busy", enable_while_busy},
                   {"context_records", context_records},
                   {"external_correlation", external_correlation},

@@ -39,15 +39,19 @@ std::vector<Kernel> kernels;
 std::map<int, long> of_kind;                // records
 std::map<unsigned, long> of_callback;       // records of runtime and driver calls by callback id
 std::map<std::uint64_t, long> of_external;  // EXTERNAL_CORRELATION records by the pushed id
+std::map<CUptiResult, long> of_ending;      // buffers with records by the result that ended their reading
 long buffers = 0, on_callers_thread = 0;
 int fault = 0;
 pid_t main_thread = 0;
 
-void check(CUptiResult result, const char* what) {
-  if (result == CUPTI_SUCCESS) return;
+const char* text_of(CUptiResult result) {
   const char* text = "";
   cuptiGetResultString(result, &text);
-  std::printf("%s: %s\n", what, text);
+  return text;
+}
+void check(CUptiResult result, const char* what) {
+  if (result == CUPTI_SUCCESS) return;
+  std::printf("%s: %s\n", what, text_of(result));
   fault = 1;
 }
 void check(cudaError_t error, const char* what) {
@@ -78,7 +82,11 @@ void CUPTIAPI completed(CUcontext, std::uint32_t, std::uint8_t* buffer, std::siz
   ++buffers;
   if (static_cast<pid_t>(syscall(SYS_gettid)) == main_thread) ++on_callers_thread;
   CUpti_Activity* record = nullptr;
-  while (valid > 0 && cuptiActivityGetNextRecord(buffer, valid, &record) == CUPTI_SUCCESS) take(record);
+  if (valid > 0) {
+    CUptiResult result = CUPTI_SUCCESS;
+    while ((result = cuptiActivityGetNextRecord(buffer, valid, &record)) == CUPTI_SUCCESS) take(record);
+    ++of_ending[result];
+  }
   std::free(buffer);
 }
 
@@ -88,10 +96,15 @@ void forget() {
   of_kind.clear();
   of_callback.clear();
   of_external.clear();
+  of_ending.clear();
 }
 std::vector<Kernel> kernels_now() {
   const std::lock_guard<std::mutex> guard(lock);
   return kernels;
+}
+std::map<CUptiResult, long> endings_now() {
+  const std::lock_guard<std::mutex> guard(lock);
+  return of_ending;
 }
 long records_of(int kind) {
   const std::lock_guard<std::mutex> guard(lock);
@@ -99,7 +112,6 @@ long records_of(int kind) {
 }
 
 // ---- small steps
-// -----------------------------------------------------------------------------------------------------
 
 using Clock = std::chrono::steady_clock;
 double ms_since(Clock::time_point begin) {
@@ -118,8 +130,14 @@ void disable(CUpti_ActivityKind kind, const char* name) { check(cuptiActivityDis
 void enable_kernels() { enable(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, "enable CONCURRENT_KERNEL"); }
 void disable_kernels() { disable(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, "disable CONCURRENT_KERNEL"); }
 /// `count` launches of `first` blocks, one more each.
-void launch(int count, int first) {
-  for (int i = 0; i < count; ++i) empty_kernel<<<first + i, 32>>>();
+void launch(int count, int first, cudaStream_t stream = nullptr) {
+  for (int i = 0; i < count; ++i) empty_kernel<<<first + i, 32, 0, stream>>>();
+}
+/// CUDA loads a kernel at its first launch, which may wait for the device.
+void load_kernels() {
+  empty_kernel<<<1, 32>>>();
+  busy_kernel<<<1, 1>>>(1);
+  wait();
 }
 
 constexpr int kLaunches = 100000;
