@@ -8,6 +8,11 @@ CUPTI_WATCH  := $(BUILD)/tests/gpu/cupti_watch.so
 # The same program for the simulated GPU, for the tests of the script.
 GPU_JOB_FAKE := $(if $(NVTX_INCLUDE),$(BUILD)/tests/gpu/gpu_job_fake)
 TEST_APPS    += $(CHECK_TRACE) $(CUPTI_WATCH) $(GPU_JOB_FAKE)
+# `make test-programs` compiles the programs for a GPU wherever a toolkit has all of nvcc, NVTX, the stub of libcuda and
+# CUPTI: they may not rot between two runs on a GPU.
+GPU_TOOLKIT  := $(if $(GPU_NVCC),$(dir $(GPU_NVCC))..)
+TEST_APPS    += $(if $(and $(GPU_TOOLKIT),$(NVTX_INCLUDE),$(wildcard $(GPU_TOOLKIT)/lib64/stubs/libcuda.so), \
+                  $(wildcard $(GPU_TOOLKIT)/include/cupti.h $(GPU_TOOLKIT)/extras/CUPTI/include/cupti.h)),$(GPU_PROGRAMS))
 
 # All of it in one small folder, without debug information.
 GPU_BUNDLE := $(BUILD)/gpu
