@@ -69,7 +69,6 @@ TEST(GpuCheck, TimeThatIsUsedUpIsNotEndless) {
 }
 
 // ---- the comparisons
-// --------------------------------------------------------------------------------------------------
 
 struct Kernel {
   const char* name;

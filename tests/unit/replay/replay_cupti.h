@@ -56,7 +56,8 @@ class ReplayCupti {
   device::BufferRequested requested_ = nullptr;
   device::BufferCompleted completed_ = nullptr;
   void switch_call(int runtime, std::uint32_t id, bool on);
-  // That are on, and that have ever been on. Calls: of the driver, of the runtime.
+  // Kinds and calls that are on, and those that have ever been on. The first set of calls is the driver's, the second
+  // the runtime's.
   std::set<std::uint32_t> kinds_, were_on_, calls_[2], calls_were_on_[2];
   std::deque<Buffer> waiting_;
 };
