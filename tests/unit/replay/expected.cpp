@@ -35,6 +35,10 @@ const std::set<std::string> kUnrecordedCalls = {"INVALID",
                                                 "cudaStreamGetPriority",
                                                 "cudaStreamIsCapturing"};
 
+// Calls with device work, by the begin of their names.
+constexpr const char* kStartWork[] = {"cudaLaunchKernel", "cuLaunchKernel", "cudaGraphLaunch", "cudaMemcpyAsync",
+                                      "cudaMemsetAsync"};
+
 const std::set<std::string> kCollectiveArgs = {"Collective name",
                                                "In msg nelems",
                                                "Out msg nelems",
@@ -191,6 +195,9 @@ class Expecting {
     Row expected = row;
     expected.tid = tids_.at(row.tid);
     drop_external_id(expected);
+    const bool starts_work = std::any_of(std::begin(kStartWork), std::end(kStartWork),
+                                         [&row](const char* name) { return row.name.starts_with(name); });
+    if (starts_work && work_.count(row.number("correlation")) == 0) ++out_.launches_without_work;
     out_.rows.push_back(expected);
   }
 

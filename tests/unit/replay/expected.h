@@ -45,6 +45,7 @@ struct Expectation {
   std::vector<Trace::Object> devices;
   bool has_names = false;  // of streams and devices: somebody removed them from one trace
   RuleCounts rules;
+  std::uint64_t launches_without_work = 0;  // launches, copies and memsets of the window whose work the original lacks
 };
 /// `streams`: the records told the priority of every stream.
 Expectation expected_rows(const Trace& original, const Replayed& replayed, bool streams);

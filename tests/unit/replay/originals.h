@@ -1,9 +1,12 @@
 // The traces that are replayed, see tests/golden/traces/SOURCE.md.
 #pragma once
 
+#include <algorithm>
 #include <map>
 #include <ostream>
+#include <stdexcept>
 #include <string>
+#include <string_view>
 
 #include "expected.h"
 #include "trace_rows.h"
@@ -23,6 +26,13 @@ inline constexpr Original kOriginals[] = {
     {"EventSync", "hta-cuda-event-sync-multistream", {.whole_microseconds = true, .other_property_order = true}},
     {"Graphs", "hta-cuda-graphs-excerpt", {.whole_microseconds = true, .other_property_order = true}},
 };
+
+inline const Original& original_called(std::string_view test_name) {
+  const auto found = std::find_if(std::begin(kOriginals), std::end(kOriginals),
+                                  [test_name](const Original& one) { return one.test_name == test_name; });
+  if (found == std::end(kOriginals)) throw std::runtime_error("no such original: " + std::string(test_name));
+  return *found;
+}
 
 /// Read once.
 inline const Trace& trace_of(const Original& original) {
