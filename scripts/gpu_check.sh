@@ -42,7 +42,7 @@ shared|gpu|40|a program with dynamic cudart: kernels on two streams, copies, mem
 static|gpu|40|the same with static cudart
 two_windows|gpu|40|two windows in one process, both whole
 graphs|gpu|40|CUDA graphs: a record for each node, each with its launch
-two_windows_graphs|gpu|90|graphs that were instantiated before the first of two windows: nodes and launches joined in both
+two_windows_graphs|gpu|90|graphs that are older than the first enable of CUPTI: nodes and launches joined in two windows
 torch_loop|torch|60|PyTorch training: every kernel has its launch, verify
 torch_agrees|torch|60|kernels, counts and times are those that torch.profiler sees in the same run
 after_torch_profiler|torch|60|a window after torch.profiler has ended in the same process
@@ -55,7 +55,7 @@ driver|gpu|40|cuLaunchKernel
 late|gpu|40|kernels that end after their window are in it, and nothing launched after it
 busy|gpu|60|kernels of known length, within 2 %
 run_ahead|gpu|60|the host runs ahead of the GPU: CUPTI is off soon after the last kernel of the window
-enable_latency|gpu|60|time that the thread is held where a window begins, with and without warm-up
+enable_latency|gpu|60|time that the thread is held while CUPTI goes on and where a window begins
 same_result|gpu|40|output and exit status with and without the library
 no_visible_device|gpu|60|without a visible GPU the program gets its own error
 kernel_steps|gpu|40|steps from kernel names under gradient accumulation
@@ -136,7 +136,7 @@ find_python() {
   fi
   for candidate in "${PYTHON:-}" python3 /opt/torch/.venv/bin/python3; do
     [ -n "$candidate" ] || continue
-    if timeout 40 "$candidate" -c 'import torch, sys; sys.exit(0 if torch.cuda.is_available() else 1)' 2>/dev/null; then
+    if timeout 120 "$candidate" -c 'import torch, sys; sys.exit(0 if torch.cuda.is_available() else 1)' 2>/dev/null; then
       python=$candidate
       return
     fi
@@ -148,14 +148,15 @@ find_python
 library_folders() {
   local folder
   for folder in "${CUDA_HOME:-/usr/local/cuda}/lib64" "${CUDA_HOME:-/usr/local/cuda}/lib" "${CUDA_HOME:-/usr/local/cuda}/extras/CUPTI/lib64" \
-    "${python:+$(timeout 40 "$python" -c 'import os, torch; print(os.path.dirname(os.path.dirname(torch.__file__)))' 2>/dev/null)/nvidia/cu13/lib}" \
+    "${python:+$(timeout 120 "$python" -c 'import os, torch; print(os.path.dirname(os.path.dirname(torch.__file__)))' 2>/dev/null)/nvidia/cu13/lib}" \
     /usr/local/nvidia/lib64; do
     [ -d "$folder" ] && printf '%s:' "$folder"
   done
 }
 # For the programs of the bundle alone: PyTorch finds its own. What the user chose comes first.
-# shellcheck disable=SC2034  # used by tests/gpu/checks/helpers.sh
 libraries=${LD_LIBRARY_PATH:+$LD_LIBRARY_PATH:}$(library_folders)
+# shellcheck disable=SC2034  # used by tests/gpu/checks/helpers.sh
+libraries=${libraries%:} # an empty entry would be the current directory
 export RANK=0 WORLD_SIZE=1 LOCAL_RANK=0 LOCAL_WORLD_SIZE=1
 export NCCL_SOCKET_IFNAME=${NCCL_SOCKET_IFNAME:-lo} GLOO_SOCKET_IFNAME=${GLOO_SOCKET_IFNAME:-lo} # there may be no other
 

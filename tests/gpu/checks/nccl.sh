@@ -1,8 +1,8 @@
 # shellcheck shell=bash disable=SC2154  # variables are those of scripts/gpu_check.sh
 # NCCL on one GPU. One rank launches a kernel for a sum with a factor alone; two ranks share a GPU from NCCL 2.30 on.
 
-nccl_version() { timeout 60 "$python" -c 'import torch; print(*torch.cuda.nccl.version())' 2>"$work/nccl.err" | tail -n 1; }
-can_share_gpu() { awk -v version="$1" 'BEGIN {split(version, v, " "); exit !(v[1] * 1000 + v[2] >= 2030)}'; }
+nccl_version() { timeout 60 "$python" -c 'import torch; print(*torch.cuda.nccl.version(), sep=".")' 2>"$work/nccl.err" | tail -n 1; }
+can_share_gpu() { awk -v version="$1" 'BEGIN {split(version, v, "."); exit !(v[1] * 1000 + v[2] >= 2030)}'; }
 
 # The launcher takes no rank from outside, and no host name: there may be no network to ask for one.
 torchrun() { # NAME SETTINGS RANKS ARGUMENTS...
