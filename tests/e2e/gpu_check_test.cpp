@@ -120,9 +120,22 @@ TEST_F(CheckTrace, EveryKernelHasItsLaunchInTheWindow) {
   EXPECT_EQ(check("whole", trace_of(kLaunches, {kKernels[0]})).ending(), "exit 1") << "a launch without its kernel";
   EXPECT_EQ(check("whole", trace_of(kLaunches, {kKernels[0], {"alpha", 2000, 1, 8}})).ending(), "exit 1")
       << "before its launch";
+  EXPECT_NE(check("whole", trace_of(kLaunches, {kKernels[0], {"alpha", 2000, 1, 8}})).out.find("by 100000 ns at most"),
+            std::string::npos);
   EXPECT_EQ(check("whole", trace_of({{"cudaLaunchKernel", 3100, 5, 7}}, {{"alpha", 3200, 1, 7}})).ending(), "exit 1")
       << "launched after the window";
   EXPECT_EQ(check("whole", trace_of({}, {})).ending(), "exit 1") << "nothing at all";
+}
+
+// cudnn_convolution of a real trace (A100) has three of them.
+TEST_F(CheckTrace, AMemsetMayStartNothingAndACopyMayNot) {
+  std::vector<Kernel> calls = kLaunches;
+  calls.push_back({"cudaMemsetAsync", 1300, 5, 9});
+  const Outcome memset = check("whole", trace_of(calls, kKernels));
+  EXPECT_EQ(memset.ending(), "exit 0") << memset.out;
+  EXPECT_NE(memset.out.find("0 of 3 launches without device work, and 1 memsets"), std::string::npos) << memset.out;
+  calls.back().name = "cudaMemcpyAsync";
+  EXPECT_EQ(check("whole", trace_of(calls, kKernels)).ending(), "exit 1");
 }
 
 TEST_F(CheckTrace, StepsAndLengths) {
