@@ -10,23 +10,24 @@ mixed() { # NAME PROGRAM
   key "$(kernels_in "$(trace_of "$1")") kernels"
 }
 check_shared() { mixed shared "$job_shared"; }
-check_static() { mixed static "$job_static"; }
+# A program with static cudart does not wait for CUPTI in its first call: CUPTI needs the time before the window.
+check_static() { far_apart mixed static "$job_static"; }
 
-# Steps 3 to 4 and 20 to 21 of 24, with CUPTI off in between. Fails if there are not two traces.
-two_windows() { # NAME PROGRAM...
-  local name=$1 count
-  shift
-  far_apart under_shim "$name" "$(steps_of 3-4 20-21)" "$@" || return
+# Two windows of two steps each, with CUPTI off in between. Fails if there are not two traces.
+two_windows() { # NAME FIRST-STEP FIRST-STEP PROGRAM...
+  local name=$1 first=$2 second=$3 count
+  shift 3
+  far_apart under_shim "$name" "$(steps_of "$first-$((first + 1))" "$second-$((second + 1))")" "$@" || return
   verify_all "$name"
   count=$(traces_of "$name" | wc -l)
   [ "$count" -eq 2 ] || { fail "$name: $count traces instead of two"; return 1; }
-  compare steps "$(traces_of "$name" | head -1)" 3 4
-  compare steps "$(traces_of "$name" | tail -1)" 20 21
+  compare steps "$(traces_of "$name" | head -1)" "$first" $((first + 1))
+  compare steps "$(traces_of "$name" | tail -1)" "$second" $((second + 1))
 }
 
 check_two_windows() {
   local trace
-  two_windows two "$job_shared" mixed 24 1000 || return
+  two_windows two 3 20 "$job_shared" mixed 24 1000 || return
   for trace in $(traces_of two); do
     compare counts "$trace" "$work/two.out"
     compare whole "$trace"
@@ -37,7 +38,7 @@ check_two_windows() {
 check_graphs() {
   local kind
   for kind in shared static; do
-    under_shim "graphs_$kind" "$(steps_of 3-5)" "$bundle/gpu_job_$kind" graphs 8 20 || continue
+    far_apart under_shim "graphs_$kind" "$(steps_of 3-5)" "$bundle/gpu_job_$kind" graphs 8 20 || continue
     verify_all "graphs_$kind"
     compare counts "$(trace_of "graphs_$kind")" "$work/graphs_$kind.out"
     compare whole "$(trace_of "graphs_$kind")"
@@ -46,11 +47,11 @@ check_graphs() {
   done
 }
 
-# The programs instantiate their graph before step 0, when CUPTI is off.
+# The programs instantiate their graph before step 0. CUPTI is off until half a second before step 30.
 check_two_windows_graphs() {
   local kind trace
   for kind in shared static; do
-    two_windows "graphs_$kind" "$bundle/gpu_job_$kind" graphs 24 300 || continue
+    two_windows "graphs_$kind" 30 50 "$bundle/gpu_job_$kind" graphs 54 300 || continue
     for trace in $(traces_of "graphs_$kind"); do
       compare counts "$trace" "$work/graphs_$kind.out"
       compare graphs "$trace" "$work/graphs_$kind.out"
@@ -60,7 +61,7 @@ check_two_windows_graphs() {
   done
   if [ -z "$python" ]; then
     say "- not with PyTorch: there is none"
-  elif two_windows torch_graph "$python" "$loop" 24 --small --cuda-graph; then
+  elif two_windows torch_graph 30 50 "$python" "$loop" 54 --small --cuda-graph; then
     for trace in $(traces_of torch_graph); do
       compare whole "$trace"
       key "torch: $(kernels_in "$trace") kernels;"
@@ -152,7 +153,7 @@ profiler_api() { # NAME PROGRAM
   compare counts "$(trace_of "$1")" "$work/$1.out"
 }
 check_profiler_api_shared() { profiler_api profiler_api_shared "$job_shared"; }
-check_profiler_api_static() { profiler_api profiler_api_static "$job_static"; }
+check_profiler_api_static() { far_apart profiler_api profiler_api_static "$job_static"; }
 
 check_no_cupti() {
   PROFSHIM_CUPTI=/nonexistent under_shim no_cupti "$(steps_of 3-5)" "$job_shared" mixed 8 50 || return

@@ -21,7 +21,7 @@ record() { # NAME SETTINGS PROGRAM...
   under_shim "$name" "$settings debug.cupti_dump=\"$folder\"" "$@" || return
   cp "$work/$name.out" "$folder/output.txt"
   if [ -n "$(trace_of "$name")" ]; then cp "$(trace_of "$name")" "$folder/trace.json"; fi
-  [ -n "$(find "$folder" -name 'cupti-*' -size +0)" ] || wrong "$folder/trace.json" "$name: no recording was written"
+  [ -n "$(find "$folder" -name 'cupti-*' -size +0)" ] || wrong "$name: no recording was written" "$folder/trace.json"
 }
 recorded() {
   key "$(find "$recordings" -name 'cupti-*' | wc -l) recordings, $(du -sk "$recordings" | cut -f1) KiB"
@@ -30,7 +30,7 @@ recorded() {
 
 check_recordings() {
   record mixed "$(steps_of 2-3)" "$job_shared" mixed 5 10
-  record mixed_static "$(steps_of 2-3)" "$job_static" mixed 5 10
+  far_apart record mixed_static "$(steps_of 2-3)" "$job_static" mixed 5 10
   record graphs "$(steps_of 2-3)" "$job_shared" graphs 5 10
   record graphs_two_windows "$(steps_of 2-3 6-7)" "$job_shared" graphs 9 5
   record graphs_as_one "$(steps_of 2-3) capture.graphs=\"launches\"" "$job_shared" graphs 5 10

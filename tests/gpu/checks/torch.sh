@@ -17,9 +17,10 @@ torch_window() { # NAME FIRST LAST SETTINGS ARGUMENTS...
 
 check_torch_loop() { torch_window torch_loop 5 7 "" 12; }
 
-# One run: steps 5 to 7 are ours, 10 to 12 torch.profiler's.
+# One run: steps 100 to 102 are ours, 105 to 107 torch.profiler's. The GPU's clock rises in the first steps, a second
+# of work.
 check_torch_agrees() {
-  under_shim torch_agrees "$(steps_of 5-7)" "$python" "$loop" 15 --torch-profile 10 12 "$work/torch.json" || return
+  under_shim torch_agrees "$(steps_of 100-102)" "$python" "$loop" 110 --torch-profile 105 107 "$work/torch.json" || return
   verify_all torch_agrees
   compare same "$(trace_of torch_agrees)" "$work/torch.json" 1
 }
@@ -35,7 +36,7 @@ check_after_torch_profiler() {
 check_init_for_cuda_graphs() {
   torch_window init 6 8 "" 11 --init-for-cuda-graphs 2
   # And between two windows of ours, with a graph.
-  two_windows between "$python" "$loop" 24 --small --cuda-graph --init-for-cuda-graphs 10 || return
+  two_windows between 3 20 "$python" "$loop" 24 --small --cuda-graph --init-for-cuda-graphs 10 || return
   compare whole "$(traces_of between | head -1)"
   compare whole "$(traces_of between | tail -1)"
 }
