@@ -77,6 +77,12 @@ class GpuCheckOnFakes : public NeedsNvtx {
     return "no row";
   }
   std::string result(const std::string& check) const { return cell(check, 1); }
+  /// The lines of a check in the results.
+  std::string section(const std::string& check) const {
+    const std::string text = results(), head = "### " + check + ":";
+    const std::size_t begin = text.find(head);
+    return begin == std::string::npos ? "no section" : text.substr(begin, text.find("### ", begin + 4) - begin);
+  }
   std::string archived(const std::string& name) {
     return run(shell("tar -tzf " + (scratch_ / ("out/" + name)) + ".tar.gz")).out;
   }
@@ -86,9 +92,9 @@ class GpuCheckOnFakes : public NeedsNvtx {
 
 TEST_F(GpuCheckOnFakes, ChecksOfProgramsPass) {
   const std::string checks =
-      "machine recordings shared static two_windows graphs two_windows_graphs driver busy run_ahead enable_latency "
-      "same_result no_visible_device kernel_steps profiler_api_shared no_cupti profile_memory launch_overhead "
-      "cost_after_window memory";
+      "machine recordings shared static two_windows graphs two_windows_graphs driver late busy run_ahead "
+      "enable_latency same_result no_visible_device kernel_steps profiler_api_shared profiler_api_static no_cupti "
+      "profile_memory launch_overhead cost_after_window bound_overhead memory";
   const Outcome done = check(command(checks));
 
   EXPECT_EQ(done.ending(), "exit 0") << done.out << done.err;
@@ -97,6 +103,10 @@ TEST_F(GpuCheckOnFakes, ChecksOfProgramsPass) {
   EXPECT_NE(done.out.find("| run_ahead | ok |"), std::string::npos) << "the table is printed: " << done.out;
   EXPECT_NE(cell("run_ahead", 3).find("off after"), std::string::npos) << cell("run_ahead", 3);
   EXPECT_EQ(cell("machine", 3), "Fake GPU, 580.0, 80 GiB");
+  EXPECT_EQ(section("machine").find(":\n"), std::string::npos) << "an empty entry: " << section("machine");
+  // A trace that says so would excuse every fault of these checks.
+  for (const char* name : {"shared", "two_windows", "graphs"})
+    EXPECT_EQ(section(name).find("switched on late"), std::string::npos) << section(name);
   const std::string recordings = archived("recordings");
   for (const char* name : {"mixed/cupti-", "graphs/cupti-", "graphs_as_one/cupti-", "driver/cupti-", "late/cupti-",
                            "allocations/cupti-", "waits/cupti-", "mixed/output.txt", "mixed/trace.json"})
@@ -122,6 +132,22 @@ TEST_F(GpuCheckOnFakes, AProgramThatCrashesFailsItsCheckAlone) {
   EXPECT_NE(cell("static", 3).find("ended with status 139"), std::string::npos) << cell("static", 3);
   EXPECT_EQ(result("shared"), "ok");
   EXPECT_NE(archived("evidence").find("static/static.out"), std::string::npos);
+}
+
+// The traces say that joins are uncertain: a fault of the vendor's that the check notes.
+TEST_F(GpuCheckOnFakes, GraphsThatCupti13JoinsWronglyAreNoFailure) {
+  const Outcome done = check(command("two_windows_graphs", "FAKE_CUPTI_GRAPH_SESSIONS=1"));
+
+  EXPECT_EQ(done.ending(), "exit 0") << done.out << done.err;
+  EXPECT_EQ(result("two_windows_graphs"), "ok") << results();
+}
+
+TEST_F(GpuCheckOnFakes, AProgramThatDoesNotSayItsMemoryFailsTheCheck) {
+  program("bundle/gpu_job_shared", "#!/bin/sh\n" + built("tests/gpu/gpu_job_fake") + " \"$@\" | grep -v rss_kib\n");
+  const Outcome done = check(command("memory"));
+
+  EXPECT_EQ(done.ending(), "exit 1");
+  EXPECT_NE(cell("memory", 3).find("did not say its memory"), std::string::npos) << cell("memory", 3);
 }
 
 // The program ignores SIGTERM, and its child is in a session of its own.

@@ -16,6 +16,7 @@
 //   per_step NAME COUNT        NAME: a kernel, or memcpy, memset, graph, allocation, release
 //   step_ns STEP NANOSECONDS   from the end of nvtxRangePush to the begin of nvtxRangePop
 //   push_ns STEP NANOSECONDS   nvtxRangePush of the step: the library opens and closes windows in it
+//   begin_ns STEP NANOSECONDS  when that begins, in nanoseconds of CLOCK_REALTIME
 //   measured_ns NANOSECONDS    busy: length of its last kernel
 //   rss_kib KIBIBYTES          most memory that the process had
 // Environment: GPU_JOB_STEP_MS: a step takes so many milliseconds at least; the program sleeps after it.
@@ -121,7 +122,8 @@ void say_memory() {
 
 std::string range_of(long step) { return "step " + std::to_string(step); }
 
-void say_time(const char* name, long step, std::chrono::steady_clock::duration length) {
+template <class Duration>
+void say_time(const char* name, long step, Duration length) {
   std::printf("%s %ld %lld\n", name, step,
               static_cast<long long>(std::chrono::duration_cast<std::chrono::nanoseconds>(length).count()));
 }
@@ -132,6 +134,7 @@ void run_steps(long steps, const Work& work) {
   const char* const least_ms = std::getenv("GPU_JOB_STEP_MS");
   const std::chrono::milliseconds least(least_ms != nullptr ? std::atol(least_ms) : 0);
   for (long step = 0; step < steps; ++step) {
+    const auto at = std::chrono::system_clock::now();
     const auto before = std::chrono::steady_clock::now();
     nvtxRangePushA(range_of(step).c_str());
     const auto begin = std::chrono::steady_clock::now();
@@ -140,6 +143,7 @@ void run_steps(long steps, const Work& work) {
     nvtxRangePop();
     say_time("step_ns", step, end - begin);
     say_time("push_ns", step, begin - before);
+    say_time("begin_ns", step, at.time_since_epoch());
     std::this_thread::sleep_until(before + least);
   }
 }

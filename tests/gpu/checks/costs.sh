@@ -3,7 +3,8 @@
 
 launches=${GPU_CHECK_LAUNCHES:-100000}
 
-# Of a job of 42 steps that are far apart. CUPTI is off in steps 5 to 20, and again from step 36 on.
+# The window of a job with steps that are far apart. CUPTI is off in steps 5 to 20, goes on about step 25, and is off
+# again from step 36 on.
 far='30-32'
 
 check_launch_overhead() {
@@ -67,6 +68,10 @@ check_memory() {
   verify_all memory
   before=$(awk '$1 == "rss_kib" {print $2}' "$work/memory_bare.out")
   with=$(awk '$1 == "rss_kib" {print $2}' "$work/memory.out")
+  if [ -z "$before" ] || [ -z "$with" ]; then
+    fail "a program did not say its memory: no VmHWM in /proc/self/status"
+    return
+  fi
   key "$((before / 1024)) MiB bare, $((with / 1024)) MiB with the library"
   say "- memory of the process: $((before / 1024)) MiB bare, $((with / 1024)) MiB with limits.host_memory = 64 MiB"
   # CUPTI has buffers of its own beside the device's, which limits.host_memory does not limit.
@@ -82,7 +87,7 @@ check_run_ahead() {
     compare counts "$(trace_of "ahead_$depth")" "$work/ahead_$depth.out"
     compare whole "$(trace_of "ahead_$depth")"
     compare off_after "$(trace_of "ahead_$depth")" "$work/ahead_$depth.log" || continue
-    off=$("$check_trace" off_after "$(trace_of "ahead_$depth")" "$work/ahead_$depth.log" | sed -n 's/.*CUPTI off \([-0-9.]*\) ms.*/\1/p')
+    off=$(sed -n 's/.*CUPTI off \([-0-9.]*\) ms.*/\1/p' <<<"$compared")
     before=$(median "$work/ahead_$depth.out" 2 3)
     after=$(median "$work/ahead_$depth.out" 15 39)
     say "- $([ "$depth" -eq 0 ] && echo "without a limit" || echo "$depth steps") ahead: step $(milliseconds "$before") ms before, $(milliseconds "$after") ms after the window"
@@ -91,41 +96,74 @@ check_run_ahead() {
   done
 }
 
-# nvtxRangePush of step 6 begins the window, that of step 5 the warm-up, that of step 9 ends the window.
-boundary() { # LABEL NAME LIMIT-MS
-  local label=$1 output=$work/$2.out limit=$3 what first last row='' held
-  for what in push_ns step_ns; do
-    for first in 1 5 6 9; do
-      last=$((first == 1 ? 4 : first))
-      row+=" $(milliseconds "$(median_of "$what" "$output" "$first" "$last")") |"
-    done
-  done
-  say "| $label |$row $(fact "$(trace_of "$2")" gpu_recorded_after_us) |"
-  held=$(median_of push_ns "$output" 6 6)
-  key "$label: $(milliseconds "$held") ms;"
-  at_most "$held" $((limit * 1000000)) || beyond "$label: the step that opens the window was held for $(milliseconds "$held") ms, wanted are $limit"
+# Prints the first and the last of the steps FIRST..LAST in which the log of cupti_watch.so has calls that switch on.
+steps_of_enabling() { # NAME FIRST LAST
+  awk -v first="$2" -v last="$3" '
+    NR == FNR {if ($1 == "begin_ns") begin[$2] = $3; next}
+    $4 ~ /Enable/ && $6 == ($4 ~ /Api/) {
+      for (step = first; step <= last; ++step)
+        if ($1 < begin[step + 1] && $1 + $2 >= begin[step]) {if (low == "") low = step; if (step > high) high = step}
+    }
+    END {if (low != "") print low, high}' "$work/$1.out" "$work/$1.log"
 }
+count_enabling_before() { # NAME STEP
+  awk -v step="$2" 'NR == FNR {if ($1 == "begin_ns" && $2 == step) begin = $3; next}
+    $4 ~ /Enable/ && $6 == ($4 ~ /Api/) && $1 < begin {n++} END {print n + 0}' "$work/$1.out" "$work/$1.log"
+}
+# Says two rows of the table: the begin of a step (nvtxRangePush) and the rest of it. The window is steps 30 to 32.
+enabling_rows() { # LABEL NAME FIRST LAST OF THE STEPS IN WHICH CUPTI GOES ON
+  local what output=$work/$2.out off going on longer opened
+  for what in step_ns push_ns; do
+    off=$(longest_of "$what" "$output" 5 20)
+    going=$(longest_of "$what" "$output" "$3" "$4")
+    on=$(longest_of "$what" "$output" $(($4 + 1)) 32)
+    opened=$(longest_of "$what" "$output" 30 30)
+    say "| $1: $([ "$what" = push_ns ] && echo begin || echo rest) | $(milliseconds "$(median_of "$what" "$output" 5 20)") |" \
+      "$(milliseconds "$off") | $3-$4: $(milliseconds "$going") | $(milliseconds "$on") | $(milliseconds "$opened") |" \
+      "$(milliseconds "$(longest_of "$what" "$output" 33 33)") |"
+    # A launch takes longer with CUPTI on: a step that waits is longer than these, too.
+    [ "$what" = push_ns ] || longer=$((going - (on > off ? on : off)))
+  done
+  [ "$longer" -gt 0 ] || longer=0
+  key "$1: held $(milliseconds "$going") ms while CUPTI goes on, $(milliseconds "$opened") ms by the window, step $(milliseconds "$longer") ms longer;"
+  at_most "$going" 10000000 || beyond "$1: a step was held for $(milliseconds "$going") ms while CUPTI went on, wanted are 10"
+  at_most "$opened" 10000000 || beyond "$1: the step that opens the window was held for $(milliseconds "$opened") ms, wanted are 10"
+  at_most "$longer" 10000000 || beyond "$1: a step waited for $(milliseconds "$longer") ms while CUPTI went on, wanted are 10"
+}
+# The thread launches all the time, or waits for kernels that run nearly all the time, so that a lock that CUPTI holds
+# while it goes on makes a step longer. The log makes each call of CUPTI a microsecond or two longer.
 check_enable_latency() {
-  local name
-  local cold="$window schedule.skip_first=6 schedule.warmup=0 schedule.active=3"
-  # The log makes each of some hundred calls of CUPTI a microsecond or two longer: it has runs of its own.
-  under_shim warm "$(steps_of 6-8)" "$job_shared" launches 12 2000 || return
-  under_shim cold "$cold" "$job_shared" launches 12 2000 || return
-  under_shim cold_busy "$cold" "$job_shared" ahead 14 20 1000 2 || return
-  watched logged "$cold" "$job_shared" launches 12 2000 || return
-  watched logged_busy "$cold" "$job_shared" ahead 14 20 1000 2 || return
-  for name in warm cold cold_busy logged logged_busy; do
+  local name label early late enabling each=$((launches / 3))
+  local no_warmup="$window schedule.skip_first=30 schedule.warmup=0 schedule.active=3"
+  far_apart watched warm "$(steps_of "$far")" "$job_shared" launches 36 "$each" || return
+  far_apart watched cold "$no_warmup" "$job_shared" launches 36 "$each" || return
+  far_apart watched cold_busy "$no_warmup" "$job_shared" ahead 36 90 1000 2 || return
+  for name in warm cold cold_busy; do
     verify_all "$name"
-    compare steps "$(trace_of "$name")" 6 8
+    compare steps "$(trace_of "$name")" 30 32
   done
   say ""
-  say "| ms | begin of steps 1 to 4 | begin of 5 | begin of 6, the window | begin of 9, after it | steps 1 to 4 | step 5 | step 6 | step 9 | gpu_recorded_after_us |"
-  say "|---|---|---|---|---|---|---|---|---|---|"
-  boundary "step 5 is warm-up" warm 10
-  boundary "no warm-up" cold 10
-  boundary "no warm-up, kernels running" cold_busy 10
+  say "| ms | steps 5 to 20, CUPTI off: median | longest | longest of those in which CUPTI goes on | longest after them, until 32 | step 30 opens the window | step 33 closes it |"
+  say "|---|---|---|---|---|---|---|"
+  for name in warm cold cold_busy; do
+    case $name in
+      warm) label='warm-up' ;;
+      cold) label='no warm-up' ;;
+      *) label='kernels running' ;;
+    esac
+    enabling=$(steps_of_enabling "$name" 20 30)
+    if [ -z "$enabling" ]; then
+      beyond "$label: CUPTI was not switched on in steps 20 to 30"
+    else
+      enabling_rows "$label" "$name" "${enabling% *}" "${enabling#* }"
+    fi
+  done
   say ""
-  for name in logged logged_busy; do
+  for name in warm cold cold_busy; do
+    early=$(count_enabling_before "$name" 20)
+    [ "$early" -eq 0 ] || beyond "$name: $early calls that switch on were made before step 20, when CUPTI is to be off"
+    late=$(fact "$(trace_of "$name")" gpu_recorded_after_us)
+    say "- $name: device activity is recorded from ${late:-0} us after the begin of the window on"
     say "- $name: $(awk '$4 ~ /Enable/ && $6 == ($4 ~ /Api/) {n++; sum += $2; if ($2 > most) {most = $2; what = $4 " " $5}}
       END {printf "%d calls that switch on take %.3f ms, the longest is %s: %.3f ms", n, sum / 1e6, what, most / 1e6}' "$work/$name.log")"
     say "- $name: $(awk '$4 ~ /Disable/ || ($4 ~ /Api/ && $6 == 0) {n++; sum += $2} END {printf "%d calls that switch off take %.3f ms", n, sum / 1e6}' "$work/$name.log")"
