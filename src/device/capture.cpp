@@ -160,7 +160,11 @@ bool Capture::enable_kinds() {
   for (const std::uint32_t kind : {cupti::kMemsetKind, cupti::kMemcpyKind, cupti::kPeerCopyKind}) {
     wanted.push_back(kind);
   }
-  if (options_.whole_graphs) wanted.push_back(cupti::kGraphTraceKind);
+  if (options_.whole_graphs && !scope_.is_shared()) wanted.push_back(cupti::kGraphTraceKind);
+  if (options_.whole_graphs && scope_.is_shared()) {
+    // CUPTI_ACTIVITY_ATTR_ENABLE_MULTI_SUBSCRIBER_GRAPH_TRACE would take the nodes from all other clients.
+    lacks(not_recorded_, "graphs as a whole beside other clients (their nodes are recorded)");
+  }
   for (const std::uint32_t kind : wanted) {
     if (scope_.enable(kind) == cupti::kSuccess) {
       kinds_.push_back(kind);

@@ -148,6 +148,9 @@ std::string CuptiApi::text_of(int result) const {
              "in a container, CAP_SYS_ADMIN allow it)";
     case cupti::kMultipleSubscribers:
       return text + ": Nsight, cuda-gdb or another copy of CUPTI, linked into the program, has the driver";
+    case cupti::kUnknown:
+      return text + ": the driver may be older than this CUPTI (it supports CUDA " +
+             std::to_string(driver_version() / 1000) + "." + std::to_string(driver_version() % 1000 / 10) + ")";
     case cupti::kNotCompatible:
       return text + ": another client uses the other form of CUPTI's activity API";
     default:

@@ -37,6 +37,7 @@ enum Result : int {
   kInsufficientPrivileges = 35,
   kMultipleSubscribers = 39,
   kVirtualInsufficientPrivileges = 40,
+  kUnknown = 999,
 };
 
 /// CUpti_CallbackDomain

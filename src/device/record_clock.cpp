@@ -22,6 +22,7 @@ const char* RecordClock::name() const {
     case Source::kForeign:
       return "another client's, converted";
     case Source::kRealtime:
+    case Source::kMonotonic:
       break;
   }
   return "realtime, converted";
@@ -37,14 +38,14 @@ void RecordClock::add(const Anchor& anchor) {
     foreign_since_ = foreign_since_ > erased ? foreign_since_ - erased : std::min<std::size_t>(foreign_since_, 1);
   }
   const std::int64_t foreign = foreign_ != nullptr ? static_cast<std::int64_t>(foreign_()) : 0;
-  moments_.push_back({anchor.ticks, anchor.realtime_ns, foreign});
+  moments_.push_back({anchor.ticks, anchor.realtime_ns, anchor.monotonic_ns, foreign});
 }
 
 Ticks RecordClock::of(std::uint64_t record_time, Ticks earliest, Ticks latest) const {
   if (record_time == 0) return 0;
   const Ticks expected = convert(in_force(), record_time);
   if (expected >= earliest && expected <= latest) return expected;
-  for (const Source other : {Source::kTicks, Source::kForeign, Source::kRealtime}) {
+  for (const Source other : {Source::kTicks, Source::kForeign, Source::kRealtime, Source::kMonotonic}) {
     const Ticks possible = convert(other, record_time);
     if (possible >= earliest && possible <= latest) return possible;
   }
@@ -58,6 +59,8 @@ Ticks RecordClock::convert(Source source, std::uint64_t record_time) const {
       return record_time;
     case Source::kForeign:
       return foreign_ != nullptr ? interpolate(&Moment::foreign, time, foreign_since_) : 0;
+    case Source::kMonotonic:
+      return interpolate(&Moment::monotonic, time, 0);
     case Source::kRealtime:
       break;
   }

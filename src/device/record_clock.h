@@ -9,9 +9,9 @@
 namespace profshim::device {
 
 /// A record's time is of one of three clocks: ours, where CUPTI has our timestamp callback; another client's, where it
-/// has registered its own; else CLOCK_REALTIME. CUPTI also gives single records CLOCK_REALTIME times although a
-/// callback is registered, so each time is taken as one of the first clock by which it lies in the recording. Device
-/// thread.
+/// has registered its own; else CLOCK_REALTIME. CUPTI also gives single records times of a clock of its own although a
+/// callback is registered: CLOCK_REALTIME, or CLOCK_MONOTONIC (pytorch#192021 names none, and a difference of about a
+/// day). So each time is taken as one of the first clock by which it lies in the recording. Device thread.
 class RecordClock {
  public:
   using Foreign = std::uint64_t (*)();
@@ -30,9 +30,9 @@ class RecordClock {
  private:
   struct Moment {
     Ticks ticks;
-    std::int64_t realtime, foreign;
+    std::int64_t realtime, monotonic, foreign;
   };
-  enum class Source : std::uint8_t { kTicks, kForeign, kRealtime };
+  enum class Source : std::uint8_t { kTicks, kForeign, kRealtime, kMonotonic };
   Source in_force() const;
   Ticks convert(Source source, std::uint64_t record_time) const;
   Ticks interpolate(std::int64_t Moment::*clock, std::int64_t time, std::size_t first) const;

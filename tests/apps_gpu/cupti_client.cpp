@@ -3,7 +3,7 @@
 // Prints what its sessions got, which nobody may take from it. `how`:
 //   noflush    it records nothing and disables its kinds without a flush (torch.profiler._utils._init_for_cuda_graphs),
 //              and a second and a half pass before the last third
-//   clock      it has a timestamp callback, as Kineto has
+//   clock      it has a timestamp callback and registers it for every session, as Kineto does
 //   callbacks  it subscribes only; its place is free again before the last third
 //   registers  it registers its buffer callbacks, records nothing, and stays so: a second and a half pass before the
 //   last
@@ -76,9 +76,9 @@ int main(int count, char** arguments) {
   int errors = subscribed != 0;
   if (subscribed == 0) errors += cuptiEnableCallback(1, subscriber, 2, 211) != 0;  // cudaLaunchKernel
   if (registers) errors += cuptiActivityRegisterCallbacks(request, complete) != 0;
-  if (how == "clock") errors += cuptiActivityRegisterTimestampCallback(half_nanoseconds) != 0;
   for (int session = 0; session < sessions; ++session) {
     if (session > 0) run();  // nobody's
+    if (how == "clock") errors += cuptiActivityRegisterTimestampCallback(half_nanoseconds) != 0;
     if (records) {
       errors += cuptiActivityEnable(10) != 0;
       errors += cuptiActivityEnable(5) != 0;

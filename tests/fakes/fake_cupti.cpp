@@ -40,8 +40,10 @@
 //   FAKE_CUPTI_RECURSES=1     cuptiGetVersion ends the process where CUPTI cannot be initialized: 13.2.23 to 13.2.86
 //   call
 //                             themselves without end there (seen)
-//   FAKE_CUPTI_HEAD_KERNEL=1  the first device record after a timestamp callback was registered once more has times of
-//                             CLOCK_REALTIME (pytorch#192021)
+//   FAKE_CUPTI_HEAD_KERNEL=1  a timestamp callback that was registered k times more spoils the first k device records
+//   of
+//                             every session from then on: their times are of CUPTI's default clock (pytorch#192021,
+//                             which does not name it: 1 is CLOCK_REALTIME, 2 CLOCK_MONOTONIC)
 //   FAKE_CUPTI_OLD_GRAPHS=1   graphs that were instantiated before a kind was ever enabled have no records of their
 //                             nodes (torch.profiler._utils._init_for_cuda_graphs works around it)
 //   FAKE_CUPTI_GRAPH_SESSIONS=1  in every session but the first, the nodes of a graph launch have the correlation of
@@ -118,6 +120,7 @@ enum Result : int {
   kInvalidKind = 21,
   kNotSupported = 27,
   kSeveralSubscribers = 39,
+  kUnknown = 999,
 };
 
 using RequestBuffer = void (*)(std::uint8_t** buffer, std::size_t* size, std::size_t* maximum_records);
@@ -148,6 +151,12 @@ struct Subscriber {
 std::uint64_t realtime() {
   timespec now;
   clock_gettime(CLOCK_REALTIME, &now);
+  return static_cast<std::uint64_t>(now.tv_sec) * 1000000000ull + static_cast<std::uint64_t>(now.tv_nsec);
+}
+
+std::uint64_t monotonic() {
+  timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
   return static_cast<std::uint64_t>(now.tv_sec) * 1000000000ull + static_cast<std::uint64_t>(now.tv_nsec);
 }
 
@@ -193,6 +202,7 @@ void observe();
 /// One client: the process, or a subscriber of 13.3.
 class Cupti final : public fake::Observer {
  public:
+  explicit Cupti(bool is_subscriber = false) : is_subscriber_(is_subscriber) {}
   // ---- what the client calls ----
 
   int register_callbacks(RequestBuffer request, CompleteBuffer complete) {
@@ -216,7 +226,7 @@ class Cupti final : public fake::Observer {
   }
   int register_timestamp(Timestamp timestamp) {
     if (number("FAKE_CUPTI_NO_CLOCK")) return kNotSupported;
-    head_kernel_ = timestamp_ != nullptr && number("FAKE_CUPTI_HEAD_KERNEL") != 0;
+    if (timestamp_ != nullptr && head_clock_ != 0) ++registered_again_;
     // The rate of the client's clock, for the times of the device.
     timestamp_ = timestamp;
     std::tie(clock_anchor_, realtime_anchor_) = anchor();
@@ -233,6 +243,7 @@ class Cupti final : public fake::Observer {
     if (on && kind == kConcurrentKernel) {
       std::this_thread::sleep_for(std::chrono::milliseconds(slow_enable_ms_));
       ++sessions_;
+      spoiled_ = registered_again_.load();
     }
     if (on) first_enabled(realtime());
     if (!on && kind == kConcurrentKernel && sessions_ > 0) {
@@ -417,7 +428,8 @@ class Cupti final : public fake::Observer {
     work.wanted = 0;
     if (old_graphs_ && work.graph != 0 && (first_enable == 0 || work.graph_made < first_enable)) return;
     if (work.first_of_graph) last_graph_ = std::exchange(this_graph_, work.correlation);
-    if (kinds_[kGraphTrace] && work.graph != 0) {
+    // CUPTI_ACTIVITY_ATTR_ENABLE_MULTI_SUBSCRIBER_GRAPH_TRACE in cupti_activity.h of 13.3: subscribers get nodes.
+    if (kinds_[kGraphTrace] && work.graph != 0 && !is_subscriber_) {
       work.wanted = work.last_of_graph ? static_cast<std::uint32_t>(kGraphTrace) : 0;
       if (work.wanted == 0 || !reserves_) return;
       Work graph = work;
@@ -800,7 +812,11 @@ class Cupti final : public fake::Observer {
     return fault(unknown_, number) ? 0x40000000u + work.correlation : work.correlation;
   }
   Times times_of(const Work& work, std::uint64_t number) {
-    if (head_kernel_.exchange(false)) return {work.start, work.end};
+    if (spoiled_ > 0) {
+      --spoiled_;
+      const std::uint64_t apart = head_clock_ == 2 ? realtime() - monotonic() : 0;
+      return {work.start - apart, work.end - apart};
+    }
     std::uint64_t start = device_time(work.start, work.anchor, work.anchor_realtime);
     std::uint64_t end = device_time(work.end, work.anchor, work.anchor_realtime);
     if (pool_ != 0 && work.graph != 0 && ++graph_kernels_ > pool_) {
@@ -959,7 +975,9 @@ class Cupti final : public fake::Observer {
              graph_sessions_ = number("FAKE_CUPTI_GRAPH_SESSIONS") != 0, blocks_ = number("FAKE_CUPTI_BLOCKS") != 0;
   std::shared_mutex calls_lock_;
   std::atomic<int> sessions_{0};
-  std::atomic<bool> head_kernel_{false};
+  const bool is_subscriber_;
+  const std::uint64_t head_clock_ = number("FAKE_CUPTI_HEAD_KERNEL");
+  std::atomic<int> registered_again_{0}, spoiled_{0};
   std::atomic<std::uint64_t> graph_kernels_{0};
   std::uint32_t this_graph_ = 0, last_graph_ = 0;  // under the simulator's lock
   const bool callbacks_lock_ = number("FAKE_CUPTI_CALLBACK_LOCK") != 0;
@@ -1041,6 +1059,9 @@ class Clients final : public fake::Observer {
   int start(const char* function) {
     const int result = static_cast<int>(fake::lookup(fake::text("FAKE_CUPTI_FAIL"), function, kOk));
     if (result == kOk && !can_initialise()) return kNotInitialised;
+    // CUPTI of a newer CUDA than the driver's: seen with CUPTI 13.0 on libcuda 550.
+    constexpr int kMajor = FAKE_CUPTI_VERSION >= 130000 ? 13 : FAKE_CUPTI_VERSION >= 22 ? 12 : 11;
+    if (result == kOk && fake::device_or_null()->driver_version() / 1000 < kMajor) return kUnknown;
     const bool takes_driver = std::strstr(function, "Subscribe") || std::strstr(function, "ActivityEnable");
     if (result == kOk && takes_driver && !fake::device_or_null()->take_driver(this)) return kSeveralSubscribers;
     return result;
@@ -1069,7 +1090,7 @@ class Clients final : public fake::Observer {
       process().subscribe(callback, user);
     } else {
       if (count_ == kMost) return kSeveralSubscribers;
-      clients_[count_] = std::make_unique<Cupti>();
+      clients_[count_] = std::make_unique<Cupti>(true);
       clients_[count_]->subscribe(callback, user);
       subscribed_.insert(clients_[count_].get());
       ++count_;

@@ -538,6 +538,7 @@ class Simulator final : public Device {
   void forget(std::uint32_t context) {
     std::erase_if(streams_, [context](const Stream* one) { return one->context == context; });
     defaults_.erase(context);
+    seen_.clear();  // code is loaded into a context
   }
   Stream* default_stream() {
     const auto device = static_cast<std::uint32_t>(current_device_of_thread);
