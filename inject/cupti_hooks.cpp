@@ -7,6 +7,7 @@
 #include <cstdint>
 
 #include "cupti_clients.h"
+#include "profshim/cupti_subscriber.h"
 #include "profshim/device.h"
 #include "profshim/recorder.h"
 #include "profshim/session.h"
@@ -16,15 +17,6 @@ namespace profshim::cupti {
 namespace {
 
 constexpr int kSuccess = 0, kNotInitialized = 15, kMultipleSubscribersNotSupported = 39;
-
-/// CUpti_SubscriberParams, as far as it is read (cupti_callbacks.h of CUPTI 13.3).
-struct SubscriberParameters {
-  std::size_t struct_size;
-  const char* name;
-  char* old_name;
-  std::size_t old_name_size;
-  std::uint8_t allow_multiple;
-};
 
 constinit std::atomic_flag busy = ATOMIC_FLAG_INIT;
 constinit Clients clients;

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "cupti_records.h"
+#include "profshim/cupti_subscriber.h"
 
 namespace profshim::device {
 
@@ -20,15 +21,7 @@ using TimestampCallback = std::uint64_t (*)();
 /// The forms of CUPTI 13.3 for one of several subscribers. The last parameter holds nothing that is read here.
 using SubscriberBufferRequested = void (*)(std::uint8_t** buffer, std::size_t* size, std::size_t* max_records, void*);
 using SubscriberBufferCompleted = void (*)(std::uint8_t* buffer, std::size_t size, std::size_t valid_size, void*);
-/// CUpti_SubscriberParams
-struct SubscriberParameters {
-  std::size_t struct_size;
-  const char* name;
-  char* old_name;
-  std::size_t old_name_size;
-  std::uint8_t allow_multiple;
-  std::uint8_t padding[7];
-};
+using profshim::cupti::SubscriberParameters;
 
 // member | symbol | parameters; all return a CUptiResult.
 #define PROFSHIM_CUPTI_FUNCTIONS(ROW)                                                                          \
