@@ -23,7 +23,7 @@ namespace {
 
 constexpr const char* kVariable = "CUDA_INJECTION64_PATH";
 
-/// Whose CUDA it is; written by the constructor.
+/// The process that CUDA came up in; written by the constructor.
 constinit char foreign_owner[PATH_MAX] = {};
 constinit std::atomic<bool> cuda_is_up{false}, only_hooks_see_it{false};
 

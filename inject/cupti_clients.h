@@ -1,4 +1,4 @@
-// Who else uses CUPTI in this process, and when it has let go. No CUPTI here: tests drive it.
+// Other clients of CUPTI in this process: what they hold, and when they have let go. No CUPTI here: tests drive it.
 #pragma once
 
 #include <sched.h>

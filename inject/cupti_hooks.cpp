@@ -47,7 +47,7 @@ struct Real {
   }
 };
 
-/// What the other client has registered, to be put back when it takes CUPTI again: it need not register anew.
+/// Callbacks that the other client has registered, to be put back when it takes CUPTI again: it need not register anew.
 constinit Real real_register_callbacks{"cuptiActivityRegisterCallbacks"};
 constinit Real real_register_clock{"cuptiActivityRegisterTimestampCallback"};
 constinit std::atomic<void*> its_requested{nullptr}, its_completed{nullptr};

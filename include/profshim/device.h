@@ -1,4 +1,4 @@
-// What the GPU does, as CUPTI tells it: device work and CUDA API calls become Events of the device lane of the spool.
+// GPU activity from CUPTI: device work and CUDA API calls become Events of the device lane of the spool.
 // A process that never uses CUDA never opens CUPTI. Nothing here throws; no lock of ours is held over a call of CUPTI.
 //
 //   off --start()--> ready --arm()--> recording --disarm()--> draining --(all work delivered)--> ready
@@ -12,7 +12,7 @@
 
 namespace profshim::device {
 
-/// Who is told what makes steps (steps.source = "kernel" and "cuda_profiler_api"): on the thread that calls CUDA,
+/// Hears of the calls that make steps (steps.source = "kernel" and "cuda_profiler_api"): on the thread that calls CUDA,
 /// before the call takes effect. `mangled_name` is valid during the call.
 struct StepListener {
   void (*kernel_launch)(const char* mangled_name, Ticks at);

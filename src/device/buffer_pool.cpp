@@ -98,7 +98,7 @@ BufferPool::Room BufferPool::take(bool may_refuse) {
     reserved_.fetch_add(1, std::memory_order_relaxed);
     index = pop(reserve_);
     if (index == kNone) {
-      // What has come back and waits to be read is lost: two must not write into one buffer.
+      // Records that wait to be read are lost: two must not write into one buffer.
       index = pop(completed_);
       if (index == kNone) return take_unread();
       overwritten_.fetch_add(1, std::memory_order_relaxed);

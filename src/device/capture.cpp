@@ -46,7 +46,7 @@ constexpr BufferCallbacks kCallbacks = {buffer_requested, buffer_completed,
                                           buffer_completed(nullptr, 0, buffer, size, valid_size);
                                         }};
 
-/// What is missing in a trace without this kind; null: nothing that a reader looks for.
+/// The part of a trace that is missing without this kind; null: none that a reader looks for.
 const char* shown_as(std::uint32_t kind) {
   switch (kind) {
     case cupti::kMemcpyKind:
@@ -341,7 +341,7 @@ void Capture::hand_over(const Wishes& wishes, std::int64_t now_ns) {
     give_up_before(kEverything);
     let_go(kEverything);
   } else if (!scope_.is_shared() && pool_.oldest_outstanding() != BufferPool::kNoneOutstanding) {
-    // Of launches after the window: nobody wants the records, but the other client must not get the buffers.
+    // They hold launches after the window. Nobody wants these, but the other client must not get the buffers.
     if (!wishes.yielded_too_late) api_.flush_all(cupti::kFlushForced);
     take_records(now_ns, true, true);
   }

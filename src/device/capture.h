@@ -30,7 +30,7 @@ struct CaptureOptions {
   std::string dump_folder;             // where the buffers are kept as they come; "" = nowhere
 };
 
-/// What the rest of the process wants now.
+/// Requests of the rest of the process, as they are now.
 struct Wishes {
   bool on = false;
   Ticks off_at = 0;               // without `on`: what was launched before is still wanted
@@ -86,7 +86,8 @@ class Capture {
   bool refused() const { return refused_.load(std::memory_order_acquire); }
   /// Why.
   const std::string& refusal() const { return refusal_; }
-  /// What CUPTI would not record beside the kernels, when it was last switched on: "copies, API calls". Device thread.
+  /// Kinds that CUPTI did not record beside the kernels, when it was last switched on: "copies, API calls". Device
+  /// thread.
   const std::string& not_recorded() const { return not_recorded_; }
 
   /// Other clients may record beside us: this CUPTI has the subscriber API, and it is in use.

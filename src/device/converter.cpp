@@ -11,7 +11,8 @@ constexpr std::uint32_t kWaitForStream = 3;  // CUPTI_ACTIVITY_SYNCHRONIZATION_T
 constexpr std::size_t kMostHeld = 32;
 constexpr std::size_t kMostRemembered = 1 << 16;
 constexpr std::size_t kMostRecords = 8;  // of an event, for waits in later buffers
-// Of an entry of each table, with what the allocator adds: streams, contexts, events with their records.
+// Bytes of an entry of a table, with the allocator's share. The tables hold streams, contexts, events with their
+// records.
 constexpr std::size_t kEntryBytes = 48 + 48 + 64 + 16 * kMostRecords;
 
 std::uint64_t key(std::uint32_t context, std::uint32_t number) { return std::uint64_t{context} << 32 | number; }
@@ -108,7 +109,8 @@ void Converter::each_record(const BufferPool::Filled& buffer, const Visit& visit
 }
 
 void Converter::convert(const std::vector<BufferPool::Filled>& buffers) {
-  // What ties calls to our ids, and contexts to devices, comes first: it may lie in a later buffer than what needs it.
+  // Records that tie calls to our ids, and contexts to devices, come first: they may lie in a later buffer than the
+  // records that need them.
   for (const BufferPool::Filled& buffer : buffers) {
     each_record(buffer, [this](const cupti::Record* record) {
       if (record == nullptr) return;
@@ -324,7 +326,7 @@ std::uint16_t copy_kind_of(const Copy& r) {
 
 }  // namespace
 
-// What the records of all kinds of device work have, as far as this one has it.
+// The fields that all kinds of device work share.
 template <class Record>
 Event Converter::work_of(HookId hook, const Record& r) {
   note_context(r.context, r.device);

@@ -30,7 +30,7 @@ class EventOutput {
                       std::initializer_list<std::int64_t> values) = 0;
 };
 
-/// What was in the records and is not in the lane, by reason.
+/// Records that are not in the lane, by reason.
 struct Losses {
   std::uint64_t no_time = 0;                // begin or end 0: CUPTI ran out of device memory, or the work never ended
   std::uint64_t backwards = 0;              // end before begin

@@ -1,4 +1,4 @@
-// What the records of CUPTI hold, as far as we read them. The families of records only ever grow at their end, and no
+// The fields of CUPTI's records that are read here. The families of records only ever grow at their end, and no
 // field has moved between CUPTI 11.8 and 13.0, so one set of prefixes reads them all. tests/unit/device compares them
 // with the vendor's headers where those are installed.
 #pragma once
@@ -57,7 +57,7 @@ inline constexpr int kDriverOfSubscribers = 13030;
 /// CUPTI 11.8: from here on every field below is there.
 inline constexpr std::uint32_t kOldestVersion = 18;
 
-/// What every record begins with.
+/// The begin of every record.
 struct Record {
   std::uint32_t kind;
 };

@@ -9,8 +9,8 @@ namespace {
 
 constexpr int kSharedMemoryPerBlockOptin = 97;  // CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN
 
-// What the driver says; where it cannot be asked, what its architectures have in common: from compute capability 8 on,
-// a kilobyte of each multiprocessor's shared memory is the system's.
+// Asks the driver. Where that is not possible, it follows from the architecture: from compute capability 8 on, a
+// kilobyte of each multiprocessor's shared memory is the system's.
 std::int64_t shared_memory_optin(const cupti::DeviceRecord& r) {
   const int asked = device_attribute(kSharedMemoryPerBlockOptin, static_cast<int>(r.id));
   if (asked > 0) return asked;

@@ -38,7 +38,7 @@ class LaunchCallbacks {
   std::atomic<void*> subscriber_{nullptr};
 };
 
-/// What a process needs callbacks for: cudaProfilerStart and Stop are seen by symbol where libcudart is a library of
+/// The callbacks that a process needs: cudaProfilerStart and Stop are seen by symbol where libcudart is a library of
 /// its own, and nothing is subscribed then.
 LaunchCallbacks::Wanted wanted_callbacks(const Spec& spec, bool cudart_is_a_library);
 

@@ -113,7 +113,7 @@ void LaunchTracker::on_work(std::uint32_t correlation, std::uint32_t graph) {
   forget_if_done(correlation);
 }
 
-// As many nodes as another launch of the same graph, or no news of more for a moment.
+// A graph launch is whole when it has the nodes of another launch of the same graph, or none came for a moment.
 bool LaunchTracker::whole_graph(const Launch& launch) const {
   const auto known = graphs_.find(launch.graph);
   if (known == graphs_.end() || launch.nodes < known->second.nodes) return false;
@@ -127,7 +127,7 @@ bool LaunchTracker::outstanding(const Launch& launch) const {
   return launch.worked || !launch.may_be_empty || now_ns_ - launch.seen_ns <= kGrace_ns;
 }
 
-// What carries an id of ours, and nodes of a graph, may have more work to come that wants to know: swept later.
+// Launches with an id of ours, and nodes of a graph, may have more work to come: they are swept later.
 void LaunchTracker::forget_if_done(std::uint32_t correlation) {
   const auto found = launches_.find(correlation);
   if (found == launches_.end()) return;

@@ -13,7 +13,7 @@ namespace profshim::device {
 
 class LaunchTracker {
  public:
-  /// Of as many launches as so many bytes hold; beyond, none is waited for.
+  /// Tracks as many launches as fit into `bytes`. Launches beyond that are not waited for.
   explicit LaunchTracker(std::size_t bytes) : most_(std::min(bytes / kLaunchBytes, kMost)) {}
 
   /// A new round of records begins, `now_ns` by CLOCK_MONOTONIC: ages count from here.
@@ -48,7 +48,7 @@ class LaunchTracker {
     heard_ = true;
     on_stream(stream);
   }
-  /// What was launched on this stream up to that correlation has ended: a stream runs in order.
+  /// Everything launched on this stream up to that correlation has ended: a stream runs in order.
   void on_finished(std::uint64_t stream, std::uint32_t correlation);
 
   /// A piece of device work. `graph`: 0, or the graph it is a node of.

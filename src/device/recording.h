@@ -38,7 +38,7 @@ class Recording {
   static std::unique_ptr<Recording> read(const std::string& path);
   std::uint32_t version() const { return version_; }
   std::vector<BufferPool::Filled> buffers();
-  /// What cuptiActivityGetNextRecord does, over the buffers of all recordings that are alive. Not for several threads.
+  /// cuptiActivityGetNextRecord over the buffers of all recordings that are alive. Not for several threads.
   static int next_record(std::uint8_t* buffer, std::size_t valid, cupti::Record** record);
   ~Recording();
 

@@ -1,4 +1,4 @@
-// What one recording holds. Made by activate(), never destroyed: threads of the job may still look at it at exit.
+// State of the recording. Made by activate(), never destroyed: threads of the job may still look at it at exit.
 #pragma once
 
 #include <pthread.h>

@@ -13,7 +13,7 @@
 
 namespace profshim::spool {
 
-/// What a piece of device work belongs to.
+/// Step, operator and collective of a kernel, copy or memset.
 struct WorkContext {
   std::int64_t duration_ns = 0;
   std::uint64_t external_id = 0;       // of the operation that made it; 0 = none in this trace

@@ -1,4 +1,4 @@
-// What the GPU did for one window: gathers the events of the device lane.
+// Device activity of one window: gathers the events of the device lane.
 //
 // The window has the API calls that begin in it, and all device work of those calls, however late it ends. Device work
 // without a call in the spool is an orphan: taken by its begin when it can have been launched in this window. What has

@@ -46,7 +46,7 @@ static int with_a_child(int kernels) {
   run(kernels / 2, nullptr);
   check(cudaDeviceSynchronize());
   const pid_t child = fork();
-  if (child == 0) _exit(7);
+  if (child == 0) std::exit(7);
   int status = 0;
   if (waitpid(child, &status, 0) != child || !WIFEXITED(status) || WEXITSTATUS(status) != 7) return -1;
   run(kernels / 2, nullptr);

@@ -109,6 +109,23 @@ TEST_F(GpuReleases, TheJobGoesOnWhileCuptiHangsInADisable) {
   EXPECT_EQ(of_category(run.traces[0], "kernel").size(), 3u * 40u);
 }
 
+// The host is ahead of the device all the time: CUPTI comes on when the device has caught up, at the job's end.
+TEST_F(GpuReleases, TheJobGoesOnWhileCuptiWaitsForTheDevice) {
+  GpuJob job;
+  job.program = kJob;
+  job.arguments = {"ahead", "60", "5", "1000", "0"};
+  job.environment = {{"FAKE_CUPTI_SYNCHRONIZES", "1"}, {"GPU_JOB_STEP_MS", "3"}};
+  job.spec = "[steps]\nsource = \"nvtx\"\npattern = \"step*\"\n[schedule]\nsteps = [\"30-31\"]\n";
+  const GpuRun run = run_gpu(job);
+
+  EXPECT_EQ(run.outcome.ending(), "exit 0") << run.outcome.err;
+  ASSERT_EQ(run.traces.size(), 1u) << run.outcome.err;
+  EXPECT_LT(std::stod(run.traces[0].fact("stall_us")), 50'000);
+  if (of_category(run.traces[0], "kernel").size() != 10) {
+    EXPECT_TRUE(says(run.traces[0], "switched on after a window had begun")) << run.traces[0].fact("problems");
+  }
+}
+
 TEST_F(GpuReleases, TheJobEndsWhileCuptiLetsNoCallRunDuringASwitch) {
   const GpuRun run = record("mixed", {{"FAKE_CUPTI_BLOCKS", "1"}, {"FAKE_CUPTI_SLOW_ENABLE_MS", "40"}});
 

@@ -22,8 +22,7 @@
 //   everybody until it unsubscribes, and those of the process have no effect meanwhile. Read in libcupti.so.13 of
 //   13.2.75.
 // - Otherwise one subscriber per process; a driver call inside a runtime call has its correlation; a buffer request
-// answered with
-//   NULL crashes before 12.9 and drops the record after.
+//   answered with NULL crashes before 12.9 and drops the record after.
 //
 // Environment (faults: every Nth device record; 0 = never):
 //   FAKE_CUPTI_DROP=N         is dropped, and counted by cuptiActivityGetNumDroppedRecords
@@ -37,18 +36,16 @@
 //   FAKE_CUPTI_LATE_MS=N      device records are complete so much after the end of the work
 //   FAKE_CUPTI_SLOW_FLUSH_MS=N  a forced flush takes so long before it hands anything over
 //   FAKE_CUPTI_SLOW_ENABLE_MS=N  kernels are switched on so late (over 5 s were seen: kineto, pull request 542)
+//   FAKE_CUPTI_SYNCHRONIZES=1  switching kernels on waits until every device is idle
 //   FAKE_CUPTI_RECURSES=1     cuptiGetVersion ends the process where CUPTI cannot be initialized: 13.2.23 to 13.2.86
-//   call
-//                             themselves without end there (seen)
-//   FAKE_CUPTI_HEAD_KERNEL=1  a timestamp callback that was registered k times more spoils the first k device records
-//   of
-//                             every session from then on: their times are of CUPTI's default clock (pytorch#192021,
-//                             which does not name it: 1 is CLOCK_REALTIME, 2 CLOCK_MONOTONIC)
+//                             call themselves without end there (seen)
+//   FAKE_CUPTI_HEAD_KERNEL=1  a timestamp callback that was registered k times more spoils the first k device
+//                             records of every session from then on: their times are of CUPTI's default clock
+//                             (pytorch#192021, which does not name it: 1 is CLOCK_REALTIME, 2 CLOCK_MONOTONIC)
 //   FAKE_CUPTI_OLD_GRAPHS=1   graphs that were instantiated before a kind was ever enabled have no records of their
 //                             nodes (torch.profiler._utils._init_for_cuda_graphs works around it)
-//   FAKE_CUPTI_GRAPH_SESSIONS=1  in every session but the first, the nodes of a graph launch have the correlation of
-//   the
-//                             launch before (13.0.85: kineto#1165, mended in 13.1 update 1)
+//   FAKE_CUPTI_GRAPH_SESSIONS=1  in every session but the first, the nodes of a graph launch have the correlation
+//                             of the launch before (13.0.85: kineto#1165, mended in 13.1 update 1)
 //   FAKE_CUPTI_DISABLE_HANGS_MS=N  the first disable of kernels takes so long (13.0 GA: it waits for a lock that a
 //                             launch holds)
 //   FAKE_CUPTI_BLOCKS=1       no call of the API runs while a kind is switched on or off
@@ -61,12 +58,12 @@
 //   FAKE_CUPTI_SUBSCRIBED=1   another subscriber was there before
 //   FAKE_CUPTI_NESTED=0       driver calls inside runtime calls are not reported
 //   FAKE_CUPTI_PER_THREAD=1   records of calls go into one buffer per thread also before 13.0
-// FAKE_CUPTI_STATIC is defined for libcupti_static: a copy inside the program. Whichever copy subscribes or enables
-// first has the driver until its cuptiFinalize; the other gets CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED from both
-// (pytorch#117935). It writes no log and no state.
-//
 //   FAKE_CUPTI_LOG=file       a line for every call of CUPTI: nanoseconds, function, arguments (%p = process id)
 //   FAKE_CUPTI_STATE=file     what was made, delivered and left on, when the process ends (%p = process id)
+//
+// With the macro FAKE_CUPTI_STATIC it is a copy inside a program, as libcupti_static.a. The copy that subscribes or
+// enables first has the driver until its cuptiFinalize; the other gets CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED
+// from both (pytorch#117935). It writes no log and no state.
 #include <pthread.h>
 #include <sched.h>
 #include <unistd.h>
@@ -242,6 +239,7 @@ class Cupti final : public fake::Observer {
     fake::Device* const device = fake::device_or_null();
     if (on && kind == kConcurrentKernel) {
       std::this_thread::sleep_for(std::chrono::milliseconds(slow_enable_ms_));
+      if (number("FAKE_CUPTI_SYNCHRONIZES") != 0) device->wait_until_idle();
       ++sessions_;
       spoiled_ = registered_again_.load();
     }
@@ -1128,7 +1126,7 @@ class Clients final : public fake::Observer {
     return kOk;
   }
 
-  /// What a test wants to know at the end of the process.
+  /// Counters and leftovers, for the test, at the end of the process.
   void write_state() {
     const std::string name = fake::path("FAKE_CUPTI_STATE");
     std::FILE* file = kIsStatic || name.empty() ? nullptr : std::fopen(name.c_str(), "we");

@@ -293,6 +293,18 @@ class Simulator final : public Device {
     tell_synchronised(SyncKind::kContext, context, kNoStream, 0, begin);
     return kOk;
   }
+  void wait_until_idle() override {
+    for (;;) {
+      bool busy = false;
+      {
+        const std::lock_guard lock(lock_);
+        advance_all();
+        for (const Stream* stream : streams_) busy |= !stream->steps.empty() || stream->busy_until > realtime_ns();
+      }
+      if (!busy) return;
+      pause_ns(100'000);
+    }
+  }
   int query_stream(void* handle) override {
     const std::lock_guard lock(lock_);
     Stream* stream = find(handle);

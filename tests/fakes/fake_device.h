@@ -197,6 +197,8 @@ class Device {
   virtual int synchronise_stream(void* stream) = 0;
   virtual int synchronise_device() = 0;
   virtual int query_stream(void* stream) = 0;
+  /// Returns when no stream of any device has work, as a tool may wait: nobody is told.
+  virtual void wait_until_idle() = 0;
 
   virtual void* create_event() = 0;
   virtual int destroy_event(void* event) = 0;
