@@ -84,6 +84,9 @@ class Converter {
     std::uint32_t correlation, stream;
   };
 
+  static std::uint64_t key(std::uint32_t context, std::uint32_t number) {
+    return std::uint64_t{context} << 32 | number;
+  }
   template <class Visit>
   void each_record(const BufferPool::Filled& buffer, const Visit& visit);
   bool times(std::uint64_t start, std::uint64_t end, Event& event);

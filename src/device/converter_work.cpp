@@ -1,0 +1,195 @@
+// The records of device activity, of waits and of devices: one function for each kind.
+#include <algorithm>
+
+#include "converter.h"
+
+namespace profshim::device {
+namespace {
+
+constexpr std::uint32_t kWaitForStream = 3;  // CUPTI_ACTIVITY_SYNCHRONIZATION_TYPE_STREAM_SYNCHRONIZE
+constexpr std::uint32_t kDoesNotApply = ~std::uint32_t{0};
+
+template <class T>
+std::uint16_t small(T value) {
+  return static_cast<std::uint16_t>(std::clamp<std::int64_t>(value, 0, 0xffff));
+}
+
+Event continuation_of(const Event& first) {
+  Event event;
+  event.begin = first.begin;
+  event.end = first.end;
+  event.hook = HookId::kContinuation;
+  return event;
+}
+
+template <class Copy>
+std::uint16_t copy_kind_of(const Copy& r) {
+  return static_cast<std::uint16_t>(r.copy_kind | r.source_kind << 4 | r.destination_kind << 8);
+}
+
+}  // namespace
+
+// The fields that all kinds of device work share.
+template <class Record>
+Event Converter::work_of(HookId hook, const Record& r) {
+  note_context(r.context, r.device);
+  Event event;
+  event.hook = hook;
+  event.gpu = {};
+  event.gpu.correlation = r.correlation;
+  event.gpu.device = small(r.device);
+  event.gpu.context = r.context;
+  event.gpu.stream = r.stream;
+  event.gpu.graph = r.graph;
+  if constexpr (requires { r.bytes; }) event.gpu.bytes = r.bytes;
+  if constexpr (requires { r.graph_node; }) event.gpu.graph_node = r.graph_node;
+  return event;
+}
+
+void Converter::work_done(Event& event, std::uint32_t graph) {
+  if (graph != 0 && graph_joins_uncertain_) ++losses_.uncertain_graph_nodes;
+  event.gpu.external = launches_.external_of(event.gpu.correlation);
+  launches_.on_work(event.gpu.correlation, graph);
+}
+
+// Work without times may still run.
+template <class Record>
+bool Converter::times_of_work(const Record& r, Event& event) {
+  if (!times(r.start, r.end, event)) return false;
+  launches_.on_finished(key(r.context, r.stream), r.correlation);
+  return true;
+}
+
+void Converter::on_kernel(const cupti::KernelRecord& r) {
+  Event event = work_of(HookId::kKernel, r);
+  event.flags = kContinues;
+  work_done(event, r.graph);
+  if (!times_of_work(r, event)) return;
+  event.name = output_.text(r.name != nullptr && r.name[0] != 0 ? r.name : "(kernel without a name)");
+
+  Event more = continuation_of(event);
+  more.kernel = {};
+  for (int i = 0; i < 3; ++i) {
+    more.kernel.grid[i] = static_cast<std::uint32_t>(r.grid[i]);
+    more.kernel.block[i] = small(r.block[i]);
+    more.kernel.cluster[i] = small(r.cluster[i]);
+  }
+  more.kernel.registers_per_thread = r.registers_per_thread;
+  more.kernel.static_shared_bytes = r.static_shared;
+  more.kernel.dynamic_shared_bytes = r.dynamic_shared;
+  more.kernel.channel = small(r.channel);
+  more.kernel.channel_type = static_cast<std::uint8_t>(r.channel_type);
+  if (const auto stream = streams_.find(key(r.context, r.stream)); stream != streams_.end()) {
+    more.kernel.priority = static_cast<std::int16_t>(stream->second.priority);
+    more.kernel.has_priority = 1;
+  }
+  output_.put(event, &more);
+}
+
+void Converter::on_copy(const cupti::MemcpyRecord& r) {
+  Event event = work_of(HookId::kMemcpy, r);
+  event.gpu.kind = copy_kind_of(r);
+  work_done(event, r.graph);
+  if (times_of_work(r, event)) output_.put(event, nullptr);
+}
+
+void Converter::on_peer_copy(const cupti::PeerCopyRecord& r) {
+  Event event = work_of(HookId::kMemcpyPeer, r);
+  event.flags = kContinues;
+  event.gpu.kind = copy_kind_of(r);
+  work_done(event, r.graph);
+  if (!times_of_work(r, event)) return;
+  Event more = continuation_of(event);
+  more.peer = {r.source_device, r.destination_device, r.source_context, r.destination_context, {}};
+  output_.put(event, &more);
+}
+
+void Converter::on_memset(const cupti::MemsetRecord& r) {
+  Event event = work_of(HookId::kMemset, r);
+  event.gpu.kind = r.memory_kind;
+  work_done(event, r.graph);
+  if (times_of_work(r, event)) output_.put(event, nullptr);
+}
+
+void Converter::on_graph(const cupti::GraphRecord& r) {
+  Event event = work_of(HookId::kGraphRun, r);
+  work_done(event, 0);  // the whole of it: no nodes follow
+  if (times_of_work(r, event)) output_.put(event, nullptr);
+}
+
+std::uint32_t Converter::device_of(std::uint32_t context) const {
+  const auto found = devices_of_contexts_.find(context);
+  return found == devices_of_contexts_.end() ? kUnknownDevice : found->second;
+}
+
+// An event is recorded again and again: a wait is for the last record before it, and calls count up.
+const Converter::EventRecord* Converter::record_before(const cupti::SynchronizationRecord& wait) const {
+  const auto made = event_records_.find(key(wait.context, wait.event));
+  if (made == event_records_.end()) return nullptr;
+  const auto after = std::partition_point(made->second.begin(), made->second.end(),
+                                          [&](const EventRecord& one) { return one.correlation < wait.correlation; });
+  return after == made->second.begin() ? nullptr : &*std::prev(after);
+}
+
+void Converter::on_synchronization(const cupti::SynchronizationRecord& r) {
+  Event event;
+  event.hook = HookId::kCudaSync;
+  if (!times(r.start, r.end, event)) return;
+  if (r.type == kWaitForStream) launches_.on_finished(key(r.context, r.stream), r.correlation);
+  event.gpu = {};
+  event.gpu.correlation = r.correlation;
+  event.gpu.device = small(device_of(r.context));
+  event.gpu.kind = small(r.type);
+  event.gpu.context = r.context;
+  event.gpu.stream = r.stream;
+  event.gpu.bytes = r.event == kDoesNotApply ? ~std::uint64_t{0} : r.event;
+  event.gpu.graph_node = ~std::uint64_t{0};
+  if (const EventRecord* const made = record_before(r); made != nullptr) {
+    event.gpu.graph_node = made->correlation;
+    event.gpu.external = made->stream;
+  }
+  output_.put(event, nullptr);
+}
+
+void Converter::on_overhead(const cupti::OverheadRecord& r) {
+  Event event;
+  event.hook = HookId::kCudaOverhead;
+  if (!times(r.start, r.end, event)) return;
+  event.gpu = {};
+  event.gpu.kind = static_cast<std::uint16_t>(r.overhead >> 16);
+  output_.put(event, nullptr);
+}
+
+void Converter::on_memory(const cupti::MemoryRecord& r) {
+  Event event;
+  event.hook = HookId::kCudaMemory;
+  if (!times(r.timestamp, r.timestamp, event)) return;
+  event.gpu = {};
+  event.gpu.correlation = r.correlation;
+  event.gpu.device = small(r.device);
+  event.gpu.kind = small(r.operation);
+  event.gpu.context = r.context;
+  event.gpu.stream = r.stream;
+  event.gpu.bytes = r.bytes;
+  event.gpu.graph_node = r.address;
+  event.gpu.external = r.memory_kind;
+  output_.put(event, nullptr);
+}
+
+// ---- what there is
+// ---------------------------------------------------------------------------------------------------
+
+void Converter::on_device(const cupti::DeviceRecord& r) {
+  if (!devices_.insert(r.id).second) return;
+  output_.define(spool::DefinitionKind::kDevice, r.id, r.name != nullptr ? r.name : "", device_properties(r), {});
+}
+
+void Converter::on_stream(const cupti::StreamRecord& r) {
+  const auto priority = static_cast<std::int32_t>(r.priority);
+  launches_.on_stream_record(key(r.context, r.stream));
+  const bool known = !streams_.insert_or_assign(key(r.context, r.stream), Stream{priority}).second;
+  if (known) return;
+  output_.define(spool::DefinitionKind::kStream, r.stream, "", "", {device_of(r.context), r.context, priority, r.flag});
+}
+
+}  // namespace profshim::device
