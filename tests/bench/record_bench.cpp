@@ -59,7 +59,7 @@ class Run {
   explicit Run(Lane& lane) : capture_(cupti_.api(), lane, options()), copy_(kBuffers << 20), to_(kBuffers << 20) {
     std::memset(copy_.data(), 1, copy_.size());
     std::memset(to_.data(), 1, to_.size());
-    capture_.prepare(id_places_of_this_thread());
+    capture_.prepare(device::id_places_of_this_thread());
     wishes_.on = true;
     while (capture_.make_one_buffer()) continue;
     capture_.serve(wishes_, now_ns_);
