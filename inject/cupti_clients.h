@@ -36,8 +36,11 @@ class Clients {
   /// Removes the subscriber. True: it was the one that lets no other in, and its place is free.
   bool unsubscribed(void* subscriber) {
     if (subscriber == nullptr || (subscriber != alone_ && subscriber != takes_all_)) return false;
+    if (subscriber == takes_all_) {  // its kinds go with it
+      kinds_ = calls_ = 0;
+      takes_all_ = nullptr;
+    }
     if (subscriber == alone_) alone_ = nullptr;
-    if (subscriber == takes_all_) takes_all_ = nullptr;
     return true;
   }
   void enabled(std::uint32_t kind) {

@@ -402,7 +402,7 @@ std::int64_t Capture::serve_on(const Wishes& wishes, std::int64_t now_ns) {
     take_records(now_ns, false, false);
   }
   if (waited_for && now_ns - waiting_since_ns_ >= kPatience_ns && wishes.settle_before > settled_until()) {
-    if (!scope_.is_shared()) round(cupti::kFlushForced, now_ns, false);
+    // A forced flush would bring them, and lose the launches of the next window that wait behind.
     converter_.losses().kept_buffers += oldest_buffer() < wishes.settle_before;
     give_up_before(wishes.settle_before);
     settled_until_.store(wishes.settle_before, std::memory_order_release);

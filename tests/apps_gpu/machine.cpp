@@ -2,12 +2,14 @@
 //   devices   one process, as many kernels on each device, on a stream of its own, with a step (NVTX range) per round
 //   fork      CUDA is up, then a child is forked that uses none of it and ends with status 7; the parent goes on
 //   contexts  two contexts of one device, half of the kernels in each, on its default stream, at the same time
+//   cut       SIGTERM while they run
 //   reset     half of the kernels, cudaDeviceReset, the other half in the new context
 // Prints what it did.
 #include <dlfcn.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <csignal>
 #include <string_view>
 #include <vector>
 
@@ -63,6 +65,11 @@ static int with_a_reset(int kernels) {
   return kernels / 2 * 2;
 }
 
+static int cut(int kernels) {
+  run(kernels, nullptr);
+  return raise(SIGTERM) == 0 ? kernels : -1;
+}
+
 // By their versioned names: those of cuda.h change from release to release.
 static int in_two_contexts(int kernels) {
   void* const driver = dlopen("libcuda.so.1", RTLD_NOW);
@@ -88,6 +95,7 @@ int main(int count, char** arguments) {
   const std::string_view mode = count > 1 ? arguments[1] : "";
   const int kernels = count > 2 ? std::atoi(arguments[2]) : 40;
   const int done = mode == "devices"    ? on_devices(kernels)
+                   : mode == "cut"      ? cut(kernels)
                    : mode == "fork"     ? with_a_child(kernels)
                    : mode == "contexts" ? in_two_contexts(kernels)
                    : mode == "reset"    ? with_a_reset(kernels)

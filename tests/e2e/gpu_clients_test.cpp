@@ -189,6 +189,24 @@ TEST(GpuClients, GraphsAreRecordedByTheirNodesBesideOthers) {
   EXPECT_TRUE(says(beside, "their nodes are recorded")) << beside.traces[0].fact("problems");
 }
 
+// The buffers of a subscriber that leaves are gone. They hold the kernels that run, and the calls beside them.
+TEST(GpuClients, ASubscribersBuffersAreFlushedAtTheEndOfTheProcess) {
+  GpuJob job;
+  job.program = "machine";
+  job.arguments = {"cut", "40"};
+  job.environment = {{"LD_LIBRARY_PATH", built(kCuda133)}, {"FAKE_CUDA_KERNEL_NS", "500000000"}};
+  const GpuRun run = run_gpu(job);
+
+  EXPECT_EQ(run.outcome.ending(), "signal 15") << run.outcome.err;
+  ASSERT_EQ(run.traces.size(), 1u) << run.outcome.err;
+  long launches = 0;
+  for (const SeenEvent* const call : of_category(run.traces[0], "cuda_runtime")) {
+    launches += call->name == "cudaLaunchKernel";
+  }
+  EXPECT_EQ(launches, 40);
+  EXPECT_NE(run.traces[0].fact("problems"), "[]") << "kernels are missing";
+}
+
 TEST(GpuClients, NothingOfOursIsLeftInCupti133AfterAWindow) {
   const std::pair<std::string, std::string> cuda{"LD_LIBRARY_PATH", built(kCuda133)};
   const GpuRun run = client({"2000", "100"}, {cuda},

@@ -113,7 +113,7 @@ TEST(BufferGrowth, EachOfManyThreadsHasABufferOfItsOwnHoweverFewThereAre) {
 TEST(BufferGrowth, WhatNobodyReadsIsWrittenOffAsTheOthersAre) {
   BufferPool pool;
   std::uint8_t* const mine = pool.take(/*may_refuse=*/false).data;
-  pool.write_off_outstanding(BufferPool::kNoneOutstanding);
+  EXPECT_EQ(pool.write_off_outstanding(BufferPool::kNoneOutstanding), 1u);
   std::free(mine);
 
   std::uint8_t* const next = pool.take(/*may_refuse=*/false).data;

@@ -50,5 +50,31 @@ TEST(CuptiClients, OneThatIsAloneKeepsOthersOutUntilItUnsubscribes) {
   EXPECT_FALSE(clients.unsubscribed(&alone)) << "already gone";
 }
 
+// CUPTI 13.2.
+TEST(CuptiClients, KindsGoWithTheSubscriberThatHadAllBuffers) {
+  Clients clients;
+  int subscriber = 0;
+  clients.subscribed(&subscriber, true);
+  clients.took_all_buffers(&subscriber);
+  EXPECT_TRUE(clients.records()) << "records of others go to it";
+  clients.enabled(10);
+  EXPECT_FALSE(clients.disabled(10)) << "they still do";
+  clients.enabled(10);
+  EXPECT_TRUE(clients.holds(10));
+  EXPECT_TRUE(clients.unsubscribed(&subscriber));
+  EXPECT_FALSE(clients.records());
+}
+
+TEST(CuptiClients, OneMayRecordSingleCallsOnly) {
+  Clients clients;
+  EXPECT_FALSE(clients.switched_call(false)) << "it was off";
+  clients.switched_call(true);
+  clients.switched_call(true);
+  EXPECT_TRUE(clients.records());
+  EXPECT_FALSE(clients.switched_call(false));
+  EXPECT_TRUE(clients.switched_call(false));
+  EXPECT_FALSE(clients.records());
+}
+
 }  // namespace
 }  // namespace profshim::cupti
