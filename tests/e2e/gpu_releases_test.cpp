@@ -2,10 +2,12 @@
 // headers say of all of them: records of devices, contexts and streams, buffers with incomplete records.
 #include <gtest/gtest.h>
 
+#include <filesystem>
 #include <set>
 
 #include "e2e/gpu_run.h"
 #include "e2e/needs_nvtx.h"
+#include "e2e/sanitizer.h"
 
 namespace profshim::e2e {
 namespace {
@@ -142,6 +144,20 @@ TEST_F(GpuReleases, TheClockIsRegisteredOncePerProcess) {
   EXPECT_GE(run.calls("cuptiActivityEnable 10"), 2) << "CUPTI was off in between";
   EXPECT_EQ(run.calls("cuptiActivityRegisterTimestampCallback"), 1);
   for (const SeenTrace& trace : run.traces) EXPECT_EQ(of_category(trace, "kernel").size(), 2u * 40u);
+}
+
+// Kineto registers its own clock: the first kernel after a second registration would have no times that it can read.
+TEST_F(GpuReleases, NoClockIsRegisteredBesidePyTorch) {
+  const ScratchFolder scratch;
+  const std::string torch = scratch / "libtorch_cuda.so";
+  std::filesystem::copy_file(built("tests/apps_symbol/symbol_plugin.so"), torch);
+  const GpuRun run = record("mixed", {{"LD_PRELOAD", sanitizer_preload() + shim_path() + ":" + torch}});
+
+  ASSERT_EQ(run.traces.size(), 1u) << run.outcome.err;
+  EXPECT_EQ(run.calls("cuptiActivityRegisterTimestampCallback"), 0);
+  EXPECT_EQ(of_category(run.traces[0], "kernel").size(), 3u * 40u);
+  EXPECT_NE(run.traces[0].fact("device_timing").find("realtime, converted"), std::string::npos)
+      << run.traces[0].fact("device_timing");
 }
 
 // ---- graphs

@@ -68,7 +68,7 @@ std::vector<std::string> environment_of(const Job& job) {
     variables[name] = text.substr(equals + 1);
   }
   for (const auto& [name, value] : job.environment) variables[name] = value;
-  if (job.preload) variables["LD_PRELOAD"] = sanitizer_preload() + shim_path();
+  if (job.preload) variables.try_emplace("LD_PRELOAD", sanitizer_preload() + shim_path());
   std::vector<std::string> entries;
   for (const auto& [name, value] : variables) entries.push_back(name + "=" + value);
   return entries;
