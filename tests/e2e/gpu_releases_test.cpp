@@ -188,8 +188,13 @@ TEST_F(GpuReleases, KernelsWithoutTimesAreCounted) {
   const GpuRun run = record("graphs", {{"FAKE_CUPTI_POOL", "450"}});
 
   ASSERT_EQ(run.traces.size(), 1u);
-  EXPECT_GT(of_category(run.traces[0], "kernel").size(), 0u);
+  const std::size_t kernels = of_category(run.traces[0], "kernel").size();
+  EXPECT_GT(kernels, 0u);
+  EXPECT_LT(kernels, 3u * 100u) << "five for each of 20 launches in a step";
   EXPECT_TRUE(says(run.traces[0], "impossible times")) << run.traces[0].fact("problems");
+  const std::string losses = run.traces[0].fact("gpu_losses");
+  EXPECT_NE(losses.find("\"end_before_begin\":1,"), std::string::npos) << losses;
+  EXPECT_EQ(losses.find("\"no_time\":0,"), std::string::npos) << losses;
 }
 
 }  // namespace

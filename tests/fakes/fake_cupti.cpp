@@ -50,8 +50,8 @@
 //                             launch holds)
 //   FAKE_CUPTI_BLOCKS=1       no call of the API runs while a kind is switched on or off
 //   FAKE_CUPTI_COST_NS=N      every call costs so much more from the first enable to cuptiFinalize (pytorch#146604)
-//   FAKE_CUPTI_POOL=N         times are 0 for all kernels of graphs after the Nth, and of every second of them the end
-//                             comes before the begin (parcagpu#23: the pool of device buffers runs out)
+//   FAKE_CUPTI_POOL=N         the next kernel of a graph after N ends before it begins, and all others have times of 0
+//                             (parcagpu#23: one and 100,196 of 100,197, when the pool of device buffers ran out)
 //   FAKE_CUPTI_CALLBACK_LOCK=1  nothing is switched on or off while a callback of the Callback API runs
 //   FAKE_CUPTI_FAIL=f=r,...   functions whose name contains f return r ("ActivityEnable=15")
 //   FAKE_CUPTI_NO_CLOCK=1     cuptiActivityRegisterTimestampCallback is not supported
@@ -111,6 +111,7 @@ enum Result : int {
   kOk = 0,
   kInvalidParameter = 1,
   kMaximumReached = 12,
+  kInvalidOperation = 7,
   kNotCompatible = 14,
   kNotInitialised = 15,
   kQueueEmpty = 18,
@@ -319,7 +320,7 @@ class Cupti final : public fake::Observer {
     return kOk;
   }
   int flush(bool forced) {
-    if (!complete_) return kNotInitialised;
+    if (!complete_) return kInvalidOperation;
     const std::uint64_t begin = now();
     if (forced && slow_flush_ms_ != 0) std::this_thread::sleep_for(std::chrono::milliseconds(slow_flush_ms_));
     take_finished(forced);
@@ -493,8 +494,8 @@ class Cupti final : public fake::Observer {
     record.event = event;
     write(thread_lane(), record);
   }
-  void memory(bool allocated, fake::MemoryKind kind, std::uint32_t correlation, const void* address,
-              std::uint64_t bytes) override {
+  void memory(bool allocated, fake::MemoryKind kind, std::uint32_t device, std::uint32_t context,
+              std::uint32_t correlation, const void* address, std::uint64_t bytes) override {
     if (!kinds_[kMemory2]) return;
     Memory record{};
     record.kind = kMemory2;
@@ -505,7 +506,8 @@ class Cupti final : public fake::Observer {
     record.bytes = bytes;
     record.timestamp = now();
     record.process = static_cast<std::uint32_t>(getpid());
-    record.context = 1;
+    record.device = device;
+    record.context = context;
     record.stream = fake::kNoStream;
     write(thread_lane(), record);
   }
@@ -817,8 +819,9 @@ class Cupti final : public fake::Observer {
     }
     std::uint64_t start = device_time(work.start, work.anchor, work.anchor_realtime);
     std::uint64_t end = device_time(work.end, work.anchor, work.anchor_realtime);
-    if (pool_ != 0 && work.graph != 0 && ++graph_kernels_ > pool_) {
-      return graph_kernels_ % 2 == 0 ? Times{0, 0} : Times{end, start};
+    if (pool_ != 0 && work.graph != 0) {
+      const std::uint64_t kernels = ++graph_kernels_;
+      if (kernels > pool_) return kernels == pool_ + 1 ? Times{end, start} : Times{0, 0};
     }
     if (work.kind != WorkKind::kGraph) keep_order(work, start, end);
     if (fault(zero_time_, number)) start = end = 0;
@@ -1109,7 +1112,7 @@ class Clients final : public fake::Observer {
     return kOk;
   }
   int flush(bool forced) {
-    int result = kNotInitialised;
+    int result = kInvalidOperation;
     for (std::size_t i = 0; i < count_; ++i) {
       if (const int one = clients_[i]->flush(forced); one == kOk) result = kOk;
     }
@@ -1187,9 +1190,9 @@ class Clients final : public fake::Observer {
                       std::uint32_t event) override {
     each([&](Cupti& c, std::size_t) { c.recorded_event(correlation, context, stream, event); });
   }
-  void memory(bool allocated, fake::MemoryKind kind, std::uint32_t correlation, const void* address,
-              std::uint64_t bytes) override {
-    each([&](Cupti& c, std::size_t) { c.memory(allocated, kind, correlation, address, bytes); });
+  void memory(bool allocated, fake::MemoryKind kind, std::uint32_t device, std::uint32_t context,
+              std::uint32_t correlation, const void* address, std::uint64_t bytes) override {
+    each([&](Cupti& c, std::size_t) { c.memory(allocated, kind, device, context, correlation, address, bytes); });
   }
   void first_launch(const char* kernel, std::uint32_t correlation) override {
     each([&](Cupti& c, std::size_t) { c.first_launch(kernel, correlation); });

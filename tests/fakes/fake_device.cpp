@@ -159,7 +159,7 @@ class Simulator final : public Device {
     if (defaults_.count(context) == 0) return kOk;
     forget(context);
     current_context_of_thread = 0;
-    ++resets_;
+    ++resets_[static_cast<std::uint32_t>(current_device_of_thread)];
     return kOk;
   }
 
@@ -476,17 +476,19 @@ class Simulator final : public Device {
   void* allocate(std::size_t bytes, MemoryKind kind) override {
     void* const address = std::aligned_alloc(512, (bytes + 511) / 512 * 512);
     if (!address) return nullptr;
+    Allocation made;
     {
       const std::lock_guard lock(lock_);
-      default_stream();
-      allocations_[address] = {bytes, kind};
+      const Stream* const stream = default_stream();
+      made = {bytes, kind, stream->device, stream->context};
+      allocations_[address] = made;
     }
-    if (Observer* observer = observer_) observer->memory(true, kind, correlation(), address, bytes);
+    tell_memory(true, made, address);
     return address;
   }
   int release(void* address) override {
     if (!address) return kOk;
-    std::pair<std::size_t, MemoryKind> was;
+    Allocation was;
     {
       const std::lock_guard lock(lock_);
       const auto found = allocations_.find(address);
@@ -494,7 +496,7 @@ class Simulator final : public Device {
       was = found->second;
       allocations_.erase(found);
     }
-    if (Observer* observer = observer_) observer->memory(false, was.second, correlation(), address, was.first);
+    tell_memory(false, was, address);
     std::free(address);
     return kOk;
   }
@@ -504,10 +506,19 @@ class Simulator final : public Device {
     if (after == allocations_.begin()) return MemoryKind::kPageable;
     --after;
     const auto offset = static_cast<std::size_t>(static_cast<const char*>(address) - static_cast<char*>(after->first));
-    return offset < after->second.first ? after->second.second : MemoryKind::kPageable;
+    return offset < after->second.bytes ? after->second.kind : MemoryKind::kPageable;
   }
 
  private:
+  struct Allocation {
+    std::size_t bytes = 0;
+    MemoryKind kind = MemoryKind::kUnknown;
+    std::uint32_t device = 0, context = 0;
+  };
+  void tell_memory(bool allocated, const Allocation& one, const void* address) {
+    Observer* const observer = observer_;
+    if (observer) observer->memory(allocated, one.kind, one.device, one.context, correlation(), address, one.bytes);
+  }
   static std::uint32_t correlation() { return innermost_call ? innermost_call->correlation : 0; }
 
   static void inject() {
@@ -545,7 +556,7 @@ class Simulator final : public Device {
   static std::uint32_t context_of(void* handle) {
     return static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(handle) - 0x1000);
   }
-  std::uint32_t primary_of(std::uint32_t device) const { return device + 1 + resets_ * 64; }
+  std::uint32_t primary_of(std::uint32_t device) { return device + 1 + resets_[device] * 64; }
   /// The streams are not freed: a handle of before may still be asked for.
   void forget(std::uint32_t context) {
     std::erase_if(streams_, [context](const Stream* one) { return one->context == context; });
@@ -742,9 +753,9 @@ class Simulator final : public Device {
   std::set<Stream*> streams_;
   std::map<Event*, std::shared_ptr<Event>> events_;
   std::map<Graph*, std::unique_ptr<Graph>> graphs_;
-  std::map<void*, std::pair<std::size_t, MemoryKind>> allocations_;
+  std::map<void*, Allocation> allocations_;
   std::set<const void*> seen_;
-  std::uint32_t resets_ = 0;
+  std::map<std::uint32_t, std::uint32_t> resets_;  // by device
   std::uint32_t contexts_made_ = 0, graphs_made_ = 0, events_made_ = 0;
   std::uint64_t grids_ = 0;
 };

@@ -123,8 +123,8 @@ class Observer {
                             std::uint32_t event, std::uint64_t start, std::uint64_t end) = 0;
   virtual void recorded_event(std::uint32_t correlation, std::uint32_t context, std::uint32_t stream,
                               std::uint32_t event) = 0;
-  virtual void memory(bool allocated, MemoryKind kind, std::uint32_t correlation, const void* address,
-                      std::uint64_t bytes) = 0;
+  virtual void memory(bool allocated, MemoryKind kind, std::uint32_t device, std::uint32_t context,
+                      std::uint32_t correlation, const void* address, std::uint64_t bytes) = 0;
   virtual void first_launch(const char* kernel, std::uint32_t correlation) = 0;
   /// cuInit is about to return.
   virtual void driver_initialised() = 0;
