@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "profshim/base.h"
+#include "profshim/memory_map.h"
 
 #ifndef MAP_FIXED_NOREPLACE
 #define MAP_FIXED_NOREPLACE 0x100000
@@ -31,22 +32,12 @@ struct Mapping {
 
 std::vector<Mapping> mappings() {
   std::vector<Mapping> list;
-  std::string text;
-  int error = 0;
-  if (!read_file("/proc/self/maps", text, error)) return list;
-  for (std::size_t at = 0; at < text.size();) {
-    const std::size_t end = std::min(text.find('\n', at), text.size());
-    const std::string line = text.substr(at, end - at);
-    unsigned long long start = 0, stop = 0;
-    char flags[5] = {};
-    if (std::sscanf(line.c_str(), "%llx-%llx %4s", &start, &stop, flags) == 3) {
-      const int protection =
-          (flags[0] == 'r' ? PROT_READ : 0) | (flags[1] == 'w' ? PROT_WRITE : 0) | (flags[2] == 'x' ? PROT_EXEC : 0);
-      const bool grows = line.find("[heap]") != std::string::npos || line.find("[stack]") != std::string::npos;
-      list.push_back(Mapping{start, stop, protection, grows});
-    }
-    at = end + 1;
-  }
+  each_mapping([&list](const MemoryMapping& mapping) {
+    const int protection = (mapping.is_readable ? PROT_READ : 0) | (mapping.is_writable ? PROT_WRITE : 0) |
+                           (mapping.is_executable ? PROT_EXEC : 0);
+    const bool grows = mapping.path == "[heap]" || mapping.path.starts_with("[stack");
+    list.push_back(Mapping{mapping.begin, mapping.end, protection, grows});
+  });
   return list;
 }
 

@@ -14,6 +14,7 @@
 
 #include "code_patch.h"
 #include "profshim/elf.h"
+#include "profshim/memory_map.h"
 #include "profshim/recorder.h"
 #include "profshim/session.h"
 
@@ -214,20 +215,12 @@ void say_refused(const std::string& name, const Module& module, const std::strin
 
 /// Fills in the paths of the files: the mapping that holds a module's code names it.
 void name_files(std::vector<Module>& modules) {
-  std::string maps;
-  int error = 0;
-  if (!read_file("/proc/self/maps", maps, error)) return;
-  for (std::size_t at = 0; at < maps.size();) {
-    const std::size_t end = std::min(maps.find('\n', at), maps.size());
-    const std::string line = maps.substr(at, end - at);
-    at = end + 1;
-    unsigned long long from = 0, to = 0;
-    const std::size_t path_at = line.find('/');
-    if (path_at == std::string::npos || std::sscanf(line.c_str(), "%llx-%llx", &from, &to) != 2) continue;
+  each_mapping([&modules](const MemoryMapping& mapping) {
+    if (!mapping.path.starts_with('/')) return;
     for (Module& module : modules) {
-      if (from <= module.code_from && module.code_from < to) module.path = line.substr(path_at);
+      if (mapping.begin <= module.code_from && module.code_from < mapping.end) module.path = mapping.path;
     }
-  }
+  });
 }
 
 std::vector<Module> loaded_modules() {

@@ -6,8 +6,9 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cstdio>
 #include <cstring>
+
+#include "profshim/memory_map.h"
 
 namespace profshim::device {
 namespace {
@@ -83,19 +84,9 @@ std::int32_t ThreadIds::tid_at(std::uintptr_t address) const {
 void ThreadIds::read_maps() {
   maps_read_ = true;
   writable_.clear();
-  std::FILE* const maps = std::fopen("/proc/self/maps", "re");
-  if (maps == nullptr) return;
-  char line[512];
-  while (std::fgets(line, sizeof line, maps) != nullptr) {
-    unsigned long begin = 0, end = 0;
-    char access[8] = {};
-    if (std::sscanf(line, "%lx-%lx %7s", &begin, &end, access) == 3 && access[0] == 'r' && access[1] == 'w') {
-      writable_.push_back({begin, end});
-    }
-    while (std::strchr(line, '\n') == nullptr && std::fgets(line, sizeof line, maps) != nullptr) {
-    }
-  }
-  std::fclose(maps);
+  each_mapping([this](const MemoryMapping& mapping) {
+    if (mapping.is_readable && mapping.is_writable) writable_.push_back({mapping.begin, mapping.end});
+  });
 }
 
 std::uintptr_t ThreadIds::find(std::uint32_t raw_thread) {

@@ -5,14 +5,13 @@
 
 #include <algorithm>
 #include <atomic>
-#include <cinttypes>
-#include <cstdio>
 #include <mutex>
 #include <set>
 #include <string_view>
 #include <utility>
 
 #include "profshim/call_stack.h"
+#include "profshim/memory_map.h"
 #include "profshim/recorder.h"
 
 namespace profshim::recorder::native_frames {
@@ -41,26 +40,6 @@ int find_own_code(dl_phdr_info* info, std::size_t, void*) {
     return 1;
   }
   return 0;
-}
-
-struct Mapping {
-  std::uint64_t begin = 0, end = 0, offset = 0;
-  bool has_code = false;
-  std::string path;  // "" = of no file
-};
-
-/// A line of /proc/self/maps.
-bool parse(const char* line, Mapping& mapping) {
-  char permissions[5] = {};
-  int path_at = 0;
-  if (std::sscanf(line, "%" SCNx64 "-%" SCNx64 " %4s %" SCNx64 " %*s %*s %n", &mapping.begin, &mapping.end, permissions,
-                  &mapping.offset, &path_at) < 4) {
-    return false;
-  }
-  mapping.has_code = permissions[2] == 'x';
-  mapping.path = path_at > 0 ? line + path_at : "";
-  if (!mapping.path.empty() && mapping.path.back() == '\n') mapping.path.pop_back();
-  return true;
 }
 
 }  // namespace
@@ -97,20 +76,16 @@ void define_modules() {
   static constinit std::mutex one_at_a_time;
   static auto* const known = new std::set<std::pair<std::uint64_t, std::string>>;  // threads outlive destructors
   const std::lock_guard lock(one_at_a_time);
-  std::FILE* const maps = std::fopen("/proc/self/maps", "re");
-  if (maps == nullptr) return;
-  char line[4096 + 128];
-  Mapping mapping, first;
-  while (std::fgets(line, sizeof line, maps) != nullptr) {
-    if (!parse(line, mapping) || !mapping.path.starts_with('/')) continue;
+  MemoryMapping first;
+  each_mapping([&first](const MemoryMapping& mapping) {
+    if (!mapping.path.starts_with('/')) return;
     // The base of a file is where its first byte lies.
     if (mapping.path != first.path || mapping.offset == 0) first = mapping;
-    if (!mapping.has_code || !known->emplace(mapping.begin, mapping.path).second) continue;
+    if (!mapping.is_executable || !known->emplace(mapping.begin, mapping.path).second) return;
     define(spool::DefinitionKind::kModule, 0, intern(mapping.path), 0,
            {static_cast<std::int64_t>(mapping.begin), static_cast<std::int64_t>(mapping.end),
             static_cast<std::int64_t>(mapping.offset), static_cast<std::int64_t>(first.begin)});
-  }
-  std::fclose(maps);
+  });
 }
 
 }  // namespace profshim::recorder::native_frames
