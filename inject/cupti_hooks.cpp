@@ -11,7 +11,7 @@
 #include "profshim/device.h"
 #include "profshim/recorder.h"
 #include "profshim/session.h"
-#include "resolve.h"
+#include "real_function.h"
 
 namespace profshim::cupti {
 namespace {
@@ -28,21 +28,11 @@ Clients change(const Change& what) {
   return clients;
 }
 
-/// Found at the first call, by whichever thread; kept.
-struct Real {
-  const char* name;
-  std::atomic<void*> address{nullptr};
-  void* find() {
-    void* found = address.load(std::memory_order_acquire);
-    if (found != nullptr) return found;
-    found = inject::resolve(name, Layer::kCuda);
-    address.store(found, std::memory_order_release);
-    return found;
-  }
-  bool is_there() { return find() != nullptr; }
+struct Real : inject::NamedFunction<void()> {
+  explicit constexpr Real(const char* name) : NamedFunction(Layer::kCuda, name) {}
   template <class... Args>
   int operator()(Args... args) {
-    void* const found = find();
+    auto* const found = get();
     return found != nullptr ? reinterpret_cast<int (*)(Args...)>(found)(args...) : kNotInitialized;
   }
 };
@@ -100,7 +90,7 @@ void expect_silence() {
 
 template <class... Args>
 int taking(Real& real, Args... args) {
-  if (!make_room(real.name)) return kMultipleSubscribersNotSupported;
+  if (!make_room(real.name())) return kMultipleSubscribersNotSupported;
   const int result = real(args...);
   expect_silence();
   return result;
@@ -123,8 +113,8 @@ int subscribing(Real& real, Place place, void** subscriber, Args... args) {
     if (!is_let_in()) return kMultipleSubscribersNotSupported;
     if (alone && !is_ignored()) {
       const bool in_its_way = place == Place::kEverything || device::has_subscriber_place();
-      left = in_its_way && device::yield_to_other_client(real.name);
-      device::give_up_callbacks(real.name);
+      left = in_its_way && device::yield_to_other_client(real.name());
+      device::give_up_callbacks(real.name());
     }
   }
   const int result = real(subscriber, args...);
@@ -145,7 +135,7 @@ int subscribing(Real& real, Place place, void** subscriber, Args... args) {
 /// `args` are those behind the kind.
 template <class... Args>
 int enabling(Real& real, std::uint32_t kind, Args... args) {
-  if (!make_room(real.name)) return kMultipleSubscribersNotSupported;
+  if (!make_room(real.name())) return kMultipleSubscribersNotSupported;
   const int result = real(args...);
   if (result == kSuccess) {
     change([kind](Clients& c) { c.enabled(kind); });
@@ -158,7 +148,7 @@ int enabling(Real& real, std::uint32_t kind, Args... args) {
 /// One function of the runtime or driver API, for the process.
 template <class... Args>
 int switching(Real& real, bool on, Args... args) {
-  if (on && !make_room(real.name)) return kMultipleSubscribersNotSupported;
+  if (on && !make_room(real.name())) return kMultipleSubscribersNotSupported;
   const int result = real(args...);
   bool silent = false;
   if (result == kSuccess) change([&](Clients& c) { silent = c.switched_call(on); });
@@ -182,7 +172,7 @@ int disabling(Real& real, std::uint32_t kind, Args... args) {
 /// library of 13.2.75).
 bool subscribers_share() {
   static constinit Real real{"cuptiActivityGetNextRecord_v2"};
-  return real.is_there() && (!device::available() || device::subscribers_share());
+  return real.get() != nullptr && (!device::available() || device::subscribers_share());
 }
 Place place_of(const SubscriberParameters* wish) {
   // The struct of 13.1 ends before allow_multiple.
@@ -225,7 +215,7 @@ PROFSHIM_EXPORT int cuptiUnsubscribe(void* subscriber) {
 
 PROFSHIM_EXPORT int cuptiActivityRegisterCallbacks(void* requested, void* completed) {
   using namespace profshim::cupti;
-  if (!make_room(real_register_callbacks.name)) return kMultipleSubscribersNotSupported;
+  if (!make_room(real_register_callbacks.name())) return kMultipleSubscribersNotSupported;
   const int result = real_register_callbacks(requested, completed);
   if (result == kSuccess) {
     its_completed.store(completed, std::memory_order_relaxed);
@@ -285,7 +275,7 @@ PROFSHIM_EXPORT int cuptiActivityRegisterCallbacks_v2(void* subscriber, void* re
   using namespace profshim::cupti;
   PROFSHIM_REAL(cuptiActivityRegisterCallbacks_v2);
   if (subscribers_share()) return real(subscriber, requested, completed);
-  if (!make_room(real.name)) return kMultipleSubscribersNotSupported;
+  if (!make_room(real.name())) return kMultipleSubscribersNotSupported;
   const int result = real(subscriber, requested, completed);
   if (result == kSuccess) {
     change([&](Clients& c) { c.took_all_buffers(subscriber); });
@@ -328,7 +318,7 @@ PROFSHIM_EXPORT int cuptiActivityFlushAll(std::uint32_t flag) {
 
 PROFSHIM_EXPORT int cuptiFinalize() {
   PROFSHIM_REAL(cuptiFinalize);
-  const bool room = profshim::cupti::make_room(real.name);
+  const bool room = profshim::cupti::make_room(real.name());
   const int result = room ? real() : profshim::cupti::kMultipleSubscribersNotSupported;
   using profshim::cupti::Clients;
   if (room) {

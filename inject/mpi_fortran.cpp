@@ -30,7 +30,7 @@ struct FortranHook<hook, f08, std::index_sequence<i...>> {
   template <std::size_t n>
   static void call(const char* const (&names)[n], Address<i>... arguments, int* error, std::uintptr_t hidden) {
     static constinit RealFunction function;
-    Signature* const real = function.get<Signature>(names);
+    auto* const real = reinterpret_cast<Signature*>(function.get(Layer::kMpi, names));
     if (__builtin_expect(real == nullptr, 0)) {
       if (error != nullptr) *error = error_of_missing_function();
       return;
@@ -56,7 +56,7 @@ using FortranHookOf = FortranHook<hook, f08, std::make_index_sequence<RowOf<hook
 // MPI_INIT(ierror) and MPI_INIT_THREAD(required, provided, ierror): no argc and argv.
 template <HookId hook, class... Arguments>
 void initialise(RealFunction& function, const char* const (&names)[4], int* error, Arguments... arguments) {
-  auto* const real = function.get<void(Arguments..., int*)>(names);
+  auto* const real = reinterpret_cast<void (*)(Arguments..., int*)>(function.get(Layer::kMpi, names));
   if (real == nullptr) {
     if (error != nullptr) *error = error_of_missing_function();
     return;

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <array>
-#include <atomic>
 #include <type_traits>
 
 #include "mpi_call.h"
@@ -11,26 +10,13 @@
 #include "mpi_row.h"
 #include "profshim/recorder.h"
 #include "profshim/session.h"
+#include "real_function.h"
 
 namespace profshim::mpi {
 
-/// The function behind a hook, looked up at its first call.
-class RealFunction {
- public:
-  /// Names in the order in which they are tried.
-  template <class Signature, std::size_t n>
-  Signature* get(const char* const (&names)[n]) {
-    void* found = address_.load(std::memory_order_acquire);
-    if (__builtin_expect(found == nullptr, 0)) found = look_up(names, n);
-    return reinterpret_cast<Signature*>(found);
-  }
+using inject::RealFunction;
 
- private:
-  void* look_up(const char* const* names, std::size_t n);
-  std::atomic<void*> address_{nullptr};
-};
-
-/// What a hook returns when the library it was meant for is not there: MPI_ERR_OTHER.
+/// The result of a hook whose library is not there: MPI_ERR_OTHER.
 int error_of_missing_function();
 
 /// Is a call of this kind none of our business now?

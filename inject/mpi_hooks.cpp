@@ -48,7 +48,7 @@ struct CHook<hook, std::index_sequence<i...>> {
 
   static int call(const char* const (&names)[2], Argument<i>... arguments) {
     static constinit RealFunction function;
-    Signature* const real = function.get<Signature>(names);
+    auto* const real = reinterpret_cast<Signature*>(function.get(Layer::kMpi, names));
     if (__builtin_expect(real == nullptr, 0)) return error_of_missing_function();
     if constexpr (brings_mpi_up<hook>) {
       if (session::requested() && !mpi_was_seen()) return first_call(real, arguments...);

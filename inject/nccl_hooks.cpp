@@ -10,33 +10,12 @@
 #include "nccl_rows.h"
 #include "nccl_version.h"
 #include "profshim/session.h"
-#include "resolve.h"
+#include "real_function.h"
 
 namespace profshim::nccl {
 namespace {
 
 using Words = const std::uint64_t*;
-
-/// The function behind a hook, looked up at its first call; looked for again as long as it is not there.
-class RealFunction {
- public:
-  explicit constexpr RealFunction(const char* name) : name_(name) {}
-  void* get() {
-    void* const found = address_.load(std::memory_order_acquire);
-    return __builtin_expect(found != nullptr, 1) ? found : look_up();
-  }
-
- private:
-  [[gnu::noinline]] void* look_up() {
-    const int saved_errno = errno;
-    void* const found = inject::resolve(name_, Layer::kNccl);
-    address_.store(found, std::memory_order_release);  // pairs with get()
-    errno = saved_errno;
-    return found;
-  }
-  const char* const name_;
-  std::atomic<void*> address_{nullptr};
-};
 
 template <class T>
 std::uint64_t widened(const T& argument) {
@@ -179,7 +158,7 @@ struct Hook<hook, std::index_sequence<i...>> {
   using Argument = ArgumentType<RowOf<hook>::kRoleOf[n]>;
   using Signature = int(Argument<i>...);
 
-  static int call(RealFunction& function, Argument<i>... arguments) {
+  static int call(inject::NamedFunction<void()>& function, Argument<i>... arguments) {
     auto* const real = reinterpret_cast<Signature*>(function.get());
     if (__builtin_expect(real == nullptr, 0)) return kSystemError;
     if constexpr (kBehaviour == Behaviour::Initialise || kBehaviour == Behaviour::InitialiseAll) {
@@ -286,7 +265,7 @@ using HookOf = Hook<hook, std::make_index_sequence<RowOf<hook>::kArguments>>;
 // pncclX is for tools that are linked in; the next ncclX keeps other preloaded tools in the chain.
 #define HOOK(name, since, behaviour, payload, ...)                                                        \
   extern "C" __attribute__((visibility("default"))) int name(MPI_EACH(NCCL_PARAMETER, __VA_ARGS__)) {     \
-    static constinit ::profshim::nccl::RealFunction function{#name};                                      \
+    static constinit ::profshim::inject::NamedFunction<void()> function{::profshim::Layer::kNccl, #name}; \
     return ::profshim::nccl::HookOf<::profshim::HookId::name>::call(function __VA_OPT__(, )               \
                                                                         MPI_EACH(MPI_NAME, __VA_ARGS__)); \
   }

@@ -13,6 +13,7 @@
 #include "block_table.h"
 #include "profshim/recorder.h"
 #include "profshim/session.h"
+#include "real_function.h"
 #include "resolve.h"
 #include "torch_abi.h"
 #include "torch_operators.h"
@@ -40,30 +41,14 @@ constexpr c10::Device kCpuDevice = {kCpu, -1};
 // ---- the real functions
 // -----------------------------------------------------------------------------------------------
 
-/// Looked up at its first call; looked for again as long as it is not there.
 template <class Signature>
-class RealFunction {
+class RealFunction : public inject::NamedFunction<Signature> {
  public:
-  explicit constexpr RealFunction(const char* name) : name_(name) {}
-  Signature* get() {
-    void* const found = address_.load(std::memory_order_acquire);
-    return reinterpret_cast<Signature*>(__builtin_expect(found != nullptr, 1) ? found : look_up());
-  }
+  explicit constexpr RealFunction(const char* name) : inject::NamedFunction<Signature>(Layer::kTorch, name) {}
   template <class... Arguments>
   void call(Arguments... arguments) {
-    if (Signature* const real = get()) real(arguments...);
+    if (Signature* const real = this->get()) real(arguments...);
   }
-
- private:
-  [[gnu::noinline]] void* look_up() {
-    const int saved_errno = errno;
-    void* const found = inject::resolve(name_, Layer::kTorch);
-    address_.store(found, std::memory_order_release);  // pairs with get()
-    errno = saved_errno;
-    return found;
-  }
-  const char* const name_;
-  std::atomic<void*> address_{nullptr};
 };
 
 // Members of c10::ProfiledCPUMemoryReporter; the first argument is the object.
