@@ -25,7 +25,7 @@ bool read_own(std::uintptr_t address, void* into, std::size_t bytes) {
 }
 
 // Beyond what is mapped, the block reads as zeros.
-void read_block(std::uintptr_t address, std::uint8_t (&block)[kBlockBytes]) {
+[[maybe_unused]] void read_block(std::uintptr_t address, std::uint8_t (&block)[kBlockBytes]) {
   std::memset(block, 0, sizeof block);
   if (read_own(address, block, sizeof block)) return;
   const std::size_t to_page_end = 4096 - address % 4096;
