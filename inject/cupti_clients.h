@@ -33,7 +33,7 @@ class Clients {
   void subscribed(void* subscriber, bool alone) {
     if (alone) alone_ = subscriber;
   }
-  /// Removes the subscriber. True: it was the one that lets no other in, and its place is free.
+  /// Removes the subscriber. True if it had kept others out: its place is free now.
   bool unsubscribed(void* subscriber) {
     if (subscriber == nullptr || (subscriber != alone_ && subscriber != takes_all_)) return false;
     if (subscriber == takes_all_) {  // its kinds go with it
