@@ -22,6 +22,8 @@ not_here=AtomicFile.DoesNotWriteThroughALinkOfAnotherUser:OpenFolderBelow.Refuse
 not_here+=:Log.APipeOrSomebodyElsesLinkIsNoLogFile:RecoverTest.RootActsAsTheOwnerOfTheFolder
 not_here+=:RecoverTest.ALinkOfAnotherUserIsLeftAlone:RecoverTest.ASpoolOfAnotherUserIsLeftAlone
 not_here+=:OpenRun.AnIdentityOfAStrangerIsNotOurs:GzipSink.CompressesOnTheCallersThreadWhenThereAreNoThreadsToBeHad
+# The root has Open MPI's mpicc and no mpi.h.
+not_here+=:Mpis/MpiHeaders.*
 not_here+=:NcclCommunicators.AHandleThatIsStoredLaterIsFoundByItsPlace:MemoryRoomTest.LeavesMostOfTheAddressSpaceToTheJob
 
 mkdir -p "$root/opt/profshim" "$root/opt/portable" "$root/sys" "$root$PWD" || exit 2
