@@ -27,7 +27,7 @@ NVTX_FLAGS   := $(addprefix -isystem ,$(filter-out /usr/include,$(NVTX_INCLUDE))
 # The last one is for clang: RapidJSON 1.1 compares iterators in a way that C++20 may read backward, too.
 WARNINGS := -Wall -Wextra -Wshadow -Wnon-virtual-dtor -Wno-missing-field-initializers -Wno-ambiguous-reversed-operator
 COMMON   := -std=c++20 -fPIC -fvisibility=hidden -fvisibility-inlines-hidden -ftls-model=initial-exec -pthread \
-            $(WARNINGS) -Iinclude -MMD -MP
+            $(WARNINGS) -Iinclude -Isrc -I. -MMD -MP
 ifeq ($(VARIANT),asan)
 # RapidJSON's stacks add offsets to null pointers (internal/stack.h), which UBSan calls a pointer overflow.
 COMMON   += -fsanitize=address,undefined -fno-sanitize=pointer-overflow -fno-sanitize-recover=undefined \
@@ -44,15 +44,16 @@ COMMON   += -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize=pointer-ov
 SAN_LINK := -fsanitize=fuzzer,address,undefined
 endif
 
-sources   = $(sort $(foreach m,$(1),$(wildcard $(m)/*.cpp)))
-objects   = $(patsubst %.cpp,$(OBJ)/%.o,$(1))
+# All sources below these folders.
+sources   = $(sort $(shell find $(1) -name '*.cpp' -o -name '*.S'))
+objects   = $(addprefix $(OBJ)/,$(addsuffix .o,$(basename $(1))))
 
 # Two programs from one tree: what links where is architecture.
-SHARED_MODULES := src/base src/window src/spec src/trace src/output src/spool src/elf
-INJECTED       := $(filter-out $(if $(NVTX_INCLUDE),inject/nvtx_absent.cpp,$(filter-out %_absent.cpp,$(wildcard inject/nvtx_*.cpp))), \
+SHARED_MODULES := $(addprefix src/,base window spec json trace output spool kineto elf)
+INJECTED       := $(filter-out $(if $(NVTX_INCLUDE),%/absent.cpp,$(filter-out %/absent.cpp,$(wildcard inject/nvtx/*.cpp))), \
                     $(call sources,inject))
 SHIM_SOURCES   := $(INJECTED) $(call sources,src/session src/device src/record $(SHARED_MODULES))
-TOOL_SOURCES   := $(call sources,src/cli src/analysis src/convert src/report $(SHARED_MODULES))
+TOOL_SOURCES   := $(call sources,src/cli src/analysis src/convert $(SHARED_MODULES))
 
 SHIM := $(OUT)/libprofshim.so
 TOOL := $(OUT)/profshim
@@ -63,9 +64,7 @@ all: $(SHIM) $(TOOL)  ## build/libprofshim.so and build/profshim
 
 # The job's exceptions and cancellations pass through our hooks. A frame with something to clean up would be handed to
 # the C++ runtime that is linked into us, which is not the job's and aborts.
-$(OBJ)/inject/mpi_%.o $(OBJ)/inject/nccl_%.o $(OBJ)/inject/nvtx_%.o $(OBJ)/inject/cuda_%.o \
-$(OBJ)/inject/torch_memory.o $(OBJ)/inject/torch_rpc.o: COMMON += \
-  -fno-exceptions -fasynchronous-unwind-tables
+$(foreach folder,mpi nccl nvtx cuda torch/calls,$(OBJ)/inject/$(folder)/%.o): COMMON += -fno-exceptions -fasynchronous-unwind-tables
 $(OBJ)/inject/%.o: COMMON += $(NVTX_FLAGS)
 # Most of what compiling these takes is optimising, and they only start programs. What reads traces for them is fast.
 $(OBJ)/tests/e2e/%_test.o $(OBJ)/tests/unit/%_test.o: CXXFLAGS += -O0
@@ -74,15 +73,19 @@ $(OBJ)/%.o: %.cpp
 	@$(if $(V),,echo "  CXX    $<")
 	$(Q)$(CXX) $(COMMON) $(CXXFLAGS) -c $< -o $@
 
-# Chart.js, which a page of `profshim report` brings along: Debian's, by whatever name its version has there.
-CHART_JS ?= $(firstword $(wildcard $(addprefix /usr/share/javascript/chart.js/,chart.umd.min.js chart.umd.js chart.min.js)))
-REPORT_PARTS := $(OBJ)/src/report/parts.o
-$(REPORT_PARTS): src/report/parts.S src/report/page.html src/report/page.css src/report/page.js $(CHART_JS)
+$(OBJ)/%.o: %.S
 	@mkdir -p $(@D)
 	@$(if $(V),,echo "  AS     $<")
-	@test -n "$(CHART_JS)" || { echo "no Chart.js, which \`profshim report\` embeds: scripts/install_deps.sh installs \
-	libjs-chart.js; or: make CHART_JS=/path/to/chart.min.js" | tr -d '\t' >&2; exit 1; }
-	$(Q)$(CXX) -DCHART_JS='"$(CHART_JS)"' -c $< -o $@
+	$(Q)$(CXX) $(ASFLAGS) -c $< -o $@
+
+# `profshim report` embeds Debian's Chart.js, whose file name depends on its version.
+CHART_JS ?= $(firstword $(wildcard $(addprefix /usr/share/javascript/chart.js/,chart.umd.min.js chart.umd.js chart.min.js)))
+REPORT_PAGE := src/analysis/report/page
+$(OBJ)/$(REPORT_PAGE)/parts.o: ASFLAGS = -DCHART_JS='"$(CHART_JS)"'
+$(OBJ)/$(REPORT_PAGE)/parts.o: $(addprefix $(REPORT_PAGE)/page.,html css js) $(or $(CHART_JS),no-chart-js)
+.PHONY: no-chart-js
+no-chart-js:
+	@echo "Chart.js is missing: scripts/install_deps.sh installs libjs-chart.js; or: make CHART_JS=/path/to/chart.min.js" >&2; exit 1
 
 # A sanitizer's runtime cannot be linked statically into a preloaded library: those variants keep libstdc++ dynamic.
 # Named one by one, since g++ adds libm, which would stay in NEEDED although nothing of it is left after --gc-sections.
@@ -94,7 +97,7 @@ $(SHIM): $(call objects,$(SHIM_SOURCES)) inject/exports.map
 	@$(if $(V),,echo "  LINK   $@")
 	$(Q)$(CXX) -shared $(SAN_LINK) $(LDFLAGS) -o $@ $(filter %.o,$^) -l:libz.a $(SHIM_LINK)
 
-$(TOOL): $(call objects,$(TOOL_SOURCES)) $(REPORT_PARTS)
+$(TOOL): $(call objects,$(TOOL_SOURCES))
 	@mkdir -p $(@D)
 	@$(if $(V),,echo "  LINK   $@")
 	$(Q)$(CXX) $(SAN_LINK) $(LDFLAGS) -o $@ $^ -static-libstdc++ $(if $(filter release aarch64,$(VARIANT)),-static-libgcc) -l:libz.a -ldl -pthread
@@ -108,10 +111,6 @@ PORTABLE     := $(BUILD)/portable
 PORTABLE_OBJECTS := $(OBJ)/src/old_glibc/forwards.o $(OBJ)/src/old_glibc/functions.o $(OBJ)/src/old_glibc/find_object.o
 PORTABLE_LINK := -Wl,--no-as-needed -l:libpthread.so.0 -l:libdl.so.2 -Wl,--as-needed -Wl,--gc-sections -Wl,--strip-debug
 $(OBJ)/src/old_glibc/%.o: COMMON += -ffunction-sections -fdata-sections
-$(OBJ)/src/old_glibc/%.o: src/old_glibc/%.S
-	@mkdir -p $(@D)
-	@$(if $(V),,echo "  AS     $<")
-	$(Q)$(CXX) -c $< -o $@
 
 .PHONY: portable
 portable: $(PORTABLE)/libprofshim.so $(PORTABLE)/profshim  ## the same for glibc 2.28 and newer, into build/portable
@@ -122,7 +121,7 @@ $(PORTABLE)/libprofshim.so: $(call objects,$(SHIM_SOURCES)) inject/exports.map $
 	@$(if $(V),,echo "  LINK   $@")
 	$(Q)$(CXX) -shared $(LDFLAGS) -o $@ $(filter %.o,$^) -l:libz.a $(SHIM_LINK) $(PORTABLE_LINK)
 
-$(PORTABLE)/profshim: $(call objects,$(TOOL_SOURCES)) $(REPORT_PARTS) $(PORTABLE_OBJECTS) $(OBJ)/src/old_glibc/start.o
+$(PORTABLE)/profshim: $(call objects,$(TOOL_SOURCES)) $(PORTABLE_OBJECTS) $(OBJ)/src/old_glibc/start.o
 	@mkdir -p $(@D)
 	@$(if $(V),,echo "  LINK   $@")
 	$(Q)$(CXX) $(LDFLAGS) -o $@ $^ -static-libstdc++ -static-libgcc -l:libz.a $(PORTABLE_LINK)
@@ -141,19 +140,18 @@ aarch64:  ## the library and the tool for aarch64, into build/aarch64
 
 # ---- tests -----------------------------------------------------------------------------------------------------------
 
-UNIT_SOURCES := $(filter-out $(if $(NVTX_INCLUDE),,tests/unit/inject/nvtx_%),$(sort $(wildcard tests/unit/*/*.cpp) $(wildcard tests/unit/*.cpp)))
-E2E_SOURCES  := $(sort $(wildcard tests/e2e/*.cpp))
+UNIT_SOURCES := $(filter-out $(if $(NVTX_INCLUDE),,tests/unit/inject/nvtx_%),$(call sources,tests/unit))
+E2E_SOURCES  := $(call sources,tests/e2e)
 LIB_SOURCES  := $(call sources,src/session src/device src/record src/analysis src/convert $(SHARED_MODULES))
 UNIT         := $(OUT)/tests/unit
 E2E          := $(OUT)/tests/e2e
 
-$(OBJ)/tests/%.o: COMMON += -Isrc -Itests -I. -DPROFSHIM_SOURCE_DIR=\"$(CURDIR)\" -DPROFSHIM_BUILD_DIR=\"$(CURDIR)/$(OUT)\" $(NVTX_FLAGS) \
+$(OBJ)/tests/%.o: COMMON += -Itests -DPROFSHIM_SOURCE_DIR=\"$(CURDIR)\" -DPROFSHIM_BUILD_DIR=\"$(CURDIR)/$(OUT)\" $(NVTX_FLAGS) \
   $(if $(NVTX_INCLUDE),-DPROFSHIM_HAS_NVTX)
 
 # With libstdc++ inside, as the library and the tool: names are demangled by a function that the shared one hides.
-$(UNIT): $(REPORT_PARTS) $(call objects,$(UNIT_SOURCES) $(LIB_SOURCES) $(call sources,src/report) \
-           inject/nccl_communicators.cpp inject/resolve.cpp \
-           inject/torch_layout.cpp inject/torch_rpc_request.cpp inject/world_ranks.cpp)
+$(UNIT): $(call objects,$(UNIT_SOURCES) $(LIB_SOURCES) inject/nccl/communicators.cpp \
+           $(addprefix inject/core/,resolve.cpp world_ranks.cpp) inject/torch/layout.cpp inject/torch/calls/rpc_request.cpp)
 	@mkdir -p $(@D)
 	@$(if $(V),,echo "  LINK   $@")
 	$(Q)$(CXX) $(SAN_LINK) $(LDFLAGS) -o $@ $^ -static-libstdc++ -lgtest -lgtest_main -l:libz.a -ldl -pthread
@@ -235,7 +233,7 @@ test-aarch64:  ## MPI jobs and unit tests of `make aarch64` on an emulated proce
 	$(Q)scripts/test_aarch64.sh
 
 # The report of a sanitizer ends the program, which run_tests.sh counts as a failure; in a job under the library it goes
-# to a file that fails the test (tests/e2e/sanitizer.cpp). The jobs themselves are those of the ordinary build.
+# to a file that fails the test (tests/e2e/support/sanitizer.cpp). The jobs themselves are those of the ordinary build.
 SANITIZED := CXXFLAGS="-O1 -g" PROFSHIM_TEST_SECONDS=$(or $(PROFSHIM_TEST_SECONDS),7200)
 .PHONY: test-asan
 test-asan:  ## all tests with AddressSanitizer and UndefinedBehaviorSanitizer
@@ -308,7 +306,7 @@ format:  ## clang-format on every source
 .PHONY: lint
 lint: all portable  ## format, the include rule, static objects, the exported symbols, the glibc that is needed, the scripts, clang
 	$(Q)clang-format --dry-run -Werror $(FORMATTED)
-	$(Q)printf '%s\n' $(sort $(SHIM_SOURCES) $(TOOL_SOURCES)) | \
+	$(Q)printf '%s\n' $(filter %.cpp,$(sort $(SHIM_SOURCES) $(TOOL_SOURCES))) | \
 	  xargs -P$$(nproc) -n8 clang++ $(filter-out -MMD -MP,$(COMMON)) $(NVTX_FLAGS) -Werror -fsyntax-only
 	$(Q)scripts/check_layers.sh
 	$(Q)scripts/check_statics.sh $(call objects,$(SHIM_SOURCES))

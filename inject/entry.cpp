@@ -14,13 +14,13 @@
 #include <iterator>
 
 #include "activation.h"
-#include "cuda_injection.h"
-#include "nccl_profiler.h"
-#include "nvtx_injection.h"
+#include "inject/cuda/injection.h"
+#include "inject/nccl/profiler/profiler.h"
+#include "inject/nvtx/injection.h"
+#include "inject/symbol/steps.h"
+#include "inject/torch/activation.h"
+#include "inject/torch/operators.h"
 #include "profshim/session.h"
-#include "symbol_steps.h"
-#include "torch_activation.h"
-#include "torch_operators.h"
 
 #define PROFSHIM_EXPORT extern "C" __attribute__((visibility("default")))
 

@@ -10,7 +10,7 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "next_function.h"
+#include "inject/core/next_function.h"
 #include "profshim/base.h"
 #include "profshim/session.h"
 

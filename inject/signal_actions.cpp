@@ -6,7 +6,7 @@
 #include <cerrno>
 #include <initializer_list>
 
-#include "next_function.h"
+#include "inject/core/next_function.h"
 #include "profshim/ending_signals.h"
 
 #define PROFSHIM_EXPORT extern "C" __attribute__((visibility("default")))

@@ -61,7 +61,7 @@ for symbol in $exported; do
   grep -qx "$base" <<<"$lower_rows" || complain "$symbol is exported and in no table"
 done
 
-# Indirect: what a look-up finds depends on whether NCCL was told to look here (inject/nccl_profiler.cpp).
+# Indirect: what a look-up finds depends on whether NCCL was told to look here (inject/nccl/profiler/profiler.cpp).
 for symbol in $profilers; do
   nm -D "$library" | grep -q " i $symbol\$" || complain "$symbol is no indirect function: NCCL would take it unasked"
 done

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Prints where a release of PyTorch keeps what inject/torch_layout.cpp reads: for whoever adds a release to its table.
+# Prints where a release of PyTorch keeps what inject/torch/layout.cpp reads: for whoever adds a release to its table.
 #   scripts/torch_layouts.sh INCLUDE...     each the folder torch/include of an unpacked package
 # One line each for the two forms of std::string that packages are built with (cxx11 = 0 or 1; PyPI's were 0 up to 2.5).
 set -eu

@@ -9,7 +9,7 @@
 set -eu
 root=$(cd "$(dirname "$0")/.." && pwd)
 venv=${1:-${XDG_CACHE_HOME:-$HOME/.cache}/profshim/torch-venv}
-pins=$root/tests/e2e/torch_requirements.txt
+pins=$root/tests/e2e/support/torch_requirements.txt
 needed_mb=2600 # the wheel, and what comes out of it
 
 cannot() {

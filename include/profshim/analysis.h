@@ -13,7 +13,7 @@ namespace profshim {
 
 /// One broken statement of the Kineto checklist in one file.
 struct Finding {
-  int item = 0;             // number in the checklist (see src/analysis/conformance.cpp)
+  int item = 0;             // number in the checklist (see src/analysis/verify/conformance.cpp)
   bool must = true;         // false = should
   std::string message;      // with the event's name or position
   std::uint64_t count = 1;  // how many events break it

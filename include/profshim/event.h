@@ -69,7 +69,7 @@ using StringId = std::uint32_t;
 inline constexpr std::int32_t kNone32 = std::numeric_limits<std::int32_t>::min();
 
 struct MpiArgs {
-  std::uint64_t bytes;     // payload in bytes of this rank's buffer (see inject/mpi_hooks.cpp for each family)
+  std::uint64_t bytes;     // payload in bytes of this rank's buffer (see inject/mpi/hooks.cpp for each family)
   std::uint64_t count;     // elements
   std::uint32_t comm;      // Definition id of kind kCommunicator; 0 = none
   std::uint32_t sequence;  // 1, 2, ... per communicator over its collectives; 0 = not a collective
@@ -207,7 +207,7 @@ struct TorchArgs {
 };
 inline constexpr std::int64_t kNoSequence = -1;
 
-/// kTorchRpc and kTorchRpcServed. Event::name is that of the request, see inject/torch_rpc_request.h.
+/// kTorchRpc and kTorchRpcServed. Event::name is that of the request, see inject/torch/calls/rpc_request.h.
 struct RpcArgs {
   std::uint64_t began_on;  // kStartEnd: the thread that sent it; else 0
   std::int64_t id;         // PyTorch's number of the request: a worker counts what it sends; kNoRpcId = not known

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "profshim/base.h"
-#include "profshim/process_identity.h"
+#include "profshim/base/process_identity.h"
 #include "profshim/spec.h"
 
 namespace profshim::output {

@@ -33,7 +33,7 @@ enum : std::uint32_t {
   kStacks = 16384,      // calls and operators have a stack: see profshim/call_stack.h
 };
 
-/// What remembering blocks takes of limits.host_memory where kMemory is set (inject/block_table.h), at the most.
+/// What remembering blocks takes of limits.host_memory where kMemory is set (inject/core/block_table.h), at the most.
 inline constexpr std::uint64_t kBlockTableBytes = (4 << 20) + 64;
 
 namespace detail {

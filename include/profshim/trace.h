@@ -1,5 +1,5 @@
 // Trace files: events as Kineto writes them, a writer for a stream of them, a reader for any Kineto trace.
-// design: the exact format is in src/trace/kineto_schema.h. Tool and writer thread only; never the job's threads.
+// design: the exact format is in src/trace/schema.h. Tool and writer thread only; never the job's threads.
 #pragma once
 
 #include <cstdint>

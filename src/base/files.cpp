@@ -6,7 +6,7 @@
 #include <cerrno>
 
 #include "profshim/base.h"
-#include "profshim/safe_files.h"
+#include "profshim/base/safe_files.h"
 
 namespace profshim {
 

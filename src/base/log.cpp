@@ -9,8 +9,8 @@
 #include <mutex>
 
 #include "profshim/base.h"
-#include "profshim/log_folder.h"
-#include "profshim/signal_guard.h"
+#include "profshim/base/log_folder.h"
+#include "profshim/base/signal_guard.h"
 
 namespace profshim::log {
 namespace {

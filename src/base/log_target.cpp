@@ -16,7 +16,7 @@
 #include <cstring>
 #include <string_view>
 
-#include "profshim/log_folder.h"
+#include "profshim/base/log_folder.h"
 
 namespace profshim::log {
 namespace {

@@ -1,4 +1,4 @@
-#include "profshim/memory_map.h"
+#include "profshim/base/memory_map.h"
 
 #include <cinttypes>
 #include <cstdio>

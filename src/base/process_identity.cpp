@@ -1,4 +1,4 @@
-#include "profshim/process_identity.h"
+#include "profshim/base/process_identity.h"
 
 #include <signal.h>
 #include <sys/stat.h>
@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "profshim/base.h"
-#include "profshim/safe_files.h"
+#include "profshim/base/safe_files.h"
 
 namespace profshim {
 namespace {

@@ -1,4 +1,4 @@
-#include "profshim/safe_files.h"
+#include "profshim/base/safe_files.h"
 
 #include <fcntl.h>
 #include <sys/random.h>

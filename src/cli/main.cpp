@@ -7,7 +7,7 @@
 
 #include "command.h"
 #include "profshim/base.h"
-#include "profshim/printable.h"
+#include "profshim/base/printable.h"
 
 namespace profshim::cli {
 

@@ -4,7 +4,7 @@
 #include <charconv>
 #include <tuple>
 
-#include "profshim/key_hash.h"
+#include "profshim/base/key_hash.h"
 
 namespace profshim::convert_detail {
 namespace {

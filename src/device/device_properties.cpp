@@ -1,7 +1,7 @@
 // deviceProperties of a trace, from CUPTI's record of a device.
 #include <cstdio>
 
-#include "converter.h"
+#include "device/capture/converter.h"
 #include "profshim/trace.h"
 
 namespace profshim::device {

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <string>
 
-#include "capture.h"
+#include "device/capture/capture.h"
 #include "profshim/device.h"
 #include "shared_state.h"
 

@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-#include "capture.h"
+#include "device/capture/capture.h"
 
 namespace profshim::device {
 

@@ -4,9 +4,9 @@
 #include <atomic>
 #include <cstdint>
 
-#include "capture.h"
+#include "device/capture/capture.h"
+#include "device/cupti/thread_ids.h"
 #include "own_thread.h"
-#include "thread_ids.h"
 
 namespace profshim::device {
 

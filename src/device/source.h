@@ -5,8 +5,8 @@
 #include <string>
 #include <utility>
 
-#include "capture.h"
-#include "launch_callbacks.h"
+#include "device/capture/capture.h"
+#include "device/capture/launch_callbacks.h"
 #include "said.h"
 #include "shared_state.h"
 #include "spool_output.h"

@@ -1,7 +1,7 @@
 // The events of the device lane, written into the spool. Device thread only.
 #pragma once
 
-#include "converter.h"
+#include "device/capture/converter.h"
 
 namespace profshim::device {
 

@@ -1,4 +1,4 @@
-#include "profshim/publish.h"
+#include "profshim/output/publish.h"
 
 #include <fcntl.h>
 #include <sys/stat.h>

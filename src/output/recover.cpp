@@ -1,5 +1,5 @@
 // Decides which spools may be made into traces, and removes what is left afterwards.
-#include "profshim/recover.h"
+#include "profshim/output/recover.h"
 
 #include <dirent.h>
 #include <fcntl.h>

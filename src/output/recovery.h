@@ -4,9 +4,9 @@
 #include <string>
 #include <vector>
 
-#include "profshim/manifest.h"
-#include "profshim/publish.h"
-#include "profshim/recover.h"
+#include "profshim/output/manifest.h"
+#include "profshim/output/publish.h"
+#include "profshim/output/recover.h"
 
 namespace profshim::output {
 

@@ -9,8 +9,8 @@
 #include <cstring>
 #include <memory>
 
+#include "profshim/base/safe_files.h"
 #include "profshim/output.h"
-#include "profshim/safe_files.h"
 #include "profshim/trace.h"
 
 namespace profshim::output {

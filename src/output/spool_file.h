@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "profshim/process_identity.h"
-#include "profshim/safe_files.h"
+#include "profshim/base/process_identity.h"
+#include "profshim/base/safe_files.h"
 #include "profshim/spool.h"
 
 namespace profshim::output {

@@ -9,10 +9,10 @@
 #include <cstring>
 #include <mutex>
 
+#include "profshim/base/shared_words.h"
 #include "profshim/recorder_control.h"
-#include "profshim/shared_words.h"
+#include "record/memory/spool_memory.h"
 #include "spare_runs.h"
-#include "spool_memory.h"
 #include "string_table.h"
 
 namespace profshim::recorder {

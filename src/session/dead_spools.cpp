@@ -7,9 +7,9 @@
 #include <cstdlib>
 #include <exception>
 
+#include "profshim/base/safe_files.h"
+#include "profshim/output/recover.h"
 #include "profshim/recorder_control.h"
-#include "profshim/recover.h"
-#include "profshim/safe_files.h"
 
 namespace profshim::session {
 namespace {

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "profshim/recover.h"
+#include "profshim/output/recover.h"
 #include "state.h"
 
 namespace profshim::session {

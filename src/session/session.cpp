@@ -17,16 +17,16 @@
 #include <exception>
 #include <limits>
 
-#include "closing_report.h"
+#include "profshim/base/command_line.h"
+#include "profshim/base/log_folder.h"
+#include "profshim/base/process_identity.h"
+#include "profshim/base/safe_files.h"
+#include "profshim/base/signal_guard.h"
 #include "profshim/call_stack.h"
-#include "profshim/command_line.h"
 #include "profshim/device.h"
 #include "profshim/ending_signals.h"
-#include "profshim/job_lines.h"
-#include "profshim/log_folder.h"
-#include "profshim/process_identity.h"
-#include "profshim/safe_files.h"
-#include "profshim/signal_guard.h"
+#include "profshim/output/job_lines.h"
+#include "session/write/closing_report.h"
 #include "spool_place.h"
 #include "state.h"
 

@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
+#include "profshim/base/safe_files.h"
 #include "profshim/device.h"
-#include "profshim/safe_files.h"
 
 namespace profshim::session {
 namespace {

@@ -13,18 +13,18 @@
 #include <string>
 #include <vector>
 
-#include "cpu_use.h"
-#include "event_costs.h"
-#include "kernel_names.h"
-#include "profshim/manifest.h"
 #include "profshim/memory_room.h"
 #include "profshim/output.h"
-#include "profshim/publish.h"
+#include "profshim/output/manifest.h"
+#include "profshim/output/publish.h"
 #include "profshim/recorder_control.h"
 #include "profshim/session.h"
 #include "profshim/spec.h"
 #include "profshim/window.h"
-#include "trace_size.h"
+#include "session/write/cpu_use.h"
+#include "session/write/event_costs.h"
+#include "session/write/kernel_names.h"
+#include "session/write/trace_size.h"
 
 namespace profshim::session {
 

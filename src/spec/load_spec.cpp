@@ -10,14 +10,14 @@
 #include <set>
 #include <tuple>
 
-#include "checks.h"
 #include "combine.h"
 #include "overrides.h"
 #include "profshim/spec.h"
+#include "spec/check/checks.h"
+#include "spec/check/text_checks.h"
+#include "spec/toml/document.h"
 #include "spec_keys.h"
 #include "step_list.h"
-#include "text_checks.h"
-#include "toml_document.h"
 
 extern char** environ;
 

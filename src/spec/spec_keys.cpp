@@ -8,9 +8,9 @@
 #include <limits>
 #include <utility>
 
-#include "check_rules.h"
 #include "profshim/output.h"
 #include "profshim/recorder_control.h"
+#include "spec/check/rules.h"
 #include "step_list.h"
 
 namespace profshim::spec {

@@ -7,8 +7,8 @@
 #include <cerrno>
 #include <cstring>
 
-#include "profshim/safe_files.h"
-#include "profshim/shared_words.h"
+#include "profshim/base/safe_files.h"
+#include "profshim/base/shared_words.h"
 #include "profshim/spool.h"
 
 namespace profshim::spool {

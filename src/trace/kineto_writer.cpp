@@ -7,9 +7,9 @@
 #include <cstring>
 #include <new>
 
-#include "kineto_schema.h"
+#include "profshim/json/text_clean.h"
 #include "profshim/trace.h"
-#include "text_clean.h"
+#include "schema.h"
 
 namespace profshim {
 namespace {

@@ -1,11 +1,11 @@
-#include "profshim/manifest.h"
+#include "profshim/output/manifest.h"
 
 #include <dirent.h>
 #include <fcntl.h>
 
 #include <algorithm>
 
-#include "profshim/safe_files.h"
+#include "profshim/base/safe_files.h"
 #include "rapidjson/document.h"
 #include "rapidjson/prettywriter.h"
 #include "rapidjson/stringbuffer.h"

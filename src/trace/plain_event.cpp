@@ -8,7 +8,7 @@
 #include <functional>
 #include <limits>
 
-#include "json_numbers.h"
+#include "numbers.h"
 
 namespace profshim::trace_detail {
 namespace {

@@ -12,7 +12,7 @@
 #include <new>
 
 #include "byte_source.h"
-#include "json_numbers.h"
+#include "numbers.h"
 #include "plain_event.h"
 #include "profshim/trace.h"
 

@@ -14,9 +14,9 @@
 #include <cstring>
 #include <string>
 
-#include "../../inject/cuda_abi.h"
-#include "../../inject/cuda_hooks.h"
-#include "../../inject/mpi_each.h"
+#include "inject/core/each.h"
+#include "inject/cuda/abi.h"
+#include "inject/cuda/hooks.h"
 #include "profshim/recorder_control.h"
 #include "profshim/session.h"
 

@@ -30,4 +30,4 @@ $(BUILD)/tests/apps_nccl/local_user: tests/apps_nccl/local_user.c
 	$(Q)$(CC) $(NCCL_CFLAGS) $< -o $@ -ldl
 
 $(OBJ)/tests/unit/inject/nccl_abi_test.o: COMMON += $(if $(NCCL_HEADER),-DPROFSHIM_NCCL_HEADER=\"$(NCCL_HEADER)\")
-$(OBJ)/tests/e2e/nccl_calls_test.o: COMMON += -DPROFSHIM_NCCL_LIBRARY=\"$(NCCL_LIBRARY)\"
+$(OBJ)/tests/e2e/nccl/calls_test.o: COMMON += -DPROFSHIM_NCCL_LIBRARY=\"$(NCCL_LIBRARY)\"

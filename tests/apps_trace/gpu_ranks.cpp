@@ -8,7 +8,7 @@
 
 #include "profshim/recorder_control.h"
 #include "profshim/trace.h"
-#include "unit/spool/device_fixture.h"
+#include "unit/kineto/device/device_fixture.h"
 #include "unit/temporary_folder.h"
 
 namespace {

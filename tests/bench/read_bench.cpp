@@ -12,9 +12,9 @@
 #include <filesystem>
 #include <string>
 
+#include "profshim/analysis/merge.h"
+#include "profshim/analysis/summary.h"
 #include "profshim/convert.h"
-#include "profshim/merge.h"
-#include "profshim/summary.h"
 #include "profshim/trace.h"
 
 namespace {

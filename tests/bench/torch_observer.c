@@ -1,5 +1,5 @@
 // An observer of PyTorch's operators that does nothing: what an observer costs before it has done anything.
-// The declarations: inject/torch_abi.h. A std::unique_ptr is returned through the address of its place.
+// The declarations: inject/torch/abi.h. A std::unique_ptr is returned through the address of its place.
 #include <dlfcn.h>
 #include <stdbool.h>
 #include <stdint.h>

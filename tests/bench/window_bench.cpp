@@ -7,7 +7,7 @@
 #include <cstdlib>
 #include <filesystem>
 
-#include "profshim/manifest.h"
+#include "profshim/output/manifest.h"
 #include "profshim/recorder_control.h"
 #include "profshim/session.h"
 

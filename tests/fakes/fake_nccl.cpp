@@ -34,10 +34,10 @@
 #define FAKE_NCCL_NVTX 1
 #endif
 
-#include "../../inject/nccl_growth.h"
 #include "fakes/environment.h"
 #include "fakes/fake_device.h"
 #include "fakes/fake_nccl_profiler.h"
+#include "inject/nccl/growth.h"
 
 namespace {
 

@@ -16,7 +16,7 @@ define fake_rule
 $(1): $(2) $$(FAKE_HEADERS) tests/fakes/$(or $(5),$(notdir $(1))).map
 	@mkdir -p $$(@D)
 	@$$(if $$(V),,echo "  FAKE   $$@")
-	$$(Q)$$(CXX) -std=c++20 -O2 -g -fPIC -fvisibility=hidden -pthread $$(WARNINGS) -Itests $(4) -shared -Wl,-soname,$(notdir $(1)) \
+	$$(Q)$$(CXX) -std=c++20 -O2 -g -fPIC -fvisibility=hidden -pthread $$(WARNINGS) -I. -Itests $(4) -shared -Wl,-soname,$(notdir $(1)) \
 	  -Wl,--version-script=tests/fakes/$(or $(5),$(notdir $(1))).map -Wl,-z,defs -Wl,-z,nodelete $(2) -o $$@ $(3)
 endef
 $(foreach c,cuda13.3 cuda13.2 cuda13 cuda12 cuda11,$(eval $(call fake_rule,$(FAKES)/$(c)/libcuda.so.1,tests/fakes/fake_device.cpp tests/fakes/fake_libcuda.cpp,-ldl,$\

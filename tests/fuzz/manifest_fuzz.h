@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include "profshim/manifest.h"
+#include "profshim/output/manifest.h"
 
 namespace profshim::test {
 

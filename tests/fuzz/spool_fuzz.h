@@ -18,7 +18,7 @@
 
 #include "profshim/call_stack.h"
 #include "profshim/recorder_control.h"
-#include "unit/spool/device_fixture.h"
+#include "unit/kineto/device/device_fixture.h"
 #include "unit/temporary_folder.h"
 #include "unit/trace/sample_trace.h"
 

@@ -9,7 +9,7 @@
 #include <string>
 #include <string_view>
 
-#include "analysis/key_averages.h"
+#include "analysis/summary/key_averages.h"
 #include "convert/perfetto.h"
 #include "profshim/analysis.h"
 #include "profshim/trace.h"

@@ -1,5 +1,5 @@
 // Clocks whose true difference is known, and what is found of it.
-#include "../../../src/analysis/clock_fit.h"
+#include "analysis/model/clock_fit.h"
 
 #include <gtest/gtest.h>
 

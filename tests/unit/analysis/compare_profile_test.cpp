@@ -3,7 +3,7 @@
 
 #include <fstream>
 
-#include "profshim/compare.h"
+#include "profshim/analysis/compare.h"
 #include "unit/temporary_folder.h"
 
 namespace profshim {

@@ -1,5 +1,5 @@
 // Two runs against each other, made of numbers: what fails, what does not, and how often by chance.
-#include "profshim/compare.h"
+#include "profshim/analysis/compare.h"
 
 #include <gtest/gtest.h>
 

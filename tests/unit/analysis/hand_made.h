@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "analysis/timeline.h"
-#include "profshim/views.h"
+#include "analysis/model/timeline.h"
+#include "profshim/analysis/views.h"
 
 namespace profshim::analysis_detail::test {
 

@@ -1,4 +1,4 @@
-#include "analysis/kernels_view.h"
+#include "analysis/summary/kernels_view.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // How busy the machines were, from what the traces say, and what that explains.
-#include "analysis/machine_load.h"
+#include "analysis/model/machine_load.h"
 
 #include <gtest/gtest.h>
 

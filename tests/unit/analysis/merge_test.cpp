@@ -1,5 +1,5 @@
 // Merging files that say anything.
-#include "profshim/merge.h"
+#include "profshim/analysis/merge.h"
 
 #include <gtest/gtest.h>
 

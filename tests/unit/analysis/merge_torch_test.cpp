@@ -6,8 +6,8 @@
 #include <fstream>
 #include <map>
 
-#include "analysis/merge_facts.h"
-#include "profshim/merge.h"
+#include "analysis/merge/facts.h"
+#include "profshim/analysis/merge.h"
 #include "unit/analysis/hand_made.h"
 #include "unit/temporary_folder.h"
 

@@ -1,4 +1,4 @@
-#include "analysis/mpi_view.h"
+#include "analysis/summary/mpi_view.h"
 
 #include <gtest/gtest.h>
 

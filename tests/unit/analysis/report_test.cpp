@@ -1,4 +1,4 @@
-#include "profshim/report.h"
+#include "profshim/analysis/report.h"
 
 #include <gtest/gtest.h>
 
@@ -7,8 +7,8 @@
 #include <fstream>
 #include <stdexcept>
 
-#include "analysis/report_traces.h"
-#include "analysis/report_waits.h"
+#include "analysis/report/traces.h"
+#include "analysis/report/waits.h"
 #include "unit/analysis/hand_made.h"
 #include "unit/temporary_folder.h"
 

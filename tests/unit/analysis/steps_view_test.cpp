@@ -1,4 +1,4 @@
-#include "analysis/steps_view.h"
+#include "analysis/summary/steps_view.h"
 
 #include <gtest/gtest.h>
 

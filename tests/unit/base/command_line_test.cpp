@@ -1,4 +1,4 @@
-#include "profshim/command_line.h"
+#include "profshim/base/command_line.h"
 
 #include <gtest/gtest.h>
 

@@ -9,7 +9,7 @@
 #include <string>
 
 #include "profshim/base.h"
-#include "profshim/log_folder.h"
+#include "profshim/base/log_folder.h"
 #include "unit/temporary_folder.h"
 
 namespace profshim {

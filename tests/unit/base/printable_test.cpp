@@ -1,4 +1,4 @@
-#include "profshim/printable.h"
+#include "profshim/base/printable.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "profshim/process_identity.h"
+#include "profshim/base/process_identity.h"
 
 #include <gtest/gtest.h>
 #include <pthread.h>

@@ -1,4 +1,4 @@
-#include "profshim/signal_guard.h"
+#include "profshim/base/signal_guard.h"
 
 #include <gtest/gtest.h>
 #include <sys/resource.h>

@@ -8,9 +8,9 @@
 #include <filesystem>
 #include <fstream>
 
-#include "profshim/manifest.h"
 #include "profshim/output.h"
-#include "profshim/publish.h"
+#include "profshim/output/manifest.h"
+#include "profshim/output/publish.h"
 #include "unit/cli/tool.h"
 #include "unit/spool_fixture.h"
 

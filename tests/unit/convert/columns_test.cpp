@@ -1,4 +1,5 @@
-// Rows on their way to Parquet, and what rows have in common; the whole way is tested in tests/e2e/convert_test.cpp.
+// Rows on their way to Parquet, and what rows have in common; the whole way is tested in
+// tests/e2e/tool/convert_test.cpp.
 #include <gtest/gtest.h>
 
 #include <cstring>

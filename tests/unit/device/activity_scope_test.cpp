@@ -1,5 +1,5 @@
 // The two forms of CUPTI's activity API, as CUPTI 13.3 keeps them apart.
-#include "device/activity_scope.h"
+#include "device/cupti/activity_scope.h"
 
 #include <gtest/gtest.h>
 

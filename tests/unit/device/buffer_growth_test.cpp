@@ -9,7 +9,7 @@
 #include <thread>
 #include <vector>
 
-#include "device/buffer_pool.h"
+#include "device/cupti/buffer_pool.h"
 
 namespace profshim::device {
 namespace {

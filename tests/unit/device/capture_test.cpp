@@ -1,5 +1,5 @@
 // What becomes of CUPTI's records, in every generation of their layout and with every fault.
-#include "device/capture.h"
+#include "device/capture/capture.h"
 
 #include <gtest/gtest.h>
 #include <sys/syscall.h>

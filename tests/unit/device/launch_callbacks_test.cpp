@@ -1,5 +1,5 @@
 // Steps that CUPTI's callbacks tell of, with a scripted CUPTI.
-#include "device/launch_callbacks.h"
+#include "device/capture/launch_callbacks.h"
 
 #include <gtest/gtest.h>
 

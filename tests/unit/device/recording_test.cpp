@@ -1,5 +1,5 @@
 // Raw CUPTI buffers, kept in a file and read again: those under tests/recordings come from a GPU.
-#include "device/recording.h"
+#include "device/capture/recording.h"
 
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "device/converter.h"
+#include "device/capture/converter.h"
 #include "unit/temporary_folder.h"
 
 namespace profshim::device {

@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "device/capture.h"
+#include "device/capture/capture.h"
 
 namespace profshim::test {
 

@@ -1,7 +1,7 @@
 // Our views of CUPTI's records against the vendor's own, where its headers are installed.
 #include <gtest/gtest.h>
 
-#include "device/cupti_records.h"
+#include "device/cupti/records.h"
 
 #if __has_include(<cupti.h>) && __has_include(<cuda.h>)
 #include <cupti.h>

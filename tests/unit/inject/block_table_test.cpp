@@ -1,4 +1,4 @@
-#include "inject/block_table.h"
+#include "inject/core/block_table.h"
 
 #include <gtest/gtest.h>
 

@@ -1,7 +1,7 @@
-// hooks/cuda.def and inject/cuda_abi.h against the vendor's headers, where they are installed.
-#include "../../../inject/cuda_abi.h"
-
+// hooks/cuda.def and inject/cuda/abi.h against the vendor's headers, where they are installed.
 #include <gtest/gtest.h>
+
+#include "inject/cuda/abi.h"
 
 #if __has_include(<cuda_runtime_api.h>) && __has_include(<cuda.h>) && __has_include(<cudaProfiler.h>)
 #define HAVE_CUDA_HEADERS 1

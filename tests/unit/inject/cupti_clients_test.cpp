@@ -1,4 +1,4 @@
-#include "inject/cupti_clients.h"
+#include "inject/cuda/cupti_clients.h"
 
 #include <gtest/gtest.h>
 

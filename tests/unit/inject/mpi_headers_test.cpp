@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "inject/mpi_rows.h"
+#include "inject/mpi/rows.h"
 
 namespace profshim::mpi {
 namespace {

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "inject/mpi_rows.h"
+#include "inject/mpi/rows.h"
 
 namespace profshim::mpi {
 namespace {

@@ -1,11 +1,11 @@
 // Which MPI calls pass us by while nothing is recorded.
 #include <gtest/gtest.h>
 
-#include "inject/mpi_forward.h"
+#include "inject/mpi/forward.h"
 
 namespace profshim::mpi {
 
-// inject/mpi_requests.cpp, which needs an MPI, is not part of this program.
+// inject/mpi/requests.cpp, which needs an MPI, is not part of this program.
 namespace detail {
 constinit std::atomic<std::uint32_t> open_operations{0};
 }

@@ -10,8 +10,8 @@
 #include <sstream>
 #include <string>
 
-#include "../../../inject/nccl_rows.h"
-#include "../../../inject/nccl_version.h"
+#include "inject/nccl/rows.h"
+#include "inject/nccl/version.h"
 
 #if __has_include(<nccl.h>) && __has_include(<cuda_runtime.h>)
 #define HAS_NCCL_HEADER 1

@@ -1,6 +1,5 @@
 // Which NCCL communicator is which on another rank, and how many collectives each has seen.
-#include "../../../inject/nccl_communicators.h"
-
+#include "inject/nccl/communicators.h"
 #include "unit/spool_fixture.h"
 
 namespace profshim::nccl {

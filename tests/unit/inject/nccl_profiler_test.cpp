@@ -2,7 +2,7 @@
 // we read is in the same place in all of them, and no wheel brings those headers along.
 #include <gtest/gtest.h>
 
-#include "inject/nccl_profiler_abi.h"
+#include "inject/nccl/profiler/abi.h"
 
 namespace profshim::nccl::profiler {
 namespace {

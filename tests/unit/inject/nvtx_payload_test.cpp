@@ -1,9 +1,9 @@
-#include "inject/nvtx_payload.h"
-
 #include <gtest/gtest.h>
 
 #include <string>
 #include <vector>
+
+#include "inject/nvtx/payload.h"
 
 namespace profshim::nvtx {
 namespace {

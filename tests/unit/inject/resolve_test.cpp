@@ -1,5 +1,5 @@
 // Looking for a function in libraries that came in with RTLD_LOCAL.
-#include "../../../inject/resolve.h"
+#include "inject/core/resolve.h"
 
 #include <dlfcn.h>
 #include <gtest/gtest.h>

@@ -1,11 +1,10 @@
 // Which release of PyTorch it is, and whether its layout is known: on x86-64 alone.
-#include "../../../inject/torch_layout.h"
-
 #include <gtest/gtest.h>
 
 #include <filesystem>
 #include <fstream>
 
+#include "inject/torch/layout.h"
 #include "unit/temporary_folder.h"
 
 namespace profshim::torch {

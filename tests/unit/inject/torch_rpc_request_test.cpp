@@ -1,11 +1,11 @@
 // What requests of torch.distributed.rpc ask for. The bytes are those of PyTorch 2.15 and Python 3.11; 1.13 writes the
 // same.
-#include "../../../inject/torch_rpc_request.h"
-
 #include <gtest/gtest.h>
 
 #include <string>
 #include <string_view>
+
+#include "inject/torch/calls/rpc_request.h"
 
 namespace profshim::torch {
 namespace {

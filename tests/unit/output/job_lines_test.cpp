@@ -1,4 +1,4 @@
-#include "profshim/job_lines.h"
+#include "profshim/output/job_lines.h"
 
 #include <gtest/gtest.h>
 

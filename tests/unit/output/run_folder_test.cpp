@@ -5,8 +5,8 @@
 
 #include <fstream>
 
-#include "profshim/manifest.h"
 #include "profshim/output.h"
+#include "profshim/output/manifest.h"
 #include "unit/temporary_folder.h"
 
 namespace profshim::output {

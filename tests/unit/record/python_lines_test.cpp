@@ -1,4 +1,4 @@
-#include "record/python_lines.h"
+#include "record/stack/python_lines.h"
 
 #include <gtest/gtest.h>
 

@@ -42,7 +42,7 @@ Number index_in(const char* const (&names)[N], const std::string& name) {
 }
 
 // CUpti_ActivityMemcpyKind, CUpti_ActivityMemoryKind, CUpti_ActivitySynchronizationType, CUpti_ActivityOverheadKind.
-// These tables repeat src/spool/device_names.cpp on purpose: with our own tables, a wrong name there would be read and
+// These tables repeat src/kineto/device/names.cpp on purpose: with our own tables, a wrong name there would be read and
 // written alike, and the replay would find no difference.
 constexpr const char* kCopyKinds[] = {"",     "HtoD", "DtoH", "HtoA", "AtoH", "AtoA",
                                       "AtoD", "DtoA", "DtoD", "HtoH", "PtoP"};

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <memory>
 
-#include "device/capture.h"
+#include "device/capture/capture.h"
 #include "device/spool_output.h"
 #include "job_thread.h"
 #include "profshim/recorder_control.h"

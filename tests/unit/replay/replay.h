@@ -6,7 +6,7 @@
 #include <string>
 
 #include "delivery.h"
-#include "device/converter.h"
+#include "device/capture/converter.h"
 #include "trace_rows.h"
 
 namespace profshim::replay {

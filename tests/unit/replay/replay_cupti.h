@@ -6,7 +6,7 @@
 #include <ostream>
 #include <set>
 
-#include "device/cupti_api.h"
+#include "device/cupti/api.h"
 #include "fakes/cupti_records.h"
 #include "kineto_to_cupti.h"
 

@@ -1,5 +1,5 @@
 // What the process did with its CPUs, between two readings.
-#include "session/cpu_use.h"
+#include "session/write/cpu_use.h"
 
 #include <gtest/gtest.h>
 #include <unistd.h>

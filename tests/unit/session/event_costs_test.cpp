@@ -1,5 +1,5 @@
 // The costs that overhead_percent is made of: a layer that comes up late is measured all the same.
-#include "session/event_costs.h"
+#include "session/write/event_costs.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // Which kernels a pattern of steps.source = "kernel" means.
-#include "session/kernel_names.h"
+#include "session/write/kernel_names.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "session/trace_size.h"
+#include "session/write/trace_size.h"
 
 #include <gtest/gtest.h>
 

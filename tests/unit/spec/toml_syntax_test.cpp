@@ -1,12 +1,11 @@
 // Where and why a text is not TOML, in our words: the same with every release of the TOML library.
-#include "spec/toml_syntax.h"
-
 #include <gtest/gtest.h>
 
 #include <string>
 
-#include "spec/toml_document.h"
-#include "spec/toml_scalar.h"
+#include "spec/toml/document.h"
+#include "spec/toml/scalar.h"
+#include "spec/toml/syntax.h"
 
 namespace profshim::spec {
 namespace {

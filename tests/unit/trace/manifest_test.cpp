@@ -1,4 +1,4 @@
-#include "profshim/manifest.h"
+#include "profshim/output/manifest.h"
 
 #include <gtest/gtest.h>
 

@@ -1,0 +1,209 @@
+// The exported CUDA functions, made of hooks/cuda.def. CUPTI is the truth about the GPU; these are what is left without
+// it: what the host called, without device times. libcudart and libcuda call nothing of their own through these symbols
+// (-Bsymbolic), so that a call is seen once; where a runtime does call the driver through them, the two nest as they
+// run. No guard of re-entrancy is needed.
+#include "hooks.h"
+
+#include <atomic>
+
+#include "abi.h"
+#include "inject/core/each.h"
+#include "inject/core/resolve.h"
+#include "names.h"
+#include "profshim/device.h"
+#include "profshim/recorder.h"
+#include "profshim/session.h"
+
+namespace profshim::cuda {
+namespace {
+
+constinit std::atomic<void (*)()> first_call{nullptr};
+
+// The first launch may be the call that brings CUDA up. Up first, then the launch: CUPTI comes in between, and the
+// launch is recorded. cudaGetDeviceCount makes no context.
+void await_cupti() {
+  static constinit std::atomic<bool> brought_up{false};
+  if (!session::requested()) return;
+  if (!brought_up.exchange(true)) {
+    int devices = 0;
+    auto* const count = reinterpret_cast<int (*)(int*)>(inject::resolve("cudaGetDeviceCount", Layer::kCuda));
+    if (count != nullptr) count(&devices);
+  }
+  device::await_start();
+}
+
+// ---- what is noted of a call
+// -----------------------------------------------------------------------------------------
+
+void note_stream(CudaCallArgs& call, Handle stream) {
+  call.stream = reinterpret_cast<std::uint64_t>(stream);
+  call.has_stream = 1;
+}
+void note_copy(CudaCallArgs& call, Size bytes, Int kind) {
+  call.bytes = bytes;
+  call.has_bytes = 1;
+  call.copy_kind = kind >= kHostToHost && kind <= kDefaultCopy ? static_cast<std::uint8_t>(kind) : kNoByte;
+}
+void note_set(CudaCallArgs& call, Size bytes) {
+  call.bytes = bytes;
+  call.has_bytes = 1;
+}
+
+constexpr auto nothing = [](CudaCallArgs&, auto...) {};
+constexpr auto on_stream_0 = [](CudaCallArgs& call, Handle stream) { note_stream(call, stream); };
+constexpr auto on_stream_1 = [](CudaCallArgs& call, Ptr, Handle stream) { note_stream(call, stream); };
+
+constexpr auto function_launch = [](CudaCallArgs& call, Ptr function, Dim3, Dim3, Ptr, Size, Handle stream) {
+  call.kernel = name_of_function(function);
+  note_stream(call, stream);
+};
+constexpr auto kernel_launch = [](CudaCallArgs& call, Ptr kernel, Dim3, Dim3, Ptr, Size, Handle stream) {
+  call.kernel = name_of_kernel(kernel);
+  note_stream(call, stream);
+};
+constexpr auto configured_launch = [](CudaCallArgs& call, Ptr config, Ptr function, Ptr) {
+  call.kernel = name_of_function(function);
+  if (config != nullptr) note_stream(call, static_cast<const RuntimeLaunchConfig*>(config)->stream);
+};
+constexpr auto driver_launch = [](CudaCallArgs& call, Handle function, Unsigned, Unsigned, Unsigned, Unsigned, Unsigned,
+                                  Unsigned, Unsigned, Handle stream, Ptr, Ptr) {
+  call.kernel = name_of_driver_function(function);
+  note_stream(call, stream);
+};
+constexpr auto driver_cooperative = [](CudaCallArgs& call, Handle function, Unsigned, Unsigned, Unsigned, Unsigned,
+                                       Unsigned, Unsigned, Unsigned, Handle stream, Ptr) {
+  call.kernel = name_of_driver_function(function);
+  note_stream(call, stream);
+};
+constexpr auto driver_configured = [](CudaCallArgs& call, Ptr config, Handle function, Ptr, Ptr) {
+  call.kernel = name_of_driver_function(function);
+  if (config != nullptr) note_stream(call, static_cast<const DriverLaunchConfig*>(config)->stream);
+};
+
+constexpr auto copy = [](CudaCallArgs& call, Ptr, Ptr, Size bytes, Int kind) { note_copy(call, bytes, kind); };
+constexpr auto copy_on_stream = [](CudaCallArgs& call, Ptr, Ptr, Size bytes, Int kind, Handle stream) {
+  note_copy(call, bytes, kind);
+  note_stream(call, stream);
+};
+constexpr auto copy_2d = [](CudaCallArgs& call, Ptr, Size, Ptr, Size, Size width, Size height, Int kind) {
+  note_copy(call, width * height, kind);
+};
+constexpr auto copy_2d_on_stream = [](CudaCallArgs& call, Ptr, Size, Ptr, Size, Size width, Size height, Int kind,
+                                      Handle stream) {
+  note_copy(call, width * height, kind);
+  note_stream(call, stream);
+};
+constexpr auto copy_of_symbol = [](CudaCallArgs& call, Ptr, Ptr, Size bytes, Size, Int kind) {
+  note_copy(call, bytes, kind);
+};
+constexpr auto copy_of_symbol_on_stream = [](CudaCallArgs& call, Ptr, Ptr, Size bytes, Size, Int kind, Handle stream) {
+  note_copy(call, bytes, kind);
+  note_stream(call, stream);
+};
+constexpr auto copy_between_devices = [](CudaCallArgs& call, Ptr, Int, Ptr, Int, Size bytes) {
+  note_copy(call, bytes, kDeviceToDevice);
+};
+constexpr auto copy_between_devices_on_stream = [](CudaCallArgs& call, Ptr, Int, Ptr, Int, Size bytes, Handle stream) {
+  note_copy(call, bytes, kDeviceToDevice);
+  note_stream(call, stream);
+};
+constexpr auto set = [](CudaCallArgs& call, Ptr, Int, Size bytes) { note_set(call, bytes); };
+constexpr auto set_on_stream = [](CudaCallArgs& call, Ptr, Int, Size bytes, Handle stream) {
+  note_set(call, bytes);
+  note_stream(call, stream);
+};
+constexpr auto set_2d = [](CudaCallArgs& call, Ptr, Size, Int, Size width, Size height) {
+  note_set(call, width * height);
+};
+constexpr auto set_2d_on_stream = [](CudaCallArgs& call, Ptr, Size, Int, Size width, Size height, Handle stream) {
+  note_set(call, width * height);
+  note_stream(call, stream);
+};
+
+// ---- the hook
+// --------------------------------------------------------------------------------------------------------
+
+constexpr std::uint32_t kRecords = recorder::kCudaCalls | recorder::kCuda | recorder::kArmed;
+
+constexpr bool begins_range(HookId hook) {
+  return hook == HookId::cudaProfilerStart || hook == HookId::cuProfilerStart;
+}
+constexpr bool ends_range(HookId hook) { return hook == HookId::cudaProfilerStop || hook == HookId::cuProfilerStop; }
+
+template <HookId hook, const auto& describe, class... Arguments>
+struct CallOf {
+  using Function = int(Arguments...);
+
+  static int call(const char* name, Arguments... arguments) {
+    Function* const real = known.load(std::memory_order_acquire);
+    if (__builtin_expect(real == nullptr, 0)) return first_call_of_function(name, arguments...);
+    const std::uint32_t mode = recorder::mode();
+    if constexpr (begins_range(hook) || ends_range(hook)) {
+      if ((mode & recorder::kCudaSteps) != 0) {
+        session::on_profiler_range(begins_range(hook), ticks());
+        return call_now(real, arguments...);
+      }
+    }
+    if (__builtin_expect((mode & kRecords) != kRecords, 1)) return real(arguments...);
+    return recorded_call(real, arguments...);
+  }
+
+ private:
+  static constinit inline std::atomic<Function*> known{nullptr};
+
+  /// As the mode is now: a step may just have begun or ended.
+  static int call_now(Function* real, Arguments... arguments) {
+    return recorder::mode_has(kRecords) ? recorded_call(real, arguments...) : real(arguments...);
+  }
+
+  [[gnu::noinline]] static int recorded_call(Function* real, Arguments... arguments) {
+    spool::Thread* const thread = recorder::this_thread();
+    if (thread == nullptr) {
+      recorder::lose_event(kRecords);
+      return real(arguments...);
+    }
+    Event* const event = recorder::open_call(*thread);
+    if (event == nullptr) return real(arguments...);
+    *event = Event{};
+    event->hook = hook;
+    event->cuda_call = {};
+    event->cuda_call.copy_kind = kNoByte;
+    describe(event->cuda_call, arguments...);
+    recorder::begin(*event);
+    const int result = real(arguments...);
+    event->cuda_call.result = result;
+    if (result != 0) event->flags |= kFailed;
+    recorder::end(*thread, *event);
+    return result;
+  }
+
+  [[gnu::noinline]] static int first_call_of_function(const char* name, Arguments... arguments) {
+    auto* const real = reinterpret_cast<Function*>(inject::resolve(name, Layer::kCuda));
+    if (real == nullptr) return kSymbolNotFound;
+    await_cupti();
+    known.store(real, std::memory_order_release);
+    const int result = call(name, arguments...);
+    if (result == 0 && first_call.load(std::memory_order_relaxed) != nullptr) {
+      if (void (*const function)() = first_call.exchange(nullptr)) function();
+    }
+    return result;
+  }
+};
+
+}  // namespace
+
+void on_first_call(void (*function)()) { first_call.store(function, std::memory_order_relaxed); }
+
+}  // namespace profshim::cuda
+
+#define CUDA_PARAMETER(A, a) ::profshim::cuda::A a
+#define CUDA_TYPE(A, a) ::profshim::cuda::A
+#define HOOK(name, shown, describer, ...)                                                                             \
+  extern "C" __attribute__((visibility("default"))) int name(MPI_EACH(CUDA_PARAMETER, __VA_ARGS__)) {                 \
+    return ::profshim::cuda::CallOf<::profshim::HookId::name,                                                         \
+                                    ::profshim::cuda::describer __VA_OPT__(, )                                        \
+                                        MPI_EACH(CUDA_TYPE, __VA_ARGS__)>::call(#name __VA_OPT__(, )                  \
+                                                                                    MPI_EACH(MPI_NAME, __VA_ARGS__)); \
+  }
+#include "profshim/hooks/cuda.def"
+#undef HOOK

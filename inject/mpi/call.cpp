@@ -1,0 +1,347 @@
+#include "call.h"
+
+#include <cerrno>
+
+#include "profshim/call_stack.h"
+#include "profshim/session.h"
+#include "requests.h"
+#include "types.h"
+
+namespace profshim::mpi {
+namespace {
+
+constexpr std::uint32_t kRecording = recorder::kArmed | recorder::kMpi;
+
+bool is_collective(const Row& row) {
+  return row.behaviour == Behaviour::Collective || row.behaviour == Behaviour::PrepareCollective;
+}
+
+// ---- count and bytes
+// -------------------------------------------------------------------------------------------------
+
+struct Amount {
+  std::uint64_t count = 0, bytes = 0;
+  std::uint16_t datatype = 0;
+};
+
+Amount of_one(std::int64_t count, Handle type) {
+  const Datatype datatype = datatype_of(type);
+  const auto n = static_cast<std::uint64_t>(count > 0 ? count : 0);
+  return {n, n * static_cast<std::uint64_t>(datatype.size), datatype.id};
+}
+
+std::int64_t element(const Call& call, int argument, int i) {
+  return call.row.wide_counts ? static_cast<const std::int64_t*>(call.address(argument))[i]
+                              : static_cast<const int*>(call.address(argument))[i];
+}
+
+Handle type_element(const Call& call, int argument, int i) {
+  return call.fortran ? type_from_fortran(static_cast<const int*>(call.address(argument))[i])
+                      : handle_at(call.address(argument), i);
+}
+
+Amount of_vector(const Call& call, int counts, int type, int types, int n) {
+  Amount sum;
+  if (call.words[counts] == 0) return sum;
+  if (types >= 0) {
+    for (int i = 0; i < n; ++i) {
+      const std::int64_t count = element(call, counts, i);
+      if (count <= 0) continue;  // its datatype may be anything
+      const Amount one = of_one(count, type_element(call, types, i));
+      sum = {sum.count + one.count, sum.bytes + one.bytes, one.datatype};
+    }
+    return sum;
+  }
+  std::int64_t total = 0;
+  for (int i = 0; i < n; ++i) total += element(call, counts, i);
+  return of_one(total, call.type_argument(type));
+}
+
+/// The sending or receiving side, of whichever form this function has it. `peers` = how many a vector is for;
+/// `own` >= 0: only that element of a vector counts.
+Amount of_side(const Call& call, bool sending, int peers, int own) {
+  const Row& row = call.row;
+  const int count = sending ? row.count : row.receive_count, counts = sending ? row.counts : row.receive_counts;
+  const int type = sending ? row.type : row.receive_type, types = sending ? row.types : row.receive_types;
+  if (counts >= 0) {
+    if (own < 0) return of_vector(call, counts, type, types, peers);
+    return type >= 0 ? of_one(element(call, counts, own), call.type_argument(type)) : Amount{};
+  }
+  if (type < 0) return {};
+  const std::int64_t times = row.partitions >= 0 ? call.number(row.partitions) : 1;
+  return of_one((count >= 0 ? call.count(count) : 1) * times, call.type_argument(type));
+}
+
+Amount amount_of(const Call& call, Communicator* comm) {
+  const Row& row = call.row;
+  // Between groups, a root of MPI_ROOT or MPI_PROC_NULL makes some buffer arguments meaningless: ask none.
+  if (is_collective(row) && row.peer >= 0 && call.number(row.peer) < 0) return {};
+  const int rank = comm != nullptr && comm->rank >= 0 ? comm->rank : 0;
+  Amount amount;
+  switch (row.payload) {
+    case Payload::Nothing:
+      return {};
+    case Payload::Sent:
+      if (call.in_place(row.send_buffer) && (row.receive_count >= 0 || row.receive_counts >= 0)) {
+        return of_side(call, false, 0, rank);
+      }
+      return of_side(call, true, 0, rank);
+    case Payload::Received:
+      if (call.in_place(row.receive_buffer)) return of_side(call, true, 0, rank);
+      return of_side(call, false, 0, rank);
+    case Payload::SentToEach:
+    case Payload::SentToNeighbours: {
+      const bool neighbours = row.payload == Payload::SentToNeighbours;
+      // What a reduce-scatter gives to each has an entry for each of the own group, between groups as well.
+      const int members = comm == nullptr ? 0 : row.op >= 0 ? comm->size : comm->peers;
+      const int peers = neighbours && comm != nullptr ? neighbours_of(*comm) : members;
+      const bool other_side = call.in_place(row.send_buffer) && (row.receive_count >= 0 || row.receive_counts >= 0);
+      amount = of_side(call, !other_side, peers, -1);
+      if (row.counts < 0) {
+        amount.count *= static_cast<std::uint64_t>(peers);
+        amount.bytes *= static_cast<std::uint64_t>(peers);
+      }
+      return amount;
+    }
+  }
+  return amount;
+}
+
+std::int32_t rank_or_none(int value) { return value >= 0 ? value : kNone32; }
+
+}  // namespace
+
+void describe(const Call& call, Event& event) {
+  const Row& row = call.row;
+  event.hook = row.hook;
+  if (call.fortran) event.flags |= kFortran;
+  MpiArgs& args = event.mpi;
+  Communicator* comm = row.behaviour == Behaviour::FreeComm ? nullptr : call.comm;
+  if (comm == nullptr && row.comm >= 0) comm = communicator_of(call.comm_argument());
+  const Amount amount = amount_of(call, comm);
+  args.bytes = amount.bytes;
+  args.count = amount.count;
+  args.datatype = amount.datatype;
+  args.comm = comm != nullptr ? defined_id(*comm) : call.freed_id;
+  args.sequence = call.sequence;
+  args.peer = row.peer >= 0 ? rank_or_none(call.number(row.peer)) : kNone32;
+  args.tag = row.tag >= 0 ? rank_or_none(call.number(row.tag)) : kNone32;
+  args.op = row.op >= 0 ? reduction_of(call.op_argument()) : 0;
+  args.request = 0;
+}
+
+namespace {
+
+/// The receiving half of MPI_Sendrecv and MPI_Sendrecv_replace.
+Event receive_half(const Call& call) {
+  const Row& row = call.row;
+  Event half = *call.event;
+  half.hook = HookId::kContinuation;
+  half.flags = static_cast<std::uint8_t>(half.flags & ~kContinues);
+  if (row.receive_type >= 0) {
+    const Amount amount = of_one(call.count(row.receive_count), call.type_argument(row.receive_type));
+    half.mpi.bytes = amount.bytes;
+    half.mpi.count = amount.count;
+    half.mpi.datatype = amount.datatype;
+  }
+  half.mpi.peer = rank_or_none(call.number(row.receive_peer));
+  half.mpi.tag = rank_or_none(call.number(row.receive_tag));
+  return half;
+}
+
+}  // namespace
+
+bool needs_status(const Call& call) {
+  const Row& row = call.row;
+  if (row.status < 0 || completes_requests(row.behaviour)) return false;
+  const int peer = row.receive_peer >= 0 ? row.receive_peer : row.peer;
+  const int tag = row.receive_tag >= 0 ? row.receive_tag : row.tag;
+  return peer < 0 || call.number(peer) < 0 || call.number(tag) < 0;
+}
+
+namespace {
+
+// ---- what a call changes
+// ---------------------------------------------------------------------------------------------
+
+const char* how_made(HookId hook) {
+  switch (hook) {
+    case HookId::MPI_Comm_dup:
+    case HookId::MPI_Comm_dup_with_info:
+      return "dup";
+    case HookId::MPI_Comm_split:
+      return "split";
+    case HookId::MPI_Comm_split_type:
+      return "split by type";
+    case HookId::MPI_Cart_create:
+      return "cartesian grid";
+    case HookId::MPI_Cart_sub:
+      return "subgrid";
+    case HookId::MPI_Graph_create:
+    case HookId::MPI_Dist_graph_create:
+    case HookId::MPI_Dist_graph_create_adjacent:
+      return "graph";
+    case HookId::MPI_Intercomm_create:
+    case HookId::MPI_Intercomm_create_from_groups:
+      return "intercommunicator";
+    case HookId::MPI_Intercomm_merge:
+      return "merge";
+    case HookId::MPI_Comm_spawn:
+    case HookId::MPI_Comm_spawn_multiple:
+      return "spawn";
+    case HookId::MPI_Comm_accept:
+    case HookId::MPI_Comm_connect:
+      return "connection";
+    default:
+      return "subset";
+  }
+}
+
+void comm_created(Call& call) {
+  const Row& row = call.row;
+  const Handle created = call.comm_stored_at(row.new_comm);
+  Communicator* const parent = row.comm >= 0 ? communicator_of(call.comm_argument()) : nullptr;
+  if (row.behaviour == Behaviour::CreateCommOfGroup) {
+    const bool inter = row.hook == HookId::MPI_Intercomm_create;  // each side has a parent of its own
+    const auto tag = static_cast<std::uint64_t>(row.tag >= 0 ? call.number(row.tag) : -1);
+    communicator_created_by_members(inter ? nullptr : parent, created, how_made(row.hook), tag);
+  } else if (row.request >= 0) {
+    if (parent != nullptr) communicator_duplicating(*parent, created);
+  } else {
+    communicator_created(parent, created, how_made(row.hook));
+  }
+}
+
+void prepared(Call& call) {
+  Event model;
+  describe(call, model);
+  request_prepared(model, is_collective(call.row) ? communicator_of(call.comm_argument()) : nullptr,
+                   call.request_in(call.row.request), call.request_address(call.row.request));
+}
+
+void started(Call& call) {
+  const bool one = call.row.behaviour == Behaviour::Start;
+  const int array = one ? 0 : 1, n = one ? 1 : call.number(0);
+  for (int i = 0; i < n; ++i) {
+    request_started(call.event, n == 1, call.request_in(array, i), call.request_address(array, i));
+  }
+}
+
+void before_real(Call& call, bool recording) {
+  const Row& row = call.row;
+  switch (row.behaviour) {
+    case Behaviour::Collective:
+      call.comm = communicator_of(call.comm_argument());
+      if (call.comm != nullptr) call.sequence = next_sequence(*call.comm);
+      break;
+    case Behaviour::FreeComm:
+      // Before: once it is free, another thread may be given the same handle.
+      call.freed = call.comm_stored_at(row.old_comm);
+      if (recording) {  // what is to be asked of it must be asked now
+        Communicator* const known = communicator_of(call.freed);
+        if (known != nullptr) call.freed_id = defined_id(*known);
+      }
+      call.comm = forget_communicator(call.freed);
+      break;
+    case Behaviour::FreeType:
+      forget_datatype(call.fortran ? type_from_fortran(call.number(0)) : handle_at(call.address(0)));
+      break;
+    case Behaviour::FreeOp:
+      forget_reduction(call.fortran ? op_from_fortran(call.number(0)) : handle_at(call.address(0)));
+      break;
+    case Behaviour::RequestFree:
+      request_freed(call.request_in(0), call.request_address(0));
+      break;
+    default:
+      break;
+  }
+}
+
+void after_real(Call& call) {
+  switch (call.row.behaviour) {
+    case Behaviour::CreateComm:
+    case Behaviour::CreateCommOfGroup:
+      comm_created(call);
+      break;
+    case Behaviour::NameComm:
+      communicator_renamed(call.comm_argument());
+      break;
+    case Behaviour::Prepare:
+    case Behaviour::PrepareCollective:
+      prepared(call);
+      return;
+    case Behaviour::Start:
+    case Behaviour::Startall:
+      started(call);
+      return;
+    default:
+      break;
+  }
+  if (call.row.request >= 0 && call.event != nullptr) {
+    call.event->mpi.request =
+        request_posted(*call.event, call.request_in(call.row.request), call.request_address(call.row.request));
+  }
+}
+
+}  // namespace
+
+void take_source_and_tag(const int* status, MpiArgs& args) {
+  const int source = status[abi().status_source], tag = status[abi().status_source + 1];
+  if (args.peer == kNone32) args.peer = rank_or_none(source);
+  if (args.tag == kNone32) args.tag = rank_or_none(tag);
+}
+
+void begin_call(Call& call) {
+  std::uint32_t mode = recorder::mode();
+  if (__builtin_expect((mode & recorder::kHookSteps) != 0, 0) && session::is_step_hook(call.row.hook)) {
+    if (session::spec()->steps.edge_end) {
+      call.step_at_end = true;
+    } else {
+      session::step_boundary(ticks(), std::nullopt, 0);
+      mode = recorder::mode();
+    }
+  }
+  const bool recording = (mode & kRecording) == kRecording;
+  before_real(call, recording);
+  if (!recording) return;
+  Event* const event = recorder::open_call(call.thread);
+  if (event == nullptr) return;
+  *event = Event{};
+  describe(call, *event);
+  if ((mode & recorder::kStacks) != 0) event->name = call_stack::capture();
+  if (needs_status(call)) call.want_status();
+  recorder::begin(*event);
+  call.event = event;
+}
+
+void end_call(Call& call, int result) {
+  const Ticks now = call.event != nullptr ? ticks() : 0;
+  const int saved_errno = errno;
+  if (__builtin_expect(result == 0, 1)) {
+    after_real(call);
+  } else if (call.row.behaviour == Behaviour::FreeComm) {
+    put_back(call.comm, call.freed);
+  }
+  if (call.event != nullptr) {
+    Event& event = *call.event;
+    if (result != 0) event.flags |= kFailed;
+    // A probe fills it only when it has found something.
+    const bool has_status = result == 0 && needs_status(call) && !call.came_to_nothing();
+    const int* const status = has_status ? static_cast<const int*>(call.address(call.row.status)) : nullptr;
+    if (call.row.behaviour == Behaviour::Exchange) {
+      event.flags |= kContinues;
+      Event half = receive_half(call);
+      half.end = now;
+      if (status != nullptr) take_source_and_tag(status, half.mpi);
+      recorder::end_at(call.thread, event, now);
+      recorder::commit(call.thread, half);
+    } else {
+      if (status != nullptr) take_source_and_tag(status, event.mpi);
+      recorder::end_at(call.thread, event, now);
+    }
+  }
+  if (call.step_at_end) session::step_boundary(ticks(), std::nullopt, 0);
+  errno = saved_errno;
+}
+
+}  // namespace profshim::mpi

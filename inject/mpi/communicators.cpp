@@ -1,0 +1,284 @@
+#include "communicators.h"
+
+#include <cstdio>
+#include <cstring>
+#include <memory>
+#include <new>
+#include <string_view>
+
+#include "handle_cache.h"
+#include "inject/core/handle_table.h"
+#include "profshim/recorder.h"
+
+namespace profshim::mpi {
+namespace {
+
+constinit inject::HandleTable<Communicator, 1u << 14> table;
+constinit std::atomic<std::uint32_t> last_id{2};
+constinit HandleCache made_by_members;  // identity -> how many of the same members before
+constinit Handle world_group = 0;
+
+constinit Query<int(Handle, int*)> ask_size{"PMPI_Comm_size"}, ask_rank{"PMPI_Comm_rank"},
+    ask_remote_size{"PMPI_Comm_remote_size"}, ask_is_inter{"PMPI_Comm_test_inter"};
+constinit Query<int(Handle, Handle*)> ask_group{"PMPI_Comm_group"}, ask_remote_group{"PMPI_Comm_remote_group"};
+constinit Query<int(Handle*)> free_group{"PMPI_Group_free"};
+constinit Query<int(Handle, int, const int*, Handle, int*)> translate_ranks{"PMPI_Group_translate_ranks"};
+
+int ask(Query<int(Handle, int*)>& query, Handle comm, int otherwise) {
+  int value = otherwise;
+  auto* const function = query.get();
+  return function != nullptr && function(comm, &value) == 0 ? value : otherwise;
+}
+
+std::uint64_t mix(std::uint64_t hash, std::uint64_t value) {
+  hash = (hash ^ value) * 0x9e3779b97f4a7c15ull;
+  return hash ^ (hash >> 29);
+}
+
+/// The group of a communicator for as long as it lives.
+class Group {
+ public:
+  Group(Query<int(Handle, Handle*)>& query, Handle comm) {
+    auto* const function = query.get();
+    if (function == nullptr || function(comm, &group_) != 0) group_ = 0;
+  }
+  ~Group() {
+    if (group_ != 0 && free_group.get() != nullptr) free_group.get()(&group_);
+  }
+  Group(const Group&) = delete;
+  Group& operator=(const Group&) = delete;
+
+  /// The ranks in MPI_COMM_WORLD, in order; negative = not in it. False when they cannot be known.
+  template <class Each>
+  bool each_world_rank(int size, Each&& each) const {
+    constexpr int kBlock = 256;
+    int ranks[kBlock], world[kBlock];
+    if (group_ == 0 || world_group == 0 || translate_ranks.get() == nullptr) return false;
+    for (int first = 0; first < size; first += kBlock) {
+      const int n = size - first < kBlock ? size - first : kBlock;
+      for (int i = 0; i < n; ++i) ranks[i] = first + i;
+      if (translate_ranks.get()(group_, n, ranks, world_group, world) != 0) return false;
+      for (int i = 0; i < n; ++i) each(world[i]);
+    }
+    return true;
+  }
+
+ private:
+  Handle group_ = 0;
+};
+
+std::uint64_t hash_of_members(Query<int(Handle, Handle*)>& query, Handle comm, int size) {
+  std::uint64_t hash = mix(0x70726f667368696dull, static_cast<std::uint64_t>(size));
+  const Group group(query, comm);
+  group.each_world_rank(size, [&](int rank) { hash = mix(hash, static_cast<std::uint32_t>(rank)); });
+  return hash;
+}
+
+/// "[0, 1, 5]"; 0 when the members are not all in MPI_COMM_WORLD.
+StringId world_ranks_text(Handle comm, int size) {
+  constexpr std::size_t kLongestRank = 12;
+  const std::size_t room = static_cast<std::size_t>(size) * kLongestRank + 2;
+  const std::unique_ptr<char[]> text(new (std::nothrow) char[room]);
+  if (text == nullptr) return 0;
+  std::size_t used = 0;
+  bool all_known = true;
+  text[used++] = '[';
+  const Group group(ask_group, comm);
+  const bool known = group.each_world_rank(size, [&](int rank) {
+    all_known = all_known && rank >= 0;
+    used += static_cast<std::size_t>(std::snprintf(text.get() + used, room - used, used > 1 ? ", %d" : "%d", rank));
+  });
+  if (!known || !all_known) return 0;
+  text[used++] = ']';
+  return recorder::intern({text.get(), used}, spool::kMaxText);
+}
+
+Communicator* claim(Handle handle) {
+  Communicator* const entry = table.claim(handle);
+  if (entry == nullptr) {
+    recorder::problem("mpi", "more than 16384 communicators at a time: calls on the others carry no communicator");
+  }
+  return entry;
+}
+
+struct Facts {
+  std::uint64_t identity;
+  std::uint32_t id, parent;
+  int size, peers, rank;
+  StringId name;
+};
+
+Communicator* add(Handle handle, const Facts& facts) {
+  Communicator* const entry = claim(handle);
+  if (entry == nullptr) return nullptr;
+  entry->identity = facts.identity;
+  entry->id = facts.id != 0 ? facts.id : last_id.fetch_add(1, std::memory_order_relaxed) + 1;
+  entry->parent = facts.parent;
+  entry->size = facts.size;
+  entry->peers = facts.peers;
+  entry->rank = facts.rank;
+  entry->name = facts.name;
+  entry->sequence.store(0, std::memory_order_relaxed);
+  entry->created.store(0, std::memory_order_relaxed);
+  entry->neighbours.store(-1, std::memory_order_relaxed);
+  entry->defined.store(false, std::memory_order_relaxed);
+  table.publish(*entry, handle);
+  return entry;
+}
+
+StringId origin_text(const char* made, const Communicator* parent) {
+  char text[160];
+  const std::string_view from = parent != nullptr ? recorder::text_of(parent->name) : std::string_view{};
+  if (from.empty()) return recorder::intern(made);
+  const int n = std::snprintf(text, sizeof text, "%s of %.*s", made, static_cast<int>(from.size()), from.data());
+  return recorder::intern(
+      {text, static_cast<std::size_t>(n) < sizeof text ? static_cast<std::size_t>(n) : sizeof text - 1});
+}
+
+/// Asks MPI about a new communicator; `salt` is what tells it from others of the same members.
+Communicator* add_new(Handle handle, const Communicator* parent, const char* made, std::uint64_t salt) {
+  const int size = ask(ask_size, handle, 0);
+  const bool inter = ask(ask_is_inter, handle, 0) != 0;
+  const int remote = inter ? ask(ask_remote_size, handle, 0) : 0;
+  std::uint64_t members = hash_of_members(ask_group, handle, size);
+  if (inter) {  // both sides must come to the same identity
+    const std::uint64_t others = hash_of_members(ask_remote_group, handle, remote);
+    members = members < others ? mix(members, others) : mix(others, members);
+  }
+  return add(handle, {mix(members, salt), 0, parent != nullptr ? parent->id : 0, size, inter ? remote : size,
+                      ask(ask_rank, handle, kNone32), origin_text(made, parent)});
+}
+
+bool is_null(Handle handle) { return handle == abi().comm_null || handle == 0; }
+
+std::uint64_t count_creation(Communicator& parent) {
+  return mix(parent.identity, parent.created.fetch_add(1, std::memory_order_relaxed) + 1);
+}
+
+void define(Communicator& comm, Handle handle) {
+  static constinit Query<int(Handle, char*, int*)> get_name{"PMPI_Comm_get_name"};
+  char given[512];
+  int length = 0;
+  StringId name = comm.name;
+  if (get_name.get() != nullptr && get_name.get()(handle, given, &length) == 0 && length > 0) {
+    name = recorder::intern({given, static_cast<std::size_t>(length)});
+  }
+  if (comm.peers != comm.size || ask(ask_is_inter, handle, 0) != 0) {
+    char text[600];
+    const std::string_view base = recorder::text_of(name);
+    const int n =
+        std::snprintf(text, sizeof text, "%.*s (%d remote)", static_cast<int>(base.size()), base.data(), comm.peers);
+    if (n > 0 && static_cast<std::size_t>(n) < sizeof text)
+      name = recorder::intern({text, static_cast<std::size_t>(n)});
+  }
+  recorder::define(spool::DefinitionKind::kCommunicator, comm.id, name, world_ranks_text(handle, comm.size),
+                   {static_cast<std::int64_t>(comm.identity), comm.size, comm.rank, comm.parent});
+}
+
+}  // namespace
+
+void define_predefined_communicators() {
+  const Handle world = abi().world;
+  if (ask_group.get() == nullptr || ask_group.get()(world, &world_group) != 0) world_group = 0;
+  const int size = ask(ask_size, world, 0), rank = ask(ask_rank, world, kNone32);
+  const std::uint64_t all = hash_of_members(ask_group, world, size);
+  const std::uint64_t own = mix(hash_of_members(ask_group, abi().self, 1), 0x73656c66);
+  Communicator* const w = add(world, {all, 1, 0, size, size, rank, recorder::intern("MPI_COMM_WORLD")});
+  Communicator* const s = add(abi().self, {own, 2, 0, 1, 1, 0, recorder::intern("MPI_COMM_SELF")});
+  if (w != nullptr) defined_id(*w);
+  if (s != nullptr) defined_id(*s);
+}
+
+Communicator* communicator_of(Handle comm) {
+  comm = normal(comm);
+  Communicator* const known = table.find(comm);
+  if (__builtin_expect(known != nullptr, 1)) return known;
+  if (is_null(comm)) return nullptr;
+  return add_new(comm, nullptr, "communicator", 0);
+}
+
+thread_local constinit Communicator* detail::last_counted = nullptr;
+
+void detail::count_on_another(Handle comm) {
+  Communicator* const known = communicator_of(comm);
+  if (known == nullptr) return;
+  next_sequence(*known);
+  last_counted = known;
+}
+
+std::uint32_t defined_id(Communicator& comm) {
+  if (__builtin_expect(!comm.defined.load(std::memory_order_relaxed), 0) &&
+      !comm.defined.exchange(true, std::memory_order_relaxed)) {
+    define(comm, comm.handle.load(std::memory_order_relaxed));
+  }
+  return comm.id;
+}
+
+int neighbours_of(Communicator& comm) {
+  static constinit Query<int(Handle, int*)> topology{"PMPI_Topo_test"}, dimensions{"PMPI_Cartdim_get"};
+  static constinit Query<int(Handle, int, int*)> graph_count{"PMPI_Graph_neighbors_count"};
+  static constinit Query<int(Handle, int*, int*, int*)> distributed_count{"PMPI_Dist_graph_neighbors_count"};
+  const int known = comm.neighbours.load(std::memory_order_relaxed);
+  if (known >= 0) return known;
+  const Handle handle = comm.handle.load(std::memory_order_relaxed);
+  const int kind = ask(topology, handle, 0);
+  int count = 0, incoming = 0, weighted = 0;
+  if (kind == abi().cartesian) {
+    count = 2 * ask(dimensions, handle, 0);
+  } else if (kind == abi().graph && graph_count.get() != nullptr) {
+    if (graph_count.get()(handle, comm.rank, &count) != 0) count = 0;
+  } else if (kind == abi().distributed_graph && distributed_count.get() != nullptr) {
+    if (distributed_count.get()(handle, &incoming, &count, &weighted) != 0) count = 0;
+  }
+  comm.neighbours.store(count, std::memory_order_relaxed);
+  return count;
+}
+
+void communicator_created(Communicator* parent, Handle created, const char* made) {
+  const std::uint64_t salt = parent != nullptr ? count_creation(*parent) : 0;
+  if (is_null(normal(created))) return;
+  forget_communicator(created);  // freed where we did not see it (PMPI_Comm_free), and the handle has come back
+  add_new(normal(created), parent, made, salt);
+}
+
+void communicator_created_by_members(Communicator* parent, Handle created, const char* made, std::uint64_t tag) {
+  created = normal(created);
+  if (is_null(created)) return;
+  forget_communicator(created);
+  Communicator* const entry = add_new(created, parent, made, tag);
+  if (entry == nullptr) return;
+  // Members agree on how often they have made a communicator of themselves, whatever else each of them has done.
+  const std::uint64_t key = entry->identity | 4;
+  const std::uint64_t before = made_by_members.find(key).value_or(0);
+  made_by_members.remove(key);
+  made_by_members.insert(key, before + 1);
+  entry->identity = mix(entry->identity, before);
+}
+
+void communicator_duplicating(Communicator& parent, Handle created) {
+  created = normal(created);
+  const std::uint64_t salt = count_creation(parent);
+  if (!is_null(created)) {
+    forget_communicator(created);
+    add(created, {mix(parent.identity, salt), 0, parent.id, parent.size, parent.peers, parent.rank,
+                  origin_text("dup", &parent)});
+  }
+}
+
+Communicator* forget_communicator(Handle comm) {
+  comm = normal(comm);
+  Communicator* const entry = table.find(comm);
+  if (entry != nullptr) table.remove(*entry);
+  return entry;
+}
+
+void put_back(Communicator* comm, Handle handle) {
+  if (comm != nullptr) table.restore(*comm, normal(handle));
+}
+
+void communicator_renamed(Handle comm) {
+  Communicator* const entry = table.find(normal(comm));
+  if (entry != nullptr && entry->defined.load(std::memory_order_relaxed)) define(*entry, normal(comm));
+}
+
+}  // namespace profshim::mpi

@@ -1,0 +1,128 @@
+// The Fortran bindings, made of hooks/mpi.def. Open MPI's call PMPI functions, so the C hooks never see them; MPICH's
+// call the C functions, and the outer hook is the one that records. Every argument is an address.
+//
+// mpif.h and "use mpi" give four spellings of a name, by compiler; "use mpi_f08" gives mpi_x_f08_. (The mpi_x_f08ts_ of
+// MPICH hold array descriptors; they call the C functions and are seen there.)
+//
+// Functions with a CHARACTER argument get its length as one more word at the end. We forward that word always: where
+// the caller passed none, nobody reads it.
+#include <cstdint>
+
+#include "forward.h"
+#include "lifecycle.h"
+#include "rows.h"
+
+namespace profshim::mpi {
+namespace {
+
+template <std::size_t>
+using Address = void*;
+
+template <HookId hook, bool f08, class Indices>
+struct FortranHook;
+
+template <HookId hook, bool f08, std::size_t... i>
+struct FortranHook<hook, f08, std::index_sequence<i...>> {
+  static constexpr const Row& kRow = RowOf<hook>::kRow;
+  using Signature = void(Address<i>..., int*, std::uintptr_t);
+
+  /// `error` is null where a caller of mpi_f08 left it out.
+  template <std::size_t n>
+  static void call(const char* const (&names)[n], Address<i>... arguments, int* error, std::uintptr_t hidden) {
+    static constinit RealFunction function;
+    auto* const real = reinterpret_cast<Signature*>(function.get(Layer::kMpi, names));
+    if (__builtin_expect(real == nullptr, 0)) {
+      if (error != nullptr) *error = error_of_missing_function();
+      return;
+    }
+    if (__builtin_expect(is_unwatched(kRow.behaviour, recorder::mode()), 1)) return real(arguments..., error, hidden);
+    watched_call(real, arguments..., error, hidden);
+  }
+
+ private:
+  [[gnu::noinline]] static void watched_call(Signature* real, Address<i>... arguments, int* error,
+                                             std::uintptr_t hidden) {
+    std::uint64_t words[sizeof...(i) + 1] = {reinterpret_cast<std::uint64_t>(arguments)..., 0};
+    intercept<RowOf<hook>::kRow>(words, true, [&] {
+      real(reinterpret_cast<void*>(words[i])..., error, hidden);
+      return error != nullptr ? *error : 0;
+    });
+  }
+};
+
+template <HookId hook, bool f08>
+using FortranHookOf = FortranHook<hook, f08, std::make_index_sequence<RowOf<hook>::kArguments>>;
+
+// MPI_INIT(ierror) and MPI_INIT_THREAD(required, provided, ierror): no argc and argv.
+template <HookId hook, class... Arguments>
+void initialise(RealFunction& function, const char* const (&names)[4], int* error, Arguments... arguments) {
+  auto* const real = reinterpret_cast<void (*)(Arguments..., int*)>(function.get(Layer::kMpi, names));
+  if (real == nullptr) {
+    if (error != nullptr) *error = error_of_missing_function();
+    return;
+  }
+  if (!session::requested() || mpi_was_seen()) return real(arguments..., error);
+  choose_clock();
+  const Ticks began = ticks();
+  real(arguments..., error);
+  const Ticks ended = ticks();
+  if (error != nullptr && *error != 0) return;
+  // Where the C function was called by the Fortran one, its hook has done this already.
+  if (mpi_is_up(nullptr, began)) record_initialisation(hook, began, ended, true);
+}
+
+}  // namespace
+}  // namespace profshim::mpi
+
+#define MPI_EXPORTED extern "C" __attribute__((visibility("default"))) void
+#define MPI_STRIP(...) __VA_ARGS__
+
+/// The variable part is the Fortran name: rows without one give nothing.
+#define MPI_FORTRAN(hook, capitals, parameters, arguments, ...)                                                 \
+  __VA_OPT__(                                                                                                   \
+      MPI_EXPORTED __VA_ARGS__##_ parameters {                                                                  \
+        static constexpr const char* kNames[] = {#__VA_ARGS__ "_", #__VA_ARGS__, #__VA_ARGS__ "__", #capitals}; \
+        ::profshim::mpi::FortranHookOf<::profshim::HookId::hook, false>::call(kNames, MPI_STRIP arguments);     \
+      } MPI_EXPORTED __VA_ARGS__ parameters __attribute__((alias(#__VA_ARGS__ "_")));                           \
+      MPI_EXPORTED __VA_ARGS__##__ parameters __attribute__((alias(#__VA_ARGS__ "_")));                         \
+      MPI_EXPORTED capitals parameters __attribute__((alias(#__VA_ARGS__ "_")));                                \
+      MPI_EXPORTED __VA_ARGS__##_f08_ parameters {                                                              \
+        static constexpr const char* kNames[] = {#__VA_ARGS__ "_f08_"};                                         \
+        ::profshim::mpi::FortranHookOf<::profshim::HookId::hook, true>::call(kNames, MPI_STRIP arguments);      \
+      })
+
+#define HOOK(name, fortran, capitals, behaviour, payload, ...)                                                       \
+  MPI_FORTRAN(name, capitals, (MPI_EACH(MPI_ADDRESS, __VA_ARGS__) __VA_OPT__(, ) int* error, std::uintptr_t hidden), \
+              (MPI_EACH(MPI_NAME, __VA_ARGS__) __VA_OPT__(, ) error, hidden), fortran)
+#include "profshim/hooks/mpi.def"
+#undef HOOK
+
+MPI_EXPORTED mpi_init_(int* error) {
+  static constinit profshim::mpi::RealFunction function;
+  profshim::mpi::initialise<profshim::HookId::MPI_Init>(function, {"mpi_init_", "mpi_init", "mpi_init__", "MPI_INIT"},
+                                                        error);
+}
+MPI_EXPORTED mpi_init(int* error) __attribute__((alias("mpi_init_")));
+MPI_EXPORTED mpi_init__(int* error) __attribute__((alias("mpi_init_")));
+MPI_EXPORTED MPI_INIT(int* error) __attribute__((alias("mpi_init_")));
+MPI_EXPORTED mpi_init_f08_(int* error) {
+  static constinit profshim::mpi::RealFunction function;
+  profshim::mpi::initialise<profshim::HookId::MPI_Init>(function,
+                                                        {"mpi_init_f08_", "mpi_init_", "mpi_init", "MPI_INIT"}, error);
+}
+
+MPI_EXPORTED mpi_init_thread_(int* required, int* provided, int* error) {
+  static constinit profshim::mpi::RealFunction function;
+  profshim::mpi::initialise<profshim::HookId::MPI_Init_thread>(
+      function, {"mpi_init_thread_", "mpi_init_thread", "mpi_init_thread__", "MPI_INIT_THREAD"}, error, required,
+      provided);
+}
+MPI_EXPORTED mpi_init_thread(int* required, int* provided, int* error) __attribute__((alias("mpi_init_thread_")));
+MPI_EXPORTED mpi_init_thread__(int* required, int* provided, int* error) __attribute__((alias("mpi_init_thread_")));
+MPI_EXPORTED MPI_INIT_THREAD(int* required, int* provided, int* error) __attribute__((alias("mpi_init_thread_")));
+MPI_EXPORTED mpi_init_thread_f08_(int* required, int* provided, int* error) {
+  static constinit profshim::mpi::RealFunction function;
+  profshim::mpi::initialise<profshim::HookId::MPI_Init_thread>(
+      function, {"mpi_init_thread_f08_", "mpi_init_thread_", "mpi_init_thread", "MPI_INIT_THREAD"}, error, required,
+      provided);
+}

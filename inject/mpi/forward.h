@@ -1,0 +1,105 @@
+// The body of every MPI hook, C and Fortran: forward the call, and record it if we may.
+#pragma once
+
+#include <array>
+#include <type_traits>
+
+#include "call.h"
+#include "inject/core/real_function.h"
+#include "polls.h"
+#include "profshim/recorder.h"
+#include "profshim/session.h"
+#include "requests.h"
+#include "row.h"
+
+namespace profshim::mpi {
+
+using inject::RealFunction;
+
+/// The result of a hook whose library is not there: MPI_ERR_OTHER.
+int error_of_missing_function();
+
+/// Is a call of this kind none of our business now?
+inline bool is_unwatched(Behaviour behaviour, std::uint32_t mode) {
+  if (mode == 0) return true;
+  if ((mode & (recorder::kArmed | recorder::kHookSteps)) != 0) return false;
+  return completes_requests(behaviour) ? !any_open_operation() : !always_watched(behaviour);
+}
+
+/// Outside windows a collective is only counted, so that its numbers are the same on ranks with other windows.
+inline bool is_only_counted(std::uint32_t mode) { return (mode & (recorder::kArmed | recorder::kHookSteps)) == 0; }
+
+/// For calls that complete no request.
+struct NoCompletion {
+  explicit NoCompletion(Call&) {}
+  void finish(int) {}
+};
+template <const Row& row>
+using CompletionOf = std::conditional_t<completes_requests(row.behaviour), Completion, NoCompletion>;
+
+/// A call that is an event of its own while we record.
+template <const Row& row, class Real>
+int forward_event(Call& call, const recorder::LayerScope& scope, Real& real) {
+  begin_call(call);
+  CompletionOf<row> completion(call);
+  const int result = real();
+  if (!scope.outermost()) call.event = nullptr;
+  completion.finish(result);
+  end_call(call, result);
+  return result;
+}
+
+/// A call that may come to nothing, while we record. It is not shown as open meanwhile: it does not wait.
+template <const Row& row, class Real>
+int forward_poll(Call& call, const recorder::LayerScope& scope, Real& real) {
+  const Ticks began = begin_poll(call);
+  CompletionOf<row> completion(call);
+  const int result = real();
+  if (scope.outermost()) {
+    if (result == 0 && call.came_to_nothing()) {
+      count_poll(call, began);
+      return result;
+    }
+    begin_call(call);
+    if (call.armed()) call.event->begin = began;
+  }
+  completion.finish(result);
+  end_call(call, result);
+  return result;
+}
+
+/// `words`: the arguments; the real function must be called with words[row.status], which may be another address then.
+/// `real` is called exactly once and returns the MPI error code. A call that runs on a stack of its own (user-level
+/// threads) may be taken for left and closed meanwhile: scope.outermost() tells.
+template <const Row& row, class Real>
+int intercept(std::uint64_t* words, bool fortran, Real&& real) {
+  spool::Thread* const thread = recorder::this_thread();
+  if (thread == nullptr) {
+    recorder::lose_event(recorder::kMpi);
+    return real();
+  }
+  const recorder::LayerScope scope(*thread, Layer::kMpi);
+  if (!scope.outermost()) return real();
+  if constexpr (row.behaviour == Behaviour::Collective) {
+    if (is_only_counted(recorder::mode())) {
+      const Call call{row, *thread, words, fortran};
+      count_collective(call.comm_argument());
+      return real();
+    }
+  }
+  if constexpr (row.behaviour == Behaviour::Abort) {
+    Call call{row, *thread, words, fortran};
+    begin_call(call);
+    session::finish(session::End::kAbrupt);
+    return real();
+  }
+  Call call{row, *thread, words, fortran};
+  if constexpr (poll_result(row.hook) >= 0) {
+    if (folds_polls()) return forward_poll<row>(call, scope, real);
+  }
+  const int result = forward_event<row>(call, scope, real);
+  if constexpr (row.behaviour == Behaviour::Finalise) session::flush();
+  return result;
+}
+
+}  // namespace profshim::mpi

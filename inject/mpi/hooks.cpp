@@ -1,0 +1,109 @@
+// The exported MPI_ and MPIX_ functions, made of hooks/mpi.def.
+//
+// What count and bytes of an event mean for each family is said at Payload in mpi_row.h; what a hook does beyond
+// recording, at Behaviour.
+#include <cstdint>
+#include <tuple>
+
+#include "forward.h"
+#include "lifecycle.h"
+#include "rows.h"
+
+namespace profshim::mpi {
+namespace {
+
+template <class T>
+std::uint64_t widened(T argument) {
+  if constexpr (std::is_pointer_v<T>) {
+    return reinterpret_cast<std::uint64_t>(argument);
+  } else {
+    return static_cast<std::uint64_t>(static_cast<std::int64_t>(argument));
+  }
+}
+
+/// Calls that may be the first of a recorded rank: MPI_Init*, and making a communicator in an MPI session.
+template <HookId hook>
+constexpr bool brings_mpi_up =
+    RowOf<hook>::kRow.behaviour == Behaviour::Initialise || hook == HookId::MPI_Comm_create_from_group;
+
+template <HookId hook, class Roles>
+struct CHook;
+
+template <HookId hook, std::size_t... i>
+struct CHook<hook, std::index_sequence<i...>> {
+  static constexpr const Row& kRow = RowOf<hook>::kRow;
+  template <std::size_t n>
+  using Argument = ArgumentType<RowOf<hook>::kRoles[n]>;
+  using Signature = int(Argument<i>...);
+
+  /// The argument to forward: a status, or an array of them, may have been replaced by our own.
+  template <std::size_t n>
+  static Argument<n> forwarded(Argument<n> given, const std::uint64_t* words) {
+    if constexpr (RowOf<hook>::kRoles[n] == Role::Status || RowOf<hook>::kRoles[n] == Role::Statuses) {
+      return reinterpret_cast<void*>(words[n]);
+    } else {
+      return given;
+    }
+  }
+
+  static int call(const char* const (&names)[2], Argument<i>... arguments) {
+    static constinit RealFunction function;
+    auto* const real = reinterpret_cast<Signature*>(function.get(Layer::kMpi, names));
+    if (__builtin_expect(real == nullptr, 0)) return error_of_missing_function();
+    if constexpr (brings_mpi_up<hook>) {
+      if (session::requested() && !mpi_was_seen()) return first_call(real, arguments...);
+    }
+    const std::uint32_t mode = recorder::mode();
+    if (__builtin_expect(is_unwatched(kRow.behaviour, mode), 1)) return real(arguments...);
+    if constexpr (kRow.behaviour == Behaviour::Collective) {
+      if (__builtin_expect(is_only_counted(mode), 1)) return counted_call(real, arguments...);
+    }
+    return watched_call(real, arguments...);
+  }
+
+ private:
+  [[gnu::noinline]] static int watched_call(Signature* real, Argument<i>... arguments) {
+    std::uint64_t words[sizeof...(i) + 1] = {widened(arguments)..., 0};
+    return intercept<RowOf<hook>::kRow>(words, false, [&] { return real(forwarded<i>(arguments, words)...); });
+  }
+
+  // Not inlined: a hook's own frame has to stay small, since LayerScope tells by frames which call is inside which.
+  [[gnu::noinline]] static int counted_call(Signature* real, Argument<i>... arguments) {
+    spool::Thread* const thread = recorder::this_thread();
+    if (thread == nullptr) return real(arguments...);
+    const recorder::LayerScope scope(*thread, Layer::kMpi);
+    if (scope.outermost()) count_collective(normal(std::get<kRow.comm>(std::tie(arguments...))));
+    return real(arguments...);
+  }
+
+  static int first_call(Signature* real, Argument<i>... arguments) {
+    choose_clock();
+    const Ticks began = ticks();
+    const int result = real(arguments...);
+    [[maybe_unused]] const Ticks ended = ticks();
+    if (result != 0) return result;
+    if constexpr (kRow.behaviour == Behaviour::Initialise) {
+      if (mpi_is_up(nullptr, began)) record_initialisation(hook, began, ended, false);
+    } else {
+      const std::uint64_t words[] = {widened(arguments)...};
+      mpi_is_up(reinterpret_cast<const void*>(words[kRow.new_comm]), began);
+    }
+    return result;
+  }
+};
+
+template <HookId hook>
+using CHookOf = CHook<hook, std::make_index_sequence<RowOf<hook>::kArguments>>;
+
+}  // namespace
+}  // namespace profshim::mpi
+
+// The next MPI_X of the process if there is one, so that other preloaded tools stay in the chain; else PMPI_X.
+#define HOOK(name, fortran, capitals, behaviour, payload, ...)                                            \
+  extern "C" __attribute__((visibility("default"))) int name(MPI_EACH(MPI_PARAMETER, __VA_ARGS__)) {      \
+    static constexpr const char* kNames[] = {#name, "P" #name};                                           \
+    return ::profshim::mpi::CHookOf<::profshim::HookId::name>::call(kNames __VA_OPT__(, )                 \
+                                                                        MPI_EACH(MPI_NAME, __VA_ARGS__)); \
+  }
+#include "profshim/hooks/mpi.def"
+#undef HOOK

@@ -1,0 +1,59 @@
+#include "lifecycle.h"
+
+#include <atomic>
+
+#include "communicators.h"
+#include "inject/activation.h"
+#include "profshim/recorder.h"
+#include "profshim/session.h"
+
+namespace profshim::mpi {
+namespace {
+
+constinit std::atomic_flag seen = ATOMIC_FLAG_INIT;
+
+/// What MPI says, completed with what only the launcher's environment says.
+Rank rank_in(Handle comm, bool world) {
+  static constinit Query<int(Handle, int*)> ask_rank{"PMPI_Comm_rank"}, ask_size{"PMPI_Comm_size"};
+  Rank rank = rank_from_environment();
+  if (!world && rank.rank >= 0) return rank;
+  if (ask_rank.get() == nullptr || ask_size.get() == nullptr) return rank;
+  int own = -1, size = -1;
+  if (ask_rank.get()(comm, &own) != 0 || ask_size.get()(comm, &size) != 0) return rank;
+  rank.rank = own;
+  rank.world_size = size;
+  rank.source = "mpi";
+  return rank;
+}
+
+}  // namespace
+
+bool mpi_was_seen() { return seen.test(std::memory_order_relaxed); }
+
+bool mpi_is_up(const void* session_comm, Ticks began) {
+  if (seen.test_and_set(std::memory_order_acq_rel)) return false;
+  if (!detect_abi()) return false;
+  const bool world = session_comm == nullptr;
+  inject::activate(rank_in(world ? abi().world : handle_at(session_comm), world), began);
+  if ((recorder::mode() & recorder::kActive) == 0) return false;
+  if (world) {
+    define_predefined_communicators();
+    session::measure_cost_with(Layer::kMpi, call_cost);
+  }
+  return true;
+}
+
+void record_initialisation(HookId hook, Ticks began, Ticks ended, bool fortran) {
+  if (!recorder::mode_has(recorder::kArmed | recorder::kMpi)) return;
+  spool::Thread* const thread = recorder::this_thread();
+  if (thread == nullptr) return recorder::lose_event(recorder::kMpi);
+  Event event;
+  event.hook = hook;
+  event.begin = began;
+  event.end = ended;
+  event.flags = fortran ? kFortran : 0;
+  event.mpi = {0, 0, 1, 0, kNone32, kNone32, 0, 0, 0};
+  recorder::commit(*thread, event);
+}
+
+}  // namespace profshim::mpi

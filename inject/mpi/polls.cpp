@@ -1,0 +1,95 @@
+#include "polls.h"
+
+#include <algorithm>
+#include <atomic>
+#include <cstdint>
+#include <iterator>
+
+namespace profshim::mpi {
+namespace {
+
+/// Longer than what a program does between two polls of one loop: some 5 to 20 microseconds, by the clock.
+constexpr Ticks kLongestPause = 20000;
+
+/// Where a probe looked.
+struct Place {
+  std::uint32_t comm = 0;
+  std::int32_t peer = kNone32, tag = kNone32;
+};
+
+bool is_probe(HookId hook) { return hook == HookId::MPI_Iprobe || hook == HookId::MPI_Improbe; }
+
+Place place_of(const Call& call) {
+  if (!is_probe(call.row.hook)) return {};
+  Event event;
+  describe(call, event);
+  return {event.mpi.comm, event.mpi.peer, event.mpi.tag};
+}
+
+/// A reader, the writer of a window, may be at work.
+template <class T>
+void set(T& to, T value) {
+  std::atomic_ref(to).store(value, std::memory_order_relaxed);
+}
+
+bool belongs(const Event& row, const Call& call, Ticks began) {
+  return row.hook == HookId::kMpiPolls && ((row.flags & kFortran) != 0) == call.fortran &&
+         row.polls.depth == call.thread.open_calls && row.begin >= recorder::last_boundary() &&
+         began - row.end <= kLongestPause;
+}
+
+/// False when the row has no room for another function. The counts come last, so that what is counted lies before the
+/// end.
+bool extend(Event& row, const Call& call, Ticks began, Ticks now) {
+  PollArgs& polls = row.polls;
+  const auto end = std::end(polls.functions);
+  const auto of_hook = std::find_if(std::begin(polls.functions), end,
+                                    [&](HookId f) { return f == call.row.hook || f == HookId::kNone; });
+  if (of_hook == end) return false;
+  if (is_probe(call.row.hook)) {
+    const bool first = std::none_of(std::begin(polls.functions), end, is_probe);
+    const Place place = place_of(call);
+    if (first || polls.comm != place.comm) set(polls.comm, first ? place.comm : 0);
+    if (first || polls.peer != place.peer) set(polls.peer, first ? place.peer : kNone32);
+    if (first || polls.tag != place.tag) set(polls.tag, first ? place.tag : kNone32);
+  }
+  set(row.end, now);
+  set(polls.in_calls, polls.in_calls + (now - began));
+  set(*of_hook, call.row.hook);
+  std::uint32_t& count = polls.calls[of_hook - std::begin(polls.functions)];
+  set(count, count + 1);
+  return true;
+}
+
+Event row_of_one(const Call& call, Ticks began, Ticks now) {
+  const Place place = place_of(call);
+  Event row;
+  row.begin = began;
+  row.end = now;
+  row.hook = HookId::kMpiPolls;
+  row.flags = call.fortran ? kFortran : 0;
+  row.polls = {.in_calls = now - began,
+               .calls = {1},
+               .functions = {call.row.hook},
+               .depth = static_cast<std::uint16_t>(call.thread.open_calls),
+               .comm = place.comm,
+               .peer = place.peer,
+               .tag = place.tag};
+  return row;
+}
+
+}  // namespace
+
+Ticks begin_poll(Call& call) {
+  if (needs_status(call)) call.want_status();
+  return ticks();
+}
+
+void count_poll(const Call& call, Ticks began) {
+  const Ticks now = ticks();
+  Event* const last = recorder::last_committed(call.thread);
+  if (last != nullptr && belongs(*last, call, began) && extend(*last, call, began, now)) return;
+  recorder::commit(call.thread, row_of_one(call, began, now));
+}
+
+}  // namespace profshim::mpi

@@ -1,0 +1,211 @@
+// Whether NCCL is to open this library as its profiler, and how it is told to: never where the job has one of its own.
+#include <dlfcn.h>
+#include <link.h>
+#include <strings.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <climits>
+#include <cstdarg>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+
+#include "inject/core/resolve.h"
+#include "inject/nccl/abi.h"
+#include "profiler.h"
+#include "profshim/recorder.h"
+#include "profshim/session.h"
+
+namespace profshim::nccl::profiler {
+namespace {
+
+constexpr char kVariable[] = "NCCL_PROFILER_PLUGIN", kReserved[] = "PROFSHIM_NCCL_PLUGIN";
+static_assert(sizeof kVariable == sizeof kReserved);
+constexpr std::size_t kReservedLength = sizeof kReserved - 1;
+/// ncclGetVersion() of the first NCCL that knows v4 of the interface, and of the first that asks the network plugin.
+constexpr int kFirstVersion = 22700, kAsksNetwork = 22800;
+/// NCCL cuts the name of a plugin there (MAX_STR_LEN of plugin_open.cc).
+constexpr std::size_t kLongestPath = 253;
+
+/// NCCL cuts the values of its files there (setEnvFile of param.cc).
+using Value = char[1024];
+
+/// "PROFSHIM_NCCL_PLUGIN=<own path>", an entry of the environment. Setting a variable once the job has threads is not
+/// to be done: setenv() may free the table that another thread reads in getenv(). This entry is there from the
+/// constructor on and only changes its name.
+char entry[kReservedLength + 1 + PATH_MAX] = {};
+
+const char* own_path() { return entry + kReservedLength + 1; }
+
+// ---- what NCCL would open
+// --------------------------------------------------------------------------------------------
+
+/// The value that NCCL would give a variable from a file: "NAME=value" at the begin of a line.
+bool value_in_file(const char* path, const char* name, Value& value) {
+  const std::unique_ptr<FILE, int (*)(FILE*)> file(std::fopen(path, "re"), std::fclose);
+  char line[4096];
+  while (file != nullptr && std::fgets(line, sizeof line, file.get()) != nullptr) {
+    const std::size_t length = std::strlen(name);
+    if (std::strncmp(line, name, length) != 0 || line[length] != '=') continue;
+    line[std::strcspn(line, "\r\n")] = 0;
+    std::snprintf(value, sizeof value, "%s", line + length + 1);
+    return true;
+  }
+  return false;
+}
+
+/// As NCCL knows it: of the environment, else of its files. "" = not set.
+void read_variable(const char* name, Value& value) {
+  value[0] = 0;
+  if (const char* const set = std::getenv(name)) {
+    std::snprintf(value, sizeof value, "%s", set);
+    return;
+  }
+  const char* const file = std::getenv("NCCL_CONF_FILE");
+  const char* const home = std::getenv("HOME");
+  char in_home[PATH_MAX];
+  std::snprintf(in_home, sizeof in_home, "%s/.nccl.conf", home != nullptr ? home : "");
+  if (!value_in_file(file != nullptr && *file != 0 ? file : in_home, name, value)) {
+    value_in_file("/etc/nccl.conf", name, value);
+  }
+}
+
+/// A library of that name where the one that `function` comes from looks for its own (DT_RUNPATH); null when there is
+/// none.
+void* open_beside(const void* function, const char* library) {
+  Dl_info info{};
+  if (function == nullptr || dladdr(function, &info) == 0) return nullptr;
+  void* const owner = dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
+  if (owner == nullptr) return nullptr;
+  void* found = nullptr;
+  Dl_serinfo size{};
+  if (dlinfo(owner, RTLD_DI_SERINFOSIZE, &size) == 0) {
+    const std::unique_ptr<void, void (*)(void*)> memory(std::calloc(1, size.dls_size), std::free);
+    auto* const places = static_cast<Dl_serinfo*>(memory.get());
+    if (places != nullptr) *places = size;
+    if (places != nullptr && dlinfo(owner, RTLD_DI_SERINFO, places) == 0) {
+      for (unsigned i = 0; i < places->dls_cnt && found == nullptr; ++i) {
+        char path[PATH_MAX];
+        std::snprintf(path, sizeof path, "%s/%s", places->dls_serpath[i].dls_name, library);
+        if (access(path, R_OK) == 0) found = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+      }
+    }
+  }
+  dlclose(owner);
+  return found;
+}
+
+/// A library that NCCL is about to open, opened. It is left so: were it to end now and begin again right after, that
+/// would be new to it.
+void* open_plugin(const void* nccl, const char* name) {
+  const bool is_process = strcasecmp(name, "STATIC_PLUGIN") == 0;
+  void* const library = dlopen(is_process ? nullptr : name, RTLD_NOW | RTLD_LOCAL);
+  return library != nullptr || std::strchr(name, '/') != nullptr ? library : open_beside(nccl, name);
+}
+
+bool has_profiler(void* library) {
+  for (const char* const name : {"ncclProfiler_v1", "ncclProfiler_v2", "ncclProfiler_v3", "ncclProfiler_v4",
+                                 "ncclProfiler_v5", "ncclProfiler_v6", "ncclProfiler_v7", "ncclProfiler_v8"}) {
+    if (library != nullptr && dlsym(library, name) != nullptr) return true;
+  }
+  return false;
+}
+
+/// Is one of the network plugins a profiler too?
+bool network_is_profiler(const void* nccl) {
+  Value names;
+  read_variable("NCCL_NET_PLUGIN", names);
+  if (names[0] == 0) return has_profiler(open_plugin(nccl, "libnccl-net.so"));
+  char* rest = nullptr;
+  for (const char* name = strtok_r(names, ",", &rest); name != nullptr; name = strtok_r(nullptr, ",", &rest)) {
+    if (std::strcmp(name, "none") == 0) continue;
+    char library[sizeof names + 32];
+    std::snprintf(library, sizeof library, "libnccl-net-%s.so", name);
+    void* const opened = open_plugin(nccl, name);
+    if (has_profiler(opened != nullptr ? opened : open_plugin(nccl, library))) return true;
+  }
+  return false;
+}
+
+// ---- the decision
+// ----------------------------------------------------------------------------------------------------
+
+[[gnu::format(printf, 1, 2)]] void lost(const char* why, ...) {
+  char sentence[sizeof(Value) + 128] = "algorithm, protocol and channels of NCCL's operations are not recorded: ";
+  const std::size_t used = std::strlen(sentence);
+  va_list arguments;
+  va_start(arguments, why);
+  std::vsnprintf(sentence + used, sizeof sentence - used, why, arguments);
+  va_end(arguments);
+  recorder::problem("nccl", sentence);
+}
+
+bool is_own_path(const char* path) {
+  char resolved[PATH_MAX];
+  return realpath(path, resolved) != nullptr && std::strcmp(resolved, own_path()) == 0;
+}
+
+/// True when the job has no profiler of its own and NCCL can open us.
+bool is_free() {
+  const void* const nccl = inject::resolve("ncclGetVersion", Layer::kNccl);  // null: linked statically
+  int version = 0;
+  if (nccl != nullptr) reinterpret_cast<int (*)(int*)>(reinterpret_cast<std::uintptr_t>(nccl))(&version);
+  if (version != 0 && version < kFirstVersion) {
+    lost("NCCL %d.%d knows no version of its profiler interface from 4 on", version / 10000, version / 100 % 100);
+  } else if (std::getenv(kReserved) != own_path()) {
+    lost("there is no room for NCCL_PROFILER_PLUGIN in the environment");
+  } else if (std::strlen(own_path()) > kLongestPath) {
+    lost("the path of this library is too long for NCCL");
+  } else if (open_plugin(nccl, "libnccl-profiler.so") != nullptr) {
+    lost("the job has a libnccl-profiler.so");
+  } else if ((version == 0 || version >= kAsksNetwork) && network_is_profiler(nccl)) {
+    lost("the job's network plugin is NCCL's profiler");
+  } else {
+    return true;
+  }
+  return false;
+}
+
+void decide() {
+  Value set;
+  read_variable(kVariable, set);
+  if (set[0] == 0) {
+    if (!is_free()) return;
+  } else if (!is_own_path(set)) {
+    return lost("NCCL_PROFILER_PLUGIN is set to %s", set);
+  }
+  detail::offered.store(true, std::memory_order_relaxed);  // read by this thread, or by one that NCCL starts
+  if (set[0] == 0) std::memcpy(entry, kVariable, kReservedLength);
+}
+
+constinit std::atomic<bool> decided{false};
+
+}  // namespace
+
+void reserve_variable(const char* own_path) {
+  // Set already, be it by a parent that recorded: nothing to keep room for, but the path is still to be known.
+  const bool is_set = std::getenv(kVariable) != nullptr;
+  std::snprintf(entry, sizeof entry, "%s=%s", kReserved, own_path);
+  if (!is_set) putenv(entry);
+}
+
+void offer() {
+  if (recorder::mode() == 0 || decided.load(std::memory_order_relaxed)) return;
+  const Spec* const spec = session::spec();
+  if (spec == nullptr || decided.exchange(true, std::memory_order_relaxed)) return;
+  if (!spec->nccl_profiler || !spec->activities.nccl) return;
+  const int saved_errno = errno;
+  decide();
+  errno = saved_errno;
+}
+
+void communicator_is_made() {
+  if (!detail::offered.load(std::memory_order_relaxed) || detail::loaded.exchange(true, std::memory_order_relaxed)) {
+    return;
+  }
+  lost("NCCL has not opened its profiler; NCCL_DEBUG=INFO says why");
+}
+
+}  // namespace profshim::nccl::profiler

@@ -1,0 +1,325 @@
+#include "ranges.h"
+
+#include <optional>
+
+#include "payload.h"
+#include "profshim/recorder.h"
+#include "profshim/session.h"
+
+namespace profshim::nvtx {
+namespace {
+
+using recorder::kArmed;
+using recorder::kNvtx;
+using recorder::kNvtxSteps;
+
+/// NvtxArgs::reserved of an open range: [0] these flags, [1] its nesting level. Zero again in what is committed.
+enum : std::uint8_t { kIsMarker = 1 };
+
+/// Steps and epochs are shown by the ranges that make them, whether other ranges are wanted or not.
+bool recording(std::uint32_t mode, bool is_marker) {
+  return (mode & kArmed) != 0 && ((mode & kNvtx) != 0 || is_marker);
+}
+
+std::string_view text_of(const Annotation& a) {
+  if (a.string != nullptr) return {a.string->text, a.string->length};
+  return a.c_text != nullptr ? std::string_view(a.c_text) : a.text;
+}
+
+StringId name_of(const Annotation& a) {
+  if (a.string != nullptr) return id_of(*a.string);
+  if (a.c_text != nullptr && *a.c_text != 0) return recorder::intern_literal(a.c_text);
+  return recorder::intern(a.text.empty() ? kUnnamed : a.text);
+}
+
+// ---- steps
+// -----------------------------------------------------------------------------------------------------------
+
+struct Marker {
+  bool is_step = false, is_epoch = false;
+  std::optional<std::int64_t> number;
+
+  bool is_any() const { return is_step || is_epoch; }
+};
+
+/// Is this range or mark a step or epoch marker? Also counts an epoch marker. A registered string is asked once unless
+/// it matches.
+Marker find_marker(const Annotation& a) {
+  Marker marker;
+  RegisteredString* const string = a.string;
+  const char* const begin = string != nullptr ? string->text : a.c_text != nullptr ? a.c_text : a.text.data();
+  if (begin == nullptr || !session::may_be_marker(*begin)) return marker;  // nearly all of them
+  const std::string_view text = text_of(a);
+  if (string == nullptr || string->epoch.load(std::memory_order_relaxed) != Match::kNo) {
+    marker.is_epoch = session::is_epoch_marker(text);
+    if (string != nullptr) string->epoch.store(marker.is_epoch ? Match::kYes : Match::kNo, std::memory_order_relaxed);
+    if (marker.is_epoch) session::epoch_boundary(text);
+  }
+  if (string == nullptr || string->step.load(std::memory_order_relaxed) != Match::kNo) {
+    marker.is_step = session::is_step_marker(text, marker.number);
+    if (string != nullptr) string->step.store(marker.is_step ? Match::kYes : Match::kNo, std::memory_order_relaxed);
+  }
+  return marker;
+}
+
+bool steps_at_end() {
+  const Spec* const spec = session::spec();
+  return spec != nullptr && spec->steps.edge_end;
+}
+
+/// The marker begins: the boundary comes at exactly the tick with which its range begins.
+void marker_begins(const Marker& marker, Ticks now, StringId name) {
+  if (!steps_at_end()) session::step_boundary(now, marker.number, name);
+}
+
+/// The marker's range has ended and, if it is recorded, been committed.
+void marker_ended(Ticks now, StringId name) {
+  if (!steps_at_end()) return session::step_marker_ended(now);
+  std::optional<std::int64_t> number;
+  session::is_step_marker(recorder::text_of(name), number);
+  session::step_boundary(now, number, name);
+}
+
+// ---- events
+// ----------------------------------------------------------------------------------------------------------
+
+[[gnu::noinline]] void add_extended(Event& event, Domain& domain, const nvtxPayloadData_t* payloads,
+                                    std::size_t count) {
+  char buffer[kMaxPayloadText];
+  std::string_view message;
+  const std::string_view text = render_payload(domain, payloads, count, buffer, message);
+  event.nvtx.extended = recorder::intern(text);
+  if (!message.empty() && event.name == recorder::intern(kUnnamed)) event.name = recorder::intern(message);
+}
+
+void describe(Event& event, HookId hook, Domain& domain, const Annotation& a, StringId name) {
+  event = Event{};
+  event.hook = hook;
+  event.name = name;
+  event.nvtx.domain = definition_of(domain);
+  event.nvtx.payload = a.payload;
+  event.nvtx.payload_type = a.payload_type;
+  event.nvtx.category = a.category;
+  event.nvtx.color = a.color;
+  if (a.category != 0) define_category(domain, a.category);
+  if (a.extended != nullptr) add_extended(event, domain, a.extended, a.extended_count);
+}
+
+void begin_at(Event& event, Ticks now) {
+  std::atomic_signal_fence(std::memory_order_seq_cst);  // begin != 0 says that the rest is valid
+  event.begin = now;
+}
+
+bool is_range(const Event& event, std::uint32_t domain) {
+  // A placeholder is a kNone; nobody else leaves one open.
+  return (event.hook == HookId::kNvtxRange || event.hook == HookId::kNone) && event.begin != 0 &&
+         event.nvtx.domain == domain;
+}
+
+/// The nesting level that a new range of this domain gets: one more than the innermost that is open.
+std::uint8_t next_level(const spool::Thread& t, std::uint32_t domain) {
+  for (std::uint32_t i = t.open_calls; i-- > 0;) {
+    if (is_range(t.open[i], domain)) return static_cast<std::uint8_t>(t.open[i].nvtx.reserved[1] + 1);
+  }
+  return 0;
+}
+
+/// Nothing is recorded now: a placeholder where one is needed.
+int push_placeholder(spool::Thread& t, Domain& domain, bool is_marker, StringId name) {
+  if (t.open_calls == 0 && !is_marker && t.lost_pushes == 0) return NVTX_NO_PUSH_POP_TRACKING;
+  const std::uint8_t level = next_level(t, domain.id);
+  Event* const open = recorder::open_call(t);
+  if (open == nullptr) {
+    ++t.lost_pushes;
+    return NVTX_NO_PUSH_POP_TRACKING;
+  }
+  *open = Event{};
+  open->name = name;
+  open->nvtx.domain = domain.id;
+  open->nvtx.reserved[0] = is_marker ? kIsMarker : 0;
+  open->nvtx.reserved[1] = level;
+  begin_at(*open, 1);
+  return level;
+}
+
+// ---- start/end
+// -------------------------------------------------------------------------------------------------------
+
+/// A range between start and end. `id` is 0 while the slot is free; whoever takes it back to 0 owns the end.
+struct StartedRange {
+  std::atomic<std::uint64_t> id;
+  Event* event;     // in the spool; null = a step marker that is not recorded
+  StringId marker;  // 0 = no step marker
+};
+constexpr std::uint32_t kRangeSlots = 1u << 16;
+constinit StartedRange ranges[kRangeSlots] = {};
+constinit std::atomic<std::uint64_t> next_range{1};
+
+/// id = running number << 16 | slot: a stale or foreign one does not match.
+StartedRange* take_range(std::uint64_t& id) {
+  for (int attempt = 0; attempt < 64; ++attempt) {
+    const std::uint64_t number = next_range.fetch_add(1, std::memory_order_relaxed);
+    StartedRange& range = ranges[number % kRangeSlots];
+    id = number << 16 | number % kRangeSlots;
+    std::uint64_t expected = 0;
+    // Ids of slots in preparation have the top bit set: end() does not know them.
+    if (range.id.compare_exchange_strong(expected, id | 1ULL << 63, std::memory_order_acquire)) return &range;
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+int push(Domain& domain, const Annotation& a) {
+  std::uint32_t mode = recorder::mode();
+  if ((mode & (kNvtx | kNvtxSteps)) == 0) return NVTX_NO_PUSH_POP_TRACKING;
+  spool::Thread* const t = recorder::this_thread();
+  if (t == nullptr) {
+    recorder::lose_event(kNvtx);
+    return NVTX_NO_PUSH_POP_TRACKING;
+  }
+  Ticks now = 0;
+  StringId name = 0;
+  Marker marker;
+  if ((mode & kNvtxSteps) != 0) {
+    marker = find_marker(a);
+    if (marker.is_step) {
+      name = name_of(a);
+      now = ticks();
+      marker_begins(marker, now, name);
+      mode = recorder::mode();  // the boundary may have opened or closed a window
+    }
+  }
+  if (!recording(mode, marker.is_any())) return push_placeholder(*t, domain, marker.is_step, name);
+  const std::uint8_t level = next_level(*t, domain.id);
+  if (name == 0) name = name_of(a);
+  Event* const open = recorder::open_call(*t);
+  if (open == nullptr) {
+    ++t->lost_pushes;
+    return level;
+  }
+  describe(*open, HookId::kNvtxRange, domain, a, name);
+  open->nvtx.reserved[0] = marker.is_step ? kIsMarker : 0;
+  open->nvtx.reserved[1] = level;
+  begin_at(*open, now != 0 ? now : ticks());
+  return level;
+}
+
+int pop(Domain& domain, const nvtxPayloadData_t* extended, std::size_t count) {
+  if ((recorder::mode() & (kNvtx | kNvtxSteps)) == 0) return NVTX_NO_PUSH_POP_TRACKING;
+  spool::Thread* const t = recorder::this_thread();
+  if (t == nullptr) return NVTX_NO_PUSH_POP_TRACKING;
+  if (t->lost_pushes > 0) {
+    --t->lost_pushes;
+    return NVTX_NO_PUSH_POP_TRACKING;
+  }
+  if (t->open_calls == 0) return NVTX_NO_PUSH_POP_TRACKING;
+  const Ticks now = ticks();
+  for (std::uint32_t i = t->open_calls; i-- > 0;) {
+    Event& open = t->open[i];
+    if (!is_range(open, domain.id)) continue;
+    const bool is_marker = (open.nvtx.reserved[0] & kIsMarker) != 0;
+    const StringId name = open.name;
+    const int level = open.nvtx.reserved[1];
+    if (open.hook == HookId::kNone) {
+      recorder::discard(*t, open);
+    } else {
+      if (extended != nullptr && open.nvtx.extended == 0) add_extended(open, domain, extended, count);
+      if (Event* const slot = recorder::next_slot(*t)) {
+        recorder::copy_ended(*slot, open, now);
+        slot->nvtx.reserved[0] = slot->nvtx.reserved[1] = 0;
+        recorder::publish(*t);
+      }
+      recorder::discard(*t, open);
+    }
+    if (is_marker) marker_ended(now, name);
+    return level;
+  }
+  return NVTX_NO_PUSH_POP_TRACKING;
+}
+
+void mark(Domain& domain, const Annotation& a) {
+  std::uint32_t mode = recorder::mode();
+  if ((mode & (kNvtx | kNvtxSteps)) == 0) return;
+  spool::Thread* const t = recorder::this_thread();
+  if (t == nullptr) return recorder::lose_event(kNvtx);
+  Ticks now = 0;
+  Marker marker;
+  if ((mode & kNvtxSteps) != 0) {
+    marker = find_marker(a);
+    if (marker.is_step) {
+      now = ticks();
+      session::step_boundary(now, marker.number, name_of(a));
+      mode = recorder::mode();
+    }
+  }
+  if (!recording(mode, marker.is_any())) return;
+  if (now == 0) now = ticks();
+  Event event;
+  describe(event, HookId::kNvtxMark, domain, a, name_of(a));
+  event.begin = event.end = now;
+  recorder::commit(*t, event);
+}
+
+nvtxRangeId_t start(Domain& domain, const Annotation& a) {
+  std::uint32_t mode = recorder::mode();
+  if ((mode & (kNvtx | kNvtxSteps)) == 0) return 0;
+  spool::Thread* const t = recorder::this_thread();
+  if (t == nullptr) {
+    recorder::lose_event(kNvtx);
+    return 0;
+  }
+  Ticks now = 0;
+  StringId marker_name = 0;
+  Marker marker;
+  if ((mode & kNvtxSteps) != 0) {
+    marker = find_marker(a);
+    if (marker.is_step) {
+      marker_name = name_of(a);
+      now = ticks();
+      marker_begins(marker, now, marker_name);
+      mode = recorder::mode();
+    }
+  }
+  const bool recorded = recording(mode, marker.is_any());
+  if (!recorded && marker_name == 0) return 0;
+  std::uint64_t id = 0;
+  StartedRange* const range = take_range(id);
+  if (range == nullptr) {
+    recorder::detail::count_lost_open_call();
+    return 0;
+  }
+  range->event = recorded ? recorder::take_pending() : nullptr;
+  range->marker = marker_name;
+  if (range->event != nullptr) {
+    describe(*range->event, HookId::kNvtxRange, domain, a, name_of(a));
+    range->event->flags = kStartEnd;
+    range->event->nvtx.start_tid = t->tid.load(std::memory_order_relaxed);
+    begin_at(*range->event, now != 0 ? now : ticks());
+  }
+  range->id.store(id, std::memory_order_release);
+  return id;
+}
+
+void end(Domain& domain, nvtxRangeId_t id, const nvtxPayloadData_t* extended, std::size_t count) {
+  if ((recorder::mode() & (kNvtx | kNvtxSteps)) == 0 || id == 0) return;
+  StartedRange& range = ranges[id % kRangeSlots];
+  std::uint64_t expected = id;
+  // The slot stays taken (not 0) until its contents have been read.
+  if (!range.id.compare_exchange_strong(expected, id | 1ULL << 63, std::memory_order_acquire)) return;
+  const Ticks now = ticks();
+  Event* const slot = range.event;
+  const StringId marker = range.marker;
+  range.id.store(0, std::memory_order_release);
+  spool::Thread* const t = recorder::this_thread();
+  if (slot != nullptr) {
+    Event event = *slot;
+    event.end = now;
+    if (extended != nullptr && event.nvtx.extended == 0) add_extended(event, domain, extended, count);
+    if (t != nullptr) recorder::commit(*t, event);
+    recorder::release_pending(slot);
+  }
+  if (marker != 0 && t != nullptr) marker_ended(now, marker);
+}
+
+}  // namespace profshim::nvtx

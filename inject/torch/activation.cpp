@@ -1,0 +1,103 @@
+#include "activation.h"
+
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cstdlib>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "inject/activation.h"
+#include "profshim/base.h"
+#include "profshim/session.h"
+
+namespace profshim::torch {
+namespace {
+
+pid_t start_pid = 0;
+int start_rank = -1;
+constinit std::atomic<bool> decided{false};
+constinit std::atomic<bool> waits{false};
+
+/// Children of fork are workers of the rank that they inherited, unless somebody gave them one of their own.
+bool is_worker(const Rank& rank) { return is_forked_child() && rank.rank == start_rank; }
+
+/// For the line that says why nothing was recorded. Of a process that only started others they say it, or have no need.
+void at_exit() {
+  rusage children{};
+  const bool alone = getrusage(RUSAGE_CHILDREN, &children) == 0 && children.ru_maxrss == 0;
+  if (alone && !is_forked_child() && !decided.exchange(true)) inject::activate_by_environment(rank_from_environment());
+}
+
+/// Read once. Without a lock: another thread may fork meanwhile.
+const std::vector<std::string>& step_ranges() {
+  static constinit std::atomic<const std::vector<std::string>*> known{nullptr};
+  if (const auto* const ranges = known.load(std::memory_order_acquire)) return *ranges;
+  auto own = std::make_unique<const std::vector<std::string>>(session::step_ranges());
+  const std::vector<std::string>* first = nullptr;
+  return known.compare_exchange_strong(first, own.get()) ? *own.release() : *first;
+}
+
+bool makes_step(const char* range) {
+  if (range == nullptr) return false;
+  const std::vector<std::string>& patterns = step_ranges();
+  return std::any_of(patterns.begin(), patterns.end(), [&](const auto& pattern) { return glob_match(pattern, range); });
+}
+
+void wait() {
+  if (waits.exchange(true)) return;
+  inject::note_waiting();
+  std::atexit(at_exit);
+}
+
+/// A process that nobody has given a rank may get one from init_process_group(), or start others that do. Where steps
+/// come from PyTorch's ranges it loses nothing by waiting for the first of those; others, of a DataLoader or of a
+/// framework that has just begun, tell no more than an operator. What it starts then leaves the ranges to it.
+bool waits_for_step(const Rank& rank, const char* range) {
+  if (rank.rank >= 0) return false;
+  if (inject::parent_waits()) return true;
+  if (step_ranges().empty() || makes_step(range)) return false;
+  wait();
+  return true;
+}
+
+}  // namespace
+
+bool is_forked_child() { return getpid() != start_pid; }
+
+void note_start() {
+  start_pid = getpid();
+  start_rank = rank_from_environment().rank;
+}
+
+Known activate_once(const char* range) {
+  if (decided.load(std::memory_order_relaxed)) return Known::kYes;
+  if (waits.load(std::memory_order_relaxed) && !makes_step(range)) return Known::kNotByThis;
+  const Rank rank = rank_from_environment();
+  if (!is_worker(rank)) {
+    if (waits_for_step(rank, range)) return Known::kNotByThis;
+    if (!inject::activate_by_environment(rank)) return Known::kNo;
+  }
+  decided.store(true, std::memory_order_relaxed);
+  return Known::kYes;
+}
+
+bool waits_for_group() {
+  const char* const world_size = std::getenv("WORLD_SIZE");
+  if (world_size == nullptr || std::atoi(world_size) < 2 || rank_from_environment().rank >= 0) return false;
+  if (decided.load(std::memory_order_relaxed) || step_ranges().empty()) return false;
+  wait();
+  return true;
+}
+
+void activate_as_member(int rank, int size) {
+  Rank known = rank_from_environment();
+  if (known.rank >= 0 && is_worker(known)) return;
+  if (known.rank < 0) known = rank_that_was_told(rank, size, "torch.distributed");
+  if (!decided.exchange(true)) inject::activate(known, 0);
+}
+
+}  // namespace profshim::torch

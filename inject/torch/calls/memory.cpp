@@ -1,0 +1,251 @@
+// The functions of libc10 by which its allocators report. Source: c10/core/Allocator.cpp and CPUAllocator.cpp, 1.13 to
+// 2.x: the names and arguments of the CPU's reporter have not changed in them; of the functions that all other
+// allocators call, the totals have changed from int64_t to size_t.
+#include "memory.h"
+
+#include <sys/mman.h>
+
+#include <atomic>
+#include <cerrno>
+#include <cstddef>
+#include <cstdint>
+
+#include "inject/core/block_table.h"
+#include "inject/core/real_function.h"
+#include "inject/core/resolve.h"
+#include "inject/torch/abi.h"
+#include "inject/torch/operators.h"
+#include "profshim/recorder.h"
+#include "profshim/session.h"
+
+namespace c10 {
+
+/// Two bytes, passed by value. c10/core/Device.h
+struct Device {
+  std::int8_t type;  // c10::DeviceType
+  std::int8_t index;
+};
+
+}  // namespace c10
+
+namespace profshim::torch {
+namespace {
+
+using inject::BlockTable;
+using recorder::kArmed;
+using recorder::kMemory;
+
+constexpr std::int8_t kCpu = 0;
+constexpr c10::Device kCpuDevice = {kCpu, -1};
+
+// ---- the real functions
+// -----------------------------------------------------------------------------------------------
+
+template <class Signature>
+class RealFunction : public inject::NamedFunction<Signature> {
+ public:
+  explicit constexpr RealFunction(const char* name) : inject::NamedFunction<Signature>(Layer::kTorch, name) {}
+  template <class... Arguments>
+  void call(Arguments... arguments) {
+    if (Signature* const real = this->get()) real(arguments...);
+  }
+};
+
+// Members of c10::ProfiledCPUMemoryReporter; the first argument is the object.
+constinit RealFunction<void(void*, void*, std::size_t)> real_new("_ZN3c1025ProfiledCPUMemoryReporter3NewEPvm");
+constinit RealFunction<void(void*, void*)> real_delete("_ZN3c1025ProfiledCPUMemoryReporter6DeleteEPv");
+constinit RealFunction<void(void*, std::size_t)> real_out("_ZN3c1025ProfiledCPUMemoryReporter11OutOfMemoryEm");
+// reportMemoryUsageToProfiler and reportOutOfMemoryToProfiler
+template <class Total>
+using Report = void(void*, std::int64_t, Total, Total, c10::Device);
+template <class Total>
+using ReportOut = void(std::int64_t, Total, Total, c10::Device);
+constinit RealFunction<Report<std::int64_t>> real_report_1_13("_ZN3c1027reportMemoryUsageToProfilerEPvlllNS_6DeviceE");
+constinit RealFunction<Report<std::size_t>> real_report("_ZN3c1027reportMemoryUsageToProfilerEPvlmmNS_6DeviceE");
+constinit RealFunction<ReportOut<std::int64_t>> real_report_out_1_13(
+    "_ZN3c1027reportOutOfMemoryToProfilerElllNS_6DeviceE");
+constinit RealFunction<ReportOut<std::size_t>> real_report_out("_ZN3c1027reportOutOfMemoryToProfilerElmmNS_6DeviceE");
+
+// ---- events
+// -----------------------------------------------------------------------------------------------------------
+
+bool recording() { return recorder::mode_has(kArmed | kMemory); }
+
+static_assert(sizeof(BlockTable) <= recorder::kBlockTableBytes);
+constinit std::atomic<BlockTable*> cpu_blocks{nullptr};
+constinit std::atomic<std::int64_t> cpu_bytes{0};  // in them
+
+void commit(const void* address, std::int64_t bytes, std::uint64_t allocated, std::uint64_t reserved,
+            c10::Device device, std::uint8_t flags = 0) {
+  const int saved_errno = errno;
+  spool::Thread* const thread = recorder::this_thread();
+  if (thread == nullptr) {
+    recorder::lose_event(kMemory);
+  } else {
+    Event event;
+    event.begin = event.end = ticks();
+    event.hook = HookId::kTorchMemory;
+    event.flags = flags;
+    event.memory = {};
+    event.memory.address = reinterpret_cast<std::uint64_t>(address);
+    event.memory.bytes = bytes;
+    event.memory.allocated = allocated;
+    event.memory.reserved = reserved;
+    event.memory.device_type = device.type;
+    event.memory.device_index = device.index;
+    recorder::commit(*thread, event);
+  }
+  errno = saved_errno;
+}
+
+[[gnu::noinline]] void say_that_there_is_no_room() {
+  static constinit std::atomic<bool> is_said{false};
+  if (is_said.exchange(true)) return;
+  recorder::problem(
+      "torch",
+      "capture.profile_memory: too many blocks at once: of some of them the release is not shown, and the "
+      "totals of the CPU are without them");
+}
+
+/// What is told twice, because the job has a profiler of its own, makes one event.
+void took_on_cpu(const void* address, std::int64_t bytes, std::uint64_t reserved) {
+  BlockTable* const blocks = cpu_blocks.load(std::memory_order_acquire);
+  if (blocks == nullptr || address == nullptr) return;
+  const auto change = blocks->add(address, static_cast<std::uint64_t>(bytes));
+  const auto before = static_cast<std::int64_t>(change.bytes_before);
+  if (change.added == BlockTable::Added::kKnown && before == bytes) return;
+  const bool counts = change.added != BlockTable::Added::kNoRoom;
+  const std::int64_t more = counts ? bytes - before : 0;
+  const std::int64_t total = cpu_bytes.fetch_add(more, std::memory_order_relaxed) + more;
+  if (!counts) say_that_there_is_no_room();
+  commit(address, bytes, static_cast<std::uint64_t>(total), reserved, kCpuDevice);
+}
+
+/// `told` is below 0 where c10 says how long it was. Also between two recordings, or the table would hold blocks that
+/// have gone.
+void gave_back_on_cpu(const void* address, std::int64_t told, std::uint64_t reserved) {
+  BlockTable* const blocks = cpu_blocks.load(std::memory_order_acquire);
+  if (blocks == nullptr) return;
+  const auto known = static_cast<std::int64_t>(blocks->remove(address));
+  const std::int64_t bytes = told != 0 ? told : -known;
+  if (bytes == 0) return;
+  const std::int64_t total = cpu_bytes.fetch_sub(known, std::memory_order_relaxed) - known;
+  if (recording()) commit(address, bytes, static_cast<std::uint64_t>(total), reserved, kCpuDevice);
+}
+
+template <class Total>
+void report(RealFunction<Report<Total>>& real, void* address, std::int64_t bytes, Total allocated, Total reserved,
+            c10::Device device) {
+  real.call(address, bytes, allocated, reserved, device);
+  if (!recorder::mode_has(kMemory)) return;
+  if (device.type != kCpu) {
+    if (recording()) {
+      commit(address, bytes, static_cast<std::uint64_t>(allocated), static_cast<std::uint64_t>(reserved), device);
+    }
+  } else if (bytes < 0) {
+    gave_back_on_cpu(address, bytes, static_cast<std::uint64_t>(reserved));
+  } else if (bytes > 0 && recording()) {
+    took_on_cpu(address, bytes, static_cast<std::uint64_t>(reserved));
+  }
+}
+
+/// The CPU's allocator comes here only when the job has a profiler of its own, and has told us itself.
+template <class Total>
+void report_out(RealFunction<ReportOut<Total>>& real, std::int64_t bytes, Total allocated, Total reserved,
+                c10::Device device) {
+  real.call(bytes, allocated, reserved, device);
+  if (device.type == kCpu || !recording()) return;
+  commit(nullptr, bytes, static_cast<std::uint64_t>(allocated), static_cast<std::uint64_t>(reserved), device, kFailed);
+}
+
+/// A program in C++ does not import PyTorch: its first block on the CPU tells that it uses it.
+void notice_torch() {
+  static constinit std::atomic<bool> is_noticed{false};
+  if (__builtin_expect(is_noticed.load(std::memory_order_relaxed), 1) || is_noticed.exchange(true)) return;
+  const int saved_errno = errno;
+  if (session::requested()) look_for_torch();
+  errno = saved_errno;
+}
+
+}  // namespace
+
+void find_memory_functions() {
+  real_new.get();
+  real_delete.get();
+  real_report_1_13.get();
+  real_report.get();
+  real_report_out_1_13.get();
+  real_report_out.get();
+}
+
+void start_memory() {
+  if (!recorder::mode_has(kMemory)) return;
+  if (inject::resolve_in(kAddCallback, Layer::kTorch) != nullptr && real_new.get() == nullptr) {
+    recorder::problem("torch", "capture.profile_memory: this PyTorch does not report its memory as those we know");
+  }
+  void* const memory = mmap(nullptr, sizeof(BlockTable), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (memory == MAP_FAILED) {
+    recorder::problem("torch", "capture.profile_memory: no memory for a table of blocks: those of the CPU are missing");
+    return;
+  }
+  // Zeros are an empty table; a constructor would touch every page of it. Pairs with the loads of the hooks.
+  cpu_blocks.store(static_cast<BlockTable*>(memory), std::memory_order_release);
+}
+
+}  // namespace profshim::torch
+
+// ---- what c10 calls
+// ---------------------------------------------------------------------------------------------------
+
+namespace c10 {
+
+using namespace profshim::torch;
+
+class [[gnu::visibility("default")]] ProfiledCPUMemoryReporter {
+ public:
+  void New(void* address, std::size_t bytes);
+  void Delete(void* address);
+  void OutOfMemory(std::size_t bytes);
+};
+
+// The real one goes first in each of them: where it tells the job's profiler, that comes by
+// reportMemoryUsageToProfiler(), and the block is known, or gone, when we look.
+void ProfiledCPUMemoryReporter::New(void* address, std::size_t bytes) {
+  real_new.call(this, address, bytes);
+  notice_torch();
+  if (recording() && bytes != 0) took_on_cpu(address, static_cast<std::int64_t>(bytes), 0);
+}
+
+// Before the block goes back to the system: nobody else has the address yet.
+void ProfiledCPUMemoryReporter::Delete(void* address) {
+  real_delete.call(this, address);
+  if (profshim::recorder::mode_has(kMemory)) gave_back_on_cpu(address, 0, 0);
+}
+
+void ProfiledCPUMemoryReporter::OutOfMemory(std::size_t bytes) {
+  real_out.call(this, bytes);
+  if (!recording() || bytes == 0) return;
+  commit(nullptr, static_cast<std::int64_t>(bytes),
+         static_cast<std::uint64_t>(cpu_bytes.load(std::memory_order_relaxed)), 0, kCpuDevice, profshim::kFailed);
+}
+
+#define EXPORTED [[gnu::visibility("default")]]
+
+EXPORTED void reportMemoryUsageToProfiler(void* address, std::int64_t bytes, std::int64_t allocated,
+                                          std::int64_t reserved, Device device) {
+  report(real_report_1_13, address, bytes, allocated, reserved, device);
+}
+EXPORTED void reportMemoryUsageToProfiler(void* address, std::int64_t bytes, std::size_t allocated,
+                                          std::size_t reserved, Device device) {
+  report(real_report, address, bytes, allocated, reserved, device);
+}
+EXPORTED void reportOutOfMemoryToProfiler(std::int64_t bytes, std::int64_t allocated, std::int64_t reserved,
+                                          Device device) {
+  report_out(real_report_out_1_13, bytes, allocated, reserved, device);
+}
+EXPORTED void reportOutOfMemoryToProfiler(std::int64_t bytes, std::size_t allocated, std::size_t reserved,
+                                          Device device) {
+  report_out(real_report_out, bytes, allocated, reserved, device);
+}
+
+}  // namespace c10

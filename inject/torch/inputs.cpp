@@ -1,0 +1,392 @@
+#include "inputs.h"
+
+#include <array>
+#include <atomic>
+#include <charconv>
+#include <cmath>
+#include <cstdio>
+#include <cstring>
+#include <mutex>
+#include <string_view>
+
+#include "inject/core/resolve.h"
+#include "profshim/recorder.h"
+#include "profshim/spool.h"
+
+namespace profshim::torch {
+namespace {
+
+using Bytes = const char*;
+
+template <class T>
+T load(Bytes at) {
+  T value;
+  std::memcpy(&value, at, sizeof value);
+  return value;
+}
+
+constinit std::atomic<bool> given_up{false};
+
+void give_up(const char* what) {
+  if (given_up.exchange(true)) return;
+  recorder::problem("torch", what);
+}
+
+/// A JSON list that is being written; too_long once the room has been too small.
+class Text {
+ public:
+  Text(char* room, std::size_t size) : begin_(room), at_(room), end_(room + size) {}
+  void start() {
+    at_ = begin_;
+    too_long_ = false;
+  }
+  void put(std::string_view text) {
+    if (text.empty()) return;
+    if (text.size() > static_cast<std::size_t>(end_ - at_)) {
+      too_long_ = true;
+      return;
+    }
+    std::memcpy(at_, text.data(), text.size());
+    at_ += text.size();
+  }
+  void put(std::int64_t value) {
+    const auto [at, error] = std::to_chars(at_, end_, value);
+    if (error != std::errc{}) {
+      too_long_ = true;
+    } else {
+      at_ = at;
+    }
+  }
+  bool too_long() const { return too_long_; }
+  std::string_view text() const { return {begin_, static_cast<std::size_t>(at_ - begin_)}; }
+
+ private:
+  char* const begin_;
+  char* at_;
+  char* const end_;
+  bool too_long_ = false;
+};
+
+/// c10::ScalarType, as the names that PyTorch's profiler writes (c10::TypeMeta::name()).
+constexpr std::string_view kTypes[] = {
+    "unsigned char",
+    "signed char",
+    "short int",
+    "int",
+    "long int",
+    "c10::Half",
+    "float",
+    "double",
+    "c10::complex<c10::Half>",
+    "c10::complex<float>",
+    "c10::complex<double>",
+    "bool",
+    "c10::qint8",
+    "c10::quint8",
+    "c10::qint32",
+    "c10::BFloat16",
+    "c10::quint4x2",
+    "c10::quint2x4",
+    "c10::bits1x8",
+    "c10::bits2x4",
+    "c10::bits4x2",
+    "c10::bits8",
+    "c10::bits16",
+    "c10::Float8_e5m2",
+    "c10::Float8_e4m3fn",
+    "c10::Float8_e5m2fnuz",
+    "c10::Float8_e4m3fnuz",
+    "short unsigned int",
+    "unsigned int",
+    "long unsigned int",
+};
+
+/// c10::UndefinedTensorImpl's one instance: "no tensor".
+const void* undefined_tensor() {
+  static const void* const address = inject::resolve_data("_ZN3c1019UndefinedTensorImpl10_singletonE", Layer::kTorch);
+  return address;
+}
+
+struct Tensor {
+  bool defined = false, has_sizes = false, has_strides = false;
+  std::int64_t dims = 0;
+  Bytes sizes = nullptr, strides = nullptr;
+  std::string_view type;
+};
+
+// What makes its sizes up itself (symbolic, nested, of a Python subclass) has none here.
+constexpr std::uint8_t kOwnSizesAndStrides = 0x0c, kOwnSizes = 0x08, kSymbolic = 0x10, kPythons = 0x18;
+constexpr std::int64_t kMostDims = 64, kInlineDims = 5;
+
+bool read_tensor(Bytes impl, const Layout& layout, Tensor& tensor) {
+  if (impl == nullptr || impl == undefined_tensor()) return true;
+  tensor.defined = true;
+  const auto type = load<std::uint16_t>(impl + layout.dtype);
+  if (type < std::size(kTypes)) tensor.type = kTypes[type];
+  const auto policy = load<std::uint8_t>(impl + layout.policy), pythons = load<std::uint8_t>(impl + layout.policy + 1);
+  if ((policy & (kSymbolic | kOwnSizes)) != 0 || (pythons & kPythons) != 0) return true;
+  tensor.dims = load<std::int64_t>(impl + layout.sizes);
+  if (tensor.dims < 0 || tensor.dims > kMostDims) return false;
+  const Bytes in_place = impl + layout.sizes + sizeof(std::int64_t);
+  tensor.sizes = tensor.dims <= kInlineDims ? in_place : load<Bytes>(in_place);
+  tensor.strides = tensor.sizes + sizeof(std::int64_t) *
+                                      static_cast<std::size_t>(tensor.dims <= kInlineDims ? kInlineDims : tensor.dims);
+  std::int64_t elements = 1;
+  for (std::int64_t i = 0; i < tensor.dims; ++i) {
+    const auto size = load<std::int64_t>(tensor.sizes + i * 8);
+    if (size < 0 || __builtin_mul_overflow(elements, size, &elements)) return false;
+  }
+  tensor.has_sizes = true;
+  tensor.has_strides = (policy & kOwnSizesAndStrides) == 0;
+  return elements == load<std::int64_t>(impl + layout.numel);
+}
+
+std::uint8_t tag_of(Bytes value) { return load<std::uint8_t>(value + kTagOffset); }
+
+constexpr std::size_t kVectorBytes = 3 * sizeof(Bytes);  // behind it a list keeps the type of its elements
+
+struct Values {
+  Bytes begin = nullptr;
+  std::size_t count = 0;
+  Bytes at(std::size_t i) const { return begin + i * kIValueBytes; }
+};
+
+bool elements_of(Bytes vector, Values& values) {
+  const auto begin = load<Bytes>(vector), end = load<Bytes>(vector + sizeof(Bytes));
+  if (begin == nullptr) return end == nullptr;
+  if (end < begin || static_cast<std::size_t>(end - begin) % kIValueBytes != 0) return false;
+  values = {begin, static_cast<std::size_t>(end - begin) / kIValueBytes};
+  return true;
+}
+
+/// Types of the elements of lists of numbers, as addresses of PyTorch's own objects for them: what an empty list is one
+/// of shows only there.
+class NumberTypes {
+ public:
+  void learn(const void* type) {
+    for (std::atomic<const void*>& known : known_) {
+      const void* expected = nullptr;
+      if (known.load(std::memory_order_relaxed) == type || known.compare_exchange_strong(expected, type)) return;
+      if (expected == type) return;
+    }
+  }
+  bool has(const void* type) const {
+    for (const std::atomic<const void*>& known : known_) {
+      if (known.load(std::memory_order_relaxed) == type) return type != nullptr;
+    }
+    return false;
+  }
+
+ private:
+  std::atomic<const void*> known_[8] = {};
+};
+constinit NumberTypes number_types;
+
+constexpr std::size_t kLongestList = 30;  // of numbers whose values are written, as PyTorch
+
+class Description {
+ public:
+  Description(char* room, std::size_t size, const Layout& layout)
+      : layout_(layout),
+        dims_(room, size / 4),
+        strides_(room + size / 4, size / 4),
+        types_(room + size / 4 * 2, size / 4),
+        values_(room + size / 4 * 3, size / 4) {}
+
+  /// False when something cannot be what it is taken for.
+  bool make(const Values& inputs) {
+    for (Text* const text : all()) text->start();
+    each("[");
+    for (std::size_t i = 0; i < inputs.count; ++i) {
+      if (i > 0) each(", ");
+      if (!add(inputs.at(i))) return false;
+    }
+    each("]");
+    return true;
+  }
+  bool too_long() const { return dims_.too_long() || strides_.too_long() || types_.too_long() || values_.too_long(); }
+  void store(TorchArgs& args) const {
+    args.dims = intern(dims_);
+    args.strides = intern(strides_);
+    args.types = intern(types_);
+    args.values = intern(values_);
+  }
+
+ private:
+  std::array<Text*, 4> all() { return {&dims_, &strides_, &types_, &values_}; }
+  static StringId intern(const Text& text) {
+    return text.too_long() ? 0 : recorder::intern(text.text(), spool::kMaxText);
+  }
+  void each(std::string_view text) {
+    for (Text* const to : all()) to->put(text);
+  }
+  bool is_number(std::uint8_t tag) const { return tag >= kTagDouble && tag <= layout_.tag_bool; }
+  void nothing(std::string_view type) {
+    dims_.put("[]");
+    strides_.put("[]");
+    put_type(type);
+  }
+  void put_type(std::string_view type) {
+    types_.put("\"");
+    types_.put(type);
+    types_.put("\"");
+  }
+
+  bool add(Bytes value) {
+    const std::uint8_t tag = tag_of(value);
+    if (tag == kTagTensor) {
+      Tensor tensor;
+      if (!add_tensor(value, tensor)) return false;
+      put_type(tensor.type);
+      values_.put("\"\"");
+      return true;
+    }
+    if (tag == layout_.tag_list) return add_list(load<Bytes>(value));
+    nothing(is_number(tag) ? "Scalar" : "");
+    values_.put("\"");
+    if (is_number(tag)) put_number(value);
+    values_.put("\"");
+    return true;
+  }
+
+  bool add_tensor(Bytes value, Tensor& tensor) {
+    if (!read_tensor(load<Bytes>(value), layout_, tensor)) return false;
+    put_numbers(dims_, tensor.has_sizes ? tensor.sizes : nullptr, tensor.dims);
+    put_numbers(strides_, tensor.has_strides ? tensor.strides : nullptr, tensor.dims);
+    return true;
+  }
+
+  static void put_numbers(Text& text, Bytes numbers, std::int64_t count) {
+    text.put("[");
+    for (std::int64_t i = 0; numbers != nullptr && i < count; ++i) {
+      if (i > 0) text.put(", ");
+      text.put(load<std::int64_t>(numbers + i * 8));
+    }
+    text.put("]");
+  }
+
+  bool add_list(Bytes list) {
+    Values values;
+    if (list == nullptr || !elements_of(list + layout_.list, values)) return false;
+    const std::uint8_t first = values.count > 0 ? tag_of(values.at(0)) : kTagNone;
+    if (first == kTagTensor) return add_tensors(values);
+    const auto type = load<const void*>(list + layout_.list + kVectorBytes);
+    const bool numbers = values.count > 0 ? is_number(first) : number_types.has(type);
+    if (values.count > 0 && numbers) number_types.learn(type);
+    nothing(numbers ? "ScalarList" : "");
+    values_.put("\"");
+    if (values.count == 0) values_.put("[]");
+    if (numbers && values.count > 0 && values.count <= kLongestList) {
+      values_.put("[");
+      for (std::size_t i = 0; i < values.count; ++i) {
+        if (i > 0) values_.put(", ");
+        put_number(values.at(i));
+      }
+      values_.put("]");
+    }
+    values_.put("\"");
+    return true;
+  }
+
+  bool add_tensors(const Values& values) {
+    dims_.put("[");
+    strides_.put("[");
+    for (std::size_t i = 0; i < values.count; ++i) {
+      if (i > 0) dims_.put(", "), strides_.put(", ");
+      Tensor tensor;
+      if (tag_of(values.at(i)) != kTagTensor || !add_tensor(values.at(i), tensor)) return false;
+    }
+    dims_.put("]");
+    strides_.put("]");
+    put_type("TensorList");
+    values_.put("\"\"");
+    return true;
+  }
+
+  // As PyTorch prints an IValue; symbolic numbers have no value.
+  void put_number(Bytes value) {
+    const std::uint8_t tag = tag_of(value);
+    if (tag == kTagInt) {
+      values_.put(load<std::int64_t>(value));
+    } else if (tag == layout_.tag_bool) {
+      values_.put(load<std::uint8_t>(value) != 0 ? "True" : "False");
+    } else if (tag == kTagDouble) {
+      put_double(load<double>(value));
+    }
+  }
+
+  void put_double(double number) {
+    char text[40];
+    std::snprintf(text, sizeof text, "%.17g", number);
+    values_.put(text);
+    if (std::strspn(text, "-0123456789") == std::strlen(text)) values_.put(".");
+  }
+
+  const Layout& layout_;
+  Text dims_, strides_, types_, values_;
+};
+
+bool inputs_of(const void* record_function, const Layout& layout, Values& values) {
+  const auto at = static_cast<Bytes>(record_function) + layout.inputs;
+  values = {load<Bytes>(at), load<std::size_t>(at + sizeof(Bytes))};
+  constexpr std::size_t kMostInputs = 4096;
+  return values.count == 0 || (values.begin != nullptr && values.count <= kMostInputs &&
+                               reinterpret_cast<std::uintptr_t>(values.begin) % alignof(void*) == 0);
+}
+
+}  // namespace
+
+void describe_inputs(const void* record_function, const Layout& layout, TorchArgs& args) {
+  if (given_up.load(std::memory_order_relaxed)) return;
+  constexpr char kLost[] =
+      "what an operator was given was not where this release of PyTorch keeps it: shapes are left out from there on";
+  Values inputs;
+  if (!inputs_of(record_function, layout, inputs)) return give_up(kLost);
+  if (inputs.count == 0) return;
+  char room[8192];
+  Description description(room, sizeof room, layout);
+  if (!description.make(inputs)) return give_up(kLost);
+  if (!description.too_long()) return description.store(args);
+  // Lists of hundreds of tensors, as optimizers have them.
+  static char large_room[4 << 20];
+  static constinit std::mutex one_at_a_time;
+  const std::lock_guard lock(one_at_a_time);
+  Description again(large_room, sizeof large_room, layout);
+  if (again.make(inputs)) again.store(args);
+}
+
+std::uint8_t element_type(const void* record_function, const Layout& layout) {
+  Values inputs;
+  if (!inputs_of(record_function, layout, inputs)) return 0;
+  for (std::size_t i = 0; i < inputs.count; ++i) {
+    Bytes value = inputs.at(i);
+    Values inner;
+    for (int depth = 0; depth < 2 && tag_of(value) == layout.tag_list; ++depth) {
+      const auto list = load<Bytes>(value);
+      if (list == nullptr || !elements_of(list + layout.list, inner) || inner.count == 0) break;
+      value = inner.at(0);
+    }
+    Tensor tensor;
+    if (tag_of(value) != kTagTensor || !read_tensor(load<Bytes>(value), layout, tensor) || !tensor.defined) continue;
+    const auto type = load<std::uint16_t>(load<Bytes>(value) + layout.dtype);
+    return type < std::size(kTypes) ? static_cast<std::uint8_t>(type + 1) : 0;
+  }
+  return 0;
+}
+
+const void* process_group(const void* record_function, const Layout& layout, bool (*is_group)(const void*)) {
+  Values inputs;
+  if (!inputs_of(record_function, layout, inputs)) return nullptr;
+  for (std::size_t i = 0; i < inputs.count; ++i) {
+    if (tag_of(inputs.at(i)) != layout.tag_object) continue;
+    const auto object = load<Bytes>(inputs.at(i));
+    Values slots;
+    // An object of a class of C++'s has one slot: the address of what it stands for.
+    if (object == nullptr || !elements_of(object + layout.slots, slots) || slots.count != 1) continue;
+    const auto group = load<const void*>(slots.at(0));
+    if (is_group(group)) return group;
+  }
+  return nullptr;
+}
+
+}  // namespace profshim::torch

@@ -1,0 +1,125 @@
+#include "layout.h"
+
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+#include "inject/core/resolve.h"
+#include "profshim/recorder.h"
+
+namespace profshim::torch {
+namespace {
+
+struct Row {
+  int major, first_minor, last_minor;
+  Layout layout;
+};
+
+// With the newer std::string, which packages from PyPI have from 2.6 on, Debian's and the "cxx11" archives before.
+constexpr Row kRows[] = {
+    {1, 13, 13, {200, 208, 72, 168, 176, 182, 24, 88, 8, 12, 17}},
+    {2, 0, 0, {200, 208, 72, 168, 176, 182, 24, 88, 8, 12, 18}},
+    {2, 1, 2, {200, 208, 72, 168, 176, 182, 24, 88, 9, 13, 19}},
+    {2, 3, 8, {200, 208, 64, 160, 168, 174, 16, 80, 9, 13, 19}},
+    {2, 9, 12, {200, 208, 64, 160, 168, 174, 16, 80, 10, 14, 20}},
+    {2, 13, 15, {200, 208, 56, 152, 160, 166, 16, 80, 10, 14, 20}},
+};
+/// So much shorter is an at::RecordFunction that holds the older one.
+constexpr std::uint16_t kOlderStringIsShorter = 24;
+
+/// A function whose name says which form of std::string it returns.
+constexpr char kNewerForm[] = "_ZN5torch8profiler4impl10inputTypesB5cxx11ERKN2at14RecordFunctionE";
+
+constinit std::atomic<const Layout*> known{nullptr};
+
+/// What stands between `before` and the next quote or end of line of a small file.
+bool text_in(const char* path, const char* before, char* text, std::size_t size) {
+  const int file = open(path, O_RDONLY | O_CLOEXEC);
+  if (file < 0) return false;
+  char content[1024];
+  const ssize_t length = read(file, content, sizeof content - 1);
+  close(file);
+  if (length <= 0) return false;
+  content[length] = 0;
+  const char* const at = std::strstr(content, before);
+  if (at == nullptr) return false;
+  const char* const begin = at + std::strlen(before);
+  const std::size_t found = std::strcspn(begin, "'\"\n");
+  if (found == 0 || found >= size) return false;
+  std::memcpy(text, begin, found);
+  text[found] = 0;
+  return true;
+}
+
+}  // namespace
+
+bool release_of(const char* library, char* text, std::size_t size) {
+  const char* const slash = std::strrchr(library, '/');
+  if (slash == nullptr) return false;
+  char path[4200];
+  const auto beside = [&](const char* name) {
+    const int n = std::snprintf(path, sizeof path, "%.*s/%s", static_cast<int>(slash - library), library, name);
+    return n > 0 && static_cast<std::size_t>(n) < sizeof path;
+  };
+  // torch/lib of a Python package; lib of a libtorch archive; Debian's, whose name has the version.
+  if (beside("../version.py") && text_in(path, "__version__ = '", text, size)) return true;
+  if (beside("../build-version") && text_in(path, "", text, size)) return true;
+  char real[4096];
+  if (realpath(library, real) == nullptr) return false;
+  const char* const version = std::strstr(real, ".so.");
+  if (version == nullptr || std::strlen(version + 4) >= size) return false;
+  std::strcpy(text, version + 4);
+  return true;
+}
+
+bool layout_of(const char* release, bool cxx11, Layout& layout) {
+#if defined(__x86_64__)
+  int major = 0, minor = 0;
+  if (std::sscanf(release, "%d.%d", &major, &minor) != 2) return false;
+  for (const Row& row : kRows) {
+    if (row.major != major || minor < row.first_minor || minor > row.last_minor) continue;
+    layout = row.layout;
+    if (!cxx11) {
+      layout.sequence -= kOlderStringIsShorter;
+      layout.inputs -= kOlderStringIsShorter;
+    }
+    return true;
+  }
+#else  // not looked up there
+  static_cast<void>(release), static_cast<void>(cxx11), static_cast<void>(layout);
+#endif
+  return false;
+}
+
+const Layout* known_layout() { return known.load(std::memory_order_relaxed); }
+
+void find_layout(const void* address) {
+  static Layout layout;
+  Dl_info library{};
+  if (dladdr(address, &library) == 0 || library.dli_fname == nullptr) return;
+  char release[64], text[192];
+  if (!release_of(library.dli_fname, release, sizeof release)) {
+    recorder::problem("torch",
+                      "which release of PyTorch this is could not be found: its operators have names and times only");
+    return;
+  }
+  std::snprintf(text, sizeof text, "\"%s\"", release);
+  recorder::define(spool::DefinitionKind::kFact, 0, recorder::intern("torch_version"), recorder::intern(text));
+  if (layout_of(release, inject::resolve_in(kNewerForm, Layer::kTorch) != nullptr, layout)) {
+    known.store(&layout, std::memory_order_release);
+    return;
+  }
+  std::snprintf(
+      text, sizeof text,
+      "PyTorch %s is not among the releases known here (1.13 to 2.15 on x86-64): its operators have names and "
+      "times only",
+      release);
+  recorder::problem("torch", text);
+}
+
+}  // namespace profshim::torch

@@ -1,0 +1,225 @@
+// A baseline file: the profiles of runs as JSON.
+//   {"profshim_baseline": 1, "runs": [{"path", "world_size", "has_steps",
+//    "machine": {"cpus", "own", …}, "ranks": [{"rank", "steps": [[11, 0], …],
+//    "step_ns": […], …, "rows": [{"kind", "name", "other_threads", "count": […], "time_ns": […]}]}]}]}
+#include <array>
+#include <charconv>
+#include <fstream>
+#include <stdexcept>
+
+#include "profshim/analysis/compare.h"
+#include "profshim/trace.h"
+
+namespace profshim {
+namespace {
+
+constexpr std::string_view kStart = "{\"profshim_baseline\":";
+constexpr int kVersionOfFile = 1;
+constexpr std::size_t kMostOf = 1 << 20;  // steps, ranks, rows
+
+using Value = ReadEvent::ReadArg;
+
+constexpr std::array kLoads = {std::pair{std::string_view("cpus"), &MachineLoad::cpus},
+                               std::pair{std::string_view("own"), &MachineLoad::own},
+                               std::pair{std::string_view("others"), &MachineLoad::others},
+                               std::pair{std::string_view("waited"), &MachineLoad::waited},
+                               std::pair{std::string_view("stolen"), &MachineLoad::stolen}};
+
+std::string number_text(double value) {
+  char text[64];
+  std::snprintf(text, sizeof text, "%.6g", value);
+  return text;
+}
+double number_of(const Value& value) {
+  return value.kind == Value::Kind::kInt ? static_cast<double>(value.integer) : value.number;
+}
+
+std::string load_text(const MachineLoad& load) {
+  std::string text = "{";
+  for (const auto& [key, member] : kLoads) {
+    text += (text.size() > 1 ? ", \"" : "\"") + std::string(key) + "\": " + number_text(load.*member);
+  }
+  return text + "}";
+}
+
+std::string numbers(const std::vector<std::int64_t>& values) {
+  std::string text = "[";
+  for (const std::int64_t value : values) text += (text.size() > 1 ? "," : "") + std::to_string(value);
+  return text + "]";
+}
+
+std::string row_text(const std::pair<RowKind, std::string>& key, const ProfileRow& row) {
+  return std::string("{\"kind\": \"") + std::string(to_text(key.first)) + "\", \"name\": " + json_string(key.second) +
+         ", \"other_threads\": " + (row.other_threads ? "true" : "false") + ", \"count\": " + numbers(row.count) +
+         ", \"time_ns\": " + numbers(row.time_ns) + "}";
+}
+
+std::string rank_text(const ProfileRank& rank) {
+  std::string text = "{\"rank\": " + std::to_string(rank.rank) + ", \"steps\": [";
+  for (const auto& [number, nth] : rank.steps) {
+    text += (text.back() == '[' ? "[" : ",[") + std::to_string(number) + "," + std::to_string(nth) + "]";
+  }
+  text += "],\n   \"step_ns\": " + numbers(rank.step_ns);
+  text += ", \"communication_ns\": " + numbers(rank.communication_ns);
+  text += ", \"launches\": " + numbers(rank.launches) + ", \"mpi_bytes\": " + numbers(rank.mpi_bytes);
+  if (rank.cpus_used >= 0) text += ", \"cpus_used\": " + number_text(rank.cpus_used);
+  text += ",\n   \"rows\": [";
+  for (const auto& [key, row] : rank.rows) text += (text.back() == '[' ? "\n    " : ",\n    ") + row_text(key, row);
+  return text + "]}";
+}
+
+/// Puts the leaves where they belong; what does not fit makes it false.
+class Reader {
+ public:
+  explicit Reader(std::vector<RunProfile>& runs) : runs_(runs) {}
+
+  void leaf(std::string_view path, const Value& value) {
+    parts_.clear();
+    for (std::size_t at = 0; at <= path.size();) {
+      const std::size_t dot = std::min(path.find('.', at), path.size());
+      parts_.push_back(path.substr(at, dot - at));
+      at = dot + 1;
+    }
+    ok_ = ok_ && (place(value) || value.kind == Value::Kind::kJson);  // an empty list
+  }
+  bool ok() const { return ok_ && version_ == kVersionOfFile; }
+
+ private:
+  bool place(const Value& value) {
+    if (parts_[0] == "profshim_baseline") return version_ = static_cast<int>(value.integer), true;
+    if (parts_[0] != "runs" || parts_.size() < 3) return false;
+    RunProfile* const run = at(runs_, parts_[1]);
+    if (run == nullptr) return false;
+    const std::string_view key = parts_[2];
+    if (key == "path") return run->path = value.text, true;
+    if (key == "world_size") return run->world_size = static_cast<int>(value.integer), true;
+    if (key == "has_steps") return run->has_steps = value.integer != 0, true;
+    if (key == "machine" && parts_.size() == 4)
+      return place(run->machine.emplace(run->machine.value_or(MachineLoad{})), value);
+    if (key != "ranks" || parts_.size() < 5) return false;
+    ProfileRank* const rank = at(run->ranks, parts_[3]);
+    return rank != nullptr && place(*rank, value);
+  }
+
+  bool place(MachineLoad& load, const Value& value) {
+    for (const auto& [key, member] : kLoads) {
+      if (parts_[3] == key) return load.*member = number_of(value), load.*member >= 0;
+    }
+    return false;
+  }
+
+  bool place(ProfileRank& rank, const Value& value) {
+    const std::string_view key = parts_[4];
+    if (key == "rank") return rank.rank = static_cast<int>(value.integer), true;
+    if (key == "steps" && parts_.size() == 7) {
+      auto* const step = at(rank.steps, parts_[5]);
+      if (step != nullptr) (parts_[6] == "0" ? step->first : step->second) = value.integer;
+      return step != nullptr;
+    }
+    if (key == "step_ns") return number(rank.step_ns, 5, value);
+    if (key == "communication_ns") return number(rank.communication_ns, 5, value);
+    if (key == "launches") return number(rank.launches, 5, value);
+    if (key == "cpus_used") return rank.cpus_used = number_of(value), rank.cpus_used >= 0;
+    if (key == "mpi_bytes") return number(rank.mpi_bytes, 5, value);
+    return key == "rows" && parts_.size() >= 7 && row(rank, value);
+  }
+
+  // kind and name stand before the rest.
+  bool row(ProfileRank& rank, const Value& value) {
+    const std::string_view key = parts_[6];
+    if (key == "kind") {
+      for (std::size_t i = 0; i < 5; ++i) {
+        kind_ = static_cast<RowKind>(i);
+        if (to_text(kind_) == value.text) return true;
+      }
+      return false;
+    }
+    if (key == "name") return row_ = &rank.rows[{kind_, std::string(value.text)}], true;
+    if (row_ == nullptr) return false;
+    if (key == "other_threads") return row_->other_threads = value.integer != 0, true;
+    if (key == "count") return number(row_->count, 7, value);
+    return key == "time_ns" && number(row_->time_ns, 7, value);
+  }
+
+  bool number(std::vector<std::int64_t>& list, std::size_t part, const Value& value) {
+    std::int64_t* const to = parts_.size() == part + 1 ? at(list, parts_[part]) : nullptr;
+    if (to == nullptr || value.kind != Value::Kind::kInt) return false;
+    *to = value.integer;
+    return true;
+  }
+
+  template <class T>
+  static T* at(std::vector<T>& list, std::string_view index) {
+    std::size_t i = 0;
+    const auto [end, error] = std::from_chars(index.data(), index.data() + index.size(), i);
+    if (error != std::errc() || end != index.data() + index.size() || i > list.size() || i > kMostOf) return nullptr;
+    if (i == list.size()) list.emplace_back();
+    return &list[i];
+  }
+
+  std::vector<RunProfile>& runs_;
+  std::vector<std::string_view> parts_;
+  RowKind kind_{};
+  ProfileRow* row_ = nullptr;
+  int version_ = 0;
+  bool ok_ = true;
+};
+
+bool fits(const ProfileRank& rank) {
+  const std::size_t n = rank.steps.size();
+  for (const auto* const list : {&rank.step_ns, &rank.communication_ns, &rank.launches, &rank.mpi_bytes}) {
+    if (list->size() != n) return false;
+  }
+  for (const auto& [key, row] : rank.rows) {
+    if (row.count.size() != n || row.time_ns.size() != n) return false;
+  }
+  return n > 0;
+}
+
+}  // namespace
+
+bool is_baseline(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::string start;
+  for (char c; start.size() < kStart.size() && file.get(c);) {
+    if (c != ' ' && c != '\n' && c != '\r' && c != '\t') start += c;
+  }
+  return start == kStart;
+}
+
+std::string baseline_text(const std::vector<RunProfile>& runs) {
+  std::string text = std::string(kStart) + " " + std::to_string(kVersionOfFile) + ", \"runs\": [";
+  for (const RunProfile& run : runs) {
+    text += (text.back() == '[' ? "\n {\"path\": " : ",\n {\"path\": ") + json_string(run.path);
+    text += ", \"world_size\": " + std::to_string(run.world_size);
+    text += std::string(", \"has_steps\": ") + (run.has_steps ? "true" : "false");
+    if (run.machine) text += ", \"machine\": " + load_text(*run.machine);
+    text += ", \"ranks\": [";
+    for (const ProfileRank& rank : run.ranks) text += (text.back() == '[' ? "\n  " : ",\n  ") + rank_text(rank);
+    text += "]}";
+  }
+  return text + "]}\n";
+}
+
+std::vector<RunProfile> read_baseline(const std::string& path) {
+  std::string text;
+  int error = 0;
+  if (!read_file(path, text, error))
+    throw std::runtime_error(path + ": " + std::string(std::generic_category().message(error)));
+  const auto refuse = [&](const char* why) {
+    throw std::runtime_error(path + ": " + why + "; make one with `profshim compare --update-baseline`");
+  };
+  if (!is_baseline(path)) refuse("is no baseline");
+  std::vector<RunProfile> runs;
+  Reader reader(runs);
+  const bool json = json_leaves(text, [&](std::string_view at, const Value& value) { reader.leaf(at, value); });
+  bool whole = json && reader.ok() && !runs.empty();
+  for (const RunProfile& run : runs) {
+    whole = whole && !run.ranks.empty();
+    for (const ProfileRank& rank : run.ranks) whole = whole && fits(rank);
+  }
+  if (!whole) refuse("is damaged, or of another version");
+  return runs;
+}
+
+}  // namespace profshim

@@ -1,0 +1,182 @@
+#include "times.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <optional>
+#include <set>
+#include <stdexcept>
+
+#include "analysis/model/machine_load.h"
+#include "analysis/model/statistics.h"
+#include "profshim/analysis.h"
+#include "statistics.h"
+
+namespace profshim::analysis_detail {
+namespace {
+
+std::string ranks_of(const RunProfile& run) {
+  std::vector<int> ranks;
+  for (const ProfileRank& rank : run.ranks) ranks.push_back(rank.rank);
+  return ranks_text(ranks);
+}
+
+std::string size_of(const RunProfile& run) {
+  return run.world_size < 0 ? "an unknown number of" : std::to_string(run.world_size);
+}
+
+/// Which of the two is the longer one is not asked any more.
+struct Pair {
+  const std::vector<double>&shorter, &longer;
+  const NotTheProgram& not_program;
+};
+
+/// Is the run longer (`sign` = 1; -1: shorter) than runs of one program are, by what those of the baseline differ? The
+/// next value of a normal distribution of which some are known: Student's t, with sqrt(1 + 1/n) for the error of their
+/// mean.
+bool beyond_the_runs(const std::vector<TimeSamples>& runs, int sign, double alpha) {
+  if (runs.size() < kRunsThatTell) return false;
+  std::vector<double> base;
+  for (const TimeSamples& run : runs) base.push_back(median(run.base_us));
+  const double n = static_cast<double>(base.size()), middle = mean(base);
+  double squares = 0;
+  for (const double value : base) squares += (value - middle) * (value - middle);
+  const double spread = std::sqrt(squares / (n - 1) * (1 + 1 / n));
+  const double changed = sign * (median(runs.back().run_us) - middle);
+  return changed > 0 && (spread <= 0 || student_tail(changed / spread, base.size() - 1) <= alpha);
+}
+
+TimeTest test_one(const Pair& pair, bool runs_tell, const CompareOptions& options) {
+  TimeTest test;
+  test.steps = std::min(pair.shorter.size(), pair.longer.size());
+  const double from = median(pair.shorter), grown = median(pair.longer) - from;
+  const double least = std::max(options.tolerance * from, options.floor_us);
+  test.large = grown > least;
+  test.lasting = in_every_third(pair.shorter, pair.longer);
+  test.p = longer_p(pair.shorter, pair.longer);
+  test.least_p = least_p(pair.shorter.size(), pair.longer.size());
+  const double slower_cpu = runs_tell ? 0 : std::min(pair.not_program.cpu_us, options.cpu_noise * from);
+  // What others did is known of whole windows, so it is means that it is taken from: a pause of 100 ms is in both.
+  const double from_mean = mean(pair.shorter), grown_mean = mean(pair.longer) - from_mean;
+  const double left = grown_mean - pair.not_program.busier_us;
+  const double least_mean = std::max(options.tolerance * from_mean, options.floor_us);
+  const bool busier = pair.not_program.busier_us > least;
+  if (busier && left <= least_mean) {
+    test.cause = Cause::kMachine;
+  } else if (grown - slower_cpu <= least) {
+    test.cause = Cause::kRuns;
+  } else if (busier && left - slower_cpu <= least_mean) {
+    test.cause = Cause::kMachine;
+  }
+  return test;
+}
+
+TimeTest test_all(const std::vector<Pair>& pairs, bool runs_tell, const CompareOptions& options) {
+  TimeTest nearest{.p = 0, .least_p = 0, .large = true, .lasting = true, .steps = ~std::size_t{0}};
+  double distance = -1;
+  for (const Pair& pair : pairs) {
+    const TimeTest one = test_one(pair, runs_tell, options);
+    nearest.p = std::max(nearest.p, one.p);
+    nearest.least_p = std::max(nearest.least_p, one.least_p);
+    nearest.large = nearest.large && one.large;
+    nearest.lasting = nearest.lasting && one.lasting;
+    nearest.steps = std::min(nearest.steps, one.steps);
+    if (nearest.cause != Cause::kMachine && one.cause != Cause::kProgram) nearest.cause = one.cause;
+    const double from = median(pair.shorter), to = median(pair.longer);
+    if (distance < 0 || std::abs(to - from) < distance) {
+      distance = std::abs(to - from);
+      nearest.base_us = from;
+      nearest.run_us = to;
+    }
+  }
+  return nearest;
+}
+
+/// CPU time in the median step, of all threads of the process; nothing where the trace does not say it.
+std::optional<double> cpu_us(const ProfileRank& rank) {
+  if (rank.cpus_used < 0) return std::nullopt;
+  std::vector<double> steps;
+  for (const std::int64_t ns : rank.step_ns) steps.push_back(to_us(ns));
+  return rank.cpus_used * median(std::move(steps));
+}
+
+}  // namespace
+
+void check_comparable(const RunProfile& base, const RunProfile& run) {
+  if (base.world_size != run.world_size) {
+    throw std::runtime_error("the two cannot be compared: " + base.path + " is of a job of " + size_of(base) +
+                             " ranks, " + run.path + " of one of " + size_of(run));
+  }
+  if (ranks_of(base) != ranks_of(run)) {
+    throw std::runtime_error("the two cannot be compared: " + base.path + " has " + ranks_of(base) + ", " + run.path +
+                             " has " + ranks_of(run));
+  }
+  if (base.has_steps != run.has_steps) {
+    throw std::runtime_error("the two cannot be compared: " + (base.has_steps ? base : run).path + " has steps, " +
+                             (base.has_steps ? run : base).path + " has none");
+  }
+}
+
+std::vector<StepPair> common_steps(const ProfileRank& base, const ProfileRank& run) {
+  std::map<std::pair<std::int64_t, std::int64_t>, std::size_t> at;
+  for (std::size_t i = 0; i < base.steps.size(); ++i) at.emplace(base.steps[i], i);
+  std::vector<StepPair> pairs;
+  for (std::size_t i = 0; i < run.steps.size(); ++i) {
+    if (const auto found = at.find(run.steps[i]); found != at.end()) pairs.push_back({found->second, i});
+  }
+  return pairs;
+}
+
+TimeSamples time_samples(const RunProfile& base, const RunProfile& run, const Series& series) {
+  struct Slowest {
+    double base_us = 0, run_us = 0;
+    std::size_t ranks = 0;
+  };
+  std::map<std::pair<std::int64_t, std::int64_t>, Slowest> steps;
+  for (std::size_t r = 0; r < run.ranks.size(); ++r) {
+    const auto *const of_base = series(base.ranks[r]), *const of_run = series(run.ranks[r]);
+    const auto us = [](const std::vector<std::int64_t>* list, std::size_t i) {
+      return list != nullptr ? static_cast<double>((*list)[i]) / 1000 : 0.0;
+    };
+    for (const StepPair& pair : common_steps(base.ranks[r], run.ranks[r])) {
+      Slowest& slowest = steps[run.ranks[r].steps[pair.run]];
+      slowest.base_us = std::max(slowest.base_us, us(of_base, pair.base));
+      slowest.run_us = std::max(slowest.run_us, us(of_run, pair.run));
+      ++slowest.ranks;
+    }
+  }
+  TimeSamples samples;
+  for (const auto& [step, slowest] : steps) {
+    if (slowest.ranks < run.ranks.size()) continue;
+    samples.base_us.push_back(slowest.base_us);
+    samples.run_us.push_back(slowest.run_us);
+  }
+  return samples;
+}
+
+void note_the_machine(TimeSamples& samples, const RunProfile& base, const RunProfile& run) {
+  const TimeSamples step = time_samples(base, run, [](const ProfileRank& rank) { return &rank.step_ns; });
+  const double base_us = mean(step.base_us), run_us = mean(step.run_us);
+  samples.longer = {explained_us(base.machine, run.machine, base_us, run_us), 0};
+  samples.shorter = {explained_us(run.machine, base.machine, run_us, base_us), 0};
+  for (std::size_t r = 0; r < run.ranks.size(); ++r) {
+    const std::optional<double> before = cpu_us(base.ranks[r]), after = cpu_us(run.ranks[r]);
+    const double more = before && after ? *after - *before : std::numeric_limits<double>::infinity();
+    const double less = before && after ? -more : more;
+    samples.longer.cpu_us = std::max(samples.longer.cpu_us, more);
+    samples.shorter.cpu_us = std::max(samples.shorter.cpu_us, less);
+  }
+}
+
+TimeTest test_longer(const std::vector<TimeSamples>& runs, const CompareOptions& options, double alpha) {
+  std::vector<Pair> pairs;
+  for (const TimeSamples& run : runs) pairs.push_back({run.base_us, run.run_us, run.longer});
+  return test_all(pairs, beyond_the_runs(runs, 1, alpha), options);
+}
+TimeTest test_shorter(const std::vector<TimeSamples>& runs, const CompareOptions& options, double alpha) {
+  std::vector<Pair> pairs;
+  for (const TimeSamples& run : runs) pairs.push_back({run.run_us, run.base_us, run.shorter});
+  return test_all(pairs, beyond_the_runs(runs, -1, alpha), options);
+}
+
+}  // namespace profshim::analysis_detail

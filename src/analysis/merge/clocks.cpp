@@ -1,0 +1,250 @@
+#include "clocks.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "analysis/model/clock_fit.h"
+
+namespace profshim::analysis_detail {
+namespace {
+
+struct Bounds {
+  std::vector<ClockBound> at_least, at_most, ends;
+};
+
+/// How far the times of a trace may be from one even clock: it was read by instructions that wait for nothing, and
+/// brought to the time of the day by straight lines between readings. Between processes of one machine some 0.3 us have
+/// been seen.
+constexpr double kUneven_ns = 1000;
+
+/// No clock is so uneven, and hardly one collective comes so soon behind another.
+constexpr double kDoubt_ns = 100'000;
+
+/// Calls `pair` for each key that is in both; both are sorted by it.
+template <class Entry, class Pair>
+void in_both(const std::vector<Entry>& a, const std::vector<Entry>& b, const Pair& pair) {
+  auto at = b.begin();
+  for (const Entry& entry : a) {
+    while (at != b.end() && at->key < entry.key) ++at;
+    if (at != b.end() && at->key == entry.key) pair(entry, *at);
+  }
+}
+
+/// Of the clock of `other` against that of `reference`.
+class Comparison {
+ public:
+  Comparison(const MergeFacts& reference, const MergeFacts& other) : reference_(reference), other_(other) {}
+
+  Bounds bounds() {
+    in_both(reference_.meetings, other_.meetings, [this](const Meeting& ours, const Meeting& theirs) {
+      reference_first(ours.begin_ns, theirs.end_ns);
+      other_first(theirs.begin_ns, ours.end_ns);
+      found_.ends.push_back({at(theirs.end_ns), ahead(ours.end_ns, theirs.end_ns)});
+    });
+    for (const auto& [key, ours] : reference_.channels) {
+      const auto theirs = other_.channels.find(key);
+      if (theirs == other_.channels.end()) continue;
+      messages(ours.sent, theirs->second.received, true);
+      messages(theirs->second.sent, ours.received, false);
+    }
+    // A request is taken up after it was sent, and answered after it was done.
+    in_both(reference_.requests, other_.served,
+            [this](const Endpoint& sent, const Endpoint& served) { reference_first(sent.at_ns, served.at_ns); });
+    in_both(other_.served_until, reference_.answers,
+            [this](const Endpoint& done, const Endpoint& answer) { other_first(done.at_ns, answer.at_ns); });
+    in_both(other_.requests, reference_.served,
+            [this](const Endpoint& sent, const Endpoint& served) { other_first(sent.at_ns, served.at_ns); });
+    in_both(reference_.served_until, other_.answers,
+            [this](const Endpoint& done, const Endpoint& answer) { reference_first(done.at_ns, answer.at_ns); });
+    return std::move(found_);
+  }
+
+ private:
+  std::int64_t at(std::int64_t theirs) const { return bounded_sum(theirs, other_.base_ns); }
+  double ahead(std::int64_t ours, std::int64_t theirs) const {
+    return static_cast<double>(bounded_sum(ours, reference_.base_ns)) - static_cast<double>(at(theirs));
+  }
+  void reference_first(std::int64_t ours, std::int64_t theirs) {
+    found_.at_least.push_back({at(theirs), ahead(ours, theirs) - kUneven_ns});
+  }
+  void other_first(std::int64_t theirs, std::int64_t ours) {
+    found_.at_most.push_back({at(theirs), ahead(ours, theirs) + kUneven_ns});
+  }
+  /// The n-th that was sent is the n-th that came; where one window has more of them than the other nobody knows.
+  void messages(const std::vector<Endpoint>& sent, const std::vector<Endpoint>& received, bool reference_sends) {
+    if (sent.size() != received.size()) return;
+    for (std::size_t i = 0; i < sent.size(); ++i) {
+      if (reference_sends) {
+        reference_first(sent[i].at_ns, received[i].at_ns);
+      } else {
+        other_first(sent[i].at_ns, received[i].at_ns);
+      }
+    }
+  }
+
+  const MergeFacts& reference_;
+  const MergeFacts& other_;
+  Bounds found_;
+};
+
+/// Two ranks of one host have one clock, unless what they did says otherwise: traces can have been made to differ, and
+/// hosts can bear one name.
+bool may_be_one_clock(const Bounds& bounds, double slack_ns) {
+  const auto at_least = std::max_element(bounds.at_least.begin(), bounds.at_least.end(),
+                                         [](const auto& a, const auto& b) { return a.ahead_ns < b.ahead_ns; });
+  const auto at_most = std::min_element(bounds.at_most.begin(), bounds.at_most.end(),
+                                        [](const auto& a, const auto& b) { return a.ahead_ns < b.ahead_ns; });
+  return (at_least == bounds.at_least.end() || at_least->ahead_ns <= slack_ns) &&
+         (at_most == bounds.at_most.end() || at_most->ahead_ns >= -slack_ns);
+}
+
+std::string name_of(const MergeFacts& facts) {
+  return facts.rank >= 0 ? "rank " + std::to_string(facts.rank) : facts.path;
+}
+
+class Alignment {
+ public:
+  Alignment(std::vector<MergeFacts>& facts, const MergeOptions& options, std::vector<MergedRank>& ranks,
+            std::vector<ClockMap>& maps, std::vector<std::string>& warnings)
+      : facts_(facts), options_(options), ranks_(ranks), maps_(maps), warnings_(warnings) {}
+
+  bool run(std::string& error) {
+    maps_.resize(facts_.size());
+    for (std::size_t i = 0; i < facts_.size(); ++i) maps_[i] = {facts_[i].base_ns, 0, 0, 0};
+    if (facts_.empty()) return true;
+    ranks_[0].clock = "reference";
+    ranks_[0].error_us = 0;
+    placed_ = {0};
+    std::vector<std::size_t> open;
+    for (std::size_t i = 1; i < facts_.size(); ++i) open.push_back(i);
+    if (options_.sync == ClockSync::kCollective) place_by_moments(open);
+    for (const std::size_t i : open) {
+      if (!place_without(i, error)) return false;
+    }
+    return true;
+  }
+
+ private:
+  /// Against the reference where they met; else against whoever has been placed that they did meet.
+  void place_by_moments(std::vector<std::size_t>& open) {
+    for (std::size_t from = 0; from < placed_.size(); ++from) {
+      std::vector<std::size_t> left;
+      for (const std::size_t i : open) {
+        if (place(i, placed_[from])) {
+          placed_.push_back(i);
+        } else {
+          left.push_back(i);
+        }
+      }
+      open = std::move(left);
+    }
+  }
+
+  bool on_one_host(std::size_t i, std::size_t other) const {
+    const MergeFacts &a = facts_[i], &b = facts_[other];
+    return !a.host.empty() && a.host == b.host && a.has_wall_clock && b.has_wall_clock;
+  }
+
+  /// Calls that were counted and do not go together, or not with the one clock of a host, are more likely counted wrong
+  /// (ranks whose steps have other numbers) than clocks that were set.
+  void drop_miscounted(std::size_t i, std::size_t reference, Bounds& bounds, const ClockFit& fit) {
+    const bool doubtful =
+        !fit.consistent ? fit.error_ns > kDoubt_ns : on_one_host(i, reference) && !may_be_one_clock(bounds, kDoubt_ns);
+    const auto counted = [](const Meeting& m) { return m.counted != 0; };
+    if (!fit.known || !doubtful || std::erase_if(facts_[i].meetings, counted) == 0) return;
+    warnings_.push_back(name_of(facts_[i]) + ": its collectives are not those of " + name_of(facts_[reference]) +
+                        " that have the same place in the same step: not taken for its clock");
+    bounds = Comparison(facts_[reference], facts_[i]).bounds();
+  }
+
+  bool place(std::size_t i, std::size_t reference) {
+    const MergeFacts& facts = facts_[i];
+    const std::int64_t first = bounded_sum(facts.first_ns, facts.base_ns),
+                       last = bounded_sum(facts.last_ns, facts.base_ns);
+    Bounds bounds = Comparison(facts_[reference], facts).bounds();
+    const auto fitted = [&] { return fit_clock(bounds.at_least, bounds.at_most, bounds.ends, first, last); };
+    drop_miscounted(i, reference, bounds, fitted());
+    ClockFit fit = fitted();
+    if (!fit.known) return false;
+    MergedRank& rank = ranks_[i];
+    rank.moments = bounds.at_least.size() + bounds.at_most.size();
+    double error_ns = fit.error_ns;
+    if (on_one_host(i, reference) && may_be_one_clock(bounds, 0)) {
+      // How far the fit might be off, and how far it is from what we take.
+      for (const std::int64_t at : {first, last})
+        error_ns = std::max(
+            error_ns, std::fabs(fit.offset_ns + fit.drift * static_cast<double>(at - fit.origin_ns)) + fit.error_ns);
+      fit.offset_ns = fit.drift = 0;
+      rank.clock = "same host";
+    } else {
+      rank.clock = "collectives";
+    }
+    if (!fit.consistent) {
+      warnings_.push_back(name_of(facts) + ": its clock and that of " + name_of(facts_[reference]) +
+                          " do not go together: one of them was set during the run, or these are not of one job");
+    }
+    // To the reference's clock, and with that one to the common one.
+    const ClockMap& onwards = maps_[reference];
+    const double there = static_cast<double>(fit.origin_ns - onwards.origin_ns) + fit.offset_ns;
+    set_map(i, {facts.base_ns, fit.origin_ns, fit.offset_ns + onwards.offset_ns + onwards.drift * there,
+                fit.drift + onwards.drift});
+    rank.error_us = error_ns / 1e3 + std::max(ranks_[reference].error_us, 0.0);
+    return true;
+  }
+
+  void set_map(std::size_t i, const ClockMap& map) {
+    maps_[i] = map;
+    ranks_[i].offset_us = map.offset_ns / 1e3;
+    ranks_[i].offset_at_ns = map.origin_ns;
+    ranks_[i].drift_ppm = map.drift * 1e6;
+  }
+
+  /// There is nothing that it did with the others.
+  bool place_without(std::size_t i, std::string& error) {
+    const MergeFacts& facts = facts_[i];
+    for (const std::size_t other : placed_) {
+      if (facts.host.empty() || facts.host != facts_[other].host) continue;
+      if (!facts.has_wall_clock || !facts_[other].has_wall_clock) continue;
+      ClockMap map = maps_[other];
+      map.base_ns = facts.base_ns;
+      set_map(i, map);
+      ranks_[i].clock = "same host";
+      return true;
+    }
+    const MergeFacts& reference = facts_[0];
+    const bool both = facts.has_wall_clock && reference.has_wall_clock;
+    if (both || options_.sync == ClockSync::kNone || options_.assume_clock) {
+      ranks_[i].clock = both ? "anchors" : "assumed";
+      return true;
+    }
+    const MergeFacts& without = facts.has_wall_clock ? reference : facts;
+    error = without.path + ": its times are not the time of the day, and " +
+            (options_.sync == ClockSync::kCollective ? "no collective or message joins it to the others"
+                                                     : "--sync anchors asks for that") +
+            "; --assume-clock takes them as they are";
+    return false;
+  }
+
+  std::vector<MergeFacts>& facts_;
+  const MergeOptions& options_;
+  std::vector<MergedRank>& ranks_;
+  std::vector<ClockMap>& maps_;
+  std::vector<std::string>& warnings_;
+  std::vector<std::size_t> placed_;
+};
+
+}  // namespace
+
+std::int64_t ClockMap::operator()(std::int64_t ns) const {
+  const std::int64_t at = bounded_sum(ns, base_ns);
+  const double ahead = offset_ns + drift * (static_cast<double>(at) - static_cast<double>(origin_ns));
+  constexpr double kYears = 1e18;
+  return bounded_sum(at, std::llround(std::clamp(ahead, -kYears, kYears)));
+}
+
+bool align_clocks(std::vector<MergeFacts>& facts, const MergeOptions& options, std::vector<MergedRank>& ranks,
+                  std::vector<ClockMap>& maps, std::vector<std::string>& warnings, std::string& error) {
+  return Alignment(facts, options, ranks, maps, warnings).run(error);
+}
+
+}  // namespace profshim::analysis_detail

@@ -1,0 +1,211 @@
+// Merging: what has to be known of each file is gathered first, then they are written one behind the other, each event
+// with its rank's processes, on the common clock.
+#include "profshim/analysis/merge.h"
+
+#include <algorithm>
+#include <atomic>
+#include <cstring>
+#include <limits>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <thread>
+
+#include "arrows.h"
+#include "clocks.h"
+#include "copy.h"
+#include "facts.h"
+#include "numbers.h"
+#include "profshim/trace.h"
+
+namespace profshim {
+namespace {
+
+using analysis_detail::ArrowEnd;
+using analysis_detail::ClockMap;
+using analysis_detail::MergeFacts;
+
+// ---- what is to be merged
+// --------------------------------------------------------------------------------------------
+
+/// All files, by several threads; in order of rank.
+std::vector<MergeFacts> gather(const MergeOptions& options) {
+  std::vector<MergeFacts> facts(options.paths.size());
+  std::atomic<std::size_t> next{0}, done{0};
+  std::mutex telling;
+  const auto work = [&] {
+    for (std::size_t i = next++; i < facts.size(); i = next++) {
+      facts[i] = analysis_detail::gather_facts(options.paths[i]);
+      const std::lock_guard one_at_a_time(telling);
+      if (options.on_progress) options.on_progress(static_cast<double>(++done) / static_cast<double>(facts.size()) / 2);
+    }
+  };
+  std::vector<std::thread> threads;
+  const std::size_t wanted = std::min<std::size_t>(std::max(1u, std::thread::hardware_concurrency()), facts.size());
+  for (std::size_t i = 1; i < wanted; ++i) threads.emplace_back(work);
+  work();
+  for (std::thread& thread : threads) thread.join();
+  std::stable_sort(facts.begin(), facts.end(), [](const MergeFacts& a, const MergeFacts& b) {
+    // Those that do not say come last, in the order in which they were given.
+    return static_cast<unsigned>(a.rank) < static_cast<unsigned>(b.rank);
+  });
+  return facts;
+}
+
+/// "" when these are traces of one job.
+std::string refusal(const std::vector<MergeFacts>& facts) {
+  if (facts.size() < 2) return "one trace is nothing to merge: give those of several ranks";
+  for (const MergeFacts& f : facts) {
+    if (!f.error.empty()) return f.path + ": " + f.error;
+  }
+  for (std::size_t i = 1; i < facts.size(); ++i) {
+    const MergeFacts &a = facts[i - 1], &b = facts[i];
+    if (b.rank >= 0 && a.rank == b.rank) {
+      return a.path + " and " + b.path + " are both of rank " + std::to_string(b.rank) +
+             ": merge the ranks of one window";
+    }
+    // Hosts that have no number of a job in common make names of their own.
+    if (a.host == b.host && !a.run_name.empty() && !b.run_name.empty() && a.run_name != b.run_name)
+      return a.path + " is of run " + a.run_name + ", " + b.path + " of run " + b.run_name;
+    if (a.world_size > 0 && b.world_size > 0 && a.world_size != b.world_size) {
+      return a.path + " is of a job of " + std::to_string(a.world_size) + " ranks, " + b.path + " of one of " +
+             std::to_string(b.world_size);
+    }
+  }
+  return "";
+}
+
+// ---- what stands beside the events
+// --------------------------------------------------------------------------------------------------
+
+std::string clock_json(const MergedRank& rank) {
+  char numbers[160];
+  const int n = std::snprintf(numbers, sizeof numbers,
+                              ", \"offset_us\": %.3f, \"offset_at_ns\": %lld, \"drift_ppm\": %.4f, \"error_us\": ",
+                              rank.offset_us, static_cast<long long>(rank.offset_at_ns), rank.drift_ppm);
+  std::string text(numbers, static_cast<std::size_t>(n));
+  if (rank.error_us < 0) return text + "null";
+  std::snprintf(numbers, sizeof numbers, "%.3f", rank.error_us);
+  return text + numbers;
+}
+
+/// With what each trace said of itself: what was asked for, and what was lost.
+std::string ranks_json(const std::vector<MergedRank>& ranks, const std::vector<MergeFacts>& facts) {
+  std::string text = "[";
+  for (std::size_t i = 0; i < ranks.size(); ++i) {
+    const MergedRank& rank = ranks[i];
+    if (text.size() > 1) text += ",\n    ";
+    text += "{\"rank\": " + std::to_string(rank.rank) + ", \"file\": " + json_string(rank.path);
+    text += ", \"host\": " + json_string(rank.host) + ", \"first_pid\": " + std::to_string(rank.first_pid);
+    text += ", \"events\": " + std::to_string(rank.events) + ", \"clock\": " + json_string(rank.clock);
+    text += ", \"moments\": " + std::to_string(rank.moments) + clock_json(rank);
+    if (!facts[i].profshim.empty()) text += ", \"profshim\": " + facts[i].profshim;
+    text += "}";
+  }
+  return text + "]";
+}
+
+/// The first of each id: those of the other hosts are mostly of its kind, and readers want ids that differ.
+std::vector<std::string> devices_of(const std::vector<MergeFacts>& facts) {
+  std::vector<std::string> devices;
+  std::set<std::string> ids;
+  for (const MergeFacts& f : facts) {
+    for (const std::string& device : f.devices) {
+      std::string id;
+      json_leaves(device, [&](std::string_view path, const ReadEvent::ReadArg& value) {
+        if (path == "id") id = value.text;
+      });
+      if (ids.insert(id).second) devices.push_back(device);
+    }
+  }
+  return devices;
+}
+
+TraceHeader header_of(const std::vector<MergeFacts>& facts, const std::vector<ClockMap>& clocks,
+                      const MergeResult& result, const std::string& out) {
+  TraceHeader header;
+  std::int64_t first = std::numeric_limits<std::int64_t>::max();
+  for (std::size_t i = 0; i < facts.size(); ++i) first = std::min(first, clocks[i](facts[i].first_ns));
+  header.base_time_ns = base_time_for(std::max<std::int64_t>(first, 0));
+  header.rank.rank = std::max(facts[0].rank, 0);
+  header.rank.world_size = facts[0].world_size;
+  header.rank.host = facts[0].host;
+  header.devices = devices_of(facts);
+  header.profshim = {{"version", json_string(kVersion)},
+                     {"run_name", json_string(facts[0].run_name)},
+                     {"merged", ranks_json(result.ranks, facts)},
+                     {"messages_without_arrows", std::to_string(result.messages_left_out)}};
+  header.trace_name = out;
+  return header;
+}
+
+bool write_all(const MergeOptions& options, const std::vector<MergeFacts>& facts, const std::vector<ClockMap>& clocks,
+               const std::vector<std::vector<ArrowEnd>>& arrows, MergeResult& result) {
+  AtomicFile file;
+  if (!file.open(options.out)) {
+    result.error = options.out + ": cannot be written: " + std::strerror(file.error());
+    return false;
+  }
+  std::unique_ptr<ByteSink> sink = file_sink(file);
+  if (options.out.ends_with(".gz"))
+    sink = gzip_sink(std::move(sink), 1, static_cast<int>(std::max(1u, std::thread::hardware_concurrency())) - 1);
+  std::int64_t next_id = 0;
+  const std::vector<analysis_detail::Renumbering> numbers = analysis_detail::renumber(facts, result.ranks, next_id);
+  TraceWriter out(*sink, header_of(facts, clocks, result, options.out));
+  analysis_detail::ThreadNumbers threads;
+  std::uint64_t events = 0, written = 0;
+  for (const MergeFacts& f : facts) events += f.events;
+  for (std::size_t i = 0; i < facts.size(); ++i) {
+    analysis_detail::FileCopy copy(out, facts[i], result.ranks[i], numbers[i], clocks[i], arrows[i], next_id, threads);
+    std::uint64_t here = 0;
+    TraceVisitor visitor;
+    visitor.event = [&](const ReadEvent& event) {
+      if (here++ == facts[i].events) return false;  // it has grown since
+      copy.write(event);
+      constexpr std::uint64_t kOften = 16384;
+      if (++written % kOften == 0 && options.on_progress)
+        options.on_progress(0.5 + static_cast<double>(written) / static_cast<double>(events) / 2);
+      return !out.failed();
+    };
+    const ReadResult read = read_trace(facts[i].path, visitor);
+    if (here < facts[i].events && !out.failed()) {
+      result.error = facts[i].path + ": changed while it was read: " + read.error;
+      return false;
+    }
+  }
+  result.events = out.events();
+  result.bytes = out.bytes();
+  if (!out.finish() || !sink->close() || !file.publish(AtomicFile::Existing::kReplace)) {
+    result.error = options.out + ": cannot be written: " + std::strerror(file.error());
+    return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+MergeResult merge_traces(const MergeOptions& options) {
+  MergeResult result;
+  std::vector<MergeFacts> facts = gather(options);
+  result.error = refusal(facts);
+  if (!result.error.empty()) return result;
+  for (const MergeFacts& f : facts) {
+    MergedRank rank;
+    rank.path = f.path;
+    rank.host = f.host;
+    rank.rank = f.rank;
+    rank.events = f.events;
+    result.ranks.push_back(rank);
+    if (!f.truncated) continue;
+    result.truncated = true;
+    result.warnings.push_back(f.path + ": cut off; what is there is merged");
+  }
+  std::vector<analysis_detail::ClockMap> clocks;
+  if (!analysis_detail::align_clocks(facts, options, result.ranks, clocks, result.warnings, result.error))
+    return result;
+  const auto arrows = analysis_detail::find_arrows(facts, clocks, result);
+  write_all(options, facts, clocks, arrows, result);
+  return result;
+}
+
+}  // namespace profshim

@@ -1,0 +1,145 @@
+#include "clocks.h"
+
+#include <algorithm>
+#include <atomic>
+#include <map>
+#include <thread>
+
+#include "analysis/merge/clocks.h"
+#include "analysis/merge/facts.h"
+#include "tables.h"
+#include "words.h"
+
+namespace profshim::analysis_detail {
+namespace {
+
+/// The n-th file of each rank is of the n-th window.
+std::vector<std::vector<const TraceFacts*>> windows_of(const std::vector<TraceFacts>& traces) {
+  std::map<int, std::vector<const TraceFacts*>> by_rank;
+  for (const TraceFacts& t : traces) by_rank[t.rank].push_back(&t);
+  std::vector<std::vector<const TraceFacts*>> windows;
+  for (auto& [rank, files] : by_rank) {
+    std::stable_sort(files.begin(), files.end(),
+                     [](const TraceFacts* a, const TraceFacts* b) { return a->first_ns < b->first_ns; });
+    for (std::size_t i = 0; i < files.size(); ++i) {
+      if (windows.size() <= i) windows.emplace_back();
+      windows[i].push_back(files[i]);
+    }
+  }
+  return windows;
+}
+
+std::vector<MergeFacts> gather(const std::vector<const TraceFacts*>& window) {
+  std::vector<MergeFacts> facts(window.size());
+  std::atomic<std::size_t> next{0};
+  const auto work = [&] {
+    for (std::size_t i = next++; i < facts.size(); i = next++) facts[i] = gather_facts(window[i]->path);
+  };
+  std::vector<std::thread> threads;
+  const std::size_t wanted = std::min<std::size_t>(std::max(1u, std::thread::hardware_concurrency()), facts.size());
+  for (std::size_t i = 1; i < wanted; ++i) threads.emplace_back(work);
+  work();
+  for (std::thread& thread : threads) thread.join();
+  return facts;
+}
+
+/// Not known is worse than any error.
+bool is_worse(const RankClock& a, const RankClock& b) {
+  return (a.error_us < 0) != (b.error_us < 0) ? a.error_us < 0 : a.error_us > b.error_us;
+}
+
+}  // namespace
+
+std::vector<RankClock> compare_clocks(const std::vector<TraceFacts>& traces, std::vector<std::string>& warnings,
+                                      std::string& why_not) {
+  std::map<int, RankClock> worst;
+  for (const auto& window : windows_of(traces)) {
+    if (window.size() < 2) continue;
+    std::vector<MergeFacts> facts = gather(window);
+    std::vector<MergedRank> ranks(facts.size());
+    for (std::size_t i = 0; i < facts.size(); ++i) {
+      if (!facts[i].error.empty()) {
+        why_not = facts[i].path + ": " + facts[i].error;
+        return {};
+      }
+      ranks[i].rank = facts[i].rank;
+      ranks[i].host = facts[i].host;
+    }
+    std::vector<ClockMap> maps;
+    if (!align_clocks(facts, MergeOptions{}, ranks, maps, warnings, why_not)) return {};
+    for (const MergedRank& rank : ranks) {
+      const RankClock clock{.rank = rank.rank,
+                            .host = rank.host,
+                            .clock = rank.clock,
+                            .offset_us = rank.offset_us,
+                            .drift_ppm = rank.drift_ppm,
+                            .error_us = rank.error_us};
+      const auto [at, is_new] = worst.emplace(clock.rank, clock);
+      if (!is_new && is_worse(clock, at->second)) at->second = clock;
+    }
+  }
+  std::vector<RankClock> clocks;
+  for (auto& [rank, clock] : worst) clocks.push_back(std::move(clock));
+  return clocks;
+}
+
+ReportSection clocks_section(const std::vector<RankClock>& clocks, const std::string& why_not) {
+  ReportSection section{.key = "clocks", .title = "Clocks"};
+  if (!why_not.empty()) {
+    section.notes.push_back("The clocks of these traces could not be compared: " + why_not);
+    return section;
+  }
+  if (clocks.size() < 2) {
+    section.notes.emplace_back("One rank: there is no other clock to compare its times with.");
+    return section;
+  }
+  section.notes.emplace_back(
+      "Clocks are compared by what ranks did together (a message is not received before it is sent). The error is a "
+      "bound against the first rank, whoever was late. Waiting times on this page are differences of durations: no "
+      "clock but the rank's own is in them.");
+  ViewTable table{.key = "clocks",
+                  .title = "Clock of each rank",
+                  .columns = {{"rank", "Rank"},
+                              {"host", "Host"},
+                              {"clock", "Known from"},
+                              {"offset_us", "Offset", Unit::kTime},
+                              {"drift_ppm", "Drift (ppm)"},
+                              {"error_us", "Error, at most", Unit::kTime}}};
+  constexpr std::size_t kMostClocks = 256;
+  std::vector<RankClock> order = clocks;
+  if (order.size() > kMostClocks) std::stable_sort(order.begin(), order.end(), is_worse);
+  for (const RankClock& c : order) {
+    Cell error;
+    if (c.error_us >= 0) error = c.error_us;
+    table.rows.push_back({rank_cell(c.rank), c.host, c.clock, c.offset_us, c.drift_ppm, error});
+  }
+  keep_rows(table, kMostClocks, "the least certain", section.notes);
+  section.tables.push_back(std::move(table));
+  return section;
+}
+
+void add_clocks(const std::vector<RankClock>& clocks, std::vector<ReportFinding>& verdict) {
+  using Level = ReportFinding::Level;
+  if (clocks.size() < 2) return;
+  std::set<int> unknown;
+  const RankClock* worst = nullptr;
+  for (const RankClock& c : clocks) {
+    if (c.error_us < 0) unknown.insert(c.rank);
+    if (worst == nullptr || c.error_us > worst->error_us) worst = &c;
+  }
+  if (!unknown.empty()) {
+    verdict.push_back({Level::kNotice, "How far the clock of " + ranks_words(unknown) +
+                                           " is off is not known: nothing in the traces bounds it."});
+  } else {
+    const bool one_host = std::all_of(clocks.begin(), clocks.end(), [](const RankClock& c) {
+      return c.clock == "reference" || c.clock == "same host";
+    });
+    const std::string bound = time_words(worst->error_us) + " (rank " + rank_name(worst->rank) + ")";
+    verdict.push_back({Level::kPlain, one_host ? "All ranks are on one host, whose clock is taken for one; what they "
+                                                 "did together says that it is, to within " +
+                                                     bound + "."
+                                               : "Clocks of different ranks agree to within " + bound + ", at most."});
+  }
+}
+
+}  // namespace profshim::analysis_detail

@@ -1,0 +1,15 @@
+// Steps in a report: how long they were, and what their time went into.
+#pragma once
+
+#include <vector>
+
+#include "profshim/analysis/report.h"
+
+namespace profshim::analysis_detail {
+
+/// `steps`: the view of src/analysis/summary/steps_view.h. `windows`: the same of the whole time of each trace as one
+/// step, for traces without steps.
+ReportSection steps_section(const View& steps, const View& windows);
+void judge_steps(const View& steps, const View& windows, std::vector<ReportFinding>& verdict);
+
+}  // namespace profshim::analysis_detail

@@ -1,0 +1,54 @@
+#include "tables.h"
+
+#include <algorithm>
+
+namespace profshim::analysis_detail {
+
+const ViewTable& table_of(const View& view, std::string_view key) {
+  static const ViewTable kNothing;
+  const auto at =
+      std::find_if(view.tables.begin(), view.tables.end(), [=](const ViewTable& table) { return table.key == key; });
+  return at != view.tables.end() ? *at : kNothing;
+}
+
+double number_of(const Cell& cell) {
+  if (const auto* whole = std::get_if<std::int64_t>(&cell)) return static_cast<double>(*whole);
+  const auto* number = std::get_if<double>(&cell);
+  return number != nullptr ? *number : 0;
+}
+
+ViewTable with_columns(const ViewTable& table, std::initializer_list<std::string_view> keys) {
+  ViewTable result{.key = table.key, .title = table.title};
+  std::vector<std::size_t> from;
+  for (const std::string_view key : keys) {
+    const auto at = std::find_if(table.columns.begin(), table.columns.end(),
+                                 [=](const ViewColumn& column) { return column.key == key; });
+    if (at == table.columns.end()) continue;
+    from.push_back(static_cast<std::size_t>(at - table.columns.begin()));
+    result.columns.push_back(*at);
+  }
+  for (const auto& row : table.rows) {
+    auto& cells = result.rows.emplace_back();
+    for (const std::size_t column : from) cells.push_back(row[column]);
+  }
+  return result;
+}
+
+void keep_rows(ViewTable& table, std::size_t most, std::string_view which, std::vector<std::string>& notes) {
+  if (table.rows.size() <= most) return;
+  notes.push_back(table.title + ": " + std::to_string(most) + " of " + std::to_string(table.rows.size()) + " rows, " +
+                  std::string(which) + ".");
+  table.rows.resize(most);
+}
+
+ViewTable of_all_ranks(const ViewTable& table) {
+  ViewTable result{.key = table.key, .title = table.title, .columns = table.columns};
+  if (table.rows.empty()) return result;
+  // Where there are several ranks, "all" stands first.
+  for (const auto& row : table.rows) {
+    if (row[0] == table.rows[0][0]) result.rows.push_back(row);
+  }
+  return result;
+}
+
+}  // namespace profshim::analysis_detail

@@ -1,0 +1,245 @@
+#include "traces.h"
+
+#include <algorithm>
+#include <charconv>
+#include <functional>
+#include <limits>
+#include <map>
+#include <unordered_map>
+
+#include "analysis/model/statistics.h"
+#include "profshim/trace.h"
+#include "tables.h"
+#include "words.h"
+
+namespace profshim::analysis_detail {
+namespace {
+
+using Arg = ReadEvent::ReadArg;
+
+/// Of the entry that a rank has in a merged trace.
+RankClock clock_of(const Timeline& timeline) {
+  RankClock clock{.rank = timeline.rank, .host = timeline.host};
+  json_leaves(timeline.merged, [&](std::string_view key, const Arg& value) {
+    if (key == "clock") clock.clock = value.text;
+    if (key == "offset_us") clock.offset_us = value.number;
+    if (key == "drift_ppm") clock.drift_ppm = value.number;
+    if (key == "error_us" && value.kind != Arg::Kind::kNull) clock.error_us = value.number;
+  });
+  return clock;
+}
+
+/// "threads lost" of threads_lost; "device: dropped records" of device.dropped_records.
+std::string loss_words(std::string_view path) {
+  std::string words;
+  for (const char c : path) words += c == '_' ? std::string(" ") : c == '.' ? std::string(": ") : std::string(1, c);
+  return words;
+}
+
+bool tells_loss(std::string_view path) {
+  const auto has = [&](std::string_view part) { return path.find(part) != std::string_view::npos; };
+  return has("dropped") || has("lost") || has("left_out");
+}
+
+TraceFacts facts_of(const Timeline& timeline) {
+  TraceFacts facts{.path = timeline.path, .host = timeline.host};
+  facts.rank = timeline.rank;
+  facts.world_size = timeline.world_size;
+  facts.ours = timeline.dialect == Dialect::kProfshim;
+  facts.complete = timeline.complete;
+  facts.cut_off = timeline.truncated;
+  facts.dropped = timeline.dropped;
+  facts.events = timeline.slices.size();
+  for (const Step& step : timeline.steps) facts.steps.insert(step.number);
+  if (!timeline.slices.empty()) {
+    facts.first_ns = std::numeric_limits<std::int64_t>::max();
+    facts.last_ns = std::numeric_limits<std::int64_t>::min();
+    for (const Slice& s : timeline.slices) {
+      facts.first_ns = std::min(facts.first_ns, s.begin_ns);
+      facts.last_ns = std::max(facts.last_ns, s.end_ns());
+    }
+  }
+  facts.load = window_load(timeline);
+  std::string marker;
+  json_leaves(timeline.facts, [&](std::string_view path, const Arg& value) {
+    if (path == "run_name") facts.run_name = value.text;
+    if (path == "command") facts.command = value.text;
+    if (path == "steps.source") facts.steps_source = value.text;
+    if (path == "steps.first_marker") marker = value.text;
+    if (path == "window") facts.window = value.integer;
+    if (path == "truncated") facts.limited = value.integer != 0;
+    if (path == "recovered") facts.recovered = value.integer != 0;
+    if (path.starts_with("problems.") && value.kind == Arg::Kind::kString && path.ends_with(".lost")) {
+      facts.problems.emplace_back(value.text);
+    } else if (value.kind == Arg::Kind::kInt && value.integer > 0 && tells_loss(path) && path != "dropped_events" &&
+               path != "dropped.total") {
+      facts.losses.emplace_back(loss_words(path), value.integer);
+    }
+  });
+  if (!marker.empty() && !facts.steps_source.empty()) facts.steps_source += " (" + marker + ")";
+  return facts;
+}
+
+/// Of one rank of one job. What was going on at the end of a window may have ended in the next.
+bool are_two_windows(const TraceFacts& a, const TraceFacts& b) {
+  if (a.ours && b.ours && a.run_name == b.run_name && a.window != b.window) return true;
+  if (!a.steps.empty() && !b.steps.empty()) {
+    return std::none_of(a.steps.begin(), a.steps.end(), [&](std::int64_t n) { return b.steps.count(n) != 0; });
+  }
+  return a.last_ns <= b.first_ns || b.last_ns <= a.first_ns;
+}
+
+std::string losses_text(const TraceFacts& facts) {
+  std::string text;
+  for (const auto& [what, count] : facts.losses) {
+    text += (text.empty() ? "" : ", ") + what + " " + std::to_string(count);
+  }
+  return !text.empty() ? text : facts.ours ? "none" : "not said";
+}
+
+}  // namespace
+
+std::vector<LoadedTrace> load_ranks(const std::string& path, std::vector<RankClock>& clocks,
+                                    std::vector<std::string>& warnings, bool& truncated) {
+  std::vector<LoadedTrace> loaded;
+  for (Timeline& timeline : load_timelines(path)) {
+    warnings.insert(warnings.end(), timeline.warnings.begin(), timeline.warnings.end());
+    truncated = truncated || timeline.truncated;
+    if (!timeline.merged.empty()) clocks.push_back(clock_of(timeline));
+    TraceFacts facts = facts_of(timeline);
+    loaded.push_back({std::move(timeline), std::move(facts)});
+  }
+  return loaded;
+}
+
+std::string twice_there(const std::vector<TraceFacts>& traces) {
+  std::map<int, std::vector<const TraceFacts*>> ranks;
+  for (const TraceFacts& t : traces) {
+    for (const TraceFacts* other : ranks[t.rank]) {
+      if (are_two_windows(*other, t)) continue;
+      return other->path + " and " + t.path +
+             (t.rank >= 0 ? " are both of rank " + std::to_string(t.rank)
+                          : std::string(" both do not say their rank")) +
+             ", of the same time or steps: a report is of one job";
+    }
+    ranks[t.rank].push_back(&t);
+  }
+  return "";
+}
+
+void make_one_step(Timeline& timeline) {
+  std::unordered_map<std::uint32_t, double> in_calls;  // by track
+  std::int64_t first = std::numeric_limits<std::int64_t>::max(), last = std::numeric_limits<std::int64_t>::min();
+  for (const Slice& s : timeline.slices) {
+    first = std::min(first, s.begin_ns);
+    last = std::max(last, s.end_ns());
+    if (is_host(s.kind) && !s.asynchronous) in_calls[s.track] += static_cast<double>(s.duration_ns);
+  }
+  timeline.steps.clear();
+  if (first >= last) return;
+  const auto most = std::max_element(in_calls.begin(), in_calls.end(), [](const auto& a, const auto& b) {
+    return a.second != b.second ? a.second < b.second : a.first > b.first;
+  });
+  timeline.steps.push_back(
+      {.begin_ns = first, .duration_ns = difference(last, first), .track = most != in_calls.end() ? most->first : 0});
+}
+
+ReportSection losses_section(const std::vector<TraceFacts>& traces) {
+  ReportSection section{.key = "losses", .title = "What was recorded, and what was lost"};
+  ViewTable table{.key = "traces",
+                  .title = "Traces",
+                  .columns = {{"rank", "Rank"},
+                              {"events", "Events"},
+                              {"duration_us", "Duration", Unit::kTime},
+                              {"steps", "Steps"},
+                              {"dropped", "Dropped"},
+                              {"other", "Other losses"},
+                              {"window", "Window"},
+                              {"file", "File"}}};
+  bool others = false;
+  constexpr std::size_t kMostTraces = 256;
+  std::vector<const TraceFacts*> order;
+  for (const TraceFacts& t : traces) order.push_back(&t);
+  const auto is_whole = [](const TraceFacts* t) {
+    return t->complete && !t->limited && !t->cut_off && t->dropped == 0 && t->losses.empty() && t->problems.empty();
+  };
+  if (order.size() > kMostTraces) std::stable_partition(order.begin(), order.end(), std::not_fn(is_whole));
+  for (const TraceFacts* const of : order) {
+    const TraceFacts& t = *of;
+    Cell dropped;
+    if (t.ours) dropped = static_cast<std::int64_t>(t.dropped);
+    others = others || !t.ours;
+    std::string window = !t.ours      ? "not said"
+                         : t.limited  ? "closed by a limit"
+                         : t.complete ? "whole"
+                                      : "cut by the end of the job";
+    if (t.cut_off) window = "the file ends early";
+    if (t.recovered) window += ", recovered";
+    table.rows.push_back({rank_cell(t.rank), static_cast<std::int64_t>(t.events),
+                          to_us(difference(t.last_ns, t.first_ns)), static_cast<std::int64_t>(t.steps.size()), dropped,
+                          losses_text(t), window, t.path});
+  }
+  keep_rows(table, kMostTraces, "those that are not whole first", section.notes);
+  if (others) section.notes.emplace_back("PyTorch's own profiler does not count what it lost: \"-\" is not known.");
+  std::map<std::string, std::set<int>> problems;
+  for (const TraceFacts& t : traces) {
+    for (const std::string& problem : t.problems) problems[problem].insert(t.rank);
+  }
+  ViewTable told{.key = "problems",
+                 .title = "Problems that the traces tell",
+                 .columns = {{"ranks", "Ranks"}, {"problem", "Lost"}}};
+  for (const auto& [problem, ranks] : problems) told.rows.push_back({rank_list(ranks), problem});
+  section.tables.push_back(std::move(table));
+  if (!told.rows.empty()) section.tables.push_back(std::move(told));
+  return section;
+}
+
+void add_losses(const std::vector<TraceFacts>& traces, std::vector<ReportFinding>& verdict) {
+  using Level = ReportFinding::Level;
+  std::set<int> here, lossy, cut, limited, early;
+  std::set<std::string> problems;
+  std::uint64_t dropped = 0;
+  int world_size = -1;
+  bool known = true;
+  for (const TraceFacts& t : traces) {
+    here.insert(t.rank);
+    world_size = std::max(world_size, t.world_size);
+    known = known && t.ours;
+    dropped += t.dropped;
+    if (t.dropped > 0 || !t.losses.empty()) lossy.insert(t.rank);
+    if (!t.complete) cut.insert(t.rank);
+    if (t.limited) limited.insert(t.rank);
+    if (t.cut_off) early.insert(t.rank);
+    problems.insert(t.problems.begin(), t.problems.end());
+  }
+  if (world_size > static_cast<int>(here.size()) && here.count(-1) == 0) {
+    verdict.push_back({Level::kNotice, "Traces of " + std::to_string(here.size()) + " of " +
+                                           counted(world_size, "rank") + ": what the others did is not here."});
+  }
+  if (!lossy.empty()) {
+    verdict.push_back({Level::kBad, "Events were lost on " + ranks_words(lossy) + " (" + counted(dropped, "event") +
+                                        " dropped): counts and times of what is missing are too low."});
+  }
+  if (!early.empty()) {
+    verdict.push_back(
+        {Level::kBad, "The trace of " + ranks_words(early) + " ends early: only what stands before counts."});
+  }
+  if (!limited.empty()) {
+    verdict.push_back({Level::kNotice, "A limit closed the window on " + ranks_words(limited) + "."});
+  }
+  if (!cut.empty()) {
+    verdict.push_back({Level::kNotice, "The end of the job cut the window on " + ranks_words(cut) +
+                                           ": what was to be recorded after it never came."});
+  }
+  if (!problems.empty()) {
+    verdict.push_back({Level::kNotice, counted(problems.size(), "problem") + " of the recording: " + *problems.begin() +
+                                           (problems.size() > 1 ? " (and others, below)." : ".")});
+  }
+  if (known && lossy.empty() && early.empty() && problems.empty()) {
+    verdict.push_back({Level::kGood, "No recorded event was lost."});
+  } else if (!known && lossy.empty()) {
+    verdict.push_back({Level::kPlain, "Whether events were lost is not said in these traces."});
+  }
+}
+
+}  // namespace profshim::analysis_detail

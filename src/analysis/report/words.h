@@ -1,0 +1,63 @@
+// How a report's sentences are made: numbers, ranks, times, shares.
+#pragma once
+
+#include <cstdint>
+#include <cstdio>
+#include <set>
+#include <string>
+#include <string_view>
+
+#include "profshim/analysis/summary.h"
+#include "profshim/analysis/views.h"
+
+namespace profshim::analysis_detail {
+
+/// "1 rank", "2 ranks"
+template <class Number>
+std::string counted(Number n, std::string_view word) {
+  return std::to_string(n) + " " + std::string(word) + (n == 1 ? "" : "s");
+}
+
+/// Nothing where a trace does not say its rank.
+inline Cell rank_cell(int rank) { return rank >= 0 ? Cell(std::int64_t{rank}) : Cell(); }
+
+/// "3", or "?" where a trace does not say it.
+inline std::string rank_name(int rank) { return rank >= 0 ? std::to_string(rank) : "?"; }
+
+/// "0-3, 7", however many there are.
+inline std::string rank_list(const std::set<int>& ranks) {
+  std::string text;
+  for (auto at = ranks.begin(); at != ranks.end();) {
+    const int first = *at;
+    int last = first;
+    while (++at != ranks.end() && *at == last + 1) last = *at;
+    text += (text.empty() ? "" : ", ") + rank_name(first);
+    if (last > first) text += (last > first + 1 ? "-" : ", ") + rank_name(last);
+  }
+  return text;
+}
+
+/// "rank 3", "ranks 0-3", "the one rank" where its number is not known.
+inline std::string ranks_words(const std::set<int>& ranks) {
+  if (ranks.size() == 1 && *ranks.begin() < 0) return "the one rank";
+  return (ranks.size() == 1 ? "rank " : "ranks ") + rank_list(ranks);
+}
+
+/// "12 %", "0.4 %"
+inline std::string percent(double part, double whole) {
+  const double share = whole > 0 ? 100 * part / whole : 0;
+  char text[400];
+  std::snprintf(text, sizeof text, share < 9.95 && share > 0 ? "%.1f %%" : "%.0f %%", share);
+  return text;
+}
+
+/// "1.25 ms", with three digits or so.
+inline std::string time_words(double us) {
+  const double scaled = us >= 999'500 ? us / 1e6 : us >= 999.5 ? us / 1e3 : us;
+  const char* const unit = us >= 999'500 ? "s" : us >= 999.5 ? "ms" : "µs";
+  char text[400];
+  std::snprintf(text, sizeof text, "%.*f %s", scaled >= 99.95 ? 0 : scaled >= 9.995 ? 1 : 2, scaled, unit);
+  return text;
+}
+
+}  // namespace profshim::analysis_detail

@@ -1,0 +1,32 @@
+// profshim summary --kernels: what ran on devices, by name; kernels, copies and memsets and nothing else, each once.
+// The sum over the rows of a rank is all its device time (not how long its devices were busy: work on two streams at a
+// time counts twice in it, as it does in PyTorch's "Self CUDA time total").
+#pragma once
+
+#include <map>
+#include <utility>
+#include <vector>
+
+#include "analysis/model/timeline.h"
+#include "profshim/analysis/views.h"
+
+namespace profshim::analysis_detail {
+
+class KernelsView {
+ public:
+  void add(const Timeline& timeline, int rank);
+  View finish();
+
+ private:
+  struct Row {
+    TextId name = 0;
+    Kind kind = Kind::kOther;
+    std::vector<std::int64_t> durations_ns;
+  };
+  void append(ViewTable& table, ViewTable& totals, const Cell& rank, std::vector<Row>& rows);
+
+  Texts names_;
+  std::map<int, std::map<std::pair<TextId, Kind>, Row>> ranks_;
+};
+
+}  // namespace profshim::analysis_detail

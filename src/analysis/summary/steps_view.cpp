@@ -1,0 +1,233 @@
+#include "steps_view.h"
+
+#include <algorithm>
+
+#include "analysis/model/statistics.h"
+#include "key_averages.h"
+
+namespace profshim::analysis_detail {
+namespace {
+
+bool is_call(Kind kind) { return kind == Kind::kCpuOp || kind == Kind::kRuntime || kind == Kind::kDriver; }
+
+/// Of each text of a file, whether something holds of it, asked once.
+std::vector<bool> texts_that(const Timeline& timeline, bool (*holds)(std::string_view)) {
+  std::vector<bool> result(timeline.texts.size());
+  for (std::size_t i = 0; i < result.size(); ++i) result[i] = holds(timeline.texts[static_cast<TextId>(i)]);
+  return result;
+}
+
+// In traces of 2021 a step is an operator.
+std::vector<bool> step_names(const Timeline& timeline) {
+  return texts_that(timeline, [](std::string_view text) { return text.starts_with("ProfilerStep#"); });
+}
+
+/// The part of a merged set between two moments.
+std::vector<Interval> between(const std::vector<Interval>& set, std::int64_t begin, std::int64_t end) {
+  auto at = std::partition_point(set.begin(), set.end(), [=](const Interval& i) { return i.end <= begin; });
+  std::vector<Interval> part;
+  for (; at != set.end() && at->begin < end; ++at) part.push_back({std::max(at->begin, begin), std::min(at->end, end)});
+  return part;
+}
+
+}  // namespace
+
+void StepsView::add(const Timeline& timeline, int rank) {
+  RankRows& rows = ranks_[rank];
+  add_steps(timeline, rows);
+  add_gaps(timeline, rows);
+}
+
+void StepsView::add_steps(const Timeline& timeline, RankRows& rows) {
+  if (timeline.steps.empty()) return;
+  const bool on_device = std::any_of(timeline.slices.begin(), timeline.slices.end(),
+                                     [](const Slice& s) { return is_device_work(s.kind); });
+  const std::vector<bool> is_step = step_names(timeline), collective = texts_that(timeline, is_collective_kernel);
+  std::vector<Interval> work, communication, other;
+  for (const Slice& s : timeline.slices) {
+    const Interval interval{s.begin_ns, s.end_ns()};
+    if (on_device && is_device_work(s.kind)) {
+      work.push_back(interval);
+      if (s.kind != Kind::kKernel) continue;
+      const bool communicates = s.communication != kNone || collective[s.name];
+      (communicates ? communication : other).push_back(interval);
+    } else if (!on_device && is_call(s.kind) && !s.asynchronous && s.track == timeline.steps.front().track &&
+               !is_step[s.name]) {
+      work.push_back(interval);
+      if (s.communication != kNone) communication.push_back(interval);
+    }
+  }
+  work = merged(std::move(work));
+  communication = merged(std::move(communication));
+  other = merged(std::move(other));
+  for (const Step& step : timeline.steps) {
+    const std::int64_t end = step.begin_ns + step.duration_ns;
+    const auto communicates = between(communication, step.begin_ns, end);
+    StepRow row{.number = step.number, .duration_ns = step.duration_ns, .on_device = on_device};
+    row.busy_ns = covered(between(work, step.begin_ns, end));
+    row.communication_ns = covered(communicates);
+    const auto computes = between(other, step.begin_ns, end);
+    row.compute_ns = on_device ? covered(computes) : row.busy_ns - row.communication_ns;
+    row.exposed_ns = row.communication_ns - common(communicates, computes);
+    rows.steps.push_back(row);
+  }
+}
+
+void StepsView::add_gaps(const Timeline& timeline, RankRows& rows) {
+  const std::vector<Step>& steps = timeline.steps;
+  const std::vector<bool> is_step = step_names(timeline);
+  std::vector<const Slice*> running;
+  for (const Slice& s : timeline.slices) {
+    const bool on_thread = !steps.empty() && s.track == steps.front().track;
+    const bool runs = is_device_work(s.kind) ||
+                      (is_call(s.kind) && !s.asynchronous && !is_step[s.name] &&
+                       (on_thread || steps.empty() || (s.kind == Kind::kCpuOp && s.communication == kNone)));
+    if (runs) running.push_back(&s);
+  }
+  if (running.empty()) return;
+  std::sort(running.begin(), running.end(), [](const Slice* a, const Slice* b) {
+    return a->begin_ns != b->begin_ns ? a->begin_ns < b->begin_ns : a->duration_ns > b->duration_ns;
+  });
+  std::int64_t from = running.front()->begin_ns, to = from;
+  if (!steps.empty()) {
+    from = steps.front().begin_ns;
+    for (const Step& step : steps) to = std::max(to, step.begin_ns + step.duration_ns);
+  }
+  const auto add_gap = [&](std::int64_t begin, std::int64_t end, const Slice* before, const Slice* after) {
+    if (static_cast<double>(difference(end, begin)) <= gap_ns_) return;
+    Gap gap{.duration_ns = difference(end, begin)};
+    if (before != nullptr) gap.before = timeline.name_of(*before);
+    if (after != nullptr) gap.after = timeline.name_of(*after);
+    const auto later =
+        std::partition_point(steps.begin(), steps.end(), [=](const Step& s) { return s.begin_ns <= end; });
+    if (later != steps.begin()) {
+      const Step& step = *(later - 1);
+      gap.step = step.number;
+      gap.before_step = step.begin_ns >= begin;
+      gap.after_begin_ns = difference(begin, step.begin_ns);
+    }
+    rows.gaps.push_back(std::move(gap));
+  };
+  std::int64_t until = from;
+  const Slice* last = nullptr;
+  for (const Slice* s : running) {
+    if (!steps.empty() && s->begin_ns >= to) break;
+    if (s->begin_ns > until) add_gap(until, s->begin_ns, last, s);
+    if (s->end_ns() > until) {
+      until = s->end_ns();
+      last = s;
+    }
+  }
+  if (to > until) add_gap(until, to, last, nullptr);
+}
+
+void StepsView::add_slowest(View& view) const {
+  std::map<std::int64_t, std::vector<std::pair<std::int64_t, int>>> by_step;  // durations and their ranks
+  for (const auto& [rank, rows] : ranks_) {
+    for (const StepRow& step : rows.steps) by_step[step.number].emplace_back(step.duration_ns, rank);
+  }
+  ViewTable table{.key = "slowest",
+                  .title = "Slowest rank of each step",
+                  .columns = {{"step", "Step"},
+                              {"ranks", "Ranks"},
+                              {"slowest_rank", "Slowest"},
+                              {"duration_us", "Duration", Unit::kTime},
+                              {"mean_us", "Mean of all", Unit::kTime},
+                              {"fastest_us", "Fastest", Unit::kTime}}};
+  for (const auto& [number, durations] : by_step) {
+    if (durations.size() < 2) continue;
+    double sum = 0;
+    for (const auto& [duration, rank] : durations) sum += to_us(duration);
+    const auto [least, most] = std::minmax_element(durations.begin(), durations.end(),
+                                                   [](const auto& a, const auto& b) { return a.first < b.first; });
+    table.rows.push_back({number, static_cast<std::int64_t>(durations.size()), std::int64_t{most->second},
+                          to_us(most->first), sum / static_cast<double>(durations.size()), to_us(least->first)});
+  }
+  view.tables.push_back(std::move(table));
+}
+
+View StepsView::finish() {
+  View view{.key = "steps"};
+  ViewTable steps{.key = "steps",
+                  .title = "Steps",
+                  .columns = {{"rank", "Rank"},
+                              {"step", "Step"},
+                              {"of", "Of"},
+                              {"duration_us", "Duration", Unit::kTime},
+                              {"busy_us", "Busy", Unit::kTime},
+                              {"compute_us", "Compute", Unit::kTime},
+                              {"communication_us", "Communication", Unit::kTime},
+                              {"exposed_communication_us", "Exposed", Unit::kTime},
+                              {"idle_us", "Idle", Unit::kTime}},
+                  .limit_each = true};
+  ViewTable means{.key = "ranks",
+                  .title = "Steps of each rank",
+                  .columns = {{"rank", "Rank"},
+                              {"steps", "Steps"},
+                              {"mean_us", "Mean", Unit::kTime},
+                              {"p50_us", "p50", Unit::kTime},
+                              {"p95_us", "p95", Unit::kTime},
+                              {"min_us", "Min", Unit::kTime},
+                              {"max_us", "Max", Unit::kTime},
+                              {"spread_us", "Max - min", Unit::kTime},
+                              {"busy_percent", "Busy", Unit::kPercent},
+                              {"exposed_communication_percent", "Exposed", Unit::kPercent}}};
+  ViewTable gaps{.key = "gaps",
+                 .title = "Gaps in which nothing ran",
+                 .columns = {{"rank", "Rank"},
+                             {"where", "Where"},
+                             {"step", "Step"},
+                             {"duration_us", "Duration", Unit::kTime},
+                             {"from_step_begin_us", "From its begin", Unit::kTime},
+                             {"before", "What ended before"},
+                             {"after", "What began after"}},
+                 .limit_each = true};
+  bool any_host = false;
+  for (auto& [rank, rows] : ranks_) {
+    std::vector<std::int64_t> durations;
+    double busy = 0, exposed = 0, all = 0;
+    for (const StepRow& s : rows.steps) {
+      const auto duration = static_cast<double>(s.duration_ns);
+      steps.rows.push_back({std::int64_t{rank}, s.number, std::string(s.on_device ? "device" : "host"), to_us(duration),
+                            to_us(s.busy_ns), to_us(s.compute_ns), to_us(s.communication_ns), to_us(s.exposed_ns),
+                            to_us(duration - s.busy_ns)});
+      durations.push_back(s.duration_ns);
+      busy += s.busy_ns;
+      exposed += s.exposed_ns;
+      all += duration;
+      any_host = any_host || !s.on_device;
+    }
+    if (!durations.empty()) {
+      const Statistics s = statistics(durations);
+      const auto share = [=](double part) { return all > 0 ? 100 * part / all : 0; };
+      means.rows.push_back({std::int64_t{rank}, s.count, s.mean_us, s.p50_us, s.p95_us, s.min_us, s.max_us,
+                            s.max_us - s.min_us, share(busy), share(exposed)});
+    }
+    std::stable_sort(rows.gaps.begin(), rows.gaps.end(),
+                     [](const Gap& a, const Gap& b) { return a.duration_ns > b.duration_ns; });
+    for (const Gap& g : rows.gaps) {
+      Cell step, from;
+      if (g.step >= 0) {
+        step = g.step;
+        from = to_us(g.after_begin_ns);
+      }
+      gaps.rows.push_back({std::int64_t{rank},
+                           std::string(g.step < 0      ? "no step"
+                                       : g.before_step ? "before"
+                                                       : "in"),
+                           step, to_us(g.duration_ns), from, g.before, g.after});
+    }
+  }
+  if (steps.rows.empty()) view.notes.emplace_back("No ProfilerStep#N in these traces");
+  if (any_host) {
+    view.notes.emplace_back(
+        "No device activity: busy is in a recorded call, idle in none, whatever the thread did there");
+  }
+  if (gaps.rows.empty()) view.notes.emplace_back("No gap above the threshold (--gap-us)");
+  view.tables = {std::move(steps), std::move(means)};
+  add_slowest(view);
+  view.tables.push_back(std::move(gaps));
+  return view;
+}
+
+}  // namespace profshim::analysis_detail

@@ -1,0 +1,63 @@
+// The items of the checklist about GPU rows and the calls that launched them. A trace without either has none.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "analysis/model/findings.h"
+
+namespace profshim::analysis_detail {
+
+/// kernel, gpu_memcpy, gpu_memset: work that lies on a stream.
+bool is_gpu_work(std::string_view category);
+/// cuda_runtime, cuda_driver.
+bool is_api_call(std::string_view category);
+
+class GpuChecks {
+ public:
+  explicit GpuChecks(Findings& findings) : findings_(findings) {}
+  /// `merged`: GPU n of each rank has a number of its own that ends in n, and streams have what was free.
+  void on_event(const ReadEvent& event, bool merged);
+  /// What needs both ends of a link.
+  void finish();
+
+ private:
+  struct Row {
+    std::int64_t link;  // correlation, External id, or id of a flow
+    std::int64_t ts_ns;
+    std::uint64_t track;
+    std::uint64_t offset : 62, launches_graph : 1, records_event : 1;
+  };
+  /// A record_param_comms.
+  struct Operation {
+    std::int64_t link, begin_ns, end_ns;
+    std::uint64_t track;
+  };
+  /// A kernel with what a collective says of itself.
+  struct Collective {
+    std::int64_t operation, correlation;
+    std::uint64_t offset;
+  };
+  void on_flow(const ReadEvent& event);
+  void on_gpu_work(const ReadEvent& event, bool merged);
+  void on_kernel(const ReadEvent& event);
+  void on_copy(const ReadEvent& event);
+  void on_api_call(const ReadEvent& event);
+  void on_sync(const ReadEvent& event);
+  void on_host(const ReadEvent& event);
+  void check_launches();
+  void check_flows();
+  void check_external_ids();
+  void check_waits();
+  void check_collectives();
+  bool in_group_end_behind(const Operation& operation, const Row& call) const;
+
+  Findings& findings_;
+  std::vector<Row> gpu_, api_, flow_starts_, flow_ends_, ops_, kernel_ops_;
+  std::vector<Row> waits_;
+  std::vector<Operation> operations_;
+  std::vector<Operation> group_ends_;  // their `link` says nothing
+  std::vector<Collective> collectives_;
+};
+
+}  // namespace profshim::analysis_detail

@@ -1,0 +1,55 @@
+// What can be said only when all events of a track are known: nesting, steps, pairs of asynchronous events. Foreign
+// traces are in no order, so a few words per event are kept and sorted at the end.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "analysis/model/findings.h"
+
+namespace profshim::analysis_detail {
+
+class TrackChecks {
+ public:
+  void on_event(const ReadEvent& event);
+  /// Sorts, checks, and returns the numbers of the ProfilerStep marks in order of time.
+  std::vector<std::int64_t> finish(Findings& findings, bool merged);
+
+ private:
+  struct Slice {
+    std::int64_t begin_ns, end_ns;
+    std::uint64_t offset;
+  };
+  struct AsyncEnd {
+    std::uint64_t key;  // of category, id and process
+    std::int64_t ts_ns;
+    std::uint64_t offset : 63, ends : 1;
+  };
+  struct Step {
+    std::int64_t number;
+    Slice slice;
+    std::uint64_t track;
+    std::int64_t process;  // 0 but in merged traces
+  };
+  struct Track {
+    std::vector<Slice> slices;
+    bool gpu = false;  // a stream, where kernels really overlap
+  };
+  static void check_nesting(Track& track, Findings& findings);
+  void check_async(Findings& findings);
+  std::vector<std::int64_t> check_steps(Findings& findings, bool merged);
+
+  std::map<std::uint64_t, Track> tracks_;
+  std::vector<AsyncEnd> async_;
+  std::vector<Step> steps_;
+  std::uint64_t misnamed_steps_ = 0;
+  std::string misnamed_where_;
+  bool gpu_steps_ = false;
+};
+
+/// One number for the row an event is drawn on; the process's alone with `tid` left out.
+std::uint64_t track_of(const ReadEvent& event);
+
+}  // namespace profshim::analysis_detail

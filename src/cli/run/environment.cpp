@@ -1,0 +1,84 @@
+#include "environment.h"
+
+#include <unistd.h>
+
+#include <climits>
+#include <cstdlib>
+#include <ctime>
+
+namespace profshim::cli {
+namespace {
+
+std::string folder_of_this_program() {
+  char path[PATH_MAX];
+  const ssize_t length = readlink("/proc/self/exe", path, sizeof path);
+  if (length <= 0 || length == sizeof path) return "";
+  const std::string whole(path, static_cast<std::size_t>(length));
+  return whole.substr(0, whole.rfind('/'));
+}
+
+std::string local_time_text() {
+  const std::time_t now = std::time(nullptr);
+  std::tm parts = {};
+  localtime_r(&now, &parts);
+  char text[32];
+  std::strftime(text, sizeof text, "%Y%m%d-%H%M%S", &parts);
+  return text;
+}
+
+std::string merged_overrides(const LoadedSpec& loaded) {
+  std::string out;
+  for (const LoadedSpec::Origin& origin : loaded.origins) {
+    if (!origin.overridden) continue;
+    out += (out.empty() ? "" : " ") + origin.key + "=" + origin.value;
+  }
+  return out;
+}
+
+}  // namespace
+
+std::string find_library(std::string& why_not) {
+  std::string found;
+  if (const char* const named = std::getenv("PROFSHIM_LIBRARY"); named != nullptr && *named != '\0') {
+    found = absolute_path(named);
+    if (access(found.c_str(), R_OK) != 0) {
+      why_not = "PROFSHIM_LIBRARY names " + found + ", which cannot be read";
+      return "";
+    }
+  } else {
+    const std::string here = folder_of_this_program();
+    for (const char* const place : {"/libprofshim.so", "/../lib/libprofshim.so", "/../lib/profshim/libprofshim.so"}) {
+      if (found.empty() && access((here + place).c_str(), R_OK) == 0) found = here + place;
+    }
+    if (found.empty()) {
+      why_not = "libprofshim.so is neither beside this program nor in ../lib; name it with PROFSHIM_LIBRARY";
+      return "";
+    }
+  }
+  if (found.find_first_of(" :") != std::string::npos) {
+    why_not = "LD_PRELOAD cannot hold a path with a blank or a colon: " + found;
+    return "";
+  }
+  return found;
+}
+
+void prepare_environment(const SpecSources& sources, const LoadedSpec& loaded, const std::string& library,
+                         const std::string& program) {
+  const char* const before = std::getenv("LD_PRELOAD");
+  const std::string preload = before != nullptr && *before != '\0' ? library + ":" + before : library;
+  setenv("LD_PRELOAD", preload.c_str(), 1);
+
+  for (const auto& [name, value] : sources.environment) unsetenv(name.c_str());
+  setenv("PROFSHIM", "1", 1);
+  if (!sources.file.empty()) setenv("PROFSHIM_SPEC", absolute_path(sources.file).c_str(), 1);
+  if (const std::string overrides = merged_overrides(loaded); !overrides.empty()) {
+    setenv("PROFSHIM_SET", overrides.c_str(), 1);
+  }
+  // All ranks must share one name. Under a launcher each rank runs this program, and the job's identity does better.
+  if (loaded.spec.profile.run_name.empty() && rank_from_environment().rank < 0) {
+    const std::string name = program.substr(program.rfind('/') + 1) + "-" + local_time_text();
+    setenv("PROFSHIM_RUN_NAME", name.c_str(), 1);
+  }
+}
+
+}  // namespace profshim::cli

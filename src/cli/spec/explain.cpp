@@ -1,0 +1,265 @@
+// profshim explain: the spec in force and what it will make: ranks, windows, files, size and cost.
+#include <unistd.h>
+
+#include <cinttypes>
+#include <cstdio>
+
+#include "cli/command.h"
+#include "estimate.h"
+#include "planned_windows.h"
+#include "profshim/base/printable.h"
+#include "profshim/output.h"
+#include "profshim/trace.h"
+#include "spec_options.h"
+
+namespace profshim::cli {
+namespace {
+
+struct ExplainOptions {
+  std::string file;
+  SpecOptions spec;
+  int world_size = 1, local_world_size = 0;
+  std::int64_t job_steps = 0;
+  std::int64_t events_per_step = kEventsPerStep;
+  bool json = false;
+};
+
+struct PlannedFile {
+  int rank = 0;
+  std::size_t window = 0;
+  std::string name, added;
+};
+
+/// Everything explain says, before it is said.
+struct Plan {
+  std::vector<int> ranks;
+  std::vector<PlannedWindow> windows;
+  bool windows_go_on = false;
+  std::vector<PlannedFile> files;  // the first of them
+  std::size_t files_in_all = 0;
+  std::string folder, run_name;
+};
+
+Rank rank_in_world(int rank, const ExplainOptions& options) {
+  Rank out;
+  out.rank = rank;
+  out.world_size = options.world_size;
+  out.local_world_size = options.local_world_size;
+  out.local_rank = rank % options.local_world_size;
+  out.node_rank = rank / options.local_world_size;
+  return out;
+}
+
+std::int64_t planned_steps(const Schedule& schedule, const ExplainOptions& options) {
+  return options.job_steps > 0 ? options.job_steps : steps_until_over(schedule);
+}
+
+Plan make_plan(const Spec& spec, const ExplainOptions& options) {
+  constexpr std::size_t kMostWindows = 8, kMostFiles = 10000;
+  Plan plan;
+  for (int rank = 0; rank < options.world_size; ++rank) {
+    if (spec.ranks.select.selects(rank_in_world(rank, options))) plan.ranks.push_back(rank);
+  }
+  plan.windows = planned_windows(spec.schedule, planned_steps(spec.schedule, options), kMostWindows + 1);
+  if (plan.windows.size() > kMostWindows) {
+    plan.windows.resize(kMostWindows);
+    plan.windows_go_on = true;
+  }
+  plan.files_in_all = plan.windows.size() * plan.ranks.size();
+  plan.run_name = output::run_name_for(spec, job_identity());
+  char host[256] = {};
+  gethostname(host, sizeof host - 1);
+  for (std::size_t window = 0; window < plan.windows.size(); ++window) {
+    for (const int rank : plan.ranks) {
+      if (plan.files.size() >= kMostFiles) return plan;
+      output::NameValues values;
+      values.rank = rank_in_world(rank, options);
+      values.run_name = plan.run_name;
+      values.host = host;
+      values.first_step = spec.steps.first + plan.windows[window].first;
+      values.last_step = spec.steps.first + plan.windows[window].last;
+      if (spec.steps.absolute) {
+        values.first_step = plan.windows[window].first;
+        values.last_step = plan.windows[window].last;
+      }
+      values.window = static_cast<std::int64_t>(window);
+      if (plan.folder.empty()) plan.folder = absolute_path(output::expand(spec.output.folder, values));
+      PlannedFile file{rank, window, {}, {}};
+      file.name = output::trace_file_name(spec, values, file.added);
+      plan.files.push_back(std::move(file));
+    }
+  }
+  if (plan.folder.empty()) {
+    output::NameValues values;
+    values.run_name = plan.run_name;
+    plan.folder = absolute_path(output::expand(spec.output.folder, values));
+  }
+  return plan;
+}
+
+std::string rank_set(const std::vector<int>& ranks) {
+  std::string out;
+  for (std::size_t i = 0; i < ranks.size();) {
+    std::size_t end = i;
+    while (end + 1 < ranks.size() && ranks[end + 1] == ranks[end] + 1) ++end;
+    out += (out.empty() ? "" : ",") + std::to_string(ranks[i]);
+    if (end > i) out += (end == i + 1 ? "," : "-") + std::to_string(ranks[end]);
+    i = end + 1;
+  }
+  return out;
+}
+
+void print_files(const Plan& plan) {
+  constexpr std::size_t kShown = 64;
+  std::printf("\nfiles: %zu%s in %s\n", plan.files_in_all, plan.windows_go_on ? " and more" : "",
+              printable(plan.folder).c_str());
+  std::size_t shown = 0;
+  for (const PlannedFile& file : plan.files) {
+    if (shown++ == kShown) {
+      std::printf("  ... and %zu more; --json lists %s\n", plan.files_in_all - kShown,
+                  plan.files.size() == plan.files_in_all ? "them" : "more of them");
+      return;
+    }
+    std::printf("  rank %d, window %zu: %s%s\n", file.rank, file.window, printable(file.name).c_str(),
+                file.added.empty() ? "" : ("  (\"" + file.added + "\" is added: names would meet)").c_str());
+  }
+}
+
+void print_estimate(const Spec& spec, const Estimate& e, const ExplainOptions& options) {
+  std::printf("\nestimates, for %" PRId64 " recorded calls per step (--events-per-step):\n", options.events_per_step);
+  std::printf("  largest trace: %.0f events, %s, gzipped about %s\n", e.events, size_text(e.trace_bytes).c_str(),
+              size_text(e.gzip_bytes).c_str());
+  std::printf("  memory of its events: %s of limits.host_memory = %s\n", size_text(e.memory_bytes).c_str(),
+              format_size(spec.limits.host_memory).c_str());
+  std::printf("  cost in a recorded step: about %.1f us; outside of windows a few ns per call\n",
+              e.microseconds_per_step);
+  for (const SizeWarning& warning : size_warnings(spec, e)) {
+    std::printf("  warning: %s: %s; %s\n", warning.key.c_str(), warning.message.c_str(), warning.hint.c_str());
+  }
+}
+
+void print_text(const LoadedSpec& loaded, const Plan& plan, const ExplainOptions& options) {
+  std::printf("%s; spec %s\n\n", loaded.spec.profile.enable ? "recording is on" : "recording is off (profile.enable)",
+              loaded.spec.hash().c_str());
+  for (const LoadedSpec::Origin& origin : loaded.origins) {
+    std::printf("%-24s = %-30s # %s\n", origin.key.c_str(), printable(origin.value).c_str(),
+                printable(origin.origin).c_str());
+  }
+  std::printf("\nranks: %s (%zu of %d, %d per node)\n", rank_set(plan.ranks).c_str(), plan.ranks.size(),
+              options.world_size, options.local_world_size);
+  std::printf("run name: %s\n", printable(plan.run_name).c_str());
+  for (std::size_t i = 0; i < plan.windows.size(); ++i) {
+    const PlannedWindow& window = plan.windows[i];
+    std::printf("window %zu: steps %" PRId64 " to %" PRId64, i, window.first, window.last);
+    // The schedule counts from 0; names and marks have the job's own numbers.
+    if (const Spec& spec = loaded.spec; spec.steps.first != 0 && !spec.steps.absolute) {
+      std::printf(", numbered %" PRId64 " to %" PRId64, spec.steps.first + window.first,
+                  spec.steps.first + window.last);
+    }
+    std::puts(window.complete ? "" : " (the job ends in it)");
+  }
+  if (plan.windows_go_on) std::puts("... and so on (--job-steps tells how long the job is)");
+  if (plan.windows.empty()) std::puts("no window: the job ends before the first one");
+  print_files(plan);
+  print_estimate(loaded.spec, estimate(plan.windows, loaded.spec, options.events_per_step), options);
+}
+
+void print_json(const LoadedSpec& loaded, const Plan& plan, const ExplainOptions& options) {
+  const auto comma = [](std::size_t i) { return i == 0 ? "" : ", "; };
+  std::printf("{\"enabled\": %s, \"hash\": \"%s\", \"run_name\": %s, \"folder\": %s,\n \"keys\": [",
+              loaded.spec.profile.enable ? "true" : "false", loaded.spec.hash().c_str(),
+              json_string(plan.run_name).c_str(), json_string(plan.folder).c_str());
+  for (std::size_t i = 0; i < loaded.origins.size(); ++i) {
+    const LoadedSpec::Origin& origin = loaded.origins[i];
+    std::printf("%s{\"key\": %s, \"value\": %s, \"origin\": %s}", i == 0 ? "" : ",\n  ",
+                json_string(origin.key).c_str(), json_string(origin.value).c_str(), json_string(origin.origin).c_str());
+  }
+  std::printf("],\n \"ranks\": [");
+  for (std::size_t i = 0; i < plan.ranks.size(); ++i) std::printf("%s%d", comma(i), plan.ranks[i]);
+  std::printf("],\n \"windows\": [");
+  for (std::size_t i = 0; i < plan.windows.size(); ++i) {
+    std::printf("%s{\"first\": %" PRId64 ", \"last\": %" PRId64 "}", comma(i), plan.windows[i].first,
+                plan.windows[i].last);
+  }
+  std::printf("],\n \"windows_go_on\": %s,\n \"files_in_all\": %zu,\n \"files\": [",
+              plan.windows_go_on ? "true" : "false", plan.files_in_all);
+  for (std::size_t i = 0; i < plan.files.size(); ++i) {
+    std::printf("%s{\"rank\": %d, \"window\": %zu, \"name\": %s}", i == 0 ? "" : ",\n  ", plan.files[i].rank,
+                plan.files[i].window, json_string(plan.files[i].name).c_str());
+  }
+  const Estimate e = estimate(plan.windows, loaded.spec, options.events_per_step);
+  std::printf(
+      "],\n \"estimate\": {\"events\": %.0f, \"trace_bytes\": %.0f, \"gzip_bytes\": %.0f, \"memory_bytes\": %.0f, "
+      "\"microseconds_per_step\": %.1f},\n \"problems\": %s}\n",
+      e.events, e.trace_bytes, e.gzip_bytes, e.memory_bytes, e.microseconds_per_step,
+      problems_json(loaded.problems).c_str());
+}
+
+/// What only a world of a known size shows.
+void check_against_world(LoadedSpec& loaded, const Plan& plan, const ExplainOptions& options) {
+  const RankExpression& select = loaded.spec.ranks.select;
+  Problem problem;
+  for (const LoadedSpec::Origin& origin : loaded.origins) {
+    if (origin.key == "ranks.select" && origin.origin != "default") problem.file = origin.origin;
+  }
+  problem.key = "ranks.select";
+  for (const int number : select.outside(options.world_size)) {
+    problem.severity = Problem::Severity::kWarning;
+    problem.message =
+        "rank " + std::to_string(number) + " is outside of a world of " + std::to_string(options.world_size);
+    loaded.problems.push_back(problem);
+  }
+  if (!plan.ranks.empty()) return;
+  problem.severity = Problem::Severity::kError;
+  problem.message = "\"" + select.text() + "\" chooses nobody in a world of " + std::to_string(options.world_size);
+  if (select.text().find("host:") != std::string::npos) problem.hint = "hosts are known in the job only";
+  loaded.problems.push_back(problem);
+}
+
+int explain(int argc, char** argv) {
+  ExplainOptions options;
+  CLI::App app("Prints the spec in force, where each value comes from, and what the job will write.",
+               "profshim explain");
+  app.add_option("SPEC", options.file, "the spec (default: $PROFSHIM_SPEC, else the defaults)");
+  app.add_option("--world-size", options.world_size, "ranks of the job (default 1)")->check(CLI::Range(1, 10000000));
+  app.add_option("--local-world-size", options.local_world_size, "ranks per node (default: all on one)")
+      ->check(CLI::Range(1, 10000000));
+  app.add_option("--job-steps", options.job_steps, "steps of the job (default: until the schedule is over)")
+      ->check(CLI::Range(std::int64_t{1}, std::int64_t{1} << 40));
+  app.add_option("--events-per-step", options.events_per_step, "for the estimates (default 1000)")
+      ->check(CLI::Range(std::int64_t{1}, std::int64_t{1} << 40));
+  options.spec.add_to(app);
+  app.add_flag("--json", options.json, "as JSON");
+  app.footer("Example:\n  profshim explain run.toml --world-size 16 --local-world-size 8 --ranks \"local:0\"");
+  int status = kFine;
+  if (!parse_arguments(app, argc, argv, status)) return status;
+  if (options.local_world_size == 0) options.local_world_size = options.world_size;
+  if (options.local_world_size > options.world_size) {
+    std::fprintf(stderr, "profshim explain: %d ranks per node in a job of %d; name the whole job with --world-size\n",
+                 options.local_world_size, options.world_size);
+    return kInvalid;
+  }
+
+  LoadedSpec loaded = load_spec(options.spec.sources(app, options.file));
+  if (!loaded.ok()) {
+    print_problems(loaded.problems);
+    return kInvalid;
+  }
+  const Plan plan = make_plan(loaded.spec, options);
+  check_against_world(loaded, plan, options);
+  print_problems(loaded.problems);
+  if (!loaded.ok()) return kInvalid;
+  if (options.json) {
+    print_json(loaded, plan, options);
+  } else {
+    print_text(loaded, plan, options);
+  }
+  return kFine;
+}
+
+}  // namespace
+
+extern const Command kExplain;
+const Command kExplain = {"explain", "the spec in force, and the ranks, windows and files it makes", explain};
+
+}  // namespace profshim::cli

@@ -1,0 +1,107 @@
+// profshim keys: the key table, made from the code.
+#include <cstdio>
+#include <string>
+#include <string_view>
+
+#include "cli/command.h"
+#include "profshim/trace.h"
+#include "spec_options.h"
+
+namespace profshim::cli {
+namespace {
+
+struct KeysOptions {
+  bool markdown = false, json = false, toml = false;
+};
+
+std::string_view table_of(std::string_view key) {
+  const std::size_t dot = key.find('.');
+  return dot == std::string_view::npos ? std::string_view{} : key.substr(0, dot);
+}
+
+void print_text() {
+  for (const KeyInfo& key : spec_keys()) {
+    std::printf("%-24s %-20s default %s\n    %s\n", std::string(key.name).c_str(), std::string(key.type).c_str(),
+                std::string(key.default_value).c_str(), std::string(key.sentence).c_str());
+    std::printf("    values: %s%s%s\n", std::string(key.values).c_str(),
+                key.short_forms.empty() ? "" : "; short: ", std::string(key.short_forms).c_str());
+  }
+}
+
+/// A bar would end the cell.
+std::string cell(std::string_view text) {
+  std::string out;
+  for (const char c : text) {
+    if (c == '|') out += '\\';
+    out += c;
+  }
+  return out;
+}
+
+void print_markdown() {
+  std::puts("| key | type | values | default | short | what it does |\n|---|---|---|---|---|---|");
+  for (const KeyInfo& key : spec_keys()) {
+    std::printf("| `%s` | %s | %s | `%s` | %s | %s |\n", cell(key.name).c_str(), cell(key.type).c_str(),
+                cell(key.values).c_str(), cell(key.default_value).c_str(), cell(key.short_forms).c_str(),
+                cell(key.sentence).c_str());
+  }
+}
+
+void print_json() {
+  std::puts("[");
+  for (const KeyInfo& key : spec_keys()) {
+    std::printf(" {\"key\": %s, \"type\": %s, \"values\": %s, \"default\": %s, \"short\": %s, \"sentence\": %s}%s\n",
+                json_string(key.name).c_str(), json_string(key.type).c_str(), json_string(key.values).c_str(),
+                json_string(key.default_value).c_str(), json_string(key.short_forms).c_str(),
+                json_string(key.sentence).c_str(), &key == &spec_keys().back() ? "" : ",");
+  }
+  std::puts("]");
+}
+
+/// config/reference.toml: a spec that says what is in force without one.
+void print_toml() {
+  std::puts("# Every key with its default. Made by `profshim keys --toml`.");
+  std::string_view table;
+  for (const KeyInfo& key : spec_keys()) {
+    if (table_of(key.name) != table) {
+      table = table_of(key.name);
+      std::printf("\n[%s]\n", std::string(table).c_str());
+    }
+    const std::string_view name = table.empty() ? key.name : key.name.substr(table.size() + 1);
+    const std::string line = std::string(name) + " = " + std::string(key.default_value);
+    const bool any = key.values == "any" || key.type == "boolean";
+    std::printf("%-44s # %s%s%s%s\n", line.c_str(), std::string(key.sentence).c_str(), any ? "" : " [",
+                any ? "" : std::string(key.values).c_str(), any ? "" : "]");
+  }
+}
+
+int keys(int argc, char** argv) {
+  KeysOptions options;
+  CLI::App app("Prints every key of a spec: type, values, default, short forms.", "profshim keys");
+  auto* const form = app.add_option_group("form");
+  form->add_flag("--markdown", options.markdown, "as a Markdown table");
+  form->add_flag("--json", options.json, "as JSON");
+  form->add_flag("--toml", options.toml, "as a spec with every default (config/reference.toml)");
+  form->require_option(0, 1);
+  app.footer("Example:\n  profshim keys --toml > run.toml");
+  int status = kFine;
+  if (!parse_arguments(app, argc, argv, status)) return status;
+
+  if (options.markdown) {
+    print_markdown();
+  } else if (options.json) {
+    print_json();
+  } else if (options.toml) {
+    print_toml();
+  } else {
+    print_text();
+  }
+  return kFine;
+}
+
+}  // namespace
+
+extern const Command kKeys;
+const Command kKeys = {"keys", "the key table, made from the code", keys};
+
+}  // namespace profshim::cli

@@ -1,0 +1,84 @@
+// profshim schedule: what happens at each step.
+#include <cstdint>
+#include <cstdio>
+#include <string>
+#include <vector>
+
+#include "cli/command.h"
+#include "planned_windows.h"
+#include "spec_options.h"
+
+namespace profshim::cli {
+namespace {
+
+struct ScheduleOptions {
+  std::string file;
+  SpecOptions spec;
+  std::int64_t count = 30;
+  bool json = false;
+};
+
+std::string action_string(const Schedule& schedule, std::int64_t count) {
+  std::string out;
+  for (std::int64_t step = 0; step < count; ++step) out += letter(schedule.action_of(step));
+  return out;
+}
+
+void print_json(const std::string& actions, const std::vector<PlannedWindow>& windows) {
+  std::printf("{\"actions\": \"%s\", \"windows\": [", actions.c_str());
+  for (std::size_t i = 0; i < windows.size(); ++i) {
+    std::printf("%s{\"first\": %lld, \"last\": %lld, \"complete\": %s}", i == 0 ? "" : ", ",
+                static_cast<long long>(windows[i].first), static_cast<long long>(windows[i].last),
+                windows[i].complete ? "true" : "false");
+  }
+  std::puts("]}");
+}
+
+int schedule(int argc, char** argv) {
+  constexpr std::int64_t kMostSteps = 1000000;
+  ScheduleOptions options;
+  CLI::App app("Prints what happens at each step: N nothing, W warm-up, R recorded, S recorded and saved after it.",
+               "profshim schedule");
+  app.add_option("SPEC", options.file, "the spec (default: $PROFSHIM_SPEC, else the defaults)");
+  app.add_option("--steps", options.count, "number of steps to show (default 30)")
+      ->check(CLI::Range(std::int64_t{1}, kMostSteps));
+  app.add_option("--set", options.spec.set, "any key; may be repeated")
+      ->type_name("KEY=VALUE")
+      ->expected(1)
+      ->allow_extra_args(false)
+      ->take_all();
+  app.add_flag("--json", options.json, "as JSON");
+  app.footer("Example:\n  profshim schedule run.toml --steps 31 --set schedule.skip_first=5 --set schedule.repeat=2");
+  int status = kFine;
+  if (!parse_arguments(app, argc, argv, status)) return status;
+
+  SpecSources sources = sources_from_environment();
+  if (!options.file.empty()) sources.file = options.file;
+  for (const std::string& assignment : options.spec.set) sources.options.emplace_back("--set", assignment);
+  const LoadedSpec loaded = load_spec(sources);
+  print_problems(loaded.problems);
+  if (!loaded.ok()) return kInvalid;
+
+  const std::string actions = action_string(loaded.spec.schedule, options.count);
+  const std::vector<PlannedWindow> windows =
+      planned_windows(loaded.spec.schedule, options.count, static_cast<std::size_t>(options.count));
+  if (options.json) {
+    print_json(actions, windows);
+    return kFine;
+  }
+  std::puts(actions.c_str());
+  for (const PlannedWindow& window : windows) {
+    std::printf("window %lld: steps %lld to %lld%s\n", static_cast<long long>(&window - windows.data()),
+                static_cast<long long>(window.first), static_cast<long long>(window.last),
+                window.complete ? "" : " and on");
+  }
+  if (windows.empty()) std::printf("no window in these %lld steps\n", static_cast<long long>(options.count));
+  return kFine;
+}
+
+}  // namespace
+
+extern const Command kSchedule;
+const Command kSchedule = {"schedule", "the action of each step as a string", schedule};
+
+}  // namespace profshim::cli

@@ -1,0 +1,275 @@
+#include "compare_reports.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdio>
+#include <vector>
+
+#include "cli/words.h"
+#include "profshim/base/printable.h"
+#include "profshim/trace.h"
+
+namespace profshim::cli {
+namespace {
+
+using What = Change::What;
+using Verdict = Change::Verdict;
+
+constexpr std::size_t kWidestName = 60;
+
+std::string_view word(Verdict verdict) {
+  switch (verdict) {
+    case Verdict::kRegression:
+      return "REGRESSION";
+    case Verdict::kNote:
+      return "note";
+    case Verdict::kCannotTell:
+      return "cannot tell";
+    case Verdict::kFaster:
+      return "faster";
+    case Verdict::kSame:
+      break;
+  }
+  return "ok";
+}
+
+std::string_view word(What what) {
+  constexpr std::array<std::string_view, 3> kWords = {"rule", "count", "time"};
+  return kWords[static_cast<std::size_t>(what)];
+}
+
+std::string number(double value, const char* unit = "") {
+  char text[64];
+  const bool whole = value == std::floor(value) && std::abs(value) < 1e15;
+  std::snprintf(text, sizeof text, whole && *unit == 0 ? "%.0f" : "%.1f", value);
+  return std::string(text) + unit;
+}
+
+bool is_time(const Change& c) { return c.what == What::kTime || c.kind.ends_with("_us"); }
+
+std::string value_text(const Change& c, const std::optional<double>& value) {
+  if (!value) return "-";
+  return number(*value, is_time(c) ? " us" : "");
+}
+
+/// "1 -> 2"; of a time "+21.3 %" as well.
+std::string change_text(const Change& c) {
+  if (!c.before) return value_text(c, c.after);
+  std::string text = value_text(c, c.before) + " -> " + value_text(c, c.after);
+  if (is_time(c) && *c.before > 0 && c.after) {
+    char percent[64];
+    std::snprintf(percent, sizeof percent, " (%+.1f %%)", (*c.after / *c.before - 1) * 100);
+    text += percent;
+  }
+  return text;
+}
+
+/// A rule of [check] has its own name; one of [[check.rule]] is its metric and name.
+std::string title(const Change& c) {
+  if (c.what != What::kRule || c.kind == "rule") return c.name;
+  return c.kind + (c.name.empty() ? "" : " of " + c.name);
+}
+
+std::string detail(const Change& c) {
+  std::string text = c.sentence;
+  if (c.p) {
+    char p[64];
+    std::snprintf(p, sizeof p, "%sp = %.2g", text.empty() ? "" : ", ", *c.p);
+    text += p;
+  }
+  return text;
+}
+
+std::string scope(const Comparison& c) {
+  std::string text = plural(c.ranks, "rank") + ", " + plural(c.steps, c.unit);
+  if (c.names > 0) text += ", " + plural(c.names, "name") + " counted, " + plural(c.times, "time") + " tested";
+  if (c.rules > 0) text += ", " + plural(c.rules, "rule");
+  return text;
+}
+
+std::vector<const Change*> shown(const Comparison& comparison) {
+  std::vector<const Change*> list;
+  for (const Change& c : comparison.changes) {
+    if (c.verdict != Verdict::kSame) list.push_back(&c);
+  }
+  return list;
+}
+
+std::string notes(const Comparison& c, const char* start) {
+  std::string text;
+  if (!c.not_compared.empty()) {
+    text += start + std::string("not counted, since it depends on timing: ");
+    for (const std::string& name : c.not_compared)
+      text += (&name == &c.not_compared.front() ? "" : ", ") + printable(name);
+    text += "\n";
+  }
+  for (const std::string& note : c.notes) text += start + printable(note) + "\n";
+  return text;
+}
+
+std::string cut(const std::string& name) {
+  if (name.size() <= kWidestName) return name;
+  // The end of a kernel's name tells as much as its begin: the template's arguments.
+  std::size_t head = kWidestName * 2 / 3, tail = name.size() - (kWidestName - head - 3);
+  const auto inside = [&](std::size_t i) { return (static_cast<unsigned char>(name[i]) & 0xC0) == 0x80; };
+  while (head > 0 && inside(head)) --head;
+  while (tail < name.size() && inside(tail)) ++tail;
+  return name.substr(0, head) + "..." + name.substr(tail);
+}
+
+std::string xml(std::string_view text) {
+  std::string out;
+  for (const char c : text) {
+    if (c == '&') {
+      out += "&amp;";
+    } else if (c == '<') {
+      out += "&lt;";
+    } else if (c == '>') {
+      out += "&gt;";
+    } else if (c == '"') {
+      out += "&quot;";
+    } else if (static_cast<unsigned char>(c) < 0x20) {
+      out += ' ';
+    } else {
+      out += c;
+    }
+  }
+  return out;
+}
+
+/// What ends a cell or a span of code in Markdown.
+std::string cell(std::string_view text) {
+  std::string out;
+  for (const char c : text) {
+    if (c == '|') out += '\\';
+    out += c == '\n' ? ' ' : c == '`' ? '\'' : c;
+  }
+  return out;
+}
+
+std::string optional_number(const std::optional<double>& value) {
+  if (!value) return "null";
+  char text[64];
+  std::snprintf(text, sizeof text, "%.17g", *value);
+  return text;
+}
+
+}  // namespace
+
+std::string compare_headline(const Comparison& comparison) {
+  std::array<std::size_t, 3> failed{};
+  for (const Change& c : comparison.changes) {
+    failed[static_cast<std::size_t>(c.what)] += c.verdict == Verdict::kRegression;
+  }
+  std::string text;
+  for (const What what : {What::kRule, What::kCount, What::kTime}) {
+    if (const std::size_t n = failed[static_cast<std::size_t>(what)]; n > 0) {
+      text += (text.empty() ? "" : ", ") + plural(n, word(what));
+    }
+  }
+  const std::size_t sum = failed[0] + failed[1] + failed[2];
+  return sum == 0 ? "no regression" : plural(sum, "regression") + ": " + text;
+}
+
+std::string compare_text(const Comparison& comparison) {
+  const auto list = shown(comparison);
+  using Cells = std::array<std::string, 6>;
+  std::vector<Cells> rows;
+  if (!list.empty()) rows.push_back({"", "what", "name", "per " + comparison.unit, "ranks", "steps, remarks"});
+  for (const Change* c : list) {
+    const std::string remarks = c->steps + (c->steps.empty() || detail(*c).empty() ? "" : "; ") + detail(*c);
+    rows.push_back({std::string(word(c->verdict)), c->what == What::kRule ? "rule" : c->kind, cut(printable(title(*c))),
+                    c->before || c->after ? change_text(*c) : "", printable(c->ranks), printable(remarks)});
+  }
+  std::array<std::size_t, 6> widths{};
+  for (const Cells& row : rows) {
+    for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], row[i].size());
+  }
+  std::string text;
+  for (const Cells& row : rows) {
+    for (std::size_t i = 0; i + 1 < row.size(); ++i) text += row[i] + std::string(widths[i] - row[i].size() + 2, ' ');
+    text += row.back() + "\n";
+  }
+  return text + notes(comparison, "") + scope(comparison) + ": " + compare_headline(comparison) + "\n";
+}
+
+std::string compare_json(const Comparison& comparison) {
+  std::string text = std::string("{\"failed\": ") + (comparison.failed() ? "true" : "false");
+  text += ", \"headline\": " + json_string(compare_headline(comparison)) + ", \"unit\": \"" + comparison.unit + "\"";
+  text += ", \"ranks\": " + std::to_string(comparison.ranks) + ", \"steps\": " + std::to_string(comparison.steps);
+  text += ", \"names\": " + std::to_string(comparison.names) + ", \"times\": " + std::to_string(comparison.times);
+  text += ", \"rules\": " + std::to_string(comparison.rules) + ",\n \"not_compared\": [";
+  for (const std::string& name : comparison.not_compared) text += (text.back() == '[' ? "" : ", ") + json_string(name);
+  text += "],\n \"changes\": [";
+  for (const Change& c : comparison.changes) {
+    text += text.back() == '[' ? "\n  {" : ",\n  {";
+    const std::string_view verdict = c.verdict == Verdict::kRegression ? "regression" : word(c.verdict);
+    text += "\"verdict\": " + json_string(verdict) + ", \"what\": " + json_string(word(c.what));
+    text += ", \"kind\": " + json_string(c.kind) + ", \"name\": " + json_string(c.name);
+    text += ", \"before\": " + optional_number(c.before) + ", \"after\": " + optional_number(c.after);
+    text += ", \"ranks\": " + json_string(c.ranks) + ", \"steps\": " + json_string(c.steps);
+    text += ", \"p\": " + optional_number(c.p) + ", \"sentence\": " + json_string(c.sentence) + "}";
+  }
+  return text + "]}\n";
+}
+
+std::string compare_markdown(const Comparison& comparison, const std::string& heading) {
+  std::string text = "### profshim compare: " + compare_headline(comparison) + "\n\n";
+  text += "`" + cell(heading) + "`\n\n";
+  const auto list = shown(comparison);
+  if (!list.empty())
+    text += "| | what | name | per " + comparison.unit + " | ranks | steps | |\n|---|---|---|---|---|---|---|\n";
+  for (const Change* c : list) {
+    text += "| " + std::string(c->verdict == Verdict::kRegression ? "**regression**" : word(c->verdict)) + " | " +
+            (c->what == What::kRule ? "rule" : c->kind) + " | `" + cell(title(*c)) + "` | " +
+            (c->before || c->after ? change_text(*c) : "") + " | " + c->ranks + " | " + c->steps + " | " +
+            cell(detail(*c)) + " |\n";
+  }
+  return text + (list.empty() ? "" : "\n") + notes(comparison, "- ") + "\n" + scope(comparison) + "\n";
+}
+
+std::string compare_junit(const Comparison& comparison) {
+  std::string cases;
+  std::size_t tests = 0, failures = 0, skipped = 0;
+  const auto add = [&](const Change* c, std::string_view group, const std::string& name) {
+    ++tests;
+    cases += "  <testcase classname=\"profshim.compare." + std::string(group) + "\" name=\"" + xml(name) + "\"";
+    if (c != nullptr && c->verdict == Verdict::kRegression) {
+      ++failures;
+      const std::string values = c->before || c->after ? change_text(*c) : "";
+      const std::string why = values + (values.empty() || detail(*c).empty() ? "" : "; ") + detail(*c);
+      cases += ">\n    <failure message=\"" + xml(why) + "\">" +
+               xml(c->kind + " " + title(*c) + ": " + why + (c->ranks.empty() ? "" : "; ranks " + c->ranks) +
+                   (c->steps.empty() ? "" : "; " + c->steps)) +
+               "</failure>\n  </testcase>\n";
+    } else if (c != nullptr && c->verdict == Verdict::kCannotTell) {
+      ++skipped;
+      cases += ">\n    <skipped message=\"" + xml(detail(*c)) + "\"/>\n  </testcase>\n";
+    } else {
+      cases += "/>\n";
+    }
+  };
+  const auto any = [&](What what) {
+    return std::any_of(comparison.changes.begin(), comparison.changes.end(), [&](const Change& c) {
+      return c.what == what && (c.verdict == Verdict::kRegression || c.verdict == Verdict::kCannotTell);
+    });
+  };
+  if (comparison.names > 0 && !any(What::kCount)) add(nullptr, "count", plural(comparison.names, "name"));
+  if (comparison.times > 0 && !any(What::kTime)) add(nullptr, "time", plural(comparison.times, "time"));
+  for (const Change& c : comparison.changes) {
+    const bool counts = c.verdict == Verdict::kRegression || c.verdict == Verdict::kCannotTell;
+    if (c.what == What::kRule || counts) {
+      // Two rules may have one name.
+      const bool placed = c.what == What::kRule && c.kind != "rule";
+      add(&c, word(c.what), title(c) + (placed ? " (" + c.sentence.substr(0, c.sentence.find(": ")) + ")" : ""));
+    }
+  }
+  char head[160];
+  std::snprintf(head, sizeof head, " tests=\"%zu\" failures=\"%zu\" errors=\"0\" skipped=\"%zu\"", tests, failures,
+                skipped);
+  return std::string("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites") + head +
+         ">\n <testsuite name=\"profshim compare\"" + head + ">\n" + cases + " </testsuite>\n</testsuites>\n";
+}
+
+}  // namespace profshim::cli

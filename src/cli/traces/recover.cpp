@@ -1,0 +1,151 @@
+// profshim recover: traces out of the spools of processes that did not come to write them.
+#include "recover.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <thread>
+
+#include "cli/command.h"
+#include "cli/spec/spec_options.h"
+#include "file_owner.h"
+#include "profshim/base/printable.h"
+#include "profshim/trace.h"
+
+namespace profshim::cli {
+namespace {
+
+using output::OpenFolder;
+using output::RecoverOutcome;
+
+output::RecoverOptions options_of_tool() {
+  output::RecoverOptions options;
+  options.gzip_threads = static_cast<int>(std::min(4u, std::thread::hardware_concurrency()));
+  return options;
+}
+
+bool is_done(RecoverOutcome outcome) {
+  return outcome == RecoverOutcome::kRecovered || outcome == RecoverOutcome::kNothing;
+}
+
+/// The remark that goes with an outcome; "" = none.
+std::string remark(RecoverOutcome outcome, bool quiet) {
+  if (quiet) return {};
+  if (outcome == RecoverOutcome::kNothing) return "no window was open, nothing to recover";
+  if (outcome == RecoverOutcome::kElsewhere) return "another recover is at work on it";
+  return {};
+}
+
+/// One entry of a folder, with its notes.
+RecoverOutcome recover_one(const OpenFolder& folder, const std::string& name, bool quiet,
+                           std::vector<RecoverNote>& notes) {
+  const RecoverOutcome outcome = output::recover_entry(folder, name, options_of_tool(), notes);
+  const std::string entry = folder.path + "/" + name;
+  if (const std::string said = remark(outcome, quiet); !said.empty()) {
+    notes.push_back({entry, -1, -1, "", entry + ": " + said});
+  }
+  return outcome;
+}
+
+int refuse(const std::string& path, const std::string& why, std::vector<RecoverNote>& notes) {
+  notes.push_back({path, -1, -1, "", path + ": " + why});
+  return kInvalid;
+}
+
+int recover_file(const std::string& path, bool quiet, std::vector<RecoverNote>& notes) {
+  struct stat file {};
+  if (lstat(path.c_str(), &file) != 0) return refuse(path, std::strerror(errno), notes);
+  const std::string whole = absolute_path(path);
+  if (S_ISLNK(file.st_mode)) {
+    // The link of a run's folder: that is where the traces go, wherever the folder was moved.
+    const std::size_t slash = whole.rfind('/');
+    const OpenFolder folder = output::open_run_folder(whole.substr(0, slash + (slash == 0)));
+    if (!folder.fd) return refuse(path, std::strerror(errno), notes);
+    const ActAsOwner owner(folder.found);
+    if (!owner.ok()) return refuse(path, "root could not act as the owner of its folder", notes);
+    return is_done(recover_one(folder, whole.substr(slash + 1), quiet, notes)) ? kFine : kFound;
+  }
+  const ActAsOwner owner(file);
+  if (!owner.ok()) return refuse(path, "root could not act as its owner", notes);
+  const RecoverOutcome outcome = output::recover_spool(whole, options_of_tool(), notes);
+  if (const std::string said = remark(outcome, quiet && outcome != RecoverOutcome::kElsewhere); !said.empty()) {
+    notes.push_back({path, -1, -1, "", path + ": " + said});
+  }
+  return is_done(outcome) ? kFine : kFound;
+}
+
+int recover_path(const std::string& path, bool quiet, std::vector<RecoverNote>& notes) {
+  struct stat s {};
+  const bool is_folder = stat(path.c_str(), &s) == 0 && S_ISDIR(s.st_mode);
+  return is_folder ? recover_folder(absolute_path(path), quiet, notes) : recover_file(path, quiet, notes);
+}
+
+void print_json(const std::vector<RecoverNote>& notes) {
+  std::string text = "[";
+  for (const RecoverNote& note : notes) {
+    text += (text.size() > 1 ? ",\n {\"spool\": " : "{\"spool\": ") + json_string(note.spool);
+    text += ", \"rank\": " + std::to_string(note.rank) + ", \"window\": " + std::to_string(note.window);
+    text += ", \"file\": " + json_string(note.file) + ", \"message\": " + json_string(note.text) + "}";
+  }
+  std::printf("%s]\n", text.c_str());
+}
+
+struct RecoverOptions {
+  std::vector<std::string> paths;
+  bool quiet = false, json = false;
+};
+
+int recover(int argc, char** argv) {
+  RecoverOptions options;
+  CLI::App app(
+      "Makes traces of what a job had recorded when it was killed. FOLDER is the run's folder; a spool file itself "
+      "works as well.",
+      "profshim recover");
+  app.add_option("FOLDER", options.paths, "run folders or spool files")->required();
+  app.add_flag("--quiet", options.quiet, "print only what was recovered or failed");
+  app.add_flag("--json", options.json, "as JSON: a list of what was recovered and what could not be");
+  app.footer(
+      "Example:\n  profshim recover ./profshim/heat-20261121-101502-4711\n\n"
+      "Exit status: 0 all recovered, 1 something could not be, 2 no such folder.");
+  int status = kFine;
+  if (!parse_arguments(app, argc, argv, status)) return status;
+  std::vector<RecoverNote> all;
+  for (const std::string& path : options.paths) {
+    std::vector<RecoverNote> notes;
+    status = std::max(status, recover_path(path, options.quiet, notes));
+    if (!options.json) {
+      for (const RecoverNote& note : notes) std::printf("%s\n", printable(note.text).c_str());
+    }
+    std::move(notes.begin(), notes.end(), std::back_inserter(all));
+  }
+  if (options.json) print_json(all);
+  return status;
+}
+
+}  // namespace
+
+int recover_folder(const std::string& path, bool quiet, std::vector<RecoverNote>& notes) {
+  const OpenFolder folder = output::open_run_folder(path);
+  if (!folder.fd) return refuse(path, std::strerror(errno), notes);
+  const ActAsOwner owner(folder.found);
+  if (!owner.ok()) return refuse(path, "root could not act as its owner", notes);
+  int status = kFine;
+  const std::vector<std::string> entries = output::spool_entries(folder);
+  for (const std::string& entry : entries) {
+    if (!is_done(recover_one(folder, entry, quiet, notes))) status = kFound;
+  }
+  if (entries.empty() && !quiet) notes.push_back({path, -1, -1, "", path + ": no spools, nothing to recover"});
+  return status;
+}
+
+extern const Command kRecover;
+const Command kRecover = {"recover", "makes traces out of the spool files of a killed job", recover};
+
+}  // namespace profshim::cli

@@ -1,0 +1,140 @@
+#include "trace_files.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <filesystem>
+#include <map>
+#include <set>
+
+#include "profshim/base/printable.h"
+#include "profshim/output/manifest.h"
+
+namespace profshim::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view kEnding = ".pt.trace.json";
+
+std::string_view without_gz(std::string_view name) {
+  if (name.ends_with(".gz")) name.remove_suffix(3);
+  return name;
+}
+
+bool is_manifest_name(std::string_view name) { return name.starts_with("manifest-rank") && name.ends_with(".json"); }
+
+/// A manifest can name any file; only what lies below its folder is taken.
+bool leads_out(const fs::path& file) {
+  return file.is_absolute() || std::find(file.begin(), file.end(), fs::path("..")) != file.end();
+}
+
+/// The traces that the manifests of a run folder name, with what tells their windows apart.
+std::map<std::string, std::string> traces_in_manifests(const std::string& folder) {
+  std::map<std::string, std::string> result;
+  for (const output::Manifest& manifest : output::read_manifests(folder)) {
+    for (const output::ManifestWindow& window : manifest.windows) {
+      std::error_code error;
+      if (window.status != "written" || window.file.empty() || leads_out(window.file)) continue;
+      const fs::path path = fs::path(folder) / window.file;
+      if (!fs::is_regular_file(path, error)) continue;
+      const bool has_steps = window.first_step <= window.last_step;
+      result[path.lexically_normal().string()] =
+          has_steps ? std::to_string(window.first_step) : "window " + std::to_string(window.window);
+    }
+  }
+  return result;
+}
+
+/// By the manifest of the nearest folder above that has one naming the file; "" when there is none. A folder's
+/// manifests are read once. Main thread only.
+std::string window_in_manifests(const std::string& path) {
+  static std::map<std::string, std::map<std::string, std::string>> known;
+  std::error_code error;
+  const fs::path whole = fs::absolute(path, error).lexically_normal();
+  for (fs::path folder = whole.parent_path(); !folder.empty(); folder = folder.parent_path()) {
+    const auto [at, is_new] = known.try_emplace(folder.string());
+    if (is_new) at->second = traces_in_manifests(folder.string());
+    if (const auto found = at->second.find(whole.string()); found != at->second.end()) {
+      return folder.string() + "/" + found->second;
+    }
+    if (folder == folder.parent_path()) break;
+  }
+  return {};
+}
+
+}  // namespace
+
+bool is_trace_name(std::string_view name) { return !name.starts_with('.') && without_gz(name).ends_with(kEnding); }
+
+std::vector<std::string> traces_below(const std::string& folder, std::vector<std::string>& unread) {
+  std::vector<std::string> result, to_do = {folder};
+  while (!to_do.empty()) {
+    bool has_manifests = false;
+    const std::string current = std::move(to_do.back());
+    to_do.pop_back();
+    std::error_code error, none;
+    fs::directory_iterator it(current, error);
+    for (; !error && it != fs::directory_iterator(); it.increment(error)) {
+      const bool is_link = it->is_symlink(none);
+      has_manifests = has_manifests || is_manifest_name(it->path().filename().string());
+      if (!is_link && it->is_directory(none)) {
+        to_do.push_back(it->path().string());
+      } else if (is_trace_name(it->path().filename().string()) && (is_link || it->is_regular_file(none))) {
+        result.push_back(it->path().string());
+      }
+    }
+    if (error) unread.push_back(current + ": " + error.message());
+    if (!has_manifests) continue;
+    for (const auto& [path, window] : traces_in_manifests(current)) {
+      if (!is_trace_name(fs::path(path).filename().string())) result.push_back(path);
+    }
+  }
+  std::sort(result.begin(), result.end());
+  return result;
+}
+
+bool collect_traces(const std::vector<std::string>& paths, std::vector<std::string>& files) {
+  bool all = true;
+  std::set<fs::path> seen;
+  const auto add = [&](const std::string& file) {
+    std::error_code error;
+    const fs::path real = fs::canonical(file, error);
+    if (error || seen.insert(real).second) files.push_back(file);
+  };
+  for (const std::string& path : paths) {
+    std::error_code error;
+    if (fs::is_directory(path, error)) {
+      std::vector<std::string> unread;
+      const std::vector<std::string> below = traces_below(path, unread);
+      for (const std::string& line : unread) std::fprintf(stderr, "profshim: %s\n", printable(line).c_str());
+      if (below.empty() && unread.empty()) {
+        std::fprintf(
+            stderr, "profshim: %s: no *.pt.trace.json or *.pt.trace.json.gz in it, and no manifest that names traces\n",
+            printable(path).c_str());
+      }
+      all = all && !below.empty() && unread.empty();
+      for (const std::string& file : below) add(file);
+    } else if (fs::exists(path, error)) {
+      add(path);
+    } else {
+      std::fprintf(stderr, "profshim: %s: no such file or folder\n", printable(path).c_str());
+      all = false;
+    }
+  }
+  return all;
+}
+
+std::string window_of(const std::string& path) {
+  if (!without_gz(path).ends_with(kEnding)) {
+    if (std::string window = window_in_manifests(path); !window.empty()) return window;
+  }
+  const std::size_t slash = path.rfind('/');
+  const std::string folder = slash == std::string::npos ? "." : path.substr(0, slash);
+  std::string_view name = without_gz(std::string_view(path).substr(slash == std::string::npos ? 0 : slash + 1));
+  if (name.ends_with(kEnding)) name.remove_suffix(kEnding.size());
+  const std::string_view number = name.substr(name.find_last_not_of("0123456789") + 1);
+  const bool numbered = number.size() < name.size() && name[name.size() - number.size() - 1] == '.';
+  return folder + (numbered ? "/" + std::string(number) : "");
+}
+
+}  // namespace profshim::cli

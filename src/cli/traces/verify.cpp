@@ -1,0 +1,168 @@
+// profshim verify PATH...: are these traces what the readers of Kineto traces can read?
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cstdio>
+#include <filesystem>
+#include <map>
+
+#include "cli/command.h"
+#include "cli/spec/spec_options.h"
+#include "cli/words.h"
+#include "profshim/analysis.h"
+#include "profshim/base/printable.h"
+#include "profshim/trace.h"
+#include "trace_files.h"
+
+namespace profshim::cli {
+namespace {
+
+struct Options {
+  std::vector<std::string> paths;
+  std::string spec;
+  bool json = false, quiet = false;
+};
+
+std::string steps_text(const FileReport& report) {
+  if (report.steps.empty()) return "no steps";
+  const std::string first = std::to_string(report.steps.front()), last = std::to_string(report.steps.back());
+  return first == last ? "step " + first : "steps " + first + " to " + last;
+}
+
+std::string summary(const FileReport& report) {
+  if (!report.readable) return (report.truncated ? "cut off: " : "not readable: ") + report.error;
+  std::string text = report.conforms() ? "conforms" : "does not conform";
+  if (report.rank >= 0) text += ", rank " + std::to_string(report.rank);
+  text += ", " + plural(report.events, "event") + ", " + steps_text(report);
+  if (!report.complete) text += ", incomplete";
+  if (report.dropped > 0) text += ", " + std::to_string(report.dropped) + " dropped";
+  return text;
+}
+
+void print_text(const FileReport& report, bool quiet) {
+  if (quiet && report.conforms()) return;
+  std::printf("%s: %s\n", printable(report.path).c_str(), printable(summary(report)).c_str());
+  if (!report.readable) return;
+  for (const Finding& finding : report.findings) {
+    if (quiet && !finding.must) continue;
+    std::printf("  %-6s %2d  %s", finding.must ? "must" : "should", finding.item, printable(finding.message).c_str());
+    if (finding.count > 1) std::printf(" (and %s more)", std::to_string(finding.count - 1).c_str());
+    std::printf("\n");
+  }
+}
+
+std::string to_json(const FileReport& report) {
+  const auto flag = [](bool value) { return value ? "true" : "false"; };
+  std::string text = "{\"path\": " + json_string(report.path) + ", \"readable\": " + flag(report.readable);
+  text += std::string(", \"conforms\": ") + flag(report.conforms()) + ", \"error\": " + json_string(report.error);
+  text += ", \"rank\": " + std::to_string(report.rank) + ", \"events\": " + std::to_string(report.events);
+  text += std::string(", \"complete\": ") + flag(report.complete) + ", \"truncated\": " + flag(report.truncated);
+  text += ", \"dropped\": " + std::to_string(report.dropped) + ", \"spec_hash\": " + json_string(report.spec_hash);
+  text += ", \"base_time_ns\": " + std::to_string(report.base_time_ns) + ", \"steps\": [";
+  for (std::size_t i = 0; i < report.steps.size(); ++i) text += (i ? ", " : "") + std::to_string(report.steps[i]);
+  text += "], \"findings\": [";
+  for (std::size_t i = 0; i < report.findings.size(); ++i) {
+    const Finding& finding = report.findings[i];
+    text += (i ? ", {\"item\": " : "{\"item\": ") + std::to_string(finding.item) + ", \"level\": ";
+    text += finding.must ? "\"must\"" : "\"should\"";
+    text += ", \"count\": " + std::to_string(finding.count) + ", \"message\": " + json_string(finding.message) + "}";
+  }
+  return text + "]}";
+}
+
+// Each window's files together, in the order of their paths.
+std::vector<FileReport> verify_all(const std::vector<std::string>& files) {
+  std::map<std::string, std::vector<FileReport>> windows;
+  for (const std::string& file : files) {
+    std::error_code error;
+    const auto whole = std::filesystem::absolute(file, error).lexically_normal();
+    windows[cli::window_of(whole.string())].push_back(verify_trace(file));
+  }
+  std::vector<FileReport> all;
+  for (auto& [window, reports] : windows) {
+    verify_together(reports);
+    std::move(reports.begin(), reports.end(), std::back_inserter(all));
+  }
+  return all;
+}
+
+TracesSeen seen_in(const std::vector<FileReport>& reports) {
+  TracesSeen seen{.files = reports.size()};
+  for (const FileReport& report : reports) {
+    seen.incomplete_files += !report.complete || report.truncated;
+    seen.dropped += report.dropped;
+    // A merged trace has the number of ranks in it, and none of its own.
+    if (report.merged) continue;
+    seen.world_size = std::max(seen.world_size, report.world_size);
+    if (report.rank >= 0) seen.ranks.push_back(report.rank);
+  }
+  return seen;
+}
+
+std::string to_json(const TraceRule& rule) {
+  std::string text = "{\"rule\": " + json_string(rule.key) + ", \"holds\": ";
+  text += !rule.holds ? "null" : *rule.holds ? "true" : "false";
+  return text + ", \"message\": " + json_string(rule.sentence) + "}";
+}
+
+void print_all(const std::vector<FileReport>& reports, const std::vector<TraceRule>& rules, const Options& options) {
+  if (options.json) {
+    std::vector<std::string> elements;
+    for (const FileReport& report : reports) elements.push_back(to_json(report));
+    for (const TraceRule& rule : rules) elements.push_back(to_json(rule));
+    std::printf("[");
+    for (std::size_t i = 0; i < elements.size(); ++i) std::printf("%s%s", i ? ",\n " : "", elements[i].c_str());
+    std::printf("]\n");
+    return;
+  }
+  std::uint64_t conforming = 0;
+  for (const FileReport& report : reports) {
+    print_text(report, options.quiet);
+    conforming += report.conforms();
+  }
+  if (!options.quiet) {
+    std::printf("%s: %llu of them conform\n", plural(reports.size(), "trace").c_str(),
+                static_cast<unsigned long long>(conforming));
+  }
+  for (const TraceRule& rule : rules) {
+    if (options.quiet && rule.holds.value_or(false)) continue;
+    const char* const verdict = !rule.holds ? "cannot tell" : *rule.holds ? "holds" : "broken";
+    std::printf("%s: %s: %s\n", rule.key.c_str(), verdict, printable(rule.sentence).c_str());
+  }
+}
+
+int run(int argc, char** argv) {
+  Options options;
+  CLI::App app{
+      "Checks trace files against what Perfetto, HTA, TensorBoard and others need; files of one window also against\n"
+      "each other. With --spec also whether all are there that [check] wants: min_traces, ranks, complete.\n"
+      "Example: profshim verify ./profshim/my-run --spec ci.toml\n"
+      "Exit code: 0 all conform, 1 a must-level finding or a broken rule, 2 unreadable or no traces."};
+  app.name("profshim verify");
+  app.add_option("PATH", options.paths, "Trace files, or folders to search for them")->required();
+  app.add_option("-s,--spec", options.spec, "A spec whose [check] the traces together are held to")->type_name("FILE");
+  app.add_flag("--json", options.json, "One JSON list instead of text: an object for each file, then for each rule");
+  app.add_flag("--quiet", options.quiet, "Only what does not conform, and why");
+  int status = kFine;
+  if (!parse_arguments(app, argc, argv, status)) return status;
+  LoadedSpec spec;
+  if (!load_spec_file(options.spec, spec)) return kInvalid;
+
+  std::vector<std::string> files;
+  const bool all = collect_traces(options.paths, files);
+  if (files.empty()) return 2;
+  const std::vector<FileReport> reports = verify_all(files);
+  const std::vector<TraceRule> rules = check_traces(spec.spec, seen_in(reports));
+  print_all(reports, rules, options);
+  const auto any = [&](const auto& test) { return std::any_of(reports.begin(), reports.end(), test); };
+  if (!all || any([](const FileReport& r) { return !r.readable; })) return 2;
+  const bool broken = std::any_of(rules.begin(), rules.end(), [](const TraceRule& r) { return r.holds == false; });
+  return broken || any([](const FileReport& r) { return !r.conforms(); }) ? kFound : kFine;
+}
+
+}  // namespace
+
+extern const Command kVerify;
+const Command kVerify = {"verify", "check trace files: structure, Kineto conformance, one window's ranks together",
+                         run};
+
+}  // namespace profshim::cli

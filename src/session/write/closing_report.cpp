@@ -1,0 +1,224 @@
+#include "closing_report.h"
+
+#include <algorithm>
+
+#include "profshim/output/job_lines.h"
+#include "profshim/output/publish.h"
+
+namespace profshim::session {
+namespace {
+
+using Number = unsigned long long;
+
+/// For what only some ranks see.
+bool is_first_to_say(const State& s, const char* matter) {
+  return s.rank.world_size == 1 || output::is_first_to_say(s.folder, matter, recorder::header().base_time_ns);
+}
+
+/// Ends the line of one rank that may not be the only one.
+std::string where_others_are(const State& s) {
+  return s.rank.world_size == 1 ? std::string() : "; of all ranks:  profshim ls " + s.folder;
+}
+
+const StepPattern* locked_pattern(const State& s) {
+  const int locked = s.locked_pattern.load();
+  return locked >= 0 ? &s.patterns[static_cast<std::size_t>(locked)] : nullptr;
+}
+
+std::string chosen_source(const State& s) {
+  const StepPattern* const pattern = locked_pattern(s);
+  if (pattern == nullptr) return source_text(s.spec);
+  return (pattern->torch_only ? "torch \"" : "nvtx \"") + pattern->pattern + "\"";
+}
+
+// How sure the choice of "auto" is; what the spec names is what it names. The same in the trace:
+// src/kineto/assembly.cpp.
+std::string confidence(const State& s) {
+  const StepPattern* const pattern = locked_pattern(s);
+  if (s.spec.steps.source != StepSource::kAuto || pattern == nullptr) return "";
+  return std::string(", confidence ") + std::string(step_confidence(pattern->pattern));
+}
+
+// For a window that is the whole run.
+const char* why_no_window(const State& s) {
+  if (recorder::header().windows.load() == 0) return "no window was opened";
+  if (!s.spec.save_on_exit) return "the window was open when the job ended (schedule.on_exit = \"discard\")";
+  return "no call was seen but those that start and end MPI";
+}
+
+void say_no_steps(const State& s) {
+  if (s.spec.steps.source == StepSource::kNone) {
+    log::line(LogLevel::kWarn, "nothing was recorded: %s", why_no_window(s));
+    return;
+  }
+  if (s.spec.steps.source != StepSource::kAuto) {
+    log::line(LogLevel::kWarn, "no steps found: nothing matched %s, nothing was recorded", source_text(s.spec).c_str());
+    return;
+  }
+  std::string looked_for;
+  for (const StepPattern& p : s.patterns) looked_for += (looked_for.empty() ? "" : ", ") + p.pattern;
+  log::line(LogLevel::kWarn,
+            "no steps found: no range named %s was seen, nothing was recorded; set steps.source (nvtx, torch, symbol, "
+            "collective, time, or none for the whole run)",
+            looked_for.c_str());
+}
+
+/// The number to add to the schedule's count, so that it is the number in a marker's name. 0 when the names do not
+/// count up by one: then a trace numbers its steps by the count as well.
+std::int64_t numbers_from(const State& s, std::uint64_t steps) {
+  if (s.spec.steps.absolute || s.spec.schedule_per_epoch) return 0;
+  const std::int64_t first = s.steps.first_number.load(), last = s.steps.last_number.load();
+  return last - first == static_cast<std::int64_t>(steps) - 1 ? first : 0;
+}
+
+/// Whole steps of this run that a list could have named: up to three, behind a step or two of warm-up where there are
+/// so many. The last step is left out, because nothing tells that it was whole.
+std::string steps_that_would_do(const State& s) {
+  const std::int64_t seen = s.steps.last.load() - s.steps.first.load() + 1;
+  if (seen < 2) return "at least 2 steps are needed";
+  const std::int64_t last = std::min<std::int64_t>(4, seen - 2);
+  const std::int64_t first = std::min<std::int64_t>(2, (last + 1) / 2);
+  const std::int64_t from = s.steps.first.load();
+  const std::string list = std::to_string(from + first) + (first == last ? "" : "-" + std::to_string(from + last));
+  return "this would have recorded:  PROFSHIM_STEPS=" + list;
+}
+
+void say_no_window(const State& s, std::uint64_t steps) {
+  const std::int64_t offset = numbers_from(s, steps);
+  const std::int64_t first_seen = s.steps.first.load();
+  // The schedule counts by the job's own numbers, of a job that was resumed too, or from 0.
+  const auto next = s.spec.schedule.next_recorded(s.spec.steps.absolute ? first_seen : 0);
+  std::string seen = std::to_string(steps) + (steps == 1 ? " step" : " steps") + " seen";
+  if (offset + first_seen != 0) {
+    seen += " from step " + std::to_string(offset + first_seen) + " on";
+  }
+  const std::string window = next ? "first window at step " + std::to_string(offset + *next)
+                                  : std::string("the schedule's last window lies before them");
+  log::line(LogLevel::kWarn, "no window was reached: %s, %s; %s", seen.c_str(), window.c_str(),
+            steps_that_would_do(s).c_str());
+}
+
+// An enabled profile that wrote nothing says so, and why.
+void say_nothing_written(const State& s) {
+  const std::uint64_t steps = recorder::header().steps_seen.load();
+  if (steps == 0) return say_no_steps(s);
+  if (s.windows_opened.load() == 0) return say_no_window(s, steps);
+  log::line(LogLevel::kWarn, "nothing was recorded: the job ended inside its window%s; %s",
+            s.spec.save_on_exit ? ", before a step of it was whole" : " (schedule.on_exit = \"discard\")",
+            steps_that_would_do(s).c_str());
+}
+
+void say_what_was_written(State& s) {
+  if (!s.first_selected) return;
+  const std::uint64_t written = s.written.load();
+  if (written == 0) {
+    const bool said = s.failed.load() > 0 || s.windows_refused.load() > 0;
+    if (!said) say_nothing_written(s);
+    return;
+  }
+  log::line(LogLevel::kWarn, "%llu trace%s in %s (first: %s; steps from %s, %llu seen%s)", Number{written},
+            written == 1 ? "" : "s", s.folder.c_str(), s.first_file.c_str(), chosen_source(s).c_str(),
+            Number{recorder::header().steps_seen.load()}, confidence(s).c_str());
+  if (const std::size_t stepless = s.windows_without_step.load(); stepless > 0) {
+    log::line(LogLevel::kWarn,
+              "%zu of %llu windows hold no complete step: the job ended, or a limit closed them, within the first one",
+              stepless, Number{s.windows_opened.load()});
+  }
+  if (s.recording_over.load()) {
+    log::line(LogLevel::kWarn, "limits.total_traces = %lld was reached: later windows were not recorded",
+              static_cast<long long>(s.spec.limits.total_traces));
+  }
+}
+
+void say_which_windows_lost(const State& s) {
+  std::size_t cut_short = 0, windows = 0;
+  std::uint64_t dropped = 0;
+  for (std::size_t i = s.windows_before; i < s.manifest.windows.size(); ++i) {
+    const output::ManifestWindow& window = s.manifest.windows[i];
+    cut_short += window.truncated ? 1 : 0;
+    dropped += window.dropped;
+    ++windows;
+  }
+  // Calls that were open and events of threads without a place have lines of their own.
+  const spool::SpoolHeader& h = recorder::header();
+  const std::uint64_t said_elsewhere = h.open_calls_lost.load() + spool::threadless_events(h);
+  if ((cut_short == 0 && dropped <= said_elsewhere) || !is_first_to_say(s, "windows")) return;
+  if (cut_short == 0) {
+    log::line(LogLevel::kWarn, "%llu events dropped: see \"dropped_events\" in the traces, and limits in the spec%s",
+              Number{dropped}, where_others_are(s).c_str());
+    return;
+  }
+  log::line(LogLevel::kWarn,
+            "%zu of %zu windows closed early by a limit, %llu events dropped: see \"limit\" and "
+            "\"dropped_events\" in the traces, and limits in the spec%s",
+            cut_short, windows, Number{dropped}, where_others_are(s).c_str());
+}
+
+void say_what_had_no_room(const State& s) {
+  const spool::SpoolHeader& h = recorder::header();
+  struct Loss {
+    std::uint64_t count;
+    const char *matter, *sentence;
+  };
+  const Loss losses[] = {
+      {h.strings_lost.load(), "names", "names are missing in the traces: limits.host_memory leaves no room for more"},
+      {h.open_calls_lost.load(), "calls", "calls and ranges were not recorded: too many were open at once"},
+      {h.pending_lost.load(), "pending", "operations were not recorded from begin to end: too many at once"},
+      {h.definitions_lost.load(), "definitions",
+       "communicators, types, streams or notes are not described in the traces: too many of them"},
+  };
+  for (const Loss& loss : losses) {
+    if (loss.count == 0 || !is_first_to_say(s, loss.matter)) continue;
+    log::line(LogLevel::kWarn, "%llu %s%s", Number{loss.count}, loss.sentence, where_others_are(s).c_str());
+  }
+  const std::string threads = spool::threads_lost_sentence(h);
+  if (!threads.empty() && is_first_to_say(s, "threads")) {
+    log::line(LogLevel::kWarn, "not recorded: %s%s", threads.c_str(), where_others_are(s).c_str());
+  }
+}
+
+}  // namespace
+
+void say_how_it_went(State& s) {
+  if (log::level() < LogLevel::kWarn) return;
+  say_what_was_written(s);
+  say_which_windows_lost(s);
+  say_what_had_no_room(s);
+}
+
+void look_at_disk(State& s) {
+  std::uint64_t free_bytes = 0;
+  s.disk_is_full.store(!output::enough_space(s.folder, s.spec.limits.disk_free, free_bytes));
+}
+
+void DiskWatch::look(bool soon) {
+  constexpr std::int64_t kEvery_ns = 10'000'000'000;
+  const std::int64_t now = monotonic_ns();
+  if ((soon && !was_soon_) || now - looked_ns_ > kEvery_ns) {
+    look_at_disk(s_);
+    looked_ns_ = now;
+  }
+  was_soon_ = soon;
+  if (said_ || s_.windows_refused.load() == 0) return;
+  said_ = true;
+  std::uint64_t free_bytes = 0;
+  output::enough_space(s_.folder, s_.spec.limits.disk_free, free_bytes);
+  const std::string sentence = "no window is opened: only " + format_size(free_bytes) + " free in " + s_.folder +
+                               ", limits.disk_free keeps " + format_size(s_.spec.limits.disk_free);
+  recorder::problem("output", sentence);
+  if (!is_first_to_say(s_, "disk")) return;
+  log::line(LogLevel::kWarn,
+            "%s; PROFSHIM_FOLDER=PATH takes another disk, PROFSHIM_SET=limits.disk_free=SIZE keeps less",
+            sentence.c_str());
+}
+
+void say_window_failed(State& s, const output::ManifestWindow& window) {
+  if (s.failed.fetch_add(1) > 0 || !is_first_to_say(s, "failed")) return;
+  const std::string kept = recorder::path().empty()
+                               ? "; no spool keeps its events"
+                               : "; its events are kept: when the job has ended, run  profshim recover " + s.folder;
+  log::line(LogLevel::kWarn, "window %lld could not be written into %s: %s%s", static_cast<long long>(window.window),
+            s.folder.c_str(), window.status.c_str() + 8, kept.c_str());
+}
+
+}  // namespace profshim::session

@@ -1,0 +1,259 @@
+// The writer thread: turns closed windows into files, one after the other, and keeps the manifest.
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <exception>
+#include <thread>
+
+#include "closing_report.h"
+#include "profshim/call_stack.h"
+#include "profshim/device.h"
+#include "profshim/output/publish.h"
+#include "session/dead_spools.h"
+#include "session/state.h"
+
+namespace profshim::session {
+namespace {
+
+spool::Window& window(std::uint64_t number) {
+  const spool::SpoolHeader& h = recorder::header();
+  return reinterpret_cast<spool::Window*>(const_cast<char*>(recorder::data()) +
+                                          h.windows_at)[number % spool::kMaxWindows];
+}
+
+/// Steps that the window holds from begin to end; a window without steps (source "none") is one.
+std::uint64_t whole_steps(const spool::Window& w) {
+  if (w.first_mark == spool::kNoMark) return 1;
+  const std::uint64_t begun = w.end_mark - w.first_mark;
+  const bool last_is_whole = w.ended_by.load(std::memory_order_relaxed) == spool::WindowEnd::kSchedule ||
+                             w.last_step_end.load(std::memory_order_relaxed) != 0;
+  return begun > 0 && !last_is_whole ? begun - 1 : begun;
+}
+
+bool is_recording(const State& s) { return s.current.load() != nullptr && (recorder::mode() & recorder::kArmed) != 0; }
+
+class Writer {
+ public:
+  explicit Writer(State& s) : s_(s) { view_ = spool::View::over(recorder::data(), recorder::size(), why_not_); }
+
+  /// Publishes what is closed; true when it did something.
+  bool publish_next() {
+    const std::uint64_t opened = recorder::header().windows.load(std::memory_order_acquire);
+    if (next_ >= opened) return false;
+    spool::Window& w = window(next_);
+    const spool::WindowState state = w.state.load(std::memory_order_acquire);
+    if (state == spool::WindowState::kOpen) return false;
+    if (state == spool::WindowState::kClosed) {
+      wait_for_device(w.end.load(std::memory_order_acquire));
+      publish(w);
+    }
+    if (state != spool::WindowState::kPublished && whole_steps(w) == 0) s_.windows_without_step.fetch_add(1);
+    if (w.first_mark != spool::kNoMark) s_.marks_published.store(w.end_mark, std::memory_order_release);
+    ++next_;
+    return true;
+  }
+
+  /// While hooks record: they are measured as they are then.
+  void measure_costs() {
+    if (is_recording(s_)) s_.costs.measure();
+  }
+
+  /// Measures the size in JSON of the open window's events, for limits.trace_size.
+  void measure_size() {
+    const std::uint64_t until = s_.trace_size.take_wish();
+    const spool::Window* const open = s_.current.load();
+    if (until == 0 || open == nullptr) return;
+    const std::uint64_t number = open->number;
+    const Ticks since = std::max(open->begin, measured_at_), now = ticks();
+    if ((recorder::mode() & recorder::kStacks) != 0) call_stack::define_modules();
+    try {
+      const std::lock_guard no_chunk_changes_hands(s_.gathering);
+      const spool::SampledSize size =
+          spool::sample_size(*view_, number, since, static_cast<std::uint64_t>(s_.spec.limits.memory_entries));
+      if (size.bytes_per_event == 0) return;
+      s_.trace_size.measured(until, size.fixed_bytes, size.bytes_per_event);
+      measured_at_ = now;
+    } catch (const std::exception&) {  // no memory: the last measurement stands
+    }
+  }
+
+  bool has_work() const {
+    const std::uint64_t opened = recorder::header().windows.load(std::memory_order_acquire);
+    return next_ < opened && window(next_).state.load(std::memory_order_acquire) != spool::WindowState::kOpen;
+  }
+
+  void write_manifest(const char* state) {
+    s_.manifest.state = state;
+    s_.manifest.steps_seen = static_cast<std::int64_t>(recorder::header().steps_seen.load());
+    s_.manifest.updated_ns = realtime_ns();
+    s_.manifest.problems.clear();
+    for (const spool::Definition* const d : view_->definitions()) {
+      if (d->kind.load(std::memory_order_acquire) == spool::DefinitionKind::kProblem) {
+        s_.manifest.problems.emplace_back(view_->string(d->name));
+      }
+    }
+    if (const std::string lost = spool::threads_lost_sentence(view_->header()); !lost.empty()) {
+      s_.manifest.problems.push_back(lost);
+    }
+    output::write_manifest(s_.folder, s_.manifest);
+    last_state_ = state;
+    last_manifest_ns_ = monotonic_ns();
+  }
+
+  /// Once no window can come and none waits: a process that is killed from here on leaves nothing in memory.
+  void remove_spool_if_over() {
+    if (s_.spool_removed.load() || !(s_.schedule_over.load() || s_.recording_over.load())) return;
+    const bool all_written = next_ >= recorder::header().windows.load(std::memory_order_acquire);
+    if (s_.current.load() != nullptr || !all_written || s_.failed.load() > 0) return;
+    recorder::header().finished.store(1);
+    remove_spool(s_);
+    s_.manifest.spool.clear();
+    s_.spool_removed.store(true);
+    write_manifest(current_state());
+  }
+
+  /// Every few seconds: other hosts and containers know by it that this process lives.
+  void give_sign_of_life() {
+    constexpr std::int64_t kEvery_ns = 5'000'000'000;
+    const std::int64_t now = monotonic_ns();
+    if (now - last_sign_ns_ < kEvery_ns) return;
+    last_sign_ns_ = now;
+    output::touch_claim(s_.folder, s_.rank.rank);
+  }
+
+  void refresh_manifest() {
+    const char* const state = current_state();
+    if (state == last_state_ && monotonic_ns() - last_manifest_ns_ < 1'000'000'000) return;
+    if (state == last_state_ &&
+        recorder::header().steps_seen.load() == static_cast<std::uint64_t>(s_.manifest.steps_seen))
+      return;
+    write_manifest(state);
+  }
+
+ private:
+  const char* current_state() const {
+    if (s_.current.load() != nullptr) return "active";
+    return (recorder::mode() & recorder::kArmed) != 0 ? "warmup" : "skip";
+  }
+
+  // A kernel may end long after the window in which it was launched. Bounded by the device thread, which gives up.
+  void wait_for_device(Ticks window_end) {
+    while (!device::settled(window_end)) {
+      s_.progress_count.fetch_add(1, std::memory_order_relaxed);
+      std::this_thread::sleep_for(std::chrono::milliseconds(2));
+    }
+  }
+
+  void publish(spool::Window& w) {
+    recorder::add_anchor(take_anchor());
+    call_stack::define_modules();
+    output::PublishOptions options;
+    options.folder = s_.folder;
+    const std::optional<output::EventCosts> costs = known_costs();
+    if (costs) options.costs = &*costs;
+    const ClockMap clock(view_->anchors(), view_->header().clock);
+    options.stall_us = static_cast<double>(s_.stall_ticks.exchange(0)) / clock.ticks_per_ns() / 1000;
+    // Each compressing thread holds more than a megabyte.
+    // malloc reserves 64 MiB of address space for each, too.
+    const bool scarce = s_.pool_bound == recorder::Bound::kAddressSpace;
+    const std::uint64_t affordable = scarce ? 0 : s_.memory / (16 << 20);
+    options.gzip_threads =
+        static_cast<int>(std::min<std::uint64_t>({4, std::thread::hardware_concurrency(), affordable}));
+    options.on_progress = [this] {
+      s_.progress_count.fetch_add(1, std::memory_order_relaxed);
+      give_sign_of_life();
+    };
+    options.on_file = [&w](std::uint64_t inode) { w.file.store(inode, std::memory_order_release); };
+    options.gathering = &s_.gathering;
+    options.cpu = s_.cpu.take(w.number, own_threads(s_));
+    output::ManifestWindow result;
+    try {
+      result = output::publish_window(*view_, w.number, s_.spec, options);
+    } catch (const std::exception& e) {
+      result.window = static_cast<std::int64_t>(w.number);
+      result.status = std::string("failed: ") + e.what();
+    }
+    // One that failed stays closed: its events are kept for `recover`.
+    if (!result.status.starts_with("failed")) w.state.store(spool::WindowState::kPublished, std::memory_order_release);
+    note(result);
+  }
+
+  // A stack costs as much as the thread's own is deep, and inputs as many as an operator has: nobody knows.
+  std::optional<output::EventCosts> known_costs() const {
+    std::optional<output::EventCosts> costs = s_.costs.known();
+    if (!costs) return costs;
+    const bool has_stacks = s_.spec.with_stack || s_.spec.native_stack;
+    if (has_stacks) std::fill(std::begin(costs->of_layer), std::end(costs->of_layer), -1.0);
+    if (s_.spec.record_shapes) costs->of_layer[static_cast<std::size_t>(Layer::kTorch)] = -1;
+    return costs;
+  }
+
+  void note(const output::ManifestWindow& result) {
+    const bool written = result.status == "written";
+    {
+      std::lock_guard lock(s_.mutex);
+      if (written && s_.first_file.empty()) s_.first_file = result.file;
+    }
+    if (written) s_.written.fetch_add(1);
+    if (result.status.starts_with("failed")) say_window_failed(s_, result);
+    if (written) {
+      log::line(LogLevel::kInfo, "window %lld: %s (%llu events)", static_cast<long long>(result.window),
+                result.file.c_str(), static_cast<unsigned long long>(result.events));
+    }
+    s_.manifest.windows.push_back(result);
+    write_manifest(current_state());
+  }
+
+  State& s_;
+  std::string why_not_;
+  std::unique_ptr<spool::View> view_;
+  std::uint64_t next_ = 0;
+  Ticks measured_at_ = 0;
+  const char* last_state_ = "";
+  std::int64_t last_manifest_ns_ = 0, last_sign_ns_ = monotonic_ns();
+};
+
+}  // namespace
+
+void* run_writer(void* argument) {
+  State& s = *static_cast<State*>(argument);
+  prctl(PR_SET_NAME, "profshim-write");
+  s.writer_tid.store(static_cast<pid_t>(syscall(SYS_gettid)));
+  // A nice value is per thread on Linux; the compression threads inherit it.
+  setpriority(PRIO_PROCESS, static_cast<id_t>(syscall(SYS_gettid)), s.spec.output.niceness);
+  Writer writer(s);
+  DiskWatch disk(s);
+  writer.write_manifest("skip");
+  DeadSpools dead_spools(s);
+  std::unique_lock lock(s.mutex);
+  for (;;) {
+    const bool last_round = s.stop;
+    lock.unlock();
+    while (writer.publish_next()) s.progress_count.fetch_add(1, std::memory_order_relaxed);
+    disk.look((recorder::mode() & recorder::kArmed) != 0);
+    if (!last_round) {
+      writer.measure_costs();
+      writer.measure_size();
+      writer.refresh_manifest();
+      writer.give_sign_of_life();
+      writer.remove_spool_if_over();
+      dead_spools.recover_next();
+    }
+    lock.lock();
+    if (last_round) break;
+    s.wake.wait_for(lock, std::chrono::milliseconds(250), [&] {
+      return s.stop || writer.has_work() || s.trace_size.wants_measure() || (is_recording(s) && s.costs.has_more());
+    });
+  }
+  lock.unlock();
+  writer.write_manifest("finished");
+  lock.lock();
+  s.writer_done = true;
+  s.progress.notify_all();
+  return nullptr;
+}
+
+}  // namespace profshim::session

@@ -1,0 +1,79 @@
+// Jobs with more threads than chunks, one after the other or all at once: each call is in the trace, or is said to be
+// lost.
+#include <gtest/gtest.h>
+
+#include "e2e/support/run_under_shim.h"
+
+namespace profshim::e2e {
+namespace {
+
+struct Threads {
+  const char *name, *batches, *alive, *calls;
+  long sent;
+};
+
+struct Recorded {
+  Outcome outcome;
+  SeenTrace trace;
+  long calls = 0, dropped = 0;
+};
+
+Recorded record(Mpi mpi, const Threads& threads) {
+  const ScratchFolder scratch;
+  Job job = mpirun(
+      mpi, 1,
+      {built("tests/apps_limits/" + to_string(mpi) + "/brief_threads"), threads.batches, threads.alive, threads.calls});
+  job.folder = scratch.path();
+  job.limit_seconds = 300;
+  job.environment.emplace_back("PROFSHIM_SET", "steps.source=none limits.disk_free=1MiB output.gzip=false");
+  Recorded found{run(job), {}};
+  EXPECT_TRUE(found.outcome.ending() == "exit 0" || found.outcome.ending() == "exit 77") << found.outcome.err;
+  const auto traces = read_folder(scratch / "profshim");
+  if (traces.size() == 1) {
+    found.trace = traces[0];
+    for (const auto& [name, count] : found.trace.counts()) found.calls += name == "MPI_Send" ? count : 0;
+    found.dropped = std::stol(found.trace.fact("dropped_events"));
+  }
+  return found;
+}
+
+class BriefThreads : public testing::TestWithParam<Threads> {};
+
+TEST_P(BriefThreads, AllTheirCallsAreKept) {
+  for (const Mpi mpi : installed_mpis()) {
+    const Recorded found = record(mpi, GetParam());
+    if (found.outcome.exit_status == 77) continue;
+
+    EXPECT_EQ(found.calls, GetParam().sent) << to_string(mpi) << found.outcome.err;
+    EXPECT_EQ(found.dropped, 0);
+    EXPECT_EQ(found.trace.fact("threads_lost"), "0");
+    EXPECT_EQ(found.trace.fact("complete"), "true");
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Threads, BriefThreads,
+                         testing::Values(Threads{"at_once", "1", "200", "40", 8'000},
+                                         Threads{"one_after_the_other", "3000", "1", "40", 120'000},
+                                         Threads{"very_many", "200000", "1", "2", 400'000},
+                                         Threads{"at_once_again_and_again", "50", "200", "8", 80'000}),
+                         [](const auto& row) { return row.param.name; });
+
+TEST(ThreadsBeyondTheLimit, AreCountedAndSaid) {
+  for (const Mpi mpi : installed_mpis()) {
+    const Recorded found = record(mpi, {"too_many", "1", "2000", "10", 20'000});
+    if (found.outcome.exit_status == 77) continue;
+
+    const long lost = std::stol(found.trace.fact("threads_lost"));
+    EXPECT_GE(lost, 2000 - 1024) << found.outcome.err;
+    EXPECT_EQ(found.calls + found.dropped, 20'000);
+    EXPECT_EQ(found.dropped, 10 * lost);
+    EXPECT_EQ(found.trace.fact("complete"), "false");
+    const std::string sentence = std::to_string(lost) + " threads beyond the 1024 that are recorded at a time: " +
+                                 std::to_string(found.dropped) + " of their events";
+    EXPECT_NE(found.trace.fact("problems").find(sentence), std::string::npos) << found.trace.fact("problems");
+    EXPECT_NE(found.outcome.err.find("not recorded: " + sentence), std::string::npos) << found.outcome.err;
+  }
+}
+
+}  // namespace
+}  // namespace profshim::e2e

@@ -1,0 +1,215 @@
+// A signal that ends a rank by default: the trace is written first, the process ends by the signal. Where the job has
+// an action of its own for it, nothing changes, and whoever asks is told what the job has set. PROFSHIM_KILLS sets at
+// how many moments SIGTERM comes (20); the seed is fixed, so that a failure comes again.
+#include <gtest/gtest.h>
+#include <sched.h>
+#include <signal.h>
+#include <sys/mount.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <random>
+
+#include "e2e/support/run_under_shim.h"
+#include "profshim/base.h"
+
+namespace profshim::e2e {
+namespace {
+
+constexpr int kCalls = 300;
+
+std::string app(Mpi mpi, const std::string& name) { return built("tests/apps_ending/" + to_string(mpi) + "/" + name); }
+
+/// With and without the library, into `scratch`.
+Both run_in(const ScratchFolder& scratch, Job job, const std::string& more = "") {
+  job.environment.emplace_back("PROFSHIM_SPEC", scratch.write("spec.toml", record_all_spec(scratch / "traces") + more));
+  return run_both(std::move(job));
+}
+
+/// The traces are there although nobody ran `recover`; nothing else is left.
+std::vector<SeenTrace> whole_traces(const ScratchFolder& scratch) {
+  const std::vector<std::string> paths = traces_below(scratch / "traces");
+  std::vector<std::string> verify = {"verify"};
+  verify.insert(verify.end(), paths.begin(), paths.end());
+  const Outcome verified = profshim(verify);
+  EXPECT_EQ(verified.ending(), "exit 0") << verified.out << verified.err;
+  for (const std::string& file : files_below(scratch / "traces")) {
+    EXPECT_EQ(file.find(".spool"), std::string::npos);
+    EXPECT_EQ(file.find(".claim"), std::string::npos);
+  }
+  return read_folder(scratch / "traces");
+}
+
+struct Signalled {
+  int number;
+  std::string how;
+};
+void PrintTo(const Signalled& row, std::ostream* out) { *out << "signal " << row.number << " " << row.how; }
+
+std::vector<Signalled> rows() {
+  std::vector<Signalled> all;
+  for (const int number : {SIGTERM, SIGINT, SIGHUP, SIGUSR1, SIGUSR2, SIGALRM, SIGXCPU}) {
+    for (const char* how :
+         {"computes", "pauses", "sleeps", "polls", "itself", "thread", "ignored", "handler", "sigwait", "signalfd"}) {
+      all.push_back({number, how});
+    }
+  }
+  return all;
+}
+
+class ASignal : public testing::TestWithParam<Signalled> {};
+
+TEST_P(ASignal, EndsTheProcessOrNotAsWithoutUsAndTheTraceIsThere) {
+  for (const Mpi mpi : installed_mpis()) {
+    const ScratchFolder scratch;
+    const Job job{
+        .command = {app(mpi, "signalled"), std::to_string(GetParam().number), GetParam().how, std::to_string(kCalls)}};
+
+    const Both both = run_in(scratch, job);
+
+    EXPECT_EQ(both.with.ending(), both.without.ending()) << to_string(mpi) << both.with.err;
+    EXPECT_EQ(both.with.out, both.without.out);
+    EXPECT_NE(both.with.ending(), "timed out");
+    EXPECT_NE(both.with.ending(), "exit 1");
+    const auto traces = whole_traces(scratch);
+    ASSERT_EQ(traces.size(), 1u) << both.with.err;
+    EXPECT_GE(traces[0].calls("MPI_Allreduce").size(), std::size_t{kCalls});
+  }
+}
+INSTANTIATE_TEST_SUITE_P(Endings, ASignal, testing::ValuesIn(rows()), [](const auto& row) {
+  return "signal_" + std::to_string(row.param.number) + "_" + row.param.how;
+});
+
+TEST(EndingSignals, AreNotSeenByWhoAsksForThem) {
+  for (const Mpi mpi : installed_mpis()) {
+    const ScratchFolder scratch;
+
+    const Both both = run_in(scratch, {.command = {app(mpi, "dispositions")}});
+
+    expect_same(both);
+    EXPECT_EQ(whole_traces(scratch).size(), 1u) << both.with.err;
+  }
+}
+
+TEST(EndingSignals, AreLeftAloneWhenNobodyIsToWait) {
+  const ScratchFolder scratch;
+  const Job job{.command = {app(installed_mpis()[0], "signalled"), "15", "pauses", "10"}};
+
+  const Both both = run_in(scratch, job, "exit_seconds = 0\n");
+
+  EXPECT_EQ(both.with.ending(), both.without.ending());
+  EXPECT_EQ(both.with.out, both.without.out);
+  EXPECT_EQ(read_folder(scratch / "traces").size(), 0u);
+  EXPECT_EQ(profshim({"recover", scratch / "traces"}).ending(), "exit 0");
+  EXPECT_EQ(read_folder(scratch / "traces").size(), 1u);
+}
+
+// The kernel drops what process 1 of a container has left at its default: it goes on.
+TEST(EndingSignals, AreDroppedForProcessOneOfAContainer) {
+  if (run(shell("unshare -pf --mount-proc /bin/true")).ending() != "exit 0") {
+    GTEST_SKIP() << "no PID namespace can be made here";
+  }
+  const ScratchFolder scratch;
+  const Job job{.command = {"unshare", "-pf", "--mount-proc", app(installed_mpis()[0], "signalled"), "15", "itself"}};
+
+  const Both both = run_in(scratch, job);
+
+  EXPECT_EQ(both.with.ending(), both.without.ending()) << both.with.err;
+  EXPECT_EQ(both.with.out, both.without.out);
+  EXPECT_NE(both.with.out.find("went on"), std::string::npos);
+  EXPECT_EQ(whole_traces(scratch).size(), 1u) << both.with.err;
+}
+
+// `timeout` sends its signal to the program and then to its group: one request, not two. Launchers kill the ranks soon
+// after (Open MPI 4 after a second), so these make small traces.
+TEST(EndingSignals, OfTimeoutLeaveATraceOfEachRank) {
+  for (const Mpi mpi : installed_mpis()) {
+    const ScratchFolder scratch;
+    Job job = mpirun(mpi, 2, {app(mpi, "ending"), "forever", "100", "50000"});
+    job.command.insert(job.command.begin(), {"timeout", "-s", "TERM", "3"});
+
+    const Both both = run_in(scratch, job);
+
+    EXPECT_EQ(both.with.ending(), both.without.ending()) << both.with.err;
+    // Where Open MPI's launcher sees two signals, that of version 4 ends before its ranks do, and that of version 5
+    // kills them at once.
+    for (int i = 0; i < 1000 && read_folder(scratch / "traces").size() < 2; ++i) usleep(10'000);
+    if (both.with.err.find("hit ctrl-c again") != std::string::npos) profshim({"recover", scratch / "traces"});
+    const auto traces = read_folder(scratch / "traces");
+    ASSERT_EQ(traces.size(), 2u) << to_string(mpi) << " " << both.with.err;
+    for (const SeenTrace& trace : traces) EXPECT_GT(trace.calls("MPI_Allreduce").size(), 100u);
+  }
+}
+
+int moments() {
+  const char* text = getenv("PROFSHIM_KILLS");
+  return text != nullptr ? std::max(1, atoi(text)) : 20;
+}
+
+bool records(const std::string& folder) {
+  const auto files = files_below(folder);
+  return std::any_of(files.begin(), files.end(), [](const auto& file) { return file.rfind("manifest-", 0) == 0; });
+}
+
+// Since the epoch: when the last recorded call of a trace ended.
+std::int64_t last_end_ns(const SeenTrace& trace) {
+  std::int64_t last = 0;
+  for (const SeenEvent* call : trace.calls("MPI_Allreduce")) last = std::max(last, call->ts_ns + call->duration_ns);
+  const auto base = trace.metadata.find("baseTimeNanoseconds");
+  return base == trace.metadata.end() ? 0 : last + std::stoll(base->second);
+}
+
+TEST(EndingSignals, AtAnyMomentLeaveAWholeTraceWithAllButTheLastTenthOfASecond) {
+  constexpr std::int64_t kTenth_ns = 100'000'000;
+  std::mt19937 random(20261123);
+  std::uniform_int_distribution<std::int64_t> delay_us(0, 400000);
+  for (int moment = 0; moment < moments(); ++moment) {
+    const ScratchFolder scratch;
+    const std::int64_t after_us = delay_us(random);
+    std::int64_t sent_ns = 0;
+    Job job{.command = {app(installed_mpis().back(), "ending"), "forever", "1", "300"}};
+    job.environment.emplace_back("PROFSHIM_SPEC", scratch.write("spec.toml", record_all_spec(scratch / "traces")));
+    // This wait is what is tested: it settles nothing.
+    job.while_running = [&](int pid) {
+      const std::int64_t patience_until_ns = monotonic_ns() + 30'000'000'000;
+      while (!records(scratch / "traces") && monotonic_ns() < patience_until_ns) usleep(1000);
+      usleep(static_cast<useconds_t>(after_us));
+      sent_ns = realtime_ns();
+      kill(pid, SIGTERM);
+    };
+
+    const Outcome outcome = run(job);
+
+    ASSERT_EQ(outcome.ending(), "signal 15") << "SIGTERM after " << after_us << " us: " << outcome.err;
+    const auto traces = whole_traces(scratch);
+    // A moment before the first call was recorded there is nothing to write.
+    if (traces.empty() && after_us < 20000) continue;
+    ASSERT_EQ(traces.size(), 1u) << "SIGTERM after " << after_us << " us: " << outcome.err;
+    EXPECT_LE(sent_ns - last_end_ns(traces[0]), kTenth_ns) << "SIGTERM after " << after_us << " us";
+  }
+}
+
+TEST(EndingSignals, EndAPythonProgram) {
+  for (const char* number : {"SIGTERM", "SIGINT"}) {
+    const ScratchFolder scratch;
+    const Job job{.command = {"/usr/bin/python3", "-c",
+                              std::string("from mpi4py import MPI\nimport os, signal, sys, time\n"
+                                          "for i in range(200): MPI.COMM_WORLD.Barrier()\n"
+                                          "print(signal.getsignal(signal.SIGTERM), flush=True)\n"
+                                          "os.kill(os.getpid(), signal.") +
+                                  number + ")\ntime.sleep(60)\n"}};
+
+    const Both both = run_in(scratch, job);
+
+    EXPECT_EQ(both.with.ending(), both.without.ending()) << both.with.err;
+    EXPECT_EQ(both.with.out, both.without.out);
+    const auto traces = whole_traces(scratch);
+    ASSERT_EQ(traces.size(), 1u) << both.with.err;
+    EXPECT_EQ(traces[0].calls("MPI_Barrier").size(), 200u);
+  }
+}
+
+}  // namespace
+}  // namespace profshim::e2e

@@ -1,0 +1,122 @@
+// SIGKILL at random moments: a file with a final name is whole, and the spool gives back all but the last moment.
+// PROFSHIM_KILLS sets how many moments (20); the seed is fixed, so that a failure comes again.
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <random>
+
+#include "e2e/support/run_under_shim.h"
+#include "profshim/base.h"
+
+namespace profshim::e2e {
+namespace {
+
+int moments() {
+  const char* text = getenv("PROFSHIM_KILLS");
+  return text != nullptr ? std::max(1, atoi(text)) : 20;
+}
+
+struct Killed {
+  Outcome outcome;
+  std::int64_t at_ns = 0;  // since the epoch
+};
+
+// The writer has begun; its manifest is the first file.
+bool records(const std::string& folder) {
+  for (const std::string& file : files_below(folder))
+    if (file.rfind("manifest-", 0) == 0) return true;
+  return false;
+}
+
+// Lets the job run for `after_us`, then kills it. This wait is what is tested: it settles nothing. With a `folder` it
+// counts from the moment at which the job records into it, however long the job takes to come up.
+Killed kill_after(Job job, std::int64_t after_us, const std::string& folder = "") {
+  Killed killed;
+  job.while_running = [&](int pid) {
+    const std::int64_t patience_until_ns = profshim::monotonic_ns() + 30'000'000'000;
+    while (!folder.empty() && !records(folder) && profshim::monotonic_ns() < patience_until_ns) usleep(1000);
+    const timespec wait{after_us / 1000000, (after_us % 1000000) * 1000};
+    nanosleep(&wait, nullptr);
+    killed.at_ns = profshim::realtime_ns();
+    kill(pid, SIGKILL);
+  };
+  killed.outcome = run(job);
+  return killed;
+}
+
+// Since the epoch: when the last recorded call of a trace ended.
+std::int64_t last_end_ns(const SeenTrace& trace) {
+  std::int64_t last = 0;
+  for (const SeenEvent& event : trace.events)
+    if (event.phase == "X" && event.name.rfind("MPI_", 0) == 0) last = std::max(last, event.ts_ns + event.duration_ns);
+  const auto base = trace.metadata.find("baseTimeNanoseconds");
+  return base == trace.metadata.end() ? 0 : last + std::stoll(base->second);
+}
+
+Job endless_job(const ScratchFolder& scratch, const std::string& spec, int pause_us = 0) {
+  const std::vector<Mpi> mpis = installed_mpis();
+  Job job{.command = {built("tests/apps_ending/" + to_string(mpis.back()) + "/ending"), "forever", "1",
+                      std::to_string(pause_us)}};
+  job.environment.emplace_back("PROFSHIM_SPEC", scratch.write("spec.toml", spec));
+  return job;
+}
+
+// Short windows without end: at any moment one is open, one is being written, one is being published.
+TEST(Kill, FilesWithAFinalNameAreWholeAtAnyMoment) {
+  std::mt19937 random(20261121);
+  std::uniform_int_distribution<std::int64_t> delay_us(1000, 1500000);
+  int with_files = 0;
+  for (int moment = 0; moment < moments(); ++moment) {
+    const ScratchFolder scratch;
+    const Job job = endless_job(scratch,
+                                "version = 1\n[ranks]\nselect = \"all\"\n[steps]\nsource = \"collective\"\n"
+                                "pattern = \"MPI_Allreduce\"\nevery = 50\n[schedule]\nskip_first = 0\nwarmup = 0\n"
+                                "active = 3\nrepeat = 0\n[limits]\ntotal_traces = 100000\ndisk_free = 0\n[output]\n"
+                                "folder = \"" +
+                                    (scratch / "traces") + "\"\ngzip = " + (moment % 2 == 0 ? "false" : "true") + "\n");
+    const std::int64_t after_us = delay_us(random);
+
+    const Killed killed = kill_after(job, after_us);
+
+    EXPECT_EQ(killed.outcome.ending(), "signal 9");
+    const auto traces = read_folder(scratch / "traces");
+    with_files += !traces.empty();
+    for (const SeenTrace& trace : traces)
+      EXPECT_TRUE(trace.readable) << "killed after " << after_us << " us: " << trace.path << ": " << trace.error;
+    for (const std::string& file : files_below(scratch / "traces")) {
+      if (file.rfind("manifest-", 0) != 0) continue;
+      EXPECT_NE(json_member(text_of_file((scratch / "traces") + "/" + file), "state"), "") << file << " is cut";
+    }
+  }
+  EXPECT_GT(with_files, moments() / 4) << "hardly any run got as far as writing: nothing was tested";
+}
+
+// The job pauses now and then: as fast as it can, it would make a trace that takes longer to look at than to kill.
+TEST(Kill, TheSpoolGivesBackAllButTheLastMoment) {
+  constexpr int kPauseUs = 500;
+  std::mt19937 random(4711);
+  std::uniform_int_distribution<std::int64_t> delay_us(100000, 700000);
+  for (int moment = 0; moment < std::max(1, moments() / 4); ++moment) {
+    const ScratchFolder scratch;
+    const std::int64_t after_us = delay_us(random);
+    const Killed killed =
+        kill_after(endless_job(scratch, record_all_spec(scratch / "traces"), kPauseUs), after_us, scratch / "traces");
+
+    const Outcome recover = profshim({"recover", scratch / "traces"});
+
+    ASSERT_EQ(recover.ending(), "exit 0") << "killed after " << after_us << " us: " << recover.out << recover.err;
+    const auto traces = read_folder(scratch / "traces");
+    ASSERT_EQ(traces.size(), 1u) << "killed after " << after_us << " us";
+    ASSERT_TRUE(traces[0].readable) << traces[0].error;
+    EXPECT_EQ(traces[0].fact("complete"), "false");
+    EXPECT_GT(traces[0].calls("MPI_Allreduce").size(), 100u);
+    EXPECT_LE(killed.at_ns - last_end_ns(traces[0]), 1000000000) << "the last second is missing";
+    EXPECT_EQ(profshim({"verify", traces[0].path}).ending(), "exit 0");
+  }
+}
+
+}  // namespace
+}  // namespace profshim::e2e

@@ -1,0 +1,135 @@
+// A container may refuse any system call. Each of these is refused in turn: the job prints and ends as without the
+// library, and the trace is whole or one line says what was lost.
+#include <gtest/gtest.h>
+#include <sys/syscall.h>
+
+#include <cerrno>
+#include <cstring>
+#include <string>
+
+#include "e2e/support/run_under_shim.h"
+
+namespace profshim::e2e {
+namespace {
+
+constexpr int kCalls = 1000;
+
+struct Call {
+  const char* name;
+  std::string numbers;
+  friend void PrintTo(const Call& call, std::ostream* out) { *out << call.name; }
+};
+
+std::string all_of(std::initializer_list<long> numbers) {
+  std::string text;
+  for (const long number : numbers) text += (text.empty() ? "" : ",") + std::to_string(number);
+  return text;
+}
+
+// The C library has several calls for one thing: they are refused together. Calls that no aarch64 has stand in #ifdef.
+const Call kCallsRefused[] = {
+#ifdef SYS_symlink
+    {"symlink", all_of({SYS_symlink, SYS_symlinkat})},
+    {"rename", all_of({SYS_rename, SYS_renameat, SYS_renameat2})},
+    {"link", all_of({SYS_link, SYS_linkat})},
+    {"unlink", all_of({SYS_unlink, SYS_unlinkat})},
+    {"mkdir", all_of({SYS_mkdir, SYS_mkdirat})},
+    {"readlink", all_of({SYS_readlink, SYS_readlinkat})},
+    {"access", all_of({SYS_access, SYS_faccessat, SYS_faccessat2})},
+    {"getdents", all_of({SYS_getdents, SYS_getdents64})},
+#endif
+    {"madvise", all_of({SYS_madvise})},
+    {"ftruncate", all_of({SYS_ftruncate})},
+    {"statfs", all_of({SYS_statfs, SYS_fstatfs})},
+    {"statfs_and_madvise", all_of({SYS_statfs, SYS_fstatfs, SYS_madvise})},
+    {"fsync", all_of({SYS_fsync, SYS_fdatasync})},
+    {"fallocate", all_of({SYS_fallocate})},
+    {"fallocate_and_madvise", all_of({SYS_fallocate, SYS_madvise})},
+    {"flock", all_of({SYS_flock})},
+    {"prctl", all_of({SYS_prctl})},
+    {"setpriority", all_of({SYS_setpriority, SYS_getpriority})},
+    {"sched_getaffinity", all_of({SYS_sched_getaffinity})},
+    {"prlimit64", all_of({SYS_prlimit64, SYS_getrlimit})},
+    {"clone3", all_of({SYS_clone3})},
+    {"clone", all_of({SYS_clone, SYS_clone3})},
+    {"rt_sigprocmask", all_of({SYS_rt_sigprocmask})},
+    {"memfd_create", all_of({SYS_memfd_create})},
+    {"mmap_shared", std::to_string(SYS_mmap) + "s"},
+    {"mremap", all_of({SYS_mremap})},
+    {"munmap", all_of({SYS_munmap})},
+    {"getcwd", all_of({SYS_getcwd})},
+    {"fcntl", all_of({SYS_fcntl})},
+    {"sysinfo", all_of({SYS_sysinfo})},
+    {"uname", all_of({SYS_uname})},
+    {"gettid", all_of({SYS_gettid})},
+    {"getrandom", all_of({SYS_getrandom})},
+    {"pread64", all_of({SYS_pread64})},
+    {"mincore", all_of({SYS_mincore})},
+    {"process_vm_readv", all_of({SYS_process_vm_readv})},
+    {"membarrier", all_of({SYS_membarrier})},
+    {"getuid", all_of({SYS_getuid, SYS_geteuid})},
+    {"socket", all_of({SYS_socket, SYS_connect})},
+};
+
+struct Row {
+  const Call* call;
+  int error;
+};
+void PrintTo(const Row& row, std::ostream* out) { *out << row.call->name << " " << strerrorname_np(row.error); }
+
+std::vector<Row> rows() {
+  std::vector<Row> all;
+  for (const Call& call : kCallsRefused)
+    for (const int error : {EPERM, ENOSYS}) all.push_back({&call, error});
+  return all;
+}
+
+class Seccomp : public testing::TestWithParam<Row> {};
+
+TEST_P(Seccomp, ARefusedCallCostsTheJobNothingAndLossesAreSaid) {
+  const Row& row = GetParam();
+  for (const Mpi mpi : installed_mpis()) {
+    const ScratchFolder scratch;
+    Job job = mpirun(mpi, 1, {});
+    job.command = {built("tests/apps_ending/" + to_string(mpi) + "/refused"), std::to_string(row.error),
+                   row.call->numbers, std::to_string(kCalls)};
+    const std::string spec = record_all_spec(scratch / "traces") + "[limits]\ndisk_free = 0\n";
+    job.environment.emplace_back("PROFSHIM_SPEC", scratch.write("spec.toml", spec));
+    // A program that Open MPI starts beside it would have the calls refused as well, and outlive the job where it
+    // hangs.
+    job.environment.emplace_back("OMPI_MCA_ess_singleton_isolated", "1");
+    // Its own folder needs mkdir(), unless a job beside it has made that.
+    job.environment.emplace_back("TMPDIR", scratch.path());
+    job.environment.emplace_back("OMPI_MCA_orte_create_session_dirs", "0");
+    job.preload = false;
+    job.limit_seconds = 10;  // hwloc asks sched_getaffinity() until it succeeds
+    const Outcome without = run(job);
+    if (without.ending() != "exit 0") {
+      std::printf("  %s does not run so itself: %s\n", to_string(mpi).c_str(), without.ending().c_str());
+      continue;
+    }
+    job.preload = true;
+    job.limit_seconds = 60;
+
+    const Outcome with = run(job);
+
+    EXPECT_EQ(with.ending(), without.ending()) << to_string(mpi) << with.err;
+    EXPECT_EQ(printed_counts(with.out), printed_counts(without.out)) << to_string(mpi) << with.out << with.err;
+    const auto traces = read_folder(scratch / "traces");
+    const bool whole = traces.size() == 1 && traces[0].calls("MPI_Allreduce").size() == std::size_t{kCalls};
+    if (!whole) {
+      EXPECT_FALSE(with.shim_lines().empty()) << to_string(mpi) << ": nothing was written, and nobody says so";
+    }
+    std::printf("  %s: %s\n", to_string(mpi).c_str(),
+                whole                       ? "whole trace"
+                : with.shim_lines().empty() ? "nothing"
+                                            : with.shim_lines().front().c_str());
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Real, Seccomp, testing::ValuesIn(rows()), [](const auto& row) {
+  return std::string(row.param.call->name) + "_" + strerrorname_np(row.param.error);
+});
+
+}  // namespace
+}  // namespace profshim::e2e

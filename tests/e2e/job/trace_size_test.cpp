@@ -1,0 +1,56 @@
+// limits.trace_size: a window closes when its trace is nearly as large, whatever its events are.
+#include <gtest/gtest.h>
+
+#include <filesystem>
+
+#include "e2e/support/needs_nvtx.h"
+#include "e2e/support/run_under_shim.h"
+
+namespace profshim::e2e {
+namespace {
+
+constexpr double kMiB = 1 << 20;
+
+// The file's size as a share of the limit; 0 without a file.
+double filled(Job job, double limit_mib, const std::string& settings) {
+  const ScratchFolder scratch;
+  job.folder = scratch.path();
+  job.limit_seconds = 300;
+  job.environment.emplace_back("PROFSHIM_SET",
+                               "steps.source=none limits.disk_free=1MiB output.gzip=false "
+                               "limits.trace_size=" +
+                                   std::to_string(static_cast<int>(limit_mib)) + "MiB " + settings);
+  const Outcome outcome = run(job);
+  EXPECT_EQ(outcome.ending(), "exit 0") << outcome.err;
+  const std::vector<std::string> traces = traces_below(scratch / "profshim");
+  EXPECT_EQ(traces.size(), 1u) << outcome.err;
+  if (traces.empty()) return 0;
+  EXPECT_NE(outcome.err.find("1 of 1 windows closed early"), std::string::npos) << outcome.err;
+  return static_cast<double>(std::filesystem::file_size(traces[0])) / (limit_mib * kMiB);
+}
+
+void expect_nearly_full(double share) {
+  EXPECT_GE(share, 0.85);
+  EXPECT_LE(share, 1.0);
+}
+
+TEST(TraceSize, CallsOfMpiFillIt) {
+  for (const Mpi mpi : installed_mpis()) {
+    expect_nearly_full(
+        filled(mpirun(mpi, 1, {built("tests/apps_limits/" + to_string(mpi) + "/paced_calls"), "150000"}), 32, ""));
+  }
+}
+
+TEST(TraceSize, CallsWithStacksFillIt) {
+  const Mpi mpi = installed_mpis().front();
+  expect_nearly_full(filled(mpirun(mpi, 1, {built("tests/apps_limits/" + to_string(mpi) + "/paced_calls"), "150000"}),
+                            64, "capture.native_stack=true"));
+}
+
+TEST(TraceSize, RangesOfNvtxFillIt) {
+  NEEDS_NVTX();
+  expect_nearly_full(filled(mpirun(Mpi::kOpenMpi, 1, {built("tests/apps_nvtx/nvtx_ranges"), "300000"}), 32, ""));
+}
+
+}  // namespace
+}  // namespace profshim::e2e

@@ -1,0 +1,381 @@
+// Call stacks: what the recorder reads in real interpreters against what those say themselves, and the stacks of real
+// PyTorch and MPI jobs.
+#include <gtest/gtest.h>
+#include <stdlib.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <set>
+#include <sstream>
+
+#include "e2e/support/torch_run.h"
+
+namespace profshim::e2e {
+namespace {
+
+namespace fs = std::filesystem;
+
+const std::string kPython = "/usr/bin/python3";
+const std::string kSource = PROFSHIM_SOURCE_DIR;
+
+/// Every Python 3 of this machine with one of these minor numbers.
+std::vector<std::string> interpreters_of(const std::vector<int>& minors) {
+  std::vector<std::string> found;
+  std::set<std::string> known;
+  const auto add = [&](const std::string& path) {
+    std::error_code ignored;
+    if (fs::exists(path, ignored) && known.insert(fs::canonical(path, ignored)).second) found.push_back(path);
+  };
+  std::vector<std::string> folders = {"/usr/bin", "/usr/local/bin"};
+  const char* const home = std::getenv("HOME");
+  std::error_code none;
+  for (const auto& version :
+       fs::directory_iterator(std::string(home != nullptr ? home : "") + "/.pyenv/versions", none))
+    folders.push_back(version.path().string() + "/bin");
+  for (const std::string& folder : folders) {
+    for (const int minor : minors) add(folder + "/python3." + std::to_string(minor));
+  }
+  return found;
+}
+
+/// All that we know, and what PROFSHIM_TEST_PYTHONS names (separated by colons).
+std::vector<std::string> interpreters() {
+  auto found = interpreters_of({10, 11, 12, 13, 14});
+  const char* const others = std::getenv("PROFSHIM_TEST_PYTHONS");
+  std::istringstream named(others != nullptr ? others : "");
+  for (std::string path; std::getline(named, path, ':');) found.push_back(path);
+  return found;
+}
+
+std::string probe() { return PROFSHIM_BUILD_DIR "/tests/apps_stack/libstack_probe.so"; }
+
+#define NEEDS_PROBE() \
+  if (!fs::exists(probe())) GTEST_SKIP() << "a library with a sanitizer cannot be loaded by an ordinary interpreter"
+
+Job probing(const std::string& interpreter, const char* script, const ScratchFolder& scratch) {
+  return {.command = {interpreter, kSource + "/tests/apps_stack/" + script, probe(), scratch / "spool"},
+          // It is opened late, and has toml11's caches: three kilobytes for each thread.
+          .environment = {{"GLIBC_TUNABLES", "glibc.rtld.optional_static_tls=16384"}},
+          .preload = false};
+}
+
+// Recursion, generators, coroutines, methods, threads, code that dies, names in other scripts: line for line.
+TEST(PythonFrames, AreThoseThatTheInterpreterTells) {
+  NEEDS_PROBE();
+  const auto pythons = interpreters();
+  ASSERT_FALSE(pythons.empty());
+  for (const std::string& python : pythons) {
+    SCOPED_TRACE(python);
+    const ScratchFolder scratch;
+
+    const Outcome outcome = run(probing(python, "frames.py", scratch));
+
+    EXPECT_EQ(outcome.ending(), "exit 0") << outcome.err;
+    EXPECT_EQ(outcome.out, "547 stacks compared\n");
+  }
+}
+
+TEST(PythonFrames, OfAVersionThatWeDoNotKnowAreRefused) {
+  NEEDS_PROBE();
+  const auto pythons = interpreters_of({6, 7, 8, 9});
+  if (pythons.empty()) GTEST_SKIP() << "no such Python";
+  for (const std::string& python : pythons) {
+    SCOPED_TRACE(python);
+    const ScratchFolder scratch;
+
+    const Outcome outcome = run(probing(python, "frames.py", scratch));
+
+    EXPECT_EQ(outcome.ending(), "exit 3") << outcome.err;
+    EXPECT_NE(outcome.out.find("is none that this version knows (3.10 to 3.14, final releases)"), std::string::npos)
+        << outcome.out;
+  }
+}
+
+TEST(PythonFrames, ThreadsMayTakeThemWhileTheInterpreterEnds) {
+  NEEDS_PROBE();
+  for (const std::string& python : interpreters()) {
+    SCOPED_TRACE(python);
+    for (int i = 0; i < 5; ++i) {
+      const ScratchFolder scratch;
+
+      const Outcome outcome = run(probing(python, "shutdown.py", scratch));
+
+      EXPECT_EQ(outcome.ending(), "exit 0") << outcome.err;
+      EXPECT_EQ(outcome.out, "ends \n");
+    }
+  }
+}
+
+// ---- PyTorch
+// ---------------------------------------------------------------------------------------------------------
+
+Job stacks_job(const ScratchFolder& scratch, const std::string& keys) {
+  return torch_job(scratch, Launch::kAlone, "stacks.py", "steps.source=none " + keys);
+}
+
+/// What stacks.py prints without us: that it has caught its exceptions, and whose the unwinder is (libgcc's, or that of
+/// nobody in the global scope, by how this PyTorch is linked).
+const std::string& printed_without_us() {
+  static const std::string out = [] {
+    const ScratchFolder scratch;
+    Job job = stacks_job(scratch, "");
+    job.preload = false;
+    const Outcome outcome = run(job);
+    EXPECT_EQ(outcome.ending(), "exit 0") << outcome.err;
+    EXPECT_EQ(outcome.out.find("caught\nunwinder: "), 0u) << outcome.out;
+    EXPECT_EQ(outcome.out.find("libunwind"), std::string::npos) << outcome.out;
+    return outcome.out;
+  }();
+  return out;
+}
+
+std::vector<std::string> split(const std::string& text) {
+  std::vector<std::string> parts;
+  std::istringstream stream(text);
+  for (std::string part; std::getline(stream, part, ';');) parts.push_back(part);
+  return parts;
+}
+
+std::vector<std::string> frames(const SeenEvent& event, const std::string& arg = "Call stack") {
+  const auto at = event.args.find(arg);
+  return at == event.args.end() ? std::vector<std::string>{} : split(at->second);
+}
+
+/// "main(28)" for "/somewhere/stacks.py(28): main"
+std::string short_frames(const SeenEvent& event) {
+  std::string text;
+  for (const std::string& frame : frames(event)) {
+    const std::size_t file = frame.rfind('/') + 1, line = frame.find('('), name = frame.find("): ");
+    if (frame.compare(file, 9, "stacks.py") != 0 || name == std::string::npos) continue;
+    text += (text.empty() ? "" : " < ") + frame.substr(name + 3) + frame.substr(line, name + 1 - line);
+  }
+  return text;
+}
+
+SeenTrace only_trace(const ScratchFolder& scratch) {
+  auto traces = read_folder(scratch / "traces");
+  EXPECT_EQ(traces.size(), 1u);
+  return traces.empty() ? SeenTrace{} : traces[0];
+}
+
+TEST(TorchStacks, NameFunctionsAndLinesOfTheScript) {
+  NEEDS_TORCH(1);
+  const ScratchFolder scratch;
+
+  const Outcome outcome = run(stacks_job(scratch, "capture.with_stack=true"));
+
+  EXPECT_EQ(outcome.ending(), "exit 0") << outcome.err;
+  EXPECT_EQ(outcome.out, printed_without_us());
+  const SeenTrace trace = only_trace(scratch);
+  ASSERT_FALSE(trace.calls("aten::add").empty());
+  EXPECT_EQ(short_frames(*trace.calls("aten::add")[0]),
+            "Model.forward(10) < recurse(16) < recurse(15) < recurse(15) < values(20) < main(29) < <module>(54)");
+  EXPECT_EQ(short_frames(*trace.calls("aten::zeros")[0]), "main(28) < <module>(54)");
+  EXPECT_EQ(short_frames(*trace.calls("aten::mul")[0]), "main(30) < <module>(54)");
+  EXPECT_EQ(short_frames(*trace.calls("aten::neg")[0]), "on_a_thread(24)");
+  EXPECT_EQ(short_frames(*trace.calls("my range")[0]), "main(34) < <module>(54)");
+  for (const SeenEvent& event : trace.events) EXPECT_EQ(event.args.count("Native stack"), 0u);
+  EXPECT_EQ(profshim({"verify", trace.path}).ending(), "exit 0");
+}
+
+TEST(TorchStacks, AreNotTakenUnasked) {
+  NEEDS_TORCH(1);
+  const ScratchFolder scratch;
+
+  const Outcome outcome = run(stacks_job(scratch, ""));
+
+  EXPECT_EQ(outcome.ending(), "exit 0") << outcome.err;
+  EXPECT_EQ(outcome.out, printed_without_us());
+  for (const SeenEvent& event : only_trace(scratch).events) EXPECT_EQ(event.args.count("Call stack"), 0u);
+}
+
+// The job's C++ exceptions stay with libgcc.
+TEST(TorchStacks, NativeOnesNameFunctionsAndLeaveExceptionsAlone) {
+  NEEDS_TORCH(1);
+  const ScratchFolder scratch;
+
+  const Outcome outcome = run(stacks_job(scratch, "capture.native_stack=true"));
+
+  EXPECT_EQ(outcome.ending(), "exit 0") << outcome.err;
+  EXPECT_EQ(outcome.out, printed_without_us());
+  const SeenTrace trace = only_trace(scratch);
+  ASSERT_FALSE(trace.calls("aten::add").empty());
+  const auto stack = frames(*trace.calls("aten::add")[0]);
+  const auto has = [&stack](const std::string& part) {
+    return std::any_of(stack.begin(), stack.end(), [&](const auto& f) { return f.find(part) != std::string::npos; });
+  };
+  EXPECT_TRUE(has("at::_ops::add_Tensor::call(")) << trace.calls("aten::add")[0]->args.at("Call stack");
+  EXPECT_TRUE(has("PyEval_EvalCode"));
+  EXPECT_TRUE(has("+0x")) << "what has no symbol shows its file";
+  EXPECT_FALSE(has("profshim"));
+}
+
+TEST(TorchStacks, BothMayBeHad) {
+  NEEDS_TORCH(1);
+  const ScratchFolder scratch;
+
+  const Outcome outcome =
+      run(stacks_job(scratch, "capture.with_stack=true capture.native_stack=true capture.stack_depth=3"));
+
+  EXPECT_EQ(outcome.ending(), "exit 0") << outcome.err;
+  const SeenTrace trace = only_trace(scratch);
+  ASSERT_FALSE(trace.calls("aten::add").empty());
+  EXPECT_EQ(short_frames(*trace.calls("aten::add")[0]), "Model.forward(10) < recurse(16) < recurse(15)");
+  EXPECT_EQ(frames(*trace.calls("aten::add")[0], "Native stack").size(), 3u);
+}
+
+TEST(TorchStacks, AreTakenOfEveryNthOperatorOfAThread) {
+  NEEDS_TORCH(1);
+  const auto with_stack = [](const std::string& keys) {
+    const ScratchFolder scratch;
+    run(stacks_job(scratch, keys));
+    std::size_t all = 0, have = 0;
+    for (const SeenEvent& event : only_trace(scratch).events) {
+      if (event.category != "cpu_op") continue;
+      ++all;
+      have += event.args.count("Call stack");
+    }
+    return std::pair{all, have};
+  };
+
+  const auto [all, every] = with_stack("capture.with_stack=true");
+  const auto [still_all, some] = with_stack("capture.with_stack=true capture.stack_every=4");
+  const auto [all_again, none] = with_stack("capture.with_stack=true capture.stack_every=0");
+
+  EXPECT_EQ(every, all);
+  EXPECT_GE(some, still_all / 4);
+  EXPECT_LE(some, still_all / 4 + 3);
+  EXPECT_EQ(none, 0u) << "of " << all_again;
+}
+
+TEST(TorchStacks, OfAKilledJobHaveTheirNames) {
+  NEEDS_TORCH(1);
+  const ScratchFolder scratch;
+  Job job = stacks_job(scratch, "capture.with_stack=true capture.native_stack=true");
+  job.command = {torch_python(), "-c", "import os, torch\ntorch.zeros(3)\nos.kill(os.getpid(), 9)"};
+
+  const Outcome outcome = run(job);
+
+  EXPECT_EQ(outcome.ending(), "signal 9") << outcome.err;
+  EXPECT_EQ(profshim({"recover", scratch / "traces"}).ending(), "exit 0");
+  const SeenTrace trace = only_trace(scratch);
+  ASSERT_FALSE(trace.calls("aten::zeros").empty());
+  EXPECT_EQ(trace.calls("aten::zeros")[0]->args.at("Call stack"), "<string>(2): <module>");
+  const auto native = frames(*trace.calls("aten::zeros")[0], "Native stack");
+  EXPECT_NE(std::find(native.begin(), native.end(), "PyEval_EvalCode"), native.end());
+}
+
+// The file of a window lies beside its trace, in the form of torch.profiler's export_stacks().
+TEST(TorchStacks, AreExportedForFlameGraphs) {
+  NEEDS_TORCH(1);
+  const ScratchFolder scratch;
+
+  const Outcome outcome = run(stacks_job(scratch, "capture.with_stack=true output.export=['chrome_trace','stacks']"));
+
+  EXPECT_EQ(outcome.ending(), "exit 0") << outcome.err;
+  const std::string script = kSource + "/tests/apps_torch/stacks.py";
+  const std::string text = text_of_file(scratch / "traces/step0/rank0.0.stacks.txt");
+  const std::size_t line = text.find(script + "(54):_<module>;" + script + "(28):_main ");
+  ASSERT_NE(line, std::string::npos) << text;
+  EXPECT_GT(std::atoi(text.c_str() + text.find(' ', line)), 0);
+  EXPECT_NE(text_of_file(scratch / "traces/manifest-rank0.json").find("\"stacks\": \"step0/rank0.0.stacks.txt\""),
+            std::string::npos);
+}
+
+// ---- MPI
+// -------------------------------------------------------------------------------------------------------------
+
+/// Two ranks of a script with mpi4py.
+Job mpi_job(const ScratchFolder& scratch, const std::string& keys) {
+  Job job = mpirun(Mpi::kOpenMpi, 2, {kPython, kSource + "/tests/apps/mpi/stacks.py"});
+  const std::string spec = record_all_spec(scratch / "traces") + "[capture]\n" + keys;
+  job.environment.emplace_back("PROFSHIM_SPEC", scratch.write("spec.toml", spec));
+  return job;
+}
+
+/// mpi4py calls the functions with large counts where MPI has them.
+std::vector<const SeenEvent*> calls_of(const SeenTrace& trace, const std::string& name) {
+  const auto calls = trace.calls(name);
+  return calls.empty() ? trace.calls(name + "_c") : calls;
+}
+
+bool mpi4py_is_here() {
+  return run({.command = {kPython, "-c", "import mpi4py"}, .preload = false}).ending() == "exit 0";
+}
+
+TEST(MpiStacks, OfPythonNameFunctionsAndLines) {
+  if (!mpi4py_is_here()) GTEST_SKIP() << "no mpi4py";
+  const ScratchFolder scratch;
+
+  const Outcome outcome = run(mpi_job(scratch, "with_stack = true\n"));
+
+  EXPECT_EQ(outcome.ending(), "exit 0") << outcome.err;
+  const auto traces = read_folder(scratch / "traces");
+  ASSERT_EQ(traces.size(), 2u);
+  for (const SeenTrace& trace : traces) {
+    ASSERT_EQ(calls_of(trace, "MPI_Bcast").size(), 3u);
+    for (const SeenEvent* call : calls_of(trace, "MPI_Bcast"))
+      EXPECT_EQ(short_frames(*call), "exchange(7) < main(16) < <module>(19)");
+    for (const SeenEvent* call : calls_of(trace, "MPI_Send"))
+      EXPECT_EQ(short_frames(*call), "exchange(9) < main(16) < <module>(19)");
+    EXPECT_EQ(trace.fact("problems"), "[]");
+  }
+}
+
+TEST(MpiStacks, OpenLibunwindOnlyForNativeOnes) {
+  if (!mpi4py_is_here()) GTEST_SKIP() << "no mpi4py";
+  const auto printed = [](const std::string& keys) {
+    const ScratchFolder scratch;
+    return run(mpi_job(scratch, keys)).out;
+  };
+  const std::string no = "libunwind is mapped: False\n", yes = "libunwind is mapped: True\n";
+
+  EXPECT_EQ(printed(""), no);
+  EXPECT_EQ(printed("with_stack = true\n"), no);
+  EXPECT_EQ(printed("native_stack = true\n"), yes);
+}
+
+TEST(MpiStacks, OfCProgramsAreNative) {
+  for (const Mpi mpi : installed_mpis()) {
+    SCOPED_TRACE(to_string(mpi));
+    const ScratchFolder scratch;
+    Job job = mpirun(mpi, 2, {built("tests/apps/" + to_string(mpi) + "/allreduce_loop")});
+    job.environment.emplace_back("PROFSHIM_SPEC", scratch.write("spec.toml", record_all_spec(scratch / "traces") +
+                                                                                 "[capture]\nnative_stack = true\n"));
+
+    const Outcome outcome = run(job);
+
+    EXPECT_EQ(outcome.ending(), "exit 0") << outcome.err;
+    const auto traces = read_folder(scratch / "traces");
+    ASSERT_EQ(traces.size(), 2u) << outcome.err;
+    for (const SeenTrace& trace : traces) {
+      ASSERT_FALSE(calls_of(trace, "MPI_Allreduce").empty());
+      for (const SeenEvent* call : calls_of(trace, "MPI_Allreduce")) {
+        ASSERT_FALSE(frames(*call).empty());
+        EXPECT_EQ(frames(*call)[0], "main");
+      }
+    }
+  }
+}
+
+// What cannot be had is said, and the rest is recorded.
+TEST(MpiStacks, OfPythonWhereThereIsNoneAreAProblem) {
+  const ScratchFolder scratch;
+  const Mpi mpi = installed_mpis()[0];
+  Job job = mpirun(mpi, 1, {built("tests/apps/" + to_string(mpi) + "/allreduce_loop")});
+  job.environment.emplace_back("PROFSHIM_SPEC", scratch.write("spec.toml", record_all_spec(scratch / "traces") +
+                                                                               "[capture]\nwith_stack = true\n"));
+
+  const Outcome outcome = run(job);
+
+  EXPECT_EQ(outcome.ending(), "exit 0") << outcome.err;
+  const SeenTrace trace = only_trace(scratch);
+  EXPECT_NE(trace.fact("problems").find("no stacks of Python: there is no Python interpreter in this process"),
+            std::string::npos)
+      << trace.fact("problems");
+  EXPECT_FALSE(calls_of(trace, "MPI_Allreduce").empty());
+}
+
+}  // namespace
+}  // namespace profshim::e2e

@@ -1,0 +1,60 @@
+// Runs the CUDA programs of tests/apps_gpu on the fake GPU of tests/fakes and reads back what they, the fakes and the
+// library say of it. For the gpu_*_test.cpp.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "run_under_shim.h"
+
+namespace profshim::e2e {
+
+/// Device work as the simulated device did it: one line of FAKE_CUDA_TIMELINE.
+struct Ran {
+  std::string kind;  // kernel, memcpy, memcpy_peer, memset, graph
+  std::int64_t start_ns = 0, end_ns = 0;
+  int device = 0, stream = 0, correlation = 0;
+  std::int64_t bytes = 0;
+  int graph = 0;
+  std::int64_t called_ns = 0;  // when the call began that launched it
+  std::string name;            // mangled
+};
+
+/// A file that FAKE_CUDA_TIMELINE named.
+std::vector<Ran> read_timeline(const std::string& path);
+
+struct GpuRun {
+  Outcome outcome;
+  std::map<std::string, long> printed;         // "kernels 300" on the program's stdout
+  std::vector<SeenTrace> traces;               // by path
+  std::vector<Ran> timeline;                   // of the simulated device
+  std::map<std::string, std::uint64_t> cupti;  // what the fake CUPTI says at the end: "records_10", "dropped", ...
+  std::vector<int> left_enabled;               // activity kinds that were still on at the end
+  std::vector<std::string> cupti_calls;        // "cuptiActivityEnable 10 0", in order
+
+  /// Pieces of device work of a kind in the timeline.
+  std::vector<const Ran*> ran(const std::string& kind) const;
+  /// How often CUPTI was called with such a line ("cuptiActivityEnable" matches every kind).
+  int calls(const std::string& begin) const;
+};
+
+struct GpuJob {
+  std::string program;  // of tests/apps_gpu, "nvcc/launch_loop" for what nvcc built
+  std::vector<std::string> arguments;
+  std::vector<std::pair<std::string, std::string>> environment;
+  std::string spec;   // without version, ranks and output; "" = everything from cuInit to the end
+  std::string cupti;  // library under build/tests/fakes; "" = the one beside the runtime
+  bool preload = true;
+  double limit_seconds = 60;
+};
+GpuRun run_gpu(const GpuJob& job);
+
+/// Spec that records everything from cuInit to the end.
+inline constexpr const char* kRecordAll = "[steps]\nsource = \"none\"\n";
+
+/// "X" events of a category.
+std::vector<const SeenEvent*> of_category(const SeenTrace& trace, const std::string& category);
+
+}  // namespace profshim::e2e

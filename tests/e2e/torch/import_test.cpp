@@ -1,0 +1,182 @@
+// Programs that end in the middle of `import torch`, in every way, while other threads already use what is
+// there: none of them ends otherwise than without the library.
+#include <gtest/gtest.h>
+#include <signal.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <random>
+#include <set>
+#include <thread>
+
+#include "e2e/support/torch_run.h"
+
+namespace profshim::e2e {
+namespace {
+
+constexpr int kPrograms = 50;  // a hundred with both PyTorchs of .ci/run
+
+struct Ending {
+  std::string way;   // of import_moment.py
+  int moment = 0;    // the import at which it ends itself
+  int signal = 0;    // that it gets from us,
+  int after_ms = 0;  // this long after it was started
+  std::string seen;  // what came
+  std::string err;
+  bool recorded = false;  // something
+
+  std::string text() const {
+    return signal != 0 ? "signal " + std::to_string(signal) + " after " + std::to_string(after_ms) + " ms"
+                       : way + " at import " + std::to_string(moment);
+  }
+};
+
+Outcome run_one(const ScratchFolder& scratch, const Ending& one, bool preload) {
+  Job job = torch_job(scratch, Launch::kAlone, "import_moment.py " + one.way + " " + std::to_string(one.moment),
+                      "steps.source=none");
+  job.preload = preload;
+  // The moment is the test: wherever it falls, nothing must break.
+  if (one.signal != 0) {
+    job.while_running = [&one](int pid) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(one.after_ms));
+      kill(pid, one.signal);
+    };
+  }
+  return run(job);
+}
+
+/// Two at a time: what is tested waits as much as it computes.
+void run_all(std::vector<Ending>& endings, bool preload) {
+  std::atomic<std::size_t> next{0};
+  const auto work = [&] {
+    for (std::size_t i = next++; i < endings.size(); i = next++) {
+      const ScratchFolder scratch;
+      const Outcome outcome = run_one(scratch, endings[i], preload);
+      endings[i].seen = outcome.ending();
+      endings[i].err = outcome.err;
+      endings[i].recorded = !files_below(scratch / "traces").empty();
+    }
+  };
+  std::thread other(work);
+  work();
+  other.join();
+}
+
+std::vector<Ending> draw(int imports, int whole_ms) {
+  std::mt19937 random(20261122u + static_cast<unsigned>(torch_major()));
+  const auto up_to = [&random](int limit) { return static_cast<int>(random() % static_cast<unsigned>(limit)) + 1; };
+  std::vector<Ending> endings;
+  for (int i = 0; i < kPrograms; ++i) {
+    switch (i % 7) {
+      case 0:
+        endings.push_back({.way = "exit", .moment = up_to(imports)});
+        break;
+      case 1:
+        endings.push_back({.way = "_exit", .moment = up_to(imports)});
+        break;
+      case 2:
+        endings.push_back({.way = "thread_exit", .moment = up_to(imports)});
+        break;
+      case 3:
+        endings.push_back({.way = "SIGINT", .moment = up_to(imports)});
+        break;
+      case 4:
+        endings.push_back({.way = "SIGTERM", .moment = up_to(imports)});
+        break;
+      default:
+        endings.push_back({.way = "none", .signal = i % 7 == 5 ? SIGINT : SIGTERM, .after_ms = up_to(whole_ms)});
+        break;
+    }
+  }
+  return endings;
+}
+
+/// What a program may end with. A signal that comes after its end, and an exit that does, leave it as it was.
+std::set<std::string> endings_of(const Ending& one) {
+  if (one.signal == SIGTERM) return {"signal 15", "exit 0"};
+  // Status 1 where Python is not ready yet, and where an extension makes an exception of its own of it; some code takes
+  // every exception for "not installed" and goes on.
+  if (one.signal == SIGINT || one.way == "SIGINT") return {"signal 2", "exit 0", "exit 1"};
+  if (one.way == "exit") return {"exit 3", "exit 0", "exit 1"};
+  if (one.way == "SIGTERM") return {"signal 15"};
+  if (one.way == "thread_exit") return {"exit 3", "exit 0"};
+  return {"exit 3"};
+}
+
+/// PyTorch's own: a KeyboardInterrupt that comes while its C++ asks something of Python, where nothing of it can throw.
+/// The library has no pybind11 and calls no Python.
+bool broke_in_pybind11(const Ending& one) {
+  return one.signal == SIGINT && one.seen == "signal 6" &&
+         one.err.find("pybind11::error_already_set") != std::string::npos &&
+         one.err.find("KeyboardInterrupt") != std::string::npos;
+}
+
+void expect_usual_endings(const std::vector<Ending>& endings) {
+  for (const Ending& one : endings) {
+    if (broke_in_pybind11(one)) continue;
+    EXPECT_TRUE(endings_of(one).count(one.seen)) << one.text() << ": " << one.seen << "\n" << one.err;
+    if (one.seen == "exit 1") {
+      EXPECT_NE(one.err.find("Traceback"), std::string::npos) << one.text() << one.err;
+    }
+  }
+}
+
+class TorchImport : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (torch_major() == 0) return;
+    const ScratchFolder scratch;
+    const Outcome whole = run_one(scratch, {.way = "none"}, false);
+    ASSERT_EQ(whole.ending(), "exit 0") << whole.err;
+    endings_ = draw(std::stoi(whole.out), static_cast<int>(whole.seconds * 1000));
+  }
+  std::vector<Ending> endings_;
+};
+
+TEST_F(TorchImport, EndsAsItIsEnded) {
+  NEEDS_TORCH(1);
+
+  run_all(endings_, true);
+
+  expect_usual_endings(endings_);
+  // By no means all of them end before there is a session that their end has to do with.
+  const auto recorded = std::count_if(endings_.begin(), endings_.end(), [](const Ending& one) { return one.recorded; });
+  EXPECT_GE(recorded, kPrograms / 5);
+  // An exception at one place has one effect.
+  std::vector<Ending> bare;
+  for (const Ending& one : endings_)
+    if (one.way == "SIGINT" || one.way == "exit") bare.push_back(one);
+  const std::vector<Ending> with = bare;
+  run_all(bare, false);
+  for (std::size_t i = 0; i < bare.size(); ++i) EXPECT_EQ(with[i].seen, bare[i].seen) << with[i].text();
+}
+
+// Asked of those that another process ends: their endings are Python's own.
+TEST_F(TorchImport, EndsSoWithoutUs) {
+  NEEDS_TORCH(1);
+  std::vector<Ending> some;
+  for (const Ending& one : endings_)
+    if (one.signal != 0 && some.size() < 6) some.push_back(one);
+
+  run_all(some, false);
+
+  expect_usual_endings(some);
+}
+
+// Threads use PyTorch before its import has come to an end, and what they do is recorded.
+TEST_F(TorchImport, ActivatesInTheMiddleOfIt) {
+  NEEDS_TORCH(1);
+  const ScratchFolder scratch;
+
+  const Outcome outcome = run(torch_job(scratch, Launch::kAlone, "import_moment.py none 0", "steps.source=none"));
+
+  EXPECT_EQ(outcome.ending(), "exit 0") << outcome.err;
+  const auto traces = read_folder(scratch / "traces");
+  ASSERT_EQ(traces.size(), 1u) << outcome.err;
+  EXPECT_GT(traces[0].calls("aten::can_cast").size(), 0u);
+  EXPECT_EQ(traces[0].fact("problems"), "[]");
+}
+
+}  // namespace
+}  // namespace profshim::e2e

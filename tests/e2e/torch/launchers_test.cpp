@@ -1,0 +1,114 @@
+// Jobs whose framework starts the ranks and tells them late who they are: as Lightning does, which starts itself again,
+// and as Ray does, whose workers are there before. Exactly the ranks have traces, and nobody else says anything.
+#include <gtest/gtest.h>
+
+#include <set>
+#include <sstream>
+
+#include "e2e/support/torch_run.h"
+
+namespace profshim::e2e {
+namespace {
+
+struct Launcher {
+  const char* name;  // of the test
+  const char* command;
+  const char* optimizer;
+  const char* rank_source;
+  std::map<std::string, int> in_a_step;  // calls
+  bool tells_local_rank = true;          // before the group is made
+};
+void PrintTo(const Launcher& launcher, std::ostream* out) { *out << launcher.command; }
+
+const char* const kSgd = "Optimizer.step#SGD.step";
+const char* const kDdp = "DistributedDataParallel.forward";
+
+const Launcher kLaunchers[] = {
+    {"StartsItself", "starts_itself.py", "Optimizer.step#Adam.step", "torch.distributed", {{kDdp, 1}}},
+    {"StartsItselfProfiled",
+     "starts_itself.py --profiler",
+     "Optimizer.step#Adam.step",
+     "torch.distributed",
+     {{kDdp, 1},
+      {"[pl][profile][Strategy]DDPStrategy.training_step", 1},
+      {"[pl][profile][Strategy]DDPStrategy.backward", 1}}},
+    {"Actors", "actors.py", kSgd, "RANK", {{kDdp, 1}}},
+    {"ActorsWithACopy", "actors.py --copy", kSgd, "RANK", {{kDdp, 1}}},
+    {"ActorsByTcp", "actors.py --tcp", kSgd, "torch.distributed", {{kDdp, 1}}, false},
+    {"ActorsByTcpWithACopy", "actors.py --tcp --copy", kSgd, "torch.distributed", {{kDdp, 1}}, false},
+};
+
+/// The lines that are not ours, in whatever order: gloo's come from two processes.
+std::multiset<std::string> others_lines(const Outcome& outcome) {
+  std::istringstream lines(outcome.err);
+  std::multiset<std::string> others;
+  for (std::string line; std::getline(lines, line);) {
+    if (line.rfind("profshim: ", 0) != 0) others.insert(line);
+  }
+  return others;
+}
+
+class TorchLaunchers : public testing::TestWithParam<Launcher> {};
+
+TEST_P(TorchLaunchers, HaveATraceOfEachRankAndOfNobodyElse) {
+  const Launcher& launcher = GetParam();
+  NEEDS_TORCH(1);
+  const ScratchFolder scratch;
+
+  const Both both = run_both(torch_job(scratch, Launch::kAlone, launcher.command));
+
+  expect_same(both);
+  const auto& [without, with] = both;
+  EXPECT_EQ(others_lines(with), others_lines(without));
+  EXPECT_EQ(with.shim_lines().size(), 1u) << with.err;
+  EXPECT_NE(with.err.find("steps from torch \"Optimizer.step#*\", 20 seen"), std::string::npos) << with.err;
+  const auto traces = read_folder(scratch / "traces");
+  ASSERT_EQ(traces.size(), 2u) << with.err;
+  for (int rank = 0; rank < 2; ++rank) {
+    const SeenTrace& trace = traces[static_cast<std::size_t>(rank)];
+    SCOPED_TRACE(trace.path);
+    EXPECT_EQ(trace.rank(), rank);
+    EXPECT_EQ(json_member(trace.metadata.at("distributedInfo"), "world_size"), "2");
+    EXPECT_EQ(json_member(trace.metadata.at("distributedInfo"), "backend"), "gloo");
+    EXPECT_EQ(trace.fact("rank_source"), launcher.rank_source);
+    if (launcher.tells_local_rank) {
+      EXPECT_EQ(trace.fact("local_rank"), std::to_string(rank));
+      EXPECT_EQ(trace.fact("node_rank"), "0");
+    }
+    EXPECT_EQ(trace.fact("problems"), "[]");
+    EXPECT_EQ(trace.fact("dropped_events"), "0");
+    expect_whole_steps(trace, launcher.optimizer);
+    for (const auto& [name, calls] : launcher.in_a_step) EXPECT_EQ(calls_in_step(trace, 12, name), calls) << name;
+    const Outcome verdict = profshim({"verify", trace.path});
+    EXPECT_EQ(verdict.ending(), "exit 0") << verdict.out;
+  }
+}
+
+// Not yet a member of a group, but WORLD_SIZE says that there are others: CUDA alone makes nobody a job of one.
+TEST(TorchLaunchersWithCuda, AreNotTakenForJobsOfOne) {
+  NEEDS_TORCH(1);
+  const ScratchFolder scratch;
+  const std::string fake = built("tests/fakes/cuda13/libcuda.so.1");
+  Job job = torch_job(scratch, Launch::kAlone, "starts_itself.py --cuda");
+  job.environment.emplace_back("LD_LIBRARY_PATH", fake.substr(0, fake.rfind('/')));
+  job.environment.emplace_back("PROFSHIM_ACTIVITIES", "cpu");  // PyPI's PyTorch maps a CUPTI that is no fake
+
+  const Outcome outcome = run(job);
+
+  EXPECT_EQ(outcome.ending(), "exit 0") << outcome.err;
+  const auto traces = read_folder(scratch / "traces");
+  ASSERT_EQ(traces.size(), 2u) << outcome.err;
+  for (int rank = 0; rank < 2; ++rank) {
+    const SeenTrace& trace = traces[static_cast<std::size_t>(rank)];
+    EXPECT_EQ(trace.rank(), rank);
+    EXPECT_EQ(trace.fact("rank_source"), "torch.distributed");
+    EXPECT_EQ(trace.fact("problems"), "[]");
+    expect_whole_steps(trace, "Optimizer.step#Adam.step");
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Real, TorchLaunchers, testing::ValuesIn(kLaunchers),
+                         [](const auto& row) { return std::string(row.param.name); });
+
+}  // namespace
+}  // namespace profshim::e2e

@@ -1,0 +1,127 @@
+// profshim merge on traces of torch.distributed over gloo, whose collectives have no numbers: ours and
+// torch.profiler's.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <random>
+
+#include "e2e/support/merged.h"
+#include "e2e/support/readers.h"
+#include "e2e/support/torch_run.h"
+
+namespace profshim::e2e {
+namespace {
+
+std::vector<std::string> record(const ScratchFolder& scratch, Launch launch, const std::string& keys = "") {
+  const Outcome outcome = run(torch_job(scratch, launch, "train_profiled.py", keys));
+  EXPECT_EQ(outcome.ending(), "exit 0") << outcome.err;
+  return traces_below(scratch / "traces");
+}
+
+/// torch.profiler's own traces, recorded without us.
+std::vector<std::string> profiled(const ScratchFolder& scratch, int ranks) {
+  Job job = torch_job(scratch, Launch::kFourRanks, "train_profiled.py " + scratch.path());
+  job.preload = false;
+  const Outcome outcome = run(job);
+  EXPECT_EQ(outcome.ending(), "exit 0") << outcome.err;
+  std::vector<std::string> paths;
+  for (int rank = 0; rank < ranks; ++rank) paths.push_back(scratch / ("rank" + std::to_string(rank) + ".json"));
+  return paths;
+}
+
+/// Every clock but the first one made to differ, many times over.
+void expect_brought_together(const ScratchFolder& scratch, const std::vector<std::string>& paths) {
+  std::mt19937_64 random(17);
+  std::uniform_real_distribution<double> offset(-1e6, 1e6), drift(-50, 50);
+  constexpr int kTrials = 20;
+  int within_bound = 0, placed_ranks = 0;
+  for (int trial = 0; trial < kTrials; ++trial) {
+    std::vector<std::string> shown = {paths[0]};
+    std::vector<Shift> shifts = {{}};
+    for (std::size_t i = 1; i < paths.size(); ++i) {
+      shown.push_back(scratch / ("shifted" + std::to_string(i) + ".pt.trace.json"));
+      shifts.push_back(write_shifted(paths[i], shown.back(), offset(random), drift(random)));
+    }
+
+    const SeenTrace all = merged(scratch / "all.pt.trace.json", shown);
+
+    for (std::size_t i = 1; i < paths.size(); ++i) {
+      const Placed rank = placed(all, static_cast<int>(i), shifts[i]);
+      EXPECT_EQ(rank.clock, "collectives");
+      EXPECT_GT(rank.moments, 10);
+      EXPECT_LT(rank.error_us, 100'000);  // what a machine with other work makes of some hundred
+      within_bound += std::fabs(rank.mistake_us) <= rank.error_us;
+      ++placed_ranks;
+    }
+  }
+  EXPECT_GE(within_bound, placed_ranks * 99 / 100);
+}
+
+TEST(TorchMerge, ClocksAreBroughtTogetherByCollectivesWithoutNumbers) {
+  NEEDS_TORCH(1);
+  const ScratchFolder scratch;
+  const auto paths = record(scratch, Launch::kFourRanks);
+  ASSERT_EQ(paths.size(), 4u);
+  expect_brought_together(scratch, paths);
+}
+
+// A window of the whole job, without steps.
+TEST(TorchMerge, ClocksAreBroughtTogetherWithoutSteps) {
+  NEEDS_TORCH(1);
+  const ScratchFolder scratch;
+  const auto paths = record(scratch, Launch::kByHand, "steps.source=none");
+  ASSERT_EQ(paths.size(), 2u);
+  expect_brought_together(scratch, paths);
+}
+
+// Of 1.13, which Debian builds without Kineto, they say neither the rank nor the time of the day.
+TEST(TorchMerge, ClocksOfTorchsOwnTracesAreBroughtTogether) {
+  NEEDS_TORCH(2);
+  const ScratchFolder scratch;
+  expect_brought_together(scratch, profiled(scratch, 4));
+}
+
+// From gloo's work on the rank that came last, to its work on each that waited.
+TEST(TorchMerge, ArrowsLieInTheWorkOfGloo) {
+  NEEDS_TORCH(1);
+  const ScratchFolder scratch;
+  const auto paths = record(scratch, Launch::kFourRanks);
+
+  const SeenTrace all = merged(scratch / "all.pt.trace.json", paths);
+
+  std::map<std::string, int> seen;
+  for (const auto& [id, arrow] : arrows(all)) {
+    ASSERT_TRUE(arrow.from != nullptr && arrow.to != nullptr) << id;
+    const SeenEvent *const last = slice_at(all, *arrow.from), *const waited = slice_at(all, *arrow.to);
+    ASSERT_TRUE(last != nullptr && waited != nullptr) << id;
+    EXPECT_EQ(last->name, waited->name);
+    EXPECT_NE(last->pid, waited->pid);
+    EXPECT_GE(last->ts_ns, waited->ts_ns);
+    EXPECT_LT(arrow.from->ts_ns, arrow.to->ts_ns);
+    ++seen[last->name];
+  }
+  // Three from each; of the gradients' several may have been under way together.
+  EXPECT_GE(seen["gloo:barrier"], 6);
+  EXPECT_GE(seen["gloo:all_gather"], 6);
+  EXPECT_GE(seen["gloo:all_reduce"], 6);
+  EXPECT_EQ(seen.size(), 3u);
+}
+
+// Their offset is known to be 0; now also that no collective says otherwise.
+TEST(TorchMerge, RanksOfOneHostKeepOneClock) {
+  NEEDS_TORCH(1);
+  const ScratchFolder scratch;
+  const auto paths = record(scratch, Launch::kFourRanks);
+
+  const SeenTrace all = merged(scratch / "all.pt.trace.json", paths);
+
+  for (int rank = 1; rank < 4; ++rank) {
+    const Placed at = placed(all, rank, {});
+    EXPECT_EQ(at.clock, "same host");
+    EXPECT_GT(at.moments, 10);
+    EXPECT_GT(at.error_us, 0);
+  }
+}
+
+}  // namespace
+}  // namespace profshim::e2e
