@@ -83,6 +83,10 @@ CHART_JS ?= $(firstword $(wildcard $(addprefix /usr/share/javascript/chart.js/,c
 REPORT_PAGE := src/analysis/report/page
 $(OBJ)/$(REPORT_PAGE)/parts.o: ASFLAGS = -DCHART_JS='"$(CHART_JS)"'
 $(OBJ)/$(REPORT_PAGE)/parts.o: $(addprefix $(REPORT_PAGE)/page.,html css js) $(or $(CHART_JS),no-chart-js)
+# `profshim help` prints the man pages.
+PAGES := $(shell find src -name '*.scd')
+$(OBJ)/src/cli/pages.o: $(PAGES)
+
 .PHONY: no-chart-js
 no-chart-js:
 	@echo "Chart.js is missing: scripts/install_deps.sh installs libjs-chart.js; or: make CHART_JS=/path/to/chart.min.js" >&2; exit 1
@@ -315,8 +319,21 @@ lint: all portable  ## format, the include rule, static objects, the exported sy
 	$(Q)scripts/check_glibc.sh any $(SHIM) $(TOOL)
 	$(Q)if command -v shellcheck >/dev/null; then shellcheck scripts/*.sh tests/gpu/checks/*.sh tests/portable/*.sh .ci/run; fi
 
+# A page is named by its title line, as in "profshim-merge(1)".
+.PHONY: man
+man: $(TOOL)  ## man pages of the commands, the spec and the library, into build/man; needs scdoc
+	@command -v scdoc >/dev/null || { echo "no scdoc: apt-get install scdoc" >&2; exit 1; }
+	@mkdir -p $(BUILD)/man
+	$(Q)for page in $(filter-out src/spec/spec.scd,$(PAGES)); do \
+	  scdoc <$$page >$(BUILD)/man/$$(sed -n '1s/(\([0-9]\))/.\1/p' $$page) || exit 1; done
+	$(Q)scripts/spec_page.sh $(TOOL) | scdoc >$(BUILD)/man/profshim-spec.5
+
 .PHONY: install
-install: all  ## PREFIX (/usr/local): bin/profshim, lib/libprofshim.so
+install: all  ## PREFIX (/usr/local): bin/profshim, lib/libprofshim.so, and the man pages where scdoc is
+	@if command -v scdoc >/dev/null; then $(MAKE) --no-print-directory man; \
+	  else echo "no scdoc: the man pages are not installed (profshim help COMMAND prints them)"; fi
+	for page in $(BUILD)/man/*; do [ ! -e "$$page" ] || \
+	  install -Dm 644 "$$page" $(DESTDIR)$(PREFIX)/share/man/man$${page##*.}/$${page##*/}; done
 	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/lib
 	install -m 755 $(TOOL) $(DESTDIR)$(PREFIX)/bin/profshim
 	install -m 755 $(SHIM) $(DESTDIR)$(PREFIX)/lib/libprofshim.so

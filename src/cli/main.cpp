@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "command.h"
+#include "help.h"
 #include "profshim/base.h"
 #include "profshim/base/printable.h"
 
@@ -21,7 +22,9 @@ const std::array kCommands = {&kRun,     &kCheck,  &kExplain, &kSchedule, &kKeys
 
 void print_commands(std::FILE* to) {
   std::fprintf(
-      to, "profshim %s: traces of unmodified jobs\n\nusage: profshim COMMAND [options]; profshim COMMAND --help\n\n",
+      to,
+      "profshim %s: traces of unmodified jobs\n\nUsage: profshim COMMAND [OPTIONS]\n       profshim COMMAND --help    "
+      "its options\n       profshim help COMMAND      its manual; also: profshim help spec, profshim help profshim\n\n",
       kVersion.data());
   for (const Command* command : kCommands) std::fprintf(to, "  %-10s %s\n", command->name, command->sentence);
   std::fputs("\nexit status: 0 fine, 1 found something, 2 could not or invalid input\n", to);
@@ -46,10 +49,11 @@ int run_command(int argc, char** argv) {
     return kInvalid;
   }
   const std::string_view name = argv[1];
-  if (name == "--help" || name == "-h" || name == "help") {
+  if (name == "--help" || name == "-h" || (name == "help" && argc == 2)) {
     print_commands(stdout);
     return kFine;
   }
+  if (name == "help") return print_page(argv[2]) ? kFine : unknown_command(argv[2]);
   if (name == "--version") {
     std::printf("profshim %s\n", kVersion.data());
     return kFine;

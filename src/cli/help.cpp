@@ -1,0 +1,96 @@
+#include "help.h"
+
+#include <unistd.h>
+
+#include <cctype>
+#include <cstdio>
+#include <string>
+
+#include "profshim/spec.h"
+
+// In pages.S.
+struct Page {
+  const char* name;
+  const char* begin;
+  const char* end;
+};
+extern "C" const Page profshim_pages[];
+
+namespace profshim::cli {
+namespace {
+
+constexpr std::string_view kBold = "\033[1m", kUnderlined = "\033[4m", kPlain = "\033[0m";
+
+bool is_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
+
+/// One line of scdoc as terminal text. `*` toggles bold; `_` at the edge of a word toggles underline; a backslash
+/// takes the next character as it is (scdoc(5)).
+std::string rendered(std::string_view line, bool styled) {
+  std::string out;
+  bool bold = false, underlined = false;
+  const auto toggle = [&](bool& on, std::string_view style) {
+    on = !on;
+    if (styled) out += on ? style : kPlain;
+  };
+  for (std::size_t i = 0; i < line.size(); ++i) {
+    const char c = line[i];
+    const bool inside_word = i > 0 && i + 1 < line.size() && is_word(line[i - 1]) && is_word(line[i + 1]);
+    if (c == '\\' && i + 1 < line.size()) {
+      out += line[++i];
+    } else if (c == '*') {
+      toggle(bold, kBold);
+    } else if (c == '_' && !inside_word) {
+      toggle(underlined, kUnderlined);
+    } else if (c == '\t') {
+      out += "    ";
+    } else if (line.substr(i) == "++") {
+      break;  // scdoc's line break
+    } else {
+      out += c;
+    }
+  }
+  return out;
+}
+
+void print_source(std::string_view source, bool styled) {
+  source.remove_prefix(source.find('\n') + 2);  // the title line, for man, and a blank line
+  bool literal = false;
+  while (!source.empty()) {
+    const std::string_view line = source.substr(0, source.find('\n'));
+    source.remove_prefix(std::min(source.size(), line.size() + 1));
+    if (line == "```") {
+      literal = !literal;
+    } else if (literal) {
+      std::printf("        %s\n", std::string(line).c_str());
+    } else if (line.starts_with('#')) {
+      const std::string heading(line.substr(line.find(' ') + 1));
+      std::printf(line.starts_with("##") ? "  %s\n" : "%s\n",
+                  styled ? (std::string(kBold) + heading + std::string(kPlain)).c_str() : heading.c_str());
+    } else {
+      std::printf("%s%s\n", line.empty() ? "" : "    ", rendered(line, styled).c_str());
+    }
+  }
+}
+
+void print_keys() {
+  for (const KeyInfo& key : spec_keys()) {
+    std::printf("\n    %s (%s)\n        %s\n        default: %s; values: %s%s%s\n", std::string(key.name).c_str(),
+                std::string(key.type).c_str(), std::string(key.sentence).c_str(),
+                std::string(key.default_value).c_str(), std::string(key.values).c_str(),
+                key.short_forms.empty() ? "" : "; short: ", std::string(key.short_forms).c_str());
+  }
+}
+
+}  // namespace
+
+bool print_page(std::string_view name) {
+  for (const Page* page = profshim_pages; page->name != nullptr; ++page) {
+    if (name != page->name) continue;
+    print_source({page->begin, page->end}, isatty(STDOUT_FILENO) == 1);
+    if (name == "spec") print_keys();
+    return true;
+  }
+  return false;
+}
+
+}  // namespace profshim::cli
