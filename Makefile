@@ -38,6 +38,11 @@ ifeq ($(VARIANT),tsan)
 COMMON   += -fsanitize=thread
 SAN_LINK := -fsanitize=thread
 endif
+ifeq ($(VARIANT),coverage)
+# Jobs have threads, and many processes write the same files of counts.
+COMMON   += --coverage -fprofile-update=atomic
+SAN_LINK := --coverage
+endif
 ifeq ($(VARIANT),fuzz)
 COMMON   += -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize=pointer-overflow -fno-sanitize-recover=undefined \
             -DPROFSHIM_SMALL_SPOOL
@@ -66,7 +71,9 @@ all: $(SHIM) $(TOOL)  ## build/libprofshim.so and build/profshim
 # the C++ runtime that is linked into us, which is not the job's and aborts.
 $(foreach folder,mpi nccl nvtx cuda torch/calls,$(OBJ)/inject/$(folder)/%.o): COMMON += -fno-exceptions -fasynchronous-unwind-tables
 $(OBJ)/inject/%.o: COMMON += $(NVTX_FLAGS)
-# Most of what compiling these takes is optimising, and they only start programs. What reads traces for them is fast.
+# These run once for each command or job, and CLI11 and toml11 take long to optimize.
+$(OBJ)/src/cli/%.o $(OBJ)/src/spec/%.o: CXXFLAGS += -O1
+# These only start programs and compare what they wrote.
 $(OBJ)/tests/e2e/%_test.o $(OBJ)/tests/unit/%_test.o: CXXFLAGS += -O0
 $(OBJ)/%.o: %.cpp
 	@mkdir -p $(@D)
@@ -199,14 +206,13 @@ test-torch:  ## the tests with PyTorch once more, with a 2.x of PyPI's in ~/.cac
 	$(Q)scripts/torch_tests.sh $(E2E)
 
 .PHONY: test-programs
-test-programs: all $(UNIT) $(E2E) test-apps
+test-programs: all $(UNIT) $(E2E) test-apps  ## both test programs and all jobs
 
-# The unit tests and what they start.
 .PHONY: unit-programs
-unit-programs: all $(UNIT) $(CUDA_CALLS) $(CUDA_STUB) $(SESSION_APP) $(STACK_PROBE) $(TRACE_APP)
+unit-programs: all $(UNIT) $(CUDA_CALLS) $(CUDA_STUB) $(SESSION_APP) $(STACK_PROBE) $(TRACE_APP)  ## the unit tests and the programs that they start
 
 .PHONY: test-apps
-test-apps: $(TEST_APPS) $(MPI_APPS)
+test-apps: $(TEST_APPS) $(MPI_APPS)  ## the jobs of the end-to-end tests
 
 .PHONY: test-unit
 test-unit: all test-apps $(UNIT)  ## the unit tests alone
@@ -247,7 +253,7 @@ test-asan:  ## all tests with AddressSanitizer and UndefinedBehaviorSanitizer
 	$(Q)$(AGAIN) VARIANT=asan $(SANITIZED) run-tests
 
 .PHONY: run-tests
-run-tests:
+run-tests:  ## run both test programs as they are built
 	$(Q)scripts/run_tests.sh $(UNIT) $(E2E)
 
 .PHONY: golden
@@ -262,6 +268,14 @@ test-tsan:  ## the unit tests of what has threads (recorder, sessions, GPU, gzip
 	$(Q)TSAN_OPTIONS="halt_on_error=1 die_after_fork=0 $(TSAN_OPTIONS)" GTEST_FILTER="$(THREADED)" \
 	  $(AGAIN) VARIANT=tsan CXXFLAGS="-O1 -g" test-unit
 
+.PHONY: coverage
+coverage:  ## line coverage of the unit and end-to-end tests by folder; needs gcovr
+	$(Q)scripts/install_deps.sh --test
+	$(Q)$(AGAIN) VARIANT=coverage CXXFLAGS="-O0 -g" test-programs
+	$(Q)find $(BUILD)/obj/coverage -name '*.gcda' -delete
+	-$(Q)$(AGAIN) VARIANT=coverage CXXFLAGS="-O0 -g" PROFSHIM_TEST_SECONDS=7200 run-tests
+	$(Q)scripts/coverage.sh $(BUILD)/obj/coverage
+
 .PHONY: test-distros
 test-distros:  ## both commands of the README, and every compiler, on fresh Debian 12, 13 and testing; as root
 	$(Q)scripts/test_distros.sh
@@ -275,14 +289,8 @@ $(OUT)/tests/bench/%: $(OBJ)/tests/bench/%.o $(call objects,$(LIB_SOURCES))
 	$(Q)$(CXX) $(SAN_LINK) $(LDFLAGS) -o $@ $^ -l:libz.a -ldl -pthread
 
 .PHONY: bench
-bench: all $(BENCHES)  ## what a hook, a drain, a written event cost on this machine
-	$(Q)for bench in $(BENCHES); do echo "== $$(basename $$bench)"; $$bench || exit 1; done
-	$(Q)echo "== overhead_share"; $${PROFSHIM_TEST_PYTHON:-/usr/bin/python3} tests/bench/overhead_share.py \
-	  $(OUT)/libprofshim.so $(OUT)/bench/overhead_loop
-	$(Q)python=$${PROFSHIM_TEST_PYTHON:-/usr/bin/python3}; echo "== torch_cost"; \
-	  if $$python -c 'import torch' 2>/dev/null; then $$python tests/bench/torch_cost.py \
-	    $(OUT)/libprofshim.so $(OUT)/tests/bench/libtorch_observer.so; \
-	  else echo "$$python has no PyTorch"; fi
+bench: all $(BENCHES)  ## the cost of a hook, a drain, a written event on this machine, into tests/bench/README.md
+	$(Q)scripts/bench.sh $(OUT) $(BENCHES)
 
 FUZZ_SECONDS ?= 60
 FUZZERS := $(patsubst tests/fuzz/%_fuzz.cpp,$(OUT)/tests/fuzz/%,$(wildcard tests/fuzz/*_fuzz.cpp))
@@ -296,7 +304,7 @@ $(OUT)/tests/fuzz/%: $(OBJ)/tests/fuzz/%_fuzz.o $(call objects,$(LIB_SOURCES))
 fuzz:  ## every fuzzer for FUZZ_SECONDS (60); needs clang
 	$(Q)scripts/install_deps.sh --all
 	$(Q)$(AGAIN) VARIANT=fuzz CXX=clang++ CXXFLAGS="-O1 -g" fuzz-run
-fuzz-run: $(FUZZERS)
+fuzz-run: $(FUZZERS)  ## run the fuzzers as they are built
 	$(Q)for fuzzer in $(FUZZERS); do \
 	  name=$$(basename $$fuzzer); new=$(BUILD)/fuzz/$$name; mkdir -p $$new; echo "== $$name"; \
 	  $$fuzzer -max_total_time=$(FUZZ_SECONDS) -rss_limit_mb=2048 -verbosity=0 -print_final_stats=1 \
@@ -344,6 +352,6 @@ clean:  ## remove everything that was built
 
 .PHONY: help
 help:  ## this list
-	@awk -F ':.*## ' '/^[a-zA-Z_-]+:.*## / {printf "  %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-zA-Z0-9_-]+:.*## / {printf "  %-17s %s\n", $$1, $$2}' $(MAKEFILE_LIST) | sort
 
 -include $(shell find $(BUILD)/obj/$(VARIANT) -name '*.d' 2>/dev/null)

@@ -5,7 +5,7 @@
 #   scripts/install_deps.sh            what `make` needs
 #   scripts/install_deps.sh --demo     and `make demo`
 #   scripts/install_deps.sh --test     and `make test`
-#   scripts/install_deps.sh --all      and `make fuzz`, `make format`, `make lint`
+#   scripts/install_deps.sh --all      and `make fuzz`, `make format`, `make lint`, `make man`, `make coverage`
 #   scripts/install_deps.sh --aarch64  what `make aarch64` and `make test-aarch64` need
 set -eu
 cd "$(dirname "$0")/.."
@@ -48,6 +48,9 @@ table='
 3|clang|cmd:clang++|the fuzzers
 3|libclang-rt-dev|rt:|the fuzzers (libFuzzer)
 3|clang-format|cmd:clang-format|the format of the sources
+3|clang-tidy|cmd:clang-tidy|finds likely mistakes in the sources
+3|scdoc|cmd:scdoc|the man pages
+3|gcovr|cmd:gcovr|line coverage of the tests
 3|shellcheck|cmd:shellcheck|checks the scripts
 aarch64|g++-aarch64-linux-gnu|cmd:aarch64-linux-gnu-g++|the compiler for aarch64
 aarch64|qemu-user-static|cmd:qemu-aarch64-static|runs programs of aarch64

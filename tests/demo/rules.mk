@@ -14,4 +14,4 @@ $(BUILD)/demo/heat: tests/demo/heat.c
 
 # The GPU's part runs on the simulated GPUs of tests/fakes, or on real ones with what nvcc built.
 .PHONY: demo-programs
-demo-programs: $(DEMO_PROGRAMS) $(BUILD)/tests/apps_gpu/ddp
+demo-programs: $(DEMO_PROGRAMS) $(BUILD)/tests/apps_gpu/ddp  ## the programs of the demo
