@@ -30,7 +30,7 @@ beside() {
     src/cli/run) echo src/cli/spec src/cli/traces ;;
     src/device/capture) echo src/device/cupti ;;
     src/kineto/device) echo src/kineto/args ;;
-    src/spec/toml) echo src/spec/check ;;
+    src/spec/toml|src/spec/keys) echo src/spec/check ;;
   esac
 }
 

@@ -1,0 +1,256 @@
+#include "special_rows.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+
+#include "profshim/base.h"
+#include "row_types.h"
+#include "spec/check/rules.h"
+#include "spec/step_list.h"
+
+namespace profshim::spec {
+
+KeyRow version_row() {
+  auto store = [](const Value& value, Spec&, Refusal& refusal) {
+    std::int64_t version = 0;
+    if (!read_integer(value, version, refusal)) return false;
+    if (version == 1) return true;
+    refusal = {"version " + std::to_string(version) + " is not known", "this profshim reads version = 1", 0, 0};
+    return false;
+  };
+  return {
+      "version", "whole number", "1", "", "version of the spec's own format; required in every file", store, {}, "1",
+      {}};
+}
+
+KeyRow include_files_row() {
+  auto store = [](const Value& value, Spec&, Refusal& refusal) {
+    std::vector<std::string> files;
+    return read_texts(value, files, refusal);
+  };
+  return {"include.files",
+          "list of paths",
+          "any",
+          "",
+          "other specs this one starts from; relative to this file",
+          store,
+          {},
+          "[]",
+          {}};
+}
+
+KeyRow include_combine_row() {
+  auto store = [](const Value& value, Spec&, Refusal& refusal) {
+    std::string word;
+    if (!read_text(value, word, refusal)) return false;
+    const std::vector<std::string_view> words = {"override", "union", "intersection"};
+    if (std::find(words.begin(), words.end(), word) != words.end()) return true;
+    refusal = {"unknown value " + quoted(word), choice_hint(word, words, {}), 0, 0};
+    return false;
+  };
+  return {"include.combine",
+          "word",
+          "override, union, intersection",
+          "",
+          "how ranks and lists of several files meet; other keys: the later file wins",
+          store,
+          {},
+          "\"override\"",
+          {}};
+}
+
+KeyRow ranks_row() {
+  auto store = [](const Value& value, Spec& spec, Refusal& refusal) {
+    std::string text;
+    if (!read_text(value, text, refusal)) return false;
+    int column = 0;
+    if (spec.ranks.select.parse(text, refusal.message, column)) return true;
+    if (value.column > 0) refusal.column = value.column + column;
+    refusal.line = value.line;
+    // Where the message does not name a way out itself.
+    if (refusal.message.find(';') == std::string::npos)
+      refusal.hint = "write it like \"0,8-15\", \"all\" or \"local:0\"";
+    return false;
+  };
+  auto print = [](const Spec& spec) { return toml_string(spec.ranks.select.text()); };
+  return {"ranks.select",
+          "rank expression",
+          "0,8-15 | all | last | every:8 | local:0 | node:0-1 | host:gpu* | a & b | !a | (a)",
+          "PROFSHIM_RANKS, --ranks",
+          "which ranks record; \",\" is or, \"&\" is and, \"!\" is not",
+          store,
+          print,
+          {},
+          Combine::kRankSet};
+}
+
+KeyRow steps_row() {
+  auto store = [](const Value& value, Spec& spec, Refusal& refusal) {
+    return read_steps(value, spec.schedule.steps, refusal);
+  };
+  auto print = [](const Spec& spec) { return steps_to_toml(spec.schedule.steps); };
+  return {"schedule.steps",
+          "list of steps",
+          "[1, 2, \"5-7\"]",
+          "PROFSHIM_STEPS, --steps",
+          "these steps instead of a cycle; ranges include both ends",
+          store,
+          print,
+          {},
+          Combine::kStepSet};
+}
+
+namespace {
+
+struct ActivityFlag {
+  std::string_view name;
+  bool& (*member)(Spec&);
+};
+constexpr std::array<ActivityFlag, 5> kActivities = {{{"cpu", [](Spec& s) -> bool& { return s.activities.cpu; }},
+                                                      {"cuda", [](Spec& s) -> bool& { return s.activities.cuda; }},
+                                                      {"nccl", [](Spec& s) -> bool& { return s.activities.nccl; }},
+                                                      {"mpi", [](Spec& s) -> bool& { return s.activities.mpi; }},
+                                                      {"nvtx", [](Spec& s) -> bool& { return s.activities.nvtx; }}}};
+
+bool store_activities(const Value& value, Spec& spec, Refusal& refusal) {
+  constexpr const char* kAllowed = "allowed: cpu, cuda, nccl, mpi, nvtx";
+  std::vector<std::string> names;
+  if (!read_texts(value, names, refusal)) return false;
+  if (names.empty()) {
+    refusal = {"an empty list records nothing", kAllowed, 0, 0};
+    return false;
+  }
+  std::vector<std::string_view> words;
+  for (const ActivityFlag& activity : kActivities) words.push_back(activity.name);
+  const std::vector<Elsewhere> elsewhere = {{"gpu", "did you mean \"cuda\"?"},    {"device", "did you mean \"cuda\"?"},
+                                            {"kernel", "did you mean \"cuda\"?"}, {"kernels", "did you mean \"cuda\"?"},
+                                            {"host", "did you mean \"cpu\"?"},    {"all", kAllowed}};
+  std::array<bool, kActivities.size()> wanted = {};
+  for (const std::string& name : names) {
+    const auto found = std::find(words.begin(), words.end(), name);
+    if (found == words.end()) {
+      refusal.message = "unknown activity " + quoted(name);
+      refusal.hint = choice_hint(name, words, elsewhere);
+      return false;
+    }
+    wanted[static_cast<std::size_t>(found - words.begin())] = true;
+  }
+  for (std::size_t i = 0; i < kActivities.size(); ++i) kActivities[i].member(spec) = wanted[i];
+  return true;
+}
+
+}  // namespace
+
+KeyRow activities_row() {
+  auto print = [](const Spec& spec) {
+    std::vector<std::string> names;
+    for (const ActivityFlag& activity : kActivities) {
+      if (activity.member(const_cast<Spec&>(spec))) names.emplace_back(activity.name);
+    }
+    return texts_to_toml(names);
+  };
+  return {"capture.activities",
+          "list of words",
+          "cpu, cuda, nccl, mpi, nvtx",
+          "PROFSHIM_ACTIVITIES",
+          "what to record of what this version and this machine can; steps are always kept",
+          store_activities,
+          print,
+          {},
+          Combine::kNameSet};
+}
+
+namespace {
+
+/// The trace is always written: what readers need, and what the rest is made from.
+bool store_export(const Value& value, Spec& spec, Refusal& refusal) {
+  constexpr const char* kAllowed = "allowed: chrome_trace, stacks";
+  constexpr std::string_view kTrace = "chrome_trace", kStacks = "stacks";
+  std::vector<std::string> names;
+  if (!read_texts(value, names, refusal)) return false;
+  const std::vector<std::string_view> words = {kTrace, kStacks};
+  for (const std::string& name : names) {
+    if (std::find(words.begin(), words.end(), name) != words.end()) continue;
+    refusal.message = "unknown export " + quoted(name);
+    refusal.hint = choice_hint(name, words, {{"trace", kAllowed}, {"json", kAllowed}, {"flamegraph", kAllowed}});
+    return false;
+  }
+  if (std::find(names.begin(), names.end(), kTrace) == names.end()) {
+    refusal = {"\"chrome_trace\" is missing: the trace is always written", "write [\"chrome_trace\", \"stacks\"]", 0,
+               0};
+    return false;
+  }
+  spec.output.stacks = std::find(names.begin(), names.end(), kStacks) != names.end();
+  return true;
+}
+
+std::string number_text(double value) {
+  char text[400];
+  const auto [end, error] = std::to_chars(text, text + sizeof text, value, std::chars_format::fixed);
+  return error == std::errc() ? std::string(text, end) : std::string("0");
+}
+
+}  // namespace
+
+KeyRow export_row() {
+  auto print = [](const Spec& spec) {
+    std::vector<std::string> names = {"chrome_trace"};
+    if (spec.output.stacks) names.emplace_back("stacks");
+    return texts_to_toml(names);
+  };
+  return {"output.export",
+          "list of words",
+          "chrome_trace, stacks",
+          "",
+          "what a window gives: the trace, and beside it a file of its stacks for flame graphs, each with the CPU time "
+          "of its own in microseconds",
+          store_export,
+          print,
+          {},
+          Combine::kNameSet};
+}
+
+KeyRow window_seconds_row() {
+  constexpr double kMost = 31536000;
+  auto store = [](const Value& value, Spec& spec, Refusal& refusal) {
+    double seconds = 0;
+    if (!read_number(value, seconds, refusal)) return false;
+    if (seconds > 0 && seconds <= kMost) {
+      spec.limits.window_seconds = seconds;
+      return true;
+    }
+    refusal = {number_text(seconds) + (seconds > 0 ? " is too large" : " is too small"),
+               "allowed: more than 0, up to a year (31536000)", 0, 0};
+    return false;
+  };
+  auto print = [](const Spec& spec) { return number_text(spec.limits.window_seconds); };
+  return {"limits.window_seconds",
+          "number",
+          "more than 0, up to 31536000",
+          "",
+          "a window that lasts longer is closed",
+          store,
+          print,
+          {},
+          {}};
+}
+
+KeyRow check_rule_row() {
+  auto store = [](const Value& value, Spec& spec, Refusal& refusal) {
+    return read_check_rules(value, spec.check.rules, refusal);
+  };
+  auto print = [](const Spec& spec) { return check_rules_to_toml(spec.check.rules); };
+  return {"check.rule",
+          "list of tables",
+          "tables of metric, name, min, max, baseline, tolerance",
+          "",
+          "what `profshim compare --spec` holds a run to: launches_per_step, kernels_per_step, calls_per_step, "
+          "mpi_bytes_per_step, step_us, kernel_us, call_us, communication_us",
+          store,
+          print,
+          {},
+          {}};
+}
+
+}  // namespace profshim::spec

@@ -1,0 +1,18 @@
+// Rows of keys whose values have a shape of their own.
+#pragma once
+
+#include "spec/spec_keys.h"
+
+namespace profshim::spec {
+
+KeyRow version_row();
+KeyRow include_files_row();
+KeyRow include_combine_row();
+KeyRow ranks_row();
+KeyRow steps_row();
+KeyRow activities_row();
+KeyRow export_row();
+KeyRow window_seconds_row();
+KeyRow check_rule_row();
+
+}  // namespace profshim::spec
