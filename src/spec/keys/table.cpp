@@ -54,22 +54,22 @@ std::vector<KeyRow> profile_keys() {
   return {
       with_short_forms(boolean_row(
                            "profile.enable", [](Spec& s) -> bool& { return s.profile.enable; },
-                           "off means off: nothing is loaded, opened or recorded"),
+                           "false switches profshim off: it loads, opens and records nothing"),
                        "PROFSHIM"),
       with_short_forms(
           text_row(
               "profile.run_name", "text", [](Spec& s) -> std::string& { return s.profile.run_name; },
-              "name of the run, equal on all ranks; empty = made from the job and its start", check_run_name),
+              "name of the run, equal on all ranks; empty = made of the job's name and start time", check_run_name),
           "PROFSHIM_RUN_NAME, --run-name"),
       choice_row<bool>(
           "profile.on_error", {{"disable", false}, {"abort", true}},
           [](Spec& s) -> bool& { return s.profile.abort_on_error; },
-          "when the profile cannot work: let the job run without it, or end the job"),
+          "if profshim cannot record: run the job without it, or abort the job"),
       choice_row<OnConflict>(
           "profile.conflict",
           {{"yield", OnConflict::kYield}, {"refuse", OnConflict::kRefuse}, {"ignore", OnConflict::kIgnore}},
           [](Spec& s) -> OnConflict& { return s.profile.on_conflict; },
-          "when the job's own profiler wants the GPU (CUPTI): make room for it, refuse it, or go on beside it"),
+          "if the job's own profiler wants CUPTI: yield to it, refuse it, or ignore it"),
       with_short_forms(
           choice_row<LogLevel>("profile.log_level",
                                {{"quiet", LogLevel::kQuiet},
@@ -77,12 +77,13 @@ std::vector<KeyRow> profile_keys() {
                                 {"warn", LogLevel::kWarn},
                                 {"info", LogLevel::kInfo},
                                 {"debug", LogLevel::kDebug}},
-                               [](Spec& s) -> LogLevel& { return s.profile.log_level; }, "what is said in the log",
+                               [](Spec& s) -> LogLevel& { return s.profile.log_level; },
+                               "least severity of a message in the log",
                                {{"warning", "did you mean \"warn\"?"}, {"off", "did you mean \"quiet\"?"}}),
           "PROFSHIM_LOG"),
       with_short_forms(text_row(
                            "profile.log", "path", [](Spec& s) -> std::string& { return s.profile.log; },
-                           "where the log goes: stderr or a file", check_log),
+                           "destination of the log: stderr or a file", check_log),
                        "PROFSHIM_LOG"),
   };
 }
@@ -91,13 +92,13 @@ std::vector<KeyRow> process_keys() {
   return {
       texts_row(
           "process.match", "list of patterns", [](Spec& s) -> std::vector<std::string>& { return s.process.match; },
-          "only processes whose program matches one of these record; empty = all"),
+          "only programs that match one of these patterns record; empty = all"),
       texts_row(
           "process.exclude", "list of patterns", [](Spec& s) -> std::vector<std::string>& { return s.process.exclude; },
-          "processes whose program matches one of these do not record"),
+          "programs that match one of these patterns do not record"),
       text_row(
           "process.role", "text", [](Spec& s) -> std::string& { return s.process.role; },
-          "what this process is in the job; written into the trace"),
+          "role of this process in the job, written into the trace"),
   };
 }
 
@@ -118,10 +119,10 @@ std::vector<KeyRow> rank_keys() {
            {"JSM_NAMESPACE_RANK", "JSM_NAMESPACE_RANK"},
            {"SLURM_PROCID", "SLURM_PROCID"}},
           [](Spec& s) -> std::string& { return s.ranks.source; },
-          "where the rank comes from; auto = MPI, else the launcher's variables"),
+          "source of the rank; auto = MPI, else the launcher's variables"),
       choice_row<bool>(
           "ranks.unknown", {{"skip", false}, {"record", true}}, [](Spec& s) -> bool& { return s.ranks.record_unknown; },
-          "what a process does whose rank is not known"),
+          "action of a process whose rank is unknown"),
   };
 }
 
@@ -138,29 +139,29 @@ std::vector<KeyRow> step_keys() {
            {"torch", StepSource::kTorch},
            {"time", StepSource::kTime},
            {"none", StepSource::kNone}},
-          [](Spec& s) -> StepSource& { return s.steps.source; }, "what makes a step"),
+          [](Spec& s) -> StepSource& { return s.steps.source; }, "source of the steps"),
       text_row(
           "steps.pattern", "pattern", [](Spec& s) -> std::string& { return s.steps.pattern; },
-          "the range, function, kernel or collective that marks a step: * ? [a-z]"),
+          "name of the range, function, kernel or collective that marks a step: * ? [a-z]"),
       choice_row<bool>(
           "steps.edge", {{"begin", false}, {"end", true}}, [](Spec& s) -> bool& { return s.steps.edge_end; },
-          "a step begins where its marker begins, or where it ends"),
+          "a step begins at the begin or at the end of its marker"),
       integer_row(
           "steps.every", 1, kAny, +[](Spec& s) -> std::int64_t& { return s.steps.every; },
-          "so many markers make one step"),
+          "number of markers in one step"),
       integer_row(
           "steps.every_ms", 0, kAny / 1000000, +[](Spec& s) -> std::int64_t& { return s.steps.every_ms; },
           "length of a step in milliseconds for source = \"time\""),
       integer_row(
           "steps.min_interval_ms", 0, kAny / 1000000, +[](Spec& s) -> std::int64_t& { return s.steps.min_interval_ms; },
-          "a marker sooner than this after the last one is not counted"),
+          "markers that follow the last one sooner than this are not counted"),
       choice_row<bool>(
           "steps.numbering", {{"relative", false}, {"absolute", true}},
           [](Spec& s) -> bool& { return s.steps.absolute; },
-          "the schedule counts from the first step seen, or goes by the number in the marker's name"),
+          "count steps from the first one seen, or take the number in the marker's name"),
       integer_row(
           "steps.first", -kAny, kAny, +[](Spec& s) -> std::int64_t& { return s.steps.first; },
-          "number of the first step where the marker's name has none"),
+          "number of the first step if the marker's name has none"),
       text_row(
           "steps.epoch", "pattern", [](Spec& s) -> std::string& { return s.steps.epoch; },
           "the NVTX range that marks an epoch, for schedule.per = \"epoch\""),
@@ -174,10 +175,10 @@ std::vector<KeyRow> schedule_keys() {
           "steps before the first cycle"),
       integer_row(
           "schedule.wait", 0, kAny, +[](Spec& s) -> std::int64_t& { return s.schedule.wait; },
-          "steps of each cycle that pass unwatched"),
+          "steps of each cycle that are not watched"),
       integer_row(
           "schedule.warmup", 0, kAny, +[](Spec& s) -> std::int64_t& { return s.schedule.warmup; },
-          "steps of each cycle that are watched and thrown away"),
+          "steps of each cycle that warm up the recording and are discarded"),
       integer_row(
           "schedule.active", 1, kAny, +[](Spec& s) -> std::int64_t& { return s.schedule.active; },
           "steps of each cycle that are recorded into one trace"),
@@ -186,17 +187,17 @@ std::vector<KeyRow> schedule_keys() {
           "number of cycles; 0 = without end"),
       integer_row(
           "schedule.skip_first_wait", 0, kAny, +[](Spec& s) -> std::int64_t& { return s.schedule.skip_first_wait; },
-          "not 0: the first cycle has no wait"),
+          "other than 0: the first cycle has no wait"),
       steps_row(),
       boolean_row(
           "schedule.continuous", [](Spec& s) -> bool& { return s.schedule.continuous; },
-          "consecutive steps of the list share a trace"),
+          "consecutive steps of the list share one trace"),
       choice_row<bool>(
           "schedule.per", {{"run", false}, {"epoch", true}}, [](Spec& s) -> bool& { return s.schedule_per_epoch; },
-          "the schedule runs once, or starts again with every epoch"),
+          "run the schedule once, or again in every epoch"),
       choice_row<bool>(
           "schedule.on_exit", {{"save", true}, {"discard", false}}, [](Spec& s) -> bool& { return s.save_on_exit; },
-          "a window that is open when the job ends is saved and marked incomplete, or thrown away"),
+          "a window that is open when the job ends: save it and mark it incomplete, or discard it"),
   };
 }
 
@@ -205,74 +206,71 @@ std::vector<KeyRow> capture_keys() {
       activities_row(),
       boolean_row(
           "capture.record_shapes", [](Spec& s) -> bool& { return s.record_shapes; },
-          "shapes, types and plain values of what PyTorch's operators are given"),
+          "record shapes, types and plain values of the inputs of PyTorch's operators"),
       boolean_row(
           "capture.with_flops", [](Spec& s) -> bool& { return s.with_flops; },
-          "floating-point operations of those operators of PyTorch for which it has a formula"),
+          "count floating-point operations of the PyTorch operators that have a formula"),
       boolean_row(
           "capture.with_stack", [](Spec& s) -> bool& { return s.with_stack; },
-          "Python's stack at each collective and at PyTorch's operators"),
+          "record Python's stack at each collective and at PyTorch's operators"),
       boolean_row(
           "capture.native_stack", [](Spec& s) -> bool& { return s.native_stack; },
-          "the stack of C and C++ functions likewise, by libunwind"),
+          "record the stack of C and C++ functions at the same calls, by libunwind"),
       integer_row(
           "capture.stack_every", 0, kAny, +[](Spec& s) -> std::int64_t& { return s.stack_every; },
-          "every so many operators of a thread one has a stack; 0 = collectives alone"),
+          "record a stack at every Nth operator of a thread; 0 = at collectives only"),
       integer_row(
           "capture.stack_depth", 1, 256, +[](Spec& s) -> std::int64_t& { return s.stack_depth; },
-          "frames of a stack that are kept, the innermost first"),
+          "number of frames kept of a stack, from the innermost"),
       boolean_row(
           "capture.profile_memory", [](Spec& s) -> bool& { return s.profile_memory; },
-          "allocations and releases of GPU memory, and of PyTorch's allocators"),
+          "record allocations and releases of GPU memory and of PyTorch's allocators"),
       boolean_row(
           "capture.cuda_sync", [](Spec& s) -> bool& { return s.cuda_sync; },
-          "waits of the host and of streams on lines of the GPU as well, for HTA's critical path; its idle time counts "
-          "them as work"),
+          "show waits of the host and of streams on lines of the GPU, for HTA's critical path; HTA's idle time then "
+          "counts them as busy"),
       choice_row<bool>(
           "capture.mpi_polls", {{"folded", true}, {"each", false}}, [](Spec& s) -> bool& { return s.fold_polls; },
-          "MPI_Test, MPI_Iprobe and their kin that came to nothing, one after the other: one event that counts them, "
-          "or "
-          "each its own"),
+          "unsuccessful polls (MPI_Test, MPI_Iprobe, ...) in a row: one event that counts them, or one event each"),
       choice_row<bool>(
           "capture.graphs", {{"nodes", false}, {"launches", true}}, [](Spec& s) -> bool& { return s.whole_graphs; },
-          "CUDA graphs: every kernel and copy in them, or each launch as one event, which costs less"),
+          "CUDA graphs: one event for each kernel and copy, or one for each launch, which costs less"),
       boolean_row(
           "capture.nccl_profiler", [](Spec& s) -> bool& { return s.nccl_profiler; },
-          "algorithm, protocol and channels of NCCL's operations, as its profiler plugin (2.27 and later, where the "
-          "job "
-          "has none of its own); not yet run on a GPU"),
+          "record algorithm, protocol and channels of NCCL operations as its profiler plugin (NCCL 2.27 and later, "
+          "unless the job has a plugin); not yet run on a GPU"),
   };
 }
 
 std::vector<KeyRow> limit_keys() {
   return {
-      with_short_forms(
-          size_row(
-              "limits.host_memory", recorder::kLeastMemory,
-              [](Spec& s) -> std::uint64_t& { return s.limits.host_memory; }, "memory of the recording per process"),
-          "PROFSHIM_MEM"),
+      with_short_forms(size_row(
+                           "limits.host_memory", recorder::kLeastMemory,
+                           [](Spec& s) -> std::uint64_t& { return s.limits.host_memory; },
+                           "memory that a recording may take, per process"),
+                       "PROFSHIM_MEM"),
       window_seconds_row(),
       size_row(
           "limits.trace_size", std::uint64_t{64} << 10, [](Spec& s) -> std::uint64_t& { return s.limits.trace_size; },
-          "a window whose trace would be larger, before gzip, is closed"),
+          "a window is closed before its trace, uncompressed, grows larger"),
       integer_row(
           "limits.total_traces", 1, kAny, +[](Spec& s) -> std::int64_t& { return s.limits.total_traces; },
-          "traces one rank writes in a run"),
+          "number of traces that one rank may write in a run"),
       integer_row(
           "limits.memory_entries", 0, kAny, +[](Spec& s) -> std::int64_t& { return s.limits.memory_entries; },
-          "allocations and releases of PyTorch's that a trace shows at most: the newest are left out, and counted"),
+          "number of PyTorch's allocations and releases in a trace; the newest above it are left out and counted"),
       size_row(
           "limits.disk_free", 0, [](Spec& s) -> std::uint64_t& { return s.limits.disk_free; },
-          "below this much free disk no window is opened"),
+          "no window is opened if the disk has less free space"),
       choice_row<OnLimit>(
           "limits.on_limit",
           {{"close_window", OnLimit::kCloseWindow}, {"drop_new", OnLimit::kDropNew}, {"drop_old", OnLimit::kDropOld}},
           [](Spec& s) -> OnLimit& { return s.limits.on_limit; },
-          "when memory is full: close the window and save it, or drop the newest or oldest events"),
+          "if memory is full: close the window and save it, drop the newest events, or drop the oldest"),
       text_row(
           "limits.spool_folder", "path", [](Spec& s) -> std::string& { return s.limits.spool_folder; },
-          "where a rank keeps its events until they are written; empty = /dev/shm. A disk that fills may end the job "
-          "(SIGBUS) where it copies on write, and one that stalls may stall the job"),
+          "folder of the spools, which hold events until they are written; empty = /dev/shm. On a disk that fills up a "
+          "copy-on-write file system may end the job (SIGBUS); a disk that stalls may stall the job"),
   };
 }
 
@@ -281,31 +279,32 @@ std::vector<KeyRow> output_keys() {
       with_short_forms(
           text_row(
               "output.folder", "path with variables", [](Spec& s) -> std::string& { return s.output.folder; },
-              "where the traces go; a relative path starts at the folder the job is started in", check_folder),
+              "folder of the traces; a relative path starts at the folder in which the job starts", check_folder),
           "PROFSHIM_FOLDER, --folder"),
       text_row(
           "output.filename", "name with variables", [](Spec& s) -> std::string& { return s.output.filename; },
-          "name of a trace inside the folder; sub-folders are allowed", check_filename),
+          "name of a trace within the folder; may hold folders", check_filename),
       export_row(),
       choice_row<Gzip>(
           "output.gzip", {{"false", Gzip::kNo}, {"true", Gzip::kYes}, {"auto", Gzip::kAuto}},
           [](Spec& s) -> Gzip& { return s.output.gzip; },
-          "compress traces (.gz is added to the name); auto = large traces only", {}, true),
+          "compress traces and add .gz to their names; auto = large traces only", {}, true),
       integer_row(
           "output.gzip_level", 1, 9, +[](Spec& s) -> int& { return s.output.gzip_level; }, "1 = fast, 9 = small"),
       choice_row<Overwrite>(
           "output.overwrite", {{"false", Overwrite::kNo}, {"true", Overwrite::kYes}, {"new", Overwrite::kNew}},
           [](Spec& s) -> Overwrite& { return s.output.overwrite; },
-          "a folder that holds traces of another run: refuse, replace, or make a numbered sibling", {}, true),
+          "if the folder holds traces of another run: refuse, replace them, or make a numbered sibling", {}, true),
       integer_row(
           "output.niceness", 0, 19, +[](Spec& s) -> int& { return s.output.niceness; },
           "nice value of the thread that writes"),
       boolean_row(
           "output.arguments", [](Spec& s) -> bool& { return s.output.arguments; },
-          "the job's arguments in its traces, secrets masked; false: the program alone"),
+          "write the job's arguments into its traces, secrets masked; false = the program's name only"),
       integer_row(
           "output.exit_seconds", 0, 3600, +[](Spec& s) -> std::int64_t& { return s.output.exit_seconds; },
-          "how long SIGTERM and the like, exec*() and daemon() may wait for the trace; 0 = they are left alone"),
+          "seconds for which SIGTERM and similar signals, exec*() and daemon() may wait for the trace; 0 = they are "
+          "left alone"),
   };
 }
 
@@ -313,13 +312,13 @@ std::vector<KeyRow> check_keys() {
   return {
       integer_row(
           "check.min_traces", 0, kAny, +[](Spec& s) -> std::int64_t& { return s.check.min_traces; },
-          "`profshim compare --spec`: so many traces there must be at least"),
+          "`profshim compare --spec` and `profshim verify --spec`: the least number of traces"),
       text_row(
           "check.ranks", "rank expression", [](Spec& s) -> std::string& { return s.check.ranks; },
-          "likewise: these ranks must have a trace; empty = any", check_ranks),
+          "likewise: the ranks that must have a trace; empty = any", check_ranks),
       boolean_row(
           "check.complete", [](Spec& s) -> bool& { return s.check.complete; },
-          "likewise: no trace may have been cut by the end of the job or have lost events"),
+          "likewise: no trace may be incomplete or have lost events"),
       check_rule_row(),
   };
 }
@@ -328,7 +327,7 @@ std::vector<KeyRow> debug_keys() {
   return {
       text_row(
           "debug.cupti_dump", "path", [](Spec& s) -> std::string& { return s.cupti_dump; },
-          "a folder for the buffers that CUPTI delivers, as they are: for whoever works on profshim; empty = none"),
+          "folder for copies of the raw buffers of CUPTI, to debug profshim; empty = none"),
   };
 }
 
