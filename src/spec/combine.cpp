@@ -60,7 +60,7 @@ Value name_sets(const Value& a, const Value& b, CombineMode mode) {
   return make_list(std::move(out));
 }
 
-/// The set that both files name together. Nothing in common is an error: never a default instead.
+/// Returns the intersection of both sets. An empty one is an error and never falls back to the default.
 Given combined(const Given& earlier, const Given& later, Combine kind, CombineMode mode,
                std::vector<Problem>& problems) {
   Given out = later;
@@ -78,7 +78,7 @@ Given combined(const Given& earlier, const Given& later, Combine kind, CombineMo
     int column = 0;
     nothing = ranks.parse(out.value.text, message, column) && ranks.selects_nobody();
   }
-  // What is excluded by both files may well be nothing.
+  // An intersection of exclusions may be empty.
   if (nothing && later.key != "process.exclude") {
     problems.push_back(problem_of(later, "has nothing in common with " + earlier.origin,
                                   "include.combine = \"intersection\" keeps what all files name"));

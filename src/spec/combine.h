@@ -1,4 +1,4 @@
-// How the values of several files meet.
+// Combines the values of several spec files.
 #pragma once
 
 #include <map>
@@ -12,7 +12,7 @@ namespace profshim::spec {
 
 enum class CombineMode : std::uint8_t { kOverride, kUnion, kIntersection };
 
-/// What is in force so far, by key. Only values that their keys accept get in here.
+/// The settings in force so far, by key. All values in it were accepted by their keys.
 using Settings = std::map<std::string, Given>;
 
 /// Puts `later` over `settings`. A list of steps and a cycle replace each other; both in one layer are a problem.

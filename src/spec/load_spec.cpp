@@ -1,4 +1,4 @@
-// From files, environment and command line to the spec in force.
+// Builds the spec in force from files, environment and command line.
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -33,7 +33,7 @@ std::string folder_of(const std::string& path) {
   return slash == std::string::npos ? "" : path.substr(0, slash + 1);
 }
 
-/// The same file under every name it has.
+/// Returns the canonical path, which is the same for all names of one file.
 std::string identity_of(const std::string& path) {
   char* const real = realpath(path.c_str(), nullptr);
   std::string out = real != nullptr ? real : path;
@@ -41,7 +41,7 @@ std::string identity_of(const std::string& path) {
   return out;
 }
 
-/// A regular file of a sane size, or one sentence why not.
+/// Reads a regular file of at most kLargestSpec bytes. Returns "", or the reason why it was not read.
 std::string read_spec_file(const std::string& path, std::string& text) {
   struct stat s;
   if (stat(path.c_str(), &s) != 0) return std::string("cannot be read: ") + std::strerror(errno);
@@ -93,7 +93,7 @@ class Loader {
     add_error(at.file, at.value.line, at.value.column, at.key, std::move(message), std::move(hint));
   }
 
-  /// Those that their keys accept; the others become problems.
+  /// Returns the settings that their keys accept; the others become problems.
   std::vector<Given> accepted(const std::vector<Given>& given) {
     std::vector<Given> out;
     Spec scratch;
@@ -177,19 +177,19 @@ class Loader {
       for (const auto& [key, given] : included) layer.push_back(given);
       apply(settings, layer, mode, out_.problems);
     }
-    // These three belong to the file that holds them, not to who includes it.
+    // These keys belong to the file that holds them, not to a file that includes it.
     std::erase_if(own, [](const Given& given) { return !find_row(given.key)->print; });
     apply(settings, own, mode, out_.problems);
     return settings;
   }
-  /// A file of nothing but unknown keys was still read as TOML.
+  /// A file with unknown keys only is still TOML.
   static bool has_unknown_key(const Document& document) {
     return std::any_of(document.problems.begin(), document.problems.end(),
                        [](const Problem& p) { return !p.key.empty(); });
   }
 
-  /// The job itself says with cudaProfilerStart and Stop what it wants recorded: what the spec does not say about the
-  /// schedule then means every range.
+  /// With steps from cudaProfilerStart and Stop the job itself chooses the ranges: the schedule records each of them,
+  /// unless the spec sets one.
   void use_every_profiler_range() {
     Schedule& schedule = out_.spec.schedule;
     if (out_.spec.steps.source != StepSource::kCudaProfilerApi || !schedule.steps.empty()) return;
@@ -218,7 +218,7 @@ class Loader {
     }
   }
 
-  /// Errors first; each said once, however often its file is included.
+  /// Puts errors first and removes duplicates, since a file may be included several times.
   void tidy_problems() {
     std::vector<Problem>& problems = out_.problems;
     std::set<std::string> said;

@@ -1,5 +1,5 @@
-// The check of output.folder and output.filename. Part of the contract of output.h, kept here so that the spec is
-// checked completely without the module that makes the names.
+// Checks output.folder and output.filename. The function is declared in output.h and implemented here, so that checking
+// a spec needs no other module.
 #include <algorithm>
 #include <array>
 #include <cctype>
@@ -9,7 +9,7 @@
 namespace profshim::output {
 namespace {
 
-/// What differs from window to window: a run has one folder, so these belong into the file name.
+/// Variables that differ between windows. A run has one folder, so they belong in the file name.
 constexpr std::array<std::string_view, 5> kOfWindow = {"step", "first_step", "last_step", "window", "epoch"};
 
 bool is_cloud_address(std::string_view text) {
@@ -37,10 +37,10 @@ std::string check_variable(std::string_view name, bool is_folder) {
   return "";
 }
 
-/// What every file system refuses, whatever the variables become.
+/// Names that every file system refuses, whatever the values of the variables.
 constexpr std::size_t kLongestName = 255;
 
-/// Why no file system takes one of the names between the slashes, or "".
+/// Returns why no file system takes one of the names between the slashes, or "".
 std::string check_parts(std::string_view pattern) {
   std::size_t fixed = 0;
   bool in_variable = false;
@@ -92,7 +92,7 @@ std::string check_pattern(std::string_view pattern, bool is_folder) {
   }
   if (std::string problem = check_parts(pattern); !problem.empty()) return problem;
   if (!is_folder) return check_filename(pattern);
-  // Only a shell turns it into a home folder, and only where it is not quoted.
+  // Only a shell expands ~, and only outside of quotes.
   if (pattern.front() == '~')
     return "\"~\" is not the home folder here; write the path in full, or \"./~\" if it is meant";
   return "";

@@ -10,7 +10,7 @@
 
 namespace profshim::spec {
 
-/// The layers above the files, lowest first: PROFSHIM_SET, the short variables, the command line.
+/// Returns the layers above the files, lowest first: PROFSHIM_SET, the short variables, the command line.
 struct Overrides {
   std::vector<std::vector<Given>> layers;
   std::vector<Problem> problems;

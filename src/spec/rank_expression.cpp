@@ -13,12 +13,12 @@ namespace {
 using Node = RankExpression::Node;
 using Kind = Node::Kind;
 
-/// Bounds what a hostile text can cost; a real expression has a handful of terms.
+/// Bounds the cost of a hostile text; a real expression has a few terms.
 constexpr std::size_t kMostNodes = 1024;
 constexpr int kDeepestNesting = 64;
 constexpr std::int64_t kLargestRank = std::numeric_limits<std::int32_t>::max();
 
-/// Recursive descent; every function leaves `at_` behind what it read, or sets `message_`.
+/// A recursive descent parser. Each function moves `at_` behind the part that it has read, or sets `message_`.
 class Parser {
  public:
   Parser(std::string_view text, std::vector<Node>& out) : text_(text), out_(out) {}
@@ -92,7 +92,7 @@ class Parser {
     skip_blanks();
   }
 
-  /// Everything up to the next operator. A glob may hold brackets of its own: host:node[!3].
+  /// Reads up to the next operator. A glob may have brackets of its own: host:node[!3].
   std::string_view word() {
     const std::size_t begin = at_;
     bool in_class = false;
@@ -155,7 +155,7 @@ class Parser {
                        (near.empty() ? "; known: every:, local:, node:, host:"
                                      : "; did you mean \"" + std::string(near) + ":\"?"));
   }
-  /// One number or range, or several in brackets: the comma outside is the union of whole terms.
+  /// Reads a number or range, or several in brackets. A comma outside of brackets separates whole terms.
   void list(Kind kind, std::string_view rest, std::size_t rest_at) {
     if (!rest.empty()) return push(range(kind, rest, rest_at));
     if (!take('(')) return fail("a number, a range, or several in brackets are missing here");
@@ -200,7 +200,7 @@ class Parser {
   std::string message_;
 };
 
-/// With an unknown value in it a term is neither true nor false, and neither is its negation.
+/// A term with an unknown value is neither true nor false, and neither is its negation.
 enum class Truth : std::uint8_t { kFalse, kUnknown, kTrue };
 
 Truth truth(bool value) { return value ? Truth::kTrue : Truth::kFalse; }
@@ -234,7 +234,7 @@ Truth term_truth(const Node& node, const Rank& rank) {
   return Truth::kUnknown;
 }
 
-/// Kleene's logic over the postfix form.
+/// Evaluates the postfix form in Kleene's three-valued logic.
 Truth evaluate(const std::vector<Node>& nodes, const Rank& rank) {
   std::vector<Truth> stack;
   stack.reserve(nodes.size());
@@ -279,8 +279,8 @@ std::vector<int> RankExpression::outside(int world_size) const {
   return numbers;
 }
 
-// The expression can change its value only at an end of a range or within the period of its strides. Everything but the
-// rank itself stays unknown, and only what is false for every rank, whatever the unknown, is nobody.
+// The value of an expression changes only at the end of a range or within the period of its strides, so these ranks are
+// tried. All but the rank itself is unknown. An expression selects nobody if it is false for every rank.
 bool RankExpression::selects_nobody() const {
   constexpr std::int64_t kFarthest = 1 << 16;
   std::vector<std::int64_t> edges = {0};

@@ -12,7 +12,7 @@
 
 namespace profshim::spec {
 
-/// How include.combine = "union" or "intersection" joins two values; everything else: the later one wins.
+/// How include.combine = "union" or "intersection" joins two values. For kLastWins the later value wins.
 enum class Combine : std::uint8_t { kLastWins, kRankSet, kStepSet, kNameSet };
 
 struct KeyRow {
@@ -21,20 +21,20 @@ struct KeyRow {
   std::string values;
   std::string_view short_forms;
   std::string_view sentence;
-  /// Checks the value and stores it; the Spec is untouched when it is refused.
+  /// Checks the value and stores it. Returns false and leaves the Spec unchanged if the value is refused.
   std::function<bool(const Value&, Spec&, Refusal&)> store;
-  /// The value in force as TOML. Empty for the keys that are used up by the loading itself (version, include).
+  /// Returns the value in force as TOML. Empty for keys that only the loader uses (version, include).
   std::function<std::string(const Spec&)> print;
   std::string default_value;
   Combine combine = Combine::kLastWins;
 };
 
-/// In the order of the reference; keys of one table stand together.
+/// Returns all rows in the order of config/reference.toml; keys of one table stand together.
 const std::vector<KeyRow>& key_rows();
 const KeyRow* find_row(std::string_view key);
-/// "schedule.active" -> "schedule"; "" for what stands above the first table.
+/// Returns the table of a key: "schedule.active" -> "schedule"; "" for keys above the first table.
 std::string_view table_of(std::string_view key);
-/// skip_first, wait, warmup, active, repeat, skip_first_wait: what a list of steps replaces.
+/// Returns true for the keys that a list of steps replaces: skip_first, wait, warmup, active, repeat, skip_first_wait.
 bool is_cycle_key(std::string_view key);
 
 }  // namespace profshim::spec

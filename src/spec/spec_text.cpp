@@ -12,7 +12,7 @@ std::string Spec::to_toml() const {
   std::string_view table;
   for (const spec::KeyRow& row : spec::key_rows()) {
     if (!row.print) continue;
-    // A list of steps and a cycle exclude each other in a file too.
+    // A file may have a list of steps or a cycle, not both.
     if (!schedule.steps.empty() && spec::is_cycle_key(row.key)) continue;
     if (spec::table_of(row.key) != table) {
       table = spec::table_of(row.key);

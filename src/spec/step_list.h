@@ -9,12 +9,12 @@
 
 namespace profshim::spec {
 
-/// Sorted and without overlaps.
+/// Sorts the ranges and joins those that overlap.
 bool read_steps(const Value& value, std::vector<StepRange>& out, Refusal& refusal);
-/// Ranges that touch become one: with schedule.continuous they share a window.
+/// Joins ranges that touch: with schedule.continuous they share a window.
 void merge_adjacent(std::vector<StepRange>& ranges);
 std::vector<StepRange> intersect(const std::vector<StepRange>& a, const std::vector<StepRange>& b);
-/// "[1, \"5-7\"]".
+/// Returns the list as TOML: "[1, \"5-7\"]".
 std::string steps_to_toml(const std::vector<StepRange>& ranges);
 Value steps_to_value(const std::vector<StepRange>& ranges);
 

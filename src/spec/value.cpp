@@ -25,7 +25,7 @@ bool wrong_type(Refusal& refusal, std::string_view wanted, const Value& value, s
   return refuse(refusal, std::move(message), std::move(hint));
 }
 
-/// The text of a value from the environment without the quotes it may have.
+/// Returns the text of a value from the environment without its quotes, if it has any.
 bool plain(const Value& value, std::string& out, Refusal& refusal) {
   if (!value.loose) {
     out = value.text;

@@ -28,7 +28,7 @@ class Checks {
  private:
   bool given(const char* key) const { return settings_.count(key) != 0; }
 
-  /// At `key` where it was given, else at `other`.
+  /// Reports at the place of `key` if it was set, else of `other`.
   void add(Problem::Severity severity, const char* key, const char* other, std::string message, std::string hint) {
     Problem problem;
     problem.severity = severity;

@@ -1,4 +1,4 @@
-// What keys demand of each other.
+// Checks that involve several keys.
 #pragma once
 
 #include <vector>
@@ -8,7 +8,7 @@
 
 namespace profshim::spec {
 
-/// Problems of the whole, each at the place of the key that has to change.
+/// Reports conflicts between keys, each at the place of the key that has to change.
 void check_whole(const Spec& spec, const Settings& settings, std::vector<Problem>& problems);
 
 }  // namespace profshim::spec

@@ -129,7 +129,7 @@ std::string number_text(double value) {
   char text[400];
   const auto [end, error] = std::to_chars(text, text + sizeof text, value, std::chars_format::fixed);
   const std::string digits = error == std::errc() ? std::string(text, end) : "0";
-  // Beyond 64 bits TOML has floats only.
+  // A TOML integer has 64 bits; larger limits are floats.
   return value < 9e15 || digits.find('.') != std::string::npos ? digits : digits + ".0";
 }
 

@@ -1,4 +1,4 @@
-// [[check.rule]]: the entries of the one list of tables.
+// [[check.rule]]: the key whose value is a list of tables.
 #pragma once
 
 #include <string>
@@ -9,9 +9,9 @@
 
 namespace profshim::spec {
 
-/// False with a message when one of them is none: the whole list is then refused.
+/// Reads a list of rules. Returns false with a message if one is invalid; the whole list is then refused.
 bool read_check_rules(const Value& value, std::vector<CheckRule>& rules, Refusal& refusal);
-/// As a list of inline tables.
+/// Returns the rules as a TOML list of inline tables.
 std::string check_rules_to_toml(const std::vector<CheckRule>& rules);
 
 }  // namespace profshim::spec

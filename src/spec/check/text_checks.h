@@ -1,4 +1,4 @@
-// What must hold of a text before it is given to the TOML library, which recurses into brackets and trusts its bytes.
+// Checks a text before the TOML library reads it, since the library recurses into brackets and trusts the bytes.
 #pragma once
 
 #include <cstddef>
@@ -10,10 +10,11 @@
 
 namespace profshim::spec {
 
-/// The TOML library's time grows with the square of the size: 128 KiB are a fraction of a second, 1 MiB is a minute.
+/// The largest spec. The TOML library's time grows with the square of the size: 128 KiB take a fraction of a second, 1
+/// MiB takes a minute.
 inline constexpr std::size_t kLargestSpec = 128 << 10;
 
-/// Size, UTF-8, control characters, depth of brackets and of dotted keys.
+/// Checks size, UTF-8, control characters, and the depth of brackets and of dotted keys.
 std::optional<Problem> check_text(std::string_view text, const std::string& name);
 
 }  // namespace profshim::spec

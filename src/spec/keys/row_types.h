@@ -30,7 +30,7 @@ KeyRow integer_row(std::string key, std::int64_t least, std::int64_t most, Numbe
       const bool small = number < least;
       refusal = {std::to_string(number) + (small ? " is too small" : " is too large"), "allowed: " + values, 0, 0};
       if (!small && values.ends_with("more")) refusal.hint += ", up to 9007199254740992";
-      // What does not fit into 64 bits arrives as the largest number there is.
+      // A number beyond 64 bits arrives as the largest one (toml/library.h).
       if (number == std::numeric_limits<std::int64_t>::max()) refusal.message = "the number is too large";
       return false;
     }
@@ -58,7 +58,7 @@ struct Choice {
   std::string_view word;
   T value;
 };
-/// Words of other tools and later versions, and what to say about them.
+/// A word of another tool or a later version, and the hint for it.
 struct Elsewhere {
   std::string_view word, hint;
 };
@@ -67,7 +67,7 @@ struct Elsewhere {
 std::string choice_hint(std::string_view text, const std::vector<std::string_view>& words,
                         const std::vector<Elsewhere>& elsewhere);
 
-/// A key that is one of a few words. With `boolean`, true and false are two of them and any strict boolean will do.
+/// A key whose value is one of a few words. With `boolean`, true and false are two of them.
 template <class T>
 KeyRow choice_row(std::string key, std::vector<Choice<T>> choices, T& (*member)(Spec&), std::string_view sentence,
                   std::vector<Elsewhere> elsewhere = {}, bool boolean = false) {

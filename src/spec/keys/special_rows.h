@@ -1,4 +1,4 @@
-// Rows of keys whose values have a shape of their own.
+// Rows of keys with a type of their own: rank expressions, lists of steps, activities, rules.
 #pragma once
 
 #include "spec/spec_keys.h"

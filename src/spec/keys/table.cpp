@@ -22,7 +22,7 @@ std::string check_run_name(const std::string& text) {
   return "";
 }
 
-/// A bare word is a level in the wrong place, or a slip: as a path it would make a file of that name.
+/// Refuses a bare word: it is probably a level, and as a path it would create a file of that name.
 std::string check_log(const std::string& text) {
   if (text.empty()) return "a destination is missing; write \"stderr\" or a path";
   const auto is_letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); };

@@ -14,7 +14,7 @@ struct Document {
   std::vector<Given> given;       // known keys only, in the order of the text
   std::vector<Problem> problems;  // syntax, unknown keys and tables
 };
-/// `name` is what problems call the text. Never throws but for lack of memory.
+/// Reads a TOML text. Problems name the text `name`. Throws only if memory runs out.
 Document read_document(std::string_view text, const std::string& name);
 
 }  // namespace profshim::spec

@@ -29,7 +29,7 @@ bool take_digits(std::string_view& rest, int base, std::string& digits) {
   return digits.size() > before;
 }
 
-/// Takes `count` decimal digits from the front; -1 if there are fewer.
+/// Takes `count` decimal digits from the front and returns their number, or -1 if there are fewer.
 int take_number(std::string_view& rest, std::size_t count) {
   if (rest.size() < count || !std::all_of(rest.begin(), rest.begin() + static_cast<std::ptrdiff_t>(count), is_digit)) {
     return -1;

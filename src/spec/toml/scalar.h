@@ -1,4 +1,4 @@
-// Numbers, dates and words of TOML: is this token one?
+// Checks tokens of TOML: numbers, dates, booleans.
 #pragma once
 
 #include <string>
@@ -6,7 +6,7 @@
 
 namespace profshim::spec {
 
-/// Why `token` is no boolean, number, date or time; empty if it is one.
+/// Returns why `token` is no boolean, number, date or time; empty if it is one.
 std::string check_scalar(std::string_view token);
 
 }  // namespace profshim::spec

@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::string_view kBareKey = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-";
 
-/// Goes through the text once. Each function leaves `at_` behind what it has read and returns false after a mistake.
+/// Reads the text once. Each function moves `at_` behind the part that it has read, and returns false after a mistake.
 class Scanner {
  public:
   Scanner(std::string_view text, const std::string& name) : text_(text), name_(name) {}
@@ -57,7 +57,7 @@ class Scanner {
     return false;
   }
 
-  /// A comment, if there is one, and the newline.
+  /// Reads an optional comment and the newline.
   bool end_of_line() {
     if (peek() == '#') at_ = std::min(text_.find_first_of("\r\n", at_), text_.size());
     if (done()) return true;
@@ -66,7 +66,7 @@ class Scanner {
     return true;
   }
 
-  /// Blanks, comments and newlines, which a list may have between its values.
+  /// Skips blanks, comments and newlines, which may separate the values of a list.
   bool skip_lines() {
     for (skip_blanks(); !done() && ends_line(); skip_blanks()) {
       if (!end_of_line()) return false;
@@ -121,7 +121,7 @@ class Scanner {
     }
   }
 
-  /// The UTF-8 sequence here.
+  /// Returns the UTF-8 sequence at `at_`.
   std::string_view character() const {
     std::size_t end = at_ + 1;
     while (end < text_.size() && (static_cast<unsigned char>(text_[end]) & 0xc0) == 0x80) ++end;
@@ -146,7 +146,7 @@ class Scanner {
     const std::size_t begin = at_;
     const auto to_end = [&] { at_ = std::min(text_.find_first_of(" \t\r\n,]}#=", at_), text_.size()); };
     to_end();
-    // A date and a time may have a blank between them.
+    // A blank may separate a date from a time.
     const bool date = at_ - begin == 10 && text_[begin + 4] == '-' && text_[begin + 7] == '-';
     if (date && peek() == ' ' && peek(1) >= '0' && peek(1) <= '9') {
       ++at_;
@@ -207,7 +207,7 @@ class Scanner {
     while (!done()) {
       if (lines ? next_is(quote + quote + quote) : next_is(quote)) {
         at_ += lines ? 3 : 1;
-        // Up to two more quotes belong to the text of several lines.
+        // Up to two quotes before the closing three belong to the text.
         for (int more = 0; lines && more < 2 && next_is(quote); ++more) ++at_;
         return true;
       }
@@ -222,7 +222,7 @@ class Scanner {
     return fail(begin, "the quotes of the text are not closed");
   }
 
-  /// A backslash and what it stands for. In a text of several lines it may stand before the end of its line.
+  /// Reads an escape. In a multi-line text a backslash may also end a line.
   bool escape(bool lines) {
     const std::size_t begin = at_++;
     if (!done() && std::string_view("btnfr\"\\").find(peek()) != std::string_view::npos) {

@@ -1,4 +1,5 @@
-// Says where and why a text is not TOML. The releases of the TOML library differ in both; our messages must not.
+// Finds mistakes of TOML syntax. The releases of the TOML library report them differently; our messages must not
+// differ.
 #pragma once
 
 #include <optional>
@@ -9,8 +10,8 @@
 
 namespace profshim::spec {
 
-/// The first mistake in the grammar of TOML 1.0. `text` has passed check_text(). Keys that are given twice are left to
-/// the library.
+/// Returns the first mistake in the grammar of TOML 1.0. `text` must have passed check_text(). The library finds keys
+/// that are given twice.
 std::optional<Problem> check_syntax(std::string_view text, const std::string& name);
 
 /// A problem at a line and a column of the text, both from 1.
