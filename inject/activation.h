@@ -1,21 +1,22 @@
-// From a strong event to a recording.
+// Starts the recording once the process has proved to be a rank.
 #pragma once
 
 #include "profshim/base.h"
 
 namespace profshim::inject {
 
-/// This process has shown that it is a rank (MPI_Init has returned). Starts the session and what inject/ itself has to
-/// do then: NVTX's word on what it lost, the functions that make steps. Does nothing when an ancestor records already.
-/// `began`: see session::activate().
+/// Call this when the process has shown that it is a rank (MPI_Init has returned, a communicator is created). Starts
+/// the session and the parts of inject/ that depend on the spec: NVTX, CUDA, PyTorch, steps by symbol. Does nothing if
+/// an ancestor process records already. `began`: see session::activate(). Job's thread.
 void activate(const Rank& rank, Ticks began);
 
-/// The same for a process that uses CUDA or PyTorch: `rank` is what the environment says, and where it says nothing the
-/// process is a job of its own. False when that is not known yet, because MPI is there and has not been initialised.
+/// Activates a process that uses CUDA or PyTorch. `rank` comes from the environment; if the environment names none, the
+/// process is a job of its own with one rank. Returns false if MPI is loaded and not yet initialized: MPI will tell the
+/// rank then.
 bool activate_by_environment(Rank rank);
 
-/// This process has not shown yet whether it is a rank, and may start others that are: they can see that in what they
-/// inherit, by parent_waits().
+/// Writes into the inherited environment variable that this process does not know yet whether it is a rank. Child
+/// processes read it with parent_waits(): they may be the ranks.
 void note_waiting();
 bool parent_waits();
 

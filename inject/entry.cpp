@@ -1,5 +1,4 @@
-// Where the loader and the end of the process meet us: constructor, activation, exits. In a process that is no recorded
-// rank, this is all that ever runs.
+// Entry points of the library: constructor, activation, and the exports that end a process (_exit, _Exit, abort).
 #include <dlfcn.h>
 #include <link.h>
 #include <sys/resource.h>
@@ -27,10 +26,10 @@
 namespace profshim::inject {
 namespace {
 
-// Rewritten in place at activation: children that inherit the environment then know that their parent records.
-// "0" = nobody yet; below 0: a process that waits for what shows its rank.
+// An environment entry that is rewritten in place at activation, so that children know that an ancestor records. The
+// value is the pid of the recording process, "0" before, or -pid while the process does not know its rank yet.
 constexpr std::size_t kPrefix = sizeof("PROFSHIM_ACTIVE=") - 1;
-char active_slot[kPrefix + 24] = "PROFSHIM_ACTIVE=0";
+char active_entry[kPrefix + 24] = "PROFSHIM_ACTIVE=0";
 bool an_ancestor_records = false, an_ancestor_waits = false;
 
 using ExitFunction = void (*)(int);
@@ -38,7 +37,7 @@ using AbortFunction = void (*)();
 constinit std::atomic<ExitFunction> next_exit{nullptr}, next_Exit{nullptr};
 constinit std::atomic<AbortFunction> next_abort{nullptr};
 
-// The path that CUDA and NVTX open must lead to this very file: another copy would be a second instance.
+// Absolute path of this file, which CUDA, NVTX and NCCL open. Another copy would be a second instance of the library.
 const char* own_path() {
   static char path[4096];
   Dl_info info{};
@@ -46,16 +45,16 @@ const char* own_path() {
   return realpath(info.dli_fname, path);
 }
 
-void reserve_active_slot() {
+void reserve_active_entry() {
   if (const char* const inherited = std::getenv("PROFSHIM_ACTIVE")) {
     const long pid = std::strtol(inherited, nullptr, 10);
-    // Our own number: this program was exec()ed by a rank that recorded.
+    // If the pid is this process's own, a recording rank has called exec(): this program records anew.
     an_ancestor_records = pid > 0 && pid != getpid();
     an_ancestor_waits = pid < 0 && pid != -getpid();
-    if (an_ancestor_waits) std::snprintf(active_slot + kPrefix, sizeof active_slot - kPrefix, "%ld", pid);
+    if (an_ancestor_waits) std::snprintf(active_entry + kPrefix, sizeof active_entry - kPrefix, "%ld", pid);
     if (an_ancestor_records) return;
   }
-  putenv(active_slot);
+  putenv(active_entry);
 }
 
 bool begins_with_any(const char* path, const char* const* beginnings, std::size_t count) {
@@ -66,7 +65,7 @@ bool begins_with_any(const char* path, const char* const* beginnings, std::size_
   });
 }
 
-/// The first library that is mapped and has a name that begins like one of these; null when none is.
+/// Returns the file name of the first mapped library whose name has one of these prefixes; null if there is none.
 template <std::size_t N>
 const char* mapped_library(const char* const (&beginnings)[N]) {
   struct Search {
@@ -96,7 +95,7 @@ bool needs_mpi(const dl_phdr_info& object) {
     if (header.p_type == PT_DYNAMIC) dynamic = reinterpret_cast<const ElfW(Dyn)*>(object.dlpi_addr + header.p_vaddr);
   }
   if (dynamic == nullptr) return false;
-  const char* texts = nullptr;  // glibc has made an address of it, but for the kernel's own object
+  const char* texts = nullptr;  // glibc has relocated the entry to an address, except in the vdso
   for (const ElfW(Dyn)* entry = dynamic; entry->d_tag != DT_NULL; ++entry)
     if (entry->d_tag == DT_STRTAB && entry->d_un.d_ptr > object.dlpi_addr)
       texts = reinterpret_cast<const char*>(entry->d_un.d_ptr);
@@ -108,7 +107,8 @@ bool needs_mpi(const dl_phdr_info& object) {
   return false;
 }
 
-/// PyTorch and its gloo: Debian links both with MPI since 2.6, for a backend that hardly anybody asks for.
+/// Debian links PyTorch and gloo with MPI since PyTorch 2.6, although few jobs use that backend. MPI that only they
+/// need says nothing about the process.
 bool only_pytorch_needs_mpi() {
   struct Needed {
     bool by_pytorch = false, by_others = false;
@@ -125,22 +125,22 @@ bool only_pytorch_needs_mpi() {
   return needed.by_pytorch && !needed.by_others;
 }
 
-/// MPI will say who this process is: it is mapped, and has not been initialised or we would have seen it. Null when
-/// not.
-const char* mpi_to_come() {
+/// Returns the file name of the MPI library that will tell this process's rank, or null. MPI_Init has not run yet:
+/// otherwise the process would be active.
+const char* pending_mpi() {
   const char* const library = mapped_library(kMpiLibraries);
   return library != nullptr && !only_pytorch_needs_mpi() ? library : nullptr;
 }
 
 pid_t loaded_by = 0;
 
-/// A process with MPI, or one that was given a rank and has PyTorch, NCCL or CUDA, is a job's. One that started others
-/// may be their launcher.
-void say_if_never_activated() {
+/// Logs that nothing was recorded, if this process looks like a rank of a job: it has MPI, or a rank in the environment
+/// and PyTorch, NCCL or CUDA. A process that had children may be a launcher: it logs nothing. Exit handler.
+void warn_if_never_activated() {
   rusage children{};
   const bool alone = getrusage(RUSAGE_CHILDREN, &children) == 0 && children.ru_maxrss == 0;
   if (getpid() != loaded_by || !alone || session::spec() != nullptr) return;
-  const char* library = mpi_to_come();
+  const char* library = pending_mpi();
   if (library == nullptr && rank_from_environment().rank >= 0) {
     library = mapped_library(kDeviceLibraries);
   }
@@ -153,11 +153,11 @@ __attribute__((constructor)) void on_load() {
   next_abort = reinterpret_cast<AbortFunction>(dlsym(RTLD_NEXT, "abort"));
   if (!session::requested()) return;
   log::note_stderr();
-  reserve_active_slot();
+  reserve_active_entry();
   const char* const path = own_path();
   if (path == nullptr || an_ancestor_records) return;
   loaded_by = getpid();
-  std::atexit(say_if_never_activated);
+  std::atexit(warn_if_never_activated);
   torch::note_start();
   nvtx::set_injection_path(path);
   cuda::set_injection_path(path);
@@ -177,7 +177,7 @@ void activate(const Rank& rank, Ticks began) {
   session::activate(rank, began);
   const Spec* const spec = session::spec();
   if (spec == nullptr) return;
-  std::snprintf(active_slot + kPrefix, sizeof active_slot - kPrefix, "%d", static_cast<int>(getpid()));
+  std::snprintf(active_entry + kPrefix, sizeof active_entry - kPrefix, "%d", static_cast<int>(getpid()));
   nvtx::on_activate();
   cuda::on_activate();
   torch::on_activate();
@@ -188,14 +188,14 @@ void activate(const Rank& rank, Ticks began) {
 }
 
 void note_waiting() {
-  std::snprintf(active_slot + kPrefix, sizeof active_slot - kPrefix, "-%d", static_cast<int>(getpid()));
+  std::snprintf(active_entry + kPrefix, sizeof active_entry - kPrefix, "-%d", static_cast<int>(getpid()));
 }
 
 bool parent_waits() { return an_ancestor_waits; }
 
 bool activate_by_environment(Rank rank) {
   if (rank.rank < 0) {
-    if (mpi_to_come() != nullptr) return false;
+    if (pending_mpi() != nullptr) return false;
     rank.rank = 0;
     rank.world_size = 1;
     rank.local_rank = 0;
@@ -208,8 +208,7 @@ bool activate_by_environment(Rank rank) {
 
 }  // namespace profshim::inject
 
-// ---- the ends that run no atexit handler
-// -----------------------------------------------------------------------------
+// ---- exits that run no atexit handler: the traces are written here
 
 PROFSHIM_EXPORT void _exit(int status) {
   profshim::inject::leave(profshim::inject::next_exit.load(std::memory_order_relaxed), status);
@@ -223,8 +222,8 @@ PROFSHIM_EXPORT void abort() noexcept {
   profshim::session::finish(profshim::session::End::kAbrupt);
   using profshim::inject::AbortFunction;
   auto next = profshim::inject::next_abort.load(std::memory_order_relaxed);
-  // A library's constructor may abort before ours has run.
+  // Another library's constructor may call abort() before ours has run.
   if (next == nullptr) next = reinterpret_cast<AbortFunction>(dlsym(RTLD_NEXT, "abort"));
   if (next != nullptr) next();
-  __builtin_trap();  // no other abort() in this process
+  __builtin_trap();  // there is no other abort() in this process
 }

@@ -1,5 +1,5 @@
-// exec*() and daemon(): the process goes on as another program, or its child goes on in its place. What was recorded
-// goes to its files first. Children that exec are forwarded untouched.
+// Exports of exec*() and daemon(). exec replaces the program and daemon() continues in a child: the recording process
+// writes its traces first. Calls in forked children are forwarded unchanged.
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -36,7 +36,8 @@ __attribute__((constructor)) void look_up() {
   next_daemon.get();
 }
 
-/// A first look, so that a search through PATH and a wrong name do not end the recording.
+/// Returns true if exec of this file will probably succeed. A wrong name or a search through PATH must not end the
+/// recording.
 bool is_program(int folder, const char* path, int flags) {
   if (path == nullptr) return false;
   struct stat s {};
@@ -45,7 +46,7 @@ bool is_program(int folder, const char* path, int flags) {
   return (flags & AT_EMPTY_PATH) != 0 ? (s.st_mode & 0111) != 0 : faccessat(folder, path, X_OK, AT_EACCESS) == 0;
 }
 
-/// As execvp() searches: nothing here takes memory, for it may be called in a signal handler.
+/// Searches PATH as execvp() does. Never allocates: exec is async-signal-safe, so the caller may be a signal handler.
 bool is_program_on_path(const char* name) {
   if (name == nullptr) return false;
   if (std::strchr(name, '/') != nullptr) return is_program(AT_FDCWD, name, 0);
@@ -67,14 +68,15 @@ bool is_program_on_path(const char* name) {
   }
 }
 
-/// Ends the recording if `likely()` says that the call will succeed, then makes the call.
-template <class Function, class Likely, class... Arguments>
-int hand_over(const char* what, Function next, const Likely& likely, Arguments... arguments) {
+/// Ends the recording if `will_succeed()` returns true, then calls the real function. Preserves errno. Logs a warning
+/// if the call fails after all.
+template <class Function, class Predicate, class... Arguments>
+int finish_and_call(const char* what, Function next, const Predicate& will_succeed, Arguments... arguments) {
   if (next == nullptr) return errno = ENOSYS, -1;
   bool records = session::ends_with_this_process();
   if (records) {
     const int saved_errno = errno;
-    records = likely();
+    records = will_succeed();
     errno = saved_errno;
     if (records) session::finish(session::End::kReplaced);
   }
@@ -88,16 +90,16 @@ int hand_over(const char* what, Function next, const Likely& likely, Arguments..
 }
 
 int exec_file(const char* path, char* const* arguments, char* const* environment) {
-  const auto likely = [path] { return is_program(AT_FDCWD, path, 0); };
-  return hand_over("exec", next_execve.get(), likely, path, arguments, environment);
+  const auto will_succeed = [path] { return is_program(AT_FDCWD, path, 0); };
+  return finish_and_call("exec", next_execve.get(), will_succeed, path, arguments, environment);
 }
 
 int exec_on_path(const char* name, char* const* arguments, char* const* environment) {
-  const auto likely = [name] { return is_program_on_path(name); };
-  return hand_over("exec", next_execvpe.get(), likely, name, arguments, environment);
+  const auto will_succeed = [name] { return is_program_on_path(name); };
+  return finish_and_call("exec", next_execvpe.get(), will_succeed, name, arguments, environment);
 }
 
-/// The arguments up to the null pointer that ends them.
+/// Counts the arguments before the terminating null pointer.
 std::size_t count(std::va_list more) {
   std::size_t n = 0;
   while (va_arg(more, char*) != nullptr) ++n;
@@ -122,7 +124,8 @@ PROFSHIM_EXPORT int execvpe(const char* name, char* const* arguments, char* cons
   return exec_on_path(name, arguments, environment);
 }
 
-// On the stack, as the C library does it: these may be called between vfork() and the end of the child.
+// Copies the variadic arguments into an array on the stack, as the C library does: execl() may be called in a vfork()
+// child, which must not allocate. Leaves `more` open behind the null pointer.
 #define PROFSHIM_GATHER(first)                                                             \
   std::va_list more;                                                                       \
   va_start(more, first);                                                                   \
@@ -151,20 +154,20 @@ PROFSHIM_EXPORT int execle(const char* path, const char* first, ...) noexcept {
 }
 
 PROFSHIM_EXPORT int fexecve(int file, char* const* arguments, char* const* environment) noexcept {
-  const auto likely = [file] { return is_program(file, "", AT_EMPTY_PATH); };
-  return hand_over("exec", next_fexecve.get(), likely, file, arguments, environment);
+  const auto will_succeed = [file] { return is_program(file, "", AT_EMPTY_PATH); };
+  return finish_and_call("exec", next_fexecve.get(), will_succeed, file, arguments, environment);
 }
 
 PROFSHIM_EXPORT int execveat(int folder, const char* path, char* const* arguments, char* const* environment,
                              int flags) noexcept {
-  const auto likely = [=] { return is_program(folder, path, flags); };
-  return hand_over("exec", next_execveat.get(), likely, folder, path, arguments, environment, flags);
+  const auto will_succeed = [=] { return is_program(folder, path, flags); };
+  return finish_and_call("exec", next_execveat.get(), will_succeed, folder, path, arguments, environment, flags);
 }
 
 PROFSHIM_EXPORT int daemon(int stay, int keep) noexcept {
   if (profshim::session::ends_with_this_process()) {
     profshim::log::line(profshim::LogLevel::kWarn, "daemon() ends the recording: its child is not recorded");
   }
-  return hand_over(
+  return finish_and_call(
       "daemon", next_daemon.get(), [] { return true; }, stay, keep);
 }

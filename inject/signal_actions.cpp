@@ -1,6 +1,6 @@
-// The functions by which the job asks for the action of a signal or sets it. While recording we stand in the place of
-// some default actions (profshim/ending_signals.h) and step aside for each such call: its effect and its answer are the
-// C library's, as if we were not there.
+// Exports of the functions that query or set a signal action. While recording, this library handles some signals in
+// place of their default action (profshim/ending_signals.h). Around each call of the job the default action is
+// restored, so the effect and the result of the call are the same as without the library.
 #include <signal.h>
 
 #include <cerrno>
@@ -34,14 +34,14 @@ __attribute__((constructor)) void look_up() {
   next_siginterrupt.get();
 }
 
-int act(NextFunction<ActionFunction>& next, int signal, const struct sigaction* action, struct sigaction* old) {
+int call_action(NextFunction<ActionFunction>& next, int signal, const struct sigaction* action, struct sigaction* old) {
   const ActionFunction function = next.get();
   if (function == nullptr) return errno = ENOSYS, -1;
   const ending_signals::StepAside aside(signal);
   return function(signal, action, old);
 }
 
-Handler handle(NextFunction<SignalFunction>& next, int signal, Handler handler) {
+Handler call_signal(NextFunction<SignalFunction>& next, int signal, Handler handler) {
   const SignalFunction function = next.get();
   if (function == nullptr) return errno = ENOSYS, SIG_ERR;
   const ending_signals::StepAside aside(signal);
@@ -54,23 +54,29 @@ Handler handle(NextFunction<SignalFunction>& next, int signal, Handler handler) 
 using namespace profshim::inject;
 
 PROFSHIM_EXPORT int sigaction(int signal, const struct sigaction* action, struct sigaction* old) noexcept {
-  return act(next_sigaction, signal, action, old);
+  return call_action(next_sigaction, signal, action, old);
 }
 PROFSHIM_EXPORT int __sigaction(int signal, const struct sigaction* action, struct sigaction* old) noexcept {
-  return act(next_internal_sigaction, signal, action, old);
+  return call_action(next_internal_sigaction, signal, action, old);
 }
-PROFSHIM_EXPORT Handler signal(int number, Handler handler) noexcept { return handle(next_signal, number, handler); }
-PROFSHIM_EXPORT Handler ssignal(int number, Handler handler) noexcept { return handle(next_ssignal, number, handler); }
+PROFSHIM_EXPORT Handler signal(int number, Handler handler) noexcept {
+  return call_signal(next_signal, number, handler);
+}
+PROFSHIM_EXPORT Handler ssignal(int number, Handler handler) noexcept {
+  return call_signal(next_ssignal, number, handler);
+}
 PROFSHIM_EXPORT Handler bsd_signal(int number, Handler handler) noexcept {
-  return handle(next_bsd_signal, number, handler);
+  return call_signal(next_bsd_signal, number, handler);
 }
 PROFSHIM_EXPORT Handler sysv_signal(int number, Handler handler) noexcept {
-  return handle(next_sysv_signal, number, handler);
+  return call_signal(next_sysv_signal, number, handler);
 }
 PROFSHIM_EXPORT Handler __sysv_signal(int number, Handler handler) noexcept {
-  return handle(next_internal_sysv_signal, number, handler);
+  return call_signal(next_internal_sysv_signal, number, handler);
 }
-PROFSHIM_EXPORT Handler sigset(int number, Handler handler) noexcept { return handle(next_sigset, number, handler); }
+PROFSHIM_EXPORT Handler sigset(int number, Handler handler) noexcept {
+  return call_signal(next_sigset, number, handler);
+}
 PROFSHIM_EXPORT int siginterrupt(int number, int flag) noexcept {
   const InterruptFunction function = next_siginterrupt.get();
   if (function == nullptr) return errno = ENOSYS, -1;

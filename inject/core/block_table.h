@@ -1,6 +1,6 @@
-// Which blocks are known, and how long they are: whoever gives one back does not say. Any thread at any time, without a
-// lock. What concerns one address is in order, since the allocator gives an address out again only after it has taken
-// it back; all that threads compete for is free places.
+// Sizes of an allocator's live blocks by address, because a free does not pass the size. Lock-free; any thread.
+// Operations on one address are ordered by the allocator, which reuses an address only after the block was freed.
+// Threads compete only for free slots.
 #pragma once
 
 #include <array>
@@ -10,30 +10,31 @@
 
 namespace profshim::inject {
 
-/// All zeros is empty, as mmap() gives it.
+/// Zeroed memory, as mmap() returns it, is an empty table.
 class BlockTable {
  public:
   enum class Added : std::uint8_t { kNew, kKnown, kNoRoom };
   struct Change {
     Added added;
-    std::uint64_t bytes_before;  // kKnown: what it was taken to hold until now
+    std::uint64_t bytes_before;  // kKnown: the size that was stored until now
   };
 
-  /// A block that is known already was given back where nobody saw it, or is told of twice.
+  /// kKnown: the block was freed where no hook saw it, or is reported twice.
   Change add(const void* address, std::uint64_t bytes) {
     const std::uint64_t key = key_of(address);
     Bucket& bucket = bucket_of(key);
-    for (std::size_t i = 0; i < kPlaces; ++i) {
+    for (std::size_t i = 0; i < kSlots; ++i) {
       if (bucket.address[i].load(std::memory_order_relaxed) != key) continue;
       return {Added::kKnown, bucket.bytes[i].exchange(bytes, std::memory_order_relaxed)};
     }
-    for (std::size_t i = 0; i < kPlaces; ++i) {
+    for (std::size_t i = 0; i < kSlots; ++i) {
       std::uint64_t none = 0;
       if (bucket.address[i].load(std::memory_order_relaxed) != 0 ||
           !bucket.address[i].compare_exchange_strong(none, key, std::memory_order_acquire)) {
         continue;
       }
-      // The block that was here before has been read, and this one is read only when it is given back.
+      // The acquire above pairs with the release in remove(), which has read the old block's size. The new size is
+      // read only when this block is freed.
       bucket.bytes[i].store(bytes, std::memory_order_relaxed);
       count_.fetch_add(1, std::memory_order_relaxed);
       return {Added::kNew, 0};
@@ -41,15 +42,15 @@ class BlockTable {
     return {Added::kNoRoom, 0};
   }
 
-  /// How long it was; 0 = not known.
+  /// Returns the size of the block in bytes; 0 if it is not known.
   std::uint64_t remove(const void* address) {
     if (count_.load(std::memory_order_relaxed) == 0) return 0;
     const std::uint64_t key = key_of(address);
     Bucket& bucket = bucket_of(key);
-    for (std::size_t i = 0; i < kPlaces; ++i) {
+    for (std::size_t i = 0; i < kSlots; ++i) {
       if (bucket.address[i].load(std::memory_order_relaxed) != key) continue;
       const std::uint64_t bytes = bucket.bytes[i].load(std::memory_order_relaxed);
-      // Pairs with the exchange of whoever takes the place.
+      // Pairs with the acquire in add() of the thread that reuses the slot.
       bucket.address[i].store(0, std::memory_order_release);
       count_.fetch_sub(1, std::memory_order_relaxed);
       return bytes;
@@ -58,11 +59,12 @@ class BlockTable {
   }
 
  private:
-  // A block has its places in one bucket: 65536 blocks fill it to a quarter, and hardly one of them finds none.
-  static constexpr std::size_t kPlaces = 16, kBucketBits = 14;
+  // All slots for one address are in one bucket. 65536 blocks fill a quarter of the table: a full bucket is then very
+  // unlikely.
+  static constexpr std::size_t kSlots = 16, kBucketBits = 14;
   struct alignas(64) Bucket {
-    std::array<std::atomic<std::uint64_t>, kPlaces> address;
-    std::array<std::atomic<std::uint64_t>, kPlaces> bytes;
+    std::array<std::atomic<std::uint64_t>, kSlots> address;
+    std::array<std::atomic<std::uint64_t>, kSlots> bytes;
   };
 
   static std::uint64_t key_of(const void* address) { return reinterpret_cast<std::uint64_t>(address); }

@@ -1,5 +1,5 @@
-// Preprocessor loops over the arguments of a row in hooks/mpi.def: MPI_EACH(WHAT, A, B, C) is
-// WHAT(A, a3), WHAT(B, a2), WHAT(C, a1). The only macros the MPI hooks need; everything else is templates.
+// Preprocessor loops over the arguments of a row in include/profshim/hooks/*.def. MPI_EACH(WHAT, A, B, C) expands to
+// WHAT(A, a3), WHAT(B, a2), WHAT(C, a1).
 #pragma once
 
 #define MPI_EACH_1(WHAT, A) WHAT(A, a1)

@@ -1,5 +1,5 @@
-// What we know of the objects that a library names by a handle: read at every call, changed when one is made or freed.
-// No lock, no allocation; of a fixed size.
+// A fixed-size hash table keyed by a library's handles (communicators): read at every call, changed when an object is
+// created or freed. Lock-free, never allocates.
 #pragma once
 
 #include <atomic>
@@ -8,11 +8,11 @@
 
 namespace profshim::inject {
 
-/// `Entry` has an atomic `handle`, 0 in an entry of its own making. Any thread.
+/// `Entry` has an atomic `handle`, which is 0 in a default-constructed entry. Any thread.
 template <class Entry, std::size_t kSlots>
 class HandleTable {
  public:
-  /// Null when it is not there.
+  /// Returns null if the handle is not in the table.
   Entry* find(std::uint64_t handle) {
     for (std::size_t i = 0, at = home(handle); i < kSlots; ++i) {
       Entry& entry = entries_[(at + i) % kSlots];
@@ -22,7 +22,7 @@ class HandleTable {
     }
     return nullptr;
   }
-  /// An entry that nobody finds until publish(). Null when the table is full.
+  /// Reserves an entry, which find() does not see before publish(). Returns null if the table is full.
   Entry* claim(std::uint64_t handle) {
     for (std::size_t i = 0, at = home(handle); i < kSlots; ++i) {
       Entry& entry = entries_[(at + i) % kSlots];
@@ -34,7 +34,7 @@ class HandleTable {
   }
   static void publish(Entry& entry, std::uint64_t handle) { entry.handle.store(handle, std::memory_order_release); }
   static void remove(Entry& entry) { publish(entry, kRemoved); }
-  /// Back under its old handle, unless the entry serves another one already.
+  /// Undoes remove(), unless the entry has been claimed for another handle since.
   static void restore(Entry& entry, std::uint64_t handle) {
     std::uint64_t removed = kRemoved;
     entry.handle.compare_exchange_strong(removed, handle, std::memory_order_release, std::memory_order_relaxed);

@@ -1,4 +1,4 @@
-// The function of the C library (or of a library preloaded after us) that one of ours stands in front of.
+// The next definition of a function that this library exports: the C library's, or that of a library preloaded later.
 #pragma once
 
 #include <dlfcn.h>
@@ -7,8 +7,8 @@
 
 namespace profshim::inject {
 
-/// Looked up at the first get(): a constructor of ours calls it, so that nothing is left to look up in a signal handler
-/// or in a vforked child. A constructor of another library may come before that.
+/// The first get() looks the function up. This library's constructors call get(), so that no lookup is left for a
+/// signal handler or a vfork() child. Another library's constructor may call the function before that.
 template <class Function>
 class NextFunction {
  public:

@@ -1,4 +1,4 @@
-// The functions behind our hooks.
+// The real functions that hooks forward to.
 #pragma once
 
 #include <atomic>
@@ -8,11 +8,11 @@
 
 namespace profshim::inject {
 
-/// Address of a function behind a hook: looked up at its first call, by whichever thread; looked for again as long as
-/// it is not there, since its library may come yet. Keeps errno as the job has it.
+/// Address of the function behind a hook. Any thread. The first call looks it up; while it is not found, each call
+/// looks again, because its library may be loaded later. Preserves errno.
 class RealFunction {
  public:
-  /// Names in the order in which they are tried. Null: it is not there.
+  /// Tries the names in order. Returns null if none is found.
   template <std::size_t n>
   void* get(Layer layer, const char* const (&names)[n]) {
     void* const found = address_.load(std::memory_order_acquire);
@@ -24,7 +24,7 @@ class RealFunction {
   std::atomic<void*> address_{nullptr};
 };
 
-/// The same for a function of one name.
+/// A RealFunction with one name and a type.
 template <class Signature>
 class NamedFunction {
  public:

@@ -11,7 +11,7 @@
 namespace profshim::inject {
 namespace {
 
-// File names of the libraries that implement a layer. Prefixes: repaired wheels carry a hash in the name.
+// Prefixes of the file names of MPI libraries.
 constexpr const char* kMpiLibraries[] = {"libmpi.so",      "libmpich.so",         "libmpi_abi.so",
                                          "libmpi_cray.so", "libmpi_mpifh.so",     "libmpichfort.so",
                                          "libmpifort.so",  "libmpi_usempif08.so", "libmpi_usempi_ignore_tkr.so"};
@@ -33,14 +33,14 @@ bool belongs(const char* path, Layer layer) {
   for (const char* library : kMpiLibraries) {
     if (std::strncmp(name, library, std::strlen(library)) == 0) return true;
   }
-  // Repaired wheels: libmpi-1a2b3c.so.40
+  // auditwheel puts a hash into the name: libmpi-1a2b3c.so.40
   return std::strncmp(name, "libmpi-", 7) == 0 || std::strncmp(name, "libmpich-", 9) == 0;
 }
 
 constexpr std::size_t kMostLibraries = 16;
 struct Found {
   Layer layer;           // kNone: all libraries
-  std::size_t skip = 0;  // so many of them first
+  std::size_t skip = 0;  // matching libraries to skip first: earlier rounds have seen them
   std::size_t count = 0;
   char paths[kMostLibraries][PATH_MAX];
 };
@@ -58,10 +58,10 @@ int note_library(dl_phdr_info* info, std::size_t, void* argument) {
   return found.count == kMostLibraries ? 1 : 0;
 }
 
-// The names first, the libraries afterwards: dl_iterate_phdr() calls back with a lock held that dlopen() takes after
-// its own, and another thread that is just opening a library would wait for us as we for it.
+// Collects the names first and opens the libraries afterwards. dl_iterate_phdr() holds a lock during its callback that
+// dlopen() takes after its own lock: calling dlopen() in the callback could deadlock with a thread inside dlopen().
 void* in_mapped_libraries(const char* name, Layer layer) {
-  // Too large for a small stack.
+  // 64 KiB is too large for a small thread stack.
   void* const memory = mmap(nullptr, sizeof(Found), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (memory == MAP_FAILED) return nullptr;
   void* address = nullptr;
@@ -85,8 +85,8 @@ void* in_mapped_libraries(const char* name, Layer layer) {
 void* resolve(const char* name, Layer layer) {
   if (void* const next = dlsym(RTLD_NEXT, name)) return next;
   void* const known = in_mapped_libraries(name, layer);
-  // PyTorch may have been built into a library of any name. Its functions have names that nobody else's have, and
-  // without the real one its caller could not go on.
+  // PyTorch may be linked into a library of any name. Its mangled names are unique, and a hook cannot work without its
+  // real function.
   return known == nullptr && layer == Layer::kTorch ? in_mapped_libraries(name, Layer::kNone) : known;
 }
 

@@ -1,20 +1,21 @@
-// The real function behind ours.
+// Symbol lookup past this library's own exports.
 #pragma once
 
 #include "profshim/event.h"
 
 namespace profshim::inject {
 
-/// The next definition of `name` after ours: RTLD_NEXT; else, for libraries that came in with dlopen(RTLD_LOCAL), the
-/// mapped library of that layer, of PyTorch's functions any library. Null when there is none. Never loads anything.
-/// Slow: call once per function.
+/// Returns the next definition of `name` after this library's (RTLD_NEXT). If there is none, searches the mapped
+/// libraries of `layer`, because a library opened with dlopen(RTLD_LOCAL) is not in the global scope. For
+/// Layer::kTorch, finally searches all mapped libraries. Null if not found. Never loads a library. Takes the loader's
+/// lock and may allocate: call once per function.
 void* resolve(const char* name, Layer layer);
 
-/// In the mapped libraries of that layer alone: for a name that others may have as well.
+/// Searches only the mapped libraries of `layer`: for names that other libraries may define too.
 void* resolve_in(const char* name, Layer layer);
 
-/// A data symbol (ompi_mpi_comm_world). RTLD_DEFAULT first: an executable may hold a COPY relocation, and the address
-/// in the library is then a dead duplicate.
+/// Returns the address of a data symbol such as ompi_mpi_comm_world. Searches RTLD_DEFAULT first: if the executable has
+/// a COPY relocation, the variable in the library is an unused duplicate.
 void* resolve_data(const char* name, Layer layer);
 
 }  // namespace profshim::inject

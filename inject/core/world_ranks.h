@@ -5,8 +5,8 @@
 
 namespace profshim::inject {
 
-/// "[0, 1, 2]" where the members are certain: all ranks of the job in their own order, or this one alone; else 0.
-/// `rank` is this one's in the communicator.
+/// Returns the interned text "[0, 1, 2]" if the members are certain: all ranks of the job in order, or this rank alone.
+/// Otherwise 0. `size` and `rank` are those of the communicator.
 StringId world_ranks_text(std::int32_t size, std::int32_t rank);
 
 }  // namespace profshim::inject
