@@ -1,11 +1,8 @@
 #include "steps.h"
 
 #include <dlfcn.h>
-#include <link.h>
 
 #include <algorithm>
-#include <cerrno>
-#include <cstdio>
 #include <cstring>
 #include <mutex>
 #include <set>
@@ -13,24 +10,14 @@
 #include <vector>
 
 #include "code_patch.h"
-#include "profshim/base/memory_map.h"
+#include "entry_routine.h"
+#include "modules.h"
 #include "profshim/elf.h"
 #include "profshim/recorder.h"
 #include "profshim/session.h"
 
 namespace profshim::symbol_steps {
 namespace {
-
-constexpr std::uint32_t kMaxSites = 64;  // a pattern that means more functions than that means no step
-
-struct Module {
-  std::string name;  // as the loader knows it, maybe relative to an earlier working folder; "" = the program
-  std::string path;  // of the file, as the kernel says
-  std::uint64_t bias = 0;
-  std::uint64_t code_from = 0, code_to = 0;  // executable and readable
-  std::uint64_t patched = 0;                 // an entry in it that we changed; 0 = none
-  bool operator==(const Module& other) const { return name == other.name && bias == other.bias; }
-};
 
 struct State {
   std::mutex mutex;  // install() on the job's thread, rescan() on the collector
@@ -45,144 +32,7 @@ State& state() {  // never destroyed: the collector may outlive static destructo
   return *one;
 }
 
-/// What the trampolines say; written before the function is patched, constant afterwards.
-constinit StringId site_names[kMaxSites] = {};
 constinit std::uint32_t site_count = 0;
-
-}  // namespace
-}  // namespace profshim::symbol_steps
-
-#if defined(__x86_64__)
-
-extern "C" {
-// Read by the routine below.
-[[gnu::visibility("hidden")]] std::uint64_t profshim_state_bytes = 512;
-[[gnu::visibility("hidden")]] std::uint32_t profshim_state_mask = 0;  // 0 = fxsave
-[[gnu::visibility("hidden")]] void profshim_symbol_entry();
-
-/// A hooked function has been entered, on whatever thread. All of the caller's registers are safe.
-[[gnu::visibility("hidden"), gnu::used]] void profshim_symbol_entered(std::uint32_t index) noexcept {
-  using namespace profshim;
-  const int error = errno;
-  spool::Thread* const thread = recorder::this_thread();
-  if (thread != nullptr) {
-    const recorder::LayerScope scope(*thread, Layer::kNone);
-    if (scope.outermost()) {
-      session::step_boundary(ticks(), std::nullopt, symbol_steps::site_names[index]);
-    }
-  }
-  errno = error;
-}
-}
-
-// Called from a trampoline with: return address into it, index, the function's own return address. Keeps every register
-// that can carry an argument (integer, x87, SSE, AVX, AVX-512 by xsave) and the flags. Not ours any more (a forked
-// child): returns at once.
-__asm__(R"(
-  .text
-  .p2align 4
-  .hidden profshim_symbol_entry
-  .globl profshim_symbol_entry
-  .type profshim_symbol_entry, @function
-profshim_symbol_entry:
-  .cfi_startproc
-  .cfi_undefined rip
-  endbr64
-  pushfq
-  cmpl $0, _ZN8profshim8recorder6detail4modeE(%rip)
-  jne 1f
-  popfq
-  ret
-1:
-  pushq %rbp
-  movq %rsp, %rbp
-  pushq %rax
-  pushq %rcx
-  pushq %rdx
-  pushq %rbx
-  pushq %rsi
-  pushq %rdi
-  pushq %r8
-  pushq %r9
-  pushq %r10
-  pushq %r11
-  cld
-  movl 24(%rbp), %edi
-  subq profshim_state_bytes(%rip), %rsp
-  andq $-64, %rsp
-  movl profshim_state_mask(%rip), %eax
-  testl %eax, %eax
-  je 2f
-  xorl %edx, %edx
-  movq %rdx, 512(%rsp)
-  movq %rdx, 520(%rsp)
-  movq %rdx, 528(%rsp)
-  movq %rdx, 536(%rsp)
-  movq %rdx, 544(%rsp)
-  movq %rdx, 552(%rsp)
-  movq %rdx, 560(%rsp)
-  movq %rdx, 568(%rsp)
-  xsave (%rsp)
-  call profshim_symbol_entered
-  movl profshim_state_mask(%rip), %eax
-  xorl %edx, %edx
-  xrstor (%rsp)
-  jmp 3f
-2:
-  fxsave (%rsp)
-  call profshim_symbol_entered
-  fxrstor (%rsp)
-3:
-  leaq -80(%rbp), %rsp
-  popq %r11
-  popq %r10
-  popq %r9
-  popq %r8
-  popq %rdi
-  popq %rsi
-  popq %rbx
-  popq %rdx
-  popq %rcx
-  popq %rax
-  popq %rbp
-  popfq
-  ret
-  .cfi_endproc
-  .size profshim_symbol_entry, .-profshim_symbol_entry
-)");
-
-#endif
-
-namespace profshim::symbol_steps {
-namespace {
-
-#if defined(__x86_64__)
-void cpuid(unsigned leaf, unsigned part, unsigned (&r)[4]) {
-  __asm__("cpuid" : "=a"(r[0]), "=b"(r[1]), "=c"(r[2]), "=d"(r[3]) : "a"(leaf), "c"(part));
-}
-
-/// How much the routine has to save: x87, SSE, AVX and AVX-512 as far as this machine has them in use.
-void choose_register_state() {
-  constexpr std::uint32_t kArguments = 0xe7;
-  unsigned r[4];
-  cpuid(1, 0, r);
-  if ((r[2] & (1U << 27)) == 0) return;  // no xgetbv: fxsave
-  std::uint32_t low, high;
-  __asm__("xgetbv" : "=a"(low), "=d"(high) : "c"(0));
-  std::uint64_t bytes = 512 + 64;
-  for (unsigned feature = 2; feature < 8; ++feature) {
-    if ((low & kArguments & (1U << feature)) == 0) continue;
-    cpuid(0xd, feature, r);
-    bytes = std::max<std::uint64_t>(bytes, r[0] + r[1]);
-  }
-  profshim_state_bytes = bytes;
-  profshim_state_mask = low & kArguments;
-}
-const void* stub_target() { return reinterpret_cast<const void*>(&profshim_symbol_entry); }
-#else
-void choose_register_state() {}
-const void* stub_target() { return nullptr; }
-#endif
 
 std::string quoted(const std::string& text) {
   std::string out = "\"";
@@ -208,69 +58,6 @@ void say_refused(const std::string& name, const Module& module, const std::strin
   const std::string sentence = "calls of " + name + " in " + module.path + " are not seen as steps: " + reason;
   log::line(LogLevel::kWarn, "%s", sentence.c_str());
   recorder::problem("symbol", sentence);
-}
-
-// ---- modules
-// ---------------------------------------------------------------------------------------------------------
-
-/// Fills in the paths of the files: the mapping that holds a module's code names it.
-void name_files(std::vector<Module>& modules) {
-  each_mapping([&modules](const MemoryMapping& mapping) {
-    if (!mapping.path.starts_with('/')) return;
-    for (Module& module : modules) {
-      if (mapping.begin <= module.code_from && module.code_from < mapping.end) module.path = mapping.path;
-    }
-  });
-}
-
-std::vector<Module> loaded_modules() {
-  std::vector<Module> modules;
-  dl_iterate_phdr(
-      [](dl_phdr_info* info, std::size_t, void* to) {
-        auto& list = *static_cast<std::vector<Module>*>(to);
-        Module module;
-        module.name = info->dlpi_name != nullptr ? info->dlpi_name : "";
-        module.bias = info->dlpi_addr;
-        for (int i = 0; i < info->dlpi_phnum; ++i) {
-          const ElfW(Phdr)& segment = info->dlpi_phdr[i];
-          if (segment.p_type != PT_LOAD || (segment.p_flags & PF_X) == 0 || (segment.p_flags & PF_R) == 0) continue;
-          module.code_from = info->dlpi_addr + segment.p_vaddr;
-          module.code_to = module.code_from + segment.p_filesz;
-        }
-        if (module.code_to != 0) list.push_back(module);
-        return 0;
-      },
-      &modules);
-  name_files(modules);
-  std::erase_if(modules, [](const Module& module) { return module.path.empty(); });  // the vdso
-  return modules;
-}
-
-void counters(unsigned long long& adds, unsigned long long& subs) {
-  unsigned long long both[2] = {};
-  dl_iterate_phdr(
-      [](dl_phdr_info* info, std::size_t, void* to) {
-        auto* const out = static_cast<unsigned long long*>(to);
-        out[0] = info->dlpi_adds;
-        out[1] = info->dlpi_subs;
-        return 1;
-      },
-      both);
-  adds = both[0];
-  subs = both[1];
-}
-
-bool is_ours(const Module& module) {
-  const auto here = reinterpret_cast<std::uint64_t>(&loaded_modules);
-  return module.code_from <= here && here < module.code_to;
-}
-
-bool is_system(const Module& module) {
-  const std::string name = module.path.substr(module.path.rfind('/') + 1);
-  for (const char* const prefix : {"libc.so", "libc-2", "ld-linux", "ld-2", "ld.so", "libpthread", "libdl.so"}) {
-    if (name.compare(0, std::strlen(prefix), prefix) == 0) return true;
-  }
-  return false;
 }
 
 // ---- functions
