@@ -22,12 +22,12 @@ namespace profshim::code_patch {
 namespace {
 
 constexpr std::uint64_t kPage = 4096;
-constexpr std::uint64_t kReach = (2ULL << 30) - (1ULL << 20);  // of a rel32, less a margin for where in the page
+constexpr std::uint64_t kReach = (2ULL << 30) - (1ULL << 20);  // reach of a rel32, minus a margin
 
 struct Mapping {
   std::uint64_t start, end;
   int protection;
-  bool grows;  // [heap], [stack]: no neighbour wanted
+  bool grows;  // [heap] and [stack] need the free space beside them
 };
 
 std::vector<Mapping> mappings() {
@@ -46,12 +46,12 @@ void* page_at(std::uint64_t address) {
   void* const page =
       mmap(wanted, kPage, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
   if (page == wanted) return page;
-  if (page != MAP_FAILED) munmap(page, kPage);  // a kernel that takes the address as a hint only
+  if (page != MAP_FAILED) munmap(page, kPage);  // kernels before 4.17 take the address as a hint only
   return nullptr;
 }
 
-/// A page in the nearest gap that a rel32 reaches, below first: above a program its heap grows. Null when there is
-/// none.
+/// Maps a page in the nearest gap within reach of a rel32. Searches below `address` first, because the heap grows above
+/// a program. Returns null if there is none.
 void* page_near(std::uint64_t address) {
   const std::vector<Mapping> list = mappings();
   for (std::size_t i = list.size(); i-- > 1;) {
@@ -66,15 +66,15 @@ void* page_near(std::uint64_t address) {
   for (std::size_t i = 0; i + 1 < list.size(); ++i) {
     const std::uint64_t candidate = list[i + 1].start - kPage;
     if (list[i].end <= address || list[i].grows || list[i + 1].grows || list[i].end > candidate) continue;
-    const std::uint64_t low = list[i].end;  // the gap's beginning is nearer
+    const std::uint64_t low = list[i].end;  // the start of the gap is nearer than its end
     if (low - address > kReach) break;
     if (void* const page = page_at(low)) return page;
   }
   return nullptr;
 }
 
-/// Makes all cores forget what they have fetched; where the kernel cannot, the mprotect before and after does nearly
-/// that.
+/// Makes all cores that run this process drop prefetched instructions. If the kernel lacks this membarrier command, the
+/// interrupts of the mprotect() calls before and after have nearly the same effect.
 void sync_cores() {
   constexpr int kSyncCore = 1 << 5, kRegisterSyncCore = 1 << 6;
   static const bool registered = syscall(SYS_membarrier, kRegisterSyncCore, 0, 0) == 0;
@@ -100,14 +100,14 @@ void store_16_aligned(std::uint8_t* at, const std::uint8_t* wanted) {
   }
 }
 
-// One instruction, at whatever address within a cache line: more than a C++ store may promise.
+// A single mov is atomic within a cache line at any alignment, which C++ does not guarantee for a store.
 void store_2(std::uint8_t* at, std::uint16_t wanted) {
   __asm__ volatile("movw %1, %0" : "=m"(*reinterpret_cast<std::uint8_t(*)[2]>(at)) : "r"(wanted) : "memory");
 }
 
-/// Writes so that a thread that comes to `at` runs the old code or the new. One store where the bytes lie in 8 or 16
-/// aligned ones; else the entry is first a jump to itself: whoever arrives waits there for the microseconds of the
-/// rest.
+/// Writes so that a thread that reaches `at` executes either the old or the new code. Uses one atomic store if the
+/// bytes are within 8 or 16 aligned bytes. Otherwise the entry first becomes a jump to itself, in which arriving
+/// threads spin for the microseconds that the rest takes. Returns false if neither is possible.
 bool write_code(std::uint8_t* at, const std::uint8_t* bytes, std::size_t size) {
   const auto address = reinterpret_cast<std::uint64_t>(at);
   if (address % 8 + size <= 8) {
@@ -128,7 +128,7 @@ bool write_code(std::uint8_t* at, const std::uint8_t* bytes, std::size_t size) {
     sync_cores();
     return true;
   }
-  if (address % 64 == 63) return false;  // two bytes in two cache lines cannot be written at once
+  if (address % 64 == 63) return false;  // two bytes in two cache lines cannot be written atomically
   std::uint16_t first;
   std::memcpy(&first, bytes, sizeof first);
   store_2(at, 0xfeeb);  // jmp to itself
@@ -153,16 +153,16 @@ bool patch(std::uint8_t* at, const std::uint8_t* bytes, std::size_t size, std::s
   }
   void* const pages = reinterpret_cast<void*>(first);
   if (mprotect(pages, end - first, PROT_READ | PROT_WRITE | PROT_EXEC) != 0) {
-    refusal = std::string("the system does not let its code be changed: mprotect: ") + std::strerror(errno);
+    refusal = std::string("its code cannot be made writable: mprotect: ") + std::strerror(errno);
     return false;
   }
   const bool written = write_code(at, bytes, size);
   mprotect(pages, end - first, before);
-  if (!written) refusal = "its entry straddles two cache lines: it cannot be changed at once";
+  if (!written) refusal = "its entry straddles two cache lines and cannot be changed atomically";
   return written;
 }
 
-/// push index; call the routine; drop the index; the moved instructions; jump back.
+/// Writes the trampoline: push index; call the routine; drop the index; the displaced instructions; jump back.
 bool fill_stub(std::uint8_t* page, const elf::Code& function, const elf::Entry& entry, const void* target,
                std::uint32_t index, std::string& refusal) {
   constexpr std::size_t kSlot = kPage - 8;
@@ -176,7 +176,7 @@ bool fill_stub(std::uint8_t* page, const elf::Code& function, const elf::Entry& 
   std::memcpy(page, code.data(), code.size());
   std::memcpy(page + kSlot, &target, sizeof target);
   if (mprotect(page, kPage, PROT_READ | PROT_EXEC) == 0) return true;
-  refusal = std::string("the system does not let new code be made: mprotect: ") + std::strerror(errno);
+  refusal = std::string("the trampoline cannot be made executable: mprotect: ") + std::strerror(errno);
   return false;
 }
 

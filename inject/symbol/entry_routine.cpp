@@ -1,4 +1,4 @@
-// The routine that trampolines call at the entry of a hooked function.
+// x86-64 assembly that runs at the entry of a hooked function, and the C++ function that it calls.
 #include "entry_routine.h"
 
 #include <algorithm>
@@ -17,12 +17,12 @@ constinit StringId site_names[kMaxSites] = {};
 #if defined(__x86_64__)
 
 extern "C" {
-// Read by the routine below.
+// The assembly reads these: size of the save area in bytes, and the xsave components (0 = fxsave).
 [[gnu::visibility("hidden")]] std::uint64_t profshim_state_bytes = 512;
-[[gnu::visibility("hidden")]] std::uint32_t profshim_state_mask = 0;  // 0 = fxsave
+[[gnu::visibility("hidden")]] std::uint32_t profshim_state_mask = 0;
 [[gnu::visibility("hidden")]] void profshim_symbol_entry();
 
-/// A hooked function has been entered, on whatever thread. All of the caller's registers are safe.
+/// The assembly calls this after it has saved all registers. Any thread.
 [[gnu::visibility("hidden"), gnu::used]] void profshim_symbol_entered(std::uint32_t index) noexcept {
   using namespace profshim;
   const int error = errno;
@@ -37,9 +37,9 @@ extern "C" {
 }
 }
 
-// Called from a trampoline with: return address into it, index, the function's own return address. Keeps every register
-// that can carry an argument (integer, x87, SSE, AVX, AVX-512 by xsave) and the flags. Not ours any more (a forked
-// child): returns at once.
+// On entry the stack holds: the return address into the trampoline, the index, the function's own return address.
+// Preserves the flags and every register that can carry an argument (integer; x87, SSE, AVX, AVX-512 by xsave). Returns
+// at once if the recorder's mode is 0, as in a forked child.
 __asm__(R"(
   .text
   .p2align 4
@@ -124,9 +124,8 @@ void cpuid(unsigned leaf, unsigned part, unsigned (&r)[4]) {
 
 }  // namespace
 
-/// How much the routine has to save: x87, SSE, AVX and AVX-512 as far as this machine has them in use.
 void choose_register_state() {
-  constexpr std::uint32_t kArguments = 0xe7;
+  constexpr std::uint32_t kArguments = 0xe7;  // components of XCR0: x87, SSE, AVX, three of AVX-512
   unsigned r[4];
   cpuid(1, 0, r);
   if ((r[2] & (1U << 27)) == 0) return;  // no xgetbv: fxsave

@@ -1,4 +1,3 @@
-// The modules that the loader has mapped.
 #include "modules.h"
 
 #include <link.h>
@@ -10,7 +9,7 @@
 namespace profshim::symbol_steps {
 namespace {
 
-/// Fills in the paths of the files: the mapping that holds a module's code names it.
+/// Sets Module::path from the mapping that contains the module's code.
 void name_files(std::vector<Module>& modules) {
   each_mapping([&modules](const MemoryMapping& mapping) {
     if (!mapping.path.starts_with('/')) return;
@@ -45,18 +44,15 @@ std::vector<Module> loaded_modules() {
   return modules;
 }
 
-void counters(unsigned long long& adds, unsigned long long& subs) {
-  unsigned long long both[2] = {};
+LoadCounters load_counters() {
+  LoadCounters counters;
   dl_iterate_phdr(
       [](dl_phdr_info* info, std::size_t, void* to) {
-        auto* const out = static_cast<unsigned long long*>(to);
-        out[0] = info->dlpi_adds;
-        out[1] = info->dlpi_subs;
+        *static_cast<LoadCounters*>(to) = {.loads = info->dlpi_adds, .unloads = info->dlpi_subs};
         return 1;
       },
-      both);
-  adds = both[0];
-  subs = both[1];
+      &counters);
+  return counters;
 }
 
 bool is_ours(const Module& module) {

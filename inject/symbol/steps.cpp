@@ -1,3 +1,4 @@
+// Finds the functions that steps.pattern matches and patches them.
 #include "steps.h"
 
 #include <dlfcn.h>
@@ -23,8 +24,7 @@ struct State {
   std::mutex mutex;  // install() on the job's thread, rescan() on the collector
   std::string pattern;
   std::vector<Module> known;
-  unsigned long long adds = 0, subs = 0;
-  Report report;
+  LoadCounters counters;  // at the last scan
   std::uint32_t facts = 0;
 };
 State& state() {  // never destroyed: the collector may outlive static destructors
@@ -43,27 +43,21 @@ std::string quoted(const std::string& text) {
   return out + '"';
 }
 
-void say_hooked(const std::string& name, const Module& module) {
-  State& s = state();
-  ++s.report.hooked;
+void report_hooked(const std::string& name, const Module& module) {
   log::line(LogLevel::kInfo, "steps: every call of %s in %s begins a step", name.c_str(), module.path.c_str());
   std::string key = "steps_symbol";
-  if (++s.facts > 1) key += "_" + std::to_string(s.facts);
+  if (const std::uint32_t n = ++state().facts; n > 1) key += "_" + std::to_string(n);
   recorder::define(spool::DefinitionKind::kFact, 0, recorder::intern(key),
                    recorder::intern("{\"name\": " + quoted(name) + ", \"module\": " + quoted(module.path) + "}"));
 }
 
-void say_refused(const std::string& name, const Module& module, const std::string& reason) {
-  ++state().report.refused;
-  const std::string sentence = "calls of " + name + " in " + module.path + " are not seen as steps: " + reason;
+void report_refused(const std::string& name, const Module& module, const std::string& reason) {
+  const std::string sentence = "calls of " + name + " in " + module.path + " do not begin steps: " + reason;
   log::line(LogLevel::kWarn, "%s", sentence.c_str());
   recorder::problem("symbol", sentence);
 }
 
-// ---- functions
-// -------------------------------------------------------------------------------------------------------
-
-/// What an IFUNC was resolved to, with the size that the file gives for that address.
+/// Replaces an IFUNC by the function it was resolved to. Returns false if that function has no symbol.
 bool resolve_ifunc(void* handle, const elf::File& file, const Module& module, elf::Function& function) {
   void* const address = function.exported ? dlsym(handle, function.name.c_str()) : nullptr;
   const std::uint64_t value = reinterpret_cast<std::uint64_t>(address) - module.bias;
@@ -79,38 +73,38 @@ bool resolve_ifunc(void* handle, const elf::File& file, const Module& module, el
 void hook(Module& module, void* handle, const elf::File& file, elf::Function function, std::set<std::uint64_t>& seen) {
   const std::string name = elf::demangled(function.name);
   if (function.ifunc && !resolve_ifunc(handle, file, module, function)) {
-    return say_refused(name, module, "it is chosen at load time (IFUNC) and its implementation has no name");
+    return report_refused(name, module, "it is chosen at load time (IFUNC) and its implementation has no symbol");
   }
   if (!seen.insert(function.value).second) return;  // another name of the same function
   const elf::Code in_file = file.code_of(function);
   const elf::Code code{reinterpret_cast<const std::uint8_t*>(module.bias + function.value),
                        static_cast<std::size_t>(function.size), module.bias + function.value};
-  if (code.size == 0) return say_refused(name, module, "the file does not say how long the function is");
+  if (code.size == 0) return report_refused(name, module, "its symbol has no size");
   if (code.address < module.code_from || code.address + code.size > module.code_to) {
-    return say_refused(name, module, "it is not in the code that is loaded");
+    return report_refused(name, module, "it is outside the loaded code of its module");
   }
   if (in_file.bytes == nullptr || std::memcmp(in_file.bytes, code.bytes, code.size) != 0) {
-    return say_refused(name, module,
-                       "its code in memory is not that of the file: replaced on disk, or changed by a tool");
+    return report_refused(
+        name, module, "its code in memory differs from the file: the file was replaced, or a tool changed the code");
   }
-  if (site_count == kMaxSites) return say_refused(name, module, "the pattern matches more than 64 functions");
+  if (site_count == kMaxSites) return report_refused(name, module, "the pattern matches more than 64 functions");
   const std::uint32_t index = site_count++;
   site_names[index] = recorder::intern(name);
   std::string refusal;
   if (!code_patch::install(code, file, function, module.bias, stub_target(), index, refusal)) {
     --site_count;
-    return say_refused(name, module, refusal);
+    return report_refused(name, module, refusal);
   }
   module.patched = code.address;
-  say_hooked(name, module);
+  report_hooked(name, module);
 }
 
-/// Number of functions that matched, hooked or refused.
+/// Patches the matching functions of one module. Returns how many matched, patched or refused.
 std::size_t scan(Module& module, const elf::SymbolPattern& pattern) {
   if (is_ours(module) || (is_system(module) && !pattern.exact())) return 0;
-  // The handle keeps the library where it is while we are at work; it is not loaded by this.
+  // The handle keeps the library mapped during the scan. RTLD_NOLOAD never loads it.
   void* const handle = dlopen(module.name.empty() ? nullptr : module.name.c_str(), RTLD_NOLOAD | RTLD_LAZY);
-  if (handle == nullptr) return 0;  // gone again
+  if (handle == nullptr) return 0;  // unloaded meanwhile
   std::size_t matched = 0;
   elf::File file;
   std::string why_not;
@@ -126,19 +120,18 @@ std::size_t scan(Module& module, const elf::SymbolPattern& pattern) {
   return matched;
 }
 
-/// Scans what is new, forgets what is gone.
+/// Scans modules that are new since the last call and forgets unloaded ones. Returns how many functions matched.
 std::size_t scan_new() {
   State& s = state();
   const elf::SymbolPattern pattern(s.pattern);
-  const bool some_unloaded = [&s] {
-    const unsigned long long before = s.subs;
-    counters(s.adds, s.subs);
-    return s.subs != before;
-  }();
+  const std::uint64_t unloads_before = s.counters.unloads;
+  s.counters = load_counters();
+  const bool some_unloaded = s.counters.unloads != unloads_before;
   std::size_t matched = 0;
   std::vector<Module> modules = loaded_modules();
   for (Module& module : modules) {
     const auto old = std::find(s.known.begin(), s.known.end(), module);
+    // A module may be unloaded and loaded again at the same address: its patch is then gone.
     const bool still_there =
         old != s.known.end() && !(some_unloaded && old->patched != 0 && !code_patch::is_patched(old->patched));
     if (still_there)
@@ -150,14 +143,14 @@ std::size_t scan_new() {
   return matched;
 }
 
-void say_not_found(const std::string& pattern) {
+void report_no_match(const std::string& pattern) {
   std::vector<std::string> paths;
   for (const Module& module : state().known) {
     if (module.name.empty()) paths.push_back(module.path);  // the program
   }
   std::string sentence = "no function matches steps.pattern \"" + pattern +
-                         "\" in what was loaded when the recording began: inlined, stripped, or in a library that is "
-                         "loaded later";
+                         "\" in the modules that were loaded when the recording began: it is inlined, stripped, or in "
+                         "a library that is loaded later";
   const std::vector<std::string> near = elf::nearest_names(paths, pattern);
   for (std::size_t i = 0; i < near.size(); ++i) sentence += (i == 0 ? "; nearest: " : ", ") + near[i];
   log::line(LogLevel::kWarn, "%s", sentence.c_str());
@@ -172,7 +165,7 @@ void install(const char* pattern) {
     const std::lock_guard lock(s.mutex);
     s.pattern = pattern;
     choose_register_state();
-    if (scan_new() == 0) say_not_found(s.pattern);
+    if (scan_new() == 0) report_no_match(s.pattern);
   } catch (const std::exception& fault) {
     log::line(LogLevel::kError, "steps: symbol: %s", fault.what());
   }
@@ -183,18 +176,10 @@ void rescan() {
   try {
     const std::lock_guard lock(s.mutex);
     if (s.pattern.empty()) return;
-    unsigned long long adds = 0, subs = 0;
-    counters(adds, subs);
-    if (adds != s.adds || subs != s.subs) scan_new();
+    if (load_counters() != s.counters) scan_new();
   } catch (const std::exception& fault) {
     log::line(LogLevel::kError, "steps: symbol: %s", fault.what());
   }
-}
-
-Report report() {
-  State& s = state();
-  const std::lock_guard lock(s.mutex);
-  return s.report;
 }
 
 }  // namespace profshim::symbol_steps
