@@ -1,4 +1,4 @@
-// The functions that an ELF file defines. The file may be damaged or hostile: every offset and size is checked.
+// Reads the functions that an ELF file defines.
 #include <elf.h>
 #include <fcntl.h>
 #include <sys/mman.h>
@@ -13,7 +13,8 @@
 namespace profshim::elf {
 namespace {
 
-/// `count` objects of type T at `offset` of the file, or null. Never unaligned: copied by the caller through memcpy.
+/// Returns the address of `count` objects of type T at `offset`; null if they are not all in the file. They may be
+/// unaligned: read them with load().
 template <class T>
 const std::uint8_t* within(const std::uint8_t* data, std::size_t size, std::uint64_t offset, std::uint64_t count) {
   if (offset > size || count > (size - offset) / sizeof(T)) return nullptr;
@@ -29,8 +30,8 @@ T load(const std::uint8_t* from) {
 
 }  // namespace
 
-bool File::open(const std::string& path, std::string& why_not) {
-  if (!map(path, why_not)) return false;
+bool File::open(const std::string& path, std::string& error) {
+  if (!map(path, error)) return false;
   for_each_function([this](const Symbol& symbol) {
     functions_.push_back(
         {std::string(symbol.name), symbol.value, symbol.size, symbol.file_at, symbol.ifunc, symbol.exported});
@@ -38,25 +39,25 @@ bool File::open(const std::string& path, std::string& why_not) {
   return true;
 }
 
-bool File::map(const std::string& path, std::string& why_not) {
-  // Not to wait for whoever writes into it, should it be a pipe.
+bool File::map(const std::string& path, std::string& error) {
+  // O_NONBLOCK: opening a FIFO must not wait for a writer.
   const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   struct stat status {};
   if (fd < 0 || fstat(fd, &status) != 0) {
-    why_not = std::strerror(errno);
+    error = std::strerror(errno);
     if (fd >= 0) close(fd);
     return false;
   }
   if (!S_ISREG(status.st_mode) || static_cast<std::size_t>(status.st_size) < sizeof(Elf64_Ehdr)) {
     close(fd);
-    why_not = "not an ELF file";
+    error = "not an ELF file";
     return false;
   }
   size_ = static_cast<std::size_t>(status.st_size);
   void* const mapped = mmap(nullptr, size_, PROT_READ, MAP_PRIVATE, fd, 0);
   close(fd);
   if (mapped == MAP_FAILED) {
-    why_not = std::strerror(errno);
+    error = std::strerror(errno);
     return false;
   }
   data_ = static_cast<const std::uint8_t*>(mapped);
@@ -64,17 +65,17 @@ bool File::map(const std::string& path, std::string& why_not) {
   const auto header = load<Elf64_Ehdr>(data_);
   if (std::memcmp(header.e_ident, ELFMAG, SELFMAG) != 0 || header.e_ident[EI_CLASS] != ELFCLASS64 ||
       header.e_ident[EI_DATA] != ELFDATA2LSB) {
-    why_not = "not a 64-bit little-endian ELF file";
+    error = "not a 64-bit little-endian ELF file";
     return false;
   }
   machine_ = header.e_machine;
   if (header.e_shentsize != sizeof(Elf64_Shdr)) {
-    why_not = "no section headers: its symbols cannot be read";
+    error = "no section headers: its symbols cannot be read";
     return false;
   }
   const std::uint8_t* const sections = within<Elf64_Shdr>(data_, size_, header.e_shoff, header.e_shnum);
   if (sections == nullptr) {
-    why_not = "damaged section headers";
+    error = "damaged section headers";
     return false;
   }
   for (std::size_t i = 0; i < header.e_shnum; ++i) {
@@ -135,11 +136,11 @@ Code File::code_of(const Function& function) const {
   return Code{bytes, static_cast<std::size_t>(function.size), function.value};
 }
 
-std::vector<const Function*> cold_parts(const std::vector<Function>& functions, const Function& of) {
+std::vector<const Function*> cold_parts(const std::vector<Function>& functions, const Function& function) {
   std::vector<const Function*> parts;
-  const std::string prefix = of.name + ".cold";
-  for (const Function& function : functions) {
-    if (function.name.compare(0, prefix.size(), prefix) == 0) parts.push_back(&function);
+  const std::string prefix = function.name + ".cold";
+  for (const Function& candidate : functions) {
+    if (candidate.name.starts_with(prefix)) parts.push_back(&candidate);
   }
   return parts;
 }

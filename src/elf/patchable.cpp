@@ -1,4 +1,4 @@
-// Which function entries can be replaced by a jump, and the moved instructions that run in its place.
+// Decides whether a function's entry can be replaced by a jump, and relocates the instructions that the jump displaces.
 #include <cstdio>
 #include <cstring>
 
@@ -15,8 +15,8 @@ std::string at_offset(const char* what, std::uint64_t offset) {
   return text;
 }
 
-/// The first reason in this stretch of code why [from, to) must stay where it is; "" when there is none. An indirect
-/// jump is noted, for its targets are not in the code.
+/// Returns the first reason in this code why [from, to) must not be moved; "" if there is none. Sets `indirect_jump` if
+/// the code has one: its targets are unknown.
 std::string branches_into(const Code& code, std::uint64_t from, std::uint64_t to, bool& indirect_jump) {
   std::size_t at = 0;
   while (at < code.size) {
@@ -42,11 +42,33 @@ bool has_endbr64(const Code& code) {
   return code.size >= 4 && std::memcmp(code.bytes, kEndbr64, 4) == 0;
 }
 
-/// push, or sub rsp: behind it the function's own loops cannot come back before it.
+/// Returns true for push and sub rsp: the function's loops do not go back to before its stack frame.
 bool builds_frame(const std::uint8_t* code, const Instruction& instruction) {
   const std::uint8_t opcode = code[instruction.opcode_at];
   if (opcode >= 0x50 && opcode <= 0x57) return true;
   return (opcode == 0x83 || opcode == 0x81) && code[instruction.modrm_at] == 0xec;
+}
+
+/// Returns true if execution does not continue behind the instruction.
+bool ends_function(Kind kind) { return kind == Kind::kReturn || kind == Kind::kJump || kind == Kind::kIndirectJump; }
+
+/// Returns the reason why this instruction must not be displaced; null if it may be. `is_last`: it is the last of the
+/// displaced instructions.
+const char* refusal_of(const Instruction& instruction, bool is_last) {
+  if (ends_function(instruction.kind)) return is_last ? nullptr : "the function can end within its first bytes,";
+  switch (instruction.kind) {
+    case Kind::kLoop:
+      return "a loop or jrcxz instruction among the first bytes,";
+    case Kind::kTransaction:
+      return "a transaction among the first bytes,";
+    case Kind::kCall:
+      return is_last ? nullptr : "a call that returns into the first bytes,";
+    case Kind::kIndirectCall:
+      if (!is_last) return "a call that returns into the first bytes,";
+      return instruction.uses_rsp_operand ? "a call through the stack among the first bytes," : nullptr;
+    default:
+      return nullptr;
+  }
 }
 
 class Writer {
@@ -62,7 +84,7 @@ class Writer {
     bytes({0xff, 0x25, 0, 0, 0, 0});
     address(target);
   }
-  /// push [rip+2]; jmp over; .quad value -- a 64-bit push that touches no register
+  /// push [rip+2]; jmp over; .quad value: a 64-bit push that changes no register
   void push(std::uint64_t value) {
     bytes({0xff, 0x35, 2, 0, 0, 0, 0xeb, 8});
     address(value);
@@ -72,7 +94,8 @@ class Writer {
   std::vector<std::uint8_t>& out_;
 };
 
-/// Copies an instruction to `at` (where out currently ends) so that its RIP-relative operand means the same place.
+/// Appends an instruction to `out` to run at `at`, with its RIP-relative operand adjusted to the same target. Returns
+/// false if that target is out of reach.
 bool copy_adjusted(const std::uint8_t* code, const Instruction& instruction, std::uint64_t from, std::uint64_t at,
                    std::vector<std::uint8_t>& out) {
   const std::size_t start = out.size();
@@ -107,33 +130,9 @@ Entry examine_entry(const Code& function, const std::vector<Code>& parts, std::s
       entry.refusal = at_offset("an instruction cannot be decoded", at);
       return entry;
     }
-    const bool last = at + instruction.length >= entry.patch_at + jump_bytes;
-    const char* refusal = nullptr;
-    switch (instruction.kind) {
-      case Kind::kLoop:
-        refusal = "a loop or jrcxz instruction among the first bytes,";
-        break;
-      case Kind::kTransaction:
-        refusal = "a transaction among the first bytes,";
-        break;
-      case Kind::kCall:
-        if (!last) refusal = "a call that returns into the first bytes,";
-        break;
-      case Kind::kIndirectCall:
-        if (!last)
-          refusal = "a call that returns into the first bytes,";
-        else if (instruction.uses_rsp_operand)
-          refusal = "a call through the stack among the first bytes,";
-        break;
-      case Kind::kReturn:
-      case Kind::kJump:
-      case Kind::kIndirectJump:
-        if (!last) refusal = "the function can end within its first bytes,";
-        goes_on = false;
-        break;
-      default:
-        break;
-    }
+    const bool is_last = at + instruction.length >= entry.patch_at + jump_bytes;
+    goes_on = goes_on && !ends_function(instruction.kind);
+    const char* const refusal = refusal_of(instruction, is_last);
     if (refusal != nullptr) {
       entry.refusal = at_offset(refusal, at);
       return entry;
@@ -149,7 +148,7 @@ Entry examine_entry(const Code& function, const std::vector<Code>& parts, std::s
   for (const Code& part : parts) {
     if (entry.refusal.empty()) entry.refusal = branches_into(part, from, from + entry.displaced, indirect_jump);
   }
-  // Where a jump table leads cannot be seen; behind a frame it cannot lead back to the entry.
+  // The targets of a jump table are unknown, but behind a stack frame they cannot be the entry.
   if (entry.refusal.empty() && indirect_jump && !frame && goes_on) {
     entry.refusal = "an indirect jump in a function without a stack frame could lead back to its entry";
   }
@@ -177,14 +176,15 @@ bool relocate_entry(const Code& function, const Entry& entry, std::uint64_t at, 
         writer.jump(target);
         break;
       case Kind::kConditional: {
-        // The inverted condition skips the jump: 7x rel8, or the same condition from 0f 8x.
+        // The inverted condition skips the absolute jump of 14 bytes. Both forms (7x rel8, 0f 8x rel32) have the
+        // condition in the low 4 bits of their last opcode byte.
         const std::uint8_t last_opcode = code[instruction.relative_at - 1];
         writer.bytes({static_cast<std::uint8_t>(0x70 | ((last_opcode & 0xf) ^ 1)), 14});
         writer.jump(target);
         break;
       }
       case Kind::kCall:
-        // The callee must return into the function itself: unwinding goes by the return address.
+        // The callee must return into the function itself: unwinding depends on the return address.
         writer.push(next);
         writer.jump(target);
         break;

@@ -1,4 +1,4 @@
-// Which functions a pattern means, and what to say of each: names, globs, demangled names, candidates of a file.
+// Matches patterns against function names, and demangles names.
 #include <cxxabi.h>
 
 #include <algorithm>
@@ -12,8 +12,8 @@
 #include "profshim/base.h"
 #include "profshim/elf.h"
 
-/// Of libstdc++: hands out the readable form in pieces, and takes no memory. Only the static one has it for others,
-/// which is what the library and the tool are linked with.
+/// A function of libstdc++ that passes the demangled name on in pieces and never allocates. Only the static libstdc++,
+/// which the library and the tool are linked with, exports it.
 extern "C" __attribute__((weak)) int __gcclibcxx_demangle_callback(const char* mangled,
                                                                    void (*part)(const char*, std::size_t, void*),
                                                                    void* opaque);
@@ -21,13 +21,13 @@ extern "C" __attribute__((weak)) int __gcclibcxx_demangle_callback(const char* m
 namespace profshim::elf {
 namespace {
 
-// A mangled name refers back to its own parts: 300 characters can stand for gigabytes. Thrown through the demangler,
-// which has nothing to clean up.
-constexpr std::size_t kMostReadable = 64 << 10;
+// A mangled name can refer back to its own parts, so that 300 characters demangle to gigabytes. The exception passes
+// through the demangler, which holds no resources.
+constexpr std::size_t kMaxDemangled = 64 << 10;
 struct TooLong {};
 void append_part(const char* part, std::size_t size, void* opaque) {
   std::string& text = *static_cast<std::string*>(opaque);
-  if (text.size() + size > kMostReadable) throw TooLong{};
+  if (text.size() + size > kMaxDemangled) throw TooLong{};
   text.append(part, size);
 }
 
@@ -48,7 +48,7 @@ std::string longest_identifier(std::string_view pattern) {
   return std::string(best);
 }
 
-/// "ns::f<int>(char)" without its last parameter list: "ns::f<int>".
+/// Returns "ns::f<int>" for "ns::f<int>(char)".
 std::string_view without_parameters(std::string_view name) {
   const std::size_t close = name.rfind(')');
   if (close == std::string_view::npos) return name;
@@ -65,9 +65,9 @@ Candidate examine(const File& file, const std::string& path, const Function& fun
   if (!file.x86_64()) {
     candidate.reason = "symbol steps need x86-64 in this version";
   } else if (function.ifunc) {
-    candidate.reason = "chosen at load time (IFUNC): known only in the running process";
+    candidate.reason = "it is chosen at load time (IFUNC) and known only in the running process";
   } else if (function.size == 0) {
-    candidate.reason = "the file does not say how long the function is";
+    candidate.reason = "its symbol has no size";
   } else {
     std::vector<Code> parts;
     for (const Function* part : cold_parts(file.functions(), function)) parts.push_back(file.code_of(*part));
@@ -104,8 +104,8 @@ SymbolPattern::SymbolPattern(std::string pattern)
 
 bool SymbolPattern::matches(const std::string& name) const {
   if (glob_match(pattern_, name)) return true;
-  // Demangling is slow and a large library has a hundred thousand names: an identifier stands in both forms, all but
-  // the abbreviated std.
+  // Demangling is slow and a large library has a hundred thousand names. An identifier occurs in both forms, except
+  // std, which the mangled form abbreviates.
   if (name.compare(0, 2, "_Z") != 0) return false;
   if (literal_ != "std" && name.find(literal_) == std::string::npos) return false;
   const std::string readable = demangled(name);
@@ -114,8 +114,8 @@ bool SymbolPattern::matches(const std::string& name) const {
 
 std::vector<Candidate> examine_file(const std::string& path, const std::string& pattern) {
   File file;
-  std::string why_not;
-  if (!file.open(path, why_not)) return {Candidate{pattern, path, why_not, false}};
+  std::string error;
+  if (!file.open(path, error)) return {Candidate{pattern, path, error, false}};
   const SymbolPattern wanted(pattern);
   std::vector<Candidate> candidates;
   std::set<std::uint64_t> seen;
@@ -130,8 +130,8 @@ std::vector<std::string> nearest_names(const std::vector<std::string>& paths, co
   std::set<std::string> names;
   for (const std::string& path : paths) {
     File file;
-    std::string why_not;
-    if (!file.open(path, why_not)) continue;
+    std::string error;
+    if (!file.open(path, error)) continue;
     for (const Function& function : file.functions()) {
       const std::string readable = demangled(function.name);
       names.emplace(without_parameters(readable));

@@ -1,6 +1,7 @@
-// Instruction lengths of x86-64, table-driven. Our own because the shim needs nothing at run time: Debian ships Zydis
-// only as a shared library, and capstone would add six megabytes. Only what patching needs is decoded: lengths,
-// RIP-relative operands and branches. One letter per opcode says what follows it.
+// A table-driven decoder of x86-64 instruction lengths, RIP-relative operands and branches, which is what patching
+// needs. Hand-written because the library must not load another one at run time: libzydis-dev of Debian 12 and 13 has
+// no static archive, and static capstone adds six megabytes. tests/unit/elf/x86_instruction_test.cpp compares it with
+// objdump.
 #include <cstring>
 
 #include "profshim/elf.h"
@@ -8,6 +9,7 @@
 namespace profshim::elf {
 namespace {
 
+// One letter per opcode says what follows it:
 // . nothing   M ModRM   b imm8   w imm16   z imm16/32   v imm16/32/64   e imm16+imm8   a address-sized   m ModRM+imm8
 // y ModRM+imm16/32   j rel8   J rel32   F/G group 3 (imm8 / imm16/32 for /0 and /1)   X not an instruction   P prefix
 constexpr char kOneByte[257] =
@@ -89,7 +91,7 @@ class Decoder {
       if ((byte & 0xf0) == 0x40) {
         rex_ = byte;
         ++at_;
-        // A REX that another prefix follows has no effect.
+        // A REX has no effect if another prefix follows it.
         if (at_ < limit_ && is_legacy_prefix(code_[at_])) {
           rex_ = 0;
           continue;
@@ -150,7 +152,7 @@ class Decoder {
   std::size_t operand_bytes() const { return operand16_ && (rex_ & 8) == 0 ? 2 : 4; }
 
   bool relative(std::size_t bytes, Instruction::Kind kind) {
-    // Intel ignores the operand-size prefix here, AMD takes a 16-bit offset.
+    // With an operand-size prefix Intel reads a 32-bit offset, AMD a 16-bit one.
     if (operand16_ && (rex_ & 8) == 0) return false;
     out_.kind = kind;
     out_.relative_at = static_cast<std::uint8_t>(at_);
