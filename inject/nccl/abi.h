@@ -1,5 +1,6 @@
-// NCCL as we see it, without its header: handles are opaque, enums are ints, and a row of hooks/nccl.def says what each
-// argument of a function is. tests/unit/inject/nccl_abi_test.cpp holds it against the vendor's nccl.h.
+// The parts of NCCL's ABI that the hooks use, so that the build needs no nccl.h. Handles are opaque, enums are ints,
+// and a row of hooks/nccl.def gives the role of each argument. tests/unit/inject/nccl_abi_test.cpp compares all of it
+// with the vendor's header.
 #pragma once
 
 #include <array>
@@ -13,28 +14,28 @@ namespace profshim::nccl {
 
 /// ncclComm_t. 0 = NCCL_COMM_NULL.
 using Handle = std::uint64_t;
-/// ncclUniqueId: 128 bytes, passed by value (in memory).
+/// ncclUniqueId, passed by value (in memory).
 struct UniqueId {
   unsigned char bytes[128];
 };
 
 /// ncclResult_t.
 inline constexpr int kSuccess = 0, kSystemError = 2, kInProgress = 7;
-/// What a call of a non-blocking communicator returns is no failure.
+/// ncclInProgress, which calls of non-blocking communicators return, is no failure.
 constexpr bool has_failed(int result) { return result != kSuccess && result != kInProgress; }
 
 /// NCCL_SPLIT_NOCOLOR: this rank gets no communicator.
-inline constexpr int kNoColour = -1;
-/// ncclRedOp_t above ncclAvg: made by ncclRedOpCreatePreMulSum.
+inline constexpr int kNoColor = -1;
+/// Values of ncclRedOp_t from here on are created by ncclRedOpCreatePreMulSum.
 inline constexpr int kFirstUserOp = 5;
 
-/// Bytes of an element of a ncclDataType_t; 0 = not known to us.
+/// Size in bytes of an element of a ncclDataType_t; 0 = unknown type.
 constexpr std::uint64_t size_of_type(std::int64_t type) {
   constexpr std::uint8_t kSizes[] = {1, 1, 4, 4, 8, 8, 2, 4, 8, 2, 1, 1};
   return type >= 0 && type < static_cast<std::int64_t>(std::size(kSizes)) ? kSizes[type] : 0;
 }
 
-/// The head of ncclConfig_t, which only ever grows at its end.
+/// The head of ncclConfig_t. New versions add members only at its end.
 struct Config {
   std::size_t size;
   unsigned magic, version;
@@ -45,7 +46,7 @@ struct Config {
 };
 inline constexpr unsigned kConfigMagic = 0xcafebeef;
 
-/// What an argument is.
+/// Role of an argument.
 enum class Role : std::uint8_t {
   SBuf,           // const void*
   RBuf,           // void*
@@ -62,7 +63,7 @@ enum class Role : std::uint8_t {
   Id,             // ncclUniqueId by value
   Ids,            // ncclUniqueId*
   IdCount,        // int
-  Colour,         // int
+  Color,          // int
   Excluded,       // int*: ranks that do not take part
   ExcludedCount,  // int
   Config,         // ncclConfig_t*
@@ -71,30 +72,30 @@ enum class Role : std::uint8_t {
   Int,            // any other int, unsigned or enum
 };
 
-/// What a hook does beyond recording.
-enum class Behaviour : std::uint8_t {
+/// What a hook does besides recording the call.
+enum class Behavior : std::uint8_t {
   Plain,
-  Collective,  // is counted on its communicator, and launches device work
-  Message,     // launches device work
+  Collective,    // gets a sequence number on its communicator, and launches kernels
+  PointToPoint,  // launches kernels
   GroupStart,
   GroupEnd,
   GroupCancel,  // ends a group and launches nothing
-  Initialise,   // makes a communicator of a unique id
-  InitialiseAll,
+  Initialize,   // creates a communicator from a unique id
+  InitializeAll,
   Split,
   Shrink,
   Grow,
   Free,
 };
 
-/// What NcclArgs::bytes counts, of this rank's own buffers.
-///   Sent        count x size of what one rank sends; of the one buffer there is for a receive or scatter
-///   SentToEach  the whole send buffer of an all-to-all or reduce-scatter: count x ranks x size
+/// What NcclArgs::bytes counts; always bytes of this rank's own buffers.
+///   Sent        count x size of the type; for a receive or scatter, of the only buffer
+///   SentToEach  count x ranks x size: the whole send buffer of an all-to-all or reduce-scatter
 enum class Payload : std::uint8_t { Nothing, Sent, SentToEach };
 
 template <Role role>
 constexpr bool is_int = role == Role::Type || role == Role::Op || role == Role::Root || role == Role::Peer ||
-                        role == Role::Size32 || role == Role::Rank || role == Role::IdCount || role == Role::Colour ||
+                        role == Role::Size32 || role == Role::Rank || role == Role::IdCount || role == Role::Color ||
                         role == Role::ExcludedCount || role == Role::Int;
 
 /// The C type of an argument.
@@ -107,19 +108,19 @@ constexpr std::size_t kRoles = static_cast<std::size_t>(Role::Int) + 1;
 
 struct Row {
   HookId hook = HookId::kNone;
-  Behaviour behaviour = Behaviour::Plain;
+  Behavior behavior = Behavior::Plain;
   Payload payload = Payload::Nothing;
-  std::array<std::int8_t, kRoles> at{};  // position of the first argument of each role; -1 = has none
+  std::array<std::int8_t, kRoles> at{};  // position of the first argument of each role; -1 = none
 
   constexpr int position(Role role) const { return at[static_cast<std::size_t>(role)]; }
   constexpr bool has(Role role) const { return position(role) >= 0; }
 };
 
 template <std::size_t n>
-constexpr Row make_row(HookId hook, Behaviour behaviour, Payload payload, const std::array<Role, n>& roles) {
+constexpr Row make_row(HookId hook, Behavior behavior, Payload payload, const std::array<Role, n>& roles) {
   Row row;
   row.hook = hook;
-  row.behaviour = behaviour;
+  row.behavior = behavior;
   row.payload = payload;
   row.at.fill(-1);
   for (std::size_t i = 0; i < n; ++i) {
@@ -129,17 +130,17 @@ constexpr Row make_row(HookId hook, Behaviour behaviour, Payload payload, const 
   return row;
 }
 
-/// Does it start work on the device, itself or at the end of its group?
-constexpr bool launches(Behaviour behaviour) {
-  return behaviour == Behaviour::Collective || behaviour == Behaviour::Message;
+/// Returns true if the call launches kernels, itself or at the end of its group.
+constexpr bool launches(Behavior behavior) {
+  return behavior == Behavior::Collective || behavior == Behavior::PointToPoint;
 }
-/// Does it tell us something that must be known whether or not it is recorded?
-constexpr bool always_watched(Behaviour behaviour) {
-  return behaviour != Behaviour::Plain && behaviour != Behaviour::Message;
+/// Returns true if the hook must see the call even while nothing is recorded.
+constexpr bool is_always_watched(Behavior behavior) {
+  return behavior != Behavior::Plain && behavior != Behavior::PointToPoint;
 }
-constexpr bool makes_communicator(Behaviour behaviour) {
-  return behaviour == Behaviour::Initialise || behaviour == Behaviour::InitialiseAll || behaviour == Behaviour::Split ||
-         behaviour == Behaviour::Shrink || behaviour == Behaviour::Grow;
+constexpr bool makes_communicator(Behavior behavior) {
+  return behavior == Behavior::Initialize || behavior == Behavior::InitializeAll || behavior == Behavior::Split ||
+         behavior == Behavior::Shrink || behavior == Behavior::Grow;
 }
 
 }  // namespace profshim::nccl

@@ -60,21 +60,22 @@ void describe(Event& event, const Row& row, const Arguments& arguments, Communic
   args.bytes = payload_bytes(row, arguments, comm);
 }
 
-/// Ties the call to the device work it leads to.
-void join_device_work(Call& call) {
+/// Connects the call to the kernels that it launches. Calls in a group share one operation id, under which the end of
+/// the group launches them.
+void push_correlation(Call& call) {
   NcclArgs& args = call.event->nccl;
   group::State& group = group::state;
-  if (launches(call.row->behaviour)) {
+  if (launches(call.row->behavior)) {
     if (group::is_inside()) {
       if (group.operation == 0) group.operation = new_operation();
-      ++group.operations;
+      ++group.operation_count;
       args.operation = group.operation;
       return;
     }
     args.operation = new_operation();
-  } else if (call.row->behaviour == Behaviour::GroupEnd && group.depth == 1) {
+  } else if (call.row->behavior == Behavior::GroupEnd && group.depth == 1) {
     args.operation = group.operation;
-    args.count = group.operations;
+    args.count = group.operation_count;
     args.group = 0;
   }
   if (args.operation == 0) return;
@@ -84,14 +85,14 @@ void join_device_work(Call& call) {
 
 }  // namespace
 
-void group::ended() {
+void group::leave() {
   if (state.depth == 0 || --state.depth != 0) return;
-  state.operation = state.operations = 0;
-  state.only_call = 0;
+  state.operation = state.operation_count = 0;
+  state.single_call = 0;
 }
 
 void count_collective(Handle comm) {
-  if (Communicator* const known = communicator_of(comm)) next_sequence(*known);
+  if (Communicator* const known = find_or_add_communicator(comm)) next_sequence(*known);
 }
 
 void begin_call(Call& call, const Arguments& arguments, bool from_nvtx) {
@@ -107,25 +108,25 @@ void begin_call(Call& call, const Arguments& arguments, bool from_nvtx) {
   }
   const bool recording = (mode & kRecording) == kRecording;
   Communicator* comm = nullptr;
-  if (recording || row.behaviour == Behaviour::Collective) comm = communicator_of(arguments.comm);
-  const std::uint32_t sequence = row.behaviour == Behaviour::Collective && comm != nullptr ? next_sequence(*comm) : 0;
+  if (recording || row.behavior == Behavior::Collective) comm = find_or_add_communicator(arguments.comm);
+  const std::uint32_t sequence = row.behavior == Behavior::Collective && comm != nullptr ? next_sequence(*comm) : 0;
   if (recording) {
     if (Event* const event = recorder::open_call(*call.thread)) {
       describe(*event, row, arguments, comm, sequence);
       event->nccl.from_nvtx = from_nvtx ? 1 : 0;
       if ((mode & recorder::kStacks) != 0) event->name = call_stack::capture();
       call.event = event;
-      join_device_work(call);
+      push_correlation(call);
       recorder::begin(*event);
-      if (group::State& group = group::state; group.depth != 0 && launches(row.behaviour)) {
-        group.only_call = group.operations == 1 && group.whole ? event->begin : 0;
+      if (group::State& group = group::state; group.depth != 0 && launches(row.behavior)) {
+        group.single_call = group.operation_count == 1 && group.recorded_from_start ? event->begin : 0;
       }
     }
   }
-  if (row.behaviour == Behaviour::Free) {
-    // Before: once it is free, another thread may be given the same handle.
+  if (row.behavior == Behavior::Free) {
+    // Remove it before the call: as soon as the handle is free, another thread may get the same value.
     call.freed_handle = arguments.comm;
-    call.freed = forget_communicator(arguments.comm);
+    call.freed = remove_communicator(arguments.comm);
   }
 }
 
@@ -133,7 +134,7 @@ void end_call(Call& call, int result, Communicator* made) {
   const Ticks now = call.event != nullptr ? ticks() : 0;
   const int saved_errno = errno;
   if (call.pushed) device::pop_operation();
-  if (call.freed != nullptr && has_failed(result)) put_back(call.freed, call.freed_handle);
+  if (call.freed != nullptr && has_failed(result)) restore_communicator(call.freed, call.freed_handle);
   if (call.event != nullptr) {
     Event& event = *call.event;
     event.nccl.result = result;
@@ -145,7 +146,7 @@ void end_call(Call& call, int result, Communicator* made) {
   errno = saved_errno;
 }
 
-void communicator_comes(int rank, int ranks) {
+void activate_by_communicator(int rank, int ranks) {
   if (recorder::mode() != 0 || !session::requested()) return;
   if (communicator_seen.test_and_set(std::memory_order_acq_rel)) return;
   const int saved_errno = errno;

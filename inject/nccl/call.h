@@ -1,4 +1,4 @@
-// One NCCL call between the exported hook (or NCCL's NVTX range) and the spool: counts, group semantics, identities.
+// Records one NCCL call, for the exported hook or for NCCL's NVTX range: sequence numbers, groups, communicators.
 #pragma once
 
 #include "abi.h"
@@ -7,63 +7,65 @@
 
 namespace profshim::nccl {
 
-/// What a call says about itself.
+/// The arguments of a call that are recorded.
 struct Arguments {
   Handle comm = 0;
   std::uint64_t count = 0;
-  std::uint64_t bytes = 0;  // count x size of the type, or what NCCL's NVTX range says
+  std::uint64_t bytes = 0;  // count x size of the type, or the value in NCCL's NVTX range
   std::int32_t type = -1, op = -1;
   std::int32_t peer = kNone32;
 };
 
-/// Trivial, so that it can wait for the end of an NVTX range in thread-local memory.
+/// State of a call between begin_call() and end_call(). Trivial, because NVTX ranges keep it in thread-local memory.
 struct Call {
   const Row* row = nullptr;
   spool::Thread* thread = nullptr;
-  Event* event = nullptr;         // open call in the spool; null when not recorded
-  Communicator* freed = nullptr;  // taken out of the table; put back when the call fails
+  Event* event = nullptr;         // open call in the spool; null if it is not recorded
+  Communicator* freed = nullptr;  // removed from the table; restored if the call fails
   Handle freed_handle = 0;
-  bool pushed = false;  // an operation lies on CUPTI's stack
+  bool pushed = false;  // an external correlation id is on CUPTI's stack
   bool step_at_end = false;
 };
 
-/// Before the real function: counts, steps, group state, and begins the event when armed. No allocation, lock or system
-/// call but at the first sight of a communicator.
+/// Call this before the real function. Counts the collective, makes a step boundary, updates the group, and begins the
+/// event if armed. No allocation, lock or system call, except at the first call on a communicator.
 void begin_call(Call& call, const Arguments& arguments, bool from_nvtx);
-/// After it. Keeps errno. `made`: the communicator that the call has made, where it is known.
+/// Call this after the real function. Preserves errno. `made`: the communicator that the call has created; null if
+/// there is none or it is unknown.
 void end_call(Call& call, int result, Communicator* made);
 
-/// A collective that is not recorded.
+/// Counts a collective that is not recorded.
 void count_collective(Handle comm);
 
-/// Group nesting is kept in every process, recorded or not: a recording may begin inside a group.
+/// Nesting of ncclGroupStart and ncclGroupEnd on this thread. Kept in every process, because a recording may begin
+/// inside a group.
 namespace group {
 struct State {
   std::uint32_t depth;
-  std::uint32_t operation;   // of all that is launched at the end of the outermost group; 0 = none yet
-  std::uint32_t operations;  // recorded in it
-  Ticks only_call;           // Event::begin of the one operation there is in it; 0 = none, several, or not all seen
-  bool hooked;               // a group call that came through its hook is running
-  bool whole;                // it was recorded when it began, so that no operation has been missed
+  std::uint32_t operation;        // id of everything that the end of the outermost group launches; 0 = none yet
+  std::uint32_t operation_count;  // operations recorded in the group
+  Ticks single_call;              // Event::begin of the group's only operation; 0 = none, several, or not all were seen
+  bool hooked;                    // a group call is running that came through its hook
+  bool recorded_from_start;       // the group was recorded when it began, so no operation was missed
 };
 extern thread_local constinit State state __attribute__((tls_model("initial-exec")));
 inline bool is_inside() { return state.depth != 0; }
-inline void started(int result) {
+inline void enter(int result) {
   if (result != kSuccess) return;
-  if (state.depth++ == 0) state.whole = recorder::mode_has(recorder::kArmed | recorder::kNccl);
+  if (state.depth++ == 0) state.recorded_from_start = recorder::mode_has(recorder::kArmed | recorder::kNccl);
 }
-/// NCCL leaves the group whatever it then returns.
-void ended();
+/// Call this whatever ncclGroupEnd returns: NCCL leaves the group even on failure.
+void leave();
 }  // namespace group
 
-/// A recorded range of NCCL's NVTX domain is open on this thread: what NCCL calls inside is part of it.
+/// True while a recorded range of NCCL's NVTX domain is open on this thread. Calls inside it belong to that range.
 namespace detail {
 extern thread_local constinit bool inside_nvtx_range __attribute__((tls_model("initial-exec")));
 }
 inline bool inside_nvtx_range() { return detail::inside_nvtx_range; }
 
-/// The first strong event of a process: ncclCommInit* is about to run with this rank of so many. Activates the session,
-/// once; the environment's rank is trusted more. Job's thread, outside any LayerScope.
-void communicator_comes(int rank, int ranks);
+/// Call this before ncclCommInit* runs with this rank and size. Activates the session at the first call of the process.
+/// A rank from the environment takes precedence over `rank`. Job's thread, outside any LayerScope.
+void activate_by_communicator(int rank, int ranks);
 
 }  // namespace profshim::nccl

@@ -37,9 +37,6 @@ std::uint64_t hash_of_bytes(const void* data, std::size_t bytes) {
   return hash;
 }
 
-// ---- the table
-// -------------------------------------------------------------------------------------------------------
-
 Communicator* claim(Handle handle) {
   Communicator* const entry = table.claim(handle);
   if (entry == nullptr) {
@@ -48,42 +45,40 @@ Communicator* claim(Handle handle) {
   return entry;
 }
 
-// ---- asking NCCL
-// -----------------------------------------------------------------------------------------------------
+// ---- queries through NCCL
 
-/// int f(ncclComm_t, int*) of the library itself, past all hooks; kUnknown when it is not there or refuses.
-std::int32_t ask(const char* function, Handle comm) {
+/// Calls `int function(ncclComm_t, int*)` of the library itself, past all hooks. Returns kUnknown if that fails.
+std::int32_t query(const char* function, Handle comm) {
   auto* const real = reinterpret_cast<int (*)(void*, int*)>(inject::resolve(function, Layer::kNccl));
   int value = kUnknown;
   return real != nullptr && real(reinterpret_cast<void*>(comm), &value) == kSuccess ? value : kUnknown;
 }
 
-void learn(std::atomic<std::int32_t>& fact, const char* function, Handle comm) {
-  if (fact.load(std::memory_order_relaxed) == kUnknown) fact.store(ask(function, comm), std::memory_order_relaxed);
+void query_if_unknown(std::atomic<std::int32_t>& fact, const char* function, Handle comm) {
+  if (fact.load(std::memory_order_relaxed) == kUnknown) fact.store(query(function, comm), std::memory_order_relaxed);
 }
 
-void ask_once(Communicator& comm) {
-  if (comm.from_nvtx || comm.asked.load(std::memory_order_relaxed) ||
-      comm.asked.exchange(true, std::memory_order_relaxed)) {
+void query_once(Communicator& comm) {
+  if (comm.from_nvtx || comm.queried.load(std::memory_order_relaxed) ||
+      comm.queried.exchange(true, std::memory_order_relaxed)) {
     return;
   }
   const Handle handle = comm.handle.load(std::memory_order_relaxed);
-  learn(comm.size, "ncclCommCount", handle);
-  learn(comm.rank, "ncclCommUserRank", handle);
-  learn(comm.device, "ncclCommCuDevice", handle);
+  query_if_unknown(comm.size, "ncclCommCount", handle);
+  query_if_unknown(comm.rank, "ncclCommUserRank", handle);
+  query_if_unknown(comm.device, "ncclCommCuDevice", handle);
 }
 
 // ---- handles that NCCL stores later
-// ----------------------------------------------------------------------------------
 
 struct Awaited {
-  std::atomic<const void*> address{nullptr};  // kTaken while it is being written or read
-  Facts facts;
+  std::atomic<const void*> address{nullptr};  // kTaken while a thread reads or writes the entry
+  CommunicatorInfo info;
   std::int32_t tid = 0;
 };
-constexpr std::size_t kMostAwaited = 64;
-constinit Awaited awaited[kMostAwaited];
-// Read at the end of each group: the table is nearly always empty.
+constexpr std::size_t kMaxAwaited = 64;
+constinit Awaited awaited[kMaxAwaited];
+// Lets the end of a group skip the table, which is nearly always empty.
 constinit std::atomic<std::uint32_t> awaited_count{0};
 const void* const kTaken = &awaited;
 
@@ -92,15 +87,16 @@ std::int32_t this_tid() {
   return thread != nullptr ? thread->tid.load(std::memory_order_relaxed) : 0;
 }
 
-/// What lies at an address that may not be there any more; 0 when it is not.
+/// Reads the handle at an address that may be unmapped by now; 0 if it is.
 Handle stored_at(const void* address) {
   Handle value = 0;
   iovec here{&value, sizeof value}, there{const_cast<void*>(address), sizeof value};
   return process_vm_readv(getpid(), &here, 1, &there, 1, 0) == static_cast<ssize_t>(sizeof value) ? value : 0;
 }
 
-/// Enters what has been stored since: of this thread alone, or the one with this handle. Returns the latter.
-Communicator* take_awaited(bool own_only, Handle wanted) {
+/// Adds the awaited communicators that NCCL has stored: all of this thread, or the one with handle `wanted`. Returns
+/// the communicator with that handle, or null.
+Communicator* add_awaited(bool own_only, Handle wanted) {
   if (awaited_count.load(std::memory_order_acquire) == 0) return nullptr;
   Communicator* found = nullptr;
   const std::int32_t tid = this_tid();
@@ -114,8 +110,8 @@ Communicator* take_awaited(bool own_only, Handle wanted) {
       entry.address.store(address, std::memory_order_release);
       continue;
     }
-    // Known already: something else lies there now.
-    Communicator* const made = table.find(handle) == nullptr ? add_communicator(handle, entry.facts) : nullptr;
+    // If the handle is in the table already, the address is in use for something else now.
+    Communicator* const made = table.find(handle) == nullptr ? add_communicator(handle, entry.info) : nullptr;
     if (handle == wanted) found = made;
     entry.address.store(nullptr, std::memory_order_release);
     awaited_count.fetch_sub(1, std::memory_order_relaxed);
@@ -123,11 +119,8 @@ Communicator* take_awaited(bool own_only, Handle wanted) {
   return found;
 }
 
-// ---- definitions
-// -----------------------------------------------------------------------------------------------------
-
 void define(Communicator& comm) {
-  ask_once(comm);
+  query_once(comm);
   const std::int32_t size = comm.size.load(std::memory_order_relaxed), rank = comm.rank.load(std::memory_order_relaxed);
   recorder::define(
       spool::DefinitionKind::kCommunicator, comm.id, comm.name, inject::world_ranks_text(size, rank),
@@ -142,32 +135,32 @@ std::uint64_t identity_of_ids(const void* ids, int count, int ranks) {
   return mix(hash_of_bytes(ids, static_cast<std::size_t>(count) * sizeof(UniqueId)), static_cast<std::uint32_t>(ranks));
 }
 
-std::uint64_t identity_of_clique(int ranks) {
+std::uint64_t next_clique_identity(int ranks) {
   const std::uint64_t number = cliques.fetch_add(1, std::memory_order_relaxed) + 1;
   const std::uint64_t process = mix(static_cast<std::uint64_t>(getpid()), recorder::header().pid_start_time);
   return mix(mix(process, number), static_cast<std::uint32_t>(ranks));
 }
 
-std::uint64_t identity_of_split(Communicator& parent, int colour) {
+std::uint64_t next_split_identity(Communicator& parent, int color) {
   const std::uint64_t number = parent.splits.fetch_add(1, std::memory_order_relaxed) + 1;
-  return parent.identity == 0 ? 0 : mix(mix(parent.identity, number), static_cast<std::uint32_t>(colour));
+  return parent.identity == 0 ? 0 : mix(mix(parent.identity, number), static_cast<std::uint32_t>(color));
 }
 
-std::uint64_t identity_of_shrink(Communicator& parent, const int* excluded, int count) {
-  // Who is excluded does not call, and each may name them in an order of its own.
+std::uint64_t next_shrink_identity(Communicator& parent, const int* excluded, int count) {
+  // The sum does not depend on the order: each calling rank may list the excluded ranks in another order.
   std::uint64_t sum = 0;
   for (int i = 0; excluded != nullptr && i < count; ++i) sum += mix(0x73, static_cast<std::uint32_t>(excluded[i]));
   const std::uint64_t number = parent.shrinks.fetch_add(1, std::memory_order_relaxed) + 1;
   return parent.identity == 0 ? 0 : mix(mix(mix(parent.identity, 0x736872696e6bull), number), sum);
 }
 
-Growth growth_of(Communicator* parent, const void* id, int ranks) {
+Growth next_growth(Communicator* parent, const void* id, int ranks) {
   constexpr std::uint64_t kGrowth = 0x67726f77;
   const auto size = static_cast<std::uint32_t>(ranks);
   const Magic of_id = magic_of_id(id);
   if (parent == nullptr) return {of_id == 0 ? 0 : mix(mix(kGrowth, of_id), size), of_id, of_id != 0};
   const std::uint64_t number = parent->splits.fetch_add(1, std::memory_order_relaxed) + 1;
-  if (parent->magic == 0) {  // split off, say, or made before anybody watched
+  if (parent->magic == 0) {  // the parent was split off, or its creation was not seen
     return {parent->identity == 0 ? 0 : mix(mix(mix(parent->identity, kGrowth), number), size), of_id, false};
   }
   const Magic magic = magic_of_growth(parent->magic, number);
@@ -184,57 +177,57 @@ StringId origin_text(const char* made, const Communicator* parent) {
   return recorder::intern({text, std::min(static_cast<std::size_t>(n), sizeof text - 1)});
 }
 
-Communicator* add_communicator(Handle handle, const Facts& facts, bool from_nvtx) {
+Communicator* add_communicator(Handle handle, const CommunicatorInfo& info, bool from_nvtx) {
   if (handle == 0) return nullptr;
-  forget_communicator(handle);
+  remove_communicator(handle);
   Communicator* const entry = claim(handle);
   if (entry == nullptr) return nullptr;
-  entry->identity = facts.identity;
+  entry->identity = info.identity;
   entry->id = last_id.fetch_add(1, std::memory_order_relaxed) + 1;
-  entry->parent = facts.parent;
-  entry->size.store(facts.size, std::memory_order_relaxed);
-  entry->rank.store(facts.rank, std::memory_order_relaxed);
-  entry->device.store(facts.device, std::memory_order_relaxed);
-  entry->name = facts.name;
+  entry->parent = info.parent;
+  entry->size.store(info.size, std::memory_order_relaxed);
+  entry->rank.store(info.rank, std::memory_order_relaxed);
+  entry->device.store(info.device, std::memory_order_relaxed);
+  entry->name = info.name;
   entry->sequence.store(0, std::memory_order_relaxed);
   entry->splits.store(0, std::memory_order_relaxed);
   entry->shrinks.store(0, std::memory_order_relaxed);
   entry->defined.store(false, std::memory_order_relaxed);
-  entry->asked.store(false, std::memory_order_relaxed);
+  entry->queried.store(false, std::memory_order_relaxed);
   entry->from_nvtx = from_nvtx;
-  entry->magic = facts.magic;
+  entry->magic = info.magic;
   table.publish(*entry, handle);
   return entry;
 }
 
-void add_when_stored(const void* address, const Facts& facts) {
+void add_when_stored(const void* address, const CommunicatorInfo& info) {
   for (Awaited& entry : awaited) {
     const void* free = nullptr;
     if (!entry.address.compare_exchange_strong(free, kTaken, std::memory_order_acquire)) continue;
-    entry.facts = facts;
+    entry.info = info;
     entry.tid = this_tid();
     entry.address.store(address, std::memory_order_release);
     awaited_count.fetch_add(1, std::memory_order_release);
     return;
   }
-  // 64 that have failed, or were never used: those are only known by what NCCL says of them.
+  // The table is full of entries that never got a handle. This communicator will be queried at its first use.
 }
 
-void take_stored() { take_awaited(true, 0); }
+void add_stored_communicators() { add_awaited(true, 0); }
 
-Communicator* communicator_of(Handle comm) {
+Communicator* find_or_add_communicator(Handle comm) {
   if (comm == 0) return nullptr;
   if (Communicator* const known = table.find(comm)) return known;
   if (is_hash(comm)) {
     return add_communicator(
         comm, {identity_of_hash(comm), 0, kUnknown, kUnknown, kUnknown, recorder::intern("communicator")}, true);
   }
-  if (Communicator* const stored = take_awaited(false, comm)) return stored;
+  if (Communicator* const stored = add_awaited(false, comm)) return stored;
   return add_communicator(comm, {0, 0, kUnknown, kUnknown, kUnknown, recorder::intern("communicator")});
 }
 
 std::int32_t size_of(Communicator& comm) {
-  if (comm.size.load(std::memory_order_relaxed) == kUnknown) ask_once(comm);
+  if (comm.size.load(std::memory_order_relaxed) == kUnknown) query_once(comm);
   return comm.size.load(std::memory_order_relaxed);
 }
 
@@ -246,13 +239,13 @@ std::uint32_t defined_id(Communicator& comm) {
   return comm.id;
 }
 
-Communicator* forget_communicator(Handle comm) {
+Communicator* remove_communicator(Handle comm) {
   Communicator* const entry = comm != 0 ? table.find(comm) : nullptr;
   if (entry != nullptr) table.remove(*entry);
   return entry;
 }
 
-void put_back(Communicator* comm, Handle handle) {
+void restore_communicator(Communicator* comm, Handle handle) {
   if (comm != nullptr) table.restore(*comm, handle);
 }
 

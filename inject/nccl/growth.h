@@ -1,9 +1,9 @@
-// ncclCommGrow (since 2.29): the ranks that are added know the id of the growth only, those that were there before know
-// their communicator only. What the two have in common is how NCCL makes the one of the other: an id begins with a
-// number, which the communicators of its ranks keep; the id of a growth begins with a number made of that of the
-// communicator and of how many splits and growths it has seen. Every rank that was there computes it for itself, and
-// those beside the new ranks check it (ncclCommGrow in init.cc, bootstrapGetUniqueId in bootstrap.cc; alike in 2.29.2,
-// 2.29.7 and 2.30). Should a later NCCL do it otherwise, the rank that hands out the id notices.
+// Matches the ranks of ncclCommGrow (since NCCL 2.29). New ranks know only the unique id of the growth; old ranks know
+// only their communicator. Both can compute the same number, the magic: a unique id begins with its magic, and each
+// communicator keeps the magic of its id. The id of a growth begins with a hash of the parent's magic and the parent's
+// number of splits and growths so far. Every old rank computes that hash itself.
+// Source: ncclCommGrow() in init.cc, bootstrapGetUniqueId() in bootstrap.cc; the same in 2.29.2, 2.29.7 and 2.30. If a
+// later NCCL changes the hash, the rank that hands out the id notices (Growth::matched).
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@
 
 namespace profshim::nccl {
 
-/// 0 = not known.
+/// First 8 bytes of a unique id; 0 = unknown.
 using Magic = std::uint64_t;
 
 inline Magic magic_of_id(const void* id) {
@@ -21,7 +21,8 @@ inline Magic magic_of_id(const void* id) {
   return magic;
 }
 
-/// Of the growth that is the `child`-th split or growth of a communicator: NCCL's hash of the two numbers.
+/// Returns the magic of the growth that is split or growth number `child` of a communicator: NCCL's hash of both
+/// numbers.
 constexpr Magic magic_of_growth(Magic parent, std::uint64_t child) {
   std::uint64_t sum = 1, rest = 1;
   for (const std::uint64_t number : {parent, child}) {

@@ -1,4 +1,4 @@
-// hooks/nccl.def as constants: row<HookId::ncclAllReduce>.
+// hooks/nccl.def as constants: RowOf<HookId::ncclAllReduce>::kRow.
 #pragma once
 
 #include "abi.h"
@@ -12,17 +12,17 @@ namespace profshim::nccl {
 template <HookId hook>
 struct RowOf;
 
-#define HOOK(name, since, behaviour, payload, ...)                                                                  \
+#define HOOK(name, since, behavior, payload, ...)                                                                   \
   template <>                                                                                                       \
   struct RowOf<HookId::name> {                                                                                      \
     static constexpr std::size_t kArguments = std::initializer_list<Role>{MPI_EACH(NCCL_ROLE, __VA_ARGS__)}.size(); \
     static constexpr std::array<Role, kArguments> kRoleOf{MPI_EACH(NCCL_ROLE, __VA_ARGS__)};                        \
-    static constexpr Row kRow = make_row(HookId::name, Behaviour::behaviour, Payload::payload, kRoleOf);            \
+    static constexpr Row kRow = make_row(HookId::name, Behavior::behavior, Payload::payload, kRoleOf);              \
   };
 #include "profshim/hooks/nccl.def"
 #undef HOOK
 
-/// The row of a function that is known by its number only; null when it is none of NCCL's.
+/// Returns the row of an NCCL function; null for any other function.
 constexpr const Row* find_row(HookId hook) {
   switch (hook) {
 #define HOOK(name, ...) \

@@ -9,7 +9,7 @@
 namespace profshim::nvtx {
 namespace {
 
-using nccl::Behaviour;
+using nccl::Behavior;
 using nccl::Row;
 
 /// What is to be done when the outermost NCCL range of this thread ends.
@@ -18,7 +18,7 @@ struct OpenRange {
   bool begun;           // `call` is to be ended
   nccl::Call call;
   const Row* row;  // null: not ours to look at
-  nccl::Facts made;
+  nccl::CommunicatorInfo made;
   std::uint64_t hash;
 };
 thread_local constinit OpenRange range __attribute__((tls_model("initial-exec"))) = {};
@@ -74,12 +74,12 @@ void note_made(const Payload& payload) {
 void begin(const Row& row, const Payload& payload) {
   const std::uint32_t mode = recorder::mode();
   const bool only_counted = (mode & (recorder::kArmed | recorder::kHookSteps)) == 0;
-  if (mode == 0 || (only_counted && row.behaviour != Behaviour::Collective)) return;
+  if (mode == 0 || (only_counted && row.behavior != Behavior::Collective)) return;
   spool::Thread* const thread = recorder::this_thread();
   if (thread == nullptr) return recorder::lose_event(recorder::kNccl);
   nccl::Arguments arguments;
   // A communicator that is being made is named by the same entry.
-  if (!nccl::makes_communicator(row.behaviour)) arguments.comm = nccl::handle_of_hash(payload.hash());
+  if (!nccl::makes_communicator(row.behavior)) arguments.comm = nccl::handle_of_hash(payload.hash());
   if (only_counted) return nccl::count_collective(arguments.comm);
   arguments.bytes = payload.bytes();
   arguments.op = payload.op();
@@ -106,11 +106,11 @@ int nccl_push(Domain& domain, const nvtxEventAttributes_t* a) {
   range.row = a != nullptr && a->size >= sizeof *a && !is_hooked() ? nccl::find_row(function_of(*a)) : nullptr;
   if (range.row == nullptr) return NVTX_NO_PUSH_POP_TRACKING;
   const Payload payload = payload_of(domain, *a);
-  range.made = nccl::Facts{};
+  range.made = nccl::CommunicatorInfo{};
   range.hash = 0;
-  if (nccl::makes_communicator(range.row->behaviour)) note_made(payload);
-  if (range.row->behaviour == Behaviour::Initialise) nccl::communicator_comes(range.made.rank, range.made.size);
-  if (range.row->behaviour == Behaviour::Initialise || range.row->behaviour == Behaviour::InitialiseAll) {
+  if (nccl::makes_communicator(range.row->behavior)) note_made(payload);
+  if (range.row->behavior == Behavior::Initialize) nccl::activate_by_communicator(range.made.rank, range.made.size);
+  if (range.row->behavior == Behavior::Initialize || range.row->behavior == Behavior::InitializeAll) {
     nccl::profiler::offer();
   }
   begin(*range.row, payload);
@@ -122,7 +122,7 @@ int nccl_pop(Domain& domain, const nvtxPayloadData_t* payloads, std::size_t coun
   const Row& row = *range.row;
   range.row = nullptr;
   nccl::Communicator* made = nullptr;
-  if (nccl::makes_communicator(row.behaviour) && recorder::mode() != 0) {
+  if (nccl::makes_communicator(row.behavior) && recorder::mode() != 0) {
     note_made(Payload(domain, payloads, count));
     const nccl::Handle handle = nccl::handle_of_hash(range.hash);
     range.made.identity = nccl::identity_of_hash(handle);
@@ -135,8 +135,8 @@ int nccl_pop(Domain& domain, const nvtxPayloadData_t* payloads, std::size_t coun
     nccl::detail::inside_nvtx_range = false;
     nccl::end_call(range.call, nccl::kSuccess, made);
   }
-  if (row.behaviour == Behaviour::GroupStart) nccl::group::started(nccl::kSuccess);
-  if (row.behaviour == Behaviour::GroupEnd || row.behaviour == Behaviour::GroupCancel) nccl::group::ended();
+  if (row.behavior == Behavior::GroupStart) nccl::group::enter(nccl::kSuccess);
+  if (row.behavior == Behavior::GroupEnd || row.behavior == Behavior::GroupCancel) nccl::group::leave();
   return NVTX_NO_PUSH_POP_TRACKING;
 }
 

@@ -1,19 +1,20 @@
-// NCCL's profiler plugin interface, versions 4 (NCCL 2.27), 5 (2.28) and 6 (2.29 and 2.30): of its structs what we
-// read, written down from NCCL's src/include/plugin/profiler/profiler_v{4,5,6}.h and
-// src/include/plugin/nccl_profiler.h. tests/unit/inject/nccl_profiler_test.cpp holds the offsets.
+// NCCL's profiler plugin interface, versions 4 (NCCL 2.27), 5 (2.28) and 6 (2.29 and 2.30). The structs have only the
+// members that are read. Source: NCCL's src/include/plugin/profiler/profiler_v{4,5,6}.h and
+// src/include/plugin/nccl_profiler.h. tests/unit/inject/nccl_profiler_test.cpp checks the offsets.
 //
-// How NCCL uses it (src/plugin/profiler.cc, plugin_open.cc, enqueue.cc of 2.27.7, 2.28.9, 2.29.7 and 2.30.7):
-//   - While a communicator is made it opens what NCCL_PROFILER_PLUGIN names: a path, libnccl-profiler-X.so for "X", the
-//     process itself for STATIC_PLUGIN, nothing for "none"; libnccl-profiler.so where it is not set, and where there is
-//     none, since 2.28, the network plugin. In that it takes the table with the highest version that it knows
-//     (2.32.3 looks for v7, then for v6).
-//   - v5, v6: collTaskAppend() and p2pTaskAppend() start a CollApi or P2pApi event on the thread that is inside of
-//     ncclAllReduce() and the like, and keep our handle with the task. hostStreamPlanTask() hands it back as the parent
-//     of the task's Coll or P2p event, on whatever thread that runs: the caller's, one of NCCL's own for communicators
-//     that do not block, one of CUDA's when a graph was captured or a launch must wait.
-//   - v4: the parent of a task is the event of its plan, and a task is shown only where that got a handle. Tasks of a
-//     group are sorted by size: nothing says which call was whose.
-//   - Collectives of copy engines and symmetric kernels have no task.
+// NCCL uses it as follows (src/plugin/profiler.cc, plugin_open.cc, enqueue.cc of 2.27.7, 2.28.9, 2.29.7 and 2.30.7):
+//   - While it creates a communicator, NCCL opens the library that NCCL_PROFILER_PLUGIN names: a path,
+//     libnccl-profiler-X.so for "X", the process itself for STATIC_PLUGIN, no library for "none". If the variable is
+//     not set, it opens libnccl-profiler.so; if that does not exist, since 2.28 the network plugin. In the library it
+//     takes the table with the highest version that it knows (2.32.3 looks for v7, then for v6).
+//   - v5, v6: collTaskAppend() and p2pTaskAppend() start a CollApi or P2pApi event on the thread that is inside
+//     ncclAllReduce() and the like. They keep our handle with the task. hostStreamPlanTask() passes it as the parent of
+//     the task's Coll or P2p event, on one of these threads: the caller's; NCCL's own for non-blocking communicators;
+//     CUDA's if a graph was captured or a launch must wait.
+//   - v4: the parent of a task is the event of its plan. NCCL reports a task only if the plan's event has a handle.
+//   Tasks
+//     of a group are sorted by size, so the call of a task is unknown.
+//   - Collectives by copy engines and symmetric kernels have no task.
 #pragma once
 
 #include <cstddef>
@@ -21,17 +22,17 @@
 
 namespace profshim::nccl::profiler {
 
-/// Bits of the activation mask, and types of events.
+/// Bits of the activation mask; also the types of events.
 enum : std::uint64_t {
-  kGroup = 1u << 0,  // a plan; v4: asked for wherever tasks are
+  kGroup = 1u << 0,  // a plan; v4 reports it whenever tasks are enabled
   kCollective = 1u << 1,
-  kMessage = 1u << 2,
-  kCollectiveCall = 1u << 9,  // since v5
-  kMessageCall = 1u << 10,    // since v5
+  kPointToPoint = 1u << 2,
+  kCollectiveCall = 1u << 9,     // since v5
+  kPointToPointCall = 1u << 10,  // since v5
 };
 
 struct CollectiveTask {
-  std::uint64_t sequence;  // of this function on its communicator; work captured into a graph is not counted
+  std::uint64_t sequence;  // NCCL's count of this function on the communicator, without calls captured into a graph
   const char* function;    // "AllReduce"
   const void* send_buffer;
   void* receive_buffer;
@@ -42,7 +43,7 @@ struct CollectiveTask {
   const char* algorithm;  // "RING"
   const char* protocol;   // "LL"
 };
-struct MessageTask {
+struct PointToPointTask {
   const char* function;  // "Send"
   void* buffer;
   const char* datatype;
@@ -51,7 +52,7 @@ struct MessageTask {
   std::uint8_t channels;
 };
 
-/// The head of an event's description; both members of the union grow at their end only.
+/// The head of an event's description. New versions extend the members of the union only at their end.
 template <class Type>
 struct Description {
   Type type;
@@ -59,13 +60,13 @@ struct Description {
   int rank;
   union {
     CollectiveTask collective;
-    MessageTask message;
+    PointToPointTask point_to_point;
   };
 };
 using DescriptionV4 = Description<std::uint8_t>;
 using DescriptionV5 = Description<std::uint64_t>;  // and v6
 
-/// The table that NCCL looks up under the name ncclProfiler_vN.
+/// The table that NCCL finds as the symbol ncclProfiler_vN.
 template <class Init, class Description>
 struct Table {
   const char* name;
@@ -75,7 +76,7 @@ struct Table {
   int (*record_event_state)(void* handle, int state, void* arguments);
   int (*finalize)(void* context);
 };
-/// `mask` is a variable of NCCL's, one for the process; `log` its logging function.
+/// `mask` points to a variable of NCCL, one for the whole process.
 using InitV4 = int(void** context, int* mask, const char* name, std::uint64_t id, int nodes, int ranks, int rank,
                    void (*log)());
 using InitV5 = int(void** context, std::uint64_t id, int* mask, const char* name, int nodes, int ranks, int rank,

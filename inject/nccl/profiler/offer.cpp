@@ -1,4 +1,4 @@
-// Whether NCCL is to open this library as its profiler, and how it is told to: never where the job has one of its own.
+// Decides whether NCCL opens this library as its profiler plugin: never if the job has one of its own.
 #include <dlfcn.h>
 #include <link.h>
 #include <strings.h>
@@ -24,25 +24,24 @@ namespace {
 constexpr char kVariable[] = "NCCL_PROFILER_PLUGIN", kReserved[] = "PROFSHIM_NCCL_PLUGIN";
 static_assert(sizeof kVariable == sizeof kReserved);
 constexpr std::size_t kReservedLength = sizeof kReserved - 1;
-/// ncclGetVersion() of the first NCCL that knows v4 of the interface, and of the first that asks the network plugin.
-constexpr int kFirstVersion = 22700, kAsksNetwork = 22800;
-/// NCCL cuts the name of a plugin there (MAX_STR_LEN of plugin_open.cc).
-constexpr std::size_t kLongestPath = 253;
+/// NCCL_VERSION_CODE of the first NCCL with v4 of the interface, and of the first that searches the network plugin.
+constexpr int kFirstVersion = 22700, kSearchesNetworkPlugin = 22800;
+/// NCCL truncates longer names of plugins (MAX_STR_LEN in plugin_open.cc).
+constexpr std::size_t kMaxPath = 253;
 
-/// NCCL cuts the values of its files there (setEnvFile of param.cc).
+/// NCCL truncates longer values in its files (setEnvFile() in param.cc).
 using Value = char[1024];
 
-/// "PROFSHIM_NCCL_PLUGIN=<own path>", an entry of the environment. Setting a variable once the job has threads is not
-/// to be done: setenv() may free the table that another thread reads in getenv(). This entry is there from the
-/// constructor on and only changes its name.
+/// "PROFSHIM_NCCL_PLUGIN=<own path>", an entry of the environment since the constructor. offer() only changes its name:
+/// setenv() would be unsafe once the job has threads, because it may free the table that another thread reads in
+/// getenv().
 char entry[kReservedLength + 1 + PATH_MAX] = {};
 
 const char* own_path() { return entry + kReservedLength + 1; }
 
-// ---- what NCCL would open
-// --------------------------------------------------------------------------------------------
+// ---- the plugin that NCCL would open
 
-/// The value that NCCL would give a variable from a file: "NAME=value" at the begin of a line.
+/// Reads a variable from a file of NCCL: "NAME=value" at the start of a line.
 bool value_in_file(const char* path, const char* name, Value& value) {
   const std::unique_ptr<FILE, int (*)(FILE*)> file(std::fopen(path, "re"), std::fclose);
   char line[4096];
@@ -56,7 +55,7 @@ bool value_in_file(const char* path, const char* name, Value& value) {
   return false;
 }
 
-/// As NCCL knows it: of the environment, else of its files. "" = not set.
+/// Reads a variable as NCCL does: from the environment, else from its files. "" = not set.
 void read_variable(const char* name, Value& value) {
   value[0] = 0;
   if (const char* const set = std::getenv(name)) {
@@ -72,9 +71,9 @@ void read_variable(const char* name, Value& value) {
   }
 }
 
-/// A library of that name where the one that `function` comes from looks for its own (DT_RUNPATH); null when there is
+/// Opens a library in the search path (DT_RUNPATH) of the library that contains `function`. Returns null if there is
 /// none.
-void* open_beside(const void* function, const char* library) {
+void* open_in_runpath(const void* function, const char* library) {
   Dl_info info{};
   if (function == nullptr || dladdr(function, &info) == 0) return nullptr;
   void* const owner = dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
@@ -97,12 +96,12 @@ void* open_beside(const void* function, const char* library) {
   return found;
 }
 
-/// A library that NCCL is about to open, opened. It is left so: were it to end now and begin again right after, that
-/// would be new to it.
+/// Opens a library that NCCL is about to open. Never closes it: that would unload the plugin before NCCL loads it
+/// again, which does not happen without this library.
 void* open_plugin(const void* nccl, const char* name) {
   const bool is_process = strcasecmp(name, "STATIC_PLUGIN") == 0;
   void* const library = dlopen(is_process ? nullptr : name, RTLD_NOW | RTLD_LOCAL);
-  return library != nullptr || std::strchr(name, '/') != nullptr ? library : open_beside(nccl, name);
+  return library != nullptr || std::strchr(name, '/') != nullptr ? library : open_in_runpath(nccl, name);
 }
 
 bool has_profiler(void* library) {
@@ -113,8 +112,8 @@ bool has_profiler(void* library) {
   return false;
 }
 
-/// Is one of the network plugins a profiler too?
-bool network_is_profiler(const void* nccl) {
+/// Returns true if one of the network plugins is a profiler plugin too.
+bool is_network_plugin_profiler(const void* nccl) {
   Value names;
   read_variable("NCCL_NET_PLUGIN", names);
   if (names[0] == 0) return has_profiler(open_plugin(nccl, "libnccl-net.so"));
@@ -130,9 +129,8 @@ bool network_is_profiler(const void* nccl) {
 }
 
 // ---- the decision
-// ----------------------------------------------------------------------------------------------------
 
-[[gnu::format(printf, 1, 2)]] void lost(const char* why, ...) {
+[[gnu::format(printf, 1, 2)]] void report_unavailable(const char* why, ...) {
   char sentence[sizeof(Value) + 128] = "algorithm, protocol and channels of NCCL's operations are not recorded: ";
   const std::size_t used = std::strlen(sentence);
   va_list arguments;
@@ -147,21 +145,22 @@ bool is_own_path(const char* path) {
   return realpath(path, resolved) != nullptr && std::strcmp(resolved, own_path()) == 0;
 }
 
-/// True when the job has no profiler of its own and NCCL can open us.
-bool is_free() {
-  const void* const nccl = inject::resolve("ncclGetVersion", Layer::kNccl);  // null: linked statically
+/// Returns true if the job has no profiler plugin and NCCL can open this library. Otherwise reports the reason.
+bool can_offer() {
+  const void* const nccl = inject::resolve("ncclGetVersion", Layer::kNccl);  // null if NCCL is linked statically
   int version = 0;
   if (nccl != nullptr) reinterpret_cast<int (*)(int*)>(reinterpret_cast<std::uintptr_t>(nccl))(&version);
   if (version != 0 && version < kFirstVersion) {
-    lost("NCCL %d.%d knows no version of its profiler interface from 4 on", version / 10000, version / 100 % 100);
+    report_unavailable("NCCL %d.%d has no profiler interface of version 4 or later", version / 10000,
+                       version / 100 % 100);
   } else if (std::getenv(kReserved) != own_path()) {
-    lost("there is no room for NCCL_PROFILER_PLUGIN in the environment");
-  } else if (std::strlen(own_path()) > kLongestPath) {
-    lost("the path of this library is too long for NCCL");
+    report_unavailable("there is no room for NCCL_PROFILER_PLUGIN in the environment");
+  } else if (std::strlen(own_path()) > kMaxPath) {
+    report_unavailable("the path of this library is too long for NCCL");
   } else if (open_plugin(nccl, "libnccl-profiler.so") != nullptr) {
-    lost("the job has a libnccl-profiler.so");
-  } else if ((version == 0 || version >= kAsksNetwork) && network_is_profiler(nccl)) {
-    lost("the job's network plugin is NCCL's profiler");
+    report_unavailable("the job has a libnccl-profiler.so");
+  } else if ((version == 0 || version >= kSearchesNetworkPlugin) && is_network_plugin_profiler(nccl)) {
+    report_unavailable("the job's network plugin is NCCL's profiler");
   } else {
     return true;
   }
@@ -172,11 +171,11 @@ void decide() {
   Value set;
   read_variable(kVariable, set);
   if (set[0] == 0) {
-    if (!is_free()) return;
+    if (!can_offer()) return;
   } else if (!is_own_path(set)) {
-    return lost("NCCL_PROFILER_PLUGIN is set to %s", set);
+    return report_unavailable("NCCL_PROFILER_PLUGIN is set to %s", set);
   }
-  detail::offered.store(true, std::memory_order_relaxed);  // read by this thread, or by one that NCCL starts
+  detail::offered.store(true, std::memory_order_relaxed);  // read by this thread, or by a thread that NCCL starts later
   if (set[0] == 0) std::memcpy(entry, kVariable, kReservedLength);
 }
 
@@ -185,7 +184,7 @@ constinit std::atomic<bool> decided{false};
 }  // namespace
 
 void reserve_variable(const char* own_path) {
-  // Set already, be it by a parent that recorded: nothing to keep room for, but the path is still to be known.
+  // If the variable is set already, perhaps by a recording parent, no entry is needed, but own_path() still is.
   const bool is_set = std::getenv(kVariable) != nullptr;
   std::snprintf(entry, sizeof entry, "%s=%s", kReserved, own_path);
   if (!is_set) putenv(entry);
@@ -201,11 +200,11 @@ void offer() {
   errno = saved_errno;
 }
 
-void communicator_is_made() {
+void check_loaded() {
   if (!detail::offered.load(std::memory_order_relaxed) || detail::loaded.exchange(true, std::memory_order_relaxed)) {
     return;
   }
-  lost("NCCL has not opened its profiler; NCCL_DEBUG=INFO says why");
+  report_unavailable("NCCL has not opened its profiler; NCCL_DEBUG=INFO says why");
 }
 
 }  // namespace profshim::nccl::profiler

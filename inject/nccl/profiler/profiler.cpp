@@ -1,5 +1,5 @@
-// The tables that NCCL calls. On the job's threads, NCCL's and CUDA's; all of it returns ncclSuccess, takes no lock and
-// allocates nothing.
+// The tables of functions that NCCL calls, on threads of the job, of NCCL and of CUDA. All functions return
+// ncclSuccess, take no lock and never allocate.
 #include "profiler.h"
 
 #include <dlfcn.h>
@@ -19,10 +19,10 @@ namespace {
 
 constexpr std::uint32_t kRecording = recorder::kArmed | recorder::kNccl;
 
-/// What NCCL takes for something of ours, where a null would mean that we do not want to hear of it again.
-constinit char something = 0;
+/// Its address serves as a context or handle: NCCL would stop reporting an object whose handle is null.
+constinit char dummy = 0;
 
-/// The open NCCL call of this thread that is recorded; null when there is none.
+/// Returns the recorded NCCL call that is open on this thread; null if there is none.
 const Event* recorded_call() {
   const spool::Thread* const thread = recorder::known_thread();
   if (thread == nullptr) return nullptr;
@@ -35,18 +35,18 @@ const Event* recorded_call() {
 
 bool launches_at_once(const Event& call) { return call.nccl.operation != 0 && call.hook != HookId::ncclGroupEnd; }
 
-/// The call that NCCL is taking an operation from, by when it began: no other of this thread has begun then, and the
-/// trace leaves out what two threads have begun at once. 0 = it is not recorded.
-Ticks call_that_enqueues() {
+/// Identifies the call that is enqueuing an operation by its begin time; 0 = the call is not recorded. The time is
+/// unique on a thread; the writer ignores a time at which calls of two threads began.
+Ticks enqueuing_call() {
   const Event* const call = recorded_call();
   return call != nullptr && launches_at_once(*call) ? call->begin : 0;
 }
 
-/// v4: a task that runs inside of the call whose only operation it is.
-Ticks call_that_launches() {
+/// v4: identifies the call by its begin time, if it launches exactly one operation; else 0.
+Ticks launching_call() {
   const Event* const call = recorded_call();
   if (call == nullptr) return 0;
-  if (call->hook == HookId::ncclGroupEnd) return group::state.only_call;
+  if (call->hook == HookId::ncclGroupEnd) return group::state.single_call;
   return launches_at_once(*call) && call->nccl.group == 0 ? call->begin : 0;
 }
 
@@ -79,7 +79,7 @@ void commit(const CollectiveTask& task, Ticks call) {
           .reserved = {}});
 }
 
-void commit(const MessageTask& task, Ticks call) {
+void commit(const PointToPointTask& task, Ticks call) {
   commit({.call = call,
           .sequence = 0,
           .function = text(task.function),
@@ -91,8 +91,8 @@ void commit(const MessageTask& task, Ticks call) {
           .reserved = {}});
 }
 
-/// One for the process, though NCCL asks for every communicator.
-void say_version(int version) {
+/// Records the interface version once, although NCCL calls init() for each communicator.
+void note_interface_version(int version) {
   if (detail::loaded.exchange(true, std::memory_order_relaxed) || recorder::mode() == 0) return;
   char json[16];
   std::snprintf(json, sizeof json, "%d", version);
@@ -101,32 +101,32 @@ void say_version(int version) {
 
 int begin_communicator(void** context, int* mask, std::uint64_t wanted, int version) {
   const int saved_errno = errno;
-  *context = &something;
+  *context = &dummy;
   *mask = recorder::mode_has(recorder::kActive | recorder::kNccl) ? static_cast<int>(wanted) : 0;
-  say_version(version);
+  note_interface_version(version);
   errno = saved_errno;
   return kSuccess;
 }
 
 int init_v4(void** context, int* mask, const char*, std::uint64_t, int, int, int, void (*)()) {
-  return begin_communicator(context, mask, kCollective | kMessage, 4);
+  return begin_communicator(context, mask, kCollective | kPointToPoint, 4);
 }
 template <int version>
 int init_v5(void** context, std::uint64_t, int* mask, const char*, int, int, int, void (*)()) {
-  return begin_communicator(context, mask, kCollective | kMessage | kCollectiveCall | kMessageCall, version);
+  return begin_communicator(context, mask, kCollective | kPointToPoint | kCollectiveCall | kPointToPointCall, version);
 }
 
 int start_v4(void*, void** handle, DescriptionV4* description) {
-  *handle = description->type == kGroup ? &something : nullptr;
+  *handle = description->type == kGroup ? &dummy : nullptr;
   if (!recorder::mode_has(kRecording)) return kSuccess;
   const int saved_errno = errno;
-  if (description->type == kCollective) commit(description->collective, call_that_launches());
-  if (description->type == kMessage) commit(description->message, call_that_launches());
+  if (description->type == kCollective) commit(description->collective, launching_call());
+  if (description->type == kPointToPoint) commit(description->point_to_point, launching_call());
   errno = saved_errno;
   return kSuccess;
 }
 
-/// The handle of a call is always written: NCCL keeps the last one of the thread otherwise.
+/// Always writes the handle: otherwise NCCL would use the thread's previous one.
 int start_v5(void*, void** handle, DescriptionV5* description) {
   *handle = nullptr;
   if (!recorder::mode_has(kRecording)) return kSuccess;
@@ -134,14 +134,14 @@ int start_v5(void*, void** handle, DescriptionV5* description) {
   const Ticks call = as_call(description->parent);
   switch (description->type) {
     case kCollectiveCall:
-    case kMessageCall:
-      *handle = as_handle(call_that_enqueues());
+    case kPointToPointCall:
+      *handle = as_handle(enqueuing_call());
       break;
     case kCollective:
       if (call != 0) commit(description->collective, call);
       break;
-    case kMessage:
-      if (call != 0) commit(description->message, call);
+    case kPointToPoint:
+      if (call != 0) commit(description->point_to_point, call);
       break;
     default:
       break;
@@ -160,29 +160,29 @@ constexpr TableV5 table_v6 = {"profshim", init_v5<6>, start_v5, stop, record_sta
 
 using Symbol = void();
 
-/// What a look-up of one of our three symbols finds.
-Symbol* found(const void* table, const char* name) {
+/// Resolves one of the three exported symbols: to our table after offer(), else to the next definition.
+Symbol* resolve_table(const void* table, const char* name) {
   if (detail::offered.load(std::memory_order_relaxed)) {
     return reinterpret_cast<Symbol*>(reinterpret_cast<std::uintptr_t>(table));
   }
   void* next = dlsym(RTLD_NEXT, name);
-  __asm__ volatile("" : "+r"(next));  // no tail call: dlsym takes its caller from the return address
+  __asm__ volatile("" : "+r"(next));  // prevents a tail call: dlsym() identifies its caller by the return address
   return reinterpret_cast<Symbol*>(next);
 }
 
 }  // namespace
 }  // namespace profshim::nccl::profiler
 
-// Not data but indirect functions, which the look-up itself calls: NCCL takes the highest version it finds, so that
-// with NCCL_PROFILER_PLUGIN=STATIC_PLUGIN, which searches the whole process, tables of ours would come before one of
-// the job's in an older version or a later library. Until we have offered ourselves there is nothing to be found here
-// but what would be found without us. No program is bound to such a symbol: NCCL knows them by dlsym alone.
-#define PROFILER_TABLE(name, table)                                                  \
-  extern "C" {                                                                       \
-  profshim::nccl::profiler::Symbol* profshim_find_##name() {                         \
-    return profshim::nccl::profiler::found(&profshim::nccl::profiler::table, #name); \
-  }                                                                                  \
-  [[gnu::visibility("default"), gnu::ifunc("profshim_find_" #name)]] void name();    \
+// The symbols are indirect functions (IFUNC), resolved at each dlsym(), instead of data. NCCL takes the highest version
+// that it finds, and NCCL_PROFILER_PLUGIN=STATIC_PLUGIN searches the whole process: plain tables would hide a table of
+// the job with an older version or in a later library. Before offer(), a lookup finds the same as without this library.
+// No program is linked against these symbols: NCCL finds them only by dlsym().
+#define PROFILER_TABLE(name, table)                                                          \
+  extern "C" {                                                                               \
+  profshim::nccl::profiler::Symbol* profshim_find_##name() {                                 \
+    return profshim::nccl::profiler::resolve_table(&profshim::nccl::profiler::table, #name); \
+  }                                                                                          \
+  [[gnu::visibility("default"), gnu::ifunc("profshim_find_" #name)]] void name();            \
   }
 PROFILER_TABLE(ncclProfiler_v4, table_v4)
 PROFILER_TABLE(ncclProfiler_v5, table_v5)

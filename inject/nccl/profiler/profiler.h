@@ -1,19 +1,20 @@
-// What NCCL's profiler interface alone knows of an operation: algorithm, protocol, channels, NCCL's own count. Becomes
-// a kNcclTask event beside the event of the call. Behind capture.nccl_profiler.
+// NCCL's profiler plugin interface, used if capture.nccl_profiler is set. It is the only source of an operation's
+// algorithm, protocol, channels and NCCL's own sequence number. They become a kNcclTask event beside the call's event.
 #pragma once
 
 #include <atomic>
 
 namespace profshim::nccl::profiler {
 
-/// ncclCommInit* is about to run, or runs: at the first in a recorded process NCCL is told to open us as its profiler,
-/// if the spec wants that and the job has none of its own. Job's thread.
+/// Call this before or inside ncclCommInit*. At the first call in a recorded process, sets NCCL_PROFILER_PLUGIN to this
+/// library, if the spec enables it and the job has no profiler of its own. Job's thread.
 void offer();
 
-/// ncclCommInit* has made a communicator, so that NCCL has opened its profiler: says so when that was not us.
-void communicator_is_made();
+/// Call this when ncclCommInit* has created a communicator. Reports a problem if offer() has set the variable but NCCL
+/// has not opened this library.
+void check_loaded();
 
-/// The constructor: keeps room in the environment for the path by which NCCL finds this library.
+/// Puts an entry with the path of this library into the environment, which offer() activates. Constructor only.
 void reserve_variable(const char* own_path);
 
 namespace detail {

@@ -188,7 +188,7 @@ TEST_F(NcclProfiler, AnOlderNcclIsNamed) {
   record(3, kOn);
 
   expect_inert();
-  expect_problem("NCCL 2.26 knows no version of its profiler interface from 4 on");
+  expect_problem("NCCL 2.26 has no profiler interface of version 4 or later");
   EXPECT_EQ(outcome_.out, "plugin \nplugin \n");
 }
 

@@ -50,10 +50,10 @@ TEST(NcclTable, EveryLaunchingRowHasACommunicatorAndAStream) {
   {                                                                       \
     constexpr const Row& row = RowOf<HookId::name>::kRow;                 \
     EXPECT_EQ(hook_layer(row.hook), Layer::kNccl) << #name;               \
-    if (launches(row.behaviour)) {                                        \
+    if (launches(row.behavior)) {                                         \
       EXPECT_TRUE(row.has(Role::Comm) && row.has(Role::Stream)) << #name; \
     }                                                                     \
-    if (makes_communicator(row.behaviour)) {                              \
+    if (makes_communicator(row.behavior)) {                               \
       EXPECT_TRUE(row.has(Role::NewComm)) << #name;                       \
     }                                                                     \
   }

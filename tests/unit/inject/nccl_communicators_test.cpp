@@ -16,12 +16,12 @@ class NcclCommunicators : public test::SpoolFixture {
     recorder::header().world_size = 4;
   }
   void TearDown() override {
-    for (const Handle handle : entered_) forget_communicator(handle);
+    for (const Handle handle : entered_) remove_communicator(handle);
     SpoolFixture::TearDown();
   }
-  Communicator& enter(Handle handle, const Facts& facts) {
+  Communicator& enter(Handle handle, const CommunicatorInfo& info) {
     entered_.push_back(handle);
-    Communicator* const made = add_communicator(handle, facts);
+    Communicator* const made = add_communicator(handle, info);
     EXPECT_NE(made, nullptr);
     return *made;
   }
@@ -62,17 +62,17 @@ TEST(NcclGrowth, TheIdOfAGrowthBeginsAsNcclMakesIt) {
 TEST_F(NcclCommunicators, OldAndNewRanksOfAGrowthHaveOneIdentity) {
   UniqueId id{};
   id.bytes[0] = 1;
-  const Facts facts{.identity = identity(1, 2), .size = 2, .magic = magic_of_id(&id)};
-  Communicator& root = enter(0x1000, facts);
-  Communicator& other = enter(0x2000, facts);
-  identity_of_split(root, 0);
-  identity_of_split(other, 1);
-  const Magic magic = magic_of_growth(facts.magic, 2);
+  const CommunicatorInfo info{.identity = identity(1, 2), .size = 2, .magic = magic_of_id(&id)};
+  Communicator& root = enter(0x1000, info);
+  Communicator& other = enter(0x2000, info);
+  next_split_identity(root, 0);
+  next_split_identity(other, 1);
+  const Magic magic = magic_of_growth(info.magic, 2);
   UniqueId of_growth{};
   std::memcpy(of_growth.bytes, &magic, sizeof magic);
 
-  const Growth at_root = growth_of(&root, &of_growth, 3), at_other = growth_of(&other, nullptr, 3);
-  const Growth at_new = growth_of(nullptr, &of_growth, 3);
+  const Growth at_root = next_growth(&root, &of_growth, 3), at_other = next_growth(&other, nullptr, 3);
+  const Growth at_new = next_growth(nullptr, &of_growth, 3);
   EXPECT_NE(at_root.identity, 0U);
   EXPECT_EQ(at_root.identity, at_other.identity);
   EXPECT_EQ(at_root.identity, at_new.identity);
@@ -87,76 +87,76 @@ TEST_F(NcclCommunicators, AnIdThatIsMadeInAnotherWayIsNoticed) {
   Communicator& root = enter(0x1000, {.identity = identity(1, 2), .size = 2, .magic = magic_of_id(&id)});
   Communicator& other = enter(0x2000, {.identity = identity(1, 2), .size = 2, .magic = magic_of_id(&id)});
 
-  const Growth at_root = growth_of(&root, &unforeseen, 3);
+  const Growth at_root = next_growth(&root, &unforeseen, 3);
   EXPECT_FALSE(at_root.matched);
-  EXPECT_EQ(at_root.identity, growth_of(&other, nullptr, 3).identity) << "those that were there stay together";
+  EXPECT_EQ(at_root.identity, next_growth(&other, nullptr, 3).identity) << "those that were there stay together";
 }
 
 TEST_F(NcclCommunicators, AGrowthOfWhatWasNotSeenBeingMadeIsMatchedWithNobody) {
   Communicator& here = enter(0x1000, {.identity = 7, .size = 2});
   Communicator& there = enter(0x2000, {.identity = 7, .size = 2});
-  const Growth growth = growth_of(&here, nullptr, 3);
+  const Growth growth = next_growth(&here, nullptr, 3);
   EXPECT_FALSE(growth.matched);
-  EXPECT_EQ(growth.identity, growth_of(&there, nullptr, 3).identity);
+  EXPECT_EQ(growth.identity, next_growth(&there, nullptr, 3).identity);
   Communicator& unknown = enter(0x3000, {});
-  EXPECT_EQ(growth_of(&unknown, nullptr, 3).identity, 0U);
+  EXPECT_EQ(next_growth(&unknown, nullptr, 3).identity, 0U);
 }
 
-TEST_F(NcclCommunicators, SplitsDifferByColourAndByHowManyWentBefore) {
-  // Two ranks of one parent: they go through the same splits, with their own colours.
+TEST_F(NcclCommunicators, SplitsDifferByColorAndByHowManyWentBefore) {
+  // Two ranks of one parent: they go through the same splits, with their own colors.
   Communicator& here = enter(0x1000, {identity(1, 4), 0, 4, 1});
   Communicator& there = enter(0x2000, {identity(1, 4), 0, 4, 2});
-  const std::uint64_t first_here = identity_of_split(here, 0), first_there = identity_of_split(there, 1);
-  EXPECT_NE(first_here, first_there) << "different colours";
-  const std::uint64_t second_here = identity_of_split(here, 7), second_there = identity_of_split(there, 7);
-  EXPECT_EQ(second_here, second_there) << "the same colour of the same split";
-  EXPECT_NE(identity_of_split(here, 7), second_here) << "another split";
+  const std::uint64_t first_here = next_split_identity(here, 0), first_there = next_split_identity(there, 1);
+  EXPECT_NE(first_here, first_there) << "different colors";
+  const std::uint64_t second_here = next_split_identity(here, 7), second_there = next_split_identity(there, 7);
+  EXPECT_EQ(second_here, second_there) << "the same color of the same split";
+  EXPECT_NE(next_split_identity(here, 7), second_here) << "another split";
 }
 
-TEST_F(NcclCommunicators, ARankWithoutAColourCountsTheSplitToo) {
+TEST_F(NcclCommunicators, ARankWithoutAColorCountsTheSplitToo) {
   Communicator& here = enter(0x1000, {identity(1, 4), 0, 4, 1});
   Communicator& there = enter(0x2000, {identity(1, 4), 0, 4, 2});
-  identity_of_split(here, kNoColour);
-  identity_of_split(there, 3);
-  EXPECT_EQ(identity_of_split(here, 0), identity_of_split(there, 0));
+  next_split_identity(here, kNoColor);
+  next_split_identity(there, 3);
+  EXPECT_EQ(next_split_identity(here, 0), next_split_identity(there, 0));
 }
 
 TEST_F(NcclCommunicators, ShrinksDoNotDependOnTheOrderOfWhoIsLeftOut) {
   Communicator& here = enter(0x1000, {identity(1, 4), 0, 4, 1});
   Communicator& there = enter(0x2000, {identity(1, 4), 0, 4, 2});
   const int one_order[] = {0, 3}, other_order[] = {3, 0}, others[] = {0, 1};
-  EXPECT_EQ(identity_of_shrink(here, one_order, 2), identity_of_shrink(there, other_order, 2));
-  EXPECT_NE(identity_of_shrink(here, one_order, 2), identity_of_shrink(there, others, 2));
+  EXPECT_EQ(next_shrink_identity(here, one_order, 2), next_shrink_identity(there, other_order, 2));
+  EXPECT_NE(next_shrink_identity(here, one_order, 2), next_shrink_identity(there, others, 2));
 }
 
 TEST_F(NcclCommunicators, WhatIsMadeOfAnUnknownOneIsUnknown) {
   Communicator& unknown = enter(0x1000, {});
-  EXPECT_EQ(identity_of_split(unknown, 1), 0U);
-  EXPECT_EQ(identity_of_shrink(unknown, nullptr, 0), 0U);
+  EXPECT_EQ(next_split_identity(unknown, 1), 0U);
+  EXPECT_EQ(next_shrink_identity(unknown, nullptr, 0), 0U);
 }
 
 TEST_F(NcclCommunicators, NumbersBeginAnewWithANewCommunicatorOfTheSameHandle) {
   Communicator& old = enter(0x1000, {identity(1, 4), 0, 4, 1});
   EXPECT_EQ(next_sequence(old), 1U);
-  EXPECT_EQ(next_sequence(*communicator_of(0x1000)), 2U);
+  EXPECT_EQ(next_sequence(*find_or_add_communicator(0x1000)), 2U);
   const std::uint32_t id = old.id;
-  Communicator* const freed = forget_communicator(0x1000);
-  put_back(freed, 0x1000);
-  EXPECT_EQ(next_sequence(*communicator_of(0x1000)), 3U) << "the call that frees it has failed";
-  forget_communicator(0x1000);
+  Communicator* const freed = remove_communicator(0x1000);
+  restore_communicator(freed, 0x1000);
+  EXPECT_EQ(next_sequence(*find_or_add_communicator(0x1000)), 3U) << "the call that frees it has failed";
+  remove_communicator(0x1000);
   Communicator& fresh = enter(0x1000, {identity(2, 4), 0, 4, 1});
   EXPECT_EQ(next_sequence(fresh), 1U);
   EXPECT_NE(fresh.id, id);
-  EXPECT_EQ(communicator_of(0), nullptr);
+  EXPECT_EQ(find_or_add_communicator(0), nullptr);
 }
 
 TEST_F(NcclCommunicators, AHandleThatIsStoredLaterIsFoundByItsPlace) {
   Handle place = 0;
   add_when_stored(&place, {identity(1, 4), 0, 4, 3});
-  take_stored();
+  add_stored_communicators();
   place = 0x5000;
   entered_.push_back(place);
-  Communicator* const found = communicator_of(0x5000);
+  Communicator* const found = find_or_add_communicator(0x5000);
   ASSERT_NE(found, nullptr);
   EXPECT_EQ(found->identity, identity(1, 4));
   EXPECT_EQ(found->rank.load(), 3);
@@ -167,13 +167,13 @@ TEST_F(NcclCommunicators, WhatTheEndOfAGroupHasStoredIsTakenOnce) {
   add_when_stored(&place, {identity(1, 4), 0, 4, 3});
   place = 0x6000;
   entered_.push_back(place);
-  take_stored();
-  next_sequence(*communicator_of(0x6000));
+  add_stored_communicators();
+  next_sequence(*find_or_add_communicator(0x6000));
   place = 0x7000;  // a variable of the job's: anything may come to lie there
-  take_stored();
+  add_stored_communicators();
   entered_.push_back(0x7000);
-  EXPECT_EQ(communicator_of(0x6000)->sequence.load(), 1U);
-  EXPECT_EQ(communicator_of(0x7000)->identity, 0U);
+  EXPECT_EQ(find_or_add_communicator(0x6000)->sequence.load(), 1U);
+  EXPECT_EQ(find_or_add_communicator(0x7000)->identity, 0U);
 }
 
 TEST_F(NcclCommunicators, APlaceThatIsGoneIsNotRead) {
@@ -182,7 +182,7 @@ TEST_F(NcclCommunicators, APlaceThatIsGoneIsNotRead) {
   add_when_stored(page, {identity(1, 4), 0, 4, 3});
   munmap(page, 4096);
   entered_.push_back(0x8000);
-  EXPECT_EQ(communicator_of(0x8000)->identity, 0U);
+  EXPECT_EQ(find_or_add_communicator(0x8000)->identity, 0U);
 }
 
 TEST_F(NcclCommunicators, TheDefinitionSaysWhatIsCertain) {
@@ -211,7 +211,7 @@ TEST_F(NcclCommunicators, TheDefinitionSaysWhatIsCertain) {
 TEST_F(NcclCommunicators, AHashIsAHandleThatNobodyIsAskedAbout) {
   const Handle handle = handle_of_hash(0x1234);
   entered_.push_back(handle);
-  Communicator* const comm = communicator_of(handle);
+  Communicator* const comm = find_or_add_communicator(handle);
   ASSERT_NE(comm, nullptr);
   EXPECT_TRUE(comm->from_nvtx);
   EXPECT_EQ(comm->identity, identity_of_hash(handle));

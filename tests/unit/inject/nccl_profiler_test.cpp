@@ -13,7 +13,7 @@ void expect_offsets() {
   EXPECT_EQ(offsetof(Description, parent), 8U);
   EXPECT_EQ(offsetof(Description, rank), 16U);
   EXPECT_EQ(offsetof(Description, collective), 24U);
-  EXPECT_EQ(offsetof(Description, message), 24U);
+  EXPECT_EQ(offsetof(Description, point_to_point), 24U);
 }
 
 TEST(NcclProfilerAbi, DescriptionsAreThoseOfTheHeaders) {
@@ -28,8 +28,8 @@ TEST(NcclProfilerAbi, DescriptionsAreThoseOfTheHeaders) {
   EXPECT_EQ(offsetof(CollectiveTask, warps), 57U);
   EXPECT_EQ(offsetof(CollectiveTask, algorithm), 64U);
   EXPECT_EQ(offsetof(CollectiveTask, protocol), 72U);
-  EXPECT_EQ(offsetof(MessageTask, peer), 32U);
-  EXPECT_EQ(offsetof(MessageTask, channels), 36U);
+  EXPECT_EQ(offsetof(PointToPointTask, peer), 32U);
+  EXPECT_EQ(offsetof(PointToPointTask, channels), 36U);
 }
 
 TEST(NcclProfilerAbi, TablesAreThoseOfTheHeaders) {
