@@ -13,6 +13,7 @@
 #include <iterator>
 
 #include "activation.h"
+#include "inject/core/export.h"
 #include "inject/cuda/injection.h"
 #include "inject/nccl/profiler/profiler.h"
 #include "inject/nvtx/injection.h"
@@ -20,8 +21,6 @@
 #include "inject/torch/activation.h"
 #include "inject/torch/operators.h"
 #include "profshim/session.h"
-
-#define PROFSHIM_EXPORT extern "C" __attribute__((visibility("default")))
 
 namespace profshim::inject {
 namespace {

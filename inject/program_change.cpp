@@ -10,11 +10,10 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "inject/core/export.h"
 #include "inject/core/next_function.h"
 #include "profshim/base.h"
 #include "profshim/session.h"
-
-#define PROFSHIM_EXPORT extern "C" __attribute__((visibility("default")))
 
 namespace profshim::inject {
 namespace {

@@ -6,10 +6,9 @@
 #include <cerrno>
 #include <initializer_list>
 
+#include "inject/core/export.h"
 #include "inject/core/next_function.h"
 #include "profshim/ending_signals.h"
-
-#define PROFSHIM_EXPORT extern "C" __attribute__((visibility("default")))
 
 namespace profshim::inject {
 namespace {

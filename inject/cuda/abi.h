@@ -1,5 +1,5 @@
-// What of the binary interface of the CUDA runtime and driver our hooks rely on, so that the library builds without a
-// toolkit and serves every version; a test compares it with the vendor's headers where they are installed.
+// The parts of the ABI of the CUDA runtime and driver that the hooks use, so that the library builds without a toolkit
+// and works with every version. tests/unit/inject/cuda_abi_test.cpp compares them with the vendor's headers.
 #pragma once
 
 #include <cstddef>
@@ -7,13 +7,13 @@
 
 namespace profshim::cuda {
 
-// The kinds of argument in hooks/cuda.def.
+// Types of arguments in hooks/cuda.def.
 using Ptr = void*;
-using Handle = void*;  // streams, events, functions, graphs: pointers all
+using Handle = void*;  // streams, events, functions and graphs are pointers
 using Size = std::size_t;
-using Int = int;  // also enumerations
+using Int = int;  // and enums
 using Unsigned = unsigned;
-/// dim3, by value.
+/// dim3, passed by value.
 struct Dim3 {
   unsigned x, y, z;
 };
@@ -31,8 +31,8 @@ struct DriverLaunchConfig {
   Handle stream;
 };
 
-/// "The symbol was not found in the shared object": cudaErrorSharedObjectSymbolNotFound of the runtime and
-/// CUDA_ERROR_SHARED_OBJECT_SYMBOL_NOT_FOUND of the driver. What a hook returns when there is no function behind it.
+/// cudaErrorSharedObjectSymbolNotFound of the runtime and CUDA_ERROR_SHARED_OBJECT_SYMBOL_NOT_FOUND of the driver. A
+/// hook returns this if the real function is not found.
 inline constexpr int kSymbolNotFound = 302;
 
 /// cudaMemcpyKind.

@@ -1,7 +1,7 @@
-// The exported CUDA functions, made of hooks/cuda.def. CUPTI is the truth about the GPU; these are what is left without
-// it: what the host called, without device times. libcudart and libcuda call nothing of their own through these symbols
-// (-Bsymbolic), so that a call is seen once; where a runtime does call the driver through them, the two nest as they
-// run. No guard of re-entrancy is needed.
+// The exported CUDA functions, generated from hooks/cuda.def. They record the host's calls when CUPTI is not available;
+// only CUPTI can record device times. libcudart and libcuda do not call their own functions through these symbols
+// (-Bsymbolic), so each call is seen once. If a runtime calls the driver through them, the two events nest. No guard
+// against re-entrancy is needed.
 #include "hooks.h"
 
 #include <atomic>
@@ -19,12 +19,12 @@ namespace {
 
 constinit std::atomic<void (*)()> first_call{nullptr};
 
-// The first launch may be the call that brings CUDA up. Up first, then the launch: CUPTI comes in between, and the
-// launch is recorded. cudaGetDeviceCount makes no context.
+// Initializes CUDA and waits for CUPTI before the first launch, so that CUPTI records a launch that would itself be the
+// first CUDA call. cudaGetDeviceCount initializes CUDA without creating a context.
 void await_cupti() {
-  static constinit std::atomic<bool> brought_up{false};
+  static constinit std::atomic<bool> initialized{false};
   if (!session::requested()) return;
-  if (!brought_up.exchange(true)) {
+  if (!initialized.exchange(true)) {
     int devices = 0;
     auto* const count = reinterpret_cast<int (*)(int*)>(inject::resolve("cudaGetDeviceCount", Layer::kCuda));
     if (count != nullptr) count(&devices);
@@ -32,8 +32,7 @@ void await_cupti() {
   device::await_start();
 }
 
-// ---- what is noted of a call
-// -----------------------------------------------------------------------------------------
+// ---- describers: the last but one column of a row, which fills in the arguments that are recorded
 
 void note_stream(CudaCallArgs& call, Handle stream) {
   call.stream = reinterpret_cast<std::uint64_t>(stream);
@@ -121,7 +120,6 @@ constexpr auto set_2d_on_stream = [](CudaCallArgs& call, Ptr, Size, Int, Size wi
 };
 
 // ---- the hook
-// --------------------------------------------------------------------------------------------------------
 
 constexpr std::uint32_t kRecords = recorder::kCudaCalls | recorder::kCuda | recorder::kArmed;
 
@@ -151,7 +149,7 @@ struct CallOf {
  private:
   static constinit inline std::atomic<Function*> known{nullptr};
 
-  /// As the mode is now: a step may just have begun or ended.
+  /// Reads the mode again: the range call may just have begun or ended a window.
   static int call_now(Function* real, Arguments... arguments) {
     return recorder::mode_has(kRecords) ? recorded_call(real, arguments...) : real(arguments...);
   }

@@ -1,12 +1,10 @@
-// The CUDA functions that we export (hooks/cuda.def): they forward, and while CUPTI is not to be had they record the
-// call.
+// The exported CUDA functions (hooks/cuda.def). They forward, and record the call while CUPTI is not available.
 #pragma once
 
 namespace profshim::cuda {
 
-/// `function` is called once, when CUDA has been used through a symbol of ours and that call has succeeded: on the
-/// thread of the call, after it. By then cuInit() has run, and with it InitializeInjection() if it is to run at all.
-/// Called by the constructor.
+/// Sets a function that is called once, after the first successful CUDA call through a hook, on the thread of that
+/// call. By then cuInit() has run, and with it InitializeInjection() if it runs at all. Called by the constructor.
 void on_first_call(void (*function)());
 
 }  // namespace profshim::cuda

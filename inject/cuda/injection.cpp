@@ -23,44 +23,45 @@ namespace {
 
 constexpr const char* kVariable = "CUDA_INJECTION64_PATH";
 
-/// The process that CUDA came up in; written by the constructor.
+/// The library of another tool in CUDA_INJECTION64_PATH; "" = none. The constructor writes it.
 constinit char foreign_owner[PATH_MAX] = {};
-constinit std::atomic<bool> cuda_is_up{false}, only_hooks_see_it{false};
+constinit std::atomic<bool> is_injected{false};     // the driver has called InitializeInjection()
+constinit std::atomic<bool> has_hooks_only{false};  // a hook has seen CUDA, and the driver has not called
 
 void at_exit() { session::finish(session::End::kNormal); }
 
-// Registered behind the driver's and CUPTI's own handlers, so that it runs before them.
-void cupti_is_there() { std::atexit(at_exit); }
+// Registered after the driver's and CUPTI's own exit handlers, so that it runs before them.
+void on_cupti_ready() { std::atexit(at_exit); }
 
-void start_device(const Spec& spec) { device::start(spec, cupti_is_there); }
+void start_device(const Spec& spec) { device::start(spec, on_cupti_ready); }
 
-void become_active() {
+void activate_if_ready() {
   if (torch::is_imported() && torch::waits_for_group()) return;
   inject::activate_by_environment(rank_from_environment());
 }
 
-void cuda_comes_up() {
-  cuda_is_up.store(true);
+void on_injected() {
+  is_injected.store(true);
   if (session::spec() == nullptr) {
-    become_active();
+    activate_if_ready();
   } else {
     start_device(*session::spec());
   }
 }
 
 void start_with_hooks_alone(const Spec& spec) {
-  if (!spec.activities.cuda || foreign_owner[0] != 0) return;  // on_activate() has said it
-  recorder::problem("cuda", "no GPU activity is recorded: CUDA did not open what CUDA_INJECTION64_PATH names");
+  if (!spec.activities.cuda || foreign_owner[0] != 0) return;  // on_activate() has reported it
+  recorder::problem("cuda", "no GPU activity is recorded: CUDA did not open the library in CUDA_INJECTION64_PATH");
   recorder::set_mode(recorder::kCudaCalls, 0);
 }
 
-/// A hook of ours has seen CUDA at work. By then the driver has opened what the variable names: if that was not us,
-/// symbol hooks are all there is.
-void cuda_is_used() {
-  if (cuda_is_up.load()) return;
-  only_hooks_see_it.store(true);
+/// Runs after the first CUDA call through a hook. By then the driver has opened the library in the variable. If that
+/// was not this one, CUPTI is not available and only the hooks record.
+void on_first_hooked_call() {
+  if (is_injected.load()) return;
+  has_hooks_only.store(true);
   if (session::spec() == nullptr) {
-    become_active();
+    activate_if_ready();
   } else {
     start_with_hooks_alone(*session::spec());
   }
@@ -69,14 +70,15 @@ void cuda_is_used() {
 }  // namespace
 
 void set_injection_path(const char* own_path) {
-  on_first_call(cuda_is_used);
+  on_first_call(on_first_hooked_call);
   const char* const set = std::getenv(kVariable);
   if (set == nullptr || set[0] == 0) {
     setenv(kVariable, own_path, 1);
     return;
   }
   char resolved[PATH_MAX];
-  if (std::strcmp(realpath(set, resolved) != nullptr ? resolved : set, own_path) == 0) return;  // a parent's work
+  // A parent process may have set the variable to this library.
+  if (std::strcmp(realpath(set, resolved) != nullptr ? resolved : set, own_path) == 0) return;
   std::strncpy(foreign_owner, set, sizeof foreign_owner - 1);
 }
 
@@ -89,20 +91,20 @@ void on_activate() {
     recorder::problem("cuda", sentence);
     recorder::set_mode(recorder::kCudaCalls, 0);
   }
-  if (cuda_is_up.load()) {
+  if (is_injected.load()) {
     start_device(*spec);
-  } else if (only_hooks_see_it.load()) {
+  } else if (has_hooks_only.load()) {
     start_with_hooks_alone(*spec);
   }
 }
 
 }  // namespace profshim::cuda
 
-// The driver calls this once, on the thread that is inside cuInit, before it looks for devices. What it answers decides
-// nothing: a recording that cannot be had is no reason for CUDA to fail.
+// The driver calls this once, on the thread inside cuInit, before it looks for devices. The result is always success:
+// CUDA must work even if nothing can be recorded.
 extern "C" [[gnu::visibility("default")]] int InitializeInjection() {
   const int saved_errno = errno;
-  if (profshim::session::requested()) profshim::cuda::cuda_comes_up();
+  if (profshim::session::requested()) profshim::cuda::on_injected();
   errno = saved_errno;
   return 1;
 }

@@ -12,21 +12,21 @@
 namespace profshim::cuda {
 namespace {
 
-/// What has been looked up, by address: open addressing, never cleared. Kernels beyond what fits have no name. One that
-/// comes to the address of another that is gone has the name of that: modules come and go rarely, and this is the
-/// fallback.
+/// Cache of names by address: open addressing, never cleared. Kernels that do not fit have no name. If a function is
+/// unloaded and another is loaded at its address, the cache still returns the old name: this is rare, and acceptable
+/// where CUPTI is not available.
 constexpr std::size_t kSlots = 4096;
-constexpr StringId kNoName = ~StringId{0};  // looked up in vain
+constexpr StringId kNoName = ~StringId{0};  // the lookup found no name
 struct Slot {
-  std::atomic<std::uintptr_t> key{0};  // address and what it is; 0 = free
-  std::atomic<StringId> name{0};       // 0 = being looked up
+  std::atomic<std::uintptr_t> key{0};  // address and Kind; 0 = free
+  std::atomic<StringId> name{0};       // 0 = the lookup is running
 };
 constinit Slot slots[kSlots];
 
-/// What an address is: that of a host function, or a handle. The upper two bits of an address carry nothing.
+/// Kind of an address, stored in the low 2 bits of a key. The upper 2 bits of the address are lost; they carry nothing.
 enum class Kind : std::uintptr_t { kHostFunction = 1, kKernel = 2, kDriverFunction = 3 };
 
-/// The slot of a key, its own or a free one that it has taken; null when there is none in reach.
+/// Returns the slot of a key, or takes a free one and sets `is_new`. Returns null if all slots in reach are taken.
 Slot* slot_of(std::uintptr_t key, bool& is_new) {
   constexpr std::size_t kReach = 16;
   const std::uintptr_t hash = key * 0x9E3779B97F4A7C15ull >> 52;
@@ -59,8 +59,8 @@ StringId remembered(const void* address, Kind kind, const LookUp& look_up) {
   return id == kNoName ? 0 : id;
 }
 
-/// cuFuncGetName and cuKernelGetName: CUDA 12.3. The driver's, since the runtime's would leave an error behind that the
-/// job finds with cudaGetLastError().
+/// cuFuncGetName and cuKernelGetName, since CUDA 12.3. The driver's functions are called, because a failure of the
+/// runtime's would be visible to the job in cudaGetLastError().
 using GetName = int(const char**, const void*);
 const char* driver_name(std::atomic<GetName*>& function, const char* function_name, const void* handle) {
   GetName* get = function.load(std::memory_order_acquire);
@@ -76,8 +76,8 @@ constinit std::atomic<GetName*> get_function_name{nullptr}, get_kernel_name{null
 
 }  // namespace
 
-// The host function that nvcc makes has the name of the kernel. Exported ones only: a local symbol is in no table that
-// is mapped, and the nearest one would be a lie.
+// The host function that nvcc generates has the kernel's name. dladdr() knows only exported symbols: for a local one it
+// returns the nearest exported symbol, which is wrong.
 StringId name_of_function(const void* host_function) {
   return remembered(host_function, Kind::kHostFunction, [host_function]() -> const char* {
     Dl_info info{};
