@@ -5,6 +5,7 @@
 #include "hooks.h"
 
 #include <atomic>
+#include <cerrno>
 
 #include "abi.h"
 #include "inject/core/each.h"
@@ -176,13 +177,17 @@ struct CallOf {
   }
 
   [[gnu::noinline]] static int first_call_of_function(const char* name, Arguments... arguments) {
+    const int errno_before = errno;
     auto* const real = reinterpret_cast<Function*>(inject::resolve(name, Layer::kCuda));
     if (real == nullptr) return kSymbolNotFound;
     await_cupti();
     known.store(real, std::memory_order_release);
+    errno = errno_before;
     const int result = call(name, arguments...);
     if (result == 0 && first_call.load(std::memory_order_relaxed) != nullptr) {
+      const int errno_after = errno;
       if (void (*const function)() = first_call.exchange(nullptr)) function();
+      errno = errno_after;
     }
     return result;
   }
