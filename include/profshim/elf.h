@@ -77,18 +77,18 @@ bool relocate_entry(const Code& function, const Entry& entry, std::uint64_t at, 
 // ---- symbols
 
 struct Function {
-  std::string name;       // as in the file
-  std::uint64_t value;    // address relative to the load bias
-  std::uint64_t size;     // in bytes; 0 = the symbol has no size
-  std::uint64_t file_at;  // offset of its bytes in the file
-  bool ifunc = false;     // `value` is the resolver
-  bool exported = false;  // in .dynsym
+  std::string name;           // as in the file
+  std::uint64_t value;        // address relative to the load bias
+  std::uint64_t size;         // in bytes; 0 = the symbol has no size
+  std::uint64_t file_offset;  // offset of its bytes in the file
+  bool ifunc = false;         // `value` is the resolver
+  bool exported = false;      // in .dynsym
 };
 
 /// A Function whose name is valid while the File is open.
 struct Symbol {
   std::string_view name;
-  std::uint64_t value, size, file_at;
+  std::uint64_t value, size, file_offset;
   bool ifunc, exported;
 };
 

@@ -37,12 +37,12 @@ bool belongs(const char* path, Layer layer) {
   return std::strncmp(name, "libmpi-", 7) == 0 || std::strncmp(name, "libmpich-", 9) == 0;
 }
 
-constexpr std::size_t kMostLibraries = 16;
+constexpr std::size_t kMaxLibraries = 16;
 struct Found {
   Layer layer;           // kNone: all libraries
   std::size_t skip = 0;  // matching libraries to skip first: earlier rounds have seen them
   std::size_t count = 0;
-  char paths[kMostLibraries][PATH_MAX];
+  char paths[kMaxLibraries][PATH_MAX];
 };
 
 int note_library(dl_phdr_info* info, std::size_t, void* argument) {
@@ -55,7 +55,7 @@ int note_library(dl_phdr_info* info, std::size_t, void* argument) {
   }
   const std::size_t length = std::strlen(info->dlpi_name);
   if (length < PATH_MAX) std::memcpy(found.paths[found.count++], info->dlpi_name, length + 1);
-  return found.count == kMostLibraries ? 1 : 0;
+  return found.count == kMaxLibraries ? 1 : 0;
 }
 
 // Collects the names first and opens the libraries afterwards. dl_iterate_phdr() holds a lock during its callback that
@@ -65,7 +65,7 @@ void* in_mapped_libraries(const char* name, Layer layer) {
   void* const memory = mmap(nullptr, sizeof(Found), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (memory == MAP_FAILED) return nullptr;
   void* address = nullptr;
-  for (std::size_t seen = 0; address == nullptr; seen += kMostLibraries) {
+  for (std::size_t seen = 0; address == nullptr; seen += kMaxLibraries) {
     auto* const found = new (memory) Found{.layer = layer, .skip = seen};
     dl_iterate_phdr(note_library, found);
     for (std::size_t i = 0; i < found->count && address == nullptr; ++i) {
@@ -74,7 +74,7 @@ void* in_mapped_libraries(const char* name, Layer layer) {
       address = dlsym(library, name);
       dlclose(library);
     }
-    if (found->count < kMostLibraries) break;
+    if (found->count < kMaxLibraries) break;
   }
   munmap(memory, sizeof(Found));
   return address;

@@ -34,7 +34,7 @@ bool File::open(const std::string& path, std::string& error) {
   if (!map(path, error)) return false;
   for_each_function([this](const Symbol& symbol) {
     functions_.push_back(
-        {std::string(symbol.name), symbol.value, symbol.size, symbol.file_at, symbol.ifunc, symbol.exported});
+        {std::string(symbol.name), symbol.value, symbol.size, symbol.file_offset, symbol.ifunc, symbol.exported});
   });
   return true;
 }
@@ -131,7 +131,7 @@ File::~File() {
 }
 
 Code File::code_of(const Function& function) const {
-  const std::uint8_t* const bytes = within<std::uint8_t>(data_, size_, function.file_at, function.size);
+  const std::uint8_t* const bytes = within<std::uint8_t>(data_, size_, function.file_offset, function.size);
   if (bytes == nullptr) return {};
   return Code{bytes, static_cast<std::size_t>(function.size), function.value};
 }

@@ -11,8 +11,8 @@ std::vector<std::string> functions_at(const std::string& path, const std::vector
   std::string error;
   if (!file.map(path, error)) return names;
   file.for_each_function([&](const Symbol& symbol) {
-    const auto first = std::lower_bound(offsets.begin(), offsets.end(), symbol.file_at);
-    for (auto at = first; at != offsets.end() && *at - symbol.file_at < symbol.size; ++at) {
+    const auto first = std::lower_bound(offsets.begin(), offsets.end(), symbol.file_offset);
+    for (auto at = first; at != offsets.end() && *at - symbol.file_offset < symbol.size; ++at) {
       std::string& name = names[static_cast<std::size_t>(at - offsets.begin())];
       if (name.empty()) name = symbol.name;
     }
