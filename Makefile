@@ -55,7 +55,7 @@ objects   = $(addprefix $(OBJ)/,$(addsuffix .o,$(basename $(1))))
 
 # Two programs from one tree: what links where is architecture.
 SHARED_MODULES := $(addprefix src/,base window spec json trace output spool kineto elf)
-INJECTED       := $(filter-out $(if $(NVTX_INCLUDE),%/absent.cpp,$(filter-out %/absent.cpp,$(wildcard inject/nvtx/*.cpp))), \
+INJECTED       := $(filter-out $(if $(NVTX_INCLUDE),%/absent.cpp,$(filter-out %/absent.cpp,$(call sources,inject/nvtx))), \
                     $(call sources,inject))
 SHIM_SOURCES   := $(INJECTED) $(call sources,src/session src/device src/record $(SHARED_MODULES))
 TOOL_SOURCES   := $(call sources,src/cli src/analysis src/convert $(SHARED_MODULES))

@@ -4,7 +4,7 @@
 #include "inject/nccl/profiler/profiler.h"
 #include "inject/nccl/rows.h"
 #include "inject/nccl/version.h"
-#include "payload.h"
+#include "inject/nvtx/payload/render.h"
 
 namespace profshim::nvtx {
 namespace {

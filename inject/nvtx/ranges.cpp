@@ -2,7 +2,7 @@
 
 #include <optional>
 
-#include "payload.h"
+#include "inject/nvtx/payload/render.h"
 #include "profshim/recorder.h"
 #include "profshim/session.h"
 

@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "inject/nvtx/payload.h"
+#include "inject/nvtx/payload/render.h"
 
 namespace profshim::nvtx {
 namespace {

@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <string_view>
 
-#include "handles.h"
+#include "inject/nvtx/handles.h"
 
 namespace profshim::nvtx {
 

@@ -1,0 +1,83 @@
+// JSON text in a buffer of fixed size.
+#pragma once
+
+#include <charconv>
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+#include <string_view>
+
+#include "limits.h"
+
+namespace profshim::nvtx {
+
+/// JSON into a fixed buffer. When a value does not fit, the caller goes back to before it.
+class Json {
+ public:
+  Json(char* buffer, std::size_t size) : begin_(buffer), at_(buffer), end_(buffer + size - kClosing) {}
+
+  bool fits() const { return fits_; }
+  char* mark() const { return at_; }
+  void back_to(char* mark) {
+    at_ = mark;
+    fits_ = true;
+  }
+  std::string_view text() const { return {begin_, static_cast<std::size_t>(at_ - begin_)}; }
+
+  void raw(std::string_view text) {
+    if (at_ + text.size() > end_) {
+      fits_ = false;
+      return;
+    }
+    std::memcpy(at_, text.data(), text.size());
+    at_ += text.size();
+  }
+  /// For brackets and the mark only: may use the bytes kept free.
+  void close(std::string_view text) {
+    std::memcpy(at_, text.data(), text.size());
+    at_ += text.size();
+  }
+  template <class Number>
+  void number(Number value) {
+    char digits[64];
+    const auto [end, error] = std::to_chars(digits, digits + sizeof digits, value);
+    raw(error == std::errc() ? std::string_view(digits, static_cast<std::size_t>(end - digits)) : "null");
+  }
+  void real(double value) {
+    if (std::isnan(value)) return raw("\"NaN\"");
+    if (std::isinf(value)) return raw(value < 0 ? "\"-Infinity\"" : "\"Infinity\"");
+    number(value);
+  }
+  void hex(const std::uint8_t* bytes, std::size_t size, bool big_end_first) {
+    raw("\"0x");
+    for (std::size_t i = 0; i < size; ++i) {
+      const std::uint8_t byte = bytes[big_end_first ? size - 1 - i : i];
+      static constexpr char kDigits[] = "0123456789abcdef";
+      const char pair[2] = {kDigits[byte >> 4], kDigits[byte & 15]};
+      raw({pair, 2});
+    }
+    raw("\"");
+  }
+  void string(std::string_view text) {
+    raw("\"");
+    for (const char c : text.substr(0, kMaxString)) {
+      if (c == '"' || c == '\\') {
+        const char pair[2] = {'\\', c};
+        raw({pair, 2});
+      } else if (static_cast<unsigned char>(c) < 0x20) {
+        raw(" ");
+      } else {
+        raw({&c, 1});
+      }
+    }
+    raw(text.size() > kMaxString ? "...\"" : "\"");
+  }
+
+ private:
+  char* begin_;
+  char* at_;
+  char* end_;
+  bool fits_ = true;
+};
+
+}  // namespace profshim::nvtx
