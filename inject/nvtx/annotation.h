@@ -1,4 +1,5 @@
-// From the arguments of an NVTX call to an Annotation. Inline: a call outside windows costs no more than a test.
+// Converts the arguments of an NVTX call to an Annotation. All of it is inline, so that a call which records nothing
+// costs a few tests only.
 #pragma once
 
 #include <algorithm>
@@ -10,7 +11,7 @@
 
 namespace profshim::nvtx {
 
-/// A wide message in UTF-8; a message longer than a name may be is cut by the recorder, which says so.
+/// A wide message in UTF-8. The 8 extra bytes let the recorder see that a message is too long, cut it and report that.
 struct WideText {
   char bytes[spool::kMaxName + 8];
   std::string_view view;
@@ -46,14 +47,14 @@ inline Annotation annotation_of(const nvtxEventAttributes_t& a) {
   return out;
 }
 
-/// The message of attributes that are not wide; null = none.
+/// Null if there is no message. Not for wide messages.
 inline const char* message_of(const nvtxEventAttributes_t& a) {
   if (a.messageType == NVTX_MESSAGE_TYPE_ASCII) return a.message.ascii;
   if (a.messageType != NVTX_MESSAGE_TYPE_REGISTERED || a.message.registered == nullptr) return nullptr;
   return reinterpret_cast<const RegisteredString*>(a.message.registered)->text;
 }
 
-/// The wide form is apart, so that the others need no buffer.
+/// Not inline, so that the callers need no room for a WideText on their stacks.
 template <class Call>
 [[gnu::noinline]] auto with_wide(Annotation annotation, const wchar_t* text, const Call& call) {
   const WideText wide(text);
@@ -61,14 +62,15 @@ template <class Call>
   return call(annotation);
 }
 
-/// Calls `call` with what the attributes say. A structure shorter than today's counts as zeros behind its end.
+/// Passes the attributes to `call`, one of the policies in range_callbacks.cpp. The attributes of an older NVTX may be
+/// shorter; the missing fields are zero.
 template <class Call>
 auto with_attributes(const nvtxEventAttributes_t* attributes, const Call& call) {
-  if (!listening()) return call.quiet();
+  if (!listening()) return call.skipped();
   if (attributes == nullptr) return call(Annotation{});
   if (attributes->size >= sizeof *attributes && attributes->messageType != NVTX_MESSAGE_TYPE_UNICODE &&
-      call.is_nothing(message_of(*attributes))) {
-    return call.quiet();
+      call.can_skip(message_of(*attributes))) {
+    return call.skipped();
   }
   nvtxEventAttributes_t whole;
   if (attributes->size < sizeof whole) {
@@ -85,14 +87,14 @@ auto with_attributes(const nvtxEventAttributes_t* attributes, const Call& call) 
 
 template <class Call>
 auto with_text(const char* text, const Call& call) {
-  if (call.is_nothing(text)) return call.quiet();
+  if (call.can_skip(text)) return call.skipped();
   Annotation annotation;
   annotation.c_text = text;
   return call(annotation);
 }
 template <class Call>
 auto with_text(const wchar_t* text, const Call& call) {
-  return listening() ? with_wide(Annotation{}, text, call) : call.quiet();
+  return listening() ? with_wide(Annotation{}, text, call) : call.skipped();
 }
 
 }  // namespace profshim::nvtx

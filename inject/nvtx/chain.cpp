@@ -16,10 +16,10 @@ constinit std::intptr_t payload[kPayloadSlots] = {};
 
 namespace {
 
-constinit char foreign_path[PATH_MAX] = {};
+constinit char tool_path[PATH_MAX] = {};
 
-void* foreign_library() {
-  static void* const library = dlopen(foreign_path, RTLD_LAZY | RTLD_LOCAL);
+void* tool_library() {
+  static void* const library = dlopen(tool_path, RTLD_LAZY | RTLD_LOCAL);
   return library;
 }
 
@@ -35,7 +35,8 @@ Table table_of(const NvtxExportTableCallbacks& callbacks, NvtxCallbackModule mod
   return table;
 }
 
-/// What stands in a table before the other tool has run: the header's own start-up functions, never to be called.
+/// The functions in a table before the chained tool attaches. They are the NVTX header's initialization functions,
+/// which must not be called.
 template <unsigned N>
 struct Snapshot {
   NvtxFunctionPointer before[N] = {};
@@ -51,39 +52,40 @@ struct Snapshot {
   }
 };
 
-// Range ids: an open-addressed table. A slot is free while its key is 0; a search looks at the whole neighbourhood.
-struct Tie {
-  std::atomic<std::uint64_t> theirs;
-  std::atomic<std::uint64_t> ours;
+// Range ids, in a hash table with open addressing. A slot is free while `chained` is 0. Slots are freed in any order,
+// so a search looks at all slots in reach of the hash.
+struct RangeIdSlot {
+  std::atomic<std::uint64_t> chained;
+  std::atomic<std::uint64_t> own;
 };
-constexpr std::size_t kTies = 1 << 16;
-constexpr std::size_t kNeighbourhood = 32;
-constinit Tie ties[kTies] = {};
-std::size_t home_of(std::uint64_t id) { return (id * 0x9e3779b97f4a7c15ULL >> 48) % kTies; }
+constexpr std::size_t kRangeIdSlots = 1 << 16;
+constexpr std::size_t kReach = 32;
+constinit RangeIdSlot range_ids[kRangeIdSlots] = {};
+std::size_t home_of(std::uint64_t id) { return (id * 0x9e3779b97f4a7c15ULL >> 48) % kRangeIdSlots; }
 
 }  // namespace
 
 void set_path(const char* path) {
-  const std::size_t length = strnlen(path, sizeof foreign_path - 1);
-  std::memcpy(foreign_path, path, length);
-  foreign_path[length] = '\0';
+  const std::size_t length = strnlen(path, sizeof tool_path - 1);
+  std::memcpy(tool_path, path, length);
+  tool_path[length] = '\0';
 }
-bool wanted() { return foreign_path[0] != '\0'; }
+bool is_requested() { return tool_path[0] != '\0'; }
 
 bool attach(NvtxGetExportTableFunc_t get) {
-  void* const library = foreign_library();
+  void* const library = tool_library();
   if (library == nullptr) return false;
-  auto* const initialise =
+  auto* const initialize =
       reinterpret_cast<NvtxInitializeInjectionNvtxFunc_t>(dlsym(library, "InitializeInjectionNvtx2"));
   const auto* const callbacks = static_cast<const NvtxExportTableCallbacks*>(get(NVTX_ETID_CALLBACKS));
-  if (initialise == nullptr || callbacks == nullptr) return false;
+  if (initialize == nullptr || callbacks == nullptr) return false;
   const Table core_table = table_of(*callbacks, NVTX_CB_MODULE_CORE);
   const Table core2_table = table_of(*callbacks, NVTX_CB_MODULE_CORE2);
   const Table sync_table = table_of(*callbacks, NVTX_CB_MODULE_SYNC);
   const Snapshot<kCoreSlots> core_before(core_table);
   const Snapshot<kCore2Slots> core2_before(core2_table);
   const Snapshot<NVTX_CBID_SYNC_SIZE> sync_before(sync_table);
-  if (initialise(get) == 0) return false;
+  if (initialize(get) == 0) return false;
   core_before.keep_changed(core_table, core);
   core2_before.keep_changed(core2_table, core2);
   NvtxFunctionPointer sync[NVTX_CBID_SYNC_SIZE] = {};
@@ -93,46 +95,46 @@ bool attach(NvtxGetExportTableFunc_t get) {
 }
 
 void attach_extension(nvtxExtModuleInfo_t* module) {
-  void* const library = foreign_library();
+  void* const library = tool_library();
   if (library == nullptr || module->moduleId != NVTX_EXT_PAYLOAD_MODULEID || module->segmentsCount == 0) return;
-  auto* const initialise =
+  auto* const initialize =
       reinterpret_cast<NvtxExtInitializeInjectionFunc_t>(dlsym(library, "InitializeInjectionNvtxExtension"));
-  if (initialise == nullptr || initialise(module) == 0) return;
+  if (initialize == nullptr || initialize(module) == 0) return;
   nvtxExtModuleSegment_t& segment = module->segments[0];
   for (std::size_t i = 0; i < std::min<std::size_t>(segment.slotCount, kPayloadSlots); ++i) {
-    // 0 = not initialised, -1 and the like = disabled: only an address is a function.
+    // Small values are states (NVTX_EXTENSION_FRESH, NVTX_EXTENSION_DISABLED); the others are addresses of functions.
     if (segment.functionSlots[i] > 4096) payload[i] = segment.functionSlots[i];
   }
 }
 
-nvtxEventAttributes_t translated(const nvtxEventAttributes_t* attributes) {
+nvtxEventAttributes_t for_chained_tool(const nvtxEventAttributes_t* attributes) {
   nvtxEventAttributes_t copy{};
   std::memcpy(&copy, attributes, std::min<std::size_t>(attributes->size, sizeof copy));
   if (copy.messageType == NVTX_MESSAGE_TYPE_REGISTERED && copy.message.registered != nullptr) {
-    copy.message.registered = reinterpret_cast<RegisteredString*>(copy.message.registered)->theirs;
+    copy.message.registered = reinterpret_cast<RegisteredString*>(copy.message.registered)->chained;
   }
   return copy;
 }
 
-void tie(nvtxRangeId_t theirs, nvtxRangeId_t ours) {
-  if (theirs == 0 || ours == 0) return;
-  for (std::size_t i = 0; i < kNeighbourhood; ++i) {
-    Tie& slot = ties[(home_of(theirs) + i) % kTies];
+void map_range_id(nvtxRangeId_t chained, nvtxRangeId_t own) {
+  if (chained == 0 || own == 0) return;
+  for (std::size_t i = 0; i < kReach; ++i) {
+    RangeIdSlot& slot = range_ids[(home_of(chained) + i) % kRangeIdSlots];
     std::uint64_t expected = 0;
-    if (!slot.theirs.compare_exchange_strong(expected, theirs, std::memory_order_acq_rel)) continue;
-    slot.ours.store(ours, std::memory_order_release);
+    if (!slot.chained.compare_exchange_strong(expected, chained, std::memory_order_acq_rel)) continue;
+    slot.own.store(own, std::memory_order_release);
     return;
   }
 }
 
-nvtxRangeId_t untie(nvtxRangeId_t theirs) {
-  for (std::size_t i = 0; i < kNeighbourhood; ++i) {
-    Tie& slot = ties[(home_of(theirs) + i) % kTies];
-    if (slot.theirs.load(std::memory_order_acquire) != theirs) continue;
-    const nvtxRangeId_t ours = slot.ours.exchange(0, std::memory_order_acq_rel);
-    std::uint64_t expected = theirs;
-    slot.theirs.compare_exchange_strong(expected, 0, std::memory_order_release);
-    return ours;
+nvtxRangeId_t take_range_id(nvtxRangeId_t chained) {
+  for (std::size_t i = 0; i < kReach; ++i) {
+    RangeIdSlot& slot = range_ids[(home_of(chained) + i) % kRangeIdSlots];
+    if (slot.chained.load(std::memory_order_acquire) != chained) continue;
+    const nvtxRangeId_t own = slot.own.exchange(0, std::memory_order_acq_rel);
+    std::uint64_t expected = chained;
+    slot.chained.compare_exchange_strong(expected, 0, std::memory_order_release);
+    return own;
   }
   return 0;
 }

@@ -1,6 +1,7 @@
-// The other NVTX tool of the job (nsys, CUPTI's own injection), if we have taken its place with PROFSHIM_NVTX_CHAIN=1:
-// it is attached to every NVTX instance before us, and every call goes on to it. The job holds our handles, so what
-// takes a handle has to be translated; range ids, schema ids and resources are theirs.
+// The chained tool: the other NVTX tool of the job (nsys, or CUPTI's own injection), after PROFSHIM_NVTX_CHAIN=1 has
+// put us in its place. It attaches to every NVTX copy before us, and gets every call after us. The job has our handles
+// of domains and strings, so they are translated in forwarded calls. Range ids, schema ids and resources are those of
+// the chained tool.
 #pragma once
 
 #include <cstdint>
@@ -13,28 +14,32 @@ inline constexpr unsigned kCoreSlots = NVTX_CBID_CORE_SIZE;
 inline constexpr unsigned kCore2Slots = NVTX_CBID_CORE2_SIZE;
 inline constexpr unsigned kPayloadSlots = 64;
 
-// What the other tool has installed; null = nothing. Written while an instance is initialised, before its functions
-// run.
+// The functions that the chained tool has installed; null = none. They are written while an NVTX copy initializes,
+// before its functions run.
 extern constinit NvtxFunctionPointer core[kCoreSlots];
 extern constinit NvtxFunctionPointer core2[kCore2Slots];
 extern constinit NvtxFunctionPointer sync_create;
 extern constinit std::intptr_t payload[kPayloadSlots];
 
-/// Constructor: the path that somebody else had set.
+/// Sets the path of the chained tool. The library's constructor calls this.
 void set_path(const char* path);
-bool wanted();
+/// Returns true if there is a chained tool.
+bool is_requested();
 
-/// Lets the other tool attach to an instance and keeps what it installed. False when it could not be opened.
+/// Lets the chained tool attach to an NVTX copy, and keeps the functions that it installs. Returns false if the tool
+/// cannot be opened or refuses.
 bool attach(NvtxGetExportTableFunc_t get);
-/// The same for the payload extension. Other extensions take handles that we do not translate: they stay unattached.
+/// The same for the payload extension. The tool is not attached to other extensions: their calls have handles that are
+/// not translated.
 void attach_extension(nvtxExtModuleInfo_t* module);
 
-/// The attributes as the other tool must see them: with its own string handle.
-nvtxEventAttributes_t translated(const nvtxEventAttributes_t* attributes);
+/// Copies the attributes and replaces our string handle by the chained tool's.
+nvtxEventAttributes_t for_chained_tool(const nvtxEventAttributes_t* attributes);
 
-/// Ties the other tool's range id, which the job sees, to ours.
-void tie(nvtxRangeId_t theirs, nvtxRangeId_t ours);
-/// Ours for theirs, once; 0 = none.
-nvtxRangeId_t untie(nvtxRangeId_t theirs);
+/// Maps the chained tool's range id, which the job has, to our id. Drops the mapping if there is no room near its slot:
+/// our range then stays unfinished.
+void map_range_id(nvtxRangeId_t chained, nvtxRangeId_t own);
+/// Returns our id and removes the mapping; 0 if there is none.
+nvtxRangeId_t take_range_id(nvtxRangeId_t chained);
 
 }  // namespace profshim::nvtx::chain

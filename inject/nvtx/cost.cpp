@@ -1,4 +1,4 @@
-// Measures the cost of recording a range on this machine, through the code that the job's ranges use.
+// Measures the cost of recording a range on this machine, with the functions that record the job's ranges.
 #include "profshim/recorder_control.h"
 #include "ranges.h"
 
@@ -6,8 +6,9 @@ namespace profshim::nvtx {
 
 double range_cost() {
   char name[] = "?ost of a range";
+  // The name must not begin as a step marker does: the measurement must make no step.
   for (name[0] = 'a'; name[0] <= 'z' && session::may_be_marker(name[0]); ++name[0]) continue;
-  if (name[0] > 'z') return -1;  // any name may make a step
+  if (name[0] > 'z') return -1;  // a step marker may begin with any letter
   Annotation annotation;
   annotation.c_text = name;
   recorder::ScratchThread scratch;

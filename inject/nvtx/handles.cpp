@@ -12,19 +12,19 @@ constinit Domain default_domain{"", 0, nullptr, {false}, {nullptr}, {nullptr}, n
 namespace {
 
 // ---- arena
-// -----------------------------------------------------------------------------------------------------------
 
 constexpr std::size_t kBlockBytes = 1 << 20;
 constexpr std::uint32_t kMaxBlocks = 64;
 
 struct Block {
   std::atomic<std::size_t> used;
-  // memory follows
+  // The memory follows, from byte 64 of the block.
 };
 constinit std::atomic<Block*> current{nullptr};
 constinit std::atomic<std::uint32_t> blocks{0};
 
-/// Zeroed memory for ever. Null when 64 MiB are used up: a job that makes names without end.
+/// Returns zeroed memory that is never freed. Null once 64 MiB are used up; only a job that makes names without end
+/// gets there.
 void* allocate(std::size_t bytes) {
   bytes = (bytes + 15) & ~std::size_t{15};
   if (bytes > kBlockBytes / 2) return nullptr;
@@ -66,13 +66,12 @@ const char* copy(const char* text) { return text == nullptr ? "" : copy(std::str
 template <class T>
 void push_front(std::atomic<T*>& head, T* node) {
   node->next = head.load(std::memory_order_relaxed);
-  // Pairs with the acquire load of who walks the list.
+  // Pairs with the acquire loads of the loops over the list.
   while (!head.compare_exchange_weak(node->next, node, std::memory_order_release, std::memory_order_relaxed)) {
   }
 }
 
 // ---- the registries
-// --------------------------------------------------------------------------------------------------
 
 constinit std::atomic<Domain*> domains{nullptr};
 constinit std::atomic<std::uint32_t> next_domain{1};
@@ -95,26 +94,26 @@ std::uint64_t add_schema(Domain& domain, Schema* schema, std::uint64_t id) {
 
 }  // namespace
 
-Domain* make_domain(const char* name, nvtxDomainHandle_t theirs) {
+Domain* make_domain(const char* name, nvtxDomainHandle_t chained) {
   if (name == nullptr) name = "";
   for (Domain* d = domains.load(std::memory_order_acquire); d != nullptr; d = d->next) {
-    if (d->theirs == theirs && std::strcmp(d->name, name) == 0) return d;
+    if (d->chained == chained && std::strcmp(d->name, name) == 0) return d;
   }
   auto* const domain = allocate<Domain>();
   if (domain == nullptr) return nullptr;
   domain->name = copy(name);
   domain->id = next_domain.fetch_add(1, std::memory_order_relaxed);
-  domain->theirs = theirs;
+  domain->chained = chained;
   domain->is_nccl = std::strcmp(name, "NCCL") == 0;
   push_front(domains, domain);
   return domain;
 }
 
-RegisteredString* make_string(Domain& domain, std::string_view text, nvtxStringHandle_t theirs) {
+RegisteredString* make_string(Domain& domain, std::string_view text, nvtxStringHandle_t chained) {
   const std::uint64_t hash = hash_of(domain, text);
   std::atomic<RegisteredString*>& bucket = strings[hash % kStringBuckets];
   for (RegisteredString* s = bucket.load(std::memory_order_acquire); s != nullptr; s = s->next) {
-    if (s->hash == hash && s->domain == &domain && s->theirs == theirs &&
+    if (s->hash == hash && s->domain == &domain && s->chained == chained &&
         text == std::string_view(s->text, s->length)) {
       return s;
     }
@@ -124,7 +123,7 @@ RegisteredString* make_string(Domain& domain, std::string_view text, nvtxStringH
   string->text = copy(text);
   string->length = static_cast<std::uint32_t>(string->text[0] == '\0' ? 0 : text.size());
   string->domain = &domain;
-  string->theirs = theirs;
+  string->chained = chained;
   string->hash = hash;
   string->function = domain.is_nccl ? hook_by_name(text) : HookId::kNone;
   push_front(bucket, string);
@@ -188,7 +187,7 @@ void name_category(Domain& domain, std::uint32_t number, std::string_view name) 
   push_front(domain.categories, category);
 }
 
-std::uint32_t definition_of(Domain& domain) {
+std::uint32_t define_domain(Domain& domain) {
   if (domain.id != 0 && !domain.defined.load(std::memory_order_relaxed) && !domain.defined.exchange(true)) {
     recorder::define(spool::DefinitionKind::kNvtxDomain, domain.id, recorder::intern(domain.name));
   }
@@ -201,15 +200,15 @@ void define_category(Domain& domain, std::uint32_t number) {
     if (!c->defined.load(std::memory_order_relaxed) && !c->defined.exchange(true)) {
       recorder::define(spool::DefinitionKind::kNvtxCategory, number, recorder::intern(c->name), 0, {domain.id, number});
     }
-    return;  // the newest name of the number is in force
+    return;  // the newest name comes first and is valid
   }
 }
 
-StringId id_of(RegisteredString& string) {
+StringId intern_string(RegisteredString& string) {
   StringId id = string.id.load(std::memory_order_relaxed);
   if (id == 0) {
     id = recorder::intern(string.length == 0 ? kUnnamed : std::string_view(string.text, string.length));
-    string.id.store(id, std::memory_order_relaxed);  // every thread finds the same
+    string.id.store(id, std::memory_order_relaxed);  // every thread computes the same id
   }
   return id;
 }

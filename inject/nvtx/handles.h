@@ -1,6 +1,6 @@
-// What NVTX handles point to: domains, registered strings, payload schemas and enums. They are made in any process,
-// also one that never records, live in a small arena of their own and are never freed: threads may hold them for ever.
-// Any thread; no locks.
+// The objects behind NVTX handles: domains, registered strings, payload schemas and enums. Every process makes them,
+// even one that never records. They are in an arena of their own and are never freed, since threads may keep handles
+// for as long as they like. All functions may run on any thread and take no locks.
 #pragma once
 
 #include <atomic>
@@ -16,38 +16,38 @@
 
 namespace profshim::nvtx {
 
-/// A payload layout that the job described. `entries` and all texts are our copies.
+/// A payload schema or enum that the job has registered. The arrays and all texts are our copies.
 struct Schema {
   std::uint64_t id;
-  const char* name;  // "" = none
-  std::uint64_t type;
+  const char* name;    // "" = none
+  std::uint64_t type;  // NVTX_PAYLOAD_SCHEMA_TYPE_*
   const nvtxPayloadSchemaEntry_t* entries;
   std::size_t count;
-  std::size_t static_size;          // 0 = not said
+  std::size_t static_size;          // bytes; 0 = the job has not given it
   std::size_t pack;                 // 0 = natural alignment
-  const nvtxPayloadEnum_t* values;  // of an enum (then no entries)
+  const nvtxPayloadEnum_t* values;  // an enum has these instead of entries
   Schema* next;
 };
 
 struct Category {
   std::uint32_t number;
   const char* name;
-  std::atomic<bool> defined;
+  std::atomic<bool> defined;  // in the spool
   Category* next;
 };
 
 struct Domain {
-  const char* name;           // "" = the default domain
-  std::uint32_t id;           // Definition id; 0 = the default domain
-  nvtxDomainHandle_t theirs;  // of a chained tool
-  std::atomic<bool> defined;
+  const char* name;            // "" = the default domain
+  std::uint32_t id;            // Definition id; 0 = the default domain
+  nvtxDomainHandle_t chained;  // the handle that the chained tool has for it
+  std::atomic<bool> defined;   // in the spool
   std::atomic<Schema*> schemas;
   std::atomic<Category*> categories;
   Domain* next;
-  bool is_nccl;  // of the NCCL library: see nvtx_nccl.h
+  bool is_nccl;  // the domain of the NCCL library: see nccl.h
 };
 
-/// Whether a text is a marker, remembered.
+/// A cached answer: does a text match a marker pattern?
 enum class Match : std::uint8_t { kUnknown, kNo, kYes };
 
 struct RegisteredString {
@@ -55,38 +55,44 @@ struct RegisteredString {
   std::uint32_t length;
   std::atomic<Match> step, epoch;
   std::atomic<StringId> id;  // 0 = not interned yet
-  HookId function;           // of NCCL's domain: the function of that name
+  HookId function;           // in NCCL's domain: the function that the text names
   Domain* domain;
-  nvtxStringHandle_t theirs;
+  nvtxStringHandle_t chained;
   std::uint64_t hash;
   RegisteredString* next;
 };
 
-inline constexpr std::string_view kUnnamed = "(unnamed)";  // a range or mark without a message
+/// The name of a range or mark without a message.
+inline constexpr std::string_view kUnnamed = "(unnamed)";
 
 extern constinit Domain default_domain;
-/// A handle of the job's; null is the default domain.
+/// `handle` comes from the job; null is the default domain.
 inline Domain& domain_of(nvtxDomainHandle_t handle) {
   return handle == nullptr ? default_domain : *reinterpret_cast<Domain*>(handle);
 }
 
-/// The domain of that name, made at its first use; libraries that use one name share it. Null when the arena is full.
-Domain* make_domain(const char* name, nvtxDomainHandle_t theirs);
-/// Registers a text; the same text of the same domain gives the same handle.
-RegisteredString* make_string(Domain& domain, std::string_view text, nvtxStringHandle_t theirs);
-/// A schema or enum; `id` 0 = choose one. Returns its id; 0 = the arena is full.
+/// Returns the domain `name`, which the first call makes. Libraries that use the same name share it. Null if the arena
+/// is full.
+Domain* make_domain(const char* name, nvtxDomainHandle_t chained);
+/// Registers a text. The same text in the same domain gives the same handle. Null if the arena is full.
+RegisteredString* make_string(Domain& domain, std::string_view text, nvtxStringHandle_t chained);
+/// Registers a schema or an enum as `id`; 0 = choose an id. Returns the id; 0 if the attributes are not valid or the
+/// arena is full.
 std::uint64_t make_schema(Domain& domain, const nvtxPayloadSchemaAttr_t& attributes, std::uint64_t id);
 std::uint64_t make_enum(Domain& domain, const nvtxPayloadEnumAttr_t& attributes, std::uint64_t id);
 const Schema* find_schema(const Domain& domain, std::uint64_t id);
 void name_category(Domain& domain, std::uint32_t number, std::string_view name);
 
-/// Active only: the Definition id of a domain, and the name of a category, put into the spool at first use.
-std::uint32_t definition_of(Domain& domain);
-void define_category(Domain& domain, std::uint32_t number);
-/// Active only: names given before activation.
-StringId id_of(RegisteredString& string);
+// The next three functions only work in an active session.
 
-/// wchar_t to UTF-8; a lone surrogate becomes U+FFFD. At most `size` bytes, whole characters. Returns the length.
+/// Writes the name of a domain into the spool at its first use. Returns its Definition id.
+std::uint32_t define_domain(Domain& domain);
+/// The same for the name of a category, if it has one.
+void define_category(Domain& domain, std::uint32_t number);
+/// The text may have been registered before the session became active.
+StringId intern_string(RegisteredString& string);
+
+/// Converts to UTF-8. Surrogates become U+FFFD. Writes whole characters only, at most `size` bytes. Returns the length.
 std::size_t to_utf8(const wchar_t* text, char* out, std::size_t size);
 
 }  // namespace profshim::nvtx

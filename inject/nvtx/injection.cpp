@@ -1,5 +1,5 @@
-// The NVTX v3 injection: each library of the job that uses NVTX loads "us" through NVTX_INJECTION64_PATH at its first
-// call and gets these callbacks. libnvToolsExt.so.1, the older form, does the same.
+// The NVTX v3 injection. Each library of the job that uses NVTX has a copy of it. At its first call, the copy loads the
+// library that NVTX_INJECTION64_PATH names, and gets our callbacks. libnvToolsExt.so.1, the older form, does the same.
 #include "injection.h"
 
 #include <dlfcn.h>
@@ -34,13 +34,13 @@ bool attach(NvtxGetExportTableFunc_t get) {
   const auto* const tables = static_cast<const NvtxExportTableCallbacks*>(get(NVTX_ETID_CALLBACKS));
   if (tables == nullptr || tables->struct_size < sizeof *tables) return false;
   nccl::note_nvtx_copy(reinterpret_cast<const void*>(get));
-  if (chain::wanted()) chain::attach(get);
+  if (chain::is_requested()) chain::attach(get);
   install(*tables, NVTX_CB_MODULE_CORE, core_range_callbacks());
   install(*tables, NVTX_CB_MODULE_CORE, core_name_callbacks());
   install(*tables, NVTX_CB_MODULE_CORE2, core2_range_callbacks());
   install(*tables, NVTX_CB_MODULE_CORE2, core2_name_callbacks());
   if (chain::sync_create != nullptr) install(*tables, NVTX_CB_MODULE_SYNC, sync_callbacks());
-  // The older libnvToolsExt has no such table.
+  // libnvToolsExt has no version table.
   const auto* const version = static_cast<const NvtxExportTableVersionInfo*>(get(NVTX_ETID_VERSIONINFO));
   if (version != nullptr && version->struct_size >= sizeof *version && version->SetInjectionNvtxVersion != nullptr) {
     version->SetInjectionNvtxVersion(NVTX_VERSION);
@@ -50,7 +50,7 @@ bool attach(NvtxGetExportTableFunc_t get) {
 
 bool attach_extension(nvtxExtModuleInfo_t* module) {
   if (module == nullptr || module->moduleId != NVTX_EXT_PAYLOAD_MODULEID || module->segmentsCount == 0) return false;
-  if (chain::wanted()) chain::attach_extension(module);
+  if (chain::is_requested()) chain::attach_extension(module);
   const nvtxExtModuleSegment_t& segment = module->segments[0];
   for (const Callback& callback : payload_callbacks()) {
     if (callback.slot < segment.slotCount) {
@@ -60,8 +60,8 @@ bool attach_extension(nvtxExtModuleInfo_t* module) {
   return true;
 }
 
-/// Whose NVTX it is; written by the constructor.
-constinit char foreign_owner[PATH_MAX] = {};
+/// Path of the tool that has the NVTX calls instead of us; "" = none. The constructor writes it.
+constinit char other_tool[PATH_MAX] = {};
 
 }  // namespace
 
@@ -71,12 +71,13 @@ void set_injection_path(const char* own_path) {
     char resolved[PATH_MAX];
     const char* const chained = std::getenv("PROFSHIM_NVTX_CHAIN");
     if (std::strcmp(realpath(set, resolved) != nullptr ? resolved : set, own_path) == 0) {
-      // A parent's work (mpirun's, say): it has left the other tool's path where it found the wish.
+      // A parent process (mpirun, say) has taken over the variable, and has left the other tool's path in
+      // PROFSHIM_NVTX_CHAIN.
       if (chained != nullptr && chained[0] == '/') chain::set_path(chained);
       return;
     }
     if (chained == nullptr || (std::strcmp(chained, "1") != 0 && std::strcmp(chained, set) != 0)) {
-      std::strncpy(foreign_owner, set, sizeof foreign_owner - 1);
+      std::strncpy(other_tool, set, sizeof other_tool - 1);
       return;
     }
     chain::set_path(set);
@@ -87,18 +88,19 @@ void set_injection_path(const char* own_path) {
 
 void on_activate() {
   session::measure_cost_with(Layer::kNvtx, range_cost);
-  if (foreign_owner[0] == '\0') return;
-  char sentence[PATH_MAX + 128];
-  std::snprintf(sentence, sizeof sentence,
-                "NVTX ranges are not recorded: NVTX_INJECTION64_PATH belongs to %s; PROFSHIM_NVTX_CHAIN=1 takes both",
-                foreign_owner);
-  recorder::problem("nvtx", sentence);
+  if (other_tool[0] == '\0') return;
+  char text[PATH_MAX + 128];
+  std::snprintf(text, sizeof text,
+                "NVTX ranges are not recorded: NVTX_INJECTION64_PATH names another tool, %s (PROFSHIM_NVTX_CHAIN=1 "
+                "lets both tools have the calls)",
+                other_tool);
+  recorder::problem("nvtx", text);
 }
 
 }  // namespace profshim::nvtx
 
-// The symbols that every NVTX copy looks up in the library named by NVTX_INJECTION64_PATH. Called under that copy's own
-// once-only initialisation, on whatever thread makes the first NVTX call.
+// Every NVTX copy looks up these symbols in the library that NVTX_INJECTION64_PATH names. It calls them once, on the
+// thread that makes the first NVTX call.
 extern "C" [[gnu::visibility("default")]] int InitializeInjectionNvtx2(NvtxGetExportTableFunc_t get) {
   return get != nullptr && profshim::nvtx::attach(get) ? 1 : 0;
 }

@@ -1,13 +1,14 @@
-// NVTX for the rest of inject/: who gets the injection path, and what is said about it.
+// The interface of NVTX recording to the rest of inject/.
 #pragma once
 
 namespace profshim::nvtx {
 
-/// Constructor. Points NVTX_INJECTION64_PATH at `own_path` (the real path of this library) if nobody else has set it;
-/// with PROFSHIM_NVTX_CHAIN=1 also if somebody has, who then gets every call after us.
+/// Sets NVTX_INJECTION64_PATH to `own_path`, the real path of this library. If the variable names another tool, leaves
+/// it alone, unless PROFSHIM_NVTX_CHAIN=1 is set: then takes it over and forwards every call to that tool. The
+/// library's constructor calls this.
 void set_injection_path(const char* own_path);
 
-/// Activation. Says in the trace when NVTX belongs to another tool.
+/// The session is active. Reports in problems[] if another tool has the NVTX calls.
 void on_activate();
 
 }  // namespace profshim::nvtx

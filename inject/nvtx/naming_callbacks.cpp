@@ -1,4 +1,4 @@
-// NVTX's handles: domains, registered strings, and names of threads and categories.
+// Callbacks that create handles (domains, registered strings, resources) or name threads and categories.
 #include <algorithm>
 #include <cstring>
 
@@ -8,7 +8,6 @@
 #include "ranges.h"
 
 namespace profshim::nvtx {
-
 namespace {
 
 void name_thread(std::uint32_t tid, std::string_view name) {
@@ -33,20 +32,20 @@ void name_category_w(std::uint32_t number, const wchar_t* name) {
 }
 void domain_name_category_a(nvtxDomainHandle_t domain, std::uint32_t number, const char* name) {
   name_category(domain_of(domain), number, view_of(name));
-  if (const auto next = CHAINED_CORE2(DomainNameCategoryA)) next(theirs(domain), number, name);
+  if (const auto next = CHAINED_CORE2(DomainNameCategoryA)) next(chained_domain(domain), number, name);
 }
 void domain_name_category_w(nvtxDomainHandle_t domain, std::uint32_t number, const wchar_t* name) {
   name_category(domain_of(domain), number, WideText(name).view);
-  if (const auto next = CHAINED_CORE2(DomainNameCategoryW)) next(theirs(domain), number, name);
+  if (const auto next = CHAINED_CORE2(DomainNameCategoryW)) next(chained_domain(domain), number, name);
 }
 nvtxStringHandle_t register_string_a(nvtxDomainHandle_t domain, const char* text) {
   const auto next = CHAINED_CORE2(DomainRegisterStringA);
-  const nvtxStringHandle_t foreign = next != nullptr ? next(theirs(domain), text) : nullptr;
+  const nvtxStringHandle_t foreign = next != nullptr ? next(chained_domain(domain), text) : nullptr;
   return reinterpret_cast<nvtxStringHandle_t>(make_string(domain_of(domain), view_of(text), foreign));
 }
 nvtxStringHandle_t register_string_w(nvtxDomainHandle_t domain, const wchar_t* text) {
   const auto next = CHAINED_CORE2(DomainRegisterStringW);
-  const nvtxStringHandle_t foreign = next != nullptr ? next(theirs(domain), text) : nullptr;
+  const nvtxStringHandle_t foreign = next != nullptr ? next(chained_domain(domain), text) : nullptr;
   return reinterpret_cast<nvtxStringHandle_t>(make_string(domain_of(domain), WideText(text).view, foreign));
 }
 nvtxDomainHandle_t create_domain_a(const char* name) {
@@ -59,21 +58,22 @@ nvtxDomainHandle_t create_domain_w(const wchar_t* name) {
   const auto next = CHAINED_CORE2(DomainCreateW);
   return reinterpret_cast<nvtxDomainHandle_t>(make_domain(text.bytes, next != nullptr ? next(name) : nullptr));
 }
-/// Ours is kept: other threads may still hold the handle, and a domain of the same name gets it again. So is theirs.
+/// Keeps our domain and the chained tool's: other threads may still hold the handle, and a domain of the same name gets
+/// it again.
 void destroy_domain(nvtxDomainHandle_t) {}
 nvtxResourceHandle_t create_resource(nvtxDomainHandle_t domain, nvtxResourceAttributes_t* attributes) {
   const auto next = CHAINED_CORE2(DomainResourceCreate);
   if (next == nullptr || attributes == nullptr) return nullptr;
-  nvtxResourceAttributes_t for_them{};
-  std::memcpy(&for_them, attributes, std::min<std::size_t>(attributes->size, sizeof for_them));
-  if (for_them.messageType == NVTX_MESSAGE_TYPE_REGISTERED && for_them.message.registered != nullptr) {
-    for_them.message.registered = reinterpret_cast<RegisteredString*>(for_them.message.registered)->theirs;
+  nvtxResourceAttributes_t translated{};
+  std::memcpy(&translated, attributes, std::min<std::size_t>(attributes->size, sizeof translated));
+  if (translated.messageType == NVTX_MESSAGE_TYPE_REGISTERED && translated.message.registered != nullptr) {
+    translated.message.registered = reinterpret_cast<RegisteredString*>(translated.message.registered)->chained;
   }
-  return next(theirs(domain), &for_them);
+  return next(chained_domain(domain), &translated);
 }
 nvtx_nvtxSyncUser_t create_sync(nvtxDomainHandle_t domain, const nvtx_nvtxSyncUserAttributes_t* attributes) {
   const auto next = reinterpret_cast<nvtxDomainSyncUserCreate_fakeimpl_fntype>(chain::sync_create);
-  return next != nullptr ? next(theirs(domain), attributes) : nullptr;
+  return next != nullptr ? next(chained_domain(domain), attributes) : nullptr;
 }
 
 const Callback core_callbacks[] = {

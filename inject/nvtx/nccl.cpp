@@ -4,7 +4,7 @@
 #include "inject/nccl/profiler/profiler.h"
 #include "inject/nccl/rows.h"
 #include "inject/nccl/version.h"
-#include "inject/nvtx/payload/render.h"
+#include "inject/nvtx/payload/layout.h"
 
 namespace profshim::nvtx {
 namespace {
@@ -12,13 +12,13 @@ namespace {
 using nccl::Behavior;
 using nccl::Row;
 
-/// What is to be done when the outermost NCCL range of this thread ends.
+/// The outermost NCCL range of this thread, and what to do when it ends.
 struct OpenRange {
-  std::uint32_t depth;  // of ranges in the domain
-  bool begun;           // `call` is to be ended
+  std::uint32_t depth;  // open ranges of the domain
+  bool begun;           // `call` has to be ended
   nccl::Call call;
-  const Row* row;  // null: not ours to look at
-  nccl::CommunicatorInfo made;
+  const Row* row;    // null if the range is ignored
+  nccl::CommunicatorInfo made;  // of the communicator that the call makes
   std::uint64_t hash;
 };
 thread_local constinit OpenRange range __attribute__((tls_model("initial-exec"))) = {};
@@ -29,11 +29,11 @@ HookId function_of(const nvtxEventAttributes_t& a) {
   return reinterpret_cast<const RegisteredString*>(a.message.registered)->function;
 }
 
-/// NCCL's names of what a payload has; older versions have fewer, and some by another name.
+/// The payload entries of NCCL calls. Older versions of NCCL have fewer entries, and other names for some.
 class Payload {
  public:
   Payload(const Domain& domain, const nvtxPayloadData_t* data, std::size_t count)
-      : domain_(domain), data_(data), count_(data != nullptr ? count : 0) {}
+      : layout_(domain), data_(data), count_(data != nullptr ? count : 0) {}
   std::uint64_t hash() const { return wide("NCCL communicator ID", 0); }
   std::uint64_t bytes() const { return wide("Message size [bytes]", wide("Bytes", 0)); }
   int op() const { return number("Reduction operation", -1); }
@@ -46,14 +46,14 @@ class Payload {
   std::uint64_t wide(std::string_view entry, std::uint64_t otherwise) const {
     std::uint64_t value = 0;
     for (std::size_t i = 0; i < count_; ++i) {
-      if (integer_in(domain_, data_[i], entry, value)) return value;
+      if (layout_.find_integer(data_[i], entry, value)) return value;
     }
     return otherwise;
   }
   int number(std::string_view entry, int otherwise) const {
     return static_cast<int>(wide(entry, static_cast<std::uint64_t>(static_cast<std::int64_t>(otherwise))));
   }
-  const Domain& domain_;
+  const PayloadLayout layout_;
   const nvtxPayloadData_t* data_;
   std::size_t count_;
 };
@@ -78,7 +78,7 @@ void begin(const Row& row, const Payload& payload) {
   spool::Thread* const thread = recorder::this_thread();
   if (thread == nullptr) return recorder::lose_event(recorder::kNccl);
   nccl::Arguments arguments;
-  // A communicator that is being made is named by the same entry.
+  // Calls that make a communicator have the hash of the new one in the same entry.
   if (!nccl::makes_communicator(row.behavior)) arguments.comm = nccl::handle_of_hash(payload.hash());
   if (only_counted) return nccl::count_collective(arguments.comm);
   arguments.bytes = payload.bytes();
@@ -92,7 +92,7 @@ void begin(const Row& row, const Payload& payload) {
   nccl::detail::inside_nvtx_range = true;
 }
 
-/// Is one of our hooks on the stack?
+/// Returns true if one of our NCCL hooks is on the stack.
 bool is_hooked() {
   if (nccl::group::state.hooked) return true;
   const spool::Thread* const thread = recorder::known_thread();

@@ -1,6 +1,7 @@
-// NCCL's own NVTX ranges (domain "NCCL", since 2.16): one for each call of its interface. They catch what does not pass
-// our hooks: a static NCCL, calls by dlsym or ctypes. A range inside one of our hooks is that call once more, and is
-// dropped. What it says beside the name lies in an extended payload: the communicator's hash, bytes, operation, root.
+// The NVTX ranges of NCCL itself (domain "NCCL", since 2.16), one for each call of its API. They show calls that do not
+// pass our hooks: those of a statically linked NCCL, or by dlsym or ctypes. A range inside one of our hooks is a
+// duplicate of the hooked call and is dropped. An extended payload has the arguments: communicator hash, bytes,
+// operation, root.
 #pragma once
 
 #include "handles.h"
@@ -8,15 +9,15 @@
 
 namespace profshim::nvtx {
 
-/// Does a push or pop of this domain stand for a call of NCCL? Not where NCCL is not wanted: then it is a range as any
-/// other.
+/// Returns true if a push or pop of this domain stands for an NCCL call. If the spec does not want NCCL, its ranges are
+/// ordinary ranges.
 inline bool is_nccl_call(nvtxDomainHandle_t domain) {
   if (domain == nullptr || !domain_of(domain).is_nccl) return false;
   const std::uint32_t mode = recorder::mode();
   return mode == 0 || (mode & recorder::kNccl) != 0;
 }
 
-/// Both return what NVTX's push and pop do without a tool. On the job's thread.
+/// Both return NVTX_NO_PUSH_POP_TRACKING, as NVTX does without a tool. Job's threads.
 int nccl_push(Domain& domain, const nvtxEventAttributes_t* attributes);
 int nccl_pop(Domain& domain, const nvtxPayloadData_t* payloads, std::size_t count);
 

@@ -1,10 +1,9 @@
-// NVTX's payload extension: schemas, and ranges and marks with nothing but payloads.
+// Callbacks of the payload extension: schemas, enums, and ranges and marks that have payloads only.
 #include "callbacks.h"
 #include "nccl.h"
 #include "ranges.h"
 
 namespace profshim::nvtx {
-
 namespace {
 
 using PayloadCall = void (*)(nvtxDomainHandle_t, const nvtxPayloadData_t*, std::size_t);
@@ -24,46 +23,47 @@ std::uint64_t register_schema(nvtxDomainHandle_t domain, const nvtxPayloadSchema
   if (attributes == nullptr) return 0;
   const auto next = chained_payload<std::uint64_t (*)(nvtxDomainHandle_t, const nvtxPayloadSchemaAttr_t*)>(
       NVTX3EXT_CBID_nvtxPayloadSchemaRegister);
-  const std::uint64_t foreign = next != nullptr ? next(theirs(domain), attributes) : 0;
+  const std::uint64_t foreign = next != nullptr ? next(chained_domain(domain), attributes) : 0;
   return make_schema(domain_of(domain), *attributes, foreign);
 }
 std::uint64_t register_enum(nvtxDomainHandle_t domain, const nvtxPayloadEnumAttr_t* attributes) {
   if (attributes == nullptr) return 0;
   const auto next = chained_payload<std::uint64_t (*)(nvtxDomainHandle_t, const nvtxPayloadEnumAttr_t*)>(
       NVTX3EXT_CBID_nvtxPayloadEnumRegister);
-  const std::uint64_t foreign = next != nullptr ? next(theirs(domain), attributes) : 0;
+  const std::uint64_t foreign = next != nullptr ? next(chained_domain(domain), attributes) : 0;
   return make_enum(domain_of(domain), *attributes, foreign);
 }
 void payload_mark(nvtxDomainHandle_t domain, const nvtxPayloadData_t* payloads, std::size_t count) {
   mark(domain_of(domain), with_payload(payloads, count));
   if (const auto next = chained_payload<PayloadCall>(NVTX3EXT_CBID_nvtxMarkPayload))
-    next(theirs(domain), payloads, count);
+    next(chained_domain(domain), payloads, count);
 }
 int payload_push(nvtxDomainHandle_t domain, const nvtxPayloadData_t* payloads, std::size_t count) {
   const int level = push(domain_of(domain), with_payload(payloads, count));
   const auto next = chained_payload<int (*)(nvtxDomainHandle_t, const nvtxPayloadData_t*, std::size_t)>(
       NVTX3EXT_CBID_nvtxRangePushPayload);
-  return next != nullptr ? next(theirs(domain), payloads, count) : level;
+  return next != nullptr ? next(chained_domain(domain), payloads, count) : level;
 }
 int payload_pop(nvtxDomainHandle_t domain, const nvtxPayloadData_t* payloads, std::size_t count) {
   const int level =
       is_nccl_call(domain) ? nccl_pop(domain_of(domain), payloads, count) : pop(domain_of(domain), payloads, count);
   const auto next = chained_payload<int (*)(nvtxDomainHandle_t, const nvtxPayloadData_t*, std::size_t)>(
       NVTX3EXT_CBID_nvtxRangePopPayload);
-  return next != nullptr ? next(theirs(domain), payloads, count) : level;
+  return next != nullptr ? next(chained_domain(domain), payloads, count) : level;
 }
 nvtxRangeId_t payload_start(nvtxDomainHandle_t domain, const nvtxPayloadData_t* payloads, std::size_t count) {
   const auto next = chained_payload<nvtxRangeId_t (*)(nvtxDomainHandle_t, const nvtxPayloadData_t*, std::size_t)>(
       NVTX3EXT_CBID_nvtxRangeStartPayload);
-  return public_id(start(domain_of(domain), with_payload(payloads, count)), next, theirs(domain), payloads, count);
+  return public_id(start(domain_of(domain), with_payload(payloads, count)), next, chained_domain(domain), payloads,
+                   count);
 }
 void payload_end(nvtxDomainHandle_t domain, nvtxRangeId_t id, const nvtxPayloadData_t* payloads, std::size_t count) {
   const auto next = chained_payload<void (*)(nvtxDomainHandle_t, nvtxRangeId_t, const nvtxPayloadData_t*, std::size_t)>(
       NVTX3EXT_CBID_nvtxRangeEndPayload);
-  end(domain_of(domain), our_id(id, next != nullptr || CHAINED_CORE2(DomainRangeEnd) != nullptr), payloads, count);
-  if (next != nullptr) next(theirs(domain), id, payloads, count);
+  end(domain_of(domain), take_own_id(id, next != nullptr || CHAINED_CORE2(DomainRangeEnd) != nullptr), payloads, count);
+  if (next != nullptr) next(chained_domain(domain), id, payloads, count);
 }
-/// Always yes: a library may ask once, before this process begins to record.
+/// Returns 1 even while nothing is recorded: a library may ask once, before recording starts.
 std::uint8_t is_enabled(nvtxDomainHandle_t) { return 1; }
 
 const Callback callbacks[] = {

@@ -1,122 +1,121 @@
-// NVTX's ranges and marks, with messages of all forms.
+// Callbacks for ranges and marks: push and pop, start and end, mark, each with and without a domain.
 #include "annotation.h"
 #include "callbacks.h"
 #include "nccl.h"
 #include "ranges.h"
 
 namespace profshim::nvtx {
-
 namespace {
 
-/// What a callback does with its annotation; when there is nothing to do for a message, and what it answers then.
-struct PushTo {
+// Policy of one kind of callback: the action, when to skip it, and the value to return when it is skipped.
+struct Push {
   nvtxDomainHandle_t domain;
   int operator()(const Annotation& a) const { return push(domain_of(domain), a); }
-  bool is_nothing(const char* text) const { return is_unheard(text) && !has_open_ranges(); }
-  int quiet() const { return NVTX_NO_PUSH_POP_TRACKING; }
+  bool can_skip(const char* text) const { return is_ignored(text) && !has_open_ranges(); }
+  int skipped() const { return NVTX_NO_PUSH_POP_TRACKING; }
 };
-struct StartIn {
+struct Start {
   nvtxDomainHandle_t domain;
   nvtxRangeId_t operator()(const Annotation& a) const { return start(domain_of(domain), a); }
-  bool is_nothing(const char* text) const { return is_unheard(text); }
-  nvtxRangeId_t quiet() const { return 0; }
+  bool can_skip(const char* text) const { return is_ignored(text); }
+  nvtxRangeId_t skipped() const { return 0; }
 };
-struct MarkIn {
+struct Mark {
   nvtxDomainHandle_t domain;
   void operator()(const Annotation& a) const { mark(domain_of(domain), a); }
-  bool is_nothing(const char* text) const { return is_unheard(text); }
-  void quiet() const {}
+  bool can_skip(const char* text) const { return is_ignored(text); }
+  void skipped() const {}
 };
-int popped(nvtxDomainHandle_t domain) {
+int pop_range(nvtxDomainHandle_t domain) {
   return listening() && has_open_ranges() ? pop(domain_of(domain), nullptr, 0) : NVTX_NO_PUSH_POP_TRACKING;
 }
 
 void mark_a(const char* text) {
-  with_text(text, MarkIn{nullptr});
+  with_text(text, Mark{nullptr});
   if (const auto next = CHAINED_CORE(MarkA)) next(text);
 }
 void mark_w(const wchar_t* text) {
-  with_text(text, MarkIn{nullptr});
+  with_text(text, Mark{nullptr});
   if (const auto next = CHAINED_CORE(MarkW)) next(text);
 }
 void mark_ex(const nvtxEventAttributes_t* a) {
-  with_attributes(a, MarkIn{nullptr});
+  with_attributes(a, Mark{nullptr});
   if (const auto next = CHAINED_CORE(MarkEx); next != nullptr && a != nullptr) {
-    const nvtxEventAttributes_t for_them = chain::translated(a);
-    next(&for_them);
+    const nvtxEventAttributes_t translated = chain::for_chained_tool(a);
+    next(&translated);
   }
 }
 int push_a(const char* text) {
-  const int level = with_text(text, PushTo{nullptr});
+  const int level = with_text(text, Push{nullptr});
   const auto next = CHAINED_CORE(RangePushA);
   return next != nullptr ? next(text) : level;
 }
 int push_w(const wchar_t* text) {
-  const int level = with_text(text, PushTo{nullptr});
+  const int level = with_text(text, Push{nullptr});
   const auto next = CHAINED_CORE(RangePushW);
   return next != nullptr ? next(text) : level;
 }
 int push_ex(const nvtxEventAttributes_t* a) {
-  const int level = with_attributes(a, PushTo{nullptr});
+  const int level = with_attributes(a, Push{nullptr});
   const auto next = CHAINED_CORE(RangePushEx);
   if (next == nullptr || a == nullptr) return level;
-  const nvtxEventAttributes_t for_them = chain::translated(a);
-  return next(&for_them);
+  const nvtxEventAttributes_t translated = chain::for_chained_tool(a);
+  return next(&translated);
 }
 int pop_default() {
-  const int level = popped(nullptr);
+  const int level = pop_range(nullptr);
   const auto next = CHAINED_CORE(RangePop);
   return next != nullptr ? next() : level;
 }
 nvtxRangeId_t start_a(const char* text) {
-  return public_id(with_text(text, StartIn{nullptr}), CHAINED_CORE(RangeStartA), text);
+  return public_id(with_text(text, Start{nullptr}), CHAINED_CORE(RangeStartA), text);
 }
 nvtxRangeId_t start_w(const wchar_t* text) {
-  return public_id(with_text(text, StartIn{nullptr}), CHAINED_CORE(RangeStartW), text);
+  return public_id(with_text(text, Start{nullptr}), CHAINED_CORE(RangeStartW), text);
 }
 nvtxRangeId_t start_ex(const nvtxEventAttributes_t* a) {
-  const nvtxRangeId_t ours = with_attributes(a, StartIn{nullptr});
+  const nvtxRangeId_t own = with_attributes(a, Start{nullptr});
   const auto next = CHAINED_CORE(RangeStartEx);
-  if (next == nullptr || a == nullptr) return ours;
-  const nvtxEventAttributes_t for_them = chain::translated(a);
-  return public_id(ours, next, &for_them);
+  if (next == nullptr || a == nullptr) return own;
+  const nvtxEventAttributes_t translated = chain::for_chained_tool(a);
+  return public_id(own, next, &translated);
 }
 void end_default(nvtxRangeId_t id) {
   const auto next = CHAINED_CORE(RangeEnd);
-  end(domain_of(nullptr), our_id(id, next != nullptr), nullptr, 0);
+  end(domain_of(nullptr), take_own_id(id, next != nullptr), nullptr, 0);
   if (next != nullptr) next(id);
 }
 
 void domain_mark(nvtxDomainHandle_t domain, const nvtxEventAttributes_t* a) {
-  with_attributes(a, MarkIn{domain});
+  with_attributes(a, Mark{domain});
   if (const auto next = CHAINED_CORE2(DomainMarkEx); next != nullptr && a != nullptr) {
-    const nvtxEventAttributes_t for_them = chain::translated(a);
-    next(theirs(domain), &for_them);
+    const nvtxEventAttributes_t translated = chain::for_chained_tool(a);
+    next(chained_domain(domain), &translated);
   }
 }
 nvtxRangeId_t domain_start(nvtxDomainHandle_t domain, const nvtxEventAttributes_t* a) {
-  const nvtxRangeId_t ours = with_attributes(a, StartIn{domain});
+  const nvtxRangeId_t own = with_attributes(a, Start{domain});
   const auto next = CHAINED_CORE2(DomainRangeStartEx);
-  if (next == nullptr || a == nullptr) return ours;
-  const nvtxEventAttributes_t for_them = chain::translated(a);
-  return public_id(ours, next, theirs(domain), &for_them);
+  if (next == nullptr || a == nullptr) return own;
+  const nvtxEventAttributes_t translated = chain::for_chained_tool(a);
+  return public_id(own, next, chained_domain(domain), &translated);
 }
 void domain_end(nvtxDomainHandle_t domain, nvtxRangeId_t id) {
   const auto next = CHAINED_CORE2(DomainRangeEnd);
-  end(domain_of(domain), our_id(id, next != nullptr), nullptr, 0);
-  if (next != nullptr) next(theirs(domain), id);
+  end(domain_of(domain), take_own_id(id, next != nullptr), nullptr, 0);
+  if (next != nullptr) next(chained_domain(domain), id);
 }
 int domain_push(nvtxDomainHandle_t domain, const nvtxEventAttributes_t* a) {
-  const int level = is_nccl_call(domain) ? nccl_push(domain_of(domain), a) : with_attributes(a, PushTo{domain});
+  const int level = is_nccl_call(domain) ? nccl_push(domain_of(domain), a) : with_attributes(a, Push{domain});
   const auto next = CHAINED_CORE2(DomainRangePushEx);
   if (next == nullptr || a == nullptr) return level;
-  const nvtxEventAttributes_t for_them = chain::translated(a);
-  return next(theirs(domain), &for_them);
+  const nvtxEventAttributes_t translated = chain::for_chained_tool(a);
+  return next(chained_domain(domain), &translated);
 }
 int domain_pop(nvtxDomainHandle_t domain) {
-  const int level = is_nccl_call(domain) ? nccl_pop(domain_of(domain), nullptr, 0) : popped(domain);
+  const int level = is_nccl_call(domain) ? nccl_pop(domain_of(domain), nullptr, 0) : pop_range(domain);
   const auto next = CHAINED_CORE2(DomainRangePop);
-  return next != nullptr ? next(theirs(domain)) : level;
+  return next != nullptr ? next(chained_domain(domain)) : level;
 }
 
 const Callback core_callbacks[] = {

@@ -13,10 +13,11 @@ using recorder::kArmed;
 using recorder::kNvtx;
 using recorder::kNvtxSteps;
 
-/// NvtxArgs::reserved of an open range: [0] these flags, [1] its nesting level. Zero again in what is committed.
+/// Flags in NvtxArgs::reserved[0] of an open range; reserved[1] is its nesting level. Both are zero in a committed
+/// event.
 enum : std::uint8_t { kIsMarker = 1 };
 
-/// Steps and epochs are shown by the ranges that make them, whether other ranges are wanted or not.
+/// Ranges that mark steps or epochs are recorded even if the spec does not want other ranges.
 bool recording(std::uint32_t mode, bool is_marker) {
   return (mode & kArmed) != 0 && ((mode & kNvtx) != 0 || is_marker);
 }
@@ -27,13 +28,12 @@ std::string_view text_of(const Annotation& a) {
 }
 
 StringId name_of(const Annotation& a) {
-  if (a.string != nullptr) return id_of(*a.string);
+  if (a.string != nullptr) return intern_string(*a.string);
   if (a.c_text != nullptr && *a.c_text != 0) return recorder::intern_literal(a.c_text);
   return recorder::intern(a.text.empty() ? kUnnamed : a.text);
 }
 
-// ---- steps
-// -----------------------------------------------------------------------------------------------------------
+// ---- step and epoch markers
 
 struct Marker {
   bool is_step = false, is_epoch = false;
@@ -42,13 +42,13 @@ struct Marker {
   bool is_any() const { return is_step || is_epoch; }
 };
 
-/// Is this range or mark a step or epoch marker? Also counts an epoch marker. A registered string is asked once unless
-/// it matches.
+/// Finds out whether a range or mark is a step or epoch marker, and counts an epoch. A registered string that does not
+/// match is compared only once.
 Marker find_marker(const Annotation& a) {
   Marker marker;
   RegisteredString* const string = a.string;
   const char* const begin = string != nullptr ? string->text : a.c_text != nullptr ? a.c_text : a.text.data();
-  if (begin == nullptr || !session::may_be_marker(*begin)) return marker;  // nearly all of them
+  if (begin == nullptr || !session::may_be_marker(*begin)) return marker;  // the usual case
   const std::string_view text = text_of(a);
   if (string == nullptr || string->epoch.load(std::memory_order_relaxed) != Match::kNo) {
     marker.is_epoch = session::is_epoch_marker(text);
@@ -67,12 +67,12 @@ bool steps_at_end() {
   return spec != nullptr && spec->steps.edge_end;
 }
 
-/// The marker begins: the boundary comes at exactly the tick with which its range begins.
+/// The boundary gets exactly the time at which the marker's range begins.
 void marker_begins(const Marker& marker, Ticks now, StringId name) {
   if (!steps_at_end()) session::step_boundary(now, marker.number, name);
 }
 
-/// The marker's range has ended and, if it is recorded, been committed.
+/// Call it after the marker's range has been committed, if it is recorded.
 void marker_ended(Ticks now, StringId name) {
   if (!steps_at_end()) return session::step_marker_ended(now);
   std::optional<std::int64_t> number;
@@ -81,7 +81,6 @@ void marker_ended(Ticks now, StringId name) {
 }
 
 // ---- events
-// ----------------------------------------------------------------------------------------------------------
 
 [[gnu::noinline]] void add_extended(Event& event, Domain& domain, const nvtxPayloadData_t* payloads,
                                     std::size_t count) {
@@ -96,7 +95,7 @@ void describe(Event& event, HookId hook, Domain& domain, const Annotation& a, St
   event = Event{};
   event.hook = hook;
   event.name = name;
-  event.nvtx.domain = definition_of(domain);
+  event.nvtx.domain = define_domain(domain);
   event.nvtx.payload = a.payload;
   event.nvtx.payload_type = a.payload_type;
   event.nvtx.category = a.category;
@@ -106,17 +105,17 @@ void describe(Event& event, HookId hook, Domain& domain, const Annotation& a, St
 }
 
 void begin_at(Event& event, Ticks now) {
-  std::atomic_signal_fence(std::memory_order_seq_cst);  // begin != 0 says that the rest is valid
+  std::atomic_signal_fence(std::memory_order_seq_cst);  // begin != 0 means that the rest is valid
   event.begin = now;
 }
 
 bool is_range(const Event& event, std::uint32_t domain) {
-  // A placeholder is a kNone; nobody else leaves one open.
+  // kNone: a placeholder. No other layer leaves an open call with this hook.
   return (event.hook == HookId::kNvtxRange || event.hook == HookId::kNone) && event.begin != 0 &&
          event.nvtx.domain == domain;
 }
 
-/// The nesting level that a new range of this domain gets: one more than the innermost that is open.
+/// Returns the nesting level of a new range: one more than the innermost open range of its domain.
 std::uint8_t next_level(const spool::Thread& t, std::uint32_t domain) {
   for (std::uint32_t i = t.open_calls; i-- > 0;) {
     if (is_range(t.open[i], domain)) return static_cast<std::uint8_t>(t.open[i].nvtx.reserved[1] + 1);
@@ -124,7 +123,7 @@ std::uint8_t next_level(const spool::Thread& t, std::uint32_t domain) {
   return 0;
 }
 
-/// Nothing is recorded now: a placeholder where one is needed.
+/// For a range that is not recorded: leaves a placeholder if its pop could be mistaken for another one.
 int push_placeholder(spool::Thread& t, Domain& domain, bool is_marker, StringId name) {
   if (t.open_calls == 0 && !is_marker && t.lost_pushes == 0) return NVTX_NO_PUSH_POP_TRACKING;
   const std::uint8_t level = next_level(t, domain.id);
@@ -143,27 +142,30 @@ int push_placeholder(spool::Thread& t, Domain& domain, bool is_marker, StringId 
 }
 
 // ---- start/end
-// -------------------------------------------------------------------------------------------------------
 
-/// A range between start and end. `id` is 0 while the slot is free; whoever takes it back to 0 owns the end.
+/// A range between start and end. `id` is 0 while the slot is free. The thread whose compare-and-swap on `id` succeeds
+/// owns the slot.
 struct StartedRange {
   std::atomic<std::uint64_t> id;
-  Event* event;     // in the spool; null = a step marker that is not recorded
-  StringId marker;  // 0 = no step marker
+  Event* event;     // in the spool; null for a step marker that is not recorded
+  StringId marker;  // name of the step marker; 0 if it is none
 };
+/// Set in StartedRange::id while start() or end() uses the slot. No id of the job has this bit, so end() ignores the
+/// slot.
+constexpr std::uint64_t kInUse = 1ULL << 63;
 constexpr std::uint32_t kRangeSlots = 1u << 16;
 constinit StartedRange ranges[kRangeSlots] = {};
 constinit std::atomic<std::uint64_t> next_range{1};
 
-/// id = running number << 16 | slot: a stale or foreign one does not match.
+/// Takes a free slot and chooses its id: running number << 16 | slot. A stale or foreign id matches no slot. Null if no
+/// slot is free nearby.
 StartedRange* take_range(std::uint64_t& id) {
   for (int attempt = 0; attempt < 64; ++attempt) {
     const std::uint64_t number = next_range.fetch_add(1, std::memory_order_relaxed);
     StartedRange& range = ranges[number % kRangeSlots];
     id = number << 16 | number % kRangeSlots;
     std::uint64_t expected = 0;
-    // Ids of slots in preparation have the top bit set: end() does not know them.
-    if (range.id.compare_exchange_strong(expected, id | 1ULL << 63, std::memory_order_acquire)) return &range;
+    if (range.id.compare_exchange_strong(expected, id | kInUse, std::memory_order_acquire)) return &range;
   }
   return nullptr;
 }
@@ -305,8 +307,8 @@ void end(Domain& domain, nvtxRangeId_t id, const nvtxPayloadData_t* extended, st
   if ((recorder::mode() & (kNvtx | kNvtxSteps)) == 0 || id == 0) return;
   StartedRange& range = ranges[id % kRangeSlots];
   std::uint64_t expected = id;
-  // The slot stays taken (not 0) until its contents have been read.
-  if (!range.id.compare_exchange_strong(expected, id | 1ULL << 63, std::memory_order_acquire)) return;
+  // The slot stays in use until its contents have been read.
+  if (!range.id.compare_exchange_strong(expected, id | kInUse, std::memory_order_acquire)) return;
   const Ticks now = ticks();
   Event* const slot = range.event;
   const StringId marker = range.marker;

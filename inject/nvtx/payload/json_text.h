@@ -1,4 +1,4 @@
-// JSON text in a buffer of fixed size.
+// JSON text in a buffer of fixed size: no allocation, no locale.
 #pragma once
 
 #include <charconv>
@@ -11,15 +11,16 @@
 
 namespace profshim::nvtx {
 
-/// JSON into a fixed buffer. When a value does not fit, the caller goes back to before it.
-class Json {
+/// Once a piece does not fit, fits() is false and the text is incomplete. The caller then rewinds to a position that it
+/// took before the piece.
+class JsonText {
  public:
-  Json(char* buffer, std::size_t size) : begin_(buffer), at_(buffer), end_(buffer + size - kClosing) {}
+  JsonText(char* buffer, std::size_t size) : begin_(buffer), at_(buffer), end_(buffer + size - kClosing) {}
 
   bool fits() const { return fits_; }
-  char* mark() const { return at_; }
-  void back_to(char* mark) {
-    at_ = mark;
+  char* position() const { return at_; }
+  void rewind(char* position) {
+    at_ = position;
     fits_ = true;
   }
   std::string_view text() const { return {begin_, static_cast<std::size_t>(at_ - begin_)}; }
@@ -32,10 +33,13 @@ class Json {
     std::memcpy(at_, text.data(), text.size());
     at_ += text.size();
   }
-  /// For brackets and the mark only: may use the bytes kept free.
-  void close(std::string_view text) {
-    std::memcpy(at_, text.data(), text.size());
-    at_ += text.size();
+  /// Ends an object. Always fits, since it may use the kClosing bytes.
+  void end_object(bool is_empty, bool is_complete) {
+    if (!is_complete) {
+      if (!is_empty) put(",");
+      put(kTruncated);
+    }
+    put("}");
   }
   template <class Number>
   void number(Number value) {
@@ -48,16 +52,18 @@ class Json {
     if (std::isinf(value)) return raw(value < 0 ? "\"-Infinity\"" : "\"Infinity\"");
     number(value);
   }
-  void hex(const std::uint8_t* bytes, std::size_t size, bool big_end_first) {
+  /// `reversed`: the last byte comes first, so that a little-endian number reads as usual.
+  void hex(const std::uint8_t* bytes, std::size_t size, bool reversed) {
     raw("\"0x");
     for (std::size_t i = 0; i < size; ++i) {
-      const std::uint8_t byte = bytes[big_end_first ? size - 1 - i : i];
+      const std::uint8_t byte = bytes[reversed ? size - 1 - i : i];
       static constexpr char kDigits[] = "0123456789abcdef";
       const char pair[2] = {kDigits[byte >> 4], kDigits[byte & 15]};
       raw({pair, 2});
     }
     raw("\"");
   }
+  /// Writes at most kMaxString bytes of `text`. Control characters become spaces.
   void string(std::string_view text) {
     raw("\"");
     for (const char c : text.substr(0, kMaxString)) {
@@ -74,6 +80,11 @@ class Json {
   }
 
  private:
+  void put(std::string_view text) {
+    std::memcpy(at_, text.data(), text.size());
+    at_ += text.size();
+  }
+
   char* begin_;
   char* at_;
   char* end_;

@@ -1,4 +1,4 @@
-// Where the fields of a payload are: sizes, alignment and offsets by its schema.
+// Locates the entries of a payload: size, alignment and offset, as its schema describes them.
 #pragma once
 
 #include <cstddef>
@@ -11,10 +11,11 @@
 
 namespace profshim::nvtx {
 
+/// Memory of the job.
 struct Bytes {
   const std::uint8_t* data;
   std::size_t size;
-  /// A copy of a T at `offset`; false when it lies outside.
+  /// Copies the T at `offset`. Returns false if it is out of bounds.
   template <class T>
   bool load(std::size_t offset, T& value) const {
     if (offset > size || size - offset < sizeof(T)) return false;
@@ -24,33 +25,44 @@ struct Bytes {
   Bytes from(std::size_t offset) const { return offset > size ? Bytes{data, 0} : Bytes{data + offset, size - offset}; }
 };
 
-inline std::uint64_t array_kind(const nvtxPayloadSchemaEntry_t& entry) { return entry.flags & (7 << 4); }
-inline bool is_embedded_array(const nvtxPayloadSchemaEntry_t& entry) {
-  return (entry.flags & NVTX_PAYLOAD_ENTRY_FLAG_POINTER) == 0 &&
-         array_kind(entry) == NVTX_PAYLOAD_ENTRY_FLAG_ARRAY_FIXED_SIZE;
+/// A structure in a payload. `offsets` holds the offset in `bytes` of each entry up to the current one.
+struct Structure {
+  const Schema& schema;
+  const Bytes& bytes;
+  const std::size_t* offsets;
+};
+
+inline bool is_pointer(const nvtxPayloadSchemaEntry_t& entry) {
+  return (entry.flags & NVTX_PAYLOAD_ENTRY_FLAG_POINTER) != 0;
 }
-inline bool is_embedded_string(const nvtxPayloadSchemaEntry_t& entry) {
-  return (entry.flags & NVTX_PAYLOAD_ENTRY_FLAG_POINTER) == 0 && array_kind(entry) == 0 && is_string(entry.type) &&
-         entry.arrayOrUnionDetail != 0;
+/// NVTX_PAYLOAD_ENTRY_FLAG_ARRAY_*; 0 if the entry is no array.
+inline std::uint64_t array_kind(const nvtxPayloadSchemaEntry_t& entry) { return entry.flags & (7 << 4); }
+/// Returns true for a string with a length of its own: an array of characters, not the address of one.
+inline bool is_sized_string(const nvtxPayloadSchemaEntry_t& entry) {
+  return is_string(entry.type) && (array_kind(entry) != 0 || entry.arrayOrUnionDetail != 0);
 }
 
 class PayloadLayout {
  public:
   explicit PayloadLayout(const Domain& domain) : domain_(domain) {}
 
-  /// Size and alignment of an entry's element.
-  void element_of(std::uint64_t type, int depth, std::size_t& bytes, std::size_t& align) const;
-  /// Size and alignment of what an entry has in the payload itself: a pointer, characters, or its element.
-  void layout_of(const nvtxPayloadSchemaEntry_t& entry, int depth, std::size_t& bytes, std::size_t& align) const;
-  bool integer_at(std::uint64_t type, const Bytes& bytes, std::size_t offset, std::uint64_t& value) const;
-  /// Elements of an entry, as far as can be known.
-  std::size_t length_of(const Schema& schema, const nvtxPayloadSchemaEntry_t& entry, const Bytes& bytes,
-                        const std::size_t* offsets, std::size_t i, const Bytes& data, std::size_t element) const;
-  /// Bytes that an entry takes in the payload.
-  std::size_t extent(const Schema& schema, const nvtxPayloadSchemaEntry_t& entry, const Bytes& bytes,
-                     const std::size_t* offsets, std::size_t i, std::size_t element) const;
-  /// The entry of that name in a payload of a plain schema.
-  bool integer(const nvtxPayloadData_t& data, std::string_view name, std::uint64_t& value) const;
+  /// One value of a predefined type, a schema or an enum.
+  TypeSize type_size(std::uint64_t type, int depth) const;
+  /// One element of `entry` as it lies in the payload: a pointer, a character or a value.
+  TypeSize entry_size(const nvtxPayloadSchemaEntry_t& entry, int depth) const;
+  /// The offset of an entry whose predecessor ends at `cursor`.
+  static std::size_t entry_offset(const Schema& schema, const nvtxPayloadSchemaEntry_t& entry, std::size_t align,
+                                  std::size_t cursor);
+  /// All bytes of entry `i`, whose elements have `element` bytes.
+  std::size_t entry_bytes(const Structure& structure, std::size_t i, std::size_t element) const;
+  /// Number of elements of entry `i`, which begin at `data`. 0 if the schema names no valid length entry.
+  std::size_t array_length(const Structure& structure, std::size_t i, const Bytes& data, std::size_t element) const;
+
+  /// Reads an integer, size or enum, zero-extended. Returns false if the type is none or is out of bounds.
+  bool read_integer(std::uint64_t type, const Bytes& bytes, std::size_t offset, std::uint64_t& value) const;
+  /// The same for the entry `name` of a payload. Returns false if the payload has no such entry. Only for schemas whose
+  /// entries are scalars, as those of NCCL are.
+  bool find_integer(const nvtxPayloadData_t& payload, std::string_view name, std::uint64_t& value) const;
 
  private:
   const Domain& domain_;

@@ -1,7 +1,6 @@
 #include "render.h"
 
 #include <algorithm>
-#include <cstring>
 
 #include "json_text.h"
 #include "layout.h"
@@ -12,68 +11,75 @@
 namespace profshim::nvtx {
 namespace {
 
+bool is_message(const nvtxPayloadSchemaEntry_t& entry) {
+  return (entry.flags & (3 << 10)) == NVTX_PAYLOAD_ENTRY_FLAG_EVENT_MESSAGE;
+}
+
+bool is_union(const Schema& schema) {
+  return schema.type == NVTX_PAYLOAD_SCHEMA_TYPE_UNION ||
+         schema.type == NVTX_PAYLOAD_SCHEMA_TYPE_UNION_WITH_INTERNAL_SELECTOR;
+}
+
+/// The functions that return bool return false if the value is missing or out of bounds, unless they say otherwise.
 class Renderer {
  public:
-  Renderer(const Domain& domain, Json& json, std::string_view& message)
+  Renderer(const Domain& domain, JsonText& json, std::string_view& message)
       : domain_(domain), layout_(domain), json_(json), scalars_(json, message) {}
 
-  /// The value of a whole payload: of a schema, or of a predefined type.
-  bool payload(const nvtxPayloadData_t& data) {
-    const Schema* const schema = find_schema(domain_, data.schemaId);
-    std::size_t size = data.size;
-    if (size == SIZE_MAX) size = schema != nullptr ? schema->static_size : size_of_type(data.schemaId).bytes;
-    const Bytes bytes{static_cast<const std::uint8_t*>(data.payload), data.payload == nullptr ? 0 : size};
-    if (schema != nullptr) return of_schema(*schema, bytes, kMaxDepth, 0);
-    if (data.schemaId == NVTX_TYPE_PAYLOAD_SCHEMA_RAW) {
+  bool can_render(const nvtxPayloadData_t& payload) const {
+    if (payload.schemaId == NVTX_TYPE_PAYLOAD_SCHEMA_REFERENCED) return false;
+    return payload.schemaId == NVTX_TYPE_PAYLOAD_SCHEMA_RAW || size_of_type(payload.schemaId).bytes != 0 ||
+           find_schema(domain_, payload.schemaId) != nullptr;
+  }
+
+  bool write_payload(const nvtxPayloadData_t& payload) {
+    const Schema* const schema = find_schema(domain_, payload.schemaId);
+    std::size_t size = payload.size;
+    if (size == SIZE_MAX) size = schema != nullptr ? schema->static_size : size_of_type(payload.schemaId).bytes;
+    const Bytes bytes{static_cast<const std::uint8_t*>(payload.payload), payload.payload == nullptr ? 0 : size};
+    if (schema != nullptr) return write_schema(*schema, bytes, kMaxDepth, 0);
+    if (payload.schemaId == NVTX_TYPE_PAYLOAD_SCHEMA_RAW) {
       json_.hex(bytes.data, std::min(bytes.size, kMaxElements), false);
       return true;
     }
-    const std::size_t element = size_of_type(data.schemaId).bytes;
+    const std::size_t element = size_of_type(payload.schemaId).bytes;
     if (element == 0) return false;
-    return array(data.schemaId, element, bytes, is_string(data.schemaId) ? 1 : bytes.size / element, kMaxDepth);
-  }
-
-  bool shown(const nvtxPayloadData_t& data) const {
-    if (data.schemaId == NVTX_TYPE_PAYLOAD_SCHEMA_REFERENCED) return false;
-    return data.schemaId == NVTX_TYPE_PAYLOAD_SCHEMA_RAW || size_of_type(data.schemaId).bytes != 0 ||
-           find_schema(domain_, data.schemaId) != nullptr;
+    const std::size_t count = is_string(payload.schemaId) ? 1 : bytes.size / element;
+    return write_array(payload.schemaId, element, bytes, count, kMaxDepth);
   }
 
  private:
-  bool of_schema(const Schema& schema, const Bytes& bytes, int depth, std::uint64_t selected) {
-    if (schema.values != nullptr) return scalars_.enum_value(schema, bytes);
+  /// `selected`: the member of a union without a selector of its own.
+  bool write_schema(const Schema& schema, const Bytes& bytes, int depth, std::uint64_t selected) {
+    if (schema.values != nullptr) return scalars_.write_enum(schema, bytes);
     if (depth == 0) return false;
-    const bool is_union = schema.type == NVTX_PAYLOAD_SCHEMA_TYPE_UNION ||
-                          schema.type == NVTX_PAYLOAD_SCHEMA_TYPE_UNION_WITH_INTERNAL_SELECTOR;
     std::size_t offsets[kMaxEntries];
+    const Structure structure{schema, bytes, offsets};
     std::size_t cursor = 0;
-    bool first = true, complete = schema.count <= kMaxEntries;
+    bool is_empty = true, is_complete = schema.count <= kMaxEntries;
     json_.raw("{");
     if (!json_.fits()) return false;
-    for (std::size_t i = 0; complete && i < std::min(schema.count, kMaxEntries); ++i) {
+    for (std::size_t i = 0; is_complete && i < schema.count; ++i) {
       const nvtxPayloadSchemaEntry_t& entry = schema.entries[i];
-      std::size_t element = 0, align = 1;
-      layout_.layout_of(entry, depth, element, align);
-      if (schema.pack != 0) align = std::min(align, schema.pack);
-      if (is_union) cursor = 0;
-      offsets[i] = entry.offset != 0 ? entry.offset : (cursor + align - 1) / align * align;
-      cursor = offsets[i] + layout_.extent(schema, entry, bytes, offsets, i, element);
-      if (entry.type == NVTX_PAYLOAD_ENTRY_TYPE_UNION_SELECTOR)
-        layout_.integer_at(entry.type, bytes, offsets[i], selected);
-      const bool wanted = (entry.flags & NVTX_PAYLOAD_ENTRY_FLAG_HIDE) == 0 && (!is_union || i == selected);
-      if (wanted) complete = field(schema, i, bytes, offsets, element, depth, first);
+      const TypeSize size = layout_.entry_size(entry, depth);
+      if (is_union(schema)) cursor = 0;
+      offsets[i] = PayloadLayout::entry_offset(schema, entry, size.align, cursor);
+      cursor = offsets[i] + layout_.entry_bytes(structure, i, size.bytes);
+      if (entry.type == NVTX_PAYLOAD_ENTRY_TYPE_UNION_SELECTOR) {
+        layout_.read_integer(entry.type, bytes, offsets[i], selected);
+      }
+      if ((entry.flags & NVTX_PAYLOAD_ENTRY_FLAG_HIDE) != 0 || (is_union(schema) && i != selected)) continue;
+      is_complete = write_field(structure, i, size.bytes, depth, is_empty);
     }
-    if (!complete) json_.close(first ? "\"...\":true" : ",\"...\":true");
-    json_.close("}");
+    json_.end_object(is_empty, is_complete);
     return true;
   }
 
-  /// One "name": value; false when it did not fit and was taken back.
-  bool field(const Schema& schema, std::size_t i, const Bytes& bytes, const std::size_t* offsets, std::size_t element,
-             int depth, bool& first) {
-    const nvtxPayloadSchemaEntry_t& entry = schema.entries[i];
-    char* const mark = json_.mark();
-    if (!first) json_.raw(",");
+  /// Writes "name": value. Returns false, and writes nothing, if it does not fit.
+  bool write_field(const Structure& structure, std::size_t i, std::size_t element, int depth, bool& is_empty) {
+    const nvtxPayloadSchemaEntry_t& entry = structure.schema.entries[i];
+    char* const start = json_.position();
+    if (!is_empty) json_.raw(",");
     if (entry.name[0] != '\0') {
       json_.string(entry.name);
     } else {
@@ -82,78 +88,91 @@ class Renderer {
       json_.raw("\"");
     }
     json_.raw(":");
-    if (json_.fits() && !value(schema, i, bytes, offsets, element, depth)) json_.raw("null");
+    if (json_.fits() && !write_value(structure, i, element, depth)) json_.raw("null");
     if (!json_.fits()) {
-      json_.back_to(mark);
+      json_.rewind(start);
       return false;
     }
-    first = false;
+    is_empty = false;
     return true;
   }
 
-  bool value(const Schema& schema, std::size_t i, const Bytes& bytes, const std::size_t* offsets, std::size_t element,
-             int depth) {
-    const nvtxPayloadSchemaEntry_t& entry = schema.entries[i];
-    Bytes data = bytes.from(offsets[i]);
-    bool outside = false;  // behind a pointer: the schema is all that says how long it is
-    if ((entry.flags & (NVTX_PAYLOAD_ENTRY_FLAG_POINTER)) != 0) {
+  /// Where the value of an entry is. For a pointer or an offset that is elsewhere.
+  struct Place {
+    Bytes data;
+    std::size_t element;
+    bool is_bounded = true;  // false behind a pointer: only the schema says how much may be read
+  };
+  bool find_place(const Structure& structure, std::size_t i, int depth, Place& place) const {
+    const nvtxPayloadSchemaEntry_t& entry = structure.schema.entries[i];
+    if (is_pointer(entry)) {
       const std::uint8_t* target = nullptr;
-      if (!data.load(0, target) || target == nullptr) return false;
-      data = Bytes{target, SIZE_MAX};
-      outside = true;
-      std::size_t align = 1;
-      layout_.element_of(entry.type, depth, element, align);  // of what it points to
-    } else if ((entry.flags & (NVTX_PAYLOAD_ENTRY_FLAG_OFFSET_FROM_BASE | NVTX_PAYLOAD_ENTRY_FLAG_OFFSET_FROM_HERE)) !=
-               0) {
-      std::uint64_t distance = 0;
-      if (!layout_.integer_at(entry.type, bytes, offsets[i], distance)) return false;
-      data = (entry.flags & NVTX_PAYLOAD_ENTRY_FLAG_OFFSET_FROM_BASE) != 0 ? bytes.from(distance)
-                                                                           : data.from(distance + element);
-    }
-    const std::uint64_t kind = array_kind(entry);
-    const bool message = (entry.flags & (3 << 10)) == NVTX_PAYLOAD_ENTRY_FLAG_EVENT_MESSAGE;
-    const std::size_t character = character_bytes(entry.type);
-    if (is_string(entry.type) && kind == 0 && entry.arrayOrUnionDetail == 0) {
-      // A char* of the job's.
-      const std::uint8_t* target = outside ? data.data : nullptr;
-      if (!outside && (!data.load(0, target) || target == nullptr)) return false;
-      scalars_.text({target, SIZE_MAX}, character, kMaxString + 1, message);
+      if (!place.data.load(0, target) || target == nullptr) return false;
+      place = {{target, SIZE_MAX}, layout_.type_size(entry.type, depth).bytes, false};
       return true;
     }
-    if (character != 0 && (kind != 0 || is_string(entry.type))) {
-      std::size_t n =
-          kind == 0 ? entry.arrayOrUnionDetail : layout_.length_of(schema, entry, bytes, offsets, i, data, character);
-      if (!outside) n = std::min(n, data.size / character);
-      scalars_.text(data, character, n, message);
-      return true;
-    }
-    if (kind == 0) {
-      const Schema* const nested = find_schema(domain_, entry.type);
-      if (nested != nullptr) {
-        std::uint64_t selected = 0;
-        if (nested->type == NVTX_PAYLOAD_SCHEMA_TYPE_UNION && entry.arrayOrUnionDetail < i) {
-          const std::uint64_t at = entry.arrayOrUnionDetail;
-          layout_.integer_at(schema.entries[at].type, bytes, offsets[at], selected);
-        }
-        return of_schema(*nested, element != 0 && element < data.size ? Bytes{data.data, element} : data, depth - 1,
-                         selected);
-      }
-      return scalars_.scalar(entry.type, data, message);
-    }
-    if (element == 0) return false;
-    std::size_t n = layout_.length_of(schema, entry, bytes, offsets, i, data, element);
-    if (!outside) n = std::min(n, data.size / element);
-    return array(entry.type, element, data, n, depth);
+    constexpr auto kFromBase = NVTX_PAYLOAD_ENTRY_FLAG_OFFSET_FROM_BASE;
+    if ((entry.flags & (kFromBase | NVTX_PAYLOAD_ENTRY_FLAG_OFFSET_FROM_HERE)) == 0) return true;
+    std::uint64_t distance = 0;
+    if (!layout_.read_integer(entry.type, structure.bytes, structure.offsets[i], distance)) return false;
+    place.data =
+        (entry.flags & kFromBase) != 0 ? structure.bytes.from(distance) : place.data.from(distance + place.element);
+    return true;
   }
 
-  bool array(std::uint64_t type, std::size_t element, const Bytes& data, std::size_t n, int depth) {
-    if (n == 1 && depth == kMaxDepth) return scalars_.scalar(type, data, false);
+  bool write_value(const Structure& structure, std::size_t i, std::size_t element, int depth) {
+    const nvtxPayloadSchemaEntry_t& entry = structure.schema.entries[i];
+    Place place{structure.bytes.from(structure.offsets[i]), element};
+    if (!find_place(structure, i, depth, place)) return false;
+    const std::uint64_t kind = array_kind(entry);
+    if (is_string(entry.type) && !is_sized_string(entry)) return write_c_string(entry, place);
+    const std::size_t width = character_bytes(entry.type);
+    if (width != 0 && (kind != 0 || is_string(entry.type))) {
+      const std::size_t count =
+          kind == 0 ? entry.arrayOrUnionDetail : layout_.array_length(structure, i, place.data, width);
+      scalars_.write_text(place.data, width, bounded(count, width, place), is_message(entry));
+      return true;
+    }
+    if (kind == 0) return write_single(structure, i, place, depth);
+    if (place.element == 0) return false;
+    const std::size_t count = layout_.array_length(structure, i, place.data, place.element);
+    return write_array(entry.type, place.element, place.data, bounded(count, place.element, place), depth);
+  }
+
+  static std::size_t bounded(std::size_t count, std::size_t element, const Place& place) {
+    return place.is_bounded ? std::min(count, place.data.size / element) : count;
+  }
+
+  /// A char* (or wider) of the job. With the pointer flag, `place` is already its target.
+  bool write_c_string(const nvtxPayloadSchemaEntry_t& entry, const Place& place) {
+    const std::uint8_t* target = place.data.data;
+    if (place.is_bounded && (!place.data.load(0, target) || target == nullptr)) return false;
+    scalars_.write_text({target, SIZE_MAX}, character_bytes(entry.type), kMaxString + 1, is_message(entry));
+    return true;
+  }
+
+  bool write_single(const Structure& structure, std::size_t i, const Place& place, int depth) {
+    const nvtxPayloadSchemaEntry_t& entry = structure.schema.entries[i];
+    const Schema* const nested = find_schema(domain_, entry.type);
+    if (nested == nullptr) return scalars_.write(entry.type, place.data, is_message(entry));
+    std::uint64_t selected = 0;
+    const std::uint64_t selector = entry.arrayOrUnionDetail;
+    if (nested->type == NVTX_PAYLOAD_SCHEMA_TYPE_UNION && selector < i) {
+      layout_.read_integer(structure.schema.entries[selector].type, structure.bytes, structure.offsets[selector],
+                           selected);
+    }
+    const bool has_size = place.element != 0 && place.element < place.data.size;
+    return write_schema(*nested, has_size ? Bytes{place.data.data, place.element} : place.data, depth - 1, selected);
+  }
+
+  bool write_array(std::uint64_t type, std::size_t element, const Bytes& data, std::size_t count, int depth) {
+    if (count == 1 && depth == kMaxDepth) return scalars_.write(type, data, false);
     if (type == NVTX_PAYLOAD_ENTRY_TYPE_BYTE) {
-      json_.hex(data.data, std::min(n, kMaxElements), false);
+      json_.hex(data.data, std::min(count, kMaxElements), false);
       return true;
     }
     json_.raw("[");
-    for (std::size_t i = 0; i < n && json_.fits(); ++i) {
+    for (std::size_t i = 0; i < count && json_.fits(); ++i) {
       if (i != 0) json_.raw(",");
       if (i == kMaxElements) {
         json_.raw("\"...\"");
@@ -161,8 +180,9 @@ class Renderer {
       }
       const Bytes one{data.data + i * element, element};
       const Schema* const nested = find_schema(domain_, type);
-      const bool good = nested != nullptr ? of_schema(*nested, one, depth - 1, 0) : scalars_.scalar(type, one, false);
-      if (!good) json_.raw("null");
+      const bool is_written =
+          nested != nullptr ? write_schema(*nested, one, depth - 1, 0) : scalars_.write(type, one, false);
+      if (!is_written) json_.raw("null");
     }
     json_.raw("]");
     return true;
@@ -170,43 +190,45 @@ class Renderer {
 
   const Domain& domain_;
   const PayloadLayout layout_;
-  Json& json_;
+  JsonText& json_;
   ScalarWriter scalars_;
 };
+
+void write_key(JsonText& json, const Schema* schema, std::size_t i) {
+  if (schema != nullptr && schema->name[0] != '\0') {
+    json.string(schema->name);
+  } else {
+    json.raw("\"payload");
+    if (i != 0) json.number(i);
+    json.raw("\"");
+  }
+  json.raw(":");
+}
 
 }  // namespace
 
 std::string_view render_payload(const Domain& domain, const nvtxPayloadData_t* payloads, std::size_t count,
                                 char (&buffer)[kMaxPayloadText], std::string_view& message) {
-  Json json(buffer, sizeof buffer);
-  Renderer renderer(domain, json, message);
   if (payloads == nullptr) return {};
+  JsonText json(buffer, sizeof buffer);
+  Renderer renderer(domain, json, message);
+  bool is_empty = true, is_complete = true;
   json.raw("{");
-  bool first = true;
-  for (std::size_t i = 0; i < std::min<std::size_t>(count, 16); ++i) {
-    if (!renderer.shown(payloads[i])) continue;
-    char* const mark = json.mark();
-    const Schema* const schema = find_schema(domain, payloads[i].schemaId);
-    if (!first) json.raw(",");
-    if (schema != nullptr && schema->name[0] != '\0') {
-      json.string(schema->name);
+  for (std::size_t i = 0; is_complete && i < std::min(count, kMaxPayloads); ++i) {
+    if (!renderer.can_render(payloads[i])) continue;
+    char* const start = json.position();
+    if (!is_empty) json.raw(",");
+    write_key(json, find_schema(domain, payloads[i].schemaId), i);
+    if (json.fits() && !renderer.write_payload(payloads[i])) json.raw("null");
+    is_complete = json.fits();
+    if (is_complete) {
+      is_empty = false;
     } else {
-      json.raw("\"payload");
-      if (i != 0) json.number(i);
-      json.raw("\"");
+      json.rewind(start);
     }
-    json.raw(":");
-    if (json.fits() && !renderer.payload(payloads[i])) json.raw("null");
-    if (!json.fits()) {
-      json.back_to(mark);
-      json.close(first ? "\"...\":true" : ",\"...\":true");
-      first = false;
-      break;
-    }
-    first = false;
   }
-  json.close("}");
-  return first ? std::string_view() : json.text();
+  json.end_object(is_empty, is_complete);
+  return is_empty && is_complete ? std::string_view() : json.text();
 }
 
 }  // namespace profshim::nvtx

@@ -11,7 +11,7 @@
 namespace profshim::nvtx {
 namespace {
 
-// 2^exponent, without ldexp: it is the one function that would make us need libm.
+// std::ldexp() would be the library's only use of libm.
 double power_of_two(int exponent) { return std::bit_cast<double>(static_cast<std::uint64_t>(1023 + exponent) << 52); }
 
 double half_to_double(std::uint16_t bits) {
@@ -22,35 +22,43 @@ double half_to_double(std::uint16_t bits) {
   return (bits & 0x8000) != 0 ? -magnitude : magnitude;
 }
 
+double bfloat_to_double(std::uint16_t bits) { return std::bit_cast<float>(std::uint32_t{bits} << 16); }
+
+bool has_flags(const Schema& schema) {
+  return std::any_of(schema.values, schema.values + schema.count, [](const auto& value) { return value.isFlag != 0; });
+}
+
 }  // namespace
 
-bool ScalarWriter::enum_value(const Schema& schema, const Bytes& bytes) {
+bool ScalarWriter::write_enum(const Schema& schema, const Bytes& bytes) {
   std::uint64_t value = 0;
-  const std::size_t size = std::min<std::size_t>(schema.static_size, 8);
+  const std::size_t size = std::min(schema.static_size, sizeof value);
   if (bytes.size < size) return false;
   std::memcpy(&value, bytes.data, size);
-  bool flags = false;
-  const std::uint64_t mask = size == 8 ? ~0ULL : (1ULL << 8 * size) - 1;
+  const std::uint64_t mask = size == sizeof value ? ~0ULL : (1ULL << 8 * size) - 1;
   for (std::size_t i = 0; i < schema.count; ++i) {
-    flags |= schema.values[i].isFlag != 0;
-    if ((schema.values[i].value & mask) == value) {
-      json_.string(schema.values[i].name);
-      return true;
-    }
-  }
-  if (!flags || value == 0) {
-    json_.number(value);
+    if ((schema.values[i].value & mask) != value) continue;
+    json_.string(schema.values[i].name);
     return true;
   }
+  if (value != 0 && has_flags(schema)) {
+    write_flags(schema, value);
+  } else {
+    json_.number(value);
+  }
+  return true;
+}
+
+void ScalarWriter::write_flags(const Schema& schema, std::uint64_t value) {
   json_.raw("\"");
   bool first = true;
   for (std::size_t i = 0; i < schema.count; ++i) {
-    const nvtxPayloadEnum_t& one = schema.values[i];
-    if (one.isFlag == 0 || one.value == 0 || (value & one.value) != one.value) continue;
+    const nvtxPayloadEnum_t& flag = schema.values[i];
+    if (flag.isFlag == 0 || flag.value == 0 || (value & flag.value) != flag.value) continue;
     if (!first) json_.raw("|");
-    // Names are identifiers; what would need escaping is left to the number.
-    json_.raw(std::string_view(one.name).find_first_of("\"\\\n") == std::string_view::npos ? one.name : "?");
-    value &= ~one.value;
+    // Names are identifiers. A name that would need escaping becomes "?".
+    json_.raw(std::string_view(flag.name).find_first_of("\"\\\n") == std::string_view::npos ? flag.name : "?");
+    value &= ~flag.value;
     first = false;
   }
   if (value != 0) {
@@ -58,24 +66,23 @@ bool ScalarWriter::enum_value(const Schema& schema, const Bytes& bytes) {
     json_.number(value);
   }
   json_.raw("\"");
-  return true;
 }
 
-void ScalarWriter::text(const Bytes& data, std::size_t character, std::size_t n, bool message) {
-  if (character == 1) {
+void ScalarWriter::write_text(const Bytes& data, std::size_t width, std::size_t count, bool is_message) {
+  if (width == 1) {
     const auto* const chars = reinterpret_cast<const char*>(data.data);
-    const std::string_view view(chars, strnlen(chars, n));
+    const std::string_view view(chars, strnlen(chars, count));
     json_.string(view);
-    if (message) message_ = view;
+    if (is_message) message_ = view;
     return;
   }
   wchar_t wide[kMaxString + 1];
   std::size_t length = 0;
-  for (std::size_t i = 0; i < n && length < kMaxString; ++i) {
+  for (std::size_t i = 0; i < count && length < kMaxString; ++i) {
     std::uint32_t c = 0;
-    std::memcpy(&c, data.data + i * character, character);
+    std::memcpy(&c, data.data + i * width, width);
     if (c == 0) break;
-    if (character == 2 && c >= 0xd800 && c < 0xdc00 && i + 1 < n) {  // a surrogate pair
+    if (width == 2 && c >= 0xd800 && c < 0xdc00 && i + 1 < count) {  // a surrogate pair
       std::uint16_t low = 0;
       std::memcpy(&low, data.data + (i + 1) * 2, 2);
       if (low >= 0xdc00 && low < 0xe000) {
@@ -90,7 +97,7 @@ void ScalarWriter::text(const Bytes& data, std::size_t character, std::size_t n,
   json_.string({utf8, to_utf8(wide, utf8, sizeof utf8)});
 }
 
-bool ScalarWriter::scalar(std::uint64_t type, const Bytes& data, bool message) {
+bool ScalarWriter::write(std::uint64_t type, const Bytes& data, bool is_message) {
   switch (type) {
     case NVTX_PAYLOAD_ENTRY_TYPE_CHAR:
     case NVTX_PAYLOAD_ENTRY_TYPE_CHAR8:
@@ -98,13 +105,13 @@ bool ScalarWriter::scalar(std::uint64_t type, const Bytes& data, bool message) {
     case NVTX_PAYLOAD_ENTRY_TYPE_WCHAR:
     case NVTX_PAYLOAD_ENTRY_TYPE_CHAR32:
       if (data.size < character_bytes(type)) return false;
-      text(data, character_bytes(type), 1, false);
+      write_text(data, character_bytes(type), 1, false);
       return true;
     case NVTX_PAYLOAD_ENTRY_TYPE_UCHAR:
     case NVTX_PAYLOAD_ENTRY_TYPE_UINT8:
-      return with<std::uint8_t>(data, [this](unsigned v) { json_.number(v); });
+      return load<std::uint8_t>(data, [this](unsigned v) { json_.number(v); });
     case NVTX_PAYLOAD_ENTRY_TYPE_INT8:
-      return with<std::int8_t>(data, [this](int v) { json_.number(v); });
+      return load<std::int8_t>(data, [this](int v) { json_.number(v); });
     case NVTX_PAYLOAD_ENTRY_TYPE_SHORT:
     case NVTX_PAYLOAD_ENTRY_TYPE_INT16:
       return integer<std::int16_t>(data);
@@ -133,6 +140,19 @@ bool ScalarWriter::scalar(std::uint64_t type, const Bytes& data, bool message) {
     case NVTX_PAYLOAD_ENTRY_TYPE_PID_UINT64:
     case NVTX_PAYLOAD_ENTRY_TYPE_TID_UINT64:
       return integer<std::uint64_t>(data);
+    case NVTX_PAYLOAD_ENTRY_TYPE_NVTX_REGISTERED_STRING_HANDLE:
+      return load<const RegisteredString*>(data, [&](const RegisteredString* string) {
+        const std::string_view view = string == nullptr ? "" : std::string_view(string->text, string->length);
+        json_.string(view);
+        if (is_message) message_ = view;
+      });
+    default:
+      return write_real(type, data);
+  }
+}
+
+bool ScalarWriter::write_real(std::uint64_t type, const Bytes& data) {
+  switch (type) {
     case NVTX_PAYLOAD_ENTRY_TYPE_FLOAT:
     case NVTX_PAYLOAD_ENTRY_TYPE_FLOAT32:
     case NVTX_PAYLOAD_ENTRY_TYPE_TF32:
@@ -143,28 +163,19 @@ bool ScalarWriter::scalar(std::uint64_t type, const Bytes& data, bool message) {
     case NVTX_PAYLOAD_ENTRY_TYPE_LONGDOUBLE:
       return real<long double>(data);
     case NVTX_PAYLOAD_ENTRY_TYPE_FLOAT16:
-      return with<std::uint16_t>(data, [this](std::uint16_t v) { json_.real(half_to_double(v)); });
+      return load<std::uint16_t>(data, [this](std::uint16_t bits) { json_.real(half_to_double(bits)); });
     case NVTX_PAYLOAD_ENTRY_TYPE_BF16:
-      return with<std::uint16_t>(data, [this](std::uint16_t v) {
-        const std::uint32_t bits = std::uint32_t{v} << 16;
-        float value;
-        std::memcpy(&value, &bits, sizeof value);
-        json_.real(value);
-      });
-    case NVTX_PAYLOAD_ENTRY_TYPE_NVTX_REGISTERED_STRING_HANDLE:
-      return with<const RegisteredString*>(data, [&](const RegisteredString* string) {
-        const std::string_view view = string == nullptr ? "" : std::string_view(string->text, string->length);
-        json_.string(view);
-        if (message) message_ = view;
-      });
-    default: {
-      // Addresses, colours, bytes and what has no number in C: hexadecimal, most significant digit first.
-      const std::size_t size = size_of_type(type).bytes;
-      if (size == 0 || data.size < size) return false;
-      json_.hex(data.data, size, true);
-      return true;
-    }
+      return load<std::uint16_t>(data, [this](std::uint16_t bits) { json_.real(bfloat_to_double(bits)); });
+    default:
+      return write_hex(type, data);
   }
+}
+
+bool ScalarWriter::write_hex(std::uint64_t type, const Bytes& data) {
+  const std::size_t size = size_of_type(type).bytes;
+  if (size == 0 || data.size < size) return false;
+  json_.hex(data.data, size, true);
+  return true;
 }
 
 }  // namespace profshim::nvtx

@@ -1,4 +1,4 @@
-// Single values of a payload as JSON: numbers, texts, members of enums.
+// Single values of a payload as JSON: numbers, texts and enums.
 #pragma once
 
 #include <cstddef>
@@ -11,35 +11,41 @@
 
 namespace profshim::nvtx {
 
+/// The functions that return bool write nothing and return false if the value is out of bounds or has no known type.
+/// `is_message`: the text is the event's message.
 class ScalarWriter {
  public:
-  ScalarWriter(Json& json, std::string_view& message) : json_(json), message_(message) {}
+  ScalarWriter(JsonText& json, std::string_view& message) : json_(json), message_(message) {}
 
-  bool enum_value(const Schema& schema, const Bytes& bytes);
-  /// `n` characters at most, up to a zero.
-  void text(const Bytes& data, std::size_t character, std::size_t n, bool message);
-  bool scalar(std::uint64_t type, const Bytes& data, bool message);
+  /// The name of the value; the names of its flags, joined by '|'; or its number.
+  bool write_enum(const Schema& schema, const Bytes& bytes);
+  /// At most `count` characters, up to a zero. `width`: bytes of a character.
+  void write_text(const Bytes& data, std::size_t width, std::size_t count, bool is_message);
+  /// A value of a predefined type. A type that JSON has no number for becomes hexadecimal text.
+  bool write(std::uint64_t type, const Bytes& data, bool is_message);
 
  private:
+  void write_flags(const Schema& schema, std::uint64_t value);
+  bool write_real(std::uint64_t type, const Bytes& data);
+  bool write_hex(std::uint64_t type, const Bytes& data);
+
   template <class T, class Print>
-  static bool with(const Bytes& data, const Print& print) {
+  static bool load(const Bytes& data, const Print& print) {
     T value;
     if (!data.load(0, value)) return false;
     print(value);
     return true;
   }
-
   template <class T>
   bool integer(const Bytes& data) {
-    return with<T>(data, [this](T value) { json_.number(value); });
+    return load<T>(data, [this](T value) { json_.number(value); });
   }
-
   template <class T>
   bool real(const Bytes& data) {
-    return with<T>(data, [this](T value) { json_.real(static_cast<double>(value)); });
+    return load<T>(data, [this](T value) { json_.real(static_cast<double>(value)); });
   }
 
-  Json& json_;
+  JsonText& json_;
   std::string_view& message_;
 };
 
