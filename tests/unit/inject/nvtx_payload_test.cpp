@@ -41,7 +41,7 @@ class Payload : public testing::Test {
   std::string_view message_;
 };
 
-TEST_F(Payload, NcclsSchemaComesOutWithItsFieldNames) {
+TEST_F(Payload, RendersTheFieldNamesOfNcclsSchema) {
   struct {
     std::uint64_t comm, bytes;
     std::int32_t op;
@@ -84,7 +84,7 @@ TEST_F(Payload, NestedArraysAndStringsFollowNaturalAlignment) {
             R"({"s":{"small":-1,"inner":{"c":"x","d":1.5},"list":[1,2,3],"fixed":"ab","text":"say \"hi\""}})");
 }
 
-TEST_F(Payload, AnArrayBehindAPointerTakesItsLengthFromAnotherField) {
+TEST_F(Payload, ReadsTheLengthOfAnArrayBehindAPointerFromAnotherField) {
   const double values[] = {0.5, 2};
   struct {
     std::uint64_t length;
@@ -115,7 +115,7 @@ TEST_F(Payload, AUnionShowsTheSelectedMember) {
   EXPECT_EQ(render(id, data), R"({"s":{"which":1,"u":{"f":2.5}}})");
 }
 
-TEST_F(Payload, WhatIsNotInThePayloadIsNullAndNumbersThatJsonLacksAreText) {
+TEST_F(Payload, WritesMissingValuesAsNullAndInfinityAsText) {
   struct {
     double infinite;
   } data{-1.0 / 0.0};
@@ -125,7 +125,7 @@ TEST_F(Payload, WhatIsNotInThePayloadIsNullAndNumbersThatJsonLacksAreText) {
   EXPECT_EQ(render(id, data), R"({"s":{"a":"-Infinity","beyond":null}})");
 }
 
-TEST_F(Payload, WhatDoesNotFitIsLeftOutAndSaid) {
+TEST_F(Payload, LeavesOutFieldsThatDoNotFitAndMarksThePlace) {
   const std::string name(200, 'n');
   std::vector<nvtxPayloadSchemaEntry_t> entries(40, entry(NVTX_PAYLOAD_ENTRY_TYPE_UINT8, name.c_str()));
   std::uint8_t data[40] = {};
@@ -137,7 +137,7 @@ TEST_F(Payload, WhatDoesNotFitIsLeftOutAndSaid) {
   EXPECT_EQ(text.substr(text.size() - 13), R"(,"...":true}})");
 }
 
-TEST_F(Payload, ASchemaNobodyRegisteredShowsNothing) {
+TEST_F(Payload, RendersNothingForAnUnknownSchema) {
   const int data = 1;
 
   EXPECT_EQ(render(0x7777, data), "");

@@ -1,4 +1,4 @@
-// Which release of PyTorch it is, and whether its layout is known: on x86-64 alone.
+// Finding the release of PyTorch and its layout. Layouts are known on x86-64 only.
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -15,7 +15,7 @@ bool known(const char* release) {
   return layout_of(release, true, layout);
 }
 
-TEST(TorchLayout, ReleasesThatWereLookedAtAreKnownAndOthersAreNot) {
+TEST(TorchLayout, KnowsTheReleasesInItsTableOnly) {
 #if defined(__x86_64__)
   for (const char* const release : {"1.13.0", "1.13.1+cu117", "2.0.1", "2.7.0a0+git7482eb2", "2.15.0"}) {
     EXPECT_TRUE(known(release)) << release;
@@ -27,8 +27,8 @@ TEST(TorchLayout, ReleasesThatWereLookedAtAreKnownAndOthersAreNot) {
 }
 
 #if defined(__x86_64__)
-// scripts/torch_layouts.sh prints them.
-TEST(TorchLayout, IsThatOfTheRelease) {
+// scripts/torch_layouts.sh prints these numbers.
+TEST(TorchLayout, HasTheOffsetsOfTheRelease) {
   Layout layout{};
   ASSERT_TRUE(layout_of("2.15.0", true, layout));
   EXPECT_EQ(layout.sequence, 200);
@@ -56,25 +56,25 @@ class TorchRelease : public testing::Test {
   const test::TemporaryFolder scratch_;
 };
 
-TEST_F(TorchRelease, OfAPythonPackageStandsInItsVersionFile) {
+TEST_F(TorchRelease, ReadsTheVersionFileOfAPythonPackage) {
   file("torch/lib/libtorch_cpu.so", "");
   file("torch/version.py", "from typing import Optional\n\n__version__ = '2.15.0+cu130'\ndebug = False\n");
   EXPECT_EQ(release("torch/lib/libtorch_cpu.so"), "2.15.0+cu130");
 }
 
-TEST_F(TorchRelease, OfAnArchiveStandsInItsBuildVersion) {
+TEST_F(TorchRelease, ReadsTheBuildVersionOfAnArchive) {
   file("libtorch/lib/libtorch_cpu.so", "");
   file("libtorch/build-version", "2.1.0+cpu\n");
   EXPECT_EQ(release("libtorch/lib/libtorch_cpu.so"), "2.1.0+cpu");
 }
 
-TEST_F(TorchRelease, OfADistributionIsInTheNameOfTheLibrary) {
+TEST_F(TorchRelease, ReadsTheNameOfADistributionsLibrary) {
   file("lib/libtorch_cpu.so.1.13.0", "");
   std::filesystem::create_symlink("libtorch_cpu.so.1.13.0", scratch_.path() + "/lib/libtorch_cpu.so.1.13");
   EXPECT_EQ(release("lib/libtorch_cpu.so.1.13"), "1.13.0");
 }
 
-TEST_F(TorchRelease, ThatNothingSaysIsNotKnown) {
+TEST_F(TorchRelease, IsUnknownWithoutAnyOfThese) {
   file("lib/libtorch_cpu.so", "");
   EXPECT_EQ(release("lib/libtorch_cpu.so"), "(none)");
   EXPECT_EQ(release("nowhere/libtorch_cpu.so"), "(none)");

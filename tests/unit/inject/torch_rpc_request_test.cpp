@@ -1,5 +1,5 @@
-// What requests of torch.distributed.rpc ask for. The bytes are those of PyTorch 2.15 and Python 3.11; 1.13 writes the
-// same.
+// Names of torch.distributed.rpc requests. The bytes are those that PyTorch 2.15 writes with Python 3.11. PyTorch 1.13
+// writes the same.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -31,11 +31,11 @@ std::string with(std::initializer_list<std::string_view> parts) {
   return whole;
 }
 
-TEST(TorchRpcRequest, NamesAFunctionOfPython) {
+TEST(TorchRpcRequest, NamesAPythonFunction) {
   EXPECT_EQ(name(kPythonCall, with({kFlag, kUdf, kPlus})), "rpc_call#plus(a -> b)");
 }
 
-TEST(TorchRpcRequest, NamesAMethodThatIsCalledThroughAnRRef) {
+TEST(TorchRpcRequest, NamesAMethodCalledThroughAnRRef) {
   const auto rref = with(
       {kFlag, kUdf, "\x8c\x20torch.distributed.rpc.rref_proxy\x94\x8c\x0d_local_invoke\x94\x93\x94("sv,
        "\x8c\x08"
@@ -45,7 +45,7 @@ TEST(TorchRpcRequest, NamesAMethodThatIsCalledThroughAnRRef) {
   EXPECT_EQ(name(kPythonCall, rref), "rpc_call#rref.times(a -> b)");
 }
 
-TEST(TorchRpcRequest, NamesOneThatIsWrappedInAPickleOfTorchScript) {
+TEST(TorchRpcRequest, NamesAPythonFunctionInATorchScriptPickle) {
   const std::string python = with({kUdf, kPlus});
   const char length = static_cast<char>(python.size());
   const auto remote = with({"\x80\x02(X"sv, {&length, 1}, "\0\0\0"sv, python, "q\0K\0K\x01\x86q\x01t."sv});
@@ -65,25 +65,25 @@ TEST(TorchRpcRequest, NamesOperatorsAndScriptedFunctions) {
   EXPECT_EQ(name(kScriptCall, scripted), "rpc_call#__torch__.scripted(a -> b)");
 }
 
-// The type of what is wrapped stands in a pickle at the end.
-TEST(TorchRpcRequest, KnowsWhatAnAutogradContextWraps) {
+// The type of the wrapped request is in a pickle at the end.
+TEST(TorchRpcRequest, NamesTheRequestInAnAutogradContext) {
   const auto call = with({kFlag, kUdf, kPlus, "\x80\x02(M\x02\x01K\0K\x01t.\0\0\0\0\0\0\0\x0c"sv});
   EXPECT_EQ(name(kForwardAutograd, call), "rpc_call#plus(a -> b)");
   const auto fetch = with({"\x80\x02K\0."sv, "\x80\x02(M\x08\x01K\0K\x01t.\0\0\0\0\0\0\0\x0c"sv});
   EXPECT_EQ(name(kForwardAutograd, fetch), "rpc_rref_fetch(a -> b)");
 }
 
-TEST(TorchRpcRequest, NamesOthersByTheirKind) {
+TEST(TorchRpcRequest, NamesOtherRequestsByTheirKind) {
   EXPECT_EQ(name(0x10b, "\x80\x02K\0."sv), "rpc_rref_delete(a -> b)");
   EXPECT_EQ(name(0x111, ""), "rpc_backward(a -> b)");
   EXPECT_EQ(name(0x1ff, ""), "rpc_message(a -> b)");
 }
 
-// Every prefix of every text, and every text with a byte that is another one: names that fit, nothing else.
-TEST(TorchRpcRequest, StandsAnyBytes) {
+// Every prefix of a request, and the request with one byte changed, gives a name that fits.
+TEST(TorchRpcRequest, AcceptsAnyBytes) {
   const std::string whole = with({kFlag, kUdf, kPlus, "\x80\x02(M\x02\x01K\0K\x01t.\0\0\0\0\0\0\0\x0c"sv});
   for (std::size_t length = 0; length <= whole.size(); ++length) {
-    const std::string part(whole, 0, length);  // of its own, so that a sanitizer sees its end
+    const std::string part(whole, 0, length);  // a copy, so that a sanitizer detects reads past its end
     EXPECT_TRUE(name(kForwardAutograd, part).starts_with("rpc_"));
   }
   for (std::size_t at = 0; at < whole.size(); ++at) {
