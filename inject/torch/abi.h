@@ -1,5 +1,5 @@
-// What we know of PyTorch's binary interface: no header of its is used, and no field of at::RecordFunction is read.
-// Source: aten/src/ATen/record_function.h of 1.13 to 2.x; these declarations have not changed in them.
+// PyTorch's binary interface for observers, declared here because no header of PyTorch is used. It is the same in all
+// releases from 1.13 to 2.x. Source: aten/src/ATen/record_function.h.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@
 
 namespace profshim::torch {
 
-/// at::ObserverContext: what its virtual table looks like. We never make one.
+/// at::ObserverContext. It is declared for its virtual table only; we never make one.
 struct ObserverContext {
   virtual ~ObserverContext() = default;
 };
@@ -16,7 +16,7 @@ struct ObserverContext {
 /// at::RecordScope
 enum class Scope : int { kFunction = 0, kBackwardFunction = 1, kTorchScript = 2, kUser = 7 };
 
-/// at::RecordFunctionCallback: trivially copyable and passed in memory.
+/// at::RecordFunctionCallback. It is trivially copyable, and too large for registers: passed in memory.
 struct Callback {
   using Start = std::unique_ptr<ObserverContext> (*)(const void* record_function);
   using End = void (*)(const void* record_function, ObserverContext*);

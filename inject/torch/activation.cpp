@@ -22,17 +22,19 @@ int start_rank = -1;
 constinit std::atomic<bool> decided{false};
 constinit std::atomic<bool> waits{false};
 
-/// Children of fork are workers of the rank that they inherited, unless somebody gave them one of their own.
+/// Returns true for a forked child with the rank of its parent: a worker of that rank, not a rank of its own.
 bool is_worker(const Rank& rank) { return is_forked_child() && rank.rank == start_rank; }
 
-/// For the line that says why nothing was recorded. Of a process that only started others they say it, or have no need.
+/// A process that has waited until its end is activated now, so that it reports why nothing was recorded. If it has
+/// started other processes, those report it.
 void at_exit() {
   rusage children{};
-  const bool alone = getrusage(RUSAGE_CHILDREN, &children) == 0 && children.ru_maxrss == 0;
-  if (alone && !is_forked_child() && !decided.exchange(true)) inject::activate_by_environment(rank_from_environment());
+  const bool has_no_children = getrusage(RUSAGE_CHILDREN, &children) == 0 && children.ru_maxrss == 0;
+  if (has_no_children && !is_forked_child() && !decided.exchange(true))
+    inject::activate_by_environment(rank_from_environment());
 }
 
-/// Read once. Without a lock: another thread may fork meanwhile.
+/// The patterns are read once. There is no lock: a fork by another thread could leave it locked in the child.
 const std::vector<std::string>& step_ranges() {
   static constinit std::atomic<const std::vector<std::string>*> known{nullptr};
   if (const auto* const ranges = known.load(std::memory_order_acquire)) return *ranges;
@@ -53,9 +55,10 @@ void wait() {
   std::atexit(at_exit);
 }
 
-/// A process that nobody has given a rank may get one from init_process_group(), or start others that do. Where steps
-/// come from PyTorch's ranges it loses nothing by waiting for the first of those; others, of a DataLoader or of a
-/// framework that has just begun, tell no more than an operator. What it starts then leaves the ranges to it.
+/// A process without a rank in its environment may get one from init_process_group(), or may only launch the ranks. If
+/// PyTorch ranges make the steps, it can wait for the first such range without losing a step. Other ranges (of a
+/// DataLoader, or of a framework that is starting) decide nothing. Processes that it launches see in their environment
+/// that it waits: they are not activated by ranges.
 bool waits_for_step(const Rank& rank, const char* range) {
   if (rank.rank >= 0) return false;
   if (inject::parent_waits()) return true;
@@ -73,16 +76,16 @@ void note_start() {
   start_rank = rank_from_environment().rank;
 }
 
-Known activate_once(const char* range) {
-  if (decided.load(std::memory_order_relaxed)) return Known::kYes;
-  if (waits.load(std::memory_order_relaxed) && !makes_step(range)) return Known::kNotByThis;
+Activation try_to_activate(const char* range) {
+  if (decided.load(std::memory_order_relaxed)) return Activation::kDone;
+  if (waits.load(std::memory_order_relaxed) && !makes_step(range)) return Activation::kRetryAtRange;
   const Rank rank = rank_from_environment();
   if (!is_worker(rank)) {
-    if (waits_for_step(rank, range)) return Known::kNotByThis;
-    if (!inject::activate_by_environment(rank)) return Known::kNo;
+    if (waits_for_step(rank, range)) return Activation::kRetryAtRange;
+    if (!inject::activate_by_environment(rank)) return Activation::kRetry;
   }
   decided.store(true, std::memory_order_relaxed);
-  return Known::kYes;
+  return Activation::kDone;
 }
 
 bool waits_for_group() {

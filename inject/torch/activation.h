@@ -1,31 +1,33 @@
-// PyTorch jobs without MPI: how we notice that PyTorch has come, and when its process is taken for a rank.
+// PyTorch jobs without MPI: decides whether a process that uses PyTorch is a rank, and starts its session.
 #pragma once
 
 #include <cstdint>
 
 namespace profshim::torch {
 
-/// The constructor's part: what the environment says of the rank before the program has changed it.
+/// Saves the process id and the rank in the environment, before the program changes them. The library's constructor
+/// calls this.
 void note_start();
 
-enum class Known : std::uint8_t {
-  kNo,         // ask again
-  kNotByThis,  // operators tell no more: ask at the next range
-  kYes,        // for good
+enum class Activation : std::uint8_t {
+  kRetry,         // not decided yet: try again at the next operator or range
+  kRetryAtRange,  // operators cannot decide it: try again at the next range
+  kDone,          // decided, whether or not the process is a rank
 };
-/// An operator (null) or a range of that name in a process that is not active: if it is a rank, the session begins now.
-/// Any thread.
-Known activate_once(const char* range);
+/// Call it for each operator (null) or range (its name) of a process that is not active. If the process is a rank, this
+/// activates its session. Any thread.
+Activation try_to_activate(const char* range);
 
-/// The environment says that there are other ranks and not which one this process is: init_process_group() will, and
-/// until then, or until a range makes a step, CUDA tells nothing. Any thread.
+/// Returns true if the environment has a WORLD_SIZE of several ranks but no rank of this process. Then CUDA calls must
+/// not activate it: init_process_group() will tell its rank. Until then, only a range that makes a step may activate
+/// it. Any thread.
 bool waits_for_group();
 
-/// torch.distributed has made this process a member of a group, before it has shown its rank in another way. Its
-/// thread.
+/// torch.distributed has made this process a member of a group. Activates the session if nothing has done so yet. The
+/// job's thread.
 void activate_as_member(int rank, int size);
 
-/// Of the process that note_start() was called in.
+/// Returns true in a child that was forked, without exec, from the process that called note_start().
 bool is_forked_child();
 
 }  // namespace profshim::torch

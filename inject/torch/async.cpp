@@ -6,80 +6,81 @@
 namespace profshim::torch {
 namespace {
 
-// A place for each address, by its bits: of two that meet the newer one stays, and the other is shown as unfinished.
+// A hash table with one range per slot. If two ranges have the same slot, the newer one takes it, and the older one is
+// shown as unfinished.
 struct Waiting {
   const void* key = nullptr;
   Event* range = nullptr;  // null: the end came first
   Ticks ended = 0;
   std::uint8_t flags = 0;
 };
-constexpr std::size_t kPlaces = 4096;
-constinit Waiting places[kPlaces];
-constinit std::mutex changing;
-constinit std::atomic<std::uint32_t> waiting{0};  // places in use
+constexpr std::size_t kSlots = 4096;
+constinit Waiting slots[kSlots];
+constinit std::mutex mutex;
+constinit std::atomic<std::uint32_t> waiting{0};  // slots in use
 
-Waiting& place_of(const void* key) {
-  return places[(reinterpret_cast<std::uintptr_t>(key) * 0x9e3779b97f4a7c15ull) >> 52];
+Waiting& slot_of(const void* key) {
+  return slots[(reinterpret_cast<std::uintptr_t>(key) * 0x9e3779b97f4a7c15ull) >> 52];
 }
 
-void clear(Waiting& place) {
-  if (place.key != nullptr) waiting.fetch_sub(1, std::memory_order_relaxed);
-  place = {};
+void clear(Waiting& slot) {
+  if (slot.key != nullptr) waiting.fetch_sub(1, std::memory_order_relaxed);
+  slot = {};
 }
 
-void take(Waiting& place, const void* key) {
-  clear(place);
-  place.key = key;
+void take(Waiting& slot, const void* key) {
+  clear(slot);
+  slot.key = key;
   waiting.fetch_add(1, std::memory_order_relaxed);
 }
 
 }  // namespace
 
-void hand_over(spool::Thread& thread, const Event& range, const void* key) {
-  const std::lock_guard one_at_a_time(changing);
-  Waiting& place = place_of(key);
-  if (place.key == key && place.range == nullptr && place.ended >= range.begin) {
+void make_pending(spool::Thread& thread, const Event& range, const void* key) {
+  const std::lock_guard lock(mutex);
+  Waiting& slot = slot_of(key);
+  if (slot.key == key && slot.range == nullptr && slot.ended >= range.begin) {
     Event event = range;
-    event.end = place.ended;
-    event.flags |= place.flags;
-    clear(place);
+    event.end = slot.ended;
+    event.flags |= slot.flags;
+    clear(slot);
     recorder::commit(thread, event);
     return;
   }
-  Event* const slot = recorder::take_pending();
-  if (slot == nullptr) return;
+  Event* const event = recorder::take_pending();
+  if (event == nullptr) return;
   const Ticks began = range.begin;
-  *slot = range;
-  slot->begin = 0;
-  std::atomic_signal_fence(std::memory_order_seq_cst);  // begin says that the rest is valid
-  slot->begin = began;
-  take(place, key);
-  place.range = slot;
+  *event = range;
+  event->begin = 0;
+  std::atomic_signal_fence(std::memory_order_seq_cst);  // begin != 0 means that the rest is valid
+  event->begin = began;
+  take(slot, key);
+  slot.range = event;
 }
 
-bool ended_elsewhere(spool::Thread& thread, const void* key, Ticks now, std::uint8_t flags) {
-  const std::lock_guard one_at_a_time(changing);
-  Waiting& place = place_of(key);
-  if (place.key == key && place.range != nullptr) {
-    Event event = *place.range;
+bool end_pending(spool::Thread& thread, const void* key, Ticks now, std::uint8_t flags) {
+  const std::lock_guard lock(mutex);
+  Waiting& slot = slot_of(key);
+  if (slot.key == key && slot.range != nullptr) {
+    Event event = *slot.range;
     event.end = now;
     event.flags |= flags;
     recorder::commit(thread, event);
-    recorder::release_pending(place.range);
-    clear(place);
+    recorder::release_pending(slot.range);
+    clear(slot);
     return true;
   }
-  take(place, key);
-  place.ended = now;
-  place.flags = flags;
+  take(slot, key);
+  slot.ended = now;
+  slot.flags = flags;
   return false;
 }
 
-void forget(const void* key) {
+void forget_pending(const void* key) {
   if (waiting.load(std::memory_order_relaxed) == 0) return;
-  const std::lock_guard one_at_a_time(changing);
-  Waiting& place = place_of(key);
-  if (place.key == key) clear(place);
+  const std::lock_guard lock(mutex);
+  Waiting& slot = slot_of(key);
+  if (slot.key == key) clear(slot);
 }
 
 }  // namespace profshim::torch

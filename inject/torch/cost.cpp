@@ -1,4 +1,4 @@
-// Measures the cost of recording an operator on this machine: the same small operator with and without observers.
+// Measures the cost of recording an operator on this machine: runs the same small operator with and without observers.
 #include <cstring>
 
 #include "inject/core/resolve.h"
@@ -8,31 +8,32 @@
 namespace profshim::torch {
 namespace {
 
-// at::RecordFunction: explicit RecordFunction(RecordScope), ~RecordFunction(). Some hundred bytes in all versions.
+// at::RecordFunction: explicit RecordFunction(RecordScope), ~RecordFunction().
 constexpr char kConstruct[] = "_ZN2at14RecordFunctionC1ENS_11RecordScopeE";
 constexpr char kDestruct[] = "_ZN2at14RecordFunctionD1Ev";
-constexpr std::size_t kRoom = 16384;
+constexpr std::size_t kRoom = 16384;  // an at::RecordFunction has a few hundred bytes in all versions
 
-// at::enableRecordFunction(bool), of the calling thread; at::_ops::neg_::call(Tensor&);
-// at::detail::empty_cpu(IntArrayRef, ScalarType, bool pin_memory, optional<MemoryFormat>), where the optional is
-// c10's up to 2.3 and std's since. They are in 1.13 to 2.x.
+// at::enableRecordFunction(bool), for the calling thread; at::_ops::neg_::call(Tensor&);
+// at::detail::empty_cpu(IntArrayRef, ScalarType, bool pin_memory, optional<MemoryFormat>): c10::optional up to 2.3,
+// std::optional since. All releases from 1.13 to 2.x have them.
 constexpr char kEnable[] = "_ZN2at20enableRecordFunctionEb";
 constexpr char kOperator[] = "_ZN2at4_ops4neg_4callERNS_6TensorE";
 constexpr const char* kEmpty[] = {
     "_ZN2at6detail9empty_cpuEN3c108ArrayRefIlEENS1_10ScalarTypeEbNS1_8optionalINS1_12MemoryFormatEEE",
     "_ZN2at6detail9empty_cpuEN3c108ArrayRefIlEENS1_10ScalarTypeEbSt8optionalINS1_12MemoryFormatEE"};
 
-/// c10::ArrayRef, c10::ScalarType, an optional of one byte that is empty, at::Tensor: not trivial, hence returned in
-/// memory.
+/// c10::ArrayRef
 struct Sizes {
   const std::int64_t* data;
   std::size_t count;
 };
-constexpr std::int8_t kFloat = 6;
+constexpr std::int8_t kFloat = 6;  // c10::ScalarType
+/// An empty optional of one byte.
 struct NoMemoryFormat {
   std::uint8_t value = 0;
   bool has_value = false;
 };
+/// at::Tensor. The destructor makes it non-trivial, so that it is returned in memory.
 struct Tensor {
   void* implementation;
   ~Tensor() {}
@@ -44,8 +45,9 @@ Function* find(const char* name) {
   return reinterpret_cast<Function*>(inject::resolve_in(name, Layer::kTorch));
 }
 
-/// Nobody else may see the operators of the measurement. An at::RecordFunction begins with a virtual table and the
-/// small vector of those who will be called; where that is not what is found there, the answer is no.
+/// Returns true if operators have no other observers: a profiler of the job must not see the operators of the
+/// measurement. An at::RecordFunction begins with a pointer and a small vector of the observers that it will call.
+/// Returns false if its memory does not look like that.
 bool only_we_observe() {
   auto* const construct = find<void(void*, int)>(kConstruct);
   auto* const destruct = find<void(void*)>(kDestruct);
@@ -66,7 +68,7 @@ bool only_we_observe() {
          head.end == ours.end;
 }
 
-/// Operators are recorded just now, and by nobody else.
+/// Returns true if operators are being recorded, and by no other observer.
 bool can_measure() { return recorder::mode_has(recorder::kArmed | recorder::kTorch) && only_we_observe(); }
 
 }  // namespace
@@ -78,8 +80,8 @@ double operator_cost() {
   if (empty == nullptr) empty = find<Empty>(kEmpty[1]);
   if (enable == nullptr || negate == nullptr || empty == nullptr || !can_measure()) return -1;
   recorder::ScratchThread scratch;
-  // An operator that works: around one that only looks something up, recording takes half as long. Without numbers, so
-  // that no memory is taken from an allocator that the job may watch; made once and never freed.
+  // neg_() is a real operator; recording costs half as much around one that only returns a property. The tensor is
+  // empty, so that it takes no memory from an allocator that the job may watch. It is made once and never freed.
   static const std::int64_t none = 0;
   static Tensor& tensor = *new Tensor(empty({&none, 1}, kFloat, false, {}));
   const auto cost = [&](bool recorded) {
@@ -87,7 +89,7 @@ double operator_cost() {
     return scratch.cost_ns([negate] { negate(tensor); });
   };
   const double bare = cost(false), recorded = cost(true);
-  // Where the window was closed meanwhile, or somebody else came, the numbers say nothing.
+  // The numbers are only valid if the window is still open and no other observer has come.
   return bare < 0 || recorded < bare || !can_measure() ? -1 : recorded - bare;
 }
 

@@ -15,21 +15,21 @@
 namespace profshim::torch {
 namespace {
 
-// Changed when a group is made, which takes PyTorch milliseconds; read at each collective.
+// PyTorch takes milliseconds to make a group, so the mutex costs nothing there. Each collective reads without it.
 struct Group {
   std::atomic<const void*> address{nullptr};
   int rank = -1, size = 0;
-  char name[128] = "";  // PyTorch's own, from 2.1 on; "" = not told
+  char name[128] = "";  // PyTorch gives it since 2.1; "" = not known
   bool is_defined = false;
 };
-constexpr std::size_t kMostGroups = 1024;
-constexpr std::uint32_t kFirstId = 1u << 31;  // apart from those of MPI and NCCL
-constinit Group groups[kMostGroups];
-constinit std::atomic<std::size_t> made{0};
-constinit std::mutex changing;
+constexpr std::size_t kMaxGroups = 1024;
+constexpr std::uint32_t kFirstId = 1u << 31;  // MPI and NCCL have the ids below
+constinit Group groups[kMaxGroups];
+constinit std::atomic<std::size_t> group_count{0};
+constinit std::mutex mutex;
 
 Group* find(const void* address) {
-  const std::size_t known = made.load(std::memory_order_acquire);
+  const std::size_t known = group_count.load(std::memory_order_acquire);
   for (std::size_t i = 0; i < known; ++i) {
     if (groups[i].address.load(std::memory_order_relaxed) == address) return &groups[i];
   }
@@ -37,11 +37,11 @@ Group* find(const void* address) {
 }
 
 void note_group(const void* address, int rank, int size) {
-  const std::lock_guard one_at_a_time(changing);
-  Group* group = find(address);  // of one that is no more
+  const std::lock_guard lock(mutex);
+  Group* group = find(address);  // an earlier group at this address is gone
   if (group == nullptr) {
-    const std::size_t next = made.load(std::memory_order_relaxed);
-    if (next == kMostGroups) return;
+    const std::size_t next = group_count.load(std::memory_order_relaxed);
+    if (next == kMaxGroups) return;
     group = &groups[next];
   }
   group->address.store(address, std::memory_order_relaxed);
@@ -49,13 +49,15 @@ void note_group(const void* address, int rank, int size) {
   group->size = size;
   group->name[0] = 0;
   group->is_defined = false;
-  if (group == &groups[made.load(std::memory_order_relaxed)]) made.fetch_add(1, std::memory_order_release);
+  if (group == &groups[group_count.load(std::memory_order_relaxed)])
+    group_count.fetch_add(1, std::memory_order_release);
 }
 
-/// The one that all collectives are of, if there is such a one.
+/// Returns the only group with several members, to which every collective then belongs. Null if there are several such
+/// groups, or none.
 Group* only_group() {
   Group* found = nullptr;
-  const std::size_t known = made.load(std::memory_order_acquire);
+  const std::size_t known = group_count.load(std::memory_order_acquire);
   for (std::size_t i = 0; i < known; ++i) {
     if (groups[i].size < 2) continue;
     if (found != nullptr) return nullptr;
@@ -72,12 +74,12 @@ std::uint64_t hash_of(const Group& group) {
 
 std::uint32_t define(Group& group) {
   const auto id = kFirstId + static_cast<std::uint32_t>(&group - groups);
-  const std::lock_guard one_at_a_time(changing);
+  const std::lock_guard lock(mutex);
   if (group.is_defined) return id;
   group.is_defined = true;
   const bool is_first = &group == groups;
   if (group.name[0] == 0 && is_first) std::snprintf(group.name, sizeof group.name, "0");
-  // Without a name that all members know it cannot be told from others of its size.
+  // Without a name that all members share, a group cannot be distinguished from others of its size.
   const std::uint64_t identity = group.name[0] != 0 ? hash_of(group) : 0;
   recorder::define(spool::DefinitionKind::kCommunicator, id, recorder::intern(group.name),
                    inject::world_ranks_text(group.size, group.rank),
@@ -86,7 +88,7 @@ std::uint32_t define(Group& group) {
   return id;
 }
 
-void made_group(const void* address, int rank, int size) {
+void on_group_made(const void* address, int rank, int size) {
   if (!session::requested()) return;
   const int saved_errno = errno;
   note_group(address, rank, size);
@@ -94,8 +96,8 @@ void made_group(const void* address, int rank, int size) {
   errno = saved_errno;
 }
 
-void named_group(const void* address, const char* name) {
-  const std::lock_guard one_at_a_time(changing);
+void on_group_named(const void* address, const char* name) {
+  const std::lock_guard lock(mutex);
   Group* const group = find(address);
   if (group == nullptr) return;
   std::snprintf(group->name, sizeof group->name, "%s", name);
@@ -112,14 +114,14 @@ std::uint32_t group_id(const void* address) {
 }
 
 void define_groups() {
-  const std::size_t known = made.load(std::memory_order_acquire);
+  const std::size_t known = group_count.load(std::memory_order_acquire);
   for (std::size_t i = 0; i < known; ++i) define(groups[i]);
 }
 
 }  // namespace profshim::torch
 
-// c10d::ProcessGroup's constructors and setGroupName(), which libtorch calls by symbol. Source: torch/csrc/distributed/
-// c10d/ProcessGroup.hpp, 1.13 to 2.x. An intrusive_ptr that is passed by value is passed by its address.
+// Hooks of c10d::ProcessGroup's constructors and setGroupName(), which libtorch calls by symbol. An intrusive_ptr that
+// is passed by value is passed by its address. Source: torch/csrc/distributed/c10d/ProcessGroup.hpp, 1.13 to 2.x.
 #define EXPORT extern "C" [[gnu::visibility("default")]]
 #define STORE "N3c1013intrusive_ptrINS_5StoreENS1_6detail34intrusive_target_default_null_typeIS3_EEEE"
 
@@ -137,21 +139,21 @@ Function* real(const char* name) {
   void function(void* self, int rank, int size) {                       \
     static auto* const next = real<void(void*, int, int)>(symbol);      \
     if (next != nullptr) next(self, rank, size);                        \
-    profshim::torch::made_group(self, rank, size);                      \
+    profshim::torch::on_group_made(self, rank, size);                   \
   }
 #define STORE_CONSTRUCTOR(function, symbol)                                          \
   EXPORT void function(void* self, void* store, int rank, int size) __asm__(symbol); \
   void function(void* self, void* store, int rank, int size) {                       \
     static auto* const next = real<void(void*, void*, int, int)>(symbol);            \
     if (next != nullptr) next(self, store, rank, size);                              \
-    profshim::torch::made_group(self, rank, size);                                   \
+    profshim::torch::on_group_made(self, rank, size);                                \
   }
-// A std::string of either form begins with the address of its characters.
+// Both ABIs of std::string begin with the address of the characters.
 #define SET_NAME(function, symbol)                                           \
   EXPORT void function(void* self, const char* const* name) __asm__(symbol); \
   void function(void* self, const char* const* name) {                       \
     static auto* const next = real<void(void*, const char* const*)>(symbol); \
-    profshim::torch::named_group(self, *name);                               \
+    profshim::torch::on_group_named(self, *name);                            \
     if (next != nullptr) next(self, name);                                   \
   }
 CONSTRUCTOR(profshim_c10d_group_complete, "_ZN4c10d12ProcessGroupC1Eii")

@@ -25,18 +25,21 @@ T load(Bytes at) {
   return value;
 }
 
-constinit std::atomic<bool> given_up{false};
+constinit std::atomic<bool> is_disabled{false};
 
-void give_up(const char* what) {
-  if (given_up.exchange(true)) return;
-  recorder::problem("torch", what);
+void disable_inputs() {
+  if (is_disabled.exchange(true)) return;
+  recorder::problem(
+      "torch",
+      "the inputs of an operator did not have the memory layout of this PyTorch release: operators have no "
+      "shapes, types and values from then on");
 }
 
-/// A JSON list that is being written; too_long once the room has been too small.
-class Text {
+/// JSON text in a buffer of fixed size. Once something does not fit, too_long() is true and the text is incomplete.
+class JsonText {
  public:
-  Text(char* room, std::size_t size) : begin_(room), at_(room), end_(room + size) {}
-  void start() {
+  JsonText(char* room, std::size_t size) : begin_(room), at_(room), end_(room + size) {}
+  void clear() {
     at_ = begin_;
     too_long_ = false;
   }
@@ -67,7 +70,7 @@ class Text {
   bool too_long_ = false;
 };
 
-/// c10::ScalarType, as the names that PyTorch's profiler writes (c10::TypeMeta::name()).
+/// The names of c10::ScalarType that PyTorch's profiler writes (c10::TypeMeta::name()).
 constexpr std::string_view kTypes[] = {
     "unsigned char",
     "signed char",
@@ -101,7 +104,7 @@ constexpr std::string_view kTypes[] = {
     "long unsigned int",
 };
 
-/// c10::UndefinedTensorImpl's one instance: "no tensor".
+/// The only instance of c10::UndefinedTensorImpl, which means "no tensor".
 const void* undefined_tensor() {
   static const void* const address = inject::resolve_data("_ZN3c1019UndefinedTensorImpl10_singletonE", Layer::kTorch);
   return address;
@@ -114,19 +117,21 @@ struct Tensor {
   std::string_view type;
 };
 
-// What makes its sizes up itself (symbolic, nested, of a Python subclass) has none here.
-constexpr std::uint8_t kOwnSizesAndStrides = 0x0c, kOwnSizes = 0x08, kSymbolic = 0x10, kPythons = 0x18;
-constexpr std::int64_t kMostDims = 64, kInlineDims = 5;
+// Bits of c10::TensorImpl. A tensor that computes its sizes (symbolic, nested, or of a Python subclass) has none in its
+// fields.
+constexpr std::uint8_t kOwnSizesAndStrides = 0x0c, kOwnSizes = 0x08, kSymbolic = 0x10, kPython = 0x18;
+constexpr std::int64_t kMaxDims = 64, kInlineDims = 5;
 
+/// Returns false if the fields contradict each other.
 bool read_tensor(Bytes impl, const Layout& layout, Tensor& tensor) {
   if (impl == nullptr || impl == undefined_tensor()) return true;
   tensor.defined = true;
   const auto type = load<std::uint16_t>(impl + layout.dtype);
   if (type < std::size(kTypes)) tensor.type = kTypes[type];
-  const auto policy = load<std::uint8_t>(impl + layout.policy), pythons = load<std::uint8_t>(impl + layout.policy + 1);
-  if ((policy & (kSymbolic | kOwnSizes)) != 0 || (pythons & kPythons) != 0) return true;
+  const auto policy = load<std::uint8_t>(impl + layout.policy), python = load<std::uint8_t>(impl + layout.policy + 1);
+  if ((policy & (kSymbolic | kOwnSizes)) != 0 || (python & kPython) != 0) return true;
   tensor.dims = load<std::int64_t>(impl + layout.sizes);
-  if (tensor.dims < 0 || tensor.dims > kMostDims) return false;
+  if (tensor.dims < 0 || tensor.dims > kMaxDims) return false;
   const Bytes in_place = impl + layout.sizes + sizeof(std::int64_t);
   tensor.sizes = tensor.dims <= kInlineDims ? in_place : load<Bytes>(in_place);
   tensor.strides = tensor.sizes + sizeof(std::int64_t) *
@@ -143,14 +148,16 @@ bool read_tensor(Bytes impl, const Layout& layout, Tensor& tensor) {
 
 std::uint8_t tag_of(Bytes value) { return load<std::uint8_t>(value + kTagOffset); }
 
-constexpr std::size_t kVectorBytes = 3 * sizeof(Bytes);  // behind it a list keeps the type of its elements
+constexpr std::size_t kVectorBytes = 3 * sizeof(Bytes);  // in a c10::detail::ListImpl the element type follows
 
+/// An array of c10::IValue.
 struct Values {
   Bytes begin = nullptr;
   std::size_t count = 0;
   Bytes at(std::size_t i) const { return begin + i * kIValueBytes; }
 };
 
+/// Reads a std::vector<IValue>. Returns false if it cannot be one.
 bool elements_of(Bytes vector, Values& values) {
   const auto begin = load<Bytes>(vector), end = load<Bytes>(vector + sizeof(Bytes));
   if (begin == nullptr) return end == nullptr;
@@ -159,8 +166,8 @@ bool elements_of(Bytes vector, Values& values) {
   return true;
 }
 
-/// Types of the elements of lists of numbers, as addresses of PyTorch's own objects for them: what an empty list is one
-/// of shows only there.
+/// The element types of lists of numbers, as addresses of c10::Type objects. Only its element type tells whether an
+/// empty list is a list of numbers. The types are learned from lists that have elements.
 class NumberTypes {
  public:
   void learn(const void* type) {
@@ -182,8 +189,9 @@ class NumberTypes {
 };
 constinit NumberTypes number_types;
 
-constexpr std::size_t kLongestList = 30;  // of numbers whose values are written, as PyTorch
+constexpr std::size_t kLongestList = 30;  // PyTorch's profiler writes no values of longer lists
 
+/// The dims, strides, types and values of all inputs, as four JSON lists in one buffer.
 class Description {
  public:
   Description(char* room, std::size_t size, const Layout& layout)
@@ -193,15 +201,15 @@ class Description {
         types_(room + size / 4 * 2, size / 4),
         values_(room + size / 4 * 3, size / 4) {}
 
-  /// False when something cannot be what it is taken for.
-  bool make(const Values& inputs) {
-    for (Text* const text : all()) text->start();
-    each("[");
+  /// Returns false if the memory is not what the layout says.
+  bool read(const Values& inputs) {
+    for (JsonText* const text : all()) text->clear();
+    put_all("[");
     for (std::size_t i = 0; i < inputs.count; ++i) {
-      if (i > 0) each(", ");
+      if (i > 0) put_all(", ");
       if (!add(inputs.at(i))) return false;
     }
-    each("]");
+    put_all("]");
     return true;
   }
   bool too_long() const { return dims_.too_long() || strides_.too_long() || types_.too_long() || values_.too_long(); }
@@ -213,15 +221,15 @@ class Description {
   }
 
  private:
-  std::array<Text*, 4> all() { return {&dims_, &strides_, &types_, &values_}; }
-  static StringId intern(const Text& text) {
+  std::array<JsonText*, 4> all() { return {&dims_, &strides_, &types_, &values_}; }
+  static StringId intern(const JsonText& text) {
     return text.too_long() ? 0 : recorder::intern(text.text(), spool::kMaxText);
   }
-  void each(std::string_view text) {
-    for (Text* const to : all()) to->put(text);
+  void put_all(std::string_view text) {
+    for (JsonText* const to : all()) to->put(text);
   }
   bool is_number(std::uint8_t tag) const { return tag >= kTagDouble && tag <= layout_.tag_bool; }
-  void nothing(std::string_view type) {
+  void put_no_tensor(std::string_view type) {
     dims_.put("[]");
     strides_.put("[]");
     put_type(type);
@@ -242,7 +250,7 @@ class Description {
       return true;
     }
     if (tag == layout_.tag_list) return add_list(load<Bytes>(value));
-    nothing(is_number(tag) ? "Scalar" : "");
+    put_no_tensor(is_number(tag) ? "Scalar" : "");
     values_.put("\"");
     if (is_number(tag)) put_number(value);
     values_.put("\"");
@@ -256,7 +264,7 @@ class Description {
     return true;
   }
 
-  static void put_numbers(Text& text, Bytes numbers, std::int64_t count) {
+  static void put_numbers(JsonText& text, Bytes numbers, std::int64_t count) {
     text.put("[");
     for (std::int64_t i = 0; numbers != nullptr && i < count; ++i) {
       if (i > 0) text.put(", ");
@@ -273,7 +281,7 @@ class Description {
     const auto type = load<const void*>(list + layout_.list + kVectorBytes);
     const bool numbers = values.count > 0 ? is_number(first) : number_types.has(type);
     if (values.count > 0 && numbers) number_types.learn(type);
-    nothing(numbers ? "ScalarList" : "");
+    put_no_tensor(numbers ? "ScalarList" : "");
     values_.put("\"");
     if (values.count == 0) values_.put("[]");
     if (numbers && values.count > 0 && values.count <= kLongestList) {
@@ -303,7 +311,7 @@ class Description {
     return true;
   }
 
-  // As PyTorch prints an IValue; symbolic numbers have no value.
+  // In the form in which PyTorch prints an IValue. Symbolic numbers have no value.
   void put_number(Bytes value) {
     const std::uint8_t tag = tag_of(value);
     if (tag == kTagInt) {
@@ -323,39 +331,37 @@ class Description {
   }
 
   const Layout& layout_;
-  Text dims_, strides_, types_, values_;
+  JsonText dims_, strides_, types_, values_;
 };
 
 bool inputs_of(const void* record_function, const Layout& layout, Values& values) {
   const auto at = static_cast<Bytes>(record_function) + layout.inputs;
   values = {load<Bytes>(at), load<std::size_t>(at + sizeof(Bytes))};
-  constexpr std::size_t kMostInputs = 4096;
-  return values.count == 0 || (values.begin != nullptr && values.count <= kMostInputs &&
+  constexpr std::size_t kMaxInputs = 4096;
+  return values.count == 0 || (values.begin != nullptr && values.count <= kMaxInputs &&
                                reinterpret_cast<std::uintptr_t>(values.begin) % alignof(void*) == 0);
 }
 
 }  // namespace
 
 void describe_inputs(const void* record_function, const Layout& layout, TorchArgs& args) {
-  if (given_up.load(std::memory_order_relaxed)) return;
-  constexpr char kLost[] =
-      "what an operator was given was not where this release of PyTorch keeps it: shapes are left out from there on";
+  if (is_disabled.load(std::memory_order_relaxed)) return;
   Values inputs;
-  if (!inputs_of(record_function, layout, inputs)) return give_up(kLost);
+  if (!inputs_of(record_function, layout, inputs)) return disable_inputs();
   if (inputs.count == 0) return;
   char room[8192];
   Description description(room, sizeof room, layout);
-  if (!description.make(inputs)) return give_up(kLost);
+  if (!description.read(inputs)) return disable_inputs();
   if (!description.too_long()) return description.store(args);
-  // Lists of hundreds of tensors, as optimizers have them.
+  // Optimizers have lists of hundreds of tensors.
   static char large_room[4 << 20];
-  static constinit std::mutex one_at_a_time;
-  const std::lock_guard lock(one_at_a_time);
+  static constinit std::mutex mutex;
+  const std::lock_guard lock(mutex);
   Description again(large_room, sizeof large_room, layout);
-  if (again.make(inputs)) again.store(args);
+  if (again.read(inputs)) again.store(args);
 }
 
-std::uint8_t element_type(const void* record_function, const Layout& layout) {
+std::uint8_t first_element_type(const void* record_function, const Layout& layout) {
   Values inputs;
   if (!inputs_of(record_function, layout, inputs)) return 0;
   for (std::size_t i = 0; i < inputs.count; ++i) {
@@ -374,14 +380,14 @@ std::uint8_t element_type(const void* record_function, const Layout& layout) {
   return 0;
 }
 
-const void* process_group(const void* record_function, const Layout& layout, bool (*is_group)(const void*)) {
+const void* find_process_group(const void* record_function, const Layout& layout, bool (*is_group)(const void*)) {
   Values inputs;
   if (!inputs_of(record_function, layout, inputs)) return nullptr;
   for (std::size_t i = 0; i < inputs.count; ++i) {
     if (tag_of(inputs.at(i)) != layout.tag_object) continue;
     const auto object = load<Bytes>(inputs.at(i));
     Values slots;
-    // An object of a class of C++'s has one slot: the address of what it stands for.
+    // An object of a C++ class has one slot: the address of the C++ object.
     if (object == nullptr || !elements_of(object + layout.slots, slots) || slots.count != 1) continue;
     const auto group = load<const void*>(slots.at(0));
     if (is_group(group)) return group;

@@ -1,5 +1,5 @@
-// What an operator of PyTorch is given: shapes, strides, types and plain values, read where they lie. No tensor is held
-// or copied, and no function of PyTorch's is called.
+// Reads the inputs of PyTorch operators (shapes, strides, types and plain values) in place. Holds and copies no tensor,
+// and calls no function of PyTorch.
 #pragma once
 
 #include "layout.h"
@@ -7,14 +7,14 @@
 
 namespace profshim::torch {
 
-/// Fills the four texts of Event::torch from the inputs of an at::RecordFunction whose start is being told. What does
-/// not hold together ends the reading of inputs for good, and is said in problems[].
+/// Fills the four texts of Event::torch from the inputs of an at::RecordFunction, while an observer is told of its
+/// begin. If the memory is inconsistent, reports it in problems[] and describes no inputs from then on.
 void describe_inputs(const void* record_function, const Layout& layout, TorchArgs& args);
 
-/// Of the first tensor among the inputs, also one in a list: c10::ScalarType + 1; 0 = none.
-std::uint8_t element_type(const void* record_function, const Layout& layout);
+/// Returns c10::ScalarType + 1 of the first tensor among the inputs and their lists; 0 if there is none.
+std::uint8_t first_element_type(const void* record_function, const Layout& layout);
 
-/// The address of the c10d::ProcessGroup among the inputs, if one of those that `is_group` knows is there; else null.
-const void* process_group(const void* record_function, const Layout& layout, bool (*is_group)(const void*));
+/// Returns the address of the first c10d::ProcessGroup among the inputs that `is_group` accepts; null if there is none.
+const void* find_process_group(const void* record_function, const Layout& layout, bool (*is_group)(const void*));
 
 }  // namespace profshim::torch

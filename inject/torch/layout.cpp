@@ -20,7 +20,8 @@ struct Row {
   Layout layout;
 };
 
-// With the newer std::string, which packages from PyPI have from 2.6 on, Debian's and the "cxx11" archives before.
+// Offsets with the newer ABI of std::string. Packages from PyPI have it since 2.6, Debian's and the "cxx11" archives in
+// all releases.
 constexpr Row kRows[] = {
     {1, 13, 13, {200, 208, 72, 168, 176, 182, 24, 88, 8, 12, 17}},
     {2, 0, 0, {200, 208, 72, 168, 176, 182, 24, 88, 8, 12, 18}},
@@ -29,16 +30,16 @@ constexpr Row kRows[] = {
     {2, 9, 12, {200, 208, 64, 160, 168, 174, 16, 80, 10, 14, 20}},
     {2, 13, 15, {200, 208, 56, 152, 160, 166, 16, 80, 10, 14, 20}},
 };
-/// So much shorter is an at::RecordFunction that holds the older one.
-constexpr std::uint16_t kOlderStringIsShorter = 24;
+/// An at::RecordFunction contains a std::string, which is this much shorter in the older ABI.
+constexpr std::uint16_t kOlderStringSaves = 24;
 
-/// A function whose name says which form of std::string it returns.
-constexpr char kNewerForm[] = "_ZN5torch8profiler4impl10inputTypesB5cxx11ERKN2at14RecordFunctionE";
+/// A function that only libraries with the newer ABI of std::string export under this name.
+constexpr char kNewerAbi[] = "_ZN5torch8profiler4impl10inputTypesB5cxx11ERKN2at14RecordFunctionE";
 
 constinit std::atomic<const Layout*> known{nullptr};
 
-/// What stands between `before` and the next quote or end of line of a small file.
-bool text_in(const char* path, const char* before, char* text, std::size_t size) {
+/// Copies the text between `before` and the next quote or end of line, in the first kilobyte of a file.
+bool read_text_after(const char* path, const char* before, char* text, std::size_t size) {
   const int file = open(path, O_RDONLY | O_CLOEXEC);
   if (file < 0) return false;
   char content[1024];
@@ -66,9 +67,9 @@ bool release_of(const char* library, char* text, std::size_t size) {
     const int n = std::snprintf(path, sizeof path, "%.*s/%s", static_cast<int>(slash - library), library, name);
     return n > 0 && static_cast<std::size_t>(n) < sizeof path;
   };
-  // torch/lib of a Python package; lib of a libtorch archive; Debian's, whose name has the version.
-  if (beside("../version.py") && text_in(path, "__version__ = '", text, size)) return true;
-  if (beside("../build-version") && text_in(path, "", text, size)) return true;
+  // In turn: torch/lib of a Python package, lib of a libtorch archive, Debian's library with the version in its name.
+  if (beside("../version.py") && read_text_after(path, "__version__ = '", text, size)) return true;
+  if (beside("../build-version") && read_text_after(path, "", text, size)) return true;
   char real[4096];
   if (realpath(library, real) == nullptr) return false;
   const char* const version = std::strstr(real, ".so.");
@@ -85,12 +86,12 @@ bool layout_of(const char* release, bool cxx11, Layout& layout) {
     if (row.major != major || minor < row.first_minor || minor > row.last_minor) continue;
     layout = row.layout;
     if (!cxx11) {
-      layout.sequence -= kOlderStringIsShorter;
-      layout.inputs -= kOlderStringIsShorter;
+      layout.sequence -= kOlderStringSaves;
+      layout.inputs -= kOlderStringSaves;
     }
     return true;
   }
-#else  // not looked up there
+#else  // the offsets on other architectures are not known
   static_cast<void>(release), static_cast<void>(cxx11), static_cast<void>(layout);
 #endif
   return false;
@@ -105,19 +106,18 @@ void find_layout(const void* address) {
   char release[64], text[192];
   if (!release_of(library.dli_fname, release, sizeof release)) {
     recorder::problem("torch",
-                      "which release of PyTorch this is could not be found: its operators have names and times only");
+                      "the release of PyTorch could not be determined: its operators have names and times only");
     return;
   }
   std::snprintf(text, sizeof text, "\"%s\"", release);
   recorder::define(spool::DefinitionKind::kFact, 0, recorder::intern("torch_version"), recorder::intern(text));
-  if (layout_of(release, inject::resolve_in(kNewerForm, Layer::kTorch) != nullptr, layout)) {
+  if (layout_of(release, inject::resolve_in(kNewerAbi, Layer::kTorch) != nullptr, layout)) {
     known.store(&layout, std::memory_order_release);
     return;
   }
   std::snprintf(
       text, sizeof text,
-      "PyTorch %s is not among the releases known here (1.13 to 2.15 on x86-64): its operators have names and "
-      "times only",
+      "PyTorch %s is not a supported release (1.13 to 2.15 on x86-64): its operators have names and times only",
       release);
   recorder::problem("torch", text);
 }

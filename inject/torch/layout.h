@@ -1,5 +1,5 @@
-// Where PyTorch keeps what we read of its objects. No interface of its tells, so that the places come from the headers
-// of each release (1.13 to 2.15; scripts/torch_layouts.sh prints them), and are used for these releases alone.
+// The memory layout of PyTorch's objects. PyTorch has no API for these fields, so their offsets come from the headers
+// of each release (1.13 to 2.15; scripts/torch_layouts.sh prints them). They are used for these releases only.
 #pragma once
 
 #include <cstddef>
@@ -7,31 +7,34 @@
 
 namespace profshim::torch {
 
-/// Byte offsets, and values of enumerations.
+/// Byte offsets and enum values.
 struct Layout {
-  // at::RecordFunction. An array of c10::IValue: address, then length.
+  // at::RecordFunction. `inputs` is a c10::ArrayRef<IValue>: address, then length.
   std::uint16_t sequence, inputs;
-  // c10::TensorImpl. `sizes` is a c10::impl::SizesAndStrides; `policy` the byte that says whether those hold.
+  // c10::TensorImpl. `sizes` is a c10::impl::SizesAndStrides. The byte `policy` tells whether they are valid.
   std::uint16_t sizes, numel, dtype, policy;
-  // c10::detail::ListImpl: a std::vector of IValue; c10::ivalue::Object: likewise. The former is the first thing behind
-  // the counts that every intrusive_ptr_target has, as the name of an rpc::WorkerInfo is.
+  // The std::vector<IValue> in a c10::detail::ListImpl and in a c10::ivalue::Object. In a ListImpl it follows directly
+  // after the reference counts of intrusive_ptr_target, as the name in an rpc::WorkerInfo does: `list` is the offset of
+  // both.
   std::uint16_t list, slots;
-  // c10::IValue::Tag. Numbers and truth values lie between kTagTensor and kTagBool.
+  // c10::IValue::Tag. The tags from kTagDouble to tag_bool are numbers and bools.
   std::uint8_t tag_bool, tag_list, tag_object;
 };
 inline constexpr std::uint8_t kTagNone = 0, kTagTensor = 1, kTagDouble = 3, kTagComplex = 4, kTagInt = 5;
 inline constexpr std::size_t kIValueBytes = 16, kTagOffset = 8;
 
-/// Looks up the release to which the function at `address` belongs; that we do not know it is said in problems[]. Reads
-/// a file beside the library: once per process, before the first operator is recorded. Any thread.
+/// Finds the release of the library that has the function at `address`, and its layout. Reports an unknown release in
+/// problems[]. Reads a file next to the library. Call it once per process, before the first operator is recorded; any
+/// thread.
 void find_layout(const void* address);
-/// What that has found; null = not known.
+/// The layout that find_layout() has found; null if there is none.
 const Layout* known_layout();
 
-/// "2.15.0+cpu" by the files beside the library that has `address`; false when they do not say. Exposed for the tests.
+/// Writes the release of the PyTorch library at the path `library`, such as "2.15.0+cpu". Returns false if the files
+/// next to it do not tell. Public for the tests.
 bool release_of(const char* library, char* text, std::size_t size);
-/// The layout of a release, "2.15.0" or "2.7.0a0+git1234"; `cxx11`: it is built with the newer form of std::string.
-/// False = not known.
+/// The layout of a release, such as "2.15.0" or "2.7.0a0+git1234". `cxx11`: the release is built with the newer ABI of
+/// std::string. Returns false if the release is unknown. Public for the tests.
 bool layout_of(const char* release, bool cxx11, Layout& layout);
 
 }  // namespace profshim::torch

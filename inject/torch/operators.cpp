@@ -31,7 +31,8 @@ using recorder::kTorchSteps;
 constinit AddCallback add_callback = nullptr;
 constinit RemoveCallback remove_callback = nullptr;
 constinit Name name_of = nullptr;
-constinit std::atomic<bool> torch_is_here{false};
+constinit std::atomic<bool> is_attached{false};
+
 constexpr HookId hook_of(Scope scope) {
   switch (scope) {
     case Scope::kFunction:
@@ -63,13 +64,13 @@ void describe(const void* record_function, const char* name, Event& event) {
   const bool is_range = event.hook == HookId::kTorchRange;
   if (known != nullptr) {
     if (!is_range) event.torch.sequence = sequence_of(record_function, *known);
-    // Of a range only those that PyTorch makes itself have some: what a collective works on.
+    // The only ranges with inputs are those that PyTorch makes for collectives.
     if (is_range || recorder::mode_has(kTorchInputs)) describe_inputs(record_function, *known, event.torch);
   }
   if (!is_range && is_collective(name)) {
     const bool has_inputs = known != nullptr && recorder::mode_has(kTorchInputs);
-    if (has_inputs) event.element_type = element_type(record_function, *known);
-    event.torch.group = group_id(has_inputs ? process_group(record_function, *known, is_process_group) : nullptr);
+    if (has_inputs) event.element_type = first_element_type(record_function, *known);
+    event.torch.group = group_id(has_inputs ? find_process_group(record_function, *known, is_process_group) : nullptr);
   }
 }
 
@@ -83,13 +84,13 @@ void open(const void* record_function, HookId hook, const char* name) {
   event->name = *name != 0 ? recorder::intern_literal(name) : 0;
   event->torch.record_function = reinterpret_cast<std::uint64_t>(record_function);
   describe(record_function, name, *event);
-  if (hook == HookId::kTorchRange) forget(record_function);
+  if (hook == HookId::kTorchRange) forget_pending(record_function);
   if (recorder::mode_has(recorder::kStacks)) event->torch.stack = call_stack::capture_operator(*thread, name);
   recorder::begin(*event);
 }
 
-/// The innermost one is nearly always the one that ends. One that began before we observed it, or on another thread, is
-/// not found.
+/// Finds the open operator or range of this thread. Nearly always it is the innermost one. Null if it began before it
+/// was observed, or on another thread.
 Event* find_open(spool::Thread& thread, const void* record_function) {
   for (std::uint32_t i = thread.open_calls; i-- > 0;) {
     Event& event = thread.open[i];
@@ -101,7 +102,7 @@ Event* find_open(spool::Thread& thread, const void* record_function) {
   return nullptr;
 }
 
-/// What began inside of the one that ends and has not ended itself ends on another thread, or not at all.
+/// `outer` ends. Ranges inside it that are still open will end on another thread, or never.
 void close_inner(spool::Thread& thread, const Event& outer) {
   for (std::uint32_t i = thread.open_calls; i-- > 0 && &thread.open[i] != &outer;) {
     Event& event = thread.open[i];
@@ -109,7 +110,7 @@ void close_inner(spool::Thread& thread, const Event& outer) {
     const auto* const key = reinterpret_cast<const void*>(event.torch.record_function);
     event.flags |= kStartEnd;
     event.torch.record_function = static_cast<std::uint64_t>(thread.tid.load(std::memory_order_relaxed));
-    hand_over(thread, event, key);
+    make_pending(thread, event, key);
     recorder::discard(thread, event);
   }
 }
@@ -125,54 +126,53 @@ bool close(const void* record_function) {
   return true;
 }
 
-void close_elsewhere(const void* record_function) {
+void close_pending(const void* record_function) {
   if (!recording()) return;
-  if (spool::Thread* const thread = recorder::this_thread()) ended_elsewhere(*thread, record_function, ticks());
+  if (spool::Thread* const thread = recorder::this_thread()) end_pending(*thread, record_function, ticks());
 }
 
 // ---- steps
-// -----------------------------------------------------------------------------------------------------------
 
 bool makes_steps() { return recorder::mode_has(kTorchSteps); }
 
-void range_begins(const char* name) {
+void note_step_begin(const char* name) {
   if (!makes_steps() || !session::may_be_marker(*name)) return;
   session::torch_range_begins(name, ticks());
 }
 
-void range_ended(const char* name) {
+void note_step_end(const char* name) {
   if (!makes_steps() || !session::may_be_marker(*name)) return;
   session::torch_range_ended(name, ticks());
 }
 
 // ---- observers
-// -------------------------------------------------------------------------------------------------------
 
-void observe_operators(bool wanted);
+void set_operator_observers(bool wanted);
 
-/// Nothing is active here. If it does not become so, operators have shown all that they can. A forked child leaves the
-/// observers alone: another thread of its parent may have held a lock of theirs.
-[[gnu::noinline]] void first_sign_of_life(const char* range) {
-  static constinit std::atomic<bool> is_over{false}, operators_are_over{false};
-  if (is_over.load(std::memory_order_relaxed)) return;
-  const Known known = activate_once(range);
-  if (known == Known::kNo) return;
-  if (known == Known::kYes) is_over = true;
-  if (!operators_are_over.exchange(true) && !recording() && !is_forked_child()) observe_operators(false);
+/// The process is not active: activates it if it is a rank. Once operators can no longer decide that, stops observing
+/// them. A forked child does not change the observers: another thread of its parent may have held PyTorch's lock on
+/// them.
+[[gnu::noinline]] void activate_process(const char* range) {
+  static constinit std::atomic<bool> is_done{false}, is_done_with_operators{false};
+  if (is_done.load(std::memory_order_relaxed)) return;
+  const Activation activation = try_to_activate(range);
+  if (activation == Activation::kRetry) return;
+  if (activation == Activation::kDone) is_done = true;
+  if (!is_done_with_operators.exchange(true) && !recording() && !is_forked_child()) set_operator_observers(false);
 }
 
 template <Scope scope>
-std::unique_ptr<ObserverContext> begins(const void* record_function) {
+std::unique_ptr<ObserverContext> on_begin(const void* record_function) {
   const int saved_errno = errno;
   if constexpr (scope == Scope::kUser) {
     const char* const name = name_of(record_function);
-    if (recorder::mode() == 0) first_sign_of_life(name);
+    if (recorder::mode() == 0) activate_process(name);
     if (name != nullptr) {
-      range_begins(name);
+      note_step_begin(name);
       if (recording()) open(record_function, hook_of(scope), name);
     }
   } else {
-    if (recorder::mode() == 0) first_sign_of_life(nullptr);
+    if (recorder::mode() == 0) activate_process(nullptr);
     if (recording()) {
       if (const char* const name = name_of(record_function)) open(record_function, hook_of(scope), name);
     }
@@ -182,107 +182,108 @@ std::unique_ptr<ObserverContext> begins(const void* record_function) {
 }
 
 template <Scope scope>
-void ended(const void* record_function, ObserverContext*) {
+void on_end(const void* record_function, ObserverContext*) {
   const int saved_errno = errno;
   if (recorder::mode() != 0) {
     const bool was_here = close(record_function);
     if constexpr (scope == Scope::kUser) {
-      if (!was_here) close_elsewhere(record_function);
-      if (const char* const name = name_of(record_function)) range_ended(name);
+      if (!was_here) close_pending(record_function);
+      if (const char* const name = name_of(record_function)) note_step_end(name);
     }
   }
   errno = saved_errno;
 }
 
 template <Scope scope>
-std::uint64_t observe() {
+std::uint64_t add_observer() {
   Callback callback;
-  callback.start = begins<scope>;
-  callback.end = ended<scope>;
+  callback.start = on_begin<scope>;
+  callback.end = on_end<scope>;
   callback.scopes[static_cast<int>(scope)] = true;
   callback.needs_inputs = recorder::mode_has(kTorchInputs) && known_layout() != nullptr;
   return add_callback(callback);
 }
 
-// Operators are observed while they are recorded, and until the process has shown who it is.
+// See attach_if_loaded().
 constinit std::mutex observers_mutex;
-constinit bool observes_operators = false;
+constinit bool has_operator_observers = false;
 constinit std::uint64_t observers[4] = {};
 
-/// With an observer that wants them the inputs are there for all of a scope.
-std::unique_ptr<ObserverContext> only_wants_inputs(const void*) { return nullptr; }
-void after_wanting_inputs(const void*, ObserverContext*) {}
-std::uint64_t want_inputs_of_ranges() {
+// PyTorch keeps the inputs of a range if any observer of its scope needs them. The observer of ranges is permanent and
+// may not ask for them; this one does, while recording is on.
+std::unique_ptr<ObserverContext> ignore_begin(const void*) { return nullptr; }
+void ignore_end(const void*, ObserverContext*) {}
+std::uint64_t add_input_requester() {
   Callback callback;
-  callback.start = only_wants_inputs;
-  callback.end = after_wanting_inputs;
+  callback.start = ignore_begin;
+  callback.end = ignore_end;
   callback.scopes[static_cast<int>(Scope::kUser)] = true;
   callback.needs_inputs = known_layout() != nullptr;
   return add_callback(callback);
 }
 
-void observe_operators(bool wanted) {
-  if (!torch_is_here.load(std::memory_order_acquire)) return;
-  const std::lock_guard one_at_a_time(observers_mutex);
-  if (wanted == observes_operators) return;
-  observes_operators = wanted;
+void set_operator_observers(bool wanted) {
+  if (!is_attached.load(std::memory_order_acquire)) return;
+  const std::lock_guard lock(observers_mutex);
+  if (wanted == has_operator_observers) return;
+  has_operator_observers = wanted;
   if (wanted) {
-    observers[0] = observe<Scope::kFunction>();
-    observers[1] = observe<Scope::kBackwardFunction>();
-    observers[2] = observe<Scope::kTorchScript>();
-    observers[3] = want_inputs_of_ranges();
+    observers[0] = add_observer<Scope::kFunction>();
+    observers[1] = add_observer<Scope::kBackwardFunction>();
+    observers[2] = add_observer<Scope::kTorchScript>();
+    observers[3] = add_input_requester();
   } else {
     for (const std::uint64_t observer : observers) remove_callback(observer);
   }
 }
 
-void find_places() {
-  if (!torch_is_here.load(std::memory_order_acquire) || recorder::mode() == 0) return;
+void find_layout_once() {
+  if (!is_attached.load(std::memory_order_acquire) || recorder::mode() == 0) return;
   static std::once_flag once;
   std::call_once(once, [] { find_layout(reinterpret_cast<const void*>(add_callback)); });
 }
 
-void follow(bool armed) {
+void on_arming(bool armed) {
   define_groups();
   const Spec* const spec = session::spec();
-  observe_operators(armed && spec != nullptr && spec->activities.cpu);
+  set_operator_observers(armed && spec != nullptr && spec->activities.cpu);
 }
 
 }  // namespace
 
-void look_for_torch() {
-  static constinit std::mutex looking;
-  const std::unique_lock only_one(looking, std::try_to_lock);
-  if (!only_one.owns_lock() || torch_is_here.load(std::memory_order_relaxed)) return;
+void attach_if_loaded() {
+  static constinit std::mutex mutex;
+  const std::unique_lock lock(mutex, std::try_to_lock);
+  if (!lock.owns_lock() || is_attached.load(std::memory_order_relaxed)) return;
   add_callback = reinterpret_cast<AddCallback>(inject::resolve_in(kAddCallback, Layer::kTorch));
   if (add_callback == nullptr) return;
   remove_callback = reinterpret_cast<RemoveCallback>(inject::resolve_in(kRemoveCallback, Layer::kTorch));
   name_of = reinterpret_cast<Name>(inject::resolve_in(kName, Layer::kTorch));
   if (remove_callback == nullptr || name_of == nullptr) return;
-  torch_is_here.store(true, std::memory_order_release);
-  find_places();
-  observe<Scope::kUser>();
-  observe_operators(recorder::mode() == 0 || recording());
+  is_attached.store(true, std::memory_order_release);
+  find_layout_once();
+  add_observer<Scope::kUser>();
+  set_operator_observers(recorder::mode() == 0 || recording());
 }
 
-bool is_imported() { return torch_is_here.load(std::memory_order_relaxed); }
+bool is_imported() { return is_attached.load(std::memory_order_relaxed); }
 
 Callback operator_observer() {
   Callback callback;
-  callback.start = begins<Scope::kFunction>;
-  callback.end = ended<Scope::kFunction>;
+  callback.start = on_begin<Scope::kFunction>;
+  callback.end = on_end<Scope::kFunction>;
   return callback;
 }
 
 void on_activate() {
-  session::call_when_arming(follow);
+  session::call_when_arming(on_arming);
   session::measure_cost_with(Layer::kTorch, operator_cost);
-  look_for_torch();
-  find_places();
-  // Those of before the activation do not ask for inputs.
-  observe_operators(false);
+  attach_if_loaded();
+  find_layout_once();
+  // Observers from before the activation do not ask for inputs; on_arming() adds new ones.
+  set_operator_observers(false);
   start_memory();
-  follow(recorder::mode_has(kArmed));
+  on_arming(recorder::mode_has(kArmed));
 }
 
 }  // namespace profshim::torch

@@ -1,24 +1,25 @@
-// PyTorch's operators and ranges: observers that PyTorch calls at the begin and the end of each. One observer for each
-// scope, so that it is known which one a call belongs to.
+// Records PyTorch's operators and ranges, by observers that PyTorch calls at the begin and end of each. There is one
+// observer for each scope, so that each call's scope is known.
 #pragma once
 
 #include "abi.h"
 
 namespace profshim::torch {
 
-/// PyTorch may be mapped by now (it is being imported, or the session begins; any thread): finds
-/// its functions and observes its ranges. While nothing is recorded its operators cost nothing; the first one of a
-/// process that is not active yet is a strong event.
-void look_for_torch();
+/// If PyTorch is loaded, finds its functions and observes its ranges; does nothing after that. Operators are observed
+/// only while they are recorded, and in a process that is not active yet until one of them has shown whether it is a
+/// rank. Any thread.
+void attach_if_loaded();
+/// Returns true after attach_if_loaded() has found PyTorch.
 bool is_imported();
 
-/// Our observer of operators.
+/// Our observer of operators, for the comparison in the cost measurement.
 Callback operator_observer();
-/// Nanoseconds that recording an operator takes of its thread, measured on the calling one, which is none of the job's,
-/// without inputs and stacks; < 0: not known.
+/// Measures how many nanoseconds the recording of an operator, without inputs and stack, costs its thread. Call it on a
+/// thread that is not the job's. Negative if the cost cannot be measured.
 double operator_cost();
 
-/// The session is active: from now on operators are observed while recording is on.
+/// The session is active. From now on, operators are observed while recording is on.
 void on_activate();
 
 }  // namespace profshim::torch

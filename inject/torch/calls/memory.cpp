@@ -1,6 +1,7 @@
-// The functions of libc10 by which its allocators report. Source: c10/core/Allocator.cpp and CPUAllocator.cpp, 1.13 to
-// 2.x: the names and arguments of the CPU's reporter have not changed in them; of the functions that all other
-// allocators call, the totals have changed from int64_t to size_t.
+// Hooks of the functions of libc10 by which its allocators report blocks. The CPU's allocator calls
+// ProfiledCPUMemoryReporter, which is the same in all releases from 1.13 to 2.x. All other allocators call the two
+// functions below, whose totals were int64_t in 1.13 and are size_t since. Source: c10/core/Allocator.cpp and
+// CPUAllocator.cpp.
 #include "memory.h"
 
 #include <sys/mman.h>
@@ -20,7 +21,7 @@
 
 namespace c10 {
 
-/// Two bytes, passed by value. c10/core/Device.h
+/// c10/core/Device.h. It is passed by value.
 struct Device {
   std::int8_t type;  // c10::DeviceType
   std::int8_t index;
@@ -39,7 +40,6 @@ constexpr std::int8_t kCpu = 0;
 constexpr c10::Device kCpuDevice = {kCpu, -1};
 
 // ---- the real functions
-// -----------------------------------------------------------------------------------------------
 
 template <class Signature>
 class RealFunction : public inject::NamedFunction<Signature> {
@@ -55,7 +55,7 @@ class RealFunction : public inject::NamedFunction<Signature> {
 constinit RealFunction<void(void*, void*, std::size_t)> real_new("_ZN3c1025ProfiledCPUMemoryReporter3NewEPvm");
 constinit RealFunction<void(void*, void*)> real_delete("_ZN3c1025ProfiledCPUMemoryReporter6DeleteEPv");
 constinit RealFunction<void(void*, std::size_t)> real_out("_ZN3c1025ProfiledCPUMemoryReporter11OutOfMemoryEm");
-// reportMemoryUsageToProfiler and reportOutOfMemoryToProfiler
+// c10::reportMemoryUsageToProfiler and c10::reportOutOfMemoryToProfiler. `Total`: the type of their totals.
 template <class Total>
 using Report = void(void*, std::int64_t, Total, Total, c10::Device);
 template <class Total>
@@ -67,13 +67,12 @@ constinit RealFunction<ReportOut<std::int64_t>> real_report_out_1_13(
 constinit RealFunction<ReportOut<std::size_t>> real_report_out("_ZN3c1027reportOutOfMemoryToProfilerElmmNS_6DeviceE");
 
 // ---- events
-// -----------------------------------------------------------------------------------------------------------
 
 bool recording() { return recorder::mode_has(kArmed | kMemory); }
 
 static_assert(sizeof(BlockTable) <= recorder::kBlockTableBytes);
 constinit std::atomic<BlockTable*> cpu_blocks{nullptr};
-constinit std::atomic<std::int64_t> cpu_bytes{0};  // in them
+constinit std::atomic<std::int64_t> cpu_bytes{0};  // sum of cpu_blocks
 
 void commit(const void* address, std::int64_t bytes, std::uint64_t allocated, std::uint64_t reserved,
             c10::Device device, std::uint8_t flags = 0) {
@@ -98,17 +97,17 @@ void commit(const void* address, std::int64_t bytes, std::uint64_t allocated, st
   errno = saved_errno;
 }
 
-[[gnu::noinline]] void say_that_there_is_no_room() {
+[[gnu::noinline]] void report_full_table() {
   static constinit std::atomic<bool> is_said{false};
   if (is_said.exchange(true)) return;
-  recorder::problem(
-      "torch",
-      "capture.profile_memory: too many blocks at once: of some of them the release is not shown, and the "
-      "totals of the CPU are without them");
+  recorder::problem("torch",
+                    "capture.profile_memory: too many blocks at once: the releases of some are missing, and the totals "
+                    "of the CPU do not "
+                    "count them");
 }
 
-/// What is told twice, because the job has a profiler of its own, makes one event.
-void took_on_cpu(const void* address, std::int64_t bytes, std::uint64_t reserved) {
+/// A block that is reported twice, because the job has a profiler of its own, makes one event.
+void add_cpu_block(const void* address, std::int64_t bytes, std::uint64_t reserved) {
   BlockTable* const blocks = cpu_blocks.load(std::memory_order_acquire);
   if (blocks == nullptr || address == nullptr) return;
   const auto change = blocks->add(address, static_cast<std::uint64_t>(bytes));
@@ -117,17 +116,17 @@ void took_on_cpu(const void* address, std::int64_t bytes, std::uint64_t reserved
   const bool counts = change.added != BlockTable::Added::kNoRoom;
   const std::int64_t more = counts ? bytes - before : 0;
   const std::int64_t total = cpu_bytes.fetch_add(more, std::memory_order_relaxed) + more;
-  if (!counts) say_that_there_is_no_room();
+  if (!counts) report_full_table();
   commit(address, bytes, static_cast<std::uint64_t>(total), reserved, kCpuDevice);
 }
 
-/// `told` is below 0 where c10 says how long it was. Also between two recordings, or the table would hold blocks that
-/// have gone.
-void gave_back_on_cpu(const void* address, std::int64_t told, std::uint64_t reserved) {
+/// `reported`: negative size of the block, or 0 if c10 does not give it. Call it between recordings too, so that the
+/// table has no blocks that are gone.
+void remove_cpu_block(const void* address, std::int64_t reported, std::uint64_t reserved) {
   BlockTable* const blocks = cpu_blocks.load(std::memory_order_acquire);
   if (blocks == nullptr) return;
   const auto known = static_cast<std::int64_t>(blocks->remove(address));
-  const std::int64_t bytes = told != 0 ? told : -known;
+  const std::int64_t bytes = reported != 0 ? reported : -known;
   if (bytes == 0) return;
   const std::int64_t total = cpu_bytes.fetch_sub(known, std::memory_order_relaxed) - known;
   if (recording()) commit(address, bytes, static_cast<std::uint64_t>(total), reserved, kCpuDevice);
@@ -143,13 +142,13 @@ void report(RealFunction<Report<Total>>& real, void* address, std::int64_t bytes
       commit(address, bytes, static_cast<std::uint64_t>(allocated), static_cast<std::uint64_t>(reserved), device);
     }
   } else if (bytes < 0) {
-    gave_back_on_cpu(address, bytes, static_cast<std::uint64_t>(reserved));
+    remove_cpu_block(address, bytes, static_cast<std::uint64_t>(reserved));
   } else if (bytes > 0 && recording()) {
-    took_on_cpu(address, bytes, static_cast<std::uint64_t>(reserved));
+    add_cpu_block(address, bytes, static_cast<std::uint64_t>(reserved));
   }
 }
 
-/// The CPU's allocator comes here only when the job has a profiler of its own, and has told us itself.
+/// The CPU's allocator calls this only if the job has a profiler of its own. Its hook has recorded the failure already.
 template <class Total>
 void report_out(RealFunction<ReportOut<Total>>& real, std::int64_t bytes, Total allocated, Total reserved,
                 c10::Device device) {
@@ -158,12 +157,12 @@ void report_out(RealFunction<ReportOut<Total>>& real, std::int64_t bytes, Total 
   commit(nullptr, bytes, static_cast<std::uint64_t>(allocated), static_cast<std::uint64_t>(reserved), device, kFailed);
 }
 
-/// A program in C++ does not import PyTorch: its first block on the CPU tells that it uses it.
-void notice_torch() {
+/// A C++ program does not import PyTorch. Its first block on the CPU shows that it uses PyTorch.
+void attach_at_first_block() {
   static constinit std::atomic<bool> is_noticed{false};
   if (__builtin_expect(is_noticed.load(std::memory_order_relaxed), 1) || is_noticed.exchange(true)) return;
   const int saved_errno = errno;
-  if (session::requested()) look_for_torch();
+  if (session::requested()) attach_if_loaded();
   errno = saved_errno;
 }
 
@@ -181,21 +180,24 @@ void find_memory_functions() {
 void start_memory() {
   if (!recorder::mode_has(kMemory)) return;
   if (inject::resolve_in(kAddCallback, Layer::kTorch) != nullptr && real_new.get() == nullptr) {
-    recorder::problem("torch", "capture.profile_memory: this PyTorch does not report its memory as those we know");
+    recorder::problem("torch",
+                      "capture.profile_memory: this PyTorch does not report memory as the known releases do: memory "
+                      "events may be missing");
   }
   void* const memory = mmap(nullptr, sizeof(BlockTable), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (memory == MAP_FAILED) {
-    recorder::problem("torch", "capture.profile_memory: no memory for a table of blocks: those of the CPU are missing");
+    recorder::problem("torch",
+                      "capture.profile_memory: no memory for the table of blocks: blocks of the CPU are not recorded");
     return;
   }
-  // Zeros are an empty table; a constructor would touch every page of it. Pairs with the loads of the hooks.
+  // A zeroed table is empty; a constructor would touch every page. The release store pairs with the acquire loads of
+  // the hooks.
   cpu_blocks.store(static_cast<BlockTable*>(memory), std::memory_order_release);
 }
 
 }  // namespace profshim::torch
 
-// ---- what c10 calls
-// ---------------------------------------------------------------------------------------------------
+// ---- the hooks
 
 namespace c10 {
 
@@ -208,18 +210,19 @@ class [[gnu::visibility("default")]] ProfiledCPUMemoryReporter {
   void OutOfMemory(std::size_t bytes);
 };
 
-// The real one goes first in each of them: where it tells the job's profiler, that comes by
-// reportMemoryUsageToProfiler(), and the block is known, or gone, when we look.
+// Each hook calls the real function first. That may report the block to the job's profiler, by
+// reportMemoryUsageToProfiler(), whose hook then records it; the rest of this hook finds the block in the table, or
+// gone.
 void ProfiledCPUMemoryReporter::New(void* address, std::size_t bytes) {
   real_new.call(this, address, bytes);
-  notice_torch();
-  if (recording() && bytes != 0) took_on_cpu(address, static_cast<std::int64_t>(bytes), 0);
+  attach_at_first_block();
+  if (recording() && bytes != 0) add_cpu_block(address, static_cast<std::int64_t>(bytes), 0);
 }
 
-// Before the block goes back to the system: nobody else has the address yet.
+// c10 calls it before it frees the block, so no other thread can get the same address yet.
 void ProfiledCPUMemoryReporter::Delete(void* address) {
   real_delete.call(this, address);
-  if (profshim::recorder::mode_has(kMemory)) gave_back_on_cpu(address, 0, 0);
+  if (profshim::recorder::mode_has(kMemory)) remove_cpu_block(address, 0, 0);
 }
 
 void ProfiledCPUMemoryReporter::OutOfMemory(std::size_t bytes) {

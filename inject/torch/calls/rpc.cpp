@@ -1,7 +1,7 @@
-// torch.distributed.rpc: requests as they are sent, answered and carried out. PyTorch has a range of its own for them
-// while its legacy profiler runs, and none otherwise. TensorPipe's agent is the only one since 1.13; its functions are
-// called by symbol or through its virtual table, whose entries are looked up by symbol.
-// Source: torch/csrc/distributed/rpc/{tensorpipe_agent,message,request_callback}.{h,cpp}, 1.13 to 2.x.
+// Hooks of torch.distributed.rpc: record requests when they are sent, served and answered. PyTorch itself has ranges
+// for them only while its legacy profiler runs. TensorPipe's agent is the only one since 1.13. Its functions are called
+// by symbol, or through its virtual table, whose entries the dynamic linker resolves by symbol. Source:
+// torch/csrc/distributed/rpc/{tensorpipe_agent,message,request_callback}.{h,cpp}, 1.13 to 2.x.
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
@@ -20,10 +20,10 @@
 
 namespace profshim::torch {
 
-/// c10::intrusive_ptr as a function returns it: no such class comes back in a register.
-struct Pointer {
+/// c10::intrusive_ptr as a return value. It has a non-trivial destructor, so it is returned in memory.
+struct IntrusivePointer {
   void* value;
-  ~Pointer() {}  // NOLINT(modernize-use-equals-default): that would be trivial
+  ~IntrusivePointer() {}  // NOLINT(modernize-use-equals-default): a defaulted one is trivial
 };
 
 namespace {
@@ -35,7 +35,7 @@ Function* real(const char* name) {
   return reinterpret_cast<Function*>(inject::resolve(name, Layer::kTorch));
 }
 
-// ---- what PyTorch's own functions tell of its objects
+// ---- fields of PyTorch's objects, by its own functions
 
 #define RPC "5torch11distributed3rpc"
 #define ID "_ZNK" RPC "7Message2idEv"
@@ -54,7 +54,7 @@ std::int64_t id_of(const void* message) {
   return id != nullptr ? id(message) : kNoRpcId;
 }
 
-/// The first two words of a std::vector<char> are its begin and end.
+/// A std::vector<char> begins with the addresses of its begin and end.
 std::string_view payload_of(const void* message) {
   static auto* const payload = real<const char* const*(const void*)>(kPayload);
   if (payload == nullptr) return {};
@@ -62,20 +62,20 @@ std::string_view payload_of(const void* message) {
   return {bytes[0], static_cast<std::size_t>(bytes[1] - bytes[0])};
 }
 
-/// A std::string of either form begins with the address of its characters.
+/// Both ABIs of std::string begin with the address of the characters.
 StringId name_in(const void* worker_info) {
   const Layout* const layout = known_layout();
   if (layout == nullptr || worker_info == nullptr) return 0;
   return recorder::intern(*reinterpret_cast<const char* const*>(static_cast<const char*>(worker_info) + layout->list));
 }
 
-/// The worker that an agent is.
+/// The name of this worker.
 StringId own_name(const void* agent) {
   static auto* const info = real<const void*(const void*)>(kWorkerInfo);
   return info != nullptr ? name_in(info(agent)) : 0;
 }
 
-/// The worker at the other end.
+/// The name of the worker at the other end.
 StringId remote_name(void* pipe) {
   using RemoteName = const char* const*(void*);
   static auto* const newer = reinterpret_cast<RemoteName*>(inject::resolve_in(kRemoteName, Layer::kTorch));
@@ -84,50 +84,51 @@ StringId remote_name(void* pipe) {
   return name != nullptr ? recorder::intern(*name(pipe)) : 0;
 }
 
-// ---- who has sent a request
+// ---- the sender of a request
 //
-// The agent takes up reading from a pipe again, then asks the request that has come from it for its number, both on one
-// thread; another one carries it out.
+// When a request has come from a pipe, the agent calls respond() to read the next one, then id() of the request, both
+// on the same thread. Another thread serves the request.
 
 struct Received {
   const void* message = nullptr;
   StringId from = 0, to = 0;
 };
-constexpr std::size_t kPlaces = 1024;
-constinit Received received[kPlaces];
-constinit std::mutex receiving;
+constexpr std::size_t kReceivedSlots = 1024;
+// A hash table by the address of the message. A newer message takes the slot of an older one.
+constinit Received received[kReceivedSlots];
+constinit std::mutex received_mutex;
 
-/// What this thread is at.
+/// What this thread is doing.
 struct State {
-  StringId from = 0, to = 0;  // of the pipe that it has taken up again
-  bool sends = false;         // what is asked for its number now is a request of our own
-  Event* request = nullptr;   // which gets its number on the way
-  Event* served = nullptr;
+  StringId from = 0, to = 0;  // workers at both ends of the pipe of the latest respond()
+  bool is_sending = false;    // id() is called for a request of this worker
+  Event* request = nullptr;   // being sent; set_id() gives it its id
+  Event* served = nullptr;    // being served
 };
 constinit thread_local State state __attribute__((tls_model("initial-exec"))) = {};
 
-Received& place_of(const void* message) {
+Received& slot_of(const void* message) {
   return received[(reinterpret_cast<std::uintptr_t>(message) * 0x9e3779b97f4a7c15ull) >> 54];
 }
 
 void note_received(const void* message) {
-  const std::lock_guard one_at_a_time(receiving);
-  place_of(message) = {message, state.from, state.to};
+  const std::lock_guard lock(received_mutex);
+  slot_of(message) = {message, state.from, state.to};
   state.from = 0;
 }
 
 Received take_received(const void* message) {
-  const std::lock_guard one_at_a_time(receiving);
-  Received& place = place_of(message);
-  if (place.message != message) return {message, 0, 0};
-  return std::exchange(place, {});
+  const std::lock_guard lock(received_mutex);
+  Received& slot = slot_of(message);
+  if (slot.message != message) return {message, 0, 0};
+  return std::exchange(slot, {});
 }
 
 // ---- recording
 
 std::string_view text(StringId id) { return id != 0 ? recorder::text_of(id) : std::string_view("?"); }
 
-/// As PyTorch ends the names of what its profiler brings from another worker.
+/// The suffix that PyTorch's profiler gives to the names of events from another worker.
 constexpr std::string_view kServed = "#remote_op";
 
 Event describe(HookId hook, const void* message, StringId from, StringId to) {
@@ -143,8 +144,8 @@ Event describe(HookId hook, const void* message, StringId from, StringId to) {
   return event;
 }
 
-/// The last one was left by an exception, when nobody has seen: as recorder::detail::close_left_calls() does it.
-void close_left(spool::Thread& thread, Event*& left) {
+/// Ends a call that an exception has left, as recorder::detail::close_left_calls() does.
+void close_left_call(spool::Thread& thread, Event*& left) {
   if (left == nullptr) return;
   left->flags |= kUnfinished;
   recorder::end(thread, *left);
@@ -166,83 +167,84 @@ void end_call(spool::Thread& thread, Event*& call) {
   call = nullptr;
 }
 
-/// The request goes on until its future is completed.
-void leave_to(spool::Thread& thread, Event request, const void* future) {
+/// The request has been sent, and ends when its future is completed.
+void wait_for_answer(spool::Thread& thread, Event request, const void* future) {
   request.flags |= kStartEnd;
   request.rpc.began_on = static_cast<std::uint64_t>(thread.tid.load(std::memory_order_relaxed));
   request.rpc.stack = 0;
-  hand_over(thread, request, future);
+  make_pending(thread, request, future);
 }
 
-/// Once for each name that this worker has.
-void tell_own_name(StringId name) {
+/// Defines the name of this worker in the spool, unless it is the latest name already.
+void define_own_name(StringId name) {
   static constinit std::atomic<StringId> told{0};
   if (name == 0 || told.exchange(name, std::memory_order_relaxed) == name) return;
   const std::string_view worker = text(name);
   char json[160];
-  // PyTorch takes letters, digits, '-', '_' and ':' only.
+  // A name needs no escaping: PyTorch only accepts letters, digits, '-', '_' and ':'.
   constexpr std::size_t kLongest = 128;
   std::snprintf(json, sizeof json, "\"%.*s\"", static_cast<int>(std::min(worker.size(), kLongest)), worker.data());
   recorder::define(spool::DefinitionKind::kFact, 0, recorder::intern("rpc_worker"), recorder::intern(json));
 }
 
 template <class Send>
-Pointer send(const void* agent, const void* to, const void* message, const Send& really) {
+IntrusivePointer send(const void* agent, const void* to, const void* message, const Send& call_real) {
   spool::Thread* const thread = recording() ? recorder::this_thread() : nullptr;
   if (thread == nullptr) recorder::lose_event(recorder::kTorch);
   if (thread != nullptr) {
     const int saved_errno = errno;
-    close_left(*thread, state.request);
+    close_left_call(*thread, state.request);
     const StringId from = own_name(agent);
-    tell_own_name(from);
+    define_own_name(from);
     state.request = begin_call(*thread, HookId::kTorchRpc, message, from, name_in(to));
     errno = saved_errno;
   }
-  state.sends = true;
-  Pointer future = really();
-  state.sends = false;
+  state.is_sending = true;
+  IntrusivePointer future = call_real();
+  state.is_sending = false;
   if (thread != nullptr && state.request != nullptr) {
     const int saved_errno = errno;
     const Event request = *state.request;
     end_call(*thread, state.request);
-    leave_to(*thread, request, future.value);
+    wait_for_answer(*thread, request, future.value);
     errno = saved_errno;
   }
   return future;
 }
 
 template <class Serve>
-Pointer serve(const void* message, const Serve& really) {
+IntrusivePointer serve(const void* message, const Serve& call_real) {
   spool::Thread* const thread = recording() ? recorder::this_thread() : nullptr;
   if (thread == nullptr) recorder::lose_event(recorder::kTorch);
   if (thread != nullptr) {
     const int saved_errno = errno;
-    close_left(*thread, state.served);
+    close_left_call(*thread, state.served);
     const Received known = take_received(message);
     state.served = begin_call(*thread, HookId::kTorchRpcServed, message, known.from, known.to);
     if (state.served != nullptr) state.served->rpc.id = id_of(message);
     errno = saved_errno;
   }
-  Pointer future = really();
+  IntrusivePointer future = call_real();
   if (thread != nullptr) end_call(*thread, state.served);
   return future;
 }
 
-void reads_again(const void* agent, void* pipe) {
+void note_pipe(const void* agent, void* pipe) {
   if (!recorder::mode_has(recorder::kTorch)) return;
   const int saved_errno = errno;
-  state.sends = false;
+  state.is_sending = false;
   state.to = own_name(agent);
   state.from = remote_name(pipe);
-  tell_own_name(state.to);
+  define_own_name(state.to);
   errno = saved_errno;
 }
 
-/// `atomic_future`: a TensorPipeAgent::AtomicJitFuture: a flag, then the address that send() has returned.
-void answered(const void* const* atomic_future, std::uint8_t flags) {
+/// The answer to a request has come. `atomic_future`: a TensorPipeAgent::AtomicJitFuture, which is a flag and then the
+/// address of the future that send() has returned.
+void on_answer(const void* const* atomic_future, std::uint8_t flags) {
   if (!recording()) return;
   const int saved_errno = errno;
-  if (spool::Thread* const thread = recorder::this_thread()) ended_elsewhere(*thread, atomic_future[1], ticks(), flags);
+  if (spool::Thread* const thread = recorder::this_thread()) end_pending(*thread, atomic_future[1], ticks(), flags);
   errno = saved_errno;
 }
 
@@ -254,25 +256,26 @@ void answered(const void* const* atomic_future, std::uint8_t flags) {
 #define NO_TYPE "6detail34intrusive_target_default_null_typeI"
 #define FUTURE "St10shared_ptrINS2_15AtomicJitFutureEE"
 
-// An argument of a class like intrusive_ptr, shared_ptr, vector or string is passed by its address.
+// Arguments of class types such as intrusive_ptr, shared_ptr, vector and string are passed by their addresses.
 #define SEND                                                                \
   AGENT                                                                     \
   "4sendERKNS1_10WorkerInfoEN3c1013intrusive_ptrINS1_7MessageENS6_" NO_TYPE \
   "S8_EEEEfRKSt13unordered_mapINS6_6DeviceESE_St4hashISE_ESt8equal_toISE_ESaISt4pairIKSE_SE_EEE"
-EXPORT profshim::torch::Pointer profshim_rpc_send(void* agent, const void* to, void** message, float timeout,
-                                                  const void* devices) __asm__(SEND);
-profshim::torch::Pointer profshim_rpc_send(void* agent, const void* to, void** message, float timeout,
-                                           const void* devices) {
+EXPORT profshim::torch::IntrusivePointer profshim_rpc_send(void* agent, const void* to, void** message, float timeout,
+                                                           const void* devices) __asm__(SEND);
+profshim::torch::IntrusivePointer profshim_rpc_send(void* agent, const void* to, void** message, float timeout,
+                                                    const void* devices) {
   using namespace profshim::torch;
-  static auto* const next = real<Pointer(void*, const void*, void**, float, const void*)>(SEND);
+  static auto* const next = real<IntrusivePointer(void*, const void*, void**, float, const void*)>(SEND);
   return send(agent, to, *message, [&] { return next(agent, to, message, timeout, devices); });
 }
 
 #define SERVE "_ZNK" RPC "15RequestCallbackclERNS1_7MessageESt6vectorIN3c106StreamESaIS7_EE"
-EXPORT profshim::torch::Pointer profshim_rpc_serve(const void* self, void* message, void* streams) __asm__(SERVE);
-profshim::torch::Pointer profshim_rpc_serve(const void* self, void* message, void* streams) {
+EXPORT profshim::torch::IntrusivePointer profshim_rpc_serve(const void* self, void* message,
+                                                            void* streams) __asm__(SERVE);
+profshim::torch::IntrusivePointer profshim_rpc_serve(const void* self, void* message, void* streams) {
   using namespace profshim::torch;
-  static auto* const next = real<Pointer(const void*, void*, void*)>(SERVE);
+  static auto* const next = real<IntrusivePointer(const void*, void*, void*)>(SERVE);
   return serve(message, [&] { return next(self, message, streams); });
 }
 
@@ -288,7 +291,7 @@ void profshim_rpc_set_id(void* message, std::int64_t id) {
 EXPORT std::int64_t profshim_rpc_id(const void* message) __asm__(ID);
 std::int64_t profshim_rpc_id(const void* message) {
   using namespace profshim::torch;
-  if (state.from != 0 && !state.sends && (type_of(message) & kRpcRequest) != 0) note_received(message);
+  if (state.from != 0 && !state.is_sending && (type_of(message) & kRpcRequest) != 0) note_received(message);
   return id_of(message);
 }
 
@@ -298,7 +301,7 @@ void profshim_rpc_respond(void* agent, void** pipe) {
   using namespace profshim::torch;
   static auto* const next = real<void(void*, void**)>(RESPOND);
   next(agent, pipe);
-  reads_again(agent, *pipe);
+  note_pipe(agent, *pipe);
 }
 
 #define COMPLETE                                                                          \
@@ -309,7 +312,7 @@ EXPORT void profshim_rpc_complete(void* agent, void** future, void* message, voi
 void profshim_rpc_complete(void* agent, void** future, void* message, void* streams) {
   using namespace profshim::torch;
   static auto* const next = real<void(void*, void**, void*, void*)>(COMPLETE);
-  answered(static_cast<const void* const*>(*future), 0);
+  on_answer(static_cast<const void* const*>(*future), 0);
   next(agent, future, message, streams);
 }
 
@@ -318,7 +321,7 @@ void profshim_rpc_complete(void* agent, void** future, void* message, void* stre
   void function(void* agent, void** future, void* error) {                       \
     using namespace profshim::torch;                                             \
     static auto* const next = real<void(void*, void**, void*)>(symbol);          \
-    answered(static_cast<const void* const*>(*future), profshim::kFailed);       \
+    on_answer(static_cast<const void* const*>(*future), profshim::kFailed);      \
     next(agent, future, error);                                                  \
   }
 #define WITH_ERROR AGENT "19markFutureWithErrorE" FUTURE

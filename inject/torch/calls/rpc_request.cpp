@@ -24,8 +24,8 @@ enum Type : int {
   kRRefBackward = 0x117,
 };
 
-/// The operations of a pickle, one after the other. Source: Lib/pickletools.py of Python 3.14; TorchScript writes a
-/// part of them (torch/csrc/jit/serialization/pickler.cpp).
+/// Reads the operations of a pickle. Source: Lib/pickletools.py of Python 3.14. TorchScript writes a subset
+/// (torch/csrc/jit/serialization/pickler.cpp).
 class Pickle {
  public:
   explicit Pickle(std::string_view bytes) : rest_(bytes) {}
@@ -33,11 +33,11 @@ class Pickle {
   enum class Kind : std::uint8_t { kOther, kText, kNumber, kGlobal, kEnd };
   struct Operation {
     Kind kind = Kind::kEnd;
-    std::string_view text;  // of kText
-    std::uint64_t number = 0;
+    std::string_view text;     // if kText
+    std::uint64_t number = 0;  // if kNumber
   };
 
-  /// kEnd at the end, and at the first byte that is no operation.
+  /// Returns kEnd at the end, and at the first byte that is not a valid operation.
   Operation next() {
     if (rest_.empty()) return {};
     const auto code = static_cast<unsigned char>(rest_[0]);
@@ -83,12 +83,12 @@ class Pickle {
       case '.':
         return {};
       default:
-        return has_nothing_behind(code) ? Operation{Kind::kOther, {}, 0} : Operation{};
+        return has_no_argument(code) ? Operation{Kind::kOther, {}, 0} : Operation{};
     }
   }
 
  private:
-  static bool has_nothing_behind(unsigned char code) {
+  static bool has_no_argument(unsigned char code) {
     constexpr std::string_view kPlain = "()]}012NQRabdelostu\x81\x85\x86\x87\x88\x89\x8f\x90\x91\x92\x94";
     return kPlain.find(static_cast<char>(code)) != std::string_view::npos;
   }
@@ -131,23 +131,26 @@ class Pickle {
   std::string_view rest_;
 };
 
+/// A function's name is the two texts together; empty if it is not known.
 struct Function {
-  std::string_view before, name;
+  std::string_view prefix, name;
 };
 
-/// Source: torch/distributed/rpc/rref_proxy.py: it is given the RRef, then the method's name.
+/// Returns the method that _local_invoke() calls: its arguments are the RRef and the name of the method. Source:
+/// torch/distributed/rpc/rref_proxy.py.
 std::string_view method_of_rref(Pickle pickle) {
   bool in_rref = false;
   int texts = 0;
   for (auto operation = pickle.next(); operation.kind != Pickle::Kind::kEnd; operation = pickle.next()) {
     if (operation.kind != Pickle::Kind::kText) continue;
-    if (in_rref && ++texts == 2) return operation.text;  // the first is the type that the RRef refers to
+    if (in_rref && ++texts == 2) return operation.text;  // the first is the type of the RRef's object
     if (operation.text == "_py_rref_receiver") in_rref = true;
   }
   return {};
 }
 
-/// A PythonUDF's function: the first global behind the class. Source: torch/distributed/rpc/internal.py.
+/// Returns the function of a pickled PythonUDF: the first global after the class. Source:
+/// torch/distributed/rpc/internal.py.
 Function python_function(std::string_view bytes) {
   Pickle pickle(bytes);
   std::string_view last;
@@ -164,8 +167,8 @@ Function python_function(std::string_view bytes) {
   return {};
 }
 
-/// Before a Python call stands whether it is asynchronous (torch/csrc/distributed/rpc/python_call.cpp): 0 or 1, with
-/// which no pickle begins.
+/// Removes the first byte of a Python call, which tells whether it is asynchronous: 0 or 1. No pickle begins with
+/// these. Source: torch/csrc/distributed/rpc/python_call.cpp.
 std::string_view without_flag(std::string_view payload) {
   const bool has_flag = !payload.empty() && (payload[0] == 0 || payload[0] == 1);
   return payload.substr(has_flag ? 1 : 0);
@@ -181,15 +184,16 @@ Function function_of(std::string_view payload) {
     if (operation.kind != Pickle::Kind::kText) continue;
     if (operation.text.starts_with(kOperators)) found = {"aten::", operation.text.substr(kOperators.size())};
     if (operation.text.starts_with(kScript)) found = {"", operation.text};
-    if (operation.text.starts_with('\x80')) {  // a Python pickle in one of TorchScript's
+    if (operation.text.starts_with('\x80')) {  // a Python pickle inside a TorchScript pickle
       if (const Function function = python_function(operation.text); !function.name.empty()) return function;
     }
   }
   return found;
 }
 
-/// What a request with an autograd context wraps: the first number of a pickle at the end, whose length stands behind
-/// it. Source: torch/csrc/distributed/rpc/utils.cpp, writeWrappedPayload.
+/// Returns the type of the request in a request with an autograd context. The payload ends with a pickle, whose first
+/// number is the type, and the length of this pickle. Source: torch/csrc/distributed/rpc/utils.cpp,
+/// writeWrappedPayload.
 int wrapped_type(std::string_view payload) {
   constexpr std::size_t kLength = 8;
   if (payload.size() < kLength) return kForwardAutograd;
@@ -247,7 +251,7 @@ std::size_t rpc_name(int type, std::string_view payload, std::string_view from, 
   const Function function = calls_a_function(type) ? function_of(payload) : Function{};
   const char* const kind = kind_of(type == kForwardAutograd ? wrapped_type(payload) : type);
   const int length = std::snprintf(text, size, "%s%s%.*s%.*s(%.*s -> %.*s)", kind, function.name.empty() ? "" : "#",
-                                   length_of(function.before), function.before.data(), length_of(function.name),
+                                   length_of(function.prefix), function.prefix.data(), length_of(function.name),
                                    function.name.data(), length_of(from), from.data(), length_of(to), to.data());
   return length < 0 ? 0 : std::min(static_cast<std::size_t>(length), size - 1);
 }

@@ -1,4 +1,5 @@
-// What a request of torch.distributed.rpc asks for, read from its bytes: a pickle, of Python or of TorchScript.
+// Names requests of torch.distributed.rpc by the function that they call, which is read from their bytes: a pickle of
+// Python or TorchScript.
 #pragma once
 
 #include <cstddef>
@@ -9,9 +10,10 @@ namespace profshim::torch {
 /// torch::distributed::rpc::MessageType. Source: torch/csrc/distributed/rpc/message.h, the same from 1.13 to 2.x.
 inline constexpr int kRpcRequest = 0x100, kRpcResponse = 0x200;
 
-/// Writes "rpc_call#plus(worker0 -> worker1)", and how long that is; what does not fit is cut. For a call of a method
-/// through an RRef "rref.method", as PyTorch's own names are otherwise ("aten::add", "__torch__.f", a function's
-/// __qualname__); without "#..." where the function is not known. Any bytes may be given.
+/// Writes a name such as "rpc_call#plus(worker0 -> worker1)", cut to `size`, and returns its length. The function is an
+/// operator ("aten::add"), a TorchScript function ("__torch__.f"), the __qualname__ of a Python function, or
+/// "rref.method" for a method that is called through an RRef. If it is not known, the name has no "#...". `payload` may
+/// be any bytes.
 std::size_t rpc_name(int type, std::string_view payload, std::string_view from, std::string_view to, char* text,
                      std::size_t size);
 
