@@ -40,7 +40,8 @@ TypeSize PayloadLayout::type_size(std::uint64_t type, int depth) const {
     const nvtxPayloadSchemaEntry_t& entry = schema->entries[i];
     const TypeSize inner = entry_size(entry, depth - 1);
     size.align = std::max(size.align, inner.align);
-    end = std::max(align_up(end, inner.align), entry.offset) + inner.bytes * embedded_count(entry);
+    const std::size_t begin = is_union(*schema) ? entry.offset : std::max(align_up(end, inner.align), entry.offset);
+    end = std::max(end, begin + inner.bytes * embedded_count(entry));
   }
   if (size.bytes == 0) size.bytes = align_up(end, size.align);
   return size;

@@ -32,6 +32,10 @@ struct Structure {
   const std::size_t* offsets;
 };
 
+inline bool is_union(const Schema& schema) {
+  return schema.type == NVTX_PAYLOAD_SCHEMA_TYPE_UNION ||
+         schema.type == NVTX_PAYLOAD_SCHEMA_TYPE_UNION_WITH_INTERNAL_SELECTOR;
+}
 inline bool is_pointer(const nvtxPayloadSchemaEntry_t& entry) {
   return (entry.flags & NVTX_PAYLOAD_ENTRY_FLAG_POINTER) != 0;
 }

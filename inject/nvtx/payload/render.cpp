@@ -15,11 +15,6 @@ bool is_message(const nvtxPayloadSchemaEntry_t& entry) {
   return (entry.flags & (3 << 10)) == NVTX_PAYLOAD_ENTRY_FLAG_EVENT_MESSAGE;
 }
 
-bool is_union(const Schema& schema) {
-  return schema.type == NVTX_PAYLOAD_SCHEMA_TYPE_UNION ||
-         schema.type == NVTX_PAYLOAD_SCHEMA_TYPE_UNION_WITH_INTERNAL_SELECTOR;
-}
-
 /// The functions that return bool return false if the value is missing or out of bounds, unless they say otherwise.
 class Renderer {
  public:
@@ -45,6 +40,7 @@ class Renderer {
     const std::size_t element = size_of_type(payload.schemaId).bytes;
     if (element == 0) return false;
     const std::size_t count = is_string(payload.schemaId) ? 1 : bytes.size / element;
+    if (count == 1) return scalars_.write(payload.schemaId, bytes, false);
     return write_array(payload.schemaId, element, bytes, count, kMaxDepth);
   }
 
@@ -166,7 +162,6 @@ class Renderer {
   }
 
   bool write_array(std::uint64_t type, std::size_t element, const Bytes& data, std::size_t count, int depth) {
-    if (count == 1 && depth == kMaxDepth) return scalars_.write(type, data, false);
     if (type == NVTX_PAYLOAD_ENTRY_TYPE_BYTE) {
       json_.hex(data.data, std::min(count, kMaxElements), false);
       return true;

@@ -115,6 +115,40 @@ TEST_F(Payload, AUnionShowsTheSelectedMember) {
   EXPECT_EQ(render(id, data), R"({"s":{"which":1,"u":{"f":2.5}}})");
 }
 
+TEST_F(Payload, FieldsAfterAUnionFollowItsLargestMember) {
+  struct {
+    std::int32_t selector;
+    union {
+      std::int32_t i;
+      float f;
+    } u;
+    std::int32_t after;
+  } data{0, {7}, 9};
+  const std::uint64_t u =
+      schema("", {entry(NVTX_PAYLOAD_ENTRY_TYPE_INT32, "i"), entry(NVTX_PAYLOAD_ENTRY_TYPE_FLOAT, "f")},
+             NVTX_PAYLOAD_SCHEMA_TYPE_UNION);
+  const std::uint64_t id = schema("s", {entry(NVTX_PAYLOAD_ENTRY_TYPE_INT32, "which"), entry(u, "u", 0, 0),
+                                        entry(NVTX_PAYLOAD_ENTRY_TYPE_INT32, "after")});
+
+  EXPECT_EQ(render(id, data), R"({"s":{"which":0,"u":{"i":7},"after":9}})");
+}
+
+TEST_F(Payload, AnArrayOfOneElementIsAnArray) {
+  struct Inner {
+    std::int32_t x;
+  };
+  struct {
+    std::int32_t list[1];
+    Inner inner[1];
+  } data{{3}, {{4}}};
+  const std::uint64_t inner = schema("", {entry(NVTX_PAYLOAD_ENTRY_TYPE_INT32, "x")});
+  const std::uint64_t id =
+      schema("s", {entry(NVTX_PAYLOAD_ENTRY_TYPE_INT32, "list", NVTX_PAYLOAD_ENTRY_FLAG_ARRAY_FIXED_SIZE, 1),
+                   entry(inner, "inner", NVTX_PAYLOAD_ENTRY_FLAG_ARRAY_FIXED_SIZE, 1)});
+
+  EXPECT_EQ(render(id, data), R"({"s":{"list":[3],"inner":[{"x":4}]}})");
+}
+
 TEST_F(Payload, WritesMissingValuesAsNullAndInfinityAsText) {
   struct {
     double infinite;
