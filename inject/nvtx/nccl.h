@@ -17,7 +17,7 @@ inline bool is_nccl_call(nvtxDomainHandle_t domain) {
   return mode == 0 || (mode & recorder::kNccl) != 0;
 }
 
-/// Both return NVTX_NO_PUSH_POP_TRACKING, as NVTX does without a tool. Job's threads.
+/// Both return NVTX_NO_PUSH_POP_TRACKING, as NVTX does without a tool. Call them on the job's threads.
 int nccl_push(Domain& domain, const nvtxEventAttributes_t* attributes);
 int nccl_pop(Domain& domain, const nvtxPayloadData_t* payloads, std::size_t count);
 

@@ -10,7 +10,7 @@ namespace profshim::torch {
 /// spool. If its end has come already, commits it instead.
 void make_pending(spool::Thread& thread, const Event& range, const void* key);
 
-/// Ends a range that `thread` has not begun. If its begin is known, commits it on `thread` with `flags` added, and
+/// Ends a range that `thread` has not begun. If its start is known, commits it on `thread` with `flags` added, and
 /// returns true. Otherwise keeps the end for make_pending() and returns false.
 bool end_pending(spool::Thread& thread, const void* key, Ticks now, std::uint8_t flags = 0);
 

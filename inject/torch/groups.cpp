@@ -15,7 +15,7 @@
 namespace profshim::torch {
 namespace {
 
-// PyTorch takes milliseconds to make a group, so the mutex costs nothing there. Each collective reads without it.
+// PyTorch takes milliseconds to make a group, so the mutex costs nothing there. Collectives read without it.
 struct Group {
   std::atomic<const void*> address{nullptr};
   int rank = -1, size = 0;

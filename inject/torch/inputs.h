@@ -7,8 +7,8 @@
 
 namespace profshim::torch {
 
-/// Fills the four texts of Event::torch from the inputs of an at::RecordFunction, while an observer is told of its
-/// begin. If the memory is inconsistent, reports it in problems[] and describes no inputs from then on.
+/// Fills the four texts of Event::torch from the inputs of an at::RecordFunction, while an observer
+/// handles its start. If the memory is inconsistent, reports it in problems[] and describes no inputs from then on.
 void describe_inputs(const void* record_function, const Layout& layout, TorchArgs& args);
 
 /// Returns c10::ScalarType + 1 of the first tensor among the inputs and their lists; 0 if there is none.

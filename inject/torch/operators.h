@@ -1,4 +1,4 @@
-// Records PyTorch's operators and ranges, by observers that PyTorch calls at the begin and end of each. There is one
+// Records PyTorch's operators and ranges, by observers that PyTorch calls at the start and end of each. There is one
 // observer for each scope, so that each call's scope is known.
 #pragma once
 

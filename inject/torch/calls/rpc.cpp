@@ -54,7 +54,7 @@ std::int64_t id_of(const void* message) {
   return id != nullptr ? id(message) : kNoRpcId;
 }
 
-/// A std::vector<char> begins with the addresses of its begin and end.
+/// A std::vector<char> begins with the addresses of its first element and of its end.
 std::string_view payload_of(const void* message) {
   static auto* const payload = real<const char* const*(const void*)>(kPayload);
   if (payload == nullptr) return {};
