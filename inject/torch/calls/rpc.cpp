@@ -98,7 +98,7 @@ constexpr std::size_t kReceivedSlots = 1024;
 constinit Received received[kReceivedSlots];
 constinit std::mutex received_mutex;
 
-/// What this thread is doing.
+/// The state of the calling thread.
 struct State {
   StringId from = 0, to = 0;  // workers at both ends of the pipe of the latest respond()
   bool is_sending = false;    // id() is called for a request of this worker
@@ -168,7 +168,8 @@ void end_call(spool::Thread& thread, Event*& call) {
 }
 
 /// The request has been sent, and ends when its future is completed.
-void wait_for_answer(spool::Thread& thread, Event request, const void* future) {
+void wait_for_answer(spool::Thread& thread, const Event& sent, const void* future) {
+  Event request = sent;
   request.flags |= kStartEnd;
   request.rpc.began_on = static_cast<std::uint64_t>(thread.tid.load(std::memory_order_relaxed));
   request.rpc.stack = 0;
