@@ -11,6 +11,7 @@
 
 #include "last_thread.h"
 #include "profshim/device.h"
+#include "session/steps/window_control.h"
 #include "state.h"
 
 namespace profshim::session {

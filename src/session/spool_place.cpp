@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "launch_environment.h"
 #include "profshim/base/safe_files.h"
 #include "profshim/device.h"
 
@@ -89,6 +90,11 @@ void say_where_spool_lies(State& s) {
     log::line(LogLevel::kWarn, "windows may be short: %s, %s per process are used", recorder::reason_of(s.pool_bound),
               format_size(s.memory).c_str());
   }
+}
+
+void remove_spool(const State& s) {
+  if (!s.spool_link.empty()) unlink(s.spool_link.c_str());
+  if (!recorder::path().empty()) unlink(recorder::path().c_str());
 }
 
 }  // namespace profshim::session

@@ -12,5 +12,7 @@ namespace profshim::session {
 bool create_spool(State& state, std::string& why_not);
 /// Texts of the trace and lines of the log about it; once texts can be interned.
 void say_where_spool_lies(State& state);
+/// The spool's name and the link to it; the memory stays mapped.
+void remove_spool(const State& state);
 
 }  // namespace profshim::session

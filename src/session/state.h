@@ -141,14 +141,8 @@ struct State {
 /// Null unless this process records.
 State* live();
 
-/// A relative path as the job's launch folder has it, wherever the job has gone since.
-std::string from_launch_folder(const std::string& path);
-
 /// Threads of the process that are not the job's.
 std::array<pid_t, 3> own_threads(const State& state);
-
-/// The source of steps that the spec names, as messages and manifests have it.
-std::string source_text(const Spec& spec);
 
 /// The collector's and the writer's bodies (collector.cpp, writer.cpp).
 void* run_collector(void* state);
@@ -156,23 +150,4 @@ void* run_writer(void* state);
 
 /// Ends the recording, and the process where a signal has come for it, if somebody asks for that; collector thread.
 void end_if_asked(State& state);
-/// Closes the open window because of a limit; collector thread.
-void close_by_limit(State& state, Ticks end, StringId limit);
-/// At the end of the process: the open window, if any.
-void close_at_exit(State& state, Ticks now);
-/// What is switched on for the recording alone: CUPTI, and what inject/ has asked for. `window_begin`: see
-/// device::arm().
-void arm_others(State& state, Ticks window_begin);
-void disarm_others(State& state, Ticks at, bool is_near);
-/// Does a window come soon after `step`, which takes `step_ns` as far as is known (0 = it is not)?
-bool window_is_near(const State& state, std::int64_t step, std::int64_t step_ns);
-/// Opens a window that no step begins (source none) or the boundary's one.
-void open_window(State& state, Ticks begin, std::uint64_t first_mark);
-/// The spool's name and the link to it; the memory stays mapped.
-void remove_spool(const State& state);
-/// Begin of the oldest window that has no file yet; 0 = none.
-Ticks oldest_needed();
-/// Is a window closed and has no file yet?
-bool window_waits();
-
 }  // namespace profshim::session

@@ -4,6 +4,7 @@
 
 #include "profshim/output/job_lines.h"
 #include "profshim/output/publish.h"
+#include "session/spool_header.h"
 
 namespace profshim::session {
 namespace {

@@ -9,10 +9,11 @@
 #include <thread>
 
 #include "closing_report.h"
+#include "dead_spools.h"
 #include "profshim/call_stack.h"
 #include "profshim/device.h"
 #include "profshim/output/publish.h"
-#include "session/dead_spools.h"
+#include "session/spool_place.h"
 #include "session/state.h"
 
 namespace profshim::session {

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "profshim/output/recover.h"
-#include "state.h"
+#include "session/state.h"
 
 namespace profshim::session {
 

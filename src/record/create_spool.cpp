@@ -1,0 +1,104 @@
+// Creates the spool of this process and fills in its header.
+#include <pthread.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "calls_in_flight.h"
+#include "chunk_pool.h"
+#include "definitions.h"
+#include "profshim/recorder_control.h"
+#include "record/memory/spool_memory.h"
+#include "recorder_state.h"
+#include "runs.h"
+#include "spool_layout.h"
+#include "string_table.h"
+#include "thread_blocks.h"
+
+namespace profshim::recorder {
+
+using spool::SpoolHeader;
+using spool::Thread;
+using spool::Window;
+using spool_memory::populate;
+
+namespace {
+
+constexpr std::uint64_t kMappedAtFirst = 4 << 20;  // of chunks, where address space is scarce
+
+void forget_mapping() {
+  spool_memory::unmap();
+  const bool has_key = state.has_key;
+  const pthread_key_t key = state.thread_end;
+  state = State{};
+  state.has_key = has_key;
+  state.thread_end = key;
+}
+
+}  // namespace
+
+bool create_spool(const std::string& path, const SpoolSize& size, std::string& why_not) {
+  const Layout l = lay_out(size);
+  if (!state.has_key) {
+    if (pthread_key_create(&state.thread_end, on_thread_end) != 0) {
+      why_not = "no thread-specific key is left";
+      return false;
+    }
+    state.has_key = true;
+  }
+  const std::uint64_t first = std::min(l.total, l.chunks + kMappedAtFirst);
+  if (!spool_memory::map(path, l.total, first, why_not)) return false;
+  char* const data = spool_memory::data();
+  state.header = reinterpret_cast<SpoolHeader*>(data);
+  state.threads = reinterpret_cast<Thread*>(data + l.threads);
+  state.definitions = reinterpret_cast<spool::Definition*>(data + l.definitions);
+  state.windows = reinterpret_cast<Window*>(data + l.windows);
+  state.marks = reinterpret_cast<spool::StepMark*>(data + l.marks);
+  state.anchors = reinterpret_cast<Anchor*>(data + l.anchors);
+  state.pending = reinterpret_cast<Event*>(data + l.pending);
+  state.chunks = data + l.chunks;
+  reset_runs(size.chunks);
+  reset_definitions();
+  reset_thread_blocks();
+  reset_chunk_pool(size.chunks);
+
+  if (!populate(state.header, sizeof(SpoolHeader)) || !populate(state.windows, sizeof(Window) * spool::kMaxWindows) ||
+      !populate(state.marks, sizeof(spool::StepMark) * spool::kMaxMarks) ||
+      !populate(state.anchors, sizeof(Anchor) * spool::kMaxAnchors) ||
+      !populate(state.pending, sizeof(Event) * size.pending) || !ready_thread_blocks(size.threads) ||
+      !ready_first_definitions() ||
+      !string_table::create(data + l.arena, size.arena_bytes, &state.header->arena_used, &state.header->strings_lost,
+                            populate) ||
+      !create_pending_slots(size.pending)) {
+    why_not = path.empty() ? "no memory for the spool" : "no space for the spool in " + path;
+    forget_mapping();
+    return false;
+  }
+
+  SpoolHeader& h = *state.header;
+  h.version = spool::kFormatVersion;
+  h.header_bytes = sizeof(SpoolHeader);
+  h.file_bytes = l.total;
+  h.threads_at = l.threads;
+  h.arena_at = l.arena;
+  h.arena_bytes = size.arena_bytes;
+  h.definitions_at = l.definitions;
+  h.windows_at = l.windows;
+  h.marks_at = l.marks;
+  h.anchors_at = l.anchors;
+  h.pending_at = l.pending;
+  h.chunks_at = l.chunks;
+  h.chunk_count.store(0, std::memory_order_relaxed);
+  h.thread_count = size.threads;
+  h.definition_count = size.definitions;
+  h.pending_count = size.pending;
+  h.clock = clock_detail::kind;
+  h.pid = getpid();
+  h.pid_start_time = process_start_time(h.pid);
+  std::atomic_thread_fence(std::memory_order_release);
+  std::memcpy(h.magic, spool::kMagic, sizeof h.magic);
+  return true;
+}
+
+}  // namespace profshim::recorder

@@ -1,0 +1,69 @@
+#include "definitions.h"
+
+#include <atomic>
+#include <iterator>
+
+#include "profshim/recorder.h"
+#include "recorder_state.h"
+#include "string_table.h"
+
+namespace profshim::recorder {
+
+namespace {
+
+constinit std::atomic<std::uint64_t> definitions_ready{0};
+constinit std::atomic<StringId> problems_said[64] = {};  // more than there are sentences in the whole library
+
+}  // namespace
+
+bool ready_first_definitions() { return ready(state.definitions, 1023, definitions_ready); }
+
+void reset_definitions() {
+  definitions_ready = 0;
+  for (std::atomic<StringId>& said : problems_said) said = 0;
+}
+
+StringId intern(std::string_view text, std::size_t limit) {
+  if (text.empty() || mode() == 0) return 0;
+  return string_table::intern(text, limit);
+}
+
+StringId intern_literal(const char* text) { return mode() == 0 ? 0 : string_table::intern_literal(text); }
+
+std::string_view text_of(StringId id) { return string_table::text_of(id); }
+
+void define(spool::DefinitionKind kind, std::uint32_t id, StringId name, StringId text,
+            std::initializer_list<std::int64_t> values) {
+  if (state.header == nullptr) return;
+  // Counted only when it has pages: readers look at all that are counted.
+  std::uint64_t at = state.header->definitions.load(std::memory_order_relaxed);
+  do {
+    if (at >= state.header->definition_count || !ready(state.definitions, at, definitions_ready)) {
+      state.header->definitions_lost.fetch_add(1, std::memory_order_relaxed);
+      return;
+    }
+  } while (!state.header->definitions.compare_exchange_weak(at, at + 1, std::memory_order_relaxed));
+  spool::Definition& d = state.definitions[at];
+  d.id = id;
+  d.name = name;
+  d.text = text;
+  std::size_t i = 0;
+  for (const std::int64_t value : values) {
+    if (i < std::size(d.v)) d.v[i++] = value;
+  }
+  d.kind.store(kind, std::memory_order_release);
+}
+
+void problem(std::string_view source, std::string_view sentence) {
+  const StringId text = intern(sentence);
+  if (text == 0) return;  // no room for it: strings_lost
+  for (std::atomic<StringId>& said : problems_said) {
+    StringId known = 0;
+    if (said.compare_exchange_strong(known, text, std::memory_order_relaxed)) {
+      return define(spool::DefinitionKind::kProblem, 0, text, intern(source));
+    }
+    if (known == text) return;
+  }
+}
+
+}  // namespace profshim::recorder

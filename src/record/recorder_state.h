@@ -1,0 +1,43 @@
+// The recorder's process-wide state: where the tables of the spool lie in this process.
+#pragma once
+
+#include <pthread.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cstdint>
+
+#include "profshim/spool.h"
+#include "record/memory/spool_memory.h"
+
+namespace profshim::recorder {
+
+struct State {
+  spool::SpoolHeader* header = nullptr;
+  spool::Thread* threads = nullptr;
+  spool::Definition* definitions = nullptr;
+  spool::Window* windows = nullptr;
+  spool::StepMark* marks = nullptr;
+  Anchor* anchors = nullptr;
+  Event* pending = nullptr;
+  char* chunks = nullptr;
+  std::atomic<std::uint32_t>* pending_next = nullptr;  // free list of pending slots, anonymous memory
+  pthread_key_t thread_end{};
+  bool has_key = false;
+};
+extern constinit State state;
+
+// Entry `index` of a table whose pages are made on demand, 64 KiB at a time. Rare paths only.
+template <class T>
+bool ready(T* table, std::uint64_t index, std::atomic<std::uint64_t>& entries_ready) {
+  if (index < entries_ready.load(std::memory_order_acquire)) return true;
+  const std::uint64_t step = std::max<std::uint64_t>(1, 65536 / sizeof(T));
+  const std::uint64_t until = (index / step + 1) * step;
+  if (!spool_memory::populate(table, until * sizeof(T))) return false;
+  std::uint64_t known = entries_ready.load(std::memory_order_relaxed);
+  while (known < until && !entries_ready.compare_exchange_weak(known, until, std::memory_order_release)) {
+  }
+  return true;
+}
+
+}  // namespace profshim::recorder

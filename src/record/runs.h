@@ -1,0 +1,46 @@
+// Chunks and the runs in them: how a thread gets a place for its events and leaves it.
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+#include <cstdint>
+
+#include "profshim/spool.h"
+#include "recorder_state.h"
+#include "spare_runs.h"
+
+namespace profshim::recorder {
+
+inline spool::ChunkHeader& chunk(std::uint32_t i) {
+  return *reinterpret_cast<spool::ChunkHeader*>(state.chunks + std::size_t{i} * spool::kChunkBytes);
+}
+inline spool::RunHeader& run_at(std::uint32_t i, std::uint32_t slot) {
+  return *reinterpret_cast<spool::RunHeader*>(state.chunks + std::size_t{i} * spool::kChunkBytes +
+                                              slot * sizeof(Event));
+}
+inline Event* events_of(spool::RunHeader& run) { return reinterpret_cast<Event*>(&run) + 1; }
+
+template <class Function>
+void for_each_run(std::uint32_t i, const Function& function) {
+  for (std::uint32_t slot = 1; slot < spool::kSlotsPerChunk;) {
+    spool::RunHeader& run = run_at(i, slot);
+    const std::uint32_t room = std::min(run.room.load(std::memory_order_acquire), spool::kSlotsPerChunk - slot - 1);
+    function(events_of(run), std::min(run.count.load(std::memory_order_acquire), room));
+    slot += 1 + room;
+  }
+}
+
+/// The free list.
+void free_chunk(std::uint32_t i);
+/// kNoChunk when there is none.
+std::uint32_t take_free_chunk();
+std::uint32_t free_chunks_now();
+/// The head of the list of sealed chunks, which is empty then.
+std::uint32_t take_sealed_chunks();
+
+void seal_current(spool::Thread& t);
+void leave_rest(spool::Thread& t);
+std::uint64_t committed_in_sealed_runs();
+void reset_runs(std::uint32_t chunks);
+
+}  // namespace profshim::recorder

@@ -1,0 +1,16 @@
+// Where the tables of a spool lie in it.
+#pragma once
+
+#include <cstdint>
+
+#include "profshim/recorder_control.h"
+
+namespace profshim::recorder {
+
+struct Layout {
+  std::uint64_t threads, arena, definitions, windows, marks, anchors, pending, chunks, total;
+};
+
+Layout lay_out(const SpoolSize& size);
+
+}  // namespace profshim::recorder

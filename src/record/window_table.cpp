@@ -1,0 +1,74 @@
+// Windows, step marks and clock anchors: the tables that the session fills.
+#include <mutex>
+
+#include "profshim/base/shared_words.h"
+#include "profshim/recorder_control.h"
+#include "recorder_state.h"
+
+namespace profshim::recorder {
+
+using spool::SpoolHeader;
+using spool::Window;
+using spool::WindowState;
+
+namespace {
+constinit std::mutex anchor_mutex;
+}  // namespace
+
+Window* open_window(Ticks begin, std::uint64_t first_mark) {
+  SpoolHeader& h = *state.header;
+  detail::last_boundary.store(begin, std::memory_order_relaxed);
+  const std::uint64_t number = h.windows.load(std::memory_order_relaxed);
+  Window& w = state.windows[number % spool::kMaxWindows];
+  const WindowState previous = w.state.load(std::memory_order_acquire);
+  if (previous == WindowState::kOpen || previous == WindowState::kClosed) return nullptr;
+  w.ended_by.store(spool::WindowEnd::kNone, std::memory_order_relaxed);
+  w.number = number;
+  w.begin = begin;
+  w.end.store(0, std::memory_order_relaxed);
+  w.first_mark = first_mark;
+  w.end_mark = 0;
+  w.dropped_before = dropped();
+  w.dropped_after.store(0, std::memory_order_relaxed);
+  w.threadless_before = spool::threadless_events(h);
+  w.threadless_after.store(0, std::memory_order_relaxed);
+  w.last_step_end.store(0, std::memory_order_relaxed);
+  w.limit_reason = 0;
+  w.complete = 0;
+  w.epoch = 0;
+  w.file.store(0, std::memory_order_relaxed);
+  w.state.store(WindowState::kOpen, std::memory_order_release);
+  h.windows.store(number + 1, std::memory_order_release);
+  return &w;
+}
+
+void close_window(Window& w, Ticks end, std::uint64_t end_mark, spool::WindowEnd why, StringId limit) {
+  spool::WindowEnd open = spool::WindowEnd::kNone;
+  if (!w.ended_by.compare_exchange_strong(open, why, std::memory_order_acq_rel)) return;
+  w.end_mark = end_mark;
+  w.limit_reason = limit;
+  w.dropped_after.store(dropped(), std::memory_order_relaxed);
+  w.threadless_after.store(spool::threadless_events(*state.header), std::memory_order_relaxed);
+  w.end.store(end, std::memory_order_relaxed);
+  w.state.store(WindowState::kClosed, std::memory_order_release);
+}
+
+std::uint64_t add_mark(const spool::StepMark& mark) {
+  SpoolHeader& h = *state.header;
+  detail::last_boundary.store(mark.ticks, std::memory_order_relaxed);
+  const std::uint64_t number = h.marks.load(std::memory_order_relaxed);
+  store_words(state.marks[number % spool::kMaxMarks], mark);
+  h.marks.store(number + 1, std::memory_order_release);
+  return number;
+}
+
+void add_anchor(const Anchor& anchor) {
+  const std::lock_guard one_at_a_time(anchor_mutex);  // the collector's and the writer's
+  SpoolHeader& h = *state.header;
+  const std::uint64_t number = h.anchors.load(std::memory_order_relaxed);
+  std::atomic_thread_fence(std::memory_order_release);  // who sees a part of it sees the number it had before
+  store_words(state.anchors[spool::anchor_place(number)], anchor);
+  h.anchors.store(number + 1, std::memory_order_release);
+}
+
+}  // namespace profshim::recorder

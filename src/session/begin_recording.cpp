@@ -1,0 +1,191 @@
+#include "begin_recording.h"
+
+#include <pthread.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+
+#include "end_recording.h"
+#include "launch_environment.h"
+#include "participation.h"
+#include "profshim/base/log_folder.h"
+#include "profshim/base/safe_files.h"
+#include "profshim/ending_signals.h"
+#include "session/steps/step_patterns.h"
+#include "session/write/closing_report.h"
+#include "spool_header.h"
+#include "spool_place.h"
+
+namespace profshim::session {
+
+namespace {
+
+constexpr std::size_t kThreadStack = 1 << 20;
+
+// All signals blocked: a handler of the job must never run on a thread of ours.
+bool start_thread(pthread_t& thread, void* (*body)(void*), State* s) {
+  sigset_t all;
+  sigset_t before;
+  sigfillset(&all);
+  pthread_attr_t attributes;
+  if (pthread_attr_init(&attributes) != 0) return false;
+  pthread_attr_setstacksize(&attributes, kThreadStack);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  const int refused = pthread_create(&thread, &attributes, body, s);
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  pthread_attr_destroy(&attributes);
+  return refused == 0;
+}
+
+// Everything that can fail before the first event. A reason when it did, unless another rank gives it.
+bool prepare(State& s, std::string& why_not) {
+  s.job = job_identity();
+  s.run_name = output::run_name_for(s.spec, s.job);
+  output::NameValues names;
+  names.rank = s.rank;
+  names.run_name = s.run_name;
+  names.host = s.rank.host;
+  names.job_id = s.job.readable;
+  names.pid = getpid();
+  names.time_ns = realtime_ns();
+  const output::RunFolder run =
+      output::open_run(s.spec, from_launch_folder(output::expand(s.spec.output.folder, names)), s.job, realtime_ns());
+  if (!run.problem.empty()) {
+    if (is_first_selected_of_host(s.spec, s.rank)) why_not = run.problem;
+    return false;
+  }
+  s.folder = run.path;
+  log::set_run_folder(s.folder, s.rank.rank);
+  std::string claimed_by;
+  if (!output::claim_rank(s.folder, s.rank.rank, claimed_by)) {
+    why_not = "rank " + std::to_string(s.rank.rank) + " " + claimed_by;
+    return false;
+  }
+  if (!claimed_by.empty()) {
+    log::line(LogLevel::kWarn, "%s is gone: this process goes on in %s", claimed_by.c_str(), s.folder.c_str());
+  }
+  choose_clock();
+  if (!create_spool(s, why_not)) {
+    output::release_claim(s.folder, s.rank.rank);
+    why_not = "no spool could be made: " + why_not;
+    return false;
+  }
+  recorder::header().base_time_ns = run.base_time_ns;
+  const bool is_file = !recorder::path().empty();
+  s.spool_link = s.folder + "/.rank" + std::to_string(s.rank.rank) + "-" + std::to_string(getpid()) + "-" +
+                 random_text() + ".spool";
+  if (!is_file || symlink(recorder::path().c_str(), s.spool_link.c_str()) != 0) s.spool_link.clear();
+  return true;
+}
+
+void give_up(State& s) {
+  recorder::set_mode(0, ~0u);
+  remove_spool(s);
+  output::release_claim(s.folder, s.rank.rank);
+}
+
+bool start_threads(State& s) {
+  if (!start_thread(s.collector_thread, run_collector, &s)) return false;
+  if (!start_thread(s.writer_thread, run_writer, &s)) {
+    {
+      std::lock_guard lock(s.mutex);
+      s.stop = true;
+    }
+    s.progress.notify_all();
+    pthread_join(s.collector_thread, nullptr);
+    return false;
+  }
+  s.threads_run = true;
+  return true;
+}
+
+}  // namespace
+
+std::uint32_t mode_bits(const Spec& spec) {
+  std::uint32_t bits = recorder::kActive;
+  if (spec.activities.mpi) bits |= recorder::kMpi;
+  if (spec.activities.nvtx) bits |= recorder::kNvtx;
+  if (spec.activities.nccl) bits |= recorder::kNccl;
+  if (spec.activities.cuda) bits |= recorder::kCuda;
+  if (spec.activities.cpu) bits |= recorder::kTorch;
+  if (spec.record_shapes || spec.with_flops) bits |= recorder::kTorchInputs;
+  if (spec.activities.cpu && spec.profile_memory) bits |= recorder::kMemory;
+  if (!spec.fold_polls) bits |= recorder::kEachPoll;
+  if (spec.steps.source == StepSource::kCollective) bits |= recorder::kHookSteps;
+  if (spec.steps.source == StepSource::kCudaProfilerApi) bits |= recorder::kCudaSteps;
+  if (spec.steps.source == StepSource::kNvtx || spec.steps.source == StepSource::kAuto || !spec.steps.epoch.empty()) {
+    bits |= recorder::kNvtxSteps;
+  }
+  if (spec.steps.source == StepSource::kTorch || spec.steps.source == StepSource::kAuto || !spec.steps.epoch.empty()) {
+    bits |= recorder::kTorchSteps;
+  }
+  return bits;
+}
+
+State* begin_recording(const Rank& mpi_rank, const sigset_t& job_signals) {
+  LoadedSpec loaded = load_own_spec();
+  log::set_level(loaded.spec.profile.log_level);
+  if (loaded.spec.profile.log != "stderr") log::set_file(from_launch_folder(loaded.spec.profile.log));
+  const Rank rank = rank_by_source(loaded.spec, mpi_rank);
+  log::set_rank(rank.rank);
+  report(loaded, rank);
+  if (!loaded.ok()) {
+    if (loaded.spec.profile.abort_on_error) std::_Exit(2);
+    return nullptr;
+  }
+  if (!loaded.enabled || !process_wanted(loaded.spec)) return nullptr;
+  if (rank.rank < 0 && !loaded.spec.ranks.record_unknown) {
+    log::line(LogLevel::kWarn,
+              "%s gives no rank; nothing is recorded (ranks.unknown = \"record\" records all the same)",
+              loaded.spec.ranks.source.c_str());
+    return nullptr;
+  }
+  warn_about_selection(loaded.spec, rank);
+  if (rank.rank >= 0 && !loaded.spec.ranks.select.selects(rank)) return nullptr;
+
+  auto* const s = new State(std::move(loaded.spec));  // never freed: see state.h
+  s->rank = rank;
+  s->job_signals = job_signals;
+  s->first_selected = is_first_selected(s->spec, rank);
+  for (const std::string& other : rank_contradictions(rank)) {
+    log::line(LogLevel::kWarn, "the environment says %s, %s says rank %d: rank %d is used", other.c_str(),
+              rank.source.c_str(), rank.rank, rank.rank);
+  }
+  // From here on there is something to clean up.
+  if (s->spec.output.exit_seconds > 0) ending_signals::begin(exit_ns(*s));
+  const ending_signals::Blocked until_threads_run;
+  std::string why_not;
+  if (!prepare(*s, why_not)) {
+    if (!why_not.empty()) log::line(LogLevel::kError, "nothing is recorded: %s", why_not.c_str());
+    return nullptr;
+  }
+  recorder::set_mode(recorder::kActive, 0);  // texts can be interned from here on
+  recorder::add_anchor(take_anchor());
+  fill_header(*s);
+  say_where_spool_lies(*s);
+  fill_manifest(*s);
+  define_facts(*s);
+  s->patterns = step_patterns(s->spec);
+  if (s->spec.steps.source == StepSource::kKernel) {
+    s->kernel_names = std::make_unique<KernelNames>(s->spec.steps.pattern);
+  }
+  s->epoch_prefix = glob_literal_prefix(s->spec.steps.epoch);
+  set_marker_first_bytes(*s);
+  look_at_disk(*s);
+  s->costs.measure_base();
+  // A whole-run window opens at once; every other one has its warm-up.
+  const std::uint32_t ready = s->spec.steps.source == StepSource::kNone ? 512 : 64;
+  recorder::tend_pool([] { return Ticks{0}; }, std::min(ready, recorder::chunks_in_pool() / 2));
+  recorder::add_anchor(take_anchor());
+  if (!start_threads(*s)) {
+    log::line(LogLevel::kError, "nothing is recorded: no thread could be started (%s)", std::strerror(errno));
+    give_up(*s);
+    return nullptr;
+  }
+  return s;
+}
+
+}  // namespace profshim::session

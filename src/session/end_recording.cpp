@@ -1,0 +1,98 @@
+#include "end_recording.h"
+
+#include <pthread.h>
+#include <sys/resource.h>
+
+#include <algorithm>
+#include <chrono>
+
+#include "profshim/call_stack.h"
+#include "profshim/device.h"
+#include "profshim/output/job_lines.h"
+#include "session/steps/window_control.h"
+#include "session/write/closing_report.h"
+#include "spool_place.h"
+
+namespace profshim::session {
+
+namespace {
+
+constexpr std::int64_t kSecond_ns = 1'000'000'000;
+constexpr std::int64_t kAbruptPatience_ns = 2 * kSecond_ns;
+constexpr std::int64_t kNormalPatience_ns = 30 * kSecond_ns;
+
+}  // namespace
+
+std::int64_t exit_ns(const State& s) { return s.spec.output.exit_seconds * kSecond_ns; }
+
+// How long the writer may make no progress. At the end of a program that ends by itself a slow disk is waited for.
+std::int64_t patience_ns(const State& s, End how) {
+  return std::max(exit_ns(s), how == End::kNormal ? kNormalPatience_ns : kAbruptPatience_ns);
+}
+
+namespace {
+
+// Until when the end may wait in all; 0 = for as long as there is progress. A signal may come while a program ends.
+std::int64_t deadline_ns(const State& s, End how, std::int64_t began_ns) {
+  if (ending_signals::arrived() != 0) return ending_signals::arrived_at_ns() + exit_ns(s);
+  return how == End::kReplaced ? began_ns + exit_ns(s) : 0;
+}
+
+// True when the writer came to its end; false when it made no progress for too long, or takes too long.
+bool wait_for_writer(State& s, End how, const ending_signals::Blocked& blocked) {
+  std::unique_lock lock(s.mutex);
+  std::uint64_t seen = s.progress_count.load();
+  const std::int64_t began = monotonic_ns();
+  std::int64_t last_progress = began;
+  while (!s.writer_done) {
+    s.progress.wait_for(lock, std::chrono::milliseconds(20));
+    blocked.look();
+    const std::int64_t now = monotonic_ns(), deadline = deadline_ns(s, how, began);
+    if (const std::uint64_t count = s.progress_count.load(); count != seen) {
+      seen = count;
+      last_progress = now;
+    }
+    if (now - last_progress > patience_ns(s, how) || (deadline != 0 && now > deadline)) return s.writer_done;
+  }
+  return true;
+}
+
+}  // namespace
+
+void end_recording(State& s, End how, const ending_signals::Blocked& blocked) {
+  recorder::set_mode(0, recorder::kArmed);
+  close_at_exit(s, ticks());
+  device::finish(how != End::kNormal);  // while names can still be taken in
+  call_stack::define_modules();         // likewise
+  recorder::set_mode(0, ~0u);
+  // The job waits for the writer now, or a launcher that kills soon. Refused to most users: then it stays as nice as it
+  // is.
+  setpriority(PRIO_PROCESS, static_cast<id_t>(s.writer_tid.load()), 0);
+  {
+    std::lock_guard lock(s.mutex);
+    s.stop = true;
+  }
+  s.wake.notify_all();
+  s.progress.notify_all();
+  if (!wait_for_writer(s, how, blocked)) {
+    if (recorder::path().empty()) {
+      log::line(LogLevel::kWarn, "the last trace could not be finished in time, and no spool holds its events");
+    } else {
+      log::line(LogLevel::kWarn, "the last trace could not be finished in time: run  profshim recover %s",
+                s.folder.c_str());
+    }
+    return;
+  }
+  recorder::header().finished.store(1);
+  say_how_it_went(s);
+  if (s.failed.load() == 0) remove_spool(s);  // else `recover` makes traces of what it holds
+  output::release_claim(s.folder, s.rank.rank);
+  output::forget_what_was_said(s.folder, recorder::header().base_time_ns);
+  if (how == End::kNormal) {
+    // Never ourselves: the collector ends a process whose own threads have all ended.
+    if (!pthread_equal(pthread_self(), s.collector_thread)) pthread_join(s.collector_thread, nullptr);
+    pthread_join(s.writer_thread, nullptr);
+  }
+}
+
+}  // namespace profshim::session

@@ -1,0 +1,57 @@
+#include "launch_environment.h"
+
+#include <strings.h>
+#include <unistd.h>
+
+#include <cstring>
+#include <string_view>
+
+#include "profshim/session.h"
+
+namespace profshim::session {
+
+namespace {
+
+char launch_folder[4096];  // "" = it could not be read
+
+bool is_off(const char* value) {
+  for (const char* off : {"0", "false", "no", "off"}) {
+    if (strcasecmp(value, off) == 0) return true;
+  }
+  return false;
+}
+
+/// What the library itself puts into the environment asks for nothing.
+bool is_our_own(const char* variable) {
+  for (const std::string_view own : {"PROFSHIM_ACTIVE=", "PROFSHIM_NCCL_PLUGIN="}) {
+    if (std::string_view(variable).starts_with(own)) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+bool requested() {
+  static const bool answer = [] {
+    bool any = false;
+    for (char** variable = environ; variable != nullptr && *variable != nullptr; ++variable) {
+      if (std::strncmp(*variable, "PROFSHIM", 8) != 0) continue;
+      if (std::strncmp(*variable, "PROFSHIM=", 9) == 0) {
+        if (is_off(*variable + 9)) return false;
+        any = true;
+      } else if ((*variable)[8] == '_' && !is_our_own(*variable)) {
+        any = true;
+      }
+    }
+    if (any && getcwd(launch_folder, sizeof launch_folder) == nullptr) launch_folder[0] = 0;
+    return any;
+  }();
+  return answer;
+}
+
+std::string from_launch_folder(const std::string& path) {
+  if (path.empty() || path[0] == '/' || launch_folder[0] == 0) return path;
+  return std::string(launch_folder) + "/" + (path.starts_with("./") ? path.substr(2) : path);
+}
+
+}  // namespace profshim::session

@@ -1,0 +1,99 @@
+#include "participation.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "launch_environment.h"
+#include "profshim/base/command_line.h"
+
+namespace profshim::session {
+
+LoadedSpec load_own_spec() {
+  SpecSources sources = sources_from_environment();
+  sources.file = from_launch_folder(sources.file);
+  return load_spec(sources);
+}
+
+// Every rank reads the same spec: one of them says what is wrong with it. The last error also says what comes of it, so
+// that one mistake is one line; of many, `profshim check` shows the rest.
+void report(const LoadedSpec& loaded, const Rank& rank) {
+  constexpr std::size_t kMostErrors = 4;
+  if (rank.rank > 0) return;
+  std::vector<std::string> errors;
+  for (const Problem& p : loaded.problems) {
+    if (p.severity == Problem::Severity::kError) {
+      errors.push_back(to_line(p));
+    } else {
+      log::line(LogLevel::kWarn, "%s", to_line(p).c_str());
+    }
+  }
+  if (errors.empty()) return;
+  const std::size_t shown = std::min(errors.size(), kMostErrors);
+  for (std::size_t i = 0; i + 1 < shown; ++i) log::line(LogLevel::kError, "%s", errors[i].c_str());
+  const std::string more = errors.size() > shown
+                               ? " (and " + std::to_string(errors.size() - shown) + " more: run `profshim check`)"
+                               : std::string();
+  const char* const outcome = loaded.spec.profile.abort_on_error ? "profile.on_error = \"abort\": the job ends here"
+                                                                 : "nothing is recorded, the job runs on";
+  log::line(LogLevel::kError, "%s%s; %s", errors[shown - 1].c_str(), more.c_str(), outcome);
+}
+
+namespace {
+
+bool any_glob_matches(const std::vector<std::string>& globs, const std::string& text, const std::string& name) {
+  return std::any_of(globs.begin(), globs.end(),
+                     [&](const std::string& glob) { return glob_match(glob, text) || glob_match(glob, name); });
+}
+
+}  // namespace
+
+bool process_wanted(const Spec& spec) {
+  const std::string line = command_line();
+  const std::string name = program_name();
+  if (any_glob_matches(spec.process.exclude, line, name)) return false;
+  return spec.process.match.empty() || any_glob_matches(spec.process.match, line, name);
+}
+
+// ranks.source names a variable: that one decides, and MPI's own answer is not asked.
+Rank rank_by_source(const Spec& spec, const Rank& from_mpi) {
+  if (spec.ranks.source == "auto" || spec.ranks.source == "mpi") return from_mpi;
+  Rank rank = from_mpi;
+  rank.source = spec.ranks.source;
+  const char* const value = std::getenv(spec.ranks.source.c_str());
+  char* end = nullptr;
+  const long number = value != nullptr ? std::strtol(value, &end, 10) : -1;
+  rank.rank = value != nullptr && *value != 0 && *end == 0 && number >= 0 && number <= std::numeric_limits<int>::max()
+                  ? static_cast<int>(number)
+                  : -1;
+  return rank;
+}
+
+// The lowest rank that is selected, of all or of those from `from` on, as far as this one can tell: it speaks for them.
+bool is_first_selected(const Spec& spec, const Rank& rank, int from) {
+  for (int r = from; r < rank.rank; ++r) {
+    Rank other;
+    other.rank = r;
+    other.world_size = rank.world_size;
+    if (spec.ranks.select.selects(other)) return false;
+  }
+  return true;
+}
+
+// For what a whole host may suffer from, where no folder is to be had in which ranks could agree on one. Launchers that
+// do not say which ranks share a host are taken to have one rank on each.
+bool is_first_selected_of_host(const Spec& spec, const Rank& rank) {
+  return is_first_selected(spec, rank, std::max(0, rank.rank - std::max(0, rank.local_rank)));
+}
+
+void warn_about_selection(const Spec& spec, const Rank& rank) {
+  if (rank.rank != 0 || rank.world_size <= 0) return;
+  for (const int outside : spec.ranks.select.outside(rank.world_size)) {
+    log::line(LogLevel::kWarn, "ranks.select = \"%s\" names rank %d, but there are only ranks 0-%d",
+              spec.ranks.select.text().c_str(), outside, rank.world_size - 1);
+  }
+}
+
+}  // namespace profshim::session

@@ -1,0 +1,109 @@
+#include "spool_header.h"
+
+#include <unistd.h>
+
+#include <string>
+#include <utility>
+
+#include "profshim/base/command_line.h"
+#include "profshim/base/process_identity.h"
+
+namespace profshim::session {
+
+void define_facts(const State& s) {
+  const auto fact = [](std::string_view key, const std::string& json) {
+    recorder::define(spool::DefinitionKind::kFact, 0, recorder::intern(key), recorder::intern(json, spool::kMaxText));
+  };
+  fact("spec_hash", json_string(s.spec.hash()));
+  const auto& a = s.spec.activities;
+  std::string recorded = "[";
+  for (const auto& [name, on] : {std::pair{"cpu", a.cpu}, std::pair{"cuda", a.cuda}, std::pair{"nccl", a.nccl},
+                                 std::pair{"mpi", a.mpi}, std::pair{"nvtx", a.nvtx}}) {
+    if (on) recorded += (recorded.size() > 1 ? ", \"" : "\"") + std::string(name) + "\"";
+  }
+  recorded += "]";
+  // As PyTorch's profiler has it: not there at all when off.
+  for (const auto& [key, on] :
+       {std::pair{"record_shapes", s.spec.record_shapes}, std::pair{"with_flops", s.spec.with_flops},
+        std::pair{"with_stack", s.spec.with_stack || s.spec.native_stack},
+        std::pair{"profile_memory", s.spec.profile_memory}}) {
+    if (on) fact(key, "1");
+  }
+  fact("scope", "{\"recorded\": " + recorded + ", \"role\": " + json_string(s.spec.process.role) + "}");
+}
+
+namespace {
+
+// Patterns for command lines may hold what a command line holds.
+Spec without_secrets(Spec spec) {
+  for (auto* const patterns : {&spec.process.match, &spec.process.exclude}) {
+    for (std::string& pattern : *patterns) pattern = shown_command_line({pattern}, true);
+  }
+  return spec;
+}
+
+}  // namespace
+
+void fill_header(State& s) {
+  spool::SpoolHeader& h = recorder::header();
+  h.rank = s.rank.rank;
+  h.world_size = s.rank.world_size;
+  h.local_rank = s.rank.local_rank;
+  h.local_world_size = s.rank.local_world_size;
+  h.node_rank = s.rank.node_rank;
+  h.host = recorder::intern(s.rank.host);
+  h.program = recorder::intern(program_name());
+  h.command = recorder::intern(shown_command_line(process_arguments(), s.spec.output.arguments));
+  h.rank_source = recorder::intern(s.rank.source);
+  h.spec = recorder::intern(without_secrets(s.spec).to_toml(), spool::kMaxText);
+  h.run_name = recorder::intern(s.run_name);
+  h.folder = recorder::intern(s.folder);
+  h.job_key = recorder::intern(s.job.readable);
+  h.process = recorder::intern(to_text(own_identity()));
+  h.step_source = recorder::intern(source_text(s.spec));
+  s.limit_time = recorder::intern("limits.window_seconds");
+  s.limit_size = recorder::intern("limits.trace_size");
+  s.limit_device = recorder::intern("CUPTI has no more room");
+  s.limit_marks = recorder::intern("too many steps in one window");
+}
+
+void fill_manifest(State& s) {
+  s.manifest.rank = s.rank;
+  s.manifest.pid = getpid();
+  s.manifest.run_name = s.run_name;
+  s.manifest.spec_hash = s.spec.hash();
+  s.manifest.step_source = source_text(s.spec);
+  s.manifest.spool = recorder::path();
+  // A process that was started again in the same job goes on in the manifest of the one before.
+  output::Manifest earlier;
+  const std::string path = s.folder + "/manifest-rank" + std::to_string(s.rank.rank) + ".json";
+  if (output::read_manifest(path, earlier) && earlier.run_name == s.run_name)
+    s.manifest.windows = std::move(earlier.windows);
+  s.windows_before = s.manifest.windows.size();
+}
+
+std::string source_text(const Spec& spec) {
+  switch (spec.steps.source) {
+    case StepSource::kAuto:
+      return "auto";
+    case StepSource::kNvtx:
+      return "nvtx " + spec.steps.pattern;
+    case StepSource::kSymbol:
+      return "symbol " + spec.steps.pattern;
+    case StepSource::kKernel:
+      return "kernel " + spec.steps.pattern;
+    case StepSource::kCudaProfilerApi:
+      return "cuda_profiler_api";
+    case StepSource::kTorch:
+      return spec.steps.pattern.empty() ? "torch" : "torch " + spec.steps.pattern;
+    case StepSource::kCollective:
+      return "collective " + spec.steps.pattern;
+    case StepSource::kTime:
+      return "time " + std::to_string(spec.steps.every_ms) + " ms";
+    case StepSource::kNone:
+      return "none";
+  }
+  return {};
+}
+
+}  // namespace profshim::session

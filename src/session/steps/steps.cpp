@@ -1,0 +1,142 @@
+// From markers to windows. Everything here but is_step_marker() runs on the step thread; nothing locks or allocates.
+#include "steps.h"
+
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "window_control.h"
+
+namespace profshim::session {
+
+using recorder::kArmed;
+
+CounterRules State::counter_rules(const Spec& spec) {
+  CounterRules rules;
+  rules.every = spec.steps.every;
+  rules.min_interval_ns = spec.steps.min_interval_ms * 1'000'000;
+  rules.absolute = spec.steps.absolute;
+  rules.first = spec.steps.first;
+  rules.per_epoch = spec.schedule_per_epoch;
+  return rules;
+}
+
+bool on_step_thread(State& s) {
+  const spool::Thread* const thread = recorder::this_thread();
+  const std::int32_t tid =
+      thread != nullptr ? thread->tid.load(std::memory_order_relaxed) : static_cast<std::int32_t>(syscall(SYS_gettid));
+  std::int32_t owner = s.step_thread.load(std::memory_order_relaxed);
+  if (owner == tid) return true;
+  if (owner != 0 || !s.step_thread.compare_exchange_strong(owner, tid)) {
+    recorder::header().foreign_boundaries.fetch_add(1, std::memory_order_relaxed);
+    return false;
+  }
+  recorder::header().step_tid = tid;
+  return true;
+}
+
+namespace {
+
+// Per thread, so that what others launch meanwhile does not cut a run of matches in two.
+thread_local constinit bool last_kernel_matched __attribute__((tls_model("initial-exec"))) = false;
+
+// The marks are a ring: one that a window without a file needs must not be overwritten.
+bool room_for_mark(const State& s) {
+  const std::uint64_t made = recorder::header().marks.load(std::memory_order_relaxed);
+  return made - s.marks_published.load(std::memory_order_acquire) < spool::kMaxMarks;
+}
+
+// Numbers that the job gives to its steps may go back, and an epoch begins its schedule anew.
+bool is_schedule_over(const Spec& spec, std::int64_t step) {
+  return !spec.steps.absolute && !spec.schedule_per_epoch && spec.schedule.over(step);
+}
+
+}  // namespace
+
+void step_boundary(Ticks at, std::optional<std::int64_t> number, StringId marker) {
+  State* const s = live();
+  if (s == nullptr || !on_step_thread(*s)) return;
+  const Ticks entered = ticks();
+  const std::int64_t now_ns = monotonic_ns();
+  const std::optional<StepCounter::Step> step = s->counter.on_marker(now_ns, number);
+  if (!step) return;
+  spool::SpoolHeader& header = recorder::header();
+  header.steps_seen.store(static_cast<std::uint64_t>(step->index) + 1, std::memory_order_relaxed);
+  if (header.step_marker == 0) header.step_marker = marker;
+  s->steps.note(*step);
+  if (s->closed_by_limit.exchange(false)) s->automaton.closed_by_limit();
+
+  const Transition transition = s->automaton.on_step(step->schedule);
+  s->last_action_saves = s->spec.schedule.action_of(step->schedule) == Action::kRecordAndSave;
+  if (spool::Window* const window = s->current.load()) window->last_step_end.store(0, std::memory_order_relaxed);
+  if (!room_for_mark(*s)) {
+    close_by_limit(*s, at, s->limit_marks);
+    if (transition.open) recorder::problem("session", "windows are lost: too many steps wait to be written");
+    recorder::set_mode(0, kArmed);
+    s->closed_by_limit.store(true);
+    return;
+  }
+  std::uint64_t mark = 0;
+  if (transition.open || transition.close || s->automaton.open())
+    mark = recorder::add_mark({at, step->index, step->number});
+  if (transition.close) close_by_schedule(*s, at, mark);
+  if (transition.open) open_window(*s, at, mark);
+  if (!transition.armed && is_schedule_over(s->spec, step->schedule)) s->schedule_over.store(true);
+  const bool arm = transition.armed && !s->recording_over.load(std::memory_order_relaxed) &&
+                   (!s->automaton.open() || s->current.load() != nullptr);
+  recorder::set_mode(arm ? kArmed : 0u, arm ? 0u : kArmed);
+  if (arm) {
+    arm_others(*s, s->current.load() != nullptr ? at : 0);
+  } else {
+    // The first step is no measure: it may make contexts and compile.
+    const std::int64_t step_ns = step->index >= 2 ? now_ns - s->last_boundary_ns : 0;
+    disarm_others(*s, at, window_is_near(*s, step->schedule, step_ns));
+  }
+  s->last_boundary_ns = now_ns;
+  s->stall_ticks.fetch_add(ticks() - entered, std::memory_order_relaxed);
+}
+
+// The window that the range ends is closed here, not at the next Start, which may never come.
+void on_profiler_range(bool begins, Ticks at) {
+  State* const s = live();
+  if (s == nullptr || s->spec.steps.source != StepSource::kCudaProfilerApi || !on_step_thread(*s)) return;
+  if (s->in_profiler_range == begins) return;
+  s->in_profiler_range = begins;
+  if (begins) {
+    const std::uint64_t before = recorder::header().steps_seen.load(std::memory_order_relaxed);
+    step_boundary(at, std::nullopt, recorder::intern_literal("cudaProfilerStart"));
+    // steps.min_interval_ms: not counted, so that its Stop is not either.
+    s->in_profiler_range = recorder::header().steps_seen.load(std::memory_order_relaxed) != before;
+    return;
+  }
+  step_marker_ended(at);
+  if (s->last_action_saves && s->current.load() != nullptr) {
+    close_by_schedule(*s, at, recorder::header().marks.load(std::memory_order_acquire));
+    s->automaton.closed_by_limit();
+    recorder::set_mode(0, kArmed);
+    disarm_others(*s, at, false);
+  }
+}
+
+void on_kernel_launch(const char* name, Ticks at) {
+  State* const s = live();
+  if (s == nullptr || s->kernel_names == nullptr) return;
+  const bool follows_a_match = last_kernel_matched;
+  last_kernel_matched = s->kernel_names->matches(name);
+  if (last_kernel_matched && !follows_a_match) step_boundary(at, std::nullopt, recorder::intern(name));
+}
+
+void on_graph_launch() {
+  State* const s = live();
+  if (s == nullptr || s->kernel_names == nullptr) return;
+  last_kernel_matched = false;
+  if (s->graph_launched.exchange(true, std::memory_order_relaxed)) return;
+  recorder::problem("steps", "the kernels of CUDA graphs make no steps: CUPTI does not name them at the launch");
+}
+
+void step_marker_ended(Ticks at) {
+  State* const s = live();
+  if (s == nullptr || !on_step_thread(*s)) return;
+  if (spool::Window* const window = s->current.load()) window->last_step_end.store(at, std::memory_order_relaxed);
+}
+
+}  // namespace profshim::session

@@ -1,0 +1,124 @@
+#include "window_control.h"
+
+#include <algorithm>
+#include <initializer_list>
+#include <limits>
+
+#include "profshim/device.h"
+
+namespace profshim::session {
+
+using recorder::kArmed;
+
+void arm_others(State& s, Ticks window_begin) {
+  device::arm(window_begin);
+  if (auto* const function = s.when_arming.load()) function(true);
+}
+
+void disarm_others(State& s, Ticks at, bool is_near) {
+  device::disarm(at, is_near);
+  if (auto* const function = s.when_arming.load()) function(false);
+}
+
+// CUPTI takes some milliseconds to come on, seconds at worst, and nobody waits for it at the begin of a window. So it
+// is switched on when a window is near: by the pace of the steps, by their number while the pace is not known, or at
+// the step before it. A range of the profiler API begins when it likes; its begin waits.
+bool window_is_near(const State& s, std::int64_t step, std::int64_t step_ns) {
+  constexpr std::int64_t kNear_ns = 500'000'000, kFewSteps = 20;
+  const StepSource source = s.spec.steps.source;
+  if (source == StepSource::kNone || source == StepSource::kCudaProfilerApi || s.recording_over.load()) return false;
+  const std::optional<std::int64_t> next = s.spec.schedule.next_recorded(step + 1);
+  if (!next) return false;
+  const std::int64_t steps = *next - step;
+  return steps == 1 || steps <= (step_ns > 0 ? kNear_ns / step_ns : kFewSteps);
+}
+
+void open_window(State& s, Ticks begin, std::uint64_t first_mark) {
+  if (s.disk_is_full.load(std::memory_order_relaxed)) {
+    s.windows_refused.fetch_add(1, std::memory_order_relaxed);
+    return;
+  }
+  if (s.windows_opened.load(std::memory_order_relaxed) >= static_cast<std::uint64_t>(s.spec.limits.total_traces)) {
+    s.recording_over.store(true, std::memory_order_relaxed);
+    return;
+  }
+  spool::Window* const window = recorder::open_window(begin, first_mark);
+  if (window == nullptr) {
+    recorder::problem("session", "windows are lost: 1024 of them wait to be written");
+    return;
+  }
+  s.windows_opened.fetch_add(1, std::memory_order_relaxed);
+  window->epoch = static_cast<std::uint32_t>(
+      std::clamp<std::int64_t>(s.counter.epoch(), 0, std::numeric_limits<std::uint32_t>::max()));
+  s.current.store(window);
+}
+
+void close_by_schedule(State& s, Ticks at, std::uint64_t mark) {
+  spool::Window* const window = s.current.exchange(nullptr);
+  if (window == nullptr) return;
+  window->complete = 1;
+  recorder::close_window(*window, at, mark, spool::WindowEnd::kSchedule, 0);
+}
+
+void close_by_limit(State& s, Ticks end, StringId limit) {
+  spool::Window* const window = s.current.load();
+  if (window == nullptr) return;
+  const std::uint64_t marks = recorder::header().marks.load(std::memory_order_acquire);
+  s.closed_by_limit.store(true);
+  spool::Window* expected = window;
+  if (!s.current.compare_exchange_strong(expected, nullptr)) {  // the schedule was faster
+    s.closed_by_limit.store(false);
+    return;
+  }
+  recorder::close_window(*window, end, window->first_mark == spool::kNoMark ? 0 : marks, spool::WindowEnd::kLimit,
+                         limit);
+  recorder::set_mode(0, kArmed);
+  disarm_others(s, end, false);
+  // The step thread may have opened the next window in between.
+  if (s.current.load() != nullptr) {
+    recorder::set_mode(kArmed, 0);
+    arm_others(s, ticks());
+  }
+}
+
+void close_at_exit(State& s, Ticks now) {
+  spool::Window* const window = s.current.exchange(nullptr);
+  if (window == nullptr) return;
+  const std::uint64_t marks = recorder::header().marks.load(std::memory_order_acquire);
+  const bool whole_run = window->first_mark == spool::kNoMark;
+  // The marker range of the last step has ended: what came after it is no step any more.
+  const Ticks last_step_end = window->last_step_end.load(std::memory_order_relaxed);
+  const bool last_step_whole = last_step_end != 0;
+  window->complete = whole_run || (last_step_whole && s.last_action_saves) ? 1 : 0;
+  const Ticks end = !whole_run && last_step_whole ? last_step_end : now;
+  recorder::close_window(*window, end, whole_run ? 0 : marks, spool::WindowEnd::kExit, 0);
+  if (!s.spec.save_on_exit && window->complete == 0) {
+    window->state.store(spool::WindowState::kDropped, std::memory_order_release);
+  }
+}
+
+namespace {
+
+// The oldest window in one of these states, or null.
+const spool::Window* oldest_window(std::initializer_list<spool::WindowState> states) {
+  const spool::SpoolHeader& h = recorder::header();
+  const auto* const windows = reinterpret_cast<const spool::Window*>(recorder::data() + h.windows_at);
+  const std::uint64_t opened = h.windows.load(std::memory_order_acquire);
+  for (std::uint64_t n = opened > spool::kMaxWindows ? opened - spool::kMaxWindows : 0; n < opened; ++n) {
+    const spool::Window& w = windows[n % spool::kMaxWindows];
+    const spool::WindowState state = w.state.load(std::memory_order_acquire);
+    if (std::find(states.begin(), states.end(), state) != states.end()) return &w;
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+Ticks oldest_needed() {
+  const spool::Window* const window = oldest_window({spool::WindowState::kOpen, spool::WindowState::kClosed});
+  return window != nullptr ? window->begin : 0;
+}
+
+bool window_waits() { return oldest_window({spool::WindowState::kClosed}) != nullptr; }
+
+}  // namespace profshim::session
