@@ -1,5 +1,5 @@
-// Event: what one intercepted call is, 64 bytes, plain data. Filled by the hooks in inject/, copied once into the
-// spool, turned into trace events by src/spool. HookId is made from the tables in hooks/.
+// Event: one intercepted call, 64 bytes of plain data. The hooks in inject/ fill it, the recorder copies it once into
+// the spool, src/kineto makes trace events of it. HookId is generated from the tables in hooks/.
 #pragma once
 
 #include <cstddef>
@@ -11,34 +11,34 @@
 
 namespace profshim {
 
-/// Which family a call belongs to. Re-entrancy is guarded per layer: an MPI call inside an MPI call is not recorded.
+/// The family of a call. Re-entrancy is guarded per layer: an MPI call inside an MPI call is not recorded.
 enum class Layer : std::uint8_t { kNone, kMpi, kNccl, kCuda, kNvtx, kTorch, kCount };
 
-/// What an event is: the kinds without a function of their own, then one id per function, the first column of every row
-/// of the tables.
+/// The kind of an event: first the kinds that are no function call, then one id per function (the first column of each
+/// row of the tables).
 enum class HookId : std::uint16_t {
   kNone,
   kNvtxRange,  // push/pop or start/end
   kNvtxMark,   // an instant
   kStep,       // a step boundary (instant)
-  kMpiPolls,   // calls one after the other that asked MPI and were told "not yet"; args: polls
-  // What PyTorch's RecordFunction tells, by its scope. Event::name is the operator's or range's; args: torch.
+  kMpiPolls,   // consecutive unsuccessful polls of MPI (MPI_Test, MPI_Iprobe, ...); args: polls
+  // From PyTorch's RecordFunction, by its scope. Event::name is the name of the operator or range; args: torch.
   kTorchOperator,   // a function
   kTorchBackward,   // a node of the backward graph
   kTorchScript,     // a TorchScript function
-  kTorchRange,      // torch.profiler.record_function and what PyTorch itself marks in this way
+  kTorchRange,      // torch.profiler.record_function, also used by PyTorch itself
   kTorchRpc,        // torch.distributed.rpc sends a request to another worker; args: rpc
-  kTorchRpcServed,  // it carries one out; likewise
-  kTorchMemory,     // its allocators have given or taken back memory (instant); args: memory
+  kTorchRpcServed,  // torch.distributed.rpc executes a request of another worker; args: rpc
+  kTorchMemory,     // an allocator of PyTorch allocates or releases memory (instant); args: memory
   kContinuation,    // second half of the event before it on the same thread (MPI_Sendrecv: the receive)
-  kNcclTask,        // what NCCL made of an operation (instant, of whatever thread); args: nccl_task
-  // What CUPTI tells; in the chunks of the device lane (see spool::kDeviceLane), not in those of a thread.
+  kNcclTask,        // an operation as NCCL launches it (instant, on any thread); args: nccl_task
+  // From CUPTI. These lie in the runs of the device lane (see spool::kDeviceLane), not in those of a thread.
   kCudaApi,       // a call of the runtime or driver API; args: api
   kKernel,        // args: gpu, and in its continuation: kernel
   kMemcpy,        // args: gpu
   kMemcpyPeer,    // args: gpu, and in its continuation: peer
   kMemset,        // args: gpu
-  kGraphRun,      // a CUDA graph launch as one piece of device work; args: gpu
+  kGraphRun,      // a CUDA graph launch as one device activity; args: gpu
   kCudaSync,      // args: gpu (kind = CUpti_ActivitySynchronizationType, bytes = event id, graph_node = its record's
                   // correlation, both ~0 when unknown; external = the stream the event was recorded on, 0 = unknown)
   kCudaOverhead,  // args: gpu (kind = CUpti_ActivityOverheadKind >> 16; 0 = the driver's compiler)
@@ -52,15 +52,15 @@ enum class HookId : std::uint16_t {
   kCount
 };
 
-/// "MPI_Allreduce"; "" for what is no function.
+/// Returns the function's name ("MPI_Allreduce"); "" for a kind that is no function.
 std::string_view hook_name(HookId hook);
 Layer hook_layer(HookId hook);
 constexpr bool is_rpc(HookId hook) { return hook == HookId::kTorchRpc || hook == HookId::kTorchRpcServed; }
-/// The row with that exact name, or kNone.
+/// Returns the row with this exact name, or kNone.
 HookId hook_by_name(std::string_view name);
 
-/// The name that the trace gives a row of hooks/cuda.def ("cudaLaunchKernel" for "__cudaLaunchKernel_ptsz"); "" for
-/// what is no such row.
+/// Returns the name of a row of hooks/cuda.def in traces ("cudaLaunchKernel" for "__cudaLaunchKernel_ptsz"); "" for
+/// other kinds.
 std::string_view cuda_call_name(HookId hook);
 
 /// Index into the spool's string table; 0 = none.
@@ -80,15 +80,15 @@ struct MpiArgs {
   std::uint32_t request;   // joins the post of a non-blocking operation to its async slice; 0 = blocking
 };
 
-/// kMpiPolls. Event::begin is that of the first, Event::end that of the last; the thread may extend the last event that
-/// it committed until it commits another one.
+/// kMpiPolls. Event::begin is the begin of the first poll, Event::end the end of the last. The thread may extend its
+/// last committed event until it commits another one.
 struct PollArgs {
   static constexpr int kFunctions = 3;
-  Ticks in_calls;  // spent in them
+  Ticks in_calls;  // time spent inside the calls
   std::uint32_t calls[kFunctions];
   HookId functions[kFunctions];  // in the order of their first call; kNone = unused
-  std::uint16_t depth;           // how many calls and ranges of the thread were open around them
-  std::uint32_t comm;            // of the probes among them, where they are all alike; 0 = none
+  std::uint16_t depth;           // number of open calls and ranges of the thread around the polls
+  std::uint32_t comm;            // of the probes, if all have the same one; 0 = none
   std::int32_t peer;             // likewise; kNone32 = none
   std::int32_t tag;              // likewise
 };
@@ -107,12 +107,12 @@ struct NvtxArgs {
 static_assert(sizeof(NvtxArgs) == 40 && sizeof(MpiArgs) == 40 && sizeof(PollArgs) == 40);
 
 struct NcclArgs {
-  std::uint64_t count;      // elements of the argument list: what one rank sends, or gets of a reduce-scatter
+  std::uint64_t count;      // the `count` argument: elements sent by one rank, or received by it (reduce-scatter)
   std::uint32_t comm;       // Definition id of kind kCommunicator; 0 = none
   std::uint32_t sequence;   // 1, 2, ... per communicator over its collectives; 0 = not a collective
   std::int32_t peer;        // root or peer in the communicator; kNone32 = none
   std::int32_t result;      // ncclResult_t
-  std::uint32_t operation;  // joins the call to its device work: CUPTI external correlation id; 0 = none
+  std::uint32_t operation;  // joins the call to its device activity: CUPTI external correlation id; 0 = none
   std::uint8_t datatype;    // ncclDataType_t; kNoByte = none
   std::uint8_t op;          // ncclRedOp_t up to ncclAvg; kUserOp = made by the user; kNoByte = none
   std::uint8_t group;       // 1 = inside ncclGroupStart/End: launched by the outermost end
@@ -121,45 +121,45 @@ struct NcclArgs {
 };
 inline constexpr std::uint8_t kNoByte = 0xff, kUserOp = 0xfe;
 
-/// kNcclTask: what NCCL's profiler interface tells of an operation that it launches.
+/// kNcclTask: an operation that NCCL launches, as reported by its profiler plugin interface.
 struct NcclTaskArgs {
-  Ticks call;              // Event::begin of the call that asked for it; 0 = NCCL does not say which
-  std::uint64_t sequence;  // NCCL's own count of the function on its communicator, where is_collective is set
+  Ticks call;              // Event::begin of the call that enqueued it; 0 = NCCL does not tell
+  std::uint64_t sequence;  // NCCL's own count of the function on its communicator, if is_collective is set
   StringId function;       // "AllReduce"
   StringId algorithm;      // "RING"; 0 = a send or receive
   StringId protocol;       // "LL"; likewise
   std::uint8_t channels;
-  std::uint8_t warps;  // of each channel, where is_collective is set
+  std::uint8_t warps;  // of each channel, if is_collective is set
   std::uint8_t is_collective;
   std::uint8_t reserved[9];
 };
 static_assert(sizeof(NcclArgs) == 40 && sizeof(NcclTaskArgs) == 40);
 
-/// kCudaApi. Event::begin and end are the call's; Event::name is the function's name without its version
-/// ("cudaMalloc").
+/// kCudaApi. Event::name is the function's name without its version ("cudaMalloc").
 struct ApiArgs {
-  std::uint32_t correlation;  // joins to device work; unique in the process
+  std::uint32_t correlation;  // joins the call to its device activity; unique in the process
   std::uint32_t callback_id;  // CUPTI's cbid
   std::int32_t tid;           // gettid of the caller; 0 = could not be found
-  std::uint32_t raw_thread;   // as CUPTI has it: the low 32 bits of the caller's pthread_t
+  std::uint32_t raw_thread;   // CUPTI's threadId: the low 32 bits of the caller's pthread_t
   std::uint32_t result;       // the call's return value
   std::uint32_t external;     // id pushed by us around it (NcclArgs::operation); 0 = none
   std::uint8_t is_runtime;    // 1 = runtime API, 0 = driver API
-  std::uint8_t is_launch;     // 1 = starts device work: a launch, copy or memset
+  std::uint8_t is_launch;     // 1 = starts device activity: a kernel launch, memcpy or memset
   std::uint8_t reserved[14];
 };
 
-/// Device work. Event::begin and end are device times brought to our clock; Event::name is the kernel's mangled name.
+/// Device activity. Event::begin and end are device times converted to ticks(); Event::name is the kernel's mangled
+/// name.
 struct GpuArgs {
   std::uint32_t correlation;  // of the launch; 0 = unknown
-  std::uint16_t device;       // kUnknownDevice: of a synchronisation, whose records name their context only
+  std::uint16_t device;       // kUnknownDevice: synchronization records name their context only
   std::uint16_t kind;  // copies: CUpti_ActivityMemcpyKind | source memory kind << 4 | destination memory kind << 8;
                        // memset: memory kind
   std::uint32_t context;
   std::uint32_t stream;
   std::uint64_t bytes;
   std::uint64_t graph_node;  // 0 = not part of a graph
-  std::uint32_t graph;       // 0 likewise
+  std::uint32_t graph;       // 0 = not part of a graph
   std::uint32_t external;    // id pushed by us around the launch (NcclArgs::operation); 0 = none
 };
 inline constexpr std::uint16_t kUnknownDevice = 0xffff;
@@ -171,7 +171,7 @@ struct KernelArgs {
   std::int32_t static_shared_bytes;
   std::int32_t dynamic_shared_bytes;
   std::uint16_t cluster[3];
-  std::int16_t priority;  // of the stream, where has_priority is set
+  std::int16_t priority;  // of the stream, if has_priority is set
   std::uint16_t channel;
   std::uint8_t channel_type;  // CUpti_ChannelType; kNoByte = not known
   std::uint8_t has_priority;
@@ -183,11 +183,11 @@ struct PeerArgs {
 };
 static_assert(sizeof(ApiArgs) == 40 && sizeof(GpuArgs) == 40 && sizeof(KernelArgs) == 40 && sizeof(PeerArgs) == 40);
 
-/// A call of the CUDA runtime or driver that was seen by symbol (hooks/cuda.def), in the chunks of its thread: what is
-/// recorded while CUPTI is not to be had.
+/// A call of the CUDA runtime or driver API recorded by its symbol hook (hooks/cuda.def) while CUPTI is not available.
+/// It lies in the runs of its thread.
 struct CudaCallArgs {
-  std::uint64_t bytes;   // of a copy or memset, where has_bytes is set
-  std::uint64_t stream;  // the handle, where has_stream is set
+  std::uint64_t bytes;   // of a copy or memset, if has_bytes is set
+  std::uint64_t stream;  // the handle, if has_stream is set
   StringId kernel;       // mangled; 0 = not known, or no launch
   std::int32_t result;
   std::uint8_t copy_kind;  // cudaMemcpyKind; kNoByte = no copy
@@ -197,20 +197,20 @@ struct CudaCallArgs {
 static_assert(sizeof(CudaCallArgs) == 40);
 
 struct TorchArgs {
-  std::uint64_t record_function;  // address of the at::RecordFunction while it is open; of a range that ends on another
-                                  // thread (kStartEnd) then the thread that began it; else 0
+  std::uint64_t record_function;  // while open: address of the at::RecordFunction. Ended: with kStartEnd (the range
+                                  // ended on another thread) the thread that began it, else 0
   std::int64_t sequence;          // joins a backward function to the operator that caused it; kNoSequence = none
-  // What it was given, one element for each input, as JSON; 0 = not known.
+  // The inputs, one JSON array element each; 0 = not known.
   StringId dims, strides, types, values;
   StringId stack;       // see profshim/call_stack.h; 0 = none
   std::uint32_t group;  // of a collective of torch.distributed: Definition id of kind kCommunicator; 0 = not known
 };
 inline constexpr std::int64_t kNoSequence = -1;
 
-/// kTorchRpc and kTorchRpcServed. Event::name is that of the request, see inject/torch/calls/rpc_request.h.
+/// kTorchRpc and kTorchRpcServed. Event::name is the name of the request, see inject/torch/calls/rpc_request.h.
 struct RpcArgs {
   std::uint64_t began_on;  // kStartEnd: the thread that sent it; else 0
-  std::int64_t id;         // PyTorch's number of the request: a worker counts what it sends; kNoRpcId = not known
+  std::int64_t id;         // PyTorch's number of the request: each worker counts those it sends; kNoRpcId = not known
   std::uint64_t bytes;     // without the tensors
   StringId from, to;       // names of workers; 0 = not known
   StringId stack;          // see profshim/call_stack.h; 0 = none
@@ -219,13 +219,13 @@ struct RpcArgs {
 };
 inline constexpr std::int64_t kNoRpcId = -1;
 
-/// kTorchMemory: as c10::reportMemoryUsageToProfiler is told. With kFailed: what the allocator was asked for and did
-/// not have.
+/// kTorchMemory: the arguments of c10::reportMemoryUsageToProfiler. With kFailed: a request that the allocator could
+/// not satisfy.
 struct MemoryArgs {
   std::uint64_t address;
-  std::int64_t bytes;         // below 0: released
-  std::uint64_t allocated;    // in all, on the device, after it; of the CPU: in blocks that were seen to be allocated
-  std::uint64_t reserved;     // by the allocator
+  std::int64_t bytes;         // < 0: released
+  std::uint64_t allocated;    // total on the device afterwards; CPU: total of the blocks seen to be allocated
+  std::uint64_t reserved;     // total reserved by the allocator
   std::int16_t device_type;   // c10::DeviceType: 0 = CPU, 1 = CUDA
   std::int16_t device_index;  // -1 = the CPU
   std::uint32_t reserved2;
@@ -243,7 +243,7 @@ inline constexpr std::int64_t kNoStepNumber = std::numeric_limits<std::int64_t>:
 enum : std::uint8_t {
   kAsyncSlice = 1,  // begin..end is post..completion of a non-blocking operation: drawn as b/e, not as a slice
   kContinues = 2,   // the next event of this thread is its kContinuation
-  kStartEnd = 4,    // a range that may begin and end on different threads
+  kStartEnd = 4,    // a range that may end on another thread than it began
   kUnfinished = 8,  // still open when the window or the process ended
   kFortran = 16,    // called through a Fortran binding
   kFailed = 32,     // the real function returned an error
@@ -255,8 +255,10 @@ struct alignas(64) Event {
   HookId hook = HookId::kNone;
   std::uint8_t flags = 0;
   std::uint8_t element_type = 0;  // of a collective of torch.distributed: c10::ScalarType + 1; 0 = not known
-  StringId name = 0;  // what is variable in the name: an NVTX message, a step's marker, an operator. Of a call of a
-                      // function of the tables: its stack (profshim/call_stack.h)
+  union {
+    StringId name = 0;  // NVTX message, step marker, operator, kernel: a kind whose name `hook` does not determine
+    StringId stack;     // an MPI or NCCL function: its call stack (profshim/call_stack.h); 0 = none
+  };
   union {
     MpiArgs mpi;
     PollArgs polls;

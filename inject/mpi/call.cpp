@@ -308,7 +308,7 @@ void begin_call(Call& call) {
   if (event == nullptr) return;
   *event = Event{};
   describe(call, *event);
-  if ((mode & recorder::kStacks) != 0) event->name = call_stack::capture();
+  if ((mode & recorder::kStacks) != 0) event->stack = call_stack::capture();
   if (needs_status(call)) call.want_status();
   recorder::begin(*event);
   call.event = event;

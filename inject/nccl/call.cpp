@@ -114,7 +114,7 @@ void begin_call(Call& call, const Arguments& arguments, bool from_nvtx) {
     if (Event* const event = recorder::open_call(*call.thread)) {
       describe(*event, row, arguments, comm, sequence);
       event->nccl.from_nvtx = from_nvtx ? 1 : 0;
-      if ((mode & recorder::kStacks) != 0) event->name = call_stack::capture();
+      if ((mode & recorder::kStacks) != 0) event->stack = call_stack::capture();
       call.event = event;
       push_correlation(call);
       recorder::begin(*event);

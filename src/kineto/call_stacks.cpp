@@ -14,7 +14,7 @@ StringId stack_of(const Event& event) {
   if (hook_layer(event.hook) == Layer::kTorch) return event.hook == HookId::kTorchMemory ? 0 : event.torch.stack;
   const Layer layer = hook_layer(event.hook);
   const bool is_call = layer == Layer::kMpi || layer == Layer::kNccl;
-  return is_call && !hook_name(event.hook).empty() ? event.name : 0;
+  return is_call && !hook_name(event.hook).empty() ? event.stack : 0;
 }
 
 /// The parts of a stack's bytes; empty where they are no stack.

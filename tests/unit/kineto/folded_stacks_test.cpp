@@ -39,7 +39,7 @@ class FoldedStacksTest : public test::SpoolFixture {
     event.begin = begin * 1000;
     event.end = end * 1000;
     event.hook = HookId::MPI_Barrier;
-    event.name = stack;
+    event.stack = stack;
     return event;
   }
 
