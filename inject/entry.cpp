@@ -143,7 +143,7 @@ void warn_if_never_activated() {
   if (library == nullptr && rank_from_environment().rank >= 0) {
     library = mapped_library(kDeviceLibraries);
   }
-  if (library != nullptr) session::say_never_activated(library);
+  if (library != nullptr) session::report_never_activated(library);
 }
 
 __attribute__((constructor)) void on_load() {

@@ -1,5 +1,5 @@
-// One recording, start to end. Called by inject/ only. Nothing here throws; nothing here blocks a job's thread but
-// activate() (once, inside MPI_Init) and finish() (once, at the end of the process).
+// One recording, from start to end. Only inject/ calls these functions. None of them throws. Only activate() (once,
+// inside MPI_Init) and finish() (once, at the end of the process) block a thread of the job.
 #pragma once
 
 #include <optional>
@@ -12,19 +12,19 @@
 
 namespace profshim::session {
 
-/// Reads the environment once (constructor). True when this process is asked to take part: some PROFSHIM_* is set and
-/// PROFSHIM is not off. Creates nothing. Also notes the folder the program was started in: relative paths mean that
-/// one, wherever the job goes.
+/// Returns true if the environment asks this process to take part: some PROFSHIM_* is set and PROFSHIM is not off. The
+/// first call (in the library's constructor) reads the environment and remembers the working directory, to which
+/// relative paths refer from then on. Creates nothing.
 bool requested();
 
-/// By the spec, which is read for it: where ranges of PyTorch (or of whatever comes, "auto") make the steps, the
-/// patterns of those that make steps or epochs; else none. Before activate().
+/// Reads the spec and returns the patterns of the PyTorch ranges that make steps or epochs; empty unless steps.source
+/// is "torch" or "auto". Before activate().
 std::vector<std::string> step_ranges();
 
-/// The first strong event of this process (MPI_Init has returned): reads the spec, decides whether this rank records,
-/// and if so creates the spool and the threads. A second call does nothing. Job's thread, any signal mask. `began`:
-/// when that event began, by ticks() after choose_clock(): there the one window of steps.source = "none" begins; 0 =
-/// now.
+/// Starts the recording at the first strong event of this process (MPI_Init has returned): reads the spec, decides
+/// whether this rank records, and if so creates the spool and the threads. A second call does nothing. Job's thread,
+/// any signal mask. `began`: begin of that event, by ticks() after choose_clock(); 0 = now. The only window of
+/// steps.source = "none" begins there.
 void activate(const Rank& rank, Ticks began = 0);
 
 enum class End : std::uint8_t {
@@ -33,70 +33,71 @@ enum class End : std::uint8_t {
   kReplaced,  // exec*(), daemon(): waits for output.exit_seconds at most
   kSignal,    // a signal that ends the process: likewise
 };
-/// Called when recording begins (warm-up or window) and ends, on the thread that makes it so: at once if `armed` says
-/// so.
+/// Registers a function that is called when recording begins (warm-up or window; `armed` = true) and when it ends, on
+/// the thread that begins or ends it.
 void call_when_arming(void (*function)(bool armed));
-/// `measure` gives what recording one call of that layer costs, in ns, by recording some on a recorder::ScratchThread;
-/// < 0: cannot be measured. The writer thread calls it once, while a window is open; the layer may come up after that
-/// one opened. It must do nothing that the job could notice.
+/// Registers the measurement of a layer's cost. `measure` records some calls of that layer on a
+/// recorder::ScratchThread and returns the nanoseconds of one call; < 0: cannot be measured. The writer thread calls it
+/// while a window is open, up to four times until it succeeds. A layer may register after the window has opened.
+/// `measure` must have no effect that the job could notice.
 void measure_cost_with(Layer layer, double (*measure)());
-/// Called by the collector thread every few milliseconds from now on (looking for newly loaded libraries).
+/// Registers a function that the collector thread calls every few milliseconds (looks for newly loaded libraries).
 void call_every_tick(void (*function)());
 
-/// Closes what is open, waits for the writer. Idempotent; does nothing in a forked or vforked child. Any thread. All
-/// but kNormal are carried out by the collector thread, so that a signal handler of the job's may call _exit() wherever
-/// it came in: the calling thread takes no lock and no memory. kSignal is the collector's.
+/// Closes the open window and waits for the writer. Idempotent; does nothing in a forked or vforked child. Any thread.
+/// The collector thread does the work of every kind but kNormal: a signal handler of the job may call _exit() at any
+/// point, so the calling thread takes no lock and allocates nothing. Only the collector calls finish(kSignal).
 void finish(End how);
-/// The process ends without having shown that it is a rank or a job, although `library` ("libmpi.so.40") is loaded,
-/// which jobs use: one line, from the lowest selected rank the environment knows. Does nothing after activate().
-void say_never_activated(const char* library);
-/// Does the calling process record, and is it to wait for its traces before it becomes another program? Not in a child.
-/// Any thread, no lock.
+/// Reports that the process ends without activate(), although `library` ("libmpi.so.40") is loaded, which jobs use: one
+/// line, from the lowest selected rank that the environment tells. Does nothing after activate().
+void report_never_activated(const char* library);
+/// Returns true if this process records and has to wait for its traces before it becomes another program. Returns false
+/// in a child. Any thread, no lock.
 bool ends_with_this_process();
-/// MPI_Finalize has been called: what is complete goes to disk now; recording goes on.
+/// MPI_Finalize has been called: wakes the writer, which writes closed windows now. Recording goes on.
 void flush();
 
 // ---- steps
-// -----------------------------------------------------------------------------------------------------------
 
-/// In force from activate() on; constant afterwards. Null before, and when this rank does not record.
+/// Returns the spec in force; it is constant from activate() on. Null before, and if this rank does not record.
 const Spec* spec();
 
-/// A boundary at `at`, seen on the calling thread. The first thread that makes one is the step thread; boundaries of
-/// other threads are counted and ignored. `number` is what the marker's name says. Applies every, min_interval and the
-/// schedule. `marker`: the text or symbol that made it, kept of the first one; 0 = none.
+/// Makes a step boundary at `at` on the calling thread, subject to every, min_interval and the schedule. The first
+/// thread that makes one is the step thread; boundaries on other threads are counted and ignored. `number`: the step
+/// number in the marker's name. `marker`: text or symbol of the marker, kept for the first boundary; 0 = none.
 void step_boundary(Ticks at, std::optional<std::int64_t> number, StringId marker);
-/// The marker range of the step that is running has ended (NVTX): where the last step ends when no boundary follows.
+/// The marker range of the current step has ended (NVTX). The last step ends at `at` if no boundary follows.
 void step_marker_ended(Ticks at);
 namespace detail {
-/// One bit per byte that a step or epoch marker may begin with; all of them for a pattern that begins with a wildcard.
+/// One bit for each first byte of a step or epoch marker; all bits are set if a pattern begins with a wildcard.
 extern constinit std::uint64_t marker_first_bytes[4];
 }  // namespace detail
-/// A first test of one load, for texts that are no markers.
+/// Returns false if no marker begins with this byte. A first test that costs one load.
 inline bool may_be_marker(char first_byte) {
   const auto first = static_cast<unsigned char>(first_byte);
   return (detail::marker_first_bytes[first / 64] >> (first % 64) & 1) != 0;
 }
-/// NVTX range `text` (domain-qualified patterns are not supported): is it a step marker? `number` gets the last integer
-/// of the text. Locks the pattern of "auto" at the first match. Cheap when the first characters differ.
+/// Returns true if an NVTX range with this text is a step marker (domain-qualified patterns are not supported).
+/// `number`: the integer behind the pattern's fixed part, else the last integer of the text. The first match of "auto"
+/// locks its pattern. Cheap if the first characters differ.
 bool is_step_marker(std::string_view text, std::optional<std::int64_t>& number);
-/// A range of PyTorch's (record_function) begins or has ended at `at` on the calling thread: makes steps and epochs of
-/// those that are markers. Cheap when the first character differs: ask may_be_marker() first.
+/// A range of PyTorch (record_function) begins or has ended at `at` on the calling thread: makes a step or epoch if it
+/// is a marker. Call may_be_marker() first.
 void torch_range_begins(const char* name, Ticks at);
 void torch_range_ended(const char* name, Ticks at);
-/// The epoch marker of steps.epoch, likewise; call epoch_boundary() with its text when it begins.
+/// Returns true if `text` is the epoch marker of steps.epoch. Then call epoch_boundary() with it when the range begins.
 bool is_epoch_marker(std::string_view text);
 void epoch_boundary(std::string_view text);
-/// steps.source = "cuda_profiler_api": cudaProfilerStart (`begins`) or Stop is called at `at` on the calling thread.
-/// From the one to the other is a step, and a window that the step ends closes there. A Start inside a range and a Stop
-/// outside of one mean nothing, as for the driver.
+/// steps.source = "cuda_profiler_api": cudaProfilerStart (`begins`) or cudaProfilerStop is called at `at` on the
+/// calling thread. A step lasts from Start to Stop, and a window that ends with the step closes at Stop. A Start inside
+/// a range and a Stop outside of one are ignored, as the driver does.
 void on_profiler_range(bool begins, Ticks at);
-/// steps.source = "kernel": the calling thread launches a kernel of that (mangled) name at `at`. The first of
+/// steps.source = "kernel": the calling thread launches a kernel with this (mangled) name at `at`. The first of
 /// consecutive matches on a thread is a boundary.
 void on_kernel_launch(const char* name, Ticks at);
-/// Likewise a CUDA graph: the kernels in it are not told.
+/// steps.source = "kernel": the calling thread launches a CUDA graph, whose kernels are not known.
 void on_graph_launch();
-/// steps.source = "collective": does this function make a boundary?
+/// Returns true if this function makes a boundary (steps.source = "collective").
 bool is_step_hook(HookId hook);
 
 }  // namespace profshim::session

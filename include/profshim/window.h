@@ -1,4 +1,4 @@
-// When to record: the schedule, pure functions of the step number, equal to torch.profiler.schedule; and the counter
+// When to record: the schedule, a pure function of the step number, equal to torch.profiler.schedule; and the counter
 // that turns markers into steps. No clock, no thread, no allocation after construction.
 #pragma once
 
@@ -11,7 +11,7 @@
 namespace profshim {
 
 enum class Action : std::uint8_t { kNone, kWarmup, kRecord, kRecordAndSave };
-/// N, W, R, S: as in torch's vectors.
+/// N, W, R or S, the letters of torch's test vectors.
 char letter(Action action);
 
 struct StepRange {
@@ -25,25 +25,26 @@ struct Schedule {
   bool continuous = true;        // false: every step of the list has a window of its own
 
   Action action_of(std::int64_t step) const;
-  /// No step >= `step` is recorded any more.
+  /// Returns true if no step >= `step` is recorded.
   bool over(std::int64_t step) const;
-  /// The first recorded step >= `step`; none when over.
+  /// Returns the first recorded step >= `step`; none when the schedule is over.
   std::optional<std::int64_t> next_recorded(std::int64_t step) const;
 };
 
-/// What happens at a boundary. `close` comes before `open`.
+/// The effect of one step boundary. `close` happens before `open`.
 struct Transition {
   bool close = false;
   bool open = false;
-  bool armed = false;  // after it
+  bool armed = false;  // events are recorded after the boundary
 };
 
-/// The automaton of windows over the actions: which transition the boundary that begins `step` makes.
-/// Also driven by limits: closed_by_limit() closes now and stays out until the schedule's next window (R27).
+/// Turns the schedule's actions into windows that open and close.
 class WindowAutomaton {
  public:
   explicit WindowAutomaton(const Schedule& schedule) : schedule_(schedule) {}
+  /// Returns the transition of the boundary that begins `step`.
   Transition on_step(std::int64_t step);
+  /// A limit has closed the window. No window opens until the schedule's next one.
   void closed_by_limit();
   bool open() const { return open_; }
 
@@ -51,11 +52,10 @@ class WindowAutomaton {
   const Schedule& schedule_;
   Action last_ = Action::kNone;
   std::int64_t last_step_ = 0;
-  std::int64_t window_first_ = 0;  // first step of the window that last_step_ lies in
+  std::int64_t window_first_ = 0;  // first step of the window that holds last_step_
   bool open_ = false;
 };
 
-/// Turns markers into schedule steps: every, min_interval, numbering, epochs.
 struct CounterRules {
   std::int64_t every = 1;
   std::int64_t min_interval_ns = 0;
@@ -63,19 +63,20 @@ struct CounterRules {
   std::int64_t first = 0;  // number of the first step when the name has none
   bool per_epoch = false;
 };
+/// Turns markers into schedule steps: every, min_interval, numbering, epochs.
 class StepCounter {
  public:
   explicit StepCounter(const CounterRules& rules) : rules_(rules) {}
   struct Step {
     std::int64_t index;     // 0-based over the run
-    std::int64_t schedule;  // what action_of() is asked
-    std::int64_t number;    // the true number: from the name, else first + index
+    std::int64_t schedule;  // the argument for Schedule::action_of()
+    std::int64_t number;    // the number in the marker's name, else first + index
   };
-  /// A marker at `now_ns`; nothing when it makes no boundary (every, min_interval).
+  /// Counts a marker at `now_ns`. Returns nothing if it makes no boundary (every, min_interval).
   std::optional<Step> on_marker(std::int64_t now_ns, std::optional<std::int64_t> number);
-  /// An epoch begins. `number` is what its marker's name says; without one epochs count up from 0.
+  /// Counts the beginning of an epoch. `number` is the one in its marker's name; without it epochs count up from 0.
   void on_epoch(std::optional<std::int64_t> number = std::nullopt);
-  /// The epoch that runs; 0 before the first marker.
+  /// Returns the current epoch; 0 before the first marker.
   std::int64_t epoch() const { return epoch_; }
 
  private:

@@ -19,13 +19,12 @@ using spool::kNoChunk;
 namespace {
 
 constinit std::uint32_t pool_chunks = 0;
-constexpr std::uint32_t kPopulatedAtOnce = 128;  // 8 MiB, some 3 ms
+constexpr std::uint32_t kPopulatedAtOnce = 128;  // 8 MiB, about 3 ms
 constexpr std::uint32_t kKeptUnderPressure = 8;
 constexpr std::int64_t kRoomValid_ns = 10'000'000;
 constexpr std::int64_t kPressureValid_ns = 100'000'000;
 
-// Collector thread only, from here on.
-const MemoryRoom* memory_room = nullptr;  // null: nothing but the pool's size bounds it
+const MemoryRoom* memory_room = nullptr;  // null: only the pool's size limits it
 constinit Room last_room;
 constinit std::int64_t room_read_ns = 0;
 constinit std::uint64_t populated_chunks = 0;
@@ -38,8 +37,9 @@ std::vector<std::uint32_t>& unused() {
   return *list;
 }
 
-// A thread's calls end one after the other; what CUPTI tells comes in no order. A call that never ended has no end, but
-// it began. Never 0 where there is an event: such a chunk is taken back while others read.
+// Returns the latest end of the events of a sealed chunk. A thread commits its calls in the order of their ends, so
+// that the last event of a run is enough; CUPTI's records come in any order. An event without an end counts by its
+// begin. 0 means that the chunk has no event: tend_pool() then frees it even while the writer keeps all other chunks.
 Ticks latest_end(std::uint32_t i) {
   const bool in_order = run_at(i, 1).tid != spool::kDeviceLane;
   Ticks latest = 0;
@@ -61,6 +61,7 @@ void collect_sealed() {
   std::reverse(held().begin() + static_cast<std::ptrdiff_t>(first), held().end());
 }
 
+// A chunk and the writer's index of its events.
 constexpr std::uint64_t kBytesPerChunk = kChunkBytes / 3 * 4;
 
 std::uint64_t held_bytes() {
@@ -69,7 +70,7 @@ std::uint64_t held_bytes() {
   return tables + kWriterBytes + populated_chunks * kBytesPerChunk;
 }
 
-// Reading the bounds takes dozens of system calls: what was found is used again for a moment.
+// Reading the bounds takes dozens of system calls, so the result is reused for some milliseconds.
 Room look_for_room(std::uint32_t wanted_free) {
   if (memory_room == nullptr) return {~std::uint64_t{0}, Bound::kHostMemory};
   const bool grows = free_chunks_now() < wanted_free;
@@ -86,7 +87,8 @@ void give_back_chunks(std::uint32_t kept) {
     const std::uint32_t i = take_free_chunk();
     if (i == kNoChunk) return;
     char* const begin = reinterpret_cast<char*>(&chunk(i));
-    // Its header stays readable. Where a page is as large as a chunk, or the call is refused, all of it stays.
+    // The page of the header stays, since readers look at it. If a page is as large as a chunk, or the kernel refuses
+    // the call, the whole chunk stays.
     if (!spool_memory::give_back(begin + sizeof(ChunkHeader), begin + kChunkBytes)) return free_chunk(i);
     chunk(i).state.store(ChunkState::kUnused, std::memory_order_relaxed);
     --populated_chunks;
@@ -113,7 +115,7 @@ PoolState tend_pool(const std::function<Ticks()>& oldest_needed, std::uint32_t w
   const Room room = look_for_room(wanted_free);
   result.pressed_by = room.pressed_by;
   const auto wants_more = [wanted_free] { return free_chunks_now() < wanted_free && !unused().empty(); };
-  // A bounded piece of work: the caller has limits to watch as well, and comes again in a moment.
+  // Bounded: the caller also has to watch limits, and calls again in a few milliseconds.
   std::uint64_t may_populate = kPopulatedAtOnce;
   if (wants_more()) {
     const std::uint64_t held = held_bytes();

@@ -5,15 +5,15 @@
 #include <algorithm>
 #include <cstring>
 
-#include "calls_in_flight.h"
 #include "chunk_pool.h"
-#include "definitions.h"
 #include "profshim/recorder_control.h"
 #include "record/memory/spool_memory.h"
+#include "record/tables/calls_in_flight.h"
+#include "record/tables/definitions.h"
+#include "record/tables/string_table.h"
 #include "recorder_state.h"
 #include "runs.h"
 #include "spool_layout.h"
-#include "string_table.h"
 #include "thread_blocks.h"
 
 namespace profshim::recorder {
@@ -25,7 +25,7 @@ using spool_memory::populate;
 
 namespace {
 
-constexpr std::uint64_t kMappedAtFirst = 4 << 20;  // of chunks, where address space is scarce
+constexpr std::uint64_t kMappedAtFirst = 4 << 20;  // bytes of chunks mapped at first if address space is scarce
 
 void forget_mapping() {
   spool_memory::unmap();
@@ -36,19 +36,8 @@ void forget_mapping() {
   state.thread_end = key;
 }
 
-}  // namespace
-
-bool create_spool(const std::string& path, const SpoolSize& size, std::string& why_not) {
-  const Layout l = lay_out(size);
-  if (!state.has_key) {
-    if (pthread_key_create(&state.thread_end, on_thread_end) != 0) {
-      why_not = "no thread-specific key is left";
-      return false;
-    }
-    state.has_key = true;
-  }
-  const std::uint64_t first = std::min(l.total, l.chunks + kMappedAtFirst);
-  if (!spool_memory::map(path, l.total, first, why_not)) return false;
+// Sets the pointers to the tables.
+void point_to_tables(const Layout& l) {
   char* const data = spool_memory::data();
   state.header = reinterpret_cast<SpoolHeader*>(data);
   state.threads = reinterpret_cast<Thread*>(data + l.threads);
@@ -58,24 +47,22 @@ bool create_spool(const std::string& path, const SpoolSize& size, std::string& w
   state.anchors = reinterpret_cast<Anchor*>(data + l.anchors);
   state.pending = reinterpret_cast<Event*>(data + l.pending);
   state.chunks = data + l.chunks;
-  reset_runs(size.chunks);
-  reset_definitions();
-  reset_thread_blocks();
-  reset_chunk_pool(size.chunks);
+}
 
-  if (!populate(state.header, sizeof(SpoolHeader)) || !populate(state.windows, sizeof(Window) * spool::kMaxWindows) ||
-      !populate(state.marks, sizeof(spool::StepMark) * spool::kMaxMarks) ||
-      !populate(state.anchors, sizeof(Anchor) * spool::kMaxAnchors) ||
-      !populate(state.pending, sizeof(Event) * size.pending) || !ready_thread_blocks(size.threads) ||
-      !ready_first_definitions() ||
-      !string_table::create(data + l.arena, size.arena_bytes, &state.header->arena_used, &state.header->strings_lost,
-                            populate) ||
-      !create_pending_slots(size.pending)) {
-    why_not = path.empty() ? "no memory for the spool" : "no space for the spool in " + path;
-    forget_mapping();
-    return false;
-  }
+// Gives the tables their first pages, and creates the string table and the list of pending slots. Returns false if
+// there is no memory.
+bool populate_tables(const Layout& l, const SpoolSize& size) {
+  return populate(state.header, sizeof(SpoolHeader)) && populate(state.windows, sizeof(Window) * spool::kMaxWindows) &&
+         populate(state.marks, sizeof(spool::StepMark) * spool::kMaxMarks) &&
+         populate(state.anchors, sizeof(Anchor) * spool::kMaxAnchors) &&
+         populate(state.pending, sizeof(Event) * size.pending) && ready_thread_blocks(size.threads) &&
+         ready_first_definitions() &&
+         string_table::create(spool_memory::data() + l.arena, size.arena_bytes, &state.header->arena_used,
+                              &state.header->strings_lost, populate) &&
+         create_pending_slots(size.pending);
+}
 
+void write_header(const Layout& l, const SpoolSize& size) {
   SpoolHeader& h = *state.header;
   h.version = spool::kFormatVersion;
   h.header_bytes = sizeof(SpoolHeader);
@@ -96,8 +83,35 @@ bool create_spool(const std::string& path, const SpoolSize& size, std::string& w
   h.clock = clock_detail::kind;
   h.pid = getpid();
   h.pid_start_time = process_start_time(h.pid);
+  // Release fence: readers recognize a spool by the magic, which becomes visible after the rest of the header.
   std::atomic_thread_fence(std::memory_order_release);
   std::memcpy(h.magic, spool::kMagic, sizeof h.magic);
+}
+
+}  // namespace
+
+bool create_spool(const std::string& path, const SpoolSize& size, std::string& why_not) {
+  const Layout l = lay_out(size);
+  if (!state.has_key) {
+    if (pthread_key_create(&state.thread_end, on_thread_end) != 0) {
+      why_not = "no thread-specific key is left";
+      return false;
+    }
+    state.has_key = true;
+  }
+  const std::uint64_t first = std::min(l.total, l.chunks + kMappedAtFirst);
+  if (!spool_memory::map(path, l.total, first, why_not)) return false;
+  point_to_tables(l);
+  reset_runs(size.chunks);
+  reset_definitions();
+  reset_thread_blocks();
+  reset_chunk_pool(size.chunks);
+  if (!populate_tables(l, size)) {
+    why_not = path.empty() ? "no memory for the spool" : "no space for the spool in " + path;
+    forget_mapping();
+    return false;
+  }
+  write_header(l, size);
   return true;
 }
 

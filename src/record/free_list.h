@@ -1,4 +1,4 @@
-// A lock-free list of free indices.
+// A lock-free free list (Treiber stack) of indices. `next_of` returns the link of an index.
 #pragma once
 
 #include <atomic>
@@ -8,7 +8,10 @@
 
 namespace profshim::recorder {
 
-// The head holds (tag << 32 | index): the tag makes a pop safe against an index that left and came back.
+// The head holds (tag << 32 | index). Each push and pop increments the tag, so that a pop fails its exchange if the
+// index was popped and pushed again in between (ABA).
+
+/// Returns kNoChunk if the list is empty.
 template <class NextOf>
 std::uint32_t pop(std::atomic<std::uint64_t>& list, NextOf next_of) {
   std::uint64_t head = list.load(std::memory_order_acquire);

@@ -1,4 +1,4 @@
-// The recorder: the one piece of process-wide state of the hot path. See recorder.h for what runs where.
+// The process-wide variables of the recorder: the mode word, the calling thread's block, the mapped spool.
 #include "profshim/recorder_control.h"
 #include "record/memory/spool_memory.h"
 #include "recorder_state.h"

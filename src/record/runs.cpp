@@ -10,12 +10,11 @@ namespace profshim::recorder {
 
 using spool::ChunkHeader;
 using spool::ChunkState;
-using spool::kChunkBytes;
 using spool::kEventsPerChunk;
 using spool::kNoChunk;
 using spool::RunHeader;
-using spool::SpoolHeader;
 using spool::Thread;
+
 namespace {
 
 constinit std::atomic<std::uint64_t> free_chunks{kNoChunk};
@@ -23,13 +22,14 @@ constinit std::atomic<std::uint32_t> sealed_chunks{kNoChunk};
 constinit std::atomic<std::uint32_t> free_count{0};
 constinit SpareRuns spare_runs;
 constinit std::atomic<std::uint64_t> events_in_sealed_runs{0};
-constinit std::atomic<Ticks> first_drop{0};
-constexpr std::uint32_t kFirstRun = 31;  // events in the first run of a thread; each further one has twice as many
-constexpr std::uint32_t kLeastRun = 7;   // shorter ones are not worth a header
+constinit std::atomic<Ticks> first_drop{0};  // see take_first_drop()
+constexpr std::uint32_t kFirstRun = 31;      // events in the first run of a thread; each further run has twice as many
+constexpr std::uint32_t kLeastRun = 7;       // shorter runs are not worth a header
 
 constexpr auto kChunkNext = [](std::uint32_t i) -> std::atomic<std::uint32_t>& { return chunk(i).next; };
 
-// Whoever leaves a chunk last seals it.
+// The last user of a chunk seals it. The decrement is acq_rel: it releases this thread's events, and the thread that
+// seals acquires those of all others.
 void leave_chunk(std::uint32_t i) {
   ChunkHeader& c = chunk(i);
   if (c.users.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
@@ -40,16 +40,19 @@ void leave_chunk(std::uint32_t i) {
   } while (!sealed_chunks.compare_exchange_weak(head, i, std::memory_order_release, std::memory_order_relaxed));
 }
 
-// Makes two runs of one that this thread has; where to find the second. Nobody has it yet, but it uses the chunk.
+// Splits a run of this thread behind its first `room` events and returns the second part. That part has no owner yet,
+// but counts as a user of the chunk.
 RunPlace cut(RunPlace run, std::uint32_t room) {
   const auto slot = static_cast<std::uint16_t>(run.slot + 1 + room);
   RunHeader& rest = run_at(run.chunk, slot);
   rest.count.store(0, std::memory_order_relaxed);
   rest.room.store(run.room - room - 1, std::memory_order_relaxed);
-  run_at(run.chunk, run.slot).room.store(room, std::memory_order_release);  // pairs with for_each_run()
+  // Release: the header of `rest` is complete. Pairs with the acquire load in for_each_run().
+  run_at(run.chunk, run.slot).room.store(room, std::memory_order_release);
   return {run.chunk, slot, static_cast<std::uint16_t>(run.room - room - 1)};
 }
 
+// Leaves a run for another thread, or gives it up if there is no place for it.
 void give_away(RunPlace run) {
   if (!spare_runs.put(run)) leave_chunk(run.chunk);
 }
@@ -70,7 +73,6 @@ void seal_current(Thread& t) {
   leave_chunk(chunk_of_run);
 }
 
-// A thread that ends leaves the rest of its run to another.
 void leave_rest(Thread& t) {
   if (t.chunk == kNoChunk) return;
   const RunHeader& header = *reinterpret_cast<RunHeader*>(t.count);
@@ -97,7 +99,7 @@ RunPlace whole_chunk() {
   return {i, 1, kEventsPerChunk};
 }
 
-// The next run of a thread: short ones at first, since most threads make few events.
+// Returns the next run of a thread. The first runs are short, since most threads make few events.
 RunPlace take_run(const Thread& t) {
   const std::uint32_t wanted = kFirstRun << std::min(t.runs, 8u);
   const bool of_device = t.tid.load(std::memory_order_relaxed) == spool::kDeviceLane;

@@ -1,6 +1,6 @@
-// Runs that no thread has: the rests of chunks whose first runs are in use, and what threads left of theirs when they
-// ended. A few places, each of which one thread empties or fills in one atomic step: nothing here is ever followed into
-// a chunk that has gone back meanwhile.
+// Spare runs: the unused parts of chunks, and the unused parts of runs whose threads have ended. They lie in a few
+// places, each filled or emptied in one atomic step. A place holds the whole description of its run, so that nothing is
+// read from a chunk that may have been freed meanwhile.
 #pragma once
 
 #include <algorithm>
@@ -9,7 +9,8 @@
 
 namespace profshim::recorder {
 
-/// Where a run lies: its header's slot in its chunk, and how many events fit behind it. room == 0: no run.
+/// The location of a run: its chunk, the slot of its header there, and the number of events behind it. room == 0: no
+/// run.
 struct RunPlace {
   std::uint32_t chunk = 0;
   std::uint16_t slot = 0;
@@ -19,14 +20,14 @@ struct RunPlace {
 /// Any thread; no lock, no allocation.
 class SpareRuns {
  public:
-  /// Each keeps a chunk from going back: an eighth of them at the most.
+  /// Empties all places. A spare run keeps its chunk from being freed, so there is one place for each eight chunks.
   void reset(std::uint32_t chunks) {
     for (std::atomic<std::uint64_t>& place : places_) place.store(0, std::memory_order_relaxed);
     used_.store(std::clamp(chunks / 8, 1u, kPlaces), std::memory_order_relaxed);
   }
 
-  /// The smallest there is, so that what is left over is used before a chunk is cut; room == 0 when there is none, or
-  /// others were faster again and again.
+  /// Takes the smallest spare run, so that leftovers are used before another chunk is split. room == 0 if there is
+  /// none, or if other threads were faster in each attempt.
   RunPlace take() {
     for (int attempt = 0; attempt < kAttempts; ++attempt) {
       std::atomic<std::uint64_t>* best = nullptr;
@@ -43,12 +44,12 @@ class SpareRuns {
     return {};
   }
 
-  /// False when all places are in use: the run is lost until its chunk is free again.
+  /// Returns false if all places are in use. The run is then lost until its chunk is free again.
   bool put(RunPlace run) {
     for (std::uint32_t i = 0; i < used(); ++i) {
       std::uint64_t empty = 0;
       if (places_[i].load(std::memory_order_relaxed) != 0) continue;
-      // Pairs with take(): the run's header is whole.
+      // Release: the run's header is complete. Pairs with the acquire in take().
       if (places_[i].compare_exchange_strong(empty, packed(run), std::memory_order_release)) return true;
     }
     return false;

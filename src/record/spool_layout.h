@@ -1,4 +1,4 @@
-// Where the tables of a spool lie in it.
+// The layout of a spool: offsets of its tables in bytes.
 #pragma once
 
 #include <cstdint>

@@ -21,13 +21,14 @@ using spool::ThreadSlot;
 
 namespace {
 
-// What blocks_freed was when this thread found no block: it looks again when one has come free. 0 = it found one yet.
+// Value of blocks_freed when this thread found no free block: it searches again once the counter has changed. 0 = it
+// has always found one.
 thread_local constinit std::uint32_t refused_at __attribute__((tls_model("initial-exec"))) = 0;
-constinit std::atomic<std::uint32_t> blocks_used{0};  // no block at or behind it has ever been claimed
+constinit std::atomic<std::uint32_t> blocks_used{0};  // no block at this index or above has ever been claimed
 constinit std::atomic<std::uint64_t> threads_ready{0};
 constinit std::atomic<std::uint32_t> blocks_freed{1};
 
-// `name` null: that of the calling thread.
+// Claims a free block. `name` null: the name of the calling thread.
 Thread* claim_block(std::int32_t tid, const char* name) {
   if (detail::mode.load(std::memory_order_acquire) == 0) return nullptr;
   const std::uint32_t freed = blocks_freed.load(std::memory_order_acquire);
@@ -119,7 +120,8 @@ std::uint64_t dropped() {
 }
 
 std::uint64_t events_committed() {
-  // In this order: a run that is sealed meanwhile is missing this time, and not there twice.
+  // The sealed sum is read first: a run that is sealed in between is missing from this sum. In the other order it would
+  // be counted twice.
   std::uint64_t sum = committed_in_sealed_runs();
   const std::uint32_t used = blocks_used.load(std::memory_order_acquire);
   for (std::uint32_t i = 0; i < used; ++i) {

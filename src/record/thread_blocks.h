@@ -1,4 +1,4 @@
-// The blocks of the spool that hold a thread each.
+// The blocks of the spool, one for each thread that records.
 #pragma once
 
 #include <cstdint>
@@ -7,10 +7,11 @@
 
 namespace profshim::recorder {
 
-/// Destructor of the thread-specific key.
+/// Frees the block of a thread that ends. Destructor of the pthread key `thread_end`.
 void on_thread_end(void* block);
-/// Gives `threads` blocks pages.
+/// Gives the first `threads` blocks pages. Returns false if there is no memory.
 bool ready_thread_blocks(std::uint32_t threads);
+/// Forgets all blocks, for a new spool. No thread may record.
 void reset_thread_blocks();
 
 }  // namespace profshim::recorder

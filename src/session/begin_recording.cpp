@@ -25,7 +25,7 @@ namespace {
 
 constexpr std::size_t kThreadStack = 1 << 20;
 
-// All signals blocked: a handler of the job must never run on a thread of ours.
+// Starts a thread with all signals blocked: a signal handler of the job must never run on our threads.
 bool start_thread(pthread_t& thread, void* (*body)(void*), State* s) {
   sigset_t all;
   sigset_t before;
@@ -40,7 +40,8 @@ bool start_thread(pthread_t& thread, void* (*body)(void*), State* s) {
   return refused == 0;
 }
 
-// Everything that can fail before the first event. A reason when it did, unless another rank gives it.
+// Does everything that can fail before the first event. On failure `why_not` has the reason, or is empty if another
+// rank reports it.
 bool prepare(State& s, std::string& why_not) {
   s.job = job_identity();
   s.run_name = output::run_name_for(s.spec, s.job);
@@ -65,12 +66,12 @@ bool prepare(State& s, std::string& why_not) {
     return false;
   }
   if (!claimed_by.empty()) {
-    log::line(LogLevel::kWarn, "%s is gone: this process goes on in %s", claimed_by.c_str(), s.folder.c_str());
+    log::line(LogLevel::kWarn, "%s has ended: this process continues in %s", claimed_by.c_str(), s.folder.c_str());
   }
   choose_clock();
   if (!create_spool(s, why_not)) {
     output::release_claim(s.folder, s.rank.rank);
-    why_not = "no spool could be made: " + why_not;
+    why_not = "cannot create the spool: " + why_not;
     return false;
   }
   recorder::header().base_time_ns = run.base_time_ns;
@@ -81,7 +82,8 @@ bool prepare(State& s, std::string& why_not) {
   return true;
 }
 
-void give_up(State& s) {
+// Undoes prepare().
+void undo_prepare(State& s) {
   recorder::set_mode(0, ~0u);
   remove_spool(s);
   output::release_claim(s.folder, s.rank.rank);
@@ -100,6 +102,45 @@ bool start_threads(State& s) {
   }
   s.threads_run = true;
   return true;
+}
+
+// Decides whether this process records; returns its new state, or null.
+State* make_state(const Rank& mpi_rank) {
+  LoadedSpec loaded = load_own_spec();
+  set_up_log(loaded.spec);
+  const Rank rank = rank_by_source(loaded.spec, mpi_rank);
+  log::set_rank(rank.rank);
+  report_problems(loaded, rank);
+  if (!loaded.ok()) {
+    if (loaded.spec.profile.abort_on_error) std::_Exit(2);
+    return nullptr;
+  }
+  if (!loaded.enabled || !is_process_selected(loaded.spec)) return nullptr;
+  if (rank.rank < 0 && !loaded.spec.ranks.record_unknown) {
+    log::line(LogLevel::kWarn, "%s gives no rank: nothing is recorded (ranks.unknown = \"record\" records anyway)",
+              loaded.spec.ranks.source.c_str());
+    return nullptr;
+  }
+  warn_about_selection(loaded.spec, rank);
+  if (rank.rank >= 0 && !loaded.spec.ranks.select.selects(rank)) return nullptr;
+
+  auto* const s = new State(std::move(loaded.spec));  // never freed: see state.h
+  s->rank = rank;
+  s->first_selected = is_first_selected(s->spec, rank);
+  for (const std::string& other : rank_contradictions(rank)) {
+    log::line(LogLevel::kWarn, "the environment says %s, %s says rank %d: rank %d is used", other.c_str(),
+              rank.source.c_str(), rank.rank, rank.rank);
+  }
+  return s;
+}
+
+void set_up_steps(State& s) {
+  s.patterns = step_patterns(s.spec);
+  if (s.spec.steps.source == StepSource::kKernel) {
+    s.kernel_names = std::make_unique<KernelNames>(s.spec.steps.pattern);
+  }
+  s.epoch_prefix = glob_literal_prefix(s.spec.steps.epoch);
+  set_marker_first_bytes(s);
 }
 
 }  // namespace
@@ -126,35 +167,10 @@ std::uint32_t mode_bits(const Spec& spec) {
 }
 
 State* begin_recording(const Rank& mpi_rank, const sigset_t& job_signals) {
-  LoadedSpec loaded = load_own_spec();
-  log::set_level(loaded.spec.profile.log_level);
-  if (loaded.spec.profile.log != "stderr") log::set_file(from_launch_folder(loaded.spec.profile.log));
-  const Rank rank = rank_by_source(loaded.spec, mpi_rank);
-  log::set_rank(rank.rank);
-  report(loaded, rank);
-  if (!loaded.ok()) {
-    if (loaded.spec.profile.abort_on_error) std::_Exit(2);
-    return nullptr;
-  }
-  if (!loaded.enabled || !process_wanted(loaded.spec)) return nullptr;
-  if (rank.rank < 0 && !loaded.spec.ranks.record_unknown) {
-    log::line(LogLevel::kWarn,
-              "%s gives no rank; nothing is recorded (ranks.unknown = \"record\" records all the same)",
-              loaded.spec.ranks.source.c_str());
-    return nullptr;
-  }
-  warn_about_selection(loaded.spec, rank);
-  if (rank.rank >= 0 && !loaded.spec.ranks.select.selects(rank)) return nullptr;
-
-  auto* const s = new State(std::move(loaded.spec));  // never freed: see state.h
-  s->rank = rank;
+  State* const s = make_state(mpi_rank);
+  if (s == nullptr) return nullptr;
   s->job_signals = job_signals;
-  s->first_selected = is_first_selected(s->spec, rank);
-  for (const std::string& other : rank_contradictions(rank)) {
-    log::line(LogLevel::kWarn, "the environment says %s, %s says rank %d: rank %d is used", other.c_str(),
-              rank.source.c_str(), rank.rank, rank.rank);
-  }
-  // From here on there is something to clean up.
+  // Before anything exists that a signal would leave behind.
   if (s->spec.output.exit_seconds > 0) ending_signals::begin(exit_ns(*s));
   const ending_signals::Blocked until_threads_run;
   std::string why_not;
@@ -165,24 +181,19 @@ State* begin_recording(const Rank& mpi_rank, const sigset_t& job_signals) {
   recorder::set_mode(recorder::kActive, 0);  // texts can be interned from here on
   recorder::add_anchor(take_anchor());
   fill_header(*s);
-  say_where_spool_lies(*s);
+  report_spool_place(*s);
   fill_manifest(*s);
   define_facts(*s);
-  s->patterns = step_patterns(s->spec);
-  if (s->spec.steps.source == StepSource::kKernel) {
-    s->kernel_names = std::make_unique<KernelNames>(s->spec.steps.pattern);
-  }
-  s->epoch_prefix = glob_literal_prefix(s->spec.steps.epoch);
-  set_marker_first_bytes(*s);
-  look_at_disk(*s);
+  set_up_steps(*s);
+  check_disk(*s);
   s->costs.measure_base();
-  // A whole-run window opens at once; every other one has its warm-up.
+  // A window of the whole run opens at once; every other window has a warm-up before it.
   const std::uint32_t ready = s->spec.steps.source == StepSource::kNone ? 512 : 64;
   recorder::tend_pool([] { return Ticks{0}; }, std::min(ready, recorder::chunks_in_pool() / 2));
   recorder::add_anchor(take_anchor());
   if (!start_threads(*s)) {
     log::line(LogLevel::kError, "nothing is recorded: no thread could be started (%s)", std::strerror(errno));
-    give_up(*s);
+    undo_prepare(*s);
     return nullptr;
   }
   return s;

@@ -1,4 +1,4 @@
-// The begin of a recording.
+// The begin of a recording: from the spec to a spool and running threads.
 #pragma once
 
 #include <signal.h>
@@ -7,8 +7,9 @@
 
 namespace profshim::session {
 
-/// The new state, or null when this process does not record.
+/// Returns the new state, or null if this process does not record. `job_signals`: signal mask of the calling thread.
 State* begin_recording(const Rank& mpi_rank, const sigset_t& job_signals);
+/// Returns the mode bits that the spec asks for, kArmed and kStacks excepted.
 std::uint32_t mode_bits(const Spec& spec);
 
 }  // namespace profshim::session

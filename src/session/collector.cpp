@@ -1,4 +1,4 @@
-// The collector thread: keeps chunks ready, holds the limits, takes clock anchors, ticks the time source.
+// The collector thread: keeps chunks ready, enforces the limits, takes clock anchors, makes the steps of source "time".
 #include <pthread.h>
 #include <signal.h>
 #include <sys/prctl.h>
@@ -17,16 +17,16 @@
 namespace profshim::session {
 namespace {
 
-constexpr std::uint32_t kFreeWhenIdle = 64;  // 4 MiB ready for the first burst
-// More costs the job: making 64 MiB ready takes 30 ms of a CPU that its threads may want just then.
+constexpr std::uint32_t kFreeWhenIdle = 64;  // 4 MiB for the first burst of events
+// More would slow down the job: giving 64 MiB pages takes 30 ms of a CPU that its threads may need just then.
 constexpr std::uint32_t kFreeWhenArmed = 256;  // 16 MiB: 260 000 events
-constexpr std::uint32_t kTicksAhead = 64;      // and as the job goes on: a busy machine may keep us waiting for 128 ms
-constexpr std::uint32_t kFreeAtMost = 4096;    // however fast the job makes events
-constexpr double kBytesPerEvent = 150;         // of JSON, until it has been measured
-constexpr double kBytesPerFrame = 60;          // likewise
-constexpr double kBytesOfInputs = 150;         // likewise, where operators are shown with what they were given
+constexpr std::uint32_t kTicksAhead = 64;    // reserve in ticks of 2 ms: a busy machine may delay this thread by 128 ms
+constexpr std::uint32_t kFreeAtMost = 4096;  // upper bound, however fast the job makes events
+constexpr double kBytesPerEvent = 150;       // JSON of an event, until measured
+constexpr double kBytesPerFrame = 60;        // JSON of a stack frame, until measured
+constexpr double kBytesOfInputs = 150;       // JSON of the inputs of an operator, until measured
 constexpr std::int64_t kAnchorEvery_ns = 1'000'000'000;
-constexpr std::int64_t kLookEvery_ns = 200'000'000;
+constexpr std::int64_t kThreadCheckEvery_ns = 200'000'000;
 
 class Collector {
  public:
@@ -37,14 +37,14 @@ class Collector {
     if (device::take_trouble() && s_.spec.limits.on_limit == OnLimit::kCloseWindow) {
       close_by_limit(s_, ticks(), s_.limit_device);
     }
-    hold_limits();  // first: making chunks ready takes a while on a busy machine
+    enforce_limits();  // before tend(), which takes a while on a busy machine
     const spool::Window* const window = s_.current.load();
     s_.cpu.tick(window != nullptr ? window->number : WindowCpu::kNone, own_threads(s_));
     tend(armed);
     take_anchor_if_due();
     if (void (*const function)() = s_.every_tick.load()) function();
-    boundary_by_time();
-    end_with_the_job();
+    make_time_step();
+    exit_if_job_threads_ended();
     std::lock_guard lock(s_.mutex);
     if (oldest_needed() != 0 && s_.current.load() == nullptr) s_.wake.notify_all();
   }
@@ -67,18 +67,18 @@ class Collector {
         armed ? std::clamp(used_last_tick_ * kTicksAhead, kFreeWhenArmed, kFreeAtMost) : kFreeWhenIdle;
     wanted = std::min(wanted, std::max(8u, pool / 2));
     if (s_.spool_removed.load(std::memory_order_relaxed)) wanted = 0;  // no window will come
-    // While the writer looks for a window's events chunks are made ready, but none is taken back.
+    // While the writer collects a window's events, chunks are made ready but none is freed (but chunks without events).
     const std::unique_lock taking_back(s_.gathering, std::try_to_lock);
     const auto keep_all = [] { return Ticks{1}; };
     const recorder::PoolState state =
         taking_back ? recorder::tend_pool(oldest_needed, wanted) : recorder::tend_pool(keep_all, wanted);
-    if (state.pressed_by) relieve(state, taking_back.owns_lock());
+    if (state.pressed_by) relieve_pressure(state, taking_back.owns_lock());
     const std::uint32_t in_use = pool - state.free - state.unused;
     used_last_tick_ = in_use > in_use_before_ ? in_use - in_use_before_ : 0;
     in_use_before_ = in_use;
     const Ticks dropped_at = recorder::take_first_drop();
     if (s_.spec.limits.on_limit == OnLimit::kDropOld) {
-      // A window that waits to be written keeps its events; the newest are lost until it has been.
+      // A closed window keeps its events until it is written. Until then the newest events are lost.
       const bool full = state.unused == 0 && state.free < pool / 8;
       if (full && taking_back && !window_waits()) recorder::drop_oldest(pool / 8);
       return;
@@ -88,8 +88,8 @@ class Collector {
     if (state.unused == 0) close_by_limit(s_, dropped_at, s_.limit_reason(s_.pool_bound));
   }
 
-  // The job has less left than the recording holds: what the window has is written and given back.
-  void relieve(const recorder::PoolState& state, bool taking_back) {
+  // The job has less memory left than the recording holds: closes the window or drops its oldest events.
+  void relieve_pressure(const recorder::PoolState& state, bool taking_back) {
     if (s_.spec.limits.on_limit == OnLimit::kCloseWindow) {
       close_by_limit(s_, ticks(), s_.limit_reason(*state.pressed_by));
     } else if (s_.spec.limits.on_limit == OnLimit::kDropOld && taking_back && !window_waits()) {
@@ -97,7 +97,7 @@ class Collector {
     }
   }
 
-  void hold_limits() {
+  void enforce_limits() {
     const spool::Window* const window = s_.current.load();
     if (window == nullptr) {
       window_ = nullptr;
@@ -115,7 +115,7 @@ class Collector {
   }
 
   void take_anchor_if_due() {
-    // Close together at first, so that a short run has a rate as well; a closed window wants one at its end.
+    // Anchors are close together at first, so that a short run has a clock rate, too.
     const std::int64_t now = monotonic_ns();
     const std::int64_t every =
         std::min(kAnchorEvery_ns, std::int64_t{10'000'000} << std::min<std::uint64_t>(anchors_, 10));
@@ -125,18 +125,18 @@ class Collector {
     last_anchor_ns_ = now;
   }
 
-  // What the C library does in the last thread that ends, had we not been there: exit(0), with its handlers.
-  void end_with_the_job() {
+  // If only our threads are left, calls exit(0) with its handlers, as the C library does in a process's last thread.
+  void exit_if_job_threads_ended() {
     const std::int64_t now = monotonic_ns();
-    if (now - last_look_ns_ < kLookEvery_ns) return;
-    last_look_ns_ = now;
+    if (now - last_thread_check_ns_ < kThreadCheckEvery_ns) return;
+    last_thread_check_ns_ = now;
     if (!only_ours_are_left(own_threads(s_))) return;
     pthread_sigmask(SIG_SETMASK, &s_.job_signals, nullptr);
     std::exit(0);
   }
 
-  void boundary_by_time() {
-    // This thread runs a moment before the session does; a boundary made then would be lost.
+  void make_time_step() {
+    // This thread starts shortly before the session is live; a boundary made before that would be lost.
     if (s_.spec.steps.source != StepSource::kTime || live() == nullptr) return;
     const std::int64_t now = monotonic_ns();
     const std::int64_t every = s_.spec.steps.every_ms * 1'000'000;
@@ -149,7 +149,7 @@ class Collector {
   State& s_;
   std::uint32_t used_last_tick_ = 0, in_use_before_ = 0;
   const spool::Window* window_ = nullptr;
-  std::int64_t opened_ns_ = 0, last_anchor_ns_ = 0, next_boundary_ns_ = 0, last_look_ns_ = 0;
+  std::int64_t opened_ns_ = 0, last_anchor_ns_ = 0, next_boundary_ns_ = 0, last_thread_check_ns_ = 0;
   std::uint64_t anchors_ = 0;
 };
 

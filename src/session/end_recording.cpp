@@ -25,20 +25,19 @@ constexpr std::int64_t kNormalPatience_ns = 30 * kSecond_ns;
 
 std::int64_t exit_ns(const State& s) { return s.spec.output.exit_seconds * kSecond_ns; }
 
-// How long the writer may make no progress. At the end of a program that ends by itself a slow disk is waited for.
 std::int64_t patience_ns(const State& s, End how) {
   return std::max(exit_ns(s), how == End::kNormal ? kNormalPatience_ns : kAbruptPatience_ns);
 }
 
 namespace {
 
-// Until when the end may wait in all; 0 = for as long as there is progress. A signal may come while a program ends.
+// Returns the time limit of the whole wait; 0 = none. A signal may arrive while the process ends.
 std::int64_t deadline_ns(const State& s, End how, std::int64_t began_ns) {
   if (ending_signals::arrived() != 0) return ending_signals::arrived_at_ns() + exit_ns(s);
   return how == End::kReplaced ? began_ns + exit_ns(s) : 0;
 }
 
-// True when the writer came to its end; false when it made no progress for too long, or takes too long.
+// Returns true if the writer has finished, false if it made no progress for too long or exceeded the time limit.
 bool wait_for_writer(State& s, End how, const ending_signals::Blocked& blocked) {
   std::unique_lock lock(s.mutex);
   std::uint64_t seen = s.progress_count.load();
@@ -62,11 +61,12 @@ bool wait_for_writer(State& s, End how, const ending_signals::Blocked& blocked) 
 void end_recording(State& s, End how, const ending_signals::Blocked& blocked) {
   recorder::set_mode(0, recorder::kArmed);
   close_at_exit(s, ticks());
-  device::finish(how != End::kNormal);  // while names can still be taken in
-  call_stack::define_modules();         // likewise
+  // While texts can still be interned.
+  device::finish(how != End::kNormal);
+  call_stack::define_modules();
   recorder::set_mode(0, ~0u);
-  // The job waits for the writer now, or a launcher that kills soon. Refused to most users: then it stays as nice as it
-  // is.
+  // The job waits for the writer now, and a launcher may kill it soon. Most users may not lower a nice value; then it
+  // stays.
   setpriority(PRIO_PROCESS, static_cast<id_t>(s.writer_tid.load()), 0);
   {
     std::lock_guard lock(s.mutex);
@@ -84,12 +84,12 @@ void end_recording(State& s, End how, const ending_signals::Blocked& blocked) {
     return;
   }
   recorder::header().finished.store(1);
-  say_how_it_went(s);
-  if (s.failed.load() == 0) remove_spool(s);  // else `recover` makes traces of what it holds
+  log_outcome(s);
+  if (s.failed.load() == 0) remove_spool(s);  // else `profshim recover` can make traces from it
   output::release_claim(s.folder, s.rank.rank);
   output::forget_what_was_said(s.folder, recorder::header().base_time_ns);
   if (how == End::kNormal) {
-    // Never ourselves: the collector ends a process whose own threads have all ended.
+    // The collector itself may run this: it calls exit() if all threads of the job have ended.
     if (!pthread_equal(pthread_self(), s.collector_thread)) pthread_join(s.collector_thread, nullptr);
     pthread_join(s.writer_thread, nullptr);
   }

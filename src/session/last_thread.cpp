@@ -11,7 +11,7 @@
 namespace profshim::session {
 namespace {
 
-// The state letter of /proc/.../stat: 'Z' or 'X' for a thread that has ended; 0 when it is gone.
+// Returns the state letter in /proc/.../stat: 'Z' or 'X' for a thread that has ended; 0 if the file is gone.
 char state_in(const std::string& stat_file) {
   std::string text;
   int error = 0;
@@ -25,7 +25,7 @@ bool has_ended(char state) { return state == 0 || state == 'Z' || state == 'X'; 
 }  // namespace
 
 bool only_ours_are_left(std::span<const pid_t> ours) {
-  // The process's own entry shows its main thread.
+  // /proc/self/stat shows the main thread.
   if (!has_ended(state_in("/proc/self/stat"))) return false;
   DIR* const tasks = opendir("/proc/self/task");
   if (tasks == nullptr) return false;

@@ -1,4 +1,4 @@
-// A process ends with its last thread when its main thread has ended by pthread_exit(). Ours must not be that thread.
+// After pthread_exit() of the main thread, a process ends with its last thread. Our threads must not keep it alive.
 #pragma once
 
 #include <sys/types.h>
@@ -7,7 +7,8 @@
 
 namespace profshim::session {
 
-/// Has the main thread ended, and are `ours` the only threads left? Reads /proc: a few times a second at most.
+/// Returns true if the main thread has ended and only the threads `ours` are left. Reads /proc; call it a few times a
+/// second at most.
 bool only_ours_are_left(std::span<const pid_t> ours);
 
 }  // namespace profshim::session

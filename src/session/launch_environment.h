@@ -1,11 +1,11 @@
-// The environment that the process was started in: what asks for a recording, and the folder of relative paths.
+// The environment at the start of the process: does it ask for a recording, and the folder of relative paths.
 #pragma once
 
 #include <string>
 
 namespace profshim::session {
 
-/// A relative path as the job's launch folder has it, wherever the job has gone since.
+/// Makes a relative path refer to the working directory at the start of the process.
 std::string from_launch_folder(const std::string& path);
 
 }  // namespace profshim::session

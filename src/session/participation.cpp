@@ -17,9 +17,12 @@ LoadedSpec load_own_spec() {
   return load_spec(sources);
 }
 
-// Every rank reads the same spec: one of them says what is wrong with it. The last error also says what comes of it, so
-// that one mistake is one line; of many, `profshim check` shows the rest.
-void report(const LoadedSpec& loaded, const Rank& rank) {
+void set_up_log(const Spec& spec) {
+  log::set_level(spec.profile.log_level);
+  if (spec.profile.log != "stderr") log::set_file(from_launch_folder(spec.profile.log));
+}
+
+void report_problems(const LoadedSpec& loaded, const Rank& rank) {
   constexpr std::size_t kMostErrors = 4;
   if (rank.rank > 0) return;
   std::vector<std::string> errors;
@@ -50,14 +53,13 @@ bool any_glob_matches(const std::vector<std::string>& globs, const std::string& 
 
 }  // namespace
 
-bool process_wanted(const Spec& spec) {
+bool is_process_selected(const Spec& spec) {
   const std::string line = command_line();
   const std::string name = program_name();
   if (any_glob_matches(spec.process.exclude, line, name)) return false;
   return spec.process.match.empty() || any_glob_matches(spec.process.match, line, name);
 }
 
-// ranks.source names a variable: that one decides, and MPI's own answer is not asked.
 Rank rank_by_source(const Spec& spec, const Rank& from_mpi) {
   if (spec.ranks.source == "auto" || spec.ranks.source == "mpi") return from_mpi;
   Rank rank = from_mpi;
@@ -71,7 +73,6 @@ Rank rank_by_source(const Spec& spec, const Rank& from_mpi) {
   return rank;
 }
 
-// The lowest rank that is selected, of all or of those from `from` on, as far as this one can tell: it speaks for them.
 bool is_first_selected(const Spec& spec, const Rank& rank, int from) {
   for (int r = from; r < rank.rank; ++r) {
     Rank other;
@@ -82,8 +83,6 @@ bool is_first_selected(const Spec& spec, const Rank& rank, int from) {
   return true;
 }
 
-// For what a whole host may suffer from, where no folder is to be had in which ranks could agree on one. Launchers that
-// do not say which ranks share a host are taken to have one rank on each.
 bool is_first_selected_of_host(const Spec& spec, const Rank& rank) {
   return is_first_selected(spec, rank, std::max(0, rank.rank - std::max(0, rank.local_rank)));
 }

@@ -1,4 +1,5 @@
-// The life cycle of a recording: idle -> starting -> recording -> finished, with inert reachable from anywhere.
+// The life cycle of a recording: idle -> starting -> recording -> finishing -> finished. A process that does not
+// record, and a forked child, is inert.
 #include "profshim/session.h"
 
 #include <pthread.h>
@@ -27,7 +28,7 @@ namespace {
 enum class Phase : std::uint8_t { kIdle, kStarting, kRecording, kFinishing, kFinished, kInert };
 constinit std::atomic<Phase> phase{Phase::kIdle};
 constinit std::atomic<State*> the_state{nullptr};
-constinit std::atomic<pid_t> owner{0};
+constinit std::atomic<pid_t> owner{0};  // the process that was activated
 
 constinit std::atomic<pid_t> finisher{0};  // the thread that ends the recording
 constexpr std::int64_t kSecond_ns = 1'000'000'000;
@@ -51,7 +52,7 @@ void register_ends() {
 
 bool is_collector(const State& s) { return pthread_equal(pthread_self(), s.collector_thread) != 0; }
 
-// On the calling thread; does nothing where another one does it already.
+// Ends the recording on the calling thread. Does nothing if another thread does it already.
 void end_here(State& s, End how) {
   Phase recording = Phase::kRecording;
   if (!phase.compare_exchange_strong(recording, Phase::kFinishing)) return;
@@ -70,9 +71,10 @@ void end_here(State& s, End how) {
   phase.store(Phase::kFinished);
 }
 
-// Waits for the thread that ends the recording. No lock and no memory: the caller may be a handler of the job's.
+// Waits for the thread that ends the recording. Takes no lock and allocates nothing: the caller may be a signal handler
+// of the job.
 void await_end(const State& s, End how) {
-  if (finisher.load() == static_cast<pid_t>(syscall(SYS_gettid))) return;  // a handler came in there
+  if (finisher.load() == static_cast<pid_t>(syscall(SYS_gettid))) return;  // in a signal handler of that thread
   const std::int64_t began = monotonic_ns();
   std::int64_t last_progress = began;
   std::uint64_t seen = s.progress_count.load();
@@ -84,7 +86,7 @@ void await_end(const State& s, End how) {
       seen = count;
       last_progress = now;
     }
-    // A second more than the thread that waits for the writer allows itself.
+    // One second more than the limits of the thread that waits for the writer.
     if (now - last_progress > patience_ns(s, how) + kSecond_ns) return;
     if (how == End::kReplaced && now - began > exit_ns(s) + kSecond_ns) return;
   }
@@ -130,7 +132,7 @@ void activate(const Rank& rank, Ticks began) {
     if (ending_signals::arrived() != 0) ending_signals::end_process();
   } else {
     register_ends();
-    // Before any thread can make a step, whose window this would end.
+    // Before any thread can make a step: later this would end that step's window.
     if (window_is_near(*s, -1, 0)) device::disarm(0, true);
     the_state.store(s, std::memory_order_release);
     phase.store(Phase::kRecording, std::memory_order_release);
@@ -150,7 +152,7 @@ void activate(const Rank& rank, Ticks began) {
 }
 
 void finish(End how) {
-  if (owner.load() != getpid()) return;  // a vforked child shares our memory
+  if (owner.load() != getpid()) return;  // a vforked child shares this memory
   const Phase now = phase.load();
   if (now != Phase::kRecording && now != Phase::kFinishing) return;
   State& s = *the_state.load();
@@ -166,15 +168,14 @@ void finish(End how) {
   errno = saved_errno;
 }
 
-void say_never_activated(const char* library) {
+void report_never_activated(const char* library) {
   if (phase.load() != Phase::kIdle || !requested()) return;
   try {
     const LoadedSpec loaded = load_own_spec();
     const Rank rank = rank_by_source(loaded.spec, rank_from_environment());
-    log::set_level(loaded.spec.profile.log_level);
-    if (loaded.spec.profile.log != "stderr") log::set_file(from_launch_folder(loaded.spec.profile.log));
-    report(loaded, rank);
-    if (!loaded.ok() || !loaded.enabled || !process_wanted(loaded.spec)) return;
+    set_up_log(loaded.spec);
+    report_problems(loaded, rank);
+    if (!loaded.ok() || !loaded.enabled || !is_process_selected(loaded.spec)) return;
     if (rank.rank >= 0 && !(loaded.spec.ranks.select.selects(rank) && is_first_selected(loaded.spec, rank))) return;
     log::line(LogLevel::kWarn,
               "nothing was recorded: %s is loaded, but this process showed neither a rank nor a step before it ended; "

@@ -22,7 +22,7 @@ void define_facts(const State& s) {
     if (on) recorded += (recorded.size() > 1 ? ", \"" : "\"") + std::string(name) + "\"";
   }
   recorded += "]";
-  // As PyTorch's profiler has it: not there at all when off.
+  // As PyTorch's profiler does: a setting that is off is left out.
   for (const auto& [key, on] :
        {std::pair{"record_shapes", s.spec.record_shapes}, std::pair{"with_flops", s.spec.with_flops},
         std::pair{"with_stack", s.spec.with_stack || s.spec.native_stack},
@@ -34,7 +34,7 @@ void define_facts(const State& s) {
 
 namespace {
 
-// Patterns for command lines may hold what a command line holds.
+// Patterns for command lines may hold secrets, as command lines do.
 Spec without_secrets(Spec spec) {
   for (auto* const patterns : {&spec.process.match, &spec.process.exclude}) {
     for (std::string& pattern : *patterns) pattern = shown_command_line({pattern}, true);
@@ -74,7 +74,6 @@ void fill_manifest(State& s) {
   s.manifest.spec_hash = s.spec.hash();
   s.manifest.step_source = source_text(s.spec);
   s.manifest.spool = recorder::path();
-  // A process that was started again in the same job goes on in the manifest of the one before.
   output::Manifest earlier;
   const std::string path = s.folder + "/manifest-rank" + std::to_string(s.rank.rank) + ".json";
   if (output::read_manifest(path, earlier) && earlier.run_name == s.run_name)

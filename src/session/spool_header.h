@@ -1,4 +1,4 @@
-// The texts and facts that a recording writes about itself.
+// The description of a recording: header and facts of its spool, and its manifest.
 #pragma once
 
 #include <string>
@@ -7,11 +7,14 @@
 
 namespace profshim::session {
 
+/// Defines the facts that go into the trace's profshim object.
 void define_facts(const State& state);
+/// Fills in the spool's header. Interns texts that are needed at the end, when interning no longer works.
 void fill_header(State& state);
+/// Fills in the manifest. A restarted process of the same job continues the windows of the earlier one.
 void fill_manifest(State& state);
 
-/// The source of steps that the spec names, as messages and manifests have it.
+/// Returns the step source of the spec for messages and manifests: "nvtx step *".
 std::string source_text(const Spec& spec);
 
 }  // namespace profshim::session

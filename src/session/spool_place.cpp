@@ -11,12 +11,12 @@
 namespace profshim::session {
 namespace {
 
-// With less than this a file is not worth its cost: memory of the process alone has room for longer windows.
+// With less room than this a file is not worth it: anonymous memory allows longer windows.
 constexpr std::uint64_t kLeastFile = 32 << 20;
-// A million events. With less than this windows may close early, which is said at the start.
+// A million events. With less than this, windows may close early, which a warning at the start tells.
 constexpr std::uint64_t kComfortable = 64 << 20;
 
-// How many ranks of this machine may record, as far as this one can tell: they all take from the same memory.
+// Returns how many ranks of this machine may record, as far as this one knows. They share its memory.
 std::uint64_t recording_here(const State& s) {
   std::uint64_t selected = 0;
   for (int r = 0; r < s.rank.world_size; ++r) {
@@ -34,7 +34,7 @@ std::string spool_name(const State& s) {
          std::to_string(getpid()) + "-" + random_text() + ".spool";
 }
 
-// `folder` empty: anonymous memory.
+// Creates the spool in `folder`; "" = in anonymous memory.
 bool create_in(State& s, const std::string& folder, std::string& why_not) {
   recorder::Room room = s.room->now(0, 0);
   if (!folder.empty()) {
@@ -53,7 +53,7 @@ bool create_in(State& s, const std::string& folder, std::string& why_not) {
     return false;
   }
   const std::string path = folder.empty() ? "" : folder + "/" + spool_name(s);
-  // A small RLIMIT_FSIZE may allow a smaller one.
+  // A small RLIMIT_FSIZE may allow a smaller spool.
   for (; size.chunks >= 16; size.chunks /= 4) {
     if (!recorder::create_spool(path, size, why_not)) continue;
     s.pool_bound = room.bound;
@@ -75,7 +75,7 @@ bool create_spool(State& s, std::string& why_not) {
          create_in(s, "", why_not);
 }
 
-void say_where_spool_lies(State& s) {
+void report_spool_place(State& s) {
   for (std::size_t i = 0; i < recorder::kBounds; ++i) {
     s.limit_of[i] = recorder::intern(recorder::reason_of(static_cast<recorder::Bound>(i)));
   }

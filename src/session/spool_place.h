@@ -1,4 +1,4 @@
-// Where the spool lies, and how large it is.
+// The place and size of the spool.
 #pragma once
 
 #include <string>
@@ -7,12 +7,12 @@
 
 namespace profshim::session {
 
-/// A file in /dev/shm (or in limits.spool_folder), else memory of the process alone: State::why_no_file says why. False
-/// and a reason when the job can spare no memory.
+/// Creates the spool: a file in /dev/shm (or in limits.spool_folder), else anonymous memory, for a reason given in
+/// State::why_no_file. Returns false and a reason if the job can spare no memory.
 bool create_spool(State& state, std::string& why_not);
-/// Texts of the trace and lines of the log about it; once texts can be interned.
-void say_where_spool_lies(State& state);
-/// The spool's name and the link to it; the memory stays mapped.
+/// Interns the texts about the place of the spool and logs warnings about it. Once texts can be interned.
+void report_spool_place(State& state);
+/// Removes the spool's file and the link to it; the memory stays mapped.
 void remove_spool(const State& state);
 
 }  // namespace profshim::session

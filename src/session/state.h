@@ -1,4 +1,5 @@
-// State of the recording. Made by activate(), never destroyed: threads of the job may still look at it at exit.
+// The state of the recording. activate() creates it; it is never destroyed, since threads of the job may use it at
+// exit.
 #pragma once
 
 #include <pthread.h>
@@ -28,24 +29,22 @@
 
 namespace profshim::session {
 
-/// A step pattern with the characters that every match begins with, for a first test of one memcmp.
-/// Whose ranges make the steps: of a range that PyTorch hands on to NVTX as well, one alone.
+/// The API whose ranges make the steps. PyTorch can emit a range through NVTX as well; only one of the two may count.
 enum class MarkerKind : std::uint8_t { kAny, kNvtx, kTorch };
 
 struct StepPattern {
   std::string pattern = {};
-  std::string prefix = {};
-  bool torch_only = false;  // a range of PyTorch, not of NVTX
-  bool at_end = false;      // the step ends with the range, whatever steps.edge says
-  bool is_weak = false;     // there may be several in a step: taken only when nothing better has come for a while
+  std::string prefix = {};  // every match begins with it: a first test of one memcmp
+  bool torch_only = false;  // matches ranges of PyTorch, not of NVTX
+  bool at_end = false;      // the step ends with the range, regardless of steps.edge
+  bool is_weak = false;     // a step may have several such ranges: chosen only if no other pattern matches for a while
 };
 
-/// The steps a schedule has been asked about, for the line that says which of them a window could have held.
-/// note(): step thread.
+/// The range of steps seen, for the line at the end that suggests steps to record. note(): step thread.
 struct StepsSeen {
   std::atomic<bool> any{false};
-  std::atomic<std::int64_t> first_number{0}, last_number{0};  // as the traces number them
-  std::atomic<std::int64_t> first{0}, last{0};                // as the schedule counts: the lowest and the highest
+  std::atomic<std::int64_t> first_number{0}, last_number{0};  // numbered as in the traces
+  std::atomic<std::int64_t> first{0}, last{0};                // counted as in the schedule: lowest and highest
 
   void note(const StepCounter::Step& step) {
     const bool is_first = !any.load(std::memory_order_relaxed);
@@ -71,10 +70,10 @@ struct State {
   Rank rank;
   JobIdentity job;
   std::string folder, run_name, spool_link;
-  bool first_selected = false;  // the lowest selected rank speaks for the job
+  bool first_selected = false;  // this is the lowest selected rank, which speaks for the job
   EventCostMeter costs;
 
-  // Steps: written by the step thread only, but for what is atomic.
+  // Steps: only the step thread writes what is not atomic.
   WindowAutomaton automaton;
   StepCounter counter;
   StepsSeen steps;
@@ -82,8 +81,8 @@ struct State {
   std::string epoch_prefix;
   std::atomic<int> locked_pattern{-1};
   std::atomic<std::uint32_t> weak_matches{0};
-  // Of several optimizers that take turns one makes the steps: hash of its name, and how often others came since it
-  // did.
+  // If several optimizers take turns, one of them makes the steps: the hash of its name, and the number of steps of
+  // others since its last one.
   std::atomic<std::uint64_t> optimizer{0};
   std::atomic<std::uint32_t> other_optimizers{0};
   std::atomic<MarkerKind> marker_kind{MarkerKind::kAny};
@@ -97,57 +96,57 @@ struct State {
   std::atomic<bool> closed_by_limit{false};
   std::atomic<bool> recording_over{false};  // total_traces reached
   std::atomic<bool> schedule_over{false};   // no step to come is recorded
-  std::atomic<bool> spool_removed{false};   // nothing can be lost any more: the writer's
-  std::atomic<Ticks> stall_ticks{0};        // spent in boundaries by the step thread
+  std::atomic<bool> spool_removed{false};   // nothing can be lost any more; set by the writer
+  std::atomic<Ticks> stall_ticks{0};        // time the step thread spent in boundaries
   std::atomic<std::uint64_t> windows_opened{0};
-  std::atomic<bool> disk_is_full{false};  // limits.disk_free: no window opens; the writer looks
+  std::atomic<bool> disk_is_full{false};  // limits.disk_free: no window opens; set by the writer
   std::atomic<std::uint64_t> windows_refused{0}, windows_without_step{0};
-  std::atomic<std::uint64_t> marks_published{0};  // marks before this number are in files: the writer's
+  std::atomic<std::uint64_t> marks_published{0};  // marks before this number are in files; set by the writer
 
-  // Texts that are interned before the end, when interning still works.
+  // Interned at the begin, since interning does not work at the end.
   StringId limit_time = 0, limit_size = 0, limit_marks = 0, limit_device = 0;
   StringId limit_of[recorder::kBounds] = {};
   StringId limit_reason(recorder::Bound bound) const { return limit_of[static_cast<std::size_t>(bound)]; }
 
-  // Memory: what bounds the spool, and how much all of the recording may hold.
+  // Memory: the bound of the spool, and the bytes that the whole recording may hold.
   std::unique_ptr<recorder::MemoryRoom> room;
   recorder::Bound pool_bound = recorder::Bound::kHostMemory;
   std::uint64_t memory = 0;
-  std::string why_no_file;  // of a spool in anonymous memory
+  std::string why_no_file;  // set if the spool is anonymous memory
 
   // Writer and collector.
   std::mutex mutex;
   std::condition_variable wake, progress;
-  std::mutex gathering;                // writer: a window's events are being looked for; collector: chunks change hands
-  bool stop = false;                   // guarded by mutex: finish what is there and end
-  bool writer_done = false;            // guarded by mutex
-  std::atomic<bool> end_asked{false};  // the collector ends the recording
+  std::mutex gathering;      // held while the writer collects a window's events, and while the collector frees chunks
+  bool stop = false;         // guarded by mutex: write the closed windows and end
+  bool writer_done = false;  // guarded by mutex
+  std::atomic<bool> end_asked{false};        // the collector ends the recording
   std::atomic<End> how_asked{End::kAbrupt};  // set before end_asked
   std::atomic<std::uint64_t> progress_count{0};
   output::Manifest manifest;       // writer thread only
-  std::size_t windows_before = 0;  // of the manifest's, those of an earlier process
+  std::size_t windows_before = 0;  // number of windows in the manifest from an earlier process
   pthread_t collector_thread{}, writer_thread{};
   bool threads_run = false;
   std::atomic<pid_t> collector_tid{0}, writer_tid{0};
   WindowCpu cpu;
   TraceSize trace_size;
-  sigset_t job_signals{};  // the mask of the thread that activated us
+  sigset_t job_signals{};  // signal mask of the thread that called activate()
   std::atomic<void (*)()> every_tick{nullptr};
   std::atomic<void (*)(bool)> when_arming{nullptr};
   std::atomic<std::uint64_t> written{0}, failed{0};
   std::string first_file;  // guarded by mutex
 };
 
-/// Null unless this process records.
+/// Returns the state; null unless this process records.
 State* live();
 
-/// Threads of the process that are not the job's.
+/// Returns the thread ids of this library's threads.
 std::array<pid_t, 3> own_threads(const State& state);
 
 /// The collector's and the writer's bodies (collector.cpp, writer.cpp).
 void* run_collector(void* state);
 void* run_writer(void* state);
 
-/// Ends the recording, and the process where a signal has come for it, if somebody asks for that; collector thread.
+/// Ends the recording if finish() or a signal asks for it, and after a signal also the process. Collector thread.
 void end_if_asked(State& state);
 }  // namespace profshim::session

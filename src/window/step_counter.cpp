@@ -1,3 +1,4 @@
+// Turns markers into schedule steps.
 #include "profshim/window.h"
 
 namespace profshim {
@@ -18,7 +19,7 @@ void StepCounter::on_epoch(std::optional<std::int64_t> number) {
   any_epoch_ = true;
   if (!rules_.per_epoch) return;
   epoch_start_ = index_;
-  markers_ = 0;  // the next marker begins a step, whatever `every` had left
+  markers_ = 0;  // the next marker begins a step, regardless of `every`
 }
 
 }  // namespace profshim

@@ -1,3 +1,4 @@
+// Turns the schedule's actions into windows that open and close.
 #include "profshim/window.h"
 #include "window_bounds.h"
 
@@ -8,8 +9,8 @@ bool is_recorded(Action action) { return action == Action::kRecord || action == 
 
 }  // namespace
 
-// Steps need not follow each other: absolute numbers jump after a resume, and go back when a loop starts again. A
-// window lasts while the steps go forward inside the same stretch of the schedule.
+// Steps need not be consecutive: absolute numbers jump after a resume and go back if a loop starts again. A window
+// lasts as long as the steps increase and belong to the same window of the schedule.
 Transition WindowAutomaton::on_step(std::int64_t step) {
   const Action action = schedule_.action_of(step);
   const bool recorded = is_recorded(action);
@@ -28,7 +29,7 @@ Transition WindowAutomaton::on_step(std::int64_t step) {
   return transition;
 }
 
-// What is left of the stretch counts as the same window, which on_step() does not open again.
+// The remaining steps still belong to the closed window, which on_step() does not open again.
 void WindowAutomaton::closed_by_limit() { open_ = false; }
 
 }  // namespace profshim

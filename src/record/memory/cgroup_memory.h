@@ -1,4 +1,4 @@
-// The memory that the cgroups of this process leave to it: version 1 and 2, its own and all above it.
+// The memory that the cgroups of this process leave to it: version 1 and 2, its own cgroup and all parents.
 #pragma once
 
 #include <cstdint>
@@ -8,9 +8,9 @@
 
 namespace profshim::recorder {
 
-/// The beginning of a small file, without allocation; empty when it cannot be read.
+/// Reads the beginning of a file into `room`; empty if it cannot be read. No allocation.
 std::string_view read_start(const char* path, char* room, std::size_t size);
-/// The number behind `key` at the beginning of a line; `otherwise` when there is none.
+/// Returns the number behind `key` in the first line that begins with it; `otherwise` if there is none.
 std::uint64_t number_after(std::string_view text, std::string_view key, std::uint64_t otherwise);
 
 class CgroupMemory {
@@ -18,7 +18,7 @@ class CgroupMemory {
   static constexpr std::uint64_t kUnlimited = ~std::uint64_t{0};
   /// Reads ROOT/proc/self/cgroup and ROOT/proc/self/mountinfo.
   explicit CgroupMemory(const std::string& root);
-  /// Bytes until the first limit is met; files that the kernel can drop count as free. No allocation.
+  /// Returns the bytes up to the nearest limit. Page cache that the kernel can drop counts as free. No allocation.
   std::uint64_t available() const;
 
  private:

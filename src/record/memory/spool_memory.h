@@ -1,4 +1,4 @@
-// The memory that the spool lies in: a file that outlives the process, or memory of the process alone. One per process.
+// The memory of the spool: a file that outlives the process, or anonymous memory. One per process.
 #pragma once
 
 #include <cstddef>
@@ -7,25 +7,25 @@
 
 namespace profshim::recorder::spool_memory {
 
-/// Maps a new file of `bytes`, or anonymous memory where `path` is empty. Where address space is scarce only the first
-/// `first` bytes are mapped: see reach(). False and a reason when that cannot be had; nothing is left behind then.
+/// Maps a new file of `bytes`, or anonymous memory if `path` is empty. If address space is scarce, maps only the first
+/// `first` bytes: see reach(). Returns false and a reason on failure and leaves nothing behind.
 bool map(const std::string& path, std::uint64_t bytes, std::uint64_t first, std::string& why_not);
-/// Forgets the mapping and removes the file.
+/// Unmaps the memory and removes the file.
 void unmap();
 
 char* data();
-/// All of the spool; bytes behind mapped() have no address space yet.
+/// Returns the size of the whole spool; bytes behind mapped() have no address space yet.
 std::size_t size();
 std::size_t mapped();
-/// "" = anonymous memory.
+/// Returns the path of the file; "" = anonymous memory.
 const std::string& path();
 
-/// Maps at least the first `end` bytes, at the same address. One thread. False: there is no address space to be had.
+/// Maps at least the first `end` bytes, at the same address. Returns false if there is no address space. One thread.
 bool reach(std::uint64_t end);
-/// Gives a mapped range real pages. A hole that is touched when the file system is full raises SIGBUS in the job; this
-/// asks first. False: there is no memory to be had. Any thread.
+/// Gives a mapped range pages; returns false if there is no memory. Without this, touching a hole of the file would
+/// raise SIGBUS in the job if the file system is full. Any thread.
 bool populate(void* at, std::size_t bytes);
-/// Returns the whole pages between `begin` and `end` to the system. False when it kept them.
+/// Returns the whole pages between `begin` and `end` to the system. False if the system refuses.
 bool give_back(char* begin, char* end);
 
 }  // namespace profshim::recorder::spool_memory

@@ -13,12 +13,12 @@
 namespace profshim::call_stack {
 namespace {
 
-// Written once, before the mode says kStacks.
+// Written once, before kStacks is set in the mode.
 constinit bool takes_python = false, takes_native = false;
 constinit std::size_t depth = 0;
 constinit std::uint32_t every = 1;
 
-/// Of c10d: its operators, the ranges of its backends, and what NCCL's has around its calls.
+/// Returns true for c10d: its operators, the ranges of its backends, and record_param_comms (around NCCL calls).
 bool is_collective(std::string_view name) {
   return name.starts_with("c10d::") || name.starts_with("nccl:") || name.starts_with("gloo:") ||
          name == "record_param_comms";
@@ -32,7 +32,7 @@ bool prepare(const Spec& spec) {
   if (spec.with_stack && !takes_python) recorder::problem("stacks", "no stacks of Python: " + why_not);
   takes_native = spec.native_stack && recorder::native_frames::prepare(why_not);
   if (spec.native_stack && !takes_native) recorder::problem("stacks", "no native stacks: " + why_not);
-  define_modules();  // a process that is killed may come to no other time
+  define_modules();  // now, since a killed process may never do it later
   depth = std::min<std::size_t>(static_cast<std::size_t>(spec.stack_depth), kMostFrames);
   every = static_cast<std::uint32_t>(std::min<std::int64_t>(spec.stack_every, 1 << 30));
   return takes_python || takes_native;

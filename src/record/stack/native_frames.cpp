@@ -20,14 +20,14 @@ namespace {
 using Backtrace = int (*)(void** addresses, int most);
 constinit std::atomic<Backtrace> backtrace{nullptr};
 
-/// Where this library's code lies.
+/// The addresses of this library's code.
 struct Range {
   std::uintptr_t begin = 0, end = 0;
   bool holds(std::uintptr_t address) const { return address >= begin && address < end; }
 };
 constinit Range own_code;
 
-constexpr std::size_t kOwnFrames = 16;  // between the job's call and here, at the most
+constexpr std::size_t kOwnFrames = 16;  // upper bound between the job's call and take()
 
 int find_own_code(dl_phdr_info* info, std::size_t, void*) {
   for (int i = 0; i < info->dlpi_phnum; ++i) {
@@ -48,7 +48,7 @@ bool prepare(std::string& why_not) {
   void* const library = dlopen("libunwind.so.8", RTLD_NOW | RTLD_LOCAL);
   const auto found = library != nullptr ? reinterpret_cast<Backtrace>(dlsym(library, "unw_backtrace")) : nullptr;
   if (found == nullptr) {
-    why_not = "libunwind.so.8 is not on this machine";
+    why_not = "libunwind.so.8 was not found";
     return false;
   }
   dl_iterate_phdr(find_own_code, nullptr);
@@ -79,7 +79,7 @@ void define_modules() {
   MemoryMapping first;
   each_mapping([&first](const MemoryMapping& mapping) {
     if (!mapping.path.starts_with('/')) return;
-    // The base of a file is where its first byte lies.
+    // The base of a file is the address of its first mapped byte.
     if (mapping.path != first.path || mapping.offset == 0) first = mapping;
     if (!mapping.is_executable || !known->emplace(mapping.begin, mapping.path).second) return;
     define(spool::DefinitionKind::kModule, 0, intern(mapping.path), 0,

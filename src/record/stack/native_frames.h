@@ -1,5 +1,5 @@
-// The native frames of the calling thread, by libunwind. It is opened when it is wanted and in a scope of its own: it
-// exports the functions by which C++ exceptions unwind, and the job's must stay with libgcc.
+// The native frames of the calling thread, by libunwind. The library is opened on demand with RTLD_LOCAL: it exports
+// the functions that unwind C++ exceptions, and the job must keep using those of libgcc.
 #pragma once
 
 #include <cstddef>
@@ -8,11 +8,11 @@
 
 namespace profshim::recorder::native_frames {
 
-/// Cold. False and a reason where there is no libunwind.
+/// Opens libunwind. Returns false and a reason if there is none. Once, at activation.
 bool prepare(std::string& why_not);
 
-/// Return addresses from the job's innermost frame on, ours left out, at most `most`; returns how many. Takes no lock
-/// and allocates nothing for code that it has seen before.
+/// Writes at most `most` return addresses, from the job's innermost frame outwards without our own, and returns their
+/// number. Takes no lock and does not allocate, except for code that it has not seen before.
 std::size_t take(std::uint64_t* addresses, std::size_t most);
 
 /// See call_stack::define_modules().

@@ -1,8 +1,8 @@
-// The Python frames of the calling thread, read where they lie.
+// The Python frames of the calling thread, read directly from the interpreter's memory.
 //
-// A thread cannot change its own frames while it is inside one of our hooks, whoever has the GIL, and each frame keeps
-// its code object alive: so they are read without the GIL, without reference counts and without a call into Python but
-// two that only look something up.
+// A thread cannot change its own frames while it is inside one of our hooks, whichever thread has the GIL, and each
+// frame keeps its code object alive. So the frames are read without the GIL and without reference counts. The only
+// calls into Python are PyGILState_GetThisThreadState() and Py_IsInitialized(), which only look up state.
 #pragma once
 
 #include <cstddef>
@@ -12,11 +12,12 @@
 
 namespace profshim::recorder::python_frames {
 
-/// Cold, once the spool takes texts. False and a reason where this process has no interpreter that we know.
+/// Finds the interpreter. Returns false and a reason if this process has none, or one of an unknown version. At
+/// activation, once the spool takes texts.
 bool prepare(std::string& why_not);
 
-/// The innermost frames first, at most `most`; returns how many. 0 on threads that Python does not know, and while the
-/// interpreter starts or ends.
+/// Writes the texts of at most `most` frames, innermost first, and returns their number. Returns 0 on threads that
+/// Python does not know, and while the interpreter starts or finalizes.
 std::size_t take(StringId* frames, std::size_t most);
 
 }  // namespace profshim::recorder::python_frames

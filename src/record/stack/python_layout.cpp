@@ -50,13 +50,13 @@ constexpr Layout k3_12 = {.state_frame = 56,
                           .is_indirect = true,
                           .has_entry_frames = true};
 
-/// tp_basicsize of the types that we read.
+/// tp_basicsize of the types whose objects are read.
 struct Sizes {
   std::int64_t code, frame, str, bytes;
 };
 
-/// _Py_DebugOffsets, as numbers of 8 bytes: which of them is what. It begins with "xdebugpy", the version, and whether
-/// the build is free-threaded.
+/// Indices into _Py_DebugOffsets, a table of 8-byte numbers. It begins with the cookie "xdebugpy", the version, and a
+/// flag for free-threaded builds.
 struct Places {
   std::uint8_t state_frame, previous, code, instruction, file, function, lines, first_line, bytes;
   std::uint8_t type, bytes_size, bytes_text, str_state, str_length, str_ascii;
@@ -106,11 +106,11 @@ std::optional<Layout> from_table(const Places& places, std::uint64_t version) {
   return layout;
 }
 
-/// As PY_VERSION_HEX; 0 = not known.
+/// Returns the version in the format of PY_VERSION_HEX; 0 = not known.
 std::uint64_t version_of(const char* text) {
   if (const auto* const version = symbol<const unsigned long*>("Py_Version")) return *version;  // from 3.11 on
   unsigned major = 0, minor = 0, micro = 0;
-  // "3.10.13 (main, ...": one that is not final has a letter after its number.
+  // "3.10.13 (main, ...". A version that is not final has a letter behind the number and does not match.
   if (std::sscanf(text, "%u.%u.%u (", &major, &minor, &micro) != 3) return 0;
   return major << 24 | minor << 16 | micro << 8 | 0xf0;
 }
@@ -158,13 +158,13 @@ bool find_interpreter(Interpreter& found, std::string& why_not) {
       sizes = {208, 152, 64, 33};
       break;
     default:
-      why_not = named + " is none that this version knows (3.10 to 3.14, final releases)";
+      why_not = named + " is not supported (supported: 3.10 to 3.14, final releases)";
       return false;
   }
   const bool as_known = basic_size(found.code_type) == sizes.code && basic_size(frame_type) == sizes.frame &&
                         basic_size(found.str_type) == sizes.str && basic_size(found.bytes_type) == sizes.bytes;
   if (!layout || !as_known) {
-    why_not = "this " + named + " was built in another way than those that this version knows";
+    why_not = "this build of " + named + " has an unknown object layout";
     return false;
   }
   found.layout = *layout;

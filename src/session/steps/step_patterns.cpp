@@ -11,8 +11,8 @@ constinit std::uint64_t marker_first_bytes[4] = {};
 
 namespace {
 
-// What PyTorch itself marks with record_function: torch/optim/optimizer.py (profile_hook_step), torch/nn/parallel/
-// distributed.py, torch/distributed/fsdp.
+// PyTorch's own record_function ranges: torch/optim/optimizer.py (profile_hook_step), torch/nn/parallel/distributed.py,
+// torch/distributed/fsdp.
 constexpr std::string_view kOptimizerSteps = "Optimizer.step#*";
 constexpr std::string_view kForwardRanges[] = {"DistributedDataParallel.forward", "FullyShardedDataParallel.forward"};
 
@@ -41,7 +41,6 @@ std::vector<StepPattern> step_patterns(const Spec& spec) {
   return patterns;
 }
 
-// Before the mode says kNvtxSteps: no hook reads it earlier.
 void set_marker_first_bytes(const State& s) {
   const auto allow = [](std::string_view prefix) {
     if (prefix.empty()) {

@@ -1,10 +1,12 @@
+// Step boundaries.
 #pragma once
 
 #include "session/state.h"
 
 namespace profshim::session {
 
-/// The one thread whose boundaries count: the first that makes one.
+/// Returns true if the calling thread is the step thread: the first thread that makes a boundary. Counts boundaries of
+/// other threads.
 bool on_step_thread(State& state);
 
 }  // namespace profshim::session

@@ -1,27 +1,27 @@
-// Windows open and close, and what is switched on for them.
+// Opens and closes windows, and switches on the parts that record only then.
 #pragma once
 
 #include "session/state.h"
 
 namespace profshim::session {
 
-/// Closes the open window at a boundary of the schedule; step thread.
+/// Closes the open window at step mark `mark`, by the schedule. Step thread.
 void close_by_schedule(State& state, Ticks at, std::uint64_t mark);
-/// Closes the open window because of a limit; collector thread.
+/// Closes the open window because of a limit. Collector thread, and step thread.
 void close_by_limit(State& state, Ticks end, StringId limit);
-/// At the end of the process: the open window, if any.
+/// Closes the open window, if any, at the end of the process.
 void close_at_exit(State& state, Ticks now);
-/// What is switched on for the recording alone: CUPTI, and what inject/ has asked for. `window_begin`: see
-/// device::arm().
+/// Switch CUPTI on and off, and call the function of call_when_arming(). `window_begin`: see device::arm(). `is_near`:
+/// the next window is near, see device::disarm().
 void arm_others(State& state, Ticks window_begin);
 void disarm_others(State& state, Ticks at, bool is_near);
-/// Does a window come soon after `step`, which takes `step_ns` as far as is known (0 = it is not)?
+/// Returns true if a window begins soon after `step`. `step_ns`: duration of a step; 0 = not known.
 bool window_is_near(const State& state, std::int64_t step, std::int64_t step_ns);
-/// Opens a window that no step begins (source none) or the boundary's one.
+/// Opens a window at `begin`. `first_mark`: number of the step mark that begins it; kNoMark for source "none".
 void open_window(State& state, Ticks begin, std::uint64_t first_mark);
-/// Begin of the oldest window that has no file yet; 0 = none.
+/// Returns the begin of the oldest window without a file; 0 = none.
 Ticks oldest_needed();
-/// Is a window closed and has no file yet?
+/// Returns true if a closed window has no file yet.
 bool window_waits();
 
 }  // namespace profshim::session

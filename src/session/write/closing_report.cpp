@@ -11,12 +11,12 @@ namespace {
 
 using Number = unsigned long long;
 
-/// For what only some ranks see.
+/// Returns true for one rank of the job. For matters that only some ranks see.
 bool is_first_to_say(const State& s, const char* matter) {
   return s.rank.world_size == 1 || output::is_first_to_say(s.folder, matter, recorder::header().base_time_ns);
 }
 
-/// Ends the line of one rank that may not be the only one.
+/// The end of a line that may concern other ranks, too.
 std::string where_others_are(const State& s) {
   return s.rank.world_size == 1 ? std::string() : "; of all ranks:  profshim ls " + s.folder;
 }
@@ -32,22 +32,22 @@ std::string chosen_source(const State& s) {
   return (pattern->torch_only ? "torch \"" : "nvtx \"") + pattern->pattern + "\"";
 }
 
-// How sure the choice of "auto" is; what the spec names is what it names. The same in the trace:
-// src/kineto/assembly.cpp.
+// Returns the confidence of the choice of "auto"; empty if the spec names the source. The same value as in the trace
+// (src/kineto).
 std::string confidence(const State& s) {
   const StepPattern* const pattern = locked_pattern(s);
   if (s.spec.steps.source != StepSource::kAuto || pattern == nullptr) return "";
   return std::string(", confidence ") + std::string(step_confidence(pattern->pattern));
 }
 
-// For a window that is the whole run.
+// Returns the reason why a recording of the whole run has no trace.
 const char* why_no_window(const State& s) {
   if (recorder::header().windows.load() == 0) return "no window was opened";
   if (!s.spec.save_on_exit) return "the window was open when the job ended (schedule.on_exit = \"discard\")";
   return "no call was seen but those that start and end MPI";
 }
 
-void say_no_steps(const State& s) {
+void log_no_steps(const State& s) {
   if (s.spec.steps.source == StepSource::kNone) {
     log::line(LogLevel::kWarn, "nothing was recorded: %s", why_no_window(s));
     return;
@@ -64,17 +64,17 @@ void say_no_steps(const State& s) {
             looked_for.c_str());
 }
 
-/// The number to add to the schedule's count, so that it is the number in a marker's name. 0 when the names do not
-/// count up by one: then a trace numbers its steps by the count as well.
+/// Returns the difference between the number in a marker's name and the schedule's count. 0 if the names do not count
+/// up by one: then traces number steps by the count, too.
 std::int64_t numbers_from(const State& s, std::uint64_t steps) {
   if (s.spec.steps.absolute || s.spec.schedule_per_epoch) return 0;
   const std::int64_t first = s.steps.first_number.load(), last = s.steps.last_number.load();
   return last - first == static_cast<std::int64_t>(steps) - 1 ? first : 0;
 }
 
-/// Whole steps of this run that a list could have named: up to three, behind a step or two of warm-up where there are
-/// so many. The last step is left out, because nothing tells that it was whole.
-std::string steps_that_would_do(const State& s) {
+/// Suggests steps of this run that a list could have named: up to three, after one or two steps of warm-up if there are
+/// enough. The last step is left out, since it may have been incomplete.
+std::string suggested_steps(const State& s) {
   const std::int64_t seen = s.steps.last.load() - s.steps.first.load() + 1;
   if (seen < 2) return "at least 2 steps are needed";
   const std::int64_t last = std::min<std::int64_t>(4, seen - 2);
@@ -84,10 +84,10 @@ std::string steps_that_would_do(const State& s) {
   return "this would have recorded:  PROFSHIM_STEPS=" + list;
 }
 
-void say_no_window(const State& s, std::uint64_t steps) {
+void log_no_window(const State& s, std::uint64_t steps) {
   const std::int64_t offset = numbers_from(s, steps);
   const std::int64_t first_seen = s.steps.first.load();
-  // The schedule counts by the job's own numbers, of a job that was resumed too, or from 0.
+  // The schedule counts by the job's own numbers (a resumed job does not begin at 0), or from 0.
   const auto next = s.spec.schedule.next_recorded(s.spec.steps.absolute ? first_seen : 0);
   std::string seen = std::to_string(steps) + (steps == 1 ? " step" : " steps") + " seen";
   if (offset + first_seen != 0) {
@@ -96,25 +96,25 @@ void say_no_window(const State& s, std::uint64_t steps) {
   const std::string window = next ? "first window at step " + std::to_string(offset + *next)
                                   : std::string("the schedule's last window lies before them");
   log::line(LogLevel::kWarn, "no window was reached: %s, %s; %s", seen.c_str(), window.c_str(),
-            steps_that_would_do(s).c_str());
+            suggested_steps(s).c_str());
 }
 
-// An enabled profile that wrote nothing says so, and why.
-void say_nothing_written(const State& s) {
+// Logs the reason why an enabled profile wrote no trace.
+void log_nothing_written(const State& s) {
   const std::uint64_t steps = recorder::header().steps_seen.load();
-  if (steps == 0) return say_no_steps(s);
-  if (s.windows_opened.load() == 0) return say_no_window(s, steps);
+  if (steps == 0) return log_no_steps(s);
+  if (s.windows_opened.load() == 0) return log_no_window(s, steps);
   log::line(LogLevel::kWarn, "nothing was recorded: the job ended inside its window%s; %s",
             s.spec.save_on_exit ? ", before a step of it was whole" : " (schedule.on_exit = \"discard\")",
-            steps_that_would_do(s).c_str());
+            suggested_steps(s).c_str());
 }
 
-void say_what_was_written(State& s) {
+void log_written_traces(State& s) {
   if (!s.first_selected) return;
   const std::uint64_t written = s.written.load();
   if (written == 0) {
     const bool said = s.failed.load() > 0 || s.windows_refused.load() > 0;
-    if (!said) say_nothing_written(s);
+    if (!said) log_nothing_written(s);
     return;
   }
   log::line(LogLevel::kWarn, "%llu trace%s in %s (first: %s; steps from %s, %llu seen%s)", Number{written},
@@ -131,7 +131,7 @@ void say_what_was_written(State& s) {
   }
 }
 
-void say_which_windows_lost(const State& s) {
+void log_lost_windows(const State& s) {
   std::size_t cut_short = 0, windows = 0;
   std::uint64_t dropped = 0;
   for (std::size_t i = s.windows_before; i < s.manifest.windows.size(); ++i) {
@@ -140,7 +140,7 @@ void say_which_windows_lost(const State& s) {
     dropped += window.dropped;
     ++windows;
   }
-  // Calls that were open and events of threads without a place have lines of their own.
+  // Lost open calls and events of threads without a block have lines of their own.
   const spool::SpoolHeader& h = recorder::header();
   const std::uint64_t said_elsewhere = h.open_calls_lost.load() + spool::threadless_events(h);
   if ((cut_short == 0 && dropped <= said_elsewhere) || !is_first_to_say(s, "windows")) return;
@@ -155,7 +155,7 @@ void say_which_windows_lost(const State& s) {
             cut_short, windows, Number{dropped}, where_others_are(s).c_str());
 }
 
-void say_what_had_no_room(const State& s) {
+void log_full_tables(const State& s) {
   const spool::SpoolHeader& h = recorder::header();
   struct Loss {
     std::uint64_t count;
@@ -180,24 +180,24 @@ void say_what_had_no_room(const State& s) {
 
 }  // namespace
 
-void say_how_it_went(State& s) {
+void log_outcome(State& s) {
   if (log::level() < LogLevel::kWarn) return;
-  say_what_was_written(s);
-  say_which_windows_lost(s);
-  say_what_had_no_room(s);
+  log_written_traces(s);
+  log_lost_windows(s);
+  log_full_tables(s);
 }
 
-void look_at_disk(State& s) {
+void check_disk(State& s) {
   std::uint64_t free_bytes = 0;
   s.disk_is_full.store(!output::enough_space(s.folder, s.spec.limits.disk_free, free_bytes));
 }
 
-void DiskWatch::look(bool soon) {
+void DiskWatch::check(bool soon) {
   constexpr std::int64_t kEvery_ns = 10'000'000'000;
   const std::int64_t now = monotonic_ns();
-  if ((soon && !was_soon_) || now - looked_ns_ > kEvery_ns) {
-    look_at_disk(s_);
-    looked_ns_ = now;
+  if ((soon && !was_soon_) || now - checked_ns_ > kEvery_ns) {
+    check_disk(s_);
+    checked_ns_ = now;
   }
   was_soon_ = soon;
   if (said_ || s_.windows_refused.load() == 0) return;
@@ -213,7 +213,7 @@ void DiskWatch::look(bool soon) {
             sentence.c_str());
 }
 
-void say_window_failed(State& s, const output::ManifestWindow& window) {
+void log_window_failed(State& s, const output::ManifestWindow& window) {
   if (s.failed.fetch_add(1) > 0 || !is_first_to_say(s, "failed")) return;
   const std::string kept = recorder::path().empty()
                                ? "; no spool keeps its events"

@@ -1,31 +1,30 @@
-// The lines of a recording on stderr: at its end, and when the disk has no room for a window. One line for each matter,
-// from one rank for the job: the lowest selected rank speaks for what all ranks see, the first rank that comes to it
-// for what some of them may not see.
+// The log lines at the end of a recording, and if the disk has no room for a window. One rank writes each line for the
+// whole job: the lowest selected rank if all ranks see the matter, else the first rank that reports it.
 #pragma once
 
 #include "session/state.h"
 
 namespace profshim::session {
 
-/// After the last window, before the claim is given back. The writer is done.
-void say_how_it_went(State& state);
+/// Logs the outcome of the recording. After the writer has ended, before the claim on the rank is released.
+void log_outcome(State& state);
 
-/// Writer thread: looks whether limits.disk_free is kept, now and then, and says once that windows are refused.
+/// Checks limits.disk_free every few seconds, and reports refused windows once. Writer thread.
 class DiskWatch {
  public:
   explicit DiskWatch(State& state) : s_(state) {}
-  /// `soon`: a window may open at the next step.
-  void look(bool soon);
+  /// `soon`: a window may open at the next step; the disk is then checked at once.
+  void check(bool soon);
 
  private:
   State& s_;
-  std::int64_t looked_ns_ = 0;
+  std::int64_t checked_ns_ = 0;
   bool was_soon_ = false, said_ = false;
 };
-/// One look at the disk. Any thread that may wait for a file system.
-void look_at_disk(State& state);
+/// Checks limits.disk_free once. Any thread that may wait for a file system.
+void check_disk(State& state);
 
-/// A window could not be written. Writer thread.
-void say_window_failed(State& state, const output::ManifestWindow& window);
+/// Logs that a window could not be written. Writer thread.
+void log_window_failed(State& state, const output::ManifestWindow& window);
 
 }  // namespace profshim::session

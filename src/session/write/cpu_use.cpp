@@ -16,7 +16,7 @@
 namespace profshim::session {
 namespace {
 
-/// Numbers with spaces between them, from the beginning of `text` on; as many as there are room for.
+/// Reads up to N numbers separated by spaces from the beginning of `text`; returns how many it found.
 template <std::size_t N>
 std::size_t read_numbers(std::string_view text, std::array<std::int64_t, N>& numbers) {
   std::size_t found = 0;
@@ -38,7 +38,7 @@ std::int64_t process_ns() {
   return std::int64_t{t.tv_sec} * 1'000'000'000 + t.tv_nsec;
 }
 
-// "cpu  user nice system idle iowait irq softirq steal ...": in ticks, of all CPUs (proc(5)).
+// /proc/stat, "cpu  user nice system idle iowait irq softirq steal ...": in ticks, summed over all CPUs (proc(5)).
 bool read_machine(CpuReading& reading) {
   std::string text;
   int error = 0;
@@ -51,8 +51,8 @@ bool read_machine(CpuReading& reading) {
   return true;
 }
 
-// "time on a CPU, time in the run queue, time slices": the first two in nanoseconds (Documentation/scheduler/
-// sched-stats).
+// /proc/.../schedstat has the time on a CPU (ns), the time in the run queue (ns) and the number of time slices (kernel:
+// Documentation/scheduler/sched-stats).
 bool read_threads(CpuReading& reading, std::span<const pid_t> ours) {
   DIR* const tasks = opendir("/proc/self/task");
   if (tasks == nullptr) return false;
@@ -88,7 +88,7 @@ spool::CpuUse cpu_between(const CpuReading& begin, const CpuReading& end) {
   use.cpus = static_cast<int>(std::max(1L, sysconf(_SC_NPROCESSORS_ONLN)));
   for (const auto& [tid, waited_ns] : end.waited_ns) {
     const auto before = begin.waited_ns.find(tid);
-    // The number of a thread that has ended may be another's by now.
+    // The id of a thread that has ended may have been reused.
     if (before != begin.waited_ns.end() && waited_ns >= before->second)
       use.waited_us += static_cast<double>(waited_ns - before->second) / 1000;
   }
@@ -113,7 +113,7 @@ std::optional<spool::CpuUse> WindowCpu::take(std::uint64_t window, std::span<con
     readings = std::move(at->second);
     windows_.erase(at);
   }
-  // The collector has not come by since, or the job is at its end.
+  // The collector has not ticked since the window closed, or the job is ending.
   if (!readings.end) readings.end = read_cpu(ours);
   if (!readings.end || readings.end->at_ns <= readings.begin->at_ns) return std::nullopt;
   return cpu_between(*readings.begin, *readings.end);

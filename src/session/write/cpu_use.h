@@ -1,5 +1,5 @@
-// What the process and its machine did with their CPUs while a window was open. It tells a program that has become
-// slower from one that had to wait: `profshim compare` asks for it.
+// CPU use of the process and the machine while a window was open. `profshim compare` uses it to tell a slower program
+// from one that had to wait for a CPU.
 #pragma once
 
 #include <sys/types.h>
@@ -15,29 +15,28 @@
 
 namespace profshim::session {
 
-/// Counters since something began, at one moment.
+/// Values of cumulative counters at one moment.
 struct CpuReading {
   std::int64_t at_ns = 0;
-  std::int64_t process_ns = 0;  // of CPU time
+  std::int64_t process_ns = 0;  // CPU time of the process
   std::int64_t busy_ns = 0;     // all CPUs of the machine
-  std::int64_t stolen_ns = 0;   // likewise: ready to run here while the host of the virtual machine did not
+  std::int64_t stolen_ns = 0;   // all CPUs: the virtual machine was ready to run, but its host did something else
   std::unordered_map<pid_t, std::int64_t> waited_ns;  // by thread: ready to run while something else ran
 };
 
-/// From /proc; nothing where the kernel does not count it (no CONFIG_SCHED_INFO, a sandbox). Some 6 us a thread: for
-/// our own threads alone. `ours`: threads that are not the job's.
+/// Reads the counters from /proc. Returns nothing if the kernel does not count them (no CONFIG_SCHED_INFO, a sandbox).
+/// Takes about 6 us per thread, so only our own threads may call it. `ours`: threads that are not the job's.
 std::optional<CpuReading> read_cpu(std::span<const pid_t> ours);
 
-/// Between two readings. A thread that was not there at both says nothing: those of ours that compress files come and
-/// go.
+/// Returns the CPU use between two readings. Ignores threads that are not in both, such as our compressing threads.
 spool::CpuUse cpu_between(const CpuReading& begin, const CpuReading& end);
 
-/// The readings of all windows, from the collector to the writer.
+/// Hands the readings of each window from the collector to the writer.
 class WindowCpu {
  public:
-  /// Collector, each tick: which window is open, kNone = none.
+  /// Takes the readings when a window opens and closes. `window`: the open window; kNone = none. Collector, each tick.
   void tick(std::uint64_t window, std::span<const pid_t> ours);
-  /// Writer, once for each closed window; nothing for one that was open for less than a tick.
+  /// Returns the use of a closed window; nothing if it was open for less than a tick. Writer, once for each window.
   std::optional<spool::CpuUse> take(std::uint64_t window, std::span<const pid_t> ours);
 
   static constexpr std::uint64_t kNone = ~std::uint64_t{0};

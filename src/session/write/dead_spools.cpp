@@ -14,17 +14,17 @@
 namespace profshim::session {
 namespace {
 
-constexpr std::size_t kMostSpools = 4096;               // of live processes as well
-constexpr std::int64_t kNoneAfter_ns = 20'000'000'000;  // the rest is for the next process
+constexpr std::size_t kMostSpools = 4096;               // spools of live processes included
+constexpr std::int64_t kNoneAfter_ns = 20'000'000'000;  // the next process recovers the rest
 constexpr std::uint64_t kMostBytes = 256 << 20;
 
-// A copy needs address space, which the job may be about to ask for.
+// The copy of a spool needs address space, which the job may need soon.
 bool address_space_is_limited() {
   rlimit limit{};
   return getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur != RLIM_INFINITY;
 }
 
-// Another rank may be making it at this moment: it says nothing yet.
+// Another rank may just be creating the spool, whose header is still empty then.
 bool is_new(const std::string& path) {
   constexpr std::int64_t kNew_s = 60;
   struct stat s {};
@@ -42,15 +42,15 @@ DeadSpools::DeadSpools(State& state) : s_(state) {
   names_ = output::spools_named_as_ours(folder, kMostSpools, foreign);
   std::erase(names_, own);
   if (foreign > 0 && s_.first_selected) {
-    log::line(LogLevel::kWarn, "%s holds spools that are named as ours and belong to another user: they are left alone",
+    log::line(LogLevel::kWarn, "%s holds spools with our names that belong to another user: they are left alone",
               folder.c_str());
   }
-  // A copy and its index are held for a moment, beside what the job needs.
+  // The copy and its index take memory beside that of the job.
   most_bytes_ = std::min({kMostBytes, s_.spec.limits.host_memory / 8, s_.room->now(0, 0).bytes});
   until_ns_ = monotonic_ns() + kNoneAfter_ns;
 }
 
-bool DeadSpools::told_to_stop() const {
+bool DeadSpools::must_stop() const {
   std::lock_guard lock(s_.mutex);
   return s_.stop;
 }
@@ -59,39 +59,39 @@ output::RecoverOptions DeadSpools::options() {
   output::RecoverOptions options;
   options.most_copied = most_bytes_;
   options.remove_orphans = true;
-  options.give_up = [this] { return told_to_stop(); };
+  options.give_up = [this] { return must_stop(); };
   options.on_window = [this](const std::string& folder, int rank, const output::ManifestWindow& window) {
     s_.progress_count.fetch_add(1, std::memory_order_relaxed);
-    // Its manifest is ours now: the windows before go on in it.
+    // The spool belongs to the same rank of the same run: its windows continue in our manifest.
     if (folder == s_.folder && rank == s_.rank.rank) s_.manifest.windows.push_back(window);
   };
   return options;
 }
 
 void DeadSpools::recover_next() {
-  while (next_ < names_.size() && most_bytes_ > 0 && monotonic_ns() < until_ns_ && !told_to_stop()) {
+  while (next_ < names_.size() && most_bytes_ > 0 && monotonic_ns() < until_ns_ && !must_stop()) {
     const std::string name = names_[next_++];
     std::vector<output::RecoverNote> notes;
     output::RecoverOutcome outcome = output::RecoverOutcome::kFailed;
     try {
       outcome = output::recover_spool(name, options(), notes);
-    } catch (const std::exception&) {  // no memory: it stays for `profshim recover`
+    } catch (const std::exception&) {  // no memory: the spools stay for `profshim recover`
       next_ = names_.size();
     }
     for (const output::RecoverNote& note : notes) {
       if (!note.file.empty() && traces_++ == 0) first_trace_ = note.file;
     }
-    const bool failed = outcome == output::RecoverOutcome::kFailed && !notes.empty() && !told_to_stop();
+    const bool failed = outcome == output::RecoverOutcome::kFailed && !notes.empty() && !must_stop();
     if (failed && s_.first_selected && !is_new(name)) {
-      log::line(LogLevel::kWarn, "a killed job's spool stays: %s", notes.back().text.c_str());
+      log::line(LogLevel::kWarn, "cannot recover the spool of a killed job: %s", notes.back().text.c_str());
     }
-    if (outcome == output::RecoverOutcome::kRecovered) break;  // the recording goes first
+    if (outcome == output::RecoverOutcome::kRecovered) break;  // back to the recording, which goes first
   }
-  if (next_ == names_.size() && traces_ > 0) say_what_was_found();
+  if (next_ == names_.size() && traces_ > 0) log_recovered_traces();
 }
 
-void DeadSpools::say_what_was_found() {
-  log::line(LogLevel::kWarn, "%zu trace%s of what killed jobs had left in memory (first: %s)", traces_,
+void DeadSpools::log_recovered_traces() {
+  log::line(LogLevel::kWarn, "recovered %zu trace%s of killed jobs from memory (first: %s)", traces_,
             traces_ == 1 ? "" : "s", first_trace_.c_str());
   traces_ = 0;
 }

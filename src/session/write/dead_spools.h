@@ -1,5 +1,5 @@
-// Spools that killed jobs of this user have left in memory: made into traces where their folder still exists, and
-// removed.
+// Finds spools that killed jobs of this user have left in memory, makes traces of them if their folder still exists,
+// and removes them.
 #pragma once
 
 #include <cstdint>
@@ -11,17 +11,17 @@
 
 namespace profshim::session {
 
-/// Works beside the recording, on the writer thread, a spool at a time: bounded in number, memory and time.
+/// Works on the writer thread beside the recording, one spool at a time. Bounded in number, memory and time.
 class DeadSpools {
  public:
   explicit DeadSpools(State& state);
-  /// One spool, if any is left.
+  /// Recovers the next spool, if any is left.
   void recover_next();
 
  private:
-  bool told_to_stop() const;
+  bool must_stop() const;
   output::RecoverOptions options();
-  void say_what_was_found();
+  void log_recovered_traces();
 
   State& s_;
   std::vector<std::string> names_;

@@ -1,6 +1,6 @@
-// Recording a call takes time of its thread. This measures how much, for each layer, on this machine: overhead_percent
-// is made of it. The base is measured at the start. A layer says how it is measured when it comes up, which may be
-// after the first window has opened.
+// Measures how much time of its thread the recording of a call takes, for each layer, on this machine. overhead_percent
+// is computed from it. The base cost is measured at the start. A layer registers its own measurement when it is
+// initialized, which may be after the first window has opened.
 #pragma once
 
 #include <array>
@@ -14,16 +14,16 @@ namespace profshim::session {
 
 class EventCostMeter {
  public:
-  /// At the start: an event without its hook. Layers that do not say more cost that.
+  /// Measures an event without its hook, the cost of layers without a measurement of their own. At the start.
   void measure_base();
-  /// Any thread: `function` gives nanoseconds a call, < 0 when it cannot be measured.
+  /// Registers `function`, which returns the nanoseconds of a call; < 0: cannot be measured. Any thread.
   void measure_with(Layer layer, double (*function)());
-  /// Any thread, no lock: there is a layer that measure() has not tried.
+  /// Returns true if there is a layer that measure() has not tried. Any thread, no lock.
   bool has_more() const { return wanted_.load(std::memory_order_acquire) != 0; }
-  /// Measures every layer that was not measured yet. The writer calls it again and again while a window records: where
-  /// a layer cannot be measured, as between the begin of a window and its first observer, it is tried a few more times.
+  /// Measures every layer that has no cost yet. A layer that cannot be measured now (between the begin of a window and
+  /// its first observer) is tried a few more times. The writer calls this repeatedly while a window records.
   void measure();
-  /// A cost is < 0 while it is not measured; there is none before the first measure(). The writer calls it.
+  /// Returns the costs; < 0 for a layer that is not measured yet, nothing before the first measure(). Writer thread.
   std::optional<output::EventCosts> known() const;
 
  private:
@@ -33,7 +33,7 @@ class EventCostMeter {
   output::EventCosts costs_{};
   std::array<std::atomic<double (*)()>, kLayers> measures_{};
   std::atomic<std::uint32_t> wanted_{kBase};
-  std::uint32_t failed_ = 0;  // to try again; the writer's
+  std::uint32_t failed_ = 0;  // layers to try again; writer thread only
   std::array<int, kLayers> attempts_{};
 };
 

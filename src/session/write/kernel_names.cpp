@@ -9,14 +9,14 @@
 namespace profshim::session {
 namespace {
 
-std::string in_small_letters(std::string text) {
+std::string lower_case(std::string text) {
   for (char& c : text) {
     if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
   }
   return text;
 }
 
-// Names are some hundred characters long: eight at a time.
+// Names are often hundreds of characters long, so this hashes eight at a time.
 std::uint64_t hash_of(const char* name) {
   constexpr std::uint64_t kPrime = 0x9E3779B97F4A7C15ull;
   std::size_t length = std::strlen(name);
@@ -33,7 +33,7 @@ std::uint64_t hash_of(const char* name) {
   return hash;
 }
 
-/// "void ns::f<int>(char)" without its last parameter list.
+/// Removes the last parameter list from "void ns::f<int>(char)".
 std::string without_parameters(const std::string& name) {
   const std::size_t close = name.rfind(')');
   int depth = 0;
@@ -46,15 +46,14 @@ std::string without_parameters(const std::string& name) {
 
 }  // namespace
 
-KernelNames::KernelNames(const std::string& pattern) : pattern_(in_small_letters(pattern)) {}
+KernelNames::KernelNames(const std::string& pattern) : pattern_(lower_case(pattern)) {}
 
-bool KernelNames::look_at(const char* name) const {
-  const std::string readable = in_small_letters(elf::demangled(name));
+bool KernelNames::matches_pattern(const char* name) const {
+  const std::string readable = lower_case(elf::demangled(name));
   std::string bare = without_parameters(readable);
   // The name of a function template begins with its result type.
   const std::string function = bare.starts_with("void ") ? bare.substr(5) : bare;
-  return glob_match(pattern_, in_small_letters(name)) || glob_match(pattern_, readable) ||
-         glob_match(pattern_, function);
+  return glob_match(pattern_, lower_case(name)) || glob_match(pattern_, readable) || glob_match(pattern_, function);
 }
 
 bool KernelNames::matches(const char* name) {
@@ -65,7 +64,7 @@ bool KernelNames::matches(const char* name) {
   if ((there | 1) == (hash | 1)) return (there & 1) != 0;
   bool answer = false;
   try {
-    answer = look_at(name);
+    answer = matches_pattern(name);
   } catch (const std::exception&) {
     return false;  // no memory
   }

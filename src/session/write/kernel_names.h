@@ -1,4 +1,4 @@
-// steps.source = "kernel": which kernels the pattern means.
+// steps.source = "kernel": matches kernel names against the pattern.
 #pragma once
 
 #include <atomic>
@@ -7,20 +7,21 @@
 
 namespace profshim::session {
 
-/// A name or glob, matched against a kernel's mangled name, its demangled one, and that without its parameter list; the
-/// case of letters does not matter ("*adam*" finds FusedAdamMathFunctor). A name is matched once and remembered.
+/// Matches a glob, ignoring case, against a kernel's mangled name, its demangled name, and the demangled name without
+/// its parameter list ("*adam*" finds FusedAdamMathFunctor). The answer for a name is cached.
 class KernelNames {
  public:
   explicit KernelNames(const std::string& pattern);
-  /// Any thread, at each launch: a hash of the name and one load; at a name's first launch it is demangled. Lock-free.
+  /// Called at each launch: hashes the name and loads one word. Demangles the name at its first launch. Any thread,
+  /// lock-free.
   bool matches(const char* name);
 
  private:
-  bool look_at(const char* name) const;
+  bool matches_pattern(const char* name) const;
   static constexpr std::size_t kSlots = 4096;
-  std::string pattern_;  // in small letters
-  /// Hashes of names, the lowest bit replaced by the answer; 0 = free. A name that finds its place taken is matched
-  /// each time.
+  std::string pattern_;  // lower case
+  /// Hashes of names, with the answer in the lowest bit; 0 = free. A name whose slot is taken by another name is
+  /// matched each time.
   std::atomic<std::uint64_t> known_[kSlots] = {};
 };
 

@@ -1,5 +1,5 @@
-// How large the trace of the open window is going to be, for limits.trace_size: what threads have committed, times what
-// such events take in JSON. The writer measures that on some of the window's own events, long before the limit.
+// Estimates the size of the open window's trace, for limits.trace_size: number of committed events times the bytes of
+// JSON of such an event. The writer measures these bytes on a sample of the window's events, long before the limit.
 #pragma once
 
 #include <algorithm>
@@ -8,14 +8,14 @@
 
 namespace profshim::session {
 
-/// Collector and writer.
+/// Collector and writer thread.
 class TraceSize {
  public:
-  /// `bytes_per_event`: a guess, until something has been measured.
+  /// `bytes_per_event`: the assumed size until the first measurement.
   TraceSize(std::uint64_t limit, double bytes_per_event)
       : limit_(static_cast<double>(limit)), bytes_per_event_(bytes_per_event) {}
 
-  /// A window opens, `committed` events after the start of the recording.
+  /// A window opens. `committed`: number of events since the start of the recording.
   void begin(std::uint64_t committed) {
     const std::lock_guard lock(mutex_);
     settled_ = seen_ = committed;
@@ -24,7 +24,7 @@ class TraceSize {
     wants_measure_ = false;
   }
 
-  /// Has the window reached the limit, or will have at the next look?
+  /// Returns true if the window has reached the limit, or will have at the next call.
   bool reached(std::uint64_t committed) {
     const std::lock_guard lock(mutex_);
     const double before = bytes_at(seen_);
@@ -38,8 +38,8 @@ class TraceSize {
     const std::lock_guard lock(mutex_);
     return wants_measure_;
   }
-  /// The number of the event up to which a measurement counts that begins now; 0 = none is wanted.
-  std::uint64_t take_wish() {
+  /// Starts the wanted measurement: returns the number of events that it covers; 0 = none is wanted.
+  std::uint64_t start_measure() {
     const std::lock_guard lock(mutex_);
     if (!wants_measure_) return 0;
     wants_measure_ = false;
@@ -47,11 +47,11 @@ class TraceSize {
     return seen_;
   }
 
-  /// `bytes_per_event` holds for all events since the last measurement up to number `until`; `fixed_bytes` is what the
-  /// trace has beside its events.
+  /// Ends a measurement. `bytes_per_event` holds for the events from the last measurement up to `until`; `fixed_bytes`:
+  /// size of the trace without its events.
   void measured(std::uint64_t until, double fixed_bytes, double bytes_per_event) {
     const std::lock_guard lock(mutex_);
-    if (until < settled_) return;  // of a window that has closed
+    if (until < settled_) return;  // belongs to a window that has closed
     settled_bytes_ += static_cast<double>(until - settled_) * bytes_per_event;
     settled_ = until;
     fixed_bytes_ = fixed_bytes;
@@ -60,9 +60,10 @@ class TraceSize {
   }
 
  private:
-  static constexpr double kMeasureEvery = 0.12;  // of the limit
-  static constexpr double kAtOnce = 0.06;        // likewise; a look that came late says little about the next one
-  static constexpr double kFull = 0.93;          // of it: the rest is for what a measurement is off
+  // Fractions of the limit.
+  static constexpr double kMeasureEvery = 0.12;
+  static constexpr double kAtOnce = 0.06;  // bound of the growth expected until the next call, as a call may come late
+  static constexpr double kFull = 0.93;    // the rest is a margin for the error of the measurement
   static constexpr std::uint64_t kLeastEvents = 100;
 
   double bytes_at(std::uint64_t committed) const {
@@ -72,7 +73,7 @@ class TraceSize {
   std::mutex mutex_;
   const double limit_;
   double bytes_per_event_;
-  double settled_bytes_ = 0, fixed_bytes_ = 0;  // of events that have been measured; beside the events
+  double settled_bytes_ = 0, fixed_bytes_ = 0;  // measured events; the rest of the trace
   double measured_until_ = 0;                   // bytes at the last measurement
   std::uint64_t settled_ = 0, seen_ = 0;        // events, counted from the start of the recording
   bool wants_measure_ = false;

@@ -25,7 +25,7 @@ spool::Window& window(std::uint64_t number) {
                                           h.windows_at)[number % spool::kMaxWindows];
 }
 
-/// Steps that the window holds from begin to end; a window without steps (source "none") is one.
+/// Returns the number of complete steps in the window; a window without steps (source "none") counts as one.
 std::uint64_t whole_steps(const spool::Window& w) {
   if (w.first_mark == spool::kNoMark) return 1;
   const std::uint64_t begun = w.end_mark - w.first_mark;
@@ -40,7 +40,7 @@ class Writer {
  public:
   explicit Writer(State& s) : s_(s) { view_ = spool::View::over(recorder::data(), recorder::size(), why_not_); }
 
-  /// Publishes what is closed; true when it did something.
+  /// Writes the next closed window; returns true if there was one.
   bool publish_next() {
     const std::uint64_t opened = recorder::header().windows.load(std::memory_order_acquire);
     if (next_ >= opened) return false;
@@ -57,14 +57,14 @@ class Writer {
     return true;
   }
 
-  /// While hooks record: they are measured as they are then.
+  /// Measures costs while hooks record, since they cost more then.
   void measure_costs() {
     if (is_recording(s_)) s_.costs.measure();
   }
 
   /// Measures the size in JSON of the open window's events, for limits.trace_size.
   void measure_size() {
-    const std::uint64_t until = s_.trace_size.take_wish();
+    const std::uint64_t until = s_.trace_size.start_measure();
     const spool::Window* const open = s_.current.load();
     if (until == 0 || open == nullptr) return;
     const std::uint64_t number = open->number;
@@ -77,7 +77,7 @@ class Writer {
       if (size.bytes_per_event == 0) return;
       s_.trace_size.measured(until, size.fixed_bytes, size.bytes_per_event);
       measured_at_ = now;
-    } catch (const std::exception&) {  // no memory: the last measurement stands
+    } catch (const std::exception&) {  // no memory: the last measurement stays valid
     }
   }
 
@@ -104,7 +104,7 @@ class Writer {
     last_manifest_ns_ = monotonic_ns();
   }
 
-  /// Once no window can come and none waits: a process that is killed from here on leaves nothing in memory.
+  /// Removes the spool once no window can open and none waits. A process killed later leaves nothing in memory.
   void remove_spool_if_over() {
     if (s_.spool_removed.load() || !(s_.schedule_over.load() || s_.recording_over.load())) return;
     const bool all_written = next_ >= recorder::header().windows.load(std::memory_order_acquire);
@@ -116,8 +116,8 @@ class Writer {
     write_manifest(current_state());
   }
 
-  /// Every few seconds: other hosts and containers know by it that this process lives.
-  void give_sign_of_life() {
+  /// Touches the claim file every few seconds: other hosts and containers see by it that this process lives.
+  void touch_claim() {
     constexpr std::int64_t kEvery_ns = 5'000'000'000;
     const std::int64_t now = monotonic_ns();
     if (now - last_sign_ns_ < kEvery_ns) return;
@@ -140,7 +140,7 @@ class Writer {
     return (recorder::mode() & recorder::kArmed) != 0 ? "warmup" : "skip";
   }
 
-  // A kernel may end long after the window in which it was launched. Bounded by the device thread, which gives up.
+  // A kernel may end long after the window in which it was launched. The device thread bounds the wait by giving up.
   void wait_for_device(Ticks window_end) {
     while (!device::settled(window_end)) {
       s_.progress_count.fetch_add(1, std::memory_order_relaxed);
@@ -157,15 +157,14 @@ class Writer {
     if (costs) options.costs = &*costs;
     const ClockMap clock(view_->anchors(), view_->header().clock);
     options.stall_us = static_cast<double>(s_.stall_ticks.exchange(0)) / clock.ticks_per_ns() / 1000;
-    // Each compressing thread holds more than a megabyte.
-    // malloc reserves 64 MiB of address space for each, too.
+    // Each compressing thread holds more than a megabyte, and malloc reserves 64 MiB of address space for it.
     const bool scarce = s_.pool_bound == recorder::Bound::kAddressSpace;
     const std::uint64_t affordable = scarce ? 0 : s_.memory / (16 << 20);
     options.gzip_threads =
         static_cast<int>(std::min<std::uint64_t>({4, std::thread::hardware_concurrency(), affordable}));
     options.on_progress = [this] {
       s_.progress_count.fetch_add(1, std::memory_order_relaxed);
-      give_sign_of_life();
+      touch_claim();
     };
     options.on_file = [&w](std::uint64_t inode) { w.file.store(inode, std::memory_order_release); };
     options.gathering = &s_.gathering;
@@ -177,12 +176,12 @@ class Writer {
       result.window = static_cast<std::int64_t>(w.number);
       result.status = std::string("failed: ") + e.what();
     }
-    // One that failed stays closed: its events are kept for `recover`.
+    // A window that failed stays closed: its events are kept for `profshim recover`.
     if (!result.status.starts_with("failed")) w.state.store(spool::WindowState::kPublished, std::memory_order_release);
     note(result);
   }
 
-  // A stack costs as much as the thread's own is deep, and inputs as many as an operator has: nobody knows.
+  // The cost of a stack depends on its depth, and that of inputs on the operator: both are unknown.
   std::optional<output::EventCosts> known_costs() const {
     std::optional<output::EventCosts> costs = s_.costs.known();
     if (!costs) return costs;
@@ -199,7 +198,7 @@ class Writer {
       if (written && s_.first_file.empty()) s_.first_file = result.file;
     }
     if (written) s_.written.fetch_add(1);
-    if (result.status.starts_with("failed")) say_window_failed(s_, result);
+    if (result.status.starts_with("failed")) log_window_failed(s_, result);
     if (written) {
       log::line(LogLevel::kInfo, "window %lld: %s (%llu events)", static_cast<long long>(result.window),
                 result.file.c_str(), static_cast<unsigned long long>(result.events));
@@ -223,7 +222,7 @@ void* run_writer(void* argument) {
   State& s = *static_cast<State*>(argument);
   prctl(PR_SET_NAME, "profshim-write");
   s.writer_tid.store(static_cast<pid_t>(syscall(SYS_gettid)));
-  // A nice value is per thread on Linux; the compression threads inherit it.
+  // A nice value is per thread on Linux; the compressing threads inherit it.
   setpriority(PRIO_PROCESS, static_cast<id_t>(syscall(SYS_gettid)), s.spec.output.niceness);
   Writer writer(s);
   DiskWatch disk(s);
@@ -234,12 +233,12 @@ void* run_writer(void* argument) {
     const bool last_round = s.stop;
     lock.unlock();
     while (writer.publish_next()) s.progress_count.fetch_add(1, std::memory_order_relaxed);
-    disk.look((recorder::mode() & recorder::kArmed) != 0);
+    disk.check((recorder::mode() & recorder::kArmed) != 0);
     if (!last_round) {
       writer.measure_costs();
       writer.measure_size();
       writer.refresh_manifest();
-      writer.give_sign_of_life();
+      writer.touch_claim();
       writer.remove_spool_if_over();
       dead_spools.recover_next();
     }

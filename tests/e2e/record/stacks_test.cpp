@@ -87,7 +87,7 @@ TEST(PythonFrames, OfAVersionThatWeDoNotKnowAreRefused) {
     const Outcome outcome = run(probing(python, "frames.py", scratch));
 
     EXPECT_EQ(outcome.ending(), "exit 3") << outcome.err;
-    EXPECT_NE(outcome.out.find("is none that this version knows (3.10 to 3.14, final releases)"), std::string::npos)
+    EXPECT_NE(outcome.out.find("is not supported (supported: 3.10 to 3.14, final releases)"), std::string::npos)
         << outcome.out;
   }
 }

@@ -18,7 +18,7 @@ using recorder::Room;
 
 constexpr std::uint64_t kMiB = 1 << 20, kGiB = 1 << 30;
 
-// A machine of the test's own: files as the kernel writes them.
+// A simulated machine: files in the format of the kernel's.
 class MemoryRoomTest : public testing::Test {
  protected:
   void file(const std::string& path, const std::string& text) {
@@ -43,7 +43,7 @@ class MemoryRoomTest : public testing::Test {
   test::TemporaryFolder folder_;
 };
 
-TEST_F(MemoryRoomTest, IsHostMemoryWhereNothingElseIsKnown) {
+TEST_F(MemoryRoomTest, IsHostMemoryIfNothingElseIsKnown) {
   const Room found = room(64 * kMiB);
 
   EXPECT_EQ(found.bytes, 64 * kMiB);
@@ -51,7 +51,7 @@ TEST_F(MemoryRoomTest, IsHostMemoryWhereNothingElseIsKnown) {
   EXPECT_FALSE(found.pressed_by);
 }
 
-TEST_F(MemoryRoomTest, IsASixteenthOfWhatTheCgroupHasLeft) {
+TEST_F(MemoryRoomTest, IsASixteenthOfTheRoomInTheCgroup) {
   version_2("/job", "/");
   bytes("/sys/fs/cgroup/job/memory.max", 4 * kGiB);
   bytes("/sys/fs/cgroup/job/memory.current", 1 * kGiB);
@@ -89,7 +89,7 @@ TEST_F(MemoryRoomTest, ReadsACgroupNamespaceWhoseRootLiesAbove) {
   EXPECT_EQ(room(8 * kGiB).bytes, 1 * kGiB / 16);
 }
 
-TEST_F(MemoryRoomTest, TakesNoLimitOfVersion1ForNone) {
+TEST_F(MemoryRoomTest, UnderstandsTheLargeNumberThatMeansNoLimitInVersion1) {
   version_1("/job", "/");
   bytes("/sys/fs/cgroup/memory/job/memory.limit_in_bytes", 9223372036854771712u);
   bytes("/sys/fs/cgroup/memory/job/memory.usage_in_bytes", 1 * kGiB);

@@ -14,7 +14,7 @@ constexpr std::uint8_t head(unsigned kind, unsigned instructions) {
   return static_cast<std::uint8_t>(0x80 | kind << 3 | (instructions - 1));
 }
 
-TEST(PythonLines, OfEachKindOfLocation) {
+TEST(PythonLines, DecodesEachKindOfLocation) {
   const Table table = {
       head(3, 1),  0x12,           // short: the same line
       head(11, 2), 4,    9,        // one line on, two columns
@@ -35,14 +35,14 @@ TEST(PythonLines, OfEachKindOfLocation) {
   EXPECT_EQ(line(16), 100) << "behind the end";
 }
 
-TEST(PythonLines, OfNumbersOfSeveralBytes) {
+TEST(PythonLines, DecodesNumbersOfSeveralBytes) {
   // 1000 = 0b1111101000, doubled for the sign: 2000 = 16 + 31 * 64
   const Table table = {head(13, 1), 16 | 64, 31};
 
   EXPECT_EQ(by_locations(table, 1, 0), 1001);
 }
 
-TEST(PythonLines, OfADamagedTableAreSomeLine) {
+TEST(PythonLines, ADamagedTableGivesSomeLine) {
   for (int byte = 0; byte < 256; ++byte) {
     const Table table(9, static_cast<std::uint8_t>(byte));
     by_locations(table, 1, 1000);
@@ -52,7 +52,7 @@ TEST(PythonLines, OfADamagedTableAreSomeLine) {
   EXPECT_EQ(by_differences({}, 5, 0), 5);
 }
 
-TEST(PythonLines, OfTheOlderTable) {
+TEST(PythonLines, DecodesTheTableOfPython310) {
   const Table table = {4, 1, 2, 0x80, 6, 0xfe};  // one line on; none; two lines back
 
   EXPECT_EQ(by_differences(table, 10, 0), 11);

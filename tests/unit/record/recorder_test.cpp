@@ -35,7 +35,7 @@ TEST_F(SpoolFixture, AnEventLandsInTheSpoolWithItsThread) {
 TEST_F(SpoolFixture, DropsNewestWhenThePoolIsExhaustedAndCounts) {
   make_spool(16);
   recorder::tend_pool([] { return Ticks{1}; }, 16);
-  // The headers of the short runs that a thread begins with take a place each.
+  // A thread begins with short runs, and each of their headers takes the place of an event.
   const std::uint64_t most = 16ull * spool::kEventsPerChunk, least = most - 16;
 
   for (std::uint64_t i = 0; i < most + 100; ++i) commit_at(i + 1);
@@ -50,7 +50,7 @@ TEST_F(SpoolFixture, DropsNewestWhenThePoolIsExhaustedAndCounts) {
   EXPECT_EQ(recorder::take_first_drop(), 0u);
 }
 
-TEST_F(SpoolFixture, ChunksThatNoWindowNeedsComeBack) {
+TEST_F(SpoolFixture, ChunksThatNoWindowNeedsAreFreed) {
   make_spool(16);
   recorder::tend_pool([] { return Ticks{0}; }, 16);
   for (std::uint64_t i = 0; i < 100ull * spool::kEventsPerChunk; ++i) {
@@ -90,7 +90,7 @@ TEST_F(SpoolFixture, EveryThreadHasItsOwnChunks) {
   EXPECT_EQ(recorder::dropped(), 0u);
 }
 
-TEST_F(SpoolFixture, ThreadsThatEndGiveTheirPlaceBack) {
+TEST_F(SpoolFixture, ThreadsThatEndFreeTheirBlocks) {
   make_spool(256);
   recorder::tend_pool([] { return Ticks{0}; }, 64);
   for (int i = 0; i < 3000; ++i) {
@@ -102,7 +102,7 @@ TEST_F(SpoolFixture, ThreadsThatEndGiveTheirPlaceBack) {
   EXPECT_EQ(recorder::dropped(), 0u);
 }
 
-// More threads alive at once than there are chunks.
+// More threads are alive at once than there are chunks.
 TEST_F(SpoolFixture, ManyThreadsWithFewEventsShareChunks) {
   constexpr int kThreads = 200;
   make_spool(64);
@@ -162,7 +162,7 @@ TEST_F(SpoolFixture, EachRunOfAChunkHasItsThread) {
   EXPECT_EQ(found, tids);
 }
 
-// Threads that come, go and change places as fast as they can: nothing is lost, nothing is there twice.
+// Threads start, end and take over runs as fast as they can: no event is lost or duplicated.
 TEST_F(SpoolFixture, RunsThatManyThreadsLeaveAndTakeAtOnceStayWhole) {
   constexpr std::uint64_t kSpawners = 8, kEach = 200, kEvents = 45;
   make_spool(256);
@@ -186,7 +186,7 @@ TEST_F(SpoolFixture, RunsThatManyThreadsLeaveAndTakeAtOnceStayWhole) {
   EXPECT_EQ(recorder::events_committed(), kSpawners * kEach * kEvents);
 }
 
-TEST_F(SpoolFixture, ChunksThatThreadsSharedComeBack) {
+TEST_F(SpoolFixture, ChunksThatThreadsSharedAreFreed) {
   make_spool(64);
   recorder::tend_pool([] { return Ticks{0}; }, 64);
   for (int i = 0; i < 3000; ++i) {
@@ -272,7 +272,7 @@ TEST_F(SpoolFixture, ACallThatWasLeftIsClosedByTheNextOne) {
   spool::Thread& t = *this_thread();
   constexpr std::uint32_t kMore = 2 * spool::kMaxOpenCalls;
   const auto jump_out_of_a_call = [&t] {
-    // As longjmp() leaves it: without its end.
+    // As after a longjmp(): the call has no end.
     alignas(recorder::LayerScope) char frame[sizeof(recorder::LayerScope)];
     const auto* const scope = new (frame) recorder::LayerScope(t, Layer::kMpi);
     EXPECT_TRUE(scope->outermost());
@@ -323,7 +323,7 @@ TEST_F(SpoolFixture, AThreadWithoutABlockIsCountedOnceAndLooksAgain) {
   EXPECT_EQ(recorder::header().threads_lost.load(), 1u);
 }
 
-TEST_F(SpoolFixture, AProblemIsSaidOnce) {
+TEST_F(SpoolFixture, AProblemIsReportedOnce) {
   make_spool(64);
   for (int i = 0; i < 100; ++i) recorder::problem("mpi", "too many of them");
 
@@ -390,7 +390,7 @@ TEST_F(SpoolFixture, TheSameTextHasOneId) {
   for (const StringId id : ids) EXPECT_EQ(recorder::text_of(id).substr(0, 5), "name ");
 }
 
-TEST_F(SpoolFixture, LongTextsAreCutAndSaySo) {
+TEST_F(SpoolFixture, LongTextsAreCutAndEndWithDots) {
   make_spool(64);
   const std::string_view text = recorder::text_of(recorder::intern(std::string(100'000, 'x')));
 
@@ -452,7 +452,7 @@ TEST(DivideMemory, StaysInsideTheBudget) {
     const std::uint64_t device = budget / 20;
     ASSERT_TRUE(recorder::divide_memory(budget, device, size));
     EXPECT_GE(size.chunks, 16u) << budget;
-    // The writer's index of the events has an eighth of what they take, and may double once as it grows.
+    // The writer's index takes an eighth of the size of the events, and may double once as it grows.
     const std::uint64_t index = std::uint64_t{size.chunks} * spool::kChunkBytes / 4;
     EXPECT_LE(recorder::spool_bytes(size) + index + recorder::kWriterBytes + device, budget);
   }
@@ -460,7 +460,7 @@ TEST(DivideMemory, StaysInsideTheBudget) {
   EXPECT_FALSE(recorder::divide_memory(recorder::kLeastRoom - 1, 0, size));
 }
 
-// Device work comes in no order of time, and its second half has no time of its own.
+// Device activities come in any order of time, and the second half of one has no time of its own.
 TEST_F(SpoolFixture, AChunkOfTheDeviceLaneIsKeptForItsLatestEvent) {
   make_spool(4);
   recorder::tend_pool([] { return Ticks{1}; }, 4);

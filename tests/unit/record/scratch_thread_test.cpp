@@ -1,4 +1,4 @@
-// The measurement of the costs that overhead_percent is made of.
+// The measurement of the costs behind overhead_percent.
 #include <gtest/gtest.h>
 
 #include "profshim/recorder_control.h"
@@ -14,7 +14,7 @@ void work(int rounds) {
   while (done < rounds) done = done + 1;
 }
 
-TEST_F(SpoolFixture, MeasuringCostsLeavesNoEventAndTheThreadAsItWas) {
+TEST_F(SpoolFixture, MeasuringCostsLeavesNoEventAndRestoresTheThread) {
   make_spool(64);
   commit_at(10);
   spool::Thread* const own = recorder::this_thread();
@@ -35,7 +35,7 @@ TEST_F(SpoolFixture, MeasuringCostsLeavesNoEventAndTheThreadAsItWas) {
 TEST_F(SpoolFixture, TwiceTheWorkCostsTwice) {
   make_spool(64);
   recorder::ScratchThread scratch;
-  // A busy machine may change its speed between the two.
+  // The speed of a busy machine may change between the two measurements.
   double ratio = 0;
   for (int attempt = 0; attempt < 10 && (ratio < 1.8 || ratio > 2.2); ++attempt) {
     const double once = scratch.cost_ns([] { work(2000); });

@@ -1,4 +1,4 @@
-// What the process did with its CPUs, between two readings.
+// CPU use of the process between two readings.
 #include "session/write/cpu_use.h"
 
 #include <gtest/gtest.h>
@@ -37,7 +37,7 @@ TEST(CpuUse, IsTheDifferenceOfTwoReadings) {
   EXPECT_EQ(use.cpus, sysconf(_SC_NPROCESSORS_ONLN));
 }
 
-TEST(CpuUse, OnlyThreadsThatWereThereAtBothCount) {
+TEST(CpuUse, OnlyThreadsInBothReadingsCount) {
   CpuReading begin = reading(1000, 100), end = reading(1500, 300);
   begin.waited_ns = {{11, 1'000'000}, {12, 5'000'000}, {13, 7'000'000}};
   end.waited_ns = {{12, 4'000'000}, {13, 8'000'000}, {14, 9'000'000}};  // 12 is another thread by now
@@ -51,7 +51,7 @@ class WindowCpuOnThisKernel : public ::testing::Test {
   }
 };
 
-TEST_F(WindowCpuOnThisKernel, ThreadsThatAreNotTheJobsAreLeftOut) {
+TEST_F(WindowCpuOnThisKernel, OurOwnThreadsAreLeftOut) {
   std::atomic<pid_t> other{0};
   std::atomic<bool> stop{false};
   std::thread thread([&] {
@@ -71,7 +71,7 @@ TEST_F(WindowCpuOnThisKernel, ThreadsThatAreNotTheJobsAreLeftOut) {
   EXPECT_TRUE(without->waited_ns.contains(getpid()));
 }
 
-TEST_F(WindowCpuOnThisKernel, EachWindowHasItsOwn) {
+TEST_F(WindowCpuOnThisKernel, EachWindowHasItsOwnUse) {
   WindowCpu cpu;
   cpu.tick(WindowCpu::kNone, {});
   cpu.tick(0, {});

@@ -1,4 +1,4 @@
-// The CUDA hooks in a process of their own: what is recorded when symbol hooks are all there is, and steps from
+// The CUDA hooks in a separate process: the calls that symbol hooks record without CUPTI, and steps from
 // cudaProfilerStart and Stop and from kernels.
 #include <gtest/gtest.h>
 
@@ -56,7 +56,7 @@ Trace read(const std::string& path) {
 
 class CudaCalls : public ::testing::Test {
  protected:
-  /// cuda_calls with these arguments; `settings` for PROFSHIM_SET.
+  /// Runs cuda_calls with these arguments; `settings` is the value of PROFSHIM_SET.
   std::vector<Trace> record(const std::string& arguments, const std::string& settings, const char* stub = kStub) {
     const std::string traces = folder_.path() + "/traces-" + std::to_string(++recordings_);
     run_ = test::run_shell("env PROFSHIM_FOLDER=" + traces + " PROFSHIM_SET='limits.disk_free=0 " + settings +
@@ -149,12 +149,12 @@ TEST_F(CudaCalls, ArgumentsAndKernelNamesAreNoted) {
       EXPECT_EQ(call.args.at("stream handle"), "0x0") << call.name << ": from the configuration";
     }
   }
-  // A host function that is exported has the kernel's name; of handles the driver knows it.
+  // An exported host function has the kernel's name. The name of a handle comes from the driver.
   EXPECT_EQ(kernels["cudaLaunchKernel"], (std::set<std::string>{"exported_kernel", "_Z9by_kernelPf"}));
   EXPECT_EQ(kernels["cuLaunchKernel"].size(), 1u);
 }
 
-TEST_F(CudaCalls, NothingIsRecordedUnlessSymbolHooksAreAllThereIs) {
+TEST_F(CudaCalls, NothingIsRecordedUnlessSymbolHooksAreTheOnlySource) {
   const std::vector<Trace> traces = record("idle", "steps.source=none");
 
   EXPECT_EQ(printed("failed"), 0);
@@ -174,11 +174,10 @@ TEST_F(CudaCalls, AMissingLibraryIsAnErrorOfTheCall) {
 }
 
 // ---- steps from cudaProfilerStart and Stop
-// ----------------------------------------------------------------------------
 
 const char* const kRanges = "steps.source=cuda_profiler_api";
 
-TEST_F(CudaCalls, ARangeIsAWindowWithoutWhatLiesOutside) {
+TEST_F(CudaCalls, ARangeIsAWindowWithoutTheCallsOutside) {
   EXPECT_EQ(copies("ranges cScccPcc", kRanges), (std::vector<int>{3}));
 }
 TEST_F(CudaCalls, EveryRangeIsAWindowOfItsOwn) {
@@ -196,7 +195,7 @@ TEST_F(CudaCalls, TheScheduleChoosesRanges) {
   EXPECT_EQ(copies("ranges ScPSccPScccPSccccP", std::string(kRanges) + " schedule.skip_first=2"),
             (std::vector<int>{3, 4}));
 }
-TEST_F(CudaCalls, RangesThatShareAWindowKeepWhatLiesBetween) {
+TEST_F(CudaCalls, RangesThatShareAWindowKeepTheCallsBetween) {
   EXPECT_EQ(copies("ranges ScPcccSccPc", std::string(kRanges) + " schedule.active=2"), (std::vector<int>{6}));
 }
 TEST_F(CudaCalls, ARangeThatIsOpenAtTheEndIsSavedAndIncomplete) {
@@ -207,19 +206,18 @@ TEST_F(CudaCalls, ARangeThatIsOpenAtTheEndIsSavedAndIncomplete) {
 }
 
 // ---- steps from kernels
-// -----------------------------------------------------------------------------------------------
 
 const char* const kKernels =
     "steps.source=kernel steps.pattern=*adam* schedule.skip_first=0 schedule.wait=0 schedule.warmup=0 "
     "schedule.active=1 schedule.repeat=0";
 
 // Gradient accumulation: four micro-batches, then an optimizer of three kernels. Each launch is followed by one copy;
-// what comes before the first optimizer belongs to no step.
+// calls before the first optimizer belong to no step.
 TEST_F(CudaCalls, ConsecutiveMatchesAreOneBoundary) {
   const std::string step = "fwd bwd fwd bwd fwd bwd fwd bwd adam_1 adam_2 adam_3 ";
   EXPECT_EQ(copies("kernels " + step + step + step + "fwd", kKernels), (std::vector<int>{11, 11, 4}));
 }
-TEST_F(CudaCalls, AGraphEndsARunOfMatchesAndIsSaid) {
+TEST_F(CudaCalls, AGraphEndsASeriesOfMatchesAndIsReported) {
   const std::vector<Trace> traces = record("kernels adam graph adam", kKernels);
   ASSERT_EQ(traces.size(), 2u);
   EXPECT_NE(traces[1].problems.find("kernels of CUDA graphs make no steps"), std::string::npos);

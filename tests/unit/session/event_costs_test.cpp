@@ -1,4 +1,4 @@
-// The costs that overhead_percent is made of: a layer that comes up late is measured all the same.
+// The costs behind overhead_percent: a layer that is initialized late is measured, too.
 #include "session/write/event_costs.h"
 
 #include <gtest/gtest.h>

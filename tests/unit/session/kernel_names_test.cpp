@@ -1,4 +1,4 @@
-// Which kernels a pattern of steps.source = "kernel" means.
+// The kernels that a pattern of steps.source = "kernel" matches.
 #include "session/write/kernel_names.h"
 
 #include <gtest/gtest.h>
@@ -21,18 +21,18 @@ TEST(KernelNames, MatchesTheMangledTheDemangledAndTheBareName) {
   EXPECT_TRUE(KernelNames("step").matches("step")) << "extern \"C\"";
 }
 
-TEST(KernelNames, TheCaseOfLettersDoesNotMatter) {
+TEST(KernelNames, CaseIsIgnored) {
   EXPECT_TRUE(KernelNames("*adam*").matches(kAdam));
   EXPECT_TRUE(KernelNames("*ADAM*").matches(kAdam));
   EXPECT_FALSE(KernelNames("*lamb*").matches(kAdam));
 }
 
-TEST(KernelNames, NothingIsNoKernel) {
+TEST(KernelNames, AnEmptyNameNeverMatches) {
   EXPECT_FALSE(KernelNames("*").matches(nullptr));
   EXPECT_FALSE(KernelNames("*").matches(""));
 }
 
-// The second answer comes from memory; more names than there is room for must not take each other's.
+// The second answer comes from the cache. With more names than slots, each name must still get its own answer.
 TEST(KernelNames, EveryNameKeepsItsAnswer) {
   KernelNames names("*7*");
   for (int round = 0; round < 2; ++round) {

@@ -1,5 +1,5 @@
-// The recording as a whole, with threads that come, go and work while windows open and close: what the threads have
-// handed over is in the traces or counted as lost, and every trace conforms.
+// The whole recording, with threads that start, end and work while windows open and close: every event that a thread
+// has committed is in the traces or counted as lost, and every trace conforms.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -63,7 +63,7 @@ Trace read(const std::string& path) {
 
 class SessionTest : public ::testing::Test {
  protected:
-  // `arguments` of record_threads, `settings` for PROFSHIM_SET.
+  // `arguments`: of record_threads. `settings`: the value of PROFSHIM_SET.
   Recording record(const std::string& arguments, const std::string& settings) {
     const std::string traces = folder_.path() + "/traces";
     const test::ToolRun run =
@@ -103,7 +103,7 @@ TEST_F(SessionTest, WholeRunHoldsEveryRangeOfEveryThread) {
   EXPECT_EQ(recording.traces[0].dropped, 0u);
 }
 
-// A trace holds its whole spec, and `recover` reads it from the spool: it must not be cut as a long name is.
+// A trace holds its whole spec, which `recover` reads from the spool: it must not be cut like a long name.
 TEST_F(SessionTest, ALongSpecIsKeptWhole) {
   std::string names;
   for (int i = 0; i < 1000; ++i) names += "name-" + std::to_string(i) + "-of-a-program,";
@@ -115,7 +115,7 @@ TEST_F(SessionTest, ALongSpecIsKeptWhole) {
   EXPECT_NE(recording.traces[0].spec.find("the-last-one"), std::string::npos);
 }
 
-TEST_F(SessionTest, WhatDoesNotFitIsCounted) {
+TEST_F(SessionTest, EventsThatDoNotFitAreCounted) {
   const Recording recording =
       record("3 300000 2", "steps.source=none limits.host_memory=16MiB limits.on_limit=drop_new output.gzip=false");
 
@@ -125,7 +125,7 @@ TEST_F(SessionTest, WhatDoesNotFitIsCounted) {
   EXPECT_EQ(recording.traces[0].calls + recording.traces[0].dropped, recording.handed);
 }
 
-TEST_F(SessionTest, OldEventsMakePlaceAndAreCounted) {
+TEST_F(SessionTest, DroppedOldEventsAreCounted) {
   const Recording recording =
       record("3 300000 2", "steps.source=none limits.host_memory=16MiB limits.on_limit=drop_old output.gzip=false");
 

@@ -5,7 +5,7 @@
 namespace profshim::session {
 namespace {
 
-TEST(TraceSize, ClosesByTheGuessUntilSomethingIsMeasured) {
+TEST(TraceSize, ClosesByTheAssumedSizeUntilTheFirstMeasurement) {
   TraceSize size(1'000'000, 100);
   size.begin(500);
 
@@ -18,7 +18,7 @@ TEST(TraceSize, AMeasurementHoldsForTheEventsSinceTheOneBefore) {
   size.begin(0);
   size.reached(2000);
   ASSERT_TRUE(size.wants_measure());
-  const std::uint64_t until = size.take_wish();
+  const std::uint64_t until = size.start_measure();
   EXPECT_EQ(until, 2000u);
 
   size.measured(until, 50'000, 200);  // 450,000 bytes
@@ -28,7 +28,7 @@ TEST(TraceSize, AMeasurementHoldsForTheEventsSinceTheOneBefore) {
   EXPECT_TRUE(size.reached(4600));
 }
 
-TEST(TraceSize, ClosesBeforeWhatTheNextLookWouldFind) {
+TEST(TraceSize, ClosesIfTheNextCallWouldExceedTheLimit) {
   TraceSize size(1'000'000, 100);
   size.begin(0);
 
@@ -37,11 +37,11 @@ TEST(TraceSize, ClosesBeforeWhatTheNextLookWouldFind) {
   EXPECT_TRUE(size.reached(8900));
 }
 
-TEST(TraceSize, AMeasurementOfAWindowThatHasClosedSettlesNothing) {
+TEST(TraceSize, AMeasurementOfAClosedWindowIsIgnored) {
   TraceSize size(1'000'000, 100);
   size.begin(0);
   size.reached(5000);
-  const std::uint64_t until = size.take_wish();
+  const std::uint64_t until = size.start_measure();
   size.begin(20'000);
 
   size.measured(until, 900'000, 1000);
@@ -53,8 +53,8 @@ TEST(TraceSize, AsksOnceForEachShareOfTheLimit) {
   TraceSize size(1'000'000, 100);
   size.begin(0);
   size.reached(2000);
-  EXPECT_EQ(size.take_wish(), 2000u);
-  EXPECT_EQ(size.take_wish(), 0u);
+  EXPECT_EQ(size.start_measure(), 2000u);
+  EXPECT_EQ(size.start_measure(), 0u);
   size.reached(2100);
   EXPECT_FALSE(size.wants_measure());
   size.reached(3300);

@@ -70,7 +70,7 @@ TEST(Schedule, NextRecordedAndOverAgreeWithTheActions) {
   }
 }
 
-TEST(Schedule, RefusesWhatTorchRefuses) {
+TEST(Schedule, RefusesSchedulesThatTorchRefuses) {
   ASSERT_EQ(vectors().at("invalid").size(), 6u);
   for (const Json& vector : vectors().at("invalid")) {
     std::string text = "version = 1\n[schedule]\n";
@@ -84,7 +84,7 @@ TEST(Schedule, RefusesWhatTorchRefuses) {
   }
 }
 
-TEST(Schedule, WarnsWithoutWarmupWhereTorchDoes) {
+TEST(Schedule, WarnsWithoutWarmupAsTorchDoes) {
   for (const Json& vector : vectors().at("schedules")) {
     std::string text = "version = 1\n[schedule]\n";
     for (const auto& [key, value] : vector.at("config").items()) text += key + " = " + value.dump() + "\n";

@@ -80,7 +80,7 @@ TEST(StepCounter, AnEpochStartsTheScheduleAgainAndNotTheCount) {
   EXPECT_EQ(step->number, 2);
 }
 
-TEST(StepCounter, EpochsAreCountedFrom0UnlessTheirMarkersSayANumber) {
+TEST(StepCounter, EpochsCountUpFrom0UnlessTheirMarkersHaveANumber) {
   StepCounter counter(CounterRules{});
   EXPECT_EQ(counter.epoch(), 0);
   for (const std::int64_t expected : {0, 1, 2}) {
@@ -91,7 +91,7 @@ TEST(StepCounter, EpochsAreCountedFrom0UnlessTheirMarkersSayANumber) {
   EXPECT_EQ(counter.epoch(), 17);
 }
 
-/// The actions of 31 steps when an epoch begins before step 7.
+/// Returns the actions of 31 steps if an epoch begins before step 7.
 std::string with_reset(const Schedule& schedule, bool per_epoch) {
   CounterRules rules;
   rules.per_epoch = per_epoch;

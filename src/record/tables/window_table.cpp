@@ -3,7 +3,7 @@
 
 #include "profshim/base/shared_words.h"
 #include "profshim/recorder_control.h"
-#include "recorder_state.h"
+#include "record/recorder_state.h"
 
 namespace profshim::recorder {
 
@@ -63,10 +63,12 @@ std::uint64_t add_mark(const spool::StepMark& mark) {
 }
 
 void add_anchor(const Anchor& anchor) {
-  const std::lock_guard one_at_a_time(anchor_mutex);  // the collector's and the writer's
+  const std::lock_guard one_at_a_time(anchor_mutex);  // the collector and the writer add anchors
   SpoolHeader& h = *state.header;
   const std::uint64_t number = h.anchors.load(std::memory_order_relaxed);
-  std::atomic_thread_fence(std::memory_order_release);  // who sees a part of it sees the number it had before
+  // Release fence: a reader that sees a word of the new anchor also sees h.anchors >= `number`, so that it can tell
+  // that this place of the ring is being overwritten.
+  std::atomic_thread_fence(std::memory_order_release);
   store_words(state.anchors[spool::anchor_place(number)], anchor);
   h.anchors.store(number + 1, std::memory_order_release);
 }

@@ -2,9 +2,9 @@
 
 #include <sys/mman.h>
 
-#include "free_list.h"
 #include "profshim/recorder.h"
-#include "recorder_state.h"
+#include "record/free_list.h"
+#include "record/recorder_state.h"
 
 namespace profshim::recorder {
 
@@ -22,7 +22,7 @@ namespace detail {
 
 void count_lost_open_call() { state.header->open_calls_lost.fetch_add(1, std::memory_order_relaxed); }
 
-// When it was left nobody has seen: it is said to be unfinished, and ends where that is noticed.
+// The time at which the calls were left is unknown: they are marked unfinished and end now.
 void close_left_calls(Thread& t, Layer layer) {
   for (std::uint32_t i = t.open_calls; i-- > 0;) {
     Event& call = t.open[i];

@@ -1,4 +1,4 @@
-// Measures the cost of events on a block and a run of their own.
+// Measures the cost of events on a private block and run.
 #include <sys/mman.h>
 
 #include <algorithm>

@@ -12,8 +12,8 @@ namespace {
 
 using spool::StringHeader;
 
-// One word per slot: upper half of the hash in the high 32 bits, string id in the low ones. 0 = empty. Because id and
-// tag travel in one word, a reader never sees a half-made entry.
+// One word per slot: the upper half of the hash in the high 32 bits, the string id in the low ones; 0 = empty. Both are
+// published by one atomic store, so a reader never sees a half-written slot.
 constexpr std::size_t kSlots = std::size_t{1} << 20;
 constexpr std::size_t kMaxProbes = 64;
 
@@ -42,7 +42,7 @@ inline std::uint64_t load(const char* p, std::size_t n) {
   return word;
 }
 
-// Multiply-and-fold over 16 bytes a round; the last round may overlap the one before it.
+// Multiply-and-fold (wyhash) over 16 bytes a round; the last round may overlap the one before it.
 inline std::uint64_t hash_of(std::string_view text) {
   constexpr std::uint64_t k0 = 0xa0761d6478bd642fULL;
   constexpr std::uint64_t k1 = 0xe7037ed1a0b428dbULL;
@@ -79,11 +79,12 @@ std::string_view text_at(StringId id) {
   return {reinterpret_cast<const char*>(&h + 1), h.length};
 }
 
-// 0 when the arena is full.
+// Appends a text to the arena; 0 if the arena is full.
 StringId append(std::string_view text, std::uint64_t hash) {
-  // One byte more than the text: intern_literal() compares up to the NUL behind it. The arena begins as zeros.
+  // One byte more than the text for a NUL, since intern_literal() compares with strcmp(). The arena is zero at first.
   const std::size_t need = (sizeof(StringHeader) + text.size() + 1 + 15) & ~std::size_t{15};
-  // Never beyond the end, not even for a moment: taking room back would give away what another thread got meanwhile.
+  // `used` never exceeds the size, not even temporarily: subtracting an overshoot could take room from a text that
+  // another thread has appended meanwhile.
   std::uint64_t at = table.used->load(std::memory_order_relaxed);
   do {
     if (at + need > table.bytes) return 0;
@@ -113,13 +114,14 @@ StringId insert(std::string_view text, std::uint64_t hash) {
       if (id == 0) break;
       if (slot.compare_exchange_strong(word, (hash & 0xffffffff00000000) | id, std::memory_order_acq_rel)) return id;
     }
-    // Taken, perhaps a moment ago by another thread with the same text.
+    // The slot is in use, perhaps by another thread that has just inserted the same text.
     if ((word ^ hash) >> 32 == 0 && header_of(static_cast<StringId>(word)).hash == hash) {
       return static_cast<StringId>(word);
     }
   }
   if (id == 0) table.lost->fetch_add(1, std::memory_order_relaxed);
-  return id;  // in the arena without a slot: found again under another id, which is harmless
+  return id;  // without a free slot the text is only in the arena; the next intern() appends it again, which is
+              // harmless
 }
 
 }  // namespace
@@ -149,7 +151,7 @@ bool create(char* arena, std::size_t bytes, std::atomic<std::uint64_t>* used, st
 
 namespace {
 
-// Apart, so that nobody else needs its stack.
+// A function of its own, so that intern() does not need this stack space.
 [[gnu::noinline]] StringId intern_cut(std::string_view text, std::size_t limit) {
   char cut[spool::kMaxName];
   const std::size_t kept = std::min(limit, sizeof cut) - 3;
@@ -172,8 +174,8 @@ StringId intern(std::string_view text, std::size_t limit) {
 }
 
 StringId intern_literal(const char* text) {
-  // By address; what is remembered is only a guess that the comparison confirms. A guess of another spool's id could
-  // lie outside this one: create() forgets them.
+  // Indexed by address. A remembered id is only a guess, which the comparison confirms. An id of an earlier spool could
+  // lie outside the arena, so create() clears the guesses.
   const auto address = reinterpret_cast<std::uintptr_t>(text);
   std::atomic<StringId>& guess = guesses[(address ^ address >> 9) % kGuesses];
   const StringId known = guess.load(std::memory_order_acquire);

@@ -4,7 +4,7 @@
 #include <iterator>
 
 #include "profshim/recorder.h"
-#include "recorder_state.h"
+#include "record/recorder_state.h"
 #include "string_table.h"
 
 namespace profshim::recorder {
@@ -12,7 +12,7 @@ namespace profshim::recorder {
 namespace {
 
 constinit std::atomic<std::uint64_t> definitions_ready{0};
-constinit std::atomic<StringId> problems_said[64] = {};  // more than there are sentences in the whole library
+constinit std::atomic<StringId> reported_problems[64] = {};  // more than there are sentences in this library
 
 }  // namespace
 
@@ -20,7 +20,7 @@ bool ready_first_definitions() { return ready(state.definitions, 1023, definitio
 
 void reset_definitions() {
   definitions_ready = 0;
-  for (std::atomic<StringId>& said : problems_said) said = 0;
+  for (std::atomic<StringId>& slot : reported_problems) slot = 0;
 }
 
 StringId intern(std::string_view text, std::size_t limit) {
@@ -35,7 +35,7 @@ std::string_view text_of(StringId id) { return string_table::text_of(id); }
 void define(spool::DefinitionKind kind, std::uint32_t id, StringId name, StringId text,
             std::initializer_list<std::int64_t> values) {
   if (state.header == nullptr) return;
-  // Counted only when it has pages: readers look at all that are counted.
+  // A definition is counted only once it has pages, since readers read every counted one.
   std::uint64_t at = state.header->definitions.load(std::memory_order_relaxed);
   do {
     if (at >= state.header->definition_count || !ready(state.definitions, at, definitions_ready)) {
@@ -56,10 +56,10 @@ void define(spool::DefinitionKind kind, std::uint32_t id, StringId name, StringI
 
 void problem(std::string_view source, std::string_view sentence) {
   const StringId text = intern(sentence);
-  if (text == 0) return;  // no room for it: strings_lost
-  for (std::atomic<StringId>& said : problems_said) {
+  if (text == 0) return;  // the arena is full, which strings_lost tells
+  for (std::atomic<StringId>& slot : reported_problems) {
     StringId known = 0;
-    if (said.compare_exchange_strong(known, text, std::memory_order_relaxed)) {
+    if (slot.compare_exchange_strong(known, text, std::memory_order_relaxed)) {
       return define(spool::DefinitionKind::kProblem, 0, text, intern(source));
     }
     if (known == text) return;
