@@ -57,9 +57,11 @@ void give_away(RunPlace run) {
   if (!spare_runs.put(run)) leave_chunk(run.chunk);
 }
 
+// Clears live_count before the run is added to the sealed sum (release): a reader that acquires the new sum then also
+// sees the run gone, and does not count it twice. Pairs with events_committed().
 void forget_run(Thread& t) {
-  events_in_sealed_runs.fetch_add(t.count->load(std::memory_order_relaxed), std::memory_order_release);
   t.live_count.store(nullptr, std::memory_order_release);
+  events_in_sealed_runs.fetch_add(t.count->load(std::memory_order_relaxed), std::memory_order_release);
   t.count = &t.nowhere;
   t.chunk = kNoChunk;
 }
