@@ -63,6 +63,12 @@ HookId hook_by_name(std::string_view name);
 /// other kinds.
 std::string_view cuda_call_name(HookId hook);
 
+/// The other rank of a call: what MpiArgs::peer and NcclArgs::peer are. From the roles of the row's arguments.
+enum class PeerKind : std::uint8_t { kNone, kRoot, kDestination, kSource, kTarget, kPeer };
+PeerKind peer_kind(HookId hook);
+/// Returns true for the MPI functions that begin or end MPI.
+bool begins_or_ends_mpi(HookId hook);
+
 /// Index into the spool's string table; 0 = none.
 using StringId = std::uint32_t;
 

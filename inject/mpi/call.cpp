@@ -13,7 +13,7 @@ namespace {
 constexpr std::uint32_t kRecording = recorder::kArmed | recorder::kMpi;
 
 bool is_collective(const Row& row) {
-  return row.behaviour == Behaviour::Collective || row.behaviour == Behaviour::PrepareCollective;
+  return row.behavior == Behavior::Collective || row.behavior == Behavior::PersistentCollectiveInit;
 }
 
 // ---- count and bytes
@@ -61,14 +61,16 @@ Amount of_vector(const Call& call, int counts, int type, int types, int n) {
 /// `own` >= 0: only that element of a vector counts.
 Amount of_side(const Call& call, bool sending, int peers, int own) {
   const Row& row = call.row;
-  const int count = sending ? row.count : row.receive_count, counts = sending ? row.counts : row.receive_counts;
-  const int type = sending ? row.type : row.receive_type, types = sending ? row.types : row.receive_types;
+  const int count = row.position(sending ? Role::Count : Role::RCount);
+  const int counts = row.position(sending ? Role::Counts : Role::RCounts);
+  const int type = row.position(sending ? Role::Type : Role::RType);
+  const int types = row.position(sending ? Role::Types : Role::RTypes);
   if (counts >= 0) {
     if (own < 0) return of_vector(call, counts, type, types, peers);
     return type >= 0 ? of_one(element(call, counts, own), call.type_argument(type)) : Amount{};
   }
   if (type < 0) return {};
-  const std::int64_t times = row.partitions >= 0 ? call.number(row.partitions) : 1;
+  const std::int64_t times = row.has(Role::Partitions) ? call.number(Role::Partitions) : 1;
   return of_one((count >= 0 ? call.count(count) : 1) * times, call.type_argument(type));
 }
 
@@ -82,22 +84,22 @@ Amount amount_of(const Call& call, Communicator* comm) {
     case Payload::Nothing:
       return {};
     case Payload::Sent:
-      if (call.in_place(row.send_buffer) && (row.receive_count >= 0 || row.receive_counts >= 0)) {
+      if (call.in_place(Role::SBuf) && (row.has(Role::RCount) || row.has(Role::RCounts))) {
         return of_side(call, false, 0, rank);
       }
       return of_side(call, true, 0, rank);
     case Payload::Received:
-      if (call.in_place(row.receive_buffer)) return of_side(call, true, 0, rank);
+      if (call.in_place(Role::RBuf)) return of_side(call, true, 0, rank);
       return of_side(call, false, 0, rank);
     case Payload::SentToEach:
-    case Payload::SentToNeighbours: {
-      const bool neighbours = row.payload == Payload::SentToNeighbours;
+    case Payload::SentToNeighbors: {
+      const bool neighbors = row.payload == Payload::SentToNeighbors;
       // What a reduce-scatter gives to each has an entry for each of the own group, between groups as well.
-      const int members = comm == nullptr ? 0 : row.op >= 0 ? comm->size : comm->peers;
-      const int peers = neighbours && comm != nullptr ? neighbours_of(*comm) : members;
-      const bool other_side = call.in_place(row.send_buffer) && (row.receive_count >= 0 || row.receive_counts >= 0);
+      const int members = comm == nullptr ? 0 : row.has(Role::Op) ? comm->size : comm->peers;
+      const int peers = neighbors && comm != nullptr ? neighbors_of(*comm) : members;
+      const bool other_side = call.in_place(Role::SBuf) && (row.has(Role::RCount) || row.has(Role::RCounts));
       amount = of_side(call, !other_side, peers, -1);
-      if (row.counts < 0) {
+      if (!row.has(Role::Counts)) {
         amount.count *= static_cast<std::uint64_t>(peers);
         amount.bytes *= static_cast<std::uint64_t>(peers);
       }
@@ -116,8 +118,8 @@ void describe(const Call& call, Event& event) {
   event.hook = row.hook;
   if (call.fortran) event.flags |= kFortran;
   MpiArgs& args = event.mpi;
-  Communicator* comm = row.behaviour == Behaviour::FreeComm ? nullptr : call.comm;
-  if (comm == nullptr && row.comm >= 0) comm = communicator_of(call.comm_argument());
+  Communicator* comm = row.behavior == Behavior::FreeComm ? nullptr : call.comm;
+  if (comm == nullptr && row.has(Role::Comm)) comm = communicator_of(call.comm_argument());
   const Amount amount = amount_of(call, comm);
   args.bytes = amount.bytes;
   args.count = amount.count;
@@ -125,8 +127,8 @@ void describe(const Call& call, Event& event) {
   args.comm = comm != nullptr ? defined_id(*comm) : call.freed_id;
   args.sequence = call.sequence;
   args.peer = row.peer >= 0 ? rank_or_none(call.number(row.peer)) : kNone32;
-  args.tag = row.tag >= 0 ? rank_or_none(call.number(row.tag)) : kNone32;
-  args.op = row.op >= 0 ? reduction_of(call.op_argument()) : 0;
+  args.tag = row.has(Role::Tag) ? rank_or_none(call.number(Role::Tag)) : kNone32;
+  args.op = row.has(Role::Op) ? reduction_of(call.op_argument()) : 0;
   args.request = 0;
 }
 
@@ -138,14 +140,14 @@ Event receive_half(const Call& call) {
   Event half = *call.event;
   half.hook = HookId::kContinuation;
   half.flags = static_cast<std::uint8_t>(half.flags & ~kContinues);
-  if (row.receive_type >= 0) {
-    const Amount amount = of_one(call.count(row.receive_count), call.type_argument(row.receive_type));
+  if (row.has(Role::RType)) {
+    const Amount amount = of_one(call.count(row.position(Role::RCount)), call.type_argument(row.position(Role::RType)));
     half.mpi.bytes = amount.bytes;
     half.mpi.count = amount.count;
     half.mpi.datatype = amount.datatype;
   }
-  half.mpi.peer = rank_or_none(call.number(row.receive_peer));
-  half.mpi.tag = rank_or_none(call.number(row.receive_tag));
+  half.mpi.peer = rank_or_none(call.number(Role::RSource));
+  half.mpi.tag = rank_or_none(call.number(Role::RTag));
   return half;
 }
 
@@ -153,9 +155,9 @@ Event receive_half(const Call& call) {
 
 bool needs_status(const Call& call) {
   const Row& row = call.row;
-  if (row.status < 0 || completes_requests(row.behaviour)) return false;
-  const int peer = row.receive_peer >= 0 ? row.receive_peer : row.peer;
-  const int tag = row.receive_tag >= 0 ? row.receive_tag : row.tag;
+  if (!row.has(Role::Status) || completes_requests(row.behavior)) return false;
+  const int peer = row.has(Role::RSource) ? row.position(Role::RSource) : row.peer;
+  const int tag = row.position(row.has(Role::RTag) ? Role::RTag : Role::Tag);
   return peer < 0 || call.number(peer) < 0 || call.number(tag) < 0;
 }
 
@@ -164,51 +166,18 @@ namespace {
 // ---- what a call changes
 // ---------------------------------------------------------------------------------------------
 
-const char* how_made(HookId hook) {
-  switch (hook) {
-    case HookId::MPI_Comm_dup:
-    case HookId::MPI_Comm_dup_with_info:
-      return "dup";
-    case HookId::MPI_Comm_split:
-      return "split";
-    case HookId::MPI_Comm_split_type:
-      return "split by type";
-    case HookId::MPI_Cart_create:
-      return "cartesian grid";
-    case HookId::MPI_Cart_sub:
-      return "subgrid";
-    case HookId::MPI_Graph_create:
-    case HookId::MPI_Dist_graph_create:
-    case HookId::MPI_Dist_graph_create_adjacent:
-      return "graph";
-    case HookId::MPI_Intercomm_create:
-    case HookId::MPI_Intercomm_create_from_groups:
-      return "intercommunicator";
-    case HookId::MPI_Intercomm_merge:
-      return "merge";
-    case HookId::MPI_Comm_spawn:
-    case HookId::MPI_Comm_spawn_multiple:
-      return "spawn";
-    case HookId::MPI_Comm_accept:
-    case HookId::MPI_Comm_connect:
-      return "connection";
-    default:
-      return "subset";
-  }
-}
-
 void comm_created(Call& call) {
   const Row& row = call.row;
-  const Handle created = call.comm_stored_at(row.new_comm);
-  Communicator* const parent = row.comm >= 0 ? communicator_of(call.comm_argument()) : nullptr;
-  if (row.behaviour == Behaviour::CreateCommOfGroup) {
-    const bool inter = row.hook == HookId::MPI_Intercomm_create;  // each side has a parent of its own
-    const auto tag = static_cast<std::uint64_t>(row.tag >= 0 ? call.number(row.tag) : -1);
-    communicator_created_by_members(inter ? nullptr : parent, created, how_made(row.hook), tag);
-  } else if (row.request >= 0) {
-    if (parent != nullptr) communicator_duplicating(*parent, created);
+  const Handle created = call.comm_stored_at(Role::NewComm);
+  Communicator* const parent = row.has(Role::Comm) ? communicator_of(call.comm_argument()) : nullptr;
+  if (row.behavior == Behavior::CreateCommOfGroup || row.behavior == Behavior::CreateIntercomm) {
+    const bool inter = row.behavior == Behavior::CreateIntercomm;  // each side has its own parent
+    const auto tag = static_cast<std::uint64_t>(row.has(Role::Tag) ? call.number(Role::Tag) : -1);
+    communicator_created_by_members(inter ? nullptr : parent, created, row.made, tag);
+  } else if (row.has(Role::Request)) {
+    if (parent != nullptr) communicator_duplicating(*parent, created, row.made);
   } else {
-    communicator_created(parent, created, how_made(row.hook));
+    communicator_created(parent, created, row.made);
   }
 }
 
@@ -216,11 +185,12 @@ void prepared(Call& call) {
   Event model;
   describe(call, model);
   request_prepared(model, is_collective(call.row) ? communicator_of(call.comm_argument()) : nullptr,
-                   call.request_in(call.row.request), call.request_address(call.row.request));
+                   call.request_in(call.row.position(Role::Request)),
+                   call.request_address(call.row.position(Role::Request)));
 }
 
 void started(Call& call) {
-  const bool one = call.row.behaviour == Behaviour::Start;
+  const bool one = call.row.behavior == Behavior::Start;
   const int array = one ? 0 : 1, n = one ? 1 : call.number(0);
   for (int i = 0; i < n; ++i) {
     request_started(call.event, n == 1, call.request_in(array, i), call.request_address(array, i));
@@ -229,27 +199,27 @@ void started(Call& call) {
 
 void before_real(Call& call, bool recording) {
   const Row& row = call.row;
-  switch (row.behaviour) {
-    case Behaviour::Collective:
+  switch (row.behavior) {
+    case Behavior::Collective:
       call.comm = communicator_of(call.comm_argument());
       if (call.comm != nullptr) call.sequence = next_sequence(*call.comm);
       break;
-    case Behaviour::FreeComm:
+    case Behavior::FreeComm:
       // Before: once it is free, another thread may be given the same handle.
-      call.freed = call.comm_stored_at(row.old_comm);
+      call.freed = call.comm_stored_at(Role::OldComm);
       if (recording) {  // what is to be asked of it must be asked now
         Communicator* const known = communicator_of(call.freed);
         if (known != nullptr) call.freed_id = defined_id(*known);
       }
       call.comm = forget_communicator(call.freed);
       break;
-    case Behaviour::FreeType:
+    case Behavior::FreeType:
       forget_datatype(call.fortran ? type_from_fortran(call.number(0)) : handle_at(call.address(0)));
       break;
-    case Behaviour::FreeOp:
+    case Behavior::FreeOp:
       forget_reduction(call.fortran ? op_from_fortran(call.number(0)) : handle_at(call.address(0)));
       break;
-    case Behaviour::RequestFree:
+    case Behavior::RequestFree:
       request_freed(call.request_in(0), call.request_address(0));
       break;
     default:
@@ -258,28 +228,29 @@ void before_real(Call& call, bool recording) {
 }
 
 void after_real(Call& call) {
-  switch (call.row.behaviour) {
-    case Behaviour::CreateComm:
-    case Behaviour::CreateCommOfGroup:
+  switch (call.row.behavior) {
+    case Behavior::CreateComm:
+    case Behavior::CreateCommOfGroup:
+    case Behavior::CreateIntercomm:
       comm_created(call);
       break;
-    case Behaviour::NameComm:
+    case Behavior::NameComm:
       communicator_renamed(call.comm_argument());
       break;
-    case Behaviour::Prepare:
-    case Behaviour::PrepareCollective:
+    case Behavior::PersistentInit:
+    case Behavior::PersistentCollectiveInit:
       prepared(call);
       return;
-    case Behaviour::Start:
-    case Behaviour::Startall:
+    case Behavior::Start:
+    case Behavior::Startall:
       started(call);
       return;
     default:
       break;
   }
-  if (call.row.request >= 0 && call.event != nullptr) {
-    call.event->mpi.request =
-        request_posted(*call.event, call.request_in(call.row.request), call.request_address(call.row.request));
+  if (call.row.has(Role::Request) && call.event != nullptr) {
+    const int at = call.row.position(Role::Request);
+    call.event->mpi.request = request_posted(*call.event, call.request_in(at), call.request_address(at));
   }
 }
 
@@ -319,16 +290,16 @@ void end_call(Call& call, int result) {
   const int saved_errno = errno;
   if (__builtin_expect(result == 0, 1)) {
     after_real(call);
-  } else if (call.row.behaviour == Behaviour::FreeComm) {
+  } else if (call.row.behavior == Behavior::FreeComm) {
     put_back(call.comm, call.freed);
   }
   if (call.event != nullptr) {
     Event& event = *call.event;
     if (result != 0) event.flags |= kFailed;
     // A probe fills it only when it has found something.
-    const bool has_status = result == 0 && needs_status(call) && !call.came_to_nothing();
-    const int* const status = has_status ? static_cast<const int*>(call.address(call.row.status)) : nullptr;
-    if (call.row.behaviour == Behaviour::Exchange) {
+    const bool has_status = result == 0 && needs_status(call) && !call.was_unsuccessful_poll();
+    const int* const status = has_status ? static_cast<const int*>(call.address(Role::Status)) : nullptr;
+    if (call.row.behavior == Behavior::Sendrecv) {
       event.flags |= kContinues;
       Event half = receive_half(call);
       half.end = now;

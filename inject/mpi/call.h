@@ -26,18 +26,21 @@ struct Call {
   bool step_at_end = false;
   StatusBuffer own_status;  // passed to the real function where the caller wants none and we need it
 
+  std::uint64_t& word(Role role) const { return words[row.position(role)]; }
   void* address(int i) const { return reinterpret_cast<void*>(words[i]); }
+  void* address(Role role) const { return address(row.position(role)); }
   int number(int i) const { return fortran ? *static_cast<const int*>(address(i)) : static_cast<int>(words[i]); }
+  int number(Role role) const { return number(row.position(role)); }
   /// A count of either width.
   std::int64_t count(int i) const { return fortran ? number(i) : static_cast<std::int64_t>(words[i]); }
   Handle comm_argument() const {
-    return fortran ? comm_from_fortran(number(row.comm)) : normal(static_cast<Handle>(words[row.comm]));
+    return fortran ? comm_from_fortran(number(Role::Comm)) : normal(static_cast<Handle>(word(Role::Comm)));
   }
   Handle type_argument(int i) const {
     return fortran ? type_from_fortran(number(i)) : normal(static_cast<Handle>(words[i]));
   }
   Handle op_argument() const {
-    return fortran ? op_from_fortran(number(row.op)) : normal(static_cast<Handle>(words[row.op]));
+    return fortran ? op_from_fortran(number(Role::Op)) : normal(static_cast<Handle>(word(Role::Op)));
   }
   /// Element `k` of the array of requests at argument `i`.
   Handle request_in(int i, int k = 0) const {
@@ -46,27 +49,26 @@ struct Call {
   const void* request_address(int i, int k = 0) const {
     return static_cast<const char*>(address(i)) + std::size_t(fortran ? 4 : abi().handle_bytes) * std::size_t(k);
   }
-  Handle comm_stored_at(int i) const {
-    return fortran ? comm_from_fortran(*static_cast<const int*>(address(i))) : handle_at(address(i));
+  Handle comm_stored_at(Role role) const {
+    return fortran ? comm_from_fortran(*static_cast<const int*>(address(role))) : handle_at(address(role));
   }
-  bool in_place(int i) const {
+  /// Returns true if the row has such a buffer and the caller passed MPI_IN_PLACE for it.
+  bool in_place(Role role) const {
+    const int i = row.position(role);
     return i >= 0 && (fortran ? is_fortran_in_place(address(i)) : words[i] == abi().in_place);
   }
   bool ignores_status() const {
-    return fortran ? is_fortran_status_ignore(address(row.status)) : words[row.status] == abi().status_ignore;
+    return fortran ? is_fortran_status_ignore(address(Role::Status)) : word(Role::Status) == abi().status_ignore;
   }
   bool ignores_statuses() const {
-    return fortran ? is_fortran_statuses_ignore(address(row.statuses)) : words[row.statuses] == abi().status_ignore;
+    return fortran ? is_fortran_statuses_ignore(address(Role::Statuses)) : word(Role::Statuses) == abi().status_ignore;
   }
   /// Lets the real function write its status where we can read it.
   void want_status() {
-    if (ignores_status()) words[row.status] = reinterpret_cast<std::uint64_t>(&own_status);
+    if (ignores_status()) word(Role::Status) = reinterpret_cast<std::uint64_t>(&own_status);
   }
-  /// After a real function that returned no error: did it ask in vain?
-  bool came_to_nothing() const {
-    const int at = poll_result(row.hook);
-    return at >= 0 && *static_cast<const int*>(address(at)) == 0;
-  }
+  /// To be asked after the real function has returned without an error.
+  bool was_unsuccessful_poll() const { return row.polls() && *static_cast<const int*>(address(Role::Flag)) == 0; }
   bool armed() const { return event != nullptr; }
 };
 

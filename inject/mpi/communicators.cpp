@@ -120,7 +120,7 @@ Communicator* add(Handle handle, const Facts& facts) {
   entry->name = facts.name;
   entry->sequence.store(0, std::memory_order_relaxed);
   entry->created.store(0, std::memory_order_relaxed);
-  entry->neighbours.store(-1, std::memory_order_relaxed);
+  entry->neighbors.store(-1, std::memory_order_relaxed);
   entry->defined.store(false, std::memory_order_relaxed);
   table.publish(*entry, handle);
   return entry;
@@ -214,11 +214,11 @@ std::uint32_t defined_id(Communicator& comm) {
   return comm.id;
 }
 
-int neighbours_of(Communicator& comm) {
+int neighbors_of(Communicator& comm) {
   static constinit Query<int(Handle, int*)> topology{"PMPI_Topo_test"}, dimensions{"PMPI_Cartdim_get"};
   static constinit Query<int(Handle, int, int*)> graph_count{"PMPI_Graph_neighbors_count"};
   static constinit Query<int(Handle, int*, int*, int*)> distributed_count{"PMPI_Dist_graph_neighbors_count"};
-  const int known = comm.neighbours.load(std::memory_order_relaxed);
+  const int known = comm.neighbors.load(std::memory_order_relaxed);
   if (known >= 0) return known;
   const Handle handle = comm.handle.load(std::memory_order_relaxed);
   const int kind = ask(topology, handle, 0);
@@ -230,7 +230,7 @@ int neighbours_of(Communicator& comm) {
   } else if (kind == abi().distributed_graph && distributed_count.get() != nullptr) {
     if (distributed_count.get()(handle, &incoming, &count, &weighted) != 0) count = 0;
   }
-  comm.neighbours.store(count, std::memory_order_relaxed);
+  comm.neighbors.store(count, std::memory_order_relaxed);
   return count;
 }
 
@@ -255,13 +255,13 @@ void communicator_created_by_members(Communicator* parent, Handle created, const
   entry->identity = mix(entry->identity, before);
 }
 
-void communicator_duplicating(Communicator& parent, Handle created) {
+void communicator_duplicating(Communicator& parent, Handle created, const char* made) {
   created = normal(created);
   const std::uint64_t salt = count_creation(parent);
   if (!is_null(created)) {
     forget_communicator(created);
-    add(created, {mix(parent.identity, salt), 0, parent.id, parent.size, parent.peers, parent.rank,
-                  origin_text("dup", &parent)});
+    add(created,
+        {mix(parent.identity, salt), 0, parent.id, parent.size, parent.peers, parent.rank, origin_text(made, &parent)});
   }
 }
 

@@ -16,13 +16,13 @@ struct alignas(64) Communicator {
   std::uint64_t identity = 0;  // the same on all members, different for every communicator ever made of them
   std::uint32_t id = 0;        // Definition id; 1 = MPI_COMM_WORLD, 2 = MPI_COMM_SELF
   std::uint32_t parent = 0;
-  std::int32_t size = 0;                    // of the own group
-  std::int32_t peers = 0;                   // whom an all-to-all sends to: size, or that of the remote group
-  std::int32_t rank = 0;                    // own rank in it, or kNone32
-  StringId name = 0;                        // how it came about, until it is asked for its name
-  std::atomic<std::uint32_t> sequence{0};   // collectives so far
-  std::atomic<std::uint32_t> created{0};    // communicators made of it so far
-  std::atomic<std::int32_t> neighbours{0};  // whom a neighbourhood all-to-all sends to; -1 = not asked yet
+  std::int32_t size = 0;                   // of the own group
+  std::int32_t peers = 0;                  // whom an all-to-all sends to: size, or that of the remote group
+  std::int32_t rank = 0;                   // own rank in it, or kNone32
+  StringId name = 0;                       // how it came about, until it is asked for its name
+  std::atomic<std::uint32_t> sequence{0};  // collectives so far
+  std::atomic<std::uint32_t> created{0};   // communicators made of it so far
+  std::atomic<std::int32_t> neighbors{0};  // whom a neighbourhood all-to-all sends to; -1 = not asked yet
   std::atomic<bool> defined{false};
 };
 static_assert(sizeof(Communicator) == 64);
@@ -44,15 +44,15 @@ inline std::uint32_t next_sequence(Communicator& comm) {
 /// The Definition id of `comm`, defined at its first use in a recorded event.
 std::uint32_t defined_id(Communicator& comm);
 
-/// How many neighbours an MPI_Neighbor_alltoall of this process sends to.
-int neighbours_of(Communicator& comm);
+/// How many neighbors an MPI_Neighbor_alltoall of this process sends to.
+int neighbors_of(Communicator& comm);
 
 /// `made` = "dup", "split", ...: a collective over `parent` has returned `created` (MPI_COMM_NULL on those left out,
 /// who must count it as well). `parent` null: made of groups; `tag` tells apart what was made of the same members.
 void communicator_created(Communicator* parent, Handle created, const char* made);
 void communicator_created_by_members(Communicator* parent, Handle created, const char* made, std::uint64_t tag);
 /// The same members as `parent`, and not to be asked yet (MPI_Comm_idup before its completion).
-void communicator_duplicating(Communicator& parent, Handle created);
+void communicator_duplicating(Communicator& parent, Handle created, const char* made);
 
 namespace detail {
 extern thread_local constinit Communicator* last_counted __attribute__((tls_model("initial-exec")));

@@ -35,7 +35,7 @@ struct FortranHook<hook, f08, std::index_sequence<i...>> {
       if (error != nullptr) *error = error_of_missing_function();
       return;
     }
-    if (__builtin_expect(is_unwatched(kRow.behaviour, recorder::mode()), 1)) return real(arguments..., error, hidden);
+    if (__builtin_expect(is_unwatched(kRow.behavior, recorder::mode()), 1)) return real(arguments..., error, hidden);
     watched_call(real, arguments..., error, hidden);
   }
 
@@ -55,7 +55,7 @@ using FortranHookOf = FortranHook<hook, f08, std::make_index_sequence<RowOf<hook
 
 // MPI_INIT(ierror) and MPI_INIT_THREAD(required, provided, ierror): no argc and argv.
 template <HookId hook, class... Arguments>
-void initialise(RealFunction& function, const char* const (&names)[4], int* error, Arguments... arguments) {
+void initialize(RealFunction& function, const char* const (&names)[4], int* error, Arguments... arguments) {
   auto* const real = reinterpret_cast<void (*)(Arguments..., int*)>(function.get(Layer::kMpi, names));
   if (real == nullptr) {
     if (error != nullptr) *error = error_of_missing_function();
@@ -68,7 +68,7 @@ void initialise(RealFunction& function, const char* const (&names)[4], int* erro
   const Ticks ended = ticks();
   if (error != nullptr && *error != 0) return;
   // Where the C function was called by the Fortran one, its hook has done this already.
-  if (mpi_is_up(nullptr, began)) record_initialisation(hook, began, ended, true);
+  if (mpi_is_up(nullptr, began)) record_initialization(hook, began, ended, true);
 }
 
 }  // namespace
@@ -91,7 +91,7 @@ void initialise(RealFunction& function, const char* const (&names)[4], int* erro
         ::profshim::mpi::FortranHookOf<::profshim::HookId::hook, true>::call(kNames, MPI_STRIP arguments);      \
       })
 
-#define HOOK(name, fortran, capitals, behaviour, payload, ...)                                                       \
+#define HOOK(name, fortran, capitals, behavior, payload, ...)                                                        \
   MPI_FORTRAN(name, capitals, (MPI_EACH(MPI_ADDRESS, __VA_ARGS__) __VA_OPT__(, ) int* error, std::uintptr_t hidden), \
               (MPI_EACH(MPI_NAME, __VA_ARGS__) __VA_OPT__(, ) error, hidden), fortran)
 #include "profshim/hooks/mpi.def"
@@ -99,7 +99,7 @@ void initialise(RealFunction& function, const char* const (&names)[4], int* erro
 
 MPI_EXPORTED mpi_init_(int* error) {
   static constinit profshim::mpi::RealFunction function;
-  profshim::mpi::initialise<profshim::HookId::MPI_Init>(function, {"mpi_init_", "mpi_init", "mpi_init__", "MPI_INIT"},
+  profshim::mpi::initialize<profshim::HookId::MPI_Init>(function, {"mpi_init_", "mpi_init", "mpi_init__", "MPI_INIT"},
                                                         error);
 }
 MPI_EXPORTED mpi_init(int* error) __attribute__((alias("mpi_init_")));
@@ -107,13 +107,13 @@ MPI_EXPORTED mpi_init__(int* error) __attribute__((alias("mpi_init_")));
 MPI_EXPORTED MPI_INIT(int* error) __attribute__((alias("mpi_init_")));
 MPI_EXPORTED mpi_init_f08_(int* error) {
   static constinit profshim::mpi::RealFunction function;
-  profshim::mpi::initialise<profshim::HookId::MPI_Init>(function,
+  profshim::mpi::initialize<profshim::HookId::MPI_Init>(function,
                                                         {"mpi_init_f08_", "mpi_init_", "mpi_init", "MPI_INIT"}, error);
 }
 
 MPI_EXPORTED mpi_init_thread_(int* required, int* provided, int* error) {
   static constinit profshim::mpi::RealFunction function;
-  profshim::mpi::initialise<profshim::HookId::MPI_Init_thread>(
+  profshim::mpi::initialize<profshim::HookId::MPI_Init_thread>(
       function, {"mpi_init_thread_", "mpi_init_thread", "mpi_init_thread__", "MPI_INIT_THREAD"}, error, required,
       provided);
 }
@@ -122,7 +122,7 @@ MPI_EXPORTED mpi_init_thread__(int* required, int* provided, int* error) __attri
 MPI_EXPORTED MPI_INIT_THREAD(int* required, int* provided, int* error) __attribute__((alias("mpi_init_thread_")));
 MPI_EXPORTED mpi_init_thread_f08_(int* required, int* provided, int* error) {
   static constinit profshim::mpi::RealFunction function;
-  profshim::mpi::initialise<profshim::HookId::MPI_Init_thread>(
+  profshim::mpi::initialize<profshim::HookId::MPI_Init_thread>(
       function, {"mpi_init_thread_f08_", "mpi_init_thread_", "mpi_init_thread", "MPI_INIT_THREAD"}, error, required,
       provided);
 }

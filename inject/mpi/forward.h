@@ -20,10 +20,10 @@ using inject::RealFunction;
 int error_of_missing_function();
 
 /// Is a call of this kind none of our business now?
-inline bool is_unwatched(Behaviour behaviour, std::uint32_t mode) {
+inline bool is_unwatched(Behavior behavior, std::uint32_t mode) {
   if (mode == 0) return true;
   if ((mode & (recorder::kArmed | recorder::kHookSteps)) != 0) return false;
-  return completes_requests(behaviour) ? !any_open_operation() : !always_watched(behaviour);
+  return completes_requests(behavior) ? !any_open_operation() : !always_watched(behavior);
 }
 
 /// Outside windows a collective is only counted, so that its numbers are the same on ranks with other windows.
@@ -35,7 +35,7 @@ struct NoCompletion {
   void finish(int) {}
 };
 template <const Row& row>
-using CompletionOf = std::conditional_t<completes_requests(row.behaviour), Completion, NoCompletion>;
+using CompletionOf = std::conditional_t<completes_requests(row.behavior), Completion, NoCompletion>;
 
 /// A call that is an event of its own while we record.
 template <const Row& row, class Real>
@@ -56,7 +56,7 @@ int forward_poll(Call& call, const recorder::LayerScope& scope, Real& real) {
   CompletionOf<row> completion(call);
   const int result = real();
   if (scope.outermost()) {
-    if (result == 0 && call.came_to_nothing()) {
+    if (result == 0 && call.was_unsuccessful_poll()) {
       count_poll(call, began);
       return result;
     }
@@ -68,9 +68,9 @@ int forward_poll(Call& call, const recorder::LayerScope& scope, Real& real) {
   return result;
 }
 
-/// `words`: the arguments; the real function must be called with words[row.status], which may be another address then.
-/// `real` is called exactly once and returns the MPI error code. A call that runs on a stack of its own (user-level
-/// threads) may be taken for left and closed meanwhile: scope.outermost() tells.
+/// `words`: the arguments; the real function must be called with words of Status and Statuses, which may be another
+/// address then. `real` is called exactly once and returns the MPI error code. A call that runs on a stack of its own
+/// (user-level threads) may be taken for left and closed meanwhile: scope.outermost() tells.
 template <const Row& row, class Real>
 int intercept(std::uint64_t* words, bool fortran, Real&& real) {
   spool::Thread* const thread = recorder::this_thread();
@@ -80,25 +80,25 @@ int intercept(std::uint64_t* words, bool fortran, Real&& real) {
   }
   const recorder::LayerScope scope(*thread, Layer::kMpi);
   if (!scope.outermost()) return real();
-  if constexpr (row.behaviour == Behaviour::Collective) {
+  if constexpr (row.behavior == Behavior::Collective) {
     if (is_only_counted(recorder::mode())) {
       const Call call{row, *thread, words, fortran};
       count_collective(call.comm_argument());
       return real();
     }
   }
-  if constexpr (row.behaviour == Behaviour::Abort) {
+  if constexpr (row.behavior == Behavior::Abort) {
     Call call{row, *thread, words, fortran};
     begin_call(call);
     session::finish(session::End::kAbrupt);
     return real();
   }
   Call call{row, *thread, words, fortran};
-  if constexpr (poll_result(row.hook) >= 0) {
+  if constexpr (row.polls()) {
     if (folds_polls()) return forward_poll<row>(call, scope, real);
   }
   const int result = forward_event<row>(call, scope, real);
-  if constexpr (row.behaviour == Behaviour::Finalise) session::flush();
+  if constexpr (row.behavior == Behavior::Finalize) session::flush();
   return result;
 }
 

@@ -1,7 +1,7 @@
 // The exported MPI_ and MPIX_ functions, made of hooks/mpi.def.
 //
 // What count and bytes of an event mean for each family is said at Payload in mpi_row.h; what a hook does beyond
-// recording, at Behaviour.
+// recording, at Behavior.
 #include <cstdint>
 #include <tuple>
 
@@ -23,8 +23,9 @@ std::uint64_t widened(T argument) {
 
 /// Calls that may be the first of a recorded rank: MPI_Init*, and making a communicator in an MPI session.
 template <HookId hook>
-constexpr bool brings_mpi_up =
-    RowOf<hook>::kRow.behaviour == Behaviour::Initialise || hook == HookId::MPI_Comm_create_from_group;
+constexpr bool brings_mpi_up = RowOf<hook>::kRow.behavior == Behavior::Initialize ||
+                               (RowOf<hook>::kRow.behavior == Behavior::CreateCommOfGroup &&
+                                !RowOf<hook>::kRow.has(Role::Comm));
 
 template <HookId hook, class Roles>
 struct CHook;
@@ -54,8 +55,8 @@ struct CHook<hook, std::index_sequence<i...>> {
       if (session::requested() && !mpi_was_seen()) return first_call(real, arguments...);
     }
     const std::uint32_t mode = recorder::mode();
-    if (__builtin_expect(is_unwatched(kRow.behaviour, mode), 1)) return real(arguments...);
-    if constexpr (kRow.behaviour == Behaviour::Collective) {
+    if (__builtin_expect(is_unwatched(kRow.behavior, mode), 1)) return real(arguments...);
+    if constexpr (kRow.behavior == Behavior::Collective) {
       if (__builtin_expect(is_only_counted(mode), 1)) return counted_call(real, arguments...);
     }
     return watched_call(real, arguments...);
@@ -72,7 +73,7 @@ struct CHook<hook, std::index_sequence<i...>> {
     spool::Thread* const thread = recorder::this_thread();
     if (thread == nullptr) return real(arguments...);
     const recorder::LayerScope scope(*thread, Layer::kMpi);
-    if (scope.outermost()) count_collective(normal(std::get<kRow.comm>(std::tie(arguments...))));
+    if (scope.outermost()) count_collective(normal(std::get<kRow.position(Role::Comm)>(std::tie(arguments...))));
     return real(arguments...);
   }
 
@@ -82,11 +83,11 @@ struct CHook<hook, std::index_sequence<i...>> {
     const int result = real(arguments...);
     [[maybe_unused]] const Ticks ended = ticks();
     if (result != 0) return result;
-    if constexpr (kRow.behaviour == Behaviour::Initialise) {
-      if (mpi_is_up(nullptr, began)) record_initialisation(hook, began, ended, false);
+    if constexpr (kRow.behavior == Behavior::Initialize) {
+      if (mpi_is_up(nullptr, began)) record_initialization(hook, began, ended, false);
     } else {
       const std::uint64_t words[] = {widened(arguments)...};
-      mpi_is_up(reinterpret_cast<const void*>(words[kRow.new_comm]), began);
+      mpi_is_up(reinterpret_cast<const void*>(words[kRow.position(Role::NewComm)]), began);
     }
     return result;
   }
@@ -99,7 +100,7 @@ using CHookOf = CHook<hook, std::make_index_sequence<RowOf<hook>::kArguments>>;
 }  // namespace profshim::mpi
 
 // The next MPI_X of the process if there is one, so that other preloaded tools stay in the chain; else PMPI_X.
-#define HOOK(name, fortran, capitals, behaviour, payload, ...)                                            \
+#define HOOK(name, fortran, capitals, behavior, payload, ...)                                             \
   extern "C" __attribute__((visibility("default"))) int name(MPI_EACH(MPI_PARAMETER, __VA_ARGS__)) {      \
     static constexpr const char* kNames[] = {#name, "P" #name};                                           \
     return ::profshim::mpi::CHookOf<::profshim::HookId::name>::call(kNames __VA_OPT__(, )                 \

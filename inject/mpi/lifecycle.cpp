@@ -43,7 +43,7 @@ bool mpi_is_up(const void* session_comm, Ticks began) {
   return true;
 }
 
-void record_initialisation(HookId hook, Ticks began, Ticks ended, bool fortran) {
+void record_initialization(HookId hook, Ticks began, Ticks ended, bool fortran) {
   if (!recorder::mode_has(recorder::kArmed | recorder::kMpi)) return;
   spool::Thread* const thread = recorder::this_thread();
   if (thread == nullptr) return recorder::lose_event(recorder::kMpi);

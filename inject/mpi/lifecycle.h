@@ -13,7 +13,7 @@ bool mpi_was_seen();
 /// `began`: when the call that brought it up began. True when this was the call that did it and the process records.
 bool mpi_is_up(const void* session_comm, Ticks began);
 /// Records the call that initialised MPI, if a window begins with it.
-void record_initialisation(HookId hook, Ticks began, Ticks ended, bool fortran);
+void record_initialization(HookId hook, Ticks began, Ticks ended, bool fortran);
 /// Nanoseconds that recording a call takes of its thread, measured on the calling one, which is none of the job's.
 double call_cost();
 

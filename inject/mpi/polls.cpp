@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <iterator>
 
+#include "rows.h"
+
 namespace profshim::mpi {
 namespace {
 
@@ -17,10 +19,14 @@ struct Place {
   std::int32_t peer = kNone32, tag = kNone32;
 };
 
-bool is_probe(HookId hook) { return hook == HookId::MPI_Iprobe || hook == HookId::MPI_Improbe; }
+bool is_probe(const Row& row) { return row.polls() && row.has(Role::Source); }
+bool is_probe(HookId hook) {
+  const Row* const row = find_row(hook);
+  return row != nullptr && is_probe(*row);
+}
 
 Place place_of(const Call& call) {
-  if (!is_probe(call.row.hook)) return {};
+  if (!is_probe(call.row)) return {};
   Event event;
   describe(call, event);
   return {event.mpi.comm, event.mpi.peer, event.mpi.tag};
@@ -46,8 +52,8 @@ bool extend(Event& row, const Call& call, Ticks began, Ticks now) {
   const auto of_hook = std::find_if(std::begin(polls.functions), end,
                                     [&](HookId f) { return f == call.row.hook || f == HookId::kNone; });
   if (of_hook == end) return false;
-  if (is_probe(call.row.hook)) {
-    const bool first = std::none_of(std::begin(polls.functions), end, is_probe);
+  if (is_probe(call.row)) {
+    const bool first = std::none_of(std::begin(polls.functions), end, [](HookId f) { return is_probe(f); });
     const Place place = place_of(call);
     if (first || polls.comm != place.comm) set(polls.comm, first ? place.comm : 0);
     if (first || polls.peer != place.peer) set(polls.peer, first ? place.peer : kNone32);

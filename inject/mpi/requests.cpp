@@ -3,6 +3,8 @@
 #include <atomic>
 #include <new>
 
+#include "rows.h"
+
 namespace profshim::mpi {
 namespace {
 
@@ -185,25 +187,16 @@ void close_slice(Event* slice) {
   detail::open_operations.fetch_sub(1, std::memory_order_relaxed);
 }
 
-bool receives(HookId hook) {
-  switch (hook) {
-    case HookId::MPI_Irecv:
-    case HookId::MPI_Irecv_c:
-    case HookId::MPI_Imrecv:
-    case HookId::MPI_Imrecv_c:
-    case HookId::MPI_Recv_init:
-    case HookId::MPI_Recv_init_c:
-      return true;
-    default:
-      return false;
-  }
+bool receives(const Event& slice) {
+  const Row* const row = find_row(slice.hook);
+  return row != nullptr && row->receives();
 }
 
 bool wants_status(std::uint64_t entry) {
   const Persistent* const persistent = persistent_of(entry);
   const Event* const slice =
       persistent != nullptr ? persistent->slice.load(std::memory_order_relaxed) : slice_of(entry);
-  return slice != nullptr && receives(slice->hook) && (slice->mpi.peer == kNone32 || slice->mpi.tag == kNone32);
+  return slice != nullptr && (slice->mpi.peer == kNone32 || slice->mpi.tag == kNone32) && receives(*slice);
 }
 
 bool is_request(Handle request) { return request != abi().request_null && request != 0; }
@@ -270,9 +263,9 @@ void request_freed(Handle request, const void* address) {
 // ------------------------------------------------------------------------------------------------------
 
 Completion::Completion(Call& call) : call_(call) {
-  switch (call.row.behaviour) {
-    case Behaviour::Wait:
-    case Behaviour::Test:
+  switch (call.row.behavior) {
+    case Behavior::Wait:
+    case Behavior::Test:
       n_ = 1;
       break;
     default:
@@ -310,7 +303,7 @@ void Completion::find_all() {
     wildcard = wildcard || (place.entry != 0 && wants_status(place.entry));
   }
   if (!wildcard) return;
-  if (call_.row.status >= 0) {
+  if (call_.row.has(Role::Status)) {
     call_.want_status();
   } else {
     want_statuses();
@@ -325,26 +318,26 @@ void Completion::want_statuses() {
     many_statuses_.reset(new (std::nothrow) int[static_cast<std::size_t>(n_) * kMaxStatusInts]);
     room = many_statuses_.get();
   }
-  if (room != nullptr) call_.words[call_.row.statuses] = reinterpret_cast<std::uint64_t>(room);
+  if (room != nullptr) call_.word(Role::Statuses) = reinterpret_cast<std::uint64_t>(room);
 }
 
 void Completion::finish(int result) {
-  if (n_ == 0 || (result == 0 && call_.came_to_nothing())) return;
+  if (n_ == 0 || (result == 0 && call_.was_unsuccessful_poll())) return;
   end_ = ticks();
   const bool failed = result != 0;
   const auto out = [this](int argument) { return *static_cast<const int*>(call_.address(argument)); };
   const auto index = [&](int argument) { return out(argument) - (call_.fortran ? 1 : 0); };
-  switch (call_.row.behaviour) {
-    case Behaviour::Wait:
-    case Behaviour::Waitall:
-    case Behaviour::Test:
-    case Behaviour::Testall:
+  switch (call_.row.behavior) {
+    case Behavior::Wait:
+    case Behavior::Waitall:
+    case Behavior::Test:
+    case Behavior::Testall:
       complete_all(failed);
       break;
-    case Behaviour::Waitany:
+    case Behavior::Waitany:
       complete_one(index(2), failed);
       break;
-    case Behaviour::Testany:
+    case Behavior::Testany:
       complete_one(index(2), failed);
       break;
     default:
@@ -353,10 +346,10 @@ void Completion::finish(int result) {
 }
 
 const int* Completion::status(int k) const {
-  if (call_.row.status >= 0)
-    return call_.ignores_status() ? nullptr : static_cast<const int*>(call_.address(call_.row.status));
+  if (call_.row.has(Role::Status))
+    return call_.ignores_status() ? nullptr : static_cast<const int*>(call_.address(Role::Status));
   if (call_.ignores_statuses()) return nullptr;
-  return static_cast<const int*>(call_.address(call_.row.statuses)) + std::ptrdiff_t{abi().status_ints} * k;
+  return static_cast<const int*>(call_.address(Role::Statuses)) + std::ptrdiff_t{abi().status_ints} * k;
 }
 
 void Completion::complete_all(bool failed) {
@@ -392,7 +385,7 @@ void Completion::complete(int i, const int* status, bool failed) {
   Event done = *slice;
   done.end = end_;
   if (failed) done.flags |= kFailed;
-  if (status != nullptr && receives(done.hook)) take_source_and_tag(status, done.mpi);
+  if (status != nullptr && receives(done)) take_source_and_tag(status, done.mpi);
   recorder::commit(call_.thread, done);
   close_slice(slice);
 }

@@ -1,4 +1,4 @@
-// hooks/mpi.def as constants: row<HookId::MPI_Allreduce>.
+// hooks/mpi.def as constants: RowOf<HookId::MPI_Allreduce>::kRow.
 #pragma once
 
 #include "inject/core/each.h"
@@ -9,17 +9,30 @@ namespace profshim::mpi {
 template <HookId hook>
 struct RowOf;
 
-#define HOOK(name, fortran, capitals, behaviour, payload, ...)                                                     \
+#define MPI_ROW(name, behavior, payload, made, ...)                                                                \
   template <>                                                                                                      \
   struct RowOf<HookId::name> {                                                                                     \
     static constexpr std::size_t kArguments = std::initializer_list<Role>{MPI_EACH(MPI_ROLE, __VA_ARGS__)}.size(); \
     static constexpr std::array<Role, kArguments> kRoles{MPI_EACH(MPI_ROLE, __VA_ARGS__)};                         \
-    static constexpr Row kRow = make_row(HookId::name, Behaviour::behaviour, Payload::payload, kRoles);            \
+    static constexpr Row kRow = make_row(HookId::name, Behavior::behavior, Payload::payload, made, kRoles);        \
   };
+#define HOOK(name, fortran, capitals, behavior, payload, ...) MPI_ROW(name, behavior, payload, "", __VA_ARGS__)
+#define HOOK_NEW_COMM(name, fortran, capitals, behavior, made, ...) MPI_ROW(name, behavior, Nothing, made, __VA_ARGS__)
 #include "profshim/hooks/mpi.def"
 #undef HOOK
+#undef MPI_ROW
 
-template <HookId hook>
-inline constexpr const Row& row = RowOf<hook>::kRow;
+/// The row of a function that is known only at run time; null if it is not an MPI function.
+constexpr const Row* find_row(HookId hook) {
+  switch (hook) {
+#define HOOK(name, ...) \
+  case HookId::name:    \
+    return &RowOf<HookId::name>::kRow;
+#include "profshim/hooks/mpi.def"
+#undef HOOK
+    default:
+      return nullptr;
+  }
+}
 
 }  // namespace profshim::mpi

@@ -25,6 +25,38 @@ constexpr std::size_t kMpiRows = 0
 #include "profshim/hooks/mpi.def"
     ;
 #undef HOOK
+
+/// `words` are separated by ", ".
+constexpr bool has_word(std::string_view words, std::string_view word) {
+  while (!words.empty()) {
+    const std::size_t end = std::min(words.find(','), words.size());
+    if (words.substr(0, end) == word) return true;
+    words.remove_prefix(std::min(end + 2, words.size()));
+  }
+  return false;
+}
+constexpr PeerKind peer_among(std::string_view roles) {
+  if (has_word(roles, "Root")) return PeerKind::kRoot;
+  if (has_word(roles, "Dest")) return PeerKind::kDestination;
+  if (has_word(roles, "Source") || has_word(roles, "Message")) return PeerKind::kSource;
+  if (has_word(roles, "Target")) return PeerKind::kTarget;
+  return has_word(roles, "Peer") ? PeerKind::kPeer : PeerKind::kNone;
+}
+// The rows of MPI, then those of NCCL. The roles are the words of the table, "SBuf, Count, Type, Dest, Tag, Comm".
+constexpr PeerKind kPeerKinds[] = {
+#define HOOK(name, fortran, capitals, behavior, payload, ...) peer_among(#__VA_ARGS__),
+#include "profshim/hooks/mpi.def"
+#undef HOOK
+#define HOOK(name, since, behavior, payload, ...) peer_among(#__VA_ARGS__),
+#include "profshim/hooks/nccl.def"
+#undef HOOK
+};
+constexpr bool kBeginsOrEndsMpi[] = {
+#define HOOK(name, fortran, capitals, behavior, ...) \
+  has_word("Initialize, InitializeSession, Finalize, Abort", #behavior),
+#include "profshim/hooks/mpi.def"
+#undef HOOK
+};
 constexpr std::size_t kFirst = static_cast<std::size_t>(HookId::kCount) - std::size(kFunctions);
 
 }  // namespace
@@ -48,6 +80,16 @@ Layer hook_layer(HookId hook) {
 std::string_view cuda_call_name(HookId hook) {
   const auto i = static_cast<std::size_t>(hook);
   return i >= kFirst && i < kFirst + kCudaRows ? kCudaCallNames[i - kFirst] : std::string_view{};
+}
+
+PeerKind peer_kind(HookId hook) {
+  const auto i = static_cast<std::size_t>(hook) - (kFirst + kCudaRows);  // wraps for hooks before the table of MPI
+  return i < std::size(kPeerKinds) ? kPeerKinds[i] : PeerKind::kNone;
+}
+
+bool begins_or_ends_mpi(HookId hook) {
+  const auto i = static_cast<std::size_t>(hook) - (kFirst + kCudaRows);
+  return i < std::size(kBeginsOrEndsMpi) && kBeginsOrEndsMpi[i];
 }
 
 HookId hook_by_name(std::string_view name) {

@@ -246,11 +246,7 @@ struct Assembly::Impl {
   }
 
   void note_kind(HookId hook) {
-    const std::string_view name = hook_name(hook);
-    if (hook != HookId::kStep && !name.starts_with("MPI_Init") && name != "MPI_Finalize" && name != "MPI_Abort" &&
-        !name.starts_with("MPI_Session_")) {
-      only_life_cycle = false;
-    }
+    if (hook != HookId::kStep && !begins_or_ends_mpi(hook)) only_life_cycle = false;
   }
 
   static bool is_unfinished_call(const Event& call) { return call.end == 0 || (call.flags & kUnfinished) != 0; }

@@ -29,25 +29,23 @@ std::uint64_t category_key(std::uint32_t domain, std::uint32_t category) {
   return std::uint64_t{domain} << 32 | category;
 }
 
-std::string_view compute_peer_key(std::string_view name) {
-  const auto has = [name](std::string_view part) { return name.find(part) != std::string_view::npos; };
-  if (has("recv") && !has("send") && !has("Send")) return "source";
-  if (has("Recv") || has("robe")) return "source";
-  if (has("send") || has("Send")) return "dest";  // of both halves of an exchange this is the sending one
-  if (has("Bcast") || has("bcast") || has("educe") || has("ather") || has("catter") || has("Comm_")) return "root";
-  return "target";
-}
-
 }  // namespace
 
 std::string_view peer_key(HookId hook) {
-  static const auto keys = [] {
-    std::array<std::string_view, static_cast<std::size_t>(HookId::kCount)> made;
-    for (std::size_t i = 0; i < made.size(); ++i) made[i] = compute_peer_key(hook_name(static_cast<HookId>(i)));
-    return made;
-  }();
-  const auto i = static_cast<std::size_t>(hook);
-  return i < keys.size() ? keys[i] : "peer";
+  switch (peer_kind(hook)) {
+    case PeerKind::kRoot:
+      return "root";
+    case PeerKind::kDestination:
+      return "dest";
+    case PeerKind::kSource:
+      return "source";
+    case PeerKind::kPeer:
+      return "peer";
+    case PeerKind::kTarget:
+    case PeerKind::kNone:  // MPI_Start has the peer of its request
+      break;
+  }
+  return "target";
 }
 
 // Many definitions may name one text, as all duplicates of a communicator name its ranks, and each is copied into the
@@ -273,7 +271,7 @@ void EventArgs::add_nccl(const Event& event) {
   }
   if (const std::string_view type = nccl_type_name(nccl.datatype); !type.empty()) add("dtype", type);
   if (const std::string_view op = nccl_op_name(nccl.op); !op.empty()) add("op", op);
-  if (nccl.peer != kNone32) add(nccl_peer_key(event.hook), std::int64_t{nccl.peer});
+  if (nccl.peer != kNone32) add(peer_key(event.hook), std::int64_t{nccl.peer});
   if (const Communicator* c = definitions_.communicator(nccl.comm)) {
     add("comm", c->name);
     add("comm id", std::string_view{c->identity});

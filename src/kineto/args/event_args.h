@@ -129,7 +129,7 @@ class EventArgs {
 /// How many calls a kMpiPolls stands for.
 std::uint64_t polls_of(const PollArgs& polls);
 
-/// What Event::mpi.peer is for this function: "root", "dest", "source", "target".
+/// The key under which the trace has MpiArgs::peer or NcclArgs::peer: "root", "dest", "source", "target", "peer".
 std::string_view peer_key(HookId hook);
 
 }  // namespace profshim::spool

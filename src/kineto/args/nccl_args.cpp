@@ -81,18 +81,6 @@ std::string_view nccl_result_name(std::int32_t result) {
   return result >= 0 && static_cast<std::size_t>(result) < std::size(kNames) ? kNames[result] : "unknown";
 }
 
-std::string_view nccl_peer_key(HookId hook) {
-  switch (hook) {
-    case HookId::ncclSend:
-    case HookId::ncclRecv:
-    case HookId::ncclPutSignal:
-    case HookId::ncclSignal:
-      return "peer";
-    default:
-      return "root";
-  }
-}
-
 std::optional<Bandwidth> nccl_bandwidth(const Event& operation, std::int64_t ranks, std::int64_t duration_ns) {
   const Family* const family = family_of(operation.hook);
   const NcclArgs& nccl = operation.nccl;

@@ -111,8 +111,11 @@ bool suits(Role role, const Parameter& p) {
     case Role::Count:
     case Role::RCount:
     case Role::Partitions:
-    case Role::Peer:
-    case Role::RPeer:
+    case Role::Root:
+    case Role::Dest:
+    case Role::Source:
+    case Role::Target:
+    case Role::RSource:
     case Role::Tag:
     case Role::RTag:
       return number("int");
@@ -125,7 +128,10 @@ bool suits(Role role, const Parameter& p) {
       return !p.is_pointer && p.base.starts_with("MPI_") && !is_wide(p.base);
     case Role::Counts:
     case Role::RCounts:
+    case Role::Flag:
       return pointer("int");
+    case Role::Message:
+      return pointer("MPI_Message");
     case Role::CountsW:
     case Role::RCountsW:
       return pointer("MPI_Count");

@@ -14,11 +14,17 @@ namespace {
 struct Named {
   std::string name, fortran, capitals;
   Row row;
+  std::vector<Role> roles;
 };
 
 const std::vector<Named>& rows() {
   static const std::vector<Named> all = {
-#define HOOK(name, fortran, capitals, behaviour, payload, ...) {#name, #fortran, #capitals, RowOf<HookId::name>::kRow},
+#define HOOK(name, fortran, capitals, behavior, payload, ...) \
+  {#name,                                                     \
+   #fortran,                                                  \
+   #capitals,                                                 \
+   RowOf<HookId::name>::kRow,                                 \
+   {RowOf<HookId::name>::kRoles.begin(), RowOf<HookId::name>::kRoles.end()}},
 #include "profshim/hooks/mpi.def"
 #undef HOOK
   };
@@ -43,18 +49,65 @@ TEST(MpiRows, FortranNamesAreTheCNameInOtherLetters) {
   }
 }
 
+bool is_repeatable(Role role) {
+  return role == Role::Ptr || role == Role::Int || role == Role::Wide || role == Role::Opaque || role == Role::Text;
+}
+
+TEST(MpiRows, ArgumentsThatAreReadHaveOnePosition) {
+  for (const Named& row : rows()) {
+    std::set<Role> seen;
+    int peers = 0;
+    for (const Role role : row.roles) {
+      EXPECT_TRUE(is_repeatable(role) || seen.insert(without_width(role)).second) << row.name;
+      peers += is_peer(role);
+    }
+    EXPECT_LE(peers, 1) << row.name;
+  }
+}
+
+TEST(MpiRows, TheTraceNamesThePeerByItsRole) {
+  for (const Named& row : rows()) {
+    const auto has = [&row](Role role) { return row.row.has(role); };
+    const PeerKind expected = has(Role::Root)      ? PeerKind::kRoot
+                              : has(Role::Dest)    ? PeerKind::kDestination
+                              : row.row.receives() ? PeerKind::kSource
+                              : has(Role::Target)  ? PeerKind::kTarget
+                                                   : PeerKind::kNone;
+    EXPECT_EQ(peer_kind(row.row.hook), expected) << row.name;
+  }
+}
+
+TEST(MpiRows, CallsThatBeginOrEndMpiAreKnownByTheirBehavior) {
+  for (const Named& row : rows()) {
+    const Behavior behavior = row.row.behavior;
+    EXPECT_EQ(begins_or_ends_mpi(row.row.hook), behavior == Behavior::Initialize ||
+                                                    behavior == Behavior::InitializeSession ||
+                                                    behavior == Behavior::Finalize || behavior == Behavior::Abort)
+        << row.name;
+  }
+  EXPECT_TRUE(begins_or_ends_mpi(HookId::MPI_Init_thread));
+  EXPECT_FALSE(begins_or_ends_mpi(HookId::kMpiPolls));
+  EXPECT_FALSE(begins_or_ends_mpi(HookId::ncclCommInitRank));
+}
+
+TEST(MpiRows, EveryCreationSaysHowTheCommunicatorIsMade) {
+  for (const Named& row : rows()) {
+    EXPECT_EQ(row.row.has(Role::NewComm), *row.row.made != 0) << row.name;
+  }
+}
+
 TEST(MpiRows, CollectivesSayOnWhichCommunicator) {
   for (const Named& row : rows()) {
-    if (row.row.behaviour == Behaviour::Collective || row.row.behaviour == Behaviour::PrepareCollective) {
-      EXPECT_GE(row.row.comm, 0) << row.name;
+    if (row.row.behavior == Behavior::Collective || row.row.behavior == Behavior::PersistentCollectiveInit) {
+      EXPECT_GE(row.row.position(Role::Comm), 0) << row.name;
     }
   }
 }
 
 TEST(MpiRows, PreparedOperationsGiveARequest) {
   for (const Named& row : rows()) {
-    if (row.row.behaviour == Behaviour::Prepare || row.row.behaviour == Behaviour::PrepareCollective) {
-      EXPECT_GE(row.row.request, 0) << row.name;
+    if (row.row.behavior == Behavior::PersistentInit || row.row.behavior == Behavior::PersistentCollectiveInit) {
+      EXPECT_GE(row.row.position(Role::Request), 0) << row.name;
     }
   }
 }
@@ -63,8 +116,8 @@ TEST(MpiRows, APayloadHasACountAndADatatypeOnTheSideItIsMeasured) {
   for (const Named& row : rows()) {
     if (row.row.payload == Payload::Nothing) continue;
     const bool received = row.row.payload == Payload::Received;
-    const int type = received ? row.row.receive_type : row.row.type;
-    EXPECT_TRUE(type >= 0 || row.row.types >= 0) << row.name;
+    const int type = received ? row.row.position(Role::RType) : row.row.position(Role::Type);
+    EXPECT_TRUE(type >= 0 || row.row.has(Role::Types)) << row.name;
   }
 }
 
@@ -76,8 +129,8 @@ TEST(MpiRows, LargeCountFormsHaveTheArgumentsOfTheirOrdinaryOnes) {
     for (const Named& other : rows()) {
       if (other.row.hook != ordinary) continue;
       EXPECT_EQ(row.row.arguments, other.row.arguments) << row.name;
-      EXPECT_EQ(row.row.behaviour, other.row.behaviour) << row.name;
-      EXPECT_EQ(row.row.comm, other.row.comm) << row.name;
+      EXPECT_EQ(row.row.behavior, other.row.behavior) << row.name;
+      EXPECT_EQ(row.row.position(Role::Comm), other.row.position(Role::Comm)) << row.name;
     }
   }
 }

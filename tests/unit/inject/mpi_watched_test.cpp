@@ -15,27 +15,27 @@ namespace {
 constexpr std::uint32_t kIdle = recorder::kActive | recorder::kMpi | recorder::kNvtxSteps;
 
 TEST(UnwatchedCalls, OutsideOfWindowsMessagesAndPollsAre) {
-  EXPECT_TRUE(is_unwatched(Behaviour::Message, kIdle));
-  EXPECT_TRUE(is_unwatched(Behaviour::Test, kIdle));
-  EXPECT_TRUE(is_unwatched(Behaviour::Testany, kIdle));
-  EXPECT_TRUE(is_unwatched(Behaviour::Waitall, kIdle));
-  EXPECT_FALSE(is_unwatched(Behaviour::Collective, kIdle));  // counted
-  EXPECT_FALSE(is_unwatched(Behaviour::CreateComm, kIdle));
+  EXPECT_TRUE(is_unwatched(Behavior::PointToPoint, kIdle));
+  EXPECT_TRUE(is_unwatched(Behavior::Test, kIdle));
+  EXPECT_TRUE(is_unwatched(Behavior::Testany, kIdle));
+  EXPECT_TRUE(is_unwatched(Behavior::Waitall, kIdle));
+  EXPECT_FALSE(is_unwatched(Behavior::Collective, kIdle));  // counted
+  EXPECT_FALSE(is_unwatched(Behavior::CreateComm, kIdle));
 }
 
 TEST(UnwatchedCalls, CompletionsAreNotWhileAnOperationOfAWindowPends) {
   detail::open_operations = 1;
-  EXPECT_FALSE(is_unwatched(Behaviour::Test, kIdle));
-  EXPECT_FALSE(is_unwatched(Behaviour::Wait, kIdle));
-  EXPECT_TRUE(is_unwatched(Behaviour::Message, kIdle));
+  EXPECT_FALSE(is_unwatched(Behavior::Test, kIdle));
+  EXPECT_FALSE(is_unwatched(Behavior::Wait, kIdle));
+  EXPECT_TRUE(is_unwatched(Behavior::PointToPoint, kIdle));
   detail::open_operations = 0;
 }
 
 TEST(UnwatchedCalls, InsideAWindowNothingIsAndInAProcessThatIsNoRankEverythingIs) {
-  for (const Behaviour behaviour : {Behaviour::Message, Behaviour::Test, Behaviour::Collective}) {
-    EXPECT_FALSE(is_unwatched(behaviour, kIdle | recorder::kArmed));
-    EXPECT_FALSE(is_unwatched(behaviour, kIdle | recorder::kHookSteps));
-    EXPECT_TRUE(is_unwatched(behaviour, 0));
+  for (const Behavior behavior : {Behavior::PointToPoint, Behavior::Test, Behavior::Collective}) {
+    EXPECT_FALSE(is_unwatched(behavior, kIdle | recorder::kArmed));
+    EXPECT_FALSE(is_unwatched(behavior, kIdle | recorder::kHookSteps));
+    EXPECT_TRUE(is_unwatched(behavior, 0));
   }
 }
 
