@@ -6,10 +6,11 @@
 
 #include "call.h"
 #include "inject/core/real_function.h"
+#include "inject/mpi/requests/completion.h"
+#include "inject/mpi/requests/requests.h"
 #include "polls.h"
 #include "profshim/recorder.h"
 #include "profshim/session.h"
-#include "requests.h"
 #include "row.h"
 
 namespace profshim::mpi {

@@ -5,7 +5,7 @@
 
 namespace profshim::mpi {
 
-// inject/mpi/requests.cpp, which needs an MPI, is not part of this program.
+// inject/mpi/requests/requests.cpp, which needs an MPI, is not part of this program.
 namespace detail {
 constinit std::atomic<std::uint32_t> open_operations{0};
 }
