@@ -16,15 +16,14 @@ bool is_collective(const Row& row) {
   return row.behavior == Behavior::Collective || row.behavior == Behavior::PersistentCollectiveInit;
 }
 
-// ---- count and bytes
-// -------------------------------------------------------------------------------------------------
+// ---- count and bytes ----
 
 struct Amount {
   std::uint64_t count = 0, bytes = 0;
   std::uint16_t datatype = 0;
 };
 
-Amount of_one(std::int64_t count, Handle type) {
+Amount amount_of_one(std::int64_t count, Handle type) {
   const Datatype datatype = datatype_of(type);
   const auto n = static_cast<std::uint64_t>(count > 0 ? count : 0);
   return {n, n * static_cast<std::uint64_t>(datatype.size), datatype.id};
@@ -40,43 +39,43 @@ Handle type_element(const Call& call, int argument, int i) {
                       : handle_at(call.address(argument), i);
 }
 
-Amount of_vector(const Call& call, int counts, int type, int types, int n) {
+Amount amount_of_vector(const Call& call, int counts, int type, int types, int n) {
   Amount sum;
   if (call.words[counts] == 0) return sum;
   if (types >= 0) {
     for (int i = 0; i < n; ++i) {
       const std::int64_t count = element(call, counts, i);
-      if (count <= 0) continue;  // its datatype may be anything
-      const Amount one = of_one(count, type_element(call, types, i));
+      if (count <= 0) continue;  // its datatype may be invalid
+      const Amount one = amount_of_one(count, type_element(call, types, i));
       sum = {sum.count + one.count, sum.bytes + one.bytes, one.datatype};
     }
     return sum;
   }
   std::int64_t total = 0;
   for (int i = 0; i < n; ++i) total += element(call, counts, i);
-  return of_one(total, call.type_argument(type));
+  return amount_of_one(total, call.type_argument(type));
 }
 
-/// The sending or receiving side, of whichever form this function has it. `peers` = how many a vector is for;
+/// Amount of the sending or receiving side, which is one count or a vector. `peers`: length of the vector.
 /// `own` >= 0: only that element of a vector counts.
-Amount of_side(const Call& call, bool sending, int peers, int own) {
+Amount amount_of_side(const Call& call, bool sending, int peers, int own) {
   const Row& row = call.row;
   const int count = row.position(sending ? Role::Count : Role::RCount);
   const int counts = row.position(sending ? Role::Counts : Role::RCounts);
   const int type = row.position(sending ? Role::Type : Role::RType);
   const int types = row.position(sending ? Role::Types : Role::RTypes);
   if (counts >= 0) {
-    if (own < 0) return of_vector(call, counts, type, types, peers);
-    return type >= 0 ? of_one(element(call, counts, own), call.type_argument(type)) : Amount{};
+    if (own < 0) return amount_of_vector(call, counts, type, types, peers);
+    return type >= 0 ? amount_of_one(element(call, counts, own), call.type_argument(type)) : Amount{};
   }
   if (type < 0) return {};
   const std::int64_t times = row.has(Role::Partitions) ? call.number(Role::Partitions) : 1;
-  return of_one((count >= 0 ? call.count(count) : 1) * times, call.type_argument(type));
+  return amount_of_one((count >= 0 ? call.count(count) : 1) * times, call.type_argument(type));
 }
 
 Amount amount_of(const Call& call, Communicator* comm) {
   const Row& row = call.row;
-  // Between groups, a root of MPI_ROOT or MPI_PROC_NULL makes some buffer arguments meaningless: ask none.
+  // In an intercommunicator, a root of MPI_ROOT or MPI_PROC_NULL makes some buffer arguments undefined: read none.
   if (is_collective(row) && row.peer >= 0 && call.number(row.peer) < 0) return {};
   const int rank = comm != nullptr && comm->rank >= 0 ? comm->rank : 0;
   Amount amount;
@@ -85,20 +84,20 @@ Amount amount_of(const Call& call, Communicator* comm) {
       return {};
     case Payload::Sent:
       if (call.in_place(Role::SBuf) && (row.has(Role::RCount) || row.has(Role::RCounts))) {
-        return of_side(call, false, 0, rank);
+        return amount_of_side(call, false, 0, rank);
       }
-      return of_side(call, true, 0, rank);
+      return amount_of_side(call, true, 0, rank);
     case Payload::Received:
-      if (call.in_place(Role::RBuf)) return of_side(call, true, 0, rank);
-      return of_side(call, false, 0, rank);
+      if (call.in_place(Role::RBuf)) return amount_of_side(call, true, 0, rank);
+      return amount_of_side(call, false, 0, rank);
     case Payload::SentToEach:
     case Payload::SentToNeighbors: {
       const bool neighbors = row.payload == Payload::SentToNeighbors;
-      // What a reduce-scatter gives to each has an entry for each of the own group, between groups as well.
+      // The counts of a reduce-scatter have an entry for each member of the own group, in intercommunicators too.
       const int members = comm == nullptr ? 0 : row.has(Role::Op) ? comm->size : comm->peers;
       const int peers = neighbors && comm != nullptr ? neighbors_of(*comm) : members;
       const bool other_side = call.in_place(Role::SBuf) && (row.has(Role::RCount) || row.has(Role::RCounts));
-      amount = of_side(call, !other_side, peers, -1);
+      amount = amount_of_side(call, !other_side, peers, -1);
       if (!row.has(Role::Counts)) {
         amount.count *= static_cast<std::uint64_t>(peers);
         amount.bytes *= static_cast<std::uint64_t>(peers);
@@ -134,14 +133,15 @@ void describe(const Call& call, Event& event) {
 
 namespace {
 
-/// The receiving half of MPI_Sendrecv and MPI_Sendrecv_replace.
+/// Returns the second event of MPI_Sendrecv and MPI_Sendrecv_replace.
 Event receive_half(const Call& call) {
   const Row& row = call.row;
   Event half = *call.event;
   half.hook = HookId::kContinuation;
   half.flags = static_cast<std::uint8_t>(half.flags & ~kContinues);
   if (row.has(Role::RType)) {
-    const Amount amount = of_one(call.count(row.position(Role::RCount)), call.type_argument(row.position(Role::RType)));
+    const Amount amount =
+        amount_of_one(call.count(row.position(Role::RCount)), call.type_argument(row.position(Role::RType)));
     half.mpi.bytes = amount.bytes;
     half.mpi.count = amount.count;
     half.mpi.datatype = amount.datatype;
@@ -163,37 +163,36 @@ bool needs_status(const Call& call) {
 
 namespace {
 
-// ---- what a call changes
-// ---------------------------------------------------------------------------------------------
+// ---- state that a call changes ----
 
-void comm_created(Call& call) {
+void note_new_communicator(Call& call) {
   const Row& row = call.row;
   const Handle created = call.comm_stored_at(Role::NewComm);
   Communicator* const parent = row.has(Role::Comm) ? communicator_of(call.comm_argument()) : nullptr;
   if (row.behavior == Behavior::CreateCommOfGroup || row.behavior == Behavior::CreateIntercomm) {
     const bool inter = row.behavior == Behavior::CreateIntercomm;  // each side has its own parent
     const auto tag = static_cast<std::uint64_t>(row.has(Role::Tag) ? call.number(Role::Tag) : -1);
-    communicator_created_by_members(inter ? nullptr : parent, created, row.made, tag);
+    add_communicator_of_members(inter ? nullptr : parent, created, row.made, tag);
   } else if (row.has(Role::Request)) {
-    if (parent != nullptr) communicator_duplicating(*parent, created, row.made);
+    if (parent != nullptr) add_duplicate(*parent, created, row.made);
   } else {
-    communicator_created(parent, created, row.made);
+    add_communicator(parent, created, row.made);
   }
 }
 
-void prepared(Call& call) {
+void note_persistent_request(Call& call) {
   Event model;
   describe(call, model);
-  request_prepared(model, is_collective(call.row) ? communicator_of(call.comm_argument()) : nullptr,
-                   call.request_in(call.row.position(Role::Request)),
-                   call.request_address(call.row.position(Role::Request)));
+  add_persistent_request(model, is_collective(call.row) ? communicator_of(call.comm_argument()) : nullptr,
+                         call.request_in(call.row.position(Role::Request)),
+                         call.request_address(call.row.position(Role::Request)));
 }
 
-void started(Call& call) {
+void note_starts(Call& call) {
   const bool one = call.row.behavior == Behavior::Start;
   const int array = one ? 0 : 1, n = one ? 1 : call.number(0);
   for (int i = 0; i < n; ++i) {
-    request_started(call.event, n == 1, call.request_in(array, i), call.request_address(array, i));
+    start_persistent_request(call.event, n == 1, call.request_in(array, i), call.request_address(array, i));
   }
 }
 
@@ -205,9 +204,9 @@ void before_real(Call& call, bool recording) {
       if (call.comm != nullptr) call.sequence = next_sequence(*call.comm);
       break;
     case Behavior::FreeComm:
-      // Before: once it is free, another thread may be given the same handle.
+      // Before the real function: once the handle is free, another thread may get it.
       call.freed = call.comm_stored_at(Role::OldComm);
-      if (recording) {  // what is to be asked of it must be asked now
+      if (recording) {  // after the real function MPI can no longer tell its name
         Communicator* const known = communicator_of(call.freed);
         if (known != nullptr) call.freed_id = defined_id(*known);
       }
@@ -220,7 +219,7 @@ void before_real(Call& call, bool recording) {
       forget_reduction(call.fortran ? op_from_fortran(call.number(0)) : handle_at(call.address(0)));
       break;
     case Behavior::RequestFree:
-      request_freed(call.request_in(0), call.request_address(0));
+      forget_request(call.request_in(0), call.request_address(0));
       break;
     default:
       break;
@@ -232,25 +231,25 @@ void after_real(Call& call) {
     case Behavior::CreateComm:
     case Behavior::CreateCommOfGroup:
     case Behavior::CreateIntercomm:
-      comm_created(call);
+      note_new_communicator(call);
       break;
     case Behavior::NameComm:
-      communicator_renamed(call.comm_argument());
+      rename_communicator(call.comm_argument());
       break;
     case Behavior::PersistentInit:
     case Behavior::PersistentCollectiveInit:
-      prepared(call);
+      note_persistent_request(call);
       return;
     case Behavior::Start:
     case Behavior::Startall:
-      started(call);
+      note_starts(call);
       return;
     default:
       break;
   }
   if (call.row.has(Role::Request) && call.event != nullptr) {
     const int at = call.row.position(Role::Request);
-    call.event->mpi.request = request_posted(*call.event, call.request_in(at), call.request_address(at));
+    call.event->mpi.request = add_posted_request(*call.event, call.request_in(at), call.request_address(at));
   }
 }
 
@@ -291,12 +290,12 @@ void end_call(Call& call, int result) {
   if (__builtin_expect(result == 0, 1)) {
     after_real(call);
   } else if (call.row.behavior == Behavior::FreeComm) {
-    put_back(call.comm, call.freed);
+    restore_communicator(call.comm, call.freed);
   }
   if (call.event != nullptr) {
     Event& event = *call.event;
     if (result != 0) event.flags |= kFailed;
-    // A probe fills it only when it has found something.
+    // A probe fills the status only if it has found a message.
     const bool has_status = result == 0 && needs_status(call) && !call.was_unsuccessful_poll();
     const int* const status = has_status ? static_cast<const int*>(call.address(Role::Status)) : nullptr;
     if (call.row.behavior == Behavior::Sendrecv) {

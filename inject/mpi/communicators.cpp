@@ -15,7 +15,7 @@ namespace {
 
 constinit inject::HandleTable<Communicator, 1u << 14> table;
 constinit std::atomic<std::uint32_t> last_id{2};
-constinit HandleCache made_by_members;  // identity -> how many of the same members before
+constinit HandleCache made_by_members;  // identity -> number of earlier communicators with it
 constinit Handle world_group = 0;
 
 constinit Query<int(Handle, int*)> ask_size{"PMPI_Comm_size"}, ask_rank{"PMPI_Comm_rank"},
@@ -35,7 +35,7 @@ std::uint64_t mix(std::uint64_t hash, std::uint64_t value) {
   return hash ^ (hash >> 29);
 }
 
-/// The group of a communicator for as long as it lives.
+/// Owns the group of a communicator.
 class Group {
  public:
   Group(Query<int(Handle, Handle*)>& query, Handle comm) {
@@ -48,7 +48,8 @@ class Group {
   Group(const Group&) = delete;
   Group& operator=(const Group&) = delete;
 
-  /// The ranks in MPI_COMM_WORLD, in order; negative = not in it. False when they cannot be known.
+  /// Calls `each` with the rank in MPI_COMM_WORLD of every member in order; negative = not in it. Returns false if
+  /// the ranks cannot be determined.
   template <class Each>
   bool each_world_rank(int size, Each&& each) const {
     constexpr int kBlock = 256;
@@ -74,7 +75,7 @@ std::uint64_t hash_of_members(Query<int(Handle, Handle*)>& query, Handle comm, i
   return hash;
 }
 
-/// "[0, 1, 5]"; 0 when the members are not all in MPI_COMM_WORLD.
+/// Returns "[0, 1, 5]", or 0 if not all members are in MPI_COMM_WORLD.
 StringId world_ranks_text(Handle comm, int size) {
   constexpr std::size_t kLongestRank = 12;
   const std::size_t room = static_cast<std::size_t>(size) * kLongestRank + 2;
@@ -101,14 +102,14 @@ Communicator* claim(Handle handle) {
   return entry;
 }
 
-struct Facts {
+struct CommunicatorInfo {
   std::uint64_t identity;
   std::uint32_t id, parent;
   int size, peers, rank;
   StringId name;
 };
 
-Communicator* add(Handle handle, const Facts& facts) {
+Communicator* add(Handle handle, const CommunicatorInfo& facts) {
   Communicator* const entry = claim(handle);
   if (entry == nullptr) return nullptr;
   entry->identity = facts.identity;
@@ -135,13 +136,13 @@ StringId origin_text(const char* made, const Communicator* parent) {
       {text, static_cast<std::size_t>(n) < sizeof text ? static_cast<std::size_t>(n) : sizeof text - 1});
 }
 
-/// Asks MPI about a new communicator; `salt` is what tells it from others of the same members.
-Communicator* add_new(Handle handle, const Communicator* parent, const char* made, std::uint64_t salt) {
+/// Adds a new communicator after asking MPI about it. `salt` distinguishes it from others with the same members.
+Communicator* query_and_add(Handle handle, const Communicator* parent, const char* made, std::uint64_t salt) {
   const int size = ask(ask_size, handle, 0);
   const bool inter = ask(ask_is_inter, handle, 0) != 0;
   const int remote = inter ? ask(ask_remote_size, handle, 0) : 0;
   std::uint64_t members = hash_of_members(ask_group, handle, size);
-  if (inter) {  // both sides must come to the same identity
+  if (inter) {  // both sides must compute the same identity
     const std::uint64_t others = hash_of_members(ask_remote_group, handle, remote);
     members = members < others ? mix(members, others) : mix(others, members);
   }
@@ -190,11 +191,11 @@ void define_predefined_communicators() {
 }
 
 Communicator* communicator_of(Handle comm) {
-  comm = normal(comm);
+  comm = normalized(comm);
   Communicator* const known = table.find(comm);
   if (__builtin_expect(known != nullptr, 1)) return known;
   if (is_null(comm)) return nullptr;
-  return add_new(comm, nullptr, "communicator", 0);
+  return query_and_add(comm, nullptr, "communicator", 0);
 }
 
 thread_local constinit Communicator* detail::last_counted = nullptr;
@@ -234,20 +235,20 @@ int neighbors_of(Communicator& comm) {
   return count;
 }
 
-void communicator_created(Communicator* parent, Handle created, const char* made) {
+void add_communicator(Communicator* parent, Handle created, const char* made) {
   const std::uint64_t salt = parent != nullptr ? count_creation(*parent) : 0;
-  if (is_null(normal(created))) return;
-  forget_communicator(created);  // freed where we did not see it (PMPI_Comm_free), and the handle has come back
-  add_new(normal(created), parent, made, salt);
+  if (is_null(normalized(created))) return;
+  forget_communicator(created);  // an entry of a communicator that was freed by PMPI_Comm_free, unseen by us
+  query_and_add(normalized(created), parent, made, salt);
 }
 
-void communicator_created_by_members(Communicator* parent, Handle created, const char* made, std::uint64_t tag) {
-  created = normal(created);
+void add_communicator_of_members(Communicator* parent, Handle created, const char* made, std::uint64_t tag) {
+  created = normalized(created);
   if (is_null(created)) return;
   forget_communicator(created);
-  Communicator* const entry = add_new(created, parent, made, tag);
+  Communicator* const entry = query_and_add(created, parent, made, tag);
   if (entry == nullptr) return;
-  // Members agree on how often they have made a communicator of themselves, whatever else each of them has done.
+  // All members agree on how many communicators they have made together. They need not agree on other counts.
   const std::uint64_t key = entry->identity | 4;
   const std::uint64_t before = made_by_members.find(key).value_or(0);
   made_by_members.remove(key);
@@ -255,8 +256,8 @@ void communicator_created_by_members(Communicator* parent, Handle created, const
   entry->identity = mix(entry->identity, before);
 }
 
-void communicator_duplicating(Communicator& parent, Handle created, const char* made) {
-  created = normal(created);
+void add_duplicate(Communicator& parent, Handle created, const char* made) {
+  created = normalized(created);
   const std::uint64_t salt = count_creation(parent);
   if (!is_null(created)) {
     forget_communicator(created);
@@ -266,19 +267,19 @@ void communicator_duplicating(Communicator& parent, Handle created, const char* 
 }
 
 Communicator* forget_communicator(Handle comm) {
-  comm = normal(comm);
+  comm = normalized(comm);
   Communicator* const entry = table.find(comm);
   if (entry != nullptr) table.remove(*entry);
   return entry;
 }
 
-void put_back(Communicator* comm, Handle handle) {
-  if (comm != nullptr) table.restore(*comm, normal(handle));
+void restore_communicator(Communicator* comm, Handle handle) {
+  if (comm != nullptr) table.restore(*comm, normalized(handle));
 }
 
-void communicator_renamed(Handle comm) {
-  Communicator* const entry = table.find(normal(comm));
-  if (entry != nullptr && entry->defined.load(std::memory_order_relaxed)) define(*entry, normal(comm));
+void rename_communicator(Handle comm) {
+  Communicator* const entry = table.find(normalized(comm));
+  if (entry != nullptr && entry->defined.load(std::memory_order_relaxed)) define(*entry, normalized(comm));
 }
 
 }  // namespace profshim::mpi

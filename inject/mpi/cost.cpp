@@ -1,4 +1,4 @@
-// Measures the cost of recording a call on this machine, through the code that the job's calls use.
+// Measures the cost of recording a call on this machine, with the code that the calls of the job use.
 #include "forward.h"
 #include "lifecycle.h"
 #include "profshim/recorder_control.h"
@@ -6,8 +6,8 @@
 
 namespace profshim::mpi {
 
-double call_cost() {
-  // A send of no known type: MPI is asked nothing for it. The function behind the hook is one that does nothing.
+double measure_call_cost() {
+  // A send with a null datatype, so that MPI is not asked about it. The real function is empty.
   recorder::ScratchThread scratch;
   return scratch.cost_ns([] {
     std::uint64_t words[] = {0, 0, 0, 0, 0, abi().world};

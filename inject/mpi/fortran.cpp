@@ -1,11 +1,11 @@
-// The Fortran bindings, made of hooks/mpi.def. Open MPI's call PMPI functions, so the C hooks never see them; MPICH's
-// call the C functions, and the outer hook is the one that records. Every argument is an address.
+// The Fortran bindings, made from hooks/mpi.def. Those of Open MPI call PMPI functions, so the C hooks never see them.
+// Those of MPICH call the C functions, and the outer hook records. Every argument is an address.
 //
-// mpif.h and "use mpi" give four spellings of a name, by compiler; "use mpi_f08" gives mpi_x_f08_. (The mpi_x_f08ts_ of
-// MPICH hold array descriptors; they call the C functions and are seen there.)
+// mpif.h and "use mpi" lead to one of four spellings of a name, depending on the compiler; "use mpi_f08" leads to
+// mpi_x_f08_. The mpi_x_f08ts_ of MPICH take array descriptors; they call the C functions, whose hooks record them.
 //
-// Functions with a CHARACTER argument get its length as one more word at the end. We forward that word always: where
-// the caller passed none, nobody reads it.
+// Functions with a CHARACTER argument get its length as one more word at the end. That word is always forwarded: if the
+// caller passed none, nobody reads it.
 #include <cstdint>
 
 #include "forward.h"
@@ -26,13 +26,13 @@ struct FortranHook<hook, f08, std::index_sequence<i...>> {
   static constexpr const Row& kRow = RowOf<hook>::kRow;
   using Signature = void(Address<i>..., int*, std::uintptr_t);
 
-  /// `error` is null where a caller of mpi_f08 left it out.
+  /// `error` is null if a caller of mpi_f08 omitted it.
   template <std::size_t n>
   static void call(const char* const (&names)[n], Address<i>... arguments, int* error, std::uintptr_t hidden) {
     static constinit RealFunction function;
     auto* const real = reinterpret_cast<Signature*>(function.get(Layer::kMpi, names));
     if (__builtin_expect(real == nullptr, 0)) {
-      if (error != nullptr) *error = error_of_missing_function();
+      if (error != nullptr) *error = missing_function_error();
       return;
     }
     if (__builtin_expect(is_unwatched(kRow.behavior, recorder::mode()), 1)) return real(arguments..., error, hidden);
@@ -53,12 +53,12 @@ struct FortranHook<hook, f08, std::index_sequence<i...>> {
 template <HookId hook, bool f08>
 using FortranHookOf = FortranHook<hook, f08, std::make_index_sequence<RowOf<hook>::kArguments>>;
 
-// MPI_INIT(ierror) and MPI_INIT_THREAD(required, provided, ierror): no argc and argv.
+// MPI_INIT(ierror) and MPI_INIT_THREAD(required, provided, ierror) have no argc and argv.
 template <HookId hook, class... Arguments>
 void initialize(RealFunction& function, const char* const (&names)[4], int* error, Arguments... arguments) {
   auto* const real = reinterpret_cast<void (*)(Arguments..., int*)>(function.get(Layer::kMpi, names));
   if (real == nullptr) {
-    if (error != nullptr) *error = error_of_missing_function();
+    if (error != nullptr) *error = missing_function_error();
     return;
   }
   if (!session::requested() || mpi_was_seen()) return real(arguments..., error);
@@ -67,8 +67,8 @@ void initialize(RealFunction& function, const char* const (&names)[4], int* erro
   real(arguments..., error);
   const Ticks ended = ticks();
   if (error != nullptr && *error != 0) return;
-  // Where the C function was called by the Fortran one, its hook has done this already.
-  if (mpi_is_up(nullptr, began)) record_initialization(hook, began, ended, true);
+  // If the Fortran function called the C function, the hook of the latter has done this already.
+  if (activate_rank(nullptr, began)) record_initialization(hook, began, ended, true);
 }
 
 }  // namespace
@@ -77,7 +77,7 @@ void initialize(RealFunction& function, const char* const (&names)[4], int* erro
 #define MPI_EXPORTED extern "C" __attribute__((visibility("default"))) void
 #define MPI_STRIP(...) __VA_ARGS__
 
-/// The variable part is the Fortran name: rows without one give nothing.
+/// The variable part is the Fortran name: rows without one expand to nothing.
 #define MPI_FORTRAN(hook, capitals, parameters, arguments, ...)                                                 \
   __VA_OPT__(                                                                                                   \
       MPI_EXPORTED __VA_ARGS__##_ parameters {                                                                  \

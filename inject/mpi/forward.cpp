@@ -2,6 +2,6 @@
 
 namespace profshim::mpi {
 
-int error_of_missing_function() { return abi().implementation == Implementation::kOpenMpi ? 16 : 15; }
+int missing_function_error() { return abi().implementation == Implementation::kOpenMpi ? 16 : 15; }
 
 }  // namespace profshim::mpi

@@ -1,4 +1,4 @@
-// The body of every MPI hook, C and Fortran: forward the call, and record it if we may.
+// The body of every MPI hook, C and Fortran: forwards the call and records it while armed.
 #pragma once
 
 #include <array>
@@ -17,20 +17,21 @@ namespace profshim::mpi {
 
 using inject::RealFunction;
 
-/// The result of a hook whose library is not there: MPI_ERR_OTHER.
-int error_of_missing_function();
+/// Returns MPI_ERR_OTHER, the result of a hook whose MPI library is missing.
+int missing_function_error();
 
-/// Is a call of this kind none of our business now?
+/// Returns true if a call of this behavior is only forwarded now.
 inline bool is_unwatched(Behavior behavior, std::uint32_t mode) {
   if (mode == 0) return true;
   if ((mode & (recorder::kArmed | recorder::kHookSteps)) != 0) return false;
   return completes_requests(behavior) ? !any_open_operation() : !always_watched(behavior);
 }
 
-/// Outside windows a collective is only counted, so that its numbers are the same on ranks with other windows.
+/// Returns true outside windows, where a collective is only counted: its numbers must agree on ranks with other
+/// windows.
 inline bool is_only_counted(std::uint32_t mode) { return (mode & (recorder::kArmed | recorder::kHookSteps)) == 0; }
 
-/// For calls that complete no request.
+/// Stands in for Completion in calls that complete no request.
 struct NoCompletion {
   explicit NoCompletion(Call&) {}
   void finish(int) {}
@@ -38,7 +39,7 @@ struct NoCompletion {
 template <const Row& row>
 using CompletionOf = std::conditional_t<completes_requests(row.behavior), Completion, NoCompletion>;
 
-/// A call that is an event of its own while we record.
+/// Forwards a call that is an event of its own.
 template <const Row& row, class Real>
 int forward_event(Call& call, const recorder::LayerScope& scope, Real& real) {
   begin_call(call);
@@ -50,7 +51,8 @@ int forward_event(Call& call, const recorder::LayerScope& scope, Real& real) {
   return result;
 }
 
-/// A call that may come to nothing, while we record. It is not shown as open meanwhile: it does not wait.
+/// Forwards a poll, which is an event of its own only if it was successful. It does not wait, so it is never an open
+/// call.
 template <const Row& row, class Real>
 int forward_poll(Call& call, const recorder::LayerScope& scope, Real& real) {
   const Ticks began = begin_poll(call);
@@ -69,9 +71,10 @@ int forward_poll(Call& call, const recorder::LayerScope& scope, Real& real) {
   return result;
 }
 
-/// `words`: the arguments; the real function must be called with words of Status and Statuses, which may be another
-/// address then. `real` is called exactly once and returns the MPI error code. A call that runs on a stack of its own
-/// (user-level threads) may be taken for left and closed meanwhile: scope.outermost() tells.
+/// Forwards a watched call. `real` is called exactly once, returns the MPI error code, and must pass the Status and
+/// Statuses that are in `words` then, which may have been replaced. `words`: the arguments at register width. If the
+/// call runs on a stack of its own (user-level threads), it may be mistaken for one that was left without its end, and be
+/// closed meanwhile: scope.outermost() is false then.
 template <const Row& row, class Real>
 int intercept(std::uint64_t* words, bool fortran, Real&& real) {
   spool::Thread* const thread = recorder::this_thread();

@@ -1,5 +1,5 @@
-// A small lock-free map from a handle to one word, for what MPI would have to be asked otherwise. Bounded: when there
-// is no room the answer is simply not remembered.
+// A bounded lock-free map from a handle to one word. It caches answers of MPI: when it is full, new ones are not
+// cached.
 #pragma once
 
 #include <atomic>
@@ -13,7 +13,7 @@ class HandleCache {
   constexpr HandleCache() = default;
 
   std::optional<std::uint64_t> find(std::uint64_t handle) const {
-    for (std::uint32_t i = 0, at = home(handle); i < kReach; ++i) {
+    for (std::uint32_t i = 0, at = home(handle); i < kMaxProbes; ++i) {
       const Slot& slot = slots_[(at + i) % kSlots];
       const std::uint64_t key = slot.key.load(std::memory_order_acquire);  // pairs with the release in insert()
       if (key == handle) return slot.value.load(std::memory_order_relaxed);
@@ -23,7 +23,7 @@ class HandleCache {
   }
 
   void insert(std::uint64_t handle, std::uint64_t value) {
-    for (std::uint32_t i = 0, at = home(handle); i < kReach; ++i) {
+    for (std::uint32_t i = 0, at = home(handle); i < kMaxProbes; ++i) {
       Slot& slot = slots_[(at + i) % kSlots];
       std::uint64_t key = slot.key.load(std::memory_order_relaxed);
       if (key != kFree && key != kRemoved) continue;
@@ -34,9 +34,9 @@ class HandleCache {
     }
   }
 
-  /// All of it: two threads that see a handle first at the same time both insert it.
+  /// Removes every copy: two threads that meet a handle at the same time both insert it.
   void remove(std::uint64_t handle) {
-    for (std::uint32_t i = 0, at = home(handle); i < kReach; ++i) {
+    for (std::uint32_t i = 0, at = home(handle); i < kMaxProbes; ++i) {
       Slot& slot = slots_[(at + i) % kSlots];
       std::uint64_t key = slot.key.load(std::memory_order_relaxed);
       if (key == kFree) return;
@@ -45,7 +45,7 @@ class HandleCache {
   }
 
  private:
-  static constexpr std::uint32_t kSlots = 8192, kReach = 64;
+  static constexpr std::uint32_t kSlots = 8192, kMaxProbes = 64;
   // No handle has these values in any implementation.
   static constexpr std::uint64_t kFree = 0, kRemoved = 1, kClaimed = 2;
   struct Slot {

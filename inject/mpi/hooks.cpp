@@ -1,7 +1,4 @@
-// The exported MPI_ and MPIX_ functions, made of hooks/mpi.def.
-//
-// What count and bytes of an event mean for each family is said at Payload in mpi_row.h; what a hook does beyond
-// recording, at Behavior.
+// The exported MPI_ and MPIX_ functions, made from hooks/mpi.def. See row.h for its columns.
 #include <cstdint>
 #include <tuple>
 
@@ -21,11 +18,11 @@ std::uint64_t widened(T argument) {
   }
 }
 
-/// Calls that may be the first of a recorded rank: MPI_Init*, and making a communicator in an MPI session.
+/// True for calls that may be the first of a rank: MPI_Init*, and those that make a communicator in an MPI session.
 template <HookId hook>
-constexpr bool brings_mpi_up = RowOf<hook>::kRow.behavior == Behavior::Initialize ||
-                               (RowOf<hook>::kRow.behavior == Behavior::CreateCommOfGroup &&
-                                !RowOf<hook>::kRow.has(Role::Comm));
+constexpr bool may_begin_rank = RowOf<hook>::kRow.behavior == Behavior::Initialize ||
+                                (RowOf<hook>::kRow.behavior == Behavior::CreateCommOfGroup &&
+                                 !RowOf<hook>::kRow.has(Role::Comm));
 
 template <HookId hook, class Roles>
 struct CHook;
@@ -37,7 +34,7 @@ struct CHook<hook, std::index_sequence<i...>> {
   using Argument = ArgumentType<RowOf<hook>::kRoles[n]>;
   using Signature = int(Argument<i>...);
 
-  /// The argument to forward: a status, or an array of them, may have been replaced by our own.
+  /// Returns the argument to forward: a Status or Statuses may have been replaced by our own.
   template <std::size_t n>
   static Argument<n> forwarded(Argument<n> given, const std::uint64_t* words) {
     if constexpr (RowOf<hook>::kRoles[n] == Role::Status || RowOf<hook>::kRoles[n] == Role::Statuses) {
@@ -50,8 +47,8 @@ struct CHook<hook, std::index_sequence<i...>> {
   static int call(const char* const (&names)[2], Argument<i>... arguments) {
     static constinit RealFunction function;
     auto* const real = reinterpret_cast<Signature*>(function.get(Layer::kMpi, names));
-    if (__builtin_expect(real == nullptr, 0)) return error_of_missing_function();
-    if constexpr (brings_mpi_up<hook>) {
+    if (__builtin_expect(real == nullptr, 0)) return missing_function_error();
+    if constexpr (may_begin_rank<hook>) {
       if (session::requested() && !mpi_was_seen()) return first_call(real, arguments...);
     }
     const std::uint32_t mode = recorder::mode();
@@ -68,12 +65,12 @@ struct CHook<hook, std::index_sequence<i...>> {
     return intercept<RowOf<hook>::kRow>(words, false, [&] { return real(forwarded<i>(arguments, words)...); });
   }
 
-  // Not inlined: a hook's own frame has to stay small, since LayerScope tells by frames which call is inside which.
+  // Not inlined: the frame of the hook must stay small, because LayerScope compares frames to detect nested calls.
   [[gnu::noinline]] static int counted_call(Signature* real, Argument<i>... arguments) {
     spool::Thread* const thread = recorder::this_thread();
     if (thread == nullptr) return real(arguments...);
     const recorder::LayerScope scope(*thread, Layer::kMpi);
-    if (scope.outermost()) count_collective(normal(std::get<kRow.position(Role::Comm)>(std::tie(arguments...))));
+    if (scope.outermost()) count_collective(normalized(std::get<kRow.position(Role::Comm)>(std::tie(arguments...))));
     return real(arguments...);
   }
 
@@ -84,10 +81,10 @@ struct CHook<hook, std::index_sequence<i...>> {
     [[maybe_unused]] const Ticks ended = ticks();
     if (result != 0) return result;
     if constexpr (kRow.behavior == Behavior::Initialize) {
-      if (mpi_is_up(nullptr, began)) record_initialization(hook, began, ended, false);
+      if (activate_rank(nullptr, began)) record_initialization(hook, began, ended, false);
     } else {
       const std::uint64_t words[] = {widened(arguments)...};
-      mpi_is_up(reinterpret_cast<const void*>(words[kRow.position(Role::NewComm)]), began);
+      activate_rank(reinterpret_cast<const void*>(words[kRow.position(Role::NewComm)]), began);
     }
     return result;
   }
@@ -99,7 +96,7 @@ using CHookOf = CHook<hook, std::make_index_sequence<RowOf<hook>::kArguments>>;
 }  // namespace
 }  // namespace profshim::mpi
 
-// The next MPI_X of the process if there is one, so that other preloaded tools stay in the chain; else PMPI_X.
+// Each forwards to the next MPI_X of the process, so that other preloaded tools stay in the chain; else to PMPI_X.
 #define HOOK(name, fortran, capitals, behavior, payload, ...)                                             \
   extern "C" __attribute__((visibility("default"))) int name(MPI_EACH(MPI_PARAMETER, __VA_ARGS__)) {      \
     static constexpr const char* kNames[] = {#name, "P" #name};                                           \

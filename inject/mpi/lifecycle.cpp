@@ -12,7 +12,7 @@ namespace {
 
 constinit std::atomic_flag seen = ATOMIC_FLAG_INIT;
 
-/// What MPI says, completed with what only the launcher's environment says.
+/// The rank as MPI gives it, completed from the environment of the launcher.
 Rank rank_in(Handle comm, bool world) {
   static constinit Query<int(Handle, int*)> ask_rank{"PMPI_Comm_rank"}, ask_size{"PMPI_Comm_size"};
   Rank rank = rank_from_environment();
@@ -30,7 +30,7 @@ Rank rank_in(Handle comm, bool world) {
 
 bool mpi_was_seen() { return seen.test(std::memory_order_relaxed); }
 
-bool mpi_is_up(const void* session_comm, Ticks began) {
+bool activate_rank(const void* session_comm, Ticks began) {
   if (seen.test_and_set(std::memory_order_acq_rel)) return false;
   if (!detect_abi()) return false;
   const bool world = session_comm == nullptr;
@@ -38,7 +38,7 @@ bool mpi_is_up(const void* session_comm, Ticks began) {
   if ((recorder::mode() & recorder::kActive) == 0) return false;
   if (world) {
     define_predefined_communicators();
-    session::measure_cost_with(Layer::kMpi, call_cost);
+    session::measure_cost_with(Layer::kMpi, measure_call_cost);
   }
   return true;
 }

@@ -1,4 +1,4 @@
-// MPI_Init, MPI_Finalize and MPI_Abort: where a recording begins and is made safe.
+// The beginning of a rank: activation by the call that initializes MPI.
 #pragma once
 
 #include "abi.h"
@@ -6,15 +6,15 @@
 
 namespace profshim::mpi {
 
-/// Has mpi_is_up() been called?
+/// Returns true if activate_rank() has been called.
 bool mpi_was_seen();
-/// A communicator that this process may take its rank from exists now: MPI_COMM_WORLD after MPI_Init (null), or the
-/// first one made in an MPI session (its address). Activates the session, once. Job's thread, outside any LayerScope.
-/// `began`: when the call that brought it up began. True when this was the call that did it and the process records.
-bool mpi_is_up(const void* session_comm, Ticks began);
-/// Records the call that initialised MPI, if a window begins with it.
+/// Activates the session, once, when the first communicator that tells the rank exists. `session_comm`: null after
+/// MPI_Init, or the address of the first communicator made in an MPI session. `began`: begin of the call that made it.
+/// Runs on a thread of the job, outside any LayerScope. Returns true if this call activated the process and it records.
+bool activate_rank(const void* session_comm, Ticks began);
+/// Records the call that initialized MPI, if a window begins with it.
 void record_initialization(HookId hook, Ticks began, Ticks ended, bool fortran);
-/// Nanoseconds that recording a call takes of its thread, measured on the calling one, which is none of the job's.
-double call_cost();
+/// Returns the nanoseconds that recording a call costs its thread. Runs on a thread that is not the job's.
+double measure_call_cost();
 
 }  // namespace profshim::mpi

@@ -10,10 +10,10 @@
 namespace profshim::mpi {
 namespace {
 
-/// Longer than what a program does between two polls of one loop: some 5 to 20 microseconds, by the clock.
+/// Longest time between two polls of one loop. In ticks: 5 to 20 microseconds, depending on the clock.
 constexpr Ticks kLongestPause = 20000;
 
-/// Where a probe looked.
+/// The arguments of a probe.
 struct Place {
   std::uint32_t comm = 0;
   std::int32_t peer = kNone32, tag = kNone32;
@@ -32,22 +32,23 @@ Place place_of(const Call& call) {
   return {event.mpi.comm, event.mpi.peer, event.mpi.tag};
 }
 
-/// A reader, the writer of a window, may be at work.
+/// The writer of a window may read the event at the same time.
 template <class T>
 void set(T& to, T value) {
   std::atomic_ref(to).store(value, std::memory_order_relaxed);
 }
 
-bool belongs(const Event& row, const Call& call, Ticks began) {
-  return row.hook == HookId::kMpiPolls && ((row.flags & kFortran) != 0) == call.fortran &&
-         row.polls.depth == call.thread.open_calls && row.begin >= recorder::last_boundary() &&
-         began - row.end <= kLongestPause;
+/// Returns true if the poll continues the event `polling`.
+bool continues(const Event& polling, const Call& call, Ticks began) {
+  return polling.hook == HookId::kMpiPolls && ((polling.flags & kFortran) != 0) == call.fortran &&
+         polling.polls.depth == call.thread.open_calls && polling.begin >= recorder::last_boundary() &&
+         began - polling.end <= kLongestPause;
 }
 
-/// False when the row has no room for another function. The counts come last, so that what is counted lies before the
-/// end.
-bool extend(Event& row, const Call& call, Ticks began, Ticks now) {
-  PollArgs& polls = row.polls;
+/// Returns false if the event has no room for another function. The count is stored last, so that every counted poll
+/// lies before the end.
+bool extend(Event& polling, const Call& call, Ticks began, Ticks now) {
+  PollArgs& polls = polling.polls;
   const auto end = std::end(polls.functions);
   const auto of_hook = std::find_if(std::begin(polls.functions), end,
                                     [&](HookId f) { return f == call.row.hook || f == HookId::kNone; });
@@ -59,7 +60,7 @@ bool extend(Event& row, const Call& call, Ticks began, Ticks now) {
     if (first || polls.peer != place.peer) set(polls.peer, first ? place.peer : kNone32);
     if (first || polls.tag != place.tag) set(polls.tag, first ? place.tag : kNone32);
   }
-  set(row.end, now);
+  set(polling.end, now);
   set(polls.in_calls, polls.in_calls + (now - began));
   set(*of_hook, call.row.hook);
   std::uint32_t& count = polls.calls[of_hook - std::begin(polls.functions)];
@@ -67,21 +68,21 @@ bool extend(Event& row, const Call& call, Ticks began, Ticks now) {
   return true;
 }
 
-Event row_of_one(const Call& call, Ticks began, Ticks now) {
+Event first_poll(const Call& call, Ticks began, Ticks now) {
   const Place place = place_of(call);
-  Event row;
-  row.begin = began;
-  row.end = now;
-  row.hook = HookId::kMpiPolls;
-  row.flags = call.fortran ? kFortran : 0;
-  row.polls = {.in_calls = now - began,
-               .calls = {1},
-               .functions = {call.row.hook},
-               .depth = static_cast<std::uint16_t>(call.thread.open_calls),
-               .comm = place.comm,
-               .peer = place.peer,
-               .tag = place.tag};
-  return row;
+  Event polling;
+  polling.begin = began;
+  polling.end = now;
+  polling.hook = HookId::kMpiPolls;
+  polling.flags = call.fortran ? kFortran : 0;
+  polling.polls = {.in_calls = now - began,
+                   .calls = {1},
+                   .functions = {call.row.hook},
+                   .depth = static_cast<std::uint16_t>(call.thread.open_calls),
+                   .comm = place.comm,
+                   .peer = place.peer,
+                   .tag = place.tag};
+  return polling;
 }
 
 }  // namespace
@@ -94,8 +95,8 @@ Ticks begin_poll(Call& call) {
 void count_poll(const Call& call, Ticks began) {
   const Ticks now = ticks();
   Event* const last = recorder::last_committed(call.thread);
-  if (last != nullptr && belongs(*last, call, began) && extend(*last, call, began, now)) return;
-  recorder::commit(call.thread, row_of_one(call, began, now));
+  if (last != nullptr && continues(*last, call, began) && extend(*last, call, began, now)) return;
+  recorder::commit(call.thread, first_poll(call, began, now));
 }
 
 }  // namespace profshim::mpi

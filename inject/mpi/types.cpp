@@ -13,11 +13,11 @@ namespace {
 
 constinit HandleCache datatypes;    // handle -> size << 16 | id
 constinit HandleCache known_names;  // hash of name and size -> id: types made and freed in a loop share a definition
-constinit HandleCache reductions;   // handle -> (number of a user's operation + 1) << 16 | id
+constinit HandleCache reductions;   // handle -> (number of a user-defined operation + 1) << 16 | id
 constinit std::atomic<std::uint32_t> datatype_ids{0}, reduction_ids{0};
 
-// Some programs make and free an operation for every reduction: numbers that came free are used again, so that the
-// definitions do not run out. What does not get a number of its own shares the last.
+// Some programs make and free an operation for every reduction. Free numbers are reused, so that definitions do not run
+// out. Operations beyond kNumbered at a time share the last definition.
 constexpr std::uint32_t kNumbered = 64;
 constinit std::atomic<std::uint64_t> numbers_in_use{0};
 constinit std::atomic<std::uint16_t> user_reduction_ids[kNumbered + 1];
@@ -41,7 +41,7 @@ std::uint16_t next_id(std::atomic<std::uint32_t>& ids) {
 std::uint64_t hash_of(std::string_view name, std::int64_t size) {
   std::uint64_t hash = 0xcbf29ce484222325ull ^ static_cast<std::uint64_t>(size);
   for (const char c : name) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3ull;
-  return hash | 4;  // none of the cache's own values
+  return hash | 4;  // avoids the reserved keys of HandleCache
 }
 
 Handle null_datatype() {
@@ -110,7 +110,7 @@ std::uint16_t define_reduction(std::string_view name) {
 }  // namespace
 
 Datatype datatype_of(Handle type) {
-  type = normal(type);
+  type = normalized(type);
   if (const auto known = datatypes.find(type)) {
     return {static_cast<std::uint16_t>(*known), static_cast<std::int64_t>(*known >> 16)};
   }
@@ -131,7 +131,7 @@ Datatype datatype_of(Handle type) {
 }
 
 std::uint16_t reduction_of(Handle op) {
-  op = normal(op);
+  op = normalized(op);
   if (const auto known = reductions.find(op)) return static_cast<std::uint16_t>(*known);
   for (const KnownOperation& operation : kOperations) {
     if (handle_of(operation) == op) {
@@ -152,10 +152,10 @@ std::uint16_t reduction_of(Handle op) {
   return id;
 }
 
-void forget_datatype(Handle type) { datatypes.remove(normal(type)); }
+void forget_datatype(Handle type) { datatypes.remove(normalized(type)); }
 
 void forget_reduction(Handle op) {
-  op = normal(op);
+  op = normalized(op);
   const std::uint64_t number_plus_one = reductions.find(op).value_or(0) >> 16;
   reductions.remove(op);
   if (number_plus_one == 0 || number_plus_one > kNumbered) return;

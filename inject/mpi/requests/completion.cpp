@@ -14,7 +14,8 @@ using request_table::Place;
 
 namespace {
 
-/// Where another thread has taken `place`, another entry of an equal handle is as good. Null when there is none.
+/// Takes the slice at `place`. If another thread took it first, takes another entry with an equal handle. Returns null
+/// if there is none.
 Event* take_slice(Place place, Handle handle, const void* address) {
   while (place.entry != 0 && persistent_of(place.entry) == nullptr) {
     if (request_table::take(place, handle)) return slice_of(place.entry);
@@ -86,7 +87,7 @@ void Completion::find_all() {
   }
 }
 
-// Errors come out the same: both Open MPI and MPICH return MPI_ERR_IN_STATUS whether or not there are statuses.
+// This does not change the result: Open MPI and MPICH return MPI_ERR_IN_STATUS with or without statuses.
 void Completion::want_statuses() {
   if (!call_.ignores_statuses()) return;
   int* room = statuses_;
@@ -130,7 +131,7 @@ const int* Completion::status(int k) const {
 
 void Completion::complete_all(bool failed) {
   for (int i = 0; i < n_; ++i) {
-    // After an error some may still pend: those keep their handle. A persistent request always does.
+    // After an error some requests may still be pending: those keep their handle, as persistent requests always do.
     const bool kept = found_[i].entry != 0 && call_.request_in(array_, i) == found_[i].handle;
     if (failed && kept && persistent_of(found_[i].entry) == nullptr) continue;
     complete(i, status(i), failed);
@@ -157,7 +158,7 @@ void Completion::complete(int i, const int* status, bool failed) {
   Event* const slice = persistent != nullptr ? persistent->slice.exchange(nullptr)  // the request stays, inactive
                                              : take_slice({found.slot, found.entry}, found.handle, found.address);
   if (slice == nullptr) return;
-  // Its window may have closed since the post, and not have been written yet.
+  // Commit a copy: the window of the post may be closed and its writer may still read the slice.
   Event done = *slice;
   done.end = end_;
   if (failed) done.flags |= kFailed;

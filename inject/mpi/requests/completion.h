@@ -8,26 +8,26 @@
 
 namespace profshim::mpi {
 
-/// Around a call that completes requests.
+/// Lives on the stack of the hook around a call that completes requests.
 class Completion {
  public:
-  /// Before the real function, which overwrites the handles.
+  /// To be constructed before the real function, which overwrites the handles.
   explicit Completion(Call& call);
   ~Completion();
   Completion(const Completion&) = delete;
   Completion& operator=(const Completion&) = delete;
-  /// After it.
+  /// To be called after it.
   void finish(int result);
 
  private:
   struct Found {
-    std::uint32_t slot;   // where in the multimap
-    std::uint64_t entry;  // 0 = nothing of ours
+    std::uint32_t slot;   // in the request table
+    std::uint64_t entry;  // 0 = not in the request table
     Handle handle;
     const void* address;
   };
   static constexpr int kInline = 64;
-  static constexpr int kMaxStatusInts = 8;  // of any implementation
+  static constexpr int kMaxStatusInts = 8;  // size of the largest status of any implementation
 
   void find_all();
   void want_statuses();
@@ -38,12 +38,12 @@ class Completion {
   const int* status(int k) const;
 
   Call& call_;
-  int array_ = 0;  // which argument holds the requests
+  int array_ = 0;  // position of the argument with the requests
   int n_ = 0;
   Ticks end_ = 0;
   Found inline_[kInline];
   Found* found_ = inline_;
-  // Where the caller wants no statuses and we do. On the stack for as many as inline_ holds, and not cleared.
+  // Room for statuses that the caller ignores and we need. Up to kInline of them are on the stack, not cleared.
   std::unique_ptr<int[]> many_statuses_;
   alignas(8) int statuses_[kInline * kMaxStatusInts];
 };

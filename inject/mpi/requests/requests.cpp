@@ -34,7 +34,7 @@ namespace detail {
 constinit std::atomic<std::uint32_t> open_operations{0};
 }
 
-std::uint32_t request_posted(const Event& post, Handle request, const void* address) {
+std::uint32_t add_posted_request(const Event& post, Handle request, const void* address) {
   if (!is_request(request)) return 0;
   const std::uint32_t id = last_request.fetch_add(1, std::memory_order_relaxed) + 1;
   Event* const slice = open_slice(post, id, post.begin);
@@ -44,7 +44,7 @@ std::uint32_t request_posted(const Event& post, Handle request, const void* addr
   return 0;
 }
 
-void request_prepared(const Event& model, Communicator* collective_on, Handle request, const void* address) {
+void add_persistent_request(const Event& model, Communicator* collective_on, Handle request, const void* address) {
   if (!is_request(request)) return;
   Persistent* const persistent = new_persistent();
   if (persistent == nullptr) return;
@@ -55,7 +55,7 @@ void request_prepared(const Event& model, Communicator* collective_on, Handle re
   if (!request_table::put(request, entry_of(persistent), address)) free_persistent(*persistent);
 }
 
-void request_started(Event* start, bool only_one, Handle request, const void* address) {
+void start_persistent_request(Event* start, bool only_one, Handle request, const void* address) {
   Cursor cursor;
   Persistent* const persistent = persistent_of(request_table::find(request, address, cursor).entry);
   if (persistent != nullptr) {
@@ -71,7 +71,7 @@ void request_started(Event* start, bool only_one, Handle request, const void* ad
   }
 }
 
-void request_freed(Handle request, const void* address) {
+void forget_request(Handle request, const void* address) {
   Place place;
   do {
     Cursor cursor;

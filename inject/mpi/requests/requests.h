@@ -1,7 +1,7 @@
-// Non-blocking operations from post to completion. A request handle is all that joins the two, and it is not unique:
-// Open MPI and MPICH give one shared handle to every operation that was complete at its post, and reuse others at once.
-// So this is a multimap, the address of the request variable tells equal handles apart where it can, and an entry is
-// found before the real completion function runs, which overwrites the handle, and taken out after it.
+// Non-blocking operations from post to completion. Only the request handle joins the two, and it is not unique: Open
+// MPI and MPICH give one shared handle to all operations that were complete at their post, and reuse others at once.
+// The request table is therefore a multimap, and the address of the request variable distinguishes equal handles if it
+// can. An entry is found before the real completion function, which overwrites the handle, and taken after it.
 #pragma once
 
 #include <atomic>
@@ -15,21 +15,21 @@ namespace profshim::mpi {
 namespace detail {
 extern std::atomic<std::uint32_t> open_operations;
 }
-/// Does an operation pend that is to be shown? When not, completion functions cost nothing outside of windows.
+/// Returns true if a recorded operation is pending. If none is, completion functions cost nothing outside windows.
 inline bool any_open_operation() { return detail::open_operations.load(std::memory_order_relaxed) != 0; }
 
-/// The operation recorded as `post` (begin set) now pends as `request`. Returns the id that joins post and slice;
-/// 0 = no room, counted.
-std::uint32_t request_posted(const Event& post, Handle request, const void* address);
-/// A persistent request was made; `model` is the event that each start copies. Kept while not armed, too.
-void request_prepared(const Event& model, Communicator* collective_on, Handle request, const void* address);
-/// A persistent request was started. `start` is null when not recorded; else the slice begins when it did, and its args
-/// are those of `model` (copied into *start when it is the only one).
-void request_started(Event* start, bool only_one, Handle request, const void* address);
-/// MPI_Request_free: it will complete unseen, so it leaves no slice.
-void request_freed(Handle request, const void* address);
+/// Adds the pending operation `request`, recorded as `post` (with its begin set). Returns the id that joins post and
+/// slice; 0 if there is no room, which counts as a loss.
+std::uint32_t add_posted_request(const Event& post, Handle request, const void* address);
+/// Adds a new persistent request, also while nothing is recorded. Each start copies the event `model`.
+void add_persistent_request(const Event& model, Communicator* collective_on, Handle request, const void* address);
+/// Numbers a collective and opens the slice of a persistent request that was started. `start`: event of the start,
+/// whose begin is that of the slice; null if it is not recorded. `only_one`: *start gets the args of the request.
+void start_persistent_request(Event* start, bool only_one, Handle request, const void* address);
+/// To be called for MPI_Request_free. The operation completes unseen, so its slice is dropped.
+void forget_request(Handle request, const void* address);
 
-/// Gives a slice back after its event has been committed. Null is allowed.
+/// Releases a slice after its event has been committed, or drops it. Null is allowed.
 inline void close_slice(Event* slice) {
   if (slice == nullptr) return;
   recorder::release_pending(slice);

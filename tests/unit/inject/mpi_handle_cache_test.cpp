@@ -26,7 +26,7 @@ TEST(HandleCache, ForgetsEveryCopyOfARemovedHandle) {
   EXPECT_EQ(cache->find(0x1000), std::nullopt);
 }
 
-TEST(HandleCache, ReusesTheRoomOfRemovedHandles) {
+TEST(HandleCache, ReusesSlotsOfRemovedHandles) {
   const auto cache = std::make_unique<HandleCache>();
 
   for (std::uint64_t i = 0; i < 1000000; ++i) {
@@ -36,7 +36,7 @@ TEST(HandleCache, ReusesTheRoomOfRemovedHandles) {
   }
 }
 
-TEST(HandleCache, GoesOnWhenFull) {
+TEST(HandleCache, StaysUsableWhenFull) {
   const auto cache = std::make_unique<HandleCache>();
 
   for (std::uint64_t i = 0; i < 20000; ++i) cache->insert(0x1000 + 8 * i, i);

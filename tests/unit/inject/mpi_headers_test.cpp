@@ -170,7 +170,7 @@ const std::vector<NamedRoles>& rows() {
   return all;
 }
 
-/// The difference between a row and its prototype; "" = none.
+/// Returns the difference between a row and its prototype; "" = none.
 std::string fault_of(const NamedRoles& row, const std::vector<Parameter>& prototype) {
   if (row.roles.size() != prototype.size()) {
     return "the row has " + std::to_string(row.roles.size()) + " arguments, mpi.h " + std::to_string(prototype.size());
@@ -183,7 +183,7 @@ std::string fault_of(const NamedRoles& row, const std::vector<Parameter>& protot
 
 class MpiHeaders : public ::testing::TestWithParam<const char*> {
  protected:
-  // As for the jobs of the tests, an MPI is there if its compiler is. Then its header must be found.
+  // An MPI is installed if its compiler is, as for the jobs of the tests. Its header must be found then.
   void SetUp() override {
     if (!fs::exists(std::string("/usr/bin/mpicc.") + GetParam())) GTEST_SKIP() << "there is no mpicc." << GetParam();
     prototypes_ = prototypes_in(folder());
@@ -196,7 +196,7 @@ class MpiHeaders : public ::testing::TestWithParam<const char*> {
     }
     return "no folder";
   }
-  /// Calls `visit` with each row that this MPI has, and its prototype. Others are newer, or the other MPI's.
+  /// Calls `visit` with each row that this MPI has, and its prototype.
   void each_row(const std::function<void(const NamedRoles&, const std::vector<Parameter>&)>& visit) const {
     std::size_t compared = 0;
     for (const NamedRoles& row : rows()) {
@@ -218,7 +218,7 @@ TEST_P(MpiHeaders, HaveTheArgumentsOfEveryRow) {
   });
 }
 
-TEST_P(MpiHeaders, TellARowThatLacksArguments) {
+TEST_P(MpiHeaders, ShowThatARowLacksAnArgument) {
   each_row([](const NamedRoles& row, const std::vector<Parameter>& prototype) {
     for (std::size_t i = 0; i < row.roles.size(); ++i) {
       NamedRoles without = row;

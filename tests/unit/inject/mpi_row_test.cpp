@@ -1,4 +1,4 @@
-// hooks/mpi.def as a whole: what must hold for every row, whoever adds one.
+// Rules that every row of hooks/mpi.def must keep.
 #include <gtest/gtest.h>
 
 #include <cctype>
@@ -36,7 +36,7 @@ TEST(MpiRows, NamesAreUnique) {
   for (const Named& row : rows()) EXPECT_TRUE(names.insert(row.name).second) << row.name;
 }
 
-TEST(MpiRows, FortranNamesAreTheCNameInOtherLetters) {
+TEST(MpiRows, FortranNamesDifferFromTheCNameInCaseOnly) {
   for (const Named& row : rows()) {
     if (row.fortran.empty()) continue;
     std::string lower, upper;
@@ -104,7 +104,7 @@ TEST(MpiRows, CollectivesSayOnWhichCommunicator) {
   }
 }
 
-TEST(MpiRows, PreparedOperationsGiveARequest) {
+TEST(MpiRows, PersistentInitsGiveARequest) {
   for (const Named& row : rows()) {
     if (row.row.behavior == Behavior::PersistentInit || row.row.behavior == Behavior::PersistentCollectiveInit) {
       EXPECT_GE(row.row.position(Role::Request), 0) << row.name;
@@ -112,7 +112,7 @@ TEST(MpiRows, PreparedOperationsGiveARequest) {
   }
 }
 
-TEST(MpiRows, APayloadHasACountAndADatatypeOnTheSideItIsMeasured) {
+TEST(MpiRows, ThePayloadHasADatatypeOnItsSide) {
   for (const Named& row : rows()) {
     if (row.row.payload == Payload::Nothing) continue;
     const bool received = row.row.payload == Payload::Received;
@@ -121,7 +121,7 @@ TEST(MpiRows, APayloadHasACountAndADatatypeOnTheSideItIsMeasured) {
   }
 }
 
-TEST(MpiRows, LargeCountFormsHaveTheArgumentsOfTheirOrdinaryOnes) {
+TEST(MpiRows, LargeCountFormsHaveTheArgumentsOfTheOrdinaryForms) {
   for (const Named& row : rows()) {
     if (!row.name.ends_with("_c")) continue;
     const HookId ordinary = hook_by_name(row.name.substr(0, row.name.size() - 2));

@@ -1,4 +1,4 @@
-// Which MPI calls pass us by while nothing is recorded.
+// The MPI calls that are only forwarded while nothing is recorded.
 #include <gtest/gtest.h>
 
 #include "inject/mpi/forward.h"
@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::uint32_t kIdle = recorder::kActive | recorder::kMpi | recorder::kNvtxSteps;
 
-TEST(UnwatchedCalls, OutsideOfWindowsMessagesAndPollsAre) {
+TEST(UnwatchedCalls, PointToPointCallsAndPollsOutsideWindows) {
   EXPECT_TRUE(is_unwatched(Behavior::PointToPoint, kIdle));
   EXPECT_TRUE(is_unwatched(Behavior::Test, kIdle));
   EXPECT_TRUE(is_unwatched(Behavior::Testany, kIdle));
@@ -23,7 +23,7 @@ TEST(UnwatchedCalls, OutsideOfWindowsMessagesAndPollsAre) {
   EXPECT_FALSE(is_unwatched(Behavior::CreateComm, kIdle));
 }
 
-TEST(UnwatchedCalls, CompletionsAreNotWhileAnOperationOfAWindowPends) {
+TEST(UnwatchedCalls, CompletionsAreWatchedWhileAnOperationOfAWindowIsPending) {
   detail::open_operations = 1;
   EXPECT_FALSE(is_unwatched(Behavior::Test, kIdle));
   EXPECT_FALSE(is_unwatched(Behavior::Wait, kIdle));
@@ -31,7 +31,7 @@ TEST(UnwatchedCalls, CompletionsAreNotWhileAnOperationOfAWindowPends) {
   detail::open_operations = 0;
 }
 
-TEST(UnwatchedCalls, InsideAWindowNothingIsAndInAProcessThatIsNoRankEverythingIs) {
+TEST(UnwatchedCalls, NoneInsideAWindowAndAllInAProcessThatIsNoRank) {
   for (const Behavior behavior : {Behavior::PointToPoint, Behavior::Test, Behavior::Collective}) {
     EXPECT_FALSE(is_unwatched(behavior, kIdle | recorder::kArmed));
     EXPECT_FALSE(is_unwatched(behavior, kIdle | recorder::kHookSteps));
