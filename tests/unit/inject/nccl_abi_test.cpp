@@ -2,9 +2,11 @@
 // missing.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <cstring>
 #include <fstream>
+#include <map>
 #include <regex>
 #include <set>
 #include <sstream>
@@ -169,6 +171,37 @@ TEST(NcclTable, SignaturesAreThoseOfTheHeader) {
 #ifndef PROFSHIM_NCCL_HEADER
 #define PROFSHIM_NCCL_HEADER ""
 #endif
+// The text of the header needs no header of CUDA beside it.
+std::string header_without_comments() {
+  std::ifstream file(PROFSHIM_NCCL_HEADER);
+  std::stringstream text;
+  text << file.rdbuf();
+  static const std::regex comment(R"(/\*[^*]*\*+([^/*][^*]*\*+)*/|//[^\n]*)");
+  return std::regex_replace(text.str(), comment, " ");
+}
+
+TEST(NcclTable, RowsHaveTheArgumentCountOfTheHeader) {
+  const std::string header = header_without_comments();
+  if (header.empty()) GTEST_SKIP() << "no nccl.h on this machine";
+  const std::map<std::string, std::size_t> arguments_of = {
+#define HOOK(name, ...) {#name, RowOf<HookId::name>::kArguments},
+#include "profshim/hooks/nccl.def"
+#undef HOOK
+  };
+  const std::regex prototype(R"(\bncclResult_t\s+(nccl[A-Z]\w*)\s*\(([^()]*)\))");
+  int compared = 0;
+  for (std::sregex_iterator at(header.begin(), header.end(), prototype), end; at != end; ++at) {
+    const auto row = arguments_of.find((*at)[1]);
+    if (row == arguments_of.end()) continue;
+    const std::string list = (*at)[2];
+    const bool is_empty = std::regex_match(list, std::regex(R"(\s*(void)?\s*)"));
+    const auto commas = static_cast<std::size_t>(std::count(list.begin(), list.end(), ','));
+    EXPECT_EQ(row->second, is_empty ? 0 : commas + 1) << row->first << '(' << list << ')';
+    ++compared;
+  }
+  EXPECT_GT(compared, 20);
+}
+
 TEST(NcclTable, EveryFunctionOfTheHeaderHasARow) {
   std::ifstream file(PROFSHIM_NCCL_HEADER);
   if (!file) GTEST_SKIP() << "no nccl.h on this machine";
