@@ -40,3 +40,4 @@ $(APPS)/$(1)/%: tests/apps/mpi/%.f
 	$$(Q)mpifort.$(1) -O1 -g -fallow-argument-mismatch $$< -o $$@
 endef
 $(foreach m,$(MPI_IMPLEMENTATIONS),$(eval $(call mpi_rules,$(m))))
+$(MPI_IMPLEMENTATIONS:%=$(APPS)/%/every_call): include/profshim/hooks/mpi.def
