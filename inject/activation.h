@@ -1,7 +1,8 @@
 // Starts the recording once the process has proved to be a rank.
 #pragma once
 
-#include "profshim/base.h"
+#include "profshim/base/clock.h"
+#include "profshim/base/rank.h"
 
 namespace profshim::inject {
 

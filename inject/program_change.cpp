@@ -12,7 +12,7 @@
 
 #include "inject/core/export.h"
 #include "inject/core/next_function.h"
-#include "profshim/base.h"
+#include "profshim/base/log.h"
 #include "profshim/session.h"
 
 namespace profshim::inject {

@@ -7,7 +7,7 @@
 
 #include <cstdint>
 
-#include "profshim/base.h"
+#include "profshim/base/clock.h"
 #include "profshim/spec.h"
 
 namespace profshim::device {

@@ -7,7 +7,7 @@
 #include <limits>
 #include <string_view>
 
-#include "profshim/base.h"
+#include "profshim/base/clock.h"
 
 namespace profshim {
 

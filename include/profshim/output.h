@@ -7,8 +7,9 @@
 #include <string_view>
 #include <vector>
 
-#include "profshim/base.h"
+#include "profshim/base/job_identity.h"
 #include "profshim/base/process_identity.h"
+#include "profshim/base/rank.h"
 #include "profshim/spec.h"
 
 namespace profshim::output {

@@ -8,7 +8,9 @@
 #include <utility>
 #include <vector>
 
-#include "profshim/base.h"
+#include "profshim/base/log.h"
+#include "profshim/base/problem.h"
+#include "profshim/base/rank.h"
 #include "profshim/window.h"
 
 namespace profshim {

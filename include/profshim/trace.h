@@ -11,7 +11,8 @@
 #include <variant>
 #include <vector>
 
-#include "profshim/base.h"
+#include "profshim/base/atomic_file.h"
+#include "profshim/base/rank.h"
 
 namespace profshim {
 

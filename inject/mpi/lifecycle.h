@@ -2,7 +2,7 @@
 #pragma once
 
 #include "abi.h"
-#include "profshim/base.h"
+#include "profshim/base/clock.h"
 
 namespace profshim::mpi {
 

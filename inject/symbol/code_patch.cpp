@@ -9,7 +9,6 @@
 #include <cstring>
 #include <vector>
 
-#include "profshim/base.h"
 #include "profshim/base/memory_map.h"
 
 #ifndef MAP_FIXED_NOREPLACE

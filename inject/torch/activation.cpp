@@ -11,7 +11,8 @@
 #include <vector>
 
 #include "inject/activation.h"
-#include "profshim/base.h"
+#include "profshim/base/glob.h"
+#include "profshim/base/rank.h"
 #include "profshim/session.h"
 
 namespace profshim::torch {
@@ -99,7 +100,7 @@ bool waits_for_group() {
 void activate_as_member(int rank, int size) {
   Rank known = rank_from_environment();
   if (known.rank >= 0 && is_worker(known)) return;
-  if (known.rank < 0) known = rank_that_was_told(rank, size, "torch.distributed");
+  if (known.rank < 0) known = rank_from_program(rank, size, "torch.distributed");
   if (!decided.exchange(true)) inject::activate(known, 0);
 }
 

@@ -1,11 +1,11 @@
+#include "profshim/base/clock.h"
+
 #include <fcntl.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <limits>
 #include <string_view>
-
-#include "profshim/base.h"
 
 #if defined(__x86_64__)
 #include <cpuid.h>
@@ -19,7 +19,7 @@ constinit ClockKind kind = ClockKind::kMonotonic;
 
 namespace {
 
-// Anchors of a damaged spool hold anything: a time that no int64_t can hold, or one before 1970, is cut off there.
+// Clamps a time to [lowest, INT64_MAX]: the anchors of a damaged spool may have any values.
 std::int64_t within(__int128 ns, std::int64_t lowest) {
   constexpr auto kHighest = std::numeric_limits<std::int64_t>::max();
   return ns < lowest ? lowest : ns > kHighest ? kHighest : static_cast<std::int64_t>(ns);
@@ -33,7 +33,7 @@ std::int64_t read_ns(clockid_t id) {
   return std::int64_t{t.tv_sec} * 1000000000 + t.tv_nsec;
 }
 
-// The kernel's own choice says that the counters of all cores are in step.
+// Returns true if the kernel uses this clock source. Then the counters of all cores are synchronized.
 bool kernel_uses(const char* source) {
   const int fd = open("/sys/devices/system/clocksource/clocksource0/current_clocksource", O_RDONLY | O_CLOEXEC);
   if (fd < 0) return false;
@@ -104,7 +104,7 @@ ClockMap::ClockMap(std::vector<Anchor> anchors, ClockKind kind) : anchors_(std::
       rate = static_cast<double>(__int128{to.monotonic_ns} - from.monotonic_ns) /
              static_cast<double>(to.ticks - from.ticks);
     } else if (counts && !segments_.empty()) {
-      break;  // the last anchor: its segment is the one before it, continued
+      break;  // the last anchor: the previous segment extends beyond it
     }
     segments_.push_back({from.ticks, within(offset + from.monotonic_ns, 0), rate});
   }
@@ -114,7 +114,7 @@ double ClockMap::ticks_per_ns() const {
   const Anchor& a = anchors_.front();
   const Anchor& b = anchors_.back();
   if (kind_ == ClockKind::kMonotonic || b.monotonic_ns <= a.monotonic_ns) return 1.0;
-  // No counter is slower than a megahertz or faster than a terahertz; a damaged spool may say so.
+  // Real counters have 1 MHz to 1 THz. A damaged spool may give any rate.
   return std::clamp(
       static_cast<double>(b.ticks - a.ticks) / static_cast<double>(__int128{b.monotonic_ns} - a.monotonic_ns), 1e-3,
       1e3);
@@ -132,7 +132,7 @@ std::int64_t ClockMap::unix_ns(Ticks t) const {
   while (i > 0 && t < segments_[i].ticks) --i;
   last_ = i;
   const Segment& s = segments_[i];
-  // A damaged spool may give any number: what no clock ever said becomes the nearest that one could.
+  // A damaged spool may have any number: clamp it so that the conversion to int64_t is defined.
   constexpr double kFarthest = 4e18;
   const double delta =
       std::clamp(static_cast<double>(static_cast<std::int64_t>(t - s.ticks)) * s.rate, -kFarthest, kFarthest);

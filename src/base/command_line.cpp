@@ -3,14 +3,16 @@
 #include <algorithm>
 #include <array>
 
-#include "profshim/base.h"
+#include "proc_text.h"
+#include "profshim/base/files.h"
 
 namespace profshim {
 namespace {
 
 constexpr std::string_view kMask = "***";
 
-/// In small letters, with - for _, without the dashes in front and without what stands before a dot ("logger.api_key").
+/// Returns the name in lower case, with - for _, without leading dashes and without a prefix before a dot
+/// ("logger.api_key" -> "api-key").
 std::string plain_name(std::string_view name) {
   name.remove_prefix(std::min(name.find_first_not_of("-+"), name.size()));
   if (const std::size_t dot = name.rfind('.'); dot != std::string_view::npos) name.remove_prefix(dot + 1);
@@ -22,7 +24,7 @@ std::string plain_name(std::string_view name) {
   return plain;
 }
 
-/// A word of its own at the end of the name: "api-key" and "my-api-key", not "monkey".
+/// Returns true if the name ends in this word: "key" in "api-key", but not in "monkey".
 bool ends_in(const std::string& name, std::string_view word) {
   if (!name.ends_with(word)) return false;
   return name.size() == word.size() || name[name.size() - word.size() - 1] == '-';
@@ -38,7 +40,7 @@ bool names_a_secret(std::string_view name, bool is_option) {
   const auto is = [&](std::string_view word) { return ends_in(plain, word); };
   if (std::any_of(kAnywhere.begin(), kAnywhere.end(), has)) return true;
   if (std::any_of(kAtTheEnd.begin(), kAtTheEnd.end(), is)) return true;
-  // WANDB_API_KEY=, SSH_KEY=: a variable's; the keys of an option may sort or index something.
+  // NAME_KEY is a secret as a variable (WANDB_API_KEY, SSH_KEY). As an option it may be a sort or index key.
   return !is_option && plain.size() > 4 && ends_in(plain, "key");
 }
 
@@ -60,7 +62,7 @@ void mask_url(std::string& text) {
   }
 }
 
-/// Goes through the words of a command line; knows whether the next one is the value of a secret.
+/// Masks the words of a command line. Keeps track of whether the next word is the value of a secret.
 class Masker {
  public:
   std::string mask(const std::string& argument) {
@@ -68,7 +70,7 @@ class Masker {
       value_follows_ = false;
       return std::string(kMask);
     }
-    // A script for `sh -c` is one argument with many words.
+    // One argument may hold several words: a script for `sh -c`.
     std::string out;
     for (std::size_t at = 0; at < argument.size();) {
       const std::size_t end = end_of_word(argument, at);
@@ -80,7 +82,7 @@ class Masker {
   }
 
  private:
-  /// A value in quotes is one word, whatever blanks it holds.
+  /// Returns the end of the word at `begin`. A quoted value is one word even with spaces.
   std::size_t end_of_word(const std::string& text, std::size_t begin) const {
     std::size_t at = begin;
     for (; at < text.size() && std::string_view(" \t\n;").find(text[at]) == std::string_view::npos; ++at) {
@@ -95,7 +97,7 @@ class Masker {
   std::string masked_word(std::string word) {
     if (word.empty()) return word;
     if (value_follows_ && !word.starts_with("--")) {
-      // "Authorization: Bearer X" names the kind of secret first.
+      // In "Authorization: Bearer X" the scheme comes before the secret.
       value_follows_ = plain_name(word) == "bearer" || plain_name(word) == "basic";
       return value_follows_ ? word : std::string(kMask);
     }
@@ -120,13 +122,36 @@ class Masker {
 
 }  // namespace
 
-std::vector<std::string> process_arguments() {
+std::vector<std::string> process_arguments() { return read_proc_texts("/proc/self/cmdline"); }
+
+std::string command_line() {
   std::string text;
   int error = 0;
-  std::vector<std::string> found;
-  if (!read_file("/proc/self/cmdline", text, error)) return found;
-  for (std::size_t at = 0; at < text.size(); at += found.back().size() + 1) found.emplace_back(text.c_str() + at);
-  return found;
+  if (!read_file("/proc/self/cmdline", text, error)) return {};
+  while (!text.empty() && text.back() == 0) text.pop_back();
+  for (char& c : text) {
+    if (c == 0) c = ' ';
+  }
+  return text;
+}
+
+std::string program_name() {
+  std::string text;
+  int error = 0;
+  if (!read_file("/proc/self/cmdline", text, error) || text.empty()) return "program";
+  const auto base = [](std::string path) { return path.substr(path.rfind('/') + 1); };
+  const std::string first = base(text.c_str());
+  const bool interpreter = first.starts_with("python") || first == "bash" || first == "sh" || first.starts_with("perl");
+  // For `python -u train.py` the name of the program is that of the script.
+  for (std::size_t at = text.find('\0'); interpreter && at != std::string::npos && at + 1 < text.size();
+       at = text.find('\0', at + 1)) {
+    const std::string argument = text.c_str() + at + 1;
+    if (argument.empty() || argument[0] == '-') continue;
+    const std::string script = base(argument);
+    const std::size_t dot = script.rfind('.');
+    return dot == std::string::npos || dot == 0 ? script : script.substr(0, dot);
+  }
+  return first;
 }
 
 std::string shown_command_line(const std::vector<std::string>& arguments, bool all) {

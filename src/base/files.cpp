@@ -1,11 +1,11 @@
+#include "profshim/base/files.h"
+
 #include <fcntl.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
 
-#include "profshim/base.h"
 #include "profshim/base/safe_files.h"
 
 namespace profshim {
@@ -57,99 +57,6 @@ std::string absolute_path(const std::string& path) {
   std::string rest = path;
   while (rest.starts_with("./")) rest.erase(0, 2);
   return std::string(here) + (here[1] == 0 ? "" : "/") + rest;
-}
-
-AtomicFile::~AtomicFile() {
-  if (fd_ >= 0) {
-    close(fd_);
-    unlinkat(folder_fd_, temporary_.c_str(), 0);
-  }
-  if (folder_fd_ >= 0) close(folder_fd_);
-}
-
-bool AtomicFile::open(const std::string& final_path) {
-  const std::size_t slash = final_path.rfind('/');
-  const std::string folder = slash == std::string::npos ? "." : final_path.substr(0, slash + 1);
-  folder_fd_ = open_high(folder.c_str(), O_PATH | O_DIRECTORY);
-  if (folder_fd_ < 0) {
-    error_ = errno;
-    return false;
-  }
-  return create(slash == std::string::npos ? final_path : final_path.substr(slash + 1));
-}
-
-bool AtomicFile::open(const std::string& folder, const std::string& name, int folder_fd) {
-  const Descriptor opened(folder_fd >= 0 ? -1 : open_folder(folder).release());
-  const int top = folder_fd >= 0 ? folder_fd : opened.get();
-  const std::size_t slash = name.rfind('/');
-  if (top >= 0) folder_fd_ = open_folder_below(top, slash == std::string::npos ? "" : name.substr(0, slash)).release();
-  if (folder_fd_ < 0) {
-    error_ = errno;
-    return false;
-  }
-  return create(slash == std::string::npos ? name : name.substr(slash + 1));
-}
-
-bool AtomicFile::create(const std::string& name) {
-  constexpr std::size_t kLongest = 200;  // of 255, with room for the rest of the name
-  constexpr int kTries = 8;
-  name_ = name;
-  for (int tries = 0; fd_ < 0 && tries < kTries; ++tries) {
-    temporary_ = "." + name.substr(0, kLongest) + "." + random_text() + ".tmp";
-    fd_ = openat_high(folder_fd_, temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0666);
-    if (fd_ < 0 && errno != EEXIST) break;
-  }
-  if (fd_ < 0) error_ = errno;
-  return fd_ >= 0;
-}
-
-bool AtomicFile::write(const void* data, std::size_t size) {
-  if (error_ != 0) return false;
-  const char* at = static_cast<const char*>(data);
-  while (size > 0) {
-    const ssize_t n = ::write(fd_, at, size);
-    if (n < 0) {
-      if (errno == EINTR) continue;
-      error_ = errno;
-      return false;
-    }
-    at += n;
-    size -= static_cast<std::size_t>(n);
-    size_ += static_cast<std::uint64_t>(n);
-  }
-  return true;
-}
-
-std::int64_t AtomicFile::written_at_ns() const {
-  struct stat s {};
-  if (fd_ < 0 || fstat(fd_, &s) != 0) return 0;
-  return std::int64_t{s.st_mtim.tv_sec} * 1'000'000'000 + s.st_mtim.tv_nsec;
-}
-
-std::uint64_t AtomicFile::inode() const {
-  struct stat s {};
-  return fd_ >= 0 && fstat(fd_, &s) == 0 ? s.st_ino : 0;
-}
-
-bool AtomicFile::publish(Existing existing) {
-  if (error_ != 0 || fd_ < 0) return false;
-  const auto remove = [this] { unlinkat(folder_fd_, temporary_.c_str(), 0); };
-  // Other errors say that the call is not to be had (a pipe, seccomp): the file is whole all the same.
-  if (fsync(fd_) != 0 && (errno == EIO || errno == ENOSPC || errno == EDQUOT)) error_ = errno;
-  if (close(fd_) != 0 && error_ == 0) error_ = errno;
-  fd_ = -1;
-  if (error_ == 0 && existing == Existing::kKeepExisting) {
-    if (linkat(folder_fd_, temporary_.c_str(), folder_fd_, name_.c_str(), 0) == 0) {
-      remove();
-      return true;
-    }
-    // File systems without hard links: the check and the rename are two steps there.
-    struct stat there {};
-    if (errno == EEXIST || fstatat(folder_fd_, name_.c_str(), &there, AT_SYMLINK_NOFOLLOW) == 0) error_ = EEXIST;
-  }
-  if (error_ == 0 && renameat(folder_fd_, temporary_.c_str(), folder_fd_, name_.c_str()) != 0) error_ = errno;
-  if (error_ != 0) remove();
-  return error_ == 0;
 }
 
 }  // namespace profshim

@@ -1,14 +1,13 @@
-#include <cstddef>
-#include <string_view>
+#include "profshim/base/glob.h"
 
-#include "profshim/base.h"
+#include <cstddef>
 
 namespace profshim {
 namespace {
 
-/// One pattern element at `at`: does it take `c`? `next` is the element after it. An opening bracket without a closing
-/// one stands for itself, as in the shell.
-bool element_takes(std::string_view pattern, std::size_t at, char c, std::size_t& next) {
+/// Returns true if the pattern element at `at` matches `c`. Sets `next` to the element after it. An opening bracket
+/// without a closing one matches itself, as in the shell.
+bool element_matches(std::string_view pattern, std::size_t at, char c, std::size_t& next) {
   next = at + 1;
   if (pattern[at] == '?') return true;
   if (pattern[at] != '[') return pattern[at] == c;
@@ -19,7 +18,7 @@ bool element_takes(std::string_view pattern, std::size_t at, char c, std::size_t
   const std::size_t first = i;
   const auto byte = [](char x) { return static_cast<unsigned char>(x); };
   bool found = false;
-  // A bracket right after the opening one is a member, not the end.
+  // A closing bracket right after the opening one belongs to the set.
   for (; i < pattern.size() && (pattern[i] != ']' || i == first); ++i) {
     if (i + 2 < pattern.size() && pattern[i + 1] == '-' && pattern[i + 2] != ']') {
       found |= byte(pattern[i]) <= byte(c) && byte(c) <= byte(pattern[i + 2]);
@@ -35,8 +34,8 @@ bool element_takes(std::string_view pattern, std::size_t at, char c, std::size_t
 
 }  // namespace
 
-// Goes back to the last star only: what an earlier star took need not change, since the last one can take the rest. So
-// the work is at most pattern times text, whatever the pattern.
+// Backtracks only to the last star: the last star can match whatever an earlier one could give up. So the cost is at
+// most the length of the pattern times the length of the text.
 bool glob_match(std::string_view pattern, std::string_view text) {
   std::size_t p = 0, t = 0;
   std::size_t star = std::string_view::npos, resume = 0;
@@ -45,7 +44,7 @@ bool glob_match(std::string_view pattern, std::string_view text) {
     if (p < pattern.size() && pattern[p] == '*') {
       star = p++;
       resume = t;
-    } else if (p < pattern.size() && element_takes(pattern, p, text[t], next)) {
+    } else if (p < pattern.size() && element_matches(pattern, p, text[t], next)) {
       p = next;
       ++t;
     } else if (star != std::string_view::npos) {

@@ -1,3 +1,5 @@
+#include "profshim/base/log.h"
+
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -8,7 +10,7 @@
 #include <cstring>
 #include <mutex>
 
-#include "profshim/base.h"
+#include "profshim/base/files.h"
 #include "profshim/base/log_folder.h"
 #include "profshim/base/signal_guard.h"
 
@@ -25,21 +27,23 @@ constinit std::atomic<LogLevel> current_level{LogLevel::kWarn};
 constinit std::atomic<int> current_rank{-1};
 char file_path[4096];  // written before the first line of a session
 
-// Lines that stderr cannot take wait here until there is a run folder: the first ones, as far as there is room. Tried,
-// never waited for: a line may come from a signal handler.
+// Lines that stderr cannot take wait in `waiting` until there is a run folder; later lines are dropped when it is full.
+// Writers only try to lock the mutex and drop the line otherwise, because a line may come from a signal handler.
 constinit std::mutex folder_mutex;
 constinit std::size_t waiting_bytes = 0;
 char waiting[4096];
 char folder_path[4096];  // profshim-rankN.log; "" = no run folder yet
 
-// Descriptor 2 may have been closed and given to a data file since: a log line must never land there.
+// Returns true if descriptor 2 is the same file as at the start. The job may have closed it and got the number for a
+// data file, to which no log line must be written.
 bool stderr_is_still_stderr() {
   if (!stderr_at_start.known) return true;
   struct stat s;
   return fstat(STDERR_FILENO, &s) == 0 && s.st_dev == stderr_at_start.device && s.st_ino == stderr_at_start.inode;
 }
 
-// Whole lines or nothing, and only into a regular file: the folder may be writable by others.
+// Appends a line to a regular file. Refuses other kinds of files and links: other users may write into the folder.
+// Returns true if the whole line was written.
 bool append(const char* path, const char* text, std::size_t size) {
   const int fd = open_high(path, O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_NONBLOCK, 0644);
   if (fd < 0) return false;
@@ -60,8 +64,8 @@ void write_into_folder(const char* text, std::size_t size) {
   }
 }
 
-// A pipe without a reader would block, and somebody else's link would lead elsewhere: in a shared folder anybody may
-// put one there. -1: the line goes to stderr.
+// Opens the file of profile.log; returns -1 if the line must go to stderr. In a shared folder another user may have put
+// a pipe there, which would block without O_NONBLOCK, or a link to another file, which is not followed.
 int open_log() {
   constexpr int kFlags = O_WRONLY | O_CREAT | O_APPEND | O_NONBLOCK | O_NOCTTY;
   int fd = open_high(file_path, kFlags | O_NOFOLLOW);
@@ -76,7 +80,7 @@ int open_log() {
   return -1;
 }
 
-// As profile.log says; a file that cannot be written to falls back to stderr.
+// Writes to the file of profile.log, or to stderr if there is none or it cannot be opened.
 void write_line(const char* text, std::size_t size) {
   if (file_path[0] != 0) {
     if (const int fd = open_log(); fd >= 0) {
@@ -133,7 +137,7 @@ void line(LogLevel wanted, const char* format, ...) {
   const int written = std::vsnprintf(text + n, sizeof text - n - 1, format, arguments);
   va_end(arguments);
   n = std::min<int>(n + std::max(written, 0), sizeof text - 2);
-  // One cause, one line, and nothing that acts on a terminal.
+  // A message is one line without control characters.
   std::replace_if(
       text, text + n, [](char c) { return static_cast<unsigned char>(c) < ' ' || c == 0x7f; }, ' ');
   text[n++] = '\n';

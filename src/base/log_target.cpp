@@ -1,13 +1,16 @@
-// Descriptor 2 was replaced after the start. Ray's workers and daemons put a log there; a program that has closed its
-// stderr may get a data file or a data pipe under the same number. A line must reach the first and never the second:
+// Decides whether log lines may go to descriptor 2 after it was replaced. Ray's workers and daemons put a log there. A
+// program that has closed its stderr may get a data file or a data pipe with the same number. Lines must reach a log
+// and never a data file. Descriptor 2 counts as a log if it is open for writing and is one of these:
 //
-//   a regular file     its name ends in .err or .log (".err.1" too) or contains "stderr"; in .out or anything else, no,
-//                      but nohup's: .out, where descriptor 1 is the same file
-//   a pipe             put there on purpose: 0 and 1 are open, neither is its other end, and it has room for the line
-//   a terminal         /dev/pts/N, /dev/tty, /dev/console; no other device
-//   anything else      no: sockets, deleted files, /dev/null, what is not open for writing
+//   a regular file     whose name ends in .err or .log (also .err.1) or contains "stderr"; or whose name ends in .out
+//                      and which is also descriptor 1 (nohup)
+//   a pipe             that was put there on purpose: descriptors 0 and 1 are open, neither is its other end, and it
+//   has
+//                      room for the line
+//   a terminal         /dev/pts/N, /dev/tty or /dev/console
 //
-// Where the answer is no, the line goes into profshim-rankN.log in the run folder.
+// It does not count as a log if it is a socket, a deleted file, or another device. Then the line goes to
+// profshim-rankN.log in the run folder.
 #include <fcntl.h>
 #include <poll.h>
 #include <sys/stat.h>
@@ -28,8 +31,8 @@ bool is_open_for_writing(int fd) {
 
 bool is_same(const struct stat& a, const struct stat& b) { return a.st_dev == b.st_dev && a.st_ino == b.st_ino; }
 
-/// pipe() takes the lowest free numbers: one that a program made for data after it had closed its standard streams has
-/// its other end at 0 or 1, or leaves a gap there.
+/// Returns true if the pipe was not created as a data pipe after the standard streams were closed. pipe() takes the
+/// lowest free numbers: such a pipe has its other end at 0 or 1, or leaves 0 or 1 closed.
 bool is_pipe_made_for_lines(const struct stat& target) {
   for (const int other : {STDIN_FILENO, STDOUT_FILENO}) {
     struct stat s;
@@ -40,7 +43,7 @@ bool is_pipe_made_for_lines(const struct stat& target) {
   return poll(&ready, 1, 0) == 1 && ready.revents == POLLOUT;
 }
 
-/// "worker.err" for "worker.err.12": rotated, and still written to.
+/// Returns "worker.err" for "worker.err.12", the name of a rotated log.
 std::string_view without_number(std::string_view name) {
   const std::size_t last = name.find_last_not_of("0123456789");
   const bool numbered = last != std::string_view::npos && last + 1 < name.size() && name[last] == '.';

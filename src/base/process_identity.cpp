@@ -10,11 +10,22 @@
 #include <cstdlib>
 #include <vector>
 
-#include "profshim/base.h"
+#include "profshim/base/files.h"
 #include "profshim/base/safe_files.h"
 
 namespace profshim {
 namespace {
+
+// Returns the fields of /proc/PID/stat after the last bracket, from field 3 on: field 2, the name, may hold spaces and
+// brackets. The path has a dot because qemu's user mode replaces /proc/PID/stat for the process itself
+// (linux-user/syscall.c, is_proc_myself), with another start time than other processes read.
+std::string stat_fields(int pid) {
+  std::string text;
+  int error = 0;
+  if (!read_file("/proc/./" + std::to_string(pid) + "/stat", text, error)) return {};
+  const std::size_t bracket = text.rfind(')');
+  return bracket == std::string::npos ? std::string{} : text.substr(bracket + 1);
+}
 
 std::string read_boot_id() {
   std::string text;
@@ -29,7 +40,7 @@ std::uint64_t own_pid_namespace() {
   return stat("/proc/self/ns/pid", &s) == 0 ? s.st_ino : 0;
 }
 
-/// Without blanks: they separate the words.
+/// Replaces spaces and control characters, which separate the words of the text form.
 std::string word(std::string text) {
   std::replace_if(
       text.begin(), text.end(), [](char c) { return static_cast<unsigned char>(c) <= ' '; }, '_');
@@ -43,12 +54,33 @@ bool number(std::string_view text, T& value) {
 }
 
 bool is_on_this_machine(const ProcessIdentity& identity, const ProcessIdentity& own) {
-  // Two machines may bear one name; two containers of one machine bear two.
+  // Two machines may have the same name; containers of one machine have different ones.
   if (!identity.boot_id.empty() && !own.boot_id.empty()) return identity.boot_id == own.boot_id;
   return identity.host == own.host;
 }
 
 }  // namespace
+
+std::uint64_t process_start_time(int pid) {
+  const std::string fields = stat_fields(pid);
+  const char* at = fields.c_str();
+  bool main_thread_ended = false;
+  for (int field = 3; field <= 22; ++field) {
+    while (*at == ' ') ++at;
+    if (field == 3) main_thread_ended = *at == 'Z' || *at == 'X';
+    // A zombie does not run anymore; in a container it may stay for good. But after pthread_exit() in the main thread
+    // the other threads go on: field 20 is the number of threads.
+    if (field == 20 && main_thread_ended && std::strtol(at, nullptr, 10) <= 1) return 0;
+    if (field == 22) return std::strtoull(at, nullptr, 10);
+    while (*at != 0 && *at != ' ') ++at;
+  }
+  return 0;
+}
+
+int parent_process(int pid) {
+  const std::string fields = stat_fields(pid);
+  return fields.size() > 3 ? std::atoi(fields.c_str() + 3) : 0;  // " S PPID ..."
+}
 
 ProcessIdentity own_identity() {
   ProcessIdentity own;
@@ -95,7 +127,8 @@ Life life_of(const ProcessIdentity& identity, std::int64_t last_sign_ns, std::in
   if (can_be_seen(identity)) {
     const std::uint64_t start_time = process_start_time(identity.pid);
     if (start_time != 0) return start_time == identity.start_time ? Life::kAlive : Life::kDead;
-    // Gone, a zombie, or hidden by hidepid: which hides nothing that we may send a signal to.
+    // The process is gone, a zombie, or hidden by hidepid. hidepid hides only processes that we may not signal, so a
+    // hidden process answers with EPERM.
     if (kill(identity.pid, 0) == 0 || errno != EPERM) return Life::kDead;
   }
   return std::abs(now_ns - last_sign_ns) < kSilentFor_ns ? Life::kAlive : Life::kDead;

@@ -8,7 +8,8 @@
 #include <atomic>
 #include <cerrno>
 
-#include "profshim/base.h"
+#include "profshim/base/clock.h"
+#include "profshim/base/files.h"
 
 namespace profshim {
 namespace {
@@ -17,8 +18,9 @@ constexpr std::size_t kMostTarget = 4096;
 
 bool is_ours(uid_t owner) { return owner == geteuid() || owner == 0; }
 
-/// The target of the link `name`, if it is ours or root's. -1 and errno from here on for every other kind of link.
-/// Opened before it is looked at: it cannot be replaced in between.
+/// Opens the folder `name`, or the folder that the link `name` leads to. The link must belong to us or root or, with
+/// `followed_by_owner`, to the owner of that folder. Returns -1 and sets errno otherwise. Opens the link itself before
+/// checking it, so that it cannot be replaced in between.
 Descriptor open_target(int folder_fd, const std::string& name, bool followed_by_owner) {
   Descriptor link(openat_high(folder_fd, name.c_str(), O_PATH | O_NOFOLLOW));
   struct stat found {};
@@ -56,7 +58,7 @@ std::string random_text() {
   static std::atomic<std::uint64_t> counter{0};
   std::uint64_t bits = 0;
   if (getrandom(&bits, sizeof bits, GRND_NONBLOCK) != sizeof bits) {
-    // An old kernel, or one that has just come up: unique, if not past guessing. O_EXCL does the rest.
+    // An old kernel, or one without entropy yet. This value is unique but can be guessed; callers use O_EXCL.
     bits = static_cast<std::uint64_t>(monotonic_ns()) ^ static_cast<std::uint64_t>(getpid()) << 40;
     bits = (bits ^ counter.fetch_add(1) << 32) * 0x9e3779b97f4a7c15ull;
   }
@@ -69,7 +71,7 @@ std::string random_text() {
 int openat_high(int folder_fd, const char* path, int flags, unsigned mode) {
   const int fd = openat(folder_fd, path, flags | O_CLOEXEC, mode);
   if (fd < 0) return fd;
-  // A job may count on the numbers its own open() returns, or close everything below some small number.
+  // A job may rely on the numbers that its own open() returns, or close all descriptors below a small number.
   const int high = fcntl(fd, F_DUPFD_CLOEXEC, 512);
   if (high < 0) return fd;
   close(fd);
@@ -104,7 +106,7 @@ bool read_small_file(const std::string& path, std::uint64_t most_bytes, std::str
   text.clear();
   error = 0;
   if (!fd) error = errno;
-  // The size is a first look: the file may grow while it is read.
+  // Check the size again while reading: the file may grow.
   if (fd && static_cast<std::uint64_t>(file.st_size) > most_bytes) error = EFBIG;
   char block[16384];
   while (error == 0) {
@@ -143,13 +145,13 @@ Descriptor open_folder_below(int folder_fd, const std::string& below) {
     const std::string part = below.substr(from, slash - from);
     from = slash + 1;
     if (part.empty() || part == ".") continue;
-    if (part == "..") {  // the spec's check refuses it
+    if (part == "..") {  // check_pattern() rejects it in a spec
       errno = EINVAL;
       return Descriptor();
     }
     if (mkdirat(here.get(), part.c_str(), 0777) != 0 && errno != EEXIST) {
       const int error = errno;
-      Descriptor there = open_one(here.get(), part);  // a folder that is there, on a file system that is read-only
+      Descriptor there = open_one(here.get(), part);  // the folder may exist on a read-only file system
       if (!there) errno = error;
       here = std::move(there);
       continue;

@@ -7,8 +7,9 @@
 
 #include "command.h"
 #include "help.h"
-#include "profshim/base.h"
+#include "profshim/base/nearest.h"
 #include "profshim/base/printable.h"
+#include "profshim/base/version.h"
 
 namespace profshim::cli {
 

@@ -11,7 +11,7 @@
 #include "columns_batch.h"
 #include "columns_facts.h"
 #include "columns_python.h"
-#include "profshim/base.h"
+#include "profshim/base/files.h"
 #include "profshim/convert.h"
 
 namespace profshim {

@@ -2,6 +2,7 @@
 
 #include <cstdio>
 
+#include "profshim/base/log.h"
 #include "profshim/recorder_control.h"
 
 namespace profshim::device {

@@ -9,7 +9,8 @@
 #include <set>
 #include <string_view>
 
-#include "profshim/base.h"
+#include "profshim/base/glob.h"
+#include "profshim/base/nearest.h"
 #include "profshim/elf.h"
 
 /// A function of libstdc++ that passes the demangled name on in pieces and never allocates. Only the static libstdc++,

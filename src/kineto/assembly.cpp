@@ -19,6 +19,7 @@
 #include "lanes.h"
 #include "operations.h"
 #include "profshim/base/shared_words.h"
+#include "profshim/base/version.h"
 #include "profshim/spec.h"
 #include "profshim/spool.h"
 #include "torch_links.h"

@@ -9,7 +9,7 @@
 #include <memory>
 #include <string_view>
 
-#include "profshim/base.h"
+#include "profshim/base/files.h"
 
 namespace profshim::output {
 namespace {

@@ -3,6 +3,7 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "profshim/base/command_line.h"
 #include "profshim/output.h"
 
 namespace profshim::output {

@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <cstring>
 
+#include "profshim/base/size_text.h"
 #include "profshim/output.h"
 #include "profshim/trace.h"
 

@@ -9,6 +9,8 @@
 #include <cerrno>
 #include <cstring>
 
+#include "profshim/base/files.h"
+#include "profshim/base/size_text.h"
 #include "profshim/output.h"
 #include "recovery.h"
 #include "spool_file.h"

@@ -9,6 +9,8 @@
 #include <cstring>
 #include <memory>
 
+#include "profshim/base/clock.h"
+#include "profshim/base/files.h"
 #include "profshim/base/safe_files.h"
 #include "profshim/output.h"
 #include "profshim/trace.h"
@@ -41,8 +43,9 @@ struct Identity {
 std::string to_text(const Identity& identity) {
   const JobIdentity& job = identity.job;
   std::string text = "profshim run\njob " + job.key + "\nbase " + std::to_string(identity.base_time_ns) + "\n";
-  if (job.meeting.empty()) return text;
-  return text + "meeting " + job.meeting + "\nhost " + job.host + "\nstarted " + std::to_string(job.started_s) + "\n";
+  if (job.rendezvous.empty()) return text;
+  return text + "rendezvous " + job.rendezvous + "\nhost " + job.host + "\nstarted " + std::to_string(job.started_s) +
+         "\n";
 }
 
 std::string line_after(const std::string& text, const char* word) {
@@ -63,7 +66,7 @@ bool read_identity(const std::string& folder, Identity& identity) {
     if (stat(folder.c_str(), &owner) != 0 || owner.st_uid != file.st_uid) return false;
   }
   identity.job.key = line_after(text, "\njob ");
-  identity.job.meeting = line_after(text, "\nmeeting ");
+  identity.job.rendezvous = line_after(text, "\nrendezvous ");
   identity.job.host = line_after(text, "\nhost ");
   identity.job.started_s = std::strtoll(line_after(text, "\nstarted ").c_str(), nullptr, 10);
   identity.base_time_ns = std::strtoll(line_after(text, "\nbase ").c_str(), nullptr, 10);
@@ -75,7 +78,7 @@ bool read_identity(const std::string& folder, Identity& identity) {
 bool is_same_job(const JobIdentity& a, const JobIdentity& b) {
   constexpr std::int64_t kWaits_s = 15 * 60;
   if (a.key == b.key) return true;
-  return !a.meeting.empty() && a.meeting == b.meeting && a.host != b.host &&
+  return !a.rendezvous.empty() && a.rendezvous == b.rendezvous && a.host != b.host &&
          std::abs(a.started_s - b.started_s) <= kWaits_s;
 }
 

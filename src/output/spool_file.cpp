@@ -9,7 +9,7 @@
 #include <cerrno>
 #include <cstring>
 
-#include "profshim/base.h"
+#include "profshim/base/clock.h"
 
 namespace profshim::output {
 

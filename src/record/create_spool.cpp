@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "chunk_pool.h"
+#include "profshim/base/process_identity.h"
 #include "profshim/recorder_control.h"
 #include "record/memory/spool_memory.h"
 #include "record/tables/calls_in_flight.h"

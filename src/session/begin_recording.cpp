@@ -11,6 +11,7 @@
 #include "end_recording.h"
 #include "launch_environment.h"
 #include "participation.h"
+#include "profshim/base/glob.h"
 #include "profshim/base/log_folder.h"
 #include "profshim/base/safe_files.h"
 #include "profshim/ending_signals.h"

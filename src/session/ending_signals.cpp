@@ -15,7 +15,7 @@
 #include <cerrno>
 #include <cstring>
 
-#include "profshim/base.h"
+#include "profshim/base/clock.h"
 
 namespace profshim::ending_signals {
 namespace {

@@ -6,7 +6,7 @@
 #include <cstdlib>
 #include <string>
 
-#include "profshim/base.h"
+#include "profshim/base/files.h"
 
 namespace profshim::session {
 namespace {

@@ -8,6 +8,7 @@
 
 #include "launch_environment.h"
 #include "profshim/base/command_line.h"
+#include "profshim/base/glob.h"
 
 namespace profshim::session {
 

@@ -1,7 +1,7 @@
 // Does this process record? Decided by the spec in force, the process and its rank.
 #pragma once
 
-#include "profshim/base.h"
+#include "profshim/base/rank.h"
 #include "profshim/spec.h"
 
 namespace profshim::session {

@@ -15,6 +15,7 @@
 #include "end_recording.h"
 #include "launch_environment.h"
 #include "participation.h"
+#include "profshim/base/command_line.h"
 #include "profshim/base/signal_guard.h"
 #include "profshim/call_stack.h"
 #include "profshim/device.h"

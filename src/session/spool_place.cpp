@@ -6,6 +6,7 @@
 
 #include "launch_environment.h"
 #include "profshim/base/safe_files.h"
+#include "profshim/base/size_text.h"
 #include "profshim/device.h"
 
 namespace profshim::session {

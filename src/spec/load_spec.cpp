@@ -12,6 +12,8 @@
 
 #include "combine.h"
 #include "overrides.h"
+#include "profshim/base/files.h"
+#include "profshim/base/nearest.h"
 #include "profshim/spec.h"
 #include "spec/check/checks.h"
 #include "spec/check/text_checks.h"

@@ -4,6 +4,7 @@
 #include <array>
 #include <cctype>
 
+#include "profshim/base/nearest.h"
 #include "profshim/output.h"
 
 namespace profshim::output {

@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "override_text.h"
+#include "profshim/base/nearest.h"
 
 namespace profshim::spec {
 namespace {

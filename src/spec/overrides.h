@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "profshim/base.h"
+#include "profshim/base/problem.h"
 #include "value.h"
 
 namespace profshim::spec {

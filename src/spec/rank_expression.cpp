@@ -5,6 +5,8 @@
 #include <cstddef>
 #include <limits>
 
+#include "profshim/base/glob.h"
+#include "profshim/base/nearest.h"
 #include "profshim/spec.h"
 
 namespace profshim {

@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "override_text.h"
-#include "profshim/base.h"
+#include "profshim/base/size_text.h"
 
 namespace profshim::spec {
 namespace {

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "profshim/base/atomic_file.h"
 #include "profshim/base/safe_files.h"
 #include "rapidjson/document.h"
 #include "rapidjson/prettywriter.h"

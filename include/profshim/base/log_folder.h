@@ -1,19 +1,19 @@
-// Where log lines go when descriptor 2 is no longer the stderr that the process was started with.
+// The destination of log lines if descriptor 2 is not the stderr of the start of the process anymore.
 #pragma once
 
 #include <string>
 
 namespace profshim::log {
 
-/// The run folder is known: lines that stderr cannot take go into FOLDER/profshim-rankN.log from here on, those that
-/// have waited for it first. Any thread; once per session.
+/// Sets the run folder: lines that stderr cannot take go to FOLDER/profshim-rankN.log from now on. Writes the lines
+/// that have waited for the folder. Any thread; once per session.
 void set_run_folder(const std::string& folder, int rank);
 
-/// May a line be written to descriptor 2, which is not what it was at the start? The rule is in
-/// src/base/log_target.cpp.
+/// Returns true if descriptor 2 was replaced after the start by something that log lines may be written to. The rule is
+/// in src/base/log_target.cpp.
 bool replaced_stderr_is_a_log();
-/// The part of the rule that looks at names: of an open file, as /proc/self/fd has it. `same_as_stdout`: descriptor 1
-/// is the same file.
+/// The part of the rule about names. `path` is the target of /proc/self/fd/2; `same_as_stdout`: descriptor 1 is the
+/// same file.
 bool is_name_of_a_log(const char* path, bool same_as_stdout);
 
 }  // namespace profshim::log

@@ -1,4 +1,4 @@
-// The memory map of this process: /proc/self/maps, whose format is that of proc(5).
+// The memory map of this process: /proc/self/maps, see proc(5).
 #pragma once
 
 #include <cstdint>
@@ -7,15 +7,15 @@
 
 namespace profshim {
 
-/// A line of it.
+/// One line of the memory map.
 struct MemoryMapping {
   std::uint64_t begin = 0, end = 0, offset = 0;  // offset: in the file
   bool is_readable = false, is_writable = false, is_executable = false;
-  std::string path;  // "" = of no file; "[heap]" and "[stack]" are names of the kernel's
+  std::string path;  // "" = no file; "[heap]", "[stack]" ... are names of the kernel
 };
-/// One line, with or without its newline; false: it is none.
+/// Parses one line, with or without its newline. Returns false if it is not a mapping.
 bool parse_mapping(const char* line, MemoryMapping& mapping);
-/// Calls `visit` for each mapping, by ascending address. Opens a file; false: it cannot be read. Any thread.
+/// Calls `visit` for each mapping, by ascending address. Returns false if the map cannot be opened. Any thread.
 bool each_mapping(const std::function<void(const MemoryMapping&)>& visit);
 
 }  // namespace profshim

@@ -1,4 +1,4 @@
-// Text that comes from files, on its way to a terminal.
+// Makes text from files safe to print on a terminal.
 #pragma once
 
 #include <string>
@@ -6,12 +6,12 @@
 
 namespace profshim {
 
-/// The text on one line and without effect on a terminal: control characters (C0, DEL, C1), line and paragraph
-/// separators, characters that turn the direction of writing, and bytes that are no UTF-8 become \n, \t, \x1b, \u202e.
-/// All else stays as it is.
+/// Returns the text on one line, without effects on a terminal. Replaces control characters (C0, DEL, C1), line and
+/// paragraph separators, characters that change the writing direction, and invalid UTF-8 by escapes: \n, \t, \x1b,
+/// \u202e.
 std::string printable(std::string_view text);
 
-/// The same for text of several lines of our own making, which holds names from files: its newlines stay.
+/// Does the same, but keeps newlines. For our own text of several lines that contains names from files.
 std::string printable_lines(std::string_view text);
 
 }  // namespace profshim

@@ -1,5 +1,5 @@
-// Files in folders that others can write into. A pipe, a device, a folder or somebody else's link may stand where a
-// file of ours is expected: none of these functions blocks, follows such a link, or reads more than it was told to.
+// Files in folders that other users can write into. In place of an expected file there may be a pipe, a device, a
+// folder or another user's link. None of these functions blocks, follows such a link, or reads more than its limit.
 #pragma once
 
 #include <sys/stat.h>
@@ -10,13 +10,13 @@
 
 namespace profshim {
 
-/// 16 characters that nobody can guess, for the name of a file. Any thread.
+/// Returns 16 random hexadecimal digits for the name of a file. Any thread.
 std::string random_text();
 
-/// openat(2) with a descriptor out of the job's way: see open_high().
+/// openat(2) with a descriptor number that does not disturb the job: see open_high().
 int openat_high(int folder_fd, const char* path, int flags, unsigned mode = 0666);
 
-/// A descriptor with an owner.
+/// Owns a descriptor. The destructor closes it and keeps errno.
 class Descriptor {
  public:
   explicit Descriptor(int fd = -1) : fd_(fd) {}
@@ -33,28 +33,29 @@ class Descriptor {
   int fd_;
 };
 
-/// The largest size of a file of the run's own.
+/// Maximum sizes in bytes of files in a run folder.
 inline constexpr std::uint64_t kMostSmallFile = 64 << 10;
 inline constexpr std::uint64_t kMostManifest = 16 << 20;
 
-/// A regular file, opened for reading without waiting; -1 and errno for a link (ELOOP) and for all that is no regular
-/// file (EINVAL). `folder_fd`: where a relative path starts. Number out of the job's way.
+/// Opens a regular file for reading without blocking; a relative path starts at `folder_fd`. Returns -1 and sets errno
+/// on failure: ELOOP for a link, EINVAL for anything else that is not a regular file.
 Descriptor open_regular(const std::string& path, struct stat& found, int folder_fd = -100 /* AT_FDCWD */);
 
-/// The text of a regular file of at most `most_bytes`. False and an errno otherwise: EFBIG when it is larger, EINVAL
-/// when it is no regular file, ELOOP when it is a link.
+/// Reads a regular file of at most `most_bytes`. Returns false and an errno in `error` on failure: EFBIG if the file is
+/// larger, EINVAL if it is not a regular file, ELOOP if it is a link.
 bool read_small_file(const std::string& path, std::uint64_t most_bytes, std::string& text, int& error,
                      struct stat* found = nullptr, int folder_fd = -100 /* AT_FDCWD */);
 
-/// Opens a folder by a path that is trusted, but for its last part: a link there must be ours, root's, or of the owner
-/// of the folder that it leads to. -1 and errno.
+/// Opens a folder. All parts of the path but the last are trusted. If the last part is a link, it must belong to us, to
+/// root, or to the owner of the folder that it leads to. Returns -1 and sets errno on failure.
 Descriptor open_folder(const std::string& path);
 
-/// The folder `below` ("a/b", "" = itself) inside an open folder, made where it is missing. A link on the way must be
-/// ours or root's (ELOOP otherwise). -1 and errno.
+/// Opens the folder `below` ("a/b"; "" = the folder itself) inside an open folder; creates missing folders. A link on
+/// the way must belong to us or root (otherwise ELOOP). Returns -1 and sets errno on failure.
 Descriptor open_folder_below(int folder_fd, const std::string& below);
 
-/// Removes the entry `name` of a folder, but only while it is the file `expected`. True when it is gone.
+/// Removes the entry `name` of a folder if it still is the file `expected`. Returns true if the entry does not exist
+/// anymore.
 bool remove_if_same(int folder_fd, const std::string& name, const struct stat& expected);
 
 }  // namespace profshim

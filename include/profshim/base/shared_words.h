@@ -1,5 +1,6 @@
-// Records in a ring that its writer may overwrite while somebody reads: copied word by word, so that a mixed copy is
-// all that can come of it. The reader finds out by the ring's counter, which it reads again afterwards.
+// Access to records in a ring that its writer may overwrite while another thread reads. Records are copied word by word
+// with relaxed atomics: a concurrent read may return a mix of two records, but is not undefined. The reader detects a
+// mix by reading the ring's counter again after the copy.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +12,7 @@ namespace profshim {
 template <class T>
 inline constexpr bool kIsWords = std::is_trivially_copyable_v<T> && sizeof(T) % 8 == 0 && alignof(T) % 8 == 0;
 
-/// Any thread, one at a time for each record.
+/// Stores a record. Any thread, but only one at a time per record.
 template <class T>
 void store_words(T& to, const T& value) {
   static_assert(kIsWords<T>);
@@ -23,7 +24,7 @@ void store_words(T& to, const T& value) {
   }
 }
 
-/// Any thread.
+/// Loads a record. Any thread.
 template <class T>
 T load_words(const T& from) {
   static_assert(kIsWords<T>);

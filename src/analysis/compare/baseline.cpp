@@ -8,6 +8,7 @@
 #include <stdexcept>
 
 #include "profshim/analysis/compare.h"
+#include "profshim/base/files.h"
 #include "profshim/trace.h"
 
 namespace profshim {

@@ -7,6 +7,7 @@
 #include "analysis/model/machine_load.h"
 #include "analysis/model/statistics.h"
 #include "profshim/analysis.h"
+#include "profshim/base/glob.h"
 #include "statistics.h"
 #include "times.h"
 

@@ -6,6 +6,7 @@
 #include "analysis/model/statistics.h"
 #include "profshim/analysis.h"
 #include "profshim/analysis/compare.h"
+#include "profshim/base/glob.h"
 #include "statistics.h"
 #include "times.h"
 

@@ -16,6 +16,7 @@
 #include "copy.h"
 #include "facts.h"
 #include "numbers.h"
+#include "profshim/base/version.h"
 #include "profshim/trace.h"
 
 namespace profshim {

@@ -10,7 +10,8 @@
 #include <sstream>
 
 #include "doctor.h"
-#include "profshim/base.h"
+#include "profshim/base/clock.h"
+#include "profshim/base/size_text.h"
 
 namespace profshim::cli::doctor {
 namespace {

@@ -6,6 +6,8 @@
 #include <cstdlib>
 #include <ctime>
 
+#include "profshim/base/files.h"
+
 namespace profshim::cli {
 namespace {
 

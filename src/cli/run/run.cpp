@@ -10,6 +10,7 @@
 #include "cli/spec/spec_options.h"
 #include "cli/traces/recover.h"
 #include "environment.h"
+#include "profshim/base/files.h"
 #include "profshim/base/printable.h"
 #include "profshim/output.h"
 

@@ -10,6 +10,7 @@
 
 #include "cli/command.h"
 #include "estimate.h"
+#include "profshim/base/files.h"
 #include "profshim/base/printable.h"
 #include "profshim/output.h"
 #include "spec_options.h"

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "profshim/base/size_text.h"
+
 namespace profshim::cli {
 namespace {
 

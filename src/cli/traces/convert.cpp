@@ -6,8 +6,8 @@
 
 #include "cli/command.h"
 #include "cli/spec/spec_options.h"
-#include "profshim/base.h"
 #include "profshim/base/printable.h"
+#include "profshim/base/size_text.h"
 #include "trace_files.h"
 
 namespace profshim::cli {

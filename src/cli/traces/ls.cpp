@@ -9,6 +9,7 @@
 #include "cli/command.h"
 #include "cli/spec/spec_options.h"
 #include "profshim/base/printable.h"
+#include "profshim/base/size_text.h"
 #include "profshim/output/manifest.h"
 #include "profshim/output/recover.h"
 #include "profshim/trace.h"

@@ -16,6 +16,7 @@
 #include "cli/command.h"
 #include "cli/spec/spec_options.h"
 #include "file_owner.h"
+#include "profshim/base/files.h"
 #include "profshim/base/printable.h"
 #include "profshim/trace.h"
 

@@ -8,7 +8,7 @@
 
 #include "cli/command.h"
 #include "cli/spec/spec_options.h"
-#include "profshim/base.h"
+#include "profshim/base/atomic_file.h"
 #include "profshim/base/printable.h"
 #include "trace_files.h"
 

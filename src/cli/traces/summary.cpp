@@ -9,7 +9,7 @@
 #include "cli/command.h"
 #include "cli/spec/spec_options.h"
 #include "profshim/analysis/views.h"
-#include "profshim/base.h"
+#include "profshim/base/nearest.h"
 #include "profshim/base/printable.h"
 #include "profshim/trace.h"
 #include "trace_files.h"

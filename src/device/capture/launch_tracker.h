@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "device/cupti/api_names.h"
-#include "profshim/base.h"
+#include "profshim/base/clock.h"
 
 namespace profshim::device {
 

@@ -9,7 +9,8 @@
 #include <map>
 #include <string_view>
 
-#include "profshim/base.h"
+#include "profshim/base/files.h"
+#include "profshim/base/log.h"
 
 namespace profshim::device {
 namespace {

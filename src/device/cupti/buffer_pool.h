@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "profshim/base.h"
+#include "profshim/base/clock.h"
 
 namespace profshim::device {
 

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "profshim/base.h"
+#include "profshim/base/clock.h"
 
 namespace profshim::device {
 

@@ -7,7 +7,7 @@
 #include <charconv>
 #include <sstream>
 
-#include "profshim/base.h"
+#include "profshim/base/files.h"
 
 namespace profshim::recorder {
 namespace {

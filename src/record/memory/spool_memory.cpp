@@ -11,7 +11,8 @@
 #include <cerrno>
 #include <cstring>
 
-#include "profshim/base.h"
+#include "profshim/base/files.h"
+#include "profshim/base/size_text.h"
 #include "profshim/memory_room.h"
 
 #ifndef MADV_POPULATE_WRITE

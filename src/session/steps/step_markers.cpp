@@ -2,6 +2,7 @@
 #include <cstring>
 #include <functional>
 
+#include "profshim/base/glob.h"
 #include "session/state.h"
 #include "steps.h"
 

@@ -3,6 +3,8 @@
 #include <string_view>
 #include <utility>
 
+#include "profshim/base/glob.h"
+
 namespace profshim::session {
 
 namespace detail {

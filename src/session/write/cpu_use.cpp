@@ -11,7 +11,8 @@
 #include <string>
 #include <string_view>
 
-#include "profshim/base.h"
+#include "profshim/base/clock.h"
+#include "profshim/base/files.h"
 
 namespace profshim::session {
 namespace {

@@ -3,7 +3,7 @@
 #include <cstring>
 #include <exception>
 
-#include "profshim/base.h"
+#include "profshim/base/glob.h"
 #include "profshim/elf.h"
 
 namespace profshim::session {

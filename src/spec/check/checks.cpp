@@ -4,6 +4,9 @@
 #include <string>
 #include <utility>
 
+#include "profshim/base/files.h"
+#include "profshim/base/glob.h"
+#include "profshim/base/nearest.h"
 #include "profshim/event.h"
 
 namespace profshim::spec {

@@ -7,6 +7,8 @@
 #include <string_view>
 #include <utility>
 
+#include "profshim/base/nearest.h"
+
 namespace profshim {
 namespace {
 

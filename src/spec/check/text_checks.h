@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "profshim/base.h"
+#include "profshim/base/problem.h"
 
 namespace profshim::spec {
 

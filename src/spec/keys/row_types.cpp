@@ -1,6 +1,7 @@
 #include "row_types.h"
 
-#include "profshim/base.h"
+#include "profshim/base/nearest.h"
+#include "profshim/base/size_text.h"
 
 namespace profshim::spec {
 

@@ -4,7 +4,6 @@
 #include <array>
 #include <charconv>
 
-#include "profshim/base.h"
 #include "row_types.h"
 #include "spec/check/rules.h"
 #include "spec/step_list.h"

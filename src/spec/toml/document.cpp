@@ -4,6 +4,7 @@
 #include <cstddef>
 
 #include "library.h"
+#include "profshim/base/nearest.h"
 #include "spec/check/text_checks.h"
 #include "spec/spec_keys.h"
 #include "syntax.h"

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "profshim/base.h"
+#include "profshim/base/problem.h"
 #include "spec/value.h"
 
 namespace profshim::spec {

@@ -7,7 +7,7 @@
 #include <set>
 
 #include "e2e/support/gpu_run.h"
-#include "profshim/base.h"
+#include "profshim/base/clock.h"
 
 namespace profshim::e2e {
 namespace {

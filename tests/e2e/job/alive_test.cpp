@@ -12,7 +12,7 @@
 
 #include "e2e/support/own_shared_memory.h"
 #include "e2e/support/run_under_shim.h"
-#include "profshim/base.h"
+#include "profshim/base/clock.h"
 #include "profshim/output/manifest.h"
 
 namespace profshim::e2e {

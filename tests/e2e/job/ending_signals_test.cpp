@@ -13,7 +13,7 @@
 #include <random>
 
 #include "e2e/support/run_under_shim.h"
-#include "profshim/base.h"
+#include "profshim/base/clock.h"
 
 namespace profshim::e2e {
 namespace {

@@ -1,12 +1,12 @@
-#include <gtest/gtest.h>
+#include "profshim/base/clock.h"
 
-#include "profshim/base.h"
+#include <gtest/gtest.h>
 
 namespace profshim {
 namespace {
 
-TEST(ClockMap, InterpolatesBetweenNeighbouringAnchors) {
-  // 2 ticks per ns at first, 4 later; the wall clock is 1000 ns ahead of the monotonic one.
+TEST(ClockMap, InterpolatesBetweenNeighboringAnchors) {
+  // The first interval has 2 ticks per ns, the second 4. The wall clock is 1000 ns ahead of the monotonic clock.
   const ClockMap clock({{0, 0, 1000}, {200, 100, 1100}, {600, 200, 1200}}, ClockKind::kTsc);
 
   EXPECT_EQ(clock.unix_ns(100), 1050);
@@ -19,14 +19,14 @@ TEST(ClockMap, ContinuesBeyondTheLastAnchor) {
   EXPECT_EQ(clock.unix_ns(400), 200);
 }
 
-TEST(ClockMap, AWallClockStepBendsNoDurationAndIsReported) {
+TEST(ClockMap, AWallClockStepChangesNoDurationAndIsReported) {
   const ClockMap clock({{0, 0, 0}, {100, 100, 100}, {200, 200, 5200}}, ClockKind::kTsc);
 
   EXPECT_EQ(clock.unix_ns(200) - clock.unix_ns(100), 100);
   EXPECT_EQ(clock.realtime_shift_ns(), 5000);
 }
 
-TEST(ClockMap, GoesBackInTimeAfterALaterQuestion) {
+TEST(ClockMap, ConvertsAnEarlierTimeAfterALaterOne) {
   const ClockMap clock({{0, 0, 0}, {100, 100, 100}, {300, 200, 200}}, ClockKind::kTsc);
 
   EXPECT_EQ(clock.unix_ns(200), 150);
@@ -39,7 +39,7 @@ TEST(ClockMap, MonotonicTicksAreNanoseconds) {
   EXPECT_EQ(clock.unix_ns(6000), 1006000);
 }
 
-TEST(ClockMap, ArmsCounterHasARateOfItsOwn) {
+TEST(ClockMap, UsesTheRateOfArmsCounter) {
   const ClockMap clock({{0, 0, 0}, {25, 1000, 1000}}, ClockKind::kArmCounter);  // 25 MHz
 
   EXPECT_EQ(clock.unix_ns(50), 2000);
@@ -47,7 +47,7 @@ TEST(ClockMap, ArmsCounterHasARateOfItsOwn) {
 }
 
 #if defined(__aarch64__)
-TEST(Ticks, OfArmsCounterComeAtTheRateThatTheProcessorStates) {
+TEST(Ticks, ArmsCounterHasTheRateThatTheProcessorStates) {
   std::uint64_t per_second = 0;
   __asm__ volatile("mrs %0, cntfrq_el0" : "=r"(per_second));
   use_clock(ClockKind::kArmCounter);
@@ -62,7 +62,7 @@ TEST(Ticks, OfArmsCounterComeAtTheRateThatTheProcessorStates) {
 }
 #endif
 
-TEST(ClockMap, ARateThatNoCounterHasStaysInReason) {
+TEST(ClockMap, ClampsImpossibleRates) {
   EXPECT_EQ(ClockMap({{1, 1, 1}, {~Ticks{0}, 2, 2}}, ClockKind::kTsc).ticks_per_ns(), 1000);
   EXPECT_EQ(ClockMap({{1, 1, 1}, {2, 1'000'000'000'000, 2}}, ClockKind::kTsc).ticks_per_ns(), 0.001);
 }

@@ -7,7 +7,7 @@ namespace {
 
 std::string shown(const std::vector<std::string>& arguments) { return shown_command_line(arguments, true); }
 
-TEST(ShownCommandLine, KeepsWhatIsNoSecret) {
+TEST(ShownCommandLine, KeepsArgumentsThatAreNotSecrets) {
   EXPECT_EQ(shown({"python", "train.py", "--lr=0.1", "-p", "22", "--tokenizer", "bpe", "--max-tokens=512", "--sort-key",
                    "size", "data/token_list.txt"}),
             "python train.py --lr=0.1 -p 22 --tokenizer bpe --max-tokens=512 --sort-key size data/token_list.txt");
@@ -26,7 +26,7 @@ TEST(ShownCommandLine, MasksVariables) {
             "env AWS_SECRET_ACCESS_KEY=*** HF_TOKEN=*** SSH_KEY=*** DB_PASSWORD=*** OMP_NUM_THREADS=4");
 }
 
-TEST(ShownCommandLine, LooksIntoScripts) {
+TEST(ShownCommandLine, MasksSecretsInScripts) {
   EXPECT_EQ(shown({"bash", "-c", "export HF_TOKEN=abc; python x.py --password 'a b' --lr 1"}),
             "bash -c export HF_TOKEN=***; python x.py --password *** --lr 1");
   EXPECT_EQ(shown({"sh", "-c", "API_KEY=\"a b\" ./run"}), "sh -c API_KEY=*** ./run");
@@ -38,11 +38,11 @@ TEST(ShownCommandLine, MasksHeadersAndUrls) {
   EXPECT_EQ(shown({"curl", "http://host:80/a@b"}), "curl http://host:80/a@b");
 }
 
-TEST(ShownCommandLine, AnOptionIsNoValue) {
+TEST(ShownCommandLine, AnOptionIsNotTheValueOfASecret) {
   EXPECT_EQ(shown({"x", "--ask-password", "--epochs", "3"}), "x --ask-password --epochs 3");
 }
 
-TEST(ShownCommandLine, TheProgramAlone) {
+TEST(ShownCommandLine, CanBeLimitedToTheProgram) {
   EXPECT_EQ(shown_command_line({"python", "train.py", "--lr=1"}, false), "python");
 }
 

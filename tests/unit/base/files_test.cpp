@@ -1,7 +1,9 @@
+#include "profshim/base/files.h"
+
 #include <gtest/gtest.h>
 #include <unistd.h>
 
-#include "profshim/base.h"
+#include "profshim/base/atomic_file.h"
 #include "unit/temporary_folder.h"
 
 namespace profshim {
@@ -13,7 +15,7 @@ std::string content(const std::string& path) {
   return read_file(path, text, error) ? text : "(none)";
 }
 
-TEST(AtomicFile, IsNotThereUntilPublished) {
+TEST(AtomicFile, DoesNotExistUntilPublished) {
   test::TemporaryFolder folder;
   const std::string path = folder.path() + "/a.json";
   AtomicFile file;
@@ -26,7 +28,7 @@ TEST(AtomicFile, IsNotThereUntilPublished) {
   EXPECT_EQ(content(path), "whole");
 }
 
-TEST(AtomicFile, LeavesNothingWhenItIsNotPublished) {
+TEST(AtomicFile, LeavesNoFileIfNotPublished) {
   test::TemporaryFolder folder;
   {
     AtomicFile file;
@@ -51,7 +53,7 @@ TEST(AtomicFile, KeepsAnExistingFileWhenAskedTo) {
   EXPECT_EQ(content(path), "first");
 }
 
-TEST(MakeFolders, SaysWhenAFileIsInTheWay) {
+TEST(MakeFolders, ReportsAFileInPlaceOfAFolder) {
   test::TemporaryFolder folder;
   AtomicFile file;
   ASSERT_TRUE(file.open(folder.path() + "/file") && file.publish(AtomicFile::Existing::kReplace));

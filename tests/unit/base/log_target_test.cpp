@@ -1,4 +1,5 @@
-// Where a line goes when descriptor 2 is not the stderr of the start. Each case in a child: it plays with 0, 1 and 2.
+// Tests the destination of log lines after descriptor 2 was replaced. Each case runs in a child, because it changes
+// descriptors 0, 1 and 2.
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
@@ -8,14 +9,15 @@
 #include <functional>
 #include <string>
 
-#include "profshim/base.h"
+#include "profshim/base/files.h"
+#include "profshim/base/log.h"
 #include "profshim/base/log_folder.h"
 #include "unit/temporary_folder.h"
 
 namespace profshim {
 namespace {
 
-/// The answer of the child; -1 when it gave none.
+/// Returns the answer of the child; -1 if there is none.
 int in_child(const std::function<int()>& body) {
   const pid_t child = fork();
   if (child == 0) _exit(body());
@@ -24,7 +26,7 @@ int in_child(const std::function<int()>& body) {
   return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
-/// Does a line go to descriptor 2 once `replace` has run?
+/// Returns whether a line goes to descriptor 2 after `replace` has run.
 bool is_a_log_after(const std::function<void()>& replace) {
   return in_child([&] {
            replace();
@@ -38,7 +40,7 @@ void put_over_stderr(const std::string& path, int flags = O_WRONLY | O_CREAT | O
   if (fd != STDERR_FILENO) close(fd);
 }
 
-TEST(LogTarget, NamesOfLogs) {
+TEST(LogTarget, RecognizesNamesOfLogs) {
   for (const char* log : {"/tmp/ray/worker-abc.err", "/a/worker-abc.err.3", "/var/log/daemon.log", "/x/stderr",
                           "/x/my_stderr.txt", "stderr.0"}) {
     EXPECT_TRUE(log::is_name_of_a_log(log, false)) << log;
@@ -48,7 +50,7 @@ TEST(LogTarget, NamesOfLogs) {
   EXPECT_TRUE(log::is_name_of_a_log("/home/me/nohup.out", true));
 }
 
-TEST(LogTarget, FilesByName) {
+TEST(LogTarget, AcceptsFilesByName) {
   const test::TemporaryFolder folder;
   EXPECT_TRUE(is_a_log_after([&] { put_over_stderr(folder.path() + "/worker-abc.err"); }));
   EXPECT_FALSE(is_a_log_after([&] { put_over_stderr(folder.path() + "/results.dat"); }));
@@ -61,14 +63,14 @@ TEST(LogTarget, FilesByName) {
   EXPECT_FALSE(is_a_log_after([&] { close(STDERR_FILENO); }));
 }
 
-TEST(LogTarget, APipeThatWasPutThere) {
+TEST(LogTarget, AcceptsAPipeThatWasPutThereOnPurpose) {
   EXPECT_TRUE(is_a_log_after([] {
     int ends[2];
     if (pipe(ends) == 0) dup2(ends[1], STDERR_FILENO);
   }));
 }
 
-TEST(LogTarget, APipeThatFellIntoTheGapsIsData) {
+TEST(LogTarget, RefusesADataPipeWithAReusedNumber) {
   EXPECT_FALSE(is_a_log_after([] {
     int ends[2];
     close(STDIN_FILENO);
@@ -83,7 +85,7 @@ TEST(LogTarget, APipeThatFellIntoTheGapsIsData) {
   }));
 }
 
-TEST(LogTarget, AFullPipeIsNotWaitedFor) {
+TEST(LogTarget, DoesNotBlockOnAFullPipe) {
   EXPECT_FALSE(is_a_log_after([] {
     int ends[2];
     if (pipe2(ends, O_NONBLOCK) != 0) return;
@@ -114,7 +116,7 @@ TEST(LogTarget, LinesWaitForTheRunFolder) {
   EXPECT_EQ(text, "");
 }
 
-TEST(LogTarget, TheRunFolderTakesNoLinkAndNoPipe) {
+TEST(LogTarget, LinksAndPipesInTheRunFolderAreRefused) {
   const test::TemporaryFolder folder;
   ASSERT_EQ(symlink((folder.path() + "/victim").c_str(), (folder.path() + "/profshim-rank0.log").c_str()), 0);
   ASSERT_EQ(mkfifo((folder.path() + "/profshim-rank1.log").c_str(), 0644), 0);

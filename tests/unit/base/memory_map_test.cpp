@@ -6,7 +6,7 @@
 namespace profshim {
 namespace {
 
-TEST(MemoryMap, ALineIsTakenApart) {
+TEST(MemoryMap, ParsesALine) {
   MemoryMapping m;
   ASSERT_TRUE(parse_mapping("7f01aa000000-7f01aa021000 r-xp 00002000 fe:01 1234   /usr/lib/a b.so (deleted)\n", m));
   EXPECT_EQ(m.begin, 0x7f01aa000000u);
@@ -25,7 +25,7 @@ TEST(MemoryMap, ALineIsTakenApart) {
   EXPECT_FALSE(parse_mapping("nonsense", m));
 }
 
-TEST(MemoryMap, OurOwnPagesAreInIt) {
+TEST(MemoryMap, ContainsOurOwnPages) {
   void* const pages = mmap(nullptr, 8192, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   ASSERT_NE(pages, MAP_FAILED);
   const auto address = reinterpret_cast<std::uintptr_t>(pages);

@@ -11,7 +11,7 @@ TEST(Printable, KeepsOrdinaryText) {
   EXPECT_EQ(printable("C:\\path"), "C:\\path");
 }
 
-TEST(Printable, EscapesWhatActsOnATerminal) {
+TEST(Printable, EscapesCharactersThatActOnATerminal) {
   EXPECT_EQ(printable("a\x1b[2Jb"), "a\\x1b[2Jb");
   EXPECT_EQ(printable("one\ntwo\r\tthree"), "one\\ntwo\\r\\tthree");
   EXPECT_EQ(printable(std::string_view("\0\x7f", 2)), "\\x00\\x7f");
@@ -21,7 +21,7 @@ TEST(Printable, EscapesWhatActsOnATerminal) {
   EXPECT_EQ(printable("a\u202eb\u2028c"), "a\\u202eb\\u2028c");
 }
 
-TEST(Printable, EscapesBytesThatAreNoUtf8) {
+TEST(Printable, EscapesInvalidUtf8) {
   EXPECT_EQ(printable("\x9b"
                       "2J"),
             "\\x9b2J");
@@ -29,7 +29,7 @@ TEST(Printable, EscapesBytesThatAreNoUtf8) {
   EXPECT_EQ(printable("\xc0\x9b\xed\xa0\x80"), "\\xc0\\x9b\\xed\\xa0\\x80");
 }
 
-TEST(PrintableLines, KeepsNewlinesAlone) { EXPECT_EQ(printable_lines("a\x1b\nb\n"), "a\\x1b\nb\n"); }
+TEST(PrintableLines, KeepsNewlines) { EXPECT_EQ(printable_lines("a\x1b\nb\n"), "a\\x1b\nb\n"); }
 
 }  // namespace
 }  // namespace profshim

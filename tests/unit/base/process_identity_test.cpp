@@ -10,8 +10,6 @@
 #include <fstream>
 #include <string>
 
-#include "profshim/base.h"
-
 namespace profshim {
 namespace {
 
@@ -55,15 +53,15 @@ TEST(ProcessIdentity, ReadsTheTextOfEarlierVersions) {
   EXPECT_EQ(read.start_time, 99u);
 }
 
-TEST(ProcessIdentity, RefusesWhatIsNone) {
+TEST(ProcessIdentity, RefusesOtherTexts) {
   ProcessIdentity read;
   for (const char* text : {"", "node7", "node7 x 99", "a b c d e f", "node7 1 2 x boot", "node7 99999999999999 1"}) {
     EXPECT_FALSE(parse_identity(text, read)) << text;
   }
 }
 
-// A debugger may hold a process for an hour: it lives all the same.
-TEST(LifeOf, AProcessThatCanBeSeenNeedsNoSign) {
+// A debugger may stop a process for an hour. It is alive nevertheless.
+TEST(LifeOf, AVisibleProcessNeedsNoSignOfLife) {
   ProcessIdentity parent = own_identity();
   parent.pid = getppid();
   parent.start_time = process_start_time(getppid());
@@ -72,7 +70,7 @@ TEST(LifeOf, AProcessThatCanBeSeenNeedsNoSign) {
 }
 
 // After pthread_exit() in the main thread the kernel shows a zombie.
-TEST(LifeOf, AProcessWhoseMainThreadHasEndedLivesWithItsOthers) {
+TEST(LifeOf, AProcessLivesWhileAnyThreadRuns) {
   const pid_t pid = fork();
   if (pid == 0) {
     pthread_t thread;
@@ -81,7 +79,7 @@ TEST(LifeOf, AProcessWhoseMainThreadHasEndedLivesWithItsOthers) {
       return nullptr;
     };
     if (pthread_create(&thread, nullptr, sleep, nullptr) != 0) _exit(1);
-    // As pthread_exit() does in the end.
+    // This is what pthread_exit() does at the end.
     syscall(SYS_exit, 0);
   }
   ProcessIdentity child = own_identity();
@@ -99,7 +97,7 @@ TEST(LifeOf, AProcessWhoseMainThreadHasEndedLivesWithItsOthers) {
   waitpid(pid, nullptr, 0);
 }
 
-TEST(LifeOf, AProcessThatIsGoneIsDeadWhateverItSaidLast) {
+TEST(LifeOf, AnEndedProcessIsDeadDespiteARecentSign) {
   ProcessIdentity gone = own_identity();
   gone.pid = pid_of_nobody();
   gone.start_time = 4711;
@@ -107,14 +105,14 @@ TEST(LifeOf, AProcessThatIsGoneIsDeadWhateverItSaidLast) {
   EXPECT_EQ(life_of(gone, kNow, kNow), Life::kDead);
 }
 
-TEST(LifeOf, ANumberThatWasGivenOutAgainIsAnotherProcess) {
+TEST(LifeOf, AReusedPidIsAnotherProcess) {
   ProcessIdentity earlier = own_identity();
   earlier.start_time -= 1;
 
   EXPECT_EQ(life_of(earlier, kNow, kNow), Life::kDead);
 }
 
-/// Each of them in turn: another container, another machine, one without /proc.
+/// Identities that cannot be seen from here: another container, another machine, a machine without /proc.
 std::vector<ProcessIdentity> out_of_sight() {
   std::vector<ProcessIdentity> all(3, own_identity());
   for (ProcessIdentity& process : all) process.pid = 1'000'000'000;
@@ -124,7 +122,7 @@ std::vector<ProcessIdentity> out_of_sight() {
   return all;
 }
 
-TEST(LifeOf, OutOfSightTheLastSignDecides) {
+TEST(LifeOf, TheLastSignDecidesForInvisibleProcesses) {
   for (const ProcessIdentity& process : out_of_sight()) {
     EXPECT_FALSE(can_be_seen(process)) << to_text(process);
     EXPECT_EQ(life_of(process, kNow - 29 * kSecond, kNow), Life::kAlive) << to_text(process);
@@ -132,8 +130,8 @@ TEST(LifeOf, OutOfSightTheLastSignDecides) {
   }
 }
 
-// Two containers of one machine bear two names, two machines may bear one.
-TEST(LifeOf, TheBootTellsMachinesApartNotTheName) {
+// Containers of one machine have different names, and two machines may have the same name.
+TEST(LifeOf, TheBootIdIdentifiesTheMachine) {
   ProcessIdentity other = own_identity();
   other.host = "elsewhere";
   EXPECT_TRUE(can_be_seen(other));
@@ -143,7 +141,7 @@ TEST(LifeOf, TheBootTellsMachinesApartNotTheName) {
   EXPECT_FALSE(can_be_seen(other));
 }
 
-TEST(LifeOf, WhatEarlierVersionsWroteIsLookedAtByHost) {
+TEST(LifeOf, IdentitiesOfEarlierVersionsAreComparedByHost) {
   ProcessIdentity old;
   old.host = own_identity().host;
   old.pid = getppid();

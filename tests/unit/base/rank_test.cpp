@@ -1,3 +1,5 @@
+#include "profshim/base/rank.h"
+
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -6,12 +8,13 @@
 #include <utility>
 #include <vector>
 
-#include "profshim/base.h"
+#include "profshim/base/job_identity.h"
+#include "profshim/base/process_identity.h"
 
 namespace profshim {
 namespace {
 
-// Rank variables for one test; what the machine had is put back.
+// Sets rank variables for one test and restores the old ones afterwards.
 class Environment {
  public:
   using Values = std::vector<std::pair<std::string, std::string>>;
@@ -81,11 +84,11 @@ TEST(RankFromEnvironment, ReadsRayTrain) {
   EXPECT_EQ(rank_from_environment().node_rank, 1);
 }
 
-TEST(RankThatWasTold, FindsTheRestWhereTheEnvironmentIsOfThatJob) {
+TEST(RankFromProgram, ReadsTheRestFromTheEnvironmentOfTheSameJob) {
   const Environment environment({{"WORLD_SIZE", "4"}, {"LOCAL_RANK", "1"}, {"NODE_RANK", "1"}});
 
-  const Rank rank = rank_that_was_told(3, 4, "torch.distributed");
-  const Rank of_another_job = rank_that_was_told(0, 2, "torch.distributed");
+  const Rank rank = rank_from_program(3, 4, "torch.distributed");
+  const Rank of_another_job = rank_from_program(0, 2, "torch.distributed");
 
   EXPECT_EQ(rank.rank, 3);
   EXPECT_EQ(rank.world_size, 4);
@@ -111,7 +114,7 @@ TEST(RankFromEnvironment, ReadsOpenMpiAndHydra) {
   EXPECT_EQ(rank_from_environment().local_rank, 1);
 }
 
-TEST(RankFromEnvironment, TheBatchScriptOfSlurmIsNoRank) {
+TEST(RankFromEnvironment, ABatchScriptOfSlurmIsNotARank) {
   {
     const Environment environment({{"SLURM_PROCID", "0"}, {"SLURM_NTASKS", "4"}, {"SLURM_STEP_ID", "batch"}});
     EXPECT_EQ(rank_from_environment().rank, -1);
@@ -120,7 +123,7 @@ TEST(RankFromEnvironment, TheBatchScriptOfSlurmIsNoRank) {
   EXPECT_EQ(rank_from_environment().rank, 2);
 }
 
-TEST(RankFromEnvironment, WhatIsNoNumberIsNoRank) {
+TEST(RankFromEnvironment, OnlyNumbersAreRanks) {
   const Environment environment(Environment::Values{{"RANK", "two"}});
 
   EXPECT_EQ(rank_from_environment().rank, -1);
@@ -134,13 +137,13 @@ TEST(RankContradictions, NamesTheVariablesThatDisagree) {
   EXPECT_EQ(rank_contradictions(actual), std::vector<std::string>{"RANK=0"});
 }
 
-TEST(JobIdentity, IsTheJobsNumberWhereASchedulerGivesOne) {
+TEST(JobIdentity, IsTheJobIdOfTheScheduler) {
   const Environment environment(Environment::Values{{"SLURM_JOB_ID", "4711"}});
 
   EXPECT_EQ(job_identity().key, "slurm-4711");
 }
 
-TEST(JobIdentity, SaysWhereRanksOfSeveralHostsMeet) {
+TEST(JobIdentity, HasARendezvousForSeveralHosts) {
   const Environment several({{"RANK", "9"},
                              {"WORLD_SIZE", "16"},
                              {"LOCAL_RANK", "1"},
@@ -148,27 +151,27 @@ TEST(JobIdentity, SaysWhereRanksOfSeveralHostsMeet) {
                              {"MASTER_ADDR", "node1"},
                              {"MASTER_PORT", "29500"},
                              {"TORCHELASTIC_RUN_ID", "none"}});
-  EXPECT_EQ(job_identity().meeting, "node1:29500/16");
+  EXPECT_EQ(job_identity().rendezvous, "node1:29500/16");
 }
 
-TEST(JobIdentity, OnOneHostTheLauncherIsEnough) {
+TEST(JobIdentity, HasNoRendezvousOnOneHost) {
   const Environment one({{"RANK", "1"},
                          {"WORLD_SIZE", "8"},
                          {"LOCAL_RANK", "1"},
                          {"LOCAL_WORLD_SIZE", "8"},
                          {"MASTER_ADDR", "127.0.0.1"},
                          {"MASTER_PORT", "29500"}});
-  EXPECT_EQ(job_identity().meeting, "");
+  EXPECT_EQ(job_identity().rendezvous, "");
 }
 
-TEST(JobIdentity, IsTheLauncherOtherwiseAndStaysTheSame) {
+TEST(JobIdentity, IsTheLauncherWithoutAScheduler) {
   const Environment environment(Environment::Values{});
 
   EXPECT_EQ(job_identity().key, job_identity().key);
   EXPECT_NE(job_identity().key.find(std::to_string(getppid())), std::string::npos);
 }
 
-TEST(ProcessStartTime, IsZeroForNobody) {
+TEST(ProcessStartTime, IsZeroForAMissingProcess) {
   EXPECT_NE(process_start_time(getpid()), 0u);
   EXPECT_EQ(process_start_time(0x7ffffff0), 0u);
 }

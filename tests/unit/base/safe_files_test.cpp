@@ -6,7 +6,8 @@
 
 #include <fstream>
 
-#include "profshim/base.h"
+#include "profshim/base/atomic_file.h"
+#include "profshim/base/log.h"
 #include "unit/temporary_folder.h"
 
 namespace profshim {
@@ -34,8 +35,8 @@ TEST(ReadSmallFile, ReadsARegularFileOfThatSize) {
   EXPECT_EQ(error_of(path, 99), EFBIG);
 }
 
-// Each of these blocked, or filled the memory, when it was read.
-TEST(ReadSmallFile, RefusesWhateverElseStandsThere) {
+// A plain read of any of these would block or fill the memory.
+TEST(ReadSmallFile, RefusesEverythingButRegularFiles) {
   const test::TemporaryFolder folder;
   ASSERT_EQ(mkfifo((folder.path() + "/pipe").c_str(), 0666), 0);
   fs::create_symlink("/dev/zero", folder.path() + "/zero");
@@ -48,12 +49,12 @@ TEST(ReadSmallFile, RefusesWhateverElseStandsThere) {
   EXPECT_EQ(error_of("/dev/zero"), EINVAL);
 }
 
-TEST(RandomText, IsNeverTheSame) {
+TEST(RandomText, DiffersEachTime) {
   EXPECT_EQ(random_text().size(), 16u);
   EXPECT_NE(random_text(), random_text());
 }
 
-TEST(OpenFolderBelow, MakesWhatIsMissingAndFollowsOurOwnLinks) {
+TEST(OpenFolderBelow, CreatesMissingFoldersAndFollowsOurLinks) {
   const test::TemporaryFolder folder;
   const Descriptor top = open_folder(folder.path());
   fs::create_directory(folder.path() + "/elsewhere");
@@ -82,7 +83,7 @@ TEST(OpenFolderBelow, RefusesALinkOfAnotherUser) {
   EXPECT_FALSE(open_folder(folder.path() + "/link")) << "as the folder itself";
 }
 
-TEST(RemoveIfSame, LeavesWhatHasTakenThePlace) {
+TEST(RemoveIfSame, KeepsAFileThatHasReplacedIt) {
   const test::TemporaryFolder folder;
   const std::string path = folder.path() + "/file";
   std::ofstream(path) << "first";
@@ -115,7 +116,7 @@ TEST(AtomicFile, DoesNotWriteThroughALinkOfAnotherUser) {
   EXPECT_TRUE(fs::is_empty(folder.path() + "/ours"));
 }
 
-TEST(AtomicFile, MakesTheFoldersOfItsName) {
+TEST(AtomicFile, CreatesTheFoldersOfItsName) {
   const test::TemporaryFolder folder;
   AtomicFile file;
 
@@ -125,7 +126,7 @@ TEST(AtomicFile, MakesTheFoldersOfItsName) {
   EXPECT_TRUE(fs::exists(folder.path() + "/a/b/rank0.json"));
 }
 
-TEST(AtomicFile, TakesTheLongestNameThereIs) {
+TEST(AtomicFile, AcceptsTheLongestName) {
   const test::TemporaryFolder folder;
   const std::string name(255, 'n');
   AtomicFile file;
@@ -136,7 +137,7 @@ TEST(AtomicFile, TakesTheLongestNameThereIs) {
   EXPECT_TRUE(fs::exists(folder.path() + "/" + name));
 }
 
-TEST(Log, APipeOrSomebodyElsesLinkIsNoLogFile) {
+TEST(Log, RefusesAPipeAndALinkOfAnotherUser) {
   const test::TemporaryFolder folder;
   const std::string pipe = folder.path() + "/pipe", link = folder.path() + "/link", ours = folder.path() + "/ours";
   ASSERT_EQ(mkfifo(pipe.c_str(), 0666), 0);

@@ -8,13 +8,14 @@
 #include <cerrno>
 #include <functional>
 
-#include "profshim/base.h"
+#include "profshim/base/atomic_file.h"
+#include "profshim/base/log.h"
 #include "unit/temporary_folder.h"
 
 namespace profshim {
 namespace {
 
-// How a child ends that runs `body`: its exit status, or 128 + the signal.
+// Runs `body` in a child. Returns its exit status, or 128 + the signal.
 int in_child(const std::function<int()>& body) {
   const pid_t child = fork();
   if (child == 0) _exit(body());
@@ -30,7 +31,7 @@ int write_into_closed_pipe() {
   return write(ends[1], "x", 1) < 0 && errno == EPIPE ? 0 : 2;
 }
 
-TEST(SignalGuard, AClosedPipeEndsNobody) {
+TEST(SignalGuard, AClosedPipeDoesNotEndTheProcess) {
   EXPECT_EQ(in_child(write_into_closed_pipe), 128 + SIGPIPE);
   EXPECT_EQ(in_child([] {
               const SignalGuard guard;
@@ -39,7 +40,7 @@ TEST(SignalGuard, AClosedPipeEndsNobody) {
             0);
 }
 
-TEST(SignalGuard, AFileSizeLimitEndsNobody) {
+TEST(SignalGuard, AFileSizeLimitDoesNotEndTheProcess) {
 #if defined(__SANITIZE_THREAD__)
   GTEST_SKIP() << "ThreadSanitizer takes the signal itself and hands it out after the guard";
 #endif
@@ -56,7 +57,7 @@ TEST(SignalGuard, AFileSizeLimitEndsNobody) {
             0);
 }
 
-TEST(SignalGuard, WhatTheJobItselfRaisesArrivesAfterwards) {
+TEST(SignalGuard, SignalsOfTheJobArriveAfterwards) {
   EXPECT_EQ(in_child([] {
               signal(SIGPIPE, [](int) { _exit(7); });
               sigset_t set;
@@ -71,7 +72,7 @@ TEST(SignalGuard, WhatTheJobItselfRaisesArrivesAfterwards) {
             7);
 }
 
-TEST(Log, AStderrThatNobodyReadsEndsNobody) {
+TEST(Log, AStderrWithoutAReaderDoesNotEndTheProcess) {
   EXPECT_EQ(in_child([] {
               int ends[2];
               if (pipe(ends) != 0) return 1;

@@ -1,8 +1,11 @@
+#include "profshim/base/size_text.h"
+
 #include <gtest/gtest.h>
 
 #include <string>
 
-#include "profshim/base.h"
+#include "profshim/base/nearest.h"
+#include "profshim/base/problem.h"
 
 namespace profshim {
 namespace {
@@ -12,7 +15,7 @@ std::string parsed(std::string_view text) {
   return parse_size(text, bytes) ? std::to_string(bytes) : "no";
 }
 
-TEST(Size, TakesBinaryAndDecimalUnits) {
+TEST(Size, AcceptsBinaryAndDecimalUnits) {
   EXPECT_EQ(parsed("2GiB"), "2147483648");
   EXPECT_EQ(parsed("512 MB"), "512000000");
   EXPECT_EQ(parsed("1024"), "1024");
@@ -28,7 +31,7 @@ TEST(Size, RefusesEverythingElse) {
   }
 }
 
-TEST(Size, IsShownWithOneDecimalAtMost) {
+TEST(Size, IsPrintedWithAtMostOneDecimal) {
   EXPECT_EQ(format_size(0), "0 B");
   EXPECT_EQ(format_size(1023), "1023 B");
   EXPECT_EQ(format_size(1536), "1.5 KiB");
@@ -36,7 +39,7 @@ TEST(Size, IsShownWithOneDecimalAtMost) {
   EXPECT_EQ(format_size((1u << 20) - 1), "1.0 MiB");
 }
 
-TEST(Nearest, FindsTypingMistakesOnly) {
+TEST(Nearest, FindsOnlyTypingMistakes) {
   const std::vector<std::string_view> words = {"cpu", "cuda", "nccl", "mpi", "nvtx", "active", "wait"};
   EXPECT_EQ(nearest("actve", words), "active");
   EXPECT_EQ(nearest("wiat", words), "wait");

@@ -37,7 +37,7 @@ void age(const std::string& path) {
 JobIdentity torchrun(const std::string& host, const std::string& launcher, std::int64_t started_s) {
   return {.key = host + "/" + launcher,
           .readable = launcher,
-          .meeting = "a:29500/16",
+          .rendezvous = "a:29500/16",
           .host = host,
           .started_s = started_s};
 }
@@ -59,7 +59,7 @@ TEST(OpenRun, ALaterJobThatMeetsThereIsAnotherRun) {
   EXPECT_NE(open_run(Spec{}, folder.path() + "/run", torchrun("a", "101", 5040), kNow).problem, "");
   EXPECT_NE(open_run(Spec{}, folder.path() + "/run", torchrun("b", "900", 9000), kNow).problem, "");
   JobIdentity elsewhere = torchrun("b", "900", 5040);
-  elsewhere.meeting = "b:29500/16";
+  elsewhere.rendezvous = "b:29500/16";
   EXPECT_NE(open_run(Spec{}, folder.path() + "/run", elsewhere, kNow).problem, "");
 }
 

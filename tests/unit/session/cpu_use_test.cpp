@@ -8,7 +8,7 @@
 #include <atomic>
 #include <thread>
 
-#include "profshim/base.h"
+#include "profshim/base/clock.h"
 
 namespace profshim::session {
 namespace {

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "profshim/base/version.h"
 #include "profshim/trace.h"
 
 namespace profshim::test {

@@ -10,7 +10,7 @@
 #include <string_view>
 
 #include "profshim/analysis/report.h"
-#include "profshim/base.h"
+#include "profshim/base/version.h"
 #include "profshim/trace.h"
 
 extern "C" {
