@@ -16,7 +16,7 @@ struct ConvertResult {
   std::uint64_t bytes = 0;   // written
 };
 
-/// One trace as Perfetto's protobuf; what it becomes there is in src/convert/perfetto_format.h. Reads the file twice
+/// One trace as Perfetto's protobuf; what it becomes there is in src/convert/perfetto/format.h. Reads the file twice
 /// and never holds it: memory is some 40 bytes a slice, 80 an arrow, and texts that differ.
 ConvertResult convert_to_perfetto(const std::string& path, const std::string& out);
 
@@ -25,7 +25,7 @@ struct ColumnsOptions {
   std::string out;     // one file for all, or a folder that ends in '/': one below it for each input
   std::string python;  // the interpreter that has pyarrow
 };
-/// Any number of traces as Parquet; the columns are in src/convert/columns_schema.h. Memory is one row group, whatever
+/// Any number of traces as Parquet; the columns are in src/convert/parquet/schema.h. Memory is one row group, whatever
 /// the number and the size of the files.
 ConvertResult convert_to_parquet(const ColumnsOptions& options);
 

@@ -10,7 +10,7 @@
 #include <string_view>
 
 #include "analysis/summary/key_averages.h"
-#include "convert/perfetto.h"
+#include "convert/perfetto/convert.h"
 #include "profshim/analysis.h"
 #include "profshim/trace.h"
 #include "unit/convert/perfetto_reader.h"

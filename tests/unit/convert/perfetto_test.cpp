@@ -1,5 +1,5 @@
 // What a trace becomes in Perfetto's protobuf, read back by the rules of its importer.
-#include "convert/perfetto.h"
+#include "convert/perfetto/convert.h"
 
 #include <gtest/gtest.h>
 
@@ -7,7 +7,7 @@
 #include <fstream>
 #include <random>
 
-#include "convert/perfetto_packets.h"
+#include "convert/perfetto/packets.h"
 #include "unit/convert/perfetto_reader.h"
 #include "unit/temporary_folder.h"
 #include "unit/trace/sample_trace.h"

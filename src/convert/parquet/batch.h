@@ -8,7 +8,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "columns_schema.h"
+#include "schema.h"
 
 namespace profshim::convert_detail {
 

@@ -8,8 +8,8 @@
 #include <string_view>
 #include <unordered_map>
 
-#include "perfetto_format.h"
-#include "perfetto_plan.h"
+#include "format.h"
+#include "plan.h"
 #include "profshim/trace.h"
 
 namespace protozero {

@@ -1,4 +1,4 @@
-#include "perfetto_packets.h"
+#include "packets.h"
 
 #include <algorithm>
 #include <charconv>

@@ -1,4 +1,4 @@
-#include "perfetto_plan.h"
+#include "plan.h"
 
 #include <algorithm>
 #include <charconv>

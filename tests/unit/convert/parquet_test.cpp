@@ -5,8 +5,8 @@
 #include <cstring>
 #include <fstream>
 
-#include "convert/columns_batch.h"
-#include "convert/columns_facts.h"
+#include "convert/parquet/batch.h"
+#include "convert/parquet/file_info.h"
 #include "unit/temporary_folder.h"
 
 namespace profshim::test {

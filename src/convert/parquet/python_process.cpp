@@ -1,4 +1,4 @@
-#include "columns_python.h"
+#include "python_process.h"
 
 #include <fcntl.h>
 #include <signal.h>
@@ -11,7 +11,7 @@
 #include <cstring>
 #include <stdexcept>
 
-#include "columns_script.h"
+#include "script.h"
 
 namespace profshim::convert_detail {
 namespace {

@@ -1,4 +1,6 @@
 // Traces as a table in Parquet: each file is read twice, for what its rows have in common and for the rows.
+#include "profshim/convert.h"
+
 #include <algorithm>
 #include <cerrno>
 #include <cstdio>
@@ -8,11 +10,10 @@
 #include <stdexcept>
 #include <unordered_map>
 
-#include "columns_batch.h"
-#include "columns_facts.h"
-#include "columns_python.h"
+#include "batch.h"
+#include "file_info.h"
 #include "profshim/base/files.h"
-#include "profshim/convert.h"
+#include "python_process.h"
 
 namespace profshim {
 namespace convert_detail {

@@ -1,4 +1,4 @@
-#include "columns_batch.h"
+#include "batch.h"
 
 #include <algorithm>
 

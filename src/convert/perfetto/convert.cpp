@@ -1,5 +1,5 @@
 // Two passes: what has to be known of the whole trace, then packet by packet.
-#include "perfetto.h"
+#include "convert.h"
 
 #include <algorithm>
 #include <cstring>
@@ -8,8 +8,8 @@
 #include <unordered_map>
 #include <utility>
 
-#include "perfetto_packets.h"
-#include "perfetto_plan.h"
+#include "packets.h"
+#include "plan.h"
 
 namespace profshim {
 namespace convert_detail {

@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "columns_batch.h"
+#include "batch.h"
 
 namespace profshim::convert_detail {
 

@@ -1,4 +1,4 @@
-#include "columns_facts.h"
+#include "file_info.h"
 
 #include <algorithm>
 #include <charconv>
