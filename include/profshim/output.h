@@ -1,5 +1,5 @@
-// Where traces go: names, folders, the identity of the run, claims. Used by the session, by recover and by
-// the tool (explain, ls). Writer thread and tool only, but for open_run() inside activate().
+// Names of traces, the run folder, its identity, and the claims of ranks. Used by the session and the tool. Writer
+// thread and tool only, except open_run(), which activate() calls.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@
 
 namespace profshim::output {
 
-/// The values a pattern may name. `step` = `first_step`.
+/// The values of the variables in a pattern. {step} is first_step.
 struct NameValues {
   Rank rank;
   std::string run_name, host, phase, job_id;
@@ -22,45 +22,47 @@ struct NameValues {
   std::int64_t first_step = 0, last_step = 0, window = 0, epoch = 0;
   std::int64_t time_ns = 0;
 };
-/// All names that may stand in braces.
+/// Returns the names of all variables.
 const std::vector<std::string_view>& pattern_variables();
-/// "" when the pattern is fine, else one sentence with a hint (unknown variable, unbalanced brace, cloud address ...).
+/// Returns "" for a valid pattern, or else one sentence with a hint (unknown variable, unbalanced brace, cloud
+/// address).
 std::string check_pattern(std::string_view pattern, bool is_folder);
 std::string expand(std::string_view pattern, const NameValues& values);
 
-/// profile.run_name, or made from the job's identity and the program's name; safe as one path component.
+/// Returns profile.run_name, or a name made from the program's name and the identity of the job. Safe as one path
+/// component.
 std::string run_name_for(const Spec& spec, const JobIdentity& job);
 
-/// The file name of one window. Adds what the pattern lacks (-rank3, -w2) so that no two windows or ranks of a run
-/// meet; `added` says what was added.
+/// Returns the file name of one window. Adds "-rank3" or "-w2" if the pattern does not distinguish ranks or windows,
+/// and returns the addition in `added`.
 std::string trace_file_name(const Spec& spec, const NameValues& values, std::string& added);
 
-/// `name` with `part` in front of the endings readers look for: ("a/x.pt.trace.json", "_part2") ->
+/// Inserts `part` before the ending that readers look for: ("a/x.pt.trace.json", "_part2") ->
 /// "a/x_part2.pt.trace.json".
 std::string with_part(std::string name, const std::string& part);
 
-/// A folder this run may write into.
+/// The folder of a run.
 struct RunFolder {
   std::string path;               // absolute
-  std::int64_t base_time_ns = 0;  // of the whole job
-  std::string problem;            // not empty: refused, one sentence
+  std::int64_t base_time_ns = 0;  // the same for all ranks of the job
+  std::string problem;            // not empty: the folder must not be used; one sentence
 };
-/// Creates the folder and its run-identity file (.profshim-run, O_EXCL: identity and base time), or checks that the one
-/// that is there is ours (same job), or follows output.overwrite.
+/// Creates the folder and its identity file (.profshim-run: identity of the job and base time). If the folder belongs
+/// to the same job already, uses it. If it belongs to another job, follows output.overwrite.
 RunFolder open_run(const Spec& spec, const std::string& folder, const JobIdentity& job, std::int64_t now_ns);
 
-/// Claims a rank in the folder: .claim-rankN with the identity of this process, made with O_EXCL. A claim of a process
-/// that is gone is taken over, and `found` says whose it was ("" = nobody's). False: another live process has it, or it
-/// cannot be had; `found` says so, behind "rank N ".
+/// Claims a rank in the folder by creating .claim-rankN with the identity of this process. Takes over the claim of a
+/// dead process and describes that process in `found` ("" = there was none). Returns false if another live process has
+/// the rank or the claim cannot be written; `found` is then the rest of a sentence that begins with "rank N ".
 bool claim_rank(const std::string& folder, int rank, std::string& found);
-/// The sign of life of the process that claimed the rank: the time of the file. Every few seconds; may block as any
-/// write into the folder.
+/// Updates the time of the claim file, the sign of life of this process. Called every few seconds; may block on the
+/// file system.
 void touch_claim(const std::string& folder, int rank);
-/// Is the rank claimed by a process that lives?
+/// Returns true if a live process other than this one has claimed the rank.
 bool is_claimed(const std::string& folder, int rank, int folder_fd = -1);
 /// Removes the claim of this process.
 void release_claim(const std::string& folder, int rank);
-/// Only that process's: a job that was queued again may have claimed the rank since.
+/// Removes the claim only if `process` has it: a job that was queued again may have claimed the rank since.
 void release_claim_of(const std::string& folder, int rank, const ProcessIdentity& process, int folder_fd = -1);
 
 }  // namespace profshim::output

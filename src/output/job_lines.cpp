@@ -22,7 +22,7 @@ std::string marks_of(const std::string& folder, std::int64_t base_time_ns) {
 
 using Directory = std::unique_ptr<DIR, int (*)(DIR*)>;
 
-bool somebody_records_into(const std::string& folder) {
+bool has_claims(const std::string& folder) {
   const Directory directory(opendir(folder.c_str()), closedir);
   if (directory == nullptr) return false;
   while (const dirent* const entry = readdir(directory.get())) {
@@ -33,19 +33,19 @@ bool somebody_records_into(const std::string& folder) {
 
 }  // namespace
 
-bool is_first_to_say(const std::string& folder, const char* matter, std::int64_t base_time_ns) {
+bool claim_job_line(const std::string& folder, const char* topic, std::int64_t base_time_ns) {
   const std::string marks = marks_of(folder, base_time_ns);
   if (mkdir(marks.c_str(), 0777) != 0 && errno != EEXIST) return true;
-  const int fd = open_high((marks + "/" + matter).c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0666);
+  const int fd = open_high((marks + "/" + topic).c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0666);
   if (fd < 0) return errno != EEXIST;
   close(fd);
   return true;
 }
 
-void forget_what_was_said(const std::string& folder, std::int64_t base_time_ns) {
+void remove_job_lines(const std::string& folder, std::int64_t base_time_ns) {
   const std::string marks = marks_of(folder, base_time_ns);
-  // With thousands of ranks, nobody reads the folder when nothing was said.
-  if (access(marks.c_str(), F_OK) != 0 || somebody_records_into(folder)) return;
+  // Check for marks first: reading the folder is slow if thousands of ranks do it.
+  if (access(marks.c_str(), F_OK) != 0 || has_claims(folder)) return;
   {
     const Directory directory(opendir(marks.c_str()), closedir);
     if (directory == nullptr) return;

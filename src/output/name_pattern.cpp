@@ -1,4 +1,4 @@
-// Folder and file names with {variables}.
+// Names of folders and files from patterns with {variables}.
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
@@ -9,10 +9,10 @@
 namespace profshim::output {
 namespace {
 
-constexpr std::size_t kLongestValue = 200;  // of the 255 bytes of a name
+constexpr std::size_t kLongestValue = 200;  // a file name may have 255 bytes
 
-/// Safe as a part of a path everywhere: in shells, on NFS, on Windows. What a launcher puts into the environment, or a
-/// program into its name, may hold anything ("../../etc", "ray::Trainer.__init__").
+/// Returns the value as a path component that is safe in shells, on NFS and on Windows. Values come from the
+/// environment and from program names and may hold anything ("../../etc", "ray::Trainer.__init__").
 std::string clean_for_path(std::string_view value) {
   std::string clean;
   if (value == "." || value == "..") return "_";
@@ -21,10 +21,10 @@ std::string clean_for_path(std::string_view value) {
     const bool unsafe = byte < 0x21 || byte == 0x7f || std::strchr("/\\:*?\"'<>|{}$`&;()[]!#~^", c) != nullptr;
     clean += unsafe ? '_' : c;
   }
-  // Neither a hidden name nor what a command would take for an option.
+  // The result must not be a hidden name or look like an option.
   if (!clean.empty() && (clean[0] == '.' || clean[0] == '-')) clean[0] = '_';
   if (clean.size() > kLongestValue) {
-    // Not inside a character of several bytes: the manifest would be no UTF-8.
+    // Do not cut inside a UTF-8 character: the manifest must be valid UTF-8.
     std::size_t end = kLongestValue;
     while (end > kLongestValue - 3 && (static_cast<unsigned char>(clean[end]) & 0xc0) == 0x80) --end;
     clean.resize(end);
@@ -91,7 +91,7 @@ std::string with_part(std::string name, const std::string& part) {
       break;
     }
   }
-  // A step number before the ending belongs to it for TensorBoard ("worker.11.pt.trace.json").
+  // TensorBoard counts a step number before the ending as part of it ("worker.11.pt.trace.json").
   if (at != std::string::npos) {
     std::size_t digits = at;
     while (digits > from && name[digits - 1] >= '0' && name[digits - 1] <= '9') --digits;

@@ -15,7 +15,7 @@
 namespace profshim::output {
 namespace {
 
-// output.gzip = "auto": from about 5 MB on.
+// output.gzip = "auto" compresses traces from about 5 MB.
 constexpr std::uint64_t kGzipFromCalls = 20'000;
 constexpr int kMostParts = 10'000;
 
@@ -40,7 +40,7 @@ NameValues values_of(const spool::View& view, const spool::WindowSummary& summar
   return v;
 }
 
-// < 0: some of it is not known.
+// Returns the nanoseconds that the job's threads spent on recording; < 0 = not known.
 double spent_recording(const spool::WindowSummary& summary, const EventCosts& costs) {
   double sum = 0;
   const auto add = [&sum](std::uint64_t events, double each) {
@@ -57,7 +57,7 @@ AtomicFile::Existing existing(const Spec& spec) {
                                                   : AtomicFile::Existing::kKeepExisting;
 }
 
-// "a/rank0.11.stacks.txt" for "a/rank0.11.pt.trace.json.gz".
+// Returns "a/rank0.11.stacks.txt" for "a/rank0.11.pt.trace.json.gz".
 std::string stacks_name(std::string name) {
   for (const std::string_view ending : {".gz", ".json", ".trace", ".pt"}) {
     if (name.ends_with(ending)) name.resize(name.size() - ending.size());
@@ -65,7 +65,7 @@ std::string stacks_name(std::string name) {
   return name + ".stacks.txt";
 }
 
-// "" when there are no stacks; "failed: " and the reason.
+// Returns the name of the file; "" if there are no stacks; "failed: " and the reason.
 std::string write_stacks(spool::Assembly& assembly, const PublishOptions& options, const std::string& trace,
                          const Spec& spec) {
   if (!assembly.has_stacks()) return {};
@@ -75,12 +75,12 @@ std::string write_stacks(spool::Assembly& assembly, const PublishOptions& option
     const std::unique_ptr<ByteSink> sink = file_sink(file);
     const bool whole = assembly.write_stacks(*sink);
     if (sink->close() && whole && file.publish(existing(spec))) return name;
-    if (options.recovered && file.error() == EEXIST) return name;  // of the same trace
+    if (options.recovered && file.error() == EEXIST) return name;  // the killed process has written it
   }
   return std::string("failed: ") + std::strerror(file.error() != 0 ? file.error() : EIO);
 }
 
-/// Ends when it is told to: what is at work for others must not keep the job from ending.
+/// Fails when `stop` returns true: writing the traces of dead processes must not delay the end of the job.
 class StoppableSink : public ByteSink {
  public:
   StoppableSink(std::unique_ptr<ByteSink> out, const std::function<bool()>& stop) : out_(std::move(out)), stop_(stop) {}
@@ -92,7 +92,7 @@ class StoppableSink : public ByteSink {
   const std::function<bool()>& stop_;
 };
 
-// One attempt under one name. EEXIST: the name is taken.
+// Writes the trace under one name. Returns 0 or an errno; EEXIST: the name is in use.
 int write_file(spool::Assembly& assembly, const std::string& name, bool gzip, const Spec& spec,
                const PublishOptions& options, std::uint64_t& bytes) {
   AtomicFile file;
@@ -111,7 +111,7 @@ int write_file(spool::Assembly& assembly, const std::string& name, bool gzip, co
   return file.error();
 }
 
-// Is it the file that the window's own process had made, and could not say so any more?
+// Returns true if the file is the window's trace, written by a process that was killed before it could record that.
 bool is_file_of(const spool::Window& window, const std::string& name, const PublishOptions& options,
                 std::uint64_t& bytes) {
   const std::uint64_t inode = window.file.load(std::memory_order_acquire);
@@ -123,11 +123,45 @@ bool is_file_of(const spool::Window& window, const std::string& name, const Publ
   return true;
 }
 
+// Sets the percentage of the window's duration that the job spent on recording, if it is known.
+void set_overhead(const spool::View& view, const spool::Window& window, const spool::WindowSummary& summary,
+                  const EventCosts& costs, spool::WindowFacts& facts) {
+  const Ticks end = window.end.load(std::memory_order_acquire);
+  if (end <= window.begin) return;
+  const ClockMap clock(view.anchors(), view.header().clock);
+  const auto lasted_ns = static_cast<double>(clock.unix_ns(end) - clock.unix_ns(window.begin));
+  const double spent_ns = spent_recording(summary, costs);
+  if (lasted_ns > 0 && spent_ns >= 0) facts.overhead_percent = 100.0 * spent_ns / lasted_ns;
+}
+
+// Writes the trace under the first free name: `name`, or else `name` with "_part2", "_part3" ... Sets `file` and
+// `bytes` of the result. Returns 0 or an errno.
+int write_under_free_name(spool::Assembly& assembly, const spool::Window& window, const std::string& name, bool gzip,
+                          const Spec& spec, const PublishOptions& options, spool::WindowFacts& facts,
+                          ManifestWindow& result) {
+  int error = EEXIST;
+  for (int part = 1; part <= kMostParts && error == EEXIST; ++part) {
+    const std::string candidate = part == 1 ? name : with_part(name, "_part" + std::to_string(part));
+    const std::string path = options.folder + "/" + candidate;
+    if (is_file_of(window, candidate, options, result.bytes)) {
+      result.file = candidate;
+      return 0;
+    }
+    // Avoids writing a whole trace for nothing. Whether the name is free is decided by AtomicFile::publish().
+    if (spec.output.overwrite != Overwrite::kYes && access(path.c_str(), F_OK) == 0) continue;
+    facts.trace_name = path;
+    assembly.set_facts(facts);
+    error = write_file(assembly, candidate, gzip, spec, options, result.bytes);
+    if (error == 0) result.file = candidate;
+  }
+  return error;
+}
+
 }  // namespace
 
 bool enough_space(const std::string& folder, std::uint64_t wanted, std::uint64_t& free_bytes) {
   struct statvfs s {};
-  if (statvfs(folder.c_str(), &s) != 0) return true;  // not known: the write itself will tell
+  if (statvfs(folder.c_str(), &s) != 0) return true;  // not known: the write itself fails if there is no space
   free_bytes = std::uint64_t{s.f_bavail} * s.f_frsize;
   return free_bytes >= wanted;
 }
@@ -144,18 +178,14 @@ ManifestWindow publish_window(const spool::View& view, std::uint64_t number, con
   facts.stall_us = options.stall_us;
   facts.cpu = options.cpu;
   facts.memory_entries = static_cast<std::uint64_t>(spec.limits.memory_entries);
-  // The name needs the steps, the trace needs its name: the assembly is made first and told the name then.
+  // The file name needs the steps of the window, and the trace contains its file name: so the builder comes first and
+  // gets the name later.
   std::unique_lock<std::mutex> gathering;
   if (options.gathering != nullptr) gathering = std::unique_lock(*options.gathering);
   spool::Assembly assembly(view, number, facts);
   if (gathering) gathering.unlock();
   const spool::WindowSummary& summary = assembly.summary();
-  if (const Ticks end = w.end.load(std::memory_order_acquire); options.costs != nullptr && end > w.begin) {
-    const ClockMap clock(view.anchors(), view.header().clock);
-    const auto lasted_ns = static_cast<double>(clock.unix_ns(end) - clock.unix_ns(w.begin));
-    const double spent_ns = spent_recording(summary, *options.costs);
-    if (lasted_ns > 0 && spent_ns >= 0) facts.overhead_percent = 100.0 * spent_ns / lasted_ns;
-  }
+  if (options.costs != nullptr) set_overhead(view, w, summary, *options.costs, facts);
   result.first_step = summary.first_step;
   result.last_step = summary.last_step;
   result.dropped = summary.dropped;
@@ -175,26 +205,11 @@ ManifestWindow publish_window(const spool::View& view, std::uint64_t number, con
   if (gzip && !named_gz) name += ".gz";
   std::uint64_t free_bytes = 0;
   if (!enough_space(options.folder, spec.limits.disk_free, free_bytes)) {
-    result.status = "failed: only " + format_size(free_bytes) + " free, limits.disk_free keeps " +
+    result.status = "failed: only " + format_size(free_bytes) + " free, but limits.disk_free is " +
                     format_size(spec.limits.disk_free);
     return result;
   }
-  int error = EEXIST;
-  for (int part = 1; part <= kMostParts && error == EEXIST; ++part) {
-    const std::string candidate = part == 1 ? name : with_part(name, "_part" + std::to_string(part));
-    const std::string path = options.folder + "/" + candidate;
-    if (is_file_of(w, candidate, options, result.bytes)) {
-      result.file = candidate;
-      error = 0;
-      break;
-    }
-    // Known beforehand in most cases; publish() settles the race.
-    if (spec.output.overwrite != Overwrite::kYes && access(path.c_str(), F_OK) == 0) continue;
-    facts.trace_name = path;
-    assembly.set_facts(facts);
-    error = write_file(assembly, candidate, gzip || named_gz, spec, options, result.bytes);
-    if (error == 0) result.file = candidate;
-  }
+  const int error = write_under_free_name(assembly, w, name, gzip || named_gz, spec, options, facts, result);
   if (error == 0 && spec.output.stacks) result.stacks = write_stacks(assembly, options, result.file, spec);
   result.events = summary.events;
   result.status = error == 0 ? "written" : std::string("failed: ") + std::strerror(error);

@@ -1,4 +1,4 @@
-// Decides which spools may be made into traces, and removes what is left afterwards.
+// Decides which spools may be recovered, and removes them and the links to them afterwards.
 #include "profshim/output/recover.h"
 
 #include <dirent.h>
@@ -39,18 +39,19 @@ std::vector<std::string> names_in(int folder_fd) {
   return names;
 }
 
-/// One spool on its way into a folder.
+/// The recovery of one spool into a folder.
 class Attempt {
  public:
   Attempt(SpoolFile& spool, std::string path, const RecoverOptions& options, std::vector<RecoverNote>& notes)
       : spool_(spool), path_(std::move(path)), options_(options), notes_(notes) {}
 
-  /// kRecovered so far: its process is dead, nobody else is at work on it, and `view()` reads it.
+  /// Locks and opens the spool. Returns kRecovered if its process is dead, no other process recovers it, and view() is
+  /// valid.
   RecoverOutcome prepare() {
     std::int64_t last_sign_ns = 0;
-    if (!spool_.read_process(process_, last_sign_ns)) return fail(path_ + ": it is no profshim spool");
+    if (!spool_.read_process(process_, last_sign_ns)) return fail(path_ + ": not a profshim spool");
     if (!spool_.lock()) return RecoverOutcome::kElsewhere;
-    if (life_of(process_, last_sign_ns, realtime_ns()) == Life::kAlive) return say_that_it_lives();
+    if (life_of(process_, last_sign_ns, realtime_ns()) == Life::kAlive) return add_running_note();
     if (options_.most_copied > 0 && spool_.bytes_in_use() > options_.most_copied) {
       return fail(path_ + " holds " + format_size(spool_.bytes_in_use()) +
                   " of a dead process; run: profshim recover " + path_);
@@ -64,10 +65,10 @@ class Attempt {
 
   bool is_of_this_container() const { return can_be_seen(process_); }
 
-  /// Has our job left its link there?
+  /// Returns true if the folder has a link to this spool that belongs to us.
   bool is_linked_from(const OpenFolder& folder) const { return !own_links(folder).empty(); }
 
-  /// Makes the traces, then removes what leads to the spool, so that nothing ever leads to nowhere, and the spool.
+  /// Writes the traces, then removes the links to the spool and the spool. In this order no link is ever dangling.
   RecoverOutcome run(const OpenFolder& folder) {
     const RecoverOutcome outcome = Recovery(*view_, folder, path_, options_, notes_).run();
     if (outcome == RecoverOutcome::kFailed) return outcome;
@@ -83,12 +84,12 @@ class Attempt {
     return RecoverOutcome::kFailed;
   }
 
-  RecoverOutcome say_that_it_lives() {
-    const std::string who = "process " + std::to_string(process_.pid);
+  RecoverOutcome add_running_note() {
+    const std::string process = "process " + std::to_string(process_.pid);
     notes_.push_back({path_, -1, -1, "",
-                      can_be_seen(process_) ? who + " is still running"
-                                            : who + " was still running on " + process_.host +
-                                                  " a moment ago; recover there, or try again in a minute",
+                      can_be_seen(process_) ? process + " is still running"
+                                            : process + " was still running on " + process_.host +
+                                                  " a moment ago; recover on that host, or try again in a minute",
                       true});
     return RecoverOutcome::kRunning;
   }
@@ -135,12 +136,12 @@ std::vector<std::string> spool_entries(const OpenFolder& folder) {
 RecoverOutcome recover_entry(const OpenFolder& folder, const std::string& name, const RecoverOptions& options,
                              std::vector<RecoverNote>& notes) {
   const std::string shown = folder.path + "/" + name;
-  const auto say = [&](RecoverOutcome outcome, const std::string& what) {
-    notes.push_back({shown, -1, -1, "", shown + ": " + what});
+  const auto end_with = [&](RecoverOutcome outcome, const std::string& message) {
+    notes.push_back({shown, -1, -1, "", shown + ": " + message});
     return outcome;
   };
   struct stat entry {};
-  // Whoever recovers takes the link away first: with a link, nobody has it in hand.
+  // The process that recovers a spool removes the link before the spool. If the link is gone, another process is ahead.
   if (fstatat(folder.fd.get(), name.c_str(), &entry, AT_SYMLINK_NOFOLLOW) != 0) return RecoverOutcome::kElsewhere;
   const bool is_link = S_ISLNK(entry.st_mode);
   const std::string target = is_link ? target_of(folder.fd.get(), name) : name;
@@ -148,23 +149,24 @@ RecoverOutcome recover_entry(const OpenFolder& folder, const std::string& name, 
   SpoolFile spool(target, folder.fd.get());
   if (spool.error() == ENOENT) {
     if (fstatat(folder.fd.get(), name.c_str(), &entry, AT_SYMLINK_NOFOLLOW) != 0) return RecoverOutcome::kElsewhere;
-    return say(RecoverOutcome::kFailed, "its spool " + target + " is gone (another host, or it was restarted)");
+    return end_with(RecoverOutcome::kFailed,
+                    "its spool " + target + " does not exist (it is on another host, or this host was restarted)");
   }
   if (spool.error() == EINVAL || spool.error() == ELOOP) {
-    return say(RecoverOutcome::kForeign, "it is left alone: " + path + " is no spool");
+    return end_with(RecoverOutcome::kForeign, "skipped: " + path + " is not a spool");
   }
-  if (spool.error() != 0) return say(RecoverOutcome::kFailed, path + ": " + std::strerror(spool.error()));
+  if (spool.error() != 0) return end_with(RecoverOutcome::kFailed, path + ": " + std::strerror(spool.error()));
   const uid_t us = geteuid();
   if (spool.owner() != us || entry.st_uid != us) {
-    return say(RecoverOutcome::kForeign, "it is left alone: it or its spool belongs to another user");
+    return end_with(RecoverOutcome::kForeign, "skipped: it or its spool belongs to another user");
   }
   Attempt attempt(spool, path, options, notes);
   if (const RecoverOutcome ready = attempt.prepare(); ready != RecoverOutcome::kRecovered) return ready;
   if (folder.found.st_uid != us) {
-    // In a folder of another user's, only what the job itself has put there.
+    // In a folder of another user, recover only spools of jobs that recorded into this folder.
     const OpenFolder own = open_run_folder(attempt.own_folder());
     if (!own.fd || !is_same_file(own.found, folder.found)) {
-      return say(RecoverOutcome::kForeign, "it is left alone: its process recorded into " + attempt.own_folder());
+      return end_with(RecoverOutcome::kForeign, "skipped: its process recorded into " + attempt.own_folder());
     }
   }
   const RecoverOutcome outcome = attempt.run(folder);
@@ -174,21 +176,21 @@ RecoverOutcome recover_entry(const OpenFolder& folder, const std::string& name, 
 }
 
 RecoverOutcome recover_spool(const std::string& path, const RecoverOptions& options, std::vector<RecoverNote>& notes) {
-  const auto say = [&](RecoverOutcome outcome, const std::string& what) {
-    notes.push_back({path, -1, -1, "", path + ": " + what});
+  const auto end_with = [&](RecoverOutcome outcome, const std::string& message) {
+    notes.push_back({path, -1, -1, "", path + ": " + message});
     return outcome;
   };
   SpoolFile spool(path, AT_FDCWD);
   if (spool.error() == ENOENT) return RecoverOutcome::kElsewhere;
-  if (spool.error() == EINVAL) return say(RecoverOutcome::kForeign, "it is no spool");
-  if (spool.error() != 0) return say(RecoverOutcome::kFailed, std::strerror(spool.error()));
-  if (spool.owner() != geteuid()) return say(RecoverOutcome::kForeign, "it belongs to another user");
+  if (spool.error() == EINVAL) return end_with(RecoverOutcome::kForeign, "not a spool");
+  if (spool.error() != 0) return end_with(RecoverOutcome::kFailed, std::strerror(spool.error()));
+  if (spool.owner() != geteuid()) return end_with(RecoverOutcome::kForeign, "belongs to another user");
   Attempt attempt(spool, path, options, notes);
   if (const RecoverOutcome ready = attempt.prepare(); ready != RecoverOutcome::kRecovered) return ready;
   if (attempt.own_folder().empty()) {
-    return say(RecoverOutcome::kFailed, "it does not say into which folder; name the run's folder instead");
+    return end_with(RecoverOutcome::kFailed, "does not name its run folder; name the run's folder instead");
   }
-  // Somebody else may have put a link or a folder of his own in its place.
+  // Another user may have replaced the folder or put a link in its place: open_folder() checks links.
   OpenFolder folder;
   folder.path = absolute_path(attempt.own_folder());
   folder.fd = open_folder(folder.path);
@@ -197,11 +199,11 @@ RecoverOutcome recover_spool(const std::string& path, const RecoverOptions& opti
     if (error == ENOENT && options.remove_orphans && attempt.is_of_this_container() && spool.remove()) {
       return RecoverOutcome::kNothing;
     }
-    return say(RecoverOutcome::kFailed, folder.path + ": " + std::strerror(error));
+    return end_with(RecoverOutcome::kFailed, folder.path + ": " + std::strerror(error));
   }
   fstat(folder.fd.get(), &folder.found);
   if (folder.found.st_uid != geteuid() && !attempt.is_linked_from(folder)) {
-    return say(RecoverOutcome::kForeign, "its folder " + folder.path + " belongs to another user");
+    return end_with(RecoverOutcome::kForeign, "its folder " + folder.path + " belongs to another user");
   }
   return attempt.run(folder);
 }

@@ -31,27 +31,27 @@ RecoverOutcome Recovery::run() {
 }
 
 void Recovery::load_spec() {
-  // The spec was valid when the job began; overrides are in it already.
+  // The spool holds the spec that was in force, with all overrides.
   const std::string text(view_.string(view_.header().spec, spool::kMaxText));
   LoadedSpec loaded = load_spec_text(text, "spool");
   if (!loaded.ok()) {
-    // A folder may be named in bytes that are no UTF-8, which no TOML can hold. It is known here without the spec.
+    // The name of the folder may be invalid UTF-8, which TOML does not allow. The folder is known without the spec.
     std::string ascii = text;
     std::replace_if(
         ascii.begin(), ascii.end(), [](char c) { return static_cast<unsigned char>(c) >= 0x80; }, '_');
     loaded = load_spec_text(ascii, "spool");
   }
-  if (!loaded.ok()) add(-1, "", "its spec cannot be read: the defaults are used");
+  if (!loaded.ok()) add_note(-1, "", "cannot read its spec; uses the defaults");
   spec_ = loaded.spec;
-  spec_.limits.disk_free = 0;  // the user asked for the file
+  spec_.limits.disk_free = 0;  // the user asked for the trace
 }
 
-/// A manifest that goes on where the process stopped.
+/// Loads the manifest of the process, or of a later process of the same rank, or starts a new one.
 void Recovery::load_manifest() {
   const spool::SpoolHeader& h = view_.header();
   const bool found = read_manifest("manifest-rank" + std::to_string(h.rank) + ".json", manifest_, folder_.fd.get());
-  // A job that was queued again goes on in its folder: then the manifest is that of a later process.
-  of_another_ = found && (manifest_.pid != h.pid || manifest_.rank.host != view_.string(h.host));
+  // A job that was queued again uses the same folder. Then the manifest is that of a later process.
+  of_later_process_ = found && (manifest_.pid != h.pid || manifest_.rank.host != view_.string(h.host));
   if (!found) {
     manifest_.rank.world_size = h.world_size;
     manifest_.rank.host = view_.string(h.host);
@@ -61,26 +61,26 @@ void Recovery::load_manifest() {
     manifest_.step_source = view_.string(h.step_source);
   }
   manifest_.rank.rank = h.rank;
-  if (!of_another_) manifest_.steps_seen = static_cast<std::int64_t>(h.steps_seen.load());
+  if (!of_later_process_) manifest_.steps_seen = static_cast<std::int64_t>(h.steps_seen.load());
 }
 
 void Recovery::save_manifest() {
-  // One that may still be written is left to its process.
+  // Do not write the manifest of a later process that is alive: it writes the manifest itself.
   const bool ended = manifest_.state == "finished" || manifest_.state.starts_with("recovered");
-  if (of_another_ && !ended && is_claimed(folder_.path, manifest_.rank.rank, folder_.fd.get())) return;
-  if (!of_another_) {
+  if (of_later_process_ && !ended && is_claimed(folder_.path, manifest_.rank.rank, folder_.fd.get())) return;
+  if (!of_later_process_) {
     manifest_.state = failed_ ? "recovered in part" : "recovered";
     if (!failed_) manifest_.spool.clear();
   }
   manifest_.updated_ns = realtime_ns();
   if (write_manifest(folder_.path, manifest_, folder_.fd.get())) return;
   failed_ = true;
-  add(-1, "", "its manifest cannot be written into " + folder_.path);
+  add_note(-1, "", "cannot write its manifest into " + folder_.path);
 }
 
-/// Written by an earlier recover that could not do all.
+/// Returns true if an earlier recovery that failed for other windows has written this one.
 bool Recovery::is_done(std::uint64_t number) const {
-  return !of_another_ && std::any_of(manifest_.windows.begin(), manifest_.windows.end(), [&](const auto& w) {
+  return !of_later_process_ && std::any_of(manifest_.windows.begin(), manifest_.windows.end(), [&](const auto& w) {
     return w.window == static_cast<std::int64_t>(number) && w.recovered && w.status == "written" &&
            faccessat(folder_.fd.get(), w.file.c_str(), F_OK, 0) == 0;
   });
@@ -94,7 +94,7 @@ void Recovery::publish(std::uint64_t number) {
   options.gzip_threads = options_.gzip_threads;
   options.give_up = options_.give_up;
   const ManifestWindow result = publish_window(view_, number, spec_, options);
-  if (!of_another_) {
+  if (!of_later_process_) {
     std::erase_if(manifest_.windows, [&](const auto& w) {
       return w.window == result.window && (w.recovered || w.status.starts_with("failed"));
     });
@@ -103,20 +103,20 @@ void Recovery::publish(std::uint64_t number) {
   if (options_.on_window) options_.on_window(folder_.path, view_.header().rank, result);
   if (result.status == "written") {
     ++written_;
-    add(result.window, folder_.path + "/" + result.file,
-        folder_.path + "/" + result.file + " (" + std::to_string(result.events) + " events" +
-            (result.complete ? ")" : ", incomplete)"));
+    add_note(result.window, folder_.path + "/" + result.file,
+             folder_.path + "/" + result.file + " (" + std::to_string(result.events) + " events" +
+                 (result.complete ? ")" : ", incomplete)"));
   } else if (result.status != "empty") {
     failed_ = true;
-    add(result.window, "", result.status);
+    add_note(result.window, "", result.status);
   }
 }
 
-void Recovery::add(std::int64_t window, const std::string& file, const std::string& what) {
+void Recovery::add_note(std::int64_t window, const std::string& file, const std::string& message) {
   const int rank = view_.header().rank;
   notes_.push_back(
       {spool_, rank, window, file,
-       "rank " + std::to_string(rank) + (window < 0 ? ": " : ", window " + std::to_string(window) + ": ") + what});
+       "rank " + std::to_string(rank) + (window < 0 ? ": " : ", window " + std::to_string(window) + ": ") + message});
 }
 
 }  // namespace profshim::output

@@ -1,4 +1,4 @@
-// The windows of one spool as traces in a run's folder, and what its manifest says of them.
+// Writes the windows of one spool as traces into a run folder, and updates its manifest.
 #pragma once
 
 #include <string>
@@ -12,7 +12,7 @@ namespace profshim::output {
 
 class Recovery {
  public:
-  /// `spool`: its path, for the notes.
+  /// `spool` is the path of the spool, for the notes.
   Recovery(const spool::View& view, const OpenFolder& folder, std::string spool, const RecoverOptions& options,
            std::vector<RecoverNote>& notes);
   RecoverOutcome run();
@@ -23,7 +23,7 @@ class Recovery {
   void save_manifest();
   bool is_done(std::uint64_t number) const;
   void publish(std::uint64_t number);
-  void add(std::int64_t window, const std::string& file, const std::string& what);
+  void add_note(std::int64_t window, const std::string& file, const std::string& message);
 
   const spool::View& view_;
   const OpenFolder& folder_;
@@ -32,7 +32,7 @@ class Recovery {
   std::vector<RecoverNote>& notes_;
   Spec spec_;
   Manifest manifest_;
-  bool of_another_ = false;  // the manifest
+  bool of_later_process_ = false;  // manifest_ is that of a later process of the same rank
   std::uint64_t written_ = 0;
   bool failed_ = false;
 };

@@ -1,4 +1,4 @@
-// Whose folder is it: the identity of the run, and one claim per rank.
+// The run folder: the identity file of the job, and one claim file per rank.
 #include <dirent.h>
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -20,8 +20,8 @@ namespace {
 
 constexpr const char* kIdentityFile = ".profshim-run";
 
-// Made under a name of its own and linked into place: whoever reads the file reads all of it. EEXIST: somebody else's.
-// `now_ns`: the time by the clock of the file system, which other hosts see as well.
+// Creates a file atomically: readers see the whole text or no file. Returns 0 or an errno; EEXIST if the file exists.
+// Returns the time of the file system's clock, which is the same for all hosts, in `now_ns`.
 int create_whole(const std::string& folder, const std::string& name, const std::string& text, std::int64_t& now_ns) {
   AtomicFile file;
   if (!file.open(folder, name) || !file.write(text.data(), text.size())) return file.error();
@@ -35,6 +35,7 @@ bool replace_whole(const std::string& folder, const std::string& name, const std
          file.publish(AtomicFile::Existing::kReplace);
 }
 
+/// The content of the identity file.
 struct Identity {
   JobIdentity job;
   std::int64_t base_time_ns = 0;
@@ -55,7 +56,8 @@ std::string line_after(const std::string& text, const char* word) {
   return text.substr(from, text.find('\n', from) - from);
 }
 
-// An identity file of another user is ignored: it would set the times of our traces.
+// Reads the identity file. Ignores a file of another user than root, us and the owner of the folder: it would set the
+// base time of our traces.
 bool read_identity(const std::string& folder, Identity& identity) {
   std::string text;
   int error = 0;
@@ -73,8 +75,8 @@ bool read_identity(const std::string& folder, Identity& identity) {
   return !identity.job.key.empty() && identity.base_time_ns > 0;
 }
 
-/// One job: by its number or launcher, or as another host's part of it. Launchers that wait for each other were started
-/// within the time that they wait (15 minutes in PyTorch).
+/// Returns true for the same job: the same key, or the same rendezvous from different hosts. Launchers that meet at a
+/// rendezvous were started within the time that they wait for each other (15 minutes in PyTorch).
 bool is_same_job(const JobIdentity& a, const JobIdentity& b) {
   constexpr std::int64_t kWaits_s = 15 * 60;
   if (a.key == b.key) return true;
@@ -87,14 +89,14 @@ std::string claim_name(int rank) { return kClaim + std::to_string(rank); }
 
 std::string claim_text(const ProcessIdentity& process) { return to_text(process) + "\n"; }
 
-/// A claim as it was found.
+/// A claim file.
 struct Claim {
   std::string text;
   ProcessIdentity process;
   std::int64_t touched_ns = 0;
 };
 
-// 0, or an errno: ENOENT = there is none, EINVAL = what is there is none.
+// Returns 0 or an errno: ENOENT = no claim, EINVAL = not a claim file.
 int read_claim(int folder_fd, const std::string& name, Claim& claim) {
   struct stat found {};
   int error = 0;
@@ -103,7 +105,7 @@ int read_claim(int folder_fd, const std::string& name, Claim& claim) {
   return parse_identity(claim.text, claim.process) ? 0 : EINVAL;
 }
 
-bool lives(const Claim& claim, std::int64_t now_ns) {
+bool is_of_other_live_process(const Claim& claim, std::int64_t now_ns) {
   return claim.process != own_identity() && life_of(claim.process, claim.touched_ns, now_ns) == Life::kAlive;
 }
 
@@ -111,7 +113,7 @@ std::string describe(const ProcessIdentity& process) {
   return "process " + std::to_string(process.pid) + " on " + process.host;
 }
 
-// The process that records into the folder; "" when there is none.
+// Returns a description of a live process that records into the folder; "" if there is none.
 std::string recording_into(const std::string& folder) {
   const std::unique_ptr<DIR, int (*)(DIR*)> directory(opendir(folder.c_str()), closedir);
   if (directory == nullptr) return {};
@@ -119,13 +121,13 @@ std::string recording_into(const std::string& folder) {
     Claim claim;
     if (std::strncmp(entry->d_name, kClaim, std::strlen(kClaim)) != 0) continue;
     if (read_claim(dirfd(directory.get()), entry->d_name, claim) != 0) continue;
-    if (lives(claim, realtime_ns())) return describe(claim.process);
+    if (is_of_other_live_process(claim, realtime_ns())) return describe(claim.process);
   }
   return {};
 }
 
-// Takes the claim of a dead process away. Moved aside before it is looked at again: another process may have taken it
-// over since, and its claim must stay.
+// Removes the claim of a dead process. Another process may have replaced the claim since it was read: so this moves the
+// file aside, compares it with `text`, and puts it back if it differs.
 void remove_claim(int folder_fd, const std::string& name, const std::string& text) {
   const std::string aside = "." + random_text() + ".old-claim";
   if (renameat(folder_fd, name.c_str(), folder_fd, aside.c_str()) != 0) return;
@@ -136,44 +138,47 @@ void remove_claim(int folder_fd, const std::string& name, const std::string& tex
   unlinkat(folder_fd, aside.c_str(), 0);
 }
 
-enum class Taken : std::uint8_t { kOurs, kForeign, kFailed };
+enum class FolderOwner : std::uint8_t {
+  kThisJob,  // created now or by another rank of the job
+  kOtherRun,
+  kFailed,
+};
 
-// Ours, made now or by another rank of this job; or somebody else's.
-Taken take(const std::string& folder, Identity& identity, bool replace, std::string& problem) {
+// Creates the folder and its identity file, or reads the one that exists. Sets `identity` to the content of the file.
+// `replace`: takes over the folder of another run unless a live process records into it.
+FolderOwner acquire_folder(const std::string& folder, Identity& identity, bool replace, std::string& problem) {
   if (const int error = make_folders(folder); error != 0) {
-    problem =
-        "cannot create " + folder + ": " + std::strerror(error) + "; set output.folder to a folder that can be written";
-    return Taken::kFailed;
+    problem = "cannot create " + folder + ": " + std::strerror(error) + "; set output.folder to a writable folder";
+    return FolderOwner::kFailed;
   }
   const JobIdentity wanted = identity.job;
   std::int64_t now_ns = 0;
   const int error = create_whole(folder, kIdentityFile, to_text(identity), now_ns);
-  if (error == 0) return Taken::kOurs;
+  if (error == 0) return FolderOwner::kThisJob;
   if (error != EEXIST) {
-    problem = "cannot write into " + folder + ": " + std::strerror(error) +
-              "; set output.folder to a folder that can be written";
-    return Taken::kFailed;
+    problem = "cannot write into " + folder + ": " + std::strerror(error) + "; set output.folder to a writable folder";
+    return FolderOwner::kFailed;
   }
   Identity found;
   if (read_identity(folder, found) && is_same_job(found.job, wanted)) {
     identity = found;
-    return Taken::kOurs;
+    return FolderOwner::kThisJob;
   }
-  if (!replace) return Taken::kForeign;
+  if (!replace) return FolderOwner::kOtherRun;
   const std::string owner = recording_into(folder);
-  // Or a rank of this job has replaced it just now.
+  // Read the file again: the live process may be a rank of this job that has replaced the file just now.
   if (!owner.empty() && !(read_identity(folder, found) && is_same_job(found.job, wanted))) {
-    problem = "another run records into " + folder + " (" + owner +
-              "): set output.overwrite to \"new\", or another output.folder or profile.run_name";
-    return Taken::kFailed;
+    problem = "another run is recording into " + folder + " (" + owner +
+              "): set output.overwrite to \"new\", or choose another output.folder or profile.run_name";
+    return FolderOwner::kFailed;
   }
   if (!replace_whole(folder, kIdentityFile, to_text(identity))) {
     problem = "cannot write into " + folder;
-    return Taken::kFailed;
+    return FolderOwner::kFailed;
   }
-  // Another rank of this job may have replaced it a moment later: what is there now counts for all.
+  // Another rank of this job may have replaced the file a moment later. All ranks use its present content.
   if (read_identity(folder, found) && is_same_job(found.job, wanted)) identity = found;
-  return Taken::kOurs;
+  return FolderOwner::kThisJob;
 }
 
 }  // namespace
@@ -185,20 +190,20 @@ RunFolder open_run(const Spec& spec, const std::string& folder, const JobIdentit
   const int most = spec.output.overwrite == Overwrite::kNew ? 1000 : 1;
   for (int n = 1; n <= most; ++n) {
     const std::string path = n == 1 ? first : first + "-" + std::to_string(n);
-    switch (take(path, identity, spec.output.overwrite == Overwrite::kYes, run.problem)) {
-      case Taken::kOurs:
+    switch (acquire_folder(path, identity, spec.output.overwrite == Overwrite::kYes, run.problem)) {
+      case FolderOwner::kThisJob:
         run.path = path;
         run.base_time_ns = identity.base_time_ns;
         return run;
-      case Taken::kFailed:
+      case FolderOwner::kFailed:
         return run;
-      case Taken::kForeign:
+      case FolderOwner::kOtherRun:
         break;
     }
   }
   run.problem = first +
                 " holds the traces of another run: set output.overwrite to true or \"new\", or "
-                "another output.folder or profile.run_name";
+                "choose another output.folder or profile.run_name";
   return run;
 }
 
@@ -219,11 +224,11 @@ bool claim_rank(const std::string& folder, int rank, std::string& found) {
     const int unreadable = read_claim(opened.get(), name, present);
     if (unreadable == ENOENT) continue;  // released a moment ago
     if (unreadable != 0) {
-      found = "cannot be recorded in " + folder + ": remove " + folder + "/" + name + ", which is no claim";
+      found = "cannot be recorded in " + folder + ": remove " + folder + "/" + name + ", which is not a claim file";
       return false;
     }
     found = describe(present.process);
-    if (lives(present, now_ns)) {
+    if (is_of_other_live_process(present, now_ns)) {
       found = "is already recorded in " + folder + " by " + found;
       return false;
     }
@@ -241,7 +246,7 @@ bool is_claimed(const std::string& folder, int rank, int folder_fd) {
   const Descriptor opened(folder_fd < 0 ? open_folder(folder).release() : -1);
   Claim claim;
   return read_claim(folder_fd < 0 ? opened.get() : folder_fd, claim_name(rank), claim) == 0 &&
-         lives(claim, realtime_ns());
+         is_of_other_live_process(claim, realtime_ns());
 }
 
 void release_claim(const std::string& folder, int rank) { release_claim_of(folder, rank, own_identity()); }

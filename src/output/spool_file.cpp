@@ -23,7 +23,7 @@ SpoolFile::~SpoolFile() {
 }
 
 bool SpoolFile::lock() {
-  // Where the file system knows no locks, nobody else can have one.
+  // Errors other than EWOULDBLOCK mean that the file system has no locks: no other process can hold one either.
   if (flock(fd_.get(), LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) return false;
   struct stat now {};
   return fstat(fd_.get(), &now) == 0 && now.st_nlink > 0;
@@ -43,18 +43,18 @@ std::string SpoolFile::read_string(const spool::SpoolHeader& header, StringId id
 }
 
 bool SpoolFile::read_process(ProcessIdentity& process, std::int64_t& last_sign_ns) const {
-  // Read, not mapped: a mapping of another's file could be cut short under our hands.
+  // Uses read(), not mmap(): another user could truncate the file, and access to the mapping would raise SIGBUS.
   alignas(spool::SpoolHeader) char bytes[sizeof(spool::SpoolHeader)];
   if (!fd_ || !read_at(0, bytes, sizeof bytes)) return false;
   const auto& h = *reinterpret_cast<const spool::SpoolHeader*>(bytes);
   if (std::memcmp(h.magic, spool::kMagic, sizeof h.magic) != 0 || h.version != spool::kFormatVersion) return false;
   if (!parse_identity(read_string(h, h.process), process)) {
-    process = {};  // of an earlier version, or of a process that was killed while it came up
+    process = {};  // the spool of an earlier version, or of a process that was killed while it started
     process.host = read_string(h, h.host);
     process.pid = h.pid;
     process.start_time = h.pid_start_time;
   }
-  // The collector takes an anchor every second for as long as the process lives.
+  // A live process takes an anchor every second.
   std::vector<Anchor> anchors(std::min<std::uint64_t>(h.anchors.load(), spool::kMaxAnchors));
   if (!read_at(h.anchors_at, anchors.data(), anchors.size() * sizeof(Anchor))) anchors.clear();
   last_sign_ns = std::int64_t{found_.st_mtim.tv_sec} * 1'000'000'000;
@@ -63,7 +63,7 @@ bool SpoolFile::read_process(ProcessIdentity& process, std::int64_t& last_sign_n
   return true;
 }
 
-// Holes stay holes: what is read of them is zero, here as there.
+// Reads only the data of a sparse file: the memory is zero where the file has holes.
 bool SpoolFile::copy() {
   const auto size = static_cast<std::size_t>(found_.st_size);
   void* const memory = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -86,7 +86,7 @@ bool SpoolFile::copy() {
 std::unique_ptr<spool::View> SpoolFile::view(bool copied, std::string& why_not) {
   if (!copied) return spool::View::open(fd_.get(), why_not);
   if (found_.st_size <= 0 || !copy()) {
-    why_not = "it cannot be read";
+    why_not = "cannot be read";
     return nullptr;
   }
   return spool::View::over(copy_, static_cast<std::size_t>(found_.st_size), why_not);

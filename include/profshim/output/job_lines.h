@@ -1,4 +1,4 @@
-// Lines that any rank may have to say, said by one: the first to come to it leaves a mark in the run folder.
+// Log lines that only one rank of a job prints: the first rank leaves a mark in the run folder.
 #pragma once
 
 #include <cstdint>
@@ -6,12 +6,13 @@
 
 namespace profshim::output {
 
-/// True for the first process of the run that asks about `matter` ("disk", "windows"), and where the folder takes no
-/// mark: a line is rather said twice than never. `base_time_ns`: tells runs into one folder apart.
-bool is_first_to_say(const std::string& folder, const char* matter, std::int64_t base_time_ns);
+/// Leaves a mark for `topic` ("disk", "windows"). Returns true if there was none: the caller prints the line. Also
+/// returns true if the mark cannot be written: a line printed twice is better than a lost one. `base_time_ns`
+/// distinguishes runs that use the same folder.
+bool claim_job_line(const std::string& folder, const char* topic, std::int64_t base_time_ns);
 
-/// Takes the marks away when no rank records into the folder any more; at the end of a process, after its claim was
-/// given back.
-void forget_what_was_said(const std::string& folder, std::int64_t base_time_ns);
+/// Removes the marks of the run if no rank records into the folder anymore. Called at the end of a process, after it
+/// has released its claim.
+void remove_job_lines(const std::string& folder, std::int64_t base_time_ns);
 
 }  // namespace profshim::output

@@ -1,5 +1,5 @@
-// manifest-rankN.json: what one rank has written and what state it is in. Written by the session and by recover, read
-// by the tool. Tool and writer thread only.
+// manifest-rankN.json: the state of one rank and the traces it has written. The session and `profshim recover` write
+// it, the tool reads it. Tool and writer thread only.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@ struct ManifestWindow {
   std::uint64_t bytes = 0, events = 0, dropped = 0;
   std::string status;  // "written", "failed: ...", "dropped: ...", "empty"
   bool complete = true, truncated = false, recovered = false;
-  std::string stacks = {};  // of output.export: as `file`, or "failed: ..."; "" = there were none or none were wanted
+  std::string stacks = {};  // stacks file of output.export, relative, or "failed: ..."; "" = no stacks
 };
 struct Manifest {
   Rank rank;
@@ -29,17 +29,17 @@ struct Manifest {
   std::vector<std::string> problems;
   std::string path;  // where it was read from
 };
-/// Atomically replaces FOLDER/manifest-rankN.json. `folder_fd` >= 0 stands for the folder, whatever lies at its path.
+/// Atomically replaces FOLDER/manifest-rankN.json. A `folder_fd` >= 0 is used instead of the path.
 bool write_manifest(const std::string& folder, const Manifest& manifest, int folder_fd = -1);
-/// All manifest-rank*.json of a folder; unreadable ones come back with state "unreadable: ...".
+/// Reads all manifest-rank*.json of a folder. An unreadable file has the state "unreadable: ...".
 std::vector<Manifest> read_manifests(const std::string& folder);
 
-/// The text of a manifest file, and the reverse; false when `text` is not a manifest. Paths that lead out of its folder
-/// come back as "".
+/// Returns the text of a manifest file.
 std::string manifest_text(const Manifest& manifest);
+/// Returns false if `text` is not a manifest. Replaces paths that lead out of the folder by "".
 bool parse_manifest(std::string_view text, Manifest& manifest);
-/// One file, relative to `folder_fd` where that is >= 0; false when it is not a manifest: no regular file, or a large
-/// one.
+/// Reads one file; `path` is relative to `folder_fd` if that is >= 0. Returns false if it is not a regular file, too
+/// large, or not a manifest.
 bool read_manifest(const std::string& path, Manifest& manifest, int folder_fd = -1);
 
 }  // namespace profshim::output

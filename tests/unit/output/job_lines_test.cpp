@@ -9,32 +9,32 @@
 namespace profshim::output {
 namespace {
 
-TEST(JobLines, OneSpeaksForEachMatterAndRun) {
+TEST(JobLines, OneRankClaimsEachTopicOfARun) {
   const test::TemporaryFolder folder;
 
-  EXPECT_TRUE(is_first_to_say(folder.path(), "disk", 7));
-  EXPECT_FALSE(is_first_to_say(folder.path(), "disk", 7));
-  EXPECT_TRUE(is_first_to_say(folder.path(), "windows", 7));
-  EXPECT_TRUE(is_first_to_say(folder.path(), "disk", 8));
+  EXPECT_TRUE(claim_job_line(folder.path(), "disk", 7));
+  EXPECT_FALSE(claim_job_line(folder.path(), "disk", 7));
+  EXPECT_TRUE(claim_job_line(folder.path(), "windows", 7));
+  EXPECT_TRUE(claim_job_line(folder.path(), "disk", 8));
 }
 
-TEST(JobLines, AreRatherSaidTwiceThanNever) {
-  EXPECT_TRUE(is_first_to_say("/no/such/folder", "disk", 7));
-  EXPECT_TRUE(is_first_to_say("/no/such/folder", "disk", 7));
+TEST(JobLines, ArePrintedIfTheMarkCannotBeWritten) {
+  EXPECT_TRUE(claim_job_line("/no/such/folder", "disk", 7));
+  EXPECT_TRUE(claim_job_line("/no/such/folder", "disk", 7));
 }
 
 TEST(JobLines, MarksStayWhileARankRecords) {
   const test::TemporaryFolder folder;
   const std::string claim = folder.path() + "/.claim-rank1";
   std::ofstream(claim) << "x";
-  is_first_to_say(folder.path(), "disk", 7);
+  claim_job_line(folder.path(), "disk", 7);
 
-  forget_what_was_said(folder.path(), 7);
-  EXPECT_FALSE(is_first_to_say(folder.path(), "disk", 7));
+  remove_job_lines(folder.path(), 7);
+  EXPECT_FALSE(claim_job_line(folder.path(), "disk", 7));
 
   std::remove(claim.c_str());
-  forget_what_was_said(folder.path(), 7);
-  EXPECT_TRUE(is_first_to_say(folder.path(), "disk", 7));
+  remove_job_lines(folder.path(), 7);
+  EXPECT_TRUE(claim_job_line(folder.path(), "disk", 7));
 }
 
 }  // namespace

@@ -38,14 +38,14 @@ TEST(Expand, KnowsEveryVariable) {
   }
 }
 
-TEST(Expand, WhatIsNotKnownIsSaid) {
+TEST(Expand, UnknownValuesAreNamedUnknown) {
   NameValues v = values(3);
   v.rank.node_rank = -1;
 
   EXPECT_EQ(expand("{node_rank}", v), "unknown");
 }
 
-TEST(Expand, NothingFromTheEnvironmentLeavesItsPlace) {
+TEST(Expand, ValuesFromTheEnvironmentStayInTheirPathComponent) {
   NameValues v = values(3);
   v.job_id = "../../etc";
   v.host = "a b;rm -rf $HOME\n";
@@ -54,7 +54,7 @@ TEST(Expand, NothingFromTheEnvironmentLeavesItsPlace) {
   EXPECT_EQ(expand("out/{job_id}/{host}/{phase}", v), "out/_._.._etc/a_b_rm_-rf__HOME_/_");
 }
 
-TEST(Expand, NamesOfProgramsAreSafeInShellsAndOnOtherSystems) {
+TEST(Expand, ProgramNamesAreSafeInShellsAndOnOtherSystems) {
   NameValues v = values(3);
   v.run_name = "ray::Trainer.__init__";
   EXPECT_EQ(expand("{run_name}", v), "ray__Trainer.__init__");
@@ -71,7 +71,7 @@ TEST(TraceFileName, TheDefaultNeedsNothingAdded) {
   EXPECT_EQ(added, "");
 }
 
-TEST(TraceFileName, MissingPartsAreAddedSoThatNamesNeverMeet) {
+TEST(TraceFileName, MissingPartsAreAddedToMakeNamesUnique) {
   Spec spec;
   spec.output.filename = "trace.json";
   spec.schedule.repeat = 3;
@@ -99,7 +99,7 @@ TEST(TraceFileName, TheEndingFollowsGzip) {
   EXPECT_EQ(trace_file_name(spec, values(0), added), "r0.json");
 }
 
-TEST(WithPart, StandsBeforeTheEndingsReadersLookFor) {
+TEST(WithPart, GoesBeforeTheEndingsThatReadersNeed) {
   EXPECT_EQ(with_part("step11/rank3.11.pt.trace.json", "_part2"), "step11/rank3_part2.11.pt.trace.json");
   EXPECT_EQ(with_part("a.b/trace", "_part2"), "a.b/trace_part2");
   EXPECT_EQ(with_part("x.json.gz", "-rank1"), "x-rank1.json.gz");

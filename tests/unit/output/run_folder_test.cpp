@@ -27,13 +27,13 @@ TEST(OpenRun, AllRanksOfAJobShareOneBase) {
   EXPECT_EQ(first.base_time_ns % quarter, 0);
 }
 
-/// Makes a file a minute older.
+/// Sets the time of a file back by one minute.
 void age(const std::string& path) {
   const auto now = std::filesystem::last_write_time(path);
   std::filesystem::last_write_time(path, now - std::chrono::seconds(60));
 }
 
-/// Of torchrun on that host, without a number of a job.
+/// Returns the identity of a torchrun job without a job id, on this host.
 JobIdentity torchrun(const std::string& host, const std::string& launcher, std::int64_t started_s) {
   return {.key = host + "/" + launcher,
           .readable = launcher,
@@ -42,7 +42,7 @@ JobIdentity torchrun(const std::string& host, const std::string& launcher, std::
           .started_s = started_s};
 }
 
-TEST(OpenRun, HostsWhoseRanksMeetInOnePlaceAreOneJob) {
+TEST(OpenRun, HostsWithOneRendezvousAreOneJob) {
   test::TemporaryFolder folder;
   const RunFolder first = open_run(Spec{}, folder.path() + "/run", torchrun("a", "100", 5000), kNow);
   const RunFolder second = open_run(Spec{}, folder.path() + "/run", torchrun("b", "900", 5040), kNow);
@@ -52,7 +52,7 @@ TEST(OpenRun, HostsWhoseRanksMeetInOnePlaceAreOneJob) {
   EXPECT_EQ(second.base_time_ns, first.base_time_ns);
 }
 
-TEST(OpenRun, ALaterJobThatMeetsThereIsAnotherRun) {
+TEST(OpenRun, ALaterJobWithTheSameRendezvousIsAnotherRun) {
   test::TemporaryFolder folder;
   ASSERT_EQ(open_run(Spec{}, folder.path() + "/run", torchrun("a", "100", 5000), kNow).problem, "");
 
@@ -72,7 +72,7 @@ TEST(OpenRun, AnotherRunIsRefusedByDefault) {
   EXPECT_NE(second.problem.find("output.overwrite"), std::string::npos) << second.problem;
 }
 
-TEST(OpenRun, OverwriteNewTakesANumberedSiblingForAllRanks) {
+TEST(OpenRun, OverwriteNewUsesOneNumberedSiblingForAllRanks) {
   test::TemporaryFolder folder;
   Spec spec;
   spec.output.overwrite = Overwrite::kNew;
@@ -86,7 +86,7 @@ TEST(OpenRun, OverwriteNewTakesANumberedSiblingForAllRanks) {
             folder.path() + "/run-3");
 }
 
-TEST(OpenRun, OverwriteTrueTakesTheFolderOver) {
+TEST(OpenRun, OverwriteTrueReusesTheFolder) {
   test::TemporaryFolder folder;
   Spec spec;
   spec.output.overwrite = Overwrite::kYes;
@@ -96,7 +96,7 @@ TEST(OpenRun, OverwriteTrueTakesTheFolderOver) {
   EXPECT_EQ(open_run(Spec{}, folder.path() + "/run", {.key = "job2", .readable = "j"}, kNow).problem, "");
 }
 
-TEST(OpenRun, OverwriteLeavesARunAloneThatIsRecording) {
+TEST(OpenRun, OverwriteRefusesTheFolderOfARunningJob) {
   const test::TemporaryFolder folder;
   Spec spec;
   spec.output.overwrite = Overwrite::kYes;
@@ -118,7 +118,7 @@ TEST(OpenRun, OverwriteLeavesARunAloneThatIsRecording) {
   EXPECT_EQ(open_run(spec, run, {.key = "job4", .readable = "j"}, kNow).problem, "");
 }
 
-TEST(OpenRun, SaysWhenTheFolderCannotBeMade) {
+TEST(OpenRun, ReportsAFolderThatCannotBeCreated) {
   test::TemporaryFolder folder;
   std::ofstream(folder.path() + "/file") << "x";
 
@@ -127,8 +127,8 @@ TEST(OpenRun, SaysWhenTheFolderCannotBeMade) {
   EXPECT_NE(run.problem.find("Not a directory"), std::string::npos) << run.problem;
 }
 
-// Runs `body` in a child that stays alive until the claim was tried here.
-TEST(ClaimRank, ALiveOwnerKeepsItsClaimADeadOneDoesNot) {
+// A child holds the claim and stays alive until this process has tried to take it.
+TEST(ClaimRank, ALiveOwnerKeepsItsClaimAndADeadOneLosesIt) {
   test::TemporaryFolder folder;
   int ready[2];
   int leave[2];
@@ -160,13 +160,13 @@ TEST(ClaimRank, ALiveOwnerKeepsItsClaimADeadOneDoesNot) {
   for (const int fd : {ready[0], leave[0], leave[1]}) close(fd);
 }
 
-/// A process of another machine, which cannot be looked at from here.
+/// Claims rank 0 for a process on another machine, which cannot be seen from here.
 void claim_from_elsewhere(const std::string& folder) {
   std::ofstream(folder + "/.claim-rank0") << "node9 4711 99 4026531836 another-boot\n";
 }
 
-// A job that was queued again on another node.
-TEST(ClaimRank, OfAnotherMachineIsTakenOverWhenItIsSilent) {
+// A job was queued again on another node.
+TEST(ClaimRank, TakesOverTheClaimOfASilentProcessOnAnotherMachine) {
   const test::TemporaryFolder folder;
   claim_from_elsewhere(folder.path());
   age(folder.path() + "/.claim-rank0");
@@ -179,7 +179,7 @@ TEST(ClaimRank, OfAnotherMachineIsTakenOverWhenItIsSilent) {
   EXPECT_EQ(owner, "") << "nobody's before";
 }
 
-TEST(ClaimRank, OfAnotherMachineIsRespectedWhileItGivesSigns) {
+TEST(ClaimRank, RespectsTheClaimOfALiveProcessOnAnotherMachine) {
   const test::TemporaryFolder folder;
   claim_from_elsewhere(folder.path());
   age(folder.path() + "/.claim-rank0");
@@ -192,7 +192,7 @@ TEST(ClaimRank, OfAnotherMachineIsRespectedWhileItGivesSigns) {
   EXPECT_TRUE(is_claimed(folder.path(), 0));
 }
 
-TEST(ClaimRank, OfAnotherProcessIsNotReleased) {
+TEST(ClaimRank, ReleaseKeepsTheClaimOfAnotherProcess) {
   const test::TemporaryFolder folder;
   claim_from_elsewhere(folder.path());
 
@@ -201,7 +201,7 @@ TEST(ClaimRank, OfAnotherProcessIsNotReleased) {
   EXPECT_TRUE(std::filesystem::exists(folder.path() + "/.claim-rank0"));
 }
 
-TEST(ClaimRank, InAFolderThatIsGoneSaysThat) {
+TEST(ClaimRank, ReportsAMissingFolder) {
   const test::TemporaryFolder folder;
   std::string owner;
 
@@ -210,7 +210,7 @@ TEST(ClaimRank, InAFolderThatIsGoneSaysThat) {
   EXPECT_EQ(owner, "cannot be recorded in " + folder.path() + "/gone: No such file or directory");
 }
 
-TEST(ClaimRank, WhatIsNoClaimIsNamed) {
+TEST(ClaimRank, NamesAFileThatIsNotAClaim) {
   const test::TemporaryFolder folder;
   ASSERT_EQ(mkfifo((folder.path() + "/.claim-rank0").c_str(), 0666), 0);
   std::filesystem::create_symlink("/dev/zero", folder.path() + "/.claim-rank1");
@@ -221,7 +221,7 @@ TEST(ClaimRank, WhatIsNoClaimIsNamed) {
   EXPECT_FALSE(claim_rank(folder.path(), 1, owner));
 }
 
-TEST(OpenRun, AnIdentityOfAStrangerIsNotOurs) {
+TEST(OpenRun, IgnoresAnIdentityFileOfAnotherUser) {
   if (geteuid() != 0) GTEST_SKIP() << "only root can give a file to another user";
   const test::TemporaryFolder folder;
   ASSERT_EQ(open_run(Spec{}, folder.path(), {.key = "job1", .readable = "j"}, kNow).problem, "");
@@ -256,7 +256,7 @@ TEST(Manifest, ReadsBackWhatWasWritten) {
   EXPECT_EQ(found[0].problems, m.problems);
 }
 
-TEST(Manifest, SaysWhichFileIsNone) {
+TEST(Manifest, ReportsAnUnreadableFile) {
   test::TemporaryFolder folder;
   std::ofstream(folder.path() + "/manifest-rank0.json") << "{ half";
 
