@@ -1,4 +1,4 @@
-// Finished traces in the formats of others: Perfetto's own, and columns for engines that answer SQL. Tool only.
+// Converts finished traces to Perfetto's protobuf format and to Parquet. Tool only.
 #pragma once
 
 #include <cstdint>
@@ -9,24 +9,24 @@
 namespace profshim {
 
 struct ConvertResult {
-  std::string error;  // one line; "" = done
+  std::string error;  // one line; "" = success
   std::vector<std::string> warnings;
-  bool truncated = false;    // a file ends early: what stood before is converted
-  std::uint64_t events = 0;  // read
-  std::uint64_t bytes = 0;   // written
+  bool truncated = false;    // a file ends early; the part before the end is converted
+  std::uint64_t events = 0;  // events read
+  std::uint64_t bytes = 0;   // bytes written
 };
 
-/// One trace as Perfetto's protobuf; what it becomes there is in src/convert/perfetto/format.h. Reads the file twice
-/// and never holds it: memory is some 40 bytes a slice, 80 an arrow, and texts that differ.
+/// Converts one trace to Perfetto's protobuf format; src/convert/perfetto/format.h describes the result. Reads the file
+/// twice instead of holding it: memory is about 40 bytes per slice, 80 per arrow, and the distinct texts.
 ConvertResult convert_to_perfetto(const std::string& path, const std::string& out);
 
-struct ColumnsOptions {
+struct ParquetOptions {
   std::vector<std::string> paths;
-  std::string out;     // one file for all, or a folder that ends in '/': one below it for each input
-  std::string python;  // the interpreter that has pyarrow
+  std::string out;     // one file for all inputs, or a folder, ending in '/', with one file per input
+  std::string python;  // a Python interpreter with pyarrow
 };
-/// Any number of traces as Parquet; the columns are in src/convert/parquet/schema.h. Memory is one row group, whatever
-/// the number and the size of the files.
-ConvertResult convert_to_parquet(const ColumnsOptions& options);
+/// Converts any number of traces to Parquet; src/convert/parquet/schema.h describes the columns. Memory is one row
+/// group, independent of the number and the size of the files.
+ConvertResult convert_to_parquet(const ParquetOptions& options);
 
 }  // namespace profshim

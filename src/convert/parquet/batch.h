@@ -1,4 +1,4 @@
-// Rows of a table on their way: each column as Arrow lays it out in memory, so that nothing has to be converted again.
+// A batch of rows. Each column has Arrow's memory layout, so that no further conversion is needed.
 #pragma once
 
 #include <array>
@@ -12,21 +12,22 @@
 
 namespace profshim::convert_detail {
 
-/// One column of up to kRows rows. A row that is not set is null.
+/// One column of up to Batch::kRows rows. Rows that are not set are null.
 class Column {
  public:
   void open(ColumnType type, std::size_t rows);
   void set(std::size_t row, std::int64_t value);
   void set(std::size_t row, std::string_view text);
-  /// Texts are laid out one behind the other: said of each row, in order.
+  /// Ends a row of a kText column, whose texts are stored one after another. Called for every row in order.
   void end_row(std::size_t row);
   void clear(std::size_t rows);
 
   ColumnType type() const { return type_; }
   bool is_empty() const { return set_ == 0; }
   std::size_t text_bytes() const { return text_.size(); }
-  /// Bit N of byte N / 8: row N is there. Numbers, or indices into the dictionary, or where texts begin. Texts: the
-  /// dictionary's, or the rows' own; and where those of the dictionary begin.
+  /// Arrow's buffers. validity: bit N % 8 of byte N / 8 is 1 if row N is set. values: numbers, indices into the
+  /// dictionary, or, for kText, the offsets of the texts. text: the texts of the dictionary or of the rows.
+  /// text_offsets: the offsets of the dictionary's texts.
   std::string_view validity(std::size_t rows) const;
   std::string_view values(std::size_t rows) const;
   std::string_view text() const { return text_; }

@@ -1,4 +1,4 @@
-// Traces as a table in Parquet: each file is read twice, for what its rows have in common and for the rows.
+// Converts traces to Parquet. Reads each file twice: for the values that all its rows share, and for the rows.
 #include "profshim/convert.h"
 
 #include <algorithm>
@@ -21,10 +21,10 @@ namespace {
 
 using Arg = ReadEvent::ReadArg;
 
-/// Events of one file, as rows of a batch.
+/// Appends the events of one file to a batch as rows.
 class Rows {
  public:
-  Rows(const FileFacts& facts, Batch& batch) : facts_(facts), batch_(batch) {
+  Rows(const FileInfo& info, Batch& batch) : info_(info), batch_(batch) {
     for (std::size_t i = 0; i < kColumns; ++i) {
       for (const std::string_view argument : kColumnSpecs[i].arguments) {
         if (!argument.empty()) columns_.emplace(argument, static_cast<ColumnId>(i));
@@ -37,13 +37,13 @@ class Rows {
     batch_.set(ColumnId::kPhase, "metadata");
     batch_.set(ColumnId::kName, key);
     batch_.set(ColumnId::kArgs, json);
-    if (facts_.ranks.size() == 1) set_rank(facts_.ranks[0]);
+    if (info_.ranks.size() == 1) set_rank(info_.ranks[0]);
     batch_.end_row();
   }
 
   void event(const ReadEvent& e) {
     common();
-    const RankFacts* const rank = facts_.rank_of(e);
+    const RankInfo* const rank = info_.rank_of(e);
     if (rank != nullptr) set_rank(*rank);
     if (e.pid_is_number) batch_.set(ColumnId::kPid, e.pid);
     if (e.tid_is_number) batch_.set(ColumnId::kTid, e.tid);
@@ -55,9 +55,9 @@ class Rows {
     if (e.has_ts) {
       batch_.set(ColumnId::kTraceTs, e.ts_ns);
       std::int64_t wall = 0;
-      if (facts_.has_wall_clock && !__builtin_add_overflow(facts_.base_ns, e.ts_ns, &wall))
+      if (info_.has_wall_clock && !__builtin_add_overflow(info_.base_ns, e.ts_ns, &wall))
         batch_.set(ColumnId::kTs, wall);
-      const auto step = rank != nullptr && e.phase != "M" ? facts_.step_at(*rank, e.ts_ns) : std::nullopt;
+      const auto step = rank != nullptr && e.phase != "M" ? info_.step_at(*rank, e.ts_ns) : std::nullopt;
       if (step) batch_.set(ColumnId::kStep, *step);
     }
     if (e.has_duration) batch_.set(ColumnId::kDuration, e.duration_ns);
@@ -69,11 +69,11 @@ class Rows {
 
  private:
   void common() {
-    batch_.set(ColumnId::kFile, facts_.path);
-    if (facts_.window) batch_.set(ColumnId::kWindow, *facts_.window);
+    batch_.set(ColumnId::kFile, info_.path);
+    if (info_.window) batch_.set(ColumnId::kWindow, *info_.window);
   }
 
-  void set_rank(const RankFacts& rank) {
+  void set_rank(const RankInfo& rank) {
     if (rank.rank && *rank.rank >= 0 && *rank.rank <= INT32_MAX) batch_.set(ColumnId::kRank, *rank.rank);
     if (!rank.host.empty()) batch_.set(ColumnId::kHost, rank.host);
   }
@@ -95,7 +95,8 @@ class Rows {
     if (!rest_.empty()) batch_.set(ColumnId::kArgs, rest_ += '}');
   }
 
-  /// False for what is of another type, or second: it stays an argument.
+  /// Returns false if the argument has another type than the column, or the column has a value already. The argument
+  /// then goes to the column `args`.
   bool take(ColumnId id, const Arg& arg, std::uint64_t& taken) {
     const auto number = static_cast<std::size_t>(id);
     if (taken >> number & 1) return false;
@@ -122,7 +123,7 @@ class Rows {
     using is_transparent = void;
     std::size_t operator()(std::string_view text) const { return std::hash<std::string_view>{}(text); }
   };
-  const FileFacts& facts_;
+  const FileInfo& info_;
   Batch& batch_;
   std::unordered_map<std::string_view, ColumnId> columns_;
   std::unordered_map<std::string, std::string, Hash, std::equal_to<>> keys_;
@@ -131,7 +132,7 @@ class Rows {
 
 constexpr std::string_view kRankFolder = "rank=";
 
-/// Files under temporary names until all are whole.
+/// The output files, under temporary names until all are complete.
 class Outputs {
  public:
   ~Outputs() {
@@ -142,7 +143,7 @@ class Outputs {
       if (folder.filename().string().starts_with(kRankFolder)) std::filesystem::remove(folder, none);  // if empty
     }
   }
-  /// The temporary name to write to.
+  /// Returns the temporary name to write to.
   const std::string& add(const std::string& name) {
     const std::filesystem::path path(name);
     const std::string temporary = (path.parent_path() / ("." + path.filename().string() + ".tmp")).string();
@@ -153,7 +154,7 @@ class Outputs {
     for (const auto& [temporary, name] : files_) {
       bytes += std::filesystem::file_size(temporary);
       if (std::rename(temporary.c_str(), name.c_str()) != 0)
-        throw std::runtime_error(name + ": cannot be written: " + std::strerror(errno));
+        throw std::runtime_error("cannot write " + name + ": " + std::strerror(errno));
     }
     files_.clear();
     return bytes;
@@ -163,26 +164,26 @@ class Outputs {
   std::vector<std::pair<std::string, std::string>> files_;
 };
 
-/// OUT/rank=3/rank3.11.parquet
+/// The names of the files in a folder: OUT/rank=3/rank3.11.parquet
 class PartNames {
  public:
   explicit PartNames(std::string folder) : folder_(std::move(folder)) {}
-  std::string name_for(const FileFacts& facts) {
-    if (facts.ranks.size() > 1) {
-      throw std::runtime_error(facts.path +
-                               ": a merged trace is of several ranks: convert the traces it was made of, or write "
-                               "a .parquet");
+  std::string name_for(const FileInfo& info) {
+    if (info.ranks.size() > 1) {
+      throw std::runtime_error(info.path +
+                               ": a merged trace has several ranks; convert the original traces, or write one .parquet "
+                               "file");
     }
-    std::string name = std::filesystem::path(facts.path).filename().string();
+    std::string name = std::filesystem::path(info.path).filename().string();
     for (const std::string_view ending : {".gz", ".json", ".trace", ".pt"}) {
       if (name.size() > ending.size() && name.ends_with(ending)) name.resize(name.size() - ending.size());
     }
-    // Where nobody knows: as Hive calls it, and its readers understand.
-    const auto& known = facts.ranks[0].rank;
+    // Hive's name for a partition without a value, which its readers know.
+    const auto& known = info.ranks[0].rank;
     const std::string rank = known ? std::to_string(*known) : "__HIVE_DEFAULT_PARTITION__";
     const std::string folder = folder_ + std::string(kRankFolder) + rank;
     if (const int error = make_folders(folder); error != 0)
-      throw std::runtime_error(folder + ": cannot be made: " + std::strerror(error));
+      throw std::runtime_error("cannot create " + folder + ": " + std::strerror(error));
     std::string path = folder + "/" + name + ".parquet";
     for (int number = 2; !used_.insert(path).second; ++number)
       path = folder + "/" + name + "-" + std::to_string(number) + ".parquet";
@@ -194,36 +195,36 @@ class PartNames {
   std::set<std::string> used_;
 };
 
-/// All rows of one file; batches that are full go to `out`.
-void write_rows(const FileFacts& facts, Batch& batch, ParquetProcess& out) {
-  Rows rows(facts, batch);
+/// Writes all rows of one file. Full batches go to `out`; the last one stays in `batch`.
+void write_rows(const FileInfo& info, Batch& batch, ParquetProcess& out) {
+  Rows rows(info, batch);
   const auto flush = [&] {
     if (!batch.is_full()) return;
     out.write(batch);
     batch.clear();
   };
-  for (const auto& [key, json] : facts.members) {
+  for (const auto& [key, json] : info.members) {
     rows.metadata(key, json);
     flush();
   }
-  if (facts.truncated) rows.metadata("file ends early", "true");
+  if (info.truncated) rows.metadata("file ends early", "true");
   flush();
   std::uint64_t seen = 0;
   TraceVisitor visitor;
   visitor.event = [&](const ReadEvent& event) {
-    if (seen == facts.events) return false;  // it has grown since
+    if (seen == info.events) return false;  // the file has grown since the first pass
     ++seen;
     rows.event(event);
     flush();
     return true;
   };
-  const ReadResult read = read_trace(facts.path, visitor);
-  if (seen < facts.events) throw std::runtime_error(facts.path + ": changed while it was read: " + read.error);
+  const ReadResult read = read_trace(info.path, visitor);
+  if (seen < info.events) throw std::runtime_error(info.path + ": changed while it was read: " + read.error);
 }
 
-void convert_all(const ColumnsOptions& options, ConvertResult& result) {
+void convert_all(const ParquetOptions& options, ConvertResult& result) {
   const bool into_folder = options.out.ends_with('/');
-  Outputs outputs;  // taken away when the process that makes them has ended
+  Outputs outputs;  // declared before `out`: its destructor removes files after the Python process has ended
   ParquetProcess out(options.python);
   PartNames names(options.out);
   Batch batch;
@@ -234,22 +235,22 @@ void convert_all(const ColumnsOptions& options, ConvertResult& result) {
   };
   if (!into_folder) out.open(absolute_path(outputs.add(options.out)), options.out);
   for (const std::string& path : options.paths) {
-    const FileFacts facts = gather_file_facts(path);
-    if (!facts.error.empty()) throw std::runtime_error(path + ": " + facts.error);
-    result.truncated = result.truncated || facts.truncated;
-    if (facts.truncated)
-      result.warnings.push_back(path + ": cut off (" + facts.why_truncated + "); what is there is converted");
-    if (facts.rounded > 0) {
-      result.warnings.push_back(path + ": " + std::to_string(facts.rounded) +
+    const FileInfo info = read_file_info(path);
+    if (!info.error.empty()) throw std::runtime_error(path + ": " + info.error);
+    result.truncated = result.truncated || info.truncated;
+    if (info.truncated)
+      result.warnings.push_back(path + ": cut off (" + info.why_truncated + "); the part before that is converted");
+    if (info.rounded > 0) {
+      result.warnings.push_back(path + ": " + std::to_string(info.rounded) +
                                 " events have times finer than a nanosecond, which are rounded");
     }
     if (into_folder) {
-      const std::string name = names.name_for(facts);
+      const std::string name = names.name_for(info);
       out.open(absolute_path(outputs.add(name)), name);
     }
-    write_rows(facts, batch, out);
+    write_rows(info, batch, out);
     if (into_folder) close();
-    result.events += facts.events;
+    result.events += info.events;
   }
   if (!into_folder) close();
   result.bytes = outputs.publish();
@@ -258,7 +259,7 @@ void convert_all(const ColumnsOptions& options, ConvertResult& result) {
 }  // namespace
 }  // namespace convert_detail
 
-ConvertResult convert_to_parquet(const ColumnsOptions& options) {
+ConvertResult convert_to_parquet(const ParquetOptions& options) {
   ConvertResult result;
   try {
     convert_detail::convert_all(options, result);

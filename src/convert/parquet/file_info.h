@@ -1,4 +1,4 @@
-// What the rows of a file have in common, and what stands behind its events in old traces: gathered in a first pass.
+// The first pass over a trace: values that all its rows share, its ranks and its steps.
 #pragma once
 
 #include <cstdint>
@@ -11,17 +11,17 @@
 
 namespace profshim::convert_detail {
 
-struct RankFacts {
+struct RankInfo {
   std::optional<std::int64_t> rank;
   std::string host;
-  std::int64_t first_pid = INT64_MIN;  // its processes have this number or a larger one, up to the next rank's
+  std::int64_t first_pid = INT64_MIN;  // its processes have PIDs from this one up to the next rank's
   struct Step {
     std::int64_t begin_ns, end_ns, number;
   };
   std::vector<Step> steps;  // by time
 };
 
-struct FileFacts {
+struct FileInfo {
   std::string path, error;
   bool truncated = false;
   std::string why_truncated;
@@ -29,16 +29,16 @@ struct FileFacts {
   std::int64_t base_ns = 0;
   bool has_wall_clock = false;
   std::optional<std::int64_t> window;
-  std::vector<RankFacts> ranks;                              // one, or those of a merged trace, by first_pid
-  std::vector<std::pair<std::string, std::string>> members;  // beside the events
+  std::vector<RankInfo> ranks;                               // one, or those of a merged trace by first_pid
+  std::vector<std::pair<std::string, std::string>> members;  // members of the file other than traceEvents
 
-  /// The place in `ranks` of whose process that is; ranks.size() for what is of no rank in particular.
+  /// Returns the index in `ranks` of the rank with this process; ranks.size() if there is none.
   std::size_t rank_at(std::optional<std::int64_t> pid) const;
-  /// Null where rank_at() knows none.
-  const RankFacts* rank_of(const ReadEvent& event) const;
-  std::optional<std::int64_t> step_at(const RankFacts& rank, std::int64_t trace_ns) const;
+  /// Returns the rank of an event; null if it has none.
+  const RankInfo* rank_of(const ReadEvent& event) const;
+  std::optional<std::int64_t> step_at(const RankInfo& rank, std::int64_t trace_ns) const;
 };
 
-FileFacts gather_file_facts(const std::string& path);
+FileInfo read_file_info(const std::string& path);
 
 }  // namespace profshim::convert_detail

@@ -33,11 +33,11 @@ std::string_view type_name(ColumnType type) {
 }  // namespace
 
 ParquetProcess::ParquetProcess(const std::string& python) : about_("--python " + python) {
-  // Its end shows as an error of write(2), and as one line.
+  // Without SIGPIPE, write(2) returns an error if the process has ended, which becomes one line.
   signal(SIGPIPE, SIG_IGN);
   std::array<int, 2> in{}, out{};
   if (pipe2(in.data(), O_CLOEXEC) != 0 || pipe2(out.data(), O_CLOEXEC) != 0)
-    throw std::runtime_error(std::string("no pipe: ") + std::strerror(errno));
+    throw std::runtime_error(std::string("cannot create a pipe: ") + std::strerror(errno));
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
   posix_spawn_file_actions_adddup2(&actions, in[0], STDIN_FILENO);
@@ -53,7 +53,7 @@ ParquetProcess::ParquetProcess(const std::string& python) : about_("--python " +
   from_ = out[0];
   if (error != 0) {
     child_ = -1;
-    throw std::runtime_error(about_ + ": cannot be started: " + std::strerror(error));
+    throw std::runtime_error(about_ + ": cannot start: " + std::strerror(error));
   }
   expect_ok();
   std::string columns;
@@ -69,7 +69,7 @@ ParquetProcess::~ParquetProcess() {
 
 void ParquetProcess::open(const std::string& path, const std::string& name) {
   about_ = name;
-  // In digits, since a name may hold anything but a zero.
+  // In hexadecimal digits, because a name may hold any byte but 0.
   std::string digits;
   for (const char c : path) {
     constexpr std::string_view kDigits = "0123456789abcdef";
@@ -112,8 +112,8 @@ void ParquetProcess::send(std::string_view bytes) {
     if (n > 0) {
       bytes.remove_prefix(static_cast<std::size_t>(n));
     } else if (n < 0 && errno != EINTR) {
-      expect_ok();  // says why, if it said anything
-      fail("its Python ended early");
+      expect_ok();  // throws with the reason if the process has sent one
+      fail("the Python process ended early");
     }
   }
 }
@@ -130,7 +130,7 @@ void ParquetProcess::expect_ok() {
     }
     line += c;
   }
-  fail("its Python ended early");
+  fail("the Python process ended early");
 }
 
 void ParquetProcess::fail(const std::string& why) {

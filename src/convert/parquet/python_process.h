@@ -1,4 +1,4 @@
-// The interpreter that writes Parquet, in a process of its own.
+// A Python process that writes Parquet with pyarrow.
 #pragma once
 
 #include <sys/types.h>
@@ -10,7 +10,7 @@
 
 namespace profshim::convert_detail {
 
-/// Everything throws std::runtime_error with one line that says what went wrong.
+/// All functions throw std::runtime_error with one line on failure.
 class ParquetProcess {
  public:
   explicit ParquetProcess(const std::string& python);
@@ -18,7 +18,7 @@ class ParquetProcess {
   ParquetProcess(const ParquetProcess&) = delete;
   ParquetProcess& operator=(const ParquetProcess&) = delete;
 
-  /// What goes wrong from then on is said of `name`.
+  /// Opens an output file. Later errors are reported with `name`.
   void open(const std::string& path, const std::string& name);
   void write(const Batch& batch);
   void close();

@@ -1,22 +1,22 @@
-// The columns of a trace as a table: a row for each event, in the order of the files. What is not known is null, never
-// 0 or -1. No argument is lost: what has no column of its own stands in `args`. Other members of an event ("bp", and
-// what Kineto does not write) are not kept.
+// The columns of the Parquet table. Each event is one row, in the order of the files. Unknown values are null, never 0
+// or -1. Arguments without a column of their own go to `args`. Other members of an event ("bp", and members that Kineto
+// does not write) are dropped.
 //
-//   phase            of the event: X, i, C, b, e, n, s, t, f, M; "metadata" for a member of the file beside its events,
-//                    with its key in `name` and its value, as JSON, in `args`
-//   rank, host       of the job; in a merged trace of each event's process
-//   window, step     number of the window, and N of the ProfilerStep#N of that rank during which the event began
-//   pid, tid         numbers as written; pid_text, tid_text where there are texts ("Spans")
-//   ts_ns            begin, nanoseconds since the epoch; null where the trace does not say since when it counts
-//   trace_ts_ns      the same as written, since the trace's own base
-//   dur_ns           of X
-//   id               of b, e, n, s, t, f; of a text its hash
-//   scope            of i
-//   correlation … group_size: the arguments of those names (below), where they are of that type
-//   args             all other arguments, a JSON object
-//   file             the input, as it was named
+//   phase            X, i, C, b, e, n, s, t, f, M; "metadata" for a member of the file other than traceEvents, with its
+//                    key in `name` and its value as JSON in `args`
+//   rank, host       rank and host of the trace; in a merged trace, of the event's process
+//   window, step     number of the window; N of the rank's ProfilerStep#N during which the event began
+//   pid, tid         numbers as in the trace; pid_text, tid_text if they are texts ("Spans")
+//   ts_ns            begin in nanoseconds since the epoch; null if the trace has no base time
+//   trace_ts_ns      begin as in the trace, relative to its base time
+//   dur_ns           duration of X
+//   id               id of b, e, n, s, t, f; the hash of an id that is a text
+//   scope            scope of i
+//   correlation ... group_size: the arguments with the names below, if they have the type of the column
+//   args             all other arguments, as a JSON object
+//   file             the input file, as named by the user
 //
-// Parquet: zstd, row groups of 262144 rows, texts but `args` as dictionaries.
+// Parquet: zstd, row groups of 262144 rows; all text columns but `args` are dictionaries.
 #pragma once
 
 #include <array>
@@ -65,11 +65,11 @@ inline constexpr std::size_t kColumns = static_cast<std::size_t>(ColumnId::kFile
 struct ColumnSpec {
   std::string_view name;
   ColumnType type;
-  /// The arguments that it holds; "" = none.
+  /// The names of the event arguments in this column; "" = none.
   std::array<std::string_view, 2> arguments = {};
 };
 
-/// By ColumnId.
+/// Indexed by ColumnId.
 inline constexpr std::array<ColumnSpec, kColumns> kColumnSpecs = {{
     {"rank", ColumnType::kInt32},
     {"host", ColumnType::kDictionary},

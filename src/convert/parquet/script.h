@@ -1,5 +1,5 @@
-// What the interpreter with pyarrow is given to do: buffers that are laid out as Arrow wants them become Parquet. It
-// answers with one line for each thing that it was asked, "ok" or what went wrong.
+// The Python script of ParquetProcess: reads buffers in Arrow's layout from stdin and writes Parquet. It prints "ok"
+// when it has started and after each "close", or one line with an error.
 #pragma once
 
 namespace profshim::convert_detail {

@@ -1,4 +1,4 @@
-// Two passes: what has to be known of the whole trace, then packet by packet.
+// Converts a trace to Perfetto's protobuf in two passes: the first makes the plan, the second writes the packets.
 #include "convert.h"
 
 #include <algorithm>
@@ -32,8 +32,9 @@ class SecondPass {
     };
     args.push_back({.key = "converted from", .kind = ReadEvent::ReadArg::Kind::kString, .text = source});
     add("file ends early", ReadEvent::ReadArg::Kind::kBool, truncated);
-    add("overlapping slices", ReadEvent::ReadArg::Kind::kInt, static_cast<std::int64_t>(plan_.beside));
-    add("arrow ends without another", ReadEvent::ReadArg::Kind::kInt, static_cast<std::int64_t>(plan_.loose_arrows));
+    add("overlapping slices", ReadEvent::ReadArg::Kind::kInt, static_cast<std::int64_t>(plan_.on_overflow_tracks));
+    add("arrow ends without another", ReadEvent::ReadArg::Kind::kInt,
+        static_cast<std::int64_t>(plan_.unmatched_arrow_ends));
     out_.instant(packets_, "trace metadata", "metadata", args, plan_.base_ns() + plan_.first_ns, kMetadataTrack);
     flush();
   }
@@ -63,7 +64,7 @@ class SecondPass {
       case 'C':
         for (const auto& arg : event.args) {
           if (arg.kind == ReadEvent::ReadArg::Kind::kInt || arg.kind == ReadEvent::ReadArg::Kind::kDouble)
-            out_.count(packets_, arg, at, plan_.tracks[plan_.track_of(event, Scope::kCounter, arg.key)].lanes[0]);
+            out_.count(packets_, arg, at, plan_.tracks[plan_.track_of(event, Scope::kCounter, arg.key)].subtracks[0]);
         }
         break;
       default:
@@ -74,7 +75,8 @@ class SecondPass {
   }
 
  private:
-  /// A text is one without its quotes; Perfetto takes apart what has an inside.
+  /// Returns a member of the file as an argument: a text without its quotes, anything else as JSON, which Perfetto
+  /// parses.
   ReadEvent::ReadArg member(const std::string& key, const std::string& json) {
     ReadEvent::ReadArg arg{.key = key, .kind = ReadEvent::ReadArg::Kind::kJson, .text = json};
     if (!json.starts_with('"')) return arg;
@@ -88,7 +90,7 @@ class SecondPass {
   std::uint64_t track_of_mark(const ReadEvent& event) {
     if (event.scope == "g") return kGlobalTrack;
     if (event.scope == "p" || event.phase == "n") return plan_.processes[plan_.process_of(event)].uuid;
-    return plan_.tracks[plan_.track_of(event, Scope::kThread)].lanes[0];
+    return plan_.tracks[plan_.track_of(event, Scope::kThread)].subtracks[0];
   }
 
   std::span<const ArrowEnd> arrows_of(std::uint32_t slice) const {
@@ -125,7 +127,7 @@ class SecondPass {
   AsyncPairs pairs_;
   std::string packets_;
   std::uint32_t next_slice_ = 0;
-  /// By the slice they are written with: their places, and their packets.
+  /// Packets that are written later, with the slice that is the key: (Placed::order, packets).
   std::unordered_map<std::uint32_t, std::vector<std::pair<std::uint32_t, std::string>>> waiting_;
   std::deque<std::string> texts_;
 };
@@ -153,7 +155,7 @@ bool write_perfetto(const std::string& name, const ReadTrace& read, ByteSink& si
   std::uint64_t seen = 0;
   TraceVisitor again;
   again.event = [&](const ReadEvent& event) {
-    if (seen == plan.events) return false;  // it has grown since
+    if (seen == plan.events) return false;  // the file has grown since the first pass
     ++seen;
     second.event(event);
     return !packets.failed();
@@ -168,15 +170,16 @@ bool write_perfetto(const std::string& name, const ReadTrace& read, ByteSink& si
   result.events = plan.events;
   result.bytes = packets.bytes();
   result.truncated = whole.truncated;
-  if (whole.truncated) result.warnings.push_back(name + ": cut off (" + whole.error + "); what is there is converted");
+  if (whole.truncated)
+    result.warnings.push_back(name + ": cut off (" + whole.error + "); the part before that is converted");
   const auto warn = [&](std::uint64_t count, const char* what) {
     if (count > 0) result.warnings.push_back(name + ": " + std::to_string(count) + what);
   };
   warn(plan.left_out,
-       " events without a time, a process, a duration or a partner, or of a kind that Kineto does not write, are left "
-       "out");
+       " events are left out: they have no time, process, duration or matching event, or a phase that Kineto does not "
+       "write");
   warn(plan.rounded, " events have times finer than a nanosecond, which are rounded");
-  warn(plan.negative, " slices of a negative duration are shown with none");
+  warn(plan.negative, " slices of a negative duration are shown with duration 0");
   return true;
 }
 
@@ -186,14 +189,14 @@ ConvertResult convert_to_perfetto(const std::string& path, const std::string& ou
   ConvertResult result;
   AtomicFile file;
   if (!file.open(out)) {
-    result.error = out + ": cannot be written: " + std::strerror(file.error());
+    result.error = "cannot write " + out + ": " + std::strerror(file.error());
     return result;
   }
   const std::unique_ptr<ByteSink> sink = file_sink(file);
   const auto read = [&](const TraceVisitor& visitor) { return read_trace(path, visitor); };
   if (!convert_detail::write_perfetto(path, read, *sink, result)) return result;
   if (!sink->close() || !file.publish(AtomicFile::Existing::kReplace))
-    result.error = out + ": cannot be written: " + std::strerror(file.error());
+    result.error = "cannot write " + out + ": " + std::strerror(file.error());
   return result;
 }
 

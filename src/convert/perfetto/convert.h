@@ -1,4 +1,4 @@
-// A trace as Perfetto's protobuf, from wherever it can be read twice.
+// Converts a trace to Perfetto's protobuf, from any source that can be read twice.
 #pragma once
 
 #include <functional>
@@ -9,10 +9,10 @@
 
 namespace profshim::convert_detail {
 
-/// Reads the whole trace; the same one each time.
+/// Reads the whole trace. Must read the same trace each time.
 using ReadTrace = std::function<ReadResult(const TraceVisitor&)>;
 
-/// False, with result.error, when it cannot be read; what cannot be written is the sink's to know.
+/// Returns false and sets result.error if the trace cannot be read. The sink reports write errors.
 bool write_perfetto(const std::string& name, const ReadTrace& read, ByteSink& sink, ConvertResult& result);
 
 }  // namespace profshim::convert_detail

@@ -1,25 +1,25 @@
-// What a Kineto trace becomes in Perfetto's protobuf (https://perfetto.dev/docs/reference/trace-packet-proto), and the
-// numbers of the fields that are written.
+// The mapping of a Kineto trace to Perfetto's protobuf (https://perfetto.dev/docs/reference/trace-packet-proto), and
+// the field numbers.
 //
 //   process_name, _labels, _sort_index    TrackDescriptor with a ProcessDescriptor
-//   thread_name, _sort_index              TrackDescriptor with a ThreadDescriptor; what has a text or a number that is
-//                                         none of a thread in its place ("Spans", -1) is a track of that name
-//   X                                     TYPE_SLICE_BEGIN and _END on the thread's track. A slice that overlaps
-//   another
-//                                         one without lying in it goes on a track of its own below that thread's: its
-//                                         times stay what they are (Perfetto's JSON importer drops it)
-//   b, e                                  the same on tracks of the process that bear the event's name
-//   i, n                                  TYPE_INSTANT on the thread's track, the process's, or a global one
-//   C                                     TYPE_COUNTER, a track for each of its values
-//   s, t, f                               flow_ids and terminating_flow_ids of the slices that they bind to: one number
-//                                         for each arrow, so that one launch may have several
+//   thread_name, _sort_index              TrackDescriptor with a ThreadDescriptor; a plain track if the tid is a text
+//   or
+//                                         not a valid thread number ("Spans", -1)
+//   X                                     TYPE_SLICE_BEGIN and _END on the thread's track. A slice that partly overlaps
+//                                         another one goes on an overflow track below the thread's track and keeps its
+//                                         times (Perfetto's JSON importer drops such slices)
+//   b, e                                  the same on tracks of the process with the event's name
+//   i, n                                  TYPE_INSTANT on the track of the thread or process, or on a global track
+//   C                                     TYPE_COUNTER, one track per value
+//   s, t, f                               flow_ids and terminating_flow_ids of the slices that they bind to, one id per
+//                                         arrow, so that one launch may have several arrows
 //   args                                  debug_annotations; lists and objects as legacy_json_value, which Perfetto
-//                                         takes apart
-//   members beside traceEvents            debug_annotations of an instant "trace metadata" on a track of that name
+//                                         parses
+//   members other than traceEvents        debug_annotations of an instant "trace metadata" on a track of that name
 //
-// Times are nanoseconds since the epoch (baseTimeNanoseconds + ts), exact, as BUILTIN_CLOCK_BOOTTIME, which is the one
-// that Perfetto shows; a ClockSnapshot says that BUILTIN_CLOCK_REALTIME is the same. A trace without
-// baseTimeNanoseconds keeps the times that it has.
+// Times are exact nanoseconds since the epoch (baseTimeNanoseconds + ts) on BUILTIN_CLOCK_BOOTTIME, the clock that
+// Perfetto shows. A ClockSnapshot makes BUILTIN_CLOCK_REALTIME equal to it. A trace without baseTimeNanoseconds keeps
+// its times.
 #pragma once
 
 #include <cstdint>

@@ -11,12 +11,12 @@ using Arg = ReadEvent::ReadArg;
 using protozero::pbf_writer;
 
 constexpr std::size_t kBufferBytes = 1 << 20;
-constexpr std::size_t kLongestShared = 256;  // longer texts are rarely the same
+constexpr std::size_t kLongestInterned = 256;  // longer texts rarely repeat
 constexpr std::uint32_t kSequence = 1;
 
 bool fits_32(std::int64_t number) { return number >= 0 && number <= INT32_MAX; }
 bool has_pid(const PlannedProcess& process) { return process.id.is_number && fits_32(process.id.number); }
-/// A thread 0 is the idle one to Perfetto.
+/// Perfetto treats thread 0 as the idle thread: excluded.
 bool has_tid(const PlannedTrack& track, const PlannedProcess& process) {
   return has_pid(process) && track.thread.is_number && fits_32(track.thread.number) && track.thread.number > 0;
 }
@@ -27,7 +27,7 @@ void stamp(pbf_writer& packet, std::int64_t at_ns, bool refers) {
   if (refers) packet.add_uint32(field::packet::kSequenceFlags, field::packet::kNeedsState);
 }
 
-/// A packet of one event; `refers`: to texts that other packets brought.
+/// Writes a packet with one event. `refers`: it uses texts that earlier packets have interned.
 template <class Fill>
 void track_event(std::string& out, std::int64_t at_ns, bool refers, std::int32_t type, std::uint64_t track,
                  const Fill& fill) {
@@ -116,13 +116,13 @@ void Packets::describe_process(const PlannedProcess& process) {
 
 void Packets::describe_track(const PlannedTrack& track, const PlannedProcess& process) {
   if (track.scope == Scope::kAsync) {
-    for (const std::uint64_t uuid : track.lanes) plain_track(uuid, process.uuid, track.name);
+    for (const std::uint64_t uuid : track.subtracks) plain_track(uuid, process.uuid, track.name);
     return;
   }
   const bool is_thread = track.scope == Scope::kThread && has_tid(track, process);
   const std::string shown = track.name.empty() && track.scope == Scope::kThread ? track.thread.name() : track.name;
   if (track.scope == Scope::kThread && !is_thread) {
-    plain_track(track.lanes[0], process.uuid, shown);
+    plain_track(track.subtracks[0], process.uuid, shown);
   } else {
     std::string out;
     {
@@ -130,7 +130,7 @@ void Packets::describe_track(const PlannedTrack& track, const PlannedProcess& pr
       pbf_writer packet(trace, field::kTracePacket);
       packet.add_uint32(field::packet::kSequenceId, kSequence);
       pbf_writer descriptor(packet, field::packet::kTrackDescriptor);
-      descriptor.add_uint64(field::track::kUuid, track.lanes[0]);
+      descriptor.add_uint64(field::track::kUuid, track.subtracks[0]);
       descriptor.add_uint64(field::track::kParent, process.uuid);
       if (is_thread) {
         pbf_writer what(descriptor, field::track::kThread);
@@ -146,8 +146,8 @@ void Packets::describe_track(const PlannedTrack& track, const PlannedProcess& pr
     }
     write(out);
   }
-  for (std::size_t lane = 1; lane < track.lanes.size(); ++lane)
-    plain_track(track.lanes[lane], track.lanes[0], shown + " (overlapping)");
+  for (std::size_t subtrack = 1; subtrack < track.subtracks.size(); ++subtrack)
+    plain_track(track.subtracks[subtrack], track.subtracks[0], shown + " (overlapping)");
 }
 
 // ---- texts
@@ -215,7 +215,7 @@ void Packets::annotate(Writer& event, std::span<const Arg> args) {
         annotation.add_int64(field::annotation::kInt, arg.integer);
         break;
       case Arg::Kind::kDouble: {
-        std::uint64_t large = 0;  // "Comms Id" of PyTorch is one
+        std::uint64_t large = 0;  // an integer above INT64_MAX, for example PyTorch's "Comms Id"
         const auto [end, error] = std::from_chars(arg.text.data(), arg.text.data() + arg.text.size(), large);
         if (error == std::errc{} && end == arg.text.data() + arg.text.size()) {
           annotation.add_uint64(field::annotation::kUint, large);
@@ -225,7 +225,7 @@ void Packets::annotate(Writer& event, std::span<const Arg> args) {
         break;
       }
       case Arg::Kind::kString:
-        if (arg.text.size() <= kLongestShared) {
+        if (arg.text.size() <= kLongestInterned) {
           annotation.add_uint64(field::annotation::kStringIid, iid(kStrings, arg.text));
         } else {
           annotation.add_string(field::annotation::kString, arg.text.data(), arg.text.size());

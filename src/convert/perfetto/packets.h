@@ -1,4 +1,5 @@
-// Packets of Perfetto's protobuf, one sequence of them; names and repeated texts are written once and then referred to.
+// Writes a sequence of packets of Perfetto's protobuf. Names and repeated texts are interned: written once, then
+// referred to by number.
 #pragma once
 
 #include <array>
@@ -26,11 +27,12 @@ class Packets {
   explicit Packets(ByteSink& sink, std::uint64_t most_text_bytes = 64ull << 20)
       : sink_(sink), most_text_bytes_(most_text_bytes) {}
 
-  /// The clock, and what processes, threads and other tracks are called.
+  /// Writes the clock snapshot and the descriptors of processes, threads and other tracks.
   void start(const Plan& plan);
   void plain_track(std::uint64_t uuid, std::uint64_t parent, std::string_view name);
 
-  // Into a string, for those that have to wait; the texts they refer to are in the file before it returns.
+  // These functions append a packet to `out`, so that the caller can write it later. They write the interned texts that
+  // it refers to at once.
   void begin(std::string& out, const ReadEvent& event, std::int64_t at_ns, std::uint64_t uuid,
              std::span<const ArrowEnd> arrows);
   void end(std::string& out, const ReadEvent* event, std::int64_t at_ns, std::uint64_t uuid,
@@ -40,9 +42,9 @@ class Packets {
   void count(std::string& out, const ReadEvent::ReadArg& value, std::int64_t at_ns, std::uint64_t uuid);
 
   void write(std::string_view packets);
-  /// Texts begin anew when they have become many; not while packets wait.
+  /// Discards the interned texts if they use too much memory. Must not be called while packets wait to be written.
   void bound_memory();
-  /// Hands over what is buffered; the sink's owner closes it.
+  /// Writes the buffer to the sink. Does not close the sink. Returns false after any write error.
   bool finish();
   bool failed() const { return failed_; }
   std::uint64_t bytes() const { return bytes_; }

@@ -11,10 +11,8 @@ namespace {
 
 using Arg = ReadEvent::ReadArg;
 
-// Three of them can be added up.
-constexpr std::int64_t kMostNs = 3'000'000'000'000'000'000;
-// Perfetto drops what lies deeper than 512.
-constexpr std::size_t kMostDepth = 500;
+constexpr std::int64_t kMostNs = 3'000'000'000'000'000'000;  // the sum of three fits into int64_t
+constexpr std::size_t kMostDepth = 500;                      // Perfetto drops slices nested deeper than 512
 constexpr std::uint32_t kNoSlice = ~std::uint32_t{0};
 
 std::uint64_t pair_key(const ReadEvent& event) {
@@ -100,7 +98,7 @@ std::uint32_t Plan::track_of(const ReadEvent& event, Scope scope, std::string_vi
       track.name = event.name;
       if (!series.empty() && series != "value") (track.name += ' ') += series;
     }
-    track.lanes.push_back(next_uuid_++);
+    track.subtracks.push_back(next_uuid_++);
     tracks.push_back(std::move(track));
   }
   last_key_ = track_key_;
@@ -185,7 +183,7 @@ void Plan::finish() {
   std::sort(points_.begin(), points_.end(), [](const Point& a, const Point& b) {
     return std::tuple(a.track, a.at_ns, !a.to_next, a.number) < std::tuple(b.track, b.at_ns, !b.to_next, b.number);
   });
-  for (auto* const list : {&lane_of_, &written_with_, &order_}) list->resize(slices_.size());
+  for (auto* const list : {&subtrack_of_, &written_with_, &order_}) list->resize(slices_.size());
   std::size_t slice = 0, point = 0;
   for (std::uint32_t track = 0; track < tracks.size(); ++track) {
     const std::size_t first = slice, first_point = point;
@@ -199,7 +197,7 @@ void Plan::finish() {
 void Plan::place_track(std::size_t first, std::size_t last, std::size_t first_point, std::size_t last_point) {
   if (first == last) return;
   PlannedTrack& track = tracks[slices_[first].track];
-  std::vector<Lane> lanes(1);
+  std::vector<Subtrack> subtracks(1);
   std::vector<std::size_t> waiting;  // points that bind to the next slice
   std::size_t point = first_point;
   for (std::size_t at = first; at < last || point < last_point;) {
@@ -209,51 +207,51 @@ void Plan::place_track(std::size_t first, std::size_t last, std::size_t first_po
       if (points_[point].to_next) {
         waiting.push_back(point);
       } else {
-        points_[point].slice = slice_around(points_[point], lanes);
+        points_[point].slice = slice_around(points_[point], subtracks);
       }
       ++point;
       continue;
     }
-    place_slice(static_cast<std::uint32_t>(at), track, lanes);
+    place_slice(static_cast<std::uint32_t>(at), track, subtracks);
     for (const std::size_t waits : waiting) points_[waits].slice = slices_[at].number;
     waiting.clear();
     ++at;
   }
 }
 
-bool Plan::fits(const Slice& slice, Lane& lane, Scope scope, const std::vector<Slice>& slices) {
-  const std::int64_t inner_end = lane.open.empty() ? kNever : slices[lane.open.back()].end_ns;
-  if (scope == Scope::kAsync) return lane.open.empty() && lane.ended_ns < slice.begin_ns;
-  return slice.end_ns <= inner_end && lane.open.size() < kMostDepth;
+bool Plan::fits(const Slice& slice, Subtrack& subtrack, Scope scope, const std::vector<Slice>& slices) {
+  const std::int64_t inner_end = subtrack.open.empty() ? kNever : slices[subtrack.open.back()].end_ns;
+  if (scope == Scope::kAsync) return subtrack.open.empty() && subtrack.ended_ns < slice.begin_ns;
+  return slice.end_ns <= inner_end && subtrack.open.size() < kMostDepth;
 }
 
-/// Perfetto takes packets of one time in the order of the file, and an end closes what was opened last. So of slices
-/// that share a moment the one that ended then is written first, then the longer one.
-void Plan::place_slice(std::uint32_t at, PlannedTrack& track, std::vector<Lane>& lanes) {
+/// Perfetto processes packets with the same time in file order, and an end closes the slice that was opened last. So of
+/// slices that share a moment, the one that ends then is written first, and then the longer one.
+void Plan::place_slice(std::uint32_t at, PlannedTrack& track, std::vector<Subtrack>& subtracks) {
   const Slice& slice = slices_[at];
   std::size_t chosen = 0;
-  for (; chosen < lanes.size(); ++chosen) {
-    Lane& lane = lanes[chosen];
-    while (!lane.open.empty() && slices_[lane.open.back()].end_ns <= slice.begin_ns) {
-      const Slice& ended = slices_[lane.open.back()];
+  for (; chosen < subtracks.size(); ++chosen) {
+    Subtrack& subtrack = subtracks[chosen];
+    while (!subtrack.open.empty() && slices_[subtrack.open.back()].end_ns <= slice.begin_ns) {
+      const Slice& ended = slices_[subtrack.open.back()];
       const std::uint32_t with = written_with_[ended.number];
-      lane.ended_with = ended.end_ns == lane.ended_ns ? std::max(lane.ended_with, with) : with;
-      lane.ended_ns = std::max(lane.ended_ns, ended.end_ns);
-      lane.open.pop_back();
+      subtrack.ended_with = ended.end_ns == subtrack.ended_ns ? std::max(subtrack.ended_with, with) : with;
+      subtrack.ended_ns = std::max(subtrack.ended_ns, ended.end_ns);
+      subtrack.open.pop_back();
     }
-    if (fits(slice, lane, track.scope, slices_)) break;
+    if (fits(slice, subtrack, track.scope, slices_)) break;
   }
-  if (chosen == lanes.size()) lanes.emplace_back();
-  if (chosen == track.lanes.size()) track.lanes.push_back(next_uuid_++);
-  if (chosen > 0 && track.scope == Scope::kThread) ++beside;
-  Lane& lane = lanes[chosen];
+  if (chosen == subtracks.size()) subtracks.emplace_back();
+  if (chosen == track.subtracks.size()) track.subtracks.push_back(next_uuid_++);
+  if (chosen > 0 && track.scope == Scope::kThread) ++on_overflow_tracks;
+  Subtrack& subtrack = subtracks[chosen];
   std::uint32_t with = slice.number;
-  if (lane.ended_ns == slice.begin_ns) with = std::max(with, lane.ended_with);
-  if (lane.begun_ns == slice.begin_ns) with = std::max(with, lane.begun_with);
-  lane.begun_ns = slice.begin_ns;
-  lane.begun_with = with;
-  if (!lane.open.empty() && slices_[lane.open.back()].end_ns == slice.end_ns && slice.end_ns != kNever) {
-    const std::uint32_t outer = slices_[lane.open.back()].number;
+  if (subtrack.ended_ns == slice.begin_ns) with = std::max(with, subtrack.ended_with);
+  if (subtrack.begun_ns == slice.begin_ns) with = std::max(with, subtrack.begun_with);
+  subtrack.begun_ns = slice.begin_ns;
+  subtrack.begun_with = with;
+  if (!subtrack.open.empty() && slices_[subtrack.open.back()].end_ns == slice.end_ns && slice.end_ns != kNever) {
+    const std::uint32_t outer = slices_[subtrack.open.back()].number;
     const auto [known, is_new] =
         ends_with_others_.try_emplace(outer, static_cast<std::uint32_t>(ending_together_.size()));
     const std::uint32_t group = known->second;
@@ -261,16 +259,16 @@ void Plan::place_slice(std::uint32_t at, PlannedTrack& track, std::vector<Lane>&
     ending_together_[group].push_back(slice.number);
     ends_with_others_.emplace(slice.number, group);
   }
-  lane.open.push_back(at);
-  lane_of_[slice.number] = static_cast<std::uint32_t>(chosen);
+  subtrack.open.push_back(at);
+  subtrack_of_[slice.number] = static_cast<std::uint32_t>(chosen);
   written_with_[slice.number] = with;
   order_[slice.number] = at;
 }
 
-std::uint32_t Plan::slice_around(const Point& point, const std::vector<Lane>& lanes) const {
+std::uint32_t Plan::slice_around(const Point& point, const std::vector<Subtrack>& subtracks) const {
   std::uint32_t around = kNoSlice, touching = kNoSlice;
-  for (const Lane& lane : lanes) {
-    for (auto open = lane.open.rbegin(); open != lane.open.rend(); ++open) {
+  for (const Subtrack& subtrack : subtracks) {
+    for (auto open = subtrack.open.rbegin(); open != subtrack.open.rend(); ++open) {
       const Slice& slice = slices_[*open];
       if (slice.end_ns > point.at_ns || slice.begin_ns == point.at_ns) {
         if (around == kNoSlice || *open > around) around = *open;
@@ -289,29 +287,29 @@ void Plan::join_arrows() {
     return std::tuple(a.key, a.at_ns, rank(a.phase), a.number) < std::tuple(b.key, b.at_ns, rank(b.phase), b.number);
   });
   std::uint32_t from = kNoSlice;
-  bool left = false;  // an arrow left from there
+  bool left = false;  // an arrow starts at `from`
   for (std::size_t i = 0; i < points_.size(); ++i) {
     const Point& point = points_[i];
     const bool first = i == 0 || points_[i - 1].key != point.key;
     if (first || point.phase == 's') {
-      if (from != kNoSlice && !left) ++loose_arrows;
+      if (from != kNoSlice && !left) ++unmatched_arrow_ends;
       from = kNoSlice;
       left = false;
     }
     if (point.phase == 's') {
       from = point.slice;
-      if (from == kNoSlice) ++loose_arrows;
+      if (from == kNoSlice) ++unmatched_arrow_ends;
       continue;
     }
     if (from == kNoSlice || point.slice == kNoSlice) {
-      ++loose_arrows;
+      ++unmatched_arrow_ends;
       continue;
     }
     add_arrow(from, point.slice);
     left = true;
     if (point.phase == 't') from = point.slice;
   }
-  if (from != kNoSlice && !left) ++loose_arrows;
+  if (from != kNoSlice && !left) ++unmatched_arrow_ends;
   std::vector<Point>().swap(points_);
   std::sort(arrows.begin(), arrows.end(), [](const ArrowEnd& a, const ArrowEnd& b) {
     return std::tuple(a.slice, a.arrow) < std::tuple(b.slice, b.arrow);
@@ -322,8 +320,9 @@ bool Plan::is_written_before(std::uint32_t a, std::uint32_t b) const {
   return std::pair(written_with_[a], order_[a]) < std::pair(written_with_[b], order_[b]);
 }
 
-/// An end closes what is innermost, so of slices that end at once the first to be written closes the innermost one.
-std::uint32_t Plan::whose_end_closes(std::uint32_t slice) const {
+/// Returns the slice whose end packet closes `slice`. An end closes the innermost open slice: of slices that end at the
+/// same time, the end that is written first closes the innermost one.
+std::uint32_t Plan::slice_with_end_packet_of(std::uint32_t slice) const {
   const auto known = ends_with_others_.find(slice);
   if (known == ends_with_others_.end()) return slice;
   const std::vector<std::uint32_t>& group = ending_together_[known->second];
@@ -333,16 +332,16 @@ std::uint32_t Plan::whose_end_closes(std::uint32_t slice) const {
   return written[group.size() - 1 - static_cast<std::size_t>(depth)];
 }
 
-/// Perfetto takes arrows in the order of the packets that bear them: one that is there before it has left is none.
+/// Perfetto processes arrow ends in the order of their packets and drops an arrow that arrives before it starts.
 void Plan::add_arrow(std::uint32_t from, std::uint32_t to) {
   const Slice &a = slices_[order_[from]], &b = slices_[order_[to]];
   const auto is_behind = [&](std::int64_t time, std::uint32_t bearer) {
     return time > a.begin_ns || (time == a.begin_ns && (from == bearer || is_written_before(from, bearer)));
   };
   const bool at_begin = from != to && is_behind(b.begin_ns, to);
-  const std::uint32_t bearer = at_begin ? to : whose_end_closes(to);
+  const std::uint32_t bearer = at_begin ? to : slice_with_end_packet_of(to);
   if (!at_begin && (b.end_ns == kNever || !is_behind(b.end_ns, bearer))) {
-    ++loose_arrows;
+    ++unmatched_arrow_ends;
     return;
   }
   arrows.push_back({from, next_arrow_, false, false});
@@ -351,7 +350,7 @@ void Plan::add_arrow(std::uint32_t from, std::uint32_t to) {
 
 Plan::Placed Plan::placed(std::uint32_t slice) const {
   const Slice& at = slices_[order_[slice]];
-  return {tracks[at.track].lanes[lane_of_[slice]], at.end_ns == kNever ? kNever : base_ns_ + at.end_ns,
+  return {tracks[at.track].subtracks[subtrack_of_[slice]], at.end_ns == kNever ? kNever : base_ns_ + at.end_ns,
           written_with_[slice], order_[slice]};
 }
 

@@ -1,4 +1,4 @@
-// Rows on their way to Parquet, and what rows have in common; the whole way is tested in
+// Tests batches of rows and the first pass of the conversion to Parquet. The whole conversion is tested in
 // tests/e2e/tool/convert_test.cpp.
 #include <gtest/gtest.h>
 
@@ -15,7 +15,7 @@ namespace {
 using convert_detail::Batch;
 using convert_detail::Column;
 using convert_detail::ColumnId;
-using convert_detail::FileFacts;
+using convert_detail::FileInfo;
 
 const Column& column(const Batch& batch, ColumnId id) { return batch.column(static_cast<std::size_t>(id)); }
 
@@ -26,7 +26,7 @@ std::vector<Number> numbers(std::string_view bytes) {
   return result;
 }
 
-TEST(Columns, WhatIsNotSetIsNull) {
+TEST(Parquet, UnsetValuesAreNull) {
   Batch batch;
   for (int row = 0; row < 10; ++row) {
     if (row % 3 == 0) batch.set(ColumnId::kBytes, row * 100);
@@ -39,7 +39,7 @@ TEST(Columns, WhatIsNotSetIsNull) {
   EXPECT_TRUE(column(batch, ColumnId::kStream).is_empty());
 }
 
-TEST(Columns, TextsOfADictionaryStandThereOnce) {
+TEST(Parquet, DictionaryTextsAreStoredOnce) {
   Batch batch;
   for (const char* name : {"a", "bc", "a"}) {
     batch.set(ColumnId::kName, name);
@@ -56,7 +56,7 @@ TEST(Columns, TextsOfADictionaryStandThereOnce) {
   EXPECT_EQ(numbers<std::int32_t>(args.values(3)), (std::vector<std::int32_t>{0, 1, 3, 4}));
 }
 
-TEST(Columns, NothingIsLeftOfTheRowsBefore) {
+TEST(Parquet, ClearRemovesAllRows) {
   Batch batch;
   batch.set(ColumnId::kBytes, 5);
   batch.set(ColumnId::kName, "old");
@@ -71,11 +71,11 @@ TEST(Columns, NothingIsLeftOfTheRowsBefore) {
   EXPECT_EQ(column(batch, ColumnId::kName).text(), "new");
 }
 
-FileFacts facts_of(const std::string& trace) {
+FileInfo facts_of(const std::string& trace) {
   const TemporaryFolder folder;
   const std::string path = folder.path() + "/trace.json";
   std::ofstream(path) << trace;
-  return convert_detail::gather_file_facts(path);
+  return convert_detail::read_file_info(path);
 }
 constexpr char kStep[] =
     R"({"ph":"X","cat":"user_annotation","name":"ProfilerStep#11","pid":64,"tid":64,"ts":1.0,"dur":2.0})";
@@ -87,8 +87,8 @@ ReadEvent of_process(std::int64_t pid) {
   return event;
 }
 
-TEST(Columns, StepsAreThoseOfTheTimeInWhichEventsBegin) {
-  const FileFacts facts = facts_of(std::string(R"({"profshim": {"window": 2}, "traceEvents": [)") + kStep + "]}");
+TEST(Parquet, AnEventBelongsToTheStepInWhichItBegins) {
+  const FileInfo facts = facts_of(std::string(R"({"profshim": {"window": 2}, "traceEvents": [)") + kStep + "]}");
 
   EXPECT_EQ(facts.window, 2);
   EXPECT_FALSE(facts.has_wall_clock);
@@ -100,10 +100,10 @@ TEST(Columns, StepsAreThoseOfTheTimeInWhichEventsBegin) {
   EXPECT_EQ(facts.step_at(*rank, 3000), std::nullopt);
 }
 
-TEST(Columns, EventsOfAMergedTraceAreOfTheirProcessesRanks) {
-  const FileFacts facts = facts_of(std::string(R"({"distributedInfo": {"rank": 0}, "traceEvents": [)") + kStep +
-                                   R"(], "profshim": {"merged": [{"rank": 0, "host": "a", "first_pid": 0},)" +
-                                   R"({"rank": 5, "host": "b", "first_pid": 1000}]}})");
+TEST(Parquet, EventsOfAMergedTraceHaveTheRankOfTheirProcess) {
+  const FileInfo facts = facts_of(std::string(R"({"distributedInfo": {"rank": 0}, "traceEvents": [)") + kStep +
+                                  R"(], "profshim": {"merged": [{"rank": 0, "host": "a", "first_pid": 0},)" +
+                                  R"({"rank": 5, "host": "b", "first_pid": 1000}]}})");
 
   EXPECT_EQ(facts.rank_of(of_process(3))->rank, 0);
   EXPECT_EQ(facts.rank_of(of_process(1064))->rank, 5);

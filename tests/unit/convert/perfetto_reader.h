@@ -1,5 +1,5 @@
-// What Perfetto makes of packets, in small: sorts them by time, in the order of the file where that is equal, and
-// closes with each end what was opened last on its track.
+// A small model of Perfetto's importer: sorts packets by time, and by their order in the file if times are equal; an
+// end closes the slice that was opened last on its track.
 #pragma once
 
 #include <algorithm>

@@ -1,12 +1,11 @@
-// What a trace becomes in Perfetto's protobuf, read back by the rules of its importer.
-#include "convert/perfetto/convert.h"
-
+// Converts traces to Perfetto's protobuf and reads them back by the rules of its importer.
 #include <gtest/gtest.h>
 
 #include <filesystem>
 #include <fstream>
 #include <random>
 
+#include "convert/perfetto/convert.h"
 #include "convert/perfetto/packets.h"
 #include "unit/convert/perfetto_reader.h"
 #include "unit/temporary_folder.h"
@@ -46,8 +45,8 @@ TEST(Perfetto, TimesAreNanosecondsSinceTheEpoch) {
   EXPECT_EQ(seen.slice("a").end_ns, 1000000000000012412);
 }
 
-// Found by the fuzzer.
-TEST(Perfetto, APhaseOfTwoLettersIsNone) {
+// The fuzzer found this case.
+TEST(Perfetto, APhaseOfTwoLettersIsIgnored) {
   const std::string other = R"({"ph": "Xp", "cat": "cpu_op", "name": "b", "ts": 1, "dur": 1, "pid": 7, "tid": 8})";
 
   const SeenPerfetto seen = converted(trace_of(slice("a", "12", "1") + "," + other));
@@ -55,8 +54,8 @@ TEST(Perfetto, APhaseOfTwoLettersIsNone) {
   EXPECT_EQ(seen.slices.size(), 1u);
 }
 
-// Whatever the order of the file, and however many begin and end at once: what Perfetto sees are those very times.
-TEST(Perfetto, SlicesKeepTheirTimesHoweverTheyLie) {
+// The times must not depend on the order of the file or on the number of slices that begin and end at the same time.
+TEST(Perfetto, SlicesKeepTheirTimesInAnyOrder) {
   std::mt19937 random(1);
   for (int round = 0; round < 300; ++round) {
     std::string events;
@@ -75,7 +74,7 @@ TEST(Perfetto, SlicesKeepTheirTimesHoweverTheyLie) {
   }
 }
 
-TEST(Perfetto, WhatOverlapsStandsBesideAndWhatNestsDoesNot) {
+TEST(Perfetto, OnlySlicesThatDoNotNestGoToOverflowTracks) {
   const SeenPerfetto seen =
       converted(trace_of(slice("inner", "1", "2") + "," + slice("outer", "0", "10") + "," + slice("late", "5", "10")));
 
@@ -85,7 +84,7 @@ TEST(Perfetto, WhatOverlapsStandsBesideAndWhatNestsDoesNot) {
   EXPECT_EQ(seen.instants[0].args.at("overlapping slices"), "1");
 }
 
-TEST(Perfetto, ProcessesAndThreadsHaveTheirNames) {
+TEST(Perfetto, ProcessesAndThreadsHaveNames) {
   const SeenPerfetto seen = converted(
       trace_of(R"({"ph":"M","name":"process_name","pid":7,"tid":0,"ts":0,"args":{"name":"heat"}},)"
                R"({"ph":"M","name":"thread_name","pid":7,"tid":8,"ts":0,"args":{"name":"main"}},)" +
@@ -119,13 +118,13 @@ std::string arrow(char phase, const std::string& ts, const std::string& tid, con
 }
 constexpr char kEnclosing[] = ", \"bp\": \"e\"";
 
-TEST(Perfetto, ArrowsJoinTheSlicesThatTheyBindTo) {
+TEST(Perfetto, ArrowsConnectTheSlicesThatTheyBindTo) {
   const std::string stream = R"("pid": 7, "tid": 9)";
   const SeenPerfetto seen = converted(trace_of(
       slice("launch", "1", "2") + "," + slice("outer", "0", "20") + "," + slice("kernel", "5", "4", stream) + "," +
       slice("next", "9", "4", stream) + "," + slice("third", "12", "9", stream) + arrow('s', "1", "8", "1") +
       arrow('f', "5", "9", "1", kEnclosing) + arrow('f', "9", "9", "1", kEnclosing) +
-      // An id of its own, and one that has no other end.
+      // This arrow has its own id and no other end.
       arrow('s', "2", "8", "2") + arrow('f', "12", "9", "2", kEnclosing) + arrow('f', "13", "9", "3", kEnclosing)));
 
   const std::set<std::pair<std::string, std::string>> wanted = {
@@ -133,8 +132,8 @@ TEST(Perfetto, ArrowsJoinTheSlicesThatTheyBindTo) {
   EXPECT_EQ(seen.arrows, wanted);
 }
 
-// As the receive that was posted before the message was sent.
-TEST(Perfetto, AnArrowMayEndInASliceThatBeganBefore) {
+// Example: a receive that was posted before the message was sent.
+TEST(Perfetto, AnArrowMayEndInAnEarlierSlice) {
   const SeenPerfetto seen =
       converted(trace_of(slice("receive", "0", "20", R"("pid": 7, "tid": 9)") + "," + slice("send", "5", "2") +
                          arrow('s', "6", "8", "1") + arrow('f', "19", "9", "1", kEnclosing)));
@@ -142,7 +141,7 @@ TEST(Perfetto, AnArrowMayEndInASliceThatBeganBefore) {
   EXPECT_EQ(seen.arrows, (std::set<std::pair<std::string, std::string>>{{"send", "receive"}}));
 }
 
-TEST(Perfetto, AnArrowEndsInTheRightOneOfThoseThatEndAtOnce) {
+TEST(Perfetto, AnArrowEndsInTheRightOneOfSeveralSlicesWithOneEnd) {
   const std::string stream = R"("pid": 7, "tid": 9)";
   for (const char* begin :
        {"0", "1", "2"}) {  // of the range around the kernel, in front of it in the file or behind it
@@ -174,7 +173,7 @@ TEST(Perfetto, AsynchronousSlicesOverlap) {
   EXPECT_EQ(seen.slices[2].end_ns, -1);
 }
 
-TEST(Perfetto, CountersMarksAndMembersAreThere) {
+TEST(Perfetto, ConvertsCountersMarksAndMembers) {
   const std::string trace =
       std::string(R"({"distributedInfo": {"rank": 3}, "host_name": "node7", "traceEvents": [)") +
       R"({"ph":"C","cat":"c","name":"memory","pid":7,"tid":8,"ts":1,"args":{"used":5,"free":2.5}},)"
@@ -191,7 +190,7 @@ TEST(Perfetto, CountersMarksAndMembersAreThere) {
   EXPECT_EQ(seen.instants[2].name, "Record Window End");
 }
 
-TEST(Perfetto, WhatIsLeftOutIsSaid) {
+TEST(Perfetto, WarnsAboutEventsThatAreLeftOut) {
   ConvertResult said;
   const SeenPerfetto seen = converted(
       trace_of(slice("a", "1", "1") + R"(,{"ph":"X","name":"no time","pid":7,"tid":8,"dur":1})" +
@@ -204,7 +203,7 @@ TEST(Perfetto, WhatIsLeftOutIsSaid) {
   EXPECT_TRUE(said.warnings[1].starts_with("trace: 1 slices of a negative duration")) << said.warnings[1];
 }
 
-TEST(Perfetto, TimesThatAreRoundedAreSaid) {
+TEST(Perfetto, WarnsAboutRoundedTimes) {
   ConvertResult said;
   const SeenPerfetto seen = converted(trace_of(slice("a", "1.0006", "1") + "," + slice("b", "3.000", "1.5")), &said);
 
@@ -213,7 +212,7 @@ TEST(Perfetto, TimesThatAreRoundedAreSaid) {
   EXPECT_TRUE(said.warnings[0].starts_with("trace: 1 events have times finer than a nanosecond")) << said.warnings[0];
 }
 
-TEST(Perfetto, WhatIsThereOfACutFileIsConverted) {
+TEST(Perfetto, ConvertsTheBeginningOfATruncatedFile) {
   const std::string whole = sample_trace();
   ConvertResult said;
   const SeenPerfetto seen = converted(whole.substr(0, whole.size() * 2 / 3), &said);
@@ -224,8 +223,8 @@ TEST(Perfetto, WhatIsThereOfACutFileIsConverted) {
   EXPECT_NE(said.warnings[0].find("cut off"), std::string::npos);
 }
 
-// Texts are written anew, and every one that is referred to is known.
-TEST(Perfetto, ManyTextsDoNotFillTheMemory) {
+// Texts are interned again after the table was cleared; every reference must resolve.
+TEST(Perfetto, MemoryIsBoundedWithManyTexts) {
   std::string bytes;
   MemorySink sink(bytes);
   convert_detail::Packets packets(sink, 1000);
@@ -245,7 +244,7 @@ TEST(Perfetto, ManyTextsDoNotFillTheMemory) {
   EXPECT_EQ(seen.instants.back().name, "name 99");
 }
 
-TEST(Perfetto, AFailedConversionLeavesNothing) {
+TEST(Perfetto, AFailedConversionLeavesNoFile) {
   const TemporaryFolder folder;
   const std::string out = folder.path() + "/out.pftrace", in = folder.path() + "/in.json";
   std::ofstream(in) << "{\"traceEvents\": []}";
