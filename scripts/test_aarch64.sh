@@ -20,8 +20,8 @@ inside='mount -t binfmt_misc none /proc/sys/fs/binfmt_misc &&
 # A user namespace has one user; qemu has neither process_vm_readv() nor RLIMIT_AS.
 not_here=AtomicFile.DoesNotWriteThroughALinkOfAnotherUser:OpenFolderBelow.RefusesALinkOfAnotherUser
 not_here+=:Log.RefusesAPipeAndALinkOfAnotherUser:RecoverTest.RootActsAsTheOwnerOfTheFolder
-not_here+=:RecoverTest.ALinkOfAnotherUserIsLeftAlone:RecoverTest.ASpoolOfAnotherUserIsLeftAlone
-not_here+=:OpenRun.AnIdentityOfAStrangerIsNotOurs:GzipSink.CompressesOnTheCallersThreadWhenThereAreNoThreadsToBeHad
+not_here+=:RecoverTest.ALinkOfAnotherUserIsNotTouched:RecoverTest.ASpoolOfAnotherUserIsNotTouched
+not_here+=:OpenRun.IgnoresAnIdentityFileOfAnotherUser:GzipSink.CompressesOnTheCallersThreadWhenThereAreNoThreadsToBeHad
 # The root has Open MPI's mpicc and no mpi.h.
 not_here+=:Mpis/MpiHeaders.*
 not_here+=:NcclCommunicators.AHandleThatIsStoredLaterIsFoundByItsPlace:MemoryRoomTest.LeavesMostOfTheAddressSpaceToTheJob

@@ -1,17 +1,20 @@
-// A subcommand of the tool: a file, and a row in the table of main.cpp.
+// A subcommand of the tool, and the exit statuses. Each subcommand has one file and one entry in the table of main.cpp.
 #pragma once
 
 namespace profshim::cli {
 
-/// What the tool's exit status says.
-inline constexpr int kFine = 0;
-inline constexpr int kFound = 1;    // a difference, a missing trace
-inline constexpr int kInvalid = 2;  // could not, or invalid input
+inline constexpr int kSuccess = 0;
+inline constexpr int kProblemsFound = 1;  // for example a regression or a missing trace
+inline constexpr int kFailure = 2;        // invalid input, or the command could not do its work
+
+/// The line about the exit status in the help of every command that uses these three values.
+inline constexpr const char* kExitStatus = "Exit status: 0 success; 1 problems found; 2 invalid input or failure.";
 
 struct Command {
   const char* name;
-  const char* sentence;
-  /// argv[0] is the subcommand's name. May throw; main says what and exits with kInvalid.
+  const char* summary;  // one line for `profshim --help`
+  /// argv[0] is the name of the subcommand. Returns the exit status. May throw: main prints the exception and exits
+  /// with kFailure.
   int (*run)(int argc, char** argv);
 };
 

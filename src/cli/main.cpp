@@ -1,4 +1,4 @@
-// The tool: a table of commands.
+// The entry point of the tool `profshim`: the table of commands.
 #include <array>
 #include <cstdio>
 #include <exception>
@@ -22,13 +22,14 @@ const std::array kCommands = {&kRun,     &kCheck,  &kExplain, &kSchedule, &kKeys
                               &kSummary, &kReport, &kVerify,  &kMerge,    &kCompare, &kConvert, &kDoctor};
 
 void print_commands(std::FILE* to) {
-  std::fprintf(
-      to,
-      "profshim %s: traces of unmodified jobs\n\nUsage: profshim COMMAND [OPTIONS]\n       profshim COMMAND --help    "
-      "its options\n       profshim help COMMAND      its manual; also: profshim help spec, profshim help profshim\n\n",
-      kVersion.data());
-  for (const Command* command : kCommands) std::fprintf(to, "  %-10s %s\n", command->name, command->sentence);
-  std::fputs("\nexit status: 0 fine, 1 found something, 2 could not or invalid input\n", to);
+  std::fprintf(to,
+               "profshim %s: records traces of MPI, NCCL, CUDA and PyTorch jobs without changing them\n\n"
+               "Usage: profshim COMMAND [OPTIONS]\n"
+               "       profshim COMMAND --help    the options of a command\n"
+               "       profshim help COMMAND      its manual; also: help spec, help profshim\n\nCommands:\n",
+               kVersion.data());
+  for (const Command* command : kCommands) std::fprintf(to, "  %-10s %s\n", command->name, command->summary);
+  std::fprintf(to, "\n%s\n", kExitStatus);
 }
 
 int unknown_command(std::string_view name) {
@@ -41,23 +42,23 @@ int unknown_command(std::string_view name) {
   } else {
     std::fprintf(stderr, "did you mean \"%.*s\"?\n", static_cast<int>(near.size()), near.data());
   }
-  return kInvalid;
+  return kFailure;
 }
 
 int run_command(int argc, char** argv) {
   if (argc < 2) {
     print_commands(stderr);
-    return kInvalid;
+    return kFailure;
   }
   const std::string_view name = argv[1];
   if (name == "--help" || name == "-h" || (name == "help" && argc == 2)) {
     print_commands(stdout);
-    return kFine;
+    return kSuccess;
   }
-  if (name == "help") return print_page(argv[2]) ? kFine : unknown_command(argv[2]);
+  if (name == "help") return print_page(argv[2]) ? kSuccess : unknown_command(argv[2]);
   if (name == "--version") {
     std::printf("profshim %s\n", kVersion.data());
-    return kFine;
+    return kSuccess;
   }
   for (const Command* command : kCommands) {
     if (name == command->name) return command->run(argc - 1, argv + 1);
@@ -71,14 +72,14 @@ int run_command(int argc, char** argv) {
 int main(int argc, char** argv) {
   try {
     const int status = profshim::cli::run_command(argc, argv);
-    // A full disk or a closed pipe must not look like success.
+    // Report a full disk or a closed pipe as a failure.
     if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) {
       std::fputs("profshim: the output could not be written\n", stderr);
-      return profshim::cli::kInvalid;
+      return profshim::cli::kFailure;
     }
     return status;
   } catch (const std::exception& error) {
     std::fprintf(stderr, "profshim: %s\n", profshim::printable(error.what()).c_str());
-    return profshim::cli::kInvalid;
+    return profshim::cli::kFailure;
   }
 }

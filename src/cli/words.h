@@ -1,4 +1,4 @@
-// Words that the commands print.
+// Text helpers that several commands use.
 #pragma once
 
 #include <cstdint>
@@ -7,7 +7,7 @@
 
 namespace profshim::cli {
 
-/// "1 rank", "2 ranks"
+/// Returns "1 rank" or "2 ranks".
 inline std::string plural(std::uint64_t n, std::string_view word) {
   return std::to_string(n) + " " + std::string(word) + (n == 1 ? "" : "s");
 }

@@ -1,4 +1,4 @@
-// From a command line to the program behind it: launchers, PATH, #! lines.
+// Finds the program that a command line runs: follows launchers, PATH and #! lines.
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -13,12 +13,12 @@
 namespace profshim::cli::doctor {
 namespace {
 
-// Programs that start the rest of their command line. `with_value`: options followed by a word that is not the program.
+// A program that starts the rest of its command line.
 struct Launcher {
   std::string_view name;
-  std::vector<std::string_view> with_value;
+  std::vector<std::string_view> with_value;  // options that take the next word
   std::vector<std::string_view> with_two_values;
-  bool python_script = false;  // what follows is a script for Python, or -m and a module
+  bool python_script = false;  // starts a Python script, or a module after -m
 };
 
 const std::vector<std::string_view> kMpirunOptions = {"-n",
@@ -86,7 +86,7 @@ const std::vector<Launcher>& launchers() {
 
 std::string base_name(const std::string& path) { return path.substr(path.rfind('/') + 1); }
 
-// "mpirun.openmpi" and "mpiexec.hydra" are what "mpirun" and "mpiexec" are.
+// Returns the launcher of this name, also with a suffix such as "mpirun.openmpi" or "mpiexec.hydra".
 const Launcher* launcher_named(const std::string& path) {
   const std::string name = base_name(path);
   for (const Launcher& launcher : launchers())
@@ -113,7 +113,7 @@ bool contains(const std::vector<std::string_view>& list, const std::string& word
   return std::find(list.begin(), list.end(), word) != list.end();
 }
 
-// "#!/usr/bin/env -S python3 -u" is {"/usr/bin/env", "-S", "python3", "-u"}; empty when the file has no such line.
+// Returns the words of the #! line, without env and its options; empty if the file has no such line.
 std::vector<std::string> interpreter_of(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   char mark[2] = {};
@@ -130,13 +130,13 @@ std::vector<std::string> interpreter_of(const std::string& path) {
   return words;
 }
 
-// A launcher for Python scripts (torchrun) runs them with the interpreter that runs it.
+// torchrun runs scripts with its own interpreter.
 std::string python_of(const std::string& launcher_path) {
   const std::vector<std::string> interpreter = interpreter_of(launcher_path);
   return interpreter.empty() ? "python3" : interpreter[0];
 }
 
-// The rest of the command behind a launcher's own options; empty when there is none.
+// Returns the command after the launcher's own options; empty if there is none.
 std::vector<std::string> behind_launcher(const Launcher& launcher, const std::string& path,
                                          const std::vector<std::string>& command) {
   std::size_t at = 1;
@@ -154,7 +154,7 @@ std::vector<std::string> behind_launcher(const Launcher& launcher, const std::st
     } else if (word[0] == '-' || (word.find('=') != std::string::npos && launcher.name == "env")) {
       continue;  // an option without a value, --name=value, or a variable
     } else if (on_path(word).empty() && !launcher.python_script) {
-      continue;  // the value of an option we do not know, a CPU mask, a duration
+      continue;  // the value of an unknown option, a CPU mask, or a duration
     } else {
       break;
     }
@@ -165,7 +165,7 @@ std::vector<std::string> behind_launcher(const Launcher& launcher, const std::st
   return rest;
 }
 
-/// The file that a command line of Python's runs; "" where it is a module or a text, whatever files follow.
+/// Returns the script file that a Python command line runs; "" for -m and -c.
 std::string script_of(const std::vector<std::string>& command) {
   for (std::size_t i = 1; i < command.size() && command[i] != "-m" && command[i] != "-c"; ++i) {
     struct stat status {};
@@ -180,7 +180,7 @@ std::string script_of(const std::vector<std::string>& command) {
 Program find_program(const std::vector<std::string>& command) {
   Program program;
   std::vector<std::string> rest = command;
-  // Launchers in launchers and scripts of scripts end somewhere; a #! that names itself does not.
+  // Bounds the loop: a #! line can name its own file.
   for (int depth = 0; depth < 16 && !rest.empty(); ++depth) {
     const std::string path = on_path(rest[0]);
     if (path.empty()) {
@@ -204,8 +204,8 @@ Program find_program(const std::vector<std::string>& command) {
     program.script = path;
     rest = {interpreter[0]};
   }
-  program.problem =
-      rest.empty() ? "no program behind the launcher: " + command[0] : "too many scripts and launchers: " + command[0];
+  program.problem = rest.empty() ? command[0] + ": no program after the launcher's options"
+                                 : command[0] + ": too many nested launchers and scripts";
   return program;
 }
 

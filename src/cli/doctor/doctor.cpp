@@ -1,4 +1,4 @@
-// profshim doctor: what would be hooked here, and why not.
+// profshim doctor: prints what would be recorded on this machine and of one program, and what would not and why.
 #include "doctor.h"
 
 #include <algorithm>
@@ -56,15 +56,15 @@ struct Options {
 
 int report(const Options& options, const Spec& spec) {
   Notes machine, job;
-  look_at_machine(machine);
+  examine_machine(machine);
   Program program;
   if (!options.command.empty()) {
     program = find_program(options.command);
     if (program.path.empty()) {
       std::fprintf(stderr, "profshim: %s\n", printable(program.problem).c_str());
-      return kInvalid;
+      return kFailure;
     }
-    look_at_program(program, spec, job);
+    examine_program(program, spec, job);
   }
   if (options.json) {
     std::printf("{\"machine\": %s, \"program\": %s, \"notes\": %s}\n", json_of(machine).c_str(),
@@ -73,22 +73,23 @@ int report(const Options& options, const Spec& spec) {
     print_text("this machine", machine);
     if (!program.path.empty()) print_text(("program " + program.path).c_str(), job);
   }
-  return machine.any_unrecorded() || job.any_unrecorded() ? kFound : kFine;
+  return machine.any_unrecorded() || job.any_unrecorded() ? kProblemsFound : kSuccess;
 }
 
 int run(int argc, char** argv) {
   Options options;
-  CLI::App app("Tells what would be recorded here, and what not and why. Runs nothing of the command.",
-               "profshim doctor");
-  app.add_flag("--json", options.json, "as JSON");
-  app.add_option("--spec", options.spec, "the spec whose symbol steps are looked up (default: PROFSHIM_SPEC)");
-  app.footer(
-      "Exit status: 0 everything will be recorded, 1 something will not, 2 could not look.\n"
-      "Example:\n  profshim doctor -- mpirun -n 4 ./heat");
-  // What stands behind -- is the job's, whatever it looks like.
+  CLI::App app(
+      "Shows what would be recorded on this machine, and what would not and why. With a command after --,\n"
+      "also examines the program that the command runs. Does not run the command.",
+      "profshim doctor");
+  app.add_flag("--json", options.json, "Print JSON");
+  app.add_option("--spec", options.spec, "Spec whose symbol steps are looked up (default: $PROFSHIM_SPEC)");
+  app.footer("Example:\n  profshim doctor -- mpirun -n 4 ./heat\n\n" + std::string(kExitStatus) +
+             "\nA problem is something that would not be recorded.");
+  // Words after -- belong to the job and are not parsed as options.
   char** const end = argv + argc;
   char** const dashes = std::find_if(argv, end, [](const char* word) { return std::string_view(word) == "--"; });
-  int status = kFine;
+  int status = kSuccess;
   if (!parse_arguments(app, static_cast<int>(dashes - argv), argv, status)) return status;
   if (dashes != end) options.command.assign(dashes + 1, end);
 
@@ -96,7 +97,7 @@ int run(int argc, char** argv) {
   if (!options.spec.empty()) sources.file = options.spec;
   const LoadedSpec loaded = load_spec(sources);
   print_problems(loaded.problems);
-  if (!loaded.ok()) return kInvalid;
+  if (!loaded.ok()) return kFailure;
   return report(options, loaded.spec);
 }
 
@@ -104,6 +105,6 @@ int run(int argc, char** argv) {
 }  // namespace doctor
 
 extern const Command kDoctor;
-const Command kDoctor = {"doctor", "what would be hooked here, and why not", doctor::run};
+const Command kDoctor = {"doctor", "show what would be recorded here, and what would not and why", doctor::run};
 
 }  // namespace profshim::cli

@@ -1,4 +1,4 @@
-// `profshim doctor`: notes about this machine and about one program. One file per question; doctor.cpp prints.
+// `profshim doctor`: collects notes about this machine and one program; doctor.cpp prints them.
 #pragma once
 
 #include <string>
@@ -9,12 +9,11 @@
 
 namespace profshim::cli::doctor {
 
-/// One thing found out.
 struct Note {
   enum class Verdict {
     kFact,        // neither good nor bad
     kRecorded,    // will be in the trace
-    kUnrecorded,  // will not be, and why
+    kUnrecorded,  // will not be in the trace; `text` says why
   };
   Verdict verdict = Verdict::kFact;
   std::string subject;  // "clock", "MPI", "MPI_Pready"
@@ -36,31 +35,29 @@ class Notes {
   std::vector<Note> all_;
 };
 
-// ---- doctor_machine.cpp
-// ----------------------------------------------------------------------------------------------
+// ---- machine.cpp
 
-/// Clock, shared memory, MPI launchers, glibc, injection variables, the library.
-void look_at_machine(Notes& notes);
-/// libprofshim.so beside the tool, or in ../lib of it as installed; "" when there is none.
+/// Adds notes about the library, glibc, the processor, the clock, shared memory, launchers, injection variables, the
+/// GPU driver and CUPTI.
+void examine_machine(Notes& notes);
+/// Returns the path of libprofshim.so beside the tool or in ../lib; "" if there is none.
 std::string library_of_tool();
 
-// ---- doctor_command.cpp
-// ----------------------------------------------------------------------------------------------
+// ---- command.cpp
 
-/// What a command line really runs.
+/// The program that a command line runs.
 struct Program {
   std::string path;                 // the executable that is loaded; "" = not found
-  std::string script;               // what it interprets, where it is an interpreter
-  std::vector<std::string> behind;  // launchers and scripts passed on the way, in order
+  std::string script;               // the script, if the executable is an interpreter
+  std::vector<std::string> behind;  // launchers and scripts in front of it, in order
   std::string problem;              // why path is ""
 };
 /// Follows launchers (mpirun, srun, torchrun, env ...), PATH and #! lines. Runs nothing.
 Program find_program(const std::vector<std::string>& command);
 
-// ---- doctor_program.cpp
-// ----------------------------------------------------------------------------------------------
+// ---- program.cpp
 
-/// What would be recorded of this program, and what not and why. `spec`: whose symbol steps are looked up.
-void look_at_program(const Program& program, const Spec& spec, Notes& notes);
+/// Adds notes about what would be recorded of this program. Looks up the symbol steps of `spec`.
+void examine_program(const Program& program, const Spec& spec, Notes& notes);
 
 }  // namespace profshim::cli::doctor

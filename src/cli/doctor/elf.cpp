@@ -15,7 +15,7 @@
 namespace profshim::cli::doctor {
 namespace {
 
-// A file mapped for reading; every access is checked against its size.
+// A file mapped for reading. Every access is checked against its size.
 class Bytes {
  public:
   explicit Bytes(const std::string& path) {
@@ -52,7 +52,7 @@ class Bytes {
   std::size_t size_ = 0;
 };
 
-// A section of the wanted type with the string table it refers to.
+// A section and the string table that it refers to.
 struct Table {
   Elf64_Shdr section{}, strings{};
   bool found = false;
@@ -89,6 +89,29 @@ void read_needed(const Bytes& bytes, const Table& table, ElfImage& image) {
   }
 }
 
+// Returns the output of `interpreter --list program`; "" if it cannot be run.
+std::string output_of_list(std::string interpreter, std::string program) {
+  int ends[2];
+  if (pipe2(ends, O_CLOEXEC) != 0) return "";
+  posix_spawn_file_actions_t actions;
+  posix_spawn_file_actions_init(&actions);
+  posix_spawn_file_actions_adddup2(&actions, ends[1], 1);
+  posix_spawn_file_actions_addopen(&actions, 2, "/dev/null", O_WRONLY, 0);
+  std::string list = "--list";
+  char* arguments[] = {interpreter.data(), list.data(), program.data(), nullptr};
+  pid_t pid = 0;
+  const int error = posix_spawn(&pid, interpreter.c_str(), &actions, nullptr, arguments, environ);
+  posix_spawn_file_actions_destroy(&actions);
+  close(ends[1]);
+  std::string out;
+  char buffer[4096];
+  for (ssize_t got; error == 0 && (got = read(ends[0], buffer, sizeof buffer)) > 0;)
+    out.append(buffer, static_cast<std::size_t>(got));
+  close(ends[0]);
+  if (error == 0) waitpid(pid, nullptr, 0);
+  return out;
+}
+
 }  // namespace
 
 ElfImage read_elf(const std::string& path) {
@@ -96,7 +119,7 @@ ElfImage read_elf(const std::string& path) {
   const Bytes bytes(path);
   unsigned char ident[EI_NIDENT] = {};
   if (bytes.empty() || !bytes.read(0, ident) || std::memcmp(ident, ELFMAG, SELFMAG) != 0) {
-    image.problem = bytes.empty() ? "cannot be read" : "no ELF file";
+    image.problem = bytes.empty() ? "cannot be read" : "not an ELF file";
     return image;
   }
   Elf64_Ehdr header;
@@ -106,7 +129,7 @@ ElfImage read_elf(const std::string& path) {
     return image;
   }
   if (!bytes.read(0, header)) {
-    image.problem = "a cut ELF file";
+    image.problem = "a truncated ELF file";
     return image;
   }
   image.readable = true;
@@ -120,40 +143,21 @@ ElfImage read_elf(const std::string& path) {
   read_functions(bytes, find_table(bytes, header, SHT_DYNSYM), image);
   read_functions(bytes, find_table(bytes, header, SHT_SYMTAB), image);
   read_needed(bytes, find_table(bytes, header, SHT_DYNAMIC), image);
-  image.speaks_nvtx = bytes.holds("NVTX_INJECTION64_PATH");
+  image.uses_nvtx = bytes.holds("NVTX_INJECTION64_PATH");
   image.holds_cudart = bytes.holds("libcuda.so.1") && bytes.holds("cudart");
   return image;
 }
 
 std::vector<LoadedFile> loaded_files(const std::string& path, const ElfImage& image) {
   std::vector<LoadedFile> files;
-  // Only a loader whose --list is known to run nothing.
+  // glibc's --list runs no code of the program. Other loaders are not known to do the same.
   const std::string loader = image.interpreter.substr(image.interpreter.rfind('/') + 1);
   if (loader.rfind("ld-linux", 0) != 0 && loader.rfind("ld64.so", 0) != 0) return files;
 
-  int ends[2];
-  if (pipe2(ends, O_CLOEXEC) != 0) return files;
-  posix_spawn_file_actions_t actions;
-  posix_spawn_file_actions_init(&actions);
-  posix_spawn_file_actions_adddup2(&actions, ends[1], 1);
-  posix_spawn_file_actions_addopen(&actions, 2, "/dev/null", O_WRONLY, 0);
-  std::string program = path, list = "--list", interpreter = image.interpreter;
-  char* arguments[] = {interpreter.data(), list.data(), program.data(), nullptr};
-  pid_t pid = 0;
-  const int error = posix_spawn(&pid, interpreter.c_str(), &actions, nullptr, arguments, environ);
-  posix_spawn_file_actions_destroy(&actions);
-  close(ends[1]);
-  std::string out;
-  char buffer[4096];
-  for (ssize_t got; error == 0 && (got = read(ends[0], buffer, sizeof buffer)) > 0;)
-    out.append(buffer, static_cast<std::size_t>(got));
-  close(ends[0]);
-  if (error == 0) waitpid(pid, nullptr, 0);
-
-  // "	libmpi.so.40 => /my libs/libmpi.so.40 (0x...)", "	libx.so => not found", and by its path alone what the
-  // program names by a path: "	/opt/libx.so (0x...)".
+  // Lines: "\tlibmpi.so.40 => /my libs/libmpi.so.40 (0x...)" or "\tlibx.so => not found". A library that the program
+  // names by its path has the path alone: "\t/opt/libx.so (0x...)".
   constexpr std::string_view kArrow = " => ";
-  std::istringstream lines(out);
+  std::istringstream lines(output_of_list(image.interpreter, path));
   for (std::string line; std::getline(lines, line);) {
     if (line.empty() || line[0] != '\t') continue;
     const std::size_t arrow = line.find(kArrow), address = line.rfind(" (0x");

@@ -1,4 +1,4 @@
-// What the doctor reads of an ELF file: who loads it, what it needs, which functions it calls and defines.
+// Reads an ELF file for the doctor: its interpreter, the libraries it needs, the functions it calls and defines.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 namespace profshim::cli::doctor {
 
 struct ElfImage {
-  bool readable = false;  // false: no ELF file, or one that is cut; `problem` says which
+  bool readable = false;  // false: not an ELF file, or truncated; `problem` says which
   std::string problem;
   bool is_64_bit = false;     // nothing below is filled in for a 32-bit file
   std::uint16_t machine = 0;  // EM_X86_64, EM_AARCH64 ...
@@ -19,18 +19,19 @@ struct ElfImage {
   std::vector<std::string> needed;
   std::set<std::string> calls;    // undefined functions of .dynsym
   std::set<std::string> defines;  // functions of .dynsym and .symtab
-  bool speaks_nvtx = false;       // holds the name of NVTX's injection variable: its first range loads an injection
+  bool uses_nvtx = false;         // contains the name of NVTX's injection variable: its first range loads the injection
   bool holds_cudart = false;      // opens libcuda itself: the CUDA runtime is linked in
 };
 
-/// Maps and reads the file. Never trusts a number in it.
+/// Maps and reads the file. Checks every offset and size in it.
 ElfImage read_elf(const std::string& path);
 
-/// The files that the program's own loader would map, in its order; "" with a name where one is missing.
+/// A library that the program's loader would map.
 struct LoadedFile {
-  std::string name, path;
+  std::string name, path;  // path: "" = not found
 };
-/// Asks the program's ld.so (--list), which runs nothing of the program. Empty when it is not a usual ld.so.
+/// Runs the program's ld.so with --list, which runs no code of the program. Returns the libraries in load order; empty
+/// if the loader is not glibc's.
 std::vector<LoadedFile> loaded_files(const std::string& path, const ElfImage& image);
 
 }  // namespace profshim::cli::doctor

@@ -29,7 +29,7 @@ std::string first_line(const char* path) {
   return line;
 }
 
-void look_at_clock(Notes& notes) {
+void note_clock(Notes& notes) {
   const std::string source = first_line("/sys/devices/system/clocksource/clocksource0/current_clocksource");
   const ClockKind kind = choose_clock();
   const char* const name = kind == ClockKind::kTsc          ? "TSC"
@@ -38,33 +38,33 @@ void look_at_clock(Notes& notes) {
   const bool counter = kind != ClockKind::kMonotonic;
   notes.fact("clock",
              std::string(name) + " (the kernel uses " + (source.empty() ? "an unknown source" : source) + ")" +
-                 (counter ? "" : ": each event costs some 25 ns more than with a counter that the kernel trusts"));
+                 (counter ? "" : ": each event costs about 25 ns more than with a counter that the kernel trusts"));
 }
 
-void look_at_processor(Notes& notes) {
+void note_processor(Notes& notes) {
   if (kX86) return;
   notes.fact(
       "processor",
-      "not x86-64: no steps from a function (steps.source = \"symbol\"), operators of PyTorch have names and times "
-      "only, and threads of CUDA calls may be unknown");
+      "not x86-64: steps.source = \"symbol\" does not work, PyTorch operators have only names and times, and the "
+      "threads of CUDA calls may be unknown");
 }
 
-void look_at_shared_memory(Notes& notes) {
+void note_shared_memory(Notes& notes) {
   struct statvfs disk {};
   if (statvfs("/dev/shm", &disk) != 0 || access("/dev/shm", W_OK) != 0) {
-    notes.fact("/dev/shm", "not writable: nothing survives a SIGKILL, see limits.spool_folder");
+    notes.fact("/dev/shm", "not writable: events do not survive a SIGKILL; see limits.spool_folder");
     return;
   }
   const std::uint64_t free = static_cast<std::uint64_t>(disk.f_bavail) * disk.f_frsize;
   const std::uint64_t size = static_cast<std::uint64_t>(disk.f_blocks) * disk.f_frsize;
   const bool small = free < (256u << 20);
   notes.fact("/dev/shm", format_size(free) + " free of " + format_size(size) +
-                             (small ? ": small for spools; in a container: --shm-size=1g" : ""));
+                             (small ? ": small for spools; in a container use --shm-size=1g" : ""));
 }
 
-void look_at_launchers(Notes& notes) {
+void note_launchers(Notes& notes) {
   std::string found;
-  std::set<std::string> seen;  // PATH often names a folder twice: /bin is /usr/bin
+  std::set<std::string> seen;  // PATH often has a folder twice: /bin and /usr/bin are the same
   std::istringstream folders(getenv("PATH") != nullptr ? getenv("PATH") : "");
   for (std::string folder; std::getline(folders, folder, ':');) {
     std::error_code error;
@@ -78,15 +78,15 @@ void look_at_launchers(Notes& notes) {
   notes.fact("launchers", found.empty() ? "none on PATH" : found);
 }
 
-// NVTX and CUDA load one injection library each: whoever set the variable first has the seat.
-void look_at_seat(Notes& notes, const char* variable, const char* lost) {
+// NVTX and CUDA each load one injection library, the one in this variable. The job's own setting is kept.
+void note_injection(Notes& notes, const char* variable, const char* lost) {
   const char* taken = getenv(variable);
   if (taken == nullptr || *taken == '\0') {
     notes.fact(variable, "free");
   } else if (std::string_view(taken).find("libprofshim") != std::string_view::npos) {
-    notes.fact(variable, "ours already");
+    notes.fact(variable, "already set to profshim");
   } else {
-    notes.unrecorded(variable, std::string("taken by ") + taken + ": " + lost);
+    notes.unrecorded(variable, std::string("used by ") + taken + ": " + lost);
   }
 }
 
@@ -98,14 +98,14 @@ std::string first_match(const std::string& pattern) {
   return path;
 }
 
-// Where the library would look, as far as that can be told before the job runs: it also takes what the job has mapped
-// already, and what lies beside the job's libcudart.
-void look_at_gpu(Notes& notes) {
+// Looks for CUPTI where the library does, as far as that is known before the job runs. The library also uses a CUPTI
+// that the job has mapped already, and one beside the job's libcudart.
+void note_gpu(Notes& notes) {
   const std::string driver = first_line("/proc/driver/nvidia/version");
-  notes.fact("GPU driver", driver.empty() ? "none is loaded" : driver);
+  notes.fact("GPU driver", driver.empty() ? "not loaded" : driver);
   if (const char* named = getenv("PROFSHIM_CUPTI"); named != nullptr && *named != '\0') {
     if (access(named, R_OK) == 0) return notes.fact("CUPTI", std::string(named) + " (PROFSHIM_CUPTI)");
-    return notes.unrecorded("CUPTI", std::string("PROFSHIM_CUPTI names ") + named + ", which cannot be read");
+    return notes.unrecorded("CUPTI", std::string("cannot read ") + named + " (PROFSHIM_CUPTI)");
   }
   std::vector<std::string> folders;
   std::istringstream path(getenv("LD_LIBRARY_PATH") != nullptr ? getenv("LD_LIBRARY_PATH") : "");
@@ -120,7 +120,7 @@ void look_at_gpu(Notes& notes) {
   for (const std::string& folder : folders)
     if (const std::string found = first_match(folder + "/libcupti.so.*"); !found.empty())
       return notes.fact("CUPTI", found);
-  notes.fact("CUPTI", "none in the usual places: that of the job's own CUDA is used, where it has one");
+  notes.fact("CUPTI", "not found in the usual folders; if the job brings its own CUDA, its CUPTI is used");
 }
 
 }  // namespace
@@ -136,7 +136,7 @@ std::string library_of_tool() {
   return "";
 }
 
-void look_at_machine(Notes& notes) {
+void examine_machine(Notes& notes) {
   const std::string library = library_of_tool();
   if (library.empty()) {
     notes.unrecorded("library", "no libprofshim.so beside the tool or in ../lib");
@@ -144,13 +144,15 @@ void look_at_machine(Notes& notes) {
     notes.fact("library", library);
   }
   notes.fact("glibc", gnu_get_libc_version());
-  look_at_processor(notes);
-  look_at_clock(notes);
-  look_at_shared_memory(notes);
-  look_at_launchers(notes);
-  look_at_seat(notes, "NVTX_INJECTION64_PATH", "NVTX ranges go there and are not seen unless it hands them on");
-  look_at_seat(notes, "CUDA_INJECTION64_PATH", "GPU work goes there; ours are the CUDA calls seen by symbol alone");
-  look_at_gpu(notes);
+  note_processor(notes);
+  note_clock(notes);
+  note_shared_memory(notes);
+  note_launchers(notes);
+  note_injection(notes, "NVTX_INJECTION64_PATH",
+                 "it receives the NVTX ranges; they are recorded only if it passes them on");
+  note_injection(notes, "CUDA_INJECTION64_PATH",
+                 "it receives the device activity; only CUDA calls through hooked symbols are recorded");
+  note_gpu(notes);
 }
 
 }  // namespace profshim::cli::doctor

@@ -1,4 +1,4 @@
-// What would be recorded of a program: how it is loaded, its MPI, its NVTX, its CUDA, the steps of the spec.
+// Examines a program for the doctor: how it is loaded, its MPI, NVTX and CUDA, the symbol steps of the spec.
 #include <elf.h>
 #include <sys/stat.h>
 #include <sys/xattr.h>
@@ -34,18 +34,18 @@ std::string joined(const std::vector<std::string>& words, std::size_t most = 8) 
 
 bool starts_with(std::string_view text, std::string_view start) { return text.substr(0, start.size()) == start; }
 
-// Reasons why ld.so would not take a preload into it at all. True when there is one.
+// Returns true if ld.so would not preload a library into the program, and adds a note with the reason.
 bool refuses_preload(const std::string& path, const ElfImage& image, Notes& notes) {
   struct stat status {};
   if (!image.readable) {
     notes.unrecorded("program", image.problem);
   } else if (!image.is_64_bit) {
-    notes.unrecorded("program", "32-bit: the library is 64-bit, ld.so says so and goes on without it");
+    notes.unrecorded("program", "32-bit: ld.so reports that the library is 64-bit and runs the program without it");
   } else if (image.machine != kOurMachine) {
     notes.unrecorded(
         "program", "built for another processor than the library (ELF machine " + std::to_string(image.machine) + ")");
   } else if (image.interpreter.empty()) {
-    notes.unrecorded("program", "statically linked: there is no ld.so that could preload anything");
+    notes.unrecorded("program", "statically linked: no ld.so preloads the library");
   } else if (stat(path.c_str(), &status) == 0 && (status.st_mode & (S_ISUID | S_ISGID)) != 0) {
     notes.unrecorded("program", "set-user-ID or set-group-ID: ld.so ignores LD_PRELOAD for it");
   } else if (getxattr(path.c_str(), "security.capability", nullptr, 0) > 0) {
@@ -57,14 +57,14 @@ bool refuses_preload(const std::string& path, const ElfImage& image, Notes& note
 }
 
 std::string implementation_of(const std::string& library) {
-  if (starts_with(library, "libmpich.so") || starts_with(library, "libmpi.so.12")) return "MPICH or of its ABI";
-  if (starts_with(library, "libmpi_abi.so")) return "the MPI-5 ABI";
+  if (starts_with(library, "libmpich.so") || starts_with(library, "libmpi.so.12")) return "MPICH or its ABI";
+  if (starts_with(library, "libmpi_abi.so")) return "MPI-5 ABI";
   if (starts_with(library, "libmpi.so")) return "Open MPI";
   return "";
 }
 
-// Calls to MPI of the program and its own libraries: those with a hook and those without.
-void look_at_mpi_calls(const std::vector<Loaded>& all, Notes& notes) {
+// Adds notes about the MPI functions that the program and its libraries call, with and without a hook.
+void note_mpi_calls(const std::vector<Loaded>& all, Notes& notes) {
   std::vector<std::string> hooked, unhooked, profiling;
   for (const Loaded& loaded : all) {
     if (loaded.image.defines.count("MPI_Init") != 0) continue;  // an MPI library calling itself
@@ -80,17 +80,16 @@ void look_at_mpi_calls(const std::vector<Loaded>& all, Notes& notes) {
   };
   unique(hooked), unique(unhooked), unique(profiling);
   if (!hooked.empty()) notes.recorded("MPI calls", std::to_string(hooked.size()) + " functions: " + joined(hooked));
-  // Without a time of their own these are no loss: they move no data.
-  if (!unhooked.empty()) notes.fact("MPI calls", "passed through unseen, no hook: " + joined(unhooked));
+  // Not a loss: functions without a hook move no data.
+  if (!unhooked.empty()) notes.fact("MPI calls", "no hook, not recorded: " + joined(unhooked));
   if (!profiling.empty())
-    notes.unrecorded("MPI calls",
-                     "by their PMPI names, which belong to tools inside the program: " + joined(profiling));
+    notes.unrecorded("MPI calls", "PMPI names, reserved for tools inside the program: " + joined(profiling));
 }
 
-bool look_at_mpi(const std::vector<Loaded>& all, Notes& notes) {
+bool note_mpi(const std::vector<Loaded>& all, Notes& notes) {
   const Loaded& program = all.front();
   if (program.image.defines.count("MPI_Init") != 0) {
-    notes.unrecorded("MPI", "linked into the program itself: its calls pass no ld.so");
+    notes.unrecorded("MPI", "statically linked into the program: its calls do not go through ld.so");
     return true;
   }
   bool fortran = false;
@@ -104,12 +103,12 @@ bool look_at_mpi(const std::vector<Loaded>& all, Notes& notes) {
   }
   if (found.empty()) return false;
   notes.recorded("MPI", found + (fortran ? ", with Fortran bindings" : ""));
-  look_at_mpi_calls(all, notes);
+  note_mpi_calls(all, notes);
   return true;
 }
 
-// What an interpreted program loads is known when it runs. What its text names is a hint.
-void look_at_script(const Program& program, Notes& notes) {
+// The libraries of an interpreted program are known only when it runs. The module names in its text are a hint.
+void note_script(const Program& program, Notes& notes) {
   constexpr std::size_t kMostRead = 1 << 20;  // imports stand at the top
   std::ifstream file(program.script, std::ios::binary);
   std::string text(kMostRead, '\0');
@@ -118,30 +117,29 @@ void look_at_script(const Program& program, Notes& notes) {
   std::vector<std::string> named;
   for (const char* module : {"mpi4py", "torch", "nvtx", "cupy", "jax", "tensorflow", "horovod"})
     if (text.find(module) != std::string::npos) named.emplace_back(module);
-  notes.fact("script", program.script + (named.empty() ? ": names no module we know" : ": names " + joined(named)));
+  notes.fact("script", program.script + (named.empty() ? ": mentions no known module" : ": mentions " + joined(named)));
 }
 
-void look_at_nvtx(const std::vector<Loaded>& all, Notes& notes) {
-  std::vector<std::string> speakers;
+void note_nvtx(const std::vector<Loaded>& all, Notes& notes) {
+  std::vector<std::string> users;
   for (const Loaded& loaded : all)
-    if (loaded.image.speaks_nvtx && loaded.path.find("libprofshim") == std::string::npos)
-      speakers.push_back(loaded.path);
-  if (!speakers.empty()) notes.recorded("NVTX", "ranges of " + joined(speakers));
+    if (loaded.image.uses_nvtx && loaded.path.find("libprofshim") == std::string::npos) users.push_back(loaded.path);
+  if (!users.empty()) notes.recorded("NVTX", "ranges of " + joined(users));
 }
 
-void look_at_cuda(const std::vector<Loaded>& all, Notes& notes) {
+void note_cuda(const std::vector<Loaded>& all, Notes& notes) {
   for (const Loaded& loaded : all) {
     const std::string name = loaded.path.substr(loaded.path.rfind('/') + 1);
     const bool is_cuda = starts_with(name, "libcudart.so") || starts_with(name, "libcuda.so");
     if (!is_cuda && !loaded.image.holds_cudart) continue;
-    // Either runtime reaches the driver, which opens us.
+    // Both runtimes call the driver, which loads the injection library.
     notes.recorded("CUDA", std::string(is_cuda ? "dynamic runtime" : "static runtime") + " (" + loaded.path +
-                               "): calls and device work through CUPTI, which cuInit leads to");
+                               "): calls and device activity through CUPTI, which is loaded at cuInit");
     return;
   }
 }
 
-void look_at_symbol_steps(const std::vector<Loaded>& all, const Spec& spec, Notes& notes) {
+void note_symbol_steps(const std::vector<Loaded>& all, const Spec& spec, Notes& notes) {
   if (spec.steps.source != StepSource::kSymbol) return;
   std::vector<std::string> paths;
   bool any = false;
@@ -159,13 +157,13 @@ void look_at_symbol_steps(const std::vector<Loaded>& all, const Spec& spec, Note
   const std::vector<std::string> near = elf::nearest_names(paths, spec.steps.pattern);
   notes.unrecorded("steps", "no function matches \"" + spec.steps.pattern +
                                 "\" (a library that is loaded later may have one)" +
-                                (near.empty() ? "" : "; near: " + joined(near)));
+                                (near.empty() ? "" : "; similar names: " + joined(near)));
 }
 
 }  // namespace
 
-void look_at_program(const Program& program, const Spec& spec, Notes& notes) {
-  if (!program.behind.empty()) notes.fact("behind", joined(program.behind));
+void examine_program(const Program& program, const Spec& spec, Notes& notes) {
+  if (!program.behind.empty()) notes.fact("started by", joined(program.behind));
   Loaded main_file{program.path, read_elf(program.path)};
   if (refuses_preload(program.path, main_file.image, notes)) return;
 
@@ -176,21 +174,21 @@ void look_at_program(const Program& program, const Spec& spec, Notes& notes) {
     if (file.path.empty()) missing.push_back(file.name);
     if (!file.path.empty()) all.push_back({file.path, read_elf(file.path)});
   }
-  if (!missing.empty()) notes.unrecorded("program", "would not start, ld.so does not find: " + joined(missing));
+  if (!missing.empty()) notes.unrecorded("program", "would not start: ld.so cannot find " + joined(missing));
 
   const std::string name = program.path.substr(program.path.rfind('/') + 1);
-  const bool has_mpi = look_at_mpi(all, notes);
+  const bool has_mpi = note_mpi(all, notes);
   if (starts_with(name, "python")) {
     notes.fact("MPI", "depends on what the program imports (mpi4py, torch with an MPI backend)");
-    if (!program.script.empty()) look_at_script(program, notes);
+    if (!program.script.empty()) note_script(program, notes);
   } else if (!has_mpi && all.front().image.calls.count("dlopen") != 0) {
-    notes.fact("MPI", "not linked; if the program opens it (dlopen), its calls are recorded all the same");
+    notes.fact("MPI", "not linked; if the program loads it with dlopen, its calls are recorded");
   } else if (!has_mpi) {
-    notes.unrecorded("MPI", "not linked, and nothing is opened at run time: this program never becomes a rank");
+    notes.unrecorded("MPI", "not linked, and the program does not call dlopen: it will not become an MPI rank");
   }
-  look_at_nvtx(all, notes);
-  look_at_cuda(all, notes);
-  look_at_symbol_steps(all, spec, notes);
+  note_nvtx(all, notes);
+  note_cuda(all, notes);
+  note_symbol_steps(all, spec, notes);
 }
 
 }  // namespace profshim::cli::doctor

@@ -17,11 +17,11 @@ namespace {
 
 constexpr std::array kForwarded = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2};
 
-// Read by the signal handler; written before the signals are let in.
+// The signal handler reads it; run_child() writes it before it unblocks the signals.
 volatile sig_atomic_t child_pid = 0;
 
 void forward(int signal, siginfo_t* info, void*) {
-  // The terminal's own signals come from the kernel and go to the whole foreground group, the child included.
+  // Signals of the terminal come from the kernel (si_code > 0) and reach the child too: it is in the foreground group.
   const int saved = errno;
   if (info->si_code <= 0 && child_pid > 0) kill(child_pid, signal);
   errno = saved;
@@ -34,7 +34,7 @@ sigset_t forwarded_set() {
   return set;
 }
 
-/// What was ignored stays ignored (nohup), here and in the child.
+/// Signals that are ignored stay ignored (nohup), in this process and in the child.
 void install_handlers() {
   for (const int signal : kForwarded) {
     struct sigaction action = {}, before = {};
@@ -46,11 +46,11 @@ void install_handlers() {
   }
 }
 
-[[noreturn]] void become(char** argv) {
+[[noreturn]] void exec_or_exit(char** argv) {
   execvp(argv[0], argv);
   const int error = errno;
   std::fprintf(stderr, "profshim run: %s: %s\n", argv[0], std::strerror(error));
-  _exit(error == ENOENT ? 127 : 126);  // as a shell
+  _exit(error == ENOENT ? 127 : 126);  // the exit statuses of a shell
 }
 
 }  // namespace
@@ -64,14 +64,15 @@ int run_child(char** argv) {
   const pid_t pid = fork();
   if (pid < 0) throw std::runtime_error(std::string("cannot start a process: ") + std::strerror(errno));
   if (pid == 0) {
-    // Handlers of ours become the default with exec; until then a signal must not be lost to them.
+    // exec resets our handlers to the default. Reset them before the signals are unblocked: otherwise a signal that
+    // arrives before exec would be consumed by our handler.
     for (const int signal : kForwarded) {
       struct sigaction action = {};
       sigaction(signal, nullptr, &action);
       if (action.sa_handler != SIG_IGN) std::signal(signal, SIG_DFL);
     }
     sigprocmask(SIG_SETMASK, &before, nullptr);
-    become(argv);
+    exec_or_exit(argv);
   }
   child_pid = pid;
   sigprocmask(SIG_SETMASK, &before, nullptr);
@@ -83,10 +84,10 @@ int run_child(char** argv) {
   return status;
 }
 
-int end_like(int wait_status) {
+int exit_like(int wait_status) {
   if (!WIFSIGNALED(wait_status)) return WEXITSTATUS(wait_status);
   const int signal = WTERMSIG(wait_status);
-  const rlimit no_core = {0, 0};  // the child has left the one that matters
+  const rlimit no_core = {0, 0};  // only the core dump of the child is useful
   setrlimit(RLIMIT_CORE, &no_core);
   std::fflush(nullptr);
   std::signal(signal, SIG_DFL);

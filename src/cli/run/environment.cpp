@@ -44,7 +44,7 @@ std::string find_library(std::string& why_not) {
   if (const char* const named = std::getenv("PROFSHIM_LIBRARY"); named != nullptr && *named != '\0') {
     found = absolute_path(named);
     if (access(found.c_str(), R_OK) != 0) {
-      why_not = "PROFSHIM_LIBRARY names " + found + ", which cannot be read";
+      why_not = "cannot read " + found + " (PROFSHIM_LIBRARY)";
       return "";
     }
   } else {
@@ -53,12 +53,12 @@ std::string find_library(std::string& why_not) {
       if (found.empty() && access((here + place).c_str(), R_OK) == 0) found = here + place;
     }
     if (found.empty()) {
-      why_not = "libprofshim.so is neither beside this program nor in ../lib; name it with PROFSHIM_LIBRARY";
+      why_not = "libprofshim.so not found beside this program or in ../lib; set PROFSHIM_LIBRARY to its path";
       return "";
     }
   }
   if (found.find_first_of(" :") != std::string::npos) {
-    why_not = "LD_PRELOAD cannot hold a path with a blank or a colon: " + found;
+    why_not = "LD_PRELOAD cannot hold a path with a space or a colon: " + found;
     return "";
   }
   return found;
@@ -76,7 +76,8 @@ void prepare_environment(const SpecSources& sources, const LoadedSpec& loaded, c
   if (const std::string overrides = merged_overrides(loaded); !overrides.empty()) {
     setenv("PROFSHIM_SET", overrides.c_str(), 1);
   }
-  // All ranks must share one name. Under a launcher each rank runs this program, and the job's identity does better.
+  // All ranks must share one run name. If a launcher starts this program once per rank, each instance would choose
+  // another time: then the name comes from the identity of the job instead.
   if (loaded.spec.profile.run_name.empty() && rank_from_environment().rank < 0) {
     const std::string name = program.substr(program.rfind('/') + 1) + "-" + local_time_text();
     setenv("PROFSHIM_RUN_NAME", name.c_str(), 1);

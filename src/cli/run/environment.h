@@ -1,4 +1,4 @@
-// What `profshim run` puts into the environment of the job.
+// The environment of a job that `profshim run` starts.
 #pragma once
 
 #include <string>
@@ -7,12 +7,13 @@
 
 namespace profshim::cli {
 
-/// The absolute path of libprofshim.so: PROFSHIM_LIBRARY, else beside this program or in the lib folder of its prefix.
-/// "" and a sentence when there is none, or when LD_PRELOAD could not hold it.
+/// Returns the absolute path of libprofshim.so: PROFSHIM_LIBRARY, or else beside this program or in the lib folder of
+/// its prefix. Returns "" and a sentence in `why_not` if there is none or LD_PRELOAD cannot hold its path.
 std::string find_library(std::string& why_not);
 
-/// Puts `library` in front of LD_PRELOAD, and what is in force into PROFSHIM_SPEC and PROFSHIM_SET: the environment's
-/// and the command line's settings become one, so that their order of precedence is settled here.
+/// Prepends `library` to LD_PRELOAD and writes the settings in force to PROFSHIM_SPEC and PROFSHIM_SET. Unsets the
+/// variables that it merges, so that the precedence of environment and command line is resolved here. `program` names
+/// the run if the spec does not.
 void prepare_environment(const SpecSources& sources, const LoadedSpec& loaded, const std::string& library,
                          const std::string& program);
 

@@ -1,4 +1,4 @@
-// profshim run: preload and spec for one command, and what a killed job left behind afterwards.
+// profshim run: runs a command with the library preloaded, then recovers the spools of processes that were killed.
 #include <glob.h>
 
 #include <algorithm>
@@ -22,7 +22,8 @@ struct RunOptions {
   SpecOptions spec;
 };
 
-/// All folders of the run. What only the job's processes know ({host}, {pid}, ...) may be anything here.
+/// Returns all existing folders of the run. Variables that only the job's processes know ({host}, {pid}, ...) match
+/// any text.
 std::vector<std::string> folders_of_run(const Spec& spec) {
   std::string pattern;
   const std::string& folder = spec.output.folder;
@@ -47,10 +48,10 @@ std::vector<std::string> folders_of_run(const Spec& spec) {
 }
 
 void recover_all(const SpecSources& sources) {
-  // With the run name that prepare_environment() has settled.
+  // Read the environment again: prepare_environment() has chosen the run name.
   SpecSources settled = sources_from_environment();
   settled.file = sources.file;
-  // As `mpirun profshim run`: the first rank to end would tell of all the others that they have not.
+  // With `mpirun ... profshim run`, each rank does this: the first one to end must not report the others as running.
   const bool among_ranks = rank_from_environment().rank >= 0;
   for (const std::string& folder : folders_of_run(load_spec(settled).spec)) {
     std::vector<RecoverNote> notes;
@@ -64,48 +65,48 @@ void recover_all(const SpecSources& sources) {
 
 int run(int argc, char** argv) {
   RunOptions options;
-  CLI::App app("Runs a command with the library preloaded and a spec in force; ends as the command ends.",
-               "profshim run");
-  app.add_option("-s,--spec", options.file, "the spec (default: $PROFSHIM_SPEC, else the defaults)")->type_name("SPEC");
+  CLI::App app("Runs a command with the library preloaded and a spec in force.", "profshim run");
+  app.add_option("-s,--spec", options.file, "Spec file (default: $PROFSHIM_SPEC, or else the built-in defaults)")
+      ->type_name("SPEC");
   options.spec.add_to(app);
   app.footer(
-      "profshim run [OPTIONS] -- COMMAND [ARGUMENTS]\n\nExample:\n  profshim run -s run.toml --ranks all -- mpirun -n "
-      "4 ./heat --steps 40\n\n"
-      "On several nodes Open MPI hands on only what it is told to:\n"
-      "  profshim run -s run.toml -- mpirun -x LD_PRELOAD -x PROFSHIM -x PROFSHIM_SPEC -x PROFSHIM_SET "
-      "-x PROFSHIM_RUN_NAME ...\n\n"
-      "Exit status: the command's; 2 when the spec is invalid, 126 or 127 when the command cannot be run.");
+      "Usage:\n  profshim run [OPTIONS] -- COMMAND [ARGUMENTS]\n\n"
+      "Example:\n  profshim run -s run.toml --ranks all -- mpirun -n 4 ./heat --steps 40\n\n"
+      "Open MPI passes to other nodes only the variables named with -x:\n"
+      "  profshim run -s run.toml -- mpirun -x LD_PRELOAD -x PROFSHIM -x PROFSHIM_SPEC \\\n"
+      "    -x PROFSHIM_SET -x PROFSHIM_RUN_NAME ...\n\n"
+      "Exit status: that of the command; 2 invalid spec or no library; 126 or 127 the command cannot be run.");
   char** const dashes = std::find_if(argv, argv + argc, [](const char* word) { return std::strcmp(word, "--") == 0; });
-  int status = kFine;
+  int status = kSuccess;
   if (!parse_arguments(app, static_cast<int>(dashes - argv), argv, status)) return status;
   if (dashes == argv + argc || dashes + 1 == argv + argc) {
-    std::fputs("profshim run: no command; write it after --, as in `profshim run -- mpirun -n 4 ./heat`\n", stderr);
-    return kInvalid;
+    std::fputs("profshim run: no command given; write it after --: profshim run -- mpirun -n 4 ./heat\n", stderr);
+    return kFailure;
   }
   char** const command = dashes + 1;
 
   const SpecSources sources = options.spec.sources(app, options.file);
   const LoadedSpec loaded = load_spec(sources);
   print_problems(loaded.problems);
-  if (!loaded.ok()) return kInvalid;
-  if (!loaded.spec.profile.enable) return end_like(run_child(command));
+  if (!loaded.ok()) return kFailure;
+  if (!loaded.spec.profile.enable) return exit_like(run_child(command));
 
   std::string why_not;
   const std::string library = find_library(why_not);
   if (library.empty()) {
     std::fprintf(stderr, "profshim run: %s\n", why_not.c_str());
-    return kInvalid;
+    return kFailure;
   }
   prepare_environment(sources, loaded, library, command[0]);
-  const int ended = run_child(command);
+  const int wait_status = run_child(command);
   unsetenv("LD_PRELOAD");
   recover_all(sources);
-  return end_like(ended);
+  return exit_like(wait_status);
 }
 
 }  // namespace
 
 extern const Command kRun;
-const Command kRun = {"run", "run a command with the library and a spec", run};
+const Command kRun = {"run", "run a command with the library preloaded and a spec in force", run};
 
 }  // namespace profshim::cli

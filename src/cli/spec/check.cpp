@@ -1,4 +1,4 @@
-// profshim check: the same code that reads the spec in the job.
+// profshim check: checks a spec with the code that reads it in the job.
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -24,7 +24,7 @@ struct CheckOptions {
   bool json = false;
 };
 
-/// Where a value comes from, as problems name their place.
+/// Returns a warning about `key`, with the file or variable that sets the key.
 Problem warning_about(const LoadedSpec& loaded, std::string key, std::string message, std::string hint) {
   Problem problem;
   problem.severity = Problem::Severity::kWarning;
@@ -37,26 +37,26 @@ Problem warning_about(const LoadedSpec& loaded, std::string key, std::string mes
   return problem;
 }
 
-/// The estimate that explain gives, where a limit will cut the window.
+/// Adds a warning for each limit that will cut a window, by the same estimate as `profshim explain`.
 void add_size_warnings(LoadedSpec& loaded) {
   const Schedule& schedule = loaded.spec.schedule;
-  if (loaded.spec.steps.source == StepSource::kNone) return;  // nobody knows how long the job is
+  if (loaded.spec.steps.source == StepSource::kNone) return;  // without steps the size is not known
   constexpr std::size_t kMostWindows = 8;
   const Estimate e =
       estimate(planned_windows(schedule, steps_until_over(schedule), kMostWindows), loaded.spec, kEventsPerStep);
   char size[256];
   std::snprintf(size, sizeof size,
-                " (a window of %.0f events, a trace of about %s, at %" PRId64
-                " calls per step; profshim explain --events-per-step N takes another number)",
+                " (estimate: %.0f events in the window, about %s of trace, for %" PRId64
+                " calls per step; for another number: profshim explain --events-per-step N)",
                 e.events, size_text(e.trace_bytes).c_str(), kEventsPerStep);
-  const char* of_what = size;  // once is enough
+  const char* details = size;  // only in the first warning
   for (const SizeWarning& warning : size_warnings(loaded.spec, e)) {
-    loaded.problems.push_back(warning_about(loaded, warning.key, warning.message + of_what, warning.hint));
-    of_what = "";
+    loaded.problems.push_back(warning_about(loaded, warning.key, warning.message + details, warning.hint));
+    details = "";
   }
 }
 
-/// Why a folder cannot be made on this machine; "" when it can, or when it is not known how it will be called.
+/// Returns the reason why `path` cannot be created on this machine; "" if it can.
 std::string why_not_made(const std::string& path) {
   std::string ancestor = path;
   struct stat s {};
@@ -66,7 +66,7 @@ std::string why_not_made(const std::string& path) {
     if (slash == std::string::npos || ancestor == "/") return {};
     ancestor.resize(std::max<std::size_t>(slash, 1));
   }
-  if (!S_ISDIR(s.st_mode)) return ancestor + " is no folder";
+  if (!S_ISDIR(s.st_mode)) return ancestor + " is not a folder";
   return access(ancestor.c_str(), W_OK | X_OK) == 0 ? std::string() : ancestor + ": " + std::strerror(errno);
 }
 
@@ -76,24 +76,25 @@ void add_folder_warning(LoadedSpec& loaded) {
   const std::string folder = absolute_path(output::expand(loaded.spec.output.folder, values));
   const std::string why_not = why_not_made(folder);
   if (why_not.empty()) return;
-  loaded.problems.push_back(warning_about(loaded, "output.folder", folder + " cannot be made here: " + why_not,
-                                          "--folder PATH takes another one"));
+  loaded.problems.push_back(warning_about(loaded, "output.folder",
+                                          "cannot create " + folder + " on this machine: " + why_not,
+                                          "choose another folder with --folder PATH"));
 }
 
 int check(int argc, char** argv) {
   CheckOptions options;
-  CLI::App app("Checks a spec before the job runs, as the job itself will read it.", "profshim check");
-  app.add_option("SPEC", options.file, "the spec (default: $PROFSHIM_SPEC)");
+  CLI::App app("Checks a spec before the job runs, with the code that reads it in the job.", "profshim check");
+  app.add_option("SPEC", options.file, "Spec file (default: $PROFSHIM_SPEC)");
   options.spec.add_to(app);
-  app.add_flag("--json", options.json, "problems as JSON on stdout");
-  app.footer("Example:\n  profshim check run.toml && PROFSHIM_SPEC=run.toml mpirun ...");
-  int status = kFine;
+  app.add_flag("--json", options.json, "Print JSON to stdout");
+  app.footer("Example:\n  profshim check run.toml && PROFSHIM_SPEC=run.toml mpirun ...\n\n" + std::string(kExitStatus));
+  int status = kSuccess;
   if (!parse_arguments(app, argc, argv, status)) return status;
 
   const SpecSources sources = options.spec.sources(app, options.file);
   if (sources.file.empty() && sources.environment.empty() && sources.options.empty()) {
-    std::fputs("profshim check: no spec; name a file, or set PROFSHIM_SPEC\n", stderr);
-    return kInvalid;
+    std::fputs("profshim check: no spec given; name a file or set PROFSHIM_SPEC\n", stderr);
+    return kFailure;
   }
   LoadedSpec loaded = load_spec(sources);
   if (loaded.ok() && loaded.enabled) {
@@ -106,11 +107,11 @@ int check(int argc, char** argv) {
   } else {
     print_problems(loaded.problems);
     if (loaded.ok()) {
-      std::printf("%s: fine%s\n", sources.file.empty() ? "environment" : printable(sources.file).c_str(),
+      std::printf("%s: valid%s\n", sources.file.empty() ? "environment" : printable(sources.file).c_str(),
                   loaded.enabled ? "" : ", but profile.enable is false: nothing will be recorded");
     }
   }
-  return loaded.ok() ? kFine : kInvalid;
+  return loaded.ok() ? kSuccess : kFailure;
 }
 
 }  // namespace

@@ -7,16 +7,16 @@
 namespace profshim::cli {
 namespace {
 
-// Rules of thumb for the estimates, from traces of MPI programs.
+// Rough constants, measured on traces of MPI programs.
 constexpr double kTraceBytesPerEvent = 250;
 constexpr double kGzipRatio = 12;
 constexpr double kSpoolBytesPerEvent = 64;
 constexpr double kNanosecondsPerEvent = 100;
-constexpr double kTraceBytesPerFrame = 60;   // of a stack
-constexpr double kTraceBytesOfInputs = 150;  // of an operator of PyTorch, with capture.record_shapes
+constexpr double kTraceBytesPerFrame = 60;  // frame of a call stack
+constexpr double kNanosecondsPerFrame = 10;
+constexpr double kTraceBytesOfInputs = 150;  // inputs of a PyTorch operator, with capture.record_shapes
 constexpr double kNanosecondsOfInputs = 150;
-constexpr double kNanosecondsPerFrame = 10;  // likewise
-constexpr double kOpensInViewer = 100e6;     // gzipped; what Perfetto loads in a browser
+constexpr double kOpensInViewer = 100e6;  // gzipped bytes; about the most that Perfetto loads in a browser
 
 }  // namespace
 
@@ -39,7 +39,7 @@ Estimate estimate(const std::vector<PlannedWindow>& windows, const Spec& spec, s
 }
 
 std::string size_text(double bytes) {
-  constexpr double kMost = 1e18;  // of what fits into an integer; no machine has it
+  constexpr double kMost = 1e18;  // fits into uint64_t
   return format_size(static_cast<std::uint64_t>(std::min(bytes, kMost)));
 }
 
@@ -54,17 +54,17 @@ std::vector<SizeWarning> size_warnings(const Spec& spec, const Estimate& e) {
   const std::string window_key = spec.schedule.steps.empty() ? "schedule.active" : "schedule.steps";
   std::vector<SizeWarning> warnings;
   if (e.gzip_bytes > kOpensInViewer) {
-    warnings.push_back({window_key, "no viewer opens a trace of that size", "record fewer steps"});
+    warnings.push_back({window_key, "the trace will be too large for a viewer", "record fewer steps"});
   }
   if (e.trace_bytes > static_cast<double>(spec.limits.trace_size)) {
     warnings.push_back({"limits.trace_size",
                         format_size(spec.limits.trace_size) + " will close the window before its last step",
-                        "record fewer steps, or raise it"});
+                        "record fewer steps or raise the limit"});
   }
   if (e.memory_bytes > static_cast<double>(spec.limits.host_memory)) {
     warnings.push_back({"limits.host_memory",
-                        format_size(spec.limits.host_memory) + " will be reached inside the window",
-                        "record fewer steps, raise it, or choose limits.on_limit"});
+                        format_size(spec.limits.host_memory) + " will be reached before the window ends",
+                        "record fewer steps, raise the limit, or set limits.on_limit"});
   }
   return warnings;
 }

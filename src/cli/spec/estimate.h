@@ -1,4 +1,4 @@
-// How large and how costly the longest window of a spec will be: rules of thumb, before the job runs.
+// Rough estimates of the size and the cost of the longest window of a spec, before the job runs.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace profshim::cli {
 
-/// Calls per step where nobody says how many.
+/// Default number of recorded calls per step.
 inline constexpr std::int64_t kEventsPerStep = 1000;
 
 /// The numbers of the longest window.
@@ -19,16 +19,17 @@ struct Estimate {
 };
 Estimate estimate(const std::vector<PlannedWindow>& windows, const Spec& spec, std::int64_t events_per_step);
 
-/// A size as people read it.
+/// Returns a readable size such as "1.5 GiB".
 std::string size_text(double bytes);
 
-/// Steps after which a schedule that ends has ended; some windows of one that does not.
+/// Returns a number of steps after which the schedule is over. For a schedule without an end, returns 2^60.
 std::int64_t steps_until_over(const Schedule& schedule);
 
 struct SizeWarning {
-  std::string key, message, hint;  // the key that the size comes from or that will cut it
+  std::string key;  // the key that sets the size, or the limit that will be reached
+  std::string message, hint;
 };
-/// Limits that the window will meet.
+/// Returns a warning for each limit that the window will reach.
 std::vector<SizeWarning> size_warnings(const Spec& spec, const Estimate& estimate);
 
 }  // namespace profshim::cli

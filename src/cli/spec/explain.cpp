@@ -1,4 +1,4 @@
-// profshim explain: the spec in force and what it will make: ranks, windows, files, size and cost.
+// profshim explain: prints the spec in force and its result: ranks, windows, files, estimated size and cost.
 #include <unistd.h>
 
 #include <cinttypes>
@@ -32,13 +32,13 @@ struct PlannedFile {
   std::string name, added;
 };
 
-/// Everything explain says, before it is said.
+/// Everything that explain prints.
 struct Plan {
   std::vector<int> ranks;
   std::vector<PlannedWindow> windows;
-  bool windows_go_on = false;
-  std::vector<PlannedFile> files;  // the first of them
-  std::size_t files_in_all = 0;
+  bool windows_go_on = false;      // there are more windows than `windows` lists
+  std::vector<PlannedFile> files;  // at most 10,000
+  std::size_t files_in_all = 0;    // of the windows in `windows`
   std::string folder, run_name;
 };
 
@@ -123,18 +123,17 @@ void print_files(const Plan& plan) {
       return;
     }
     std::printf("  rank %d, window %zu: %s%s\n", file.rank, file.window, printable(file.name).c_str(),
-                file.added.empty() ? "" : ("  (\"" + file.added + "\" is added: names would meet)").c_str());
+                file.added.empty() ? "" : ("  (\"" + file.added + "\" added to make the name unique)").c_str());
   }
 }
 
 void print_estimate(const Spec& spec, const Estimate& e, const ExplainOptions& options) {
-  std::printf("\nestimates, for %" PRId64 " recorded calls per step (--events-per-step):\n", options.events_per_step);
-  std::printf("  largest trace: %.0f events, %s, gzipped about %s\n", e.events, size_text(e.trace_bytes).c_str(),
+  std::printf("\nestimates for %" PRId64 " recorded calls per step (--events-per-step):\n", options.events_per_step);
+  std::printf("  largest trace: %.0f events, %s, about %s gzipped\n", e.events, size_text(e.trace_bytes).c_str(),
               size_text(e.gzip_bytes).c_str());
-  std::printf("  memory of its events: %s of limits.host_memory = %s\n", size_text(e.memory_bytes).c_str(),
+  std::printf("  memory for its events: %s of limits.host_memory = %s\n", size_text(e.memory_bytes).c_str(),
               format_size(spec.limits.host_memory).c_str());
-  std::printf("  cost in a recorded step: about %.1f us; outside of windows a few ns per call\n",
-              e.microseconds_per_step);
+  std::printf("  cost of a recorded step: about %.1f us; outside windows a few ns per call\n", e.microseconds_per_step);
   for (const SizeWarning& warning : size_warnings(spec, e)) {
     std::printf("  warning: %s: %s; %s\n", warning.key.c_str(), warning.message.c_str(), warning.hint.c_str());
   }
@@ -153,14 +152,14 @@ void print_text(const LoadedSpec& loaded, const Plan& plan, const ExplainOptions
   for (std::size_t i = 0; i < plan.windows.size(); ++i) {
     const PlannedWindow& window = plan.windows[i];
     std::printf("window %zu: steps %" PRId64 " to %" PRId64, i, window.first, window.last);
-    // The schedule counts from 0; names and marks have the job's own numbers.
+    // The schedule counts steps from 0. File names and step marks use the numbers of the job.
     if (const Spec& spec = loaded.spec; spec.steps.first != 0 && !spec.steps.absolute) {
-      std::printf(", numbered %" PRId64 " to %" PRId64, spec.steps.first + window.first,
+      std::printf(" (in the trace: %" PRId64 " to %" PRId64 ")", spec.steps.first + window.first,
                   spec.steps.first + window.last);
     }
-    std::puts(window.complete ? "" : " (the job ends in it)");
+    std::puts(window.complete ? "" : " (the job ends in this window)");
   }
-  if (plan.windows_go_on) std::puts("... and so on (--job-steps tells how long the job is)");
+  if (plan.windows_go_on) std::puts("... and so on (--job-steps N sets the length of the job)");
   if (plan.windows.empty()) std::puts("no window: the job ends before the first one");
   print_files(plan);
   print_estimate(loaded.spec, estimate(plan.windows, loaded.spec, options.events_per_step), options);
@@ -197,7 +196,7 @@ void print_json(const LoadedSpec& loaded, const Plan& plan, const ExplainOptions
       problems_json(loaded.problems).c_str());
 }
 
-/// What only a world of a known size shows.
+/// Adds the problems of ranks.select that depend on the number of ranks.
 void check_against_world(LoadedSpec& loaded, const Plan& plan, const ExplainOptions& options) {
   const RankExpression& select = loaded.spec.ranks.select;
   Problem problem;
@@ -208,60 +207,62 @@ void check_against_world(LoadedSpec& loaded, const Plan& plan, const ExplainOpti
   for (const int number : select.outside(options.world_size)) {
     problem.severity = Problem::Severity::kWarning;
     problem.message =
-        "rank " + std::to_string(number) + " is outside of a world of " + std::to_string(options.world_size);
+        "rank " + std::to_string(number) + " does not exist in a job of " + std::to_string(options.world_size);
     loaded.problems.push_back(problem);
   }
   if (!plan.ranks.empty()) return;
   problem.severity = Problem::Severity::kError;
-  problem.message = "\"" + select.text() + "\" chooses nobody in a world of " + std::to_string(options.world_size);
-  if (select.text().find("host:") != std::string::npos) problem.hint = "hosts are known in the job only";
+  problem.message = "\"" + select.text() + "\" selects no rank in a job of " + std::to_string(options.world_size);
+  if (select.text().find("host:") != std::string::npos) problem.hint = "host names are known only in the job";
   loaded.problems.push_back(problem);
 }
 
 int explain(int argc, char** argv) {
   ExplainOptions options;
-  CLI::App app("Prints the spec in force, where each value comes from, and what the job will write.",
+  CLI::App app("Prints the spec in force, the origin of each value, and the files that the job will write.",
                "profshim explain");
-  app.add_option("SPEC", options.file, "the spec (default: $PROFSHIM_SPEC, else the defaults)");
-  app.add_option("--world-size", options.world_size, "ranks of the job (default 1)")->check(CLI::Range(1, 10000000));
-  app.add_option("--local-world-size", options.local_world_size, "ranks per node (default: all on one)")
+  app.add_option("SPEC", options.file, "Spec file (default: $PROFSHIM_SPEC, or else the built-in defaults)");
+  app.add_option("--world-size", options.world_size, "Number of ranks in the job (default: 1)")
       ->check(CLI::Range(1, 10000000));
-  app.add_option("--job-steps", options.job_steps, "steps of the job (default: until the schedule is over)")
+  app.add_option("--local-world-size", options.local_world_size, "Number of ranks per node (default: all on one node)")
+      ->check(CLI::Range(1, 10000000));
+  app.add_option("--job-steps", options.job_steps, "Number of steps in the job (default: until the schedule is over)")
       ->check(CLI::Range(std::int64_t{1}, std::int64_t{1} << 40));
-  app.add_option("--events-per-step", options.events_per_step, "for the estimates (default 1000)")
+  app.add_option("--events-per-step", options.events_per_step, "Recorded calls per step, for estimates (default: 1000)")
       ->check(CLI::Range(std::int64_t{1}, std::int64_t{1} << 40));
   options.spec.add_to(app);
-  app.add_flag("--json", options.json, "as JSON");
-  app.footer("Example:\n  profshim explain run.toml --world-size 16 --local-world-size 8 --ranks \"local:0\"");
-  int status = kFine;
+  app.add_flag("--json", options.json, "Print JSON");
+  app.footer("Example:\n  profshim explain run.toml --world-size 16 --local-world-size 8 --ranks \"local:0\"\n\n" +
+             std::string(kExitStatus));
+  int status = kSuccess;
   if (!parse_arguments(app, argc, argv, status)) return status;
   if (options.local_world_size == 0) options.local_world_size = options.world_size;
   if (options.local_world_size > options.world_size) {
-    std::fprintf(stderr, "profshim explain: %d ranks per node in a job of %d; name the whole job with --world-size\n",
+    std::fprintf(stderr, "profshim explain: %d ranks per node in a job of %d; set --world-size to the whole job\n",
                  options.local_world_size, options.world_size);
-    return kInvalid;
+    return kFailure;
   }
 
   LoadedSpec loaded = load_spec(options.spec.sources(app, options.file));
   if (!loaded.ok()) {
     print_problems(loaded.problems);
-    return kInvalid;
+    return kFailure;
   }
   const Plan plan = make_plan(loaded.spec, options);
   check_against_world(loaded, plan, options);
   print_problems(loaded.problems);
-  if (!loaded.ok()) return kInvalid;
+  if (!loaded.ok()) return kFailure;
   if (options.json) {
     print_json(loaded, plan, options);
   } else {
     print_text(loaded, plan, options);
   }
-  return kFine;
+  return kSuccess;
 }
 
 }  // namespace
 
 extern const Command kExplain;
-const Command kExplain = {"explain", "the spec in force, and the ranks, windows and files it makes", explain};
+const Command kExplain = {"explain", "show the spec in force and the resulting ranks, windows and files", explain};
 
 }  // namespace profshim::cli

@@ -1,4 +1,4 @@
-// profshim keys: the key table, made from the code.
+// profshim keys: prints the table of spec keys that the parser uses.
 #include <cstdio>
 #include <string>
 #include <string_view>
@@ -28,7 +28,7 @@ void print_text() {
   }
 }
 
-/// A bar would end the cell.
+/// Escapes bars, which would end the cell.
 std::string cell(std::string_view text) {
   std::string out;
   for (const char c : text) {
@@ -39,7 +39,7 @@ std::string cell(std::string_view text) {
 }
 
 void print_markdown() {
-  std::puts("| key | type | values | default | short | what it does |\n|---|---|---|---|---|---|");
+  std::puts("| key | type | values | default | short | meaning |\n|---|---|---|---|---|---|");
   for (const KeyInfo& key : spec_keys()) {
     std::printf("| `%s` | %s | %s | `%s` | %s | %s |\n", cell(key.name).c_str(), cell(key.type).c_str(),
                 cell(key.values).c_str(), cell(key.default_value).c_str(), cell(key.short_forms).c_str(),
@@ -58,7 +58,7 @@ void print_json() {
   std::puts("]");
 }
 
-/// config/reference.toml: a spec that says what is in force without one.
+/// Prints config/reference.toml: a spec with every key at its default.
 void print_toml() {
   std::puts("# Every key with its default. Made by `profshim keys --toml`.");
   std::string_view table;
@@ -77,14 +77,14 @@ void print_toml() {
 
 int keys(int argc, char** argv) {
   KeysOptions options;
-  CLI::App app("Prints every key of a spec: type, values, default, short forms.", "profshim keys");
+  CLI::App app("Prints every key of a spec with its type, values, default and short forms.", "profshim keys");
   auto* const form = app.add_option_group("form");
-  form->add_flag("--markdown", options.markdown, "as a Markdown table");
-  form->add_flag("--json", options.json, "as JSON");
-  form->add_flag("--toml", options.toml, "as a spec with every default (config/reference.toml)");
+  form->add_flag("--markdown", options.markdown, "Print a Markdown table");
+  form->add_flag("--json", options.json, "Print JSON");
+  form->add_flag("--toml", options.toml, "Print a spec with every key at its default (config/reference.toml)");
   form->require_option(0, 1);
-  app.footer("Example:\n  profshim keys --toml > run.toml");
-  int status = kFine;
+  app.footer("Example:\n  profshim keys --toml > run.toml\n\n" + std::string(kExitStatus));
+  int status = kSuccess;
   if (!parse_arguments(app, argc, argv, status)) return status;
 
   if (options.markdown) {
@@ -96,12 +96,12 @@ int keys(int argc, char** argv) {
   } else {
     print_text();
   }
-  return kFine;
+  return kSuccess;
 }
 
 }  // namespace
 
 extern const Command kKeys;
-const Command kKeys = {"keys", "the key table, made from the code", keys};
+const Command kKeys = {"keys", "list every key of a spec", keys};
 
 }  // namespace profshim::cli

@@ -6,7 +6,8 @@
 namespace profshim::cli {
 namespace {
 
-/// Of the window that begins at `first`. A window may hold more steps than anybody could count through.
+/// Returns the last step of the window that begins at `first`. Computes it instead of iterating: a window may hold a
+/// huge number of steps.
 std::int64_t last_step_of(const Schedule& schedule, std::int64_t first) {
   if (schedule.steps.empty()) {
     std::int64_t last = 0;

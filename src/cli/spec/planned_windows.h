@@ -1,4 +1,4 @@
-// The windows a schedule makes of a job of so many steps.
+// The windows that a schedule opens in a job with a given number of steps.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@ struct PlannedWindow {
   std::int64_t first = 0, last = 0;
   bool complete = true;  // false: the job ends inside it
 };
-/// At most `most` of them.
+/// Returns the first `most` windows of a job with `steps` steps.
 std::vector<PlannedWindow> planned_windows(const Schedule& schedule, std::int64_t steps, std::size_t most);
 
 }  // namespace profshim::cli

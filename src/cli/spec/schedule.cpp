@@ -1,4 +1,4 @@
-// profshim schedule: what happens at each step.
+// profshim schedule: prints the action of the schedule at each step.
 #include <cstdint>
 #include <cstdio>
 #include <string>
@@ -37,19 +37,22 @@ void print_json(const std::string& actions, const std::vector<PlannedWindow>& wi
 int schedule(int argc, char** argv) {
   constexpr std::int64_t kMostSteps = 1000000;
   ScheduleOptions options;
-  CLI::App app("Prints what happens at each step: N nothing, W warm-up, R recorded, S recorded and saved after it.",
-               "profshim schedule");
-  app.add_option("SPEC", options.file, "the spec (default: $PROFSHIM_SPEC, else the defaults)");
-  app.add_option("--steps", options.count, "number of steps to show (default 30)")
+  CLI::App app(
+      "Prints one letter per step: N not recorded, W warm-up, R recorded, S recorded and the last of its window.",
+      "profshim schedule");
+  app.add_option("SPEC", options.file, "Spec file (default: $PROFSHIM_SPEC, or else the built-in defaults)");
+  app.add_option("--steps", options.count, "Number of steps to show (default: 30)")
       ->check(CLI::Range(std::int64_t{1}, kMostSteps));
-  app.add_option("--set", options.spec.set, "any key; may be repeated")
+  app.add_option("--set", options.spec.set, "Set any key; may be repeated")
       ->type_name("KEY=VALUE")
       ->expected(1)
       ->allow_extra_args(false)
       ->take_all();
-  app.add_flag("--json", options.json, "as JSON");
-  app.footer("Example:\n  profshim schedule run.toml --steps 31 --set schedule.skip_first=5 --set schedule.repeat=2");
-  int status = kFine;
+  app.add_flag("--json", options.json, "Print JSON");
+  app.footer(
+      "Example:\n  profshim schedule run.toml --steps 31 --set schedule.skip_first=5 --set schedule.repeat=2\n\n" +
+      std::string(kExitStatus));
+  int status = kSuccess;
   if (!parse_arguments(app, argc, argv, status)) return status;
 
   SpecSources sources = sources_from_environment();
@@ -57,28 +60,28 @@ int schedule(int argc, char** argv) {
   for (const std::string& assignment : options.spec.set) sources.options.emplace_back("--set", assignment);
   const LoadedSpec loaded = load_spec(sources);
   print_problems(loaded.problems);
-  if (!loaded.ok()) return kInvalid;
+  if (!loaded.ok()) return kFailure;
 
   const std::string actions = action_string(loaded.spec.schedule, options.count);
   const std::vector<PlannedWindow> windows =
       planned_windows(loaded.spec.schedule, options.count, static_cast<std::size_t>(options.count));
   if (options.json) {
     print_json(actions, windows);
-    return kFine;
+    return kSuccess;
   }
   std::puts(actions.c_str());
   for (const PlannedWindow& window : windows) {
     std::printf("window %lld: steps %lld to %lld%s\n", static_cast<long long>(&window - windows.data()),
                 static_cast<long long>(window.first), static_cast<long long>(window.last),
-                window.complete ? "" : " and on");
+                window.complete ? "" : " and later");
   }
   if (windows.empty()) std::printf("no window in these %lld steps\n", static_cast<long long>(options.count));
-  return kFine;
+  return kSuccess;
 }
 
 }  // namespace
 
 extern const Command kSchedule;
-const Command kSchedule = {"schedule", "the action of each step as a string", schedule};
+const Command kSchedule = {"schedule", "show the action at each step", schedule};
 
 }  // namespace profshim::cli

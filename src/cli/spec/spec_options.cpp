@@ -9,11 +9,12 @@
 namespace profshim::cli {
 
 void SpecOptions::add_to(CLI::App& app) {
-  app.add_option("--ranks", ranks, "ranks.select, e.g. 0,8-15 or \"node:0 & local:0\"")->type_name("EXPRESSION");
-  app.add_option("--steps", steps, "schedule.steps, e.g. 1,2,5-7")->type_name("LIST");
-  app.add_option("--folder", folder, "output.folder")->type_name("PATH");
-  app.add_option("--run-name", run_name, "profile.run_name")->type_name("NAME");
-  app.add_option("--set", set, "any key; may be repeated")
+  app.add_option("--ranks", ranks, "Set ranks.select, for example 0,8-15 or \"node:0 & local:0\"")
+      ->type_name("EXPRESSION");
+  app.add_option("--steps", steps, "Set schedule.steps, for example 1,2,5-7")->type_name("LIST");
+  app.add_option("--folder", folder, "Set output.folder")->type_name("PATH");
+  app.add_option("--run-name", run_name, "Set profile.run_name")->type_name("NAME");
+  app.add_option("--set", set, "Set any key; may be repeated")
       ->type_name("KEY=VALUE")
       ->expected(1)
       ->allow_extra_args(false)
@@ -42,8 +43,8 @@ bool parse_arguments(CLI::App& app, int argc, char** argv, int& status) {
     if (error.get_exit_code() == 0) {
       status = app.exit(error);
     } else {
-      std::fprintf(stderr, "profshim %s: %s; `profshim %s --help` shows the options\n", argv[0], error.what(), argv[0]);
-      status = kInvalid;
+      std::fprintf(stderr, "profshim %s: %s; `profshim %s --help` lists the options\n", argv[0], error.what(), argv[0]);
+      status = kFailure;
     }
     return false;
   }

@@ -1,4 +1,4 @@
-// What run, check, explain and schedule have in common: a spec, overrides of it, and its problems.
+// Options for a spec and its overrides, parsing of a command line, and printing of spec problems.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -9,25 +9,27 @@
 
 namespace profshim::cli {
 
-/// The overrides of the command line, in the order of 3.4: the short ones, then --set.
+/// The options that override keys of the spec. --set wins over the short options.
 struct SpecOptions {
   std::string ranks, steps, folder, run_name;
   std::vector<std::string> set;
 
   void add_to(CLI::App& app);
-  /// The environment, with `file` in the place of PROFSHIM_SPEC unless it is "", and these options.
+  /// Returns the environment and these options; `file` replaces PROFSHIM_SPEC unless it is "".
   SpecSources sources(const CLI::App& app, const std::string& file) const;
 };
 
-/// Parses; false when the command is over, with its exit status (help, wrong usage).
+/// Parses the arguments. Returns false if the command must end now with `status` (--help or a usage error), after
+/// printing the help or the error.
 bool parse_arguments(CLI::App& app, int argc, char** argv, int& status);
 
-/// A file alone, whatever the environment says; "" = no spec. False when it cannot be used, which is then said.
+/// Loads a spec file without the environment's overrides; "" means no spec. Prints the problems; returns false if the
+/// spec is invalid.
 bool load_spec_file(const std::string& path, LoadedSpec& spec);
 
-/// One line per problem on stderr.
+/// Prints one line per problem to stderr.
 void print_problems(const std::vector<Problem>& problems);
-/// The problems as a JSON list of objects.
+/// Returns a JSON list of objects.
 std::string problems_json(const std::vector<Problem>& problems);
 
 }  // namespace profshim::cli

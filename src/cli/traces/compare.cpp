@@ -1,4 +1,4 @@
-// profshim compare BASE NEW: the gate of a CI. What it compares, and when it fails:
+// profshim compare: compares two runs, or one run with rules, for CI. The comparison is described in
 // include/profshim/analysis/compare.h.
 #include "profshim/analysis/compare.h"
 
@@ -9,6 +9,7 @@
 
 #include "cli/command.h"
 #include "cli/spec/spec_options.h"
+#include "cli/words.h"
 #include "compare_reports.h"
 #include "profshim/base/printable.h"
 #include "profshim/trace.h"
@@ -24,7 +25,7 @@ struct Options {
   CompareOptions how;
 };
 
-/// collect_traces says which path has none.
+/// Thrown when there are no traces; collect_traces() has printed the reason.
 struct NoTraces {};
 
 RunProfile profile(const std::vector<std::string>& paths, bool rules) {
@@ -38,11 +39,11 @@ RunProfile profile(const std::vector<std::string>& paths, bool rules) {
 void write_file(const std::string& path, const std::string& text) {
   AtomicFile file;
   if (!file.open(path) || !file.write(text.data(), text.size()) || !file.publish(AtomicFile::Existing::kReplace)) {
-    throw std::runtime_error(path + ": cannot be written: " + std::strerror(file.error()));
+    throw std::runtime_error("cannot write " + path + ": " + std::strerror(file.error()));
   }
 }
 
-/// Counts are compared with one run only, so those of a baseline must agree.
+/// Writes a baseline. The counts of its runs must agree, because compare_runs() checks the counts of only one of them.
 int update_baseline(const Options& options) {
   std::vector<RunProfile> runs;
   for (const std::string& path : options.paths) runs.push_back(profile({path}, false));
@@ -50,17 +51,16 @@ int update_baseline(const Options& options) {
     const Comparison comparison = compare_runs({runs.front()}, run, options.how);
     for (const Change& c : comparison.changes) {
       if (c.what != Change::What::kCount) continue;
-      throw std::runtime_error(run.path + ": not the same program as " + runs.front().path + ": " + c.name +
-                               " occurs not as often; `profshim compare` of the two shows all");
+      throw std::runtime_error(run.path + ": not the same program as " + runs.front().path + ": different number of " +
+                               c.name + "; `profshim compare` of the two lists all differences");
     }
   }
   write_file(options.update, baseline_text(runs));
-  std::printf("%s: a baseline of %zu run%s\n", printable(options.update).c_str(), runs.size(),
-              runs.size() == 1 ? "" : "s");
-  return kFine;
+  std::printf("%s: baseline of %s\n", printable(options.update).c_str(), plural(runs.size(), "run").c_str());
+  return kSuccess;
 }
 
-/// BASE of the command line is the first path, unless --base names it or there is no more than one.
+/// Moves the first path to `base`, unless --base is given or there is only one path.
 void divide_paths(Options& options) {
   if (!options.base.empty() || options.paths.size() < 2) return;
   options.base.push_back(options.paths.front());
@@ -71,19 +71,19 @@ int report(const Comparison& comparison, const Options& options, const std::stri
   std::fputs((options.json ? compare_json(comparison) : printable_lines(compare_text(comparison))).c_str(), stdout);
   if (!options.junit.empty()) write_file(options.junit, compare_junit(comparison));
   if (!options.markdown.empty()) write_file(options.markdown, compare_markdown(comparison, heading));
-  return comparison.failed() ? kFound : kFine;
+  return comparison.failed() ? kProblemsFound : kSuccess;
 }
 
 int compare(Options& options) {
   if (!options.update.empty()) return update_baseline(options);
   divide_paths(options);
   if (options.base.empty() && options.spec.empty()) {
-    std::fputs("profshim compare: one run alone; name BASE and NEW, or rules with --spec\n", stderr);
-    return kInvalid;
+    std::fputs("profshim compare: only one run given; name BASE and NEW, or give rules with --spec\n", stderr);
+    return kFailure;
   }
   LoadedSpec spec;
-  if (!load_spec_file(options.spec, spec)) return kInvalid;
-  // Lost events are a rule's to forgive only where nothing is compared.
+  if (!load_spec_file(options.spec, spec)) return kFailure;
+  // A rule may allow lost events only if the run is not compared with another one.
   const RunProfile run = profile(options.paths, options.base.empty());
   Comparison result;
   std::string heading = run.path;
@@ -104,51 +104,55 @@ int compare(Options& options) {
 
 int run(int argc, char** argv) {
   Options options;
-  CLI::App app{
-      "Compares two runs, step by step: how often each operator, call and kernel occurs (any difference is a "
-      "regression)\nand how long steps, names and communication take (a regression when it is significant, more than "
-      "the tolerance, and\nlasts). Rules: [check] and [[check.rule]] of a spec.\n"
-      "Example: profshim compare --update-baseline base.json ./good-run\n"
-      "         profshim compare base.json ./new-run --spec ci.toml --junit report.xml --markdown report.md\n"
-      "Exit code: 0 no regression, 1 a regression or a broken rule, 2 cannot be compared."};
-  app.name("profshim compare");
+  CLI::App app(
+      "Compares two runs of a program step by step:\n"
+      "  - the number of calls of each operator, function and kernel; any difference is a regression;\n"
+      "  - the time of steps, names and communication; an increase is a regression if it is statistically\n"
+      "    significant, larger than the tolerance, and lasting.\n"
+      "With --spec, also checks the rules of the spec: [check] and [[check.rule]].",
+      "profshim compare");
   app.add_option("PATH", options.paths,
-                 "BASE, then NEW: folders of traces, trace files, BASE also a stored baseline. With --spec alone or "
-                 "--update-baseline: NEW")
+                 "BASE, then NEW: trace files or folders; BASE may be a stored baseline. With --spec alone or with "
+                 "--update-baseline: only NEW")
       ->required();
-  app.add_option("--base", options.base, "BASE, where it is several files; may be repeated")
+  app.add_option("--base", options.base, "One of several files of BASE; may be repeated")
       ->type_name("PATH")
       ->expected(1)
       ->allow_extra_args(false)
       ->take_all();
-  app.add_option("-s,--spec", options.spec, "A spec whose [check] NEW is held to")->type_name("FILE");
+  app.add_option("-s,--spec", options.spec, "Spec with the rules that NEW must meet")->type_name("FILE");
   app.add_option("--update-baseline", options.update,
-                 "Writes the runs named (several of the same program: better) into this file")
+                 "Store the given runs in this file as a baseline; several runs make times more reliable")
       ->type_name("FILE");
-  app.add_option("--tolerance", options.how.tolerance, "A time may grow by so much; default 0.10")
+  app.add_option("--tolerance", options.how.tolerance, "Allowed relative increase of a time (default: 0.10)")
       ->check(CLI::Range(0.0, 1000.0));
-  app.add_option("--floor-us", options.how.floor_us, "And by so many microseconds; default 100")
+  app.add_option("--floor-us", options.how.floor_us, "Allowed increase of a time in microseconds (default: 100)")
       ->check(CLI::Range(0.0, 1e12));
   app.add_option("--cpu-noise", options.how.cpu_noise,
-                 "By how much the CPU time of one program may differ from run to run, unless a baseline of three or "
-                 "more runs tells; default 1 = twice as long")
+                 "Expected relative variation of CPU times between runs; a baseline of three or more runs measures it "
+                 "instead (default: 1, twice as long)")
       ->check(CLI::Range(0.0, 1000.0));
-  app.add_flag("--json", options.json, "JSON instead of text, times in microseconds");
-  app.add_option("--junit", options.junit, "A JUnit file besides")->type_name("FILE");
-  app.add_option("--markdown", options.markdown, "A Markdown file besides, for a comment or a job's summary")
+  app.add_flag("--json", options.json, "Print JSON, with times in microseconds");
+  app.add_option("--junit", options.junit, "Also write a JUnit file")->type_name("FILE");
+  app.add_option("--markdown", options.markdown, "Also write a Markdown file, for a comment or a job summary")
       ->type_name("FILE");
-  int status = kFine;
+  app.footer(
+      "Examples:\n"
+      "  profshim compare --update-baseline base.json ./good-run\n"
+      "  profshim compare base.json ./new-run --spec ci.toml --junit report.xml --markdown report.md\n\n" +
+      std::string(kExitStatus) + "\nA problem is a regression or a broken rule.");
+  int status = kSuccess;
   if (!parse_arguments(app, argc, argv, status)) return status;
   try {
     return compare(options);
   } catch (const NoTraces&) {
-    return kInvalid;
+    return kFailure;
   }
 }
 
 }  // namespace
 
 extern const Command kCompare;
-const Command kCompare = {"compare", "two runs against each other, or one against rules: the gate of a CI", run};
+const Command kCompare = {"compare", "compare two runs, or check one run against rules (for CI)", run};
 
 }  // namespace profshim::cli

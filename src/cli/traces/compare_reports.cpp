@@ -53,7 +53,7 @@ std::string value_text(const Change& c, const std::optional<double>& value) {
   return number(*value, is_time(c) ? " us" : "");
 }
 
-/// "1 -> 2"; of a time "+21.3 %" as well.
+/// Returns "1 -> 2", with the relative change for times: "100.0 us -> 121.3 us (+21.3 %)".
 std::string change_text(const Change& c) {
   if (!c.before) return value_text(c, c.after);
   std::string text = value_text(c, c.before) + " -> " + value_text(c, c.after);
@@ -65,7 +65,7 @@ std::string change_text(const Change& c) {
   return text;
 }
 
-/// A rule of [check] has its own name; one of [[check.rule]] is its metric and name.
+/// Returns the name of a change. A rule of [[check.rule]] is named by its metric and, if it has one, its name.
 std::string title(const Change& c) {
   if (c.what != What::kRule || c.kind == "rule") return c.name;
   return c.kind + (c.name.empty() ? "" : " of " + c.name);
@@ -99,7 +99,7 @@ std::vector<const Change*> shown(const Comparison& comparison) {
 std::string notes(const Comparison& c, const char* start) {
   std::string text;
   if (!c.not_compared.empty()) {
-    text += start + std::string("not counted, since it depends on timing: ");
+    text += start + std::string("not counted, because it depends on timing: ");
     for (const std::string& name : c.not_compared)
       text += (&name == &c.not_compared.front() ? "" : ", ") + printable(name);
     text += "\n";
@@ -110,7 +110,7 @@ std::string notes(const Comparison& c, const char* start) {
 
 std::string cut(const std::string& name) {
   if (name.size() <= kWidestName) return name;
-  // The end of a kernel's name tells as much as its begin: the template's arguments.
+  // Keep the end too: template arguments at the end of a kernel's name tell kernels apart.
   std::size_t head = kWidestName * 2 / 3, tail = name.size() - (kWidestName - head - 3);
   const auto inside = [&](std::size_t i) { return (static_cast<unsigned char>(name[i]) & 0xC0) == 0x80; };
   while (head > 0 && inside(head)) --head;
@@ -138,7 +138,7 @@ std::string xml(std::string_view text) {
   return out;
 }
 
-/// What ends a cell or a span of code in Markdown.
+/// Replaces or escapes the characters that end a cell or a code span in Markdown.
 std::string cell(std::string_view text) {
   std::string out;
   for (const char c : text) {
@@ -260,7 +260,7 @@ std::string compare_junit(const Comparison& comparison) {
   for (const Change& c : comparison.changes) {
     const bool counts = c.verdict == Verdict::kRegression || c.verdict == Verdict::kCannotTell;
     if (c.what == What::kRule || counts) {
-      // Two rules may have one name.
+      // Two rules may have the same name: add the place of the rule.
       const bool placed = c.what == What::kRule && c.kind != "rule";
       add(&c, word(c.what), title(c) + (placed ? " (" + c.sentence.substr(0, c.sentence.find(": ")) + ")" : ""));
     }

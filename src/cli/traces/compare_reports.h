@@ -1,4 +1,4 @@
-// What `profshim compare` found, for people and for machines.
+// The result of `profshim compare` as text, JSON, Markdown and JUnit.
 #pragma once
 
 #include <string>
@@ -7,12 +7,12 @@
 
 namespace profshim::cli {
 
-/// "3 regressions: 2 counts, 1 time" or "no change".
+/// Returns for example "3 regressions: 2 counts, 1 time" or "no regression".
 std::string compare_headline(const Comparison& comparison);
 std::string compare_text(const Comparison& comparison);
 std::string compare_json(const Comparison& comparison);
 std::string compare_markdown(const Comparison& comparison, const std::string& title);
-/// A test case for the counts, one for the times, one for each rule, and one for each thing that failed.
+/// Returns one test case for each rule and each regression, and one for all counts and one for all times without any.
 std::string compare_junit(const Comparison& comparison);
 
 }  // namespace profshim::cli

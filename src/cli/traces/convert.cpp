@@ -1,4 +1,4 @@
-// profshim convert PATH... -o OUT: finished traces in the formats of others.
+// profshim convert: converts traces to Perfetto's format or to Parquet.
 #include "profshim/convert.h"
 
 #include <CLI/CLI.hpp>
@@ -6,6 +6,7 @@
 
 #include "cli/command.h"
 #include "cli/spec/spec_options.h"
+#include "cli/words.h"
 #include "profshim/base/printable.h"
 #include "profshim/base/size_text.h"
 #include "trace_files.h"
@@ -24,37 +25,39 @@ bool is_for_columns(const std::string& out) { return out.ends_with(".parquet") |
 
 int invalid(const std::string& line) {
   std::fprintf(stderr, "profshim convert: %s\n", printable(line).c_str());
-  return kInvalid;
+  return kFailure;
 }
 
 int run(int argc, char** argv) {
   Options options;
-  CLI::App app{
-      "Writes finished traces, ours or those of torch.profiler, in the formats of others. What OUT ends in decides:\n"
-      "  .pftrace   one trace (also a merged one) in Perfetto's own format\n"
-      "  .parquet   any number of traces as one table for DuckDB, Spark, pandas\n"
-      "  /          the same as a folder, OUT/rank=N/NAME.parquet for each trace: commands may fill it side by side,\n"
-      "             say one for each node of a job of thousands of ranks\n"
-      "Examples: profshim convert merged.pt.trace.json.gz -o merged.pftrace\n"
-      "          profshim convert ./profshim/my-run -o my-run.parquet\n"
-      "Exit code: 0 fine, 2 could not (OUT is not there, or what it was), or a file that ends early (what stands "
-      "before\n"
-      "the end is converted, and OUT says so)."};
-  app.name("profshim convert");
+  CLI::App app(
+      "Converts traces of profshim or torch.profiler to another format. The ending of OUT selects it:\n"
+      "  .pftrace   Perfetto's own format, from one trace (which may be a merged one)\n"
+      "  .parquet   one table of any number of traces, for DuckDB, Spark and pandas\n"
+      "  /          the same table as a folder with one file per trace: OUT/rank=N/NAME.parquet. Several\n"
+      "             commands may write to one folder at the same time, for example one on each node.",
+      "profshim convert");
   app.add_option("PATH", options.paths, "Trace files, or folders to search for them")->required();
-  app.add_option("-o,--output", options.out, "What to write")->required();
-  app.add_option("--python", options.python, "Parquet: an interpreter that has pyarrow. Default: python3");
-  app.add_flag("-q,--quiet", options.quiet, "Only problems");
-  int status = kFine;
+  app.add_option("-o,--output", options.out, "Output file or folder")->required();
+  app.add_option("--python", options.python, "Python interpreter with pyarrow, for Parquet (default: python3)");
+  app.add_flag("-q,--quiet", options.quiet, "Print only problems");
+  app.footer(
+      "Examples:\n"
+      "  profshim convert merged.pt.trace.json.gz -o merged.pftrace\n"
+      "  profshim convert ./profshim/my-run -o my-run.parquet\n\n" +
+      std::string(kExitStatus) +
+      "\nA failure leaves OUT as it was. If a trace ends early, the part before the end is converted and marked,\n"
+      "and the exit status is 2.");
+  int status = kSuccess;
   if (!parse_arguments(app, argc, argv, status)) return status;
   const bool perfetto = is_for_perfetto(options.out);
   if (!perfetto && !is_for_columns(options.out))
-    return invalid("-o " + options.out + ": ends in none of .pftrace, .parquet and /");
+    return invalid("-o " + options.out + ": must end in .pftrace, .parquet or /");
   std::vector<std::string> files;
-  if (!collect_traces(options.paths, files)) return kInvalid;
+  if (!collect_traces(options.paths, files)) return kFailure;
   if (perfetto && files.size() != 1) {
-    return invalid(".pftrace is made of one trace, and these are " + std::to_string(files.size()) +
-                   ": `profshim merge` makes one of them");
+    return invalid("a .pftrace holds one trace, but " + std::to_string(files.size()) +
+                   " are given; combine them with `profshim merge` first");
   }
   const ConvertResult result =
       perfetto ? convert_to_perfetto(files[0], options.out) : convert_to_parquet({files, options.out, options.python});
@@ -62,16 +65,17 @@ int run(int argc, char** argv) {
     std::fprintf(stderr, "profshim convert: %s\n", printable(warning).c_str());
   if (!result.error.empty()) return invalid(result.error);
   if (!options.quiet) {
-    std::printf("%s: %llu events of %zu trace%s, %s\n", printable(options.out).c_str(),
-                static_cast<unsigned long long>(result.events), files.size(), files.size() == 1 ? "" : "s",
+    std::printf("%s: %llu events of %s, %s\n", printable(options.out).c_str(),
+                static_cast<unsigned long long>(result.events), plural(files.size(), "trace").c_str(),
                 format_size(result.bytes).c_str());
   }
-  return result.truncated ? kInvalid : kFine;
+  return result.truncated ? kFailure : kSuccess;
 }
 
 }  // namespace
 
 extern const Command kConvert;
-const Command kConvert = {"convert", "traces for Perfetto (.pftrace) and for DuckDB, Spark, pandas (.parquet)", run};
+const Command kConvert = {"convert", "convert traces for Perfetto (.pftrace) or DuckDB, Spark and pandas (.parquet)",
+                          run};
 
 }  // namespace profshim::cli

@@ -1,19 +1,20 @@
-// Root works on a user's files as that user.
+// Lets root work on a user's files with the rights of that user.
 #pragma once
 
 #include <sys/stat.h>
 
 namespace profshim::cli {
 
-/// While it exists, root acts as the owner of a file: what is made belongs to him, with the permissions that his folder
-/// has, and nothing is reached that he could not reach himself. For anybody else it does nothing.
+/// While an object exists, root acts as the owner of a file: new files belong to the owner, with the permissions of the
+/// owner's folder, and root reaches only files that the owner can reach. Does nothing if the caller is not root. The
+/// effective user changes for the whole process.
 class ActAsOwner {
  public:
   explicit ActAsOwner(const struct stat& file);
   ~ActAsOwner();
   ActAsOwner(const ActAsOwner&) = delete;
   ActAsOwner& operator=(const ActAsOwner&) = delete;
-  /// False: root could not become the owner, and must leave the file alone.
+  /// Returns false if root could not become the owner and must not touch the file.
   bool ok() const { return ok_; }
 
  private:

@@ -1,4 +1,4 @@
-// profshim ls FOLDER: what a run's folder holds, from its manifests; what does not fit together is flagged.
+// profshim ls: lists a run folder from its manifests, and flags what is inconsistent.
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
@@ -8,6 +8,7 @@
 
 #include "cli/command.h"
 #include "cli/spec/spec_options.h"
+#include "cli/words.h"
 #include "profshim/base/printable.h"
 #include "profshim/base/size_text.h"
 #include "profshim/output/manifest.h"
@@ -27,7 +28,7 @@ struct Flag {
   std::string message;
 };
 
-/// The value most ranks have; the smallest of several.
+/// Returns the most frequent value; the smallest if several are equally frequent.
 template <class Value>
 Value commonest(const std::map<Value, int>& counts) {
   return std::max_element(counts.begin(), counts.end(),
@@ -43,8 +44,7 @@ std::string steps_text(const ManifestWindow& window) {
   return std::to_string(window.first_step) + "-" + std::to_string(window.last_step);
 }
 
-// ---- what does not fit
-// -----------------------------------------------------------------------------------------------
+// ---- checks
 
 void flag_specs(const std::vector<Manifest>& manifests, std::vector<Flag>& flags) {
   std::map<std::string, int> hashes;
@@ -55,7 +55,7 @@ void flag_specs(const std::vector<Manifest>& manifests, std::vector<Flag>& flags
   const std::string usual = commonest(hashes);
   for (const Manifest& m : manifests) {
     if (!readable(m) || m.spec_hash == usual) continue;
-    flags.push_back({m.rank.rank, "another spec: hash " + m.spec_hash + ", most ranks have " + usual});
+    flags.push_back({m.rank.rank, "different spec: hash " + m.spec_hash + ", on most ranks " + usual});
   }
 }
 
@@ -90,9 +90,9 @@ void flag_files(const std::string& folder, const std::vector<Manifest>& manifest
       std::error_code error;
       const std::uintmax_t size = fs::file_size(path, error);
       if (error) {
-        flags.push_back({m.rank.rank, w.file + " is not there"});
+        flags.push_back({m.rank.rank, w.file + " is missing"});
       } else if (size != w.bytes) {
-        flags.push_back({m.rank.rank, w.file + " has " + std::to_string(size) + " bytes, the manifest says " +
+        flags.push_back({m.rank.rank, w.file + " has " + std::to_string(size) + " bytes, but the manifest says " +
                                           std::to_string(w.bytes)});
       }
     }
@@ -106,20 +106,20 @@ void flag_files(const std::string& folder, const std::vector<Manifest>& manifest
   for (const std::string& line : unread) flags.push_back({-1, line});
 }
 
-// A spool is there as long as its job runs.
+// A spool exists while its process runs. Afterwards it means that events were not written.
 void flag_spools(const std::vector<Manifest>& manifests, std::vector<Flag>& flags) {
   for (const Manifest& m : manifests) {
     std::error_code error;
     if (m.spool.empty() || !fs::exists(m.spool, error)) continue;
     if (m.state != "finished" && m.state != "recovered" && !output::is_left_behind(m.spool)) continue;
-    flags.push_back({m.rank.rank, "its process is gone and left events behind; try: profshim recover " + m.spool});
+    flags.push_back({m.rank.rank, "its process ended before it wrote all events; run: profshim recover " + m.spool});
   }
 }
 
 std::vector<Flag> find_flags(const std::string& folder, const std::vector<Manifest>& manifests) {
   std::vector<Flag> flags;
   for (const Manifest& m : manifests) {
-    if (!readable(m)) flags.push_back({m.rank.rank, m.path + " cannot be read as a manifest"});
+    if (!readable(m)) flags.push_back({m.rank.rank, m.path + " is not a readable manifest"});
   }
   flag_specs(manifests, flags);
   flag_steps(manifests, flags);
@@ -129,7 +129,6 @@ std::vector<Flag> find_flags(const std::string& folder, const std::vector<Manife
 }
 
 // ---- output
-// ----------------------------------------------------------------------------------------------------------
 
 std::string notes(const ManifestWindow& window) {
   std::string text = window.status;
@@ -144,7 +143,7 @@ void print_text(const std::vector<Manifest>& manifests, const std::vector<Flag>&
   std::printf("%5s %-9s %6s %-9s %10s %10s %8s  %s\n", "RANK", "STATE", "WINDOW", "STEPS", "EVENTS", "BYTES", "DROPPED",
               "FILE");
   for (const Manifest& m : manifests) {
-    if (!readable(m)) continue;  // a flag says so
+    if (!readable(m)) continue;  // has a flag
     ++ranks;
     if (m.windows.empty()) {
       std::printf("%5d %-9s %6s %-9s %10s %10s %8s  -\n", m.rank.rank, printable(m.state).c_str(), "-", "-", "-", "-",
@@ -161,8 +160,7 @@ void print_text(const std::vector<Manifest>& manifests, const std::vector<Flag>&
     for (const std::string& problem : m.problems)
       std::printf("%5d problem: %s\n", m.rank.rank, printable(problem).c_str());
   }
-  std::printf("%s ranks, %s files, %s\n", std::to_string(ranks).c_str(), std::to_string(files).c_str(),
-              format_size(bytes).c_str());
+  std::printf("%s, %s, %s\n", plural(ranks, "rank").c_str(), plural(files, "file").c_str(), format_size(bytes).c_str());
   for (const Flag& flag : flags) {
     if (flag.rank >= 0) {
       std::printf("! rank %d: %s\n", flag.rank, printable(flag.message).c_str());
@@ -208,31 +206,30 @@ void print_json(const std::string& folder, const std::vector<Manifest>& manifest
 int run(int argc, char** argv) {
   std::string folder;
   bool json = false;
-  CLI::App app{
-      "Shows what a run's folder holds, per rank and window, and flags what does not fit together: other steps or\n"
-      "another spec on a rank, files without a manifest, events left behind by a killed process.\n"
-      "Example: profshim ls ./profshim/my-run\nExit code: 0 fine, 1 something is flagged, 2 no such folder or no "
-      "manifests."};
-  app.name("profshim ls");
-  app.add_option("FOLDER", folder, "The run's folder (output.folder of the spec)")->required();
-  app.add_flag("--json", json, "JSON instead of text");
-  int status = kFine;
+  CLI::App app(
+      "Lists the traces of a run per rank and window, and flags problems: a rank with other steps or another\n"
+      "spec, missing files, files without a manifest, and events of a killed process that were not written.",
+      "profshim ls");
+  app.add_option("FOLDER", folder, "Folder of the run (output.folder of the spec)")->required();
+  app.add_flag("--json", json, "Print JSON");
+  app.footer("Example:\n  profshim ls ./profshim/my-run\n\n" + std::string(kExitStatus));
+  int status = kSuccess;
   if (!parse_arguments(app, argc, argv, status)) return status;
 
   std::error_code error;
   if (!fs::is_directory(folder, error)) {
     std::fprintf(stderr, "profshim: %s: no such folder\n", printable(folder).c_str());
-    return 2;
+    return kFailure;
   }
   if (fs::directory_iterator(folder, error); error) {
     std::fprintf(stderr, "profshim: %s: %s\n", printable(folder).c_str(), error.message().c_str());
-    return 2;
+    return kFailure;
   }
   std::vector<Manifest> manifests = output::read_manifests(folder);
   if (manifests.empty()) {
-    std::fprintf(stderr, "profshim: %s: no manifest-rank*.json in it; is it the run's folder?\n",
+    std::fprintf(stderr, "profshim: %s: contains no manifest-rank*.json; is it the folder of a run?\n",
                  printable(folder).c_str());
-    return 2;
+    return kFailure;
   }
   std::sort(manifests.begin(), manifests.end(),
             [](const Manifest& a, const Manifest& b) { return a.rank.rank < b.rank.rank; });
@@ -242,12 +239,12 @@ int run(int argc, char** argv) {
   } else {
     print_text(manifests, flags);
   }
-  return flags.empty() ? 0 : 1;
+  return flags.empty() ? kSuccess : kProblemsFound;
 }
 
 }  // namespace
 
 extern const Command kLs;
-const Command kLs = {"ls", "what a run's folder holds, and which ranks do not fit", run};
+const Command kLs = {"ls", "list the traces of a run, and flag inconsistent ranks", run};
 
 }  // namespace profshim::cli

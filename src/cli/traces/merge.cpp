@@ -1,4 +1,4 @@
-// profshim merge PATH... -o FILE: the traces of several ranks as one.
+// profshim merge: merges the traces of several ranks into one.
 #include "profshim/analysis/merge.h"
 
 #include <unistd.h>
@@ -9,6 +9,7 @@
 #include <filesystem>
 
 #include "cli/command.h"
+#include "cli/spec/spec_options.h"
 #include "profshim/base/printable.h"
 #include "trace_files.h"
 
@@ -40,7 +41,7 @@ class Progress {
   int shown_ = -1;
 };
 
-/// A folder with several windows is not one trace.
+/// Returns false and prints a message if a folder was given and the traces are of several windows.
 bool are_of_one_window(const std::vector<std::string>& given, const std::vector<std::string>& traces) {
   const bool has_folder = std::any_of(given.begin(), given.end(), [](const std::string& path) {
     std::error_code error;
@@ -48,7 +49,7 @@ bool are_of_one_window(const std::vector<std::string>& given, const std::vector<
   });
   for (const std::string& trace : traces) {
     if (!has_folder || window_of(trace) == window_of(traces[0])) continue;
-    std::fprintf(stderr, "profshim merge: %s and %s are of different windows: give the folder or the files of one\n",
+    std::fprintf(stderr, "profshim merge: %s and %s are of different windows; name the folder or files of one window\n",
                  printable(traces[0]).c_str(), printable(trace).c_str());
     return false;
   }
@@ -74,7 +75,7 @@ void print_result(const MergeResult& result, const std::string& out) {
               static_cast<unsigned long long>(result.messages), static_cast<unsigned long long>(result.collectives),
               static_cast<unsigned long long>(result.requests));
   if (result.messages_left_out > 0) {
-    std::printf("no arrows for %llu messages: their sender's window has not as many as their receiver's\n",
+    std::printf("no arrows for %llu messages: the windows of sender and receiver hold different numbers of them\n",
                 static_cast<unsigned long long>(result.messages_left_out));
   }
 }
@@ -83,29 +84,27 @@ int run(int argc, char** argv) {
   MergeOptions options;
   std::vector<std::string> given;
   bool quiet = false;
-  CLI::App app{
-      "Writes the traces of several ranks as one, on one clock, with arrows from who sent a message to who received "
-      "it, "
-      "and from the last one at a collective to those who waited. Clocks are compared by what the ranks did together; "
-      "the error that is stated holds whoever was late.\n"
-      "Exit code: 0 fine, 2 cannot be merged, or a file ends early (what stands before the end is merged)."};
-  app.name("profshim merge");
+  CLI::App app(
+      "Merges the traces of several ranks into one, on one clock. Draws arrows from the sender of each message\n"
+      "to its receiver, and from the last rank at each collective to the ranks that waited for it. Estimates\n"
+      "the offsets of the clocks from matching collectives, and prints a bound of the error.",
+      "profshim merge");
   app.add_option("PATH", given, "Traces of the ranks of one window, or the folder that holds them")->required();
-  app.add_option("-o,--output", options.out, "The file to write; gzip when it ends in .gz")->required();
+  app.add_option("-o,--output", options.out, "Output file; compressed with gzip if it ends in .gz")->required();
   const std::map<std::string, ClockSync> names = {
       {"collective", ClockSync::kCollective}, {"anchors", ClockSync::kAnchors}, {"none", ClockSync::kNone}};
   app.add_option("--sync", options.sync,
-                 "collective: by what ranks did together, else by the time of the day; anchors: by the time of the day "
-                 "alone; none: times as they are")
+                 "How to align the clocks. collective: by matching collectives, or else by wall-clock time; anchors: "
+                 "by wall-clock time; none: keep the times (default: collective)")
       ->transform(CLI::CheckedTransformer(names, CLI::ignore_case));
-  app.add_flag("--assume-clock", options.assume_clock, "Also traces whose times are not known to be of one clock");
-  app.add_flag("-q,--quiet", quiet, "Only problems");
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? kFine : kInvalid;
-  }
-  if (!collect_traces(given, options.paths) || !are_of_one_window(given, options.paths)) return kInvalid;
+  app.add_flag("--assume-clock", options.assume_clock,
+               "Also merge traces that have no clock in common with the others, and keep their times");
+  app.add_flag("-q,--quiet", quiet, "Print only problems");
+  app.footer("Example:\n  profshim merge ./profshim/my-run -o all.pt.trace.json.gz\n\n" + std::string(kExitStatus) +
+             "\nIf a trace ends early, the part before the end is merged, and the exit status is 2.");
+  int status = kSuccess;
+  if (!parse_arguments(app, argc, argv, status)) return status;
+  if (!collect_traces(given, options.paths) || !are_of_one_window(given, options.paths)) return kFailure;
   MergeResult result;
   {
     Progress progress(!quiet && isatty(STDERR_FILENO) != 0);
@@ -116,15 +115,15 @@ int run(int argc, char** argv) {
     std::fprintf(stderr, "profshim merge: %s\n", printable(warning).c_str());
   if (!result.error.empty()) {
     std::fprintf(stderr, "profshim merge: %s\n", printable(result.error).c_str());
-    return kInvalid;
+    return kFailure;
   }
   if (!quiet) print_result(result, options.out);
-  return result.truncated ? kInvalid : kFine;
+  return result.truncated ? kFailure : kSuccess;
 }
 
 }  // namespace
 
 extern const Command kMerge;
-const Command kMerge = {"merge", "traces of several ranks as one, on one clock, with arrows between them", run};
+const Command kMerge = {"merge", "merge the traces of several ranks, on one clock and with arrows between them", run};
 
 }  // namespace profshim::cli

@@ -1,4 +1,4 @@
-// profshim recover: traces out of the spools of processes that did not come to write them.
+// profshim recover: writes the traces of processes that ended before they could write them.
 #include "recover.h"
 
 #include <fcntl.h>
@@ -36,28 +36,28 @@ bool is_done(RecoverOutcome outcome) {
   return outcome == RecoverOutcome::kRecovered || outcome == RecoverOutcome::kNothing;
 }
 
-/// The remark that goes with an outcome; "" = none.
+/// Returns the message for an outcome; "" if there is none.
 std::string remark(RecoverOutcome outcome, bool quiet) {
   if (quiet) return {};
-  if (outcome == RecoverOutcome::kNothing) return "no window was open, nothing to recover";
-  if (outcome == RecoverOutcome::kElsewhere) return "another recover is at work on it";
+  if (outcome == RecoverOutcome::kNothing) return "nothing to recover: no window was open";
+  if (outcome == RecoverOutcome::kElsewhere) return "is being recovered by another process";
   return {};
 }
 
-/// One entry of a folder, with its notes.
+/// Recovers one entry of a folder and adds its notes.
 RecoverOutcome recover_one(const OpenFolder& folder, const std::string& name, bool quiet,
                            std::vector<RecoverNote>& notes) {
   const RecoverOutcome outcome = output::recover_entry(folder, name, options_of_tool(), notes);
   const std::string entry = folder.path + "/" + name;
-  if (const std::string said = remark(outcome, quiet); !said.empty()) {
-    notes.push_back({entry, -1, -1, "", entry + ": " + said});
+  if (const std::string message = remark(outcome, quiet); !message.empty()) {
+    notes.push_back({entry, -1, -1, "", entry + ": " + message});
   }
   return outcome;
 }
 
 int refuse(const std::string& path, const std::string& why, std::vector<RecoverNote>& notes) {
   notes.push_back({path, -1, -1, "", path + ": " + why});
-  return kInvalid;
+  return kFailure;
 }
 
 int recover_file(const std::string& path, bool quiet, std::vector<RecoverNote>& notes) {
@@ -65,21 +65,21 @@ int recover_file(const std::string& path, bool quiet, std::vector<RecoverNote>& 
   if (lstat(path.c_str(), &file) != 0) return refuse(path, std::strerror(errno), notes);
   const std::string whole = absolute_path(path);
   if (S_ISLNK(file.st_mode)) {
-    // The link of a run's folder: that is where the traces go, wherever the folder was moved.
+    // A link in a run folder: the traces go to the folder that holds the link, even if it was moved.
     const std::size_t slash = whole.rfind('/');
     const OpenFolder folder = output::open_run_folder(whole.substr(0, slash + (slash == 0)));
     if (!folder.fd) return refuse(path, std::strerror(errno), notes);
     const ActAsOwner owner(folder.found);
-    if (!owner.ok()) return refuse(path, "root could not act as the owner of its folder", notes);
-    return is_done(recover_one(folder, whole.substr(slash + 1), quiet, notes)) ? kFine : kFound;
+    if (!owner.ok()) return refuse(path, "root cannot act as the owner of its folder", notes);
+    return is_done(recover_one(folder, whole.substr(slash + 1), quiet, notes)) ? kSuccess : kProblemsFound;
   }
   const ActAsOwner owner(file);
-  if (!owner.ok()) return refuse(path, "root could not act as its owner", notes);
+  if (!owner.ok()) return refuse(path, "root cannot act as its owner", notes);
   const RecoverOutcome outcome = output::recover_spool(whole, options_of_tool(), notes);
-  if (const std::string said = remark(outcome, quiet && outcome != RecoverOutcome::kElsewhere); !said.empty()) {
-    notes.push_back({path, -1, -1, "", path + ": " + said});
+  if (const std::string message = remark(outcome, quiet && outcome != RecoverOutcome::kElsewhere); !message.empty()) {
+    notes.push_back({path, -1, -1, "", path + ": " + message});
   }
-  return is_done(outcome) ? kFine : kFound;
+  return is_done(outcome) ? kSuccess : kProblemsFound;
 }
 
 int recover_path(const std::string& path, bool quiet, std::vector<RecoverNote>& notes) {
@@ -105,17 +105,14 @@ struct RecoverOptions {
 
 int recover(int argc, char** argv) {
   RecoverOptions options;
-  CLI::App app(
-      "Makes traces of what a job had recorded when it was killed. FOLDER is the run's folder; a spool file itself "
-      "works as well.",
-      "profshim recover");
-  app.add_option("FOLDER", options.paths, "run folders or spool files")->required();
-  app.add_flag("--quiet", options.quiet, "print only what was recovered or failed");
-  app.add_flag("--json", options.json, "as JSON: a list of what was recovered and what could not be");
-  app.footer(
-      "Example:\n  profshim recover ./profshim/heat-20261121-101502-4711\n\n"
-      "Exit status: 0 all recovered, 1 something could not be, 2 no such folder.");
-  int status = kFine;
+  CLI::App app("Writes the traces of a job that was killed, from the events that its processes left in spool files.",
+               "profshim recover");
+  app.add_option("FOLDER", options.paths, "Run folders or spool files")->required();
+  app.add_flag("--quiet", options.quiet, "Print only recovered traces and failures");
+  app.add_flag("--json", options.json, "Print JSON: a list of recovered traces and failures");
+  app.footer("Example:\n  profshim recover ./profshim/heat-20261121-101502-4711\n\n" + std::string(kExitStatus) +
+             "\nA problem is a spool that could not be recovered.");
+  int status = kSuccess;
   if (!parse_arguments(app, argc, argv, status)) return status;
   std::vector<RecoverNote> all;
   for (const std::string& path : options.paths) {
@@ -136,17 +133,17 @@ int recover_folder(const std::string& path, bool quiet, std::vector<RecoverNote>
   const OpenFolder folder = output::open_run_folder(path);
   if (!folder.fd) return refuse(path, std::strerror(errno), notes);
   const ActAsOwner owner(folder.found);
-  if (!owner.ok()) return refuse(path, "root could not act as its owner", notes);
-  int status = kFine;
+  if (!owner.ok()) return refuse(path, "root cannot act as its owner", notes);
+  int status = kSuccess;
   const std::vector<std::string> entries = output::spool_entries(folder);
   for (const std::string& entry : entries) {
-    if (!is_done(recover_one(folder, entry, quiet, notes))) status = kFound;
+    if (!is_done(recover_one(folder, entry, quiet, notes))) status = kProblemsFound;
   }
-  if (entries.empty() && !quiet) notes.push_back({path, -1, -1, "", path + ": no spools, nothing to recover"});
+  if (entries.empty() && !quiet) notes.push_back({path, -1, -1, "", path + ": nothing to recover: no spool files"});
   return status;
 }
 
 extern const Command kRecover;
-const Command kRecover = {"recover", "makes traces out of the spool files of a killed job", recover};
+const Command kRecover = {"recover", "write the traces of a killed job from its spool files", recover};
 
 }  // namespace profshim::cli

@@ -1,4 +1,4 @@
-// What `profshim recover` does, for `profshim run` too.
+// Recovery of all spools of a run folder, for `profshim recover` and `profshim run`.
 #pragma once
 
 #include <string>
@@ -10,8 +10,8 @@ namespace profshim::cli {
 
 using output::RecoverNote;
 
-/// Makes traces of the spools that dead processes left in `folder`. Adds a note per file or problem; with `quiet`, only
-/// of what was recovered or failed. Returns an exit status of the tool; a folder without spools is fine.
+/// Writes the traces of the spools that dead processes left in `folder`. Adds a note per file or problem; with `quiet`,
+/// only for recovered traces and failures. Returns an exit status: kSuccess also for a folder without spools.
 int recover_folder(const std::string& folder, bool quiet, std::vector<RecoverNote>& notes);
 
 }  // namespace profshim::cli

@@ -1,4 +1,4 @@
-// profshim report PATH... -o FILE: what traces say, as a page for people.
+// profshim report: writes an HTML report of traces.
 #include "profshim/analysis/report.h"
 
 #include <CLI/CLI.hpp>
@@ -27,8 +27,7 @@ bool write_page(const std::string& out, const std::string& page) {
   AtomicFile file;
   if (file.open(out) && file.write(page.data(), page.size()) && file.publish(AtomicFile::Existing::kReplace))
     return true;
-  std::fprintf(stderr, "profshim report: %s: cannot be written: %s\n", printable(out).c_str(),
-               std::strerror(file.error()));
+  std::fprintf(stderr, "profshim report: cannot write %s: %s\n", printable(out).c_str(), std::strerror(file.error()));
   return false;
 }
 
@@ -36,41 +35,40 @@ int run(int argc, char** argv) {
   std::vector<std::string> given;
   std::string out = "profshim-report.html";
   bool quiet = false;
-  CLI::App app{
-      "Writes one HTML file to open in a browser, which needs no network: duration of the steps and what their time "
-      "went\n"
-      "into, by rank; who was late and who waited for it; what took the time; how well clocks are known; what was "
-      "lost.\n"
-      "Of ours, of torch.profiler's, of all ranks or a merged trace. The sentences at its head are printed, too.\n"
-      "Example: profshim report ./profshim/my-run -o my-run.html\n"
-      "Exit code: 0 fine, 2 no trace, unreadable, or one that ends early (what stands before the end is shown)."};
-  app.name("profshim report");
+  CLI::App app(
+      "Writes one HTML file that a browser shows without a network connection: duration and breakdown of the\n"
+      "steps per rank; ranks that were late and ranks that waited for them; the functions that took most of\n"
+      "the time; clock errors; lost events. Reads traces of profshim and torch.profiler, one per rank or merged.\n"
+      "Also prints the main findings.",
+      "profshim report");
   app.add_option("PATH", given, "Trace files of one job, or folders to search for them")->required();
-  app.add_option("-o,--output", out, "The file to write, or replace. Default: profshim-report.html in this folder");
-  app.add_flag("-q,--quiet", quiet, "Only problems");
-  int status = kFine;
+  app.add_option("-o,--output", out, "Output file, replaced if it exists (default: profshim-report.html)");
+  app.add_flag("-q,--quiet", quiet, "Print only problems");
+  app.footer("Example:\n  profshim report ./profshim/my-run -o my-run.html\n\n" + std::string(kExitStatus) +
+             "\nIf a trace ends early, the part before the end is shown, and the exit status is 2.");
+  int status = kSuccess;
   if (!parse_arguments(app, argc, argv, status)) return status;
 
   std::vector<std::string> files;
-  if (!collect_traces(given, files)) return kInvalid;
+  if (!collect_traces(given, files)) return kFailure;
   if (is_one_of(out, files)) {
-    std::fprintf(stderr, "profshim report: %s is one of the traces: name another file with -o\n",
+    std::fprintf(stderr, "profshim report: %s is one of the traces; name another file with -o\n",
                  printable(out).c_str());
-    return kInvalid;
+    return kFailure;
   }
   const Report report = make_report(files);
   for (const std::string& warning : report.warnings) std::fprintf(stderr, "profshim: %s\n", printable(warning).c_str());
-  if (!write_page(out, report_page(report))) return kInvalid;
+  if (!write_page(out, report_page(report))) return kFailure;
   if (!quiet) {
     for (const ReportFinding& finding : report.verdict) std::printf("%s\n", printable(finding.text).c_str());
     std::printf("%s: open it in a browser\n", printable(out).c_str());
   }
-  return report.truncated ? kInvalid : kFine;
+  return report.truncated ? kFailure : kSuccess;
 }
 
 }  // namespace
 
 extern const Command kReport;
-const Command kReport = {"report", "what traces say, as one HTML file for people", run};
+const Command kReport = {"report", "write an HTML report of traces", run};
 
 }  // namespace profshim::cli

@@ -1,5 +1,4 @@
-// profshim summary PATH...: what took the time, as PyTorch's key_averages().table() says it, and other views of
-// finished traces.
+// profshim summary: prints the table of PyTorch's key_averages() and other views of traces.
 #include "profshim/analysis/summary.h"
 
 #include <CLI/CLI.hpp>
@@ -37,9 +36,9 @@ double per_call(double sum, const KeyRow& row) {
   return sum / static_cast<double>(std::max<std::uint64_t>(row.calls, 1));
 }
 
-// ---- under the table
+// ---- text
 
-/// "1.215ms (555.000us on rank 1 to 660.000us on rank 0)"; the ranks only where there are several.
+/// Returns for example "1.215ms (555.000us on rank 1 to 660.000us on rank 0)"; without the ranks if there is only one.
 std::string over_ranks(const std::vector<DeviceUse>& devices, double DeviceUse::*value, const std::string& unit) {
   double sum = 0;
   for (const DeviceUse& use : devices) sum += use.*value;
@@ -71,9 +70,8 @@ void print_table(const KeyTable& table, const TableStyle& style, std::size_t fil
   std::printf("Exposed communication: %s\n", exposed.c_str());
   std::printf("Dropped events: %s\n", drops_text(table).c_str());
   if (table.incomplete_files > 0) {
-    std::printf(
-        "Incomplete: %llu of %zu traces: the end of the job cut their windows, or some threads were not recorded\n",
-        static_cast<unsigned long long>(table.incomplete_files), files);
+    std::printf("Incomplete: %llu of %zu traces: the job ended inside the window, or some threads were not recorded\n",
+                static_cast<unsigned long long>(table.incomplete_files), files);
   }
   TableStyle whole = style;
   whole.row_limit = -1;
@@ -81,7 +79,7 @@ void print_table(const KeyTable& table, const TableStyle& style, std::size_t fil
   if (shown < all) std::printf("Rows: %zu of %zu; --row-limit -1 shows all\n", shown, all);
 }
 
-// ---- for machines: times in microseconds
+// ---- JSON and CSV: times in microseconds
 
 std::string row_json(const KeyRow& row) {
   std::string text = "{\"name\": " + json_string(row.name) + ", \"node_id\": " + std::to_string(row.node_id);
@@ -155,7 +153,7 @@ void print_csv(const KeyTable& table, const TableStyle& style) {
   }
 }
 
-// ---- one after another
+// ---- outputs
 
 int print_key_averages(Options& options, const std::vector<std::string>& files) {
   TableStyle& style = options.style;
@@ -172,13 +170,13 @@ int print_key_averages(Options& options, const std::vector<std::string>& files) 
   } else {
     print_table(table, style, files.size());
   }
-  return table.truncated ? kInvalid : kFine;
+  return table.truncated ? kFailure : kSuccess;
 }
 
-/// As JSON they are members of one object, with the table as another.
+/// Prints the chosen views. With --json, prints one object whose members are the views and, if asked for, the table.
 int print_views(Options& options, const std::vector<std::string>& files) {
   Views made = make_views(files, options.views);
-  int status = made.truncated ? kInvalid : kFine;
+  int status = made.truncated ? kFailure : kSuccess;
   if (options.json) std::printf("{");
   if (options.table) {
     if (options.json) std::printf("\"table\": ");
@@ -203,66 +201,67 @@ int print_views(Options& options, const std::vector<std::string>& files) {
 
 // ---- the command
 
-/// "none" is the order of the first events; what was not said is what takes the time.
-bool choose_order(std::string& sort_by) {
+/// Returns false and prints a message if --sort-by names no column.
+bool is_valid_order(const std::string& sort_by) {
   const auto& keys = sort_keys();
   if (sort_by.empty() || sort_by == "none" || std::find(keys.begin(), keys.end(), sort_by) != keys.end()) return true;
   const std::string_view near = nearest(sort_by, keys);
   std::string all;
   for (const std::string_view key : keys) all.append(all.empty() ? "" : ", ").append(key);
-  std::fprintf(
-      stderr, "profshim: --sort-by: there is no \"%s\"; %s\n", sort_by.c_str(),
-      near.empty() ? ("one of " + all + ", none").c_str() : ("did you mean \"" + std::string(near) + "\"?").c_str());
+  std::fprintf(stderr, "profshim summary: --sort-by: unknown column \"%s\"; %s\n", sort_by.c_str(),
+               near.empty() ? ("use one of " + all + ", none").c_str()
+                            : ("did you mean \"" + std::string(near) + "\"?").c_str());
   return false;
 }
 
 int run(int argc, char** argv) {
   Options options;
-  CLI::App app{
-      "Sums up traces by name, as key_averages().table() of PyTorch does: ours, or those of torch.profiler. With "
-      "several\n"
-      "files the rows of each rank stand for themselves (Node ID). A kernel counts in the row of what launched it and "
-      "in\n"
-      "a row of its own. Example: profshim summary ./profshim/my-run/step11 --sort-by cpu_time_total\n"
-      "Exit code: 0 fine, 2 no trace, unreadable, or one that ends early (what stands before the end is shown)."};
-  app.name("profshim summary");
+  CLI::App app(
+      "Sums up traces of profshim or torch.profiler by name, as PyTorch's key_averages().table(). With several\n"
+      "ranks, each rank has its own rows (column Node ID). The time of a kernel counts in the row of the operator\n"
+      "that launched it and in the row of the kernel.",
+      "profshim summary");
   app.add_option("PATH", options.paths, "Trace files, or folders to search for them")->required();
-  app.add_flag("--table", options.table, "The table of key_averages(); the default");
-  app.add_flag("--kernels", options.views.kernels, "What ran on devices, by name: kernels, copies, memsets, each once");
+  app.add_flag("--table", options.table, "Print the table of key_averages() (default)");
+  app.add_flag("--kernels", options.views.kernels, "Print device activity by name: kernels, copies, memsets");
   app.add_flag("--steps", options.views.steps,
-               "What each step was spent on, the slowest rank of each, and gaps in which nothing ran");
+               "Print the time breakdown of each step, its slowest rank, and gaps without any activity");
   app.add_flag("--comms", options.views.comms,
-               "Collectives by group and function: sizes, bandwidths, who waited, who came last, who never came");
-  app.add_flag("--mpi", options.views.mpi, "The calls of MPI by function, and their share of the time");
-  app.add_option("--gap-us", options.views.gap_us, "--steps: gaps longer than so many microseconds. Default: 1000")
+               "Print collectives by group and function: sizes, bandwidths, waiting, last and missing ranks");
+  app.add_flag("--mpi", options.views.mpi, "Print MPI calls by function, with their share of the time");
+  app.add_option("--gap-us", options.views.gap_us,
+                 "With --steps: minimum length of a gap in microseconds (default: 1000)")
       ->check(CLI::NonNegativeNumber);
-  app.add_option(
-      "--sort-by", options.style.sort_by,
-      "self_cpu_time_total, cpu_time_total, self_cuda_time_total, count and the like; none = by first event.\n"
-      "Default: self time on devices, where there is some, else on the CPU");
-  const CLI::Option* const limit = app.add_option(
-      "--row-limit", options.style.row_limit, "At most so many rows; -1 = all. Default: 20, of --json and --csv all");
-  app.add_option("--header", options.style.header, "A line above the table");
-  app.add_flag("--top-level", options.style.top_level_only, "Only what lies in nothing else");
-  app.add_option("--time-unit", options.style.time_unit, "One unit for all times")
-      ->check(CLI::IsMember({"s", "ms", "us"}));
-  app.add_flag("--group-by-shapes", options.by_shapes, "A row for each kind of inputs (capture.record_shapes)");
-  CLI::Option* const json = app.add_flag("--json", options.json, "JSON instead of text, times in microseconds");
-  app.add_flag("--csv", options.csv, "CSV instead of text, likewise")->excludes(json);
-  int status = kFine;
+  app.add_option("--sort-by", options.style.sort_by,
+                 "Sort by self_cpu_time_total, cpu_time_total, self_cuda_time_total, count, ...; none: by first event "
+                 "(default: self time on devices if there is any, or else on the CPU)");
+  const CLI::Option* const limit =
+      app.add_option("--row-limit", options.style.row_limit,
+                     "Maximum number of rows; -1 = all (default: 20; with --json and --csv: all)");
+  app.add_option("--header", options.style.header, "Print this line above the table");
+  app.add_flag("--top-level", options.style.top_level_only, "Show only events that are not nested in others");
+  app.add_option("--time-unit", options.style.time_unit, "Unit for all times")->check(CLI::IsMember({"s", "ms", "us"}));
+  app.add_flag("--group-by-shapes", options.by_shapes,
+               "Separate rows for different input shapes (needs capture.record_shapes)");
+  CLI::Option* const json = app.add_flag("--json", options.json, "Print JSON, with times in microseconds");
+  app.add_flag("--csv", options.csv, "Print CSV, with times in microseconds")->excludes(json);
+  app.footer("Example:\n  profshim summary ./profshim/my-run/step11 --sort-by cpu_time_total\n\n" +
+             std::string(kExitStatus) +
+             "\nIf a trace ends early, the part before the end is shown, and the exit status is 2.");
+  int status = kSuccess;
   if (!parse_arguments(app, argc, argv, status)) return status;
   TableStyle& style = options.style;
-  if (!choose_order(style.sort_by)) return kInvalid;
+  if (!is_valid_order(style.sort_by)) return kFailure;
   if (limit->count() == 0 && !options.json && !options.csv) style.row_limit = kRowLimit;
 
   std::vector<std::string> files;
-  if (!collect_traces(options.paths, files)) return kInvalid;
+  if (!collect_traces(options.paths, files)) return kFailure;
   return options.any_view() ? print_views(options, files) : print_key_averages(options, files);
 }
 
 }  // namespace
 
 extern const Command kSummary;
-const Command kSummary = {"summary", "what took the time: the table of key_averages()", run};
+const Command kSummary = {"summary", "sum up traces by name, as PyTorch's key_averages() table", run};
 
 }  // namespace profshim::cli

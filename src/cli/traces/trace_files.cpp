@@ -23,12 +23,12 @@ std::string_view without_gz(std::string_view name) {
 
 bool is_manifest_name(std::string_view name) { return name.starts_with("manifest-rank") && name.ends_with(".json"); }
 
-/// A manifest can name any file; only what lies below its folder is taken.
+/// Returns true for a path outside the manifest's folder. Such files are not used: a manifest can name any path.
 bool leads_out(const fs::path& file) {
   return file.is_absolute() || std::find(file.begin(), file.end(), fs::path("..")) != file.end();
 }
 
-/// The traces that the manifests of a run folder name, with what tells their windows apart.
+/// Returns the traces that the manifests of a run folder name: path -> key of the window.
 std::map<std::string, std::string> traces_in_manifests(const std::string& folder) {
   std::map<std::string, std::string> result;
   for (const output::Manifest& manifest : output::read_manifests(folder)) {
@@ -45,8 +45,8 @@ std::map<std::string, std::string> traces_in_manifests(const std::string& folder
   return result;
 }
 
-/// By the manifest of the nearest folder above that has one naming the file; "" when there is none. A folder's
-/// manifests are read once. Main thread only.
+/// Returns the window key of a file from the manifests of the nearest parent folder that name it; "" if there is none.
+/// Reads the manifests of each folder once. Main thread only.
 std::string window_in_manifests(const std::string& path) {
   static std::map<std::string, std::map<std::string, std::string>> known;
   std::error_code error;
@@ -108,9 +108,9 @@ bool collect_traces(const std::vector<std::string>& paths, std::vector<std::stri
       const std::vector<std::string> below = traces_below(path, unread);
       for (const std::string& line : unread) std::fprintf(stderr, "profshim: %s\n", printable(line).c_str());
       if (below.empty() && unread.empty()) {
-        std::fprintf(
-            stderr, "profshim: %s: no *.pt.trace.json or *.pt.trace.json.gz in it, and no manifest that names traces\n",
-            printable(path).c_str());
+        std::fprintf(stderr,
+                     "profshim: %s: contains no *.pt.trace.json, no *.pt.trace.json.gz and no manifest with traces\n",
+                     printable(path).c_str());
       }
       all = all && !below.empty() && unread.empty();
       for (const std::string& file : below) add(file);

@@ -1,4 +1,4 @@
-// profshim verify PATH...: are these traces what the readers of Kineto traces can read?
+// profshim verify: checks traces against the needs of the programs that read Kineto traces.
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
@@ -29,7 +29,7 @@ std::string steps_text(const FileReport& report) {
 }
 
 std::string summary(const FileReport& report) {
-  if (!report.readable) return (report.truncated ? "cut off: " : "not readable: ") + report.error;
+  if (!report.readable) return (report.truncated ? "cut off: " : "unreadable: ") + report.error;
   std::string text = report.conforms() ? "conforms" : "does not conform";
   if (report.rank >= 0) text += ", rank " + std::to_string(report.rank);
   text += ", " + plural(report.events, "event") + ", " + steps_text(report);
@@ -69,7 +69,7 @@ std::string to_json(const FileReport& report) {
   return text + "]}";
 }
 
-// Each window's files together, in the order of their paths.
+// Verifies each file, then the files of each window together. Returns the reports grouped by window.
 std::vector<FileReport> verify_all(const std::vector<std::string>& files) {
   std::map<std::string, std::vector<FileReport>> windows;
   for (const std::string& file : files) {
@@ -90,7 +90,7 @@ TracesSeen seen_in(const std::vector<FileReport>& reports) {
   for (const FileReport& report : reports) {
     seen.incomplete_files += !report.complete || report.truncated;
     seen.dropped += report.dropped;
-    // A merged trace has the number of ranks in it, and none of its own.
+    // A merged trace has no rank of its own, and its world size is the number of merged ranks.
     if (report.merged) continue;
     seen.world_size = std::max(seen.world_size, report.world_size);
     if (report.rank >= 0) seen.ranks.push_back(report.rank);
@@ -120,7 +120,7 @@ void print_all(const std::vector<FileReport>& reports, const std::vector<TraceRu
     conforming += report.conforms();
   }
   if (!options.quiet) {
-    std::printf("%s: %llu of them conform\n", plural(reports.size(), "trace").c_str(),
+    std::printf("%s, %llu conforming\n", plural(reports.size(), "trace").c_str(),
                 static_cast<unsigned long long>(conforming));
   }
   for (const TraceRule& rule : rules) {
@@ -132,37 +132,37 @@ void print_all(const std::vector<FileReport>& reports, const std::vector<TraceRu
 
 int run(int argc, char** argv) {
   Options options;
-  CLI::App app{
-      "Checks trace files against what Perfetto, HTA, TensorBoard and others need; files of one window also against\n"
-      "each other. With --spec also whether all are there that [check] wants: min_traces, ranks, complete.\n"
-      "Example: profshim verify ./profshim/my-run --spec ci.toml\n"
-      "Exit code: 0 all conform, 1 a must-level finding or a broken rule, 2 unreadable or no traces."};
-  app.name("profshim verify");
+  CLI::App app(
+      "Checks that trace files meet the needs of Perfetto, HTA, TensorBoard and other readers, and that the\n"
+      "files of one window are consistent. With --spec, also checks the rules min_traces, ranks and complete\n"
+      "of the spec's [check] table.",
+      "profshim verify");
   app.add_option("PATH", options.paths, "Trace files, or folders to search for them")->required();
-  app.add_option("-s,--spec", options.spec, "A spec whose [check] the traces together are held to")->type_name("FILE");
-  app.add_flag("--json", options.json, "One JSON list instead of text: an object for each file, then for each rule");
-  app.add_flag("--quiet", options.quiet, "Only what does not conform, and why");
-  int status = kFine;
+  app.add_option("-s,--spec", options.spec, "Spec with the rules that the traces must meet")->type_name("FILE");
+  app.add_flag("--json", options.json, "Print a JSON list: one object per file, then one per rule");
+  app.add_flag("--quiet", options.quiet, "Print only traces that do not conform, and the reasons");
+  app.footer("Example:\n  profshim verify ./profshim/my-run --spec ci.toml\n\n" + std::string(kExitStatus) +
+             "\nA problem is a finding of level \"must\" or a broken rule. Unreadable traces are failures.");
+  int status = kSuccess;
   if (!parse_arguments(app, argc, argv, status)) return status;
   LoadedSpec spec;
-  if (!load_spec_file(options.spec, spec)) return kInvalid;
+  if (!load_spec_file(options.spec, spec)) return kFailure;
 
   std::vector<std::string> files;
   const bool all = collect_traces(options.paths, files);
-  if (files.empty()) return 2;
+  if (files.empty()) return kFailure;
   const std::vector<FileReport> reports = verify_all(files);
   const std::vector<TraceRule> rules = check_traces(spec.spec, seen_in(reports));
   print_all(reports, rules, options);
   const auto any = [&](const auto& test) { return std::any_of(reports.begin(), reports.end(), test); };
-  if (!all || any([](const FileReport& r) { return !r.readable; })) return 2;
+  if (!all || any([](const FileReport& r) { return !r.readable; })) return kFailure;
   const bool broken = std::any_of(rules.begin(), rules.end(), [](const TraceRule& r) { return r.holds == false; });
-  return broken || any([](const FileReport& r) { return !r.conforms(); }) ? kFound : kFine;
+  return broken || any([](const FileReport& r) { return !r.conforms(); }) ? kProblemsFound : kSuccess;
 }
 
 }  // namespace
 
 extern const Command kVerify;
-const Command kVerify = {"verify", "check trace files: structure, Kineto conformance, one window's ranks together",
-                         run};
+const Command kVerify = {"verify", "check trace files: structure, Kineto format, consistency between ranks", run};
 
 }  // namespace profshim::cli

@@ -89,7 +89,7 @@ TEST_F(Ls, FlagsTheRankWithAnotherSpec) {
   add(other);
 
   EXPECT_EQ(ls(), 1);
-  EXPECT_TRUE(says("rank 2: another spec")) << output_;
+  EXPECT_TRUE(says("rank 2: different spec")) << output_;
 }
 
 TEST_F(Ls, FlagsFilesThatNoManifestNames) {
@@ -107,8 +107,8 @@ TEST_F(Ls, FlagsFilesThatAreMissingOrOfAnotherSize) {
   fs::resize_file(fs::path(folder_) / "step11/rank1.11.pt.trace.json", 3);
 
   EXPECT_EQ(ls(), 1);
-  EXPECT_TRUE(says("rank 0: step11/rank0.11.pt.trace.json is not there")) << output_;
-  EXPECT_TRUE(says("has 3 bytes, the manifest says 4")) << output_;
+  EXPECT_TRUE(says("rank 0: step11/rank0.11.pt.trace.json is missing")) << output_;
+  EXPECT_TRUE(says("has 3 bytes, but the manifest says 4")) << output_;
 }
 
 TEST_F(Ls, FlagsASpoolThatIsLeftBehind) {
@@ -141,8 +141,8 @@ TEST_F(Ls, NamesTheManifestThatIsNone) {
 
   EXPECT_EQ(ls(), 1);
 
-  EXPECT_TRUE(says(folder_ + "/manifest-rank3.json cannot be read as a manifest")) << output_;
-  EXPECT_TRUE(says("1 ranks, 1 files")) << output_;
+  EXPECT_TRUE(says(folder_ + "/manifest-rank3.json is not a readable manifest")) << output_;
+  EXPECT_TRUE(says("1 rank, 1 file")) << output_;
 }
 
 TEST_F(Ls, NeedsAFolderWithManifests) { EXPECT_EQ(ls(), 2); }

@@ -157,8 +157,9 @@ TEST(Summary, KnowsWhatATableCanBeSortedBy) {
   const Outcome outcome = profshim({"summary", path, "--sort-by", "self_cpu_time_totl"});
 
   EXPECT_EQ(outcome.ending(), "exit 2");
-  EXPECT_EQ(outcome.err,
-            "profshim: --sort-by: there is no \"self_cpu_time_totl\"; did you mean \"self_cpu_time_total\"?\n");
+  EXPECT_EQ(
+      outcome.err,
+      "profshim summary: --sort-by: unknown column \"self_cpu_time_totl\"; did you mean \"self_cpu_time_total\"?\n");
   for (const std::string key : {"count", "cpu_time", "cuda_time", "device_time_total", "self_cuda_memory_usage"}) {
     EXPECT_EQ(profshim({"summary", path, "--sort-by", key}).ending(), "exit 0") << key;
   }

@@ -58,7 +58,7 @@ TEST_F(Verify, AWindowOfTwoRanksConforms) {
   const Ran ran = verify(folder_);
 
   EXPECT_EQ(ran.exit_code, 0) << ran.output;
-  EXPECT_NE(ran.output.find("2 traces: 2 of them conform"), std::string::npos) << ran.output;
+  EXPECT_NE(ran.output.find("2 traces, 2 conforming"), std::string::npos) << ran.output;
 }
 
 // Two of them: the sample's job has four ranks.
@@ -170,7 +170,7 @@ TEST_F(Verify, AFileNamedTwiceIsOne) {
   const Ran ran = verify(folder_ + " " + folder_ + "/step11/../step11/rank0.11.pt.trace.json");
 
   EXPECT_EQ(ran.exit_code, 0) << ran.output;
-  EXPECT_NE(ran.output.find("1 trace: 1 of them conform"), std::string::npos) << ran.output;
+  EXPECT_NE(ran.output.find("1 trace, 1 conforming"), std::string::npos) << ran.output;
 }
 
 // A pipe that nobody writes would be waited for without end.

@@ -1,4 +1,4 @@
-// profshim recover on the spool of a process that is gone, made by hand.
+// Tests profshim recover on a hand-made spool of a process that does not exist.
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -57,7 +57,7 @@ class RecoverTest : public test::SpoolFixture {
     recorder::header().spec = recorder::intern("version = 1\n[output]\ngzip = false\n" + text, spool::kMaxText);
   }
   static void alive_at(std::int64_t realtime_ns) { recorder::add_anchor({1, 1, realtime_ns}); }
-  /// A window of one range; `step` < 0: of no steps.
+  /// Adds a window with one range; without steps if `step` < 0.
   static spool::Window& window_of(std::uint64_t number) {
     return const_cast<spool::Window&>(
         reinterpret_cast<const spool::Window*>(recorder::data() + recorder::header().windows_at)[number]);
@@ -104,7 +104,7 @@ TEST_F(RecoverTest, ByTheFolder) {
   EXPECT_TRUE(nothing_is_left());
 }
 
-// The spool lies in memory: a link that is taken away alone would leave it there for good.
+// The spool is in memory: if only the link were removed, it would stay there.
 TEST_F(RecoverTest, ByTheLink) {
   alive_at(realtime_ns());
   window(100);
@@ -127,8 +127,8 @@ TEST_F(RecoverTest, NamesTheEpochOfEachWindow) {
   EXPECT_EQ(traces(), (Names{"e2-rank0.4.pt.trace.json", "e3-rank0.8.pt.trace.json"}));
 }
 
-// Killed between the moment at which the trace got its name and the one at which the spool says so.
-TEST_F(RecoverTest, ATraceThatIsThereIsNotMadeAgain) {
+// The process was killed after the trace got its name and before the spool recorded that.
+TEST_F(RecoverTest, AnExistingTraceIsNotWrittenAgain) {
   alive_at(realtime_ns());
   window(100);
   std::string why_not;
@@ -148,7 +148,7 @@ TEST_F(RecoverTest, ATraceThatIsThereIsNotMadeAgain) {
   EXPECT_TRUE(nothing_is_left());
 }
 
-// As `profshim ls` says to do.
+// `profshim ls` recommends this command.
 TEST_F(RecoverTest, ByTheSpoolLeavesNoLink) {
   alive_at(realtime_ns());
   window(100);
@@ -160,7 +160,7 @@ TEST_F(RecoverTest, ByTheSpoolLeavesNoLink) {
   EXPECT_EQ(again.status, 0) << again.out;
 }
 
-TEST_F(RecoverTest, OfAMovedFolderGoesWhereTheLinkIs) {
+TEST_F(RecoverTest, AMovedFolderGetsTheTraces) {
   alive_at(realtime_ns());
   window(100);
   fs::rename(run_, run_ + "-kept");
@@ -171,7 +171,7 @@ TEST_F(RecoverTest, OfAMovedFolderGoesWhereTheLinkIs) {
   EXPECT_EQ(traces(), Names{"step0/rank0.0.pt.trace.json"});
 }
 
-TEST_F(RecoverTest, NeverWritesIntoNoFolder) {
+TEST_F(RecoverTest, RefusesASpoolWithoutAFolder) {
   alive_at(realtime_ns());
   window(100);
   recorder::header().folder = 0;
@@ -183,8 +183,8 @@ TEST_F(RecoverTest, NeverWritesIntoNoFolder) {
   EXPECT_TRUE(fs::exists(spool_));
 }
 
-// Under `mpirun profshim run`, the tools of all ranks recover at the same moment.
-TEST_F(RecoverTest, SeveralAtOnceMakeEachTraceOnce) {
+// Under `mpirun profshim run`, the tools of all ranks recover at the same time.
+TEST_F(RecoverTest, ConcurrentRecoveriesWriteEachTraceOnce) {
   alive_at(realtime_ns());
   for (Ticks t = 100; t < 900; t += 100) window(t, static_cast<std::int64_t>(t / 100));
 
@@ -194,7 +194,7 @@ TEST_F(RecoverTest, SeveralAtOnceMakeEachTraceOnce) {
   EXPECT_TRUE(nothing_is_left());
 }
 
-TEST_F(RecoverTest, WhatCouldNotBeWrittenIsTriedAgainAlone) {
+TEST_F(RecoverTest, AFailedWindowIsRetried) {
   alive_at(realtime_ns());
   window(100, 1);
   window(300, 3);
@@ -212,7 +212,7 @@ TEST_F(RecoverTest, WhatCouldNotBeWrittenIsTriedAgainAlone) {
   EXPECT_EQ(manifests[0].state, "recovered");
 }
 
-TEST_F(RecoverTest, AProcessOfAnotherHostThatMayLiveIsLeftAlone) {
+TEST_F(RecoverTest, ARecentProcessOnAnotherHostIsNotRecovered) {
   recorder::header().host = recorder::intern("elsewhere");
   alive_at(realtime_ns() - 2'000'000'000);
   window(100);
@@ -225,7 +225,7 @@ TEST_F(RecoverTest, AProcessOfAnotherHostThatMayLiveIsLeftAlone) {
   EXPECT_TRUE(fs::exists(spool_));
 }
 
-TEST_F(RecoverTest, AProcessOfAnotherHostThatIsLongSilentIsNot) {
+TEST_F(RecoverTest, ASilentProcessOnAnotherHostIsRecovered) {
   recorder::header().host = recorder::intern("elsewhere");
   alive_at(realtime_ns() - 3'600'000'000'000);
   window(100);
@@ -235,7 +235,7 @@ TEST_F(RecoverTest, AProcessOfAnotherHostThatIsLongSilentIsNot) {
   EXPECT_EQ(traces().size(), 1u);
 }
 
-// A job that was queued again records into the same folder.
+// A job that was queued again uses the same folder.
 TEST_F(RecoverTest, ALaterProcessKeepsItsClaimAndItsManifest) {
   alive_at(realtime_ns());
   window(100);
@@ -259,7 +259,7 @@ TEST_F(RecoverTest, ALaterProcessKeepsItsClaimAndItsManifest) {
   EXPECT_EQ(traces().size(), 1u);
 }
 
-TEST_F(RecoverTest, TheClaimOfTheDeadProcessIsTakenAway) {
+TEST_F(RecoverTest, RemovesTheClaimOfTheDeadProcess) {
   alive_at(realtime_ns());
   window(100);
   const spool::SpoolHeader& h = recorder::header();
@@ -270,8 +270,8 @@ TEST_F(RecoverTest, TheClaimOfTheDeadProcessIsTakenAway) {
   EXPECT_FALSE(fs::exists(run_ + "/.claim-rank0"));
 }
 
-// No TOML text can hold such a name; everything else of the spec still counts.
-TEST_F(RecoverTest, AFolderThatIsNoUtf8KeepsTheSpec) {
+// TOML does not allow such a name. The rest of the spec is used.
+TEST_F(RecoverTest, AFolderWithInvalidUtf8KeepsTheSpec) {
   alive_at(realtime_ns());
   window(100);
   set_spec("folder = \"/tmp/\xff\"\nfilename = \"x-{rank}.pt.trace.json\"\n");
@@ -281,18 +281,18 @@ TEST_F(RecoverTest, AFolderThatIsNoUtf8KeepsTheSpec) {
   EXPECT_EQ(traces(), Names{"x-0.pt.trace.json"});
 }
 
-TEST_F(RecoverTest, SaysWhenTheSpecIsLost) {
+TEST_F(RecoverTest, ReportsALostSpec) {
   alive_at(realtime_ns());
   window(100);
   recorder::header().spec = recorder::intern("this is no spec", spool::kMaxText);
 
   const test::ToolRun run = recover("run");
 
-  EXPECT_NE(run.out.find("rank 0: its spec cannot be read"), std::string::npos) << run.out;
+  EXPECT_NE(run.out.find("rank 0: cannot read its spec"), std::string::npos) << run.out;
   EXPECT_EQ(traces().size(), 1u);
 }
 
-TEST_F(RecoverTest, SpeaksJson) {
+TEST_F(RecoverTest, PrintsJson) {
   alive_at(realtime_ns());
   window(100);
 
@@ -325,7 +325,7 @@ TEST_F(RecoverTest, RootActsAsTheOwnerOfTheFolder) {
   }
 }
 
-TEST_F(RecoverTest, ALinkOfAnotherUserIsLeftAlone) {
+TEST_F(RecoverTest, ALinkOfAnotherUserIsNotTouched) {
   if (geteuid() != 0) GTEST_SKIP() << "only root can give files to another user";
   alive_at(realtime_ns());
   window(100);
@@ -339,7 +339,7 @@ TEST_F(RecoverTest, ALinkOfAnotherUserIsLeftAlone) {
   EXPECT_TRUE(traces().empty());
 }
 
-TEST_F(RecoverTest, ASpoolOfAnotherUserIsLeftAlone) {
+TEST_F(RecoverTest, ASpoolOfAnotherUserIsNotTouched) {
   if (geteuid() != 0) GTEST_SKIP() << "only root can give files to another user";
   alive_at(realtime_ns());
   window(100);
@@ -352,18 +352,18 @@ TEST_F(RecoverTest, ASpoolOfAnotherUserIsLeftAlone) {
   EXPECT_TRUE(traces().empty());
 }
 
-TEST_F(RecoverTest, APipeInThePlaceOfASpoolDoesNotBlock) {
+TEST_F(RecoverTest, APipeInPlaceOfASpoolDoesNotBlock) {
   ASSERT_EQ(mkfifo((run_ + "/.rank1-1.spool").c_str(), 0666), 0);
   fs::create_symlink("/dev/zero", run_ + "/.rank2-1.spool");
 
   const test::ToolRun run = test::run_shell("timeout 20 profshim recover run", folder_.path());
 
   EXPECT_EQ(run.status, 1) << run.out;
-  EXPECT_NE(run.out.find("is no spool"), std::string::npos) << run.out;
+  EXPECT_NE(run.out.find("is not a spool"), std::string::npos) << run.out;
 }
 
-// The first rank to end tells nothing of the others that are about to.
-TEST_F(RecoverTest, RunAmongRanksIsSilentAboutThoseThatStillRun) {
+// The first rank to end does not report the others, which will end soon.
+TEST_F(RecoverTest, RunUnderALauncherDoesNotReportRunningRanks) {
 #if defined(__SANITIZE_ADDRESS__)
   GTEST_SKIP() << "the library of that build wants its runtime first in every process";
 #endif

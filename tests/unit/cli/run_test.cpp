@@ -9,24 +9,24 @@ namespace {
 
 using test::run_shell;
 
-/// A library that may be preloaded into anything: the C library itself.
+/// Uses the C library as the library to preload: it can be preloaded into any program.
 const std::string kLibrary = "PROFSHIM_LIBRARY=$(ldd /bin/sh | awk '/libc.so/ {print $3}') ";
 
-TEST(Run, EndsAsTheCommandEnds) {
+TEST(Run, HasTheExitStatusOfTheCommand) {
   EXPECT_EQ(run_shell(kLibrary + "profshim run -- sh -c 'exit 7'").status, 7);
   EXPECT_EQ(run_shell(kLibrary + "profshim run -- true").status, 0);
   EXPECT_EQ(run_shell(kLibrary + "profshim run -- no-such-command").status, 127);
   EXPECT_EQ(run_shell(kLibrary + "profshim run -- /tmp").status, 126);
 }
 
-TEST(Run, DiesOfTheSignalOfTheCommand) {
-  // A shell says 128 + n of a child that a signal killed; exec makes the child the tool itself.
+TEST(Run, DiesFromTheSignalOfTheCommand) {
+  // A shell returns 128 + n for a child that signal n killed. exec makes the tool that child.
   EXPECT_EQ(run_shell(kLibrary + "exec profshim run -- sh -c 'kill -TERM $$'").status, 128 + 15);
   EXPECT_EQ(run_shell(kLibrary + "exec profshim run -- sh -c 'kill -KILL $$'").status, 128 + 9);
 }
 
-TEST(Run, HandsOnASignalSentToIt) {
-  // The command tells its parent's id, is told by it, and ends as its own handler says.
+TEST(Run, ForwardsSignals) {
+  // The command signals its parent, which forwards the signal; the command's handler then ends it.
   const auto run = run_shell(
       kLibrary +
       "profshim run -- sh -c 'trap \"echo told; exit 5\" TERM; kill -TERM $PPID; while :; do sleep 0.01; done'");
@@ -50,25 +50,25 @@ TEST(Run, SetsPreloadSpecAndOverrides) {
       << run.out;
 }
 
-TEST(Run, NamesARunThatNobodyNamed) {
+TEST(Run, ChoosesARunName) {
   const auto run = run_shell(kLibrary + "profshim run --ranks all -- sh -c 'echo $PROFSHIM_RUN_NAME'");
   EXPECT_EQ(run.out.substr(0, 5), "sh-20") << run.out;
 }
 
-TEST(Run, ABadSpecStopsBeforeTheCommand) {
+TEST(Run, AnInvalidSpecPreventsTheCommand) {
   const auto run = run_shell(kLibrary + "profshim run --ranks '' -- echo started");
   EXPECT_EQ(run.status, 2);
   EXPECT_EQ(run.out, "");
   EXPECT_NE(run.err.find("--ranks: ranks.select:"), std::string::npos);
 }
 
-TEST(Run, OffRunsTheCommandAsItIs) {
+TEST(Run, RunsTheCommandUnchangedIfOff) {
   const auto run = run_shell("PROFSHIM_LIBRARY=/none PROFSHIM=0 profshim run -- sh -c 'echo \"[$LD_PRELOAD]\"'");
   EXPECT_EQ(run.status, 0);
   EXPECT_EQ(run.out, "[]\n");
 }
 
-TEST(Run, SaysWhyItCannot) {
+TEST(Run, ReportsWhyItCannotRun) {
   EXPECT_EQ(run_shell("PROFSHIM_LIBRARY=/none profshim run -- true").status, 2);
   EXPECT_EQ(run_shell("profshim run true").status, 2);
   EXPECT_EQ(run_shell("profshim run --").status, 2);

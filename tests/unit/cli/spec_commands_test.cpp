@@ -14,7 +14,7 @@ namespace {
 using Json = nlohmann::json;
 using test::run_shell;
 
-TEST(Check, GivesExactlyTheLinesOfEveryBadSpec) {
+TEST(Check, PrintsTheExpectedLinesOfEveryBadSpec) {
   for (const std::string& name : test::bad_specs()) {
     const auto run = run_shell("profshim check " + name, test::kBadSpecs);
 
@@ -24,7 +24,7 @@ TEST(Check, GivesExactlyTheLinesOfEveryBadSpec) {
   }
 }
 
-TEST(Check, PassesTheExamplesAndTheReference) {
+TEST(Check, AcceptsTheExamplesAndTheReference) {
   const auto run = run_shell("for f in reference.toml examples/*.toml; do profshim check $f || exit 1; done",
                              PROFSHIM_SOURCE_DIR "/config");
   EXPECT_EQ(run.status, 0);
@@ -45,9 +45,9 @@ TEST(Check, WritesProblemsAsJson) {
   EXPECT_EQ(json.at("problems").at(0).at("key"), "schedule.actve");
 }
 
-TEST(Check, WithoutASpecSaysSo) { EXPECT_EQ(run_shell("profshim check").status, 2); }
+TEST(Check, ReportsAMissingSpec) { EXPECT_EQ(run_shell("profshim check").status, 2); }
 
-TEST(ScheduleCommand, PrintsTheVectorsOfTorch) {
+TEST(ScheduleCommand, AgreesWithTheScheduleOfTorch) {
   const Json vectors = Json::parse(std::ifstream(PROFSHIM_SOURCE_DIR "/tests/golden/schedule-vectors.json"));
   for (const Json& vector : vectors.at("schedules")) {
     std::string arguments;
@@ -66,7 +66,7 @@ TEST(ScheduleCommand, PrintsTheVectorsOfTorch) {
   }
 }
 
-TEST(Keys, TheReferenceIsWhatTheToolPrints) {
+TEST(Keys, TheReferenceMatchesTheTool) {
   EXPECT_EQ(run_shell("profshim keys --toml").out, test::read_all(PROFSHIM_SOURCE_DIR "/config/reference.toml"));
 }
 
@@ -88,29 +88,30 @@ TEST(Explain, ListsRanksWindowsAndFiles) {
   EXPECT_EQ(json.at("folder"), "/tmp/out/r");
 }
 
-TEST(Explain, SaysWhereEachValueComesFrom) {
+TEST(Explain, PrintsTheOriginOfEachValue) {
   const auto run = run_shell("PROFSHIM_RANKS=0-1 profshim explain --world-size 2 --set limits.total_traces=3");
   EXPECT_NE(run.out.find("\"0-1\"                          # PROFSHIM_RANKS\n"), std::string::npos) << run.out;
   EXPECT_NE(run.out.find("# --set\n"), std::string::npos);
 }
 
-TEST(Explain, StacksAndInputsHaveTheirCost) {
+TEST(Explain, EstimatesTheCostOfStacksAndInputs) {
   const std::string explain = "profshim explain --world-size 2 --events-per-step 1000 --set capture.stack_depth=10";
 
-  EXPECT_NE(run_shell(explain).out.find("in a recorded step: about 100.0 us"), std::string::npos);
-  EXPECT_NE(run_shell(explain + " --set capture.record_shapes=true").out.find("in a recorded step: about 250.0 us"),
-            std::string::npos);
-  EXPECT_NE(run_shell(explain + " --set capture.with_stack=true").out.find("in a recorded step: about 200.0 us"),
+  EXPECT_NE(run_shell(explain).out.find("cost of a recorded step: about 100.0 us"), std::string::npos);
+  EXPECT_NE(
+      run_shell(explain + " --set capture.record_shapes=true").out.find("cost of a recorded step: about 250.0 us"),
+      std::string::npos);
+  EXPECT_NE(run_shell(explain + " --set capture.with_stack=true").out.find("cost of a recorded step: about 200.0 us"),
             std::string::npos);
 }
 
-TEST(Explain, NobodyChosenIsAnErrorAndANumberOutsideAWarning) {
+TEST(Explain, SelectingNoRankIsAnErrorAndAnUnknownRankAWarning) {
   const auto nobody = run_shell("profshim explain --world-size 4 --ranks 7");
   EXPECT_EQ(nobody.status, 2);
-  EXPECT_NE(nobody.err.find("--ranks: ranks.select: \"7\" chooses nobody in a world of 4"), std::string::npos);
+  EXPECT_NE(nobody.err.find("--ranks: ranks.select: \"7\" selects no rank in a job of 4"), std::string::npos);
   const auto outside = run_shell("profshim explain --world-size 4 --ranks 0,7");
   EXPECT_EQ(outside.status, 0);
-  EXPECT_NE(outside.err.find("warning: rank 7 is outside"), std::string::npos);
+  EXPECT_NE(outside.err.find("warning: rank 7 does not exist"), std::string::npos);
 }
 
 TEST(Explain, MoreRanksPerNodeThanInTheJobIsAnError) {
@@ -119,7 +120,7 @@ TEST(Explain, MoreRanksPerNodeThanInTheJobIsAnError) {
   EXPECT_NE(run.err.find("8 ranks per node in a job of 2"), std::string::npos) << run.err;
 }
 
-TEST(Explain, AWindowLongerThanAnybodyCountsIsToldAtOnce) {
+TEST(Explain, AHugeWindowIsPlannedAtOnce) {
   const auto run = run_shell("timeout 10 profshim explain --set schedule.active=100000000000");
   EXPECT_EQ(run.status, 0) << run.err;
   EXPECT_NE(run.out.find("window 0: steps 11 to 100000000010"), std::string::npos) << run.out;
@@ -127,15 +128,15 @@ TEST(Explain, AWindowLongerThanAnybodyCountsIsToldAtOnce) {
   EXPECT_EQ(Json::parse(list.out).at("windows"), Json::parse(R"([{"first": 5, "last": 100000000000}])"));
 }
 
-TEST(Explain, CountsFilesThatItDoesNotList) {
+TEST(Explain, CountsFilesBeyondTheListedOnes) {
   const auto run = run_shell("profshim explain --world-size 20000 --ranks all");
   EXPECT_NE(run.out.find("files: 20000 in"), std::string::npos) << run.out.substr(0, 200);
   EXPECT_NE(run.out.find("... and 19936 more"), std::string::npos);
 }
 
-TEST(Explain, TellsTheJobsOwnNumbersOfSteps) {
+TEST(Explain, PrintsTheStepNumbersOfTheJob) {
   const auto run = run_shell("profshim explain --set steps.first=1");
-  EXPECT_NE(run.out.find("window 0: steps 11 to 13, numbered 12 to 14\n"), std::string::npos) << run.out;
+  EXPECT_NE(run.out.find("window 0: steps 11 to 13 (in the trace: 12 to 14)\n"), std::string::npos) << run.out;
   EXPECT_NE(run.out.find("step12/rank0.12.pt.trace.json"), std::string::npos);
 }
 
@@ -160,7 +161,7 @@ TEST(Tool, EveryCommandHasHelpWithAnExample) {
   }
 }
 
-TEST(Tool, AFullDiskIsNoSuccess) { EXPECT_EQ(run_shell("profshim keys >/dev/full").status, 2); }
+TEST(Tool, AFullDiskIsAFailure) { EXPECT_EQ(run_shell("profshim keys >/dev/full").status, 2); }
 
 }  // namespace
 }  // namespace profshim

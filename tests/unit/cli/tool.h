@@ -1,4 +1,4 @@
-// Runs the built tool as a user does.
+// Runs the built tool in a shell.
 #pragma once
 
 #include <sys/wait.h>
@@ -13,11 +13,11 @@
 namespace profshim::test {
 
 struct ToolRun {
-  int status = -1;  // exit status; 128 + signal when killed
+  int status = -1;  // exit status, or 128 + signal
   std::string out, err;
 };
 
-/// A shell script in `folder` that finds the tool as `profshim`.
+/// Runs a shell script in `folder`, with the tool on PATH as `profshim`.
 inline ToolRun run_shell(const std::string& script, const std::filesystem::path& folder = "/tmp") {
   char name[] = "/tmp/profshim-tool-XXXXXX";
   const std::filesystem::path scratch = mkdtemp(name);
