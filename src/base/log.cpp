@@ -65,7 +65,7 @@ void write_into_folder(const char* text, std::size_t size) {
 }
 
 // Opens the file of profile.log; returns -1 if the line must go to stderr. In a shared folder another user may have put
-// a pipe there, which would block without O_NONBLOCK, or a link to another file, which is not followed.
+// a pipe there, which would block without O_NONBLOCK, or a link: links are followed only if they belong to us or root.
 int open_log() {
   constexpr int kFlags = O_WRONLY | O_CREAT | O_APPEND | O_NONBLOCK | O_NOCTTY;
   int fd = open_high(file_path, kFlags | O_NOFOLLOW);
