@@ -18,7 +18,7 @@ constexpr std::string_view kCudaCallNames[] = {
 #include "profshim/hooks/cuda.def"
 };
 #undef HOOK
-// How many rows each table has.
+// The number of rows of each table.
 #define HOOK(...) +1
 constexpr std::size_t kCudaRows = std::size(kCudaCallNames);
 constexpr std::size_t kMpiRows = 0

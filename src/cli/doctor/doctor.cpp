@@ -83,7 +83,8 @@ int run(int argc, char** argv) {
       "also examines the program that the command runs. Does not run the command.",
       "profshim doctor");
   app.add_flag("--json", options.json, "Print JSON");
-  app.add_option("--spec", options.spec, "Spec whose symbol steps are looked up (default: $PROFSHIM_SPEC)");
+  app.add_option("--spec", options.spec, "Spec whose symbol steps are looked up (default: $PROFSHIM_SPEC)")
+      ->type_name("FILE");
   app.footer("Example:\n  profshim doctor -- mpirun -n 4 ./heat\n\n" + std::string(kExitStatus) +
              "\nA problem is something that would not be recorded.");
   // Words after -- belong to the job and are not parsed as options.

@@ -223,13 +223,17 @@ int explain(int argc, char** argv) {
                "profshim explain");
   app.add_option("SPEC", options.file, "Spec file (default: $PROFSHIM_SPEC, or else the built-in defaults)");
   app.add_option("--world-size", options.world_size, "Number of ranks in the job (default: 1)")
-      ->check(CLI::Range(1, 10000000));
+      ->check(CLI::Range(1, 10000000))
+      ->option_text("N");
   app.add_option("--local-world-size", options.local_world_size, "Number of ranks per node (default: all on one node)")
-      ->check(CLI::Range(1, 10000000));
+      ->check(CLI::Range(1, 10000000))
+      ->option_text("N");
   app.add_option("--job-steps", options.job_steps, "Number of steps in the job (default: until the schedule is over)")
-      ->check(CLI::Range(std::int64_t{1}, std::int64_t{1} << 40));
+      ->check(CLI::Range(std::int64_t{1}, std::int64_t{1} << 40))
+      ->option_text("N");
   app.add_option("--events-per-step", options.events_per_step, "Recorded calls per step, for estimates (default: 1000)")
-      ->check(CLI::Range(std::int64_t{1}, std::int64_t{1} << 40));
+      ->check(CLI::Range(std::int64_t{1}, std::int64_t{1} << 40))
+      ->option_text("N");
   options.spec.add_to(app);
   app.add_flag("--json", options.json, "Print JSON");
   app.footer("Example:\n  profshim explain run.toml --world-size 16 --local-world-size 8 --ranks \"local:0\"\n\n" +

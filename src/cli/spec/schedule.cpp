@@ -42,7 +42,8 @@ int schedule(int argc, char** argv) {
       "profshim schedule");
   app.add_option("SPEC", options.file, "Spec file (default: $PROFSHIM_SPEC, or else the built-in defaults)");
   app.add_option("--steps", options.count, "Number of steps to show (default: 30)")
-      ->check(CLI::Range(std::int64_t{1}, kMostSteps));
+      ->check(CLI::Range(std::int64_t{1}, kMostSteps))
+      ->option_text("N");
   app.add_option("--set", options.spec.set, "Set any key; may be repeated")
       ->type_name("KEY=VALUE")
       ->expected(1)

@@ -125,13 +125,16 @@ int run(int argc, char** argv) {
                  "Store the given runs in this file as a baseline; several runs make times more reliable")
       ->type_name("FILE");
   app.add_option("--tolerance", options.how.tolerance, "Allowed relative increase of a time (default: 0.10)")
-      ->check(CLI::Range(0.0, 1000.0));
+      ->check(CLI::Range(0.0, 1000.0))
+      ->option_text("FACTOR");
   app.add_option("--floor-us", options.how.floor_us, "Allowed increase of a time in microseconds (default: 100)")
-      ->check(CLI::Range(0.0, 1e12));
+      ->check(CLI::Range(0.0, 1e12))
+      ->option_text("N");
   app.add_option("--cpu-noise", options.how.cpu_noise,
                  "Expected relative variation of CPU times between runs; a baseline of three or more runs measures it "
                  "instead (default: 1, twice as long)")
-      ->check(CLI::Range(0.0, 1000.0));
+      ->check(CLI::Range(0.0, 1000.0))
+      ->option_text("FACTOR");
   app.add_flag("--json", options.json, "Print JSON, with times in microseconds");
   app.add_option("--junit", options.junit, "Also write a JUnit file")->type_name("FILE");
   app.add_option("--markdown", options.markdown, "Also write a Markdown file, for a comment or a job summary")

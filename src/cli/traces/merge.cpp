@@ -96,7 +96,8 @@ int run(int argc, char** argv) {
   app.add_option("--sync", options.sync,
                  "How to align the clocks. collective: by matching collectives, or else by wall-clock time; anchors: "
                  "by wall-clock time; none: keep the times (default: collective)")
-      ->transform(CLI::CheckedTransformer(names, CLI::ignore_case));
+      ->transform(CLI::CheckedTransformer(names, CLI::ignore_case))
+      ->option_text("MODE");
   app.add_flag("--assume-clock", options.assume_clock,
                "Also merge traces that have no clock in common with the others, and keep their times");
   app.add_flag("-q,--quiet", quiet, "Print only problems");

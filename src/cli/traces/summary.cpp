@@ -231,7 +231,8 @@ int run(int argc, char** argv) {
   app.add_flag("--mpi", options.views.mpi, "Print MPI calls by function, with their share of the time");
   app.add_option("--gap-us", options.views.gap_us,
                  "With --steps: minimum length of a gap in microseconds (default: 1000)")
-      ->check(CLI::NonNegativeNumber);
+      ->check(CLI::NonNegativeNumber)
+      ->option_text("N");
   app.add_option("--sort-by", options.style.sort_by,
                  "Sort by self_cpu_time_total, cpu_time_total, self_cuda_time_total, count, ...; none: by first event "
                  "(default: self time on devices if there is any, or else on the CPU)");
