@@ -87,7 +87,7 @@ void end_recording(State& s, End how, const ending_signals::Blocked& blocked) {
   log_outcome(s);
   if (s.failed.load() == 0) remove_spool(s);  // else `profshim recover` can make traces from it
   output::release_claim(s.folder, s.rank.rank);
-  output::forget_what_was_said(s.folder, recorder::header().base_time_ns);
+  output::remove_job_lines(s.folder, recorder::header().base_time_ns);
   if (how == End::kNormal) {
     // The collector itself may run this: it calls exit() if all threads of the job have ended.
     if (!pthread_equal(pthread_self(), s.collector_thread)) pthread_join(s.collector_thread, nullptr);

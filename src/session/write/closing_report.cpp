@@ -13,8 +13,8 @@ namespace {
 using Number = unsigned long long;
 
 /// Returns true for one rank of the job. For matters that only some ranks see.
-bool is_first_to_say(const State& s, const char* matter) {
-  return s.rank.world_size == 1 || output::is_first_to_say(s.folder, matter, recorder::header().base_time_ns);
+bool speaks_for_job(const State& s, const char* matter) {
+  return s.rank.world_size == 1 || output::claim_job_line(s.folder, matter, recorder::header().base_time_ns);
 }
 
 /// The end of a line that may concern other ranks, too.
@@ -144,7 +144,7 @@ void log_lost_windows(const State& s) {
   // Lost open calls and events of threads without a block have lines of their own.
   const spool::SpoolHeader& h = recorder::header();
   const std::uint64_t said_elsewhere = h.open_calls_lost.load() + spool::threadless_events(h);
-  if ((cut_short == 0 && dropped <= said_elsewhere) || !is_first_to_say(s, "windows")) return;
+  if ((cut_short == 0 && dropped <= said_elsewhere) || !speaks_for_job(s, "windows")) return;
   if (cut_short == 0) {
     log::line(LogLevel::kWarn, "%llu events dropped: see \"dropped_events\" in the traces, and limits in the spec%s",
               Number{dropped}, where_others_are(s).c_str());
@@ -170,11 +170,11 @@ void log_full_tables(const State& s) {
        "communicators, types, streams or notes are not described in the traces: too many of them"},
   };
   for (const Loss& loss : losses) {
-    if (loss.count == 0 || !is_first_to_say(s, loss.matter)) continue;
+    if (loss.count == 0 || !speaks_for_job(s, loss.matter)) continue;
     log::line(LogLevel::kWarn, "%llu %s%s", Number{loss.count}, loss.sentence, where_others_are(s).c_str());
   }
   const std::string threads = spool::threads_lost_sentence(h);
-  if (!threads.empty() && is_first_to_say(s, "threads")) {
+  if (!threads.empty() && speaks_for_job(s, "threads")) {
     log::line(LogLevel::kWarn, "not recorded: %s%s", threads.c_str(), where_others_are(s).c_str());
   }
 }
@@ -208,14 +208,14 @@ void DiskWatch::check(bool soon) {
   const std::string sentence = "no window is opened: only " + format_size(free_bytes) + " free in " + s_.folder +
                                ", limits.disk_free keeps " + format_size(s_.spec.limits.disk_free);
   recorder::problem("output", sentence);
-  if (!is_first_to_say(s_, "disk")) return;
+  if (!speaks_for_job(s_, "disk")) return;
   log::line(LogLevel::kWarn,
             "%s; PROFSHIM_FOLDER=PATH takes another disk, PROFSHIM_SET=limits.disk_free=SIZE keeps less",
             sentence.c_str());
 }
 
 void log_window_failed(State& s, const output::ManifestWindow& window) {
-  if (s.failed.fetch_add(1) > 0 || !is_first_to_say(s, "failed")) return;
+  if (s.failed.fetch_add(1) > 0 || !speaks_for_job(s, "failed")) return;
   const std::string kept = recorder::path().empty()
                                ? "; no spool keeps its events"
                                : "; its events are kept: when the job has ended, run  profshim recover " + s.folder;
