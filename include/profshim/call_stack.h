@@ -11,7 +11,7 @@
 
 #include "profshim/event.h"
 #include "profshim/spec.h"
-#include "profshim/spool.h"
+#include "profshim/spool/format.h"
 
 namespace profshim::call_stack {
 

@@ -9,7 +9,7 @@
 #include <string_view>
 
 #include "profshim/event.h"
-#include "profshim/spool.h"
+#include "profshim/spool/format.h"
 
 namespace profshim::recorder {
 

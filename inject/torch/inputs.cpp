@@ -10,7 +10,7 @@
 
 #include "ivalue.h"
 #include "profshim/recorder.h"
-#include "profshim/spool.h"
+#include "profshim/spool/format.h"
 
 namespace profshim::torch {
 namespace {

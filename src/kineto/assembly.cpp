@@ -21,10 +21,10 @@
 #include "profshim/base/shared_words.h"
 #include "profshim/base/version.h"
 #include "profshim/spec.h"
-#include "profshim/spool.h"
+#include "profshim/window_trace.h"
 #include "torch_links.h"
 
-namespace profshim::spool {
+namespace profshim::kineto {
 namespace {
 
 // A lane of slices that overlap those of thread T in part gets the tid T + kLaneStep * lane. Real tids end at 2^22.
@@ -60,18 +60,18 @@ std::string number(double value) {
 
 }  // namespace
 
-struct Assembly::Impl {
-  const View& view;
-  WindowFacts facts;
+struct WindowTraceBuilder::Impl {
+  const spool::View& view;
+  WindowTraceOptions options;
   Ticks begin = 0, end = 0;
-  WindowEnd ended_by = WindowEnd::kNone;
+  spool::WindowEnd ended_by = spool::WindowEnd::kNone;
   std::uint64_t window_number = 0;
   std::string limit;
   Definitions definitions;
   NcclArgsText nccl_args;
   NcclTasks nccl_tasks;
   ClockMap clock;
-  std::vector<StepMark> marks;
+  std::vector<spool::StepMark> marks;
   Ticks last_step_end = 0;
   std::int32_t step_tid = 0;
   std::map<std::int64_t, ThreadEvents> threads;  // by tid
@@ -89,9 +89,9 @@ struct Assembly::Impl {
   bool only_life_cycle = true;
   WindowSummary summary;
 
-  Impl(const View& v, std::uint64_t window, const WindowFacts& f)
+  Impl(const spool::View& v, std::uint64_t window, const WindowTraceOptions& o)
       : view(v),
-        facts(f),
+        options(o),
         definitions(v),
         nccl_args(definitions, v.header().rank),
         nccl_tasks(v),
@@ -101,21 +101,21 @@ struct Assembly::Impl {
         collectives(v),
         comms(definitions, v),
         stacks(v, definitions) {
-    const Window& w = view.window(window);
+    const spool::Window& w = view.window(window);
     window_number = w.number;
-    begin = std::max(w.begin, facts.since);
-    if (!facts.only) {
+    begin = std::max(w.begin, options.since);
+    if (!options.only) {
       end = w.end.load(std::memory_order_acquire);
       ended_by = w.ended_by.load(std::memory_order_acquire);
       limit = view.string(w.limit_reason);
     }
     last_step_end = w.last_step_end.load(std::memory_order_relaxed);
-    if (w.first_mark != kNoMark) {
-      const bool open = ended_by == WindowEnd::kNone;
+    if (w.first_mark != spool::kNoMark) {
+      const bool open = ended_by == spool::WindowEnd::kNone;
       marks = view.marks(w.first_mark, open ? view.header().marks.load(std::memory_order_acquire) : w.end_mark);
     }
-    summary.complete = ended_by != WindowEnd::kNone && w.complete != 0;
-    summary.truncated = ended_by == WindowEnd::kLimit;
+    summary.complete = ended_by != spool::WindowEnd::kNone && w.complete != 0;
+    summary.truncated = ended_by == spool::WindowEnd::kLimit;
     const Ticks until = end == 0 ? ~Ticks{0} : end;
     // What is open first: a call that ends meanwhile is then found twice, and known; the other way it would be lost.
     OpenCalls open = copy_open_calls(until);
@@ -132,36 +132,37 @@ struct Assembly::Impl {
     gather_torch_links();
     number_steps();
     const std::uint64_t lost_until = w.dropped_after.load(std::memory_order_acquire);
-    const std::uint64_t lost = ended_by == WindowEnd::kNone ? total_dropped() : lost_until;
+    const std::uint64_t lost = ended_by == spool::WindowEnd::kNone ? total_dropped() : lost_until;
     summary.dropped = lost > w.dropped_before ? lost - w.dropped_before : 0;
-    const std::uint64_t threadless = ended_by == WindowEnd::kNone ? threadless_events(view.header())
-                                                                  : w.threadless_after.load(std::memory_order_relaxed);
+    const std::uint64_t threadless = ended_by == spool::WindowEnd::kNone
+                                         ? spool::threadless_events(view.header())
+                                         : w.threadless_after.load(std::memory_order_relaxed);
     if (threadless > w.threadless_before) summary.complete = false;
   }
 
   std::uint64_t total_dropped() const {
     std::uint64_t sum =
-        view.header().dropped.load() + view.header().open_calls_lost.load() + threadless_events(view.header());
+        view.header().dropped.load() + view.header().open_calls_lost.load() + spool::threadless_events(view.header());
     for (std::uint32_t i = 0; i < view.header().thread_count; ++i)
       sum += view.thread(i).dropped.load(std::memory_order_relaxed);
     return sum;
   }
 
   void gather_runs(Ticks until) {
-    const auto gather = [this, until](const Run& run) {
+    const auto gather = [this, until](const spool::Run& run) {
       run_order.add(run);
-      if (run.header->tid == kDeviceLane)
+      if (run.header->tid == spool::kDeviceTid)
         device.add_run(run);
       else
         gather_run(run, until);
     };
-    if (facts.only)
-      std::for_each(facts.only->begin(), facts.only->end(), gather);
+    if (options.only)
+      std::for_each(options.only->begin(), options.only->end(), gather);
     else
       view.for_each_run(gather);
   }
 
-  void gather_run(const Run& run, Ticks until) {
+  void gather_run(const spool::Run& run, Ticks until) {
     ThreadEvents& thread = threads[run.header->tid];
     if (thread.name.empty()) thread.name.assign(run.header->name, strnlen(run.header->name, sizeof run.header->name));
     for (const Event& e : std::span(run.events, run.count)) {
@@ -258,7 +259,7 @@ struct Assembly::Impl {
     for (const auto& [tid, thread] : threads) {
       for (const Event* e : thread.events) latest = std::max({latest, e->begin, e->end});
     }
-    for (const StepMark& m : marks) latest = std::max(latest, m.ticks);
+    for (const spool::StepMark& m : marks) latest = std::max(latest, m.ticks);
     for (const Anchor& a : view.anchors()) latest = std::max(latest, a.ticks);
     for (std::uint32_t i = 0; i < view.header().thread_count; ++i) {
       for (const Event& e : view.thread(i).open) latest = std::max(latest, e.begin);
@@ -283,8 +284,8 @@ struct Assembly::Impl {
     OpenCalls open;
     Event copy;
     for (std::uint32_t i = 0; i < view.header().thread_count; ++i) {
-      const Thread& t = view.thread(i);
-      if (t.slot.load(std::memory_order_acquire) != ThreadSlot::kLive) continue;
+      const spool::Thread& t = view.thread(i);
+      if (t.slot.load(std::memory_order_acquire) != spool::ThreadSlot::kLive) continue;
       const std::int64_t tid = t.tid.load(std::memory_order_relaxed);
       for (const Event& source : t.open) {
         if (copy_open(source, until, copy)) open.emplace(std::pair{tid, copy.begin}, copy);
@@ -351,14 +352,14 @@ struct Assembly::Impl {
   }
 
   void limit_memory() {
-    if (summary.memory <= facts.memory_entries) return;
+    if (summary.memory <= options.memory_entries) return;
     std::vector<Ticks> begins;
     begins.reserve(summary.memory);
     for (const auto& [tid, thread] : threads) {
       for (const Event* e : thread.events)
         if (e->hook == HookId::kTorchMemory) begins.push_back(e->begin);
     }
-    const auto first_left_out = begins.begin() + static_cast<std::ptrdiff_t>(facts.memory_entries);
+    const auto first_left_out = begins.begin() + static_cast<std::ptrdiff_t>(options.memory_entries);
     std::nth_element(begins.begin(), first_left_out, begins.end());
     memory_until = *first_left_out;
     memory_left_out = static_cast<std::uint64_t>(
@@ -372,14 +373,14 @@ struct Assembly::Impl {
     for (std::size_t i = 1; i < marks.size(); ++i)
       counts_up &= marks[i].number > 0 && marks[i].number - 1 == marks[i - 1].number;
     if (!counts_up || marks.front().number == kNoStepNumber || marks.front().number < 0) {
-      for (StepMark& m : marks) m.number = m.index;
+      for (spool::StepMark& m : marks) m.number = m.index;
     }
     summary.first_step = marks.front().number;
     summary.last_step = marks.back().number;
   }
 
   TraceHeader header(const DeviceTracks& tracks) const {
-    const SpoolHeader& h = view.header();
+    const spool::SpoolHeader& h = view.header();
     TraceHeader out;
     out.rank.rank = h.rank;
     out.rank.world_size = h.world_size;
@@ -389,24 +390,24 @@ struct Assembly::Impl {
     out.rank.host = view.string(h.host);
     out.rank.source = view.string(h.rank_source);
     out.base_time_ns = h.base_time_ns;
-    out.trace_name = facts.trace_name;
+    out.trace_name = options.trace_name;
     for (const auto& [id, c] : definitions.communicators()) {
       // PyTorch's own groups beside those of NCCL would be the same twice.
-      if (c.backend == CommunicatorBackend::kTorch) {
-        if (!definitions.has(CommunicatorBackend::kNccl)) out.groups.push_back(torch_group(c));
+      if (c.backend == spool::CommunicatorBackend::kTorch) {
+        if (!definitions.has(spool::CommunicatorBackend::kNccl)) out.groups.push_back(torch_group(c));
         continue;
       }
-      const bool nccl = c.backend == CommunicatorBackend::kNccl;
+      const bool nccl = c.backend == spool::CommunicatorBackend::kNccl;
       if (nccl) out.backend = "nccl";
       out.groups.push_back(
           {c.identity, std::string(c.name), std::string(c.all_ranks), c.size, nccl ? "cuda:nccl" : "mpi"});
     }
-    if (!definitions.has(CommunicatorBackend::kNccl) && definitions.has(CommunicatorBackend::kTorch)) {
+    if (!definitions.has(spool::CommunicatorBackend::kNccl) && definitions.has(spool::CommunicatorBackend::kTorch)) {
       out.backend = collectives.backend().empty() ? "unknown" : std::string(collectives.backend());
     }
     if (out.groups.empty()) out.backend = "unknown";
     out.devices = tracks.device_properties();
-    add_facts(out.profshim);
+    add_profshim_members(out.profshim);
     move_versions(out);
     return out;
   }
@@ -418,8 +419,8 @@ struct Assembly::Impl {
   }
 
   using Members = std::vector<std::pair<std::string, std::string>>;
-  void add_facts(Members& out) const {
-    const SpoolHeader& h = view.header();
+  void add_profshim_members(Members& out) const {
+    const spool::SpoolHeader& h = view.header();
     const auto text = [](std::string_view value) { return json_string(value); };
     const auto flag = [](bool value) { return std::string(value ? "true" : "false"); };
     out.emplace_back("version", text(kVersion));
@@ -433,7 +434,7 @@ struct Assembly::Impl {
     out.emplace_back("complete", flag(summary.complete));
     out.emplace_back("truncated", flag(summary.truncated));
     if (!limit.empty()) out.emplace_back("limit", text(limit));
-    out.emplace_back("recovered", flag(facts.recovered));
+    out.emplace_back("recovered", flag(options.recovered));
     out.emplace_back("steps", steps_json());
     out.emplace_back("calls", std::to_string(summary.calls));
     out.emplace_back("dropped_events", std::to_string(summary.dropped));
@@ -446,12 +447,12 @@ struct Assembly::Impl {
     if (!nccl_tasks.empty()) out.emplace_back("nccl_tasks", nccl_tasks.summary());
     out.emplace_back("problems", problems_json());
     out.emplace_back("clock", clock_json());
-    if (facts.overhead_percent >= 0) out.emplace_back("overhead_percent", number(facts.overhead_percent));
-    if (facts.stall_us >= 0) out.emplace_back("stall_us", number(facts.stall_us));
-    if (facts.cpu) out.emplace_back("cpu", cpu_json(*facts.cpu));
+    if (options.overhead_percent >= 0) out.emplace_back("overhead_percent", number(options.overhead_percent));
+    if (options.stall_us >= 0) out.emplace_back("stall_us", number(options.stall_us));
+    if (options.cpu) out.emplace_back("cpu", cpu_json(*options.cpu));
     for (const Definitions::Fact& fact : definitions.facts())
       out.emplace_back(std::string(fact.key), std::string(fact.json));
-    out.emplace_back("spec", text(view.string(h.spec, kMaxText)));
+    out.emplace_back("spec", text(view.string(h.spec, spool::kMaxText)));
   }
 
   // Kineto has these beside its own members, and readers look for them there.
@@ -476,8 +477,8 @@ struct Assembly::Impl {
     const DeviceCounts& n = device.counts();
     std::uint64_t lost = 0;
     for (std::uint32_t i = 0; i < view.header().thread_count; ++i) {
-      const Thread& t = view.thread(i);
-      if (t.tid.load(std::memory_order_relaxed) == kDeviceLane) lost += t.dropped.load(std::memory_order_relaxed);
+      const spool::Thread& t = view.thread(i);
+      if (t.tid.load(std::memory_order_relaxed) == spool::kDeviceTid) lost += t.dropped.load(std::memory_order_relaxed);
     }
     const auto member = [](const char* key, std::uint64_t value) {
       return std::string("\"") + key + "\": " + std::to_string(value);
@@ -491,7 +492,7 @@ struct Assembly::Impl {
   }
 
   std::string steps_json() const {
-    const SpoolHeader& h = view.header();
+    const spool::SpoolHeader& h = view.header();
     std::string json = "{\"source\": " + json_string(view.string(h.step_source));
     if (!marks.empty()) {
       json += ", \"first\": " + std::to_string(summary.first_step) +
@@ -514,7 +515,7 @@ struct Assembly::Impl {
       json += "{\"source\": " + json_string(source) + ", \"lost\": " + json_string(sentence) + "}";
     };
     for (const Definitions::Problem& p : definitions.problems()) add(p.source, p.sentence);
-    if (const std::string lost = threads_lost_sentence(view.header()); !lost.empty()) add("threads", lost);
+    if (const std::string lost = spool::threads_lost_sentence(view.header()); !lost.empty()) add("threads", lost);
     return json + "]";
   }
 
@@ -571,7 +572,7 @@ struct Assembly::Impl {
   }
 
   void write_preamble(TraceWriter& out) {
-    const SpoolHeader& h = view.header();
+    const spool::SpoolHeader& h = view.header();
     const std::string process = std::string(view.string(h.program));
     const std::string label = "rank " + std::to_string(h.rank) + " on " + std::string(view.string(h.host));
     meta(out, "process_name", h.pid, "name", std::string_view{process});
@@ -620,7 +621,7 @@ struct Assembly::Impl {
   /// The number of the step in which something began; null when in none.
   const std::int64_t* step_at(Ticks t) const {
     const auto next = std::upper_bound(marks.begin(), marks.end(), t,
-                                       [](Ticks ticks, const StepMark& mark) { return ticks < mark.ticks; });
+                                       [](Ticks ticks, const spool::StepMark& mark) { return ticks < mark.ticks; });
     if (next == marks.begin()) return nullptr;
     const auto i = static_cast<std::size_t>(next - marks.begin()) - 1;
     return t < step_slice(i).end ? &marks[i].number : nullptr;
@@ -835,30 +836,31 @@ struct Assembly::Impl {
   }
 };
 
-Assembly::Assembly(const View& view, std::uint64_t window_number, const WindowFacts& facts)
-    : impl_(std::make_unique<Impl>(view, window_number, facts)) {}
-Assembly::~Assembly() = default;
-const WindowSummary& Assembly::summary() const { return impl_->summary; }
-void Assembly::set_facts(const WindowFacts& facts) { impl_->facts = facts; }
+WindowTraceBuilder::WindowTraceBuilder(const spool::View& view, std::uint64_t window_number,
+                                       const WindowTraceOptions& options)
+    : impl_(std::make_unique<Impl>(view, window_number, options)) {}
+WindowTraceBuilder::~WindowTraceBuilder() = default;
+const WindowSummary& WindowTraceBuilder::summary() const { return impl_->summary; }
+void WindowTraceBuilder::set_options(const WindowTraceOptions& options) { impl_->options = options; }
 
-bool Assembly::empty() const {
+bool WindowTraceBuilder::empty() const {
   if (!impl_->only_life_cycle) return false;
   // A step that had an end is worth a file even when nothing happened in it.
   return impl_->marks.empty() ||
-         (impl_->ended_by == WindowEnd::kExit && impl_->last_step_end == 0 && impl_->marks.size() <= 1);
+         (impl_->ended_by == spool::WindowEnd::kExit && impl_->last_step_end == 0 && impl_->marks.size() <= 1);
 }
 
-bool Assembly::has_stacks() const {
+bool WindowTraceBuilder::has_stacks() const {
   return std::any_of(impl_->threads.begin(), impl_->threads.end(), [](const auto& thread) {
     const auto& events = thread.second.events;
     return std::any_of(events.begin(), events.end(), [](const Event* e) { return stack_of(*e) != 0; });
   });
 }
 
-bool Assembly::write_stacks(ByteSink& sink) { return impl_->write_stacks(sink); }
+bool WindowTraceBuilder::write_stacks(ByteSink& sink) { return impl_->write_stacks(sink); }
 
-bool Assembly::write(ByteSink& sink, const std::function<void()>& on_progress) {
+bool WindowTraceBuilder::write(ByteSink& sink, const std::function<void()>& on_progress) {
   return impl_->write(sink, on_progress);
 }
 
-}  // namespace profshim::spool
+}  // namespace profshim::kineto

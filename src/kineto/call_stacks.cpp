@@ -7,7 +7,7 @@
 #include "profshim/call_stack.h"
 #include "profshim/elf.h"
 
-namespace profshim::spool {
+namespace profshim::kineto {
 
 StringId stack_of(const Event& event) {
   if (is_rpc(event.hook)) return event.rpc.stack;
@@ -103,4 +103,4 @@ const CallStacks::Frames& CallStacks::native_frames(StringId stack) {
   return frames_;
 }
 
-}  // namespace profshim::spool
+}  // namespace profshim::kineto

@@ -9,16 +9,16 @@
 #include <vector>
 
 #include "kineto/args/event_args.h"
-#include "profshim/spool.h"
+#include "profshim/spool/view.h"
 
-namespace profshim::spool {
+namespace profshim::kineto {
 
 /// The stack of an event; 0 = none.
 StringId stack_of(const Event& event);
 
 class CallStacks {
  public:
-  CallStacks(const View& view, const Definitions& definitions) : view_(view), definitions_(definitions) {}
+  CallStacks(const spool::View& view, const Definitions& definitions) : view_(view), definitions_(definitions) {}
 
   /// Native frames have names once all stacks have been added and named: each file's symbols are read once.
   void add(StringId stack);
@@ -35,11 +35,11 @@ class CallStacks {
   Content content_of(StringId stack) const;
   void add_native(const Content& content);
   std::string_view name_of(std::uint64_t address);
-  const View& view_;
+  const spool::View& view_;
   const Definitions& definitions_;
   std::unordered_set<StringId> known_;
   std::unordered_map<std::uint64_t, std::string> names_;  // by address
   Frames frames_;
 };
 
-}  // namespace profshim::spool
+}  // namespace profshim::kineto

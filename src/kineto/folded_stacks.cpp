@@ -4,7 +4,7 @@
 #include <map>
 #include <string>
 
-namespace profshim::spool {
+namespace profshim::kineto {
 namespace {
 
 /// Begins and ends on one thread, one inside the other.
@@ -58,4 +58,4 @@ bool FoldedStacks::write(CallStacks& stacks, ByteSink& sink) const {
   return true;
 }
 
-}  // namespace profshim::spool
+}  // namespace profshim::kineto

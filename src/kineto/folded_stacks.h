@@ -5,16 +5,17 @@
 #include <vector>
 
 #include "call_stacks.h"
-#include "profshim/spool.h"
+#include "profshim/spool/view.h"
+#include "profshim/trace.h"
 
-namespace profshim::spool {
+namespace profshim::kineto {
 
 class FoldedStacks {
  public:
   explicit FoldedStacks(double ticks_per_ns) : ticks_per_us_(ticks_per_ns * 1000) {}
   /// The events of one thread in order of their begin, the longer one first.
   void add_thread(const std::vector<const Event*>& events);
-  /// See Assembly::write_stacks().
+  /// See WindowTraceBuilder::write_stacks().
   bool write(CallStacks& stacks, ByteSink& sink) const;
 
  private:
@@ -22,4 +23,4 @@ class FoldedStacks {
   std::unordered_map<StringId, Ticks> own_time_;  // by stack
 };
 
-}  // namespace profshim::spool
+}  // namespace profshim::kineto

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-namespace profshim::spool {
+namespace profshim::kineto {
 
 /// Feed slices in the order (begin, longest first); each gets the first lane in which it nests or follows. Lane 0 is
 /// the thread itself. The last of kMaxLanes takes what fits nowhere: calls of one thread nest, a damaged spool's need
@@ -28,4 +28,4 @@ class Lanes {
   std::vector<std::vector<std::int64_t>> open_;  // ends of the slices that are open, innermost last
 };
 
-}  // namespace profshim::spool
+}  // namespace profshim::kineto

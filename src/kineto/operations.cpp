@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <unordered_map>
 
-namespace profshim::spool {
+namespace profshim::kineto {
 
 void Operations::finish() {
   std::stable_sort(events_.begin(), events_.end(), by_operation);
@@ -51,4 +51,4 @@ std::span<const Event* const> Operations::launching_at(Ticks launch, std::string
   return found;
 }
 
-}  // namespace profshim::spool
+}  // namespace profshim::kineto

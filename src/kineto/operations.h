@@ -8,7 +8,7 @@
 
 #include "kineto/args/nccl_args.h"
 
-namespace profshim::spool {
+namespace profshim::kineto {
 
 class Operations {
  public:
@@ -55,4 +55,4 @@ class Operations {
   std::vector<Late> late_;                  // the same, by begin
 };
 
-}  // namespace profshim::spool
+}  // namespace profshim::kineto

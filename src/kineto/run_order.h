@@ -5,14 +5,14 @@
 #include <unordered_map>
 #include <vector>
 
-#include "profshim/spool.h"
+#include "profshim/spool/view.h"
 
-namespace profshim::spool {
+namespace profshim::kineto {
 
 class RunOrder {
  public:
   /// In the order in which they lie in the spool.
-  void add(const Run& run) {
+  void add(const spool::Run& run) {
     runs_.push_back(run);
     first_by_order_[order_of(*run.header)] = run.events;
   }
@@ -20,10 +20,10 @@ class RunOrder {
   /// The kContinuation of `e`; null when it has none, when it is lost, and for an event that lies in no run.
   const Event* continuation_of(const Event& e) const {
     if ((e.flags & kContinues) == 0) return nullptr;
-    const auto behind =
-        std::partition_point(runs_.begin(), runs_.end(), [&e](const Run& run) { return !is_before(&e, run.events); });
+    const auto behind = std::partition_point(runs_.begin(), runs_.end(),
+                                             [&e](const spool::Run& run) { return !is_before(&e, run.events); });
     if (behind == runs_.begin()) return nullptr;
-    const Run& run = *std::prev(behind);
+    const spool::Run& run = *std::prev(behind);
     if (!is_before(&e, run.events + run.count)) return nullptr;  // an unfinished copy
     const Event* next = &e + 1;
     if (next == run.events + run.count) {
@@ -36,10 +36,10 @@ class RunOrder {
 
  private:
   static bool is_before(const Event* a, const Event* b) { return std::less<>{}(a, b); }
-  static std::uint64_t order_of(const RunHeader& run) { return std::uint64_t{run.thread} << 32 | run.sequence; }
+  static std::uint64_t order_of(const spool::RunHeader& run) { return std::uint64_t{run.thread} << 32 | run.sequence; }
 
-  std::vector<Run> runs_;
+  std::vector<spool::Run> runs_;
   std::unordered_map<std::uint64_t, const Event*> first_by_order_;  // by thread << 32 | sequence
 };
 
-}  // namespace profshim::spool
+}  // namespace profshim::kineto

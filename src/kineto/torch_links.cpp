@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace profshim::spool {
+namespace profshim::kineto {
 
 void TorchLinks::add_thread(std::span<const Event* const> events, const LaunchIndex& launches) {
   struct Open {
@@ -63,4 +63,4 @@ void TorchLinks::finish(std::uint64_t first_id) {
   backward_ = {};
 }
 
-}  // namespace profshim::spool
+}  // namespace profshim::kineto

@@ -12,7 +12,7 @@
 
 #include "kineto/device/work.h"
 
-namespace profshim::spool {
+namespace profshim::kineto {
 
 /// Operators that enclose calls on their thread: what Kineto calls cpu_op.
 constexpr bool is_torch_op(const Event& e) {
@@ -61,4 +61,4 @@ class TorchLinks {
   std::vector<Flow> starts_, ends_;  // by event
 };
 
-}  // namespace profshim::spool
+}  // namespace profshim::kineto

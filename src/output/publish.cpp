@@ -19,7 +19,7 @@ namespace {
 constexpr std::uint64_t kGzipFromCalls = 20'000;
 constexpr int kMostParts = 10'000;
 
-NameValues values_of(const spool::View& view, const spool::WindowSummary& summary, std::uint64_t number) {
+NameValues values_of(const spool::View& view, const kineto::WindowSummary& summary, std::uint64_t number) {
   const spool::SpoolHeader& h = view.header();
   NameValues v;
   v.rank.rank = h.rank;
@@ -41,7 +41,7 @@ NameValues values_of(const spool::View& view, const spool::WindowSummary& summar
 }
 
 // Returns the nanoseconds that the job's threads spent on recording; < 0 = not known.
-double spent_recording(const spool::WindowSummary& summary, const EventCosts& costs) {
+double spent_recording(const kineto::WindowSummary& summary, const EventCosts& costs) {
   double sum = 0;
   const auto add = [&sum](std::uint64_t events, double each) {
     if (events == 0 || sum < 0) return;
@@ -66,14 +66,14 @@ std::string stacks_name(std::string name) {
 }
 
 // Returns the name of the file; "" if there are no stacks; "failed: " and the reason.
-std::string write_stacks(spool::Assembly& assembly, const PublishOptions& options, const std::string& trace,
+std::string write_stacks(kineto::WindowTraceBuilder& builder, const PublishOptions& options, const std::string& trace,
                          const Spec& spec) {
-  if (!assembly.has_stacks()) return {};
+  if (!builder.has_stacks()) return {};
   const std::string name = stacks_name(trace);
   AtomicFile file;
   if (file.open(options.folder, name, options.folder_fd)) {
     const std::unique_ptr<ByteSink> sink = file_sink(file);
-    const bool whole = assembly.write_stacks(*sink);
+    const bool whole = builder.write_stacks(*sink);
     if (sink->close() && whole && file.publish(existing(spec))) return name;
     if (options.recovered && file.error() == EEXIST) return name;  // the killed process has written it
   }
@@ -93,14 +93,14 @@ class StoppableSink : public ByteSink {
 };
 
 // Writes the trace under one name. Returns 0 or an errno; EEXIST: the name is in use.
-int write_file(spool::Assembly& assembly, const std::string& name, bool gzip, const Spec& spec,
+int write_file(kineto::WindowTraceBuilder& builder, const std::string& name, bool gzip, const Spec& spec,
                const PublishOptions& options, std::uint64_t& bytes) {
   AtomicFile file;
   if (!file.open(options.folder, name, options.folder_fd)) return file.error();
   std::unique_ptr<ByteSink> sink = file_sink(file);
   if (options.give_up) sink = std::make_unique<StoppableSink>(std::move(sink), options.give_up);
   if (gzip) sink = gzip_sink(std::move(sink), spec.output.gzip_level, options.gzip_threads);
-  const bool whole = assembly.write(*sink, options.on_progress);
+  const bool whole = builder.write(*sink, options.on_progress);
   if (!sink->close() || !whole) return file.error() != 0 ? file.error() : EIO;
   if (options.on_file) options.on_file(file.inode());
   if (file.publish(existing(spec))) {
@@ -124,20 +124,20 @@ bool is_file_of(const spool::Window& window, const std::string& name, const Publ
 }
 
 // Sets the percentage of the window's duration that the job spent on recording, if it is known.
-void set_overhead(const spool::View& view, const spool::Window& window, const spool::WindowSummary& summary,
-                  const EventCosts& costs, spool::WindowFacts& facts) {
+void set_overhead(const spool::View& view, const spool::Window& window, const kineto::WindowSummary& summary,
+                  const EventCosts& costs, kineto::WindowTraceOptions& trace_options) {
   const Ticks end = window.end.load(std::memory_order_acquire);
   if (end <= window.begin) return;
   const ClockMap clock(view.anchors(), view.header().clock);
   const auto lasted_ns = static_cast<double>(clock.unix_ns(end) - clock.unix_ns(window.begin));
   const double spent_ns = spent_recording(summary, costs);
-  if (lasted_ns > 0 && spent_ns >= 0) facts.overhead_percent = 100.0 * spent_ns / lasted_ns;
+  if (lasted_ns > 0 && spent_ns >= 0) trace_options.overhead_percent = 100.0 * spent_ns / lasted_ns;
 }
 
 // Writes the trace under the first free name: `name`, or else `name` with "_part2", "_part3" ... Sets `file` and
 // `bytes` of the result. Returns 0 or an errno.
-int write_under_free_name(spool::Assembly& assembly, const spool::Window& window, const std::string& name, bool gzip,
-                          const Spec& spec, const PublishOptions& options, spool::WindowFacts& facts,
+int write_under_free_name(kineto::WindowTraceBuilder& builder, const spool::Window& window, const std::string& name, bool gzip,
+                          const Spec& spec, const PublishOptions& options, kineto::WindowTraceOptions& trace_options,
                           ManifestWindow& result) {
   int error = EEXIST;
   for (int part = 1; part <= kMostParts && error == EEXIST; ++part) {
@@ -149,9 +149,9 @@ int write_under_free_name(spool::Assembly& assembly, const spool::Window& window
     }
     // Avoids writing a whole trace for nothing. Whether the name is free is decided by AtomicFile::publish().
     if (spec.output.overwrite != Overwrite::kYes && access(path.c_str(), F_OK) == 0) continue;
-    facts.trace_name = path;
-    assembly.set_facts(facts);
-    error = write_file(assembly, candidate, gzip, spec, options, result.bytes);
+    trace_options.trace_name = path;
+    builder.set_facts(trace_options);
+    error = write_file(builder, candidate, gzip, spec, options, result.bytes);
     if (error == 0) result.file = candidate;
   }
   return error;
@@ -173,25 +173,25 @@ ManifestWindow publish_window(const spool::View& view, std::uint64_t number, con
   result.recovered = options.recovered;
   const spool::Window& w = view.window(number);
 
-  spool::WindowFacts facts;
-  facts.recovered = options.recovered;
-  facts.stall_us = options.stall_us;
-  facts.cpu = options.cpu;
-  facts.memory_entries = static_cast<std::uint64_t>(spec.limits.memory_entries);
+  kineto::WindowTraceOptions trace_options;
+  trace_options.recovered = options.recovered;
+  trace_options.stall_us = options.stall_us;
+  trace_options.cpu = options.cpu;
+  trace_options.memory_entries = static_cast<std::uint64_t>(spec.limits.memory_entries);
   // The file name needs the steps of the window, and the trace contains its file name: so the builder comes first and
   // gets the name later.
   std::unique_lock<std::mutex> gathering;
   if (options.gathering != nullptr) gathering = std::unique_lock(*options.gathering);
-  spool::Assembly assembly(view, number, facts);
+  kineto::WindowTraceBuilder builder(view, number, trace_options);
   if (gathering) gathering.unlock();
-  const spool::WindowSummary& summary = assembly.summary();
-  if (options.costs != nullptr) set_overhead(view, w, summary, *options.costs, facts);
+  const kineto::WindowSummary& summary = builder.summary();
+  if (options.costs != nullptr) set_overhead(view, w, summary, *options.costs, trace_options);
   result.first_step = summary.first_step;
   result.last_step = summary.last_step;
   result.dropped = summary.dropped;
   result.complete = summary.complete;
   result.truncated = summary.truncated;
-  if (assembly.empty()) {
+  if (builder.empty()) {
     result.status = "empty";
     return result;
   }
@@ -209,8 +209,8 @@ ManifestWindow publish_window(const spool::View& view, std::uint64_t number, con
                     format_size(spec.limits.disk_free);
     return result;
   }
-  const int error = write_under_free_name(assembly, w, name, gzip || named_gz, spec, options, facts, result);
-  if (error == 0 && spec.output.stacks) result.stacks = write_stacks(assembly, options, result.file, spec);
+  const int error = write_under_free_name(builder, w, name, gzip || named_gz, spec, options, trace_options, result);
+  if (error == 0 && spec.output.stacks) result.stacks = write_stacks(builder, options, result.file, spec);
   result.events = summary.events;
   result.status = error == 0 ? "written" : std::string("failed: ") + std::strerror(error);
   return result;

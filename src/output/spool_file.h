@@ -10,7 +10,7 @@
 
 #include "profshim/base/process_identity.h"
 #include "profshim/base/safe_files.h"
-#include "profshim/spool.h"
+#include "profshim/spool/view.h"
 
 namespace profshim::output {
 

@@ -1,3 +1,5 @@
+#include "profshim/spool/view.h"
+
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -9,7 +11,6 @@
 
 #include "profshim/base/safe_files.h"
 #include "profshim/base/shared_words.h"
-#include "profshim/spool.h"
 
 namespace profshim::spool {
 namespace {

@@ -115,11 +115,11 @@ class RankOfJob {
   static void write(const std::string& path) {
     std::string why_not;
     const auto view = spool::View::over(recorder::data(), recorder::size(), why_not);
-    spool::Assembly assembly(*view, 0, {.trace_name = path});
+    kineto::WindowTraceBuilder builder(*view, 0, {.trace_name = path});
     AtomicFile file;
     if (!file.open(path)) std::exit(1);
     const auto sink = file_sink(file);
-    if (!assembly.write(*sink, {}) || !sink->close() || !file.publish(AtomicFile::Existing::kReplace)) std::exit(1);
+    if (!builder.write(*sink, {}) || !sink->close() || !file.publish(AtomicFile::Existing::kReplace)) std::exit(1);
   }
 
   int rank_;

@@ -73,17 +73,17 @@ int main() {
   const auto view = spool::View::over(recorder::data(), recorder::size(), why_not);
   const long before = resident_kib();
   const std::int64_t start = cpu_ns();
-  spool::Assembly assembly(*view, 0, {});
+  kineto::WindowTraceBuilder builder(*view, 0, {});
   const std::int64_t gathered = cpu_ns();
   const long held = resident_kib() - before;
   NullSink sink;
-  assembly.write(sink, {});
+  builder.write(sink, {});
   const std::int64_t written = cpu_ns();
   const auto seconds = [](std::int64_t ns) { return static_cast<double>(ns) / 1e9; };
-  const auto records = static_cast<double>(assembly.summary().device);
-  const auto events = static_cast<double>(assembly.summary().events);
+  const auto records = static_cast<double>(builder.summary().device);
+  const auto events = static_cast<double>(builder.summary().events);
   std::printf("%.0f launches and kernels (%llu lost) of %u streams: %.2f s to gather, %.2f s to write\n", records,
-              static_cast<unsigned long long>(assembly.summary().dropped), kStreams, seconds(gathered - start),
+              static_cast<unsigned long long>(builder.summary().dropped), kStreams, seconds(gathered - start),
               seconds(written - gathered));
   std::printf(
       "%.2f M records and %.2f M trace events per second of CPU; %.1f bytes of index per record; %.0f bytes of "

@@ -257,7 +257,7 @@ class SpoolImage {
 
   std::uint64_t device_chunk() {
     for (std::uint32_t i = 0; i < kChunks; ++i) {
-      if (first_run(i).tid == spool::kDeviceLane) return i;
+      if (first_run(i).tid == spool::kDeviceTid) return i;
     }
     std::abort();
   }
@@ -269,7 +269,7 @@ class SpoolImage {
 
   static void name_run(const spool::Run& run) {
     auto& header = const_cast<spool::RunHeader&>(*run.header);
-    if (header.tid == spool::kDeviceLane) return;
+    if (header.tid == spool::kDeviceTid) return;
     header.tid = 4242;
     std::strcpy(header.name, "solver");
   }
@@ -356,21 +356,21 @@ class Damage {
 };
 
 inline void trace_of_window(const spool::View& view, std::uint64_t number) {
-  spool::Assembly assembly(view, number, {.trace_name = "/run/rank1.pt.trace.json", .recovered = true});
-  assembly.empty();
+  kineto::WindowTraceBuilder builder(view, number, {.trace_name = "/run/rank1.pt.trace.json", .recovered = true});
+  builder.empty();
   std::string text;
   MemorySink sink(text);
-  if (!assembly.write(sink, {})) std::abort();
+  if (!builder.write(sink, {})) std::abort();
   std::string stacks;
   MemorySink stacks_sink(stacks);
-  if (!assembly.write_stacks(stacks_sink)) std::abort();
+  if (!builder.write_stacks(stacks_sink)) std::abort();
   TraceVisitor visitor;
   visitor.event = [](const ReadEvent& event) {
     if (event.ts_us < 0 || event.duration_us < 0) std::abort();
     return true;
   };
   const ReadResult read = read_trace_bytes(text, visitor);
-  if (!read.ok || read.truncated || read.events != assembly.summary().events) std::abort();
+  if (!read.ok || read.truncated || read.events != builder.summary().events) std::abort();
 }
 
 inline void fuzz_spool(std::string_view input) {

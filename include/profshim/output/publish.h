@@ -6,7 +6,7 @@
 
 #include "profshim/output/manifest.h"
 #include "profshim/spec.h"
-#include "profshim/spool.h"
+#include "profshim/window_trace.h"
 
 namespace profshim::output {
 
@@ -26,7 +26,7 @@ struct PublishOptions {
   bool recovered = false;
   const EventCosts* costs = nullptr;  // null: unknown
   double stall_us = -1;
-  std::optional<spool::CpuUse> cpu;
+  std::optional<kineto::CpuUse> cpu;
   int gzip_threads = 0;
   std::function<void()> on_progress;
   /// Called with the inode of the trace just before it gets its final name, and with 0 if it did not get it.

@@ -15,7 +15,7 @@
 #include "device/cupti/thread_ids.h"
 #include "launch_tracker.h"
 #include "profshim/event.h"
-#include "profshim/spool.h"
+#include "profshim/spool/format.h"
 
 namespace profshim::device {
 

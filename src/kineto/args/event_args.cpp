@@ -11,7 +11,7 @@
 #include "nccl_args.h"
 #include "torch_shapes.h"
 
-namespace profshim::spool {
+namespace profshim::kineto {
 namespace {
 
 // More than 30 ranks: the first 29, "...", the last, as Kineto writes "Process Group Ranks".
@@ -52,11 +52,11 @@ std::string_view peer_key(HookId hook) {
 // trace. What a damaged spool makes of that is bounded by what it holds.
 constexpr std::uint64_t kLeastRoom = 16u << 20;
 
-Definitions::Definitions(const View& view) : room_(std::max(2 * view.header().arena_bytes, kLeastRoom)) {
-  for (const Definition* d : view.definitions()) add(view, *d);
+Definitions::Definitions(const spool::View& view) : room_(std::max(2 * view.header().arena_bytes, kLeastRoom)) {
+  for (const spool::Definition* d : view.definitions()) add(view, *d);
 }
 
-std::string_view Definitions::text_of(const View& view, StringId id, std::size_t longest) {
+std::string_view Definitions::text_of(const spool::View& view, StringId id, std::size_t longest) {
   const std::string_view text = view.string(id, longest);
   if (text.size() > room_) {
     add_problem({"spool", "too many long names and texts: some are left out"});
@@ -66,14 +66,14 @@ std::string_view Definitions::text_of(const View& view, StringId id, std::size_t
   return text;
 }
 
-void Definitions::add(const View& view, const Definition& d) {
+void Definitions::add(const spool::View& view, const spool::Definition& d) {
   const std::string_view name = text_of(view, d.name);
   switch (d.kind.load(std::memory_order_acquire)) {
-    case DefinitionKind::kCommunicator: {
+    case spool::DefinitionKind::kCommunicator: {
       Communicator& c = communicators_[d.id];  // a later definition of the same id wins: MPI_Comm_set_name
       c.name = name;
       c.device = d.v[5];
-      c.all_ranks = text_of(view, d.text, kMaxText);
+      c.all_ranks = text_of(view, d.text, spool::kMaxText);
       if (!c.all_ranks.starts_with('[') || !valid_json(c.all_ranks)) c.all_ranks = {};
       c.ranks = shortened(c.all_ranks);
       char identity[20];
@@ -81,39 +81,39 @@ void Definitions::add(const View& view, const Definition& d) {
       c.identity = identity;
       c.size = d.v[1];
       c.own_rank = d.v[2];
-      c.backend = static_cast<CommunicatorBackend>(d.v[4]);
+      c.backend = static_cast<spool::CommunicatorBackend>(d.v[4]);
       break;
     }
-    case DefinitionKind::kDatatype:
+    case spool::DefinitionKind::kDatatype:
       datatypes_[d.id] = name;
       break;
-    case DefinitionKind::kReduction:
+    case spool::DefinitionKind::kReduction:
       reductions_[d.id] = name;
       break;
-    case DefinitionKind::kNvtxDomain:
+    case spool::DefinitionKind::kNvtxDomain:
       domains_[d.id] = name;
       break;
-    case DefinitionKind::kNvtxCategory:
+    case spool::DefinitionKind::kNvtxCategory:
       categories_[category_key(static_cast<std::uint32_t>(d.v[0]), static_cast<std::uint32_t>(d.v[1]))] = name;
       break;
-    case DefinitionKind::kThreadName:
+    case spool::DefinitionKind::kThreadName:
       thread_names_[static_cast<std::uint64_t>(d.v[0])] = name;
       break;
-    case DefinitionKind::kProblem:
+    case spool::DefinitionKind::kProblem:
       add_problem({text_of(view, d.text), name});
       break;
-    case DefinitionKind::kFact:
-      add_fact(name, text_of(view, d.text, kMaxText));
+    case spool::DefinitionKind::kFact:
+      add_fact(name, text_of(view, d.text, spool::kMaxText));
       break;
-    case DefinitionKind::kStream:
+    case spool::DefinitionKind::kStream:
       stream_names_[category_key(static_cast<std::uint32_t>(d.v[0]), d.id)] = name;
       break;
-    case DefinitionKind::kModule:
+    case spool::DefinitionKind::kModule:
       modules_.push_back({name, static_cast<std::uint64_t>(d.v[0]), static_cast<std::uint64_t>(d.v[1]),
                           static_cast<std::uint64_t>(d.v[2]), static_cast<std::uint64_t>(d.v[3])});
       break;
-    case DefinitionKind::kDevice:  // device_args.cpp
-    case DefinitionKind::kNone:
+    case spool::DefinitionKind::kDevice:  // device_args.cpp
+    case spool::DefinitionKind::kNone:
       break;
   }
 }
@@ -290,7 +290,7 @@ void EventArgs::add_nccl(const Event& event) {
 // The lists were rendered as JSON when they were recorded.
 void EventArgs::add_json(std::string_view key, StringId id) {
   if (id == 0) return;
-  const std::string_view text = view_.string(id, kMaxText);
+  const std::string_view text = view_.string(id, spool::kMaxText);
   const auto [at, is_new] = is_json_.try_emplace(id, false);
   if (is_new) at->second = valid_json(text);
   if (at->second) add(key, RawJson{text});
@@ -321,8 +321,8 @@ void EventArgs::add_flops(const Event& event) {
   if (!shows_flops_ || event.torch.dims == 0) return;
   const auto [at, is_new] = flops_.try_emplace({event.name, event.torch.dims, event.torch.values});
   if (is_new) {
-    at->second = torch_flops(view_.string(event.name), view_.string(event.torch.dims, kMaxText),
-                             view_.string(event.torch.values, kMaxText));
+    at->second = torch_flops(view_.string(event.name), view_.string(event.torch.dims, spool::kMaxText),
+                             view_.string(event.torch.values, spool::kMaxText));
   }
   if (at->second) add("flops", *at->second);
 }
@@ -384,4 +384,4 @@ void EventArgs::add_extended(StringId id) {
   }
 }
 
-}  // namespace profshim::spool
+}  // namespace profshim::kineto

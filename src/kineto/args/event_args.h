@@ -7,15 +7,17 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <span>
 #include <string>
 #include <string_view>
 #include <tuple>
 #include <unordered_map>
 #include <vector>
 
-#include "profshim/spool.h"
+#include "profshim/spool/view.h"
+#include "profshim/trace.h"
 
-namespace profshim::spool {
+namespace profshim::kineto {
 
 /// A communicator as the trace shows it.
 struct Communicator {
@@ -25,7 +27,7 @@ struct Communicator {
   std::string_view all_ranks;
   std::string identity;  // 16 hex digits, equal on all members
   std::int64_t size = 0, own_rank = 0;
-  CommunicatorBackend backend = CommunicatorBackend::kMpi;
+  spool::CommunicatorBackend backend = spool::CommunicatorBackend::kMpi;
 };
 
 /// A stretch of code of a file, where it was mapped.
@@ -38,7 +40,7 @@ struct Module {
 
 class Definitions {
  public:
-  explicit Definitions(const View& view);
+  explicit Definitions(const spool::View& view);
   const Communicator* communicator(std::uint32_t id) const;
   std::string_view datatype(std::uint32_t id) const { return find(datatypes_, id); }
   std::string_view reduction(std::uint32_t id) const { return find(reductions_, id); }
@@ -56,7 +58,7 @@ class Definitions {
     std::string_view key, json;
   };
   const std::vector<Fact>& facts() const { return facts_; }
-  bool has(CommunicatorBackend backend) const {
+  bool has(spool::CommunicatorBackend backend) const {
     return std::any_of(communicators_.begin(), communicators_.end(),
                        [backend](const auto& entry) { return entry.second.backend == backend; });
   }
@@ -68,8 +70,8 @@ class Definitions {
     const auto at = names.find(id);
     return at == names.end() ? std::string_view{} : at->second;
   }
-  void add(const View& view, const Definition& definition);
-  std::string_view text_of(const View& view, StringId id, std::size_t longest = kMaxName);
+  void add(const spool::View& view, const spool::Definition& definition);
+  std::string_view text_of(const spool::View& view, StringId id, std::size_t longest = spool::kMaxName);
   void add_problem(const Problem& problem);
   void add_fact(std::string_view key, std::string_view json);
   std::map<std::uint32_t, Communicator> communicators_;
@@ -87,7 +89,7 @@ class CallStacks;
 /// Room for the args of one event; the views in it live as long as the object and the spool.
 class EventArgs {
  public:
-  EventArgs(const Definitions& definitions, const View& view, double ticks_per_ns, CallStacks& stacks)
+  EventArgs(const Definitions& definitions, const spool::View& view, double ticks_per_ns, CallStacks& stacks)
       : definitions_(definitions),
         view_(view),
         ticks_per_ns_(ticks_per_ns),
@@ -114,7 +116,7 @@ class EventArgs {
   void add_extended(StringId id);
   void add_stack(StringId stack);
   const Definitions& definitions_;
-  const View& view_;
+  const spool::View& view_;
   double ticks_per_ns_;
   bool shows_inputs_, shows_flops_;
   CallStacks& stacks_;
@@ -132,4 +134,4 @@ std::uint64_t polls_of(const PollArgs& polls);
 /// The key under which the trace has MpiArgs::peer or NcclArgs::peer: "root", "dest", "source", "target", "peer".
 std::string_view peer_key(HookId hook);
 
-}  // namespace profshim::spool
+}  // namespace profshim::kineto

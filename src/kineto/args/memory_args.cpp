@@ -1,6 +1,6 @@
 #include "memory_args.h"
 
-namespace profshim::spool {
+namespace profshim::kineto {
 
 std::string_view memory_name(const Event& event) {
   return (event.flags & kFailed) != 0 ? std::string_view("[OutOfMemory]") : std::string_view("[memory]");
@@ -19,4 +19,4 @@ std::span<const Arg> memory_args(const Event& event, MemoryRoom& room) {
   return {room.data(), used};
 }
 
-}  // namespace profshim::spool
+}  // namespace profshim::kineto

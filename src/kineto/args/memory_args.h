@@ -8,7 +8,7 @@
 #include "profshim/event.h"
 #include "profshim/trace.h"
 
-namespace profshim::spool {
+namespace profshim::kineto {
 
 /// "[memory]"; "[OutOfMemory]" where the allocator could not give it.
 std::string_view memory_name(const Event& event);
@@ -17,4 +17,4 @@ std::string_view memory_name(const Event& event);
 using MemoryRoom = std::array<Arg, 6>;
 std::span<const Arg> memory_args(const Event& event, MemoryRoom& room);
 
-}  // namespace profshim::spool
+}  // namespace profshim::kineto

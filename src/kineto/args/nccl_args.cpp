@@ -3,7 +3,7 @@
 #include <charconv>
 #include <cstdlib>
 
-namespace profshim::spool {
+namespace profshim::kineto {
 namespace {
 
 /// How the sizes of the two buffers follow from the count argument.
@@ -198,4 +198,4 @@ const Event* NcclArgsText::operation_of_kernel(std::span<const Event* const> ope
   return named == 0 && here == 1 ? only_here : nullptr;
 }
 
-}  // namespace profshim::spool
+}  // namespace profshim::kineto

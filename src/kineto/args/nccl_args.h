@@ -12,7 +12,7 @@
 
 #include "event_args.h"
 
-namespace profshim::spool {
+namespace profshim::kineto {
 
 inline constexpr std::string_view kParamComms = "record_param_comms";
 
@@ -67,4 +67,4 @@ class NcclArgsText {
   std::unordered_map<std::uint64_t, std::string> names_;  // of sends and receives
 };
 
-}  // namespace profshim::spool
+}  // namespace profshim::kineto

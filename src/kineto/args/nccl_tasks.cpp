@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace profshim::spool {
+namespace profshim::kineto {
 namespace {
 
 bool by_call(const Event* a, const Event* b) { return a->nccl_task.call < b->nccl_task.call; }
@@ -59,4 +59,4 @@ std::string NcclTasks::summary() const {
   return "{\"seen\": " + std::to_string(tasks_.size()) + ", \"joined\": " + std::to_string(joined_) + "}";
 }
 
-}  // namespace profshim::spool
+}  // namespace profshim::kineto

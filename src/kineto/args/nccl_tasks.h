@@ -8,11 +8,11 @@
 
 #include "kineto/operations.h"
 
-namespace profshim::spool {
+namespace profshim::kineto {
 
 class NcclTasks {
  public:
-  explicit NcclTasks(const View& view) : view_(view) {}
+  explicit NcclTasks(const spool::View& view) : view_(view) {}
 
   /// Events of kind kNcclTask.
   void add(const Event& task) { tasks_.push_back(&task); }
@@ -29,10 +29,10 @@ class NcclTasks {
  private:
   std::span<const Event* const> of(const Event& call) const;
 
-  const View& view_;
+  const spool::View& view_;
   std::vector<const Event*> tasks_;  // by NcclTaskArgs::call
   std::vector<Ticks> ambiguous_;     // begins of two calls
   std::uint64_t joined_ = 0;
 };
 
-}  // namespace profshim::spool
+}  // namespace profshim::kineto

@@ -6,7 +6,7 @@
 #include "nccl_args.h"
 #include "torch_shapes.h"
 
-namespace profshim::spool {
+namespace profshim::kineto {
 namespace {
 
 constexpr std::string_view kPrefix = "c10d::";
@@ -156,7 +156,7 @@ const TorchCollectives::Collective* TorchCollectives::find(const Event& op) cons
   return at != all_.end() && at->op == &op ? &*at : nullptr;
 }
 
-void drop_doubled_comms(const View& view, std::vector<const Event*>& events) {
+void drop_doubled_comms(const spool::View& view, std::vector<const Event*>& events) {
   StringId mark = 0;  // the same text has the same id
   const auto is_mark = [&](const Event& e) {
     if (e.hook != HookId::kTorchOperator || e.name == 0) return false;
@@ -185,7 +185,7 @@ void TorchComms::add_sizes(std::string_view op, const Event& event, const Event*
   const bool own = event.torch.dims != 0;
   if (!own && (work == nullptr || !collective.work_has_input)) return;
   const Event& source = own ? event : *work;
-  const auto inputs = read_shapes(view_.string(source.torch.dims, kMaxText));
+  const auto inputs = read_shapes(view_.string(source.torch.dims, spool::kMaxText));
   const std::size_t at = own ? collective.tensors : 0;
   if (!inputs || inputs->size() <= at) return;
   const std::uint64_t looked_at = elements_of((*inputs)[at]);
@@ -207,7 +207,7 @@ std::span<const Arg> TorchComms::of(const Event& op, const Event* work) {
   add_sizes(name, op, work, group != nullptr ? group->size : 0);
   if (const std::string_view type = dtype(op.element_type); !type.empty()) add("dtype", type);
   if (collective.peer != 0) {
-    const auto values = read_texts(view_.string(op.torch.values, kMaxText));
+    const auto values = read_texts(view_.string(op.torch.values, spool::kMaxText));
     std::int64_t peer = -1;
     if (values.size() > collective.peer) {
       const std::string_view text = values[collective.peer];
@@ -223,4 +223,4 @@ std::span<const Arg> TorchComms::of(const Event& op, const Event* work) {
   return {args_.data(), used_};
 }
 
-}  // namespace profshim::spool
+}  // namespace profshim::kineto

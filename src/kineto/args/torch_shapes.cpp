@@ -4,7 +4,7 @@
 #include <functional>
 #include <numeric>
 
-namespace profshim::spool {
+namespace profshim::kineto {
 namespace {
 
 /// Goes through "[1, [2, 3]]" and the like.
@@ -140,4 +140,4 @@ std::optional<std::uint64_t> torch_flops(std::string_view op, std::string_view d
   return of_matrices((*inputs)[found->first].front(), (*inputs)[found->first + 1].front());
 }
 
-}  // namespace profshim::spool
+}  // namespace profshim::kineto

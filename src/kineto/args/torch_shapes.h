@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-namespace profshim::spool {
+namespace profshim::kineto {
 
 using Shape = std::vector<std::int64_t>;
 /// A tensor has one shape, a list of tensors one for each; what is neither has an empty one.
@@ -23,4 +23,4 @@ std::uint64_t elements(const Shape& shape);
 /// (torch/csrc/profiler/util.cpp: multiplications and additions count one each).
 std::optional<std::uint64_t> torch_flops(std::string_view op, std::string_view dims, std::string_view values);
 
-}  // namespace profshim::spool
+}  // namespace profshim::kineto

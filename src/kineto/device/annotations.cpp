@@ -5,7 +5,7 @@
 
 #include "kineto/args/nccl_args.h"
 
-namespace profshim::spool {
+namespace profshim::kineto {
 
 // A range that may end on another thread than it began on encloses no calls of either.
 bool DeviceAnnotations::is_range(const Event& e) const {
@@ -64,4 +64,4 @@ void DeviceAnnotations::finish(const DeviceWork& work, std::uint64_t first_id) {
   }
 }
 
-}  // namespace profshim::spool
+}  // namespace profshim::kineto

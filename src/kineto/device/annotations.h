@@ -14,11 +14,11 @@
 
 #include "work.h"
 
-namespace profshim::spool {
+namespace profshim::kineto {
 
 class DeviceAnnotations {
  public:
-  explicit DeviceAnnotations(const View& view) : view_(view) {}
+  explicit DeviceAnnotations(const spool::View& view) : view_(view) {}
   /// The events of one thread in order (begin, longest first).
   void add_thread(std::span<const Event* const> events, const LaunchIndex& launches);
   /// After the last thread. "External id" of the ranges count up from `first_id`.
@@ -50,11 +50,11 @@ class DeviceAnnotations {
   bool is_range(const Event& event) const;
   void extend(Span& span, Ticks begin, Ticks end) const;
 
-  const View& view_;
+  const spool::View& view_;
   std::vector<Range> ranges_;             // an outer one before those inside it
   std::vector<std::uint32_t> innermost_;  // range + 1 of a call, by its position in the launch index
   std::map<DeviceWork::StreamKey, std::vector<Span>> spans_;
   std::unordered_map<const Event*, std::uint64_t> ids_;
 };
 
-}  // namespace profshim::spool
+}  // namespace profshim::kineto

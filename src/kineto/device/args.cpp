@@ -6,14 +6,14 @@
 #include "names.h"
 #include "work.h"
 
-namespace profshim::spool {
+namespace profshim::kineto {
 namespace {
 
 constexpr KernelArgs kNoKernelArgs = {};
 
 // An element of deviceProperties; "" when the definition is damaged. Its text is an object, or the members alone.
-std::string object_of(const View& view, const Definition& definition) {
-  std::string members(view.string(definition.text, kMaxText));
+std::string object_of(const spool::View& view, const spool::Definition& definition) {
+  std::string members(view.string(definition.text, spool::kMaxText));
   if (members.starts_with('{') && members.ends_with('}')) members = members.substr(1, members.size() - 2);
   bool has_id = false, has_name = false;
   const std::string text = "{" + members + "}";
@@ -42,13 +42,13 @@ std::int64_t signed_or_unknown(std::uint64_t value) {
 
 }  // namespace
 
-DeviceArgs::DeviceArgs(const View& view) {
+DeviceArgs::DeviceArgs(const spool::View& view) {
   std::map<std::uint32_t, std::string> objects;  // a later definition of the same device wins
-  for (const Definition* const d : view.definitions()) {
-    const DefinitionKind kind = d->kind.load(std::memory_order_acquire);
-    const bool by_cupti = kind == DefinitionKind::kStream && view.string(d->name).empty();
+  for (const spool::Definition* const d : view.definitions()) {
+    const spool::DefinitionKind kind = d->kind.load(std::memory_order_acquire);
+    const bool by_cupti = kind == spool::DefinitionKind::kStream && view.string(d->name).empty();
     if (by_cupti) priorities_.try_emplace({static_cast<std::uint32_t>(d->v[1]), d->id}, d->v[2]);
-    if (kind != DefinitionKind::kDevice) continue;
+    if (kind != spool::DefinitionKind::kDevice) continue;
     if (std::string object = object_of(view, *d); !object.empty()) objects[d->id] = std::move(object);
   }
   for (auto& [id, object] : objects) {
@@ -200,4 +200,4 @@ std::span<const Arg> DeviceArgs::of_memory(const Event& memory) {
   return {args_.data(), used_};
 }
 
-}  // namespace profshim::spool
+}  // namespace profshim::kineto

@@ -4,14 +4,16 @@
 #include <array>
 #include <cstdint>
 #include <map>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "occupancy.h"
-#include "profshim/spool.h"
+#include "profshim/spool/view.h"
+#include "profshim/trace.h"
 
-namespace profshim::spool {
+namespace profshim::kineto {
 
 /// Step, operator and collective of a kernel, copy or memset.
 struct WorkContext {
@@ -24,7 +26,7 @@ struct WorkContext {
 /// Room for the args of one event; the views in it live until the next call.
 class DeviceArgs {
  public:
-  explicit DeviceArgs(const View& view);
+  explicit DeviceArgs(const spool::View& view);
   /// kCudaApi.
   std::span<const Arg> of_call(const Event& call, std::uint64_t external_id);
   /// kKernel, kMemcpy, kMemcpyPeer, kMemset, kGraphRun; `second`: the kContinuation of `work`, or null.
@@ -58,4 +60,4 @@ class DeviceArgs {
   std::array<char, 40> grid_, block_, cluster_;
 };
 
-}  // namespace profshim::spool
+}  // namespace profshim::kineto

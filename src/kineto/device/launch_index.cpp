@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <limits>
 
-namespace profshim::spool {
+namespace profshim::kineto {
 
 void LaunchIndex::add(const Event& call) {
   const std::uint64_t place = view_.slot_of(call);
@@ -62,4 +62,4 @@ std::uint32_t LaunchIndex::find(std::uint32_t correlation, std::uint32_t& hint) 
   return at != entries_.end() && *at >> 32 == correlation ? hint : kNotFound;
 }
 
-}  // namespace profshim::spool
+}  // namespace profshim::kineto

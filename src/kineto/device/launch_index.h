@@ -4,15 +4,15 @@
 #include <cstdint>
 #include <vector>
 
-#include "profshim/spool.h"
+#include "profshim/spool/view.h"
 
-namespace profshim::spool {
+namespace profshim::kineto {
 
 class LaunchIndex {
  public:
   static constexpr std::uint32_t kNotFound = ~0u;
 
-  explicit LaunchIndex(const View& view) : view_(view) {}
+  explicit LaunchIndex(const spool::View& view) : view_(view) {}
   void reserve(std::size_t calls) { entries_.reserve(calls); }
   /// A call in a run of the view.
   void add(const Event& call);
@@ -37,9 +37,9 @@ class LaunchIndex {
   bool better(std::uint64_t a, std::uint64_t b, Ticks begin, Ticks end) const;
   const Event& event_of(std::uint64_t entry) const;
 
-  const View& view_;
+  const spool::View& view_;
   std::vector<std::uint64_t> entries_;  // correlation << 32 | View::slot_of(); sorted
   std::vector<bool> has_work_, has_sync_;
 };
 
-}  // namespace profshim::spool
+}  // namespace profshim::kineto

@@ -4,7 +4,7 @@
 
 #include "profshim/elf.h"
 
-namespace profshim::spool {
+namespace profshim::kineto {
 namespace {
 
 // Longer names stay as they are, here as in Kineto.
@@ -116,4 +116,4 @@ std::string_view DeviceNames::of(const Event& e) {
   }
 }
 
-}  // namespace profshim::spool
+}  // namespace profshim::kineto

@@ -7,9 +7,9 @@
 #include <string_view>
 #include <unordered_map>
 
-#include "profshim/spool.h"
+#include "profshim/spool/view.h"
 
-namespace profshim::spool {
+namespace profshim::kineto {
 
 /// "HtoD" of CUpti_ActivityMemcpyKind; "<unknown>".
 std::string_view copy_kind_name(unsigned kind);
@@ -27,7 +27,7 @@ std::string_view plain_api_name(std::string_view name);
 /// Makes each name once. Views live as long as the object and the spool.
 class DeviceNames {
  public:
-  explicit DeviceNames(const View& view) : view_(view) {}
+  explicit DeviceNames(const spool::View& view) : view_(view) {}
   /// Of an event with ApiArgs or GpuArgs.
   std::string_view of(const Event& event);
 
@@ -36,9 +36,9 @@ class DeviceNames {
   std::string_view copy(std::uint16_t kinds);
   std::string_view memset(std::uint16_t kind);
 
-  const View& view_;
+  const spool::View& view_;
   std::unordered_map<StringId, std::string> kernels_;
   std::unordered_map<std::uint32_t, std::string> others_;  // what << 16 | kinds
 };
 
-}  // namespace profshim::spool
+}  // namespace profshim::kineto

@@ -6,7 +6,7 @@
 
 #include "profshim/trace.h"
 
-namespace profshim::spool {
+namespace profshim::kineto {
 namespace {
 
 constexpr std::int64_t kNoLimit = std::numeric_limits<std::int32_t>::max();
@@ -108,4 +108,4 @@ std::int64_t achieved_occupancy_percent(const DeviceLimits& d, const KernelShape
       100 * blocks * static_cast<double>(k.threads_per_block) / static_cast<double>(d.max_threads_per_sm) + 0.5);
 }
 
-}  // namespace profshim::spool
+}  // namespace profshim::kineto

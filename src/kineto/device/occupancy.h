@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <string_view>
 
-namespace profshim::spool {
+namespace profshim::kineto {
 
 /// What deviceProperties says of a GPU. 0 = not known.
 struct DeviceLimits {
@@ -26,4 +26,4 @@ std::int64_t blocks_that_fit(const DeviceLimits& device, const KernelShape& kern
 /// spread evenly; -1 when the limits are not known.
 std::int64_t achieved_occupancy_percent(const DeviceLimits& device, const KernelShape& kernel, double blocks_per_sm);
 
-}  // namespace profshim::spool
+}  // namespace profshim::kineto

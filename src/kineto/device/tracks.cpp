@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <set>
 
-namespace profshim::spool {
+namespace profshim::kineto {
 namespace {
 
 // Kineto's places: GPUs below all CPU processes, the synchronisations of a stream on a line of their own.
@@ -259,4 +259,4 @@ void DeviceTracks::write_memory(TraceWriter& out) {
   }
 }
 
-}  // namespace profshim::spool
+}  // namespace profshim::kineto

@@ -15,15 +15,15 @@
 #include "kineto/run_order.h"
 #include "kineto/torch_links.h"
 #include "names.h"
-#include "profshim/spool.h"
+#include "profshim/spool/view.h"
 #include "work.h"
 
-namespace profshim::spool {
+namespace profshim::kineto {
 
 class DeviceTracks {
  public:
   struct Sources {
-    const View& view;
+    const spool::View& view;
     const Definitions& definitions;
     const ClockMap& clock;
     const RunOrder& order;
@@ -82,4 +82,4 @@ class DeviceTracks {
   std::function<void()> written_;
 };
 
-}  // namespace profshim::spool
+}  // namespace profshim::kineto

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace profshim::spool {
+namespace profshim::kineto {
 namespace {
 
 // Correlations count up over the life of the process, and start again at 2^32.
@@ -188,4 +188,4 @@ void DeviceWork::gather_work(const WindowSpan& span) {
   }
 }
 
-}  // namespace profshim::spool
+}  // namespace profshim::kineto

@@ -13,9 +13,9 @@
 
 #include "kineto/run_order.h"
 #include "launch_index.h"
-#include "profshim/spool.h"
+#include "profshim/spool/view.h"
 
-namespace profshim::spool {
+namespace profshim::kineto {
 
 /// The span of a window in ticks, and how far away a time can be.
 struct WindowSpan {
@@ -45,9 +45,9 @@ class DeviceWork {
     std::uint32_t context = 0;
     auto operator<=>(const StreamKey&) const = default;
   };
-  explicit DeviceWork(const View& view) : launches_(view) {}
+  explicit DeviceWork(const spool::View& view) : launches_(view) {}
   /// A run of the device lane.
-  void add_run(const Run& run) { runs_.emplace_back(run.events, run.count); }
+  void add_run(const spool::Run& run) { runs_.emplace_back(run.events, run.count); }
   bool empty() const { return runs_.empty(); }
 
   /// First: finds the calls. Then work.
@@ -114,4 +114,4 @@ constexpr bool is_stream_work(HookId hook) {
          hook == HookId::kGraphRun;
 }
 
-}  // namespace profshim::spool
+}  // namespace profshim::kineto

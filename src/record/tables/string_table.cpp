@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "profshim/spool.h"
+#include "profshim/spool/format.h"
 
 namespace profshim::recorder::string_table {
 namespace {

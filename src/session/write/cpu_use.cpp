@@ -80,8 +80,8 @@ std::optional<CpuReading> read_cpu(std::span<const pid_t> ours) {
   return reading;
 }
 
-spool::CpuUse cpu_between(const CpuReading& begin, const CpuReading& end) {
-  spool::CpuUse use;
+kineto::CpuUse cpu_between(const CpuReading& begin, const CpuReading& end) {
+  kineto::CpuUse use;
   use.measured_us = static_cast<double>(end.at_ns - begin.at_ns) / 1000;
   use.process_us = static_cast<double>(end.process_ns - begin.process_ns) / 1000;
   use.machine_us = static_cast<double>(end.busy_ns - begin.busy_ns) / 1000;
@@ -105,7 +105,7 @@ void WindowCpu::tick(std::uint64_t window, std::span<const pid_t> ours) {
   open_ = window;
 }
 
-std::optional<spool::CpuUse> WindowCpu::take(std::uint64_t window, std::span<const pid_t> ours) {
+std::optional<kineto::CpuUse> WindowCpu::take(std::uint64_t window, std::span<const pid_t> ours) {
   Readings readings;
   {
     const std::lock_guard lock(mutex_);

@@ -11,7 +11,7 @@
 #include <span>
 #include <unordered_map>
 
-#include "profshim/spool.h"
+#include "profshim/window_trace.h"
 
 namespace profshim::session {
 

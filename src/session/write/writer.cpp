@@ -72,8 +72,8 @@ class Writer {
     if ((recorder::mode() & recorder::kStacks) != 0) call_stack::define_modules();
     try {
       const std::lock_guard no_chunk_changes_hands(s_.gathering);
-      const spool::SampledSize size =
-          spool::sample_size(*view_, number, since, static_cast<std::uint64_t>(s_.spec.limits.memory_entries));
+      const kineto::SampledSize size =
+          kineto::sample_size(*view_, number, since, static_cast<std::uint64_t>(s_.spec.limits.memory_entries));
       if (size.bytes_per_event == 0) return;
       s_.trace_size.measured(until, size.fixed_bytes, size.bytes_per_event);
       measured_at_ = now;

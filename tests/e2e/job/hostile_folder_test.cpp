@@ -19,7 +19,7 @@
 #include "profshim/output.h"
 #include "profshim/output/manifest.h"
 #include "profshim/output/recover.h"
-#include "profshim/spool.h"
+#include "profshim/spool/format.h"
 
 namespace profshim::e2e {
 namespace {

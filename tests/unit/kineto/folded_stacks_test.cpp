@@ -5,7 +5,7 @@
 #include "profshim/call_stack.h"
 #include "unit/spool_fixture.h"
 
-namespace profshim::spool {
+namespace profshim::kineto {
 namespace {
 
 class TextSink final : public ByteSink {
@@ -72,4 +72,4 @@ TEST_F(FoldedStacksTest, LeaveOutWhatIsNoStack) {
 }
 
 }  // namespace
-}  // namespace profshim::spool
+}  // namespace profshim::kineto

@@ -133,10 +133,10 @@ class GoldenGpu : public test::SpoolFixture {
 
   std::string trace() {
     const auto v = view();
-    spool::Assembly assembly(*v, 0, {.trace_name = "/run/rank1.5.pt.trace.json"});
+    kineto::WindowTraceBuilder builder(*v, 0, {.trace_name = "/run/rank1.5.pt.trace.json"});
     std::string text;
     test::MemorySink sink(text);
-    EXPECT_TRUE(assembly.write(sink, {}));
+    EXPECT_TRUE(builder.write(sink, {}));
     return text;
   }
 

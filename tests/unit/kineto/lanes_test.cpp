@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace profshim::spool {
+namespace profshim::kineto {
 namespace {
 
 TEST(Lanes, NestedAndFollowingSlicesShareALane) {
@@ -26,4 +26,4 @@ TEST(Lanes, APartialOverlapGoesElsewhereAndComesBack) {
 }
 
 }  // namespace
-}  // namespace profshim::spool
+}  // namespace profshim::kineto

@@ -3,7 +3,7 @@
 
 #include "kineto/args/event_args.h"
 
-namespace profshim::spool {
+namespace profshim::kineto {
 namespace {
 
 TEST(PeerKey, OfAnExchangeItIsWhereTheSendingHalfGoes) {
@@ -33,4 +33,4 @@ TEST(PeerKey, OfOneSidedCallsItIsTheTarget) {
 }
 
 }  // namespace
-}  // namespace profshim::spool
+}  // namespace profshim::kineto

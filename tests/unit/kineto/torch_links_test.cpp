@@ -7,7 +7,7 @@
 
 #include "unit/spool_fixture.h"
 
-namespace profshim::spool {
+namespace profshim::kineto {
 namespace {
 
 class TorchLinksTest : public test::SpoolFixture {
@@ -40,7 +40,7 @@ class TorchLinksTest : public test::SpoolFixture {
   }
 
   std::deque<Event> events_;
-  std::unique_ptr<View> view_;
+  std::unique_ptr<spool::View> view_;
 };
 
 // aten::linear (0) calls aten::t (0); the gradient is that of the inner one.
@@ -83,4 +83,4 @@ TEST_F(TorchLinksTest, AnOperatorThatIsNotThereJoinsNothing) {
 }
 
 }  // namespace
-}  // namespace profshim::spool
+}  // namespace profshim::kineto

@@ -159,10 +159,10 @@ class Replay {
       out_.failure = why_not;
       return;
     }
-    spool::Assembly assembly(*view, 0, {.trace_name = "/run/rank0.0.pt.trace.json"});
+    kineto::WindowTraceBuilder builder(*view, 0, {.trace_name = "/run/rank0.0.pt.trace.json"});
     test::MemorySink sink(out_.json);
-    if (!assembly.write(sink, {})) out_.failure = "the trace was not written";
-    if (assembly.summary().dropped != 0) out_.failure = "the spool had no room";
+    if (!builder.write(sink, {})) out_.failure = "the trace was not written";
+    if (builder.summary().dropped != 0) out_.failure = "the spool had no room";
     out_.trace = trace_rows(out_.json);
   }
 

@@ -27,7 +27,7 @@ TEST(CpuUse, IsTheDifferenceOfTwoReadings) {
   begin.waited_ns = {{11, 1'000'000}, {12, 5'000'000}};
   end.waited_ns = {{11, 3'000'000}, {12, 5'500'000}};
 
-  const spool::CpuUse use = cpu_between(begin, end);
+  const kineto::CpuUse use = cpu_between(begin, end);
 
   EXPECT_DOUBLE_EQ(use.measured_us, 500'000);
   EXPECT_DOUBLE_EQ(use.process_us, 200'000);

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace profshim::spool {
+namespace profshim::kineto {
 namespace {
 
 Event of_cpu(std::int64_t bytes, std::uint8_t flags = 0) {
@@ -45,4 +45,4 @@ TEST(MemoryArgs, WhatWasNotGivenHasNoAddress) {
 }
 
 }  // namespace
-}  // namespace profshim::spool
+}  // namespace profshim::kineto

@@ -7,7 +7,7 @@
 #include "profshim/trace.h"
 #include "unit/spool_fixture.h"
 
-namespace profshim::spool {
+namespace profshim::kineto {
 namespace {
 
 constexpr std::uint32_t kWorld = 1u << 30, kPair = kWorld + 1, kUnknownGroup = kWorld + 2;
@@ -44,19 +44,19 @@ class NcclArgsTest : public test::SpoolFixture {
     make_spool(64);
     recorder::header().rank = 1;
     recorder::header().world_size = 4;
-    const auto nccl = static_cast<std::int64_t>(CommunicatorBackend::kNccl);
-    recorder::define(DefinitionKind::kCommunicator, kWorld, recorder::intern("init"), recorder::intern("[0, 1, 2, 3]"),
-                     {static_cast<std::int64_t>(kIdentity), 4, 1, 0, nccl, 0});
-    recorder::define(DefinitionKind::kCommunicator, kPair, recorder::intern("split of init"), 0,
+    const auto nccl = static_cast<std::int64_t>(spool::CommunicatorBackend::kNccl);
+    recorder::define(spool::DefinitionKind::kCommunicator, kWorld, recorder::intern("init"),
+                     recorder::intern("[0, 1, 2, 3]"), {static_cast<std::int64_t>(kIdentity), 4, 1, 0, nccl, 0});
+    recorder::define(spool::DefinitionKind::kCommunicator, kPair, recorder::intern("split of init"), 0,
                      {77, 2, 0, kWorld, nccl, 1});
-    recorder::define(DefinitionKind::kCommunicator, kUnknownGroup, recorder::intern("communicator"), 0,
+    recorder::define(spool::DefinitionKind::kCommunicator, kUnknownGroup, recorder::intern("communicator"), 0,
                      {0, 0, -1, 0, nccl, -1});
     view_ = view();
     definitions_ = std::make_unique<Definitions>(*view_);
     args_ = std::make_unique<NcclArgsText>(*definitions_, 1);
   }
 
-  std::unique_ptr<View> view_;
+  std::unique_ptr<spool::View> view_;
   std::unique_ptr<Definitions> definitions_;
   std::unique_ptr<NcclArgsText> args_;
 };
@@ -202,4 +202,4 @@ TEST_F(NcclArgsTest, AKernelBelongsToTheOneOperationItCanBelongTo) {
 }
 
 }  // namespace
-}  // namespace profshim::spool
+}  // namespace profshim::kineto

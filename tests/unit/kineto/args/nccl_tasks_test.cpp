@@ -5,7 +5,7 @@
 
 #include "unit/spool_fixture.h"
 
-namespace profshim::spool {
+namespace profshim::kineto {
 namespace {
 
 class NcclTasksTest : public test::SpoolFixture {
@@ -106,4 +106,4 @@ TEST_F(NcclTasksTest, TasksOfNoCallAreCounted) {
 }
 
 }  // namespace
-}  // namespace profshim::spool
+}  // namespace profshim::kineto

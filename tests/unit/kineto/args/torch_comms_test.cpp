@@ -6,7 +6,7 @@
 
 #include "unit/spool_fixture.h"
 
-namespace profshim::spool {
+namespace profshim::kineto {
 namespace {
 
 using Args = std::map<std::string, std::string>;
@@ -16,8 +16,9 @@ class TorchCommsTest : public test::SpoolFixture {
   static constexpr std::uint32_t kGroup = 5;
   void SetUp() override {
     make_spool(8);
-    recorder::define(DefinitionKind::kCommunicator, kGroup, recorder::intern("0"), recorder::intern("[0, 1, 2, 3]"),
-                     {77, 4, 1, 0, static_cast<std::int64_t>(CommunicatorBackend::kTorch), -1});
+    recorder::define(spool::DefinitionKind::kCommunicator, kGroup, recorder::intern("0"),
+                     recorder::intern("[0, 1, 2, 3]"),
+                     {77, 4, 1, 0, static_cast<std::int64_t>(spool::CommunicatorBackend::kTorch), -1});
   }
 
   Event* event(HookId hook, const char* name, Ticks begin, Ticks end) {
@@ -57,7 +58,7 @@ class TorchCommsTest : public test::SpoolFixture {
   }
 
   std::deque<Event> events_;
-  std::unique_ptr<View> view_;
+  std::unique_ptr<spool::View> view_;
 };
 
 TEST_F(TorchCommsTest, TheRangeOfTheBackendSaysHowMuch) {
@@ -160,4 +161,4 @@ TEST_F(TorchCommsTest, PyTorchsMarkGivesWayToTheCallsOfNccl) {
 }
 
 }  // namespace
-}  // namespace profshim::spool
+}  // namespace profshim::kineto

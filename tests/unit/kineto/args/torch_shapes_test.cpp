@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-namespace profshim::spool {
+namespace profshim::kineto {
 namespace {
 
 TEST(TorchShapes, TensorsAndListsOfThemAreRead) {
@@ -55,4 +55,4 @@ INSTANTIATE_TEST_SUITE_P(
                     FlopsRow{"aten::relu", "[[3, 8]]", R"([""])", std::nullopt}));
 
 }  // namespace
-}  // namespace profshim::spool
+}  // namespace profshim::kineto

@@ -52,11 +52,11 @@ class DeviceTest : public test::SpoolFixture {
   /// The whole trace of a window, which always is what readers take.
   std::vector<Row> rows(std::uint64_t number = 0) {
     const auto v = view();
-    spool::Assembly assembly(*v, number, {.trace_name = "/run/rank0.5.pt.trace.json"});
+    kineto::WindowTraceBuilder builder(*v, number, {.trace_name = "/run/rank0.5.pt.trace.json"});
     text_.clear();
     test::MemorySink sink(text_);
-    EXPECT_TRUE(assembly.write(sink, {}));
-    summary_ = assembly.summary();
+    EXPECT_TRUE(builder.write(sink, {}));
+    summary_ = builder.summary();
     std::vector<Row> all;
     TraceVisitor visitor;
     visitor.metadata = [this](std::string_view key, std::string_view json, bool) {
@@ -106,7 +106,7 @@ class DeviceTest : public test::SpoolFixture {
   spool::Window* window_ = nullptr;
   std::map<std::string, std::string> metadata_;
   std::string text_;
-  spool::WindowSummary summary_;
+  kineto::WindowSummary summary_;
   std::set<int> tolerated_;  // findings that a test provokes
 };
 
@@ -633,7 +633,7 @@ TEST_F(DeviceTest, WorkAloneIsWorthAFile) {
   recorder::close_window(*window_, 9000, 1, spool::WindowEnd::kExit, 0);
   const auto v = view();
 
-  EXPECT_FALSE(spool::Assembly(*v, 0, {}).empty());
+  EXPECT_FALSE(kineto::WindowTraceBuilder(*v, 0, {}).empty());
 }
 
 TEST_F(DeviceTest, AJobWithoutDeviceLaneHasNoCountsOfIt) {

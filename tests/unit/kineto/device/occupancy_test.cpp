@@ -6,7 +6,7 @@
 
 #include "profshim/trace.h"
 
-namespace profshim::spool {
+namespace profshim::kineto {
 namespace {
 
 constexpr std::string_view kA100 =
@@ -120,4 +120,4 @@ INSTANTIATE_TEST_SUITE_P(Files, OccupancyOfRealTraces,
                          [](const auto& file) { return std::string(1, file.param[0]) + std::to_string(file.index); });
 
 }  // namespace
-}  // namespace profshim::spool
+}  // namespace profshim::kineto

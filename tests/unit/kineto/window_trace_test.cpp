@@ -31,7 +31,7 @@ class MemorySink : public ByteSink {
 // Ticks are nanoseconds here, and the wall clock is the monotonic one plus this.
 constexpr std::int64_t kWall = 7889238'000'000'000 * 220;
 
-class AssemblyTest : public test::SpoolFixture {
+class WindowTraceTest : public test::SpoolFixture {
  protected:
   void SetUp() override {
     make_spool(256);
@@ -42,11 +42,11 @@ class AssemblyTest : public test::SpoolFixture {
     recorder::header().world_size = 4;
   }
 
-  std::vector<Slice> assemble(std::uint64_t window, spool::WindowSummary* summary = nullptr) {
-    spool::Assembly assembly(*(view_ = view()), window, {});
+  std::vector<Slice> build(std::uint64_t window, kineto::WindowSummary* summary = nullptr) {
+    kineto::WindowTraceBuilder builder(*(view_ = view()), window, {});
     MemorySink sink;
-    EXPECT_TRUE(assembly.write(sink, {}));
-    if (summary != nullptr) *summary = assembly.summary();
+    EXPECT_TRUE(builder.write(sink, {}));
+    if (summary != nullptr) *summary = builder.summary();
     metadata.clear();
     std::vector<Slice> slices;
     TraceVisitor visitor;
@@ -87,7 +87,7 @@ class AssemblyTest : public test::SpoolFixture {
   std::map<std::string, std::string> metadata;
 };
 
-TEST_F(AssemblyTest, MemoryIsAnInstantOfItsThreadAndNoCall) {
+TEST_F(WindowTraceTest, MemoryIsAnInstantOfItsThreadAndNoCall) {
   spool::Window* const window = recorder::open_window(1000, spool::kNoMark);
   commit_range(1100, 1200, "range");
   Event memory;
@@ -97,8 +97,8 @@ TEST_F(AssemblyTest, MemoryIsAnInstantOfItsThreadAndNoCall) {
   recorder::commit(*recorder::this_thread(), memory);
   recorder::close_window(*window, 2000, spool::kNoMark, spool::WindowEnd::kExit, 0);
 
-  spool::WindowSummary summary;
-  const auto found = named(assemble(0, &summary), "[memory]");
+  kineto::WindowSummary summary;
+  const auto found = named(build(0, &summary), "[memory]");
 
   ASSERT_EQ(found.size(), 1u);
   EXPECT_EQ(found[0].phase, "i");
@@ -107,24 +107,24 @@ TEST_F(AssemblyTest, MemoryIsAnInstantOfItsThreadAndNoCall) {
   EXPECT_EQ(summary.calls, 1u);
 }
 
-TEST_F(AssemblyTest, TheNewestMemoryIsLeftOutAndCounted) {
+TEST_F(WindowTraceTest, TheNewestMemoryIsLeftOutAndCounted) {
   spool::Window* const window = recorder::open_window(1000, spool::kNoMark);
   for (const Ticks begin : {1100, 1400, 1200, 1300}) commit_at(begin, HookId::kTorchMemory);
   recorder::close_window(*window, 2000, spool::kNoMark, spool::WindowEnd::kExit, 0);
   const auto v = view();
 
-  spool::Assembly assembly(*v, 0, {.memory_entries = 3});
+  kineto::WindowTraceBuilder builder(*v, 0, {.memory_entries = 3});
   MemorySink sink;
-  assembly.write(sink, {});
+  builder.write(sink, {});
 
-  EXPECT_EQ(assembly.summary().memory, 4u);
+  EXPECT_EQ(builder.summary().memory, 4u);
   std::size_t shown = 0;
   for (std::size_t at = 0; (at = sink.text.find("[memory]", at)) != std::string::npos; ++at) ++shown;
   EXPECT_EQ(shown, 3u);
   EXPECT_NE(sink.text.find("\"memory_entries_left_out\": 1"), std::string::npos);
 }
 
-TEST_F(AssemblyTest, HoldsWhatBeganInTheWindowOnly) {
+TEST_F(WindowTraceTest, HoldsWhatBeganInTheWindowOnly) {
   spool::Window* const window = recorder::open_window(100, spool::kNoMark);
   commit_range(50, 150, "before");
   commit_range(100, 120, "first");
@@ -132,7 +132,7 @@ TEST_F(AssemblyTest, HoldsWhatBeganInTheWindowOnly) {
   commit_range(200, 210, "after");
   recorder::close_window(*window, 200, 0, spool::WindowEnd::kSchedule, 0);
 
-  const auto all = assemble(0);
+  const auto all = build(0);
 
   EXPECT_EQ(named(all, "before").size(), 0u);
   ASSERT_EQ(named(all, "first").size(), 1u);
@@ -143,7 +143,7 @@ TEST_F(AssemblyTest, HoldsWhatBeganInTheWindowOnly) {
   EXPECT_EQ(named(all, "after").size(), 0u);
 }
 
-TEST_F(AssemblyTest, StepsAreMarkedFromBoundaryToBoundaryOnTheStepThread) {
+TEST_F(WindowTraceTest, StepsAreMarkedFromBoundaryToBoundaryOnTheStepThread) {
   recorder::header().step_tid = recorder::this_thread()->tid;
   const std::uint64_t first = recorder::add_mark({100, 11, 1011});
   spool::Window* const window = recorder::open_window(100, first);
@@ -153,8 +153,8 @@ TEST_F(AssemblyTest, StepsAreMarkedFromBoundaryToBoundaryOnTheStepThread) {
   window->complete = 1;
   recorder::close_window(*window, 300, end, spool::WindowEnd::kSchedule, 0);
 
-  spool::WindowSummary summary;
-  const auto all = assemble(0, &summary);
+  kineto::WindowSummary summary;
+  const auto all = build(0, &summary);
 
   EXPECT_EQ(summary.first_step, 1011);
   EXPECT_EQ(summary.last_step, 1012);
@@ -168,26 +168,26 @@ TEST_F(AssemblyTest, StepsAreMarkedFromBoundaryToBoundaryOnTheStepThread) {
   EXPECT_TRUE(named(all, "ProfilerStep#1013").empty());
 }
 
-TEST_F(AssemblyTest, NumbersThatDoNotCountUpAreReplacedByTheCount) {
+TEST_F(WindowTraceTest, NumbersThatDoNotCountUpAreReplacedByTheCount) {
   const std::uint64_t first = recorder::add_mark({100, 4, 7});
   spool::Window* const window = recorder::open_window(100, first);
   recorder::add_mark({200, 5, 7});
   recorder::close_window(*window, 300, recorder::add_mark({300, 6, 7}), spool::WindowEnd::kSchedule, 0);
 
-  spool::WindowSummary summary;
-  assemble(0, &summary);
+  kineto::WindowSummary summary;
+  build(0, &summary);
 
   EXPECT_EQ(summary.first_step, 4);
   EXPECT_EQ(summary.last_step, 5);
 }
 
-TEST_F(AssemblyTest, APartialOverlapGetsALaneOfItsOwnWithAName) {
+TEST_F(WindowTraceTest, APartialOverlapGetsALaneOfItsOwnWithAName) {
   spool::Window* const window = recorder::open_window(100, spool::kNoMark);
   commit_range(100, 200, "outer");
   commit_range(150, 250, "crossing");
   recorder::close_window(*window, 300, 0, spool::WindowEnd::kSchedule, 0);
 
-  const auto all = assemble(0);
+  const auto all = build(0);
 
   const std::int64_t lane = named(all, "crossing")[0].tid;
   EXPECT_NE(lane, named(all, "outer")[0].tid);
@@ -195,7 +195,7 @@ TEST_F(AssemblyTest, APartialOverlapGetsALaneOfItsOwnWithAName) {
   EXPECT_TRUE(std::any_of(names.begin(), names.end(), [lane](const Slice& s) { return s.tid == lane; }));
 }
 
-TEST_F(AssemblyTest, WhatWasStillOpenIsShownUnfinished) {
+TEST_F(WindowTraceTest, WhatWasStillOpenIsShownUnfinished) {
   spool::Window* const window = recorder::open_window(1, spool::kNoMark);
   spool::Thread& t = *recorder::this_thread();
   Event* const call = recorder::open_call(t);
@@ -206,14 +206,14 @@ TEST_F(AssemblyTest, WhatWasStillOpenIsShownUnfinished) {
   const Ticks end = ticks() + 1000;
   recorder::close_window(*window, end, 0, spool::WindowEnd::kExit, 0);
 
-  const auto hung = named(assemble(0), "hung");
+  const auto hung = named(build(0), "hung");
 
   ASSERT_EQ(hung.size(), 1u);
   EXPECT_EQ(hung[0].end, static_cast<std::int64_t>(end));
   EXPECT_EQ(hung[0].args.count("finished"), 1u);
 }
 
-TEST_F(AssemblyTest, ACallIsNotShownTwiceWhenItEndedMeanwhile) {
+TEST_F(WindowTraceTest, ACallIsNotShownTwiceWhenItEndedMeanwhile) {
   spool::Window* const window = recorder::open_window(1, spool::kNoMark);
   spool::Thread& t = *recorder::this_thread();
   Event* const call = recorder::open_call(t);
@@ -225,10 +225,10 @@ TEST_F(AssemblyTest, ACallIsNotShownTwiceWhenItEndedMeanwhile) {
   recorder::commit(t, *call);  // killed between commit and discard
   recorder::close_window(*window, ticks() + 1, 0, spool::WindowEnd::kExit, 0);
 
-  EXPECT_EQ(named(assemble(0), "once").size(), 1u);
+  EXPECT_EQ(named(build(0), "once").size(), 1u);
 }
 
-TEST_F(AssemblyTest, PollsAreCountedAsCalls) {
+TEST_F(WindowTraceTest, PollsAreCountedAsCalls) {
   recorder::open_window(100, spool::kNoMark);
   Event row;
   row.begin = 150;
@@ -242,8 +242,8 @@ TEST_F(AssemblyTest, PollsAreCountedAsCalls) {
   row.polls = {.in_calls = 10, .calls = {1}, .functions = {HookId::MPI_Testany}, .peer = kNone32, .tag = kNone32};
   recorder::commit(*recorder::this_thread(), row);
 
-  spool::WindowSummary summary;
-  const auto all = assemble(0, &summary);
+  kineto::WindowSummary summary;
+  const auto all = build(0, &summary);
 
   EXPECT_EQ(summary.calls, 8u);
   const auto polls = named(all, "MPI polling");
@@ -255,7 +255,7 @@ TEST_F(AssemblyTest, PollsAreCountedAsCalls) {
   EXPECT_EQ(named(all, "MPI_Testany").size(), 1u);
 }
 
-TEST_F(AssemblyTest, AFailedExchangeIsNotShownTwiceEither) {
+TEST_F(WindowTraceTest, AFailedExchangeIsNotShownTwiceEither) {
   spool::Window* const window = recorder::open_window(1, spool::kNoMark);
   spool::Thread& t = *recorder::this_thread();
   Event* const call = recorder::open_call(t);
@@ -268,10 +268,10 @@ TEST_F(AssemblyTest, AFailedExchangeIsNotShownTwiceEither) {
   recorder::commit(t, ended);           // killed between commit and discard
   recorder::close_window(*window, ticks() + 1, 0, spool::WindowEnd::kExit, 0);
 
-  EXPECT_EQ(named(assemble(0), "MPI_Sendrecv").size(), 1u);
+  EXPECT_EQ(named(build(0), "MPI_Sendrecv").size(), 1u);
 }
 
-TEST_F(AssemblyTest, AnOperationThatAnotherThreadCompletesIsNotShownTwice) {
+TEST_F(WindowTraceTest, AnOperationThatAnotherThreadCompletesIsNotShownTwice) {
   spool::Window* const window = recorder::open_window(1, spool::kNoMark);
   Event* const operation = recorder::take_pending();
   *operation = Event{};
@@ -286,11 +286,11 @@ TEST_F(AssemblyTest, AnOperationThatAnotherThreadCompletesIsNotShownTwice) {
   }).join();
   recorder::close_window(*window, ticks() + 1, 0, spool::WindowEnd::kExit, 0);
 
-  EXPECT_EQ(named(assemble(0), "MPI_Irecv").size(), 2u);  // one begin, one end
+  EXPECT_EQ(named(build(0), "MPI_Irecv").size(), 2u);  // one begin, one end
 }
 
 // Whatever is running when the window closes is in it, however it ends while the window is put together.
-TEST_F(AssemblyTest, ACallThatEndsMeanwhileIsNotLost) {
+TEST_F(WindowTraceTest, ACallThatEndsMeanwhileIsNotLost) {
   constexpr int kWindows = 200;
   std::atomic<bool> stop{false};
   std::vector<Ticks> begins;
@@ -324,7 +324,7 @@ TEST_F(AssemblyTest, ACallThatEndsMeanwhileIsNotLost) {
     const Ticks end = ticks();
     recorder::close_window(*window, end, 0, spool::WindowEnd::kSchedule, 0);
     view_ = view();
-    seen.push_back(spool::Assembly(*view_, static_cast<std::uint64_t>(i), {}).summary().calls);
+    seen.push_back(kineto::WindowTraceBuilder(*view_, static_cast<std::uint64_t>(i), {}).summary().calls);
     starts.push_back(start);
     ends.push_back(end);
     window->state = spool::WindowState::kPublished;
@@ -339,23 +339,23 @@ TEST_F(AssemblyTest, ACallThatEndsMeanwhileIsNotLost) {
   }
 }
 
-TEST_F(AssemblyTest, AnOpenWindowEndsAtTheLastThingKnownAndIsIncomplete) {
+TEST_F(WindowTraceTest, AnOpenWindowEndsAtTheLastThingKnownAndIsIncomplete) {
   recorder::open_window(100, spool::kNoMark);
   commit_range(150, 400, "last");
 
-  spool::WindowSummary summary;
-  const auto all = assemble(0, &summary);
+  kineto::WindowSummary summary;
+  const auto all = build(0, &summary);
 
   EXPECT_FALSE(summary.complete);
   EXPECT_EQ(named(all, "Record Window End")[0].begin, 401);
 }
 
-TEST_F(AssemblyTest, RangesThatEndElsewhereArePairsOfBeginAndEnd) {
+TEST_F(WindowTraceTest, RangesThatEndElsewhereArePairsOfBeginAndEnd) {
   spool::Window* const window = recorder::open_window(100, spool::kNoMark);
   commit_range(110, 190, "wandering", kStartEnd);
   recorder::close_window(*window, 200, 0, spool::WindowEnd::kSchedule, 0);
 
-  const auto found = named(assemble(0), "wandering");
+  const auto found = named(build(0), "wandering");
 
   ASSERT_EQ(found.size(), 2u);
   EXPECT_EQ(found[0].phase, "b");
@@ -363,7 +363,7 @@ TEST_F(AssemblyTest, RangesThatEndElsewhereArePairsOfBeginAndEnd) {
   EXPECT_EQ(found[1].begin, 190);
 }
 
-TEST_F(AssemblyTest, ARequestToAnotherWorkerIsASliceAndAPairUntilItsAnswer) {
+TEST_F(WindowTraceTest, ARequestToAnotherWorkerIsASliceAndAPairUntilItsAnswer) {
   spool::Window* const window = recorder::open_window(100, spool::kNoMark);
   spool::Thread* const thread = recorder::this_thread();
   Event request{.begin = 110, .end = 120, .hook = HookId::kTorchRpc, .name = recorder::intern("rpc_backward(a -> b)")};
@@ -375,7 +375,7 @@ TEST_F(AssemblyTest, ARequestToAnotherWorkerIsASliceAndAPairUntilItsAnswer) {
   recorder::commit(*thread, request);
   recorder::close_window(*window, 200, 0, spool::WindowEnd::kSchedule, 0);
 
-  const auto found = named(assemble(0), "rpc_backward(a -> b)");
+  const auto found = named(build(0), "rpc_backward(a -> b)");
 
   ASSERT_EQ(found.size(), 3u);
   const auto sent = std::find_if(found.begin(), found.end(), [](const auto& e) { return e.phase == "X"; });
@@ -391,14 +391,14 @@ TEST_F(AssemblyTest, ARequestToAnotherWorkerIsASliceAndAPairUntilItsAnswer) {
   EXPECT_EQ(begin->args.at("failed"), "true");
 }
 
-TEST_F(AssemblyTest, EveryLossIsInTheMetadata) {
+TEST_F(WindowTraceTest, EveryLossIsInTheMetadata) {
   spool::Window* const window = recorder::open_window(1, spool::kNoMark);
   for (std::uint64_t i = 0; i < 300ull * spool::kEventsPerChunk; ++i) commit_at(i + 1);
   recorder::problem("nvtx", "another tool has NVTX");
   recorder::close_window(*window, ~Ticks{0} >> 1, 0, spool::WindowEnd::kLimit, recorder::intern("limits.host_memory"));
 
-  spool::WindowSummary summary;
-  assemble(0, &summary);
+  kineto::WindowSummary summary;
+  build(0, &summary);
 
   EXPECT_GT(summary.dropped, 0u);
   EXPECT_EQ(summary.dropped + summary.calls, 300ull * spool::kEventsPerChunk);
@@ -408,20 +408,20 @@ TEST_F(AssemblyTest, EveryLossIsInTheMetadata) {
   EXPECT_NE(metadata["profshim"].find("\"dropped_events\":" + std::to_string(summary.dropped)), std::string::npos);
 }
 
-TEST_F(AssemblyTest, NamesOfAnyBytesSurvive) {
+TEST_F(WindowTraceTest, NamesOfAnyBytesSurvive) {
   spool::Window* const window = recorder::open_window(100, spool::kNoMark);
   commit_range(110, 120, "quote \" backslash \\ bell \a tab \t umlaut \xc3\xa4");
   commit_range(130, 140, "broken \xff\xc3 bytes");
   recorder::close_window(*window, 200, 0, spool::WindowEnd::kSchedule, 0);
 
-  const auto all = assemble(0);
+  const auto all = build(0);
 
   EXPECT_EQ(named(all, "quote \" backslash \\ bell \a tab \t umlaut \xc3\xa4").size(), 1u);
   EXPECT_EQ(named(all, "broken \xef\xbf\xbd\xef\xbf\xbd bytes").size(), 1u);
 }
 
 // A damaged length must not make a name of everything that lies behind it: it would be in each event that has the name.
-TEST_F(AssemblyTest, ATextLongerThanTheRecorderMakesThemIsNone) {
+TEST_F(WindowTraceTest, ATextLongerThanTheRecorderMakesThemIsNone) {
   spool::Window* const window = recorder::open_window(100, spool::kNoMark);
   commit_range(110, 120, "work");
   recorder::close_window(*window, 200, 0, spool::WindowEnd::kSchedule, 0);
@@ -434,7 +434,7 @@ TEST_F(AssemblyTest, ATextLongerThanTheRecorderMakesThemIsNone) {
   EXPECT_EQ(view()->string(id), "");
   EXPECT_EQ(view()->string(id, spool::kMaxText).size(), spool::kMaxName + 1);
 
-  EXPECT_EQ(named(assemble(0), "(name lost)").size(), 1u);
+  EXPECT_EQ(named(build(0), "(name lost)").size(), 1u);
 }
 
 // One text of a megabyte, named by a thousand definitions: the trace grows with the spool, not with their product.
@@ -454,23 +454,23 @@ TEST_F(TextsOfASpool, AreNotMultipliedByDefinitions) {
   }
 
   const auto v = view();
-  spool::Assembly assembly(*v, 0, {});
+  kineto::WindowTraceBuilder builder(*v, 0, {});
   MemorySink sink;
-  EXPECT_TRUE(assembly.write(sink, {}));
+  EXPECT_TRUE(builder.write(sink, {}));
 
   EXPECT_LT(sink.text.size(), 2 * v->header().file_bytes);
   EXPECT_NE(sink.text.find("too many long names and texts"), std::string::npos);
 }
 
-TEST_F(AssemblyTest, NothingButInitAndFinalizeIsEmpty) {
+TEST_F(WindowTraceTest, NothingButInitAndFinalizeIsEmpty) {
   spool::Window* const window = recorder::open_window(100, spool::kNoMark);
   commit_at(110, hook_by_name("MPI_Init"), 5);
   recorder::close_window(*window, 200, 0, spool::WindowEnd::kExit, 0);
   const auto v = view();
 
-  EXPECT_TRUE(spool::Assembly(*v, 0, {}).empty());
+  EXPECT_TRUE(kineto::WindowTraceBuilder(*v, 0, {}).empty());
   commit_range(150, 160, "work");
-  EXPECT_FALSE(spool::Assembly(*v, 0, {}).empty());
+  EXPECT_FALSE(kineto::WindowTraceBuilder(*v, 0, {}).empty());
 }
 
 }  // namespace

@@ -2,9 +2,9 @@
 #include <span>
 #include <vector>
 
-#include "profshim/spool.h"
+#include "profshim/window_trace.h"
 
-namespace profshim::spool {
+namespace profshim::kineto {
 namespace {
 
 constexpr std::uint64_t kRuns = 4;
@@ -22,29 +22,30 @@ class CountingSink : public ByteSink {
   std::uint64_t bytes_ = 0;
 };
 
-double bytes_of(const View& view, std::uint64_t window, WindowFacts facts, std::vector<Run> runs) {
-  facts.only = std::move(runs);
-  Assembly assembly(view, window, facts);
+double bytes_of(const spool::View& view, std::uint64_t window, WindowTraceOptions options,
+                std::vector<spool::Run> runs) {
+  options.only = std::move(runs);
+  WindowTraceBuilder builder(view, window, options);
   CountingSink sink;
-  assembly.write(sink, {});
+  builder.write(sink, {});
   return sink.bytes();
 }
 
 }  // namespace
 
-SampledSize sample_size(const View& view, std::uint64_t window, Ticks since, std::uint64_t memory_entries) {
-  std::vector<Run> found;
+SampledSize sample_size(const spool::View& view, std::uint64_t window, Ticks since, std::uint64_t memory_entries) {
+  std::vector<spool::Run> found;
   std::uint64_t events = 0;
-  view.for_each_run([&](const Run& run) {
+  view.for_each_run([&](const spool::Run& run) {
     const Event& last = run.events[run.count - 1];
     if (std::max(last.begin, last.end) < since) return;
     found.push_back(run);
     events += run.count;
   });
   // One run for each of equal shares of the events: a thread that makes more of them is looked at more often.
-  std::vector<Run> chosen;
+  std::vector<spool::Run> chosen;
   std::uint64_t before = 0, sampled = 0;
-  for (const Run& run : found) {
+  for (const spool::Run& run : found) {
     const std::uint64_t share = before * kRuns / events;
     before += run.count;
     if (!chosen.empty() && before * kRuns / events == share) continue;
@@ -54,13 +55,13 @@ SampledSize sample_size(const View& view, std::uint64_t window, Ticks since, std
     }
   }
   if (sampled == 0) return {};
-  WindowFacts facts;
-  facts.trace_name = "/";
-  facts.memory_entries = memory_entries;
-  facts.since = since;
-  const double fixed = bytes_of(view, window, facts, {});
-  const double all = bytes_of(view, window, facts, std::move(chosen));
+  WindowTraceOptions options;
+  options.trace_name = "/";
+  options.memory_entries = memory_entries;
+  options.since = since;
+  const double fixed = bytes_of(view, window, options, {});
+  const double all = bytes_of(view, window, options, std::move(chosen));
   return {fixed, (all - fixed) / static_cast<double>(sampled)};
 }
 
-}  // namespace profshim::spool
+}  // namespace profshim::kineto

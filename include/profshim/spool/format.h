@@ -1,0 +1,217 @@
+// The layout of the spool: one file per recorded rank. The job maps it MAP_SHARED and writes it; the writer thread
+// reads it, and after a crash `profshim recover` does. Everything in it is plain data at fixed offsets. Fields that
+// threads share are lock-free, address-free std::atomics.
+//
+//   SpoolHeader | threads[] | string arena | definitions[] | windows[] | marks[] | anchors[] | pending[] | chunks[]
+//
+// Events lie in chunks of 64 KiB. A chunk holds runs: a RunHeader, then events of one thread, then the next run. A
+// thread owns one run at a time and fills it. Its first runs are short, so that many threads share a chunk; a busy
+// thread takes whole chunks from the free list. When a thread ends, the next thread gets the rest of its run. A chunk
+// returns to the free list once every window that may need it has been published, so the spool always holds the events
+// that no published file holds yet.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+#include "profshim/event.h"
+
+namespace profshim::spool {
+
+inline constexpr char kMagic[8] = {'P', 'S', 'H', 'M', 'S', 'P', 'L', '1'};
+inline constexpr std::uint32_t kFormatVersion = 6;
+
+#ifndef PROFSHIM_SMALL_SPOOL
+inline constexpr std::uint32_t kMaxThreads = 1024;
+inline constexpr std::uint32_t kMaxDefinitions = 1u << 16;
+inline constexpr std::uint32_t kMaxWindows = 1024;
+inline constexpr std::uint32_t kMaxMarks = 1u << 16;
+inline constexpr std::uint32_t kMaxAnchors = 4096;
+inline constexpr std::uint32_t kMaxPending = 1u << 16;
+inline constexpr std::uint32_t kChunkBytes = 64 * 1024;
+#else
+// The fuzzer (make fuzz) uses small tables: a damaged count makes a reader go through a whole table, which took 99 % of
+// its time.
+inline constexpr std::uint32_t kMaxThreads = 4;
+inline constexpr std::uint32_t kMaxDefinitions = 64;
+inline constexpr std::uint32_t kMaxWindows = 8;
+inline constexpr std::uint32_t kMaxMarks = 64;
+inline constexpr std::uint32_t kMaxAnchors = 32;
+inline constexpr std::uint32_t kMaxPending = 32;
+inline constexpr std::uint32_t kChunkBytes = 8 * 1024;
+#endif
+/// Index of anchor `number` in anchors[]. Anchor 0 stays, since it fixes the offset to the wall clock; the others are a
+/// ring of the newest.
+constexpr std::uint64_t anchor_place(std::uint64_t number) {
+  return number == 0 ? 0 : 1 + (number - 1) % (kMaxAnchors - 1);
+}
+inline constexpr std::uint32_t kMaxOpenCalls = 62;
+inline constexpr std::uint32_t kSlotsPerChunk = kChunkBytes / sizeof(Event);
+inline constexpr std::uint32_t kEventsPerChunk = kSlotsPerChunk - 2;  // in a run that has the whole chunk
+inline constexpr std::uint32_t kNoChunk = 0xffffffff;
+/// RunHeader::tid and Thread::tid of the block that holds CUPTI's records. No thread of the job has this tid.
+inline constexpr std::int32_t kDeviceTid = -1;
+inline constexpr std::uint32_t kMaxName = 8 * 1024;  // longer names are cut and end with "..."
+inline constexpr std::uint32_t kMaxText = 1u << 20;  // other texts: the ranks of a communicator, JSON values, the spec
+
+/// A text in the arena. The id of a string is (offset of its header in the arena) / 16.
+struct StringHeader {
+  std::uint64_t hash;
+  std::uint32_t length;
+  std::uint32_t reserved;
+  // char text[length], padded to 16
+};
+
+enum class DefinitionKind : std::uint32_t {
+  kNone,
+  kCommunicator,  // name; text = world ranks "[0, 1]" ("" = unknown); v = {identity hash, size, own rank in it, parent
+                  // id, CommunicatorBackend, CUDA device of an NCCL communicator or -1}
+  kDatatype,      // name; v = {size in bytes}
+  kReduction,     // name
+  kNvtxDomain,    // name
+  kNvtxCategory,  // name; v = {domain id, category}
+  kThreadName,    // name; v = {tid}
+  kProblem,       // name = one sentence that says what was lost; text = source ("nvtx", "mpi", ...)
+  kFact,          // name = key, text = JSON value: a member of the trace's profshim object
+  kDevice,        // id = CUDA device; name; text = the members of deviceProperties as JSON
+  kStream,        // id = stream; name = "" or a name given through NVTX; v = {device, context, priority, flags}
+  kModule,        // name = path of a mapped file; v = {begin and end address of its code, file offset of that code,
+                  // address of the file's first byte}
+};
+enum class CommunicatorBackend : std::int64_t { kMpi = 0, kNccl = 1, kTorch = 2 };
+
+struct Definition {
+  std::atomic<DefinitionKind> kind;  // published last (release)
+  std::uint32_t id;
+  StringId name;
+  StringId text;
+  std::int64_t v[6];
+};
+static_assert(sizeof(Definition) == 64);
+
+struct StepMark {
+  Ticks ticks;
+  std::int64_t index;   // 0-based over the run
+  std::int64_t number;  // from the marker's name, or kNoStepNumber
+};
+
+enum class WindowState : std::uint32_t { kFree, kOpen, kClosed, kPublished, kDropped };
+enum class WindowEnd : std::uint32_t { kNone, kSchedule, kLimit, kExit };
+struct Window {
+  std::atomic<WindowState> state;
+  std::atomic<WindowEnd> ended_by;
+  std::uint64_t number;  // 0, 1, ... over the run
+  Ticks begin;
+  std::atomic<Ticks> end;        // 0 while open
+  std::uint64_t first_mark;      // running number of the mark that opened it; kNoMark without steps
+  std::uint64_t end_mark;        // running number of the mark that closed it, or one past the last
+  std::uint64_t dropped_before;  // events lost in the whole process when it opened
+  std::atomic<std::uint64_t> dropped_after;
+  std::atomic<Ticks> last_step_end;  // end of the marker range of the last step, where known (NVTX); else 0
+  std::uint32_t limit_reason;        // StringId: the limit that closed it
+  std::uint32_t complete;            // 1 = holds all the steps it was meant to
+  std::uint64_t threadless_before;   // part of dropped_before: events of threads without a block
+  std::atomic<std::uint64_t> threadless_after;
+  std::uint32_t epoch;  // the epoch in which it opened
+  std::uint32_t reserved;
+  std::atomic<std::uint64_t> file;  // inode of its trace, set just before the file gets its name; else 0
+  std::uint64_t reserved_2[2];
+};
+static_assert(sizeof(Window) == 128);
+inline constexpr std::uint64_t kNoMark = ~0ull;
+
+enum class ThreadSlot : std::uint32_t { kFree, kLive, kClaimed };  // kClaimed: being filled in, becomes kLive
+/// One thread of the job. Only that thread writes the first cache line, millions of times a second.
+struct alignas(64) Thread {
+  Event* next;  // meaningful in the recording process only
+  Event* chunk_end;
+  std::atomic<std::uint32_t>* count;  // of the current run: the first word of its header
+  std::uint32_t chunk;                // index of the chunk of the current run; kNoChunk = none
+  std::uint32_t operators;            // PyTorch operators that could have had a stack: see profshim/call_stack.h
+  std::uint32_t open_calls;
+  std::uint32_t index;
+  std::uintptr_t outermost[3];  // stack address of the outermost running call of Layer::kNone, kMpi, kNccl; 0 = none
+  // -- second line
+  alignas(64) std::atomic<ThreadSlot> slot;
+  std::atomic<std::int32_t> tid;
+  std::atomic<std::uint64_t> dropped;   // events of all threads that had this block
+  std::atomic<std::uint32_t> sequence;  // runs taken so far, by all of them
+  std::uint32_t runs;                   // taken by this thread
+  std::atomic<std::uint32_t> nowhere;   // stands for the count of a run while the thread has none
+  char name[16];
+  std::atomic<std::atomic<std::uint32_t>*> live_count;  // `count`, for other threads of the process; null = no run
+  std::uint64_t lost_pushes;  // NVTX pushes that found open[] full: their pops close nothing. Owner thread only.
+  // -- calls that have begun and not ended: they show where a hung or killed thread was. begin == 0: slot not in use
+  Event open[kMaxOpenCalls];
+};
+static_assert(sizeof(Thread) == 64 * 64);
+
+enum class ChunkState : std::uint32_t { kUnused, kFree, kOwned, kSealed };
+struct alignas(64) ChunkHeader {
+  std::atomic<ChunkState> state;
+  std::atomic<std::uint32_t> next;   // free list or sealed list
+  std::atomic<std::uint32_t> users;  // runs that a thread has or may still get
+  std::uint32_t reserved0;
+  Ticks latest;  // once sealed: no event in it ends later; 0 = it has no event
+  std::uint32_t reserved1[10];
+};
+static_assert(sizeof(ChunkHeader) == 64);
+
+/// The first run of a chunk follows the chunk's header; each later one follows the room of the run before it. A run of
+/// the device block has a whole chunk.
+struct alignas(64) RunHeader {
+  std::atomic<std::uint32_t> count;  // complete events (release after the store of the event); first word: see Thread
+  std::atomic<std::uint32_t> room;   // events that fit (release once the header of the next run is complete)
+  std::uint32_t thread;
+  std::uint32_t sequence;  // order of the runs of this thread's block
+  std::int32_t tid;
+  char name[16];
+  std::uint32_t reserved[7];
+};
+static_assert(sizeof(RunHeader) == 64 && offsetof(RunHeader, count) == 0);
+
+/// Events that were lost because their thread has no block. There are several counters because many threads count at
+/// once.
+struct alignas(64) ThreadlessCount {
+  std::atomic<std::uint64_t> events;
+};
+inline constexpr std::uint32_t kThreadlessCounts = 8;
+
+struct SpoolHeader {
+  char magic[8];
+  std::uint32_t version;
+  std::uint32_t header_bytes;
+  std::uint64_t file_bytes;
+  std::uint64_t threads_at, arena_at, arena_bytes, definitions_at, windows_at, marks_at, anchors_at, pending_at,
+      chunks_at;
+  std::atomic<std::uint32_t> chunk_count;                       // chunks that have ever had pages; grows
+  std::uint32_t thread_count, definition_count, pending_count;  // kMax..., or less where memory is scarce
+  ClockKind clock;
+  std::int32_t pid;
+  std::int32_t rank, world_size, local_rank, local_world_size, node_rank;
+  std::uint64_t pid_start_time;
+  std::int32_t step_tid;      // the thread whose step boundaries count; 0 = none yet
+  std::int64_t base_time_ns;  // baseTimeNanoseconds of the job
+  StringId host, program, command, rank_source, spec, run_name, folder, step_source, step_marker, job_key;
+  std::atomic<std::uint32_t> finished;  // 1 = nothing left to recover
+  StringId process;                     // ProcessIdentity as text; 0 = not written
+  std::atomic<std::uint64_t> arena_used;
+  std::atomic<std::uint64_t> definitions;
+  std::atomic<std::uint64_t> windows;  // opened so far
+  std::atomic<std::uint64_t> marks;
+  std::atomic<std::uint64_t> anchors;
+  std::atomic<std::uint64_t> strings_lost, definitions_lost, open_calls_lost, threads_lost, pending_lost;
+  std::atomic<std::uint64_t> steps_seen, foreign_boundaries;  // the latter: boundaries on other threads, ignored
+  std::atomic<std::uint64_t> dropped;  // events in discarded chunks (drop_old); each thread's block counts its own
+  ThreadlessCount threadless[kThreadlessCounts];
+};
+
+/// Events of threads without a block so far.
+inline std::uint64_t threadless_events(const SpoolHeader& h) {
+  std::uint64_t sum = 0;
+  for (const ThreadlessCount& count : h.threadless) sum += count.events.load(std::memory_order_relaxed);
+  return sum;
+}
+
+}  // namespace profshim::spool

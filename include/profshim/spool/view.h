@@ -1,0 +1,81 @@
+// Read access to a spool: the live one of this process, or a file that a dead job left behind.
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "profshim/spool/format.h"
+
+namespace profshim::spool {
+
+/// A run as a reader sees it: `count` complete events, all inside its chunk.
+struct Run {
+  const RunHeader* header;
+  const Event* events;
+  std::uint32_t count;
+};
+
+/// The sentence of problems[] about threads without a block; "" if there were none.
+std::string threads_lost_sentence(const SpoolHeader& h);
+
+/// Read access to a mapped spool. Trusts no number in it: offsets and ids are checked.
+class View {
+ public:
+  /// Maps `path` read-only. If it is not a spool, returns null and sets `why_not`.
+  static std::unique_ptr<View> open(const std::string& path, std::string& why_not);
+  /// Maps an open file; the caller keeps the descriptor.
+  static std::unique_ptr<View> open(int fd, std::string& why_not);
+  /// Reads memory that the caller owns (the live session, fuzzing).
+  static std::unique_ptr<View> over(const void* data, std::size_t size, std::string& why_not);
+  ~View();
+
+  const SpoolHeader& header() const { return *header_; }
+  /// Returns "" if the id is out of range, or if the text is longer than `longest`: the recorder makes none that long,
+  /// so the length is damaged and the bytes are not one text.
+  std::string_view string(StringId id, std::size_t longest = kMaxName) const;
+  const Thread& thread(std::uint32_t i) const;
+  const ChunkHeader& chunk(std::uint32_t i) const;
+  /// Calls `function` for each non-empty run of a chunk, in memory order.
+  template <class Function>
+  void for_each_run(std::uint32_t i, const Function& function) const {
+    for (std::uint32_t slot = 1; slot < kSlotsPerChunk;) {
+      const Run run = run_at(i, slot);
+      if (run.count > 0) function(run);
+      slot += 1 + std::min(run.header->room.load(std::memory_order_acquire), kSlotsPerChunk);
+    }
+  }
+  /// Does the same for all chunks that hold events.
+  template <class Function>
+  void for_each_run(const Function& function) const {
+    for (std::uint32_t i = 0; i < header_->chunk_count; ++i) {
+      const ChunkState state = chunk(i).state.load(std::memory_order_acquire);
+      if (state == ChunkState::kOwned || state == ChunkState::kSealed) for_each_run(i, function);
+    }
+  }
+  /// Slots are numbered through all chunks, headers included. slot_of() takes an event from for_each_run() only, slot()
+  /// a number from slot_of() only.
+  const Event& slot(std::uint32_t number) const { return slots()[number]; }
+  std::uint64_t slot_of(const Event& event) const { return static_cast<std::uint64_t>(&event - slots()); }
+  const Window& window(std::uint64_t number) const;  // number % kMaxWindows
+  const Event& pending(std::uint32_t i) const;
+  std::vector<StepMark> marks(std::uint64_t first, std::uint64_t end) const;
+  std::vector<Anchor> anchors() const;
+  std::vector<const Definition*> definitions() const;
+
+ private:
+  View() = default;
+  const Event* slots() const { return reinterpret_cast<const Event*>(data_ + header_->chunks_at); }
+  Run run_at(std::uint32_t chunk, std::uint32_t slot) const;
+  const char* data_ = nullptr;
+  std::size_t size_ = 0;
+  const SpoolHeader* header_ = nullptr;
+  bool mapped_ = false;
+};
+
+}  // namespace profshim::spool
