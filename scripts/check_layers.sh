@@ -29,6 +29,7 @@ beside() {
     src/cli/doctor|src/cli/traces) echo src/cli/spec ;;
     src/cli/run) echo src/cli/spec src/cli/traces ;;
     src/device/capture) echo src/device/cupti ;;
+    src/kineto/args) echo src/kineto/stacks ;;
     src/kineto/device) echo src/kineto/args ;;
     src/spec/toml|src/spec/keys) echo src/spec/check ;;
   esac

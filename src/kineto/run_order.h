@@ -1,4 +1,4 @@
-// Where an event's second half lies: behind it in its run, or first in the next run of its thread.
+// Finds the second half of an event: next to it in its run, or first in the next run of its thread.
 #pragma once
 
 #include <algorithm>
@@ -11,13 +11,13 @@ namespace profshim::kineto {
 
 class RunOrder {
  public:
-  /// In the order in which they lie in the spool.
+  /// Takes the runs in memory order.
   void add(const spool::Run& run) {
     runs_.push_back(run);
     first_by_order_[order_of(*run.header)] = run.events;
   }
 
-  /// The kContinuation of `e`; null when it has none, when it is lost, and for an event that lies in no run.
+  /// Returns the kContinuation of `e`; null if it has none, if it is lost, or if `e` is not in a run (a copy).
   const Event* continuation_of(const Event& e) const {
     if ((e.flags & kContinues) == 0) return nullptr;
     const auto behind = std::partition_point(runs_.begin(), runs_.end(),

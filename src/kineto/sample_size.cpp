@@ -1,4 +1,4 @@
-// Estimates the size in JSON of an open window's events from a sample of them.
+// sample_size(): estimates the JSON size of the events of an open window from a few runs.
 #include <span>
 #include <vector>
 
@@ -42,7 +42,7 @@ SampledSize sample_size(const spool::View& view, std::uint64_t window, Ticks sin
     found.push_back(run);
     events += run.count;
   });
-  // One run for each of equal shares of the events: a thread that makes more of them is looked at more often.
+  // Divides the events into kRuns equal shares and takes one run from each: busy threads are sampled more often.
   std::vector<spool::Run> chosen;
   std::uint64_t before = 0, sampled = 0;
   for (const spool::Run& run : found) {

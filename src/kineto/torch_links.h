@@ -1,8 +1,7 @@
-// What joins the operators of PyTorch to each other and to the GPU: the number that an operator and the calls made in
-// it share ("External id"), and the operator whose gradient a backward function computes ("fwdbwd").
+// Joins PyTorch operators to CUDA calls (they share an "External id") and to their backward functions ("fwdbwd").
 //
-// PyTorch's profiler pushes a number around each operator, and CUPTI stamps it on every call; the same follows from the
-// times, since both are ours: a call belongs to the innermost operator that is open on its thread when it begins.
+// PyTorch's profiler pushes a number around each operator, and CUPTI stamps it on every call. We record both operators
+// and calls, so the times suffice: a call belongs to the innermost operator that is open on its thread when it begins.
 #pragma once
 
 #include <algorithm>
@@ -10,11 +9,11 @@
 #include <span>
 #include <vector>
 
-#include "kineto/device/work.h"
+#include "kineto/device/device_activity.h"
 
 namespace profshim::kineto {
 
-/// Operators that enclose calls on their thread: what Kineto calls cpu_op.
+/// Returns true for operators that enclose calls on their thread: Kineto's cpu_op.
 constexpr bool is_torch_op(const Event& e) {
   const bool is_op =
       e.hook == HookId::kTorchOperator || e.hook == HookId::kTorchBackward || e.hook == HookId::kTorchScript;
@@ -23,12 +22,13 @@ constexpr bool is_torch_op(const Event& e) {
 
 class TorchLinks {
  public:
-  /// The events of one thread in order (begin, longest first); `launches` may be empty.
+  /// Takes the events of one thread in order (begin, longest first); `launches` may be empty.
   void add_thread(std::span<const Event* const> events, const LaunchIndex& launches);
-  /// After the last thread. The "External id" of the operators count up from `first_id` in the order of add_thread().
+  /// Call it after the last thread. The operators get the "External id" `first_id`, `first_id` + 1, ... in the order
+  /// of add_thread().
   void finish(std::uint64_t first_id);
 
-  /// Of the innermost operator around the call at that position of the launch index; 0 = in none.
+  /// Returns the id of the innermost operator around the call at this position of the launch index; 0 = no operator.
   std::uint64_t external_id_of_call(std::uint32_t position) const {
     const bool known = position < innermost_.size() && innermost_[position] != 0;
     return known ? first_id_ + innermost_[position] - 1 : 0;
@@ -37,7 +37,7 @@ class TorchLinks {
     const Event* event;
     std::uint64_t number;
   };
-  /// The flows that start at this operator, and that end at this backward function.
+  /// Return the flows that start at this operator, and those that end at this backward function.
   std::span<const Flow> starting_at(const Event& op) const { return flows_at(starts_, op); }
   std::span<const Flow> ending_at(const Event& op) const { return flows_at(ends_, op); }
 
@@ -55,8 +55,8 @@ class TorchLinks {
 
   std::uint64_t first_id_ = 1;
   std::uint32_t ops_ = 0, threads_ = 0;
-  std::vector<std::uint32_t> innermost_;  // operator + 1 of a call
-  std::vector<Numbered> forward_;         // with a sequence number; by that, then begin
+  std::vector<std::uint32_t> innermost_;  // by position of the call: operator + 1
+  std::vector<Numbered> forward_;         // operators with a sequence number; by that, then begin
   std::vector<const Event*> backward_;
   std::vector<Flow> starts_, ends_;  // by event
 };

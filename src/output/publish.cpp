@@ -150,7 +150,7 @@ int write_under_free_name(kineto::WindowTraceBuilder& builder, const spool::Wind
     // Avoids writing a whole trace for nothing. Whether the name is free is decided by AtomicFile::publish().
     if (spec.output.overwrite != Overwrite::kYes && access(path.c_str(), F_OK) == 0) continue;
     trace_options.trace_name = path;
-    builder.set_facts(trace_options);
+    builder.set_options(trace_options);
     error = write_file(builder, candidate, gzip, spec, options, result.bytes);
     if (error == 0) result.file = candidate;
   }

@@ -7,6 +7,7 @@
 
 #include "profshim/call_stack.h"
 #include "profshim/recorder_control.h"
+#include "profshim/spool/view.h"
 
 namespace profshim {
 namespace {

@@ -8,7 +8,8 @@
 
 #include "profshim/recorder_control.h"
 #include "profshim/trace.h"
-#include "unit/kineto/device/device_fixture.h"
+#include "profshim/window_trace.h"
+#include "unit/kineto/device/device_events.h"
 #include "unit/temporary_folder.h"
 
 namespace {
@@ -51,7 +52,7 @@ class RankOfJob {
     h.step_tid = tid();
     h.host = recorder::intern("node0");
     h.program = recorder::intern("train");
-    test::DeviceLane::define_device();
+    test::DeviceEvents::define_device();
     recorder::define(spool::DefinitionKind::kCommunicator, 1, recorder::intern("default_pg"),
                      recorder::intern("[0, 1, 2, 3]"),
                      {0xabcd, kRanks, rank_, 0, static_cast<std::int64_t>(spool::CommunicatorBackend::kNccl), 0});
@@ -67,7 +68,7 @@ class RankOfJob {
     launch(at + 30 * kUs, "cudaLaunchKernel");
     kernel(at + 1150 * kUs, at + 2150 * kUs + longer, "void backward<float>(float*)", kCompute, "compute");
     operation_ = ++operations_;
-    Event op = test::DeviceLane::event(HookId::ncclAllReduce, at + 45 * kUs, at + 75 * kUs);
+    Event op = test::DeviceEvents::event(HookId::ncclAllReduce, at + 45 * kUs, at + 75 * kUs);
     op.nccl = {.count = 1 << 20,
                .comm = 1,
                .sequence = operation_,
@@ -88,7 +89,7 @@ class RankOfJob {
 
   void launch(Ticks at, const char* name) {
     launched_ = at;
-    Event e = test::DeviceLane::event(HookId::kCudaApi, at, at + 5 * kUs);
+    Event e = test::DeviceEvents::event(HookId::kCudaApi, at, at + 5 * kUs);
     e.name = recorder::intern(name);
     e.api = {.correlation = ++correlation_,
              .callback_id = 211,
@@ -124,7 +125,7 @@ class RankOfJob {
 
   int rank_;
   std::FILE* timeline_;
-  test::DeviceLane lane_;
+  test::DeviceEvents lane_;
   std::uint32_t correlation_ = 0, operation_ = 0, operations_ = 0;
   Ticks launched_ = 0;
 };

@@ -5,7 +5,8 @@
 
 #include "profshim/recorder_control.h"
 #include "profshim/trace.h"
-#include "unit/kineto/device/device_fixture.h"
+#include "profshim/window_trace.h"
+#include "unit/kineto/device/device_events.h"
 #include "unit/temporary_folder.h"
 
 namespace {
@@ -42,7 +43,7 @@ std::int64_t cpu_ns() {
 
 // Launches and kernels come in buffers of their own: by a few hundred, as CUPTI delivers them.
 void fill() {
-  test::DeviceLane lane;
+  test::DeviceEvents lane;
   constexpr std::uint32_t kBuffer = 500;
   for (std::uint32_t first = 0; first < kKernels; first += kBuffer) {
     for (std::uint32_t i = first; i < first + kBuffer; ++i) {
@@ -64,7 +65,7 @@ int main() {
   recorder::set_mode(recorder::kActive | recorder::kArmed, 0);
   while (recorder::tend_pool([] { return Ticks{1}; }, kChunks).unused > 0) continue;
   recorder::add_anchor({1, 1, 1'700'000'000'000'000'001});
-  test::DeviceLane::define_device();
+  test::DeviceEvents::define_device();
   spool::Window* const window = recorder::open_window(1'000'000, recorder::add_mark({1'000'000, 1, 1}));
   fill();
   const Ticks end = 1'000'000 + Ticks{kKernels} * 1000;

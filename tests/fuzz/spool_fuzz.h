@@ -18,7 +18,8 @@
 
 #include "profshim/call_stack.h"
 #include "profshim/recorder_control.h"
-#include "unit/kineto/device/device_fixture.h"
+#include "profshim/window_trace.h"
+#include "unit/kineto/device/device_events.h"
 #include "unit/temporary_folder.h"
 #include "unit/trace/sample_trace.h"
 
@@ -115,7 +116,7 @@ class SpoolImage {
     define(Kind::kThreadName, 0, intern("main loop"), 0, {4242});
     define(Kind::kFact, 0, intern("scope"), intern("{\"recorded\": [\"mpi\"]}"));
     define(Kind::kFact, 0, intern("spec_hash"), intern("\"0123\""));
-    define(Kind::kDevice, 0, intern("GPU"), intern(DeviceLane::kB200));
+    define(Kind::kDevice, 0, intern("GPU"), intern(DeviceEvents::kB200));
     define(Kind::kStream, 7, intern("compute"), 0, {0, 1});
     define(Kind::kCommunicator, 5, intern("ranks"), intern("[0, 1]"), {0x99, 2, 0, 0, 1, 0});
     define(Kind::kModule, 0, intern("/nowhere/solver"), 0, {0x1000, 0x2000, 0, 0x1000});
@@ -234,7 +235,7 @@ class SpoolImage {
   }
 
   static void fill_device_lane() {
-    DeviceLane lane;
+    DeviceEvents lane;
     lane.call(1100, 1150, "cudaLaunchKernel", 41, 4242);
     lane.kernel(1200, 1300, "_Z4saxpIfEvPT_", 41);
     lane.call(1160, 0, "cudaDeviceSynchronize", 42, 0);

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "profshim/recorder_control.h"
+#include "profshim/spool/view.h"
 #include "unit/temporary_folder.h"
 
 namespace profshim::test {

@@ -7,7 +7,7 @@ namespace {
 
 bool by_call(const Event* a, const Event* b) { return a->nccl_task.call < b->nccl_task.call; }
 
-/// Do all of them have the same?
+/// Returns true if all tasks have the same value.
 template <class Member>
 bool agree(std::span<const Event* const> tasks, Member member) {
   return std::all_of(tasks.begin(), tasks.end(),
@@ -16,14 +16,14 @@ bool agree(std::span<const Event* const> tasks, Member member) {
 
 }  // namespace
 
-void NcclTasks::finish(const Operations& operations) {
+void NcclTasks::finish(const NcclOperations& operations) {
   if (tasks_.empty()) return;
   std::vector<Ticks> calls;
   for (const Event* const operation : operations.all()) calls.push_back(operation->begin);
   std::sort(calls.begin(), calls.end());
   for (const Event* const task : tasks_) {
     const auto [first, last] = std::equal_range(calls.begin(), calls.end(), task->nccl_task.call);
-    joined_ += last - first == 1 ? 1 : 0;  // two threads may have begun at the same tick
+    joined_ += last - first == 1 ? 1 : 0;  // calls of two threads may begin at the same tick
     if (last - first > 1) ambiguous_.push_back(task->nccl_task.call);
   }
   std::sort(ambiguous_.begin(), ambiguous_.end());

@@ -1,4 +1,4 @@
-// What NCCL's profiler interface told of the operations of a window, and of which call each is.
+// The tasks that NCCL's profiler interface reported (algorithm, protocol, channels), joined to the NCCL calls.
 #pragma once
 
 #include <cstdint>
@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "kineto/operations.h"
+#include "kineto/args/nccl_operations.h"
 
 namespace profshim::kineto {
 
@@ -14,16 +14,16 @@ class NcclTasks {
  public:
   explicit NcclTasks(const spool::View& view) : view_(view) {}
 
-  /// Events of kind kNcclTask.
+  /// Takes events of kind kNcclTask.
   void add(const Event& task) { tasks_.push_back(&task); }
-  /// After the last add(), with the operations of all threads.
-  void finish(const Operations& operations);
+  /// Call it after the last add(), with the operations of all threads.
+  void finish(const NcclOperations& operations);
 
   bool empty() const { return tasks_.empty(); }
-  /// Appends what is known of the call. One may have several tasks (a send and a receive for each rank of an
-  /// all-to-all, one more with each launch of a graph it was captured into): what they do not agree on is left out.
+  /// Appends the args that all tasks of the call agree on. A call has several tasks if it is an all-to-all (a send and
+  /// a receive for each rank) or was captured into a graph (one task per launch).
   void add_args(const Event& call, std::vector<Arg>& args) const;
-  /// {"seen": 4, "joined": 3}: the rest are of no call in this window, or of none that NCCL names.
+  /// Returns {"seen": 4, "joined": 3}. The other tasks belong to a call outside this window, or NCCL names no call.
   std::string summary() const;
 
  private:
@@ -31,7 +31,7 @@ class NcclTasks {
 
   const spool::View& view_;
   std::vector<const Event*> tasks_;  // by NcclTaskArgs::call
-  std::vector<Ticks> ambiguous_;     // begins of two calls
+  std::vector<Ticks> ambiguous_;     // two calls began at this tick
   std::uint64_t joined_ = 0;
 };
 

@@ -1,4 +1,4 @@
-// The texts in TorchArgs, read back: one element for each input of an operator.
+// Reads the texts in TorchArgs (one element for each input of an operator), and counts floating-point operations.
 #pragma once
 
 #include <cstdint>
@@ -9,18 +9,18 @@
 namespace profshim::kineto {
 
 using Shape = std::vector<std::int64_t>;
-/// A tensor has one shape, a list of tensors one for each; what is neither has an empty one.
+/// The shapes of one input: one for a tensor, one per tensor for a list, an empty shape for other inputs.
 using Shapes = std::vector<Shape>;
 
-/// TorchArgs::dims; nothing when it is no such text.
+/// Reads TorchArgs::dims; returns nothing if the text is malformed.
 std::optional<std::vector<Shapes>> read_shapes(std::string_view dims);
-/// TorchArgs::types and values.
+/// Reads TorchArgs::types or TorchArgs::values.
 std::vector<std::string_view> read_texts(std::string_view list);
-/// Of a shape; 1 for the shape of a single number.
+/// Returns the number of elements of a tensor; 1 for a scalar's empty shape.
 std::uint64_t elements(const Shape& shape);
 
-/// Floating-point operations of the operators for which PyTorch's profiler has a formula, by that formula
-/// (torch/csrc/profiler/util.cpp: multiplications and additions count one each).
+/// Returns the floating-point operations by the formulas of PyTorch's profiler (torch/csrc/profiler/util.cpp:
+/// multiplications and additions count one each), or nothing if it has no formula for the operator.
 std::optional<std::uint64_t> torch_flops(std::string_view op, std::string_view dims, std::string_view values);
 
 }  // namespace profshim::kineto

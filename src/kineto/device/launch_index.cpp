@@ -7,7 +7,7 @@ namespace profshim::kineto {
 
 void LaunchIndex::add(const Event& call) {
   const std::uint64_t place = view_.slot_of(call);
-  // Beyond 256 GiB of chunks; the work of such a call is an orphan.
+  // Only chunks beyond 256 GiB have such slots. The activity of such a call becomes an orphan.
   if (place > std::numeric_limits<std::uint32_t>::max()) return;
   entries_.push_back(std::uint64_t{call.api.correlation} << 32 | place);
 }
@@ -16,7 +16,7 @@ const Event& LaunchIndex::event_of(std::uint64_t entry) const { return view_.slo
 
 const Event& LaunchIndex::call(std::uint32_t position) const { return event_of(entries_[position]); }
 
-bool LaunchIndex::better(std::uint64_t a, std::uint64_t b, Ticks begin, Ticks end) const {
+bool LaunchIndex::is_better(std::uint64_t a, std::uint64_t b, Ticks begin, Ticks end) const {
   const Event &first = event_of(a), &second = event_of(b);
   const auto inside = [=](const Event& e) { return e.begin >= begin && e.begin < end; };
   if (inside(first) != inside(second)) return inside(first);
@@ -29,12 +29,12 @@ void LaunchIndex::finish(Ticks begin, Ticks end) {
   for (const std::uint64_t entry : entries_) {
     if (kept == 0 || entries_[kept - 1] >> 32 != entry >> 32) {
       entries_[kept++] = entry;
-    } else if (better(entry, entries_[kept - 1], begin, end)) {
+    } else if (is_better(entry, entries_[kept - 1], begin, end)) {
       entries_[kept - 1] = entry;
     }
   }
   entries_.resize(kept);
-  has_work_.assign(kept, false);
+  has_activity_.assign(kept, false);
   has_sync_.assign(kept, false);
 }
 
@@ -43,7 +43,7 @@ std::uint32_t LaunchIndex::find(std::uint32_t correlation, std::uint32_t& hint) 
   const std::uint64_t key = std::uint64_t{correlation} << 32;
   const std::size_t size = entries_.size();
   std::size_t first = std::min<std::size_t>(hint, size - 1), last = first;
-  // Ever larger steps away from the hint, until the key lies in [first, last].
+  // Doubles the step away from the hint until the key lies in [first, last].
   if (entries_[first] < key) {
     for (std::size_t step = 1; last < size && entries_[last] < key; step *= 2) {
       first = last;

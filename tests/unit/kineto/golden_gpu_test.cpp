@@ -1,5 +1,5 @@
-// A whole trace of a GPU, byte for byte: what a change of its form changes is seen in the diff of tests/golden/gpu.
-// `make golden` writes the file anew.
+// Compares a whole trace of a GPU job byte for byte with tests/golden/gpu, whose diff shows every change of form.
+// `make golden` renews the file.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -8,7 +8,8 @@
 #include <sstream>
 
 #include "profshim/analysis.h"
-#include "unit/kineto/device/device_fixture.h"
+#include "profshim/window_trace.h"
+#include "unit/kineto/device/device_events.h"
 #include "unit/spool_fixture.h"
 #include "unit/trace/sample_trace.h"
 
@@ -20,7 +21,7 @@ constexpr std::int64_t kWall = 7889238'000'000'000 * 220;
 constexpr std::int32_t kPid = 4700, kOtherThread = 4711;
 constexpr Ticks kUs = 1000;
 
-/// One of everything that a device lane can hold, in three steps of a job that never was.
+/// An invented job of three steps, with one event of each kind that CUPTI reports.
 class GoldenGpu : public test::SpoolFixture {
  protected:
   void SetUp() override {
@@ -40,7 +41,7 @@ class GoldenGpu : public test::SpoolFixture {
     spool::Thread* const thread = recorder::this_thread();
     thread->tid = kPid;
     std::strncpy(thread->name, "train", sizeof thread->name);
-    test::DeviceLane::define_device();
+    test::DeviceEvents::define_device();
     recorder::define(spool::DefinitionKind::kStream, 20, recorder::intern("nccl"), 0, {0, 1});
     recorder::define(spool::DefinitionKind::kCommunicator, 1, recorder::intern("default_pg"),
                      recorder::intern("[0, 1]"),
@@ -68,12 +69,12 @@ class GoldenGpu : public test::SpoolFixture {
   void train(Ticks t) {
     const std::uint32_t copy = next_++, forward = next_++, reduce = next_++;
     range(t, t + 400 * kUs, "step");
-    lane_->call(t + 10 * kUs, t + 14 * kUs, "cudaMemcpyAsync_v3020", copy, kPid);
-    lane_->copy(t + 40 * kUs, t + 50 * kUs, copy, 1 << 20);
+    device_->call(t + 10 * kUs, t + 14 * kUs, "cudaMemcpyAsync_v3020", copy, kPid);
+    device_->copy(t + 40 * kUs, t + 50 * kUs, copy, 1 << 20);
     range(t + 20 * kUs, t + 60 * kUs, "forward");
-    lane_->call(t + 25 * kUs, t + 28 * kUs, "__cudaLaunchKernel_v13000", forward, kPid);
-    lane_->kernel(t + 50 * kUs, t + 150 * kUs, "_Z7forwardIfEvPT_", forward);
-    Event op = test::DeviceLane::event(HookId::ncclAllReduce, t + 70 * kUs, t + 90 * kUs);
+    device_->call(t + 25 * kUs, t + 28 * kUs, "__cudaLaunchKernel_v13000", forward, kPid);
+    device_->kernel(t + 50 * kUs, t + 150 * kUs, "_Z7forwardIfEvPT_", forward);
+    Event op = test::DeviceEvents::event(HookId::ncclAllReduce, t + 70 * kUs, t + 90 * kUs);
     op.nccl = {.count = 1 << 20,
                .comm = 1,
                .sequence = forward,
@@ -83,50 +84,50 @@ class GoldenGpu : public test::SpoolFixture {
                .op = 0,
                .bytes = 4 << 20};
     recorder::commit(*recorder::this_thread(), op);
-    Event launch = test::DeviceLane::event(HookId::kCudaApi, t + 75 * kUs, t + 80 * kUs);
+    Event launch = test::DeviceEvents::event(HookId::kCudaApi, t + 75 * kUs, t + 80 * kUs);
     launch.name = recorder::intern("cuLaunchKernelEx");
     launch.api = {.correlation = reduce, .callback_id = 652, .tid = kPid, .external = forward, .is_launch = 1};
-    lane_->commit(launch);
-    lane_->kernel(t + 151 * kUs, t + 301 * kUs, "ncclDevKernel_AllReduce_Sum_f32_RING_LL", reduce, 20);
+    device_->commit(launch);
+    device_->kernel(t + 151 * kUs, t + 301 * kUs, "ncclDevKernel_AllReduce_Sum_f32_RING_LL", reduce, 20);
   }
 
   void everything_else(Ticks t) {
     const std::uint32_t graph = next_++, whole = next_++, peer = next_++, record = next_++, wait = next_++,
                         sync = next_++, malloc = next_++;
-    lane_->call(t, t + kUs, "cudaGraphLaunch_v10000", graph, kOtherThread);
-    lane_->kernel(t + 10 * kUs, t + 12 * kUs, "node", graph);
-    lane_->other(
+    device_->call(t, t + kUs, "cudaGraphLaunch_v10000", graph, kOtherThread);
+    device_->kernel(t + 10 * kUs, t + 12 * kUs, "node", graph);
+    device_->other(
         HookId::kMemset, t + 12 * kUs, t + 13 * kUs,
         {.correlation = graph, .kind = 3, .context = 1, .stream = 7, .bytes = 640, .graph_node = 77, .graph = 5});
-    lane_->call(t + 2 * kUs, t + 3 * kUs, "cudaGraphLaunch_v10000", whole, kOtherThread);
-    lane_->other(HookId::kGraphRun, t + 20 * kUs, t + 30 * kUs,
-                 {.correlation = whole, .context = 1, .stream = 7, .graph = 6});
-    lane_->call(t + 4 * kUs, t + 5 * kUs, "cudaMemcpyPeerAsync_v4000", peer, kOtherThread);
-    Event copy = test::DeviceLane::event(HookId::kMemcpyPeer, t + 30 * kUs, t + 31 * kUs);
+    device_->call(t + 2 * kUs, t + 3 * kUs, "cudaGraphLaunch_v10000", whole, kOtherThread);
+    device_->other(HookId::kGraphRun, t + 20 * kUs, t + 30 * kUs,
+                   {.correlation = whole, .context = 1, .stream = 7, .graph = 6});
+    device_->call(t + 4 * kUs, t + 5 * kUs, "cudaMemcpyPeerAsync_v4000", peer, kOtherThread);
+    Event copy = test::DeviceEvents::event(HookId::kMemcpyPeer, t + 30 * kUs, t + 31 * kUs);
     copy.flags = kContinues;
     copy.gpu = {.correlation = peer, .kind = 10 | 3 << 4 | 3 << 8, .context = 1, .stream = 7, .bytes = 4096};
-    lane_->commit(copy);
+    device_->commit(copy);
     copy.hook = HookId::kContinuation;
     copy.flags = 0;
     copy.peer = {.from_device = 0, .to_device = 1, .from_context = 1, .to_context = 2};
-    lane_->commit(copy);
-    lane_->call(t + 6 * kUs, t + 7 * kUs, "cudaEventRecord_v3020", record, kOtherThread);
-    lane_->call(t + 8 * kUs, t + 9 * kUs, "cudaStreamWaitEvent_v3020", wait, kOtherThread);
-    lane_->other(
+    device_->commit(copy);
+    device_->call(t + 6 * kUs, t + 7 * kUs, "cudaEventRecord_v3020", record, kOtherThread);
+    device_->call(t + 8 * kUs, t + 9 * kUs, "cudaStreamWaitEvent_v3020", wait, kOtherThread);
+    device_->other(
         HookId::kCudaSync, t + 8 * kUs, t + 9 * kUs,
         {.correlation = wait, .kind = 2, .context = 1, .stream = 7, .bytes = 3, .graph_node = record, .external = 20});
-    lane_->call(t + 10 * kUs, t + 40 * kUs, "cudaDeviceSynchronize_v3020", sync, kOtherThread);
-    lane_->other(HookId::kCudaSync, t + 11 * kUs, t + 39 * kUs,
-                 {.correlation = sync, .kind = 4, .context = 1, .stream = ~0u, .bytes = ~0ull, .graph_node = ~0ull});
-    lane_->call(t + 41 * kUs, t + 42 * kUs, "cudaMalloc_v3020", malloc, kOtherThread);
-    lane_->other(HookId::kCudaMemory, t + 41 * kUs, t + 41 * kUs,
-                 {.correlation = malloc, .kind = 1, .bytes = 4096, .graph_node = 0x7f0000, .external = 3});
-    lane_->other(HookId::kCudaOverhead, t + 43 * kUs, t + 44 * kUs, {.kind = 1});
-    lane_->kernel(t + 50 * kUs, t + 51 * kUs, "launched by nobody", 900);
+    device_->call(t + 10 * kUs, t + 40 * kUs, "cudaDeviceSynchronize_v3020", sync, kOtherThread);
+    device_->other(HookId::kCudaSync, t + 11 * kUs, t + 39 * kUs,
+                   {.correlation = sync, .kind = 4, .context = 1, .stream = ~0u, .bytes = ~0ull, .graph_node = ~0ull});
+    device_->call(t + 41 * kUs, t + 42 * kUs, "cudaMalloc_v3020", malloc, kOtherThread);
+    device_->other(HookId::kCudaMemory, t + 41 * kUs, t + 41 * kUs,
+                   {.correlation = malloc, .kind = 1, .bytes = 4096, .graph_node = 0x7f0000, .external = 3});
+    device_->other(HookId::kCudaOverhead, t + 43 * kUs, t + 44 * kUs, {.kind = 1});
+    device_->kernel(t + 50 * kUs, t + 51 * kUs, "launched by nobody", 900);
   }
 
   static void range(Ticks begin, Ticks end, const char* name) {
-    Event e = test::DeviceLane::event(HookId::kNvtxRange, begin, end);
+    Event e = test::DeviceEvents::event(HookId::kNvtxRange, begin, end);
     e.name = recorder::intern(name);
     recorder::commit(*recorder::this_thread(), e);
   }
@@ -140,12 +141,12 @@ class GoldenGpu : public test::SpoolFixture {
     return text;
   }
 
-  std::unique_ptr<test::DeviceLane> lane_ = nullptr;
+  std::unique_ptr<test::DeviceEvents> device_ = nullptr;
   std::uint32_t next_ = 100;
 };
 
 TEST_F(GoldenGpu, TheTraceIsTheOneThatIsKept) {
-  lane_ = std::make_unique<test::DeviceLane>();
+  device_ = std::make_unique<test::DeviceEvents>();
   record();
 
   const std::string text = trace();

@@ -1,93 +1,16 @@
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <atomic>
-#include <map>
+// The trace of a window: its events, steps, counts and losses.
 #include <set>
-#include <thread>
 
-#include "profshim/trace.h"
-#include "unit/spool_fixture.h"
+#include "window_trace_fixture.h"
 
 namespace profshim {
 namespace {
 
-struct Slice {
-  std::string phase, name;
-  std::int64_t tid = 0, begin = 0, end = 0;
-  std::map<std::string, std::string> args;
-};
+using test::Slice;
+using test::TextSink;
+using test::WindowTraceTest;
 
-class MemorySink : public ByteSink {
- public:
-  bool write(const char* data, std::size_t size) override {
-    text.append(data, size);
-    return true;
-  }
-  bool close() override { return true; }
-  std::string text;
-};
-
-// Ticks are nanoseconds here, and the wall clock is the monotonic one plus this.
-constexpr std::int64_t kWall = 7889238'000'000'000 * 220;
-
-class WindowTraceTest : public test::SpoolFixture {
- protected:
-  void SetUp() override {
-    make_spool(256);
-    recorder::tend_pool([] { return Ticks{1}; }, 128);
-    recorder::add_anchor({1, 1, kWall + 1});
-    recorder::header().base_time_ns = kWall;
-    recorder::header().rank = 3;
-    recorder::header().world_size = 4;
-  }
-
-  std::vector<Slice> build(std::uint64_t window, kineto::WindowSummary* summary = nullptr) {
-    kineto::WindowTraceBuilder builder(*(view_ = view()), window, {});
-    MemorySink sink;
-    EXPECT_TRUE(builder.write(sink, {}));
-    if (summary != nullptr) *summary = builder.summary();
-    metadata.clear();
-    std::vector<Slice> slices;
-    TraceVisitor visitor;
-    visitor.metadata = [this](std::string_view key, std::string_view json, bool) { metadata[std::string(key)] = json; };
-    visitor.event = [&slices](const ReadEvent& e) {
-      Slice s{std::string(e.phase), std::string(e.name), e.tid, e.ts_ns, e.ts_ns + e.duration_ns, {}};
-      for (const auto& arg : e.args) {
-        s.args[std::string(arg.key)] =
-            arg.kind == ReadEvent::ReadArg::Kind::kInt ? std::to_string(arg.integer) : std::string(arg.text);
-      }
-      slices.push_back(std::move(s));
-      return true;
-    };
-    const ReadResult read = read_trace_bytes(sink.text, visitor);
-    EXPECT_TRUE(read.ok) << read.error << "\n" << sink.text;
-    return slices;
-  }
-
-  static std::vector<Slice> named(const std::vector<Slice>& all, std::string_view name) {
-    std::vector<Slice> found;
-    for (const Slice& s : all) {
-      if (s.name == name) found.push_back(s);
-    }
-    return found;
-  }
-
-  static void commit_range(Ticks begin, Ticks end, std::string_view name, std::uint8_t flags = 0) {
-    Event e;
-    e.begin = begin;
-    e.end = end;
-    e.hook = HookId::kNvtxRange;
-    e.flags = flags;
-    e.name = recorder::intern(name);
-    recorder::commit(*recorder::this_thread(), e);
-  }
-
-  std::unique_ptr<spool::View> view_;
-  std::map<std::string, std::string> metadata;
-};
-
-TEST_F(WindowTraceTest, MemoryIsAnInstantOfItsThreadAndNoCall) {
+TEST_F(WindowTraceTest, MemoryIsAnInstantOfItsThreadAndNotACall) {
   spool::Window* const window = recorder::open_window(1000, spool::kNoMark);
   commit_range(1100, 1200, "range");
   Event memory;
@@ -114,7 +37,7 @@ TEST_F(WindowTraceTest, TheNewestMemoryIsLeftOutAndCounted) {
   const auto v = view();
 
   kineto::WindowTraceBuilder builder(*v, 0, {.memory_entries = 3});
-  MemorySink sink;
+  TextSink sink;
   builder.write(sink, {});
 
   EXPECT_EQ(builder.summary().memory, 4u);
@@ -124,7 +47,7 @@ TEST_F(WindowTraceTest, TheNewestMemoryIsLeftOutAndCounted) {
   EXPECT_NE(sink.text.find("\"memory_entries_left_out\": 1"), std::string::npos);
 }
 
-TEST_F(WindowTraceTest, HoldsWhatBeganInTheWindowOnly) {
+TEST_F(WindowTraceTest, HoldsOnlyEventsThatBeganInTheWindow) {
   spool::Window* const window = recorder::open_window(100, spool::kNoMark);
   commit_range(50, 150, "before");
   commit_range(100, 120, "first");
@@ -181,7 +104,7 @@ TEST_F(WindowTraceTest, NumbersThatDoNotCountUpAreReplacedByTheCount) {
   EXPECT_EQ(summary.last_step, 5);
 }
 
-TEST_F(WindowTraceTest, APartialOverlapGetsALaneOfItsOwnWithAName) {
+TEST_F(WindowTraceTest, PartialOverlapGetsANamedOverflowTrack) {
   spool::Window* const window = recorder::open_window(100, spool::kNoMark);
   commit_range(100, 200, "outer");
   commit_range(150, 250, "crossing");
@@ -189,43 +112,10 @@ TEST_F(WindowTraceTest, APartialOverlapGetsALaneOfItsOwnWithAName) {
 
   const auto all = build(0);
 
-  const std::int64_t lane = named(all, "crossing")[0].tid;
-  EXPECT_NE(lane, named(all, "outer")[0].tid);
+  const std::int64_t overflow = named(all, "crossing")[0].tid;
+  EXPECT_NE(overflow, named(all, "outer")[0].tid);
   const auto names = named(all, "thread_name");
-  EXPECT_TRUE(std::any_of(names.begin(), names.end(), [lane](const Slice& s) { return s.tid == lane; }));
-}
-
-TEST_F(WindowTraceTest, WhatWasStillOpenIsShownUnfinished) {
-  spool::Window* const window = recorder::open_window(1, spool::kNoMark);
-  spool::Thread& t = *recorder::this_thread();
-  Event* const call = recorder::open_call(t);
-  *call = Event{};
-  call->hook = HookId::kNvtxRange;
-  call->name = recorder::intern("hung");
-  recorder::begin(*call);
-  const Ticks end = ticks() + 1000;
-  recorder::close_window(*window, end, 0, spool::WindowEnd::kExit, 0);
-
-  const auto hung = named(build(0), "hung");
-
-  ASSERT_EQ(hung.size(), 1u);
-  EXPECT_EQ(hung[0].end, static_cast<std::int64_t>(end));
-  EXPECT_EQ(hung[0].args.count("finished"), 1u);
-}
-
-TEST_F(WindowTraceTest, ACallIsNotShownTwiceWhenItEndedMeanwhile) {
-  spool::Window* const window = recorder::open_window(1, spool::kNoMark);
-  spool::Thread& t = *recorder::this_thread();
-  Event* const call = recorder::open_call(t);
-  *call = Event{};
-  call->hook = HookId::kNvtxRange;
-  call->name = recorder::intern("once");
-  recorder::begin(*call);
-  call->end = ticks();
-  recorder::commit(t, *call);  // killed between commit and discard
-  recorder::close_window(*window, ticks() + 1, 0, spool::WindowEnd::kExit, 0);
-
-  EXPECT_EQ(named(build(0), "once").size(), 1u);
+  EXPECT_TRUE(std::any_of(names.begin(), names.end(), [overflow](const Slice& s) { return s.tid == overflow; }));
 }
 
 TEST_F(WindowTraceTest, PollsAreCountedAsCalls) {
@@ -255,102 +145,7 @@ TEST_F(WindowTraceTest, PollsAreCountedAsCalls) {
   EXPECT_EQ(named(all, "MPI_Testany").size(), 1u);
 }
 
-TEST_F(WindowTraceTest, AFailedExchangeIsNotShownTwiceEither) {
-  spool::Window* const window = recorder::open_window(1, spool::kNoMark);
-  spool::Thread& t = *recorder::this_thread();
-  Event* const call = recorder::open_call(t);
-  *call = Event{};
-  call->hook = HookId::MPI_Sendrecv;
-  recorder::begin(*call);
-  Event ended = *call;
-  ended.end = ticks();
-  ended.flags |= kFailed | kContinues;  // known at the end only
-  recorder::commit(t, ended);           // killed between commit and discard
-  recorder::close_window(*window, ticks() + 1, 0, spool::WindowEnd::kExit, 0);
-
-  EXPECT_EQ(named(build(0), "MPI_Sendrecv").size(), 1u);
-}
-
-TEST_F(WindowTraceTest, AnOperationThatAnotherThreadCompletesIsNotShownTwice) {
-  spool::Window* const window = recorder::open_window(1, spool::kNoMark);
-  Event* const operation = recorder::take_pending();
-  *operation = Event{};
-  operation->hook = HookId::MPI_Irecv;
-  operation->flags = kAsyncSlice;
-  operation->mpi.request = 7;
-  recorder::begin(*operation);
-  std::thread([operation] {
-    Event done = *operation;
-    done.end = ticks();
-    recorder::commit(*recorder::this_thread(), done);  // killed before the release
-  }).join();
-  recorder::close_window(*window, ticks() + 1, 0, spool::WindowEnd::kExit, 0);
-
-  EXPECT_EQ(named(build(0), "MPI_Irecv").size(), 2u);  // one begin, one end
-}
-
-// Whatever is running when the window closes is in it, however it ends while the window is put together.
-TEST_F(WindowTraceTest, ACallThatEndsMeanwhileIsNotLost) {
-  constexpr int kWindows = 200;
-  std::atomic<bool> stop{false};
-  std::vector<Ticks> begins;
-  // Of a thread that lost its core between the reading of the clock and the store, nobody can know at the window's end
-  // that it is in a call.
-  std::vector<Ticks> held_up;
-  std::thread caller([&] {
-    spool::Thread& t = *recorder::this_thread();
-    while (!stop) {
-      Event* const call = recorder::open_call(t);
-      *call = Event{};
-      call->hook = HookId::MPI_Barrier;
-      const Ticks before = ticks();
-      recorder::begin(*call);
-      const Ticks begin = call->begin;
-      if (ticks() - before > 10'000) held_up.push_back(begin);
-      while (ticks() < begin + 20'000) {
-      }
-      recorder::end(t, *call);
-      begins.push_back(begin);
-    }
-  });
-  std::vector<Ticks> ends;
-  std::vector<Ticks> starts;
-  std::vector<std::uint64_t> seen;
-  for (int i = 0; i < kWindows; ++i) {
-    const Ticks start = ticks();
-    spool::Window* const window = recorder::open_window(start, spool::kNoMark);
-    while (ticks() < start + 200'000) {
-    }
-    const Ticks end = ticks();
-    recorder::close_window(*window, end, 0, spool::WindowEnd::kSchedule, 0);
-    view_ = view();
-    seen.push_back(kineto::WindowTraceBuilder(*view_, static_cast<std::uint64_t>(i), {}).summary().calls);
-    starts.push_back(start);
-    ends.push_back(end);
-    window->state = spool::WindowState::kPublished;
-  }
-  stop = true;
-  caller.join();
-  for (std::size_t i = 0; i < seen.size(); ++i) {
-    const auto in_window = [&](Ticks t) { return t >= starts[i] && t < ends[i]; };
-    if (std::any_of(held_up.begin(), held_up.end(), in_window)) continue;
-    const auto made = std::count_if(begins.begin(), begins.end(), in_window);
-    EXPECT_EQ(seen[i], static_cast<std::uint64_t>(made)) << "window " << i;
-  }
-}
-
-TEST_F(WindowTraceTest, AnOpenWindowEndsAtTheLastThingKnownAndIsIncomplete) {
-  recorder::open_window(100, spool::kNoMark);
-  commit_range(150, 400, "last");
-
-  kineto::WindowSummary summary;
-  const auto all = build(0, &summary);
-
-  EXPECT_FALSE(summary.complete);
-  EXPECT_EQ(named(all, "Record Window End")[0].begin, 401);
-}
-
-TEST_F(WindowTraceTest, RangesThatEndElsewhereArePairsOfBeginAndEnd) {
+TEST_F(WindowTraceTest, RangesThatEndOnAnotherThreadArePairsOfBeginAndEnd) {
   spool::Window* const window = recorder::open_window(100, spool::kNoMark);
   commit_range(110, 190, "wandering", kStartEnd);
   recorder::close_window(*window, 200, 0, spool::WindowEnd::kSchedule, 0);
@@ -363,7 +158,7 @@ TEST_F(WindowTraceTest, RangesThatEndElsewhereArePairsOfBeginAndEnd) {
   EXPECT_EQ(found[1].begin, 190);
 }
 
-TEST_F(WindowTraceTest, ARequestToAnotherWorkerIsASliceAndAPairUntilItsAnswer) {
+TEST_F(WindowTraceTest, RpcRequestIsASliceAndAPairUntilItsAnswer) {
   spool::Window* const window = recorder::open_window(100, spool::kNoMark);
   spool::Thread* const thread = recorder::this_thread();
   Event request{.begin = 110, .end = 120, .hook = HookId::kTorchRpc, .name = recorder::intern("rpc_backward(a -> b)")};
@@ -420,8 +215,8 @@ TEST_F(WindowTraceTest, NamesOfAnyBytesSurvive) {
   EXPECT_EQ(named(all, "broken \xef\xbf\xbd\xef\xbf\xbd bytes").size(), 1u);
 }
 
-// A damaged length must not make a name of everything that lies behind it: it would be in each event that has the name.
-TEST_F(WindowTraceTest, ATextLongerThanTheRecorderMakesThemIsNone) {
+// A damaged length must not turn all following bytes into a name: each event with that name would repeat them.
+TEST_F(WindowTraceTest, TextWithAnImpossibleLengthIsEmpty) {
   spool::Window* const window = recorder::open_window(100, spool::kNoMark);
   commit_range(110, 120, "work");
   recorder::close_window(*window, 200, 0, spool::WindowEnd::kSchedule, 0);
@@ -437,7 +232,7 @@ TEST_F(WindowTraceTest, ATextLongerThanTheRecorderMakesThemIsNone) {
   EXPECT_EQ(named(build(0), "(name lost)").size(), 1u);
 }
 
-// One text of a megabyte, named by a thousand definitions: the trace grows with the spool, not with their product.
+// A thousand definitions name one text of a megabyte. The trace must grow with the spool, not with the product.
 class TextsOfASpool : public test::SpoolFixture {};
 
 TEST_F(TextsOfASpool, AreNotMultipliedByDefinitions) {
@@ -455,14 +250,14 @@ TEST_F(TextsOfASpool, AreNotMultipliedByDefinitions) {
 
   const auto v = view();
   kineto::WindowTraceBuilder builder(*v, 0, {});
-  MemorySink sink;
+  TextSink sink;
   EXPECT_TRUE(builder.write(sink, {}));
 
   EXPECT_LT(sink.text.size(), 2 * v->header().file_bytes);
   EXPECT_NE(sink.text.find("too many long names and texts"), std::string::npos);
 }
 
-TEST_F(WindowTraceTest, NothingButInitAndFinalizeIsEmpty) {
+TEST_F(WindowTraceTest, WindowWithOnlyInitAndFinalizeIsEmpty) {
   spool::Window* const window = recorder::open_window(100, spool::kNoMark);
   commit_at(110, hook_by_name("MPI_Init"), 5);
   recorder::close_window(*window, 200, 0, spool::WindowEnd::kExit, 0);

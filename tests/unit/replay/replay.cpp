@@ -7,6 +7,7 @@
 #include "device/spool_output.h"
 #include "job_thread.h"
 #include "profshim/recorder_control.h"
+#include "profshim/window_trace.h"
 #include "unit/temporary_folder.h"
 #include "unit/trace/sample_trace.h"
 

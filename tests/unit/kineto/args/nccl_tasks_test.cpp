@@ -40,7 +40,7 @@ class NcclTasksTest : public test::SpoolFixture {
   std::map<std::string, std::string> args(const std::vector<Event>& calls, const std::vector<Event>& tasks,
                                           std::size_t which) {
     const auto spool = view();
-    Operations operations;
+    NcclOperations operations;
     for (const Event& event : calls) operations.add(event);
     operations.finish();
     NcclTasks all(*spool);

@@ -1,76 +1,114 @@
-// Events of the device lane for tests, with the recorder's own functions.
+// A recorded window of a GPU job for tests, and the rows of its trace.
 #pragma once
 
-#include <string>
-#include <string_view>
+#include <gtest/gtest.h>
+#include <unistd.h>
 
-#include "profshim/recorder_control.h"
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "device_events.h"
+#include "profshim/analysis.h"
+#include "profshim/trace.h"
+#include "profshim/window_trace.h"
+#include "unit/spool_fixture.h"
+#include "unit/trace/sample_trace.h"
 
 namespace profshim::test {
 
-/// What CUPTI would have told: API calls and device work, in the order of the calls of this object.
-class DeviceLane {
- public:
-  DeviceLane() : lane_(recorder::device_lane()) {}
+// The tests use nanoseconds as ticks. The wall clock is the monotonic clock plus this.
+inline constexpr std::int64_t kWall = 7889238'000'000'000 * 220;
+inline constexpr std::int32_t kTid = 5151;
 
-  static constexpr const char* kB200 =
-      R"({"id": 0, "name": "NVIDIA B200", "totalGlobalMem": 191503138816, "computeMajor": 10, "computeMinor": 0, )"
-      R"("maxThreadsPerBlock": 1024, "maxThreadsPerMultiprocessor": 2048, "regsPerBlock": 65536, "warpSize": 32, )"
-      R"("sharedMemPerBlock": 49152, "numSms": 148, "regsPerMultiprocessor": 65536, "sharedMemPerBlockOptin": 232448, )"
-      R"("sharedMemPerMultiprocessor": 233472})";
-  static void define_device() {
-    recorder::define(spool::DefinitionKind::kDevice, 0, recorder::intern("NVIDIA B200"), recorder::intern(kB200));
+struct Row {
+  std::string phase, category, name;
+  std::int64_t pid = 0, tid = 0, begin = 0, end = 0, id = 0;
+  std::vector<std::string> keys;  // of the args, in order
+  std::map<std::string, std::string> args;
+};
+
+class DeviceTest : public SpoolFixture {
+ protected:
+  void SetUp() override {
+    make_spool(64);
+    recorder::tend_pool([] { return Ticks{1}; }, 64);
+    recorder::add_anchor({1, 1, kWall + 1});
+    spool::SpoolHeader& h = recorder::header();
+    h.base_time_ns = kWall;
+    h.rank = 0;
+    h.world_size = 1;
+    h.program = recorder::intern("train");
+    h.step_tid = kTid;
+    DeviceEvents::define_device();
+    device_ = std::make_unique<DeviceEvents>();
+    window_ = recorder::open_window(1000, recorder::add_mark({1000, 5, 5}));
   }
 
-  Event call(Ticks begin, Ticks end, std::string_view name, std::uint32_t correlation, std::int32_t tid) {
-    Event e = event(HookId::kCudaApi, begin, end);
-    e.name = recorder::intern(name);
-    e.api = {.correlation = correlation,
-             .callback_id = 211,
-             .tid = tid,
-             .raw_thread = 0xe0001740,
-             .is_runtime = !name.starts_with("cu") || name.starts_with("cuda"),
-             .is_launch = 1};
-    commit(e);
-    return e;
+  void close(Ticks end = 9000) {
+    window_->complete = 1;
+    recorder::close_window(*window_, end, recorder::add_mark({end, 6, 6}), spool::WindowEnd::kSchedule, 0);
   }
 
-  void kernel(Ticks begin, Ticks end, std::string_view name, std::uint32_t correlation, std::uint32_t stream = 7) {
-    Event e = event(HookId::kKernel, begin, end);
-    e.name = recorder::intern(name);
-    e.flags = kContinues;
-    e.gpu = {.correlation = correlation, .context = 1, .stream = stream};
-    commit(e);
-    e.hook = HookId::kContinuation;
-    e.flags = 0;
-    e.kernel = {.grid = {1776, 1, 1}, .block = {256, 1, 1}, .registers_per_thread = 32, .channel_type = kNoByte};
-    commit(e);
+  /// Returns the whole trace of a window, after a check that readers accept it.
+  std::vector<Row> rows(std::uint64_t number = 0) {
+    const auto v = view();
+    kineto::WindowTraceBuilder builder(*v, number, {.trace_name = "/run/rank0.5.pt.trace.json"});
+    text_.clear();
+    MemorySink sink(text_);
+    EXPECT_TRUE(builder.write(sink, {}));
+    summary_ = builder.summary();
+    std::vector<Row> all;
+    TraceVisitor visitor;
+    visitor.metadata = [this](std::string_view key, std::string_view json, bool) {
+      metadata_[std::string(key)] = json;
+    };
+    visitor.event = [&all](const ReadEvent& e) {
+      Row r{.phase = std::string(e.phase),
+            .category = std::string(e.category),
+            .name = std::string(e.name),
+            .pid = e.pid,
+            .tid = e.tid,
+            .begin = e.ts_ns,
+            .end = e.ts_ns + e.duration_ns,
+            .id = e.id};
+      for (const auto& arg : e.args) {
+        r.keys.emplace_back(arg.key);
+        r.args[r.keys.back()] = arg.text.empty() ? std::to_string(arg.integer) : std::string(arg.text);
+      }
+      all.push_back(std::move(r));
+      return true;
+    };
+    const ReadResult read = read_trace_bytes(text_, visitor);
+    EXPECT_TRUE(read.ok) << read.error;
+    const FileReport report = verify_trace_bytes(text_, "rank0.5.pt.trace.json");
+    for (const Finding& f : report.findings) {
+      EXPECT_FALSE(f.must && !tolerated_.contains(f.item)) << f.item << ' ' << f.message;
+    }
+    return all;
   }
 
-  void copy(Ticks begin, Ticks end, std::uint32_t correlation, std::uint64_t bytes, std::uint32_t stream = 7) {
-    Event e = event(HookId::kMemcpy, begin, end);
-    e.gpu = {.correlation = correlation, .kind = 1 | 2 << 4 | 3 << 8, .context = 1, .stream = stream, .bytes = bytes};
-    commit(e);
+  static std::vector<Row> of(const std::vector<Row>& all, std::string_view category, std::string_view phase = "X") {
+    std::vector<Row> found;
+    std::copy_if(all.begin(), all.end(), std::back_inserter(found),
+                 [&](const Row& r) { return r.category == category && r.phase == phase; });
+    return found;
   }
 
-  /// Any other device event.
-  void other(HookId hook, Ticks begin, Ticks end, const GpuArgs& gpu) {
-    Event e = event(hook, begin, end);
-    e.gpu = gpu;
-    commit(e);
+  std::int64_t device_count(std::string_view key) {
+    std::int64_t value = -1;
+    json_leaves(metadata_["profshim"], [&](std::string_view path, const ReadEvent::ReadArg& v) {
+      if (path == "device." + std::string(key)) value = v.integer;
+    });
+    return value;
   }
 
-  void commit(const Event& e) { recorder::commit(*lane_, e); }
-  static Event event(HookId hook, Ticks begin, Ticks end) {
-    Event e;
-    e.hook = hook;
-    e.begin = begin;
-    e.end = end;
-    return e;
-  }
-
- private:
-  spool::Thread* const lane_;
+  std::unique_ptr<DeviceEvents> device_;
+  spool::Window* window_ = nullptr;
+  std::map<std::string, std::string> metadata_;
+  std::string text_;
+  kineto::WindowSummary summary_;
+  std::set<int> tolerated_;  // findings that a test provokes
 };
 
 }  // namespace profshim::test

@@ -1,0 +1,133 @@
+#include "definitions.h"
+
+#include <cstdio>
+
+#include "profshim/trace.h"
+
+namespace profshim::kineto {
+namespace {
+
+// Many definitions may name the same text, for example the ranks of all duplicates of a communicator, and the trace
+// gets a copy for each. This bounds what a damaged spool can make of that.
+constexpr std::uint64_t kLeastRoom = 16u << 20;
+
+// Shows the first 29 of more than 30 ranks, "...", and the last, as Kineto writes "Process Group Ranks". The list goes
+// into every event of the communicator, so a list too long for 30 ranks (damaged spool) is left out.
+std::string shortened(std::string_view ranks) {
+  constexpr std::size_t kLongest = 512;
+  if (std::count(ranks.begin(), ranks.end(), ',') < 30) return ranks.size() > kLongest ? "" : std::string(ranks);
+  std::size_t at = 0;
+  for (int i = 0; i < 29; ++i) at = ranks.find(',', at) + 1;
+  const std::string_view last = ranks.substr(ranks.rfind(',') + 1);
+  return at + last.size() > kLongest ? "" : std::string(ranks.substr(0, at)) + " ...," + std::string(last);
+}
+
+std::uint64_t pair_key(std::uint32_t outer, std::uint32_t inner) { return std::uint64_t{outer} << 32 | inner; }
+
+}  // namespace
+
+Definitions::Definitions(const spool::View& view) : room_(std::max(2 * view.header().arena_bytes, kLeastRoom)) {
+  for (const spool::Definition* d : view.definitions()) add(view, *d);
+}
+
+std::string_view Definitions::text_of(const spool::View& view, StringId id, std::size_t longest) {
+  const std::string_view text = view.string(id, longest);
+  if (text.size() > room_) {
+    add_problem({"spool", "too many long names and texts: some are left out"});
+    return {};
+  }
+  room_ -= text.size();
+  return text;
+}
+
+void Definitions::add(const spool::View& view, const spool::Definition& d) {
+  using Kind = spool::DefinitionKind;
+  const std::string_view name = text_of(view, d.name);
+  switch (d.kind.load(std::memory_order_acquire)) {
+    case Kind::kCommunicator:
+      add_communicator(view, d, name);
+      break;
+    case Kind::kDatatype:
+      datatypes_[d.id] = name;
+      break;
+    case Kind::kReduction:
+      reductions_[d.id] = name;
+      break;
+    case Kind::kNvtxDomain:
+      domains_[d.id] = name;
+      break;
+    case Kind::kNvtxCategory:
+      categories_[pair_key(static_cast<std::uint32_t>(d.v[0]), static_cast<std::uint32_t>(d.v[1]))] = name;
+      break;
+    case Kind::kThreadName:
+      thread_names_[static_cast<std::uint64_t>(d.v[0])] = name;
+      break;
+    case Kind::kProblem:
+      add_problem({text_of(view, d.text), name});
+      break;
+    case Kind::kFact:
+      add_json_member(name, text_of(view, d.text, spool::kMaxText));
+      break;
+    case Kind::kStream:
+      stream_names_[pair_key(static_cast<std::uint32_t>(d.v[0]), d.id)] = name;
+      break;
+    case Kind::kModule:
+      modules_.push_back({name, static_cast<std::uint64_t>(d.v[0]), static_cast<std::uint64_t>(d.v[1]),
+                          static_cast<std::uint64_t>(d.v[2]), static_cast<std::uint64_t>(d.v[3])});
+      break;
+    case Kind::kDevice:  // see DeviceArgs
+    case Kind::kNone:
+      break;
+  }
+}
+
+// A later definition of the same id replaces the earlier one: MPI_Comm_set_name.
+void Definitions::add_communicator(const spool::View& view, const spool::Definition& d, std::string_view name) {
+  Communicator& c = communicators_[d.id];
+  c.name = name;
+  c.device = d.v[5];
+  c.all_ranks = text_of(view, d.text, spool::kMaxText);
+  if (!c.all_ranks.starts_with('[') || !valid_json(c.all_ranks)) c.all_ranks = {};
+  c.ranks = shortened(c.all_ranks);
+  char identity[20];
+  std::snprintf(identity, sizeof identity, "%016llx", static_cast<unsigned long long>(d.v[0]));
+  c.identity = identity;
+  c.size = d.v[1];
+  c.own_rank = d.v[2];
+  c.backend = static_cast<spool::CommunicatorBackend>(d.v[4]);
+}
+
+// Each problem is shown once, however often it happened.
+void Definitions::add_problem(const Problem& problem) {
+  if (known_problems_.insert({problem.source, problem.sentence}).second) problems_.push_back(problem);
+}
+
+// A later value of the same key replaces the earlier one.
+void Definitions::add_json_member(std::string_view key, std::string_view json) {
+  if (!valid_json(json)) return;  // damaged spool
+  const auto [at, is_new] = member_of_key_.emplace(key, json_members_.size());
+  if (is_new) {
+    json_members_.push_back({key, json});
+  } else {
+    json_members_[at->second].json = json;
+  }
+}
+
+const Communicator* Definitions::communicator(std::uint32_t id) const {
+  const auto at = communicators_.find(id);
+  return at == communicators_.end() ? nullptr : &at->second;
+}
+
+std::string_view Definitions::category(std::uint32_t domain, std::uint32_t category) const {
+  return find(categories_, pair_key(domain, category));
+}
+
+std::string_view Definitions::stream_name(std::uint32_t device, std::uint32_t stream) const {
+  return find(stream_names_, pair_key(device, stream));
+}
+
+std::string_view Definitions::thread_name(std::int64_t tid) const {
+  return find(thread_names_, static_cast<std::uint64_t>(tid));
+}
+
+}  // namespace profshim::kineto

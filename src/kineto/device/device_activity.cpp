@@ -1,0 +1,191 @@
+#include "device_activity.h"
+
+#include <algorithm>
+
+#include "kineto/slice_order.h"
+
+namespace profshim::kineto {
+namespace {
+
+// Correlations count up over the life of the process and wrap at 2^32.
+bool is_before(std::uint32_t a, std::uint32_t b) { return static_cast<std::int32_t>(a - b) < 0; }
+
+bool is_unfinished(const Event& call) { return call.end == 0 || (call.flags & kUnfinished) != 0; }
+
+}  // namespace
+
+void DeviceActivity::gather_calls(const WindowSpan& span) {
+  begin_ = span.begin;
+  end_ = span.end;
+  const auto for_each_api = [this](const auto& function) {
+    for (const std::span<const Event> run : runs_) {
+      for (const Event& e : run) {
+        if (e.hook == HookId::kCudaApi && e.api.correlation != 0) function(e);
+      }
+    }
+  };
+  std::size_t calls = 0;
+  for_each_api([&](const Event&) { ++calls; });
+  launches_.reserve(calls);
+  for_each_api([&](const Event& e) {
+    const bool inside = e.begin >= span.begin && e.begin < span.end;
+    if (inside && !is_unfinished(e) && !is_possible(e, span)) return;
+    launches_.add(e);
+  });
+  launches_.finish(span.begin, span.end);
+  for_each_call([this](const Event& call) {
+    ++counts_.api_calls;
+    if (!is_unfinished(call)) last_end_ = std::max(last_end_, call.end);
+    const std::uint32_t correlation = call.api.correlation;
+    if (first_correlation_ == 0 || is_before(correlation, first_correlation_)) first_correlation_ = correlation;
+  });
+}
+
+// Returns true if the times can be right; otherwise counts the reason.
+bool DeviceActivity::is_possible(const Event& e, const WindowSpan& span) {
+  if (e.begin == 0 || e.end == 0) {
+    ++counts_.zero_time;
+  } else if (e.end < e.begin) {
+    ++counts_.reversed_time;
+  } else if (e.begin < span.earliest || e.end > span.latest) {
+    ++counts_.outside_time;
+  } else {
+    return true;
+  }
+  return false;
+}
+
+bool DeviceActivity::belongs(const Event& e, const WindowSpan& span, std::uint32_t& hint) {
+  const std::uint32_t at = launches_.find(e.gpu.correlation, hint);
+  if (at != LaunchIndex::kNotFound) {
+    const Event& call = launches_.call(at);
+    if (call.begin < span.begin || call.begin >= span.end || !is_possible(e, span)) return false;
+    if (is_device_activity(e.hook)) launches_.mark_activity(at);
+    return true;
+  }
+  // Launched before the first call of this window: it belongs to an earlier window.
+  if (e.gpu.correlation != 0 && first_correlation_ != 0 && is_before(e.gpu.correlation, first_correlation_)) {
+    return false;
+  }
+  const bool elsewhere = e.begin != 0 && (e.begin < span.begin || (e.begin >= span.end && e.begin <= span.latest));
+  if (elsewhere || !is_possible(e, span)) return false;
+  if (is_device_activity(e.hook)) ++counts_.orphans;
+  return true;
+}
+
+void DeviceActivity::take(const Event& e, const WindowSpan& span, std::uint32_t& hint) {
+  const bool is_sync = e.hook == HookId::kCudaSync;
+  const StreamKey key{e.gpu.device, is_sync ? sync_stream(e.gpu) : std::int64_t{e.gpu.stream}};
+  if (e.hook == HookId::kCudaOverhead || e.hook == HookId::kCudaMemory) {
+    if (e.begin < span.begin || e.begin >= span.end) return;
+    if (e.hook == HookId::kCudaMemory) {
+      memory_.push_back(&e);
+    } else if (is_possible(e, span)) {
+      overheads_.push_back(&e);
+    }
+    return;
+  }
+  if (!belongs(e, span, hint)) return;
+  if (is_sync && e.gpu.device == kUnknownDevice) {
+    unplaced_syncs_.push_back(&e);
+  } else if (is_sync) {
+    streams_[key].syncs.push_back(&e);
+  } else {
+    devices_of_contexts_.emplace(e.gpu.context, e.gpu.device);
+    streams_[key].activity.push_back(&e);
+    counts_.kernels += e.hook == HookId::kKernel;
+    counts_.memsets += e.hook == HookId::kMemset;
+    counts_.graphs += e.hook == HookId::kGraphRun;
+    counts_.copies += e.hook == HookId::kMemcpy || e.hook == HookId::kMemcpyPeer;
+  }
+  last_end_ = std::max(last_end_, e.end);
+}
+
+void DeviceActivity::place_syncs() {
+  for (const Event* const sync : unplaced_syncs_) {
+    const auto found = devices_of_contexts_.find(sync->gpu.context);
+    if (found == devices_of_contexts_.end())
+      ++counts_.placeless;
+    else
+      streams_[{found->second, sync_stream(sync->gpu)}].syncs.push_back(sync);
+  }
+}
+
+// As Kineto does: shows a stream's wait for an event only if the stream has activity that could wait, and draws an
+// arrow to every synchronization except those with an event.
+void DeviceActivity::choose_syncs(Stream& stream) {
+  if (stream.activity.empty()) {
+    std::erase_if(stream.syncs, [](const Event* sync) { return sync->gpu.kind == kStreamWaitEvent; });
+  }
+  std::uint32_t hint = 0;
+  for (const Event* const sync : stream.syncs) {
+    const std::uint32_t at = launches_.find(sync->gpu.correlation, hint);
+    if (at != LaunchIndex::kNotFound && has_arrow(*sync)) launches_.mark_sync(at);
+  }
+}
+
+namespace {
+// Contexts that follow each other, as after cudaDeviceReset, share a track.
+bool contexts_overlap(const std::vector<const Event*>& activity) {
+  const auto of_first = [&activity](const Event* e) { return e->gpu.context == activity[0]->gpu.context; };
+  if (std::all_of(activity.begin(), activity.end(), of_first)) return false;
+  std::map<std::uint32_t, Ticks> busy_until;
+  for (const Event* const e : activity) {
+    for (const auto& [context, until] : busy_until) {
+      if (context != e->gpu.context && e->begin < until) return true;
+    }
+    Ticks& until = busy_until[e->gpu.context];
+    until = std::max(until, e->end);
+  }
+  return false;
+}
+}  // namespace
+
+// Gives contexts that overlap on one stream number separate tracks; the lowest context keeps the stream's track.
+void DeviceActivity::separate_contexts() {
+  std::map<StreamKey, Stream> separate;
+  for (auto& [key, stream] : streams_) {
+    if (!contexts_overlap(stream.activity)) continue;
+    std::map<std::uint32_t, std::vector<const Event*>> by_context;
+    for (const Event* const e : stream.activity) by_context[e->gpu.context].push_back(e);
+    stream.activity = std::move(by_context.begin()->second);
+    by_context.erase(by_context.begin());
+    for (auto& [context, activity] : by_context) {
+      separate[{key.device, key.stream, context}].activity = std::move(activity);
+    }
+  }
+  streams_.merge(separate);
+}
+
+void DeviceActivity::gather_activity(const WindowSpan& span) {
+  std::uint32_t hint = 0;
+  for (const std::span<const Event> run : runs_) {
+    for (const Event& e : run) {
+      const HookId hook = e.hook;
+      const bool device = is_device_activity(hook) || hook == HookId::kCudaSync || hook == HookId::kCudaOverhead ||
+                          hook == HookId::kCudaMemory;
+      if (device) take(e, span, hint);
+    }
+  }
+  place_syncs();
+  sort_slices(overheads_);
+  for (auto& [key, stream] : streams_) {
+    sort_slices(stream.activity);
+    sort_slices(stream.syncs);
+  }
+  separate_contexts();
+  for (auto& [key, stream] : streams_) {
+    choose_syncs(stream);
+    count_overlaps(stream);
+  }
+}
+
+void DeviceActivity::count_overlaps(const Stream& stream) {
+  Ticks busy_until = 0;
+  for (const Event* const e : stream.activity) {
+    counts_.overlapping += e->begin < busy_until;
+    busy_until = std::max(busy_until, e->end);
+  }
+}
+
+}  // namespace profshim::kineto

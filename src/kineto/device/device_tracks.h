@@ -1,0 +1,64 @@
+// Writes device activity: one process per device, one track per stream, flows from the launches.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "device_args.h"
+#include "device_names.h"
+#include "kineto/args/nccl_operation_args.h"
+#include "kineto/overflow_tracks.h"
+#include "kineto/window_events.h"
+
+namespace profshim::kineto {
+
+class DeviceTracks {
+ public:
+  explicit DeviceTracks(const WindowEvents& window);
+
+  /// Returns the elements of deviceProperties.
+  const std::vector<std::string>& device_properties() const { return args_.properties(); }
+  /// Fills in name, category and args of an API call; they live until the next call of this object.
+  void describe_call(const Event& call, TraceEvent& slice);
+  /// Starts the flows from a call to its device activity and to its synchronization, if it has any. Call it directly
+  /// after the slice of the call was written.
+  void write_flow_start(TraceWriter& out, const Event& call, const TraceEvent& slice);
+  /// Writes all tracks that belong to no thread of the job. Calls `written` after each event.
+  void write(TraceWriter& out, const std::function<void()>& written);
+
+ private:
+  /// A track and what names it. Its slices may need overflow tracks.
+  struct Track {
+    std::int64_t pid = 0, tid = 0;
+    std::string name;
+    std::int64_t sort_index = 0;
+    OverflowTracks overflow = {};
+  };
+  void name_device(TraceWriter& out, std::uint16_t device);
+  void name_track(TraceWriter& out, const Track& track, int overflow);
+  Track track_of(DeviceActivity::StreamKey key);
+  void write_stream(TraceWriter& out, DeviceActivity::StreamKey key, const DeviceActivity::Stream& stream);
+  void write_activity(TraceWriter& out, const Event& activity, std::int64_t tid, std::uint32_t& hint);
+  const Event* join_operation(const Event& activity, const Event* call, std::string_view name);
+  /// Call it directly after the slice to which the arrow leads.
+  void write_flow_end(TraceWriter& out, TraceEvent slice, std::uint32_t correlation);
+  void write_annotation(TraceWriter& out, const DeviceAnnotations::Span& span, Track& track);
+  void write_syncs(TraceWriter& out, DeviceActivity::StreamKey key, const DeviceActivity::Stream& stream);
+  void write_overheads(TraceWriter& out);
+  void write_memory(TraceWriter& out);
+  void write_in_track(TraceWriter& out, TraceEvent& slice, const Event& event, Track& track);
+  std::uint32_t position_of(const Event& call, std::uint32_t& hint) const;
+  void set_times(TraceEvent& slice, const Event& event) const;
+
+  const WindowEvents& window_;
+  DeviceNames names_;
+  DeviceArgs args_;
+  NcclOperationArgs nccl_args_;
+  std::uint32_t call_hint_ = 0;
+  std::map<std::uint32_t, std::int64_t> separate_contexts_;  // contexts with tracks of their own -> number, from 1
+  std::function<void()> written_;
+};
+
+}  // namespace profshim::kineto

@@ -1,0 +1,23 @@
+// The order of slices in a trace: by begin; of those that begin together, the longest first.
+#pragma once
+
+#include <algorithm>
+#include <vector>
+
+#include "profshim/event.h"
+
+namespace profshim::kineto {
+
+struct Slice {
+  Ticks begin, end;
+};
+
+inline bool is_before(const Slice& a, const Slice& b) { return a.begin != b.begin ? a.begin < b.begin : a.end > b.end; }
+
+/// Calls that do not nest were committed in this order: then there is nothing to sort.
+inline void sort_slices(std::vector<const Event*>& events) {
+  const auto earlier = [](const Event* a, const Event* b) { return is_before({a->begin, a->end}, {b->begin, b->end}); };
+  if (!std::is_sorted(events.begin(), events.end(), earlier)) std::sort(events.begin(), events.end(), earlier);
+}
+
+}  // namespace profshim::kineto

@@ -1,0 +1,61 @@
+#include "folded_stacks.h"
+
+#include <algorithm>
+#include <map>
+#include <string>
+
+namespace profshim::kineto {
+namespace {
+
+/// Returns true for events that begin and end on one thread and nest there.
+bool is_slice(const Event& e) { return (e.flags & (kAsyncSlice | kStartEnd)) == 0 && e.end > e.begin; }
+
+/// Appends a frame. The separators of the line are ";" and the last space, so a frame must not contain them.
+void add_frame(std::string& line, std::string_view frame) {
+  for (const char c : frame) line += c == ' ' || c == ';' || c == '\t' || c == '\n' ? '_' : c;
+}
+
+}  // namespace
+
+void FoldedStacks::add_thread(const std::vector<const Event*>& events) {
+  struct Open {
+    Ticks end, own;
+    StringId stack;
+  };
+  std::vector<Open> open;
+  const auto close = [&] {
+    if (open.back().stack != 0) own_time_[open.back().stack] += open.back().own;
+    open.pop_back();
+  };
+  for (const Event* const e : events) {
+    if (!is_slice(*e)) continue;
+    while (!open.empty() && open.back().end <= e->begin) close();
+    if (!open.empty()) {
+      const Ticks inside = std::min(e->end, open.back().end) - e->begin;
+      open.back().own -= std::min(inside, open.back().own);
+    }
+    open.push_back({e->end, e->end - e->begin, stack_of(*e)});
+  }
+  while (!open.empty()) close();
+}
+
+bool FoldedStacks::write(CallStacks& stacks, ByteSink& sink) const {
+  // Ids count up, so this is the order in which the stacks were first recorded.
+  const std::map<StringId, Ticks> in_order(own_time_.begin(), own_time_.end());
+  std::string line;
+  for (const auto& [stack, ticks] : in_order) {
+    const auto us = static_cast<long long>(static_cast<double>(ticks) / ticks_per_us_);
+    const CallStacks::Frames& frames = stacks.frames(stack);
+    if (us <= 0 || frames.empty()) continue;
+    line.clear();
+    for (auto frame = frames.rbegin(); frame != frames.rend(); ++frame) {
+      if (!line.empty()) line += ';';
+      add_frame(line, *frame);
+    }
+    line += ' ' + std::to_string(us) + '\n';
+    if (!sink.write(line.data(), line.size())) return false;
+  }
+  return true;
+}
+
+}  // namespace profshim::kineto

@@ -1,0 +1,26 @@
+// The stacks of a window for flame graphs, each with the time spent in it.
+#pragma once
+
+#include <unordered_map>
+#include <vector>
+
+#include "call_stacks.h"
+#include "profshim/spool/view.h"
+#include "profshim/trace.h"
+
+namespace profshim::kineto {
+
+class FoldedStacks {
+ public:
+  explicit FoldedStacks(double ticks_per_ns) : ticks_per_us_(ticks_per_ns * 1000) {}
+  /// Takes the events of one thread in order (begin, longest first).
+  void add_thread(const std::vector<const Event*>& events);
+  /// Writes the format of WindowTraceBuilder::write_stacks().
+  bool write(CallStacks& stacks, ByteSink& sink) const;
+
+ private:
+  const double ticks_per_us_;
+  std::unordered_map<StringId, Ticks> own_time_;  // by stack
+};
+
+}  // namespace profshim::kineto

@@ -1,0 +1,53 @@
+// Writes the tracks of the job's threads: calls, ranges, operators, steps.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+
+#include "kineto/args/event_args.h"
+#include "kineto/args/nccl_operation_args.h"
+#include "kineto/args/torch_comms_args.h"
+#include "kineto/device/device_tracks.h"
+#include "kineto/stacks/call_stacks.h"
+#include "overflow_tracks.h"
+#include "window_events.h"
+
+namespace profshim::kineto {
+
+class ThreadTracks {
+ public:
+  /// `device_tracks` describes the CUDA API calls, which have their place among the events of a thread.
+  ThreadTracks(const WindowEvents& window, CallStacks& stacks, DeviceTracks& device_tracks);
+  /// Calls `written` after each event.
+  void write(TraceWriter& out, const std::function<void()>& written);
+
+ private:
+  /// The track that is being written.
+  struct Track {
+    std::int64_t key;  // of WindowEvents::threads
+    const ThreadEvents& thread;
+    OverflowTracks overflow = {};
+  };
+  void write_thread(TraceWriter& out, std::int64_t key, const ThreadEvents& thread,
+                    const std::function<void()>& written);
+  void name_track(TraceWriter& out, const Track& track, int overflow);
+  void write_step(TraceWriter& out, std::size_t step, Track& track);
+  void write_event(TraceWriter& out, const Event& event, Track& track);
+  void write_slice(TraceWriter& out, TraceEvent& e, const Event& event);
+  void write_async(TraceWriter& out, TraceEvent& e, const Event& event, std::int64_t key, std::int64_t end_ns);
+  void write_memory(TraceWriter& out, const Event& event, std::int64_t key) const;
+  void write_torch_op(TraceWriter& out, TraceEvent& e, const Event& event);
+  void write_operation(TraceWriter& out, TraceEvent& e, const Event& event);
+  bool write_annotated(TraceWriter& out, TraceEvent& e, const Event& event);
+  std::string_view name_of(const Event& event) const;
+
+  const WindowEvents& window_;
+  DeviceTracks& device_tracks_;
+  EventArgs event_args_;
+  NcclOperationArgs nccl_args_;
+  TorchCommsArgs torch_comms_args_;
+  std::uint64_t next_torch_id_;  // operators are written in the order in which TorchLinks counted them
+  std::uint64_t range_ids_ = 0;
+};
+
+}  // namespace profshim::kineto

@@ -1,0 +1,256 @@
+#include "window_events.h"
+
+#include <algorithm>
+#include <cstring>
+#include <span>
+
+#include "kineto/args/event_args.h"
+#include "profshim/base/shared_words.h"
+#include "slice_order.h"
+
+namespace profshim::kineto {
+namespace {
+
+constexpr double kSecondNs = 1e9;
+
+bool is_unfinished(const Event& call) { return call.end == 0 || (call.flags & kUnfinished) != 0; }
+
+std::int64_t thread_key(const ApiArgs& api) {
+  return api.tid > 0 ? std::int64_t{api.tid} : kRawThreads + std::int64_t{api.raw_thread};
+}
+
+}  // namespace
+
+WindowEvents::WindowEvents(const spool::View& v, std::uint64_t number, const WindowTraceOptions& options)
+    : view(v),
+      window(v.window(number)),
+      begin(std::max(window.begin, options.since)),
+      definitions(v),
+      clock(v.anchors(), v.header().clock),
+      device(v),
+      nccl_tasks(v),
+      annotations(v),
+      collectives(v) {
+  if (!options.only) {
+    end = window.end.load(std::memory_order_acquire);
+    ended_by = window.ended_by.load(std::memory_order_acquire);
+    limit = view.string(window.limit_reason);
+  }
+  read_steps();
+  summary.complete = ended_by != spool::WindowEnd::kNone && window.complete != 0;
+  summary.truncated = ended_by == spool::WindowEnd::kLimit;
+  gather(options);
+  order_threads();
+  count_calls();
+  limit_memory(options.memory_entries);
+  join_events();
+  count_losses();
+  if (steps.empty()) return;
+  const std::int32_t step_tid = view.header().step_tid;
+  threads[step_tid != 0 ? step_tid : view.header().pid];  // steps are shown even on a thread without events
+}
+
+void WindowEvents::read_steps() {
+  const Ticks last_step_end = window.last_step_end.load(std::memory_order_relaxed);
+  std::vector<spool::StepMark> marks;
+  if (window.first_mark != spool::kNoMark) {
+    const bool is_open = ended_by == spool::WindowEnd::kNone;
+    marks =
+        view.marks(window.first_mark, is_open ? view.header().marks.load(std::memory_order_acquire) : window.end_mark);
+  }
+  steps = WindowSteps(std::move(marks), last_step_end);
+  if (steps.empty()) return;
+  summary.first_step = steps.marks().front().number;
+  summary.last_step = steps.marks().back().number;
+}
+
+void WindowEvents::gather(const WindowTraceOptions& options) {
+  const Ticks until = end == 0 ? ~Ticks{0} : end;
+  OpenCalls open(view, begin, until);  // before the runs: see OpenCalls
+  const auto add_run = [this, until](const spool::Run& run) {
+    run_order.add(run);
+    if (run.header->tid == spool::kDeviceTid)
+      device.add_run(run);
+    else
+      gather_run(run, until);
+  };
+  if (options.only)
+    std::for_each(options.only->begin(), options.only->end(), add_run);
+  else
+    view.for_each_run(add_run);
+  const WindowSpan span = span_until(until);
+  if (!device.empty()) gather_api_calls(span);
+  if (end == 0) end = latest_moment();
+  steps.set_window_end(end);
+  add_unfinished(open);
+  if (!device.empty()) gather_device_activity(span);
+}
+
+void WindowEvents::gather_run(const spool::Run& run, Ticks until) {
+  ThreadEvents& thread = threads[run.header->tid];
+  if (thread.name.empty()) thread.name.assign(run.header->name, strnlen(run.header->name, sizeof run.header->name));
+  for (const Event& e : std::span(run.events, run.count)) {
+    if (e.begin < begin || e.begin >= until || e.hook == HookId::kContinuation) continue;
+    if (e.hook == HookId::kNcclTask) {
+      nccl_tasks.add(e);
+      continue;
+    }
+    note_kind(e.hook);
+    // The thread may still be extending its last polls: copy them.
+    thread.events.push_back(e.hook == HookId::kMpiPolls ? &copies_.emplace_back(load_words(e)) : &e);
+  }
+}
+
+// Clocks are a little off, and the process may not have taken an anchor in its last second.
+WindowSpan WindowEvents::span_until(Ticks until) const {
+  const double second = clock.ticks_per_ns() * kSecondNs;
+  const auto early = static_cast<Ticks>(second), late = static_cast<Ticks>(60 * second);
+  Ticks latest = end;
+  for (const Anchor& a : view.anchors()) latest = std::max(latest, a.ticks);
+  return {begin, until, begin > early ? begin - early : 1, latest + std::min(late, ~Ticks{0} - latest)};
+}
+
+// Adds the finished API calls to the events of their threads, in which they nest.
+void WindowEvents::gather_api_calls(const WindowSpan& span) {
+  device.gather_calls(span);
+  std::map<std::int64_t, std::size_t> calls;
+  device.for_each_call([&](const Event& call) { ++calls[thread_key(call.api)]; });
+  for (const auto& [key, count] : calls) threads[key].events.reserve(threads[key].events.size() + count);
+  device.for_each_call([&](const Event& call) {
+    if (!is_unfinished(call)) threads[thread_key(call.api)].events.push_back(&call);
+  });
+}
+
+// Adds the unfinished API calls too: they end with the window, whose end is known now.
+void WindowEvents::gather_device_activity(const WindowSpan& span) {
+  device.for_each_call([this](const Event& call) {
+    if (!is_unfinished(call)) return;
+    Event& copy = copies_.emplace_back(call);
+    copy.end = std::max(end, call.begin);
+    copy.flags |= kUnfinished;
+    threads[thread_key(call.api)].events.push_back(&copy);
+  });
+  device.gather_activity(span);
+  const DeviceCounts& n = device.counts();
+  summary.device = n.api_calls + n.kernels + n.copies + n.memsets + n.graphs;
+  if (summary.device > 0) only_life_cycle = false;
+}
+
+void WindowEvents::add_unfinished(OpenCalls& open) {
+  if (open.empty()) return;
+  for (const auto& [tid, thread] : threads) open.drop_ended(tid, thread.events);
+  open.for_each(view.header().pid, [this](std::int64_t tid, const Event& call) {
+    note_kind(call.hook);
+    Event& copy = copies_.emplace_back(call);
+    copy.end = end;
+    copy.flags |= kUnfinished;
+    threads[tid].events.push_back(&copy);
+  });
+}
+
+void WindowEvents::note_kind(HookId hook) {
+  const std::string_view name = hook_name(hook);
+  if (hook != HookId::kStep && !name.starts_with("MPI_Init") && name != "MPI_Finalize" && name != "MPI_Abort" &&
+      !name.starts_with("MPI_Session_")) {
+    only_life_cycle = false;
+  }
+}
+
+// The end of an open window: just after the last moment at which anything is known to have happened.
+Ticks WindowEvents::latest_moment() const {
+  Ticks latest = begin;
+  for (const auto& [tid, thread] : threads) {
+    for (const Event* e : thread.events) latest = std::max({latest, e->begin, e->end});
+  }
+  for (const spool::StepMark& m : steps.marks()) latest = std::max(latest, m.ticks);
+  for (const Anchor& a : view.anchors()) latest = std::max(latest, a.ticks);
+  for (std::uint32_t i = 0; i < view.header().thread_count; ++i) {
+    for (const Event& e : view.thread(i).open) latest = std::max(latest, e.begin);
+  }
+  return latest + 1;
+}
+
+void WindowEvents::order_threads() {
+  for (auto& [tid, thread] : threads) {
+    sort_slices(thread.events);
+    drop_doubled_comms(view, thread.events);
+  }
+  std::erase_if(threads, [](const auto& entry) { return entry.second.events.empty(); });
+}
+
+void WindowEvents::count_calls() {
+  for (const auto& [tid, thread] : threads) {
+    for (const Event* e : thread.events) {
+      if (e->hook == HookId::kTorchMemory) {
+        ++summary.memory;
+        continue;
+      }
+      const std::uint64_t calls = e->hook == HookId::kMpiPolls ? polls_of(e->polls) : 1;
+      summary.calls += calls;
+      // The thread of a CUDA API call writes no event for it: CUPTI delivers the call later.
+      if (e->hook != HookId::kCudaApi) summary.of_layer[static_cast<std::size_t>(hook_layer(e->hook))] += calls;
+    }
+  }
+  summary.calls -= device.counts().api_calls;
+}
+
+void WindowEvents::limit_memory(std::uint64_t entries) {
+  if (summary.memory <= entries) return;
+  std::vector<Ticks> begins;
+  begins.reserve(summary.memory);
+  for (const auto& [tid, thread] : threads) {
+    for (const Event* e : thread.events)
+      if (e->hook == HookId::kTorchMemory) begins.push_back(e->begin);
+  }
+  const auto first_left_out = begins.begin() + static_cast<std::ptrdiff_t>(entries);
+  std::nth_element(begins.begin(), first_left_out, begins.end());
+  memory_until = *first_left_out;
+  memory_left_out = static_cast<std::uint64_t>(
+      std::count_if(begins.begin(), begins.end(), [this](Ticks t) { return t >= memory_until; }));
+}
+
+// The annotations number their ranges after the operations, and the operators follow.
+void WindowEvents::join_events() {
+  for (const auto& [tid, thread] : threads) {
+    for (const Event* e : thread.events) operations.add(*e);
+  }
+  operations.finish();
+  nccl_tasks.finish(operations);
+  if (!device.empty()) {
+    for (const auto& [tid, thread] : threads) annotations.add_thread(thread.events, device.launches());
+    annotations.finish(device, operations.count() + 1);
+  }
+  for (const auto& [tid, thread] : threads) {
+    torch_links.add_thread(thread.events, device.launches());
+    collectives.add_thread(tid, thread.events);
+  }
+  collectives.finish();
+  torch_links.finish(first_torch_id());
+}
+
+void WindowEvents::count_losses() {
+  const bool is_open = ended_by == spool::WindowEnd::kNone;
+  const std::uint64_t dropped_after = window.dropped_after.load(std::memory_order_acquire);
+  const std::uint64_t dropped = is_open ? dropped_so_far() : dropped_after;
+  summary.dropped = dropped > window.dropped_before ? dropped - window.dropped_before : 0;
+  const std::uint64_t threadless =
+      is_open ? spool::threadless_events(view.header()) : window.threadless_after.load(std::memory_order_relaxed);
+  if (threadless > window.threadless_before) summary.complete = false;
+}
+
+std::uint64_t WindowEvents::dropped_so_far() const {
+  const spool::SpoolHeader& h = view.header();
+  std::uint64_t sum = h.dropped.load() + h.open_calls_lost.load() + spool::threadless_events(h);
+  for (std::uint32_t i = 0; i < h.thread_count; ++i) sum += view.thread(i).dropped.load(std::memory_order_relaxed);
+  return sum;
+}
+
+Ticks WindowEvents::last_end() const {
+  Ticks latest = std::max(end, device.last_end());
+  for (const auto& [tid, thread] : threads) {
+    for (const Event* e : thread.events) latest = std::max(latest, e->end);
+  }
+  return latest;
+}
+
+}  // namespace profshim::kineto

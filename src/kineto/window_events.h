@@ -1,0 +1,83 @@
+// The events of one window, gathered from the spool and ordered by thread, and the joins between them.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "definitions.h"
+#include "kineto/args/nccl_operations.h"
+#include "kineto/args/nccl_tasks.h"
+#include "kineto/args/torch_collectives.h"
+#include "kineto/device/device_activity.h"
+#include "kineto/device/device_annotations.h"
+#include "open_calls.h"
+#include "profshim/window_trace.h"
+#include "run_order.h"
+#include "torch_links.h"
+#include "window_steps.h"
+
+namespace profshim::kineto {
+
+struct ThreadEvents {
+  std::string name;
+  std::vector<const Event*> events;
+};
+
+/// Key of a thread whose tid is unknown: CUPTI's number of the thread plus this.
+inline constexpr std::int64_t kRawThreads = std::int64_t{1} << 32;
+
+/// The constructor gathers everything; the writers only read the members.
+class WindowEvents {
+ public:
+  WindowEvents(const spool::View& view, std::uint64_t window, const WindowTraceOptions& options);
+
+  /// End of the last event. Calls that began in the window may end after it.
+  Ticks last_end() const;
+  /// "External id" of the first PyTorch operator. Smaller ids belong to NCCL operations and annotations.
+  std::uint64_t first_torch_id() const { return operations.count() + annotations.ranges() + 1; }
+
+  const spool::View& view;
+  const spool::Window& window;
+  Ticks begin, end = 0;
+  spool::WindowEnd ended_by = spool::WindowEnd::kNone;
+  std::string limit;  // the limit that closed the window; "" = none did
+  Definitions definitions;
+  ClockMap clock;
+  WindowSteps steps;
+  std::map<std::int64_t, ThreadEvents> threads;  // by tid, or kRawThreads + n
+  RunOrder run_order;
+  DeviceActivity device;
+  NcclOperations operations;
+  NcclTasks nccl_tasks;
+  DeviceAnnotations annotations;
+  TorchLinks torch_links;
+  TorchCollectives collectives;
+  Ticks memory_until = ~Ticks{0};  // limits.memory_entries: kTorchMemory events from here on are not shown
+  std::uint64_t memory_left_out = 0;
+  bool only_life_cycle = true;  // only Init, Finalize and the like were called
+  WindowSummary summary;        // all but `events`
+
+ private:
+  void read_steps();
+  void gather(const WindowTraceOptions& options);
+  void gather_run(const spool::Run& run, Ticks until);
+  WindowSpan span_until(Ticks until) const;
+  void gather_api_calls(const WindowSpan& span);
+  void gather_device_activity(const WindowSpan& span);
+  void add_unfinished(OpenCalls& open);
+  void note_kind(HookId hook);
+  Ticks latest_moment() const;
+  void order_threads();
+  void count_calls();
+  void limit_memory(std::uint64_t entries);
+  void join_events();
+  void count_losses();
+  std::uint64_t dropped_so_far() const;
+
+  std::deque<Event> copies_;  // of events that still change or had not ended
+};
+
+}  // namespace profshim::kineto

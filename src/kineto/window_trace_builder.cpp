@@ -1,0 +1,129 @@
+// WindowTraceBuilder: puts the metadata, the thread tracks and the device tracks of a window into one trace.
+#include <algorithm>
+
+#include "kineto/device/device_tracks.h"
+#include "kineto/stacks/call_stacks.h"
+#include "kineto/stacks/folded_stacks.h"
+#include "metadata_event.h"
+#include "profshim/window_trace.h"
+#include "thread_tracks.h"
+#include "trace_metadata.h"
+#include "window_events.h"
+
+namespace profshim::kineto {
+namespace {
+
+constexpr std::uint64_t kProgressEvery = 4096;
+
+void name_process(TraceWriter& out, const WindowEvents& window) {
+  const spool::SpoolHeader& h = window.view.header();
+  const std::string process = std::string(window.view.string(h.program));
+  const std::string label = "rank " + std::to_string(h.rank) + " on " + std::string(window.view.string(h.host));
+  const TrackId id{h.pid, h.pid};
+  const std::int64_t at_ns = window.clock.unix_ns(window.begin);
+  write_metadata(out, "process_name", id, at_ns, "name", std::string_view{process});
+  write_metadata(out, "process_labels", id, at_ns, "labels", std::string_view{label});
+  write_metadata(out, "process_sort_index", id, at_ns, "sort_index", std::int64_t{h.rank >= 0 ? h.rank : h.pid});
+}
+
+void write_window_begin(TraceWriter& out, const WindowEvents& window) {
+  const Arg count{"Op count", window.summary.calls};
+  TraceEvent span;
+  span.category = Category::kTrace;
+  span.name = "PyTorch Profiler (0)";  // TensorBoard and HTA take the window from this span
+  span.pid_text = "Spans";
+  span.tid_text = "PyTorch Profiler";
+  span.text_ids = true;
+  span.begin_ns = window.clock.unix_ns(window.begin);
+  span.duration_ns = window.clock.unix_ns(window.last_end()) - span.begin_ns;
+  span.args = {&count, 1};
+  out.write(span);
+  TraceEvent start;
+  start.phase = 'i';
+  start.scope = 'g';
+  start.name = "Iteration Start: PyTorch Profiler";
+  start.pid_text = "Traces";
+  start.tid_text = "Trace PyTorch Profiler";
+  start.text_ids = true;
+  start.begin_ns = span.begin_ns;
+  out.write(start);
+}
+
+void write_window_end(TraceWriter& out, const WindowEvents& window) {
+  TraceEvent e;
+  e.phase = 'i';
+  e.scope = 'g';
+  e.name = "Record Window End";
+  e.text_ids = true;  // both are empty
+  e.begin_ns = window.clock.unix_ns(window.last_end());
+  out.write(e);
+}
+
+}  // namespace
+
+struct WindowTraceBuilder::Impl {
+  Impl(const spool::View& view, std::uint64_t window_number, const WindowTraceOptions& given)
+      : options(given), window(view, window_number, given), stacks(view, window.definitions) {}
+
+  void name_stacks() {
+    if (window.definitions.modules().empty()) return;
+    for (const auto& [tid, thread] : window.threads) {
+      for (const Event* e : thread.events) stacks.add(stack_of(*e));
+    }
+    stacks.name_addresses();
+  }
+
+  WindowTraceOptions options;
+  WindowEvents window;
+  CallStacks stacks;
+};
+
+WindowTraceBuilder::WindowTraceBuilder(const spool::View& view, std::uint64_t window_number,
+                                       const WindowTraceOptions& options)
+    : impl_(std::make_unique<Impl>(view, window_number, options)) {}
+WindowTraceBuilder::~WindowTraceBuilder() = default;
+const WindowSummary& WindowTraceBuilder::summary() const { return impl_->window.summary; }
+void WindowTraceBuilder::set_options(const WindowTraceOptions& options) { impl_->options = options; }
+
+bool WindowTraceBuilder::empty() const {
+  const WindowEvents& window = impl_->window;
+  if (!window.only_life_cycle) return false;
+  // A completed step is worth a file even if nothing happened in it.
+  return window.steps.empty() ||
+         (window.ended_by == spool::WindowEnd::kExit && window.steps.last_step_end() == 0 && window.steps.size() <= 1);
+}
+
+bool WindowTraceBuilder::has_stacks() const {
+  return std::any_of(impl_->window.threads.begin(), impl_->window.threads.end(), [](const auto& thread) {
+    const auto& events = thread.second.events;
+    return std::any_of(events.begin(), events.end(), [](const Event* e) { return stack_of(*e) != 0; });
+  });
+}
+
+bool WindowTraceBuilder::write(ByteSink& sink, const std::function<void()>& on_progress) {
+  WindowEvents& window = impl_->window;
+  DeviceTracks device_tracks(window);
+  TraceWriter out(sink, trace_metadata(window, impl_->options, device_tracks.device_properties()));
+  name_process(out, window);
+  write_window_begin(out, window);
+  impl_->name_stacks();
+  std::uint64_t written = 0;
+  const auto count_written = [&] {
+    if (++written % kProgressEvery == 0 && on_progress) on_progress();
+  };
+  ThreadTracks(window, impl_->stacks, device_tracks).write(out, count_written);
+  if (!window.device.empty()) device_tracks.write(out, count_written);
+  write_window_end(out, window);
+  const bool whole = out.finish();
+  window.summary.events = out.events();
+  return whole;
+}
+
+bool WindowTraceBuilder::write_stacks(ByteSink& sink) {
+  impl_->name_stacks();
+  FoldedStacks folded(impl_->window.clock.ticks_per_ns());
+  for (const auto& [tid, thread] : impl_->window.threads) folded.add_thread(thread.events);
+  return folded.write(impl_->stacks, sink);
+}
+
+}  // namespace profshim::kineto
