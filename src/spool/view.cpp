@@ -17,7 +17,7 @@ namespace {
 
 template <class T>
 const T& zero() {
-  // What an index out of range gives: nothing, not a crash. All our structures are valid when all bits are zero.
+  // An index out of range yields this instead of a crash. All our structures are valid when all bits are zero.
   alignas(64) static const char bytes[sizeof(T)] = {};
   return *reinterpret_cast<const T*>(bytes);
 }
@@ -149,7 +149,8 @@ std::vector<Anchor> View::anchors() const {
   const auto* const all = reinterpret_cast<const Anchor*>(data_ + header_->anchors_at);
   std::vector<Anchor> found;
   for (std::uint64_t i = 0; i < std::min<std::uint64_t>(made, kMaxAnchors); ++i) found.push_back(load_words(all[i]));
-  // The ring goes on meanwhile: out goes what has been overwritten since, or is just being. Number 0 stays for ever.
+  // The recorder may have gone on: drop anchors that have been overwritten since, or are being overwritten now.
+  // Anchor 0 is never overwritten.
   std::atomic_thread_fence(std::memory_order_acquire);
   const std::uint64_t made_since = header_->anchors.load(std::memory_order_relaxed);
   if (made < kMaxAnchors) return found;
