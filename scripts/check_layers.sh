@@ -31,7 +31,8 @@ beside() {
     src/device/capture) echo src/device/cupti ;;
     src/kineto/args) echo src/kineto/stacks ;;
     src/kineto/device) echo src/kineto/args ;;
-    src/spec/toml|src/spec/keys) echo src/spec/check ;;
+    src/kineto/joins) echo src/kineto/args src/kineto/device ;;
+    src/spec/toml) echo src/spec/check ;;
   esac
 }
 
@@ -72,7 +73,7 @@ while IFS= read -r file; do
         [ -e "include/$header" ] || complain "$file" "$line" "$header" "there is no such contract"
         if [ "$module" = src/base ]; then
           case "$header" in  # its own contracts, and the hook tables that it gives names to
-            profshim/base/*|profshim/event.h|profshim/hooks/*) ;;
+            profshim/base.h|profshim/base/*|profshim/event.h|profshim/hooks/*) ;;
             *) complain "$file" "$line" "$header" "base includes nothing of ours" ;;
           esac
         fi

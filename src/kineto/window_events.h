@@ -8,15 +8,15 @@
 #include <vector>
 
 #include "definitions.h"
-#include "kineto/args/nccl_operations.h"
-#include "kineto/args/nccl_tasks.h"
-#include "kineto/args/torch_collectives.h"
 #include "kineto/device/device_activity.h"
 #include "kineto/device/device_annotations.h"
+#include "kineto/joins/nccl_operations.h"
+#include "kineto/joins/nccl_tasks.h"
+#include "kineto/joins/torch_collectives.h"
+#include "kineto/joins/torch_links.h"
 #include "open_calls.h"
 #include "profshim/window_trace.h"
 #include "run_order.h"
-#include "torch_links.h"
 #include "window_steps.h"
 
 namespace profshim::kineto {

@@ -1,5 +1,5 @@
 // Collectives of torch.distributed: their args, and the ranges that belong to them.
-#include "kineto/args/torch_collectives.h"
+#include "kineto/joins/torch_collectives.h"
 
 #include <deque>
 #include <map>

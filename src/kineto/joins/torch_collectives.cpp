@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "nccl_operation_args.h"
-#include "torch_comms_args.h"
+#include "kineto/args/nccl_operation_args.h"
+#include "kineto/args/torch_comms_args.h"
 
 namespace profshim::kineto {
 namespace {

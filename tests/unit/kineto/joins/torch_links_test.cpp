@@ -1,5 +1,5 @@
 // Operators, their backward functions, and the calls made in them.
-#include "kineto/torch_links.h"
+#include "kineto/joins/torch_links.h"
 
 #include <gtest/gtest.h>
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "kineto/args/nccl_operations.h"
+#include "nccl_operations.h"
 
 namespace profshim::kineto {
 

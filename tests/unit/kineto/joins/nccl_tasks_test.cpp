@@ -1,5 +1,5 @@
 // Which call a task of NCCL's belongs to.
-#include "kineto/args/nccl_tasks.h"
+#include "kineto/joins/nccl_tasks.h"
 
 #include <map>
 
