@@ -16,7 +16,7 @@
 
 namespace profshim::kineto {
 
-/// What a kernel, copy or memset belongs to: step, operator, collective.
+/// The step, operator and collective to which a kernel, copy or memset belongs.
 struct ActivityContext {
   std::int64_t duration_ns = 0;
   std::uint64_t external_id = 0;       // of the operator or NCCL operation that launched it; 0 = none

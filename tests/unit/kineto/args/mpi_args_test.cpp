@@ -1,4 +1,4 @@
-// What the other rank of a call is named in the trace.
+// The key under which the trace shows the other rank of an MPI call.
 #include <gtest/gtest.h>
 
 #include "kineto/args/event_args.h"
@@ -6,27 +6,27 @@
 namespace profshim::kineto {
 namespace {
 
-TEST(PeerKey, OfAnExchangeItIsWhereTheSendingHalfGoes) {
+TEST(PeerKey, IsDestForAnExchange) {
   EXPECT_EQ(peer_key(HookId::MPI_Sendrecv), "dest");
   EXPECT_EQ(peer_key(HookId::MPI_Sendrecv_replace), "dest");
   EXPECT_EQ(peer_key(HookId::MPI_Sendrecv_replace_c), "dest");
 }
 
-TEST(PeerKey, OfAReceiveItIsTheSource) {
+TEST(PeerKey, IsSourceForAReceive) {
   for (const HookId hook : {HookId::MPI_Recv, HookId::MPI_Irecv, HookId::MPI_Recv_init, HookId::MPI_Recv_c,
                             HookId::MPI_Precv_init, HookId::MPI_Iprobe}) {
     EXPECT_EQ(peer_key(hook), "source") << hook_name(hook);
   }
 }
 
-TEST(PeerKey, WhereOneRankGivesTheArgumentsItIsTheRoot) {
+TEST(PeerKey, IsRootForRootedCalls) {
   for (const HookId hook : {HookId::MPI_Bcast, HookId::MPI_Ireduce, HookId::MPI_Gatherv, HookId::MPI_Comm_spawn,
                             HookId::MPI_Comm_spawn_multiple, HookId::MPI_Comm_accept, HookId::MPI_Comm_connect}) {
     EXPECT_EQ(peer_key(hook), "root") << hook_name(hook);
   }
 }
 
-TEST(PeerKey, OfOneSidedCallsItIsTheTarget) {
+TEST(PeerKey, IsTargetForOneSidedCalls) {
   for (const HookId hook : {HookId::MPI_Put, HookId::MPI_Get_accumulate, HookId::MPI_Win_lock}) {
     EXPECT_EQ(peer_key(hook), "target") << hook_name(hook);
   }

@@ -1,4 +1,4 @@
-// What operators were given, read back from the spool's texts.
+// The texts that hold the inputs of PyTorch operators, and the operations counted from them.
 #include "kineto/args/torch_shapes.h"
 
 #include <gtest/gtest.h>

@@ -9,7 +9,7 @@ using test::kTid;
 using test::kWall;
 using test::Row;
 
-// As Kineto joins them: the innermost operator, its calls and their kernels have one number.
+// The innermost operator, its calls and their kernels share one number, as in Kineto.
 TEST_F(DeviceTest, KernelHasTheIdOfTheOperatorThatLaunchedIt) {
   const auto tid = static_cast<std::int32_t>(gettid());
   spool::Thread& thread = *recorder::this_thread();

@@ -119,7 +119,7 @@ TEST_F(DeviceTest, SynchronizationsHaveASeparateTrack) {
   EXPECT_EQ(syncs[3].args.at("wait_on_stream"), "13");
 }
 
-// As Kineto's, and no arrow has one end only.
+// The arrows are Kineto's, and each has both ends.
 TEST_F(DeviceTest, CallsPointToTheirSynchronizationsExceptThoseWithAnEvent) {
   device_->call(1100, 1150, "cudaLaunchKernel", 41, kTid);
   device_->kernel(1200, 1900, "k", 41);

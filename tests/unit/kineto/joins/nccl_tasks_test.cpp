@@ -1,4 +1,4 @@
-// Which call a task of NCCL's belongs to.
+// Joins the tasks that NCCL's profiler reports to their calls.
 #include "kineto/joins/nccl_tasks.h"
 
 #include <map>
