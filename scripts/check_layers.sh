@@ -32,7 +32,7 @@ beside() {
     src/kineto/args) echo src/kineto/stacks ;;
     src/kineto/device) echo src/kineto/args ;;
     src/kineto/joins) echo src/kineto/args src/kineto/device ;;
-    src/spec/toml) echo src/spec/check ;;
+    src/spec/toml|src/spec/keys) echo src/spec/check ;;
   esac
 }
 

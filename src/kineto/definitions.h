@@ -10,6 +10,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "profshim/base/problem.h"
 #include "profshim/spool/view.h"
 
 namespace profshim::kineto {

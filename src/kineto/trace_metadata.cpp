@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "profshim/base/version.h"
 #include "profshim/spec.h"
 
 namespace profshim::kineto {

@@ -149,11 +149,7 @@ void WindowEvents::add_unfinished(OpenCalls& open) {
 }
 
 void WindowEvents::note_kind(HookId hook) {
-  const std::string_view name = hook_name(hook);
-  if (hook != HookId::kStep && !name.starts_with("MPI_Init") && name != "MPI_Finalize" && name != "MPI_Abort" &&
-      !name.starts_with("MPI_Session_")) {
-    only_life_cycle = false;
-  }
+  if (hook != HookId::kStep && !begins_or_ends_mpi(hook)) only_life_cycle = false;
 }
 
 // The end of an open window: just after the last moment at which anything is known to have happened.

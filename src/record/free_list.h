@@ -4,7 +4,7 @@
 #include <atomic>
 #include <cstdint>
 
-#include "profshim/spool.h"
+#include "profshim/spool/format.h"
 
 namespace profshim::recorder {
 

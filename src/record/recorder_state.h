@@ -7,7 +7,7 @@
 #include <atomic>
 #include <cstdint>
 
-#include "profshim/spool.h"
+#include "profshim/spool/format.h"
 #include "record/memory/spool_memory.h"
 
 namespace profshim::recorder {

@@ -5,7 +5,7 @@
 #include <atomic>
 #include <cstdint>
 
-#include "profshim/spool.h"
+#include "profshim/spool/format.h"
 #include "recorder_state.h"
 #include "spare_runs.h"
 

@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "profshim/spool.h"
+#include "profshim/spool/format.h"
 
 namespace profshim::recorder {
 

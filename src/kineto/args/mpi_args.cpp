@@ -6,27 +6,22 @@
 #include "event_args.h"
 
 namespace profshim::kineto {
-namespace {
-
-std::string_view compute_peer_key(std::string_view name) {
-  const auto has = [name](std::string_view part) { return name.find(part) != std::string_view::npos; };
-  if (has("recv") && !has("send") && !has("Send")) return "source";
-  if (has("Recv") || has("robe")) return "source";
-  if (has("send") || has("Send")) return "dest";  // in an exchange: the peer of the sending half
-  if (has("Bcast") || has("bcast") || has("educe") || has("ather") || has("catter") || has("Comm_")) return "root";
-  return "target";
-}
-
-}  // namespace
 
 std::string_view peer_key(HookId hook) {
-  static const auto keys = [] {
-    std::array<std::string_view, static_cast<std::size_t>(HookId::kCount)> made;
-    for (std::size_t i = 0; i < made.size(); ++i) made[i] = compute_peer_key(hook_name(static_cast<HookId>(i)));
-    return made;
-  }();
-  const auto i = static_cast<std::size_t>(hook);
-  return i < keys.size() ? keys[i] : "peer";
+  switch (peer_kind(hook)) {
+    case PeerKind::kRoot:
+      return "root";
+    case PeerKind::kDestination:
+      return "dest";
+    case PeerKind::kSource:
+      return "source";
+    case PeerKind::kPeer:
+      return "peer";
+    case PeerKind::kTarget:
+    case PeerKind::kNone:  // MPI_Start has the peer of its request
+      break;
+  }
+  return "target";
 }
 
 void EventArgs::add_communicator(const Communicator& c) {

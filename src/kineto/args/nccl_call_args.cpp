@@ -12,7 +12,7 @@ void EventArgs::add_nccl(const Event& event) {
   if (nccl.count != 0) add(event.hook == HookId::ncclGroupEnd ? "operations" : "count", nccl.count);
   if (const std::string_view type = nccl_type_name(nccl.datatype); !type.empty()) add("dtype", type);
   if (const std::string_view op = nccl_op_name(nccl.op); !op.empty()) add("op", op);
-  if (nccl.peer != kNone32) add(nccl_peer_key(event.hook), std::int64_t{nccl.peer});
+  if (nccl.peer != kNone32) add(peer_key(event.hook), std::int64_t{nccl.peer});
   if (const Communicator* c = definitions_.communicator(nccl.comm)) {
     add("comm", c->name);
     add("comm id", std::string_view{c->identity});

@@ -25,8 +25,6 @@ std::string_view nccl_type_name(std::uint8_t datatype);
 std::string_view nccl_op_name(std::uint8_t op);
 /// Returns the name of an ncclResult_t ("ncclInvalidUsage").
 std::string_view nccl_result_name(std::int32_t result);
-/// Returns "root" or "peer".
-std::string_view nccl_peer_key(HookId hook);
 
 struct Bandwidth {
   double algorithm = 0, bus = 0;  // GB/s

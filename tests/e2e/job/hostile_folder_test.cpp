@@ -15,6 +15,7 @@
 #include <fstream>
 
 #include "e2e/support/run_under_shim.h"
+#include "profshim/base/atomic_file.h"
 #include "profshim/base/safe_files.h"
 #include "profshim/output.h"
 #include "profshim/output/manifest.h"
