@@ -1,4 +1,4 @@
-// The struct by which a client of CUPTI subscribes beside others, for the hooks of inject/ and for our own client.
+// SubscriberParameters: how a client subscribes to CUPTI beside others. The hooks of inject/ and our client use it.
 #pragma once
 
 #include <cstddef>
@@ -6,7 +6,7 @@
 
 namespace profshim::cupti {
 
-/// CUpti_SubscriberParams (cupti_callbacks.h). CUPTI 13.1 has 32 bytes of it, 13.2 all.
+/// CUpti_SubscriberParams (cupti_callbacks.h). CUPTI 13.1 has its first 32 bytes, 13.2 all of it.
 struct SubscriberParameters {
   std::size_t struct_size;
   const char* name;

@@ -1,8 +1,9 @@
-// GPU activity from CUPTI: device work and CUDA API calls become Events of the device lane of the spool.
-// A process that never uses CUDA never opens CUPTI. Nothing here throws; no lock of ours is held over a call of CUPTI.
+// Records GPU activity with CUPTI: device activity (kernels, copies, memsets, graphs) and CUDA API calls become events
+// of the device lane of the spool. A process that never uses CUDA never opens CUPTI. Nothing here throws, and nothing
+// holds a lock of ours while it calls CUPTI.
 //
-//   off --start()--> ready --arm()--> recording --disarm()--> draining --(all work delivered)--> ready
-//                      \______________ yielded (another client has CUPTI) ______________/
+//   off --start()--> ready --arm()--> recording --disarm()--> draining --(all activity delivered)--> ready
+//                      \______________ yielded (another client uses CUPTI) ______________/
 #pragma once
 
 #include <cstdint>
@@ -12,83 +13,87 @@
 
 namespace profshim::device {
 
-/// Hears of the calls that make steps (steps.source = "kernel" and "cuda_profiler_api"): on the thread that calls CUDA,
-/// before the call takes effect. `mangled_name` is valid during the call.
+/// Receives the calls that make steps (steps.source = "kernel" and "cuda_profiler_api"), on the thread that calls CUDA,
+/// before the call takes effect. `mangled_name` is valid during the call only.
 struct StepListener {
   void (*kernel_launch)(const char* mangled_name, Ticks at);
   void (*graph_launch)();
   void (*profiler_range)(bool begins, Ticks at);
 };
-/// Before start().
+/// Sets the listener. Call it before start().
 void listen(const StepListener& listener);
 
-/// Host memory that start() and a recording hold at the most, where all of the recording may hold `memory`: a 20th of
-/// it, or less. 0 = none is wanted.
+/// Returns an upper bound of the host memory, in bytes, that start() and a recording use if the whole recorder may use
+/// `memory` bytes: at most a 20th of it. Returns 0 if GPU activity is not recorded.
 std::uint64_t host_bytes(const Spec& spec, std::uint64_t memory);
-/// All that the recording may hold of host memory (recorder::Room). Before start().
-void set_budget(std::uint64_t bytes);
-/// CUDA comes up in this process and the session records. Starts the device thread, which waits for the end of cuInit,
-/// finds libcupti (never a second copy) and calls `ready` once. Inside cuInit on a thread of the job; takes no time. A
-/// second call does nothing. The trace says what is missing. `spec` lives as long as the process.
+/// Sets the bytes of host memory that the whole recorder may use (recorder::Room). Call it before start().
+void set_memory_budget(std::uint64_t bytes);
+/// Starts the device thread, which waits for the end of cuInit, finds libcupti (never a second copy) and calls `ready`
+/// once. Call it when CUDA comes up in this process and the session records: inside cuInit, on a thread of the job. It
+/// returns at once; a second call does nothing. On failure the traces say what is missing. `spec` must outlive the
+/// process.
 void start(const Spec& spec, void (*ready)());
-/// The first call of a CUDA function, before it takes effect: waits until CUPTI has been found, and where a window is
-/// open already until it is on; for half a second of the job's time in all at the most. Thread of the job.
+/// Waits until CUPTI has been found and, if a window is open, until CUPTI is on. Called by a thread of the job before a
+/// CUDA function takes effect. All such waits of the process together end half a second after the first.
 void await_start();
-/// Has the device thread found a CUPTI that works?
+/// Returns true if the device thread has found a CUPTI that works.
 bool available();
 
-/// Recording begins: warm-up (`window_begin` = 0), or a window. Returns at once: the device thread switches CUPTI
-/// on, and where that comes after the begin of the window the trace says so. Only cudaProfilerStart waits for it, a
-/// fifth of a second at the most. Idempotent; also before start(). The thread of the step boundary, also inside a
-/// callback of CUPTI.
+/// Begins to record: the warm-up (`window_begin` = 0), or a window. The device thread switches CUPTI on; if it comes on
+/// after the begin of the window, the trace says so. Returns at once, except in cudaProfilerStart, which waits at most
+/// 0.2 s. Idempotent; may be called before start(). Called on the thread of the step boundary, also inside a callback
+/// of CUPTI.
 void arm(Ticks window_begin);
-/// Launches from `at` on are not wanted. Returns at once: the device thread turns CUPTI off, so that after a window
-/// everything is as before it, and waits for the work that was launched before. `stays_on`: the next window is near, so
-/// CUPTI stays on, or goes on; nothing is kept until arm(). Idempotent; also before start(). Any thread.
+/// Stops recording launches from `at` on. The device thread switches CUPTI off and waits for the device activity that
+/// was launched before. `stays_on`: the next window is near, so CUPTI stays on (or comes on), and events are dropped
+/// until arm(). Returns at once. Idempotent; may be called before start(). Any thread.
 void disarm(Ticks at, bool stays_on);
-/// Has all device work that was launched before `end` been delivered or given up as lost (said in the trace)? Asked by
-/// the writer before it gathers a window; true at once without CUPTI. Any thread.
+/// Returns true if all device activity launched before `end` has been delivered, or was given up as lost (the trace
+/// says so); also without CUPTI. Otherwise asks the device thread to wait for it. The writer calls this before it
+/// gathers a window. Any thread.
 bool settled(Ticks end);
 
-/// CUPTI ran out of room or dropped records since the last call: the open window is not whole (R27). Collector thread.
-bool take_trouble();
-/// gettid() of the device thread, 0 = there is none.
-std::int32_t own_thread();
+/// Returns true if, since the last call, CUPTI ran out of buffers or dropped records: the open window is incomplete.
+/// Collector thread.
+bool take_overflow();
+/// Returns gettid() of the device thread; 0 if there is none.
+std::int32_t device_thread_id();
 
-/// The process ends: takes what is complete and stops. `abrupt`: does not wait for work that is still running.
+/// Takes what is complete and stops, at the end of the process. `abrupt`: does not wait for activity that still runs.
 void finish(bool abrupt);
-/// In a forked child: CUDA is unusable there, and so are we.
+/// Turns the GPU part off in a forked child, where CUDA is unusable.
 void abandon_in_child();
 
-/// Around the calls that launch the work of one NCCL operation: joins the two (CUPTI external correlation). The calling
-/// thread; nothing unless recording.
-void push_operation(std::uint32_t operation);
-void pop_operation();
+/// Surround the launches of one NCCL operation: CUPTI ties them to the operation's `id` (external correlation). Do
+/// nothing unless CUPTI records. The thread that launches.
+void push_external_correlation(std::uint32_t id);
+void pop_external_correlation();
 
-/// Another client of CUPTI appears in this process: ours flushes, lets go and stays away until resume(). `call` is the
-/// function it called, for the log line. Called by the hooks of inject/ before that call takes effect. True when CUPTI
-/// was ours until now: what the client had registered before we came back has to be registered anew.
+/// The hooks of inject/ call this before another client of CUPTI takes effect in this process: our client flushes, lets
+/// go of CUPTI and stays away until resume(). `call` is the function that the other client called, for the log. Returns
+/// true if CUPTI was ours until now: what the other client had registered earlier must then be registered again.
 bool yield_to_other_client(const char* call);
-/// It has registered a timestamp callback; null = it has none any more.
-void other_client_has_clock(std::uint64_t (*clock)());
-/// It has registered buffer callbacks: `completed` (CUpti_BuffersCallbackCompleteFunc) gets its buffers that come back
-/// to us; null = it has none any more.
-void other_client_has_buffers(void* completed);
-/// It records nothing: it has registered something, or disabled every kind. A flush may follow; if none does, we come
-/// back after a second.
-void other_client_is_silent();
-/// The other client has let go: we come back. Returns at once.
+/// The other client has registered the timestamp callback `clock`; null = it has none any more.
+void on_other_client_clock(std::uint64_t (*clock)());
+/// The other client has registered buffer callbacks. `completed` (a CUpti_BuffersCallbackCompleteFunc) receives its
+/// buffers that CUPTI returns to us; null = it has none any more.
+void on_other_client_buffers(void* completed);
+/// The other client records nothing: it has only registered something, or has disabled every kind. A flush may follow.
+/// Our client comes back after a second without one.
+void on_other_client_silent();
+/// The other client has let go: our client comes back. Returns at once.
 void resume();
 
-/// Another client takes CUPTI's only place for callbacks: ours, for steps, are given up; take_callbacks() when it is
-/// free again. The activity API is not touched.
-void give_up_callbacks(const char* call);
+/// Gives up our subscription to callbacks, for steps, since another client takes CUPTI's only one. The activity API is
+/// not touched.
+void release_callbacks(const char* call);
+/// Subscribes again, when the other client has unsubscribed.
 void take_callbacks();
-/// Is CUPTI ours now: it works, and no other client has it? Any thread.
+/// Returns true if CUPTI works and no other client uses it. Any thread.
 bool owns_cupti();
-/// Is our place in CUPTI that of a subscriber (13.3)?
-bool has_subscriber_place();
-/// Can other subscribers record at the same time?
+/// Returns true if our CUPTI has the subscriber API (13.3).
+bool has_subscriber_api();
+/// Returns true if other subscribers can record at the same time.
 bool subscribers_share();
 
 }  // namespace profshim::device

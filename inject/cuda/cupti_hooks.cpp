@@ -86,7 +86,7 @@ void resume_if(bool gone) {
 /// back after a second.
 void resume_unless_recording() {
   const PreserveErrno preserve;
-  if (!update_clients([](OtherClients&) {}).is_recording()) device::other_client_is_silent();
+  if (!update_clients([](OtherClients&) {}).is_recording()) device::on_other_client_silent();
 }
 
 template <class... Args>
@@ -113,9 +113,9 @@ int forward_subscribe(Real& real, Subscription subscription, void** subscriber, 
     const PreserveErrno preserve;
     if (!admit_client()) return kMultipleSubscribersNotSupported;
     if (alone && !is_ignored()) {
-      const bool in_its_way = subscription == Subscription::kCallbacksAndActivity || device::has_subscriber_place();
+      const bool in_its_way = subscription == Subscription::kCallbacksAndActivity || device::has_subscriber_api();
       left = in_its_way && device::yield_to_other_client(real.name());
-      device::give_up_callbacks(real.name());
+      device::release_callbacks(real.name());
     }
   }
   const int result = real(subscriber, args...);
@@ -164,7 +164,7 @@ int forward_disable(Real& real, std::uint32_t kind, Args... args) {
   const int result = real(args...);
   bool silent = false;
   update_clients([&](OtherClients& c) { silent = c.on_disable(kind); });
-  if (silent) device::other_client_is_silent();
+  if (silent) device::on_other_client_silent();
   return result;
 }
 
@@ -222,7 +222,7 @@ PROFSHIM_EXPORT int cuptiActivityRegisterCallbacks(void* requested, void* comple
   if (result == kSuccess) {
     client_completed.store(completed, std::memory_order_relaxed);
     client_requested.store(requested, std::memory_order_release);
-    profshim::device::other_client_has_buffers(completed);
+    profshim::device::on_other_client_buffers(completed);
   }
   resume_unless_recording();
   return result;
@@ -232,7 +232,7 @@ PROFSHIM_EXPORT int cuptiActivityRegisterTimestampCallback(void* callback) {
   using namespace profshim::cupti;
   const int result = forward_registration(real_register_clock, callback);
   if (result == kSuccess) {
-    profshim::device::other_client_has_clock(reinterpret_cast<std::uint64_t (*)()>(callback));
+    profshim::device::on_other_client_clock(reinterpret_cast<std::uint64_t (*)()>(callback));
   }
   return result;
 }
@@ -326,8 +326,8 @@ PROFSHIM_EXPORT int cuptiFinalize() {
   if (room) {
     profshim::cupti::update_clients([](OtherClients& c) { c.on_finalize(); });
     profshim::cupti::client_requested.store(nullptr);
-    profshim::device::other_client_has_clock(nullptr);
-    profshim::device::other_client_has_buffers(nullptr);
+    profshim::device::on_other_client_clock(nullptr);
+    profshim::device::on_other_client_buffers(nullptr);
     // The call may come from a CUPTI callback, so CUPTI is not taken back at once.
     profshim::cupti::resume_unless_recording();
   }

@@ -79,7 +79,7 @@ void push_correlation(Call& call) {
     args.group = 0;
   }
   if (args.operation == 0) return;
-  device::push_operation(args.operation);
+  device::push_external_correlation(args.operation);
   call.pushed = true;
 }
 
@@ -133,7 +133,7 @@ void begin_call(Call& call, const Arguments& arguments, bool from_nvtx) {
 void end_call(Call& call, int result, Communicator* made) {
   const Ticks now = call.event != nullptr ? ticks() : 0;
   const int saved_errno = errno;
-  if (call.pushed) device::pop_operation();
+  if (call.pushed) device::pop_external_correlation();
   if (call.freed != nullptr && has_failed(result)) restore_communicator(call.freed, call.freed_handle);
   if (call.event != nullptr) {
     Event& event = *call.event;

@@ -1,4 +1,4 @@
-// deviceProperties of a trace, from CUPTI's record of a device.
+// Makes an element of a trace's deviceProperties from CUPTI's record of a device.
 #include <cstdio>
 
 #include "device/capture/converter.h"
@@ -9,8 +9,8 @@ namespace {
 
 constexpr int kSharedMemoryPerBlockOptin = 97;  // CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN
 
-// Asks the driver. Where that is not possible, it follows from the architecture: from compute capability 8 on, a
-// kilobyte of each multiprocessor's shared memory is the system's.
+// Asks the driver. If the driver does not answer, derives the value from the architecture: from compute capability 8
+// on, the system reserves 1 KiB of each multiprocessor's shared memory.
 std::int64_t shared_memory_optin(const cupti::DeviceRecord& r) {
   const int asked = device_attribute(kSharedMemoryPerBlockOptin, static_cast<int>(r.id));
   if (asked > 0) return asked;
@@ -18,7 +18,7 @@ std::int64_t shared_memory_optin(const cupti::DeviceRecord& r) {
   return std::int64_t{r.shared_per_multiprocessor} - (r.major >= 8 ? 1024 : 0);
 }
 
-// As nvidia-smi -L writes it.
+// Formats a UUID as nvidia-smi -L does.
 std::string uuid(const char* prefix, const std::uint8_t (&bytes)[16]) {
   std::string text = prefix;
   for (int i = 0; i < 16; ++i) {
@@ -50,7 +50,7 @@ std::string device_properties(const cupti::DeviceRecord& r) {
   add("regsPerMultiprocessor", r.registers_per_multiprocessor);
   add("sharedMemPerBlockOptin", shared_memory_optin(r));
   add("sharedMemPerMultiprocessor", r.shared_per_multiprocessor);
-  // Not Kineto's: they tell which GPU a rank had, whose device 0 is any of the node's.
+  // Kineto has no UUIDs. They tell which GPU of the node a rank used: its device 0 may be any of them.
   json += ", \"uuid\": \"" + uuid("GPU-", r.uuid) + "\"";
   if (r.is_mig != 0) {
     json += ", \"migUuid\": \"" + uuid("MIG-", r.mig_uuid) + "\"";

@@ -1,5 +1,7 @@
 #include "device_thread.h"
 
+#include <pthread.h>
+#include <signal.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -7,97 +9,101 @@
 #include <algorithm>
 #include <utility>
 
+#include "cupti_client.h"
 #include "late_begin.h"
 #include "other_clients.h"
 #include "profshim/recorder_control.h"
-#include "source.h"
 
 namespace profshim::device {
 namespace {
 
+constexpr std::size_t kStackBytes = 1 << 20;
+
 constinit StepListener step_listener = {[](const char*, Ticks) {}, [] {}, [](bool, Ticks) {}};
 
-void serve(Source& source, std::int64_t& timeout_ns) {
-  Capture& capture = source.capture;
+void serve(CuptiClient& client, std::int64_t& timeout_ns) {
+  Capture& capture = client.capture;
   const bool was_on = capture.state() == Capture::State::kOn;
-  // Before the wishes: a window that is seen here has asked for CUPTI already.
-  const std::int64_t began_ns = shared.window_began_ns.exchange(0, std::memory_order_acq_rel);
-  const std::uint32_t yield = shared.yields_asked.load(std::memory_order_acquire);
+  // Read before the request: a window that is seen here has already requested CUPTI.
+  const std::int64_t began_ns = shared.begins.window_began_ns.exchange(0, std::memory_order_acq_rel);
+  const std::uint32_t yield_number = shared.request.yields_requested.load(std::memory_order_acquire);
   const Capture::State before = capture.state();
   const bool refused_before = capture.refused();
-  timeout_ns = capture.serve(wishes_now(), monotonic_ns());
-  if (before == Capture::State::kYielded && capture.state() != before) shared.yielded_too_late.store(false);
-  if (capture.refused() && !source.refusal_told) {
-    source.refusal_told = true;
-    say_there_is_none(capture.refusal());
+  timeout_ns = capture.serve(shared.request.load(), monotonic_ns());
+  if (before == Capture::State::kYielded && capture.state() != before) shared.request.yielded_too_late.store(false);
+  if (capture.refused() && !client.refusal_reported) {
+    client.refusal_reported = true;
+    report_no_activity(capture.refusal());
   }
-  source.said.not_recorded(capture);
-  if (capture.gave_up()[0] != 0) {
-    log::line(LogLevel::kWarn, "%s", capture.gave_up());
-    recorder::problem("cupti", capture.gave_up());
+  client.report.write_not_recorded(capture);
+  if (capture.failure()[0] != 0) {
+    log::line(LogLevel::kWarn, "%s", capture.failure());
+    recorder::problem("cupti", capture.failure());
   }
-  if (capture.take_trouble()) shared.trouble.store(true, std::memory_order_relaxed);
-  if (capture.state() == Capture::State::kOn) source.said.versions(capture);
-  note_late_begins(source, was_on, began_ns);
-  source.said.losses(capture);
-  source.show();
-  const bool yields = capture.state() == Capture::State::kYielded && shared.yields_met.exchange(yield) != yield;
-  if (yields && shared.owner.load(std::memory_order_acquire) == Owner::kUs) wake_thread();  // it has gone already
-  if (capture.state() != before || capture.refused() != refused_before || yields) shared.state_changed.ring();
+  if (capture.take_overflow()) shared.overflow.store(true, std::memory_order_relaxed);
+  if (capture.state() == Capture::State::kOn) client.report.write_versions(capture);
+  note_late_begins(client, was_on, began_ns);
+  client.report.write_losses(capture);
+  client.show();
+  const bool yields =
+      capture.state() == Capture::State::kYielded && shared.request.yields_done.exchange(yield_number) != yield_number;
+  if (yields && shared.request.owner.load(std::memory_order_acquire) == Owner::kUs)
+    wake_device_thread();  // the other client has left already
+  if (capture.state() != before || capture.refused() != refused_before || yields) shared.state_changed.notify_all();
 }
 
-// Null: there is no CUPTI to serve, and the trace says why.
-Source* bring_up(const Spec& spec) {
-  // No call of CUPTI before this: it cannot initialize without a device, and some releases crash then.
+// Returns null if there is no CUPTI to serve; the trace then says why.
+CuptiClient* bring_up(const Spec& spec) {
+  // Call nothing of CUPTI before this: without a device it cannot initialize, and some releases then crash.
   if (const std::string problem = wait_for_devices(); !problem.empty()) {
-    say_there_is_none(problem);
+    report_no_activity(problem);
     return nullptr;
   }
-  if (shared.wanted_finish.load(std::memory_order_acquire)) {
-    if (shared.open_since_ns.load() != 0) say_there_is_none("the process ended while CUPTI came up");
+  if (shared.request.finish.load(std::memory_order_acquire)) {
+    if (shared.begins.open_since_ns.load() != 0) report_no_activity("the process ended while CUPTI came up");
     return nullptr;
   }
   FoundCupti found = find_cupti();
   if (!found.problem.empty()) {
-    say_there_is_none(found.problem);
+    report_no_activity(found.problem);
     return nullptr;
   }
-  CaptureOptions options = options_of(spec, shared.budget.load());
+  CaptureOptions options = options_of(spec, shared.memory_budget.load());
   options.own_clock = !torch_is_mapped();
-  auto* const source =
-      new Source(std::move(found), options, step_listener, wanted_callbacks(spec, runtime_is_mapped()));
-  if (const std::string problem = source->capture.prepare(shared.places_of_starter); !problem.empty()) {
-    say_there_is_none(source->found.path + ": " + problem);
+  auto* const client =
+      new CuptiClient(std::move(found), options, step_listener, wanted_callbacks(spec, runtime_is_mapped()));
+  if (const std::string problem = client->capture.prepare(shared.places_of_starter); !problem.empty()) {
+    report_no_activity(client->found.path + ": " + problem);
     return nullptr;
   }
-  return source;
+  return client;
 }
 
-void serve_until_finished(Source& source) {
-  while (source.capture.state() != Capture::State::kFinished) {
-    const std::uint32_t seen = shared.wishes_changed.now();
+void serve_until_finished(CuptiClient& client) {
+  while (client.capture.state() != Capture::State::kFinished) {
+    const std::uint32_t seen = shared.request_changed.count();
     std::int64_t timeout_ns = -1;
     try {
-      const std::int64_t silence_ns = take_back_after_silence(source);
-      serve(source, timeout_ns);
+      const std::int64_t silence_ns = take_back_after_silence(client);
+      serve(client, timeout_ns);
       if (silence_ns >= 0) timeout_ns = timeout_ns < 0 ? silence_ns : std::min(timeout_ns, silence_ns);
-    } catch (...) {  // no memory to say something: what it is about goes on
+    } catch (...) {  // out of memory for a message; the recording goes on
     }
-    if (source.capture.state() == Capture::State::kFinished) break;
-    // In the time that nobody wants anything else; one at least, however busy CUPTI is.
-    if (source.capture.make_one_buffer()) continue;
-    shared.wishes_changed.wait(seen, timeout_ns);
+    if (client.capture.state() == Capture::State::kFinished) break;
+    // Make one buffer in each round, however busy CUPTI is, and serve requests in between.
+    if (client.capture.make_one_buffer()) continue;
+    shared.request_changed.wait(seen, timeout_ns);
   }
-  source.show();
+  client.show();
 }
 
 }  // namespace
 
-// A 32nd of the budget is for buffers of up to a megabyte, since each thread of the job may hold one; a 64th is for the
-// tables of launches that are under way.
+// A 32nd of the memory is for buffers of at most 1 MiB each, since each thread of the job may hold one. A 64th is for
+// the tables of launches in flight.
 CaptureOptions options_of(const Spec& spec, std::uint64_t memory) {
   CaptureOptions options;
-  memory = std::max(memory, recorder::kLeastRoom);  // with less nothing is recorded
+  memory = std::max(memory, recorder::kLeastRoom);  // the recorder does not start with less
   const std::uint64_t share = std::min<std::uint64_t>(memory / 32, 64 << 20);
   options.buffer_bytes = std::min<std::uint64_t>(share / 16, 1 << 20);
   options.buffers = share / options.buffer_bytes - BufferPool::kReserve;
@@ -110,13 +116,13 @@ CaptureOptions options_of(const Spec& spec, std::uint64_t memory) {
   return options;
 }
 
-void say_there_is_no_memory() {
+void report_no_memory() {
   log::line(LogLevel::kWarn, "no GPU activity is recorded: there is no memory for it");
   recorder::problem("cupti", "no GPU activity is recorded: there is no memory for it");
   recorder::set_mode(recorder::kCudaCalls, 0);
 }
 
-void say_there_is_none(const std::string& why) {
+void report_no_activity(const std::string& why) {
   log::line(LogLevel::kWarn, "no GPU activity is recorded: %s", why.c_str());
   recorder::problem("cupti", "no GPU activity is recorded: " + why);
   recorder::set_mode(recorder::kCudaCalls, 0);
@@ -125,38 +131,59 @@ void say_there_is_none(const std::string& why) {
 void end_start(Phase next) {
   Phase expected = Phase::kStarting;
   shared.phase.compare_exchange_strong(expected, next);
-  shared.state_changed.ring();
+  shared.state_changed.notify_all();
 }
 
-void set_listener(const StepListener& listener) { step_listener = listener; }
+void listen(const StepListener& listener) { step_listener = listener; }
 
+namespace {
+
+// `argument` is the Spec.
 void* run_device_thread(void* argument) {
   const Spec& spec = *static_cast<const Spec*>(argument);
   prctl(PR_SET_NAME, "profshim-gpu");
   shared.thread_id.store(static_cast<std::int32_t>(syscall(SYS_gettid)));
-  Source* source = nullptr;
+  CuptiClient* client = nullptr;
   try {
-    source = bring_up(spec);
+    client = bring_up(spec);
   } catch (...) {
-    say_there_is_no_memory();
+    report_no_memory();
   }
-  if (source == nullptr) {
+  if (client == nullptr) {
     end_start(Phase::kOver);
     return nullptr;
   }
-  shared.source.store(source, std::memory_order_release);
-  call_when_completed(wake_thread);
+  shared.client.store(client, std::memory_order_release);
+  call_when_completed(wake_device_thread);
   if (void (*const ready)() = shared.on_ready.load()) ready();
-  if (shared.owner.load() == Owner::kUs) {
-    start_callbacks(*source);
+  if (shared.request.owner.load() == Owner::kUs) {
+    start_callbacks(*client);
   } else {
-    say_yielded("before us");
+    report_yield("before us");
   }
   end_start(Phase::kRunning);
-  if (live() == nullptr) return nullptr;  // the process ended meanwhile
-  serve_until_finished(*source);
-  shared.state_changed.ring();
+  if (running_client() == nullptr) return nullptr;  // finish() was called meanwhile
+  serve_until_finished(*client);
+  shared.state_changed.notify_all();
   return nullptr;
+}
+
+}  // namespace
+
+bool start_device_thread(const Spec& spec) {
+  sigset_t all;
+  sigset_t before;
+  sigfillset(&all);
+  pthread_attr_t attributes;
+  if (pthread_attr_init(&attributes) != 0) return false;
+  pthread_attr_setstacksize(&attributes, kStackBytes);
+  pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  pthread_t thread;
+  const int refused = pthread_create(&thread, &attributes, run_device_thread, const_cast<Spec*>(&spec));
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  pthread_attr_destroy(&attributes);
+  return refused == 0;
 }
 
 }  // namespace profshim::device

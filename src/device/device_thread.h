@@ -1,4 +1,4 @@
-// The thread that alone calls CUPTI: brings it up, serves the requests of shared_state.h, ends.
+// The device thread "profshim-gpu": brings CUPTI up, serves the requests of shared_state.h, and ends.
 #pragma once
 
 #include <cstdint>
@@ -10,16 +10,15 @@
 
 namespace profshim::device {
 
-/// Memory and kinds of a recording that may hold `memory` in all.
+/// Options of the recording if the whole recorder may hold `memory` bytes.
 CaptureOptions options_of(const Spec& spec, std::uint64_t memory);
-/// No GPU activity is recorded in this process, for this reason. Adds it to the traces.
-void say_there_is_none(const std::string& why);
-void say_there_is_no_memory();
-/// Ends Phase::kStarting, if it has not ended yet. Any thread.
+/// Logs, and adds to the traces, why this process records no GPU activity.
+void report_no_activity(const std::string& why);
+/// The same for "out of memory". Allocates nothing.
+void report_no_memory();
+/// Moves Phase::kStarting to `next`; does nothing in another phase. Any thread.
 void end_start(Phase next);
-/// Before the thread runs.
-void set_listener(const StepListener& listener);
-/// Body of the thread; `argument` is the Spec.
-void* run_device_thread(void* argument);
+/// Starts the thread with all signals blocked. Returns false if the system refuses. `spec` must outlive the process.
+bool start_device_thread(const Spec& spec);
 
 }  // namespace profshim::device

@@ -1,4 +1,4 @@
-// The events of the device lane, written into the spool. Device thread only.
+// SpoolOutput: writes events into the device lane of the spool. Device thread.
 #pragma once
 
 #include "device/capture/converter.h"

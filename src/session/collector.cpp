@@ -34,7 +34,7 @@ class Collector {
 
   void tick() {
     const bool armed = (recorder::mode() & recorder::kArmed) != 0;
-    if (device::take_trouble() && s_.spec.limits.on_limit == OnLimit::kCloseWindow) {
+    if (device::take_overflow() && s_.spec.limits.on_limit == OnLimit::kCloseWindow) {
       close_by_limit(s_, ticks(), s_.limit_device);
     }
     enforce_limits();  // before tend(), which takes a while on a busy machine

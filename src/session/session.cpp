@@ -109,7 +109,7 @@ State* live() {
 }
 
 std::array<pid_t, 3> own_threads(const State& s) {
-  return {s.collector_tid.load(), s.writer_tid.load(), device::own_thread()};
+  return {s.collector_tid.load(), s.writer_tid.load(), device::device_thread_id()};
 }
 
 void activate(const Rank& rank, Ticks began) {

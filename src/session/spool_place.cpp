@@ -59,7 +59,7 @@ bool create_in(State& s, const std::string& folder, std::string& why_not) {
     if (!recorder::create_spool(path, size, why_not)) continue;
     s.pool_bound = room.bound;
     s.memory = room.bytes;
-    device::set_budget(room.bytes);
+    device::set_memory_budget(room.bytes);
     s.room->set_folder(folder);
     recorder::watch_room(s.room.get());
     return true;

@@ -60,9 +60,9 @@ class Run {
     std::memset(copy_.data(), 1, copy_.size());
     std::memset(to_.data(), 1, to_.size());
     capture_.prepare(device::id_places_of_this_thread());
-    wishes_.on = true;
+    request_.on = true;
     while (capture_.make_one_buffer()) continue;
-    capture_.serve(wishes_, now_ns_);
+    capture_.serve(request_, now_ns_);
     begin_ = ticks();
   }
 
@@ -111,7 +111,7 @@ class Run {
   }
   void take() {
     const std::int64_t before = cpu_ns();
-    capture_.serve(wishes_, now_ns_ += device::Capture::kFlushEvery_ns);
+    capture_.serve(request_, now_ns_ += device::Capture::kFlushEvery_ns);
     const std::int64_t after = cpu_ns();
     std::memcpy(to_.data(), copy_.data(), std::min(batch_bytes_, to_.size()));
     copied_ns += static_cast<double>(cpu_ns() - after);
@@ -122,7 +122,7 @@ class Run {
 
   test::ScriptedCupti cupti_;
   device::Capture capture_;
-  device::Wishes wishes_;
+  device::CaptureRequest request_;
   std::vector<std::uint8_t> copy_, to_;
   std::int64_t now_ns_ = 1'000'000'000'000;
   Ticks begin_ = 0;

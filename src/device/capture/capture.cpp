@@ -270,14 +270,14 @@ void Capture::give_up_before(Ticks end) {
 // Every kind goes off at once: a job that runs ahead of its device would pay for the recording until the device has
 // caught up, and no flush would return a buffer, since each would hold the record of a later launch that still runs.
 // CUPTI completes the records of what was launched before.
-void Capture::begin_drain(const Wishes& wishes, std::int64_t now_ns) {
+void Capture::begin_drain(const CaptureRequest& request, std::int64_t now_ns) {
   state_.store(State::kDraining, std::memory_order_release);
   turn_off();
-  drain_until_ = wishes.off_at;
+  drain_until_ = request.off_at;
   waiting_since_ns_ = last_progress_ns_ = busy_ns_ = now_ns;
 }
 
-void Capture::drain(const Wishes& wishes, std::int64_t now_ns) {
+void Capture::drain(const CaptureRequest& request, std::int64_t now_ns) {
   round(0, now_ns, false);
   // A subscriber stays until also the buffers of later launches have come back: they cannot be used again else.
   const bool keeps_place = scope_.is_shared() && oldest_buffer() != BufferPool::kNoneOutstanding;
@@ -287,19 +287,19 @@ void Capture::drain(const Wishes& wishes, std::int64_t now_ns) {
   if (oldest_buffer() < drain_until_) busy_ns_ = now_ns;
   const bool nothing_left = now_ns - std::max(busy_ns_, last_progress_ns_) >= kQuiet_ns;
   const bool tired = now_ns - waiting_since_ns_ >= kPatience_ns ||
-                     (wishes.finish && now_ns - std::max(last_progress_ns_, waiting_since_ns_) >= kExitPatience_ns);
+                     (request.finish && now_ns - std::max(last_progress_ns_, waiting_since_ns_) >= kExitPatience_ns);
   // The job has waited for its device: what a forced flush does not bring will never come.
   const bool all_ended =
-      wishes.finish && converter_.launches().oldest_running() >= drain_until_ && oldest_buffer() >= drain_until_;
-  if (!all_here && !nothing_left && !tired && !all_ended && !(wishes.finish && wishes.abrupt)) return;
-  end_drain(wishes, all_here, now_ns);
+      request.finish && converter_.launches().oldest_running() >= drain_until_ && oldest_buffer() >= drain_until_;
+  if (!all_here && !nothing_left && !tired && !all_ended && !(request.finish && request.abrupt)) return;
+  end_drain(request, all_here, now_ns);
 }
 
 // A forced flush takes incomplete records away from other subscribers too: beside them only the end of the process
 // forces one. Where it brings buffers without an incomplete record, this CUPTI keeps buffers for no reason: nobody
 // waits for them again.
-void Capture::end_drain(const Wishes& wishes, bool all_here, std::int64_t now_ns) {
-  const bool forced = wishes.finish || (!all_here && !scope_.is_shared());
+void Capture::end_drain(const CaptureRequest& request, bool all_here, std::int64_t now_ns) {
+  const bool forced = request.finish || (!all_here && !scope_.is_shared());
   const bool has_buffers = oldest_buffer() < drain_until_;
   const Losses before = converter_.losses();
   round(forced ? cupti::kFlushForced : 0, now_ns, true);
@@ -328,9 +328,9 @@ void Capture::discard_completed() {
 }
 
 // Every buffer of ours that CUPTI still has would go to the other client, which may free it.
-void Capture::hand_over(const Wishes& wishes, std::int64_t now_ns) {
+void Capture::hand_over(const CaptureRequest& request, std::int64_t now_ns) {
   if (state() == State::kOn || state() == State::kDraining) {
-    if (wishes.yielded_too_late) {
+    if (request.yielded_too_late) {
       kinds_.clear();
       for (std::vector<std::uint32_t>& calls : calls_) calls.clear();
       take_records(now_ns, true, true);
@@ -342,13 +342,13 @@ void Capture::hand_over(const Wishes& wishes, std::int64_t now_ns) {
     let_go(kEverything);
   } else if (!scope_.is_shared() && pool_.oldest_outstanding() != BufferPool::kNoneOutstanding) {
     // They hold launches after the window. Nobody wants these, but the other client must not get the buffers.
-    if (!wishes.yielded_too_late) api_.flush_all(cupti::kFlushForced);
+    if (!request.yielded_too_late) api_.flush_all(cupti::kFlushForced);
     take_records(now_ns, true, true);
   }
   has_recorded_ = true;  // the other client does
   // After a forced flush those that are left have no records.
   const std::uint64_t kept = pool_.write_off_outstanding(kEverything);
-  if (wishes.yielded_too_late) converter_.losses().kept_buffers += kept;
+  if (request.yielded_too_late) converter_.losses().kept_buffers += kept;
   settled_until_.store(kEverything, std::memory_order_release);
   state_.store(State::kYielded, std::memory_order_release);
 }
@@ -358,13 +358,13 @@ void Capture::take_back() {
   state_.store(State::kOff, std::memory_order_release);
 }
 
-std::int64_t Capture::serve(const Wishes& wishes, std::int64_t now_ns) noexcept {
+std::int64_t Capture::serve(const CaptureRequest& request, std::int64_t now_ns) noexcept {
   if (state() == State::kFinished) return -1;
   try {
-    return serve_now(wishes, now_ns);
+    return serve_now(request, now_ns);
   } catch (...) {
     // An exception that leaves this thread would end the job.
-    gave_up_ = "there was no memory for what CUPTI has recorded: the GPU activity after that is missing";
+    failure_ = "there was no memory for what CUPTI has recorded: the GPU activity after that is missing";
     if (state() == State::kOn || state() == State::kDraining) turn_off();
     settled_until_.store(kEverything, std::memory_order_release);
     state_.store(State::kFinished, std::memory_order_release);
@@ -372,28 +372,28 @@ std::int64_t Capture::serve(const Wishes& wishes, std::int64_t now_ns) noexcept 
   }
 }
 
-std::int64_t Capture::serve_now(const Wishes& wishes, std::int64_t now_ns) {
-  converter_.clock().use_foreign(wishes.foreign_clock);
-  if (wishes.yield && state() != State::kYielded) hand_over(wishes, now_ns);
-  if (!wishes.yield && state() == State::kYielded) take_back();
-  const bool on = wishes.on && !wishes.finish;
+std::int64_t Capture::serve_now(const CaptureRequest& request, std::int64_t now_ns) {
+  converter_.clock().use_foreign(request.foreign_clock);
+  if (request.yield && state() != State::kYielded) hand_over(request, now_ns);
+  if (!request.yield && state() == State::kYielded) take_back();
+  const bool on = request.on && !request.finish;
   if (!on) refused_.store(false, std::memory_order_relaxed);
   const bool may_turn_on = state() == State::kOff || state() == State::kDraining;
   if (on && may_turn_on && !refused()) refused_.store(!turn_on(now_ns), std::memory_order_release);
-  if (!on && state() == State::kOn) begin_drain(wishes, now_ns);
-  if (state() == State::kDraining) drain(wishes, now_ns);
-  if (state() == State::kOn) return serve_on(wishes, now_ns);
-  if (wishes.finish && state() != State::kDraining) {
+  if (!on && state() == State::kOn) begin_drain(request, now_ns);
+  if (state() == State::kDraining) drain(request, now_ns);
+  if (state() == State::kOn) return serve_on(request, now_ns);
+  if (request.finish && state() != State::kDraining) {
     settled_until_.store(kEverything, std::memory_order_release);
     state_.store(State::kFinished, std::memory_order_release);
   }
   return state() == State::kDraining ? pause(now_ns) : -1;
 }
 
-std::int64_t Capture::serve_on(const Wishes& wishes, std::int64_t now_ns) {
-  const bool waited_for = wishes.settle_before > settled_until();
-  if (waited_for && waiting_for_ != wishes.settle_before) {
-    waiting_for_ = wishes.settle_before;
+std::int64_t Capture::serve_on(const CaptureRequest& request, std::int64_t now_ns) {
+  const bool waited_for = request.settle_before > settled_until();
+  if (waited_for && waiting_for_ != request.settle_before) {
+    waiting_for_ = request.settle_before;
     waiting_since_ns_ = now_ns;
   }
   if (now_ns - last_flush_ns_ >= (waited_for ? pause(now_ns) : kFlushEvery_ns)) {
@@ -401,13 +401,13 @@ std::int64_t Capture::serve_on(const Wishes& wishes, std::int64_t now_ns) {
   } else {
     take_records(now_ns, false, false);
   }
-  if (waited_for && now_ns - waiting_since_ns_ >= kPatience_ns && wishes.settle_before > settled_until()) {
+  if (waited_for && now_ns - waiting_since_ns_ >= kPatience_ns && request.settle_before > settled_until()) {
     // A forced flush would bring them, and lose the launches of the next window that wait behind.
-    converter_.losses().kept_buffers += oldest_buffer() < wishes.settle_before;
-    give_up_before(wishes.settle_before);
-    settled_until_.store(wishes.settle_before, std::memory_order_release);
+    converter_.losses().kept_buffers += oldest_buffer() < request.settle_before;
+    give_up_before(request.settle_before);
+    settled_until_.store(request.settle_before, std::memory_order_release);
   }
-  return wishes.settle_before > settled_until() ? pause(now_ns) : kFlushEvery_ns;
+  return request.settle_before > settled_until() ? pause(now_ns) : kFlushEvery_ns;
 }
 
 // The longer it takes, the less often it is asked: asking costs the job something.
@@ -415,11 +415,11 @@ std::int64_t Capture::pause(std::int64_t now_ns) const {
   return std::clamp((now_ns - waiting_since_ns_) / 4, kLookEvery_ns, kFlushEvery_ns / 4);
 }
 
-bool Capture::take_trouble() {
+bool Capture::take_overflow() {
   const BufferPool::Counts counts = pool_.counts();
   const std::uint64_t now = counts.refused + counts.reserved + converter_.losses().by_cupti;
-  const bool more = now != troubles_seen_;
-  troubles_seen_ = now;
+  const bool more = now != overflows_seen_;
+  overflows_seen_ = now;
   return more;
 }
 

@@ -31,7 +31,7 @@ struct CaptureOptions {
 };
 
 /// Requests of the rest of the process, as they are now.
-struct Wishes {
+struct CaptureRequest {
   bool on = false;
   Ticks off_at = 0;               // without `on`: what was launched before is still wanted
   Ticks settle_before = 0;        // somebody waits for all that was launched before
@@ -71,17 +71,17 @@ class Capture {
   bool make_one_buffer() { return pool_.make(options_.buffers, options_.buffer_bytes) && pool_.make_more(); }
   std::uint32_t version() const { return version_; }
 
-  /// Does what the wishes ask for, as far as it can be done now; when to come again at the latest, in nanoseconds from
-  /// now; -1 = when the wishes change. Never throws: without memory it lets go of CUPTI for good.
-  std::int64_t serve(const Wishes& wishes, std::int64_t now_ns) noexcept;
+  /// Does what the request ask for, as far as it can be done now; when to come again at the latest, in nanoseconds from
+  /// now; -1 = when the request change. Never throws: without memory it lets go of CUPTI for good.
+  std::int64_t serve(const CaptureRequest& request, std::int64_t now_ns) noexcept;
   /// It has, and why; "" = no. Device thread.
-  const char* gave_up() const { return gave_up_; }
+  const char* failure() const { return failure_; }
 
   State state() const { return state_.load(std::memory_order_acquire); }
   /// Everything launched before this has been delivered or given up. Any thread.
   Ticks settled_until() const { return settled_until_.load(std::memory_order_acquire); }
   /// Buffers ran out or CUPTI dropped records since the last call.
-  bool take_trouble();
+  bool take_overflow();
   /// CUPTI would not record when it was last switched on. Any thread.
   bool refused() const { return refused_.load(std::memory_order_acquire); }
   /// Why.
@@ -97,25 +97,25 @@ class Capture {
   BufferPool& pool() { return pool_; }
 
  private:
-  std::int64_t serve_now(const Wishes& wishes, std::int64_t now_ns);
+  std::int64_t serve_now(const CaptureRequest& request, std::int64_t now_ns);
   bool turn_on(std::int64_t now_ns);
   bool enable_kinds();
   void enable_what_exists();
   void enable_calls(bool runtime);
   void turn_off();
-  void begin_drain(const Wishes& wishes, std::int64_t now_ns);
-  void end_drain(const Wishes& wishes, bool all_here, std::int64_t now_ns);
+  void begin_drain(const CaptureRequest& request, std::int64_t now_ns);
+  void end_drain(const CaptureRequest& request, bool all_here, std::int64_t now_ns);
   void let_go(Ticks until);
   void discard_completed();
-  std::int64_t serve_on(const Wishes& wishes, std::int64_t now_ns);
+  std::int64_t serve_on(const CaptureRequest& request, std::int64_t now_ns);
   void take_records(std::int64_t now_ns, bool flushed, bool last);
   void round(std::uint32_t flag, std::int64_t now_ns, bool last);
   Ticks oldest_buffer() const;
   std::int64_t pause(std::int64_t now_ns) const;
   void count_lost_launches();
   void give_up_before(Ticks end);
-  void drain(const Wishes& wishes, std::int64_t now_ns);
-  void hand_over(const Wishes& wishes, std::int64_t now_ns);
+  void drain(const CaptureRequest& request, std::int64_t now_ns);
+  void hand_over(const CaptureRequest& request, std::int64_t now_ns);
   void take_back();
   void register_clock();
 
@@ -133,14 +133,14 @@ class Capture {
   std::atomic<bool> refused_{false};
   std::string refusal_;
   std::string not_recorded_;
-  const char* gave_up_ = "";
+  const char* failure_ = "";
   bool clock_asked_ = false;
   bool has_recorded_ = false;   // somebody has, in this process
   bool keeps_buffers_ = false;  // this CUPTI keeps buffers that no record is written into any more
   Ticks on_since_ = 0, drain_until_ = 0;
   std::int64_t last_flush_ns_ = 0, waiting_since_ns_ = 0, last_progress_ns_ = 0, busy_ns_ = 0;
   Ticks waiting_for_ = 0;
-  std::uint64_t troubles_seen_ = 0;
+  std::uint64_t overflows_seen_ = 0;
 };
 
 }  // namespace profshim::device

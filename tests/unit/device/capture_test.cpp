@@ -29,16 +29,16 @@ class CaptureTest : public ::testing::TestWithParam<test::RecordSizes> {
     options.external = true;
     capture_ = std::make_unique<Capture>(cupti_.api(), out_, options);
     EXPECT_EQ(capture_->prepare(id_places_of_this_thread()), "");
-    wishes_.on = true;
+    request_.on = true;
     serve();
     begin_ = ticks();
   }
 
-  std::int64_t serve(std::int64_t after_ns = 0) { return capture_->serve(wishes_, now_ns_ += after_ns); }
+  std::int64_t serve(std::int64_t after_ns = 0) { return capture_->serve(request_, now_ns_ += after_ns); }
   void flush() { serve(Capture::kFlushEvery_ns); }
   void switch_off() {
-    wishes_.on = false;
-    wishes_.off_at = ticks();
+    request_.on = false;
+    request_.off_at = ticks();
     serve();
   }
 
@@ -66,7 +66,7 @@ class CaptureTest : public ::testing::TestWithParam<test::RecordSizes> {
   ScriptedCupti cupti_;
   Collected out_;
   std::unique_ptr<Capture> capture_;
-  Wishes wishes_;
+  CaptureRequest request_;
   std::int64_t now_ns_ = 1000 * kSecond;
   Ticks begin_ = 0;
 };
@@ -190,7 +190,7 @@ TEST_P(CaptureTest, WaitsAreRecordedOnlyWhereTheSpecSaysSo) {
   capture_.reset();
   Capture with(cupti_.api(), out_, options);
   EXPECT_EQ(with.prepare(id_places_of_this_thread()), "");
-  with.serve(wishes_, now_ns_);
+  with.serve(request_, now_ns_);
   EXPECT_TRUE(cupti_.kinds.contains(cupti::kSynchronizationKind));
   EXPECT_TRUE(cupti_.kinds.contains(cupti::kCudaEventKind));
 }
@@ -316,8 +316,8 @@ TEST_P(CaptureTest, UnknownKindsAndDroppedRecordsAreCounted) {
   EXPECT_EQ(out_.of(HookId::kKernel).size(), 1u);
   EXPECT_EQ(capture_->converter().losses().unknown_kinds, 1u);
   EXPECT_EQ(capture_->converter().losses().by_cupti, 7u);
-  EXPECT_TRUE(capture_->take_trouble());
-  EXPECT_FALSE(capture_->take_trouble());
+  EXPECT_TRUE(capture_->take_overflow());
+  EXPECT_FALSE(capture_->take_overflow());
 }
 
 TEST_P(CaptureTest, ARequestTooManyIsRefusedOnlyWhereCuptiTakesThatForAnAnswer) {
@@ -362,7 +362,7 @@ TEST_P(CaptureTest, WithoutMemoryItLetsGoOfCuptiForGood) {
   EXPECT_EQ(capture_->state(), Capture::State::kFinished);
   EXPECT_TRUE(cupti_.kinds.empty());
   EXPECT_TRUE(cupti_.runtime_calls.empty());
-  EXPECT_STRNE(capture_->gave_up(), "");
+  EXPECT_STRNE(capture_->failure(), "");
   EXPECT_EQ(capture_->settled_until(), Capture::kEverything);
   const std::size_t flushes = cupti_.flushes.size();
   EXPECT_EQ(serve(kSecond), -1);
@@ -373,7 +373,7 @@ TEST_P(CaptureTest, WhatCuptiRefusesToRecordBesideTheKernelsIsKnown) {
   EXPECT_EQ(capture_->not_recorded(), "");
   switch_off();
   cupti_.refused_kinds = {cupti::kMemcpyKind, cupti::kOverheadKind, cupti::kDriverKind};
-  wishes_.on = true;
+  request_.on = true;
   serve();
 
   EXPECT_EQ(capture_->state(), Capture::State::kOn);
@@ -388,7 +388,7 @@ TEST_P(CaptureTest, AWindowWaitsForTheWorkOfItsLaunches) {
   cupti_.deliver();
   switch_off();
   EXPECT_EQ(capture_->state(), Capture::State::kDraining);
-  EXPECT_LT(capture_->settled_until(), wishes_.off_at);
+  EXPECT_LT(capture_->settled_until(), request_.off_at);
   EXPECT_TRUE(cupti_.kinds.empty()) << "the job pays for the recording no longer";
 
   cupti_.add(kernel(1));
@@ -476,9 +476,9 @@ TEST_P(CaptureTest, TheEndOfAProcessThatHasWaitedForItsDeviceTakesNoTime) {
   cupti_.add(call(1));
   cupti_.add(call(2, 9));
   cupti_.deliver();
-  wishes_.on = false;
-  wishes_.off_at = ticks();
-  wishes_.finish = true;
+  request_.on = false;
+  request_.off_at = ticks();
+  request_.finish = true;
   serve();
 
   EXPECT_EQ(capture_->state(), Capture::State::kFinished);
@@ -622,9 +622,9 @@ TEST_P(CaptureTest, TheEndOfTheProcessIsNotHeldUpByAKernelThatStillRuns) {
   cupti_.add(call(1));
   cupti_.deliver();
   flush();
-  wishes_.on = false;
-  wishes_.off_at = ticks();
-  wishes_.finish = wishes_.abrupt = true;
+  request_.on = false;
+  request_.off_at = ticks();
+  request_.finish = request_.abrupt = true;
   serve();
 
   EXPECT_EQ(capture_->state(), Capture::State::kFinished);
@@ -643,7 +643,7 @@ TEST_P(CaptureTest, AfterTheWindowEverythingIsOffAsBefore) {
   EXPECT_TRUE(cupti_.runtime_calls.empty());
   EXPECT_EQ(serve(), -1);
 
-  wishes_.on = true;
+  request_.on = true;
   serve();
   EXPECT_EQ(capture_->state(), Capture::State::kOn);
   EXPECT_EQ(cupti_.registrations, 2) << "another client may have registered its own in between";
@@ -673,7 +673,7 @@ TEST_P(CaptureTest, AnotherClientGetsACuptiThatIsOffAndOursComesBack) {
   cupti_.add(kernel(1));
   cupti_.deliver();
   cupti_.request();  // stays with CUPTI
-  wishes_.yield = true;
+  request_.yield = true;
   serve();
   std::free(cupti_.take_buffer());  // as the other client may, when it is handed what it did not ask for
   EXPECT_EQ(capture_->state(), Capture::State::kYielded);
@@ -681,7 +681,7 @@ TEST_P(CaptureTest, AnotherClientGetsACuptiThatIsOffAndOursComesBack) {
   EXPECT_EQ(out_.of(HookId::kKernel).size(), 1u);
   EXPECT_EQ(capture_->settled_until(), Capture::kEverything);
 
-  wishes_.yield = false;
+  request_.yield = false;
   serve();
   EXPECT_EQ(capture_->state(), Capture::State::kOn);
   EXPECT_EQ(cupti_.registrations, 2);
@@ -690,10 +690,10 @@ TEST_P(CaptureTest, AnotherClientGetsACuptiThatIsOffAndOursComesBack) {
 
 // CUPTI gives the first kernel after every registration times of CLOCK_REALTIME: pytorch#192021.
 TEST_P(CaptureTest, TheClockOfAnotherClientStaysInForceAndIsConverted) {
-  wishes_.yield = true;
+  request_.yield = true;
   serve();
-  wishes_.yield = false;
-  wishes_.foreign_clock = [] { return static_cast<std::uint64_t>(2 * monotonic_ns()); };
+  request_.yield = false;
+  request_.foreign_clock = [] { return static_cast<std::uint64_t>(2 * monotonic_ns()); };
   serve();
   EXPECT_EQ(cupti_.clocks, 1);
 
@@ -734,7 +734,7 @@ TEST_P(CaptureTest, TheClockIsNotOursWhereItMayNotBeRegistered) {
   const int before = cupti_.clocks;
   Capture without(cupti_.api(), out_, options);
   EXPECT_EQ(without.prepare(id_places_of_this_thread()), "");
-  without.serve(wishes_, now_ns_);
+  without.serve(request_, now_ns_);
   EXPECT_EQ(cupti_.clocks, before);
   EXPECT_STREQ(without.converter().clock().name(), "realtime, converted");
 }
@@ -758,7 +758,7 @@ TEST_P(CaptureTest, WhatExistsAlreadyIsAskedForInEveryWindow) {
   EXPECT_EQ(cupti_.dumped_kinds, (Kinds{cupti::kDeviceKind, cupti::kContextKind, cupti::kStreamKind}));
   switch_off();
   cupti_.dumped_kinds.clear();
-  wishes_.on = true;
+  request_.on = true;
   serve();
   EXPECT_EQ(cupti_.dumped_kinds, (Kinds{cupti::kDeviceKind, cupti::kContextKind, cupti::kStreamKind}));
 }
@@ -797,7 +797,7 @@ TEST_P(CaptureTest, ACuptiThatKeepsABufferIsWaitedForOnceOnly) {
   serve(Capture::kPatience_ns);
   EXPECT_EQ(capture_->state(), Capture::State::kOff);
 
-  wishes_.on = true;
+  request_.on = true;
   serve();
   cupti_.take_buffer();
   cupti_.request();
@@ -809,26 +809,26 @@ TEST_P(CaptureTest, AWindowThatBeginsWhileTheLastOneDrainsIsRecorded) {
   cupti_.request();
   switch_off();
   EXPECT_EQ(capture_->state(), Capture::State::kDraining);
-  wishes_.on = true;
+  request_.on = true;
   serve();
   EXPECT_EQ(capture_->state(), Capture::State::kOn);
   EXPECT_EQ(cupti_.kinds.count(cupti::kConcurrentKernelKind), 1u);
-  EXPECT_LT(capture_->settled_until(), wishes_.off_at) << "the first one is not whole yet";
+  EXPECT_LT(capture_->settled_until(), request_.off_at) << "the first one is not whole yet";
 }
 
 // What is registered is the other client's: it would get our records.
 TEST_P(CaptureTest, NothingIsRecordedIntoTheBuffersOfAClientThatHasLeft) {
-  wishes_.yield = true;
+  request_.yield = true;
   serve();
   cupti_.registration_result = 35;
-  wishes_.yield = false;
+  request_.yield = false;
   serve();
   EXPECT_TRUE(cupti_.kinds.empty());
   EXPECT_TRUE(capture_->refused());
 
   cupti_.registration_result = 0;
   switch_off();
-  wishes_.on = true;
+  request_.on = true;
   serve();
   EXPECT_EQ(capture_->state(), Capture::State::kOn) << "the next window tries again";
 }
@@ -836,7 +836,7 @@ TEST_P(CaptureTest, NothingIsRecordedIntoTheBuffersOfAClientThatHasLeft) {
 TEST_P(CaptureTest, NothingIsTouchedOnceTheOtherClientHasBegun) {
   const std::set<std::uint32_t> on = cupti_.kinds;
   const std::size_t flushes = cupti_.flushes.size();
-  wishes_.yield = wishes_.yielded_too_late = true;
+  request_.yield = request_.yielded_too_late = true;
   serve();
 
   EXPECT_EQ(capture_->state(), Capture::State::kYielded);
@@ -850,9 +850,9 @@ TEST(Capture, ACuptiThatRefusesKernelsIsRefusedOnceAndHarmsNobody) {
   Collected out;
   Capture capture(cupti.api(), out, {});
   EXPECT_EQ(capture.prepare(id_places_of_this_thread()), "");
-  Wishes wishes;
-  wishes.on = true;
-  capture.serve(wishes, 1);
+  CaptureRequest request;
+  request.on = true;
+  capture.serve(request, 1);
   EXPECT_TRUE(capture.refused());
   EXPECT_EQ(capture.state(), Capture::State::kOff);
   EXPECT_EQ(capture.settled_until(), Capture::kEverything);

@@ -89,13 +89,13 @@ class Replay {
     device::IdPlaces of_helper;
     helper_.run([&of_helper] { of_helper = device::id_places_of_this_thread(); });
     out_.failure = capture_->prepare(of_helper);
-    wishes_.on = true;
+    request_.on = true;
     serve();
     while (capture_->make_one_buffer()) {
     }
   }
 
-  void serve(std::int64_t after_ns = 0) { capture_->serve(wishes_, now_ns_ += after_ns); }
+  void serve(std::int64_t after_ns = 0) { capture_->serve(request_, now_ns_ += after_ns); }
 
   void describe_job() {
     const std::int64_t first_ns = first_ns_of(original_);
@@ -123,8 +123,8 @@ class Replay {
     for (const Round& round : delivery.in_window) bring(round);
     window->complete = 1;
     recorder::close_window(*window, end, spool::kNoMark, spool::WindowEnd::kSchedule, 0);
-    wishes_.on = false;
-    wishes_.off_at = end;
+    request_.on = false;
+    request_.off_at = end;
     for (const Round& round : delivery.afterwards) bring(round);
     constexpr int kMostRounds = 20;  // launches without work are waited for
     for (int i = 0; i < kMostRounds && capture_->state() != device::Capture::State::kOff; ++i) serve(kSecond);
@@ -179,7 +179,7 @@ class Replay {
   Recording recording_;
   Records records_;
   std::unique_ptr<device::Capture> capture_;
-  device::Wishes wishes_;
+  device::CaptureRequest request_;
   std::int64_t now_ns_ = 1000 * kSecond;
 };
 
