@@ -5,7 +5,7 @@
 #include <atomic>
 #include <cstdint>
 
-#include "device/capture/capture.h"
+#include "device/capture/capture_request.h"
 #include "device/cupti/thread_ids.h"
 #include "futex_event.h"
 

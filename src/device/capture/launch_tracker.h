@@ -37,7 +37,7 @@ class LaunchTracker {
   void on_idle_device(Ticks begin) { idle_at_ = std::max(idle_at_, begin); }
   /// CUPTI tells of every stream, also of those that are older than the recording. Else nothing follows from the
   /// streams that have shown work: a launch may be on another one.
-  void streams_are_told(bool told) {
+  void set_streams_are_dumped(bool told) {
     told_ = told;
     heard_ = false;
   }

@@ -405,9 +405,9 @@ TEST_P(CaptureTest, WorkThatNeverComesIsGivenUpAndCounted) {
   cupti_.deliver();
   cupti_.request();
   switch_off();
-  serve(Capture::kPatience_ns / 2);
+  serve(Capture::kTimeout_ns / 2);
   EXPECT_EQ(capture_->state(), Capture::State::kDraining);
-  serve(Capture::kPatience_ns);
+  serve(Capture::kTimeout_ns);
 
   EXPECT_EQ(capture_->state(), Capture::State::kOff);
   EXPECT_EQ(capture_->converter().losses().launches, 1u);
@@ -420,7 +420,7 @@ TEST_P(CaptureTest, WorkThatCuptiHasDroppedIsNotWaitedForLong) {
   cupti_.deliver();
   switch_off();
   EXPECT_EQ(capture_->state(), Capture::State::kDraining);
-  serve(Capture::kQuiet_ns);
+  serve(Capture::kQuietTime_ns);
 
   EXPECT_EQ(capture_->state(), Capture::State::kOff);
   EXPECT_EQ(capture_->converter().losses().launches, 1u);
@@ -579,7 +579,7 @@ TEST_P(CaptureTest, WhatEveryStreamWasWaitedForIsNotWaitedForLong) {
 TEST(LaunchTracker, AKernelMayRunOnAStreamOlderThanTheRecording) {
   for (const bool told : {false, true}) {
     LaunchTracker tracker(64 << 10);
-    tracker.streams_are_told(told);
+    tracker.set_streams_are_dumped(told);
     if (told) {
       for (const std::uint64_t stream : {7, 13}) tracker.on_stream_record(stream);
     }
@@ -594,7 +594,7 @@ TEST(LaunchTracker, AKernelMayRunOnAStreamOlderThanTheRecording) {
 
 TEST(LaunchTracker, CorrelationsThatBeginAnewAreLater) {
   LaunchTracker tracker(64 << 10);
-  tracker.streams_are_told(true);
+  tracker.set_streams_are_dumped(true);
   tracker.on_stream_record(7);
   tracker.begin_round(1);
   tracker.on_launch(2, 50, 1, ApiRole::kLaunch);
@@ -794,7 +794,7 @@ TEST_P(CaptureTest, ABufferThatIsStillWithCuptiIsWaitedFor) {
 TEST_P(CaptureTest, ACuptiThatKeepsABufferIsWaitedForOnceOnly) {
   cupti_.request();
   switch_off();
-  serve(Capture::kPatience_ns);
+  serve(Capture::kTimeout_ns);
   EXPECT_EQ(capture_->state(), Capture::State::kOff);
 
   request_.on = true;

@@ -1,0 +1,113 @@
+#include "activity_kinds.h"
+
+namespace profshim::device {
+namespace {
+
+/// Returns the part of a trace that is missing without this kind; null if readers do not miss it.
+const char* missing_part(std::uint32_t kind) {
+  switch (kind) {
+    case cupti::kMemcpyKind:
+      return "copies";
+    case cupti::kPeerCopyKind:
+      return "copies between devices";
+    case cupti::kMemsetKind:
+      return "memsets";
+    case cupti::kGraphTraceKind:
+      return "graphs";
+    case cupti::kExternalCorrelationKind:
+      return "which kernel belongs to which NCCL call";
+    case cupti::kMemoryKind:
+      return "allocations";
+    case cupti::kSynchronizationKind:
+      return "waits";
+    case cupti::kDeviceKind:
+      return "the properties of the devices";
+    default:
+      return nullptr;
+  }
+}
+
+void append(std::string& list, const char* part) { list += (list.empty() ? "" : ", ") + std::string(part); }
+
+}  // namespace
+
+void ActivityKinds::enable_calls(bool runtime) {
+  const std::uint32_t kind = runtime ? cupti::kRuntimeKind : cupti::kDriverKind;
+  std::vector<std::uint32_t>& on = enabled_calls_[runtime ? 1 : 0];
+  on.clear();
+  for (const std::uint32_t id : names_.wanted(runtime)) {
+    if (scope_.enable_call(runtime, id, true) == cupti::kSuccess) on.push_back(id);
+  }
+  if (!on.empty()) return;
+  if (scope_.enable(kind) == cupti::kSuccess) {
+    enabled_.push_back(kind);
+  } else {
+    append(not_recorded_, runtime ? "calls of the runtime" : "calls of the driver");
+  }
+}
+
+// The device of a context must be known before the activity in it.
+void ActivityKinds::enable_and_dump_existing() {
+  for (const std::uint32_t kind : {cupti::kDeviceKind, cupti::kContextKind, cupti::kStreamKind}) {
+    bool on = scope_.enable_and_dump(kind) == cupti::kSuccess;
+    if (kind == cupti::kStreamKind) streams_are_dumped_ = on;
+    on = on || scope_.enable(kind) == cupti::kSuccess;
+    if (on) enabled_.push_back(kind);
+    if (!on && missing_part(kind) != nullptr) append(not_recorded_, missing_part(kind));
+  }
+}
+
+std::vector<std::uint32_t> ActivityKinds::optional_kinds(const CaptureOptions& options) {
+  std::vector<std::uint32_t> wanted = {cupti::kOverheadKind};
+  if (options.external) wanted.push_back(cupti::kExternalCorrelationKind);
+  if (options.memory) wanted.push_back(cupti::kMemoryKind);
+  if (options.synchronization) {
+    wanted.push_back(cupti::kCudaEventKind);  // tells which cudaEventRecord a wait is for
+    wanted.push_back(cupti::kSynchronizationKind);
+  }
+  for (const std::uint32_t kind : {cupti::kMemsetKind, cupti::kMemcpyKind, cupti::kPeerCopyKind}) {
+    wanted.push_back(kind);
+  }
+  if (options.whole_graphs && !scope_.is_shared()) wanted.push_back(cupti::kGraphTraceKind);
+  if (options.whole_graphs && scope_.is_shared()) {
+    // CUPTI_ACTIVITY_ATTR_ENABLE_MULTI_SUBSCRIBER_GRAPH_TRACE would take the nodes from all other clients.
+    append(not_recorded_, "graphs as a whole beside other clients (their nodes are recorded)");
+  }
+  return wanted;
+}
+
+int ActivityKinds::enable(const CaptureOptions& options) {
+  not_recorded_.clear();
+  const int kernels = scope_.enable(cupti::kConcurrentKernelKind);
+  if (kernels != cupti::kSuccess) return kernels;
+  enabled_.push_back(cupti::kConcurrentKernelKind);
+  enable_and_dump_existing();
+  for (const std::uint32_t kind : optional_kinds(options)) {
+    if (scope_.enable(kind) == cupti::kSuccess) {
+      enabled_.push_back(kind);
+    } else if (const char* const part = missing_part(kind)) {
+      append(not_recorded_, part);
+    }
+  }
+  enable_calls(false);
+  enable_calls(true);
+  return kernels;
+}
+
+// Reverses the order of enable(): API calls go off first, kernels last. A launch whose call is recorded then always has
+// its device activity recorded as well, so that no missing activity is waited for.
+void ActivityKinds::disable() {
+  for (const bool runtime : {false, true}) {
+    for (const std::uint32_t id : enabled_calls_[runtime ? 1 : 0]) scope_.enable_call(runtime, id, false);
+    enabled_calls_[runtime ? 1 : 0].clear();
+  }
+  for (auto kind = enabled_.rbegin(); kind != enabled_.rend(); ++kind) scope_.disable(*kind);
+  enabled_.clear();
+}
+
+void ActivityKinds::forget() {
+  enabled_.clear();
+  for (std::vector<std::uint32_t>& calls : enabled_calls_) calls.clear();
+}
+
+}  // namespace profshim::device
