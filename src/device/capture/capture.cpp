@@ -67,14 +67,14 @@ bool Capture::turn_on(std::int64_t now_ns) {
     if (!drains) scope_.close();
     return false;
   }
-  converter_.launches().set_streams_are_dumped(kinds_.streams_are_dumped());
+  converter_.launches().streams().set_streams_are_dumped(kinds_.streams_are_dumped());
   converter_.clock().add(take_anchor());
   last_flush_ns_ = now_ns;
   waiting_for_ = 0;
   if (!drains) {
     // These releases tie nodes of graphs to wrong launches in all recordings of a process but the first (kineto#1165,
     // fixed in 13.1 update 1).
-    const bool mixes_up_graphs = version_ >= cupti::kFirstToMixUpGraphs && version_ < cupti::kMendedGraphs;
+    const bool mixes_up_graphs = version_ >= cupti::kFirstToMixUpGraphs && version_ < cupti::kFixedGraphs;
     if (has_recorded_ && mixes_up_graphs) converter_.graph_joins_are_uncertain();
     has_recorded_ = true;
     on_since_ = ticks();

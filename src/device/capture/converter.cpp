@@ -8,12 +8,12 @@ namespace {
 
 constexpr std::size_t kMostHeld = 32;
 constexpr std::size_t kMostRemembered = 1 << 16;
-constexpr std::size_t kMostRecords = 8;  // of an event, for waits in later buffers
-// Bytes of an entry of a table, with the allocator's share. The tables hold streams, contexts, events with their
-// records.
+constexpr std::size_t kMostRecords = 8;  // kept of each event, for waits in later buffers
+// Bytes of one entry in each of the three tables (streams, contexts, events with their records), with the allocator's
+// share.
 constexpr std::size_t kEntryBytes = 48 + 48 + 64 + 16 * kMostRecords;
 
-/// How much of a record must be there for us to read it; 0 = a kind that we do not read.
+/// Returns how many bytes of a record of this kind we read; 0 if we do not read the kind.
 std::size_t bytes_of(std::uint32_t kind) {
   switch (kind) {
     case cupti::kRuntimeKind:
@@ -53,7 +53,7 @@ std::size_t bytes_of(std::uint32_t kind) {
 
 }  // namespace
 
-// A quarter of the memory for the three tables here, the rest for the launches.
+// A quarter of the memory is for the three tables here, the rest for the launches.
 Converter::Converter(const ActivityScope& scope, EventOutput& output, std::size_t table_bytes)
     : scope_(scope),
       output_(output),
@@ -92,8 +92,8 @@ void Converter::each_record(const BufferPool::Filled& buffer, const Visit& visit
 }
 
 void Converter::convert(const std::vector<BufferPool::Filled>& buffers) {
-  // Records that tie calls to our ids, and contexts to devices, come first: they may lie in a later buffer than the
-  // records that need them.
+  // First pass: records that tie calls to external ids, and contexts to devices. They may lie in a later buffer than
+  // the records that need them.
   for (const BufferPool::Filled& buffer : buffers) {
     each_record(buffer, [this](const cupti::Record* record) {
       if (record == nullptr) return;
@@ -105,7 +105,7 @@ void Converter::convert(const std::vector<BufferPool::Filled>& buffers) {
       } else if (record->kind == cupti::kContextKind) {
         const auto& r = *reinterpret_cast<const cupti::ContextRecord*>(record);
         note_context(r.context, r.device);
-        launches_.on_stream(key(r.context, r.null_stream));
+        launches_.streams().add(key(r.context, r.null_stream));
         if (r.api == cupti::kCudaUnderMps && !std::exchange(under_mps_, true)) {
           output_.define(spool::DefinitionKind::kFact, 0, "cuda_mps", "true", {});
         }
@@ -123,16 +123,15 @@ void Converter::convert(const std::vector<BufferPool::Filled>& buffers) {
       if (one == nullptr) {
         ++losses_.truncated;
       } else {
-        record(*one);
+        convert_record(*one);
       }
     });
   }
   if (synchronizations_.empty()) forget_old_event_records();
 }
 
-// Only after a flush it is known which records of events there are: that of the thread that recorded the event may lie
-// in a buffer which is not full, while the buffer of the thread that waits is. Then, too, it is known to which device
-// the context belongs.
+// Runs after a flush. Before it, the cudaEventRecord may still lie in a buffer that its thread has not filled, while
+// the buffer of the waiting thread has come back. The device of the context is also known only then.
 void Converter::convert_synchronizations() {
   const auto earlier = [](const EventRecord& a, const EventRecord& b) { return a.correlation < b.correlation; };
   for (auto& [event, records] : event_records_) {
@@ -154,7 +153,7 @@ void Converter::end_round(bool flushed, bool last) {
   if (!synchronizations_.empty()) convert_synchronizations();
   for (auto& [thread, held] : held_) {
     std::erase_if(held, [&](const HeldCall& call) {
-      // The call around it may still run, or lie in a buffer of its thread that was not full.
+      // The runtime's call around it may still run, or lie in a buffer that its thread has not filled.
       if (!last && call.flushes == flushes_) return false;
       output_.put(call.event, nullptr);
       return true;
@@ -172,7 +171,7 @@ Ticks Converter::oldest_held() const {
   return oldest;
 }
 
-bool Converter::times(std::uint64_t start, std::uint64_t end, Event& event) {
+bool Converter::convert_times(std::uint64_t start, std::uint64_t end, Event& event) {
   event.begin = clock_.of(start, earliest_, latest_);
   event.end = clock_.of(end, earliest_, latest_);
   if (event.begin == 0 || event.end == 0) {
@@ -187,7 +186,7 @@ bool Converter::times(std::uint64_t start, std::uint64_t end, Event& event) {
   return false;
 }
 
-void Converter::record(const cupti::Record& r) {
+void Converter::convert_record(const cupti::Record& r) {
   switch (r.kind) {
     case cupti::kRuntimeKind:
     case cupti::kDriverKind:
@@ -218,14 +217,11 @@ void Converter::record(const cupti::Record& r) {
     case cupti::kExternalCorrelationKind:
     case cupti::kContextKind:
     case cupti::kCudaEventKind:
-      return;  // convert() has taken them
+      return;  // the first pass of convert() has read them
     default:
       ++losses_.unknown_kinds;
   }
 }
-
-// ---- calls
-// -----------------------------------------------------------------------------------------------------------
 
 void Converter::on_api(const cupti::ApiRecord& r) {
   const bool runtime = r.kind == cupti::kRuntimeKind;
@@ -233,7 +229,7 @@ void Converter::on_api(const cupti::ApiRecord& r) {
   if (entry.role == ApiRole::kIgnored) return launches_.on_call(r.correlation);
   Event event;
   event.hook = HookId::kCudaApi;
-  if (!times(r.start, r.end, event)) return;
+  if (!convert_times(r.start, r.end, event)) return;
   event.name = output_.text(entry.name.c_str());
   event.flags = r.result != 0 ? kFailed : 0;
   event.api = {};
@@ -250,7 +246,7 @@ void Converter::on_api(const cupti::ApiRecord& r) {
   event.api.is_launch = launch ? 1 : 0;
 
   if (entry.role == ApiRole::kBeginCapture && r.result == 0) launches_.on_begin_capture(r.thread);
-  // With several contexts it is not known whose launches it has waited for.
+  // With several contexts it is not known which of them the call has waited for.
   if (entry.role == ApiRole::kDeviceSync && r.result == 0 && devices_of_contexts_.size() <= 1) {
     launches_.on_idle_device(event.begin);
   }
@@ -273,16 +269,17 @@ void Converter::on_api(const cupti::ApiRecord& r) {
   }
   bool replaced = false;
   if (const auto held = held_.find(r.thread); held != held_.end()) {
-    replaced = settle_nested(event, entry.role, held->second);
+    replaced = settle_nested_calls(event, entry.role, held->second);
   }
-  // The driver's call was written already: one launch per correlation.
+  // The driver's call was put out as the launch already: a correlation id has one launch.
   if (!first && !replaced) event.api.is_launch = 0;
   output_.put(event, nullptr);
 }
 
-// The calls of the driver that have ended inside a call of the runtime are a part of it. True when one of them had the
-// same correlation: the runtime's takes its place.
-bool Converter::settle_nested(const Event& outer, ApiRole role, std::vector<HeldCall>& held) {
+// Settles all held driver calls of a thread when the runtime call `outer` comes. Those inside `outer` are dropped as a
+// part of it, except launches with another correlation id. The others are put out. Returns true
+// if a dropped call had the correlation id of `outer`, which takes its place.
+bool Converter::settle_nested_calls(const Event& outer, ApiRole role, std::vector<HeldCall>& held) {
   const bool outer_launches = role == ApiRole::kLaunch || role == ApiRole::kSyncLaunch;
   bool replaced = false;
   std::erase_if(held, [&](const HeldCall& call) {

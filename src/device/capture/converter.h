@@ -1,4 +1,4 @@
-// From CUPTI's records to the events of the device lane. Device thread only.
+// Converter: turns CUPTI's records into events of the device lane. Device thread.
 #pragma once
 
 #include <cstddef>
@@ -19,50 +19,51 @@
 
 namespace profshim::device {
 
-/// Where the events go: the recorder, or a test.
+/// Receives the events: the spool, or a test.
 class EventOutput {
  public:
   virtual ~EventOutput() = default;
-  /// One event, or two that belong together.
+  /// Takes one event, or two that belong together (`continuation` may be null).
   virtual void put(const Event& event, const Event* continuation) = 0;
+  /// Returns the id of a text.
   virtual StringId text(const char* text) = 0;
   virtual void define(spool::DefinitionKind kind, std::uint32_t id, const std::string& name, const std::string& text,
                       std::initializer_list<std::int64_t> values) = 0;
 };
 
-/// Records that are not in the lane, by reason.
+/// Counts what is not in the lane, by reason.
 struct Losses {
-  std::uint64_t no_time = 0;                // begin or end 0: CUPTI ran out of device memory, or the work never ended
-  std::uint64_t backwards = 0;              // end before begin
-  std::uint64_t outside = 0;                // long before the recording began, or in the future
-  std::uint64_t unknown_kinds = 0;          // records that we did not ask for
-  std::uint64_t truncated = 0;              // buffers that end inside a record, or that CUPTI itself could not read on
-  std::uint64_t by_cupti = 0;               // records that CUPTI dropped
-  std::uint64_t launches = 0;               // whose device work never came
-  std::uint64_t graphs = 0;                 // of these: launches of graphs without a single node
-  std::uint64_t uncertain_graph_nodes = 0;  // not lost, but perhaps tied to another launch of their graph
-  std::uint64_t kept_buffers = 0;           // of the recording, which CUPTI still had when we let go of it
-  std::uint64_t flushes = 0;                // that CUPTI refused: what it had by then may be missing
+  std::uint64_t no_time = 0;        // begin or end 0: CUPTI ran out of device memory, or the activity never ended
+  std::uint64_t backwards = 0;      // end before begin
+  std::uint64_t outside = 0;        // long before the recording began, or in the future
+  std::uint64_t unknown_kinds = 0;  // records of kinds that were not enabled
+  std::uint64_t truncated = 0;      // buffers that end inside a record, or that CUPTI could not read to the end
+  std::uint64_t by_cupti = 0;       // records that CUPTI dropped
+  std::uint64_t launches = 0;       // launches whose device activity never came
+  std::uint64_t graphs = 0;         // of these: launches of graphs without a single node
+  std::uint64_t uncertain_graph_nodes = 0;  // not lost, but perhaps tied to another launch of the graph
+  std::uint64_t kept_buffers = 0;           // buffers of the recording that CUPTI still had when we let go of it
+  std::uint64_t flushes = 0;                // refused flushes: records that CUPTI had by then may be missing
   std::uint64_t impossible_times() const { return no_time + backwards + outside; }
   bool operator==(const Losses&) const = default;
 };
 
 class Converter {
  public:
-  /// `table_bytes`: what may be remembered between the records, about.
+  /// `table_bytes`: about how much memory the tables may use that are kept between records.
   Converter(const ActivityScope& scope, EventOutput& output, std::size_t table_bytes);
 
-  /// Times outside [earliest, latest] are impossible from here on. `now_ns`: by CLOCK_MONOTONIC.
+  /// Begins a round: from here on, times outside [earliest, latest] are impossible. `now_ns`: CLOCK_MONOTONIC.
   void begin_round(Ticks earliest, Ticks latest, std::int64_t now_ns);
   void convert(const std::vector<BufferPool::Filled>& buffers);
-  /// `flushed`: CUPTI has handed over every record that was whole before. `last`: nothing will follow, what was held
-  /// back comes out.
+  /// Ends a round. `flushed`: CUPTI has handed over every record that was complete before. `last`: no record will
+  /// follow, so that all held calls are put out.
   void end_round(bool flushed, bool last);
 
-  /// When the oldest call began that is held back; LaunchTracker::kNothing when there is none.
+  /// Returns when the oldest held call began; LaunchTracker::kNothing if there is none.
   Ticks oldest_held() const;
 
-  /// CUPTI may tie nodes of graphs to wrong launches from here on.
+  /// From here on, CUPTI may tie nodes of graphs to wrong launches.
   void graph_joins_are_uncertain() { graph_joins_uncertain_ = true; }
 
   LaunchTracker& launches() { return launches_; }
@@ -70,29 +71,32 @@ class Converter {
   ApiNames& names() { return names_; }
   ThreadIds& threads() { return threads_; }
   Losses& losses() { return losses_; }
-  /// Calls on lines of their own, since their thread has ended and its id is not known.
+  /// Returns the number of calls whose thread has ended and whose thread id is not known.
   std::uint64_t calls_of_unknown_threads() const { return calls_of_unknown_threads_; }
 
  private:
+  /// A call of the driver, held until it is known whether it was made inside a call of the runtime.
   struct HeldCall {
     Event event;
     ApiRole role;
-    std::uint64_t flushes;  // before it came
+    std::uint64_t flushes;  // value of flushes_ when it came
   };
 
+  /// A cudaEventRecord.
   struct EventRecord {
     std::uint32_t correlation, stream;
   };
 
+  /// Key of a stream or event, whose numbers are unique within their context only.
   static std::uint64_t key(std::uint32_t context, std::uint32_t number) {
     return std::uint64_t{context} << 32 | number;
   }
   template <class Visit>
   void each_record(const BufferPool::Filled& buffer, const Visit& visit);
-  bool times(std::uint64_t start, std::uint64_t end, Event& event);
+  bool convert_times(std::uint64_t start, std::uint64_t end, Event& event);
   template <class Record>
-  bool times_of_work(const Record& r, Event& event);
-  void record(const cupti::Record& record);
+  bool convert_activity_times(const Record& r, Event& event);
+  void convert_record(const cupti::Record& record);
   void on_api(const cupti::ApiRecord& record);
   void on_kernel(const cupti::KernelRecord& record);
   void on_copy(const cupti::MemcpyRecord& record);
@@ -107,16 +111,16 @@ class Converter {
   void on_device(const cupti::DeviceRecord& record);
   void on_stream(const cupti::StreamRecord& record);
   template <class Record>
-  Event work_of(HookId hook, const Record& r);
-  void work_done(Event& event, std::uint32_t graph);
-  bool settle_nested(const Event& outer, ApiRole role, std::vector<HeldCall>& held);
+  Event activity_event(HookId hook, const Record& r);
+  void note_activity(Event& event, std::uint32_t graph);
+  bool settle_nested_calls(const Event& outer, ApiRole role, std::vector<HeldCall>& held);
   void note_context(std::uint32_t context, std::uint32_t device) { devices_of_contexts_[context] = device; }
   std::uint32_t device_of(std::uint32_t context) const;
   const EventRecord* record_before(const cupti::SynchronizationRecord& wait) const;
 
   const ActivityScope& scope_;
   EventOutput& output_;
-  const std::size_t most_remembered_;  // events, streams, contexts: each
+  const std::size_t most_remembered_;  // entries of each table: events, streams, contexts
   LaunchTracker launches_;
   RecordClock clock_;
   ApiNames names_;
@@ -129,16 +133,16 @@ class Converter {
   bool under_mps_ = false;
   std::unordered_map<std::uint32_t, std::vector<HeldCall>> held_;  // driver calls, by thread
   std::unordered_map<std::uint32_t, std::uint32_t> devices_of_contexts_;
-  std::unordered_map<std::uint64_t, std::vector<EventRecord>> event_records_;  // context << 32 | event; by correlation
-  std::vector<cupti::SynchronizationRecord> synchronizations_;                 // that came since the last flush
+  std::unordered_map<std::uint64_t, std::vector<EventRecord>> event_records_;  // by key(context, event)
+  std::vector<cupti::SynchronizationRecord> synchronizations_;                 // waits that came since the last flush
   struct Stream {
     std::int32_t priority;
   };
-  std::unordered_map<std::uint64_t, Stream> streams_;  // context << 32 | stream
+  std::unordered_map<std::uint64_t, Stream> streams_;  // by key(context, stream)
   std::unordered_set<std::uint32_t> devices_;
 };
 
-/// The members of one object of deviceProperties, as Kineto writes them.
+/// Returns the members of one object of deviceProperties, as Kineto writes them.
 std::string device_properties(const cupti::DeviceRecord& record);
 
 }  // namespace profshim::device

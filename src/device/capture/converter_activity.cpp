@@ -1,4 +1,4 @@
-// The records of device activity, of waits and of devices: one function for each kind.
+// Converter: the records of device activity, waits, memory, devices and streams; one function for each kind.
 #include <algorithm>
 
 #include "converter.h"
@@ -9,6 +9,7 @@ namespace {
 constexpr std::uint32_t kWaitForStream = 3;  // CUPTI_ACTIVITY_SYNCHRONIZATION_TYPE_STREAM_SYNCHRONIZE
 constexpr std::uint32_t kDoesNotApply = ~std::uint32_t{0};
 
+// Clamps to 16 bits.
 template <class T>
 std::uint16_t small(T value) {
   return static_cast<std::uint16_t>(std::clamp<std::int64_t>(value, 0, 0xffff));
@@ -29,9 +30,9 @@ std::uint16_t copy_kind_of(const Copy& r) {
 
 }  // namespace
 
-// The fields that all kinds of device work share.
+// Fills in the fields that all kinds of device activity share.
 template <class Record>
-Event Converter::work_of(HookId hook, const Record& r) {
+Event Converter::activity_event(HookId hook, const Record& r) {
   note_context(r.context, r.device);
   Event event;
   event.hook = hook;
@@ -46,25 +47,25 @@ Event Converter::work_of(HookId hook, const Record& r) {
   return event;
 }
 
-void Converter::work_done(Event& event, std::uint32_t graph) {
+void Converter::note_activity(Event& event, std::uint32_t graph) {
   if (graph != 0 && graph_joins_uncertain_) ++losses_.uncertain_graph_nodes;
   event.gpu.external = launches_.external_of(event.gpu.correlation);
-  launches_.on_work(event.gpu.correlation, graph);
+  launches_.on_activity(event.gpu.correlation, graph);
 }
 
-// Work without times may still run.
+// Activity without valid times may still run, and does not count as finished.
 template <class Record>
-bool Converter::times_of_work(const Record& r, Event& event) {
-  if (!times(r.start, r.end, event)) return false;
-  launches_.on_finished(key(r.context, r.stream), r.correlation);
+bool Converter::convert_activity_times(const Record& r, Event& event) {
+  if (!convert_times(r.start, r.end, event)) return false;
+  launches_.streams().on_finished(key(r.context, r.stream), r.correlation);
   return true;
 }
 
 void Converter::on_kernel(const cupti::KernelRecord& r) {
-  Event event = work_of(HookId::kKernel, r);
+  Event event = activity_event(HookId::kKernel, r);
   event.flags = kContinues;
-  work_done(event, r.graph);
-  if (!times_of_work(r, event)) return;
+  note_activity(event, r.graph);
+  if (!convert_activity_times(r, event)) return;
   event.name = output_.text(r.name != nullptr && r.name[0] != 0 ? r.name : "(kernel without a name)");
 
   Event more = continuation_of(event);
@@ -87,34 +88,34 @@ void Converter::on_kernel(const cupti::KernelRecord& r) {
 }
 
 void Converter::on_copy(const cupti::MemcpyRecord& r) {
-  Event event = work_of(HookId::kMemcpy, r);
+  Event event = activity_event(HookId::kMemcpy, r);
   event.gpu.kind = copy_kind_of(r);
-  work_done(event, r.graph);
-  if (times_of_work(r, event)) output_.put(event, nullptr);
+  note_activity(event, r.graph);
+  if (convert_activity_times(r, event)) output_.put(event, nullptr);
 }
 
 void Converter::on_peer_copy(const cupti::PeerCopyRecord& r) {
-  Event event = work_of(HookId::kMemcpyPeer, r);
+  Event event = activity_event(HookId::kMemcpyPeer, r);
   event.flags = kContinues;
   event.gpu.kind = copy_kind_of(r);
-  work_done(event, r.graph);
-  if (!times_of_work(r, event)) return;
+  note_activity(event, r.graph);
+  if (!convert_activity_times(r, event)) return;
   Event more = continuation_of(event);
   more.peer = {r.source_device, r.destination_device, r.source_context, r.destination_context, {}};
   output_.put(event, &more);
 }
 
 void Converter::on_memset(const cupti::MemsetRecord& r) {
-  Event event = work_of(HookId::kMemset, r);
+  Event event = activity_event(HookId::kMemset, r);
   event.gpu.kind = r.memory_kind;
-  work_done(event, r.graph);
-  if (times_of_work(r, event)) output_.put(event, nullptr);
+  note_activity(event, r.graph);
+  if (convert_activity_times(r, event)) output_.put(event, nullptr);
 }
 
 void Converter::on_graph(const cupti::GraphRecord& r) {
-  Event event = work_of(HookId::kGraphRun, r);
-  work_done(event, 0);  // the whole of it: no nodes follow
-  if (times_of_work(r, event)) output_.put(event, nullptr);
+  Event event = activity_event(HookId::kGraphRun, r);
+  note_activity(event, 0);  // this is the whole graph: no nodes follow
+  if (convert_activity_times(r, event)) output_.put(event, nullptr);
 }
 
 std::uint32_t Converter::device_of(std::uint32_t context) const {
@@ -122,7 +123,8 @@ std::uint32_t Converter::device_of(std::uint32_t context) const {
   return found == devices_of_contexts_.end() ? kUnknownDevice : found->second;
 }
 
-// An event is recorded again and again: a wait is for the last record before it, and calls count up.
+// Returns the cudaEventRecord that a wait is for: the last one of its event before the wait, by correlation id; null if
+// it is not known.
 const Converter::EventRecord* Converter::record_before(const cupti::SynchronizationRecord& wait) const {
   const auto made = event_records_.find(key(wait.context, wait.event));
   if (made == event_records_.end()) return nullptr;
@@ -134,8 +136,8 @@ const Converter::EventRecord* Converter::record_before(const cupti::Synchronizat
 void Converter::on_synchronization(const cupti::SynchronizationRecord& r) {
   Event event;
   event.hook = HookId::kCudaSync;
-  if (!times(r.start, r.end, event)) return;
-  if (r.type == kWaitForStream) launches_.on_finished(key(r.context, r.stream), r.correlation);
+  if (!convert_times(r.start, r.end, event)) return;
+  if (r.type == kWaitForStream) launches_.streams().on_finished(key(r.context, r.stream), r.correlation);
   event.gpu = {};
   event.gpu.correlation = r.correlation;
   event.gpu.device = small(device_of(r.context));
@@ -154,7 +156,7 @@ void Converter::on_synchronization(const cupti::SynchronizationRecord& r) {
 void Converter::on_overhead(const cupti::OverheadRecord& r) {
   Event event;
   event.hook = HookId::kCudaOverhead;
-  if (!times(r.start, r.end, event)) return;
+  if (!convert_times(r.start, r.end, event)) return;
   event.gpu = {};
   event.gpu.kind = static_cast<std::uint16_t>(r.overhead >> 16);
   output_.put(event, nullptr);
@@ -163,7 +165,7 @@ void Converter::on_overhead(const cupti::OverheadRecord& r) {
 void Converter::on_memory(const cupti::MemoryRecord& r) {
   Event event;
   event.hook = HookId::kCudaMemory;
-  if (!times(r.timestamp, r.timestamp, event)) return;
+  if (!convert_times(r.timestamp, r.timestamp, event)) return;
   event.gpu = {};
   event.gpu.correlation = r.correlation;
   event.gpu.device = small(r.device);
@@ -176,9 +178,6 @@ void Converter::on_memory(const cupti::MemoryRecord& r) {
   output_.put(event, nullptr);
 }
 
-// ---- what there is
-// ---------------------------------------------------------------------------------------------------
-
 void Converter::on_device(const cupti::DeviceRecord& r) {
   if (!devices_.insert(r.id).second) return;
   output_.define(spool::DefinitionKind::kDevice, r.id, r.name != nullptr ? r.name : "", device_properties(r), {});
@@ -186,7 +185,7 @@ void Converter::on_device(const cupti::DeviceRecord& r) {
 
 void Converter::on_stream(const cupti::StreamRecord& r) {
   const auto priority = static_cast<std::int32_t>(r.priority);
-  launches_.on_stream_record(key(r.context, r.stream));
+  launches_.streams().add_from_record(key(r.context, r.stream));
   const bool known = !streams_.insert_or_assign(key(r.context, r.stream), Stream{priority}).second;
   if (known) return;
   output_.define(spool::DefinitionKind::kStream, r.stream, "", "", {device_of(r.context), r.context, priority, r.flag});

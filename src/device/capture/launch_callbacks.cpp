@@ -5,60 +5,59 @@
 namespace profshim::device {
 namespace {
 
-// cupti_callbacks.h and the lists of callback ids: unchanged from CUPTI 11.8 to 13.0.
-constexpr int kDriverApi = 1, kRuntimeApi = 2;  // CUpti_CallbackDomain
+// From cupti_callbacks.h and the lists of callback ids, which are unchanged from CUPTI 11.8 to 13.0.
 constexpr int kEnter = 0;
 struct CallbackData {
   int site;
   const char* function_name;
   const void* parameters;
   void* result;
-  const char* symbol_name;  // of a launch: the kernel's, mangled
+  const char* symbol_name;  // the mangled name of a launched kernel
 };
 
-enum class Tells : std::uint8_t { kLaunch, kGraphLaunch, kProfilerStart, kProfilerStop };
+enum class Reports : std::uint8_t { kLaunch, kGraphLaunch, kProfilerStart, kProfilerStop };
 struct Callback {
   int domain;
   std::uint32_t id;
-  Tells tells;
+  Reports reports;
 };
-/// Each launch of the runtime and of the driver, per-thread streams included. A runtime that launches through the
-/// driver tells twice of one launch, which changes no step: the second is a consecutive match. A Start inside a range
-/// likewise.
+/// All launches of the runtime and the driver, also on per-thread default streams. A runtime that launches through the
+/// driver reports one launch twice. This changes no step, since the second is a consecutive match. The same holds for a
+/// Start inside a range.
 constexpr Callback kCallbacks[] = {
-    {kDriverApi, 307, Tells::kLaunch},         // cuLaunchKernel
-    {kDriverApi, 442, Tells::kLaunch},         // cuLaunchKernel_ptsz
-    {kDriverApi, 477, Tells::kLaunch},         // cuLaunchCooperativeKernel
-    {kDriverApi, 478, Tells::kLaunch},         // cuLaunchCooperativeKernel_ptsz
-    {kDriverApi, 652, Tells::kLaunch},         // cuLaunchKernelEx
-    {kDriverApi, 653, Tells::kLaunch},         // cuLaunchKernelEx_ptsz
-    {kDriverApi, 514, Tells::kGraphLaunch},    // cuGraphLaunch
-    {kDriverApi, 515, Tells::kGraphLaunch},    // cuGraphLaunch_ptsz
-    {kDriverApi, 308, Tells::kProfilerStart},  // cuProfilerStart
-    {kDriverApi, 309, Tells::kProfilerStop},   // cuProfilerStop
-    {kRuntimeApi, 211, Tells::kLaunch},        // cudaLaunchKernel
-    {kRuntimeApi, 214, Tells::kLaunch},        // cudaLaunchKernel_ptsz
-    {kRuntimeApi, 269, Tells::kLaunch},        // cudaLaunchCooperativeKernel
-    {kRuntimeApi, 270, Tells::kLaunch},        // cudaLaunchCooperativeKernel_ptsz
-    {kRuntimeApi, 430, Tells::kLaunch},        // cudaLaunchKernelExC
-    {kRuntimeApi, 431, Tells::kLaunch},        // cudaLaunchKernelExC_ptsz
-    {kRuntimeApi, 505, Tells::kLaunch},        // __cudaLaunchKernel: CUDA 13
-    {kRuntimeApi, 506, Tells::kLaunch},        // __cudaLaunchKernel_ptsz
-    {kRuntimeApi, 311, Tells::kGraphLaunch},   // cudaGraphLaunch
-    {kRuntimeApi, 312, Tells::kGraphLaunch},   // cudaGraphLaunch_ptsz
-    {kRuntimeApi, 171, Tells::kProfilerStart}, {kRuntimeApi, 172, Tells::kProfilerStop},
+    {cupti::kDriverDomain, 307, Reports::kLaunch},         // cuLaunchKernel
+    {cupti::kDriverDomain, 442, Reports::kLaunch},         // cuLaunchKernel_ptsz
+    {cupti::kDriverDomain, 477, Reports::kLaunch},         // cuLaunchCooperativeKernel
+    {cupti::kDriverDomain, 478, Reports::kLaunch},         // cuLaunchCooperativeKernel_ptsz
+    {cupti::kDriverDomain, 652, Reports::kLaunch},         // cuLaunchKernelEx
+    {cupti::kDriverDomain, 653, Reports::kLaunch},         // cuLaunchKernelEx_ptsz
+    {cupti::kDriverDomain, 514, Reports::kGraphLaunch},    // cuGraphLaunch
+    {cupti::kDriverDomain, 515, Reports::kGraphLaunch},    // cuGraphLaunch_ptsz
+    {cupti::kDriverDomain, 308, Reports::kProfilerStart},  // cuProfilerStart
+    {cupti::kDriverDomain, 309, Reports::kProfilerStop},   // cuProfilerStop
+    {cupti::kRuntimeDomain, 211, Reports::kLaunch},        // cudaLaunchKernel
+    {cupti::kRuntimeDomain, 214, Reports::kLaunch},        // cudaLaunchKernel_ptsz
+    {cupti::kRuntimeDomain, 269, Reports::kLaunch},        // cudaLaunchCooperativeKernel
+    {cupti::kRuntimeDomain, 270, Reports::kLaunch},        // cudaLaunchCooperativeKernel_ptsz
+    {cupti::kRuntimeDomain, 430, Reports::kLaunch},        // cudaLaunchKernelExC
+    {cupti::kRuntimeDomain, 431, Reports::kLaunch},        // cudaLaunchKernelExC_ptsz
+    {cupti::kRuntimeDomain, 505, Reports::kLaunch},        // __cudaLaunchKernel: CUDA 13
+    {cupti::kRuntimeDomain, 506, Reports::kLaunch},        // __cudaLaunchKernel_ptsz
+    {cupti::kRuntimeDomain, 311, Reports::kGraphLaunch},   // cudaGraphLaunch
+    {cupti::kRuntimeDomain, 312, Reports::kGraphLaunch},   // cudaGraphLaunch_ptsz
+    {cupti::kRuntimeDomain, 171, Reports::kProfilerStart}, {cupti::kRuntimeDomain, 172, Reports::kProfilerStop},
 };
 
-bool is_wanted(Tells tells, LaunchCallbacks::Wanted wanted) {
-  const bool of_a_launch = tells == Tells::kLaunch || tells == Tells::kGraphLaunch;
+bool is_wanted(Reports reports, LaunchCallbacks::Wanted wanted) {
+  const bool of_a_launch = reports == Reports::kLaunch || reports == Reports::kGraphLaunch;
   return of_a_launch == (wanted == LaunchCallbacks::Wanted::kKernels);
 }
 
-/// When the last call that was told of returned. CUPTI may note the begin of a call before it tells us of it, and a
-/// step begins before the launch that makes it: so much earlier, some microseconds on either clock, but not before what
-/// the thread launched last.
+/// When the last reported call of this thread returned.
 thread_local constinit Ticks last_return __attribute__((tls_model("initial-exec"))) = 0;
 thread_local constinit bool inside __attribute__((tls_model("initial-exec"))) = false;
+/// A step must begin before the launch that makes it, and CUPTI may take the begin of a call before it calls us. So the
+/// step begins kBeforeTheCall earlier (some microseconds on either clock), but after the thread's last launch.
 constexpr Ticks kBeforeTheCall = 8192;
 Ticks just_before(Ticks now) { return now - last_return > kBeforeTheCall ? now - kBeforeTheCall : last_return + 1; }
 
@@ -75,12 +74,12 @@ std::string LaunchCallbacks::start() {
   }
   void* subscriber = nullptr;
   if (const int refused = subscribe(&subscriber); refused != 0) {
-    if (subscriber_.load() != nullptr) return {};  // another thread was faster
+    if (subscriber_.load() != nullptr) return {};  // another thread has subscribed meanwhile
     return "another client has CUPTI's callbacks (" + api_.text_of(refused) + ")";
   }
   int enabled = 0, refused = 0;
   for (const Callback& callback : kCallbacks) {
-    if (!is_wanted(callback.tells, wanted_)) continue;
+    if (!is_wanted(callback.reports, wanted_)) continue;
     const int result = api_.enable_callback(1, subscriber, callback.domain, callback.id);
     result == 0 ? ++enabled : refused = result;  // an older CUPTI does not know all of them
   }
@@ -90,11 +89,11 @@ std::string LaunchCallbacks::start() {
   }
   void* nobody = nullptr;
   if (!subscriber_.compare_exchange_strong(nobody, subscriber))
-    api_.unsubscribe(subscriber);  // another thread's is there
+    api_.unsubscribe(subscriber);  // another thread has subscribed meanwhile
   return {};
 }
 
-// Beside others where CUPTI has room for several.
+// Subscribes beside others if CUPTI allows several subscribers.
 int LaunchCallbacks::subscribe(void** subscriber) {
   if (!api_.has_subscriber_api()) return api_.subscribe(subscriber, call_back, this);
   SubscriberParameters parameters{};
@@ -120,25 +119,25 @@ void LaunchCallbacks::on_callback(int domain, std::uint32_t callback_id, const v
     return;
   }
   inside = true;
-  tell(domain, callback_id, call->symbol_name, now);
+  notify_listener(domain, callback_id, call->symbol_name, now);
   inside = false;
 }
 
 bool LaunchCallbacks::on_this_thread() { return inside; }
 
-void LaunchCallbacks::tell(int domain, std::uint32_t callback_id, const char* symbol_name, Ticks now) {
+void LaunchCallbacks::notify_listener(int domain, std::uint32_t callback_id, const char* symbol_name, Ticks now) {
   for (const Callback& callback : kCallbacks) {
     if (callback.domain != domain || callback.id != callback_id) continue;
-    switch (callback.tells) {
-      case Tells::kLaunch:
+    switch (callback.reports) {
+      case Reports::kLaunch:
         if (symbol_name != nullptr) listener_.kernel_launch(symbol_name, just_before(now));
         break;
-      case Tells::kGraphLaunch:
+      case Reports::kGraphLaunch:
         listener_.graph_launch();
         break;
-      case Tells::kProfilerStart:
-      case Tells::kProfilerStop:
-        listener_.profiler_range(callback.tells == Tells::kProfilerStart, now);
+      case Reports::kProfilerStart:
+      case Reports::kProfilerStop:
+        listener_.profiler_range(callback.reports == Reports::kProfilerStart, now);
         break;
     }
     return;

@@ -1,6 +1,6 @@
-// steps.source = "kernel" and "cuda_profiler_api": what makes the steps is told by CUPTI's callback API. That needs the
-// one seat of cuptiSubscribe(), which the job's own profiler may want: taken for these sources only, given up at once
-// when another client appears.
+// LaunchCallbacks: CUPTI's callback API reports the calls that make steps, for steps.source = "kernel" and
+// "cuda_profiler_api". It needs the only subscription of cuptiSubscribe(), which the job's own profiler may want. So it
+// subscribes for these sources only, and unsubscribes at once when another client appears.
 #pragma once
 
 #include <atomic>
@@ -17,20 +17,20 @@ class LaunchCallbacks {
   LaunchCallbacks(const CuptiApi& api, const StepListener& listener, Wanted wanted)
       : api_(api), listener_(listener), wanted_(wanted) {}
 
-  /// Subscribes; a sentence when that could not be had, else "". Idempotent. The device thread, or one on which another
-  /// client has let go.
+  /// Subscribes. Returns "", or a sentence if CUPTI refuses. Idempotent. Runs on the device thread, or on a thread on
+  /// which another client has just left.
   std::string start();
-  /// Unsubscribes; false: there was no subscription. Any thread, also while callbacks run.
+  /// Unsubscribes. Returns false if there was no subscription. Any thread, also while callbacks run.
   bool stop();
 
-  /// CUPTI's callback, on the thread that launches; public for the tests.
+  /// Handles a callback, on the thread that launches. Public for the tests.
   void on_callback(int domain, std::uint32_t callback_id, const void* data);
-  /// Is this thread inside one? CUPTI may hold locks of its own then, for which another thread's call of it waits.
+  /// Returns true if this thread is inside a callback. CUPTI may then hold locks that calls on other threads wait for.
   static bool on_this_thread();
 
  private:
   int subscribe(void** subscriber);
-  void tell(int domain, std::uint32_t callback_id, const char* symbol_name, Ticks now);
+  void notify_listener(int domain, std::uint32_t callback_id, const char* symbol_name, Ticks now);
 
   const CuptiApi& api_;
   const StepListener listener_;
@@ -38,8 +38,8 @@ class LaunchCallbacks {
   std::atomic<void*> subscriber_{nullptr};
 };
 
-/// The callbacks that a process needs: cudaProfilerStart and Stop are seen by symbol where libcudart is a library of
-/// its own, and nothing is subscribed then.
+/// Returns the callbacks that a process needs. If libcudart is a shared library, hooks see cudaProfilerStart and Stop
+/// by symbol, and no callback is needed.
 LaunchCallbacks::Wanted wanted_callbacks(const Spec& spec, bool cudart_is_a_library);
 
 }  // namespace profshim::device

@@ -3,13 +3,12 @@
 #include <algorithm>
 #include <utility>
 
+#include "device/cupti/correlation.h"
+
 namespace profshim::device {
 namespace {
-constexpr std::int64_t kGrace_ns = 300'000'000;         // for what may have no work, or more nodes
-constexpr std::int64_t kSweepEvery_ns = 5'000'000'000;  // what is half known and stays so is forgotten
-
-/// Correlations count up, and begin anew after 2^32 calls.
-bool is_before(std::uint32_t one, std::uint32_t other) { return static_cast<std::int32_t>(one - other) < 0; }
+constexpr std::int64_t kGrace_ns = 300'000'000;         // wait for launches that may have no activity, or more nodes
+constexpr std::int64_t kSweepEvery_ns = 5'000'000'000;  // forget launches that stay half known
 }  // namespace
 
 void LaunchTracker::begin_round(std::int64_t now_ns) {
@@ -17,7 +16,10 @@ void LaunchTracker::begin_round(std::int64_t now_ns) {
   if (now_ns - last_sweep_ns_ < kSweepEvery_ns) return;
   last_sweep_ns_ = now_ns;
   std::erase_if(launches_, [this](const auto& entry) {
-    return !outstanding(entry.second) && now_ns_ - entry.second.seen_ns > kSweepEvery_ns && given_up(entry.second);
+    const Launch& launch = entry.second;
+    if (is_outstanding(launch) || now_ns_ - launch.seen_ns <= kSweepEvery_ns) return false;
+    count_if_lost(launch);
+    return true;
   });
 }
 
@@ -40,33 +42,33 @@ std::uint32_t LaunchTracker::external_of(std::uint32_t correlation) const {
 
 void LaunchTracker::on_call(std::uint32_t correlation) {
   const auto found = launches_.find(correlation);
-  if (found != launches_.end() && !found->second.worked && !found->second.launched) launches_.erase(found);
+  if (found != launches_.end() && found->second.state == LaunchState::kUnknown) launches_.erase(found);
 }
 
 bool LaunchTracker::on_launch(std::uint32_t correlation, Ticks begin, std::uint32_t thread, ApiRole role) {
   if (correlation == 0 || launches_.size() >= most_) return true;
-  if (is_done(correlation)) return false;
+  if (was_completed(correlation)) return false;
   Launch& launch = launches_[correlation];
-  if (launch.launched) return false;
-  launch.launched = true;
+  if (has_call(launch.state)) return false;
+  launch.state = after(launch.state, LaunchRecord::kCall);
   launch.begin = begin;
   launch.thread = thread;
   launch.seen_ns = now_ns_;
   launch.of_graph = role == ApiRole::kGraphLaunch;
   const auto capture = capturing_.find(thread);
   launch.may_be_empty = role == ApiRole::kSyncLaunch || (capture != capturing_.end() && capture->second > 0);
-  forget_if_done(correlation);
+  forget_if_complete(correlation);
   return true;
 }
 
 void LaunchTracker::tie(std::uint32_t one, std::uint32_t other) {
   Launch* const a = find(one);
   Launch* const b = find(other);
-  // One that is gone already has had its work.
+  // If one of them is forgotten already, it has had its activity.
   if (a == nullptr || b == nullptr) {
-    if (a != nullptr) a->worked = true;
-    if (b != nullptr) b->worked = true;
-    forget_if_done(a != nullptr ? one : other);
+    if (a != nullptr) a->state = after(a->state, LaunchRecord::kActivity);
+    if (b != nullptr) b->state = after(b->state, LaunchRecord::kActivity);
+    forget_if_complete(a != nullptr ? one : other);
     return;
   }
   a->tied = other;
@@ -81,18 +83,18 @@ void LaunchTracker::on_end_capture(std::uint32_t thread, Ticks begin) {
     --depth;
     return;
   }
-  // It began before anybody watched.
+  // The capture began before the recording did, so every earlier launch of the thread may have been inside it.
   for (auto& [correlation, launch] : launches_) {
-    if (launch.launched && launch.thread == thread && launch.begin < begin) launch.may_be_empty = true;
+    if (has_call(launch.state) && launch.thread == thread && launch.begin < begin) launch.may_be_empty = true;
   }
 }
 
-void LaunchTracker::on_work(std::uint32_t correlation, std::uint32_t graph) {
+void LaunchTracker::on_activity(std::uint32_t correlation, std::uint32_t graph) {
   progress_ = true;
-  if (correlation == 0 || is_done(correlation)) return;
+  if (correlation == 0 || was_completed(correlation)) return;
   if (launches_.size() >= most_ && find(correlation) == nullptr) return;
   Launch& launch = launches_[correlation];
-  launch.worked = true;
+  launch.state = after(launch.state, LaunchRecord::kActivity);
   launch.seen_ns = now_ns_;
   if (graph != 0) {
     launch.graph = graph;
@@ -104,83 +106,51 @@ void LaunchTracker::on_work(std::uint32_t correlation, std::uint32_t graph) {
   if (launch.tied != 0) {
     const std::uint32_t other = launch.tied;
     launch.tied = 0;
-    if (Launch* const twin = find(other); twin != nullptr && !twin->worked) {
-      twin->worked = true;
+    if (Launch* const twin = find(other); twin != nullptr && !has_activity(twin->state)) {
+      twin->state = after(twin->state, LaunchRecord::kActivity);
       twin->tied = 0;
-      forget_if_done(other);
+      forget_if_complete(other);
     }
   }
-  forget_if_done(correlation);
+  forget_if_complete(correlation);
 }
 
-// A graph launch is whole when it has the nodes of another launch of the same graph, or none came for a moment.
-bool LaunchTracker::whole_graph(const Launch& launch) const {
+// A graph launch is taken as whole if no launch of its graph has shown more nodes, and either another launch has shown
+// as many, or no further node has come for kGrace_ns.
+bool LaunchTracker::has_all_nodes(const Launch& launch) const {
   const auto known = graphs_.find(launch.graph);
   if (known == graphs_.end() || launch.nodes < known->second.nodes) return false;
   return known->second.launches > 1 || now_ns_ - launch.seen_ns > kGrace_ns;
 }
 
-bool LaunchTracker::outstanding(const Launch& launch) const {
-  if (!launch.launched) return false;
-  if (launch.worked && (launch.graph == 0 || whole_graph(launch))) return false;
+bool LaunchTracker::is_outstanding(const Launch& launch) const {
+  if (!has_call(launch.state)) return false;
+  const bool delivered = launch.state == LaunchState::kDelivered;
+  if (delivered && (launch.graph == 0 || has_all_nodes(launch))) return false;
   if (launch.ended_ns != 0 && now_ns_ - launch.ended_ns > kGrace_ns) return false;
-  return launch.worked || !launch.may_be_empty || now_ns_ - launch.seen_ns <= kGrace_ns;
+  return delivered || !launch.may_be_empty || now_ns_ - launch.seen_ns <= kGrace_ns;
 }
 
-// Launches with an id of ours, and nodes of a graph, may have more work to come: they are swept later.
-void LaunchTracker::forget_if_done(std::uint32_t correlation) {
+// Launches with an external id, and those with nodes of a graph, may get more activity: the sweep forgets them later.
+void LaunchTracker::forget_if_complete(std::uint32_t correlation) {
   const auto found = launches_.find(correlation);
   if (found == launches_.end()) return;
   const Launch& launch = found->second;
-  if (!launch.launched || !launch.worked || launch.external != 0 || launch.graph != 0) return;
-  done_[correlation % kDone] = correlation;
+  if (launch.state != LaunchState::kDelivered || launch.external != 0 || launch.graph != 0) return;
+  completed_[correlation % kCompleted] = correlation;
   launches_.erase(found);
 }
 
-void LaunchTracker::on_stream(std::uint64_t stream) {
-  if (streams_.size() < kMostStreams) {
-    streams_.try_emplace(stream);
-  } else if (streams_.count(stream) == 0) {
-    too_many_streams_ = true;
-  }
-}
-
-void LaunchTracker::on_finished(std::uint64_t stream, std::uint32_t correlation) {
-  if (correlation == 0) return;
-  if (last_ == nullptr || stream != last_stream_) {
-    on_stream(stream);
-    const auto known = streams_.find(stream);
-    if (known == streams_.end()) return;
-    last_stream_ = stream;
-    last_ = &known->second;
-  }
-  if (!last_->any || is_before(last_->finished, correlation)) last_->finished = correlation;
-  last_->any = true;
-}
-
-// Nobody tells on which stream a launch was whose work is missing. Once every stream there is has shown the end of
-// something that was launched after it, it was on one of them and has ended as well.
-bool LaunchTracker::finished_everywhere(std::uint32_t& correlation) const {
-  if (!told_ || !heard_ || too_many_streams_) return false;
-  bool first = true;
-  for (const auto& [number, stream] : streams_) {
-    if (!stream.any) return false;
-    if (first || is_before(stream.finished, correlation)) correlation = stream.finished;
-    first = false;
-  }
-  return true;
-}
-
 bool LaunchTracker::has_ended(std::uint32_t correlation, const Launch& launch) const {
-  return launch.begin < idle_at_ || (passed_any_ && is_before(correlation, passed_));
+  return launch.begin < idle_at_ || (passed_any_ && correlation_is_before(correlation, passed_));
 }
 
 Ticks LaunchTracker::oldest_outstanding() {
   Ticks oldest = kNothing;
-  passed_any_ = finished_everywhere(passed_);
+  passed_any_ = streams_.passed_by_all(passed_);
   for (auto& [correlation, launch] : launches_) {
-    if (launch.ended_ns == 0 && launch.launched && has_ended(correlation, launch)) launch.ended_ns = now_ns_;
-    if (outstanding(launch)) oldest = std::min(oldest, launch.begin);
+    if (launch.ended_ns == 0 && has_call(launch.state) && has_ended(correlation, launch)) launch.ended_ns = now_ns_;
+    if (is_outstanding(launch)) oldest = std::min(oldest, launch.begin);
   }
   return oldest;
 }
@@ -188,41 +158,38 @@ Ticks LaunchTracker::oldest_outstanding() {
 Ticks LaunchTracker::oldest_running() const {
   Ticks oldest = kNothing;
   for (const auto& [correlation, launch] : launches_) {
-    if (!has_ended(correlation, launch) && outstanding(launch)) oldest = std::min(oldest, launch.begin);
+    if (!has_ended(correlation, launch) && is_outstanding(launch)) oldest = std::min(oldest, launch.begin);
   }
   return oldest;
 }
 
-/// True, and counts it where work is missing that must have been.
-bool LaunchTracker::given_up(const Launch& launch) {
-  const bool missing = launch.launched && !launch.may_be_empty && (!launch.worked || outstanding(launch));
-  if (missing) ++lost_.launches;
-  if (missing && launch.of_graph && !launch.worked) ++lost_.graphs;
-  return true;
+// Counts a launch that is about to be forgotten, if it must have had activity that has not come.
+void LaunchTracker::count_if_lost(const Launch& launch) {
+  const bool without_activity = launch.state == LaunchState::kAwaited;
+  if (launch.may_be_empty || !(without_activity || is_outstanding(launch))) return;
+  ++lost_.launches;
+  if (launch.of_graph && without_activity) ++lost_.graphs;
 }
 
 void LaunchTracker::give_up_before(Ticks end) {
   std::erase_if(launches_, [&](const auto& entry) {
     const Launch& launch = entry.second;
-    const bool waited_for = outstanding(launch) || (launch.launched && !launch.worked && launch.ended_ns != 0);
-    return waited_for && launch.begin < end && given_up(launch);
+    // A launch that has ended is no longer outstanding after kGrace_ns, but it is still missing.
+    const bool missing = is_outstanding(launch) || (launch.state == LaunchState::kAwaited && launch.ended_ns != 0);
+    if (!missing || launch.begin >= end) return false;
+    count_if_lost(launch);
+    return true;
   });
 }
 
 LaunchTracker::Lost LaunchTracker::take_lost() { return std::exchange(lost_, {}); }
 
-bool LaunchTracker::take_progress() {
-  const bool any = progress_;
-  progress_ = false;
-  return any;
-}
+bool LaunchTracker::take_progress() { return std::exchange(progress_, false); }
 
 void LaunchTracker::clear() {
   launches_.clear();
   capturing_.clear();
   streams_.clear();
-  told_ = heard_ = too_many_streams_ = false;
-  last_ = nullptr;
   passed_any_ = false;
 }
 

@@ -1,4 +1,5 @@
-// Which launches have not brought their device work yet: what a window waits for. Device thread only.
+// LaunchTracker: knows which launches have not shown their device activity yet. A window is settled only when none of
+// its launches is outstanding. Device thread.
 #pragma once
 
 #include <algorithm>
@@ -7,122 +8,104 @@
 #include <vector>
 
 #include "device/cupti/api_names.h"
-#include "profshim/base/clock.h"
+#include "launch_state.h"
+#include "profshim/base.h"
+#include "stream_progress.h"
 
 namespace profshim::device {
 
 class LaunchTracker {
  public:
-  /// Tracks as many launches as fit into `bytes`. Launches beyond that are not waited for.
+  /// Tracks at most `bytes / kLaunchBytes` launches. Launches beyond that are not waited for.
   explicit LaunchTracker(std::size_t bytes) : most_(std::min(bytes / kLaunchBytes, kMost)) {}
 
-  /// A new round of records begins, `now_ns` by CLOCK_MONOTONIC: ages count from here.
+  /// Begins a round of records. Ages of launches are measured against `now_ns` (CLOCK_MONOTONIC).
   void begin_round(std::int64_t now_ns);
 
-  /// CUPTI ties an id of ours to a call. Before the call and its work, where the order allows it.
+  /// CUPTI ties an external id of ours to a call. Report it before the call and its activity, where possible.
   void on_external(std::uint32_t correlation, std::uint32_t external);
-  /// The id tied to a call, or 0.
+  /// Returns the external id tied to a call, or 0.
   std::uint32_t external_of(std::uint32_t correlation) const;
 
-  /// A call of the API that is no launch: nothing to wait for.
+  /// An API call that launches nothing, or failed.
   void on_call(std::uint32_t correlation);
-  /// A launch that succeeded. False when this correlation has been launched already.
+  /// A launch that succeeded. Returns false if a launch with this correlation id is known already.
   bool on_launch(std::uint32_t correlation, Ticks begin, std::uint32_t thread, ApiRole role);
-  /// Two correlations of one launch (the runtime's, and the driver's inside it): work of either will do.
+  /// Two correlation ids belong to one launch (the runtime's call, and the driver's call inside it): activity of either
+  /// completes both.
   void tie(std::uint32_t one, std::uint32_t other);
   void on_begin_capture(std::uint32_t thread);
   void on_end_capture(std::uint32_t thread, Ticks begin);
-  /// The job has waited for the whole device: what was launched before `begin` has ended. Its records may still be
-  /// under way for a moment.
+  /// The job has waited for the whole device: all activity launched before `begin` has ended. Its records may still
+  /// arrive for a moment.
   void on_idle_device(Ticks begin) { idle_at_ = std::max(idle_at_, begin); }
-  /// CUPTI tells of every stream, also of those that are older than the recording. Else nothing follows from the
-  /// streams that have shown work: a launch may be on another one.
-  void set_streams_are_dumped(bool told) {
-    told_ = told;
-    heard_ = false;
-  }
-  /// There is such a stream; its number is any that no other stream has.
-  void on_stream(std::uint64_t stream);
-  /// Likewise, from CUPTI's record of it.
-  void on_stream_record(std::uint64_t stream) {
-    heard_ = true;
-    on_stream(stream);
-  }
-  /// Everything launched on this stream up to that correlation has ended: a stream runs in order.
-  void on_finished(std::uint64_t stream, std::uint32_t correlation);
 
-  /// A piece of device work. `graph`: 0, or the graph it is a node of.
-  void on_work(std::uint32_t correlation, std::uint32_t graph);
+  /// A kernel, copy, memset or graph. `graph`: the id of the graph that it is a node of, or 0.
+  void on_activity(std::uint32_t correlation, std::uint32_t graph);
+  /// The streams, and how far each has come.
+  StreamProgress& streams() { return streams_; }
 
-  /// When the oldest launch began whose work is still to come; kNothing when there is none. Launches that may have no
-  /// device work at all (inside a capture, a copy between host buffers) are waited for a moment only.
+  /// Returns when the oldest launch began whose activity is outstanding; kNothing if there is none. Launches that may
+  /// have no device activity (inside a stream capture, a copy between host buffers) count for a moment only.
   static constexpr Ticks kNothing = ~Ticks{0};
   Ticks oldest_outstanding();
-  /// Likewise of those that may still run; what has ended, as far as we know, comes with a forced flush or never.
+  /// The same for launches that may still run. The others have ended, as far as we know: their records come with a
+  /// forced flush or never.
   Ticks oldest_running() const;
-  /// Gives up all that was launched before `end`.
+  /// Forgets the outstanding launches that began before `end`, and counts the lost ones.
   void give_up_before(Ticks end);
-  /// How many have been given up since the last call. Those that may have no work are not counted.
+  /// Returns how many launches were lost since the last call. Launches that may have no activity are not counted.
   struct Lost {
-    std::uint64_t launches = 0, graphs = 0;  // graphs: without a single node, counted in both
+    std::uint64_t launches = 0;
+    std::uint64_t graphs = 0;  // of these: launches of graphs without a single node
   };
   Lost take_lost();
-  /// Something has arrived since the last call.
+  /// Returns true if activity has arrived since the last call.
   bool take_progress();
   void clear();
   std::size_t size() const { return launches_.size(); }
 
  private:
   struct Launch {
-    Ticks begin = 0;
-    std::int64_t seen_ns = 0;   // of the last news
-    std::int64_t ended_ns = 0;  // when we learnt that its work has ended; 0 = it may run
+    Ticks begin = 0;            // of the call; valid once has_call(state)
+    std::int64_t seen_ns = 0;   // when the last record about it came
+    std::int64_t ended_ns = 0;  // when we learned that its activity has ended; 0 = it may still run
     std::uint32_t external = 0;
     std::uint32_t thread = 0;
-    std::uint32_t tied = 0;
-    std::uint32_t graph = 0;
-    std::uint32_t nodes = 0;
-    bool launched = false;
-    bool worked = false;
-    bool may_be_empty = false;
-    bool of_graph = false;
-  };
-  struct Stream {
-    std::uint32_t finished = 0;  // the newest correlation of its work that has ended
-    bool any = false;            // has shown work
+    std::uint32_t tied = 0;   // the other correlation id of this launch; 0 = none
+    std::uint32_t graph = 0;  // 0 = its activity is no node of a graph
+    std::uint32_t nodes = 0;  // that have arrived
+    LaunchState state = LaunchState::kUnknown;
+    bool may_be_empty = false;  // it may have no device activity
+    bool of_graph = false;      // the call is a graph launch
   };
   struct Graph {
-    std::uint32_t nodes = 0;     // the most that one launch has shown
-    std::uint32_t launches = 0;  // that have shown so many
+    std::uint32_t nodes = 0;     // the most nodes that one launch has shown
+    std::uint32_t launches = 0;  // number of launches that have shown `nodes` nodes
   };
-  bool outstanding(const Launch& launch) const;
-  bool given_up(const Launch& launch);
-  bool is_done(std::uint32_t correlation) const { return done_[correlation % kDone] == correlation; }
-  bool whole_graph(const Launch& launch) const;
-  bool finished_everywhere(std::uint32_t& correlation) const;
+  bool is_outstanding(const Launch& launch) const;
+  void count_if_lost(const Launch& launch);
+  bool was_completed(std::uint32_t correlation) const { return completed_[correlation % kCompleted] == correlation; }
+  bool has_all_nodes(const Launch& launch) const;
   bool has_ended(std::uint32_t correlation, const Launch& launch) const;
-  void forget_if_done(std::uint32_t correlation);
+  void forget_if_complete(std::uint32_t correlation);
   Launch* find(std::uint32_t correlation);
 
   static constexpr std::size_t kMost = 1 << 20;
-  static constexpr std::size_t kLaunchBytes = sizeof(Launch) + 48;  // and its place in the table
+  static constexpr std::size_t kLaunchBytes = sizeof(Launch) + 48;  // with its share of the hash table
   const std::size_t most_;
-  /// Launches that have had their work are forgotten; by this table the runtime's record of one is recognised that
-  /// comes after its work and the driver's record.
-  static constexpr std::size_t kDone = 1 << 14;
-  std::vector<std::uint32_t> done_ = std::vector<std::uint32_t>(kDone);
+  /// Complete launches are forgotten. This table of their newest correlation ids recognizes the runtime's record of a
+  /// launch that comes after its activity and the driver's record.
+  static constexpr std::size_t kCompleted = 1 << 14;
+  std::vector<std::uint32_t> completed_ = std::vector<std::uint32_t>(kCompleted);
   std::unordered_map<std::uint32_t, Launch> launches_;
   std::unordered_map<std::uint32_t, Graph> graphs_;
-  std::unordered_map<std::uint32_t, int> capturing_;  // by thread
+  std::unordered_map<std::uint32_t, int> capturing_;  // thread -> nested stream captures
   std::int64_t now_ns_ = 0, last_sweep_ns_ = 0;
   Ticks idle_at_ = 0;
-  static constexpr std::size_t kMostStreams = 4096;
-  std::unordered_map<std::uint64_t, Stream> streams_;
-  bool told_ = false, heard_ = false, too_many_streams_ = false;
-  std::uint64_t last_stream_ = 0;  // of many records one after the other
-  Stream* last_ = nullptr;
-  bool passed_any_ = false;  // what was launched before passed_ has ended, whichever stream it was on
-  std::uint32_t passed_ = 0;
+  StreamProgress streams_;
+  bool passed_any_ = false;   // launches before passed_ have ended, whichever stream they were on
+  std::uint32_t passed_ = 0;  // correlation id
   Lost lost_;
   bool progress_ = false;
 };

@@ -18,7 +18,7 @@ namespace {
 constexpr std::string_view kMagic = "profshim-cupti-1";
 constexpr int kInvalidKind = 21;  // CUPTI_ERROR_INVALID_KIND
 
-/// Where a record of this kind has a pointer to a text; 0 = nowhere.
+/// Returns the offset of the text pointer in a record of this kind; 0 = it has none.
 std::size_t name_offset(std::uint32_t kind) {
   switch (kind) {
     case cupti::kKernelKind:

@@ -1,9 +1,9 @@
-// Raw CUPTI recordings: what CUPTI delivered on a real GPU, kept in a file and read again on a machine that has none
-// (tests/recordings). A file holds, in the byte order of the machine,
+// Raw CUPTI recordings: files with the buffers that CUPTI delivered on a real GPU, which tests read again on a machine
+// without one (tests/recordings). A file holds, in the byte order of the machine,
 //   "profshim-cupti-1", u32 version of CUPTI
 //   and for each buffer  u32 number of records, u32 bytes, u32 offset of each record, the bytes,
 //                        u32 number of names, and for each u32 offset of the pointer to it, u32 length, the text
-// Names are texts that records point at.
+// Names are the texts that records point to.
 #pragma once
 
 #include <cstdint>
@@ -16,14 +16,14 @@
 
 namespace profshim::device {
 
-/// debug.cupti_dump: appends the buffers of this process to FOLDER/cupti-PID.bin. Device thread.
+/// Appends the buffers of this process to FOLDER/cupti-PID.bin (debug.cupti_dump). Device thread.
 class RecordingFile {
  public:
   RecordingFile(const std::string& folder, std::uint32_t version);
   ~RecordingFile();
   RecordingFile(const RecordingFile&) = delete;
   RecordingFile& operator=(const RecordingFile&) = delete;
-  /// Nothing more is written after 64 MiB, or after a write that failed.
+  /// Writes nothing more after 64 MiB, or after a failed write.
   void append(const ActivityScope& scope, const BufferPool::Filled& buffer);
 
  private:
@@ -31,14 +31,14 @@ class RecordingFile {
   std::uint64_t room_ = 64ull << 20;
 };
 
-/// A recording in memory, for the tests.
+/// A recording in memory. Tests use this.
 class Recording {
  public:
-  /// Null when the file is none, or is damaged.
+  /// Returns null if the file does not exist, is no recording, or is damaged.
   static std::unique_ptr<Recording> read(const std::string& path);
   std::uint32_t version() const { return version_; }
   std::vector<BufferPool::Filled> buffers();
-  /// cuptiActivityGetNextRecord over the buffers of all recordings that are alive. Not for several threads.
+  /// Acts as cuptiActivityGetNextRecord for the buffers of all living recordings. Not thread-safe.
   static int next_record(std::uint8_t* buffer, std::size_t valid, cupti::Record** record);
   ~Recording();
 

@@ -1,6 +1,6 @@
-// The fields of CUPTI's records that are read here. The families of records only ever grow at their end, and no
-// field has moved between CUPTI 11.8 and 13.0, so one set of prefixes reads them all. tests/unit/device compares them
-// with the vendor's headers where those are installed.
+// The fields of CUPTI's records that are read here. Record structs only grow at their end, and no field has moved
+// between CUPTI 11.8 and 13.0, so these prefixes read the records of all releases. tests/unit/device compares them with
+// the vendor's headers if those are installed.
 #pragma once
 
 #include <cstddef>
@@ -8,11 +8,11 @@
 
 namespace profshim::device::cupti {
 
-/// CUpti_ActivityKind, those we switch on or meet.
+/// CUpti_ActivityKind: the kinds that are switched on or may come.
 enum Kind : std::uint32_t {
   kMemcpyKind = 1,
   kMemsetKind = 2,
-  kKernelKind = 3,  // the form of CUPTI_ACTIVITY_KIND_KERNEL, which serialises: never switched on, read all the same
+  kKernelKind = 3,  // CUPTI_ACTIVITY_KIND_KERNEL, which serializes kernels: never switched on, but read
   kDriverKind = 4,
   kRuntimeKind = 5,
   kDeviceKind = 8,
@@ -28,7 +28,7 @@ enum Kind : std::uint32_t {
   kGraphTraceKind = 51,
 };
 
-/// CUptiResult, those we ask for by number.
+/// CUptiResult: the results that are compared here.
 enum Result : int {
   kSuccess = 0,
   kMaxLimitReached = 12,
@@ -46,15 +46,15 @@ inline constexpr int kDriverDomain = 1, kRuntimeDomain = 2;
 inline constexpr int kOurExternalKind = 5;  // CUSTOM2
 /// CUpti_ActivityFlag
 inline constexpr std::uint32_t kFlushForced = 1;
-/// cuptiGetVersion(): from here on a request for a buffer may be refused.
+/// cuptiGetVersion(): since this version a request for a buffer may be refused.
 inline constexpr std::uint32_t kMayRefuseBuffers = 27;
 /// cuptiGetVersion() of CUPTI 13.0 and of 13.1 update 1.
-inline constexpr std::uint32_t kFirstToMixUpGraphs = 130000, kMendedGraphs = 130101;
+inline constexpr std::uint32_t kFirstToMixUpGraphs = 130000, kFixedGraphs = 130101;
 /// cuptiGetVersion() of CUPTI 13.3 update 1.
 inline constexpr std::uint32_t kSubscribersShare = 130301;
 /// cuDriverGetVersion() of r610.
 inline constexpr int kDriverOfSubscribers = 13030;
-/// CUPTI 11.8: from here on every field below is there.
+/// CUPTI 11.8, the first with every field below.
 inline constexpr std::uint32_t kOldestVersion = 18;
 
 /// The begin of every record.
@@ -196,7 +196,7 @@ struct DeviceRecord {
   std::uint32_t id;
   std::uint32_t ecc;
   std::uint8_t uuid[16];
-  const char* name;  // 13.2 leaves it to the client to free; 11.8 to 12 share it. Never freed here.
+  const char* name;  // since 13.2 the client must free it; 11.8 to 12 share it. Never freed here.
   std::uint8_t visible, is_mig, reserved[6];
   std::uint32_t gpu_instance, compute_instance;
   std::uint8_t mig_uuid[16];

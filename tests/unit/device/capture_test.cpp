@@ -579,13 +579,13 @@ TEST_P(CaptureTest, WhatEveryStreamWasWaitedForIsNotWaitedForLong) {
 TEST(LaunchTracker, AKernelMayRunOnAStreamOlderThanTheRecording) {
   for (const bool told : {false, true}) {
     LaunchTracker tracker(64 << 10);
-    tracker.set_streams_are_dumped(told);
+    tracker.streams().set_streams_are_dumped(told);
     if (told) {
-      for (const std::uint64_t stream : {7, 13}) tracker.on_stream_record(stream);
+      for (const std::uint64_t stream : {7, 13}) tracker.streams().add_from_record(stream);
     }
     tracker.begin_round(1);
     tracker.on_launch(1, 50, 1, ApiRole::kLaunch);  // on 13
-    tracker.on_finished(7, 2);
+    tracker.streams().on_finished(7, 2);
     tracker.oldest_outstanding();
     tracker.begin_round(10 * kSecond);
     EXPECT_EQ(tracker.oldest_outstanding(), 50u);
@@ -594,16 +594,16 @@ TEST(LaunchTracker, AKernelMayRunOnAStreamOlderThanTheRecording) {
 
 TEST(LaunchTracker, CorrelationsThatBeginAnewAreLater) {
   LaunchTracker tracker(64 << 10);
-  tracker.set_streams_are_dumped(true);
-  tracker.on_stream_record(7);
+  tracker.streams().set_streams_are_dumped(true);
+  tracker.streams().add_from_record(7);
   tracker.begin_round(1);
   tracker.on_launch(2, 50, 1, ApiRole::kLaunch);
-  tracker.on_finished(7, 0xfffffff0u);
+  tracker.streams().on_finished(7, 0xfffffff0u);
   tracker.oldest_outstanding();
   tracker.begin_round(10 * kSecond);
   EXPECT_EQ(tracker.oldest_outstanding(), 50u) << "launched after it";
 
-  tracker.on_finished(7, 3);
+  tracker.streams().on_finished(7, 3);
   tracker.oldest_outstanding();
   tracker.begin_round(20 * kSecond);
   EXPECT_EQ(tracker.oldest_outstanding(), LaunchTracker::kNothing);
