@@ -5,7 +5,7 @@
 namespace profshim::device {
 namespace {
 
-// A subscriber must have a callback. Ours enables none.
+// CUPTI requires a callback of each subscriber. Ours enables none.
 void no_callback(void*, int, std::uint32_t, const void*) {}
 
 }  // namespace

@@ -1,5 +1,5 @@
-// Every function of CUPTI that we call, found by name in the one libcupti of this process. Each is optional: what an
-// older CUPTI lacks is null.
+// CuptiApi: all functions of CUPTI that we call, looked up by name in the one libcupti of this process. A function that
+// an older CUPTI lacks is null.
 #pragma once
 
 #include <cstddef>
@@ -18,7 +18,7 @@ using BufferCompleted = void (*)(void* context, std::uint32_t stream, std::uint8
 using ApiCallback = void (*)(void* user, int domain, std::uint32_t callback_id, const void* data);
 using TimestampCallback = std::uint64_t (*)();
 
-/// The forms of CUPTI 13.3 for one of several subscribers. The last parameter holds nothing that is read here.
+/// The buffer callbacks of a subscriber (CUPTI 13.3). Their last parameter is not read here.
 using SubscriberBufferRequested = void (*)(std::uint8_t** buffer, std::size_t* size, std::size_t* max_records, void*);
 using SubscriberBufferCompleted = void (*)(std::uint8_t* buffer, std::size_t size, std::size_t valid_size, void*);
 using profshim::cupti::SubscriberParameters;
@@ -45,7 +45,7 @@ using profshim::cupti::SubscriberParameters;
   ROW(enable_callback, cuptiEnableCallback, std::uint32_t on, void* subscriber, int domain, std::uint32_t id)  \
   PROFSHIM_CUPTI_SUBSCRIBER_FUNCTIONS(ROW)
 
-// Since CUPTI 13.3: the activity API of one subscriber, beside which others record as well.
+// The activity API of one of several subscribers, since CUPTI 13.3.
 #define PROFSHIM_CUPTI_SUBSCRIBER_FUNCTIONS(ROW)                                                                       \
   ROW(subscribe_v2, cuptiSubscribe_v2, void** subscriber, ApiCallback callback, void* user, SubscriberParameters* p)   \
   ROW(register_callbacks_v2, cuptiActivityRegisterCallbacks_v2, void* subscriber, SubscriberBufferRequested,           \
@@ -67,44 +67,45 @@ struct CuptiApi {
   PROFSHIM_CUPTI_FUNCTIONS(PROFSHIM_CUPTI_MEMBER)
 #undef PROFSHIM_CUPTI_MEMBER
 
-  /// All that a recording cannot do without.
+  /// Returns true if all functions are there that a recording needs.
   bool usable() const {
     return register_callbacks != nullptr && enable != nullptr && disable != nullptr && flush_all != nullptr &&
            next_record != nullptr;
   }
-  /// Has this CUPTI the whole subscriber API?
+  /// Returns true if this CUPTI has the whole subscriber API.
   bool has_subscriber_api() const;
-  /// Can several subscribers record at a time? That needs a driver of r610, too (CUPTI's documentation: one subscriber
-  /// with older ones), and 13.3 update 1, which mends a crash (its release notes).
+  /// Several subscribers can record at a time. This also needs a driver of r610 (CUPTI's documentation: one subscriber
+  /// with older drivers) and CUPTI 13.3 update 1, which fixes a crash (its release notes).
   bool subscribers_share = false;
-  /// "CUPTI_ERROR_NOT_INITIALIZED", or the number.
+  /// Returns the name of a result ("CUPTI_ERROR_NOT_INITIALIZED") or its number, and a likely cause if there is one.
   std::string text_of(int result) const;
 };
 
 struct FoundCupti {
   CuptiApi api;
   std::string path;     // of the library
-  std::string problem;  // why there is none, in one sentence; "" = found
+  std::string problem;  // why none can be used, in one sentence; "" = found
 };
-/// The libcupti of this process: the one that is mapped already, else $PROFSHIM_CUPTI, one near the mapped libcudart,
-/// by SONAME from the driver's version downwards, or in a toolkit's folder. Never a second copy. Opens libraries.
-/// Device thread.
+/// Finds the libcupti of this process: the mapped one, otherwise $PROFSHIM_CUPTI, one near the mapped libcudart, one by
+/// SONAME from the driver's version downwards, or one in a toolkit's folder. Never loads a second copy. Device thread.
 FoundCupti find_cupti();
 
-/// Waits until cuInit has come to its end, on whichever thread it runs, and asks for the devices. "" where there is
-/// one, else the driver's error in one sentence. Device thread; not inside cuInit.
+/// Waits until cuInit has ended, on whichever thread it runs, and counts the devices. Returns "" if there is one,
+/// otherwise the driver's error in one sentence. Device thread; not inside cuInit.
 std::string wait_for_devices();
 
-/// Is there a libcudart of its own, not one inside the program? Asks nobody: inside cuInit it holds locks.
+/// Returns true if a shared libcudart is mapped, not one linked into the program. Calls no function of CUDA, so that it
+/// can be used inside cuInit, which holds locks.
 bool runtime_is_mapped();
-/// Has a device its primary context? Work may have been launched then. Asks the mapped libcuda; makes no context.
+/// Returns true if a device has its primary context, so that activity may have been launched. Asks the mapped libcuda;
+/// creates no context.
 bool a_context_exists();
-/// Is PyTorch's CUDA library mapped? Its profiler is a client of CUPTI.
+/// Returns true if PyTorch's CUDA library is mapped, whose profiler is a client of CUPTI.
 bool torch_is_mapped();
-/// CUDA versions as CUDA numbers them (12040); 0 = not known. Asks the libraries that are mapped; loads nothing.
+/// Return CUDA versions in CUDA's numbering (12040); 0 if unknown. Ask mapped libraries; load nothing.
 int driver_version();
 int runtime_version();
-/// An attribute of a device (CUdevice_attribute), or -1. Asks the mapped libcuda.
+/// Returns an attribute of a device (CUdevice_attribute), or -1. Asks the mapped libcuda.
 int device_attribute(int attribute, int device);
 
 }  // namespace profshim::device

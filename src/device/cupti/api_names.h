@@ -1,5 +1,5 @@
-// The functions of the CUDA runtime and driver APIs by CUPTI's numbers: which of them are recorded, under which name,
-// and what they mean for the device. Numbers have not changed since CUDA 11.8; names gained and lost their versions.
+// ApiNames: the functions of the CUDA runtime and driver APIs by CUPTI's callback ids: their names, and whether they
+// are recorded and launch something. The ids have not changed since CUDA 11.8; names gained and lost version suffixes.
 #pragma once
 
 #include <cstdint>
@@ -14,18 +14,18 @@ namespace profshim::device {
 enum class ApiRole : std::uint8_t {
   kIgnored,       // not recorded
   kOther,         // recorded
-  kLaunch,        // starts device work that goes on after the call
-  kGraphLaunch,   // likewise, of every node of a graph
-  kSyncLaunch,    // starts device work and waits for it, or starts none at all (a copy between host buffers)
-  kDeviceSync,    // waits for all work of a context
+  kLaunch,        // launches device activity that goes on after the call
+  kGraphLaunch,   // launches every node of a graph
+  kSyncLaunch,    // launches device activity and waits for it, or launches none (a copy between host buffers)
+  kDeviceSync,    // waits for all activity of a context
   kBeginCapture,  // from here on launches go into a graph ...
   kEndCapture,    // ... until here
 };
 
-/// "cudaLaunchKernel" for "__cudaLaunchKernel_v13000", "cudaMemcpyAsync" for "cudaMemcpyAsync_ptsz_v7000". The 2 or 3
-/// digits of a "_v2" belong to the name.
+/// Removes version and stream suffixes: "cudaLaunchKernel" for "__cudaLaunchKernel_v13000", "cudaMemcpyAsync" for
+/// "cudaMemcpyAsync_ptsz_v7000". A "_v2" belongs to the name: only versions of four or more digits are removed.
 std::string plain_api_name(std::string_view callback_name);
-/// By name: a launch, copy, memset, graph launch, synchronisation, allocation, event record or wait, or a capture.
+/// Derives the role of a function from its name.
 ApiRole role_of_api(std::string_view plain_name);
 
 class ApiNames {
@@ -34,11 +34,11 @@ class ApiNames {
     std::string name;
     ApiRole role = ApiRole::kIgnored;
   };
-  /// Asks CUPTI for all names of both APIs, once.
+  /// Asks CUPTI for the names of both APIs. A second call does nothing.
   void load(const CuptiApi& api);
-  /// Never null; what CUPTI does not name is recorded as "runtime API 512".
+  /// Returns the function with this id. One that CUPTI does not name gets the name "runtime API 512" and is recorded.
   const Entry& of(bool runtime, std::uint32_t callback_id);
-  /// The numbers that are recorded.
+  /// Returns the ids of the functions to record.
   std::vector<std::uint32_t> wanted(bool runtime) const;
 
  private:

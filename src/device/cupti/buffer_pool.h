@@ -1,5 +1,6 @@
-// The host buffers that CUPTI fills: a fixed number, made and touched before the first is asked for. CUPTI takes them
-// on whatever thread, also threads of the job, and gives them back filled; the device thread empties them.
+// BufferPool: the host buffers that CUPTI fills. Their number is fixed, and each is allocated and touched before CUPTI
+// can get it. CUPTI takes buffers on any thread, also threads of the job, and returns them filled; the device thread
+// reads them. Nothing here takes a lock.
 #pragma once
 
 #include <atomic>
@@ -19,22 +20,22 @@ class BufferPool {
   };
   struct Counts {
     std::uint64_t refused = 0;      // requests that got nothing
-    std::uint64_t reserved = 0;     // requests that were met from the reserve, or with a buffer that nobody reads
-    std::uint64_t overwritten = 0;  // full buffers that were handed out again before they had been read
-    std::uint64_t unread = 0;       // buffers that nobody reads and that came back with records in them
+    std::uint64_t reserved = 0;     // requests that got a buffer of the reserve, a full buffer or an unread buffer
+    std::uint64_t overwritten = 0;  // full buffers that CUPTI got again before they were read
+    std::uint64_t unread = 0;       // unread buffers that came back with records, which are lost
     std::uint64_t foreign = 0;      // buffers that came back and are not ours
     bool operator==(const Counts&) const = default;
   };
 
-  /// Buffers beside those that are asked for.
+  /// Buffers that make() adds to those that it is asked for.
   static constexpr std::size_t kReserve = 4;
 
   ~BufferPool();
-  /// Begins to make `count` buffers of `bytes`, kMostBuffers at the most, and a small reserve; each is touched. A step
-  /// of the job waits for this, and a megabyte takes a while: the first few only, make_more() makes the others. Later
-  /// calls do nothing. False when there is no memory. Device thread, or before it runs; so is make_more().
+  /// Begins to make `count` buffers of `bytes` bytes (at most kMostBuffers) and a small reserve. A step of the job
+  /// waits for this, and touching a megabyte takes time, so it makes only the first few; make_more() makes the others.
+  /// Later calls do nothing. Returns false if there is no memory. Device thread, or before it runs.
   bool make(std::size_t count, std::size_t bytes);
-  /// One more of them; false when all are made.
+  /// Makes one more buffer. Returns false if all are made. Device thread, or before it runs.
   bool make_more();
   std::size_t bytes() const { return bytes_; }
 
@@ -42,24 +43,24 @@ class BufferPool {
     std::uint8_t* data;
     std::size_t bytes;
   };
-  /// A buffer, nobody else's until it has come back; null only when none is free and CUPTI takes that for an answer
-  /// (`may_refuse`), also before make(). Any thread; takes no lock, and memory only where a null is no answer and every
-  /// buffer is with CUPTI.
+  /// Hands out a buffer, which no other caller gets until it has come back. If none is free (or before make()), returns
+  /// null if CUPTI accepts that (`may_refuse`), otherwise a buffer of the reserve, a full buffer whose records are
+  /// lost, or a buffer that nobody reads. Only the last allocates memory. Any thread.
   Room take(bool may_refuse);
-  /// Filled by CUPTI. What is longer than the buffer is cut. False: the buffer is not ours, which `counts_foreign`
-  /// counts. Any thread, no lock.
+  /// Takes a buffer back with `valid` bytes of records; a larger number is cut to the size of the buffer. Returns false
+  /// if the buffer is not ours, and counts it if `counts_foreign`. Any thread.
   bool complete(std::uint8_t* data, std::size_t valid, bool counts_foreign = true);
-  /// When CUPTI took the oldest buffer that it still has; kNoneOutstanding when it has none: records of that time and
-  /// later may lie there. Device thread.
+  /// Returns when CUPTI took the oldest buffer that it still has: records of that time and later may be in it. Returns
+  /// kNoneOutstanding if it has none. Device thread.
   Ticks oldest_outstanding() const;
   static constexpr Ticks kNoneOutstanding = ~Ticks{0};
 
-  /// All that has been completed, oldest first. Device thread.
+  /// Takes all filled buffers, oldest first. Device thread.
   std::vector<Filled> take_completed();
-  /// Emptied: ready for the next request. Device thread.
+  /// Makes a buffer that has been read free for the next request. Device thread.
   void recycle(std::uint8_t* data);
-  /// Buffers that are with CUPTI now are another client's from here on: it may free them, so they are never touched
-  /// again. How many of them CUPTI had taken before `before`. Device thread.
+  /// Gives the buffers that CUPTI now has away to another client, which may free them: they are never touched again.
+  /// Returns how many of them CUPTI had taken before `before`. Device thread.
   std::uint64_t write_off_outstanding(Ticks before);
 
   Counts counts() const;
@@ -75,14 +76,15 @@ class BufferPool {
     std::atomic<Ticks> taken{0};
     std::size_t valid = 0;
   };
-  /// More requests at a time than there are buffers, each of which must be met. What is written there is lost.
+  /// A buffer for a request that must be met although every other buffer is with CUPTI. Records in it are lost.
   struct Unread {
     std::atomic<std::uint8_t*> data{nullptr};
     std::atomic<Place> place{Place::kOutstanding};
     std::atomic<Ticks> taken{0};
     Unread* next = nullptr;
   };
-  using List = std::atomic<std::uint64_t>;  // tag << 32 | index: a pop is safe against an index that left and came back
+  using List = std::atomic<std::uint64_t>;  // a stack: tag << 32 | index of the top. The tag changes with each push and
+                                            // pop, against ABA.
 
   static constexpr std::size_t kAtFirst = 8;
   static constexpr std::size_t kUnreadBytes = 32 << 10;

@@ -1,4 +1,4 @@
-// The times in CUPTI's records, as ticks of our clock.
+// RecordClock: converts the times in CUPTI's records to ticks of our clock. Device thread.
 #pragma once
 
 #include <cstdint>
@@ -8,23 +8,24 @@
 
 namespace profshim::device {
 
-/// A record's time is of one of three clocks: ours, where CUPTI has our timestamp callback; another client's, where it
-/// has registered its own; else CLOCK_REALTIME. CUPTI also gives single records times of a clock of its own although a
-/// callback is registered: CLOCK_REALTIME, or CLOCK_MONOTONIC (pytorch#192021 names none, and a difference of about a
-/// day). So each time is taken as one of the first clock by which it lies in the recording. Device thread.
+/// A time in a record is from one of three clocks: ours, if CUPTI has our timestamp callback; another client's, if that
+/// has registered its own; otherwise CLOCK_REALTIME. Even with a callback, CUPTI gives single records times of
+/// CLOCK_REALTIME or CLOCK_MONOTONIC (pytorch#192021 does not name the clock, but a difference of about a day). So each
+/// time is taken as a time of the first clock by which it lies in the recording.
 class RecordClock {
  public:
   using Foreign = std::uint64_t (*)();
-  /// CUPTI has our callback, or does not.
+  /// Says whether CUPTI has our callback.
   void use_ticks(bool ours) { ours_ = ours; }
-  /// Another client's callback is in force; null = none. It is called from here on, as CUPTI calls it.
+  /// Says that another client's callback is in force; null = none. add() calls it, as CUPTI does.
   void use_foreign(Foreign clock);
   bool has_foreign() const { return foreign_ != nullptr; }
-  /// "ours", "realtime, converted" or "another client's, converted".
+  /// Returns "ours", "realtime, converted" or "another client's, converted".
   const char* name() const;
-  /// A moment that is known on all clocks; in rising order. Two at least before the first conversion.
+  /// Adds a moment that is known on all clocks. Moments come in rising order; conversion needs two.
   void add(const Anchor& anchor);
-  /// Times outside [earliest, latest] are impossible.
+  /// Converts a time. [earliest, latest] are the possible results, by which the clock is chosen; the result may still
+  /// lie outside. Returns 0 if the time cannot be converted.
   Ticks of(std::uint64_t record_time, Ticks earliest, Ticks latest) const;
 
  private:

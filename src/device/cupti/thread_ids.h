@@ -1,4 +1,5 @@
-// Which thread of the job made a CUDA call: CUPTI tells the low 32 bits of its pthread_self() only.
+// ThreadIds: finds the thread id of the thread that made a CUDA call. CUPTI tells only the low 32 bits of its
+// pthread_self() (here: the raw thread).
 #pragma once
 
 #include <atomic>
@@ -9,38 +10,38 @@
 
 namespace profshim::device {
 
-/// Threads that have met us while they called CUDA: known for sure, also after their end. Any thread adds itself,
-/// without a lock; the newest is believed where an address had two threads.
+/// Threads that have run code of ours while they called CUDA. Their ids are certain, also after their end. Any thread
+/// adds itself, without a lock. If two threads had the same address, the newer one counts.
 class SeenThreads {
  public:
   void add_this_thread();
-  /// gettid(), or 0.
+  /// Returns gettid() of the thread, or 0.
   std::int32_t of(std::uint32_t raw_thread) const;
 
  private:
-  static constexpr std::uint32_t kMost = 4096;   // the newest
+  static constexpr std::uint32_t kMost = 4096;   // keeps the newest
   std::atomic<std::uint64_t> seen_[kMost] = {};  // raw << 32 | tid
   std::atomic<std::uint32_t> count_{0};
 };
 
-/// Places in a thread's control block, in units of four bytes.
+/// A set of places in a thread's control block, in units of four bytes.
 using IdPlaces = std::bitset<384>;
-/// Where the block of the calling thread holds its id, and perhaps the same number by chance. Empty on machines other
-/// than x86-64. Any thread.
+/// Returns the places where the control block of the calling thread holds its id. Some may hold the same number by
+/// chance. Returns an empty set on machines other than x86-64. Any thread.
 IdPlaces id_places_of_this_thread();
 
-/// Finds the thread whose control block lies at an address with these low bits, among the writable memory of the
-/// process, and reads its thread id there. Nothing of the C library's layout is taken for granted: where the id lies is
-/// learned from threads that are known.
+/// Searches the writable memory of the process for a thread control block at an address with these low bits, and reads
+/// the thread id in it. The place of the id in the block is learned from known threads: the layout of the C library is
+/// not assumed. Device thread.
 class ThreadIds {
  public:
-  /// Two threads at least, since a number may lie somewhere by chance.
+  /// Learns the place of the id. It takes two threads, since a number may be somewhere by chance.
   void learn(const IdPlaces& of_a_thread);
-  /// Where threads are looked for that have ended; null = nowhere.
+  /// Sets where to look for threads that have ended; null = nowhere.
   void also_ask(const SeenThreads* seen) { seen_ = seen; }
-  /// gettid() of the thread, or 0: it has ended, or is not to be found.
+  /// Returns gettid() of the thread; 0 if it has ended or cannot be found.
   std::int32_t of(std::uint32_t raw_thread);
-  /// A new batch of records: an address may belong to another thread by now, so every id is read anew.
+  /// Begins a batch of records. Every id is read again, since an address may belong to another thread by now.
   void begin_batch();
 
  private:
@@ -57,7 +58,7 @@ class ThreadIds {
 
   const SeenThreads* seen_ = nullptr;
   int known_threads_ = 0;
-  IdPlaces places_;        // where all known threads have their id
+  IdPlaces places_;        // where all known threads have their ids
   std::size_t id_at_ = 0;  // offset of the first of them
   struct Range {
     std::uintptr_t begin, end;
