@@ -1,4 +1,4 @@
-// The two forms of CUPTI's activity API, as CUPTI 13.3 keeps them apart.
+// ActivityScope: the two forms of CUPTI's activity API, which CUPTI 13.3 keeps apart.
 #include "device/cupti/activity_scope.h"
 
 #include <gtest/gtest.h>
@@ -10,10 +10,10 @@
 namespace profshim::device {
 namespace {
 
-/// A CUPTI 13.3: calls of the other form answer CUPTI_ERROR_NOT_COMPATIBLE (14) until the last subscriber has left.
+/// A CUPTI 13.3: calls of the other form return CUPTI_ERROR_NOT_COMPATIBLE (14) until the last subscriber has left.
 struct Cupti {
   enum { kFree, kProcess, kSubscriber } form = kFree;
-  bool alone = false;  // somebody has subscribed by cuptiSubscribe
+  bool alone = false;  // a client has subscribed with cuptiSubscribe
   int subscribers = 0;
   int registration_result = 0;
   std::vector<std::string> calls;
@@ -105,7 +105,7 @@ class ActivityScopeTest : public ::testing::Test {
   Cupti script_;
 };
 
-TEST_F(ActivityScopeTest, IsTheProcessBeforeCupti133) {
+TEST_F(ActivityScopeTest, UsesTheProcessFormBeforeCupti133) {
   const CuptiApi api = old_api();
   ActivityScope scope(api);
   EXPECT_EQ(scope.open(callbacks_), 0);
@@ -116,11 +116,11 @@ TEST_F(ActivityScopeTest, IsTheProcessBeforeCupti133) {
   EXPECT_FALSE(called("register_v2"));
 }
 
-TEST_F(ActivityScopeTest, IsASubscriberFromCupti133OnAndLeavesNothingBehind) {
+TEST_F(ActivityScopeTest, SubscribesSinceCupti133AndLeavesNothingBehind) {
   const CuptiApi api = new_api();
   ActivityScope scope(api);
   scope.push_external(5, 1);
-  EXPECT_EQ(script_.form, Cupti::kFree) << "nothing before it is open";
+  EXPECT_EQ(script_.form, Cupti::kFree) << "it is not open yet";
   EXPECT_EQ(scope.open(callbacks_), 0);
   EXPECT_TRUE(scope.is_shared());
   use_all(scope);
@@ -128,12 +128,12 @@ TEST_F(ActivityScopeTest, IsASubscriberFromCupti133OnAndLeavesNothingBehind) {
   EXPECT_EQ(script_.form, Cupti::kSubscriber);
   scope.close();
   scope.pop_external(5);
-  EXPECT_EQ(script_.form, Cupti::kFree) << "Kineto, of the other form, may come";
+  EXPECT_EQ(script_.form, Cupti::kFree) << "Kineto, which uses the other form, may come";
   for (const std::string& call : script_.calls) EXPECT_TRUE(call.ends_with("_v2")) << call;
 }
 
 // Kineto keeps its subscription between two profiles.
-TEST_F(ActivityScopeTest, IsTheProcessBesideASubscriberThatIsAlone) {
+TEST_F(ActivityScopeTest, UsesTheProcessFormBesideASubscriberWithoutSharing) {
   const CuptiApi api = new_api();
   script_.alone = true;
   ActivityScope scope(api);
@@ -143,11 +143,11 @@ TEST_F(ActivityScopeTest, IsTheProcessBesideASubscriberThatIsAlone) {
   EXPECT_EQ(script_.form, Cupti::kProcess);
 }
 
-TEST_F(ActivityScopeTest, IsRefusedWhereTheOtherFormIsInUse) {
+TEST_F(ActivityScopeTest, IsRefusedIfTheOtherFormIsInUse) {
   const CuptiApi api = new_api();
   script_.form = Cupti::kProcess;
   ActivityScope process(api);
-  EXPECT_EQ(process.open(callbacks_), 0) << "the process's, as the one that is in use";
+  EXPECT_EQ(process.open(callbacks_), 0) << "it takes the form that is in use";
   EXPECT_EQ(script_.subscribers, 0);
 
   script_.form = Cupti::kSubscriber;

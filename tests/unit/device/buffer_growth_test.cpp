@@ -1,4 +1,4 @@
-// The buffers for CUPTI are made a few at first, since a step of the job waits for them, and the others afterwards.
+// BufferPool makes a few buffers at first, since a step of the job waits for them, and the others afterwards.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -20,21 +20,21 @@ int taken(BufferPool& pool) {
   return count;
 }
 
-TEST(BufferGrowth, TheFirstOnesAreFewAndTheRestComesOneByOne) {
+TEST(BufferGrowth, AFewAreMadeAtFirstAndTheOthersOneByOne) {
   constexpr std::size_t kWanted = 20;
   BufferPool pool;
   ASSERT_TRUE(pool.make(kWanted, 4096));
   int made = 0;
   while (pool.make_more()) ++made;
   EXPECT_GT(made, 0);
-  EXPECT_LT(made, static_cast<int>(kWanted)) << "some are there at once";
+  EXPECT_LT(made, static_cast<int>(kWanted)) << "some exist at once";
   EXPECT_FALSE(pool.make_more());
   ASSERT_TRUE(pool.make(kWanted, 4096));
   EXPECT_FALSE(pool.make_more()) << "a second call makes none";
-  EXPECT_EQ(taken(pool), static_cast<int>(kWanted)) << "beside the reserve";
+  EXPECT_EQ(taken(pool), static_cast<int>(kWanted)) << "not counting the reserve";
 }
 
-TEST(BufferGrowth, WhatIsMadeLaterCanBeTaken) {
+TEST(BufferGrowth, BuffersMadeLaterCanBeTaken) {
   BufferPool pool;
   ASSERT_TRUE(pool.make(20, 4096));
   const int at_first = taken(pool);
@@ -44,7 +44,7 @@ TEST(BufferGrowth, WhatIsMadeLaterCanBeTaken) {
 }
 
 // CUPTI before 12.9 does not survive a null.
-TEST(BufferGrowth, WhoMayNotBeRefusedGetsABufferAlsoBeforeThereIsAny) {
+TEST(BufferGrowth, ARequestThatMayNotBeRefusedGetsABufferBeforeAnyIsMade) {
   BufferPool pool;
   const BufferPool::Room room = pool.take(/*may_refuse=*/false);
   ASSERT_NE(room.data, nullptr);
@@ -53,7 +53,7 @@ TEST(BufferGrowth, WhoMayNotBeRefusedGetsABufferAlsoBeforeThereIsAny) {
   EXPECT_EQ(pool.take_completed().size(), 0u);
 }
 
-TEST(BufferGrowth, WhenAllAreFullTheOneThatWasNotReadIsHandedOutAgain) {
+TEST(BufferGrowth, IfAllAreFullAnUnreadOneIsHandedOutAgain) {
   BufferPool pool;
   ASSERT_TRUE(pool.make(2, 4096));
   std::vector<std::uint8_t*> mine;
@@ -62,12 +62,12 @@ TEST(BufferGrowth, WhenAllAreFullTheOneThatWasNotReadIsHandedOutAgain) {
 
   std::set<std::uint8_t*> again;
   for (int i = 0; i < 6; ++i) again.insert(pool.take(false).data);
-  EXPECT_EQ(again, std::set<std::uint8_t*>(mine.begin(), mine.end())) << "each is one client's alone";
+  EXPECT_EQ(again, std::set<std::uint8_t*>(mine.begin(), mine.end())) << "no buffer is handed out twice";
   EXPECT_EQ(pool.counts().overwritten, 6u);
   EXPECT_EQ(pool.take_completed().size(), 0u);
 }
 
-TEST(BufferGrowth, EachOfManyThreadsHasABufferOfItsOwnHoweverFewThereAre) {
+TEST(BufferGrowth, EachOfManyThreadsHasItsOwnBufferHoweverFewThereAre) {
   constexpr int kThreads = 64;
   BufferPool pool;
   ASSERT_TRUE(pool.make(1, 4096));
@@ -109,8 +109,8 @@ TEST(BufferGrowth, EachOfManyThreadsHasABufferOfItsOwnHoweverFewThereAre) {
   EXPECT_EQ(pool.counts().foreign, 0u);
 }
 
-// Another client frees what it is handed.
-TEST(BufferGrowth, WhatNobodyReadsIsWrittenOffAsTheOthersAre) {
+// Another client frees the buffers that it gets.
+TEST(BufferGrowth, UnreadBuffersAreWrittenOffLikeTheOthers) {
   BufferPool pool;
   std::uint8_t* const mine = pool.take(/*may_refuse=*/false).data;
   EXPECT_EQ(pool.write_off_outstanding(BufferPool::kNoneOutstanding), 1u);
@@ -122,7 +122,7 @@ TEST(BufferGrowth, WhatNobodyReadsIsWrittenOffAsTheOthersAre) {
   EXPECT_EQ(pool.counts().unread, 1u);
 }
 
-TEST(BufferGrowth, AFewAreAllMadeAtOnce) {
+TEST(BufferGrowth, ASmallNumberIsMadeAtOnce) {
   BufferPool pool;
   ASSERT_TRUE(pool.make(2, 4096));
   EXPECT_FALSE(pool.make_more());

@@ -1,4 +1,4 @@
-// What the GPU part holds in host memory is a part of what all of the recording may hold.
+// host_bytes(): the GPU part's share of the memory that the whole recorder may use.
 #include <gtest/gtest.h>
 
 #include "profshim/device.h"
@@ -7,7 +7,7 @@
 namespace profshim::device {
 namespace {
 
-TEST(HostMemory, OfTheGpuPartFitsIntoTheBudgetBesideTheSpoolAndTheWriter) {
+TEST(HostMemory, FitsIntoTheBudgetBesideTheSpoolAndTheWriter) {
   for (const std::uint64_t budget :
        {recorder::kLeastMemory, std::uint64_t{128} << 20, std::uint64_t{2} << 30, std::uint64_t{1} << 40}) {
     Spec spec;
@@ -22,19 +22,19 @@ TEST(HostMemory, OfTheGpuPartFitsIntoTheBudgetBesideTheSpoolAndTheWriter) {
   }
 }
 
-// A small cgroup leaves little room, whatever limits.host_memory says.
-TEST(HostMemory, FollowsTheRoomAndNotTheLimitOfTheSpec) {
+// A small cgroup leaves little memory, whatever limits.host_memory says.
+TEST(HostMemory, FollowsTheGivenMemoryAndNotTheLimitOfTheSpec) {
   const Spec spec;
   ASSERT_EQ(spec.limits.host_memory, std::uint64_t{2} << 30);
   EXPECT_LE(host_bytes(spec, recorder::kLeastRoom), recorder::kLeastRoom / 20);
 }
 
-// Asked before it is known that so little is not enough.
-TEST(HostMemory, OfNoRoomIsThatOfTheLeast) {
+// host_bytes() is called before the recorder knows that so little memory is not enough.
+TEST(HostMemory, ForNoMemoryIsThatForTheLeastMemory) {
   EXPECT_EQ(host_bytes(Spec(), 0), host_bytes(Spec(), recorder::kLeastRoom));
 }
 
-TEST(HostMemory, WithoutTheGpuPartItTakesNone) {
+TEST(HostMemory, IsZeroWithoutTheGpuPart) {
   Spec spec;
   spec.activities.cuda = false;
   EXPECT_EQ(host_bytes(spec, std::uint64_t{2} << 30), 0u);

@@ -1,4 +1,4 @@
-// Steps that CUPTI's callbacks tell of, with a scripted CUPTI.
+// LaunchCallbacks with a scripted CUPTI.
 #include "device/capture/launch_callbacks.h"
 
 #include <gtest/gtest.h>
@@ -16,7 +16,7 @@
 namespace profshim::device {
 namespace {
 
-/// What the scripted CUPTI has been asked for, and what its callbacks made.
+/// Calls of the scripted CUPTI, and the reports to the listener.
 struct Script {
   int subscribe_result = 0, enable_result = 0;
   void (*callback)(void*, int, std::uint32_t, const void*) = nullptr;
@@ -48,7 +48,7 @@ int enable_callback(std::uint32_t enable, void* subscriber, int domain, std::uin
   return 0;
 }
 
-/// CUpti_CallbackData, as far as it is read.
+/// The fields of CUpti_CallbackData that are read.
 struct Data {
   int site = 0;
   const char* function_name = "";
@@ -82,7 +82,7 @@ class LaunchCallbacksTest : public ::testing::Test {
 };
 using Told = std::vector<std::string>;
 
-TEST_F(LaunchCallbacksTest, ALaunchIsToldOnceAtItsBeginning) {
+TEST_F(LaunchCallbacksTest, ALaunchIsReportedOnceAtItsBegin) {
   LaunchCallbacks callbacks(api_, kListener, LaunchCallbacks::Wanted::kKernels);
   ASSERT_EQ(callbacks.start(), "");
   call(kDriver, 307, "_Z4adamv");
@@ -92,10 +92,10 @@ TEST_F(LaunchCallbacksTest, ALaunchIsToldOnceAtItsBeginning) {
   call(kDriver, 514, nullptr);
   call(kRuntime, 307, "another function with that number");
   EXPECT_EQ(script_.told, (Told{"_Z4adamv", "_Z3fwdv", "graph"}));
-  EXPECT_EQ(script_.enabled.count({kDriver, 308}), 0u) << "nobody asked for ranges";
+  EXPECT_EQ(script_.enabled.count({kDriver, 308}), 0u) << "ranges are not wanted";
 }
 
-TEST_F(LaunchCallbacksTest, ProfilerRanges) {
+TEST_F(LaunchCallbacksTest, ProfilerRangesAreReported) {
   LaunchCallbacks callbacks(api_, kListener, LaunchCallbacks::Wanted::kProfilerRanges);
   ASSERT_EQ(callbacks.start(), "");
   call(kDriver, 308, nullptr);
@@ -113,7 +113,7 @@ TEST_F(LaunchCallbacksTest, NothingIsSubscribedUnlessItIsNeeded) {
   EXPECT_EQ(script_.subscribed + script_.unsubscribed, 0);
 }
 
-TEST_F(LaunchCallbacksTest, TheSeatIsGivenUpOnceAndTakenAgain) {
+TEST_F(LaunchCallbacksTest, StopUnsubscribesOnceAndStartSubscribesAgain) {
   LaunchCallbacks callbacks(api_, kListener, LaunchCallbacks::Wanted::kKernels);
   ASSERT_EQ(callbacks.start(), "");
   ASSERT_EQ(callbacks.start(), "");
@@ -125,7 +125,7 @@ TEST_F(LaunchCallbacksTest, TheSeatIsGivenUpOnceAndTakenAgain) {
   EXPECT_EQ(script_.subscribed, 2);
 }
 
-TEST_F(LaunchCallbacksTest, WhatIsMissingIsSaid) {
+TEST_F(LaunchCallbacksTest, StartReturnsWhyItFailed) {
   script_.subscribe_result = 39;  // CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED
   LaunchCallbacks taken(api_, kListener, LaunchCallbacks::Wanted::kKernels);
   EXPECT_NE(taken.start().find("another client"), std::string::npos);
@@ -133,13 +133,13 @@ TEST_F(LaunchCallbacksTest, WhatIsMissingIsSaid) {
   script_.enable_result = 1;
   LaunchCallbacks deaf(api_, kListener, LaunchCallbacks::Wanted::kKernels);
   EXPECT_NE(deaf.start(), "");
-  EXPECT_EQ(script_.unsubscribed, 1) << "a seat that is of no use is not kept";
+  EXPECT_EQ(script_.unsubscribed, 1) << "a useless subscription is not kept";
   api_.subscribe = nullptr;
   LaunchCallbacks none(api_, kListener, LaunchCallbacks::Wanted::kKernels);
   EXPECT_NE(none.start(), "");
 }
 
-TEST(WantedCallbacks, OnlyWhereNoSymbolIsToBeHad) {
+TEST(WantedCallbacks, AreNeededOnlyIfNoHookSeesTheSymbols) {
   Spec spec;
   EXPECT_EQ(wanted_callbacks(spec, true), LaunchCallbacks::Wanted::kNothing);
   spec.steps.source = StepSource::kKernel;
@@ -150,7 +150,7 @@ TEST(WantedCallbacks, OnlyWhereNoSymbolIsToBeHad) {
 }
 
 #ifdef HAVE_CUPTI_HEADERS
-TEST_F(LaunchCallbacksTest, NumbersAreTheVendors) {
+TEST_F(LaunchCallbacksTest, CallbackIdsMatchTheVendorsHeaders) {
   LaunchCallbacks callbacks(api_, kListener, LaunchCallbacks::Wanted::kKernels);
   ASSERT_EQ(callbacks.start(), "");
   for (const std::uint32_t id :

@@ -1,4 +1,4 @@
-// Raw CUPTI buffers, kept in a file and read again: those under tests/recordings come from a GPU.
+// Raw recordings of CUPTI buffers are written and read again; those under tests/recordings come from a real GPU.
 #include "device/capture/recording.h"
 
 #include <gtest/gtest.h>
@@ -17,7 +17,7 @@
 namespace profshim::device {
 namespace {
 
-constexpr std::size_t kStride = 256;  // longer than what we know of a record: a newer CUPTI's
+constexpr std::size_t kStride = 256;  // longer than our structs, as in a newer CUPTI
 
 /// A CUPTI whose records all have kStride bytes.
 int next_of_stride(std::uint8_t* buffer, std::size_t valid, cupti::Record** record) {
@@ -69,7 +69,7 @@ class RecordingTest : public ::testing::Test {
   test::TemporaryFolder folder_;
 };
 
-TEST_F(RecordingTest, WhatWasRecordedIsReadAgainWithItsNames) {
+TEST_F(RecordingTest, RecordsAreReadAgainWithTheirNames) {
   record({{"_Z5alphav", "_Z4betav"}, {}, {"_Z5gammav"}});
   const auto recording = Recording::read(path());
   ASSERT_NE(recording, nullptr);
@@ -85,22 +85,22 @@ TEST_F(RecordingTest, WhatWasRecordedIsReadAgainWithItsNames) {
   EXPECT_EQ(names, (std::vector<std::string>{"100 _Z5alphav", "101 _Z4betav", "100 _Z5gammav"}));
 }
 
-TEST_F(RecordingTest, ADamagedFileIsNone) {
+TEST_F(RecordingTest, ADamagedFileIsRejected) {
   record({{"_Z5alphav"}});
   std::ifstream in(path(), std::ios::binary);
   const std::string whole{std::istreambuf_iterator<char>(in), {}};
   for (std::size_t size = 0; size < whole.size(); ++size) {
     std::ofstream(path(), std::ios::binary) << whole.substr(0, size);
-    // After the head nothing need follow.
+    // The head alone is a valid file.
     EXPECT_EQ(Recording::read(path()) != nullptr, size == 20) << size;
   }
   EXPECT_EQ(Recording::read(folder_.path() + "/none"), nullptr);
 }
 
-// Every recording that was brought from a GPU, through the converter as if CUPTI had just delivered it.
-TEST_F(RecordingTest, ThoseOfAGpuHaveRecordsThatWeCanRead) {
+// Converts each recording from a real GPU as if CUPTI had just delivered it.
+TEST_F(RecordingTest, RecordingsOfRealGpusAreReadable) {
   const std::filesystem::path folder = PROFSHIM_SOURCE_DIR "/tests/recordings";
-  if (!std::filesystem::exists(folder)) GTEST_SKIP() << "none has been made yet";
+  if (!std::filesystem::exists(folder)) GTEST_SKIP() << "there is no recording yet";
   for (const auto& entry : std::filesystem::directory_iterator(folder)) {
     if (entry.path().extension() != ".bin") continue;
     const auto recording = Recording::read(entry.path());

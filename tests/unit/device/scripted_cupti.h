@@ -1,5 +1,5 @@
-// A CUPTI that does what a test writes down: a table of functions, and buffers filled with records in the layouts of
-// 11.8, 12.x and 13.x. One at a time.
+// ScriptedCupti: a table of CUPTI functions whose behavior a test sets, with buffers of records in the layouts of 11.8,
+// 12.x and 13.x. Only one may exist at a time.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@
 
 namespace profshim::test {
 
-/// Bytes of a record in each generation: only these differ, fields are where they were.
+/// Sizes of the records that differ between generations. Their known fields are at the same offsets.
 struct RecordSizes {
   std::uint32_t version;
   std::size_t kernel, memcpy, overhead, graph;
@@ -111,7 +111,7 @@ class ScriptedCupti {
     return api;
   }
 
-  /// Into the buffer that the next deliver() hands over; the record as it lies in memory, zeros behind what we know.
+  /// Adds a record to the buffer that the next deliver() hands over. Bytes after the known fields are zero.
   template <class Record>
   void add(const Record& record) {
     if (buffer_ == nullptr) request();
@@ -121,23 +121,23 @@ class ScriptedCupti {
     std::memcpy(buffer_ + filled_, &record, std::min(bytes, sizeof record));
     filled_ += bytes;
   }
-  /// False: there was none.
+  /// Requests a buffer. Returns false if there was none.
   bool request() {
     std::size_t most = 0;
     requested_(&buffer_, &size_, &most);
     filled_ = 0;
     return buffer_ != nullptr;
   }
-  /// The buffer that CUPTI has never comes back.
+  /// Returns the current buffer, which then never comes back.
   std::uint8_t* take_buffer() { return std::exchange(buffer_, nullptr); }
-  /// The buffer comes back with the next flush; `cut` bytes shorter.
+  /// Makes the buffer come back with the next flush, `cut` bytes shorter.
   void deliver(std::size_t cut = 0) {
     waiting_.push_back({buffer_, size_, filled_ - cut});
     buffer_ = nullptr;
   }
-  /// The buffer is full and comes back at once.
+  /// Hands the buffer back at once, as a full one.
   void complete() { completed_(nullptr, 0, std::exchange(buffer_, nullptr), size_, filled_); }
-  /// The last delivery first.
+  /// Hands over the last delivery first.
   void reverse_deliveries() { waiting_ = {waiting_.rbegin(), waiting_.rend()}; }
   void complete_foreign(std::uint8_t* buffer) { completed_(nullptr, 0, buffer, 64, 64); }
 
@@ -170,7 +170,7 @@ class ScriptedCupti {
       case kSynchronizationKind:
         return sizeof(SynchronizationRecord);
       default:
-        return 24;  // external correlation, and what nobody knows
+        return 24;  // external correlation, and unknown kinds
     }
   }
 
@@ -183,7 +183,7 @@ class ScriptedCupti {
   std::deque<Delivery> waiting_;
 };
 
-/// What came out.
+/// Collects the events.
 class Collected final : public device::EventOutput {
  public:
   void put(const Event& event, const Event* continuation) override {

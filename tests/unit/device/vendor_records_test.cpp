@@ -1,4 +1,4 @@
-// Our views of CUPTI's records against the vendor's own, where its headers are installed.
+// Compares our structs of CUPTI records with the vendor's headers, if those are installed.
 #include <gtest/gtest.h>
 
 #include "device/cupti/records.h"
@@ -77,7 +77,7 @@ SAME(DeviceRecord, mig_uuid, CUpti_ActivityDevice4, migUuid);
 SAME(ContextRecord, device, CUpti_ActivityContext, deviceId);
 SAME(StreamRecord, priority, CUpti_ActivityStream, priority);
 
-TEST(VendorRecords, NumbersAreTheVendors) {
+TEST(VendorRecords, NumbersMatchTheVendorsHeaders) {
   EXPECT_EQ(kConcurrentKernelKind, CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL);
   EXPECT_EQ(kMemoryKind, CUPTI_ACTIVITY_KIND_MEMORY2);
   EXPECT_EQ(kGraphTraceKind, CUPTI_ACTIVITY_KIND_GRAPH_TRACE);

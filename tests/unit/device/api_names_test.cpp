@@ -1,0 +1,26 @@
+// ApiNames: names and roles of API functions.
+#include "device/cupti/api_names.h"
+
+#include <gtest/gtest.h>
+
+namespace profshim::device {
+namespace {
+
+TEST(ApiNames, NamesLoseTheirVersionsAndQueriesAreIgnored) {
+  EXPECT_EQ(plain_api_name("__cudaLaunchKernel_v13000"), "cudaLaunchKernel");
+  EXPECT_EQ(plain_api_name("cudaLaunchKernel_ptsz_v7000"), "cudaLaunchKernel");
+  EXPECT_EQ(plain_api_name("cudaStreamGetCaptureInfo_v2"), "cudaStreamGetCaptureInfo_v2");
+  EXPECT_EQ(role_of_api("cudaLaunchKernelExC"), ApiRole::kLaunch);
+  EXPECT_EQ(role_of_api("cuGraphLaunch"), ApiRole::kGraphLaunch);
+  EXPECT_EQ(role_of_api("cudaMemcpyPeerAsync"), ApiRole::kLaunch);
+  EXPECT_EQ(role_of_api("cuMemcpyHtoD_v2"), ApiRole::kSyncLaunch);
+  EXPECT_EQ(role_of_api("cudaLaunchHostFunc"), ApiRole::kOther);
+  EXPECT_EQ(role_of_api("cudaEventSynchronize"), ApiRole::kOther);
+  EXPECT_EQ(role_of_api("cudaMallocAsync"), ApiRole::kOther);
+  for (const char* noise : {"cudaGetDevice", "cudaGetLastError", "cuCtxGetCurrent", "cudaEventQuery"}) {
+    EXPECT_EQ(role_of_api(noise), ApiRole::kIgnored) << noise;
+  }
+}
+
+}  // namespace
+}  // namespace profshim::device

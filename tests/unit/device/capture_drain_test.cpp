@@ -1,0 +1,230 @@
+// Capture: a window waits for the device activity of its launches, but not for long if it never comes.
+#include "capture_fixture.h"
+
+namespace profshim::device {
+namespace {
+
+using cupti::ApiRecord;
+using cupti::KernelRecord;
+
+TEST_P(CaptureTest, AWindowWaitsForTheActivityOfItsLaunches) {
+  cupti_.add(call(1));
+  cupti_.deliver();
+  switch_off();
+  EXPECT_EQ(capture_->state(), Capture::State::kDraining);
+  EXPECT_LT(capture_->settled_until(), request_.off_at);
+  EXPECT_TRUE(cupti_.kinds.empty()) << "the job pays for the recording no longer";
+
+  cupti_.add(kernel(1));
+  cupti_.deliver();
+  serve(kSecond);
+  EXPECT_EQ(capture_->state(), Capture::State::kOff);
+  EXPECT_EQ(capture_->settled_until(), Capture::kEverything);
+  EXPECT_EQ(out_.of(HookId::kKernel).size(), 1u);
+  EXPECT_EQ(capture_->converter().losses().launches, 0u);
+}
+
+TEST_P(CaptureTest, ActivityThatNeverComesIsGivenUpAndCounted) {
+  cupti_.add(call(1));
+  cupti_.deliver();
+  cupti_.request();
+  switch_off();
+  serve(Capture::kTimeout_ns / 2);
+  EXPECT_EQ(capture_->state(), Capture::State::kDraining);
+  serve(Capture::kTimeout_ns);
+
+  EXPECT_EQ(capture_->state(), Capture::State::kOff);
+  EXPECT_EQ(capture_->converter().losses().launches, 1u);
+  EXPECT_EQ(cupti_.flushes.back(), cupti::kFlushForced);
+}
+
+// If CUPTI has no buffer, no record is on its way.
+TEST_P(CaptureTest, ActivityThatCuptiHasDroppedIsNotWaitedForLong) {
+  cupti_.add(call(1));
+  cupti_.deliver();
+  switch_off();
+  EXPECT_EQ(capture_->state(), Capture::State::kDraining);
+  serve(Capture::kQuietTime_ns);
+
+  EXPECT_EQ(capture_->state(), Capture::State::kOff);
+  EXPECT_EQ(capture_->converter().losses().launches, 1u);
+}
+
+// Buffers come in any order: the device's buffer before those of the threads.
+TEST_P(CaptureTest, ActivityMayComeBeforeBothRecordsOfItsLaunch) {
+  ApiRecord inner = call(5, 1, cupti::kDriverKind);
+  inner.start += 10;
+  inner.end -= 10;
+  cupti_.add(kernel(5));
+  cupti_.deliver();
+  cupti_.add(inner);
+  cupti_.add(call(5));
+  cupti_.deliver();
+  flush();
+
+  EXPECT_EQ(capture_->converter().launches().oldest_outstanding(), LaunchTracker::kNothing);
+  int launches = 0;
+  for (const Event& event : out_.of(HookId::kCudaApi)) launches += event.api.is_launch;
+  EXPECT_EQ(launches, 1);
+}
+
+TEST_P(CaptureTest, NothingIsWaitedForLongAfterTheJobHasWaitedForItsDevice) {
+  cupti_.add(call(1));
+  cupti_.add(call(2, 9));  // cudaDeviceSynchronize
+  cupti_.add(call(3));
+  cupti_.add(kernel(3));
+  cupti_.deliver();
+  switch_off();
+  EXPECT_EQ(capture_->state(), Capture::State::kDraining) << "its record may be on its way";
+  serve(kSecond / 2);
+
+  EXPECT_EQ(capture_->state(), Capture::State::kOff);
+  EXPECT_EQ(capture_->converter().losses().launches, 1u);
+}
+
+TEST_P(CaptureTest, ActivityMayComeAMomentAfterTheJobHasWaited) {
+  cupti_.add(call(1));
+  cupti_.add(call(2, 9));
+  cupti_.deliver();
+  switch_off();
+  cupti_.add(kernel(1));
+  cupti_.deliver();
+  serve(kSecond / 10);
+
+  EXPECT_EQ(capture_->state(), Capture::State::kOff);
+  EXPECT_EQ(capture_->converter().losses().launches, 0u);
+  EXPECT_EQ(out_.of(HookId::kKernel).size(), 1u);
+}
+
+TEST_P(CaptureTest, AProcessThatHasWaitedForItsDeviceEndsAtOnce) {
+  cupti_.add(call(1));
+  cupti_.add(call(2, 9));
+  cupti_.deliver();
+  request_.on = false;
+  request_.off_at = ticks();
+  request_.finish = true;
+  serve();
+
+  EXPECT_EQ(capture_->state(), Capture::State::kFinished);
+  EXPECT_EQ(cupti_.flushes.back(), cupti::kFlushForced);
+  EXPECT_EQ(capture_->converter().losses().launches, 1u);
+}
+
+TEST_P(CaptureTest, AWaitForOneOfTwoContextsTellsNothingAboutTheOther) {
+  KernelRecord elsewhere = kernel(1);
+  elsewhere.context = 3;
+  cupti_.add(kernel(1));
+  cupti_.add(elsewhere);
+  cupti_.add(call(2));
+  cupti_.add(call(3, 9));
+  cupti_.deliver();
+  cupti_.request();  // the buffer with the record of a kernel that runs
+  switch_off();
+  serve(kSecond);
+
+  EXPECT_EQ(capture_->state(), Capture::State::kDraining);
+}
+
+TEST_P(CaptureTest, LostLaunchesAreCountedWhileTheWindowIsOpen) {
+  cupti_.add(call(1));
+  cupti_.add(call(2, 9));
+  cupti_.deliver();
+  for (int i = 0; i < 15; ++i) flush();
+
+  EXPECT_EQ(capture_->converter().losses().launches, 1u);
+}
+
+TEST_P(CaptureTest, AnAbruptEndDoesNotWaitForARunningKernel) {
+  cupti_.add(call(1));
+  cupti_.deliver();
+  flush();
+  request_.on = false;
+  request_.off_at = ticks();
+  request_.finish = request_.abrupt = true;
+  serve();
+
+  EXPECT_EQ(capture_->state(), Capture::State::kFinished);
+  EXPECT_EQ(capture_->converter().losses().launches, 1u);
+  EXPECT_TRUE(cupti_.kinds.empty());
+}
+
+TEST_P(CaptureTest, EverythingIsOffAfterTheWindow) {
+  EXPECT_EQ(cupti_.kinds.count(cupti::kConcurrentKernelKind), 1u);
+  EXPECT_EQ(cupti_.kinds.count(cupti::kKernelKind), 0u) << "it serializes kernels";
+  EXPECT_EQ(cupti_.kinds.count(cupti::kRuntimeKind), 0u) << "calls are switched on one by one";
+  EXPECT_EQ(cupti_.runtime_calls.count(1), 1u);
+  EXPECT_EQ(cupti_.runtime_calls.count(2), 0u) << "cudaGetDevice";
+  switch_off();
+  EXPECT_TRUE(cupti_.kinds.empty());
+  EXPECT_TRUE(cupti_.runtime_calls.empty());
+  EXPECT_EQ(serve(), -1);
+
+  request_.on = true;
+  serve();
+  EXPECT_EQ(capture_->state(), Capture::State::kOn);
+  EXPECT_EQ(cupti_.registrations, 2) << "another client may have registered its own in between";
+  EXPECT_EQ(cupti_.clocks, 1) << "once per process";
+}
+
+TEST_P(CaptureTest, CapturedAndFailedLaunchesAreNotWaitedFor) {
+  ApiRecord failed = call(1);
+  failed.result = 1;
+  cupti_.add(failed);
+  cupti_.add(call(2, 6));  // begin of a capture
+  cupti_.add(call(3));
+  cupti_.add(call(4, 7));  // its end
+  cupti_.deliver();
+  switch_off();
+  serve(kSecond);
+
+  EXPECT_EQ(capture_->state(), Capture::State::kOff);
+  EXPECT_EQ(capture_->converter().losses().launches, 0u);
+  EXPECT_EQ(out_.of(HookId::kCudaApi)[0].flags & kFailed, kFailed);
+}
+
+// The record of a kernel is in its buffer from the launch on, and a flush returns no buffer with an incomplete record.
+// So the records of calls in that buffer are late as well.
+TEST_P(CaptureTest, ABufferThatCuptiStillHasIsWaitedFor) {
+  cupti_.request();
+  switch_off();
+  serve(kSecond);
+  serve(kSecond);
+  EXPECT_EQ(capture_->state(), Capture::State::kDraining);
+  EXPECT_TRUE(cupti_.kinds.empty()) << "nothing is on while it waits";
+
+  cupti_.add(call(1));
+  cupti_.add(kernel(1));
+  cupti_.deliver();
+  serve(kSecond);
+  EXPECT_EQ(capture_->state(), Capture::State::kOff);
+  EXPECT_EQ(out_.of(HookId::kKernel).size(), 1u);
+  EXPECT_EQ(capture_->converter().losses(), Losses());
+}
+
+TEST_P(CaptureTest, ACuptiThatKeepsBuffersIsWaitedForOnlyOnce) {
+  cupti_.request();
+  switch_off();
+  serve(Capture::kTimeout_ns);
+  EXPECT_EQ(capture_->state(), Capture::State::kOff);
+
+  request_.on = true;
+  serve();
+  cupti_.take_buffer();
+  cupti_.request();
+  switch_off();
+  EXPECT_EQ(capture_->state(), Capture::State::kOff);
+}
+
+TEST_P(CaptureTest, AWindowThatBeginsDuringADrainIsRecorded) {
+  cupti_.request();
+  switch_off();
+  EXPECT_EQ(capture_->state(), Capture::State::kDraining);
+  request_.on = true;
+  serve();
+  EXPECT_EQ(capture_->state(), Capture::State::kOn);
+  EXPECT_EQ(cupti_.kinds.count(cupti::kConcurrentKernelKind), 1u);
+  EXPECT_LT(capture_->settled_until(), request_.off_at) << "the first window is not complete yet";
+}
+
+}  // namespace
+}  // namespace profshim::device
