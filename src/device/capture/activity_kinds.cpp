@@ -35,7 +35,9 @@ void ActivityKinds::enable_calls(bool runtime) {
   const std::uint32_t kind = runtime ? cupti::kRuntimeKind : cupti::kDriverKind;
   std::vector<std::uint32_t>& on = enabled_calls_[runtime ? 1 : 0];
   on.clear();
-  for (const std::uint32_t id : names_.wanted(runtime)) {
+  const std::vector<std::uint32_t> wanted = names_.wanted(runtime);
+  on.reserve(wanted.size());
+  for (const std::uint32_t id : wanted) {
     if (scope_.enable_call(runtime, id, true) == cupti::kSuccess) on.push_back(id);
   }
   if (!on.empty()) return;
@@ -78,6 +80,9 @@ std::vector<std::uint32_t> ActivityKinds::optional_kinds(const CaptureOptions& o
 
 int ActivityKinds::enable(const CaptureOptions& options) {
   not_recorded_.clear();
+  // Allocate before enabling, so that no kind goes on without being listed if memory runs out.
+  constexpr std::size_t kMostKinds = 24;
+  enabled_.reserve(kMostKinds);
   const int kernels = scope_.enable(cupti::kConcurrentKernelKind);
   if (kernels != cupti::kSuccess) return kernels;
   enabled_.push_back(cupti::kConcurrentKernelKind);

@@ -132,7 +132,7 @@ std::int64_t Capture::serve(const CaptureRequest& request, std::int64_t now_ns) 
   } catch (...) {
     // An exception that leaves this thread would end the job.
     failure_ = "there was no memory for what CUPTI has recorded: the GPU activity after that is missing";
-    if (state() == State::kOn || state() == State::kDraining) kinds_.disable();
+    kinds_.disable();  // in kOff too: memory may have run out in the middle of turn_on()
     settled_until_.store(kEverything, std::memory_order_release);
     state_.store(State::kFinished, std::memory_order_release);
     return -1;
