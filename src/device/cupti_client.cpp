@@ -18,8 +18,8 @@ bool is_on_or_never(const CuptiClient& client) {
 void start_callbacks(CuptiClient& client) {
   const std::string why_not = client.callbacks.start();
   if (why_not.empty()) return;
-  log::line(LogLevel::kWarn, "no steps are seen from the GPU: %s", why_not.c_str());
-  recorder::problem("steps", "no steps were seen from the GPU: " + why_not);
+  log::line(LogLevel::kWarn, "CUDA calls make no steps: %s", why_not.c_str());
+  recorder::problem("steps", "CUDA calls made no steps: " + why_not);
 }
 
 }  // namespace profshim::device

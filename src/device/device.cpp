@@ -44,7 +44,7 @@ void start(const Spec& spec, void (*ready)()) {
   }
   shared.places_of_starter = id_places_of_this_thread();
   if (start_device_thread(spec)) return;
-  shared.phase.store(Phase::kOver);
+  end_start(Phase::kOver);
   try {
     report_no_activity("no thread could be started");
   } catch (...) {
@@ -135,7 +135,7 @@ void finish(bool abrupt) {
   shared.request_changed.notify_all();
   const bool done = wait_for(timeout_ns, [client] { return client->state.load() == Capture::State::kFinished; });
   shared.phase.store(Phase::kOver);
-  if (!done) recorder::problem("cupti", "the last device work was not delivered before the process ended");
+  if (!done) recorder::problem("cupti", "the last device activity was not delivered before the process ended");
 }
 
 void abandon_in_child() {

@@ -117,8 +117,8 @@ CaptureOptions options_of(const Spec& spec, std::uint64_t memory) {
 }
 
 void report_no_memory() {
-  log::line(LogLevel::kWarn, "no GPU activity is recorded: there is no memory for it");
-  recorder::problem("cupti", "no GPU activity is recorded: there is no memory for it");
+  log::line(LogLevel::kWarn, "no GPU activity is recorded: out of memory");
+  recorder::problem("cupti", "no GPU activity is recorded: out of memory");
   recorder::set_mode(recorder::kCudaCalls, 0);
 }
 

@@ -21,7 +21,7 @@ void write_late_begin(CuptiClient& client) {
 }
 
 // Reports a window that was already open when CUDA came up, if device activity may be missing from it.
-void note_work_before_start() {
+void note_activity_before_start() {
   const std::int64_t open_ns = shared.begins.open_since_ns.exchange(0);
   if (open_ns == 0) return;
   const FirstCall seen = shared.begins.first_call.load();
@@ -35,7 +35,7 @@ void note_work_before_start() {
 
 void report_late_begin() {
   recorder::problem("cupti",
-                    "CUPTI was switched on after a window had begun: the GPU activity before that is missing "
+                    "CUPTI was switched on after a window had begun: earlier GPU activity is missing "
                     "(schedule.warmup switches it on earlier)");
 }
 
@@ -44,7 +44,7 @@ void note_late_begins(CuptiClient& client, bool was_on, std::int64_t began_ns) {
     report_late_begin();
     shared.begins.late_since_ns.store(began_ns);
   }
-  if (client.capture.state() == Capture::State::kOn) note_work_before_start();
+  if (client.capture.state() == Capture::State::kOn) note_activity_before_start();
   write_late_begin(client);
 }
 

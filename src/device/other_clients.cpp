@@ -23,7 +23,7 @@ void report_other_client() {
 void report_yield(const char* call) {
   const bool armed = (recorder::mode() & recorder::kArmed) != 0;
   log::line(armed ? LogLevel::kWarn : LogLevel::kInfo,
-            "another client uses CUPTI (%s): it has the GPU, ours stays away until it lets go", call);
+            "another client uses CUPTI (%s): no GPU activity is recorded until it stops", call);
   if (armed) report_other_client();  // otherwise arm() reports it when a window begins
   recorder::set_mode(recorder::kCudaCalls, 0);
 }
@@ -80,9 +80,8 @@ void resume() {
 void release_callbacks(const char* call) {
   CuptiClient* const client = running_client();
   if (client == nullptr || !client->callbacks.stop()) return;
-  log::line(LogLevel::kWarn, "another client has CUPTI's callbacks (%s): no steps are seen from the GPU", call);
-  recorder::problem("steps",
-                    "another client of CUPTI had its callbacks: while it did, no steps were seen from the GPU");
+  log::line(LogLevel::kWarn, "another client uses CUPTI's callbacks (%s): CUDA calls make no steps", call);
+  recorder::problem("steps", "another client used CUPTI's callbacks: while it did, CUDA calls made no steps");
 }
 
 void take_callbacks() {

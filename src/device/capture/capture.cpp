@@ -51,14 +51,14 @@ void Capture::register_clock() {
 bool Capture::turn_on(std::int64_t now_ns) {
   const bool drains = state() == State::kDraining;
   if (!pool_.make(options_.buffers, options_.buffer_bytes)) {
-    refusal_ = "there is no memory for CUPTI's buffers";
+    refusal_ = "out of memory for CUPTI's buffers";
     return false;
   }
   // Register our callbacks for each recording: otherwise callbacks that another client has registered since would get
   // our records. Stay with the process's form of the API if a client of that form has left buffers at CUPTI: it may
   // still read them with the functions of that form.
   if (const int refused = scope_.open(buffer_callbacks(), forwards_foreign_buffers()); refused != cupti::kSuccess) {
-    refusal_ = "CUPTI takes no buffers: " + api_.text_of(refused);
+    refusal_ = "CUPTI does not accept our buffers: " + api_.text_of(refused);
     return false;
   }
   register_clock();
@@ -131,7 +131,7 @@ std::int64_t Capture::serve(const CaptureRequest& request, std::int64_t now_ns) 
     return serve_now(request, now_ns);
   } catch (...) {
     // An exception that leaves this thread would end the job.
-    failure_ = "there was no memory for what CUPTI has recorded: the GPU activity after that is missing";
+    failure_ = "out of memory for CUPTI's records: later GPU activity is missing";
     kinds_.disable();  // in kOff too: memory may have run out in the middle of turn_on()
     settled_until_.store(kEverything, std::memory_order_release);
     state_.store(State::kFinished, std::memory_order_release);

@@ -75,7 +75,7 @@ std::string LaunchCallbacks::start() {
   void* subscriber = nullptr;
   if (const int refused = subscribe(&subscriber); refused != 0) {
     if (subscriber_.load() != nullptr) return {};  // another thread has subscribed meanwhile
-    return "another client has CUPTI's callbacks (" + api_.text_of(refused) + ")";
+    return "another client uses CUPTI's callbacks (" + api_.text_of(refused) + ")";
   }
   int enabled = 0, refused = 0;
   for (const Callback& callback : kCallbacks) {
@@ -85,10 +85,10 @@ std::string LaunchCallbacks::start() {
   }
   if (enabled == 0) {
     api_.unsubscribe(subscriber);
-    return "CUPTI does not call back (" + api_.text_of(refused) + ")";
+    return "CUPTI enables no callback (" + api_.text_of(refused) + ")";
   }
-  void* nobody = nullptr;
-  if (!subscriber_.compare_exchange_strong(nobody, subscriber))
+  void* expected = nullptr;
+  if (!subscriber_.compare_exchange_strong(expected, subscriber))
     api_.unsubscribe(subscriber);  // another thread has subscribed meanwhile
   return {};
 }

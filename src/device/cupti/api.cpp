@@ -144,10 +144,10 @@ std::string CuptiApi::text_of(int result) const {
     case cupti::kInsufficientPrivileges:
     case cupti::kVirtualInsufficientPrivileges:
       return text +
-             ": the machine keeps profiling to its administrators (NVreg_RestrictProfilingToAdminUsers=0 or, "
-             "in a container, CAP_SYS_ADMIN allow it)";
+             ": this machine allows profiling to administrators only (NVreg_RestrictProfilingToAdminUsers=0 "
+             "or, in a container, CAP_SYS_ADMIN changes that)";
     case cupti::kMultipleSubscribers:
-      return text + ": Nsight, cuda-gdb or another copy of CUPTI, linked into the program, has the driver";
+      return text + ": Nsight, cuda-gdb or another copy of CUPTI, linked into the program, uses the driver";
     case cupti::kUnknown:
       return text + ": the driver may be older than this CUPTI (it supports CUDA " +
              std::to_string(driver_version() / 1000) + "." + std::to_string(driver_version() % 1000 / 10) + ")";

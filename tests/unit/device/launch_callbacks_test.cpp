@@ -23,7 +23,7 @@ struct Script {
   void* user = nullptr;
   int subscribed = 0, unsubscribed = 0;
   std::set<std::pair<int, std::uint32_t>> enabled;
-  std::vector<std::string> told;
+  std::vector<std::string> reported;
 };
 Script* script = nullptr;
 
@@ -73,14 +73,14 @@ class LaunchCallbacksTest : public ::testing::Test {
     script_.callback(script_.user, domain, id, &data);
   }
   static constexpr StepListener kListener = {
-      [](const char* name, Ticks) { script->told.emplace_back(name); },
-      [] { script->told.emplace_back("graph"); },
-      [](bool begins, Ticks) { script->told.emplace_back(begins ? "begin" : "end"); },
+      [](const char* name, Ticks) { script->reported.emplace_back(name); },
+      [] { script->reported.emplace_back("graph"); },
+      [](bool begins, Ticks) { script->reported.emplace_back(begins ? "begin" : "end"); },
   };
   Script script_;
   CuptiApi api_;
 };
-using Told = std::vector<std::string>;
+using Reported = std::vector<std::string>;
 
 TEST_F(LaunchCallbacksTest, ALaunchIsReportedOnceAtItsBegin) {
   LaunchCallbacks callbacks(api_, kListener, LaunchCallbacks::Wanted::kKernels);
@@ -91,7 +91,7 @@ TEST_F(LaunchCallbacksTest, ALaunchIsReportedOnceAtItsBegin) {
   call(kRuntime, 505, nullptr);
   call(kDriver, 514, nullptr);
   call(kRuntime, 307, "another function with that number");
-  EXPECT_EQ(script_.told, (Told{"_Z4adamv", "_Z3fwdv", "graph"}));
+  EXPECT_EQ(script_.reported, (Reported{"_Z4adamv", "_Z3fwdv", "graph"}));
   EXPECT_EQ(script_.enabled.count({kDriver, 308}), 0u) << "ranges are not wanted";
 }
 
@@ -102,7 +102,7 @@ TEST_F(LaunchCallbacksTest, ProfilerRangesAreReported) {
   call(kDriver, 309, nullptr);
   call(kRuntime, 171, nullptr);
   call(kRuntime, 172, nullptr);
-  EXPECT_EQ(script_.told, (Told{"begin", "end", "begin", "end"}));
+  EXPECT_EQ(script_.reported, (Reported{"begin", "end", "begin", "end"}));
   EXPECT_EQ(script_.enabled.size(), 4u) << "launches pay nothing";
 }
 

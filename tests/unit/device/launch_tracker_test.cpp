@@ -29,10 +29,10 @@ TEST(LaunchTracker, TracksNoMoreLaunchesThanItsMemoryHolds) {
 
 // The tracker once gave up such a launch after 0.3 s, because every stream with activity had passed it.
 TEST(LaunchTracker, AKernelMayRunOnAStreamOlderThanTheRecording) {
-  for (const bool told : {false, true}) {
+  for (const bool dumped : {false, true}) {
     LaunchTracker tracker(64 << 10);
-    tracker.streams().set_streams_are_dumped(told);
-    if (told) {
+    tracker.streams().set_streams_are_dumped(dumped);
+    if (dumped) {
       for (const std::uint64_t stream : {7, 13}) tracker.streams().add_from_record(stream);
     }
     tracker.begin_round(1);
