@@ -41,7 +41,7 @@ std::vector<std::uint32_t>& unused() {
 // that the last event of a run is enough; CUPTI's records come in any order. An event without an end counts by its
 // begin. 0 means that the chunk has no event: tend_pool() then frees it even while the writer keeps all other chunks.
 Ticks latest_end(std::uint32_t i) {
-  const bool in_order = run_at(i, 1).tid != spool::kDeviceLane;
+  const bool in_order = run_at(i, 1).tid != spool::kDeviceTid;
   Ticks latest = 0;
   for_each_run(i, [&](const Event* events, std::uint32_t count) {
     for (std::uint32_t k = in_order && count > 0 ? count - 1 : 0; k < count; ++k) {

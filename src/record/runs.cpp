@@ -104,7 +104,7 @@ RunPlace whole_chunk() {
 // Returns the next run of a thread. The first runs are short, since most threads make few events.
 RunPlace take_run(const Thread& t) {
   const std::uint32_t wanted = kFirstRun << std::min(t.runs, 8u);
-  const bool of_device = t.tid.load(std::memory_order_relaxed) == spool::kDeviceLane;
+  const bool of_device = t.tid.load(std::memory_order_relaxed) == spool::kDeviceTid;
   const bool whole = wanted >= kEventsPerChunk || of_device;
   RunPlace run = whole ? whole_chunk() : spare_runs.take();
   if (run.room == 0 && !of_device) run = whole ? spare_runs.take() : whole_chunk();

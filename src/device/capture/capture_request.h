@@ -2,7 +2,7 @@
 #pragma once
 
 #include "device/cupti/api.h"
-#include "profshim/base.h"
+#include "profshim/base/clock.h"
 
 namespace profshim::device {
 

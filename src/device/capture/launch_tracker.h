@@ -9,7 +9,7 @@
 
 #include "device/cupti/api_names.h"
 #include "launch_state.h"
-#include "profshim/base.h"
+#include "profshim/base/clock.h"
 #include "stream_progress.h"
 
 namespace profshim::device {
