@@ -29,7 +29,7 @@ struct CpuReading {
 std::optional<CpuReading> read_cpu(std::span<const pid_t> ours);
 
 /// Returns the CPU use between two readings. Ignores threads that are not in both, such as our compressing threads.
-spool::CpuUse cpu_between(const CpuReading& begin, const CpuReading& end);
+kineto::CpuUse cpu_between(const CpuReading& begin, const CpuReading& end);
 
 /// Hands the readings of each window from the collector to the writer.
 class WindowCpu {
@@ -37,7 +37,7 @@ class WindowCpu {
   /// Takes the readings when a window opens and closes. `window`: the open window; kNone = none. Collector, each tick.
   void tick(std::uint64_t window, std::span<const pid_t> ours);
   /// Returns the use of a closed window; nothing if it was open for less than a tick. Writer, once for each window.
-  std::optional<spool::CpuUse> take(std::uint64_t window, std::span<const pid_t> ours);
+  std::optional<kineto::CpuUse> take(std::uint64_t window, std::span<const pid_t> ours);
 
   static constexpr std::uint64_t kNone = ~std::uint64_t{0};
 
