@@ -2,7 +2,7 @@
 #include <cstdio>
 
 #include "device/capture/converter.h"
-#include "profshim/trace.h"
+#include "profshim/json.h"
 
 namespace profshim::device {
 namespace {

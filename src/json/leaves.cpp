@@ -2,15 +2,15 @@
 #include <rapidjson/memorystream.h>
 #include <rapidjson/reader.h>
 
-#include "profshim/trace.h"
+#include "profshim/json.h"
 
 namespace profshim {
 namespace {
 
-using Leaf = std::function<void(std::string_view, const ReadEvent::ReadArg&)>;
-using Kind = ReadEvent::ReadArg::Kind;
+using Leaf = std::function<void(std::string_view, const JsonValue&)>;
+using Kind = JsonValue::Kind;
 
-// Documents here are metadata of a few levels; deeper ones are refused before they can use up the stack.
+// Metadata have a few levels. Deeper documents are refused before they can use up the stack.
 constexpr int kMaxDepth = 64;
 
 bool visit(const rapidjson::Value& value, std::string& path, int depth, const Leaf& leaf);
@@ -25,8 +25,8 @@ bool visit_member(const rapidjson::Value& value, std::string& path, std::string_
   return ok;
 }
 
-ReadEvent::ReadArg scalar(const rapidjson::Value& value) {
-  ReadEvent::ReadArg result;
+JsonValue scalar(const rapidjson::Value& value) {
+  JsonValue result;
   if (value.IsBool()) {
     result.kind = Kind::kBool;
     result.integer = value.GetBool();
@@ -67,7 +67,7 @@ bool visit(const rapidjson::Value& value, std::string& path, int depth, const Le
   return true;
 }
 
-// Looks at the depth alone; the parser looks at the rest.
+/// Checks the depth alone; the parser checks the rest.
 struct DepthLimit : rapidjson::BaseReaderHandler<rapidjson::UTF8<>, DepthLimit> {
   bool StartObject() { return ++depth <= kMaxDepth; }
   bool StartArray() { return ++depth <= kMaxDepth; }

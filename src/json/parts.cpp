@@ -3,7 +3,7 @@
 #include <rapidjson/stringbuffer.h>
 #include <rapidjson/writer.h>
 
-#include "profshim/trace.h"
+#include "profshim/json.h"
 
 namespace profshim {
 namespace {

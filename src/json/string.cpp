@@ -5,8 +5,8 @@
 #include <cstdint>
 #include <cstring>
 
+#include "profshim/json.h"
 #include "profshim/json/text_clean.h"
-#include "profshim/trace.h"
 
 namespace profshim {
 namespace trace_detail {

@@ -10,7 +10,7 @@
 
 #include "profshim/base/size_text.h"
 #include "profshim/output.h"
-#include "profshim/trace.h"
+#include "profshim/trace/writer.h"
 
 namespace profshim::output {
 namespace {

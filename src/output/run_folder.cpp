@@ -13,7 +13,7 @@
 #include "profshim/base/files.h"
 #include "profshim/base/safe_files.h"
 #include "profshim/output.h"
-#include "profshim/trace.h"
+#include "profshim/trace/writer.h"
 
 namespace profshim::output {
 namespace {

@@ -1,4 +1,4 @@
-#include "profshim/trace.h"
+#include "profshim/trace/writer.h"
 
 namespace profshim {
 namespace {

@@ -1,10 +1,10 @@
-// One gzip member, compressed in parallel as pigz does it: the stream is cut into blocks, each block becomes raw
-// deflate data that ends on a byte boundary (Z_SYNC_FLUSH; the last one Z_FINISH), and the blocks one behind the other
-// are one valid deflate stream. Checksums of the blocks are joined with crc32_combine.
+// Writes one gzip member, compressed in parallel as pigz does it: each block of the stream becomes raw deflate data
+// that ends on a byte boundary (Z_SYNC_FLUSH; the last one Z_FINISH). Concatenated, the blocks are one valid deflate
+// stream. crc32_combine joins the checksums of the blocks.
 //
-// The caller fills blocks in a ring and writes finished ones to the next sink in order; the threads only compress. A
-// full ring makes the caller wait: memory is bounded by the ring. Without threads (asked for none, or the system gives
-// none) the caller compresses.
+// The caller fills blocks in a ring and writes finished ones to the next sink in order; the threads only compress. The
+// ring bounds the memory: if it is full, the caller waits. Without threads (none requested, or none can be started) the
+// caller compresses.
 #include <pthread.h>
 #include <signal.h>
 #include <zlib.h>
@@ -16,7 +16,7 @@
 #include <mutex>
 #include <vector>
 
-#include "profshim/trace.h"
+#include "profshim/trace/writer.h"
 
 namespace profshim {
 namespace {
@@ -59,7 +59,7 @@ class Deflater {
     stream_.avail_out = static_cast<uInt>(block.packed.size());
     const int result = deflate(&stream_, block.last ? Z_FINISH : Z_SYNC_FLUSH);
     block.packed_size = block.packed.size() - stream_.avail_out;
-    // A full output buffer could hide bytes that are still to come.
+    // If the output buffer is full, deflate may still hold bytes.
     block.ok = stream_.avail_in == 0 && stream_.avail_out > 0 && result == (block.last ? Z_STREAM_END : Z_OK);
   }
 
@@ -116,7 +116,7 @@ class GzipSink final : public ByteSink {
   Block& block(std::uint64_t number) { return blocks_[number % blocks_.size()]; }
   Block& filling() { return block(next_); }
 
-  // The block being filled goes to the threads (or is compressed here), and the next place in the ring is made free.
+  // Hands the filled block to the threads (or compresses it here), and frees the next place in the ring.
   void submit(bool last) {
     Block& full = filling();
     full.last = last;
@@ -160,7 +160,7 @@ class GzipSink final : public ByteSink {
     }
   }
 
-  // In the job's process: no signal of the job may be handled on a thread of ours.
+  // These threads run in the job's process: they must not handle the job's signals.
   void start_threads(int wanted) {
     sigset_t all, before;
     sigfillset(&all);
@@ -168,7 +168,8 @@ class GzipSink final : public ByteSink {
     threads_.reserve(static_cast<std::size_t>(wanted));
     for (int i = 0; i < wanted; ++i) {
       pthread_t thread;
-      if (pthread_create(&thread, nullptr, &GzipSink::run, this) != 0) break;  // go on with those that could be had
+      if (pthread_create(&thread, nullptr, &GzipSink::run, this) != 0)
+        break;  // continue with the threads that did start
       threads_.push_back(thread);
     }
     pthread_sigmask(SIG_SETMASK, &before, nullptr);

@@ -63,12 +63,12 @@ T number(const rapidjson::Value& object, const char* key, T otherwise) {
   if (at->value.IsInt64()) return static_cast<T>(at->value.GetInt64());
   return at->value.IsUint64() ? static_cast<T>(at->value.GetUint64()) : otherwise;
 }
-// Ranks and process ids: a number that is no int is none that we wrote.
+// For ranks and process ids, which are written as ints.
 int small_number(const rapidjson::Value& object, const char* key, int otherwise) {
   const auto at = object.FindMember(key);
   return at != object.MemberEnd() && at->value.IsInt() ? at->value.GetInt() : otherwise;
 }
-// A manifest may come from somebody else: its files lie in its folder, whatever it says.
+// A manifest may be forged: paths that lead out of its folder count as absent.
 std::string path_below(const rapidjson::Value& object, const char* key) {
   const std::string path = text(object, key);
   const bool leaves = path.starts_with('/') || ("/" + path + "/").find("/../") != std::string::npos ||

@@ -9,13 +9,14 @@
 #include <limits>
 
 #include "numbers.h"
+#include "schema.h"
 
 namespace profshim::trace_detail {
 namespace {
 
 using Kind = ReadEvent::ReadArg::Kind;
 
-constexpr std::size_t kMostKeys = 48;  // of one object: they are compared one by one
+constexpr std::size_t kMostKeys = 48;  // of one object; each new key is compared with all of them
 constexpr int kMostDepth = 32;
 
 const char* skip_blanks(const char* at) {
@@ -25,13 +26,13 @@ const char* skip_blanks(const char* at) {
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
-/// `at` stands behind the opening quote; that of the closing one, or null where the text is not plain.
+/// Returns the closing quote of the text whose opening quote is in front of `at`; null if the text is not plain.
 const char* end_of_text(const char* at) {
 #ifdef __SSE2__
   const __m128i quote = _mm_set1_epi8('"'), escape = _mm_set1_epi8('\\'), blank = _mm_set1_epi8(' ');
   for (;; at += 16) {
     const __m128i bytes = _mm_loadu_si128(reinterpret_cast<const __m128i*>(at));
-    // As signed bytes, what is beyond ASCII is below a blank, as control characters are.
+    // As signed bytes, non-ASCII bytes and control characters are below a blank.
     const __m128i ends = _mm_or_si128(_mm_or_si128(_mm_cmpeq_epi8(bytes, quote), _mm_cmpeq_epi8(bytes, escape)),
                                       _mm_cmplt_epi8(bytes, blank));
     const int mask = _mm_movemask_epi8(ends);
@@ -47,8 +48,8 @@ const char* end_of_text(const char* at) {
 #endif
 }
 
-/// Behind a number; null where there is none. RapidJSON has a say in what is too big to be one: exponents, and numbers
-/// of many digits, are left to it.
+/// Returns the end of the number at `at`; null if there is none. Exponents and very long numbers are left to RapidJSON,
+/// which refuses numbers that are out of range.
 const char* end_of_number(const char* at) {
   constexpr std::ptrdiff_t kLongest = 40;
   const char* const begin = at;
@@ -68,7 +69,7 @@ const char* end_of_number(const char* at) {
 
 std::string_view between(const char* begin, const char* end) { return {begin, static_cast<std::size_t>(end - begin)}; }
 
-/// Behind "true", "false" or "null"; null where there is none of them.
+/// Returns the end of "true", "false" or "null" at `at`; null if there is none of them.
 const char* end_of_word(const char* at) {
   for (const std::string_view word : {std::string_view("true"), std::string_view("false"), std::string_view("null")}) {
     if (std::equal(word.begin(), word.end(), at)) return at + word.size();
@@ -76,9 +77,9 @@ const char* end_of_word(const char* at) {
   return nullptr;
 }
 
-/// Microseconds: digits, and up to three decimals. False where it is written in another way.
+/// Converts microseconds with up to three decimals to `ns`. Returns false for every other notation.
 bool plain_ns(std::string_view text, std::int64_t& ns) {
-  constexpr std::size_t kExact = 16;  // and three decimals: they fit into 64 bits without a sign
+  constexpr std::size_t kExact = 16;  // digits; with three decimals they fit into 64 unsigned bits
   const bool negative = text.front() == '-';
   if (negative) text.remove_prefix(1);
   std::uint64_t value = 0;
@@ -105,7 +106,7 @@ bool plain_ns(std::string_view text, std::int64_t& ns) {
 void set_time(std::string_view text, std::int64_t& ns, double& us, bool& finer) {
   constexpr std::int64_t kExact = std::int64_t{1} << 53;
   if (plain_ns(text, ns) && ns > -kExact && ns < kExact) {
-    us = static_cast<double>(ns) / 1000;  // rounded as the text itself would be
+    us = static_cast<double>(ns) / 1000;  // exact in a double, so rounded as the text itself would be
     return;
   }
   ns = to_ns(text, finer);
@@ -162,31 +163,31 @@ const char* PlainEvent::field(const char* at) {
   at = skip_blanks(key_end + 1);
   if (*at != ':') return nullptr;
   at = skip_blanks(at + 1);
-  if (key == "args") return *at == '{' ? arguments(at) : nullptr;
-  if (key == "id2") return *at == '{' ? scoped_id(at) : nullptr;
+  if (key == schema::event::kArgs) return *at == '{' ? arguments(at) : nullptr;
+  if (key == schema::event::kScopedId) return *at == '{' ? scoped_id(at) : nullptr;
   if (*at == '"') {
     const char* const end = end_of_text(at + 1);
     if (end == nullptr) return nullptr;
     const std::string_view text = between(at + 1, end);
-    if (key == "ph") {
+    if (key == schema::event::kPhase) {
       event_.phase = text;
-    } else if (key == "cat") {
+    } else if (key == schema::event::kCategory) {
       event_.category = text;
-    } else if (key == "name") {
+    } else if (key == schema::event::kName) {
       event_.name = text;
       event_.has_name = true;
-    } else if (key == "pid") {
+    } else if (key == schema::event::kPid) {
       event_.pid_text = text;
       event_.has_pid = true;
-    } else if (key == "tid") {
+    } else if (key == schema::event::kTid) {
       event_.tid_text = text;
       event_.has_tid = true;
-    } else if (key == "id") {
+    } else if (key == schema::event::kId) {
       event_.has_id = true;
       event_.id = id_of_text(text, false);
-    } else if (key == "s") {
+    } else if (key == schema::event::kScope) {
       event_.scope = text;
-    } else if (key == "bp") {
+    } else if (key == schema::event::kBindingPoint) {
       event_.binding_point = text;
     }
     return end + 1;
@@ -194,19 +195,19 @@ const char* PlainEvent::field(const char* at) {
   const char* const end = end_of_number(at);
   if (end == nullptr) return end_of_word(at);
   const std::string_view text = between(at, end);
-  if (key == "ts") {
+  if (key == schema::event::kTimestamp) {
     event_.has_ts = true;
     set_time(text, event_.ts_ns, event_.ts_us, event_.finer_than_ns);
-  } else if (key == "dur") {
+  } else if (key == schema::event::kDuration) {
     event_.has_duration = true;
     set_time(text, event_.duration_ns, event_.duration_us, event_.finer_than_ns);
-  } else if (key == "pid") {
+  } else if (key == schema::event::kPid) {
     event_.has_pid = event_.pid_is_number = true;
     event_.pid = integer_of(text);
-  } else if (key == "tid") {
+  } else if (key == schema::event::kTid) {
     event_.has_tid = event_.tid_is_number = true;
     event_.tid = integer_of(text);
-  } else if (key == "id") {
+  } else if (key == schema::event::kId) {
     event_.has_id = true;
     event_.id = integer_of(text);
   }
@@ -215,9 +216,10 @@ const char* PlainEvent::field(const char* at) {
 
 const char* PlainEvent::scoped_id(const char* at) {
   at = skip_blanks(at + 1);
-  for (const std::string_view start : {std::string_view("\"local\""), std::string_view("\"global\"")}) {
-    if (!std::equal(start.begin(), start.end(), at)) continue;
-    at = skip_blanks(at + start.size());
+  if (*at != '"') return nullptr;
+  for (const std::string_view key : {schema::event::kLocal, schema::event::kGlobal}) {
+    if (!std::equal(key.begin(), key.end(), at + 1) || at[1 + key.size()] != '"') continue;
+    at = skip_blanks(at + key.size() + 2);
     if (*at != ':') return nullptr;
     at = skip_blanks(at + 1);
     const char* const end = *at == '"' ? end_of_text(at + 1) : nullptr;
@@ -285,7 +287,7 @@ const char* PlainEvent::argument(const char* at, ReadEvent::ReadArg& arg) {
   return end;
 }
 
-/// Copies it without the blanks between its elements.
+/// Copies the list into lists_ without the blanks between its elements.
 const char* PlainEvent::list(const char* at, int depth) {
   if (depth == kMostDepth) return nullptr;
   lists_ += '[';

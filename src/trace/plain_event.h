@@ -1,6 +1,6 @@
-// The quick way to read an event: in one pass over bytes that lie in memory, for the kind of event that nearly all are.
-// What it does not take, RapidJSON reads: texts with escapes or beyond ASCII, numbers with an exponent, objects in
-// arguments, keys that stand twice, whatever is not JSON. Both give the same ReadEvent.
+// The fast path of the reader: one pass over bytes in memory, for nearly all events. RapidJSON reads the others: texts
+// with escapes or non-ASCII bytes, numbers with an exponent, objects in arguments, repeated keys, and invalid JSON.
+// Both paths give the same ReadEvent.
 #pragma once
 
 #include <string>
@@ -8,21 +8,22 @@
 #include <utility>
 #include <vector>
 
-#include "profshim/trace.h"
+#include "profshim/trace/reader.h"
 
 namespace profshim::trace_detail {
 
-/// Readable bytes that must lie behind those that are read, beginning with a zero.
+/// Number of readable bytes that must follow the text; the first of them is a zero.
 inline constexpr std::size_t kPlainMargin = 64;
 
 class PlainEvent {
  public:
-  /// The event that begins at `at` with a '{'. The position of its last '}'; null where it is not a plain one or is not
-  /// there as a whole.
+  /// Reads the event whose '{' is at `at`. Returns the position of its last '}'; null if the event is not plain or ends
+  /// outside the bytes in memory.
   const char* read(const char* at);
-  /// Likewise the one behind the comma that follows the event whose last '}' stands at `last`; `begin` is then its '{'.
+  /// Reads the event behind the comma that follows `last`, the last '}' of the event before it. Sets `begin` to its
+  /// '{'.
   const char* read_next(const char* last, const char*& begin);
-  /// Of the last read() that took one; views into the bytes and into this object.
+  /// Returns the event of the last successful read(); its views point into the bytes and into this object.
   const ReadEvent& event() const { return event_; }
   ReadEvent& event() { return event_; }
 
@@ -36,8 +37,8 @@ class PlainEvent {
 
   ReadEvent event_;
   std::vector<ReadEvent::ReadArg> args_;
-  std::vector<std::string_view> keys_;  // of the objects that are open
-  std::string lists_;                   // without blanks
+  std::vector<std::string_view> keys_;                                                    // of the open objects
+  std::string lists_;                                                                     // without blanks
   std::vector<std::pair<std::size_t, std::pair<std::size_t, std::size_t>>> list_places_;  // argument; place in lists_
 };
 

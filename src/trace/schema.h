@@ -26,50 +26,472 @@
 #include <cstdint>
 #include <string_view>
 
-#include "profshim/trace.h"
+#include "profshim/trace/events.h"
 
-namespace profshim::kineto {
+namespace profshim::schema {
+
+/// Members of the top-level object.
+namespace top {
+inline constexpr std::string_view kSchemaVersion = "schemaVersion";
+inline constexpr std::string_view kDeviceProperties = "deviceProperties";
+inline constexpr std::string_view kDistributedInfo = "distributedInfo";
+inline constexpr std::string_view kHostName = "host_name";
+inline constexpr std::string_view kProfshim = "profshim";
+inline constexpr std::string_view kDisplayTimeUnit = "displayTimeUnit";
+inline constexpr std::string_view kBaseTime = "baseTimeNanoseconds";
+inline constexpr std::string_view kTraceEvents = "traceEvents";
+inline constexpr std::string_view kTraceName = "traceName";
+inline constexpr std::string_view kCuptiVersion = "cupti_version";
+inline constexpr std::string_view kCudaRuntimeVersion = "cuda_runtime_version";
+inline constexpr std::string_view kCudaDriverVersion = "cuda_driver_version";
+inline constexpr std::string_view kRecordShapes = "record_shapes";
+inline constexpr std::string_view kWithFlops = "with_flops";
+inline constexpr std::string_view kWithStack = "with_stack";
+inline constexpr std::string_view kProfileMemory = "profile_memory";
+}  // namespace top
+
+/// Members of an event.
+namespace event {
+inline constexpr std::string_view kPhase = "ph";
+inline constexpr std::string_view kCategory = "cat";
+inline constexpr std::string_view kName = "name";
+inline constexpr std::string_view kPid = "pid";
+inline constexpr std::string_view kTid = "tid";
+inline constexpr std::string_view kTimestamp = "ts";  // microseconds since baseTimeNanoseconds, three decimals
+inline constexpr std::string_view kDuration = "dur";  // microseconds, three decimals
+inline constexpr std::string_view kId = "id";
+inline constexpr std::string_view kScopedId = "id2";  // {"local": "0x1f"}: of one process
+inline constexpr std::string_view kScope = "s";       // of an instant: t, p, g
+inline constexpr std::string_view kBindingPoint = "bp";
+inline constexpr std::string_view kArgs = "args";
+// Members of id2.
+inline constexpr std::string_view kLocal = "local";
+inline constexpr std::string_view kGlobal = "global";
+}  // namespace event
+
+/// Members of distributedInfo, and of the elements of its list pg_config.
+namespace distributed {
+inline constexpr std::string_view kBackend = "backend";
+inline constexpr std::string_view kRank = "rank";
+inline constexpr std::string_view kWorldSize = "world_size";
+inline constexpr std::string_view kGroupCount = "pg_count";
+inline constexpr std::string_view kGroups = "pg_config";
+inline constexpr std::string_view kNcclVersion = "nccl_version";
+inline constexpr std::string_view kGroupName = "pg_name";
+inline constexpr std::string_view kGroupDescription = "pg_desc";
+inline constexpr std::string_view kGroupBackend = "backend_config";
+inline constexpr std::string_view kGroupSize = "pg_size";
+inline constexpr std::string_view kGroupRanks = "ranks";
+}  // namespace distributed
+
+/// Members of the elements of deviceProperties.
+namespace device {
+inline constexpr std::string_view kId = "id";
+inline constexpr std::string_view kName = "name";
+inline constexpr std::string_view kTotalMemory = "totalGlobalMem";
+inline constexpr std::string_view kComputeMajor = "computeMajor";
+inline constexpr std::string_view kComputeMinor = "computeMinor";
+inline constexpr std::string_view kMaxThreadsPerBlock = "maxThreadsPerBlock";
+inline constexpr std::string_view kMaxThreadsPerSm = "maxThreadsPerMultiprocessor";
+inline constexpr std::string_view kRegistersPerBlock = "regsPerBlock";
+inline constexpr std::string_view kRegistersPerSm = "regsPerMultiprocessor";
+inline constexpr std::string_view kWarpSize = "warpSize";
+inline constexpr std::string_view kSharedMemoryPerBlock = "sharedMemPerBlock";
+inline constexpr std::string_view kSharedMemoryPerBlockOptin = "sharedMemPerBlockOptin";
+inline constexpr std::string_view kSharedMemoryPerSm = "sharedMemPerMultiprocessor";
+inline constexpr std::string_view kSmCount = "numSms";
+}  // namespace device
+
+/// Members of the object "profshim".
+namespace ours {
+inline constexpr std::string_view kVersion = "version";
+inline constexpr std::string_view kRunName = "run_name";
+inline constexpr std::string_view kCommand = "command";
+inline constexpr std::string_view kRankSource = "rank_source";
+inline constexpr std::string_view kLocalRank = "local_rank";
+inline constexpr std::string_view kLocalWorldSize = "local_world_size";
+inline constexpr std::string_view kNodeRank = "node_rank";
+inline constexpr std::string_view kWindow = "window";
+inline constexpr std::string_view kComplete = "complete";
+inline constexpr std::string_view kTruncated = "truncated";
+inline constexpr std::string_view kLimit = "limit";
+inline constexpr std::string_view kRecovered = "recovered";
+inline constexpr std::string_view kCalls = "calls";
+inline constexpr std::string_view kDroppedEvents = "dropped_events";
+// Older names of dropped_events; the readers still take them.
+inline constexpr std::string_view kDropped = "dropped";
+inline constexpr std::string_view kDroppedTotal = "dropped.total";
+inline constexpr std::string_view kMemoryEntriesLeftOut = "memory_entries_left_out";
+inline constexpr std::string_view kNamesLost = "names_lost";
+inline constexpr std::string_view kDefinitionsLost = "definitions_lost";
+inline constexpr std::string_view kThreadsLost = "threads_lost";
+inline constexpr std::string_view kPendingLost = "pending_lost";
+inline constexpr std::string_view kNcclTasks = "nccl_tasks";
+inline constexpr std::string_view kOverheadPercent = "overhead_percent";
+inline constexpr std::string_view kStallUs = "stall_us";
+inline constexpr std::string_view kSpec = "spec";
+inline constexpr std::string_view kSpecHash = "spec_hash";
+inline constexpr std::string_view kMessagesWithoutArrows = "messages_without_arrows";  // merged traces
+
+/// Of "steps", with its leaves as paths.
+namespace steps {
+inline constexpr std::string_view kKey = "steps";
+inline constexpr std::string_view kSource = "source";
+inline constexpr std::string_view kSourcePath = "steps.source";
+inline constexpr std::string_view kFirst = "first";
+inline constexpr std::string_view kLast = "last";
+inline constexpr std::string_view kFirstIndex = "first_index";
+inline constexpr std::string_view kLastIndex = "last_index";
+inline constexpr std::string_view kFirstMarker = "first_marker";
+inline constexpr std::string_view kFirstMarkerPath = "steps.first_marker";
+inline constexpr std::string_view kConfidence = "confidence";
+inline constexpr std::string_view kOtherBoundaries = "boundaries_of_other_threads";
+}  // namespace steps
+
+/// Elements of the list "problems".
+namespace problem {
+inline constexpr std::string_view kKey = "problems";
+inline constexpr std::string_view kPathStart = "problems.";
+inline constexpr std::string_view kSource = "source";
+inline constexpr std::string_view kLost = "lost";
+inline constexpr std::string_view kLostPathEnd = ".lost";
+}  // namespace problem
+
+namespace device_activity {
+inline constexpr std::string_view kKey = "device";
+inline constexpr std::string_view kApiCalls = "api_calls";
+inline constexpr std::string_view kKernels = "kernels";
+inline constexpr std::string_view kCopies = "copies";
+inline constexpr std::string_view kMemsets = "memsets";
+inline constexpr std::string_view kGraphsAsOne = "graphs_as_one";
+inline constexpr std::string_view kOrphans = "device_orphans";
+inline constexpr std::string_view kOverlaps = "device_overlaps";
+inline constexpr std::string_view kSyncsWithoutDevice = "syncs_without_device";
+inline constexpr std::string_view kImpossibleTimes = "impossible_times";
+inline constexpr std::string_view kZero = "zero";
+inline constexpr std::string_view kReversed = "reversed";
+inline constexpr std::string_view kOutside = "outside";
+inline constexpr std::string_view kLostInProcess = "lost_in_process";
+}  // namespace device_activity
+
+namespace clock {
+inline constexpr std::string_view kKey = "clock";
+inline constexpr std::string_view kKind = "kind";
+inline constexpr std::string_view kTicksPerNs = "ticks_per_ns";
+inline constexpr std::string_view kWallClockShift = "wall_clock_shift_ns";
+inline constexpr std::string_view kAnchors = "anchors";
+}  // namespace clock
+
+/// Of "cpu": how busy the machine was during the window; the leaves as paths, too.
+namespace cpu {
+inline constexpr std::string_view kKey = "cpu";
+inline constexpr std::string_view kMeasured = "measured_us";
+inline constexpr std::string_view kWaited = "waited_us";
+inline constexpr std::string_view kProcess = "process_us";
+inline constexpr std::string_view kMachine = "machine_us";
+inline constexpr std::string_view kStolen = "stolen_us";
+inline constexpr std::string_view kCpus = "cpus";
+inline constexpr std::string_view kMeasuredPath = "cpu.measured_us";
+inline constexpr std::string_view kWaitedPath = "cpu.waited_us";
+inline constexpr std::string_view kProcessPath = "cpu.process_us";
+inline constexpr std::string_view kMachinePath = "cpu.machine_us";
+inline constexpr std::string_view kStolenPath = "cpu.stolen_us";
+inline constexpr std::string_view kCpusPath = "cpu.cpus";
+}  // namespace cpu
+
+/// Elements of the list "merged": the ranks of a merged trace.
+namespace merged {
+inline constexpr std::string_view kKey = "merged";
+inline constexpr std::string_view kPathStart = "merged.";
+inline constexpr std::string_view kRank = "rank";
+inline constexpr std::string_view kFile = "file";
+inline constexpr std::string_view kHost = "host";
+inline constexpr std::string_view kFirstPid = "first_pid";
+inline constexpr std::string_view kEvents = "events";
+inline constexpr std::string_view kClock = "clock";
+inline constexpr std::string_view kMoments = "moments";
+inline constexpr std::string_view kOffsetUs = "offset_us";
+inline constexpr std::string_view kOffsetAtNs = "offset_at_ns";
+inline constexpr std::string_view kDriftPpm = "drift_ppm";
+inline constexpr std::string_view kErrorUs = "error_us";
+inline constexpr std::string_view kProfshim = "profshim";  // the object of the rank's own trace
+inline constexpr std::string_view kProfshimPathPart = ".profshim.";
+}  // namespace merged
+}  // namespace ours
+
+/// Keys of args, by the layer that first uses them.
+namespace arg {
+// All layers.
+inline constexpr std::string_view kBytes = "bytes";
+inline constexpr std::string_view kCount = "count";
+inline constexpr std::string_view kFailed = "failed";
+inline constexpr std::string_view kFinished = "finished";
+inline constexpr std::string_view kResult = "result";
+inline constexpr std::string_view kSeenBy = "seen by";
+inline constexpr std::string_view kSequence = "Seq";
+inline constexpr std::string_view kCallStack = "Call stack";
+inline constexpr std::string_view kNativeStack = "Native stack";
+// MPI; the communicator also of NCCL's calls.
+inline constexpr std::string_view kComm = "comm";
+inline constexpr std::string_view kCommId = "comm id";
+inline constexpr std::string_view kDatatype = "datatype";
+inline constexpr std::string_view kOp = "op";
+inline constexpr std::string_view kTag = "tag";
+inline constexpr std::string_view kRoot = "root";
+inline constexpr std::string_view kPeer = "peer";
+inline constexpr std::string_view kDest = "dest";
+inline constexpr std::string_view kSource = "source";
+inline constexpr std::string_view kTarget = "target";
+inline constexpr std::string_view kReceivedBytes = "recv bytes";
+inline constexpr std::string_view kReceivedCount = "recv count";
+inline constexpr std::string_view kReceivedDatatype = "recv datatype";
+inline constexpr std::string_view kReceivedTag = "recv tag";
+inline constexpr std::string_view kRequest = "request";
+inline constexpr std::string_view kBinding = "binding";
+inline constexpr std::string_view kInCallsUs = "in calls (us)";  // MPI polling
+// Collectives of NCCL and torch.distributed, as c10d writes them.
+inline constexpr std::string_view kCollective = "Collective name";
+inline constexpr std::string_view kInElements = "In msg nelems";
+inline constexpr std::string_view kOutElements = "Out msg nelems";
+inline constexpr std::string_view kInSplit = "In split size";
+inline constexpr std::string_view kOutSplit = "Out split size";
+inline constexpr std::string_view kGroupSize = "Group size";
+inline constexpr std::string_view kDtype = "dtype";
+inline constexpr std::string_view kGroupName = "Process Group Name";
+inline constexpr std::string_view kGroupDescription = "Process Group Description";
+inline constexpr std::string_view kGroupRanks = "Process Group Ranks";
+inline constexpr std::string_view kRank = "Rank";
+inline constexpr std::string_view kRootRank = "Root Rank";
+inline constexpr std::string_view kSourceRank = "Src Rank";
+inline constexpr std::string_view kDestinationRank = "Dst Rank";
+inline constexpr std::string_view kCommsId = "Comms Id";
+inline constexpr std::string_view kAlgorithmBandwidth = "algorithm bandwidth (GB/s)";
+inline constexpr std::string_view kBusBandwidth = "bus bandwidth (GB/s)";
+// NCCL alone.
+inline constexpr std::string_view kFunction = "function";
+inline constexpr std::string_view kOperations = "operations";
+inline constexpr std::string_view kInGroup = "in group";
+inline constexpr std::string_view kNcclFunction = "NCCL function";
+inline constexpr std::string_view kNcclAlgorithm = "NCCL algorithm";
+inline constexpr std::string_view kNcclProtocol = "NCCL protocol";
+inline constexpr std::string_view kNcclChannels = "NCCL channels";
+inline constexpr std::string_view kNcclWarps = "NCCL warps";
+inline constexpr std::string_view kNcclSequence = "NCCL seq";
+// CUDA's calls.
+inline constexpr std::string_view kCorrelation = "correlation";
+inline constexpr std::string_view kExternalId = "External id";
+inline constexpr std::string_view kExternalId2021 = "external id";  // in traces of 2021
+inline constexpr std::string_view kCallbackId = "cbid";
+inline constexpr std::string_view kKernel = "kernel";  // of a launch that was seen by symbol
+inline constexpr std::string_view kCopyKind = "kind";
+inline constexpr std::string_view kStreamHandle = "stream handle";
+inline constexpr std::string_view kError = "error";
+// Device activity.
+inline constexpr std::string_view kDevice = "device";
+inline constexpr std::string_view kContext = "context";
+inline constexpr std::string_view kStream = "stream";
+inline constexpr std::string_view kQueued = "queued";
+inline constexpr std::string_view kRegisters = "registers per thread";
+inline constexpr std::string_view kSharedMemory = "shared memory";
+inline constexpr std::string_view kBlocksPerSm = "blocks per SM";
+inline constexpr std::string_view kWarpsPerSm = "warps per SM";
+inline constexpr std::string_view kGrid = "grid";
+inline constexpr std::string_view kBlock = "block";
+inline constexpr std::string_view kOccupancy = "est. achieved occupancy %";
+inline constexpr std::string_view kChannel = "channel";
+inline constexpr std::string_view kChannelType = "channel_type";
+inline constexpr std::string_view kCluster = "cluster";
+inline constexpr std::string_view kPriority = "priority";
+inline constexpr std::string_view kBandwidth = "memory bandwidth (GB/s)";
+inline constexpr std::string_view kGraphId = "graph id";
+inline constexpr std::string_view kGraphNodeId = "graph node id";
+inline constexpr std::string_view kFromDevice = "fromDevice";
+inline constexpr std::string_view kInDevice = "inDevice";
+inline constexpr std::string_view kToDevice = "toDevice";
+inline constexpr std::string_view kFromContext = "fromContext";
+inline constexpr std::string_view kInContext = "inContext";
+inline constexpr std::string_view kToContext = "toContext";
+inline constexpr std::string_view kSyncKind = "cuda_sync_kind";
+inline constexpr std::string_view kWaitOnStream = "wait_on_stream";
+inline constexpr std::string_view kWaitOnRecord = "wait_on_cuda_event_record_corr_id";
+inline constexpr std::string_view kWaitOnEvent = "wait_on_cuda_event_id";
+inline constexpr std::string_view kStep = "step";
+// PyTorch's operators, its memory events and torch.distributed.rpc.
+inline constexpr std::string_view kInputDims = "Input Dims";
+inline constexpr std::string_view kInputStrides = "Input Strides";
+inline constexpr std::string_view kInputType = "Input type";
+inline constexpr std::string_view kConcreteInputs = "Concrete Inputs";
+inline constexpr std::string_view kSequenceNumber = "Sequence number";
+inline constexpr std::string_view kFlops = "flops";
+inline constexpr std::string_view kDeviceType = "Device Type";
+inline constexpr std::string_view kDeviceId = "Device Id";
+inline constexpr std::string_view kAddress = "Addr";
+inline constexpr std::string_view kMemoryBytes = "Bytes";
+inline constexpr std::string_view kTotalAllocated = "Total Allocated";
+inline constexpr std::string_view kTotalReserved = "Total Reserved";
+inline constexpr std::string_view kRpc = "rpc";  // kRpcRequest, kRpcSent or kRpcServed
+inline constexpr std::string_view kRpcId = "id";
+inline constexpr std::string_view kRpcFrom = "from";
+inline constexpr std::string_view kRpcTo = "to";
+// NVTX.
+inline constexpr std::string_view kDomain = "domain";
+inline constexpr std::string_view kNvtxCategory = "category";
+inline constexpr std::string_view kPayload = "payload";
+inline constexpr std::string_view kColor = "color";
+// Marks and names.
+inline constexpr std::string_view kStepIndex = "index";
+inline constexpr std::string_view kOpCount = "Op count";
+inline constexpr std::string_view kName = "name";             // process_name, thread_name
+inline constexpr std::string_view kLabels = "labels";         // process_labels
+inline constexpr std::string_view kSortIndex = "sort_index";  // process_sort_index, thread_sort_index
+}  // namespace arg
+
+/// Values of the argument "rpc": the role of the event in a request.
+namespace rpc {
+inline constexpr std::string_view kRequest = "request";  // from sending to the answer
+inline constexpr std::string_view kSent = "sent";
+inline constexpr std::string_view kServed = "served";
+}  // namespace rpc
+
+/// Values of "cat".
+namespace category {
+inline constexpr std::string_view kCpuOp = "cpu_op";
+inline constexpr std::string_view kUserAnnotation = "user_annotation";
+inline constexpr std::string_view kPythonFunction = "python_function";
+inline constexpr std::string_view kTrace = "Trace";
+inline constexpr std::string_view kCpuInstantEvent = "cpu_instant_event";
+inline constexpr std::string_view kKernel = "kernel";
+inline constexpr std::string_view kGpuMemcpy = "gpu_memcpy";
+inline constexpr std::string_view kGpuMemset = "gpu_memset";
+inline constexpr std::string_view kGpuUserAnnotation = "gpu_user_annotation";
+inline constexpr std::string_view kCudaRuntime = "cuda_runtime";
+inline constexpr std::string_view kCudaDriver = "cuda_driver";
+inline constexpr std::string_view kCudaSync = "cuda_sync";
+inline constexpr std::string_view kCudaEvent = "cuda_event";
+inline constexpr std::string_view kOverhead = "overhead";
+inline constexpr std::string_view kAc2g = "ac2g";
+inline constexpr std::string_view kFwdBwd = "fwdbwd";
+inline constexpr std::string_view kRankFlow = "rank_flow";
+// Kineto writes these; profshim does not.
+inline constexpr std::string_view kGlowRuntime = "glow_runtime";
+inline constexpr std::string_view kHpuOp = "hpu_op";
+inline constexpr std::string_view kCollectiveComm = "collective_comm";
+inline constexpr std::string_view kHardwareCounters = "hardware_counters";
+inline constexpr std::string_view kCudaProfilerRange = "cuda_profiler_range";
+inline constexpr std::string_view kMtiaStart = "mtia_";
+inline constexpr std::string_view kXpuStart = "xpu_";
+inline constexpr std::string_view kPrivateUseStart = "privateuse1_";
+inline constexpr std::string_view kGpuStart = "gpu_";
+inline constexpr std::string_view kRuntimeEnd = "_runtime";
+inline constexpr std::string_view kDriverEnd = "_driver";
+// Traces of 2021.
+inline constexpr std::string_view kOperator2021 = "Operator";
+inline constexpr std::string_view kRuntime2021 = "Runtime";
+inline constexpr std::string_view kKernel2021 = "Kernel";
+inline constexpr std::string_view kMemcpy2021 = "Memcpy";
+inline constexpr std::string_view kMemset2021 = "Memset";
+}  // namespace category
+
+/// Values of "ph".
+namespace phase {
+inline constexpr char kSlice = 'X';  // with a duration
+inline constexpr char kMetadata = 'M';
+inline constexpr char kInstant = 'i';
+inline constexpr char kOldInstant = 'I';
+inline constexpr char kCounter = 'C';
+inline constexpr char kAsyncBegin = 'b';
+inline constexpr char kAsyncInstant = 'n';
+inline constexpr char kAsyncEnd = 'e';
+inline constexpr char kFlowStart = 's';
+inline constexpr char kFlowStep = 't';
+inline constexpr char kFlowEnd = 'f';
+}  // namespace phase
+
+/// Values of "s".
+namespace scope {
+inline constexpr std::string_view kThread = "t";
+inline constexpr std::string_view kProcess = "p";
+inline constexpr std::string_view kGlobal = "g";
+}  // namespace scope
+
+/// The value of "bp" of a flow that ends in the slice around it, not in the next one.
+inline constexpr std::string_view kBindEnclosing = "e";
+
+/// Names of metadata events.
+namespace metadata {
+inline constexpr std::string_view kProcessName = "process_name";
+inline constexpr std::string_view kProcessLabels = "process_labels";
+inline constexpr std::string_view kProcessSortIndex = "process_sort_index";
+inline constexpr std::string_view kThreadName = "thread_name";
+inline constexpr std::string_view kThreadSortIndex = "thread_sort_index";
+}  // namespace metadata
+
+/// Names of other events that readers know.
+namespace name {
+inline constexpr std::string_view kStepStart = "ProfilerStep#";  // and the number of the step
+inline constexpr std::string_view kStepWord = "ProfilerStep";
+inline constexpr std::string_view kWindowSpan = "PyTorch Profiler (0)";
+inline constexpr std::string_view kWindowStart = "Iteration Start: ";  // and kProfiler
+inline constexpr std::string_view kWindowEnd = "Record Window End";
+inline constexpr std::string_view kProfiler = "PyTorch Profiler";
+inline constexpr std::string_view kSpansPid = "Spans";
+inline constexpr std::string_view kTracesPid = "Traces";
+inline constexpr std::string_view kCommunication = "record_param_comms";
+inline constexpr std::string_view kMemory = "[memory]";
+inline constexpr std::string_view kOutOfMemory = "[OutOfMemory]";
+inline constexpr std::string_view kMpiPolling = "MPI polling";  // stands for many calls of MPI_Test and the like
+inline constexpr std::string_view kMpiStart = "MPI_";
+inline constexpr std::string_view kNcclStart = "nccl";
+inline constexpr std::string_view kC10dStart = "c10d::";
+inline constexpr std::string_view kGlooStart = "gloo:";
+inline constexpr std::string_view kMemcpyStart = "Memcpy ";
+inline constexpr std::string_view kMemsetStart = "Memset";
+inline constexpr std::string_view kEventSync = "Event Sync";
+inline constexpr std::string_view kStreamWaitEvent = "Stream Wait Event";
+inline constexpr std::string_view kContextSync = "Context Sync";
+inline constexpr std::string_view kPid2019 = "CPU functions";  // the pid in traces of a PyTorch without Kineto
+}  // namespace name
 
 /// baseTimeNanoseconds moves in steps of a quarter of a year.
 inline constexpr std::int64_t kBaseStepNs = 7889238ll * 1000000000;
 
 /// The value of "cat"; "" = the key is left out.
-constexpr std::string_view category_name(Category category) {
-  switch (category) {
+constexpr std::string_view category_name(Category of) {
+  switch (of) {
     case Category::kNone:
       return "";
     case Category::kCpuOp:
-      return "cpu_op";
+      return category::kCpuOp;
     case Category::kUserAnnotation:
-      return "user_annotation";
+      return category::kUserAnnotation;
     case Category::kTrace:
-      return "Trace";
+      return category::kTrace;
     case Category::kCpuInstantEvent:
-      return "cpu_instant_event";
+      return category::kCpuInstantEvent;
     case Category::kKernel:
-      return "kernel";
+      return category::kKernel;
     case Category::kGpuMemcpy:
-      return "gpu_memcpy";
+      return category::kGpuMemcpy;
     case Category::kGpuMemset:
-      return "gpu_memset";
+      return category::kGpuMemset;
     case Category::kGpuUserAnnotation:
-      return "gpu_user_annotation";
+      return category::kGpuUserAnnotation;
     case Category::kCudaRuntime:
-      return "cuda_runtime";
+      return category::kCudaRuntime;
     case Category::kCudaDriver:
-      return "cuda_driver";
+      return category::kCudaDriver;
     case Category::kCudaSync:
-      return "cuda_sync";
+      return category::kCudaSync;
     case Category::kOverhead:
-      return "overhead";
+      return category::kOverhead;
     case Category::kAc2g:
-      return "ac2g";
+      return category::kAc2g;
     case Category::kFwdBwd:
-      return "fwdbwd";
+      return category::kFwdBwd;
     case Category::kRankFlow:
-      return "rank_flow";
+      return category::kRankFlow;
   }
   return "";
 }
 
-}  // namespace profshim::kineto
+}  // namespace profshim::schema

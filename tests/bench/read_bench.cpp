@@ -15,7 +15,8 @@
 #include "profshim/analysis/merge.h"
 #include "profshim/analysis/summary.h"
 #include "profshim/convert.h"
-#include "profshim/trace.h"
+#include "profshim/trace/reader.h"
+#include "profshim/trace/writer.h"
 
 namespace {
 

@@ -8,7 +8,7 @@
 #include <memory>
 #include <string>
 
-#include "profshim/trace.h"
+#include "profshim/trace/writer.h"
 
 namespace {
 

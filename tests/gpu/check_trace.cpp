@@ -22,7 +22,7 @@
 #include <string>
 #include <vector>
 
-#include "profshim/trace.h"
+#include "profshim/trace/reader.h"
 
 namespace {
 

@@ -9,7 +9,7 @@
 
 #include "profshim/analysis/compare.h"
 #include "profshim/base/files.h"
-#include "profshim/trace.h"
+#include "profshim/trace/reader.h"
 
 namespace profshim {
 namespace {

@@ -10,6 +10,7 @@
 #include "profshim/base/glob.h"
 #include "statistics.h"
 #include "times.h"
+#include "trace/schema.h"
 
 namespace profshim {
 namespace {
@@ -20,13 +21,22 @@ using Verdict = Change::Verdict;
 
 /// Called until something has happened: how often depends on when it does.
 bool depends_on_timing(const std::string& name) {
-  for (const std::string_view pattern :
-       {"MPI polling", "MPI_Test*", "MPI_Iprobe", "MPI_Improbe", "MPI_Waitany", "MPI_Waitsome", "MPI_Parrived",
-        "MPI_Request_get_status*", "cudaEventQuery*", "cudaStreamQuery*", "cuEventQuery*", "cuStreamQuery*",
-        "hipEventQuery*", "hipStreamQuery*"}) {
-    if (glob_match(pattern, name)) return true;
-  }
-  return false;
+  constexpr std::string_view kPatterns[] = {schema::name::kMpiPolling,
+                                            "MPI_Test*",
+                                            "MPI_Iprobe",
+                                            "MPI_Improbe",
+                                            "MPI_Waitany",
+                                            "MPI_Waitsome",
+                                            "MPI_Parrived",
+                                            "MPI_Request_get_status*",
+                                            "cudaEventQuery*",
+                                            "cudaStreamQuery*",
+                                            "cuEventQuery*",
+                                            "cuStreamQuery*",
+                                            "hipEventQuery*",
+                                            "hipStreamQuery*"};
+  return std::any_of(std::begin(kPatterns), std::end(kPatterns),
+                     [&](std::string_view pattern) { return glob_match(pattern, name); });
 }
 
 std::int64_t middle(std::vector<std::int64_t> values) {
@@ -178,7 +188,7 @@ class Comparer {
     std::vector<TimeRow> rows;
     rows.push_back(time_row("time", "communication", false, [](const ProfileRank& r) { return &r.communication_ns; }));
     for (const RowKey& key : names_) {
-      const bool alone = key.first == RowKind::kKernel && !key.second.starts_with("nccl");
+      const bool alone = key.first == RowKind::kKernel && !key.second.starts_with(schema::name::kNcclStart);
       rows.push_back(time_row(std::string(to_text(key.first)), key.second, alone, [&](const ProfileRank& r) {
         const ProfileRow* const row = row_of(r, key);
         return row != nullptr ? &row->time_ns : nullptr;

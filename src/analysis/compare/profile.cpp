@@ -8,6 +8,7 @@
 #include "analysis/model/statistics.h"
 #include "analysis/model/timeline.h"
 #include "profshim/analysis/compare.h"
+#include "trace/schema.h"
 
 namespace profshim {
 
@@ -50,9 +51,9 @@ bool is_launch(std::string_view name) {
 /// The time of a step that goes into communication: MPI's calls, NCCL's kernels. What torch.distributed calls around
 /// them would count twice; gloo has nothing beneath.
 bool is_communication(RowKind kind, std::string_view name) {
-  if (kind == RowKind::kKernel) return name.starts_with("nccl");
-  if (kind == RowKind::kCall && name.starts_with("MPI_")) return true;
-  return (kind == RowKind::kCall || kind == RowKind::kRange) && name.starts_with("gloo:");
+  if (kind == RowKind::kKernel) return name.starts_with(schema::name::kNcclStart);
+  if (kind == RowKind::kCall && name.starts_with(schema::name::kMpiStart)) return true;
+  return (kind == RowKind::kCall || kind == RowKind::kRange) && name.starts_with(schema::name::kGlooStart);
 }
 
 /// One file's steps, as times: all of it where it has none.
@@ -115,7 +116,7 @@ class FileProfile {
     const auto kind = row_kind(slice.kind);
     const std::string_view name = timeline_->name_of(slice);
     // An asynchronous pair says what its call says, once more.
-    if (!kind || slice.asynchronous || name.starts_with("ProfilerStep#")) return;
+    if (!kind || slice.asynchronous || name.starts_with(schema::name::kStepStart)) return;
     const Slice* made_by = &slice;
     if (is_device_work(slice.kind)) {
       const auto call = calls_.find(slice.correlation);
@@ -133,7 +134,7 @@ class FileProfile {
     row.other_threads = row.other_threads || (has_steps_ && made_by->track != step_track_);
     if (is_communication(*kind, name))
       rank_.communication_ns[step] = bounded_sum(rank_.communication_ns[step], slice.duration_ns);
-    if (*kind == RowKind::kCall && name.starts_with("MPI_") && slice.communication != kNone) {
+    if (*kind == RowKind::kCall && name.starts_with(schema::name::kMpiStart) && slice.communication != kNone) {
       const std::int64_t bytes = timeline_->communications[slice.communication].bytes;
       rank_.mpi_bytes[step] = bounded_sum(rank_.mpi_bytes[step], std::max<std::int64_t>(bytes, 0));
     }

@@ -60,9 +60,9 @@ class Comparison {
   }
 
  private:
-  std::int64_t at(std::int64_t theirs) const { return bounded_sum(theirs, other_.base_ns); }
+  std::int64_t at(std::int64_t theirs) const { return bounded_sum(theirs, other_.metadata.base_time_ns); }
   double ahead(std::int64_t ours, std::int64_t theirs) const {
-    return static_cast<double>(bounded_sum(ours, reference_.base_ns)) - static_cast<double>(at(theirs));
+    return static_cast<double>(bounded_sum(ours, reference_.metadata.base_time_ns)) - static_cast<double>(at(theirs));
   }
   void reference_first(std::int64_t ours, std::int64_t theirs) {
     found_.at_least.push_back({at(theirs), ahead(ours, theirs) - kUneven_ns});
@@ -99,7 +99,7 @@ bool may_be_one_clock(const Bounds& bounds, double slack_ns) {
 }
 
 std::string name_of(const MergeFacts& facts) {
-  return facts.rank >= 0 ? "rank " + std::to_string(facts.rank) : facts.path;
+  return facts.metadata.rank >= 0 ? "rank " + std::to_string(facts.metadata.rank) : facts.path;
 }
 
 class Alignment {
@@ -110,7 +110,7 @@ class Alignment {
 
   bool run(std::string& error) {
     maps_.resize(facts_.size());
-    for (std::size_t i = 0; i < facts_.size(); ++i) maps_[i] = {facts_[i].base_ns, 0, 0, 0};
+    for (std::size_t i = 0; i < facts_.size(); ++i) maps_[i] = {facts_[i].metadata.base_time_ns, 0, 0, 0};
     if (facts_.empty()) return true;
     ranks_[0].clock = "reference";
     ranks_[0].error_us = 0;
@@ -142,7 +142,7 @@ class Alignment {
 
   bool on_one_host(std::size_t i, std::size_t other) const {
     const MergeFacts &a = facts_[i], &b = facts_[other];
-    return !a.host.empty() && a.host == b.host && a.has_wall_clock && b.has_wall_clock;
+    return !a.metadata.host.empty() && a.metadata.host == b.metadata.host && a.has_wall_clock && b.has_wall_clock;
   }
 
   /// Calls that were counted and do not go together, or not with the one clock of a host, are more likely counted wrong
@@ -159,8 +159,8 @@ class Alignment {
 
   bool place(std::size_t i, std::size_t reference) {
     const MergeFacts& facts = facts_[i];
-    const std::int64_t first = bounded_sum(facts.first_ns, facts.base_ns),
-                       last = bounded_sum(facts.last_ns, facts.base_ns);
+    const std::int64_t first = bounded_sum(facts.first_ns, facts.metadata.base_time_ns),
+                       last = bounded_sum(facts.last_ns, facts.metadata.base_time_ns);
     Bounds bounds = Comparison(facts_[reference], facts).bounds();
     const auto fitted = [&] { return fit_clock(bounds.at_least, bounds.at_most, bounds.ends, first, last); };
     drop_miscounted(i, reference, bounds, fitted());
@@ -186,7 +186,7 @@ class Alignment {
     // To the reference's clock, and with that one to the common one.
     const ClockMap& onwards = maps_[reference];
     const double there = static_cast<double>(fit.origin_ns - onwards.origin_ns) + fit.offset_ns;
-    set_map(i, {facts.base_ns, fit.origin_ns, fit.offset_ns + onwards.offset_ns + onwards.drift * there,
+    set_map(i, {facts.metadata.base_time_ns, fit.origin_ns, fit.offset_ns + onwards.offset_ns + onwards.drift * there,
                 fit.drift + onwards.drift});
     rank.error_us = error_ns / 1e3 + std::max(ranks_[reference].error_us, 0.0);
     return true;
@@ -203,10 +203,10 @@ class Alignment {
   bool place_without(std::size_t i, std::string& error) {
     const MergeFacts& facts = facts_[i];
     for (const std::size_t other : placed_) {
-      if (facts.host.empty() || facts.host != facts_[other].host) continue;
+      if (facts.metadata.host.empty() || facts.metadata.host != facts_[other].metadata.host) continue;
       if (!facts.has_wall_clock || !facts_[other].has_wall_clock) continue;
       ClockMap map = maps_[other];
-      map.base_ns = facts.base_ns;
+      map.base_ns = facts.metadata.base_time_ns;
       set_map(i, map);
       ranks_[i].clock = "same host";
       return true;

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "trace/schema.h"
+
 namespace profshim::analysis_detail {
 
 FileCopy::FileCopy(TraceWriter& out, const MergeFacts& facts, const MergedRank& rank, const Renumbering& numbers,
@@ -18,7 +20,7 @@ FileCopy::FileCopy(TraceWriter& out, const MergeFacts& facts, const MergedRank& 
 
 void FileCopy::write(const ReadEvent& read) {
   TraceEvent e;
-  e.phase = read.phase.empty() ? 'X' : read.phase[0];
+  e.phase = read.phase.empty() ? schema::phase::kSlice : read.phase[0];
   e.other_category = read.category;
   e.name = read.name;
   place(read, e);
@@ -56,23 +58,24 @@ void FileCopy::place(const ReadEvent& read, TraceEvent& e) {
 void FileCopy::copy_args(const ReadEvent& read, const TraceEvent& e) {
   args_.clear();
   for (const auto& arg : read.args) args_.push_back({arg.key, value_of(arg)});
-  if (read.phase != "M") return;
-  if (read.name == "process_name") {
+  if (!read.is(schema::phase::kMetadata)) return;
+  if (read.name == schema::metadata::kProcessName) {
     for (Arg& arg : args_) {
-      if (arg.key != "name" || !std::holds_alternative<std::string_view>(arg.value)) continue;
+      if (arg.key != schema::arg::kName || !std::holds_alternative<std::string_view>(arg.value)) continue;
       name_ = title_ + ": " + std::string(std::get<std::string_view>(arg.value));
       arg.value = std::string_view{name_};
     }
-  } else if (read.name == "process_sort_index") {
+  } else if (read.name == schema::metadata::kProcessSortIndex) {
     for (Arg& arg : args_)
-      if (arg.key == "sort_index") arg.value = e.pid;
+      if (arg.key == schema::arg::kSortIndex) arg.value = e.pid;
   }
 }
 
 decltype(Arg::value) FileCopy::value_of(const ReadEvent::ReadArg& arg) const {
   if (arg.kind == ReadEvent::ReadArg::Kind::kString) return arg.text;
   if (arg.kind == ReadEvent::ReadArg::Kind::kInt && arg.integer > 0) {
-    if (arg.key == "correlation" || arg.key == "External id" || arg.key == "wait_on_cuda_event_record_corr_id")
+    if (arg.key == schema::arg::kCorrelation || arg.key == schema::arg::kExternalId ||
+        arg.key == schema::arg::kWaitOnRecord)
       return bounded_sum(arg.integer, numbers_.added);
   }
   return RawJson{arg.text};  // as it was written
@@ -82,16 +85,17 @@ void FileCopy::write_arrows(const ReadEvent& read, const TraceEvent& slice) {
   for (; next_arrow_ < arrows_.size() && arrows_[next_arrow_].event == event_; ++next_arrow_) {
     const ArrowEnd& end = arrows_[next_arrow_];
     TraceEvent e;
-    e.phase = end.starts ? 's' : 'f';
+    e.phase = end.starts ? schema::phase::kFlowStart : schema::phase::kFlowEnd;
     e.category = Category::kRankFlow;
     e.name = name_of(end.kind);
     e.pid = slice.pid;
     e.tid = slice.tid;
     // Behind a slice's begin and before its end: rounding must not carry it outside.
-    const std::int64_t last = read.phase == "X"
+    const std::int64_t last = read.is(schema::phase::kSlice)
                                   ? bounded_sum(slice.begin_ns, std::max<std::int64_t>(slice.duration_ns - 1, 0))
                                   : slice.begin_ns;
-    e.begin_ns = read.phase == "X" ? std::clamp(clock_(end.at_ns), slice.begin_ns, last) : clock_(end.at_ns);
+    e.begin_ns =
+        read.is(schema::phase::kSlice) ? std::clamp(clock_(end.at_ns), slice.begin_ns, last) : clock_(end.at_ns);
     e.id = static_cast<std::uint64_t>(arrows_from_) + end.arrow;
     out_.write(e);
   }

@@ -8,7 +8,8 @@
 #include "arrows.h"
 #include "clocks.h"
 #include "numbers.h"
-#include "profshim/trace.h"
+#include "profshim/trace/reader.h"
+#include "profshim/trace/writer.h"
 
 namespace profshim::analysis_detail {
 

@@ -8,7 +8,8 @@
 #include <vector>
 
 #include "analysis/model/statistics.h"
-#include "profshim/trace.h"
+#include "profshim/trace/metadata.h"
+#include "profshim/trace/reader.h"
 
 namespace profshim::analysis_detail {
 
@@ -38,14 +39,11 @@ struct Channel {
 struct MergeFacts {
   std::string path, error;  // error: why it cannot be read; the rest is then empty
   bool truncated = false;
-  int rank = -1, world_size = -1;
-  std::string host, run_name;
-  std::string profshim;         // that object, JSON; "" in traces of others
+  TraceMetadata metadata;
+  std::string run_name() const { return metadata.recording ? metadata.recording->run_name : ""; }
   bool has_wall_clock = false;  // its times are of the day
-  std::int64_t base_ns = 0;     // to be added to every time
   std::uint64_t events = 0;
   std::int64_t first_ns = 0, last_ns = 0;
-  std::vector<std::string> devices;  // elements of deviceProperties
   /// Processes whose ids are numbers, in order of their first event.
   std::vector<std::int64_t> pids;
   std::int64_t most_correlation = 0, most_external = 0, most_id = 0;

@@ -17,7 +17,10 @@
 #include "facts.h"
 #include "numbers.h"
 #include "profshim/base/version.h"
-#include "profshim/trace.h"
+#include "profshim/json/writer.h"
+#include "profshim/trace/reader.h"
+#include "profshim/trace/writer.h"
+#include "trace/schema.h"
 
 namespace profshim {
 namespace {
@@ -48,7 +51,7 @@ std::vector<MergeFacts> gather(const MergeOptions& options) {
   for (std::thread& thread : threads) thread.join();
   std::stable_sort(facts.begin(), facts.end(), [](const MergeFacts& a, const MergeFacts& b) {
     // Those that do not say come last, in the order in which they were given.
-    return static_cast<unsigned>(a.rank) < static_cast<unsigned>(b.rank);
+    return static_cast<unsigned>(a.metadata.rank) < static_cast<unsigned>(b.metadata.rank);
   });
   return facts;
 }
@@ -61,16 +64,17 @@ std::string refusal(const std::vector<MergeFacts>& facts) {
   }
   for (std::size_t i = 1; i < facts.size(); ++i) {
     const MergeFacts &a = facts[i - 1], &b = facts[i];
-    if (b.rank >= 0 && a.rank == b.rank) {
-      return a.path + " and " + b.path + " are both of rank " + std::to_string(b.rank) +
+    if (b.metadata.rank >= 0 && a.metadata.rank == b.metadata.rank) {
+      return a.path + " and " + b.path + " are both of rank " + std::to_string(b.metadata.rank) +
              ": merge the ranks of one window";
     }
     // Hosts that have no number of a job in common make names of their own.
-    if (a.host == b.host && !a.run_name.empty() && !b.run_name.empty() && a.run_name != b.run_name)
-      return a.path + " is of run " + a.run_name + ", " + b.path + " of run " + b.run_name;
-    if (a.world_size > 0 && b.world_size > 0 && a.world_size != b.world_size) {
-      return a.path + " is of a job of " + std::to_string(a.world_size) + " ranks, " + b.path + " of one of " +
-             std::to_string(b.world_size);
+    if (a.metadata.host == b.metadata.host && !a.run_name().empty() && !b.run_name().empty() &&
+        a.run_name() != b.run_name())
+      return a.path + " is of run " + a.run_name() + ", " + b.path + " of run " + b.run_name();
+    if (a.metadata.world_size > 0 && b.metadata.world_size > 0 && a.metadata.world_size != b.metadata.world_size) {
+      return a.path + " is of a job of " + std::to_string(a.metadata.world_size) + " ranks, " + b.path + " of one of " +
+             std::to_string(b.metadata.world_size);
     }
   }
   return "";
@@ -79,31 +83,29 @@ std::string refusal(const std::vector<MergeFacts>& facts) {
 // ---- what stands beside the events
 // --------------------------------------------------------------------------------------------------
 
-std::string clock_json(const MergedRank& rank) {
-  char numbers[160];
-  const int n = std::snprintf(numbers, sizeof numbers,
-                              ", \"offset_us\": %.3f, \"offset_at_ns\": %lld, \"drift_ppm\": %.4f, \"error_us\": ",
-                              rank.offset_us, static_cast<long long>(rank.offset_at_ns), rank.drift_ppm);
-  std::string text(numbers, static_cast<std::size_t>(n));
-  if (rank.error_us < 0) return text + "null";
-  std::snprintf(numbers, sizeof numbers, "%.3f", rank.error_us);
-  return text + numbers;
-}
-
-/// With what each trace said of itself: what was asked for, and what was lost.
+/// The ranks with their clocks, and with what each trace says about its own recording: its spec and its losses.
 std::string ranks_json(const std::vector<MergedRank>& ranks, const std::vector<MergeFacts>& facts) {
-  std::string text = "[";
+  namespace merged = schema::ours::merged;
+  JsonWriter json;
+  json.open_list();
   for (std::size_t i = 0; i < ranks.size(); ++i) {
     const MergedRank& rank = ranks[i];
-    if (text.size() > 1) text += ",\n    ";
-    text += "{\"rank\": " + std::to_string(rank.rank) + ", \"file\": " + json_string(rank.path);
-    text += ", \"host\": " + json_string(rank.host) + ", \"first_pid\": " + std::to_string(rank.first_pid);
-    text += ", \"events\": " + std::to_string(rank.events) + ", \"clock\": " + json_string(rank.clock);
-    text += ", \"moments\": " + std::to_string(rank.moments) + clock_json(rank);
-    if (!facts[i].profshim.empty()) text += ", \"profshim\": " + facts[i].profshim;
-    text += "}";
+    if (i > 0) json.line(4);
+    json.open_object();
+    json.member(merged::kRank, rank.rank).member(merged::kFile, rank.path).member(merged::kHost, rank.host);
+    json.member(merged::kFirstPid, rank.first_pid).member(merged::kEvents, rank.events);
+    json.member(merged::kClock, rank.clock).member(merged::kMoments, rank.moments);
+    json.key(merged::kOffsetUs).decimal(rank.offset_us, 3).member(merged::kOffsetAtNs, rank.offset_at_ns);
+    json.key(merged::kDriftPpm).decimal(rank.drift_ppm, 4).key(merged::kErrorUs);
+    if (rank.error_us < 0) {
+      json.null();
+    } else {
+      json.decimal(rank.error_us, 3);
+    }
+    if (!facts[i].metadata.profshim.empty()) json.key(merged::kProfshim).raw(facts[i].metadata.profshim);
+    json.close_object();
   }
-  return text + "]";
+  return json.close_list().text();
 }
 
 /// The first of each id: those of the other hosts are mostly of its kind, and readers want ids that differ.
@@ -111,10 +113,10 @@ std::vector<std::string> devices_of(const std::vector<MergeFacts>& facts) {
   std::vector<std::string> devices;
   std::set<std::string> ids;
   for (const MergeFacts& f : facts) {
-    for (const std::string& device : f.devices) {
+    for (const std::string& device : f.metadata.devices) {
       std::string id;
       json_leaves(device, [&](std::string_view path, const ReadEvent::ReadArg& value) {
-        if (path == "id") id = value.text;
+        if (path == schema::device::kId) id = value.text;
       });
       if (ids.insert(id).second) devices.push_back(device);
     }
@@ -128,14 +130,14 @@ TraceHeader header_of(const std::vector<MergeFacts>& facts, const std::vector<Cl
   std::int64_t first = std::numeric_limits<std::int64_t>::max();
   for (std::size_t i = 0; i < facts.size(); ++i) first = std::min(first, clocks[i](facts[i].first_ns));
   header.base_time_ns = base_time_for(std::max<std::int64_t>(first, 0));
-  header.rank.rank = std::max(facts[0].rank, 0);
-  header.rank.world_size = facts[0].world_size;
-  header.rank.host = facts[0].host;
+  header.rank.rank = std::max(facts[0].metadata.rank, 0);
+  header.rank.world_size = facts[0].metadata.world_size;
+  header.rank.host = facts[0].metadata.host;
   header.devices = devices_of(facts);
-  header.profshim = {{"version", json_string(kVersion)},
-                     {"run_name", json_string(facts[0].run_name)},
-                     {"merged", ranks_json(result.ranks, facts)},
-                     {"messages_without_arrows", std::to_string(result.messages_left_out)}};
+  header.profshim = {{std::string(schema::ours::kVersion), json_string(kVersion)},
+                     {std::string(schema::ours::kRunName), json_string(facts[0].run_name())},
+                     {std::string(schema::ours::merged::kKey), ranks_json(result.ranks, facts)},
+                     {std::string(schema::ours::kMessagesWithoutArrows), std::to_string(result.messages_left_out)}};
   header.trace_name = out;
   return header;
 }
@@ -193,8 +195,8 @@ MergeResult merge_traces(const MergeOptions& options) {
   for (const MergeFacts& f : facts) {
     MergedRank rank;
     rank.path = f.path;
-    rank.host = f.host;
-    rank.rank = f.rank;
+    rank.host = f.metadata.host;
+    rank.rank = f.metadata.rank;
     rank.events = f.events;
     result.ranks.push_back(rank);
     if (!f.truncated) continue;

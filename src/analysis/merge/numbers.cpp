@@ -25,13 +25,13 @@ std::vector<Renumbering> renumber(const std::vector<MergeFacts>& facts, std::vec
   std::size_t most = 0;
   for (const MergeFacts& f : facts) most = std::max(most, f.pids.size());
   const std::int64_t apart = (static_cast<std::int64_t>(most) + kFirstHostPid + kRoundly - 1) / kRoundly * kRoundly;
-  const bool all_have_ranks = facts.back().rank >= 0;
+  const bool all_have_ranks = facts.back().metadata.rank >= 0;
   std::vector<Renumbering> all(facts.size());
   std::int64_t added = 0;
   for (std::size_t i = 0; i < facts.size(); ++i) {
     all[i].file = i;
     all[i].added = added;
-    ranks[i].first_pid = (all_have_ranks ? facts[i].rank : static_cast<std::int64_t>(i)) * apart;
+    ranks[i].first_pid = (all_have_ranks ? facts[i].metadata.rank : static_cast<std::int64_t>(i)) * apart;
     std::int64_t next_host = ranks[i].first_pid + kFirstHostPid;
     for (const std::int64_t pid : facts[i].pids) {
       const bool is_gpu = pid >= 0 && pid < kFirstHostPid;

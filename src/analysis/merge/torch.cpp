@@ -11,11 +11,10 @@
 #include "analysis/model/collective_family.h"
 #include "analysis/model/findings.h"
 #include "profshim/base/key_hash.h"
+#include "trace/schema.h"
 
 namespace profshim::analysis_detail {
 namespace {
-
-using Kind = ReadEvent::ReadArg::Kind;
 
 /// What a thread of gloo does for a call, as far as nobody leaves it before all have come. Of an all_to_all parts can
 /// be empty.
@@ -80,20 +79,13 @@ bool is_work_of_another_backend(std::string_view name) {
                      [=](std::string_view backend) { return name.starts_with(backend); });
 }
 
-constexpr std::string_view kGloo = "gloo:", kOperators = "c10d::";
+constexpr std::string_view kGloo = schema::name::kGlooStart, kOperators = schema::name::kC10dStart;
 
 }  // namespace
 
 struct TorchMeetings::Impl {
   // ---- gathering
 
-  struct Group {
-    std::int64_t size = -1;
-    std::vector<std::int64_t> ranks;
-    bool operator==(const Group&) const = default;
-  };
-  std::map<std::string, Group, std::less<>> groups;  // by the number in pg_config
-  std::int64_t world_size = -1;
   std::vector<Call> calls;      // as record_param_comms, with arguments
   std::vector<Call> operators;  // as c10d::allreduce_ and the like, which do not say their group
   std::vector<Kernel> kernels;
@@ -106,27 +98,28 @@ struct TorchMeetings::Impl {
   std::vector<Step> steps;
   std::unordered_set<std::int64_t> backward_threads;
   std::optional<std::int64_t> pid;
-  bool several_processes = false, other_backend = false, ignores_steps = false;
+  bool several_processes = false, other_backend = false;
 
   void call(const ReadEvent& e, std::string_view function, std::vector<Call>& to) {
     const CollectiveFamily family = collective_family(function);
     if (family.message || (family.bus == Bus::kUnknown && !family.waits_for_all)) return;
     several_processes = several_processes || (pid && *pid != e.pid);
     pid = e.pid;
-    Call c{.begin_ns = e.ts_ns, .thread = thread_of(e), .external_id = integer_arg(e, "External id", 0)};
-    const std::string_view group = text_arg(e, "Process Group Name"), ranks = text_arg(e, "Process Group Ranks");
+    Call c{.begin_ns = e.ts_ns, .thread = thread_of(e), .external_id = integer_arg(e, schema::arg::kExternalId, 0)};
+    const std::string_view group = text_arg(e, schema::arg::kGroupName), ranks = text_arg(e, schema::arg::kGroupRanks);
     if (!group.empty() && !ranks.empty()) c.group = mixed(mixed(kKeyStart, group), ranks);
-    c.alone = integer_arg(e, "Group size", 2) < 2;
+    c.alone = integer_arg(e, schema::arg::kGroupSize, 2) < 2;
     c.name = mixed(kKeyStart, function);
     c.work = family.waits_for_all ? work_of(function) : Work::kNone;
     c.content = c.name;
-    const std::int64_t in = integer_arg(e, "In msg nelems", -1), out = integer_arg(e, "Out msg nelems", -1);
-    const std::string_view dims = text_arg(e, "Input Dims");
+    const std::int64_t in = integer_arg(e, schema::arg::kInElements, -1),
+                       out = integer_arg(e, schema::arg::kOutElements, -1);
+    const std::string_view dims = text_arg(e, schema::arg::kInputDims);
     c.empty = c.work != Work::kBarrier && (in == 0 || out == 0 || has_empty_tensor(dims));
     // Of the others each rank has its own.
     const bool same_sizes =
         family.bus == Bus::kOne || (family.waits_for_all && letters(function).find("alltoall") == std::string::npos);
-    if (same_sizes) c.content = mixed(mixed(mixed(mixed(c.content, in), out), text_arg(e, "dtype")), dims);
+    if (same_sizes) c.content = mixed(mixed(mixed(mixed(c.content, in), out), text_arg(e, schema::arg::kDtype)), dims);
     to.push_back(c);
   }
 
@@ -147,11 +140,12 @@ struct TorchMeetings::Impl {
   using Spans = std::unordered_map<std::uint32_t, Span>;  // by the number of the call
   using Numbers = std::vector<std::uint32_t>;
 
-  void finish(std::vector<Meeting>& meetings) {
-    if (ignores_steps) steps.clear();
+  void finish(const TraceMetadata& metadata, std::vector<Meeting>& meetings) {
+    // Steps that are pieces of time begin on no two ranks at the same place of the program.
+    if (metadata.recording && metadata.recording->steps_source.starts_with("time")) steps.clear();
     if (several_processes || !prepare_steps()) return;
     if (calls.empty()) calls = std::move(operators);
-    const std::uint64_t members = only_members();
+    const std::uint64_t members = only_members(metadata);
     for (Call& c : calls) c.group = c.group != 0 ? c.group : members;
     std::stable_sort(calls.begin(), calls.end(), [](const Call& a, const Call& b) { return a.begin_ns < b.begin_ns; });
     Spans spans;
@@ -170,13 +164,14 @@ struct TorchMeetings::Impl {
 
   /// A key of the members of all groups, if they are the same: it does not matter then which of them a call is of. 0 if
   /// that is not known.
-  std::uint64_t only_members() const {
+  static std::uint64_t only_members(const TraceMetadata& metadata) {
+    const std::vector<TraceMetadata::Group>& groups = metadata.groups;
     if (groups.empty()) return 0;
-    const Group& first = groups.begin()->second;
-    const bool the_same =
-        std::all_of(groups.begin(), groups.end(), [&](const auto& group) { return group.second == first; });
+    const TraceMetadata::Group& first = groups.front();
+    const bool the_same = std::all_of(groups.begin(), groups.end(),
+                                      [&](const TraceMetadata::Group& group) { return group.has_same_members(first); });
     // PyTorch leaves the list empty where it is everybody.
-    const bool known = !first.ranks.empty() || first.size == world_size;
+    const bool known = !first.ranks.empty() || first.size == metadata.world_size;
     if (!the_same || !known || first.size < 2) return 0;
     std::uint64_t key = mixed(mixed(kKeyStart, "members"), first.size);
     for (const std::int64_t rank : first.ranks) key = mixed(key, rank);
@@ -296,31 +291,16 @@ struct TorchMeetings::Impl {
 TorchMeetings::TorchMeetings() : impl_(std::make_unique<Impl>()) {}
 TorchMeetings::~TorchMeetings() = default;
 
-void TorchMeetings::distributed(std::string_view path, const ReadEvent::ReadArg& value) {
-  if (path == "world_size" && value.kind == Kind::kInt) impl_->world_size = value.integer;
-  constexpr std::string_view kGroups = "pg_config.";
-  if (!path.starts_with(kGroups)) return;
-  path.remove_prefix(kGroups.size());
-  const std::size_t end = std::min(path.find('.'), path.size());
-  Impl::Group& group = impl_->groups[std::string(path.substr(0, end))];
-  path.remove_prefix(end);
-  if (value.kind != Kind::kInt) return;
-  if (path == ".pg_size") group.size = value.integer;
-  if (path.starts_with(".ranks.")) group.ranks.push_back(value.integer);
-}
-
-void TorchMeetings::ignore_steps() { impl_->ignores_steps = true; }
-
 void TorchMeetings::slice(const ReadEvent& e, std::uint64_t place) {
-  constexpr std::string_view kStep = "ProfilerStep#";
-  if (e.category == "kernel") {
-    const std::string_view function = text_arg(e, "Collective name");
-    const std::int64_t id = integer_arg(e, "External id", 0);
-    if (id == 0 || !e.name.starts_with("nccl") || !collective_family(function).waits_for_all) return;
+  constexpr std::string_view kStep = schema::name::kStepStart;
+  if (e.category == schema::category::kKernel) {
+    const std::string_view function = text_arg(e, schema::arg::kCollective);
+    const std::int64_t id = integer_arg(e, schema::arg::kExternalId, 0);
+    if (id == 0 || !e.name.starts_with(schema::name::kNcclStart) || !collective_family(function).waits_for_all) return;
     impl_->kernels.push_back({id, mixed(kKeyStart, function), span_of(e, place)});
-  } else if (e.name == "record_param_comms") {
-    const std::string_view function = text_arg(e, "Collective name");
-    if (!function.empty() && find_arg(e, "Seq") == nullptr) impl_->call(e, function, impl_->calls);
+  } else if (e.name == schema::name::kCommunication) {
+    const std::string_view function = text_arg(e, schema::arg::kCollective);
+    if (!function.empty() && find_arg(e, schema::arg::kSequence) == nullptr) impl_->call(e, function, impl_->calls);
   } else if (e.name.starts_with(kOperators)) {
     impl_->call(e, e.name.substr(kOperators.size()), impl_->operators);
   } else if (e.name.starts_with(kGloo)) {
@@ -347,6 +327,8 @@ void TorchMeetings::ends(const ReadEvent& e) {
   impl_->add_work(work, {begin_ns, std::max(begin_ns, e.ts_ns), kNoEvent});
 }
 
-void TorchMeetings::finish(std::vector<Meeting>& meetings) { impl_->finish(meetings); }
+void TorchMeetings::finish(const TraceMetadata& metadata, std::vector<Meeting>& meetings) {
+  impl_->finish(metadata, meetings);
+}
 
 }  // namespace profshim::analysis_detail

@@ -22,17 +22,13 @@ class TorchMeetings {
  public:
   TorchMeetings();
   ~TorchMeetings();
-  /// A leaf of distributedInfo, which may stand before the events or behind them.
-  void distributed(std::string_view path, const ReadEvent::ReadArg& value);
-  /// Its steps are pieces of time: with one number, on no two ranks do they begin at the same place of the program.
-  void ignore_steps();
   /// A complete event; `place`: of it in the file.
   void slice(const ReadEvent& e, std::uint64_t place);
   /// The ends of an asynchronous slice.
   void begins(const ReadEvent& e);
   void ends(const ReadEvent& e);
-  /// After the last event. Appends, in no order.
-  void finish(std::vector<Meeting>& meetings);
+  /// After the last event, with what stands beside the events. Appends, in no order.
+  void finish(const TraceMetadata& metadata, std::vector<Meeting>& meetings);
 
  private:
   struct Impl;

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "profshim/analysis.h"
-#include "profshim/trace.h"
+#include "profshim/trace/reader.h"
 
 namespace profshim::analysis_detail {
 

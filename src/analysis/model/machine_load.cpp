@@ -5,12 +5,8 @@
 #include <map>
 #include <set>
 
-#include "profshim/trace.h"
-
 namespace profshim::analysis_detail {
 namespace {
-
-using Value = ReadEvent::ReadArg;
 
 /// Sums over the windows of one host.
 struct HostLoad {
@@ -22,23 +18,10 @@ double more(double base, double run) { return std::max(run - base, 0.0); }
 }  // namespace
 
 std::optional<WindowLoad> window_load(const Timeline& timeline) {
-  WindowLoad load;
-  load.host = timeline.host;
-  load.rank = timeline.rank;
-  std::size_t found = 0;
-  json_leaves(timeline.facts, [&](std::string_view path, const Value& value) {
-    const double number = value.kind == Value::Kind::kInt ? static_cast<double>(value.integer) : value.number;
-    for (const auto& [key, member] :
-         {std::pair{"cpu.measured_us", &WindowLoad::measured_us}, std::pair{"cpu.waited_us", &WindowLoad::waited_us},
-          std::pair{"cpu.process_us", &WindowLoad::process_us}, std::pair{"cpu.machine_us", &WindowLoad::machine_us},
-          std::pair{"cpu.stolen_us", &WindowLoad::stolen_us}, std::pair{"cpu.cpus", &WindowLoad::cpus}}) {
-      if (path != key || !(number >= 0)) continue;
-      load.*member = number;
-      ++found;
-    }
-  });
-  if (found != 6 || load.measured_us <= 0 || load.cpus < 1) return std::nullopt;
-  return load;
+  if (!timeline.recording || !timeline.recording->cpu) return std::nullopt;
+  const RecordedCpu& cpu = *timeline.recording->cpu;
+  return WindowLoad{timeline.host,  timeline.rank,  cpu.measured_us, cpu.waited_us,
+                    cpu.process_us, cpu.machine_us, cpu.stolen_us,   cpu.cpus};
 }
 
 std::optional<MachineLoad> machine_load(const std::vector<WindowLoad>& windows, std::size_t ranks) {

@@ -2,15 +2,11 @@
 
 #include <stdexcept>
 
-#include "profshim/trace.h"
-
 namespace profshim::analysis_detail {
 
 void OneJob::add(const Timeline& timeline) {
   Seen seen{.path = timeline.path, .world_size = timeline.world_size};
-  json_leaves(timeline.facts, [&](std::string_view path, const ReadEvent::ReadArg& value) {
-    if (path == "run_name") seen.run_name = value.text;
-  });
+  if (timeline.recording) seen.run_name = timeline.recording->run_name;
   if (!seen.run_name.empty()) {
     const Seen& other = runs_.emplace(timeline.host, seen).first->second;
     if (other.run_name != seen.run_name) {

@@ -5,8 +5,9 @@
 #include <limits>
 #include <stdexcept>
 
-#include "profshim/trace.h"
+#include "profshim/trace/reader.h"
 #include "statistics.h"
+#include "trace/schema.h"
 
 namespace profshim::analysis_detail {
 
@@ -23,8 +24,7 @@ using Arg = ReadEvent::ReadArg;
 
 constexpr std::int64_t kMostPolls = std::int64_t{1} << 40;  // what a file says; any number of them can be added up
 
-// Three of them can be added up.
-constexpr std::int64_t kMaxNs = 3'000'000'000'000'000'000;
+constexpr std::int64_t kMaxNs = TraceMetadata::kMaxNs;
 
 std::int64_t poll_ns(double us) {  // what is no number is 0
   const double ns = us * 1000;
@@ -33,30 +33,30 @@ std::int64_t poll_ns(double us) {  // what is no number is 0
 
 Kind kind_of(std::string_view category) {
   constexpr std::pair<std::string_view, Kind> kKinds[] = {
-      {"cpu_op", Kind::kCpuOp},
-      {"kernel", Kind::kKernel},
-      {"cuda_runtime", Kind::kRuntime},
-      {"python_function", Kind::kPythonFunction},
-      {"user_annotation", Kind::kUserAnnotation},
-      {"cuda_driver", Kind::kDriver},
-      {"gpu_memcpy", Kind::kMemcpy},
-      {"gpu_memset", Kind::kMemset},
-      {"gpu_user_annotation", Kind::kGpuAnnotation},
-      {"overhead", Kind::kOverhead},
-      {"cuda_sync", Kind::kSync},
-      {"cuda_event", Kind::kSync},
+      {schema::category::kCpuOp, Kind::kCpuOp},
+      {schema::category::kKernel, Kind::kKernel},
+      {schema::category::kCudaRuntime, Kind::kRuntime},
+      {schema::category::kPythonFunction, Kind::kPythonFunction},
+      {schema::category::kUserAnnotation, Kind::kUserAnnotation},
+      {schema::category::kCudaDriver, Kind::kDriver},
+      {schema::category::kGpuMemcpy, Kind::kMemcpy},
+      {schema::category::kGpuMemset, Kind::kMemset},
+      {schema::category::kGpuUserAnnotation, Kind::kGpuAnnotation},
+      {schema::category::kOverhead, Kind::kOverhead},
+      {schema::category::kCudaSync, Kind::kSync},
+      {schema::category::kCudaEvent, Kind::kSync},
       // 2021
-      {"Operator", Kind::kCpuOp},
-      {"Runtime", Kind::kRuntime},
-      {"Kernel", Kind::kKernel},
-      {"Memcpy", Kind::kMemcpy},
-      {"Memset", Kind::kMemset},
+      {schema::category::kOperator2021, Kind::kCpuOp},
+      {schema::category::kRuntime2021, Kind::kRuntime},
+      {schema::category::kKernel2021, Kind::kKernel},
+      {schema::category::kMemcpy2021, Kind::kMemcpy},
+      {schema::category::kMemset2021, Kind::kMemset},
   };
   for (const auto& [name, kind] : kKinds) {
     if (name == category) return kind;
   }
-  if (category.ends_with("_runtime")) return Kind::kRuntime;  // xpu_runtime, mtia_runtime
-  if (category.ends_with("_driver")) return Kind::kDriver;
+  if (category.ends_with(schema::category::kRuntimeEnd)) return Kind::kRuntime;  // xpu_runtime, mtia_runtime
+  if (category.ends_with(schema::category::kDriverEnd)) return Kind::kDriver;
   return Kind::kOther;
 }
 
@@ -98,7 +98,9 @@ class Loader {
   }
   bool has_events() const { return !timeline_.slices.empty(); }
 
-  Timeline finish(const ReadResult& result) {
+  /// `metadata`: of the file, or of the rank in a merged one. It is known only now: until 2025-03 the base time stood
+  /// behind the events.
+  Timeline finish(const ReadResult& result, TraceMetadata metadata) {
     const auto fail = [&](const std::string& what) { throw std::runtime_error(timeline_.path + ": " + what); };
     if (!result.ok && !(result.truncated && !timeline_.slices.empty())) fail(result.error);
     drop_unpaired();
@@ -109,54 +111,25 @@ class Loader {
     }
     if (result.bare_list) timeline_.dialect = Dialect::kEventList;
     if (impossible_ > 0) warn(std::to_string(impossible_) + " events without a possible time or duration are left out");
+    describe(std::move(metadata));
     to_epoch();
     std::stable_sort(timeline_.steps.begin(), timeline_.steps.end(),
                      [](const Step& a, const Step& b) { return a.begin_ns < b.begin_ns; });
     return std::move(timeline_);
   }
 
-  void on_member(std::string_view key, std::string_view json) {
-    if (key == "distributedInfo") {
-      json_leaves(json, [&](std::string_view path, const Arg& value) {
-        if (path == "rank") set_int(value, timeline_.rank);
-        if (path == "world_size") set_int(value, timeline_.world_size);
-        if (path == "backend" && value.kind == Arg::Kind::kString) timeline_.backend = value.text;
-      });
-    } else if (key == "baseTimeNanoseconds") {
-      json_leaves(json, [&](std::string_view, const Arg& value) {
-        if (value.kind == Arg::Kind::kInt && value.integer > 0 && value.integer <= kMaxNs) {
-          timeline_.base_time_ns = value.integer;
-        }
-      });
-    } else if (key == "host_name") {
-      json_leaves(json, [&](std::string_view, const Arg& value) { timeline_.host = value.text; });
-    } else if (key == "profile_memory") {
-      timeline_.profile_memory = json == "1" || json == "true";
-    } else if (key == "profshim") {
-      ours_ = true;
-      timeline_.facts = json;
-      json_leaves(json, [&](std::string_view path, const Arg& value) {
-        if (path == "complete") timeline_.complete = value.integer != 0;
-        if ((path == "dropped_events" || path == "dropped.total") && value.kind == Arg::Kind::kInt) {
-          timeline_.dropped = static_cast<std::uint64_t>(std::max<std::int64_t>(value.integer, 0));
-        }
-      });
-    }
-  }
-
   void on_event(const ReadEvent& event) {
-    if (event.phase.size() != 1) return;
-    switch (event.phase[0]) {
-      case 'X':
-        if (event.category != "Trace") on_slice(event);
+    switch (event.letter()) {
+      case schema::phase::kSlice:
+        if (event.category != schema::category::kTrace) on_slice(event);
         break;
-      case 'b':
+      case schema::phase::kAsyncBegin:
         on_begin(event);
         break;
-      case 'e':
+      case schema::phase::kAsyncEnd:
         on_end(event);
         break;
-      case 'i':
+      case schema::phase::kInstant:
         on_instant(event);
         break;
       default:
@@ -167,10 +140,17 @@ class Loader {
  private:
   void warn(const std::string& sentence) { timeline_.warnings.push_back(timeline_.path + ": " + sentence); }
 
-  static void set_int(const Arg& value, int& to) {
-    if (value.kind == Arg::Kind::kInt && value.integer >= 0 && value.integer <= std::numeric_limits<int>::max()) {
-      to = static_cast<int>(value.integer);
-    }
+  void describe(TraceMetadata metadata) {
+    timeline_.rank = metadata.rank;
+    timeline_.world_size = metadata.world_size;
+    timeline_.backend = metadata.backend;
+    timeline_.host = metadata.host;
+    timeline_.base_time_ns = metadata.base_time_ns;
+    timeline_.profile_memory = metadata.profile_memory;
+    timeline_.recording = std::move(metadata.recording);
+    if (!timeline_.recording) return;
+    timeline_.complete = timeline_.recording->complete;
+    timeline_.dropped = timeline_.recording->dropped;
   }
 
   // ---- events
@@ -226,17 +206,17 @@ class Loader {
   }
 
   void on_instant(const ReadEvent& event) {
-    const bool failed = event.name == "[OutOfMemory]";
-    if (!failed && event.name != "[memory]") return;
+    const bool failed = event.name == schema::name::kOutOfMemory;
+    if (!failed && event.name != schema::name::kMemory) return;
     if (!event.has_ts || !possible(event.ts_ns)) {
       ++impossible_;
       return;
     }
     MemoryRecord record{.at_ns = event.ts_ns, .track = track_of(event), .failed = failed};
     for (const Arg& arg : event.args) {
-      if (arg.key == "Bytes") record.bytes = arg.integer;
-      if (arg.key == "Device Type") record.device_type = static_cast<std::int32_t>(arg.integer);
-      if (arg.key == "Device Id") record.device_index = static_cast<std::int32_t>(arg.integer);
+      if (arg.key == schema::arg::kMemoryBytes) record.bytes = arg.integer;
+      if (arg.key == schema::arg::kDeviceType) record.device_type = static_cast<std::int32_t>(arg.integer);
+      if (arg.key == schema::arg::kDeviceId) record.device_index = static_cast<std::int32_t>(arg.integer);
     }
     timeline_.memory.push_back(record);
   }
@@ -266,11 +246,12 @@ class Loader {
   Kind kind(const ReadEvent& event) {
     const std::string_view category = event.category;
     // So a PyTorch without Kineto says it.
-    if (category.empty() && event.pid_text == "CPU functions") return Kind::kCpuOp;
+    if (category.empty() && event.pid_text == schema::name::kPid2019) return Kind::kCpuOp;
     if (category != last_category_) {
       last_category_ = category;
       last_kind_ = kind_of(category);
-      generation_2021_ = generation_2021_ || category == "Operator" || category == "Runtime" || category == "Kernel";
+      generation_2021_ = generation_2021_ || category == schema::category::kOperator2021 ||
+                         category == schema::category::kRuntime2021 || category == schema::category::kKernel2021;
     }
     return last_kind_;
   }
@@ -290,67 +271,68 @@ class Loader {
     Communication& c = kept.communication;
     Texts& texts = timeline_.texts;
     const auto text = [&](const Arg& arg) { return arg.kind == Arg::Kind::kString ? texts.add(arg.text) : TextId{0}; };
-    const bool mpi = event.name.starts_with("MPI_"), polling = event.name == "MPI polling";
+    const bool mpi = event.name.starts_with(schema::name::kMpiStart), polling = event.name == schema::name::kMpiPolling;
     for (const Arg& arg : event.args) {
       const std::string_view key = arg.key;
-      if (polling && key.starts_with("MPI_")) {
+      if (polling && key.starts_with(schema::name::kMpiStart)) {
         c.polls += std::clamp<std::int64_t>(arg.integer, 0, kMostPolls);
         kept.communicates = true;
       }
       // By length first: a kernel has twenty arguments, and this runs for each of them.
       switch (key.size()) {
-        case 3:
-          if (key == "Seq") c.sequence = arg.integer;
+        case schema::arg::kSequence.size():
+          if (key == schema::arg::kSequence) c.sequence = arg.integer;
           break;
-        case 4:
-          if (key == "comm") c.group_label = text(arg), kept.communicates = true;
-          if (key == "root" || key == "peer" || key == "dest") c.peer = arg.integer;
-          if (key == "Rank") c.rank_in_group = arg.integer;
+        case schema::arg::kComm.size():
+          if (key == schema::arg::kComm) c.group_label = text(arg), kept.communicates = true;
+          if (key == schema::arg::kRoot || key == schema::arg::kPeer || key == schema::arg::kDest) c.peer = arg.integer;
+          if (key == schema::arg::kRank) c.rank_in_group = arg.integer;
           break;
-        case 5:
-          if (key == "bytes") kept.bytes = c.bytes = arg.integer, kept.communicates = kept.communicates || mpi;
-          if (key == "dtype") c.dtype = text(arg);
-          if (key == "flops") kept.flops = std::max<std::int64_t>(arg.integer, 0);
+        case schema::arg::kBytes.size():
+          if (key == schema::arg::kBytes)
+            kept.bytes = c.bytes = arg.integer, kept.communicates = kept.communicates || mpi;
+          if (key == schema::arg::kDtype) c.dtype = text(arg);
+          if (key == schema::arg::kFlops) kept.flops = std::max<std::int64_t>(arg.integer, 0);
           break;
-        case 6:
-          if (key == "target" || (key == "source" && c.peer < 0)) c.peer = arg.integer;
+        case schema::arg::kTarget.size():
+          if (key == schema::arg::kTarget || (key == schema::arg::kSource && c.peer < 0)) c.peer = arg.integer;
           break;
-        case 7:
-          if (key == "comm id") c.group = text(arg), kept.communicates = true;
+        case schema::arg::kCommId.size():
+          if (key == schema::arg::kCommId) c.group = text(arg), kept.communicates = true;
           break;
-        case 8:
-          if (key == "datatype") c.dtype = text(arg);
-          if (key == "finished") kept.unfinished = arg.integer == 0;
-          if (key == "Src Rank") c.from = arg.integer;
-          if (key == "Dst Rank") c.to = arg.integer;
+        case schema::arg::kDatatype.size():
+          if (key == schema::arg::kDatatype) c.dtype = text(arg);
+          if (key == schema::arg::kFinished) kept.unfinished = arg.integer == 0;
+          if (key == schema::arg::kSourceRank) c.from = arg.integer;
+          if (key == schema::arg::kDestinationRank) c.to = arg.integer;
           break;
-        case 10:
-          if (key == "Group size") c.group_size = arg.integer;
-          if (key == "recv bytes") c.received_bytes = arg.integer;
-          if (key == "Input Dims" && options_.input_dims) kept.input_dims = arg.text;
+        case schema::arg::kGroupSize.size():
+          if (key == schema::arg::kGroupSize) c.group_size = arg.integer;
+          if (key == schema::arg::kReceivedBytes) c.received_bytes = arg.integer;
+          if (key == schema::arg::kInputDims && options_.input_dims) kept.input_dims = arg.text;
           break;
-        case 11:
-          if (key == "correlation") kept.correlation = arg.integer;
-          if (key == "External id" || key == "external id") kept.external_id = arg.integer;
+        case schema::arg::kCorrelation.size():
+          if (key == schema::arg::kCorrelation) kept.correlation = arg.integer;
+          if (key == schema::arg::kExternalId || key == schema::arg::kExternalId2021) kept.external_id = arg.integer;
           break;
-        case 13:
-          if (key == "In msg nelems") c.elements_in = arg.integer;
-          if (polling && key == "in calls (us)") c.in_calls_ns = poll_ns(arg.number);
+        case schema::arg::kInElements.size():
+          if (key == schema::arg::kInElements) c.elements_in = arg.integer;
+          if (polling && key == schema::arg::kInCallsUs) c.in_calls_ns = poll_ns(arg.number);
           break;
-        case 14:
-          if (key == "Out msg nelems") c.elements_out = arg.integer;
+        case schema::arg::kOutElements.size():
+          if (key == schema::arg::kOutElements) c.elements_out = arg.integer;
           break;
-        case 15:
-          if (key == "Collective name") c.collective = text(arg), kept.communicates = true;
+        case schema::arg::kCollective.size():
+          if (key == schema::arg::kCollective) c.collective = text(arg), kept.communicates = true;
           break;
-        case 18:
-          if (key == "Process Group Name") c.group = text(arg), kept.communicates = true;
+        case schema::arg::kGroupName.size():
+          if (key == schema::arg::kGroupName) c.group = text(arg), kept.communicates = true;
           break;
-        case 19:
-          if (key == "Process Group Ranks") c.ranks = text(arg);
+        case schema::arg::kGroupRanks.size():
+          if (key == schema::arg::kGroupRanks) c.ranks = text(arg);
           break;
-        case 25:
-          if (key == "Process Group Description") c.group_label = text(arg);
+        case schema::arg::kGroupDescription.size():
+          if (key == schema::arg::kGroupDescription) c.group_label = text(arg);
           break;
         default:
           break;
@@ -361,7 +343,7 @@ class Loader {
   }
 
   void note_step(const ReadEvent& event, const Slice& slice) {
-    constexpr std::string_view kStart = "ProfilerStep#";
+    constexpr std::string_view kStart = schema::name::kStepStart;
     if (!event.name.starts_with(kStart)) return;
     const std::string_view digits = event.name.substr(kStart.size());
     Step step{.begin_ns = slice.begin_ns, .duration_ns = slice.duration_ns, .track = slice.track};
@@ -369,9 +351,8 @@ class Loader {
     if (error == std::errc{} && end == digits.data() + digits.size()) timeline_.steps.push_back(step);
   }
 
-  // Only now is the base known: until 2025-03 it stood behind the events.
   void to_epoch() {
-    if (ours_) {
+    if (timeline_.recording) {
       timeline_.dialect = Dialect::kProfshim;
     } else if (generation_2021_) {
       timeline_.dialect = Dialect::kKineto2021;
@@ -387,7 +368,7 @@ class Loader {
   static constexpr std::int64_t kOpen = -1;
   TimelineOptions options_;
   std::int64_t first_pid_;
-  bool ours_ = false, generation_2021_ = false;
+  bool generation_2021_ = false;
   Timeline timeline_;
   std::unordered_map<Track, std::uint32_t, TrackHash> tracks_;
   std::uint32_t last_track_ = 0;
@@ -401,14 +382,15 @@ class Loader {
 /// processes.
 class RankLoaders {
  public:
-  RankLoaders(const std::string& path, const TimelineOptions& options) : path_(path), options_(options) { add({}); }
+  RankLoaders(const std::string& path, const TimelineOptions& options) : path_(path), options_(options) {
+    loaders_.push_back({std::nullopt, Loader(path, options)});
+  }
 
   TraceVisitor visitor() {
     TraceVisitor visitor;
     visitor.metadata = [this](std::string_view key, std::string_view json, bool) {
-      if (key == "profshim" && divide(json)) return;
-      members_.emplace_back(key, json);
-      for (OfRank& of_rank : loaders_) of_rank.loader.on_member(key, json);
+      metadata_.read(key, json);
+      if (key == schema::top::kProfshim) divide();
     };
     visitor.event = [this](const ReadEvent& event) {
       if (Loader* const loader = loader_of(event)) loader->on_event(event);
@@ -423,11 +405,14 @@ class RankLoaders {
     if (!std::all_of(loaders_.begin(), loaders_.end(), has_none)) std::erase_if(loaders_, has_none);
     std::vector<Timeline> timelines;
     for (OfRank& of_rank : loaders_) {
-      Timeline& timeline = timelines.emplace_back(of_rank.loader.finish(result));
-      if (!of_rank.file.known) continue;
-      timeline.rank = of_rank.file.rank;
-      timeline.host = of_rank.file.host;
-      timeline.merged = of_rank.file.text;
+      TraceMetadata metadata = metadata_;
+      if (of_rank.merged) {
+        metadata.rank = of_rank.merged->rank;
+        metadata.host = of_rank.merged->host;
+        metadata.recording = of_rank.merged->recording;
+      }
+      timelines.push_back(of_rank.loader.finish(result, std::move(metadata)));
+      timelines.back().merged = std::move(of_rank.merged);
     }
     for (std::size_t i = 1; i < timelines.size(); ++i) {
       // What is wrong with the file is said once.
@@ -440,58 +425,35 @@ class RankLoaders {
   }
 
  private:
-  struct MergedFile {
-    bool known = false;
-    int rank = -1;
-    std::int64_t first_pid = 0;
-    std::string host, text;
-  };
   struct OfRank {
-    MergedFile file;
+    std::optional<MergedRankInfo> merged;
     Loader loader;
+    std::int64_t first_pid() const { return merged ? merged->first_pid : 0; }
   };
 
-  void add(const MergedFile& file) {
-    loaders_.push_back({file, Loader(path_, options_, file.first_pid)});
-    for (const auto& [key, json] : members_) loaders_.back().loader.on_member(key, json);
-  }
-
-  // {"merged": [{"rank": 3, "host": "node1", "first_pid": 3000, "profshim": {…}}]}, in front of the events; of each
-  // rank with what its own trace said of itself.
-  bool divide(std::string_view json) {
-    const std::vector<std::string> files = json_elements(json_part(json, "merged"));
-    if (files.empty() || loaders_.front().loader.has_events()) return false;
+  /// Makes a loader for each rank of a merged trace, if its list of ranks stands in front of the events.
+  void divide() {
+    if (metadata_.merged.empty() || loaders_.front().loader.has_events()) return;
     loaders_.clear();
-    for (const std::string& text : files) {
-      MergedFile file{.known = true, .text = text};
-      json_leaves(text, [&](std::string_view path, const Arg& value) {
-        if (path == "rank" && value.integer >= 0 && value.integer <= std::numeric_limits<int>::max())
-          file.rank = static_cast<int>(value.integer);
-        if (path == "first_pid") file.first_pid = value.integer;
-        if (path == "host") file.host = value.text;
-      });
-      add(file);
-      if (const std::string own = json_part(text, "profshim"); !own.empty())
-        loaders_.back().loader.on_member("profshim", own);
-    }
+    for (const MergedRankInfo& rank : metadata_.merged)
+      loaders_.push_back({rank, Loader(path_, options_, rank.first_pid)});
     std::sort(loaders_.begin(), loaders_.end(),
-              [](const OfRank& a, const OfRank& b) { return a.file.first_pid < b.file.first_pid; });
-    return true;
+              [](const OfRank& a, const OfRank& b) { return a.first_pid() < b.first_pid(); });
   }
 
   /// Null for what bears no rank's number, in a merged trace that somebody has changed.
   Loader* loader_of(const ReadEvent& event) {
-    if (!loaders_.front().file.known) return &loaders_.front().loader;
+    if (!loaders_.front().merged) return &loaders_.front().loader;
     const auto after =
         std::upper_bound(loaders_.begin(), loaders_.end(), event.pid,
-                         [](std::int64_t pid, const OfRank& of_rank) { return pid < of_rank.file.first_pid; });
+                         [](std::int64_t pid, const OfRank& of_rank) { return pid < of_rank.first_pid(); });
     return event.pid_is_number && after != loaders_.begin() ? &std::prev(after)->loader : nullptr;
   }
 
   std::string path_;
   TimelineOptions options_;
-  std::vector<std::pair<std::string, std::string>> members_;  // that have come: for all
-  std::vector<OfRank> loaders_;                               // by first_pid
+  TraceMetadata metadata_;       // of the file
+  std::vector<OfRank> loaders_;  // by first_pid
 };
 
 }  // namespace

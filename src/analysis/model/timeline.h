@@ -5,10 +5,13 @@
 
 #include <cstdint>
 #include <deque>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
 #include <vector>
+
+#include "profshim/trace/metadata.h"
 
 namespace profshim::analysis_detail {
 
@@ -135,9 +138,8 @@ struct Timeline {
   bool truncated = false;     // the file ends early: what is here is what stood before
   std::uint64_t dropped = 0;  // events that the recorder lost, by its own count
   bool profile_memory = false;
-  std::string facts;  // the "profshim" object, JSON; "" in traces of others
-  /// Of a rank of a merged trace: its element of the list "merged", JSON (first_pid, clock, offset_us, …).
-  std::string merged;
+  std::optional<RecordingInfo> recording;  // absent in traces of others
+  std::optional<MergedRankInfo> merged;    // of a rank of a merged trace
   /// What was not as it should be, one sentence each, beginning with the path.
   std::vector<std::string> warnings;
 

@@ -62,8 +62,8 @@ std::vector<RankClock> compare_clocks(const std::vector<TraceFacts>& traces, std
         why_not = facts[i].path + ": " + facts[i].error;
         return {};
       }
-      ranks[i].rank = facts[i].rank;
-      ranks[i].host = facts[i].host;
+      ranks[i].rank = facts[i].metadata.rank;
+      ranks[i].host = facts[i].metadata.host;
     }
     std::vector<ClockMap> maps;
     if (!align_clocks(facts, MergeOptions{}, ranks, maps, warnings, why_not)) return {};

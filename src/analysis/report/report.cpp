@@ -20,6 +20,7 @@
 #include "machine.h"
 #include "steps.h"
 #include "tables.h"
+#include "trace/schema.h"
 #include "traces.h"
 #include "waits.h"
 #include "words.h"
@@ -163,7 +164,7 @@ ViewTable operators_of(const KeyTable& keys) {
   double all_us = 0;
   for (const KeyRow& row : keys.rows) {
     const bool is_call = !row.on_device && !row.annotation && !row.asynchronous && row.name != "ProfilerStep*";
-    if (!is_call || row.name.starts_with("MPI_") || row.name == "MPI polling") continue;
+    if (!is_call || row.name.starts_with(schema::name::kMpiStart) || row.name == schema::name::kMpiPolling) continue;
     Sum& sum = sums[row.name];
     sum.calls += static_cast<std::int64_t>(row.calls);
     sum.self_us += row.self_cpu_us;

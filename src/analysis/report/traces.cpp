@@ -1,44 +1,23 @@
 #include "traces.h"
 
 #include <algorithm>
-#include <charconv>
 #include <functional>
 #include <limits>
 #include <map>
 #include <unordered_map>
 
 #include "analysis/model/statistics.h"
-#include "profshim/trace.h"
 #include "tables.h"
 #include "words.h"
 
 namespace profshim::analysis_detail {
 namespace {
 
-using Arg = ReadEvent::ReadArg;
-
-/// Of the entry that a rank has in a merged trace.
-RankClock clock_of(const Timeline& timeline) {
-  RankClock clock{.rank = timeline.rank, .host = timeline.host};
-  json_leaves(timeline.merged, [&](std::string_view key, const Arg& value) {
-    if (key == "clock") clock.clock = value.text;
-    if (key == "offset_us") clock.offset_us = value.number;
-    if (key == "drift_ppm") clock.drift_ppm = value.number;
-    if (key == "error_us" && value.kind != Arg::Kind::kNull) clock.error_us = value.number;
-  });
-  return clock;
-}
-
 /// "threads lost" of threads_lost; "device: dropped records" of device.dropped_records.
 std::string loss_words(std::string_view path) {
   std::string words;
   for (const char c : path) words += c == '_' ? std::string(" ") : c == '.' ? std::string(": ") : std::string(1, c);
   return words;
-}
-
-bool tells_loss(std::string_view path) {
-  const auto has = [&](std::string_view part) { return path.find(part) != std::string_view::npos; };
-  return has("dropped") || has("lost") || has("left_out");
 }
 
 TraceFacts facts_of(const Timeline& timeline) {
@@ -60,23 +39,18 @@ TraceFacts facts_of(const Timeline& timeline) {
     }
   }
   facts.load = window_load(timeline);
-  std::string marker;
-  json_leaves(timeline.facts, [&](std::string_view path, const Arg& value) {
-    if (path == "run_name") facts.run_name = value.text;
-    if (path == "command") facts.command = value.text;
-    if (path == "steps.source") facts.steps_source = value.text;
-    if (path == "steps.first_marker") marker = value.text;
-    if (path == "window") facts.window = value.integer;
-    if (path == "truncated") facts.limited = value.integer != 0;
-    if (path == "recovered") facts.recovered = value.integer != 0;
-    if (path.starts_with("problems.") && value.kind == Arg::Kind::kString && path.ends_with(".lost")) {
-      facts.problems.emplace_back(value.text);
-    } else if (value.kind == Arg::Kind::kInt && value.integer > 0 && tells_loss(path) && path != "dropped_events" &&
-               path != "dropped.total") {
-      facts.losses.emplace_back(loss_words(path), value.integer);
-    }
-  });
-  if (!marker.empty() && !facts.steps_source.empty()) facts.steps_source += " (" + marker + ")";
+  if (!timeline.recording) return facts;
+  const RecordingInfo& recording = *timeline.recording;
+  facts.run_name = recording.run_name;
+  facts.command = recording.command;
+  facts.steps_source = recording.steps_source;
+  if (!recording.first_step_marker.empty() && !facts.steps_source.empty())
+    facts.steps_source += " (" + recording.first_step_marker + ")";
+  facts.window = recording.window.value_or(-1);
+  facts.limited = recording.truncated;
+  facts.recovered = recording.recovered;
+  facts.problems = recording.problems;
+  for (const auto& [path, count] : recording.losses) facts.losses.emplace_back(loss_words(path), count);
   return facts;
 }
 
@@ -105,7 +79,9 @@ std::vector<LoadedTrace> load_ranks(const std::string& path, std::vector<RankClo
   for (Timeline& timeline : load_timelines(path)) {
     warnings.insert(warnings.end(), timeline.warnings.begin(), timeline.warnings.end());
     truncated = truncated || timeline.truncated;
-    if (!timeline.merged.empty()) clocks.push_back(clock_of(timeline));
+    if (const auto& rank = timeline.merged) {
+      clocks.push_back({rank->rank, rank->host, rank->clock, rank->offset_us, rank->drift_ppm, rank->error_us});
+    }
     TraceFacts facts = facts_of(timeline);
     loaded.push_back({std::move(timeline), std::move(facts)});
   }

@@ -8,6 +8,7 @@
 #include "analysis/model/collective_family.h"
 #include "analysis/model/statistics.h"
 #include "key_averages.h"
+#include "trace/schema.h"
 
 namespace profshim::analysis_detail {
 namespace {
@@ -21,7 +22,7 @@ std::optional<double> bus_factor(Bus bus, std::int64_t ranks) {
 
 /// "AllReduce" of ncclDevKernel_AllReduce_RING_LL(...), which has no arguments that say it.
 std::string_view function_of_kernel(std::string_view name) {
-  if (name.starts_with("nccl")) {
+  if (name.starts_with(schema::name::kNcclStart)) {
     if (const std::size_t at = name.find('_'); at != std::string_view::npos) name.remove_prefix(at + 1);
     return name.substr(0, name.find_first_of("_(<"));
   }
@@ -45,7 +46,7 @@ bool is_no_collective(std::string_view name) { return name == "wait" || name == 
 /// In "gloo:all_reduce" a thread of gloo does the work that the operator has only started; "nccl:all_reduce" lies in
 /// the operator and says no more than it.
 bool is_work_range(std::string_view name) {
-  return name.starts_with("gloo:") || name.starts_with("ucc:") || name.starts_with("mpi:");
+  return name.starts_with(schema::name::kGlooStart) || name.starts_with("ucc:") || name.starts_with("mpi:");
 }
 
 struct AsyncKey {
@@ -76,10 +77,10 @@ void CommsView::add(const Timeline& timeline, int rank) {
   std::vector<Text> kinds(t.texts.size());
   for (std::size_t i = 0; i < kinds.size(); ++i) {
     const std::string_view text = t.texts[static_cast<TextId>(i)];
-    kinds[i] = text.starts_with("MPI_")     ? Text::kMpi
-               : is_work_range(text)        ? Text::kWorkRange
-               : is_collective_kernel(text) ? Text::kNcclKernel
-                                            : Text::kOther;
+    kinds[i] = text.starts_with(schema::name::kMpiStart) ? Text::kMpi
+               : is_work_range(text)                     ? Text::kWorkRange
+               : is_collective_kernel(text)              ? Text::kNcclKernel
+                                                         : Text::kOther;
   }
   const auto communication = [&](const Slice& s) {
     return s.communication == kNone ? nullptr : &t.communications[s.communication];

@@ -11,12 +11,13 @@
 
 #include "analysis/model/intervals.h"
 #include "analysis/model/one_job.h"
+#include "trace/schema.h"
 
 namespace profshim::analysis_detail {
 namespace {
 
-constexpr std::string_view kSkipped[] = {"[memory]",
-                                         "[OutOfMemory]",
+constexpr std::string_view kSkipped[] = {schema::name::kMemory,
+                                         schema::name::kOutOfMemory,
                                          "profiler::_record_function_enter",
                                          "profiler::_record_function_enter_new",
                                          "profiler::_record_function_exit",
@@ -25,7 +26,7 @@ constexpr std::string_view kSkipped[] = {"[memory]",
                                          "aten::_version"};
 
 std::string row_name(std::string_view name) {
-  if (name.starts_with("ProfilerStep#")) return "ProfilerStep*";
+  if (name.starts_with(schema::name::kStepStart)) return "ProfilerStep*";
   std::string text(name);
   if (name.starts_with("_Z")) {
     int status = 0;
@@ -120,7 +121,7 @@ class MemorySums {
 }  // namespace
 
 bool is_collective_kernel(std::string_view name) {
-  constexpr std::string_view kParts[] = {"nccl", "rccl", "cross_device_reduce"};
+  constexpr std::string_view kParts[] = {schema::name::kNcclStart, "rccl", "cross_device_reduce"};
   return std::any_of(std::begin(kParts), std::end(kParts),
                      [=](std::string_view part) { return name.find(part) != std::string_view::npos; });
 }
@@ -275,7 +276,7 @@ class FileRows {
     spans_.push_back({.begin = record.at_ns,
                       .end = record.at_ns,
                       .track = record.track,
-                      .name = all_.texts_.add(record.failed ? "[OutOfMemory]" : "[memory]"),
+                      .name = all_.texts_.add(record.failed ? schema::name::kOutOfMemory : schema::name::kMemory),
                       .bytes = MemorySums::bytes_of(record)});
   }
 

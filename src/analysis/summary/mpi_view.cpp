@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "analysis/model/statistics.h"
+#include "trace/schema.h"
 
 namespace profshim::analysis_detail {
 
@@ -20,7 +21,7 @@ void MpiView::add(const Timeline& timeline, int rank) {
   std::vector<char> is_mpi(timeline.texts.size());
   for (std::size_t i = 0; i < is_mpi.size(); ++i) {
     const std::string_view text = timeline.texts[static_cast<TextId>(i)];
-    is_mpi[i] = text.starts_with("MPI_") || text == "MPI polling";
+    is_mpi[i] = text.starts_with(schema::name::kMpiStart) || text == schema::name::kMpiPolling;
   }
   std::vector<Row> rows(timeline.texts.size());  // by name
   std::int64_t first = timeline.slices.front().begin_ns, last = first;

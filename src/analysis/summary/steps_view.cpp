@@ -4,6 +4,7 @@
 
 #include "analysis/model/statistics.h"
 #include "key_averages.h"
+#include "trace/schema.h"
 
 namespace profshim::analysis_detail {
 namespace {
@@ -19,7 +20,7 @@ std::vector<bool> texts_that(const Timeline& timeline, bool (*holds)(std::string
 
 // In traces of 2021 a step is an operator.
 std::vector<bool> step_names(const Timeline& timeline) {
-  return texts_that(timeline, [](std::string_view text) { return text.starts_with("ProfilerStep#"); });
+  return texts_that(timeline, [](std::string_view text) { return text.starts_with(schema::name::kStepStart); });
 }
 
 /// The part of a merged set between two moments.

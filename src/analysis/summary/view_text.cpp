@@ -5,7 +5,7 @@
 #include "profshim/analysis/summary.h"
 #include "profshim/analysis/views.h"
 #include "profshim/base/printable.h"
-#include "profshim/trace.h"
+#include "profshim/json.h"
 #include "table_text.h"
 
 namespace profshim {

@@ -27,7 +27,9 @@
 #include "analysis/model/rank_text.h"
 #include "gpu_checks.h"
 #include "profshim/analysis.h"
-#include "profshim/trace.h"
+#include "profshim/trace/metadata.h"
+#include "profshim/trace/reader.h"
+#include "trace/schema.h"
 #include "track_checks.h"
 
 namespace profshim {
@@ -37,7 +39,6 @@ using namespace analysis_detail;  // the helpers of this folder
 using Arg = ReadEvent::ReadArg;
 using Kind = Arg::Kind;
 
-constexpr std::int64_t kBaseStepNs = 7889238ll * 1000000000;
 constexpr double kMaxTsUs = 8e12;  // beyond, a double no longer tells nanoseconds apart
 constexpr std::int64_t kSecondNs = 1000000000;
 constexpr std::int64_t kWeekNs = 7 * 86400 * kSecondNs;
@@ -45,30 +46,31 @@ constexpr std::uint64_t kMaxViewableBytes = 450'000'000;
 constexpr std::int64_t kMaxDevice = 63;
 
 bool is_known_category(std::string_view category) {
-  constexpr std::string_view kKnown[] = {"cpu_op",
-                                         "user_annotation",
-                                         "gpu_user_annotation",
-                                         "gpu_memcpy",
-                                         "gpu_memset",
-                                         "kernel",
-                                         "cuda_runtime",
-                                         "cuda_driver",
-                                         "overhead",
-                                         "cpu_instant_event",
-                                         "python_function",
-                                         "cuda_sync",
-                                         "cuda_event",
-                                         "Trace",
-                                         "ac2g",
-                                         "fwdbwd",
-                                         "rank_flow",
-                                         "glow_runtime",
-                                         "hpu_op",
-                                         "collective_comm",
-                                         "hardware_counters",
-                                         "cuda_profiler_range"};
+  constexpr std::string_view kKnown[] = {schema::category::kCpuOp,
+                                         schema::category::kUserAnnotation,
+                                         schema::category::kGpuUserAnnotation,
+                                         schema::category::kGpuMemcpy,
+                                         schema::category::kGpuMemset,
+                                         schema::category::kKernel,
+                                         schema::category::kCudaRuntime,
+                                         schema::category::kCudaDriver,
+                                         schema::category::kOverhead,
+                                         schema::category::kCpuInstantEvent,
+                                         schema::category::kPythonFunction,
+                                         schema::category::kCudaSync,
+                                         schema::category::kCudaEvent,
+                                         schema::category::kTrace,
+                                         schema::category::kAc2g,
+                                         schema::category::kFwdBwd,
+                                         schema::category::kRankFlow,
+                                         schema::category::kGlowRuntime,
+                                         schema::category::kHpuOp,
+                                         schema::category::kCollectiveComm,
+                                         schema::category::kHardwareCounters,
+                                         schema::category::kCudaProfilerRange};
   if (std::find(std::begin(kKnown), std::end(kKnown), category) != std::end(kKnown)) return true;
-  return category.starts_with("mtia_") || category.starts_with("xpu_") || category.starts_with("privateuse1_");
+  return category.starts_with(schema::category::kMtiaStart) || category.starts_with(schema::category::kXpuStart) ||
+         category.starts_with(schema::category::kPrivateUseStart);
 }
 
 // ---- what stands before and behind traceEvents
@@ -79,18 +81,19 @@ class HeaderChecks {
   HeaderChecks(FileReport& report, Findings& findings) : report_(report), findings_(findings) {}
 
   void on_member(std::string_view key, std::string_view json, bool before_events) {
-    if (first_key_.empty()) first_key_ = before_events ? std::string(key) : "traceEvents";
+    if (first_key_.empty()) first_key_ = before_events ? key : schema::top::kTraceEvents;
     if (!before_events) behind(key, json);
-    if (key == "schemaVersion") schema_ = json == "1";
-    if (key == "displayTimeUnit") unit_ms_ = json == "\"ms\"";
-    if (key == "deviceProperties") devices(json);
-    if (key == "baseTimeNanoseconds") base_time(json);
-    if (key == "distributedInfo") distributed(json, before_events);
-    if (key == "profshim") ours(json);
+    metadata_.read(key, json);
+    if (key == schema::top::kSchemaVersion) schema_ = json == "1";
+    if (key == schema::top::kDisplayTimeUnit) unit_ms_ = json == "\"ms\"";
+    if (key == schema::top::kDeviceProperties) devices(json);
+    if (key == schema::top::kBaseTime) base_time();
+    if (key == schema::top::kDistributedInfo) distributed(json, before_events);
+    if (key == schema::top::kProfshim) ours();
   }
 
   void finish(std::int64_t rank_in_text) {
-    if (first_key_ != "schemaVersion") findings_.must(1, "the first key is not schemaVersion", first_key_);
+    if (first_key_ != schema::top::kSchemaVersion) findings_.must(1, "the first key is not schemaVersion", first_key_);
     if (!schema_) findings_.must(3, "schemaVersion is not 1");
     if (!has_devices_) findings_.must(3, "no deviceProperties: torch._inductor's reader stops");
     if (report_.base_time_ns <= 0) findings_.must(6, "no baseTimeNanoseconds");
@@ -100,7 +103,7 @@ class HeaderChecks {
 
  private:
   void behind(std::string_view key, std::string_view json) {
-    if (key != "traceName")
+    if (key != schema::top::kTraceName)
       findings_.should(7, "metadata behind traceEvents: HTA's parser does not see it", std::string(key));
     if (json.find(']') != std::string_view::npos || key.find(']') != std::string_view::npos) {
       findings_.should(7, "a ']' behind traceEvents: torch_tb_profiler inserts its counters there", std::string(key));
@@ -109,13 +112,15 @@ class HeaderChecks {
 
   void devices(std::string_view json) {
     has_devices_ = json.starts_with('[');
-    constexpr std::string_view kKeys[] = {
-        "name", "totalGlobalMem", "computeMajor", "computeMinor", "numSms", "maxThreadsPerMultiprocessor", "warpSize"};
+    constexpr std::string_view kKeys[] = {schema::device::kName,         schema::device::kTotalMemory,
+                                          schema::device::kComputeMajor, schema::device::kComputeMinor,
+                                          schema::device::kSmCount,      schema::device::kMaxThreadsPerSm,
+                                          schema::device::kWarpSize};
     std::set<std::string> seen;
     std::int64_t count = 0;
     json_leaves(json, [&](std::string_view path, const Arg& value) {
       seen.emplace(path);
-      if (!path.ends_with(".id")) return;
+      if (path.substr(path.rfind('.') + 1) != schema::device::kId) return;
       if (value.integer != count) findings_.must(3, "deviceProperties: id is not the index", std::string(path));
       ++count;
     });
@@ -127,39 +132,30 @@ class HeaderChecks {
     }
   }
 
-  void base_time(std::string_view json) {
-    json_leaves(json, [&](std::string_view, const Arg& value) {
-      if (value.kind == Kind::kInt) report_.base_time_ns = value.integer;
-    });
-    if (report_.base_time_ns > 0 && report_.base_time_ns % kBaseStepNs != 0) {
+  void base_time() {
+    report_.base_time_ns = metadata_.base_time_ns;
+    if (report_.base_time_ns % schema::kBaseStepNs != 0)
       findings_.must(6, "baseTimeNanoseconds is no multiple of 7889238 s");
-    }
   }
 
   void distributed(std::string_view json, bool before_events) {
     distributed_ = true;
     if (!before_events) findings_.must(4, "distributedInfo stands behind traceEvents");
-    bool world = false, backend = false;
+    report_.rank = metadata_.rank;
+    report_.world_size = metadata_.world_size;
+    const std::string groups = std::string(schema::distributed::kGroups) + '.',
+                      ranks = '.' + std::string(schema::distributed::kGroupRanks);
     json_leaves(json, [&](std::string_view path, const Arg& value) {
-      if (path == "rank" && value.kind == Kind::kInt && value.integer >= 0 &&
-          value.integer <= std::numeric_limits<int>::max()) {
-        report_.rank = static_cast<int>(value.integer);
-      }
-      if (path == "world_size" && value.kind == Kind::kInt) {
-        world = true;
-        if (value.integer > 0 && value.integer <= std::numeric_limits<int>::max())
-          report_.world_size = static_cast<int>(value.integer);
-      }
-      backend = backend || (path == "backend" && value.kind == Kind::kString);
-      if (path.starts_with("pg_config.") && path.find(".ranks") != std::string_view::npos && value.kind != Kind::kInt &&
+      if (path.starts_with(groups) && path.find(ranks) != std::string_view::npos && value.kind != Kind::kInt &&
           value.text != "[]") {
         findings_.should(5, "pg_config: ranks is no list of integers", std::string(path));
       }
-      if (path == "nccl_version" && value.kind != Kind::kString) findings_.should(5, "nccl_version is no text");
+      if (path == schema::distributed::kNcclVersion && value.kind != Kind::kString)
+        findings_.should(5, "nccl_version is no text");
     });
     if (report_.rank < 0) findings_.must(4, "distributedInfo has no rank");
-    if (!world) findings_.must(4, "distributedInfo has no world_size");
-    if (!backend) findings_.must(4, "distributedInfo has no backend");
+    if (report_.world_size < 0) findings_.must(4, "distributedInfo has no world_size");
+    if (metadata_.backend.empty()) findings_.must(4, "distributedInfo has no backend");
   }
 
   void rank(std::int64_t in_text) {
@@ -171,28 +167,24 @@ class HeaderChecks {
     }
   }
 
-  void ours(std::string_view json) {
-    json_leaves(json, [&](std::string_view path, const Arg& value) {
-      if (path == "spec_hash") report_.spec_hash = value.text;
-      // Of the ranks that a merged trace was made of: merged.3.profshim.complete
-      if (path.starts_with("merged.")) {
-        report_.merged = true;
-        constexpr std::string_view kOfRank = ".profshim.";
-        const std::size_t at = path.find(kOfRank);
-        if (at == std::string_view::npos) return;
-        path.remove_prefix(at + kOfRank.size());
-      }
-      if (path == "complete") report_.complete = report_.complete && value.integer != 0;
-      if (path == "truncated") report_.truncated = report_.truncated || value.integer != 0;
-      if ((path == "dropped" || path == "dropped.total" || path == "dropped_events") && value.kind == Kind::kInt &&
-          value.integer > 0) {
-        report_.dropped += static_cast<std::uint64_t>(value.integer);
-      }
-    });
+  void ours() {
+    report_.spec_hash = metadata_.recording->spec_hash;
+    report_.merged = !metadata_.merged.empty();
+    add(*metadata_.recording);
+    for (const MergedRankInfo& rank : metadata_.merged) {
+      if (rank.recording) add(*rank.recording);
+    }
+  }
+
+  void add(const RecordingInfo& recording) {
+    report_.complete = report_.complete && recording.complete;
+    report_.truncated = report_.truncated || recording.truncated;
+    report_.dropped += recording.dropped;
   }
 
   FileReport& report_;
   Findings& findings_;
+  TraceMetadata metadata_;
   std::string first_key_;
   bool schema_ = false, has_devices_ = false, unit_ms_ = false, distributed_ = false;
 };
@@ -206,11 +198,12 @@ class EventChecks {
 
   void on_event(const ReadEvent& event) {
     fields(event);
-    if (event.phase == "X") slice(event);
-    if (event.phase == "X" || event.phase == "b" || event.phase == "e") host_row(event);
+    if (event.is(schema::phase::kSlice)) slice(event);
+    if (event.is(schema::phase::kSlice) || event.is(schema::phase::kAsyncBegin) || event.is(schema::phase::kAsyncEnd))
+      host_row(event);
     names(event);
     marks(event);
-    if (event.has_name && find_arg(event, "External id") != nullptr && event.category.empty()) {
+    if (event.has_name && find_arg(event, schema::arg::kExternalId) != nullptr && event.category.empty()) {
       findings_.must(9, "External id without cat", where_is(event));
     }
     if (!event.category.empty() && !is_known_category(event.category)) {
@@ -261,7 +254,7 @@ class EventChecks {
     }
     if (event.duration_ns < 0) findings_.must(9, "negative dur", where_is(event));
     if (event.duration_ns > kWeekNs) findings_.should(39, "longer than a week", where_is(event));
-    if (event.category != "Trace") {
+    if (event.category != schema::category::kTrace) {
       first_begin_ = std::min(first_begin_, event.ts_ns);
       last_begin_ = std::max(last_begin_, event.ts_ns);
       last_end_ = std::max(last_end_, event.ts_ns + std::clamp<std::int64_t>(event.duration_ns, 0, kWeekNs));
@@ -271,11 +264,12 @@ class EventChecks {
   }
 
   void host_row(const ReadEvent& event) {
-    if (is_gpu_work(event.category) || event.category == "Trace" || event.category == "gpu_user_annotation" ||
-        event.category == "cuda_sync" || event.category == "cuda_event") {
+    if (is_gpu_work(event.category) || event.category == schema::category::kTrace ||
+        event.category == schema::category::kGpuUserAnnotation || event.category == schema::category::kCudaSync ||
+        event.category == schema::category::kCudaEvent) {
       return;
     }
-    if (event.category == "overhead") {
+    if (event.category == schema::category::kOverhead) {
       if (event.pid_is_number && event.pid < 0) {
         findings_.should(37, "overhead on pid -1: drawn under GPU 0 by Perfetto", where_is(event));
       }
@@ -294,16 +288,17 @@ class EventChecks {
   }
 
   void names(const ReadEvent& event) {
-    if (event.phase != "M" || !event.pid_is_number) return;
-    if (event.name == "process_name") named_pids_.insert(event.pid);
-    if (event.name == "thread_name" && event.tid_is_number) named_threads_.insert({event.pid, event.tid});
+    if (!event.is(schema::phase::kMetadata) || !event.pid_is_number) return;
+    if (event.name == schema::metadata::kProcessName) named_pids_.insert(event.pid);
+    if (event.name == schema::metadata::kThreadName && event.tid_is_number)
+      named_threads_.insert({event.pid, event.tid});
   }
 
   void marks(const ReadEvent& event) {
-    last_is_end_mark_ = event.phase == "i" && event.name == "Record Window End";
+    last_is_end_mark_ = event.is(schema::phase::kInstant) && event.name == schema::name::kWindowEnd;
     if (last_is_end_mark_) end_mark_ns_ = event.ts_ns;
-    iteration_mark_ = iteration_mark_ || event.name.starts_with("Iteration Start: ");
-    if (event.phase != "X" || event.category != "Trace" || !event.has_duration) return;
+    iteration_mark_ = iteration_mark_ || event.name.starts_with(schema::name::kWindowStart);
+    if (!event.is(schema::phase::kSlice) || event.category != schema::category::kTrace || !event.has_duration) return;
     span_ = true;
     span_begin_ = event.ts_ns;
     span_end_ = event.ts_ns + std::clamp<std::int64_t>(event.duration_ns, 0, kWeekNs);

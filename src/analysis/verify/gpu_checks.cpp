@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "trace/schema.h"
 #include "track_checks.h"
 
 namespace profshim::analysis_detail {
@@ -37,7 +38,7 @@ bool has_version_suffix(std::string_view name) {
 // rank reduces by oneRankReduce<...> (src/device/onerank.cu).
 bool is_kernel_of_nccl(std::string_view name) {
   if (name.find("oneRankReduce<") != std::string_view::npos) return true;
-  return name.starts_with("nccl") && name.substr(0, name.find_first_of("_(<")).ends_with("Kernel");
+  return name.starts_with(schema::name::kNcclStart) && name.substr(0, name.find_first_of("_(<")).ends_with("Kernel");
 }
 
 // "HtoD", "PtoP": host, device, array, peer.
@@ -50,33 +51,37 @@ bool is_copy_kind(std::string_view text) {
 }  // namespace
 
 bool is_gpu_work(std::string_view category) {
-  return category == "kernel" || category == "gpu_memcpy" || category == "gpu_memset";
+  return category == schema::category::kKernel || category == schema::category::kGpuMemcpy ||
+         category == schema::category::kGpuMemset;
 }
 
-bool is_api_call(std::string_view category) { return category == "cuda_runtime" || category == "cuda_driver"; }
+bool is_api_call(std::string_view category) {
+  return category == schema::category::kCudaRuntime || category == schema::category::kCudaDriver;
+}
 
 void GpuChecks::on_event(const ReadEvent& event, bool merged) {
-  if (event.phase == "s" || event.phase == "f") return on_flow(event);
-  if (event.phase != "X") return;
+  if (event.is(schema::phase::kFlowStart) || event.is(schema::phase::kFlowEnd)) return on_flow(event);
+  if (!event.is(schema::phase::kSlice)) return;
   if (is_gpu_work(event.category)) return on_gpu_work(event, merged);
   if (is_api_call(event.category)) return on_api_call(event);
-  if (event.category == "cuda_sync") return on_sync(event);
+  if (event.category == schema::category::kCudaSync) return on_sync(event);
   on_host(event);
 }
 
 void GpuChecks::on_flow(const ReadEvent& event) {
-  if (event.category != "ac2g") return;
-  if (event.name != "ac2g") findings_.must(22, "the name of an ac2g flow is another", where_is(event));
-  if (event.phase == "f" && event.binding_point != "e") {
+  if (event.category != schema::category::kAc2g) return;
+  if (event.name != schema::category::kAc2g) findings_.must(22, "the name of an ac2g flow is another", where_is(event));
+  if (event.is(schema::phase::kFlowEnd) && event.binding_point != schema::kBindEnclosing) {
     findings_.must(22, "an ac2g flow ends without bp e: readers bind it to the next slice", where_is(event));
   }
-  auto& rows = event.phase == "s" ? flow_starts_ : flow_ends_;
+  auto& rows = event.is(schema::phase::kFlowStart) ? flow_starts_ : flow_ends_;
   rows.push_back({.link = event.id, .ts_ns = event.ts_ns, .track = track_of(event), .offset = event.offset});
 }
 
 void GpuChecks::on_gpu_work(const ReadEvent& event, bool merged) {
-  const std::int64_t device = integer_arg(event, "device", integer_arg(event, "inDevice", -1));
-  const std::int64_t stream = integer_arg(event, "stream", -1), correlation = integer_arg(event, "correlation", -1);
+  const std::int64_t device = integer_arg(event, schema::arg::kDevice, integer_arg(event, schema::arg::kInDevice, -1));
+  const std::int64_t stream = integer_arg(event, schema::arg::kStream, -1),
+                     correlation = integer_arg(event, schema::arg::kCorrelation, -1);
   constexpr std::int64_t kRanksApart = 1000;  // or a multiple of that
   const std::int64_t pid = merged ? event.pid % kRanksApart : event.pid;
   if (device < 0 || device > 63 || !event.pid_is_number || pid != device) {
@@ -90,7 +95,7 @@ void GpuChecks::on_gpu_work(const ReadEvent& event, bool merged) {
   if (event.duration_ns < 1) findings_.should(39, "GPU work shorter than 1 ns", where_is(event));
   if (event.ts_ns == 0) findings_.must(38, "GPU work at time 0", where_is(event));
   gpu_.push_back({.link = correlation, .ts_ns = event.ts_ns, .track = track_of(event), .offset = event.offset});
-  if (event.category == "kernel") {
+  if (event.category == schema::category::kKernel) {
     on_kernel(event);
   } else {
     on_copy(event);
@@ -98,32 +103,32 @@ void GpuChecks::on_gpu_work(const ReadEvent& event, bool merged) {
 }
 
 void GpuChecks::on_kernel(const ReadEvent& event) {
-  constexpr std::string_view kKeys[] = {"device",        "context",
-                                        "stream",        "correlation",
-                                        "queued",        "registers per thread",
-                                        "shared memory", "blocks per SM",
-                                        "warps per SM",  "est. achieved occupancy %"};
-  bool complete = is_list_of(event, "grid", 3) && is_list_of(event, "block", 3);
+  constexpr std::string_view kKeys[] = {schema::arg::kDevice,       schema::arg::kContext,     schema::arg::kStream,
+                                        schema::arg::kCorrelation,  schema::arg::kQueued,      schema::arg::kRegisters,
+                                        schema::arg::kSharedMemory, schema::arg::kBlocksPerSm, schema::arg::kWarpsPerSm,
+                                        schema::arg::kOccupancy};
+  bool complete = is_list_of(event, schema::arg::kGrid, 3) && is_list_of(event, schema::arg::kBlock, 3);
   for (const std::string_view key : kKeys) complete = complete && find_arg(event, key) != nullptr;
   if (!complete) findings_.must(13, "a kernel lacks arguments that torch_tb_profiler reads", where_is(event));
 
-  const std::int64_t op = integer_arg(event, "External id", -1);
+  const std::int64_t op = integer_arg(event, schema::arg::kExternalId, -1);
   if (op >= 0) kernel_ops_.push_back({.link = op, .offset = event.offset});
 
-  if (event.name.starts_with("nccl") && !is_kernel_of_nccl(event.name)) {
+  if (event.name.starts_with(schema::name::kNcclStart) && !is_kernel_of_nccl(event.name)) {
     findings_.must(28, "a kernel whose name starts with nccl and is none of NCCL's", where_is(event));
   }
-  constexpr std::string_view kCollective[] = {"Collective name", "In msg nelems", "Out msg nelems", "Group size",
-                                              "dtype"};
+  constexpr std::string_view kCollective[] = {schema::arg::kCollective, schema::arg::kInElements,
+                                              schema::arg::kOutElements, schema::arg::kGroupSize, schema::arg::kDtype};
   const auto present = std::count_if(std::begin(kCollective), std::end(kCollective),
                                      [&](std::string_view key) { return find_arg(event, key) != nullptr; });
-  if (present == 5) collectives_.push_back({op, integer_arg(event, "correlation", -1), event.offset});
+  if (present == 5) collectives_.push_back({op, integer_arg(event, schema::arg::kCorrelation, -1), event.offset});
   if (present != 0 && present != 5) findings_.must(29, "only some of the five NCCL arguments", where_is(event));
-  for (const std::string_view key : {"In msg nelems", "Out msg nelems", "Group size"}) {
+  for (const std::string_view key : {schema::arg::kInElements, schema::arg::kOutElements, schema::arg::kGroupSize}) {
     const ReadEvent::ReadArg* const arg = find_arg(event, key);
     if (arg != nullptr && arg->kind != Kind::kInt) findings_.must(29, "an NCCL count is no integer", where_is(event));
   }
-  for (const std::string_view key : {"Process Group Name", "Process Group Ranks", "In split size", "Out split size"}) {
+  for (const std::string_view key :
+       {schema::arg::kGroupName, schema::arg::kGroupRanks, schema::arg::kInSplit, schema::arg::kOutSplit}) {
     const ReadEvent::ReadArg* const arg = find_arg(event, key);
     if (arg != nullptr && arg->kind != Kind::kString) {
       findings_.must(29, "an NCCL process group or split size is no text", where_is(event));
@@ -132,31 +137,35 @@ void GpuChecks::on_kernel(const ReadEvent& event) {
 }
 
 void GpuChecks::on_copy(const ReadEvent& event) {
-  if (find_arg(event, "bytes") == nullptr) findings_.must(14, "a copy without bytes", where_is(event));
-  if (event.duration_ns > 0 && find_arg(event, "memory bandwidth (GB/s)") == nullptr) {
+  if (find_arg(event, schema::arg::kBytes) == nullptr) findings_.must(14, "a copy without bytes", where_is(event));
+  if (event.duration_ns > 0 && find_arg(event, schema::arg::kBandwidth) == nullptr) {
     findings_.must(14, "a copy without memory bandwidth (GB/s)", where_is(event));
   }
-  const std::string_view start = event.category == "gpu_memcpy" ? "Memcpy " : "Memset";
+  const std::string_view start =
+      event.category == schema::category::kGpuMemcpy ? schema::name::kMemcpyStart : schema::name::kMemsetStart;
   if (!event.name.starts_with(start)) {
     findings_.must(14, "the name of a copy does not start with Memcpy or Memset", where_is(event));
-  } else if (event.category == "gpu_memcpy" && !is_copy_kind(event.name.substr(start.size()))) {
+  } else if (event.category == schema::category::kGpuMemcpy && !is_copy_kind(event.name.substr(start.size()))) {
     findings_.must(14, "the name of a copy does not say from where to where", where_is(event));
   }
 }
 
 void GpuChecks::on_api_call(const ReadEvent& event) {
   // What was seen by symbol, without CUPTI, has no number, and must not have one that links it to somebody's work.
-  if (find_arg(event, "seen by") != nullptr) {
-    if (find_arg(event, "correlation") != nullptr) {
+  if (find_arg(event, schema::arg::kSeenBy) != nullptr) {
+    if (find_arg(event, schema::arg::kCorrelation) != nullptr) {
       findings_.must(15, "a call that was seen by symbol with a correlation", where_is(event));
     }
-    if (find_arg(event, "stream") != nullptr) findings_.must(15, "an API call with a stream", where_is(event));
+    if (find_arg(event, schema::arg::kStream) != nullptr)
+      findings_.must(15, "an API call with a stream", where_is(event));
     return;
   }
-  const std::int64_t correlation = integer_arg(event, "correlation", -1);
+  const std::int64_t correlation = integer_arg(event, schema::arg::kCorrelation, -1);
   if (correlation <= 0) findings_.must(15, "an API call without correlation > 0", where_is(event));
-  if (find_arg(event, "cbid") == nullptr) findings_.must(15, "an API call without cbid", where_is(event));
-  if (integer_arg(event, "stream", -1) >= 0) findings_.must(15, "an API call with a stream", where_is(event));
+  if (find_arg(event, schema::arg::kCallbackId) == nullptr)
+    findings_.must(15, "an API call without cbid", where_is(event));
+  if (integer_arg(event, schema::arg::kStream, -1) >= 0)
+    findings_.must(15, "an API call with a stream", where_is(event));
   if (event.name.starts_with("__")) findings_.must(20, "an API name with CUPTI's prefix", where_is(event));
   if (has_version_suffix(event.name)) findings_.must(20, "an API name with CUPTI's suffix", where_is(event));
   api_.push_back(
@@ -169,23 +178,26 @@ void GpuChecks::on_api_call(const ReadEvent& event) {
 }
 
 void GpuChecks::on_sync(const ReadEvent& event) {
-  for (const std::string_view key : {"cuda_sync_kind", "stream", "correlation", "device", "context"}) {
+  for (const std::string_view key : {schema::arg::kSyncKind, schema::arg::kStream, schema::arg::kCorrelation,
+                                     schema::arg::kDevice, schema::arg::kContext}) {
     if (find_arg(event, key) == nullptr) {
       findings_.should(33, "a cuda_sync lacks arguments that HTA's critical path reads", where_is(event));
       break;
     }
   }
-  const bool waits_for_event = event.name == "Event Sync" || event.name == "Stream Wait Event";
-  for (const std::string_view key : {"wait_on_stream", "wait_on_cuda_event_record_corr_id", "wait_on_cuda_event_id"}) {
+  const bool waits_for_event = event.name == schema::name::kEventSync || event.name == schema::name::kStreamWaitEvent;
+  for (const std::string_view key :
+       {schema::arg::kWaitOnStream, schema::arg::kWaitOnRecord, schema::arg::kWaitOnEvent}) {
     if (waits_for_event && find_arg(event, key) == nullptr) {
       findings_.should(33, "a wait for an event does not say for which", where_is(event));
       break;
     }
   }
-  if ((event.name == "Event Sync" || event.name == "Context Sync") && integer_arg(event, "stream", -1) != -1) {
+  if ((event.name == schema::name::kEventSync || event.name == schema::name::kContextSync) &&
+      integer_arg(event, schema::arg::kStream, -1) != -1) {
     findings_.should(33, "a wait of the host for no single stream has one", where_is(event));
   }
-  const std::int64_t waits_on = integer_arg(event, "wait_on_cuda_event_record_corr_id", -1);
+  const std::int64_t waits_on = integer_arg(event, schema::arg::kWaitOnRecord, -1);
   if (waits_on > 0) waits_.push_back({.link = waits_on, .offset = event.offset});
 }
 
@@ -193,17 +205,18 @@ void GpuChecks::on_host(const ReadEvent& event) {
   std::int64_t end_ns = 0;
   if (__builtin_add_overflow(event.ts_ns, event.duration_ns, &end_ns)) end_ns = event.ts_ns;
   if (event.name == "ncclGroupEnd") group_ends_.push_back({0, event.ts_ns, end_ns, track_of(event)});
-  if (event.category.starts_with("gpu_") || event.category == "cuda_event") return;
-  if (integer_arg(event, "stream", -1) >= 0 && integer_arg(event, "correlation", -1) >= 0) {
+  if (event.category.starts_with(schema::category::kGpuStart) || event.category == schema::category::kCudaEvent) return;
+  if (integer_arg(event, schema::arg::kStream, -1) >= 0 && integer_arg(event, schema::arg::kCorrelation, -1) >= 0) {
     findings_.must(16, "a CPU event with stream and correlation: HTA takes it for GPU work", where_is(event));
   }
-  const std::int64_t op = integer_arg(event, "External id", -1);
-  if (op < 0 || (event.category != "cpu_op" && event.category != "user_annotation")) return;
+  const std::int64_t op = integer_arg(event, schema::arg::kExternalId, -1);
+  if (op < 0 || (event.category != schema::category::kCpuOp && event.category != schema::category::kUserAnnotation))
+    return;
   // The track tells the two categories apart: only cpu_op must be unique.
-  if (event.name == "record_param_comms") {
+  if (event.name == schema::name::kCommunication) {
     operations_.push_back({op, event.ts_ns, end_ns, track_of(event)});
   }
-  ops_.push_back({.link = op, .track = event.category == "cpu_op", .offset = event.offset});
+  ops_.push_back({.link = op, .track = event.category == schema::category::kCpuOp, .offset = event.offset});
 }
 
 void GpuChecks::check_launches() {

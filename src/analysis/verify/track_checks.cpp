@@ -5,6 +5,7 @@
 #include <functional>
 
 #include "gpu_checks.h"
+#include "trace/schema.h"
 
 namespace profshim::analysis_detail {
 namespace {
@@ -41,14 +42,15 @@ std::uint64_t track_of(const ReadEvent& event) {
 
 void TrackChecks::on_event(const ReadEvent& event) {
   if (!event.has_ts) return;
-  if (event.phase == "b" || event.phase == "e") {
+  if (event.is(schema::phase::kAsyncBegin) || event.is(schema::phase::kAsyncEnd)) {
     if (!event.has_id) return;
     const std::uint64_t key = mix(
         mix(identity(event.pid_is_number, event.pid, event.pid_text), std::hash<std::string_view>{}(event.category)),
         static_cast<std::uint64_t>(event.id));
-    async_.push_back({.key = key, .ts_ns = event.ts_ns, .offset = event.offset, .ends = event.phase == "e"});
+    async_.push_back(
+        {.key = key, .ts_ns = event.ts_ns, .offset = event.offset, .ends = event.is(schema::phase::kAsyncEnd)});
   }
-  if (event.phase != "X" || !event.has_duration || event.duration_ns < 0) return;
+  if (!event.is(schema::phase::kSlice) || !event.has_duration || event.duration_ns < 0) return;
   std::int64_t end_ns = 0;
   if (__builtin_add_overflow(event.ts_ns, event.duration_ns, &end_ns)) end_ns = event.ts_ns;
   const Slice slice{event.ts_ns, end_ns, event.offset};
@@ -56,12 +58,12 @@ void TrackChecks::on_event(const ReadEvent& event) {
   track.slices.push_back(slice);
   track.gpu = track.gpu || is_gpu_work(event.category);
 
-  constexpr std::string_view kStep = "ProfilerStep";
+  constexpr std::string_view kStep = schema::name::kStepWord;
   if (!event.name.starts_with(kStep)) return;
   std::int64_t number = 0;
   if (!step_number(event.name.substr(kStep.size()), number)) {
     if (misnamed_steps_++ == 0) misnamed_where_ = where_is(event);
-  } else if (event.category == "gpu_user_annotation") {
+  } else if (event.category == schema::category::kGpuUserAnnotation) {
     gpu_steps_ = true;
   } else {
     steps_.push_back({number, slice, track_of(event), event.pid});
@@ -129,7 +131,8 @@ std::vector<std::int64_t> TrackChecks::check_steps(Findings& findings, bool merg
     if (steps_[i].process == steps_[0].process) numbers.push_back(steps_[i].number);
     if (i == 0 || steps_[i].process != steps_[i - 1].process) continue;
     const Step &step = steps_[i], &before = steps_[i - 1];
-    const std::string where = "ProfilerStep#" + std::to_string(step.number) + " " + where_is(step.slice.offset);
+    const std::string where =
+        std::string(schema::name::kStepStart) + std::to_string(step.number) + " " + where_is(step.slice.offset);
     if (step.track != before.track) findings.must(25, "steps on more than one thread", where);
     if (step.number - 1 != before.number) findings.must(25, "steps are not consecutive", where);
     if (step.slice.begin_ns < before.slice.end_ns) findings.must(25, "steps overlap", where);

@@ -8,7 +8,7 @@
 #include "cli/command.h"
 #include "cli/spec/spec_options.h"
 #include "profshim/base/printable.h"
-#include "profshim/trace.h"
+#include "profshim/json.h"
 
 namespace profshim::cli {
 namespace doctor {

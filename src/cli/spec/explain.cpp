@@ -10,8 +10,8 @@
 #include "profshim/base/files.h"
 #include "profshim/base/printable.h"
 #include "profshim/base/size_text.h"
+#include "profshim/json.h"
 #include "profshim/output.h"
-#include "profshim/trace.h"
 #include "spec_options.h"
 
 namespace profshim::cli {

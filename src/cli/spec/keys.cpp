@@ -4,7 +4,7 @@
 #include <string_view>
 
 #include "cli/command.h"
-#include "profshim/trace.h"
+#include "profshim/json.h"
 #include "spec_options.h"
 
 namespace profshim::cli {

@@ -4,7 +4,7 @@
 
 #include "cli/command.h"
 #include "profshim/base/printable.h"
-#include "profshim/trace.h"
+#include "profshim/json.h"
 
 namespace profshim::cli {
 

@@ -12,7 +12,6 @@
 #include "cli/words.h"
 #include "compare_reports.h"
 #include "profshim/base/printable.h"
-#include "profshim/trace.h"
 #include "trace_files.h"
 
 namespace profshim::cli {

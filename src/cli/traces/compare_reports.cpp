@@ -8,7 +8,7 @@
 
 #include "cli/words.h"
 #include "profshim/base/printable.h"
-#include "profshim/trace.h"
+#include "profshim/json.h"
 
 namespace profshim::cli {
 namespace {

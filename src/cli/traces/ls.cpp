@@ -11,9 +11,9 @@
 #include "cli/words.h"
 #include "profshim/base/printable.h"
 #include "profshim/base/size_text.h"
+#include "profshim/json.h"
 #include "profshim/output/manifest.h"
 #include "profshim/output/recover.h"
-#include "profshim/trace.h"
 #include "trace_files.h"
 
 namespace profshim::cli {

@@ -18,7 +18,7 @@
 #include "file_owner.h"
 #include "profshim/base/files.h"
 #include "profshim/base/printable.h"
-#include "profshim/trace.h"
+#include "profshim/json.h"
 
 namespace profshim::cli {
 namespace {

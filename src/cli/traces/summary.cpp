@@ -10,7 +10,7 @@
 #include "profshim/analysis/views.h"
 #include "profshim/base/nearest.h"
 #include "profshim/base/printable.h"
-#include "profshim/trace.h"
+#include "profshim/json.h"
 #include "trace_files.h"
 
 namespace profshim::cli {

@@ -10,7 +10,7 @@
 #include "cli/words.h"
 #include "profshim/analysis.h"
 #include "profshim/base/printable.h"
-#include "profshim/trace.h"
+#include "profshim/json.h"
 #include "trace_files.h"
 
 namespace profshim::cli {

@@ -14,6 +14,8 @@
 #include "file_info.h"
 #include "profshim/base/files.h"
 #include "python_process.h"
+#include "profshim/convert.h"
+#include "trace/schema.h"
 
 namespace profshim {
 namespace convert_detail {
@@ -57,7 +59,8 @@ class Rows {
       std::int64_t wall = 0;
       if (info_.has_wall_clock && !__builtin_add_overflow(info_.base_ns, e.ts_ns, &wall))
         batch_.set(ColumnId::kTs, wall);
-      const auto step = rank != nullptr && e.phase != "M" ? info_.step_at(*rank, e.ts_ns) : std::nullopt;
+      const auto step =
+          rank != nullptr && !e.is(schema::phase::kMetadata) ? info_.step_at(*rank, e.ts_ns) : std::nullopt;
       if (step) batch_.set(ColumnId::kStep, *step);
     }
     if (e.has_duration) batch_.set(ColumnId::kDuration, e.duration_ns);

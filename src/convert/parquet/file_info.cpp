@@ -4,12 +4,13 @@
 #include <charconv>
 #include <string_view>
 
+#include "profshim/trace/metadata.h"
+#include "trace/schema.h"
+
 namespace profshim::convert_detail {
 namespace {
 
-using Value = ReadEvent::ReadArg;
-
-constexpr std::int64_t kMostNs = 3'000'000'000'000'000'000;
+constexpr std::int64_t kMostNs = TraceMetadata::kMaxNs;
 
 std::optional<std::int64_t> number_in(std::string_view text) {
   std::int64_t number = 0;
@@ -19,30 +20,20 @@ std::optional<std::int64_t> number_in(std::string_view text) {
 }
 
 std::optional<std::int64_t> step_number(const ReadEvent& event) {
-  constexpr std::string_view kStep = "ProfilerStep#";
-  if (event.phase != "X" || !event.name.starts_with(kStep) || event.category == "gpu_user_annotation")
+  constexpr std::string_view kStep = schema::name::kStepStart;
+  if (!event.is(schema::phase::kSlice) || !event.name.starts_with(kStep) ||
+      event.category == schema::category::kGpuUserAnnotation)
     return std::nullopt;
   return number_in(event.name.substr(kStep.size()));
 }
 
 class Reader {
  public:
-  explicit Reader(FileInfo& info) : info_(info) { info.ranks.resize(1); }
+  explicit Reader(FileInfo& info) : info_(info) {}
 
   void metadata(std::string_view key, std::string_view json) {
     info_.members.emplace_back(key, json);
-    if (key == "baseTimeNanoseconds") {
-      info_.base_ns = std::clamp<std::int64_t>(number_in(json).value_or(0), 0, kMostNs);
-      info_.has_wall_clock = info_.base_ns > 0;
-    } else if (key == "distributedInfo") {
-      json_leaves(json, [this](std::string_view path, const Value& value) {
-        if (path == "rank" && value.kind == Value::Kind::kInt) only().rank = value.integer;
-      });
-    } else if (key == "host_name") {
-      json_leaves(json, [this](std::string_view, const Value& value) { only().host = value.text; });
-    } else if (key == "profshim") {
-      ours(json);
-    }
+    metadata_.read(key, json);
   }
 
   void event(const ReadEvent& event) {
@@ -57,12 +48,10 @@ class Reader {
   }
 
   void finish() {
-    if (!info_.has_wall_clock) info_.has_wall_clock = first_ns_ != INT64_MAX && first_ns_ > 1'000'000'000'000'000'000;
-    if (!merged_.empty()) {
-      info_.ranks = std::move(merged_);
-      std::sort(info_.ranks.begin(), info_.ranks.end(),
-                [](const RankInfo& a, const RankInfo& b) { return a.first_pid < b.first_pid; });
-    }
+    info_.base_ns = metadata_.base_time_ns;
+    info_.has_wall_clock = info_.base_ns > 0 || (first_ns_ != INT64_MAX && TraceMetadata::is_time_of_day(first_ns_));
+    if (metadata_.recording) info_.window = metadata_.recording->window;
+    add_ranks();
     for (const auto& [pid, step] : steps_) {
       if (const std::size_t rank = info_.rank_at(pid); rank < info_.ranks.size())
         info_.ranks[rank].steps.push_back(step);
@@ -74,24 +63,20 @@ class Reader {
   }
 
  private:
-  RankInfo& only() { return info_.ranks[0]; }
+  static std::optional<std::int64_t> known_rank(int rank) {
+    return rank >= 0 ? std::optional<std::int64_t>(rank) : std::nullopt;
+  }
 
-  void ours(std::string_view json) {
-    json_leaves(json, [this](std::string_view path, const Value& value) {
-      if (path == "window" && value.kind == Value::Kind::kInt) info_.window = value.integer;
-    });
-    for (const std::string& text : json_elements(json_part(json, "merged"))) {
-      RankInfo& rank = merged_.emplace_back();
-      json_leaves(text, [&](std::string_view key, const Value& value) {
-        if (key == "rank" && value.kind == Value::Kind::kInt && value.integer >= 0) rank.rank = value.integer;
-        if (key == "host") rank.host = value.text;
-        if (key == "first_pid" && value.kind == Value::Kind::kInt) rank.first_pid = value.integer;
-      });
-    }
+  void add_ranks() {
+    for (const MergedRankInfo& rank : metadata_.merged)
+      info_.ranks.push_back({.rank = known_rank(rank.rank), .host = rank.host, .first_pid = rank.first_pid});
+    if (info_.ranks.empty()) info_.ranks.push_back({.rank = known_rank(metadata_.rank), .host = metadata_.host});
+    std::sort(info_.ranks.begin(), info_.ranks.end(),
+              [](const RankInfo& a, const RankInfo& b) { return a.first_pid < b.first_pid; });
   }
 
   FileInfo& info_;
-  std::vector<RankInfo> merged_;
+  TraceMetadata metadata_;
   std::vector<std::pair<std::optional<std::int64_t>, RankInfo::Step>> steps_;
   std::int64_t first_ns_ = INT64_MAX;
 };

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "profshim/trace.h"
+#include "profshim/trace/reader.h"
 
 namespace profshim::convert_detail {
 

@@ -23,6 +23,8 @@
 #include <cstdint>
 #include <string_view>
 
+#include "trace/schema.h"
+
 namespace profshim::convert_detail {
 
 enum class ColumnType : std::uint8_t { kInt32, kInt64, kDictionary, kText };
@@ -87,19 +89,19 @@ inline constexpr std::array<ColumnSpec, kColumns> kColumnSpecs = {{
     {"dur_ns", ColumnType::kInt64},
     {"id", ColumnType::kInt64},
     {"scope", ColumnType::kDictionary},
-    {"correlation", ColumnType::kInt64, {"correlation"}},
-    {"external_id", ColumnType::kInt64, {"External id", "external id"}},
-    {"device", ColumnType::kInt64, {"device"}},
-    {"stream", ColumnType::kInt64, {"stream"}},
-    {"bytes", ColumnType::kInt64, {"bytes"}},
-    {"count", ColumnType::kInt64, {"count"}},
-    {"dtype", ColumnType::kDictionary, {"dtype"}},
-    {"collective", ColumnType::kDictionary, {"Collective name"}},
-    {"communicator", ColumnType::kDictionary, {"Process Group Name", "comm id"}},
-    {"seq", ColumnType::kInt64, {"Seq"}},
-    {"in_elements", ColumnType::kInt64, {"In msg nelems"}},
-    {"out_elements", ColumnType::kInt64, {"Out msg nelems"}},
-    {"group_size", ColumnType::kInt64, {"Group size"}},
+    {"correlation", ColumnType::kInt64, {schema::arg::kCorrelation}},
+    {"external_id", ColumnType::kInt64, {schema::arg::kExternalId, schema::arg::kExternalId2021}},
+    {"device", ColumnType::kInt64, {schema::arg::kDevice}},
+    {"stream", ColumnType::kInt64, {schema::arg::kStream}},
+    {"bytes", ColumnType::kInt64, {schema::arg::kBytes}},
+    {"count", ColumnType::kInt64, {schema::arg::kCount}},
+    {"dtype", ColumnType::kDictionary, {schema::arg::kDtype}},
+    {"collective", ColumnType::kDictionary, {schema::arg::kCollective}},
+    {"communicator", ColumnType::kDictionary, {schema::arg::kGroupName, schema::arg::kCommId}},
+    {"seq", ColumnType::kInt64, {schema::arg::kSequence}},
+    {"in_elements", ColumnType::kInt64, {schema::arg::kInElements}},
+    {"out_elements", ColumnType::kInt64, {schema::arg::kOutElements}},
+    {"group_size", ColumnType::kInt64, {schema::arg::kGroupSize}},
     {"args", ColumnType::kText},
     {"file", ColumnType::kDictionary},
 }};

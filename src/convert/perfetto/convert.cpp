@@ -10,6 +10,7 @@
 
 #include "packets.h"
 #include "plan.h"
+#include "trace/schema.h"
 
 namespace profshim {
 namespace convert_detail {
@@ -42,26 +43,26 @@ class SecondPass {
   void event(const ReadEvent& event) {
     if (!plan_.is_shown(event)) return;
     const std::int64_t at = plan_.time_of(event);
-    switch (event.phase.size() == 1 ? event.phase[0] : '?') {
-      case 'X':
+    switch (event.letter()) {
+      case schema::phase::kSlice:
         slice(event, at);
         break;
-      case 'b':
+      case schema::phase::kAsyncBegin:
         pairs_.begin(event, next_slice_);
         slice(event, at);
         break;
-      case 'e':
+      case schema::phase::kAsyncEnd:
         if (const auto begun = pairs_.end(event)) {
           const Plan::Placed placed = plan_.placed(*begun);
           out_.end(packets_, &event, placed.end_ns, placed.uuid, arrows_of(*begun));
         }
         break;
-      case 'i':
-      case 'I':
-      case 'n':
+      case schema::phase::kInstant:
+      case schema::phase::kOldInstant:
+      case schema::phase::kAsyncInstant:
         out_.instant(packets_, event.name, event.category, event.args, at, track_of_mark(event));
         break;
-      case 'C':
+      case schema::phase::kCounter:
         for (const auto& arg : event.args) {
           if (arg.kind == ReadEvent::ReadArg::Kind::kInt || arg.kind == ReadEvent::ReadArg::Kind::kDouble)
             out_.count(packets_, arg, at, plan_.tracks[plan_.track_of(event, Scope::kCounter, arg.key)].subtracks[0]);
@@ -88,8 +89,9 @@ class SecondPass {
   }
 
   std::uint64_t track_of_mark(const ReadEvent& event) {
-    if (event.scope == "g") return kGlobalTrack;
-    if (event.scope == "p" || event.phase == "n") return plan_.processes[plan_.process_of(event)].uuid;
+    if (event.scope == schema::scope::kGlobal) return kGlobalTrack;
+    if (event.scope == schema::scope::kProcess || event.is(schema::phase::kAsyncInstant))
+      return plan_.processes[plan_.process_of(event)].uuid;
     return plan_.tracks[plan_.track_of(event, Scope::kThread)].subtracks[0];
   }
 
@@ -105,7 +107,7 @@ class SecondPass {
     const Plan::Placed placed = plan_.placed(number);
     const std::span<const ArrowEnd> arrows = arrows_of(number);
     out_.begin(packets_, event, at, placed.uuid, arrows);
-    if (event.phase == "X") out_.end(packets_, nullptr, placed.end_ns, placed.uuid, arrows);
+    if (event.is(schema::phase::kSlice)) out_.end(packets_, nullptr, placed.end_ns, placed.uuid, arrows);
     const auto others = waiting_.find(number);
     if (placed.written_with == number && others == waiting_.end()) return;
     waiting_[placed.written_with].emplace_back(placed.order, std::exchange(packets_, {}));

@@ -5,7 +5,8 @@
 #include <string>
 
 #include "profshim/convert.h"
-#include "profshim/trace.h"
+#include "profshim/trace/reader.h"
+#include "profshim/trace/writer.h"
 
 namespace profshim::convert_detail {
 

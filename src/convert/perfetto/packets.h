@@ -11,7 +11,8 @@
 
 #include "format.h"
 #include "plan.h"
-#include "profshim/trace.h"
+#include "profshim/trace/reader.h"
+#include "profshim/trace/writer.h"
 
 namespace protozero {
 template <typename TBuffer>

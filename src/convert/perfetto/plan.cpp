@@ -1,18 +1,19 @@
 #include "plan.h"
 
 #include <algorithm>
-#include <charconv>
 #include <tuple>
 
 #include "profshim/base/key_hash.h"
+#include "trace/schema.h"
 
 namespace profshim::convert_detail {
 namespace {
 
 using Arg = ReadEvent::ReadArg;
 
-constexpr std::int64_t kMostNs = 3'000'000'000'000'000'000;  // the sum of three fits into int64_t
-constexpr std::size_t kMostDepth = 500;                      // Perfetto drops slices nested deeper than 512
+constexpr std::int64_t kMostNs = TraceMetadata::kMaxNs;
+// Perfetto drops what lies deeper than 512.
+constexpr std::size_t kMostDepth = 500;
 constexpr std::uint32_t kNoSlice = ~std::uint32_t{0};
 
 std::uint64_t pair_key(const ReadEvent& event) {
@@ -26,8 +27,6 @@ const Arg* argument(const ReadEvent& event, std::string_view key) {
   }
   return nullptr;
 }
-
-bool is_time_of_day(std::int64_t ns) { return ns > 1'000'000'000'000'000'000; }
 
 }  // namespace
 
@@ -43,17 +42,13 @@ std::optional<std::uint32_t> AsyncPairs::end(const ReadEvent& event) {
 }
 
 bool Plan::is_shown(const ReadEvent& event) {
-  if (event.phase == "M") return false;
+  if (event.is(schema::phase::kMetadata)) return false;
   if (!event.has_ts || event.ts_ns < 0 || event.ts_ns > kMostNs || !event.has_pid) return false;
-  return event.phase != "X" || event.has_duration;
+  return !event.is(schema::phase::kSlice) || event.has_duration;
 }
 
 void Plan::metadata(std::string_view key, std::string_view json) {
-  if (key == "baseTimeNanoseconds") {
-    std::from_chars(json.data(), json.data() + json.size(), base_ns_);
-    base_ns_ = std::clamp<std::int64_t>(base_ns_, 0, kMostNs);
-    has_wall_clock = base_ns_ > 0;
-  }
+  metadata_.read(key, json);
   members.emplace_back(key, json);
 }
 
@@ -107,18 +102,20 @@ std::uint32_t Plan::track_of(const ReadEvent& event, Scope scope, std::string_vi
 
 void Plan::name_things(const ReadEvent& event) {
   if (!event.has_pid) return;
-  const Arg* const name = argument(event, "name");
-  const Arg* const labels = argument(event, "labels");
-  const Arg* const sort_index = argument(event, "sort_index");
-  if (event.name == "process_name" && name != nullptr) {
+  const Arg* const name = argument(event, schema::arg::kName);
+  const Arg* const labels = argument(event, schema::arg::kLabels);
+  const Arg* const sort_index = argument(event, schema::arg::kSortIndex);
+  if (event.name == schema::metadata::kProcessName && name != nullptr) {
     processes[process_of(event)].name = name->text;
-  } else if (event.name == "process_labels" && labels != nullptr) {
+  } else if (event.name == schema::metadata::kProcessLabels && labels != nullptr) {
     processes[process_of(event)].labels = labels->text;
-  } else if (event.name == "process_sort_index" && sort_index != nullptr && sort_index->kind == Arg::Kind::kInt) {
+  } else if (event.name == schema::metadata::kProcessSortIndex && sort_index != nullptr &&
+             sort_index->kind == Arg::Kind::kInt) {
     processes[process_of(event)].sort_index = sort_index->integer;
-  } else if (event.name == "thread_name" && name != nullptr) {
+  } else if (event.name == schema::metadata::kThreadName && name != nullptr) {
     tracks[track_of(event, Scope::kThread)].name = name->text;
-  } else if (event.name == "thread_sort_index" && sort_index != nullptr && sort_index->kind == Arg::Kind::kInt) {
+  } else if (event.name == schema::metadata::kThreadSortIndex && sort_index != nullptr &&
+             sort_index->kind == Arg::Kind::kInt) {
     tracks[track_of(event, Scope::kThread)].sort_index = sort_index->integer;
   }
 }
@@ -129,7 +126,7 @@ void Plan::add_slice(std::uint32_t track, std::int64_t begin_ns, std::int64_t en
 
 void Plan::event(const ReadEvent& event) {
   ++events;
-  if (event.phase == "M") {
+  if (event.is(schema::phase::kMetadata)) {
     name_things(event);
     return;
   }
@@ -139,35 +136,36 @@ void Plan::event(const ReadEvent& event) {
   }
   first_ns = std::min(first_ns, event.ts_ns);
   if (event.finer_than_ns) ++rounded;
-  if (event.phase == "X") {
+  if (event.is(schema::phase::kSlice)) {
     if (event.duration_ns < 0) ++negative;
     const std::int64_t duration = std::clamp<std::int64_t>(event.duration_ns, 0, kMostNs);
     add_slice(track_of(event, Scope::kThread), event.ts_ns, event.ts_ns + duration);
-  } else if (event.phase == "b") {
+  } else if (event.is(schema::phase::kAsyncBegin)) {
     pairs_.begin(event, static_cast<std::uint32_t>(slices_.size()));
     add_slice(track_of(event, Scope::kAsync), event.ts_ns, kNever);
-  } else if (event.phase == "e") {
+  } else if (event.is(schema::phase::kAsyncEnd)) {
     if (const auto slice = pairs_.end(event)) {
       slices_[*slice].end_ns = std::max(event.ts_ns, slices_[*slice].begin_ns);
     } else {
       ++left_out;
     }
-  } else if (event.phase == "s" || event.phase == "t" || event.phase == "f") {
+  } else if (event.is(schema::phase::kFlowStart) || event.is(schema::phase::kFlowStep) ||
+             event.is(schema::phase::kFlowEnd)) {
     const std::uint64_t key = mixed(mixed(mixed(kKeyStart, event.category), event.name), event.id);
-    const bool to_next = event.phase == "f" && event.binding_point != "e";
+    const bool to_next = event.is(schema::phase::kFlowEnd) && event.binding_point != schema::kBindEnclosing;
     points_.push_back({key, event.ts_ns, track_of(event, Scope::kThread), static_cast<std::uint32_t>(points_.size()),
-                       kNoSlice, event.phase[0], to_next});
-  } else if (event.phase == "C") {
+                       kNoSlice, event.letter(), to_next});
+  } else if (event.is(schema::phase::kCounter)) {
     for (const Arg& arg : event.args) {
       if (arg.kind == Arg::Kind::kInt || arg.kind == Arg::Kind::kDouble) track_of(event, Scope::kCounter, arg.key);
     }
-  } else if (event.phase == "i" || event.phase == "I") {
-    if (event.scope == "p") {
+  } else if (event.is(schema::phase::kInstant) || event.is(schema::phase::kOldInstant)) {
+    if (event.scope == schema::scope::kProcess) {
       process_of(event);
-    } else if (event.scope != "g") {
+    } else if (event.scope != schema::scope::kGlobal) {
       track_of(event, Scope::kThread);
     }
-  } else if (event.phase == "n") {
+  } else if (event.is(schema::phase::kAsyncInstant)) {
     process_of(event);
   } else {
     ++left_out;
@@ -175,7 +173,7 @@ void Plan::event(const ReadEvent& event) {
 }
 
 void Plan::finish() {
-  if (!has_wall_clock && first_ns != INT64_MAX) has_wall_clock = is_time_of_day(first_ns);
+  has_wall_clock = base_ns() > 0 || (first_ns != INT64_MAX && TraceMetadata::is_time_of_day(first_ns));
   if (first_ns == INT64_MAX) first_ns = 0;
   std::sort(slices_.begin(), slices_.end(), [](const Slice& a, const Slice& b) {
     return std::tuple(a.track, a.begin_ns, -a.end_ns, a.number) < std::tuple(b.track, b.begin_ns, -b.end_ns, b.number);
@@ -282,7 +280,9 @@ std::uint32_t Plan::slice_around(const Point& point, const std::vector<Subtrack>
 }
 
 void Plan::join_arrows() {
-  const auto rank = [](char phase) { return phase == 's' ? 0 : phase == 't' ? 1 : 2; };
+  const auto rank = [](char phase) {
+    return phase == schema::phase::kFlowStart ? 0 : phase == schema::phase::kFlowStep ? 1 : 2;
+  };
   std::sort(points_.begin(), points_.end(), [&](const Point& a, const Point& b) {
     return std::tuple(a.key, a.at_ns, rank(a.phase), a.number) < std::tuple(b.key, b.at_ns, rank(b.phase), b.number);
   });
@@ -291,12 +291,12 @@ void Plan::join_arrows() {
   for (std::size_t i = 0; i < points_.size(); ++i) {
     const Point& point = points_[i];
     const bool first = i == 0 || points_[i - 1].key != point.key;
-    if (first || point.phase == 's') {
+    if (first || point.phase == schema::phase::kFlowStart) {
       if (from != kNoSlice && !left) ++unmatched_arrow_ends;
       from = kNoSlice;
       left = false;
     }
-    if (point.phase == 's') {
+    if (point.phase == schema::phase::kFlowStart) {
       from = point.slice;
       if (from == kNoSlice) ++unmatched_arrow_ends;
       continue;
@@ -307,7 +307,7 @@ void Plan::join_arrows() {
     }
     add_arrow(from, point.slice);
     left = true;
-    if (point.phase == 't') from = point.slice;
+    if (point.phase == schema::phase::kFlowStep) from = point.slice;
   }
   if (from != kNoSlice && !left) ++unmatched_arrow_ends;
   std::vector<Point>().swap(points_);
@@ -350,7 +350,7 @@ void Plan::add_arrow(std::uint32_t from, std::uint32_t to) {
 
 Plan::Placed Plan::placed(std::uint32_t slice) const {
   const Slice& at = slices_[order_[slice]];
-  return {tracks[at.track].subtracks[subtrack_of_[slice]], at.end_ns == kNever ? kNever : base_ns_ + at.end_ns,
+  return {tracks[at.track].subtracks[subtrack_of_[slice]], at.end_ns == kNever ? kNever : base_ns() + at.end_ns,
           written_with_[slice], order_[slice]};
 }
 

@@ -10,7 +10,8 @@
 #include <unordered_map>
 #include <vector>
 
-#include "profshim/trace.h"
+#include "profshim/trace/metadata.h"
+#include "profshim/trace/reader.h"
 
 namespace profshim::convert_detail {
 
@@ -72,9 +73,9 @@ class Plan {
   // ---- second pass
   /// Returns false for events that cannot be shown: metadata, no process, no valid time, X without a duration.
   static bool is_shown(const ReadEvent& event);
-  std::int64_t base_ns() const { return base_ns_; }
-  /// Returns nanoseconds since the epoch, or the time in the trace if it has no base time.
-  std::int64_t time_of(const ReadEvent& event) const { return base_ns_ + event.ts_ns; }
+  std::int64_t base_ns() const { return metadata_.base_time_ns; }
+  /// Nanoseconds since the epoch where the trace says since when it counts, else as they stand.
+  std::int64_t time_of(const ReadEvent& event) const { return base_ns() + event.ts_ns; }
   std::uint32_t process_of(const ReadEvent& event);
   std::uint32_t track_of(const ReadEvent& event, Scope scope, std::string_view series = {});
 
@@ -134,7 +135,7 @@ class Plan {
   bool is_written_before(std::uint32_t a, std::uint32_t b) const;
   std::uint32_t slice_with_end_packet_of(std::uint32_t slice) const;
 
-  std::int64_t base_ns_ = 0;
+  TraceMetadata metadata_;
   std::uint64_t next_uuid_ = 1, next_arrow_ = 1;
   std::map<Id, std::uint32_t> process_numbers_;
   std::unordered_map<std::string, std::uint32_t> track_numbers_;

@@ -20,7 +20,7 @@
 #include <fstream>
 #include <sstream>
 
-#include "profshim/trace.h"
+#include "profshim/trace/reader.h"
 #include "sanitizer.h"
 
 extern char** environ;

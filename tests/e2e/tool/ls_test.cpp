@@ -8,7 +8,7 @@
 
 #include "e2e/support/run_under_shim.h"
 #include "profshim/output/manifest.h"
-#include "profshim/trace.h"
+#include "profshim/trace/reader.h"
 
 namespace profshim {
 namespace {

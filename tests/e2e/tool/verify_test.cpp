@@ -9,6 +9,7 @@
 #include <fstream>
 
 #include "e2e/support/run_under_shim.h"
+#include "profshim/trace/reader.h"
 #include "unit/trace/sample_trace.h"
 
 namespace profshim {

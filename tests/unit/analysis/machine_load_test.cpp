@@ -19,11 +19,13 @@ WindowLoad window(const std::string& host, int rank, double waited_us, double pr
   return load;
 }
 
-std::optional<WindowLoad> load_of(const std::string& facts) {
+std::optional<WindowLoad> load_of(const std::string& profshim) {
+  TraceMetadata metadata;
+  metadata.read("profshim", profshim);
   Timeline timeline;
   timeline.host = "a";
   timeline.rank = 3;
-  timeline.facts = facts;
+  timeline.recording = metadata.recording;
   return window_load(timeline);
 }
 

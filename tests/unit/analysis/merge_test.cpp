@@ -6,7 +6,7 @@
 #include <fstream>
 #include <set>
 
-#include "profshim/trace.h"
+#include "profshim/trace/reader.h"
 #include "unit/temporary_folder.h"
 
 namespace profshim {

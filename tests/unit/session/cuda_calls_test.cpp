@@ -11,7 +11,7 @@
 
 #include "profshim/analysis.h"
 #include "profshim/event.h"
-#include "profshim/trace.h"
+#include "profshim/trace/reader.h"
 #include "unit/cli/tool.h"
 #include "unit/temporary_folder.h"
 

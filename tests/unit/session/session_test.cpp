@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "profshim/analysis.h"
-#include "profshim/trace.h"
+#include "profshim/trace/reader.h"
 #include "unit/cli/tool.h"
 #include "unit/temporary_folder.h"
 

@@ -3,7 +3,7 @@
 
 #include <ostream>
 
-#include "profshim/trace.h"
+#include "profshim/trace/reader.h"
 
 namespace profshim::test {
 

@@ -3,6 +3,7 @@
 #include <unistd.h>
 #include <zlib.h>
 
+#include "profshim/trace/reader.h"
 #include "sample_trace.h"
 
 namespace profshim {

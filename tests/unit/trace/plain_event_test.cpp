@@ -7,7 +7,7 @@
 #include <sstream>
 #include <vector>
 
-#include "profshim/trace.h"
+#include "profshim/trace/reader.h"
 #include "unit/trace/event_text.h"
 
 namespace profshim {

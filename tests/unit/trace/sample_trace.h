@@ -9,7 +9,8 @@
 #include <vector>
 
 #include "profshim/base/version.h"
-#include "profshim/trace.h"
+#include "profshim/json.h"
+#include "profshim/trace/writer.h"
 
 namespace profshim::test {
 

@@ -3,6 +3,7 @@
 #include <fstream>
 #include <map>
 
+#include "profshim/trace/reader.h"
 #include "sample_trace.h"
 
 namespace profshim {

@@ -11,7 +11,7 @@
 
 #include "profshim/analysis/report.h"
 #include "profshim/base/version.h"
-#include "profshim/trace.h"
+#include "profshim/json.h"
 
 extern "C" {
 // src/analysis/report/page/parts.S

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <map>
 
-#include "profshim/trace.h"
+#include "profshim/trace/events.h"
 #include "unit/spool_fixture.h"
 
 namespace profshim::kineto {

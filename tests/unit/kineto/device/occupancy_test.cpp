@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-#include "profshim/trace.h"
+#include "profshim/trace/reader.h"
 
 namespace profshim::kineto {
 namespace {

@@ -1,28 +1,26 @@
-#include <rapidjson/stringbuffer.h>
-#include <rapidjson/writer.h>
-
 #include <array>
 #include <charconv>
 #include <cmath>
 #include <cstring>
 #include <new>
 
+#include "head_text.h"
+#include "profshim/json.h"
 #include "profshim/json/text_clean.h"
-#include "profshim/trace.h"
+#include "profshim/trace/writer.h"
 #include "schema.h"
 
 namespace profshim {
 namespace {
 
 constexpr std::size_t kBlockBytes = 256 * 1024;
-// A byte becomes six at most: \u001f.
+// A byte becomes at most six: \u001f.
 constexpr std::size_t kWorstEscape = 6;
-// Everything in an event that is neither name nor argument, and in an argument beside its key and text.
+// Bytes of an event besides names and arguments, and of an argument besides its key and text.
 constexpr std::size_t kEventRoom = 320;
 constexpr std::size_t kArgRoom = 40;
 
-// ---- rendering into room that is known to suffice
-// --------------------------------------------------------------------
+// ---- rendering into a buffer that is large enough (room_for)
 
 template <std::size_t N>
 char* literal(char* at, const char (&text)[N]) {
@@ -35,7 +33,7 @@ char* raw(char* at, std::string_view text) {
   return at + text.size();
 }
 
-// Quoted. Nearly every name is plain ASCII: checked eight bytes at a time and copied; the rest goes through RapidJSON.
+// Nearly every name is plain ASCII: checked eight bytes at a time and copied. json_string() escapes the others.
 char* quoted(char* at, std::string_view text) {
   if (trace_detail::plain_prefix(text.data(), text.size()) != text.size()) return raw(at, json_string(text));
   *at++ = '"';
@@ -60,7 +58,26 @@ char* microseconds(char* at, std::int64_t ns) {
   return at + 4;
 }
 
-// ,"key":value — and nothing at all for a number that JSON cannot write.
+/// The bytes  ,"key":  as a constant.
+template <const std::string_view& Key, char Before>
+constexpr auto kEventKey = [] {
+  std::array<char, Key.size() + 4> text{};
+  text[0] = Before;
+  text[1] = '"';
+  for (std::size_t i = 0; i < Key.size(); ++i) text[i + 2] = Key[i];
+  text[Key.size() + 2] = '"';
+  text[Key.size() + 3] = ':';
+  return text;
+}();
+
+template <const std::string_view& Key, char Before = ','>
+char* event_key(char* at) {
+  constexpr const auto& kText = kEventKey<Key, Before>;
+  std::memcpy(at, kText.data(), kText.size());
+  return at + kText.size();
+}
+
+// Writes ,"key":value; nothing for a number that JSON cannot express.
 char* argument(char* at, const Arg& arg, bool first) {
   const double* const real = std::get_if<double>(&arg.value);
   if (real != nullptr && !std::isfinite(*real)) return at;
@@ -76,7 +93,8 @@ char* argument(char* at, const Arg& arg, bool first) {
 }
 
 char* arguments(char* at, std::span<const Arg> args) {
-  at = literal(at, ",\"args\":{");
+  at = event_key<schema::event::kArgs>(at);
+  *at++ = '{';
   const char* const start = at;
   for (const Arg& arg : args) at = argument(at, arg, at == start);
   *at++ = '}';
@@ -84,82 +102,88 @@ char* arguments(char* at, std::span<const Arg> args) {
 }
 
 char* pid_and_tid(char* at, const TraceEvent& event) {
-  at = literal(at, ",\"pid\":");
+  at = event_key<schema::event::kPid>(at);
   at = event.text_ids ? quoted(at, event.pid_text) : number(at, event.pid);
-  at = literal(at, ",\"tid\":");
+  at = event_key<schema::event::kTid>(at);
   return event.text_ids ? quoted(at, event.tid_text) : number(at, event.tid);
 }
 
 char* category(char* at, const TraceEvent& event) {
-  const std::string_view known = kineto::category_name(event.category);
+  const std::string_view known = schema::category_name(event.category);
   const std::string_view name = known.empty() ? event.other_category : known;
-  return name.empty() ? at : quoted(literal(at, ",\"cat\":"), name);
+  return name.empty() ? at : quoted(event_key<schema::event::kCategory>(at), name);
 }
 
 char* name(char* at, std::string_view text) {
-  at = literal(at, ",\"name\":");
+  at = event_key<schema::event::kName>(at);
   return quoted(at, text);
 }
 
-// Of the process: Perfetto shows what has an id of the whole trace ("id") beside all processes, and not under its own.
+// An id of the process: Perfetto shows events with an id of the whole trace ("id") beside all processes, not under
+// theirs.
 char* process_id(char* at, std::uint64_t id) {
-  at = literal(at, ",\"id2\":{\"local\":\"0x");
+  at = event_key<schema::event::kLocal, '{'>(event_key<schema::event::kScopedId>(at));
+  at = literal(at, "\"0x");
   return literal(std::to_chars(at, at + 16, id, 16).ptr, "\"}");
 }
 
 char* timestamp(char* at, std::int64_t ns) {
-  at = literal(at, ",\"ts\":");
+  at = event_key<schema::event::kTimestamp>(at);
   return microseconds(at, ns);
 }
 
-// One event in Kineto's order of keys, which differs from phase to phase. Times are relative to the base; what lies
-// before it is cut off there, at both ends, so that a child still never leaves its parent.
+// Writes one event in Kineto's order of keys, which differs from phase to phase. Times are relative to the base. Begin
+// and end in front of the base are moved to it, so that a child still never leaves its parent.
 char* render(char* at, const TraceEvent& event, std::int64_t base_ns) {
   std::int64_t begin_ns = 0;
   if (__builtin_sub_overflow(event.begin_ns, base_ns, &begin_ns)) begin_ns = 0;
   const std::int64_t begin = std::max<std::int64_t>(begin_ns, 0);
-  at = literal(at, "{\"ph\":\"");
+  at = event_key<schema::event::kPhase, '{'>(at);
+  *at++ = '"';
   *at++ = event.phase;
   *at++ = '"';
   switch (event.phase) {
-    case 'X': {
+    case schema::phase::kSlice: {
       std::int64_t end = 0;
       if (__builtin_add_overflow(begin_ns, std::max<std::int64_t>(event.duration_ns, 0), &end)) end = begin;
       at = name(category(at, event), event.name);
       at = timestamp(pid_and_tid(at, event), begin);
-      at = literal(at, ",\"dur\":");
+      at = event_key<schema::event::kDuration>(at);
       at = microseconds(at, std::max(end, begin) - begin);
       break;
     }
-    case 'M':
+    case schema::phase::kMetadata:
       at = pid_and_tid(timestamp(name(at, event.name), begin), event);
       break;
-    case 'i':
-      at = literal(category(at, event), ",\"s\":\"");
+    case schema::phase::kInstant:
+      at = event_key<schema::event::kScope>(category(at, event));
+      *at++ = '"';
       *at++ = event.scope;
       *at++ = '"';
       at = timestamp(pid_and_tid(name(at, event.name), event), begin);
       break;
-    case 'b':
-    case 'n':
-    case 'e':
+    case schema::phase::kAsyncBegin:
+    case schema::phase::kAsyncInstant:
+    case schema::phase::kAsyncEnd:
       at = name(process_id(category(at, event), event.id), event.name);
       at = timestamp(pid_and_tid(at, event), begin);
       break;
-    case 's':
-    case 't':
-    case 'f':
-      at = number(literal(at, ",\"id\":"), event.id);
+    case schema::phase::kFlowStart:
+    case schema::phase::kFlowStep:
+    case schema::phase::kFlowEnd:
+      at = number(event_key<schema::event::kId>(at), event.id);
       at = timestamp(pid_and_tid(at, event), begin);
       at = name(category(at, event), event.name);
-      if (event.phase == 'f') at = literal(at, ",\"bp\":\"e\"");
+      if (event.phase == schema::phase::kFlowEnd)
+        at = quoted(event_key<schema::event::kBindingPoint>(at), schema::kBindEnclosing);
       break;
     default:  // C
       at = name(category(at, event), event.name);
       at = timestamp(pid_and_tid(at, event), begin);
       break;
   }
-  if (!event.args.empty() || event.phase == 'M' || event.phase == 'C') at = arguments(at, event.args);
+  if (!event.args.empty() || event.phase == schema::phase::kMetadata || event.phase == schema::phase::kCounter)
+    at = arguments(at, event.args);
   *at++ = '}';
   return at;
 }
@@ -176,77 +200,11 @@ std::size_t room_for(const TraceEvent& event) {
   return room + kWorstEscape * text;
 }
 
-// ---- the header
-// ------------------------------------------------------------------------------------------------------
-
-using JsonWriter = rapidjson::Writer<rapidjson::StringBuffer>;
-
-void member(JsonWriter& json, const char* key, std::string_view text) {
-  const std::string clean = trace_detail::valid_utf8(text);
-  json.Key(key);
-  json.String(clean.data(), static_cast<rapidjson::SizeType>(clean.size()));
-}
-
-// A number or JSON text after a blank: HTA's search for the rank wants one, see kineto_schema.h.
-void spaced_member(JsonWriter& json, const char* key, std::string_view value) {
-  const std::string text = " " + std::string(value);
-  json.Key(key);
-  json.RawValue(text.data(), text.size(), rapidjson::kNumberType);
-}
-
-std::string distributed_info(const TraceHeader& header) {
-  rapidjson::StringBuffer buffer;
-  JsonWriter json(buffer);
-  json.StartObject();
-  member(json, "backend", header.backend);
-  spaced_member(json, "rank", std::to_string(header.rank.rank));
-  if (header.rank.world_size >= 0) spaced_member(json, "world_size", std::to_string(header.rank.world_size));
-  spaced_member(json, "pg_count", std::to_string(header.groups.size()));
-  json.Key("pg_config");
-  json.StartArray();
-  for (const TraceHeader::Group& group : header.groups) {
-    json.StartObject();
-    member(json, "pg_name", group.name);
-    member(json, "pg_desc", group.description);
-    member(json, "backend_config", group.backend.empty() ? header.backend : group.backend);
-    spaced_member(json, "pg_size", std::to_string(group.size));
-    spaced_member(json, "ranks", group.ranks.empty() ? "[]" : group.ranks);
-    json.EndObject();
-  }
-  json.EndArray();
-  for (const auto& [key, value] : header.distributed) {
-    json.Key(key.c_str());
-    json.RawValue(value.data(), value.size(), rapidjson::kStringType);
-  }
-  json.EndObject();
-  return {buffer.GetString(), buffer.GetSize()};
-}
-
-std::string header_text(const TraceHeader& header) {
-  std::string text = "{\n\"schemaVersion\": 1,\n\"deviceProperties\": [";
-  for (const std::string& device : header.devices) text += (text.back() == '[' ? "\n  " : ",\n  ") + device;
-  text += "],\n";
-  // A rank that is not known is not written: HTA then calls it 0, as it would any number that is no rank.
-  if (header.rank.rank >= 0) text += "\"distributedInfo\": " + distributed_info(header) + ",\n";
-  text += "\"host_name\": " + json_string(header.rank.host) + ",\n";
-  for (const auto& [key, value] : header.members) text += json_string(key) + ": " + value + ",\n";
-  text += "\"profshim\": {";
-  const char* separator = "";
-  for (const auto& [key, value] : header.profshim) {
-    text += separator + json_string(key) + ": " + value;
-    separator = ",\n  ";
-  }
-  text += "},\n\"displayTimeUnit\": \"ms\",\n\"baseTimeNanoseconds\": " + std::to_string(header.base_time_ns);
-  text += ",\n\"traceEvents\": [\n";
-  return text;
-}
-
 }  // namespace
 
-std::int64_t base_time_for(std::int64_t unix_ns) { return unix_ns / kineto::kBaseStepNs * kineto::kBaseStepNs; }
+std::int64_t base_time_for(std::int64_t unix_ns) { return unix_ns / schema::kBaseStepNs * schema::kBaseStepNs; }
 
 // ---- the writer
-// ------------------------------------------------------------------------------------------------------
 
 struct TraceWriter::Impl {
   ByteSink& sink;
@@ -298,7 +256,7 @@ struct TraceWriter::Impl {
 TraceWriter::TraceWriter(ByteSink& sink, const TraceHeader& header) : impl_(std::make_unique<Impl>(sink, header)) {
   try {
     impl_->trace_name = header.trace_name;
-    impl_->put(header_text(header));
+    impl_->put(head_text(header));
   } catch (const std::bad_alloc&) {
     impl_->failed = true;
   }
@@ -321,7 +279,8 @@ bool TraceWriter::finish() {
   impl_->finished = true;
   try {
     const bool named = !impl_->trace_name.empty() && impl_->trace_name.find(']') == std::string::npos;
-    impl_->put(named ? "\n],\n\"traceName\": " + json_string(impl_->trace_name) + "\n}\n" : std::string("\n]\n}\n"));
+    impl_->put(named ? "\n],\n" + json_string(schema::top::kTraceName) + ": " + json_string(impl_->trace_name) + "\n}\n"
+                     : std::string("\n]\n}\n"));
   } catch (const std::bad_alloc&) {
     impl_->failed = true;
   }

@@ -1,0 +1,60 @@
+// Writes JSON as text: members and elements in order, with commas, quotes and escapes in the right places. The caller
+// closes what it opens. Never on the job's own threads.
+#pragma once
+
+#include <concepts>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace profshim {
+
+class JsonWriter {
+ public:
+  /// kCompact writes {"a":1,"b":2}, kSpaced {"a": 1, "b": 2}.
+  enum class Layout : std::uint8_t { kCompact, kSpaced };
+  explicit JsonWriter(Layout layout = Layout::kSpaced) : layout_(layout) {}
+
+  JsonWriter& open_object() { return open('{'); }
+  JsonWriter& close_object() { return close('}'); }
+  JsonWriter& open_list() { return open('['); }
+  JsonWriter& close_list() { return close(']'); }
+  JsonWriter& key(std::string_view name);
+
+  JsonWriter& value(std::string_view text);
+  JsonWriter& value(const char* text) { return value(std::string_view(text)); }
+  JsonWriter& value(const std::string& text) { return value(std::string_view(text)); }
+  JsonWriter& value(bool flag) { return raw(flag ? "true" : "false"); }
+  template <std::integral Integer>
+  JsonWriter& value(Integer number) {
+    return raw(std::to_string(number));
+  }
+  /// A number with a fixed number of decimals.
+  JsonWriter& decimal(double number, int decimals);
+  JsonWriter& null() { return raw("null"); }
+  /// A JSON text as it stands; the caller makes sure that it is valid.
+  JsonWriter& raw(std::string_view json);
+
+  template <class Value>
+  JsonWriter& member(std::string_view name, const Value& of) {
+    return key(name).value(of);
+  }
+
+  /// Puts the next member or element on a new line, behind `indent` blanks.
+  JsonWriter& line(int indent);
+
+  const std::string& text() const { return text_; }
+
+ private:
+  JsonWriter& open(char bracket);
+  JsonWriter& close(char bracket);
+  void separate();
+
+  Layout layout_;
+  bool first_ = true;       // no comma in front of the next member or element
+  bool after_key_ = false;  // the next value belongs to a key
+  int line_ = -1;           // the next member or element goes on a new line
+  std::string text_;
+};
+
+}  // namespace profshim

@@ -1,0 +1,65 @@
+#include "profshim/json/writer.h"
+
+#include <cstdio>
+
+#include "profshim/json.h"
+
+namespace profshim {
+
+void JsonWriter::separate() {
+  if (after_key_) {
+    after_key_ = false;
+    return;
+  }
+  if (!first_) text_ += ',';
+  if (line_ >= 0) {
+    text_ += '\n';
+    text_.append(static_cast<std::size_t>(line_), ' ');
+    line_ = -1;
+  } else if (!first_ && layout_ == Layout::kSpaced) {
+    text_ += ' ';
+  }
+  first_ = false;
+}
+
+JsonWriter& JsonWriter::key(std::string_view name) {
+  separate();
+  text_ += json_string(name);
+  text_ += layout_ == Layout::kSpaced ? ": " : ":";
+  after_key_ = true;
+  return *this;
+}
+
+JsonWriter& JsonWriter::value(std::string_view text) { return raw(json_string(text)); }
+
+JsonWriter& JsonWriter::decimal(double number, int decimals) {
+  char text[400];  // the largest double has 309 digits
+  std::snprintf(text, sizeof text, "%.*f", decimals, number);
+  return raw(text);
+}
+
+JsonWriter& JsonWriter::raw(std::string_view json) {
+  separate();
+  text_ += json;
+  return *this;
+}
+
+JsonWriter& JsonWriter::line(int indent) {
+  line_ = indent;
+  return *this;
+}
+
+JsonWriter& JsonWriter::open(char bracket) {
+  separate();
+  text_ += bracket;
+  first_ = true;
+  return *this;
+}
+
+JsonWriter& JsonWriter::close(char bracket) {
+  text_ += bracket;
+  first_ = false;
+  return *this;
+}
+
+}  // namespace profshim

@@ -1,0 +1,266 @@
+// RapidJSON's handler for a trace: knows where in the document the parser is and passes on events and members.
+#pragma once
+
+#include <rapidjson/reader.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "captured_json.h"
+#include "event_builder.h"
+#include "json_stream.h"
+#include "numbers.h"
+#include "plain_event.h"
+#include "profshim/trace/reader.h"
+#include "schema.h"
+
+namespace profshim::trace_detail {
+
+inline constexpr std::size_t kMaxPartBytes = 256ull << 20;  // of one event or one metadata value
+inline constexpr int kMaxDepth = 256;
+
+/// Finds keys that stand twice in one object.
+class KeyLog {
+ public:
+  void open() { levels_.push_back(keys_.size()); }
+  void add(std::string_view key) { keys_.push_back(std::hash<std::string_view>{}(key)); }
+  bool close_repeats() {
+    const auto first = keys_.begin() + static_cast<std::ptrdiff_t>(levels_.back());
+    std::sort(first, keys_.end());
+    const bool repeats = std::adjacent_find(first, keys_.end()) != keys_.end();
+    keys_.erase(first, keys_.end());
+    levels_.pop_back();
+    return repeats;
+  }
+
+ private:
+  std::vector<std::size_t> keys_, levels_;
+};
+
+/// RapidJSON's handler: tracks the place in the document and passes each value to its receiver.
+class TraceDocument {
+ public:
+  TraceDocument(const TraceVisitor& visitor, JsonStream& stream, ReadResult& result)
+      : visitor_(visitor), stream_(stream), result_(result) {}
+
+  const std::string& refused() const { return refused_; }
+  bool stopped() const { return stopped_; }
+  bool saw_events() const { return events_ != Events::kBefore; }
+
+  bool Null() { return scalar(Kind::kNull, "null"); }
+  bool Bool(bool value) { return scalar(Kind::kBool, value ? "true" : "false", value); }
+  bool RawNumber(const char* text, rapidjson::SizeType size, bool) {
+    const std::string_view number(text, size);
+    std::int64_t integer = 0;
+    if (to_integer(number, integer)) return scalar(Kind::kInt, number, integer, static_cast<double>(integer));
+    return scalar(Kind::kDouble, number, 0, to_double(number));
+  }
+  bool String(const char* text, rapidjson::SizeType size, bool) { return scalar(Kind::kString, {text, size}); }
+
+  bool StartObject() {
+    keys_.open();
+    return open('{');
+  }
+  bool Key(const char* text, rapidjson::SizeType size, bool) {
+    stream_.token_done();
+    const std::string_view key(text, size);
+    keys_.add(key);
+    switch (place_) {
+      case Place::kRoot:
+        top_key_ = key;
+        break;
+      case Place::kEvent:
+        field_ = field_of(key);
+        break;
+      case Place::kArgs:
+        builder_.arg_key(key);
+        break;
+      case Place::kCapture:
+        capture_.key(key);
+        break;
+      default:
+        break;
+    }
+    return true;
+  }
+  bool EndObject(rapidjson::SizeType) {
+    if (keys_.close_repeats() && result_.repeated_keys++ == 0) result_.repeated_key_at = stream_.Tell();
+    return close('}');
+  }
+  bool StartArray() { return open('['); }
+  bool EndArray(rapidjson::SizeType) { return close(']'); }
+
+  // RapidJSON passes numbers as text only (kParseNumbersAsStringsFlag).
+  bool Int(int) { return false; }
+  bool Uint(unsigned) { return false; }
+  bool Int64(std::int64_t) { return false; }
+  bool Uint64(std::uint64_t) { return false; }
+  bool Double(double) { return false; }
+
+ private:
+  using Kind = ReadEvent::ReadArg::Kind;
+  enum class Place { kOutside, kRoot, kEvents, kEvent, kArgs, kCapture };
+  enum class Events { kBefore, kIn, kAfter };
+
+  bool refuse(const char* why) {
+    refused_ = why;
+    return false;
+  }
+
+  bool scalar(Kind kind, std::string_view text, std::int64_t integer = 0, double number = 0) {
+    stream_.token_done();
+    if (capture_.text().size() > kMaxPartBytes || builder_.bytes() > kMaxPartBytes) {
+      return refuse("an event or a value larger than 256 MiB");
+    }
+    switch (place_) {
+      case Place::kOutside:
+        return refuse("a trace is a JSON object or a list of events");
+      case Place::kEvents:
+        return refuse("an element of traceEvents is no object");
+      case Place::kRoot:
+        if (top_key_ == schema::top::kTraceEvents) return refuse("traceEvents is no list");
+        emit_metadata(kind == Kind::kString ? json_string(text) : std::string(text));
+        break;
+      case Place::kEvent:
+        if (kind == Kind::kString) builder_.set_text(field_, text);
+        if (kind == Kind::kInt || kind == Kind::kDouble) builder_.set_number(field_, text);
+        break;
+      case Place::kArgs:
+        builder_.add_arg(kind, text, integer, number);
+        break;
+      case Place::kCapture:
+        if (kind == Kind::kString) {
+          capture_.string(text);
+        } else {
+          capture_.literal(text);
+        }
+        break;
+    }
+    return true;
+  }
+
+  bool open(char bracket) {
+    stream_.token_done();
+    if (++depth_ > kMaxDepth) return refuse("nested deeper than 256 levels");
+    const bool object = bracket == '{';
+    switch (place_) {
+      case Place::kOutside:
+        place_ = object ? Place::kRoot : Place::kEvents;
+        if (!object) {
+          events_ = Events::kIn;
+          result_.bare_list = true;
+        }
+        return true;
+      case Place::kRoot:
+        if (top_key_ != schema::top::kTraceEvents) return start_capture(bracket);
+        if (object) return refuse("traceEvents is no list");
+        if (events_ != Events::kBefore) return refuse("traceEvents stands twice");
+        place_ = Place::kEvents;
+        events_ = Events::kIn;
+        return true;
+      case Place::kEvents:
+        if (!object) return refuse("an element of traceEvents is no object");
+        place_ = Place::kEvent;
+        builder_.start(stream_.Tell());
+        return true;
+      case Place::kEvent:
+        if (!object || field_ != Field::kArgs) return start_capture(bracket);
+        place_ = Place::kArgs;
+        return true;
+      case Place::kArgs:
+        return start_capture(bracket);
+      case Place::kCapture:
+        capture_.open(bracket);
+        return true;
+    }
+    return true;
+  }
+
+  bool start_capture(char bracket) {
+    captured_for_ = place_;
+    place_ = Place::kCapture;
+    capture_.start();
+    capture_.open(bracket);
+    return true;
+  }
+
+  bool close(char bracket) {
+    stream_.token_done();
+    --depth_;
+    switch (place_) {
+      case Place::kCapture:
+        capture_.close(bracket);
+        if (capture_.complete()) end_capture();
+        return true;
+      case Place::kArgs:
+        place_ = Place::kEvent;
+        return true;
+      case Place::kEvent:
+        place_ = Place::kEvents;
+        return emit_event();
+      case Place::kEvents:
+        place_ = result_.bare_list ? Place::kOutside : Place::kRoot;
+        events_ = Events::kAfter;
+        return true;
+      default:
+        place_ = Place::kOutside;
+        return true;
+    }
+  }
+
+  void end_capture() {
+    place_ = captured_for_;
+    if (place_ == Place::kRoot) emit_metadata(capture_.text());
+    if (place_ == Place::kArgs) builder_.add_arg(Kind::kJson, capture_.text());
+    if (place_ == Place::kEvent && field_ == Field::kScopedId) builder_.set_scoped_id(capture_.text());
+  }
+
+  void emit_metadata(const std::string& json) {
+    if (visitor_.metadata) visitor_.metadata(top_key_, json, events_ == Events::kBefore);
+  }
+
+  bool emit_event() { return emit(builder_.finish()) && plain_events(); }
+
+  bool emit(const ReadEvent& event) {
+    ++result_.events;
+    if (!visitor_.event || visitor_.event(event)) return true;
+    stopped_ = true;
+    return false;
+  }
+
+  /// Reads the plain events that follow in memory, each with the comma in front of it. The parser stands in front of
+  /// the last '}' of an event and takes that when this returns; it does not notice that it is now a later event's.
+  bool plain_events() {
+    const std::string_view ahead = stream_.ahead();
+    const std::uint64_t position = stream_.Tell();
+    const char* begin = nullptr;
+    const char* last = ahead.data();
+    while ((last = plain_.read_next(last, begin)) != nullptr) {
+      plain_.event().offset = position + static_cast<std::uint64_t>(begin - ahead.data());
+      stream_.skip_to(last);
+      if (!emit(plain_.event())) return false;
+    }
+    return true;
+  }
+
+  const TraceVisitor& visitor_;
+  JsonStream& stream_;
+  ReadResult& result_;
+  Place place_ = Place::kOutside, captured_for_ = Place::kOutside;
+  Events events_ = Events::kBefore;
+  int depth_ = 0;
+  bool stopped_ = false;
+  std::string top_key_, refused_;
+  Field field_ = Field::kOther;
+  EventBuilder builder_;
+  PlainEvent plain_;
+  CapturedJson capture_;
+  KeyLog keys_;
+};
+
+}  // namespace profshim::trace_detail
