@@ -316,11 +316,12 @@ format:  ## clang-format on every source
 	$(Q)clang-format -i $(FORMATTED)
 
 .PHONY: lint
-lint: all portable  ## format, the include rule, static objects, the exported symbols, the glibc that is needed, the scripts, clang
+lint: all portable  ## format, the include rule, trace keys, static objects, the exported symbols, the glibc that is needed, the scripts, clang
 	$(Q)clang-format --dry-run -Werror $(FORMATTED)
 	$(Q)printf '%s\n' $(filter %.cpp,$(sort $(SHIM_SOURCES) $(TOOL_SOURCES))) | \
 	  xargs -P$$(nproc) -n8 clang++ $(filter-out -MMD -MP,$(COMMON)) $(NVTX_FLAGS) -Werror -fsyntax-only
 	$(Q)scripts/check_layers.sh
+	$(Q)scripts/check_keys.sh
 	$(Q)scripts/check_statics.sh $(call objects,$(SHIM_SOURCES))
 	$(Q)scripts/check_exports.sh $(SHIM)
 	$(Q)scripts/check_exports.sh $(PORTABLE)/libprofshim.so

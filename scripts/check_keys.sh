@@ -1,0 +1,109 @@
+#!/usr/bin/env bash
+# Checks that the keys, categories and event names of a trace stand once, as constants in src/trace/schema.h. Prints each
+# line of src that uses one as a literal; exit 1 if any does. A literal counts as a use
+#  - if it is compared, looked up as an argument or member, tested as a prefix or suffix, or added as an argument;
+#  - anywhere, if no other text looks like it: a blank, a capital behind a small letter, or a bracket in it;
+#  - in what writes traces, if it stands in quotes with a colon inside a longer literal.
+set -eu
+cd "$(dirname "$0")/.."
+
+# Files that do not use the constants yet. Remove a line when its files do.
+not_yet() {
+  cat <<'LIST'
+src/kineto/*
+src/device/*
+src/record/*
+LIST
+}
+
+# Files whose keys are those of another format, and single texts with another meaning: path, a blank, text or *.
+other_meaning() {
+  cat <<'LIST'
+src/trace/schema.h *
+src/trace/manifest.cpp *
+src/spec/* *
+src/output/name_pattern.cpp *
+src/analysis/compare/baseline.cpp *
+src/analysis/model/rank_text.cpp rank
+src/cli/* *
+src/convert/columns_schema.h *
+src/convert/columns_script.h *
+src/analysis/verify/gpu_checks.cpp Kernel
+src/elf/* *
+src/base/* *
+src/analysis/verify/gpu_checks.cpp to
+src/analysis/summary/table_text.cpp s
+src/analysis/report/report.cpp rank
+src/analysis/report/steps.cpp device
+src/output/recovery.cpp *
+src/session/write/writer.cpp failed
+LIST
+}
+# schema.h: the constants themselves. manifest.cpp: manifest-rank*.json. spec, name_pattern.cpp: keys of the spec and
+# variables of file names. baseline.cpp: baseline files. rank_text.cpp: HTA's search pattern. cli: the tool's own JSON.
+# columns_*: columns of the table. gpu_checks.cpp: parts of the names of kernels and copies. table_text.cpp: a unit.
+# report.cpp, steps.cpp: words on the page. recovery.cpp, writer.cpp: states in a manifest. elf, base: no traces there.
+
+# shellcheck disable=SC2016  # awk's own fields
+find src -name '*.cpp' -o -name '*.h' | sort | xargs awk -v not_yet="$(not_yet)" -v others="$(other_meaning)" '
+function glob(pattern) {
+  gsub(/[.]/, "\\.", pattern); gsub(/[*]/, ".*", pattern)
+  return "^" pattern "$"
+}
+function excused(text,   i) {
+  for (i in excuse_path)
+    if (FILENAME ~ excuse_path[i] && (excuse_text[i] == "*" || excuse_text[i] == text)) return 1
+  return 0
+}
+function complain(text) {
+  print FILENAME ":" FNR ": \"" text "\" is a key of src/trace/schema.h: use its constant"
+  broken = 1
+}
+BEGIN {
+  count = split(others, rows, "\n")
+  for (i = 1; i <= count; i++) {
+    split(rows[i], parts, " ")
+    excuse_path[i] = glob(parts[1]); excuse_text[i] = parts[2]
+  }
+  more = split(not_yet, rows, "\n")
+  for (i = 1; i <= more; i++) {
+    excuse_path[count + i] = glob(rows[i]); excuse_text[count + i] = "*"
+  }
+  while ((getline line < "src/trace/schema.h") > 0) {
+    if (match(line, /string_view k[A-Za-z0-9]* = ".*";/)) {
+      text = substr(line, RSTART, RLENGTH)
+      sub(/^[^"]*"/, "", text); sub(/";$/, "", text)
+      keys[text] = 1
+      ++known
+    }
+  }
+  if (known < 100) { print "check_keys: cannot read src/trace/schema.h"; exit 2 }
+}
+/^[ \t]*(#|\/\/)/ { next }
+{
+  rest = $0; before = ""
+  while (match(rest, /"([^"\\]|\\.)*"/)) {
+    literal = substr(rest, RSTART + 1, RLENGTH - 2)
+    before = before substr(rest, 1, RSTART - 1)
+    after = substr(rest, RSTART + RLENGTH)
+    if (before ~ /(^|[ \t;{}])\/\//) break  # a comment
+    if (literal in keys) {
+      used = before ~ /[=!]= *$/ || after ~ /^ *[=!]=/ ||
+             before ~ /(find_arg|integer_arg|text_arg|argument|starts_with|ends_with|json_part|add)[(]([^()]*, *)?$/
+      distinct = literal ~ /[^ ] [^ ]/ || literal ~ /[a-z][A-Z]/ || literal ~ /[[]/
+      if ((used || distinct) && !excused(literal)) complain(literal)
+    } else if (FILENAME ~ /^src\/(trace|session|output|analysis\/merge)\//) {
+      inner = literal
+      while (match(inner, /\\"[^"\\]+\\":/)) {
+        text = substr(inner, RSTART + 2, RLENGTH - 5)
+        if ((text in keys) && !excused(text)) complain(text)
+        inner = substr(inner, RSTART + RLENGTH)
+      }
+    }
+    before = before "\"\""
+    rest = after
+  }
+}
+END { exit broken }
+' || exit 1
+echo "keys: every key of a trace stands in src/trace/schema.h"
