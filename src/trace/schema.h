@@ -1,4 +1,4 @@
-// The Kineto trace format as profshim writes it: what stands where, and the words of the format.
+// The Kineto trace format as profshim writes it: the order of the file, and all keys, categories and event names.
 //
 //   {
 //   "schemaVersion": 1,                      first key; readers tell the format by it
@@ -15,12 +15,11 @@
 //   "traceName": "…/rank3.11.pt.trace.json"  last key, left out when the path holds a ']'
 //   }
 //
-// Three readers decide the details:
-//  * HTA finds the rank by searching the text for  "rank":\s+\d+  — there must be a blank after the colon, and the
-//  first
-//    match in the file wins; its metadata parser stops at traceEvents, so all metadata stands before it.
-//  * torch_tb_profiler 0.4.3 inserts text before the last ']' of the file, so none may follow the one of traceEvents.
-//  * Whoever keeps times as doubles (all of them) needs times relative to baseTimeNanoseconds, or loses nanoseconds.
+// Three facts about readers decide the details:
+//  * HTA searches the text of the file for the rank:  "rank":\s+\d+  A blank must follow the colon, and the first match
+//    wins. Its metadata parser stops at traceEvents, so all metadata stand before it.
+//  * torch_tb_profiler 0.4.3 inserts text before the last ']' of the file, which must be the one of traceEvents.
+//  * All readers keep times as doubles, which lose nanoseconds unless times are relative to baseTimeNanoseconds.
 #pragma once
 
 #include <cstdint>
@@ -118,7 +117,7 @@ inline constexpr std::string_view kLimit = "limit";
 inline constexpr std::string_view kRecovered = "recovered";
 inline constexpr std::string_view kCalls = "calls";
 inline constexpr std::string_view kDroppedEvents = "dropped_events";
-// Older names of dropped_events; the readers still take them.
+// Other names for dropped_events, which readers take, too.
 inline constexpr std::string_view kDropped = "dropped";
 inline constexpr std::string_view kDroppedTotal = "dropped.total";
 inline constexpr std::string_view kMemoryEntriesLeftOut = "memory_entries_left_out";

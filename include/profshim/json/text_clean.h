@@ -1,4 +1,4 @@
-// UTF-8 as JSON needs it: which bytes of a text may stay, and what stands in for the others.
+// Makes texts valid UTF-8 for JSON.
 #pragma once
 
 #include <cstddef>
@@ -7,8 +7,8 @@
 
 namespace profshim::trace_detail {
 
-/// How many bytes at the start of `text` need no care inside a JSON string: printable ASCII but for quote and
-/// backslash.
+/// Returns the number of bytes at the start of `text` that a JSON string holds as they are: printable ASCII except
+/// quote and backslash.
 std::size_t plain_prefix(const char* text, std::size_t size);
 
 /// Length of the well-formed UTF-8 sequence at the start of `text` (not empty); 0 when there is none.

@@ -1,5 +1,5 @@
-// manifest-rankN.json: the state of one rank and the traces it has written. The session and `profshim recover` write
-// it, the tool reads it. Tool and writer thread only.
+// manifest-rankN.json: the state of one rank and the files that it has written. The session and `profshim recover`
+// write it, the tool reads it. Tool and writer thread only.
 #pragma once
 
 #include <cstdint>
@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "profshim/base/rank.h"
+#include "profshim/base.h"
 
 namespace profshim::output {
 
@@ -18,7 +18,7 @@ struct ManifestWindow {
   std::uint64_t bytes = 0, events = 0, dropped = 0;
   std::string status;  // "written", "failed: ...", "dropped: ...", "empty"
   bool complete = true, truncated = false, recovered = false;
-  std::string stacks = {};  // stacks file of output.export, relative, or "failed: ..."; "" = no stacks
+  std::string stacks = {};  // the file of call stacks (output.export), or "failed: ..."; "" = none
 };
 struct Manifest {
   Rank rank;
@@ -27,19 +27,19 @@ struct Manifest {
   std::int64_t steps_seen = 0, updated_ns = 0;
   std::vector<ManifestWindow> windows;
   std::vector<std::string> problems;
-  std::string path;  // where it was read from
+  std::string path;  // of the file that it was read from
 };
-/// Atomically replaces FOLDER/manifest-rankN.json. A `folder_fd` >= 0 is used instead of the path.
+/// Atomically replaces FOLDER/manifest-rankN.json. A `folder_fd` >= 0 is used instead of the folder's path.
 bool write_manifest(const std::string& folder, const Manifest& manifest, int folder_fd = -1);
-/// Reads all manifest-rank*.json of a folder. An unreadable file has the state "unreadable: ...".
+/// Returns all manifest-rank*.json of a folder; the state of unreadable ones is "unreadable: ...".
 std::vector<Manifest> read_manifests(const std::string& folder);
 
 /// Returns the text of a manifest file.
 std::string manifest_text(const Manifest& manifest);
-/// Returns false if `text` is not a manifest. Replaces paths that lead out of the folder by "".
+/// Returns false if `text` is not a manifest. Paths that lead out of the manifest's folder become "".
 bool parse_manifest(std::string_view text, Manifest& manifest);
-/// Reads one file; `path` is relative to `folder_fd` if that is >= 0. Returns false if it is not a regular file, too
-/// large, or not a manifest.
+/// Reads one file, relative to `folder_fd` if that is >= 0. Returns false if it is not a regular file, too large, or
+/// not a manifest.
 bool read_manifest(const std::string& path, Manifest& manifest, int folder_fd = -1);
 
 }  // namespace profshim::output
