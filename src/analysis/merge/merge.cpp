@@ -6,9 +6,9 @@
 #include <atomic>
 #include <cstring>
 #include <limits>
+#include <map>
 #include <memory>
 #include <mutex>
-#include <set>
 #include <thread>
 
 #include "arrows.h"
@@ -108,19 +108,21 @@ std::string ranks_json(const std::vector<MergedRank>& ranks, const std::vector<M
   return json.close_list().text();
 }
 
-/// The first of each id: those of the other hosts are mostly of its kind, and readers want ids that differ.
+/// Returns the first device of each id, in the order of their ids: devices of the other hosts are mostly of the same
+/// kind, and readers want ids that differ.
 std::vector<std::string> devices_of(const std::vector<MergeFacts>& facts) {
-  std::vector<std::string> devices;
-  std::set<std::string> ids;
+  std::map<std::int64_t, std::string> by_id;
   for (const MergeFacts& f : facts) {
     for (const std::string& device : f.metadata.devices) {
-      std::string id;
-      json_leaves(device, [&](std::string_view path, const ReadEvent::ReadArg& value) {
-        if (path == schema::device::kId) id = value.text;
+      std::int64_t id = 0;
+      json_leaves(device, [&](std::string_view path, const JsonValue& value) {
+        if (path == schema::device::kId) id = value.integer;
       });
-      if (ids.insert(id).second) devices.push_back(device);
+      by_id.emplace(id, device);
     }
   }
+  std::vector<std::string> devices;
+  for (const auto& [id, device] : by_id) devices.push_back(device);
   return devices;
 }
 

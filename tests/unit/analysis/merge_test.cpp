@@ -6,6 +6,7 @@
 #include <fstream>
 #include <set>
 
+#include "profshim/trace/metadata.h"
 #include "profshim/trace/reader.h"
 #include "unit/temporary_folder.h"
 
@@ -28,6 +29,7 @@ class MergeTest : public testing::Test {
     MergeResult result = merge_traces(options);
     if (result.error.empty()) {
       TraceVisitor visitor;
+      visitor.metadata = [this](std::string_view key, std::string_view json, bool) { metadata_.read(key, json); };
       visitor.event = [this](const ReadEvent& e) {
         events_.push_back({std::string(e.name), e.pid, e.tid, e.id, e.ts_ns, {}});
         for (const auto& arg : e.args) events_.back().args[std::string(arg.key)] = arg.text;
@@ -46,6 +48,7 @@ class MergeTest : public testing::Test {
   test::TemporaryFolder folder_;
   std::vector<std::string> paths_;
   std::vector<Seen> events_;
+  TraceMetadata metadata_;
 };
 
 std::string trace(int rank, const std::string& events) {
@@ -109,6 +112,18 @@ TEST_F(MergeTest, EventsOfAnyPhaseAndProcessAreKept) {
   EXPECT_EQ(events_[1].id, 5);
   EXPECT_EQ(events_[2].id, 6);
   EXPECT_GT(events_[4].id, 6);
+}
+
+TEST_F(MergeTest, KeepsADeviceOfEachId) {
+  const auto with_devices = [](int rank, const std::string& devices) {
+    return R"({"deviceProperties": )" + devices +
+           trace(rank, R"({"ph":"X","cat":"c","name":"a","pid":1,"tid":1,"ts":1,"dur":1})").replace(0, 1, ", ");
+  };
+  file("a.json", with_devices(0, R"([{"id": 1, "name": "a1"}])"));
+  file("b.json", with_devices(1, R"([{"id": 0, "name": "b0"}, {"id": 1, "name": "b1"}])"));
+
+  EXPECT_EQ(merge(ClockSync::kAnchors).error, "");
+  EXPECT_EQ(metadata_.devices, (std::vector<std::string>{R"({"id":0,"name":"b0"})", R"({"id":1,"name":"a1"})"}));
 }
 
 TEST_F(MergeTest, RanksOfDifferentJobsAreRefused) {
