@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "profshim/base.h"
+#include "profshim/base/rank.h"
 
 namespace profshim::output {
 

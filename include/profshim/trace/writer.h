@@ -9,7 +9,8 @@
 #include <utility>
 #include <vector>
 
-#include "profshim/base.h"
+#include "profshim/base/atomic_file.h"
+#include "profshim/base/rank.h"
 #include "profshim/trace/events.h"
 
 namespace profshim {

@@ -11,6 +11,7 @@
 #include "cli/spec/spec_options.h"
 #include "cli/words.h"
 #include "compare_reports.h"
+#include "profshim/base/atomic_file.h"
 #include "profshim/base/printable.h"
 #include "trace_files.h"
 

@@ -8,6 +8,7 @@
 
 #include "analysis/merge/facts.h"
 #include "profshim/analysis/merge.h"
+#include "profshim/base/rank.h"
 #include "unit/analysis/hand_made.h"
 #include "unit/temporary_folder.h"
 
