@@ -23,7 +23,7 @@ not_here+=:Log.RefusesAPipeAndALinkOfAnotherUser:RecoverTest.RootActsAsTheOwnerO
 not_here+=:RecoverTest.ALinkOfAnotherUserIsNotTouched:RecoverTest.ASpoolOfAnotherUserIsNotTouched
 not_here+=:OpenRun.IgnoresAnIdentityFileOfAnotherUser:GzipSink.CompressesOnTheCallersThreadWhenThereAreNoThreadsToBeHad
 # The root has Open MPI's mpicc and no mpi.h.
-not_here+=:Mpis/MpiHeaders.*
+not_here+=":Mpis/MpiHeaders.*"
 not_here+=:NcclCommunicators.AHandleThatIsStoredLaterIsFoundByItsPlace:MemoryRoomTest.LeavesMostOfTheAddressSpaceToTheJob
 
 mkdir -p "$root/opt/profshim" "$root/opt/portable" "$root/sys" "$root$PWD" || exit 2

@@ -73,8 +73,8 @@ int forward_poll(Call& call, const recorder::LayerScope& scope, Real& real) {
 
 /// Forwards a watched call. `real` is called exactly once, returns the MPI error code, and must pass the Status and
 /// Statuses that are in `words` then, which may have been replaced. `words`: the arguments at register width. If the
-/// call runs on a stack of its own (user-level threads), it may be mistaken for one that was left without its end, and be
-/// closed meanwhile: scope.outermost() is false then.
+/// call runs on a stack of its own (user-level threads), it may be mistaken for one that was left without its end, and
+/// be closed meanwhile: scope.outermost() is false then.
 template <const Row& row, class Real>
 int intercept(std::uint64_t* words, bool fortran, Real&& real) {
   spool::Thread* const thread = recorder::this_thread();

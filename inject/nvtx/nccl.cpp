@@ -17,7 +17,7 @@ struct OpenRange {
   std::uint32_t depth;  // open ranges of the domain
   bool begun;           // `call` has to be ended
   nccl::Call call;
-  const Row* row;    // null if the range is ignored
+  const Row* row;               // null if the range is ignored
   nccl::CommunicatorInfo made;  // of the communicator that the call makes
   std::uint64_t hash;
 };

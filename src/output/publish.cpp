@@ -136,9 +136,9 @@ void set_overhead(const spool::View& view, const spool::Window& window, const ki
 
 // Writes the trace under the first free name: `name`, or else `name` with "_part2", "_part3" ... Sets `file` and
 // `bytes` of the result. Returns 0 or an errno.
-int write_under_free_name(kineto::WindowTraceBuilder& builder, const spool::Window& window, const std::string& name, bool gzip,
-                          const Spec& spec, const PublishOptions& options, kineto::WindowTraceOptions& trace_options,
-                          ManifestWindow& result) {
+int write_under_free_name(kineto::WindowTraceBuilder& builder, const spool::Window& window, const std::string& name,
+                          bool gzip, const Spec& spec, const PublishOptions& options,
+                          kineto::WindowTraceOptions& trace_options, ManifestWindow& result) {
   int error = EEXIST;
   for (int part = 1; part <= kMostParts && error == EEXIST; ++part) {
     const std::string candidate = part == 1 ? name : with_part(name, "_part" + std::to_string(part));

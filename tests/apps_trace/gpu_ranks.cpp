@@ -7,9 +7,9 @@
 #include <string>
 
 #include "profshim/recorder_control.h"
+#include "profshim/trace/writer.h"
 #include "profshim/window_trace.h"
 #include "unit/kineto/device/device_events.h"
-#include "profshim/trace/writer.h"
 #include "unit/temporary_folder.h"
 
 namespace {

@@ -13,8 +13,8 @@
 #include "batch.h"
 #include "file_info.h"
 #include "profshim/base/files.h"
-#include "python_process.h"
 #include "profshim/convert.h"
+#include "python_process.h"
 #include "trace/schema.h"
 
 namespace profshim {
@@ -157,7 +157,7 @@ class Outputs {
     for (const auto& [temporary, name] : files_) {
       bytes += std::filesystem::file_size(temporary);
       if (std::rename(temporary.c_str(), name.c_str()) != 0)
-        throw std::runtime_error("cannot write " + name + ": " + std::strerror(errno));
+        throw std::runtime_error(name + ": cannot be written: " + std::strerror(errno));
     }
     files_.clear();
     return bytes;

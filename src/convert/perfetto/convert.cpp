@@ -191,14 +191,14 @@ ConvertResult convert_to_perfetto(const std::string& path, const std::string& ou
   ConvertResult result;
   AtomicFile file;
   if (!file.open(out)) {
-    result.error = "cannot write " + out + ": " + std::strerror(file.error());
+    result.error = out + ": cannot be written: " + std::strerror(file.error());
     return result;
   }
   const std::unique_ptr<ByteSink> sink = file_sink(file);
   const auto read = [&](const TraceVisitor& visitor) { return read_trace(path, visitor); };
   if (!convert_detail::write_perfetto(path, read, *sink, result)) return result;
   if (!sink->close() || !file.publish(AtomicFile::Existing::kReplace))
-    result.error = "cannot write " + out + ": " + std::strerror(file.error());
+    result.error = out + ": cannot be written: " + std::strerror(file.error());
   return result;
 }
 

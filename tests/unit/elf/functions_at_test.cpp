@@ -23,7 +23,8 @@ TEST(FunctionsAt, AreThoseThatHoldThePlaces) {
   ASSERT_TRUE(file.open(library(), why_not)) << why_not;
   std::vector<std::uint64_t> places;
   for (const Function& f : file.functions()) {
-    if (f.name == "qsort" || f.name == "memfrob") places.insert(places.end(), {f.file_offset, f.file_offset + f.size - 1});
+    if (f.name == "qsort" || f.name == "memfrob")
+      places.insert(places.end(), {f.file_offset, f.file_offset + f.size - 1});
   }
   std::sort(places.begin(), places.end());
   places.erase(std::unique(places.begin(), places.end()), places.end());
