@@ -72,7 +72,7 @@ enum class Role : std::uint8_t {
   Int,            // any other int, unsigned or enum
 };
 
-/// What a hook does besides recording the call.
+/// The work of a hook besides recording the call.
 enum class Behavior : std::uint8_t {
   Plain,
   Collective,    // gets a sequence number on its communicator, and launches kernels

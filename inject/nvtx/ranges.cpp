@@ -123,7 +123,7 @@ std::uint8_t next_level(const spool::Thread& t, std::uint32_t domain) {
   return 0;
 }
 
-/// For a range that is not recorded: leaves a placeholder if its pop could be mistaken for another one.
+/// Pushes a placeholder for a range that is not recorded if its pop could be mistaken for another one.
 int push_placeholder(spool::Thread& t, Domain& domain, bool is_marker, StringId name) {
   if (t.open_calls == 0 && !is_marker && t.lost_pushes == 0) return NVTX_NO_PUSH_POP_TRACKING;
   const std::uint8_t level = next_level(t, domain.id);

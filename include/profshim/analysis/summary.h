@@ -1,6 +1,5 @@
-// The table that PyTorch users know as key_averages().table(), from finished traces: ours and those of torch.profiler.
-// What its rows mean is in src/analysis/summary/key_averages.h, how they are printed in
-// src/analysis/summary/table_text.h. Tool only.
+// PyTorch's table key_averages().table() from finished traces, ours and those of torch.profiler. The rows are explained
+// in src/analysis/summary/key_averages.h; src/analysis/summary/table_text.h prints them. Tool only.
 #pragma once
 
 #include <cstdint>

@@ -1,8 +1,5 @@
-// What finished traces say beside the table of key_averages() (profshim/analysis/summary.h): profshim summary
-// --kernels,
-// --steps,
-// --comms, --mpi. Each view is a few tables; what their columns mean is at the head of src/analysis/*_view.h. Tool
-// only.
+// The views of profshim summary besides key_averages(): --kernels, --steps, --comms, --mpi. Each view is a few tables;
+// the heads of src/analysis/summary/*_view.h explain their columns. Tool only.
 #pragma once
 
 #include <cstdint>

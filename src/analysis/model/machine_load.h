@@ -9,7 +9,7 @@
 
 namespace profshim::analysis_detail {
 
-/// What a trace of ours says of the CPUs in the time of its window (kineto::CpuUse).
+/// CPU use during the window of one trace, as profshim wrote it (kineto::CpuUse).
 struct WindowLoad {
   std::string host;
   int rank = -1;

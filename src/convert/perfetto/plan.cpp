@@ -223,8 +223,8 @@ bool Plan::fits(const Slice& slice, Subtrack& subtrack, Scope scope, const std::
   return slice.end_ns <= inner_end && subtrack.open.size() < kMostDepth;
 }
 
-/// Perfetto processes packets with the same time in file order, and an end closes the slice that was opened last. So of
-/// slices that share a moment, the one that ends then is written first, and then the longer one.
+/// Perfetto processes packets with the same time in file order, and an end closes the slice that was opened last. At
+/// one moment the end of an earlier slice is therefore written first, then the begins, the longest slice first.
 void Plan::place_slice(std::uint32_t at, PlannedTrack& track, std::vector<Subtrack>& subtracks) {
   const Slice& slice = slices_[at];
   std::size_t chosen = 0;
