@@ -262,7 +262,7 @@ golden: $(UNIT)  ## write the traces of tests/golden/gpu anew; read the diff
 
 # The rest of the unit tests has one thread, and forks and signals, which ThreadSanitizer handles in its own way.
 THREADED := SpoolFixture*:SessionTest*:DivideMemory*:KernelNames*:CudaCalls*:*Capture*:BufferGrowth*:LaunchTracker*:$\
-            HandleCache*:NcclCommunicators*:*GzipSink*:WindowTraceTest*:OpenCallsTest*:WindowCpu*
+            HandleCache*:HandleTable*:NcclCommunicators*:*GzipSink*:WindowTraceTest*:OpenCallsTest*:WindowCpu*
 .PHONY: test-tsan
 test-tsan:  ## the unit tests of what has threads (recorder, sessions, GPU, gzip) with ThreadSanitizer
 	$(Q)TSAN_OPTIONS="halt_on_error=1 die_after_fork=0 $(TSAN_OPTIONS)" GTEST_FILTER="$(THREADED)" \

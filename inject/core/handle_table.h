@@ -1,5 +1,6 @@
 // A fixed-size hash table keyed by a library's handles (communicators): read at every call, changed when an object is
-// created or freed. Lock-free, never allocates.
+// created or freed. Lock-free, never allocates. The cost of a search depends on the entries that are in the table now,
+// not on those that were removed.
 #pragma once
 
 #include <atomic>
@@ -8,42 +9,87 @@
 
 namespace profshim::inject {
 
-/// `Entry` has an atomic `handle`, which is 0 in a default-constructed entry. Any thread.
+/// Linear probing without tombstones: all entries of a home lie within its `reach`. `Entry` has an atomic `handle`,
+/// which is 0 in a default-constructed entry. Any thread.
 template <class Entry, std::size_t kSlots>
 class HandleTable {
  public:
   /// Returns null if the handle is not in the table.
   Entry* find(std::uint64_t handle) {
-    for (std::size_t i = 0, at = home(handle); i < kSlots; ++i) {
+    if (handle <= kClaimed) return nullptr;
+    const std::size_t at = home_of(handle);
+    std::size_t i = 0;
+    std::size_t reach = 1;  // most entries are in their home: find them without a look at homes_
+    do {
       Entry& entry = entries_[(at + i) % kSlots];
-      const std::uint64_t key = entry.handle.load(std::memory_order_acquire);  // pairs with publish()
-      if (key == handle) return &entry;
-      if (key == kFree) return nullptr;
-    }
+      if (entry.handle.load(std::memory_order_acquire) == handle) return &entry;  // pairs with publish()
+      // Relaxed: if publish() happened before this call, so did the increase of `reach` before it.
+      if (i == 0) reach = reach_of(homes_[at].load(std::memory_order_relaxed));
+    } while (++i < reach);
     return nullptr;
   }
   /// Reserves an entry, which find() does not see before publish(). Returns null if the table is full.
   Entry* claim(std::uint64_t handle) {
-    for (std::size_t i = 0, at = home(handle); i < kSlots; ++i) {
+    const std::size_t at = home_of(handle);
+    for (std::size_t i = 0; i < kSlots; ++i) {
       Entry& entry = entries_[(at + i) % kSlots];
       std::uint64_t key = entry.handle.load(std::memory_order_relaxed);
-      if (key != kFree && key != kRemoved) continue;
-      if (entry.handle.compare_exchange_strong(key, kClaimed, std::memory_order_acquire)) return &entry;
+      if (key != kFree || !entry.handle.compare_exchange_strong(key, kClaimed, std::memory_order_acquire)) continue;
+      enter(at, i);
+      return &entry;
     }
     return nullptr;
   }
   static void publish(Entry& entry, std::uint64_t handle) { entry.handle.store(handle, std::memory_order_release); }
-  static void remove(Entry& entry) { publish(entry, kRemoved); }
+  /// Returns the entry that had the handle; null if there is none. Its contents stay until it is claimed again.
+  Entry* remove(std::uint64_t handle) {
+    Entry* const entry = find(handle);
+    std::uint64_t key = handle;
+    // The release pairs with the acquire in claim(). If the exchange fails, another thread has removed the entry.
+    if (entry == nullptr ||
+        !entry->handle.compare_exchange_strong(key, kFree, std::memory_order_release, std::memory_order_relaxed)) {
+      return nullptr;
+    }
+    leave(home_of(handle));
+    return entry;
+  }
   /// Undoes remove(), unless the entry has been claimed for another handle since.
-  static void restore(Entry& entry, std::uint64_t handle) {
-    std::uint64_t removed = kRemoved;
-    entry.handle.compare_exchange_strong(removed, handle, std::memory_order_release, std::memory_order_relaxed);
+  void restore(Entry& entry, std::uint64_t handle) {
+    const std::size_t at = home_of(handle);
+    enter(at, (static_cast<std::size_t>(&entry - entries_) + kSlots - at) % kSlots);
+    std::uint64_t removed = kFree;
+    if (!entry.handle.compare_exchange_strong(removed, handle, std::memory_order_release, std::memory_order_relaxed)) {
+      leave(at);
+    }
   }
 
  private:
-  static constexpr std::uint64_t kFree = 0, kRemoved = 1, kClaimed = 2;  // no handle has these values
-  static std::size_t home(std::uint64_t handle) { return ((handle * 0x9e3779b97f4a7c15ull) >> 50) % kSlots; }
+  static constexpr std::uint64_t kFree = 0, kClaimed = 2;  // no handle has these values
+  static_assert(kSlots <= 1u << 14, "home_of() has 14 bits");
+  static std::size_t home_of(std::uint64_t handle) { return ((handle * 0x9e3779b97f4a7c15ull) >> 50) % kSlots; }
+
+  // A home: reach << 32 | number of its entries. One word, so that the reach of a home without entries is 0 again.
+  static constexpr std::uint64_t kOneEntry = 1, kReach = std::uint64_t{1} << 32;
+  static std::size_t reach_of(std::uint64_t home) { return static_cast<std::size_t>(home / kReach); }
+  /// Counts an entry of home `at` that lies `distance` slots after it. To be called before find() may look for it.
+  void enter(std::size_t at, std::size_t distance) {
+    std::uint64_t home = homes_[at].load(std::memory_order_relaxed);
+    std::uint64_t next = 0;
+    do {
+      const std::uint64_t entries = home % kReach + kOneEntry;
+      next = entries + kReach * (reach_of(home) > distance ? reach_of(home) : distance + 1);
+    } while (!homes_[at].compare_exchange_weak(home, next, std::memory_order_relaxed));
+  }
+  void leave(std::size_t at) {
+    std::uint64_t home = homes_[at].load(std::memory_order_relaxed);
+    std::uint64_t next = 0;
+    do {
+      next = home % kReach == kOneEntry ? 0 : home - kOneEntry;
+    } while (!homes_[at].compare_exchange_weak(home, next, std::memory_order_relaxed));
+  }
+
   Entry entries_[kSlots];
+  std::atomic<std::uint64_t> homes_[kSlots]{};
 };
 
 }  // namespace profshim::inject

@@ -266,12 +266,7 @@ void add_duplicate(Communicator& parent, Handle created, const char* made) {
   }
 }
 
-Communicator* forget_communicator(Handle comm) {
-  comm = normalized(comm);
-  Communicator* const entry = table.find(comm);
-  if (entry != nullptr) table.remove(*entry);
-  return entry;
-}
+Communicator* forget_communicator(Handle comm) { return table.remove(normalized(comm)); }
 
 void restore_communicator(Communicator* comm, Handle handle) {
   if (comm != nullptr) table.restore(*comm, normalized(handle));

@@ -239,11 +239,7 @@ std::uint32_t defined_id(Communicator& comm) {
   return comm.id;
 }
 
-Communicator* remove_communicator(Handle comm) {
-  Communicator* const entry = comm != 0 ? table.find(comm) : nullptr;
-  if (entry != nullptr) table.remove(*entry);
-  return entry;
-}
+Communicator* remove_communicator(Handle comm) { return comm != 0 ? table.remove(comm) : nullptr; }
 
 void restore_communicator(Communicator* comm, Handle handle) {
   if (comm != nullptr) table.restore(*comm, handle);
