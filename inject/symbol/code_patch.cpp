@@ -91,7 +91,7 @@ void store_16_aligned(std::uint8_t* at, const std::uint8_t* wanted) {
   std::memcpy(next, wanted, 16);
   std::memcpy(seen, at, 16);
   bool done = false;
-  while (!done) {
+  while (!done) {  // NOLINT(bugprone-infinite-loop): the instruction below writes `done`
     __asm__ volatile("lock cmpxchg16b %1\n\tsetz %0"
                      : "=q"(done), "+m"(*reinterpret_cast<std::uint8_t(*)[16]>(at)), "+a"(seen[0]), "+d"(seen[1])
                      : "b"(next[0]), "c"(next[1])
