@@ -9,6 +9,12 @@ namespace {
 
 std::size_t align_up(std::size_t offset, std::size_t align) { return (offset + align - 1) / align * align; }
 
+/// Alignment of an entry in a structure of this schema. As in C, a packed structure as a whole has no larger alignment
+/// than its entries.
+std::size_t packed(const Schema& schema, std::size_t align) {
+  return schema.pack != 0 ? std::min(align, schema.pack) : align;
+}
+
 /// Elements that the schema alone puts into the payload.
 std::size_t embedded_count(const nvtxPayloadSchemaEntry_t& entry) {
   if (is_pointer(entry)) return 1;
@@ -39,8 +45,9 @@ TypeSize PayloadLayout::type_size(std::uint64_t type, int depth) const {
   for (std::size_t i = 0; i < schema->count; ++i) {
     const nvtxPayloadSchemaEntry_t& entry = schema->entries[i];
     const TypeSize inner = entry_size(entry, depth - 1);
-    size.align = std::max(size.align, inner.align);
-    const std::size_t begin = is_union(*schema) ? entry.offset : std::max(align_up(end, inner.align), entry.offset);
+    const std::size_t align = packed(*schema, inner.align);
+    size.align = std::max(size.align, align);
+    const std::size_t begin = is_union(*schema) ? entry.offset : std::max(align_up(end, align), entry.offset);
     end = std::max(end, begin + inner.bytes * embedded_count(entry));
   }
   if (size.bytes == 0) size.bytes = align_up(end, size.align);
@@ -56,7 +63,7 @@ TypeSize PayloadLayout::entry_size(const nvtxPayloadSchemaEntry_t& entry, int de
 std::size_t PayloadLayout::entry_offset(const Schema& schema, const nvtxPayloadSchemaEntry_t& entry, std::size_t align,
                                         std::size_t cursor) {
   if (entry.offset != 0) return entry.offset;
-  return align_up(cursor, schema.pack != 0 ? std::min(align, schema.pack) : align);
+  return align_up(cursor, packed(schema, align));
 }
 
 std::size_t PayloadLayout::entry_bytes(const Structure& structure, std::size_t i, std::size_t element) const {

@@ -21,9 +21,11 @@ nvtxPayloadSchemaEntry_t entry(std::uint64_t type, const char* name, std::uint64
 class Payload : public testing::Test {
  protected:
   std::uint64_t schema(const char* name, const std::vector<nvtxPayloadSchemaEntry_t>& entries,
-                       std::uint64_t type = NVTX_PAYLOAD_SCHEMA_TYPE_STATIC) {
+                       std::uint64_t type = NVTX_PAYLOAD_SCHEMA_TYPE_STATIC, std::size_t pack = 0) {
     nvtxPayloadSchemaAttr_t a{};
-    a.fieldMask = NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_NAME | NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_TYPE;
+    a.fieldMask = NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_NAME | NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_TYPE |
+                  (pack != 0 ? NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_ALIGNMENT : 0);
+    a.packAlign = pack;
     a.name = name;
     a.type = type;
     a.entries = entries.data();
@@ -82,6 +84,28 @@ TEST_F(Payload, NestedArraysAndStringsFollowNaturalAlignment) {
 
   EXPECT_EQ(render(id, data),
             R"({"s":{"small":-1,"inner":{"c":"x","d":1.5},"list":[1,2,3],"fixed":"ab","text":"say \"hi\""}})");
+}
+
+TEST_F(Payload, APackedStructureInsideAnotherHasThePackedSizeAndAlignment) {
+#pragma pack(push, 1)
+  struct Inner {
+    char c;
+    double d;
+  };
+#pragma pack(pop)
+  struct {
+    char before;
+    Inner list[2];
+    std::int32_t after;
+  } data{'a', {{'x', 1.5}, {'y', 2.5}}, 7};
+  const std::uint64_t inner =
+      schema("", {entry(NVTX_PAYLOAD_ENTRY_TYPE_CHAR, "c"), entry(NVTX_PAYLOAD_ENTRY_TYPE_DOUBLE, "d")},
+             NVTX_PAYLOAD_SCHEMA_TYPE_STATIC, 1);
+  const std::uint64_t id = schema("s", {entry(NVTX_PAYLOAD_ENTRY_TYPE_CHAR, "before"),
+                                        entry(inner, "list", NVTX_PAYLOAD_ENTRY_FLAG_ARRAY_FIXED_SIZE, 2),
+                                        entry(NVTX_PAYLOAD_ENTRY_TYPE_INT32, "after")});
+
+  EXPECT_EQ(render(id, data), R"({"s":{"before":"a","list":[{"c":"x","d":1.5},{"c":"y","d":2.5}],"after":7}})");
 }
 
 TEST_F(Payload, ReadsTheLengthOfAnArrayBehindAPointerFromAnotherField) {
