@@ -85,10 +85,10 @@ void marker_ended(Ticks now, StringId name) {
 [[gnu::noinline]] void add_extended(Event& event, Domain& domain, const nvtxPayloadData_t* payloads,
                                     std::size_t count) {
   char buffer[kMaxPayloadText];
-  std::string_view message;
+  EventMessage message;
   const std::string_view text = render_payload(domain, payloads, count, buffer, message);
   event.nvtx.extended = recorder::intern(text);
-  if (!message.empty() && event.name == recorder::intern(kUnnamed)) event.name = recorder::intern(message);
+  if (!message.text.empty() && event.name == recorder::intern(kUnnamed)) event.name = recorder::intern(message.text);
 }
 
 void describe(Event& event, HookId hook, Domain& domain, const Annotation& a, StringId name) {

@@ -18,7 +18,7 @@ bool is_message(const nvtxPayloadSchemaEntry_t& entry) {
 /// The functions that return bool return false if the value is missing or out of bounds, unless they say otherwise.
 class Renderer {
  public:
-  Renderer(const Domain& domain, JsonText& json, std::string_view& message)
+  Renderer(const Domain& domain, JsonText& json, EventMessage& message)
       : domain_(domain), layout_(domain), json_(json), scalars_(json, message) {}
 
   bool can_render(const nvtxPayloadData_t& payload) const {
@@ -37,14 +37,25 @@ class Renderer {
       json_.hex(bytes.data, std::min(bytes.size, kMaxElements), false);
       return true;
     }
+    if (is_string(payload.schemaId)) return write_text_payload(payload);
     const std::size_t element = size_of_type(payload.schemaId).bytes;
     if (element == 0) return false;
-    const std::size_t count = is_string(payload.schemaId) ? 1 : bytes.size / element;
+    const std::size_t count = bytes.size / element;
     if (count == 1) return scalars_.write(payload.schemaId, bytes, false);
     return write_array(payload.schemaId, element, bytes, count, kMaxDepth);
   }
 
  private:
+  /// A payload whose schema is a C string type is the text itself, not its address: NVTX's header says that a tool may
+  /// call strlen() for it if its size is SIZE_MAX.
+  bool write_text_payload(const nvtxPayloadData_t& payload) {
+    if (payload.payload == nullptr) return false;
+    const std::size_t width = character_bytes(payload.schemaId);
+    const std::size_t count = payload.size == SIZE_MAX ? kMaxString + 1 : payload.size / width;
+    scalars_.write_text({static_cast<const std::uint8_t*>(payload.payload), payload.size}, width, count, false);
+    return true;
+  }
+
   /// `selected`: the member of a union without a selector of its own.
   bool write_schema(const Schema& schema, const Bytes& bytes, int depth, std::uint64_t selected) {
     if (schema.values != nullptr) return scalars_.write_enum(schema, bytes);
@@ -203,7 +214,7 @@ void write_key(JsonText& json, const Schema* schema, std::size_t i) {
 }  // namespace
 
 std::string_view render_payload(const Domain& domain, const nvtxPayloadData_t* payloads, std::size_t count,
-                                char (&buffer)[kMaxPayloadText], std::string_view& message) {
+                                char (&buffer)[kMaxPayloadText], EventMessage& message) {
   if (payloads == nullptr) return {};
   JsonText json(buffer, sizeof buffer);
   Renderer renderer(domain, json, message);

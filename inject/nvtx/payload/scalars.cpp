@@ -73,7 +73,7 @@ void ScalarWriter::write_text(const Bytes& data, std::size_t width, std::size_t 
     const auto* const chars = reinterpret_cast<const char*>(data.data);
     const std::string_view view(chars, strnlen(chars, count));
     json_.string(view);
-    if (is_message) message_ = view;
+    if (is_message) message_.text = view;
     return;
   }
   wchar_t wide[kMaxString + 1];
@@ -93,8 +93,11 @@ void ScalarWriter::write_text(const Bytes& data, std::size_t width, std::size_t 
     wide[length++] = static_cast<wchar_t>(c);
   }
   wide[length] = 0;
-  char utf8[kMaxString];
-  json_.string({utf8, to_utf8(wide, utf8, sizeof utf8)});
+  char room[kMaxString];
+  char* const utf8 = is_message ? message_.utf8 : room;
+  const std::string_view view(utf8, to_utf8(wide, utf8, kMaxString));
+  json_.string(view);
+  if (is_message) message_.text = view;
 }
 
 bool ScalarWriter::write(std::uint64_t type, const Bytes& data, bool is_message) {
@@ -144,7 +147,7 @@ bool ScalarWriter::write(std::uint64_t type, const Bytes& data, bool is_message)
       return load<const RegisteredString*>(data, [&](const RegisteredString* string) {
         const std::string_view view = string == nullptr ? "" : std::string_view(string->text, string->length);
         json_.string(view);
-        if (is_message) message_ = view;
+        if (is_message) message_.text = view;
       });
     default:
       return write_real(type, data);

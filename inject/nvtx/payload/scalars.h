@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <string_view>
 
+#include "event_message.h"
 #include "inject/nvtx/handles.h"
 #include "json_text.h"
 #include "layout.h"
@@ -15,7 +16,7 @@ namespace profshim::nvtx {
 /// `is_message`: the text is the event's message.
 class ScalarWriter {
  public:
-  ScalarWriter(JsonText& json, std::string_view& message) : json_(json), message_(message) {}
+  ScalarWriter(JsonText& json, EventMessage& message) : json_(json), message_(message) {}
 
   /// The name of the value; the names of its flags, joined by '|'; or its number.
   bool write_enum(const Schema& schema, const Bytes& bytes);
@@ -46,7 +47,7 @@ class ScalarWriter {
   }
 
   JsonText& json_;
-  std::string_view& message_;
+  EventMessage& message_;
 };
 
 }  // namespace profshim::nvtx

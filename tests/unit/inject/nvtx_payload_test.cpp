@@ -40,7 +40,7 @@ class Payload : public testing::Test {
 
   Domain* domain_ = make_domain("payload test", nullptr);
   char buffer_[kMaxPayloadText];
-  std::string_view message_;
+  EventMessage message_;
 };
 
 TEST_F(Payload, RendersTheFieldNamesOfNcclsSchema) {
@@ -106,6 +106,44 @@ TEST_F(Payload, APackedStructureInsideAnotherHasThePackedSizeAndAlignment) {
                                         entry(NVTX_PAYLOAD_ENTRY_TYPE_INT32, "after")});
 
   EXPECT_EQ(render(id, data), R"({"s":{"before":"a","list":[{"c":"x","d":1.5},{"c":"y","d":2.5}],"after":7}})");
+}
+
+TEST_F(Payload, AMessageMayHaveAnyStringType) {
+  struct {
+    const char* utf8;
+    const char16_t* utf16;
+    const char32_t* utf32;
+  } data{"caf\u00e9", u"caf\u00e9 \U0001f600", U"caf\u00e9 \U0001f600 32"};
+  const auto message_in = [&](std::size_t message) {
+    const std::uint64_t types[] = {NVTX_PAYLOAD_ENTRY_TYPE_CSTRING, NVTX_PAYLOAD_ENTRY_TYPE_CSTRING_UTF16,
+                                   NVTX_PAYLOAD_ENTRY_TYPE_CSTRING_UTF32};
+    std::vector<nvtxPayloadSchemaEntry_t> entries;
+    for (std::size_t i = 0; i < 3; ++i) {
+      entries.push_back(entry(types[i], "text", i == message ? NVTX_PAYLOAD_ENTRY_FLAG_EVENT_MESSAGE : 0));
+    }
+    message_.text = {};
+    render(schema("s", entries), data);
+    return std::string(message_.text);
+  };
+
+  EXPECT_EQ(message_in(0), "caf\u00e9");
+  EXPECT_EQ(message_in(1), "caf\u00e9 \U0001f600");
+  EXPECT_EQ(message_in(2), "caf\u00e9 \U0001f600 32");
+  EXPECT_EQ(message_in(3), "");
+}
+
+TEST_F(Payload, APayloadOfACStringTypeIsTheTextItself) {
+  const auto render_text = [&](std::uint64_t type, const void* text, std::size_t size) {
+    const nvtxPayloadData_t payload{type, size, text};
+    return std::string(render_payload(*domain_, &payload, 1, buffer_, message_));
+  };
+
+  EXPECT_EQ(render_text(NVTX_PAYLOAD_ENTRY_TYPE_CSTRING, "a text of the job", SIZE_MAX),
+            R"({"payload":"a text of the job"})");
+  EXPECT_EQ(render_text(NVTX_PAYLOAD_ENTRY_TYPE_CSTRING_UTF8, "0123456789", 4), R"({"payload":"0123"})");
+  EXPECT_EQ(render_text(NVTX_PAYLOAD_ENTRY_TYPE_CSTRING_UTF16, u"sixteen", SIZE_MAX), R"({"payload":"sixteen"})");
+  EXPECT_EQ(render_text(NVTX_PAYLOAD_ENTRY_TYPE_CSTRING_UTF32, U"thirty-two", 24), R"({"payload":"thirty"})");
+  EXPECT_EQ(render_text(NVTX_PAYLOAD_ENTRY_TYPE_CSTRING, nullptr, SIZE_MAX), R"({"payload":null})");
 }
 
 TEST_F(Payload, ReadsTheLengthOfAnArrayBehindAPointerFromAnotherField) {
