@@ -32,17 +32,34 @@ std::span<const Callback> payload_callbacks();
 /// The chained tool's handle of a domain.
 inline nvtxDomainHandle_t chained_domain(nvtxDomainHandle_t domain) { return domain_of(domain).chained; }
 
+/// The job has this bit set in an id of ours if there is a chained tool, which does not know the range: it has no
+/// function for this kind of start. Ids of ours do not reach it (see start() in ranges.cpp), nor do those of tools,
+/// which count or hand out addresses.
+inline constexpr nvtxRangeId_t kUnknownToChainedTool = nvtxRangeId_t{1} << 62;
+
+/// Returns the range id that the job gets for a range that the chained tool, if there is one, has not started.
+inline nvtxRangeId_t public_id(nvtxRangeId_t own) {
+  return own != 0 && chain::is_requested() ? own | kUnknownToChainedTool : own;
+}
 /// Returns the range id that the job gets. If a chained tool has a start function, that is its id, mapped to `own`.
 template <class Next, class... Args>
 nvtxRangeId_t public_id(nvtxRangeId_t own, Next next, Args... args) {
-  if (next == nullptr) return own;
+  if (next == nullptr) return public_id(own);
   const nvtxRangeId_t id = next(args...);
   chain::map_range_id(id, own);
   return id;
 }
-/// Returns our id for an id that public_id() has returned, and ends the mapping.
-inline nvtxRangeId_t take_own_id(nvtxRangeId_t id, bool is_chained) {
-  return is_chained ? chain::take_range_id(id) : id;
+
+struct EndedRange {
+  nvtxRangeId_t own;  // 0 = not a range of ours
+  bool is_chained;    // the chained tool may know the range by the job's id
+};
+/// Returns what an id from public_id() means, and ends the mapping.
+inline EndedRange take_public_id(nvtxRangeId_t id) {
+  if (!chain::is_requested()) return {id, false};
+  if (const nvtxRangeId_t own = chain::take_range_id(id)) return {own, true};
+  if ((id & kUnknownToChainedTool) != 0) return {id & ~kUnknownToChainedTool, false};
+  return {0, true};
 }
 
 }  // namespace profshim::nvtx

@@ -23,7 +23,7 @@ extern constinit std::intptr_t payload[kPayloadSlots];
 
 /// Sets the path of the chained tool. The library's constructor calls this.
 void set_path(const char* path);
-/// Returns true if there is a chained tool.
+/// Returns true if a tool is to be chained, even if attach() then fails.
 bool is_requested();
 
 /// Lets the chained tool attach to an NVTX copy, and keeps the functions that it installs. Returns false if the tool

@@ -60,8 +60,9 @@ nvtxRangeId_t payload_start(nvtxDomainHandle_t domain, const nvtxPayloadData_t* 
 void payload_end(nvtxDomainHandle_t domain, nvtxRangeId_t id, const nvtxPayloadData_t* payloads, std::size_t count) {
   const auto next = chained_payload<void (*)(nvtxDomainHandle_t, nvtxRangeId_t, const nvtxPayloadData_t*, std::size_t)>(
       NVTX3EXT_CBID_nvtxRangeEndPayload);
-  end(domain_of(domain), take_own_id(id, next != nullptr || CHAINED_CORE2(DomainRangeEnd) != nullptr), payloads, count);
-  if (next != nullptr) next(chained_domain(domain), id, payloads, count);
+  const EndedRange range = take_public_id(id);
+  end(domain_of(domain), range.own, payloads, count);
+  if (next != nullptr && range.is_chained) next(chained_domain(domain), id, payloads, count);
 }
 /// Returns 1 even while nothing is recorded: a library may ask once, before recording starts.
 std::uint8_t is_enabled(nvtxDomainHandle_t) { return 1; }

@@ -76,14 +76,14 @@ nvtxRangeId_t start_w(const wchar_t* text) {
 nvtxRangeId_t start_ex(const nvtxEventAttributes_t* a) {
   const nvtxRangeId_t own = with_attributes(a, Start{nullptr});
   const auto next = CHAINED_CORE(RangeStartEx);
-  if (next == nullptr || a == nullptr) return own;
+  if (next == nullptr || a == nullptr) return public_id(own);
   const nvtxEventAttributes_t translated = chain::for_chained_tool(a);
   return public_id(own, next, &translated);
 }
 void end_default(nvtxRangeId_t id) {
-  const auto next = CHAINED_CORE(RangeEnd);
-  end(domain_of(nullptr), take_own_id(id, next != nullptr), nullptr, 0);
-  if (next != nullptr) next(id);
+  const EndedRange range = take_public_id(id);
+  end(domain_of(nullptr), range.own, nullptr, 0);
+  if (const auto next = CHAINED_CORE(RangeEnd); next != nullptr && range.is_chained) next(id);
 }
 
 void domain_mark(nvtxDomainHandle_t domain, const nvtxEventAttributes_t* a) {
@@ -96,14 +96,16 @@ void domain_mark(nvtxDomainHandle_t domain, const nvtxEventAttributes_t* a) {
 nvtxRangeId_t domain_start(nvtxDomainHandle_t domain, const nvtxEventAttributes_t* a) {
   const nvtxRangeId_t own = with_attributes(a, Start{domain});
   const auto next = CHAINED_CORE2(DomainRangeStartEx);
-  if (next == nullptr || a == nullptr) return own;
+  if (next == nullptr || a == nullptr) return public_id(own);
   const nvtxEventAttributes_t translated = chain::for_chained_tool(a);
   return public_id(own, next, chained_domain(domain), &translated);
 }
 void domain_end(nvtxDomainHandle_t domain, nvtxRangeId_t id) {
-  const auto next = CHAINED_CORE2(DomainRangeEnd);
-  end(domain_of(domain), take_own_id(id, next != nullptr), nullptr, 0);
-  if (next != nullptr) next(chained_domain(domain), id);
+  const EndedRange range = take_public_id(id);
+  end(domain_of(domain), range.own, nullptr, 0);
+  if (const auto next = CHAINED_CORE2(DomainRangeEnd); next != nullptr && range.is_chained) {
+    next(chained_domain(domain), id);
+  }
 }
 int domain_push(nvtxDomainHandle_t domain, const nvtxEventAttributes_t* a) {
   const int level = is_nccl_call(domain) ? nccl_push(domain_of(domain), a) : with_attributes(a, Push{domain});

@@ -2,7 +2,7 @@
 
 ifneq ($(NVTX_INCLUDE),)
 # For the unit tests.
-$(UNIT): $(call objects,inject/nvtx/handles.cpp $(addprefix inject/nvtx/payload/,layout.cpp render.cpp scalars.cpp))
+$(UNIT): $(call objects,inject/nvtx/chain.cpp inject/nvtx/handles.cpp $(addprefix inject/nvtx/payload/,layout.cpp render.cpp scalars.cpp))
 
 ifneq ($(wildcard /usr/bin/mpicc.openmpi),)
 NVTX_APPS  := $(addprefix $(BUILD)/tests/apps_nvtx/,nvtx_all nvtx_deep nvtx_epochs nvtx_names nvtx_polls nvtx_ranges nvtx_libs nvtx_cpp \
