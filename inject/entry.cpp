@@ -14,6 +14,7 @@
 
 #include "activation.h"
 #include "inject/core/export.h"
+#include "inject/core/resolve.h"
 #include "inject/cuda/injection.h"
 #include "inject/nccl/profiler/profiler.h"
 #include "inject/nvtx/injection.h"
@@ -64,17 +65,16 @@ bool begins_with_any(const char* path, const char* const* beginnings, std::size_
   });
 }
 
-/// Returns the file name of the first mapped library whose name has one of these prefixes; null if there is none.
-template <std::size_t N>
-const char* mapped_library(const char* const (&beginnings)[N]) {
+/// Returns the file name of the first mapped library that is_wanted() accepts; null if there is none.
+const char* mapped_library(bool (*is_wanted)(const char*)) {
   struct Search {
-    const char* const* beginnings;
+    bool (*is_wanted)(const char*);
     const char* found;
-  } search{beginnings, nullptr};
+  } search{is_wanted, nullptr};
   dl_iterate_phdr(
       [](dl_phdr_info* info, std::size_t, void* argument) {
         auto& looking = *static_cast<Search*>(argument);
-        if (info->dlpi_name == nullptr || !begins_with_any(info->dlpi_name, looking.beginnings, N)) return 0;
+        if (info->dlpi_name == nullptr || !looking.is_wanted(info->dlpi_name)) return 0;
         const char* const slash = std::strrchr(info->dlpi_name, '/');
         looking.found = slash != nullptr ? slash + 1 : info->dlpi_name;
         return 1;
@@ -83,9 +83,10 @@ const char* mapped_library(const char* const (&beginnings)[N]) {
   return search.found;
 }
 
-constexpr const char* kMpiLibraries[] = {"libmpi.so",      "libmpich.so", "libmpi_abi.so",
-                                         "libmpi_cray.so", "libmpi-",     "libmpich-"};
-constexpr const char* kDeviceLibraries[] = {"libtorch_cpu.so", "libnccl.so", "libcudart.so", "libcuda.so"};
+bool is_device_library(const char* path) {
+  static constexpr const char* kNames[] = {"libtorch_cpu.so", "libnccl.so", "libcudart.so", "libcuda.so"};
+  return begins_with_any(path, kNames, std::size(kNames));
+}
 
 bool needs_mpi(const dl_phdr_info& object) {
   const ElfW(Dyn)* dynamic = nullptr;
@@ -100,9 +101,7 @@ bool needs_mpi(const dl_phdr_info& object) {
       texts = reinterpret_cast<const char*>(entry->d_un.d_ptr);
   if (texts == nullptr) return false;
   for (const ElfW(Dyn)* entry = dynamic; entry->d_tag != DT_NULL; ++entry)
-    if (entry->d_tag == DT_NEEDED &&
-        begins_with_any(texts + entry->d_un.d_val, kMpiLibraries, std::size(kMpiLibraries)))
-      return true;
+    if (entry->d_tag == DT_NEEDED && is_mpi_library(texts + entry->d_un.d_val)) return true;
   return false;
 }
 
@@ -127,7 +126,7 @@ bool only_pytorch_needs_mpi() {
 /// Returns the file name of the MPI library that will tell this process's rank, or null. MPI_Init has not run yet:
 /// otherwise the process would be active.
 const char* pending_mpi() {
-  const char* const library = mapped_library(kMpiLibraries);
+  const char* const library = mapped_library(is_mpi_library);
   return library != nullptr && !only_pytorch_needs_mpi() ? library : nullptr;
 }
 
@@ -141,7 +140,7 @@ void warn_if_never_activated() {
   if (getpid() != loaded_by || !alone || session::spec() != nullptr) return;
   const char* library = pending_mpi();
   if (library == nullptr && rank_from_environment().rank >= 0) {
-    library = mapped_library(kDeviceLibraries);
+    library = mapped_library(is_device_library);
   }
   if (library != nullptr) session::report_never_activated(library);
 }

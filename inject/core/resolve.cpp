@@ -4,6 +4,7 @@
 #include <link.h>
 #include <sys/mman.h>
 
+#include <algorithm>
 #include <climits>
 #include <cstring>
 #include <new>
@@ -11,14 +12,26 @@
 namespace profshim::inject {
 namespace {
 
-// Prefixes of the file names of MPI libraries.
-constexpr const char* kMpiLibraries[] = {"libmpi.so",      "libmpich.so",         "libmpi_abi.so",
-                                         "libmpi_cray.so", "libmpi_mpifh.so",     "libmpichfort.so",
-                                         "libmpifort.so",  "libmpi_usempif08.so", "libmpi_usempi_ignore_tkr.so"};
+// Prefixes of file names. auditwheel puts a hash into them: libmpi-1a2b3c.so.40.
+constexpr const char* kMpiLibraries[] = {"libmpi.so",      "libmpich.so", "libmpi_abi.so",
+                                         "libmpi_cray.so", "libmpi-",     "libmpich-"};
+constexpr const char* kFortranMpiLibraries[] = {"libmpi_mpifh.so", "libmpichfort.so", "libmpifort.so",
+                                                "libmpi_usempif08.so", "libmpi_usempi_ignore_tkr.so"};
+
+const char* file_name(const char* path) {
+  const char* const slash = std::strrchr(path, '/');
+  return slash != nullptr ? slash + 1 : path;
+}
+
+template <std::size_t N>
+bool begins_with_any(const char* name, const char* const (&beginnings)[N]) {
+  return std::any_of(beginnings, beginnings + N, [name](const char* beginning) {
+    return std::strncmp(name, beginning, std::strlen(beginning)) == 0;
+  });
+}
 
 bool belongs(const char* path, Layer layer) {
-  const char* const slash = std::strrchr(path, '/');
-  const char* const name = slash != nullptr ? slash + 1 : path;
+  const char* const name = file_name(path);
   // libcudart.so.13, libcudart-45da57e3.so.11.0; libcuda.so.1, not libcudadebugger.so.1
   if (layer == Layer::kCuda) {
     return std::strncmp(name, "libcudart", 9) == 0 || std::strncmp(name, "libcuda.so", 10) == 0 ||
@@ -29,12 +42,7 @@ bool belongs(const char* path, Layer layer) {
     return std::strncmp(name, "libc10.so", 9) == 0 || std::strncmp(name, "libtorch_cpu.so", 15) == 0 ||
            std::strncmp(name, "libtorch_python.so", 18) == 0;
   }
-  if (layer != Layer::kMpi) return false;
-  for (const char* library : kMpiLibraries) {
-    if (std::strncmp(name, library, std::strlen(library)) == 0) return true;
-  }
-  // auditwheel puts a hash into the name: libmpi-1a2b3c.so.40
-  return std::strncmp(name, "libmpi-", 7) == 0 || std::strncmp(name, "libmpich-", 9) == 0;
+  return layer == Layer::kMpi && (is_mpi_library(path) || begins_with_any(name, kFortranMpiLibraries));
 }
 
 constexpr std::size_t kMaxLibraries = 16;
@@ -81,6 +89,8 @@ void* in_mapped_libraries(const char* name, Layer layer) {
 }
 
 }  // namespace
+
+bool is_mpi_library(const char* path) { return begins_with_any(file_name(path), kMpiLibraries); }
 
 void* resolve(const char* name, Layer layer) {
   if (void* const next = dlsym(RTLD_NEXT, name)) return next;

@@ -18,4 +18,8 @@ void* resolve_in(const char* name, Layer layer);
 /// a COPY relocation, the variable in the library is an unused duplicate.
 void* resolve_data(const char* name, Layer layer);
 
+/// Returns true if this is the path or file name of an MPI library, without those of its Fortran bindings, which need
+/// it.
+bool is_mpi_library(const char* path);
+
 }  // namespace profshim::inject

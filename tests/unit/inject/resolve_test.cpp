@@ -14,6 +14,16 @@
 namespace profshim::inject {
 namespace {
 
+TEST(MpiLibraries, AreKnownByTheirFileNames) {
+  for (const char* const name : {"/opt/a b/libmpi.so.40", "libmpich.so.12", "libmpi_cray.so.12", "libmpi_abi.so.0",
+                                 "wheel.libs/libmpi-1a2b3c.so.40", "libmpich-1a2b3c.so.12"}) {
+    EXPECT_TRUE(is_mpi_library(name)) << name;
+  }
+  for (const char* const name : {"libmpi_mpifh.so.40", "libmpifort.so.12", "libmpihelper.so", "/libmpi.so/libc.so.6"}) {
+    EXPECT_FALSE(is_mpi_library(name)) << name;
+  }
+}
+
 constexpr const char* kAnyLibrary = "libresolv.so.2";  // part of the C library, and not loaded here
 
 // Any library under the name of an MPI.
