@@ -73,8 +73,8 @@ void query_once(Communicator& comm) {
 
 struct Awaited {
   std::atomic<const void*> address{nullptr};  // kTaken while a thread reads or writes the entry
-  CommunicatorInfo info;
-  std::int32_t tid = 0;
+  CommunicatorInfo info;                      // only for the thread that has set kTaken
+  std::atomic<std::int32_t> tid{0};           // the thread that waits for the handle
 };
 constexpr std::size_t kMaxAwaited = 64;
 constinit Awaited awaited[kMaxAwaited];
@@ -103,10 +103,12 @@ Communicator* add_awaited(bool own_only, Handle wanted) {
   for (Awaited& entry : awaited) {
     const void* address = entry.address.load(std::memory_order_acquire);
     if (address == nullptr || address == kTaken) continue;
-    if (own_only ? entry.tid != tid : stored_at(address) != wanted) continue;
+    if (own_only ? entry.tid.load(std::memory_order_relaxed) != tid : stored_at(address) != wanted) continue;
     if (!entry.address.compare_exchange_strong(address, kTaken, std::memory_order_acquire)) continue;
     const Handle handle = stored_at(address);
-    if (handle == 0) {  // not yet
+    // Before the exchange another thread may have reused the entry for the same address.
+    const bool is_others = own_only && entry.tid.load(std::memory_order_relaxed) != tid;
+    if (handle == 0 || is_others) {  // 0: not stored yet
       entry.address.store(address, std::memory_order_release);
       continue;
     }
@@ -205,7 +207,7 @@ void add_when_stored(const void* address, const CommunicatorInfo& info) {
     const void* free = nullptr;
     if (!entry.address.compare_exchange_strong(free, kTaken, std::memory_order_acquire)) continue;
     entry.info = info;
-    entry.tid = this_tid();
+    entry.tid.store(this_tid(), std::memory_order_relaxed);
     entry.address.store(address, std::memory_order_release);
     awaited_count.fetch_add(1, std::memory_order_release);
     return;

@@ -1,4 +1,6 @@
 // Which NCCL communicator is which on another rank, and how many collectives each has seen.
+#include <thread>
+
 #include "inject/nccl/communicators.h"
 #include "unit/spool_fixture.h"
 
@@ -183,6 +185,32 @@ TEST_F(NcclCommunicators, APlaceThatIsGoneIsNotRead) {
   munmap(page, 4096);
   entered_.push_back(0x8000);
   EXPECT_EQ(find_or_add_communicator(0x8000)->identity, 0U);
+}
+
+// The fault that this guards against, a race, is reported by `make test-tsan` only.
+TEST_F(NcclCommunicators, EachThreadTakesTheHandlesThatItWaitsFor) {
+  constexpr Handle kThreads = 4, kRounds = 2000;
+  std::vector<std::thread> threads;
+  std::atomic<int> wrong{0};
+  std::atomic<Handle> ready{0};
+  for (Handle t = 1; t <= kThreads; ++t) {
+    threads.emplace_back([&, t] {
+      recorder::this_thread();
+      for (++ready; ready < kThreads;) std::this_thread::yield();
+      for (Handle round = 0; round < kRounds; ++round) {
+        Handle place = 0;
+        add_when_stored(&place, {identity(static_cast<unsigned char>(t), 4), 0, 4, 3});
+        std::this_thread::yield();
+        place = t << 32 | round << 8 | 0x80;
+        add_stored_communicators();
+        const Communicator* const found = find_or_add_communicator(place);
+        if (found == nullptr || found->identity != identity(static_cast<unsigned char>(t), 4)) ++wrong;
+        remove_communicator(place);
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(wrong, 0);
 }
 
 TEST_F(NcclCommunicators, TheDefinitionSaysWhatIsCertain) {
