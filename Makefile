@@ -162,7 +162,7 @@ $(OBJ)/tests/%.o: COMMON += -Itests -DPROFSHIM_SOURCE_DIR=\"$(CURDIR)\" -DPROFSH
 
 # With libstdc++ inside, as the library and the tool: names are demangled by a function that the shared one hides.
 $(UNIT): $(call objects,$(UNIT_SOURCES) $(LIB_SOURCES) inject/nccl/communicators.cpp \
-           $(addprefix inject/core/,resolve.cpp world_ranks.cpp) inject/torch/layout.cpp inject/torch/calls/rpc_request.cpp)
+           $(addprefix inject/core/,resolve.cpp world_ranks.cpp) $(addprefix inject/torch/,async.cpp layout.cpp calls/rpc_request.cpp))
 	@mkdir -p $(@D)
 	@$(if $(V),,echo "  LINK   $@")
 	$(Q)$(CXX) $(SAN_LINK) $(LDFLAGS) -o $@ $^ -static-libstdc++ -lgtest -lgtest_main -l:libz.a -ldl -pthread

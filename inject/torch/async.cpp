@@ -1,51 +1,88 @@
 #include "async.h"
 
+#include <algorithm>
 #include <atomic>
 #include <mutex>
 
 namespace profshim::torch {
 namespace {
 
-// A hash table with one range per slot. If two ranges have the same slot, the newer one takes it, and the older one is
-// shown as unfinished.
-struct Waiting {
+/// A range in a pending slot of the spool.
+struct PendingRange {
+  const void* key = nullptr;  // null: free
+  Event* range = nullptr;
+};
+/// An end that came before make_pending(), or whose start was not recorded: then it stays until another end needs its
+/// place. make_pending() tells them apart by time.
+struct EarlyEnd {
   const void* key = nullptr;
-  Event* range = nullptr;  // null: the end came first
-  Ticks ended = 0;
+  Ticks at = 0;
   std::uint8_t flags = 0;
 };
-constexpr std::size_t kSlots = 4096;
-constinit Waiting slots[kSlots];
+
+// Hash tables of sets. If a set is full, a new range takes the place of the oldest, which is then shown as unfinished;
+// a new end takes the place of the oldest end.
+constexpr std::size_t kSets = 1024, kWays = 4;
+constinit PendingRange ranges[kSets][kWays];
+constinit EarlyEnd ends[kSets][kWays];
 constinit std::mutex mutex;
-constinit std::atomic<std::uint32_t> waiting{0};  // slots in use
+constinit std::atomic<std::uint32_t> pending{0};  // entries of `ranges` in use
 
-Waiting& slot_of(const void* key) {
-  return slots[(reinterpret_cast<std::uintptr_t>(key) * 0x9e3779b97f4a7c15ull) >> 52];
+std::size_t set_of(const void* key) { return (reinterpret_cast<std::uintptr_t>(key) * 0x9e3779b97f4a7c15ull) >> 54; }
+
+/// `key` null: finds a free entry of the set.
+PendingRange* find_range(const void* key, std::size_t in) {
+  auto& set = ranges[in];
+  auto* const found = std::find_if(set, set + kWays, [key](const PendingRange& entry) { return entry.key == key; });
+  return found != set + kWays ? found : nullptr;
 }
 
-void clear(Waiting& slot) {
-  if (slot.key != nullptr) waiting.fetch_sub(1, std::memory_order_relaxed);
-  slot = {};
+PendingRange* find_range(const void* key) { return find_range(key, set_of(key)); }
+
+EarlyEnd* find_end(const void* key) {
+  auto& set = ends[set_of(key)];
+  auto* const found = std::find_if(set, set + kWays, [key](const EarlyEnd& entry) { return entry.key == key; });
+  return found != set + kWays ? found : nullptr;
 }
 
-void take(Waiting& slot, const void* key) {
-  clear(slot);
-  slot.key = key;
-  waiting.fetch_add(1, std::memory_order_relaxed);
+/// Commits the range with this end, and frees its entry and its slot in the spool.
+void finish(spool::Thread& thread, PendingRange& entry, Ticks end, std::uint8_t flags) {
+  Event event = *entry.range;
+  event.end = end;
+  event.flags |= flags;
+  recorder::commit(thread, event);
+  recorder::release_pending(entry.range);
+  entry = {};
+  pending.fetch_sub(1, std::memory_order_relaxed);
+}
+
+/// Returns a free entry for `key`. An older range with this key will not end any more.
+PendingRange& make_room(spool::Thread& thread, const void* key) {
+  PendingRange* entry = find_range(key);
+  if (entry == nullptr) entry = find_range(nullptr, set_of(key));
+  if (entry == nullptr) {
+    auto& set = ranges[set_of(key)];
+    entry = std::min_element(
+        set, set + kWays, [](const PendingRange& a, const PendingRange& b) { return a.range->begin < b.range->begin; });
+  }
+  if (entry->key != nullptr) finish(thread, *entry, ticks(), kUnfinished);
+  return *entry;
 }
 
 }  // namespace
 
 void make_pending(spool::Thread& thread, const Event& range, const void* key) {
   const std::lock_guard lock(mutex);
-  Waiting& slot = slot_of(key);
-  if (slot.key == key && slot.range == nullptr && slot.ended >= range.begin) {
-    Event event = range;
-    event.end = slot.ended;
-    event.flags |= slot.flags;
-    clear(slot);
-    recorder::commit(thread, event);
-    return;
+  if (EarlyEnd* const early = find_end(key); early != nullptr) {
+    const EarlyEnd end = *early;
+    *early = {};
+    if (end.at >= range.begin) {
+      Event event = range;
+      event.end = end.at;
+      event.flags |= end.flags;
+      recorder::commit(thread, event);
+      return;
+    }
   }
   Event* const event = recorder::take_pending();
   if (event == nullptr) return;
@@ -54,33 +91,31 @@ void make_pending(spool::Thread& thread, const Event& range, const void* key) {
   event->begin = 0;
   std::atomic_signal_fence(std::memory_order_seq_cst);  // begin != 0 means that the rest is valid
   event->begin = began;
-  take(slot, key);
-  slot.range = event;
+  make_room(thread, key) = {key, event};
+  pending.fetch_add(1, std::memory_order_relaxed);
 }
 
 bool end_pending(spool::Thread& thread, const void* key, Ticks now, std::uint8_t flags) {
   const std::lock_guard lock(mutex);
-  Waiting& slot = slot_of(key);
-  if (slot.key == key && slot.range != nullptr) {
-    Event event = *slot.range;
-    event.end = now;
-    event.flags |= flags;
-    recorder::commit(thread, event);
-    recorder::release_pending(slot.range);
-    clear(slot);
+  if (PendingRange* const known = find_range(key)) {
+    finish(thread, *known, now, flags);
     return true;
   }
-  take(slot, key);
-  slot.ended = now;
-  slot.flags = flags;
+  EarlyEnd* end = find_end(key);
+  if (end == nullptr) {
+    auto& set = ends[set_of(key)];
+    end = std::min_element(set, set + kWays, [](const EarlyEnd& a, const EarlyEnd& b) { return a.at < b.at; });
+  }
+  *end = {key, now, flags};
   return false;
 }
 
-void forget_pending(const void* key) {
-  if (waiting.load(std::memory_order_relaxed) == 0) return;
+bool has_pending() { return pending.load(std::memory_order_relaxed) != 0; }
+
+void forget_pending(spool::Thread& thread, const void* key) {
+  if (!has_pending()) return;
   const std::lock_guard lock(mutex);
-  Waiting& slot = slot_of(key);
-  if (slot.key == key) clear(slot);
+  if (PendingRange* const old = find_range(key)) finish(thread, *old, ticks(), kUnfinished);
 }
 
 }  // namespace profshim::torch

@@ -14,7 +14,10 @@ void make_pending(spool::Thread& thread, const Event& range, const void* key);
 /// returns true. Otherwise keeps the end for make_pending() and returns false.
 bool end_pending(spool::Thread& thread, const void* key, Ticks now, std::uint8_t flags = 0);
 
-/// Forgets an earlier range with this key: a new one begins at the same address.
-void forget_pending(const void* key);
+/// Returns true if a range waits for its end, recorded or not. Any thread, without a lock.
+bool has_pending();
+
+/// A new range begins at the address of an earlier one, which has ended unseen: commits that one as unfinished.
+void forget_pending(spool::Thread& thread, const void* key);
 
 }  // namespace profshim::torch

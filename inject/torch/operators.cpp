@@ -84,7 +84,7 @@ void open(const void* record_function, HookId hook, const char* name) {
   event->name = *name != 0 ? recorder::intern_literal(name) : 0;
   event->torch.record_function = reinterpret_cast<std::uint64_t>(record_function);
   describe(record_function, name, *event);
-  if (hook == HookId::kTorchRange) forget_pending(record_function);
+  if (hook == HookId::kTorchRange) forget_pending(*thread, record_function);
   if (recorder::mode_has(recorder::kStacks)) event->torch.stack = call_stack::capture_operator(*thread, name);
   recorder::begin(*event);
 }
@@ -126,8 +126,9 @@ bool close(const void* record_function) {
   return true;
 }
 
+// A range of a window that has closed ends here too: it must not look open in the next one.
 void close_pending(const void* record_function) {
-  if (!recording()) return;
+  if (!recording() && (recorder::mode() == 0 || !has_pending())) return;
   if (spool::Thread* const thread = recorder::this_thread()) end_pending(*thread, record_function, ticks());
 }
 

@@ -243,7 +243,7 @@ void note_pipe(const void* agent, void* pipe) {
 /// The answer to a request has come. `atomic_future`: a TensorPipeAgent::AtomicJitFuture, which is a flag and then the
 /// address of the future that send() has returned.
 void on_answer(const void* const* atomic_future, std::uint8_t flags) {
-  if (!recording()) return;
+  if (!recording() && (recorder::mode() == 0 || !has_pending())) return;
   const int saved_errno = errno;
   if (spool::Thread* const thread = recorder::this_thread()) end_pending(*thread, atomic_future[1], ticks(), flags);
   errno = saved_errno;
