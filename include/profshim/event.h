@@ -260,7 +260,10 @@ struct alignas(64) Event {
   Ticks end = 0;
   HookId hook = HookId::kNone;
   std::uint8_t flags = 0;
-  std::uint8_t element_type = 0;  // of a collective of torch.distributed: c10::ScalarType + 1; 0 = not known
+  union {
+    std::uint8_t element_type = 0;  // of a collective of torch.distributed: c10::ScalarType + 1; 0 = not known
+    PeerKind started_peer;          // MPI_Start: kind of the peer of its request; kNone: as peer_kind(hook) says
+  };
   union {
     StringId name = 0;  // NVTX message, step marker, operator, kernel: a kind whose name `hook` does not determine
     StringId stack;     // an MPI or NCCL function: its call stack (profshim/call_stack.h); 0 = none

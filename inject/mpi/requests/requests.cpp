@@ -65,7 +65,10 @@ void start_persistent_request(Event* start, bool only_one, Handle request, const
       const std::uint32_t id = last_request.fetch_add(1, std::memory_order_relaxed) + 1;
       Event* const slice = open_slice(persistent->model, id, start->begin);
       close_slice(persistent->slice.exchange(slice));
-      if (only_one) start->mpi = persistent->model.mpi;
+      if (only_one) {
+        start->mpi = persistent->model.mpi;
+        start->started_peer = peer_kind(persistent->model.hook);
+      }
       if (only_one && slice != nullptr) start->mpi.request = id;
     }
   }

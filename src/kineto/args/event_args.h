@@ -66,5 +66,7 @@ std::uint64_t polls_of(const PollArgs& polls);
 
 /// Returns the key of Event::mpi.peer for this function: "root", "dest", "source" or "target".
 std::string_view peer_key(HookId hook);
+/// The same for an MPI call: the peer of MPI_Start is that of its request.
+std::string_view mpi_peer_key(const Event& event);
 
 }  // namespace profshim::kineto

@@ -7,8 +7,10 @@
 
 namespace profshim::kineto {
 
-std::string_view peer_key(HookId hook) {
-  switch (peer_kind(hook)) {
+namespace {
+
+std::string_view peer_key(PeerKind kind) {
+  switch (kind) {
     case PeerKind::kRoot:
       return "root";
     case PeerKind::kDestination:
@@ -18,10 +20,19 @@ std::string_view peer_key(HookId hook) {
     case PeerKind::kPeer:
       return "peer";
     case PeerKind::kTarget:
-    case PeerKind::kNone:  // MPI_Start has the peer of its request
+    case PeerKind::kNone:
       break;
   }
   return "target";
+}
+
+}  // namespace
+
+std::string_view peer_key(HookId hook) { return peer_key(peer_kind(hook)); }
+
+std::string_view mpi_peer_key(const Event& event) {
+  const PeerKind kind = peer_kind(event.hook);
+  return peer_key(kind != PeerKind::kNone ? kind : event.started_peer);
 }
 
 void EventArgs::add_communicator(const Communicator& c) {
@@ -39,7 +50,7 @@ void EventArgs::add_mpi(const Event& event, const Event* second) {
   }
   if (const std::string_view type = definitions_.datatype(mpi.datatype); !type.empty()) add("datatype", type);
   if (const std::string_view op = definitions_.reduction(mpi.op); !op.empty()) add("op", op);
-  if (mpi.peer != kNone32) add(peer_key(event.hook), std::int64_t{mpi.peer});
+  if (mpi.peer != kNone32) add(mpi_peer_key(event), std::int64_t{mpi.peer});
   if (mpi.tag != kNone32) add("tag", std::int64_t{mpi.tag});
   if (second != nullptr) add_receive(second->mpi);
   if (const Communicator* c = definitions_.communicator(mpi.comm)) add_communicator(*c);

@@ -169,6 +169,28 @@ TEST(MpiJobs, RecordsRankZeroAloneByDefault) {
   }
 }
 
+TEST(MpiJobs, AStartHasThePeerOfItsRequest) {
+  for (const Mpi mpi : installed_mpis()) {
+    const ScratchFolder scratch;
+    Job job = mpirun(mpi, 2, {built("tests/apps/" + to_string(mpi) + "/persistent"), "1"});
+    job.folder = scratch.path();
+    job.environment.emplace_back("PROFSHIM_SPEC", scratch.write("spec.toml", record_all_spec(scratch / "traces")));
+
+    const Outcome outcome = run(job);
+
+    EXPECT_EQ(outcome.ending(), "exit 0") << outcome.err;
+    const auto traces = read_folder(scratch / "traces");
+    ASSERT_EQ(traces.size(), 2u) << outcome.err;
+    for (const SeenTrace& trace : traces) {
+      const auto starts = trace.calls("MPI_Start");  // a receive, then a send
+      ASSERT_EQ(starts.size(), 2u);
+      EXPECT_EQ(starts[0]->args.count("source"), 1u);
+      EXPECT_EQ(starts[1]->args.count("dest"), 1u);
+      for (const auto* start : starts) EXPECT_EQ(start->args.count("target"), 0u);
+    }
+  }
+}
+
 // The counts of a reduce-scatter between groups are those of the own group: nothing behind them is read.
 TEST(MpiJobs, ReduceScatterBetweenUnevenGroups) {
   for (const Mpi mpi : installed_mpis()) {

@@ -32,5 +32,22 @@ TEST(PeerKey, IsTargetForOneSidedCalls) {
   }
 }
 
+TEST(PeerKey, AStartHasThatOfItsRequest) {
+  for (const auto& [request, key] : {std::pair{HookId::MPI_Send_init, "dest"},
+                                     {HookId::MPI_Recv_init, "source"},
+                                     {HookId::MPI_Bcast_init, "root"}}) {
+    Event start;
+    start.hook = HookId::MPI_Start;
+    start.started_peer = peer_kind(request);
+    EXPECT_EQ(mpi_peer_key(start), key);
+  }
+}
+
+TEST(PeerKey, OtherCallsHaveTheirOwn) {
+  Event put;
+  put.hook = HookId::MPI_Put;
+  EXPECT_EQ(mpi_peer_key(put), "target");
+}
+
 }  // namespace
 }  // namespace profshim::kineto
