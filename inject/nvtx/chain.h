@@ -1,7 +1,7 @@
 // The chained tool: the other NVTX tool of the job (nsys, or CUPTI's own injection), after PROFSHIM_NVTX_CHAIN=1 has
 // put us in its place. It attaches to every NVTX copy before us, and gets every call after us. The job has our handles
-// of domains and strings, so they are translated in forwarded calls. Range ids, schema ids and resources are those of
-// the chained tool.
+// of domains and strings, so they are translated in forwarded calls. Schema ids and resources are those of the
+// chained tool. So are the ids of ranges that it can start.
 #pragma once
 
 #include <cstdint>

@@ -83,6 +83,22 @@ TEST_F(Nvtx, AChainedToolSeesWhatItWouldSeeAlone) {
   EXPECT_EQ(both.traces.size(), 1U);
 }
 
+TEST_F(Nvtx, ARangeThatTheChainedToolDoesNotKnowHasItsEnd) {
+  const Ran ran =
+      run_rank({built("tests/apps_nvtx/nvtx_payload_ranges")}, "[steps]\nsource = \"none\"\n",
+               {{"NVTX_INJECTION64_PATH", built("tests/apps_nvtx/libfake_tool.so")}, {"PROFSHIM_NVTX_CHAIN", "1"}});
+
+  ASSERT_EQ(ran.traces.size(), 1U) << ran.outcome.err;
+  int begins = 0;
+  for (const SeenEvent& e : ran.traces[0].events) {
+    if (e.name != "payload range") continue;
+    begins += e.phase == "b";
+    EXPECT_EQ(e.args.count("finished"), 0U);
+  }
+  EXPECT_EQ(begins, 2);
+  EXPECT_NE(ran.outcome.err.find("ends 0 strangers 0"), std::string::npos) << ran.outcome.err;
+}
+
 class SymbolSteps : public testing::TestWithParam<const char*> {};
 
 TEST_P(SymbolSteps, EveryCallIsCountedAndTheProgramIsRight) {
