@@ -1,7 +1,9 @@
 # CUDA programs: built by g++ against the fakes, for every machine; and by nvcc where it is installed, as users' programs
 # are (build/tests/apps_gpu/nvcc).
 
-GPU_APPS      := $(basename $(notdir $(wildcard tests/apps_gpu/*.cpp)))
+GPU_APP_SOURCES := $(wildcard tests/apps_gpu/*.cpp tests/apps_gpu/*/*.cpp)
+GPU_APP_HEADERS := $(wildcard tests/apps_gpu/*.h tests/apps_gpu/*/*.h)
+GPU_APPS      := $(basename $(notdir $(GPU_APP_SOURCES)))
 FAKE_CUDA     := $(BUILD)/tests/fakes/cuda13
 GPU_APP_PATHS := $(addprefix $(BUILD)/tests/apps_gpu/,$(GPU_APPS))
 NVCC          := $(firstword $(wildcard $(CUDA_HOME)/bin/nvcc) $(shell command -v nvcc 2>/dev/null))
@@ -23,7 +25,7 @@ GPU_APP_CUDA_cupti_subscriber := $(BUILD)/tests/fakes/cuda13.3
 gpu_app_libs = $(addprefix $(or $(GPU_APP_CUDA_$(1)),$(FAKE_CUDA))/,$(or $(GPU_APP_LIBS_$(1)),libcudart.so.13))
 
 define gpu_app_rule
-$(BUILD)/tests/apps_gpu/$(1): tests/apps_gpu/$(1).cpp $(wildcard tests/apps_gpu/*.h) $(call gpu_app_libs,$(1))
+$(BUILD)/tests/apps_gpu/$(1): $(filter %/$(1).cpp,$(GPU_APP_SOURCES)) $(GPU_APP_HEADERS) $(call gpu_app_libs,$(1))
 	@mkdir -p $$(@D)
 	@$$(if $$(V),,echo "  CXX    $$@")
 	$$(Q)$$(CXX) -std=c++20 -O1 -g -Wall -Wextra $$(NVTX_FLAGS) $$< -o $$@ \
@@ -33,13 +35,13 @@ $(foreach app,$(GPU_APPS),$(eval $(call gpu_app_rule,$(app))))
 
 # The same client with CUPTI linked into it.
 TEST_APPS += $(BUILD)/tests/apps_gpu/cupti_client_static
-$(BUILD)/tests/apps_gpu/cupti_client_static: tests/apps_gpu/cupti_client.cpp tests/fakes/fake_cupti.cpp $(FAKE_HEADERS) tests/apps_gpu/cuda_api.h $(FAKE_CUDA)/libcudart.so.13
+$(BUILD)/tests/apps_gpu/cupti_client_static: tests/apps_gpu/cupti/cupti_client.cpp tests/fakes/fake_cupti.cpp $(FAKE_HEADERS) tests/apps_gpu/cuda_api.h $(FAKE_CUDA)/libcudart.so.13
 	@mkdir -p $(@D)
 	@$(if $(V),,echo "  CXX    $@")
 	$(Q)$(CXX) -std=c++20 -O1 -g $(WARNINGS) -Itests -DFAKE_CUPTI_VERSION=130001 -DFAKE_CUPTI_STATIC $(filter %.cpp,$^) -o $@ \
 	  -Wl,--allow-shlib-undefined $(FAKE_CUDA)/libcudart.so.13 -pthread -ldl
 
-$(BUILD)/tests/apps_gpu/nvcc/%: tests/apps_gpu/%.cpp $(wildcard tests/apps_gpu/*.h)
+$(BUILD)/tests/apps_gpu/nvcc/%: tests/apps_gpu/%.cpp $(GPU_APP_HEADERS)
 	@mkdir -p $(@D)
 	@$(if $(V),,echo "  NVCC   $@")
 	$(Q)$(NVCC) -std=c++17 -O1 -x cu -cudart shared -Wno-deprecated-gpu-targets $< -o $@ $(if $(filter ddp,$*),-lnccl)

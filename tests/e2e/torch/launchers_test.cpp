@@ -24,18 +24,18 @@ const char* const kSgd = "Optimizer.step#SGD.step";
 const char* const kDdp = "DistributedDataParallel.forward";
 
 const Launcher kLaunchers[] = {
-    {"StartsItself", "starts_itself.py", "Optimizer.step#Adam.step", "torch.distributed", {{kDdp, 1}}},
+    {"StartsItself", "launchers/starts_itself.py", "Optimizer.step#Adam.step", "torch.distributed", {{kDdp, 1}}},
     {"StartsItselfProfiled",
-     "starts_itself.py --profiler",
+     "launchers/starts_itself.py --profiler",
      "Optimizer.step#Adam.step",
      "torch.distributed",
      {{kDdp, 1},
       {"[pl][profile][Strategy]DDPStrategy.training_step", 1},
       {"[pl][profile][Strategy]DDPStrategy.backward", 1}}},
-    {"Actors", "actors.py", kSgd, "RANK", {{kDdp, 1}}},
-    {"ActorsWithACopy", "actors.py --copy", kSgd, "RANK", {{kDdp, 1}}},
-    {"ActorsByTcp", "actors.py --tcp", kSgd, "torch.distributed", {{kDdp, 1}}, false},
-    {"ActorsByTcpWithACopy", "actors.py --tcp --copy", kSgd, "torch.distributed", {{kDdp, 1}}, false},
+    {"Actors", "launchers/actors.py", kSgd, "RANK", {{kDdp, 1}}},
+    {"ActorsWithACopy", "launchers/actors.py --copy", kSgd, "RANK", {{kDdp, 1}}},
+    {"ActorsByTcp", "launchers/actors.py --tcp", kSgd, "torch.distributed", {{kDdp, 1}}, false},
+    {"ActorsByTcpWithACopy", "launchers/actors.py --tcp --copy", kSgd, "torch.distributed", {{kDdp, 1}}, false},
 };
 
 /// The lines that are not ours, in whatever order: gloo's come from two processes.
@@ -89,7 +89,7 @@ TEST(TorchLaunchersWithCuda, AreNotTakenForJobsOfOne) {
   NEEDS_TORCH(1);
   const ScratchFolder scratch;
   const std::string fake = built("tests/fakes/cuda13/libcuda.so.1");
-  Job job = torch_job(scratch, Launch::kAlone, "starts_itself.py --cuda");
+  Job job = torch_job(scratch, Launch::kAlone, "launchers/starts_itself.py --cuda");
   job.environment.emplace_back("LD_LIBRARY_PATH", fake.substr(0, fake.rfind('/')));
   job.environment.emplace_back("PROFSHIM_ACTIVITIES", "cpu");  // PyPI's PyTorch maps a CUPTI that is no fake
 

@@ -13,14 +13,14 @@ namespace profshim::e2e {
 namespace {
 
 std::vector<std::string> record(const ScratchFolder& scratch, Launch launch, const std::string& keys = "") {
-  const Outcome outcome = run(torch_job(scratch, launch, "train_profiled.py", keys));
+  const Outcome outcome = run(torch_job(scratch, launch, "profiler/train_profiled.py", keys));
   EXPECT_EQ(outcome.ending(), "exit 0") << outcome.err;
   return traces_below(scratch / "traces");
 }
 
 /// torch.profiler's own traces, recorded without us.
 std::vector<std::string> profiled(const ScratchFolder& scratch, int ranks) {
-  Job job = torch_job(scratch, Launch::kFourRanks, "train_profiled.py " + scratch.path());
+  Job job = torch_job(scratch, Launch::kFourRanks, "profiler/train_profiled.py " + scratch.path());
   job.preload = false;
   const Outcome outcome = run(job);
   EXPECT_EQ(outcome.ending(), "exit 0") << outcome.err;

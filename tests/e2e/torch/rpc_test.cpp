@@ -14,7 +14,7 @@ class TorchRpc : public testing::Test {
   static void SetUpTestSuite() {
     if (torch_major() < 1 || !torch_has_rpc()) return;
     const ScratchFolder scratch;
-    expect_same(run_both(torch_job(scratch, Launch::kByHand, "rpc_calls.py", "steps.source=none")));
+    expect_same(run_both(torch_job(scratch, Launch::kByHand, "rpc/rpc_calls.py", "steps.source=none")));
     traces_ = read_folder(scratch / "traces");
   }
   static void TearDownTestSuite() { traces_.clear(); }

@@ -137,7 +137,7 @@ TEST(TorchPrograms, RanksThatLearnLateWhoTheyAre) {
   NEEDS_TORCH(1);
   const ScratchFolder scratch;
 
-  const auto traces = traces_of(scratch, torch_job(scratch, Launch::kAlone, "spawn_ranks.py"));
+  const auto traces = traces_of(scratch, torch_job(scratch, Launch::kAlone, "launchers/spawn_ranks.py"));
 
   ASSERT_EQ(traces.size(), 2u);
   for (int rank = 0; rank < 2; ++rank) {
@@ -151,7 +151,7 @@ TEST(TorchPrograms, RanksThatInitProcessGroupAloneIsTold) {
   NEEDS_TORCH(1);
   const ScratchFolder scratch;
 
-  const auto traces = traces_of(scratch, torch_job(scratch, Launch::kAlone, "spawn_ranks.py --by-argument"));
+  const auto traces = traces_of(scratch, torch_job(scratch, Launch::kAlone, "launchers/spawn_ranks.py --by-argument"));
 
   ASSERT_EQ(traces.size(), 2u);
   for (int rank = 0; rank < 2; ++rank) {
@@ -169,7 +169,7 @@ TEST(TorchPrograms, APairThatCallsEachOther) {
   NEEDS_RPC();
   const ScratchFolder scratch;
 
-  const auto traces = traces_of(scratch, torch_job(scratch, Launch::kByHand, "rpc_pair.py", "steps.source=none"));
+  const auto traces = traces_of(scratch, torch_job(scratch, Launch::kByHand, "rpc/rpc_pair.py", "steps.source=none"));
 
   ASSERT_EQ(traces.size(), 2u);
   for (int rank = 0; rank < 2; ++rank) {
@@ -241,7 +241,7 @@ TEST(TorchPrograms, AnotherProfilerFindsWhatItFindsWithoutUs) {
   NEEDS_TORCH(1);
   const ScratchFolder scratch;
 
-  const Both both = run_both(torch_job(scratch, Launch::kAlone, "own_profiler.py " + scratch.path(),
+  const Both both = run_both(torch_job(scratch, Launch::kAlone, "profiler/own_profiler.py " + scratch.path(),
                                        "steps.source=torch steps.pattern='Optimizer.step#*' schedule.steps=['5-15']"));
   if (both.without.ending() == "signal 11") GTEST_SKIP() << "this PyTorch's own profiler breaks";
   expect_same(both);

@@ -59,7 +59,7 @@ struct Tables {
 };
 
 Tables tables(const ScratchFolder& scratch, const std::string& what, std::vector<std::string> options) {
-  Job job = torch_job(scratch, Launch::kAlone, "key_averages.py " + scratch.path() + " " + what);
+  Job job = torch_job(scratch, Launch::kAlone, "profiler/key_averages.py " + scratch.path() + " " + what);
   job.preload = false;
   const Outcome outcome = run(job);
   // Debian's 2.6 breaks in its own profiler where stacks are asked for.

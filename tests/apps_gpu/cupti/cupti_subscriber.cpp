@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <thread>
 
-#include "cuda_api.h"
+#include "../cuda_api.h"
 
 struct SubscriberParameters {
   std::size_t size;

@@ -18,7 +18,7 @@
 #include <string_view>
 #include <thread>
 
-#include "cuda_api.h"
+#include "../cuda_api.h"
 
 extern "C" {
 int cuptiSubscribe(void**, void (*)(void*, std::uint32_t, std::uint32_t, const void*), void*);

@@ -2,7 +2,7 @@
 // one colour. A group of two collectives, one of a send and a receive, a collective alone.
 #include <cstdlib>
 
-#include "cuda_api.h"
+#include "../cuda_api.h"
 #include "nccl_ranks.h"
 
 extern "C" {

@@ -2,7 +2,7 @@
 // fourth and reduce again.
 #include <cstdlib>
 
-#include "cuda_api.h"
+#include "../cuda_api.h"
 #include "nccl_ranks.h"
 
 extern "C" {

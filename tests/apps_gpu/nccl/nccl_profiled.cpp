@@ -2,7 +2,7 @@
 // of 64, 512 and 64 KiB, an all-to-all. Prints what NCCL_PROFILER_PLUGIN is at the end: "plugin PATH".
 #include <cstdlib>
 
-#include "cuda_api.h"
+#include "../cuda_api.h"
 #include "nccl_ranks.h"
 
 extern "C" {

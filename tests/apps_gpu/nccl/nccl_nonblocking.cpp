@@ -2,7 +2,7 @@
 // of two collectives, an all-reduce. The work is launched on a thread of NCCL's.
 #include <cstdlib>
 
-#include "cuda_api.h"
+#include "../cuda_api.h"
 #include "nccl_ranks.h"
 
 extern "C" {
