@@ -1,23 +1,28 @@
 # The MPI programs that the end-to-end tests run, for every MPI that is installed: build/tests/apps/openmpi/ring_isend ...
-# Ordinary jobs: no sanitizer in them, whatever the variant.
+# They are ordinary jobs: no variant puts a sanitizer into them.
 MPI_IMPLEMENTATIONS := $(foreach m,openmpi mpich,$(if $(shell command -v mpicc.$(m) 2>/dev/null),$(m)))
 MPI_FORTRAN         := $(foreach m,$(MPI_IMPLEMENTATIONS),$(if $(shell command -v mpifort.$(m) 2>/dev/null),$(m)))
 APPS                := $(BUILD)/tests/apps
 
 MPI_C_APPS       := $(filter-out dlopen_local_library,$(basename $(notdir $(wildcard tests/apps/mpi/*.c))))
+EVERY_CALL       := $(wildcard tests/apps/mpi/every_call/*.c)
 MPI_CXX_APPS     := $(basename $(notdir $(wildcard tests/apps/mpi/*.cpp)))
 MPI_FORTRAN_APPS := $(basename $(notdir $(wildcard tests/apps/mpi/*.f90 tests/apps/mpi/*.f)))
 
 MPI_APPS := $(foreach m,$(MPI_IMPLEMENTATIONS),$(addprefix $(APPS)/$(m)/,$(MPI_C_APPS) $(MPI_CXX_APPS) \
-              libdlopen_local_library.so)) \
+              libdlopen_local_library.so every_call)) \
             $(foreach m,$(MPI_FORTRAN),$(addprefix $(APPS)/$(m)/,$(MPI_FORTRAN_APPS)))
 
 .PHONY: mpi-apps
 mpi-apps: $(MPI_APPS)  ## the MPI programs of the end-to-end tests
 
-# None of our flags. MPICH's prototypes make gcc 12 take MPI_STATUSES_IGNORE and MPI_UNWEIGHTED for short arrays.
+# The jobs get none of our flags. gcc 12 takes MPI_STATUSES_IGNORE and MPI_UNWEIGHTED of MPICH for short arrays.
 MPI_CFLAGS := -O1 -g -Wall -Wno-stringop-overflow -Wno-stringop-overread
 define mpi_rules
+$(APPS)/$(1)/every_call: $(EVERY_CALL) $(wildcard tests/apps/mpi/every_call/*.h) tests/apps/mpi/counts.h include/profshim/hooks/mpi.def
+	@mkdir -p $$(@D)
+	@$$(if $$(V),,echo "  MPICC  $$@")
+	$$(Q)mpicc.$(1) $$(MPI_CFLAGS) $(EVERY_CALL) -o $$@ -ldl -lpthread
 $(APPS)/$(1)/%: tests/apps/mpi/%.c tests/apps/mpi/counts.h
 	@mkdir -p $$(@D)
 	@$$(if $$(V),,echo "  MPICC  $$< ($(1))")
@@ -40,4 +45,3 @@ $(APPS)/$(1)/%: tests/apps/mpi/%.f
 	$$(Q)mpifort.$(1) -O1 -g -fallow-argument-mismatch $$< -o $$@
 endef
 $(foreach m,$(MPI_IMPLEMENTATIONS),$(eval $(call mpi_rules,$(m))))
-$(MPI_IMPLEMENTATIONS:%=$(APPS)/%/every_call): include/profshim/hooks/mpi.def

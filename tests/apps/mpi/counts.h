@@ -1,4 +1,4 @@
-/* What a test program knows of its own calls: counted where they are made, printed as one JSON line for each function.
+/* Counts the calls of a test program where it makes them and prints one JSON line for each function.
    COUNT(MPI_Send)(...) calls and counts. */
 #pragma once
 #include <mpi.h>
@@ -7,10 +7,12 @@
 #include <string.h>
 
 #define COUNTS_MAX 512
-static struct {
+struct CallCount {
   const char* name;
   long calls;
-} counts_table[COUNTS_MAX];
+};
+/* One table for all source files of a program. */
+__attribute__((weak, visibility("hidden"))) struct CallCount counts_table[COUNTS_MAX];
 
 static inline void count_calls(const char* name, long calls) {
   for (int i = 0; i < COUNTS_MAX; ++i) {

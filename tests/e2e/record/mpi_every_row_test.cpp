@@ -55,7 +55,7 @@ TEST(MpiEveryRow, IsCalledAndIsInTheTrace) {
     for (const auto& [function, count] : counted.printed) {
       if (count > 0) covered.insert(function);
       EXPECT_TRUE(count > 0 || not_called().contains(function))
-          << to_string(mpi) << " has " << function << ": tests/apps/mpi/every_call.c must call it";
+          << to_string(mpi) << " has " << function << ": tests/apps/mpi/every_call must call it";
       EXPECT_EQ(counted.traced[function], count) << function << " under " << to_string(mpi);
     }
   }
