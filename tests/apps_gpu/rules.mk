@@ -35,7 +35,7 @@ $(foreach app,$(GPU_APPS),$(eval $(call gpu_app_rule,$(app))))
 
 # The same client with CUPTI linked into it.
 TEST_APPS += $(BUILD)/tests/apps_gpu/cupti_client_static
-$(BUILD)/tests/apps_gpu/cupti_client_static: tests/apps_gpu/cupti/cupti_client.cpp tests/fakes/fake_cupti.cpp $(FAKE_HEADERS) tests/apps_gpu/cuda_api.h $(FAKE_CUDA)/libcudart.so.13
+$(BUILD)/tests/apps_gpu/cupti_client_static: tests/apps_gpu/cupti/cupti_client.cpp $(wildcard tests/fakes/cupti/*.cpp) $(FAKE_HEADERS) tests/apps_gpu/cuda_api.h $(FAKE_CUDA)/libcudart.so.13
 	@mkdir -p $(@D)
 	@$(if $(V),,echo "  CXX    $@")
 	$(Q)$(CXX) -std=c++20 -O1 -g $(WARNINGS) -Itests -DFAKE_CUPTI_VERSION=130001 -DFAKE_CUPTI_STATIC $(filter %.cpp,$^) -o $@ \

@@ -9,7 +9,11 @@ FAKE_LIBS  := $(foreach c,cuda13.3 cuda13.2 cuda13 cuda12 cuda11,$(addprefix $(F
               $(FAKES)/cuda12/libcudart.so.12 $(FAKES)/cuda12/libcupti.so.12 \
               $(FAKES)/cuda11/libcudart.so.11.0 $(FAKES)/cuda11/libcupti.so.11.8
 TEST_APPS  += $(FAKE_LIBS)
-FAKE_HEADERS := $(wildcard tests/fakes/*.h tests/fakes/*.inc)
+FAKE_HEADERS := $(wildcard tests/fakes/*.h tests/fakes/*/*.h tests/fakes/*/*.inc)
+FAKE_LIBCUDA := $(wildcard tests/fakes/libcuda/*.cpp)
+FAKE_CUDART  := $(wildcard tests/fakes/cudart/*.cpp)
+FAKE_NCCL    := $(wildcard tests/fakes/nccl/*.cpp)
+FAKE_CUPTI   := $(wildcard tests/fakes/cupti/*.cpp)
 
 # Ordinary libraries of the job's: no sanitizer in them, whatever the variant. $(5): of the exports, else as the library.
 define fake_rule
@@ -19,24 +23,24 @@ $(1): $(2) $$(FAKE_HEADERS) tests/fakes/$(or $(5),$(notdir $(1))).map
 	$$(Q)$$(CXX) -std=c++20 -O2 -g -fPIC -fvisibility=hidden -pthread $$(WARNINGS) -I. -Itests $(4) -shared -Wl,-soname,$(notdir $(1)) \
 	  -Wl,--version-script=tests/fakes/$(or $(5),$(notdir $(1))).map -Wl,-z,defs -Wl,-z,nodelete $(2) -o $$@ $(3)
 endef
-$(foreach c,cuda13.3 cuda13.2 cuda13 cuda12 cuda11,$(eval $(call fake_rule,$(FAKES)/$(c)/libcuda.so.1,tests/fakes/fake_device.cpp tests/fakes/fake_libcuda.cpp,-ldl,$\
+$(foreach c,cuda13.3 cuda13.2 cuda13 cuda12 cuda11,$(eval $(call fake_rule,$(FAKES)/$(c)/libcuda.so.1,$(FAKE_LIBCUDA),-ldl,$\
   -DFAKE_CUDA_DRIVER_VERSION=$(if $(filter %.3,$(c)),13030,$(if $(filter %.2,$(c)),13020,13000)))))
-$(foreach c,cuda13.3 cuda13.2 cuda13 cuda12 cuda11,$(eval $(call fake_rule,$(FAKES)/$(c)/libnccl.so.2,tests/fakes/fake_nccl.cpp tests/fakes/fake_nccl_profiler.cpp,-ldl -lrt,$$(NVTX_FLAGS))))
-$(eval $(call fake_rule,$(FAKES)/cuda13.3/libcudart.so.13,tests/fakes/fake_cudart.cpp,-ldl,-DFAKE_CUDART_VERSION=13030))
-$(eval $(call fake_rule,$(FAKES)/cuda13.2/libcudart.so.13,tests/fakes/fake_cudart.cpp,-ldl,-DFAKE_CUDART_VERSION=13020))
-$(eval $(call fake_rule,$(FAKES)/cuda13.2/libcupti.so.13,tests/fakes/fake_cupti.cpp,-ldl,-DFAKE_CUPTI_VERSION=130201,libcupti.so.13.2))
-$(eval $(call fake_rule,$(FAKES)/cuda13/libcudart.so.13,tests/fakes/fake_cudart.cpp,-ldl,-DFAKE_CUDART_VERSION=13000))
-$(eval $(call fake_rule,$(FAKES)/cuda12/libcudart.so.12,tests/fakes/fake_cudart.cpp,-ldl,-DFAKE_CUDART_VERSION=12040))
-$(eval $(call fake_rule,$(FAKES)/cuda11/libcudart.so.11.0,tests/fakes/fake_cudart.cpp,-ldl,-DFAKE_CUDART_VERSION=11080))
-$(eval $(call fake_rule,$(FAKES)/cuda13.3/libcupti.so.13,tests/fakes/fake_cupti.cpp,-ldl,-DFAKE_CUPTI_VERSION=130301,libcupti.so.13.3))
-$(eval $(call fake_rule,$(FAKES)/cuda13/libcupti.so.13,tests/fakes/fake_cupti.cpp,-ldl,-DFAKE_CUPTI_VERSION=130001))
-$(eval $(call fake_rule,$(FAKES)/cuda12/libcupti.so.12,tests/fakes/fake_cupti.cpp,-ldl,-DFAKE_CUPTI_VERSION=22))
-$(eval $(call fake_rule,$(FAKES)/cuda11/libcupti.so.11.8,tests/fakes/fake_cupti.cpp,-ldl,-DFAKE_CUPTI_VERSION=18))
+$(foreach c,cuda13.3 cuda13.2 cuda13 cuda12 cuda11,$(eval $(call fake_rule,$(FAKES)/$(c)/libnccl.so.2,$(FAKE_NCCL),-ldl -lrt,$$(NVTX_FLAGS))))
+$(eval $(call fake_rule,$(FAKES)/cuda13.3/libcudart.so.13,$(FAKE_CUDART),-ldl,-DFAKE_CUDART_VERSION=13030))
+$(eval $(call fake_rule,$(FAKES)/cuda13.2/libcudart.so.13,$(FAKE_CUDART),-ldl,-DFAKE_CUDART_VERSION=13020))
+$(eval $(call fake_rule,$(FAKES)/cuda13.2/libcupti.so.13,$(FAKE_CUPTI),-ldl,-DFAKE_CUPTI_VERSION=130201,libcupti.so.13.2))
+$(eval $(call fake_rule,$(FAKES)/cuda13/libcudart.so.13,$(FAKE_CUDART),-ldl,-DFAKE_CUDART_VERSION=13000))
+$(eval $(call fake_rule,$(FAKES)/cuda12/libcudart.so.12,$(FAKE_CUDART),-ldl,-DFAKE_CUDART_VERSION=12040))
+$(eval $(call fake_rule,$(FAKES)/cuda11/libcudart.so.11.0,$(FAKE_CUDART),-ldl,-DFAKE_CUDART_VERSION=11080))
+$(eval $(call fake_rule,$(FAKES)/cuda13.3/libcupti.so.13,$(FAKE_CUPTI),-ldl,-DFAKE_CUPTI_VERSION=130301,libcupti.so.13.3))
+$(eval $(call fake_rule,$(FAKES)/cuda13/libcupti.so.13,$(FAKE_CUPTI),-ldl,-DFAKE_CUPTI_VERSION=130001))
+$(eval $(call fake_rule,$(FAKES)/cuda12/libcupti.so.12,$(FAKE_CUPTI),-ldl,-DFAKE_CUPTI_VERSION=22))
+$(eval $(call fake_rule,$(FAKES)/cuda11/libcupti.so.11.8,$(FAKE_CUPTI),-ldl,-DFAKE_CUPTI_VERSION=18))
 
 # Profiler plugins of NCCL's that a job brings along.
 USER_PROFILERS := $(foreach version,4 5,$(FAKES)/user_profiler/v$(version)/libnccl-profiler.so)
 TEST_APPS      += $(USER_PROFILERS)
-$(USER_PROFILERS): $(FAKES)/user_profiler/v%/libnccl-profiler.so: tests/fakes/user_profiler.cpp
+$(USER_PROFILERS): $(FAKES)/user_profiler/v%/libnccl-profiler.so: tests/fakes/user_profiler/user_profiler.cpp
 	@mkdir -p $(@D)
 	@$(if $(V),,echo "  FAKE   $@")
 	$(Q)$(CXX) -std=c++20 -O2 -g -fPIC -fvisibility=hidden $(WARNINGS) -DUSER_PROFILER_VERSION=$* -shared $< -o $@

@@ -1,7 +1,7 @@
 // The records that the fake CUPTI writes are laid out as the vendor's headers say, where there are any.
 #include <gtest/gtest.h>
 
-#include "fakes/cupti_records.h"
+#include "fakes/cupti/records.h"
 
 #if __has_include(<cupti.h>)
 #include <cupti.h>

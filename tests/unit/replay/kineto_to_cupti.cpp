@@ -6,7 +6,7 @@
 #include <set>
 #include <stdexcept>
 
-#include "fakes/cupti_records.h"
+#include "fakes/cupti/records.h"
 
 namespace profshim::replay {
 namespace {

@@ -8,7 +8,7 @@
 #include <string>
 
 #include "differences.h"
-#include "fakes/cupti_records.h"
+#include "fakes/cupti/records.h"
 #include "originals.h"
 #include "replay.h"
 

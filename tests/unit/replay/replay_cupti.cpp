@@ -17,7 +17,7 @@ struct Name {
   const char* text;
 };
 constexpr Name kNames[] = {
-#include "fakes/cupti_names.inc"
+#include "fakes/cupti/names.inc"
 };
 
 int callback_name(int domain, std::uint32_t id, const char** name) {

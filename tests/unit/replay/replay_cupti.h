@@ -7,7 +7,7 @@
 #include <set>
 
 #include "device/cupti/api.h"
-#include "fakes/cupti_records.h"
+#include "fakes/cupti/records.h"
 #include "kineto_to_cupti.h"
 
 namespace profshim::replay {

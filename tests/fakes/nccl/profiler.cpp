@@ -1,4 +1,4 @@
-#include "fakes/fake_nccl_profiler.h"
+#include "fakes/nccl/profiler.h"
 
 #include <dlfcn.h>
 #include <strings.h>

@@ -1,11 +1,11 @@
-// libcuda.so.1 of the fakes: the part of the driver API that driver programs, the fake NCCL and real resolvers need.
-// Kernels of the driver API are found by name in any "module": there is no code to load.
+// Exported functions of the fake libcuda.so.1: the part of the driver API that driver programs, the fake NCCL and real
+// resolvers need. Kernels of the driver API are found by name in any "module": there is no code to load.
 #include <cstring>
 #include <map>
 #include <mutex>
 #include <string>
 
-#include "fakes/fake_device.h"
+#include "fakes/libcuda/device.h"
 
 using fake::ApiCall;
 using fake::Work;

@@ -1,0 +1,40 @@
+// Activity buffers of the client while the fake fills them.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+
+namespace fake::cupti {
+
+/// A buffer of the client's that is being filled.
+struct Buffer {
+  std::uint8_t* data = nullptr;
+  std::size_t size = 0, used = 0, records = 0, maximum = 0;
+  std::mutex lock;  // protects the members below
+  std::size_t incomplete = 0;
+  bool returned = false;
+  /// Returns true if the buffer may go back to the client. From then on nothing is written into it.
+  bool give_back(bool forced) {
+    const std::lock_guard guard(lock);
+    if (incomplete > 0 && !forced) return false;
+    returned = true;
+    return true;
+  }
+};
+using SharedBuffer = std::shared_ptr<Buffer>;
+
+/// Holds the current buffer of one source of records: a thread, all threads, or the device.
+struct BufferSlot {
+  std::mutex lock;
+  SharedBuffer buffer = std::make_shared<Buffer>();
+};
+
+/// The place of an incomplete record.
+struct Reserved {
+  SharedBuffer buffer;
+  std::size_t offset = 0;
+};
+
+}  // namespace fake::cupti

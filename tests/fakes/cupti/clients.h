@@ -1,0 +1,96 @@
+// All clients of the fake CUPTI, and the rules of who may use it.
+//
+// The fake behaves as the real library in these points:
+// - Nothing can be initialized before cuInit has ended, or without a device: CUPTI_ERROR_NOT_INITIALIZED.
+// - 13.3 allows several subscribers that share, each with kinds, buffers and external correlation ids of its own
+//   (cuptiActivityEnable_v2 ...). The functions of the process and those of a subscriber do not mix: "global-scope
+//   activity APIs were previously used. Cannot mix", CUPTI_ERROR_NOT_COMPATIBLE, until the last subscriber has
+//   unsubscribed. cuptiActivityRegisterTimestampCallback belongs to the process. cuptiActivityFlushAll flushes for all.
+//   Source: libcupti.so.13 of 13.3.75 and its headers.
+// - 13.2 has some of the functions of subscribers. Buffer callbacks that a subscriber registers get all records until
+//   it unsubscribes; those of the process have no effect meanwhile. Source: libcupti.so.13 of 13.2.75.
+// - Other releases allow one subscriber per process.
+//
+// With the macro FAKE_CUPTI_STATIC it is a copy inside a program, as libcupti_static.a. The copy that subscribes or
+// enables first owns the driver until its cuptiFinalize; the other gets CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED
+// from both (pytorch#117935). It writes no log and no state.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <cstdio>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <string>
+
+#include "fakes/cupti/client.h"
+
+namespace fake::cupti {
+
+/// Passes every event of the simulator to each client; each keeps its own notes in calls and work.
+class Clients final : public fake::Observer {
+ public:
+  Clients();
+
+  Client& process() { return *clients_[0]; }
+  /// Null: there is no such subscriber.
+  Client* subscriber(void* handle);
+
+  /// A result other than kOk: the function fails.
+  int start(const char* function);
+  static bool can_initialise();
+  int use(int scope);
+  void log(const char* function, std::uint64_t first = 0, std::uint64_t second = 0);
+
+  int subscribe(void** handle, Callback callback, void* user, bool shares);
+  int unsubscribe(void* handle);
+  int flush(bool forced);
+  int finalize();
+
+  /// Counters and leftovers, for the test, at the end of the process.
+  void write_state();
+
+  // ---- what the simulator tells ----
+
+  void enter(CallState& call) override;
+  void exit(CallState& call) override;
+  void submitted(Work& work) override;
+  void finished(const Work& work) override;
+  void synchronised(fake::SyncKind kind, std::uint32_t correlation, std::uint32_t context, std::uint32_t stream,
+                    std::uint32_t event, std::uint64_t start, std::uint64_t end) override;
+  void recorded_event(std::uint32_t correlation, std::uint32_t context, std::uint32_t stream,
+                      std::uint32_t event) override;
+  void memory(bool allocated, fake::MemoryKind kind, std::uint32_t device, std::uint32_t context,
+              std::uint32_t correlation, const void* address, std::uint64_t bytes) override;
+  void first_launch(const char* kernel, std::uint32_t correlation) override;
+  void driver_initialised() override;
+  void created_context(std::uint32_t device, std::uint32_t context) override;
+  void created_stream(std::uint32_t context, std::uint32_t stream, std::int32_t priority) override;
+
+ private:
+  static constexpr std::size_t kMost = fake::kMostObservers;
+  template <class Visit>
+  void each(const Visit& visit) {
+    const std::size_t count = count_;
+    for (std::size_t i = 0; i < count; ++i) visit(*clients_[i], i);
+  }
+
+  std::FILE* log_ = nullptr;
+  // "Drivers older than r610: a single subscriber" (CUPTI's documentation of 13.3).
+  const bool several_ = fake::device_or_null() == nullptr || fake::device_or_null()->driver_version() >= 13030 ||
+                        FAKE_CUPTI_VERSION < 130300;
+  std::mutex lock_;
+  std::array<std::unique_ptr<Client>, kMost> clients_{std::make_unique<Client>()};
+  std::atomic<std::size_t> count_{1};  // none goes: work of one that has left may still run
+  std::set<void*> subscribed_;         // that share
+  void* alone_ = nullptr;
+  std::atomic<int> scope_{0};  // whose functions of the activity API are in use: 0 = nobody's, 1 = the process's,
+                               // 2 = a subscriber's
+};
+
+Clients& clients();
+
+}  // namespace fake::cupti

@@ -1,0 +1,23 @@
+// Builds the activity records of kernels, copies, memsets and graph launches from the simulator's work.
+#pragma once
+
+#include <cstdint>
+
+#include "fakes/cupti/records.h"
+#include "fakes/libcuda/device.h"
+
+namespace fake::cupti {
+
+struct Times {
+  std::uint64_t start, end;
+};
+
+Kernel kernel_record(Kind kind, const Work& work, Times times, std::uint32_t correlation);
+Memcpy copy_record(const Work& work, Times times, std::uint32_t correlation);
+MemcpyPeer peer_record(const Work& work, Times times, std::uint32_t correlation);
+Memset set_record(const Work& work, Times times, std::uint32_t correlation);
+GraphTrace graph_record(const Work& work, Times times, std::uint32_t correlation);
+/// The record of a device of the machine, a whole GPU or a MIG instance.
+Device device_record(int ordinal);
+
+}  // namespace fake::cupti

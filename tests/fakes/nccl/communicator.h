@@ -1,0 +1,100 @@
+// Communicators of the fake NCCL: what they hold, what the ranks share, and how they are made.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <ctime>
+#include <map>
+#include <string>
+
+#include "fakes/nccl/profiler.h"
+
+namespace fake::nccl {
+
+enum Result : int {
+  kSuccess = 0,
+  kUnhandledCudaError = 1,
+  kSystemError = 2,
+  kInvalidArgument = 4,
+  kInvalidUsage = 5,
+  kInProgress = 7,
+};
+inline constexpr int kMaximumRanks = 8, kNoColour = -1;
+
+struct UniqueId {
+  char bytes[128];
+};
+struct Config {  // the first fields of ncclConfig_t
+  std::size_t size;
+  unsigned magic, version;
+  int blocking;
+};
+struct SimulationInfo {
+  std::size_t size;
+  unsigned magic, version;
+  float estimated_time;
+};
+
+/// What the ranks of a communicator share.
+struct Shared {
+  std::atomic<std::uint32_t> arrived, aborted;
+  struct Slot {
+    std::atomic<std::uint64_t> operation;  // 1-based
+    std::atomic<std::uint64_t> start;
+  } slots[64][kMaximumRanks];
+  struct Split {
+    std::atomic<std::uint32_t> written;
+    int colour[kMaximumRanks], key[kMaximumRanks];
+  } splits[64];
+};
+
+struct Communicator {
+  std::string name;  // of the shared memory
+  Shared* shared = nullptr;
+  std::uint64_t hash = 0;
+  int ranks = 1, rank = 0, device = 0;
+  bool blocking = true;
+  std::atomic<int> launching{0};  // threads that launch what does not block
+  std::uint64_t collectives = 0;
+  std::uint32_t splits = 0;
+  std::uint64_t magic = 0;     // its id begins with
+  std::uint32_t children = 0;  // splits and growths
+  bool is_profiled = false;
+  void* profiler = nullptr;                    // the plugin's context
+  std::map<std::string, std::uint64_t> tasks;  // of each function so far
+  Communicator() = default;
+  Communicator(const Communicator&) = delete;
+  Communicator& operator=(const Communicator&) = delete;
+  ~Communicator() {
+    if (is_profiled) end_communicator(profiler);
+  }
+};
+
+inline void pause() {
+  const timespec time{0, 50000};
+  nanosleep(&time, nullptr);
+}
+
+template <typename Condition>
+int wait_for(Condition condition) {
+  for (int i = 0; i < 1200000; ++i) {  // a minute
+    if (condition()) return kSuccess;
+    pause();
+  }
+  return kSystemError;
+}
+
+/// Makes a communicator whose ranks share the memory `name`. With `wait`, returns when all ranks have joined.
+int create(Communicator** out, const std::string& name, int ranks, int rank, int device, const Config* config,
+           bool wait);
+/// Makes a communicator from an id. Waits for the other ranks unless a group is open.
+int create_by_id(Communicator** out, int ranks, const UniqueId& id, int rank, const Config* config);
+/// Makes the communicator of those ranks of `parent` that pass the same color, in the order of their keys.
+int split(Communicator* parent, int colour, int key, Communicator** out, const Config* config);
+/// The id of the next growth: rank 0 hands it to the new ranks, the others compute it themselves.
+UniqueId growth_id(const Communicator& parent);
+/// The name of the memory that the ranks of this id share.
+std::string name_of(const UniqueId& id);
+
+}  // namespace fake::nccl
