@@ -1,9 +1,8 @@
-// Calls the CUDA hooks, with the session in this very program.
+// Calls the CUDA hooks, with the session in this program itself.
 //   cuda_calls STUB every             every function once, while symbol hooks are all there is
 //   cuda_calls STUB idle              likewise, but nothing asks for them
 //   cuda_calls STUB ranges LETTERS    S = cudaProfilerStart, P = cudaProfilerStop, D = the driver's Start, O = its
-//   Stop,
-//                                     c = a cudaMemcpy
+//                                     Stop, c = a cudaMemcpy
 //   cuda_calls STUB kernels NAME...   launches as CUPTI's callbacks tell them, each followed by a cudaMemcpy;
 //                                     "graph" = a graph
 // STUB: the library behind the hooks, or "none". Prints {"failed": N, "stub": N, "first_calls": N}: calls that failed,

@@ -8,7 +8,7 @@ long stub_calls(void) { return calls; }
   int name() { return ++calls, 0; }
 #include "profshim/hooks/cuda.def"
 
-/* What the names of kernels come from. */
+/* Kernel names come from here. */
 int cuFuncGetName(const char** name, const void* function) {
   *name = "_Z9by_driverPf";
   return function == 0;

@@ -1,5 +1,5 @@
-// Asks for the action of signals and sets it in every way there is, in the middle of a recorded run, and prints each
-// answer; then what a forked child, a vforked child and an exec()ed program have inherited.
+// Reads and sets the action of signals with every function for it, in the middle of a recorded run, and prints each
+// result. Then prints the actions that a forked child, a vforked child and an exec()ed program inherit.
 #include <mpi.h>
 #include <signal.h>
 #include <spawn.h>

@@ -43,7 +43,7 @@ int main(int argc, char** argv) {
   std::fflush(stdout);
   if (how == "forever")
     for (const int pause_us = argc > 3 ? atoi(argv[3]) : 0;; usleep(pause_us)) call(100);
-  // Both ranks are here before one of them ends, so that the launcher's reaction does not cut the other's calls.
+  // Both ranks arrive here before one of them ends: the launcher then does not cut the calls of the other.
   MPI_Barrier(MPI_COMM_WORLD);
 
   if (how == "exit_unfinalised") exit(4);

@@ -1,4 +1,4 @@
-// Has a list of system calls refused from its start, as a container's seccomp filter does, then calls MPI_Allreduce.
+// Refuses a list of system calls from its start, as the seccomp filter of a container does, then calls MPI_Allreduce.
 //   usage: refused ERRNO NUMBER[,NUMBER...] [CALLS]; a number followed by "s": only where the fourth argument, the
 //   flags of mmap, says MAP_SHARED.
 #include <errno.h>

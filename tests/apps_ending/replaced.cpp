@@ -58,7 +58,7 @@ int main(int argc, char** argv) {
     _exit(0);
   }
   if (how == "refused") {
-    // The file is there and may be run; its format is none. The process goes on.
+    // The file exists and is executable but has no valid format: exec fails and the process goes on.
     char name[] = "/tmp/profshim-refused-XXXXXX";
     const int file = mkstemp(name);
     if (file < 0 || write(file, "\1\2\3\4", 4) != 4 || fchmod(file, 0700) != 0) return 1;

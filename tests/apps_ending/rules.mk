@@ -1,4 +1,4 @@
-# MPI programs that end in every way there is, built with each MPI that is installed.
+# MPI programs that end in every possible way, built with each installed MPI.
 
 ENDING_APPS := $(foreach m,$(if $(wildcard /usr/bin/mpicxx.openmpi),openmpi) $(if $(wildcard /usr/bin/mpicxx.mpich),mpich), \
                $(addprefix $(BUILD)/tests/apps_ending/$(m)/,ending fork_in_window refused uneven_groups signalled dispositions \

@@ -25,7 +25,7 @@ void call(int times) {
   for (int i = 0; i < times; ++i) MPI_Allreduce(&one, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
 }
 
-// The letter behind the name in /proc/PID/stat.
+// Returns the state letter behind the name in /proc/PID/stat.
 char state_of(pid_t pid) {
   char path[64], text[512] = "";
   std::snprintf(path, sizeof path, "/proc/%d/stat", pid);
@@ -37,7 +37,7 @@ char state_of(pid_t pid) {
   return bracket == std::string::npos ? 'X' : line[bracket + 2];
 }
 
-// From a process that is not this one; `asleep`: when this one waits in the kernel.
+// Sends the signal from a child process; with `asleep`, once this process waits in the kernel.
 pid_t send_from_child(int number, bool asleep) {
   const pid_t parent = getpid(), child = fork();
   if (child != 0) return child;
@@ -58,7 +58,7 @@ void* compute(void*) {
     std::exit(1);
   }
   send_from_child(number, how != "computes" && how != "thread");
-  // Not as fast as it can: such a trace would take longer to write than this test is about.
+  // Limits its rate: a larger trace would take longer to write than the time that this test measures.
   while (how == "computes") {
     call(1);
     for (int i = 0; i < 1000000; ++i) __asm__ volatile("");
@@ -100,7 +100,7 @@ int main(int argc, char** argv) {
   const std::string how = argv[2];
   const rlimit no_core{0, 0};
   setrlimit(RLIMIT_CORE, &no_core);
-  // In all threads, those of MPI included.
+  // Blocks the signal in all threads, including those of MPI.
   sigset_t set;
   sigemptyset(&set);
   sigaddset(&set, number);

@@ -1,5 +1,5 @@
-// A reduce-scatter between a group of one and a group of all others. The counts have an entry for each member of the
-// own group, and nothing that may be read behind them.
+// A reduce-scatter between a group of one and a group of all others. The counts have one entry for each member of
+// the local group; memory behind them must not be read.
 #include <mpi.h>
 #include <sys/mman.h>
 

@@ -1,4 +1,4 @@
-// copies [rounds]: copies and sets of every kind, each checked: what arrives is what was sent.
+// copies [rounds]: makes copies and memsets of every kind and checks the data that arrives.
 #include <cstring>
 
 #include "cuda_api.h"

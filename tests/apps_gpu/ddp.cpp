@@ -1,7 +1,7 @@
-// ddp [steps]: what a data-parallel training step does to a GPU, on each of WORLD_SIZE ranks: the batch is copied,
-// layers go forward and backward on one stream, each layer's gradients are all-reduced on another as soon as they are
-// there, then the optimizer. The ranks are processes; RANK, WORLD_SIZE, and DDP_ID_FILE (where rank 0 leaves NCCL's
-// id).
+// ddp [steps]: the GPU work of data-parallel training steps on each of WORLD_SIZE ranks. A step copies the batch, runs
+// layers forward and backward on one stream, all-reduces the gradients of each layer on another as soon as they are
+// ready, and runs the optimizer. The ranks are processes and read RANK, WORLD_SIZE and DDP_ID_FILE (the file into which
+// rank 0 writes the id of NCCL).
 #include <unistd.h>
 
 #include <ctime>
@@ -33,7 +33,7 @@ KERNEL(backward_kernel)
 KERNEL(adam_kernel)
 
 static constexpr int kLayers = 4;
-static constexpr std::size_t kParameters = 1 << 18;  // of a layer
+static constexpr std::size_t kParameters = 1 << 18;  // per layer
 
 static int number(const char* variable, int otherwise) {
   const char* text = std::getenv(variable);

@@ -1,4 +1,4 @@
-// driver_api [launches]: a program of the driver API alone, as code generators make them. Linked against libcuda.
+// driver_api [launches]: uses only the driver API, as programs of code generators do. Linked against libcuda.
 #include <cstddef>
 #include <cstdio>
 #include <cstdlib>

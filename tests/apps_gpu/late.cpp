@@ -1,4 +1,4 @@
-// late [steps]: steps (NVTX ranges "step") of five launches each that never wait: the device is far behind the program.
+// late [steps]: steps (NVTX ranges "step") of five launches each without waiting: the device is far behind the program.
 #include "cuda_api.h"
 #include "nvtx_ranges.h"
 

@@ -1,5 +1,5 @@
 // long_kernel: steps (NVTX ranges "step") of ten quick kernels on one stream; step 6 begins with a long kernel on
-// another, which is older than any window. Nothing waits for it before the end.
+// another stream, which begins before any window. The program waits for it only at its end.
 #include "cuda_api.h"
 #include "nvtx_ranges.h"
 

@@ -1,5 +1,5 @@
-// machine MODE [kernels]: programs that use devices in ways that are seldom.
-//   devices   one process, as many kernels on each device, on a stream of its own, with a step (NVTX range) per round
+// machine MODE [kernels]: uses devices in rare ways.
+//   devices   one process, the same number of kernels on a stream of each device, one step (NVTX range) per round
 //   fork      CUDA is up, then a child is forked that uses none of it and ends with status 7; the parent goes on
 //   contexts  two contexts of one device, half of the kernels in each, on its default stream, at the same time
 //   cut       SIGTERM while they run
@@ -70,7 +70,7 @@ static int cut(int kernels) {
   return raise(SIGTERM) == 0 ? kernels : -1;
 }
 
-// By their versioned names: those of cuda.h change from release to release.
+// Uses the versioned names: the macros of cuda.h change from release to release.
 static int in_two_contexts(int kernels) {
   void* const driver = dlopen("libcuda.so.1", RTLD_NOW);
   const auto create = reinterpret_cast<int (*)(void**, unsigned, int)>(dlsym(driver, "cuCtxCreate_v2"));

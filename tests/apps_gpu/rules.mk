@@ -12,7 +12,7 @@ NVCC_APPS     := $(if $(NVCC),$(addprefix $(BUILD)/tests/apps_gpu/nvcc/,$(filter
 demo-programs: $(filter %/ddp,$(NVCC_APPS))
 TEST_APPS     += $(GPU_APP_PATHS) $(NVCC_APPS)
 
-# What a program is linked against: the runtime, unless said here.
+# Programs are linked against the runtime unless a line here says otherwise.
 GPU_APP_LIBS_driver_api   := libcuda.so.1
 GPU_APP_LIBS_cupti_client := libcudart.so.13 libcupti.so.13
 GPU_APP_LIBS_ddp          := libcudart.so.13 libnccl.so.2

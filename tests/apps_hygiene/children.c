@@ -1,4 +1,4 @@
-/* Every way to start another program; each child's output and status is printed. */
+/* Starts another program in every way and prints the output and the status of each child. */
 #include <errno.h>
 #include <spawn.h>
 #include <stdio.h>

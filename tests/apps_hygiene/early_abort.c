@@ -1,5 +1,5 @@
-/* Aborts before any other library's constructor has run: what is preloaded comes after what the program needs, and the
-   program's own preinit functions come first of all. */
+/* Aborts before the constructor of any library has run: preinit functions of the program run first, then the
+   constructors of the libraries that it needs, then those of preloaded libraries. */
 #include <stdlib.h>
 
 static void too_early(int argc, char** argv, char** environment) {

@@ -1,5 +1,5 @@
-/* What a process can see of itself: open descriptors, the numbers that new ones get, threads, its signal handlers and
-   mask, its timers. Anything the preloaded library adds would show here. */
+/* Prints the state that a process can see: open descriptors, the numbers of new ones, threads, signal handlers and
+   mask, timers. Anything that the preloaded library adds would show here. */
 #include <dirent.h>
 #include <fcntl.h>
 #include <pthread.h>

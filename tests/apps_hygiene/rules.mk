@@ -1,4 +1,4 @@
-# Small programs that have nothing to do with MPI or NVTX: under the preloaded library they must not notice it.
+# Small programs without MPI or NVTX: they must not notice the preloaded library.
 
 HYGIENE_APPS := $(patsubst tests/apps_hygiene/%.c,$(BUILD)/tests/apps_hygiene/%,$(wildcard tests/apps_hygiene/*.c))
 TEST_APPS    += $(HYGIENE_APPS)

@@ -1,5 +1,5 @@
-// Threads with few calls each, under MPI_THREAD_MULTIPLE: BATCHES times ALIVE threads, all of a batch alive at once,
-// each with CALLS of MPI_Send to nobody.
+// Short-lived threads under MPI_THREAD_MULTIPLE: BATCHES batches of ALIVE threads. All threads of a batch live at the
+// same time, and each makes CALLS calls of MPI_Send to MPI_PROC_NULL.
 //   usage: brief_threads BATCHES ALIVE CALLS
 #include <mpi.h>
 #include <pthread.h>
@@ -30,7 +30,7 @@ int main(int argc, char** argv) {
   MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
   if (provided < MPI_THREAD_MULTIPLE) {
     MPI_Finalize();
-    return 77;  // this build of MPI cannot
+    return 77;  // this build of MPI lacks MPI_THREAD_MULTIPLE
   }
   pthread_barrier_init(&all_alive, nullptr, static_cast<unsigned>(alive));
   pthread_attr_t small;

@@ -1,4 +1,4 @@
-/* Makes communicators, uses each once and frees it. Usage: many_communicators [how many] */
+/* Makes communicators, uses each once and frees it. Usage: many_communicators [count] */
 #include <mpi.h>
 #include <stdlib.h>
 

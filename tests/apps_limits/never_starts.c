@@ -1,4 +1,4 @@
-/* Linked with MPI, and ends before MPI_Init: a job by all signs. With an argument it starts a child first. */
+/* A program linked with MPI that ends before MPI_Init. With an argument it starts a child first. */
 #include <mpi.h>
 #include <stdio.h>
 #include <sys/wait.h>

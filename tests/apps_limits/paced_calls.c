@@ -1,4 +1,4 @@
-/* COUNT calls with all the arguments that a call can have, at a pace that leaves the machine some time. */
+/* Makes COUNT calls with the most arguments that a call can have, with pauses. */
 #include <mpi.h>
 #include <stdlib.h>
 #include <unistd.h>

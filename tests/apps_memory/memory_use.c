@@ -1,5 +1,5 @@
-/* Makes far more calls than the recording has memory for, and prints by how many KiB its own memory grew at most: that
-   which no file stands behind, and that which it shares. */
+/* Makes far more calls than the recording has memory for, and prints the maximum growth of its anonymous and of its
+   shared memory in KiB. */
 #include <mpi.h>
 #include <pthread.h>
 #include <stdatomic.h>

@@ -1,5 +1,5 @@
-// A library that is linked against NCCL, as an extension module of Python is: a communicator of one rank, and a group
-// of two operations on none.
+// A library linked against NCCL, as an extension module of Python is: makes a communicator of one rank, and a group of
+// two operations on a null communicator.
 #include <stddef.h>
 #include <stdio.h>
 

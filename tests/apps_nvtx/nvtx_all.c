@@ -1,5 +1,5 @@
 // Uses the whole NVTX API once in each of some steps; built as a program (MAIN) and as libraries with NVTX instances of
-// their own. Prints the nesting levels it got in the last step. With NVTX_APP_MPI it is a rank.
+// their own. Prints the nesting levels that the last step returned. With NVTX_APP_MPI it is a rank.
 #include <nvtx3/nvToolsExt.h>
 #include <nvtx3/nvToolsExtPayload.h>
 #include <pthread.h>

@@ -1,4 +1,4 @@
-// Epochs and steps as NVTX ranges, numbered from where a resumed job goes on.
+// Makes epochs and steps as NVTX ranges. The numbers continue those of the job that it resumes.
 // Usage: nvtx_epochs [first epoch] [epochs] [steps in each] [first step]
 #include <mpi.h>
 #include <nvtx3/nvToolsExt.h>

@@ -1,4 +1,4 @@
-// Ranges whose names a JSON writer can get wrong. A rank of one: MPI_Init makes the recording begin.
+// Makes ranges with names that are hard to write as JSON. One rank: MPI_Init begins the recording.
 #include <mpi.h>
 #include <nvtx3/nvToolsExt.h>
 

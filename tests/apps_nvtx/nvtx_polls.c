@@ -1,4 +1,4 @@
-/* Ranges that begin and end between polls of MPI. */
+/* Begins and ends ranges between polls of MPI. */
 #include <mpi.h>
 #include <nvtx3/nvToolsExt.h>
 

@@ -1,4 +1,4 @@
-// Ranges with names of about 60 characters, at a pace that leaves the machine some time: COUNT of them.
+// Makes COUNT ranges with names of about 60 characters, with pauses.
 #include <mpi.h>
 #include <nvtx3/nvToolsExt.h>
 #include <stdio.h>

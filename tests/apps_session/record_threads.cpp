@@ -1,4 +1,4 @@
-// Records what several threads do, with the session in this very program. The first thread makes the steps.
+// Records several threads, with the session in this program itself. The first thread makes the steps.
 //   usage: record_threads THREADS RANGES_PER_STEP STEPS [early]
 // With "early" the recording is ended while the threads still work. Prints, as JSON, how many ranges the threads have
 // handed to the recorder.
@@ -27,7 +27,7 @@ struct Work {
 
 bool recording() { return recorder::mode_has(recorder::kActive | recorder::kArmed | recorder::kNvtx); }
 
-// A range as the hooks make it; every eighth one is of the kind that may end on another thread.
+// Makes a range as the hooks do; every eighth may end on another thread.
 void make_range(Work& work, std::uint64_t i) {
   spool::Thread* const t = recording() ? recorder::this_thread() : nullptr;
   if (t != nullptr) {
@@ -54,7 +54,7 @@ void make_range(Work& work, std::uint64_t i) {
   work.ranges.fetch_add(1, std::memory_order_relaxed);
 }
 
-// A million ranges a second and thread at most: what no machine can keep is the subject of one test, not of all.
+// Makes at most a million ranges per second and thread. Another test exceeds what a machine can record.
 void breathe(std::uint64_t i) {
   if (i % 1000 == 999) usleep(1000);
 }
@@ -66,7 +66,7 @@ void work_until_over(Work& work) {
   }
 }
 
-// Threads come and go during the recording: their blocks are used again.
+// Threads begin and end during the recording: the recorder reuses their blocks.
 void work_in_short_lives(Work& work) {
   while (!work.over.load(std::memory_order_relaxed)) {
     std::thread([&work] {

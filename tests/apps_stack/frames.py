@@ -1,4 +1,4 @@
-# Compares the frames that the recorder reads with those that Python itself tells, in every shape that code has.
+# Compares the frames that the recorder reads with those that Python reports, for every kind of code.
 #   python frames.py LIBRARY SPOOL     prints what differs, then "N stacks compared"
 import asyncio
 import ctypes

@@ -1,4 +1,4 @@
-# The interpreter ends, and frees what threads of it have, while they take their stacks without the GIL.
+# The interpreter ends and frees the state of threads while they take their stacks without the GIL.
 #   python shutdown.py LIBRARY SPOOL
 import ctypes
 import sys

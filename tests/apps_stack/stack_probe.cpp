@@ -28,7 +28,7 @@ std::string problems() {
 
 }  // namespace
 
-/// "" when stacks can be taken, else what problems[] says.
+/// Returns "" if stacks can be taken, else the text of problems[].
 extern "C" [[gnu::visibility("default")]] const char* probe_start(const char* spool, int with_python, int with_native,
                                                                   int depth) {
   static thread_local std::string answer;
@@ -42,7 +42,7 @@ extern "C" [[gnu::visibility("default")]] const char* probe_start(const char* sp
   return answer.c_str();
 }
 
-/// Python's frames, one a line; then how many native ones there are, where there are any.
+/// Returns the Python frames, one per line, then the number of native frames if there are any.
 extern "C" [[gnu::visibility("default")]] const char* probe_take() {
   static thread_local std::string text;
   text.clear();
@@ -59,12 +59,12 @@ extern "C" [[gnu::visibility("default")]] const char* probe_take() {
   return text.c_str();
 }
 
-/// Stacks without end, on a thread that has been left alone.
+/// Takes stacks forever, on a detached thread.
 extern "C" [[gnu::visibility("default")]] void probe_spin() {
   for (;;) call_stack::capture();
 }
 
-/// Nanoseconds a stack costs here, the best of many.
+/// Returns the nanoseconds that a stack costs, the minimum of many.
 extern "C" [[gnu::visibility("default")]] double probe_cost() {
   using Clock = std::chrono::steady_clock;
   constexpr int kCalls = 1000;

@@ -1,4 +1,4 @@
-# Functions of every shape to hook, compiled in the ways that change a function's entry.
+# Functions of every shape for symbol hooks, compiled with the options that change the entry of a function.
 
 ifneq ($(wildcard /usr/bin/mpicxx.openmpi),)
 SYMBOL_FLAGS_plain  := -O2

@@ -1,6 +1,6 @@
-// Writes traces of four ranks, each with a GPU that computes, copies and talks, into FOLDER, and what the GPUs did, as
-// one line of JSON for each piece of work, into FOLDER/timeline.jsonl: what a reader finds in the traces can be
-// computed from there without the traces.
+// Writes traces of four ranks into FOLDER, each with a GPU that computes, copies and communicates. It also writes one
+// line of JSON for each device activity into FOLDER/timeline.jsonl: the tests compute from it the numbers that a reader
+// must find in the traces.
 //
 //   gpu_ranks FOLDER
 #include <cstdio>
@@ -81,7 +81,7 @@ class RankOfJob {
     launch(at + 50 * kUs, "cudaLaunchKernelExC");
     kernel(at + 2000 * kUs, at + 3000 * kUs, "ncclDevKernel_AllReduce_Sum_f32_RING_LL", kTalk, "communication");
     operation_ = 0;
-    // Launched when everything before it has long been done: the stream waited for the host.
+    // Launches after all earlier work has long ended: the stream waited for the host.
     launch(at + 3900 * kUs, "cudaMemcpyAsync");
     note(at + 4000 * kUs, at + 4200 * kUs, "Memcpy HtoD (Pinned -> Device)", kCompute, "memory");
     lane_.copy(at + 4000 * kUs, at + 4200 * kUs, correlation_, 1 << 20, kCompute);

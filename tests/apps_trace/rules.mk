@@ -1,4 +1,4 @@
-# Traces of four ranks with a GPU each, from spools that no GPU filled: what the readers are measured against.
+# Traces of four ranks with a GPU each, from synthetic spools. The tests of the readers compare with them.
 TRACE_APP := $(OUT)/tests/apps_trace/gpu_ranks
 TEST_APPS += $(TRACE_APP)
 

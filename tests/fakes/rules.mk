@@ -1,5 +1,5 @@
-# Fake libcuda, libcudart, libcupti and libnccl: a GPU for machines that have none. Each folder is the library path of one
-# CUDA: LD_LIBRARY_PATH=build/tests/fakes/cuda13. They need no header of CUDA's.
+# Fake libcuda, libcudart, libcupti and libnccl simulate a GPU. Each folder of the build is the library path of one
+# release of CUDA: LD_LIBRARY_PATH=build/tests/fakes/cuda13. They need no header of CUDA.
 
 FAKES      := $(BUILD)/tests/fakes
 FAKE_LIBS  := $(foreach c,cuda13.3 cuda13.2 cuda13 cuda12 cuda11,$(addprefix $(FAKES)/$(c)/,libcuda.so.1 libnccl.so.2)) \
@@ -15,7 +15,8 @@ FAKE_CUDART  := $(wildcard tests/fakes/cudart/*.cpp)
 FAKE_NCCL    := $(wildcard tests/fakes/nccl/*.cpp)
 FAKE_CUPTI   := $(wildcard tests/fakes/cupti/*.cpp)
 
-# Ordinary libraries of the job's: no sanitizer in them, whatever the variant. $(5): of the exports, else as the library.
+# The fakes are libraries of the job: no variant puts a sanitizer into them. $(5) is the library that names the version
+# script, if it differs from $(1).
 define fake_rule
 $(1): $(2) $$(FAKE_HEADERS) tests/fakes/$(or $(5),$(notdir $(1))).map
 	@mkdir -p $$(@D)
@@ -37,7 +38,7 @@ $(eval $(call fake_rule,$(FAKES)/cuda13/libcupti.so.13,$(FAKE_CUPTI),-ldl,-DFAKE
 $(eval $(call fake_rule,$(FAKES)/cuda12/libcupti.so.12,$(FAKE_CUPTI),-ldl,-DFAKE_CUPTI_VERSION=22))
 $(eval $(call fake_rule,$(FAKES)/cuda11/libcupti.so.11.8,$(FAKE_CUPTI),-ldl,-DFAKE_CUPTI_VERSION=18))
 
-# Profiler plugins of NCCL's that a job brings along.
+# Profiler plugins for NCCL that belong to a job.
 USER_PROFILERS := $(foreach version,4 5,$(FAKES)/user_profiler/v$(version)/libnccl-profiler.so)
 TEST_APPS      += $(USER_PROFILERS)
 $(USER_PROFILERS): $(FAKES)/user_profiler/v%/libnccl-profiler.so: tests/fakes/user_profiler/user_profiler.cpp
@@ -45,5 +46,5 @@ $(USER_PROFILERS): $(FAKES)/user_profiler/v%/libnccl-profiler.so: tests/fakes/us
 	@$(if $(V),,echo "  FAKE   $@")
 	$(Q)$(CXX) -std=c++20 -O2 -g -fPIC -fvisibility=hidden $(WARNINGS) -DUSER_PROFILER_VERSION=$* -shared $< -o $@
 
-# What `make demo` needs on a machine without a GPU.
+# `make demo` needs these on a machine without a GPU.
 demo-programs: $(addprefix $(FAKES)/cuda13/,libcuda.so.1 libcudart.so.13 libcupti.so.13 libnccl.so.2)

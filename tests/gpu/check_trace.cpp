@@ -1,4 +1,4 @@
-// Compares a trace with what is known of the run: for scripts/gpu_check.sh.
+// Compares a trace with the known facts of its run. scripts/gpu_check.sh uses this.
 //   check_trace counts TRACE OUTPUT            device work per step, as OUTPUT of gpu_job says ("per_step NAME COUNT")
 //   check_trace whole TRACE                    every device activity has its launch, inside the window, and the reverse
 //   check_trace steps TRACE FIRST LAST         the window is these steps
@@ -109,7 +109,7 @@ void finding(bool good, const char* format, Values... values) {
   failures += good ? 0 : 1;
 }
 
-/// "per_step NAME COUNT" of a program's output.
+/// Reads the lines "per_step NAME COUNT" of a program's output.
 std::map<std::string, long> per_step(const std::string& path) {
   std::map<std::string, long> counts;
   std::ifstream file(path);
@@ -162,7 +162,7 @@ void whole(const Trace& trace) {
     earliest_ns = std::max(earliest_ns, at->second->begin - work.begin);
     outside += at->second->begin < trace.begin || at->second->begin >= trace.end ? 1 : 0;
   }
-  // A memset of nothing starts nothing: cudnn_convolution calls such.
+  // A memset of 0 bytes launches no device activity: cudnn_convolution makes such calls.
   long idle = 0, idle_memsets = 0, calls = 0;
   for (const auto& [correlation, call] : launches) {
     if (!is_launch(call->name)) continue;
@@ -200,7 +200,7 @@ void length(const Trace& trace, const std::string& name, double ns, double perce
           kernels, name.c_str(), ns, worst, percent);
 }
 
-/// Kernels by name: how often per step, and how long in all per step.
+/// Number and total duration of kernels per step, by name.
 struct PerStep {
   double count = 0, ns = 0;
 };
@@ -251,7 +251,7 @@ void nccl(const Trace& trace) {
           bare);
 }
 
-// With one rank NCCL copies, or launches oneRankReduce where the operation has a factor.
+// With one rank NCCL copies, or launches oneRankReduce if the operation has a factor.
 void one_rank(const Trace& trace) {
   std::map<std::int64_t, const Work*> launches;
   for (const Work& call : trace.calls) launches.emplace(call.correlation, &call);

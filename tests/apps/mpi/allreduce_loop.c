@@ -1,4 +1,5 @@
-/* The plainest MPI job: N steps of broadcast and reduction, checked. Usage: allreduce_loop [steps] [elements] */
+/* The simplest MPI job: N steps of broadcast and reduction, whose results it checks. Usage: allreduce_loop [steps]
+ * [elements] */
 #include <mpi.h>
 #include <stdlib.h>
 

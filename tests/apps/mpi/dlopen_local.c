@@ -1,5 +1,5 @@
-/* A program that knows nothing of MPI and opens a library that does, as interpreters and plug-in hosts do: the library
-   and its MPI come in with RTLD_LOCAL. Usage: dlopen_local [library]; default: beside this program. */
+/* A program without MPI that opens a library with MPI, as interpreters and plug-in hosts do. RTLD_LOCAL keeps the
+   library and its MPI out of the global scope. Usage: dlopen_local [library]; default: beside this program. */
 #include <dlfcn.h>
 #include <libgen.h>
 #include <stdio.h>

@@ -1,4 +1,4 @@
-! "use mpi_f08": typed handles, ierror left out, strings and statuses.
+! Uses "use mpi_f08": typed handles, omitted ierror, strings and statuses.
 program fortran_f08
   use mpi_f08
   implicit none

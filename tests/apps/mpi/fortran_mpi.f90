@@ -1,4 +1,4 @@
-! "use mpi": collectives, point to point, persistent requests and communicators from Fortran 90.
+! Uses "use mpi": collectives, point to point, persistent requests and communicators from Fortran 90.
 program fortran_mpi
   use mpi
   implicit none

@@ -1,4 +1,4 @@
-! Receives from anybody whose statuses are thrown away, in "use mpi" and in "use mpi_f08".
+! Receives from MPI_ANY_SOURCE with MPI_STATUS_IGNORE, in "use mpi" and in "use mpi_f08".
 subroutine old_binding(rounds, rank, right)
   use mpi
   implicit none

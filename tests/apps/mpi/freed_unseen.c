@@ -1,5 +1,5 @@
-/* Communicators freed through PMPI, where no tool sees it: a handle that comes back is another communicator. Each makes
-   two collectives. */
+/* Frees communicators through PMPI, where no tool sees it: MPI may give the same handle to another communicator. Each
+   communicator makes two collectives. */
 #include "counts.h"
 
 int main(int argc, char** argv) {

@@ -1,4 +1,4 @@
-// Calls that are left without returning: an error handler throws or jumps.
+// MPI calls that never return: an error handler throws or jumps out of them.
 #include <setjmp.h>
 
 #include "counts.h"
@@ -18,7 +18,7 @@ int main(int argc, char** argv) {
   MPI_Comm_create_errhandler(leave, &handler);
   MPI_Comm_set_errhandler(MPI_COMM_WORLD, handler);
   volatile int left = 0;
-  // More often than a thread has room for open calls.
+  // The number of calls exceeds the room that a thread has for open calls.
   for (volatile int i = 0; i < 100; i = i + 1) {
     try {
       COUNT(MPI_Send)(&value, 1, MPI_INT, 99, 0, MPI_COMM_WORLD);

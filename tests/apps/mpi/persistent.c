@@ -1,4 +1,5 @@
-/* Persistent requests, started many times, and communicators made, used and freed: what must agree on all ranks. */
+/* Starts persistent requests many times, and makes, uses and frees communicators. Their records must agree on all
+   ranks. */
 #include <mpi.h>
 #include <stdlib.h>
 

@@ -1,4 +1,4 @@
-/* Waits by asking: loops of MPI_Test and its kin that come to nothing, and one in which something comes of it. */
+/* Waits by polling: loops of unsuccessful MPI_Test and similar calls, and one loop that succeeds. */
 #include <mpi.h>
 #include <time.h>
 
@@ -40,7 +40,8 @@ int main(int argc, char** argv) {
     COUNT(MPI_Barrier)(MPI_COMM_WORLD);
   }
 
-  /* The first rank is late; the other asks until it has heard of it: how often is chance, and not counted. */
+  /* The first rank is late and the other polls until the message is there. The number of polls varies and is not
+     counted. */
   MPI_Message message;
   if (rank == 0) pause_ms(20);
   for (int i = 0; i < 3; ++i) COUNT(MPI_Send)(&out, 1, MPI_INT, other, i, MPI_COMM_WORLD);

@@ -1,5 +1,5 @@
-/* One rank comes late to every reduction: it sleeps before each. Before reduction `end` it sleeps for a second and then
-   kills the job: the others are in that reduction, and it is not. Usage: slow_rank [rank] [steps] [ms] [end] */
+/* One rank is late for every reduction: it sleeps before each. Before reduction `end` it sleeps for a second and then
+   kills the job while the other ranks are in that reduction. Usage: slow_rank [rank] [steps] [ms] [end] */
 #include <mpi.h>
 #include <signal.h>
 #include <stdlib.h>

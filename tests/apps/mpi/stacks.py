@@ -1,4 +1,4 @@
-"""Functions whose names and lines the tests know: the stacks of MPI's calls must name them."""
+"""The tests know the names and lines of these functions: the stacks of MPI calls must name them."""
 from mpi4py import MPI
 
 

@@ -1,4 +1,4 @@
-/* Steps that a barrier begins: some waiting, some work, and a reduction.
+/* A barrier begins each step: some waiting, some work, and a reduction.
    Usage: steps_loop [steps] [microseconds] [extra] [rounds]
    extra: so many reductions more in each step, as a change of the program might add them; rounds: of work, always the
    same, some microseconds each. */

@@ -30,7 +30,8 @@ static int truncated(int n) {
   const int result = COUNT(MPI_Waitall)(n, requests, MPI_STATUSES_IGNORE);
   MPI_Error_class(result, &class);
   for (int i = 0; i < n; ++i) {
-    if (requests[i] != MPI_REQUEST_NULL) MPI_Wait(&requests[i], MPI_STATUS_IGNORE);  // how many are left is chance
+    if (requests[i] != MPI_REQUEST_NULL)
+      MPI_Wait(&requests[i], MPI_STATUS_IGNORE);  // the number of open requests varies
   }
   return class;
 }

@@ -1,13 +1,11 @@
-// cupti_client [kernels] [sessions] [how]: a program with a CUPTI client of its own, as torch.profiler is one: a third
-// of the kernels before its session, a third in it, a third after it. A second session begins without registering anew.
-// Prints what its sessions got, which nobody may take from it. `how`:
+// cupti_client [kernels] [sessions] [how]: a program with its own CUPTI client, as torch.profiler has one. It launches
+// a third of the kernels before its session, a third in it and a third after it. A second session does not register
+// again. It prints the records of its sessions; no other client may take them. `how`:
 //   noflush    it records nothing and disables its kinds without a flush (torch.profiler._utils._init_for_cuda_graphs),
 //              and a second and a half pass before the last third
 //   clock      it has a timestamp callback and registers it for every session, as Kineto does
-//   callbacks  it subscribes only; its place is free again before the last third
-//   registers  it registers its buffer callbacks, records nothing, and stays so: a second and a half pass before the
-//   last
-//              third
+//   callbacks  it only subscribes, and unsubscribes before the last third
+//   registers  it only registers its buffer callbacks; a second and a half pass before the last third
 //   disables   it disables kinds that it does not record
 //   finalizes  cuptiFinalize after its session, and a second and a half pass before the last third
 //   profiler   cudaProfilerStart before the last third

@@ -15,7 +15,7 @@ int ncclGroupEnd();
 int ncclCommDestroy(ncclComm_t);
 }
 
-/// As the rules of NCCL want it: nothing else until the communicator is ready again.
+/// NCCL allows no other call until the communicator is ready again.
 static void started(int result, ncclComm_t comm) {
   constexpr int kInProgress = 7;
   require(result == kInProgress ? 0 : result);

@@ -1,4 +1,4 @@
-// What the programs of two ranks have in common: NCCL's types, and how rank 0 tells the other its id.
+// Shared parts of the programs of two ranks: the types of NCCL, and the exchange of its id.
 #pragma once
 
 #include <unistd.h>
@@ -38,7 +38,7 @@ inline ncclUniqueId left_at(const std::string& path) {
   }
 }
 
-/// Through the file that NCCL_ID_FILE names.
+/// Exchanges the id through the file that NCCL_ID_FILE names.
 inline ncclUniqueId common_id(int rank, const std::string& path) {
   if (rank != 0) return left_at(path);
   ncclUniqueId id;

@@ -73,10 +73,10 @@ enum class MemoryKind : std::uint8_t { kUnknown, kPageable, kPinned, kDevice, kA
 /// CUpti_ActivityMemcpyKind
 enum class CopyKind : std::uint8_t { kToDevice = 1, kToHost = 2, kOnDevice = 8, kOnHost = 9, kPeer = 10 };
 
-/// May the work start at `start`? Then `end` may be moved.
+/// Returns true if the work may start at `start`; it may then move `end`.
 using Gate = std::function<bool(std::uint64_t start, std::uint64_t& end)>;
 
-/// A piece of device work.
+/// A kernel, copy, memset or graph launch.
 struct Work {
   WorkKind kind = WorkKind::kKernel;
   CopyKind copy = CopyKind::kToDevice;
@@ -110,8 +110,8 @@ struct Work {
 /// CUpti_ActivitySynchronizationType
 enum class SyncKind { kEvent = 1, kStreamWaitsForEvent = 2, kStream = 3, kContext = 4 };
 
-/// Who watches: the fake libcupti. Called on the thread that makes the call, without a lock of the simulator's unless
-/// said otherwise.
+/// Observes the simulator; the fake libcupti is one. Runs on the thread that makes the call, without a lock of the
+/// simulator unless a function says otherwise.
 class Observer {
  public:
   virtual void enter(CallState& call) = 0;
@@ -138,7 +138,7 @@ class Observer {
 /// A stream that stands for "all of them" in synchronised().
 inline constexpr std::uint32_t kNoStream = 0xffffffff;
 
-/// Results are those of the driver API, which for what happens here are also those of the runtime.
+/// Results of the driver API. The runtime has the same values for these.
 enum Result : int {
   kOk = 0,
   kInvalidValue = 1,
@@ -158,7 +158,7 @@ class Device {
  public:
   /// cuInit: the first call plays the driver and calls InitializeInjection of CUDA_INJECTION64_PATH.
   virtual int init() = 0;
-  /// Has cuInit succeeded?
+  /// Returns true if cuInit has succeeded.
   virtual bool is_up() = 0;
   virtual int driver_version() = 0;
   virtual int device_count() = 0;
@@ -171,13 +171,13 @@ class Device {
   virtual int set_context(void* context) = 0;
   /// Not for primary contexts.
   virtual int destroy_context(void* context) = 0;
-  /// The context of the current device and all that was made in it is gone; the next call makes a new one.
+  /// Destroys the primary context of the current device with everything in it; the next call makes a new one.
   virtual int reset() = 0;
   /// Returns once there is a first context, which takes its time.
   virtual void make_first_context() = 0;
 
   virtual void set_observer(Observer* observer) = 0;
-  /// Only one copy of CUPTI can have the driver. True: this one has it.
+  /// Only one copy of CUPTI can own the driver. Returns true if `copy` owns it.
   virtual bool take_driver(const void* copy) = 0;
   virtual void let_driver_go(const void* copy) = 0;
   /// Tells the observer again of the contexts and streams there are.
@@ -197,7 +197,7 @@ class Device {
   virtual int synchronise_stream(void* stream) = 0;
   virtual int synchronise_device() = 0;
   virtual int query_stream(void* stream) = 0;
-  /// Returns when no stream of any device has work, as a tool may wait: nobody is told.
+  /// Returns when no stream of any device has work. Does not notify the observer.
   virtual void wait_until_idle() = 0;
 
   virtual void* create_event() = 0;
@@ -210,7 +210,7 @@ class Device {
 
   virtual int begin_capture(void* stream) = 0;
   virtual int end_capture(void* stream, void** graph) = 0;
-  /// Id of the graph that the stream is captured into; 0 = none.
+  /// Sets the id of the graph that captures the stream; 0 = none.
   virtual int capture_id(void* stream, std::uint64_t* id) = 0;
   virtual void* create_graph() = 0;
   virtual int destroy_graph(void* graph) = 0;
@@ -221,7 +221,7 @@ class Device {
 
   virtual void* allocate(std::size_t bytes, MemoryKind kind) = 0;
   virtual int release(void* address) = 0;
-  /// kPageable for what was not allocated here.
+  /// Returns kPageable for memory that was not allocated here.
   virtual MemoryKind memory_kind(const void* address) = 0;
 
  protected:
@@ -230,8 +230,8 @@ class Device {
 
 std::uint64_t realtime_ns();
 
-/// The simulator of this process, from the fake libcuda.so.1; null when there is none (as on a machine without a
-/// driver).
+/// Returns the simulator of this process, from the fake libcuda.so.1; null without that library, as on a machine
+/// without a driver.
 inline Device* device_or_null() {
   static Device* const device = [] {
     void* library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_GLOBAL);

@@ -12,7 +12,7 @@
 
 namespace fake::nccl {
 
-/// What ncclGetVersion says of an NCCL with that interface.
+/// Returns the result of ncclGetVersion for an NCCL with that interface.
 int library_version();
 
 /// One piece of work of a plan, as its events describe it.

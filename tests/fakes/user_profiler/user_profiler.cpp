@@ -1,5 +1,6 @@
-// A profiler plugin of NCCL's that is the job's own: says in USER_PROFILER_LOG what it is told. Interface
-// USER_PROFILER_VERSION, 4 or 5.
+// A profiler plugin for NCCL that belongs to the job. It writes a line into USER_PROFILER_LOG for init, finalize and
+// each collective.
+// USER_PROFILER_VERSION, 4 or 5, is its interface.
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
