@@ -55,7 +55,7 @@ EXPORT int cudaSetDevice(int ordinal) {
 }
 EXPORT int cudaDeviceSynchronize() {
   CALL("cudaDeviceSynchronize_v3020", 165);
-  return leave(call, device.synchronise_device());
+  return leave(call, device.synchronize_device());
 }
 EXPORT int cudaDeviceReset() {
   CALL("cudaDeviceReset_v3020", 164);

@@ -46,7 +46,7 @@ int copy(fake::Device& device, void* to, const void* from, std::size_t bytes, in
   work.source = device.memory_kind(from);
   work.target = device.memory_kind(to);
   const int result = device.submit(stream, std::move(work));
-  return result == 0 && !is_async ? device.synchronise_stream(stream) : result;
+  return result == 0 && !is_async ? device.synchronize_stream(stream) : result;
 }
 
 int copy_peer(fake::Device& device, void* to, int to_device, const void* from, int from_device, std::size_t bytes,
@@ -64,7 +64,7 @@ int copy_peer(fake::Device& device, void* to, int to_device, const void* from, i
   work.to_device = static_cast<std::uint32_t>(to_device);
   work.from_device = static_cast<std::uint32_t>(from_device);
   const int result = device.submit(stream, std::move(work));
-  return result == 0 && !is_async ? device.synchronise_stream(stream) : result;
+  return result == 0 && !is_async ? device.synchronize_stream(stream) : result;
 }
 
 int set(fake::Device& device, void* to, int value, std::size_t bytes, void* stream, bool is_async) {

@@ -28,7 +28,7 @@ EXPORT int cudaStreamDestroy(void* stream) {
 }
 EXPORT int cudaStreamSynchronize(void* stream) {
   CALL("cudaStreamSynchronize_v3020", 131);
-  return leave(call, device.synchronise_stream(stream));
+  return leave(call, device.synchronize_stream(stream));
 }
 EXPORT int cudaStreamQuery(void* stream) {
   CALL("cudaStreamQuery_v3020", 132);
@@ -54,7 +54,7 @@ EXPORT int cudaEventRecord(void* event, void* stream) {
 }
 EXPORT int cudaEventSynchronize(void* event) {
   CALL("cudaEventSynchronize_v3020", 137);
-  return leave(call, device.synchronise_event(event));
+  return leave(call, device.synchronize_event(event));
 }
 EXPORT int cudaEventQuery(void* event) {
   CALL("cudaEventQuery_v3020", 138);

@@ -6,11 +6,11 @@
 
 namespace fake::cupti {
 
-void Client::driver_initialised() {
+void Client::driver_initialized() {
   if (kinds_[kDevice]) tell_devices(*fake::device_or_null());
 }
 
-void Client::synchronised(fake::SyncKind kind, std::uint32_t correlation, std::uint32_t context, std::uint32_t stream,
+void Client::synchronized(fake::SyncKind kind, std::uint32_t correlation, std::uint32_t context, std::uint32_t stream,
                           std::uint32_t event, std::uint64_t start, std::uint64_t end) {
   if (!kinds_[kSynchronization]) return;
   Synchronization record{};

@@ -20,7 +20,7 @@ enum Result : int {
   kMaximumReached = 12,
   kInvalidOperation = 7,
   kNotCompatible = 14,
-  kNotInitialised = 15,
+  kNotInitialized = 15,
   kQueueEmpty = 18,
   kInvalidKind = 21,
   kNotSupported = 27,

@@ -45,7 +45,7 @@ int Client::register_timestamp(Timestamp timestamp) {
 
 int Client::enable(std::uint32_t kind, bool on, bool dump) {
   if (kind == 0 || kind >= kKinds) return kInvalidKind;
-  if (on && !complete_) return kNotInitialised;
+  if (on && !complete_) return kNotInitialized;
   const std::unique_lock no_callback = without_callbacks();
   const std::unique_lock no_call = without_calls();
   fake::Device* const device = fake::device_or_null();
@@ -76,7 +76,7 @@ int Client::enable(std::uint32_t kind, bool on, bool dump) {
 }
 
 int Client::enable_call(fake::Domain domain, std::uint32_t callback_id, bool on) {
-  if (on && !complete_) return kNotInitialised;
+  if (on && !complete_) return kNotInitialized;
   const std::unique_lock no_callback = without_callbacks();
   {
     const std::lock_guard lock(kinds_lock_);

@@ -111,9 +111,9 @@ class Client final : public fake::Observer {
   void enter(CallState& call) override;
   void exit(CallState& call) override;
   void submitted(Work& work) override;
-  void driver_initialised() override;
+  void driver_initialized() override;
   void finished(const Work& work) override;
-  void synchronised(fake::SyncKind kind, std::uint32_t correlation, std::uint32_t context, std::uint32_t stream,
+  void synchronized(fake::SyncKind kind, std::uint32_t correlation, std::uint32_t context, std::uint32_t stream,
                     std::uint32_t event, std::uint64_t start, std::uint64_t end) override;
   void recorded_event(std::uint32_t correlation, std::uint32_t context, std::uint32_t stream,
                       std::uint32_t event) override;

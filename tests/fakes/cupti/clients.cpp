@@ -43,7 +43,7 @@ Client* Clients::subscriber(void* handle) {
 
 int Clients::start(const char* function) {
   const int result = static_cast<int>(fake::lookup(fake::text("FAKE_CUPTI_FAIL"), function, kOk));
-  if (result == kOk && !can_initialise()) return kNotInitialised;
+  if (result == kOk && !can_initialize()) return kNotInitialized;
   // CUPTI of a newer CUDA than the driver's: seen with CUPTI 13.0 on libcuda 550.
   constexpr int kMajor = FAKE_CUPTI_VERSION >= 130000 ? 13 : FAKE_CUPTI_VERSION >= 22 ? 12 : 11;
   if (result == kOk && fake::device_or_null()->driver_version() / 1000 < kMajor) return kUnknown;
@@ -52,7 +52,7 @@ int Clients::start(const char* function) {
   return result;
 }
 
-bool Clients::can_initialise() {
+bool Clients::can_initialize() {
   fake::Device* const device = fake::device_or_null();
   return device != nullptr && device->is_up();
 }

@@ -41,7 +41,7 @@ class Clients final : public fake::Observer {
 
   /// A result other than kOk: the function fails.
   int start(const char* function);
-  static bool can_initialise();
+  static bool can_initialize();
   int use(int scope);
   void log(const char* function, std::uint64_t first = 0, std::uint64_t second = 0);
 
@@ -59,14 +59,14 @@ class Clients final : public fake::Observer {
   void exit(CallState& call) override;
   void submitted(Work& work) override;
   void finished(const Work& work) override;
-  void synchronised(fake::SyncKind kind, std::uint32_t correlation, std::uint32_t context, std::uint32_t stream,
+  void synchronized(fake::SyncKind kind, std::uint32_t correlation, std::uint32_t context, std::uint32_t stream,
                     std::uint32_t event, std::uint64_t start, std::uint64_t end) override;
   void recorded_event(std::uint32_t correlation, std::uint32_t context, std::uint32_t stream,
                       std::uint32_t event) override;
   void memory(bool allocated, fake::MemoryKind kind, std::uint32_t device, std::uint32_t context,
               std::uint32_t correlation, const void* address, std::uint64_t bytes) override;
   void first_launch(const char* kernel, std::uint32_t correlation) override;
-  void driver_initialised() override;
+  void driver_initialized() override;
   void created_context(std::uint32_t device, std::uint32_t context) override;
   void created_stream(std::uint32_t context, std::uint32_t stream, std::int32_t priority) override;
 

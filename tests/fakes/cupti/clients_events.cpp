@@ -37,9 +37,9 @@ void Clients::finished(const Work& work) {
   });
 }
 
-void Clients::synchronised(fake::SyncKind kind, std::uint32_t correlation, std::uint32_t context, std::uint32_t stream,
+void Clients::synchronized(fake::SyncKind kind, std::uint32_t correlation, std::uint32_t context, std::uint32_t stream,
                            std::uint32_t event, std::uint64_t start, std::uint64_t end) {
-  each([&](Client& c, std::size_t) { c.synchronised(kind, correlation, context, stream, event, start, end); });
+  each([&](Client& c, std::size_t) { c.synchronized(kind, correlation, context, stream, event, start, end); });
 }
 
 void Clients::recorded_event(std::uint32_t correlation, std::uint32_t context, std::uint32_t stream,
@@ -56,8 +56,8 @@ void Clients::first_launch(const char* kernel, std::uint32_t correlation) {
   each([&](Client& c, std::size_t) { c.first_launch(kernel, correlation); });
 }
 
-void Clients::driver_initialised() {
-  each([](Client& c, std::size_t) { c.driver_initialised(); });
+void Clients::driver_initialized() {
+  each([](Client& c, std::size_t) { c.driver_initialized(); });
 }
 
 void Clients::created_context(std::uint32_t device, std::uint32_t context) {

@@ -27,7 +27,7 @@ constexpr CallbackName kNames[] = {
 
 EXPORT int cuptiGetVersion(std::uint32_t* version) {
   clients().log(__func__);
-  if (number("FAKE_CUPTI_RECURSES") && !Clients::can_initialise()) std::raise(SIGSEGV);
+  if (number("FAKE_CUPTI_RECURSES") && !Clients::can_initialize()) std::raise(SIGSEGV);
   *version = FAKE_CUPTI_VERSION;
   return kOk;
 }

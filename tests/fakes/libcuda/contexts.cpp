@@ -18,7 +18,7 @@ Simulator::Simulator() {
 
 int Simulator::init() {
   // The injected library may use the API itself: it finds the driver up.
-  if (initialised_.load(std::memory_order_acquire)) return init_result();
+  if (initialized_.load(std::memory_order_acquire)) return init_result();
   bool first = false;
   {
     const std::lock_guard lock(init_lock_);
@@ -27,15 +27,15 @@ int Simulator::init() {
   }
   if (first) {
     inject();  // before devices are looked for, also where there is none: seen with libcuda 535 and 550
-    initialised_.store(true, std::memory_order_release);
-    if (Observer* observer = observer_) observer->driver_initialised();
+    initialized_.store(true, std::memory_order_release);
+    if (Observer* observer = observer_) observer->driver_initialized();
   } else if (init_thread_ != std::this_thread::get_id()) {
-    while (!initialised_.load(std::memory_order_acquire)) sched_yield();
+    while (!initialized_.load(std::memory_order_acquire)) sched_yield();
   }
   return init_result();
 }
 
-bool Simulator::is_up() { return initialised_.load(std::memory_order_acquire) && !no_device_; }
+bool Simulator::is_up() { return initialized_.load(std::memory_order_acquire) && !no_device_; }
 
 int Simulator::driver_version() { return static_cast<int>(number("FAKE_CUDA_DRIVER", FAKE_CUDA_DRIVER_VERSION)); }
 
@@ -86,7 +86,7 @@ int Simulator::destroy_context(void* handle) {
 }
 
 int Simulator::reset() {
-  synchronise_device();
+  synchronize_device();
   const std::lock_guard lock(lock_);
   const std::uint32_t context = primary_of(static_cast<std::uint32_t>(current_device_of_thread));
   if (defaults_.count(context) == 0) return kOk;

@@ -119,7 +119,7 @@ class Observer {
   virtual void submitted(Work& work) = 0;
   /// Its times are known (they may be in the future). Under the simulator's lock.
   virtual void finished(const Work& work) = 0;
-  virtual void synchronised(SyncKind kind, std::uint32_t correlation, std::uint32_t context, std::uint32_t stream,
+  virtual void synchronized(SyncKind kind, std::uint32_t correlation, std::uint32_t context, std::uint32_t stream,
                             std::uint32_t event, std::uint64_t start, std::uint64_t end) = 0;
   virtual void recorded_event(std::uint32_t correlation, std::uint32_t context, std::uint32_t stream,
                               std::uint32_t event) = 0;
@@ -127,7 +127,7 @@ class Observer {
                       std::uint32_t correlation, const void* address, std::uint64_t bytes) = 0;
   virtual void first_launch(const char* kernel, std::uint32_t correlation) = 0;
   /// cuInit is about to return.
-  virtual void driver_initialised() = 0;
+  virtual void driver_initialized() = 0;
   virtual void created_context(std::uint32_t device, std::uint32_t context) = 0;
   virtual void created_stream(std::uint32_t context, std::uint32_t stream, std::int32_t priority) = 0;
 
@@ -135,7 +135,7 @@ class Observer {
   ~Observer() = default;
 };
 
-/// A stream that stands for "all of them" in synchronised().
+/// A stream that stands for "all of them" in synchronized().
 inline constexpr std::uint32_t kNoStream = 0xffffffff;
 
 /// Results of the driver API. The runtime has the same values for these.
@@ -143,7 +143,7 @@ enum Result : int {
   kOk = 0,
   kInvalidValue = 1,
   kOutOfMemory = 2,
-  kNotInitialised = 3,
+  kNotInitialized = 3,
   kNoDevice = 100,
   kInvalidDevice = 101,
   kInvalidHandle = 400,
@@ -194,8 +194,8 @@ class Device {
   /// The calling thread's next kernel gets this gate (see Work::gate): how the fake NCCL reaches through the driver
   /// API.
   virtual void gate_next_kernel(Gate gate) = 0;
-  virtual int synchronise_stream(void* stream) = 0;
-  virtual int synchronise_device() = 0;
+  virtual int synchronize_stream(void* stream) = 0;
+  virtual int synchronize_device() = 0;
   virtual int query_stream(void* stream) = 0;
   /// Returns when no stream of any device has work. Does not notify the observer.
   virtual void wait_until_idle() = 0;
@@ -204,7 +204,7 @@ class Device {
   virtual int destroy_event(void* event) = 0;
   virtual int record_event(void* event, void* stream) = 0;
   virtual int wait_event(void* stream, void* event) = 0;
-  virtual int synchronise_event(void* event) = 0;
+  virtual int synchronize_event(void* event) = 0;
   virtual int query_event(void* event) = 0;
   virtual int elapsed(void* from, void* to, float* milliseconds) = 0;
 

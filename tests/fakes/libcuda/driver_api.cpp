@@ -55,7 +55,7 @@ int copy(void* to, const void* from, std::size_t bytes, fake::CopyKind kind, voi
   work.source = device.memory_kind(from);
   work.target = device.memory_kind(to);
   const int result = device.submit(stream, std::move(work));
-  return result == fake::kOk && !is_async ? device.synchronise_stream(stream) : result;
+  return result == fake::kOk && !is_async ? device.synchronize_stream(stream) : result;
 }
 
 int set(void* to, unsigned value, std::size_t bytes, void* stream) {
@@ -146,7 +146,7 @@ EXPORT int cuCtxGetDevice(int* ordinal) {
 }
 EXPORT int cuCtxSynchronize() {
   CALL(cuCtxSynchronize, 17);
-  return call.returns(device.synchronise_device());
+  return call.returns(device.synchronize_device());
 }
 EXPORT int cuModuleLoadData(void** module, const void*) {
   CALL(cuModuleLoadData, 19);
@@ -184,7 +184,7 @@ EXPORT int cuStreamDestroy_v2(void* stream) {
 }
 EXPORT int cuStreamSynchronize(void* stream) {
   CALL(cuStreamSynchronize, 126);
-  return call.returns(device.synchronise_stream(stream));
+  return call.returns(device.synchronize_stream(stream));
 }
 EXPORT int cuStreamWaitEvent(void* stream, void* event, unsigned) {
   CALL(cuStreamWaitEvent, 295);
@@ -201,7 +201,7 @@ EXPORT int cuEventRecord(void* event, void* stream) {
 }
 EXPORT int cuEventSynchronize(void* event) {
   CALL(cuEventSynchronize, 121);
-  return call.returns(device.synchronise_event(event));
+  return call.returns(device.synchronize_event(event));
 }
 EXPORT int cuEventDestroy_v2(void* event) {
   CALL(cuEventDestroy_v2, 325);

@@ -57,11 +57,11 @@ int Simulator::wait_event(void* stream_handle, void* handle) {
     id = stream->id;
     event_id = event->id;
   }
-  tell_synchronised(SyncKind::kStreamWaitsForEvent, context, id, event_id, begin);
+  tell_synchronized(SyncKind::kStreamWaitsForEvent, context, id, event_id, begin);
   return kOk;
 }
 
-int Simulator::synchronise_event(void* handle) {
+int Simulator::synchronize_event(void* handle) {
   const std::uint64_t begin = realtime_ns();
   std::uint32_t id = 0, context = 0;
   for (;;) {
@@ -81,7 +81,7 @@ int Simulator::synchronise_event(void* handle) {
     }
     pause_ns(20000);
   }
-  tell_synchronised(SyncKind::kEvent, context, kNoStream, id, begin);
+  tell_synchronized(SyncKind::kEvent, context, kNoStream, id, begin);
   return kOk;
 }
 

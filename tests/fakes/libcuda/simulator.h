@@ -104,8 +104,8 @@ class Simulator final : public Device {
 
   void gate_next_kernel(Gate gate) override;
 
-  int synchronise_stream(void* handle) override;
-  int synchronise_device() override;
+  int synchronize_stream(void* handle) override;
+  int synchronize_device() override;
   void wait_until_idle() override;
   int query_stream(void* handle) override;
 
@@ -113,7 +113,7 @@ class Simulator final : public Device {
   int destroy_event(void* handle) override;
   int record_event(void* handle, void* stream_handle) override;
   int wait_event(void* stream_handle, void* handle) override;
-  int synchronise_event(void* handle) override;
+  int synchronize_event(void* handle) override;
   int query_event(void* handle) override;
   int elapsed(void* from, void* to, float* milliseconds) override;
 
@@ -172,8 +172,8 @@ class Simulator final : public Device {
 
   // The caller does not hold lock_.
 
-  int synchronise_quietly(void* handle);
-  void tell_synchronised(SyncKind kind, std::uint32_t context, std::uint32_t stream, std::uint32_t event,
+  int synchronize_quietly(void* handle);
+  void tell_synchronized(SyncKind kind, std::uint32_t context, std::uint32_t stream, std::uint32_t event,
                          std::uint64_t begin);
 
   const bool no_device_ = number("FAKE_CUDA_NO_DEVICE") != 0;
@@ -186,7 +186,7 @@ class Simulator final : public Device {
   std::mutex init_lock_;
   bool init_begun_ = false;
   std::thread::id init_thread_;
-  std::atomic<bool> initialised_{false};
+  std::atomic<bool> initialized_{false};
 
   std::mutex context_lock_;
   std::atomic<bool> first_context_{false};

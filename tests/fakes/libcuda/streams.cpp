@@ -15,7 +15,7 @@ void* Simulator::create_stream(int priority) {
 }
 
 int Simulator::destroy_stream(void* handle) {
-  synchronise_quietly(handle);
+  synchronize_quietly(handle);
   const std::lock_guard lock(lock_);
   Stream* stream = find(handle);
   if (!stream || defaults_.count(stream->context) == 0 || defaults_[stream->context] == stream) return kInvalidHandle;
@@ -40,7 +40,7 @@ int Simulator::stream_priority(void* handle, int* priority) {
   return kOk;
 }
 
-int Simulator::synchronise_stream(void* handle) {
+int Simulator::synchronize_stream(void* handle) {
   const std::uint64_t begin = realtime_ns();
   Stream copy;
   {
@@ -51,12 +51,12 @@ int Simulator::synchronise_stream(void* handle) {
     copy.id = stream->id;
     copy.context = stream->context;
   }
-  if (const int result = synchronise_quietly(handle); result != kOk) return result;
-  tell_synchronised(SyncKind::kStream, copy.context, copy.id, 0, begin);
+  if (const int result = synchronize_quietly(handle); result != kOk) return result;
+  tell_synchronized(SyncKind::kStream, copy.context, copy.id, 0, begin);
   return kOk;
 }
 
-int Simulator::synchronise_device() {
+int Simulator::synchronize_device() {
   const std::uint64_t begin = realtime_ns();
   std::uint32_t context = 0;
   for (;;) {
@@ -78,7 +78,7 @@ int Simulator::synchronise_device() {
     }
     pause_ns(20000);
   }
-  tell_synchronised(SyncKind::kContext, context, kNoStream, 0, begin);
+  tell_synchronized(SyncKind::kContext, context, kNoStream, 0, begin);
   return kOk;
 }
 
@@ -109,7 +109,7 @@ Stream* Simulator::find(void* handle) {
   return streams_.count(stream) ? stream : nullptr;
 }
 
-int Simulator::synchronise_quietly(void* handle) {
+int Simulator::synchronize_quietly(void* handle) {
   for (;;) {
     std::uint64_t until = 0;
     bool waits = false;
@@ -129,10 +129,10 @@ int Simulator::synchronise_quietly(void* handle) {
   }
 }
 
-void Simulator::tell_synchronised(SyncKind kind, std::uint32_t context, std::uint32_t stream, std::uint32_t event,
+void Simulator::tell_synchronized(SyncKind kind, std::uint32_t context, std::uint32_t stream, std::uint32_t event,
                                   std::uint64_t begin) {
   if (Observer* observer = observer_)
-    observer->synchronised(kind, correlation(), context, stream, event, begin, realtime_ns());
+    observer->synchronized(kind, correlation(), context, stream, event, begin, realtime_ns());
 }
 
 }  // namespace fake

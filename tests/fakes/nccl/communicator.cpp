@@ -87,24 +87,24 @@ int create_by_id(Communicator** out, int ranks, const UniqueId& id, int rank, co
   return result;
 }
 
-int split(Communicator* parent, int colour, int key, Communicator** out, const Config* config) {
+int split(Communicator* parent, int color, int key, Communicator** out, const Config* config) {
   if (!parent || !out) return kInvalidArgument;
   const std::uint32_t number = parent->splits++;
   ++parent->children;
   auto& table = parent->shared->splits[number % 64];
-  table.colour[parent->rank] = colour;
+  table.color[parent->rank] = color;
   table.key[parent->rank] = key;
   table.written.fetch_add(1);
   const auto everybody = static_cast<std::uint32_t>(parent->ranks);
   if (const int result = wait_for([&] { return table.written.load() >= everybody; }); result != kSuccess) return result;
   *out = nullptr;
-  if (colour == kNoColour) return kSuccess;
+  if (color == kNoColor) return kSuccess;
   std::vector<std::pair<int, int>> members;  // key, rank
   for (int i = 0; i < parent->ranks; ++i)
-    if (table.colour[i] == colour) members.emplace_back(table.key[i], i);
+    if (table.color[i] == color) members.emplace_back(table.key[i], i);
   std::sort(members.begin(), members.end());
   const auto me = std::find_if(members.begin(), members.end(), [&](const auto& m) { return m.second == parent->rank; });
-  return create(out, parent->name + "_" + std::to_string(number) + "_" + std::to_string(colour),
+  return create(out, parent->name + "_" + std::to_string(number) + "_" + std::to_string(color),
                 static_cast<int>(members.size()), static_cast<int>(me - members.begin()), parent->device, config, true);
 }
 

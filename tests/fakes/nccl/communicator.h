@@ -20,7 +20,7 @@ enum Result : int {
   kInvalidUsage = 5,
   kInProgress = 7,
 };
-inline constexpr int kMaximumRanks = 8, kNoColour = -1;
+inline constexpr int kMaximumRanks = 8, kNoColor = -1;
 
 struct UniqueId {
   char bytes[128];
@@ -45,7 +45,7 @@ struct Shared {
   } slots[64][kMaximumRanks];
   struct Split {
     std::atomic<std::uint32_t> written;
-    int colour[kMaximumRanks], key[kMaximumRanks];
+    int color[kMaximumRanks], key[kMaximumRanks];
   } splits[64];
 };
 
@@ -91,7 +91,7 @@ int create(Communicator** out, const std::string& name, int ranks, int rank, int
 /// Makes a communicator from an id. Waits for the other ranks unless a group is open.
 int create_by_id(Communicator** out, int ranks, const UniqueId& id, int rank, const Config* config);
 /// Makes the communicator of those ranks of `parent` that pass the same color, in the order of their keys.
-int split(Communicator* parent, int colour, int key, Communicator** out, const Config* config);
+int split(Communicator* parent, int color, int key, Communicator** out, const Config* config);
 /// The id of the next growth: rank 0 hands it to the new ranks, the others compute it themselves.
 UniqueId growth_id(const Communicator& parent);
 /// The name of the memory that the ranks of this id share.

@@ -66,9 +66,9 @@ EXPORT(CommRevoke, Communicator* communicator, int) {
   communicator->shared->aborted = 1;
   return kSuccess;
 }
-EXPORT(CommSplit, Communicator* communicator, int colour, int key, Communicator** out, Config* config) {
-  const Range range("ncclCommSplit", communicator, 0, "Color", colour);
-  return split(communicator, colour, key, out, config);
+EXPORT(CommSplit, Communicator* communicator, int color, int key, Communicator** out, Config* config) {
+  const Range range("ncclCommSplit", communicator, 0, "Color", color);
+  return split(communicator, color, key, out, config);
 }
 EXPORT(CommShrink, Communicator* communicator, int* excluded, int count, Communicator** out, Config* config, int) {
   const Range range("ncclCommShrink", communicator, 0, "No. of excluded ranks", count);
