@@ -151,7 +151,7 @@ aarch64:  ## the library and the tool for aarch64, into build/aarch64
 
 # ---- tests -----------------------------------------------------------------------------------------------------------
 
-UNIT_SOURCES := $(filter-out $(if $(NVTX_INCLUDE),,tests/unit/inject/nvtx_%),$(call sources,tests/unit))
+UNIT_SOURCES := $(filter-out $(if $(NVTX_INCLUDE),,tests/unit/inject/nvtx/%),$(call sources,tests/unit))
 E2E_SOURCES  := $(call sources,tests/e2e)
 LIB_SOURCES  := $(call sources,src/session src/device src/record src/analysis src/convert $(SHARED_MODULES))
 UNIT         := $(OUT)/tests/unit
@@ -243,7 +243,7 @@ test-aarch64:  ## MPI jobs and unit tests of `make aarch64` on an emulated proce
 	$(Q)scripts/test_aarch64.sh
 
 # The report of a sanitizer ends the program, which run_tests.sh counts as a failure; in a job under the library it goes
-# to a file that fails the test (tests/e2e/support/sanitizer.cpp). The jobs themselves are those of the ordinary build.
+# to a file that fails the test (tests/e2e/support/machine/sanitizer.cpp). The jobs themselves are those of the ordinary build.
 SANITIZED := CXXFLAGS="-O1 -g" PROFSHIM_TEST_SECONDS=$(or $(PROFSHIM_TEST_SECONDS),7200)
 .PHONY: test-asan
 test-asan:  ## all tests with AddressSanitizer and UndefinedBehaviorSanitizer
@@ -262,7 +262,7 @@ golden: $(UNIT)  ## write the traces of tests/golden/gpu anew; read the diff
 
 # The rest of the unit tests has one thread, and forks and signals, which ThreadSanitizer handles in its own way.
 THREADED := SpoolFixture*:SessionTest*:DivideMemory*:KernelNames*:CudaCalls*:*Capture*:BufferGrowth*:LaunchTracker*:$\
-            HandleCache*:HandleTable*:NcclCommunicators*:*GzipSink*:WindowTraceTest*:OpenCallsTest*:WindowCpu*
+            HandleCache*:HandleTable*:HandleTable*:NcclCommunicators*:*GzipSink*:WindowTraceTest*:OpenCallsTest*:WindowCpu*
 .PHONY: test-tsan
 test-tsan:  ## the unit tests of what has threads (recorder, sessions, GPU, gzip) with ThreadSanitizer
 	$(Q)TSAN_OPTIONS="halt_on_error=1 die_after_fork=0 $(TSAN_OPTIONS)" GTEST_FILTER="$(THREADED)" \

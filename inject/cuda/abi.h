@@ -1,5 +1,5 @@
 // The parts of the ABI of the CUDA runtime and driver that the hooks use, so that the library builds without a toolkit
-// and works with every version. tests/unit/inject/cuda_abi_test.cpp compares them with the vendor's headers.
+// and works with every version. tests/unit/inject/cuda/abi_test.cpp compares them with the vendor's headers.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,5 @@
 // The parts of NCCL's ABI that the hooks use, so that the build needs no nccl.h. Handles are opaque, enums are ints,
-// and a row of hooks/nccl.def gives the role of each argument. tests/unit/inject/nccl_abi_test.cpp compares all of it
+// and a row of hooks/nccl.def gives the role of each argument. tests/unit/inject/nccl/rows_test.cpp compares all of it
 // with the vendor's header.
 #pragma once
 

@@ -29,5 +29,5 @@ $(BUILD)/tests/apps_nccl/local_user: tests/apps_nccl/local_user.c
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(NCCL_CFLAGS) $< -o $@ -ldl
 
-$(OBJ)/tests/unit/inject/nccl_abi_test.o: COMMON += $(if $(NCCL_HEADER),-DPROFSHIM_NCCL_HEADER=\"$(NCCL_HEADER)\")
+$(OBJ)/tests/unit/inject/nccl/rows_test.o: COMMON += $(if $(NCCL_HEADER),-DPROFSHIM_NCCL_HEADER=\"$(NCCL_HEADER)\")
 $(OBJ)/tests/e2e/nccl/calls_test.o: COMMON += -DPROFSHIM_NCCL_LIBRARY=\"$(NCCL_LIBRARY)\"

@@ -6,9 +6,11 @@
 #include <filesystem>
 #include <sstream>
 
+#include "e2e/support/built_programs.h"
+#include "e2e/support/machine/sanitizer.h"
 #include "e2e/support/needs_nvtx.h"
 #include "e2e/support/run_under_shim.h"
-#include "e2e/support/sanitizer.h"
+#include "e2e/support/scratch_folder.h"
 #include "e2e/support/torch_run.h"
 
 namespace profshim::e2e {

@@ -1,7 +1,9 @@
 // Other clients of CUPTI in the process: each gets what it gets without us, and we lose no more than we must.
 #include <gtest/gtest.h>
 
+#include "e2e/support/built_programs.h"
 #include "e2e/support/gpu_run.h"
+#include "e2e/support/seen_trace.h"
 
 namespace profshim::e2e {
 namespace {

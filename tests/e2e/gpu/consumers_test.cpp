@@ -9,9 +9,13 @@
 #include <map>
 #include <memory>
 
+#include "e2e/consumers/readers.h"
+#include "e2e/support/built_programs.h"
 #include "e2e/support/gpu_run.h"
 #include "e2e/support/needs_nvtx.h"
-#include "e2e/support/readers.h"
+#include "e2e/support/run_under_shim.h"
+#include "e2e/support/scratch_folder.h"
+#include "e2e/support/seen_trace.h"
 
 namespace profshim::e2e {
 namespace {

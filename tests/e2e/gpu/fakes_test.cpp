@@ -5,7 +5,10 @@
 #include <algorithm>
 #include <sstream>
 
+#include "e2e/support/built_programs.h"
 #include "e2e/support/gpu_run.h"
+#include "e2e/support/run_under_shim.h"
+#include "e2e/support/scratch_folder.h"
 
 namespace profshim::e2e {
 namespace {

@@ -5,6 +5,7 @@
 #include <map>
 
 #include "e2e/support/gpu_run.h"
+#include "e2e/support/seen_trace.h"
 
 namespace profshim::e2e {
 namespace {

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "e2e/support/gpu_run.h"
+#include "e2e/support/seen_trace.h"
 
 namespace profshim::e2e {
 namespace {

@@ -5,9 +5,12 @@
 #include <filesystem>
 #include <set>
 
+#include "e2e/support/built_programs.h"
 #include "e2e/support/gpu_run.h"
+#include "e2e/support/machine/sanitizer.h"
 #include "e2e/support/needs_nvtx.h"
-#include "e2e/support/sanitizer.h"
+#include "e2e/support/scratch_folder.h"
+#include "e2e/support/seen_trace.h"
 
 namespace profshim::e2e {
 namespace {

@@ -10,9 +10,13 @@
 #include <filesystem>
 #include <fstream>
 
-#include "e2e/support/own_shared_memory.h"
+#include "e2e/support/built_programs.h"
+#include "e2e/support/machine/own_shared_memory.h"
+#include "e2e/support/mpi_jobs.h"
 #include "e2e/support/run_under_shim.h"
 #include "profshim/base/clock.h"
+#include "e2e/support/scratch_folder.h"
+#include "e2e/support/seen_trace.h"
 #include "profshim/output/manifest.h"
 
 namespace profshim::e2e {

@@ -6,7 +6,11 @@
 
 #include <filesystem>
 
+#include "e2e/support/built_programs.h"
+#include "e2e/support/mpi_jobs.h"
 #include "e2e/support/run_under_shim.h"
+#include "e2e/support/scratch_folder.h"
+#include "e2e/support/seen_trace.h"
 
 namespace profshim::e2e {
 namespace {

@@ -16,6 +16,7 @@
 
 #include "e2e/support/run_under_shim.h"
 #include "profshim/base/atomic_file.h"
+#include "e2e/support/scratch_folder.h"
 #include "profshim/base/safe_files.h"
 #include "profshim/output.h"
 #include "profshim/output/manifest.h"

@@ -5,7 +5,10 @@
 
 #include <regex>
 
+#include "e2e/support/built_programs.h"
+#include "e2e/support/mpi_jobs.h"
 #include "e2e/support/run_under_shim.h"
+#include "e2e/support/scratch_folder.h"
 
 namespace profshim::e2e {
 namespace {

@@ -1,4 +1,6 @@
 // Real MPI jobs, unchanged: what the trace counts is what the program counted itself.
+#include "e2e/support/mpi_jobs.h"
+
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -6,7 +8,10 @@
 #include <filesystem>
 #include <sstream>
 
+#include "e2e/support/built_programs.h"
 #include "e2e/support/run_under_shim.h"
+#include "e2e/support/scratch_folder.h"
+#include "e2e/support/seen_trace.h"
 
 namespace profshim::e2e {
 namespace {

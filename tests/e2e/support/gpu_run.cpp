@@ -5,6 +5,10 @@
 #include <fstream>
 #include <sstream>
 
+#include "built_programs.h"
+#include "scratch_folder.h"
+#include "seen_trace.h"
+
 namespace profshim::e2e {
 namespace {
 

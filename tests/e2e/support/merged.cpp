@@ -6,7 +6,8 @@
 #include <cstdio>
 #include <fstream>
 
-#include "readers.h"
+#include "e2e/consumers/readers.h"
+#include "seen_trace.h"
 
 namespace profshim::e2e {
 namespace {

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "run_under_shim.h"
+#include "seen_trace.h"
 
 namespace profshim::e2e {
 

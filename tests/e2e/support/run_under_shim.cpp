@@ -3,55 +3,25 @@
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <poll.h>
-#include <rapidjson/document.h>
-#include <rapidjson/stringbuffer.h>
-#include <rapidjson/writer.h>
-#include <sched.h>
 #include <signal.h>
-#include <sys/mount.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <chrono>
-#include <cstdlib>
-#include <cstring>
-#include <filesystem>
-#include <fstream>
+#include <map>
 #include <sstream>
 
 #include "profshim/trace/reader.h"
 #include "sanitizer.h"
+#include "built_programs.h"
+#include "machine/sanitizer.h"
 
 extern char** environ;
 
 namespace profshim::e2e {
 namespace {
 
-namespace fs = std::filesystem;
 using SteadyClock = std::chrono::steady_clock;
-
-// Spools may lie in /dev/shm, which other processes of this machine use too. Where we may, we take one of our own, so
-// that "nothing is left behind" is about us alone.
-class OwnSharedMemory : public testing::Environment {
- public:
-  void SetUp() override {
-    if (unshare(CLONE_NEWNS) != 0) return;  // not root: shared with others, who do not use our names
-    // Below a chroot, "/" is no mount of its own.
-    if (mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0 &&
-        mount("none", "/dev/shm", nullptr, MS_PRIVATE, nullptr) != 0) {
-      return;
-    }
-    (void)!mount("tmpfs", "/dev/shm", "tmpfs", 0, "mode=1777");
-  }
-};
-[[maybe_unused]] auto* const own_shared_memory = testing::AddGlobalTestEnvironment(new OwnSharedMemory);
-
-// Another build may be under test, that of `make portable`.
-std::string tested_folder() {
-  const char* const folder = getenv("TESTED_BUILD");
-  return folder != nullptr ? folder : PROFSHIM_BUILD_DIR;
-}
 
 double seconds_since(SteadyClock::time_point start) {
   return std::chrono::duration<double>(SteadyClock::now() - start).count();
@@ -122,55 +92,6 @@ bool read_some(Pipe& out, Pipe& err, Outcome& outcome, int timeout_ms) {
 }
 
 }  // namespace
-
-std::string shim_path() { return tested_folder() + "/libprofshim.so"; }
-std::string tool_path() { return tested_folder() + "/profshim"; }
-
-std::string built(const std::string& relative) {
-  const std::string path = PROFSHIM_SOURCE_DIR "/build/" + relative;
-  EXPECT_TRUE(fs::exists(path)) << path << " is not built: make test-apps";
-  return path;
-}
-
-bool on_path(const std::string& name) {
-  std::stringstream folders(getenv("PATH") ? getenv("PATH") : "");
-  for (std::string folder; std::getline(folders, folder, ':');)
-    if (access((folder + "/" + name).c_str(), X_OK) == 0) return true;
-  return false;
-}
-
-ScratchFolder::ScratchFolder() {
-  std::string pattern = (fs::temp_directory_path() / "profshim-e2e-XXXXXX").string();
-  if (mkdtemp(pattern.data()) == nullptr)
-    throw std::runtime_error("no scratch folder: " + std::string(strerror(errno)));
-  path_ = pattern;
-}
-ScratchFolder::~ScratchFolder() {
-  std::error_code ignored;
-  fs::remove_all(path_, ignored);
-}
-std::string ScratchFolder::write(const std::string& name, const std::string& text) const {
-  const fs::path path = fs::path(path_) / name;
-  fs::create_directories(path.parent_path());
-  std::ofstream(path) << text;
-  return path.string();
-}
-
-std::vector<std::string> files_below(const std::string& folder) {
-  std::vector<std::string> found;
-  std::error_code error;
-  for (fs::recursive_directory_iterator it(folder, error), end; !error && it != end; it.increment(error))
-    found.push_back(it->path().lexically_relative(folder).string());
-  std::sort(found.begin(), found.end());
-  return found;
-}
-
-std::string text_of_file(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  std::stringstream text;
-  text << file.rdbuf();
-  return text.str();
-}
 
 std::string Outcome::ending() const {
   if (timed_out) return "timed out";
@@ -251,192 +172,6 @@ Outcome profshim(const std::vector<std::string>& arguments) {
   Job job{.command = {tool_path()}, .preload = false};
   job.command.insert(job.command.end(), arguments.begin(), arguments.end());
   return run(job);
-}
-
-// ---- traces
-// ----------------------------------------------------------------------------------------------------------
-
-namespace {
-
-std::string text_of(const ReadEvent::ReadArg& arg) {
-  using Kind = ReadEvent::ReadArg::Kind;
-  switch (arg.kind) {
-    case Kind::kNull:
-      return "null";
-    case Kind::kBool:
-      return arg.integer != 0 ? "true" : "false";
-    case Kind::kInt:
-      return std::to_string(arg.integer);
-    case Kind::kDouble: {
-      std::ostringstream text;
-      text << arg.number;
-      return text.str();
-    }
-    default:
-      return std::string(arg.text);
-  }
-}
-
-SeenEvent seen(const ReadEvent& event) {
-  SeenEvent e;
-  e.phase = event.phase;
-  e.category = event.category;
-  e.name = event.name;
-  e.pid = event.pid;
-  e.tid = event.tid;
-  e.ts_ns = event.ts_ns;
-  e.duration_ns = event.duration_ns;
-  e.id = event.id;
-  for (const auto& arg : event.args) e.args[std::string(arg.key)] = text_of(arg);
-  return e;
-}
-
-bool ends_with(const std::string& text, const std::string& end) {
-  return text.size() >= end.size() && text.compare(text.size() - end.size(), end.size(), end) == 0;
-}
-
-}  // namespace
-
-SeenTrace read_seen(const std::string& path) {
-  SeenTrace trace;
-  trace.path = path;
-  TraceVisitor visitor;
-  visitor.metadata = [&](std::string_view key, std::string_view json, bool) {
-    trace.metadata[std::string(key)] = std::string(json);
-  };
-  visitor.event = [&](const ReadEvent& event) {
-    trace.events.push_back(seen(event));
-    return true;
-  };
-  const ReadResult result = read_trace(path, visitor);
-  trace.readable = result.ok;
-  trace.error = result.error;
-  return trace;
-}
-
-std::vector<std::string> traces_below(const std::string& folder) {
-  std::vector<std::string> paths;
-  for (const std::string& file : files_below(folder)) {
-    const std::string name = fs::path(file).filename().string();
-    if (name[0] != '.' && name.rfind("manifest-", 0) != 0 && (ends_with(name, ".json") || ends_with(name, ".json.gz")))
-      paths.push_back(folder + "/" + file);
-  }
-  return paths;
-}
-
-std::vector<SeenTrace> read_folder(const std::string& folder) {
-  std::vector<SeenTrace> traces;
-  for (const std::string& path : traces_below(folder)) traces.push_back(read_seen(path));
-  return traces;
-}
-
-int SeenTrace::rank() const {
-  const auto info = metadata.find("distributedInfo");
-  if (info == metadata.end()) return -1;
-  const std::string rank = json_member(info->second, "rank");
-  return rank.empty() ? -1 : std::stoi(rank);
-}
-
-std::vector<const SeenEvent*> SeenTrace::calls(const std::string& name) const {
-  std::vector<const SeenEvent*> found;
-  for (const SeenEvent& e : events)
-    if (e.phase == "X" && e.name == name) found.push_back(&e);
-  return found;
-}
-
-std::map<std::string, int> SeenTrace::counts(const std::string& category) const {
-  std::map<std::string, int> counts;
-  for (const SeenEvent& e : events) {
-    if (e.phase != "X" || (!category.empty() && e.category != category)) continue;
-    if (e.name != "MPI polling") {
-      ++counts[e.name];
-      continue;
-    }
-    for (const auto& [key, value] : e.args)
-      if (key.rfind("MPI_", 0) == 0) counts[key] += std::stoi(value);
-  }
-  return counts;
-}
-
-std::vector<std::int64_t> SeenTrace::steps() const {
-  std::vector<std::pair<std::int64_t, std::int64_t>> found;
-  for (const SeenEvent& e : events)
-    if (e.phase == "X" && e.name.rfind("ProfilerStep#", 0) == 0)
-      found.emplace_back(e.ts_ns, std::stoll(e.name.substr(13)));
-  std::sort(found.begin(), found.end());
-  std::vector<std::int64_t> steps;
-  for (const auto& [ts, step] : found)
-    if (std::find(steps.begin(), steps.end(), step) == steps.end()) steps.push_back(step);
-  return steps;
-}
-
-std::string SeenTrace::fact(const std::string& key) const {
-  const auto object = metadata.find("profshim");
-  return object == metadata.end() ? "" : json_member(object->second, key);
-}
-
-std::string json_member(const std::string& object, const std::string& key) {
-  rapidjson::Document document;
-  document.Parse(object.c_str(), object.size());
-  if (document.HasParseError() || !document.IsObject() || !document.HasMember(key.c_str())) return "";
-  const auto& value = document[key.c_str()];
-  if (value.IsString()) return value.GetString();
-  rapidjson::StringBuffer text;
-  rapidjson::Writer<rapidjson::StringBuffer> writer(text);
-  value.Accept(writer);
-  return text.GetString();
-}
-
-// ---- MPI
-// -------------------------------------------------------------------------------------------------------------
-
-std::string to_string(Mpi mpi) { return mpi == Mpi::kOpenMpi ? "openmpi" : "mpich"; }
-
-Job mpirun(Mpi mpi, int ranks, const std::vector<std::string>& command) {
-  Job job;
-  job.limit_seconds = 120;
-  if (mpi == Mpi::kOpenMpi) {
-    job.command = {"mpirun.openmpi", "--oversubscribe", "--bind-to", "none"};
-    // One machine: no network. Copying straight from process to process stays on: without it there are no RMA windows.
-    job.environment = {{"OMPI_MCA_btl", "self,vader"}};
-    if (geteuid() == 0) {
-      job.environment.emplace_back("OMPI_ALLOW_RUN_AS_ROOT", "1");
-      job.environment.emplace_back("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1");
-    }
-  } else {
-    job.command = {"mpirun.mpich"};
-    job.environment = {{"HYDRA_IFACE", "lo"}};  // else it asks the DNS for this machine's own name
-  }
-  job.command.push_back("-n");
-  job.command.push_back(std::to_string(ranks));
-  job.command.insert(job.command.end(), command.begin(), command.end());
-  return job;
-}
-
-std::vector<Mpi> installed_mpis() {
-  std::vector<Mpi> found;
-  if (on_path("mpirun.openmpi")) found.push_back(Mpi::kOpenMpi);
-  if (on_path("mpirun.mpich")) found.push_back(Mpi::kMpich);
-  EXPECT_FALSE(found.empty()) << "no mpirun.openmpi and no mpirun.mpich: scripts/install_deps.sh --test";
-  return found;
-}
-
-std::map<int, std::map<std::string, int>> printed_counts(const std::string& out) {
-  std::map<int, std::map<std::string, int>> counts;
-  std::stringstream text(out);
-  for (std::string line; std::getline(text, line);) {
-    rapidjson::Document d;
-    d.Parse(line.c_str(), line.size());
-    if (d.HasParseError() || !d.IsObject() || !d.HasMember("rank") || !d.HasMember("function") || !d.HasMember("count"))
-      continue;
-    counts[d["rank"].GetInt()][d["function"].GetString()] += d["count"].GetInt();
-  }
-  return counts;
-}
-
-std::string record_all_spec(const std::string& folder) {
-  return "version = 1\n[ranks]\nselect = \"all\"\n[steps]\nsource = \"none\"\n[output]\nfolder = \"" + folder +
-         "\"\ngzip = false\n";
 }
 
 }  // namespace profshim::e2e

@@ -4,6 +4,9 @@
 
 #include <cstdlib>
 
+#include "scratch_folder.h"
+#include "seen_trace.h"
+
 namespace profshim::e2e {
 namespace {
 

@@ -8,6 +8,8 @@
 #include <string>
 
 #include "run_under_shim.h"
+#include "scratch_folder.h"
+#include "seen_trace.h"
 
 namespace profshim::e2e {
 

@@ -2,7 +2,10 @@
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
+#include "e2e/support/built_programs.h"
 #include "e2e/support/run_under_shim.h"
+#include "e2e/support/scratch_folder.h"
+#include "e2e/support/seen_trace.h"
 
 namespace profshim::e2e {
 namespace {

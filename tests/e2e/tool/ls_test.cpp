@@ -6,7 +6,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "e2e/support/run_under_shim.h"
+#include "e2e/support/built_programs.h"
 #include "profshim/output/manifest.h"
 #include "profshim/trace/reader.h"
 

@@ -10,6 +10,7 @@
 
 #include "e2e/support/run_under_shim.h"
 #include "profshim/trace/reader.h"
+#include "e2e/support/built_programs.h"
 #include "unit/trace/sample_trace.h"
 
 namespace profshim {

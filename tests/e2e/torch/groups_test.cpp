@@ -1,6 +1,9 @@
 // Collectives of torch.distributed over gloo: what is known of each, and of the groups that they are of.
 #include <gtest/gtest.h>
 
+#include "e2e/support/run_under_shim.h"
+#include "e2e/support/scratch_folder.h"
+#include "e2e/support/seen_trace.h"
 #include "e2e/support/torch_run.h"
 
 namespace profshim::e2e {

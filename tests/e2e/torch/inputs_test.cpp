@@ -7,6 +7,9 @@
 
 #include <set>
 
+#include "e2e/support/run_under_shim.h"
+#include "e2e/support/scratch_folder.h"
+#include "e2e/support/seen_trace.h"
 #include "e2e/support/torch_run.h"
 
 namespace profshim::e2e {

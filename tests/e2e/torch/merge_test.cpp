@@ -5,8 +5,11 @@
 #include <cmath>
 #include <random>
 
+#include "e2e/consumers/readers.h"
 #include "e2e/support/merged.h"
-#include "e2e/support/readers.h"
+#include "e2e/support/run_under_shim.h"
+#include "e2e/support/scratch_folder.h"
+#include "e2e/support/seen_trace.h"
 #include "e2e/support/torch_run.h"
 
 namespace profshim::e2e {

@@ -6,6 +6,8 @@
 #include <regex>
 #include <sstream>
 
+#include "e2e/support/run_under_shim.h"
+#include "e2e/support/scratch_folder.h"
 #include "e2e/support/torch_run.h"
 
 namespace profshim::e2e {

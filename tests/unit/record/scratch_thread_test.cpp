@@ -7,14 +7,14 @@
 namespace profshim {
 namespace {
 
-using test::SpoolFixture;
+using ScratchThreadTest = test::SpoolFixture;
 
 void work(int rounds) {
   volatile int done = 0;
   while (done < rounds) done = done + 1;
 }
 
-TEST_F(SpoolFixture, MeasuringCostsLeavesNoEventAndRestoresTheThread) {
+TEST_F(ScratchThreadTest, MeasuringCostsLeavesNoEventAndRestoresTheThread) {
   make_spool(64);
   commit_at(10);
   spool::Thread* const own = recorder::this_thread();
@@ -32,7 +32,7 @@ TEST_F(SpoolFixture, MeasuringCostsLeavesNoEventAndRestoresTheThread) {
   EXPECT_EQ(found[1].begin, 30u);
 }
 
-TEST_F(SpoolFixture, TwiceTheWorkCostsTwice) {
+TEST_F(ScratchThreadTest, TwiceTheWorkCostsTwice) {
   make_spool(64);
   recorder::ScratchThread scratch;
   // The speed of a busy machine may change between the two measurements.

@@ -1,10 +1,10 @@
+// Specs as text: the canonical form, the keys, the reference and the examples.
 #include <gtest/gtest.h>
 
 #include <filesystem>
 #include <random>
 #include <string>
 
-#include "profshim/output.h"
 #include "profshim/recorder_control.h"
 #include "profshim/spec.h"
 #include "unit/spec/bad_specs.h"
@@ -19,80 +19,103 @@ TEST(SpecText, TheDefaultsLoadBackToThemselves) {
   EXPECT_EQ(loaded.spec.to_toml(), defaults.to_toml());
 }
 
-/// A spec in which any key may have any of its values.
-Spec random_spec(std::mt19937& random) {
-  const auto flip = [&] { return random() % 2 == 0; };
-  const auto number = [&](std::int64_t most) {
-    return static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(most));
-  };
-  const auto text = [&] {
-    constexpr const char* kTexts[] = {"a", "x*[!y]?", "\"quoted\" \\ back", "caf\u00e9 \U0001F600", "#no comment", "'"};
-    return std::string(kTexts[random() % std::size(kTexts)]);
-  };
-  Spec s;
-  std::string message;
-  int column = 0;
-  s.profile.enable = flip();
-  s.profile.run_name = flip() ? "" : text();
-  s.profile.abort_on_error = flip();
-  s.profile.log_level = static_cast<LogLevel>(random() % 5);
-  s.profile.log = "./" + text();
-  for (auto n = random() % 3; n > 0; --n) s.process.match.push_back(text());
-  for (auto n = random() % 3; n > 0; --n) s.process.exclude.push_back(text());
-  s.process.role = text();
-  EXPECT_TRUE(s.ranks.select.parse(flip() ? "0, node:1 & !local:(0,3-5/2)" : "host:g[!a]* , last", message, column));
-  s.ranks.source = flip() ? "mpi" : "SLURM_PROCID";
-  s.ranks.record_unknown = flip();
-  s.steps.source = flip() ? StepSource::kNvtx : StepSource::kAuto;
-  s.steps.pattern = text();
-  s.steps.edge_end = flip();
-  s.steps.every = 1 + number(9);
-  s.steps.min_interval_ms = number(100);
-  s.steps.first = number(2000) - 1000;
-  s.steps.epoch = text();
-  s.steps.absolute = flip();
-  s.schedule_per_epoch = !s.steps.absolute && flip();
-  if (flip()) {
-    s.schedule.steps = {{1, 4}, {7, 7}, {10, 90}};
-    s.schedule.continuous = flip();
-  } else {
-    s.schedule.skip_first = number(100);
-    s.schedule.wait = number(100);
-    s.schedule.warmup = 1 + number(100);
-    s.schedule.active = 1 + number(100);
-    s.schedule.repeat = number(100);
-    s.schedule.skip_first_wait = number(2);
+/// Makes specs in which any key may have any of its values.
+class RandomSpecs {
+ public:
+  Spec next() {
+    Spec spec;
+    fill_profile_and_ranks(spec);
+    fill_steps_and_schedule(spec);
+    fill_capture(spec);
+    fill_limits_and_output(spec);
+    return spec;
   }
-  s.save_on_exit = flip();
-  s.activities.cpu = flip();
-  s.activities.nccl = flip();
-  s.profile_memory = flip();
-  s.fold_polls = flip();
-  s.cuda_sync = flip();
-  s.whole_graphs = flip();
-  s.nccl_profiler = flip();
-  s.profile.on_conflict = static_cast<OnConflict>(random() % 3);
-  s.limits.host_memory = recorder::kLeastMemory + random();
-  s.limits.window_seconds = 0.001 * static_cast<double>(1 + random() % 1000000);
-  s.limits.trace_size = std::uint64_t{1} << (16 + random() % 20);
-  s.limits.total_traces = 1 + number(1000);
-  s.limits.memory_entries = number(1000);
-  s.limits.disk_free = flip() ? 0 : random();
-  s.limits.on_limit = static_cast<OnLimit>(random() % 3);
-  s.output.folder = flip() ? "/a b/{run_name}-{job_id}" : "x\"y";
-  s.output.filename = flip() ? "{host}/w{window}.json" : "r{rank}.json.gz";
-  s.output.gzip = static_cast<Gzip>(random() % 3);
-  s.output.gzip_level = 1 + static_cast<int>(random() % 9);
-  s.output.overwrite = static_cast<Overwrite>(random() % 3);
-  s.output.niceness = static_cast<int>(random() % 20);
-  s.output.exit_seconds = number(3601);
-  return s;
-}
+
+ private:
+  bool flip() { return random_() % 2 == 0; }
+  std::int64_t number(std::int64_t most) {
+    return static_cast<std::int64_t>(random_() % static_cast<std::uint64_t>(most));
+  }
+  std::string text() {
+    constexpr const char* kTexts[] = {"a", "x*[!y]?", "\"quoted\" \\ back", "caf\u00e9 \U0001F600", "#no comment", "'"};
+    return kTexts[random_() % std::size(kTexts)];
+  }
+
+  void fill_profile_and_ranks(Spec& s) {
+    std::string message;
+    int column = 0;
+    s.profile.enable = flip();
+    s.profile.run_name = flip() ? "" : text();
+    s.profile.abort_on_error = flip();
+    s.profile.log_level = static_cast<LogLevel>(random_() % 5);
+    s.profile.log = "./" + text();
+    for (auto n = random_() % 3; n > 0; --n) s.process.match.push_back(text());
+    for (auto n = random_() % 3; n > 0; --n) s.process.exclude.push_back(text());
+    s.process.role = text();
+    EXPECT_TRUE(s.ranks.select.parse(flip() ? "0, node:1 & !local:(0,3-5/2)" : "host:g[!a]* , last", message, column));
+    s.ranks.source = flip() ? "mpi" : "SLURM_PROCID";
+    s.ranks.record_unknown = flip();
+    s.profile.on_conflict = static_cast<OnConflict>(random_() % 3);
+  }
+
+  void fill_steps_and_schedule(Spec& s) {
+    s.steps.source = flip() ? StepSource::kNvtx : StepSource::kAuto;
+    s.steps.pattern = text();
+    s.steps.edge_end = flip();
+    s.steps.every = 1 + number(9);
+    s.steps.min_interval_ms = number(100);
+    s.steps.first = number(2000) - 1000;
+    s.steps.epoch = text();
+    s.steps.absolute = flip();
+    s.schedule_per_epoch = !s.steps.absolute && flip();
+    if (flip()) {
+      s.schedule.steps = {{1, 4}, {7, 7}, {10, 90}};
+      s.schedule.continuous = flip();
+    } else {
+      s.schedule.skip_first = number(100);
+      s.schedule.wait = number(100);
+      s.schedule.warmup = 1 + number(100);
+      s.schedule.active = 1 + number(100);
+      s.schedule.repeat = number(100);
+      s.schedule.skip_first_wait = number(2);
+    }
+    s.save_on_exit = flip();
+  }
+
+  void fill_capture(Spec& s) {
+    s.activities.cpu = flip();
+    s.activities.nccl = flip();
+    s.profile_memory = flip();
+    s.fold_polls = flip();
+    s.cuda_sync = flip();
+    s.whole_graphs = flip();
+    s.nccl_profiler = flip();
+  }
+
+  void fill_limits_and_output(Spec& s) {
+    s.limits.host_memory = recorder::kLeastMemory + random_();
+    s.limits.window_seconds = 0.001 * static_cast<double>(1 + random_() % 1000000);
+    s.limits.trace_size = std::uint64_t{1} << (16 + random_() % 20);
+    s.limits.total_traces = 1 + number(1000);
+    s.limits.memory_entries = number(1000);
+    s.limits.disk_free = flip() ? 0 : random_();
+    s.limits.on_limit = static_cast<OnLimit>(random_() % 3);
+    s.output.folder = flip() ? "/a b/{run_name}-{job_id}" : "x\"y";
+    s.output.filename = flip() ? "{host}/w{window}.json" : "r{rank}.json.gz";
+    s.output.gzip = static_cast<Gzip>(random_() % 3);
+    s.output.gzip_level = 1 + static_cast<int>(random_() % 9);
+    s.output.overwrite = static_cast<Overwrite>(random_() % 3);
+    s.output.niceness = static_cast<int>(random_() % 20);
+    s.output.exit_seconds = number(3601);
+  }
+
+  std::mt19937 random_{7};
+};
 
 TEST(SpecText, AnySpecLoadsBackToItself) {
-  std::mt19937 random(7);
+  RandomSpecs specs;
   for (int round = 0; round < 100; ++round) {
-    const Spec spec = random_spec(random);
+    const Spec spec = specs.next();
 
     const LoadedSpec loaded = load_spec_text(spec.to_toml(), "round");
 
@@ -141,36 +164,6 @@ TEST(Examples, LoadWithoutAProblem) {
     ++seen;
   }
   EXPECT_GE(seen, 3);
-}
-
-TEST(NamePattern, KnowsEveryVariable) {
-  for (const std::string_view variable : output::pattern_variables()) {
-    EXPECT_EQ(output::check_pattern("a{" + std::string(variable) + "}.json", false), "");
-  }
-  EXPECT_EQ(output::pattern_variables().size(), 17u);
-}
-
-TEST(NamePattern, RefusesWhatIsNoLocalPlace) {
-  for (const char* text : {"s3://b/x", "gs://b", "https://h/x", "file:///tmp", "hdfs://x"}) {
-    EXPECT_NE(output::check_pattern(text, true).find("local folder"), std::string::npos) << text;
-  }
-  EXPECT_EQ(output::check_pattern("/a:b//c", true), "");
-}
-
-TEST(NamePattern, RefusesWhatNoShellExpandsAndNoFileSystemTakes) {
-  EXPECT_NE(output::check_pattern("~/traces", true).find("home folder"), std::string::npos);
-  EXPECT_EQ(output::check_pattern("./~/traces", true), "");
-  const std::string longest(255, 'n');
-  EXPECT_EQ(output::check_pattern(longest + "/" + longest, true), "");
-  EXPECT_EQ(output::check_pattern("{run_name}" + longest, false), "");
-  EXPECT_NE(output::check_pattern("a/n" + longest, true).find("255"), std::string::npos);
-  EXPECT_NE(output::check_pattern("{rank}n" + longest, false).find("255"), std::string::npos);
-}
-
-TEST(NamePattern, RefusesUnbalancedBraces) {
-  for (const char* text : {"{", "}", "{rank", "rank}", "{rank}}", "{{rank}}", "{}", "{rank }"}) {
-    EXPECT_NE(output::check_pattern(text, false), "") << text;
-  }
 }
 
 }  // namespace

@@ -7,9 +7,9 @@
 namespace profshim {
 namespace {
 
-using test::SpoolFixture;
+using SpoolViewTest = test::SpoolFixture;
 
-TEST_F(SpoolFixture, ASpoolOnDiskReadsLikeTheLiveOne) {
+TEST_F(SpoolViewTest, ASpoolOnDiskReadsLikeTheLiveOne) {
   make_spool(64);
   commit_at(42);
   std::string why_not;
@@ -23,7 +23,7 @@ TEST_F(SpoolFixture, ASpoolOnDiskReadsLikeTheLiveOne) {
   EXPECT_TRUE(found);
 }
 
-TEST_F(SpoolFixture, OffsetsThatLeadOutsideAreRefused) {
+TEST_F(SpoolViewTest, OffsetsThatLeadOutsideAreRefused) {
   make_spool(64);
   std::vector<char> copy_bytes(recorder::size() + 64);
   char* const copy = copy_bytes.data() + (64 - reinterpret_cast<std::uintptr_t>(copy_bytes.data()) % 64) % 64;
@@ -41,7 +41,7 @@ TEST_F(SpoolFixture, OffsetsThatLeadOutsideAreRefused) {
   EXPECT_EQ(why_not, "it is no profshim spool");
 }
 
-TEST_F(SpoolFixture, StringsOutOfRangeAreEmpty) {
+TEST_F(SpoolViewTest, StringsOutOfRangeAreEmpty) {
   make_spool(64);
 
   EXPECT_EQ(view()->string(0), "");

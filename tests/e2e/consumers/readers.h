@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "run_under_shim.h"
+#include "e2e/support/run_under_shim.h"
 
 namespace profshim::e2e {
 

@@ -7,7 +7,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "run_under_shim.h"
+#include "e2e/support/scratch_folder.h"
 
 namespace profshim::e2e {
 

@@ -1,0 +1,37 @@
+#include "built_programs.h"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <sstream>
+
+namespace profshim::e2e {
+namespace {
+
+// Another build may be under test, that of `make portable`.
+std::string tested_folder() {
+  const char* const folder = getenv("TESTED_BUILD");
+  return folder != nullptr ? folder : PROFSHIM_BUILD_DIR;
+}
+
+}  // namespace
+
+std::string shim_path() { return tested_folder() + "/libprofshim.so"; }
+std::string tool_path() { return tested_folder() + "/profshim"; }
+
+std::string built(const std::string& relative) {
+  const std::string path = PROFSHIM_SOURCE_DIR "/build/" + relative;
+  EXPECT_TRUE(std::filesystem::exists(path)) << path << " is not built: make test-apps";
+  return path;
+}
+
+bool on_path(const std::string& name) {
+  std::stringstream folders(getenv("PATH") ? getenv("PATH") : "");
+  for (std::string folder; std::getline(folders, folder, ':');)
+    if (access((folder + "/" + name).c_str(), X_OK) == 0) return true;
+  return false;
+}
+
+}  // namespace profshim::e2e

@@ -1,0 +1,44 @@
+#include "recorded_jobs.h"
+
+#include <algorithm>
+
+#include "built_programs.h"
+
+namespace profshim::e2e {
+
+Job heat_job(const ScratchFolder& scratch, int ranks, int steps, const std::string& settings) {
+  Job job = mpirun(installed_mpis().front(), ranks, {built("demo/heat"), std::to_string(steps), "64"});
+  job.folder = scratch.path();
+  job.environment.emplace_back("PROFSHIM_FOLDER", scratch / "traces");
+  job.environment.emplace_back("PROFSHIM_RANKS", "all");
+  job.environment.emplace_back("PROFSHIM_SET", "output.gzip=false " + settings);
+  return job;
+}
+
+Job epochs_job(const ScratchFolder& scratch, const std::vector<std::string>& arguments, const std::string& spec) {
+  std::vector<std::string> command = {built("tests/apps_nvtx/nvtx_epochs")};
+  command.insert(command.end(), arguments.begin(), arguments.end());
+  Job job = mpirun(Mpi::kOpenMpi, 1, command);
+  job.folder = scratch.path();
+  job.environment.emplace_back(
+      "PROFSHIM_SPEC",
+      scratch.write("s.toml", "version = 1\n" + spec + "[output]\nfolder = \"traces\"\ngzip = false\n"));
+  return job;
+}
+
+Job whole_run_job(const ScratchFolder& scratch, Mpi mpi, int ranks, const std::vector<std::string>& command) {
+  Job job = mpirun(mpi, ranks, command);
+  job.folder = scratch.path();
+  job.environment.emplace_back("PROFSHIM_FOLDER", scratch / "traces");
+  job.environment.emplace_back("PROFSHIM_RANKS", "all");
+  job.environment.emplace_back("PROFSHIM_SET", "steps.source=none");
+  return job;
+}
+
+std::size_t lines_with(const Outcome& outcome, const std::string& text) {
+  const auto lines = outcome.shim_lines();
+  return static_cast<std::size_t>(std::count_if(
+      lines.begin(), lines.end(), [&](const std::string& line) { return line.find(text) != std::string::npos; }));
+}
+
+}  // namespace profshim::e2e

@@ -1,0 +1,25 @@
+// The sizes of the spool are chosen within the memory budget.
+#include <gtest/gtest.h>
+
+#include "profshim/recorder_control.h"
+
+namespace profshim {
+namespace {
+
+TEST(DivideMemory, StaysInsideTheBudget) {
+  for (const std::uint64_t budget : {recorder::kLeastRoom, recorder::kLeastMemory, std::uint64_t{32} << 20,
+                                     std::uint64_t{256} << 20, std::uint64_t{2} << 30, std::uint64_t{1} << 40}) {
+    recorder::SpoolSize size;
+    const std::uint64_t device = budget / 20;
+    ASSERT_TRUE(recorder::divide_memory(budget, device, size));
+    EXPECT_GE(size.chunks, 16u) << budget;
+    // The writer's index takes an eighth of the size of the events, and may double once as it grows.
+    const std::uint64_t index = std::uint64_t{size.chunks} * spool::kChunkBytes / 4;
+    EXPECT_LE(recorder::spool_bytes(size) + index + recorder::kWriterBytes + device, budget);
+  }
+  recorder::SpoolSize size;
+  EXPECT_FALSE(recorder::divide_memory(recorder::kLeastRoom - 1, 0, size));
+}
+
+}  // namespace
+}  // namespace profshim
