@@ -24,7 +24,7 @@ not_here+=:RecoverTest.ALinkOfAnotherUserIsNotTouched:RecoverTest.ASpoolOfAnothe
 not_here+=:OpenRun.IgnoresAnIdentityFileOfAnotherUser:GzipSink.CompressesOnTheCallersThreadWhenThereAreNoThreadsToBeHad
 # The root has Open MPI's mpicc and no mpi.h.
 not_here+=":Mpis/MpiHeaders.*"
-not_here+=:NcclCommunicators.AHandleThatIsStoredLaterIsFoundByItsPlace:MemoryRoomTest.LeavesMostOfTheAddressSpaceToTheJob
+not_here+=:NcclCommunicators.HandleStoredLaterIsFoundByItsAddress:MemoryRoomTest.LeavesMostOfTheAddressSpaceToTheJob
 
 mkdir -p "$root/opt/profshim" "$root/opt/portable" "$root/sys" "$root$PWD" || exit 2
 cp "$built/libprofshim.so" "$built/profshim" "$root/opt/profshim" || exit 2

@@ -1,4 +1,4 @@
-// The readers that people use (tests/e2e/consumers). Their Python is made by scripts/consumers_venv.sh.
+// Runs common readers of traces (tests/e2e/consumers). scripts/consumers_venv.sh makes their Python.
 #pragma once
 
 #include <string>
@@ -8,7 +8,7 @@
 
 namespace profshim::e2e {
 
-/// Runs one of the scripts; the test fails where their Python is not there.
+/// Runs one of the scripts. Fails the test if their Python is missing.
 Outcome ask_reader(const std::string& script, const std::vector<std::string>& arguments);
 
 }  // namespace profshim::e2e

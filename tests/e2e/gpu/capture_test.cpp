@@ -65,7 +65,7 @@ void expect_same_work(const GpuRun& run, const std::string& kind, const std::str
   }
 }
 
-/// The calls of the program's, each with the work it started: every kernel, copy and memset is somebody's.
+/// Expects that every kernel, copy and memset belongs to a call in the trace.
 void expect_launched(const SeenTrace& trace) {
   std::set<std::string> launched;
   for (const char* category : {"cuda_runtime", "cuda_driver"})
@@ -75,7 +75,7 @@ void expect_launched(const SeenTrace& trace) {
       EXPECT_EQ(launched.count(work->args.at("correlation")), 1u) << work->name;
 }
 
-TEST_P(GpuCapture, EveryLaunchAndEveryKernelOfALoop) {
+TEST_P(GpuCapture, RecordsEveryLaunchAndKernelOfALoop) {
   const GpuRun run = record("launch_loop", {"500", "50"});
 
   expect_same_work(run, "kernel", "kernel");
@@ -90,7 +90,7 @@ TEST_P(GpuCapture, EveryLaunchAndEveryKernelOfALoop) {
   expect_launched(run.traces[0]);
 }
 
-TEST_P(GpuCapture, KernelsCarryTheirShape) {
+TEST_P(GpuCapture, KernelsHaveTheirLaunchShape) {
   const GpuRun run = record("launch_loop", {"10", "10"});
 
   for (const SeenEvent* kernel : of_category(run.traces[0], "kernel")) {
@@ -101,7 +101,7 @@ TEST_P(GpuCapture, KernelsCarryTheirShape) {
   }
 }
 
-TEST_P(GpuCapture, EveryCopyAndSet) {
+TEST_P(GpuCapture, RecordsEveryMemcpyAndMemset) {
   const GpuRun run = record("copies", {"10"}, {{"FAKE_CUDA_DEVICES", "2"}});
 
   // Peer copies are copies too.
@@ -118,7 +118,7 @@ TEST_P(GpuCapture, EveryCopyAndSet) {
   EXPECT_EQ(bytes, run.printed.at("bytes"));
 }
 
-TEST_P(GpuCapture, TwoStreamsAndTheirEvents) {
+TEST_P(GpuCapture, RecordsTwoStreamsAndTheirEvents) {
   const GpuRun run = record("streams", {"40"});
 
   expect_same_work(run, "kernel", "kernel");
@@ -129,7 +129,7 @@ TEST_P(GpuCapture, TwoStreamsAndTheirEvents) {
   expect_launched(run.traces[0]);
 }
 
-TEST_P(GpuCapture, EveryNodeOfAGraph) {
+TEST_P(GpuCapture, RecordsEveryNodeOfAGraph) {
   const GpuRun run = record("graph", {"15"});
 
   expect_same_work(run, "kernel", "kernel");
@@ -143,7 +143,7 @@ TEST_P(GpuCapture, EveryNodeOfAGraph) {
   expect_launched(run.traces[0]);
 }
 
-TEST_P(GpuCapture, WholeGraphsWhereTheSpecSaysSo) {
+TEST_P(GpuCapture, RecordsWholeGraphsIfTheSpecSaysSo) {
   const GpuRun run = record("graph", {"15"}, {}, std::string(kRecordAll) + "[capture]\ngraphs = \"launches\"\n");
 
   EXPECT_EQ(names(of_category(run.traces[0], "kernel"), "first_kernel(float*, int)"), 0u);
@@ -179,7 +179,7 @@ TEST_P(GpuCapture, CallsOfTwoThreadsLieOnTheirThreads) {
   EXPECT_EQ(run.traces[0].fact("problems"), "[]") << "buffers of threads may come after that of the device";
 }
 
-TEST_P(GpuCapture, AllocationsWhereTheSpecSaysSo) {
+TEST_P(GpuCapture, RecordsAllocationsIfTheSpecSaysSo) {
   const GpuRun run = record("memory", {"20"}, {}, std::string(kRecordAll) + "[capture]\nprofile_memory = true\n");
 
   std::size_t allocations = 0, releases = 0;
@@ -191,7 +191,7 @@ TEST_P(GpuCapture, AllocationsWhereTheSpecSaysSo) {
   EXPECT_EQ(releases, static_cast<std::size_t>(run.printed.at("releases")));
 }
 
-TEST_P(GpuCapture, ProgramsOfTheDriverApi) {
+TEST_P(GpuCapture, RecordsProgramsOfTheDriverApi) {
   const GpuRun run = record("driver_api", {"60"});
 
   expect_same_work(run, "kernel", "kernel");
@@ -200,7 +200,7 @@ TEST_P(GpuCapture, ProgramsOfTheDriverApi) {
   expect_launched(run.traces[0]);
 }
 
-TEST_P(GpuCapture, TheProgramNoticesNothing) {
+TEST_P(GpuCapture, LeavesTheProgramUnchanged) {
   for (const char* program : {"launch_loop", "copies", "streams", "graph", "two_threads", "memory", "driver_api"}) {
     GpuJob job;
     job.program = program;
@@ -214,7 +214,7 @@ TEST_P(GpuCapture, TheProgramNoticesNothing) {
   }
 }
 
-TEST_P(GpuCapture, EveryBufferComesBack) {
+TEST_P(GpuCapture, CuptiReturnsEveryBuffer) {
   const GpuRun run = record("launch_loop", {"100000", "1000"});
 
   EXPECT_EQ(of_category(run.traces[0], "kernel").size(), 100100u);
@@ -229,7 +229,7 @@ INSTANTIATE_TEST_SUITE_P(Versions, GpuCapture, testing::Values("", "cuda12/libcu
                                                                    : "Cupti11");
                          });
 
-TEST(GpuTrace, IsWhatVerifyWants) {
+TEST(GpuTrace, PassesVerify) {
   const ScratchFolder scratch;
   const std::string fakes = built("tests/fakes/cuda13/libcudart.so.13");
   for (const char* program : {"launch_loop", "copies", "streams", "graph", "two_threads", "driver_api", "ddp"}) {
@@ -262,7 +262,7 @@ TEST(GpuTrace, ProgramsBuiltByNvccAreRecorded) {
       << "not __cudaLaunchKernel_v13000";
 }
 
-TEST(GpuTrace, CollectivesOfNcclHaveTheirKernels) {
+TEST(GpuTrace, NcclCollectivesHaveTheirKernels) {
   GpuJob job;
   job.program = "ddp";
   job.arguments = {"6"};

@@ -118,7 +118,7 @@ TEST_F(GpuCheckOnFakes, ChecksOfProgramsPass) {
 }
 
 // pytorch#146604: launches cost more from CUPTI's first use on.
-TEST_F(GpuCheckOnFakes, ACostThatStaysAfterTheWindowsIsFound) {
+TEST_F(GpuCheckOnFakes, CostThatRemainsAfterTheWindowsIsFound) {
   const Outcome done = check(command("cost_after_window", "FAKE_CUPTI_COST_NS=30000"));
 
   EXPECT_EQ(done.ending(), "exit 0") << done.out << done.err;
@@ -144,7 +144,7 @@ TEST_F(GpuCheckOnFakes, GraphsThatCupti13JoinsWronglyAreNoFailure) {
   EXPECT_EQ(result("two_windows_graphs"), "ok") << results();
 }
 
-TEST_F(GpuCheckOnFakes, AProgramThatDoesNotSayItsMemoryFailsTheCheck) {
+TEST_F(GpuCheckOnFakes, ProgramThatDoesNotPrintItsMemoryFailsTheCheck) {
   program("bundle/gpu_job_shared", "#!/bin/sh\n" + built("tests/gpu/gpu_job_fake") + " \"$@\" | grep -v rss_kib\n");
   const Outcome done = check(command("memory"));
 
@@ -153,7 +153,7 @@ TEST_F(GpuCheckOnFakes, AProgramThatDoesNotSayItsMemoryFailsTheCheck) {
 }
 
 // The program ignores SIGTERM, and its child is in a session of its own.
-TEST_F(GpuCheckOnFakes, ACheckThatHangsIsKilledWithItsChildrenAndTheRestIsSkipped) {
+TEST_F(GpuCheckOnFakes, HangingCheckIsKilledWithItsChildrenAndTheRestIsSkipped) {
   program("bundle/gpu_job_shared",
           "#!/bin/bash\ntrap '' TERM\nsetsid sleep 600 & echo $! >" + (scratch_ / "child") + "\nwait\nsleep 600\n");
   const Outcome done = check(command("shared late", "GPU_CHECK_SECONDS=6"));
@@ -170,7 +170,7 @@ TEST_F(GpuCheckOnFakes, ACheckThatHangsIsKilledWithItsChildrenAndTheRestIsSkippe
   EXPECT_TRUE(state.empty() || state.find(") Z ") != std::string::npos) << "its child still runs: " << state;
 }
 
-TEST_F(GpuCheckOnFakes, AKillLeavesWhatHasBeenFound) {
+TEST_F(GpuCheckOnFakes, AKilledRunKeepsTheResultsSoFar) {
   // The program of the running check is in a group of its own.
   const Outcome done =
       check("setsid " + command("recordings shared run_ahead") +
@@ -186,7 +186,7 @@ TEST_F(GpuCheckOnFakes, AKillLeavesWhatHasBeenFound) {
   EXPECT_NE(archived("recordings").find("mixed/cupti-"), std::string::npos);
 }
 
-TEST_F(GpuCheckOnFakes, AnArchiveThatIsTooLargeLosesItsLargestFilesAndSaysSo) {
+TEST_F(GpuCheckOnFakes, TooLargeArchiveLeavesOutItsLargestFilesAndSaysSo) {
   const Outcome done = check(command("recordings", "GPU_CHECK_KEEP_MIB=0"));
 
   EXPECT_EQ(done.ending(), "exit 0") << done.out;

@@ -64,7 +64,7 @@ Outcome function_of_gpu_check(const std::string& name, const std::string& settin
 }
 
 // `timeout 0` would wait without end, and a negative time is none.
-TEST(GpuCheck, TimeThatIsUsedUpIsNotEndless) {
+TEST(GpuCheck, NoTimeLeftDoesNotMeanNoLimit) {
   EXPECT_EQ(function_of_gpu_check("seconds_left", "unset SECONDS; limit=480; SECONDS=470").out, "10\n");
   EXPECT_EQ(function_of_gpu_check("seconds_left", "unset SECONDS; limit=480; SECONDS=480").out, "1\n");
   EXPECT_EQ(function_of_gpu_check("seconds_left", "unset SECONDS; limit=480; SECONDS=490").out, "1\n");
@@ -140,7 +140,7 @@ TEST_F(CheckTrace, AMemsetMayStartNothingAndACopyMayNot) {
   EXPECT_EQ(check("whole", trace_of(calls, kKernels)).ending(), "exit 1");
 }
 
-TEST_F(CheckTrace, StepsAndLengths) {
+TEST_F(CheckTrace, ChecksStepsAndLengths) {
   const std::string trace = trace_of(kLaunches, kKernels);
   EXPECT_EQ(check("steps", trace, "3 4").ending(), "exit 0");
   EXPECT_EQ(check("steps", trace, "3 5").ending(), "exit 1");
@@ -149,7 +149,7 @@ TEST_F(CheckTrace, StepsAndLengths) {
   EXPECT_EQ(check("length", trace, "beta 100000 2").ending(), "exit 1") << "there is none";
 }
 
-TEST_F(CheckTrace, TheSameKernelsAsAnotherTrace) {
+TEST_F(CheckTrace, ComparesTheKernelsWithThoseOfAnotherTrace) {
   const std::string trace = trace_of(kLaunches, kKernels);
   EXPECT_EQ(check("same", trace, file("same.json", trace) + " 1").ending(), "exit 0");
   const std::string longer =
@@ -194,7 +194,7 @@ std::string with(std::string trace, const std::string& events) {
   return trace.insert(trace.find("{\"ph\""), events + ",\n");
 }
 
-TEST_F(CheckTrace, AllocationsAndReleasesOfDevices) {
+TEST_F(CheckTrace, CountsDeviceAllocationsAndReleases) {
   const auto entry = [](int device_type, int bytes) {
     return R"({"ph":"i","s":"t","cat":"cpu_instant_event","name":"[memory]","pid":1,"tid":1,"ts":1100,)"
            R"("args":{"Device Type":)" +
@@ -221,7 +221,7 @@ TEST_F(CheckTrace, OneRankOfNcclLaunchesInItsCalls) {
 }
 
 // Times of the trace are microseconds after its base, those of the log nanoseconds since the epoch.
-TEST_F(CheckTrace, TheTimeUntilCuptiWasOff) {
+TEST_F(CheckTrace, ReadsTheTimeUntilCuptiWasOff) {
   std::string trace = trace_of(kLaunches, kKernels);
   trace.insert(1, "\"baseTimeNanoseconds\": 1000000000,");
   const std::string on = "1000500000 900 1 cuptiActivityEnable 10 0 0\n";
@@ -234,7 +234,7 @@ TEST_F(CheckTrace, TheTimeUntilCuptiWasOff) {
   EXPECT_EQ(check("off_after", trace, (scratch_ / "missing")).ending(), "exit 1");
 }
 
-TEST_F(CheckTrace, WrongUsageIsNoResult) { EXPECT_EQ(check("nonsense", "").ending(), "exit 2"); }
+TEST_F(CheckTrace, WrongUsageIsAnError) { EXPECT_EQ(check("nonsense", "").ending(), "exit 2"); }
 
 }  // namespace
 }  // namespace profshim::e2e

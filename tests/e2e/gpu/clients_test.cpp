@@ -1,4 +1,4 @@
-// Other clients of CUPTI in the process: each gets what it gets without us, and we lose no more than we must.
+// Other clients of CUPTI in the process get the same as without the library, and the trace loses as little as possible.
 #include <gtest/gtest.h>
 
 #include "e2e/support/built_programs.h"
@@ -28,7 +28,7 @@ bool says(const GpuRun& run, const std::string& text) {
 }
 
 // `with profile(): pass`, as torch.profiler._utils._init_for_cuda_graphs: it ended our recording for good.
-TEST(GpuClients, OneThatNeverFlushesIsNotWaitedForWithoutEnd) {
+TEST(GpuClients, WaitForAClientThatNeverFlushesIsBounded) {
   const GpuRun run = client({"300", "1", "noflush"});
 
   EXPECT_EQ(run.printed.at("errors"), 0);
@@ -39,7 +39,7 @@ TEST(GpuClients, OneThatNeverFlushesIsNotWaitedForWithoutEnd) {
 
 // CUPTI is linked into the program a second time; calls of that copy pass no symbol. Our window comes after its
 // session.
-TEST(GpuClients, AStaticCopyOfCuptiKeepsTheDriverAndIsSaid) {
+TEST(GpuClients, StaticCopyOfCuptiKeepsTheDriverAndIsReported) {
   const std::string steps = "[steps]\nsource = \"cuda_profiler_api\"\n";
   const GpuRun shared = client({"300", "1", "profiler"}, {}, steps);
   const GpuRun copy = client({"300", "1", "profiler"}, {}, steps, true, "cupti_client_static");
@@ -56,7 +56,7 @@ TEST(GpuClients, AStaticCopyOfCuptiKeepsTheDriverAndIsSaid) {
   EXPECT_TRUE(says(copy, "another copy of CUPTI")) << copy.traces[0].fact("problems");
 }
 
-TEST(GpuClients, OneThatHasTheCallbacksAloneTakesNothingElse) {
+TEST(GpuClients, ClientWithCallbacksAloneDoesNotStopRecording) {
   const GpuRun run = client({"300", "1", "callbacks"});
 
   EXPECT_EQ(run.printed.at("session_callbacks"), 200);
@@ -66,7 +66,7 @@ TEST(GpuClients, OneThatHasTheCallbacksAloneTakesNothingElse) {
 }
 
 // CUPTI spoils the times of as many kernels of every later session as the clock was registered again.
-TEST(GpuClients, ItsClockStaysAndOursIsNotRegisteredAgain) {
+TEST(GpuClients, ClockOfTheClientStaysAndOursIsNotRegisteredAgain) {
   for (const char* const default_clock : {"1", "2"}) {
     SCOPED_TRACE(default_clock);
     const GpuRun run = client({"300", "3", "clock"}, {{"FAKE_CUPTI_HEAD_KERNEL", default_clock}});
@@ -93,7 +93,7 @@ TEST(GpuClients, ItsClockStaysAndOursIsNotRegisteredAgain) {
   }
 }
 
-TEST(GpuClients, OneThatRegistersAndNeverRecordsIsNotWaitedForWithoutEnd) {
+TEST(GpuClients, WaitForAClientThatNeverRecordsIsBounded) {
   const GpuRun run = client({"300", "1", "registers"});
 
   EXPECT_EQ(run.printed.at("errors"), 0);
@@ -101,7 +101,7 @@ TEST(GpuClients, OneThatRegistersAndNeverRecordsIsNotWaitedForWithoutEnd) {
   EXPECT_EQ(kernels(run), 200u) << "the first third and the last";
 }
 
-TEST(GpuClients, OneThatDisablesKindsOfOursSwitchesNothingOff) {
+TEST(GpuClients, ClientThatDisablesOurKindsDoesNotSwitchThemOff) {
   const GpuRun run = client({"300", "1", "disables"});
 
   EXPECT_EQ(run.printed.at("errors"), 0);
@@ -110,7 +110,7 @@ TEST(GpuClients, OneThatDisablesKindsOfOursSwitchesNothingOff) {
   EXPECT_EQ(run.traces[0].fact("problems"), "[]");
 }
 
-TEST(GpuClients, WeComeBackAfterOneThatFinalizesCupti) {
+TEST(GpuClients, RecordingResumesAfterAClientFinalizesCupti) {
   const GpuRun run = client({"300", "1", "finalizes"});
 
   EXPECT_EQ(run.printed.at("errors"), 0);
@@ -179,7 +179,7 @@ TEST(GpuClients, OneOfTheProcessGetsTheSameOnCupti133) {
 }
 
 // One record for a whole graph would take the nodes from all other subscribers.
-TEST(GpuClients, GraphsAreRecordedByTheirNodesBesideOthers) {
+TEST(GpuClients, GraphsAreRecordedByNodeBesideOtherClients) {
   const std::string spec = std::string(kRecordAll) + "[capture]\ngraphs = \"launches\"\n";
   const GpuRun alone = client({}, {}, spec, true, "graph");
   const GpuRun beside = client({}, {{"LD_LIBRARY_PATH", built(kCuda133)}}, spec, true, "graph");
@@ -209,7 +209,7 @@ TEST(GpuClients, ASubscribersBuffersAreFlushedAtTheEndOfTheProcess) {
   EXPECT_NE(run.traces[0].fact("problems"), "[]") << "kernels are missing";
 }
 
-TEST(GpuClients, NothingOfOursIsLeftInCupti133AfterAWindow) {
+TEST(GpuClients, Cupti133HoldsNothingOfOursAfterAWindow) {
   const std::pair<std::string, std::string> cuda{"LD_LIBRARY_PATH", built(kCuda133)};
   const GpuRun run = client({"2000", "100"}, {cuda},
                             "[steps]\nsource = \"kernel\"\npattern = \"*adam*\"\n[schedule]\nsteps = [\"3-4\"]\n", true,

@@ -141,14 +141,14 @@ class FakeJob : public testing::Test {
   if (!std::filesystem::exists(PROFSHIM_SOURCE_DIR "/build/venv-consumers/torch/profiler/_trace_validator.py")) \
   GTEST_SKIP() << "PyTorch's rules for traces are not there: scripts/consumers_venv.sh"
 
-TEST_F(FakeJob, HtasNumbersAreThoseOfTheDevices) {
+TEST_F(FakeJob, HtaReportsTheNumbersOfTheDevices) {
   NEEDS_READERS();
   const Outcome outcome =
       ask_reader("gpu_numbers_with_hta.py", {window(), "--tolerance", "50", "--relative", "0.02", "--apart", "100"});
   EXPECT_EQ(outcome.ending(), "exit 0") << outcome.out << outcome.err;
 }
 
-TEST_F(FakeJob, PyTorchsRulesTakeTheTraces) {
+TEST_F(FakeJob, TracesFollowPyTorchsRules) {
   NEEDS_TORCHS_RULES();
   const Outcome outcome = ask_reader("validate_with_torch.py", traces_below(window()));
   EXPECT_EQ(outcome.ending(), "exit 0") << outcome.out << outcome.err;
@@ -156,7 +156,7 @@ TEST_F(FakeJob, PyTorchsRulesTakeTheTraces) {
 
 // Without the rule that no kernel runs when the host begins to wait for its stream: it waits because one runs.
 // (PyTorch's own tests leave it out for the same reason.)
-TEST_F(FakeJob, PyTorchsRulesTakeTheTracesWithSynchronisations) {
+TEST_F(FakeJob, TracesWithSynchronizationsFollowPyTorchsRules) {
   NEEDS_TORCHS_RULES();
   run_job("synchronised", "cuda_sync = true\n");
   std::vector<std::string> arguments = traces_below(window("synchronised"));
@@ -167,7 +167,7 @@ TEST_F(FakeJob, PyTorchsRulesTakeTheTracesWithSynchronisations) {
   EXPECT_EQ(outcome.ending(), "exit 0") << outcome.out << outcome.err;
 }
 
-TEST_F(FakeJob, SynchronisationsLieOnTheirDevice) {
+TEST_F(FakeJob, SynchronizationsLieOnTheirDevice) {
   run_job("placed", "cuda_sync = true\n");
 
   for (const SeenTrace& trace : read_folder(window("placed"))) {
@@ -181,7 +181,7 @@ TEST_F(FakeJob, SynchronisationsLieOnTheirDevice) {
   }
 }
 
-TEST_F(FakeJob, TheStepIsSeenOnTheStreamsThatItUsed) {
+TEST_F(FakeJob, StepIsShownOnTheStreamsThatItUsed) {
   for (const SeenTrace& trace : read_folder(window())) {
     const std::vector<Ran> work = work_of_steps(trace.rank());
     std::map<std::string, std::vector<std::pair<std::int64_t, std::int64_t>>> spans;  // by name and stream
@@ -193,7 +193,7 @@ TEST_F(FakeJob, TheStepIsSeenOnTheStreamsThatItUsed) {
     EXPECT_EQ(spans["train_step 14"].size(), 3u);
     EXPECT_EQ(spans["nccl:all_reduce 14"].size(), 12u);
     EXPECT_EQ(spans.size(), 3u);
-    // Of the first step, by the device: ten pieces on the one stream and four on the other.
+    // The first step has ten device activities on one stream and four on the other.
     for (const int stream : {13, 14}) {
       std::int64_t begin = 0, end = 0;
       for (std::size_t i = 0; i < 14; ++i) {
@@ -207,7 +207,7 @@ TEST_F(FakeJob, TheStepIsSeenOnTheStreamsThatItUsed) {
   }
 }
 
-TEST_F(FakeJob, VerifyTakesThem) {
+TEST_F(FakeJob, TracesPassVerify) {
   for (const std::string& path : traces_below(window())) {
     const Outcome verdict = profshim({"verify", path});
     EXPECT_EQ(verdict.ending(), "exit 0") << path << "\n" << verdict.out << verdict.err;

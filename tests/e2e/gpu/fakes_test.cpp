@@ -1,4 +1,4 @@
-// The fake GPU itself, without the library: programs run on it as on a real one, and its CUPTI tells the truth.
+// The fake GPU without the library: programs run on it as on a real GPU, and its CUPTI reports correct records.
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -23,7 +23,7 @@ GpuRun run_bare(const std::string& program, std::vector<std::string> arguments =
   return run_gpu(job);
 }
 
-TEST(FakeGpu, ALoopOfLaunchesRunsOnOneStreamOneAfterTheOther) {
+TEST(FakeGpu, LaunchesOfOneStreamRunInOrder) {
   const GpuRun run = run_bare("launch_loop", {"200", "20"});
 
   EXPECT_EQ(run.outcome.ending(), "exit 0") << run.outcome.err;
@@ -43,7 +43,7 @@ TEST(FakeGpu, KernelsTakeTheTimeTheyAreGiven) {
   EXPECT_GE(run.outcome.seconds, 5 * 0.000123 + 50 * 0.00001) << "waiting for the device really waits";
 }
 
-TEST(FakeGpu, CopiesCopy) {
+TEST(FakeGpu, CopiesMoveTheirData) {
   const GpuRun run = run_bare("copies", {"5"}, {{"FAKE_CUDA_DEVICES", "2"}});
 
   EXPECT_EQ(run.outcome.ending(), "exit 0") << run.outcome.out;
@@ -103,7 +103,7 @@ TEST(FakeGpu, ProgramsBuiltByNvccRunUnmodified) {
   }
 }
 
-TEST(FakeCupti, AClientGetsItsSessionAndNothingElse) {
+TEST(FakeCupti, ClientGetsTheRecordsOfItsSessionOnly) {
   const GpuRun run = run_bare("cupti_client", {"300"});
 
   EXPECT_EQ(run.printed.at("subscribe"), 0);
@@ -116,13 +116,13 @@ TEST(FakeCupti, AClientGetsItsSessionAndNothingElse) {
   EXPECT_EQ(run.cupti.at("subscribed"), 0u);
 }
 
-TEST(FakeCupti, ThereIsOneSubscriber) {
+TEST(FakeCupti, AllowsOneSubscriber) {
   const GpuRun run = run_bare("cupti_client", {"30"}, {{"FAKE_CUPTI_SUBSCRIBED", "1"}});
 
   EXPECT_EQ(run.printed.at("subscribe"), 39);
 }
 
-TEST(FakeCupti, DropsWhatItIsToldTo) {
+TEST(FakeCupti, DropsTheRecordsThatTheTestNames) {
   const GpuRun run = run_bare("cupti_client", {"300"}, {{"FAKE_CUPTI_DROP", "10"}});
 
   EXPECT_EQ(run.printed.at("session_kernels"), 90);

@@ -33,7 +33,7 @@ bool says(const GpuRun& run, const std::string& text) {
   return own != run.traces[0].metadata.end() && own->second.find(text) != std::string::npos;
 }
 
-TEST(GpuFaults, WithoutAnyNothingIsSaid) {
+TEST(GpuFaults, RunWithoutFaultsPrintsNoWarning) {
   const GpuRun run = record_with({});
 
   EXPECT_EQ(kernels(run), kKernels);
@@ -41,7 +41,7 @@ TEST(GpuFaults, WithoutAnyNothingIsSaid) {
   EXPECT_FALSE(says(run, "missing")) << run.traces[0].fact("problems");
 }
 
-TEST(GpuFaults, DroppedRecordsAreSaid) {
+TEST(GpuFaults, DroppedRecordsAreReported) {
   const GpuRun run = record_with({{"FAKE_CUPTI_DROP", "10"}});
 
   EXPECT_EQ(run.cupti.at("dropped"), 101u);
@@ -70,7 +70,7 @@ TEST(GpuFaults, LateRecordsAreWaitedFor) {
   EXPECT_EQ(kernels(run), kKernels);
 }
 
-TEST(GpuFaults, WorkOfUnknownLaunchesIsThereByItsTime) {
+TEST(GpuFaults, ActivityOfUnknownLaunchesIsRecordedByItsTime) {
   const GpuRun run = record_with({{"FAKE_CUPTI_UNKNOWN", "10"}});
 
   EXPECT_EQ(kernels(run), kKernels);
@@ -81,7 +81,7 @@ TEST(GpuFaults, WorkOfUnknownLaunchesIsThereByItsTime) {
   EXPECT_EQ(flows["s"], flows["f"]);
 }
 
-TEST(GpuFaults, WithoutAClockOfOursTimesAreConverted) {
+TEST(GpuFaults, TimesAreConvertedWithoutOurClock) {
   const GpuRun run = record_with({{"FAKE_CUPTI_NO_CLOCK", "1"}});
 
   EXPECT_EQ(kernels(run), kKernels);
@@ -95,7 +95,7 @@ TEST(GpuFaults, WithoutAClockOfOursTimesAreConverted) {
 }
 
 /// Each function of CUPTI refuses, one at a time.
-TEST(GpuFaults, ACuptiThatRefusesHarmsNobody) {
+TEST(GpuFaults, RefusingCuptiLeavesTheJobUnchanged) {
   for (const char* function :
        {"ActivityRegisterCallbacks", "ActivityRegisterTimestampCallback", "ActivityEnable", "ActivitySetAttribute",
         "ActivityFlushAll", "ActivityDisable", "ActivityFlushPeriod", "ActivityGetNumDroppedRecords",
@@ -112,7 +112,7 @@ TEST(GpuFaults, ACuptiThatRefusesHarmsNobody) {
 }
 
 // The CUPTI of 12.4 crashes when it is given none.
-TEST(GpuFaults, ACuptiThatIsFasterThanWeReadIsNeverWithoutABuffer) {
+TEST(GpuFaults, FastCuptiNeverLacksABuffer) {
   GpuJob job;
   job.program = "launch_loop";
   job.arguments = {"200000", "100000"};
@@ -125,7 +125,7 @@ TEST(GpuFaults, ACuptiThatIsFasterThanWeReadIsNeverWithoutABuffer) {
   EXPECT_EQ(run.printed.at("kernels"), 200002);
 }
 
-TEST(GpuFaults, EachThreadHasABufferOfItsOwnHoweverSmallTheBudget) {
+TEST(GpuFaults, EachThreadHasItsOwnBufferEvenOnASmallBudget) {
   GpuJob job;
   job.program = "two_threads";
   job.arguments = {"200", "40"};
@@ -146,7 +146,7 @@ TEST(GpuFaults, EachThreadHasABufferOfItsOwnHoweverSmallTheBudget) {
   }
 }
 
-TEST(GpuFaults, ARefusedCaptureIsSaid) {
+TEST(GpuFaults, RefusedCaptureIsReported) {
   const GpuRun run = record_with({{"FAKE_CUPTI_FAIL", "ActivityRegisterCallbacks=35"}});
 
   EXPECT_EQ(kernels(run), 0u);
@@ -163,7 +163,7 @@ TEST(GpuFaults, WithoutADeviceTheProgramGetsItsOwnError) {
   EXPECT_NE(run.outcome.err.find("no CUDA-capable device is detected"), std::string::npos);
 }
 
-// ---- other clients of CUPTI ----------------------------------------------------------------------------------------
+// ---- other clients of CUPTI
 
 TEST(GpuOtherClients, GetTheSameAsWithoutUs) {
   GpuJob job;
@@ -177,7 +177,7 @@ TEST(GpuOtherClients, GetTheSameAsWithoutUs) {
   EXPECT_EQ(under.outcome.ending(), "exit 0") << under.outcome.err;
 }
 
-TEST(GpuOtherClients, GetTheSameInASecondSessionWithoutRegisteringAnew) {
+TEST(GpuOtherClients, GetTheSameInASecondSessionWithoutRegisteringAgain) {
   GpuJob job;
   job.program = "cupti_client";
   job.arguments = {"300", "2"};
@@ -202,19 +202,19 @@ TEST(GpuOtherClients, GetTheSameHoweverLongAFlushTakes) {
   EXPECT_EQ(under.outcome.ending(), "exit 0") << under.outcome.err;
 }
 
-TEST(GpuOtherClients, AreYieldedToAndSaid) {
+TEST(GpuOtherClients, GetCuptiAndAreReported) {
   GpuJob job;
   job.program = "cupti_client";
   const GpuRun run = run_gpu(job);
 
   ASSERT_EQ(run.traces.size(), 1u) << run.outcome.err;
   EXPECT_TRUE(says(run, "another client used CUPTI")) << run.traces[0].metadata.at("profshim");
-  // What was before its session is there, and its own is not ours.
+  // The trace holds the kernels before the session of the other client and none of that session.
   EXPECT_GE(of_category(run.traces[0], "kernel").size(), 100u);
   EXPECT_LE(of_category(run.traces[0], "kernel").size(), 200u);
 }
 
-TEST(GpuOtherClients, NobodyIsKeptFromSubscribing) {
+TEST(GpuOtherClients, CanAlwaysSubscribe) {
   GpuJob job;
   job.program = "launch_loop";
   const GpuRun run = run_gpu(job);

@@ -23,7 +23,7 @@ GpuRun machine(const std::string& mode, std::vector<std::pair<std::string, std::
   return run;
 }
 
-TEST(GpuMachines, EightDevicesOfOneProcess) {
+TEST(GpuMachines, RecordsEightDevicesOfOneProcess) {
   const GpuRun run = machine("devices", {{"FAKE_CUDA_DEVICES", "8"}});
 
   ASSERT_EQ(run.traces.size(), 1u) << run.outcome.err;
@@ -44,7 +44,7 @@ TEST(GpuMachines, EightDevicesOfOneProcess) {
   }
 }
 
-TEST(GpuMachines, AForkAfterCudaIsUpHarmsNeither) {
+TEST(GpuMachines, ForkAfterCudaInitLeavesParentAndChildUnchanged) {
   const GpuRun run = machine("fork");
 
   EXPECT_EQ(run.printed.at("kernels"), 40);
@@ -64,7 +64,7 @@ TEST(GpuMachines, AResetDeviceIsRecordedInItsNewContext) {
 }
 
 // CUPTI works on drivers of its own major version and of newer ones.
-TEST(GpuMachines, ADriverThatIsTooOldForCuptiIsSaid) {
+TEST(GpuMachines, DriverTooOldForCuptiIsReported) {
   const GpuRun run = machine("reset", {{"FAKE_CUDA_DRIVER", "11080"}}, "cuda12/libcupti.so.12");
 
   EXPECT_EQ(run.printed.at("kernels"), 40);
@@ -75,7 +75,7 @@ TEST(GpuMachines, ADriverThatIsTooOldForCuptiIsSaid) {
       << run.traces[0].fact("problems");
 }
 
-TEST(GpuMachines, ANewerDriverThanCupti) {
+TEST(GpuMachines, RecordsWithADriverNewerThanCupti) {
   const GpuRun run = machine("reset", {{"FAKE_CUDA_DRIVER", "13000"}}, "cuda11/libcupti.so.11.8");
 
   ASSERT_EQ(run.traces.size(), 1u) << run.outcome.err;
@@ -94,7 +94,7 @@ TEST(GpuMachines, WithoutPermissionTheTraceSaysWhatToDo) {
 }
 
 // CUPTI's stream numbers are unique within a context only: stream 7 of both runs kernels at the same time.
-TEST(GpuMachines, TwoContextsOfADeviceHaveLinesOfTheirOwn) {
+TEST(GpuMachines, ContextsOfOneDeviceHaveSeparateTracks) {
   const GpuRun run = machine("contexts", {{"FAKE_CUDA_KERNEL_NS", "2000000"}});
 
   ASSERT_EQ(run.traces.size(), 1u) << run.outcome.err;
@@ -124,7 +124,7 @@ TEST(GpuMachines, TwoContextsOfADeviceHaveLinesOfTheirOwn) {
   EXPECT_EQ(names.count("stream 7 of context " + lines.rbegin()->second[0]->args.at("context")), 1u);
 }
 
-TEST(GpuMachines, AnInstanceOfAGpuIsNamedWithItsUuid) {
+TEST(GpuMachines, MigInstanceIsNamedWithItsUuid) {
   const GpuRun run = machine("reset", {{"FAKE_CUDA_MIG", "1"}});
 
   ASSERT_EQ(run.traces.size(), 1u) << run.outcome.err;

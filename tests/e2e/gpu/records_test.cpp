@@ -12,7 +12,7 @@ namespace fake::cupti {
 #define SAME_PLACE(ours, field, theirs, their_field) \
   EXPECT_EQ(offsetof(ours, field), offsetof(theirs, their_field)) << #theirs << "." << #their_field
 
-TEST(FakeCuptiRecords, AreLaidOutAsTheVendorsHeadersSay) {
+TEST(FakeCuptiRecords, HaveTheLayoutOfTheVendorsHeaders) {
   SAME_SIZE(Kernel, CUpti_ActivityKernel10);
   SAME_PLACE(Kernel, registers_per_thread, CUpti_ActivityKernel10, registersPerThread);
   SAME_PLACE(Kernel, start, CUpti_ActivityKernel10, start);

@@ -24,7 +24,7 @@ int lines_of(const std::string& path) {
   return count;
 }
 
-TEST(GpuRecover, AKilledJobLeavesItsKernels) {
+TEST(GpuRecover, RecoversTheKernelsOfAKilledJob) {
   const ScratchFolder scratch;
   const std::string fakes = built("tests/fakes/cuda13/libcudart.so.13");
   Job job{.command = {built("tests/apps_gpu/launch_loop"), "100000000", "100"}};
@@ -67,7 +67,7 @@ TEST(GpuRecover, AKilledJobLeavesItsKernels) {
   EXPECT_TRUE(named);
 }
 
-TEST(GpuRecover, AKilledJobLeavesTheVersionOfItsNccl) {
+TEST(GpuRecover, RecoversTheNcclVersionOfAKilledJob) {
   const ScratchFolder scratch;
   const std::string fakes = built("tests/fakes/cuda13/libcudart.so.13");
   Job job{.command = {built("tests/apps_gpu/ddp"), "100000000"}};

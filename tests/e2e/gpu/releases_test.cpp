@@ -42,7 +42,7 @@ class GpuReleases : public NeedsNvtx {
 };
 
 // They come when the driver is initialized, or the context or stream is made: before any window.
-TEST_F(GpuReleases, AWindowKnowsTheDevicesContextsAndStreamsThatAreOlder) {
+TEST_F(GpuReleases, WindowKnowsOlderDevicesContextsAndStreams) {
   const GpuRun run = record("mixed", {});
 
   ASSERT_EQ(run.traces.size(), 1u);
@@ -57,7 +57,7 @@ TEST_F(GpuReleases, AWindowKnowsTheDevicesContextsAndStreamsThatAreOlder) {
 }
 
 // Its launch was given up after 0.3 s, with complete: true.
-TEST_F(GpuReleases, AKernelMayRunLongOnAStreamThatIsOlder) {
+TEST_F(GpuReleases, LongKernelOnAnOlderStreamIsRecorded) {
   GpuJob job;
   job.program = "long_kernel";
   job.environment = {{"FAKE_CUDA_KERNELS", "long_kernel=900000000,quick_kernel=1000000"}};
@@ -70,7 +70,7 @@ TEST_F(GpuReleases, AKernelMayRunLongOnAStreamThatIsOlder) {
 }
 
 // The host is far ahead: every buffer has an incomplete record until the device has caught up.
-TEST_F(GpuReleases, CuptiIsOffAtTheEndOfTheWindowHoweverFarTheHostIsAhead) {
+TEST_F(GpuReleases, CuptiIsOffAtTheEndOfTheWindowEvenIfTheHostIsFarAhead) {
   // Each step launches 5 ms of work in 3 ms.
   GpuJob job;
   job.program = kJob;
@@ -165,7 +165,7 @@ TEST_F(GpuReleases, NoClockIsRegisteredBesidePyTorch) {
 
 // ---- graphs
 
-TEST_F(GpuReleases, GraphsThatAreOlderThanCuptiAreSaidToBeMissing) {
+TEST_F(GpuReleases, GraphsOlderThanCuptiAreReportedMissing) {
   const GpuRun run = record("graphs", {{"FAKE_CUPTI_OLD_GRAPHS", "1"}}, "\"40-41\"", "50");
 
   ASSERT_EQ(run.traces.size(), 1u);
@@ -174,7 +174,7 @@ TEST_F(GpuReleases, GraphsThatAreOlderThanCuptiAreSaidToBeMissing) {
       << run.traces[0].fact("problems");
 }
 
-TEST_F(GpuReleases, JoinsOfGraphsAreSaidToBeUncertainWhereCuptiMixesThemUp) {
+TEST_F(GpuReleases, UncertainGraphJoinsAreReportedIfCuptiMixesThemUp) {
   // A second and a half apart: CUPTI is off in between.
   const GpuRun run = record("graphs", {{"FAKE_CUPTI_GRAPH_SESSIONS", "1"}, {"FAKE_CUDA_KERNELS", "_kernel=250000"}},
                             "\"3-4\", \"60-61\"", "64");

@@ -1,4 +1,4 @@
-// Steps that come from the GPU side, and what is recorded when CUPTI is not to be had, on the fake GPU.
+// Steps from kernels and the profiler API, and recording without CUPTI, on the fake GPU.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -34,7 +34,7 @@ GpuJob launch_loop(const std::string& spec) {
 }
 
 // A hundred tiny kernels, then one of the optimizer's: a step begins with the latter.
-TEST(StepsFromKernels, BeginWithTheKernelThatMatches) {
+TEST(StepsFromKernels, BeginWithTheMatchingKernel) {
   const GpuRun run = run_gpu(launch_loop(kKernelSteps));
 
   ASSERT_EQ(run.traces.size(), 1u) << run.outcome.err;
@@ -50,12 +50,12 @@ TEST(StepsFromKernels, BeginWithTheKernelThatMatches) {
   EXPECT_EQ(run.cupti.at("subscribed"), 0u) << "the seat is given back at the end";
 }
 
-TEST(StepsFromKernels, ArePaidForByThisSourceAlone) {
+TEST(StepsFromKernels, CostNothingWithOtherStepSources) {
   const GpuRun run = run_gpu(launch_loop(kRecordAll));
   EXPECT_EQ(run.calls("cuptiSubscribe"), 0);
 }
 
-TEST(StepsFromKernels, TheJobsOwnClientHasTheSeat) {
+TEST(StepsFromKernels, GiveWayToTheJobsOwnCuptiClient) {
   GpuJob job;
   job.program = "cupti_client";
   job.arguments = {"300"};
@@ -68,7 +68,7 @@ TEST(StepsFromKernels, TheJobsOwnClientHasTheSeat) {
 }
 
 // A CUPTI that is switched on by one thread may wait for the callback that another is in. Each step takes 50 ms here.
-TEST(StepsFromKernels, NoLaunchWaitsInItsCallbackForCuptiToBeSwitchedOn) {
+TEST(StepsFromKernels, LaunchCallbacksDoNotWaitForCuptiToBeEnabled) {
   GpuJob job = launch_loop(kKernelSteps);
   job.environment = {{"FAKE_CUPTI_CALLBACK_LOCK", "1"}, {"FAKE_CUDA_KERNEL_NS", "500000"}};
   const GpuRun run = run_gpu(job);
@@ -92,7 +92,7 @@ TEST(StepsFromKernels, AWindowWithoutAWarmUpIsWhole) {
 }
 
 // CUPTI was seen to take 5 s: kineto, pull request 542. A boundary waited for a fifth of a second.
-TEST(StepsFromKernels, NoStepWaitsForCuptiHoweverLongItTakes) {
+TEST(StepsFromKernels, StepsDoNotWaitForASlowCupti) {
   GpuJob job = launch_loop(kNoWarmUp);
   job.environment = {{"FAKE_CUPTI_SLOW_ENABLE_MS", "900"}, {"FAKE_CUDA_KERNEL_NS", "100000"}};
   const GpuRun run = run_gpu(job);
@@ -101,7 +101,7 @@ TEST(StepsFromKernels, NoStepWaitsForCuptiHoweverLongItTakes) {
   for (const SeenTrace& trace : run.traces) EXPECT_LT(std::stod(trace.fact("stall_us")), 100'000);
 }
 
-TEST(StepsFromKernels, AWindowThatIsOverBeforeCuptiIsOnSaysSo) {
+TEST(StepsFromKernels, WindowThatEndsBeforeCuptiIsEnabledSaysSo) {
   GpuJob job = launch_loop(kNoWarmUp);
   job.environment = {{"FAKE_CUPTI_SLOW_ENABLE_MS", "1500"}, {"FAKE_CUDA_KERNEL_NS", "10000"}};
   const GpuRun run = run_gpu(job);
@@ -126,7 +126,6 @@ TEST(StepsFromProfilerApi, TheRangeIsTheWindow) {
 }
 
 // ---- without CUPTI
-// ----------------------------------------------------------------------------------------------------
 
 void expect_host_calls(const GpuRun& run) {
   ASSERT_EQ(run.traces.size(), 1u) << run.outcome.err;
@@ -154,7 +153,7 @@ TEST(WithoutCupti, AnotherToolHasTheInjection) {
   expect_host_calls(run_gpu(job));
 }
 
-TEST(CuptiDump, KeepsTheBuffersAsTheyCame) {
+TEST(CuptiDump, KeepsTheBuffersUnchanged) {
   const ScratchFolder scratch;
   const GpuRun run =
       run_gpu(launch_loop(std::string(kRecordAll) + "[debug]\ncupti_dump = \"" + (scratch / "raw") + "\"\n"));

@@ -1,4 +1,4 @@
-// Windows over GPU work: what is in them, and that there is nothing left of us before and after.
+// Windows with device activity: their content, and that CUPTI is off before and after them.
 #include <gtest/gtest.h>
 
 #include <map>
@@ -17,7 +17,7 @@ std::string steps_spec(const std::string& pattern, int skip, int active) {
 
 using GpuWindow = NeedsNvtx;
 
-TEST_F(GpuWindow, HoldsAllWorkOfItsStepsAndNoOther) {
+TEST_F(GpuWindow, HoldsTheDeviceActivityOfItsStepsOnly) {
   GpuJob job;
   job.program = "ddp";
   job.arguments = {"20"};
@@ -47,7 +47,7 @@ TEST_F(GpuWindow, HoldsKernelsThatEndLongAfterIt) {
   EXPECT_EQ(grids, (std::map<std::string, int>{{"[6,1,1]", 5}, {"[7,1,1]", 5}, {"[8,1,1]", 5}}));
 }
 
-TEST_F(GpuWindow, LeavesNothingOn) {
+TEST_F(GpuWindow, LeavesNoActivityKindEnabled) {
   GpuJob job;
   constexpr std::uint64_t kSteps = 3000;  // about a second, however late the thread that switches CUPTI off
   job.program = "ddp";
@@ -59,7 +59,7 @@ TEST_F(GpuWindow, LeavesNothingOn) {
   EXPECT_EQ(run.cupti.at("subscribed"), 0u);
   // A call that is under way while CUPTI goes off may still ask for a buffer.
   EXPECT_LE(run.cupti.at("requested") - run.cupti.at("completed"), 2u);
-  // Of 13 kernels a step only those of the warm-up and the window were recorded at all, and a few on the way off.
+  // CUPTI recorded the 13 kernels of each step of the warm-up and the window, and a few until it was disabled.
   EXPECT_LT(run.cupti.at("records_10"), kSteps * 13u / 2);
   EXPECT_GE(run.cupti.at("records_10"), 3u * 13u);
 }
@@ -76,7 +76,7 @@ TEST_F(GpuWindow, ARankThatIsNotSelectedNeverOpensCupti) {
   EXPECT_EQ(run.cupti_calls, std::vector<std::string>{});
 }
 
-TEST_F(GpuWindow, AMillionLaunchesTakeNoMoreMemoryThanTheSpecSays) {
+TEST_F(GpuWindow, MillionLaunchesStayWithinTheMemoryLimit) {
   GpuJob job;
   job.program = "launch_loop";
   job.arguments = {"1000000", "10000"};

@@ -30,7 +30,7 @@ std::vector<std::string> spools() {
   return found;
 }
 
-/// True when it came to be so within half a minute.
+/// Returns true if the condition becomes true within 30 s.
 bool comes_true(const std::function<bool()>& condition) {
   const std::int64_t until_ns = monotonic_ns() + 30'000'000'000;
   while (!condition()) {
@@ -84,7 +84,7 @@ class Alive : public testing::Test {
   OwnSharedMemory shared_memory_;  // the spools of others are none of ours
 };
 
-TEST_F(Alive, ThreeKilledJobsLeaveNothingOnceTheNextOneRuns) {
+TEST_F(Alive, NextJobRemovesTheSpoolsOfKilledJobs) {
   for (const char* name : {"first", "second", "third"}) ASSERT_TRUE(kill_while_recording(name));
   ASSERT_EQ(spools().size(), 3u) << "nothing is tested";
 
@@ -116,7 +116,7 @@ TEST_F(Alive, ASpoolWhoseFolderIsGoneIsRemoved) {
 }
 
 // Another rank may be making its spool at this moment: the file is there and says nothing yet.
-TEST_F(Alive, AFileThatHasBeenThereForLongAndIsNoSpoolIsNamedANewOneIsNot) {
+TEST_F(Alive, OldFileThatIsNoSpoolIsNamedAndANewOneIsNot) {
   const std::string name = "/dev/shm/profshim-" + std::to_string(getuid()) + "-rank1-1-";
   const std::string old_one = name + "0123456789abcdef.spool", new_one = name + "fedcba9876543210.spool";
   for (const std::string& path : {old_one, new_one}) {
@@ -136,7 +136,7 @@ TEST_F(Alive, AFileThatHasBeenThereForLongAndIsNoSpoolIsNamedANewOneIsNot) {
 }
 
 // A killed actor or worker leaves nothing, where all its windows have been written.
-TEST_F(Alive, AJobWhoseScheduleIsOverHoldsNoSpool) {
+TEST_F(Alive, JobAfterItsLastWindowHoldsNoSpool) {
   const std::string spec =
       "version = 1\n[ranks]\nselect = \"all\"\n[steps]\nsource = \"collective\"\npattern = \"MPI_Allreduce\"\n"
       "every = 50\n[schedule]\nskip_first = 1\nwarmup = 0\nactive = 3\nrepeat = 1\n[limits]\ndisk_free = 0\n"
@@ -154,7 +154,7 @@ TEST_F(Alive, AJobWhoseScheduleIsOverHoldsNoSpool) {
   EXPECT_EQ(recover.ending(), "exit 0") << recover.out;
 }
 
-/// What `recover` says of a job that is recording while it is asked.
+/// Returns the output of `recover` run while the job records.
 std::string recover_meanwhile(Job job, const std::string& folder) {
   std::string said;
   job.while_running = [&](int pid) {
@@ -181,8 +181,8 @@ TEST_F(Alive, RecoverLeavesAJobOfAnotherPidNamespaceAlone) {
   for (const std::string& left : spools()) unlink(left.c_str());
 }
 
-// One machine, whatever its name: the process itself is looked at.
-TEST_F(Alive, AJobUnderAnotherHostNameIsLookedAt) {
+// The machine is the same under another name, so the process itself is examined.
+TEST_F(Alive, JobUnderAnotherHostNameIsExamined) {
   Job job = endless(scratch_, "run", record_all_spec(folder("run")));
   job.command.insert(job.command.begin(), {"unshare", "--uts", "sh", "-c", "hostname elsewhere && exec \"$@\"", "sh"});
   if (run(Job{.command = {"unshare", "--uts", "hostname", "elsewhere"}, .preload = false}).exit_status != 0) {

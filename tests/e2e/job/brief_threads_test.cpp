@@ -43,7 +43,7 @@ Recorded record(Mpi mpi, const Threads& threads) {
 
 class BriefThreads : public testing::TestWithParam<Threads> {};
 
-TEST_P(BriefThreads, AllTheirCallsAreKept) {
+TEST_P(BriefThreads, KeepAllTheirCalls) {
   for (const Mpi mpi : installed_mpis()) {
     const Recorded found = record(mpi, GetParam());
     if (found.outcome.exit_status == 77) continue;
@@ -62,7 +62,7 @@ INSTANTIATE_TEST_SUITE_P(Threads, BriefThreads,
                                          Threads{"at_once_again_and_again", "50", "200", "8", 80'000}),
                          [](const auto& row) { return row.param.name; });
 
-TEST(ThreadsBeyondTheLimit, AreCountedAndSaid) {
+TEST(ThreadsBeyondTheLimit, AreCountedAndReported) {
   for (const Mpi mpi : installed_mpis()) {
     const Recorded found = record(mpi, {"too_many", "1", "2000", "10", 20'000});
     if (found.outcome.exit_status == 77) continue;

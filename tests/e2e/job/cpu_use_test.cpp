@@ -1,4 +1,4 @@
-// What a trace says of the CPUs of its process and machine, in real jobs.
+// CPU use of the process and the machine in traces of real jobs.
 #include <gtest/gtest.h>
 #include <sched.h>
 #include <unistd.h>

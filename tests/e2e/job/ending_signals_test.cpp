@@ -1,6 +1,6 @@
-// A signal that ends a rank by default: the trace is written first, the process ends by the signal. Where the job has
-// an action of its own for it, nothing changes, and whoever asks is told what the job has set. PROFSHIM_KILLS sets at
-// how many moments SIGTERM comes (20); the seed is fixed, so that a failure comes again.
+// If a signal ends a rank by default, the library first writes the trace, then the process ends by the signal. If the
+// job has its own action for the signal, nothing changes, and sigaction() returns the job's action. PROFSHIM_KILLS is
+// the number of moments at which SIGTERM is sent (20). The seed is fixed, so a failure can be reproduced.
 #include <gtest/gtest.h>
 #include <sched.h>
 #include <signal.h>
@@ -32,7 +32,7 @@ Both run_in(const ScratchFolder& scratch, Job job, const std::string& more = "")
   return run_both(std::move(job));
 }
 
-/// The traces are there although nobody ran `recover`; nothing else is left.
+/// Returns the traces, which exist without `recover`, and expects that they pass verify and no spool or claim is left.
 std::vector<SeenTrace> whole_traces(const ScratchFolder& scratch) {
   const std::vector<std::string> paths = traces_below(scratch / "traces");
   std::vector<std::string> verify = {"verify"};
@@ -65,7 +65,7 @@ std::vector<Signalled> rows() {
 
 class ASignal : public testing::TestWithParam<Signalled> {};
 
-TEST_P(ASignal, EndsTheProcessOrNotAsWithoutUsAndTheTraceIsThere) {
+TEST_P(ASignal, HasTheEffectThatItHasWithoutTheLibraryAndATraceIsWritten) {
   for (const Mpi mpi : installed_mpis()) {
     const ScratchFolder scratch;
     const Job job{
@@ -86,7 +86,7 @@ INSTANTIATE_TEST_SUITE_P(Endings, ASignal, testing::ValuesIn(rows()), [](const a
   return "signal_" + std::to_string(row.param.number) + "_" + row.param.how;
 });
 
-TEST(EndingSignals, AreNotSeenByWhoAsksForThem) {
+TEST(EndingSignals, HandlersAreInvisibleToTheProgram) {
   for (const Mpi mpi : installed_mpis()) {
     const ScratchFolder scratch;
 
@@ -97,7 +97,7 @@ TEST(EndingSignals, AreNotSeenByWhoAsksForThem) {
   }
 }
 
-TEST(EndingSignals, AreLeftAloneWhenNobodyIsToWait) {
+TEST(EndingSignals, AreNotHandledIfTheExitTimeIsZero) {
   const ScratchFolder scratch;
   const Job job{.command = {app(installed_mpis()[0], "signalled"), "15", "pauses", "10"}};
 
@@ -137,8 +137,8 @@ TEST(EndingSignals, OfTimeoutLeaveATraceOfEachRank) {
     const Both both = run_in(scratch, job);
 
     EXPECT_EQ(both.with.ending(), both.without.ending()) << both.with.err;
-    // Where Open MPI's launcher sees two signals, that of version 4 ends before its ranks do, and that of version 5
-    // kills them at once.
+    // After two signals, the launcher of Open MPI 4 ends before its ranks, and that of Open MPI 5 kills its ranks at
+    // once.
     for (int i = 0; i < 1000 && read_folder(scratch / "traces").size() < 2; ++i) usleep(10'000);
     if (both.with.err.find("hit ctrl-c again") != std::string::npos) profshim({"recover", scratch / "traces"});
     const auto traces = read_folder(scratch / "traces");
@@ -165,7 +165,7 @@ std::int64_t last_end_ns(const SeenTrace& trace) {
   return base == trace.metadata.end() ? 0 : last + std::stoll(base->second);
 }
 
-TEST(EndingSignals, AtAnyMomentLeaveAWholeTraceWithAllButTheLastTenthOfASecond) {
+TEST(EndingSignals, AtAnyMomentLeaveACompleteTraceExceptTheLastTenthOfASecond) {
   constexpr std::int64_t kTenth_ns = 100'000'000;
   std::mt19937 random(20261123);
   std::uniform_int_distribution<std::int64_t> delay_us(0, 400000);
@@ -175,7 +175,7 @@ TEST(EndingSignals, AtAnyMomentLeaveAWholeTraceWithAllButTheLastTenthOfASecond) 
     std::int64_t sent_ns = 0;
     Job job{.command = {app(installed_mpis().back(), "ending"), "forever", "1", "300"}};
     job.environment.emplace_back("PROFSHIM_SPEC", scratch.write("spec.toml", record_all_spec(scratch / "traces")));
-    // This wait is what is tested: it settles nothing.
+    // The moment of the signal is the subject of the test; the wait synchronizes nothing.
     job.while_running = [&](int pid) {
       const std::int64_t patience_until_ns = monotonic_ns() + 30'000'000'000;
       while (!records(scratch / "traces") && monotonic_ns() < patience_until_ns) usleep(1000);
@@ -195,7 +195,7 @@ TEST(EndingSignals, AtAnyMomentLeaveAWholeTraceWithAllButTheLastTenthOfASecond) 
   }
 }
 
-TEST(EndingSignals, EndAPythonProgram) {
+TEST(EndingSignals, EndAPythonProgramAsUsual) {
   for (const char* number : {"SIGTERM", "SIGINT"}) {
     const ScratchFolder scratch;
     const Job job{.command = {"/usr/bin/python3", "-c",

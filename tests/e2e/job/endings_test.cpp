@@ -45,7 +45,7 @@ Outcome recover_when_gone(const std::string& folder) {
   return recover;
 }
 
-// Makes traces of what is still in spools, where there is any; then every trace of the folder is whole and right.
+// Recovers the spools that are left, then expects that every trace of the folder is complete and correct.
 std::vector<SeenTrace> all_traces(const std::string& folder) {
   const Outcome recover = recover_when_gone(folder);
   EXPECT_EQ(recover.ending(), "exit 0") << recover.out << recover.err;
@@ -125,7 +125,7 @@ INSTANTIATE_TEST_SUITE_P(Real, EndingOfARank, testing::ValuesIn(endings_here()),
   return to_string(row.param.mpi) + "_" + (number ? "signal_" : "") + row.param.how;
 });
 
-TEST(Endings, APythonProgramIsInterrupted) {
+TEST(Endings, InterruptedPythonProgramKeepsItsRecording) {
   const ScratchFolder scratch;
   Job job{.command = {"/usr/bin/python3", "-c",
                       "from mpi4py import MPI\nimport os, signal\n"
@@ -184,7 +184,7 @@ TEST(Endings, RecoveringTwiceChangesNothing) {
   EXPECT_EQ(text_of_file(first[0]), text);
 }
 
-TEST(Endings, AWindowThatAFullDiskRefusesIsKeptForRecover) {
+TEST(Endings, WindowIsKeptForRecoverIfTheDiskIsFull) {
   const ScratchFolder scratch;
   scratch.write("traces/.here", "");
   const std::string traces = scratch / "traces";

@@ -1,4 +1,4 @@
-// Where traces go: names, second runs, gzip, disks that are full or forbidden, ranks that contradict each other.
+// Files of a run: names, second runs, gzip, full or unwritable disks, contradicting ranks.
 #include <gtest/gtest.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
@@ -54,7 +54,7 @@ TEST_F(Files, DefaultNamesHoldRunStepAndRank) {
                                       "trial/step7/rank0.7.pt.trace.json", "trial/step7/rank1.7.pt.trace.json"}));
 }
 
-TEST_F(Files, NamesThatWouldCollideAreMadeDifferent) {
+TEST_F(Files, CollidingNamesAreMadeDifferent) {
   const ScratchFolder scratch;
 
   const Outcome outcome =
@@ -131,7 +131,7 @@ TEST_F(Files, OverwriteNewTakesASibling) {
   EXPECT_EQ(text_of_file(first.at(0)), text);
 }
 
-TEST_F(Files, GzipIsOneMemberOnceAndReadable) {
+TEST_F(Files, GzipFileIsOneReadableMember) {
   const ScratchFolder scratch;
 
   run_heat(scratch, spec_with_output("folder = \"out\"\ngzip = true\n"));
@@ -181,7 +181,7 @@ TEST_F(Files, LsNamesEachWindow) {
     EXPECT_NE(outcome.out.find(name), std::string::npos) << outcome.out;
 }
 
-TEST_F(Files, AFolderThatCannotBeMadeIsOneLine) {
+TEST_F(Files, FolderThatCannotBeMadeIsReportedInOneLine) {
   const ScratchFolder scratch;
   scratch.write("file", "in the way");
 
@@ -192,7 +192,7 @@ TEST_F(Files, AFolderThatCannotBeMadeIsOneLine) {
   EXPECT_NE(outcome.shim_lines()[0].find("file/out"), std::string::npos);
 }
 
-TEST_F(Files, ARelativeFolderIsThatOfTheLaunchEvenIfTheJobMoves) {
+TEST_F(Files, RelativeFolderIsResolvedAtLaunchEvenIfTheJobChangesDirectory) {
   const ScratchFolder scratch;
   Job job = mpirun(
       Mpi::kOpenMpi, 1,
@@ -206,7 +206,7 @@ TEST_F(Files, ARelativeFolderIsThatOfTheLaunchEvenIfTheJobMoves) {
   EXPECT_EQ(traces_below(scratch / "out").size(), 1u) << outcome.err;
 }
 
-TEST_F(Files, RanksThatContradictTheEnvironmentAreNamedAndNotMixed) {
+TEST_F(Files, RanksThatContradictTheEnvironmentAreReportedAndNotMixed) {
   const ScratchFolder scratch;
   Job job = mpirun(Mpi::kOpenMpi, 3, {built("demo/heat"), "20", "64"});
   job.environment.emplace_back("PROFSHIM_SPEC",

@@ -26,7 +26,7 @@ bool has_a_trace(const std::string& folder) {
                      [](const std::string& file) { return file.find("pt.trace.json") != std::string::npos; });
 }
 
-TEST(FrozenFolder, StopsNoCallOfTheJobAndCostsNoTrace) {
+TEST(FrozenFolder, BlocksNoCallOfTheJobAndLosesNoTrace) {
   const ScratchFolder scratch;
   const std::string image = scratch / "image", disk = scratch / "disk", copy = scratch / "copy";
   // A file system of its own in a file, mounted where only this shell and the job see it.

@@ -149,7 +149,7 @@ void plant(const std::string& path, const std::string& secret, unsigned kind) {
 }
 
 // Links under every temporary name that could be guessed: the process's number, and what readdir shows.
-TEST_P(HostileFolder, LinksUnderTemporaryNames) {
+TEST_P(HostileFolder, LinksUnderTemporaryNamesAreHarmless) {
   int made = 0;
   {
     const Attack attack([this](unsigned i) {
@@ -174,7 +174,7 @@ TEST_P(HostileFolder, LinksUnderTemporaryNames) {
   EXPECT_EQ(made, 0);
 }
 
-TEST_P(HostileFolder, IdentityClaimAndManifestReplaced) {
+TEST_P(HostileFolder, ReplacedIdentityClaimAndManifestAreHarmless) {
   int ended = -1;
   int rounds = 0;
   {
@@ -202,7 +202,7 @@ TEST_P(HostileFolder, IdentityClaimAndManifestReplaced) {
 }
 
 // The folder of a window becomes a link into the victim's own folder, between any two looks at it.
-TEST_P(HostileFolder, FoldersOfWindowsReplacedByLinks) {
+TEST_P(HostileFolder, WindowFoldersReplacedByLinksAreHarmless) {
   int ended = -1;
   {
     const Attack attack([this](unsigned i) {
@@ -243,7 +243,7 @@ void write_spool(const std::string& path, uid_t owner) {
 }
 
 // Run by root as well: it could do everything.
-TEST_P(HostileFolder, LinksToSpoolsOfOthers) {
+TEST_P(HostileFolder, LinksToSpoolsOfOthersAreHarmless) {
   const std::string spools = scratch_ / "spools", spool = spools + "/profshim-65533-rank0-1-1.spool";
   fs::create_directory(spools);
   ASSERT_EQ(chmod(spools.c_str(), 01777), 0);
@@ -279,7 +279,7 @@ TEST_P(HostileFolder, LinksToSpoolsOfOthers) {
 }
 
 // While `recover` is at work on it, an entry leads to the victim's file at one moment and to his spool at the next.
-TEST_P(HostileFolder, EntriesReplacedDuringRecover) {
+TEST_P(HostileFolder, EntriesReplacedDuringRecoverAreHarmless) {
   const std::string spools = scratch_ / "spools", spool = spools + "/profshim-65534-rank0-1-1.spool";
   fs::create_directory(spools);
   ASSERT_EQ(chmod(spools.c_str(), 01777), 0);

@@ -1,4 +1,5 @@
-// Preloaded into what is no rank of a job, the library must not be noticed: same output, same end, no file, no thread.
+// In a process that is no rank of a job, the preloaded library changes nothing: same output and end, no file, no
+// thread.
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -219,7 +220,7 @@ TEST(Hygiene, SwitchedOffDoesNothingInARank) {
   }
 }
 
-TEST(Hygiene, OpensNothingForWritingInAProgramThatIsNoRank) {
+TEST(Hygiene, OpensNoFileForWritingInAProgramThatIsNoRank) {
   if (!on_path("strace")) FAIL() << "strace is missing: scripts/install_deps.sh --test";
   const ScratchFolder scratch;
   Job job{.command = {"strace", "-f", "-e", "trace=openat,open,creat,clone,clone3,mmap,socket,memfd_create", "-o",

@@ -69,7 +69,7 @@ Job endless_job(const ScratchFolder& scratch, const std::string& spec, int pause
 }
 
 // Short windows without end: at any moment one is open, one is being written, one is being published.
-TEST(Kill, FilesWithAFinalNameAreWholeAtAnyMoment) {
+TEST(Kill, FilesWithAFinalNameAreCompleteAtAnyMoment) {
   std::mt19937 random(20261121);
   std::uniform_int_distribution<std::int64_t> delay_us(1000, 1500000);
   int with_files = 0;
@@ -99,7 +99,7 @@ TEST(Kill, FilesWithAFinalNameAreWholeAtAnyMoment) {
 }
 
 // The job pauses now and then: as fast as it can, it would make a trace that takes longer to look at than to kill.
-TEST(Kill, TheSpoolGivesBackAllButTheLastMoment) {
+TEST(Kill, RecoveryLosesAtMostTheLastSecond) {
   constexpr int kPauseUs = 500;
   std::mt19937 random(4711);
   std::uniform_int_distribution<std::int64_t> delay_us(100000, 700000);

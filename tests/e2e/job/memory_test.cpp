@@ -49,8 +49,8 @@ INSTANTIATE_TEST_SUITE_P(Limits, HostMemory,
                                          "schedule.skip_first=0 schedule.warmup=0 schedule.repeat=0"),
                          [](const auto& row) { return "settings_" + std::to_string(row.index); });
 
-// The only word of it where nobody opens a trace; without a loss there is none.
-TEST(MemoryLimits, WhatALimitCostIsSaidAtTheEnd) {
+// This line is the only message for users who open no trace. It is not printed without a loss.
+TEST(MemoryLimits, LossesByALimitAreReportedAtTheEnd) {
   struct Case {
     const char *settings, *calls, *line;
   };

@@ -1,5 +1,5 @@
-// A rank becomes another program in the middle of a window, or goes on as a daemon: it does as without us, and the
-// trace is there. What runs at the end of a program runs in its order.
+// A rank that calls exec() in a window, or becomes a daemon, behaves as without the library and leaves its trace.
+// Handlers that run at the end of a program keep their order.
 #include <gtest/gtest.h>
 #include <unistd.h>
 

@@ -90,7 +90,7 @@ std::vector<Row> rows() {
 
 class Seccomp : public testing::TestWithParam<Row> {};
 
-TEST_P(Seccomp, ARefusedCallCostsTheJobNothingAndLossesAreSaid) {
+TEST_P(Seccomp, RefusedCallsLeaveTheJobUnchangedAndLossesAreReported) {
   const Row& row = GetParam();
   for (const Mpi mpi : installed_mpis()) {
     const ScratchFolder scratch;

@@ -55,7 +55,7 @@ bool spool_has_chunks() {
   return false;
 }
 
-// True when it came to fill the file system after the job's spool had been made; false when the job ended before.
+// Fills the file system once the job's spool exists. Returns false if the job ended before.
 bool fill_behind_the_spool(int pid) {
   siginfo_t ended{};
   while (!spool_has_chunks()) {
@@ -121,7 +121,7 @@ TEST_P(SharedMemoryOf, ThatManyKiBChangesNothingForTheJob) {
 }
 INSTANTIATE_TEST_SUITE_P(Real, SharedMemoryOf, testing::Values(64, 1024, 8192, 65536, 262144, 327680, 1048576));
 
-TEST_F(SharedMemory, FilledByAnotherBehindTheSpoolIsSaidAndHarmless) {
+TEST_F(SharedMemory, FilledByAnotherProcessIsReportedAndHarmless) {
   if (!mount_shared_memory(kRoomy)) GTEST_SKIP() << "mounting is not allowed here";
   constexpr int kCalls = 1'000'000;
   Job ending = job(installed_mpis().back(), "return", kCalls);
@@ -135,7 +135,7 @@ TEST_F(SharedMemory, FilledByAnotherBehindTheSpoolIsSaidAndHarmless) {
   EXPECT_LT(expect_all_or_said(kCalls, outcome), std::size_t{kCalls}) << "it was never full";
 }
 
-TEST_F(SharedMemory, WhatLiesInAFullOneIsRecovered) {
+TEST_F(SharedMemory, EventsInAFullFileSystemAreRecovered) {
   if (!mount_shared_memory(kRoomy)) GTEST_SKIP() << "mounting is not allowed here";
   constexpr int kCalls = 1'000'000;
   Job killed = job(installed_mpis().back(), "9", kCalls);
@@ -149,7 +149,7 @@ TEST_F(SharedMemory, WhatLiesInAFullOneIsRecovered) {
   expect_all_or_said(kCalls, outcome);
 }
 
-TEST_F(SharedMemory, AnEighthIsTakenAtMost) {
+TEST_F(SharedMemory, SpoolTakesAnEighthAtMost) {
   if (!mount_shared_memory(kRoomy)) GTEST_SKIP() << "mounting is not allowed here";
   constexpr int kCalls = 1'000'000;
 
@@ -161,7 +161,7 @@ TEST_F(SharedMemory, AnEighthIsTakenAtMost) {
   EXPECT_LT(expect_all_or_said(kCalls, outcome), std::size_t{kCalls}) << "it never met its limit";
 }
 
-TEST_F(SharedMemory, ASmallOneIsLeftAloneAndTheTraceSaysWhatThatCosts) {
+TEST_F(SharedMemory, SmallFileSystemIsNotUsedAndTheTraceSaysTheCost) {
   if (!mount_shared_memory(64 * kMiB)) GTEST_SKIP() << "mounting is not allowed here";
   Job ending = job(installed_mpis().back(), "return", 1000);
   bool taken = false;
@@ -181,7 +181,7 @@ TEST_F(SharedMemory, ASmallOneIsLeftAloneAndTheTraceSaysWhatThatCosts) {
   EXPECT_NE(outcome.err.find("nothing survives a SIGKILL: /dev/shm has no room"), std::string::npos) << outcome.err;
 }
 
-TEST_F(SharedMemory, AFolderOfTheSpecHoldsTheSpoolInstead) {
+TEST_F(SharedMemory, SpoolIsInTheFolderOfTheSpecIfOneIsGiven) {
   if (!mount_shared_memory(8 * kMiB)) GTEST_SKIP() << "mounting is not allowed here";
   Job killed = job(installed_mpis().front(), "9", 1000);
   killed.environment.emplace_back("PROFSHIM_SET", "limits.spool_folder=" + scratch_.path());

@@ -1,4 +1,4 @@
-// limits.trace_size: a window closes when its trace is nearly as large, whatever its events are.
+// limits.trace_size: a window with any kind of events closes when its trace is nearly that large.
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -38,20 +38,20 @@ void expect_nearly_full(double share) {
   EXPECT_LE(share, 1.0);
 }
 
-TEST(TraceSize, CallsOfMpiFillIt) {
+TEST(TraceSize, MpiCallsFillTheLimit) {
   for (const Mpi mpi : installed_mpis()) {
     expect_nearly_full(
         filled(mpirun(mpi, 1, {built("tests/apps_limits/" + to_string(mpi) + "/paced_calls"), "150000"}), 32, ""));
   }
 }
 
-TEST(TraceSize, CallsWithStacksFillIt) {
+TEST(TraceSize, CallsWithStacksFillTheLimit) {
   const Mpi mpi = installed_mpis().front();
   expect_nearly_full(filled(mpirun(mpi, 1, {built("tests/apps_limits/" + to_string(mpi) + "/paced_calls"), "150000"}),
                             64, "capture.native_stack=true"));
 }
 
-TEST(TraceSize, RangesOfNvtxFillIt) {
+TEST(TraceSize, NvtxRangesFillTheLimit) {
   NEEDS_NVTX();
   expect_nearly_full(filled(mpirun(Mpi::kOpenMpi, 1, {built("tests/apps_nvtx/nvtx_ranges"), "300000"}), 32, ""));
 }

@@ -68,7 +68,7 @@ std::map<std::string, std::vector<const SeenEvent*>> calls_by_function(const See
   return calls;
 }
 
-/// Of the library that the programs call: "2.28.9".
+/// Returns the version of the NCCL library that the programs call, as "2.28.9".
 std::string version_of_library() {
   void* const library = dlopen(kLibrary.c_str(), RTLD_LAZY | RTLD_LOCAL);
   if (library == nullptr) return "no library";
@@ -84,7 +84,7 @@ std::string version_in(const SeenTrace& trace) {
   return of_group.empty() ? trace.fact("nccl_version") : of_group;
 }
 
-TEST(NcclCalls, EachReturnsWhatItReturnsAloneAndIsRecordedOnce) {
+TEST(NcclCalls, EachReturnsTheSameAsWithoutTheLibraryAndIsRecordedOnce) {
   NEEDS_NCCL();
   const std::string program = built("tests/apps_nccl/every_call");
   const auto alone = printed_results(run_it({program}, false).outcome.out);
@@ -143,7 +143,7 @@ TEST(NcclCalls, ArgumentsAreThoseOfTheCall) {
   EXPECT_EQ(ran.traces[0].calls("record_param_comms").size(), operations);
 }
 
-TEST(NcclCalls, CallsThroughAHandleAreSeenByNcclsRanges) {
+TEST(NcclCalls, CallsThroughAHandleAreRecordedFromNcclsRanges) {
   NEEDS_NVTX();
   NEEDS_NCCL();
   const Ran ran = run_it({built("tests/apps_nccl/without_nccl"), "-l", kLibrary}, true);
@@ -163,7 +163,7 @@ TEST(NcclCalls, CallsThroughAHandleAreSeenByNcclsRanges) {
   }
 }
 
-TEST(NcclCalls, CtypesCallsAreSeenByNcclsRanges) {
+TEST(NcclCalls, CtypesCallsAreRecordedFromNcclsRanges) {
   NEEDS_NVTX();
   NEEDS_NCCL();
   const std::vector<std::string> command = {"/usr/bin/python3", PROFSHIM_SOURCE_DIR "/tests/apps_nccl/ctypes_calls.py",
@@ -173,7 +173,7 @@ TEST(NcclCalls, CtypesCallsAreSeenByNcclsRanges) {
   ASSERT_EQ(ran.traces.size(), 1U) << ran.outcome.err;
   const auto calls = calls_by_function(ran.traces[0]);
   for (const auto& [name, result] : printed_results(ran.outcome.out)) {
-    if (name == "ncclGetUniqueId") continue;  // NCCL has no range for it, and nobody was a rank before
+    if (name == "ncclGetUniqueId") continue;  // NCCL has no range for it, and the process was no rank before
     ASSERT_EQ(calls.count(name), 1U) << name;
     EXPECT_EQ(calls.at(name).size(), 1U) << name;
   }
@@ -194,7 +194,7 @@ TEST(NcclCalls, WithoutTheActivityItsRangesAreNvtxRanges) {
   EXPECT_EQ(ran.traces[0].counts("user_annotation").count("ncclAllReduce"), 1U);
 }
 
-TEST(NcclCalls, ALibraryOfTheJobsThatWasOpenedLocallyIsSeenToo) {
+TEST(NcclCalls, LocallyOpenedLibraryIsRecorded) {
   NEEDS_NCCL();
   const std::vector<std::string> command = {built("tests/apps_nccl/local_user"),
                                             built("tests/apps_nccl/libnccl_user.so")};
@@ -214,7 +214,7 @@ TEST(NcclCalls, ALibraryOfTheJobsThatWasOpenedLocallyIsSeenToo) {
   EXPECT_EQ(calls.at("ncclGroupEnd")[1]->args.at("operations"), "2");
 }
 
-TEST(NcclCalls, AProcessWithoutNcclIsNoRankAndIsNotChanged) {
+TEST(NcclCalls, ProcessWithoutNcclIsNoRankAndIsUnchanged) {
   const Ran ran = run_it({built("tests/apps_nccl/without_nccl")}, true);
   for (const auto& [name, result] : printed_results(ran.outcome.out)) EXPECT_EQ(result, "2") << name;
   EXPECT_TRUE(ran.files.empty()) << ran.files.front();

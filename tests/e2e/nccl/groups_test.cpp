@@ -47,7 +47,7 @@ class NcclGroups : public ::testing::Test {
   std::vector<SeenTrace> traces_;
 };
 
-TEST_F(NcclGroups, OneCommunicatorIsTheSameOnAllItsRanks) {
+TEST_F(NcclGroups, CommunicatorHasOneIdentityOnAllItsRanks) {
   std::vector<const SeenEvent*> reduces[2];
   for (int rank = 0; rank < 2; ++rank) reduces[rank] = operations(traces_[static_cast<std::size_t>(rank)], "allreduce");
   for (const auto& of_rank : reduces) ASSERT_EQ(of_rank.size(), 4U);  // in a group, own, again, both
@@ -109,7 +109,7 @@ TEST_F(NcclGroups, MessagesNameBothRanks) {
   EXPECT_EQ(traces_[1].calls("nccl:recv 1<-0").size(), 1U);
 }
 
-TEST_F(NcclGroups, VerifyFindsNothingWrongWithTheirLaunches) {
+TEST_F(NcclGroups, LaunchesPassVerify) {
   const Outcome verified = profshim({"verify", scratch_ / "traces"});
 
   EXPECT_EQ(verified.ending(), "exit 0") << verified.out;
@@ -122,7 +122,7 @@ class NcclGrowth : public NcclGroups {
   void SetUp() override { record("nccl_grow", "0 1 2 3"); }
 };
 
-TEST_F(NcclGrowth, WhoWasAddedHasTheSameCommunicatorAsTheOthers) {
+TEST_F(NcclGrowth, AddedRanksHaveTheSameCommunicatorAsTheOthers) {
   std::set<std::string> three, four;
   for (std::size_t rank = 0; rank < 4; ++rank) {
     const auto reduces = operations(traces_[rank], "allreduce");
@@ -143,7 +143,7 @@ class NcclNonBlocking : public NcclGroups {
   void SetUp() override { record("nccl_nonblocking"); }
 };
 
-TEST_F(NcclNonBlocking, KernelsThatAThreadOfNcclsLaunchesBelongToTheirOperations) {
+TEST_F(NcclNonBlocking, KernelsLaunchedByNcclsThreadBelongToTheirOperations) {
   for (const SeenTrace& trace : traces_) {
     const auto reduces = operations(trace, "allreduce"), gathers = operations(trace, "_allgather_base");
     ASSERT_EQ(reduces.size(), 3U);

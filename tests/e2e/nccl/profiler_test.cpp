@@ -113,7 +113,7 @@ using Values = std::vector<std::string>;
 
 class NcclProfilerSinceV5 : public NcclProfiler, public ::testing::WithParamInterface<int> {};
 
-TEST_P(NcclProfilerSinceV5, EachCallHasWhatNcclMadeOfIt) {
+TEST_P(NcclProfilerSinceV5, EachCallHasTheDataOfItsTasks) {
   record(GetParam(), kOn);
 
   for (const SeenTrace& trace : traces_) {
@@ -132,7 +132,7 @@ TEST_P(NcclProfilerSinceV5, EachCallHasWhatNcclMadeOfIt) {
   }
 }
 
-TEST_P(NcclProfilerSinceV5, WhatAThreadOfNcclsLaunchesIsJoinedToo) {
+TEST_P(NcclProfilerSinceV5, CallsLaunchedByNcclsThreadAreJoined) {
   record(GetParam(), kOn, {}, "nccl_nonblocking");
 
   for (const SeenTrace& trace : traces_) {
@@ -145,7 +145,7 @@ TEST_P(NcclProfilerSinceV5, WhatAThreadOfNcclsLaunchesIsJoinedToo) {
 INSTANTIATE_TEST_SUITE_P(Interface, NcclProfilerSinceV5, ::testing::Values(5, 6));
 
 // There is nothing in it that says whose call a task is.
-TEST_F(NcclProfiler, V4IsJoinedWhereACallHasOneTaskOnly) {
+TEST_F(NcclProfiler, V4IsJoinedIfACallHasOneTask) {
   record(4, kOn);
 
   for (const SeenTrace& trace : traces_) {
@@ -158,7 +158,7 @@ TEST_F(NcclProfiler, V4IsJoinedWhereACallHasOneTaskOnly) {
   }
 }
 
-TEST_F(NcclProfiler, V4OfAThreadOfNcclsIsCountedAndNotGuessed) {
+TEST_F(NcclProfiler, V4TasksOfNcclsThreadAreCountedAndNotGuessed) {
   record(4, kOn, {}, "nccl_nonblocking");
 
   for (const SeenTrace& trace : traces_) {
@@ -167,7 +167,7 @@ TEST_F(NcclProfiler, V4OfAThreadOfNcclsIsCountedAndNotGuessed) {
   }
 }
 
-TEST_F(NcclProfiler, WithoutTheKeyNothingIsOpened) {
+TEST_F(NcclProfiler, IsNotLoadedWithoutTheKey) {
   record(6, "");
 
   expect_inert();
@@ -175,7 +175,7 @@ TEST_F(NcclProfiler, WithoutTheKeyNothingIsOpened) {
   EXPECT_EQ(outcome_.out, "plugin \nplugin \n");
 }
 
-TEST_F(NcclProfiler, WithoutTheActivityNothingIsOpened) {
+TEST_F(NcclProfiler, IsNotLoadedWithoutTheActivity) {
   record(6, "[capture]\nactivities = [\"cuda\"]\nnccl_profiler = true\n");
 
   expect_inert();
@@ -189,7 +189,7 @@ TEST_F(NcclProfiler, AnEnvironmentVariableSetsTheKey) {
   EXPECT_EQ(outcome_.out, "plugin " + shim_path() + "\nplugin " + shim_path() + "\n");
 }
 
-TEST_F(NcclProfiler, AnOlderNcclIsNamed) {
+TEST_F(NcclProfiler, OlderNcclIsReported) {
   record(3, kOn);
 
   expect_inert();
@@ -197,7 +197,7 @@ TEST_F(NcclProfiler, AnOlderNcclIsNamed) {
   EXPECT_EQ(outcome_.out, "plugin \nplugin \n");
 }
 
-TEST_F(NcclProfiler, ThatNcclHasNotOpenedUsIsSaid) {
+TEST_F(NcclProfiler, TraceSaysIfNcclDidNotLoadIt) {
   record(3, kOn, {{"NCCL_PROFILER_PLUGIN", shim_path()}});
 
   expect_inert();
@@ -205,7 +205,6 @@ TEST_F(NcclProfiler, ThatNcclHasNotOpenedUsIsSaid) {
 }
 
 // ---- the job's own plugin
-// --------------------------------------------------------------------------------------------
 
 TEST_F(NcclProfiler, ThePluginThatTheEnvironmentNamesStays) {
   record(6, kOn, {{"NCCL_PROFILER_PLUGIN", kUserV5}});
@@ -215,14 +214,14 @@ TEST_F(NcclProfiler, ThePluginThatTheEnvironmentNamesStays) {
   expect_problem("NCCL_PROFILER_PLUGIN is set to " + kUserV5);
 }
 
-TEST_F(NcclProfiler, NoneIsAnAnswer) {
+TEST_F(NcclProfiler, NoneInTheEnvironmentIsRespected) {
   record(6, kOn, {{"NCCL_PROFILER_PLUGIN", "none"}});
 
   expect_inert();
   expect_problem("NCCL_PROFILER_PLUGIN is set to none");
 }
 
-TEST_F(NcclProfiler, ThePluginThatAFileOfNcclsNamesStays) {
+TEST_F(NcclProfiler, PluginNamedInNcclsConfigurationFileStays) {
   record(6, kOn, {{"NCCL_CONF_FILE", scratch_.write("nccl.conf", "# ours\nNCCL_PROFILER_PLUGIN=" + kUserV4 + "\n")}});
 
   expect_inert();
@@ -253,7 +252,7 @@ TEST_F(NcclProfiler, ANetworkPluginThatIsAProfilerStays) {
 // before older ones.
 class NcclProfilerStatic : public NcclProfiler, public ::testing::WithParamInterface<std::string> {};
 
-TEST_P(NcclProfilerStatic, APluginInTheProcessItselfStays) {
+TEST_P(NcclProfilerStatic, PluginInTheProcessItselfStays) {
   record(6, kOn, {{"NCCL_PROFILER_PLUGIN", "STATIC_PLUGIN"}}, "nccl_profiled", GetParam());
 
   expect_inert();
@@ -263,7 +262,7 @@ TEST_P(NcclProfilerStatic, APluginInTheProcessItselfStays) {
 
 INSTANTIATE_TEST_SUITE_P(OfTheUsers, NcclProfilerStatic, ::testing::Values(kUserV4, kUserV5));
 
-TEST_F(NcclProfiler, WeAreNotFoundInTheProcessItself) {
+TEST_F(NcclProfiler, IsNotFoundInTheProcessItself) {
   record(6, "", {{"NCCL_PROFILER_PLUGIN", "STATIC_PLUGIN"}});
 
   expect_inert();
@@ -271,7 +270,7 @@ TEST_F(NcclProfiler, WeAreNotFoundInTheProcessItself) {
 }
 
 // A child may be left with nothing of ours but the entry that the library keeps in the environment.
-TEST(NcclProfilerVariable, AsksForNoRecording) {
+TEST(NcclProfilerVariable, DoesNotRequestRecording) {
   Job job = shell("echo \"[$CUDA_INJECTION64_PATH]\"");
   job.environment = {{"PROFSHIM_NCCL_PLUGIN", shim_path()}};
   const Outcome outcome = run(job);

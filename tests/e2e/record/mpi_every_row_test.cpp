@@ -52,7 +52,7 @@ Counted run_every_call(Mpi mpi) {
   return counted;
 }
 
-TEST(MpiEveryRow, IsCalledAndIsInTheTrace) {
+TEST(MpiEveryRow, IsCalledAndRecorded) {
   std::set<std::string> covered;
   for (const Mpi mpi : installed_mpis()) {
     Counted counted = run_every_call(mpi);

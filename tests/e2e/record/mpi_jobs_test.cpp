@@ -83,7 +83,7 @@ int seen_of(const std::string& function, const std::map<std::string, int>& print
 
 class MpiJob : public testing::TestWithParam<App> {};
 
-TEST_P(MpiJob, CountsWhatTheProgramCounts) {
+TEST_P(MpiJob, TraceHasTheCallCountsThatTheProgramPrints) {
   const Recorded recorded = record(GetParam());
 
   EXPECT_EQ(recorded.without.ending(), recorded.with.ending()) << recorded.with.err;
@@ -109,7 +109,7 @@ TEST_P(MpiJob, NumbersCollectivesAlikeOnAllRanks) {
   const Recorded recorded = record(GetParam());
 
   ASSERT_EQ(recorded.traces.size(), std::size_t{kRanks}) << recorded.with.err;
-  // What was called under a group's n-th number, by rank.
+  // The function that each rank called, by group and sequence number.
   std::map<std::pair<std::string, std::string>, std::map<int, std::string>> calls;
   for (const SeenTrace& trace : recorded.traces)
     for (const SeenEvent& event : trace.events) {
@@ -128,7 +128,7 @@ TEST_P(MpiJob, NumbersCollectivesAlikeOnAllRanks) {
   EXPECT_TRUE(!has_allreduce || !calls.empty()) << "no collective carries a number";
 }
 
-// Of a receive from anybody only the status knows the source: also where the program wants no status.
+// The status alone has the source of a receive from MPI_ANY_SOURCE, even if the program passes MPI_STATUS_IGNORE.
 TEST_P(MpiJob, KnowsWhereEveryMessageCameFrom) {
   const Recorded recorded = record(GetParam());
 
@@ -149,7 +149,7 @@ INSTANTIATE_TEST_SUITE_P(Real, MpiJob, testing::ValuesIn(apps_here()), [](const 
   return name;
 });
 
-TEST(MpiJobs, AllProgramsAreThere) {
+TEST(MpiJobs, EveryProgramIsTested) {
   for (const Mpi mpi : installed_mpis())
     for (const char* name :
          {"allreduce_loop", "ring_isend", "persistent", "threads_multiple", "dlopen_local", "every_call"})
@@ -197,7 +197,7 @@ TEST(MpiJobs, AStartHasThePeerOfItsRequest) {
 }
 
 // The counts of a reduce-scatter between groups are those of the own group: nothing behind them is read.
-TEST(MpiJobs, ReduceScatterBetweenUnevenGroups) {
+TEST(MpiJobs, RecordsReduceScatterBetweenUnevenGroups) {
   for (const Mpi mpi : installed_mpis()) {
     const ScratchFolder scratch;
     Job job = mpirun(mpi, 4, {built("tests/apps_ending/" + to_string(mpi) + "/uneven_groups")});
@@ -219,7 +219,7 @@ TEST(MpiJobs, ReduceScatterBetweenUnevenGroups) {
   }
 }
 
-TEST(MpiJobs, RecordsTheRanksThatAreChosen) {
+TEST(MpiJobs, RecordsTheSelectedRanks) {
   for (const Mpi mpi : installed_mpis()) {
     const ScratchFolder scratch;
     Job job = mpirun(mpi, 4, {built("tests/apps_ending/" + to_string(mpi) + "/ending"), "return", "50"});
@@ -238,7 +238,7 @@ TEST(MpiJobs, RecordsTheRanksThatAreChosen) {
 }
 
 // Programs that make and free an operation for every reduction have no more definitions than operations at a time.
-TEST(MpiJobs, OperationsThatAreFreedMakeRoom) {
+TEST(MpiJobs, FreedOperationsReleaseTheirSlots) {
   for (const Mpi mpi : installed_mpis()) {
     const ScratchFolder scratch;
     Job job = mpirun(mpi, 1, {built("tests/apps/" + to_string(mpi) + "/many_operations")});
@@ -257,7 +257,7 @@ TEST(MpiJobs, OperationsThatAreFreedMakeRoom) {
   }
 }
 
-TEST(MpiJobs, AHandleThatComesBackIsAnotherCommunicator) {
+TEST(MpiJobs, ReusedHandleIsAnotherCommunicator) {
   for (const Mpi mpi : installed_mpis()) {
     const ScratchFolder scratch;
     Job job = mpirun(mpi, 1, {built("tests/apps/" + to_string(mpi) + "/freed_unseen")});
@@ -275,7 +275,7 @@ TEST(MpiJobs, AHandleThatComesBackIsAnotherCommunicator) {
   }
 }
 
-TEST(MpiJobs, AnEmptyRunIsSaidPlainly) {
+TEST(MpiJobs, EmptyRunIsReportedPlainly) {
   const ScratchFolder scratch;
   Job job = mpirun(Mpi::kOpenMpi, 1, {built("tests/apps_memory/openmpi/memory_use"), "0"});
   job.folder = scratch.path();

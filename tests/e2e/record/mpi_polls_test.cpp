@@ -39,7 +39,7 @@ Recorded record(Mpi mpi, const std::string& keys = "") {
 
 bool has(const SeenEvent& event, const char* key) { return event.args.count(key) != 0; }
 
-TEST(MpiPolls, AreOneEventWhileTheyFollowEachOther) {
+TEST(MpiPolls, AreOneEventIfConsecutive) {
   for (const Mpi mpi : installed_mpis()) {
     const Recorded recorded = record(mpi);
 
@@ -64,7 +64,7 @@ TEST(MpiPolls, AreOneEventWhileTheyFollowEachOther) {
   }
 }
 
-TEST(MpiPolls, ProbesSayWhereTheyLooked) {
+TEST(MpiPolls, ProbesHaveTheirPeerAndCommunicator) {
   for (const Mpi mpi : installed_mpis()) {
     const Recorded recorded = record(mpi);
 
@@ -80,7 +80,7 @@ TEST(MpiPolls, ProbesSayWhereTheyLooked) {
   }
 }
 
-// What the program did in its pauses was not polling.
+// A pause is not polling, so it must not be part of a polling event.
 TEST(MpiPolls, APauseEndsThem) {
   for (const Mpi mpi : installed_mpis()) {
     const Recorded recorded = record(mpi);
@@ -106,7 +106,7 @@ TEST(MpiPolls, AnyOtherCallEndsThem) {
   }
 }
 
-TEST(MpiPolls, AreEachAnEventWhereThatIsAsked) {
+TEST(MpiPolls, AreSeparateEventsIfTheSpecSaysSo) {
   for (const Mpi mpi : installed_mpis()) {
     const Recorded recorded = record(mpi, "[capture]\nmpi_polls = \"each\"\n");
 
@@ -117,7 +117,7 @@ TEST(MpiPolls, AreEachAnEventWhereThatIsAsked) {
   }
 }
 
-TEST(MpiPolls, DoNotReachIntoARangeOrOutOfOne) {
+TEST(MpiPolls, DoNotCrossTheBoundaryOfARange) {
   NEEDS_NVTX();
   const ScratchFolder scratch;
   Job job = mpirun(Mpi::kOpenMpi, 1, {built("tests/apps_nvtx/nvtx_polls")});

@@ -50,7 +50,7 @@ TEST_F(Nvtx, AStepHoldsEveryRangeOnceAndBeginsWithItsMarker) {
   EXPECT_NE(ran.outcome.out.find("levels 1 0 1 1 1 0"), std::string::npos) << "step 5 is recorded";
 }
 
-TEST_F(Nvtx, AnyBytesInANameMakeValidJson) {
+TEST_F(Nvtx, NamesOfAnyBytesBecomeValidJson) {
   const Ran ran = run_rank({built("tests/apps_nvtx/nvtx_names")}, "[steps]\nsource = \"none\"\n");
 
   ASSERT_EQ(ran.traces.size(), 1U) << ran.outcome.err;
@@ -67,7 +67,7 @@ TEST_F(Nvtx, AnyBytesInANameMakeValidJson) {
   EXPECT_EQ(replaced, 2);
 }
 
-TEST_F(Nvtx, AChainedToolSeesWhatItWouldSeeAlone) {
+TEST_F(Nvtx, ChainedToolSeesTheSameAsAlone) {
   const std::string tool = built("tests/apps_nvtx/libfake_tool.so");
   const auto report = [](const std::string& text) {
     const std::size_t at = text.find("fake tool:");
@@ -105,7 +105,7 @@ TEST_F(Nvtx, ARangeThatTheChainedToolDoesNotKnowHasItsEnd) {
 
 class SymbolSteps : public testing::TestWithParam<const char*> {};
 
-TEST_P(SymbolSteps, EveryCallIsCountedAndTheProgramIsRight) {
+TEST_P(SymbolSteps, EveryCallIsCountedAndTheProgramStaysCorrect) {
   const Ran ran = run_rank({built(std::string("tests/apps_symbol/calls_") + GetParam())},
                            "[profile]\nlog_level = \"info\"\n[steps]\nsource = \"symbol\"\npattern = "
                            "\"shape_floats\"\n[schedule]\nsteps = [3]\n");

@@ -66,7 +66,7 @@ Job probing(const std::string& interpreter, const char* script, const ScratchFol
 }
 
 // Recursion, generators, coroutines, methods, threads, code that dies, names in other scripts: line for line.
-TEST(PythonFrames, AreThoseThatTheInterpreterTells) {
+TEST(PythonFrames, EqualThoseOfTheInterpreter) {
   NEEDS_PROBE();
   const auto pythons = interpreters();
   ASSERT_FALSE(pythons.empty());
@@ -81,7 +81,7 @@ TEST(PythonFrames, AreThoseThatTheInterpreterTells) {
   }
 }
 
-TEST(PythonFrames, OfAVersionThatWeDoNotKnowAreRefused) {
+TEST(PythonFrames, AreRefusedForAnUnknownVersion) {
   NEEDS_PROBE();
   const auto pythons = interpreters_of({6, 7, 8, 9});
   if (pythons.empty()) GTEST_SKIP() << "no such Python";
@@ -97,7 +97,7 @@ TEST(PythonFrames, OfAVersionThatWeDoNotKnowAreRefused) {
   }
 }
 
-TEST(PythonFrames, ThreadsMayTakeThemWhileTheInterpreterEnds) {
+TEST(PythonFrames, CanBeTakenByThreadsWhileTheInterpreterEnds) {
   NEEDS_PROBE();
   for (const std::string& python : interpreters()) {
     SCOPED_TRACE(python);
@@ -113,14 +113,13 @@ TEST(PythonFrames, ThreadsMayTakeThemWhileTheInterpreterEnds) {
 }
 
 // ---- PyTorch
-// ---------------------------------------------------------------------------------------------------------
 
 Job stacks_job(const ScratchFolder& scratch, const std::string& keys) {
   return torch_job(scratch, Launch::kAlone, "stacks.py", "steps.source=none " + keys);
 }
 
-/// What stacks.py prints without us: that it has caught its exceptions, and whose the unwinder is (libgcc's, or that of
-/// nobody in the global scope, by how this PyTorch is linked).
+/// Returns the output of stacks.py without the library: the exceptions that it caught, and the owner of the unwinder in
+/// the global scope (libgcc or none; this depends on how this PyTorch is linked).
 const std::string& printed_without_us() {
   static const std::string out = [] {
     const ScratchFolder scratch;
@@ -184,7 +183,7 @@ TEST(TorchStacks, NameFunctionsAndLinesOfTheScript) {
   EXPECT_EQ(profshim({"verify", trace.path}).ending(), "exit 0");
 }
 
-TEST(TorchStacks, AreNotTakenUnasked) {
+TEST(TorchStacks, AreNotTakenByDefault) {
   NEEDS_TORCH(1);
   const ScratchFolder scratch;
 
@@ -196,7 +195,7 @@ TEST(TorchStacks, AreNotTakenUnasked) {
 }
 
 // The job's C++ exceptions stay with libgcc.
-TEST(TorchStacks, NativeOnesNameFunctionsAndLeaveExceptionsAlone) {
+TEST(TorchStacks, NativeStacksNameFunctionsAndLeaveExceptionsAlone) {
   NEEDS_TORCH(1);
   const ScratchFolder scratch;
 
@@ -216,7 +215,7 @@ TEST(TorchStacks, NativeOnesNameFunctionsAndLeaveExceptionsAlone) {
   EXPECT_FALSE(has("profshim"));
 }
 
-TEST(TorchStacks, BothMayBeHad) {
+TEST(TorchStacks, CanBeNativeAndPython) {
   NEEDS_TORCH(1);
   const ScratchFolder scratch;
 
@@ -254,7 +253,7 @@ TEST(TorchStacks, AreTakenOfEveryNthOperatorOfAThread) {
   EXPECT_EQ(none, 0u) << "of " << all_again;
 }
 
-TEST(TorchStacks, OfAKilledJobHaveTheirNames) {
+TEST(TorchStacks, OfAKilledJobKeepTheirNames) {
   NEEDS_TORCH(1);
   const ScratchFolder scratch;
   Job job = stacks_job(scratch, "capture.with_stack=true capture.native_stack=true");
@@ -289,7 +288,6 @@ TEST(TorchStacks, AreExportedForFlameGraphs) {
 }
 
 // ---- MPI
-// -------------------------------------------------------------------------------------------------------------
 
 /// Two ranks of a script with mpi4py.
 Job mpi_job(const ScratchFolder& scratch, const std::string& keys) {
@@ -364,8 +362,8 @@ TEST(MpiStacks, OfCProgramsAreNative) {
   }
 }
 
-// What cannot be had is said, and the rest is recorded.
-TEST(MpiStacks, OfPythonWhereThereIsNoneAreAProblem) {
+// The trace reports the missing stacks, and everything else is recorded.
+TEST(MpiStacks, ReportAProblemIfPythonStacksAreWantedWithoutPython) {
   const ScratchFolder scratch;
   const Mpi mpi = installed_mpis()[0];
   Job job = mpirun(mpi, 1, {built("tests/apps/" + to_string(mpi) + "/allreduce_loop")});

@@ -1,4 +1,4 @@
-// Where steps come from, and which of them a window holds, on real runs of the demo's heat program.
+// Step sources and the steps that a window holds, in real runs of the demo's heat program.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -53,7 +53,7 @@ TEST_F(StepsFromNvtx, DefaultScheduleRecordsSteps11To13) {
   EXPECT_EQ(heat.traces[0].fact("complete"), "true");
 }
 
-TEST_F(StepsFromNvtx, AWindowHoldsWholeStepsAndNothingElse) {
+TEST_F(StepsFromNvtx, WindowHoldsWholeStepsOnly) {
   const HeatRun heat = run_heat(kNvtx, 20);
 
   ASSERT_EQ(heat.traces.size(), 1u) << heat.outcome.err;
@@ -107,7 +107,7 @@ TEST_F(StepsFromNvtx, AWindowOpenAtTheEndIsMarkedIncomplete) {
   EXPECT_EQ(heat.traces[0].steps(), (Steps{6, 7, 8}));
 }
 
-TEST_F(StepsFromNvtx, NoWindowReachedIsOneSentence) {
+TEST_F(StepsFromNvtx, NoWindowReachedIsReportedInOneSentence) {
   const HeatRun heat = run_heat(kNvtx, 8);
 
   EXPECT_TRUE(heat.traces.empty());
@@ -149,7 +149,7 @@ TEST(StepsFromASymbol, SeeEachStepOfAShortRun) {
   EXPECT_EQ(heat.traces[0].steps(), (Steps{0, 1, 2, 3, 4, 5, 6}));
 }
 
-TEST(StepsFromASymbol, AMissingSymbolIsSaid) {
+TEST(StepsFromASymbol, MissingSymbolIsReported) {
   const HeatRun heat = run_heat("[steps]\nsource = \"symbol\"\npattern = \"no_such_function\"\n", 20);
 
   ASSERT_FALSE(heat.outcome.shim_lines().empty());
@@ -165,7 +165,7 @@ TEST(StepsFromACollective, CountItsCalls) {
   EXPECT_EQ(heat.traces[0].calls("MPI_Allreduce").size(), 3u);
 }
 
-TEST(StepsFromACollective, EveryNth) {
+TEST(StepsFromACollective, CountEveryNthCall) {
   const HeatRun heat =
       run_heat(std::string(kCollective) + "every = 4\n[schedule]\nskip_first = 1\nwarmup = 0\nactive = 2\n", 20);
 
@@ -174,7 +174,7 @@ TEST(StepsFromACollective, EveryNth) {
   EXPECT_EQ(heat.traces[0].calls("MPI_Allreduce").size(), 8u);
 }
 
-TEST(StepsFromTime, AreThere) {
+TEST(StepsFromTime, AreRecorded) {
   const HeatRun heat = run_heat(
       "[steps]\nsource = \"time\"\nevery_ms = 20\n[schedule]\nskip_first = 1\nwarmup = 1\nactive = 3\n", 30000);
 

@@ -5,12 +5,12 @@
 
 namespace profshim::e2e {
 
-/// The library under test and the tool, as built.
+/// Return the paths of the library under test and of the tool.
 std::string shim_path();
 std::string tool_path();
-/// A program that the build put under build/ ("tests/apps/openmpi/ring_isend"). The test fails when it is not there.
+/// Returns the path of a program under build/ ("tests/apps/openmpi/ring_isend"). Fails the test if it is not built.
 std::string built(const std::string& relative);
-/// True when `name` is an executable on PATH.
+/// Returns true if `name` is an executable on PATH.
 bool on_path(const std::string& name);
 
 }  // namespace profshim::e2e

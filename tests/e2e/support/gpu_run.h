@@ -1,5 +1,5 @@
-// Runs the CUDA programs of tests/apps_gpu on the fake GPU of tests/fakes and reads back what they, the fakes and the
-// library say of it. For the gpu_*_test.cpp.
+// Runs the CUDA programs of tests/apps_gpu on the fake GPU of tests/fakes and reads the output of the programs, the
+// fakes and the library.
 #pragma once
 
 #include <cstdint>
@@ -12,18 +12,18 @@
 
 namespace profshim::e2e {
 
-/// Device work as the simulated device did it: one line of FAKE_CUDA_TIMELINE.
+/// One device activity of the simulated device: a line of FAKE_CUDA_TIMELINE.
 struct Ran {
   std::string kind;  // kernel, memcpy, memcpy_peer, memset, graph
   std::int64_t start_ns = 0, end_ns = 0;
   int device = 0, stream = 0, correlation = 0;
   std::int64_t bytes = 0;
   int graph = 0;
-  std::int64_t called_ns = 0;  // when the call began that launched it
+  std::int64_t called_ns = 0;  // begin of the call that launched it
   std::string name;            // mangled
 };
 
-/// A file that FAKE_CUDA_TIMELINE named.
+/// Reads a file that FAKE_CUDA_TIMELINE named.
 std::vector<Ran> read_timeline(const std::string& path);
 
 struct GpuRun {
@@ -31,13 +31,13 @@ struct GpuRun {
   std::map<std::string, long> printed;         // "kernels 300" on the program's stdout
   std::vector<SeenTrace> traces;               // by path
   std::vector<Ran> timeline;                   // of the simulated device
-  std::map<std::string, std::uint64_t> cupti;  // what the fake CUPTI says at the end: "records_10", "dropped", ...
+  std::map<std::string, std::uint64_t> cupti;  // counters of the fake CUPTI at the end: "records_10", "dropped", ...
   std::vector<int> left_enabled;               // activity kinds that were still on at the end
   std::vector<std::string> cupti_calls;        // "cuptiActivityEnable 10 0", in order
 
-  /// Pieces of device work of a kind in the timeline.
+  /// Returns the device activities of a kind in the timeline.
   std::vector<const Ran*> ran(const std::string& kind) const;
-  /// How often CUPTI was called with such a line ("cuptiActivityEnable" matches every kind).
+  /// Returns the number of CUPTI calls whose line begins so ("cuptiActivityEnable" matches every kind).
   int calls(const std::string& begin) const;
 };
 
@@ -52,10 +52,10 @@ struct GpuJob {
 };
 GpuRun run_gpu(const GpuJob& job);
 
-/// Spec that records everything from cuInit to the end.
+/// A spec that records everything from cuInit to the end.
 inline constexpr const char* kRecordAll = "[steps]\nsource = \"none\"\n";
 
-/// "X" events of a category.
+/// Returns the "X" events of a category.
 std::vector<const SeenEvent*> of_category(const SeenTrace& trace, const std::string& category);
 
 }  // namespace profshim::e2e

@@ -11,15 +11,15 @@ namespace profshim::e2e {
 
 enum class Mpi { kOpenMpi, kMpich };
 std::string to_string(Mpi mpi);
-/// mpirun of that implementation with `ranks` processes, whatever this machine's core count and whoever runs it.
+/// Returns an mpirun job with `ranks` processes. It may oversubscribe the cores and be run by root.
 Job mpirun(Mpi mpi, int ranks, const std::vector<std::string>& command);
-/// Those of the two that are installed; never empty, or the test that calls it fails.
+/// Returns the installed MPI implementations. Fails the calling test if there is none.
 std::vector<Mpi> installed_mpis();
 
-/// Counts that the programs under tests/apps print themselves: {"rank":R,"function":"MPI_X","count":N} per line.
+/// Reads the counts that the programs in tests/apps print: one {"rank":R,"function":"MPI_X","count":N} a line.
 std::map<int, std::map<std::string, int>> printed_counts(const std::string& out);
 
-/// A spec that records everything from MPI_Init to the end, on all ranks, into `folder`.
+/// Returns a spec that records everything from MPI_Init to the end, on all ranks, into `folder`.
 std::string record_all_spec(const std::string& folder);
 
 }  // namespace profshim::e2e

@@ -1,4 +1,4 @@
-// Tests whose programs make NVTX ranges. Without the headers of NVTX neither the programs nor the library know any.
+// Skips tests of NVTX ranges if the programs and the library were built without the headers of NVTX.
 #pragma once
 
 #include <gtest/gtest.h>

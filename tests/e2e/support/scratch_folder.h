@@ -6,7 +6,7 @@
 
 namespace profshim::e2e {
 
-/// A folder of its own, removed with everything in it at the end.
+/// A temporary folder that the destructor removes with its contents.
 class ScratchFolder {
  public:
   ScratchFolder();
@@ -15,14 +15,14 @@ class ScratchFolder {
   ScratchFolder& operator=(const ScratchFolder&) = delete;
   const std::string& path() const { return path_; }
   std::string operator/(const std::string& name) const { return path_ + "/" + name; }
-  /// Writes a file into it; returns its path.
+  /// Writes a file into the folder and returns its path.
   std::string write(const std::string& name, const std::string& text) const;
 
  private:
   std::string path_;
 };
 
-/// Every file, folder and link below `folder`, relative, sorted.
+/// Returns the relative paths of all files, folders and links below `folder`, sorted.
 std::vector<std::string> files_below(const std::string& folder);
 std::string text_of_file(const std::string& path);
 

@@ -8,7 +8,7 @@
 
 namespace profshim::e2e {
 
-/// An event as a test looks at it. Arguments as text: numbers as written, lists as compact JSON.
+/// An event of a trace. Arguments are text: numbers as written, lists as compact JSON.
 struct SeenEvent {
   std::string phase, category, name;
   std::int64_t pid = 0, tid = 0, ts_ns = 0, duration_ns = 0, id = 0;
@@ -21,24 +21,24 @@ struct SeenTrace {
   std::map<std::string, std::string> metadata;  // top-level keys, values as compact JSON
   std::vector<SeenEvent> events;
 
-  int rank() const;  // distributedInfo.rank, -1 when it is not there
-  /// Complete ("X") events of that name.
+  int rank() const;  // distributedInfo.rank, -1 if missing
+  /// Returns the complete ("X") events of that name.
   std::vector<const SeenEvent*> calls(const std::string& name) const;
-  /// How often each name occurs among the "X" events of category `category` ("" = all), the calls of "MPI polling" each
-  /// under its own name.
+  /// Counts the "X" events of `category` ("" = all) by name. The calls in "MPI polling" events count under their own
+  /// names.
   std::map<std::string, int> counts(const std::string& category = "") const;
-  /// N of each ProfilerStep#N, in order of time.
+  /// Returns N of each ProfilerStep#N, in order of time.
   std::vector<std::int64_t> steps() const;
-  /// The text of one member of the "profshim" object, "" when it has none.
+  /// Returns the text of a member of the "profshim" object, "" if it is missing.
   std::string fact(const std::string& key) const;
 };
 SeenTrace read_seen(const std::string& path);
-/// All published traces below a folder (*.pt.trace.json, .gz), by path.
+/// Reads all published traces below a folder, sorted by path.
 std::vector<SeenTrace> read_folder(const std::string& folder);
-/// Paths of the same.
+/// Returns the paths of all published traces below a folder.
 std::vector<std::string> traces_below(const std::string& folder);
 
-/// The value of `key` in a flat JSON object, as text without quotes; "" when it is not there.
+/// Returns the value of `key` in a flat JSON object as text without quotes, "" if it is missing.
 std::string json_member(const std::string& object, const std::string& key);
 
 }  // namespace profshim::e2e

@@ -13,9 +13,9 @@
 
 namespace profshim::e2e {
 
-/// The interpreter: PROFSHIM_TEST_PYTHON, else Debian's. Read here alone.
+/// Returns the Python interpreter: PROFSHIM_TEST_PYTHON, otherwise Debian's.
 const std::string& torch_python();
-/// Of its PyTorch, the number before the first dot; 0 without one.
+/// Returns the major version of its PyTorch, 0 if it has none.
 int torch_major();
 std::string torch_app(const std::string& name);
 
@@ -33,25 +33,25 @@ bool torch_has_rpc();
 
 enum class Launch {
   kAlone,     // a program without a launcher
-  kTwoRanks,  // torchrun; Debian's does not start with its Python: there two processes with the variables it sets
-  kByHand,    // always the latter
-  kFourRanks  // likewise, four of them
+  kTwoRanks,  // torchrun; Debian's cannot run with its Python, so there kByHand is used
+  kByHand,    // two processes with the variables that torchrun sets
+  kFourRanks  // the same with four processes
 };
 
-/// `command` is a script of tests/apps_torch with its arguments. Its traces come to scratch / "traces", plain; the keys
-/// of `keys` are set besides. MASTER_ADDR and MASTER_PORT are set, the port is of this job alone.
+/// Makes a job from a script of tests/apps_torch with its arguments. It writes uncompressed traces to
+/// scratch / "traces". `keys` is added to PROFSHIM_SET. MASTER_ADDR and a MASTER_PORT that only this job uses are set.
 Job torch_job(const ScratchFolder& scratch, Launch launch, const std::string& command, const std::string& keys = "");
 
-/// What operator_counts.py wrote, for a script with --counts PATH.
+/// Reads the counts that operator_counts.py wrote for a script with --counts PATH.
 std::map<std::string, int> torchs_counts(const std::string& path, int rank);
-/// "name: ours, theirs" for each operator and range that is not as often in the trace as in torch.profiler's counts.
-/// Not gloo's own: torch.profiler lacks the last one when gloo's thread has not come to its end yet.
+/// Returns "name: ours, theirs" for each operator and range whose count differs between the trace and torch.profiler.
+/// Excludes gloo's own events: torch.profiler lacks the last one if gloo's thread has not finished yet.
 std::string differences(const SeenTrace& trace, const std::map<std::string, int>& theirs);
 
-/// Calls of `name` that lie in step `number` from begin to end.
+/// Returns the number of calls of `name` that lie entirely in step `number`.
 int calls_in_step(const SeenTrace& trace, std::int64_t number, const std::string& name);
 
-/// Steps 11 to 13 follow each other without a gap, each with one call of the optimizer, by whose end it ends.
+/// Expects steps 11 to 13 without gaps. Each holds one call of the optimizer and ends with it.
 void expect_whole_steps(const SeenTrace& trace, const std::string& optimizer);
 
 }  // namespace profshim::e2e

@@ -79,7 +79,7 @@ std::string record(const ScratchFolder& scratch, const std::string& name, int ex
   return folder;
 }
 
-TEST(Compare, OneReductionMoreInEachStepIsFound) {
+TEST(Compare, FindsOneMoreReductionInEachStep) {
   const ScratchFolder scratch;
   const std::string base = record(scratch, "base"), more = record(scratch, "more", 1);
 
@@ -112,7 +112,7 @@ TEST(Compare, OneReductionMoreInEachStepIsFound) {
   EXPECT_EQ(parsed.out, "MPI_Allreduce\n") << parsed.err << text_of_file(scratch / "report.xml");
 }
 
-TEST(Compare, TenRunsOfOneProgramAreTheSame) {
+TEST(Compare, FindsNoDifferenceInTenRunsOfOneProgram) {
   const ScratchFolder scratch;
   const std::string first = record(scratch, "run0");
   for (int i = 1; i < 10; ++i) {
@@ -125,7 +125,7 @@ TEST(Compare, TenRunsOfOneProgramAreTheSame) {
 }
 
 // So much slower that a busy machine does not hide it.
-TEST(Compare, SlowerStepsAreFound) {
+TEST(Compare, FindsSlowerSteps) {
   const ScratchFolder scratch;
   const std::string base = record(scratch, "base", 0, 2000), slow = record(scratch, "slow", 0, 150000);
 
@@ -136,7 +136,7 @@ TEST(Compare, SlowerStepsAreFound) {
 }
 
 // Two ranks that work on two CPUs, and then on the same two with four others.
-TEST(Compare, NeighboursFailNobody) {
+TEST(Compare, NeighborsOnTheMachineFailNoRun) {
   const ScratchFolder scratch;
   const std::string base = record(scratch, "base", 0, 0, 2, 400);
   std::string busy[3];
@@ -151,7 +151,7 @@ TEST(Compare, NeighboursFailNobody) {
   }
 }
 
-TEST(Compare, AStoredBaselineSaysTheSameAsItsRun) {
+TEST(Compare, StoredBaselineGivesTheSameResultAsItsRun) {
   const ScratchFolder scratch;
   const std::string base = record(scratch, "base"), more = record(scratch, "more", 1);
   const std::string stored = scratch / "base.json";
@@ -167,7 +167,7 @@ TEST(Compare, AStoredBaselineSaysTheSameAsItsRun) {
   EXPECT_NE(mixed.err.find("MPI_Allreduce"), std::string::npos) << mixed.err;
 }
 
-TEST(Compare, RulesOfASpecNeedNoBase) {
+TEST(Compare, ChecksRulesOfASpecWithoutABase) {
   const ScratchFolder scratch;
   const std::string folder = record(scratch, "run", 1);
   const auto check = [&](const std::string& rules) {

@@ -56,7 +56,7 @@ TEST_P(Consumers, TensorBoardLoadsTheRanksOfAWindow) {
   EXPECT_EQ(outcome.ending(), "exit 0") << outcome.out << outcome.err;
 }
 
-TEST_P(Consumers, AStrictJsonReaderTakesEveryFile) {
+TEST_P(Consumers, StrictJsonReaderAcceptsEveryFile) {
   const auto paths = traces_below(folder(GetParam()));
   ASSERT_EQ(paths.size(), 2u * kRanks);
   const Outcome outcome = ask_reader("strict_json.py", paths);
@@ -64,7 +64,7 @@ TEST_P(Consumers, AStrictJsonReaderTakesEveryFile) {
 }
 
 // To them it is one rank that has the processes of all.
-TEST_P(Consumers, AMergedTraceIsATrace) {
+TEST_P(Consumers, MergedTraceIsAccepted) {
   const std::string merged = *scratch_ / ("merged-" + std::string(GetParam()));
   std::filesystem::create_directory(merged);
   const std::string file = merged + "/all.11.pt.trace.json" + (std::string(GetParam()) == "true" ? ".gz" : "");
@@ -89,13 +89,13 @@ class GpuConsumers : public testing::Test {
   ScratchFolder scratch_;
 };
 
-TEST_F(GpuConsumers, HtasNumbersAreThoseOfTheDevices) {
+TEST_F(GpuConsumers, HtaReportsTheNumbersOfTheDevices) {
   const Outcome outcome = ask_reader("gpu_numbers_with_hta.py", {scratch_.path()});
   EXPECT_EQ(outcome.ending(), "exit 0") << outcome.out << outcome.err;
 }
 
 // Launches keep their arrows, and each rank's GPU its rows.
-TEST_F(GpuConsumers, MergedTheyConform) {
+TEST_F(GpuConsumers, MergedTracesConform) {
   const std::string merged = scratch_.path() + "/merged.0.pt.trace.json";
   std::vector<std::string> merge = {"merge", "-o", merged};
   for (const std::string& path : traces_below(scratch_.path())) merge.push_back(path);
@@ -108,12 +108,12 @@ TEST_F(GpuConsumers, MergedTheyConform) {
   EXPECT_NE(apart.out, "");
 }
 
-TEST_F(GpuConsumers, TensorBoardLoadsThem) {
+TEST_F(GpuConsumers, TensorBoardLoadsTheTraces) {
   const Outcome outcome = ask_reader("load_with_tb.py", {scratch_.path(), std::to_string(kRanks), "--steps", "0,1,2"});
   EXPECT_EQ(outcome.ending(), "exit 0") << outcome.out << outcome.err;
 }
 
-TEST_F(GpuConsumers, VerifyTakesThem) {
+TEST_F(GpuConsumers, TracesPassVerify) {
   Job job{.command = {tool_path(), "verify", scratch_.path()}, .preload = false};
   const Outcome outcome = run(job);
   EXPECT_EQ(outcome.ending(), "exit 0") << outcome.out << outcome.err;

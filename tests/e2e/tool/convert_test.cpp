@@ -37,7 +37,7 @@ std::string merged_gpu_ranks(const ScratchFolder& scratch) {
   return merged;
 }
 
-TEST(Convert, PerfettoSeesInItsOwnFormatWhatTheJsonHolds) {
+TEST(Convert, PerfettoFormatHoldsTheSameAsTheJson) {
   const ScratchFolder scratch;
   std::vector<std::string> traces = {merged_gpu_ranks(scratch)};
   for (const char* name : kSamples) traces.push_back(sample(name));
@@ -67,7 +67,7 @@ TEST(Convert, EveryEventIsARowInParquet) {
 }
 
 // The queries of the README, against the sums of `summary`.
-TEST(Convert, SumsOfDuckDbAreThoseOfSummary) {
+TEST(Convert, DuckDbSumsEqualThoseOfSummary) {
   const ScratchFolder scratch;
   Job job = mpirun(Mpi::kOpenMpi, 4, {built("tests/apps/openmpi/ring_isend"), "20"});
   job.environment.emplace_back("PROFSHIM_SPEC", scratch.write("spec.toml", record_all_spec(scratch / "traces")));
@@ -85,8 +85,8 @@ TEST(Convert, SumsOfDuckDbAreThoseOfSummary) {
     EXPECT_TRUE(std::filesystem::is_directory(scratch / ("parts/rank=" + std::to_string(rank)))) << rank;
 }
 
-// Where a folder says the rank, readers take it from there.
-TEST(Convert, AMergedTraceIsNoPartOfAFolderOfRanks) {
+// Readers of Parquet take the rank from the name of the folder.
+TEST(Convert, MergedTraceIsRefusedForAFolderOfRanks) {
   const ScratchFolder scratch;
   const std::string merged = merged_gpu_ranks(scratch);
 
@@ -97,7 +97,7 @@ TEST(Convert, AMergedTraceIsNoPartOfAFolderOfRanks) {
   EXPECT_EQ(parquet({merged}, scratch / "all.parquet").ending(), "exit 0");
 }
 
-TEST(Convert, BadInputIsOneLineAndLeavesNothing) {
+TEST(Convert, BadInputGivesOneLineAndNoFile) {
   const ScratchFolder scratch;
   const std::string huge(10 << 20, 'x'), event = R"({"ph":"X","cat":"c","name":"a","pid":1,"tid":1,"ts":5,"dur":)";
   const std::string good = scratch.write("good.json", "{\"traceEvents\": [" + event + "1}]}");
@@ -135,7 +135,7 @@ TEST(Convert, BadInputIsOneLineAndLeavesNothing) {
   EXPECT_NE(profshim({"convert", good, "-o", scratch / "x.csv"}).err.find("must end in .pftrace"), std::string::npos);
 }
 
-TEST(Convert, WhatIsThereOfACutFileIsConvertedAndSaid) {
+TEST(Convert, ConvertsTheReadablePartOfATruncatedFile) {
   const ScratchFolder scratch;
   const std::string whole = text_of_file(sample(kSamples[0]));
   const std::string cut = scratch.write("cut.json.gz", whole.substr(0, whole.size() / 2));

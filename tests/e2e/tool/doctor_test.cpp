@@ -38,7 +38,7 @@ TEST(Doctor, TellsAboutTheMachine) {
     EXPECT_TRUE(says(outcome, subject));
 }
 
-TEST(Doctor, SaysWhoHasTheNvtxSeat) {
+TEST(Doctor, NamesTheSubscriberOfNvtx) {
   Job job{.command = {tool_path(), "doctor"},
           .environment = {{"NVTX_INJECTION64_PATH", "/opt/other.so"}},
           .preload = false};
@@ -49,7 +49,7 @@ TEST(Doctor, SaysWhoHasTheNvtxSeat) {
   EXPECT_TRUE(says(outcome, "/opt/other.so"));
 }
 
-TEST(Doctor, LooksBehindTheLauncher) {
+TEST(Doctor, ExaminesTheProgramBehindTheLauncher) {
   const Outcome outcome =
       doctor({"--", "mpirun", "--mca", "btl", "self", "-n", "2", "-x", "A=1", "env", "B=2", built("demo/heat"), "40"});
 
@@ -96,7 +96,7 @@ TEST(Doctor, AProgramWithoutMpiNeverBecomesARank) {
   EXPECT_TRUE(says(outcome, "not linked"));
 }
 
-TEST(Doctor, MpiLinkedIntoTheProgramPassesNoLoader) {
+TEST(Doctor, ReportsMpiLinkedIntoTheProgram) {
   const ScratchFolder scratch;
   const std::string text =
       "int MPI_Init(int *a, char ***b) { (void)a; (void)b; return 0; }\nint main(void) { return MPI_Init(0, 0); }\n";
@@ -107,7 +107,7 @@ TEST(Doctor, MpiLinkedIntoTheProgramPassesNoLoader) {
   EXPECT_TRUE(says(outcome, "statically linked into the program"));
 }
 
-TEST(Doctor, AScriptIsItsInterpreter) {
+TEST(Doctor, ExaminesTheInterpreterOfAScript) {
   const ScratchFolder scratch;
   const std::string script = scratch.write("train.py", "#!/usr/bin/python3\nfrom mpi4py import MPI\n");
   ASSERT_EQ(chmod(script.c_str(), 0755), 0);
@@ -155,7 +155,7 @@ TEST(Doctor, AMissingProgramIsAnError) {
   EXPECT_NE(outcome.err.find("no-such-program-anywhere"), std::string::npos);
 }
 
-TEST(Doctor, AFolderTwiceOnThePathIsLookedIntoOnce) {
+TEST(Doctor, SearchesAFolderTwiceOnThePathOnce) {
   const ScratchFolder scratch;
   Job job = shell("mkdir bin; ln -s bin again; cp /bin/true bin/srun; PATH=$PWD/bin:$PWD/again:$PWD/bin " +
                   tool_path() + " doctor");
@@ -211,7 +211,7 @@ TEST(Doctor, ReadsNoDataOfAPythonModule) {
 }
 
 // f(A<int, int>, A<S0_, S0_>, A<S1_, S1_>, ...): each parameter is twice as long as the one before it.
-TEST(Doctor, ANameThatStandsForGigabytesStaysAsItIs) {
+TEST(Doctor, LeavesANameThatExpandsToGigabytes) {
   const ScratchFolder scratch;
   std::string name = "_Z1f1AIiiE";
   for (const char i : std::string("0123456789ABCDEFGHIJKLMNOPQRSTUV")) {

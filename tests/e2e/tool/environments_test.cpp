@@ -190,7 +190,7 @@ std::vector<Row> rows() {
 
 class Environments : public testing::TestWithParam<Row> {};
 
-TEST_P(Environments, ChangeNothingForTheJobAndLossesAreSaid) {
+TEST_P(Environments, LeaveTheJobUnchangedAndLossesAreReported) {
   expect_unharmed(*GetParam().environment, GetParam().mpi);
 }
 
@@ -227,7 +227,7 @@ INSTANTIATE_TEST_SUITE_P(MiB, MemoryCgroupOf, testing::Values(512, 1024, 4096));
 
 // ---- /dev/shm of a container, and the job's own shared memory in it
 
-TEST(SharedWindow, OfTheJobFindsItsRoomInASmallSharedMemory) {
+TEST(SharedWindow, OfTheJobFitsIntoASmallSharedMemory) {
   for (const Mpi mpi : installed_mpis()) {
     const ScratchFolder scratch;
     Job job = mpirun(mpi, 2, {built("tests/apps_memory/" + to_string(mpi) + "/tight"), "shared", "12", "400000"});

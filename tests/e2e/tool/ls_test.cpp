@@ -1,4 +1,4 @@
-// The tool's ls on a run's folder made by hand.
+// `profshim ls` on a run folder written by the test.
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 
@@ -61,7 +61,7 @@ class Ls : public testing::Test {
   std::string folder_, output_;
 };
 
-TEST_F(Ls, RanksThatFitAreListed) {
+TEST_F(Ls, ListsConsistentRanks) {
   add(manifest(0));
   add(manifest(1));
 
@@ -122,7 +122,7 @@ TEST_F(Ls, FlagsASpoolThatIsLeftBehind) {
 }
 
 // A manifest in a shared folder may hold anything.
-TEST_F(Ls, EscapesWhatWouldActOnTheTerminal) {
+TEST_F(Ls, EscapesTerminalControlCharacters) {
   output::Manifest m = manifest(0);
   m.state = "\x1b[2Jcleared";
   m.problems = {"one\ntwo"};
@@ -135,7 +135,7 @@ TEST_F(Ls, EscapesWhatWouldActOnTheTerminal) {
   EXPECT_EQ(output_.find('\x1b'), std::string::npos);
 }
 
-TEST_F(Ls, NamesTheManifestThatIsNone) {
+TEST_F(Ls, NamesAnInvalidManifest) {
   add(manifest(0));
   std::ofstream(fs::path(folder_) / "manifest-rank3.json") << "{ half";
 

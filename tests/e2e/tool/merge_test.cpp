@@ -29,7 +29,7 @@ std::vector<std::string> record(const ScratchFolder& scratch, int ranks, const s
   return traces_below(scratch / "traces");
 }
 
-TEST(Merge, FourRanksBecomeOneTrace) {
+TEST(Merge, MergesFourRanksIntoOneTrace) {
   const ScratchFolder scratch;
   const auto paths = record(scratch, 4, {built("tests/apps/openmpi/ring_isend"), "20"});
   ASSERT_EQ(paths.size(), 4u);
@@ -67,7 +67,7 @@ TEST(Merge, FourRanksBecomeOneTrace) {
   }
 }
 
-// Blocking ones, not blocking ones, an exchange, receives from anybody.
+// Blocking and non-blocking messages, a sendrecv, and receives from MPI_ANY_SOURCE.
 TEST(Merge, EveryMessageHasAnArrow) {
   const ScratchFolder scratch;
   record(scratch, 4, {built("tests/apps/openmpi/ring_isend"), "20"});
@@ -114,11 +114,11 @@ TEST(Merge, EveryCollectiveHasArrowsFromItsLastMember) {
     EXPECT_GE(last->ts_ns, waited->ts_ns);
     ++from[last];
   }
-  EXPECT_EQ(from.size(), 40u);  // barriers and reductions; nobody waits for all in a broadcast
+  EXPECT_EQ(from.size(), 40u);  // barriers and reductions; no rank waits for all in a broadcast
   for (const auto& [last, arrows] : from) EXPECT_EQ(arrows, 3) << last->name;
 }
 
-TEST(Merge, ClocksThatWereMadeToDifferAreBroughtTogether) {
+TEST(Merge, AlignsShiftedClocks) {
   const ScratchFolder scratch;
   const auto paths = record(scratch, 2, {built("tests/apps/openmpi/allreduce_loop"), "2000"});
   ASSERT_EQ(paths.size(), 2u);
@@ -153,7 +153,7 @@ TEST(Merge, TracesOfOneHostKeepTheirTimes) {
   EXPECT_EQ(after, before);
 }
 
-TEST(Merge, RequestsOfWorkersHaveArrows) {
+TEST(Merge, RpcRequestsHaveArrows) {
   NEEDS_RPC();
   const ScratchFolder scratch;
   ASSERT_EQ(run(torch_job(scratch, Launch::kByHand, "rpc/rpc_calls.py", "steps.source=none")).ending(), "exit 0");
@@ -172,7 +172,7 @@ TEST(Merge, RequestsOfWorkersHaveArrows) {
   EXPECT_TRUE(called.contains("rpc_backward(worker0 -> worker1)"));
 }
 
-TEST(Merge, ReadersTakeIt) {
+TEST(Merge, ReadersAcceptTheMergedTrace) {
   const ScratchFolder scratch;
   record(scratch, 2, {built("tests/apps/openmpi/ring_isend"), "5"});
   merged(scratch / "all.0.pt.trace.json", {scratch / "traces"});
@@ -180,7 +180,7 @@ TEST(Merge, ReadersTakeIt) {
   EXPECT_EQ(strict.ending(), "exit 0") << strict.out << strict.err;
 }
 
-TEST(Merge, RefusesWhatDoesNotGoTogetherInOneLine) {
+TEST(Merge, RefusesIncompatibleTracesInOneLine) {
   const ScratchFolder scratch;
   const auto paths = record(scratch, 2, {built("tests/apps/openmpi/allreduce_loop"), "3"});
   const std::string out = scratch / "all.pt.trace.json", none = scratch.write("none.json", "{\"traceEvents\": []}");
@@ -191,7 +191,7 @@ TEST(Merge, RefusesWhatDoesNotGoTogetherInOneLine) {
   }
   const std::string copy = scratch / "copy.pt.trace.json";
   std::filesystem::copy_file(paths[0], copy);
-  // Times since some start, and nothing in common with anybody.
+  // The times count from an arbitrary start and have nothing in common with the other traces.
   const std::string no_clock = scratch.write(
       "clock.json", R"({"traceEvents": [{"ph":"X","cat":"cpu_op","name":"a","pid":1,"tid":1,"ts":5.0,"dur":1.0}]})");
   const struct {
@@ -219,7 +219,7 @@ TEST(Merge, RefusesWhatDoesNotGoTogetherInOneLine) {
   EXPECT_EQ(profshim({"merge", "-o", out, paths[0], no_clock, "--assume-clock"}).ending(), "exit 0");
 }
 
-TEST(Merge, WhatIsThereOfACutFileIsMergedAndSaid) {
+TEST(Merge, MergesTheReadablePartOfATruncatedFile) {
   const ScratchFolder scratch;
   const auto paths = record(scratch, 2, {built("tests/apps/openmpi/allreduce_loop"), "3"});
   const std::string whole = text_of_file(paths[1]), out = scratch / "all.pt.trace.json";

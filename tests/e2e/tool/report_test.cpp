@@ -84,7 +84,7 @@ TEST(Report, NamesTheSlowRankOfAnMpiJobInABrowser) {
   EXPECT_LT(std::filesystem::file_size(page), 400'000u);
 }
 
-TEST(Report, SaysTheSameOfAMergedTrace) {
+TEST(Report, IsTheSameForAMergedTrace) {
   const ScratchFolder scratch;
   const std::string merged = scratch / "all.pt.trace.json.gz";
   ASSERT_EQ(profshim({"merge", record_slow_rank(scratch), "-o", merged}).ending(), "exit 0");
@@ -114,7 +114,7 @@ TEST(Report, ShowsTracesOfPyTorchItselfInABrowser) {
   EXPECT_FALSE(holds(root_of(dom), "data-errors")) << root_of(dom);
 }
 
-TEST(Report, ReadsEverySampleOfPyTorchs) {
+TEST(Report, ReadsEveryPyTorchSample) {
   for (const char* const name : {"hta-cuda-event-sync-multistream", "tracelens-b200-8gpu-rank0"}) {
     const ScratchFolder scratch;
     const Outcome made = profshim({"report", kGolden + std::string(name) + ".json.gz", "-o", scratch / "report.html"});
@@ -138,8 +138,8 @@ TEST(Report, ShowsARealTrainingOfTwoRanks) {
   EXPECT_TRUE(holds(text_of_file(scratch / "report.html"), "autograd::engine::evaluate_function"));
 }
 
-// A name in a trace is whatever a program calls itself.
-TEST(Report, NamesAreNoProgramsInABrowser) {
+// A program chooses the names in a trace, so they may be scripts.
+TEST(Report, NamesDoNotRunAsScriptsInABrowser) {
   NEEDS_BROWSER();
   const ScratchFolder scratch;
   const std::string name =
@@ -176,7 +176,7 @@ TEST(Report, NamesAreNoProgramsInABrowser) {
   EXPECT_TRUE(holds(dom, "1 problem of the recording: &lt;/script&gt;")) << made.out;
 }
 
-TEST(Report, BadInputIsOneLineAndExitStatusTwo) {
+TEST(Report, BadInputGivesOneLineAndExitStatusTwo) {
   const ScratchFolder scratch;
   const std::string sample = text_of_file(std::string(kGolden) + "hta-ddp-nccl-3steps.json.gz"),
                     job = scratch / "b.json";
@@ -203,7 +203,7 @@ TEST(Report, BadInputIsOneLineAndExitStatusTwo) {
 }
 
 // As summary has it: what stands before the end is shown, and the exit status says that it is not all.
-TEST(Report, ATraceThatEndsEarlyIsShownAsFarAsItGoes) {
+TEST(Report, ShowsTheReadablePartOfATruncatedTrace) {
   const ScratchFolder scratch;
   const std::string sample = text_of_file(std::string(kGolden) + "hta-ddp-nccl-3steps.json.gz"),
                     page = scratch / "r.html";
@@ -216,7 +216,7 @@ TEST(Report, ATraceThatEndsEarlyIsShownAsFarAsItGoes) {
   EXPECT_TRUE(holds(text_of_file(page), "the file ends early"));
 }
 
-TEST(Report, GoesIntoTheFolderOfTheShellUnlessToldOtherwise) {
+TEST(Report, IsWrittenToTheCurrentFolderByDefault) {
   const ScratchFolder scratch;
   const std::string trace = std::string(kGolden) + "hta-cuda-event-sync-multistream.json.gz";
 
@@ -228,7 +228,7 @@ TEST(Report, GoesIntoTheFolderOfTheShellUnlessToldOtherwise) {
   EXPECT_EQ(files_below(scratch.path()), std::vector<std::string>{"profshim-report.html"});
 }
 
-TEST(Report, NeverWritesOverATrace) {
+TEST(Report, NeverOverwritesATrace) {
   const ScratchFolder scratch;
   const std::string trace = scratch / "a.json.gz";
   std::filesystem::copy_file(std::string(kGolden) + "hta-cuda-event-sync-multistream.json.gz", trace);

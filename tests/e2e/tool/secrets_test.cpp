@@ -24,7 +24,7 @@ class Secrets : public testing::Test {
   const ScratchFolder scratch_;
 };
 
-TEST_F(Secrets, ValuesOfSecretArgumentsAreInNoFile) {
+TEST_F(Secrets, ValuesOfSecretArgumentsAreNotInAnyFile) {
   const Outcome outcome = record(record_all_spec(scratch_ / "run"));
 
   EXPECT_EQ(outcome.ending(), "exit 0") << outcome.err;

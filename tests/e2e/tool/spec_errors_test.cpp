@@ -1,4 +1,4 @@
-// A wrong spec at load: the job runs as ever, one clear line says what is wrong, nothing is recorded.
+// If the spec is wrong, the job runs unchanged, one clear line names the error, and nothing is recorded.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -62,7 +62,7 @@ INSTANTIATE_TEST_SUITE_P(Golden, BadSpec, testing::ValuesIn(bad_specs()), [](con
   return name;
 });
 
-TEST(SpecErrors, ThereAreSixtyWrongSpecs) { EXPECT_GE(bad_specs().size(), 60u); }
+TEST(SpecErrors, SixtyWrongSpecsExist) { EXPECT_GE(bad_specs().size(), 60u); }
 
 TEST(SpecErrors, NamesFileLineKeyAndTheNearestKey) {
   const ScratchFolder scratch;
@@ -78,7 +78,7 @@ TEST(SpecErrors, NamesFileLineKeyAndTheNearestKey) {
     EXPECT_NE(line.find(part), std::string::npos) << part << " is not in: " << line;
 }
 
-TEST(SpecErrors, AWrongVariableIsSaidTheSameWay) {
+TEST(SpecErrors, WrongVariableIsReportedTheSameWay) {
   const std::vector<std::pair<std::string, std::string>> variables[] = {
       {{"PROFSHIM_RANKS", "1-"}},     {{"PROFSHIM_SET", "schedule.active=many"}},
       {{"PROFSHIM_SET", "nonsense"}}, {{"PROFSHIM_STEPS", "5-2"}},
@@ -99,7 +99,7 @@ TEST(SpecErrors, AWrongVariableIsSaidTheSameWay) {
   }
 }
 
-TEST(SpecErrors, AMissingFileIsOneLine) {
+TEST(SpecErrors, MissingFileIsReportedInOneLine) {
   const ScratchFolder scratch;
   Job job = one_rank();
   job.folder = scratch.path();
@@ -113,7 +113,7 @@ TEST(SpecErrors, AMissingFileIsOneLine) {
 }
 
 // Under a real launcher: every sixth of the table, with each implementation in turn.
-TEST(SpecErrors, UnderARealLauncherOneRankSpeaksAndTheJobRunsOn) {
+TEST(SpecErrors, OneRankReportsAndTheJobRunsOnUnderALauncher) {
   const std::vector<Mpi> mpis = installed_mpis();
   const auto job_of = [](Mpi mpi) {
     return mpirun(mpi, 2, {built("tests/apps_ending/" + to_string(mpi) + "/ending"), "return", "20"});
@@ -146,7 +146,7 @@ TEST(SpecErrors, UnderARealLauncherOneRankSpeaksAndTheJobRunsOn) {
 }
 
 // Four ranks read the same wrong spec: the lines are for a person, not one set for each rank.
-TEST(SpecErrors, AJobOfFourRanksSaysItOnceOrNearlySo) {
+TEST(SpecErrors, JobOfFourRanksReportsAtMostFourTimes) {
   const ScratchFolder scratch;
   const Mpi mpi = installed_mpis()[0];
   Job job = mpirun(mpi, 4, {built("tests/apps_ending/" + to_string(mpi) + "/ending"), "return", "20"});

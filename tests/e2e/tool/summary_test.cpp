@@ -1,4 +1,4 @@
-// The tool's summary of traces of a real job, and of what is no trace.
+// `profshim summary` on traces of a real job and on files that are no traces.
 #include <gtest/gtest.h>
 #include <rapidjson/document.h>
 
@@ -59,7 +59,7 @@ TEST(Summary, CountsTheCallsOfEachRankOfAnMpiJob) {
   }
 }
 
-TEST(Summary, SaysUnderTheTableWhatDevicesDid) {
+TEST(Summary, ShowsDeviceUseBelowTheTable) {
   const Outcome outcome = profshim({"summary", PROFSHIM_SOURCE_DIR "/tests/golden/gpu/rank1.5.pt.trace.json",
                                     "--time-unit", "us", "--row-limit", "3", "--sort-by", "cuda_time_total"});
 
@@ -82,7 +82,7 @@ TEST(Summary, IsCsvWithOneLineForEachRow) {
   EXPECT_NE(outcome.out.find("\n\"MPI_Irecv\",-1,0,0,1,3,0.000,2250.750,750.250,"), std::string::npos) << outcome.out;
 }
 
-TEST(Summary, OneFileTwiceIsOne) {
+TEST(Summary, CountsAFileGivenTwiceOnce) {
   const ScratchFolder scratch;
   const std::string path = scratch.write("rank0.11.pt.trace.json", test::sample_trace());
 
@@ -111,7 +111,7 @@ void expect_refused(const std::string& path, const std::string& why) {
   EXPECT_NE(outcome.err.find(why), std::string::npos) << outcome.err;
 }
 
-TEST(Summary, SaysInOneLineWhatCannotBeRead) {
+TEST(Summary, ReportsUnreadableFilesInOneLine) {
   const ScratchFolder scratch;
   const std::string whole = test::sample_trace();
   std::string nan = whole;
@@ -141,7 +141,7 @@ TEST(Summary, TracesOfTwoJobsAreRefused) {
   }
 }
 
-TEST(Summary, ShowsWhatIsThereOfACutFileAndSaysSo) {
+TEST(Summary, ShowsTheReadablePartOfATruncatedFileAndSaysSo) {
   const ScratchFolder scratch;
   const std::string whole = test::sample_trace();
   const std::string path = scratch.write("cut.json", whole.substr(0, whole.size() * 3 / 4));
@@ -153,7 +153,7 @@ TEST(Summary, ShowsWhatIsThereOfACutFileAndSaysSo) {
   EXPECT_EQ(outcome.err.rfind("profshim: " + path + ": cut off: ", 0), 0u) << outcome.err;
 }
 
-TEST(Summary, KnowsWhatATableCanBeSortedBy) {
+TEST(Summary, RefusesUnknownSortKeys) {
   const ScratchFolder scratch;
   const std::string path = scratch.write("a.json", test::sample_trace());
 

@@ -79,7 +79,7 @@ TEST(SummaryViews, NameTheRankThatCameLastInAnMpiJob) {
       ++ranks;
       const bool slow = row.at("rank") == std::to_string(kSlow);
       EXPECT_EQ(row.at("matched"), "12");
-      // Four ranks on few cores: somebody else may be kept from running for as long once or twice.
+      // With four ranks on few cores, another rank may be kept from running as long once or twice.
       if (slow) {
         EXPECT_GE(std::stoi(row.at("came_last")), 9);
       } else {
@@ -107,7 +107,7 @@ TEST(SummaryViews, NameTheRankThatCameLastInAnMpiJob) {
   }
 }
 
-TEST(SummaryViews, NameTheRankThatAHangingJobWaitedFor) {
+TEST(SummaryViews, NameTheRankThatAHungJobWaitedFor) {
   for (const Mpi mpi : installed_mpis()) {
     const ScratchFolder scratch;
     Job job = mpirun(mpi, 4, {built("tests/apps/" + to_string(mpi) + "/slow_rank"), "2", "12", "1", "7"});
@@ -184,7 +184,7 @@ double busy_ns(const SeenTrace& trace, std::int64_t from, std::int64_t to) {
   return busy;
 }
 
-TEST(SummaryViews, AgreeWithSumsMadeInAnotherWayOnRealGpuTraces) {
+TEST(SummaryViews, AgreeWithIndependentSumsOnRealGpuTraces) {
   for (const std::string name : {"traces/hta-ddp-nccl-3steps.json.gz", "traces/tracelens-b200-8gpu-rank0.json.gz",
                                  "traces/hta-cuda-event-sync-multistream.json.gz", "gpu/rank1.5.pt.trace.json"}) {
     const SeenTrace trace = read_seen(kGolden + name);
@@ -277,7 +277,7 @@ TEST(SummaryViews, PrintOneAfterAnotherInEveryForm) {
   EXPECT_EQ(std::string(json["mpi"]["notes"][0].GetString()), "No calls of MPI");
 }
 
-TEST(SummaryViews, SayInOneLineWhatCannotBeRead) {
+TEST(SummaryViews, ReportUnreadableFilesInOneLine) {
   const ScratchFolder scratch;
   const std::string path = scratch.write("text.json", "hello\n");
 

@@ -52,7 +52,7 @@ class Verify : public testing::Test {
   std::string folder_;
 };
 
-TEST_F(Verify, AWindowOfTwoRanksConforms) {
+TEST_F(Verify, WindowOfTwoRanksConforms) {
   add("step11/rank0.11.pt.trace.json", test::sample_trace({.rank = 0}));
   add("step11/rank1.11.pt.trace.json", test::sample_trace({.rank = 1}));
   add("step11/.rank2.11.pt.trace.json.tmp", "half a file");
@@ -100,7 +100,7 @@ TEST_F(Verify, SaysWhichTraceOfASpecsCheckIsMissing) {
 }
 
 // By itself, and as a part of a merged one.
-TEST_F(Verify, ACutTraceIsNotComplete) {
+TEST_F(Verify, IncompleteTraceIsReported) {
   add("run/step11/rank0.11.pt.trace.json", test::sample_trace({.rank = 0}));
   add("run/step11/rank1.11.pt.trace.json", test::sample_trace({.rank = 1, .complete = false}));
   add("ci.toml", "version = 1\n[check]\ncomplete = true\n");
@@ -117,14 +117,14 @@ TEST_F(Verify, ACutTraceIsNotComplete) {
   }
 }
 
-TEST_F(Verify, WindowsWithOtherStepsDoNotMeet) {
+TEST_F(Verify, WindowsWithDifferentStepsAreNotMatched) {
   add("rank0.11.pt.trace.json", test::sample_trace({.first_step = 11}));
   add("rank0.14.pt.trace.json", test::sample_trace({.first_step = 14}));
 
   EXPECT_EQ(verify(folder_).exit_code, 0);
 }
 
-TEST_F(Verify, OneRankTwiceIsAFinding) {
+TEST_F(Verify, DuplicateRankIsAFinding) {
   add("step11/rank0.11.pt.trace.json", test::sample_trace({.rank = 0}));
   add("step11/rank1.11.pt.trace.json", test::sample_trace({.rank = 0}));
 
@@ -134,7 +134,7 @@ TEST_F(Verify, OneRankTwiceIsAFinding) {
   EXPECT_NE(ran.output.find("rank 0 is in another file"), std::string::npos) << ran.output;
 }
 
-TEST_F(Verify, ACutFileIsUnreadable) {
+TEST_F(Verify, TruncatedFileIsUnreadable) {
   const std::string text = test::sample_trace();
   add("rank0.11.pt.trace.json", text.substr(0, text.size() / 2));
 
@@ -150,7 +150,7 @@ TEST_F(Verify, NothingToVerifyIsAnError) {
   EXPECT_EQ(verify("").exit_code, 2);
 }
 
-TEST_F(Verify, JsonIsJson) {
+TEST_F(Verify, PrintsValidJson) {
   add("rank0.11.pt.trace.json", test::sample_trace());
   int leaves = 0;
 
@@ -166,7 +166,7 @@ TEST_F(Verify, JsonIsJson) {
   EXPECT_GT(leaves, 10);
 }
 
-TEST_F(Verify, AFileNamedTwiceIsOne) {
+TEST_F(Verify, FileNamedTwiceCountsOnce) {
   add("step11/rank0.11.pt.trace.json", test::sample_trace());
 
   const Ran ran = verify(folder_ + " " + folder_ + "/step11/../step11/rank0.11.pt.trace.json");
@@ -175,8 +175,8 @@ TEST_F(Verify, AFileNamedTwiceIsOne) {
   EXPECT_NE(ran.output.find("1 trace, 1 conforming"), std::string::npos) << ran.output;
 }
 
-// A pipe that nobody writes would be waited for without end.
-TEST_F(Verify, WhatOnlyHasTheNameOfATraceIsNone) {
+// Reading a pipe without a writer would block forever.
+TEST_F(Verify, FileThatOnlyHasTheNameOfATraceIsNoTrace) {
   add("rank0.11.pt.trace.json", test::sample_trace());
   fs::create_directory(fs::path(folder_) / "rank1.11.pt.trace.json");
   ASSERT_EQ(mkfifo((folder_ + "/rank2.11.pt.trace.json").c_str(), 0600), 0);
@@ -186,14 +186,14 @@ TEST_F(Verify, WhatOnlyHasTheNameOfATraceIsNone) {
   EXPECT_EQ(ran.exit_code, 0) << ran.output;
 }
 
-TEST_F(Verify, ADanglingLinkIsSaid) {
+TEST_F(Verify, DanglingLinkIsReported) {
   add("rank0.11.pt.trace.json", test::sample_trace());
   fs::create_symlink("nowhere", fs::path(folder_) / "rank1.11.pt.trace.json");
 
   EXPECT_EQ(verify(folder_).exit_code, 2);
 }
 
-TEST_F(Verify, AFolderThatCannotBeReadIsSaid) {
+TEST_F(Verify, UnreadableFolderIsReported) {
   const std::string nobody = "setpriv --reuid=65534 --regid=65534 --clear-groups ";
   add("rank0.11.pt.trace.json", test::sample_trace());
   fs::create_directory(fs::path(folder_) / "locked");

@@ -1,4 +1,4 @@
-// Collectives of torch.distributed over gloo: what is known of each, and of the groups that they are of.
+// Collectives of torch.distributed over gloo: their arguments and their process groups.
 #include <gtest/gtest.h>
 
 #include "e2e/support/run_under_shim.h"
@@ -28,7 +28,7 @@ std::vector<Args> comms(const SeenTrace& trace, const std::string& op) {
   return found;
 }
 
-TEST(TorchGroups, ACollectiveSaysWhatItMoves) {
+TEST(TorchGroups, CollectivesDescribeTheirData) {
   NEEDS_TORCH(1);
   const ScratchFolder scratch;
 
@@ -81,7 +81,7 @@ TEST(TorchGroups, AreInTheMetadata) {
     const std::string& info = trace.metadata.at("distributedInfo");
     EXPECT_EQ(json_member(info, "backend"), "gloo");
     EXPECT_NE(info.find(R"("pg_name":"0","pg_desc":"default_pg","backend_config":"gloo")"), std::string::npos) << info;
-    // Which of two groups a call is of shows in its inputs alone.
+    // Only the inputs of a call show its group if there are two groups.
     for (const Args& args : comms(trace, "c10d::allreduce_")) {
       EXPECT_EQ(args.count("Group size"), 0u);
       EXPECT_EQ(args.count("In msg nelems"), 0u);

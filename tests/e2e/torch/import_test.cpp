@@ -95,7 +95,7 @@ std::vector<Ending> draw(int imports, int whole_ms) {
   return endings;
 }
 
-/// What a program may end with. A signal that comes after its end, and an exit that does, leave it as it was.
+/// Returns the allowed endings of a program. A signal or exit() that comes after its end has no effect.
 std::set<std::string> endings_of(const Ending& one) {
   if (one.signal == SIGTERM) return {"signal 15", "exit 0"};
   // Status 1 where Python is not ready yet, and where an extension makes an exception of its own of it; some code takes
@@ -137,7 +137,7 @@ class TorchImport : public testing::Test {
   std::vector<Ending> endings_;
 };
 
-TEST_F(TorchImport, EndsAsItIsEnded) {
+TEST_F(TorchImport, EndsInTheWayThatTheProgramEndsIt) {
   NEEDS_TORCH(1);
 
   run_all(endings_, true);
@@ -156,7 +156,7 @@ TEST_F(TorchImport, EndsAsItIsEnded) {
 }
 
 // Asked of those that another process ends: their endings are Python's own.
-TEST_F(TorchImport, EndsSoWithoutUs) {
+TEST_F(TorchImport, EndsTheSameWayWithoutTheLibrary) {
   NEEDS_TORCH(1);
   std::vector<Ending> some;
   for (const Ending& one : endings_)

@@ -1,4 +1,4 @@
-// What the operators of a real PyTorch were given: equal to what torch.profiler says of the same operators in the same
+// The inputs of operators of a real PyTorch equal those that torch.profiler records for the same operators in the same
 // process.
 #include <gtest/gtest.h>
 #include <rapidjson/document.h>
@@ -79,7 +79,7 @@ Operators seen_operators(const SeenTrace& trace, const std::set<std::string>& ha
   return operators;
 }
 
-/// What is recorded of inputs.py.
+/// Runs inputs.py and returns its trace.
 SeenTrace recorded(const ScratchFolder& scratch, const std::string& keys) {
   const Outcome outcome = run(torch_job(scratch, Launch::kAlone, "inputs.py --expected " + (scratch / "expected.json"),
                                         "steps.source=none " + keys));
@@ -90,7 +90,7 @@ SeenTrace recorded(const ScratchFolder& scratch, const std::string& keys) {
   return traces.empty() ? SeenTrace{} : traces[0];
 }
 
-TEST(TorchInputs, AreThoseThatTorchTells) {
+TEST(TorchInputs, EqualThoseOfTorchsProfiler) {
   NEEDS_TORCH(1);
   const ScratchFolder scratch;
 
@@ -112,7 +112,7 @@ TEST(TorchInputs, AreThoseThatTorchTells) {
   EXPECT_EQ(verdict.ending(), "exit 0") << verdict.out;
 }
 
-TEST(TorchInputs, AreNotThereUnlessAskedFor) {
+TEST(TorchInputs, AreNotRecordedByDefault) {
   NEEDS_TORCH(1);
   const ScratchFolder scratch;
 

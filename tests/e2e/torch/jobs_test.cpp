@@ -14,7 +14,7 @@ namespace profshim::e2e {
 namespace {
 
 // Forward passes are steps only when no optimizer has shown itself in the first eight.
-TEST(TorchSteps, AreForwardPassesWhereThereIsNoOptimizer) {
+TEST(TorchSteps, AreForwardPassesWithoutAnOptimizer) {
   NEEDS_TORCH(1);
   const ScratchFolder scratch;
 
@@ -68,7 +68,7 @@ TEST(TorchSteps, AreNotThoseOfNvtx) {
   EXPECT_NE(outcome.err.find("no steps found"), std::string::npos) << outcome.err;
 }
 
-TEST(TorchPrograms, AProcessAloneIsAJobOfOne) {
+TEST(TorchPrograms, SingleProcessIsAJobOfOneRank) {
   NEEDS_TORCH(1);
   const ScratchFolder scratch;
 
@@ -112,7 +112,7 @@ TEST(TorchPrograms, MpiIsWaitedForUnlessOnlyPyTorchIsLinkedWithIt) {
   }
 }
 
-TEST(TorchPrograms, RangesThatEndOnAnotherThreadTakeNoRoom) {
+TEST(TorchPrograms, RangesThatEndOnAnotherThreadReleaseTheirSlots) {
   NEEDS_TORCH(1);
   const ScratchFolder scratch;
 
@@ -140,7 +140,7 @@ TEST(TorchPrograms, RangesThatEndOnAnotherThreadTakeNoRoom) {
 }
 
 // The first one may be what starts the ranks of a job: neither it nor a helper of it counts as a job of its own.
-TEST(TorchPrograms, WhatAProcessStartsThatHasNotShownItsRankIsNoJobEither) {
+TEST(TorchPrograms, ChildOfAProcessWithoutARankIsNoJob) {
   NEEDS_TORCH(1);
   const ScratchFolder scratch;
 
@@ -152,7 +152,7 @@ TEST(TorchPrograms, WhatAProcessStartsThatHasNotShownItsRankIsNoJobEither) {
   EXPECT_TRUE(read_folder(scratch / "traces").empty());
 }
 
-TEST(TorchPrograms, AnImportAloneLeavesNothing) {
+TEST(TorchPrograms, ImportAloneWritesNoFile) {
   NEEDS_TORCH(1);
   const ScratchFolder scratch;
   Job job = torch_job(scratch, Launch::kAlone, "import_only.py", "steps.source=none");
@@ -165,7 +165,7 @@ TEST(TorchPrograms, AnImportAloneLeavesNothing) {
   EXPECT_TRUE(files_below(scratch.path()).empty());
 }
 
-TEST(TorchPrograms, OperatorsThatAreNotWantedAreNotThere) {
+TEST(TorchPrograms, UnwantedOperatorsAreNotRecorded) {
   NEEDS_TORCH(1);
   const ScratchFolder scratch;
   Job job = torch_job(scratch, Launch::kAlone, "infer.py", "steps.source=none");

@@ -42,7 +42,7 @@ const Launcher kLaunchers[] = {
     {"ActorsByTcpWithACopy", "launchers/actors.py --tcp --copy", kSgd, "torch.distributed", {{kDdp, 1}}, false},
 };
 
-/// The lines that are not ours, in whatever order: gloo's come from two processes.
+/// Returns the lines that are not ours, sorted: those of gloo come from two processes in any order.
 std::multiset<std::string> others_lines(const Outcome& outcome) {
   std::istringstream lines(outcome.err);
   std::multiset<std::string> others;
@@ -54,7 +54,7 @@ std::multiset<std::string> others_lines(const Outcome& outcome) {
 
 class TorchLaunchers : public testing::TestWithParam<Launcher> {};
 
-TEST_P(TorchLaunchers, HaveATraceOfEachRankAndOfNobodyElse) {
+TEST_P(TorchLaunchers, HaveOneTraceForEachRankOnly) {
   const Launcher& launcher = GetParam();
   NEEDS_TORCH(1);
   const ScratchFolder scratch;

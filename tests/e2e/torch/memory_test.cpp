@@ -1,5 +1,5 @@
-// What PyTorch's allocators give and take back (capture.profile_memory): what torch.profiler(profile_memory=True) tells
-// of the same steps in the same process, and a job that does not notice.
+// Allocations and releases of PyTorch's allocators (capture.profile_memory) equal those that
+// torch.profiler(profile_memory=True) records for the same steps in the same process, and the job is unchanged.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -57,8 +57,8 @@ std::string line_of(const SeenEvent& event) {
   return event.name + " " + (event.name == "[memory]" ? std::to_string(number(event, "Bytes")) : "0");
 }
 
-/// What torch.profiler told, and in between nothing but releases of what was allocated before it began: the first line
-/// that says otherwise.
+/// Returns the first difference between our events and torch.profiler's, "" if there is none. Ours may hold in addition
+/// releases of memory that was allocated before the profiler began.
 std::string first_difference(const std::vector<const SeenEvent*>& ours, const std::string& theirs) {
   std::istringstream lines(theirs);
   std::string line;
@@ -80,7 +80,7 @@ std::string first_difference(const std::vector<const SeenEvent*>& ours, const st
 
 class TorchMemory : public testing::TestWithParam<const char*> {};
 
-TEST_P(TorchMemory, IsWhatTorchsProfilerTells) {
+TEST_P(TorchMemory, EqualsThatOfTorchsProfiler) {
   NEEDS_TORCH(1);
   const ScratchFolder scratch;
   Job job = training(scratch, GetParam());
@@ -110,7 +110,7 @@ INSTANTIATE_TEST_SUITE_P(Real, TorchMemory, testing::Values("", "--workers 2", "
   return std::string(arguments.empty() ? "plain" : arguments == "--too-much" ? "too_much" : "workers");
 });
 
-// A program that nobody else profiles: with a table of its own, c10 would warn of what it has not seen.
+// A program without another profiler. With a table of its own, c10 would warn of addresses that it has not seen.
 TEST(TorchMemoryAlone, SaysNothingAndCountsWhatItHasSeen) {
   NEEDS_TORCH(1);
   const ScratchFolder scratch;
@@ -151,7 +151,7 @@ TEST(TorchMemoryAlone, IsOfTheThreadThatAsks) {
   for (const auto& [tid, bytes] : by_thread) EXPECT_EQ(bytes, seven);
 }
 
-TEST(TorchMemoryAlone, WhatCouldNotBeHadIsShown) {
+TEST(TorchMemoryAlone, FailedAllocationsAreShown) {
   NEEDS_TORCH(1);
   const ScratchFolder scratch;
 
@@ -169,7 +169,7 @@ TEST(TorchMemoryAlone, WhatCouldNotBeHadIsShown) {
   EXPECT_EQ(failures, 3);
 }
 
-TEST(TorchMemoryAlone, ReadersTakeIt) {
+TEST(TorchMemoryAlone, ReadersAcceptIt) {
   NEEDS_TORCH(1);
   const ScratchFolder scratch;
   const std::string python = PROFSHIM_SOURCE_DIR "/build/venv-consumers/bin/python";
@@ -188,7 +188,7 @@ TEST(TorchMemoryAlone, ReadersTakeIt) {
   EXPECT_EQ(by_board.ending(), "exit 0") << by_board.out << by_board.err;
 }
 
-TEST(TorchMemoryAlone, IsNotThereUnasked) {
+TEST(TorchMemoryAlone, IsNotRecordedByDefault) {
   NEEDS_TORCH(1);
   const ScratchFolder scratch;
 

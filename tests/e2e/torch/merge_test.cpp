@@ -21,7 +21,7 @@ std::vector<std::string> record(const ScratchFolder& scratch, Launch launch, con
   return traces_below(scratch / "traces");
 }
 
-/// torch.profiler's own traces, recorded without us.
+/// Returns traces that torch.profiler recorded without the library.
 std::vector<std::string> profiled(const ScratchFolder& scratch, int ranks) {
   Job job = torch_job(scratch, Launch::kFourRanks, "profiler/train_profiled.py " + scratch.path());
   job.preload = false;
@@ -60,7 +60,7 @@ void expect_brought_together(const ScratchFolder& scratch, const std::vector<std
   EXPECT_GE(within_bound, placed_ranks * 99 / 100);
 }
 
-TEST(TorchMerge, ClocksAreBroughtTogetherByCollectivesWithoutNumbers) {
+TEST(TorchMerge, AlignsClocksByCollectivesWithoutNumbers) {
   NEEDS_TORCH(1);
   const ScratchFolder scratch;
   const auto paths = record(scratch, Launch::kFourRanks);
@@ -69,7 +69,7 @@ TEST(TorchMerge, ClocksAreBroughtTogetherByCollectivesWithoutNumbers) {
 }
 
 // A window of the whole job, without steps.
-TEST(TorchMerge, ClocksAreBroughtTogetherWithoutSteps) {
+TEST(TorchMerge, AlignsClocksWithoutSteps) {
   NEEDS_TORCH(1);
   const ScratchFolder scratch;
   const auto paths = record(scratch, Launch::kByHand, "steps.source=none");
@@ -77,8 +77,8 @@ TEST(TorchMerge, ClocksAreBroughtTogetherWithoutSteps) {
   expect_brought_together(scratch, paths);
 }
 
-// Of 1.13, which Debian builds without Kineto, they say neither the rank nor the time of the day.
-TEST(TorchMerge, ClocksOfTorchsOwnTracesAreBroughtTogether) {
+// Traces of PyTorch 1.13, which Debian builds without Kineto, hold neither the rank nor the time of day.
+TEST(TorchMerge, AlignsClocksOfTorchsOwnTraces) {
   NEEDS_TORCH(2);
   const ScratchFolder scratch;
   expect_brought_together(scratch, profiled(scratch, 4));

@@ -1,4 +1,4 @@
-// overhead_percent of a PyTorch program: the library makes some operators of its own to measure it, which nobody sees.
+// overhead_percent of a PyTorch program. The library runs operators to measure it; no trace or observer shows them.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -32,7 +32,7 @@ TEST(TorchOverhead, IsMeasuredAndTheMeasurementIsNotInTheTrace) {
 }
 
 // It would see our operators: none are made, and the trace does not say what it does not know.
-TEST(TorchOverhead, IsNotMeasuredInTheSightOfAnotherObserver) {
+TEST(TorchOverhead, IsNotMeasuredIfThereIsAnotherObserver) {
   NEEDS_TORCH(2);
   const ScratchFolder scratch;
 

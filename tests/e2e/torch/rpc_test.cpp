@@ -68,7 +68,7 @@ TEST_F(TorchRpc, RequestsHaveNames) {
 }
 
 // One clock for both: they run on one machine.
-TEST_F(TorchRpc, EachIsFoundWhereItIsCarriedOut) {
+TEST_F(TorchRpc, EachRequestIsMatchedWithItsExecution) {
   constexpr std::int64_t kClocksDiffer = 200'000;
   int joined = 0, inside = 0;
   for (int rank = 0; rank < 2; ++rank) {
@@ -100,7 +100,7 @@ TEST_F(TorchRpc, EachIsFoundWhereItIsCarriedOut) {
   EXPECT_EQ(inside, 6);  // each twice; aten::add of a number has another one inside
 }
 
-TEST_F(TorchRpc, OneThatNobodyWaitsForAnyLongerHasFailed) {
+TEST_F(TorchRpc, AbandonedRequestIsMarkedFailed) {
   std::vector<std::string> failed;
   for (const SeenEvent* e : events(0, "request", "b")) {
     if (e->args.contains("failed")) failed.push_back(e->name);

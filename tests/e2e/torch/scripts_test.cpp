@@ -87,7 +87,7 @@ const WithoutUs& without_us(Launch launch, const std::string& command) {
 
 class TorchScripts : public testing::TestWithParam<Script> {};
 
-TEST_P(TorchScripts, RunAsWithoutUsAndAreWhole) {
+TEST_P(TorchScripts, RunAsWithoutTheLibraryAndTracesAreComplete) {
   const Script& script = GetParam();
   NEEDS_TORCH(script.torch);
   const ScratchFolder scratch;
@@ -102,7 +102,7 @@ TEST_P(TorchScripts, RunAsWithoutUsAndAreWhole) {
   EXPECT_EQ(with.ending(), "exit 0") << with.err;
   EXPECT_EQ(with.out, without.outcome.out);
   EXPECT_NE(with.err.find("steps from torch \"Optimizer.step#*\", 20 seen"), std::string::npos) << with.err;
-  EXPECT_EQ(with.shim_lines().size(), 1u) << with.err;  // rank 0's: nobody else had to be turned away
+  EXPECT_EQ(with.shim_lines().size(), 1u) << with.err;  // rank 0's: no other process was refused
   const int ranks = ranks_of(script.launch);
   std::multiset<int> seen;
   for (const SeenTrace& trace : read_folder(scratch / "traces")) {
@@ -136,7 +136,7 @@ std::vector<SeenTrace> traces_of(const ScratchFolder& scratch, Job job) {
 }
 
 // RANK is not there before the child has set it itself.
-TEST(TorchPrograms, RanksThatLearnLateWhoTheyAre) {
+TEST(TorchPrograms, RanksThatLearnTheirRankLateAreRecorded) {
   NEEDS_TORCH(1);
   const ScratchFolder scratch;
 
@@ -150,7 +150,7 @@ TEST(TorchPrograms, RanksThatLearnLateWhoTheyAre) {
 }
 
 // Nothing in the environment tells: what starts them is no rank, though it has used operators, and they are.
-TEST(TorchPrograms, RanksThatInitProcessGroupAloneIsTold) {
+TEST(TorchPrograms, RanksKnownToInitProcessGroupOnlyAreRecorded) {
   NEEDS_TORCH(1);
   const ScratchFolder scratch;
 
@@ -168,7 +168,7 @@ TEST(TorchPrograms, RanksThatInitProcessGroupAloneIsTold) {
 }
 
 // The backward pass and the optimizer of rank 1's half run on threads of RPC.
-TEST(TorchPrograms, APairThatCallsEachOther) {
+TEST(TorchPrograms, PairThatCallsEachOtherIsRecorded) {
   NEEDS_RPC();
   const ScratchFolder scratch;
 
@@ -184,7 +184,7 @@ TEST(TorchPrograms, APairThatCallsEachOther) {
   }
 }
 
-TEST(TorchPrograms, OneThatIsInterruptedLeavesItsTrace) {
+TEST(TorchPrograms, InterruptedProgramLeavesItsTrace) {
   NEEDS_TORCH(1);
   const ScratchFolder scratch;
   const auto [without, with] = run_both(torch_job(scratch, Launch::kAlone, "interrupted.py", "steps.source=none"));
@@ -197,7 +197,7 @@ TEST(TorchPrograms, OneThatIsInterruptedLeavesItsTrace) {
   EXPECT_EQ(traces[0].calls("aten::add").size(), 5u);
 }
 
-// Nothing is imported there: its first tensor tells that it uses PyTorch.
+// A C++ program imports nothing: its first tensor shows that it uses PyTorch.
 TEST(LibtorchPrograms, AreRecordedWithoutPython) {
   const std::string program = PROFSHIM_SOURCE_DIR "/build/tests/apps_torch/products";
   if (!std::filesystem::exists(program)) GTEST_SKIP() << "no headers of PyTorch: apt install libtorch-dev";
@@ -218,7 +218,7 @@ TEST(LibtorchPrograms, AreRecordedWithoutPython) {
 }
 
 // Inductor's workers, the compiler and the linker inherit the library and RANK.
-TEST(TorchPrograms, ACompiledModel) {
+TEST(TorchPrograms, CompiledModelIsRecorded) {
   NEEDS_TORCH(2);
   const ScratchFolder scratch;
   Job job = torch_job(scratch, Launch::kAlone, "compiled.py");
@@ -240,7 +240,7 @@ TEST(TorchPrograms, ACompiledModel) {
   EXPECT_EQ(traces[0].calls("CompiledFunctionBackward").size(), 3u);
 }
 
-TEST(TorchPrograms, AnotherProfilerFindsWhatItFindsWithoutUs) {
+TEST(TorchPrograms, AnotherProfilerGetsTheSameAsWithoutTheLibrary) {
   NEEDS_TORCH(1);
   const ScratchFolder scratch;
 
@@ -257,7 +257,7 @@ TEST(TorchPrograms, AnotherProfilerFindsWhatItFindsWithoutUs) {
 }
 
 // swap_tensors() throws when a tensor has another owner, as one that a profiler holds.
-TEST(TorchPrograms, AModelThatIsSwappedEveryStep) {
+TEST(TorchPrograms, ModelSwappedEveryStepIsRecorded) {
   NEEDS_TORCH(2);
   const ScratchFolder scratch;
 
@@ -268,7 +268,6 @@ TEST(TorchPrograms, AModelThatIsSwappedEveryStep) {
 }
 
 // ---- readers
-// ---------------------------------------------------------------------------------------------------------
 
 TEST(TorchReaders, LoadTheTracesOfTwoRanks) {
   NEEDS_TORCH(1);

@@ -85,7 +85,7 @@ TEST(TorchSummary, IsTheTableThatPyTorchPrints) {
   expect_the_same_table(both.ours, both.theirs);
 }
 
-TEST(TorchSummary, IsTheTableThatPyTorchPrintsOfMemoryAndShapes) {
+TEST(TorchSummary, IsTheTableThatPyTorchPrintsWithMemoryAndShapes) {
   NEEDS_TORCH(2);
   const ScratchFolder scratch;
 

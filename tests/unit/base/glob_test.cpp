@@ -62,7 +62,7 @@ TEST(Glob, AgreesWithANaiveImplementation) {
   }
 }
 
-TEST(Glob, LiteralPrefixStopsAtTheFirstSpecial) {
+TEST(Glob, LiteralPrefixStopsAtTheFirstSpecialCharacter) {
   EXPECT_EQ(glob_literal_prefix("ProfilerStep#*"), "ProfilerStep#");
   EXPECT_EQ(glob_literal_prefix("*x"), "");
   EXPECT_EQ(glob_literal_prefix("a[b]"), "a");

@@ -96,7 +96,7 @@ TEST(LogTarget, DoesNotBlockOnAFullPipe) {
   }));
 }
 
-TEST(LogTarget, LinesWaitForTheRunFolder) {
+TEST(LogTarget, KeepsLinesUntilTheRunFolderExists) {
   const test::TemporaryFolder folder;
   const int status = in_child([&] {
     log::note_stderr();

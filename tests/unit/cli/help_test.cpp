@@ -63,7 +63,7 @@ TEST(Help, TheManualOfTheSpecHasEveryKey) {
   }
 }
 
-TEST(Help, APageThatDoesNotExistIsAnUnknownCommand) {
+TEST(Help, MissingPageIsAnUnknownCommand) {
   const auto outcome = run_shell("profshim help merg");
   EXPECT_EQ(outcome.status, 2);
   EXPECT_NE(outcome.err.find("did you mean \"merge\"?"), std::string::npos) << outcome.err;

@@ -93,7 +93,7 @@ class RecoverTest : public test::SpoolFixture {
 
 using Names = std::vector<std::string>;
 
-TEST_F(RecoverTest, ByTheFolder) {
+TEST_F(RecoverTest, RecoversByTheRunFolder) {
   alive_at(realtime_ns());
   window(100);
 

@@ -10,14 +10,14 @@
 namespace profshim::elf {
 namespace {
 
-// That of a function which a sanitizer has none of its own for.
+// Returns the path of the C library, found by a function that no sanitizer intercepts.
 std::string library() {
   Dl_info info{};
   dladdr(reinterpret_cast<void*>(&gnu_get_libc_version), &info);
   return info.dli_fname;
 }
 
-TEST(FunctionsAt, AreThoseThatHoldThePlaces) {
+TEST(FunctionsAt, AreTheFunctionsThatContainTheAddresses) {
   File file;
   std::string why_not;
   ASSERT_TRUE(file.open(library(), why_not)) << why_not;

@@ -40,9 +40,9 @@ bool parse(const char* line, Line& out) {
   return !out.bytes.empty();
 }
 
-/// What is no instruction (tables between functions; "udb" in newer binutils, which a processor refuses), what objdump
-/// joins or splits in another way than a processor, and branches with a 16-bit offset: their length depends on the
-/// processor's maker, so the decoder refuses them.
+/// Returns true for lines that the comparison skips: data between functions, "udb" of newer binutils (a processor
+/// refuses it), lines that objdump joins or splits differently from a processor, and branches with a 16-bit offset.
+/// The length of the latter depends on the processor's vendor, so the decoder refuses them.
 bool is_objdumps_own(const Line& line) {
   const std::string& text = line.text;
   if (text.find("(bad)") != std::string::npos || text.find(".byte") != std::string::npos) return true;

@@ -1,4 +1,4 @@
-// Which patterns of folder and file names a spec may have.
+// Checks of the patterns of folder and file names in a spec.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -15,14 +15,14 @@ TEST(NamePattern, KnowsEveryVariable) {
   EXPECT_EQ(output::pattern_variables().size(), 17u);
 }
 
-TEST(NamePattern, RefusesWhatIsNoLocalPlace) {
+TEST(NamePattern, RefusesUrls) {
   for (const char* text : {"s3://b/x", "gs://b", "https://h/x", "file:///tmp", "hdfs://x"}) {
     EXPECT_NE(output::check_pattern(text, true).find("local folder"), std::string::npos) << text;
   }
   EXPECT_EQ(output::check_pattern("/a:b//c", true), "");
 }
 
-TEST(NamePattern, RefusesWhatNoShellExpandsAndNoFileSystemTakes) {
+TEST(NamePattern, RefusesTildesAndTooLongNames) {
   EXPECT_NE(output::check_pattern("~/traces", true).find("home folder"), std::string::npos);
   EXPECT_EQ(output::check_pattern("./~/traces", true), "");
   const std::string longest(255, 'n');

@@ -64,7 +64,7 @@ TEST(Expand, ProgramNamesAreSafeInShellsAndOnOtherSystems) {
   EXPECT_EQ(expand("{job_id}", v), "unknown");
 }
 
-TEST(TraceFileName, TheDefaultNeedsNothingAdded) {
+TEST(TraceFileName, DefaultNeedsNoAddition) {
   std::string added;
 
   EXPECT_EQ(trace_file_name(Spec{}, values(3), added), "step11/rank3.11.pt.trace.json");
@@ -88,7 +88,7 @@ TEST(TraceFileName, MissingPartsAreAddedToMakeNamesUnique) {
   EXPECT_EQ(names.count("trace-rank2-w1.json"), 1u);
 }
 
-TEST(TraceFileName, TheEndingFollowsGzip) {
+TEST(TraceFileName, SuffixFollowsGzip) {
   Spec spec;
   std::string added;
   spec.output.gzip = Gzip::kYes;

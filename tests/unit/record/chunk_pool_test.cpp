@@ -15,7 +15,7 @@ namespace {
 using recorder::this_thread;
 using ChunkPoolTest = test::SpoolFixture;
 
-TEST_F(ChunkPoolTest, AnEventLandsInTheSpoolWithItsThread) {
+TEST_F(ChunkPoolTest, EventLandsInTheSpool) {
   make_spool(64);
   Event event;
   event.begin = 10;
@@ -30,7 +30,7 @@ TEST_F(ChunkPoolTest, AnEventLandsInTheSpoolWithItsThread) {
   EXPECT_EQ(found[0].end, 20u);
 }
 
-TEST_F(ChunkPoolTest, DropsNewestWhenThePoolIsExhaustedAndCounts) {
+TEST_F(ChunkPoolTest, DropsAndCountsNewestEventsIfThePoolIsExhausted) {
   make_spool(16);
   recorder::tend_pool([] { return Ticks{1}; }, 16);
   // A thread begins with short runs, and each of their headers takes the place of an event.
@@ -48,7 +48,7 @@ TEST_F(ChunkPoolTest, DropsNewestWhenThePoolIsExhaustedAndCounts) {
   EXPECT_EQ(recorder::take_first_drop(), 0u);
 }
 
-TEST_F(ChunkPoolTest, ChunksThatNoWindowNeedsAreFreed) {
+TEST_F(ChunkPoolTest, ChunksBeforeTheOldestWindowAreFreed) {
   make_spool(16);
   recorder::tend_pool([] { return Ticks{0}; }, 16);
   for (std::uint64_t i = 0; i < 100ull * spool::kEventsPerChunk; ++i) {
@@ -88,7 +88,7 @@ TEST_F(ChunkPoolTest, EveryThreadHasItsOwnChunks) {
   EXPECT_EQ(recorder::dropped(), 0u);
 }
 
-TEST_F(ChunkPoolTest, ChunksThatThreadsSharedAreFreed) {
+TEST_F(ChunkPoolTest, SharedChunksAreFreed) {
   make_spool(64);
   recorder::tend_pool([] { return Ticks{0}; }, 64);
   for (int i = 0; i < 3000; ++i) {
@@ -117,7 +117,7 @@ TEST_F(ChunkPoolTest, AnEventBetweenSlotAndPublishOverrunsNothing) {
 }
 
 // Device activities come in any order of time, and the second half of one has no time of its own.
-TEST_F(ChunkPoolTest, AChunkOfTheDeviceLaneIsKeptForItsLatestEvent) {
+TEST_F(ChunkPoolTest, DeviceChunkIsKeptForItsLatestEvent) {
   make_spool(4);
   recorder::tend_pool([] { return Ticks{1}; }, 4);
   spool::Thread* const lane = recorder::device_lane();

@@ -77,7 +77,7 @@ TEST_F(RunsTest, EachRunOfAChunkHasItsThread) {
 }
 
 // Threads start, end and take over runs as fast as they can: no event is lost or duplicated.
-TEST_F(RunsTest, RunsThatManyThreadsLeaveAndTakeAtOnceStayWhole) {
+TEST_F(RunsTest, RunsStayIntactWhileManyThreadsLeaveAndTakeThem) {
   constexpr std::uint64_t kSpawners = 8, kEach = 200, kEvents = 45;
   make_spool(256);
   recorder::tend_pool([] { return Ticks{1}; }, 256);

@@ -32,7 +32,7 @@ TEST_F(ScratchThreadTest, MeasuringCostsLeavesNoEventAndRestoresTheThread) {
   EXPECT_EQ(found[1].begin, 30u);
 }
 
-TEST_F(ScratchThreadTest, TwiceTheWorkCostsTwice) {
+TEST_F(ScratchThreadTest, MeasuredCostIsProportionalToTheWork) {
   make_spool(64);
   recorder::ScratchThread scratch;
   // The speed of a busy machine may change between the two measurements.

@@ -45,7 +45,7 @@ TEST_F(ThreadBlocksTest, EventsOfAThreadWithoutABlockAreDropped) {
             "1 thread beyond the 1024 that are recorded at a time: 7 of their events");
 }
 
-TEST_F(ThreadBlocksTest, AThreadWithoutABlockIsCountedOnceAndLooksAgain) {
+TEST_F(ThreadBlocksTest, ThreadWithoutABlockIsCountedOnceAndTriesAgain) {
   make_spool(64);
   ASSERT_NE(this_thread(), nullptr);
   const auto v = view();

@@ -75,7 +75,7 @@ class Packer {
     while (!sources.empty()) {
       Round& source = sources[dice_.below(sources.size())];
       Shipment& next = source.front();
-      // As many as there are buffers for.
+      // The number of late shipments is limited by the number of buffers.
       const bool has_room = late.size() + source.size() < plan_.buffers;
       next.at_flush = has_room && (source.size() == 1 ? dice_.below(2) == 0 : dice_.below(source.size()) == 0);
       if (next.at_flush) {

@@ -1,4 +1,4 @@
-// Compares two lists of rows, whatever their order.
+// Compares two lists of rows, ignoring their order.
 #pragma once
 
 #include <map>

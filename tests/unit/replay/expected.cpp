@@ -123,7 +123,7 @@ class Expecting {
       else if (row.category == "overhead")
         add_overhead(row);
       else
-        out_.rows.push_back(row);  // of a kind that nobody has thought of: a difference
+        out_.rows.push_back(row);  // unknown kind: reported as a difference
     }
     out_.devices = original_.devices;
     for (Trace::Object& device : out_.devices) add_uuid(device);

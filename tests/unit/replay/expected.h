@@ -1,5 +1,5 @@
-// The rows that our trace must have, made from the original row by row. Where the two differ on purpose, a rule says
-// so: each is narrow, has its reason beside it, and is counted.
+// The rows that our trace must have, made from the original row by row. A rule describes each intended difference: it
+// is narrow, has its reason beside it, and is counted.
 #pragma once
 
 #include <cstdint>

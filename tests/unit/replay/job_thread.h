@@ -1,4 +1,4 @@
-// A thread that stands for one of the recorded job: it lives during the replay and does what it is told.
+// A thread that stands for one of the recorded job: it lives during the replay and runs the calls it is given.
 #pragma once
 
 #include <pthread.h>

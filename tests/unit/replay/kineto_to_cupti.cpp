@@ -141,7 +141,7 @@ class Maker {
     return r;
   }
 
-  // A context is told of once, and a stream.
+  // Each context and each stream has one record.
   void note_place(std::uint32_t device, std::uint32_t context, std::uint32_t stream) {
     if (contexts_.insert(context).second) {
       auto r = blank<raw::Context>(raw::kContext);
@@ -211,7 +211,7 @@ class Maker {
     out_.waits.push_back(packed(r, row.end_ns()));
   }
 
-  /// Kineto knows from this record what is waited for.
+  /// This record tells Kineto the event or stream of a wait.
   void add_event_record(const Row& wait) {
     auto r = blank<raw::CudaEvent>(raw::kCudaEvent);
     r.correlation = u32(wait.number("wait_on_cuda_event_record_corr_id"));

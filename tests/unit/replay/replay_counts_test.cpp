@@ -60,7 +60,7 @@ std::string text_of(const RuleCounts& rules) {
 
 class ReplayCountsTest : public ::testing::TestWithParam<std::size_t> {};
 
-TEST_P(ReplayCountsTest, RowsAndRulesAreAsManyAsIsKnown) {
+TEST_P(ReplayCountsTest, RowsAndRulesHaveTheKnownCounts) {
   const Original& original = kOriginals[GetParam()];
   const Known& known = kKnown[GetParam()];
   const Replayed replayed = replay(trace_of(original), kGenerations[2], {});

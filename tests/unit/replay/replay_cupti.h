@@ -41,7 +41,7 @@ class ReplayCupti {
 
   /// Asks for a buffer, on this thread.
   Buffer request();
-  /// False when there is no room left for it. A call that is not switched on is not recorded.
+  /// Returns false if there is no room left. A call that is not enabled is not recorded.
   bool append(Buffer& buffer, const Record& record);
   std::size_t bytes_of(const Record& record) const { return record_bytes(record.kind, generation_.sizes); }
   /// As a full buffer comes back.

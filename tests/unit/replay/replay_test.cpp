@@ -29,7 +29,7 @@ const NamedPlan kPlans[] = {
 using Case = std::tuple<Original, Generation>;
 class ReplayTest : public ::testing::TestWithParam<Case> {};
 
-TEST_P(ReplayTest, OurTraceIsTheOriginal) {
+TEST_P(ReplayTest, WritesTheOriginalTrace) {
   const auto& [original, generation] = GetParam();
   const Trace& trace = trace_of(original);
   for (const auto& [name, plan] : kPlans) {

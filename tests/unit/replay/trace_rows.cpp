@@ -10,7 +10,7 @@
 namespace profshim::replay {
 namespace {
 
-constexpr char kNumberMark = '#';  // before the text of a number, so that it is told from a string
+constexpr char kNumberMark = '#';  // precedes the text of a number, to distinguish it from a string
 constexpr unsigned kFlags = rapidjson::kParseNumbersAsStringsFlag;
 
 /// Builds a document in which numbers keep their text: a double would round the times.

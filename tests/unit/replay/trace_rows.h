@@ -35,7 +35,7 @@ struct Trace {
   std::vector<Row> rows;
 };
 
-/// Throws std::runtime_error for what is no trace, and for times that are finer than a nanosecond.
+/// Throws std::runtime_error if the file is no trace or a time is finer than a nanosecond.
 Trace trace_rows(const std::string& json);
 /// A file, unpacked where it is a gzip.
 std::string unpacked_file(const std::string& path);

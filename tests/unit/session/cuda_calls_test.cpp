@@ -183,10 +183,10 @@ TEST_F(CudaCalls, ARangeIsAWindowWithoutTheCallsOutside) {
 TEST_F(CudaCalls, EveryRangeIsAWindowOfItsOwn) {
   EXPECT_EQ(copies("ranges cScPccccSccPcScccP", kRanges), (std::vector<int>{1, 2, 3}));
 }
-TEST_F(CudaCalls, TheDriversStartAndStopCountAsWell) {
+TEST_F(CudaCalls, ProfilerStartAndStopOfTheDriverCount) {
   EXPECT_EQ(copies("ranges cDcccOcScPc", kRanges), (std::vector<int>{3, 1}));
 }
-TEST_F(CudaCalls, AStartInsideARangeAndAStopOutsideMeanNothing) {
+TEST_F(CudaCalls, StartInsideARangeAndStopOutsideAreIgnored) {
   EXPECT_EQ(copies("ranges PcScDcSccPcOcP", kRanges), (std::vector<int>{4}));
 }
 TEST_F(CudaCalls, TheScheduleChoosesRanges) {
@@ -222,7 +222,7 @@ TEST_F(CudaCalls, AGraphEndsASeriesOfMatchesAndIsReported) {
   ASSERT_EQ(traces.size(), 2u);
   EXPECT_NE(traces[1].problems.find("kernels of CUDA graphs make no steps"), std::string::npos);
 }
-TEST_F(CudaCalls, NoMatchIsNoStep) { EXPECT_TRUE(copies("kernels fwd bwd", kKernels).empty()); }
+TEST_F(CudaCalls, NoMatchGivesNoStep) { EXPECT_TRUE(copies("kernels fwd bwd", kKernels).empty()); }
 
 }  // namespace
 }  // namespace profshim

@@ -58,13 +58,13 @@ LoadedSpec with_environment(std::vector<std::pair<std::string, std::string>> env
   return load_spec(sources);
 }
 
-TEST_F(LoadSpec, WithoutAnythingIsOff) {
+TEST_F(LoadSpec, RecordingIsOffByDefault) {
   const LoadedSpec loaded = load_spec({});
   EXPECT_TRUE(loaded.ok());
   EXPECT_FALSE(loaded.enabled);
 }
 
-TEST_F(LoadSpec, AFileAloneIsOn) {
+TEST_F(LoadSpec, SpecFileSwitchesRecordingOn) {
   write("s.toml", "version = 1\n");
   const LoadedSpec loaded = load("s.toml");
   EXPECT_EQ(lines_of(loaded), "");
@@ -93,7 +93,7 @@ TEST_F(LoadSpec, StopsCountingUnknownKeysAtAHundred) {
   EXPECT_LE(loaded.problems.size(), 100u);
 }
 
-TEST_F(LoadSpec, TakesTheStrictBooleans) {
+TEST_F(LoadSpec, AcceptsStrictBooleansOnly) {
   for (const char* word : {"true", "\"true\"", "\"yes\"", "\"on\"", "\"1\"", "1"}) {
     EXPECT_TRUE(load_spec_text("version=1\nprofile.enable = " + std::string(word), "x").enabled) << word;
   }
@@ -105,14 +105,14 @@ TEST_F(LoadSpec, TakesTheStrictBooleans) {
   EXPECT_FALSE(load_spec_text("version=1\nprofile.enable = \"True\"", "x").ok());
 }
 
-TEST_F(LoadSpec, TheEnvironmentAloneIsEnough) {
+TEST_F(LoadSpec, EnvironmentSwitchesRecordingOn) {
   const LoadedSpec loaded = with_environment({{"PROFSHIM_RANKS", "all"}});
   EXPECT_EQ(lines_of(loaded), "");
   EXPECT_TRUE(loaded.enabled);
   EXPECT_EQ(loaded.spec.ranks.select.text(), "all");
 }
 
-TEST_F(LoadSpec, OffByTheEnvironmentBeatsTheFile) {
+TEST_F(LoadSpec, EnvironmentCanSwitchAFileOff) {
   write("s.toml", "version = 1\nprofile.enable = true\n");
   SpecSources sources;
   sources.file = folder_ / "s.toml";
@@ -208,7 +208,7 @@ TEST_F(LoadSpec, UnknownVariablesAreAWarning) {
             "environment: warning: unknown variable PROFSHIM_COLOUR; keys are set with PROFSHIM_SET=\"key=value\"\n");
 }
 
-TEST_F(LoadSpec, VariablesOfOurOwnDoNotSwitchRecordingOn) {
+TEST_F(LoadSpec, InternalVariablesDoNotSwitchRecordingOn) {
   const LoadedSpec loaded =
       with_environment({{"PROFSHIM_ACTIVE", "1:2"}, {"PROFSHIM_NVTX_CHAIN", "x"}, {"PROFSHIM_NCCL_PLUGIN", "/x.so"}});
   EXPECT_FALSE(loaded.enabled);
@@ -263,7 +263,7 @@ TEST_F(LoadSpec, CollectivePatternsAreTakenFromTheHookTables) {
   EXPECT_TRUE(load_spec_text("version=1\nsteps={source=\"collective\",pattern=\"MPI_In*\"}\n", "x").ok());
 }
 
-TEST_F(LoadSpec, CudaFunctionsAreNoCollectives) {
+TEST_F(LoadSpec, CudaFunctionsAreNotCollectives) {
   EXPECT_FALSE(load_spec_text("version=1\nsteps={source=\"collective\",pattern=\"cudaMemcpy\"}\n", "x").ok());
 }
 
@@ -303,7 +303,6 @@ TEST_F(LoadSpec, ReadsTheEnvironmentOfTheProcess) {
 }
 
 // ---- include
-// ------------------------------------------------------------------------------------------------------------
 
 TEST_F(Include, LaterFilesOverrideAndTheIncludingFileWins) {
   write("sub/a.toml", "version=1\n[ranks]\nselect=\"1\"\n[schedule]\nactive=5\nwait=6\n");
@@ -323,13 +322,13 @@ TEST_F(Include, PathsAreRelativeToTheFileThatHoldsThem) {
   EXPECT_EQ(load("main.toml").spec.schedule.active, 9);
 }
 
-TEST_F(Include, ACircleIsRefused) {
+TEST_F(Include, CircleIsRefused) {
   write("a.toml", "version=1\ninclude.files=[\"b.toml\"]\n");
   write("b.toml", "version=1\ninclude.files=[\"./a.toml\"]\n");
   EXPECT_NE(lines_of(load("a.toml")).find("includes itself"), std::string::npos);
 }
 
-TEST_F(Include, ADiamondIsFineAndItsProblemsAreSaidOnce) {
+TEST_F(Include, DiamondIsAcceptedAndReportsProblemsOnce) {
   write("base.toml", "version=1\n[schedule]\nactive=0\n");
   write("a.toml", "version=1\ninclude.files=[\"base.toml\"]\n");
   write("b.toml", "version=1\ninclude.files=[\"base.toml\"]\n");
@@ -363,7 +362,7 @@ TEST_F(Include, RankSetsAreCombinedAsSets) {
   EXPECT_FALSE(combine("intersection", "1", "2").ok());
 }
 
-TEST_F(Include, ARankSetThatOneFileDoesNotGiveIsNotTheDefault) {
+TEST_F(Include, RankSetIsNotResetByAFileThatOmitsIt) {
   write("first.toml", "version=1\nschedule.active=2\n");
   write("main.toml", "version=1\ninclude={files=[\"first.toml\"],combine=\"intersection\"}\nranks.select=\"3\"\n");
   EXPECT_EQ(chosen(load("main.toml"), 8), (std::vector<int>{3}));
@@ -389,7 +388,7 @@ TEST_F(Include, ListsAreCombinedAsSets) {
   EXPECT_EQ(common.process.match, (std::vector<std::string>{"x"}));
 }
 
-TEST_F(Include, ATextThatIsNoFileCannotInclude) {
+TEST_F(Include, SpecWithoutAFileCannotInclude) {
   EXPECT_FALSE(load_spec_text("version=1\ninclude.files=[\"/etc/passwd\"]\n", "text").ok());
 }
 

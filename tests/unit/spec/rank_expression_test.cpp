@@ -35,7 +35,7 @@ std::string chosen(std::string_view text) {
   return out;
 }
 
-TEST(RankExpression, IsRankZeroWithoutAText) {
+TEST(RankExpression, IsRankZeroByDefault) {
   EXPECT_TRUE(RankExpression().selects(rank_of(0)));
   EXPECT_FALSE(RankExpression().selects(rank_of(1)));
   EXPECT_EQ(RankExpression().text(), "0");
@@ -64,9 +64,9 @@ TEST(RankExpression, NotBindsTighterThanAndThanOr) {
 
 TEST(RankExpression, ANumberAfterAnUnbracketedListIsARank) { EXPECT_EQ(chosen("local:0,4"), "0,4,8"); }
 
-TEST(RankExpression, NotAloneIsEverybodyElse) { EXPECT_EQ(chosen("!7"), "0,1,2,3,4,5,6,8,9,10,11,12,13,14,15"); }
+TEST(RankExpression, LeadingNotSelectsAllOtherRanks) { EXPECT_EQ(chosen("!7"), "0,1,2,3,4,5,6,8,9,10,11,12,13,14,15"); }
 
-TEST(RankExpression, SaysWhereATextIsWrong) {
+TEST(RankExpression, ReportsTheColumnOfAnError) {
   EXPECT_EQ(chosen(""), "error at 1: an empty expression chooses nobody; write \"all\" for every rank");
   EXPECT_EQ(chosen("  "), "error at 3: an empty expression chooses nobody; write \"all\" for every rank");
   EXPECT_EQ(chosen("0,"), "error at 3: a term is missing at the end");
@@ -82,7 +82,7 @@ TEST(RankExpression, SaysWhereATextIsWrong) {
   }
 }
 
-TEST(RankExpression, AFailedParseLeavesTheOldExpression) {
+TEST(RankExpression, FailedParseKeepsTheOldExpression) {
   RankExpression expression;
   std::string message;
   int column = 0;
@@ -92,7 +92,7 @@ TEST(RankExpression, AFailedParseLeavesTheOldExpression) {
   EXPECT_EQ(expression.text(), "3");
 }
 
-TEST(RankExpression, WhatIsUnknownChoosesNobody) {
+TEST(RankExpression, UnknownNumbersSelectNoRank) {
   const auto selects = [](const char* text, const Rank& rank) {
     RankExpression expression;
     std::string message;
@@ -112,7 +112,7 @@ TEST(RankExpression, WhatIsUnknownChoosesNobody) {
   EXPECT_FALSE(selects("4 & local:0", known));
 }
 
-TEST(RankExpression, NumbersOutsideOfTheWorldAreListed) {
+TEST(RankExpression, RanksOutsideTheWorldAreListed) {
   RankExpression expression;
   std::string message;
   int column = 0;
@@ -121,7 +121,7 @@ TEST(RankExpression, NumbersOutsideOfTheWorldAreListed) {
   EXPECT_TRUE(expression.outside(31).empty());
 }
 
-TEST(RankExpression, KnowsWhenNobodyCanBeChosen) {
+TEST(RankExpression, DetectsAnEmptySelection) {
   const auto nobody = [](const char* text) {
     RankExpression expression;
     std::string message;

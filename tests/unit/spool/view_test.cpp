@@ -23,7 +23,7 @@ TEST_F(SpoolViewTest, ASpoolOnDiskReadsLikeTheLiveOne) {
   EXPECT_TRUE(found);
 }
 
-TEST_F(SpoolViewTest, OffsetsThatLeadOutsideAreRefused) {
+TEST_F(SpoolViewTest, OffsetsOutsideTheFileAreRefused) {
   make_spool(64);
   std::vector<char> copy_bytes(recorder::size() + 64);
   char* const copy = copy_bytes.data() + (64 - reinterpret_cast<std::uintptr_t>(copy_bytes.data()) % 64) % 64;
@@ -48,7 +48,7 @@ TEST_F(SpoolViewTest, StringsOutOfRangeAreEmpty) {
   EXPECT_EQ(view()->string(0xffffffff), "");
 }
 
-TEST(SpoolView, SaysWhyAFileIsNoSpool) {
+TEST(SpoolView, ReportsWhyAFileIsNoSpool) {
   test::TemporaryFolder folder;
   std::string why_not;
 

@@ -51,7 +51,7 @@ TEST(Schedule, EqualsEveryVectorOfTorch) {
   }
 }
 
-TEST(Schedule, NextRecordedAndOverAgreeWithTheActions) {
+TEST(Schedule, NextRecordedAndIsOverAgreeWithTheActions) {
   std::vector<Schedule> schedules;
   for (const Json& vector : vectors().at("schedules")) schedules.push_back(schedule_of(vector.at("config")));
   schedules.push_back(list({{1, 1}, {3, 5}, {9, 9}}));

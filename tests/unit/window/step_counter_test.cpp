@@ -43,7 +43,7 @@ TEST(StepCounter, IgnoresMarkersThatComeTooSoon) {
   EXPECT_EQ(next->index, 1);
 }
 
-TEST(StepCounter, RelativeSchedulesByCountAndKeepsTheTrueNumber) {
+TEST(StepCounter, RelativeNumberingSchedulesByCountAndKeepsTheNamedNumber) {
   StepCounter counter{CounterRules{}};
 
   const auto step = counter.on_marker(0, 1003);
@@ -52,7 +52,7 @@ TEST(StepCounter, RelativeSchedulesByCountAndKeepsTheTrueNumber) {
   EXPECT_EQ(step->number, 1003);
 }
 
-TEST(StepCounter, AbsoluteSchedulesByTheNumberInTheName) {
+TEST(StepCounter, AbsoluteNumberingSchedulesByTheNumberInTheName) {
   CounterRules rules;
   rules.absolute = true;
   rules.first = 500;
@@ -62,7 +62,7 @@ TEST(StepCounter, AbsoluteSchedulesByTheNumberInTheName) {
   EXPECT_EQ(counter.on_marker(0, std::nullopt)->schedule, 501);
 }
 
-TEST(StepCounter, AnEpochStartsTheScheduleAgainAndNotTheCount) {
+TEST(StepCounter, EpochRestartsTheScheduleAndNotTheCount) {
   CounterRules rules;
   rules.per_epoch = true;
   rules.every = 2;

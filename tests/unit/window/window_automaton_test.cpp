@@ -53,7 +53,7 @@ Schedule cycle(std::int64_t skip_first, std::int64_t wait, std::int64_t warmup, 
 
 // torch enters step n when the n-th step() returns, before the step does anything: a trace that begins there and is
 // stopped at once is empty. Our boundaries begin steps, so the last step() that torch counts makes no boundary here.
-TEST(WindowAutomaton, MakesTheTracesOfTorchButTheEmptyOnes) {
+TEST(WindowAutomaton, MakesTheTracesOfTorchExceptEmptyOnes) {
   const Json vectors = Json::parse(std::ifstream(PROFSHIM_SOURCE_DIR "/tests/golden/schedule-vectors.json"));
   ASSERT_FALSE(vectors.at("runs").empty());
   for (const Json& run : vectors.at("runs")) {
@@ -148,17 +148,17 @@ TEST(WindowAutomaton, ALimitInTheLastStepOfBackToBackWindowsDoesNotSkipTheNext) 
   EXPECT_TRUE(transition.open);
 }
 
-TEST(WindowAutomaton, StepsThatGoBackBeginANewWindow) {
+TEST(WindowAutomaton, DecreasingStepNumbersBeginANewWindow) {
   const Schedule schedule = cycle(0, 0, 0, 20, 1);
 
   EXPECT_EQ(windows_of(schedule, {0, 1, 2, 0, 1}), (std::vector<std::string>{"0-2", "0-1+"}));
 }
 
-TEST(WindowAutomaton, AStepSeenTwiceStaysInItsWindow) {
+TEST(WindowAutomaton, RepeatedStepStaysInItsWindow) {
   EXPECT_EQ(windows_of(list({{2, 3}}), {1, 2, 2, 3, 3, 4}), (std::vector<std::string>{"2-3"}));
 }
 
-TEST(WindowAutomaton, StepsThatJumpIntoTheNextWindowCloseTheLast) {
+TEST(WindowAutomaton, JumpIntoTheNextWindowClosesTheLast) {
   EXPECT_EQ(windows_of(cycle(0, 2, 0, 2, 0), {2, 7, 8}), (std::vector<std::string>{"2-2", "7-7"}));
 }
 

@@ -1,4 +1,4 @@
-// A memory cgroup of a test's own, below that of the test.
+// A memory cgroup for one test, below that of the test program.
 #pragma once
 
 #include <cstdint>
@@ -12,9 +12,9 @@ class MemoryCgroup {
   ~MemoryCgroup();
   MemoryCgroup(const MemoryCgroup&) = delete;
   MemoryCgroup& operator=(const MemoryCgroup&) = delete;
-  /// "" when it could be made.
+  /// Returns why the cgroup could not be made, "" if it was made.
   const std::string& why_not() const { return why_not_; }
-  /// Puts the calling process into it; for Job::before_exec: no allocation.
+  /// Moves the calling process into the cgroup. It does not allocate, so Job::before_exec can call it.
   bool enter() const;
 
  private:

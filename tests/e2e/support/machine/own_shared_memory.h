@@ -1,4 +1,4 @@
-// A /dev/shm of a test's own, in a mount namespace of its own.
+// A private /dev/shm for one test, in a private mount namespace.
 #pragma once
 
 #include <sched.h>
@@ -9,7 +9,7 @@
 
 namespace profshim::e2e {
 
-/// While it lives, this process and those it starts see another tmpfs as /dev/shm.
+/// While this object lives, this process and its children see another tmpfs as /dev/shm.
 class OwnSharedMemory {
  public:
   OwnSharedMemory() = default;
@@ -18,7 +18,7 @@ class OwnSharedMemory {
   }
   OwnSharedMemory(const OwnSharedMemory&) = delete;
   OwnSharedMemory& operator=(const OwnSharedMemory&) = delete;
-  /// False where mounting is not allowed.
+  /// Returns false if mounting is not allowed.
   bool mount_of(std::uint64_t bytes) {
     const std::string size = "size=" + std::to_string(bytes) + ",mode=1777";
     mounted_ = unshare(CLONE_NEWNS) == 0 && mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) == 0 &&

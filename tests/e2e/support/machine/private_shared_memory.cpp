@@ -6,13 +6,13 @@
 namespace profshim::e2e {
 namespace {
 
-// Spools may lie in /dev/shm, which other processes of this machine use too. Where we may, we take one of our own, so
-// that "nothing is left behind" is about us alone.
+// Spools may lie in /dev/shm, which other processes of this machine use too. If allowed, the tests mount their own, so
+// that tests for leftover files see only files of the tests.
 class PrivateSharedMemory : public testing::Environment {
  public:
   void SetUp() override {
-    if (unshare(CLONE_NEWNS) != 0) return;  // not root: shared with others, who do not use our names
-    // Below a chroot, "/" is no mount of its own.
+    if (unshare(CLONE_NEWNS) != 0) return;  // not root: /dev/shm stays shared; no other process uses our names
+    // In a chroot, "/" is not a mount point.
     if (mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0 &&
         mount("none", "/dev/shm", nullptr, MS_PRIVATE, nullptr) != 0) {
       return;

@@ -16,37 +16,39 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// What cannot run with a sanitizer's runtime in every process, and why.
+// A test that cannot run with a sanitizer's runtime in every process.
 struct Exception {
-  const char* test;  // its end: "Suite.Name" without the prefix of an instance
+  const char* test;  // "Suite.Name" without the prefix of an instance
   const char* why;
 };
 const Exception kExceptions[] = {
     {"Unnoticed.ByTheProgram/address_space", "a sanitizer's shadow needs terabytes of address space"},
     {"Hygiene.AbortBeforeOurConstructorIsAnAbort", "a sanitizer's runtime is not up yet where this program aborts"},
-    {"GpuWindow.AMillionLaunchesTakeNoMoreMemoryThanTheSpecSays", "a sanitizer keeps what has been freed"},
+    {"GpuWindow.MillionLaunchesStayWithinTheMemoryLimit", "a sanitizer keeps what has been freed"},
     {"TorchStacks.NameFunctionsAndLinesOfTheScript", "a sanitizer's runtime has unwinder functions of its own"},
-    {"TorchStacks.AreNotTakenUnasked", "a sanitizer's runtime has unwinder functions of its own"},
-    {"TorchStacks.NativeOnesNameFunctionsAndLeaveExceptionsAlone",
+    {"TorchStacks.AreNotTakenByDefault", "a sanitizer's runtime has unwinder functions of its own"},
+    {"TorchStacks.NativeStacksNameFunctionsAndLeaveExceptionsAlone",
      "a sanitizer's runtime has unwinder functions of its own"},
-    {"TorchMemory.IsWhatTorchsProfilerTells/too_much", "a sanitizer's allocator reports what it cannot give"},
-    {"TorchMemoryAlone.WhatCouldNotBeHadIsShown", "a sanitizer's allocator reports what it cannot give"},
-    {"Environments.ChangeNothingForTheJobAndLossesAreSaid/ulimit_v_openmpi",
+    {"TorchMemory.EqualsThatOfTorchsProfiler/too_much", "a sanitizer's allocator reports what it cannot give"},
+    {"TorchMemoryAlone.FailedAllocationsAreShown", "a sanitizer's allocator reports what it cannot give"},
+    {"Environments.LeaveTheJobUnchangedAndLossesAreReported/ulimit_v_openmpi",
      "a sanitizer's shadow needs terabytes of address space"},
-    {"Environments.ChangeNothingForTheJobAndLossesAreSaid/ulimit_v_mpich",
+    {"Environments.LeaveTheJobUnchangedAndLossesAreReported/ulimit_v_mpich",
      "a sanitizer's shadow needs terabytes of address space"},
-    {"Environments.ChangeNothingForTheJobAndLossesAreSaid/ulimit_v_small_openmpi",
+    {"Environments.LeaveTheJobUnchangedAndLossesAreReported/ulimit_v_small_openmpi",
      "a sanitizer's shadow needs terabytes of address space"},
-    {"Environments.ChangeNothingForTheJobAndLossesAreSaid/ulimit_v_small_mpich",
+    {"Environments.LeaveTheJobUnchangedAndLossesAreReported/ulimit_v_small_mpich",
      "a sanitizer's shadow needs terabytes of address space"},
-    {"Environments.ChangeNothingForTheJobAndLossesAreSaid/ulimit_d_openmpi",
+    {"Environments.LeaveTheJobUnchangedAndLossesAreReported/ulimit_d_openmpi",
      "a sanitizer's shadow needs terabytes of address space"},
-    {"Environments.ChangeNothingForTheJobAndLossesAreSaid/ulimit_d_mpich",
+    {"Environments.LeaveTheJobUnchangedAndLossesAreReported/ulimit_d_mpich",
      "a sanitizer's shadow needs terabytes of address space"},
-    {"Environments.ChangeNothingForTheJobAndLossesAreSaid/no_proc_openmpi", "a sanitizer's runtime reads /proc"},
-    {"Environments.ChangeNothingForTheJobAndLossesAreSaid/no_proc_mpich", "a sanitizer's runtime reads /proc"},
-    {"Seccomp.ARefusedCallCostsTheJobNothingAndLossesAreSaid/munmap_EPERM", "a sanitizer's runtime needs munmap()"},
-    {"Seccomp.ARefusedCallCostsTheJobNothingAndLossesAreSaid/munmap_ENOSYS", "a sanitizer's runtime needs munmap()"},
+    {"Environments.LeaveTheJobUnchangedAndLossesAreReported/no_proc_openmpi", "a sanitizer's runtime reads /proc"},
+    {"Environments.LeaveTheJobUnchangedAndLossesAreReported/no_proc_mpich", "a sanitizer's runtime reads /proc"},
+    {"Seccomp.RefusedCallsLeaveTheJobUnchangedAndLossesAreReported/munmap_EPERM",
+     "a sanitizer's runtime needs munmap()"},
+    {"Seccomp.RefusedCallsLeaveTheJobUnchangedAndLossesAreReported/munmap_ENOSYS",
+     "a sanitizer's runtime needs munmap()"},
     {"HostMemory.IsNeverExceeded/settings_0", "a sanitizer keeps what has been freed"},
     {"HostMemory.IsNeverExceeded/settings_1", "a sanitizer keeps what has been freed"},
     {"HostMemory.IsNeverExceeded/settings_2", "a sanitizer keeps what has been freed"},
@@ -58,8 +60,8 @@ std::string reports_folder() {
   return folder.path();
 }
 
-// The job is to behave as without us, so the runtime takes no signal, looks for no leak of the job's own, and writes
-// to a file: its report fails the test, whatever became of the process.
+// The job must behave as without the library, so the runtime handles no signal, ignores leaks of the job, and writes
+// its reports to a file. A report fails the test however the process ended.
 void set_options() {
   const std::string common = "log_path=" + reports_folder() +
                              "/report:handle_abort=0:handle_segv=0:handle_sigbus=0:handle_sigfpe=0:handle_sigill=0:"
@@ -70,7 +72,7 @@ void set_options() {
   setenv("TSAN_OPTIONS", (common + ":halt_on_error=0:report_thread_leaks=0").c_str(), 1);
 }
 
-// What the sanitizers have found in any process since the last call; "" = nothing.
+// Returns and removes the reports of sanitizers in all processes since the last call, "" if there are none.
 std::string take_reports() {
   std::string reports;
   for (const auto& entry : fs::directory_iterator(reports_folder())) {

@@ -13,7 +13,7 @@ using Added = BlockTable::Added;
 
 const void* at(std::uint64_t address) { return reinterpret_cast<const void*>(address); }
 
-TEST(BlockTable, KnowsHowLongABlockIs) {
+TEST(BlockTable, ReturnsTheLengthOfABlock) {
   const auto table = std::make_unique<BlockTable>();
 
   EXPECT_EQ(table->add(at(0x1000), 400).added, Added::kNew);
@@ -23,7 +23,7 @@ TEST(BlockTable, KnowsHowLongABlockIs) {
   EXPECT_EQ(table->remove(at(0x1000)), 0u);
 }
 
-TEST(BlockTable, TakesTheNewLengthOfABlockThatItKnows) {
+TEST(BlockTable, ReplacesTheLengthOfAKnownBlock) {
   const auto table = std::make_unique<BlockTable>();
   table->add(at(0x1000), 400);
 
@@ -43,7 +43,7 @@ TEST(BlockTable, HoldsAllOf65536BlocksOneAfterTheOther) {
   EXPECT_LT(without_room, 7);
 }
 
-TEST(BlockTable, SaysThatItHasNoRoom) {
+TEST(BlockTable, ReportsThatItIsFull) {
   const auto table = std::make_unique<BlockTable>();
   int without_room = 0;
 
@@ -54,7 +54,7 @@ TEST(BlockTable, SaysThatItHasNoRoom) {
   EXPECT_EQ(table->remove(at(64)), 1u);
 }
 
-TEST(BlockTable, ThreadsDoNotTakeEachOthersBlocks) {
+TEST(BlockTable, ThreadsDoNotMixUpTheirBlocks) {
   const auto table = std::make_unique<BlockTable>();
   constexpr int kThreads = 4;
   std::vector<int> wrong(kThreads);

@@ -39,7 +39,7 @@ void* open_as_mpi(const std::string& folder) {
 
 // The lock under which dl_iterate_phdr() calls back is taken by dlopen() after its own: opening a library in there and
 // elsewhere at the same time would never end.
-TEST(Resolve, GoesOnWhileAnotherThreadOpensLibraries) {
+TEST(Resolve, DoesNotDeadlockWhileAnotherThreadOpensLibraries) {
   const test::TemporaryFolder folder;
   void* const mpi = open_as_mpi(folder.path());
   ASSERT_NE(mpi, nullptr) << dlerror();
@@ -60,7 +60,7 @@ TEST(Resolve, GoesOnWhileAnotherThreadOpensLibraries) {
 }
 
 // PyTorch built into something else.
-TEST(Resolve, FindsPyTorchsFunctionsWhateverTheirLibraryIsCalled) {
+TEST(Resolve, FindsPyTorchsFunctionsInALibraryOfAnyName) {
   ASSERT_EQ(resolve("ns_initparse", Layer::kTorch), nullptr);
   void* const library = dlopen(kAnyLibrary, RTLD_NOW | RTLD_LOCAL);
   ASSERT_NE(library, nullptr) << dlerror();

@@ -1,7 +1,7 @@
 // hooks/cuda.def and inject/cuda/abi.h against the vendor's headers, where they are installed.
-#include <gtest/gtest.h>
-
 #include "inject/cuda/abi.h"
+
+#include <gtest/gtest.h>
 
 #if __has_include(<cuda_runtime_api.h>) && __has_include(<cuda.h>) && __has_include(<cudaProfiler.h>)
 #define HAVE_CUDA_HEADERS 1
@@ -48,13 +48,13 @@ constexpr bool same_arguments(Result (*)(Theirs...)) {
 #include "profshim/hooks/cuda.def"
 #undef HOOK
 
-TEST(CudaAbi, LaunchConfigurationsHaveTheirStreamWhereWeReadIt) {
+TEST(CudaAbi, LaunchConfigurationsHaveTheStreamAtTheVendorsOffset) {
   EXPECT_EQ(sizeof(Dim3), sizeof(dim3));
   EXPECT_EQ(offsetof(RuntimeLaunchConfig, stream), offsetof(cudaLaunchConfig_t, stream));
   EXPECT_EQ(offsetof(DriverLaunchConfig, stream), offsetof(CUlaunchConfig, hStream));
 }
 
-TEST(CudaAbi, NumbersAreTheVendors) {
+TEST(CudaAbi, ConstantsEqualTheVendors) {
   EXPECT_EQ(kSymbolNotFound, static_cast<int>(cudaErrorSharedObjectSymbolNotFound));
   EXPECT_EQ(kSymbolNotFound, static_cast<int>(CUDA_ERROR_SHARED_OBJECT_SYMBOL_NOT_FOUND));
   EXPECT_EQ(kHostToHost, static_cast<int>(cudaMemcpyHostToHost));

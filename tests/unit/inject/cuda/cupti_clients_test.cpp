@@ -6,14 +6,14 @@ namespace profshim::cupti {
 namespace {
 
 // As in a child of fork() whose parent was just changing something.
-TEST(CuptiClients, ALockThatNobodyWillOpenIsNotWaitedForWithoutEnd) {
+TEST(CuptiClients, WaitForAnAbandonedLockIsBounded) {
   std::atomic_flag flag = ATOMIC_FLAG_INIT;
   flag.test_and_set();
   { const SpinLockGuard lock(flag); }
   EXPECT_FALSE(flag.test()) << "and is open from then on";
 }
 
-TEST(CuptiClients, SilenceIsTheFlushAfterTheLastKindWentOff) {
+TEST(CuptiClients, ClientHasStoppedAfterItsLastKindIsDisabled) {
   OtherClients clients;
   EXPECT_FALSE(clients.take_stopped()) << "nobody was ever there";
   clients.on_enable(10);
@@ -27,7 +27,7 @@ TEST(CuptiClients, SilenceIsTheFlushAfterTheLastKindWentOff) {
   EXPECT_FALSE(clients.on_disable(5)) << "it was off";
 }
 
-TEST(CuptiClients, OneThatGoesOnHasNotLetGo) {
+TEST(CuptiClients, ClientThatStartsAgainHasNotStopped) {
   OtherClients clients;
   clients.on_enable(10);
   clients.on_disable(10);
@@ -38,7 +38,7 @@ TEST(CuptiClients, OneThatGoesOnHasNotLetGo) {
   EXPECT_FALSE(clients.is_recording());
 }
 
-TEST(CuptiClients, OneThatIsAloneKeepsOthersOutUntilItUnsubscribes) {
+TEST(CuptiClients, ExclusiveClientKeepsOthersOutUntilItUnsubscribes) {
   OtherClients clients;
   int alone = 0, beside = 0;
   clients.on_subscribe(&beside, false);
@@ -65,7 +65,7 @@ TEST(CuptiClients, KindsGoWithTheSubscriberThatHadAllBuffers) {
   EXPECT_FALSE(clients.is_recording());
 }
 
-TEST(CuptiClients, OneMayRecordSingleCallsOnly) {
+TEST(CuptiClients, ClientCanRecordSingleCallsOnly) {
   OtherClients clients;
   EXPECT_FALSE(clients.on_api_switch(false)) << "it was off";
   clients.on_api_switch(true);

@@ -1,7 +1,7 @@
 // The MPI calls that are only forwarded while nothing is recorded.
-#include <gtest/gtest.h>
-
 #include "inject/mpi/forward.h"
+
+#include <gtest/gtest.h>
 
 namespace profshim::mpi {
 
@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::uint32_t kIdle = recorder::kActive | recorder::kMpi | recorder::kNvtxSteps;
 
-TEST(UnwatchedCalls, PointToPointCallsAndPollsOutsideWindows) {
+TEST(UnwatchedCalls, ArePointToPointCallsAndPollsOutsideWindows) {
   EXPECT_TRUE(is_unwatched(Behavior::PointToPoint, kIdle));
   EXPECT_TRUE(is_unwatched(Behavior::Test, kIdle));
   EXPECT_TRUE(is_unwatched(Behavior::Testany, kIdle));
@@ -31,7 +31,7 @@ TEST(UnwatchedCalls, CompletionsAreWatchedWhileAnOperationOfAWindowIsPending) {
   detail::open_operations = 0;
 }
 
-TEST(UnwatchedCalls, NoneInsideAWindowAndAllInAProcessThatIsNoRank) {
+TEST(UnwatchedCalls, AreNoneInAWindowAndAllInAProcessThatIsNoRank) {
   for (const Behavior behavior : {Behavior::PointToPoint, Behavior::Test, Behavior::Collective}) {
     EXPECT_FALSE(is_unwatched(behavior, kIdle | recorder::kArmed));
     EXPECT_FALSE(is_unwatched(behavior, kIdle | recorder::kHookSteps));

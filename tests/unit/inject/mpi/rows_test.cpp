@@ -1,12 +1,12 @@
 // Rules that every row of hooks/mpi.def must keep.
+#include "inject/mpi/rows.h"
+
 #include <gtest/gtest.h>
 
 #include <cctype>
 #include <set>
 #include <string>
 #include <vector>
-
-#include "inject/mpi/rows.h"
 
 namespace profshim::mpi {
 namespace {
@@ -65,7 +65,7 @@ TEST(MpiRows, ArgumentsThatAreReadHaveOnePosition) {
   }
 }
 
-TEST(MpiRows, TheTraceNamesThePeerByItsRole) {
+TEST(MpiRows, PeerArgumentIsNamedByItsRole) {
   for (const Named& row : rows()) {
     const auto has = [&row](Role role) { return row.row.has(role); };
     const PeerKind expected = has(Role::Root)      ? PeerKind::kRoot

@@ -2,6 +2,7 @@
 #include <thread>
 
 #include "inject/nccl/communicators.h"
+
 #include "unit/spool_fixture.h"
 
 namespace profshim::nccl {
@@ -52,8 +53,8 @@ TEST_F(NcclCommunicators, OneUniqueIdIsOneIdentityOnAllRanks) {
   EXPECT_EQ(identity_of_ids(nullptr, 1, 4), 0U);
 }
 
-// What NCCL 2.30's own hashCombine() makes of them.
-TEST(NcclGrowth, TheIdOfAGrowthBeginsAsNcclMakesIt) {
+// The expected values come from hashCombine() of NCCL 2.30.
+TEST(NcclGrowth, IdOfAGrownCommunicatorBeginsAsNcclMakesIt) {
   EXPECT_EQ(magic_of_growth(0x0000000000000001, 2), 0xf969483a83291cbfU);
   EXPECT_EQ(magic_of_growth(0x0123456789abcdef, 1), 0xaaf9991288b8f75eU);
   EXPECT_EQ(magic_of_growth(0x0123456789abcdef, 7), 0x20a6183afe48ec7cU);
@@ -82,7 +83,7 @@ TEST_F(NcclCommunicators, OldAndNewRanksOfAGrowthHaveOneIdentity) {
   for (const Growth& growth : {at_root, at_other, at_new}) EXPECT_TRUE(growth.matched);
 }
 
-TEST_F(NcclCommunicators, AnIdThatIsMadeInAnotherWayIsNoticed) {
+TEST_F(NcclCommunicators, IdMadeInAnotherWayIsDetected) {
   UniqueId id{}, unforeseen{};
   id.bytes[0] = 1;
   unforeseen.bytes[0] = 2;
@@ -94,7 +95,7 @@ TEST_F(NcclCommunicators, AnIdThatIsMadeInAnotherWayIsNoticed) {
   EXPECT_EQ(at_root.identity, next_growth(&other, nullptr, 3).identity) << "those that were there stay together";
 }
 
-TEST_F(NcclCommunicators, AGrowthOfWhatWasNotSeenBeingMadeIsMatchedWithNobody) {
+TEST_F(NcclCommunicators, GrowthOfAnUnknownCommunicatorIsMatchedWithNone) {
   Communicator& here = enter(0x1000, {.identity = 7, .size = 2});
   Communicator& there = enter(0x2000, {.identity = 7, .size = 2});
   const Growth growth = next_growth(&here, nullptr, 3);
@@ -104,7 +105,7 @@ TEST_F(NcclCommunicators, AGrowthOfWhatWasNotSeenBeingMadeIsMatchedWithNobody) {
   EXPECT_EQ(next_growth(&unknown, nullptr, 3).identity, 0U);
 }
 
-TEST_F(NcclCommunicators, SplitsDifferByColorAndByHowManyWentBefore) {
+TEST_F(NcclCommunicators, SplitsDifferByColorAndSequenceNumber) {
   // Two ranks of one parent: they go through the same splits, with their own colors.
   Communicator& here = enter(0x1000, {identity(1, 4), 0, 4, 1});
   Communicator& there = enter(0x2000, {identity(1, 4), 0, 4, 2});
@@ -123,7 +124,7 @@ TEST_F(NcclCommunicators, ARankWithoutAColorCountsTheSplitToo) {
   EXPECT_EQ(next_split_identity(here, 0), next_split_identity(there, 0));
 }
 
-TEST_F(NcclCommunicators, ShrinksDoNotDependOnTheOrderOfWhoIsLeftOut) {
+TEST_F(NcclCommunicators, ShrinksDoNotDependOnTheOrderOfExcludedRanks) {
   Communicator& here = enter(0x1000, {identity(1, 4), 0, 4, 1});
   Communicator& there = enter(0x2000, {identity(1, 4), 0, 4, 2});
   const int one_order[] = {0, 3}, other_order[] = {3, 0}, others[] = {0, 1};
@@ -131,13 +132,13 @@ TEST_F(NcclCommunicators, ShrinksDoNotDependOnTheOrderOfWhoIsLeftOut) {
   EXPECT_NE(next_shrink_identity(here, one_order, 2), next_shrink_identity(there, others, 2));
 }
 
-TEST_F(NcclCommunicators, WhatIsMadeOfAnUnknownOneIsUnknown) {
+TEST_F(NcclCommunicators, ChildOfAnUnknownCommunicatorIsUnknown) {
   Communicator& unknown = enter(0x1000, {});
   EXPECT_EQ(next_split_identity(unknown, 1), 0U);
   EXPECT_EQ(next_shrink_identity(unknown, nullptr, 0), 0U);
 }
 
-TEST_F(NcclCommunicators, NumbersBeginAnewWithANewCommunicatorOfTheSameHandle) {
+TEST_F(NcclCommunicators, SequenceNumbersRestartIfAHandleIsReused) {
   Communicator& old = enter(0x1000, {identity(1, 4), 0, 4, 1});
   EXPECT_EQ(next_sequence(old), 1U);
   EXPECT_EQ(next_sequence(*find_or_add_communicator(0x1000)), 2U);
@@ -152,7 +153,7 @@ TEST_F(NcclCommunicators, NumbersBeginAnewWithANewCommunicatorOfTheSameHandle) {
   EXPECT_EQ(find_or_add_communicator(0), nullptr);
 }
 
-TEST_F(NcclCommunicators, AHandleThatIsStoredLaterIsFoundByItsPlace) {
+TEST_F(NcclCommunicators, HandleStoredLaterIsFoundByItsAddress) {
   Handle place = 0;
   add_when_stored(&place, {identity(1, 4), 0, 4, 3});
   add_stored_communicators();
@@ -164,7 +165,7 @@ TEST_F(NcclCommunicators, AHandleThatIsStoredLaterIsFoundByItsPlace) {
   EXPECT_EQ(found->rank.load(), 3);
 }
 
-TEST_F(NcclCommunicators, WhatTheEndOfAGroupHasStoredIsTakenOnce) {
+TEST_F(NcclCommunicators, HandlesStoredByTheEndOfAGroupAreReadOnce) {
   Handle place = 0;
   add_when_stored(&place, {identity(1, 4), 0, 4, 3});
   place = 0x6000;
@@ -178,7 +179,7 @@ TEST_F(NcclCommunicators, WhatTheEndOfAGroupHasStoredIsTakenOnce) {
   EXPECT_EQ(find_or_add_communicator(0x7000)->identity, 0U);
 }
 
-TEST_F(NcclCommunicators, APlaceThatIsGoneIsNotRead) {
+TEST_F(NcclCommunicators, UnmappedAddressIsNotRead) {
   void* const page = mmap(nullptr, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   ASSERT_NE(page, MAP_FAILED);
   add_when_stored(page, {identity(1, 4), 0, 4, 3});
@@ -236,7 +237,7 @@ TEST_F(NcclCommunicators, TheDefinitionSaysWhatIsCertain) {
   EXPECT_EQ(definition_of(*v, alone.id)->v[3], whole.id);
 }
 
-TEST_F(NcclCommunicators, AHashIsAHandleThatNobodyIsAskedAbout) {
+TEST_F(NcclCommunicators, HandleOfAHashNeedsNoQueryToNccl) {
   const Handle handle = handle_of_hash(0x1234);
   entered_.push_back(handle);
   Communicator* const comm = find_or_add_communicator(handle);

@@ -1,5 +1,7 @@
 // hooks/nccl.def against the vendor's header, where the machine has it: every signature, and that no function is
 // missing.
+#include "inject/nccl/rows.h"
+
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -12,7 +14,6 @@
 #include <sstream>
 #include <string>
 
-#include "inject/nccl/rows.h"
 #include "inject/nccl/version.h"
 
 #if __has_include(<nccl.h>) && __has_include(<cuda_runtime.h>)
@@ -38,7 +39,7 @@ TEST(NcclTable, PlacesAreTheFirstOfTheirRole) {
   EXPECT_EQ(find_row(HookId::MPI_Reduce), nullptr);
 }
 
-TEST(NcclVersion, IsTheTextThatPyTorchMakesOfTheNumber) {
+TEST(NcclVersion, HasTheFormThatPyTorchPrints) {
   EXPECT_STREQ(version_text(22105).text, "2.21.5");
   EXPECT_STREQ(version_text(22809).text, "2.28.9");
   EXPECT_STREQ(version_text(20900).text, "2.9.0");
@@ -146,7 +147,7 @@ constexpr bool same_signature(ncclResult_t (*)(Theirs...)) {
 #endif
 #define SINCE_21400(X) X
 
-TEST(NcclTable, SignaturesAreThoseOfTheHeader) {
+TEST(NcclTable, SignaturesEqualThoseOfTheHeader) {
 #define HOOK(name, since, ...) \
   SINCE_##since(EXPECT_TRUE((same_signature<HookId::name>(static_cast<decltype(&::name)>(nullptr)))) << #name;)
 #include "profshim/hooks/nccl.def"

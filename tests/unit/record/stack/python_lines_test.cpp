@@ -42,7 +42,7 @@ TEST(PythonLines, DecodesNumbersOfSeveralBytes) {
   EXPECT_EQ(by_locations(table, 1, 0), 1001);
 }
 
-TEST(PythonLines, ADamagedTableGivesSomeLine) {
+TEST(PythonLines, DamagedTableGivesAnyLineWithoutACrash) {
   for (int byte = 0; byte < 256; ++byte) {
     const Table table(9, static_cast<std::uint8_t>(byte));
     by_locations(table, 1, 1000);

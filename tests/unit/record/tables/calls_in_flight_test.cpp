@@ -47,7 +47,7 @@ TEST_F(CallsInFlightTest, OpenCallsMayEndInAnyOrder) {
   EXPECT_EQ(t.open_calls, 0u);
 }
 
-TEST_F(CallsInFlightTest, TooDeepNestingIsCountedNotCrashed) {
+TEST_F(CallsInFlightTest, CallsNestedTooDeepAreCounted) {
   make_spool(64);
   spool::Thread& t = *this_thread();
   for (std::uint32_t i = 0; i < spool::kMaxOpenCalls; ++i) {
@@ -60,7 +60,7 @@ TEST_F(CallsInFlightTest, TooDeepNestingIsCountedNotCrashed) {
   EXPECT_EQ(recorder::dropped(), 1u);
 }
 
-TEST_F(CallsInFlightTest, ACallThatWasLeftIsClosedByTheNextOne) {
+TEST_F(CallsInFlightTest, CallLeftByLongjmpIsClosedByTheNextOne) {
   make_spool(64);
   spool::Thread& t = *this_thread();
   constexpr std::uint32_t kMore = 2 * spool::kMaxOpenCalls;
@@ -84,7 +84,7 @@ TEST_F(CallsInFlightTest, ACallThatWasLeftIsClosedByTheNextOne) {
   EXPECT_GE(events[0].end, events[0].begin);
 }
 
-TEST_F(CallsInFlightTest, PendingSlotsRunOutAndComeBack) {
+TEST_F(CallsInFlightTest, PendingSlotsAreLimitedAndReused) {
   make_spool(64);
   std::vector<Event*> slots;
   while (Event* const slot = recorder::take_pending()) slots.push_back(slot);

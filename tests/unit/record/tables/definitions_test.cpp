@@ -19,7 +19,7 @@ TEST_F(DefinitionsTest, AProblemIsReportedOnce) {
   EXPECT_EQ(view()->definitions().size(), 1u);
 }
 
-TEST_F(DefinitionsTest, DefinitionsThatFindNoRoomAreCounted) {
+TEST_F(DefinitionsTest, DefinitionsThatDoNotFitAreCounted) {
   make_spool(64);
   for (std::uint32_t i = 0; i < spool::kMaxDefinitions + 5; ++i)
     recorder::define(spool::DefinitionKind::kDatatype, i, 1);
@@ -27,7 +27,7 @@ TEST_F(DefinitionsTest, DefinitionsThatFindNoRoomAreCounted) {
   EXPECT_EQ(recorder::header().definitions_lost.load(), 5u);
 }
 
-TEST_F(DefinitionsTest, AnchorsAreWholeWhileTheRingGoesOn) {
+TEST_F(DefinitionsTest, AnchorsAreReadConsistentlyWhileTheyAreReplaced) {
   make_spool(64);
   std::atomic<bool> stop{false};
   std::atomic<std::int64_t> made{0};

@@ -58,7 +58,7 @@ TEST_F(StringTableTest, AFullArenaLosesNamesAndCounts) {
   EXPECT_EQ(recorder::intern(std::string(400, 'b')), 0u);
 }
 
-TEST_F(StringTableTest, ShortTextsOfEveryLengthAreToldApart) {
+TEST_F(StringTableTest, ShortTextsOfEveryLengthAreDistinct) {
   make_spool(64);
   std::set<StringId> ids;
   for (int length = 1; length <= 64; ++length) {

@@ -9,7 +9,7 @@ namespace {
 
 using WindowTableTest = test::SpoolFixture;
 
-TEST_F(WindowTableTest, AWindowIsClosedOnceByTheFirst) {
+TEST_F(WindowTableTest, FirstCloseOfAWindowCounts) {
   make_spool(64);
   spool::Window* const window = recorder::open_window(100, spool::kNoMark);
 
@@ -20,7 +20,7 @@ TEST_F(WindowTableTest, AWindowIsClosedOnceByTheFirst) {
   EXPECT_EQ(window->ended_by.load(), spool::WindowEnd::kLimit);
 }
 
-TEST_F(WindowTableTest, MoreUnwrittenWindowsThanPlacesAreRefused) {
+TEST_F(WindowTableTest, WindowIsRefusedIfTheTableIsFull) {
   make_spool(64);
   for (std::uint32_t i = 0; i < spool::kMaxWindows; ++i) {
     spool::Window* const window = recorder::open_window(i + 1, spool::kNoMark);

@@ -22,7 +22,7 @@ CpuReading reading(std::int64_t at_ms, std::int64_t process_ms) {
   return r;
 }
 
-TEST(CpuUse, IsTheDifferenceOfTwoReadings) {
+TEST(CpuUse, IsTheDifferenceOfTwoSnapshots) {
   CpuReading begin = reading(1000, 100), end = reading(1500, 300);
   begin.waited_ns = {{11, 1'000'000}, {12, 5'000'000}};
   end.waited_ns = {{11, 3'000'000}, {12, 5'500'000}};
@@ -37,7 +37,7 @@ TEST(CpuUse, IsTheDifferenceOfTwoReadings) {
   EXPECT_EQ(use.cpus, sysconf(_SC_NPROCESSORS_ONLN));
 }
 
-TEST(CpuUse, OnlyThreadsInBothReadingsCount) {
+TEST(CpuUse, CountsOnlyThreadsInBothSnapshots) {
   CpuReading begin = reading(1000, 100), end = reading(1500, 300);
   begin.waited_ns = {{11, 1'000'000}, {12, 5'000'000}, {13, 7'000'000}};
   end.waited_ns = {{12, 4'000'000}, {13, 8'000'000}, {14, 9'000'000}};  // 12 is another thread by now
@@ -51,7 +51,7 @@ class WindowCpuOnThisKernel : public ::testing::Test {
   }
 };
 
-TEST_F(WindowCpuOnThisKernel, OurOwnThreadsAreLeftOut) {
+TEST_F(WindowCpuOnThisKernel, ThreadsOfTheLibraryAreExcluded) {
   std::atomic<pid_t> other{0};
   std::atomic<bool> stop{false};
   std::thread thread([&] {

@@ -10,7 +10,7 @@ double of_layer(const EventCostMeter& meter, Layer layer) {
   return meter.known().value().of_layer[static_cast<std::size_t>(layer)];
 }
 
-TEST(EventCosts, NothingIsKnownBeforeTheFirstMeasurement) {
+TEST(EventCosts, CostsAreUnknownBeforeTheFirstMeasurement) {
   EventCostMeter meter;
   meter.measure_base();
   EXPECT_TRUE(meter.has_more());
@@ -20,7 +20,7 @@ TEST(EventCosts, NothingIsKnownBeforeTheFirstMeasurement) {
   EXPECT_TRUE(meter.known().has_value());
 }
 
-TEST(EventCosts, ALayerThatComesUpLaterIsUnknownUntilItIsMeasured) {
+TEST(EventCosts, LaterLayerIsUnknownUntilItIsMeasured) {
   EventCostMeter meter;
   meter.measure_base();
   meter.measure();
@@ -54,7 +54,7 @@ TEST(EventCosts, ALayerThatCannotBeMeasuredYetIsTriedAgainAFewTimes) {
   meter.measure_base();
   meter.measure_with(Layer::kTorch, [] { return ++asked == 3 ? 30.0 : -1.0; });
   meter.measure();
-  EXPECT_FALSE(meter.has_more());  // nobody waits for it
+  EXPECT_FALSE(meter.has_more());  // no longer waited for
   EXPECT_LT(of_layer(meter, Layer::kTorch), 0);
   meter.measure();
   meter.measure();

@@ -1,11 +1,12 @@
-// Where and why a text is not TOML, in our words: the same with every release of the TOML library.
+// Errors in TOML text have our own place and wording, independent of the release of the TOML library.
+#include "spec/toml/syntax.h"
+
 #include <gtest/gtest.h>
 
 #include <string>
 
 #include "spec/toml/document.h"
 #include "spec/toml/scalar.h"
-#include "spec/toml/syntax.h"
 
 namespace profshim::spec {
 namespace {
@@ -15,7 +16,7 @@ std::string mistake_in(const std::string& text) {
   return problem ? to_line(*problem) : "";
 }
 
-TEST(TomlSyntax, TakesEveryFormOfTheLanguage) {
+TEST(TomlSyntax, AcceptsEveryFormOfTheLanguage) {
   for (const char* text :
        {"", "\n\r\n# comment\r\n",
         "\xef\xbb\xbf"
@@ -31,7 +32,7 @@ TEST(TomlSyntax, TakesEveryFormOfTheLanguage) {
   }
 }
 
-TEST(TomlSyntax, TakesEveryFormOfNumbersAndDates) {
+TEST(TomlSyntax, AcceptsEveryFormOfNumbersAndDates) {
   for (const char* token : {"true",
                             "false",
                             "0",
@@ -106,7 +107,7 @@ TEST(TomlSyntax, RefusesOtherNumbersAndDates) {
   }
 }
 
-TEST(TomlSyntax, SaysWhereAndWhy) {
+TEST(TomlSyntax, ReportsPlaceAndReason) {
   const struct {
     const char *text, *line;
   } rows[] = {
@@ -146,7 +147,7 @@ TEST(TomlSyntax, SaysWhereAndWhy) {
   for (const auto& row : rows) EXPECT_EQ(mistake_in(row.text), row.line) << row.text;
 }
 
-TEST(TomlSyntax, AKeyOrATableGivenTwiceIsNamedWhereItStandsAgain) {
+TEST(TomlSyntax, DuplicateKeysAndTablesAreReportedAtTheSecondPlace) {
   const auto problem_of = [](const char* text) { return to_line(read_document(text, "s").problems.at(0)); };
   EXPECT_EQ(problem_of("version = 1\n  version = 2"), "s:2:3: not valid TOML: \"version\" is given twice");
   EXPECT_EQ(problem_of("[ranks]\n[output]\n[ranks] # x"), "s:3:1: not valid TOML: \"[ranks]\" is given twice");

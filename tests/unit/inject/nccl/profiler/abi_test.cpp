@@ -1,8 +1,8 @@
 // The offsets of NCCL's profiler_v4.h (2.27.7), profiler_v5.h (2.28.9) and profiler_v6.h (2.30.7) on 64-bit Linux: what
 // we read is in the same place in all of them, and no wheel brings those headers along.
-#include <gtest/gtest.h>
-
 #include "inject/nccl/profiler/abi.h"
+
+#include <gtest/gtest.h>
 
 namespace profshim::nccl::profiler {
 namespace {
@@ -16,7 +16,7 @@ void expect_offsets() {
   EXPECT_EQ(offsetof(Description, point_to_point), 24U);
 }
 
-TEST(NcclProfilerAbi, DescriptionsAreThoseOfTheHeaders) {
+TEST(NcclProfilerAbi, DescriptionsHaveTheOffsetsOfTheHeaders) {
   EXPECT_EQ(sizeof(DescriptionV4::type), 1U);
   EXPECT_EQ(sizeof(DescriptionV5::type), 8U);
   expect_offsets<DescriptionV4>();
@@ -32,7 +32,7 @@ TEST(NcclProfilerAbi, DescriptionsAreThoseOfTheHeaders) {
   EXPECT_EQ(offsetof(PointToPointTask, channels), 36U);
 }
 
-TEST(NcclProfilerAbi, TablesAreThoseOfTheHeaders) {
+TEST(NcclProfilerAbi, TablesHaveTheOffsetsOfTheHeaders) {
   EXPECT_EQ(offsetof(TableV4, init), 8U);
   EXPECT_EQ(offsetof(TableV4, start_event), 16U);
   EXPECT_EQ(offsetof(TableV4, stop_event), 24U);
