@@ -14,6 +14,9 @@
 #include <vector>
 
 #include "fuzz/spool_image.h"
+#include "profshim/trace/reader.h"
+#include "profshim/trace/writer.h"
+#include "profshim/window_trace.h"
 
 namespace profshim::test {
 

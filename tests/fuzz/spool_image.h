@@ -14,6 +14,7 @@
 
 #include "profshim/call_stack.h"
 #include "profshim/recorder_control.h"
+#include "profshim/spool/view.h"
 #include "unit/kineto/device/device_events.h"
 #include "unit/temporary_folder.h"
 #include "unit/trace/sample_trace.h"

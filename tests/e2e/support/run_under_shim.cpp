@@ -11,10 +11,9 @@
 #include <map>
 #include <sstream>
 
-#include "profshim/trace/reader.h"
-#include "sanitizer.h"
 #include "built_programs.h"
 #include "machine/sanitizer.h"
+#include "profshim/trace/reader.h"
 
 extern char** environ;
 
