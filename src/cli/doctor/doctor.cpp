@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <string_view>
 
+#include "cli/arguments.h"
 #include "cli/command.h"
 #include "cli/spec/spec_options.h"
 #include "profshim/base/printable.h"
@@ -78,20 +79,20 @@ int report(const Options& options, const Spec& spec) {
 
 int run(int argc, char** argv) {
   Options options;
-  CLI::App app(
+  Arguments arguments(
+      "doctor",
       "Shows what would be recorded on this machine, and what would not and why. With a command after --,\n"
-      "also examines the program that the command runs. Does not run the command.",
-      "profshim doctor");
-  app.add_flag("--json", options.json, "Print JSON");
-  app.add_option("--spec", options.spec, "Spec whose symbol steps are looked up (default: $PROFSHIM_SPEC)")
-      ->type_name("FILE");
-  app.footer("Example:\n  profshim doctor -- mpirun -n 4 ./heat\n\n" + std::string(kExitStatus) +
-             "\nA problem is something that would not be recorded.");
+      "also examines the program that the command runs. Does not run the command.");
+  arguments.add("--json", options.json, "Print JSON");
+  arguments.add("--spec", options.spec, "Spec whose symbol steps are looked up (default: $PROFSHIM_SPEC)")
+      .shown_as("FILE");
+  arguments.footer("Example:\n  profshim doctor -- mpirun -n 4 ./heat\n\n" + std::string(kExitStatus) +
+                   "\nA problem is something that would not be recorded.");
   // Words after -- belong to the job and are not parsed as options.
   char** const end = argv + argc;
   char** const dashes = std::find_if(argv, end, [](const char* word) { return std::string_view(word) == "--"; });
   int status = kSuccess;
-  if (!parse_arguments(app, static_cast<int>(dashes - argv), argv, status)) return status;
+  if (!arguments.parse(static_cast<int>(dashes - argv), argv, status)) return status;
   if (dashes != end) options.command.assign(dashes + 1, end);
 
   SpecSources sources = sources_from_environment();

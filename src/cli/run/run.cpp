@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "child.h"
+#include "cli/arguments.h"
 #include "cli/command.h"
 #include "cli/spec/spec_options.h"
 #include "cli/traces/recover.h"
@@ -65,11 +66,11 @@ void recover_all(const SpecSources& sources) {
 
 int run(int argc, char** argv) {
   RunOptions options;
-  CLI::App app("Runs a command with the library preloaded and a spec in force.", "profshim run");
-  app.add_option("-s,--spec", options.file, "Spec file (default: $PROFSHIM_SPEC, or else the built-in defaults)")
-      ->type_name("SPEC");
-  options.spec.add_to(app);
-  app.footer(
+  Arguments arguments("run", "Runs a command with the library preloaded and a spec in force.");
+  arguments.add("-s,--spec", options.file, "Spec file (default: $PROFSHIM_SPEC, or else the built-in defaults)")
+      .shown_as("SPEC");
+  options.spec.add_to(arguments);
+  arguments.footer(
       "Usage:\n  profshim run [OPTIONS] -- COMMAND [ARGUMENTS]\n\n"
       "Example:\n  profshim run -s run.toml --ranks all -- mpirun -n 4 ./heat --steps 40\n\n"
       "Open MPI passes to other nodes only the variables named with -x:\n"
@@ -78,14 +79,14 @@ int run(int argc, char** argv) {
       "Exit status: that of the command; 2 invalid spec or no library; 126 or 127 the command cannot be run.");
   char** const dashes = std::find_if(argv, argv + argc, [](const char* word) { return std::strcmp(word, "--") == 0; });
   int status = kSuccess;
-  if (!parse_arguments(app, static_cast<int>(dashes - argv), argv, status)) return status;
+  if (!arguments.parse(static_cast<int>(dashes - argv), argv, status)) return status;
   if (dashes == argv + argc || dashes + 1 == argv + argc) {
     std::fputs("profshim run: no command given; write it after --: profshim run -- mpirun -n 4 ./heat\n", stderr);
     return kFailure;
   }
   char** const command = dashes + 1;
 
-  const SpecSources sources = options.spec.sources(app, options.file);
+  const SpecSources sources = options.spec.sources(arguments, options.file);
   const LoadedSpec loaded = load_spec(sources);
   print_problems(loaded.problems);
   if (!loaded.ok()) return kFailure;

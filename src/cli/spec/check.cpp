@@ -8,6 +8,7 @@
 #include <cstdio>
 #include <cstring>
 
+#include "cli/arguments.h"
 #include "cli/command.h"
 #include "estimate.h"
 #include "profshim/base/files.h"
@@ -83,15 +84,16 @@ void add_folder_warning(LoadedSpec& loaded) {
 
 int check(int argc, char** argv) {
   CheckOptions options;
-  CLI::App app("Checks a spec before the job runs, with the code that reads it in the job.", "profshim check");
-  app.add_option("SPEC", options.file, "Spec file (default: $PROFSHIM_SPEC)");
-  options.spec.add_to(app);
-  app.add_flag("--json", options.json, "Print JSON to stdout");
-  app.footer("Example:\n  profshim check run.toml && PROFSHIM_SPEC=run.toml mpirun ...\n\n" + std::string(kExitStatus));
+  Arguments arguments("check", "Checks a spec before the job runs, with the code that reads it in the job.");
+  arguments.add("SPEC", options.file, "Spec file (default: $PROFSHIM_SPEC)");
+  options.spec.add_to(arguments);
+  arguments.add("--json", options.json, "Print JSON to stdout");
+  arguments.footer("Example:\n  profshim check run.toml && PROFSHIM_SPEC=run.toml mpirun ...\n\n" +
+                   std::string(kExitStatus));
   int status = kSuccess;
-  if (!parse_arguments(app, argc, argv, status)) return status;
+  if (!arguments.parse(argc, argv, status)) return status;
 
-  const SpecSources sources = options.spec.sources(app, options.file);
+  const SpecSources sources = options.spec.sources(arguments, options.file);
   if (sources.file.empty() && sources.environment.empty() && sources.options.empty()) {
     std::fputs("profshim check: no spec given; name a file or set PROFSHIM_SPEC\n", stderr);
     return kFailure;

@@ -4,6 +4,7 @@
 #include <cinttypes>
 #include <cstdio>
 
+#include "cli/arguments.h"
 #include "cli/command.h"
 #include "estimate.h"
 #include "planned_windows.h"
@@ -219,27 +220,23 @@ void check_against_world(LoadedSpec& loaded, const Plan& plan, const ExplainOpti
 
 int explain(int argc, char** argv) {
   ExplainOptions options;
-  CLI::App app("Prints the spec in force, the origin of each value, and the files that the job will write.",
-               "profshim explain");
-  app.add_option("SPEC", options.file, "Spec file (default: $PROFSHIM_SPEC, or else the built-in defaults)");
-  app.add_option("--world-size", options.world_size, "Number of ranks in the job (default: 1)")
-      ->check(CLI::Range(1, 10000000))
-      ->option_text("N");
-  app.add_option("--local-world-size", options.local_world_size, "Number of ranks per node (default: all on one node)")
-      ->check(CLI::Range(1, 10000000))
-      ->option_text("N");
-  app.add_option("--job-steps", options.job_steps, "Number of steps in the job (default: until the schedule is over)")
-      ->check(CLI::Range(std::int64_t{1}, std::int64_t{1} << 40))
-      ->option_text("N");
-  app.add_option("--events-per-step", options.events_per_step, "Recorded calls per step, for estimates (default: 1000)")
-      ->check(CLI::Range(std::int64_t{1}, std::int64_t{1} << 40))
-      ->option_text("N");
-  options.spec.add_to(app);
-  app.add_flag("--json", options.json, "Print JSON");
-  app.footer("Example:\n  profshim explain run.toml --world-size 16 --local-world-size 8 --ranks \"local:0\"\n\n" +
-             std::string(kExitStatus));
+  Arguments arguments("explain",
+                      "Prints the spec in force, the origin of each value, and the files that the job will write.");
+  arguments.add("SPEC", options.file, "Spec file (default: $PROFSHIM_SPEC, or else the built-in defaults)");
+  arguments.add("--world-size", options.world_size, "Number of ranks in the job (default: 1)").range(1, 10000000);
+  arguments.add("--local-world-size", options.local_world_size, "Number of ranks per node (default: all on one node)")
+      .range(1, 10000000);
+  arguments.add("--job-steps", options.job_steps, "Number of steps in the job (default: until the schedule is over)")
+      .range(1, 0x1p40);
+  arguments.add("--events-per-step", options.events_per_step, "Recorded calls per step, for estimates (default: 1000)")
+      .range(1, 0x1p40);
+  options.spec.add_to(arguments);
+  arguments.add("--json", options.json, "Print JSON");
+  arguments.footer(
+      "Example:\n  profshim explain run.toml --world-size 16 --local-world-size 8 --ranks \"local:0\"\n\n" +
+      std::string(kExitStatus));
   int status = kSuccess;
-  if (!parse_arguments(app, argc, argv, status)) return status;
+  if (!arguments.parse(argc, argv, status)) return status;
   if (options.local_world_size == 0) options.local_world_size = options.world_size;
   if (options.local_world_size > options.world_size) {
     std::fprintf(stderr, "profshim explain: %d ranks per node in a job of %d; set --world-size to the whole job\n",
@@ -247,7 +244,7 @@ int explain(int argc, char** argv) {
     return kFailure;
   }
 
-  LoadedSpec loaded = load_spec(options.spec.sources(app, options.file));
+  LoadedSpec loaded = load_spec(options.spec.sources(arguments, options.file));
   if (!loaded.ok()) {
     print_problems(loaded.problems);
     return kFailure;

@@ -3,6 +3,7 @@
 #include <string>
 #include <string_view>
 
+#include "cli/arguments.h"
 #include "cli/command.h"
 #include "profshim/json.h"
 #include "spec_options.h"
@@ -77,15 +78,14 @@ void print_toml() {
 
 int keys(int argc, char** argv) {
   KeysOptions options;
-  CLI::App app("Prints every key of a spec with its type, values, default and short forms.", "profshim keys");
-  auto* const form = app.add_option_group("form");
-  form->add_flag("--markdown", options.markdown, "Print a Markdown table");
-  form->add_flag("--json", options.json, "Print JSON");
-  form->add_flag("--toml", options.toml, "Print a spec with every key at its default (config/reference.toml)");
-  form->require_option(0, 1);
-  app.footer("Example:\n  profshim keys --toml > run.toml\n\n" + std::string(kExitStatus));
+  Arguments arguments("keys", "Prints every key of a spec with its type, values, default and short forms.");
+  arguments.add("--markdown", options.markdown, "Print a Markdown table");
+  arguments.add("--json", options.json, "Print JSON");
+  arguments.add("--toml", options.toml, "Print a spec with every key at its default (config/reference.toml)");
+  arguments.exclusive({"--markdown", "--json", "--toml"});
+  arguments.footer("Example:\n  profshim keys --toml > run.toml\n\n" + std::string(kExitStatus));
   int status = kSuccess;
-  if (!parse_arguments(app, argc, argv, status)) return status;
+  if (!arguments.parse(argc, argv, status)) return status;
 
   if (options.markdown) {
     print_markdown();

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "cli/arguments.h"
 #include "cli/command.h"
 #include "planned_windows.h"
 #include "spec_options.h"
@@ -37,24 +38,19 @@ void print_json(const std::string& actions, const std::vector<PlannedWindow>& wi
 int schedule(int argc, char** argv) {
   constexpr std::int64_t kMostSteps = 1000000;
   ScheduleOptions options;
-  CLI::App app(
-      "Prints one letter per step: N not recorded, W warm-up, R recorded, S recorded and the last of its window.",
-      "profshim schedule");
-  app.add_option("SPEC", options.file, "Spec file (default: $PROFSHIM_SPEC, or else the built-in defaults)");
-  app.add_option("--steps", options.count, "Number of steps to show (default: 30)")
-      ->check(CLI::Range(std::int64_t{1}, kMostSteps))
-      ->option_text("N");
-  app.add_option("--set", options.spec.set, "Set any key; may be repeated")
-      ->type_name("KEY=VALUE")
-      ->expected(1)
-      ->allow_extra_args(false)
-      ->take_all();
-  app.add_flag("--json", options.json, "Print JSON");
-  app.footer(
+  Arguments arguments(
+      "schedule",
+      "Prints one letter per step: N not recorded, W warm-up, R recorded, S recorded and the last of its window.");
+  arguments.add("SPEC", options.file, "Spec file (default: $PROFSHIM_SPEC, or else the built-in defaults)");
+  arguments.add("--steps", options.count, "Number of steps to show (default: 30)")
+      .range(1, static_cast<double>(kMostSteps));
+  arguments.add("--set", options.spec.set, "Set any key; may be repeated").shown_as("KEY=VALUE");
+  arguments.add("--json", options.json, "Print JSON");
+  arguments.footer(
       "Example:\n  profshim schedule run.toml --steps 31 --set schedule.skip_first=5 --set schedule.repeat=2\n\n" +
       std::string(kExitStatus));
   int status = kSuccess;
-  if (!parse_arguments(app, argc, argv, status)) return status;
+  if (!arguments.parse(argc, argv, status)) return status;
 
   SpecSources sources = sources_from_environment();
   if (!options.file.empty()) sources.file = options.file;

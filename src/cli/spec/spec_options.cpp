@@ -2,30 +2,25 @@
 
 #include <cstdio>
 
-#include "cli/command.h"
 #include "profshim/base/printable.h"
 #include "profshim/json.h"
 
 namespace profshim::cli {
 
-void SpecOptions::add_to(CLI::App& app) {
-  app.add_option("--ranks", ranks, "Set ranks.select, for example 0,8-15 or \"node:0 & local:0\"")
-      ->type_name("EXPRESSION");
-  app.add_option("--steps", steps, "Set schedule.steps, for example 1,2,5-7")->type_name("LIST");
-  app.add_option("--folder", folder, "Set output.folder")->type_name("PATH");
-  app.add_option("--run-name", run_name, "Set profile.run_name")->type_name("NAME");
-  app.add_option("--set", set, "Set any key; may be repeated")
-      ->type_name("KEY=VALUE")
-      ->expected(1)
-      ->allow_extra_args(false)
-      ->take_all();
+void SpecOptions::add_to(Arguments& arguments) {
+  arguments.add("--ranks", ranks, "Set ranks.select, for example 0,8-15 or \"node:0 & local:0\"")
+      .shown_as("EXPRESSION");
+  arguments.add("--steps", steps, "Set schedule.steps, for example 1,2,5-7").shown_as("LIST");
+  arguments.add("--folder", folder, "Set output.folder").shown_as("PATH");
+  arguments.add("--run-name", run_name, "Set profile.run_name").shown_as("NAME");
+  arguments.add("--set", set, "Set any key; may be repeated").shown_as("KEY=VALUE");
 }
 
-SpecSources SpecOptions::sources(const CLI::App& app, const std::string& file) const {
+SpecSources SpecOptions::sources(const Arguments& arguments, const std::string& file) const {
   SpecSources out = sources_from_environment();
   if (!file.empty()) out.file = file;
   const auto add = [&](const char* option, const std::string& value) {
-    if (app.count(option) > 0) out.options.emplace_back(option, value);
+    if (arguments.given(option)) out.options.emplace_back(option, value);
   };
   add("--ranks", ranks);
   add("--steps", steps);
@@ -33,21 +28,6 @@ SpecSources SpecOptions::sources(const CLI::App& app, const std::string& file) c
   add("--run-name", run_name);
   for (const std::string& assignment : set) out.options.emplace_back("--set", assignment);
   return out;
-}
-
-bool parse_arguments(CLI::App& app, int argc, char** argv, int& status) {
-  try {
-    app.parse(argc, argv);
-    return true;
-  } catch (const CLI::ParseError& error) {
-    if (error.get_exit_code() == 0) {
-      status = app.exit(error);
-    } else {
-      std::fprintf(stderr, "profshim %s: %s; `profshim %s --help` lists the options\n", argv[0], error.what(), argv[0]);
-      status = kFailure;
-    }
-    return false;
-  }
 }
 
 bool load_spec_file(const std::string& path, LoadedSpec& spec) {

@@ -1,10 +1,10 @@
-// Options for a spec and its overrides, parsing of a command line, and printing of spec problems.
+// Options for a spec and its overrides, and printing of spec problems.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <string>
 #include <vector>
 
+#include "cli/arguments.h"
 #include "profshim/spec.h"
 
 namespace profshim::cli {
@@ -14,14 +14,10 @@ struct SpecOptions {
   std::string ranks, steps, folder, run_name;
   std::vector<std::string> set;
 
-  void add_to(CLI::App& app);
+  void add_to(Arguments& arguments);
   /// Returns the environment and these options; `file` replaces PROFSHIM_SPEC unless it is "".
-  SpecSources sources(const CLI::App& app, const std::string& file) const;
+  SpecSources sources(const Arguments& arguments, const std::string& file) const;
 };
-
-/// Parses the arguments. Returns false if the command must end now with `status` (--help or a usage error), after
-/// printing the help or the error.
-bool parse_arguments(CLI::App& app, int argc, char** argv, int& status);
 
 /// Loads a spec file without the environment's overrides; "" means no spec. Prints the problems; returns false if the
 /// spec is invalid.

@@ -2,11 +2,11 @@
 // include/profshim/analysis/compare.h.
 #include "profshim/analysis/compare.h"
 
-#include <CLI/CLI.hpp>
 #include <cstdio>
 #include <cstring>
 #include <stdexcept>
 
+#include "cli/arguments.h"
 #include "cli/command.h"
 #include "cli/spec/spec_options.h"
 #include "cli/words.h"
@@ -104,48 +104,46 @@ int compare(Options& options) {
 
 int run(int argc, char** argv) {
   Options options;
-  CLI::App app(
+  Arguments arguments(
+      "compare",
       "Compares two runs of a program step by step:\n"
       "  - the number of calls of each operator, function and kernel; any difference is a regression;\n"
       "  - the time of steps, names and communication; an increase is a regression if it is statistically\n"
       "    significant, larger than the tolerance, and lasting.\n"
-      "With --spec, also checks the rules of the spec: [check] and [[check.rule]].",
-      "profshim compare");
-  app.add_option("PATH", options.paths,
-                 "BASE, then NEW: trace files or folders; BASE may be a stored baseline. With --spec alone or with "
-                 "--update-baseline: only NEW")
-      ->required();
-  app.add_option("--base", options.base, "One of several files of BASE; may be repeated")
-      ->type_name("PATH")
-      ->expected(1)
-      ->allow_extra_args(false)
-      ->take_all();
-  app.add_option("-s,--spec", options.spec, "Spec with the rules that NEW must meet")->type_name("FILE");
-  app.add_option("--update-baseline", options.update,
-                 "Store the given runs in this file as a baseline; several runs make times more reliable")
-      ->type_name("FILE");
-  app.add_option("--tolerance", options.how.tolerance, "Allowed relative increase of a time (default: 0.10)")
-      ->check(CLI::Range(0.0, 1000.0))
-      ->option_text("FACTOR");
-  app.add_option("--floor-us", options.how.floor_us, "Allowed increase of a time in microseconds (default: 100)")
-      ->check(CLI::Range(0.0, 1e12))
-      ->option_text("N");
-  app.add_option("--cpu-noise", options.how.cpu_noise,
-                 "Expected relative variation of CPU times between runs; a baseline of three or more runs measures it "
-                 "instead (default: 1, twice as long)")
-      ->check(CLI::Range(0.0, 1000.0))
-      ->option_text("FACTOR");
-  app.add_flag("--json", options.json, "Print JSON, with times in microseconds");
-  app.add_option("--junit", options.junit, "Also write a JUnit file")->type_name("FILE");
-  app.add_option("--markdown", options.markdown, "Also write a Markdown file, for a comment or a job summary")
-      ->type_name("FILE");
-  app.footer(
+      "With --spec, also checks the rules of the spec: [check] and [[check.rule]].");
+  arguments
+      .add("PATH", options.paths,
+           "BASE, then NEW: trace files or folders; BASE may be a stored baseline. With --spec alone or with "
+           "--update-baseline: only NEW")
+      .required();
+  arguments.add("--base", options.base, "One of several files of BASE; may be repeated").shown_as("PATH");
+  arguments.add("-s,--spec", options.spec, "Spec with the rules that NEW must meet").shown_as("FILE");
+  arguments
+      .add("--update-baseline", options.update,
+           "Store the given runs in this file as a baseline; several runs make times more reliable")
+      .shown_as("FILE");
+  arguments.add("--tolerance", options.how.tolerance, "Allowed relative increase of a time (default: 0.10)")
+      .range(0.0, 1000.0)
+      .shown_as("FACTOR");
+  arguments.add("--floor-us", options.how.floor_us, "Allowed increase of a time in microseconds (default: 100)")
+      .range(0.0, 1e12);
+  arguments
+      .add("--cpu-noise", options.how.cpu_noise,
+           "Expected relative variation of CPU times between runs; a baseline of three or more runs measures it "
+           "instead (default: 1, twice as long)")
+      .range(0.0, 1000.0)
+      .shown_as("FACTOR");
+  arguments.add("--json", options.json, "Print JSON, with times in microseconds");
+  arguments.add("--junit", options.junit, "Also write a JUnit file").shown_as("FILE");
+  arguments.add("--markdown", options.markdown, "Also write a Markdown file, for a comment or a job summary")
+      .shown_as("FILE");
+  arguments.footer(
       "Examples:\n"
       "  profshim compare --update-baseline base.json ./good-run\n"
       "  profshim compare base.json ./new-run --spec ci.toml --junit report.xml --markdown report.md\n\n" +
       std::string(kExitStatus) + "\nA problem is a regression or a broken rule.");
   int status = kSuccess;
-  if (!parse_arguments(app, argc, argv, status)) return status;
+  if (!arguments.parse(argc, argv, status)) return status;
   try {
     return compare(options);
   } catch (const NoTraces&) {

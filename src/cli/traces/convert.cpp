@@ -1,9 +1,9 @@
 // profshim convert: converts traces to Perfetto's format or to Parquet.
 #include "profshim/convert.h"
 
-#include <CLI/CLI.hpp>
 #include <cstdio>
 
+#include "cli/arguments.h"
 #include "cli/command.h"
 #include "cli/spec/spec_options.h"
 #include "cli/words.h"
@@ -30,18 +30,18 @@ int invalid(const std::string& line) {
 
 int run(int argc, char** argv) {
   Options options;
-  CLI::App app(
+  Arguments arguments(
+      "convert",
       "Converts traces of profshim or torch.profiler to another format. The ending of OUT selects it:\n"
       "  .pftrace   Perfetto's own format, from one trace (which may be a merged one)\n"
       "  .parquet   one table of any number of traces, for DuckDB, Spark and pandas\n"
       "  /          the same table as a folder with one file per trace: OUT/rank=N/NAME.parquet. Several\n"
-      "             commands may write to one folder at the same time, for example one on each node.",
-      "profshim convert");
-  app.add_option("PATH", options.paths, "Trace files, or folders to search for them")->required();
-  app.add_option("-o,--output", options.out, "Output file or folder")->required();
-  app.add_option("--python", options.python, "Python interpreter with pyarrow, for Parquet (default: python3)");
-  app.add_flag("-q,--quiet", options.quiet, "Print only problems");
-  app.footer(
+      "             commands may write to one folder at the same time, for example one on each node.");
+  arguments.add("PATH", options.paths, "Trace files, or folders to search for them").required();
+  arguments.add("-o,--output", options.out, "Output file or folder").required();
+  arguments.add("--python", options.python, "Python interpreter with pyarrow, for Parquet (default: python3)");
+  arguments.add("-q,--quiet", options.quiet, "Print only problems");
+  arguments.footer(
       "Examples:\n"
       "  profshim convert merged.pt.trace.json.gz -o merged.pftrace\n"
       "  profshim convert ./profshim/my-run -o my-run.parquet\n\n" +
@@ -49,7 +49,7 @@ int run(int argc, char** argv) {
       "\nA failure leaves OUT as it was. If a trace ends early, the part before the end is converted and marked,\n"
       "and the exit status is 2.");
   int status = kSuccess;
-  if (!parse_arguments(app, argc, argv, status)) return status;
+  if (!arguments.parse(argc, argv, status)) return status;
   const bool perfetto = is_for_perfetto(options.out);
   if (!perfetto && !is_for_columns(options.out))
     return invalid("-o " + options.out + ": must end in .pftrace, .parquet or /");

@@ -1,11 +1,11 @@
 // profshim ls: lists a run folder from its manifests, and flags what is inconsistent.
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
 #include <map>
 #include <set>
 
+#include "cli/arguments.h"
 #include "cli/command.h"
 #include "cli/spec/spec_options.h"
 #include "cli/words.h"
@@ -206,15 +206,15 @@ void print_json(const std::string& folder, const std::vector<Manifest>& manifest
 int run(int argc, char** argv) {
   std::string folder;
   bool json = false;
-  CLI::App app(
+  Arguments arguments(
+      "ls",
       "Lists the traces of a run per rank and window, and flags problems: a rank with other steps or another\n"
-      "spec, missing files, files without a manifest, and events of a killed process that were not written.",
-      "profshim ls");
-  app.add_option("FOLDER", folder, "Folder of the run (output.folder of the spec)")->required();
-  app.add_flag("--json", json, "Print JSON");
-  app.footer("Example:\n  profshim ls ./profshim/my-run\n\n" + std::string(kExitStatus));
+      "spec, missing files, files without a manifest, and events of a killed process that were not written.");
+  arguments.add("FOLDER", folder, "Folder of the run (output.folder of the spec)").required();
+  arguments.add("--json", json, "Print JSON");
+  arguments.footer("Example:\n  profshim ls ./profshim/my-run\n\n" + std::string(kExitStatus));
   int status = kSuccess;
-  if (!parse_arguments(app, argc, argv, status)) return status;
+  if (!arguments.parse(argc, argv, status)) return status;
 
   std::error_code error;
   if (!fs::is_directory(folder, error)) {

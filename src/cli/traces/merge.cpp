@@ -3,11 +3,11 @@
 
 #include <unistd.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
 
+#include "cli/arguments.h"
 #include "cli/command.h"
 #include "cli/spec/spec_options.h"
 #include "profshim/base/printable.h"
@@ -80,31 +80,38 @@ void print_result(const MergeResult& result, const std::string& out) {
   }
 }
 
+ClockSync clock_sync(const std::string& name) {
+  if (name == "anchors") return ClockSync::kAnchors;
+  return name == "none" ? ClockSync::kNone : ClockSync::kCollective;
+}
+
 int run(int argc, char** argv) {
   MergeOptions options;
   std::vector<std::string> given;
   bool quiet = false;
-  CLI::App app(
+  Arguments arguments(
+      "merge",
       "Merges the traces of several ranks into one, on one clock. Draws arrows from the sender of each message\n"
       "to its receiver, and from the last rank at each collective to the ranks that waited for it. Estimates\n"
-      "the offsets of the clocks from matching collectives, and prints a bound of the error.",
-      "profshim merge");
-  app.add_option("PATH", given, "Traces of the ranks of one window, or the folder that holds them")->required();
-  app.add_option("-o,--output", options.out, "Output file; compressed with gzip if it ends in .gz")->required();
-  const std::map<std::string, ClockSync> names = {
-      {"collective", ClockSync::kCollective}, {"anchors", ClockSync::kAnchors}, {"none", ClockSync::kNone}};
-  app.add_option("--sync", options.sync,
-                 "How to align the clocks. collective: by matching collectives, or else by wall-clock time; anchors: "
-                 "by wall-clock time; none: keep the times (default: collective)")
-      ->transform(CLI::CheckedTransformer(names, CLI::ignore_case))
-      ->option_text("MODE");
-  app.add_flag("--assume-clock", options.assume_clock,
-               "Also merge traces that have no clock in common with the others, and keep their times");
-  app.add_flag("-q,--quiet", quiet, "Print only problems");
-  app.footer("Example:\n  profshim merge ./profshim/my-run -o all.pt.trace.json.gz\n\n" + std::string(kExitStatus) +
-             "\nIf a trace ends early, the part before the end is merged, and the exit status is 2.");
+      "the offsets of the clocks from matching collectives, and prints a bound of the error.");
+  arguments.add("PATH", given, "Traces of the ranks of one window, or the folder that holds them").required();
+  arguments.add("-o,--output", options.out, "Output file; compressed with gzip if it ends in .gz").required();
+  std::string sync = "collective";
+  arguments
+      .add("--sync", sync,
+           "How to align the clocks. collective: by matching collectives, or else by wall-clock time; anchors: "
+           "by wall-clock time; none: keep the times (default: collective)")
+      .one_of({"collective", "anchors", "none"})
+      .shown_as("MODE");
+  arguments.add("--assume-clock", options.assume_clock,
+                "Also merge traces that have no clock in common with the others, and keep their times");
+  arguments.add("-q,--quiet", quiet, "Print only problems");
+  arguments.footer("Example:\n  profshim merge ./profshim/my-run -o all.pt.trace.json.gz\n\n" +
+                   std::string(kExitStatus) +
+                   "\nIf a trace ends early, the part before the end is merged, and the exit status is 2.");
   int status = kSuccess;
-  if (!parse_arguments(app, argc, argv, status)) return status;
+  if (!arguments.parse(argc, argv, status)) return status;
+  options.sync = clock_sync(sync);
   if (!collect_traces(given, options.paths) || !are_of_one_window(given, options.paths)) return kFailure;
   MergeResult result;
   {

@@ -5,7 +5,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cerrno>
 #include <cstdio>
@@ -13,6 +12,7 @@
 #include <cstring>
 #include <thread>
 
+#include "cli/arguments.h"
 #include "cli/command.h"
 #include "cli/spec/spec_options.h"
 #include "file_owner.h"
@@ -105,15 +105,15 @@ struct RecoverOptions {
 
 int recover(int argc, char** argv) {
   RecoverOptions options;
-  CLI::App app("Writes the traces of a job that was killed, from the events that its processes left in spool files.",
-               "profshim recover");
-  app.add_option("FOLDER", options.paths, "Run folders or spool files")->required();
-  app.add_flag("--quiet", options.quiet, "Print only recovered traces and failures");
-  app.add_flag("--json", options.json, "Print JSON: a list of recovered traces and failures");
-  app.footer("Example:\n  profshim recover ./profshim/heat-20261121-101502-4711\n\n" + std::string(kExitStatus) +
-             "\nA problem is a spool that could not be recovered.");
+  Arguments arguments(
+      "recover", "Writes the traces of a job that was killed, from the events that its processes left in spool files.");
+  arguments.add("FOLDER", options.paths, "Run folders or spool files").required();
+  arguments.add("--quiet", options.quiet, "Print only recovered traces and failures");
+  arguments.add("--json", options.json, "Print JSON: a list of recovered traces and failures");
+  arguments.footer("Example:\n  profshim recover ./profshim/heat-20261121-101502-4711\n\n" + std::string(kExitStatus) +
+                   "\nA problem is a spool that could not be recovered.");
   int status = kSuccess;
-  if (!parse_arguments(app, argc, argv, status)) return status;
+  if (!arguments.parse(argc, argv, status)) return status;
   std::vector<RecoverNote> all;
   for (const std::string& path : options.paths) {
     std::vector<RecoverNote> notes;

@@ -1,11 +1,11 @@
 // profshim report: writes an HTML report of traces.
 #include "profshim/analysis/report.h"
 
-#include <CLI/CLI.hpp>
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
 
+#include "cli/arguments.h"
 #include "cli/command.h"
 #include "cli/spec/spec_options.h"
 #include "profshim/base/atomic_file.h"
@@ -35,19 +35,19 @@ int run(int argc, char** argv) {
   std::vector<std::string> given;
   std::string out = "profshim-report.html";
   bool quiet = false;
-  CLI::App app(
+  Arguments arguments(
+      "report",
       "Writes one HTML file that a browser shows without a network connection: duration and breakdown of the\n"
       "steps per rank; ranks that were late and ranks that waited for them; the functions that took most of\n"
       "the time; clock errors; lost events. Reads traces of profshim and torch.profiler, one per rank or merged.\n"
-      "Also prints the main findings.",
-      "profshim report");
-  app.add_option("PATH", given, "Trace files of one job, or folders to search for them")->required();
-  app.add_option("-o,--output", out, "Output file, replaced if it exists (default: profshim-report.html)");
-  app.add_flag("-q,--quiet", quiet, "Print only problems");
-  app.footer("Example:\n  profshim report ./profshim/my-run -o my-run.html\n\n" + std::string(kExitStatus) +
-             "\nIf a trace ends early, the part before the end is shown, and the exit status is 2.");
+      "Also prints the main findings.");
+  arguments.add("PATH", given, "Trace files of one job, or folders to search for them").required();
+  arguments.add("-o,--output", out, "Output file, replaced if it exists (default: profshim-report.html)");
+  arguments.add("-q,--quiet", quiet, "Print only problems");
+  arguments.footer("Example:\n  profshim report ./profshim/my-run -o my-run.html\n\n" + std::string(kExitStatus) +
+                   "\nIf a trace ends early, the part before the end is shown, and the exit status is 2.");
   int status = kSuccess;
-  if (!parse_arguments(app, argc, argv, status)) return status;
+  if (!arguments.parse(argc, argv, status)) return status;
 
   std::vector<std::string> files;
   if (!collect_traces(given, files)) return kFailure;

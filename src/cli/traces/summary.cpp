@@ -1,10 +1,10 @@
 // profshim summary: prints the table of PyTorch's key_averages() and other views of traces.
 #include "profshim/analysis/summary.h"
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
 
+#include "cli/arguments.h"
 #include "cli/command.h"
 #include "cli/spec/spec_options.h"
 #include "profshim/analysis/views.h"
@@ -216,44 +216,43 @@ bool is_valid_order(const std::string& sort_by) {
 
 int run(int argc, char** argv) {
   Options options;
-  CLI::App app(
+  Arguments arguments(
+      "summary",
       "Sums up traces of profshim or torch.profiler by name, as PyTorch's key_averages().table(). With several\n"
       "ranks, each rank has its own rows (column Node ID). The time of a kernel counts in the row of the operator\n"
-      "that launched it and in the row of the kernel.",
-      "profshim summary");
-  app.add_option("PATH", options.paths, "Trace files, or folders to search for them")->required();
-  app.add_flag("--table", options.table, "Print the table of key_averages() (default)");
-  app.add_flag("--kernels", options.views.kernels, "Print device activity by name: kernels, copies, memsets");
-  app.add_flag("--steps", options.views.steps,
-               "Print the time breakdown of each step, its slowest rank, and gaps without any activity");
-  app.add_flag("--comms", options.views.comms,
-               "Print collectives by group and function: sizes, bandwidths, waiting, last and missing ranks");
-  app.add_flag("--mpi", options.views.mpi, "Print MPI calls by function, with their share of the time");
-  app.add_option("--gap-us", options.views.gap_us,
-                 "With --steps: minimum length of a gap in microseconds (default: 1000)")
-      ->check(CLI::NonNegativeNumber)
-      ->option_text("N");
-  app.add_option("--sort-by", options.style.sort_by,
-                 "Sort by self_cpu_time_total, cpu_time_total, self_cuda_time_total, count, ...; none: by first event "
-                 "(default: self time on devices if there is any, or else on the CPU)");
-  const CLI::Option* const limit =
-      app.add_option("--row-limit", options.style.row_limit,
-                     "Maximum number of rows; -1 = all (default: 20; with --json and --csv: all)");
-  app.add_option("--header", options.style.header, "Print this line above the table");
-  app.add_flag("--top-level", options.style.top_level_only, "Show only events that are not nested in others");
-  app.add_option("--time-unit", options.style.time_unit, "Unit for all times")->check(CLI::IsMember({"s", "ms", "us"}));
-  app.add_flag("--group-by-shapes", options.by_shapes,
-               "Separate rows for different input shapes (needs capture.record_shapes)");
-  CLI::Option* const json = app.add_flag("--json", options.json, "Print JSON, with times in microseconds");
-  app.add_flag("--csv", options.csv, "Print CSV, with times in microseconds")->excludes(json);
-  app.footer("Example:\n  profshim summary ./profshim/my-run/step11 --sort-by cpu_time_total\n\n" +
-             std::string(kExitStatus) +
-             "\nIf a trace ends early, the part before the end is shown, and the exit status is 2.");
+      "that launched it and in the row of the kernel.");
+  arguments.add("PATH", options.paths, "Trace files, or folders to search for them").required();
+  arguments.add("--table", options.table, "Print the table of key_averages() (default)");
+  arguments.add("--kernels", options.views.kernels, "Print device activity by name: kernels, copies, memsets");
+  arguments.add("--steps", options.views.steps,
+                "Print the time breakdown of each step, its slowest rank, and gaps without any activity");
+  arguments.add("--comms", options.views.comms,
+                "Print collectives by group and function: sizes, bandwidths, waiting, last and missing ranks");
+  arguments.add("--mpi", options.views.mpi, "Print MPI calls by function, with their share of the time");
+  arguments
+      .add("--gap-us", options.views.gap_us, "With --steps: minimum length of a gap in microseconds (default: 1000)")
+      .range(0);
+  arguments.add("--sort-by", options.style.sort_by,
+                "Sort by self_cpu_time_total, cpu_time_total, self_cuda_time_total, count, ...; none: by first event "
+                "(default: self time on devices if there is any, or else on the CPU)");
+  arguments.add("--row-limit", options.style.row_limit,
+                "Maximum number of rows; -1 = all (default: 20; with --json and --csv: all)");
+  arguments.add("--header", options.style.header, "Print this line above the table");
+  arguments.add("--top-level", options.style.top_level_only, "Show only events that are not nested in others");
+  arguments.add("--time-unit", options.style.time_unit, "Unit for all times: s, ms or us").one_of({"s", "ms", "us"});
+  arguments.add("--group-by-shapes", options.by_shapes,
+                "Separate rows for different input shapes (needs capture.record_shapes)");
+  arguments.add("--json", options.json, "Print JSON, with times in microseconds");
+  arguments.add("--csv", options.csv, "Print CSV, with times in microseconds");
+  arguments.exclusive({"--json", "--csv"});
+  arguments.footer("Example:\n  profshim summary ./profshim/my-run/step11 --sort-by cpu_time_total\n\n" +
+                   std::string(kExitStatus) +
+                   "\nIf a trace ends early, the part before the end is shown, and the exit status is 2.");
   int status = kSuccess;
-  if (!parse_arguments(app, argc, argv, status)) return status;
+  if (!arguments.parse(argc, argv, status)) return status;
   TableStyle& style = options.style;
   if (!is_valid_order(style.sort_by)) return kFailure;
-  if (limit->count() == 0 && !options.json && !options.csv) style.row_limit = kRowLimit;
+  if (!arguments.given("--row-limit") && !options.json && !options.csv) style.row_limit = kRowLimit;
 
   std::vector<std::string> files;
   if (!collect_traces(options.paths, files)) return kFailure;

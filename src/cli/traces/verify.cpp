@@ -1,10 +1,10 @@
 // profshim verify: checks traces against the needs of the programs that read Kineto traces.
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
 #include <map>
 
+#include "cli/arguments.h"
 #include "cli/command.h"
 #include "cli/spec/spec_options.h"
 #include "cli/words.h"
@@ -132,19 +132,19 @@ void print_all(const std::vector<FileReport>& reports, const std::vector<TraceRu
 
 int run(int argc, char** argv) {
   Options options;
-  CLI::App app(
+  Arguments arguments(
+      "verify",
       "Checks that trace files meet the needs of Perfetto, HTA, TensorBoard and other readers, and that the\n"
       "files of one window are consistent. With --spec, also checks the rules min_traces, ranks and complete\n"
-      "of the spec's [check] table.",
-      "profshim verify");
-  app.add_option("PATH", options.paths, "Trace files, or folders to search for them")->required();
-  app.add_option("-s,--spec", options.spec, "Spec with the rules that the traces must meet")->type_name("FILE");
-  app.add_flag("--json", options.json, "Print a JSON list: one object per file, then one per rule");
-  app.add_flag("--quiet", options.quiet, "Print only traces that do not conform, and the reasons");
-  app.footer("Example:\n  profshim verify ./profshim/my-run --spec ci.toml\n\n" + std::string(kExitStatus) +
-             "\nA problem is a finding of level \"must\" or a broken rule. Unreadable traces are failures.");
+      "of the spec's [check] table.");
+  arguments.add("PATH", options.paths, "Trace files, or folders to search for them").required();
+  arguments.add("-s,--spec", options.spec, "Spec with the rules that the traces must meet").shown_as("FILE");
+  arguments.add("--json", options.json, "Print a JSON list: one object per file, then one per rule");
+  arguments.add("--quiet", options.quiet, "Print only traces that do not conform, and the reasons");
+  arguments.footer("Example:\n  profshim verify ./profshim/my-run --spec ci.toml\n\n" + std::string(kExitStatus) +
+                   "\nA problem is a finding of level \"must\" or a broken rule. Unreadable traces are failures.");
   int status = kSuccess;
-  if (!parse_arguments(app, argc, argv, status)) return status;
+  if (!arguments.parse(argc, argv, status)) return status;
   LoadedSpec spec;
   if (!load_spec_file(options.spec, spec)) return kFailure;
 

@@ -1,0 +1,170 @@
+#include "arguments.h"
+
+#include <strings.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <limits>
+#include <optional>
+#include <utility>
+
+#include "cli/command.h"
+#include "profshim/base/printable.h"
+
+namespace profshim::cli {
+
+struct Arguments::Parser {
+  Parser(const char* about, const char* name) : command(name), app(about, std::string("profshim ") + name) {}
+  std::string command;
+  CLI::App app;
+  std::vector<std::vector<std::string>> exclusive;
+};
+
+namespace {
+
+CLI::Option& option_of(void* option) { return *static_cast<CLI::Option*>(option); }
+
+std::string number_text(double value) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.15g", value);
+  return text;
+}
+
+std::optional<double> number_in(const std::string& text, bool is_whole) {
+  char* end = nullptr;
+  const double value = std::strtod(text.c_str(), &end);
+  if (text.empty() || *end != '\0' || !std::isfinite(value) || (is_whole && value != std::floor(value))) return {};
+  return value;
+}
+
+/// Reports a value that is no number of this kind; `most`: largest magnitude that the type holds.
+void check_kind(CLI::Option& option, bool is_whole, double most) {
+  option.check([=](const std::string& text) -> std::string {
+    const std::optional<double> value = number_in(text, is_whole);
+    if (!value) return "\"" + printable(text) + "\" is not a " + (is_whole ? "whole number" : "number");
+    return std::abs(*value) > most ? text + " is too large" : std::string();
+  });
+}
+
+void check_bounds(CLI::Option& option, double least, double most) {
+  option.check([=](const std::string& text) -> std::string {
+    const std::optional<double> value = number_in(text, false);
+    if (!value || (*value >= least && *value <= most)) return {};
+    if (std::isinf(most)) return text + " is less than " + number_text(least);
+    return text + " is not between " + number_text(least) + " and " + number_text(most);
+  });
+}
+
+template <typename T>
+CLI::Option& add_number(CLI::App& app, const char* names, T& value, const char* help) {
+  CLI::Option& option = *app.add_option(names, value, help);
+  option.type_name("N");
+  // Doubles hold whole numbers up to 2^53.
+  constexpr bool kIsWhole = std::numeric_limits<T>::is_integer;
+  check_kind(option, kIsWhole,
+             std::min(static_cast<double>(std::numeric_limits<T>::max()), kIsWhole ? 0x1p53 : HUGE_VAL));
+  return option;
+}
+
+}  // namespace
+
+Arguments::Argument& Arguments::Argument::required() {
+  option_of(option_).required();
+  return *this;
+}
+
+Arguments::Argument& Arguments::Argument::shown_as(const char* placeholder) {
+  option_of(option_).type_name(placeholder);
+  return *this;
+}
+
+Arguments::Argument& Arguments::Argument::range(double least, double most) {
+  check_bounds(option_of(option_), least, most);
+  return *this;
+}
+
+Arguments::Argument& Arguments::Argument::one_of(std::vector<std::string> texts) {
+  CLI::Validator validator;
+  validator.operation([texts = std::move(texts)](std::string& given) -> std::string {
+    std::string all;
+    for (const std::string& text : texts) {
+      if (strcasecmp(text.c_str(), given.c_str()) == 0) {
+        given = text;
+        return {};
+      }
+      all += (all.empty() ? "" : ", ") + text;
+    }
+    return "\"" + printable(given) + "\" is not one of " + all;
+  });
+  option_of(option_).transform(std::move(validator));
+  return *this;
+}
+
+Arguments::Arguments(const char* command, const char* about) : parser_(std::make_unique<Parser>(about, command)) {}
+Arguments::~Arguments() = default;
+
+Arguments::Argument Arguments::add(const char* names, bool& value, const char* help) {
+  return Argument(parser_->app.add_flag(names, value, help));
+}
+
+Arguments::Argument Arguments::add(const char* names, std::string& value, const char* help) {
+  return Argument(parser_->app.add_option(names, value, help));
+}
+
+Arguments::Argument Arguments::add(const char* names, std::vector<std::string>& values, const char* help) {
+  CLI::Option* const option = parser_->app.add_option(names, values, help);
+  // Otherwise `--base a b` would take b, which may be the positional argument that follows.
+  if (names[0] == '-') option->expected(1)->allow_extra_args(false)->take_all();
+  return Argument(option);
+}
+
+Arguments::Argument Arguments::add(const char* names, int& value, const char* help) {
+  return Argument(&add_number(parser_->app, names, value, help));
+}
+
+Arguments::Argument Arguments::add(const char* names, std::int64_t& value, const char* help) {
+  return Argument(&add_number(parser_->app, names, value, help));
+}
+
+Arguments::Argument Arguments::add(const char* names, double& value, const char* help) {
+  return Argument(&add_number(parser_->app, names, value, help));
+}
+
+void Arguments::exclusive(std::initializer_list<const char*> names) {
+  parser_->exclusive.emplace_back(names.begin(), names.end());
+}
+
+void Arguments::footer(const std::string& text) { parser_->app.footer(text); }
+
+bool Arguments::parse(int argc, char** argv, int& status) {
+  std::string problem;
+  try {
+    parser_->app.parse(argc, argv);
+    for (const std::vector<std::string>& group : parser_->exclusive) {
+      std::string first;
+      for (const std::string& name : group) {
+        if (parser_->app.count(name) == 0) continue;
+        if (!first.empty() && problem.empty()) problem = first + " and " + name + " exclude each other";
+        if (first.empty()) first = name;
+      }
+    }
+  } catch (const CLI::ParseError& error) {
+    if (error.get_exit_code() == 0) {
+      status = parser_->app.exit(error);
+      return false;
+    }
+    problem = error.what();
+  }
+  if (problem.empty()) return true;
+  const char* const command = parser_->command.c_str();
+  std::fprintf(stderr, "profshim %s: %s; `profshim %s --help` lists the options\n", command, problem.c_str(), command);
+  status = kFailure;
+  return false;
+}
+
+bool Arguments::given(const char* name) const { return parser_->app.count(name) > 0; }
+
+}  // namespace profshim::cli
