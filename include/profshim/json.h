@@ -1,5 +1,5 @@
 // Small JSON texts (metadata, manifests, output of the tool): checks, strings, leaves and parts. Each call parses its
-// text anew. Never on the job's own threads.
+// text anew. Never in a hook: it allocates.
 #pragma once
 
 #include <cstdint>

@@ -189,6 +189,8 @@ std::string_view text_of(StringId id);
 /// full.
 void define(spool::DefinitionKind kind, std::uint32_t id, StringId name, StringId text = 0,
             std::initializer_list<std::int64_t> values = {});
+/// Adds a member to the object "profshim" of every later trace; the last value of a key counts. `json`: a JSON value.
+void add_metadata(std::string_view key, std::string_view json);
 /// Adds a sentence to problems[] of every later trace, once per sentence: what could not be recorded, and the loss.
 void problem(std::string_view source, std::string_view sentence);
 

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "profshim/spool/view.h"
-#include "profshim/trace.h"
+#include "profshim/trace/writer.h"
 
 namespace profshim::kineto {
 

@@ -8,6 +8,7 @@
 
 #include "profshim/recorder.h"
 #include "profshim/recorder_control.h"
+#include "trace/schema.h"
 
 namespace profshim::nccl {
 namespace {
@@ -36,7 +37,7 @@ void note(const Dl_info& library) {
   if (version.text[0] == 0) return;
   char json[sizeof version.text + 2];
   std::snprintf(json, sizeof json, "\"%s\"", version.text);
-  recorder::define(spool::DefinitionKind::kFact, 0, recorder::intern("nccl_version"), recorder::intern(json), {});
+  recorder::add_metadata(schema::distributed::kNcclVersion, json);
 }
 
 }  // namespace

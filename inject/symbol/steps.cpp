@@ -14,18 +14,22 @@
 #include "entry_routine.h"
 #include "modules.h"
 #include "profshim/elf.h"
+#include "profshim/json/writer.h"
 #include "profshim/recorder.h"
 #include "profshim/session.h"
+#include "trace/schema.h"
 
 namespace profshim::symbol_steps {
 namespace {
+
+namespace step_symbol = schema::ours::step_symbol;
 
 struct State {
   std::mutex mutex;  // install() on the job's thread, rescan() on the collector
   std::string pattern;
   std::vector<Module> known;
-  LoadCounters counters;  // at the last scan
-  std::uint32_t facts = 0;
+  LoadCounters counters;     // at the last scan
+  std::uint32_t hooked = 0;  // functions
 };
 State& state() {  // never destroyed: the collector may outlive static destructors
   static auto* const one = new State;
@@ -34,21 +38,13 @@ State& state() {  // never destroyed: the collector may outlive static destructo
 
 constinit std::uint32_t site_count = 0;
 
-std::string quoted(const std::string& text) {
-  std::string out = "\"";
-  for (const char c : text) {
-    if (c == '"' || c == '\\') out += '\\';
-    out += static_cast<unsigned char>(c) < ' ' ? ' ' : c;
-  }
-  return out + '"';
-}
-
 void report_hooked(const std::string& name, const Module& module) {
   log::line(LogLevel::kInfo, "steps: every call of %s in %s begins a step", name.c_str(), module.path.c_str());
-  std::string key = "steps_symbol";
-  if (const std::uint32_t n = ++state().facts; n > 1) key += "_" + std::to_string(n);
-  recorder::define(spool::DefinitionKind::kFact, 0, recorder::intern(key),
-                   recorder::intern("{\"name\": " + quoted(name) + ", \"module\": " + quoted(module.path) + "}"));
+  std::string key(step_symbol::kKeyStart);
+  if (const std::uint32_t n = ++state().hooked; n > 1) key += "_" + std::to_string(n);
+  JsonWriter json;
+  json.open_object().member(step_symbol::kName, name).member(step_symbol::kModule, module.path);
+  recorder::add_metadata(key, json.close_object().text());
 }
 
 void report_refused(const std::string& name, const Module& module, const std::string& reason) {

@@ -11,6 +11,7 @@
 
 #include "inject/core/resolve.h"
 #include "profshim/recorder.h"
+#include "trace/schema.h"
 
 namespace profshim::torch {
 namespace {
@@ -110,7 +111,7 @@ void find_layout(const void* address) {
     return;
   }
   std::snprintf(text, sizeof text, "\"%s\"", release);
-  recorder::define(spool::DefinitionKind::kFact, 0, recorder::intern("torch_version"), recorder::intern(text));
+  recorder::add_metadata(schema::ours::kTorchVersion, text);
   if (layout_of(release, inject::resolve_in(kNewerAbi, Layer::kTorch) != nullptr, layout)) {
     known.store(&layout, std::memory_order_release);
     return;

@@ -1,48 +1,41 @@
 #include "capture_report.h"
 
-#include <cstdio>
-
 #include "profshim/base/log.h"
+#include "profshim/json/writer.h"
 #include "profshim/recorder_control.h"
+#include "trace/schema.h"
 
 namespace profshim::device {
-
-void write_fact(std::string_view key, const std::string& json) {
-  recorder::define(spool::DefinitionKind::kFact, 0, recorder::intern(key), recorder::intern(json, spool::kMaxText));
-}
 
 void CaptureReport::write_versions(Capture& capture) {
   if (versions_) return;
   versions_ = true;
-  write_fact("cupti_version", std::to_string(capture.version()));
-  if (const int version = driver_version(); version > 0) write_fact("cuda_driver_version", std::to_string(version));
-  if (const int version = runtime_version(); version > 0) write_fact("cuda_runtime_version", std::to_string(version));
-  write_fact("device_timing",
-             std::string("{\"method\": \"cupti\", \"clock\": \"") + capture.converter().clock().name() + "\"}");
+  const auto add = [](std::string_view key, int version) {
+    if (version > 0) recorder::add_metadata(key, std::to_string(version));
+  };
+  recorder::add_metadata(schema::top::kCuptiVersion, std::to_string(capture.version()));
+  add(schema::top::kCudaDriverVersion, driver_version());
+  add(schema::top::kCudaRuntimeVersion, runtime_version());
+  namespace timing = schema::ours::device_timing;
+  JsonWriter json;
+  json.open_object().member(timing::kMethod, "cupti").member(timing::kClock, capture.converter().clock().name());
+  recorder::add_metadata(timing::kKey, json.close_object().text());
 }
 
 namespace {
 
 std::string losses_json(const Losses& now, const BufferPool::Counts& counts, std::uint64_t unknown_threads) {
-  char json[768];
-  std::snprintf(json, sizeof json,
-                "{\"dropped_by_cupti\": %llu, \"no_time\": %llu, \"end_before_begin\": %llu, \"outside\": %llu, "
-                "\"launches_without_work\": %llu, \"calls_of_unknown_threads\": %llu, \"buffers_kept\": %llu, "
-                "\"graphs_without_work\": %llu, \"uncertain_graph_nodes\": %llu, "
-                "\"refused_flushes\": %llu, \"unknown_records\": %llu, "
-                "\"truncated_buffers\": %llu, "
-                "\"buffers_refused\": %llu, \"buffers_from_reserve\": %llu, \"buffers_overwritten\": %llu, "
-                "\"buffers_unread\": %llu, \"foreign_buffers\": %llu}",
-                static_cast<unsigned long long>(now.by_cupti), static_cast<unsigned long long>(now.no_time),
-                static_cast<unsigned long long>(now.backwards), static_cast<unsigned long long>(now.outside),
-                static_cast<unsigned long long>(now.launches), static_cast<unsigned long long>(unknown_threads),
-                static_cast<unsigned long long>(now.kept_buffers), static_cast<unsigned long long>(now.graphs),
-                static_cast<unsigned long long>(now.uncertain_graph_nodes),
-                static_cast<unsigned long long>(now.flushes), static_cast<unsigned long long>(now.unknown_kinds),
-                static_cast<unsigned long long>(now.truncated), static_cast<unsigned long long>(counts.refused),
-                static_cast<unsigned long long>(counts.reserved), static_cast<unsigned long long>(counts.overwritten),
-                static_cast<unsigned long long>(counts.unread), static_cast<unsigned long long>(counts.foreign));
-  return json;
+  namespace key = schema::ours::gpu_losses;
+  JsonWriter json;
+  json.open_object().member(key::kByCupti, now.by_cupti).member(key::kNoTime, now.no_time);
+  json.member(key::kEndBeforeBegin, now.backwards).member(key::kOutside, now.outside);
+  json.member(key::kLaunches, now.launches).member(key::kUnknownThreads, unknown_threads);
+  json.member(key::kKeptBuffers, now.kept_buffers).member(key::kGraphs, now.graphs);
+  json.member(key::kUncertainGraphNodes, now.uncertain_graph_nodes).member(key::kRefusedFlushes, now.flushes);
+  json.member(key::kUnknownRecords, now.unknown_kinds).member(key::kTruncatedBuffers, now.truncated);
+  json.member(key::kRefusedBuffers, counts.refused).member(key::kReserveBuffers, counts.reserved);
+  json.member(key::kOverwrittenBuffers, counts.overwritten).member(key::kUnreadBuffers, counts.unread);
+  return json.member(key::kForeignBuffers, counts.foreign).close_object().text();
 }
 
 void add_loss_problems(const Losses& now) {
@@ -97,7 +90,7 @@ void CaptureReport::write_losses(Capture& capture) {
   losses_ = now;
   counts_ = counts;
   unknown_threads_ = unknown_threads;
-  write_fact("gpu_losses", losses_json(now, counts, unknown_threads));
+  recorder::add_metadata(schema::ours::gpu_losses::kKey, losses_json(now, counts, unknown_threads));
   add_loss_problems(now);
   add_buffer_problems(now, counts);
 }

@@ -1,15 +1,11 @@
-// CaptureReport: the facts and problems about the GPU recording that the traces state. Device thread.
+// CaptureReport: the metadata and problems of the GPU recording in the traces. Device thread.
 #pragma once
 
 #include <string>
-#include <string_view>
 
 #include "device/capture/capture.h"
 
 namespace profshim::device {
-
-/// Writes a member of the "profshim" object of the traces; `json` is its value. The last write of a key wins.
-void write_fact(std::string_view key, const std::string& json);
 
 class CaptureReport {
  public:

@@ -2,7 +2,8 @@
 #include <cstdio>
 
 #include "device/capture/converter.h"
-#include "profshim/json.h"
+#include "profshim/json/writer.h"
+#include "trace/schema.h"
 
 namespace profshim::device {
 namespace {
@@ -33,31 +34,24 @@ std::string uuid(const char* prefix, const std::uint8_t (&bytes)[16]) {
 }  // namespace
 
 std::string device_properties(const cupti::DeviceRecord& r) {
-  std::string json = "\"id\": " + std::to_string(r.id);
-  json += ", \"name\": " + json_string(r.name != nullptr ? r.name : "");
-  const auto add = [&json](const char* key, std::int64_t value) {
-    json += ", \"" + std::string(key) + "\": " + std::to_string(value);
-  };
-  add("totalGlobalMem", static_cast<std::int64_t>(r.memory_bytes));
-  add("computeMajor", r.major);
-  add("computeMinor", r.minor);
-  add("maxThreadsPerBlock", r.threads_per_block);
-  add("maxThreadsPerMultiprocessor", std::int64_t{r.warps_per_multiprocessor} * r.threads_per_warp);
-  add("regsPerBlock", r.registers_per_block);
-  add("warpSize", r.threads_per_warp);
-  add("sharedMemPerBlock", r.shared_per_block);
-  add("numSms", r.multiprocessors);
-  add("regsPerMultiprocessor", r.registers_per_multiprocessor);
-  add("sharedMemPerBlockOptin", shared_memory_optin(r));
-  add("sharedMemPerMultiprocessor", r.shared_per_multiprocessor);
+  namespace key = schema::device;
+  JsonWriter json;
+  json.open_object().member(key::kId, r.id).member(key::kName, r.name != nullptr ? r.name : "");
+  json.member(key::kTotalMemory, r.memory_bytes).member(key::kComputeMajor, r.major);
+  json.member(key::kComputeMinor, r.minor).member(key::kMaxThreadsPerBlock, r.threads_per_block);
+  json.member(key::kMaxThreadsPerSm, std::int64_t{r.warps_per_multiprocessor} * r.threads_per_warp);
+  json.member(key::kRegistersPerBlock, r.registers_per_block).member(key::kWarpSize, r.threads_per_warp);
+  json.member(key::kSharedMemoryPerBlock, r.shared_per_block).member(key::kSmCount, r.multiprocessors);
+  json.member(key::kRegistersPerSm, r.registers_per_multiprocessor);
+  json.member(key::kSharedMemoryPerBlockOptin, shared_memory_optin(r));
+  json.member(key::kSharedMemoryPerSm, r.shared_per_multiprocessor);
   // Kineto has no UUIDs. They tell which GPU of the node a rank used: its device 0 may be any of them.
-  json += ", \"uuid\": \"" + uuid("GPU-", r.uuid) + "\"";
+  json.member(key::kUuid, uuid("GPU-", r.uuid));
   if (r.is_mig != 0) {
-    json += ", \"migUuid\": \"" + uuid("MIG-", r.mig_uuid) + "\"";
-    add("gpuInstanceId", r.gpu_instance);
-    add("computeInstanceId", r.compute_instance);
+    json.member(key::kMigUuid, uuid("MIG-", r.mig_uuid));
+    json.member(key::kGpuInstance, r.gpu_instance).member(key::kComputeInstance, r.compute_instance);
   }
-  return json;
+  return json.close_object().text();
 }
 
 }  // namespace profshim::device

@@ -1,6 +1,7 @@
 #include "late_begin.h"
 
 #include "profshim/recorder_control.h"
+#include "trace/schema.h"
 
 namespace profshim::device {
 namespace {
@@ -17,7 +18,7 @@ void write_late_begin(CuptiClient& client) {
     client.late_begins += (client.late_begins.empty() ? "" : ", ") +
                           (on ? std::to_string((monotonic_ns() - since_ns) / 1000) : std::string("null"));
   }
-  write_fact("gpu_recorded_after_us", "[" + client.late_begins + "]");
+  recorder::add_metadata(schema::ours::kLateBegins, "[" + client.late_begins + "]");
 }
 
 // Reports a window that was already open when CUDA came up, if device activity may be missing from it.

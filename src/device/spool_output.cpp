@@ -16,7 +16,7 @@ void SpoolOutput::put(const Event& event, const Event* continuation) {
 
 StringId SpoolOutput::text(const char* text) { return recorder::intern_literal(text); }
 
-void SpoolOutput::define(spool::DefinitionKind kind, std::uint32_t id, const std::string& name, const std::string& text,
+void SpoolOutput::define(spool::DefinitionKind kind, std::uint32_t id, std::string_view name, std::string_view text,
                          std::initializer_list<std::int64_t> values) {
   recorder::define(kind, id, recorder::intern(name), recorder::intern(text, spool::kMaxText), values);
 }

@@ -2,7 +2,7 @@
 
 #include <cstdio>
 
-#include "profshim/trace.h"
+#include "profshim/json.h"
 
 namespace profshim::kineto {
 namespace {
@@ -65,7 +65,7 @@ void Definitions::add(const spool::View& view, const spool::Definition& d) {
     case Kind::kProblem:
       add_problem({text_of(view, d.text), name});
       break;
-    case Kind::kFact:
+    case Kind::kMetadata:
       add_json_member(name, text_of(view, d.text, spool::kMaxText));
       break;
     case Kind::kStream:

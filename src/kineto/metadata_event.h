@@ -1,7 +1,8 @@
 // Metadata events ("ph": "M"): they name and order processes and threads.
 #pragma once
 
-#include "profshim/trace.h"
+#include "profshim/trace/events.h"
+#include "profshim/trace/writer.h"
 
 namespace profshim::kineto {
 

@@ -6,6 +6,7 @@
 #include "kineto/args/torch_memory_args.h"
 #include "metadata_event.h"
 #include "slice_order.h"
+#include "trace/schema.h"
 
 namespace profshim::kineto {
 namespace {
@@ -34,7 +35,7 @@ std::int64_t start_tid(const Event& range) {
 }
 
 void write_with_id(TraceWriter& out, TraceEvent& e, std::uint64_t id) {
-  std::vector<Arg> with_id{{"External id", id}};
+  std::vector<Arg> with_id{{schema::arg::kExternalId, id}};
   with_id.insert(with_id.end(), e.args.begin(), e.args.end());
   e.args = with_id;
   out.write(e);
@@ -85,16 +86,15 @@ void ThreadTracks::name_track(TraceWriter& out, const Track& track, int overflow
   if (overflow > 0) name += " overlapping " + std::to_string(overflow);
   const TrackId id{window_.view.header().pid, shown_tid(track.key, overflow)};
   const std::int64_t at_ns = window_.clock.unix_ns(window_.begin);
-  write_metadata(out, "thread_name", id, at_ns, "name", std::string_view{name});
-  write_metadata(out, "thread_sort_index", id, at_ns, "sort_index", tid + overflow);
+  write_metadata(out, schema::metadata::kThreadName, id, at_ns, schema::arg::kName, std::string_view{name});
+  write_metadata(out, schema::metadata::kThreadSortIndex, id, at_ns, schema::arg::kSortIndex, tid + overflow);
 }
 
 void ThreadTracks::write_step(TraceWriter& out, std::size_t step, Track& track) {
   const spool::StepMark& mark = window_.steps.marks()[step];
-  char name[48];
-  std::snprintf(name, sizeof name, "ProfilerStep#%lld", static_cast<long long>(mark.number));
+  const std::string name = std::string(schema::name::kStepStart) + std::to_string(mark.number);
   const Slice slice = window_.steps.slice(step);
-  const Arg index{"index", mark.index};
+  const Arg index{schema::arg::kStepIndex, mark.index};
   TraceEvent e;
   e.category = Category::kUserAnnotation;
   e.name = name;
@@ -108,7 +108,8 @@ void ThreadTracks::write_step(TraceWriter& out, std::size_t step, Track& track) 
 
 std::string_view ThreadTracks::name_of(const Event& e) const {
   if (const std::string_view call = cuda_call_name(e.hook); !call.empty()) return call;
-  if (e.hook == HookId::kMpiPolls) return polls_of(e.polls) > 1 ? "MPI polling" : hook_name(e.polls.functions[0]);
+  if (e.hook == HookId::kMpiPolls)
+    return polls_of(e.polls) > 1 ? schema::name::kMpiPolling : hook_name(e.polls.functions[0]);
   const bool named = e.hook == HookId::kNvtxRange || e.hook == HookId::kNvtxMark;
   if (!named && hook_layer(e.hook) != Layer::kTorch) return hook_name(e.hook);
   const std::string_view name = window_.view.string(e.name);
@@ -164,7 +165,7 @@ void ThreadTracks::write_torch_op(TraceWriter& out, TraceEvent& e, const Event& 
   }
   e.args = {};
   e.category = Category::kFwdBwd;
-  e.name = "fwdbwd";
+  e.name = schema::category::kFwdBwd;
   for (const char phase : {'s', 'f'}) {
     e.phase = phase;
     const TorchLinks& links = window_.torch_links;
@@ -196,7 +197,8 @@ void ThreadTracks::write_operation(TraceWriter& out, TraceEvent& e, const Event&
   window_.nccl_tasks.add_args(event, call_args);
   e.name = kParamComms;
   std::vector<Arg> with_id;
-  if (const std::uint64_t id = window_.operations.external_id(event); id != 0) with_id.push_back({"External id", id});
+  if (const std::uint64_t id = window_.operations.external_id(event); id != 0)
+    with_id.push_back({schema::arg::kExternalId, id});
   const auto known = nccl_args_.of_operation(event);
   with_id.insert(with_id.end(), known.begin(), known.end());
   e.args = with_id;

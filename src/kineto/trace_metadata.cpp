@@ -4,10 +4,15 @@
 #include <cstdio>
 
 #include "profshim/base/version.h"
+#include "profshim/json.h"
+#include "profshim/json/writer.h"
 #include "profshim/spec.h"
+#include "trace/schema.h"
 
 namespace profshim::kineto {
 namespace {
+
+namespace ours = schema::ours;
 
 using Members = std::vector<std::pair<std::string, std::string>>;
 
@@ -37,7 +42,7 @@ void add_groups(const WindowEvents& window, TraceHeader& out) {
       continue;
     }
     const bool nccl = c.backend == spool::CommunicatorBackend::kNccl;
-    if (nccl) out.backend = "nccl";
+    if (nccl) out.backend = schema::distributed::kNcclBackend;
     out.groups.push_back(
         {c.identity, std::string(c.name), std::string(c.all_ranks), c.size, nccl ? "cuda:nccl" : "mpi"});
   }
@@ -56,126 +61,134 @@ std::string device_json(const WindowEvents& window) {
     const spool::Thread& t = window.view.thread(i);
     if (t.tid.load(std::memory_order_relaxed) == spool::kDeviceTid) lost += t.dropped.load(std::memory_order_relaxed);
   }
-  const auto member = [](const char* key, std::uint64_t value) {
-    return std::string("\"") + key + "\": " + std::to_string(value);
-  };
-  return "{" + member("api_calls", n.api_calls) + ", " + member("kernels", n.kernels) + ", " +
-         member("copies", n.copies) + ", " + member("memsets", n.memsets) + ", " + member("graphs_as_one", n.graphs) +
-         ", " + member("device_orphans", n.orphans) + ", " + member("device_overlaps", n.overlapping) + ", " +
-         member("syncs_without_device", n.placeless) + ", \"impossible_times\": {" + member("zero", n.zero_time) +
-         ", " + member("reversed", n.reversed_time) + ", " + member("outside", n.outside_time) + "}, " +
-         member("lost_in_process", lost) + "}";
+  namespace device = ours::device_activity;
+  JsonWriter json;
+  json.open_object().member(device::kApiCalls, n.api_calls).member(device::kKernels, n.kernels);
+  json.member(device::kCopies, n.copies).member(device::kMemsets, n.memsets).member(device::kGraphsAsOne, n.graphs);
+  json.member(device::kOrphans, n.orphans).member(device::kOverlaps, n.overlapping);
+  json.member(device::kSyncsWithoutDevice, n.placeless).key(device::kImpossibleTimes).open_object();
+  json.member(device::kZero, n.zero_time).member(device::kReversed, n.reversed_time);
+  json.member(device::kOutside, n.outside_time).close_object();
+  return json.member(device::kLostInProcess, lost).close_object().text();
 }
 
 std::string steps_json(const WindowEvents& window) {
+  namespace steps = ours::steps;
   const spool::View& view = window.view;
   const spool::SpoolHeader& h = view.header();
-  std::string json = "{\"source\": " + json_string(view.string(h.step_source));
+  JsonWriter json;
+  json.open_object().member(steps::kSource, view.string(h.step_source));
   if (!window.steps.empty()) {
     const std::vector<spool::StepMark>& marks = window.steps.marks();
-    json += ", \"first\": " + std::to_string(window.summary.first_step) +
-            ", \"last\": " + std::to_string(window.summary.last_step) +
-            ", \"first_index\": " + std::to_string(marks.front().index) +
-            ", \"last_index\": " + std::to_string(marks.back().index);
+    json.member(steps::kFirst, window.summary.first_step).member(steps::kLast, window.summary.last_step);
+    json.member(steps::kFirstIndex, marks.front().index).member(steps::kLastIndex, marks.back().index);
   }
   if (const std::string_view marker = view.string(h.step_marker); !marker.empty()) {
-    json += ", \"first_marker\": " + json_string(marker);
-    if (view.string(h.step_source) == "auto")
-      json += ", \"confidence\": \"" + std::string(step_confidence(marker)) + '"';
+    json.member(steps::kFirstMarker, marker);
+    if (view.string(h.step_source) == "auto") json.member(steps::kConfidence, step_confidence(marker));
   }
-  return json + ", \"boundaries_of_other_threads\": " + std::to_string(h.foreign_boundaries.load()) + "}";
+  return json.member(steps::kOtherBoundaries, h.foreign_boundaries.load()).close_object().text();
 }
 
 std::string problems_json(const WindowEvents& window) {
-  std::string json = "[";
+  JsonWriter json;
   const auto add = [&json](std::string_view source, std::string_view sentence) {
-    json += json.size() > 1 ? ", " : "";
-    json += "{\"source\": " + json_string(source) + ", \"lost\": " + json_string(sentence) + "}";
+    json.open_object().member(ours::problem::kSource, source).member(ours::problem::kLost, sentence).close_object();
   };
+  json.open_list();
   for (const Definitions::Problem& p : window.definitions.problems()) add(p.source, p.sentence);
   if (const std::string lost = threads_lost_sentence(window.view.header()); !lost.empty()) add("threads", lost);
-  return json + "]";
+  return json.close_list().text();
 }
 
 std::string clock_json(const WindowEvents& window) {
+  namespace clock = ours::clock;
   const std::vector<Anchor> anchors = window.view.anchors();
-  std::string json = std::string("{\"kind\": \"") + name_of(window.view.header().clock) +
-                     "\", \"ticks_per_ns\": " + number(window.clock.ticks_per_ns()) +
-                     ", \"wall_clock_shift_ns\": " + std::to_string(window.clock.realtime_shift_ns());
+  JsonWriter json;
+  json.open_object().member(clock::kKind, name_of(window.view.header().clock));
+  json.key(clock::kTicksPerNs).raw(number(window.clock.ticks_per_ns()));
+  json.member(clock::kWallClockShift, window.clock.realtime_shift_ns());
   if (!anchors.empty()) {
-    const auto anchor = [](const Anchor& a) {
-      return "[" + std::to_string(a.ticks) + ", " + std::to_string(a.monotonic_ns) + ", " +
-             std::to_string(a.realtime_ns) + "]";
-    };
-    json += ", \"anchors\": [" + anchor(anchors.front()) + ", " + anchor(anchors.back()) + "]";
+    json.key(clock::kAnchors).open_list();
+    for (const Anchor& anchor : {anchors.front(), anchors.back()}) {
+      json.open_list().value(anchor.ticks).value(anchor.monotonic_ns).value(anchor.realtime_ns).close_list();
+    }
+    json.close_list();
   }
-  return json + "}";
+  return json.close_object().text();
 }
 
-std::string cpu_json(const CpuUse& cpu) {
-  return "{\"measured_us\": " + number(cpu.measured_us) + ", \"waited_us\": " + number(cpu.waited_us) +
-         ", \"process_us\": " + number(cpu.process_us) + ", \"machine_us\": " + number(cpu.machine_us) +
-         ", \"stolen_us\": " + number(cpu.stolen_us) + ", \"cpus\": " + std::to_string(cpu.cpus) + "}";
+std::string cpu_json(const CpuUse& use) {
+  namespace cpu = ours::cpu;
+  JsonWriter json;
+  json.open_object().key(cpu::kMeasured).raw(number(use.measured_us)).key(cpu::kWaited).raw(number(use.waited_us));
+  json.key(cpu::kProcess).raw(number(use.process_us)).key(cpu::kMachine).raw(number(use.machine_us));
+  json.key(cpu::kStolen).raw(number(use.stolen_us)).member(cpu::kCpus, use.cpus);
+  return json.close_object().text();
 }
 
 std::string flag(bool value) { return value ? "true" : "false"; }
 
 void add_losses(const WindowEvents& window, Members& out) {
   const spool::SpoolHeader& h = window.view.header();
-  out.emplace_back("dropped_events", std::to_string(window.summary.dropped));
-  if (window.memory_left_out > 0) out.emplace_back("memory_entries_left_out", std::to_string(window.memory_left_out));
-  out.emplace_back("names_lost", std::to_string(h.strings_lost.load()));
-  out.emplace_back("definitions_lost", std::to_string(h.definitions_lost.load()));
-  out.emplace_back("threads_lost", std::to_string(h.threads_lost.load()));
-  out.emplace_back("pending_lost", std::to_string(h.pending_lost.load()));
+  out.emplace_back(ours::kDroppedEvents, std::to_string(window.summary.dropped));
+  if (window.memory_left_out > 0) out.emplace_back(ours::kMemoryEntriesLeftOut, std::to_string(window.memory_left_out));
+  out.emplace_back(ours::kNamesLost, std::to_string(h.strings_lost.load()));
+  out.emplace_back(ours::kDefinitionsLost, std::to_string(h.definitions_lost.load()));
+  out.emplace_back(ours::kThreadsLost, std::to_string(h.threads_lost.load()));
+  out.emplace_back(ours::kPendingLost, std::to_string(h.pending_lost.load()));
 }
 
 void add_profshim_members(const WindowEvents& window, const WindowTraceOptions& options, Members& out) {
   const spool::View& view = window.view;
   const spool::SpoolHeader& h = view.header();
   const auto text = [](std::string_view value) { return json_string(value); };
-  out.emplace_back("version", text(kVersion));
-  out.emplace_back("run_name", text(view.string(h.run_name)));
-  out.emplace_back("command", text(view.string(h.command)));
-  out.emplace_back("rank_source", text(view.string(h.rank_source)));
-  out.emplace_back("local_rank", std::to_string(h.local_rank));
-  out.emplace_back("local_world_size", std::to_string(h.local_world_size));
-  out.emplace_back("node_rank", std::to_string(h.node_rank));
-  out.emplace_back("window", std::to_string(window.window.number));
-  out.emplace_back("complete", flag(window.summary.complete));
-  out.emplace_back("truncated", flag(window.summary.truncated));
-  if (!window.limit.empty()) out.emplace_back("limit", text(window.limit));
-  out.emplace_back("recovered", flag(options.recovered));
-  out.emplace_back("steps", steps_json(window));
-  out.emplace_back("calls", std::to_string(window.summary.calls));
+  out.emplace_back(ours::kVersion, text(kVersion));
+  out.emplace_back(ours::kRunName, text(view.string(h.run_name)));
+  out.emplace_back(ours::kCommand, text(view.string(h.command)));
+  out.emplace_back(ours::kRankSource, text(view.string(h.rank_source)));
+  out.emplace_back(ours::kLocalRank, std::to_string(h.local_rank));
+  out.emplace_back(ours::kLocalWorldSize, std::to_string(h.local_world_size));
+  out.emplace_back(ours::kNodeRank, std::to_string(h.node_rank));
+  out.emplace_back(ours::kWindow, std::to_string(window.window.number));
+  out.emplace_back(ours::kComplete, flag(window.summary.complete));
+  out.emplace_back(ours::kTruncated, flag(window.summary.truncated));
+  if (!window.limit.empty()) out.emplace_back(ours::kLimit, text(window.limit));
+  out.emplace_back(ours::kRecovered, flag(options.recovered));
+  out.emplace_back(ours::steps::kKey, steps_json(window));
+  out.emplace_back(ours::kCalls, std::to_string(window.summary.calls));
   add_losses(window, out);
-  if (!window.device.empty()) out.emplace_back("device", device_json(window));
-  if (!window.nccl_tasks.empty()) out.emplace_back("nccl_tasks", window.nccl_tasks.summary());
-  out.emplace_back("problems", problems_json(window));
-  out.emplace_back("clock", clock_json(window));
-  if (options.overhead_percent >= 0) out.emplace_back("overhead_percent", number(options.overhead_percent));
-  if (options.stall_us >= 0) out.emplace_back("stall_us", number(options.stall_us));
-  if (options.cpu) out.emplace_back("cpu", cpu_json(*options.cpu));
+  if (!window.device.empty()) out.emplace_back(ours::device_activity::kKey, device_json(window));
+  if (!window.nccl_tasks.empty()) out.emplace_back(ours::nccl_tasks::kKey, window.nccl_tasks.summary());
+  out.emplace_back(ours::problem::kKey, problems_json(window));
+  out.emplace_back(ours::clock::kKey, clock_json(window));
+  if (options.overhead_percent >= 0) out.emplace_back(ours::kOverheadPercent, number(options.overhead_percent));
+  if (options.stall_us >= 0) out.emplace_back(ours::kStallUs, number(options.stall_us));
+  if (options.cpu) out.emplace_back(ours::cpu::kKey, cpu_json(*options.cpu));
   for (const Definitions::JsonMember& member : window.definitions.json_members())
     out.emplace_back(std::string(member.key), std::string(member.json));
-  out.emplace_back("spec", text(view.string(h.spec, spool::kMaxText)));
+  out.emplace_back(ours::kSpec, text(view.string(h.spec, spool::kMaxText)));
 }
 
 // Kineto has these members outside the "profshim" object, and readers look for them there.
 void move_kineto_members(TraceHeader& header) {
-  const auto move_to = [&header](Members& to, const char* key) {
+  const auto move_to = [&header](Members& to, std::string_view key) {
     const auto at = std::find_if(header.profshim.begin(), header.profshim.end(),
                                  [key](const auto& member) { return member.first == key; });
     if (at == header.profshim.end()) return;
     to.push_back(std::move(*at));
     header.profshim.erase(at);
   };
-  for (const char* const key : {"cupti_version", "cuda_runtime_version", "cuda_driver_version", "record_shapes",
-                                "with_flops", "with_stack", "profile_memory"}) {
+  for (const std::string_view key :
+       {schema::top::kCuptiVersion, schema::top::kCudaRuntimeVersion, schema::top::kCudaDriverVersion,
+        schema::top::kRecordShapes, schema::top::kWithFlops, schema::top::kWithStack, schema::top::kProfileMemory}) {
     move_to(header.members, key);
   }
   // PyTorch writes it for the backend "nccl" only; without a rank there is no distributedInfo.
-  if (header.backend == "nccl" && header.rank.rank >= 0) move_to(header.distributed, "nccl_version");
+  namespace distributed = schema::distributed;
+  if (header.backend == distributed::kNcclBackend && header.rank.rank >= 0) {
+    move_to(header.distributed, distributed::kNcclVersion);
+  }
 }
 
 }  // namespace

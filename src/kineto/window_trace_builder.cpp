@@ -7,6 +7,7 @@
 #include "metadata_event.h"
 #include "profshim/window_trace.h"
 #include "thread_tracks.h"
+#include "trace/schema.h"
 #include "trace_metadata.h"
 #include "window_events.h"
 
@@ -21,28 +22,30 @@ void name_process(TraceWriter& out, const WindowEvents& window) {
   const std::string label = "rank " + std::to_string(h.rank) + " on " + std::string(window.view.string(h.host));
   const TrackId id{h.pid, h.pid};
   const std::int64_t at_ns = window.clock.unix_ns(window.begin);
-  write_metadata(out, "process_name", id, at_ns, "name", std::string_view{process});
-  write_metadata(out, "process_labels", id, at_ns, "labels", std::string_view{label});
-  write_metadata(out, "process_sort_index", id, at_ns, "sort_index", std::int64_t{h.rank >= 0 ? h.rank : h.pid});
+  write_metadata(out, schema::metadata::kProcessName, id, at_ns, schema::arg::kName, std::string_view{process});
+  write_metadata(out, schema::metadata::kProcessLabels, id, at_ns, schema::arg::kLabels, std::string_view{label});
+  write_metadata(out, schema::metadata::kProcessSortIndex, id, at_ns, schema::arg::kSortIndex,
+                 std::int64_t{h.rank >= 0 ? h.rank : h.pid});
 }
 
 void write_window_begin(TraceWriter& out, const WindowEvents& window) {
-  const Arg count{"Op count", window.summary.calls};
+  const Arg count{schema::arg::kOpCount, window.summary.calls};
   TraceEvent span;
   span.category = Category::kTrace;
-  span.name = "PyTorch Profiler (0)";  // TensorBoard and HTA take the window from this span
-  span.pid_text = "Spans";
-  span.tid_text = "PyTorch Profiler";
+  span.name = schema::name::kWindowSpan;  // TensorBoard and HTA take the window from this span
+  span.pid_text = schema::name::kSpansPid;
+  span.tid_text = schema::name::kProfiler;
   span.text_ids = true;
   span.begin_ns = window.clock.unix_ns(window.begin);
   span.duration_ns = window.clock.unix_ns(window.last_end()) - span.begin_ns;
   span.args = {&count, 1};
   out.write(span);
   TraceEvent start;
-  start.phase = 'i';
-  start.scope = 'g';
-  start.name = "Iteration Start: PyTorch Profiler";
-  start.pid_text = "Traces";
+  start.phase = schema::phase::kInstant;
+  start.scope = schema::scope::kGlobal[0];
+  const std::string start_name = std::string(schema::name::kWindowStart) += schema::name::kProfiler;
+  start.name = start_name;
+  start.pid_text = schema::name::kTracesPid;
   start.tid_text = "Trace PyTorch Profiler";
   start.text_ids = true;
   start.begin_ns = span.begin_ns;
@@ -51,9 +54,9 @@ void write_window_begin(TraceWriter& out, const WindowEvents& window) {
 
 void write_window_end(TraceWriter& out, const WindowEvents& window) {
   TraceEvent e;
-  e.phase = 'i';
-  e.scope = 'g';
-  e.name = "Record Window End";
+  e.phase = schema::phase::kInstant;
+  e.scope = schema::scope::kGlobal[0];
+  e.name = schema::name::kWindowEnd;
   e.text_ids = true;  // both are empty
   e.begin_ns = window.clock.unix_ns(window.last_end());
   out.write(e);

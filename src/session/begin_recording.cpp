@@ -184,7 +184,7 @@ State* begin_recording(const Rank& mpi_rank, const sigset_t& job_signals) {
   fill_header(*s);
   report_spool_place(*s);
   fill_manifest(*s);
-  define_facts(*s);
+  add_spec_metadata(*s);
   set_up_steps(*s);
   check_disk(*s);
   s->costs.measure_base();

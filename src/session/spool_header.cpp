@@ -7,29 +7,31 @@
 
 #include "profshim/base/command_line.h"
 #include "profshim/base/process_identity.h"
+#include "profshim/json.h"
+#include "profshim/json/writer.h"
+#include "trace/schema.h"
 
 namespace profshim::session {
 
-void define_facts(const State& s) {
-  const auto fact = [](std::string_view key, const std::string& json) {
-    recorder::define(spool::DefinitionKind::kFact, 0, recorder::intern(key), recorder::intern(json, spool::kMaxText));
-  };
-  fact("spec_hash", json_string(s.spec.hash()));
+void add_spec_metadata(const State& s) {
+  recorder::add_metadata(schema::ours::kSpecHash, json_string(s.spec.hash()));
+  // As PyTorch's profiler does: a setting that is off is left out.
+  for (const auto& [key, on] : {std::pair{schema::top::kRecordShapes, s.spec.record_shapes},
+                                std::pair{schema::top::kWithFlops, s.spec.with_flops},
+                                std::pair{schema::top::kWithStack, s.spec.with_stack || s.spec.native_stack},
+                                std::pair{schema::top::kProfileMemory, s.spec.profile_memory}}) {
+    if (on) recorder::add_metadata(key, "1");
+  }
+  namespace recorded = schema::ours::recorded;
   const auto& a = s.spec.activities;
-  std::string recorded = "[";
+  JsonWriter json;
+  json.open_object().key(recorded::kActivities).open_list();
   for (const auto& [name, on] : {std::pair{"cpu", a.cpu}, std::pair{"cuda", a.cuda}, std::pair{"nccl", a.nccl},
                                  std::pair{"mpi", a.mpi}, std::pair{"nvtx", a.nvtx}}) {
-    if (on) recorded += (recorded.size() > 1 ? ", \"" : "\"") + std::string(name) + "\"";
+    if (on) json.value(name);
   }
-  recorded += "]";
-  // As PyTorch's profiler does: a setting that is off is left out.
-  for (const auto& [key, on] :
-       {std::pair{"record_shapes", s.spec.record_shapes}, std::pair{"with_flops", s.spec.with_flops},
-        std::pair{"with_stack", s.spec.with_stack || s.spec.native_stack},
-        std::pair{"profile_memory", s.spec.profile_memory}}) {
-    if (on) fact(key, "1");
-  }
-  fact("scope", "{\"recorded\": " + recorded + ", \"role\": " + json_string(s.spec.process.role) + "}");
+  json.close_list().member(recorded::kRole, s.spec.process.role);
+  recorder::add_metadata(recorded::kKey, json.close_object().text());
 }
 
 namespace {

@@ -8,7 +8,7 @@
 namespace profshim::session {
 
 /// Defines the facts that go into the trace's profshim object.
-void define_facts(const State& state);
+void add_spec_metadata(const State& state);
 /// Fills in the spool's header. Interns texts that are needed at the end, when interning no longer works.
 void fill_header(State& state);
 /// Fills in the manifest. A restarted process of the same job continues the windows of the earlier one.

@@ -81,6 +81,7 @@ inline constexpr std::string_view kGroupDescription = "pg_desc";
 inline constexpr std::string_view kGroupBackend = "backend_config";
 inline constexpr std::string_view kGroupSize = "pg_size";
 inline constexpr std::string_view kGroupRanks = "ranks";
+inline constexpr std::string_view kNcclBackend = "nccl";  // a value of "backend"
 }  // namespace distributed
 
 /// Members of the elements of deviceProperties.
@@ -99,6 +100,11 @@ inline constexpr std::string_view kSharedMemoryPerBlock = "sharedMemPerBlock";
 inline constexpr std::string_view kSharedMemoryPerBlockOptin = "sharedMemPerBlockOptin";
 inline constexpr std::string_view kSharedMemoryPerSm = "sharedMemPerMultiprocessor";
 inline constexpr std::string_view kSmCount = "numSms";
+// Ours: Kineto has no UUIDs.
+inline constexpr std::string_view kUuid = "uuid";
+inline constexpr std::string_view kMigUuid = "migUuid";
+inline constexpr std::string_view kGpuInstance = "gpuInstanceId";
+inline constexpr std::string_view kComputeInstance = "computeInstanceId";
 }  // namespace device
 
 /// Members of the object "profshim".
@@ -125,11 +131,15 @@ inline constexpr std::string_view kNamesLost = "names_lost";
 inline constexpr std::string_view kDefinitionsLost = "definitions_lost";
 inline constexpr std::string_view kThreadsLost = "threads_lost";
 inline constexpr std::string_view kPendingLost = "pending_lost";
-inline constexpr std::string_view kNcclTasks = "nccl_tasks";
 inline constexpr std::string_view kOverheadPercent = "overhead_percent";
 inline constexpr std::string_view kStallUs = "stall_us";
 inline constexpr std::string_view kSpec = "spec";
 inline constexpr std::string_view kSpecHash = "spec_hash";
+inline constexpr std::string_view kLateBegins = "gpu_recorded_after_us";
+inline constexpr std::string_view kCudaMps = "cuda_mps";
+inline constexpr std::string_view kNcclProfilerVersion = "nccl_profiler_version";
+inline constexpr std::string_view kTorchVersion = "torch_version";
+inline constexpr std::string_view kRpcWorker = "rpc_worker";
 inline constexpr std::string_view kMessagesWithoutArrows = "messages_without_arrows";  // merged traces
 
 /// Of "steps", with its leaves as paths.
@@ -146,6 +156,55 @@ inline constexpr std::string_view kFirstMarkerPath = "steps.first_marker";
 inline constexpr std::string_view kConfidence = "confidence";
 inline constexpr std::string_view kOtherBoundaries = "boundaries_of_other_threads";
 }  // namespace steps
+
+/// Functions whose calls begin steps: "steps_symbol", "steps_symbol_2", ...
+namespace step_symbol {
+inline constexpr std::string_view kKeyStart = "steps_symbol";
+inline constexpr std::string_view kName = "name";
+inline constexpr std::string_view kModule = "module";
+}  // namespace step_symbol
+
+/// Of "scope": what the spec asked for.
+namespace recorded {
+inline constexpr std::string_view kKey = "scope";
+inline constexpr std::string_view kActivities = "recorded";
+inline constexpr std::string_view kRole = "role";
+}  // namespace recorded
+
+namespace nccl_tasks {
+inline constexpr std::string_view kKey = "nccl_tasks";
+inline constexpr std::string_view kSeen = "seen";
+inline constexpr std::string_view kJoined = "joined";
+}  // namespace nccl_tasks
+
+/// Of "device_timing": how the times of device activity were measured.
+namespace device_timing {
+inline constexpr std::string_view kKey = "device_timing";
+inline constexpr std::string_view kMethod = "method";
+inline constexpr std::string_view kClock = "clock";
+}  // namespace device_timing
+
+/// Of "gpu_losses": counts of the whole process so far.
+namespace gpu_losses {
+inline constexpr std::string_view kKey = "gpu_losses";
+inline constexpr std::string_view kByCupti = "dropped_by_cupti";
+inline constexpr std::string_view kNoTime = "no_time";
+inline constexpr std::string_view kEndBeforeBegin = "end_before_begin";
+inline constexpr std::string_view kOutside = "outside";
+inline constexpr std::string_view kLaunches = "launches_without_work";
+inline constexpr std::string_view kUnknownThreads = "calls_of_unknown_threads";
+inline constexpr std::string_view kKeptBuffers = "buffers_kept";
+inline constexpr std::string_view kGraphs = "graphs_without_work";
+inline constexpr std::string_view kUncertainGraphNodes = "uncertain_graph_nodes";
+inline constexpr std::string_view kRefusedFlushes = "refused_flushes";
+inline constexpr std::string_view kUnknownRecords = "unknown_records";
+inline constexpr std::string_view kTruncatedBuffers = "truncated_buffers";
+inline constexpr std::string_view kRefusedBuffers = "buffers_refused";
+inline constexpr std::string_view kReserveBuffers = "buffers_from_reserve";
+inline constexpr std::string_view kOverwrittenBuffers = "buffers_overwritten";
+inline constexpr std::string_view kUnreadBuffers = "buffers_unread";
+inline constexpr std::string_view kForeignBuffers = "foreign_buffers";
+}  // namespace gpu_losses
 
 /// Elements of the list "problems".
 namespace problem {

@@ -37,7 +37,7 @@ class Lane final : public device::EventOutput {
     if (continuation != nullptr) store(*continuation);
   }
   StringId text(const char* text) override { return recorder::intern_literal(text); }
-  void define(spool::DefinitionKind, std::uint32_t, const std::string&, const std::string&,
+  void define(spool::DefinitionKind, std::uint32_t, std::string_view, std::string_view,
               std::initializer_list<std::int64_t>) override {}
 
   std::uint64_t stored = 0;

@@ -110,8 +110,8 @@ class SpoolImage {
     define(Kind::kNvtxDomain, 4, intern("library"));
     define(Kind::kNvtxCategory, 0, intern("io"), 0, {4, 9});
     define(Kind::kThreadName, 0, intern("main loop"), 0, {4242});
-    define(Kind::kFact, 0, intern("scope"), intern("{\"recorded\": [\"mpi\"]}"));
-    define(Kind::kFact, 0, intern("spec_hash"), intern("\"0123\""));
+    define(Kind::kMetadata, 0, intern("scope"), intern("{\"recorded\": [\"mpi\"]}"));
+    define(Kind::kMetadata, 0, intern("spec_hash"), intern("\"0123\""));
     define(Kind::kDevice, 0, intern("GPU"), intern(DeviceEvents::kB200));
     define(Kind::kStream, 7, intern("compute"), 0, {0, 1});
     define(Kind::kCommunicator, 5, intern("ranks"), intern("[0, 1]"), {0x99, 2, 0, 0, 1, 0});
@@ -199,8 +199,8 @@ class SpoolImage {
   }
 
   static void fill_torch_operators(spool::Thread& t) {
-    recorder::define(spool::DefinitionKind::kFact, 0, recorder::intern("record_shapes"), recorder::intern("1"));
-    recorder::define(spool::DefinitionKind::kFact, 0, recorder::intern("with_flops"), recorder::intern("1"));
+    recorder::add_metadata("record_shapes", "1");
+    recorder::add_metadata("with_flops", "1");
     Ticks at = 1992;
     for (const HookId hook : {HookId::kTorchOperator, HookId::kTorchBackward, HookId::kTorchRange}) {
       Event torch = event(at, at + 1, hook);

@@ -1,5 +1,5 @@
 // Writes JSON as text: members and elements in order, with commas, quotes and escapes in the right places. The caller
-// closes what it opens. Never on the job's own threads.
+// closes what it opens. Never in a hook: it allocates.
 #pragma once
 
 #include <concepts>

@@ -73,7 +73,7 @@ enum class DefinitionKind : std::uint32_t {
   kNvtxCategory,  // name; v = {domain id, category}
   kThreadName,    // name; v = {tid}
   kProblem,       // name = one sentence that says what was lost; text = source ("nvtx", "mpi", ...)
-  kFact,          // name = key, text = JSON value: a member of the trace's profshim object
+  kMetadata,      // name = key, text = JSON value: a member of the trace's profshim object
   kDevice,        // id = CUDA device; name; text = the members of deviceProperties as JSON
   kStream,        // id = stream; name = "" or a name given through NVTX; v = {device, context, priority, flags}
   kModule,        // name = path of a mapped file; v = {begin and end address of its code, file offset of that code,

@@ -10,6 +10,7 @@
 #include "abi.h"
 #include "inject/nccl/call.h"
 #include "profshim/recorder.h"
+#include "trace/schema.h"
 
 namespace profshim::nccl::profiler {
 
@@ -96,7 +97,7 @@ void note_interface_version(int version) {
   if (detail::loaded.exchange(true, std::memory_order_relaxed) || recorder::mode() == 0) return;
   char json[16];
   std::snprintf(json, sizeof json, "%d", version);
-  recorder::define(spool::DefinitionKind::kFact, 0, recorder::intern("nccl_profiler_version"), recorder::intern(json));
+  recorder::add_metadata(schema::ours::kNcclProfilerVersion, json);
 }
 
 int begin_communicator(void** context, int* mask, std::uint64_t wanted, int version) {

@@ -17,6 +17,7 @@
 #include "profshim/call_stack.h"
 #include "profshim/recorder.h"
 #include "rpc_request.h"
+#include "trace/schema.h"
 
 namespace profshim::torch {
 
@@ -185,7 +186,7 @@ void define_own_name(StringId name) {
   // A name needs no escaping: PyTorch only accepts letters, digits, '-', '_' and ':'.
   constexpr std::size_t kLongest = 128;
   std::snprintf(json, sizeof json, "\"%.*s\"", static_cast<int>(std::min(worker.size(), kLongest)), worker.data());
-  recorder::define(spool::DefinitionKind::kFact, 0, recorder::intern("rpc_worker"), recorder::intern(json));
+  recorder::add_metadata(schema::ours::kRpcWorker, json);
 }
 
 template <class Send>

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "trace/schema.h"
+
 namespace profshim::device {
 namespace {
 
@@ -107,7 +109,7 @@ void Converter::convert(const std::vector<BufferPool::Filled>& buffers) {
         note_context(r.context, r.device);
         launches_.streams().add(key(r.context, r.null_stream));
         if (r.api == cupti::kCudaUnderMps && !std::exchange(under_mps_, true)) {
-          output_.define(spool::DefinitionKind::kFact, 0, "cuda_mps", "true", {});
+          output_.define(spool::DefinitionKind::kMetadata, 0, schema::ours::kCudaMps, "true", {});
         }
       } else if (record->kind == cupti::kCudaEventKind) {
         const auto& r = *reinterpret_cast<const cupti::CudaEventRecord*>(record);

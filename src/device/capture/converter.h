@@ -27,7 +27,7 @@ class EventOutput {
   virtual void put(const Event& event, const Event* continuation) = 0;
   /// Returns the id of a text.
   virtual StringId text(const char* text) = 0;
-  virtual void define(spool::DefinitionKind kind, std::uint32_t id, const std::string& name, const std::string& text,
+  virtual void define(spool::DefinitionKind kind, std::uint32_t id, std::string_view name, std::string_view text,
                       std::initializer_list<std::int64_t> values) = 0;
 };
 

@@ -5,7 +5,7 @@
 #include <span>
 #include <string_view>
 
-#include "profshim/trace.h"
+#include "profshim/trace/events.h"
 
 namespace profshim::kineto {
 

@@ -1,8 +1,12 @@
 #include "event_args.h"
 
 #include "kineto/stacks/call_stacks.h"
+#include "profshim/json.h"
+#include "trace/schema.h"
 
 namespace profshim::kineto {
+
+namespace arg = schema::arg;
 
 std::span<const Arg> EventArgs::of(const Event& event, const Event* second) {
   args_.clear();
@@ -23,7 +27,7 @@ std::span<const Arg> EventArgs::of(const Event& event, const Event* second) {
     add_flops(event);
   }
   if (const StringId stack = stack_of(event); stack != 0) add_stack(stack);
-  if ((event.flags & kUnfinished) != 0) add("finished", false);
+  if ((event.flags & kUnfinished) != 0) add(arg::kFinished, false);
   return args_.all();
 }
 
@@ -40,9 +44,9 @@ void EventArgs::add_stack(StringId stack) {
     }
     return std::string_view{text};
   };
-  if (const std::string_view text = join(stacks_.frames(stack), stack_); !text.empty()) add("Call stack", text);
+  if (const std::string_view text = join(stacks_.frames(stack), stack_); !text.empty()) add(arg::kCallStack, text);
   if (const std::string_view text = join(stacks_.native_frames(stack), native_stack_); !text.empty()) {
-    add("Native stack", text);
+    add(arg::kNativeStack, text);
   }
 }
 

@@ -14,6 +14,7 @@
 #include "arg_list.h"
 #include "kineto/definitions.h"
 #include "profshim/spool/view.h"
+#include "trace/schema.h"
 
 namespace profshim::kineto {
 
@@ -26,8 +27,8 @@ class EventArgs {
       : definitions_(definitions),
         view_(view),
         ticks_per_ns_(ticks_per_ns),
-        shows_inputs_(definitions.has_json_member("record_shapes")),
-        shows_flops_(definitions.has_json_member("with_flops")),
+        shows_inputs_(definitions.has_json_member(schema::top::kRecordShapes)),
+        shows_flops_(definitions.has_json_member(schema::top::kWithFlops)),
         stacks_(stacks) {}
   /// `second`: the kContinuation of `event`, or null.
   std::span<const Arg> of(const Event& event, const Event* second);

@@ -3,8 +3,12 @@
 #include <charconv>
 #include <cstdlib>
 
+#include "trace/schema.h"
+
 namespace profshim::kineto {
 namespace {
+
+namespace arg = schema::arg;
 
 /// Sizes of the two buffers as a function of the count argument.
 enum class Shape : std::uint8_t {
@@ -123,27 +127,27 @@ void NcclOperationArgs::add_common(const Event& operation) {
   const std::string_view type = nccl_type_name(nccl.datatype);
   // Readers take these five together: write all or none. A call seen only through NVTX has no type and no count.
   if (ranks > 0 && !type.empty()) {
-    add("Collective name", family.collective);
+    add(arg::kCollective, family.collective);
     const bool wide_in = family.shape == Shape::kSpread || family.shape == Shape::kEach;
     const bool wide_out = family.shape == Shape::kGathered || family.shape == Shape::kEach;
-    add("In msg nelems", wide_in ? times(nccl.count, ranks) : nccl.count);
-    add("Out msg nelems", wide_out ? times(nccl.count, ranks) : nccl.count);
-    add("Group size", ranks);
-    add("dtype", type);
+    add(arg::kInElements, wide_in ? times(nccl.count, ranks) : nccl.count);
+    add(arg::kOutElements, wide_out ? times(nccl.count, ranks) : nccl.count);
+    add(arg::kGroupSize, ranks);
+    add(arg::kDtype, type);
   }
   if (comm == nullptr) return;
-  add("Process Group Name", std::string_view{comm->identity});
-  add("Process Group Description", comm->name);
-  if (!comm->ranks.empty()) add("Process Group Ranks", std::string_view{comm->ranks});
+  add(arg::kGroupName, std::string_view{comm->identity});
+  add(arg::kGroupDescription, comm->name);
+  if (!comm->ranks.empty()) add(arg::kGroupRanks, std::string_view{comm->ranks});
   if (is_message(operation.hook)) {
     const auto own = world_rank_of(*comm, comm->own_rank), other = world_rank_of(*comm, nccl.peer);
     const bool sends = operation.hook == HookId::ncclSend;
-    if (const auto source = sends ? own : other) add("Src Rank", *source);
-    if (const auto destination = sends ? other : own) add("Dst Rank", *destination);
+    if (const auto source = sends ? own : other) add(arg::kSourceRank, *source);
+    if (const auto destination = sends ? other : own) add(arg::kDestinationRank, *destination);
   }
-  if (nccl.sequence != 0) add("Seq", std::uint64_t{nccl.sequence});
+  if (nccl.sequence != 0) add(arg::kSequence, std::uint64_t{nccl.sequence});
   if (comm->identity.find_first_not_of('0') != std::string::npos) {
-    add("Comms Id", std::uint64_t{std::strtoull(comm->identity.c_str(), nullptr, 16)});
+    add(arg::kCommsId, std::uint64_t{std::strtoull(comm->identity.c_str(), nullptr, 16)});
   }
 }
 
@@ -152,9 +156,9 @@ std::span<const Arg> NcclOperationArgs::of_operation(const Event& operation) {
   const Communicator* const comm = definitions_.communicator(operation.nccl.comm);
   // As in PyTorch, "Rank" of a send or receive is the peer's rank.
   const std::int64_t rank = is_message(operation.hook) ? operation.nccl.peer : comm != nullptr ? comm->own_rank : -1;
-  if (rank >= 0) add("Rank", rank);
-  if (operation.nccl.peer >= 0 && !is_message(operation.hook)) add("Root Rank", std::int64_t{operation.nccl.peer});
-  if ((operation.flags & kUnfinished) != 0) add("finished", false);
+  if (rank >= 0) add(arg::kRank, rank);
+  if (operation.nccl.peer >= 0 && !is_message(operation.hook)) add(arg::kRootRank, std::int64_t{operation.nccl.peer});
+  if ((operation.flags & kUnfinished) != 0) add(arg::kFinished, false);
   return args_.all();
 }
 
@@ -173,8 +177,8 @@ std::span<const Arg> NcclOperationArgs::of_kernel(const Event& operation, std::i
   add_common(operation);
   const Communicator* const comm = definitions_.communicator(operation.nccl.comm);
   if (const auto rate = nccl_bandwidth(operation, comm != nullptr ? comm->size : 0, duration_ns)) {
-    add("algorithm bandwidth (GB/s)", rate->algorithm);
-    add("bus bandwidth (GB/s)", rate->bus);
+    add(arg::kAlgorithmBandwidth, rate->algorithm);
+    add(arg::kBusBandwidth, rate->bus);
   }
   return args_.all();
 }

@@ -3,23 +3,26 @@
 #include <cstring>
 
 #include "event_args.h"
+#include "trace/schema.h"
 
 namespace profshim::kineto {
 
+namespace arg = schema::arg;
+
 void EventArgs::add_nvtx(const NvtxArgs& nvtx) {
-  if (nvtx.domain != 0) add("domain", definitions_.domain(nvtx.domain));
+  if (nvtx.domain != 0) add(arg::kDomain, definitions_.domain(nvtx.domain));
   if (nvtx.category != 0) {
     const std::string_view name = definitions_.category(nvtx.domain, nvtx.category);
     if (name.empty()) {
-      add("category", std::uint64_t{nvtx.category});
+      add(arg::kNvtxCategory, std::uint64_t{nvtx.category});
     } else {
-      add("category", name);
+      add(arg::kNvtxCategory, name);
     }
   }
   add_nvtx_payload(nvtx);
   if (nvtx.color != 0) {
     std::snprintf(color_, sizeof color_, "#%08x", nvtx.color);
-    add("color", std::string_view{color_});
+    add(arg::kColor, std::string_view{color_});
   }
   if (nvtx.extended != 0) add_extended(nvtx.extended);
 }
@@ -33,22 +36,22 @@ void EventArgs::add_nvtx_payload(const NvtxArgs& nvtx) {
   };
   switch (nvtx.payload_type) {
     case 1:
-      add("payload", nvtx.payload);
+      add(arg::kPayload, nvtx.payload);
       break;
     case 2:
-      add("payload", as(std::int64_t{}));
+      add(arg::kPayload, as(std::int64_t{}));
       break;
     case 3:
-      add("payload", as(double{}));
+      add(arg::kPayload, as(double{}));
       break;
     case 4:
-      add("payload", std::uint64_t{as(std::uint32_t{})});
+      add(arg::kPayload, std::uint64_t{as(std::uint32_t{})});
       break;
     case 5:
-      add("payload", std::int64_t{as(std::int32_t{})});
+      add(arg::kPayload, std::int64_t{as(std::int32_t{})});
       break;
     case 6:
-      add("payload", double{as(float{})});
+      add(arg::kPayload, double{as(float{})});
       break;
     default:
       break;
@@ -59,9 +62,9 @@ void EventArgs::add_nvtx_payload(const NvtxArgs& nvtx) {
 void EventArgs::add_extended(StringId id) {
   const std::string_view text = view_.string(id);
   if (is_json(id, text)) {
-    add("payload", RawJson{text});
+    add(arg::kPayload, RawJson{text});
   } else {
-    add("payload", text);
+    add(arg::kPayload, text);
   }
 }
 

@@ -1,8 +1,11 @@
 // EventArgs: PyTorch operators and RPC requests.
 #include "event_args.h"
 #include "torch_shapes.h"
+#include "trace/schema.h"
 
 namespace profshim::kineto {
+
+namespace arg = schema::arg;
 
 void EventArgs::add_json(std::string_view key, StringId id) {
   if (id == 0) return;
@@ -11,24 +14,25 @@ void EventArgs::add_json(std::string_view key, StringId id) {
 }
 
 void EventArgs::add_torch(const TorchArgs& torch) {
-  if (torch.sequence != kNoSequence) add("Sequence number", torch.sequence);
+  if (torch.sequence != kNoSequence) add(arg::kSequenceNumber, torch.sequence);
   if (shows_inputs_) {
-    add_json("Concrete Inputs", torch.values);
-    add_json("Input type", torch.types);
-    add_json("Input Strides", torch.strides);
-    add_json("Input Dims", torch.dims);
+    add_json(arg::kConcreteInputs, torch.values);
+    add_json(arg::kInputType, torch.types);
+    add_json(arg::kInputStrides, torch.strides);
+    add_json(arg::kInputDims, torch.dims);
   }
 }
 
 // "from" and "id" are the same on both sides and name one request of the job: a merge draws arrows from them.
 void EventArgs::add_rpc(const Event& event) {
   const RpcArgs& rpc = event.rpc;
-  add("rpc", event.hook == HookId::kTorchRpcServed ? "served" : (event.flags & kStartEnd) != 0 ? "request" : "sent");
-  if (rpc.id != kNoRpcId) add("id", rpc.id);
-  if (rpc.from != 0) add("from", view_.string(rpc.from));
-  if (rpc.to != 0) add("to", view_.string(rpc.to));
-  add("bytes", rpc.bytes);
-  if ((event.flags & kFailed) != 0) add("failed", true);
+  const bool is_served = event.hook == HookId::kTorchRpcServed, has_answer = (event.flags & kStartEnd) != 0;
+  add(arg::kRpc, is_served ? schema::rpc::kServed : has_answer ? schema::rpc::kRequest : schema::rpc::kSent);
+  if (rpc.id != kNoRpcId) add(arg::kRpcId, rpc.id);
+  if (rpc.from != 0) add(arg::kRpcFrom, view_.string(rpc.from));
+  if (rpc.to != 0) add(arg::kRpcTo, view_.string(rpc.to));
+  add(arg::kBytes, rpc.bytes);
+  if ((event.flags & kFailed) != 0) add(arg::kFailed, true);
 }
 
 void EventArgs::add_flops(const Event& event) {
@@ -38,7 +42,7 @@ void EventArgs::add_flops(const Event& event) {
     at->second = torch_flops(view_.string(event.name), view_.string(event.torch.dims, spool::kMaxText),
                              view_.string(event.torch.values, spool::kMaxText));
   }
-  if (at->second) add("flops", *at->second);
+  if (at->second) add(arg::kFlops, *at->second);
 }
 
 }  // namespace profshim::kineto

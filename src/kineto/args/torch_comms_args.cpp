@@ -5,9 +5,12 @@
 #include <iterator>
 
 #include "torch_shapes.h"
+#include "trace/schema.h"
 
 namespace profshim::kineto {
 namespace {
+
+namespace arg = schema::arg;
 
 constexpr std::string_view kPrefix = "c10d::";
 
@@ -26,8 +29,8 @@ struct Family {
 constexpr Family kFamilies[] = {
     {"allreduce_", "allreduce", Sizes::kSame, 0, 0, "", true},
     {"allreduce_coalesced_", "allreduce_coalesced", Sizes::kSame, 0, 0, "", false},
-    {"broadcast_", "broadcast", Sizes::kSame, 0, 2, "Root Rank", true},
-    {"reduce_", "reduce", Sizes::kSame, 0, 3, "Root Rank", true},
+    {"broadcast_", "broadcast", Sizes::kSame, 0, 2, arg::kRootRank, true},
+    {"reduce_", "reduce", Sizes::kSame, 0, 3, arg::kRootRank, true},
     {"allgather_", "all_gather", Sizes::kGathered, 1, 0, "", true},
     {"_allgather_base_", "_allgather_base", Sizes::kGathered, 1, 0, "", true},
     {"allgather_coalesced_", "allgather_coalesced", Sizes::kGathered, 1, 0, "", false},
@@ -35,14 +38,14 @@ constexpr Family kFamilies[] = {
     {"reduce_scatter_", "reduce_scatter", Sizes::kSpread, 0, 0, "", false},
     {"_reduce_scatter_base_", "_reduce_scatter_base", Sizes::kBoth, 1, 0, "", false},
     {"reduce_scatter_tensor_coalesced_", "reduce_scatter_tensor_coalesced", Sizes::kBoth, 1, 0, "", false},
-    {"gather_", "gather", Sizes::kNone, 1, 3, "Root Rank", false},
-    {"scatter_", "scatter", Sizes::kNone, 0, 3, "Root Rank", false},
+    {"gather_", "gather", Sizes::kNone, 1, 3, arg::kRootRank, false},
+    {"scatter_", "scatter", Sizes::kNone, 0, 3, arg::kRootRank, false},
     {"alltoall_", "all_to_all", Sizes::kBoth, 1, 0, "", false},
     {"alltoall_base_", "all_to_all", Sizes::kBoth, 1, 0, "", false},
     {"barrier", "barrier", Sizes::kNone, 0, 0, "", false},
     {"monitored_barrier_", "barrier", Sizes::kNone, 0, 0, "", false},
-    {"send", "send", Sizes::kSame, 0, 2, "Dst Rank", true},
-    {"recv_", "recv", Sizes::kSame, 0, 2, "Src Rank", true},
+    {"send", "send", Sizes::kSame, 0, 2, arg::kDestinationRank, true},
+    {"recv_", "recv", Sizes::kSame, 0, 2, arg::kSourceRank, true},
     {"recv_any_source_", "recv", Sizes::kSame, 0, 0, "", true},
 };
 
@@ -92,8 +95,8 @@ void TorchCommsArgs::add_sizes(std::string_view op, const Event& event, const Ev
   if ((collective.sizes == Sizes::kGathered || collective.sizes == Sizes::kSpread) && ranks < 1) return;
   if (collective.sizes == Sizes::kGathered) out *= static_cast<std::uint64_t>(ranks);
   if (collective.sizes == Sizes::kSpread) in *= static_cast<std::uint64_t>(ranks);
-  add("In msg nelems", in);
-  add("Out msg nelems", out);
+  add(arg::kInElements, in);
+  add(arg::kOutElements, out);
 }
 
 std::span<const Arg> TorchCommsArgs::of(const Event& op, const Event* work) {
@@ -101,9 +104,9 @@ std::span<const Arg> TorchCommsArgs::of(const Event& op, const Event* work) {
   const std::string_view name = view_.string(op.name);
   const Family& collective = *family_of(name);
   const Communicator* const group = definitions_.communicator(op.torch.group);
-  add("Collective name", collective.name);
+  add(arg::kCollective, collective.name);
   add_sizes(name, op, work, group != nullptr ? group->size : 0);
-  if (const std::string_view type = dtype(op.element_type); !type.empty()) add("dtype", type);
+  if (const std::string_view type = dtype(op.element_type); !type.empty()) add(arg::kDtype, type);
   if (collective.peer != 0) {
     const auto values = read_texts(view_.string(op.torch.values, spool::kMaxText));
     std::int64_t peer = -1;
@@ -114,10 +117,10 @@ std::span<const Arg> TorchCommsArgs::of(const Event& op, const Event* work) {
     if (peer >= 0) add(collective.peer_key, peer);
   }
   if (group == nullptr) return args_.all();
-  add("Group size", group->size);
-  if (!group->name.empty()) add("Process Group Name", group->name);
-  if (!group->ranks.empty()) add("Process Group Ranks", std::string_view{group->ranks});
-  if (group->own_rank >= 0) add("Rank", group->own_rank);
+  add(arg::kGroupSize, group->size);
+  if (!group->name.empty()) add(arg::kGroupName, group->name);
+  if (!group->ranks.empty()) add(arg::kGroupRanks, std::string_view{group->ranks});
+  if (group->own_rank >= 0) add(arg::kRank, group->own_rank);
   return args_.all();
 }
 

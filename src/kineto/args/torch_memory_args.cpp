@@ -1,19 +1,23 @@
 #include "torch_memory_args.h"
 
+#include "trace/schema.h"
+
 namespace profshim::kineto {
 
+namespace arg = schema::arg;
+
 std::string_view memory_name(const Event& event) {
-  return (event.flags & kFailed) != 0 ? std::string_view("[OutOfMemory]") : std::string_view("[memory]");
+  return (event.flags & kFailed) != 0 ? schema::name::kOutOfMemory : schema::name::kMemory;
 }
 
 void add_memory_args(const Event& event, MemoryArgList& args) {
   const MemoryArgs& memory = event.memory;
-  args.add("Device Type", std::int64_t{memory.device_type});
-  args.add("Device Id", std::int64_t{memory.device_index});
-  if ((event.flags & kFailed) == 0) args.add("Addr", memory.address);
-  args.add("Bytes", memory.bytes);
-  args.add("Total Allocated", memory.allocated);
-  args.add("Total Reserved", memory.reserved);
+  args.add(arg::kDeviceType, std::int64_t{memory.device_type});
+  args.add(arg::kDeviceId, std::int64_t{memory.device_index});
+  if ((event.flags & kFailed) == 0) args.add(arg::kAddress, memory.address);
+  args.add(arg::kMemoryBytes, memory.bytes);
+  args.add(arg::kTotalAllocated, memory.allocated);
+  args.add(arg::kTotalReserved, memory.reserved);
 }
 
 }  // namespace profshim::kineto

@@ -5,6 +5,7 @@
 
 #include "kineto/args/nccl_operation_args.h"
 #include "kineto/slice_order.h"
+#include "trace/schema.h"
 
 namespace profshim::kineto {
 
@@ -12,7 +13,7 @@ namespace profshim::kineto {
 bool DeviceAnnotations::is_range(const Event& e) const {
   if (is_nccl_operation(e.hook)) return true;
   return (e.hook == HookId::kNvtxRange || e.hook == HookId::kTorchRange) &&
-         (e.flags & (kAsyncSlice | kStartEnd)) == 0 && !view_.string(e.name).starts_with("ProfilerStep");
+         (e.flags & (kAsyncSlice | kStartEnd)) == 0 && !view_.string(e.name).starts_with(schema::name::kStepWord);
 }
 
 void DeviceAnnotations::add_thread(std::span<const Event* const> events, const LaunchIndex& launches) {

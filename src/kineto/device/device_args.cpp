@@ -5,9 +5,14 @@
 
 #include "device_activity.h"
 #include "device_names.h"
+#include "profshim/json.h"
+#include "profshim/json/writer.h"
+#include "trace/schema.h"
 
 namespace profshim::kineto {
 namespace {
+
+namespace arg = schema::arg;
 
 constexpr KernelArgs kNoKernelArgs = {};
 
@@ -17,16 +22,17 @@ std::string object_of(const spool::View& view, const spool::Definition& definiti
   if (members.starts_with('{') && members.ends_with('}')) members = members.substr(1, members.size() - 2);
   bool has_id = false, has_name = false;
   const std::string text = "{" + members + "}";
-  const bool valid = valid_json(text) && json_leaves(text, [&](std::string_view path, const ReadEvent::ReadArg&) {
-                       has_id = has_id || path == "id";
-                       has_name = has_name || path == "name";
+  const bool valid = valid_json(text) && json_leaves(text, [&](std::string_view path, const JsonValue&) {
+                       has_id = has_id || path == schema::device::kId;
+                       has_name = has_name || path == schema::device::kName;
                      });
   if (!valid) return {};
-  std::string object = "{";
-  if (!has_id) object += "\"id\": " + std::to_string(definition.id) + ", ";
-  if (!has_name) object += "\"name\": " + json_string(view.string(definition.name)) + ", ";
-  object = members.empty() ? object.substr(0, object.size() - 2) : object + members;
-  return object + "}";
+  JsonWriter object;
+  object.open_object();
+  if (!has_id) object.member(schema::device::kId, definition.id);
+  if (!has_name) object.member(schema::device::kName, view.string(definition.name));
+  if (!members.empty()) object.raw(members);
+  return object.close_object().text();
 }
 
 // Rounds to six decimals, as Kineto prints floats. Takes no negative values. std::round() would make every process of
@@ -59,19 +65,19 @@ DeviceArgs::DeviceArgs(const spool::View& view) {
 
 std::span<const Arg> DeviceArgs::of_call(const Event& call, std::uint64_t external_id) {
   args_.clear();
-  if (external_id != 0) add("External id", external_id);
-  add("cbid", std::uint64_t{call.api.callback_id});
-  add("correlation", std::uint64_t{call.api.correlation});
-  if (call.api.result != 0) add("result", std::uint64_t{call.api.result});
-  if ((call.flags & kUnfinished) != 0) add("finished", false);
+  if (external_id != 0) add(arg::kExternalId, external_id);
+  add(arg::kCallbackId, std::uint64_t{call.api.callback_id});
+  add(arg::kCorrelation, std::uint64_t{call.api.correlation});
+  if (call.api.result != 0) add(arg::kResult, std::uint64_t{call.api.result});
+  if ((call.flags & kUnfinished) != 0) add(arg::kFinished, false);
   return args_.all();
 }
 
 void DeviceArgs::add_place(const GpuArgs& gpu) {
-  add("device", std::uint64_t{gpu.device});
-  add("context", std::uint64_t{gpu.context});
-  add("stream", std::uint64_t{gpu.stream});
-  add("correlation", std::uint64_t{gpu.correlation});
+  add(arg::kDevice, std::uint64_t{gpu.device});
+  add(arg::kContext, std::uint64_t{gpu.context});
+  add(arg::kStream, std::uint64_t{gpu.stream});
+  add(arg::kCorrelation, std::uint64_t{gpu.correlation});
 }
 
 RawJson DeviceArgs::list(std::array<char, 40>& room, std::uint64_t x, std::uint64_t y, std::uint64_t z) {
@@ -94,95 +100,95 @@ void DeviceArgs::add_kernel(const GpuArgs& gpu, const KernelArgs& k) {
   const auto blocks = static_cast<double>(k.grid[0]) * k.grid[1] * k.grid[2];
   const std::int64_t threads = std::int64_t{k.block[0]} * k.block[1] * k.block[2];
   const std::int64_t shared = std::int64_t{k.static_shared_bytes} + k.dynamic_shared_bytes;
-  add("queued", std::int64_t{0});  // CUPTI's latency timestamps cost too much and are off
+  add(arg::kQueued, std::int64_t{0});  // CUPTI's latency timestamps cost too much and are off
   add_place(gpu);
-  add("registers per thread", std::uint64_t{k.registers_per_thread});
-  add("shared memory", shared);
+  add(arg::kRegisters, std::uint64_t{k.registers_per_thread});
+  add(arg::kSharedMemory, shared);
   double blocks_per_sm = 0;
   if (device.sms > 0) {
     blocks_per_sm = blocks / static_cast<double>(device.sms);
-    add("blocks per SM", six_decimals(blocks_per_sm));
-    add("warps per SM", six_decimals(blocks_per_sm * static_cast<double>(threads) /
-                                     static_cast<double>(std::max<std::int64_t>(device.warp_size, 1))));
+    add(arg::kBlocksPerSm, six_decimals(blocks_per_sm));
+    add(arg::kWarpsPerSm, six_decimals(blocks_per_sm * static_cast<double>(threads) /
+                                       static_cast<double>(std::max<std::int64_t>(device.warp_size, 1))));
   }
-  add("grid", list(grid_, k.grid[0], k.grid[1], k.grid[2]));
-  add("block", list(block_, k.block[0], k.block[1], k.block[2]));
+  add(arg::kGrid, list(grid_, k.grid[0], k.grid[1], k.grid[2]));
+  add(arg::kBlock, list(block_, k.block[0], k.block[1], k.block[2]));
   const std::int64_t occupancy =
       achieved_occupancy_percent(device, {threads, k.registers_per_thread, shared}, blocks_per_sm);
   // Without a value we write 0, also for the launch of a whole graph (kGraphRun); Kineto writes -100.
-  if (device.sms > 0) add("est. achieved occupancy %", std::max<std::int64_t>(occupancy, 0));
+  if (device.sms > 0) add(arg::kOccupancy, std::max<std::int64_t>(occupancy, 0));
   add_graph(gpu);
   add_priority(gpu, k);
   if (k.channel_type != kNoByte && k.channel_type != 0) {
-    add("channel", std::uint64_t{k.channel});
-    add("channel_type", std::uint64_t{k.channel_type});
+    add(arg::kChannel, std::uint64_t{k.channel});
+    add(arg::kChannelType, std::uint64_t{k.channel_type});
   }
   const auto cluster = std::uint64_t{k.cluster[0]} * k.cluster[1] * k.cluster[2];
-  if (cluster > 1) add("cluster", list(cluster_, k.cluster[0], k.cluster[1], k.cluster[2]));
+  if (cluster > 1) add(arg::kCluster, list(cluster_, k.cluster[0], k.cluster[1], k.cluster[2]));
 }
 
 // CUPTI may report the stream after the kernel: in the buffer of the thread that made the stream.
 void DeviceArgs::add_priority(const GpuArgs& gpu, const KernelArgs& k) {
-  if (k.has_priority != 0) return add("priority", std::int64_t{k.priority});
+  if (k.has_priority != 0) return add(arg::kPriority, std::int64_t{k.priority});
   const auto found = priorities_.find({gpu.context, gpu.stream});
-  if (found != priorities_.end() && k.grid[0] != 0) add("priority", found->second);
+  if (found != priorities_.end() && k.grid[0] != 0) add(arg::kPriority, found->second);
 }
 
 void DeviceArgs::add_copied(const GpuArgs& gpu, std::int64_t duration_ns) {
-  add("bytes", gpu.bytes);
+  add(arg::kBytes, gpu.bytes);
   // Bytes per nanosecond are GB per second.
   if (duration_ns > 0) {
-    add("memory bandwidth (GB/s)", static_cast<double>(gpu.bytes) / static_cast<double>(duration_ns));
+    add(arg::kBandwidth, static_cast<double>(gpu.bytes) / static_cast<double>(duration_ns));
   }
   add_graph(gpu);
 }
 
 void DeviceArgs::add_graph(const GpuArgs& gpu) {
   if (gpu.graph == 0 && gpu.graph_node == 0) return;
-  add("graph id", std::uint64_t{gpu.graph});
-  add("graph node id", gpu.graph_node);
+  add(arg::kGraphId, std::uint64_t{gpu.graph});
+  add(arg::kGraphNodeId, gpu.graph_node);
 }
 
 std::span<const Arg> DeviceArgs::of_activity(const Event& activity, const Event* second,
                                              const ActivityContext& context) {
   args_.clear();
-  if (context.external_id != 0) add("External id", context.external_id);
+  if (context.external_id != 0) add(arg::kExternalId, context.external_id);
   const GpuArgs& gpu = activity.gpu;
   if (activity.hook == HookId::kKernel || activity.hook == HookId::kGraphRun) {
     add_kernel(gpu, second != nullptr && activity.hook == HookId::kKernel ? second->kernel : kNoKernelArgs);
   } else if (activity.hook == HookId::kMemcpyPeer) {
     const PeerArgs peer = second != nullptr ? second->peer : PeerArgs{};
-    add("fromDevice", std::uint64_t{peer.from_device});
-    add("inDevice", std::uint64_t{gpu.device});
-    add("toDevice", std::uint64_t{peer.to_device});
-    add("fromContext", std::uint64_t{peer.from_context});
-    add("inContext", std::uint64_t{gpu.context});
-    add("toContext", std::uint64_t{peer.to_context});
-    add("stream", std::uint64_t{gpu.stream});
-    add("correlation", std::uint64_t{gpu.correlation});
+    add(arg::kFromDevice, std::uint64_t{peer.from_device});
+    add(arg::kInDevice, std::uint64_t{gpu.device});
+    add(arg::kToDevice, std::uint64_t{peer.to_device});
+    add(arg::kFromContext, std::uint64_t{peer.from_context});
+    add(arg::kInContext, std::uint64_t{gpu.context});
+    add(arg::kToContext, std::uint64_t{peer.to_context});
+    add(arg::kStream, std::uint64_t{gpu.stream});
+    add(arg::kCorrelation, std::uint64_t{gpu.correlation});
     add_copied(gpu, context.duration_ns);
   } else {
     add_place(gpu);
     add_copied(gpu, context.duration_ns);
   }
   for (const Arg& arg : context.operation) add(arg.key, arg.value);
-  if (context.step != nullptr) add("step", *context.step);
+  if (context.step != nullptr) add(arg::kStep, *context.step);
   return args_.all();
 }
 
 std::span<const Arg> DeviceArgs::of_sync(const Event& sync, std::uint16_t device) {
   args_.clear();
   const GpuArgs& gpu = sync.gpu;
-  add("cuda_sync_kind", sync_kind_name(gpu.kind));
+  add(arg::kSyncKind, sync_kind_name(gpu.kind));
   if (gpu.kind == kEventSync || gpu.kind == kStreamWaitEvent) {
-    add("wait_on_stream", gpu.external == 0 ? std::int64_t{-1} : std::int64_t{gpu.external});
-    add("wait_on_cuda_event_record_corr_id", signed_or_unknown(gpu.graph_node));
-    add("wait_on_cuda_event_id", signed_or_unknown(gpu.bytes));
+    add(arg::kWaitOnStream, gpu.external == 0 ? std::int64_t{-1} : std::int64_t{gpu.external});
+    add(arg::kWaitOnRecord, signed_or_unknown(gpu.graph_node));
+    add(arg::kWaitOnEvent, signed_or_unknown(gpu.bytes));
   }
-  add("stream", sync_stream(gpu));
-  add("correlation", std::uint64_t{gpu.correlation});
-  add("device", std::uint64_t{device});
-  add("context", std::uint64_t{gpu.context});
+  add(arg::kStream, sync_stream(gpu));
+  add(arg::kCorrelation, std::uint64_t{gpu.correlation});
+  add(arg::kDevice, std::uint64_t{device});
+  add(arg::kContext, std::uint64_t{gpu.context});
   return args_.all();
 }
 
@@ -194,10 +200,10 @@ std::span<const Arg> DeviceArgs::of_memory(const Event& memory) {
   const GpuArgs& gpu = memory.gpu;
   const bool host = gpu.external == kPageable || gpu.external == kPinned;
   const auto bytes = static_cast<std::int64_t>(gpu.bytes & (~std::uint64_t{0} >> 1));
-  add("Device Type", std::int64_t{host ? 0 : 1});
-  add("Device Id", host ? std::int64_t{-1} : std::int64_t{gpu.device});
-  add("Addr", gpu.graph_node);
-  add("Bytes", gpu.kind == kRelease ? -bytes : bytes);
+  add(arg::kDeviceType, std::int64_t{host ? 0 : 1});
+  add(arg::kDeviceId, host ? std::int64_t{-1} : std::int64_t{gpu.device});
+  add(arg::kAddress, gpu.graph_node);
+  add(arg::kMemoryBytes, gpu.kind == kRelease ? -bytes : bytes);
   return args_.all();
 }
 

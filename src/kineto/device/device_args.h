@@ -12,7 +12,7 @@
 #include "kineto/args/arg_list.h"
 #include "occupancy.h"
 #include "profshim/spool/view.h"
-#include "profshim/trace.h"
+#include "profshim/trace/events.h"
 
 namespace profshim::kineto {
 

@@ -3,6 +3,7 @@
 #include <array>
 
 #include "profshim/elf.h"
+#include "trace/schema.h"
 
 namespace profshim::kineto {
 namespace {
@@ -30,8 +31,9 @@ std::string_view memory_kind_name(unsigned kind) {
 }
 
 std::string_view sync_kind_name(unsigned kind) {
-  static constexpr std::array<std::string_view, 5> kNames{"Unknown Sync", "Event Sync", "Stream Wait Event",
-                                                          "Stream Sync", "Context Sync"};
+  static constexpr std::array<std::string_view, 5> kNames{"Unknown Sync", schema::name::kEventSync,
+                                                          schema::name::kStreamWaitEvent, "Stream Sync",
+                                                          schema::name::kContextSync};
   return at(kNames, kind, "Unknown Sync");
 }
 
@@ -75,7 +77,7 @@ std::string_view DeviceNames::kernel(StringId id) {
 std::string_view DeviceNames::copy(std::uint16_t kinds) {
   std::string& name = others_[std::uint32_t{1} << 16 | kinds];
   if (name.empty()) {
-    name = "Memcpy ";
+    name = schema::name::kMemcpyStart;
     name += copy_kind_name(kinds & 15);
     name += " (";
     name += memory_kind_name(kinds >> 4 & 15);
@@ -112,7 +114,7 @@ std::string_view DeviceNames::of(const Event& e) {
     case HookId::kCudaOverhead:
       return overhead_kind_name(e.gpu.kind);
     default:
-      return "[memory]";
+      return schema::name::kMemory;
   }
 }
 

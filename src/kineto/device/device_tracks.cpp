@@ -4,6 +4,7 @@
 #include <set>
 
 #include "kineto/metadata_event.h"
+#include "trace/schema.h"
 
 namespace profshim::kineto {
 namespace {
@@ -68,7 +69,7 @@ void DeviceTracks::write_flow_start(TraceWriter& out, const Event& call, const T
   TraceEvent flow;
   flow.phase = 's';
   flow.category = Category::kAc2g;
-  flow.name = "ac2g";
+  flow.name = schema::category::kAc2g;
   flow.pid = slice.pid;
   flow.tid = slice.tid;
   flow.begin_ns = slice.begin_ns;
@@ -80,9 +81,11 @@ void DeviceTracks::name_device(TraceWriter& out, std::uint16_t device) {
   const TrackId process{device, 0};
   const std::int64_t at_ns = window_.clock.unix_ns(window_.begin);
   const std::string label = "GPU " + std::to_string(device);
-  write_metadata(out, "process_name", process, at_ns, "name", window_.view.string(window_.view.header().program));
-  write_metadata(out, "process_labels", process, at_ns, "labels", std::string_view{label});
-  write_metadata(out, "process_sort_index", process, at_ns, "sort_index", kGpuSortIndex + device);
+  write_metadata(out, schema::metadata::kProcessName, process, at_ns, schema::arg::kName,
+                 window_.view.string(window_.view.header().program));
+  write_metadata(out, schema::metadata::kProcessLabels, process, at_ns, schema::arg::kLabels, std::string_view{label});
+  write_metadata(out, schema::metadata::kProcessSortIndex, process, at_ns, schema::arg::kSortIndex,
+                 kGpuSortIndex + device);
 }
 
 void DeviceTracks::name_track(TraceWriter& out, const Track& track, int overflow) {
@@ -90,8 +93,9 @@ void DeviceTracks::name_track(TraceWriter& out, const Track& track, int overflow
   const std::int64_t at_ns = window_.clock.unix_ns(window_.begin);
   std::string name = track.name;
   if (overflow > 0) name += " overlapping " + std::to_string(overflow);
-  write_metadata(out, "thread_name", id, at_ns, "name", std::string_view{name});
-  write_metadata(out, "thread_sort_index", id, at_ns, "sort_index", track.sort_index + overflow);
+  write_metadata(out, schema::metadata::kThreadName, id, at_ns, schema::arg::kName, std::string_view{name});
+  write_metadata(out, schema::metadata::kThreadSortIndex, id, at_ns, schema::arg::kSortIndex,
+                 track.sort_index + overflow);
 }
 
 void DeviceTracks::write(TraceWriter& out, const std::function<void()>& written) {
@@ -140,7 +144,7 @@ void DeviceTracks::write_annotation(TraceWriter& out, const DeviceAnnotations::S
   Event times = *span.range;
   times.begin = span.begin;
   times.end = span.end;
-  const Arg id{"External id", window_.annotations.external_id(*span.range)};
+  const Arg id{schema::arg::kExternalId, window_.annotations.external_id(*span.range)};
   TraceEvent e;
   e.category = Category::kGpuUserAnnotation;
   if (is_nccl_operation(span.range->hook)) {
@@ -191,7 +195,7 @@ void DeviceTracks::write_activity(TraceWriter& out, const Event& activity, std::
 void DeviceTracks::write_flow_end(TraceWriter& out, TraceEvent slice, std::uint32_t correlation) {
   slice.phase = 'f';
   slice.category = Category::kAc2g;
-  slice.name = "ac2g";
+  slice.name = schema::category::kAc2g;
   slice.id = correlation;
   slice.args = {};
   out.write(slice);

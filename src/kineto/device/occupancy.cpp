@@ -4,7 +4,9 @@
 #include <cmath>
 #include <limits>
 
-#include "profshim/trace.h"
+#include "profshim/json.h"
+#include "profshim/trace/reader.h"
+#include "trace/schema.h"
 
 namespace profshim::kineto {
 namespace {
@@ -70,19 +72,19 @@ bool known(const DeviceLimits& d) {
 DeviceLimits device_limits(std::string_view json) {
   DeviceLimits d;
   const std::pair<std::string_view, std::int64_t*> fields[] = {
-      {"computeMajor", &d.major},
-      {"computeMinor", &d.minor},
-      {"numSms", &d.sms},
-      {"warpSize", &d.warp_size},
-      {"maxThreadsPerBlock", &d.max_threads_per_block},
-      {"maxThreadsPerMultiprocessor", &d.max_threads_per_sm},
-      {"regsPerBlock", &d.registers_per_block},
-      {"regsPerMultiprocessor", &d.registers_per_sm},
-      {"sharedMemPerBlock", &d.shared_per_block},
-      {"sharedMemPerBlockOptin", &d.shared_per_block_optin},
-      {"sharedMemPerMultiprocessor", &d.shared_per_sm},
+      {schema::device::kComputeMajor, &d.major},
+      {schema::device::kComputeMinor, &d.minor},
+      {schema::device::kSmCount, &d.sms},
+      {schema::device::kWarpSize, &d.warp_size},
+      {schema::device::kMaxThreadsPerBlock, &d.max_threads_per_block},
+      {schema::device::kMaxThreadsPerSm, &d.max_threads_per_sm},
+      {schema::device::kRegistersPerBlock, &d.registers_per_block},
+      {schema::device::kRegistersPerSm, &d.registers_per_sm},
+      {schema::device::kSharedMemoryPerBlock, &d.shared_per_block},
+      {schema::device::kSharedMemoryPerBlockOptin, &d.shared_per_block_optin},
+      {schema::device::kSharedMemoryPerSm, &d.shared_per_sm},
   };
-  json_leaves(json, [&](std::string_view path, const ReadEvent::ReadArg& value) {
+  json_leaves(json, [&](std::string_view path, const JsonValue& value) {
     for (const auto& [key, field] : fields) {
       const bool plausible =
           value.kind == ReadEvent::ReadArg::Kind::kInt && value.integer >= 0 && value.integer < kNoDevice;

@@ -2,8 +2,13 @@
 
 #include <algorithm>
 
+#include "profshim/json/writer.h"
+#include "trace/schema.h"
+
 namespace profshim::kineto {
 namespace {
+
+namespace arg = schema::arg;
 
 bool by_call(const Event* a, const Event* b) { return a->nccl_task.call < b->nccl_task.call; }
 
@@ -46,17 +51,20 @@ void NcclTasks::add_args(const Event& call, std::vector<Arg>& args) const {
     const std::string_view text = view_.string(task.*member);
     if (!text.empty() && agree(tasks, member)) args.push_back({key, text});
   };
-  add_text("NCCL function", &NcclTaskArgs::function);
-  add_text("NCCL algorithm", &NcclTaskArgs::algorithm);
-  add_text("NCCL protocol", &NcclTaskArgs::protocol);
-  if (agree(tasks, &NcclTaskArgs::channels)) args.push_back({"NCCL channels", std::uint64_t{task.channels}});
+  add_text(arg::kNcclFunction, &NcclTaskArgs::function);
+  add_text(arg::kNcclAlgorithm, &NcclTaskArgs::algorithm);
+  add_text(arg::kNcclProtocol, &NcclTaskArgs::protocol);
+  if (agree(tasks, &NcclTaskArgs::channels)) args.push_back({arg::kNcclChannels, std::uint64_t{task.channels}});
   if (task.is_collective == 0 || !agree(tasks, &NcclTaskArgs::is_collective)) return;
-  if (agree(tasks, &NcclTaskArgs::warps)) args.push_back({"NCCL warps", std::uint64_t{task.warps}});
-  if (agree(tasks, &NcclTaskArgs::sequence)) args.push_back({"NCCL seq", task.sequence});
+  if (agree(tasks, &NcclTaskArgs::warps)) args.push_back({arg::kNcclWarps, std::uint64_t{task.warps}});
+  if (agree(tasks, &NcclTaskArgs::sequence)) args.push_back({arg::kNcclSequence, task.sequence});
 }
 
 std::string NcclTasks::summary() const {
-  return "{\"seen\": " + std::to_string(tasks_.size()) + ", \"joined\": " + std::to_string(joined_) + "}";
+  namespace counts = schema::ours::nccl_tasks;
+  JsonWriter json;
+  json.open_object().member(counts::kSeen, tasks_.size()).member(counts::kJoined, joined_);
+  return json.close_object().text();
 }
 
 }  // namespace profshim::kineto

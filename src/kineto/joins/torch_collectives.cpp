@@ -4,6 +4,7 @@
 
 #include "kineto/args/nccl_operation_args.h"
 #include "kineto/args/torch_comms_args.h"
+#include "trace/schema.h"
 
 namespace profshim::kineto {
 namespace {
@@ -30,7 +31,7 @@ TorchCollectives::Kind TorchCollectives::kind_of(const Event& event) {
   const std::string_view name = view_.string(event.name);
   if (event.hook == HookId::kTorchOperator) {
     if (is_torch_collective(name)) at->second = Kind::kCollective;
-    if (name == "record_param_comms") at->second = Kind::kOwnComms;
+    if (name == schema::name::kCommunication) at->second = Kind::kOwnComms;
   } else if (const std::string_view backend = backend_of(name); !backend.empty()) {
     at->second = Kind::kWork;
     backend_ = backend;

@@ -6,7 +6,7 @@
 
 #include "call_stacks.h"
 #include "profshim/spool/view.h"
-#include "profshim/trace.h"
+#include "profshim/trace/writer.h"
 
 namespace profshim::kineto {
 

@@ -9,6 +9,7 @@
 #include "native_frames.h"
 #include "profshim/recorder.h"
 #include "python_frames.h"
+#include "trace/schema.h"
 
 namespace profshim::call_stack {
 namespace {
@@ -20,8 +21,8 @@ constinit std::uint32_t every = 1;
 
 /// Returns true for c10d: its operators, the ranges of its backends, and record_param_comms (around NCCL calls).
 bool is_collective(std::string_view name) {
-  return name.starts_with("c10d::") || name.starts_with("nccl:") || name.starts_with("gloo:") ||
-         name == "record_param_comms";
+  return name.starts_with(schema::name::kC10dStart) || name.starts_with("nccl:") ||
+         name.starts_with(schema::name::kGlooStart) || name == schema::name::kCommunication;
 }
 
 }  // namespace

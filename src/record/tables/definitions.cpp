@@ -54,6 +54,10 @@ void define(spool::DefinitionKind kind, std::uint32_t id, StringId name, StringI
   d.kind.store(kind, std::memory_order_release);
 }
 
+void add_metadata(std::string_view key, std::string_view json) {
+  define(spool::DefinitionKind::kMetadata, 0, intern(key), intern(json, spool::kMaxText));
+}
+
 void problem(std::string_view source, std::string_view sentence) {
   const StringId text = intern(sentence);
   if (text == 0) return;  // the arena is full, which strings_lost tells

@@ -8,7 +8,7 @@
 #include <filesystem>
 #include <sstream>
 
-#include "profshim/trace.h"
+#include "profshim/trace/reader.h"
 #include "scratch_folder.h"
 
 namespace profshim::e2e {

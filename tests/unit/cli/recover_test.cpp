@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "profshim/json.h"
 #include "profshim/output.h"
 #include "profshim/output/manifest.h"
 #include "profshim/output/publish.h"

@@ -48,7 +48,7 @@ class Counting final : public EventOutput {
     nameless += event.name == 0 || continuation == nullptr ? 1 : 0;
   }
   StringId text(const char* text) override { return text != nullptr && *text != 0 ? 1 : 0; }
-  void define(spool::DefinitionKind, std::uint32_t, const std::string&, const std::string&,
+  void define(spool::DefinitionKind, std::uint32_t, std::string_view, std::string_view,
               std::initializer_list<std::int64_t>) override {}
   int kernels = 0, nameless = 0;
 };

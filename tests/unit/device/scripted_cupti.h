@@ -195,9 +195,9 @@ class Collected final : public device::EventOutput {
     texts.emplace_back(text);
     return static_cast<StringId>(texts.size());
   }
-  void define(spool::DefinitionKind kind, std::uint32_t id, const std::string&, const std::string& text,
+  void define(spool::DefinitionKind kind, std::uint32_t id, std::string_view, std::string_view text,
               std::initializer_list<std::int64_t>) override {
-    definitions.push_back({kind, id, text});
+    definitions.push_back({kind, id, std::string(text)});
   }
   std::string name_of(const Event& event) const { return event.name == 0 ? "" : texts[event.name - 1]; }
   std::vector<Event> of(HookId hook) const {

@@ -47,7 +47,7 @@ class GoldenGpu : public test::SpoolFixture {
                      recorder::intern("[0, 1]"),
                      {0xabcd, 2, 1, 0, static_cast<std::int64_t>(spool::CommunicatorBackend::kNccl), 0});
     for (const auto& [key, json] : {std::pair{"cupti_version", "130001"}, {"cuda_runtime_version", "13000"}}) {
-      recorder::define(spool::DefinitionKind::kFact, 0, recorder::intern(key), recorder::intern(json), {});
+      recorder::add_metadata(key, json);
     }
     recorder::define(spool::DefinitionKind::kProblem, 0, recorder::intern("2 records were dropped"),
                      recorder::intern("cupti"), {});

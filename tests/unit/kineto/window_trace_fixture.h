@@ -8,7 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "profshim/trace.h"
+#include "profshim/trace/reader.h"
+#include "profshim/trace/writer.h"
 #include "profshim/window_trace.h"
 #include "unit/spool_fixture.h"
 

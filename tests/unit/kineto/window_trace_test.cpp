@@ -245,7 +245,7 @@ TEST_F(TextsOfASpool, AreNotMultipliedByDefinitions) {
   ASSERT_NE(ranks, 0u);
   for (std::uint32_t i = 0; i < 1000; ++i) {
     recorder::define(spool::DefinitionKind::kCommunicator, 10 + i, recorder::intern("group"), ranks);
-    recorder::define(spool::DefinitionKind::kFact, 0, recorder::intern("fact" + std::to_string(i)), ranks);
+    recorder::define(spool::DefinitionKind::kMetadata, 0, recorder::intern("fact" + std::to_string(i)), ranks);
   }
 
   const auto v = view();

@@ -10,7 +10,9 @@
 
 #include "device_events.h"
 #include "profshim/analysis.h"
-#include "profshim/trace.h"
+#include "profshim/json.h"
+#include "profshim/trace/reader.h"
+#include "profshim/trace/writer.h"
 #include "profshim/window_trace.h"
 #include "unit/spool_fixture.h"
 #include "unit/trace/sample_trace.h"

@@ -64,7 +64,7 @@ TEST_F(NcclDeviceTest, KernelOfACommunicatorOfOneRankHasThemToo) {
 }
 
 TEST_F(NcclDeviceTest, VersionIsInDistributedInfoIfTheBackendIsNccl) {
-  recorder::define(spool::DefinitionKind::kFact, 0, recorder::intern("nccl_version"), recorder::intern("\"2.21.5\""));
+  recorder::add_metadata("nccl_version", "\"2.21.5\"");
   close();
   rows();
   EXPECT_NE(metadata_["distributedInfo"].find("\"nccl_version\":\"2.21.5\""), std::string::npos)
@@ -73,7 +73,7 @@ TEST_F(NcclDeviceTest, VersionIsInDistributedInfoIfTheBackendIsNccl) {
 }
 
 TEST_F(DeviceTest, VersionOfAnUnusedNcclIsInTheProfshimObject) {
-  recorder::define(spool::DefinitionKind::kFact, 0, recorder::intern("nccl_version"), recorder::intern("\"2.21.5\""));
+  recorder::add_metadata("nccl_version", "\"2.21.5\"");
   close();
   rows();
   EXPECT_EQ(metadata_["distributedInfo"].find("nccl_version"), std::string::npos);
