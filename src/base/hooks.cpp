@@ -43,11 +43,14 @@ constexpr PeerKind peer_among(std::string_view roles) {
   return has_word(roles, "Peer") ? PeerKind::kPeer : PeerKind::kNone;
 }
 // The rows of MPI, then those of NCCL. The roles are the words of the table, "SBuf, Count, Type, Dest, Tag, Comm".
+// Each row is a constant of its own: clang limits the steps of one constant expression.
+template <PeerKind kKind>
+constexpr PeerKind kRowPeer = kKind;
 constexpr PeerKind kPeerKinds[] = {
-#define HOOK(name, fortran, capitals, behavior, payload, ...) peer_among(#__VA_ARGS__),
+#define HOOK(name, fortran, capitals, behavior, payload, ...) kRowPeer<peer_among(#__VA_ARGS__)>,
 #include "profshim/hooks/mpi.def"
 #undef HOOK
-#define HOOK(name, since, behavior, payload, ...) peer_among(#__VA_ARGS__),
+#define HOOK(name, since, behavior, payload, ...) kRowPeer<peer_among(#__VA_ARGS__)>,
 #include "profshim/hooks/nccl.def"
 #undef HOOK
 };
