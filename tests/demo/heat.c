@@ -28,7 +28,7 @@ struct plate {
 
 static double* row(double* field, const struct plate* p, int index) { return field + (size_t)index * p->cells; }
 
-/* The neighbours' edge rows. Ranks at the rim of the plate talk to MPI_PROC_NULL. */
+/* The neighbors' edge rows. Ranks at the rim of the plate talk to MPI_PROC_NULL. */
 static void exchange_halo(struct plate* p) {
   const int above = p->rank > 0 ? p->rank - 1 : MPI_PROC_NULL;
   const int below = p->rank + 1 < p->size ? p->rank + 1 : MPI_PROC_NULL;

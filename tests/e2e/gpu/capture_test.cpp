@@ -40,7 +40,7 @@ std::size_t names(const std::vector<const SeenEvent*>& events, const std::string
   return count;
 }
 
-/// Every piece of work of the device's timeline is one event with its correlation, its length and its place, and no
+/// Each activity of the device's timeline is one event with its correlation, its length and its place, and no
 /// other is there.
 void expect_same_work(const GpuRun& run, const std::string& kind, const std::string& category) {
   std::map<std::string, std::vector<const SeenEvent*>> by_correlation;

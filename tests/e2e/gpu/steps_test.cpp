@@ -47,7 +47,7 @@ TEST(StepsFromKernels, BeginWithTheMatchingKernel) {
   const auto first = std::min_element(in_order.begin(), in_order.end(),
                                       [](const SeenEvent* a, const SeenEvent* b) { return a->ts_ns < b->ts_ns; });
   EXPECT_TRUE((*first)->name.starts_with("adam_kernel")) << "the launch that makes the step is in it";
-  EXPECT_EQ(run.cupti.at("subscribed"), 0u) << "the seat is given back at the end";
+  EXPECT_EQ(run.cupti.at("subscribed"), 0u) << "the subscriber is released at the end";
 }
 
 TEST(StepsFromKernels, CostNothingWithOtherStepSources) {

@@ -54,8 +54,8 @@ TEST_F(NcclGroups, CommunicatorHasOneIdentityOnAllItsRanks) {
   const auto id = [&](int rank, std::size_t i) { return reduces[rank][i]->args.at("Process Group Name"); };
   EXPECT_EQ(id(0, 0), id(1, 0));
   EXPECT_EQ(id(0, 0), id(0, 3));
-  EXPECT_NE(id(0, 1), id(1, 1)) << "different colours";
-  EXPECT_EQ(id(0, 2), id(1, 2)) << "one colour, split inside a group";
+  EXPECT_NE(id(0, 1), id(1, 1)) << "different colors";
+  EXPECT_EQ(id(0, 2), id(1, 2)) << "one color, split inside a group";
   EXPECT_NE(id(0, 2), id(0, 0));
   for (int rank = 0; rank < 2; ++rank) {
     const auto seq = [&](std::size_t i) { return reduces[rank][i]->args.at("Seq"); };

@@ -34,9 +34,9 @@ void stay_on_two_cpus() {
 }
 
 /// Processes that do nothing but take the CPUs of stay_on_two_cpus() from others.
-class Neighbours {
+class Neighbors {
  public:
-  explicit Neighbours(int count) {
+  explicit Neighbors(int count) {
     for (int i = 0; i < count; ++i) {
       const pid_t pid = fork();
       if (pid == 0) {
@@ -47,12 +47,12 @@ class Neighbours {
       pids_.push_back(pid);
     }
   }
-  ~Neighbours() {
+  ~Neighbors() {
     for (const pid_t pid : pids_) kill(pid, SIGKILL);
     for (const pid_t pid : pids_) waitpid(pid, nullptr, 0);
   }
-  Neighbours(const Neighbours&) = delete;
-  Neighbours& operator=(const Neighbours&) = delete;
+  Neighbors(const Neighbors&) = delete;
+  Neighbors& operator=(const Neighbors&) = delete;
 
  private:
   std::vector<pid_t> pids_;
@@ -141,7 +141,7 @@ TEST(Compare, NeighborsOnTheMachineFailNoRun) {
   const std::string base = record(scratch, "base", 0, 0, 2, 400);
   std::string busy[3];
   {
-    const Neighbours neighbours(4);
+    const Neighbors neighbors(4);
     for (int i = 0; i < 3; ++i) busy[i] = record(scratch, "busy" + std::to_string(i), 0, 0, 2, 400);
   }
 

@@ -90,7 +90,7 @@ TEST(TorchPrograms, SingleProcessIsAJobOfOneRank) {
 }
 
 // MPI says who a process is, so it is waited for; but Debian links PyTorch 2.6 itself with MPI, which nobody
-// initialises.
+// initializes.
 TEST(TorchPrograms, MpiIsWaitedForUnlessOnlyPyTorchIsLinkedWithIt) {
   NEEDS_TORCH(1);
   for (const bool is_pytorchs : {true, false}) {

@@ -15,7 +15,7 @@ namespace fake::nccl {
 /// Returns the result of ncclGetVersion for an NCCL with that interface.
 int library_version();
 
-/// One piece of work of a plan, as its events describe it.
+/// One task of a plan, as its events describe it.
 struct Task {
   const char* function;
   bool is_collective;

@@ -15,7 +15,7 @@ namespace profshim::replay {
 /// Differences between the Kineto that wrote a trace and today's.
 struct Dialect {
   bool whole_microseconds = false;    // before 2024-04: begins and durations are cut to microseconds
-  bool other_property_order = false;  // deviceProperties before 2024 had other neighbours
+  bool other_property_order = false;  // deviceProperties before 2024 stood between other members
 };
 
 enum class Rule {

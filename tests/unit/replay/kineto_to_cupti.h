@@ -20,7 +20,7 @@ struct Record {
   alignas(8) std::array<std::uint8_t, 224> bytes{};
 };
 
-/// Facts about the job that its trace does not hold.
+/// Properties of the job that its trace does not hold.
 struct Recording {
   std::uint64_t first_tick = 0;                  // the time of `first_ns` in the records
   std::map<std::string, std::uint32_t> threads;  // tid in the trace -> low 32 bits of the thread's pthread_t
@@ -41,7 +41,7 @@ Records cupti_records(const Trace& trace, const Recording& recording);
 
 /// When the first row begins that comes from CUPTI.
 std::int64_t first_ns_of(const Trace& trace);
-/// The nanoseconds of a piece of work. A trace with whole microseconds has them only where the bandwidth tells.
+/// The duration of a device activity in nanoseconds. A trace with whole microseconds has them only where the bandwidth tells.
 std::int64_t exact_duration_ns(const Row& work);
 
 /// No trace before Kineto of 2026-02 tells the graph of a node: launches with the same nodes get the same number.
