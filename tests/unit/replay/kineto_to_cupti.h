@@ -41,7 +41,7 @@ Records cupti_records(const Trace& trace, const Recording& recording);
 
 /// When the first row begins that comes from CUPTI.
 std::int64_t first_ns_of(const Trace& trace);
-/// The duration of a device activity in nanoseconds. A trace with whole microseconds has them only where the bandwidth tells.
+/// The nanoseconds of a device activity. A trace with whole microseconds has them only where the bandwidth tells.
 std::int64_t exact_duration_ns(const Row& work);
 
 /// No trace before Kineto of 2026-02 tells the graph of a node: launches with the same nodes get the same number.
