@@ -1,5 +1,6 @@
 #include "profshim/json/writer.h"
 
+#include <cmath>
 #include <cstdio>
 
 #include "profshim/json.h"
@@ -12,14 +13,16 @@ void JsonWriter::separate() {
     return;
   }
   if (!first_) text_ += ',';
-  if (line_ >= 0) {
-    text_ += '\n';
-    text_.append(static_cast<std::size_t>(line_), ' ');
-    line_ = -1;
-  } else if (!first_ && layout_ == Layout::kSpaced) {
-    text_ += ' ';
-  }
+  if (!break_line() && !first_ && layout_ == Layout::kSpaced) text_ += ' ';
   first_ = false;
+}
+
+bool JsonWriter::break_line() {
+  if (line_ < 0) return false;
+  text_ += '\n';
+  text_.append(static_cast<std::size_t>(line_), ' ');
+  line_ = -1;
+  return true;
 }
 
 JsonWriter& JsonWriter::key(std::string_view name) {
@@ -31,6 +34,13 @@ JsonWriter& JsonWriter::key(std::string_view name) {
 }
 
 JsonWriter& JsonWriter::value(std::string_view text) { return raw(json_string(text)); }
+
+JsonWriter& JsonWriter::value(double number) {
+  if (!std::isfinite(number)) return null();
+  char text[64];
+  std::snprintf(text, sizeof text, "%.17g", number);
+  return raw(text);
+}
 
 JsonWriter& JsonWriter::decimal(double number, int decimals) {
   char text[400];  // the largest double has 309 digits
@@ -57,6 +67,7 @@ JsonWriter& JsonWriter::open(char bracket) {
 }
 
 JsonWriter& JsonWriter::close(char bracket) {
+  break_line();
   text_ += bracket;
   first_ = false;
   return *this;

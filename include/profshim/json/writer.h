@@ -4,6 +4,7 @@
 
 #include <concepts>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -29,6 +30,13 @@ class JsonWriter {
   JsonWriter& value(Integer number) {
     return raw(std::to_string(number));
   }
+  /// A number with as many digits as it takes to read the same number back; JSON has no infinity: null.
+  JsonWriter& value(double number);
+  /// null if there is no value.
+  template <class Value>
+  JsonWriter& value(const std::optional<Value>& of) {
+    return of ? value(*of) : null();
+  }
   /// A number with a fixed number of decimals.
   JsonWriter& decimal(double number, int decimals);
   JsonWriter& null() { return raw("null"); }
@@ -39,9 +47,18 @@ class JsonWriter {
   JsonWriter& member(std::string_view name, const Value& of) {
     return key(name).value(of);
   }
+  /// A member that is a list of `values`.
+  template <class Values>
+  JsonWriter& list(std::string_view name, const Values& values) {
+    key(name).open_list();
+    for (const auto& each : values) value(each);
+    return close_list();
+  }
 
-  /// Puts the next member or element on a new line, behind `indent` blanks.
+  /// Puts the next member, element or closing bracket on a new line, behind `indent` blanks.
   JsonWriter& line(int indent);
+  /// The same, except for the first member or element, which stays beside the bracket.
+  JsonWriter& line_unless_first(int indent) { return first_ ? *this : line(indent); }
 
   const std::string& text() const { return text_; }
 
@@ -49,11 +66,12 @@ class JsonWriter {
   JsonWriter& open(char bracket);
   JsonWriter& close(char bracket);
   void separate();
+  bool break_line();  // returns true if line() asked for a new line
 
   Layout layout_;
   bool first_ = true;       // no comma in front of the next member or element
   bool after_key_ = false;  // the next value belongs to a key
-  int line_ = -1;           // the next member or element goes on a new line
+  int line_ = -1;           // indentation that line() asked for; -1 = no new line
   std::string text_;
 };
 

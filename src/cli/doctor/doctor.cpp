@@ -9,7 +9,7 @@
 #include "cli/command.h"
 #include "cli/spec/spec_options.h"
 #include "profshim/base/printable.h"
-#include "profshim/json.h"
+#include "profshim/json/writer.h"
 
 namespace profshim::cli {
 namespace doctor {
@@ -39,14 +39,23 @@ void print_text(const char* title, const Notes& notes) {
                 printable(note.text).c_str());
 }
 
-std::string json_of(const Notes& notes) {
-  std::string json = "[";
+void write_notes(JsonWriter& json, std::string_view key, const Notes& notes) {
+  json.key(key).open_list();
   for (const Note& note : notes.all()) {
     const char* verdict = note.verdict == Note::Verdict::kFact ? "fact" : word(note.verdict);
-    json += std::string(json.size() > 1 ? ", " : "") + "{\"subject\": " + json_string(note.subject) +
-            ", \"verdict\": " + json_string(verdict) + ", \"text\": " + json_string(note.text) + "}";
+    json.open_object().member("subject", note.subject).member("verdict", verdict).member("text", note.text);
+    json.close_object();
   }
-  return json + "]";
+  json.close_list();
+}
+
+void print_json(const Notes& machine, const std::string& program, const Notes& job) {
+  JsonWriter json;
+  json.open_object();
+  write_notes(json, "machine", machine);
+  json.member("program", program);
+  write_notes(json, "notes", job);
+  std::puts(json.close_object().text().c_str());
 }
 
 struct Options {
@@ -68,8 +77,7 @@ int report(const Options& options, const Spec& spec) {
     examine_program(program, spec, job);
   }
   if (options.json) {
-    std::printf("{\"machine\": %s, \"program\": %s, \"notes\": %s}\n", json_of(machine).c_str(),
-                json_string(program.path).c_str(), json_of(job).c_str());
+    print_json(machine, program.path, job);
   } else {
     print_text("this machine", machine);
     if (!program.path.empty()) print_text(("program " + program.path).c_str(), job);

@@ -13,6 +13,7 @@
 #include "estimate.h"
 #include "profshim/base/files.h"
 #include "profshim/base/printable.h"
+#include "profshim/json/writer.h"
 #include "profshim/output.h"
 #include "spec_options.h"
 
@@ -104,8 +105,11 @@ int check(int argc, char** argv) {
     add_folder_warning(loaded);
   }
   if (options.json) {
-    std::printf("{\"ok\": %s, \"enabled\": %s, \"hash\": \"%s\", \"problems\": %s}\n", loaded.ok() ? "true" : "false",
-                loaded.enabled ? "true" : "false", loaded.spec.hash().c_str(), problems_json(loaded.problems).c_str());
+    JsonWriter json;
+    json.open_object().member("ok", loaded.ok()).member("enabled", loaded.enabled);
+    json.member("hash", loaded.spec.hash());
+    write_problems(json.key("problems"), loaded.problems);
+    std::puts(json.close_object().text().c_str());
   } else {
     print_problems(loaded.problems);
     if (loaded.ok()) {

@@ -11,7 +11,7 @@
 #include "profshim/base/files.h"
 #include "profshim/base/printable.h"
 #include "profshim/base/size_text.h"
-#include "profshim/json.h"
+#include "profshim/json/writer.h"
 #include "profshim/output.h"
 #include "spec_options.h"
 
@@ -166,35 +166,34 @@ void print_text(const LoadedSpec& loaded, const Plan& plan, const ExplainOptions
   print_estimate(loaded.spec, estimate(plan.windows, loaded.spec, options.events_per_step), options);
 }
 
+void write_estimate(JsonWriter& json, const Estimate& e) {
+  json.key("estimate").open_object().key("events").decimal(e.events, 0).key("trace_bytes").decimal(e.trace_bytes, 0);
+  json.key("gzip_bytes").decimal(e.gzip_bytes, 0).key("memory_bytes").decimal(e.memory_bytes, 0);
+  json.key("microseconds_per_step").decimal(e.microseconds_per_step, 1).close_object();
+}
+
 void print_json(const LoadedSpec& loaded, const Plan& plan, const ExplainOptions& options) {
-  const auto comma = [](std::size_t i) { return i == 0 ? "" : ", "; };
-  std::printf("{\"enabled\": %s, \"hash\": \"%s\", \"run_name\": %s, \"folder\": %s,\n \"keys\": [",
-              loaded.spec.profile.enable ? "true" : "false", loaded.spec.hash().c_str(),
-              json_string(plan.run_name).c_str(), json_string(plan.folder).c_str());
-  for (std::size_t i = 0; i < loaded.origins.size(); ++i) {
-    const LoadedSpec::Origin& origin = loaded.origins[i];
-    std::printf("%s{\"key\": %s, \"value\": %s, \"origin\": %s}", i == 0 ? "" : ",\n  ",
-                json_string(origin.key).c_str(), json_string(origin.value).c_str(), json_string(origin.origin).c_str());
+  JsonWriter json;
+  json.open_object().member("enabled", loaded.spec.profile.enable).member("hash", loaded.spec.hash());
+  json.member("run_name", plan.run_name).member("folder", plan.folder).line(1).key("keys").open_list();
+  for (const LoadedSpec::Origin& origin : loaded.origins) {
+    json.line_unless_first(2).open_object().member("key", origin.key).member("value", origin.value);
+    json.member("origin", origin.origin).close_object();
   }
-  std::printf("],\n \"ranks\": [");
-  for (std::size_t i = 0; i < plan.ranks.size(); ++i) std::printf("%s%d", comma(i), plan.ranks[i]);
-  std::printf("],\n \"windows\": [");
-  for (std::size_t i = 0; i < plan.windows.size(); ++i) {
-    std::printf("%s{\"first\": %" PRId64 ", \"last\": %" PRId64 "}", comma(i), plan.windows[i].first,
-                plan.windows[i].last);
+  json.close_list().line(1).list("ranks", plan.ranks).line(1).key("windows").open_list();
+  for (const PlannedWindow& window : plan.windows) {
+    json.open_object().member("first", window.first).member("last", window.last).close_object();
   }
-  std::printf("],\n \"windows_go_on\": %s,\n \"files_in_all\": %zu,\n \"files\": [",
-              plan.windows_go_on ? "true" : "false", plan.files_in_all);
-  for (std::size_t i = 0; i < plan.files.size(); ++i) {
-    std::printf("%s{\"rank\": %d, \"window\": %zu, \"name\": %s}", i == 0 ? "" : ",\n  ", plan.files[i].rank,
-                plan.files[i].window, json_string(plan.files[i].name).c_str());
+  json.close_list().line(1).member("windows_go_on", plan.windows_go_on);
+  json.line(1).member("files_in_all", plan.files_in_all).line(1).key("files").open_list();
+  for (const PlannedFile& file : plan.files) {
+    json.line_unless_first(2).open_object().member("rank", file.rank).member("window", file.window);
+    json.member("name", file.name).close_object();
   }
-  const Estimate e = estimate(plan.windows, loaded.spec, options.events_per_step);
-  std::printf(
-      "],\n \"estimate\": {\"events\": %.0f, \"trace_bytes\": %.0f, \"gzip_bytes\": %.0f, \"memory_bytes\": %.0f, "
-      "\"microseconds_per_step\": %.1f},\n \"problems\": %s}\n",
-      e.events, e.trace_bytes, e.gzip_bytes, e.memory_bytes, e.microseconds_per_step,
-      problems_json(loaded.problems).c_str());
+  json.close_list().line(1);
+  write_estimate(json, estimate(plan.windows, loaded.spec, options.events_per_step));
+  write_problems(json.line(1).key("problems"), loaded.problems);
+  std::puts(json.close_object().text().c_str());
 }
 
 /// Adds the problems of ranks.select that depend on the number of ranks.

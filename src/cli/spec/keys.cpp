@@ -5,7 +5,7 @@
 
 #include "cli/arguments.h"
 #include "cli/command.h"
-#include "profshim/json.h"
+#include "profshim/json/writer.h"
 #include "spec_options.h"
 
 namespace profshim::cli {
@@ -49,14 +49,14 @@ void print_markdown() {
 }
 
 void print_json() {
-  std::puts("[");
+  JsonWriter json;
+  json.open_list();
   for (const KeyInfo& key : spec_keys()) {
-    std::printf(" {\"key\": %s, \"type\": %s, \"values\": %s, \"default\": %s, \"short\": %s, \"sentence\": %s}%s\n",
-                json_string(key.name).c_str(), json_string(key.type).c_str(), json_string(key.values).c_str(),
-                json_string(key.default_value).c_str(), json_string(key.short_forms).c_str(),
-                json_string(key.sentence).c_str(), &key == &spec_keys().back() ? "" : ",");
+    json.line(1).open_object().member("key", key.name).member("type", key.type).member("values", key.values);
+    json.member("default", key.default_value).member("short", key.short_forms).member("sentence", key.sentence);
+    json.close_object();
   }
-  std::puts("]");
+  std::puts(json.line(0).close_list().text().c_str());
 }
 
 /// Prints config/reference.toml: a spec with every key at its default.

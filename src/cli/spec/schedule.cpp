@@ -7,6 +7,7 @@
 #include "cli/arguments.h"
 #include "cli/command.h"
 #include "planned_windows.h"
+#include "profshim/json/writer.h"
 #include "spec_options.h"
 
 namespace profshim::cli {
@@ -26,13 +27,13 @@ std::string action_string(const Schedule& schedule, std::int64_t count) {
 }
 
 void print_json(const std::string& actions, const std::vector<PlannedWindow>& windows) {
-  std::printf("{\"actions\": \"%s\", \"windows\": [", actions.c_str());
-  for (std::size_t i = 0; i < windows.size(); ++i) {
-    std::printf("%s{\"first\": %lld, \"last\": %lld, \"complete\": %s}", i == 0 ? "" : ", ",
-                static_cast<long long>(windows[i].first), static_cast<long long>(windows[i].last),
-                windows[i].complete ? "true" : "false");
+  JsonWriter json;
+  json.open_object().member("actions", actions).key("windows").open_list();
+  for (const PlannedWindow& window : windows) {
+    json.open_object().member("first", window.first).member("last", window.last).member("complete", window.complete);
+    json.close_object();
   }
-  std::puts("]}");
+  std::puts(json.close_list().close_object().text().c_str());
 }
 
 int schedule(int argc, char** argv) {

@@ -3,7 +3,6 @@
 #include <cstdio>
 
 #include "profshim/base/printable.h"
-#include "profshim/json.h"
 
 namespace profshim::cli {
 
@@ -43,17 +42,14 @@ void print_problems(const std::vector<Problem>& problems) {
   for (const Problem& problem : problems) std::fprintf(stderr, "%s\n", printable(to_line(problem)).c_str());
 }
 
-std::string problems_json(const std::vector<Problem>& problems) {
-  std::string out = "[";
+void write_problems(JsonWriter& json, const std::vector<Problem>& problems) {
+  json.open_list();
   for (const Problem& problem : problems) {
-    if (out.size() > 1) out += ", ";
-    out +=
-        std::string("{\"severity\": ") + (problem.severity == Problem::Severity::kError ? "\"error\"" : "\"warning\"");
-    out += ", \"file\": " + json_string(problem.file) + ", \"line\": " + std::to_string(problem.line);
-    out += ", \"column\": " + std::to_string(problem.column) + ", \"key\": " + json_string(problem.key);
-    out += ", \"message\": " + json_string(problem.message) + ", \"hint\": " + json_string(problem.hint) + "}";
+    json.open_object().member("severity", problem.severity == Problem::Severity::kError ? "error" : "warning");
+    json.member("file", problem.file).member("line", problem.line).member("column", problem.column);
+    json.member("key", problem.key).member("message", problem.message).member("hint", problem.hint).close_object();
   }
-  return out + "]";
+  json.close_list();
 }
 
 }  // namespace profshim::cli

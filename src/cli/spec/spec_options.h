@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "cli/arguments.h"
+#include "profshim/json/writer.h"
 #include "profshim/spec.h"
 
 namespace profshim::cli {
@@ -25,7 +26,7 @@ bool load_spec_file(const std::string& path, LoadedSpec& spec);
 
 /// Prints one line per problem to stderr.
 void print_problems(const std::vector<Problem>& problems);
-/// Returns a JSON list of objects.
-std::string problems_json(const std::vector<Problem>& problems);
+/// Adds a JSON list with an object for each problem.
+void write_problems(JsonWriter& json, const std::vector<Problem>& problems);
 
 }  // namespace profshim::cli

@@ -8,7 +8,7 @@
 
 #include "cli/words.h"
 #include "profshim/base/printable.h"
-#include "profshim/json.h"
+#include "profshim/json/writer.h"
 
 namespace profshim::cli {
 namespace {
@@ -148,13 +148,6 @@ std::string cell(std::string_view text) {
   return out;
 }
 
-std::string optional_number(const std::optional<double>& value) {
-  if (!value) return "null";
-  char text[64];
-  std::snprintf(text, sizeof text, "%.17g", *value);
-  return text;
-}
-
 }  // namespace
 
 std::string compare_headline(const Comparison& comparison) {
@@ -195,23 +188,18 @@ std::string compare_text(const Comparison& comparison) {
 }
 
 std::string compare_json(const Comparison& comparison) {
-  std::string text = std::string("{\"failed\": ") + (comparison.failed() ? "true" : "false");
-  text += ", \"headline\": " + json_string(compare_headline(comparison)) + ", \"unit\": \"" + comparison.unit + "\"";
-  text += ", \"ranks\": " + std::to_string(comparison.ranks) + ", \"steps\": " + std::to_string(comparison.steps);
-  text += ", \"names\": " + std::to_string(comparison.names) + ", \"times\": " + std::to_string(comparison.times);
-  text += ", \"rules\": " + std::to_string(comparison.rules) + ",\n \"not_compared\": [";
-  for (const std::string& name : comparison.not_compared) text += (text.back() == '[' ? "" : ", ") + json_string(name);
-  text += "],\n \"changes\": [";
+  JsonWriter json;
+  json.open_object().member("failed", comparison.failed()).member("headline", compare_headline(comparison));
+  json.member("unit", comparison.unit).member("ranks", comparison.ranks).member("steps", comparison.steps);
+  json.member("names", comparison.names).member("times", comparison.times).member("rules", comparison.rules);
+  json.line(1).list("not_compared", comparison.not_compared).line(1).key("changes").open_list();
   for (const Change& c : comparison.changes) {
-    text += text.back() == '[' ? "\n  {" : ",\n  {";
-    const std::string_view verdict = c.verdict == Verdict::kRegression ? "regression" : word(c.verdict);
-    text += "\"verdict\": " + json_string(verdict) + ", \"what\": " + json_string(word(c.what));
-    text += ", \"kind\": " + json_string(c.kind) + ", \"name\": " + json_string(c.name);
-    text += ", \"before\": " + optional_number(c.before) + ", \"after\": " + optional_number(c.after);
-    text += ", \"ranks\": " + json_string(c.ranks) + ", \"steps\": " + json_string(c.steps);
-    text += ", \"p\": " + optional_number(c.p) + ", \"sentence\": " + json_string(c.sentence) + "}";
+    json.line(2).open_object().member("verdict", c.verdict == Verdict::kRegression ? "regression" : word(c.verdict));
+    json.member("what", word(c.what)).member("kind", c.kind).member("name", c.name);
+    json.member("before", c.before).member("after", c.after).member("ranks", c.ranks).member("steps", c.steps);
+    json.member("p", c.p).member("sentence", c.sentence).close_object();
   }
-  return text + "]}\n";
+  return json.close_list().close_object().text() + "\n";
 }
 
 std::string compare_markdown(const Comparison& comparison, const std::string& heading) {

@@ -11,7 +11,7 @@
 #include "cli/words.h"
 #include "profshim/base/printable.h"
 #include "profshim/base/size_text.h"
-#include "profshim/json.h"
+#include "profshim/json/writer.h"
 #include "profshim/output/manifest.h"
 #include "profshim/output/recover.h"
 #include "trace_files.h"
@@ -170,37 +170,30 @@ void print_text(const std::vector<Manifest>& manifests, const std::vector<Flag>&
   }
 }
 
-std::string to_json(const ManifestWindow& w) {
-  const auto flag = [](bool value) { return value ? "true" : "false"; };
-  std::string text = "{\"window\": " + std::to_string(w.window) + ", \"first_step\": " + std::to_string(w.first_step);
-  text += ", \"last_step\": " + std::to_string(w.last_step) + ", \"file\": " + json_string(w.file);
-  text += ", \"bytes\": " + std::to_string(w.bytes) + ", \"events\": " + std::to_string(w.events);
-  text += ", \"dropped\": " + std::to_string(w.dropped) + ", \"status\": " + json_string(w.status);
-  text += std::string(", \"complete\": ") + flag(w.complete) + ", \"truncated\": " + flag(w.truncated);
-  return text + ", \"recovered\": " + flag(w.recovered) + "}";
+void write_window(JsonWriter& json, const ManifestWindow& w) {
+  json.open_object().member("window", w.window).member("first_step", w.first_step).member("last_step", w.last_step);
+  json.member("file", w.file).member("bytes", w.bytes).member("events", w.events).member("dropped", w.dropped);
+  json.member("status", w.status).member("complete", w.complete).member("truncated", w.truncated);
+  json.member("recovered", w.recovered).close_object();
 }
 
-std::string to_json(const Manifest& m) {
-  std::string text = "{\"rank\": " + std::to_string(m.rank.rank) + ", \"host\": " + json_string(m.rank.host);
-  text += ", \"pid\": " + std::to_string(m.pid) + ", \"run_name\": " + json_string(m.run_name);
-  text += ", \"state\": " + json_string(m.state) + ", \"spec_hash\": " + json_string(m.spec_hash);
-  text += ", \"step_source\": " + json_string(m.step_source) + ", \"steps_seen\": " + std::to_string(m.steps_seen);
-  text += ", \"windows\": [";
-  for (std::size_t i = 0; i < m.windows.size(); ++i) text += (i ? ", " : "") + to_json(m.windows[i]);
-  text += "], \"problems\": [";
-  for (std::size_t i = 0; i < m.problems.size(); ++i) text += (i ? ", " : "") + json_string(m.problems[i]);
-  return text + "]}";
+void write_rank(JsonWriter& json, const Manifest& m) {
+  json.open_object().member("rank", m.rank.rank).member("host", m.rank.host).member("pid", m.pid);
+  json.member("run_name", m.run_name).member("state", m.state).member("spec_hash", m.spec_hash);
+  json.member("step_source", m.step_source).member("steps_seen", m.steps_seen).key("windows").open_list();
+  for (const ManifestWindow& window : m.windows) write_window(json, window);
+  json.close_list().list("problems", m.problems).close_object();
 }
 
 void print_json(const std::string& folder, const std::vector<Manifest>& manifests, const std::vector<Flag>& flags) {
-  std::string text = "{\"folder\": " + json_string(folder) + ",\n \"ranks\": [";
-  for (std::size_t i = 0; i < manifests.size(); ++i) text += (i ? ",\n  " : "") + to_json(manifests[i]);
-  text += "],\n \"flags\": [";
-  for (std::size_t i = 0; i < flags.size(); ++i) {
-    text += (i ? ",\n  {\"rank\": " : "{\"rank\": ") + std::to_string(flags[i].rank);
-    text += ", \"message\": " + json_string(flags[i].message) + "}";
+  JsonWriter json;
+  json.open_object().member("folder", folder).line(1).key("ranks").open_list();
+  for (const Manifest& manifest : manifests) write_rank(json.line_unless_first(2), manifest);
+  json.close_list().line(1).key("flags").open_list();
+  for (const Flag& flag : flags) {
+    json.line_unless_first(2).open_object().member("rank", flag.rank).member("message", flag.message).close_object();
   }
-  std::printf("%s]}\n", text.c_str());
+  std::puts(json.close_list().close_object().text().c_str());
 }
 
 int run(int argc, char** argv) {

@@ -18,7 +18,7 @@
 #include "file_owner.h"
 #include "profshim/base/files.h"
 #include "profshim/base/printable.h"
-#include "profshim/json.h"
+#include "profshim/json/writer.h"
 
 namespace profshim::cli {
 namespace {
@@ -89,13 +89,13 @@ int recover_path(const std::string& path, bool quiet, std::vector<RecoverNote>& 
 }
 
 void print_json(const std::vector<RecoverNote>& notes) {
-  std::string text = "[";
+  JsonWriter json;
+  json.open_list();
   for (const RecoverNote& note : notes) {
-    text += (text.size() > 1 ? ",\n {\"spool\": " : "{\"spool\": ") + json_string(note.spool);
-    text += ", \"rank\": " + std::to_string(note.rank) + ", \"window\": " + std::to_string(note.window);
-    text += ", \"file\": " + json_string(note.file) + ", \"message\": " + json_string(note.text) + "}";
+    json.line_unless_first(1).open_object().member("spool", note.spool).member("rank", note.rank);
+    json.member("window", note.window).member("file", note.file).member("message", note.text).close_object();
   }
-  std::printf("%s]\n", text.c_str());
+  std::puts(json.close_list().text().c_str());
 }
 
 struct RecoverOptions {

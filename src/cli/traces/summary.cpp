@@ -10,13 +10,14 @@
 #include "profshim/analysis/views.h"
 #include "profshim/base/nearest.h"
 #include "profshim/base/printable.h"
-#include "profshim/json.h"
+#include "profshim/json/writer.h"
 #include "trace_files.h"
 
 namespace profshim::cli {
 namespace {
 
 constexpr std::int64_t kRowLimit = 20;
+constexpr int kDecimals = 3;  // of times in microseconds: nanoseconds
 
 struct Options {
   std::vector<std::string> paths;
@@ -28,8 +29,12 @@ struct Options {
 
 std::string number(double value) {
   char text[400];
-  std::snprintf(text, sizeof text, "%.3f", value);
+  std::snprintf(text, sizeof text, "%.*f", kDecimals, value);
   return text;
+}
+
+void print_warnings(const std::vector<std::string>& warnings) {
+  for (const std::string& warning : warnings) std::fprintf(stderr, "profshim: %s\n", printable(warning).c_str());
 }
 
 double per_call(double sum, const KeyRow& row) {
@@ -81,51 +86,45 @@ void print_table(const KeyTable& table, const TableStyle& style, std::size_t fil
 
 // ---- JSON and CSV: times in microseconds
 
-std::string row_json(const KeyRow& row) {
-  std::string text = "{\"name\": " + json_string(row.name) + ", \"node_id\": " + std::to_string(row.node_id);
-  text += std::string(", \"device\": ") + (row.on_device ? "true" : "false");
-  text += std::string(", \"user_annotation\": ") + (row.annotation ? "true" : "false");
-  text += std::string(", \"asynchronous\": ") + (row.asynchronous ? "true" : "false");
-  text += ", \"calls\": " + std::to_string(row.calls);
-  text += ", \"self_cpu_us\": " + number(row.self_cpu_us) + ", \"cpu_total_us\": " + number(row.cpu_total_us);
-  text += ", \"self_device_us\": " + number(row.self_device_us);
-  text += ", \"device_total_us\": " + number(row.device_total_us);
-  text += ", \"cpu_bytes\": " + number(row.cpu_bytes) + ", \"self_cpu_bytes\": " + number(row.self_cpu_bytes);
-  text += ", \"device_bytes\": " + number(row.device_bytes);
-  text += ", \"self_device_bytes\": " + number(row.self_device_bytes);
-  text += ", \"flops\": " + number(row.flops);
-  if (!row.input_shapes.empty()) text += ", \"input_shapes\": " + row.input_shapes;
-  return text + "}";
+void write_row(JsonWriter& json, const KeyRow& row) {
+  const auto number = [&](std::string_view key, double value) { json.key(key).decimal(value, kDecimals); };
+  json.open_object().member("name", row.name).member("node_id", row.node_id).member("device", row.on_device);
+  json.member("user_annotation", row.annotation).member("asynchronous", row.asynchronous).member("calls", row.calls);
+  number("self_cpu_us", row.self_cpu_us);
+  number("cpu_total_us", row.cpu_total_us);
+  number("self_device_us", row.self_device_us);
+  number("device_total_us", row.device_total_us);
+  number("cpu_bytes", row.cpu_bytes);
+  number("self_cpu_bytes", row.self_cpu_bytes);
+  number("device_bytes", row.device_bytes);
+  number("self_device_bytes", row.self_device_bytes);
+  number("flops", row.flops);
+  if (!row.input_shapes.empty()) json.key("input_shapes").raw(row.input_shapes);
+  json.close_object();
 }
 
-void print_json(const KeyTable& table, const TableStyle& style, const std::vector<std::string>& files) {
+std::string table_json(const KeyTable& table, const TableStyle& style, const std::vector<std::string>& files) {
   const TableTotals totals = table_totals(table);
-  const auto texts = [](const std::vector<std::string>& list) {
-    std::string text = "[";
-    for (const std::string& one : list) text += (text.size() > 1 ? ", " : "") + json_string(one);
-    return text + "]";
-  };
-  std::printf("{\"files\": %s,\n \"self_cpu_time_total_us\": %s, \"self_device_time_total_us\": %s,\n \"devices\": [",
-              texts(files).c_str(), number(totals.self_cpu_us).c_str(), number(totals.self_device_us).c_str());
-  bool first = true;
+  JsonWriter json;
+  const auto number = [&](std::string_view key, double value) { json.key(key).decimal(value, kDecimals); };
+  json.open_object().list("files", files).line(1);
+  number("self_cpu_time_total_us", totals.self_cpu_us);
+  number("self_device_time_total_us", totals.self_device_us);
+  json.line(1).key("devices").open_list();
   for (const DeviceUse& use : table.devices) {
     if (!use.any) continue;
-    std::printf("%s{\"node_id\": %d, \"busy_us\": %s, \"communication_us\": %s, \"exposed_communication_us\": %s}",
-                first ? "" : ", ", use.node_id, number(use.busy_us).c_str(), number(use.communication_us).c_str(),
-                number(use.exposed_us).c_str());
-    first = false;
+    json.open_object().member("node_id", use.node_id);
+    number("busy_us", use.busy_us);
+    number("communication_us", use.communication_us);
+    number("exposed_communication_us", use.exposed_us);
+    json.close_object();
   }
-  std::printf(
-      "],\n \"dropped_events\": %s, \"incomplete_files\": %llu, \"truncated\": %s, \"warnings\": %s,\n \"rows\": [",
-      table.drops_known ? std::to_string(table.dropped_events).c_str() : "null",
-      static_cast<unsigned long long>(table.incomplete_files), table.truncated ? "true" : "false",
-      texts(table.warnings).c_str());
-  first = true;
-  for (const KeyRow* row : table_rows(table, style)) {
-    std::printf("%s\n  %s", first ? "" : ",", row_json(*row).c_str());
-    first = false;
-  }
-  std::printf("]}\n");
+  json.close_list().line(1).key("dropped_events");
+  table.drops_known ? json.value(table.dropped_events) : json.null();
+  json.member("incomplete_files", table.incomplete_files).member("truncated", table.truncated);
+  json.list("warnings", table.warnings).line(1).key("rows").open_list();
+  for (const KeyRow* row : table_rows(table, style)) write_row(json.line(2), *row);
+  return json.close_list().close_object().text() + "\n";
 }
 
 std::string quoted(const std::string& text) {
@@ -155,48 +154,65 @@ void print_csv(const KeyTable& table, const TableStyle& style) {
 
 // ---- outputs
 
-int print_key_averages(Options& options, const std::vector<std::string>& files) {
+KeyTable read_key_averages(Options& options, const std::vector<std::string>& files) {
   TableStyle& style = options.style;
-  const KeyTable table = key_averages(files, options.by_shapes);
-  for (const std::string& warning : table.warnings) std::fprintf(stderr, "profshim: %s\n", printable(warning).c_str());
+  KeyTable table = key_averages(files, options.by_shapes);
+  print_warnings(table.warnings);
   if (style.sort_by.empty()) {
     style.sort_by = table_totals(table).has_device_time ? "self_device_time_total" : "self_cpu_time_total";
   }
   if (style.sort_by == "none") style.sort_by.clear();
+  return table;
+}
+
+int print_key_averages(Options& options, const std::vector<std::string>& files) {
+  const KeyTable table = read_key_averages(options, files);
   if (options.json) {
-    print_json(table, style, files);
+    std::fputs(table_json(table, options.style, files).c_str(), stdout);
   } else if (options.csv) {
-    print_csv(table, style);
+    print_csv(table, options.style);
   } else {
-    print_table(table, style, files.size());
+    print_table(table, options.style, files.size());
   }
   return table.truncated ? kFailure : kSuccess;
 }
 
-/// Prints the chosen views. With --json, prints one object whose members are the views and, if asked for, the table.
-int print_views(Options& options, const std::vector<std::string>& files) {
-  Views made = make_views(files, options.views);
-  int status = made.truncated ? kFailure : kSuccess;
-  if (options.json) std::printf("{");
+/// Prints one object whose members are the views and, if asked for, the table.
+int print_views_json(Options& options, const std::vector<std::string>& files, std::vector<View>& views) {
+  JsonWriter json;
+  json.open_object();
+  int status = kSuccess;
   if (options.table) {
-    if (options.json) std::printf("\"table\": ");
-    status = std::max(status, print_key_averages(options, files));
-  } else {
-    for (const std::string& warning : made.warnings) std::fprintf(stderr, "profshim: %s\n", printable(warning).c_str());
+    const KeyTable table = read_key_averages(options, files);
+    if (table.truncated) status = kFailure;
+    json.key("table").raw(table_json(table, options.style, files));
   }
-  bool first = !options.table;
-  for (View& view : made.views) {
+  for (View& view : views) {
     limit_rows(view, options.style.row_limit);
-    if (options.json) {
-      std::printf("%s%s: %s", first ? "" : ",\n", json_string(view.key).c_str(), view_json(view).c_str());
-    } else {
-      const std::string text = options.csv ? view_csv(view) : view_text(view, options.style.time_unit);
-      std::printf("%s%s", first ? "" : "\n", text.c_str());
-    }
+    json.line_unless_first(0).key(view.key).raw(view_json(view));
+  }
+  std::puts(json.close_object().text().c_str());
+  return status;
+}
+
+int print_views_text(Options& options, const std::vector<std::string>& files, std::vector<View>& views) {
+  const int status = options.table ? print_key_averages(options, files) : kSuccess;
+  bool first = !options.table;
+  for (View& view : views) {
+    limit_rows(view, options.style.row_limit);
+    const std::string text = options.csv ? view_csv(view) : view_text(view, options.style.time_unit);
+    std::printf("%s%s", first ? "" : "\n", text.c_str());
     first = false;
   }
-  if (options.json) std::printf("}\n");
   return status;
+}
+
+int print_views(Options& options, const std::vector<std::string>& files) {
+  Views made = make_views(files, options.views);
+  if (!options.table) print_warnings(made.warnings);  // the table has the same warnings
+  const int status =
+      options.json ? print_views_json(options, files, made.views) : print_views_text(options, files, made.views);
+  return std::max(made.truncated ? kFailure : kSuccess, status);
 }
 
 // ---- the command

@@ -10,7 +10,7 @@
 #include "cli/words.h"
 #include "profshim/analysis.h"
 #include "profshim/base/printable.h"
-#include "profshim/json.h"
+#include "profshim/json/writer.h"
 #include "trace_files.h"
 
 namespace profshim::cli {
@@ -50,23 +50,17 @@ void print_text(const FileReport& report, bool quiet) {
   }
 }
 
-std::string to_json(const FileReport& report) {
-  const auto flag = [](bool value) { return value ? "true" : "false"; };
-  std::string text = "{\"path\": " + json_string(report.path) + ", \"readable\": " + flag(report.readable);
-  text += std::string(", \"conforms\": ") + flag(report.conforms()) + ", \"error\": " + json_string(report.error);
-  text += ", \"rank\": " + std::to_string(report.rank) + ", \"events\": " + std::to_string(report.events);
-  text += std::string(", \"complete\": ") + flag(report.complete) + ", \"truncated\": " + flag(report.truncated);
-  text += ", \"dropped\": " + std::to_string(report.dropped) + ", \"spec_hash\": " + json_string(report.spec_hash);
-  text += ", \"base_time_ns\": " + std::to_string(report.base_time_ns) + ", \"steps\": [";
-  for (std::size_t i = 0; i < report.steps.size(); ++i) text += (i ? ", " : "") + std::to_string(report.steps[i]);
-  text += "], \"findings\": [";
-  for (std::size_t i = 0; i < report.findings.size(); ++i) {
-    const Finding& finding = report.findings[i];
-    text += (i ? ", {\"item\": " : "{\"item\": ") + std::to_string(finding.item) + ", \"level\": ";
-    text += finding.must ? "\"must\"" : "\"should\"";
-    text += ", \"count\": " + std::to_string(finding.count) + ", \"message\": " + json_string(finding.message) + "}";
+void write_report(JsonWriter& json, const FileReport& report) {
+  json.open_object().member("path", report.path).member("readable", report.readable);
+  json.member("conforms", report.conforms()).member("error", report.error).member("rank", report.rank);
+  json.member("events", report.events).member("complete", report.complete).member("truncated", report.truncated);
+  json.member("dropped", report.dropped).member("spec_hash", report.spec_hash);
+  json.member("base_time_ns", report.base_time_ns).list("steps", report.steps).key("findings").open_list();
+  for (const Finding& finding : report.findings) {
+    json.open_object().member("item", finding.item).member("level", finding.must ? "must" : "should");
+    json.member("count", finding.count).member("message", finding.message).close_object();
   }
-  return text + "]}";
+  json.close_list().close_object();
 }
 
 // Verifies each file, then the files of each window together. Returns the reports grouped by window.
@@ -98,33 +92,29 @@ TracesSeen seen_in(const std::vector<FileReport>& reports) {
   return seen;
 }
 
-std::string to_json(const TraceRule& rule) {
-  std::string text = "{\"rule\": " + json_string(rule.key) + ", \"holds\": ";
-  text += !rule.holds ? "null" : *rule.holds ? "true" : "false";
-  return text + ", \"message\": " + json_string(rule.sentence) + "}";
+void print_json(const std::vector<FileReport>& reports, const std::vector<TraceRule>& rules) {
+  JsonWriter json;
+  json.open_list();
+  for (const FileReport& report : reports) write_report(json.line_unless_first(1), report);
+  for (const TraceRule& rule : rules) {
+    json.line_unless_first(1).open_object().member("rule", rule.key).member("holds", rule.holds);
+    json.member("message", rule.sentence).close_object();
+  }
+  std::puts(json.close_list().text().c_str());
 }
 
-void print_all(const std::vector<FileReport>& reports, const std::vector<TraceRule>& rules, const Options& options) {
-  if (options.json) {
-    std::vector<std::string> elements;
-    for (const FileReport& report : reports) elements.push_back(to_json(report));
-    for (const TraceRule& rule : rules) elements.push_back(to_json(rule));
-    std::printf("[");
-    for (std::size_t i = 0; i < elements.size(); ++i) std::printf("%s%s", i ? ",\n " : "", elements[i].c_str());
-    std::printf("]\n");
-    return;
-  }
+void print_text(const std::vector<FileReport>& reports, const std::vector<TraceRule>& rules, bool quiet) {
   std::uint64_t conforming = 0;
   for (const FileReport& report : reports) {
-    print_text(report, options.quiet);
+    print_text(report, quiet);
     conforming += report.conforms();
   }
-  if (!options.quiet) {
+  if (!quiet) {
     std::printf("%s, %llu conforming\n", plural(reports.size(), "trace").c_str(),
                 static_cast<unsigned long long>(conforming));
   }
   for (const TraceRule& rule : rules) {
-    if (options.quiet && rule.holds.value_or(false)) continue;
+    if (quiet && rule.holds.value_or(false)) continue;
     const char* const verdict = !rule.holds ? "cannot tell" : *rule.holds ? "holds" : "broken";
     std::printf("%s: %s: %s\n", rule.key.c_str(), verdict, printable(rule.sentence).c_str());
   }
@@ -153,7 +143,11 @@ int run(int argc, char** argv) {
   if (files.empty()) return kFailure;
   const std::vector<FileReport> reports = verify_all(files);
   const std::vector<TraceRule> rules = check_traces(spec.spec, seen_in(reports));
-  print_all(reports, rules, options);
+  if (options.json) {
+    print_json(reports, rules);
+  } else {
+    print_text(reports, rules, options.quiet);
+  }
   const auto any = [&](const auto& test) { return std::any_of(reports.begin(), reports.end(), test); };
   if (!all || any([](const FileReport& r) { return !r.readable; })) return kFailure;
   const bool broken = std::any_of(rules.begin(), rules.end(), [](const TraceRule& r) { return r.holds == false; });
