@@ -159,8 +159,8 @@ struct ApiArgs {
 struct GpuArgs {
   std::uint32_t correlation;  // of the launch; 0 = unknown
   std::uint16_t device;       // kUnknownDevice: synchronization records name their context only
-  std::uint16_t kind;  // copies: CUpti_ActivityMemcpyKind | source memory kind << 4 | destination memory kind << 8;
-                       // memset: memory kind
+  std::uint16_t kind;         // copies: CopyKinds (profshim/device/activity_kinds.h);
+                              // memset: memory kind
   std::uint32_t context;
   std::uint32_t stream;
   std::uint64_t bytes;

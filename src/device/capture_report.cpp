@@ -27,8 +27,8 @@ namespace {
 std::string losses_json(const Losses& now, const BufferPool::Counts& counts, std::uint64_t unknown_threads) {
   namespace key = schema::ours::gpu_losses;
   JsonWriter json;
-  json.open_object().member(key::kByCupti, now.by_cupti).member(key::kNoTime, now.no_time);
-  json.member(key::kEndBeforeBegin, now.backwards).member(key::kOutside, now.outside);
+  json.open_object().member(key::kByCupti, now.by_cupti).member(key::kNoTime, now.times.zero);
+  json.member(key::kEndBeforeBegin, now.times.reversed).member(key::kOutside, now.times.outside);
   json.member(key::kLaunches, now.launches).member(key::kUnknownThreads, unknown_threads);
   json.member(key::kKeptBuffers, now.kept_buffers).member(key::kGraphs, now.graphs);
   json.member(key::kUncertainGraphNodes, now.uncertain_graph_nodes).member(key::kRefusedFlushes, now.flushes);
@@ -40,7 +40,7 @@ std::string losses_json(const Losses& now, const BufferPool::Counts& counts, std
 
 void add_loss_problems(const Losses& now) {
   if (now.by_cupti > 0) recorder::problem("cupti", "CUPTI dropped records: device activity and CUDA calls are missing");
-  if (now.impossible_times() > 0) recorder::problem("cupti", "records with impossible times were left out");
+  if (now.times.all() > 0) recorder::problem("cupti", "records with impossible times were left out");
   if (now.launches > now.graphs) {
     recorder::problem("cupti", "CUPTI never delivered the device activity of some launches");
   }

@@ -67,8 +67,8 @@ std::string device_json(const WindowEvents& window) {
   json.member(device::kCopies, n.copies).member(device::kMemsets, n.memsets).member(device::kGraphsAsOne, n.graphs);
   json.member(device::kOrphans, n.orphans).member(device::kOverlaps, n.overlapping);
   json.member(device::kSyncsWithoutDevice, n.placeless).key(device::kImpossibleTimes).open_object();
-  json.member(device::kZero, n.zero_time).member(device::kReversed, n.reversed_time);
-  json.member(device::kOutside, n.outside_time).close_object();
+  json.member(device::kZero, n.times.zero).member(device::kReversed, n.times.reversed);
+  json.member(device::kOutside, n.times.outside).close_object();
   return json.member(device::kLostInProcess, lost).close_object().text();
 }
 

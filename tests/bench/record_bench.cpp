@@ -77,7 +77,7 @@ class Run {
   std::uint64_t bytes = 0;
   std::uint64_t lost() {
     const device::Losses& losses = capture_.converter().losses();
-    return losses.impossible_times() + losses.truncated + losses.unknown_kinds + losses.launches;
+    return losses.times.all() + losses.truncated + losses.unknown_kinds + losses.launches;
   }
 
  private:

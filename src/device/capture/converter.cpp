@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "profshim/device/correlation.h"
+#include "profshim/device/launch_call.h"
 #include "trace/schema.h"
 
 namespace profshim::device {
@@ -67,11 +69,11 @@ void Converter::begin_round(Ticks earliest, Ticks latest, std::int64_t now_ns) {
   latest_ = latest;
   threads_.begin_batch();
   launches_.begin_round(now_ns);
-  for (const std::size_t remembered : {event_records_.size(), streams_.size(), devices_of_contexts_.size()}) {
+  for (const std::size_t remembered : {event_records_.size(), streams_.size(), context_devices_.size()}) {
     if (remembered < most_remembered_) continue;
     event_records_.clear();
     streams_.clear();
-    devices_of_contexts_.clear();
+    context_devices_.clear();
     break;
   }
 }
@@ -106,7 +108,7 @@ void Converter::convert(const std::vector<BufferPool::Filled>& buffers) {
         }
       } else if (record->kind == cupti::kContextKind) {
         const auto& r = *reinterpret_cast<const cupti::ContextRecord*>(record);
-        note_context(r.context, r.device);
+        context_devices_.note(r.context, r.device);
         launches_.streams().add(key(r.context, r.null_stream));
         if (r.api == cupti::kCudaUnderMps && !std::exchange(under_mps_, true)) {
           output_.define(spool::DefinitionKind::kMetadata, 0, schema::ours::kCudaMps, "true", {});
@@ -135,8 +137,11 @@ void Converter::convert(const std::vector<BufferPool::Filled>& buffers) {
 // Runs after a flush. Before it, the cudaEventRecord may still lie in a buffer that its thread has not filled, while
 // the buffer of the waiting thread has come back. The device of the context is also known only then.
 void Converter::convert_synchronizations() {
-  const auto earlier = [](const EventRecord& a, const EventRecord& b) { return a.correlation < b.correlation; };
   for (auto& [event, records] : event_records_) {
+    const CorrelationOrder order(records.back().correlation);
+    const auto earlier = [order](const EventRecord& a, const EventRecord& b) {
+      return order(a.correlation, b.correlation);
+    };
     if (!std::is_sorted(records.begin(), records.end(), earlier)) std::sort(records.begin(), records.end(), earlier);
   }
   for (const cupti::SynchronizationRecord& one : synchronizations_) on_synchronization(one);
@@ -176,16 +181,7 @@ Ticks Converter::oldest_held() const {
 bool Converter::convert_times(std::uint64_t start, std::uint64_t end, Event& event) {
   event.begin = clock_.of(start, earliest_, latest_);
   event.end = clock_.of(end, earliest_, latest_);
-  if (event.begin == 0 || event.end == 0) {
-    ++losses_.no_time;
-  } else if (event.end < event.begin) {
-    ++losses_.backwards;
-  } else if (event.begin < earliest_ || event.end > latest_) {
-    ++losses_.outside;
-  } else {
-    return true;
-  }
-  return false;
+  return losses_.times.admit(event.begin, event.end, earliest_, latest_);
 }
 
 void Converter::convert_record(const cupti::Record& r) {
@@ -249,7 +245,7 @@ void Converter::on_api(const cupti::ApiRecord& r) {
 
   if (entry.role == ApiRole::kBeginCapture && r.result == 0) launches_.on_begin_capture(r.thread);
   // With several contexts it is not known which of them the call has waited for.
-  if (entry.role == ApiRole::kDeviceSync && r.result == 0 && devices_of_contexts_.size() <= 1) {
+  if (entry.role == ApiRole::kDeviceSync && r.result == 0 && context_devices_.size() <= 1) {
     launches_.on_idle_device(event.begin);
   }
   if (entry.role == ApiRole::kEndCapture) launches_.on_end_capture(r.thread, event.begin);
@@ -285,8 +281,8 @@ bool Converter::settle_nested_calls(const Event& outer, ApiRole role, std::vecto
   const bool outer_launches = role == ApiRole::kLaunch || role == ApiRole::kSyncLaunch;
   bool replaced = false;
   std::erase_if(held, [&](const HeldCall& call) {
-    const bool inside = call.event.begin >= outer.begin && call.event.end <= outer.end;
-    const bool same = call.event.api.correlation == outer.api.correlation;
+    const bool inside = is_made_inside(call.event, outer);
+    const bool same = call.event.api.correlation == outer.api.correlation && is_launch_rather_than(outer, call.event);
     replaced = replaced || (inside && same);
     if (inside && (same || call.event.api.is_launch == 0)) return true;
     if (inside && outer_launches) launches_.tie(call.event.api.correlation, outer.api.correlation);

@@ -14,6 +14,8 @@
 #include "device/cupti/record_clock.h"
 #include "device/cupti/thread_ids.h"
 #include "launch_tracker.h"
+#include "profshim/device/context_devices.h"
+#include "profshim/device/possible_times.h"
 #include "profshim/event.h"
 #include "profshim/spool/format.h"
 
@@ -33,18 +35,15 @@ class EventOutput {
 
 /// Counts what is not in the lane, by reason.
 struct Losses {
-  std::uint64_t no_time = 0;        // begin or end 0: CUPTI ran out of device memory, or the activity never ended
-  std::uint64_t backwards = 0;      // end before begin
-  std::uint64_t outside = 0;        // long before the recording began, or in the future
-  std::uint64_t unknown_kinds = 0;  // records of kinds that were not enabled
-  std::uint64_t truncated = 0;      // buffers that end inside a record, or that CUPTI could not read to the end
-  std::uint64_t by_cupti = 0;       // records that CUPTI dropped
-  std::uint64_t launches = 0;       // launches whose device activity never came
-  std::uint64_t graphs = 0;         // of these: launches of graphs without a single node
+  ImpossibleTimes times;
+  std::uint64_t unknown_kinds = 0;          // records of kinds that were not enabled
+  std::uint64_t truncated = 0;              // buffers that end inside a record, or that CUPTI could not read to the end
+  std::uint64_t by_cupti = 0;               // records that CUPTI dropped
+  std::uint64_t launches = 0;               // launches whose device activity never came
+  std::uint64_t graphs = 0;                 // of these: launches of graphs without a single node
   std::uint64_t uncertain_graph_nodes = 0;  // not lost, but perhaps tied to another launch of the graph
   std::uint64_t kept_buffers = 0;           // buffers of the recording that CUPTI still had when we let go of it
   std::uint64_t flushes = 0;                // refused flushes: records that CUPTI had by then may be missing
-  std::uint64_t impossible_times() const { return no_time + backwards + outside; }
   bool operator==(const Losses&) const = default;
 };
 
@@ -114,8 +113,6 @@ class Converter {
   Event activity_event(HookId hook, const Record& r);
   void note_activity(Event& event, std::uint32_t graph);
   bool settle_nested_calls(const Event& outer, ApiRole role, std::vector<HeldCall>& held);
-  void note_context(std::uint32_t context, std::uint32_t device) { devices_of_contexts_[context] = device; }
-  std::uint32_t device_of(std::uint32_t context) const;
   const EventRecord* record_before(const cupti::SynchronizationRecord& wait) const;
 
   const ActivityScope& scope_;
@@ -132,7 +129,7 @@ class Converter {
   bool graph_joins_uncertain_ = false;
   bool under_mps_ = false;
   std::unordered_map<std::uint32_t, std::vector<HeldCall>> held_;  // driver calls, by thread
-  std::unordered_map<std::uint32_t, std::uint32_t> devices_of_contexts_;
+  ContextDevices context_devices_;
   std::unordered_map<std::uint64_t, std::vector<EventRecord>> event_records_;  // by key(context, event)
   std::vector<cupti::SynchronizationRecord> synchronizations_;                 // waits that came since the last flush
   struct Stream {

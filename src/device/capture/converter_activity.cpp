@@ -2,11 +2,12 @@
 #include <algorithm>
 
 #include "converter.h"
+#include "profshim/device/activity_kinds.h"
+#include "profshim/device/correlation.h"
 
 namespace profshim::device {
 namespace {
 
-constexpr std::uint32_t kWaitForStream = 3;  // CUPTI_ACTIVITY_SYNCHRONIZATION_TYPE_STREAM_SYNCHRONIZE
 constexpr std::uint32_t kDoesNotApply = ~std::uint32_t{0};
 
 // Clamps to 16 bits.
@@ -25,7 +26,7 @@ Event continuation_of(const Event& first) {
 
 template <class Copy>
 std::uint16_t copy_kind_of(const Copy& r) {
-  return static_cast<std::uint16_t>(r.copy_kind | r.source_kind << 4 | r.destination_kind << 8);
+  return packed({r.copy_kind, r.source_kind, r.destination_kind});
 }
 
 }  // namespace
@@ -33,7 +34,7 @@ std::uint16_t copy_kind_of(const Copy& r) {
 // Fills in the fields that all kinds of device activity share.
 template <class Record>
 Event Converter::activity_event(HookId hook, const Record& r) {
-  note_context(r.context, r.device);
+  context_devices_.note(r.context, r.device);
   Event event;
   event.hook = hook;
   event.gpu = {};
@@ -118,18 +119,14 @@ void Converter::on_graph(const cupti::GraphRecord& r) {
   if (convert_activity_times(r, event)) output_.put(event, nullptr);
 }
 
-std::uint32_t Converter::device_of(std::uint32_t context) const {
-  const auto found = devices_of_contexts_.find(context);
-  return found == devices_of_contexts_.end() ? kUnknownDevice : found->second;
-}
-
 // Returns the cudaEventRecord that a wait is for: the last one of its event before the wait, by correlation id; null if
 // it is not known.
 const Converter::EventRecord* Converter::record_before(const cupti::SynchronizationRecord& wait) const {
   const auto made = event_records_.find(key(wait.context, wait.event));
   if (made == event_records_.end()) return nullptr;
-  const auto after = std::partition_point(made->second.begin(), made->second.end(),
-                                          [&](const EventRecord& one) { return one.correlation < wait.correlation; });
+  const auto after = std::partition_point(made->second.begin(), made->second.end(), [&](const EventRecord& one) {
+    return correlation_is_before(one.correlation, wait.correlation);
+  });
   return after == made->second.begin() ? nullptr : &*std::prev(after);
 }
 
@@ -137,10 +134,10 @@ void Converter::on_synchronization(const cupti::SynchronizationRecord& r) {
   Event event;
   event.hook = HookId::kCudaSync;
   if (!convert_times(r.start, r.end, event)) return;
-  if (r.type == kWaitForStream) launches_.streams().on_finished(key(r.context, r.stream), r.correlation);
+  if (r.type == kStreamSync) launches_.streams().on_finished(key(r.context, r.stream), r.correlation);
   event.gpu = {};
   event.gpu.correlation = r.correlation;
-  event.gpu.device = small(device_of(r.context));
+  event.gpu.device = context_devices_.device_of(r.context);
   event.gpu.kind = small(r.type);
   event.gpu.context = r.context;
   event.gpu.stream = r.stream;
@@ -188,7 +185,8 @@ void Converter::on_stream(const cupti::StreamRecord& r) {
   launches_.streams().add_from_record(key(r.context, r.stream));
   const bool known = !streams_.insert_or_assign(key(r.context, r.stream), Stream{priority}).second;
   if (known) return;
-  output_.define(spool::DefinitionKind::kStream, r.stream, "", "", {device_of(r.context), r.context, priority, r.flag});
+  output_.define(spool::DefinitionKind::kStream, r.stream, "", "",
+                 {context_devices_.device_of(r.context), r.context, priority, r.flag});
 }
 
 }  // namespace profshim::device

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "device/cupti/correlation.h"
+#include "profshim/device/correlation.h"
 
 namespace profshim::device {
 namespace {

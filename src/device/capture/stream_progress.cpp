@@ -1,6 +1,6 @@
 #include "stream_progress.h"
 
-#include "device/cupti/correlation.h"
+#include "profshim/device/correlation.h"
 
 namespace profshim::device {
 

@@ -1,14 +1,11 @@
 #include "api_names.h"
 
 #include <algorithm>
-#include <cctype>
+
+#include "profshim/device/api_name.h"
 
 namespace profshim::device {
 namespace {
-
-bool digits(std::string_view text) {
-  return !text.empty() && std::all_of(text.begin(), text.end(), [](unsigned char c) { return std::isdigit(c) != 0; });
-}
 
 bool contains(std::string_view text, std::string_view part) { return text.find(part) != std::string_view::npos; }
 
@@ -19,18 +16,6 @@ bool begins_with_any(std::string_view text, const std::string_view (&prefixes)[N
 }
 
 }  // namespace
-
-std::string plain_api_name(std::string_view name) {
-  if (const std::size_t v = name.rfind("_v"); v != std::string_view::npos) {
-    const std::string_view version = name.substr(v + 2);
-    if (version.size() >= 4 && digits(version)) name = name.substr(0, v);
-  }
-  for (const std::string_view variant : {"_ptsz", "_ptds"}) {
-    if (name.ends_with(variant)) name.remove_suffix(variant.size());
-  }
-  if (name.starts_with("__cuda")) name.remove_prefix(2);
-  return std::string(name);
-}
 
 ApiRole role_of_api(std::string_view name) {
   const bool runtime = name.starts_with("cuda");

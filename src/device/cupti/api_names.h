@@ -22,9 +22,6 @@ enum class ApiRole : std::uint8_t {
   kEndCapture,    // ... until here
 };
 
-/// Removes version and stream suffixes: "cudaLaunchKernel" for "__cudaLaunchKernel_v13000", "cudaMemcpyAsync" for
-/// "cudaMemcpyAsync_ptsz_v7000". A "_v2" belongs to the name: only versions of four or more digits are removed.
-std::string plain_api_name(std::string_view callback_name);
 /// Derives the role of a function from its name.
 ApiRole role_of_api(std::string_view plain_name);
 

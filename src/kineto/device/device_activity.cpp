@@ -3,12 +3,10 @@
 #include <algorithm>
 
 #include "kineto/slice_order.h"
+#include "profshim/device/correlation.h"
 
 namespace profshim::kineto {
 namespace {
-
-// Correlations count up over the life of the process and wrap at 2^32.
-bool is_before(std::uint32_t a, std::uint32_t b) { return static_cast<std::int32_t>(a - b) < 0; }
 
 bool is_unfinished(const Event& call) { return call.end == 0 || (call.flags & kUnfinished) != 0; }
 
@@ -37,22 +35,14 @@ void DeviceActivity::gather_calls(const WindowSpan& span) {
     ++counts_.api_calls;
     if (!is_unfinished(call)) last_end_ = std::max(last_end_, call.end);
     const std::uint32_t correlation = call.api.correlation;
-    if (first_correlation_ == 0 || is_before(correlation, first_correlation_)) first_correlation_ = correlation;
+    if (first_correlation_ == 0 || correlation_is_before(correlation, first_correlation_))
+      first_correlation_ = correlation;
   });
 }
 
 // Returns true if the times can be right; otherwise counts the reason.
 bool DeviceActivity::is_possible(const Event& e, const WindowSpan& span) {
-  if (e.begin == 0 || e.end == 0) {
-    ++counts_.zero_time;
-  } else if (e.end < e.begin) {
-    ++counts_.reversed_time;
-  } else if (e.begin < span.earliest || e.end > span.latest) {
-    ++counts_.outside_time;
-  } else {
-    return true;
-  }
-  return false;
+  return counts_.times.admit(e.begin, e.end, span.earliest, span.latest);
 }
 
 bool DeviceActivity::belongs(const Event& e, const WindowSpan& span, std::uint32_t& hint) {
@@ -64,7 +54,8 @@ bool DeviceActivity::belongs(const Event& e, const WindowSpan& span, std::uint32
     return true;
   }
   // Launched before the first call of this window: it belongs to an earlier window.
-  if (e.gpu.correlation != 0 && first_correlation_ != 0 && is_before(e.gpu.correlation, first_correlation_)) {
+  if (e.gpu.correlation != 0 && first_correlation_ != 0 &&
+      correlation_is_before(e.gpu.correlation, first_correlation_)) {
     return false;
   }
   const bool elsewhere = e.begin != 0 && (e.begin < span.begin || (e.begin >= span.end && e.begin <= span.latest));
@@ -91,7 +82,7 @@ void DeviceActivity::take(const Event& e, const WindowSpan& span, std::uint32_t&
   } else if (is_sync) {
     streams_[key].syncs.push_back(&e);
   } else {
-    devices_of_contexts_.emplace(e.gpu.context, e.gpu.device);
+    context_devices_.note(e.gpu.context, e.gpu.device);
     streams_[key].activity.push_back(&e);
     counts_.kernels += e.hook == HookId::kKernel;
     counts_.memsets += e.hook == HookId::kMemset;
@@ -103,11 +94,11 @@ void DeviceActivity::take(const Event& e, const WindowSpan& span, std::uint32_t&
 
 void DeviceActivity::place_syncs() {
   for (const Event* const sync : unplaced_syncs_) {
-    const auto found = devices_of_contexts_.find(sync->gpu.context);
-    if (found == devices_of_contexts_.end())
+    const std::uint16_t device = context_devices_.device_of(sync->gpu.context);
+    if (device == kUnknownDevice)
       ++counts_.placeless;
     else
-      streams_[{found->second, sync_stream(sync->gpu)}].syncs.push_back(sync);
+      streams_[{device, sync_stream(sync->gpu)}].syncs.push_back(sync);
   }
 }
 

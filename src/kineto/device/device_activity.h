@@ -14,6 +14,9 @@
 
 #include "kineto/run_order.h"
 #include "launch_index.h"
+#include "profshim/device/activity_kinds.h"
+#include "profshim/device/context_devices.h"
+#include "profshim/device/possible_times.h"
 #include "profshim/spool/view.h"
 
 namespace profshim::kineto {
@@ -29,7 +32,7 @@ struct DeviceCounts {
   std::uint64_t orphans = 0;      // device activity without a known call
   std::uint64_t overlapping = 0;  // activity that began before earlier activity of its stream had ended
   std::uint64_t placeless = 0;    // synchronizations of contexts whose device is unknown: no activity in this window
-  std::uint64_t zero_time = 0, reversed_time = 0, outside_time = 0;
+  ImpossibleTimes times;
 };
 
 class DeviceActivity {
@@ -91,15 +94,13 @@ class DeviceActivity {
   Ticks begin_ = 0, end_ = 0;
   std::uint32_t first_correlation_ = 0;  // of the window's calls; 0 = no call
   std::map<StreamKey, Stream> streams_;
-  std::map<std::uint32_t, std::uint16_t> devices_of_contexts_;
+  ContextDevices context_devices_;
   std::vector<const Event*> unplaced_syncs_;  // the device of their context was unknown when they were read
   std::vector<const Event*> overheads_, memory_;
   DeviceCounts counts_;
   Ticks last_end_ = 0;
 };
 
-/// CUpti_ActivitySynchronizationType
-enum : std::uint16_t { kEventSync = 1, kStreamWaitEvent = 2, kStreamSync = 3, kContextSync = 4 };
 /// Returns the stream of a synchronization as the trace shows it; -1 = no single stream.
 constexpr std::int64_t sync_stream(const GpuArgs& gpu) {
   const bool of_all = gpu.kind == kEventSync || gpu.kind == kContextSync || gpu.stream == ~std::uint32_t{0};
@@ -108,11 +109,5 @@ constexpr std::int64_t sync_stream(const GpuArgs& gpu) {
 
 /// Returns true if an arrow leads from the call to its synchronization.
 constexpr bool has_arrow(const Event& sync) { return sync.gpu.kind != kEventSync; }
-
-/// Returns true for kernels, copies, memsets and graphs: they occupy a stream.
-constexpr bool is_device_activity(HookId hook) {
-  return hook == HookId::kKernel || hook == HookId::kMemcpy || hook == HookId::kMemcpyPeer || hook == HookId::kMemset ||
-         hook == HookId::kGraphRun;
-}
 
 }  // namespace profshim::kineto

@@ -2,6 +2,8 @@
 
 #include <array>
 
+#include "profshim/device/activity_kinds.h"
+#include "profshim/device/api_name.h"
 #include "profshim/elf.h"
 #include "trace/schema.h"
 
@@ -54,35 +56,22 @@ std::string demangled(std::string_view name) {
   return name.size() > kMaxMangled ? std::string(name) : elf::demangled(std::string(name));
 }
 
-std::string_view plain_api_name(std::string_view name) {
-  if (name.starts_with("__cuda")) name.remove_prefix(2);
-  const std::size_t digits = name.find_last_not_of("0123456789");
-  // cudaStreamGetCaptureInfo_v2 is a separate function: a CUDA version has at least four digits.
-  if (digits != std::string_view::npos && digits >= 1 && name.size() - digits - 1 >= 4 &&
-      name.substr(digits - 1, 2) == "_v") {
-    name = name.substr(0, digits - 1);
-  }
-  for (const std::string_view suffix : {"_ptsz", "_ptds"}) {
-    if (name.ends_with(suffix)) name.remove_suffix(suffix.size());
-  }
-  return name;
-}
-
 std::string_view DeviceNames::kernel(StringId id) {
   const auto [at, is_new] = kernels_.try_emplace(id);
   if (is_new) at->second = demangled(view_.string(id));
   return at->second.empty() ? std::string_view("(name lost)") : at->second;
 }
 
-std::string_view DeviceNames::copy(std::uint16_t kinds) {
-  std::string& name = others_[std::uint32_t{1} << 16 | kinds];
+std::string_view DeviceNames::copy(std::uint16_t packed_kinds) {
+  std::string& name = others_[std::uint32_t{1} << 16 | packed_kinds];
   if (name.empty()) {
+    const CopyKinds kinds = copy_kinds(packed_kinds);
     name = schema::name::kMemcpyStart;
-    name += copy_kind_name(kinds & 15);
+    name += copy_kind_name(kinds.copy);
     name += " (";
-    name += memory_kind_name(kinds >> 4 & 15);
+    name += memory_kind_name(kinds.from_memory);
     name += " -> ";
-    name += memory_kind_name(kinds >> 8 & 15);
+    name += memory_kind_name(kinds.to_memory);
     name += ')';
   }
   return name;

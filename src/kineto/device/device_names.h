@@ -21,8 +21,6 @@ std::string_view sync_kind_name(unsigned kind);
 std::string_view overhead_kind_name(unsigned kind);
 /// Demangles a name ("void add<float>(float*)"); returns a name that is not mangled as it is.
 std::string demangled(std::string_view name);
-/// Returns "cudaLaunchKernel" for "cudaLaunchKernel_v7000", "cudaLaunchKernel_ptsz" and "__cudaLaunchKernel_v13000".
-std::string_view plain_api_name(std::string_view name);
 
 /// Makes each name once. The names live as long as the object and the spool.
 class DeviceNames {
@@ -33,7 +31,7 @@ class DeviceNames {
 
  private:
   std::string_view kernel(StringId id);
-  std::string_view copy(std::uint16_t kinds);
+  std::string_view copy(std::uint16_t packed_kinds);
   std::string_view memset(std::uint16_t kind);
 
   const spool::View& view_;

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <limits>
 
+#include "profshim/device/launch_call.h"
+
 namespace profshim::kineto {
 
 void LaunchIndex::add(const Event& call) {
@@ -20,7 +22,7 @@ bool LaunchIndex::is_better(std::uint64_t a, std::uint64_t b, Ticks begin, Ticks
   const Event &first = event_of(a), &second = event_of(b);
   const auto inside = [=](const Event& e) { return e.begin >= begin && e.begin < end; };
   if (inside(first) != inside(second)) return inside(first);
-  return first.api.is_runtime > second.api.is_runtime;
+  return is_launch_rather_than(first, second);
 }
 
 void LaunchIndex::finish(Ticks begin, Ticks end) {

@@ -23,9 +23,9 @@ TEST_P(CaptureTest, ImpossibleTimesAreLeftOutAndCountedByReason) {
 
   ASSERT_EQ(out_.of(HookId::kKernel).size(), 1u);
   EXPECT_EQ(out_.of(HookId::kKernel)[0].gpu.correlation, 5u);
-  EXPECT_EQ(capture_->converter().losses().no_time, 1u);
-  EXPECT_EQ(capture_->converter().losses().backwards, 1u);
-  EXPECT_EQ(capture_->converter().losses().outside, 2u);
+  EXPECT_EQ(capture_->converter().losses().times.zero, 1u);
+  EXPECT_EQ(capture_->converter().losses().times.reversed, 1u);
+  EXPECT_EQ(capture_->converter().losses().times.outside, 2u);
 }
 
 TEST_P(CaptureTest, ABufferThatEndsInsideARecordIsReadUpToThatRecord) {

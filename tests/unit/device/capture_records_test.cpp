@@ -92,6 +92,23 @@ TEST_P(CaptureTest, AWaitIsForTheLastEventRecordBeforeIt) {
   EXPECT_EQ(records, (std::vector<std::uint64_t>{~0ull, 5, 7, 7}));
 }
 
+TEST_P(CaptureTest, AWaitFindsAnEventRecordFromBeforeTheIdsWrapped) {
+  const auto wait = [this](std::uint32_t correlation) {
+    return cupti::SynchronizationRecord{
+        cupti::kSynchronizationKind, 2, begin_ + 800, begin_ + 809, correlation, 2, 7, 9};
+  };
+  cupti_.add(cupti::CudaEventRecord{cupti::kCudaEventKind, 2, 2, 13, 9});
+  cupti_.add(cupti::CudaEventRecord{cupti::kCudaEventKind, 0xfffffffeu, 2, 13, 9});
+  cupti_.add(wait(1));
+  cupti_.add(wait(5));
+  cupti_.deliver();
+  flush();
+
+  ASSERT_EQ(out_.of(HookId::kCudaSync).size(), 2u);
+  EXPECT_EQ(out_.of(HookId::kCudaSync)[0].gpu.graph_node, 0xfffffffeu);
+  EXPECT_EQ(out_.of(HookId::kCudaSync)[1].gpu.graph_node, 2u);
+}
+
 // The buffer of the waiting thread is full and comes back at once. The buffer of the thread that recorded the event
 // comes with the flush.
 TEST_P(CaptureTest, AWaitFindsAnEventRecordThatArrivesLater) {

@@ -6,16 +6,6 @@
 namespace profshim {
 namespace {
 
-TEST(DeviceNames, ApiNamesLoseTheSuffixesOfCupti) {
-  EXPECT_EQ(kineto::plain_api_name("cudaLaunchKernel_v7000"), "cudaLaunchKernel");
-  EXPECT_EQ(kineto::plain_api_name("cudaLaunchKernel_ptsz_v7000"), "cudaLaunchKernel");
-  EXPECT_EQ(kineto::plain_api_name("__cudaLaunchKernel_v13000"), "cudaLaunchKernel");
-  EXPECT_EQ(kineto::plain_api_name("cudaStreamGetCaptureInfo_v2"), "cudaStreamGetCaptureInfo_v2");
-  EXPECT_EQ(kineto::plain_api_name("cuLaunchKernelEx"), "cuLaunchKernelEx");
-  EXPECT_EQ(kineto::plain_api_name("1234"), "1234");
-  EXPECT_EQ(kineto::plain_api_name(""), "");
-}
-
 TEST(DeviceNames, UnmangledNameStays) {
   EXPECT_EQ(kineto::demangled("ncclDevKernel_AllReduce_Sum_f32_RING_LL"), "ncclDevKernel_AllReduce_Sum_f32_RING_LL");
   EXPECT_EQ(kineto::demangled("_Znot a name"), "_Znot a name");

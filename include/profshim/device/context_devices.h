@@ -1,0 +1,32 @@
+// The device of each CUDA context. Synchronizations and streams name their context only; activity and CUPTI's records
+// of contexts name both. src/device fills it from records, src/kineto from events. Not safe for several threads.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <unordered_map>
+
+#include "profshim/event.h"
+
+namespace profshim {
+
+class ContextDevices {
+ public:
+  /// A context has one device for its whole life, and CUPTI does not use a context id twice.
+  void note(std::uint32_t context, std::uint32_t device) {
+    devices_[context] = static_cast<std::uint16_t>(std::min<std::uint32_t>(device, kUnknownDevice));
+  }
+  /// Returns kUnknownDevice if the context is not known.
+  std::uint16_t device_of(std::uint32_t context) const {
+    const auto found = devices_.find(context);
+    return found == devices_.end() ? kUnknownDevice : found->second;
+  }
+  std::size_t size() const { return devices_.size(); }
+  void clear() { devices_.clear(); }
+
+ private:
+  std::unordered_map<std::uint32_t, std::uint16_t> devices_;
+};
+
+}  // namespace profshim
