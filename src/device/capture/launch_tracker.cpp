@@ -46,8 +46,12 @@ void LaunchTracker::on_call(std::uint32_t correlation) {
 }
 
 bool LaunchTracker::on_launch(std::uint32_t correlation, Ticks begin, std::uint32_t thread, ApiRole role) {
-  if (correlation == 0 || launches_.size() >= most_) return true;
+  if (correlation == 0) return true;
   if (was_completed(correlation)) return false;
+  if (launches_.size() >= most_ && find(correlation) == nullptr) {
+    completed_[correlation % kCompleted] = correlation;
+    return true;
+  }
   Launch& launch = launches_[correlation];
   if (has_call(launch.state)) return false;
   launch.state = after(launch.state, LaunchRecord::kCall);
@@ -96,13 +100,7 @@ void LaunchTracker::on_activity(std::uint32_t correlation, std::uint32_t graph) 
   Launch& launch = launches_[correlation];
   launch.state = after(launch.state, LaunchRecord::kActivity);
   launch.seen_ns = now_ns_;
-  if (graph != 0) {
-    launch.graph = graph;
-    ++launch.nodes;
-    Graph& known = graphs_[graph];
-    if (launch.nodes == known.nodes) ++known.launches;
-    if (launch.nodes > known.nodes) known = {launch.nodes, 1};
-  }
+  if (graph != 0) count_node(launch, graph);
   if (launch.tied != 0) {
     const std::uint32_t other = launch.tied;
     launch.tied = 0;
@@ -115,12 +113,24 @@ void LaunchTracker::on_activity(std::uint32_t correlation, std::uint32_t graph) 
   forget_if_complete(correlation);
 }
 
+// A job may make a new graph in every step. When the table is full, all graphs are forgotten: the next launches of a
+// graph that is still in use count its nodes again.
+void LaunchTracker::count_node(Launch& launch, std::uint32_t graph) {
+  launch.graph = graph;
+  ++launch.nodes;
+  if (graphs_.size() >= most_graphs_ && !graphs_.contains(graph)) graphs_.clear();
+  Graph& known = graphs_[graph];
+  if (launch.nodes == known.nodes) ++known.launches;
+  if (launch.nodes > known.nodes) known = {launch.nodes, 1};
+}
+
 // A graph launch is taken as whole if no launch of its graph has shown more nodes, and either another launch has shown
 // as many, or no further node has come for kGrace_ns.
 bool LaunchTracker::has_all_nodes(const Launch& launch) const {
+  const bool waited = now_ns_ - launch.seen_ns > kGrace_ns;
   const auto known = graphs_.find(launch.graph);
-  if (known == graphs_.end() || launch.nodes < known->second.nodes) return false;
-  return known->second.launches > 1 || now_ns_ - launch.seen_ns > kGrace_ns;
+  if (known == graphs_.end()) return waited;  // forgotten, see count_node()
+  return launch.nodes >= known->second.nodes && (known->second.launches > 1 || waited);
 }
 
 bool LaunchTracker::is_outstanding(const Launch& launch) const {

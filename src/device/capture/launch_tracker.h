@@ -16,8 +16,10 @@ namespace profshim::device {
 
 class LaunchTracker {
  public:
-  /// Tracks at most `bytes / kLaunchBytes` launches. Launches beyond that are not waited for.
-  explicit LaunchTracker(std::size_t bytes) : most_(std::min(bytes / kLaunchBytes, kMost)) {}
+  /// A sixteenth of `bytes` is for the graphs, the rest for the launches. Launches beyond that are not waited for.
+  explicit LaunchTracker(std::size_t bytes)
+      : most_(std::min(bytes / 16 * 15 / kLaunchBytes, kMost)),
+        most_graphs_(std::min(bytes / 16 / kGraphBytes, kMost)) {}
 
   /// Begins a round of records. Ages of launches are measured against `now_ns` (CLOCK_MONOTONIC).
   void begin_round(std::int64_t now_ns);
@@ -64,6 +66,8 @@ class LaunchTracker {
   bool take_progress();
   void clear();
   std::size_t size() const { return launches_.size(); }
+  /// Returns the number of graphs whose nodes have been counted.
+  std::size_t graphs() const { return graphs_.size(); }
 
  private:
   struct Launch {
@@ -90,12 +94,14 @@ class LaunchTracker {
   bool has_ended(std::uint32_t correlation, const Launch& launch) const;
   void forget_if_complete(std::uint32_t correlation);
   Launch* find(std::uint32_t correlation);
+  void count_node(Launch& launch, std::uint32_t graph);
 
   static constexpr std::size_t kMost = 1 << 20;
   static constexpr std::size_t kLaunchBytes = sizeof(Launch) + 48;  // with its share of the hash table
-  const std::size_t most_;
-  /// Complete launches are forgotten. This table of their newest correlation ids recognizes the runtime's record of a
-  /// launch that comes after its activity and the driver's record.
+  static constexpr std::size_t kGraphBytes = sizeof(Graph) + 48;
+  const std::size_t most_, most_graphs_;
+  /// Complete launches are forgotten, and launches beyond `most_` are not tracked. This table of their newest
+  /// correlation ids recognizes the runtime's record of a launch that comes after the driver's record.
   static constexpr std::size_t kCompleted = 1 << 14;
   std::vector<std::uint32_t> completed_ = std::vector<std::uint32_t>(kCompleted);
   std::unordered_map<std::uint32_t, Launch> launches_;

@@ -27,6 +27,40 @@ TEST(LaunchTracker, TracksNoMoreLaunchesThanItsMemoryHolds) {
   EXPECT_GT(tracker.size(), 300u);
 }
 
+// Without a limit, a job that makes a graph in every step would fill the memory.
+TEST(LaunchTracker, KnowsNoMoreGraphsThanItsMemoryHolds) {
+  LaunchTracker tracker(64 << 10);
+  for (std::uint32_t i = 1; i <= 10000; ++i) {
+    if (i % 100 == 0) tracker.begin_round(i * kSecond);  // complete launches are forgotten, graphs are not
+    tracker.on_activity(i, i);
+    EXPECT_LT(tracker.graphs(), 1000u);
+  }
+  EXPECT_GT(tracker.graphs(), 0u);
+}
+
+TEST(LaunchTracker, ALaunchOfAForgottenGraphIsWaitedForAMoment) {
+  LaunchTracker tracker(64 << 10);
+  tracker.begin_round(1);
+  tracker.on_launch(1, 50, 1, ApiRole::kGraphLaunch);
+  tracker.on_activity(1, 7);
+  for (std::uint32_t i = 2; i <= 200; ++i) tracker.on_activity(i, 1000 + i);
+  EXPECT_EQ(tracker.oldest_outstanding(), 50u);
+  tracker.begin_round(kSecond);
+  EXPECT_EQ(tracker.oldest_outstanding(), LaunchTracker::kNothing);
+}
+
+TEST(LaunchTracker, ACorrelationIdHasOneLaunchAlsoIfTheTableIsFull) {
+  LaunchTracker tracker(64 << 10);
+  std::uint32_t i = 1;
+  for (std::size_t before = ~std::size_t{0}; tracker.size() != before; ++i) {
+    before = tracker.size();
+    EXPECT_TRUE(tracker.on_launch(i, i, 1, ApiRole::kLaunch));
+  }
+  EXPECT_TRUE(tracker.on_launch(i, i, 1, ApiRole::kLaunch)) << "the driver's call";
+  EXPECT_FALSE(tracker.on_launch(i, i, 1, ApiRole::kLaunch)) << "the runtime's call around it";
+  EXPECT_FALSE(tracker.on_launch(1, 1, 1, ApiRole::kLaunch)) << "known from before";
+}
+
 // The tracker once gave up such a launch after 0.3 s, because every stream with activity had passed it.
 TEST(LaunchTracker, AKernelMayRunOnAStreamOlderThanTheRecording) {
   for (const bool dumped : {false, true}) {
