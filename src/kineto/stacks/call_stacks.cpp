@@ -54,7 +54,9 @@ void CallStacks::name_addresses() {
   known_.clear();
   std::vector<std::uint64_t> addresses;
   addresses.reserve(names_.size());
-  for (const auto& [address, name] : names_) addresses.push_back(address);
+  for (const auto& [address, name] : names_) {
+    if (name.empty()) addresses.push_back(address);
+  }
   std::sort(addresses.begin(), addresses.end());
   for (const Module& module : definitions_.modules()) {
     const auto first = std::upper_bound(addresses.begin(), addresses.end(), module.begin);

@@ -20,7 +20,8 @@ class CallStacks {
  public:
   CallStacks(const spool::View& view, const Definitions& definitions) : view_(view), definitions_(definitions) {}
 
-  /// Native frames get names if all stacks are added first and then named at once: each file's symbols are read once.
+  /// Native frames get names if all stacks are added first and then named at once. name_addresses() reads the symbols
+  /// of the files that have frames without a name; a second call without new frames reads nothing.
   void add(StringId stack);
   void name_addresses();
 
