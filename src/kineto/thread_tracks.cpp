@@ -90,6 +90,14 @@ void ThreadTracks::name_track(TraceWriter& out, const Track& track, int overflow
   write_metadata(out, schema::metadata::kThreadSortIndex, id, at_ns, schema::arg::kSortIndex, tid + overflow);
 }
 
+// Returns the tid of the track on which a slice does not overlap others in part, and names the track before its first
+// slice.
+std::int64_t ThreadTracks::place(TraceWriter& out, Track& track, std::int64_t begin_ns, std::int64_t end_ns) {
+  const int overflow = track.overflow.place(begin_ns, end_ns);
+  track.overflow.name_up_to(overflow, [&](int number) { name_track(out, track, number); });
+  return shown_tid(track.key, overflow);
+}
+
 void ThreadTracks::write_step(TraceWriter& out, std::size_t step, Track& track) {
   const spool::StepMark& mark = window_.steps.marks()[step];
   const std::string name = std::string(schema::name::kStepStart) + std::to_string(mark.number);
@@ -101,7 +109,7 @@ void ThreadTracks::write_step(TraceWriter& out, std::size_t step, Track& track) 
   e.pid = window_.view.header().pid;
   e.begin_ns = window_.clock.unix_ns(slice.begin);
   e.duration_ns = window_.clock.unix_ns(slice.end) - e.begin_ns;
-  e.tid = track.key + track.overflow.place(e.begin_ns, e.begin_ns + e.duration_ns) * kOverflowTidStep;
+  e.tid = place(out, track, e.begin_ns, e.begin_ns + e.duration_ns);
   e.args = {&index, 1};
   out.write(e);
 }
@@ -136,12 +144,10 @@ void ThreadTracks::write_event(TraceWriter& out, const Event& event, Track& trac
   if (event.hook == HookId::kNvtxMark) {
     e.phase = 'i';
     e.category = Category::kCpuInstantEvent;
-    e.tid = track.key;
+    e.tid = shown_tid(track.key);
   } else {
     e.duration_ns = end_ns - e.begin_ns;
-    const int overflow = track.overflow.place(e.begin_ns, end_ns);
-    track.overflow.name_up_to(overflow, [&](int number) { name_track(out, track, number); });
-    e.tid = shown_tid(track.key, overflow);
+    e.tid = place(out, track, e.begin_ns, end_ns);
   }
   write_slice(out, e, event);
 }
@@ -222,13 +228,13 @@ void ThreadTracks::write_async(TraceWriter& out, TraceEvent& e, const Event& eve
   const bool range = (event.flags & kStartEnd) != 0;
   e.phase = 'b';
   const std::int64_t began_on = !range ? 0 : start_tid(event);
-  e.tid = began_on != 0 ? began_on : key;
+  e.tid = began_on != 0 ? began_on : shown_tid(key);
   e.id = range ? ++range_ids_ : event.mpi.request;
   // Requests and ranges have separate numbers: the upper half keeps their ids apart.
   if (range) e.id |= std::uint64_t{1} << 32;
   out.write(e);
   e.phase = 'e';
-  e.tid = key;
+  e.tid = shown_tid(key);
   e.begin_ns = end_ns;
   e.args = {};
   out.write(e);

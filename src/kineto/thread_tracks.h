@@ -31,6 +31,7 @@ class ThreadTracks {
   void write_thread(TraceWriter& out, std::int64_t key, const ThreadEvents& thread,
                     const std::function<void()>& written);
   void name_track(TraceWriter& out, const Track& track, int overflow);
+  std::int64_t place(TraceWriter& out, Track& track, std::int64_t begin_ns, std::int64_t end_ns);
   void write_step(TraceWriter& out, std::size_t step, Track& track);
   void write_event(TraceWriter& out, const Event& event, Track& track);
   void write_slice(TraceWriter& out, TraceEvent& e, const Event& event);

@@ -91,6 +91,24 @@ TEST_F(WindowTraceTest, StepsAreMarkedFromBoundaryToBoundaryOnTheStepThread) {
   EXPECT_TRUE(named(all, "ProfilerStep#1013").empty());
 }
 
+// The window of a damaged spool may begin before its first step.
+TEST_F(WindowTraceTest, AStepThatOverlapsACallInPartHasANamedOverflowTrack) {
+  const std::int32_t tid = recorder::this_thread()->tid;
+  recorder::header().step_tid = tid;
+  spool::Window* const window = recorder::open_window(100, recorder::add_mark({120, 1, 1}));
+  commit_range(110, 250, "across the boundary");
+  recorder::add_mark({200, 2, 2});
+  recorder::close_window(*window, 300, recorder::add_mark({300, 3, 3}), spool::WindowEnd::kSchedule, 0);
+
+  const auto all = build(0);
+
+  const auto step = named(all, "ProfilerStep#2");
+  ASSERT_EQ(step.size(), 1u);
+  EXPECT_NE(step[0].tid, tid);
+  const auto names = named(all, "thread_name");
+  EXPECT_TRUE(std::any_of(names.begin(), names.end(), [&](const Slice& s) { return s.tid == step[0].tid; }));
+}
+
 TEST_F(WindowTraceTest, NumbersThatDoNotCountUpAreReplacedByTheCount) {
   const std::uint64_t first = recorder::add_mark({100, 4, 7});
   spool::Window* const window = recorder::open_window(100, first);
