@@ -1,5 +1,5 @@
 // Records GPU activity with CUPTI: device activity (kernels, copies, memsets, graphs) and CUDA API calls become events
-// of the device lane of the spool. A process that never uses CUDA never opens CUPTI. Nothing here throws, and nothing
+// of the device block of the spool. A process that never uses CUDA never opens CUPTI. Nothing here throws, and nothing
 // holds a lock of ours while it calls CUPTI.
 //
 //   off --start()--> ready --arm()--> recording --disarm()--> draining --(all activity delivered)--> ready

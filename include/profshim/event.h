@@ -32,7 +32,7 @@ enum class HookId : std::uint16_t {
   kTorchMemory,     // an allocator of PyTorch allocates or releases memory (instant); args: memory
   kContinuation,    // second half of the event before it on the same thread (MPI_Sendrecv: the receive)
   kNcclTask,        // an operation as NCCL launches it (instant, on any thread); args: nccl_task
-  // From CUPTI. These lie in the runs of the device lane (see spool::kDeviceTid), not in those of a thread.
+  // From CUPTI. These lie in the runs of the device block (see spool::kDeviceTid), not in those of a thread.
   kCudaApi,       // a call of the runtime or driver API; args: api
   kKernel,        // args: gpu, and in its continuation: kernel
   kMemcpy,        // args: gpu

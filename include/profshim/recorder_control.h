@@ -83,10 +83,10 @@ void drop_oldest(std::uint32_t chunks);
 /// Returns the time at which a thread first found no free chunk since the last call, and resets it; 0 = never.
 Ticks take_first_drop();
 
-/// Claims the block of the device lane (tid spool::kDeviceTid), to which the device thread commits the events made
-/// from CUPTI records, as a thread of the job does to its own block. Null if the table is full (counted) or the mode is
+/// Claims the device block (tid spool::kDeviceTid), to which the device thread commits the events made from
+/// CUPTI's records, as a thread of the job does to its own block. Null if the table is full (counted) or the mode is
 /// 0. The block is never freed.
-spool::Thread* device_lane();
+spool::Thread* device_block();
 
 /// Measures the cost of events: during its lifetime the calling thread, which must not be one of the job's, commits to
 /// a private block and run whose events are discarded.

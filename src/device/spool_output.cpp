@@ -5,13 +5,13 @@
 namespace profshim::device {
 
 void SpoolOutput::put(const Event& event, const Event* continuation) {
-  if (lane_ == nullptr) lane_ = recorder::device_lane();
-  if (lane_ == nullptr) return;  // counted by the recorder
-  Event* const slot = recorder::next_slot(*lane_);
+  if (block_ == nullptr) block_ = recorder::device_block();
+  if (block_ == nullptr) return;  // counted by the recorder
+  Event* const slot = recorder::next_slot(*block_);
   if (slot == nullptr) return;
   *slot = event;
-  recorder::publish(*lane_);
-  if (continuation != nullptr) recorder::commit(*lane_, *continuation);
+  recorder::publish(*block_);
+  if (continuation != nullptr) recorder::commit(*block_, *continuation);
 }
 
 StringId SpoolOutput::text(const char* text) { return recorder::intern_literal(text); }

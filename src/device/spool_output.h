@@ -1,4 +1,4 @@
-// SpoolOutput: writes events into the device lane of the spool. Device thread.
+// SpoolOutput: writes events into the device block of the spool. Device thread.
 #pragma once
 
 #include "device/capture/converter.h"
@@ -13,7 +13,7 @@ class SpoolOutput : public EventOutput {
               std::initializer_list<std::int64_t> values) override;
 
  private:
-  spool::Thread* lane_ = nullptr;
+  spool::Thread* block_ = nullptr;
 };
 
 }  // namespace profshim::device

@@ -106,7 +106,7 @@ void count_threadless() {
 
 }  // namespace detail
 
-Thread* device_lane() { return claim_block(spool::kDeviceTid, "device"); }
+Thread* device_block() { return claim_block(spool::kDeviceTid, "device"); }
 
 std::uint64_t dropped() {
   SpoolHeader& h = *state.header;

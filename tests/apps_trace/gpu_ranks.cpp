@@ -84,7 +84,7 @@ class RankOfJob {
     // Launches after all earlier work has long ended: the stream waited for the host.
     launch(at + 3900 * kUs, "cudaMemcpyAsync");
     note(at + 4000 * kUs, at + 4200 * kUs, "Memcpy HtoD (Pinned -> Device)", kCompute, "memory");
-    lane_.copy(at + 4000 * kUs, at + 4200 * kUs, correlation_, 1 << 20, kCompute);
+    device_.copy(at + 4000 * kUs, at + 4200 * kUs, correlation_, 1 << 20, kCompute);
   }
 
   void launch(Ticks at, const char* name) {
@@ -97,12 +97,12 @@ class RankOfJob {
              .external = operation_,
              .is_runtime = 1,
              .is_launch = 1};
-    lane_.commit(e);
+    device_.commit(e);
   }
 
   void kernel(Ticks begin, Ticks end, const char* name, std::uint32_t stream, const char* kind) {
     note(begin, end, name, stream, kind);
-    lane_.kernel(begin, end, name, correlation_, stream);
+    device_.kernel(begin, end, name, correlation_, stream);
   }
 
   void note(Ticks begin, Ticks end, const char* name, std::uint32_t stream, const char* kind) {
@@ -125,7 +125,7 @@ class RankOfJob {
 
   int rank_;
   std::FILE* timeline_;
-  test::DeviceEvents lane_;
+  test::DeviceEvents device_;
   std::uint32_t correlation_ = 0, operation_ = 0, operations_ = 0;
   Ticks launched_ = 0;
 };

@@ -43,14 +43,14 @@ std::int64_t cpu_ns() {
 
 // Launches and kernels come in buffers of their own: by a few hundred, as CUPTI delivers them.
 void fill() {
-  test::DeviceEvents lane;
+  test::DeviceEvents device;
   constexpr std::uint32_t kBuffer = 500;
   for (std::uint32_t first = 0; first < kKernels; first += kBuffer) {
     for (std::uint32_t i = first; i < first + kBuffer; ++i) {
-      lane.kernel(2'000'000 + i * 1000, 2'000'900 + i * 1000, "_Z4saxpIfEvPT_", i + 1, 7 + i % kStreams);
+      device.kernel(2'000'000 + i * 1000, 2'000'900 + i * 1000, "_Z4saxpIfEvPT_", i + 1, 7 + i % kStreams);
     }
     for (std::uint32_t i = first; i < first + kBuffer; ++i) {
-      lane.call(1'000'000 + i * 1000, 1'000'800 + i * 1000, "cudaLaunchKernel", i + 1, 4711);
+      device.call(1'000'000 + i * 1000, 1'000'800 + i * 1000, "cudaLaunchKernel", i + 1, 4711);
     }
   }
 }

@@ -30,7 +30,7 @@ std::int64_t cpu_ns() {
   return std::int64_t{t.tv_sec} * 1'000'000'000 + t.tv_nsec;
 }
 
-class Lane final : public device::EventOutput {
+class DeviceBlock final : public device::EventOutput {
  public:
   void put(const Event& event, const Event* continuation) override {
     store(event);
@@ -44,19 +44,20 @@ class Lane final : public device::EventOutput {
 
  private:
   void store(const Event& event) {
-    Event* const slot = recorder::next_slot(*lane_);
+    Event* const slot = recorder::next_slot(*block_);
     if (slot == nullptr) return;
     *slot = event;
-    recorder::publish(*lane_);
+    recorder::publish(*block_);
     ++stored;
   }
-  spool::Thread* const lane_ = recorder::device_lane();
+  spool::Thread* const block_ = recorder::device_block();
 };
 
 /// Hands CUPTI's buffers over and has them taken; what each costs, in nanoseconds.
 class Run {
  public:
-  explicit Run(Lane& lane) : capture_(cupti_.api(), lane, options()), copy_(kBuffers << 20), to_(kBuffers << 20) {
+  explicit Run(DeviceBlock& block)
+      : capture_(cupti_.api(), block, options()), copy_(kBuffers << 20), to_(kBuffers << 20) {
     std::memset(copy_.data(), 1, copy_.size());
     std::memset(to_.data(), 1, to_.size());
     capture_.prepare(device::id_places_of_this_thread());
@@ -138,11 +139,11 @@ int main() {
   if (!recorder::create_spool(folder.path() + "/spool", {kChunks, 1 << 20}, why_not)) return 1;
   recorder::set_mode(recorder::kActive | recorder::kArmed, 0);
   while (recorder::tend_pool([] { return Ticks{1}; }, kChunks).unused > 0) continue;
-  Lane lane;
-  Run run(lane);
+  DeviceBlock block;
+  Run run(block);
   run.kernels();
-  if (run.lost() != 0 || lane.stored != std::uint64_t{kEventsEach} * kKernels) {
-    std::printf("only %llu of %llu events came out\n", static_cast<unsigned long long>(lane.stored),
+  if (run.lost() != 0 || block.stored != std::uint64_t{kEventsEach} * kKernels) {
+    std::printf("only %llu of %llu events came out\n", static_cast<unsigned long long>(block.stored),
                 static_cast<unsigned long long>(kEventsEach) * kKernels);
     return 1;
   }

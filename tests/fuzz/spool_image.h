@@ -127,7 +127,7 @@ class SpoolImage {
     spool::Window* const one = recorder::open_window(1000, first);
     fill_mpi_and_nvtx(t);
     recorder::add_mark({2000, 11, 111});
-    fill_device_lane();
+    fill_device_block();
     fill_nccl(t);
     fill_polls(t);
     fill_torch_operators(t);
@@ -251,26 +251,26 @@ class SpoolImage {
     return recorder::intern(bytes);
   }
 
-  static void fill_device_lane() {
-    DeviceEvents lane;
-    lane.call(1100, 1150, "cudaLaunchKernel", 41, 4242);
-    lane.kernel(1200, 1300, "_Z4saxpIfEvPT_", 41);
-    lane.call(1160, 0, "cudaDeviceSynchronize", 42, 0);
-    lane.copy(1310, 1400, 41, 4096);
-    lane.other(HookId::kMemset, 1400, 1410, {.correlation = 41, .kind = 3, .context = 1, .stream = 7, .bytes = 64});
-    lane.other(HookId::kGraphRun, 1410, 1500, {.correlation = 77, .context = 1, .stream = 13, .graph = 4});
-    lane.other(HookId::kCudaSync, 1500, 1510,
-               {.correlation = 41, .kind = 2, .context = 1, .stream = 7, .bytes = 3, .graph_node = 41});
-    lane.other(HookId::kCudaOverhead, 1510, 1520, {.kind = 5});
-    lane.other(HookId::kCudaMemory, 1520, 1520, {.correlation = 41, .kind = 1, .bytes = 64, .external = 3});
+  static void fill_device_block() {
+    DeviceEvents device;
+    device.call(1100, 1150, "cudaLaunchKernel", 41, 4242);
+    device.kernel(1200, 1300, "_Z4saxpIfEvPT_", 41);
+    device.call(1160, 0, "cudaDeviceSynchronize", 42, 0);
+    device.copy(1310, 1400, 41, 4096);
+    device.other(HookId::kMemset, 1400, 1410, {.correlation = 41, .kind = 3, .context = 1, .stream = 7, .bytes = 64});
+    device.other(HookId::kGraphRun, 1410, 1500, {.correlation = 77, .context = 1, .stream = 13, .graph = 4});
+    device.other(HookId::kCudaSync, 1500, 1510,
+                 {.correlation = 41, .kind = 2, .context = 1, .stream = 7, .bytes = 3, .graph_node = 41});
+    device.other(HookId::kCudaOverhead, 1510, 1520, {.kind = 5});
+    device.other(HookId::kCudaMemory, 1520, 1520, {.correlation = 41, .kind = 1, .bytes = 64, .external = 3});
     Event call = event(1910, 1920, HookId::kCudaApi);
     call.api = {.correlation = 43, .tid = 4242, .external = 6};
-    lane.commit(call);
-    lane.kernel(2000, 2100, "ncclDevKernel_AllReduce_Sum_f32_RING_LL", 43, 20);
+    device.commit(call);
+    device.kernel(2000, 2100, "ncclDevKernel_AllReduce_Sum_f32_RING_LL", 43, 20);
     Event peer = event(2100, 2200, HookId::kMemcpyPeer);
     peer.flags = kContinues;
     peer.gpu = {.correlation = 43, .device = 1, .kind = 10, .context = 1, .stream = 7, .bytes = 5};
-    lane.commit(peer);  // the last event: its second half is lost
+    device.commit(peer);  // the last event: its second half is lost
   }
 
   std::uint64_t device_chunk() {

@@ -55,9 +55,9 @@ struct Step {
   std::int64_t number = 0, begin_ns = 0, end_ns = 0, thread = 0;
 };
 
-/// A lane of slices that overlap has a tid of its own in our traces, so much above its thread's.
-constexpr std::int64_t kLaneStep = 10'000'000;
-std::int64_t thread_of(const ReadEvent& e) { return e.tid % kLaneStep; }
+/// An overflow track (slices of a thread that overlap in part) has a tid this far above the one before it.
+constexpr std::int64_t kOverflowTidStep = 10'000'000;
+std::int64_t thread_of(const ReadEvent& e) { return e.tid % kOverflowTidStep; }
 
 Span span_of(const ReadEvent& e, std::uint64_t place) {
   return {e.ts_ns, bounded_sum(e.ts_ns, std::max<std::int64_t>(e.duration_ns, 0)), place};

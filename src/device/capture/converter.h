@@ -1,4 +1,4 @@
-// Converter: turns CUPTI's records into events of the device lane. Device thread.
+// Converter: turns CUPTI's records into events of the device block. Device thread.
 #pragma once
 
 #include <cstddef>
@@ -33,7 +33,7 @@ class EventOutput {
                       std::initializer_list<std::int64_t> values) = 0;
 };
 
-/// Counts what is not in the lane, by reason.
+/// Counts the events that are missing from the spool, by reason.
 struct Losses {
   ImpossibleTimes times;
   std::uint64_t unknown_kinds = 0;          // records of kinds that were not enabled

@@ -120,14 +120,14 @@ TEST_F(ChunkPoolTest, AnEventBetweenSlotAndPublishOverrunsNothing) {
 TEST_F(ChunkPoolTest, DeviceChunkIsKeptForItsLatestEvent) {
   make_spool(4);
   recorder::tend_pool([] { return Ticks{1}; }, 4);
-  spool::Thread* const lane = recorder::device_lane();
+  spool::Thread* const block = recorder::device_block();
   Event work;
   work.hook = HookId::kKernel;
   work.begin = 4000;
   work.end = 5000;
-  recorder::commit(*lane, work);
+  recorder::commit(*block, work);
   work.begin = work.end = 10;
-  for (std::uint32_t i = 0; i < spool::kEventsPerChunk; ++i) recorder::commit(*lane, work);
+  for (std::uint32_t i = 0; i < spool::kEventsPerChunk; ++i) recorder::commit(*block, work);
 
   recorder::tend_pool([] { return Ticks{4500}; }, 4);
   EXPECT_EQ(all_events().size(), spool::kEventsPerChunk + 1);

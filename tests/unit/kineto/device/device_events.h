@@ -11,7 +11,7 @@ namespace profshim::test {
 /// Stands for CUPTI: commits API calls and device activity to the spool, in the order of the calls of this object.
 class DeviceEvents {
  public:
-  DeviceEvents() : thread_(recorder::device_lane()) {}
+  DeviceEvents() : thread_(recorder::device_block()) {}
 
   static constexpr const char* kB200 =
       R"({"id": 0, "name": "NVIDIA B200", "totalGlobalMem": 191503138816, "computeMajor": 10, "computeMinor": 0, )"
