@@ -3,8 +3,8 @@
 
 #include <vector>
 
-#include "facts.h"
 #include "profshim/analysis/merge.h"
+#include "rank_trace.h"
 
 namespace profshim::analysis_detail {
 

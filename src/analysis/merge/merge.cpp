@@ -14,12 +14,12 @@
 #include "arrows.h"
 #include "clocks.h"
 #include "copy.h"
-#include "facts.h"
 #include "numbers.h"
 #include "profshim/base/version.h"
 #include "profshim/json/writer.h"
 #include "profshim/trace/reader.h"
 #include "profshim/trace/writer.h"
+#include "rank_trace.h"
 #include "trace/schema.h"
 
 namespace profshim {

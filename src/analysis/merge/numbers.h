@@ -5,8 +5,8 @@
 #include <unordered_map>
 #include <vector>
 
-#include "facts.h"
 #include "profshim/analysis/merge.h"
+#include "rank_trace.h"
 
 namespace profshim::analysis_detail {
 

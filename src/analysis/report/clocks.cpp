@@ -6,7 +6,7 @@
 #include <thread>
 
 #include "analysis/merge/clocks.h"
-#include "analysis/merge/facts.h"
+#include "analysis/merge/rank_trace.h"
 #include "tables.h"
 #include "words.h"
 

@@ -6,7 +6,7 @@
 #include <fstream>
 #include <map>
 
-#include "analysis/merge/facts.h"
+#include "analysis/merge/rank_trace.h"
 #include "profshim/analysis/merge.h"
 #include "profshim/base/rank.h"
 #include "unit/analysis/hand_made.h"

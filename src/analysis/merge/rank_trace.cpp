@@ -1,4 +1,4 @@
-#include "facts.h"
+#include "rank_trace.h"
 
 #include <algorithm>
 #include <optional>
@@ -7,7 +7,7 @@
 #include "analysis/model/collective_family.h"
 #include "analysis/model/findings.h"
 #include "profshim/base/key_hash.h"
-#include "torch.h"
+#include "torch_sync_points.h"
 #include "trace/schema.h"
 
 namespace profshim::analysis_detail {

@@ -1,4 +1,4 @@
-#include "torch.h"
+#include "torch_sync_points.h"
 
 #include <algorithm>
 #include <charconv>

@@ -14,7 +14,7 @@
 #include <string_view>
 #include <vector>
 
-#include "facts.h"
+#include "rank_trace.h"
 
 namespace profshim::analysis_detail {
 
