@@ -16,7 +16,7 @@
 //   2. the medians differ by more than the tolerance (10 %) and by more than the floor (100 us): what is real but small
 //      fails nobody;
 //   3. it holds in every third of both runs: the slowest third of BASE is faster than the fastest third of NEW. Steps
-//      that follow each other resemble each other (a neighbour on the machine, a clock that warms up), which the test
+//      that follow each other resemble each other (a neighbor on the machine, a clock that warms up), which the test
 //      takes for evidence; an excursion of that kind does not fill both runs;
 //   4. with a baseline of several runs, against each of them;
 //   5. others did not use the machine more (src/analysis/model/machine_load.h): what is left of the growth without what

@@ -25,7 +25,7 @@ struct ReportPlot {
     std::string label;
     std::vector<double> values;
     bool quiet = false;  // idle time and the like: in grey
-    int colour = -1;     // of the page's row of them, where others may be missing; -1 = by its place
+    int color = -1;      // of the page's row of them, where others may be missing; -1 = by its place
   };
   std::string key;  // also its id on the page
   Kind kind = Kind::kLines;
@@ -35,13 +35,13 @@ struct ReportPlot {
   std::vector<Series> series;
 };
 
-/// A table whose cells are coloured by their values; NaN = none there.
+/// A table whose cells are colored by their values; NaN = none there.
 struct ReportHeatMap {
   std::string key, title, row_axis, column_axis;
   std::vector<std::string> rows, columns;  // labels
   std::vector<std::vector<double>> values;
   Unit unit = Unit::kTime;
-  bool shows_numbers = false;  // else colours alone, of narrow cells
+  bool shows_numbers = false;  // else colors alone, of narrow cells
 };
 
 struct ReportSection {
@@ -54,7 +54,7 @@ struct ReportSection {
 
 struct Report {
   std::string title;
-  std::vector<std::pair<std::string, std::string>> facts;  // "Ranks", "4 of 4"
+  std::vector<std::pair<std::string, std::string>> overview;  // "Ranks", "4 of 4"
   std::vector<ReportFinding> verdict;
   std::vector<ReportSection> sections;
   std::vector<std::string> warnings;

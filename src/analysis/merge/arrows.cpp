@@ -11,8 +11,8 @@ constexpr std::size_t kArrowsToAll = 8;
 
 class Arrows {
  public:
-  Arrows(const std::vector<MergeFacts>& facts, const std::vector<ClockMap>& clocks, MergeResult& result)
-      : facts_(facts), clocks_(clocks), result_(result), ends_(facts.size()) {}
+  Arrows(const std::vector<RankTrace>& traces, const std::vector<ClockMap>& clocks, MergeResult& result)
+      : traces_(traces), clocks_(clocks), result_(result), ends_(traces.size()) {}
 
   std::vector<std::vector<ArrowEnd>> find() {
     messages();
@@ -41,12 +41,12 @@ class Arrows {
 
   void messages() {
     std::unordered_map<std::uint64_t, std::pair<std::size_t, const Channel*>> receivers;
-    for (std::size_t file = 0; file < facts_.size(); ++file) {
-      for (const auto& [key, channel] : facts_[file].channels)
+    for (std::size_t file = 0; file < traces_.size(); ++file) {
+      for (const auto& [key, channel] : traces_[file].channels)
         if (!channel.received.empty()) receivers[key] = {file, &channel};
     }
-    for (std::size_t file = 0; file < facts_.size(); ++file) {
-      for (const auto& [key, channel] : facts_[file].channels) {
+    for (std::size_t file = 0; file < traces_.size(); ++file) {
+      for (const auto& [key, channel] : traces_[file].channels) {
         if (channel.sent.empty()) continue;
         const auto at = receivers.find(key);
         const bool known = at != receivers.end() && at->second.second->received.size() == channel.sent.size();
@@ -67,11 +67,11 @@ class Arrows {
 
   void requests() {
     std::unordered_map<std::uint64_t, Place> served;
-    for (std::size_t file = 0; file < facts_.size(); ++file) {
-      for (const Endpoint& e : facts_[file].served) served[e.key] = {file, e.event, e.at_ns};
+    for (std::size_t file = 0; file < traces_.size(); ++file) {
+      for (const Endpoint& e : traces_[file].served) served[e.key] = {file, e.event, e.at_ns};
     }
-    for (std::size_t file = 0; file < facts_.size(); ++file) {
-      for (const Endpoint& e : facts_[file].requests) {
+    for (std::size_t file = 0; file < traces_.size(); ++file) {
+      for (const Endpoint& e : traces_[file].requests) {
         const auto at = served.find(e.key);
         if (at == served.end()) continue;
         add({file, e.event, e.at_ns}, at->second, ArrowEnd::Kind::kRequest);
@@ -80,23 +80,23 @@ class Arrows {
     }
   }
 
-  /// One for each meeting of each file: there may be millions.
+  /// One for each sync_point of each file: there may be millions.
   struct Member {
     std::uint64_t key;
     std::int64_t began_ns;  // by the common clock
-    std::uint32_t file, meeting;
+    std::uint32_t file, sync_point;
   };
-  const Meeting& meeting_of(const Member& m) const { return facts_[m.file].meetings[m.meeting]; }
+  const SyncPoint& sync_point_of(const Member& m) const { return traces_[m.file].sync_points[m.sync_point]; }
 
   void collectives() {
     std::vector<Member> members;
     std::size_t count = 0;
-    for (const MergeFacts& f : facts_) count += f.meetings.size();
+    for (const RankTrace& f : traces_) count += f.sync_points.size();
     members.reserve(count);
-    for (std::uint32_t file = 0; file < facts_.size(); ++file) {
-      const std::vector<Meeting>& meetings = facts_[file].meetings;
-      for (std::uint32_t i = 0; i < meetings.size(); ++i)
-        members.push_back({meetings[i].key, clocks_[file](meetings[i].begin_ns), file, i});
+    for (std::uint32_t file = 0; file < traces_.size(); ++file) {
+      const std::vector<SyncPoint>& sync_points = traces_[file].sync_points;
+      for (std::uint32_t i = 0; i < sync_points.size(); ++i)
+        members.push_back({sync_points[i].key, clocks_[file](sync_points[i].begin_ns), file, i});
     }
     std::sort(members.begin(), members.end(), [](const Member& a, const Member& b) {
       return a.key != b.key ? a.key < b.key : a.began_ns < b.began_ns;
@@ -111,19 +111,19 @@ class Arrows {
   /// In the order in which they came.
   void collective(std::span<const Member> members) {
     const bool seen = std::all_of(members.begin(), members.end(),
-                                  [this](const Member& m) { return meeting_of(m).event != kNoEvent; });
+                                  [this](const Member& m) { return sync_point_of(m).event != kNoEvent; });
     if (!seen) return;
     const Member& last = members.back();
     const std::size_t arrows = members.size() - 1 > kArrowsToAll ? 1 : members.size() - 1;
     for (const Member& m : members.first(arrows)) {
-      const Meeting &came = meeting_of(last), &waited = meeting_of(m);
+      const SyncPoint &came = sync_point_of(last), &waited = sync_point_of(m);
       add({last.file, came.event, came.begin_ns}, {m.file, waited.event, inside(waited.begin_ns, waited.end_ns)},
           ArrowEnd::Kind::kCollective);
     }
     ++result_.collectives;
   }
 
-  const std::vector<MergeFacts>& facts_;
+  const std::vector<RankTrace>& traces_;
   const std::vector<ClockMap>& clocks_;
   MergeResult& result_;
   std::vector<std::vector<ArrowEnd>> ends_;
@@ -143,9 +143,9 @@ std::string_view name_of(ArrowEnd::Kind kind) {
   }
 }
 
-std::vector<std::vector<ArrowEnd>> find_arrows(const std::vector<MergeFacts>& facts,
+std::vector<std::vector<ArrowEnd>> find_arrows(const std::vector<RankTrace>& traces,
                                                const std::vector<ClockMap>& clocks, MergeResult& result) {
-  return Arrows(facts, clocks, result).find();
+  return Arrows(traces, clocks, result).find();
 }
 
 }  // namespace profshim::analysis_detail

@@ -21,7 +21,7 @@ struct ArrowEnd {
 std::string_view name_of(ArrowEnd::Kind kind);
 
 /// A list for each file, in the order of its events. Counts go into `result`.
-std::vector<std::vector<ArrowEnd>> find_arrows(const std::vector<MergeFacts>& facts,
+std::vector<std::vector<ArrowEnd>> find_arrows(const std::vector<RankTrace>& traces,
                                                const std::vector<ClockMap>& clocks, MergeResult& result);
 
 }  // namespace profshim::analysis_detail

@@ -33,10 +33,10 @@ void in_both(const std::vector<Entry>& a, const std::vector<Entry>& b, const Pai
 /// Of the clock of `other` against that of `reference`.
 class Comparison {
  public:
-  Comparison(const MergeFacts& reference, const MergeFacts& other) : reference_(reference), other_(other) {}
+  Comparison(const RankTrace& reference, const RankTrace& other) : reference_(reference), other_(other) {}
 
   Bounds bounds() {
-    in_both(reference_.meetings, other_.meetings, [this](const Meeting& ours, const Meeting& theirs) {
+    in_both(reference_.sync_points, other_.sync_points, [this](const SyncPoint& ours, const SyncPoint& theirs) {
       reference_first(ours.begin_ns, theirs.end_ns);
       other_first(theirs.begin_ns, ours.end_ns);
       found_.ends.push_back({at(theirs.end_ns), ahead(ours.end_ns, theirs.end_ns)});
@@ -82,8 +82,8 @@ class Comparison {
     }
   }
 
-  const MergeFacts& reference_;
-  const MergeFacts& other_;
+  const RankTrace& reference_;
+  const RankTrace& other_;
   Bounds found_;
 };
 
@@ -98,25 +98,25 @@ bool may_be_one_clock(const Bounds& bounds, double slack_ns) {
          (at_most == bounds.at_most.end() || at_most->ahead_ns >= -slack_ns);
 }
 
-std::string name_of(const MergeFacts& facts) {
-  return facts.metadata.rank >= 0 ? "rank " + std::to_string(facts.metadata.rank) : facts.path;
+std::string name_of(const RankTrace& trace) {
+  return trace.metadata.rank >= 0 ? "rank " + std::to_string(trace.metadata.rank) : trace.path;
 }
 
 class Alignment {
  public:
-  Alignment(std::vector<MergeFacts>& facts, const MergeOptions& options, std::vector<MergedRank>& ranks,
+  Alignment(std::vector<RankTrace>& traces, const MergeOptions& options, std::vector<MergedRank>& ranks,
             std::vector<ClockMap>& maps, std::vector<std::string>& warnings)
-      : facts_(facts), options_(options), ranks_(ranks), maps_(maps), warnings_(warnings) {}
+      : traces_(traces), options_(options), ranks_(ranks), maps_(maps), warnings_(warnings) {}
 
   bool run(std::string& error) {
-    maps_.resize(facts_.size());
-    for (std::size_t i = 0; i < facts_.size(); ++i) maps_[i] = {facts_[i].metadata.base_time_ns, 0, 0, 0};
-    if (facts_.empty()) return true;
+    maps_.resize(traces_.size());
+    for (std::size_t i = 0; i < traces_.size(); ++i) maps_[i] = {traces_[i].metadata.base_time_ns, 0, 0, 0};
+    if (traces_.empty()) return true;
     ranks_[0].clock = "reference";
     ranks_[0].error_us = 0;
     placed_ = {0};
     std::vector<std::size_t> open;
-    for (std::size_t i = 1; i < facts_.size(); ++i) open.push_back(i);
+    for (std::size_t i = 1; i < traces_.size(); ++i) open.push_back(i);
     if (options_.sync == ClockSync::kCollective) place_by_moments(open);
     for (const std::size_t i : open) {
       if (!place_without(i, error)) return false;
@@ -141,7 +141,7 @@ class Alignment {
   }
 
   bool on_one_host(std::size_t i, std::size_t other) const {
-    const MergeFacts &a = facts_[i], &b = facts_[other];
+    const RankTrace &a = traces_[i], &b = traces_[other];
     return !a.metadata.host.empty() && a.metadata.host == b.metadata.host && a.has_wall_clock && b.has_wall_clock;
   }
 
@@ -150,18 +150,18 @@ class Alignment {
   void drop_miscounted(std::size_t i, std::size_t reference, Bounds& bounds, const ClockFit& fit) {
     const bool doubtful =
         !fit.consistent ? fit.error_ns > kDoubt_ns : on_one_host(i, reference) && !may_be_one_clock(bounds, kDoubt_ns);
-    const auto counted = [](const Meeting& m) { return m.counted != 0; };
-    if (!fit.known || !doubtful || std::erase_if(facts_[i].meetings, counted) == 0) return;
-    warnings_.push_back(name_of(facts_[i]) + ": its collectives are not those of " + name_of(facts_[reference]) +
+    const auto counted = [](const SyncPoint& m) { return m.counted != 0; };
+    if (!fit.known || !doubtful || std::erase_if(traces_[i].sync_points, counted) == 0) return;
+    warnings_.push_back(name_of(traces_[i]) + ": its collectives are not those of " + name_of(traces_[reference]) +
                         " that have the same place in the same step: not taken for its clock");
-    bounds = Comparison(facts_[reference], facts_[i]).bounds();
+    bounds = Comparison(traces_[reference], traces_[i]).bounds();
   }
 
   bool place(std::size_t i, std::size_t reference) {
-    const MergeFacts& facts = facts_[i];
-    const std::int64_t first = bounded_sum(facts.first_ns, facts.metadata.base_time_ns),
-                       last = bounded_sum(facts.last_ns, facts.metadata.base_time_ns);
-    Bounds bounds = Comparison(facts_[reference], facts).bounds();
+    const RankTrace& trace = traces_[i];
+    const std::int64_t first = bounded_sum(trace.first_ns, trace.metadata.base_time_ns),
+                       last = bounded_sum(trace.last_ns, trace.metadata.base_time_ns);
+    Bounds bounds = Comparison(traces_[reference], trace).bounds();
     const auto fitted = [&] { return fit_clock(bounds.at_least, bounds.at_most, bounds.ends, first, last); };
     drop_miscounted(i, reference, bounds, fitted());
     ClockFit fit = fitted();
@@ -180,13 +180,13 @@ class Alignment {
       rank.clock = "collectives";
     }
     if (!fit.consistent) {
-      warnings_.push_back(name_of(facts) + ": its clock and that of " + name_of(facts_[reference]) +
+      warnings_.push_back(name_of(trace) + ": its clock and that of " + name_of(traces_[reference]) +
                           " do not go together: one of them was set during the run, or these are not of one job");
     }
     // To the reference's clock, and with that one to the common one.
     const ClockMap& onwards = maps_[reference];
     const double there = static_cast<double>(fit.origin_ns - onwards.origin_ns) + fit.offset_ns;
-    set_map(i, {facts.metadata.base_time_ns, fit.origin_ns, fit.offset_ns + onwards.offset_ns + onwards.drift * there,
+    set_map(i, {trace.metadata.base_time_ns, fit.origin_ns, fit.offset_ns + onwards.offset_ns + onwards.drift * there,
                 fit.drift + onwards.drift});
     rank.error_us = error_ns / 1e3 + std::max(ranks_[reference].error_us, 0.0);
     return true;
@@ -201,23 +201,23 @@ class Alignment {
 
   /// There is nothing that it did with the others.
   bool place_without(std::size_t i, std::string& error) {
-    const MergeFacts& facts = facts_[i];
+    const RankTrace& trace = traces_[i];
     for (const std::size_t other : placed_) {
-      if (facts.metadata.host.empty() || facts.metadata.host != facts_[other].metadata.host) continue;
-      if (!facts.has_wall_clock || !facts_[other].has_wall_clock) continue;
+      if (trace.metadata.host.empty() || trace.metadata.host != traces_[other].metadata.host) continue;
+      if (!trace.has_wall_clock || !traces_[other].has_wall_clock) continue;
       ClockMap map = maps_[other];
-      map.base_ns = facts.metadata.base_time_ns;
+      map.base_ns = trace.metadata.base_time_ns;
       set_map(i, map);
       ranks_[i].clock = "same host";
       return true;
     }
-    const MergeFacts& reference = facts_[0];
-    const bool both = facts.has_wall_clock && reference.has_wall_clock;
+    const RankTrace& reference = traces_[0];
+    const bool both = trace.has_wall_clock && reference.has_wall_clock;
     if (both || options_.sync == ClockSync::kNone || options_.assume_clock) {
       ranks_[i].clock = both ? "anchors" : "assumed";
       return true;
     }
-    const MergeFacts& without = facts.has_wall_clock ? reference : facts;
+    const RankTrace& without = trace.has_wall_clock ? reference : trace;
     error = without.path + ": its times are not the time of the day, and " +
             (options_.sync == ClockSync::kCollective ? "no collective or message joins it to the others"
                                                      : "--sync anchors asks for that") +
@@ -225,7 +225,7 @@ class Alignment {
     return false;
   }
 
-  std::vector<MergeFacts>& facts_;
+  std::vector<RankTrace>& traces_;
   const MergeOptions& options_;
   std::vector<MergedRank>& ranks_;
   std::vector<ClockMap>& maps_;
@@ -242,9 +242,9 @@ std::int64_t ClockMap::operator()(std::int64_t ns) const {
   return bounded_sum(at, std::llround(std::clamp(ahead, -kYears, kYears)));
 }
 
-bool align_clocks(std::vector<MergeFacts>& facts, const MergeOptions& options, std::vector<MergedRank>& ranks,
+bool align_clocks(std::vector<RankTrace>& traces, const MergeOptions& options, std::vector<MergedRank>& ranks,
                   std::vector<ClockMap>& maps, std::vector<std::string>& warnings, std::string& error) {
-  return Alignment(facts, options, ranks, maps, warnings).run(error);
+  return Alignment(traces, options, ranks, maps, warnings).run(error);
 }
 
 }  // namespace profshim::analysis_detail

@@ -18,7 +18,7 @@ struct ClockMap {
 
 /// Fills clock, offset, drift and error of each rank; false and a line in `error` where a trace has no clock in common
 /// with the others. The reference is the first. Takes away what was counted where that cannot be right.
-bool align_clocks(std::vector<MergeFacts>& facts, const MergeOptions& options, std::vector<MergedRank>& ranks,
+bool align_clocks(std::vector<RankTrace>& traces, const MergeOptions& options, std::vector<MergedRank>& ranks,
                   std::vector<ClockMap>& maps, std::vector<std::string>& warnings, std::string& error);
 
 }  // namespace profshim::analysis_detail

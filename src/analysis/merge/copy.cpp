@@ -6,17 +6,17 @@
 
 namespace profshim::analysis_detail {
 
-FileCopy::FileCopy(TraceWriter& out, const MergeFacts& facts, const MergedRank& rank, const Renumbering& numbers,
+FileCopy::FileCopy(TraceWriter& out, const RankTrace& trace, const MergedRank& rank, const Renumbering& numbers,
                    const ClockMap& clock, const std::vector<ArrowEnd>& arrows, std::int64_t arrows_from,
                    ThreadNumbers& threads)
     : out_(out),
-      facts_(facts),
+      trace_(trace),
       numbers_(numbers),
       clock_(clock),
       arrows_(arrows),
       arrows_from_(arrows_from),
       threads_(threads),
-      title_(rank.rank >= 0 ? "rank " + std::to_string(rank.rank) : facts.path) {}
+      title_(rank.rank >= 0 ? "rank " + std::to_string(rank.rank) : trace.path) {}
 
 void FileCopy::write(const ReadEvent& read) {
   TraceEvent e;
@@ -29,7 +29,7 @@ void FileCopy::write(const ReadEvent& read) {
     if (read.has_duration)
       e.duration_ns = clock_(bounded_sum(read.ts_ns, std::max<std::int64_t>(read.duration_ns, 0))) - e.begin_ns;
   } else {
-    e.begin_ns = clock_(facts_.first_ns);
+    e.begin_ns = clock_(trace_.first_ns);
   }
   if (read.has_id) e.id = static_cast<std::uint64_t>(numbers_.id(read.id));
   if (!read.scope.empty()) e.scope = read.scope[0];

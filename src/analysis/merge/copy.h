@@ -16,7 +16,7 @@ namespace profshim::analysis_detail {
 class FileCopy {
  public:
   /// All but `rank` must live as long. Ids of arrows come behind `arrows_from`.
-  FileCopy(TraceWriter& out, const MergeFacts& facts, const MergedRank& rank, const Renumbering& numbers,
+  FileCopy(TraceWriter& out, const RankTrace& trace, const MergedRank& rank, const Renumbering& numbers,
            const ClockMap& clock, const std::vector<ArrowEnd>& arrows, std::int64_t arrows_from,
            ThreadNumbers& threads);
 
@@ -30,7 +30,7 @@ class FileCopy {
   void write_arrows(const ReadEvent& read, const TraceEvent& slice);
 
   TraceWriter& out_;
-  const MergeFacts& facts_;
+  const RankTrace& trace_;
   const Renumbering& numbers_;
   const ClockMap& clock_;
   const std::vector<ArrowEnd>& arrows_;

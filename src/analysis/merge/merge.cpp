@@ -27,43 +27,44 @@ namespace {
 
 using analysis_detail::ArrowEnd;
 using analysis_detail::ClockMap;
-using analysis_detail::MergeFacts;
+using analysis_detail::RankTrace;
 
 // ---- what is to be merged
 // --------------------------------------------------------------------------------------------
 
 /// All files, by several threads; in order of rank.
-std::vector<MergeFacts> gather(const MergeOptions& options) {
-  std::vector<MergeFacts> facts(options.paths.size());
+std::vector<RankTrace> gather(const MergeOptions& options) {
+  std::vector<RankTrace> traces(options.paths.size());
   std::atomic<std::size_t> next{0}, done{0};
   std::mutex telling;
   const auto work = [&] {
-    for (std::size_t i = next++; i < facts.size(); i = next++) {
-      facts[i] = analysis_detail::gather_facts(options.paths[i]);
+    for (std::size_t i = next++; i < traces.size(); i = next++) {
+      traces[i] = analysis_detail::scan_rank_trace(options.paths[i]);
       const std::lock_guard one_at_a_time(telling);
-      if (options.on_progress) options.on_progress(static_cast<double>(++done) / static_cast<double>(facts.size()) / 2);
+      if (options.on_progress)
+        options.on_progress(static_cast<double>(++done) / static_cast<double>(traces.size()) / 2);
     }
   };
   std::vector<std::thread> threads;
-  const std::size_t wanted = std::min<std::size_t>(std::max(1u, std::thread::hardware_concurrency()), facts.size());
+  const std::size_t wanted = std::min<std::size_t>(std::max(1u, std::thread::hardware_concurrency()), traces.size());
   for (std::size_t i = 1; i < wanted; ++i) threads.emplace_back(work);
   work();
   for (std::thread& thread : threads) thread.join();
-  std::stable_sort(facts.begin(), facts.end(), [](const MergeFacts& a, const MergeFacts& b) {
+  std::stable_sort(traces.begin(), traces.end(), [](const RankTrace& a, const RankTrace& b) {
     // Those that do not say come last, in the order in which they were given.
     return static_cast<unsigned>(a.metadata.rank) < static_cast<unsigned>(b.metadata.rank);
   });
-  return facts;
+  return traces;
 }
 
 /// "" when these are traces of one job.
-std::string refusal(const std::vector<MergeFacts>& facts) {
-  if (facts.size() < 2) return "one trace is nothing to merge: give those of several ranks";
-  for (const MergeFacts& f : facts) {
+std::string refusal(const std::vector<RankTrace>& traces) {
+  if (traces.size() < 2) return "one trace is nothing to merge: give those of several ranks";
+  for (const RankTrace& f : traces) {
     if (!f.error.empty()) return f.path + ": " + f.error;
   }
-  for (std::size_t i = 1; i < facts.size(); ++i) {
-    const MergeFacts &a = facts[i - 1], &b = facts[i];
+  for (std::size_t i = 1; i < traces.size(); ++i) {
+    const RankTrace &a = traces[i - 1], &b = traces[i];
     if (b.metadata.rank >= 0 && a.metadata.rank == b.metadata.rank) {
       return a.path + " and " + b.path + " are both of rank " + std::to_string(b.metadata.rank) +
              ": merge the ranks of one window";
@@ -84,7 +85,7 @@ std::string refusal(const std::vector<MergeFacts>& facts) {
 // --------------------------------------------------------------------------------------------------
 
 /// The ranks with their clocks, and with what each trace says about its own recording: its spec and its losses.
-std::string ranks_json(const std::vector<MergedRank>& ranks, const std::vector<MergeFacts>& facts) {
+std::string ranks_json(const std::vector<MergedRank>& ranks, const std::vector<RankTrace>& traces) {
   namespace merged = schema::ours::merged;
   JsonWriter json;
   json.open_list();
@@ -102,7 +103,7 @@ std::string ranks_json(const std::vector<MergedRank>& ranks, const std::vector<M
     } else {
       json.decimal(rank.error_us, 3);
     }
-    if (!facts[i].metadata.profshim.empty()) json.key(merged::kProfshim).raw(facts[i].metadata.profshim);
+    if (!traces[i].metadata.profshim.empty()) json.key(merged::kProfshim).raw(traces[i].metadata.profshim);
     json.close_object();
   }
   return json.close_list().text();
@@ -110,9 +111,9 @@ std::string ranks_json(const std::vector<MergedRank>& ranks, const std::vector<M
 
 /// Returns the first device of each id, in the order of their ids: devices of the other hosts are mostly of the same
 /// kind, and readers want ids that differ.
-std::vector<std::string> devices_of(const std::vector<MergeFacts>& facts) {
+std::vector<std::string> devices_of(const std::vector<RankTrace>& traces) {
   std::map<std::int64_t, std::string> by_id;
-  for (const MergeFacts& f : facts) {
+  for (const RankTrace& f : traces) {
     for (const std::string& device : f.metadata.devices) {
       std::int64_t id = 0;
       json_leaves(device, [&](std::string_view path, const JsonValue& value) {
@@ -126,25 +127,25 @@ std::vector<std::string> devices_of(const std::vector<MergeFacts>& facts) {
   return devices;
 }
 
-TraceHeader header_of(const std::vector<MergeFacts>& facts, const std::vector<ClockMap>& clocks,
+TraceHeader header_of(const std::vector<RankTrace>& traces, const std::vector<ClockMap>& clocks,
                       const MergeResult& result, const std::string& out) {
   TraceHeader header;
   std::int64_t first = std::numeric_limits<std::int64_t>::max();
-  for (std::size_t i = 0; i < facts.size(); ++i) first = std::min(first, clocks[i](facts[i].first_ns));
+  for (std::size_t i = 0; i < traces.size(); ++i) first = std::min(first, clocks[i](traces[i].first_ns));
   header.base_time_ns = base_time_for(std::max<std::int64_t>(first, 0));
-  header.rank.rank = std::max(facts[0].metadata.rank, 0);
-  header.rank.world_size = facts[0].metadata.world_size;
-  header.rank.host = facts[0].metadata.host;
-  header.devices = devices_of(facts);
+  header.rank.rank = std::max(traces[0].metadata.rank, 0);
+  header.rank.world_size = traces[0].metadata.world_size;
+  header.rank.host = traces[0].metadata.host;
+  header.devices = devices_of(traces);
   header.profshim = {{std::string(schema::ours::kVersion), json_string(kVersion)},
-                     {std::string(schema::ours::kRunName), json_string(facts[0].run_name())},
-                     {std::string(schema::ours::merged::kKey), ranks_json(result.ranks, facts)},
+                     {std::string(schema::ours::kRunName), json_string(traces[0].run_name())},
+                     {std::string(schema::ours::merged::kKey), ranks_json(result.ranks, traces)},
                      {std::string(schema::ours::kMessagesWithoutArrows), std::to_string(result.messages_left_out)}};
   header.trace_name = out;
   return header;
 }
 
-bool write_all(const MergeOptions& options, const std::vector<MergeFacts>& facts, const std::vector<ClockMap>& clocks,
+bool write_all(const MergeOptions& options, const std::vector<RankTrace>& traces, const std::vector<ClockMap>& clocks,
                const std::vector<std::vector<ArrowEnd>>& arrows, MergeResult& result) {
   AtomicFile file;
   if (!file.open(options.out)) {
@@ -155,26 +156,26 @@ bool write_all(const MergeOptions& options, const std::vector<MergeFacts>& facts
   if (options.out.ends_with(".gz"))
     sink = gzip_sink(std::move(sink), 1, static_cast<int>(std::max(1u, std::thread::hardware_concurrency())) - 1);
   std::int64_t next_id = 0;
-  const std::vector<analysis_detail::Renumbering> numbers = analysis_detail::renumber(facts, result.ranks, next_id);
-  TraceWriter out(*sink, header_of(facts, clocks, result, options.out));
+  const std::vector<analysis_detail::Renumbering> numbers = analysis_detail::renumber(traces, result.ranks, next_id);
+  TraceWriter out(*sink, header_of(traces, clocks, result, options.out));
   analysis_detail::ThreadNumbers threads;
   std::uint64_t events = 0, written = 0;
-  for (const MergeFacts& f : facts) events += f.events;
-  for (std::size_t i = 0; i < facts.size(); ++i) {
-    analysis_detail::FileCopy copy(out, facts[i], result.ranks[i], numbers[i], clocks[i], arrows[i], next_id, threads);
+  for (const RankTrace& f : traces) events += f.events;
+  for (std::size_t i = 0; i < traces.size(); ++i) {
+    analysis_detail::FileCopy copy(out, traces[i], result.ranks[i], numbers[i], clocks[i], arrows[i], next_id, threads);
     std::uint64_t here = 0;
     TraceVisitor visitor;
     visitor.event = [&](const ReadEvent& event) {
-      if (here++ == facts[i].events) return false;  // it has grown since
+      if (here++ == traces[i].events) return false;  // it has grown since
       copy.write(event);
       constexpr std::uint64_t kOften = 16384;
       if (++written % kOften == 0 && options.on_progress)
         options.on_progress(0.5 + static_cast<double>(written) / static_cast<double>(events) / 2);
       return !out.failed();
     };
-    const ReadResult read = read_trace(facts[i].path, visitor);
-    if (here < facts[i].events && !out.failed()) {
-      result.error = facts[i].path + ": changed while it was read: " + read.error;
+    const ReadResult read = read_trace(traces[i].path, visitor);
+    if (here < traces[i].events && !out.failed()) {
+      result.error = traces[i].path + ": changed while it was read: " + read.error;
       return false;
     }
   }
@@ -191,10 +192,10 @@ bool write_all(const MergeOptions& options, const std::vector<MergeFacts>& facts
 
 MergeResult merge_traces(const MergeOptions& options) {
   MergeResult result;
-  std::vector<MergeFacts> facts = gather(options);
-  result.error = refusal(facts);
+  std::vector<RankTrace> traces = gather(options);
+  result.error = refusal(traces);
   if (!result.error.empty()) return result;
-  for (const MergeFacts& f : facts) {
+  for (const RankTrace& f : traces) {
     MergedRank rank;
     rank.path = f.path;
     rank.host = f.metadata.host;
@@ -206,10 +207,10 @@ MergeResult merge_traces(const MergeOptions& options) {
     result.warnings.push_back(f.path + ": cut off; what is there is merged");
   }
   std::vector<analysis_detail::ClockMap> clocks;
-  if (!analysis_detail::align_clocks(facts, options, result.ranks, clocks, result.warnings, result.error))
+  if (!analysis_detail::align_clocks(traces, options, result.ranks, clocks, result.warnings, result.error))
     return result;
-  const auto arrows = analysis_detail::find_arrows(facts, clocks, result);
-  write_all(options, facts, clocks, arrows, result);
+  const auto arrows = analysis_detail::find_arrows(traces, clocks, result);
+  write_all(options, traces, clocks, arrows, result);
   return result;
 }
 

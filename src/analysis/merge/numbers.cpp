@@ -19,25 +19,25 @@ constexpr std::int64_t kFirstHostPid = 64;
 
 }  // namespace
 
-std::vector<Renumbering> renumber(const std::vector<MergeFacts>& facts, std::vector<MergedRank>& ranks,
+std::vector<Renumbering> renumber(const std::vector<RankTrace>& traces, std::vector<MergedRank>& ranks,
                                   std::int64_t& next_id) {
   constexpr std::int64_t kRoundly = 1000;
   std::size_t most = 0;
-  for (const MergeFacts& f : facts) most = std::max(most, f.pids.size());
+  for (const RankTrace& f : traces) most = std::max(most, f.pids.size());
   const std::int64_t apart = (static_cast<std::int64_t>(most) + kFirstHostPid + kRoundly - 1) / kRoundly * kRoundly;
-  const bool all_have_ranks = facts.back().metadata.rank >= 0;
-  std::vector<Renumbering> all(facts.size());
+  const bool all_have_ranks = traces.back().metadata.rank >= 0;
+  std::vector<Renumbering> all(traces.size());
   std::int64_t added = 0;
-  for (std::size_t i = 0; i < facts.size(); ++i) {
+  for (std::size_t i = 0; i < traces.size(); ++i) {
     all[i].file = i;
     all[i].added = added;
-    ranks[i].first_pid = (all_have_ranks ? facts[i].metadata.rank : static_cast<std::int64_t>(i)) * apart;
+    ranks[i].first_pid = (all_have_ranks ? traces[i].metadata.rank : static_cast<std::int64_t>(i)) * apart;
     std::int64_t next_host = ranks[i].first_pid + kFirstHostPid;
-    for (const std::int64_t pid : facts[i].pids) {
+    for (const std::int64_t pid : traces[i].pids) {
       const bool is_gpu = pid >= 0 && pid < kFirstHostPid;
       all[i].pids[pid] = is_gpu ? ranks[i].first_pid + pid : next_host++;
     }
-    const std::int64_t largest = std::max({facts[i].most_correlation, facts[i].most_external, facts[i].most_id});
+    const std::int64_t largest = std::max({traces[i].most_correlation, traces[i].most_external, traces[i].most_id});
     added = bounded_sum(added, bounded_sum(largest, 1));
   }
   next_id = added;

@@ -21,7 +21,7 @@ struct Renumbering {
 };
 
 /// For each file; fills in MergedRank::first_pid. `next_id`: from there on ids are free.
-std::vector<Renumbering> renumber(const std::vector<MergeFacts>& facts, std::vector<MergedRank>& ranks,
+std::vector<Renumbering> renumber(const std::vector<RankTrace>& traces, std::vector<MergedRank>& ranks,
                                   std::int64_t& next_id);
 
 /// Readers differ in whether a thread's number is its process's own affair: no two processes have one in common.

@@ -29,18 +29,18 @@ bool is_send(std::string_view name) {
 
 class Reader {
  public:
-  explicit Reader(MergeFacts& facts) : facts_(facts) {}
+  explicit Reader(RankTrace& trace) : trace_(trace) {}
 
-  void metadata(std::string_view key, std::string_view json) { facts_.metadata.read(key, json); }
+  void metadata(std::string_view key, std::string_view json) { trace_.metadata.read(key, json); }
 
   void event(const ReadEvent& e) {
-    const std::uint64_t place = facts_.events++;
+    const std::uint64_t place = trace_.events++;
     if (e.has_pid && e.pid_is_number) note_pid(e.pid);
-    if (e.has_id && (e.id <= kMostCountedId && e.id >= 0)) facts_.most_id = std::max(facts_.most_id, e.id);
+    if (e.has_id && (e.id <= kMostCountedId && e.id >= 0)) trace_.most_id = std::max(trace_.most_id, e.id);
     if (!e.has_ts) return;
     note_time(e);
-    facts_.most_correlation = std::max(facts_.most_correlation, integer_arg(e, schema::arg::kCorrelation, 0));
-    facts_.most_external = std::max(facts_.most_external, integer_arg(e, schema::arg::kExternalId, 0));
+    trace_.most_correlation = std::max(trace_.most_correlation, integer_arg(e, schema::arg::kCorrelation, 0));
+    trace_.most_external = std::max(trace_.most_external, integer_arg(e, schema::arg::kExternalId, 0));
     if (e.is(schema::phase::kSlice)) {
       complete(e, place);
     } else if (e.is(schema::phase::kAsyncBegin)) {
@@ -52,22 +52,22 @@ class Reader {
 
   void finish() {
     // Calls that are matched by counting must all be there.
-    const auto& recording = facts_.metadata.recording;
-    if (!recording || recording->dropped == 0) torch_.finish(facts_.metadata, facts_.meetings);
+    const auto& recording = trace_.metadata.recording;
+    if (!recording || recording->dropped == 0) torch_.finish(trace_.metadata, trace_.sync_points);
     const auto by_key = [](const auto& a, const auto& b) { return a.key < b.key; };
-    std::sort(facts_.meetings.begin(), facts_.meetings.end(), by_key);
+    std::sort(trace_.sync_points.begin(), trace_.sync_points.end(), by_key);
     // A key that comes twice says nothing: a sequence number that began anew.
-    std::vector<Meeting> once;
-    for (std::size_t i = 0; i < facts_.meetings.size();) {
+    std::vector<SyncPoint> once;
+    for (std::size_t i = 0; i < trace_.sync_points.size();) {
       std::size_t next = i + 1;
-      while (next < facts_.meetings.size() && facts_.meetings[next].key == facts_.meetings[i].key) ++next;
-      if (next == i + 1) once.push_back(facts_.meetings[i]);
+      while (next < trace_.sync_points.size() && trace_.sync_points[next].key == trace_.sync_points[i].key) ++next;
+      if (next == i + 1) once.push_back(trace_.sync_points[i]);
       i = next;
     }
-    facts_.meetings = std::move(once);
-    for (auto* const endpoints : {&facts_.requests, &facts_.served, &facts_.served_until, &facts_.answers})
+    trace_.sync_points = std::move(once);
+    for (auto* const endpoints : {&trace_.requests, &trace_.served, &trace_.served_until, &trace_.answers})
       std::sort(endpoints->begin(), endpoints->end(), by_key);
-    for (auto& [key, channel] : facts_.channels) {
+    for (auto& [key, channel] : trace_.channels) {
       for (auto* const endpoints : {&channel.sent, &channel.received})
         std::sort(endpoints->begin(), endpoints->end(), by_key);  // there it is the begin
     }
@@ -79,8 +79,8 @@ class Reader {
     const auto known = own_ranks_.find(std::string(name));
     if (known != own_ranks_.end()) return known->second;
     std::int64_t own = -1;
-    for (const TraceMetadata::Group& group : facts_.metadata.groups) {
-      const auto at = std::find(group.ranks.begin(), group.ranks.end(), facts_.metadata.rank);
+    for (const TraceMetadata::Group& group : trace_.metadata.groups) {
+      const auto at = std::find(group.ranks.begin(), group.ranks.end(), trace_.metadata.rank);
       if (group.name == name && at != group.ranks.end()) own = at - group.ranks.begin();
     }
     return own_ranks_[std::string(name)] = own;
@@ -89,15 +89,15 @@ class Reader {
   void note_pid(std::int64_t pid) {
     if (pid == last_pid_) return;
     last_pid_ = pid;
-    if (std::find(facts_.pids.begin(), facts_.pids.end(), pid) == facts_.pids.end()) facts_.pids.push_back(pid);
+    if (std::find(trace_.pids.begin(), trace_.pids.end(), pid) == trace_.pids.end()) trace_.pids.push_back(pid);
   }
 
   void note_time(const ReadEvent& e) {
     if (e.is(schema::phase::kMetadata)) return;
     const std::int64_t end = bounded_sum(e.ts_ns, e.has_duration ? std::max<std::int64_t>(e.duration_ns, 0) : 0);
-    if (!has_time_) facts_.first_ns = e.ts_ns;
-    facts_.first_ns = std::min(facts_.first_ns, e.ts_ns);
-    facts_.last_ns = has_time_ ? std::max(facts_.last_ns, end) : end;
+    if (!has_time_) trace_.first_ns = e.ts_ns;
+    trace_.first_ns = std::min(trace_.first_ns, e.ts_ns);
+    trace_.last_ns = has_time_ ? std::max(trace_.last_ns, end) : end;
     has_time_ = true;
   }
 
@@ -110,7 +110,7 @@ class Reader {
       if (!collective_family(collective).waits_for_all) return;
       std::uint64_t key = mixed(mixed(kKeyStart, "device"), text_arg(e, schema::arg::kGroupName));
       key = mixed(mixed(key, text_arg(e, schema::arg::kGroupRanks)), collective);
-      add_meeting(e, mixed(key, sequence), place);
+      add_sync_point(e, mixed(key, sequence), place);
     } else if (const std::string_view role = text_arg(e, schema::arg::kRpc); !role.empty()) {
       rpc(e, role, place);
     } else {
@@ -118,8 +118,8 @@ class Reader {
     }
   }
 
-  void add_meeting(const ReadEvent& e, std::uint64_t key, std::uint64_t place) {
-    facts_.meetings.push_back({key, e.ts_ns, bounded_sum(e.ts_ns, e.duration_ns), place, false});
+  void add_sync_point(const ReadEvent& e, std::uint64_t key, std::uint64_t place) {
+    trace_.sync_points.push_back({key, e.ts_ns, bounded_sum(e.ts_ns, e.duration_ns), place, false});
   }
 
   void mpi(const ReadEvent& e, std::uint64_t place) {
@@ -127,7 +127,7 @@ class Reader {
     if (comm.empty() || !is_whole(e)) return;
     if (const std::int64_t sequence = integer_arg(e, schema::arg::kSequence, -1); sequence >= 0) {
       if (integer_arg(e, schema::arg::kGroupSize, 0) > 1 && waits_for_all(e))
-        add_meeting(e, mixed(mixed(mixed(kKeyStart, comm), e.name), sequence), place);
+        add_sync_point(e, mixed(mixed(mixed(kKeyStart, comm), e.name), sequence), place);
       return;
     }
     if (is_send(e.name)) {
@@ -147,16 +147,16 @@ class Reader {
     if (own < 0 || peer < 0 || tag < 0) return nullptr;
     std::uint64_t key = mixed(kKeyStart, comm);
     key = mixed(mixed(key, sends ? own : peer), sends ? peer : own);
-    return &facts_.channels[mixed(key, tag)];
+    return &trace_.channels[mixed(key, tag)];
   }
 
   void rpc(const ReadEvent& e, std::string_view role, std::uint64_t place) {
     const std::uint64_t key = rpc_key(e);
     if (key == 0) return;
-    if (role == schema::rpc::kSent) facts_.requests.push_back({key, e.ts_ns, place});
+    if (role == schema::rpc::kSent) trace_.requests.push_back({key, e.ts_ns, place});
     if (role == schema::rpc::kServed) {
-      facts_.served.push_back({key, e.ts_ns, place});
-      facts_.served_until.push_back({key, bounded_sum(e.ts_ns, e.duration_ns), place});
+      trace_.served.push_back({key, e.ts_ns, place});
+      trace_.served_until.push_back({key, bounded_sum(e.ts_ns, e.duration_ns), place});
     }
   }
   static std::uint64_t rpc_key(const ReadEvent& e) {
@@ -192,16 +192,16 @@ class Reader {
     if (open.channel != nullptr) {
       open.channel->received.push_back({static_cast<std::uint64_t>(open.begin_ns), e.ts_ns, place});
     } else {
-      facts_.answers.push_back({open.key, e.ts_ns, place});
+      trace_.answers.push_back({open.key, e.ts_ns, place});
     }
   }
 
-  MergeFacts& facts_;
+  RankTrace& trace_;
   std::unordered_map<std::string, std::int64_t> own_ranks_;
   std::unordered_map<std::int64_t, Open> open_;  // async slices, by id
   std::optional<std::int64_t> last_pid_;
   bool has_time_ = false;
-  TorchMeetings torch_;
+  TorchSyncPoints torch_;
 };
 
 }  // namespace
@@ -210,10 +210,10 @@ bool is_whole(const ReadEvent& event) {
   return find_arg(event, schema::arg::kFailed) == nullptr && find_arg(event, schema::arg::kFinished) == nullptr;
 }
 
-MergeFacts gather_facts(const std::string& path) {
-  MergeFacts facts;
-  facts.path = path;
-  Reader reader(facts);
+RankTrace scan_rank_trace(const std::string& path) {
+  RankTrace trace;
+  trace.path = path;
+  Reader reader(trace);
   TraceVisitor visitor;
   visitor.metadata = [&](std::string_view key, std::string_view json, bool) { reader.metadata(key, json); };
   visitor.event = [&](const ReadEvent& event) {
@@ -221,13 +221,13 @@ MergeFacts gather_facts(const std::string& path) {
     return true;
   };
   const ReadResult read = read_trace(path, visitor);
-  facts.truncated = read.truncated;
-  facts.error = read.useless();
+  trace.truncated = read.truncated;
+  trace.error = read.useless();
   reader.finish();
-  facts.first_ns = bounded_sum(facts.first_ns, 0);
-  facts.last_ns = bounded_sum(facts.last_ns, 0);
-  facts.has_wall_clock = facts.metadata.base_time_ns > 0 || TraceMetadata::is_time_of_day(facts.first_ns);
-  return facts;
+  trace.first_ns = bounded_sum(trace.first_ns, 0);
+  trace.last_ns = bounded_sum(trace.last_ns, 0);
+  trace.has_wall_clock = trace.metadata.base_time_ns > 0 || TraceMetadata::is_time_of_day(trace.first_ns);
+  return trace;
 }
 
 }  // namespace profshim::analysis_detail

@@ -16,7 +16,7 @@ namespace profshim::analysis_detail {
 inline constexpr std::uint64_t kNoEvent = ~std::uint64_t{0} >> 1;
 
 /// A collective that nobody leaves before all have come.
-struct Meeting {
+struct SyncPoint {
   std::uint64_t key = 0;  // the same on all members
   std::int64_t begin_ns = 0, end_ns = 0;
   std::uint64_t event : 63 =
@@ -36,7 +36,7 @@ struct Channel {
   std::vector<Endpoint> sent, received;  // in order of their begin
 };
 
-struct MergeFacts {
+struct RankTrace {
   std::string path, error;  // error: why it cannot be read; the rest is then empty
   bool truncated = false;
   TraceMetadata metadata;
@@ -48,7 +48,7 @@ struct MergeFacts {
   std::vector<std::int64_t> pids;
   std::int64_t most_correlation = 0, most_external = 0, most_id = 0;
 
-  std::vector<Meeting> meetings;                        // by key, each once
+  std::vector<SyncPoint> sync_points;                   // by key, each once
   std::unordered_map<std::uint64_t, Channel> channels;  // by communicator, both ranks and tag
   // Of torch.distributed.rpc, by key.
   std::vector<Endpoint> requests, served;       // sent; taken up
@@ -59,7 +59,7 @@ struct MergeFacts {
 bool is_whole(const ReadEvent& event);
 
 /// Reads a trace once. What cannot be read is said in `error`.
-MergeFacts gather_facts(const std::string& path);
+RankTrace scan_rank_trace(const std::string& path);
 
 /// Ids of flows and async slices up to here are numbers as somebody counted them; larger ones are hashes of texts.
 inline constexpr std::int64_t kMostCountedId = std::int64_t{1} << 40;

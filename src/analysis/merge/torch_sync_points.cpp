@@ -56,8 +56,8 @@ struct Step {
 };
 
 /// An overflow track (slices of a thread that overlap in part) has a tid this far above the one before it.
-constexpr std::int64_t kOverflowTidStep = 10'000'000;
-std::int64_t thread_of(const ReadEvent& e) { return e.tid % kOverflowTidStep; }
+constexpr std::int64_t kOverflowTrackStep = 10'000'000;
+std::int64_t thread_of(const ReadEvent& e) { return e.tid % kOverflowTrackStep; }
 
 Span span_of(const ReadEvent& e, std::uint64_t place) {
   return {e.ts_ns, bounded_sum(e.ts_ns, std::max<std::int64_t>(e.duration_ns, 0)), place};
@@ -83,7 +83,7 @@ constexpr std::string_view kGloo = schema::name::kGlooStart, kOperators = schema
 
 }  // namespace
 
-struct TorchMeetings::Impl {
+struct TorchSyncPoints::Impl {
   // ---- gathering
 
   std::vector<Call> calls;      // as record_param_comms, with arguments
@@ -140,7 +140,7 @@ struct TorchMeetings::Impl {
   using Spans = std::unordered_map<std::uint32_t, Span>;  // by the number of the call
   using Numbers = std::vector<std::uint32_t>;
 
-  void finish(const TraceMetadata& metadata, std::vector<Meeting>& meetings) {
+  void finish(const TraceMetadata& metadata, std::vector<SyncPoint>& sync_points) {
     // Steps that are pieces of time begin on no two ranks at the same place of the program.
     if (metadata.recording && metadata.recording->steps_source.starts_with("time")) steps.clear();
     if (several_processes || !prepare_steps()) return;
@@ -159,7 +159,7 @@ struct TorchMeetings::Impl {
       if (calls[i].group == 0 || calls[i].alone) continue;
       if (steps.empty() || in != nullptr) parts[{calls[i].group, in}].push_back(i);
     }
-    for (const auto& [key, numbers] : parts) add_part(numbers, key.second, spans, meetings);
+    for (const auto& [key, numbers] : parts) add_part(numbers, key.second, spans, sync_points);
   }
 
   /// A key of the members of all groups, if they are the same: it does not matter then which of them a call is of. 0 if
@@ -274,7 +274,8 @@ struct TorchMeetings::Impl {
     return 2 * (border.back() + 1) <= numbers.size();
   }
 
-  void add_part(const Numbers& numbers, const Step* step, const Spans& spans, std::vector<Meeting>& meetings) const {
+  void add_part(const Numbers& numbers, const Step* step, const Spans& spans,
+                std::vector<SyncPoint>& sync_points) const {
     if (!in_order(numbers, step) || (step == nullptr && !tells_its_place(numbers))) return;
     std::uint64_t key = mixed(mixed(kKeyStart, "torch"), static_cast<std::int64_t>(calls[numbers[0]].group));
     key = step != nullptr ? mixed(mixed(key, "step"), step->number) : mixed(key, "window");
@@ -283,15 +284,15 @@ struct TorchMeetings::Impl {
       const auto span = spans.find(numbers[i]);
       if (span == spans.end()) continue;
       const Span& s = span->second;
-      meetings.push_back({mixed(key, static_cast<std::int64_t>(i)), s.begin_ns, s.end_ns, s.event, true});
+      sync_points.push_back({mixed(key, static_cast<std::int64_t>(i)), s.begin_ns, s.end_ns, s.event, true});
     }
   }
 };
 
-TorchMeetings::TorchMeetings() : impl_(std::make_unique<Impl>()) {}
-TorchMeetings::~TorchMeetings() = default;
+TorchSyncPoints::TorchSyncPoints() : impl_(std::make_unique<Impl>()) {}
+TorchSyncPoints::~TorchSyncPoints() = default;
 
-void TorchMeetings::slice(const ReadEvent& e, std::uint64_t place) {
+void TorchSyncPoints::slice(const ReadEvent& e, std::uint64_t place) {
   constexpr std::string_view kStep = schema::name::kStepStart;
   if (e.category == schema::category::kKernel) {
     const std::string_view function = text_arg(e, schema::arg::kCollective);
@@ -314,12 +315,12 @@ void TorchMeetings::slice(const ReadEvent& e, std::uint64_t place) {
   }
 }
 
-void TorchMeetings::begins(const ReadEvent& e) {
+void TorchSyncPoints::begins(const ReadEvent& e) {
   if (e.name.starts_with(kGloo) && is_whole(e)) impl_->running[e.id] = {work_of(e.name), e.ts_ns};
 }
 
 // It lies on no thread in particular, so no arrow has a slice there to hold on to.
-void TorchMeetings::ends(const ReadEvent& e) {
+void TorchSyncPoints::ends(const ReadEvent& e) {
   const auto at = impl_->running.find(e.id);
   if (at == impl_->running.end()) return;
   const auto [work, begin_ns] = at->second;
@@ -327,8 +328,8 @@ void TorchMeetings::ends(const ReadEvent& e) {
   impl_->add_work(work, {begin_ns, std::max(begin_ns, e.ts_ns), kNoEvent});
 }
 
-void TorchMeetings::finish(const TraceMetadata& metadata, std::vector<Meeting>& meetings) {
-  impl_->finish(metadata, meetings);
+void TorchSyncPoints::finish(const TraceMetadata& metadata, std::vector<SyncPoint>& sync_points) {
+  impl_->finish(metadata, sync_points);
 }
 
 }  // namespace profshim::analysis_detail

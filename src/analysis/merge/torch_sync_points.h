@@ -18,17 +18,17 @@
 
 namespace profshim::analysis_detail {
 
-class TorchMeetings {
+class TorchSyncPoints {
  public:
-  TorchMeetings();
-  ~TorchMeetings();
+  TorchSyncPoints();
+  ~TorchSyncPoints();
   /// A complete event; `place`: of it in the file.
   void slice(const ReadEvent& e, std::uint64_t place);
   /// The ends of an asynchronous slice.
   void begins(const ReadEvent& e);
   void ends(const ReadEvent& e);
   /// After the last event, with what stands beside the events. Appends, in no order.
-  void finish(const TraceMetadata& metadata, std::vector<Meeting>& meetings);
+  void finish(const TraceMetadata& metadata, std::vector<SyncPoint>& sync_points);
 
  private:
   struct Impl;

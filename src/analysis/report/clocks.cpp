@@ -14,13 +14,13 @@ namespace profshim::analysis_detail {
 namespace {
 
 /// The n-th file of each rank is of the n-th window.
-std::vector<std::vector<const TraceFacts*>> windows_of(const std::vector<TraceFacts>& traces) {
-  std::map<int, std::vector<const TraceFacts*>> by_rank;
-  for (const TraceFacts& t : traces) by_rank[t.rank].push_back(&t);
-  std::vector<std::vector<const TraceFacts*>> windows;
+std::vector<std::vector<const TraceDescription*>> windows_of(const std::vector<TraceDescription>& traces) {
+  std::map<int, std::vector<const TraceDescription*>> by_rank;
+  for (const TraceDescription& t : traces) by_rank[t.rank].push_back(&t);
+  std::vector<std::vector<const TraceDescription*>> windows;
   for (auto& [rank, files] : by_rank) {
     std::stable_sort(files.begin(), files.end(),
-                     [](const TraceFacts* a, const TraceFacts* b) { return a->first_ns < b->first_ns; });
+                     [](const TraceDescription* a, const TraceDescription* b) { return a->first_ns < b->first_ns; });
     for (std::size_t i = 0; i < files.size(); ++i) {
       if (windows.size() <= i) windows.emplace_back();
       windows[i].push_back(files[i]);
@@ -29,18 +29,18 @@ std::vector<std::vector<const TraceFacts*>> windows_of(const std::vector<TraceFa
   return windows;
 }
 
-std::vector<MergeFacts> gather(const std::vector<const TraceFacts*>& window) {
-  std::vector<MergeFacts> facts(window.size());
+std::vector<RankTrace> scan(const std::vector<const TraceDescription*>& window) {
+  std::vector<RankTrace> scanned(window.size());
   std::atomic<std::size_t> next{0};
   const auto work = [&] {
-    for (std::size_t i = next++; i < facts.size(); i = next++) facts[i] = gather_facts(window[i]->path);
+    for (std::size_t i = next++; i < scanned.size(); i = next++) scanned[i] = scan_rank_trace(window[i]->path);
   };
   std::vector<std::thread> threads;
-  const std::size_t wanted = std::min<std::size_t>(std::max(1u, std::thread::hardware_concurrency()), facts.size());
+  const std::size_t wanted = std::min<std::size_t>(std::max(1u, std::thread::hardware_concurrency()), scanned.size());
   for (std::size_t i = 1; i < wanted; ++i) threads.emplace_back(work);
   work();
   for (std::thread& thread : threads) thread.join();
-  return facts;
+  return scanned;
 }
 
 /// Not known is worse than any error.
@@ -50,23 +50,23 @@ bool is_worse(const RankClock& a, const RankClock& b) {
 
 }  // namespace
 
-std::vector<RankClock> compare_clocks(const std::vector<TraceFacts>& traces, std::vector<std::string>& warnings,
+std::vector<RankClock> compare_clocks(const std::vector<TraceDescription>& traces, std::vector<std::string>& warnings,
                                       std::string& why_not) {
   std::map<int, RankClock> worst;
   for (const auto& window : windows_of(traces)) {
     if (window.size() < 2) continue;
-    std::vector<MergeFacts> facts = gather(window);
-    std::vector<MergedRank> ranks(facts.size());
-    for (std::size_t i = 0; i < facts.size(); ++i) {
-      if (!facts[i].error.empty()) {
-        why_not = facts[i].path + ": " + facts[i].error;
+    std::vector<RankTrace> scanned = scan(window);
+    std::vector<MergedRank> ranks(scanned.size());
+    for (std::size_t i = 0; i < scanned.size(); ++i) {
+      if (!scanned[i].error.empty()) {
+        why_not = scanned[i].path + ": " + scanned[i].error;
         return {};
       }
-      ranks[i].rank = facts[i].metadata.rank;
-      ranks[i].host = facts[i].metadata.host;
+      ranks[i].rank = scanned[i].metadata.rank;
+      ranks[i].host = scanned[i].metadata.host;
     }
     std::vector<ClockMap> maps;
-    if (!align_clocks(facts, MergeOptions{}, ranks, maps, warnings, why_not)) return {};
+    if (!align_clocks(scanned, MergeOptions{}, ranks, maps, warnings, why_not)) return {};
     for (const MergedRank& rank : ranks) {
       const RankClock clock{.rank = rank.rank,
                             .host = rank.host,

@@ -10,7 +10,7 @@ namespace profshim::analysis_detail {
 
 /// Of the files of several ranks, which are read for it. Windows are taken each for itself: what stands for a rank is
 /// the one that is known worst. `why_not`: one sentence where clocks cannot be compared.
-std::vector<RankClock> compare_clocks(const std::vector<TraceFacts>& traces, std::vector<std::string>& warnings,
+std::vector<RankClock> compare_clocks(const std::vector<TraceDescription>& traces, std::vector<std::string>& warnings,
                                       std::string& why_not);
 
 ReportSection clocks_section(const std::vector<RankClock>& clocks, const std::string& why_not);

@@ -19,9 +19,9 @@ struct RankLoad {
   double waited() const { return waited_us / measured_us; }
 };
 
-std::map<int, RankLoad> by_rank(const std::vector<TraceFacts>& traces) {
+std::map<int, RankLoad> by_rank(const std::vector<TraceDescription>& traces) {
   std::map<int, RankLoad> ranks;
-  for (const TraceFacts& t : traces) {
+  for (const TraceDescription& t : traces) {
     if (!t.load) continue;
     RankLoad& rank = ranks[t.rank];
     rank.host = t.host;
@@ -34,7 +34,7 @@ std::map<int, RankLoad> by_rank(const std::vector<TraceFacts>& traces) {
 
 }  // namespace
 
-ViewTable cpu_table(const std::vector<TraceFacts>& traces) {
+ViewTable cpu_table(const std::vector<TraceDescription>& traces) {
   ViewTable table{.key = "cpus",
                   .title = "CPUs while it was recorded",
                   .columns = {{"rank", "Rank"},
@@ -50,7 +50,7 @@ ViewTable cpu_table(const std::vector<TraceFacts>& traces) {
   return table;
 }
 
-void judge_machine(const std::vector<TraceFacts>& traces, std::vector<ReportFinding>& verdict) {
+void judge_machine(const std::vector<TraceDescription>& traces, std::vector<ReportFinding>& verdict) {
   std::set<int> waited, all;
   const std::map<int, RankLoad> ranks = by_rank(traces);
   auto most = ranks.end();
@@ -62,7 +62,7 @@ void judge_machine(const std::vector<TraceFacts>& traces, std::vector<ReportFind
   }
   if (waited.empty()) return;
   std::vector<WindowLoad> loads;
-  for (const TraceFacts& t : traces) {
+  for (const TraceDescription& t : traces) {
     if (t.load) loads.push_back(*t.load);
   }
   char text[200];

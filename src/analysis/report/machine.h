@@ -9,8 +9,8 @@
 namespace profshim::analysis_detail {
 
 /// By rank: how long its threads waited for a CPU, and how many CPUs its process used. No rows where no trace says it.
-ViewTable cpu_table(const std::vector<TraceFacts>& traces);
+ViewTable cpu_table(const std::vector<TraceDescription>& traces);
 /// Ranks that waited for a tenth of the time or more.
-void judge_machine(const std::vector<TraceFacts>& traces, std::vector<ReportFinding>& verdict);
+void judge_machine(const std::vector<TraceDescription>& traces, std::vector<ReportFinding>& verdict);
 
 }  // namespace profshim::analysis_detail

@@ -46,7 +46,7 @@ class Gathered {
   void add(LoadedTrace loaded) {
     Timeline& timeline = loaded.timeline;
     job_.add(timeline);
-    traces.push_back(std::move(loaded.facts));
+    traces.push_back(std::move(loaded.description));
     if (timeline.slices.empty()) return;
     const int rank = timeline.rank;
     kernels.add(timeline, rank);
@@ -58,7 +58,7 @@ class Gathered {
     windows.add(timeline, rank);
   }
 
-  std::vector<TraceFacts> traces;
+  std::vector<TraceDescription> traces;
   Waits waits;
   KernelsView kernels;
   StepsView steps, windows;
@@ -94,10 +94,10 @@ std::string joined(const std::set<std::string>& texts, std::size_t most) {
   return text;
 }
 
-std::string step_words(const std::vector<TraceFacts>& traces) {
+std::string step_words(const std::vector<TraceDescription>& traces) {
   std::set<std::int64_t> steps;
   std::set<std::string> sources;
-  for (const TraceFacts& t : traces) {
+  for (const TraceDescription& t : traces) {
     steps.insert(t.steps.begin(), t.steps.end());
     sources.insert(t.steps_source);
   }
@@ -109,14 +109,14 @@ std::string step_words(const std::vector<TraceFacts>& traces) {
   return source.empty() ? text : text + ", from " + source;
 }
 
-void add_facts(const std::vector<TraceFacts>& traces, Report& report) {
+void add_overview(const std::vector<TraceDescription>& traces, Report& report) {
   std::set<std::string> runs, commands, hosts, files;
   std::set<int> ranks;
   int world_size = -1;
   std::uint64_t events = 0;
   std::int64_t first = std::numeric_limits<std::int64_t>::max(), last = std::numeric_limits<std::int64_t>::min();
   bool ours = false, others = false;
-  for (const TraceFacts& t : traces) {
+  for (const TraceDescription& t : traces) {
     runs.insert(t.run_name);
     commands.insert(t.command);
     hosts.insert(t.host);
@@ -134,7 +134,7 @@ void add_facts(const std::vector<TraceFacts>& traces, Report& report) {
   report.title = !run.empty() ? run : files.begin()->substr(files.begin()->rfind('/') + 1);
   if (run.empty() && files.size() > 1) report.title += " and " + counted(files.size() - 1, "other");
   const auto add = [&](const char* what, std::string text) {
-    if (!text.empty()) report.facts.emplace_back(what, std::move(text));
+    if (!text.empty()) report.overview.emplace_back(what, std::move(text));
   };
   add("Command", joined(commands, 1));
   std::string rank_text =
@@ -287,10 +287,10 @@ void forget_unknown_ranks(Report& report) {
 }
 
 /// How long a rank was watched, on the average.
-double mean_window_us(const std::vector<TraceFacts>& traces) {
+double mean_window_us(const std::vector<TraceDescription>& traces) {
   std::set<int> ranks;
   double sum = 0;
-  for (const TraceFacts& t : traces) {
+  for (const TraceDescription& t : traces) {
     ranks.insert(t.rank);
     sum += to_us(difference(t.last_ns, t.first_ns));
   }
@@ -310,14 +310,14 @@ Report make_report(const std::vector<std::string>& paths) {
   }
   if (const std::string twice = twice_there(all.traces); !twice.empty()) throw std::runtime_error(twice);
   std::set<int> ranks;
-  for (const TraceFacts& t : all.traces) ranks.insert(t.rank);
+  for (const TraceDescription& t : all.traces) ranks.insert(t.rank);
   std::string no_clocks;
   if (clocks.empty() && ranks.size() > 1) clocks = compare_clocks(all.traces, report.warnings, no_clocks);
 
   const View steps = all.steps.finish(), windows = all.windows.finish(), kernels = all.kernels.finish(),
              comms = all.comms.finish(), mpi = all.mpi.finish();
   const KeyTable keys = all.averages.finish();
-  add_facts(all.traces, report);
+  add_overview(all.traces, report);
   judge_missing(comms, report.verdict);
   all.waits.judge(mean_window_us(all.traces), report.verdict);
   judge_steps(steps, windows, report.verdict);

@@ -173,9 +173,9 @@ ReportPlot split_plot(const std::map<int, RankMeans>& means, bool whole_windows,
                     ", those least like the others.");
   }
   for (const int rank : ranks) plot.labels.push_back(rank_name(rank));
-  int colour = 0;  // the same part has the same one on every page
+  int color = 0;  // the same part has the same one on every page
   const auto add = [&](const char* label, bool of_device, auto&& value, bool quiet = false) {
-    ReportPlot::Series series{.label = label, .quiet = quiet, .colour = colour++};
+    ReportPlot::Series series{.label = label, .quiet = quiet, .color = color++};
     double sum = 0;
     for (const int rank : ranks) {
       const RankMeans& m = means.at(rank);
@@ -195,7 +195,7 @@ ReportPlot split_plot(const std::map<int, RankMeans>& means, bool whole_windows,
         "device idle", true, [](const StepTimes& s) { return s.all_us - s.busy_us; }, true);
   }
   if (host) {
-    colour = 0;
+    color = 0;
     add("other calls", false, [](const StepTimes& s) { return s.compute_us; });
     add("calls that communicate", false, [](const StepTimes& s) { return s.communication_us; });
     add(

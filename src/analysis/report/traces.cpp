@@ -20,42 +20,42 @@ std::string loss_words(std::string_view path) {
   return words;
 }
 
-TraceFacts facts_of(const Timeline& timeline) {
-  TraceFacts facts{.path = timeline.path, .host = timeline.host};
-  facts.rank = timeline.rank;
-  facts.world_size = timeline.world_size;
-  facts.ours = timeline.dialect == Dialect::kProfshim;
-  facts.complete = timeline.complete;
-  facts.cut_off = timeline.truncated;
-  facts.dropped = timeline.dropped;
-  facts.events = timeline.slices.size();
-  for (const Step& step : timeline.steps) facts.steps.insert(step.number);
+TraceDescription describe(const Timeline& timeline) {
+  TraceDescription description{.path = timeline.path, .host = timeline.host};
+  description.rank = timeline.rank;
+  description.world_size = timeline.world_size;
+  description.ours = timeline.dialect == Dialect::kProfshim;
+  description.complete = timeline.complete;
+  description.cut_off = timeline.truncated;
+  description.dropped = timeline.dropped;
+  description.events = timeline.slices.size();
+  for (const Step& step : timeline.steps) description.steps.insert(step.number);
   if (!timeline.slices.empty()) {
-    facts.first_ns = std::numeric_limits<std::int64_t>::max();
-    facts.last_ns = std::numeric_limits<std::int64_t>::min();
+    description.first_ns = std::numeric_limits<std::int64_t>::max();
+    description.last_ns = std::numeric_limits<std::int64_t>::min();
     for (const Slice& s : timeline.slices) {
-      facts.first_ns = std::min(facts.first_ns, s.begin_ns);
-      facts.last_ns = std::max(facts.last_ns, s.end_ns());
+      description.first_ns = std::min(description.first_ns, s.begin_ns);
+      description.last_ns = std::max(description.last_ns, s.end_ns());
     }
   }
-  facts.load = window_load(timeline);
-  if (!timeline.recording) return facts;
+  description.load = window_load(timeline);
+  if (!timeline.recording) return description;
   const RecordingInfo& recording = *timeline.recording;
-  facts.run_name = recording.run_name;
-  facts.command = recording.command;
-  facts.steps_source = recording.steps_source;
-  if (!recording.first_step_marker.empty() && !facts.steps_source.empty())
-    facts.steps_source += " (" + recording.first_step_marker + ")";
-  facts.window = recording.window.value_or(-1);
-  facts.limited = recording.truncated;
-  facts.recovered = recording.recovered;
-  facts.problems = recording.problems;
-  for (const auto& [path, count] : recording.losses) facts.losses.emplace_back(loss_words(path), count);
-  return facts;
+  description.run_name = recording.run_name;
+  description.command = recording.command;
+  description.steps_source = recording.steps_source;
+  if (!recording.first_step_marker.empty() && !description.steps_source.empty())
+    description.steps_source += " (" + recording.first_step_marker + ")";
+  description.window = recording.window.value_or(-1);
+  description.limited = recording.truncated;
+  description.recovered = recording.recovered;
+  description.problems = recording.problems;
+  for (const auto& [path, count] : recording.losses) description.losses.emplace_back(loss_words(path), count);
+  return description;
 }
 
 /// Of one rank of one job. What was going on at the end of a window may have ended in the next.
-bool are_two_windows(const TraceFacts& a, const TraceFacts& b) {
+bool are_two_windows(const TraceDescription& a, const TraceDescription& b) {
   if (a.ours && b.ours && a.run_name == b.run_name && a.window != b.window) return true;
   if (!a.steps.empty() && !b.steps.empty()) {
     return std::none_of(a.steps.begin(), a.steps.end(), [&](std::int64_t n) { return b.steps.count(n) != 0; });
@@ -63,12 +63,12 @@ bool are_two_windows(const TraceFacts& a, const TraceFacts& b) {
   return a.last_ns <= b.first_ns || b.last_ns <= a.first_ns;
 }
 
-std::string losses_text(const TraceFacts& facts) {
+std::string losses_text(const TraceDescription& description) {
   std::string text;
-  for (const auto& [what, count] : facts.losses) {
+  for (const auto& [what, count] : description.losses) {
     text += (text.empty() ? "" : ", ") + what + " " + std::to_string(count);
   }
-  return !text.empty() ? text : facts.ours ? "none" : "not said";
+  return !text.empty() ? text : description.ours ? "none" : "not said";
 }
 
 }  // namespace
@@ -82,16 +82,16 @@ std::vector<LoadedTrace> load_ranks(const std::string& path, std::vector<RankClo
     if (const auto& rank = timeline.merged) {
       clocks.push_back({rank->rank, rank->host, rank->clock, rank->offset_us, rank->drift_ppm, rank->error_us});
     }
-    TraceFacts facts = facts_of(timeline);
-    loaded.push_back({std::move(timeline), std::move(facts)});
+    TraceDescription description = describe(timeline);
+    loaded.push_back({std::move(timeline), std::move(description)});
   }
   return loaded;
 }
 
-std::string twice_there(const std::vector<TraceFacts>& traces) {
-  std::map<int, std::vector<const TraceFacts*>> ranks;
-  for (const TraceFacts& t : traces) {
-    for (const TraceFacts* other : ranks[t.rank]) {
+std::string twice_there(const std::vector<TraceDescription>& traces) {
+  std::map<int, std::vector<const TraceDescription*>> ranks;
+  for (const TraceDescription& t : traces) {
+    for (const TraceDescription* other : ranks[t.rank]) {
       if (are_two_windows(*other, t)) continue;
       return other->path + " and " + t.path +
              (t.rank >= 0 ? " are both of rank " + std::to_string(t.rank)
@@ -120,7 +120,7 @@ void make_one_step(Timeline& timeline) {
       {.begin_ns = first, .duration_ns = difference(last, first), .track = most != in_calls.end() ? most->first : 0});
 }
 
-ReportSection losses_section(const std::vector<TraceFacts>& traces) {
+ReportSection losses_section(const std::vector<TraceDescription>& traces) {
   ReportSection section{.key = "losses", .title = "What was recorded, and what was lost"};
   ViewTable table{.key = "traces",
                   .title = "Traces",
@@ -134,14 +134,14 @@ ReportSection losses_section(const std::vector<TraceFacts>& traces) {
                               {"file", "File"}}};
   bool others = false;
   constexpr std::size_t kMostTraces = 256;
-  std::vector<const TraceFacts*> order;
-  for (const TraceFacts& t : traces) order.push_back(&t);
-  const auto is_whole = [](const TraceFacts* t) {
+  std::vector<const TraceDescription*> order;
+  for (const TraceDescription& t : traces) order.push_back(&t);
+  const auto is_whole = [](const TraceDescription* t) {
     return t->complete && !t->limited && !t->cut_off && t->dropped == 0 && t->losses.empty() && t->problems.empty();
   };
   if (order.size() > kMostTraces) std::stable_partition(order.begin(), order.end(), std::not_fn(is_whole));
-  for (const TraceFacts* const of : order) {
-    const TraceFacts& t = *of;
+  for (const TraceDescription* const of : order) {
+    const TraceDescription& t = *of;
     Cell dropped;
     if (t.ours) dropped = static_cast<std::int64_t>(t.dropped);
     others = others || !t.ours;
@@ -158,7 +158,7 @@ ReportSection losses_section(const std::vector<TraceFacts>& traces) {
   keep_rows(table, kMostTraces, "those that are not whole first", section.notes);
   if (others) section.notes.emplace_back("PyTorch's own profiler does not count what it lost: \"-\" is not known.");
   std::map<std::string, std::set<int>> problems;
-  for (const TraceFacts& t : traces) {
+  for (const TraceDescription& t : traces) {
     for (const std::string& problem : t.problems) problems[problem].insert(t.rank);
   }
   ViewTable told{.key = "problems",
@@ -170,14 +170,14 @@ ReportSection losses_section(const std::vector<TraceFacts>& traces) {
   return section;
 }
 
-void add_losses(const std::vector<TraceFacts>& traces, std::vector<ReportFinding>& verdict) {
+void add_losses(const std::vector<TraceDescription>& traces, std::vector<ReportFinding>& verdict) {
   using Level = ReportFinding::Level;
   std::set<int> here, lossy, cut, limited, early;
   std::set<std::string> problems;
   std::uint64_t dropped = 0;
   int world_size = -1;
   bool known = true;
-  for (const TraceFacts& t : traces) {
+  for (const TraceDescription& t : traces) {
     here.insert(t.rank);
     world_size = std::max(world_size, t.world_size);
     known = known && t.ours;

@@ -23,7 +23,7 @@ struct RankClock {
 };
 
 /// One rank's events in one file.
-struct TraceFacts {
+struct TraceDescription {
   std::string path, host, run_name, command, steps_source;
   int rank = -1, world_size = -1;
   bool ours = false;
@@ -42,7 +42,7 @@ struct TraceFacts {
 
 struct LoadedTrace {
   Timeline timeline;
-  TraceFacts facts;
+  TraceDescription description;
 };
 
 /// The ranks of a file, each for itself; of a merged one with their clocks.
@@ -50,13 +50,13 @@ std::vector<LoadedTrace> load_ranks(const std::string& path, std::vector<RankClo
                                     std::vector<std::string>& warnings, bool& truncated);
 
 /// "" when files of a rank are its windows, one after the other; else which are not.
-std::string twice_there(const std::vector<TraceFacts>& traces);
+std::string twice_there(const std::vector<TraceDescription>& traces);
 
 /// Nothing but the whole time of the trace as one step, on the thread that had the most calls.
 void make_one_step(Timeline& timeline);
 
-ReportSection losses_section(const std::vector<TraceFacts>& traces);
+ReportSection losses_section(const std::vector<TraceDescription>& traces);
 /// What was lost, and who is not here.
-void add_losses(const std::vector<TraceFacts>& traces, std::vector<ReportFinding>& verdict);
+void add_losses(const std::vector<TraceDescription>& traces, std::vector<ReportFinding>& verdict);
 
 }  // namespace profshim::analysis_detail

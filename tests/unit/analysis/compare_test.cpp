@@ -96,7 +96,7 @@ TEST(Compare, FivePercentFailNobody) {
   EXPECT_FALSE(compare_runs({base}, run, {}).failed());
 }
 
-// Steps of one run resemble each other: a neighbour on the machine slows half of a run.
+// Steps of one run resemble each other: a neighbor on the machine slows half of a run.
 TEST(Compare, ASlowHalfOfARunFailsNobody) {
   std::mt19937 random(8);
   const RunProfile base = noisy_run(random, 0.02);

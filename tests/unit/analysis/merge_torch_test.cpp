@@ -15,10 +15,10 @@
 namespace profshim {
 namespace {
 
-using analysis_detail::gather_facts;
 using analysis_detail::kNoEvent;
-using analysis_detail::Meeting;
-using analysis_detail::MergeFacts;
+using analysis_detail::RankTrace;
+using analysis_detail::scan_rank_trace;
+using analysis_detail::SyncPoint;
 using analysis_detail::test::HandEvent;
 using analysis_detail::test::json_of;
 
@@ -267,16 +267,16 @@ TEST_F(MergeTorchTest, GroupsAreCountedEachForItself) {
         .in_group(other_first ? "0" : "7", "[0, 1]", 400, 500);
   };
   // The clock of the second is such that the third call of one is the second of the other.
-  const MergeFacts a = gather_facts(write(rank(true).json(0, 0))), b = gather_facts(write(rank(false).json(1, 0)));
-  ASSERT_EQ(a.meetings.size(), 3u);
-  ASSERT_EQ(b.meetings.size(), 3u);
-  const auto begins = [](const MergeFacts& facts, std::uint64_t key) {
-    for (const Meeting& m : facts.meetings)
+  const RankTrace a = scan_rank_trace(write(rank(true).json(0, 0))), b = scan_rank_trace(write(rank(false).json(1, 0)));
+  ASSERT_EQ(a.sync_points.size(), 3u);
+  ASSERT_EQ(b.sync_points.size(), 3u);
+  const auto begins = [](const RankTrace& trace, std::uint64_t key) {
+    for (const SyncPoint& m : trace.sync_points)
       if (m.key == key) return m.begin_ns / 1000;
     return std::int64_t{-1};
   };
   std::map<std::int64_t, std::int64_t> pairs;
-  for (const Meeting& m : a.meetings) pairs[m.begin_ns / 1000] = begins(b, m.key);
+  for (const SyncPoint& m : a.sync_points) pairs[m.begin_ns / 1000] = begins(b, m.key);
   EXPECT_EQ(pairs, (std::map<std::int64_t, std::int64_t>{{16, 16}, {206, 406}, {406, 206}}));
 }
 
@@ -352,19 +352,19 @@ TEST_F(MergeTorchTest, AnAsynchronousSliceIsTheWorkAsWell) {
 
 // The first of two threads may be the later one to say that it has begun.
 TEST_F(MergeTorchTest, OfCallsUnderWayTogetherOnlyTheEndOfAllIsKnown) {
-  const MergeFacts facts = gather_facts(write(Rank()
-                                                  .step(5, 0, 1000)
-                                                  .call("c10d::allreduce_", 10, "")
-                                                  .call("c10d::allreduce_", 30, "")
-                                                  .work("allreduce_", 40, 50)
-                                                  .work("allreduce_", 45, 200)
-                                                  .call("c10d::allreduce_", 300, "")
-                                                  .work("allreduce_", 310, 400)
-                                                  .json(0, 0)));
+  const RankTrace trace = scan_rank_trace(write(Rank()
+                                                    .step(5, 0, 1000)
+                                                    .call("c10d::allreduce_", 10, "")
+                                                    .call("c10d::allreduce_", 30, "")
+                                                    .work("allreduce_", 40, 50)
+                                                    .work("allreduce_", 45, 200)
+                                                    .call("c10d::allreduce_", 300, "")
+                                                    .work("allreduce_", 310, 400)
+                                                    .json(0, 0)));
 
-  ASSERT_EQ(facts.meetings.size(), 3u);
+  ASSERT_EQ(trace.sync_points.size(), 3u);
   int alone = 0;
-  for (const Meeting& m : facts.meetings) {
+  for (const SyncPoint& m : trace.sync_points) {
     if (m.event != kNoEvent) {
       ++alone;
       EXPECT_EQ(m.begin_ns, 310'000);
@@ -574,11 +574,11 @@ TEST_F(MergeTorchTest, ATraceThatLostEventsHasNoCallsToCount) {
 
 TEST_F(MergeTorchTest, CallsOfSeveralProcessesAreNotCounted) {
   const std::string text = Rank().step(5, 0, 1000).gloo("allreduce_", 10, 100).gloo("barrier", 200, 300).json(0, 0);
-  EXPECT_EQ(gather_facts(write(text)).meetings.size(), 2u);
+  EXPECT_EQ(scan_rank_trace(write(text)).sync_points.size(), 2u);
   std::string other = text;
   const std::size_t at = other.find("\"pid\"", other.find("c10d::barrier"));
   other.replace(at, std::string("\"pid\": 1").size(), "\"pid\": 2");
-  EXPECT_EQ(gather_facts(write(other)).meetings.size(), 0u);
+  EXPECT_EQ(scan_rank_trace(write(other)).sync_points.size(), 0u);
 }
 
 TEST_F(MergeTorchTest, NumbersThatNobodyCountedDoNoHarm) {
@@ -598,7 +598,7 @@ TEST_F(MergeTorchTest, NumbersThatNobodyCountedDoNoHarm) {
       {"ph":"b","cat":"c","name":"gloo:all_reduce","id":-1,"pid":1,"tid":1,"ts":9e300},
       {"ph":"e","cat":"c","name":"gloo:all_reduce","id":-1,"pid":1,"tid":1,"ts":-9e300},
       {"ph":"X","cat":"cpu_op","name":"c10d::","pid":1,"tid":1,"ts":0,"dur":1,"args":{"Input Dims":[[0]]}}]})";
-  EXPECT_EQ(gather_facts(write(text)).error, "");
+  EXPECT_EQ(scan_rank_trace(write(text)).error, "");
 }
 
 }  // namespace

@@ -12,7 +12,7 @@ constexpr char kHostile[] = "</script><img src=x onerror=alert(1)>\"'&\x01\x7f{{
 Report hostile_report() {
   Report report;
   report.title = kHostile;
-  report.facts = {{"Command", kHostile}};
+  report.overview = {{"Command", kHostile}};
   report.verdict = {{ReportFinding::Level::kBad, kHostile}};
   report.warnings = {kHostile};
   ReportSection section{.key = "steps", .title = kHostile, .notes = {kHostile}};

@@ -357,7 +357,7 @@ std::string plot_json(const ReportPlot& plot) {
     const ReportPlot::Series& series = plot.series[i];
     out += std::string(i > 0 ? "," : "") + "\n{\"label\":" + json_string(series.label) +
            ",\"quiet\":" + (series.quiet ? "true" : "false") +
-           ",\"colour\":" + std::to_string(series.colour >= 0 ? series.colour : static_cast<int>(i)) +
+           ",\"color\":" + std::to_string(series.color >= 0 ? series.color : static_cast<int>(i)) +
            ",\"values\":" + values_json(series.values) + "}";
   }
   return out + "]}";
@@ -405,8 +405,8 @@ std::string report_page(const Report& report) {
                                                            {"js", script_text(PART(js))},
                                                            {"verdict", verdict_html(report.verdict)},
                                                            {"plots", script_json(plots_json(report))}};
-  for (const auto& [what, text] : report.facts) {
-    texts["facts"] += "<dt>" + escaped(what) + "</dt><dd>" + escaped(text) + "</dd>\n";
+  for (const auto& [what, text] : report.overview) {
+    texts["overview"] += "<dt>" + escaped(what) + "</dt><dd>" + escaped(text) + "</dd>\n";
   }
   for (const std::string& warning : report.warnings) {
     texts["warnings"] += "<p class=\"note\">" + escaped(warning) + "</p>\n";

@@ -21,18 +21,18 @@
   };
   const shown = (value) => value.toLocaleString("en", { maximumSignificantDigits: 4 });
 
-  const colours = () => {
+  const readColors = () => {
     const style = getComputedStyle(root);
     const get = (name) => style.getPropertyValue(name).trim();
     return { text: get("--text"), soft: get("--soft"), grid: get("--grid"), card: get("--card"), quiet: get("--quiet"),
              series: get("--series").split(/\s+/) };
   };
 
-  // Colours alone do not tell lines apart.
+  // Colors alone do not tell lines apart.
   const kPoints = ["circle", "rect", "triangle", "rectRot", "star", "crossRot", "cross", "dash"];
 
-  const datasetOf = (plot, series, index, divisor, colour) => {
-    const own = series.quiet ? colour.quiet : colour.series[series.colour % colour.series.length];
+  const datasetOf = (plot, series, index, divisor, colors) => {
+    const own = series.quiet ? colors.quiet : colors.series[series.color % colors.series.length];
     const dataset = { label: series.label, data: series.values.map((v) => (v === null ? null : v / divisor)),
                       borderColor: own, backgroundColor: own };
     if (plot.kind !== "lines") return Object.assign(dataset, { maxBarThickness: 26, borderWidth: 0 });
@@ -42,25 +42,25 @@
   };
 
   const configOf = (plot) => {
-    const colour = colours();
+    const colors = readColors();
     const unit = unitOf(plot.series.flatMap((series) => series.values));
     const lying = plot.kind === "stacked";
-    const title = (text) => ({ display: true, text, color: colour.soft });
-    const labels = { title: title(plot.label_axis), stacked: lying, grid: { color: colour.grid, display: !lying },
-                     ticks: { color: colour.soft, autoSkip: !lying } };
+    const title = (text) => ({ display: true, text, color: colors.soft });
+    const labels = { title: title(plot.label_axis), stacked: lying, grid: { color: colors.grid, display: !lying },
+                     ticks: { color: colors.soft, autoSkip: !lying } };
     const values = { title: title(`${plot.value_axis} (${unit.name})`), stacked: lying, beginAtZero: true,
-                     grid: { color: colour.grid }, ticks: { color: colour.soft } };
+                     grid: { color: colors.grid }, ticks: { color: colors.soft } };
     return {
       type: plot.kind === "lines" ? "line" : "bar",
       data: { labels: plot.labels,
-              datasets: plot.series.map((series, i) => datasetOf(plot, series, i, unit.divisor, colour)) },
+              datasets: plot.series.map((series, i) => datasetOf(plot, series, i, unit.divisor, colors)) },
       options: {
         animation: false, responsive: true, maintainAspectRatio: false, indexAxis: lying ? "y" : "x",
         interaction: { mode: "index", intersect: false, axis: lying ? "y" : "x" },
         scales: lying ? { x: values, y: labels } : { x: labels, y: values },
         plugins: {
           legend: { display: true, position: "bottom",
-                    labels: { color: colour.text, usePointStyle: plot.kind === "lines",
+                    labels: { color: colors.text, usePointStyle: plot.kind === "lines",
                               boxWidth: plot.kind === "lines" ? 8 : 14, boxHeight: 8 } },
           tooltip: { callbacks: {
             title: (items) => (items.length > 0 ? `${plot.label_axis} ${items[0].label}` : ""),
