@@ -1,14 +1,12 @@
-// Merging: what has to be known of each file is gathered first, then they are written one behind the other, each event
-// with its rank's processes, on the common clock.
+// Merges traces in two passes: the first scans each file, the second copies the files one after the other with
+// renumbered ids and on the common clock.
 #include "profshim/analysis/merge.h"
 
 #include <algorithm>
-#include <atomic>
 #include <cstring>
 #include <limits>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <thread>
 
 #include "arrows.h"
@@ -29,37 +27,24 @@ using analysis_detail::ArrowEnd;
 using analysis_detail::ClockMap;
 using analysis_detail::RankTrace;
 
-// ---- what is to be merged
-// --------------------------------------------------------------------------------------------
+// ---- the first pass
 
-/// All files, by several threads; in order of rank.
-std::vector<RankTrace> gather(const MergeOptions& options) {
-  std::vector<RankTrace> traces(options.paths.size());
-  std::atomic<std::size_t> next{0}, done{0};
-  std::mutex telling;
-  const auto work = [&] {
-    for (std::size_t i = next++; i < traces.size(); i = next++) {
-      traces[i] = analysis_detail::scan_rank_trace(options.paths[i]);
-      const std::lock_guard one_at_a_time(telling);
-      if (options.on_progress)
-        options.on_progress(static_cast<double>(++done) / static_cast<double>(traces.size()) / 2);
-    }
-  };
-  std::vector<std::thread> threads;
-  const std::size_t wanted = std::min<std::size_t>(std::max(1u, std::thread::hardware_concurrency()), traces.size());
-  for (std::size_t i = 1; i < wanted; ++i) threads.emplace_back(work);
-  work();
-  for (std::thread& thread : threads) thread.join();
+/// Scans all files and orders them by rank.
+std::vector<RankTrace> scan(const MergeOptions& options) {
+  const double files = static_cast<double>(options.paths.size());
+  std::vector<RankTrace> traces = analysis_detail::scan_rank_traces(options.paths, [&](std::size_t done) {
+    if (options.on_progress) options.on_progress(static_cast<double>(done) / files / 2);
+  });
   std::stable_sort(traces.begin(), traces.end(), [](const RankTrace& a, const RankTrace& b) {
-    // Those that do not say come last, in the order in which they were given.
+    // The cast puts traces without a rank (-1) last.
     return static_cast<unsigned>(a.metadata.rank) < static_cast<unsigned>(b.metadata.rank);
   });
   return traces;
 }
 
-/// "" when these are traces of one job.
+/// Returns why the traces cannot be merged; "" if they are of one job.
 std::string refusal(const std::vector<RankTrace>& traces) {
-  if (traces.size() < 2) return "one trace is nothing to merge: give those of several ranks";
+  if (traces.size() < 2) return "one trace is nothing to merge: name the traces of several ranks";
   for (const RankTrace& f : traces) {
     if (!f.error.empty()) return f.path + ": " + f.error;
   }
@@ -69,7 +54,7 @@ std::string refusal(const std::vector<RankTrace>& traces) {
       return a.path + " and " + b.path + " are both of rank " + std::to_string(b.metadata.rank) +
              ": merge the ranks of one window";
     }
-    // Hosts that have no number of a job in common make names of their own.
+    // Without a job id, each host makes its own run name, so names are compared only within a host.
     if (a.metadata.host == b.metadata.host && !a.run_name().empty() && !b.run_name().empty() &&
         a.run_name() != b.run_name())
       return a.path + " is of run " + a.run_name() + ", " + b.path + " of run " + b.run_name();
@@ -81,10 +66,9 @@ std::string refusal(const std::vector<RankTrace>& traces) {
   return "";
 }
 
-// ---- what stands beside the events
-// --------------------------------------------------------------------------------------------------
+// ---- the head of the merged trace
 
-/// The ranks with their clocks, and with what each trace says about its own recording: its spec and its losses.
+/// The ranks with their clocks, and the `profshim` object of each trace.
 std::string ranks_json(const std::vector<MergedRank>& ranks, const std::vector<RankTrace>& traces) {
   namespace merged = schema::ours::merged;
   JsonWriter json;
@@ -109,8 +93,8 @@ std::string ranks_json(const std::vector<MergedRank>& ranks, const std::vector<R
   return json.close_list().text();
 }
 
-/// Returns the first device of each id, in the order of their ids: devices of the other hosts are mostly of the same
-/// kind, and readers want ids that differ.
+/// Returns the first device of each id, ordered by id: readers want unique ids, and the hosts of a job mostly have the
+/// same devices.
 std::vector<std::string> devices_of(const std::vector<RankTrace>& traces) {
   std::map<std::int64_t, std::string> by_id;
   for (const RankTrace& f : traces) {
@@ -166,7 +150,7 @@ bool write_all(const MergeOptions& options, const std::vector<RankTrace>& traces
     std::uint64_t here = 0;
     TraceVisitor visitor;
     visitor.event = [&](const ReadEvent& event) {
-      if (here++ == traces[i].events) return false;  // it has grown since
+      if (here++ == traces[i].events) return false;  // the file has grown since the scan
       copy.write(event);
       constexpr std::uint64_t kOften = 16384;
       if (++written % kOften == 0 && options.on_progress)
@@ -192,7 +176,7 @@ bool write_all(const MergeOptions& options, const std::vector<RankTrace>& traces
 
 MergeResult merge_traces(const MergeOptions& options) {
   MergeResult result;
-  std::vector<RankTrace> traces = gather(options);
+  std::vector<RankTrace> traces = scan(options);
   result.error = refusal(traces);
   if (!result.error.empty()) return result;
   for (const RankTrace& f : traces) {
@@ -204,7 +188,7 @@ MergeResult merge_traces(const MergeOptions& options) {
     result.ranks.push_back(rank);
     if (!f.truncated) continue;
     result.truncated = true;
-    result.warnings.push_back(f.path + ": cut off; what is there is merged");
+    result.warnings.push_back(f.path + ": the file ends early; the events before its end are merged");
   }
   std::vector<analysis_detail::ClockMap> clocks;
   if (!analysis_detail::align_clocks(traces, options, result.ranks, clocks, result.warnings, result.error))

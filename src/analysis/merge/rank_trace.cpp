@@ -1,11 +1,15 @@
 #include "rank_trace.h"
 
 #include <algorithm>
+#include <atomic>
+#include <mutex>
 #include <optional>
 #include <string_view>
+#include <thread>
 
 #include "analysis/model/collective_family.h"
 #include "analysis/model/findings.h"
+#include "message_calls.h"
 #include "profshim/base/key_hash.h"
 #include "torch_sync_points.h"
 #include "trace/schema.h"
@@ -13,7 +17,7 @@
 namespace profshim::analysis_detail {
 namespace {
 
-/// Each member's result needs something of every other one, if there is anything to send.
+/// True if the result of each member needs data of every other member.
 bool waits_for_all(const ReadEvent& call) {
   if (call.name == "MPI_Barrier") return true;
   constexpr std::string_view kNames[] = {"MPI_Allreduce", "MPI_Allgather", "MPI_Alltoall", "MPI_Reduce_scatter_block"};
@@ -21,15 +25,9 @@ bool waits_for_all(const ReadEvent& call) {
          integer_arg(call, schema::arg::kCount, 0) > 0;
 }
 
-constexpr std::string_view kSends[] = {"MPI_Send",   "MPI_Ssend",  "MPI_Rsend",  "MPI_Bsend",   "MPI_Isend",
-                                       "MPI_Issend", "MPI_Irsend", "MPI_Ibsend", "MPI_Sendrecv"};
-bool is_send(std::string_view name) {
-  return std::find(std::begin(kSends), std::end(kSends), name) != std::end(kSends);
-}
-
-class Reader {
+class Scanner {
  public:
-  explicit Reader(RankTrace& trace) : trace_(trace) {}
+  explicit Scanner(RankTrace& trace) : trace_(trace) {}
 
   void metadata(std::string_view key, std::string_view json) { trace_.metadata.read(key, json); }
 
@@ -44,19 +42,19 @@ class Reader {
     if (e.is(schema::phase::kSlice)) {
       complete(e, place);
     } else if (e.is(schema::phase::kAsyncBegin)) {
-      begins(e);
+      begins(e, place);
     } else if (e.is(schema::phase::kAsyncEnd)) {
       ends(e, place);
     }
   }
 
   void finish() {
-    // Calls that are matched by counting must all be there.
+    // Matching by counting needs all calls.
     const auto& recording = trace_.metadata.recording;
     if (!recording || recording->dropped == 0) torch_.finish(trace_.metadata, trace_.sync_points);
     const auto by_key = [](const auto& a, const auto& b) { return a.key < b.key; };
     std::sort(trace_.sync_points.begin(), trace_.sync_points.end(), by_key);
-    // A key that comes twice says nothing: a sequence number that began anew.
+    // A repeated key is ambiguous: the sequence numbers began again.
     std::vector<SyncPoint> once;
     for (std::size_t i = 0; i < trace_.sync_points.size();) {
       std::size_t next = i + 1;
@@ -69,12 +67,12 @@ class Reader {
       std::sort(endpoints->begin(), endpoints->end(), by_key);
     for (auto& [key, channel] : trace_.channels) {
       for (auto* const endpoints : {&channel.sent, &channel.received})
-        std::sort(endpoints->begin(), endpoints->end(), by_key);  // there it is the begin
+        std::sort(endpoints->begin(), endpoints->end(), by_key);  // the key is the begin of the call
     }
   }
 
  private:
-  /// Its rank in a communicator is where it stands among the members.
+  /// A rank's number in a communicator is its position in the list of members.
   std::int64_t own_rank_in(std::string_view name) {
     const auto known = own_ranks_.find(std::string(name));
     if (known != own_ranks_.end()) return known->second;
@@ -130,16 +128,24 @@ class Reader {
         add_sync_point(e, mixed(mixed(mixed(kKeyStart, comm), e.name), sequence), place);
       return;
     }
-    if (is_send(e.name)) {
-      if (Channel* const channel =
-              find(comm, integer_arg(e, schema::arg::kDest, -1), integer_arg(e, schema::arg::kTag, -1), true))
-        channel->sent.push_back({static_cast<std::uint64_t>(e.ts_ns), e.ts_ns, place});
-    }
-    if (e.name == "MPI_Recv" || e.name == "MPI_Sendrecv") {
-      const std::int64_t tag = integer_arg(e, e.name == "MPI_Recv" ? schema::arg::kTag : schema::arg::kReceivedTag, -1);
-      if (Channel* const channel = find(comm, integer_arg(e, schema::arg::kSource, -1), tag, false))
+    const MessageCall call = message_call(e.name);
+    if (call.sends) add_send(e, place);
+    if (call.receives) {
+      if (Channel* const channel = source_of(e, call.sends ? schema::arg::kReceivedTag : schema::arg::kTag))
         channel->received.push_back({static_cast<std::uint64_t>(e.ts_ns), bounded_sum(e.ts_ns, e.duration_ns), place});
     }
+  }
+
+  void add_send(const ReadEvent& e, std::uint64_t place) {
+    Channel* const channel = find(text_arg(e, schema::arg::kCommId), integer_arg(e, schema::arg::kDest, -1),
+                                  integer_arg(e, schema::arg::kTag, -1), true);
+    if (channel != nullptr) channel->sent.push_back({static_cast<std::uint64_t>(e.ts_ns), e.ts_ns, place});
+  }
+
+  /// The channel of a receive; nullptr if it is not known.
+  Channel* source_of(const ReadEvent& e, std::string_view tag_key) {
+    return find(text_arg(e, schema::arg::kCommId), integer_arg(e, schema::arg::kSource, -1),
+                integer_arg(e, tag_key, -1), false);
   }
 
   Channel* find(std::string_view comm, std::int64_t peer, std::int64_t tag, bool sends) {
@@ -171,13 +177,14 @@ class Reader {
     std::int64_t begin_ns;
   };
 
-  void begins(const ReadEvent& e) {
+  void begins(const ReadEvent& e, std::uint64_t place) {
     torch_.begins(e);
     if (!is_whole(e)) return;
-    if (e.name == "MPI_Irecv") {
-      Channel* const channel = find(text_arg(e, schema::arg::kCommId), integer_arg(e, schema::arg::kSource, -1),
-                                    integer_arg(e, schema::arg::kTag, -1), false);
-      if (channel != nullptr) open_[e.id] = {channel, 0, e.ts_ns};
+    if (e.name.starts_with(schema::name::kMpiStart)) {
+      const MessageCall call = message_call(e.name);
+      if (call.slice_sends) add_send(e, place);
+      if (!call.slice_receives) return;
+      if (Channel* const channel = source_of(e, schema::arg::kTag)) open_[e.id] = {channel, 0, e.ts_ns};
     } else if (text_arg(e, schema::arg::kRpc) == schema::rpc::kRequest) {
       if (const std::uint64_t key = rpc_key(e); key != 0) open_[e.id] = {nullptr, key, e.ts_ns};
     }
@@ -198,7 +205,7 @@ class Reader {
 
   RankTrace& trace_;
   std::unordered_map<std::string, std::int64_t> own_ranks_;
-  std::unordered_map<std::int64_t, Open> open_;  // async slices, by id
+  std::unordered_map<std::int64_t, Open> open_;  // asynchronous slices, by id
   std::optional<std::int64_t> last_pid_;
   bool has_time_ = false;
   TorchSyncPoints torch_;
@@ -213,21 +220,43 @@ bool is_whole(const ReadEvent& event) {
 RankTrace scan_rank_trace(const std::string& path) {
   RankTrace trace;
   trace.path = path;
-  Reader reader(trace);
+  Scanner scanner(trace);
   TraceVisitor visitor;
-  visitor.metadata = [&](std::string_view key, std::string_view json, bool) { reader.metadata(key, json); };
+  visitor.metadata = [&](std::string_view key, std::string_view json, bool) { scanner.metadata(key, json); };
   visitor.event = [&](const ReadEvent& event) {
-    reader.event(event);
+    scanner.event(event);
     return true;
   };
   const ReadResult read = read_trace(path, visitor);
   trace.truncated = read.truncated;
   trace.error = read.useless();
-  reader.finish();
+  scanner.finish();
   trace.first_ns = bounded_sum(trace.first_ns, 0);
   trace.last_ns = bounded_sum(trace.last_ns, 0);
   trace.has_wall_clock = trace.metadata.base_time_ns > 0 || TraceMetadata::is_time_of_day(trace.first_ns);
   return trace;
+}
+
+std::vector<RankTrace> scan_rank_traces(const std::vector<std::string>& paths,
+                                        const std::function<void(std::size_t done)>& on_done) {
+  std::vector<RankTrace> traces(paths.size());
+  std::atomic<std::size_t> next{0};
+  std::size_t done = 0;
+  std::mutex telling;
+  const auto work = [&] {
+    for (std::size_t i = next++; i < traces.size(); i = next++) {
+      traces[i] = scan_rank_trace(paths[i]);
+      const std::lock_guard one_at_a_time(telling);
+      ++done;
+      if (on_done) on_done(done);
+    }
+  };
+  std::vector<std::thread> threads;
+  const std::size_t wanted = std::min<std::size_t>(std::max(1u, std::thread::hardware_concurrency()), traces.size());
+  for (std::size_t i = 1; i < wanted; ++i) threads.emplace_back(work);
+  work();
+  for (std::thread& thread : threads) thread.join();
+  return traces;
 }
 
 }  // namespace profshim::analysis_detail

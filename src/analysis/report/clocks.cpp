@@ -1,9 +1,7 @@
 #include "clocks.h"
 
 #include <algorithm>
-#include <atomic>
 #include <map>
-#include <thread>
 
 #include "analysis/merge/clocks.h"
 #include "analysis/merge/rank_trace.h"
@@ -29,20 +27,6 @@ std::vector<std::vector<const TraceDescription*>> windows_of(const std::vector<T
   return windows;
 }
 
-std::vector<RankTrace> scan(const std::vector<const TraceDescription*>& window) {
-  std::vector<RankTrace> scanned(window.size());
-  std::atomic<std::size_t> next{0};
-  const auto work = [&] {
-    for (std::size_t i = next++; i < scanned.size(); i = next++) scanned[i] = scan_rank_trace(window[i]->path);
-  };
-  std::vector<std::thread> threads;
-  const std::size_t wanted = std::min<std::size_t>(std::max(1u, std::thread::hardware_concurrency()), scanned.size());
-  for (std::size_t i = 1; i < wanted; ++i) threads.emplace_back(work);
-  work();
-  for (std::thread& thread : threads) thread.join();
-  return scanned;
-}
-
 /// Not known is worse than any error.
 bool is_worse(const RankClock& a, const RankClock& b) {
   return (a.error_us < 0) != (b.error_us < 0) ? a.error_us < 0 : a.error_us > b.error_us;
@@ -55,7 +39,9 @@ std::vector<RankClock> compare_clocks(const std::vector<TraceDescription>& trace
   std::map<int, RankClock> worst;
   for (const auto& window : windows_of(traces)) {
     if (window.size() < 2) continue;
-    std::vector<RankTrace> scanned = scan(window);
+    std::vector<std::string> paths;
+    for (const TraceDescription* const trace : window) paths.push_back(trace->path);
+    std::vector<RankTrace> scanned = scan_rank_traces(paths);
     std::vector<MergedRank> ranks(scanned.size());
     for (std::size_t i = 0; i < scanned.size(); ++i) {
       if (!scanned[i].error.empty()) {
