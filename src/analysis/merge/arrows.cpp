@@ -6,7 +6,7 @@
 namespace profshim::analysis_detail {
 namespace {
 
-/// Of a collective with more members only the one that waited longest gets an arrow: more of them nobody can read.
+/// In a collective with more members only the longest wait gets an arrow: more arrows would be unreadable.
 constexpr std::size_t kArrowsToAll = 8;
 
 class Arrows {
@@ -36,7 +36,7 @@ class Arrows {
     ends_[to.file].push_back({to.event, last_, to.at_ns, false, kind});
   }
 
-  // A slice does not hold its own end.
+  // Viewers bind an arrow to a slice only before the slice's end.
   static std::int64_t inside(std::int64_t begin_ns, std::int64_t end_ns) { return std::max(begin_ns, end_ns - 1); }
 
   void messages() {
@@ -51,7 +51,7 @@ class Arrows {
         const auto at = receivers.find(key);
         const bool known = at != receivers.end() && at->second.second->received.size() == channel.sent.size();
         if (!known) {
-          // Those to a rank that is not among the files are nobody's loss.
+          // Messages to a rank without a file are not counted as left out.
           if (at != receivers.end()) result_.messages_left_out += channel.sent.size();
           continue;
         }
@@ -80,10 +80,10 @@ class Arrows {
     }
   }
 
-  /// One for each sync_point of each file: there may be millions.
+  /// One for each sync point of each file. There may be millions.
   struct Member {
     std::uint64_t key;
-    std::int64_t began_ns;  // by the common clock
+    std::int64_t begin_ns;  // by the common clock
     std::uint32_t file, sync_point;
   };
   const SyncPoint& sync_point_of(const Member& m) const { return traces_[m.file].sync_points[m.sync_point]; }
@@ -99,7 +99,7 @@ class Arrows {
         members.push_back({sync_points[i].key, clocks_[file](sync_points[i].begin_ns), file, i});
     }
     std::sort(members.begin(), members.end(), [](const Member& a, const Member& b) {
-      return a.key != b.key ? a.key < b.key : a.began_ns < b.began_ns;
+      return a.key != b.key ? a.key < b.key : a.begin_ns < b.begin_ns;
     });
     for (auto begin = members.begin(); begin != members.end();) {
       const auto end = std::find_if(begin, members.end(), [&](const Member& m) { return m.key != begin->key; });
@@ -108,7 +108,7 @@ class Arrows {
     }
   }
 
-  /// In the order in which they came.
+  /// `members` are ordered by their begin.
   void collective(std::span<const Member> members) {
     const bool seen = std::all_of(members.begin(), members.end(),
                                   [this](const Member& m) { return sync_point_of(m).event != kNoEvent; });

@@ -12,15 +12,14 @@ struct Bounds {
   std::vector<ClockBound> at_least, at_most, ends;
 };
 
-/// How far the times of a trace may be from one even clock: it was read by instructions that wait for nothing, and
-/// brought to the time of the day by straight lines between readings. Between processes of one machine some 0.3 us have
-/// been seen.
+/// Allowance for the unevenness of one trace's clock: the time stamp counter is read without serialization and
+/// converted by linear interpolation. About 0.3 us were measured between processes of one machine.
 constexpr double kUneven_ns = 1000;
 
-/// No clock is so uneven, and hardly one collective comes so soon behind another.
+/// A contradiction beyond this means that collectives were matched wrongly: clocks are more even than that.
 constexpr double kDoubt_ns = 100'000;
 
-/// Calls `pair` for each key that is in both; both are sorted by it.
+/// Calls `pair` for each key that is in both lists. Both are sorted by key.
 template <class Entry, class Pair>
 void in_both(const std::vector<Entry>& a, const std::vector<Entry>& b, const Pair& pair) {
   auto at = b.begin();
@@ -30,7 +29,7 @@ void in_both(const std::vector<Entry>& a, const std::vector<Entry>& b, const Pai
   }
 }
 
-/// Of the clock of `other` against that of `reference`.
+/// Bounds of the difference between the clocks of two traces.
 class Comparison {
  public:
   Comparison(const RankTrace& reference, const RankTrace& other) : reference_(reference), other_(other) {}
@@ -47,7 +46,7 @@ class Comparison {
       messages(ours.sent, theirs->second.received, true);
       messages(theirs->second.sent, ours.received, false);
     }
-    // A request is taken up after it was sent, and answered after it was done.
+    // A request is executed after it was sent, and answered after its execution.
     in_both(reference_.requests, other_.served,
             [this](const Endpoint& sent, const Endpoint& served) { reference_first(sent.at_ns, served.at_ns); });
     in_both(other_.served_until, reference_.answers,
@@ -70,7 +69,8 @@ class Comparison {
   void other_first(std::int64_t theirs, std::int64_t ours) {
     found_.at_most.push_back({at(theirs), ahead(ours, theirs) + kUneven_ns});
   }
-  /// The n-th that was sent is the n-th that came; where one window has more of them than the other nobody knows.
+  /// MPI does not reorder messages of one channel: the n-th send matches the n-th receive. Different counts mean that
+  /// one window lacks some of them, so no pair is certain.
   void messages(const std::vector<Endpoint>& sent, const std::vector<Endpoint>& received, bool reference_sends) {
     if (sent.size() != received.size()) return;
     for (std::size_t i = 0; i < sent.size(); ++i) {
@@ -87,8 +87,8 @@ class Comparison {
   Bounds found_;
 };
 
-/// Two ranks of one host have one clock, unless what they did says otherwise: traces can have been made to differ, and
-/// hosts can bear one name.
+/// Returns false if the bounds rule out that both traces have the same clock. Traces of one host may still differ:
+/// their times were edited, or two hosts have the same name.
 bool may_be_one_clock(const Bounds& bounds, double slack_ns) {
   const auto at_least = std::max_element(bounds.at_least.begin(), bounds.at_least.end(),
                                          [](const auto& a, const auto& b) { return a.ahead_ns < b.ahead_ns; });
@@ -125,7 +125,7 @@ class Alignment {
   }
 
  private:
-  /// Against the reference where they met; else against whoever has been placed that they did meet.
+  /// Compares each trace with the reference if they share events, else with a trace that is already placed.
   void place_by_moments(std::vector<std::size_t>& open) {
     for (std::size_t from = 0; from < placed_.size(); ++from) {
       std::vector<std::size_t> left;
@@ -145,15 +145,16 @@ class Alignment {
     return !a.metadata.host.empty() && a.metadata.host == b.metadata.host && a.has_wall_clock && b.has_wall_clock;
   }
 
-  /// Calls that were counted and do not go together, or not with the one clock of a host, are more likely counted wrong
-  /// (ranks whose steps have other numbers) than clocks that were set.
+  /// Drops sync points matched by counting if they contradict each other or the common clock of a host. Ranks with
+  /// different step numbers are a more likely cause than a clock that was set.
   void drop_miscounted(std::size_t i, std::size_t reference, Bounds& bounds, const ClockFit& fit) {
     const bool doubtful =
         !fit.consistent ? fit.error_ns > kDoubt_ns : on_one_host(i, reference) && !may_be_one_clock(bounds, kDoubt_ns);
-    const auto counted = [](const SyncPoint& m) { return m.counted != 0; };
+    const auto counted = [](const SyncPoint& point) { return point.counted != 0; };
     if (!fit.known || !doubtful || std::erase_if(traces_[i].sync_points, counted) == 0) return;
-    warnings_.push_back(name_of(traces_[i]) + ": its collectives are not those of " + name_of(traces_[reference]) +
-                        " that have the same place in the same step: not taken for its clock");
+    warnings_.push_back(name_of(traces_[i]) +
+                        ": collectives at the same place in the same step do not match those of " +
+                        name_of(traces_[reference]) + "; its clock is not derived from them");
     bounds = Comparison(traces_[reference], traces_[i]).bounds();
   }
 
@@ -170,7 +171,7 @@ class Alignment {
     rank.moments = bounds.at_least.size() + bounds.at_most.size();
     double error_ns = fit.error_ns;
     if (on_one_host(i, reference) && may_be_one_clock(bounds, 0)) {
-      // How far the fit might be off, and how far it is from what we take.
+      // The error is that of the fit plus the distance of the fit from the same clock.
       for (const std::int64_t at : {first, last})
         error_ns = std::max(
             error_ns, std::fabs(fit.offset_ns + fit.drift * static_cast<double>(at - fit.origin_ns)) + fit.error_ns);
@@ -180,10 +181,10 @@ class Alignment {
       rank.clock = "collectives";
     }
     if (!fit.consistent) {
-      warnings_.push_back(name_of(trace) + ": its clock and that of " + name_of(traces_[reference]) +
-                          " do not go together: one of them was set during the run, or these are not of one job");
+      warnings_.push_back(name_of(trace) + ": its clock contradicts that of " + name_of(traces_[reference]) +
+                          ": one of them was set during the run, or the traces are of different jobs");
     }
-    // To the reference's clock, and with that one to the common one.
+    // Chains two maps: to the clock of `reference`, then to the common clock.
     const ClockMap& onwards = maps_[reference];
     const double there = static_cast<double>(fit.origin_ns - onwards.origin_ns) + fit.offset_ns;
     set_map(i, {trace.metadata.base_time_ns, fit.origin_ns, fit.offset_ns + onwards.offset_ns + onwards.drift * there,
@@ -199,7 +200,7 @@ class Alignment {
     ranks_[i].drift_ppm = map.drift * 1e6;
   }
 
-  /// There is nothing that it did with the others.
+  /// Places a trace that shares no events with the others.
   bool place_without(std::size_t i, std::string& error) {
     const RankTrace& trace = traces_[i];
     for (const std::size_t other : placed_) {
@@ -218,10 +219,10 @@ class Alignment {
       return true;
     }
     const RankTrace& without = trace.has_wall_clock ? reference : trace;
-    error = without.path + ": its times are not the time of the day, and " +
-            (options_.sync == ClockSync::kCollective ? "no collective or message joins it to the others"
-                                                     : "--sync anchors asks for that") +
-            "; --assume-clock takes them as they are";
+    error = without.path + ": its times are not wall-clock times" +
+            (options_.sync == ClockSync::kCollective ? ", and it shares no collective or message with the others"
+                                                     : ", which --sync anchors needs") +
+            "; --assume-clock uses them unchanged";
     return false;
   }
 

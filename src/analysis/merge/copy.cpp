@@ -46,7 +46,7 @@ void FileCopy::place(const ReadEvent& read, TraceEvent& e) {
     e.tid = threads_.of(e.pid, read.tid);
     return;
   }
-  // "Spans", "Traces": one for each rank. Kineto's mark of the end has two empty texts.
+  // Kineto's processes "Spans" and "Traces" get the rank in their name. Its end mark has two empty texts.
   e.text_ids = true;
   pid_text_ = read.pid_is_number ? std::to_string(numbers_.pids.at(read.pid)) : std::string(read.pid_text);
   if (!pid_text_.empty() && !read.pid_is_number) pid_text_ += " (" + title_ + ")";
@@ -78,7 +78,7 @@ decltype(Arg::value) FileCopy::value_of(const ReadEvent::ReadArg& arg) const {
         arg.key == schema::arg::kWaitOnRecord)
       return bounded_sum(arg.integer, numbers_.added);
   }
-  return RawJson{arg.text};  // as it was written
+  return RawJson{arg.text};
 }
 
 void FileCopy::write_arrows(const ReadEvent& read, const TraceEvent& slice) {
@@ -90,7 +90,7 @@ void FileCopy::write_arrows(const ReadEvent& read, const TraceEvent& slice) {
     e.name = name_of(end.kind);
     e.pid = slice.pid;
     e.tid = slice.tid;
-    // Behind a slice's begin and before its end: rounding must not carry it outside.
+    // Rounding must not carry the end of an arrow out of its slice.
     const std::int64_t last = read.is(schema::phase::kSlice)
                                   ? bounded_sum(slice.begin_ns, std::max<std::int64_t>(slice.duration_ns - 1, 0))
                                   : slice.begin_ns;

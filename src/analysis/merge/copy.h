@@ -1,5 +1,5 @@
-// One trace, event by event, into a merged one: on the common clock, with numbers of its own, and with the ends of
-// arrows behind the events that they belong to.
+// Copies one trace into the merged one, event by event: on the common clock, with renumbered ids, and with the ends of
+// arrows behind their events. Called by merge_traces() on its caller's thread.
 #pragma once
 
 #include <string>
@@ -15,12 +15,12 @@ namespace profshim::analysis_detail {
 
 class FileCopy {
  public:
-  /// All but `rank` must live as long. Ids of arrows come behind `arrows_from`.
+  /// Keeps references to all arguments except `rank`. The id of an arrow is `arrows_from` plus its number.
   FileCopy(TraceWriter& out, const RankTrace& trace, const MergedRank& rank, const Renumbering& numbers,
            const ClockMap& clock, const std::vector<ArrowEnd>& arrows, std::int64_t arrows_from,
            ThreadNumbers& threads);
 
-  /// The events of the file in their order.
+  /// Must be called with all events of the file, in file order.
   void write(const ReadEvent& read);
 
  private:

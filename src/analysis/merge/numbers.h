@@ -1,4 +1,5 @@
-// Numbers of several traces in one: processes, threads, and the ids that join events, so that none means two things.
+// Renumbers processes, threads and the ids that join events, so that no two traces of a merge share a number. Called by
+// merge_traces() on its caller's thread.
 #pragma once
 
 #include <cstdint>
@@ -10,30 +11,30 @@
 
 namespace profshim::analysis_detail {
 
-/// Of one file in the merged one.
+/// The new numbers of one file.
 struct Renumbering {
   std::unordered_map<std::int64_t, std::int64_t> pids;
-  /// Added to correlation ids, External ids and ids of flows alike: those of a launch and of its arrow are equal.
+  /// Added to correlation ids, External ids and flow ids alike, because a launch and its flow share one id.
   std::int64_t added = 0;
   std::uint64_t file = 0;
 
   std::int64_t id(std::int64_t id) const;
 };
 
-/// For each file; fills in MergedRank::first_pid. `next_id`: from there on ids are free.
+/// Returns the numbers of each file and fills in MergedRank::first_pid. Ids from `next_id` on are unused.
 std::vector<Renumbering> renumber(const std::vector<RankTrace>& traces, std::vector<MergedRank>& ranks,
                                   std::int64_t& next_id);
 
-/// Readers differ in whether a thread's number is its process's own affair: no two processes have one in common.
+/// Gives no two processes the same tid: some readers identify a thread by its tid alone.
 class ThreadNumbers {
  public:
   std::int64_t of(std::int64_t pid, std::int64_t tid);
 
  private:
   std::int64_t other(std::int64_t pid, std::int64_t tid);
-  std::unordered_map<std::int64_t, std::int64_t> owners_;  // the process that has a number
+  std::unordered_map<std::int64_t, std::int64_t> owners_;  // tid -> pid
   std::unordered_map<std::int64_t, std::unordered_map<std::int64_t, std::int64_t>> others_;
-  std::int64_t next_ = 100'000'000;  // above any that a system gives
+  std::int64_t next_ = 100'000'000;  // above any tid of Linux (at most 4,194,304)
   std::int64_t last_pid_ = -1, last_tid_ = -1, last_ = -1;
 };
 

@@ -16,7 +16,7 @@
 namespace profshim::analysis_detail {
 namespace {
 
-/// What a thread of gloo does for a call, as far as nobody leaves it before all have come. Of an all_to_all parts can
+/// Gloo's operation for a call, if no member can leave it before all have entered. An all_to_all is none: its parts may
 /// be empty.
 enum class Work : std::uint8_t { kNone, kAllReduce, kAllGather, kBarrier };
 constexpr std::size_t kWorks = 4;
@@ -29,17 +29,17 @@ Work work_of(std::string_view function) {
   return has("barrier") ? Work::kBarrier : Work::kNone;
 }
 
-/// The call by which a collective is enqueued: in that order they are the same on all members of a group.
+/// The call that enqueues a collective. All members of a group make these calls in the same order.
 struct Call {
   std::int64_t begin_ns = 0, thread = 0, external_id = 0;
-  std::uint64_t group = 0;  // 0 = it does not say
+  std::uint64_t group = 0;  // 0 = unknown
   std::uint64_t name = 0, content = 0;
   Work work = Work::kNone;
-  bool empty = false;  // nothing to send
-  bool alone = false;  // of a group of one, where nobody meets; but gloo has work with it
+  bool empty = false;  // sends no data
+  bool alone = false;  // in a group of one rank; gloo has work for it, but it synchronizes no ranks
 };
 
-/// When a collective began at the earliest, and ended at the latest.
+/// The earliest begin and the latest end of a collective.
 struct Span {
   std::int64_t begin_ns = 0, end_ns = 0;
   std::uint64_t event = kNoEvent;
@@ -55,7 +55,7 @@ struct Step {
   std::int64_t number = 0, begin_ns = 0, end_ns = 0, thread = 0;
 };
 
-/// An overflow track (slices of a thread that overlap in part) has a tid this far above the one before it.
+/// The tid of an overflow track in our traces is that of its thread plus a multiple of this.
 constexpr std::int64_t kOverflowTrackStep = 10'000'000;
 std::int64_t thread_of(const ReadEvent& e) { return e.tid % kOverflowTrackStep; }
 
@@ -63,7 +63,7 @@ Span span_of(const ReadEvent& e, std::uint64_t place) {
   return {e.ts_ns, bounded_sum(e.ts_ns, std::max<std::int64_t>(e.duration_ns, 0)), place};
 }
 
-/// "[[[8, 0]], []]": a tensor without elements.
+/// True for "[[[8, 0]], []]", which has a tensor without elements.
 bool has_empty_tensor(std::string_view dims) {
   for (std::size_t at = dims.find('0'); at != std::string_view::npos; at = dims.find('0', at + 1)) {
     const auto is_digit = [&](std::size_t i) { return i < dims.size() && dims[i] >= '0' && dims[i] <= '9'; };
@@ -72,7 +72,7 @@ bool has_empty_tensor(std::string_view dims) {
   return false;
 }
 
-/// "nccl:all_reduce", and what other backends call their work. Of gloo's alone is it known which call it is of.
+/// True for "nccl:all_reduce" and the like of other backends. Only gloo's work can be assigned to its call.
 bool is_work_of_another_backend(std::string_view name) {
   constexpr std::string_view kBackends[] = {"nccl:", "mpi:", "ucc:", "xccl:", "hccl:"};
   return std::any_of(std::begin(kBackends), std::end(kBackends),
@@ -86,15 +86,15 @@ constexpr std::string_view kGloo = schema::name::kGlooStart, kOperators = schema
 struct TorchSyncPoints::Impl {
   // ---- gathering
 
-  std::vector<Call> calls;      // as record_param_comms, with arguments
-  std::vector<Call> operators;  // as c10d::allreduce_ and the like, which do not say their group
+  std::vector<Call> calls;      // record_param_comms, which has arguments
+  std::vector<Call> operators;  // c10d::allreduce_ and the like, which do not name their group
   std::vector<Kernel> kernels;
-  std::vector<Span> work[kWorks];  // of gloo
+  std::vector<Span> work[kWorks];  // gloo's, by kind
   struct Running {
     Work work;
     std::int64_t begin_ns;
   };
-  std::unordered_map<std::int64_t, Running> running;  // likewise, by id
+  std::unordered_map<std::int64_t, Running> running;  // open asynchronous slices of gloo, by id
   std::vector<Step> steps;
   std::unordered_set<std::int64_t> backward_threads;
   std::optional<std::int64_t> pid;
@@ -116,7 +116,7 @@ struct TorchSyncPoints::Impl {
                        out = integer_arg(e, schema::arg::kOutElements, -1);
     const std::string_view dims = text_arg(e, schema::arg::kInputDims);
     c.empty = c.work != Work::kBarrier && (in == 0 || out == 0 || has_empty_tensor(dims));
-    // Of the others each rank has its own.
+    // In other collectives each rank has its own sizes.
     const bool same_sizes =
         family.bus == Bus::kOne || (family.waits_for_all && letters(function).find("alltoall") == std::string::npos);
     if (same_sizes) c.content = mixed(mixed(mixed(mixed(c.content, in), out), text_arg(e, schema::arg::kDtype)), dims);
@@ -128,7 +128,7 @@ struct TorchSyncPoints::Impl {
   }
 
   void step(const ReadEvent& e, std::string_view digits) {
-    if (e.category.starts_with("gpu")) return;  // as a stream saw it
+    if (e.category.starts_with("gpu")) return;  // the copy of the step on a device
     const Span span = span_of(e, 0);
     Step step{.begin_ns = span.begin_ns, .end_ns = span.end_ns, .thread = thread_of(e)};
     const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), step.number);
@@ -141,7 +141,7 @@ struct TorchSyncPoints::Impl {
   using Numbers = std::vector<std::uint32_t>;
 
   void finish(const TraceMetadata& metadata, std::vector<SyncPoint>& sync_points) {
-    // Steps that are pieces of time begin on no two ranks at the same place of the program.
+    // Steps made from time intervals begin at different places of the program on each rank.
     if (metadata.recording && metadata.recording->steps_source.starts_with("time")) steps.clear();
     if (several_processes || !prepare_steps()) return;
     if (calls.empty()) calls = std::move(operators);
@@ -162,15 +162,15 @@ struct TorchSyncPoints::Impl {
     for (const auto& [key, numbers] : parts) add_part(numbers, key.second, spans, sync_points);
   }
 
-  /// A key of the members of all groups, if they are the same: it does not matter then which of them a call is of. 0 if
-  /// that is not known.
+  /// Returns a key for the members if all groups have the same ones, since it does not matter then which group a call
+  /// belongs to; else 0.
   static std::uint64_t only_members(const TraceMetadata& metadata) {
     const std::vector<TraceMetadata::Group>& groups = metadata.groups;
     if (groups.empty()) return 0;
     const TraceMetadata::Group& first = groups.front();
     const bool the_same = std::all_of(groups.begin(), groups.end(),
                                       [&](const TraceMetadata::Group& group) { return group.has_same_members(first); });
-    // PyTorch leaves the list empty where it is everybody.
+    // PyTorch leaves the list empty for a group of all ranks.
     const bool known = !first.ranks.empty() || first.size == metadata.world_size;
     if (!the_same || !known || first.size < 2) return 0;
     std::uint64_t key = mixed(mixed(kKeyStart, "members"), first.size);
@@ -178,7 +178,7 @@ struct TorchSyncPoints::Impl {
     return key;
   }
 
-  /// False where it is not clear in which step something is.
+  /// Returns false if steps overlap or repeat, so that the step of a call is ambiguous.
   bool prepare_steps() {
     std::sort(steps.begin(), steps.end(), [](const Step& a, const Step& b) { return a.begin_ns < b.begin_ns; });
     constexpr std::int64_t kRounding_ns = 1000;
@@ -198,8 +198,8 @@ struct TorchSyncPoints::Impl {
     return ns < step.end_ns ? &step : nullptr;
   }
 
-  /// What NCCL does on a device for one call is one kernel, which bears the call's id. In some traces kernels that are
-  /// of no call have an id that means something else; they have no arguments of a collective.
+  /// NCCL launches one kernel for a call, with the call's External id. Some traces have kernels whose id means
+  /// something else; those lack the arguments of a collective.
   void kernel_spans(Spans& spans) {
     std::unordered_map<std::int64_t, std::uint32_t> by_id;
     std::unordered_set<std::int64_t> twice;
@@ -215,8 +215,8 @@ struct TorchSyncPoints::Impl {
     for (const std::int64_t id : twice) spans.erase(by_id.at(id));
   }
 
-  /// Gloo's threads take up the calls in order, and several of them at a time: which is which is certain only where
-  /// nothing else was under way. Else it was done at the latest when all of them were.
+  /// Gloo's threads take calls in order but execute several at once, so the work of a call is certain only if no other
+  /// was running. For calls that ran together, only the end of the last one bounds their ends.
   void gloo_spans(Work kind, Spans& spans) {
     std::vector<Span>& done = work[static_cast<std::size_t>(kind)];
     std::sort(done.begin(), done.end(), [](const Span& a, const Span& b) { return a.begin_ns < b.begin_ns; });
@@ -229,9 +229,9 @@ struct TorchSyncPoints::Impl {
         std::equal(done.begin(), done.end(), started.begin(),
                    started.begin() + static_cast<std::ptrdiff_t>(done.size()),
                    [this](const Span& span, std::uint32_t call) { return calls[call].begin_ns <= span.begin_ns; });
-    if (!fits) return;  // the window lacks calls of which it has the work
+    if (!fits) return;  // the window has work whose call was made before it
     for (std::size_t from = 0, i = 0; i < done.size(); ++i) {
-      // So far all were done before the next one began. The last ones may lack what was not done in the window.
+      // All calls up to here had finished before the next one began. Work may be missing for the last calls.
       const std::int64_t end_ns = std::max(done[i].end_ns, i > from ? done[i - 1].end_ns : done[i].end_ns);
       done[i].end_ns = end_ns;
       const bool quiet = i + 1 < started.size() ? end_ns <= calls[started[i + 1]].begin_ns : true;
@@ -245,8 +245,8 @@ struct TorchSyncPoints::Impl {
     }
   }
 
-  /// Only what one thread enqueues, and the backward pass that it waits for, is in the order of the program, and in the
-  /// same step everywhere.
+  /// True if all calls come from one thread or from the backward pass that it waits for. Calls of other threads may be
+  /// in another order, or another step, on other ranks.
   bool in_order(const Numbers& numbers, const Step* step) const {
     std::optional<std::int64_t> thread;
     if (step != nullptr) thread = step->thread;
@@ -258,11 +258,10 @@ struct TorchSyncPoints::Impl {
     return true;
   }
 
-  /// If a window of the same length, some calls earlier or later, would show these very calls, ranks whose windows are
-  /// not the same could not be told from ones whose windows are. Windows that have less than half of their time in
-  /// common are not feared.
+  /// Returns false if a window that begins some calls earlier or later could show the same calls: ranks with shifted
+  /// windows would then match wrongly. Windows that overlap by less than half are not considered.
   bool tells_its_place(const Numbers& numbers) const {
-    std::vector<std::size_t> border(numbers.size(), 0);  // Knuth, Morris and Pratt's
+    std::vector<std::size_t> border(numbers.size(), 0);  // the failure function of Knuth, Morris and Pratt
     const auto same = [&](std::size_t a, std::size_t b) {
       return calls[numbers[a]].content == calls[numbers[b]].content;
     };
@@ -319,7 +318,7 @@ void TorchSyncPoints::begins(const ReadEvent& e) {
   if (e.name.starts_with(kGloo) && is_whole(e)) impl_->running[e.id] = {work_of(e.name), e.ts_ns};
 }
 
-// It lies on no thread in particular, so no arrow has a slice there to hold on to.
+// An asynchronous slice lies on no thread, so no arrow can be bound to it.
 void TorchSyncPoints::ends(const ReadEvent& e) {
   const auto at = impl_->running.find(e.id);
   if (at == impl_->running.end()) return;

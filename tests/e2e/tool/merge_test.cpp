@@ -228,7 +228,7 @@ TEST(Merge, MergesTheReadablePartOfATruncatedFile) {
   const Outcome outcome = profshim({"merge", "-q", "-o", out, paths[0], cut});
 
   EXPECT_EQ(outcome.ending(), "exit 2");
-  EXPECT_EQ(outcome.err, "profshim merge: " + cut + ": cut off; what is there is merged\n");
+  EXPECT_EQ(outcome.err, "profshim merge: " + cut + ": the file ends early; the events before its end are merged\n");
   EXPECT_TRUE(read_seen(out).readable);
 }
 
