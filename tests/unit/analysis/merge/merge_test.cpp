@@ -1,4 +1,4 @@
-// Merging files that say anything.
+// Merges of small hand-made files: numbers, args, devices and refusals.
 #include "profshim/analysis/merge.h"
 
 #include <gtest/gtest.h>
@@ -56,7 +56,7 @@ std::string trace(int rank, const std::string& events) {
          R"(, "world_size": 2}, "baseTimeNanoseconds": 1790857026000000000, "traceEvents": [)" + events + "]}";
 }
 
-TEST_F(MergeTest, NumbersOfDifferentRanksDoNotMeetAndArgsAreKept) {
+TEST_F(MergeTest, NumbersOfRanksStayApartAndArgsAreKept) {
   const std::string events =
       R"({"ph":"X","cat":"kernel","name":"k","pid":0,"tid":7,"ts":10.5,"dur":1,
           "args":{"correlation":12,"External id":3,"grid":[1,2],"x":1e-3,"null":null,"big":18446744073709551615}},
@@ -92,7 +92,7 @@ TEST_F(MergeTest, NumbersOfDifferentRanksDoNotMeetAndArgsAreKept) {
   for (const auto& [tid, pids_of] : owners) EXPECT_EQ(pids_of.size(), 1u) << tid;
 }
 
-TEST_F(MergeTest, TimesThatNoClockShowsDoNoHarm) {
+TEST_F(MergeTest, ImpossibleTimesDoNoHarm) {
   file("a.json", trace(0, R"({"ph":"X","cat":"c","name":"a","pid":1,"tid":1,"ts":9e300,"dur":9e300},
                              {"ph":"X","cat":"c","name":"b","pid":1,"tid":1,"ts":-9e300,"dur":-5})"));
   file("b.json", trace(1, R"({"ph":"X","cat":"c","name":"a","pid":-9223372036854775808,"tid":9223372036854775807,
