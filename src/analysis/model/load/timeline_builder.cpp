@@ -1,0 +1,258 @@
+#include "timeline_builder.h"
+
+#include <algorithm>
+#include <charconv>
+#include <stdexcept>
+
+#include "analysis/model/statistics.h"
+#include "slice_args.h"
+#include "trace/schema.h"
+
+namespace profshim::analysis_detail {
+namespace {
+
+constexpr std::int64_t kOpen = -1;  // duration of an asynchronous event whose end has not come yet
+
+bool is_possible(std::int64_t ns) { return ns >= -TraceMetadata::kMaxNs && ns <= TraceMetadata::kMaxNs; }
+bool has_possible_time(const ReadEvent& event) { return event.has_ts && is_possible(event.ts_ns); }
+
+Kind kind_of(std::string_view category) {
+  constexpr std::pair<std::string_view, Kind> kKinds[] = {
+      {schema::category::kCpuOp, Kind::kCpuOp},
+      {schema::category::kKernel, Kind::kKernel},
+      {schema::category::kCudaRuntime, Kind::kRuntime},
+      {schema::category::kPythonFunction, Kind::kPythonFunction},
+      {schema::category::kUserAnnotation, Kind::kUserAnnotation},
+      {schema::category::kCudaDriver, Kind::kDriver},
+      {schema::category::kGpuMemcpy, Kind::kMemcpy},
+      {schema::category::kGpuMemset, Kind::kMemset},
+      {schema::category::kGpuUserAnnotation, Kind::kGpuAnnotation},
+      {schema::category::kOverhead, Kind::kOverhead},
+      {schema::category::kCudaSync, Kind::kSync},
+      {schema::category::kCudaEvent, Kind::kSync},
+      {schema::category::kOperator2021, Kind::kCpuOp},
+      {schema::category::kRuntime2021, Kind::kRuntime},
+      {schema::category::kKernel2021, Kind::kKernel},
+      {schema::category::kMemcpy2021, Kind::kMemcpy},
+      {schema::category::kMemset2021, Kind::kMemset},
+  };
+  for (const auto& [name, kind] : kKinds) {
+    if (name == category) return kind;
+  }
+  if (category.ends_with(schema::category::kRuntimeEnd)) return Kind::kRuntime;  // xpu_runtime, mtia_runtime
+  if (category.ends_with(schema::category::kDriverEnd)) return Kind::kDriver;
+  return Kind::kOther;
+}
+
+std::size_t hash_of(std::int64_t a, std::int64_t b, TextId c, TextId d) {
+  constexpr std::size_t kFactor = 0x9E3779B97F4A7C15u;
+  const std::size_t numbers = static_cast<std::size_t>(a) * kFactor + static_cast<std::size_t>(b);
+  return (numbers * kFactor + c) * kFactor + d;
+}
+
+}  // namespace
+
+std::size_t TimelineBuilder::PairHash::operator()(const PairKey& key) const {
+  return hash_of(key.id, key.pid, key.category, key.pid_text);
+}
+
+std::size_t TimelineBuilder::TrackHash::operator()(const Track& track) const {
+  return hash_of(track.pid, track.tid, track.pid_text, track.tid_text);
+}
+
+TimelineBuilder::TimelineBuilder(const std::string& path, const TimelineOptions& options, std::int64_t first_pid)
+    : options_(options), first_pid_(first_pid) {
+  timeline_.path = path;
+}
+
+void TimelineBuilder::warn(const std::string& sentence) {
+  timeline_.warnings.push_back(timeline_.path + ": " + sentence);
+}
+
+// ---- events
+
+void TimelineBuilder::add(const ReadEvent& event) {
+  switch (event.letter()) {
+    case schema::phase::kSlice:
+      if (event.category != schema::category::kTrace) add_slice(event);
+      break;
+    case schema::phase::kAsyncBegin:
+      add_begin(event);
+      break;
+    case schema::phase::kAsyncEnd:
+      add_end(event);
+      break;
+    case schema::phase::kInstant:
+      add_memory_record(event);
+      break;
+    default:
+      break;
+  }
+}
+
+void TimelineBuilder::add_slice(const ReadEvent& event) {
+  if (!has_possible_time(event) || !event.has_duration || event.duration_ns < 0 || !is_possible(event.duration_ns)) {
+    ++impossible_;
+    return;
+  }
+  Slice slice = make_slice(event);
+  slice.duration_ns = event.duration_ns;
+  if (slice.kind == Kind::kUserAnnotation || slice.kind == Kind::kCpuOp) add_step(event, slice);
+  timeline_.slices.push_back(slice);
+}
+
+void TimelineBuilder::add_begin(const ReadEvent& event) {
+  if (!has_possible_time(event)) {
+    ++impossible_;
+    return;
+  }
+  Slice slice = make_slice(event);
+  slice.asynchronous = true;
+  slice.duration_ns = kOpen;
+  ++unpaired_;
+  open_[pair_key(event, slice.track)].push_back(static_cast<std::uint32_t>(timeline_.slices.size()));
+  timeline_.slices.push_back(slice);
+}
+
+void TimelineBuilder::add_end(const ReadEvent& event) {
+  const auto at = open_.find(pair_key(event, find_track(event)));
+  if (at == open_.end() || !has_possible_time(event)) return;
+  Slice& slice = timeline_.slices[at->second.back()];
+  if (event.ts_ns < slice.begin_ns) return;
+  slice.duration_ns = event.ts_ns - slice.begin_ns;
+  --unpaired_;
+  at->second.pop_back();
+  if (at->second.empty()) open_.erase(at);
+}
+
+void TimelineBuilder::add_memory_record(const ReadEvent& event) {
+  const bool failed = event.name == schema::name::kOutOfMemory;
+  if (!failed && event.name != schema::name::kMemory) return;
+  if (!has_possible_time(event)) {
+    ++impossible_;
+    return;
+  }
+  MemoryRecord record{.at_ns = event.ts_ns, .track = find_track(event), .failed = failed};
+  for (const ReadEvent::ReadArg& arg : event.args) {
+    if (arg.key == schema::arg::kMemoryBytes) record.bytes = arg.integer;
+    if (arg.key == schema::arg::kDeviceType) record.device_type = static_cast<std::int32_t>(arg.integer);
+    if (arg.key == schema::arg::kDeviceId) record.device_index = static_cast<std::int32_t>(arg.integer);
+  }
+  timeline_.memory.push_back(record);
+}
+
+void TimelineBuilder::add_step(const ReadEvent& event, const Slice& slice) {
+  constexpr std::string_view kStart = schema::name::kStepStart;
+  if (!event.name.starts_with(kStart)) return;
+  const std::string_view digits = event.name.substr(kStart.size());
+  Step step{.begin_ns = slice.begin_ns, .duration_ns = slice.duration_ns, .track = slice.track};
+  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), step.number);
+  if (error == std::errc{} && end == digits.data() + digits.size()) timeline_.steps.push_back(step);
+}
+
+// ---- parts of an event
+
+Slice TimelineBuilder::make_slice(const ReadEvent& event) {
+  Slice slice;
+  slice.begin_ns = event.ts_ns;
+  slice.name = timeline_.texts.add(event.name);
+  slice.track = find_track(event);
+  slice.kind = find_kind(event);
+  if (timeline_.pid < 0 && is_host(slice.kind) && event.pid_is_number) timeline_.pid = event.pid;
+  const SliceArgs args = read_slice_args(event, slice.kind, timeline_.texts);
+  slice.correlation = args.correlation;
+  slice.external_id = args.external_id;
+  if (is_device_work(slice.kind)) slice.bytes = args.bytes;
+  slice.flops = args.flops;
+  slice.unfinished = args.unfinished;
+  if (options_.input_dims && !args.input_dims.empty()) slice.input_dims = timeline_.texts.add(args.input_dims);
+  if (args.communicates) {
+    slice.communication = static_cast<std::uint32_t>(timeline_.communications.size());
+    timeline_.communications.push_back(args.communication);
+  }
+  return slice;
+}
+
+TimelineBuilder::PairKey TimelineBuilder::pair_key(const ReadEvent& event, std::uint32_t track) {
+  const Track& t = timeline_.tracks[track];
+  return {event.id, t.pid, timeline_.texts.add(event.category), t.pid_text};
+}
+
+Kind TimelineBuilder::find_kind(const ReadEvent& event) {
+  const std::string_view category = event.category;
+  // A PyTorch without Kineto writes operators without a category.
+  if (category.empty() && event.pid_text == schema::name::kPid2019) return Kind::kCpuOp;
+  if (category != last_category_) {
+    last_category_ = category;
+    last_kind_ = kind_of(category);
+    has_words_of_2021_ = has_words_of_2021_ || category == schema::category::kOperator2021 ||
+                         category == schema::category::kRuntime2021 || category == schema::category::kKernel2021;
+  }
+  return last_kind_;
+}
+
+std::uint32_t TimelineBuilder::find_track(const ReadEvent& event) {
+  Track track{.pid = difference(event.pid, first_pid_), .tid = event.tid};
+  if (!event.pid_is_number) track = {0, track.tid, timeline_.texts.add(event.pid_text), 0};
+  if (!event.tid_is_number) track = {track.pid, 0, track.pid_text, timeline_.texts.add(event.tid_text)};
+  if (!timeline_.tracks.empty() && track == timeline_.tracks[last_track_]) return last_track_;
+  const auto [at, is_new] = tracks_.emplace(track, static_cast<std::uint32_t>(timeline_.tracks.size()));
+  if (is_new) timeline_.tracks.push_back(track);
+  return last_track_ = at->second;
+}
+
+// ---- the end of the file
+
+Timeline TimelineBuilder::finish(const ReadResult& result, TraceMetadata metadata) {
+  const auto fail = [&](const std::string& what) { throw std::runtime_error(timeline_.path + ": " + what); };
+  if (!result.ok && !(result.truncated && !timeline_.slices.empty())) fail(result.error);
+  drop_unpaired();
+  if (timeline_.slices.empty()) fail("no events in it");
+  if (!result.ok) {
+    timeline_.truncated = true;
+    warn("cut off: " + result.error + "; only the " + std::to_string(result.events) + " events before it count");
+  }
+  is_bare_list_ = result.bare_list;
+  if (impossible_ > 0) warn(std::to_string(impossible_) + " events without a possible time or duration are left out");
+  take_metadata(std::move(metadata));
+  timeline_.dialect = dialect();
+  add_base_time();
+  std::stable_sort(timeline_.steps.begin(), timeline_.steps.end(),
+                   [](const Step& a, const Step& b) { return a.begin_ns < b.begin_ns; });
+  return std::move(timeline_);
+}
+
+void TimelineBuilder::drop_unpaired() {
+  if (unpaired_ == 0) return;
+  std::erase_if(timeline_.slices, [](const Slice& s) { return s.asynchronous && s.duration_ns == kOpen; });
+  warn(std::to_string(unpaired_) + " asynchronous events without an end are left out");
+}
+
+void TimelineBuilder::take_metadata(TraceMetadata metadata) {
+  timeline_.rank = metadata.rank;
+  timeline_.world_size = metadata.world_size;
+  timeline_.backend = metadata.backend;
+  timeline_.host = metadata.host;
+  timeline_.base_time_ns = metadata.base_time_ns;
+  timeline_.profile_memory = metadata.profile_memory;
+  timeline_.recording = std::move(metadata.recording);
+  if (!timeline_.recording) return;
+  timeline_.complete = timeline_.recording->complete;
+  timeline_.dropped = timeline_.recording->dropped;
+}
+
+Dialect TimelineBuilder::dialect() const {
+  if (timeline_.recording) return Dialect::kProfshim;
+  if (has_words_of_2021_) return Dialect::kKineto2021;
+  if (timeline_.base_time_ns > 0) return Dialect::kKineto;
+  return is_bare_list_ ? Dialect::kEventList : Dialect::kKinetoAbsolute;
+}
+
+void TimelineBuilder::add_base_time() {
+  const std::int64_t base = timeline_.base_time_ns;
+  for (Slice& slice : timeline_.slices) slice.begin_ns += base;
+  for (MemoryRecord& record : timeline_.memory) record.at_ns += base;
+  for (Step& step : timeline_.steps) step.begin_ns += base;
+}
+
+}  // namespace profshim::analysis_detail

@@ -1,0 +1,67 @@
+// Builds the timeline of one rank from the events of a file, in their order.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "analysis/model/timeline.h"
+#include "profshim/trace/reader.h"
+
+namespace profshim::analysis_detail {
+
+class TimelineBuilder {
+ public:
+  /// In a merged trace, `first_pid` is the smallest process number of the rank. Device n has the number first_pid + n.
+  TimelineBuilder(const std::string& path, const TimelineOptions& options, std::int64_t first_pid = 0);
+
+  bool has_events() const { return !timeline_.slices.empty(); }
+  void add(const ReadEvent& event);
+  /// Call once, after the last event: until 2025-03 Kineto wrote the base time behind the events. `metadata` is that of
+  /// the file, or of the rank in a merged one. Throws std::runtime_error if the file is not a trace or has no events.
+  Timeline finish(const ReadResult& result, TraceMetadata metadata);
+
+ private:
+  /// A begin and its end have the same category, id and process.
+  struct PairKey {
+    std::int64_t id, pid;
+    TextId category, pid_text;
+    bool operator==(const PairKey&) const = default;
+  };
+  struct PairHash {
+    std::size_t operator()(const PairKey& key) const;
+  };
+  struct TrackHash {
+    std::size_t operator()(const Track& track) const;
+  };
+
+  void warn(const std::string& sentence);
+  void add_slice(const ReadEvent& event);
+  void add_begin(const ReadEvent& event);
+  void add_end(const ReadEvent& event);
+  void add_memory_record(const ReadEvent& event);
+  void add_step(const ReadEvent& event, const Slice& slice);
+  Slice make_slice(const ReadEvent& event);
+  PairKey pair_key(const ReadEvent& event, std::uint32_t track);
+  Kind find_kind(const ReadEvent& event);
+  std::uint32_t find_track(const ReadEvent& event);
+  void drop_unpaired();
+  void take_metadata(TraceMetadata metadata);
+  Dialect dialect() const;
+  void add_base_time();
+
+  TimelineOptions options_;
+  std::int64_t first_pid_;
+  Timeline timeline_;
+  std::unordered_map<Track, std::uint32_t, TrackHash> tracks_;
+  std::unordered_map<PairKey, std::vector<std::uint32_t>, PairHash> open_;  // begun, not ended: indices of slices
+  std::uint64_t unpaired_ = 0, impossible_ = 0;
+  bool has_words_of_2021_ = false, is_bare_list_ = false;
+  // The last track and category: most events have those of the event before.
+  std::uint32_t last_track_ = 0;
+  std::string last_category_;
+  Kind last_kind_ = Kind::kOther;
+};
+
+}  // namespace profshim::analysis_detail

@@ -1,0 +1,41 @@
+// Interned texts of a trace: each stored once and known by a number.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+namespace profshim::analysis_detail {
+
+/// Number of a text in a Texts; 0 = "".
+using TextId = std::uint32_t;
+
+/// Stores each text once. The views that it returns stay valid as long as it lives, and after a move.
+class Texts {
+ public:
+  Texts() { add(""); }
+  Texts(Texts&&) = default;  // no copies: ids_ holds views into texts_
+  Texts& operator=(Texts&&) = default;
+  /// Returns the number of `text`; adds it if it is new.
+  TextId add(std::string_view text);
+  std::string_view operator[](TextId id) const { return texts_[id]; }
+  std::size_t size() const { return texts_.size(); }
+
+ private:
+  std::deque<std::string> texts_;  // a deque does not move its elements
+  std::unordered_map<std::string_view, TextId> ids_;
+};
+
+/// Returns for each text, by its number, whether `matches` returns true for it. Asks once per text instead of once per
+/// event.
+template <class Predicate>
+std::vector<bool> matching_texts(const Texts& texts, const Predicate& matches) {
+  std::vector<bool> result(texts.size());
+  for (std::size_t i = 0; i < result.size(); ++i) result[i] = matches(texts[static_cast<TextId>(i)]);
+  return result;
+}
+
+}  // namespace profshim::analysis_detail
