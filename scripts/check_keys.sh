@@ -23,7 +23,7 @@ src/analysis/verify/gpu_checks.cpp Kernel
 src/elf/* *
 src/base/* *
 src/analysis/verify/gpu_checks.cpp to
-src/analysis/summary/table_text.cpp s
+src/analysis/summary/table/table_text.cpp s
 src/analysis/report/report.cpp rank
 src/analysis/report/steps.cpp device
 src/output/recovery.cpp *

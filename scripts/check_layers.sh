@@ -24,8 +24,11 @@ beside() {
     inject/mpi|inject/nccl|inject/nccl/profiler|inject/torch|inject/torch/calls) echo inject/core ;;
     inject/cuda) echo inject/core inject/torch ;;  # the first operator and the first CUDA call both make a job a rank
     inject/nvtx) echo inject/nccl inject/nccl/profiler ;;  # NCCL names its communicators in NVTX payloads
-    src/analysis/compare|src/analysis/merge|src/analysis/summary|src/analysis/verify) echo src/analysis/model ;;
-    src/analysis/report) echo src/analysis/model src/analysis/summary src/analysis/merge ;;
+    src/analysis/compare|src/analysis/merge|src/analysis/verify) echo src/analysis/model ;;
+    src/analysis/summary) echo src/analysis/model ;;
+    src/analysis/summary/comms) echo src/analysis/model src/analysis/summary/table ;;
+    src/analysis/summary/table) echo src/analysis/model ;;
+    src/analysis/report) echo src/analysis/{model,merge,summary,summary/comms,summary/table} ;;
     src/cli/doctor|src/cli/traces) echo src/cli/spec ;;
     src/cli/run) echo src/cli/spec src/cli/traces ;;
     src/device/capture) echo src/device/cupti ;;

@@ -9,7 +9,7 @@
 #include <string>
 #include <string_view>
 
-#include "analysis/summary/key_averages.h"
+#include "analysis/summary/table/key_averages.h"
 #include "convert/perfetto/convert.h"
 #include "profshim/analysis.h"
 #include "profshim/trace/reader.h"

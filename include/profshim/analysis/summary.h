@@ -1,5 +1,5 @@
 // PyTorch's table key_averages().table() from finished traces, ours and those of torch.profiler. The rows are explained
-// in src/analysis/summary/key_averages.h; src/analysis/summary/table_text.h prints them. Tool only.
+// in src/analysis/summary/table/key_averages.h; src/analysis/summary/table/table_text.h prints them. Tool only.
 #pragma once
 
 #include <cstdint>

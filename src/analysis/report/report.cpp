@@ -11,11 +11,11 @@
 
 #include "analysis/model/one_job.h"
 #include "analysis/model/statistics.h"
-#include "analysis/summary/comms_view.h"
+#include "analysis/summary/comms/comms_view.h"
 #include "analysis/summary/kernels_view.h"
-#include "analysis/summary/key_averages.h"
 #include "analysis/summary/mpi_view.h"
 #include "analysis/summary/steps_view.h"
+#include "analysis/summary/table/key_averages.h"
 #include "clocks.h"
 #include "machine.h"
 #include "steps.h"

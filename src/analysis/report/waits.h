@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "analysis/summary/comms_view.h"
+#include "analysis/summary/comms/comms_view.h"
 #include "profshim/analysis/report.h"
 
 namespace profshim::analysis_detail {

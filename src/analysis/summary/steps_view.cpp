@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "analysis/model/statistics.h"
-#include "key_averages.h"
+#include "analysis/summary/table/key_averages.h"
 #include "trace/schema.h"
 
 namespace profshim::analysis_detail {

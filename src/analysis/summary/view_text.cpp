@@ -2,11 +2,11 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "analysis/summary/table/table_text.h"
 #include "profshim/analysis/summary.h"
 #include "profshim/analysis/views.h"
 #include "profshim/base/printable.h"
 #include "profshim/json.h"
-#include "table_text.h"
 
 namespace profshim {
 

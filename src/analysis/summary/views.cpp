@@ -3,7 +3,7 @@
 
 #include "analysis/model/one_job.h"
 #include "analysis/model/timeline.h"
-#include "comms_view.h"
+#include "analysis/summary/comms/comms_view.h"
 #include "kernels_view.h"
 #include "mpi_view.h"
 #include "steps_view.h"

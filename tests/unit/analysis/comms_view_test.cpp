@@ -1,4 +1,4 @@
-#include "analysis/summary/comms_view.h"
+#include "analysis/summary/comms/comms_view.h"
 
 #include <gtest/gtest.h>
 

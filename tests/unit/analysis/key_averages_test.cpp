@@ -1,4 +1,4 @@
-#include "analysis/summary/key_averages.h"
+#include "analysis/summary/table/key_averages.h"
 
 #include <gtest/gtest.h>
 
@@ -8,7 +8,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
-#include "analysis/summary/table_text.h"
+#include "analysis/summary/table/table_text.h"
 #include "unit/trace/sample_trace.h"
 
 namespace profshim::analysis_detail {

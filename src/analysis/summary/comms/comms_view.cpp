@@ -7,7 +7,7 @@
 
 #include "analysis/model/collective_family.h"
 #include "analysis/model/statistics.h"
-#include "key_averages.h"
+#include "analysis/summary/table/key_averages.h"
 #include "trace/schema.h"
 
 namespace profshim::analysis_detail {
