@@ -10,7 +10,7 @@ namespace profshim::log {
 void set_run_folder(const std::string& folder, int rank);
 
 /// Returns true if descriptor 2 was replaced after the start by something that log lines may be written to. The rule is
-/// in src/base/log_target.cpp.
+/// in src/base/log/log_target.cpp.
 bool replaced_stderr_is_a_log();
 /// The part of the rule about names. `path` is the target of /proc/self/fd/2; `same_as_stdout`: descriptor 1 is the
 /// same file.
