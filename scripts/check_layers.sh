@@ -31,7 +31,7 @@ beside() {
     src/analysis/report) echo src/analysis/{model,merge,summary,summary/comms,summary/table} ;;
     src/cli/doctor|src/cli/traces) echo src/cli/spec ;;
     src/cli/run) echo src/cli/spec src/cli/traces ;;
-    src/device/capture) echo src/device/cupti ;;
+    src/device/capture|src/device/capture/launches) echo src/device/cupti ;;
     src/kineto/args) echo src/kineto/stacks ;;
     src/kineto/device) echo src/kineto/args ;;
     src/kineto/joins) echo src/kineto/args src/kineto/device ;;

@@ -7,7 +7,7 @@
 
 #include "capture_report.h"
 #include "device/capture/capture.h"
-#include "device/capture/launch_callbacks.h"
+#include "device/capture/launches/launch_callbacks.h"
 #include "shared_state.h"
 #include "spool_output.h"
 

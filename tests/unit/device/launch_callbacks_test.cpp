@@ -1,5 +1,5 @@
 // LaunchCallbacks with a scripted CUPTI.
-#include "device/capture/launch_callbacks.h"
+#include "device/capture/launches/launch_callbacks.h"
 
 #include <gtest/gtest.h>
 

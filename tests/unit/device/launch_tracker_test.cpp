@@ -1,5 +1,5 @@
 // LaunchTracker and the states of a launch.
-#include "device/capture/launch_tracker.h"
+#include "device/capture/launches/launch_tracker.h"
 
 #include <gtest/gtest.h>
 

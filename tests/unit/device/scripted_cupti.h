@@ -32,82 +32,9 @@ class ScriptedCupti {
 
   device::CuptiApi api() const {
     device::CuptiApi api;
-    api.get_version = [](std::uint32_t* version) {
-      *version = current_->sizes_.version;
-      return 0;
-    };
-    api.callback_name = [](int domain, std::uint32_t id, const char** name) {
-      static constexpr const char* kRuntime[] = {nullptr,
-                                                 "cudaLaunchKernel_v7000",
-                                                 "cudaGetDevice_v3020",
-                                                 "cudaMemcpyAsync_ptsz_v7000",
-                                                 "__cudaLaunchKernel_v13000",
-                                                 "cudaMemcpy_v3020",
-                                                 "cudaStreamBeginCapture_v10000",
-                                                 "cudaStreamEndCapture_v10000",
-                                                 "cudaGraphLaunch_v10000",
-                                                 "cudaDeviceSynchronize_v3020"};
-      static constexpr const char* kDriver[] = {nullptr, "cuLaunchKernel", "cuCtxGetCurrent", "cuMemAlloc_v2"};
-      *name = nullptr;
-      if (domain == device::cupti::kRuntimeDomain && id < std::size(kRuntime)) *name = kRuntime[id];
-      if (domain == device::cupti::kDriverDomain && id < std::size(kDriver)) *name = kDriver[id];
-      return *name != nullptr ? 0 : 1;
-    };
-    api.register_callbacks = [](device::BufferRequested requested, device::BufferCompleted completed) {
-      current_->requested_ = requested;
-      current_->completed_ = completed;
-      ++current_->registrations;
-      return current_->registration_result;
-    };
-    api.register_timestamps = [](device::TimestampCallback) {
-      ++current_->clocks;
-      return current_->clock_result;
-    };
-    api.enable = [](std::uint32_t kind) {
-      const int result = current_->refused_kinds.count(kind) != 0 ? 15 : current_->enable_result;
-      if (result == 0) current_->kinds.insert(kind);
-      return result;
-    };
-    api.enable_and_dump = [](std::uint32_t kind) {
-      const int result = current_->refused_kinds.count(kind) != 0 ? 15 : current_->enable_result;
-      if (result != 0) return result;
-      current_->kinds.insert(kind);
-      current_->dumped_kinds.insert(kind);
-      return 0;
-    };
-    api.disable = [](std::uint32_t kind) {
-      current_->kinds.erase(kind);
-      return 0;
-    };
-    api.enable_runtime_api = [](std::uint32_t id, std::uint8_t on) {
-      if (on != 0) current_->runtime_calls.insert(id);
-      if (on == 0) current_->runtime_calls.erase(id);
-      return 0;
-    };
-    api.flush_all = [](std::uint32_t flag) {
-      current_->flushes.push_back(flag);
-      while (!current_->waiting_.empty()) {
-        const Delivery next = current_->waiting_.front();
-        current_->waiting_.pop_front();
-        current_->completed_(nullptr, 0, next.buffer, next.size, next.valid);
-      }
-      return 0;
-    };
-    api.next_record = [](std::uint8_t* buffer, std::size_t valid, device::cupti::Record** record) {
-      std::uint8_t* next = buffer;
-      if (*record != nullptr) {
-        const auto* const last = reinterpret_cast<const std::uint8_t*>(*record);
-        next = buffer + (last - buffer) + current_->size_of((*record)->kind);
-      }
-      if (next >= buffer + valid) return 12;
-      *record = reinterpret_cast<device::cupti::Record*>(next);
-      return 0;
-    };
-    api.dropped_records = [](void*, std::uint32_t, std::size_t* count) {
-      *count = current_->dropped;
-      current_->dropped = 0;
-      return 0;
-    };
+    add_queries(api);
+    add_switches(api);
+    add_buffers(api);
     return api;
   }
 
@@ -147,6 +74,90 @@ class ScriptedCupti {
   std::size_t dropped = 0;
 
  private:
+  // Each adds some functions to the table.
+  static void add_queries(device::CuptiApi& api) {
+    api.get_version = [](std::uint32_t* version) {
+      *version = current_->sizes_.version;
+      return 0;
+    };
+    api.callback_name = [](int domain, std::uint32_t id, const char** name) {
+      static constexpr const char* kRuntime[] = {nullptr,
+                                                 "cudaLaunchKernel_v7000",
+                                                 "cudaGetDevice_v3020",
+                                                 "cudaMemcpyAsync_ptsz_v7000",
+                                                 "__cudaLaunchKernel_v13000",
+                                                 "cudaMemcpy_v3020",
+                                                 "cudaStreamBeginCapture_v10000",
+                                                 "cudaStreamEndCapture_v10000",
+                                                 "cudaGraphLaunch_v10000",
+                                                 "cudaDeviceSynchronize_v3020"};
+      static constexpr const char* kDriver[] = {nullptr, "cuLaunchKernel", "cuCtxGetCurrent", "cuMemAlloc_v2"};
+      *name = nullptr;
+      if (domain == device::cupti::kRuntimeDomain && id < std::size(kRuntime)) *name = kRuntime[id];
+      if (domain == device::cupti::kDriverDomain && id < std::size(kDriver)) *name = kDriver[id];
+      return *name != nullptr ? 0 : 1;
+    };
+  }
+  static void add_switches(device::CuptiApi& api) {
+    api.register_callbacks = [](device::BufferRequested requested, device::BufferCompleted completed) {
+      current_->requested_ = requested;
+      current_->completed_ = completed;
+      ++current_->registrations;
+      return current_->registration_result;
+    };
+    api.register_timestamps = [](device::TimestampCallback) {
+      ++current_->clocks;
+      return current_->clock_result;
+    };
+    api.enable = [](std::uint32_t kind) {
+      const int result = current_->refused_kinds.count(kind) != 0 ? 15 : current_->enable_result;
+      if (result == 0) current_->kinds.insert(kind);
+      return result;
+    };
+    api.enable_and_dump = [](std::uint32_t kind) {
+      const int result = current_->refused_kinds.count(kind) != 0 ? 15 : current_->enable_result;
+      if (result != 0) return result;
+      current_->kinds.insert(kind);
+      current_->dumped_kinds.insert(kind);
+      return 0;
+    };
+    api.disable = [](std::uint32_t kind) {
+      current_->kinds.erase(kind);
+      return 0;
+    };
+    api.enable_runtime_api = [](std::uint32_t id, std::uint8_t on) {
+      if (on != 0) current_->runtime_calls.insert(id);
+      if (on == 0) current_->runtime_calls.erase(id);
+      return 0;
+    };
+  }
+  static void add_buffers(device::CuptiApi& api) {
+    api.flush_all = [](std::uint32_t flag) {
+      current_->flushes.push_back(flag);
+      while (!current_->waiting_.empty()) {
+        const Delivery next = current_->waiting_.front();
+        current_->waiting_.pop_front();
+        current_->completed_(nullptr, 0, next.buffer, next.size, next.valid);
+      }
+      return 0;
+    };
+    api.next_record = [](std::uint8_t* buffer, std::size_t valid, device::cupti::Record** record) {
+      std::uint8_t* next = buffer;
+      if (*record != nullptr) {
+        const auto* const last = reinterpret_cast<const std::uint8_t*>(*record);
+        next = buffer + (last - buffer) + current_->size_of((*record)->kind);
+      }
+      if (next >= buffer + valid) return 12;
+      *record = reinterpret_cast<device::cupti::Record*>(next);
+      return 0;
+    };
+    api.dropped_records = [](void*, std::uint32_t, std::size_t* count) {
+      *count = current_->dropped;
+      current_->dropped = 0;
+      return 0;
+    };
+  }
+
   struct Delivery {
     std::uint8_t* buffer;
     std::size_t size, valid;
