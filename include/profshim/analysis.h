@@ -1,4 +1,4 @@
-// What the tool finds out from finished traces.
+// Checks of finished traces: profshim verify, and [check] of a spec. Tool only.
 #pragma once
 
 #include <cstdint>
@@ -11,12 +11,12 @@
 
 namespace profshim {
 
-/// One broken statement of the Kineto checklist in one file.
+/// One broken item of the Kineto checklist in one file.
 struct Finding {
   int item = 0;             // number in the checklist (see src/analysis/verify/conformance.cpp)
   bool must = true;         // false = should
-  std::string message;      // with the event's name or position
-  std::uint64_t count = 1;  // how many events break it
+  std::string message;      // with the name or position of the first event
+  std::uint64_t count = 1;  // number of events that break the item
 };
 struct FileReport {
   std::string path;
@@ -26,35 +26,36 @@ struct FileReport {
   std::uint64_t events = 0;
   std::vector<std::int64_t> steps;  // ProfilerStep#N
   bool complete = true, truncated = false;
-  bool merged = false;  // of several ranks, by `profshim merge`
+  bool merged = false;  // made by `profshim merge`
   std::uint64_t dropped = 0;
   int world_size = -1;
   std::int64_t base_time_ns = 0;
-  std::string spec_hash;  // of the "profshim" object; "" in traces of others
+  std::string spec_hash;  // from the "profshim" object; "" in traces of other tools
   std::vector<Finding> findings;
-  bool conforms() const;  // no finding of level must
+  bool conforms() const;  // readable, and no finding of level must
 };
-/// The whole checklist on one file.
+/// Runs the whole checklist on one file. A file that cannot be read has `error` and no exception.
 FileReport verify_trace(const std::string& path);
-/// The same on bytes, for tests and fuzzing; `path` gives the name that item 2 looks at.
+/// Does the same for bytes in memory, for tests and fuzzing. `path`: the name that item 2 checks.
 FileReport verify_trace_bytes(std::string_view bytes, const std::string& path);
-/// What only several files of one window show: one base, distinct ranks, same steps, same spec. Adds to the reports.
+/// Compares the files of one window: same base time, distinct ranks, same steps, same spec. Adds findings to the
+/// reports.
 void verify_together(std::vector<FileReport>& reports);
 
-/// What the traces of a run have in common with one another, for [check].
+/// The traces of a run in numbers, for [check].
 struct TracesSeen {
   std::uint64_t files = 0, incomplete_files = 0, dropped = 0;
-  int world_size = -1;  // -1 = no trace says it
+  int world_size = -1;  // -1 = unknown
   std::vector<int> ranks;
 };
-/// min_traces, ranks or complete of [check].
+/// The outcome of min_traces, ranks or complete of [check].
 struct TraceRule {
   std::string key;            // "check.ranks"
-  std::optional<bool> holds;  // nothing = the traces do not tell
+  std::optional<bool> holds;  // no value = the traces do not contain the answer
   std::string sentence;
   std::vector<int> missing;  // ranks
 };
-/// Those of [check] that are set.
+/// Checks the keys of [check] that are set.
 std::vector<TraceRule> check_traces(const Spec& spec, const TracesSeen& seen);
 
 /// "0-3, 6"

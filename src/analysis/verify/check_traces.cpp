@@ -1,4 +1,4 @@
-// [check] of a spec: are the traces there that should be?
+// [check] of a spec: whether all expected traces are present.
 #include <algorithm>
 
 #include "profshim/analysis.h"
@@ -26,7 +26,7 @@ TraceRule ranks_rule(const std::string& text, const TracesSeen& seen) {
     if (std::find(seen.ranks.begin(), seen.ranks.end(), r) == seen.ranks.end()) rule.missing.push_back(r);
   }
   if (!any) {
-    // By the place of a rank on its host, which no trace tells: "local:0".
+    // Expressions like "local:0" need the local rank, which traces do not contain.
     rule.sentence = "\"" + text + "\" selects none of " + std::to_string(seen.world_size) + " ranks by its number";
     return rule;
   }

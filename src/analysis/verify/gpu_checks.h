@@ -1,4 +1,5 @@
-// The items of the checklist about GPU rows and the calls that launched them. A trace without either has none.
+// The items of the checklist about GPU rows and the calls that launched them. Called by verify_trace() on its caller's
+// thread.
 #pragma once
 
 #include <cstdint>
@@ -8,17 +9,17 @@
 
 namespace profshim::analysis_detail {
 
-/// kernel, gpu_memcpy, gpu_memset: work that lies on a stream.
+/// True for kernel, gpu_memcpy and gpu_memset: device activity on a stream.
 bool is_gpu_work(std::string_view category);
-/// cuda_runtime, cuda_driver.
+/// True for cuda_runtime and cuda_driver.
 bool is_api_call(std::string_view category);
 
 class GpuChecks {
  public:
   explicit GpuChecks(Findings& findings) : findings_(findings) {}
-  /// `merged`: GPU n of each rank has a number of its own that ends in n, and streams have what was free.
+  /// `merged`: the pid of GPU n is a multiple of 1000 plus n, and tids of streams may have been renumbered.
   void on_event(const ReadEvent& event, bool merged);
-  /// What needs both ends of a link.
+  /// Checks links, whose ends may come in any order.
   void finish();
 
  private:
@@ -33,7 +34,7 @@ class GpuChecks {
     std::int64_t link, begin_ns, end_ns;
     std::uint64_t track;
   };
-  /// A kernel with what a collective says of itself.
+  /// A kernel with the five arguments of a collective.
   struct Collective {
     std::int64_t operation, correlation;
     std::uint64_t offset;
@@ -56,7 +57,7 @@ class GpuChecks {
   std::vector<Row> gpu_, api_, flow_starts_, flow_ends_, ops_, kernel_ops_;
   std::vector<Row> waits_;
   std::vector<Operation> operations_;
-  std::vector<Operation> group_ends_;  // their `link` says nothing
+  std::vector<Operation> group_ends_;  // `link` is unused
   std::vector<Collective> collectives_;
 };
 

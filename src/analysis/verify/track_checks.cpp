@@ -10,8 +10,7 @@
 namespace profshim::analysis_detail {
 namespace {
 
-// A child that outlives its parent by less than this was cut wrongly when the times were printed; by more, the slices
-// really overlap.
+// A child that outlives its parent by less than this is a rounding error of the writer; by more, the slices overlap.
 constexpr std::int64_t kRoundingNs = 1000;
 
 std::uint64_t mix(std::uint64_t a, std::uint64_t b) {
@@ -87,7 +86,7 @@ void TrackChecks::check_nesting(Track& track, Findings& findings) {
       } else {
         findings.should(23, "slices of one thread overlap and do not nest", where_is(slice.offset));
       }
-      // What follows is compared with the later end of the two: one overlap is reported once.
+      // Later slices are compared with the later end of the two, so that one overlap is reported once.
       while (!open.empty() && open.back() < slice.end_ns) open.pop_back();
     }
     open.push_back(slice.end_ns);

@@ -1,5 +1,6 @@
-// What can be said only when all events of a track are known: nesting, steps, pairs of asynchronous events. Foreign
-// traces are in no order, so a few words per event are kept and sorted at the end.
+// The items of the checklist that need all events of a track: nesting, steps, pairs of asynchronous events. Traces need
+// not be ordered by time, so the times of all events are kept and sorted at the end. Called by verify_trace() on its
+// caller's thread.
 #pragma once
 
 #include <cstdint>
@@ -23,7 +24,7 @@ class TrackChecks {
     std::uint64_t offset;
   };
   struct AsyncEnd {
-    std::uint64_t key;  // of category, id and process
+    std::uint64_t key;  // hash of category, id and process
     std::int64_t ts_ns;
     std::uint64_t offset : 63, ends : 1;
   };
@@ -31,11 +32,11 @@ class TrackChecks {
     std::int64_t number;
     Slice slice;
     std::uint64_t track;
-    std::int64_t process;  // 0 but in merged traces
+    std::int64_t process;  // 0 except in merged traces
   };
   struct Track {
     std::vector<Slice> slices;
-    bool gpu = false;  // a stream, where kernels really overlap
+    bool gpu = false;  // a device stream: its kernels may overlap
   };
   static void check_nesting(Track& track, Findings& findings);
   void check_async(Findings& findings);
@@ -49,7 +50,7 @@ class TrackChecks {
   bool gpu_steps_ = false;
 };
 
-/// One number for the row an event is drawn on; the process's alone with `tid` left out.
+/// Returns a hash of the process and thread of an event.
 std::uint64_t track_of(const ReadEvent& event);
 
 }  // namespace profshim::analysis_detail
