@@ -1,0 +1,76 @@
+#include "plots_json.h"
+
+#include <cmath>
+#include <cstdio>
+
+#include "escape.h"
+#include "profshim/json/writer.h"
+
+namespace profshim::analysis_detail {
+namespace {
+
+void write_texts(JsonWriter& json, std::string_view key, const std::vector<std::string>& texts) {
+  json.key(key).open_list();
+  for (const std::string& text : texts) json.value(cut(text, kMaxCellBytes));
+  json.close_list();
+}
+
+/// JSON has no NaN and no infinity: they become null.
+void write_values(JsonWriter& json, const std::vector<double>& values) {
+  json.open_list();
+  for (const double value : values) {
+    char number[64];
+    std::snprintf(number, sizeof number, "%.6g", value);
+    json.raw(std::isfinite(value) ? number : "null");
+  }
+  json.close_list();
+}
+
+void write_plot(JsonWriter& json, const ReportPlot& plot) {
+  const char* const kind = plot.kind == ReportPlot::Kind::kLines         ? "lines"
+                           : plot.kind == ReportPlot::Kind::kStackedBars ? "stacked"
+                                                                         : "bars";
+  json.line(0).open_object().member("key", plot.key).member("kind", kind);
+  json.member("label_axis", plot.label_axis).member("value_axis", plot.value_axis);
+  write_texts(json, "labels", plot.labels);
+  json.key("series").open_list();
+  for (std::size_t i = 0; i < plot.series.size(); ++i) {
+    const ReportPlot::Series& series = plot.series[i];
+    json.line(0).open_object().member("label", series.label).member("quiet", series.quiet);
+    json.member("color", series.color >= 0 ? series.color : static_cast<int>(i)).key("values");
+    write_values(json, series.values);
+    json.close_object();
+  }
+  json.close_list().close_object();
+}
+
+void write_heat_map(JsonWriter& json, const ReportHeatMap& map) {
+  json.line(0).open_object().member("key", map.key);
+  write_texts(json, "rows", map.rows);
+  write_texts(json, "columns", map.columns);
+  json.key("values").open_list();
+  for (const std::vector<double>& row : map.values) {
+    json.line(0);
+    write_values(json, row);
+  }
+  json.close_list().close_object();
+}
+
+}  // namespace
+
+std::string plots_json(const Report& report) {
+  JsonWriter json(JsonWriter::Layout::kCompact);
+  json.open_object().key("plots").open_list();
+  for (const ReportSection& section : report.sections) {
+    for (const ReportPlot& plot : section.plots) write_plot(json, plot);
+  }
+  json.close_list().line(0).key("heat_maps").open_list();
+  for (const ReportSection& section : report.sections) {
+    for (const ReportHeatMap& map : section.heat_maps) {
+      if (!map.shows_numbers) write_heat_map(json, map);
+    }
+  }
+  return json.close_list().close_object().text();
+}
+
+}  // namespace profshim::analysis_detail
