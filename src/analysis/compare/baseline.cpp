@@ -1,7 +1,7 @@
-// A baseline file: the profiles of runs as JSON.
+// A baseline file: the profiles of one or more runs as JSON.
 //   {"profshim_baseline": 1, "runs": [{"path", "world_size", "has_steps",
-//    "machine": {"cpus", "own", …}, "ranks": [{"rank", "steps": [[11, 0], …],
-//    "step_ns": […], …, "rows": [{"kind", "name", "other_threads", "count": […], "time_ns": […]}]}]}]}
+//    "machine": {"cpus", "own", ...}, "ranks": [{"rank", "steps": [[11, 0], ...],
+//    "step_ns": [...], ..., "rows": [{"kind", "name", "other_threads", "count": [...], "time_ns": [...]}]}]}]}
 #include <array>
 #include <charconv>
 #include <fstream>
@@ -9,14 +9,15 @@
 
 #include "profshim/analysis/compare.h"
 #include "profshim/base/files.h"
+#include "profshim/json/writer.h"
 #include "profshim/trace/reader.h"
 
 namespace profshim {
 namespace {
 
-constexpr std::string_view kStart = "{\"profshim_baseline\":";
+constexpr std::string_view kVersionKey = "profshim_baseline";  // the first key: the file is recognized by it
 constexpr int kVersionOfFile = 1;
-constexpr std::size_t kMostOf = 1 << 20;  // steps, ranks, rows
+constexpr std::size_t kMaxElements = 1 << 20;  // of a list
 
 using Value = ReadEvent::ReadArg;
 
@@ -35,41 +36,48 @@ double number_of(const Value& value) {
   return value.kind == Value::Kind::kInt ? static_cast<double>(value.integer) : value.number;
 }
 
-std::string load_text(const MachineLoad& load) {
-  std::string text = "{";
-  for (const auto& [key, member] : kLoads) {
-    text += (text.size() > 1 ? ", \"" : "\"") + std::string(key) + "\": " + number_text(load.*member);
+void write_load(JsonWriter& json, const MachineLoad& load) {
+  json.open_object();
+  for (const auto& [key, member] : kLoads) json.key(key).raw(number_text(load.*member));
+  json.close_object();
+}
+
+/// Lists of numbers have no blanks: they are most of the file.
+void write_numbers(JsonWriter& json, std::string_view key, const std::vector<std::int64_t>& values) {
+  JsonWriter list(JsonWriter::Layout::kCompact);
+  list.open_list();
+  for (const std::int64_t value : values) list.value(value);
+  json.key(key).raw(list.close_list().text());
+}
+
+void write_steps(JsonWriter& json, const ProfileRank& rank) {
+  JsonWriter list(JsonWriter::Layout::kCompact);
+  list.open_list();
+  for (const auto& [number, nth] : rank.steps) list.open_list().value(number).value(nth).close_list();
+  json.key("steps").raw(list.close_list().text());
+}
+
+void write_rank(JsonWriter& json, const ProfileRank& rank) {
+  json.open_object().member("rank", rank.rank);
+  write_steps(json, rank);
+  json.line(3);
+  write_numbers(json, "step_ns", rank.step_ns);
+  write_numbers(json, "communication_ns", rank.communication_ns);
+  write_numbers(json, "launches", rank.launches);
+  write_numbers(json, "mpi_bytes", rank.mpi_bytes);
+  if (rank.cpus_used >= 0) json.key("cpus_used").raw(number_text(rank.cpus_used));
+  json.line(3).key("rows").open_list();
+  for (const auto& [key, row] : rank.rows) {
+    json.line(4).open_object().member("kind", to_text(key.first)).member("name", key.second);
+    json.member("other_threads", row.other_threads);
+    write_numbers(json, "count", row.count);
+    write_numbers(json, "time_ns", row.time_ns);
+    json.close_object();
   }
-  return text + "}";
+  json.close_list().close_object();
 }
 
-std::string numbers(const std::vector<std::int64_t>& values) {
-  std::string text = "[";
-  for (const std::int64_t value : values) text += (text.size() > 1 ? "," : "") + std::to_string(value);
-  return text + "]";
-}
-
-std::string row_text(const std::pair<RowKind, std::string>& key, const ProfileRow& row) {
-  return std::string("{\"kind\": \"") + std::string(to_text(key.first)) + "\", \"name\": " + json_string(key.second) +
-         ", \"other_threads\": " + (row.other_threads ? "true" : "false") + ", \"count\": " + numbers(row.count) +
-         ", \"time_ns\": " + numbers(row.time_ns) + "}";
-}
-
-std::string rank_text(const ProfileRank& rank) {
-  std::string text = "{\"rank\": " + std::to_string(rank.rank) + ", \"steps\": [";
-  for (const auto& [number, nth] : rank.steps) {
-    text += (text.back() == '[' ? "[" : ",[") + std::to_string(number) + "," + std::to_string(nth) + "]";
-  }
-  text += "],\n   \"step_ns\": " + numbers(rank.step_ns);
-  text += ", \"communication_ns\": " + numbers(rank.communication_ns);
-  text += ", \"launches\": " + numbers(rank.launches) + ", \"mpi_bytes\": " + numbers(rank.mpi_bytes);
-  if (rank.cpus_used >= 0) text += ", \"cpus_used\": " + number_text(rank.cpus_used);
-  text += ",\n   \"rows\": [";
-  for (const auto& [key, row] : rank.rows) text += (text.back() == '[' ? "\n    " : ",\n    ") + row_text(key, row);
-  return text + "]}";
-}
-
-/// Puts the leaves where they belong; what does not fit makes it false.
+/// Assigns the leaves of the JSON to the runs. ok() is false after a leaf that does not fit.
 class Reader {
  public:
   explicit Reader(std::vector<RunProfile>& runs) : runs_(runs) {}
@@ -87,7 +95,7 @@ class Reader {
 
  private:
   bool place(const Value& value) {
-    if (parts_[0] == "profshim_baseline") return version_ = static_cast<int>(value.integer), true;
+    if (parts_[0] == kVersionKey) return version_ = static_cast<int>(value.integer), true;
     if (parts_[0] != "runs" || parts_.size() < 3) return false;
     RunProfile* const run = at(runs_, parts_[1]);
     if (run == nullptr) return false;
@@ -125,7 +133,7 @@ class Reader {
     return key == "rows" && parts_.size() >= 7 && row(rank, value);
   }
 
-  // kind and name stand before the rest.
+  // The writer puts kind and name before the other members of a row.
   bool row(ProfileRank& rank, const Value& value) {
     const std::string_view key = parts_[6];
     if (key == "kind") {
@@ -153,7 +161,8 @@ class Reader {
   static T* at(std::vector<T>& list, std::string_view index) {
     std::size_t i = 0;
     const auto [end, error] = std::from_chars(index.data(), index.data() + index.size(), i);
-    if (error != std::errc() || end != index.data() + index.size() || i > list.size() || i > kMostOf) return nullptr;
+    if (error != std::errc() || end != index.data() + index.size() || i > list.size() || i > kMaxElements)
+      return nullptr;
     if (i == list.size()) list.emplace_back();
     return &list[i];
   }
@@ -180,26 +189,33 @@ bool fits(const ProfileRank& rank) {
 }  // namespace
 
 bool is_baseline(const std::string& path) {
+  const std::string expected = "{" + json_string(kVersionKey) + ":";
   std::ifstream file(path, std::ios::binary);
   std::string start;
-  for (char c; start.size() < kStart.size() && file.get(c);) {
+  for (char c; start.size() < expected.size() && file.get(c);) {
     if (c != ' ' && c != '\n' && c != '\r' && c != '\t') start += c;
   }
-  return start == kStart;
+  return start == expected;
 }
 
 std::string baseline_text(const std::vector<RunProfile>& runs) {
-  std::string text = std::string(kStart) + " " + std::to_string(kVersionOfFile) + ", \"runs\": [";
+  JsonWriter json;
+  json.open_object().member(kVersionKey, kVersionOfFile).key("runs").open_list();
   for (const RunProfile& run : runs) {
-    text += (text.back() == '[' ? "\n {\"path\": " : ",\n {\"path\": ") + json_string(run.path);
-    text += ", \"world_size\": " + std::to_string(run.world_size);
-    text += std::string(", \"has_steps\": ") + (run.has_steps ? "true" : "false");
-    if (run.machine) text += ", \"machine\": " + load_text(*run.machine);
-    text += ", \"ranks\": [";
-    for (const ProfileRank& rank : run.ranks) text += (text.back() == '[' ? "\n  " : ",\n  ") + rank_text(rank);
-    text += "]}";
+    json.line(1).open_object().member("path", run.path).member("world_size", run.world_size);
+    json.member("has_steps", run.has_steps);
+    if (run.machine) {
+      json.key("machine");
+      write_load(json, *run.machine);
+    }
+    json.key("ranks").open_list();
+    for (const ProfileRank& rank : run.ranks) {
+      json.line(2);
+      write_rank(json, rank);
+    }
+    json.close_list().close_object();
   }
-  return text + "]}\n";
+  return json.close_list().close_object().text() + "\n";
 }
 
 std::vector<RunProfile> read_baseline(const std::string& path) {
@@ -210,7 +226,7 @@ std::vector<RunProfile> read_baseline(const std::string& path) {
   const auto refuse = [&](const char* why) {
     throw std::runtime_error(path + ": " + why + "; make one with `profshim compare --update-baseline`");
   };
-  if (!is_baseline(path)) refuse("is no baseline");
+  if (!is_baseline(path)) refuse("is not a baseline");
   std::vector<RunProfile> runs;
   Reader reader(runs);
   const bool json = json_leaves(text, [&](std::string_view at, const Value& value) { reader.leaf(at, value); });
@@ -219,7 +235,7 @@ std::vector<RunProfile> read_baseline(const std::string& path) {
     whole = whole && !run.ranks.empty();
     for (const ProfileRank& rank : run.ranks) whole = whole && fits(rank);
   }
-  if (!whole) refuse("is damaged, or of another version");
+  if (!whole) refuse("is damaged, or has another version");
   return runs;
 }
 

@@ -19,7 +19,7 @@ using namespace analysis_detail;
 using RowKey = std::pair<RowKind, std::string>;
 using Verdict = Change::Verdict;
 
-/// Called until something has happened: how often depends on when it does.
+/// True for functions that programs call until something has happened, as often as that takes.
 bool depends_on_timing(const std::string& name) {
   constexpr std::string_view kPatterns[] = {schema::name::kMpiPolling,
                                             "MPI_Test*",
@@ -66,7 +66,7 @@ class Comparer {
   }
 
  private:
-  const RunProfile& base() const { return base_.back(); }  // counts are the same in all
+  const RunProfile& base() const { return base_.back(); }  // counts are the same in all runs of a baseline
 
   void collect_names() {
     for (std::size_t r = 0; r < run_.ranks.size(); ++r) {
@@ -96,7 +96,7 @@ class Comparer {
     return at == rank.rows.end() ? nullptr : &at->second;
   }
 
-  /// How often before and after, and in how many steps it is so.
+  /// Maps the counts before and after to the number of steps that have them.
   using Differences = std::map<std::pair<std::int64_t, std::int64_t>, std::size_t>;
 
   static Differences differences(const ProfileRow* base, const ProfileRow* run, const std::vector<StepPair>& common) {
@@ -169,7 +169,7 @@ class Comparer {
       if (on_device) continue;
       row.samples.back().longer = machine_[i].longer;
       row.samples.back().shorter = machine_[i].shorter;
-      // What is no more than a part of a slower step need not be judged once more.
+      // A row is a part of the step, and the CPU time of the step is judged with the step time.
       if (!is_step_time(row.name)) row.samples.back().longer.cpu_us = row.samples.back().shorter.cpu_us = 0;
     }
     row.longer = test_longer(row.samples, options_, options_.alpha / 2);
@@ -180,7 +180,7 @@ class Comparer {
 
   void compare_times() {
     const double half = options_.alpha / 2;
-    for (const RunProfile& base : base_) note_the_machine(machine_.emplace_back(), base, run_);
+    for (const RunProfile& base : base_) note_other_causes(machine_.emplace_back(), base, run_);
     const TimeRow step =
         time_row("time", result_.unit + " time", true, [](const ProfileRank& r) { return &r.step_ns; });
     const Verdict of_step = add_time(step, step.longer.p <= half, half, 1, Verdict::kSame);
@@ -194,7 +194,7 @@ class Comparer {
         return row != nullptr ? &row->time_ns : nullptr;
       }));
     }
-    // What takes no longer than the floor cannot have grown by it.
+    // A time below the floor cannot have grown by more than the floor.
     std::erase_if(
         rows, [&](const TimeRow& row) { return std::max(row.longer.base_us, row.longer.run_us) <= options_.floor_us; });
     std::vector<double> p;
@@ -204,7 +204,7 @@ class Comparer {
     result_.times = rows.size() + 1;
   }
 
-  /// Adds a row to the table where there is something to say. `of_step`: the verdict on the step time.
+  /// Adds a row to the table if the time changed or cannot be judged. `of_step`: the verdict on the step time.
   Verdict add_time(const TimeRow& row, bool significant, double alpha, std::size_t rows, Verdict of_step) {
     const TimeTest& t = row.longer;
     Change change{.what = Change::What::kTime, .kind = row.kind, .name = row.name};
@@ -243,7 +243,7 @@ class Comparer {
 
   std::string cannot_tell(Cause cause) const {
     if (cause == Cause::kRuns) {
-      return base_.size() < kRunsThatTell
+      return base_.size() < kRunsForVariation
                  ? "cannot tell: CPUs of one machine differ as much from run to run; a baseline of three or more runs "
                    "tells (--update-baseline)"
                  : "cannot tell: the runs of the baseline differ as much";
@@ -255,7 +255,7 @@ class Comparer {
     return "cannot tell: the machine was busier: " + load_words(*base_[most].machine, *run_.machine);
   }
 
-  /// Ranks whose own median has grown as much.
+  /// Returns the ranks whose own median has grown by more than the tolerance.
   std::string slower_ranks(const TimeRow& row) const {
     std::vector<int> ranks;
     for (std::size_t r = 0; r < run_.ranks.size(); ++r) {
@@ -286,7 +286,7 @@ class Comparer {
   const RunProfile& run_;
   const CompareOptions& options_;
   Comparison result_;
-  std::vector<TimeSamples> machine_;           // by run of the baseline: what may not be the program's
+  std::vector<TimeSamples> machine_;           // by run of the baseline: growth not caused by the program
   std::vector<std::vector<StepPair>> common_;  // by rank
   std::set<RowKey> names_;
 };

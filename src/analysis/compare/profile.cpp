@@ -1,4 +1,4 @@
-// From the traces of a run to counts and times of each step.
+// Reads the traces of a run into counts and times of each step.
 #include <algorithm>
 #include <array>
 #include <stdexcept>
@@ -36,7 +36,7 @@ std::optional<RowKind> row_kind(Kind kind) {
     case Kind::kMemset:
       return RowKind::kCopy;
     default:
-      return std::nullopt;  // overhead is ours; a stream's ranges and waits repeat what the host did
+      return std::nullopt;  // overhead is the profiler's; ranges and waits of a stream repeat those of the host
   }
 }
 
@@ -48,15 +48,15 @@ bool is_launch(std::string_view name) {
   return false;
 }
 
-/// The time of a step that goes into communication: MPI's calls, NCCL's kernels. What torch.distributed calls around
-/// them would count twice; gloo has nothing beneath.
+/// True for calls of MPI, kernels of NCCL and work of gloo. Calls of torch.distributed contain them and would count
+/// twice.
 bool is_communication(RowKind kind, std::string_view name) {
   if (kind == RowKind::kKernel) return name.starts_with(schema::name::kNcclStart);
   if (kind == RowKind::kCall && name.starts_with(schema::name::kMpiStart)) return true;
   return (kind == RowKind::kCall || kind == RowKind::kRange) && name.starts_with(schema::name::kGlooStart);
 }
 
-/// One file's steps, as times: all of it where it has none.
+/// The interval of one step; of the whole file if it has no steps.
 struct Span {
   std::int64_t begin_ns, end_ns, number;
 };
@@ -79,7 +79,7 @@ class FileProfile {
       for (const Step& step : t.steps) {
         if (step.track == step_track_) spans_.push_back({step.begin_ns, step.begin_ns + step.duration_ns, step.number});
       }
-      // The end of the job cut the last one short.
+      // The job ended in the last step.
       if (!t.complete && spans_.size() > 1) spans_.pop_back();
     } else {
       Span all{t.slices.front().begin_ns, t.slices.front().end_ns(), 0};
@@ -104,7 +104,7 @@ class FileProfile {
     }
   }
 
-  /// kNone = in no step.
+  /// Returns the index of the step; kNone = in no step.
   std::size_t step_at(std::int64_t at_ns) const {
     const auto after = std::upper_bound(spans_.begin(), spans_.end(), at_ns,
                                         [](std::int64_t t, const Span& span) { return t < span.begin_ns; });
@@ -115,7 +115,7 @@ class FileProfile {
   void add(const Slice& slice) {
     const auto kind = row_kind(slice.kind);
     const std::string_view name = timeline_->name_of(slice);
-    // An asynchronous pair says what its call says, once more.
+    // An asynchronous slice repeats its call.
     if (!kind || slice.asynchronous || name.starts_with(schema::name::kStepStart)) return;
     const Slice* made_by = &slice;
     if (is_device_work(slice.kind)) {
@@ -175,7 +175,7 @@ void check_file(const Timeline& t, bool rules) {
   }
 }
 
-/// What is kept of a file: its events are many.
+/// The part of a file that is kept: without its events.
 struct Part {
   std::string path, host;
   std::int64_t pid = -1, begin_ns = 0;
@@ -184,7 +184,7 @@ struct Part {
   ProfileRank profile;
 };
 
-/// Each process has one rank, and all are of a world of one size, with steps or without.
+/// Throws if two files have different world sizes, or if only one has steps.
 void check_same_run(const Part& first, const Part& part) {
   const auto refuse = [&](const std::string& why) { throw std::runtime_error(part.path + ": " + why); };
   if (first.world_size != part.world_size) {
@@ -202,11 +202,11 @@ void check_same_process(const Part& first, const Part& part) {
                            std::to_string(part.profile.rank) + ", of different processes; name the traces of one run");
 }
 
-/// The steps of a later window behind those of the earlier ones.
+/// Appends the steps of a later window.
 void append(ProfileRank& rank, ProfileRank&& part, bool has_steps) {
   const std::size_t before = rank.steps.size();
   for (const auto& [number, nth] : part.steps) {
-    // Without steps the windows are counted.
+    // Without steps, the number is that of the window.
     const std::int64_t name = has_steps ? number : static_cast<std::int64_t>(rank.steps.size());
     const auto same = [&](const auto& step) { return step.first == name; };
     rank.steps.emplace_back(name, std::count_if(rank.steps.begin(), rank.steps.end(), same));

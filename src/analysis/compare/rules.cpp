@@ -1,4 +1,4 @@
-// [check] of a spec, held against a run.
+// Checks a run with the rules of [check].
 #include <algorithm>
 #include <cmath>
 #include <stdexcept>
@@ -48,7 +48,7 @@ std::vector<std::int64_t> series_of(const CheckRule& rule, const ProfileRank& ra
 struct Extremes {
   double least = 0, most = 0;
 };
-/// Over the ranks; of counts over the steps too, of times the steps' medians.
+/// Returns the extremes over the ranks: of counts in each step, and of the median time of a step.
 Extremes extremes(const CheckRule& rule, const RunProfile& run) {
   std::vector<double> values;
   for (const ProfileRank& rank : run.ranks) {
@@ -154,7 +154,7 @@ class Rules {
       std::map<const ProfileRank*, std::vector<std::int64_t>> kept;
       samples.push_back(
           time_samples(run, run_, [&](const ProfileRank& rank) { return &(kept[&rank] = series_of(rule, rank)); }));
-      if (rule.metric != CheckMetric::kKernelUs) note_the_machine(samples.back(), run, run_);
+      if (rule.metric != CheckMetric::kKernelUs) note_other_causes(samples.back(), run, run_);
     }
     const double alpha = options_.alpha / static_cast<double>(times_tested_);
     CompareOptions options = options_;

@@ -9,18 +9,18 @@
 namespace profshim::analysis_detail {
 namespace {
 
-constexpr std::size_t kFewest = 3;      // one step for each third
-constexpr std::size_t kMostExact = 30;  // of each run; above, the normal distribution is as good
+constexpr std::size_t kFewest = 3;     // one step for each third
+constexpr std::size_t kMaxExact = 30;  // steps of each run; the normal approximation is as good beyond
 
-// Of the C(n+m, n) orders of n and m samples, the share whose U is at least `u`: counted by adding one sample after
-// the other (Mann and Whitney's recursion).
+// Returns the share of the C(n+m, n) orders of n and m samples with U >= `u`, by the recursion of Mann and Whitney,
+// which adds one sample at a time.
 double exact_tail(std::size_t n, std::size_t m, std::size_t u) {
-  // ways[i][v]: orders of i of the one and j of the other with U = v, for the j in turn.
+  // ways[i][v]: number of orders of i and j samples with U = v, for the current j.
   std::vector<std::vector<double>> ways(n + 1, std::vector<double>(n * m + 1, 0));
   for (std::size_t i = 0; i <= n; ++i) ways[i][0] = 1;
   for (std::size_t j = 1; j <= m; ++j) {
     for (std::size_t i = 1; i <= n; ++i) {
-      // Last comes one of the n: it is above all j. Or one of the m: as before, with j - 1.
+      // The largest sample is one of the i and above all j, or one of the j, which leaves j - 1.
       for (std::size_t v = n * m + 1; v-- > 0;) ways[i][v] += v >= j ? ways[i - 1][v - j] : 0;
     }
   }
@@ -34,7 +34,7 @@ double exact_tail(std::size_t n, std::size_t m, std::size_t u) {
 double longer_p(const std::vector<double>& shorter, const std::vector<double>& longer) {
   const std::size_t n = longer.size(), m = shorter.size();
   if (n == 0 || m == 0) return 1;
-  double u = 0;  // pairs in which the one of `longer` is longer; a tie is half of one
+  double u = 0;  // number of pairs in which the sample of `longer` is the larger one; a tie counts half
   for (const double a : longer) {
     for (const double b : shorter) u += a > b ? 1 : a == b ? 0.5 : 0;
   }
@@ -48,10 +48,10 @@ double longer_p(const std::vector<double>& shorter, const std::vector<double>& l
     ties += t * t * t - t;
     i = end;
   }
-  if (ties == 0 && n <= kMostExact && m <= kMostExact) return exact_tail(n, m, static_cast<std::size_t>(u));
+  if (ties == 0 && n <= kMaxExact && m <= kMaxExact) return exact_tail(n, m, static_cast<std::size_t>(u));
   const double a = static_cast<double>(n), b = static_cast<double>(m), total = a + b;
   const double variance = a * b / 12 * (total + 1 - ties / (total * (total - 1)));
-  if (variance <= 0) return 1;  // all the same
+  if (variance <= 0) return 1;  // all samples are equal
   return 0.5 * std::erfc((u - a * b / 2 - 0.5) / std::sqrt(variance) / std::sqrt(2.0));
 }
 

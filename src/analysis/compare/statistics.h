@@ -1,4 +1,4 @@
-// Are the steps of one run longer than those of another? Why it is done like that: include/profshim/analysis/compare.h.
+// Statistical tests for the times of two runs. include/profshim/analysis/compare.h says why these.
 #pragma once
 
 #include <cstddef>
@@ -6,22 +6,22 @@
 
 namespace profshim::analysis_detail {
 
-/// One-sided p of the Mann-Whitney test: how likely `longer` would be at least so much longer than `shorter` if both
-/// came from the same distribution. 1 where one of them is empty.
+/// Returns the one-sided p of the Mann-Whitney test: the probability that `longer` is at least this much longer than
+/// `shorter` if both have the same distribution. 1 if one of them is empty.
 double longer_p(const std::vector<double>& shorter, const std::vector<double>& longer);
 
-/// The least p that so many samples can give: 1 / C(n + m, n).
+/// Returns the smallest possible p of `n` and `m` samples, 1 / C(n + m, n).
 double least_p(std::size_t n, std::size_t m);
-/// So many steps in each run it takes for a p of at most `alpha` / `rows`, and for thirds.
+/// Returns the number of steps in each run that a p of at most `alpha` / `rows` needs; at least 3, for the thirds.
 std::size_t steps_needed(double alpha, std::size_t rows);
 
-/// How likely a value of Student's t with so many degrees of freedom is at least `t`, which is not negative.
+/// Returns the probability that Student's t with `freedom` degrees of freedom is at least `t`. `t` must be >= 0.
 double student_tail(double t, std::size_t freedom);
 
-/// Every third of `longer`, in order, has a larger median than every third of `shorter`.
+/// True if every third of `longer`, in order of time, has a larger median than every third of `shorter`.
 bool in_every_third(const std::vector<double>& shorter, const std::vector<double>& longer);
 
-/// Which of these hypotheses Holm's procedure rejects at family-wise `alpha`.
+/// Returns for each p whether Holm's procedure rejects its hypothesis at the family-wise level `alpha`.
 std::vector<bool> holm(const std::vector<double>& p, double alpha);
 
 }  // namespace profshim::analysis_detail

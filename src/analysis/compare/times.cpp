@@ -25,17 +25,17 @@ std::string size_of(const RunProfile& run) {
   return run.world_size < 0 ? "an unknown number of" : std::to_string(run.world_size);
 }
 
-/// Which of the two is the longer one is not asked any more.
+/// Two samples, ordered for the one-sided test.
 struct Pair {
   const std::vector<double>&shorter, &longer;
-  const NotTheProgram& not_program;
+  const OtherCauses& other_causes;
 };
 
-/// Is the run longer (`sign` = 1; -1: shorter) than runs of one program are, by what those of the baseline differ? The
-/// next value of a normal distribution of which some are known: Student's t, with sqrt(1 + 1/n) for the error of their
-/// mean.
-bool beyond_the_runs(const std::vector<TimeSamples>& runs, int sign, double alpha) {
-  if (runs.size() < kRunsThatTell) return false;
+/// Returns whether the run is longer (`sign` = 1) or shorter (-1) than the variation of the baseline's runs explains.
+/// The next value of a normal distribution with n known values follows Student's t, with sqrt(1 + 1/n) for the error of
+/// their mean.
+bool beyond_variation(const std::vector<TimeSamples>& runs, int sign, double alpha) {
+  if (runs.size() < kRunsForVariation) return false;
   std::vector<double> base;
   for (const TimeSamples& run : runs) base.push_back(median(run.base_us));
   const double n = static_cast<double>(base.size()), middle = mean(base);
@@ -46,7 +46,7 @@ bool beyond_the_runs(const std::vector<TimeSamples>& runs, int sign, double alph
   return changed > 0 && (spread <= 0 || student_tail(changed / spread, base.size() - 1) <= alpha);
 }
 
-TimeTest test_one(const Pair& pair, bool runs_tell, const CompareOptions& options) {
+TimeTest test_one(const Pair& pair, bool variation_known, const CompareOptions& options) {
   TimeTest test;
   test.steps = std::min(pair.shorter.size(), pair.longer.size());
   const double from = median(pair.shorter), grown = median(pair.longer) - from;
@@ -55,12 +55,12 @@ TimeTest test_one(const Pair& pair, bool runs_tell, const CompareOptions& option
   test.lasting = in_every_third(pair.shorter, pair.longer);
   test.p = longer_p(pair.shorter, pair.longer);
   test.least_p = least_p(pair.shorter.size(), pair.longer.size());
-  const double slower_cpu = runs_tell ? 0 : std::min(pair.not_program.cpu_us, options.cpu_noise * from);
-  // What others did is known of whole windows, so it is means that it is taken from: a pause of 100 ms is in both.
+  const double slower_cpu = variation_known ? 0 : std::min(pair.other_causes.cpu_us, options.cpu_noise * from);
+  // The load by others is known for whole windows only, so it is subtracted from means: both contain rare long pauses.
   const double from_mean = mean(pair.shorter), grown_mean = mean(pair.longer) - from_mean;
-  const double left = grown_mean - pair.not_program.busier_us;
+  const double left = grown_mean - pair.other_causes.busier_us;
   const double least_mean = std::max(options.tolerance * from_mean, options.floor_us);
-  const bool busier = pair.not_program.busier_us > least;
+  const bool busier = pair.other_causes.busier_us > least;
   if (busier && left <= least_mean) {
     test.cause = Cause::kMachine;
   } else if (grown - slower_cpu <= least) {
@@ -71,11 +71,11 @@ TimeTest test_one(const Pair& pair, bool runs_tell, const CompareOptions& option
   return test;
 }
 
-TimeTest test_all(const std::vector<Pair>& pairs, bool runs_tell, const CompareOptions& options) {
+TimeTest test_all(const std::vector<Pair>& pairs, bool variation_known, const CompareOptions& options) {
   TimeTest nearest{.p = 0, .least_p = 0, .large = true, .lasting = true, .steps = ~std::size_t{0}};
   double distance = -1;
   for (const Pair& pair : pairs) {
-    const TimeTest one = test_one(pair, runs_tell, options);
+    const TimeTest one = test_one(pair, variation_known, options);
     nearest.p = std::max(nearest.p, one.p);
     nearest.least_p = std::max(nearest.least_p, one.least_p);
     nearest.large = nearest.large && one.large;
@@ -92,7 +92,7 @@ TimeTest test_all(const std::vector<Pair>& pairs, bool runs_tell, const CompareO
   return nearest;
 }
 
-/// CPU time in the median step, of all threads of the process; nothing where the trace does not say it.
+/// Returns the CPU time of all threads of the process in the median step, if known.
 std::optional<double> cpu_us(const ProfileRank& rank) {
   if (rank.cpus_used < 0) return std::nullopt;
   std::vector<double> steps;
@@ -154,7 +154,7 @@ TimeSamples time_samples(const RunProfile& base, const RunProfile& run, const Se
   return samples;
 }
 
-void note_the_machine(TimeSamples& samples, const RunProfile& base, const RunProfile& run) {
+void note_other_causes(TimeSamples& samples, const RunProfile& base, const RunProfile& run) {
   const TimeSamples step = time_samples(base, run, [](const ProfileRank& rank) { return &rank.step_ns; });
   const double base_us = mean(step.base_us), run_us = mean(step.run_us);
   samples.longer = {explained_us(base.machine, run.machine, base_us, run_us), 0};
@@ -171,12 +171,12 @@ void note_the_machine(TimeSamples& samples, const RunProfile& base, const RunPro
 TimeTest test_longer(const std::vector<TimeSamples>& runs, const CompareOptions& options, double alpha) {
   std::vector<Pair> pairs;
   for (const TimeSamples& run : runs) pairs.push_back({run.base_us, run.run_us, run.longer});
-  return test_all(pairs, beyond_the_runs(runs, 1, alpha), options);
+  return test_all(pairs, beyond_variation(runs, 1, alpha), options);
 }
 TimeTest test_shorter(const std::vector<TimeSamples>& runs, const CompareOptions& options, double alpha) {
   std::vector<Pair> pairs;
   for (const TimeSamples& run : runs) pairs.push_back({run.run_us, run.base_us, run.shorter});
-  return test_all(pairs, beyond_the_runs(runs, -1, alpha), options);
+  return test_all(pairs, beyond_variation(runs, -1, alpha), options);
 }
 
 }  // namespace profshim::analysis_detail

@@ -1,4 +1,4 @@
-// One time of two runs: has it grown? The rule is in include/profshim/analysis/compare.h.
+// Tests whether one time has grown between two runs, by the rule in include/profshim/analysis/compare.h.
 #pragma once
 
 #include <functional>
@@ -12,40 +12,39 @@ namespace profshim::analysis_detail {
 struct StepPair {
   std::size_t base, run;
 };
-/// Throws with one line when the two have not the same ranks, or steps against none.
+/// Throws std::runtime_error with one line if the runs have different ranks, or only one has steps.
 void check_comparable(const RunProfile& base, const RunProfile& run);
-/// The steps that a rank has in both.
+/// Returns the steps that a rank has in both runs.
 std::vector<StepPair> common_steps(const ProfileRank& base, const ProfileRank& run);
 
-/// A time of a rank per step, in nanoseconds; nothing where the rank has no such row.
+/// Returns a time of a rank for each step, in nanoseconds; nullptr if the rank lacks the row.
 using Series = std::function<const std::vector<std::int64_t>*(const ProfileRank&)>;
 
-/// By how much the steps of a run may be longer than those of another although the program is the same. Zeros where
-/// that cannot be.
-struct NotTheProgram {
-  double busier_us = 0;  // in the mean: others used the machine more (machine_load.h)
-  double cpu_us = 0;     // of the median step: so much more CPU time was used, by the rank that used the most
+/// The part of the growth that the program need not have caused; 0 if there is none.
+struct OtherCauses {
+  double busier_us = 0;  // of the mean step, because others used the machine more (machine_load.h)
+  double cpu_us = 0;     // growth of the CPU time of the median step, of the rank with the largest growth
 };
 
 struct TimeSamples {
-  std::vector<double> base_us, run_us;  // of the steps that all ranks have in both, the slowest rank's
-  NotTheProgram longer = {}, shorter = {};
+  std::vector<double> base_us, run_us;  // the slowest rank, for the steps that all ranks have in both runs
+  OtherCauses longer = {}, shorter = {};
 };
 TimeSamples time_samples(const RunProfile& base, const RunProfile& run, const Series& series);
-/// For times that CPUs have a part in.
-void note_the_machine(TimeSamples& samples, const RunProfile& base, const RunProfile& run);
+/// Fills in `longer` and `shorter`, for times that depend on CPUs.
+void note_other_causes(TimeSamples& samples, const RunProfile& base, const RunProfile& run);
 
-/// So many stored runs tell how runs differ.
-inline constexpr std::size_t kRunsThatTell = 3;
+/// The number of stored runs from which their variation can be estimated.
+inline constexpr std::size_t kRunsForVariation = 3;
 
-/// Whose a difference is, as far as the traces tell.
+/// The cause of a difference.
 enum class Cause : std::uint8_t {
   kProgram,
-  kMachine,  // or it may be: others used it more
-  kRuns,     // or it may be: runs of one program differ as much
+  kMachine,  // possibly: others used the machine more
+  kRuns,     // possibly: runs of one program differ as much
 };
 
-/// What all runs of a baseline together say; `p` and the smallest growth are those of the run that is nearest.
+/// The result for all runs of a baseline: the least significant p, and the medians of the run nearest to NEW.
 struct TimeTest {
   double base_us = 0, run_us = 0;  // medians
   double p = 1, least_p = 1;
@@ -54,9 +53,9 @@ struct TimeTest {
   Cause cause = Cause::kProgram;
   std::size_t steps = 0;
 };
-/// `alpha`: for what the runs of a baseline say of each other.
+/// Tests whether NEW is longer than every run. `alpha`: level of the test against the variation of the baseline.
 TimeTest test_longer(const std::vector<TimeSamples>& runs, const CompareOptions& options, double alpha);
-/// The other way round.
+/// Tests whether NEW is shorter than every run.
 TimeTest test_shorter(const std::vector<TimeSamples>& runs, const CompareOptions& options, double alpha);
 
 }  // namespace profshim::analysis_detail
