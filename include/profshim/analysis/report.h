@@ -1,5 +1,5 @@
-// One HTML file that shows a person what finished traces say: profshim report. make_report() finds out what is to be
-// said (src/analysis/report_*), report_page() makes a page of it that needs nothing besides (src/report). Tool only.
+// One self-contained HTML page about finished traces: profshim report. make_report() reads the traces and makes the
+// contents, report_page() makes the page (src/analysis/report/page). Tool only.
 #pragma once
 
 #include <cstdint>
@@ -18,35 +18,35 @@ struct ReportFinding {
   std::string text;
 };
 
-/// Lines over labels, or bars that stand one behind the other. NaN = nothing known there.
+/// Lines, bars or stacked bars over labels. NaN = no value.
 struct ReportPlot {
   enum class Kind : std::uint8_t { kLines, kStackedBars, kBars };
   struct Series {
     std::string label;
     std::vector<double> values;
-    bool quiet = false;  // idle time and the like: in grey
-    int color = -1;      // of the page's row of them, where others may be missing; -1 = by its place
+    bool quiet = false;  // drawn in gray: idle time and the like
+    int color = -1;      // index into the page's colors; -1 = index of the series
   };
-  std::string key;  // also its id on the page
+  std::string key;  // also the id of the element
   Kind kind = Kind::kLines;
-  std::string title, label_axis, value_axis;  // the latter without its unit
+  std::string title, label_axis, value_axis;  // value_axis: without the unit
   Unit unit = Unit::kTime;
   std::vector<std::string> labels;
   std::vector<Series> series;
 };
 
-/// A table whose cells are colored by their values; NaN = none there.
+/// A table with cells colored by value. NaN = no value.
 struct ReportHeatMap {
   std::string key, title, row_axis, column_axis;
   std::vector<std::string> rows, columns;  // labels
   std::vector<std::vector<double>> values;
   Unit unit = Unit::kTime;
-  bool shows_numbers = false;  // else colors alone, of narrow cells
+  bool shows_numbers = false;  // false: narrow cells without text
 };
 
 struct ReportSection {
   std::string key, title;
-  std::vector<std::string> notes;  // what it shows, what was left out
+  std::vector<std::string> notes;  // sentences about the contents and omissions
   std::vector<ReportPlot> plots;
   std::vector<ReportHeatMap> heat_maps;
   std::vector<ViewTable> tables;
@@ -61,11 +61,11 @@ struct Report {
   bool truncated = false;  // a file ends early
 };
 
-/// Reads each file once for the numbers, and where there are several ranks once more for their clocks. Throws
-/// std::runtime_error with one line for a file that is no trace, holds no events or is of another job than the rest.
+/// Reads each file once for the numbers, and once more for the clocks if there are several ranks. Throws
+/// std::runtime_error with one line if a file is not a trace, has no events or belongs to another job.
 Report make_report(const std::vector<std::string>& paths);
 
-/// The whole file. All text of the report is escaped; the page loads nothing.
+/// Returns the whole HTML file. All text of the report is escaped, and the page loads nothing from elsewhere.
 std::string report_page(const Report& report);
 
 }  // namespace profshim

@@ -11,7 +11,7 @@
 namespace profshim::analysis_detail {
 namespace {
 
-/// The n-th file of each rank is of the n-th window.
+/// The n-th file of each rank belongs to the n-th window.
 std::vector<std::vector<const TraceDescription*>> windows_of(const std::vector<TraceDescription>& traces) {
   std::map<int, std::vector<const TraceDescription*>> by_rank;
   for (const TraceDescription& t : traces) by_rank[t.rank].push_back(&t);
@@ -27,7 +27,7 @@ std::vector<std::vector<const TraceDescription*>> windows_of(const std::vector<T
   return windows;
 }
 
-/// Not known is worse than any error.
+/// An unknown error is worse than any known one.
 bool is_worse(const RankClock& a, const RankClock& b) {
   return (a.error_us < 0) != (b.error_us < 0) ? a.error_us < 0 : a.error_us > b.error_us;
 }
@@ -72,25 +72,25 @@ std::vector<RankClock> compare_clocks(const std::vector<TraceDescription>& trace
 ReportSection clocks_section(const std::vector<RankClock>& clocks, const std::string& why_not) {
   ReportSection section{.key = "clocks", .title = "Clocks"};
   if (!why_not.empty()) {
-    section.notes.push_back("The clocks of these traces could not be compared: " + why_not);
+    section.notes.push_back("The clocks of these traces cannot be compared: " + why_not);
     return section;
   }
   if (clocks.size() < 2) {
-    section.notes.emplace_back("One rank: there is no other clock to compare its times with.");
+    section.notes.emplace_back("The traces have one rank, so there is no clock to compare with.");
     return section;
   }
   section.notes.emplace_back(
-      "Clocks are compared by what ranks did together (a message is not received before it is sent). The error is a "
-      "bound against the first rank, whoever was late. Waiting times on this page are differences of durations: no "
-      "clock but the rank's own is in them.");
+      "Clocks are compared through events that ranks share (a message is not received before it is sent). The error is "
+      "an upper bound against the first rank. Waiting times on this page are differences of durations, so they do not "
+      "depend on the clocks of other ranks.");
   ViewTable table{.key = "clocks",
                   .title = "Clock of each rank",
                   .columns = {{"rank", "Rank"},
                               {"host", "Host"},
-                              {"clock", "Known from"},
+                              {"clock", "Determined by"},
                               {"offset_us", "Offset", Unit::kTime},
                               {"drift_ppm", "Drift (ppm)"},
-                              {"error_us", "Error, at most", Unit::kTime}}};
+                              {"error_us", "Maximum error", Unit::kTime}}};
   constexpr std::size_t kMostClocks = 256;
   std::vector<RankClock> order = clocks;
   if (order.size() > kMostClocks) std::stable_sort(order.begin(), order.end(), is_worse);
@@ -99,7 +99,7 @@ ReportSection clocks_section(const std::vector<RankClock>& clocks, const std::st
     if (c.error_us >= 0) error = c.error_us;
     table.rows.push_back({rank_cell(c.rank), c.host, c.clock, c.offset_us, c.drift_ppm, error});
   }
-  keep_rows(table, kMostClocks, "the least certain", section.notes);
+  keep_rows(table, kMostClocks, "the largest errors", section.notes);
   section.tables.push_back(std::move(table));
   return section;
 }
@@ -114,17 +114,16 @@ void add_clocks(const std::vector<RankClock>& clocks, std::vector<ReportFinding>
     if (worst == nullptr || c.error_us > worst->error_us) worst = &c;
   }
   if (!unknown.empty()) {
-    verdict.push_back({Level::kNotice, "How far the clock of " + ranks_words(unknown) +
-                                           " is off is not known: nothing in the traces bounds it."});
+    verdict.push_back({Level::kNotice, "The error of the clock of " + ranks_words(unknown) +
+                                           " is unknown: no event that it shares with others bounds it."});
   } else {
     const bool one_host = std::all_of(clocks.begin(), clocks.end(), [](const RankClock& c) {
       return c.clock == "reference" || c.clock == "same host";
     });
     const std::string bound = time_words(worst->error_us) + " (rank " + rank_name(worst->rank) + ")";
-    verdict.push_back({Level::kPlain, one_host ? "All ranks are on one host, whose clock is taken for one; what they "
-                                                 "did together says that it is, to within " +
-                                                     bound + "."
-                                               : "Clocks of different ranks agree to within " + bound + ", at most."});
+    verdict.push_back(
+        {Level::kPlain, one_host ? "All ranks share one host clock. Shared events agree to within " + bound + "."
+                                 : "Clocks of different ranks agree to within " + bound + "."});
   }
 }
 

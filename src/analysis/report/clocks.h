@@ -1,4 +1,4 @@
-// How well the times of ranks can be compared: by merge's fit, or as a merged trace says itself.
+// Clocks of ranks in a report: fitted as for profshim merge, or read from a merged trace. Called by make_report().
 #pragma once
 
 #include <string>
@@ -8,8 +8,8 @@
 
 namespace profshim::analysis_detail {
 
-/// Of the files of several ranks, which are read for it. Windows are taken each for itself: what stands for a rank is
-/// the one that is known worst. `why_not`: one sentence where clocks cannot be compared.
+/// Reads the files again and compares the clocks of each window. Returns the window with the largest error for each
+/// rank. `why_not`: one sentence if clocks cannot be compared.
 std::vector<RankClock> compare_clocks(const std::vector<TraceDescription>& traces, std::vector<std::string>& warnings,
                                       std::string& why_not);
 

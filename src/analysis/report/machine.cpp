@@ -11,7 +11,7 @@
 namespace profshim::analysis_detail {
 namespace {
 
-constexpr double kWorthSaying = 0.1;
+constexpr double kNoticedShare = 0.1;
 
 struct RankLoad {
   std::string host;
@@ -36,13 +36,13 @@ std::map<int, RankLoad> by_rank(const std::vector<TraceDescription>& traces) {
 
 ViewTable cpu_table(const std::vector<TraceDescription>& traces) {
   ViewTable table{.key = "cpus",
-                  .title = "CPUs while it was recorded",
+                  .title = "CPUs during the recording",
                   .columns = {{"rank", "Rank"},
                               {"host", "Host"},
                               {"waited_us", "Threads waited for a CPU", Unit::kTime},
-                              {"waited_percent", "Of the time", Unit::kPercent},
+                              {"waited_percent", "Share of the time", Unit::kPercent},
                               {"cpu_us", "CPU time", Unit::kTime},
-                              {"cpu_percent", "Of one CPU", Unit::kPercent}}};
+                              {"cpu_percent", "Share of one CPU", Unit::kPercent}}};
   for (const auto& [number, rank] : by_rank(traces)) {
     table.rows.push_back({rank_cell(number), rank.host, rank.waited_us, 100 * rank.waited(), rank.process_us,
                           100 * rank.process_us / rank.measured_us});
@@ -56,7 +56,7 @@ void judge_machine(const std::vector<TraceDescription>& traces, std::vector<Repo
   auto most = ranks.end();
   for (auto at = ranks.begin(); at != ranks.end(); ++at) {
     all.insert(at->first);
-    if (at->second.waited() < kWorthSaying) continue;
+    if (at->second.waited() < kNoticedShare) continue;
     waited.insert(at->first);
     if (most == ranks.end() || at->second.waited() > most->second.waited()) most = at;
   }
@@ -68,7 +68,7 @@ void judge_machine(const std::vector<TraceDescription>& traces, std::vector<Repo
   char text[200];
   std::snprintf(text, sizeof text, "%.2f s in each second", most->second.waited());
   std::string words = "Threads of " + ranks_words(waited) + " waited for a CPU";
-  words += (waited.size() > 1 ? ", of " + ranks_words({most->first}) + " most, " : ", ") + text;
+  words += (waited.size() > 1 ? ", those of " + ranks_words({most->first}) + " longest, " : ", ") + text;
   if (const auto load = machine_load(loads, all.size())) {
     std::snprintf(text, sizeof text, ": the ranks used %.1f of %.0f CPUs, other processes %.1f", load->own, load->cpus,
                   load->others);

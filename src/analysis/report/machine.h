@@ -1,4 +1,4 @@
-// What a report says of the machines: whether the ranks had the CPUs that they asked for.
+// CPUs in a report: whether the threads of the ranks waited for them. Called by make_report().
 #pragma once
 
 #include <vector>
@@ -8,9 +8,10 @@
 
 namespace profshim::analysis_detail {
 
-/// By rank: how long its threads waited for a CPU, and how many CPUs its process used. No rows where no trace says it.
+/// Returns a row for each rank: the time that its threads waited for a CPU, and the CPU time of its process. No rows if
+/// the traces lack it.
 ViewTable cpu_table(const std::vector<TraceDescription>& traces);
-/// Ranks that waited for a tenth of the time or more.
+/// Adds a sentence if ranks waited for a tenth of the time or more.
 void judge_machine(const std::vector<TraceDescription>& traces, std::vector<ReportFinding>& verdict);
 
 }  // namespace profshim::analysis_detail

@@ -1,5 +1,4 @@
-// A report: every file once through all views, then what they say, in sentences, plots and tables that a page has room
-// for.
+// Makes a report: reads every file once into all views, then turns the views into sentences, plots and tables.
 #include "profshim/analysis/report.h"
 
 #include <algorithm>
@@ -34,10 +33,10 @@ using Level = ReportFinding::Level;
 constexpr std::size_t kTop = 15;
 constexpr double kGap_us = 1000;
 
-/// What all traces go through.
-class Gathered {
+/// All views of the traces.
+class AllViews {
  public:
-  Gathered()
+  AllViews()
       : steps(kGap_us),
         windows(std::numeric_limits<double>::infinity()),
         comms([this](const CommsView::Instance& instance) { waits.add(instance); }),
@@ -72,7 +71,7 @@ class Gathered {
 
 // ---- at the head of the page
 
-/// Of whole seconds; "" for what is no time of the day.
+/// Formats a time in seconds; "" if it is not a wall-clock time.
 std::string date_words(std::int64_t ns) {
   constexpr std::int64_t kIn2001 = 1'000'000'000'000'000'000;
   if (ns < kIn2001) return "";
@@ -137,8 +136,7 @@ void add_overview(const std::vector<TraceDescription>& traces, Report& report) {
     if (!text.empty()) report.overview.emplace_back(what, std::move(text));
   };
   add("Command", joined(commands, 1));
-  std::string rank_text =
-      ranks.count(-1) != 0 && ranks.size() == 1 ? "one, which does not say its number" : rank_list(ranks);
+  std::string rank_text = ranks.count(-1) != 0 && ranks.size() == 1 ? "one, with unknown number" : rank_list(ranks);
   if (world_size > 0) rank_text += ", of " + std::to_string(world_size);
   add("Ranks", rank_text);
   add("Hosts", joined(hosts, 4));
@@ -152,9 +150,9 @@ void add_overview(const std::vector<TraceDescription>& traces, Report& report) {
                                     : "PyTorch's profiler (Kineto)");
 }
 
-// ---- what took the time
+// ---- operators, kernels and calls by time
 
-/// Operators and calls of all ranks by the time that they spent themselves.
+/// Operators and calls of all ranks, ordered by their own time.
 ViewTable operators_of(const KeyTable& keys) {
   struct Sum {
     std::int64_t calls = 0;
@@ -199,23 +197,23 @@ void add_top(ReportSection& section, ViewTable table) {
 }
 
 ReportSection top_section(const View& kernels, const KeyTable& keys, const View& mpi, std::size_t ranks) {
-  ReportSection section{.key = "top", .title = "What took the time"};
+  ReportSection section{.key = "top", .title = "Time by name"};
   if (ranks > 1) section.notes.push_back("Sums over all " + counted(ranks, "rank") + ".");
   add_top(section, with_columns(of_all_ranks(table_of(kernels, "kernels")),
                                 {"name", "kind", "count", "total_us", "mean_us", "p95_us", "max_us", "share_percent"}));
   add_top(section, operators_of(keys));
   add_top(section, with_columns(of_all_ranks(table_of(mpi, "mpi")),
                                 {"function", "calls", "total_us", "mean_us", "max_us", "bytes", "share_percent"}));
-  if (section.tables.empty()) section.notes.emplace_back("No operators, kernels or calls in these traces.");
+  if (section.tables.empty()) section.notes.emplace_back("These traces have no operators, kernels or calls.");
   return section;
 }
 
-/// The first row of the table of all devices' or all MPI time, when it is most of it.
+/// Names the kernel with the most device time and the function with the most MPI time.
 void judge_top(const View& kernels, const View& mpi, std::vector<ReportFinding>& verdict) {
   const ViewTable work = with_columns(of_all_ranks(table_of(kernels, "kernels")), {"name", "share_percent"});
   if (!work.rows.empty()) {
     verdict.push_back({Level::kPlain, "Most device time: " + std::get<std::string>(work.rows[0][0]) + ", " +
-                                          percent(number_of(work.rows[0][1]), 100) + " of it."});
+                                          percent(number_of(work.rows[0][1]), 100) + " of the device time."});
   }
   const ViewTable calls = with_columns(of_all_ranks(table_of(mpi, "mpi")), {"function", "share_percent"});
   if (!calls.rows.empty()) {
@@ -224,22 +222,22 @@ void judge_top(const View& kernels, const View& mpi, std::vector<ReportFinding>&
   }
 }
 
-// ---- what ranks did together
+// ---- communication
 
 ReportSection communication_section(const View& comms, Waits& waits, std::size_t ranks) {
   ReportSection section{.key = "communication", .title = "Communication and stragglers"};
   const ViewTable& calls = table_of(comms, "comms");
   if (calls.rows.empty()) {
-    section.notes.emplace_back("No collectives in these traces.");
+    section.notes.emplace_back("These traces have no collectives.");
     return section;
   }
   waits.fill(section);
   if (section.plots.empty()) {
-    section.notes.emplace_back(ranks > 1 ? "Nowhere can be told who waited for whom: no collective is in the traces of "
-                                           "several ranks with its whole time."
-                                         : "One rank: who waited for whom is in the traces of the others.");
+    section.notes.emplace_back(ranks > 1 ? "The traces do not show who waited for whom: no collective is complete on "
+                                           "several ranks."
+                                         : "The traces have one rank. Waiting needs those of the others.");
   }
-  // Calls that had not ended are the exception.
+  // The column is shown only if a call had not ended.
   const bool unfinished =
       std::any_of(calls.rows.begin(), calls.rows.end(), [](const auto& row) { return number_of(row[5]) > 0; });
   ViewTable table =
@@ -250,7 +248,7 @@ ReportSection communication_section(const View& comms, Waits& waits, std::size_t
   constexpr std::size_t kMostNotes = 10;
   for (std::size_t i = 0; i < comms.notes.size() && i < kMostNotes; ++i) section.notes.push_back(comms.notes[i] + ".");
   if (comms.notes.size() > kMostNotes) {
-    section.notes.push_back("And " + std::to_string(comms.notes.size() - kMostNotes) + " more of these notes.");
+    section.notes.push_back("And " + std::to_string(comms.notes.size() - kMostNotes) + " more such notes.");
   }
   return section;
 }
@@ -267,12 +265,12 @@ void judge_missing(const View& comms, std::vector<ReportFinding>& verdict) {
   }
   if (never.rows.size() > kMost) {
     verdict.push_back({Level::kBad, "And " + std::to_string(never.rows.size() - kMost) +
-                                        " more collectives that a rank never entered."});
+                                        " more collectives were never entered by a rank."});
   }
 }
 
-/// Where a trace does not say its rank, a table has nothing to say.
-void forget_unknown_ranks(Report& report) {
+/// Empties the cells of ranks that are unknown.
+void clear_unknown_ranks(Report& report) {
   for (ReportSection& section : report.sections) {
     for (ViewTable& table : section.tables) {
       for (std::size_t column = 0; column < table.columns.size(); ++column) {
@@ -286,7 +284,7 @@ void forget_unknown_ranks(Report& report) {
   }
 }
 
-/// How long a rank was watched, on the average.
+/// Mean length of the recorded time of a rank.
 double mean_window_us(const std::vector<TraceDescription>& traces) {
   std::set<int> ranks;
   double sum = 0;
@@ -303,7 +301,7 @@ double mean_window_us(const std::vector<TraceDescription>& traces) {
 Report make_report(const std::vector<std::string>& paths) {
   using namespace analysis_detail;
   Report report;
-  Gathered all;
+  AllViews all;
   std::vector<RankClock> clocks;
   for (const std::string& path : paths) {
     for (LoadedTrace& loaded : load_ranks(path, clocks, report.warnings, report.truncated)) all.add(std::move(loaded));
@@ -338,7 +336,7 @@ Report make_report(const std::vector<std::string>& paths) {
   report.sections.push_back(losses_section(all.traces));
   if (ViewTable cpus = cpu_table(all.traces); !cpus.rows.empty())
     report.sections.back().tables.push_back(std::move(cpus));
-  forget_unknown_ranks(report);
+  clear_unknown_ranks(report);
   return report;
 }
 

@@ -68,7 +68,7 @@ std::vector<int> by_step_time(const std::map<int, RankMeans>& means) {
   return ranks;
 }
 
-/// Of many ranks those that differ most from the median, in the length of their steps and in what these went into.
+/// Returns the ranks that differ most from the median in the length of their steps and in the parts of these.
 std::vector<int> most_unlike(const std::map<int, RankMeans>& means, std::size_t most) {
   std::vector<std::pair<double, int>> unlike;
   for (const auto& [rank, mean] : means) unlike.emplace_back(0, rank);
@@ -86,9 +86,9 @@ std::vector<int> most_unlike(const std::map<int, RankMeans>& means, std::size_t 
   return ranks;
 }
 
-// ---- how long steps were
+// ---- durations of steps
 
-/// Of many ranks the slowest, and between what the others are.
+/// The plot of step durations. With many ranks: the slowest ranks and the range of all.
 class Lines {
  public:
   explicit Lines(const std::vector<StepTimes>& steps) : means_(means_of(steps)) {
@@ -116,8 +116,7 @@ class Lines {
                     .value_axis = "Duration",
                     .labels = labels_};
     if (each_ > 1) {
-      notes.push_back("Each point of the lines is the longest of " + std::to_string(each_) +
-                      " steps that follow each other.");
+      notes.push_back("Each point of the lines is the longest of " + std::to_string(each_) + " consecutive steps.");
     }
     if (of_rank_.size() <= kMostLines) {
       for (const auto& [rank, values] : of_rank_) plot.series.push_back({"rank " + rank_name(rank), values});
@@ -127,10 +126,8 @@ class Lines {
     std::vector<int> slowest = by_step_time(means_);
     slowest.resize(kMostLines - 3);
     for (const int rank : slowest) plot.series.push_back({"rank " + rank_name(rank), of_rank_.at(rank)});
-    notes.push_back("Of " + counted(of_rank_.size(), "rank") +
-                    " the lines show the fastest, the median and the slowest "
-                    "at each step, and the " +
-                    std::to_string(slowest.size()) + " ranks with the longest steps.");
+    notes.push_back("The lines show the fastest, the median and the slowest of " + counted(of_rank_.size(), "rank") +
+                    " at each step, and the " + std::to_string(slowest.size()) + " ranks with the longest steps.");
     return plot;
   }
 
@@ -156,9 +153,9 @@ class Lines {
   std::map<int, std::vector<double>> of_rank_;
 };
 
-// ---- what their time went into
+// ---- parts of the time
 
-/// Bars whose parts add up to the whole.
+/// Stacked bars: the parts add up to the whole time.
 ReportPlot split_plot(const std::map<int, RankMeans>& means, bool whole_windows, std::vector<std::string>& notes) {
   ReportPlot plot{.key = "time-split",
                   .kind = ReportPlot::Kind::kStackedBars,
@@ -169,11 +166,11 @@ ReportPlot split_plot(const std::map<int, RankMeans>& means, bool whole_windows,
   const bool host = std::any_of(means.begin(), means.end(), [](const auto& m) { return !m.second.sum.on_device; });
   const std::vector<int> ranks = most_unlike(means, kMostBars);
   if (ranks.size() < means.size()) {
-    notes.push_back("Bars and table: " + std::to_string(ranks.size()) + " of " + counted(means.size(), "rank") +
-                    ", those least like the others.");
+    notes.push_back("Bars and table show " + std::to_string(ranks.size()) + " of " + counted(means.size(), "rank") +
+                    ": those that differ most from the median.");
   }
   for (const int rank : ranks) plot.labels.push_back(rank_name(rank));
-  int color = 0;  // the same part has the same one on every page
+  int color = 0;  // a part has the same color on every page
   const auto add = [&](const char* label, bool of_device, auto&& value, bool quiet = false) {
     ReportPlot::Series series{.label = label, .quiet = quiet, .color = color++};
     double sum = 0;
@@ -182,7 +179,7 @@ ReportPlot split_plot(const std::map<int, RankMeans>& means, bool whole_windows,
       series.values.push_back(m.sum.on_device == of_device ? std::max(0.0, value(m.sum) / m.steps) : 0);
       sum += series.values.back();
     }
-    constexpr double kLeast_us = 1e-3;  // differences of sums are not quite nothing
+    constexpr double kLeast_us = 1e-3;  // differences of sums have rounding errors
     if (sum >= kLeast_us) plot.series.push_back(std::move(series));
   };
   if (device) {
@@ -201,19 +198,18 @@ ReportPlot split_plot(const std::map<int, RankMeans>& means, bool whole_windows,
     add(
         "in no recorded call", false, [](const StepTimes& s) { return s.all_us - s.busy_us; }, true);
     notes.emplace_back(
-        "Without work on a device, the time is that of the thread of the steps: \"in no recorded call\" is whatever "
-        "the "
-        "program did by itself.");
+        "Without device activity, the time is that of the thread with the steps. \"in no recorded call\" is the "
+        "program's own code.");
   }
   return plot;
 }
 
-/// Of a run: where the time went, in one table.
+/// The same parts as shares, in a table.
 ViewTable split_table(const std::map<int, RankMeans>& means, bool whole_windows) {
   ViewTable table{.key = "split",
                   .title = whole_windows ? "Time of each rank" : "Mean step of each rank",
                   .columns = {{"rank", "Rank"},
-                              {"of", "Of"},
+                              {"of", "Measured on"},
                               {"mean_us", whole_windows ? "Duration" : "Mean step", Unit::kTime},
                               {"busy_percent", "Busy", Unit::kPercent},
                               {"communication_percent", "Communication", Unit::kPercent},
@@ -264,7 +260,7 @@ void judge_durations(const std::vector<StepTimes>& steps, std::vector<ReportFind
   for (const auto& [number, us] : longest) {
     if (us > kTwice * middle) slow.emplace_back(us, number);
   }
-  constexpr std::size_t kFewest = 5;  // of fewer steps none is out of line
+  constexpr std::size_t kFewest = 5;  // fewer steps have no meaningful median
   if (slow.empty() || longest.size() < kFewest) return;
   std::sort(slow.begin(), slow.end(), std::greater<>());
   verdict.push_back({Level::kNotice, counted(slow.size(), "step") + " of " + std::to_string(longest.size()) +
@@ -282,7 +278,7 @@ ReportSection steps_section(const View& steps, const View& windows) {
   if (whole_windows) {
     times = times_of(windows);
     section.title = "Time of each rank";
-    section.notes.emplace_back("There is no ProfilerStep#N in these traces: shares are of the whole recorded time.");
+    section.notes.emplace_back("These traces have no ProfilerStep#N. Shares are of the whole recorded time.");
   } else {
     section.plots.push_back(Lines(times).plot(section.notes));
   }
@@ -295,7 +291,7 @@ ReportSection steps_section(const View& steps, const View& windows) {
   std::stable_sort(slowest.rows.begin(), slowest.rows.end(),
                    [](const auto& a, const auto& b) { return number_of(a[3]) > number_of(b[3]); });
   for (auto& row : slowest.rows) {
-    if (row[3] == row[5]) row[2] = std::monostate{};  // all are equal
+    if (row[3] == row[5]) row[2] = std::monostate{};  // all ranks are equal
   }
   slowest.title = "Longest steps, and their slowest rank";
   keep_rows(slowest, 10, "the longest; profshim summary --steps shows all", section.notes);
@@ -303,7 +299,7 @@ ReportSection steps_section(const View& steps, const View& windows) {
   ViewTable gaps = table_of(steps, "gaps");
   std::stable_sort(gaps.rows.begin(), gaps.rows.end(),
                    [](const auto& a, const auto& b) { return number_of(a[3]) > number_of(b[3]); });
-  gaps.title = "Longest gaps in which nothing ran (above 1 ms)";
+  gaps.title = "Longest gaps without activity (above 1 ms)";
   keep_rows(gaps, 10, "the longest; profshim summary --steps shows all", section.notes);
   if (!gaps.rows.empty()) section.tables.push_back(std::move(gaps));
   return section;
@@ -332,7 +328,7 @@ void judge_steps(const View& steps, const View& windows, std::vector<ReportFindi
       verdict.push_back({device.exposed_us > kTenth * device.all_us ? Level::kNotice : Level::kPlain,
                          "Communication takes " + percent(device.communication_us, device.all_us) + " of " + of + "; " +
                              percent(device.exposed_us, device.all_us) +
-                             " is exposed: no other kernel ran meanwhile."});
+                             " is exposed: no other kernel ran at the same time."});
     }
   }
   if (host.all_us > 0) {

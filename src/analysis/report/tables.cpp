@@ -44,7 +44,7 @@ void keep_rows(ViewTable& table, std::size_t most, std::string_view which, std::
 ViewTable of_all_ranks(const ViewTable& table) {
   ViewTable result{.key = table.key, .title = table.title, .columns = table.columns};
   if (table.rows.empty()) return result;
-  // Where there are several ranks, "all" stands first.
+  // With several ranks, the rows of "all" come first.
   for (const auto& row : table.rows) {
     if (row[0] == table.rows[0][0]) result.rows.push_back(row);
   }

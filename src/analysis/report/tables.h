@@ -1,4 +1,4 @@
-// Views' tables as a report shows them: found by key, with the columns and as many rows as a page has room for.
+// Selects tables, columns and rows of views for a report.
 #pragma once
 
 #include <initializer_list>
@@ -10,19 +10,19 @@
 
 namespace profshim::analysis_detail {
 
-/// The table of that key; an empty one where there is none.
+/// Returns the table with this key, or an empty one.
 const ViewTable& table_of(const View& view, std::string_view key);
 
-/// Its number; a whole one as well. 0 where nothing is known.
+/// Returns the number in a cell; 0 if it has none.
 double number_of(const Cell& cell);
 
-/// Those columns alone, in that order.
+/// Returns the table with only these columns, in this order. Skips keys that it lacks.
 ViewTable with_columns(const ViewTable& table, std::initializer_list<std::string_view> keys);
 
-/// The first so many rows; a note says how many there were.
+/// Keeps the first `most` rows and adds a note with their number. `which`: the rows that are kept.
 void keep_rows(ViewTable& table, std::size_t most, std::string_view which, std::vector<std::string>& notes);
 
-/// The rows of all ranks together: those of "all", or of the one rank that there is.
+/// Returns the rows over all ranks: those of "all", or of the only rank.
 ViewTable of_all_ranks(const ViewTable& table);
 
 }  // namespace profshim::analysis_detail

@@ -13,7 +13,7 @@
 namespace profshim::analysis_detail {
 namespace {
 
-/// "threads lost" of threads_lost; "device: dropped records" of device.dropped_records.
+/// Returns "threads lost" for threads_lost, "device: dropped records" for device.dropped_records.
 std::string loss_words(std::string_view path) {
   std::string words;
   for (const char c : path) words += c == '_' ? std::string(" ") : c == '.' ? std::string(": ") : std::string(1, c);
@@ -54,7 +54,8 @@ TraceDescription describe(const Timeline& timeline) {
   return description;
 }
 
-/// Of one rank of one job. What was going on at the end of a window may have ended in the next.
+/// True if two traces of one rank are different windows. Steps are compared before times, because activity at the end
+/// of a window may reach into the next.
 bool are_two_windows(const TraceDescription& a, const TraceDescription& b) {
   if (a.ours && b.ours && a.run_name == b.run_name && a.window != b.window) return true;
   if (!a.steps.empty() && !b.steps.empty()) {
@@ -68,7 +69,7 @@ std::string losses_text(const TraceDescription& description) {
   for (const auto& [what, count] : description.losses) {
     text += (text.empty() ? "" : ", ") + what + " " + std::to_string(count);
   }
-  return !text.empty() ? text : description.ours ? "none" : "not said";
+  return !text.empty() ? text : description.ours ? "none" : "unknown";
 }
 
 }  // namespace
@@ -94,8 +95,7 @@ std::string twice_there(const std::vector<TraceDescription>& traces) {
     for (const TraceDescription* other : ranks[t.rank]) {
       if (are_two_windows(*other, t)) continue;
       return other->path + " and " + t.path +
-             (t.rank >= 0 ? " are both of rank " + std::to_string(t.rank)
-                          : std::string(" both do not say their rank")) +
+             (t.rank >= 0 ? " are both of rank " + std::to_string(t.rank) : std::string(" both have no rank")) +
              ", of the same time or steps: a report is of one job";
     }
     ranks[t.rank].push_back(&t);
@@ -121,7 +121,7 @@ void make_one_step(Timeline& timeline) {
 }
 
 ReportSection losses_section(const std::vector<TraceDescription>& traces) {
-  ReportSection section{.key = "losses", .title = "What was recorded, and what was lost"};
+  ReportSection section{.key = "losses", .title = "Recording and losses"};
   ViewTable table{.key = "traces",
                   .title = "Traces",
                   .columns = {{"rank", "Rank"},
@@ -145,9 +145,9 @@ ReportSection losses_section(const std::vector<TraceDescription>& traces) {
     Cell dropped;
     if (t.ours) dropped = static_cast<std::int64_t>(t.dropped);
     others = others || !t.ours;
-    std::string window = !t.ours      ? "not said"
+    std::string window = !t.ours      ? "unknown"
                          : t.limited  ? "closed by a limit"
-                         : t.complete ? "whole"
+                         : t.complete ? "complete"
                                       : "cut by the end of the job";
     if (t.cut_off) window = "the file ends early";
     if (t.recovered) window += ", recovered";
@@ -155,15 +155,14 @@ ReportSection losses_section(const std::vector<TraceDescription>& traces) {
                           to_us(difference(t.last_ns, t.first_ns)), static_cast<std::int64_t>(t.steps.size()), dropped,
                           losses_text(t), window, t.path});
   }
-  keep_rows(table, kMostTraces, "those that are not whole first", section.notes);
-  if (others) section.notes.emplace_back("PyTorch's own profiler does not count what it lost: \"-\" is not known.");
+  keep_rows(table, kMostTraces, "incomplete ones first", section.notes);
+  if (others) section.notes.emplace_back("PyTorch's own profiler does not count lost events: \"-\" means unknown.");
   std::map<std::string, std::set<int>> problems;
   for (const TraceDescription& t : traces) {
     for (const std::string& problem : t.problems) problems[problem].insert(t.rank);
   }
-  ViewTable told{.key = "problems",
-                 .title = "Problems that the traces tell",
-                 .columns = {{"ranks", "Ranks"}, {"problem", "Lost"}}};
+  ViewTable told{
+      .key = "problems", .title = "Problems of the recording", .columns = {{"ranks", "Ranks"}, {"problem", "Lost"}}};
   for (const auto& [problem, ranks] : problems) told.rows.push_back({rank_list(ranks), problem});
   section.tables.push_back(std::move(table));
   if (!told.rows.empty()) section.tables.push_back(std::move(told));
@@ -190,22 +189,21 @@ void add_losses(const std::vector<TraceDescription>& traces, std::vector<ReportF
   }
   if (world_size > static_cast<int>(here.size()) && here.count(-1) == 0) {
     verdict.push_back({Level::kNotice, "Traces of " + std::to_string(here.size()) + " of " +
-                                           counted(world_size, "rank") + ": what the others did is not here."});
+                                           counted(world_size, "rank") + ": the others are missing."});
   }
   if (!lossy.empty()) {
     verdict.push_back({Level::kBad, "Events were lost on " + ranks_words(lossy) + " (" + counted(dropped, "event") +
-                                        " dropped): counts and times of what is missing are too low."});
+                                        " dropped): counts and times are too low."});
   }
   if (!early.empty()) {
     verdict.push_back(
-        {Level::kBad, "The trace of " + ranks_words(early) + " ends early: only what stands before counts."});
+        {Level::kBad, "The trace of " + ranks_words(early) + " ends early: the page shows the events before its end."});
   }
   if (!limited.empty()) {
     verdict.push_back({Level::kNotice, "A limit closed the window on " + ranks_words(limited) + "."});
   }
   if (!cut.empty()) {
-    verdict.push_back({Level::kNotice, "The end of the job cut the window on " + ranks_words(cut) +
-                                           ": what was to be recorded after it never came."});
+    verdict.push_back({Level::kNotice, "The end of the job cut the window on " + ranks_words(cut) + "."});
   }
   if (!problems.empty()) {
     verdict.push_back({Level::kNotice, counted(problems.size(), "problem") + " of the recording: " + *problems.begin() +
@@ -214,7 +212,7 @@ void add_losses(const std::vector<TraceDescription>& traces, std::vector<ReportF
   if (known && lossy.empty() && early.empty() && problems.empty()) {
     verdict.push_back({Level::kGood, "No recorded event was lost."});
   } else if (!known && lossy.empty()) {
-    verdict.push_back({Level::kPlain, "Whether events were lost is not said in these traces."});
+    verdict.push_back({Level::kPlain, "These traces do not contain the number of lost events."});
   }
 }
 

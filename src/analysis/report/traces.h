@@ -1,5 +1,5 @@
-// What profshim report says of the traces themselves: whose they are, what was lost in them, whether they belong
-// together. A merged trace is taken apart into its ranks.
+// The traces of a report: their ranks, their losses, and whether they belong together. A merged trace is split into its
+// ranks. Called by make_report().
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@
 
 namespace profshim::analysis_detail {
 
-/// How the clock of a rank compares with that of the first one.
+/// The clock of a rank against that of the first rank.
 struct RankClock {
   int rank = -1;
   std::string host, clock;  // as in MergedRank (profshim/analysis/merge.h)
@@ -27,7 +27,7 @@ struct TraceDescription {
   std::string path, host, run_name, command, steps_source;
   int rank = -1, world_size = -1;
   bool ours = false;
-  bool complete = true;      // no window that the end of the job cut
+  bool complete = true;      // the end of the job did not cut the window
   bool limited = false;      // a limit of the spec closed the window
   bool cut_off = false;      // the file ends early
   bool recovered = false;    // made by profshim recover
@@ -35,9 +35,9 @@ struct TraceDescription {
   std::uint64_t events = 0, dropped = 0;
   std::int64_t first_ns = 0, last_ns = 0;
   std::set<std::int64_t> steps;
-  std::vector<std::pair<std::string, std::int64_t>> losses;  // others than dropped events: "threads lost", 2
-  std::vector<std::string> problems;                         // as the trace says them
-  std::optional<WindowLoad> load;                            // of the CPUs, where the trace says it
+  std::vector<std::pair<std::string, std::int64_t>> losses;  // besides dropped events: "threads lost", 2
+  std::vector<std::string> problems;                         // sentences of the trace
+  std::optional<WindowLoad> load;                            // use of the CPUs, if known
 };
 
 struct LoadedTrace {
@@ -45,18 +45,18 @@ struct LoadedTrace {
   TraceDescription description;
 };
 
-/// The ranks of a file, each for itself; of a merged one with their clocks.
+/// Returns the ranks of a file. Adds the clocks of the ranks of a merged trace to `clocks`.
 std::vector<LoadedTrace> load_ranks(const std::string& path, std::vector<RankClock>& clocks,
                                     std::vector<std::string>& warnings, bool& truncated);
 
-/// "" when files of a rank are its windows, one after the other; else which are not.
+/// Returns "" if the files of each rank are different windows; else one sentence that names two that are not.
 std::string twice_there(const std::vector<TraceDescription>& traces);
 
-/// Nothing but the whole time of the trace as one step, on the thread that had the most calls.
+/// Replaces the steps by one that lasts the whole trace, on the thread with the most time in calls.
 void make_one_step(Timeline& timeline);
 
 ReportSection losses_section(const std::vector<TraceDescription>& traces);
-/// What was lost, and who is not here.
+/// Adds sentences about losses and missing ranks.
 void add_losses(const std::vector<TraceDescription>& traces, std::vector<ReportFinding>& verdict);
 
 }  // namespace profshim::analysis_detail

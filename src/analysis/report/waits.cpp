@@ -14,9 +14,9 @@ constexpr std::size_t kMostColumns = 100, kMostRows = 64, kMostPairs = 16;
 
 constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
 
-/// The ranks with at least half as much put down to them as to the first, if they are no more than a quarter of all and
-/// have most of it together. In a job of n ranks in which nobody stands out, each has its nth of it.
-std::set<int> who_stands_out(const std::vector<std::pair<double, int>>& caused, double total_us, std::size_t ranks) {
+/// Returns the ranks that caused at least half as much waiting as the first, if they are at most a quarter of all ranks
+/// and caused most of it. If no rank stands out, each of n ranks causes one nth.
+std::set<int> late_ranks(const std::vector<std::pair<double, int>>& caused, double total_us, std::size_t ranks) {
   const double enough = total_us * (0.5 + 0.5 / static_cast<double>(ranks));
   std::set<int> found;
   double sum = 0;
@@ -120,17 +120,16 @@ ReportHeatMap Waits::along_time(std::vector<std::string>& notes) const {
                                     : std::to_string(from + 1) + " to " + std::to_string(to) + ", from " + label);
   }
   if (each > 1) {
-    notes.push_back("Of " + std::to_string(instances_.size()) +
-                    " collectives, each column of the second map is the mean of " + std::to_string(each) +
-                    " that follow each other.");
+    notes.push_back("Each column of the second map is the mean of " + std::to_string(each) +
+                    " consecutive collectives of " + std::to_string(instances_.size()) + ".");
   }
   if (ranks.size() < ranks_.size()) {
-    notes.push_back("The maps show those of " + counted(ranks_.size(), "rank") +
-                    " that most was waited for: " + std::to_string(std::min(kMostPairs, ranks_.size())) +
-                    " in the first, " + std::to_string(ranks.size()) + " in the second.");
+    notes.push_back("The maps show the ranks that others waited for longest: of " + counted(ranks_.size(), "rank") +
+                    ", " + std::to_string(std::min(kMostPairs, ranks_.size())) + " in the first and " +
+                    std::to_string(ranks.size()) + " in the second.");
   } else if (ranks_.size() > kMostPairs) {
     notes.push_back("The first map shows the " + std::to_string(kMostPairs) + " of " + counted(ranks_.size(), "rank") +
-                    " that most was waited for.");
+                    " that others waited for longest.");
   }
   return map;
 }
@@ -140,12 +139,13 @@ void Waits::fill(ReportSection& section) {
   std::stable_sort(instances_.begin(), instances_.end(),
                    [](const Instance& a, const Instance& b) { return a.begin_ns < b.begin_ns; });
   section.notes.emplace_back(
-      "At a collective that nobody leaves before all have come, a rank waited for its own duration less that of the "
-      "rank with the least, which came last. Others (broadcasts, messages) are not in it.");
+      "In a collective that waits for all members, the rank with the shortest duration came last. The wait of any "
+      "other "
+      "rank is its duration minus that one. Broadcasts and messages are not included.");
   if (uncertain_ > 0) {
-    section.notes.push_back("At " + std::to_string(uncertain_) + " of " +
+    section.notes.push_back("In " + std::to_string(uncertain_) + " of " +
                             counted(static_cast<std::int64_t>(instances_.size()), "collective") +
-                            " two ranks came last alike: who it was is not counted.");
+                            " two ranks came last at the same time. They do not count as last there.");
   }
   ReportPlot plot{.key = "waits",
                   .kind = ReportPlot::Kind::kBars,
@@ -185,10 +185,10 @@ void Waits::judge(double window_us, std::vector<ReportFinding>& verdict) const {
   }
   std::sort(caused.begin(), caused.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
   const double mean_wait_us = total_us_ / static_cast<double>(ranks_.size());
-  constexpr double kLittle = 0.02;  // of the time that was watched
-  const std::string sentence = "On the average a rank waited " + time_words(mean_wait_us) + ", " +
+  constexpr double kLittle = 0.02;  // share of the recorded time
+  const std::string sentence = "A rank waited " + time_words(mean_wait_us) + " on average, " +
                                percent(mean_wait_us, window_us) + " of the recorded time";
-  const auto late = who_stands_out(caused, put_down_us, ranks_.size());
+  const auto late = late_ranks(caused, put_down_us, ranks_.size());
   if (late.empty() || mean_wait_us < kLittle * window_us) {
     const bool even = late.empty() && mean_wait_us >= kLittle * window_us;
     verdict.push_back(

@@ -1,6 +1,6 @@
-// Who waited for whom. At each collective that nobody leaves before all have come, a rank waited for its own duration
-// less the least of all (as summary --comms has it, src/analysis/summary/comms_view.h); that time is put down to the
-// rank that came last. No clock but each rank's own is in it.
+// Waiting between ranks. In each collective that waits for all members, the wait of a rank is its duration minus the
+// shortest one (as in summary --comms, src/analysis/summary/comms_view.h), and is attributed to the rank that came
+// last. Only durations are compared, so differences between clocks do not matter. Called by make_report().
 #pragma once
 
 #include <cstdint>
@@ -16,14 +16,14 @@ namespace profshim::analysis_detail {
 class Waits {
  public:
   void add(const CommsView::Instance& instance);
-  /// Plots, heat maps and the table of the ranks; sorts what was added. Nothing where ranks have met nowhere.
+  /// Adds plots, heat maps and the table of the ranks; nothing without collectives. Sorts the instances.
   void fill(ReportSection& section);
-  /// Who was late, if somebody stands out. `window_us`: how long a rank was watched, on the average.
+  /// Adds a sentence that names ranks that come late most often, if any. `window_us`: mean recorded time of a rank.
   void judge(double window_us, std::vector<ReportFinding>& verdict) const;
 
  private:
   struct Rank {
-    std::int64_t met = 0, last = 0;  // collectives; those at which it came last
+    std::int64_t met = 0, last = 0;  // number of collectives, and of those where it came last
     double waited_us = 0, caused_us = 0;
   };
   struct Instance {
@@ -39,8 +39,8 @@ class Waits {
   std::vector<Instance> instances_;
   std::vector<std::pair<int, double>> waits_;  // rank, microseconds
   std::map<int, Rank> ranks_;
-  std::map<std::pair<int, int>, double> pairs_;  // who waited for whom, microseconds
-  std::int64_t uncertain_ = 0;                   // at which two came last alike
+  std::map<std::pair<int, int>, double> pairs_;  // (waiting rank, last rank) -> microseconds
+  std::int64_t uncertain_ = 0;                   // collectives where two ranks came last at the same time
   double total_us_ = 0;
 };
 

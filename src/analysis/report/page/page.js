@@ -1,5 +1,5 @@
-// Draws the plots of the page. Text and tables are there without it. When it is done, <html> says how many plots were
-// drawn (data-drawn), and what went wrong if anything did (data-errors).
+// Draws the plots of the page; text and tables need no script. Afterwards, <html> has the number of plots (data-drawn)
+// and the errors, if any (data-errors).
 (() => {
   "use strict";
   const root = document.documentElement;
@@ -13,7 +13,7 @@
   const { plots, heat_maps: heatMaps } = JSON.parse(document.getElementById("plots").textContent);
   const kMicro = "\u00b5s";
 
-  // One unit for all values of a plot.
+  // All values of a plot share one unit.
   const unitOf = (values) => {
     const most = Math.max(0, ...values.filter((value) => value !== null));
     if (most >= 1e6) return { divisor: 1e6, name: "s" };
@@ -28,7 +28,7 @@
              series: get("--series").split(/\s+/) };
   };
 
-  // Colors alone do not tell lines apart.
+  // Lines differ in their points too, not only in color.
   const kPoints = ["circle", "rect", "triangle", "rectRot", "star", "crossRot", "cross", "dash"];
 
   const datasetOf = (plot, series, index, divisor, colors) => {
@@ -85,7 +85,7 @@
     root.dataset.drawn = String(charts.length);
   };
 
-  // A narrow cell says what it is when it is pointed at.
+  // A narrow cell shows its value as a tooltip.
   for (const map of heatMaps) {
     document.getElementById(map.key).addEventListener("mouseover", (event) => {
       const cell = event.target.closest("td");
@@ -93,7 +93,7 @@
       const row = cell.parentElement.sectionRowIndex, column = cell.cellIndex - 1;
       const value = map.values[row][column];
       const unit = unitOf([value]);
-      const amount = value === null ? "not there" : `waited ${shown(value / unit.divisor)} ${unit.name}`;
+      const amount = value === null ? "absent" : `waited ${shown(value / unit.divisor)} ${unit.name}`;
       cell.title = `${map.rows[row]}, ${map.columns[column]}: ${amount}`;
     });
   }

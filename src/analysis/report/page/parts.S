@@ -1,4 +1,4 @@
-/* The files that a page is made of, as they are. */
+/* Embeds the files of a page. */
 .macro part name, file
   .global profshim_part_\name, profshim_part_\name\()_end
   .hidden profshim_part_\name, profshim_part_\name\()_end

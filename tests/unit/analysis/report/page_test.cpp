@@ -34,19 +34,19 @@ std::size_t count(const std::string& text, const std::string& what) {
   return n;
 }
 
-TEST(ReportPage, TextOfTracesIsTextEverywhere) {
+TEST(ReportPage, TextsOfTracesAreEscapedEverywhere) {
   const std::string page = report_page(hostile_report()), plain = report_page({});
 
   EXPECT_EQ(page.find("<img"), std::string::npos);
   EXPECT_EQ(count(page, "</script"), count(plain, "</script"));
-  EXPECT_EQ(count(page, "{{js}}"), count(page, "{{"));  // what comes in is not filled in again
+  EXPECT_EQ(count(page, "{{js}}"), count(page, "{{"));  // inserted texts are not searched again
   EXPECT_EQ(page.find('\x01'), std::string::npos);
   EXPECT_NE(page.find("&lt;/script&gt;&lt;img src=x onerror=alert(1)&gt;&quot;&#39;&amp;&#9217;&#9249;"),
             std::string::npos);
   EXPECT_NE(page.find("\\u003c/script>"), std::string::npos);
 }
 
-TEST(ReportPage, NumbersOfAPlotAreThereAsATable) {
+TEST(ReportPage, APlotHasATableOfItsNumbers) {
   Report report;
   report.sections = {
       {.key = "s",
@@ -76,7 +76,7 @@ TEST(ReportPage, LongTextIsCutBetweenCharacters) {
   EXPECT_LT(page.size(), report_page({}).size() + 3000);
 }
 
-TEST(ReportPage, ATimeThatIsNotNothingDoesNotLookSo) {
+TEST(ReportPage, OnlyZeroIsShownAsZero) {
   Report report;
   report.sections = {{.key = "s",
                       .tables = {{.key = "t",
@@ -91,7 +91,6 @@ TEST(ReportPage, ATimeThatIsNotNothingDoesNotLookSo) {
   EXPECT_NE(page.find("<tr><td>0</td><td>-</td></tr>"), std::string::npos);
 }
 
-// Whoever opens it may be anywhere.
 TEST(ReportPage, NothingIsLoadedFromElsewhere) {
   const std::string page = report_page(hostile_report());
 

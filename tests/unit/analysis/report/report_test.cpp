@@ -17,7 +17,7 @@ namespace {
 
 using Level = ReportFinding::Level;
 
-// ---- who waited for whom
+// ---- waiting
 
 void meet(Waits& waits, std::int64_t at_ns, int last, const std::vector<std::pair<int, std::int64_t>>& waited_ns) {
   waits.add({.group = "world",
@@ -34,17 +34,17 @@ std::string judged(const Waits& waits, double window_us) {
   return verdict.empty() ? "" : verdict[0].text;
 }
 
-TEST(ReportWaits, NamesTheRankThatTheOthersWaitedFor) {
+TEST(ReportWaits, NamesTheRankThatOthersWaitedFor) {
   Waits waits;
   for (int i = 0; i < 9; ++i) meet(waits, i, 2, {{0, 1'000'000}, {1, 2'000'000}, {2, 0}, {3, 3'000'000}});
   meet(waits, 9, 0, {{0, 0}, {1, 1'000'000}, {2, 1'000'000}, {3, 1'000'000}});
 
   EXPECT_EQ(judged(waits, 20'000),
             "Rank 2 came last at 9 of 10 collectives; together the others waited 54.0 ms for it, 95 % of all waiting. "
-            "On the average a rank waited 14.2 ms, 71 % of the recorded time.");
+            "A rank waited 14.2 ms on average, 71 % of the recorded time.");
 }
 
-TEST(ReportWaits, NamesNobodyWhereAllAreLateInTurn) {
+TEST(ReportWaits, NamesNoRankIfAllAreLateInTurn) {
   Waits waits;
   for (int i = 0; i < 12; ++i) {
     std::vector<std::pair<int, std::int64_t>> waited;
@@ -55,15 +55,15 @@ TEST(ReportWaits, NamesNobodyWhereAllAreLateInTurn) {
   EXPECT_TRUE(judged(waits, 20'000).starts_with("No rank stands out")) << judged(waits, 20'000);
 }
 
-TEST(ReportWaits, NamesNobodyWhereWaitingIsNothingBesideTheTimeWatched) {
+TEST(ReportWaits, NamesNoRankIfWaitingIsShort) {
   Waits waits;
   meet(waits, 0, 1, {{0, 1000}, {1, 0}});
 
   EXPECT_TRUE(judged(waits, 20'000).starts_with("No rank made others wait for long")) << judged(waits, 20'000);
 }
 
-// Also the third of them, without whom the others have most of it already.
-TEST(ReportWaits, NamesAllRanksThatAreLateAlike) {
+// Two of the three ranks alone already cause most of the waiting.
+TEST(ReportWaits, NamesAllRanksThatAreEquallyLate) {
   Waits waits;
   for (int i = 0; i < 12; ++i) {
     std::vector<std::pair<int, std::int64_t>> waited;
@@ -74,7 +74,7 @@ TEST(ReportWaits, NamesAllRanksThatAreLateAlike) {
   EXPECT_TRUE(judged(waits, 20'000).starts_with("Ranks 4-6 came last at 12 of 12")) << judged(waits, 20'000);
 }
 
-TEST(ReportWaits, PutWaitingDownToTheLastOne) {
+TEST(ReportWaits, AttributesWaitingToTheLastRank) {
   Waits waits;
   meet(waits, 0, 1, {{0, 5000}, {1, 0}});
   meet(waits, 1, 1, {{0, 7000}, {1, 0}});
@@ -90,7 +90,7 @@ TEST(ReportWaits, PutWaitingDownToTheLastOne) {
   EXPECT_EQ(section.tables.at(0).rows[1][2], Cell(std::int64_t{2}));
 }
 
-TEST(ReportWaits, ManyCollectivesAndRanksAreSummedUpAndThePageSaysSo) {
+TEST(ReportWaits, ManyCollectivesAndRanksAreSummedUpWithANote) {
   Waits waits;
   std::vector<std::pair<int, std::int64_t>> waited;
   for (int rank = 0; rank < 100; ++rank) waited.emplace_back(rank, rank == 70 ? 0 : 2000);
@@ -106,10 +106,9 @@ TEST(ReportWaits, ManyCollectivesAndRanksAreSummedUpAndThePageSaysSo) {
   EXPECT_EQ(section.heat_maps.at(0).rows.size(), 16u);
   std::string notes;
   for (const std::string& note : section.notes) notes += note + "\n";
-  EXPECT_NE(notes.find("Of 250 collectives, each column of the second map is the mean of 3"), std::string::npos);
-  EXPECT_NE(notes.find("those of 100 ranks that most was waited for: 16 in the first, 64 in the second"),
-            std::string::npos)
-      << notes;
+  EXPECT_NE(notes.find("Each column of the second map is the mean of 3 consecutive collectives of 250."),
+            std::string::npos);
+  EXPECT_NE(notes.find("of 100 ranks, 16 in the first and 64 in the second"), std::string::npos) << notes;
   bool has_late = false;
   for (const std::string& row : all.rows) has_late = has_late || row == "rank 70";
   EXPECT_TRUE(has_late);
@@ -157,7 +156,7 @@ HandEvent step(int number, double ts, double dur) {
 }
 
 TEST_F(ReportOfFiles, PartsOfAStepAddUpToIt) {
-  // compute 100 to 500, communication 400 to 700, a copy 700 to 750: 300 alone, 100 at once, 200 exposed.
+  // Compute 100 to 500, communication 400 to 700, a copy 700 to 750: 300 alone, 100 overlapped, 200 exposed.
   const std::string path = write("a.json", 0,
                                  {step(1, 0, 1000),
                                   {"kernel", "gemm", 100, 400, 7},
@@ -194,7 +193,7 @@ TEST_F(ReportOfFiles, SharesAreOfTheWholeTimeWithoutSteps) {
   EXPECT_DOUBLE_EQ(split.series.at(1).values.at(0), 500);
 }
 
-TEST_F(ReportOfFiles, NothingIsMadeOfRanksThatAreAlike) {
+TEST_F(ReportOfFiles, EqualRanksHaveNoSlowestRank) {
   const std::vector<HandEvent> events = {step(1, 0, 1000), {"kernel", "gemm", 0.1, 899.7, 7}};
 
   const Report report = make_report({write("a.json", 0, events), write("b.json", 1, events)});
@@ -208,7 +207,7 @@ TEST_F(ReportOfFiles, NothingIsMadeOfRanksThatAreAlike) {
   EXPECT_EQ(parts, (std::vector<std::string>{"compute", "device idle"}));
 }
 
-TEST_F(ReportOfFiles, ManyRanksAreLinesOfTheSlowestAndARange) {
+TEST_F(ReportOfFiles, ManyRanksAreTheSlowestLinesAndARange) {
   std::vector<std::string> paths;
   for (int rank = 0; rank < 12; ++rank) {
     paths.push_back(write(std::to_string(rank) + ".json", rank,
@@ -225,7 +224,7 @@ TEST_F(ReportOfFiles, ManyRanksAreLinesOfTheSlowestAndARange) {
   EXPECT_EQ(plot.series[3].label, "rank 11");
 }
 
-TEST_F(ReportOfFiles, OfManyRanksThoseLeastLikeTheOthersAreShown) {
+TEST_F(ReportOfFiles, ManyRanksAreTheOnesThatDifferMost) {
   std::vector<std::string> paths;
   for (int rank = 0; rank < 40; ++rank) {
     const double busy = rank == 33 ? 100 : 900;
@@ -239,12 +238,12 @@ TEST_F(ReportOfFiles, OfManyRanksThoseLeastLikeTheOthersAreShown) {
   EXPECT_EQ(shown.size(), 24u);
   EXPECT_NE(std::find(shown.begin(), shown.end(), "33"), shown.end());
   EXPECT_EQ(steps.tables.at(0).rows.size(), 24u);
-  EXPECT_NE(
-      std::find(steps.notes.begin(), steps.notes.end(), "Bars and table: 24 of 40 ranks, those least like the others."),
-      steps.notes.end());
+  EXPECT_NE(std::find(steps.notes.begin(), steps.notes.end(),
+                      "Bars and table show 24 of 40 ranks: those that differ most from the median."),
+            steps.notes.end());
 }
 
-TEST_F(ReportOfFiles, SaysWhoWaitedForACpu) {
+TEST_F(ReportOfFiles, NamesRanksThatWaitedForACpu) {
   const auto of_rank = [&](int rank, int waited_us) {
     return write(
         "rank" + std::to_string(rank) + ".json", rank, {{"cpu_op", "aten::add", 0, 250, 1}},
@@ -258,10 +257,10 @@ TEST_F(ReportOfFiles, SaysWhoWaitedForACpu) {
   const Report one = make_report({of_rank(0, 20), of_rank(1, 410)});
   const Report quiet = make_report({of_rank(0, 20), of_rank(1, 30)});
 
-  EXPECT_NE(
-      verdict_of(crowded).find("Threads of ranks 0, 1 waited for a CPU, of rank 1 most, 0.41 s in each second: the "
-                               "ranks used 1.0 of 4 CPUs, other processes 2.9."),
-      std::string::npos)
+  EXPECT_NE(verdict_of(crowded).find(
+                "Threads of ranks 0, 1 waited for a CPU, those of rank 1 longest, 0.41 s in each second: the "
+                "ranks used 1.0 of 4 CPUs, other processes 2.9."),
+            std::string::npos)
       << verdict_of(crowded);
   EXPECT_NE(verdict_of(one).find("Threads of rank 1 waited for a CPU, 0.41 s in each second: "), std::string::npos)
       << verdict_of(one);
@@ -274,7 +273,7 @@ TEST_F(ReportOfFiles, SaysWhoWaitedForACpu) {
   EXPECT_EQ(cpus.rows[1][5], Cell(50.0));
 }
 
-TEST_F(ReportOfFiles, SaysWhatWasLostAndWhoIsNotHere) {
+TEST_F(ReportOfFiles, ReportsLossesAndMissingRanks) {
   const std::string path = write("a.json", 0, {{"cpu_op", "aten::add", 0, 250, 1}},
                                  "\"profshim\": {\"run_name\": \"r\", \"complete\": false, \"truncated\": true, "
                                  "\"dropped_events\": 7, \"threads_lost\": 2, "
@@ -294,7 +293,7 @@ TEST_F(ReportOfFiles, SaysWhatWasLostAndWhoIsNotHere) {
   EXPECT_EQ(row[5], Cell(std::string("threads lost 2")));
 }
 
-TEST_F(ReportOfFiles, SaysThatNothingWasLostOnlyWhereATraceDoes) {
+TEST_F(ReportOfFiles, ReportsNoLossOnlyIfTheTraceCountsLosses) {
   const std::vector<HandEvent> events = {{"cpu_op", "aten::add", 0, 250, 1}};
   const auto says_so = [&](const std::string& more) {
     const std::string ours = "\"profshim\": {\"complete\": true, \"dropped_events\": 0" + more + "}, ";
@@ -311,8 +310,8 @@ TEST_F(ReportOfFiles, SaysThatNothingWasLostOnlyWhereATraceDoes) {
   EXPECT_EQ(section(report, "losses").tables.at(0).rows.at(0)[4], Cell());
 }
 
-TEST_F(ReportOfFiles, TakesAMergedTraceApart) {
-  // GPU 0 and a process of either rank; what bears no rank's number is nobody's.
+TEST_F(ReportOfFiles, SplitsAMergedTraceIntoItsRanks) {
+  // GPU 0 of one rank and a process of each; the last pid belongs to no rank.
   const std::string path = folder_.path() + "/all.json";
   std::ofstream(path) << R"({"profshim": {"merged": [
       {"rank": 3, "host": "a", "first_pid": 3000, "clock": "reference", "offset_us": 0, "error_us": 0},
@@ -330,7 +329,7 @@ TEST_F(ReportOfFiles, TakesAMergedTraceApart) {
   EXPECT_EQ(traces[0][0], Cell(std::int64_t{3}));
   EXPECT_EQ(traces[0][1], Cell(std::int64_t{2}));
   EXPECT_EQ(traces[1][1], Cell(std::int64_t{1}));
-  EXPECT_EQ(traces[0][4], Cell());  // what was dropped it does not say
+  EXPECT_EQ(traces[0][4], Cell());  // unknown
   const auto& clocks = section(report, "clocks").tables.at(0).rows;
   EXPECT_EQ(clocks[1][1], Cell(std::string("b")));
   EXPECT_EQ(clocks[1][5], Cell(3.5));
@@ -338,7 +337,7 @@ TEST_F(ReportOfFiles, TakesAMergedTraceApart) {
       << verdict_of(report);
 }
 
-TEST_F(ReportOfFiles, AMergedTraceThatIsNoneIsNoTrap) {
+TEST_F(ReportOfFiles, ADamagedListOfMergedRanksDoesNoHarm) {
   for (const char* const merged :
        {R"({"1000000000": {"rank": 1}})", R"([{"rank": 99999999999, "first_pid": -9}])", "[7]"}) {
     const std::string path = write("a.json", 0, {{"cpu_op", "aten::mm", 0, 5, 1}},
@@ -348,8 +347,8 @@ TEST_F(ReportOfFiles, AMergedTraceThatIsNoneIsNoTrap) {
   }
 }
 
-// Rank 0 is in its reduction when its trace ends, rank 1 went on without.
-TEST_F(ReportOfFiles, NamesTheRankThatNeverCame) {
+// Rank 0 is in its reduction when its trace ends; rank 1 never called it.
+TEST_F(ReportOfFiles, NamesTheRankThatNeverEntered) {
   const auto args = [](int sequence, const std::string& more = "") {
     return "\"comm\": \"MPI_COMM_WORLD\", \"comm id\": \"fe\", \"Group size\": 2, \"Seq\": " +
            std::to_string(sequence) + more;
@@ -368,7 +367,7 @@ TEST_F(ReportOfFiles, NamesTheRankThatNeverCame) {
             "Rank 1 never entered MPI_Allreduce #2 on MPI_COMM_WORLD, where others were waiting at the end.");
 }
 
-TEST_F(ReportOfFiles, RefusesWhatIsNotOfOneJob) {
+TEST_F(ReportOfFiles, RefusesTracesOfDifferentJobs) {
   const std::vector<HandEvent> events = {{"cpu_op", "aten::add", 0, 250, 1}};
   const auto ours = [](const std::string& run, int window) {
     return "\"profshim\": {\"run_name\": \"" + run + "\", \"window\": " + std::to_string(window) + "}, ";
@@ -383,7 +382,7 @@ TEST_F(ReportOfFiles, RefusesWhatIsNotOfOneJob) {
   EXPECT_EQ(refusal({a, next}), "");
 }
 
-TEST_F(ReportOfFiles, WindowsOfPyTorchAreToldBySteps) {
+TEST_F(ReportOfFiles, WindowsOfPyTorchDifferInTheirSteps) {
   const std::string one = write("a.json", 0, {step(1, 0, 100)}, "", 1),
                     two = write("b.json", 0, {step(2, 90, 100)}, "", 1);
 
