@@ -1,8 +1,8 @@
+#include "analysis/compare/statistics.h"
+
 #include <gtest/gtest.h>
 
 #include <cmath>
-
-#include "analysis/compare/statistics.h"
 
 namespace profshim::analysis_detail {
 namespace {

@@ -1,0 +1,58 @@
+// Runs made of random numbers, for the tests of compare.
+#pragma once
+
+#include <random>
+#include <string>
+#include <vector>
+
+#include "profshim/analysis/compare.h"
+
+namespace profshim::test {
+
+inline constexpr std::size_t kSteps = 20;
+
+inline ProfileRow& row(ProfileRank& rank, RowKind kind, const std::string& name) {
+  ProfileRow& made = rank.rows[{kind, name}];
+  made.count.resize(rank.steps.size());
+  made.time_ns.resize(rank.steps.size());
+  return made;
+}
+
+/// Two ranks: steps of 10 ms and a kernel of 6 ms, both noisy with a long tail and both `slower` times as long; one
+/// call in each step.
+inline RunProfile noisy_run(std::mt19937& random, double sigma, double slower = 1, std::size_t steps = kSteps) {
+  std::lognormal_distribution<double> noise(0, sigma);
+  RunProfile run;
+  run.path = "run";
+  run.world_size = 2;
+  run.has_steps = true;
+  for (int r = 0; r < 2; ++r) {
+    ProfileRank& rank = run.ranks.emplace_back();
+    rank.rank = r;
+    for (std::size_t i = 0; i < steps; ++i) {
+      rank.steps.emplace_back(static_cast<std::int64_t>(10 + i), 0);
+      rank.step_ns.push_back(static_cast<std::int64_t>(1e7 * slower * noise(random)));
+      rank.communication_ns.push_back(static_cast<std::int64_t>(2e6 * noise(random)));
+    }
+    rank.launches.assign(steps, 1);
+    rank.mpi_bytes.assign(steps, 8);
+    ProfileRow& call = row(rank, RowKind::kCall, "MPI_Allreduce");
+    ProfileRow& kernel = row(rank, RowKind::kKernel, "gemm<128, 64>");
+    for (std::size_t i = 0; i < steps; ++i) {
+      call.count[i] = kernel.count[i] = 1;
+      call.time_ns[i] = static_cast<std::int64_t>(2e6 * noise(random));
+      kernel.time_ns[i] = static_cast<std::int64_t>(6e6 * slower * noise(random));
+    }
+  }
+  return run;
+}
+
+inline std::vector<const Change*> failures(const Comparison& comparison) {
+  std::vector<const Change*> list;
+  for (const Change& c : comparison.changes) {
+    if (c.verdict == Change::Verdict::kRegression) list.push_back(&c);
+  }
+  return list;
+}
+
+}  // namespace profshim::test
