@@ -1,6 +1,10 @@
 #include "collective_family.h"
 
+#include <algorithm>
 #include <cctype>
+#include <iterator>
+
+#include "trace/schema.h"
 
 namespace profshim::analysis_detail {
 
@@ -44,6 +48,12 @@ CollectiveFamily collective_family(std::string_view function) {
     family.times_ranks = false;
   }
   return family;
+}
+
+bool is_collective_kernel(std::string_view name) {
+  constexpr std::string_view kParts[] = {schema::name::kNcclStart, "rccl", "cross_device_reduce"};
+  return std::any_of(std::begin(kParts), std::end(kParts),
+                     [=](std::string_view part) { return name.find(part) != std::string_view::npos; });
 }
 
 }  // namespace profshim::analysis_detail

@@ -1,4 +1,4 @@
-// What the name of a collective says of it, as PyTorch, NCCL, gloo and MPI spell it.
+// Properties of a collective or message that follow from its name, as PyTorch, NCCL, gloo and MPI spell it.
 #pragma once
 
 #include <cstdint>
@@ -7,20 +7,23 @@
 
 namespace profshim::analysis_detail {
 
-/// By what the bandwidth of its algorithm is to be multiplied (nccl-tests).
+/// Factor from algorithm bandwidth to bus bandwidth for n ranks (nccl-tests): 1, (n-1)/n or 2(n-1)/n.
 enum class Bus : std::uint8_t { kUnknown, kOne, kOthers, kTwiceOthers };
 
 struct CollectiveFamily {
   Bus bus = Bus::kUnknown;
-  bool waits_for_all = false;  // nobody leaves before all have come
-  bool message = false;
-  bool times_ranks = false;  // MPI tells one rank's part of it
-  bool uneven = false;       // MPI tells this rank's part, others have other ones
+  bool waits_for_all = false;  // no rank leaves before all ranks have entered
+  bool message = false;        // between two ranks: send or recv
+  bool times_ranks = false;    // MPI gives the size of one rank's part; the size is that times the number of ranks
+  bool uneven = false;         // MPI gives the size of this rank's part; the parts of other ranks have other sizes
 };
 
 CollectiveFamily collective_family(std::string_view function);
 
-/// "allreduce" of all_reduce and AllReduce.
+/// Returns the letters and digits of a name in lower case: "allreduce" for all_reduce and AllReduce.
 std::string letters(std::string_view function);
+
+/// Returns true if a kernel of that name is a collective kernel of NCCL, RCCL or vLLM.
+bool is_collective_kernel(std::string_view name);
 
 }  // namespace profshim::analysis_detail

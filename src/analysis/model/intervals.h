@@ -1,4 +1,4 @@
-// Sets of time as sorted, disjoint intervals.
+// Sets of time as sorted, disjoint intervals, in nanoseconds.
 #pragma once
 
 #include <algorithm>
@@ -14,7 +14,7 @@ struct Interval {
   bool operator==(const Interval&) const = default;
 };
 
-/// Sorted, and what touches or overlaps made one.
+/// Returns the intervals as a set: sorted, and joined where they touch or overlap. Drops empty ones.
 inline std::vector<Interval> merged(std::vector<Interval> intervals) {
   std::sort(intervals.begin(), intervals.end(), [](const Interval& a, const Interval& b) { return a.begin < b.begin; });
   std::vector<Interval> result;
@@ -29,14 +29,22 @@ inline std::vector<Interval> merged(std::vector<Interval> intervals) {
   return result;
 }
 
-/// How much time a merged set covers.
+/// Returns the part of a set between two times.
+inline std::vector<Interval> clipped(const std::vector<Interval>& set, std::int64_t begin, std::int64_t end) {
+  auto at = std::partition_point(set.begin(), set.end(), [=](const Interval& i) { return i.end <= begin; });
+  std::vector<Interval> part;
+  for (; at != set.end() && at->begin < end; ++at) part.push_back({std::max(at->begin, begin), std::min(at->end, end)});
+  return part;
+}
+
+/// Returns the total length of a set.
 inline double covered(const std::vector<Interval>& set) {
   double sum = 0;
   for (const Interval& i : set) sum += static_cast<double>(difference(i.end, i.begin));
   return sum;
 }
 
-/// How much time two merged sets have in common.
+/// Returns the total length of the intersection of two sets.
 inline double common(const std::vector<Interval>& a, const std::vector<Interval>& b) {
   double sum = 0;
   for (std::size_t i = 0, j = 0; i < a.size() && j < b.size();) {

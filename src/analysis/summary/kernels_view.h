@@ -1,6 +1,5 @@
-// profshim summary --kernels: what ran on devices, by name; kernels, copies and memsets and nothing else, each once.
-// The sum over the rows of a rank is all its device time (not how long its devices were busy: work on two streams at a
-// time counts twice in it, as it does in PyTorch's "Self CUDA time total").
+// profshim summary --kernels: device activity (kernels, copies, memsets) by name, each event once. The rows of a rank
+// add up to its device time. Activity on two streams at a time counts twice, as in PyTorch's "Self CUDA time total".
 #pragma once
 
 #include <map>

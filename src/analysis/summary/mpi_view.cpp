@@ -18,11 +18,9 @@ void MpiView::Row::add(const Row& other) {
 
 void MpiView::add(const Timeline& timeline, int rank) {
   RankRows& own = ranks_[rank];
-  std::vector<char> is_mpi(timeline.texts.size());
-  for (std::size_t i = 0; i < is_mpi.size(); ++i) {
-    const std::string_view text = timeline.texts[static_cast<TextId>(i)];
-    is_mpi[i] = text.starts_with(schema::name::kMpiStart) || text == schema::name::kMpiPolling;
-  }
+  const std::vector<bool> is_mpi = matching_texts(timeline.texts, [](std::string_view text) {
+    return text.starts_with(schema::name::kMpiStart) || text == schema::name::kMpiPolling;
+  });
   std::vector<Row> rows(timeline.texts.size());  // by name
   std::int64_t first = timeline.slices.front().begin_ns, last = first;
   for (const Slice& s : timeline.slices) {

@@ -1,7 +1,7 @@
-// profshim summary --mpi: the calls of MPI by function. Bytes are those of the caller's own buffer. The share is of the
-// time from the first event of a trace to its last one; calls on several threads at a time can be more than all of it.
-// What non-blocking operations did between their calls is not in it. Polls that the trace tells as one event ("MPI
-// polling") are counted one by one, with the time that they spent in MPI.
+// profshim summary --mpi: MPI calls by function. Bytes are those of the caller's own buffers. Shares are of the time
+// from the first event of a trace to the last; calls on several threads may add up to more than 100 %. The time between
+// the calls of a non-blocking operation does not count. An "MPI polling" event counts as all its polls, with the time
+// spent in them.
 #pragma once
 
 #include <map>
@@ -21,7 +21,7 @@ class MpiView {
   struct Row {
     std::int64_t calls = 0, max_ns = 0;
     double total_ns = 0, bytes = 0;
-    bool has_bytes = false, has_max = true;  // of polls the longest is not known
+    bool has_bytes = false, has_max = true;  // the longest poll is unknown
     void add(const Row& other);
   };
   struct RankRows {

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
+#include "analysis/model/active_time.h"
 #include "analysis/model/statistics.h"
-#include "analysis/summary/table/key_averages.h"
 #include "trace/schema.h"
 
 namespace profshim::analysis_detail {
@@ -11,24 +11,22 @@ namespace {
 
 bool is_call(Kind kind) { return kind == Kind::kCpuOp || kind == Kind::kRuntime || kind == Kind::kDriver; }
 
-/// Of each text of a file, whether something holds of it, asked once.
-std::vector<bool> texts_that(const Timeline& timeline, bool (*holds)(std::string_view)) {
-  std::vector<bool> result(timeline.texts.size());
-  for (std::size_t i = 0; i < result.size(); ++i) result[i] = holds(timeline.texts[static_cast<TextId>(i)]);
-  return result;
-}
-
-// In traces of 2021 a step is an operator.
+/// Traces of 2021 have steps as operators.
 std::vector<bool> step_names(const Timeline& timeline) {
-  return texts_that(timeline, [](std::string_view text) { return text.starts_with(schema::name::kStepStart); });
+  return matching_texts(timeline.texts,
+                        [](std::string_view text) { return text.starts_with(schema::name::kStepStart); });
 }
 
-/// The part of a merged set between two moments.
-std::vector<Interval> between(const std::vector<Interval>& set, std::int64_t begin, std::int64_t end) {
-  auto at = std::partition_point(set.begin(), set.end(), [=](const Interval& i) { return i.end <= begin; });
-  std::vector<Interval> part;
-  for (; at != set.end() && at->begin < end; ++at) part.push_back({std::max(at->begin, begin), std::min(at->end, end)});
-  return part;
+/// Returns when the thread of the steps was in recorded calls.
+ActiveTime calls_of_step_thread(const Timeline& timeline) {
+  const std::vector<bool> is_step = step_names(timeline);
+  ActiveTime time;
+  for (const Slice& s : timeline.slices) {
+    if (!is_call(s.kind) || s.asynchronous || s.track != timeline.steps.front().track || is_step[s.name]) continue;
+    time.busy.push_back({s.begin_ns, s.end_ns()});
+    if (s.communication != kNone) time.communication.push_back({s.begin_ns, s.end_ns()});
+  }
+  return time;
 }
 
 }  // namespace
@@ -41,35 +39,19 @@ void StepsView::add(const Timeline& timeline, int rank) {
 
 void StepsView::add_steps(const Timeline& timeline, RankRows& rows) {
   if (timeline.steps.empty()) return;
-  const bool on_device = std::any_of(timeline.slices.begin(), timeline.slices.end(),
-                                     [](const Slice& s) { return is_device_work(s.kind); });
-  const std::vector<bool> is_step = step_names(timeline), collective = texts_that(timeline, is_collective_kernel);
-  std::vector<Interval> work, communication, other;
-  for (const Slice& s : timeline.slices) {
-    const Interval interval{s.begin_ns, s.end_ns()};
-    if (on_device && is_device_work(s.kind)) {
-      work.push_back(interval);
-      if (s.kind != Kind::kKernel) continue;
-      const bool communicates = s.communication != kNone || collective[s.name];
-      (communicates ? communication : other).push_back(interval);
-    } else if (!on_device && is_call(s.kind) && !s.asynchronous && s.track == timeline.steps.front().track &&
-               !is_step[s.name]) {
-      work.push_back(interval);
-      if (s.communication != kNone) communication.push_back(interval);
-    }
-  }
-  work = merged(std::move(work));
-  communication = merged(std::move(communication));
-  other = merged(std::move(other));
+  const std::map<std::int64_t, ActiveTime> devices = device_activity(timeline);
+  const bool on_device = !devices.empty();
+  ActiveTime time;
+  if (!on_device) time = calls_of_step_thread(timeline);
+  for (const auto& [device, active] : devices) time.append(active);
+  time.merge();
   for (const Step& step : timeline.steps) {
-    const std::int64_t end = step.begin_ns + step.duration_ns;
-    const auto communicates = between(communication, step.begin_ns, end);
+    const ActiveTime part = time.between(step.begin_ns, step.begin_ns + step.duration_ns);
     StepRow row{.number = step.number, .duration_ns = step.duration_ns, .on_device = on_device};
-    row.busy_ns = covered(between(work, step.begin_ns, end));
-    row.communication_ns = covered(communicates);
-    const auto computes = between(other, step.begin_ns, end);
-    row.compute_ns = on_device ? covered(computes) : row.busy_ns - row.communication_ns;
-    row.exposed_ns = row.communication_ns - common(communicates, computes);
+    row.busy_ns = covered(part.busy);
+    row.communication_ns = covered(part.communication);
+    row.compute_ns = on_device ? covered(part.compute) : row.busy_ns - row.communication_ns;
+    row.exposed_ns = part.exposed_communication_ns();
     rows.steps.push_back(row);
   }
 }
@@ -122,8 +104,8 @@ void StepsView::add_gaps(const Timeline& timeline, RankRows& rows) {
   if (to > until) add_gap(until, to, last, nullptr);
 }
 
-void StepsView::add_slowest(View& view) const {
-  std::map<std::int64_t, std::vector<std::pair<std::int64_t, int>>> by_step;  // durations and their ranks
+void StepsView::add_slowest_table(View& view) const {
+  std::map<std::int64_t, std::vector<std::pair<std::int64_t, int>>> by_step;  // duration and rank
   for (const auto& [rank, rows] : ranks_) {
     for (const StepRow& step : rows.steps) by_step[step.number].emplace_back(step.duration_ns, rank);
   }
@@ -147,8 +129,7 @@ void StepsView::add_slowest(View& view) const {
   view.tables.push_back(std::move(table));
 }
 
-View StepsView::finish() {
-  View view{.key = "steps"};
+void StepsView::add_step_tables(View& view) const {
   ViewTable steps{.key = "steps",
                   .title = "Steps",
                   .columns = {{"rank", "Rank"},
@@ -173,18 +154,9 @@ View StepsView::finish() {
                               {"spread_us", "Max - min", Unit::kTime},
                               {"busy_percent", "Busy", Unit::kPercent},
                               {"exposed_communication_percent", "Exposed", Unit::kPercent}}};
-  ViewTable gaps{.key = "gaps",
-                 .title = "Gaps in which nothing ran",
-                 .columns = {{"rank", "Rank"},
-                             {"where", "Where"},
-                             {"step", "Step"},
-                             {"duration_us", "Duration", Unit::kTime},
-                             {"from_step_begin_us", "From its begin", Unit::kTime},
-                             {"before", "What ended before"},
-                             {"after", "What began after"}},
-                 .limit_each = true};
   bool any_host = false;
-  for (auto& [rank, rows] : ranks_) {
+  for (const auto& [rank, rows] : ranks_) {
+    if (rows.steps.empty()) continue;
     std::vector<std::int64_t> durations;
     double busy = 0, exposed = 0, all = 0;
     for (const StepRow& s : rows.steps) {
@@ -198,12 +170,32 @@ View StepsView::finish() {
       all += duration;
       any_host = any_host || !s.on_device;
     }
-    if (!durations.empty()) {
-      const Statistics s = statistics(durations);
-      const auto share = [=](double part) { return all > 0 ? 100 * part / all : 0; };
-      means.rows.push_back({std::int64_t{rank}, s.count, s.mean_us, s.p50_us, s.p95_us, s.min_us, s.max_us,
-                            s.max_us - s.min_us, share(busy), share(exposed)});
-    }
+    const Statistics s = statistics(durations);
+    const auto share = [=](double part) { return all > 0 ? 100 * part / all : 0; };
+    means.rows.push_back({std::int64_t{rank}, s.count, s.mean_us, s.p50_us, s.p95_us, s.min_us, s.max_us,
+                          s.max_us - s.min_us, share(busy), share(exposed)});
+  }
+  if (steps.rows.empty()) view.notes.emplace_back("No ProfilerStep#N in these traces");
+  if (any_host) {
+    view.notes.emplace_back(
+        "No device activity: busy is in a recorded call, idle in none, whatever the thread did there");
+  }
+  view.tables.push_back(std::move(steps));
+  view.tables.push_back(std::move(means));
+}
+
+void StepsView::add_gap_table(View& view) {
+  ViewTable gaps{.key = "gaps",
+                 .title = "Gaps in which nothing ran",
+                 .columns = {{"rank", "Rank"},
+                             {"where", "Where"},
+                             {"step", "Step"},
+                             {"duration_us", "Duration", Unit::kTime},
+                             {"from_step_begin_us", "From its begin", Unit::kTime},
+                             {"before", "What ended before"},
+                             {"after", "What began after"}},
+                 .limit_each = true};
+  for (auto& [rank, rows] : ranks_) {
     std::stable_sort(rows.gaps.begin(), rows.gaps.end(),
                      [](const Gap& a, const Gap& b) { return a.duration_ns > b.duration_ns; });
     for (const Gap& g : rows.gaps) {
@@ -212,22 +204,20 @@ View StepsView::finish() {
         step = g.step;
         from = to_us(g.after_begin_ns);
       }
-      gaps.rows.push_back({std::int64_t{rank},
-                           std::string(g.step < 0      ? "no step"
-                                       : g.before_step ? "before"
-                                                       : "in"),
-                           step, to_us(g.duration_ns), from, g.before, g.after});
+      const char* const where = g.step < 0 ? "no step" : g.before_step ? "before" : "in";
+      gaps.rows.push_back(
+          {std::int64_t{rank}, std::string(where), step, to_us(g.duration_ns), from, g.before, g.after});
     }
   }
-  if (steps.rows.empty()) view.notes.emplace_back("No ProfilerStep#N in these traces");
-  if (any_host) {
-    view.notes.emplace_back(
-        "No device activity: busy is in a recorded call, idle in none, whatever the thread did there");
-  }
   if (gaps.rows.empty()) view.notes.emplace_back("No gap above the threshold (--gap-us)");
-  view.tables = {std::move(steps), std::move(means)};
-  add_slowest(view);
   view.tables.push_back(std::move(gaps));
+}
+
+View StepsView::finish() {
+  View view{.key = "steps"};
+  add_step_tables(view);
+  add_slowest_table(view);
+  add_gap_table(view);
   return view;
 }
 

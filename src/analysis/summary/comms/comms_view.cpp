@@ -7,7 +7,7 @@
 
 #include "analysis/model/collective_family.h"
 #include "analysis/model/statistics.h"
-#include "analysis/summary/table/key_averages.h"
+#include "profshim/analysis/views.h"
 #include "trace/schema.h"
 
 namespace profshim::analysis_detail {

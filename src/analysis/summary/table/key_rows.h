@@ -1,0 +1,51 @@
+// The rows of the table while files are added: one for each name, node, side and, if asked for, input shapes.
+#pragma once
+
+#include <cstdint>
+#include <unordered_map>
+#include <vector>
+
+#include "analysis/model/texts.h"
+#include "profshim/analysis/summary.h"
+
+namespace profshim::analysis_detail {
+
+struct RowKey {
+  TextId name, shapes;  // in KeyRows::texts()
+  int node_id;
+  bool on_device, annotation, asynchronous;
+  bool operator==(const RowKey&) const = default;
+};
+
+/// Position of an event among all: by begin, the longer first, then as in the files.
+struct EventPlace {
+  std::int64_t begin = 0, end = 0;
+  std::uint64_t in_file = 0;
+  std::uint64_t file = 0;
+  bool is_before(const EventPlace& other) const;
+};
+
+class KeyRows {
+ public:
+  Texts& texts() { return texts_; }
+  /// Counts an event in its row. Returns the row, so that the caller adds the event's times, in nanoseconds, which stay
+  /// exact, and its bytes. The reference is valid until the next call.
+  KeyRow& add_event(const RowKey& key, const EventPlace& place, bool top_level);
+  /// Returns the rows in the order of their first events, with times in microseconds.
+  std::vector<KeyRow> finish();
+
+ private:
+  struct RowKeyHash {
+    std::size_t operator()(const RowKey& key) const;
+  };
+  struct Row {
+    KeyRow sums;
+    EventPlace first;
+  };
+
+  Texts texts_;
+  std::unordered_map<RowKey, std::size_t, RowKeyHash> index_;
+  std::vector<Row> rows_;
+};
+
+}  // namespace profshim::analysis_detail
