@@ -23,7 +23,7 @@ src/analysis/verify/gpu_checks.cpp Kernel
 src/elf/* *
 src/base/* *
 src/analysis/verify/gpu_checks.cpp to
-src/analysis/summary/table/table_text.cpp s
+src/analysis/summary/cell_text.cpp s
 src/analysis/report/report.cpp rank
 src/analysis/report/steps.cpp device
 src/output/recovery.cpp *
@@ -32,7 +32,7 @@ LIST
 }
 # schema.h: the constants themselves. manifest.cpp: manifest-rank*.json. spec, name_pattern.cpp: keys of the spec and
 # variables of file names. baseline.cpp: baseline files. rank_text.cpp: HTA's search pattern. cli: the tool's own JSON.
-# columns_*: columns of the table. gpu_checks.cpp: parts of the names of kernels and copies. table_text.cpp: a unit.
+# columns_*: columns of the table. gpu_checks.cpp: parts of the names of kernels and copies. cell_text.cpp: a unit.
 # report.cpp, steps.cpp: words on the page. recovery.cpp, writer.cpp: states in a manifest. elf, base: no traces there.
 
 # shellcheck disable=SC2016  # awk's own fields

@@ -1,12 +1,11 @@
-// Views as text, JSON and CSV.
+// Prints views as text, JSON and CSV.
 #include <algorithm>
-#include <cstdio>
 
-#include "analysis/summary/table/table_text.h"
+#include "cell_text.h"
 #include "profshim/analysis/summary.h"
 #include "profshim/analysis/views.h"
 #include "profshim/base/printable.h"
-#include "profshim/json.h"
+#include "profshim/json/writer.h"
 
 namespace profshim {
 
@@ -14,29 +13,11 @@ using namespace analysis_detail;
 
 namespace {
 
-constexpr std::size_t kLongest = 55;  // characters of a cell
+constexpr std::size_t kLongestName = 55;  // characters, so that a name does not push the numbers off the screen
 
-std::string fixed(double value, int digits) {
-  char text[400];  // of the largest double
-  std::snprintf(text, sizeof text, "%.*f", digits, value);
-  return text;
-}
-
-bool starts_character(char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; }
-
-std::size_t length(std::string_view text) {
-  return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), starts_character));
-}
-
-/// A name does not push the numbers off the screen.
-std::string shown(const std::string& name) {
-  std::string text = printable(name);
-  if (length(text) <= kLongest) return text;
-  std::size_t at = 0;
-  for (std::size_t n = 0; at < text.size(); ++at) {
-    if (starts_character(text[at]) && n++ == kLongest - 3) break;
-  }
-  return text.substr(0, at) + "...";
+std::string name_text(const std::string& name) {
+  const std::string text = printable(name);
+  return character_count(text) <= kLongestName ? text : shortened(text, kLongestName - 3);
 }
 
 std::string number_text(double value, Unit unit, std::string_view time_unit) {
@@ -46,9 +27,9 @@ std::string number_text(double value, Unit unit, std::string_view time_unit) {
     case Unit::kBytes:
       return format_bytes(value);
     case Unit::kRate:
-      return value >= 1 ? fixed(value, 3) + " GB/s" : fixed(value * 1000, 3) + " MB/s";
+      return value >= 1 ? fixed(value, 3, " GB/s") : fixed(value * 1000, 3, " MB/s");
     case Unit::kPercent:
-      return fixed(value, 2) + "%";
+      return fixed(value, 2, "%");
     case Unit::kPlain:
       break;
   }
@@ -56,7 +37,7 @@ std::string number_text(double value, Unit unit, std::string_view time_unit) {
 }
 
 std::string cell_text(const Cell& cell, Unit unit, std::string_view time_unit) {
-  if (const auto* text = std::get_if<std::string>(&cell)) return shown(*text);
+  if (const auto* text = std::get_if<std::string>(&cell)) return name_text(*text);
   if (const auto* whole = std::get_if<std::int64_t>(&cell)) {
     return unit == Unit::kPlain ? std::to_string(*whole) : number_text(static_cast<double>(*whole), unit, time_unit);
   }
@@ -64,8 +45,8 @@ std::string cell_text(const Cell& cell, Unit unit, std::string_view time_unit) {
   return "-";
 }
 
-/// Columns of texts stand to the left.
-bool is_text(const ViewTable& table, std::size_t column) {
+/// Returns true if the column has texts, which are aligned to the left.
+bool has_text(const ViewTable& table, std::size_t column) {
   return std::any_of(table.rows.begin(), table.rows.end(),
                      [=](const auto& row) { return std::holds_alternative<std::string>(row[column]); });
 }
@@ -74,7 +55,7 @@ void append_line(std::string& out, const std::vector<std::string>& cells, const 
                  const std::vector<bool>& left) {
   std::string line;
   for (std::size_t i = 0; i < cells.size(); ++i) {
-    const std::string blanks(widths[i] - length(cells[i]), ' ');
+    const std::string blanks(widths[i] - character_count(cells[i]), ' ');
     if (i > 0) line += "  ";
     line += left[i] ? cells[i] + blanks : blanks + cells[i];
   }
@@ -86,7 +67,7 @@ void append_table(std::string& out, const ViewTable& table, std::string_view tim
   std::vector<bool> left;
   for (std::size_t i = 0; i < table.columns.size(); ++i) {
     lines[0].push_back(table.columns[i].title);
-    left.push_back(is_text(table, i));
+    left.push_back(has_text(table, i));
   }
   for (const auto& row : table.rows) {
     auto& line = lines.emplace_back();
@@ -94,7 +75,7 @@ void append_table(std::string& out, const ViewTable& table, std::string_view tim
   }
   std::vector<std::size_t> widths(table.columns.size(), 0);
   for (const auto& line : lines) {
-    for (std::size_t i = 0; i < line.size(); ++i) widths[i] = std::max(widths[i], length(line[i]));
+    for (std::size_t i = 0; i < line.size(); ++i) widths[i] = std::max(widths[i], character_count(line[i]));
   }
   out += table.title + "\n";
   std::vector<std::string> rule;
@@ -106,13 +87,32 @@ void append_table(std::string& out, const ViewTable& table, std::string_view tim
   out += "\n";
 }
 
-// Of microseconds three decimals are all there is.
-std::string exact(double value, Unit unit) { return fixed(value, unit == Unit::kRate ? 6 : 3); }
+/// Decimals of a number in JSON and CSV. Times are in microseconds and exact to a nanosecond.
+int decimals_of(Unit unit) { return unit == Unit::kRate ? 6 : 3; }
 
-std::string quoted(const std::string& text) {
+void write_cell(JsonWriter& json, const Cell& cell, Unit unit) {
+  if (const auto* text = std::get_if<std::string>(&cell)) {
+    json.value(*text);
+  } else if (const auto* whole = std::get_if<std::int64_t>(&cell)) {
+    json.value(*whole);
+  } else if (const auto* number = std::get_if<double>(&cell)) {
+    json.decimal(*number, decimals_of(unit));
+  } else {
+    json.null();
+  }
+}
+
+std::string csv_quoted(const std::string& text) {
   std::string result = "\"";
   for (const char c : text) result.append(c == '"' ? 2 : 1, c);
   return result + "\"";
+}
+
+std::string csv_text(const Cell& cell, Unit unit) {
+  if (const auto* text = std::get_if<std::string>(&cell)) return csv_quoted(*text);
+  if (const auto* whole = std::get_if<std::int64_t>(&cell)) return std::to_string(*whole);
+  if (const auto* number = std::get_if<double>(&cell)) return fixed(*number, decimals_of(unit));
+  return "";
 }
 
 }  // namespace
@@ -144,31 +144,23 @@ std::string view_text(const View& view, std::string_view time_unit) {
 }
 
 std::string view_json(const View& view) {
-  std::string out = "{";
+  JsonWriter json;
+  json.open_object();
   for (const ViewTable& table : view.tables) {
-    out += json_string(table.key) + ": [";
-    for (std::size_t r = 0; r < table.rows.size(); ++r) {
-      out += r == 0 ? "\n  {" : ",\n  {";
-      for (std::size_t i = 0; i < table.columns.size(); ++i) {
-        const Cell& cell = table.rows[r][i];
-        out += (i == 0 ? "" : ", ") + json_string(table.columns[i].key) + ": ";
-        if (const auto* text = std::get_if<std::string>(&cell)) {
-          out += json_string(*text);
-        } else if (const auto* whole = std::get_if<std::int64_t>(&cell)) {
-          out += std::to_string(*whole);
-        } else if (const auto* number = std::get_if<double>(&cell)) {
-          out += exact(*number, table.columns[i].unit);
-        } else {
-          out += "null";
-        }
+    json.key(table.key).open_list();
+    for (const auto& row : table.rows) {
+      json.line(2).open_object();
+      for (std::size_t i = 0; i < row.size(); ++i) {
+        write_cell(json.key(table.columns[i].key), row[i], table.columns[i].unit);
       }
-      out += "}";
+      json.close_object();
     }
-    out += "],\n ";
+    json.close_list().line(1);
   }
-  out += "\"notes\": [";
-  for (std::size_t i = 0; i < view.notes.size(); ++i) out += (i == 0 ? "" : ", ") + json_string(view.notes[i]);
-  return out + "]}";
+  json.key("notes").open_list();
+  for (const std::string& note : view.notes) json.value(note);
+  json.close_list().close_object();
+  return json.text();
 }
 
 std::string view_csv(const View& view) {
@@ -178,12 +170,7 @@ std::string view_csv(const View& view) {
     for (std::size_t i = 0; i < table.columns.size(); ++i) out += (i == 0 ? "" : ",") + table.columns[i].key;
     out += "\n";
     for (const auto& row : table.rows) {
-      for (std::size_t i = 0; i < row.size(); ++i) {
-        if (i > 0) out += ",";
-        if (const auto* text = std::get_if<std::string>(&row[i])) out += quoted(*text);
-        if (const auto* whole = std::get_if<std::int64_t>(&row[i])) out += std::to_string(*whole);
-        if (const auto* number = std::get_if<double>(&row[i])) out += exact(*number, table.columns[i].unit);
-      }
+      for (std::size_t i = 0; i < row.size(); ++i) out += (i == 0 ? "" : ",") + csv_text(row[i], table.columns[i].unit);
       out += "\n";
     }
   }

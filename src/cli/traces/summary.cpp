@@ -37,10 +37,6 @@ void print_warnings(const std::vector<std::string>& warnings) {
   for (const std::string& warning : warnings) std::fprintf(stderr, "profshim: %s\n", printable(warning).c_str());
 }
 
-double per_call(double sum, const KeyRow& row) {
-  return sum / static_cast<double>(std::max<std::uint64_t>(row.calls, 1));
-}
-
 // ---- text
 
 /// Returns for example "1.215ms (555.000us on rank 1 to 660.000us on rank 0)"; without the ranks if there is only one.
@@ -84,7 +80,7 @@ void print_table(const KeyTable& table, const TableStyle& style, std::size_t fil
   if (shown < all) std::printf("Rows: %zu of %zu; --row-limit -1 shows all\n", shown, all);
 }
 
-// ---- JSON and CSV: times in microseconds
+// ---- JSON: times in microseconds
 
 void write_row(JsonWriter& json, const KeyRow& row) {
   const auto number = [&](std::string_view key, double value) { json.key(key).decimal(value, kDecimals); };
@@ -127,31 +123,6 @@ std::string table_json(const KeyTable& table, const TableStyle& style, const std
   return json.close_list().close_object().text() + "\n";
 }
 
-std::string quoted(const std::string& text) {
-  std::string result = "\"";
-  for (const char c : text) result.append(c == '"' ? 2 : 1, c);
-  return result + "\"";
-}
-
-void print_csv(const KeyTable& table, const TableStyle& style) {
-  std::printf(
-      "name,node_id,device,user_annotation,asynchronous,calls,self_cpu_us,cpu_total_us,cpu_time_avg_us,self_device_us,"
-      "device_total_us,device_time_avg_us,cpu_bytes,self_cpu_bytes,device_bytes,self_device_bytes,flops,input_"
-      "shapes\n");
-  for (const KeyRow* row : table_rows(table, style)) {
-    std::string line = quoted(row->name) + "," + std::to_string(row->node_id);
-    for (const bool flag : {row->on_device, row->annotation, row->asynchronous}) line += flag ? ",1" : ",0";
-    line += "," + std::to_string(row->calls);
-    for (const double value :
-         {row->self_cpu_us, row->cpu_total_us, per_call(row->cpu_total_us, *row), row->self_device_us,
-          row->device_total_us, per_call(row->device_total_us, *row), row->cpu_bytes, row->self_cpu_bytes,
-          row->device_bytes, row->self_device_bytes, row->flops}) {
-      line += "," + number(value);
-    }
-    std::printf("%s,%s\n", line.c_str(), row->input_shapes.empty() ? "" : quoted(row->input_shapes).c_str());
-  }
-}
-
 // ---- outputs
 
 KeyTable read_key_averages(Options& options, const std::vector<std::string>& files) {
@@ -170,7 +141,7 @@ int print_key_averages(Options& options, const std::vector<std::string>& files) 
   if (options.json) {
     std::fputs(table_json(table, options.style, files).c_str(), stdout);
   } else if (options.csv) {
-    print_csv(table, options.style);
+    std::fputs(table_csv(table, options.style).c_str(), stdout);
   } else {
     print_table(table, options.style, files.size());
   }

@@ -8,7 +8,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
-#include "analysis/summary/table/table_text.h"
+#include "analysis/summary/cell_text.h"
 #include "unit/trace/sample_trace.h"
 
 namespace profshim::analysis_detail {

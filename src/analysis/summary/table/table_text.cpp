@@ -1,10 +1,10 @@
-#include "table_text.h"
-
+// Prints the table exactly as torch.autograd.profiler_util._build_table does.
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 #include <stdexcept>
 
+#include "analysis/summary/cell_text.h"
+#include "profshim/analysis/summary.h"
 #include "profshim/base/printable.h"
 
 namespace profshim {
@@ -18,28 +18,7 @@ constexpr const char* kFlops[] = {"FLOPs", "KFLOPs", "MFLOPs", "GFLOPs", "TFLOPs
 constexpr int kMostFlops = 5;
 constexpr std::size_t kLongestName = 55, kLongestShapes = 80;
 
-std::string decimals(double value, int digits, const char* unit) {
-  char text[400];  // of the largest double
-  std::snprintf(text, sizeof text, "%.*f%s", digits, value, unit);
-  return text;
-}
-
-// ---- text as Python counts it: in characters
-
-bool starts_character(char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; }
-
-std::size_t length(std::string_view text) {
-  return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), starts_character));
-}
-
-std::string_view first_characters(std::string_view text, std::size_t n) {
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    if (starts_character(text[i]) && n-- == 0) return text.substr(0, i);
-  }
-  return text;
-}
-
-// ---- what a table is sorted by
+// ---- order of rows
 
 using Value = double (*)(const KeyRow&);
 struct Key {
@@ -47,18 +26,16 @@ struct Key {
   Value value;
 };
 
-double per_call(double sum, std::uint64_t calls) { return calls == 0 ? 0 : sum / static_cast<double>(calls); }
-
 constexpr Key kKeys[] = {
     {"self_cpu_time_total", [](const KeyRow& r) { return r.self_cpu_us; }},
     {"cpu_time_total", [](const KeyRow& r) { return r.cpu_total_us; }},
-    {"cpu_time", [](const KeyRow& r) { return per_call(r.cpu_total_us, r.calls); }},
+    {"cpu_time", [](const KeyRow& r) { return r.per_call(r.cpu_total_us); }},
     {"self_cuda_time_total", [](const KeyRow& r) { return r.self_device_us; }},
     {"self_device_time_total", [](const KeyRow& r) { return r.self_device_us; }},
     {"cuda_time_total", [](const KeyRow& r) { return r.device_total_us; }},
     {"device_time_total", [](const KeyRow& r) { return r.device_total_us; }},
-    {"cuda_time", [](const KeyRow& r) { return per_call(r.device_total_us, r.calls); }},
-    {"device_time", [](const KeyRow& r) { return per_call(r.device_total_us, r.calls); }},
+    {"cuda_time", [](const KeyRow& r) { return r.per_call(r.device_total_us); }},
+    {"device_time", [](const KeyRow& r) { return r.per_call(r.device_total_us); }},
     {"self_cpu_memory_usage", [](const KeyRow& r) { return r.self_cpu_bytes; }},
     {"cpu_memory_usage", [](const KeyRow& r) { return r.cpu_bytes; }},
     {"self_cuda_memory_usage", [](const KeyRow& r) { return r.self_device_bytes; }},
@@ -68,7 +45,7 @@ constexpr Key kKeys[] = {
     {"count", [](const KeyRow& r) { return static_cast<double>(r.calls); }},
 };
 
-Value value_of(std::string_view key) {
+Value find_value(std::string_view key) {
   for (const Key& known : kKeys) {
     if (known.name == key) return known.value;
   }
@@ -77,13 +54,13 @@ Value value_of(std::string_view key) {
 
 // ---- columns
 
-/// Which groups of columns there are: of all rows, also those that are not printed.
-struct Shape {
+/// The groups of columns that the table has. All rows decide that, also rows that are not printed.
+struct Layout {
   bool device = false, memory = false, device_memory = false, node = false, shapes = false;
   std::size_t name_width = 0, shapes_width = 0, shapes_column = 0;
-  int flops = -1;  // steps of a thousand above FLOPs, as the least row asks for; -1 = there are none
+  int flops = -1;  // index in kFlops, chosen by the smallest row; -1 = no row has FLOPs
 
-  explicit Shape(const KeyTable& table) : memory(table.memory) {
+  explicit Layout(const KeyTable& table) : memory(table.memory) {
     std::size_t longest_name = 0, longest_shapes = 0;
     double least_flops = 0;
     for (const KeyRow& row : table.rows) {
@@ -92,8 +69,8 @@ struct Shape {
       node = node || row.node_id != -1;
       shapes = shapes || row.input_shapes.size() > 2;  // more than "[]"
       if (row.flops > 0 && (least_flops == 0 || row.flops < least_flops)) least_flops = row.flops;
-      longest_name = std::max(longest_name, length(row.name));
-      longest_shapes = std::max(longest_shapes, length(row.input_shapes));
+      longest_name = std::max(longest_name, character_count(row.name));
+      longest_shapes = std::max(longest_shapes, character_count(row.input_shapes));
     }
     name_width = std::min(longest_name + 4, kLongestName);
     shapes_width = std::min(longest_shapes + 4, kLongestShapes);
@@ -120,20 +97,20 @@ struct Shape {
 
   std::vector<std::string> cells(const KeyRow& row, const TableTotals& totals, const std::string& unit) const {
     std::string name = printable(row.name);
-    if (length(name) >= kLongestName - 3) name = std::string(first_characters(name, kLongestName - 3)) + "...";
+    if (character_count(name) >= kLongestName - 3) name = shortened(name, kLongestName - 3);
     std::vector<std::string> cells = {
         name,
         format_share(row.self_cpu_us, totals.self_cpu_us),
         format_time(row.self_cpu_us, unit),
         row.asynchronous ? "0" : format_share(row.cpu_total_us, totals.self_cpu_us),
         format_time(row.cpu_total_us, unit),
-        format_time(per_call(row.cpu_total_us, row.calls), unit),
+        format_time(row.per_call(row.cpu_total_us), unit),
     };
     if (device) {
       cells.push_back(format_time(row.self_device_us, unit));
       cells.push_back(format_share(row.self_device_us, totals.self_device_us));
       cells.push_back(format_time(row.device_total_us, unit));
-      cells.push_back(format_time(per_call(row.device_total_us, row.calls), unit));
+      cells.push_back(format_time(row.per_call(row.device_total_us), unit));
     }
     if (memory) {
       cells.push_back(format_bytes(row.cpu_bytes));
@@ -146,28 +123,28 @@ struct Shape {
     cells.push_back(std::to_string(row.calls));
     if (node) cells.push_back(std::to_string(row.node_id));
     if (shapes) cells.emplace_back(first_characters(printable(row.input_shapes), shapes_width));
-    if (flops >= 0) cells.push_back(row.flops > 0 ? decimals(row.flops / std::pow(1000, flops), 3, "") : "--");
+    if (flops >= 0) cells.push_back(row.flops > 0 ? fixed(row.flops / std::pow(1000, flops), 3) : "--");
     return cells;
   }
 };
 
 class Lines {
  public:
-  explicit Lines(const Shape& shape) : shape_(shape), columns_(shape.header().size()) {}
+  explicit Lines(const Layout& layout) : layout_(layout), columns_(layout.header().size()) {}
 
   void add(std::string_view line) { text_.append(line) += '\n'; }
   void rule() {
-    for (std::size_t i = 0; i < columns_; ++i) text_.append(shape_.width(i), '-').append(kSpacing, ' ');
+    for (std::size_t i = 0; i < columns_; ++i) text_.append(layout_.width(i), '-').append(kSpacing, ' ');
     text_ += '\n';
   }
   void double_rule() {
     std::size_t width = 0;
-    for (std::size_t i = 0; i < columns_; ++i) width += shape_.width(i) + kSpacing;
+    for (std::size_t i = 0; i < columns_; ++i) width += layout_.width(i) + kSpacing;
     add(std::string(width - kSpacing, '='));
   }
   void row(const std::vector<std::string>& cells) {
     for (std::size_t i = 0; i < cells.size(); ++i) {
-      const std::size_t width = shape_.width(i), own = length(cells[i]);
+      const std::size_t width = layout_.width(i), own = character_count(cells[i]);
       text_.append(width > own ? width - own : 0, ' ').append(cells[i]).append(kSpacing, ' ');
     }
     text_ += '\n';
@@ -175,32 +152,12 @@ class Lines {
   std::string take() { return std::move(text_); }
 
  private:
-  const Shape& shape_;
+  const Layout& layout_;
   std::size_t columns_;
   std::string text_;
 };
 
 }  // namespace
-
-std::string analysis_detail::format_share(double part, double total) {
-  return total == 0 ? "NaN" : decimals(part * 100.0 / total, 2, "%");
-}
-
-std::string analysis_detail::format_bytes(double bytes) {
-  constexpr double kKilo = 1024, kMega = 1024 * kKilo, kGiga = 1024 * kMega;
-  const double size = std::abs(bytes);
-  if (size >= kGiga) return decimals(bytes / kGiga, 2, " GB");
-  if (size >= kMega) return decimals(bytes / kMega, 2, " MB");
-  if (size >= kKilo) return decimals(bytes / kKilo, 2, " KB");
-  return decimals(bytes == 0 ? 0 : bytes, 0, " B");  // no "-0"
-}
-
-std::string format_time(double us, std::string_view unit) {
-  if (unit.empty()) unit = us >= 1e6 ? "s" : us >= 1e3 ? "ms" : "us";
-  if (unit == "s") return decimals(us / 1e6, 3, "s");
-  if (unit == "ms") return decimals(us / 1e3, 3, "ms");
-  return decimals(us, 3, "us");
-}
 
 const std::vector<std::string_view>& sort_keys() {
   static const std::vector<std::string_view> names = [] {
@@ -217,7 +174,7 @@ std::vector<const KeyRow*> table_rows(const KeyTable& table, const TableStyle& s
     if (!style.top_level_only || row.top_level) rows.push_back(&row);
   }
   if (!style.sort_by.empty()) {
-    const Value value = value_of(style.sort_by);
+    const Value value = find_value(style.sort_by);
     std::stable_sort(rows.begin(), rows.end(), [=](const KeyRow* a, const KeyRow* b) { return value(*a) > value(*b); });
   }
   if (style.row_limit >= 0 && static_cast<std::uint64_t>(style.row_limit) < rows.size()) {
@@ -238,9 +195,9 @@ TableTotals table_totals(const KeyTable& table) {
 
 std::string table_text(const KeyTable& table, const TableStyle& style) {
   if (table.rows.empty()) return "";
-  const Shape shape(table);
+  const Layout layout(table);
   const TableTotals totals = table_totals(table);
-  Lines lines(shape);
+  Lines lines(layout);
   if (!style.header.empty()) {
     lines.double_rule();
     lines.add(style.header);
@@ -250,9 +207,9 @@ std::string table_text(const KeyTable& table, const TableStyle& style) {
     lines.add("This report only display top-level ops statistics");
   }
   lines.rule();
-  lines.row(shape.header());
+  lines.row(layout.header());
   lines.rule();
-  for (const KeyRow* row : table_rows(table, style)) lines.row(shape.cells(*row, totals, style.time_unit));
+  for (const KeyRow* row : table_rows(table, style)) lines.row(layout.cells(*row, totals, style.time_unit));
   lines.rule();
   lines.add("Self CPU time total: " + format_time(totals.self_cpu_us, style.time_unit));
   if (totals.has_device_time) {
