@@ -19,7 +19,7 @@ class FileRows {
         memory_(timeline.memory) {}
 
   void add_all() {
-    for (const Span& span : build_spans(timeline_, names_, rows_.texts(), memory_)) {
+    for (const HostSpan& span : build_spans(timeline_, names_, rows_.texts(), memory_)) {
       if (span.folded_into == kNone) add_span(span);
     }
     for (const Slice& s : timeline_.slices) {
@@ -38,7 +38,7 @@ class FileRows {
     return {s.begin_ns, s.end_ns(), static_cast<std::uint64_t>(&s - timeline_.slices.data()), file_};
   }
 
-  void add_span(const Span& span) {
+  void add_span(const HostSpan& span) {
     const Slice* const slice = span.slice == kNone ? nullptr : &timeline_.slices[span.slice];
     const EventPlace place =
         slice != nullptr ? place_of(*slice) : EventPlace{span.begin, span.end, timeline_.slices.size(), file_};

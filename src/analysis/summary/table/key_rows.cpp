@@ -9,14 +9,14 @@ bool EventPlace::is_before(const EventPlace& other) const {
   return std::tie(begin, other.end, file, in_file) < std::tie(other.begin, end, other.file, other.in_file);
 }
 
-std::size_t KeyRows::RowKeyHash::operator()(const RowKey& key) const {
+std::size_t KeyRows::RowKeyHash::operator()(const KeyRowId& key) const {
   constexpr std::size_t kFactor = 0x9E3779B97F4A7C15u;
   const std::size_t texts =
       (std::size_t{key.name} << 32 | key.shapes) * kFactor + static_cast<std::size_t>(key.node_id);
   return texts * kFactor + (key.on_device ? 1 : 0) + (key.annotation ? 2 : 0) + (key.asynchronous ? 4 : 0);
 }
 
-KeyRow& KeyRows::add_event(const RowKey& key, const EventPlace& place, bool top_level) {
+KeyRow& KeyRows::add_event(const KeyRowId& key, const EventPlace& place, bool top_level) {
   const auto [at, is_new] = index_.emplace(key, rows_.size());
   if (is_new) {
     KeyRow sums;

@@ -10,11 +10,11 @@
 
 namespace profshim::analysis_detail {
 
-struct RowKey {
+struct KeyRowId {
   TextId name, shapes;  // in KeyRows::texts()
   int node_id;
   bool on_device, annotation, asynchronous;
-  bool operator==(const RowKey&) const = default;
+  bool operator==(const KeyRowId&) const = default;
 };
 
 /// Position of an event among all: by begin, the longer first, then as in the files.
@@ -30,13 +30,13 @@ class KeyRows {
   Texts& texts() { return texts_; }
   /// Counts an event in its row. Returns the row, so that the caller adds the event's times, in nanoseconds, which stay
   /// exact, and its bytes. The reference is valid until the next call.
-  KeyRow& add_event(const RowKey& key, const EventPlace& place, bool top_level);
+  KeyRow& add_event(const KeyRowId& key, const EventPlace& place, bool top_level);
   /// Returns the rows in the order of their first events, with times in microseconds.
   std::vector<KeyRow> finish();
 
  private:
   struct RowKeyHash {
-    std::size_t operator()(const RowKey& key) const;
+    std::size_t operator()(const KeyRowId& key) const;
   };
   struct Row {
     KeyRow sums;
@@ -44,7 +44,7 @@ class KeyRows {
   };
 
   Texts texts_;
-  std::unordered_map<RowKey, std::size_t, RowKeyHash> index_;
+  std::unordered_map<KeyRowId, std::size_t, RowKeyHash> index_;
   std::vector<Row> rows_;
 };
 

@@ -14,7 +14,7 @@ class SpanTree {
   SpanTree(const Timeline& timeline, RowNames& names, Texts& row_texts, MemorySums& memory)
       : timeline_(timeline), names_(names), row_texts_(row_texts), memory_(memory), launches_(timeline) {}
 
-  std::vector<Span> build() {
+  std::vector<HostSpan> build() {
     collect();
     nest();
     fold();
@@ -33,7 +33,7 @@ class SpanTree {
       }
       const std::uint32_t name = names_.name_of(s.name);
       if (name == kNone) continue;
-      Span span{.begin = s.begin_ns, .end = s.end_ns(), .track = s.track, .name = name, .slice = i};
+      HostSpan span{.begin = s.begin_ns, .end = s.end_ns(), .track = s.track, .name = name, .slice = i};
       if (is_api_call(s.kind)) {
         if (const std::uint32_t op = launches_.operator_of_call(s); op != kNone)
           span.track = timeline_.slices[op].track;
@@ -48,7 +48,7 @@ class SpanTree {
     for (const MemoryRecord& record : timeline_.memory) {
       if (record.failed) add_record(record);
     }
-    std::stable_sort(spans_.begin(), spans_.end(), [](const Span& a, const Span& b) {
+    std::stable_sort(spans_.begin(), spans_.end(), [](const HostSpan& a, const HostSpan& b) {
       return std::tie(a.track, a.begin, b.end) < std::tie(b.track, b.begin, a.end);
     });
   }
@@ -64,7 +64,7 @@ class SpanTree {
   void nest() {
     std::vector<std::uint32_t> open;
     for (std::uint32_t i = 0; i < spans_.size(); ++i) {
-      Span& span = spans_[i];
+      HostSpan& span = spans_[i];
       if (i > 0 && spans_[i - 1].track != span.track) open.clear();
       while (!open.empty() && (span.begin >= spans_[open.back()].end || span.end > spans_[open.back()].end)) {
         open.pop_back();
@@ -80,10 +80,10 @@ class SpanTree {
   /// One pass folds whole chains, since parents stand before their children.
   void fold() {
     for (std::uint32_t i = 0; i < spans_.size(); ++i) {
-      Span& span = spans_[i];
+      HostSpan& span = spans_[i];
       if (span.parent == kNone) continue;
       span.parent = unfolded(span.parent);
-      Span& parent = spans_[span.parent];
+      HostSpan& parent = spans_[span.parent];
       if (parent.name == span.name && parent.children == 1) {
         parent.children = span.children;
         span.folded_into = span.parent;
@@ -111,7 +111,7 @@ class SpanTree {
       spans_[unfolded(span_of[launcher])].own_device_ns += static_cast<double>(s.duration_ns);
     }
     for (std::size_t i = spans_.size(); i-- > 0;) {
-      Span& span = spans_[i];
+      HostSpan& span = spans_[i];
       if (span.folded_into != kNone) continue;
       span.device_ns += span.own_device_ns;
       if (span.parent != kNone) spans_[span.parent].device_ns += span.device_ns;
@@ -123,12 +123,12 @@ class SpanTree {
   Texts& row_texts_;
   MemorySums& memory_;
   Launches launches_;
-  std::vector<Span> spans_;
+  std::vector<HostSpan> spans_;
 };
 
 }  // namespace
 
-std::vector<Span> build_spans(const Timeline& timeline, RowNames& names, Texts& row_texts, MemorySums& memory) {
+std::vector<HostSpan> build_spans(const Timeline& timeline, RowNames& names, Texts& row_texts, MemorySums& memory) {
   return SpanTree(timeline, names, row_texts, memory).build();
 }
 

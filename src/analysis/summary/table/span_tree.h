@@ -19,7 +19,7 @@
 
 namespace profshim::analysis_detail {
 
-struct Span {
+struct HostSpan {
   std::int64_t begin = 0, end = 0;
   std::uint32_t track = 0, name = 0;  // name: of the row
   std::uint32_t slice = kNone;        // kNone: a memory record
@@ -34,6 +34,6 @@ struct Span {
 
 /// Returns the spans by track and time: a parent stands before its children. Covers the records of `memory` that are in
 /// an event.
-std::vector<Span> build_spans(const Timeline& timeline, RowNames& names, Texts& row_texts, MemorySums& memory);
+std::vector<HostSpan> build_spans(const Timeline& timeline, RowNames& names, Texts& row_texts, MemorySums& memory);
 
 }  // namespace profshim::analysis_detail
