@@ -1,5 +1,5 @@
-// The views of profshim summary besides key_averages(): --kernels, --steps, --comms, --mpi. Each view is a few tables;
-// the heads of src/analysis/summary/*_view.h explain their columns. Tool only.
+// The views of profshim summary besides key_averages(): --kernels, --steps, --comms, --mpi. Each view has a few tables;
+// src/analysis/summary/{kernels,steps,mpi}_view.h and comms/comms_view.h explain their columns. Tool only.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace profshim {
 
-/// What the numbers of a column are, and so how people are shown them. Machines get them as they are.
+/// Unit of the numbers in a column. Text is formatted by it; JSON and CSV have the plain numbers.
 enum class Unit : std::uint8_t {
   kPlain,    // a text, or a whole number
   kTime,     // microseconds
@@ -19,7 +19,7 @@ enum class Unit : std::uint8_t {
   kPercent,  // of 100
 };
 
-/// Nothing = not known.
+/// std::monostate = unknown.
 using Cell = std::variant<std::monostate, std::string, std::int64_t, double>;
 
 struct ViewColumn {
@@ -30,21 +30,21 @@ struct ViewColumn {
 
 struct ViewTable {
   std::string key;
-  std::string title;  // "" = not shown to people, for whom notes say the same
+  std::string title;  // "" = only for JSON and CSV; in text, notes say the same
   std::vector<ViewColumn> columns;
   std::vector<std::vector<Cell>> rows;
-  bool limit_each = false;  // a limit of rows is for each value of the first column
+  bool limit_each = false;  // a limit on rows applies to each value of the first column
 };
 
 struct View {
   std::string key;  // "kernels"
   std::vector<ViewTable> tables;
-  std::vector<std::string> notes;  // sentences for people and machines
+  std::vector<std::string> notes;
 };
 
 struct ViewChoice {
   bool kernels = false, steps = false, comms = false, mpi = false;
-  double gap_us = 1000;  // of steps: a shorter gap is none
+  double gap_us = 1000;  // of steps: shorter gaps are not listed
 };
 
 struct Views {
@@ -53,17 +53,17 @@ struct Views {
   bool truncated = false;  // a file ends early
 };
 
-/// Reads each file once. Throws std::runtime_error with one line for a file that is no trace or holds no events.
+/// Reads each file once. Throws std::runtime_error with one line if a file is not a trace or has no events.
 Views make_views(const std::vector<std::string>& paths, const ViewChoice& choice);
 
-/// Leaves at most so many rows of each table (-1 = all), with a note where there were more.
+/// Keeps at most so many rows of each table (-1 = all), and adds a note where there were more.
 void limit_rows(View& view, std::int64_t row_limit);
 
-/// Aligned tables. `time_unit`: "s", "ms", "us", or "" = what fits each number.
+/// Returns aligned tables. `time_unit`: "s", "ms", "us"; "" = the unit that fits each number.
 std::string view_text(const View& view, std::string_view time_unit);
-/// An object with a list of objects for each table.
+/// Returns an object with a list of objects for each table.
 std::string view_json(const View& view);
-/// Each table with a line of its keys, an empty line between two.
+/// Returns each table with a line of its keys, and an empty line between two tables.
 std::string view_csv(const View& view);
 
 }  // namespace profshim

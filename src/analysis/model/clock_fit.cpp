@@ -13,9 +13,9 @@ struct Point {
   double t, y;
 };
 
-/// The corners of the lower hull (for `sign` = 1; of the upper one for -1): no line lies below all points that does not
-/// lie below these.
-std::vector<Point> hull(std::span<const ClockBound> bounds, std::int64_t origin, int sign) {
+/// Returns the corners of the lower convex hull for `sign` = 1, of the upper one, mirrored, for -1. A line below all
+/// corners is below all points.
+std::vector<Point> find_hull(std::span<const ClockBound> bounds, std::int64_t origin, int sign) {
   std::vector<Point> points;
   points.reserve(bounds.size());
   for (const ClockBound& b : bounds) points.push_back({static_cast<double>(b.at_ns - origin), sign * b.ahead_ns});
@@ -34,21 +34,22 @@ std::vector<Point> hull(std::span<const ClockBound> bounds, std::int64_t origin,
   return corners;
 }
 
-/// All lines between two hulls.
+/// The lines between the hulls of the upper and the lower bounds.
 class Lines {
  public:
   Lines(std::span<const ClockBound> at_least, std::span<const ClockBound> at_most, std::int64_t origin)
-      : above_(hull(at_most, origin, 1)), below_(hull(at_least, origin, -1)) {}
+      : above_(find_hull(at_most, origin, 1)), below_(find_hull(at_least, origin, -1)) {}
 
-  /// The highest and lowest line of a slope that keeps to the bounds of one side, at t = 0.
-  double highest(double slope) const { return least(above_, slope); }
-  double lowest(double slope) const { return -least(below_, -slope); }
+  /// Return the value at t = 0 of the highest line of a slope below all upper bounds, and of the lowest line above all
+  /// lower bounds. A slope with negative room has no line within all bounds.
+  double highest(double slope) const { return least_offset(above_, slope); }
+  double lowest(double slope) const { return -least_offset(below_, -slope); }
   double room(double slope) const { return highest(slope) - lowest(slope); }
 
-  /// The slope between the two at which `value` is greatest; it has one peak.
+  /// Returns the slope in a range at which `value`, which has one peak, is largest.
   template <class Value>
-  static double peak(double from, double to, const Value& value) {
-    constexpr int kTurns = 100;  // each leaves two thirds: far below the width of a double
+  static double find_peak(double from, double to, const Value& value) {
+    constexpr int kTurns = 100;  // each leaves two thirds of the range; after 100 it is below the precision of a double
     for (int i = 0; i < kTurns; ++i) {
       const double a = from + (to - from) / 3, b = to - (to - from) / 3;
       (value(a) < value(b) ? from : to) = value(a) < value(b) ? a : b;
@@ -56,8 +57,8 @@ class Lines {
     return (from + to) / 2;
   }
 
-  /// How far to one side of `best` lines keep to all bounds: the last slope that does.
-  double last_slope(double best, double limit) const {
+  /// Returns the slope closest to `limit` that still has a line within all bounds; `best` has one.
+  double find_last_slope(double best, double limit) const {
     if (room(limit) >= 0) return limit;
     double inside = best, outside = limit;
     for (int i = 0; i < 100; ++i) {
@@ -68,7 +69,7 @@ class Lines {
   }
 
  private:
-  static double least(const std::vector<Point>& points, double slope) {
+  static double least_offset(const std::vector<Point>& points, double slope) {
     double found = INFINITY;
     for (const Point& p : points) found = std::min(found, p.y - slope * p.t);
     return found;
@@ -76,8 +77,8 @@ class Lines {
   std::vector<Point> above_, below_;
 };
 
-/// The ends of collectives, in order of time. Some are far off: who was held up on its way out of one has an end that
-/// says nothing. Medians do not mind.
+/// The ends of collectives, by time. Uses medians, since a rank that is delayed while it leaves has an end that is far
+/// off.
 class Ends {
  public:
   Ends(std::span<const ClockBound> ends, std::int64_t origin) {
@@ -85,12 +86,12 @@ class Ends {
     std::sort(points_.begin(), points_.end(), [](const Point& a, const Point& b) { return a.t < b.t; });
   }
   bool empty() const { return points_.empty(); }
-  /// From the first third to the last one; 0 of too few.
+  /// Returns the slope from the first third to the last third; 0 if there are too few ends.
   double slope() const {
     const std::size_t third = points_.size() / 3;
     if (third < kEnough) return 0;
-    const auto [t0, y0] = middle(0, third);
-    const auto [t1, y1] = middle(points_.size() - third, points_.size());
+    const auto [t0, y0] = median_point(0, third);
+    const auto [t1, y1] = median_point(points_.size() - third, points_.size());
     return t1 > t0 ? (y1 - y0) / (t1 - t0) : 0;
   }
   double offset(double slope) const {
@@ -101,7 +102,7 @@ class Ends {
 
  private:
   static constexpr std::size_t kEnough = 5;
-  Point middle(std::size_t from, std::size_t to) const {
+  Point median_point(std::size_t from, std::size_t to) const {
     std::vector<double> t, y;
     for (std::size_t i = from; i < to; ++i) {
       t.push_back(points_[i].t);
@@ -121,7 +122,7 @@ ClockFit fit_clock(std::span<const ClockBound> at_least, std::span<const ClockBo
   fit.known = true;
   fit.origin_ns = first_ns + (last_ns - first_ns) / 2;
   const Lines lines(at_least, at_most, fit.origin_ns);
-  const double best = Lines::peak(-kMostDrift, kMostDrift, [&](double slope) { return lines.room(slope); });
+  const double best = Lines::find_peak(-kMostDrift, kMostDrift, [&](double slope) { return lines.room(slope); });
   fit.consistent = lines.room(best) >= 0;
   if (!fit.consistent) {
     fit.drift = best;
@@ -129,9 +130,9 @@ ClockFit fit_clock(std::span<const ClockBound> at_least, std::span<const ClockBo
     fit.error_ns = -lines.room(best);
     return fit;
   }
-  const double from = lines.last_slope(best, -kMostDrift), to = lines.last_slope(best, kMostDrift);
+  const double from = lines.find_last_slope(best, -kMostDrift), to = lines.find_last_slope(best, kMostDrift);
   const Ends known_ends(ends, fit.origin_ns);
-  // A slope that nothing asks for is none: few points bound it badly.
+  // Without ends, prefers no drift: few points give loose bounds on it.
   fit.drift = std::clamp(known_ends.empty() ? 0 : known_ends.slope(), from, to);
   const double highest = lines.highest(fit.drift), lowest = lines.lowest(fit.drift);
   fit.offset_ns =
@@ -141,7 +142,7 @@ ClockFit fit_clock(std::span<const ClockBound> at_least, std::span<const ClockBo
     const double ours = fit.offset_ns + fit.drift * t;
     const auto top = [&](double slope) { return lines.highest(slope) + slope * t; };
     const auto bottom = [&](double slope) { return -lines.lowest(slope) - slope * t; };
-    const double most = top(Lines::peak(from, to, top)), least = -bottom(Lines::peak(from, to, bottom));
+    const double most = top(Lines::find_peak(from, to, top)), least = -bottom(Lines::find_peak(from, to, bottom));
     fit.error_ns = std::max({fit.error_ns, most - ours, ours - least});
   }
   return fit;

@@ -1,10 +1,9 @@
-// How far apart two clocks are, from what happened in an order that is certain.
+// Estimates offset and drift between two clocks from events whose order is certain.
 //
-// A message is not received before it is sent, and nobody leaves a barrier before the last one has come. Each such pair
-// of events, one on either clock, bounds the difference of the clocks at that moment, whoever was late and whatever
-// held a rank up; the quickest messages and barriers bound it best. All straight lines that keep to the bounds tell how
-// wrong one can be. Which of them it is, the ends of barriers and the like say: a rank that comes late makes the others
-// wait, but all leave at about the same time.
+// A message is received after it is sent, and no rank leaves a barrier before the last one has entered. Each such pair
+// of events, one on each clock, bounds the difference of the clocks at that time, no matter which rank was late; the
+// quickest messages and barriers give the tightest bounds. The set of straight lines within all bounds gives the error.
+// The ends of collectives choose the line: a late rank makes the others wait, but all leave at about the same time.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +12,7 @@
 
 namespace profshim::analysis_detail {
 
-/// At `at_ns`, by the clock that is to be corrected, the reference is ahead by `ahead_ns` at the most, or at the least.
+/// At `at_ns`, by the clock to be corrected, the reference clock is ahead by at most, or at least, `ahead_ns`.
 struct ClockBound {
   std::int64_t at_ns = 0;
   double ahead_ns = 0;
@@ -21,19 +20,19 @@ struct ClockBound {
 
 struct ClockFit {
   bool known = false;       // there were bounds of both kinds
-  bool consistent = false;  // a line keeps to all of them
+  bool consistent = false;  // a line is within all bounds
   std::int64_t origin_ns = 0;
-  double offset_ns = 0;  // to be added to the clock at origin_ns
-  double drift = 0;      // and so much more for each nanosecond since
-  double error_ns = 0;   // the true difference is within, from first to last moment that was asked for
+  double offset_ns = 0;  // add to the clock at origin_ns
+  double drift = 0;      // add for each nanosecond since origin_ns
+  double error_ns = 0;   // bound of the error, from first_ns to last_ns
 };
 
-/// Clocks that are disciplined drift apart by less: adjtime() and NTP slew by 500 ppm at the most.
+/// Disciplined clocks drift apart by less: adjtime() and NTP slew by at most 500 ppm.
 inline constexpr double kMostDrift = 500e-6;
 
-/// `first_ns` to `last_ns`: for which times, by the clock to be corrected, the error is to hold. Where no line keeps to
-/// all bounds (a clock was set) the one that breaks them least, and by how much it does is in the error.
-/// `ends`: the difference where both clocks show the end of one collective; may be empty.
+/// The error holds from `first_ns` to `last_ns`, by the clock to be corrected. `ends` are the differences at which both
+/// clocks show the end of the same collective; may be empty. If no line is within all bounds (a clock was set), returns
+/// the line that breaks them least, and by how much as the error.
 ClockFit fit_clock(std::span<const ClockBound> at_least, std::span<const ClockBound> at_most,
                    std::span<const ClockBound> ends, std::int64_t first_ns, std::int64_t last_ns);
 

@@ -8,12 +8,12 @@
 namespace profshim::analysis_detail {
 namespace {
 
-/// Sums over the windows of one host.
+/// Sums over the ranks of one host, each divided by the measured time.
 struct HostLoad {
   double ranks = 0, cpus = 0, waited = 0, process = 0, machine = 0, stolen = 0;
 };
 
-double more(double base, double run) { return std::max(run - base, 0.0); }
+double increase(double base, double run) { return std::max(run - base, 0.0); }
 
 }  // namespace
 
@@ -25,7 +25,7 @@ std::optional<WindowLoad> window_load(const Timeline& timeline) {
 }
 
 std::optional<MachineLoad> machine_load(const std::vector<WindowLoad>& windows, std::size_t ranks) {
-  // A rank of several windows counts once, with all of them.
+  // A rank counts once, with all its windows.
   std::map<std::pair<std::string, int>, WindowLoad> by_rank;
   std::set<int> known;
   for (const WindowLoad& w : windows) {
@@ -51,9 +51,9 @@ std::optional<MachineLoad> machine_load(const std::vector<WindowLoad>& windows, 
   }
   MachineLoad load;
   for (const auto& [name, host] : hosts) {
-    // Each of its ranks has measured the whole machine.
+    // Each rank has measured the whole machine.
     const double machine = host.machine / host.ranks, stolen = host.stolen / host.ranks;
-    // Windows of different ranks are not of the very same time: their sum can be a little too much.
+    // The windows of ranks differ a little, so their sum may exceed the CPUs.
     const double own = std::min(host.process, host.cpus);
     load.cpus += host.cpus;
     load.own += own;
@@ -77,9 +77,9 @@ double cpus_used(const std::vector<WindowLoad>& windows, int rank) {
 double explained_us(const std::optional<MachineLoad>& base, const std::optional<MachineLoad>& run, double base_us,
                     double run_us) {
   if (!base || !run) return 0;
-  const double others = more(base->others, run->others);
-  const double waited_us = std::min(more(base->waited * base_us, run->waited * run_us), 2 * run->others * run_us);
-  const double stolen_us = more(base->stolen * base_us, run->stolen * run_us);
+  const double others = increase(base->others, run->others);
+  const double waited_us = std::min(increase(base->waited * base_us, run->waited * run_us), 2 * run->others * run_us);
+  const double stolen_us = increase(base->stolen * base_us, run->stolen * run_us);
   const double shared_core = std::min(others * run->own / std::max(run->cpus, 1.0), 1.0);
   return waited_us + stolen_us + shared_core * base_us;
 }
@@ -90,7 +90,7 @@ std::string load_words(const MachineLoad& base, const MachineLoad& run) {
                 base.others);
   std::string words = text;
   const auto add = [&](const char* format, double after, double before) {
-    if (more(before, after) < 0.01) return;
+    if (increase(before, after) < 0.01) return;
     std::snprintf(text, sizeof text, format, after, before);
     words += text;
   };

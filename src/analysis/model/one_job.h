@@ -1,4 +1,4 @@
-// Traces that are put together must be of one job.
+// Checks that traces which are analyzed together are of one job.
 #pragma once
 
 #include <map>
@@ -10,7 +10,7 @@ namespace profshim::analysis_detail {
 
 class OneJob {
  public:
-  /// Throws std::runtime_error with one line, that names two files, for a trace of another job than those before.
+  /// Throws std::runtime_error with one line that names two files if the trace is of another job than those before.
   void add(const Timeline& timeline);
 
  private:
@@ -18,8 +18,8 @@ class OneJob {
     std::string path, run_name;
     int world_size = -1;
   };
-  std::map<std::string, Seen> runs_;  // by host: hosts without a number in common name their runs themselves
-  Seen sized_;                        // the first that says how many ranks there are
+  std::map<std::string, Seen> runs_;  // by host: if the job has no id, each host makes up a run name
+  Seen sized_;                        // the first trace with a world size
 };
 
 }  // namespace profshim::analysis_detail

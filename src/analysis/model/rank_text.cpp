@@ -22,7 +22,7 @@ void RankText::step(char c) {
     matched_ = 0;
     blank_ = false;
   }
-  // The key begins with the only quote that can begin it again.
+  // A mismatch can only start the key anew with its first character, a quote.
   if (c == kKey[matched_]) {
     ++matched_;
   } else {

@@ -34,7 +34,7 @@ void KernelsView::add(const Timeline& timeline, int rank) {
   }
 }
 
-void KernelsView::append(ViewTable& table, ViewTable& totals, const Cell& rank, std::vector<Row>& rows) {
+void KernelsView::append_rank(ViewTable& table, ViewTable& totals, const Cell& rank, const std::vector<Row>& rows) {
   double all_us = 0;
   std::int64_t count = 0;
   std::vector<std::pair<Statistics, const Row*>> sums;
@@ -81,7 +81,7 @@ View KernelsView::finish() {
   const auto append_rows = [&](const Cell& rank, const auto& keyed) {
     std::vector<Row> rows;
     for (const auto& [key, row] : keyed) rows.push_back(row);
-    append(table, totals, rank, rows);
+    append_rank(table, totals, rank, rows);
   };
   if (ranks_.size() > 1) append_rows("all", all);
   for (const auto& [rank, rows] : ranks_) append_rows(std::int64_t{rank}, rows);

@@ -22,7 +22,7 @@ class KernelsView {
     Kind kind = Kind::kOther;
     std::vector<std::int64_t> durations_ns;
   };
-  void append(ViewTable& table, ViewTable& totals, const Cell& rank, std::vector<Row>& rows);
+  void append_rank(ViewTable& table, ViewTable& totals, const Cell& rank, const std::vector<Row>& rows);
 
   Texts names_;
   std::map<int, std::map<std::pair<TextId, Kind>, Row>> ranks_;

@@ -1,4 +1,4 @@
-// The views that were asked for, of all files, each read once.
+// Makes the chosen views; reads each file once.
 #include "profshim/analysis/views.h"
 
 #include "analysis/model/one_job.h"
