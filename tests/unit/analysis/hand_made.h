@@ -1,4 +1,4 @@
-// Traces of a few events that are written by hand, and the numbers of a view by name.
+// Makes traces of a few events, and finds the rows and cells of a view.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -12,7 +12,7 @@
 
 namespace profshim::analysis_detail::test {
 
-/// Times in microseconds. `args` as JSON members: "\"Seq\": 1".
+/// Times are in microseconds. `args` are JSON members: "\"Seq\": 1".
 struct HandEvent {
   std::string category, name;
   double ts = 0, dur = 0;
@@ -30,7 +30,7 @@ inline std::string json_of(const HandEvent& e) {
   return text + ", \"args\": {" + e.args + "}}";
 }
 
-/// One of ours where `members` has a "profshim" object.
+/// Makes a trace of profshim if `members` has a "profshim" object, otherwise one of Kineto.
 inline Timeline hand_made(int rank, const std::vector<HandEvent>& events, const std::string& members = "",
                           int world_size = 4) {
   std::string text = "{\"distributedInfo\": {\"rank\": " + std::to_string(rank) +
@@ -57,7 +57,7 @@ inline std::string text_of(const Cell& cell) {
   return "-";
 }
 
-/// The row whose columns say that; the cells as text, by key. Empty = there is none, or several.
+/// Returns the cells of the row that has these values, as text by key. Empty if there is no such row, or several.
 inline std::map<std::string, std::string> row(const View& view, const std::string& key,
                                               const std::map<std::string, std::string>& where) {
   const ViewTable& in = table(view, key);

@@ -1,4 +1,4 @@
-// How busy the machines were, from what the traces say, and what that explains.
+// Computes the load of machines from traces, and the run time that it explains.
 #include "analysis/model/machine_load.h"
 
 #include <gtest/gtest.h>
@@ -62,7 +62,7 @@ TEST(MachineLoad, CountsEachMachineOnce) {
   EXPECT_DOUBLE_EQ(load->own, 2.5);
   EXPECT_DOUBLE_EQ(load->others, 1.5 + 2);
   EXPECT_DOUBLE_EQ(load->waited, 0.4);
-  EXPECT_DOUBLE_EQ(load->stolen, 1.5 / 4 + 1.0 / 4);  // of each CPU that was taken, the ranks' share
+  EXPECT_DOUBLE_EQ(load->stolen, 1.5 / 4 + 1.0 / 4);  // the ranks' share of the CPUs that the hosts took
 }
 
 TEST(MachineLoad, NobodyUsesMoreCpusThanThereAre) {

@@ -91,7 +91,7 @@ TEST(Timeline, KeepsWhatCommunicates) {
   EXPECT_EQ(timeline.texts[c.group_label], "MPI_COMM_WORLD");
 }
 
-// The base stands behind the events, as Kineto wrote it until 2025-03.
+// Until 2025-03 Kineto wrote the base time behind the events.
 TEST(Timeline, HoldsATraceOfKinetoWithNccl) {
   const std::vector<Timeline> all = load_timelines(kGolden + std::string("traces/hta-ddp-nccl-3steps.json.gz"));
   const Timeline& timeline = all.front();

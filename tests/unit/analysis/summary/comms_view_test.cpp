@@ -71,7 +71,7 @@ TEST(CommsView, TakesOnePartTimesTheRanksForTheSizeOfAnMpiGather) {
   EXPECT_EQ(row(view, "comms", {{"function", "MPI_Barrier"}})["bus_gb_per_s"], "-");
 }
 
-// The operator and the kernel of one collective; an operator without one; a kernel that only its operator describes.
+// An operator and its kernel are one collective. One operator has no kernel, and one kernel has no arguments.
 TEST(CommsView, CountsEachCollectiveOnce) {
   const View view = comms_of(hand_made(
       0, {{"cpu_op", "record_param_comms", 0, 50, 1, torch_args("allreduce", 10, 10, ", \"External id\": 1")},
@@ -94,7 +94,7 @@ TEST(CommsView, CountsEachCollectiveOnce) {
   EXPECT_EQ(row(view, "comms", {{"function", "AllGather"}})["group"], "unknown");
 }
 
-// gloo's operators return at once; its threads take up the work in that order.
+// gloo's operators return at once. Its threads do the work in the same order.
 TEST(CommsView, TakesTheTimeInWhichTheBackendWorks) {
   const std::vector<HandEvent> events = {
       {"cpu_op", "c10d::allreduce_", 0, 50},
@@ -163,7 +163,7 @@ TEST(CommsView, SaysWhoWaitedAndWhoCameLast) {
   EXPECT_TRUE(view.notes.empty());
 }
 
-// Its root may leave at once: the shortest call is not that of the last.
+// The root may leave at once, so the shortest call need not be that of the last rank.
 TEST(CommsView, NamesNobodyLastInABroadcast) {
   const View view = comms_of(four_ranks("MPI_Bcast", {{10}, {110}, {100}, {130}}));
 

@@ -7,7 +7,7 @@
 namespace profshim::analysis_detail::test {
 namespace {
 
-// 20 kernels a of 1..20 us, a copy of 100 us, a memset of 10 us; the same work as a call, an operator and a range.
+// 20 kernels "a" of 1 to 20 us, a copy of 100 us and a memset of 10 us, beside calls, operators and ranges.
 std::vector<HandEvent> device_work() {
   std::vector<HandEvent> events = {{"cpu_op", "a", 0, 500},
                                    {"cuda_runtime", "cudaLaunchKernel", 0, 10},
@@ -62,50 +62,6 @@ TEST(KernelsView, SaysThatThereWasNone) {
   kernels.add(hand_made(0, {{"cpu_op", "a", 0, 500}}), 0);
 
   EXPECT_EQ(kernels.finish().notes, std::vector<std::string>{"No device activity"});
-}
-
-TEST(ViewText, AlignsCutsAndSaysWhatIsMissing) {
-  View view{.key = "v",
-            .tables = {{.key = "rows",
-                        .title = "Rows",
-                        .columns = {{"rank", "Rank"}, {"name", "Name"}, {"total_us", "Total", Unit::kTime}},
-                        .rows = {{std::int64_t{0}, "a", 1.5},
-                                 {std::int64_t{0}, "b\x1b", 2500.0},
-                                 {std::int64_t{0}, "c", 1.0},
-                                 {std::int64_t{1}, std::string(60, 'n'), {}}},
-                        .limit_each = true}}};
-
-  limit_rows(view, 2);
-
-  EXPECT_EQ(view_text(view, ""),
-            "Rows\n"
-            "Rank  Name                                                       Total\n"
-            "----  -------------------------------------------------------  -------\n"
-            "   0  a                                                        1.500us\n"
-            "   0  b\\x1b                                                    2.500ms\n"
-            "   1  " +
-                std::string(52, 'n') +
-                "...        -\n\n"
-                "Rows: 3 of 4 rows; --row-limit -1 shows all\n");
-  EXPECT_EQ(view_csv(view),
-            "rank,name,total_us\n0,\"a\",1.500\n0,\"b\x1b\",2500.000\n1,\"" + std::string(60, 'n') + "\",\n");
-  EXPECT_NE(view_json(view).find("{\"rank\": 0, \"name\": \"a\", \"total_us\": 1.500}"), std::string::npos);
-  EXPECT_NE(view_json(view).find("\"total_us\": null}"), std::string::npos);
-}
-
-TEST(ViewText, ShowsSmallRatesInSmallUnits) {
-  const View view{.key = "v",
-                  .tables = {{.key = "rows",
-                              .title = "Rows",
-                              .columns = {{"bus", "Bus", Unit::kRate}, {"bytes", "Size", Unit::kBytes}},
-                              .rows = {{27.9621, std::int64_t{2048}}, {0.0006, 8.0}}}}};
-
-  EXPECT_EQ(view_text(view, ""),
-            "Rows\n"
-            "        Bus     Size\n"
-            "-----------  -------\n"
-            "27.962 GB/s  2.00 KB\n"
-            " 0.600 MB/s      8 B\n\n");
 }
 
 }  // namespace

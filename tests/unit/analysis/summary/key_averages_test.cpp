@@ -16,7 +16,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-// Made with the code of torch 1.13 itself (its "source" says how).
+// The vectors were made with the code of torch 1.13; their member "source" says how.
 const Json& vectors() {
   static const Json kVectors =
       Json::parse(std::ifstream(PROFSHIM_SOURCE_DIR "/tests/golden/key-averages-vectors.json"));
@@ -30,8 +30,7 @@ const Json& vector_of(const std::string& id) {
   throw std::runtime_error("no vector " + id);
 }
 
-// The vectors have parts of nanoseconds: their events are ten times as long here, and the rows are made so much
-// shorter.
+// The vectors have fractions of nanoseconds, so events are ten times as long here, and rows are divided by ten.
 constexpr int kStretch = 10;
 
 std::int64_t stretched(const Json& us) { return std::llround(us.get<double>() * 1000 * kStretch); }
@@ -78,8 +77,8 @@ TEST(KeyAverages, EqualsEveryTableOfTorch) {
   EXPECT_EQ(compared, 7);
 }
 
-// Here torch is wrong: its thread numbers collide, and it loses parents. The events are those of two_nodes, whose
-// threads have numbers of their own.
+// torch is wrong here: thread numbers of two nodes collide, and events lose their parents. The case two_nodes has the
+// same events with distinct thread numbers.
 TEST(KeyAverages, KeepsTheThreadsOfNodesApart) {
   EXPECT_EQ(text_of(vector_of("two_nodes_torch_bug")), vector_of("two_nodes").at("table").get<std::string>());
 }
@@ -103,7 +102,7 @@ TEST(KeyAverages, RowsComeInTheOrderOfTheirFirstEvents) {
   }
 }
 
-// A sum of 950 us; of 660 us something was at work.
+// The durations add up to 950 us; their union is 660 us.
 TEST(KeyAverages, SaysWhenDevicesWereBusy) {
   for (const Json& vector : vectors().at("cases")) {
     const KeyTable table = table_of(vector);
@@ -131,13 +130,13 @@ TEST(TableText, FormatsNumbersAsTorchDoes) {
     EXPECT_EQ(format_share(pair[0].get<double>(), pair[1].get<double>()), pair[2].get<std::string>());
   }
   for (const Json& pair : vectors().at("format_memory_1_13")) {
-    std::string text = pair[1];  // later torch has capitals
+    std::string text = pair[1];  // later versions of torch write capitals
     for (char& c : text) c = static_cast<char>(std::toupper(c));
     EXPECT_EQ(format_bytes(pair[0].get<double>()), text);
   }
 }
 
-// ---- what the vectors do not have
+// ---- cases that the vectors do not cover
 
 std::string event(const std::string& cat, const std::string& name, int begin, int end, const std::string& args = "",
                   int tid = 8) {
@@ -186,7 +185,7 @@ TEST(KeyAverages, AKernelWithoutOneBelongsToTheOperatorOfItsLaunch) {
   EXPECT_EQ(row_of(table, "aten::mm").self_device_us, 40);
 }
 
-// Until 2024-10 the External id of such a call was its correlation, which here is another operator's number.
+// Until 2024-10 the External id of such a call was its correlation. Here it is also the id of another operator.
 TEST(KeyAverages, AKernelWithoutAnOperatorBelongsToItsLaunch) {
   const KeyTable table =
       table_of_events({event("cpu_op", "aten::mm", 0, 5, "\"External id\":90"),
@@ -200,7 +199,7 @@ TEST(KeyAverages, AKernelWithoutAnOperatorBelongsToItsLaunch) {
   EXPECT_EQ(row_of(table, "range").device_total_us, 40);
 }
 
-// CUPTI knows some threads by another number than the operators do.
+// CUPTI has other numbers for some threads than operators have.
 TEST(KeyAverages, ACallIsNestedOnTheThreadOfItsOperator) {
   const KeyTable table = table_of_events(
       {event("cpu_op", "aten::mm", 0, 50, "\"External id\":3"),
@@ -209,7 +208,7 @@ TEST(KeyAverages, ACallIsNestedOnTheThreadOfItsOperator) {
   EXPECT_EQ(row_of(table, "aten::mm").self_cpu_us, 40);
 }
 
-// A range as a stream saw it is no work of its own.
+// A range on a stream is no device activity.
 TEST(KeyAverages, RangesOfStreamsAreRowsButNotInTheTotal) {
   const KeyTable table = table_of_events({event("user_annotation", "step", 0, 50, "\"External id\":4"),
                                           event("kernel", "gemm", 10, 40, "\"correlation\":90"),
@@ -291,7 +290,7 @@ TEST(KeyAverages, RowsCanBeDividedByShapes) {
   EXPECT_EQ(table_text(whole, {}).find("Input Shapes"), std::string::npos);
 }
 
-// As torch 2.15 printed it of these operations, but for the times.
+// torch 2.15 printed this for these operations, except for the times.
 TEST(TableText, ScalesFloatingPointOperationsByTheLeastRow) {
   const KeyTable table =
       table_of_events({event("cpu_op", "aten::mm", 0, 5, "\"flops\":2520000"),
