@@ -7,7 +7,7 @@
 
 namespace profshim::analysis_detail {
 
-/// Factor from algorithm bandwidth to bus bandwidth for n ranks (nccl-tests): 1, (n-1)/n or 2(n-1)/n.
+/// Factor from algorithm bandwidth to bus bandwidth for n ranks (bus_factor()): 1, (n-1)/n or 2(n-1)/n.
 enum class Bus : std::uint8_t { kUnknown, kOne, kOthers, kTwiceOthers };
 
 struct CollectiveFamily {

@@ -3,6 +3,7 @@
 #include <charconv>
 #include <cstdlib>
 
+#include "profshim/trace/bus_factor.h"
 #include "trace/schema.h"
 
 namespace profshim::kineto {
@@ -23,10 +24,8 @@ struct Family {
   HookId hook, with_config;
   std::string_view collective, annotation, in_kernel;
   Shape shape;
-  // nccl-tests: size = count x type size, x ranks if times_ranks;
-  // bus bandwidth = algorithm bandwidth x (factor x (ranks - 1) / ranks), or x 1 if factor = 0
-  bool times_ranks;
-  int factor;
+  bool times_ranks;  // nccl-tests: size = count x type size, x ranks if true
+  int others;        // of bus_factor()
 };
 
 constexpr Family kFamilies[] = {
@@ -96,8 +95,7 @@ std::optional<Bandwidth> nccl_bandwidth(const Event& operation, std::int64_t ran
   if (family->times_ranks) bytes *= static_cast<double>(ranks);
   Bandwidth out;
   out.algorithm = bytes / static_cast<double>(duration_ns);  // bytes per nanosecond are GB/s
-  const double others = static_cast<double>(ranks - 1) / static_cast<double>(ranks);
-  out.bus = family->factor == 0 ? out.algorithm : out.algorithm * family->factor * others;
+  out.bus = out.algorithm * bus_factor(family->others, ranks);
   return out;
 }
 

@@ -7,15 +7,16 @@
 #include "analysis/model/statistics.h"
 #include "collect_calls.h"
 #include "match_calls.h"
+#include "profshim/trace/bus_factor.h"
 
 namespace profshim::analysis_detail {
 namespace {
 
-std::optional<double> bus_factor(Bus bus, std::int64_t ranks) {
-  if (bus == Bus::kOne) return 1;
+/// Returns the factor of the bus bandwidth; nothing if it is unknown.
+std::optional<double> known_bus_factor(Bus bus, std::int64_t ranks) {
+  if (bus == Bus::kOne) return bus_factor(0, 1);
   if (bus == Bus::kUnknown || ranks < 1) return std::nullopt;
-  const double others = static_cast<double>(ranks - 1) / static_cast<double>(ranks);
-  return bus == Bus::kOthers ? others : 2 * others;
+  return bus_factor(bus == Bus::kOthers ? 1 : 2, ranks);
 }
 
 /// Sizes of the calls of a row, in bytes.
@@ -80,7 +81,7 @@ std::vector<Cell> calls_row(const CommsRowKey& key, const std::string& function,
   }
   if (moved_ns > 0 && !key.only_starts && !family.uneven && !(family.times_ranks && group_size <= 0)) {
     algorithm = moved_bytes / moved_ns;  // bytes per nanosecond are GB/s
-    if (const auto factor = bus_factor(family.bus, group_size)) bus = *factor * moved_bytes / moved_ns;
+    if (const auto factor = known_bus_factor(family.bus, group_size)) bus = *factor * moved_bytes / moved_ns;
   }
   const char* const where = key.on_device ? "device" : key.only_starts ? "host, starts it" : "host";
   const auto count = static_cast<std::int64_t>(calls.size());

@@ -3,9 +3,9 @@
 //
 // Sizes and bandwidths are those of nccl-tests: the size is what a rank holds before or after, whichever is more (for
 // an allgather, the data of all ranks); the algorithm bandwidth is size / time, the bus bandwidth is that times the
-// factor of the function (collective_family.h). The time includes waiting for other ranks. There is no bandwidth if the
-// call only starts the work (a host call of NCCL), or if ranks send different amounts and a trace knows only its own
-// (MPI_Allgatherv).
+// factor of the function (profshim/trace/bus_factor.h). The time includes waiting for other ranks. There is no
+// bandwidth if the call only starts the work (a host call of NCCL), or if ranks send different amounts and a trace
+// knows only its own (MPI_Allgatherv).
 #pragma once
 
 #include <cstdint>
