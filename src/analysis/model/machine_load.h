@@ -1,4 +1,4 @@
-// How busy the machines of a run were, and how much of a longer run time that explains.
+// Computes the load of the machines of a run, and how much of a longer run time it explains.
 #pragma once
 
 #include <string>

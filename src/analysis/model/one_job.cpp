@@ -18,7 +18,7 @@ void OneJob::add(const Timeline& timeline) {
   if (sized_.world_size < 1) sized_ = seen;
   if (sized_.world_size == seen.world_size) return;
   throw std::runtime_error(sized_.path + " is of a job of " + std::to_string(sized_.world_size) +
-                           (sized_.world_size == 1 ? " rank, " : " ranks, ") + seen.path + " of one of " +
+                           (sized_.world_size == 1 ? " rank, " : " ranks, ") + seen.path + " of a job of " +
                            std::to_string(seen.world_size) + ": these are not of one job");
 }
 

@@ -55,7 +55,7 @@ void KernelsView::append_rank(ViewTable& table, ViewTable& totals, const Cell& r
 View KernelsView::finish() {
   View view{.key = "kernels"};
   ViewTable table{.key = "kernels",
-                  .title = "Work on devices",
+                  .title = "Device activity",
                   .columns = {{"rank", "Rank"},
                               {"name", "Name"},
                               {"kind", "Kind"},

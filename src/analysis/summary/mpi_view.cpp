@@ -48,7 +48,7 @@ void MpiView::add(const Timeline& timeline, int rank) {
 View MpiView::finish() {
   View view{.key = "mpi"};
   ViewTable table{.key = "mpi",
-                  .title = "Calls of MPI",
+                  .title = "MPI calls",
                   .columns = {{"rank", "Rank"},
                               {"function", "Function"},
                               {"calls", "Calls"},
@@ -56,7 +56,7 @@ View MpiView::finish() {
                               {"mean_us", "Mean", Unit::kTime},
                               {"max_us", "Max", Unit::kTime},
                               {"bytes", "Bytes", Unit::kBytes},
-                              {"share_percent", "Of the window", Unit::kPercent}},
+                              {"share_percent", "Share of window", Unit::kPercent}},
                   .limit_each = true};
   ViewTable totals{.key = "ranks",
                    .title = "Time in MPI",
@@ -64,7 +64,7 @@ View MpiView::finish() {
                                {"calls", "Calls"},
                                {"total_us", "Total", Unit::kTime},
                                {"window_us", "Window", Unit::kTime},
-                               {"share_percent", "Of the window", Unit::kPercent}}};
+                               {"share_percent", "Share of window", Unit::kPercent}}};
   const auto append = [&](const Cell& rank, const RankRows& of) {
     const auto share = [&](double ns) { return of.window_ns > 0 ? 100 * ns / of.window_ns : 0; };
     std::vector<std::pair<TextId, Row>> rows(of.rows.begin(), of.rows.end());
@@ -88,7 +88,7 @@ View MpiView::finish() {
   }
   if (ranks_.size() > 1) append("all", sum);
   for (const auto& [rank, of] : ranks_) append(std::int64_t{rank}, of);
-  if (sum.rows.empty()) view.notes.emplace_back("No calls of MPI");
+  if (sum.rows.empty()) view.notes.emplace_back("No MPI calls");
   view.tables = {std::move(table), std::move(totals)};
   return view;
 }

@@ -134,7 +134,7 @@ void StepsView::add_step_tables(View& view) const {
                   .title = "Steps",
                   .columns = {{"rank", "Rank"},
                               {"step", "Step"},
-                              {"of", "Of"},
+                              {"of", "Side"},
                               {"duration_us", "Duration", Unit::kTime},
                               {"busy_us", "Busy", Unit::kTime},
                               {"compute_us", "Compute", Unit::kTime},
@@ -178,7 +178,8 @@ void StepsView::add_step_tables(View& view) const {
   if (steps.rows.empty()) view.notes.emplace_back("No ProfilerStep#N in these traces");
   if (any_host) {
     view.notes.emplace_back(
-        "No device activity: busy is in a recorded call, idle in none, whatever the thread did there");
+        "No device activity: the times are those of the steps' thread; it is busy in recorded calls, and idle "
+        "otherwise");
   }
   view.tables.push_back(std::move(steps));
   view.tables.push_back(std::move(means));
@@ -186,14 +187,14 @@ void StepsView::add_step_tables(View& view) const {
 
 void StepsView::add_gap_table(View& view) {
   ViewTable gaps{.key = "gaps",
-                 .title = "Gaps in which nothing ran",
+                 .title = "Gaps without activity",
                  .columns = {{"rank", "Rank"},
                              {"where", "Where"},
                              {"step", "Step"},
                              {"duration_us", "Duration", Unit::kTime},
-                             {"from_step_begin_us", "From its begin", Unit::kTime},
-                             {"before", "What ended before"},
-                             {"after", "What began after"}},
+                             {"from_step_begin_us", "From step begin", Unit::kTime},
+                             {"before", "Ended before"},
+                             {"after", "Began after"}},
                  .limit_each = true};
   for (auto& [rank, rows] : ranks_) {
     std::stable_sort(rows.gaps.begin(), rows.gaps.end(),
@@ -209,7 +210,7 @@ void StepsView::add_gap_table(View& view) {
           {std::int64_t{rank}, std::string(where), step, to_us(g.duration_ns), from, g.before, g.after});
     }
   }
-  if (gaps.rows.empty()) view.notes.emplace_back("No gap above the threshold (--gap-us)");
+  if (gaps.rows.empty()) view.notes.emplace_back("No gaps above the threshold (--gap-us)");
   view.tables.push_back(std::move(gaps));
 }
 

@@ -103,7 +103,7 @@ TEST(SummaryViews, NameTheRankThatCameLastInAnMpiJob) {
     EXPECT_TRUE(rows_of(document, "comms", "never_entered").empty());
     EXPECT_EQ(text.ending(), "exit 0") << text.err;
     EXPECT_NE(text.out.find("\nWaiting for other ranks\n"), std::string::npos) << text.out;
-    EXPECT_NE(text.out.find("\nCalls of MPI\n"), std::string::npos) << text.out;
+    EXPECT_NE(text.out.find("\nMPI calls\n"), std::string::npos) << text.out;
   }
 }
 
@@ -266,15 +266,15 @@ TEST(SummaryViews, PrintOneAfterAnotherInEveryForm) {
   const auto json = summary_json({"--table", "--kernels", "--mpi", path});
 
   EXPECT_EQ(text.ending(), "exit 0") << text.err;
-  const std::size_t table = text.out.find("# of Calls"), kernels = text.out.find("\nWork on devices\n"),
+  const std::size_t table = text.out.find("# of Calls"), kernels = text.out.find("\nDevice activity\n"),
                     steps = text.out.find("\nSteps\n");
   EXPECT_TRUE(table < kernels && kernels < steps && steps != std::string::npos) << text.out;
-  EXPECT_NE(text.out.find("Work on devices: 2 of "), std::string::npos) << text.out;
+  EXPECT_NE(text.out.find("Device activity: 2 of "), std::string::npos) << text.out;
   EXPECT_EQ(csv.out.rfind("rank,name,kind,count,total_us,", 0), 0u) << csv.out;
   EXPECT_NE(csv.out.find("\n\nrank,function,calls,"), std::string::npos) << csv.out;
   EXPECT_EQ(rows_of(json, "table", "rows").size(), 26u);
   EXPECT_FALSE(rows_of(json, "kernels", "kernels").empty());
-  EXPECT_EQ(std::string(json["mpi"]["notes"][0].GetString()), "No calls of MPI");
+  EXPECT_EQ(std::string(json["mpi"]["notes"][0].GetString()), "No MPI calls");
 }
 
 TEST(SummaryViews, ReportUnreadableFilesInOneLine) {

@@ -68,9 +68,9 @@ bool CallMatcher::number_occurrences(const CommsRowKey& key, std::vector<CommsCa
                                                  [](const auto& a, const auto& b) { return a.second < b.second; });
   if (numbered || least->second == most->second) return true;
   notes.push_back(std::string(calls_.texts[key.function]) + " on " + labels_.at(key.group) +
-                  " bears no numbers, and ranks have unequally many (rank " + std::to_string(least->first) + ": " +
-                  std::to_string(least->second) + ", rank " + std::to_string(most->first) + ": " +
-                  std::to_string(most->second) + "): who waited for whom is not known");
+                  " has no sequence numbers, and the numbers of calls differ (rank " + std::to_string(least->first) +
+                  ": " + std::to_string(least->second) + ", rank " + std::to_string(most->first) + ": " +
+                  std::to_string(most->second) + "): cannot tell which ranks waited");
   return false;
 }
 
@@ -148,9 +148,9 @@ void CallMatcher::add_waits(const CommsRowKey& key, const std::map<int, Waits>& 
 void CallMatcher::add_absent_notes() {
   for (const auto& [at, absent] : absent_) {
     const auto& [key, rank] = at;
-    notes.push_back(std::to_string(absent.count) + " of " + std::string(calls_.texts[key.function]) + " on " +
-                    labels_.at(key.group) + " are not in the traces of rank " + std::to_string(rank) +
-                    " (the first: #" + std::to_string(absent.first_sequence) + ")");
+    notes.push_back("traces of rank " + std::to_string(rank) + " lack " + std::to_string(absent.count) +
+                    (absent.count == 1 ? " call of " : " calls of ") + std::string(calls_.texts[key.function]) +
+                    " on " + labels_.at(key.group) + " (first: #" + std::to_string(absent.first_sequence) + ")");
   }
 }
 

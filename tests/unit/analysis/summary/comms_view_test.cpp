@@ -187,8 +187,8 @@ TEST(CommsView, MatchesByOrderWhereThereAreNoNumbers) {
   EXPECT_EQ(row(matched, "waits", {{"rank", "0"}})["came_last"], "1");
   EXPECT_TRUE(table(left, "waits").rows.empty());
   EXPECT_EQ(left.notes,
-            std::vector<std::string>{"allreduce on default_pg bears no numbers, and ranks have unequally many "
-                                     "(rank 1: 1, rank 0: 2): who waited for whom is not known"});
+            std::vector<std::string>{"allreduce on default_pg has no sequence numbers, and the numbers of calls "
+                                     "differ (rank 1: 1, rank 0: 2): cannot tell which ranks waited"});
 }
 
 constexpr char kCut[] = R"("profshim": {"complete": false, "dropped_events": 0}, )";
@@ -235,9 +235,8 @@ TEST(CommsView, CountsWhatATraceHasNotGotInItsMidst) {
     ranks.push_back(hand_made(rank, events));
   }
 
-  EXPECT_EQ(
-      comms_of(ranks).notes,
-      std::vector<std::string>{"1 of MPI_Barrier on MPI_COMM_WORLD are not in the traces of rank 1 (the first: #3)"});
+  EXPECT_EQ(comms_of(ranks).notes,
+            std::vector<std::string>{"traces of rank 1 lack 1 call of MPI_Barrier on MPI_COMM_WORLD (first: #3)"});
 }
 
 }  // namespace

@@ -83,7 +83,7 @@ TEST(StepsView, TellsRanksApart) {
 }
 
 // 50 ms of sleep around the begin of step 12, and 2 ms within it.
-TEST(StepsView, NamesAGapByItsStepAndItsNeighbours) {
+TEST(StepsView, NamesAGapByItsStepAndItsNeighbors) {
   std::vector<Timeline> one;
   one.push_back(hand_made(0, {{"user_annotation", "ProfilerStep#11", 0, 10000},
                               {"cpu_op", "MPI_Bcast", 0, 4000, 1, "\"comm\": \"c\""},
