@@ -15,8 +15,8 @@ FAKE_CUDART  := $(wildcard tests/fakes/cudart/*.cpp)
 FAKE_NCCL    := $(wildcard tests/fakes/nccl/*.cpp)
 FAKE_CUPTI   := $(wildcard tests/fakes/cupti/*.cpp)
 
-# The fakes are libraries of the job: no variant puts a sanitizer into them. $(5) is the library that names the version
-# script, if it differs from $(1).
+# The fakes belong to the job, so that sanitizer builds do not instrument them. $(5) is the library that names the
+# version script, if it differs from $(1).
 define fake_rule
 $(1): $(2) $$(FAKE_HEADERS) tests/fakes/$(or $(5),$(notdir $(1))).map
 	@mkdir -p $$(@D)

@@ -1,8 +1,8 @@
 // Shared parts of the fake libcudart: registered kernels, the start of the device, and the frame of an API function.
 //
 // The library has the part of the runtime API that programs built by nvcc -cudart shared use. It is built with the
-// SONAMEs and version nodes of CUDA 11, 12 and 13 (FAKE_CUDART_VERSION: 11080, 12040, 13000). Pointers to device memory
-// are ordinary memory, so that copies copy; kernels only take their time (see libcuda/device.h).
+// SONAMEs and version nodes of CUDA 11, 12 and 13 (FAKE_CUDART_VERSION: 11080, 12040, 13000). Device memory is
+// host memory, so that copies move data. Kernels compute nothing and only take time (see libcuda/device.h).
 #pragma once
 
 #include <cstddef>
@@ -36,7 +36,7 @@ inline constinit thread_local int last_error = 0;
 /// Initializes the device at its first use. Returns null and sets the error if that fails.
 fake::Device* bring_up(int* error);
 
-/// Returns true for functions that make the context if there is none.
+/// Returns true if the function creates the context when there is none.
 constexpr bool needs_context(std::string_view function) {
   return !function.starts_with("cudaGetDeviceCount") && !function.starts_with("cudaDriverGetVersion") &&
          !function.starts_with("cudaRuntimeGetVersion");

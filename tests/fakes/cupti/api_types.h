@@ -1,4 +1,5 @@
-// Types and results of CUPTI's API, as the fake declares them. FAKE_CUPTI_VERSION is the result of cuptiGetVersion.
+// Types and results of the CUPTI API, declared without the vendor's headers. FAKE_CUPTI_VERSION is the result of
+// cuptiGetVersion.
 #pragma once
 
 #include <cstddef>

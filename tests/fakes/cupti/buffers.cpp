@@ -50,7 +50,7 @@ Reserved Client::write_record(BufferSlot& slot, std::uint32_t kind, const void* 
     const std::lock_guard requested_lock(requested_lock_);
     if (!requested_.insert(buffer.data).second) counters_.shared++;
   }
-  // What a reader of a newer layout would see behind a record of an older one.
+  // A client that reads fields of a newer layout behind the end of an older record sees this pattern.
   std::memset(buffer.data + buffer.used, 0xEE, bytes);
   std::memcpy(buffer.data + buffer.used, record, std::min(bytes, record_size));
   const Reserved place{slot.buffer, buffer.used};

@@ -8,7 +8,7 @@
 
 namespace fake::cupti {
 
-/// A buffer of the client's that is being filled.
+/// A buffer of the client that the fake fills.
 struct Buffer {
   std::uint8_t* data = nullptr;
   std::size_t size = 0, used = 0, records = 0, maximum = 0;
@@ -31,7 +31,7 @@ struct BufferSlot {
   SharedBuffer buffer = std::make_shared<Buffer>();
 };
 
-/// The place of an incomplete record.
+/// Location of an incomplete record.
 struct Reserved {
   SharedBuffer buffer;
   std::size_t offset = 0;

@@ -1,4 +1,4 @@
-// What a client of the Activity and the Callback API switches on and off.
+// Switches activity kinds and callbacks of one client on and off.
 #include "fakes/cupti/client.h"
 
 #include <algorithm>
@@ -35,7 +35,7 @@ int Client::register_callbacks_v2(RequestOfSubscriber request, CompleteOfSubscri
 int Client::register_timestamp(Timestamp timestamp) {
   if (number("FAKE_CUPTI_NO_CLOCK")) return kNotSupported;
   if (timestamp_ != nullptr && options_.head_clock != 0) ++registered_again_;
-  // The rate of the client's clock, for the times of the device.
+  // Two anchors give the rate of the client's clock, which device times are converted with.
   timestamp_ = timestamp;
   std::tie(clock_anchor_, realtime_anchor_) = anchor();
   const std::lock_guard lock(order_lock_);

@@ -1,11 +1,11 @@
-// One client of the fake CUPTI: the process, or a subscriber of 13.3. The simulator of fake_DEVICE.
+// One client of the fake CUPTI: the process, or a subscriber of 13.3.
 //
 // The fake behaves as the real library in these points:
 // - Records go into one buffer per thread (13.0) or one for all calls and one for the device: the note on
 //   CUPTI_ACTIVITY_ATTR_PER_THREAD_ACTIVITY_BUFFER in cupti_activity.h.
-// - The record of a kernel, copy or memset is in its buffer from the launch on, and is incomplete until the work has
-//   ended. cuptiActivityFlushAll(0) and the worker thread return no buffer with an incomplete record; a forced flush
-//   returns every buffer, with times of 0 in incomplete records: the notes on cuptiActivityFlushAll and
+// - The record of a kernel, copy or memset is in its buffer from the launch on, and is incomplete until the activity
+//   has ended. cuptiActivityFlushAll(0) and the worker thread return no buffer with an incomplete record; a forced
+//   flush returns every buffer, with times of 0 in incomplete records: the notes on cuptiActivityFlushAll and
 //   cuptiActivityFlushPeriod in cupti_activity.h.
 // - Device records are written when the driver is initialized, context and stream records when a context or stream is
 //   made. Records of those that exist already come only through cuptiActivityEnableAndDump: its note in
@@ -58,7 +58,7 @@ struct State {
   bool subscribed = false, enabled[kKinds] = {};
 };
 
-/// Device work that has an end time; its record is written or completed once `visible` has passed.
+/// A device activity whose end time is known. Its record is written or completed once `visible` has passed.
 struct Finished {
   std::uint64_t visible;
   Work work;
@@ -69,7 +69,7 @@ struct External {
   std::map<std::uint32_t, std::vector<std::uint64_t>> stacks;
 };
 
-/// The end of the last work of a stream, on the device's and on the client's clock.
+/// End of the last activity of a stream, on the device's clock and on the client's.
 struct LastEnd {
   std::uint64_t end = 0, client_end = 0;
 };
@@ -78,7 +78,7 @@ class Client final : public fake::Observer {
  public:
   explicit Client(bool is_subscriber = false) : is_subscriber_(is_subscriber) {}
 
-  // Functions that the client calls.
+  // ---- called by the client
 
   int register_callbacks(RequestBuffer request, CompleteBuffer complete);
   /// 13.2: buffer callbacks that a subscriber registers get the records of the process. Null after it unsubscribed.
@@ -106,7 +106,7 @@ class Client final : public fake::Observer {
 
   void add_to(State& state) const;
 
-  // Events of the simulator.
+  // ---- called by the simulator
 
   void enter(CallState& call) override;
   void exit(CallState& call) override;
@@ -135,26 +135,26 @@ class Client final : public fake::Observer {
   bool wants_callback(const fake::ApiInfo& info);
   void call_back(CallState& call, std::uint32_t site);
 
-  /// One moment on both clocks: the client's and the real-time clock. Reads again if the thread was descheduled between
-  /// the two reads.
+  /// Returns the current time of the client's clock and of the real-time clock. Reads both again if the thread was
+  /// descheduled between the two reads.
   std::pair<std::uint64_t, std::uint64_t> anchor() const;
   void anchor(Work& work) const;
 
-  /// A device has one clock. Two pieces of work are converted to the client's clock with different anchors; this moves
-  /// the second one so that it does not begin before the end of the first on the same stream.
+  /// Moves an activity so that it does not begin before the end of the previous one on the same stream. The two were
+  /// converted to the client's clock with different anchors, whereas a real device has one clock.
   void keep_order(const Work& work, std::uint64_t& start, std::uint64_t& end);
 
   /// Converts a time of the device to the client's clock, counted from a moment (`at`, `at_realtime`) known on both.
   std::uint64_t device_time(std::uint64_t time, std::uint64_t at, std::uint64_t at_realtime) const;
 
-  // Buffers.
+  // ---- buffers
 
   BufferSlot& new_slot();
   BufferSlot& thread_slot();
   BufferSlot& device_slot() { return device_slot_; }
 
-  /// Writes a record into the slot's buffer and returns its place; no buffer: it was dropped. An `incomplete` record is
-  /// written again when the work has ended.
+  /// Writes a record into the slot's buffer and returns its place, which has no buffer if the record was dropped. An
+  /// `incomplete` record is written again when its activity has ended.
   template <typename Record>
   Reserved write(BufferSlot& slot, const Record& record, bool incomplete = false) {
     return write_record(slot, record.kind, &record, sizeof record, incomplete);
@@ -168,8 +168,8 @@ class Client final : public fake::Observer {
   void hand_over_full(bool forced);
   [[noreturn]] void work();
 
-  /// Completes the records of device work that has ended, or writes them now if none were reserved. With `all` it also
-  /// writes records of work that still runs, with times of 0.
+  /// Completes the records of activities that have ended, or writes them now if none were reserved. With `all` it also
+  /// writes records of activities that still run, with times of 0.
   void take_finished(bool all);
 
   static bool fault(std::uint64_t every, std::uint64_t number) { return every != 0 && number % every == 0; }
@@ -194,7 +194,7 @@ class Client final : public fake::Observer {
   const Options options_;
   std::atomic<int> registered_again_{0}, spoiled_{0};
   std::atomic<std::uint64_t> graph_kernels_{0};
-  std::uint32_t this_graph_ = 0, last_graph_ = 0;  // under the simulator's lock
+  std::uint32_t this_graph_ = 0, last_graph_ = 0;  // protected by the simulator's lock
   std::shared_mutex callback_lock_;
   // Clients register callbacks while no kind is enabled.
   std::function<void(std::uint8_t**, std::size_t*, std::size_t*)> request_;
@@ -221,14 +221,14 @@ class Client final : public fake::Observer {
   std::vector<std::unique_ptr<BufferSlot>> slots_;
   BufferSlot &shared_slot_ = new_slot(), &device_slot_ = new_slot();
   std::mutex requested_lock_;
-  std::set<const std::uint8_t*> requested_;  // and not yet handed over
+  std::set<const std::uint8_t*> requested_;  // buffers that the client has not got back
   std::mutex full_lock_;
   std::deque<SharedBuffer> full_;
   std::atomic<int> handing_over_{0};
 
   std::mutex take_lock_, finished_lock_;
   std::condition_variable worker_wake_;
-  std::vector<Finished> finished_;  // heap, the first to become visible on top
+  std::vector<Finished> finished_;  // a heap with the first to become visible on top
   std::atomic<std::uint64_t> device_records_{0};
   std::mt19937 random_{1};
   std::atomic<bool> worker_started_{false};

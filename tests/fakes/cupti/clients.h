@@ -1,4 +1,4 @@
-// All clients of the fake CUPTI, and the rules of who may use it.
+// All clients of the fake CUPTI, and the rules by which they share it.
 //
 // The fake behaves as the real library in these points:
 // - Nothing can be initialized before cuInit has ended, or without a device: CUPTI_ERROR_NOT_INITIALIZED.
@@ -30,16 +30,16 @@
 
 namespace fake::cupti {
 
-/// Passes every event of the simulator to each client; each keeps its own notes in calls and work.
+/// Passes every event of the simulator to each client. Each client has fields of its own in CallState and Work.
 class Clients final : public fake::Observer {
  public:
   Clients();
 
   Client& process() { return *clients_[0]; }
-  /// Null: there is no such subscriber.
+  /// Returns null if there is no such subscriber.
   Client* subscriber(void* handle);
 
-  /// A result other than kOk: the function fails.
+  /// Begins a CUPTI function. If the result is not kOk, the function must return it.
   int start(const char* function);
   static bool can_initialize();
   int use(int scope);
@@ -50,10 +50,10 @@ class Clients final : public fake::Observer {
   int flush(bool forced);
   int finalize();
 
-  /// Counters and leftovers, for the test, at the end of the process.
+  /// Writes FAKE_CUPTI_STATE at the end of the process.
   void write_state();
 
-  // ---- what the simulator tells ----
+  // ---- called by the simulator
 
   void enter(CallState& call) override;
   void exit(CallState& call) override;
@@ -79,16 +79,16 @@ class Clients final : public fake::Observer {
   }
 
   std::FILE* log_ = nullptr;
-  // "Drivers older than r610: a single subscriber" (CUPTI's documentation of 13.3).
+  // True if several subscribers are allowed. "Drivers older than r610: a single subscriber" (CUPTI 13.3 documentation).
   const bool several_ = fake::device_or_null() == nullptr || fake::device_or_null()->driver_version() >= 13030 ||
                         FAKE_CUPTI_VERSION < 130300;
   std::mutex lock_;
   std::array<std::unique_ptr<Client>, kMost> clients_{std::make_unique<Client>()};
-  std::atomic<std::size_t> count_{1};  // none goes: work of one that has left may still run
-  std::set<void*> subscribed_;         // that share
+  std::atomic<std::size_t> count_{1};  // never decreases: activities of a former subscriber may still run
+  std::set<void*> subscribed_;         // subscribers that share
   void* alone_ = nullptr;
-  std::atomic<int> scope_{0};  // whose functions of the activity API are in use: 0 = nobody's, 1 = the process's,
-                               // 2 = a subscriber's
+  std::atomic<int> scope_{0};  // functions of the activity API in use: 0 = none, 1 = those of the process, 2 = those
+                               // of a subscriber
 };
 
 Clients& clients();

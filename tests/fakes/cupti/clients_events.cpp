@@ -14,7 +14,7 @@ void Clients::enter(CallState& call) {
 
 void Clients::exit(CallState& call) {
   each([&](Client& client, std::size_t i) {
-    if (!call.kept[i]) return;  // it came while the call ran
+    if (!call.kept[i]) return;  // this client appeared while the call ran
     std::tie(call.begin, call.user_data, call.wanted) = *call.kept[i];
     client.exit(call);
   });

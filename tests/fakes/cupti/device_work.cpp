@@ -1,4 +1,4 @@
-// Records of kernels, copies, memsets and graph launches, from the launch to the end of the work.
+// Records of kernels, copies, memsets and graph launches, from the launch to the end of the activity.
 #include <algorithm>
 #include <cstring>
 #include <memory>
@@ -23,7 +23,7 @@ void Client::submitted(Work& work) {
   work.wanted = 0;
   if (options_.old_graphs && work.graph != 0 && (first_enable == 0 || work.graph_made < first_enable)) return;
   if (work.first_of_graph) last_graph_ = std::exchange(this_graph_, work.correlation);
-  // CUPTI_ACTIVITY_ATTR_ENABLE_MULTI_SUBSCRIBER_GRAPH_TRACE in cupti_activity.h of 13.3: subscribers get nodes.
+  // Subscribers get node records: CUPTI_ACTIVITY_ATTR_ENABLE_MULTI_SUBSCRIBER_GRAPH_TRACE in cupti_activity.h of 13.3.
   if (kinds_[kGraphTrace] && work.graph != 0 && !is_subscriber_) {
     work.wanted = work.last_of_graph ? static_cast<std::uint32_t>(kGraphTrace) : 0;
     if (work.wanted == 0 || !options_.reserves) return;
@@ -54,7 +54,7 @@ void Client::submitted(Work& work) {
 }
 
 void Client::finished(const Work& work) {
-  // The last node of a graph carries the wish for the whole graph's record.
+  // `wanted` of the last node of a graph is kGraphTrace if the client wants one record for the whole graph.
   const bool is_graph = work.kind == WorkKind::kGraph;
   if (work.wanted == 0 || is_graph != (work.wanted == kGraphTrace)) return;
   const std::lock_guard lock(finished_lock_);
@@ -92,7 +92,7 @@ void Client::write_work(const Work& work, bool complete) {
     const auto& unfinished = *static_cast<const Unfinished*>(work.record.get());
     return finish_record(work, unfinished.place, times_of(work, unfinished.number));
   }
-  if (options_.reserves) return;  // dropped at its launch
+  if (options_.reserves) return;  // the record was dropped at the launch
   const std::uint64_t number = ++device_records_;
   if (drops(number)) return;
   put(device_slot(), work, complete ? times_of(work, number) : Times{0, 0}, correlation_of(work, number), false);

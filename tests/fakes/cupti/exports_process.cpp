@@ -9,7 +9,7 @@ using fake::number;
 
 namespace {
 
-/// For cuptiGetCallbackName. All names, without gaps, as a client expects that asks for one after the other.
+/// A row of cuptiGetCallbackName. The table has no gaps: clients ask for the ids one after the other.
 struct CallbackName {
   std::uint32_t domain, callback_id;
   const char* name;
@@ -20,7 +20,7 @@ constexpr CallbackName kNames[] = {
 
 }  // namespace
 
-/// For functions of the activity API of the process.
+/// Body of an activity API function that acts for the process.
 #define OF_PROCESS(...) \
   START(__VA_ARGS__);   \
   if (const int failure = clients().use(1); failure != kOk) return failure
@@ -74,7 +74,7 @@ EXPORT int cuptiActivityDisable(std::uint32_t kind) {
   OF_PROCESS(kind);
   return clients().process().enable(kind, false, false);
 }
-// Absent before 12.5: the version scripts hide them.
+// CUPTI has the next two since 12.5. The version scripts hide them in older releases.
 EXPORT int cuptiActivityEnableRuntimeApi(std::uint32_t callback_id, std::uint8_t on) {
   OF_PROCESS(callback_id, on);
   return clients().process().enable_call(fake::Domain::kRuntime, callback_id, on != 0);

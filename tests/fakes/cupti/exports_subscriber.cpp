@@ -17,7 +17,8 @@ struct SubscriberParameters {  // CUpti_SubscriberParams
   std::size_t old_name_size;
   std::uint8_t allow_multiple, padding[7];
 };
-/// CUpti_ActivityConfig begins with its size. What lies there is read, so a pointer of chance shows itself.
+/// Returns true for null and for a CUpti_ActivityConfig, which begins with its size. An arbitrary pointer fails the
+/// size check.
 bool is_config(const void* config) {
   std::size_t size = 0;
   if (config != nullptr) std::memcpy(&size, config, sizeof size);

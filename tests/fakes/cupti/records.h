@@ -1,5 +1,5 @@
-// Activity records as CUPTI writes them: the newest of each family. Older CUPTIs write the first so many bytes of the
-// same (cupti_records_test.cpp compares with the vendor's headers where there are any).
+// Newest layout of each activity record. Older releases of CUPTI write a prefix of it (see Sizes). records_test.cpp
+// compares these structs with the vendor's headers if they are installed.
 #pragma once
 
 #include <cstddef>
@@ -170,7 +170,7 @@ struct Memory {  // CUpti_ActivityMemory4
   const char* source;
 };
 
-/// Sizes of the records that differ between versions.
+/// Bytes of the records whose size differs between releases.
 struct Sizes {
   std::size_t kernel, memcpy, peer, memset, synchronization, overhead, graph_trace, device, context, memory, cuda_event;
 };
@@ -180,7 +180,7 @@ inline constexpr Sizes kSizes130{216, 96, 96, 88, 56, 56, 56, 184, 32, 128, 56};
 inline constexpr Sizes kSizes132{224, 96, 96, 88, 56, 56, 56, 192, 40, 128, 56};  // Kernel11, Device6, Context4
 inline constexpr Sizes kSizes133{232, 96, 96, 88, 56, 56, 56, 192, 40, 128, 56};  // Kernel12
 
-/// Size of a record of that kind, which is how GetNextRecord walks.
+/// Returns the bytes of a record of that kind. cuptiActivityGetNextRecord advances by it.
 inline std::size_t record_bytes(std::uint32_t kind, const Sizes& sizes) {
   switch (kind) {
     case kKernel:

@@ -1,4 +1,4 @@
-// Times of the device on the client's clock, with the faults that tests ask for.
+// Converts device times to the client's clock and applies the faults of options.h.
 #include <algorithm>
 #include <tuple>
 #include <utility>

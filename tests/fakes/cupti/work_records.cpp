@@ -7,7 +7,7 @@ namespace fake::cupti {
 
 namespace {
 
-/// What the records of all kinds of device work have, as far as this one has it.
+/// Fills in the fields that all activity records share, and those of them that not every type has.
 template <typename Record>
 Record record_of(std::uint32_t kind, const Work& work, Times times, std::uint32_t correlation) {
   Record record{};

@@ -17,7 +17,7 @@ Simulator::Simulator() {
 }
 
 int Simulator::init() {
-  // The injected library may use the API itself: it finds the driver up.
+  // The injected library may call the API itself. For these calls the driver is initialized.
   if (initialized_.load(std::memory_order_acquire)) return init_result();
   bool first = false;
   {
@@ -26,7 +26,7 @@ int Simulator::init() {
     init_thread_ = first ? std::this_thread::get_id() : init_thread_;
   }
   if (first) {
-    inject();  // before devices are looked for, also where there is none: seen with libcuda 535 and 550
+    inject();  // before the search for devices, even if there is none: seen with libcuda 535 and 550
     initialized_.store(true, std::memory_order_release);
     if (Observer* observer = observer_) observer->driver_initialized();
   } else if (init_thread_ != std::this_thread::get_id()) {
@@ -105,8 +105,8 @@ void Simulator::make_first_context() {
 }
 
 bool Simulator::take_driver(const void* copy) {
-  const void* nobody = nullptr;
-  return cupti_.compare_exchange_strong(nobody, copy) || nobody == copy;
+  const void* owner = nullptr;
+  return cupti_.compare_exchange_strong(owner, copy) || owner == copy;
 }
 
 void Simulator::let_driver_go(const void* copy) { cupti_.compare_exchange_strong(copy, nullptr); }
@@ -162,7 +162,7 @@ std::uint32_t Simulator::primary_of(std::uint32_t device) { return device + 1 + 
 void Simulator::forget(std::uint32_t context) {
   std::erase_if(streams_, [context](const Stream* one) { return one->context == context; });
   defaults_.erase(context);
-  seen_.clear();  // code is loaded into a context
+  seen_.clear();  // kernels are loaded once per context
 }
 
 Stream* Simulator::default_stream() {

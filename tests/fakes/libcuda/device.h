@@ -4,22 +4,22 @@
 // A stream's number is unique within its context (cuptiGetStreamIdEx in cupti_activity.h): 7 is every context's default
 // stream, and 13 the first that a program makes in it.
 //
-// Work runs one after the other on a stream and side by side on several. Nothing is computed: a kernel only takes its
-// time, a copy copies when it is submitted. The default stream does not wait for the others.
+// Activities of one stream run one after the other; those of different streams overlap. Kernels compute nothing and
+// only take time. A copy moves its data when it is submitted. The default stream does not wait for the others.
 //
 // Environment:
 //   FAKE_CUDA_DEVICES      number of devices (1)
 //   FAKE_CUDA_NO_DEVICE    1: cuInit fails with CUDA_ERROR_NO_DEVICE
 //   FAKE_CUDA_MIG          1: each device is an instance of a GPU (MIG) with 14 of its multiprocessors
 //   FAKE_CUDA_MPS          1: the process is a client of MPS
-//   FAKE_CUDA_DRIVER       what cuDriverGetVersion says (13000; 13030 beside CUPTI 13.3)
-//   FAKE_CUDA_CONTEXT_MS   how long the first context takes (150); on a device 80 to 300 ms are usual
-//   FAKE_CUDA_KERNEL_NS    how long every kernel takes; without it 2 us and 10 ns for each 256 threads
-//   FAKE_CUDA_KERNELS      "gemm=50000,adam=20000": nanoseconds by a part of the kernel's name, before all others
-//   FAKE_CUDA_COPY_MBPS    bandwidth of copies in MB/s (20000), besides 1 us each
-//   FAKE_CUDA_TIMELINE     file for what really ran, one line each (%p = process id):
+//   FAKE_CUDA_DRIVER       result of cuDriverGetVersion (13000; 13030 beside CUPTI 13.3)
+//   FAKE_CUDA_CONTEXT_MS   time to create the first context (150); 80 to 300 ms are usual on a real device
+//   FAKE_CUDA_KERNEL_NS    duration of every kernel; by default 2 us plus 10 ns for each 256 threads
+//   FAKE_CUDA_KERNELS      "gemm=50000,adam=20000": nanoseconds by a part of the kernel's name; overrides KERNEL_NS
+//   FAKE_CUDA_COPY_MBPS    bandwidth of copies in MB/s (20000); each copy takes 1 us more
+//   FAKE_CUDA_TIMELINE     file with one line for each activity that ran (%p = process id):
 //                          kind start_ns end_ns device stream correlation bytes graph_id call_ns name
-//                          (call_ns: when the call began that launched it)
+//                          (call_ns: begin of the call that launched it)
 #pragma once
 
 #include <dlfcn.h>
@@ -39,23 +39,23 @@ inline constexpr std::size_t kMostObservers = 8;
 /// CUPTI_CB_DOMAIN_...
 enum class Domain : std::uint32_t { kDriver = 1, kRuntime = 2 };
 
-/// A function of the API, as CUPTI knows it.
+/// A function of the API with its CUPTI callback id.
 struct ApiInfo {
   Domain domain;
   std::uint32_t callback_id;
-  const char* name;  // as cuptiGetCallbackName says it
+  const char* name;  // result of cuptiGetCallbackName
 };
 
-/// One call of the API that is under way. A call inside another one (runtime -> driver) has its correlation.
+/// An API call that has not returned. A driver call inside a runtime call has the correlation id of the runtime call.
 struct CallState {
   const ApiInfo* info;
   const void* parameters;
-  const char* symbol;  // kernel's name, or null
+  const char* symbol;  // mangled name of the kernel, or null
   std::uint32_t correlation = 0;
   int result = 0;
   CallState* outer = nullptr;
-  std::uint64_t began = 0;  // the outermost call
-  // Kept for the observers between enter() and exit().
+  std::uint64_t began = 0;  // begin of the outermost call
+  // Used by the observers between enter() and exit().
   std::uint64_t begin = 0;
   std::uint64_t user_data = 0;
   std::uint32_t wanted = 0;
@@ -73,7 +73,7 @@ enum class MemoryKind : std::uint8_t { kUnknown, kPageable, kPinned, kDevice, kA
 /// CUpti_ActivityMemcpyKind
 enum class CopyKind : std::uint8_t { kToDevice = 1, kToHost = 2, kOnDevice = 8, kOnHost = 9, kPeer = 10 };
 
-/// Returns true if the work may start at `start`; it may then move `end`.
+/// Returns true if the activity may start at `start`; it may then move `end`.
 using Gate = std::function<bool(std::uint64_t start, std::uint64_t& end)>;
 
 /// A kernel, copy, memset or graph launch.
@@ -82,23 +82,23 @@ struct Work {
   CopyKind copy = CopyKind::kToDevice;
   MemoryKind source = MemoryKind::kUnknown, target = MemoryKind::kUnknown;
   bool is_async = true;
-  std::uint32_t value = 0;  // of a memset
-  const char* name = "";    // kernel
+  std::uint32_t value = 0;  // memset: the value
+  const char* name = "";    // kernel: mangled name
   Dim grid, block;
   std::uint32_t shared_bytes = 0;
   std::uint64_t bytes = 0;
   std::uint32_t to_device = 0, from_device = 0;  // peer copies
   std::uint64_t duration = 0;                    // 0: the simulator chooses
-  Gate gate;  // asked when the work is the next of its stream; for work that waits for other processes
+  Gate gate;  // called when the activity is the next of its stream; null unless it waits for other processes
 
   // Filled by the simulator.
   std::uint32_t correlation = 0, device = 0, context = 0, stream = 0, graph = 0;
   std::int32_t priority = 0;
   std::uint64_t graph_node = 0, called = 0, start = 0, end = 0, grid_id = 0;
-  std::uint64_t graph_made = 0;  // when its graph was instantiated
+  std::uint64_t graph_made = 0;  // time at which its graph was instantiated
   bool first_of_graph = false, last_of_graph = false;
 
-  // Kept for the observers between submitted() and finished().
+  // Used by the observers between submitted() and finished().
   std::uint64_t anchor = 0, anchor_realtime = 0;
   std::uint32_t wanted = 0;
   std::shared_ptr<void> record;
@@ -117,7 +117,7 @@ class Observer {
   virtual void enter(CallState& call) = 0;
   virtual void exit(CallState& call) = 0;
   virtual void submitted(Work& work) = 0;
-  /// Its times are known (they may be in the future). Under the simulator's lock.
+  /// Called with the simulator's lock once the times of the activity are known. They may lie in the future.
   virtual void finished(const Work& work) = 0;
   virtual void synchronized(SyncKind kind, std::uint32_t correlation, std::uint32_t context, std::uint32_t stream,
                             std::uint32_t event, std::uint64_t start, std::uint64_t end) = 0;
@@ -126,7 +126,7 @@ class Observer {
   virtual void memory(bool allocated, MemoryKind kind, std::uint32_t device, std::uint32_t context,
                       std::uint32_t correlation, const void* address, std::uint64_t bytes) = 0;
   virtual void first_launch(const char* kernel, std::uint32_t correlation) = 0;
-  /// cuInit is about to return.
+  /// Called before cuInit returns.
   virtual void driver_initialized() = 0;
   virtual void created_context(std::uint32_t device, std::uint32_t context) = 0;
   virtual void created_stream(std::uint32_t context, std::uint32_t stream, std::int32_t priority) = 0;
@@ -135,7 +135,7 @@ class Observer {
   ~Observer() = default;
 };
 
-/// A stream that stands for "all of them" in synchronized().
+/// Stands for all streams in synchronized().
 inline constexpr std::uint32_t kNoStream = 0xffffffff;
 
 /// Results of the driver API. The runtime has the same values for these.
@@ -152,11 +152,11 @@ enum Result : int {
   kCaptureUnsupported = 900,
 };
 
-/// The simulator. Handles are opaque; a null stream (and 1 and 2, the legacy and per-thread ones) is the current
-/// device's default stream. Every function may be called from every thread.
+/// The simulator. Handles are opaque. Null, 1 (legacy) and 2 (per thread) are the default stream of the current device.
+/// Every function may be called from every thread.
 class Device {
  public:
-  /// cuInit: the first call plays the driver and calls InitializeInjection of CUDA_INJECTION64_PATH.
+  /// Implements cuInit. Like the driver, the first call calls InitializeInjection of CUDA_INJECTION64_PATH.
   virtual int init() = 0;
   /// Returns true if cuInit has succeeded.
   virtual bool is_up() = 0;
@@ -164,23 +164,24 @@ class Device {
   virtual int device_count() = 0;
   virtual int current_device() = 0;
   virtual int set_device(int device) = 0;
-  /// The current context of the calling thread: the primary one of its device, or one that it made current.
+  /// Returns the current context of the calling thread: the one that it made current, or the primary context of its
+  /// device.
   virtual void* context() = 0;
   virtual bool has_primary_context(int device) = 0;
   virtual void* create_context(int device) = 0;
   virtual int set_context(void* context) = 0;
-  /// Not for primary contexts.
+  /// Must not be called for a primary context.
   virtual int destroy_context(void* context) = 0;
   /// Destroys the primary context of the current device with everything in it; the next call makes a new one.
   virtual int reset() = 0;
-  /// Returns once there is a first context, which takes its time.
+  /// Creates the first context if there is none; this takes FAKE_CUDA_CONTEXT_MS.
   virtual void make_first_context() = 0;
 
   virtual void set_observer(Observer* observer) = 0;
   /// Only one copy of CUPTI can own the driver. Returns true if `copy` owns it.
   virtual bool take_driver(const void* copy) = 0;
   virtual void let_driver_go(const void* copy) = 0;
-  /// Tells the observer again of the contexts and streams there are.
+  /// Reports all existing contexts and streams to the observer again.
   virtual void tell_of_contexts() = 0;
   virtual void tell_of_streams() = 0;
   virtual void begin_call(CallState& call) = 0;
@@ -191,8 +192,8 @@ class Device {
   virtual int stream_id(void* stream, std::uint32_t* id) = 0;
   virtual int stream_priority(void* stream, int* priority) = 0;
   virtual int submit(void* stream, Work work) = 0;
-  /// The calling thread's next kernel gets this gate (see Work::gate): how the fake NCCL reaches through the driver
-  /// API.
+  /// Sets Work::gate of the calling thread's next kernel. The fake NCCL needs it, because it launches through the
+  /// driver API.
   virtual void gate_next_kernel(Gate gate) = 0;
   virtual int synchronize_stream(void* stream) = 0;
   virtual int synchronize_device() = 0;

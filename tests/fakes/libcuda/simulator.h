@@ -39,7 +39,7 @@ struct Event {
   Graph* captured = nullptr;
 };
 
-/// A step that a stream still has to do: work, the record of an event, or the wait for one.
+/// A step that a stream still has to do: an activity, the record of an event, or the wait for one.
 struct Step {
   enum { kWork, kRecord, kWait } what = kWork;
   Work work;

@@ -1,4 +1,4 @@
-// Communicators of the fake NCCL: what they hold, what the ranks share, and how they are made.
+// Communicators of the fake NCCL, the memory that their ranks share, and the functions that make them.
 #pragma once
 
 #include <atomic>
@@ -36,7 +36,7 @@ struct SimulationInfo {
   float estimated_time;
 };
 
-/// What the ranks of a communicator share.
+/// Memory that the ranks of a communicator share.
 struct Shared {
   std::atomic<std::uint32_t> arrived, aborted;
   struct Slot {
@@ -50,19 +50,19 @@ struct Shared {
 };
 
 struct Communicator {
-  std::string name;  // of the shared memory
+  std::string name;  // name of the shared memory
   Shared* shared = nullptr;
   std::uint64_t hash = 0;
   int ranks = 1, rank = 0, device = 0;
   bool blocking = true;
-  std::atomic<int> launching{0};  // threads that launch what does not block
+  std::atomic<int> launching{0};  // threads that launch operations of a nonblocking communicator
   std::uint64_t collectives = 0;
   std::uint32_t splits = 0;
-  std::uint64_t magic = 0;     // its id begins with
+  std::uint64_t magic = 0;     // first bytes of its id
   std::uint32_t children = 0;  // splits and growths
   bool is_profiled = false;
   void* profiler = nullptr;                    // the plugin's context
-  std::map<std::string, std::uint64_t> tasks;  // of each function so far
+  std::map<std::string, std::uint64_t> tasks;  // by function: tasks so far
   Communicator() = default;
   Communicator(const Communicator&) = delete;
   Communicator& operator=(const Communicator&) = delete;
@@ -92,9 +92,9 @@ int create(Communicator** out, const std::string& name, int ranks, int rank, int
 int create_by_id(Communicator** out, int ranks, const UniqueId& id, int rank, const Config* config);
 /// Makes the communicator of those ranks of `parent` that pass the same color, in the order of their keys.
 int split(Communicator* parent, int color, int key, Communicator** out, const Config* config);
-/// The id of the next growth: rank 0 hands it to the new ranks, the others compute it themselves.
+/// Returns the id of the next ncclCommGrow. Rank 0 hands it to the new ranks; the others compute it themselves.
 UniqueId growth_id(const Communicator& parent);
-/// The name of the memory that the ranks of this id share.
+/// Returns the name of the memory that the ranks of this id share.
 std::string name_of(const UniqueId& id);
 
 }  // namespace fake::nccl

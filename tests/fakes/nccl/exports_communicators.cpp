@@ -47,7 +47,7 @@ EXPORT(CommFinalize, Communicator* communicator) {
   const Range range("ncclCommFinalize");
   return communicator ? kSuccess : kInvalidArgument;
 }
-// The gates of work on its way still look at what is shared: it stays mapped.
+// The shared memory stays mapped: gates of kernels that have not ended still read it.
 EXPORT(CommDestroy, Communicator* communicator) {
   const Range range("ncclCommDestroy");
   if (communicator) wait_for([communicator] { return communicator->launching == 0; });
@@ -73,7 +73,7 @@ EXPORT(CommSplit, Communicator* communicator, int color, int key, Communicator**
 EXPORT(CommShrink, Communicator* communicator, int* excluded, int count, Communicator** out, Config* config, int) {
   const Range range("ncclCommShrink", communicator, 0, "No. of excluded ranks", count);
   if (!communicator || !out) return kInvalidArgument;
-  // Only those that stay call it.
+  // Excluded ranks do not call ncclCommShrink.
   std::vector<int> members;
   for (int i = 0; i < communicator->ranks; ++i)
     if (std::find(excluded, excluded + count, i) == excluded + count) members.push_back(i);
@@ -89,7 +89,8 @@ EXPORT(CommGetUniqueId, Communicator* communicator, UniqueId* id) {
   *id = growth_id(*communicator);
   return kSuccess;
 }
-// Who was there before keeps its rank and passes -1; of those, only the one that has the id passes it.
+// Ranks of the old communicator keep their ranks and pass -1 as `rank`. Of these, only the rank that called
+// ncclCommGetUniqueId passes the id.
 EXPORT(CommGrow, Communicator* communicator, int ranks, const UniqueId* id, int rank, Communicator** out,
        Config* config) {
   const Range range("ncclCommGrow", communicator, 0, kRanks, ranks);

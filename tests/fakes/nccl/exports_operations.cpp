@@ -26,7 +26,8 @@ EXPORT(Broadcast, const void*, void*, std::size_t count, int type, int root, Com
   const Range range("ncclBroadcast", communicator, bytes, kRoot, root);
   return enqueue(communicator, "Broadcast", "ncclDevKernel_Broadcast_RING_LL", bytes, type, root, stream, true);
 }
-// Through the exported name, as the real one: an interposed ncclBroadcast is entered a second time.
+// Calls the exported ncclBroadcast, as NCCL does. If ncclBroadcast is interposed, the tool therefore sees a second
+// call.
 EXPORT(Bcast, void* buffer, std::size_t count, int type, int root, Communicator* communicator, void* stream) {
   return ncclBroadcast(buffer, buffer, count, type, root, communicator, stream);
 }

@@ -75,7 +75,8 @@ std::uint64_t duration_of(const Operation& operation) {
   return 5000 + operation.bytes * 1000 / mbps;
 }
 
-/// Opens when all ranks' kernels of this collective have begun; it then ends so much after the last of them.
+/// Returns a gate that opens when the kernels of all ranks have begun. The collective then ends duration_of() after the
+/// last begin.
 fake::Gate gate_of(const Operation& operation) {
   Communicator& communicator = *operation.communicator;
   Shared* const shared = communicator.shared;
@@ -89,7 +90,7 @@ fake::Gate gate_of(const Operation& operation) {
     }
     std::uint64_t last = slots[rank].start;
     for (int i = 0; i < ranks; ++i) {
-      // Who has come to a later one has passed this one.
+      // A rank that has reached a later collective has passed this one.
       if (slots[i].operation.load() < number && !shared->aborted) return false;
       if (slots[i].operation.load() == number) last = std::max<std::uint64_t>(last, slots[i].start);
     }
@@ -119,7 +120,7 @@ int launch(const Operation& operation) {
   return result == 0 ? kSuccess : kUnhandledCudaError;
 }
 
-/// What the profiler is told of all that was launched together: one plan for each communicator.
+/// Reports all operations that were launched together to the profiler plugin, as one plan for each communicator.
 void profile(const std::vector<Operation>& operations) {
   std::map<Communicator*, std::vector<Task>> plans;
   for (const Operation& operation : operations) {
@@ -131,7 +132,7 @@ void profile(const std::vector<Operation>& operations) {
   }
 }
 
-/// The outermost end of a group: sends and receives of one communicator and stream share a kernel.
+/// Launches the operations of a group. Sends and receives of one communicator and stream share a kernel.
 int launch_all(std::vector<Operation> operations) {
   if (operations.empty()) return kSuccess;
   if (!driver() || fake::device_or_null()->init() != 0) return kUnhandledCudaError;
@@ -208,7 +209,7 @@ int enqueue(Communicator* communicator, const char* function, std::string kernel
                                begin_call(communicator->profiler, task, collective, bytes, stream)});
   };
   const std::string_view name = function;
-  if (name == "AlltoAll" || name == "Gather" || name == "Scatter") {  // since 2.28, and made of these
+  if (name == "AlltoAll" || name == "Gather" || name == "Scatter") {  // since 2.28; made of sends and receives
     for (int peer = 0; peer < communicator->ranks; ++peer) {
       if (name != "Gather" || peer == root) add_task("Send", false, peer);
       if (name != "Scatter" || peer == root) add_task("Recv", false, peer);

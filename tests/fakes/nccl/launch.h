@@ -19,9 +19,9 @@ void clear_group();
 /// Ends a group; the outermost end launches.
 int end_group();
 
-/// Bytes of an element of an ncclDataType_t; 0 for an unknown one.
+/// Returns the bytes of an element of an ncclDataType_t, 0 for an unknown type.
 std::size_t type_bytes(int type);
-/// The name of the kernel of a function with a reduction.
+/// Returns the kernel name of a function with a reduction.
 std::string kernel_with_op(const char* function, int op, int type);
 /// Adds an operation to the open group, or launches it if none is open.
 int enqueue(Communicator* communicator, const char* function, std::string kernel, std::uint64_t bytes, int type,

@@ -17,8 +17,8 @@
 namespace fake::nccl {
 namespace {
 
-// profiler_v4.h, profiler_v5.h, profiler_v6.h: what differs between them is the width of the type (one byte before v5)
-// and what has grown at the ends.
+// Event types and structs of profiler_v4.h, profiler_v5.h and profiler_v6.h. The versions differ in the width of the
+// type (one byte before v5) and in fields added at the ends.
 enum : std::uint64_t {
   kGroup = 1,
   kColl = 2,
@@ -112,13 +112,13 @@ std::mutex lock;
 Loaded loaded;
 int mask;  // ncclProfilerEventMask
 
-/// tryOpenLib: STATIC_PLUGIN, or a part of it, is the process itself.
+/// tryOpenLib of plugin_open.cc: a prefix of STATIC_PLUGIN names the process itself.
 void* try_open(const std::string& name) {
   const bool is_static = strncasecmp(name.c_str(), "STATIC_PLUGIN", name.size()) == 0;
   return dlopen(is_static ? nullptr : name.c_str(), RTLD_NOW | RTLD_LOCAL);
 }
 
-/// setEnvFile of param.cc: what is set already stays.
+/// setEnvFile of param.cc: variables that are already set keep their values.
 void read_configuration() {
   const char* const path = std::getenv("NCCL_CONF_FILE");
   std::ifstream file(path != nullptr ? path : "");
@@ -134,7 +134,7 @@ void* open_library() {
   const char* const name = std::getenv("NCCL_PROFILER_PLUGIN");
   if (name == nullptr || *name == 0) {
     if (void* const library = try_open("libnccl-profiler.so")) return library;
-    // Since 2.28 the network plugin is asked, where there is one.
+    // Since 2.28 NCCL also looks for a profiler in the network plugin.
     return known_interface() >= 5 ? try_open("libnccl-net.so") : nullptr;
   }
   if (strcasecmp(name, "none") == 0) return nullptr;
@@ -163,7 +163,8 @@ void load() {
   loaded.failed = true;
 }
 
-/// v4's wrapper of later NCCLs knows no events of calls, and its tasks' parent is the plan (profiler_v4.cc of 2.30.7).
+/// Starts an event. For a v4 plugin, NCCL drops the events of API calls, and the parent of a task is the group
+/// (profiler_v4.cc of 2.30.7).
 void start(void* context, void** handle, DescriptionV5& description) {
   if (loaded.version >= 5) {
     loaded.plugin->start(context, handle, &description);
@@ -171,7 +172,7 @@ void start(void* context, void** handle, DescriptionV5& description) {
   }
   if (description.type >= kGroupApi) return;
   DescriptionV4 old;
-  std::memset(&old, 0xee, sizeof old);  // what is not set is not zero there
+  std::memset(&old, 0xee, sizeof old);  // NCCL does not clear the fields that it leaves unset
   old.type = static_cast<std::uint8_t>(description.type);
   old.parent = description.type == kColl  ? description.coll.parent_group
                : description.type == kP2p ? description.p2p.parent_group
@@ -181,7 +182,7 @@ void start(void* context, void** handle, DescriptionV5& description) {
   loaded.plugin->start(context, handle, &old);
 }
 
-/// ncclProfilerApiState. The handle of a collective's call is not taken back at its end.
+/// ncclProfilerApiState. NCCL does not reset the handle of a collective's call when the call ends.
 struct ApiState {
   void *group = nullptr, *collective = nullptr, *message = nullptr;
   bool begun = false;
@@ -263,7 +264,7 @@ void end_group_end() {
 
 void run_plan(void* context, int rank, std::vector<Task> tasks, std::map<std::string, std::uint64_t>& counts) {
   if (loaded.plugin == nullptr) return;
-  // ncclTaskCollSorter: the largest collective first; sends and receives behind all collectives.
+  // ncclTaskCollSorter: the largest collective comes first; sends and receives follow all collectives.
   std::stable_sort(tasks.begin(), tasks.end(), [](const Task& a, const Task& b) {
     return a.is_collective != b.is_collective ? a.is_collective : a.is_collective && a.count > b.count;
   });

@@ -1,6 +1,5 @@
 // A profiler plugin for NCCL that belongs to the job. It writes a line into USER_PROFILER_LOG for init, finalize and
-// each collective.
-// USER_PROFILER_VERSION, 4 or 5, is its interface.
+// each collective. USER_PROFILER_VERSION (4 or 5) selects its interface.
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
