@@ -1,5 +1,5 @@
 # The MPI programs that the end-to-end tests run, for every MPI that is installed: build/tests/apps/openmpi/ring_isend ...
-# They are ordinary jobs: no variant puts a sanitizer into them.
+# They are ordinary jobs, so that sanitizer builds do not instrument them.
 MPI_IMPLEMENTATIONS := $(foreach m,openmpi mpich,$(if $(shell command -v mpicc.$(m) 2>/dev/null),$(m)))
 MPI_FORTRAN         := $(foreach m,$(MPI_IMPLEMENTATIONS),$(if $(shell command -v mpifort.$(m) 2>/dev/null),$(m)))
 APPS                := $(BUILD)/tests/apps
@@ -16,7 +16,7 @@ MPI_APPS := $(foreach m,$(MPI_IMPLEMENTATIONS),$(addprefix $(APPS)/$(m)/,$(MPI_C
 .PHONY: mpi-apps
 mpi-apps: $(MPI_APPS)  ## the MPI programs of the end-to-end tests
 
-# The jobs get none of our flags. gcc 12 takes MPI_STATUSES_IGNORE and MPI_UNWEIGHTED of MPICH for short arrays.
+# The library's flags do not apply to jobs. gcc 12 takes MPI_STATUSES_IGNORE and MPI_UNWEIGHTED of MPICH for short arrays.
 MPI_CFLAGS := -O1 -g -Wall -Wno-stringop-overflow -Wno-stringop-overread
 define mpi_rules
 $(APPS)/$(1)/every_call: $(EVERY_CALL) $(wildcard tests/apps/mpi/every_call/*.h) tests/apps/mpi/counts.h include/profshim/hooks/mpi.def

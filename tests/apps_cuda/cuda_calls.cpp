@@ -1,12 +1,12 @@
-// Calls the CUDA hooks, with the session in this program itself.
-//   cuda_calls STUB every             every function once, while symbol hooks are all there is
-//   cuda_calls STUB idle              likewise, but nothing asks for them
+// Calls the CUDA hooks, which are linked into this program together with the session.
+//   cuda_calls STUB every             every function once, recorded by symbol hooks
+//   cuda_calls STUB idle              the same, but nothing requests records
 //   cuda_calls STUB ranges LETTERS    S = cudaProfilerStart, P = cudaProfilerStop, D = the driver's Start, O = its
 //                                     Stop, c = a cudaMemcpy
-//   cuda_calls STUB kernels NAME...   launches as CUPTI's callbacks tell them, each followed by a cudaMemcpy;
-//                                     "graph" = a graph
+//   cuda_calls STUB kernels NAME...   launches as CUPTI's callbacks report them, each followed by a cudaMemcpy;
+//                                     "graph" = a graph launch
 // STUB: the library behind the hooks, or "none". Prints {"failed": N, "stub": N, "first_calls": N}: calls that failed,
-// calls that reached the library, calls of what on_first_call() was given.
+// calls that reached the library, calls of the function given to on_first_call().
 #include <dlfcn.h>
 
 #include <cstdio>
@@ -33,7 +33,7 @@ using namespace profshim;
 
 int failed = 0;
 int first_calls = 0;
-alignas(16) char block[256];  // what pointers point at: a launch configuration of zeroes, a stream
+alignas(16) char block[256];  // target of all pointers: a launch configuration of zeroes, a stream
 
 template <class T>
 T argument() {
@@ -57,7 +57,7 @@ void call_every_function() {
 #define HOOK(name, ...) call(&name);
 #include "profshim/hooks/cuda.def"
 #undef HOOK
-  // Names a second time, from what is remembered; and a kernel that has an exported host function.
+  // The names come from the cache now. The last kernel has an exported host function.
   note(cudaLaunchKernel(reinterpret_cast<void*>(&exported_kernel), {1, 1, 1}, {1, 1, 1}, nullptr, 0, nullptr));
   note(cudaLaunchKernel(reinterpret_cast<void*>(&exported_kernel), {1, 1, 1}, {1, 1, 1}, nullptr, 0, nullptr));
 }

@@ -1,4 +1,4 @@
-/* A libcudart and libcuda in one: every function of hooks/cuda.def, each doing nothing and counting its calls. Loaded
+/* A libcudart and libcuda in one: every function of hooks/cuda.def, which only counts its calls. Loaded
    with dlopen(RTLD_LOCAL), as Python loads the real one. */
 static long calls;
 
@@ -8,7 +8,7 @@ long stub_calls(void) { return calls; }
   int name() { return ++calls, 0; }
 #include "profshim/hooks/cuda.def"
 
-/* Kernel names come from here. */
+/* The library gets kernel names from the next functions. */
 int cuFuncGetName(const char** name, const void* function) {
   *name = "_Z9by_driverPf";
   return function == 0;

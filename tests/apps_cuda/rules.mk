@@ -1,5 +1,4 @@
-# Every hook of hooks/cuda.def in a process of its own, with a stand-in for libcudart and libcuda whose functions do
-# nothing. Needs no CUDA.
+# A program that calls every hook of hooks/cuda.def, and a stub of libcudart and libcuda. They need no CUDA.
 
 CUDA_CALLS := $(OUT)/tests/apps_cuda/cuda_calls
 CUDA_STUB  := $(OUT)/tests/apps_cuda/libcudart-stub.so.13

@@ -1,8 +1,7 @@
-// Calls MPI_Allreduce a known number of times, then ends the way its first argument says:
-//   return exit exit_unfinalised _exit quick_exit abort throw exec MPI_Abort own_handler pthread_exit forever, or a
-//   signal's number.
-// Prints how many times it has called, before the end.  usage: ending HOW [CALLS [PAUSE_US]]: a pause after each 100
-// calls of "forever"
+// Calls MPI_Allreduce a known number of times, prints that number, and ends as its first argument says.
+//   usage: ending HOW [CALLS [PAUSE_US]]
+//   HOW: return exit exit_unfinalised _exit quick_exit abort throw exec MPI_Abort own_handler pthread_exit forever, or
+//   the number of a signal. "forever" pauses for PAUSE_US after every 100 calls.
 #include <mpi.h>
 #include <pthread.h>
 #include <signal.h>
@@ -43,7 +42,7 @@ int main(int argc, char** argv) {
   std::fflush(stdout);
   if (how == "forever")
     for (const int pause_us = argc > 3 ? atoi(argv[3]) : 0;; usleep(pause_us)) call(100);
-  // Both ranks arrive here before one of them ends: the launcher then does not cut the calls of the other.
+  // No rank ends before both have arrived here; otherwise the launcher would kill the other one between calls.
   MPI_Barrier(MPI_COMM_WORLD);
 
   if (how == "exit_unfinalised") exit(4);

@@ -1,5 +1,6 @@
-// Becomes another program in the middle of a recorded run, in the way its first argument says; tries a wrong name
-// before that, and calls on. Or goes on as a daemon.  usage: replaced execve|execv|...|daemon|refused [CALLS]
+// Replaces itself by another program in the middle of a recorded run, with the function that its first argument names.
+// Before that it tries a wrong name and continues its calls. With "daemon" it becomes a daemon and continues.
+//   usage: replaced execve|execv|...|daemon|refused [CALLS]
 #include <fcntl.h>
 #include <mpi.h>
 #include <sys/stat.h>

@@ -1,5 +1,5 @@
-// Calls MPI_Allreduce a known number of times, then gets a signal from a child while it does what its argument says,
-// with that signal ignored, handled or blocked, or left at its default. "went on" must never be printed.
+// Calls MPI_Allreduce a known number of times. Then a child sends it a signal while it does what its argument says. The
+// signal is ignored, handled or blocked, or has its default action. "went on" must never be printed.
 //   usage: signalled SIGNAL computes|pauses|sleeps|polls|itself|thread|ignored|handler|sigwait|signalfd [CALLS]
 #include <fcntl.h>
 #include <mpi.h>

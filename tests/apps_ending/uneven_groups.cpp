@@ -1,5 +1,5 @@
-// A reduce-scatter between a group of one and a group of all others. The counts have one entry for each member of
-// the local group; memory behind them must not be read.
+// A reduce-scatter between a group of one and a group of all others. The array of counts has one entry for each
+// member of the local group; the library must not read behind its end.
 #include <mpi.h>
 #include <sys/mman.h>
 

@@ -1,4 +1,5 @@
-// late [steps]: steps (NVTX ranges "step") of five launches each without waiting: the device is far behind the program.
+// late [steps]: each step (NVTX range "step") launches five kernels and does not wait, so that the device falls far
+// behind.
 #include "cuda_api.h"
 #include "nvtx_ranges.h"
 

@@ -1,10 +1,10 @@
 // machine MODE [kernels]: uses devices in rare ways.
 //   devices   one process, the same number of kernels on a stream of each device, one step (NVTX range) per round
-//   fork      CUDA is up, then a child is forked that uses none of it and ends with status 7; the parent goes on
-//   contexts  two contexts of one device, half of the kernels in each, on its default stream, at the same time
-//   cut       SIGTERM while they run
+//   fork      initializes CUDA, then forks a child that does not use it and ends with status 7; the parent continues
+//   contexts  two contexts of one device, half of the kernels on the default stream of each, at the same time
+//   cut       raises SIGTERM while kernels run
 //   reset     half of the kernels, cudaDeviceReset, the other half in the new context
-// Prints what it did.
+// Prints the number of kernels.
 #include <dlfcn.h>
 #include <sys/wait.h>
 #include <unistd.h>

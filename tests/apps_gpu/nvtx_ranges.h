@@ -1,4 +1,5 @@
-// Defines nvtxRangePushA() and nvtxRangePop(): those of NVTX if its headers exist, else functions that do nothing.
+// Defines nvtxRangePushA() and nvtxRangePop(): those of NVTX if its headers are installed, otherwise
+// functions that do nothing.
 #pragma once
 
 #if __has_include(<nvtx3/nvToolsExt.h>)

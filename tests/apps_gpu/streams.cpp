@@ -1,5 +1,5 @@
-// streams [rounds]: two streams that wait for each other by events. Prints what it launched, and whether the events'
-// times are in order.
+// streams [rounds]: two streams that wait for each other by events. Prints the number of launches and whether
+// the times of the events are in order.
 #include "cuda_api.h"
 
 KERNEL(produce_kernel)

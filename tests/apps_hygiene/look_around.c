@@ -35,7 +35,7 @@ static int threads(void) {
   return count;
 }
 
-/* A thread that was joined may be in the kernel's list for a moment longer. */
+/* Returns the number of threads. Waits for `expected`, because the kernel may list a joined thread for a moment. */
 static int threads_when_down_to(int expected) {
   for (int i = 0; i < 1000 && threads() > expected; ++i) usleep(1000);
   return threads();

@@ -1,5 +1,5 @@
-// Short-lived threads under MPI_THREAD_MULTIPLE: BATCHES batches of ALIVE threads. All threads of a batch live at the
-// same time, and each makes CALLS calls of MPI_Send to MPI_PROC_NULL.
+// Short-lived threads under MPI_THREAD_MULTIPLE: BATCHES batches of ALIVE threads. All threads of a batch
+// live at the same time, and each calls MPI_Send to MPI_PROC_NULL CALLS times.
 //   usage: brief_threads BATCHES ALIVE CALLS
 #include <mpi.h>
 #include <pthread.h>

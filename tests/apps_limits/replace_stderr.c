@@ -1,7 +1,11 @@
-/* Puts something else in the place of stderr, as Ray's workers and daemons do, or a program that has closed it and
-   opens a data file: then makes some steps. Usage: replace_stderr HOW PATH [before] dup: PATH is opened and put over
-   descriptor 2, twice; open: 2 is closed, and PATH is opened there; "before": before MPI_Init, else after it. Writes
-   "data\n" to descriptor 2. */
+/* Replaces stderr, as Ray's workers and daemons do and as a program does that closes it and opens a data file. Then
+   writes "data\n" to descriptor 2 and makes some steps.
+
+   Usage: replace_stderr HOW PATH [before]
+
+   HOW: dup opens PATH and
+   puts it over descriptor 2, twice; open closes descriptor 2 and opens PATH as 2. It does so before MPI_Init with
+   "before", otherwise after it. */
 #include <fcntl.h>
 #include <mpi.h>
 #include <string.h>

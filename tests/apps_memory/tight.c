@@ -1,7 +1,7 @@
-/* Needs memory and makes calls, a piece of each in turn, and prints how much it got.
+/* Takes memory and makes MPI calls in turn, and prints how much memory it got.
      usage: tight touch|reserve|shared MIB CALLS
-   touch: memory that it writes to; reserve: malloc alone; shared: a window of MPI's, after the calls. Exit status 3: it
-   did not get what it needs. */
+   touch: allocates and writes; reserve: only allocates; shared: a shared MPI window, after the calls. Exit status 3: it
+   did not get MIB. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>

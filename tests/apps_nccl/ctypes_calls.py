@@ -1,4 +1,4 @@
-"""Calls NCCL through ctypes, as vLLM and CuPy do: nothing of it passes a symbol that can be interposed.
+"""Calls NCCL through ctypes, as vLLM and CuPy do. No call passes a symbol that can be interposed.
 
 ctypes_calls.py LIBRARY prints NAME RESULT for each call.
 """

@@ -1,6 +1,6 @@
-// Calls every function of NCCL once, with arguments that each version refuses without a GPU, and prints the results:
-//   NAME RESULT, or NAME absent (the library has no such function). It uses no header of NCCL, so
-// that the program is the same for every version. "-l PATH" opens the library with RTLD_LOCAL instead of linking it.
+// Calls every function of NCCL once, with arguments that each version refuses without a GPU. Prints a line for each:
+// "NAME RESULT", or "NAME absent" if the library lacks the function. It uses no header of NCCL, so that one program
+// works with every version. "-l PATH" opens the library with RTLD_LOCAL; otherwise the program is linked against it.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <stdint.h>
@@ -13,7 +13,7 @@ typedef struct {
 
 static void* library;
 
-// Finds the first definition in the process, which a program linked against NCCL would bind.
+// Returns the first definition in the process, to which a program linked against NCCL would bind.
 static void* bound(const char* name) { return library != NULL ? dlsym(library, name) : dlsym(RTLD_DEFAULT, name); }
 
 #define CALL(NAME, TYPES, ARGUMENTS)             \
@@ -38,7 +38,7 @@ int main(int argc, char** argv) {
   }
   UniqueId id = {{0}};
   void *comm = NULL, *place = NULL;
-  static char no_comm[8 << 20];  // not a communicator but as large as one: NCCL looks for its magic numbers in it
+  static char no_comm[8 << 20];  // no communicator, but large enough: NCCL looks for magic numbers in it
   float buffer[16] = {0};
   int number = 0, redop = 0;
   uint64_t wide = 0;

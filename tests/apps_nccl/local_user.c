@@ -1,4 +1,4 @@
-// Opens a library that uses NCCL with RTLD_LOCAL: NCCL is then not in the global scope, and RTLD_NEXT does not find it.
+// Opens a library that uses NCCL with RTLD_LOCAL. NCCL is then outside the global scope, so that RTLD_NEXT misses it.
 #include <dlfcn.h>
 #include <stdio.h>
 

@@ -1,5 +1,5 @@
-# Programs that call the real NCCL, for the end-to-end tests: what it returns without a GPU is as good as a result. Built
-# where a libnccl.so.2 is found: CUDA's, the system's, or that of the wheel that scripts/install_deps.sh unpacks.
+# Programs of the end-to-end tests that call the real NCCL. Without a GPU it returns errors, which is enough. They are
+# built if a libnccl.so.2 is found: CUDA's, the system's, or that of the wheel that scripts/install_deps.sh unpacks.
 NCCL_LIBRARY := $(abspath $(firstword $(wildcard $(CUDA_HOME)/lib64/libnccl.so.2 /usr/lib/*-linux-gnu/libnccl.so.2 \
                 $(DEPS)/nvidia/nccl/lib/libnccl.so.2)))
 NCCL_HEADER  := $(abspath $(firstword $(wildcard $(CUDA_HOME)/include/nccl.h /usr/include/nccl.h \

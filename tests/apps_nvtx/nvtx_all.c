@@ -1,5 +1,5 @@
-// Uses the whole NVTX API once in each of some steps; built as a program (MAIN) and as libraries with NVTX instances of
-// their own. Prints the nesting levels that the last step returned. With NVTX_APP_MPI it is a rank.
+// Uses the whole NVTX API once in each step. It is built as a program (MAIN) and as libraries with their own NVTX
+// instances. Prints the nesting levels that the last step returned. With NVTX_APP_MPI it is a rank.
 #include <nvtx3/nvToolsExt.h>
 #include <nvtx3/nvToolsExtPayload.h>
 #include <pthread.h>
@@ -103,7 +103,7 @@ void nvtx_app_step(int levels[6]) {
   nvtxRangeId_t here = nvtxRangeStartA("start-end");
   nvtxRangeId_t there = nvtxDomainRangeStartEx(domain, &a);
   nvtxRangeEnd(here);
-  nvtxRangeEnd(here);  // twice: ignored
+  nvtxRangeEnd(here);  // ended a second time: ignored
   nvtxRangeEnd(0x1234567);
   pthread_t thread;
   if (pthread_create(&thread, NULL, end_elsewhere, &there) == 0) pthread_join(thread, NULL);

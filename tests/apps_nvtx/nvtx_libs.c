@@ -1,4 +1,4 @@
-// A program whose two libraries have NVTX instances of their own (built from nvtx_all.c) and use one domain name.
+// Two libraries of this program, built from nvtx_all.c, have their own NVTX instances and use the same domain name.
 #include <stdio.h>
 #ifdef NVTX_APP_MPI
 #include <mpi.h>

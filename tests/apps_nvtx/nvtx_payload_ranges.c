@@ -1,4 +1,4 @@
-// Ranges that only the payload extension starts, ended by both kinds of end. Their name is a field of the payload.
+// Starts ranges by the payload extension, and ends some by it and some by the core API. A payload field is their name.
 #include <mpi.h>
 #include <nvtx3/nvToolsExt.h>
 #include <nvtx3/nvToolsExtPayload.h>

@@ -1,7 +1,7 @@
-# NVTX programs, libraries with NVTX instances of their own, and a second NVTX tool. MPI makes the ranks.
+# NVTX programs, libraries with their own NVTX instances, and a second NVTX tool. The programs are MPI ranks.
 
 ifneq ($(NVTX_INCLUDE),)
-# For the unit tests.
+# The unit tests link these parts of the library.
 $(UNIT): $(call objects,inject/nvtx/chain.cpp inject/nvtx/handles.cpp $(addprefix inject/nvtx/payload/,layout.cpp render.cpp scalars.cpp))
 
 ifneq ($(wildcard /usr/bin/mpicc.openmpi),)

@@ -1,7 +1,7 @@
-// Records several threads, with the session in this program itself. The first thread makes the steps.
+// Records several threads with a session that is linked into this program. The first thread makes the steps.
 //   usage: record_threads THREADS RANGES_PER_STEP STEPS [early]
-// With "early" the recording is ended while the threads still work. Prints, as JSON, how many ranges the threads have
-// handed to the recorder.
+// With "early" the recording ends while the threads still run. Prints, as JSON, how many ranges the threads have handed
+// to the recorder.
 #include <unistd.h>
 
 #include <atomic>
@@ -21,13 +21,13 @@ using namespace profshim;
 
 struct Work {
   std::atomic<bool> over{false};
-  std::atomic<std::uint64_t> ranges{0};  // ended, recorded or not
-  std::atomic<std::uint64_t> handed{0};  // handed to the recorder
+  std::atomic<std::uint64_t> ranges{0};  // ended ranges, recorded or not
+  std::atomic<std::uint64_t> handed{0};  // ranges handed to the recorder
 };
 
 bool recording() { return recorder::mode_has(recorder::kActive | recorder::kArmed | recorder::kNvtx); }
 
-// Makes a range as the hooks do; every eighth may end on another thread.
+// Makes a range as the hooks do. Every eighth may end on another thread.
 void make_range(Work& work, std::uint64_t i) {
   spool::Thread* const t = recording() ? recorder::this_thread() : nullptr;
   if (t != nullptr) {
@@ -54,7 +54,7 @@ void make_range(Work& work, std::uint64_t i) {
   work.ranges.fetch_add(1, std::memory_order_relaxed);
 }
 
-// Makes at most a million ranges per second and thread. Another test exceeds what a machine can record.
+// Limits a thread to a million ranges per second, because this test must lose none.
 void breathe(std::uint64_t i) {
   if (i % 1000 == 999) usleep(1000);
 }

@@ -1,5 +1,5 @@
-# The recording in a process of its own, without a hook: the session is one per process. Built like the unit tests, so
-# that the sanitizers see the job's threads and ours together.
+# A program that records without hooks: a process can have one session only. It is built like the unit tests, so that
+# the sanitizers see the threads of the job and of the library together.
 
 SESSION_APP := $(OUT)/tests/apps_session/record_threads
 TEST_APPS   += $(SESSION_APP)

@@ -1,5 +1,5 @@
-# The library that real interpreters load to read their own stacks. It links everything but libc statically, because the
-# interpreter may come from another system, and has no sanitizer, whose runtime would have to be loaded first.
+# A library that real interpreters load to read their own stacks. It links everything but libc statically, because the
+# interpreter may come from another system. It has no sanitizer, whose runtime would have to be loaded first.
 
 ifeq ($(VARIANT),release)
 STACK_PROBE := $(OUT)/tests/apps_stack/libstack_probe.so

@@ -1,4 +1,4 @@
-# The interpreter ends and frees the state of threads while they take their stacks without the GIL.
+# Ends the interpreter, which frees the state of its threads, while these take their stacks without the GIL.
 #   python shutdown.py LIBRARY SPOOL
 import ctypes
 import sys

@@ -1,5 +1,5 @@
-// A library that frames.py and threads.py load with ctypes: the stack of the caller as the recorder takes it, in a real
-// interpreter. A ctypes.CDLL calls it without the GIL, a ctypes.PyDLL with it.
+// A library that frames.py and shutdown.py load with ctypes: it takes the stack of its caller as the recorder does.
+// ctypes.CDLL calls it without the GIL, ctypes.PyDLL with it.
 #include <chrono>
 #include <cstring>
 #include <memory>
@@ -28,7 +28,7 @@ std::string problems() {
 
 }  // namespace
 
-/// Returns "" if stacks can be taken, else the text of problems[].
+/// Returns "" if stacks can be taken, otherwise the sentence for "problems" of the trace.
 extern "C" [[gnu::visibility("default")]] const char* probe_start(const char* spool, int with_python, int with_native,
                                                                   int depth) {
   static thread_local std::string answer;
@@ -64,7 +64,7 @@ extern "C" [[gnu::visibility("default")]] void probe_spin() {
   for (;;) call_stack::capture();
 }
 
-/// Returns the nanoseconds that a stack costs, the minimum of many.
+/// Returns the minimum cost of a stack in nanoseconds.
 extern "C" [[gnu::visibility("default")]] double probe_cost() {
   using Clock = std::chrono::steady_clock;
   constexpr int kCalls = 1000;

@@ -1,4 +1,4 @@
-# Functions of every shape for symbol hooks, compiled with the options that change the entry of a function.
+# Functions with every kind of entry code for symbol hooks, built with each compiler option that changes entries.
 
 ifneq ($(wildcard /usr/bin/mpicxx.openmpi),)
 SYMBOL_FLAGS_plain  := -O2

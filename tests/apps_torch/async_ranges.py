@@ -1,4 +1,4 @@
-"""Ranges that end on another thread, when a future is done: more of them than a thread can have open."""
+"""Ends more ranges than a thread can have open on another thread, when a future is done."""
 import threading
 
 import torch

@@ -1,4 +1,4 @@
-"""Every collective that gloo has, on two ranks."""
+"""Calls every collective of gloo on two ranks."""
 import gc
 
 import torch

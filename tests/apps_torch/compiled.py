@@ -1,4 +1,4 @@
-"""A model that torch.compile makes C++ of."""
+"""Runs a model that torch.compile translates to C++."""
 import torch
 
 torch.manual_seed(0)

@@ -1,8 +1,8 @@
-"""Imports PyTorch while two threads use as much of it as is there, and ends in the middle of it.
+"""Imports PyTorch while two threads use the parts that are already imported, and ends in the middle of the import.
 
-usage: import_moment.py WAY MOMENT     MOMENT: the import that is the last (torch has some thousand); 0: none, which
-                                       prints how many there were
-WAY: exit, _exit, SIGINT, SIGTERM; thread_exit: _exit of another thread, at about that moment
+usage: import_moment.py WAY MOMENT
+MOMENT: number of the import at which it ends (torch has some thousand); 0: it does not end and prints their number
+WAY: exit, _exit, SIGINT, SIGTERM; thread_exit: another thread calls _exit at about that moment
 """
 import os
 import signal
@@ -21,7 +21,7 @@ def use():
         time.sleep(0.002)
         torch = sys.modules.get("torch")
         if hasattr(torch, "nn"):
-            torch.can_cast(torch.float32, torch.float64)  # of integers PyTorch 2.6 makes a deadlock here, by itself
+            torch.can_cast(torch.float32, torch.float64)  # integers deadlock PyTorch 2.6 by itself
 
 
 def exit_from_here():

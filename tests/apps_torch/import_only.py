@@ -1,4 +1,4 @@
-"""Imports PyTorch and ends: no operator, so no rank."""
+"""Imports PyTorch and ends. It calls no operator, so it is no rank."""
 import torch
 
 print(torch.__name__)

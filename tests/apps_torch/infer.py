@@ -1,4 +1,4 @@
-"""One process, no optimizer, no launcher: operators alone, on two threads, and a range of its own."""
+"""Calls operators on two threads and pushes a range, in one process without optimizer and launcher."""
 import threading
 
 import torch

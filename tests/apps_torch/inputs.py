@@ -1,4 +1,4 @@
-"""Operators with inputs of every kind. With --expected FILE, what torch.profiler says they were given:
+"""Calls operators with inputs of every kind. --expected writes the inputs that torch.profiler reports:
 [{"name": ..., "args": {...}}, ...]
 
 usage: inputs.py [--expected FILE]
@@ -35,7 +35,7 @@ def work():
 
 
 def arguments(profiler):
-    """Of the operators inside "compared": by the trace that torch writes, where that has them (2.x); else by its events."""
+    """Inputs of the operators inside "compared", from torch's trace if it has them (2.x), otherwise from its events."""
     with tempfile.NamedTemporaryFile(suffix=".json") as file:
         profiler.export_chrome_trace(file.name)
         trace = json.load(open(file.name, encoding="utf-8"))

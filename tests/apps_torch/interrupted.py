@@ -1,4 +1,4 @@
-"""Interrupted as by Ctrl-C, which it does not catch: Python then ends itself by the signal."""
+"""Gets SIGINT, as from Ctrl-C, and does not catch KeyboardInterrupt: Python then ends itself by the signal."""
 import os
 import signal
 import time

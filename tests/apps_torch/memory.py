@@ -1,6 +1,6 @@
-"""A training loop that also shares a tensor, and lets another thread allocate; with --too-much it fails to allocate.
-Prints what torch.profiler(profile_memory=True) told of steps 11 to 13 on the main thread, one line for each block:
-"NAME BYTES".
+"""A training loop that also shares a tensor and allocates on another thread; with --too-much an allocation fails.
+Prints the blocks that torch.profiler(profile_memory=True) recorded in steps 11 to 13 on the main thread, one line for
+each: "NAME BYTES".
 
 usage: memory.py [--workers N] [--no-profiler] [--too-much]
 """
@@ -46,7 +46,7 @@ for step in range(STEPS):
     other.start()
     other.join()
     optimizer.step()
-    # Step N begins where the optimizer's Nth step has ended.
+    # Step N begins when the optimizer's Nth step has ended.
     if profiler and step == FIRST:
         profiler.start()
     if profiler and step == LAST + 1:

@@ -1,6 +1,6 @@
-"""Negates two numbers again and again for as long as recording takes to be measured, and prints how often.
+"""Negates two numbers until the library has measured its overhead, and prints how often.
 
-With --observer FILE another tool observes the operators of all threads and writes them there.
+With --observer FILE another tool observes the operators of all threads and writes them into FILE.
 """
 import json
 import sys

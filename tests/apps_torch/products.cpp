@@ -1,4 +1,4 @@
-// A program in C++ that uses PyTorch and nothing else: no Python, no MPI, no CUDA.
+// A C++ program that uses PyTorch without Python, MPI and CUDA.
 #include <ATen/ops/mm.h>
 #include <ATen/ops/ones.h>
 #include <ATen/ops/sum.h>

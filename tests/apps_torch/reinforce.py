@@ -1,4 +1,4 @@
-"""Reinforcement learning in two phases: a rollout without gradients, then several updates on what it gathered."""
+"""Reinforcement learning in two phases: a rollout without gradients, then several updates."""
 import argparse
 
 import torch

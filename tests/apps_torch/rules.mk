@@ -1,4 +1,4 @@
-# A program in C++ that links Debian's PyTorch (libtorch-dev, which python3-torch brings).
+# A C++ program that links Debian's PyTorch (libtorch-dev, a dependency of python3-torch).
 ifneq ($(wildcard /usr/include/ATen/ops/mm.h),)
 TEST_APPS += $(BUILD)/tests/apps_torch/products
 endif

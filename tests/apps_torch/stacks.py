@@ -1,4 +1,4 @@
-# Functions whose names and lines the tests know: the operators' stacks must name them.
+# The tests know the names and lines of these functions: the stacks of operators must name them.
 import ctypes
 import threading
 
@@ -36,7 +36,7 @@ def main():
 
 
 def exceptions():
-    """Are C++ exceptions thrown and caught as ever, and who has the functions for it in the global scope?"""
+    """Prints whether a C++ exception is caught, and which library has the unwinder in the global scope."""
     try:
         torch.zeros(2) + torch.zeros(3)
     except RuntimeError:

@@ -1,4 +1,4 @@
-"""Uses PyTorch, and starts another program that does, through a shell."""
+"""Uses PyTorch and starts another program that uses it, through a shell."""
 import os
 import subprocess
 import sys

@@ -1,5 +1,5 @@
-"""Moves a model away and back every step with torch.utils.swap_tensors, which refuses when somebody else holds one of
-the tensors."""
+"""Moves a model away and back every step with torch.utils.swap_tensors, which fails if a tensor has another
+owner."""
 import torch
 
 torch.__future__.set_swap_module_params_on_conversion(True)

@@ -1,4 +1,4 @@
-"""An ordinary data-parallel training loop over gloo. Prints its last loss; with --counts FILE, see operator_counts.py.
+"""An ordinary data-parallel training loop over gloo. Prints its last loss. --counts: see operator_counts.py.
 
 usage: train_ddp.py [--counts FILE] [--accumulate N] [--workers N] [--context NAME] [--backward-thread] [--by-hand]
 """
@@ -25,8 +25,8 @@ def run_in_thread(function):
 def main():
     dist.init_process_group("gloo")
     train(parsed())
-    # A model that outlives its group keeps the group's threads; when Python ends before them, PyTorch aborts now and
-    # then (2.15).
+    # A model that outlives its group keeps the group's threads. PyTorch 2.15 sometimes aborts if Python ends before
+    # these threads.
     gc.collect()
     dist.destroy_process_group()
 

@@ -1,4 +1,4 @@
-"""Parameters in shards over gloo, on the CPU: FSDP's first form, or with --second its second one (fully_shard)."""
+"""Training with FSDP over gloo on the CPU: FullyShardedDataParallel, or fully_shard with --second."""
 import argparse
 import gc
 

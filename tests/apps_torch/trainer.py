@@ -1,5 +1,5 @@
-"""A training loop as frameworks have it: a Trainer with callbacks, gradient accumulation, clipping, a schedule of the
-learning rate, evaluation and checkpoints in between. One process."""
+"""A training loop as in frameworks, in one process: a Trainer with callbacks, gradient accumulation, clipping, a
+learning rate schedule, evaluation and checkpoints."""
 import argparse
 import io
 

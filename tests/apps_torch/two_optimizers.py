@@ -1,4 +1,4 @@
-"""Each iteration steps two optimizers, one after the other; late in the run the first one is given up."""
+"""Each iteration steps two optimizers one after the other. Late in the run it stops using the first one."""
 import torch
 
 first, second = torch.nn.Linear(8, 8), torch.nn.Linear(8, 1)

@@ -1,6 +1,6 @@
 // Writes traces of four ranks into FOLDER, each with a GPU that computes, copies and communicates. It also writes one
-// line of JSON for each device activity into FOLDER/timeline.jsonl: the tests compute from it the numbers that a reader
-// must find in the traces.
+// line of JSON for each device activity into FOLDER/timeline.jsonl. From these lines the tests compute the numbers that
+// readers must find in the traces.
 //
 //   gpu_ranks FOLDER
 #include <cstdio>
@@ -60,7 +60,7 @@ class RankOfJob {
 
   static std::int32_t tid() { return recorder::this_thread()->tid; }
 
-  /// Two kernels, of which the second is longer on later ranks; an all-reduce that the second one overlaps; a copy.
+  /// Two kernels, an all-reduce and a copy. The second kernel is longer on later ranks and overlaps the all-reduce.
   void one_step(Ticks at) {
     const Ticks longer = static_cast<Ticks>(rank_) * 100 * kUs;
     launch(at + 10 * kUs, "cudaLaunchKernel");
@@ -81,7 +81,7 @@ class RankOfJob {
     launch(at + 50 * kUs, "cudaLaunchKernelExC");
     kernel(at + 2000 * kUs, at + 3000 * kUs, "ncclDevKernel_AllReduce_Sum_f32_RING_LL", kTalk, "communication");
     operation_ = 0;
-    // Launches after all earlier work has long ended: the stream waited for the host.
+    // This launch comes long after the end of all earlier activities: the stream waited for the host.
     launch(at + 3900 * kUs, "cudaMemcpyAsync");
     note(at + 4000 * kUs, at + 4200 * kUs, "Memcpy HtoD (Pinned -> Device)", kCompute, "memory");
     device_.copy(at + 4000 * kUs, at + 4200 * kUs, correlation_, 1 << 20, kCompute);

@@ -1,4 +1,4 @@
-# Traces of four ranks with a GPU each, from synthetic spools. The tests of the readers compare with them.
+# A program that writes traces of four ranks with a GPU each from synthetic spools, for the tests of trace readers.
 TRACE_APP := $(OUT)/tests/apps_trace/gpu_ranks
 TEST_APPS += $(TRACE_APP)
 

@@ -1,5 +1,5 @@
-/* The simplest MPI job: N steps of broadcast and reduction, whose results it checks. Usage: allreduce_loop [steps]
- * [elements] */
+/* The simplest MPI job: each step broadcasts and reduces, and checks the results.
+   Usage: allreduce_loop [steps] [elements] */
 #include <mpi.h>
 #include <stdlib.h>
 

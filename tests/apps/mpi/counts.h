@@ -24,8 +24,8 @@ static inline void count_calls(const char* name, long calls) {
   }
 }
 
-/* Ends the job. Rank 0 prints for all: launchers that merge the output of ranks cut it in the middle of a line. PMPI_
-   functions, because a tool under test must not see these calls. */
+/* Ends the job. Rank 0 prints for all ranks, because launchers merge the output of ranks in the middle of lines. It
+   calls PMPI functions, which the library under test does not see. */
 static inline void finalize_and_print_counts(void) {
   enum { kRoom = 1 << 16 };
   int rank, size, used = 0;

@@ -1,5 +1,5 @@
-/* Every rank sends to its right neighbor without blocking and waits for all; then the same with a wildcard receive and
-   MPI_Test, many small messages at once, and an exchange in one call. Usage: ring_isend [rounds] */
+/* Each round sends messages around a ring: nonblocking with MPI_Waitall; with a wildcard receive and MPI_Test; many
+   small messages at once; MPI_Sendrecv. Usage: ring_isend [rounds] */
 #include <mpi.h>
 #include <stdlib.h>
 

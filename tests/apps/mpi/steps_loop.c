@@ -1,7 +1,7 @@
-/* A barrier begins each step: some waiting, some work, and a reduction.
+/* Each step is a barrier, a pause, a computation and a reduction.
    Usage: steps_loop [steps] [microseconds] [extra] [rounds]
-   extra: so many reductions more in each step, as a change of the program might add them; rounds: of work, always the
-   same, some microseconds each. */
+   extra: additional reductions in each step, as if the program had changed; rounds: length of the computation, some
+   microseconds each. */
 #include <mpi.h>
 #include <stdlib.h>
 #include <unistd.h>

@@ -1,5 +1,5 @@
-// MPI_THREAD_MULTIPLE: four threads of every rank exchange messages with their counterparts, each on a communicator of
-// its own, blocking, non-blocking and collective. Counts per thread, summed at the end.
+// MPI_THREAD_MULTIPLE: four threads of every rank communicate with their counterparts by blocking, nonblocking and
+// collective calls, each on its own communicator. The printed counts are the sums of all threads.
 #include <mpi.h>
 
 #include <atomic>

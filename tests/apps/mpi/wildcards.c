@@ -1,6 +1,6 @@
-/* Receives from anybody, completed in every way that throws the statuses away: the source is still to be known, and an
-   error must come out as it does without a tool. What is called until all are complete is not counted: how often that
-   is depends on the moment. */
+/* Receives from MPI_ANY_SOURCE with MPI_STATUS_IGNORE, completed by every completion function. The trace must name the
+   sources, and errors must be the same as without the library. Polling calls are not counted, because their number
+   varies. */
 #include <mpi.h>
 
 #include "counts.h"
@@ -18,7 +18,7 @@ static void post(int n) {
   for (int i = 0; i < n; ++i) COUNT(MPI_Send)(&i, 1, MPI_INT, right, kTag, MPI_COMM_WORLD);
 }
 
-/* A message too long for its receive: what the completion function returns. */
+/* Returns the result of a completion function if the message is too long for its receive. */
 static int truncated(int n) {
   static const int long_message[4];
   int class = 0;

@@ -1,14 +1,14 @@
 // cupti_client [kernels] [sessions] [how]: a program with its own CUPTI client, as torch.profiler has one. It launches
 // a third of the kernels before its session, a third in it and a third after it. A second session does not register
 // again. It prints the records of its sessions; no other client may take them. `how`:
-//   noflush    it records nothing and disables its kinds without a flush (torch.profiler._utils._init_for_cuda_graphs),
-//              and a second and a half pass before the last third
+//   noflush    it records nothing and disables its kinds without a flush (torch.profiler._utils._init_for_cuda_graphs);
+//              1.5 s pass before the last third
 //   clock      it has a timestamp callback and registers it for every session, as Kineto does
 //   callbacks  it only subscribes, and unsubscribes before the last third
-//   registers  it only registers its buffer callbacks; a second and a half pass before the last third
+//   registers  it only registers its buffer callbacks; 1.5 s pass before the last third
 //   disables   it disables kinds that it does not record
-//   finalizes  cuptiFinalize after its session, and a second and a half pass before the last third
-//   profiler   cudaProfilerStart before the last third
+//   finalizes  it calls cuptiFinalize after its session; 1.5 s pass before the last third
+//   profiler   it calls cudaProfilerStart before the last third
 #include <atomic>
 #include <chrono>
 #include <cstdint>
@@ -75,7 +75,7 @@ int main(int count, char** arguments) {
   if (subscribed == 0) errors += cuptiEnableCallback(1, subscriber, 2, 211) != 0;  // cudaLaunchKernel
   if (registers) errors += cuptiActivityRegisterCallbacks(request, complete) != 0;
   for (int session = 0; session < sessions; ++session) {
-    if (session > 0) run();  // nobody's
+    if (session > 0) run();  // between two sessions
     if (how == "clock") errors += cuptiActivityRegisterTimestampCallback(half_nanoseconds) != 0;
     if (records) {
       errors += cuptiActivityEnable(10) != 0;

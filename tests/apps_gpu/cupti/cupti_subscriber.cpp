@@ -1,5 +1,5 @@
-// cupti_subscriber [kernels]: a program with a client of CUPTI 13.2's or 13.3's subscriber API, as JAX has one: a third
-// of the kernels before its session, a third in it, a third after it. Prints the records that its session got.
+// cupti_subscriber [kernels]: a program that uses the subscriber API of CUPTI 13.2 or 13.3, as JAX does. It launches a
+// third of the kernels before its session, a third in it and a third after it. Prints the records of its session.
 #include <atomic>
 #include <chrono>
 #include <cstddef>

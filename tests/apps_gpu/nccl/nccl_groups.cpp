@@ -1,5 +1,5 @@
-// nccl_groups: two ranks (RANK, NCCL_ID_FILE) and three kinds of communicators: of both ranks, split by color, split
-// with one color. A group of two collectives, one of a send and a receive, a collective alone.
+// nccl_groups: two ranks (RANK, NCCL_ID_FILE) with three communicators: of both ranks, split by color, split with one
+// color. They call a group of two collectives, a group of a send and a receive, and a single collective.
 #include <cstdlib>
 
 #include "../cuda_api.h"

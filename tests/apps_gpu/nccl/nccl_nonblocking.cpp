@@ -1,5 +1,5 @@
-// nccl_nonblocking: two ranks (RANK, NCCL_ID_FILE) and a communicator that does not block: an all-reduce alone, a group
-// of two collectives, an all-reduce. The work is launched on a thread of NCCL's.
+// nccl_nonblocking: two ranks (RANK, NCCL_ID_FILE) with a nonblocking communicator: an all-reduce, a group of two
+// collectives, an all-reduce. NCCL launches the kernels on its own thread.
 #include <cstdlib>
 
 #include "../cuda_api.h"
@@ -15,7 +15,7 @@ int ncclGroupEnd();
 int ncclCommDestroy(ncclComm_t);
 }
 
-/// NCCL allows no other call until the communicator is ready again.
+/// Waits until the communicator is ready: NCCL allows no other call before.
 static void started(int result, ncclComm_t comm) {
   constexpr int kInProgress = 7;
   require(result == kInProgress ? 0 : result);

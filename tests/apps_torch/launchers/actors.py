@@ -1,12 +1,12 @@
-"""Workers that are there before they are told who they are, as Ray Train's are.
+"""Workers that start before they are given a rank, as those of Ray Train do.
 
-The program that the user started is the driver, and no rank. It starts processes that carry out what it sends them:
-functions, by their names. They use PyTorch before they are given a rank. The loop runs in a thread, as a train function
-of Ray's does.
+The program that the user started is the driver and no rank. It starts processes that call the functions whose names it
+sends. They use PyTorch before they are given a rank. The training loop runs in a thread, as a train function of Ray
+does.
 
 usage: actors.py [--tcp] [--copy]
-  --tcp    init_method tcp://, RANK only when the training begins; else all of torchrun's variables, then env://
-  --copy   workers are given a copy of os.environ, else what the driver has
+  --tcp    init_method tcp://, RANK is set when the training begins; without it all variables of torchrun and env://
+  --copy   workers get a copy of os.environ; without it they inherit the driver's environment
 """
 import gc
 import os
@@ -24,7 +24,7 @@ from torch.utils.data import DataLoader, TensorDataset
 WORKERS = 2
 
 
-# ---- what the driver sends
+# ---- functions that the driver sends
 
 
 def preprocess(seed):

@@ -1,6 +1,7 @@
-"""No launcher: the ranks are children of this program, and learn late who they are.
+"""Starts the ranks as its own children, without a launcher. They learn their rank late.
 
-usage: spawn_ranks.py [--by-argument]     they tell init_process_group() and nobody else; this program uses PyTorch itself
+usage: spawn_ranks.py [--by-argument]
+  --by-argument   only the arguments of init_process_group() name the rank, and this program itself uses PyTorch
 """
 import gc
 import os

@@ -1,11 +1,12 @@
-"""A trainer that starts its own ranks, as Lightning's does with strategy="ddp" and devices=2.
+"""A trainer that starts its own ranks, as that of Lightning with strategy="ddp" and devices=2.
 
-The program that the user started is rank 0. It starts itself again for the other rank, with LOCAL_RANK and never RANK;
-each computes its global rank and tells init_process_group(). The whole step is a closure that the optimizer calls.
+The program that the user started is rank 0. It starts itself again for the other rank, with LOCAL_RANK but without
+RANK; each rank computes its global rank and passes it to init_process_group(). A step is a closure that the optimizer
+calls.
 
 usage: starts_itself.py [--profiler] [--cuda]
-  --profiler   the ranges of Lightning's PyTorchProfiler, the first ones before the group exists
-  --cuda       CUDA comes up before the group exists, as Lightning's torch.cuda.set_device() makes it
+  --profiler   pushes the ranges of Lightning's PyTorchProfiler, the first ones before the group exists
+  --cuda       initializes CUDA before the group exists, as Lightning does by torch.cuda.set_device()
 """
 import contextlib
 import ctypes
@@ -25,7 +26,7 @@ BATCHES, EPOCHS = 10, 2
 
 
 class Environment:
-    """What Lightning's LightningEnvironment knows."""
+    """LightningEnvironment of Lightning."""
 
     def __init__(self):
         self.port = -1
@@ -55,7 +56,7 @@ class Environment:
 
 
 def launch(environment):
-    """Its _SubprocessScriptLauncher."""
+    """_SubprocessScriptLauncher of Lightning."""
     if environment.creates_processes_externally:
         return []
     os.environ["MASTER_ADDR"] = environment.main_address
@@ -73,7 +74,7 @@ def launch(environment):
 
 
 def setup_environment(environment):
-    """Its DDPStrategy: setup_device(), set_world_ranks() and _init_dist_connection()."""
+    """DDPStrategy of Lightning: setup_device(), set_world_ranks() and _init_dist_connection()."""
     if "--cuda" in sys.argv[1:]:
         ctypes.CDLL("libcuda.so.1").cuInit(0)
     environment.global_rank = environment.node_rank() * DEVICES + environment.local_rank()
@@ -158,6 +159,6 @@ class Trainer:
 
 
 if __name__ == "__main__":
-    torch.manual_seed(0)  # all of the user's program runs in each rank
+    torch.manual_seed(0)  # each rank runs the whole program of the user
     user_model = Model()
     Trainer("--profiler" in sys.argv[1:]).fit(user_model)

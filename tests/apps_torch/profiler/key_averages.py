@@ -1,4 +1,4 @@
-"""A little training that profiles itself: key_averages.py FOLDER [memory] [stack]
+"""A short training that uses torch.profiler: key_averages.py FOLDER [memory] [stack]
 
 Writes FOLDER/trace.json and, from the same events, FOLDER/table.txt.
 """

@@ -1,4 +1,4 @@
-"""A training loop that uses torch.profiler itself: its schedule, its handler, its files."""
+"""A training loop that uses torch.profiler with a schedule and a trace handler."""
 import collections
 import json
 import sys

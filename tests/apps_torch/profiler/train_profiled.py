@@ -1,6 +1,6 @@
 """Data-parallel training over gloo with other collectives between the steps; torch.profiler writes FOLDER/rankN.json.
 
-usage: train_profiled.py [FOLDER]    (without FOLDER no profiler)
+usage: train_profiled.py [FOLDER]    (no profiler without FOLDER)
 """
 import contextlib
 import gc

@@ -1,5 +1,5 @@
-"""Two workers, and every way of calling: functions of Python, TorchScript and PyTorch, methods of what an RRef refers to,
-a call that fails, one that takes longer than its caller waits, one that goes on to another worker."""
+"""Two workers that make every kind of call: functions of Python, TorchScript and PyTorch, methods of an RRef's object,
+a call that fails, a call that times out, a call that itself calls another worker."""
 import os
 import time
 

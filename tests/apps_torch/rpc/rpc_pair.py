@@ -1,4 +1,4 @@
-"""Two workers that call each other: rank 0 trains, rank 1 keeps half of the model. Gradients and optimizer are those of
+"""Two workers that call each other: rank 0 trains, rank 1 holds half of the model. They use
 torch.distributed.autograd and torch.distributed.optim."""
 import os
 

@@ -30,7 +30,7 @@ int main(int argc, char** argv) {
   right = (rank + 1) % size;
   for (int i = 0; i < kMax; ++i) {
     counts_of[i] = 1;
-    places[i] = 8 * i; /* elements or bytes: apart either way */
+    places[i] = 8 * i; /* no overlap, in elements or in bytes */
     wide_places[i] = 8 * i;
     types[i] = MPI_DOUBLE;
   }

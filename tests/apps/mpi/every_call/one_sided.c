@@ -65,7 +65,7 @@ void one_sided(void) {
   COUNT(MPI_Win_complete)(win);
   int flag = 0;
   COUNT(MPI_Win_test)(win, &flag);
-  if (!flag) PMPI_Win_wait(win); /* not counted: whether it is needed differs from run to run */
+  if (!flag) PMPI_Win_wait(win); /* not counted: not every run needs it */
   MPI_Group_free(&world);
   COUNT(MPI_Win_free)(&win);
 

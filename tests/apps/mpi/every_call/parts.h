@@ -1,4 +1,4 @@
-/* The parts of every_call and what they share. */
+/* The parts of every_call and their shared variables and macros. */
 #pragma once
 #include <mpi.h>
 #ifdef OPEN_MPI
@@ -10,7 +10,7 @@
 
 enum { kMax = 64, kTag = 11 };
 
-/* Hidden: an MPI may have global names like these. */
+/* Hidden, because an MPI may export the same names. */
 #pragma GCC visibility push(hidden)
 
 extern int rank, size, left, right;

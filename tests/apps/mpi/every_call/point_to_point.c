@@ -1,7 +1,7 @@
 /* Sends, receives, probes and partitioned communication. */
 #include "parts.h"
 
-/* Ready sends need a receive that is posted already on the other side. */
+/* A ready send needs a receive that the other side has already posted. */
 static void ready_send(int kind) {
   MPI_Request receive;
   COUNT(MPI_Irecv)(in, 4, MPI_DOUBLE, FROM_LEFT, &receive);
