@@ -3,9 +3,8 @@
 
    Usage: replace_stderr HOW PATH [before]
 
-   HOW: dup opens PATH and
-   puts it over descriptor 2, twice; open closes descriptor 2 and opens PATH as 2. It does so before MPI_Init with
-   "before", otherwise after it. */
+   HOW: dup opens PATH and puts it over descriptor 2, twice; open closes descriptor 2 and opens PATH as 2. It does so
+   before MPI_Init with "before", otherwise after it. */
 #include <fcntl.h>
 #include <mpi.h>
 #include <string.h>

@@ -1,15 +1,14 @@
 #!/usr/bin/env python3
-"""Compares what HolisticTraceAnalysis finds in the traces of FOLDER with what the devices did.
+"""Compares the results of HolisticTraceAnalysis for the traces of FOLDER with the timeline of the devices.
 
 usage: gpu_numbers_with_hta.py FOLDER [--tolerance US] [--relative SHARE] [--apart US]
 
-FOLDER/timeline.jsonl has one line for each piece of device work: rank, stream, kind (compute, communication, memory),
-name, launched_us, begin_us, end_us, and "counted": false where HTA does not know the call that launched it (0.5 does not
-know cuLaunchKernelEx). Everything expected is computed from there, never from the traces. Passes (exit 0)
-when temporal breakdown, overlap of communication and computation, queue length, kernel breakdown and idle time agree.
+FOLDER/timeline.jsonl has one line for each device activity: rank, stream, kind (compute, communication, memory),
+name, launched_us, begin_us, end_us, and "counted": false if HTA does not know the call that launched it (0.5 does not
+know cuLaunchKernelEx). All expected values are computed from this file, never from the traces. Exit status 0 if temporal breakdown, overlap of communication and computation, queue length, kernel breakdown and idle time agree.
 
-The clocks of a job that really ran are not one: numbers may then differ by US microseconds or this share, and the order
-of two moments that are not --apart is not asked for.
+The clocks of a real job differ: its numbers may differ by --tolerance or by the share --relative, and the order of two
+moments that are closer than --apart is not compared.
 """
 import argparse
 import bisect
@@ -23,7 +22,7 @@ import sys
 # See load_with_hta.py.
 os.environ.setdefault("HTA_DISABLE_NS_ROUNDING", "1")
 
-# A shorter gap between two kernels is the device's own. HTA's documentation calls its 30 nanoseconds; it compares them
+# HTA ascribes shorter gaps between two kernels to the device. Its documentation says 30 nanoseconds, but it compares 30
 # with microseconds.
 CLOSE_US = 30
 
@@ -47,7 +46,7 @@ def both(a, b):
 
 
 class Device:
-    """What one rank's GPU did."""
+    """Device activities of one rank."""
 
     def __init__(self, work):
         self.work = sorted(work, key=lambda w: w["begin_us"])
@@ -76,7 +75,7 @@ class Device:
         return [w for w in self.work if w["stream"] == stream]
 
     def queue(self, stream):
-        """Lengths of the stream's queue and since when: one more with each launch, one less when the work begins."""
+        """Returns (time, length) of the stream's queue, which grows with each launch and shrinks when an activity begins."""
         work = [w for w in self.on(stream) if w.get("counted", True)]
         changes = [(w["launched_us"], 1) for w in work] + [(w["begin_us"], -1) for w in work]
         lengths, now = [], 0
@@ -86,9 +85,9 @@ class Device:
         return lengths
 
     def idle(self, stream, apart):
-        """Time between the pieces of work by why; None when one was launched too near to the end of the one before.
+        """Returns idle time by cause, or None if an activity was launched too close to the end of the previous one.
 
-        Where a gap is within `apart` of HTA's limit, what lies on either side of the limit is one number.
+        If a gap is within `apart` of HTA's limit, the times on both sides of the limit are added up.
         """
         found = collections.Counter()
         near_limit = False
@@ -120,7 +119,7 @@ class Comparison:
 
 
 def same_queue(result, what, found, expected, apart):
-    """`found`: (ts, length) by HTA, counted from its own zero; `expected`: from the devices'."""
+    """`found`: (ts, length) by HTA, whose times start anywhere; `expected`: the same from the timeline."""
     result.same(f"{what} changes of the queue", len(found), len(expected), exactly=True)
     if not found or not expected:
         return
@@ -138,7 +137,7 @@ def same_queue(result, what, found, expected, apart):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("folder")
-    parser.add_argument("--tolerance", type=float, default=1e-3)  # of a microsecond: HTA's times are doubles
+    parser.add_argument("--tolerance", type=float, default=1e-3)  # microseconds: HTA's times are doubles
     parser.add_argument("--relative", type=float, default=0)
     parser.add_argument("--apart", type=float, default=0)
     options = parser.parse_args()

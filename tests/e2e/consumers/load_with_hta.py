@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Loads one window folder with HolisticTraceAnalysis and checks what it made of it.
+"""Loads one window folder with HolisticTraceAnalysis and checks the result.
 
 usage: load_with_hta.py FOLDER RANKS [--steps 11,12,13] [--operators A,B]
 
-Passes (exit 0) when HTA finds exactly the ranks 0..RANKS-1, events on each of them, and, with --steps and --operators,
+Exit status 0 if HTA finds exactly the ranks 0..RANKS-1, events on each of them, and, with --steps and --operators,
 these steps and names in every trace. Prints one line per rank and the time every rank spent in the functions that took longest.
 """
 import argparse
@@ -12,8 +12,8 @@ import os
 import re
 import sys
 
-# HTA rounds to whole microseconds by default, begin up and end down, which makes every call below one a duration of -1,
-# in any trace with nanoseconds (its issue 317).
+# By default HTA rounds begins up and ends down to whole microseconds, so that calls shorter than a microsecond get a
+# duration of -1 (its issue 317).
 os.environ.setdefault("HTA_DISABLE_NS_ROUNDING", "1")
 
 

@@ -3,7 +3,7 @@
 
 usage: load_with_tb.py FOLDER RANKS [--steps 11,12,13] [--operators A,B] [--memory CPU] [--stack TEXT] [--shapes]
 
-Passes (exit 0) when the plugin's own file pattern takes every trace of the folder, its parser reads each of them, and,
+Exit status 0 if the plugin's own file pattern takes every trace of the folder, its parser reads each of them, and,
 with --steps and --operators, finds these steps and names; with --memory, when its memory view has a curve, blocks and
 operators of that device; with --stack, when an operator's call stack has that text; with --shapes, when it tells calls of
 one operator apart by what they were given. Prints one line per file.
@@ -39,7 +39,7 @@ def main():
             continue
         with tempfile.TemporaryDirectory() as cache:
             data = RunProfileData.parse(match.group(1), match.group(2), os.path.join(options.folder, name), cache)
-            # What follows takes them out.
+            # The next calls remove the stacks from the operators.
             stacks = [s for ops in data.stack_lists_group_by_name.values() for op in ops for s in op.callstacks]
             profile = RunGenerator(match.group(1), match.group(2), data).generate_run_profile()
         rank = (data.distributed_info or {}).get("rank")

@@ -1,5 +1,5 @@
-"""Reads a Parquet file of `profshim convert` with DuckDB: every event of the traces it was made of is a row, with all
-that stands in the event.  usage: parquet_with_duckdb.py PARQUET TRACE..."""
+"""Reads a Parquet file of `profshim convert` with DuckDB: every event of its traces is a row with all members of
+the event.  usage: parquet_with_duckdb.py PARQUET TRACE..."""
 import decimal
 import gzip
 import json

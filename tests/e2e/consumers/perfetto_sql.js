@@ -1,6 +1,6 @@
-// Perfetto's own trace processor, the one of its web page, without a browser: loads traces and answers SQL.
+// Loads traces into the trace processor of Perfetto's web page, without a browser, and answers SQL.
 //   node perfetto_sql.js WEB_DIST TRACE... -- SQL...
-// A line for each trace: a JSON list with an answer for each question, a list of rows, and last how long loading took.
+// Prints one line for each trace: a JSON list of the rows that each query returned, and last the loading time.
 'use strict';
 const fs = require('fs');
 const path = require('path');
@@ -25,7 +25,7 @@ function varint(value) {
 const number = (field, value) => Buffer.concat([varint(field << 3), varint(value)]);
 const bytes = (field, value) => Buffer.concat([varint((field << 3) | 2), varint(value.length), value]);
 
-/** The varint at `at`, and where it ends. */
+/** Returns the varint at `at` and its end. */
 function varintAt(buffer, at) {
   let value = 0n;
   for (let shift = 0n;; shift += 7n) {
@@ -67,7 +67,7 @@ const port = {
     }
   },
 };
-/** Where its first message begins and ends, or null. */
+/** Returns the begin and the end of the first message in `buffer`, or null. */
 function whole(buffer) {
   let size = 0, at = 1;
   for (let scale = 1; ; scale *= 128) {
@@ -139,7 +139,7 @@ function load(trace) {
 }
 
 setTimeout(function start() {
-  // Until the program is compiled there is nothing to answer.
+  // The worker answers only after it has compiled the program.
   try {
     ask(kStatus);
   } catch (error) {

@@ -1,5 +1,5 @@
-"""Loads traces and their .pftrace into Perfetto's own trace processor (perfetto_sql.js) and compares: every slice of a
-JSON is there with its exact times, with no import error; arguments and arrows are those of the JSON.
+"""Loads traces and their .pftrace into Perfetto's own trace processor (perfetto_sql.js) and compares them: every slice
+of the JSON has its exact times, arguments and arrows are equal, and there is no import error.
 usage: perfetto_twins.py JSON PFTRACE [JSON PFTRACE...]"""
 import collections
 import decimal
@@ -30,7 +30,7 @@ def ask(traces):
 
 
 def slices_of(path):
-    """What the text says, exactly."""
+    """Returns the slices of the JSON text with their exact times."""
     with (gzip.open if path.endswith(".gz") else open)(path, "rt") as file:
         trace = json.load(file, parse_float=decimal.Decimal)
     base = trace.get("baseTimeNanoseconds", 0)
@@ -71,10 +71,10 @@ def compare(source, of_source, of_twin):
     missing = counted(json_args) - counted(args)
     assert not missing, list(missing)[:3]
     assert len(flows) == len(json_flows), f"{len(flows)} arrows, the JSON has {len(json_flows)}"
-    # A launch and what it launched; arrows between ranks join things of one name.
+    # Arrows lead from a launch to its activity; those between ranks join slices of the same name.
     wrong = [flow for flow in flows if None not in flow[2:] and flow[2] != flow[3] and flow[0] != flow[1]]
     assert not wrong, wrong[:3]
-    # An importer that has dropped slices binds arrows to others.
+    # If the importer drops slices, it binds their arrows to other slices.
     if not json_errors:
         assert pairs(flows) == pairs(json_flows), source
     print(f"{source}: {len(slices)} slices, {len(args)} arguments, {len(flows)} arrows; from the JSON {json_errors}")

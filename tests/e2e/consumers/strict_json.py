@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Reads trace files as the strictest JSON reader would: no NaN or Infinity, no key twice, no bad UTF-8, no raw control
-characters, nothing behind the end.
+"""Reads trace files as a strict JSON reader: it accepts no NaN or Infinity, no duplicate key, no invalid UTF-8, no raw
+control characters, and nothing behind the end.
 
-usage: strict_json.py FILE…     exit 0 when every file passes
+usage: strict_json.py FILE…     exit status 0 if every file passes
 """
 import gzip
 import json

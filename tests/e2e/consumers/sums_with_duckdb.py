@@ -1,4 +1,4 @@
-"""The queries of the README on a folder of `profshim convert`, against the sums of `profshim summary --json`.
+"""Runs the documented queries on a folder of `profshim convert` and compares them with `profshim summary --json`.
 usage: sums_with_duckdb.py FOLDER MPI.json KERNELS.json"""
 import json
 import sys
@@ -24,7 +24,7 @@ def check(query, wanted):
 check("""select rank, name, count(*), sum(dur_ns) / 1e3 from events
          where category in ('kernel', 'gpu_memcpy', 'gpu_memset') group by all""",
       {(row["rank"], row["name"]): (row["count"], row["total_us"]) for row in rows(kernels, "kernels")})
-# Calls that a poll stands for are counted by its arguments.
+# A polling event stands for several calls; its arguments have their numbers.
 check("""select rank, name, count(*), sum(dur_ns) / 1e3 from events
          where phase = 'X' and name like 'MPI\\_%' escape '\\' and name not in ('MPI_Test', 'MPI_Iprobe') group by all""",
       {(row["rank"], row["function"]): (row["calls"], row["total_us"]) for row in rows(mpi, "mpi")

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Asks PyTorch's own rules for traces (torch.profiler._trace_validator) about FILE….
+"""Checks each FILE with PyTorch's own rules for traces (torch.profiler._trace_validator).
 
-usage: validate_with_torch.py FILE… [--without RULE]     exit 0 when no rule is broken
+usage: validate_with_torch.py FILE… [--without RULE]     exit status 0 if no rule is broken
 """
 import argparse
 import importlib.util
@@ -10,7 +10,7 @@ import sys
 
 
 def rules():
-    """The module alone: it needs nothing of torch, which is not installed (scripts/consumers_venv.sh)."""
+    """Loads the module without torch, which it does not need and which is not installed (scripts/consumers_venv.sh)."""
     path = os.path.join(sys.prefix, "torch", "profiler", "_trace_validator.py")
     spec = importlib.util.spec_from_file_location("_trace_validator", path)
     module = importlib.util.module_from_spec(spec)

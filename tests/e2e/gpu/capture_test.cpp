@@ -1,4 +1,5 @@
-// CUDA programs under the library, on the fake GPU: what the trace says of them is what they and the device say.
+// CUDA programs under the library on the fake GPU: the trace agrees with their output and with the timeline of the
+// device.
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -15,7 +16,7 @@
 namespace profshim::e2e {
 namespace {
 
-/// CUPTI 13.0, 12.4 and 11.8, which have other records and other functions.
+/// Runs with CUPTI 13.0, 12.4 and 11.8, which differ in records and functions.
 class GpuCapture : public testing::TestWithParam<const char*> {
  protected:
   GpuRun record(const std::string& program, std::vector<std::string> arguments = {},
@@ -40,8 +41,7 @@ std::size_t names(const std::vector<const SeenEvent*>& events, const std::string
   return count;
 }
 
-/// Each activity of the device's timeline is one event with its correlation, its length and its place, and no
-/// other is there.
+/// Expects one event with the correlation, duration and stream of each activity in the timeline, and no other event.
 void expect_same_work(const GpuRun& run, const std::string& kind, const std::string& category) {
   std::map<std::string, std::vector<const SeenEvent*>> by_correlation;
   const auto events = of_category(run.traces[0], category);
@@ -104,7 +104,7 @@ TEST_P(GpuCapture, KernelsHaveTheirLaunchShape) {
 TEST_P(GpuCapture, RecordsEveryMemcpyAndMemset) {
   const GpuRun run = record("copies", {"10"}, {{"FAKE_CUDA_DEVICES", "2"}});
 
-  // Peer copies are copies too.
+  // Peer copies are in the same category.
   const auto copies = of_category(run.traces[0], "gpu_memcpy");
   EXPECT_EQ(copies.size(), static_cast<std::size_t>(run.printed.at("copies") + run.printed.at("peer")));
   EXPECT_EQ(names(copies, "Memcpy HtoD (Pageable -> Device)"), 10u);
@@ -176,7 +176,8 @@ TEST_P(GpuCapture, CallsOfTwoThreadsLieOnTheirThreads) {
   ASSERT_EQ(threads[right].size(), 1u);
   EXPECT_EQ(*threads[left].begin(), run.printed.at("left_thread"));
   EXPECT_EQ(*threads[right].begin(), run.printed.at("right_thread"));
-  EXPECT_EQ(run.traces[0].fact("problems"), "[]") << "buffers of threads may come after that of the device";
+  EXPECT_EQ(run.traces[0].property("problems"), "[]")
+      << "buffers of threads that come after the device's buffer are no problem";
 }
 
 TEST_P(GpuCapture, RecordsAllocationsIfTheSpecSaysSo) {

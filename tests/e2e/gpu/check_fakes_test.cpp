@@ -1,5 +1,5 @@
-// scripts/gpu_check.sh with its programs built for the simulated GPU. Figures mean nothing there and are noted only;
-// the content of the traces has to be right.
+// Runs scripts/gpu_check.sh with its programs built for the simulated GPU. Figures mean nothing there, so they are only
+// noted; the content of the traces must be right.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -44,7 +44,7 @@ class GpuCheckOnFakes : public NeedsNvtx {
     fs::permissions(scratch_.write(name, text), fs::perms::owner_all);
   }
 
-  /// gpu_check.sh with `variables` ("A=1 B=2") before it.
+  /// Returns the command line of gpu_check.sh with `variables` ("A=1 B=2").
   std::string command(const std::string& checks, const std::string& variables = "") const {
     return "env GPU_CHECK_PYTHON=none " + variables + " " PROFSHIM_SOURCE_DIR "/scripts/gpu_check.sh --only " + checks;
   }
@@ -65,7 +65,7 @@ class GpuCheckOnFakes : public NeedsNvtx {
   }
 
   std::string results() const { return text_of_file(scratch_ / "out/RESULTS-section.md"); }
-  /// Column of a check in the table of the results: 1 result, 2 seconds, 3 key number.
+  /// Returns a column of a check in the table of results: 1 result, 2 seconds, 3 key number.
   std::string cell(const std::string& check, int column) const {
     std::istringstream text(results());
     for (std::string line; std::getline(text, line);) {
@@ -79,7 +79,7 @@ class GpuCheckOnFakes : public NeedsNvtx {
     return "no row";
   }
   std::string result(const std::string& check) const { return cell(check, 1); }
-  /// The lines of a check in the results.
+  /// Returns the lines of a check in the results.
   std::string section(const std::string& check) const {
     const std::string text = results(), head = "### " + check + ":";
     const std::size_t begin = text.find(head);
@@ -102,11 +102,11 @@ TEST_F(GpuCheckOnFakes, ChecksOfProgramsPass) {
   EXPECT_EQ(done.ending(), "exit 0") << done.out << done.err;
   std::istringstream names(checks);
   for (std::string name; names >> name;) EXPECT_EQ(result(name), "ok") << name << "\n" << results();
-  EXPECT_NE(done.out.find("| run_ahead | ok |"), std::string::npos) << "the table is printed: " << done.out;
+  EXPECT_NE(done.out.find("| run_ahead | ok |"), std::string::npos) << "the table is not printed: " << done.out;
   EXPECT_NE(cell("run_ahead", 3).find("off after"), std::string::npos) << cell("run_ahead", 3);
   EXPECT_EQ(cell("machine", 3), "Fake GPU, 580.0, 80 GiB");
-  EXPECT_EQ(section("machine").find(":\n"), std::string::npos) << "an empty entry: " << section("machine");
-  // A trace that says so would excuse every fault of these checks.
+  EXPECT_EQ(section("machine").find(":\n"), std::string::npos) << "there is an empty entry: " << section("machine");
+  // These checks excuse faults if the trace reports a problem, so the traces must report none.
   for (const char* name : {"shared", "two_windows", "graphs"})
     EXPECT_EQ(section(name).find("switched on late"), std::string::npos) << section(name);
   const std::string recordings = archived("recordings");
@@ -117,7 +117,7 @@ TEST_F(GpuCheckOnFakes, ChecksOfProgramsPass) {
             (std::vector<std::string>{"RESULTS-section.md", "evidence.tar.gz", "log.txt", "recordings.tar.gz"}));
 }
 
-// pytorch#146604: launches cost more from CUPTI's first use on.
+// pytorch#146604: launches cost more after the first use of CUPTI.
 TEST_F(GpuCheckOnFakes, CostThatRemainsAfterTheWindowsIsFound) {
   const Outcome done = check(command("cost_after_window", "FAKE_CUPTI_COST_NS=30000"));
 
@@ -136,7 +136,7 @@ TEST_F(GpuCheckOnFakes, AProgramThatCrashesFailsItsCheckAlone) {
   EXPECT_NE(archived("evidence").find("static/static.out"), std::string::npos);
 }
 
-// The traces say that joins are uncertain: a fault of the vendor's that the check notes.
+// The traces say that joins are uncertain. The check only notes this fault of CUPTI.
 TEST_F(GpuCheckOnFakes, GraphsThatCupti13JoinsWronglyAreNoFailure) {
   const Outcome done = check(command("two_windows_graphs", "FAKE_CUPTI_GRAPH_SESSIONS=1"));
 
@@ -171,7 +171,7 @@ TEST_F(GpuCheckOnFakes, HangingCheckIsKilledWithItsChildrenAndTheRestIsSkipped) 
 }
 
 TEST_F(GpuCheckOnFakes, AKilledRunKeepsTheResultsSoFar) {
-  // The program of the running check is in a group of its own.
+  // The program of the running check has its own process group.
   const Outcome done =
       check("setsid " + command("recordings shared run_ahead") +
             " >/dev/null 2>&1 & for i in $(seq 600); do grep -qs '^### run_ahead' $OUT/RESULTS-section.md && break; "
@@ -197,7 +197,7 @@ TEST_F(GpuCheckOnFakes, TooLargeArchiveLeavesOutItsLargestFilesAndSaysSo) {
 
 TEST_F(GpuCheckOnFakes, WithoutTorchItsChecksAreSkippedAndNeverPassed) {
   const Outcome none = check(command("machine torch_loop torchrun compile_reduce_overhead"));
-  EXPECT_EQ(none.ending(), "exit 0") << "the machine is there";
+  EXPECT_EQ(none.ending(), "exit 0") << "the check of the machine passes";
   for (const char* name : {"torch_loop", "torchrun", "compile_reduce_overhead"}) {
     EXPECT_EQ(result(name), "skipped") << name;
     EXPECT_EQ(cell(name, 3), "no Python with a torch that sees a GPU");
@@ -218,7 +218,7 @@ TEST_F(GpuCheckOnFakes, AnInterpreterThatFailsFailsTheChecks) {
   EXPECT_EQ(cell("compile_reduce_overhead", 3), "there is no triton: no such module");
 }
 
-// On the CPU: options and order of calls, no more.
+// Runs on the CPU, where it tests only the options and the order of calls.
 TEST(GpuCheckTorch, TheLoopTakesItsOptions) {
   NEEDS_TORCH(1);
   const ScratchFolder scratch;

@@ -1,4 +1,4 @@
-// tests/gpu/check_trace, and the list of checks of scripts/gpu_check.sh. gpu_check_fakes_test.cpp runs the checks.
+// Tests tests/gpu/check_trace and the list of checks in scripts/gpu_check.sh. check_fakes_test.cpp runs the checks.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -30,7 +30,7 @@ TEST(GpuCheck, ADryRunListsEveryCheckAndRunsNothing) {
   EXPECT_TRUE(files_below(scratch.path()).empty());
 }
 
-// Every check of the list has a function of its own and the other way round.
+// Every check of the list has a function, and every function is in the list.
 TEST(GpuCheck, TheListAndTheFunctionsAgree) {
   const std::string folder = PROFSHIM_SOURCE_DIR "/tests/gpu/checks";
   std::string script;
@@ -55,7 +55,7 @@ TEST(GpuCheck, OnlyTakesNamesThatExist) {
   EXPECT_EQ(gpu_check("--no-such-option").ending(), "exit 2");
 }
 
-// One of its functions alone, after `setting`.
+// Runs one function of gpu_check.sh after `setting`.
 Outcome function_of_gpu_check(const std::string& name, const std::string& setting) {
   Job job = shell("eval \"$(sed -n '/^" + name + "()/,/}$/p' " PROFSHIM_SOURCE_DIR "/scripts/gpu_check.sh)\"; " +
                   setting + "; " + name);
@@ -63,7 +63,7 @@ Outcome function_of_gpu_check(const std::string& name, const std::string& settin
   return run(job);
 }
 
-// `timeout 0` would wait without end, and a negative time is none.
+// `timeout 0` would wait without end, and `timeout` refuses negative times.
 TEST(GpuCheck, NoTimeLeftDoesNotMeanNoLimit) {
   EXPECT_EQ(function_of_gpu_check("seconds_left", "unset SECONDS; limit=480; SECONDS=470").out, "10\n");
   EXPECT_EQ(function_of_gpu_check("seconds_left", "unset SECONDS; limit=480; SECONDS=480").out, "1\n");
@@ -129,8 +129,8 @@ TEST_F(CheckTrace, EveryKernelHasItsLaunchInTheWindow) {
   EXPECT_EQ(check("whole", trace_of({}, {})).ending(), "exit 1") << "nothing at all";
 }
 
-// cudnn_convolution of a real trace (A100) has three of them.
-TEST_F(CheckTrace, AMemsetMayStartNothingAndACopyMayNot) {
+// A call of cudnn_convolution in a real trace (A100) makes three memsets without device activity.
+TEST_F(CheckTrace, AMemsetCallNeedsNoActivityAndACopyCallNeedsOne) {
   std::vector<Kernel> calls = kLaunches;
   calls.push_back({"cudaMemsetAsync", 1300, 5, 9});
   const Outcome memset = check("whole", trace_of(calls, kKernels));
@@ -189,7 +189,7 @@ TEST_F(CheckTrace, EveryGraphLaunchHasAllItsNodes) {
   EXPECT_EQ(check("graphs", trace_of(launches, {}), each).ending(), "exit 1");
 }
 
-/// The trace with these events before its last one.
+/// Returns the trace with these events before its last one.
 std::string with(std::string trace, const std::string& events) {
   return trace.insert(trace.find("{\"ph\""), events + ",\n");
 }
@@ -220,7 +220,7 @@ TEST_F(CheckTrace, OneRankOfNcclLaunchesInItsCalls) {
   EXPECT_EQ(check("one_rank", trace_of(kLaunches, kernel)).ending(), "exit 1") << "no call";
 }
 
-// Times of the trace are microseconds after its base, those of the log nanoseconds since the epoch.
+// Trace times are microseconds after its base time; log times are nanoseconds since the epoch.
 TEST_F(CheckTrace, ReadsTheTimeUntilCuptiWasOff) {
   std::string trace = trace_of(kLaunches, kKernels);
   trace.insert(1, "\"baseTimeNanoseconds\": 1000000000,");

@@ -24,21 +24,20 @@ GpuRun client(std::vector<std::string> arguments, std::vector<std::pair<std::str
 }
 std::size_t kernels(const GpuRun& run) { return of_category(run.traces.at(0), "kernel").size(); }
 bool says(const GpuRun& run, const std::string& text) {
-  return run.traces.at(0).fact("problems").find(text) != std::string::npos;
+  return run.traces.at(0).property("problems").find(text) != std::string::npos;
 }
 
-// `with profile(): pass`, as torch.profiler._utils._init_for_cuda_graphs: it ended our recording for good.
+// torch.profiler._utils._init_for_cuda_graphs makes such an empty session. Our recording must resume after it.
 TEST(GpuClients, WaitForAClientThatNeverFlushesIsBounded) {
   const GpuRun run = client({"300", "1", "noflush"});
 
   EXPECT_EQ(run.printed.at("errors"), 0);
   ASSERT_EQ(run.traces.size(), 1u) << run.outcome.err;
-  EXPECT_EQ(kernels(run), 200u) << "both thirds: it ran none itself";
+  EXPECT_EQ(kernels(run), 200u) << "both other thirds; the client recorded none";
   EXPECT_TRUE(says(run, "another client used CUPTI"));
 }
 
-// CUPTI is linked into the program a second time; calls of that copy pass no symbol. Our window comes after its
-// session.
+// The program contains a second copy of CUPTI, whose calls pass no symbol. Our window comes after its session.
 TEST(GpuClients, StaticCopyOfCuptiKeepsTheDriverAndIsReported) {
   const std::string steps = "[steps]\nsource = \"cuda_profiler_api\"\n";
   const GpuRun shared = client({"300", "1", "profiler"}, {}, steps);
@@ -51,9 +50,9 @@ TEST(GpuClients, StaticCopyOfCuptiKeepsTheDriverAndIsReported) {
     ASSERT_EQ(run->traces.size(), 1u) << run->outcome.err;
   }
   EXPECT_EQ(kernels(shared), 100u);
-  EXPECT_EQ(shared.traces[0].fact("problems"), "[]");
+  EXPECT_EQ(shared.traces[0].property("problems"), "[]");
   EXPECT_EQ(kernels(copy), 0u);
-  EXPECT_TRUE(says(copy, "another copy of CUPTI")) << copy.traces[0].fact("problems");
+  EXPECT_TRUE(says(copy, "another copy of CUPTI")) << copy.traces[0].property("problems");
 }
 
 TEST(GpuClients, ClientWithCallbacksAloneDoesNotStopRecording) {
@@ -62,21 +61,21 @@ TEST(GpuClients, ClientWithCallbacksAloneDoesNotStopRecording) {
   EXPECT_EQ(run.printed.at("session_callbacks"), 200);
   ASSERT_EQ(run.traces.size(), 1u) << run.outcome.err;
   EXPECT_EQ(kernels(run), 300u);
-  EXPECT_EQ(run.traces[0].fact("problems"), "[]");
+  EXPECT_EQ(run.traces[0].property("problems"), "[]");
 }
 
-// CUPTI spoils the times of as many kernels of every later session as the clock was registered again.
+// Each repeated registration of the clock makes CUPTI spoil the times of one more kernel in every later session.
 TEST(GpuClients, ClockOfTheClientStaysAndOursIsNotRegisteredAgain) {
   for (const char* const default_clock : {"1", "2"}) {
     SCOPED_TRACE(default_clock);
     const GpuRun run = client({"300", "3", "clock"}, {{"FAKE_CUPTI_HEAD_KERNEL", default_clock}});
 
     EXPECT_EQ(run.printed.at("session_kernels"), 300);
-    EXPECT_EQ(run.calls("cuptiActivityRegisterTimestampCallback"), 4) << "ours, then its own";
+    EXPECT_EQ(run.calls("cuptiActivityRegisterTimestampCallback"), 4) << "ours first, then those of the client";
     ASSERT_EQ(run.traces.size(), 1u) << run.outcome.err;
     EXPECT_GE(kernels(run), 200u);
-    EXPECT_FALSE(says(run, "impossible times")) << run.traces[0].fact("problems");
-    // Times of its clock are brought over: a kernel begins after its launch.
+    EXPECT_FALSE(says(run, "impossible times")) << run.traces[0].property("problems");
+    // Times of the client's clock are converted: a kernel begins after its launch.
     std::map<std::string, const SeenEvent*> calls;
     for (const SeenEvent* call : of_category(run.traces[0], "cuda_runtime")) {
       if (call->args.count("correlation") != 0) calls[call->args.at("correlation")] = call;
@@ -107,7 +106,7 @@ TEST(GpuClients, ClientThatDisablesOurKindsDoesNotSwitchThemOff) {
   EXPECT_EQ(run.printed.at("errors"), 0);
   ASSERT_EQ(run.traces.size(), 1u) << run.outcome.err;
   EXPECT_EQ(kernels(run), 300u);
-  EXPECT_EQ(run.traces[0].fact("problems"), "[]");
+  EXPECT_EQ(run.traces[0].property("problems"), "[]");
 }
 
 TEST(GpuClients, RecordingResumesAfterAClientFinalizesCupti) {
@@ -121,7 +120,7 @@ TEST(GpuClients, RecordingResumesAfterAClientFinalizesCupti) {
 
 // ---- CUPTI 13.2
 
-// Its callbacks would get our records: we stay away until it has unsubscribed.
+// Its callbacks would get our records, so the library does not use CUPTI until it has unsubscribed.
 TEST(GpuClients, ASubscriberOf132HasCuptiAlone) {
   const std::pair<std::string, std::string> cuda{"LD_LIBRARY_PATH", built("tests/fakes/cuda13.2")};
   const GpuRun run = client({"300"}, {cuda}, "", true, "cupti_subscriber");
@@ -135,7 +134,7 @@ TEST(GpuClients, ASubscriberOf132HasCuptiAlone) {
 
 // ---- CUPTI 13.3
 
-// Drivers before r610 have room for one subscriber.
+// Drivers older than r610 allow one subscriber.
 TEST(GpuClients, ASubscriberOf133GetsOurPlaceOnAnOlderDriver) {
   const GpuRun run = client({"300"}, {{"LD_LIBRARY_PATH", built(kCuda133)}, {"FAKE_CUDA_DRIVER", "13000"}}, "", true,
                             "cupti_subscriber");
@@ -154,17 +153,17 @@ TEST(GpuClients, ASubscriberOf133RecordsBesideUs) {
   EXPECT_EQ(run.printed.at("errors"), 0);
   EXPECT_EQ(run.printed.at("session_kernels"), 100);
   ASSERT_EQ(run.traces.size(), 1u) << run.outcome.err;
-  EXPECT_EQ(kernels(run), 300u) << "its third too";
-  EXPECT_EQ(run.traces[0].fact("problems"), "[]");
+  EXPECT_EQ(kernels(run), 300u) << "the third of the client too";
+  EXPECT_EQ(run.traces[0].property("problems"), "[]");
   EXPECT_EQ(run.calls("cuptiActivityEnable "), 0);
   EXPECT_GT(run.calls("cuptiActivityEnable_v2"), 0);
 }
 
-// Kineto uses the functions of the process, which CUPTI refuses while there is a subscriber's.
-TEST(GpuClients, OneOfTheProcessGetsTheSameOnCupti133) {
+// Kineto uses the functions of the process, which CUPTI refuses while a subscriber exists.
+TEST(GpuClients, ClientThatIsNoSubscriberGetsTheSameOnCupti133) {
   const std::pair<std::string, std::string> cuda{"LD_LIBRARY_PATH", built(kCuda133)};
-  // Before its sessions; a second and a half after "noflush"; all of one that has the callbacks alone. Its own are its
-  // own, and what comes directly after them may come before we are back.
+  // Least number of kernels that we record: those before its sessions; with "noflush" also those 1.5 s after it; with
+  // "callbacks" all. We miss the kernels of its sessions and may miss those directly after them.
   const std::pair<const char*, std::size_t> wanted[] = {
       {"", 100}, {"noflush", 200}, {"clock", 200}, {"callbacks", 400}};
   for (const auto& [how, least] : wanted) {
@@ -178,7 +177,7 @@ TEST(GpuClients, OneOfTheProcessGetsTheSameOnCupti133) {
   }
 }
 
-// One record for a whole graph would take the nodes from all other subscribers.
+// If we asked for one record per graph, the other subscribers would lose their node records.
 TEST(GpuClients, GraphsAreRecordedByNodeBesideOtherClients) {
   const std::string spec = std::string(kRecordAll) + "[capture]\ngraphs = \"launches\"\n";
   const GpuRun alone = client({}, {}, spec, true, "graph");
@@ -187,11 +186,12 @@ TEST(GpuClients, GraphsAreRecordedByNodeBesideOtherClients) {
   ASSERT_EQ(alone.traces.size(), 1u) << alone.outcome.err;
   ASSERT_EQ(beside.traces.size(), 1u) << beside.outcome.err;
   EXPECT_LT(kernels(alone), kernels(beside));
-  EXPECT_EQ(alone.traces[0].fact("problems"), "[]");
-  EXPECT_TRUE(says(beside, "their nodes are recorded")) << beside.traces[0].fact("problems");
+  EXPECT_EQ(alone.traces[0].property("problems"), "[]");
+  EXPECT_TRUE(says(beside, "their nodes are recorded")) << beside.traces[0].property("problems");
 }
 
-// The buffers of a subscriber that leaves are gone. They hold the kernels that run, and the calls beside them.
+// CUPTI drops the buffers of a subscriber that unsubscribes, with the records of running kernels and of calls beside
+// them.
 TEST(GpuClients, ASubscribersBuffersAreFlushedAtTheEndOfTheProcess) {
   GpuJob job;
   job.program = "machine";
@@ -206,7 +206,7 @@ TEST(GpuClients, ASubscribersBuffersAreFlushedAtTheEndOfTheProcess) {
     launches += call->name == "cudaLaunchKernel";
   }
   EXPECT_EQ(launches, 40);
-  EXPECT_NE(run.traces[0].fact("problems"), "[]") << "kernels are missing";
+  EXPECT_NE(run.traces[0].property("problems"), "[]") << "kernels are missing";
 }
 
 TEST(GpuClients, Cupti133HoldsNothingOfOursAfterAWindow) {
@@ -217,7 +217,7 @@ TEST(GpuClients, Cupti133HoldsNothingOfOursAfterAWindow) {
 
   ASSERT_EQ(run.traces.size(), 1u) << run.outcome.err;
   EXPECT_EQ(kernels(run), 202u);
-  EXPECT_EQ(run.traces[0].fact("problems"), "[]");
+  EXPECT_EQ(run.traces[0].property("problems"), "[]");
   EXPECT_EQ(run.cupti.at("scope"), 0u) << "neither form is in use";
   EXPECT_EQ(run.cupti.at("subscribed"), 0u);
 }

@@ -1,5 +1,5 @@
-// Readers that people use, on a data-parallel job of four ranks that ran on the fake GPUs: what they find is what the
-// devices did, by the timelines of the devices. Their Python is made by scripts/consumers_venv.sh.
+// Common trace readers on a data-parallel job of four ranks on the fake GPUs: their results agree with the timelines of
+// the devices. scripts/consumers_venv.sh makes their Python.
 #include <cxxabi.h>
 #include <gtest/gtest.h>
 
@@ -34,8 +34,8 @@ std::string kind_of(const Ran& ran) {
   return ran.name.find("nccl") == std::string::npos ? "compute" : "communication";
 }
 
-/// Steps 2 to 4 of seven, on all ranks; the traces lie in window(), and beside them, from the devices alone, what was
-/// done for these steps (timeline.jsonl, see gpu_numbers_with_hta.py).
+/// Records steps 2 to 4 of seven on all ranks. window() has the traces and timeline.jsonl, which lists the device
+/// activities of these steps by the devices' own timelines (see gpu_numbers_with_hta.py).
 class FakeJob : public testing::Test {
  protected:
   void SetUp() override { NEEDS_NVTX(); }
@@ -64,8 +64,8 @@ class FakeJob : public testing::Test {
              "version = 1\n[ranks]\nselect = \"all\"\n[steps]\nsource = \"nvtx\"\npattern = \"train_step\"\n"
              "[schedule]\nsteps = [\"2-4\"]\n[capture]\n" +
                  capture + "[output]\ngzip = false\nfolder = \"" + (*scratch_ / folder) + "\"\n")}};
-    // On a machine so busy that CUPTI is not on within a fifth of a second, a window begins without it, and says so:
-    // once more.
+    // On a busy machine CUPTI may be enabled only after the window has begun, as the trace then says. The job is then
+    // run again.
     bool whole = false;
     for (int attempt = 0; attempt < 5 && !whole && !HasFailure(); ++attempt) {
       std::filesystem::remove_all(*scratch_ / folder);
@@ -76,13 +76,13 @@ class FakeJob : public testing::Test {
       EXPECT_EQ(traces.size(), std::size_t{kRanks}) << outcome.err;
       whole = std::all_of(traces.begin(), traces.end(), is_whole);
       for (const SeenTrace& trace : traces)
-        EXPECT_TRUE(is_whole(trace) || trace.fact("problems").find("switched on after") != std::string::npos)
+        EXPECT_TRUE(is_whole(trace) || trace.property("problems").find("switched on after") != std::string::npos)
             << trace.metadata.at("profshim");
     }
     EXPECT_TRUE(whole);
   }
 
-  /// Thirteen kernels of each step, and the copy's and theirs and the waits' calls.
+  /// Returns true if the trace has the 13 kernels of each step and the calls for kernels, copies and waits.
   static bool is_whole(const SeenTrace& trace) {
     return of_category(trace, "kernel").size() == 3 * 13 && of_category(trace, "cuda_driver").size() == 3 * 4 &&
            of_category(trace, "cuda_runtime").size() == 3 * 21;
@@ -93,7 +93,8 @@ class FakeJob : public testing::Test {
     return (*scratch_ / folder) + "/step" + std::to_string(kFirst);
   }
 
-  /// A step begins with the copy of its batch; calls count up.
+  /// Returns the activities of the recorded steps. Correlation ids ascend, and a step begins with the copy of its
+  /// batch.
   static std::vector<Ran> work_of_steps(int rank) {
     std::vector<Ran> all = read_timeline(*scratch_ / ("traces.t" + std::to_string(rank)));
     std::sort(all.begin(), all.end(), [](const Ran& a, const Ran& b) { return a.correlation < b.correlation; });
@@ -136,7 +137,7 @@ class FakeJob : public testing::Test {
 #define NEEDS_READERS() \
   if (!readers_are_installed()) GTEST_SKIP() << "no Python for the readers: scripts/consumers_venv.sh"
 
-// The module of PyTorch's that scripts/consumers_venv.sh fetches.
+// scripts/consumers_venv.sh fetches this module of PyTorch.
 #define NEEDS_TORCHS_RULES()                                                                                    \
   if (!std::filesystem::exists(PROFSHIM_SOURCE_DIR "/build/venv-consumers/torch/profiler/_trace_validator.py")) \
   GTEST_SKIP() << "PyTorch's rules for traces are not there: scripts/consumers_venv.sh"
@@ -154,8 +155,8 @@ TEST_F(FakeJob, TracesFollowPyTorchsRules) {
   EXPECT_EQ(outcome.ending(), "exit 0") << outcome.out << outcome.err;
 }
 
-// Without the rule that no kernel runs when the host begins to wait for its stream: it waits because one runs.
-// (PyTorch's own tests leave it out for the same reason.)
+// Leaves out the rule that no kernel runs when the host begins to wait for its stream: the host waits because one runs.
+// PyTorch's own tests leave it out too.
 TEST_F(FakeJob, TracesWithSynchronizationsFollowPyTorchsRules) {
   NEEDS_TORCHS_RULES();
   run_job("synchronised", "cuda_sync = true\n");

@@ -152,7 +152,7 @@ TEST(FakeNccl, CollectivesOfSeveralProcessesEndTogether) {
     if (line.rfind("kernel ", 0) == 0 && fields >> kind >> start >> end >> device) ends[device].push_back(end);
   }
   ASSERT_EQ(ends[0].size(), 20u) << outcome.out << outcome.err;
-  // A collective is done when all have begun it: none ends on one rank before it has begun on the last.
+  // A collective ends on no rank before it has begun on the last one.
   for (int rank = 1; rank < 4; ++rank) EXPECT_EQ(ends[rank], ends[0]) << rank;
 }
 

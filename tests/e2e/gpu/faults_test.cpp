@@ -1,5 +1,5 @@
-// A CUPTI that loses, delays, mixes up or refuses: the job is unharmed, the trace holds what came and says what did
-// not.
+// A CUPTI that loses, delays, mixes up or refuses records: the job is unharmed, and the trace has the delivered records
+// and reports the missing ones.
 #include <gtest/gtest.h>
 
 #include <map>
@@ -37,8 +37,8 @@ TEST(GpuFaults, RunWithoutFaultsPrintsNoWarning) {
   const GpuRun run = record_with({});
 
   EXPECT_EQ(kernels(run), kKernels);
-  EXPECT_FALSE(says(run, "left out")) << run.traces[0].fact("problems");
-  EXPECT_FALSE(says(run, "missing")) << run.traces[0].fact("problems");
+  EXPECT_FALSE(says(run, "left out")) << run.traces[0].property("problems");
+  EXPECT_FALSE(says(run, "missing")) << run.traces[0].property("problems");
 }
 
 TEST(GpuFaults, DroppedRecordsAreReported) {
@@ -46,7 +46,7 @@ TEST(GpuFaults, DroppedRecordsAreReported) {
 
   EXPECT_EQ(run.cupti.at("dropped"), 101u);
   EXPECT_EQ(kernels(run), kKernels - 101);
-  EXPECT_TRUE(says(run, "CUPTI dropped records")) << run.traces[0].fact("problems");
+  EXPECT_TRUE(says(run, "CUPTI dropped records")) << run.traces[0].property("problems");
 }
 
 TEST(GpuFaults, ImpossibleTimesAreLeftOut) {
@@ -54,7 +54,7 @@ TEST(GpuFaults, ImpossibleTimesAreLeftOut) {
     const GpuRun run = record_with({{fault, "10"}});
 
     EXPECT_EQ(kernels(run), kKernels - 101) << fault;
-    EXPECT_TRUE(says(run, "impossible times")) << fault << run.traces[0].fact("problems");
+    EXPECT_TRUE(says(run, "impossible times")) << fault << run.traces[0].property("problems");
   }
 }
 
@@ -77,7 +77,7 @@ TEST(GpuFaults, ActivityOfUnknownLaunchesIsRecordedByItsTime) {
   std::map<std::string, int> flows;
   for (const SeenEvent& event : run.traces[0].events)
     if (event.category == "ac2g") ++flows[event.phase];
-  EXPECT_EQ(flows["f"], static_cast<int>(kKernels - 101)) << "no end of a flow without its start";
+  EXPECT_EQ(flows["f"], static_cast<int>(kKernels - 101)) << "a flow has an end without a start";
   EXPECT_EQ(flows["s"], flows["f"]);
 }
 
@@ -94,14 +94,14 @@ TEST(GpuFaults, TimesAreConvertedWithoutOurClock) {
   }
 }
 
-/// Each function of CUPTI refuses, one at a time.
+/// One function of CUPTI fails in each run.
 TEST(GpuFaults, RefusingCuptiLeavesTheJobUnchanged) {
   for (const char* function :
        {"ActivityRegisterCallbacks", "ActivityRegisterTimestampCallback", "ActivityEnable", "ActivitySetAttribute",
         "ActivityFlushAll", "ActivityDisable", "ActivityFlushPeriod", "ActivityGetNumDroppedRecords",
         "PushExternalCorrelationId", "EnableRuntimeApi", "EnableDriverApi"}) {
     SCOPED_TRACE(function);
-    // This job has no MPI and no NVTX: when CUPTI hands nothing over, there is nothing for a trace, and we say so.
+    // Without MPI, NVTX and CUPTI records this job has no events. No trace is written, and a line says so.
     const bool tells_nothing = std::string(function) == "ActivityFlushAll";
     const GpuRun run = record_with({{"FAKE_CUPTI_FAIL", std::string(function) + "=15"}}, tells_nothing);
     EXPECT_NE(run.outcome.shim_lines().size(), 0u);
@@ -111,7 +111,7 @@ TEST(GpuFaults, RefusingCuptiLeavesTheJobUnchanged) {
   }
 }
 
-// The CUPTI of 12.4 crashes when it is given none.
+// CUPTI 12.4 crashes if a request for a buffer is answered with null.
 TEST(GpuFaults, FastCuptiNeverLacksABuffer) {
   GpuJob job;
   job.program = "launch_loop";
@@ -150,7 +150,7 @@ TEST(GpuFaults, RefusedCaptureIsReported) {
   const GpuRun run = record_with({{"FAKE_CUPTI_FAIL", "ActivityRegisterCallbacks=35"}});
 
   EXPECT_EQ(kernels(run), 0u);
-  EXPECT_TRUE(says(run, "no GPU activity is recorded")) << run.traces[0].fact("problems");
+  EXPECT_TRUE(says(run, "no GPU activity is recorded")) << run.traces[0].property("problems");
 }
 
 TEST(GpuFaults, WithoutADeviceTheProgramGetsItsOwnError) {

@@ -1,4 +1,4 @@
-// Machines and programs that are seldom: many devices, an old driver, no permission, a fork, a reset of the device.
+// Rare machines and programs: many devices, an old driver, no permission, a fork, a reset of the device.
 #include <gtest/gtest.h>
 
 #include <map>
@@ -27,7 +27,7 @@ TEST(GpuMachines, RecordsEightDevicesOfOneProcess) {
   const GpuRun run = machine("devices", {{"FAKE_CUDA_DEVICES", "8"}});
 
   ASSERT_EQ(run.traces.size(), 1u) << run.outcome.err;
-  EXPECT_EQ(run.traces[0].fact("problems"), "[]");
+  EXPECT_EQ(run.traces[0].property("problems"), "[]");
   std::map<std::string, int> kernels;
   std::set<std::string> contexts;
   for (const SeenEvent* const kernel : of_category(run.traces[0], "kernel")) {
@@ -50,7 +50,7 @@ TEST(GpuMachines, ForkAfterCudaInitLeavesParentAndChildUnchanged) {
   EXPECT_EQ(run.printed.at("kernels"), 40);
   ASSERT_EQ(run.traces.size(), 1u) << run.outcome.err;
   EXPECT_EQ(of_category(run.traces[0], "kernel").size(), 40u);
-  EXPECT_EQ(run.traces[0].fact("problems"), "[]");
+  EXPECT_EQ(run.traces[0].property("problems"), "[]");
 }
 
 TEST(GpuMachines, AResetDeviceIsRecordedInItsNewContext) {
@@ -60,7 +60,7 @@ TEST(GpuMachines, AResetDeviceIsRecordedInItsNewContext) {
   std::map<std::string, int> contexts;
   for (const SeenEvent* const kernel : of_category(run.traces[0], "kernel")) ++contexts[kernel->args.at("context")];
   EXPECT_EQ(contexts, (std::map<std::string, int>{{"1", 20}, {"65", 20}}));
-  EXPECT_EQ(run.traces[0].fact("problems"), "[]");
+  EXPECT_EQ(run.traces[0].property("problems"), "[]");
 }
 
 // CUPTI works on drivers of its own major version and of newer ones.
@@ -70,9 +70,9 @@ TEST(GpuMachines, DriverTooOldForCuptiIsReported) {
   EXPECT_EQ(run.printed.at("kernels"), 40);
   ASSERT_EQ(run.traces.size(), 1u) << run.outcome.err;
   EXPECT_EQ(of_category(run.traces[0], "kernel").size(), 0u);
-  EXPECT_NE(run.traces[0].fact("problems").find("the driver may be older than this CUPTI (it supports CUDA 11.8)"),
+  EXPECT_NE(run.traces[0].property("problems").find("the driver may be older than this CUPTI (it supports CUDA 11.8)"),
             std::string::npos)
-      << run.traces[0].fact("problems");
+      << run.traces[0].property("problems");
 }
 
 TEST(GpuMachines, RecordsWithADriverNewerThanCupti) {
@@ -83,24 +83,24 @@ TEST(GpuMachines, RecordsWithADriverNewerThanCupti) {
   EXPECT_EQ(run.traces[0].metadata.at("cuda_driver_version"), "13000");
 }
 
-// CUPTI_ERROR_INSUFFICIENT_PRIVILEGES: a container without the right, on a machine that keeps profiling to its admins.
+// CUPTI_ERROR_INSUFFICIENT_PRIVILEGES occurs in a container on a machine that allows profiling only to administrators.
 TEST(GpuMachines, WithoutPermissionTheTraceSaysWhatToDo) {
   const GpuRun run = machine("reset", {{"FAKE_CUPTI_FAIL", "ActivityEnable=35"}});
 
   ASSERT_EQ(run.traces.size(), 1u) << run.outcome.err;
   EXPECT_EQ(of_category(run.traces[0], "kernel").size(), 0u);
-  EXPECT_NE(run.traces[0].fact("problems").find("NVreg_RestrictProfilingToAdminUsers"), std::string::npos)
-      << run.traces[0].fact("problems");
+  EXPECT_NE(run.traces[0].property("problems").find("NVreg_RestrictProfilingToAdminUsers"), std::string::npos)
+      << run.traces[0].property("problems");
 }
 
-// CUPTI's stream numbers are unique within a context only: stream 7 of both runs kernels at the same time.
+// CUPTI's stream numbers are unique only within a context: stream 7 of each context runs kernels at the same time.
 TEST(GpuMachines, ContextsOfOneDeviceHaveSeparateTracks) {
   const GpuRun run = machine("contexts", {{"FAKE_CUDA_KERNEL_NS", "2000000"}});
 
   ASSERT_EQ(run.traces.size(), 1u) << run.outcome.err;
   const SeenTrace& trace = run.traces[0];
-  EXPECT_EQ(trace.fact("problems"), "[]");
-  EXPECT_NE(trace.fact("device").find("\"device_overlaps\":0"), std::string::npos) << trace.fact("device");
+  EXPECT_EQ(trace.property("problems"), "[]");
+  EXPECT_NE(trace.property("device").find("\"device_overlaps\":0"), std::string::npos) << trace.property("device");
   std::map<std::int64_t, std::vector<const SeenEvent*>> lines;
   for (const SeenEvent* const kernel : of_category(trace, "kernel")) {
     EXPECT_EQ(kernel->pid, 0);
@@ -128,7 +128,7 @@ TEST(GpuMachines, MigInstanceIsNamedWithItsUuid) {
   const GpuRun run = machine("reset", {{"FAKE_CUDA_MIG", "1"}});
 
   ASSERT_EQ(run.traces.size(), 1u) << run.outcome.err;
-  EXPECT_EQ(run.traces[0].fact("problems"), "[]");
+  EXPECT_EQ(run.traces[0].property("problems"), "[]");
   const std::string& properties = run.traces[0].metadata.at("deviceProperties");
   for (const char* const wanted :
        {"\"name\":\"Fake GPU MIG 1g.10gb\"", "\"numSms\":14", "\"uuid\":\"GPU-01000000-0000-0000-0000-000000000000\"",
@@ -146,10 +146,10 @@ TEST(GpuMachines, ATraceSaysThatItsProcessWasAClientOfMps) {
 
   ASSERT_EQ(shared.traces.size(), 1u) << shared.outcome.err;
   EXPECT_EQ(of_category(shared.traces[0], "kernel").size(), 40u);
-  EXPECT_EQ(shared.traces[0].fact("problems"), "[]");
-  EXPECT_EQ(shared.traces[0].fact("cuda_mps"), "true");
+  EXPECT_EQ(shared.traces[0].property("problems"), "[]");
+  EXPECT_EQ(shared.traces[0].property("cuda_mps"), "true");
   ASSERT_EQ(alone.traces.size(), 1u) << alone.outcome.err;
-  EXPECT_EQ(alone.traces[0].fact("cuda_mps"), "");
+  EXPECT_EQ(alone.traces[0].property("cuda_mps"), "");
 }
 
 // The driver loads a kernel at its first launch, unless CUDA_MODULE_LOADING=EAGER.
@@ -161,7 +161,7 @@ TEST(GpuMachines, LazyLoadingIsShownAsOverhead) {
   for (const SeenEvent* const overhead : of_category(run.traces[0], "overhead")) {
     loadings += overhead->name == "Lazy Function Loading";
   }
-  EXPECT_EQ(loadings, 2) << "one kernel, in the context before the reset and in that after it";
+  EXPECT_EQ(loadings, 2) << "the kernel is loaded before and after the reset";
 }
 
 }  // namespace

@@ -1,7 +1,7 @@
-// The records that the fake CUPTI writes are laid out as the vendor's headers say, where there are any.
-#include <gtest/gtest.h>
-
+// The layout of the fake CUPTI's records is that of the vendor's headers, if these are installed.
 #include "fakes/cupti/records.h"
+
+#include <gtest/gtest.h>
 
 #if __has_include(<cupti.h>)
 #include <cupti.h>

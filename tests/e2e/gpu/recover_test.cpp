@@ -1,4 +1,4 @@
-// A job with a GPU that is killed in the middle: what its spool gives back.
+// `profshim recover` on the spool of a GPU job that was killed.
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <unistd.h>
@@ -8,11 +8,11 @@
 
 #include "e2e/support/built_programs.h"
 #include "e2e/support/gpu_run.h"
-#include "profshim/base/clock.h"
 #include "e2e/support/mpi_jobs.h"
 #include "e2e/support/run_under_shim.h"
 #include "e2e/support/scratch_folder.h"
 #include "e2e/support/seen_trace.h"
+#include "profshim/base/clock.h"
 
 namespace profshim::e2e {
 namespace {
@@ -34,7 +34,7 @@ TEST(GpuRecover, RecoversTheKernelsOfAKilledJob) {
                      {"FAKE_CUDA_TIMELINE", scratch / "timeline"},
                      {"FAKE_CUDA_KERNEL_NS", "50000"},
                      {"PROFSHIM_SPEC", scratch.write("s.toml", record_all_spec(scratch / "traces"))}};
-  // CUPTI hands its buffers over every second: with 40000 kernels of 50 us, many have been.
+  // CUPTI returns its buffers every second. The job runs 2 s (40000 kernels of 50 us), so many have been returned.
   job.while_running = [&](int pid) {
     const std::int64_t patience_until_ns = monotonic_ns() + 40'000'000'000;
     while (lines_of(scratch / "timeline") < 40000 && monotonic_ns() < patience_until_ns) usleep(20000);
@@ -50,8 +50,8 @@ TEST(GpuRecover, RecoversTheKernelsOfAKilledJob) {
   ASSERT_EQ(traces.size(), 1u);
   const SeenTrace& trace = traces[0];
   ASSERT_TRUE(trace.readable) << trace.error;
-  EXPECT_EQ(trace.fact("complete"), "false");
-  EXPECT_EQ(trace.fact("recovered"), "true");
+  EXPECT_EQ(trace.property("complete"), "false");
+  EXPECT_EQ(trace.property("recovered"), "true");
   EXPECT_EQ(profshim({"verify", trace.path}).ending(), "exit 0");
   std::set<std::string> ran;
   for (const Ran& one : read_timeline(scratch / "timeline")) ran.insert(std::to_string(one.correlation));

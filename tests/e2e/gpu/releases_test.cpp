@@ -1,5 +1,5 @@
-// Faults of single releases of CUPTI, as their users report them; the fake CUPTI names its sources. And what the
-// headers say of all of them: records of devices, contexts and streams, buffers with incomplete records.
+// Faults of single releases of CUPTI (the fake CUPTI names the sources), and behavior that the headers of all releases
+// document: records of devices, contexts and streams, and buffers with incomplete records.
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -21,7 +21,7 @@ std::string steps(const std::string& list) {
   return "[steps]\nsource = \"nvtx\"\npattern = \"step*\"\n[schedule]\nsteps = [" + list + "]\n";
 }
 bool says(const SeenTrace& trace, const std::string& text) {
-  return trace.fact("problems").find(text) != std::string::npos;
+  return trace.property("problems").find(text) != std::string::npos;
 }
 
 class GpuReleases : public NeedsNvtx {
@@ -41,12 +41,12 @@ class GpuReleases : public NeedsNvtx {
   }
 };
 
-// They come when the driver is initialized, or the context or stream is made: before any window.
+// CUPTI writes these records when the driver is initialized and the context or stream is made: before any window.
 TEST_F(GpuReleases, WindowKnowsOlderDevicesContextsAndStreams) {
   const GpuRun run = record("mixed", {});
 
   ASSERT_EQ(run.traces.size(), 1u);
-  EXPECT_EQ(run.traces[0].fact("problems"), "[]");
+  EXPECT_EQ(run.traces[0].property("problems"), "[]");
   EXPECT_NE(run.traces[0].metadata.at("deviceProperties").find("Fake GPU"), std::string::npos);
   const auto kernels = of_category(run.traces[0], "kernel");
   ASSERT_EQ(kernels.size(), 3u * 40u);
@@ -56,7 +56,7 @@ TEST_F(GpuReleases, WindowKnowsOlderDevicesContextsAndStreams) {
   }
 }
 
-// Its launch was given up after 0.3 s, with complete: true.
+// The launch was once abandoned after 0.3 s, and the trace claimed to be complete.
 TEST_F(GpuReleases, LongKernelOnAnOlderStreamIsRecorded) {
   GpuJob job;
   job.program = "long_kernel";
@@ -66,7 +66,7 @@ TEST_F(GpuReleases, LongKernelOnAnOlderStreamIsRecorded) {
 
   ASSERT_EQ(run.traces.size(), 1u) << run.outcome.err;
   EXPECT_EQ(of_category(run.traces[0], "kernel").size(), 31u);
-  EXPECT_EQ(run.traces[0].fact("problems"), "[]");
+  EXPECT_EQ(run.traces[0].property("problems"), "[]");
 }
 
 // The host is far ahead: every buffer has an incomplete record until the device has caught up.
@@ -82,9 +82,9 @@ TEST_F(GpuReleases, CuptiIsOffAtTheEndOfTheWindowEvenIfTheHostIsFarAhead) {
   EXPECT_EQ(run.outcome.ending(), "exit 0") << run.outcome.err;
   ASSERT_EQ(run.traces.size(), 1u) << run.outcome.err;
   EXPECT_EQ(of_category(run.traces[0], "kernel").size(), 15u);
-  EXPECT_EQ(run.traces[0].fact("problems"), "[]");
+  EXPECT_EQ(run.traces[0].property("problems"), "[]");
   // Most launches after the window cost nothing.
-  EXPECT_LT(run.cupti.at("records_10"), 300u) << "of 500";
+  EXPECT_LT(run.cupti.at("records_10"), 300u) << "of 500 kernels";
 }
 
 // CUPTI 13.2.23 to 13.2.86.
@@ -110,11 +110,11 @@ TEST_F(GpuReleases, TheJobGoesOnWhileCuptiHangsInADisable) {
   const GpuRun run = record("mixed", {{"FAKE_CUPTI_DISABLE_HANGS_MS", "1500"}});
 
   ASSERT_EQ(run.traces.size(), 1u);
-  EXPECT_LT(std::stod(run.traces[0].fact("stall_us")), 100'000);
+  EXPECT_LT(std::stod(run.traces[0].property("stall_us")), 100'000);
   EXPECT_EQ(of_category(run.traces[0], "kernel").size(), 3u * 40u);
 }
 
-// The host is ahead of the device all the time: CUPTI comes on when the device has caught up, at the job's end.
+// The host is always ahead of the device, so that CUPTI is enabled only when the device has caught up at the job's end.
 TEST_F(GpuReleases, TheJobGoesOnWhileCuptiWaitsForTheDevice) {
   GpuJob job;
   job.program = kJob;
@@ -125,9 +125,9 @@ TEST_F(GpuReleases, TheJobGoesOnWhileCuptiWaitsForTheDevice) {
 
   EXPECT_EQ(run.outcome.ending(), "exit 0") << run.outcome.err;
   ASSERT_EQ(run.traces.size(), 1u) << run.outcome.err;
-  EXPECT_LT(std::stod(run.traces[0].fact("stall_us")), 50'000);
+  EXPECT_LT(std::stod(run.traces[0].property("stall_us")), 50'000);
   if (of_category(run.traces[0], "kernel").size() != 10) {
-    EXPECT_TRUE(says(run.traces[0], "switched on after a window had begun")) << run.traces[0].fact("problems");
+    EXPECT_TRUE(says(run.traces[0], "switched on after a window had begun")) << run.traces[0].property("problems");
   }
 }
 
@@ -149,7 +149,7 @@ TEST_F(GpuReleases, TheClockIsRegisteredOncePerProcess) {
   for (const SeenTrace& trace : run.traces) EXPECT_EQ(of_category(trace, "kernel").size(), 2u * 40u);
 }
 
-// Kineto registers its own clock: the first kernel after a second registration would have no times that it can read.
+// Kineto registers its own clock. After a second registration the first kernel would have times that Kineto misreads.
 TEST_F(GpuReleases, NoClockIsRegisteredBesidePyTorch) {
   const ScratchFolder scratch;
   const std::string torch = scratch / "libtorch_cuda.so";
@@ -159,8 +159,8 @@ TEST_F(GpuReleases, NoClockIsRegisteredBesidePyTorch) {
   ASSERT_EQ(run.traces.size(), 1u) << run.outcome.err;
   EXPECT_EQ(run.calls("cuptiActivityRegisterTimestampCallback"), 0);
   EXPECT_EQ(of_category(run.traces[0], "kernel").size(), 3u * 40u);
-  EXPECT_NE(run.traces[0].fact("device_timing").find("realtime, converted"), std::string::npos)
-      << run.traces[0].fact("device_timing");
+  EXPECT_NE(run.traces[0].property("device_timing").find("realtime, converted"), std::string::npos)
+      << run.traces[0].property("device_timing");
 }
 
 // ---- graphs
@@ -171,19 +171,19 @@ TEST_F(GpuReleases, GraphsOlderThanCuptiAreReportedMissing) {
   ASSERT_EQ(run.traces.size(), 1u);
   EXPECT_EQ(of_category(run.traces[0], "kernel").size(), 0u);
   EXPECT_TRUE(says(run.traces[0], "graphs that were made before CUPTI was first switched on"))
-      << run.traces[0].fact("problems");
+      << run.traces[0].property("problems");
 }
 
 TEST_F(GpuReleases, UncertainGraphJoinsAreReportedIfCuptiMixesThemUp) {
-  // A second and a half apart: CUPTI is off in between.
+  // The windows are 1.5 s apart, so that CUPTI is off in between.
   const GpuRun run = record("graphs", {{"FAKE_CUPTI_GRAPH_SESSIONS", "1"}, {"FAKE_CUDA_KERNELS", "_kernel=250000"}},
                             "\"3-4\", \"60-61\"", "64");
 
   ASSERT_EQ(run.traces.size(), 2u);
   const SeenTrace& first = run.traces[0].path < run.traces[1].path ? run.traces[0] : run.traces[1];
   const SeenTrace& second = &first == &run.traces[0] ? run.traces[1] : run.traces[0];
-  EXPECT_EQ(first.fact("problems"), "[]");
-  EXPECT_TRUE(says(second, "may be tied to the wrong launch")) << second.fact("problems");
+  EXPECT_EQ(first.property("problems"), "[]");
+  EXPECT_TRUE(says(second, "may be tied to the wrong launch")) << second.property("problems");
 }
 
 // parcagpu#23: the pool of device buffers runs out after millions of nodes.
@@ -193,9 +193,9 @@ TEST_F(GpuReleases, KernelsWithoutTimesAreCounted) {
   ASSERT_EQ(run.traces.size(), 1u);
   const std::size_t kernels = of_category(run.traces[0], "kernel").size();
   EXPECT_GT(kernels, 0u);
-  EXPECT_LT(kernels, 3u * 100u) << "five for each of 20 launches in a step";
-  EXPECT_TRUE(says(run.traces[0], "impossible times")) << run.traces[0].fact("problems");
-  const std::string losses = run.traces[0].fact("gpu_losses");
+  EXPECT_LT(kernels, 3u * 100u) << "of five kernels for each of 20 launches in a step";
+  EXPECT_TRUE(says(run.traces[0], "impossible times")) << run.traces[0].property("problems");
+  const std::string losses = run.traces[0].property("gpu_losses");
   EXPECT_NE(losses.find("\"end_before_begin\":1,"), std::string::npos) << losses;
   EXPECT_EQ(losses.find("\"no_time\":0,"), std::string::npos) << losses;
 }

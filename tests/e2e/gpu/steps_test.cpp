@@ -20,8 +20,8 @@ const char* const kNoWarmUp =
 
 void expect_a_late_begin_said(const GpuRun& run) {
   for (const SeenTrace& trace : run.traces) {
-    EXPECT_NE(trace.fact("problems").find("switched on after a window had begun"), std::string::npos)
-        << trace.fact("problems");
+    EXPECT_NE(trace.property("problems").find("switched on after a window had begun"), std::string::npos)
+        << trace.property("problems");
   }
 }
 
@@ -33,7 +33,7 @@ GpuJob launch_loop(const std::string& spec) {
   return job;
 }
 
-// A hundred tiny kernels, then one of the optimizer's: a step begins with the latter.
+// The program launches a hundred tiny kernels, then one of the optimizer. A step begins with the latter.
 TEST(StepsFromKernels, BeginWithTheMatchingKernel) {
   const GpuRun run = run_gpu(launch_loop(kKernelSteps));
 
@@ -46,7 +46,7 @@ TEST(StepsFromKernels, BeginWithTheMatchingKernel) {
   EXPECT_EQ(kernels, (std::map<std::string, int>{{"adam_kernel", 2}, {"tiny_kernel", 200}}));
   const auto first = std::min_element(in_order.begin(), in_order.end(),
                                       [](const SeenEvent* a, const SeenEvent* b) { return a->ts_ns < b->ts_ns; });
-  EXPECT_TRUE((*first)->name.starts_with("adam_kernel")) << "the launch that makes the step is in it";
+  EXPECT_TRUE((*first)->name.starts_with("adam_kernel")) << "the step includes the launch that begins it";
   EXPECT_EQ(run.cupti.at("subscribed"), 0u) << "the subscriber is released at the end";
 }
 
@@ -64,21 +64,21 @@ TEST(StepsFromKernels, GiveWayToTheJobsOwnCuptiClient) {
   job.preload = false;
   const GpuRun without = run_gpu(job);
   EXPECT_EQ(with.outcome.ending(), without.outcome.ending()) << with.outcome.err;
-  EXPECT_EQ(with.outcome.out, without.outcome.out) << "its session gets what it gets without us";
+  EXPECT_EQ(with.outcome.out, without.outcome.out) << "the client's session gets the same as without us";
 }
 
-// A CUPTI that is switched on by one thread may wait for the callback that another is in. Each step takes 50 ms here.
+// Enabling CUPTI on one thread may wait for a callback that runs on another. Each step takes 50 ms here.
 TEST(StepsFromKernels, LaunchCallbacksDoNotWaitForCuptiToBeEnabled) {
   GpuJob job = launch_loop(kKernelSteps);
   job.environment = {{"FAKE_CUPTI_CALLBACK_LOCK", "1"}, {"FAKE_CUDA_KERNEL_NS", "500000"}};
   const GpuRun run = run_gpu(job);
 
   ASSERT_EQ(run.traces.size(), 1u) << run.outcome.err;
-  EXPECT_LT(std::stod(run.traces[0].fact("stall_us")), 150'000);
-  EXPECT_EQ(of_category(run.traces[0], "kernel").size(), 202u) << "the warm-up leaves the time for it";
+  EXPECT_LT(std::stod(run.traces[0].property("stall_us")), 150'000);
+  EXPECT_EQ(of_category(run.traces[0], "kernel").size(), 202u) << "the warm-up leaves enough time";
 }
 
-// CUPTI is on by then, since the window was near.
+// CUPTI is enabled before the window begins, because the next window is near.
 TEST(StepsFromKernels, AWindowWithoutAWarmUpIsWhole) {
   GpuJob job = launch_loop(kNoWarmUp);
   job.environment = {{"FAKE_CUPTI_CALLBACK_LOCK", "1"}, {"FAKE_CUDA_KERNEL_NS", "500000"}};
@@ -87,18 +87,18 @@ TEST(StepsFromKernels, AWindowWithoutAWarmUpIsWhole) {
   ASSERT_EQ(run.traces.size(), 2u) << run.outcome.err;
   for (const SeenTrace& trace : run.traces) {
     EXPECT_EQ(of_category(trace, "kernel").size(), 101u);
-    EXPECT_EQ(trace.fact("problems"), "[]");
+    EXPECT_EQ(trace.property("problems"), "[]");
   }
 }
 
-// CUPTI was seen to take 5 s: kineto, pull request 542. A boundary waited for a fifth of a second.
+// CUPTI was seen to take 5 s (kineto, pull request 542). A step boundary must not wait for it.
 TEST(StepsFromKernels, StepsDoNotWaitForASlowCupti) {
   GpuJob job = launch_loop(kNoWarmUp);
   job.environment = {{"FAKE_CUPTI_SLOW_ENABLE_MS", "900"}, {"FAKE_CUDA_KERNEL_NS", "100000"}};
   const GpuRun run = run_gpu(job);
 
   ASSERT_EQ(run.traces.size(), 2u) << run.outcome.err;
-  for (const SeenTrace& trace : run.traces) EXPECT_LT(std::stod(trace.fact("stall_us")), 100'000);
+  for (const SeenTrace& trace : run.traces) EXPECT_LT(std::stod(trace.property("stall_us")), 100'000);
 }
 
 TEST(StepsFromKernels, WindowThatEndsBeforeCuptiIsEnabledSaysSo) {
@@ -121,8 +121,8 @@ TEST(StepsFromProfilerApi, TheRangeIsTheWindow) {
   std::map<std::string, int> grids;
   for (const SeenEvent* kernel : of_category(run.traces[0], "kernel")) ++grids[kernel->args.at("grid")];
   EXPECT_EQ(grids, (std::map<std::string, int>{{"[3,1,1]", 10}, {"[4,1,1]", 10}}));
-  EXPECT_EQ(run.traces[0].fact("complete"), "true");
-  EXPECT_EQ(run.calls("cuptiSubscribe"), 0) << "cudart is a library here: its symbols do";
+  EXPECT_EQ(run.traces[0].property("complete"), "true");
+  EXPECT_EQ(run.calls("cuptiSubscribe"), 0) << "cudart is a shared library here, so its symbols suffice";
 }
 
 // ---- without CUPTI
@@ -132,10 +132,11 @@ void expect_host_calls(const GpuRun& run) {
   const SeenTrace& trace = run.traces[0];
   EXPECT_TRUE(of_category(trace, "kernel").empty());
   const long launches = static_cast<long>(trace.calls("cudaLaunchKernel").size());
-  // The first call may be the one by which we learn of CUDA.
+  // The first call may be missing: the library notices CUDA by it.
   EXPECT_GE(launches, run.printed.at("kernels") - 1);
   EXPECT_LE(launches, run.printed.at("kernels"));
-  EXPECT_NE(trace.fact("problems").find("no GPU activity is recorded"), std::string::npos) << trace.fact("problems");
+  EXPECT_NE(trace.property("problems").find("no GPU activity is recorded"), std::string::npos)
+      << trace.property("problems");
   for (const SeenEvent* call : of_category(trace, "cuda_runtime")) {
     EXPECT_EQ(call->args.count("correlation") + call->args.count("stream"), 0u) << call->name;
   }
@@ -147,7 +148,7 @@ TEST(WithoutCupti, HostCallsAreRecordedAndTheTraceSaysWhatIsMissing) {
   expect_host_calls(run_gpu(job));
 }
 
-TEST(WithoutCupti, AnotherToolHasTheInjection) {
+TEST(WithoutCupti, HostCallsAreRecordedIfAnotherToolHasTheInjection) {
   GpuJob job = launch_loop(kRecordAll);
   job.environment = {{"CUDA_INJECTION64_PATH", "/nonexistent/tool.so"}};
   expect_host_calls(run_gpu(job));
@@ -163,7 +164,7 @@ TEST(CuptiDump, KeepsTheBuffersUnchanged) {
   ASSERT_EQ(files.size(), 1u);
   const std::string text = text_of_file((scratch / "raw") + "/" + files[0]);
   EXPECT_TRUE(text.starts_with("profshim-cupti-1"));
-  EXPECT_NE(text.find("adam_kernel"), std::string::npos) << "names are texts elsewhere in the process";
+  EXPECT_NE(text.find("adam_kernel"), std::string::npos) << "the dump holds the text of each kernel name";
 }
 
 }  // namespace

@@ -49,7 +49,7 @@ TEST_F(GpuWindow, HoldsKernelsThatEndLongAfterIt) {
 
 TEST_F(GpuWindow, LeavesNoActivityKindEnabled) {
   GpuJob job;
-  constexpr std::uint64_t kSteps = 3000;  // about a second, however late the thread that switches CUPTI off
+  constexpr std::uint64_t kSteps = 3000;  // about a second: enough for the thread that disables CUPTI
   job.program = "ddp";
   job.arguments = {std::to_string(kSteps)};
   job.spec = steps_spec("train_step", 5, 3);
@@ -57,7 +57,7 @@ TEST_F(GpuWindow, LeavesNoActivityKindEnabled) {
 
   EXPECT_EQ(run.left_enabled, std::vector<int>{}) << "CUPTI is off again after the window";
   EXPECT_EQ(run.cupti.at("subscribed"), 0u);
-  // A call that is under way while CUPTI goes off may still ask for a buffer.
+  // A call that runs while CUPTI is disabled may still request a buffer.
   EXPECT_LE(run.cupti.at("requested") - run.cupti.at("completed"), 2u);
   // CUPTI recorded the 13 kernels of each step of the warm-up and the window, and a few until it was disabled.
   EXPECT_LT(run.cupti.at("records_10"), kSteps * 13u / 2);

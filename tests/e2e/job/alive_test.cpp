@@ -1,5 +1,5 @@
-// Living and dead processes: what killed jobs leave is made into traces and removed by the next one, and what belongs
-// to a job that lives is left alone, whatever container or host name it lives under.
+// The next job makes traces of the spools of killed jobs and removes them. It leaves those of running jobs alone, even
+// in another container or under another host name.
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sched.h>
@@ -14,9 +14,9 @@
 #include "e2e/support/machine/own_shared_memory.h"
 #include "e2e/support/mpi_jobs.h"
 #include "e2e/support/run_under_shim.h"
-#include "profshim/base/clock.h"
 #include "e2e/support/scratch_folder.h"
 #include "e2e/support/seen_trace.h"
+#include "profshim/base/clock.h"
 #include "profshim/output/manifest.h"
 
 namespace profshim::e2e {
@@ -47,7 +47,7 @@ bool records(const std::string& folder) {
   return false;
 }
 
-/// A job without end, recorded into `folder`.
+/// Returns a job that never ends and is recorded into `folder`.
 Job endless(const ScratchFolder& scratch, const std::string& folder, const std::string& spec) {
   Job job{
       .command = {built("tests/apps_ending/" + to_string(installed_mpis().back()) + "/ending"), "forever", "1", "500"}};
@@ -55,7 +55,7 @@ Job endless(const ScratchFolder& scratch, const std::string& folder, const std::
   return job;
 }
 
-/// Records until `condition` holds, and is killed then.
+/// Runs the job until `condition` holds, then kills it. Returns false if it never held.
 bool run_until(Job job, const std::function<bool()>& condition) {
   bool held = false;
   job.while_running = [&](int pid) {
@@ -81,7 +81,7 @@ class Alive : public testing::Test {
 
  private:
   static constexpr std::uint64_t kSharedMemory = 2ull << 30;
-  OwnSharedMemory shared_memory_;  // the spools of others are none of ours
+  OwnSharedMemory shared_memory_;  // hides the spools of other processes
 };
 
 TEST_F(Alive, NextJobRemovesTheSpoolsOfKilledJobs) {
@@ -94,10 +94,10 @@ TEST_F(Alive, NextJobRemovesTheSpoolsOfKilledJobs) {
     const auto traces = read_folder(folder(name));
     ASSERT_EQ(traces.size(), 1u) << name;
     EXPECT_TRUE(traces[0].readable) << traces[0].error;
-    EXPECT_EQ(traces[0].fact("recovered"), "true");
+    EXPECT_EQ(traces[0].property("recovered"), "true");
     for (const std::string& file : files_below(folder(name))) {
-      EXPECT_FALSE(file.ends_with(".spool")) << file << " leads nowhere";
-      EXPECT_FALSE(file.starts_with(".claim-")) << file << " is of a dead process";
+      EXPECT_FALSE(file.ends_with(".spool")) << file << " has no process";
+      EXPECT_FALSE(file.starts_with(".claim-")) << file << " belongs to a dead process";
     }
   }
   for (const std::string& left : spools()) unlink(left.c_str());
@@ -115,7 +115,7 @@ TEST_F(Alive, ASpoolWhoseFolderIsGoneIsRemoved) {
   for (const std::string& spool : spools()) unlink(spool.c_str());
 }
 
-// Another rank may be making its spool at this moment: the file is there and says nothing yet.
+// A new file may be the spool of another rank that has not written its header yet.
 TEST_F(Alive, OldFileThatIsNoSpoolIsNamedAndANewOneIsNot) {
   const std::string name = "/dev/shm/profshim-" + std::to_string(getuid()) + "-rank1-1-";
   const std::string old_one = name + "0123456789abcdef.spool", new_one = name + "fedcba9876543210.spool";
@@ -135,7 +135,7 @@ TEST_F(Alive, OldFileThatIsNoSpoolIsNamedAndANewOneIsNot) {
   EXPECT_EQ(access(new_one.c_str(), F_OK), 0);
 }
 
-// A killed actor or worker leaves nothing, where all its windows have been written.
+// A process that is killed after its last window leaves no spool.
 TEST_F(Alive, JobAfterItsLastWindowHoldsNoSpool) {
   const std::string spec =
       "version = 1\n[ranks]\nselect = \"all\"\n[steps]\nsource = \"collective\"\npattern = \"MPI_Allreduce\"\n"
@@ -149,7 +149,7 @@ TEST_F(Alive, JobAfterItsLastWindowHoldsNoSpool) {
   const auto traces = read_folder(folder("run"));
   ASSERT_EQ(traces.size(), 1u);
   EXPECT_TRUE(traces[0].readable) << traces[0].error;
-  EXPECT_EQ(traces[0].fact("complete"), "true");
+  EXPECT_EQ(traces[0].property("complete"), "true");
   const Outcome recover = profshim({"recover", folder("run")});
   EXPECT_EQ(recover.ending(), "exit 0") << recover.out;
 }
@@ -181,7 +181,7 @@ TEST_F(Alive, RecoverLeavesAJobOfAnotherPidNamespaceAlone) {
   for (const std::string& left : spools()) unlink(left.c_str());
 }
 
-// The machine is the same under another name, so the process itself is examined.
+// Two host names may mean the same machine, so the process itself is examined.
 TEST_F(Alive, JobUnderAnotherHostNameIsExamined) {
   Job job = endless(scratch_, "run", record_all_spec(folder("run")));
   job.command.insert(job.command.begin(), {"unshare", "--uts", "sh", "-c", "hostname elsewhere && exec \"$@\"", "sh"});
@@ -214,7 +214,7 @@ TEST_F(Alive, AJobWithoutProcIsRecordedAndRespected) {
   for (const std::string& left : spools()) unlink(left.c_str());
 }
 
-// A job that was queued again on another node, whose predecessor was killed there.
+// The job was killed on another node and queued again.
 TEST_F(Alive, ARequeuedJobTakesOverTheClaimOfItsDeadPredecessor) {
   ASSERT_TRUE(kill_while_recording("run"));
   const std::string claim = folder("run") + "/.claim-rank0";

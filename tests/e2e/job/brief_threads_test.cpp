@@ -1,5 +1,4 @@
-// Jobs with more threads than chunks, one after the other or all at once: each call is in the trace, or is said to be
-// lost.
+// Jobs with more threads than chunks, one after the other or all at once: each call is in the trace or counted as lost.
 #include <gtest/gtest.h>
 
 #include "e2e/support/built_programs.h"
@@ -36,7 +35,7 @@ Recorded record(Mpi mpi, const Threads& threads) {
   if (traces.size() == 1) {
     found.trace = traces[0];
     for (const auto& [name, count] : found.trace.counts()) found.calls += name == "MPI_Send" ? count : 0;
-    found.dropped = std::stol(found.trace.fact("dropped_events"));
+    found.dropped = std::stol(found.trace.property("dropped_events"));
   }
   return found;
 }
@@ -50,8 +49,8 @@ TEST_P(BriefThreads, KeepAllTheirCalls) {
 
     EXPECT_EQ(found.calls, GetParam().sent) << to_string(mpi) << found.outcome.err;
     EXPECT_EQ(found.dropped, 0);
-    EXPECT_EQ(found.trace.fact("threads_lost"), "0");
-    EXPECT_EQ(found.trace.fact("complete"), "true");
+    EXPECT_EQ(found.trace.property("threads_lost"), "0");
+    EXPECT_EQ(found.trace.property("complete"), "true");
   }
 }
 
@@ -67,14 +66,14 @@ TEST(ThreadsBeyondTheLimit, AreCountedAndReported) {
     const Recorded found = record(mpi, {"too_many", "1", "2000", "10", 20'000});
     if (found.outcome.exit_status == 77) continue;
 
-    const long lost = std::stol(found.trace.fact("threads_lost"));
+    const long lost = std::stol(found.trace.property("threads_lost"));
     EXPECT_GE(lost, 2000 - 1024) << found.outcome.err;
     EXPECT_EQ(found.calls + found.dropped, 20'000);
     EXPECT_EQ(found.dropped, 10 * lost);
-    EXPECT_EQ(found.trace.fact("complete"), "false");
+    EXPECT_EQ(found.trace.property("complete"), "false");
     const std::string sentence = std::to_string(lost) + " threads beyond the 1024 that are recorded at a time: " +
                                  std::to_string(found.dropped) + " of their events";
-    EXPECT_NE(found.trace.fact("problems").find(sentence), std::string::npos) << found.trace.fact("problems");
+    EXPECT_NE(found.trace.property("problems").find(sentence), std::string::npos) << found.trace.property("problems");
     EXPECT_NE(found.outcome.err.find("not recorded: " + sentence), std::string::npos) << found.outcome.err;
   }
 }

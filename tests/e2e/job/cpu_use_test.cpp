@@ -24,7 +24,7 @@ void stay_on_one_cpu() {
   sched_setaffinity(0, sizeof one, &one);
 }
 
-// Two ranks that compute all the time on one CPU: while one runs the other waits.
+// Two ranks compute on one CPU: one waits while the other runs.
 TEST(CpuUse, RanksThatShareACpuWaitForIt) {
   const ScratchFolder scratch;
   Job job = mpirun(Mpi::kOpenMpi, 2, {built("tests/apps/openmpi/steps_loop"), "20", "0", "0", "2000"});
@@ -40,7 +40,7 @@ TEST(CpuUse, RanksThatShareACpuWaitForIt) {
   if (access("/proc/self/schedstat", R_OK) != 0) GTEST_SKIP() << "this kernel does not count waits for a CPU";
   double waited = 0, used = 0, measured = 0;
   for (const SeenTrace& trace : traces) {
-    const std::string cpu = trace.fact("cpu");
+    const std::string cpu = trace.property("cpu");
     ASSERT_NE(cpu, "") << trace.path;
     const auto number = [&](const char* key) { return std::stod(json_member(cpu, key)); };
     waited += number("waited_us");

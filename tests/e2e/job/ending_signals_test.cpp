@@ -15,9 +15,9 @@
 #include "e2e/support/built_programs.h"
 #include "e2e/support/mpi_jobs.h"
 #include "e2e/support/run_under_shim.h"
-#include "profshim/base/clock.h"
 #include "e2e/support/scratch_folder.h"
 #include "e2e/support/seen_trace.h"
+#include "profshim/base/clock.h"
 
 namespace profshim::e2e {
 namespace {
@@ -26,7 +26,7 @@ constexpr int kCalls = 300;
 
 std::string app(Mpi mpi, const std::string& name) { return built("tests/apps_ending/" + to_string(mpi) + "/" + name); }
 
-/// With and without the library, into `scratch`.
+/// Runs the job without and with the library, which records into `scratch`.
 Both run_in(const ScratchFolder& scratch, Job job, const std::string& more = "") {
   job.environment.emplace_back("PROFSHIM_SPEC", scratch.write("spec.toml", record_all_spec(scratch / "traces") + more));
   return run_both(std::move(job));
@@ -110,7 +110,7 @@ TEST(EndingSignals, AreNotHandledIfTheExitTimeIsZero) {
   EXPECT_EQ(read_folder(scratch / "traces").size(), 1u);
 }
 
-// The kernel drops what process 1 of a container has left at its default: it goes on.
+// The kernel drops signals to process 1 of a container if their action is the default, so that the process continues.
 TEST(EndingSignals, AreDroppedForProcessOneOfAContainer) {
   if (run(shell("unshare -pf --mount-proc /bin/true")).ending() != "exit 0") {
     GTEST_SKIP() << "no PID namespace can be made here";
@@ -126,9 +126,9 @@ TEST(EndingSignals, AreDroppedForProcessOneOfAContainer) {
   EXPECT_EQ(whole_traces(scratch).size(), 1u) << both.with.err;
 }
 
-// `timeout` sends its signal to the program and then to its group: one request, not two. Launchers kill the ranks soon
-// after (Open MPI 4 after a second), so these make small traces.
-TEST(EndingSignals, OfTimeoutLeaveATraceOfEachRank) {
+// `timeout` sends its signal to the program and then to its process group, which must count as one request. Launchers
+// kill the ranks soon after (Open MPI 4 after a second), so these ranks make small traces.
+TEST(EndingSignals, SentByTimeoutLeaveATraceOfEachRank) {
   for (const Mpi mpi : installed_mpis()) {
     const ScratchFolder scratch;
     Job job = mpirun(mpi, 2, {app(mpi, "ending"), "forever", "100", "50000"});
@@ -157,7 +157,7 @@ bool records(const std::string& folder) {
   return std::any_of(files.begin(), files.end(), [](const auto& file) { return file.rfind("manifest-", 0) == 0; });
 }
 
-// Since the epoch: when the last recorded call of a trace ended.
+// Returns the end of the last recorded call in nanoseconds since the epoch.
 std::int64_t last_end_ns(const SeenTrace& trace) {
   std::int64_t last = 0;
   for (const SeenEvent* call : trace.calls("MPI_Allreduce")) last = std::max(last, call->ts_ns + call->duration_ns);
@@ -175,7 +175,7 @@ TEST(EndingSignals, AtAnyMomentLeaveACompleteTraceExceptTheLastTenthOfASecond) {
     std::int64_t sent_ns = 0;
     Job job{.command = {app(installed_mpis().back(), "ending"), "forever", "1", "300"}};
     job.environment.emplace_back("PROFSHIM_SPEC", scratch.write("spec.toml", record_all_spec(scratch / "traces")));
-    // The moment of the signal is the subject of the test; the wait synchronizes nothing.
+    // The test varies the moment of the signal, so this sleep is no synchronization.
     job.while_running = [&](int pid) {
       const std::int64_t patience_until_ns = monotonic_ns() + 30'000'000'000;
       while (!records(scratch / "traces") && monotonic_ns() < patience_until_ns) usleep(1000);
@@ -188,7 +188,7 @@ TEST(EndingSignals, AtAnyMomentLeaveACompleteTraceExceptTheLastTenthOfASecond) {
 
     ASSERT_EQ(outcome.ending(), "signal 15") << "SIGTERM after " << after_us << " us: " << outcome.err;
     const auto traces = whole_traces(scratch);
-    // A moment before the first call was recorded there is nothing to write.
+    // No trace is written if the signal comes before the first recorded call.
     if (traces.empty() && after_us < 20000) continue;
     ASSERT_EQ(traces.size(), 1u) << "SIGTERM after " << after_us << " us: " << outcome.err;
     EXPECT_LE(sent_ns - last_end_ns(traces[0]), kTenth_ns) << "SIGTERM after " << after_us << " us";

@@ -1,5 +1,5 @@
-// However an MPI program ends, it ends as it would have, and what it did is in a trace or can be recovered from its
-// spool.
+// An MPI program ends in every possible way. It must end as without the library, and its calls must be in a trace or in
+// a spool that can be recovered.
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <sys/mount.h>
@@ -34,7 +34,7 @@ std::vector<Ending> endings_here() {
   return endings;
 }
 
-// A launcher may end before the ranks that it has killed: recovers when the last of them is gone.
+// Recovers after the last rank has ended. A launcher may end before the ranks that it has killed.
 Outcome recover_when_gone(const std::string& folder) {
   constexpr double kLimitSeconds = 20;
   Outcome recover;
@@ -58,7 +58,7 @@ std::vector<SeenTrace> all_traces(const std::string& folder) {
 }
 
 // MPICH's launcher loses the status of its ranks in some 3 of 100 runs, with the library or without (seen with MPICH
-// 4.0.2: "exit 1" in 15 of 750 runs without); none of the programs ends with 1. Such a run is done again.
+// 4.0.2: "exit 1" in 15 of 750 runs without); none of the programs ends with 1. Such a run is repeated.
 Outcome run_with_its_status(const Job& job, const std::string& traces) {
   constexpr int kAttempts = 4;
   Outcome outcome = run(job);
@@ -74,7 +74,7 @@ class EndingOfARank : public testing::TestWithParam<Ending> {
   std::string program() const { return built("tests/apps_ending/" + to_string(GetParam().mpi) + "/ending"); }
 };
 
-// A process of its own ("singleton"), whose status nobody translates.
+// Runs without a launcher ("singleton"), which would change the exit status.
 TEST_P(EndingOfARank, IsUnchangedAndKeepsTheRecording) {
   const ScratchFolder scratch;
   Job job{.command = {program(), GetParam().how, std::to_string(kCalls)}};
@@ -103,13 +103,13 @@ TEST_P(EndingOfARank, IsUnchangedUnderALauncher) {
 
   const Outcome with = run_with_its_status(job, scratch / "traces");
 
-  // The launcher of MPICH 4.2 loses the status of a rank that ends early, or not, from one time to the next.
+  // The launcher of MPICH 4.2 sometimes loses the status of a rank that ends early.
   job.preload = false;
   for (int i = 0; i < 20 && without.ending() != with.ending(); ++i)
     without = run_with_its_status(job, scratch / "none");
   EXPECT_EQ(without.ending(), with.ending()) << with.err;
   if (GetParam().how == "MPI_Abort") {
-    // A launcher that ends the job may lose what the ranks have printed, with the shim or without.
+    // A launcher that ends the job may lose output of the ranks, with and without the library.
     for (const auto& [rank, counts] : printed_counts(with.out)) EXPECT_EQ(counts.at("MPI_Allreduce"), kCalls);
   } else {
     EXPECT_EQ(printed_counts(without.out), printed_counts(with.out));
@@ -145,7 +145,7 @@ TEST(Endings, InterruptedPythonProgramKeepsItsRecording) {
   EXPECT_EQ(traces[0].calls("MPI_Barrier").size(), 200u);
 }
 
-// The child is no rank: it ends as it likes, and the recording of its parent goes on.
+// The child is no rank. It ends as without the library, and the recording of its parent goes on.
 TEST(Endings, AChildForkedInTheMiddleOfAWindowLeavesTheRecordingAlone) {
   for (const Mpi mpi : installed_mpis())
     for (const char* how : {"exit", "_exit"}) {
@@ -161,8 +161,8 @@ TEST(Endings, AChildForkedInTheMiddleOfAWindowLeavesTheRecordingAlone) {
       const auto traces = all_traces(scratch / "traces");
       ASSERT_EQ(traces.size(), 1u) << to_string(mpi) << " " << how;
       EXPECT_EQ(traces[0].calls("MPI_Allreduce").size(), 200u);
-      EXPECT_EQ(traces[0].fact("complete"), "true");
-      // Open MPI 5 leaves its own there when a forked child ends by exit().
+      EXPECT_EQ(traces[0].property("complete"), "true");
+      // Open MPI 5 leaves its own files there if a forked child ends by exit().
       for (const std::string& file : files_below("/dev/shm"))
         EXPECT_EQ(file.find("profshim"), std::string::npos) << file;
     }

@@ -224,7 +224,7 @@ TEST_F(Files, RanksThatContradictTheEnvironmentAreReportedAndNotMixed) {
   EXPECT_EQ(ranks, (std::set<int>{0, 1, 2}));
 }
 
-// A disk of one mebibyte, which only root can make: the job ends as ever, a line says it, no file is cut.
+// A full disk of 1 MiB, which only root can make: the job ends as usual, one line reports it, and no file is truncated.
 class FullDisk : public testing::Test {
  public:
   ~FullDisk() override { umount2((scratch_ / "disk").c_str(), MNT_DETACH); }
@@ -250,7 +250,7 @@ class FullDisk : public testing::Test {
   ScratchFolder scratch_;
 };
 
-// Registered where mounting is allowed, so that nothing is counted as passed that did not run.
+// Tests that need mounting are registered only where it is allowed, so that they do not count as passed elsewhere.
 bool may_mount() {
   const ScratchFolder scratch;
   if (mount("tmpfs", scratch.path().c_str(), "tmpfs", 0, "size=1m") != 0) return false;

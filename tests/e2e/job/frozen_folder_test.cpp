@@ -1,5 +1,5 @@
-// A file system that stops for a while: a snapshot is taken (fsfreeze), or a server of NFS restarts. Whoever writes to
-// it waits, and cannot be interrupted.
+// A file system that stops for a while, as during a snapshot (fsfreeze) or a restart of an NFS server. Its writers wait
+// and cannot be interrupted.
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <linux/fs.h>
@@ -29,7 +29,7 @@ bool has_a_trace(const std::string& folder) {
 TEST(FrozenFolder, BlocksNoCallOfTheJobAndLosesNoTrace) {
   const ScratchFolder scratch;
   const std::string image = scratch / "image", disk = scratch / "disk", copy = scratch / "copy";
-  // A file system of its own in a file, mounted where only this shell and the job see it.
+  // A file system in a file, mounted in a namespace that only this shell and the job see.
   const std::string mounted = "mkdir -p '" + disk + "' && truncate -s 64M '" + image + "' && mkfs.ext4 -qF '" + image +
                               "' && exec unshare --mount /bin/sh -c \"mount -o loop '" + image + "' '" + disk + "'";
   Job probe = shell(mounted + "\"");
@@ -70,7 +70,7 @@ TEST(FrozenFolder, BlocksNoCallOfTheJobAndLosesNoTrace) {
   EXPECT_GT(traces.size(), 3u) << outcome.err;
   for (const SeenTrace& trace : traces) {
     EXPECT_TRUE(trace.readable) << trace.path << ": " << trace.error;
-    EXPECT_EQ(trace.fact("complete"), "true") << trace.fact("problems");
+    EXPECT_EQ(trace.property("complete"), "true") << trace.property("problems");
   }
   std::printf("%zu windows, %s", traces.size(), outcome.err.c_str());
 }

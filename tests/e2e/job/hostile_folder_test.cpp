@@ -1,5 +1,5 @@
-// A folder in which another user may write as well: whatever he puts there, none of our files is changed, read out or
-// deleted, and nobody waits. Each attack is tried a thousand times, by a process of that user.
+// A folder in which another user may write too. Nothing that this user puts there may change, reveal or delete a file
+// of the victim or block a process. A process of that user tries each attack a thousand times.
 #include <fcntl.h>
 #include <grp.h>
 #include <gtest/gtest.h>
@@ -15,8 +15,8 @@
 #include <fstream>
 
 #include "e2e/support/run_under_shim.h"
-#include "profshim/base/atomic_file.h"
 #include "e2e/support/scratch_folder.h"
+#include "profshim/base/atomic_file.h"
 #include "profshim/base/safe_files.h"
 #include "profshim/output.h"
 #include "profshim/output/manifest.h"
@@ -38,7 +38,7 @@ void become(uid_t user) {
   if (setgroups(0, nullptr) != 0 || setgid(user) != 0 || setuid(user) != 0) _exit(99);
 }
 
-/// A process of another user that does the same thing again and again, for as long as this object lives.
+/// A process of another user that repeats an action while this object lives.
 class Attack {
  public:
   template <class Body>
@@ -67,13 +67,13 @@ class Attack {
   std::atomic<int>* rounds_;
 };
 
-/// Runs `body` as the victim, in a process of its own; its exit status, or -1 when it did not end by itself in time.
+/// Runs `body` as the victim in a child process. Returns its exit status, or -1 if it did not end by itself in time.
 template <class Body>
 int as_victim(Body body) {
   const pid_t pid = fork();
   if (pid == 0) {
     become(kVictim);
-    alarm(100);  // a body that blocks
+    alarm(100);  // ends a body that blocks
     _exit(body());
   }
   int status = 0;
@@ -99,7 +99,7 @@ class HostileFolder : public testing::TestWithParam<mode_t> {
     ASSERT_EQ(stat(secret_.c_str(), &before_), 0);
   }
 
-  /// Nothing of the victim's was changed, deleted, or made readable.
+  /// Expects that no file of the victim was changed, deleted or made readable.
   void TearDown() override {
     if (IsSkipped()) return;
     struct stat after {};
@@ -108,7 +108,7 @@ class HostileFolder : public testing::TestWithParam<mode_t> {
     EXPECT_EQ(after.st_ino, before_.st_ino);
     EXPECT_EQ(after.st_mode, before_.st_mode);
     EXPECT_EQ(after.st_mtim.tv_nsec, before_.st_mtim.tv_nsec);
-    EXPECT_EQ(files_below(private_), std::vector<std::string>{"secret"}) << "something was made in his folder";
+    EXPECT_EQ(files_below(private_), std::vector<std::string>{"secret"}) << "a file was made in the victim's folder";
     for (const std::string& file : files_below(run_)) {
       struct stat s {};
       if (lstat((run_ + "/" + file).c_str(), &s) != 0 || !S_ISREG(s.st_mode)) continue;
@@ -123,7 +123,7 @@ class HostileFolder : public testing::TestWithParam<mode_t> {
   struct stat before_ {};
 };
 
-/// Puts something else at `path`: a pipe, a link to an endless file, a link to the victim's, a folder, a text.
+/// Replaces `path` by a pipe, a link to an endless file, a link to the victim's file, a folder or a text file.
 void plant(const std::string& path, const std::string& secret, unsigned kind) {
   unlink(path.c_str());
   rmdir(path.c_str());
@@ -148,7 +148,7 @@ void plant(const std::string& path, const std::string& secret, unsigned kind) {
   }
 }
 
-// Links under every temporary name that could be guessed: the process's number, and what readdir shows.
+// The attacker makes links under every temporary name that it can guess from process ids and readdir().
 TEST_P(HostileFolder, LinksUnderTemporaryNamesAreHarmless) {
   int made = 0;
   {
@@ -197,11 +197,11 @@ TEST_P(HostileFolder, ReplacedIdentityClaimAndManifestAreHarmless) {
     rounds = attack.rounds();
   }
 
-  EXPECT_EQ(ended, 0) << "it blocked, or was ended";
-  EXPECT_GE(rounds, kAttempts / 4) << "hardly anything was attacked";
+  EXPECT_EQ(ended, 0) << "the victim blocked or was killed";
+  EXPECT_GE(rounds, kAttempts / 4) << "too few attacks were made";
 }
 
-// The folder of a window becomes a link into the victim's own folder, between any two looks at it.
+// The folder of a window may become a link into the victim's folder between any two system calls.
 TEST_P(HostileFolder, WindowFoldersReplacedByLinksAreHarmless) {
   int ended = -1;
   {
@@ -229,7 +229,7 @@ TEST_P(HostileFolder, WindowFoldersReplacedByLinksAreHarmless) {
   EXPECT_EQ(ended, 0);
 }
 
-/// A spool whose process is gone, made by hand: enough of a header for `recover` to look at it.
+/// Writes a spool of a dead process, with enough of a header for `recover` to examine it.
 void write_spool(const std::string& path, uid_t owner) {
   std::string bytes(1 << 20, 0);
   auto& h = *reinterpret_cast<spool::SpoolHeader*>(bytes.data());
@@ -242,7 +242,7 @@ void write_spool(const std::string& path, uid_t owner) {
   ASSERT_EQ(chmod(path.c_str(), 0600), 0);
 }
 
-// Run by root as well: it could do everything.
+// Also runs as root, who may access every file.
 TEST_P(HostileFolder, LinksToSpoolsOfOthersAreHarmless) {
   const std::string spools = scratch_ / "spools", spool = spools + "/profshim-65533-rank0-1-1.spool";
   fs::create_directory(spools);
@@ -278,7 +278,7 @@ TEST_P(HostileFolder, LinksToSpoolsOfOthersAreHarmless) {
   EXPECT_TRUE(fs::exists("/etc/shadow"));
 }
 
-// While `recover` is at work on it, an entry leads to the victim's file at one moment and to his spool at the next.
+// While `recover` runs, an entry alternates between a link to the victim's file and the attacker's spool.
 TEST_P(HostileFolder, EntriesReplacedDuringRecoverAreHarmless) {
   const std::string spools = scratch_ / "spools", spool = spools + "/profshim-65534-rank0-1-1.spool";
   fs::create_directory(spools);
@@ -288,7 +288,7 @@ TEST_P(HostileFolder, EntriesReplacedDuringRecoverAreHarmless) {
       const std::string link = in_run(".rank0-1.spool");
       unlink(link.c_str());
       (void)!symlink(spool.c_str(), link.c_str());
-      // His own spool, then the victim's file under the same name.
+      // The attacker's own spool, then a link to the victim's file under the same name.
       unlink(spool.c_str());
       (void)!symlink(secret_.c_str(), spool.c_str());
       unlink(spool.c_str());
@@ -310,7 +310,7 @@ TEST_P(HostileFolder, EntriesReplacedDuringRecoverAreHarmless) {
   }
 }
 
-// In a sticky folder others may make files; in one without, they may take ours away as well.
+// In a sticky folder other users may make files. Without the sticky bit they may also remove ours.
 INSTANTIATE_TEST_SUITE_P(Modes, HostileFolder, testing::Values(mode_t{01777}, mode_t{0777}),
                          [](const auto& mode) { return std::string(mode.param == 0777 ? "Open" : "Sticky"); });
 

@@ -1,5 +1,5 @@
-// In a process that is no rank of a job, the preloaded library changes nothing: same output and end, no file, no
-// thread.
+// In a process that is no rank, the preloaded library changes nothing: output and ending are the same, and it makes no
+// file and no thread.
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -27,7 +27,7 @@ struct Seen {
   std::vector<std::string> files, shared_memory;
 };
 
-// Runs the program in a home, temporary and working folder of its own, asked by its environment to record all ranks.
+// Runs the program in its own home, temporary and working folder, with an environment that requests all ranks.
 Seen look(Job job, bool preload) {
   const ScratchFolder scratch;
   for (const char* folder : {"home", "tmp", "work", "traces"}) scratch.write(std::string(folder) + "/.here", "");
@@ -62,12 +62,12 @@ void expect_unnoticed(const Job& job) {
 
 struct Program {
   const char* name;
-  const char* needs;  // an executable; the row is left out where there is none
-  const char* text;   // for bash
+  const char* needs;  // an executable; without it the row is left out
+  const char* text;   // a command for bash
   friend void PrintTo(const Program& program, std::ostream* out) { *out << program.name; }
 };
 
-// Everything is deterministic: no pids, times or paths but the scratch folder's.
+// The output is deterministic: it has no pids, no times, and no paths but that of the scratch folder.
 const Program kPrograms[] = {
     {"true_and_false", "bash", "/bin/true; echo $?; /bin/false; echo $?"},
     {"pipeline", "bash", "seq 1 20000 | grep 7 | sort -r | awk '{s += $1} END {print s}' | tee copy | wc -c; cat copy"},
@@ -152,7 +152,7 @@ std::vector<Program> programs_here() {
 
 class Unnoticed : public testing::TestWithParam<Program> {};
 
-// A pool of worker processes, as data loaders have; started through a file, as spawn needs one.
+// A pool of worker processes as in data loaders. It is run from a file, because spawn needs one.
 const char* const kPool = R"(
 import multiprocessing as m, sys, time
 def square(x): return x * x
@@ -185,7 +185,7 @@ std::vector<std::string> all_endings() {
   std::vector<std::string> endings = {"return", "exit", "_exit", "_Exit", "quick_exit", "abort"};
   for (const int number :
        {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 23, 24, 25, 26, 27, 28, 29, 30, 31, 34, 64})
-    endings.push_back(std::to_string(number));  // all but the ones that stop a process
+    endings.push_back(std::to_string(number));  // all signals except those that stop a process
   return endings;
 }
 INSTANTIATE_TEST_SUITE_P(Hygiene, EndsAsItWould, testing::ValuesIn(all_endings()));

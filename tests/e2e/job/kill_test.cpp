@@ -1,5 +1,5 @@
-// SIGKILL at random moments: a file with a final name is whole, and the spool gives back all but the last moment.
-// PROFSHIM_KILLS sets how many moments (20); the seed is fixed, so that a failure comes again.
+// SIGKILL at random moments: a file with a final name is complete, and the spool holds all but the last second.
+// PROFSHIM_KILLS is the number of moments (20). The seed is fixed, so that a failure can be reproduced.
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <time.h>
@@ -11,9 +11,9 @@
 #include "e2e/support/built_programs.h"
 #include "e2e/support/mpi_jobs.h"
 #include "e2e/support/run_under_shim.h"
-#include "profshim/base/clock.h"
 #include "e2e/support/scratch_folder.h"
 #include "e2e/support/seen_trace.h"
+#include "profshim/base/clock.h"
 
 namespace profshim::e2e {
 namespace {
@@ -25,18 +25,18 @@ int moments() {
 
 struct Killed {
   Outcome outcome;
-  std::int64_t at_ns = 0;  // since the epoch
+  std::int64_t at_ns = 0;  // nanoseconds since the epoch
 };
 
-// The writer has begun; its manifest is the first file.
+// Returns true if the writer has begun: the manifest is its first file.
 bool records(const std::string& folder) {
   for (const std::string& file : files_below(folder))
     if (file.rfind("manifest-", 0) == 0) return true;
   return false;
 }
 
-// Lets the job run for `after_us`, then kills it. This wait is what is tested: it settles nothing. With a `folder` it
-// counts from the moment at which the job records into it, however long the job takes to come up.
+// Lets the job run for `after_us`, then kills it. With a `folder` the time counts from the moment at which the job
+// begins to record into it.
 Killed kill_after(Job job, std::int64_t after_us, const std::string& folder = "") {
   Killed killed;
   job.while_running = [&](int pid) {
@@ -51,7 +51,7 @@ Killed kill_after(Job job, std::int64_t after_us, const std::string& folder = ""
   return killed;
 }
 
-// Since the epoch: when the last recorded call of a trace ended.
+// Returns the end of the last recorded call in nanoseconds since the epoch.
 std::int64_t last_end_ns(const SeenTrace& trace) {
   std::int64_t last = 0;
   for (const SeenEvent& event : trace.events)
@@ -68,7 +68,7 @@ Job endless_job(const ScratchFolder& scratch, const std::string& spec, int pause
   return job;
 }
 
-// Short windows without end: at any moment one is open, one is being written, one is being published.
+// The windows are short and endless: at any moment one is open, one is being written and one is being published.
 TEST(Kill, FilesWithAFinalNameAreCompleteAtAnyMoment) {
   std::mt19937 random(20261121);
   std::uniform_int_distribution<std::int64_t> delay_us(1000, 1500000);
@@ -92,13 +92,13 @@ TEST(Kill, FilesWithAFinalNameAreCompleteAtAnyMoment) {
       EXPECT_TRUE(trace.readable) << "killed after " << after_us << " us: " << trace.path << ": " << trace.error;
     for (const std::string& file : files_below(scratch / "traces")) {
       if (file.rfind("manifest-", 0) != 0) continue;
-      EXPECT_NE(json_member(text_of_file((scratch / "traces") + "/" + file), "state"), "") << file << " is cut";
+      EXPECT_NE(json_member(text_of_file((scratch / "traces") + "/" + file), "state"), "") << file << " is truncated";
     }
   }
   EXPECT_GT(with_files, moments() / 4) << "hardly any run got as far as writing: nothing was tested";
 }
 
-// The job pauses now and then: as fast as it can, it would make a trace that takes longer to look at than to kill.
+// The job pauses now and then. Without pauses its trace would take too long to verify.
 TEST(Kill, RecoveryLosesAtMostTheLastSecond) {
   constexpr int kPauseUs = 500;
   std::mt19937 random(4711);
@@ -115,7 +115,7 @@ TEST(Kill, RecoveryLosesAtMostTheLastSecond) {
     const auto traces = read_folder(scratch / "traces");
     ASSERT_EQ(traces.size(), 1u) << "killed after " << after_us << " us";
     ASSERT_TRUE(traces[0].readable) << traces[0].error;
-    EXPECT_EQ(traces[0].fact("complete"), "false");
+    EXPECT_EQ(traces[0].property("complete"), "false");
     EXPECT_GT(traces[0].calls("MPI_Allreduce").size(), 100u);
     EXPECT_LE(killed.at_ns - last_end_ns(traces[0]), 1000000000) << "the last second is missing";
     EXPECT_EQ(profshim({"verify", traces[0].path}).ending(), "exit 0");

@@ -1,4 +1,4 @@
-// limits.host_memory: what the recording adds to the memory of a real job.
+// limits.host_memory bounds the memory that the recording adds to a real job.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -28,7 +28,7 @@ long peak_growth_kib(Mpi mpi, bool preload, const std::string& settings) {
 
 class HostMemory : public testing::TestWithParam<const char*> {};
 
-// The events, the tables, the writer and its compressing threads, all of it, also while a window is being saved.
+// The limit covers events, tables, the writer and its compression threads, also while a window is being saved.
 TEST_P(HostMemory, IsNeverExceeded) {
   const std::string settings =
       std::string("limits.host_memory=32MiB limits.disk_free=1MiB output.gzip=true ") + GetParam();
@@ -37,7 +37,7 @@ TEST_P(HostMemory, IsNeverExceeded) {
 
     const long with = peak_growth_kib(mpi, true, settings);
 
-    EXPECT_GT(with, without + 4096) << "it recorded next to nothing";
+    EXPECT_GT(with, without + 4096) << "the recording used hardly any memory";
     EXPECT_LE(with, without + 32 * 1024) << to_string(mpi);
   }
 }

@@ -26,7 +26,7 @@ TEST(NoWindowReached, SuggestedCommandRecordsAWindow) {
 
     const auto traces = read_folder(scratch / "traces");
     ASSERT_EQ(traces.size(), 1u) << command[1] << recorded.err;
-    EXPECT_EQ(traces[0].fact("complete"), "true") << command[1];
+    EXPECT_EQ(traces[0].property("complete"), "true") << command[1];
   }
 }
 

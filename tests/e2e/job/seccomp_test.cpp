@@ -1,5 +1,5 @@
-// A container may refuse any system call. Each of these is refused in turn: the job prints and ends as without the
-// library, and the trace is whole or one line says what was lost.
+// A container may refuse any system call. Each call of a list is refused in turn. The job prints and ends as without
+// the library, and the trace is complete or one line reports the loss.
 #include <gtest/gtest.h>
 #include <sys/syscall.h>
 
@@ -30,7 +30,7 @@ std::string all_of(std::initializer_list<long> numbers) {
   return text;
 }
 
-// The C library has several calls for one thing: they are refused together. Calls that no aarch64 has stand in #ifdef.
+// Calls that the C library uses for the same purpose are refused together. Calls that aarch64 lacks are in #ifdef.
 const Call kCallsRefused[] = {
 #ifdef SYS_symlink
     {"symlink", all_of({SYS_symlink, SYS_symlinkat})},
@@ -99,10 +99,9 @@ TEST_P(Seccomp, RefusedCallsLeaveTheJobUnchangedAndLossesAreReported) {
                    row.call->numbers, std::to_string(kCalls)};
     const std::string spec = record_all_spec(scratch / "traces") + "[limits]\ndisk_free = 0\n";
     job.environment.emplace_back("PROFSHIM_SPEC", scratch.write("spec.toml", spec));
-    // A program that Open MPI starts beside it would have the calls refused as well, and outlive the job where it
-    // hangs.
+    // Otherwise Open MPI would start a daemon, whose calls would be refused too; if it hung, it would outlive the job.
     job.environment.emplace_back("OMPI_MCA_ess_singleton_isolated", "1");
-    // Its own folder needs mkdir(), unless a job beside it has made that.
+    // Open MPI would need mkdir() for its session folder, unless another job has already made it.
     job.environment.emplace_back("TMPDIR", scratch.path());
     job.environment.emplace_back("OMPI_MCA_orte_create_session_dirs", "0");
     job.preload = false;
@@ -122,7 +121,7 @@ TEST_P(Seccomp, RefusedCallsLeaveTheJobUnchangedAndLossesAreReported) {
     const auto traces = read_folder(scratch / "traces");
     const bool whole = traces.size() == 1 && traces[0].calls("MPI_Allreduce").size() == std::size_t{kCalls};
     if (!whole) {
-      EXPECT_FALSE(with.shim_lines().empty()) << to_string(mpi) << ": nothing was written, and nobody says so";
+      EXPECT_FALSE(with.shim_lines().empty()) << to_string(mpi) << ": nothing was written, and no line says so";
     }
     std::printf("  %s: %s\n", to_string(mpi).c_str(),
                 whole                       ? "whole trace"

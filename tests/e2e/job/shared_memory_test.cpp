@@ -1,5 +1,5 @@
-// A small or full /dev/shm, as containers have it: touching a page that the file system has no room for is SIGBUS. The
-// job never gets one of ours, what it needs there itself is left to it, and what could not be kept is said.
+// A small or full /dev/shm, as in containers. Writing to a page without space raises SIGBUS. The library never causes
+// one in the job, leaves the job enough space, and reports events that it could not keep.
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sched.h>
@@ -22,7 +22,7 @@ namespace profshim::e2e {
 namespace {
 
 constexpr std::uint64_t kMiB = 1 << 20;
-constexpr std::uint64_t kRoomy = 320 * kMiB;  // an eighth of it is enough for a spool
+constexpr std::uint64_t kRoomy = 320 * kMiB;  // a spool takes an eighth, which is enough
 
 std::uint64_t free_bytes() {
   struct statvfs s {};
@@ -44,7 +44,7 @@ bool has_spool() {
   return false;
 }
 
-// Its tables, 6 MiB of them, and the first chunks: a spool that cannot have even its tables is not made at all.
+// Returns true if a spool has its tables (6 MiB) and first chunks. A spool whose tables do not fit is not made.
 bool spool_has_chunks() {
   for (const std::string& file : files_below("/dev/shm")) {
     struct stat s {};
@@ -66,7 +66,7 @@ bool fill_behind_the_spool(int pid) {
   return fill();
 }
 
-// A /dev/shm of this size over the real one, in a mount namespace of our own.
+// Mounts a small /dev/shm over the real one in a private mount namespace.
 class SharedMemory : public testing::Test {
  protected:
   bool mount_shared_memory(std::uint64_t bytes) { return shared_memory_.mount_of(bytes); }
@@ -78,7 +78,7 @@ class SharedMemory : public testing::Test {
     return job;
   }
 
-  // After recover: one whole trace, which holds all calls or says what is missing. How many it holds.
+  // Recovers, expects one readable trace that has all calls or reports the loss, and returns the number of its calls.
   std::size_t expect_all_or_said(int calls, const Outcome& outcome) const {
     const Outcome recover = profshim({"recover", scratch_ / "traces"});
     EXPECT_EQ(recover.ending(), "exit 0") << recover.out << recover.err;
@@ -89,8 +89,9 @@ class SharedMemory : public testing::Test {
     const std::size_t found = traces[0].calls("MPI_Allreduce").size();
     EXPECT_LE(found, static_cast<std::size_t>(calls));
     if (found < static_cast<std::size_t>(calls)) {
-      EXPECT_EQ(traces[0].fact("complete"), "false");
-      EXPECT_TRUE(traces[0].fact("limit") == "no space left for the spool" || traces[0].fact("dropped_events") != "0");
+      EXPECT_EQ(traces[0].property("complete"), "false");
+      EXPECT_TRUE(traces[0].property("limit") == "no space left for the spool" ||
+                  traces[0].property("dropped_events") != "0");
     }
     return found;
   }
@@ -158,7 +159,7 @@ TEST_F(SharedMemory, SpoolTakesAnEighthAtMost) {
   EXPECT_EQ(outcome.ending(), "signal 9") << outcome.err;
   EXPECT_TRUE(has_spool()) << "nothing was tested";
   EXPECT_GE(free_bytes(), kRoomy / 8 * 7);
-  EXPECT_LT(expect_all_or_said(kCalls, outcome), std::size_t{kCalls}) << "it never met its limit";
+  EXPECT_LT(expect_all_or_said(kCalls, outcome), std::size_t{kCalls}) << "the spool never reached its limit";
 }
 
 TEST_F(SharedMemory, SmallFileSystemIsNotUsedAndTheTraceSaysTheCost) {
@@ -177,7 +178,7 @@ TEST_F(SharedMemory, SmallFileSystemIsNotUsedAndTheTraceSaysTheCost) {
   const auto traces = read_folder(scratch_ / "traces");
   ASSERT_EQ(traces.size(), 1u) << outcome.err;
   EXPECT_EQ(traces[0].calls("MPI_Allreduce").size(), 1000u);
-  EXPECT_NE(traces[0].fact("problems").find("nothing survives a SIGKILL"), std::string::npos);
+  EXPECT_NE(traces[0].property("problems").find("nothing survives a SIGKILL"), std::string::npos);
   EXPECT_NE(outcome.err.find("nothing survives a SIGKILL: /dev/shm has no room"), std::string::npos) << outcome.err;
 }
 

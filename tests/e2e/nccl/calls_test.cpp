@@ -1,4 +1,4 @@
-// The real NCCL under the library. Without a GPU it refuses everything, which passes every hook all the same.
+// The real NCCL under the library. Without a GPU it refuses every call, but each call still passes its hook.
 #include <dlfcn.h>
 #include <gtest/gtest.h>
 
@@ -51,7 +51,7 @@ Ran run_it(const std::vector<std::string>& command, bool preload, const Environm
   return ran;
 }
 
-/// Lines "NAME RESULT".
+/// Reads lines "NAME RESULT".
 std::map<std::string, std::string> printed_results(const std::string& out) {
   std::map<std::string, std::string> results;
   std::istringstream lines(out);
@@ -59,7 +59,7 @@ std::map<std::string, std::string> printed_results(const std::string& out) {
   return results;
 }
 
-/// The events that show calls of NCCL, by function: of an operation the inner one.
+/// Returns the events of NCCL calls by function. An operation has two events, of which this takes the inner one.
 std::map<std::string, std::vector<const SeenEvent*>> calls_by_function(const SeenTrace& trace) {
   std::map<std::string, std::vector<const SeenEvent*>> calls;
   for (const SeenEvent& event : trace.events) {
@@ -78,10 +78,10 @@ std::string version_of_library() {
   return std::to_string(code / 10000) + "." + std::to_string(code % 10000 / 100) + "." + std::to_string(code % 100);
 }
 
-/// As the trace says it, wherever.
+/// Returns the version that the trace states, for its groups or for the process.
 std::string version_in(const SeenTrace& trace) {
   const std::string of_group = json_member(trace.metadata.at("distributedInfo"), "nccl_version");
-  return of_group.empty() ? trace.fact("nccl_version") : of_group;
+  return of_group.empty() ? trace.property("nccl_version") : of_group;
 }
 
 TEST(NcclCalls, EachReturnsTheSameAsWithoutTheLibraryAndIsRecordedOnce) {
@@ -103,7 +103,7 @@ TEST(NcclCalls, EachReturnsTheSameAsWithoutTheLibraryAndIsRecordedOnce) {
     }
     EXPECT_EQ(result, alone.at(name)) << name;
     ASSERT_NE(at, calls.end()) << name << " is not in the trace";
-    EXPECT_EQ(at->second.size(), 1U) << name;  // NCCL's ncclBcast calls ncclBroadcast: that is no call of the job's
+    EXPECT_EQ(at->second.size(), 1U) << name;  // ncclBcast calls ncclBroadcast, which is no call of the job
     EXPECT_EQ(at->second[0]->args.count("failed"), result == "0" ? 0U : 1U) << name;
     EXPECT_EQ(at->second[0]->args.count("seen by"), 0U) << name;
   }
@@ -135,7 +135,7 @@ TEST(NcclCalls, ArgumentsAreThoseOfTheCall) {
   EXPECT_EQ(calls.at("ncclSend")[0]->args.at("peer"), "1");
   EXPECT_EQ(calls.at("ncclAllReduce")[0]->args.at("result"), "ncclInvalidArgument");
   EXPECT_EQ(calls.at("ncclAllReduce")[0]->name, "nccl:all_reduce");
-  // Around each operation, what PyTorch's readers look for.
+  // Each operation lies inside the event that readers of PyTorch traces look for.
   std::size_t operations = 0;
   for (const auto& [function, events] : calls) {
     operations += events[0]->name.find("nccl:") == 0 ? 1 : 0;
@@ -156,7 +156,8 @@ TEST(NcclCalls, CallsThroughAHandleAreRecordedFromNcclsRanges) {
     EXPECT_EQ(calls.at(name)[0]->args.count("seen by"), 1U) << name;
   }
   EXPECT_EQ(version_in(ran.traces[0]), version_of_library());
-  // By handle ncclBcast makes no range of its own; inside it NCCL calls ncclBroadcast through a symbol.
+  // NCCL makes no range for ncclBcast, and a call by handle passes no hook. But ncclBcast calls ncclBroadcast by
+  // symbol.
   EXPECT_EQ(calls.at("ncclBroadcast").size(), 2U);
   for (const auto& [name, count] : ran.traces[0].counts("user_annotation")) {
     EXPECT_EQ(name.find("nccl:"), 0U) << name << " x " << count;
@@ -173,7 +174,7 @@ TEST(NcclCalls, CtypesCallsAreRecordedFromNcclsRanges) {
   ASSERT_EQ(ran.traces.size(), 1U) << ran.outcome.err;
   const auto calls = calls_by_function(ran.traces[0]);
   for (const auto& [name, result] : printed_results(ran.outcome.out)) {
-    if (name == "ncclGetUniqueId") continue;  // NCCL has no range for it, and the process was no rank before
+    if (name == "ncclGetUniqueId") continue;  // NCCL has no range for it, and the process is no rank yet
     ASSERT_EQ(calls.count(name), 1U) << name;
     EXPECT_EQ(calls.at(name).size(), 1U) << name;
   }
@@ -183,7 +184,7 @@ TEST(NcclCalls, CtypesCallsAreRecordedFromNcclsRanges) {
   EXPECT_EQ(calls.at("ncclRecv")[0]->args.at("peer"), "6");
 }
 
-// The activity "nccl" is not wanted: then NCCL's ranges are ranges as any other.
+// Without the activity "nccl", NCCL's ranges are recorded like any other NVTX range.
 TEST(NcclCalls, WithoutTheActivityItsRangesAreNvtxRanges) {
   NEEDS_NVTX();
   NEEDS_NCCL();
@@ -202,8 +203,8 @@ TEST(NcclCalls, LocallyOpenedLibraryIsRecorded) {
   EXPECT_EQ(ran.outcome.out, run_it(command, false).outcome.out);
   ASSERT_EQ(ran.traces.size(), 1U) << ran.outcome.err;
   const SeenTrace& trace = ran.traces[0];
-  EXPECT_EQ(trace.rank(), 0) << "no rank variable: that of the communicator";
-  EXPECT_EQ(trace.fact("rank_source"), "nccl");
+  EXPECT_EQ(trace.rank(), 0) << "without a rank variable the communicator gives the rank";
+  EXPECT_EQ(trace.property("rank_source"), "nccl");
   const auto calls = calls_by_function(trace);
   ASSERT_EQ(calls.at("ncclAllReduce").size(), 2U);
   EXPECT_EQ(calls.at("ncclAllReduce")[0]->args.count("in group"), 1U);

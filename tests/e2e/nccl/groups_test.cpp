@@ -34,7 +34,7 @@ class NcclGroups : public ::testing::Test {
               [](const SeenTrace& a, const SeenTrace& b) { return a.rank() < b.rank(); });
   }
 
-  /// record_param_comms of the all-reduces, in order.
+  /// Returns the record_param_comms events of a collective in order.
   static std::vector<const SeenEvent*> operations(const SeenTrace& trace, const std::string& collective) {
     std::vector<const SeenEvent*> found;
     for (const SeenEvent* const event : trace.calls("record_param_comms")) {
@@ -54,7 +54,7 @@ TEST_F(NcclGroups, CommunicatorHasOneIdentityOnAllItsRanks) {
   const auto id = [&](int rank, std::size_t i) { return reduces[rank][i]->args.at("Process Group Name"); };
   EXPECT_EQ(id(0, 0), id(1, 0));
   EXPECT_EQ(id(0, 0), id(0, 3));
-  EXPECT_NE(id(0, 1), id(1, 1)) << "different colors";
+  EXPECT_NE(id(0, 1), id(1, 1)) << "the colors differ";
   EXPECT_EQ(id(0, 2), id(1, 2)) << "one color, split inside a group";
   EXPECT_NE(id(0, 2), id(0, 0));
   for (int rank = 0; rank < 2; ++rank) {
@@ -82,7 +82,7 @@ TEST_F(NcclGroups, KernelsOfAGroupBelongToTheirOperations) {
     }
     ASSERT_EQ(kernels["allreduce"].size(), 4U);
     ASSERT_EQ(kernels["_allgather_base"].size(), 1U);
-    EXPECT_EQ(messages, 1) << "one kernel for the send and the receive: neither's alone";
+    EXPECT_EQ(messages, 1) << "the send and the receive share a kernel";
     const SeenEvent& gather = *kernels["_allgather_base"][0];
     EXPECT_EQ(gather.args.at("In msg nelems"), "1024");
     EXPECT_EQ(gather.args.at("Out msg nelems"), "2048");
@@ -116,7 +116,7 @@ TEST_F(NcclGroups, LaunchesPassVerify) {
   EXPECT_EQ(verified.out.find("outside its record_param_comms"), std::string::npos) << verified.out;
 }
 
-/// Two ranks, then a third, then a fourth.
+/// Two ranks; a third and a fourth join.
 class NcclGrowth : public NcclGroups {
  protected:
   void SetUp() override { record("nccl_grow", "0 1 2 3"); }
@@ -130,14 +130,15 @@ TEST_F(NcclGrowth, AddedRanksHaveTheSameCommunicatorAsTheOthers) {
     if (rank < 3) three.insert(reduces[0]->args.at("Process Group Name"));
     four.insert(reduces.back()->args.at("Process Group Name"));
     EXPECT_EQ(reduces.back()->args.at("Group size"), "4");
-    EXPECT_EQ(traces_[rank].fact("problems").find("ncclCommGrow"), std::string::npos) << traces_[rank].fact("problems");
+    EXPECT_EQ(traces_[rank].property("problems").find("ncclCommGrow"), std::string::npos)
+        << traces_[rank].property("problems");
   }
   EXPECT_EQ(three.size(), 1U);
   EXPECT_EQ(four.size(), 1U);
   EXPECT_NE(three, four);
 }
 
-/// The same with communicators that do not block.
+/// Nonblocking communicators.
 class NcclNonBlocking : public NcclGroups {
  protected:
   void SetUp() override { record("nccl_nonblocking"); }

@@ -22,7 +22,7 @@ using Environment = std::vector<std::pair<std::string, std::string>>;
 
 class NcclProfiler : public ::testing::Test {
  protected:
-  /// `preload`: after the library, separated by ":". The variables of `environment` come last.
+  /// `preload`: libraries that follow ours in LD_PRELOAD, separated by ":". `environment` overrides other variables.
   void record(int interface, const std::string& spec, const Environment& environment = {},
               const std::string& program = "nccl_profiled", const std::string& preload = "") {
     const std::string fakes = built("tests/fakes/cuda13/libnccl.so.2");
@@ -49,7 +49,7 @@ class NcclProfiler : public ::testing::Test {
     return fakes.substr(0, fakes.rfind('/')) + ":" + folder;
   }
 
-  /// The calls of NCCL's operations in the order in which they were made.
+  /// Returns the calls of NCCL's operations in their order.
   static std::vector<const SeenEvent*> operations(const SeenTrace& trace) {
     std::vector<const SeenEvent*> found;
     for (const SeenEvent& event : trace.events) {
@@ -81,19 +81,19 @@ class NcclProfiler : public ::testing::Test {
   void expect_inert() const {
     for (const SeenTrace& trace : traces_) {
       EXPECT_FALSE(has_args(trace));
-      EXPECT_EQ(trace.fact("nccl_profiler_version"), "");
-      EXPECT_EQ(trace.fact("nccl_tasks"), "");
+      EXPECT_EQ(trace.property("nccl_profiler_version"), "");
+      EXPECT_EQ(trace.property("nccl_tasks"), "");
     }
   }
   void expect_problem(const std::string& words) const {
     for (const SeenTrace& trace : traces_) {
-      const std::string problems = trace.fact("problems");
+      const std::string problems = trace.property("problems");
       const auto at = problems.find(words);
       EXPECT_NE(at, std::string::npos) << problems;
-      EXPECT_EQ(problems.find(words, at + 1), std::string::npos) << "twice: " << problems;
+      EXPECT_EQ(problems.find(words, at + 1), std::string::npos) << "reported twice: " << problems;
     }
   }
-  /// It was told of everything: two ranks, each with one communicator and five collectives.
+  /// Expects that the user's own plugin was told of two ranks, each with one communicator and five collectives.
   void expect_users_own() const {
     const std::string log = text_of_file(scratch_ / "user.log");
     std::map<std::string, int> lines;
@@ -117,16 +117,16 @@ TEST_P(NcclProfilerSinceV5, EachCallHasTheDataOfItsTasks) {
   record(GetParam(), kOn);
 
   for (const SeenTrace& trace : traces_) {
-    EXPECT_EQ(trace.fact("problems"), "[]");
-    EXPECT_EQ(trace.fact("nccl_profiler_version"), std::to_string(GetParam()));
-    EXPECT_EQ(trace.fact("nccl_tasks"), R"({"seen":9,"joined":9})");
+    EXPECT_EQ(trace.property("problems"), "[]");
+    EXPECT_EQ(trace.property("nccl_profiler_version"), std::to_string(GetParam()));
+    EXPECT_EQ(trace.property("nccl_tasks"), R"({"seen":9,"joined":9})");
     EXPECT_EQ(all(trace, "NCCL algorithm"), (Values{"RING", "RING", "RING", "RING", "RING", "-"}));
     EXPECT_EQ(all(trace, "NCCL protocol"), (Values{"LL", "LL", "LL", "LL", "LL", "-"}));
     EXPECT_EQ(all(trace, "NCCL warps"), (Values{"16", "16", "16", "16", "16", "-"}));
     EXPECT_EQ(all(trace, "NCCL channels"), (Values{"8", "8", "1", "8", "1", "1"}));
-    // NCCL counts in the order it launches in: of a group, the largest first.
+    // NCCL numbers operations in the order of their launches: the largest of a group comes first.
     EXPECT_EQ(all(trace, "NCCL seq"), (Values{"0", "1", "3", "2", "4", "-"}));
-    // An all-to-all is sends and receives.
+    // An all-to-all consists of sends and receives.
     EXPECT_EQ(all(trace, "NCCL function"),
               (Values{"AllReduce", "AllReduce", "AllReduce", "AllReduce", "AllReduce", "-"}));
   }
@@ -136,7 +136,7 @@ TEST_P(NcclProfilerSinceV5, CallsLaunchedByNcclsThreadAreJoined) {
   record(GetParam(), kOn, {}, "nccl_nonblocking");
 
   for (const SeenTrace& trace : traces_) {
-    EXPECT_EQ(trace.fact("nccl_tasks"), R"({"seen":4,"joined":4})");
+    EXPECT_EQ(trace.property("nccl_tasks"), R"({"seen":4,"joined":4})");
     EXPECT_EQ(all(trace, "NCCL function"), (Values{"AllReduce", "AllReduce", "AllGather", "AllReduce"}));
     EXPECT_EQ(all(trace, "NCCL seq"), (Values{"0", "1", "0", "2"}));
   }
@@ -144,14 +144,14 @@ TEST_P(NcclProfilerSinceV5, CallsLaunchedByNcclsThreadAreJoined) {
 
 INSTANTIATE_TEST_SUITE_P(Interface, NcclProfilerSinceV5, ::testing::Values(5, 6));
 
-// There is nothing in it that says whose call a task is.
+// Interface v4 does not say which call a task belongs to.
 TEST_F(NcclProfiler, V4IsJoinedIfACallHasOneTask) {
   record(4, kOn);
 
   for (const SeenTrace& trace : traces_) {
-    EXPECT_EQ(trace.fact("problems"), "[]");
-    EXPECT_EQ(trace.fact("nccl_profiler_version"), "4");
-    EXPECT_EQ(trace.fact("nccl_tasks"), R"({"seen":9,"joined":6})");
+    EXPECT_EQ(trace.property("problems"), "[]");
+    EXPECT_EQ(trace.property("nccl_profiler_version"), "4");
+    EXPECT_EQ(trace.property("nccl_tasks"), R"({"seen":9,"joined":6})");
     EXPECT_EQ(all(trace, "NCCL algorithm"), (Values{"RING", "RING", "-", "-", "-", "-"}));
     EXPECT_EQ(all(trace, "NCCL channels"), (Values{"8", "8", "-", "-", "-", "1"}));
     EXPECT_EQ(all(trace, "NCCL seq"), (Values{"0", "1", "-", "-", "-", "-"}));
@@ -162,7 +162,7 @@ TEST_F(NcclProfiler, V4TasksOfNcclsThreadAreCountedAndNotGuessed) {
   record(4, kOn, {}, "nccl_nonblocking");
 
   for (const SeenTrace& trace : traces_) {
-    EXPECT_EQ(trace.fact("nccl_tasks"), R"({"seen":4,"joined":0})");
+    EXPECT_EQ(trace.property("nccl_tasks"), R"({"seen":4,"joined":0})");
     EXPECT_FALSE(has_args(trace));
   }
 }
@@ -171,7 +171,7 @@ TEST_F(NcclProfiler, IsNotLoadedWithoutTheKey) {
   record(6, "");
 
   expect_inert();
-  for (const SeenTrace& trace : traces_) EXPECT_EQ(trace.fact("problems"), "[]");
+  for (const SeenTrace& trace : traces_) EXPECT_EQ(trace.property("problems"), "[]");
   EXPECT_EQ(outcome_.out, "plugin \nplugin \n");
 }
 
@@ -185,7 +185,7 @@ TEST_F(NcclProfiler, IsNotLoadedWithoutTheActivity) {
 TEST_F(NcclProfiler, AnEnvironmentVariableSetsTheKey) {
   record(5, "", {{"PROFSHIM_SET", "capture.nccl_profiler=true"}});
 
-  for (const SeenTrace& trace : traces_) EXPECT_EQ(trace.fact("nccl_tasks"), R"({"seen":9,"joined":9})");
+  for (const SeenTrace& trace : traces_) EXPECT_EQ(trace.property("nccl_tasks"), R"({"seen":9,"joined":9})");
   EXPECT_EQ(outcome_.out, "plugin " + shim_path() + "\nplugin " + shim_path() + "\n");
 }
 
@@ -248,8 +248,8 @@ TEST_F(NcclProfiler, ANetworkPluginThatIsAProfilerStays) {
   expect_problem("the job's network plugin is NCCL's profiler");
 }
 
-// STATIC_PLUGIN is a search through the whole process, in which we come before libraries of the job's, and our versions
-// before older ones.
+// With STATIC_PLUGIN NCCL searches the whole process. Our library comes before those of the job, and newer interfaces
+// come before older ones.
 class NcclProfilerStatic : public NcclProfiler, public ::testing::WithParamInterface<std::string> {};
 
 TEST_P(NcclProfilerStatic, PluginInTheProcessItselfStays) {
@@ -266,10 +266,10 @@ TEST_F(NcclProfiler, IsNotFoundInTheProcessItself) {
   record(6, "", {{"NCCL_PROFILER_PLUGIN", "STATIC_PLUGIN"}});
 
   expect_inert();
-  for (const SeenTrace& trace : traces_) EXPECT_EQ(trace.fact("problems"), "[]");
+  for (const SeenTrace& trace : traces_) EXPECT_EQ(trace.property("problems"), "[]");
 }
 
-// A child may be left with nothing of ours but the entry that the library keeps in the environment.
+// A child process may inherit only the variable that the library sets for NCCL.
 TEST(NcclProfilerVariable, DoesNotRequestRecording) {
   Job job = shell("echo \"[$CUDA_INJECTION64_PATH]\"");
   job.environment = {{"PROFSHIM_NCCL_PLUGIN", shim_path()}};

@@ -29,7 +29,7 @@ const std::map<std::string, std::string>& not_called() {
   return rows;
 }
 
-/// The calls of all ranks by function. A row that this MPI has is there even if the program does not call it.
+/// Calls of all ranks by function. Includes rows that this MPI has but the program does not call.
 using Calls = std::map<std::string, int>;
 struct Counted {
   Calls printed, traced;

@@ -1,4 +1,4 @@
-// Real MPI jobs, unchanged: what the trace counts is what the program counted itself.
+// Real, unmodified MPI jobs: the trace has the call counts that the program prints.
 #include "e2e/support/mpi_jobs.h"
 
 #include <gtest/gtest.h>
@@ -27,7 +27,7 @@ struct App {
 };
 void PrintTo(const App& app, std::ostream* out) { *out << to_string(app.mpi) << " " << app.name; }
 
-// Every program that was built for an implementation, and the Python one for the implementation mpi4py was built with.
+// Returns every program with each MPI that it was built for, and mpi4py_app.py with the MPI that mpi4py was built for.
 std::vector<App> apps_here() {
   std::vector<App> apps;
   for (const Mpi mpi : {Mpi::kOpenMpi, Mpi::kMpich}) {
@@ -44,7 +44,7 @@ std::vector<App> apps_here() {
   return apps;
 }
 
-// Ranks print in any order.
+// Sorts lines, because ranks print in any order.
 std::string sorted_lines(const std::string& text) {
   std::vector<std::string> lines;
   std::stringstream stream(text);
@@ -70,7 +70,7 @@ Recorded record(const App& app) {
   return recorded;
 }
 
-/// mpi4py calls MPI_Bcast_c, with a large count, where MPI has it; its program counts MPI_Bcast.
+/// Returns the traced calls of a function. mpi4py calls MPI_Bcast_c if the MPI has it; its program counts MPI_Bcast.
 int seen_of(const std::string& function, const std::map<std::string, int>& printed,
             const std::map<std::string, int>& seen) {
   const auto count_of = [&seen](const std::string& name) {
@@ -99,12 +99,12 @@ TEST_P(MpiJob, TraceHasTheCallCountsThatTheProgramPrints) {
     const auto& own = printed.at(trace.rank());
     for (const auto& [function, count] : own)
       EXPECT_EQ(seen_of(function, own, seen), count) << function << " on rank " << trace.rank();
-    EXPECT_EQ(trace.fact("dropped_events"), "0");
-    EXPECT_EQ(trace.fact("complete"), "true");
+    EXPECT_EQ(trace.property("dropped_events"), "0");
+    EXPECT_EQ(trace.property("complete"), "true");
   }
 }
 
-// Collectives of one communicator carry the same number on every rank: readers join them by it.
+// Readers match collectives by their communicator and number, which must be equal on all ranks.
 TEST_P(MpiJob, NumbersCollectivesAlikeOnAllRanks) {
   const Recorded recorded = record(GetParam());
 
@@ -119,7 +119,7 @@ TEST_P(MpiJob, NumbersCollectivesAlikeOnAllRanks) {
         calls[{group->second, sequence->second}][trace.rank()] = event.name;
     }
   for (const auto& [number, by_rank] : calls) {
-    if (by_rank.size() < 2) continue;  // a communicator that holds one rank only
+    if (by_rank.size() < 2) continue;  // a communicator of one recorded rank
     for (const auto& [rank, name] : by_rank)
       EXPECT_EQ(name, by_rank.begin()->second) << "number " << number.second << " of group " << number.first;
   }
@@ -128,7 +128,7 @@ TEST_P(MpiJob, NumbersCollectivesAlikeOnAllRanks) {
   EXPECT_TRUE(!has_allreduce || !calls.empty()) << "no collective carries a number";
 }
 
-// The status alone has the source of a receive from MPI_ANY_SOURCE, even if the program passes MPI_STATUS_IGNORE.
+// Only the status has the source of a receive from MPI_ANY_SOURCE, but the program may pass MPI_STATUS_IGNORE.
 TEST_P(MpiJob, KnowsWhereEveryMessageCameFrom) {
   const Recorded recorded = record(GetParam());
 
@@ -196,7 +196,8 @@ TEST(MpiJobs, AStartHasThePeerOfItsRequest) {
   }
 }
 
-// The counts of a reduce-scatter between groups are those of the own group: nothing behind them is read.
+// A reduce-scatter between groups has a count for each rank of the own group. Memory behind the counts must not be
+// read.
 TEST(MpiJobs, RecordsReduceScatterBetweenUnevenGroups) {
   for (const Mpi mpi : installed_mpis()) {
     const ScratchFolder scratch;
@@ -237,7 +238,7 @@ TEST(MpiJobs, RecordsTheSelectedRanks) {
   }
 }
 
-// Programs that make and free an operation for every reduction have no more definitions than operations at a time.
+// A program may make and free an operation for every reduction. Only operations that exist at the same time take slots.
 TEST(MpiJobs, FreedOperationsReleaseTheirSlots) {
   for (const Mpi mpi : installed_mpis()) {
     const ScratchFolder scratch;
@@ -250,7 +251,7 @@ TEST(MpiJobs, FreedOperationsReleaseTheirSlots) {
     EXPECT_EQ(outcome.ending(), "exit 0") << outcome.err;
     const auto traces = read_folder(scratch / "traces");
     ASSERT_EQ(traces.size(), 1u) << outcome.err;
-    EXPECT_EQ(traces[0].fact("names_lost"), "0");
+    EXPECT_EQ(traces[0].property("names_lost"), "0");
     std::map<std::string, int> operations;
     for (const SeenEvent* call : traces[0].calls("MPI_Allreduce")) ++operations[call->args.at("op")];
     EXPECT_EQ(operations, (std::map<std::string, int>{{"user_op_0", 3000}, {"user_op_1", 3000}, {"MPI_SUM", 1}}));

@@ -1,4 +1,4 @@
-// Programs that wait by asking MPI again and again: what came to nothing is counted, not shown call by call.
+// Programs that poll MPI: unsuccessful polls are counted in one event instead of recorded one by one.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -14,12 +14,12 @@ namespace profshim::e2e {
 namespace {
 
 constexpr int kLoop = 1000, kMany = 20, kPauses = 5, kRounds = 3;  // as in tests/apps/mpi/polling.c
-// An MPI that is late by a time slice now and then begins a new event: not many.
+// A poll that is interrupted for a time slice begins a new event. This bounds the number of such events.
 constexpr std::size_t kFew = 60;
 
 struct Recorded {
   Outcome outcome;
-  SeenTrace trace;  // of rank 0
+  SeenTrace trace;  // trace of rank 0
 };
 
 Recorded record(Mpi mpi, const std::string& keys = "") {
@@ -54,7 +54,7 @@ TEST(MpiPolls, AreOneEventIfConsecutive) {
       EXPECT_EQ(seen[name], printed[name]) << name;
       calls += printed[name];
     }
-    EXPECT_GE(std::stoi(recorded.trace.fact("calls")), calls);
+    EXPECT_GE(std::stoi(recorded.trace.property("calls")), calls);
     for (const SeenEvent* row : rows) {
       const double in_calls = std::stod(row->args.at("in calls (us)"));
       EXPECT_GT(in_calls, 0);
@@ -87,7 +87,7 @@ TEST(MpiPolls, APauseEndsThem) {
 
     for (const SeenEvent* row : recorded.trace.calls("MPI polling"))
       EXPECT_FALSE(has(*row, "MPI_Testall") && has(*row, "MPI_Iprobe"));
-    // The last may be one with the loop that follows at once.
+    // The last event may include the next loop, which follows without a pause.
     EXPECT_GE(recorded.trace.calls("MPI_Testall").size(), std::size_t{kPauses - 1}) << to_string(mpi);
   }
 }

@@ -1,5 +1,5 @@
-// Call stacks: what the recorder reads in real interpreters against what those say themselves, and the stacks of real
-// PyTorch and MPI jobs.
+// Call stacks: the recorder reads the same frames as real interpreters report, and traces of real PyTorch and MPI jobs
+// have the right stacks.
 #include <gtest/gtest.h>
 #include <stdlib.h>
 
@@ -24,7 +24,7 @@ namespace fs = std::filesystem;
 const std::string kPython = "/usr/bin/python3";
 const std::string kSource = PROFSHIM_SOURCE_DIR;
 
-/// Every Python 3 of this machine with one of these minor numbers.
+/// Returns the Python 3 interpreters of this machine with one of these minor versions.
 std::vector<std::string> interpreters_of(const std::vector<int>& minors) {
   std::vector<std::string> found;
   std::set<std::string> known;
@@ -44,7 +44,7 @@ std::vector<std::string> interpreters_of(const std::vector<int>& minors) {
   return found;
 }
 
-/// All that we know, and what PROFSHIM_TEST_PYTHONS names (separated by colons).
+/// Returns all supported interpreters and those that PROFSHIM_TEST_PYTHONS names (separated by colons).
 std::vector<std::string> interpreters() {
   auto found = interpreters_of({10, 11, 12, 13, 14});
   const char* const others = std::getenv("PROFSHIM_TEST_PYTHONS");
@@ -60,12 +60,12 @@ std::string probe() { return PROFSHIM_BUILD_DIR "/tests/apps_stack/libstack_prob
 
 Job probing(const std::string& interpreter, const char* script, const ScratchFolder& scratch) {
   return {.command = {interpreter, kSource + "/tests/apps_stack/" + script, probe(), scratch / "spool"},
-          // It is opened late, and has toml11's caches: three kilobytes for each thread.
+          // The library is opened late and needs 3 KiB of thread-local storage for toml11's caches.
           .environment = {{"GLIBC_TUNABLES", "glibc.rtld.optional_static_tls=16384"}},
           .preload = false};
 }
 
-// Recursion, generators, coroutines, methods, threads, code that dies, names in other scripts: line for line.
+// Covers recursion, generators, coroutines, methods, threads, code that is freed, and non-Latin names.
 TEST(PythonFrames, EqualThoseOfTheInterpreter) {
   NEEDS_PROBE();
   const auto pythons = interpreters();
@@ -146,7 +146,7 @@ std::vector<std::string> frames(const SeenEvent& event, const std::string& arg =
   return at == event.args.end() ? std::vector<std::string>{} : split(at->second);
 }
 
-/// "main(28)" for "/somewhere/stacks.py(28): main"
+/// Shortens frames: "/somewhere/stacks.py(28): main" becomes "main(28)".
 std::string short_frames(const SeenEvent& event) {
   std::string text;
   for (const std::string& frame : frames(event)) {
@@ -194,7 +194,7 @@ TEST(TorchStacks, AreNotTakenByDefault) {
   for (const SeenEvent& event : only_trace(scratch).events) EXPECT_EQ(event.args.count("Call stack"), 0u);
 }
 
-// The job's C++ exceptions stay with libgcc.
+// The C++ exceptions of the job still use libgcc.
 TEST(TorchStacks, NativeStacksNameFunctionsAndLeaveExceptionsAlone) {
   NEEDS_TORCH(1);
   const ScratchFolder scratch;
@@ -211,7 +211,7 @@ TEST(TorchStacks, NativeStacksNameFunctionsAndLeaveExceptionsAlone) {
   };
   EXPECT_TRUE(has("at::_ops::add_Tensor::call(")) << trace.calls("aten::add")[0]->args.at("Call stack");
   EXPECT_TRUE(has("PyEval_EvalCode"));
-  EXPECT_TRUE(has("+0x")) << "what has no symbol shows its file";
+  EXPECT_TRUE(has("+0x")) << "a frame without a symbol shows its file";
   EXPECT_FALSE(has("profshim"));
 }
 
@@ -289,7 +289,7 @@ TEST(TorchStacks, AreExportedForFlameGraphs) {
 
 // ---- MPI
 
-/// Two ranks of a script with mpi4py.
+/// Returns a job of two ranks that run stacks.py with mpi4py.
 Job mpi_job(const ScratchFolder& scratch, const std::string& keys) {
   Job job = mpirun(Mpi::kOpenMpi, 2, {kPython, kSource + "/tests/apps/mpi/stacks.py"});
   const std::string spec = record_all_spec(scratch / "traces") + "[capture]\n" + keys;
@@ -297,7 +297,7 @@ Job mpi_job(const ScratchFolder& scratch, const std::string& keys) {
   return job;
 }
 
-/// mpi4py calls the functions with large counts where MPI has them.
+/// Returns calls of `name` or of its variant with large counts, which mpi4py calls if the MPI has it.
 std::vector<const SeenEvent*> calls_of(const SeenTrace& trace, const std::string& name) {
   const auto calls = trace.calls(name);
   return calls.empty() ? trace.calls(name + "_c") : calls;
@@ -322,7 +322,7 @@ TEST(MpiStacks, OfPythonNameFunctionsAndLines) {
       EXPECT_EQ(short_frames(*call), "exchange(7) < main(16) < <module>(19)");
     for (const SeenEvent* call : calls_of(trace, "MPI_Send"))
       EXPECT_EQ(short_frames(*call), "exchange(9) < main(16) < <module>(19)");
-    EXPECT_EQ(trace.fact("problems"), "[]");
+    EXPECT_EQ(trace.property("problems"), "[]");
   }
 }
 
@@ -374,9 +374,9 @@ TEST(MpiStacks, ReportAProblemIfPythonStacksAreWantedWithoutPython) {
 
   EXPECT_EQ(outcome.ending(), "exit 0") << outcome.err;
   const SeenTrace trace = only_trace(scratch);
-  EXPECT_NE(trace.fact("problems").find("no stacks of Python: there is no Python interpreter in this process"),
+  EXPECT_NE(trace.property("problems").find("no stacks of Python: there is no Python interpreter in this process"),
             std::string::npos)
-      << trace.fact("problems");
+      << trace.property("problems");
   EXPECT_FALSE(calls_of(trace, "MPI_Allreduce").empty());
 }
 

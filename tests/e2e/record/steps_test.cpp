@@ -17,10 +17,10 @@ using Steps = std::vector<std::int64_t>;
 
 struct HeatRun {
   Outcome outcome;
-  std::vector<SeenTrace> traces;  // of rank 0, by first step
+  std::vector<SeenTrace> traces;  // traces of rank 0, by first step
 };
 
-// `spec` lacks version, ranks and output.
+// Adds version, ranks and output to `spec`.
 HeatRun run_heat(const std::string& spec, int steps, int ranks = 1) {
   const ScratchFolder scratch;
   Job job = mpirun(Mpi::kOpenMpi, ranks, {built("demo/heat"), std::to_string(steps), "64"});
@@ -50,7 +50,7 @@ TEST_F(StepsFromNvtx, DefaultScheduleRecordsSteps11To13) {
 
   ASSERT_EQ(heat.traces.size(), 1u) << heat.outcome.err;
   EXPECT_EQ(heat.traces[0].steps(), (Steps{11, 12, 13}));
-  EXPECT_EQ(heat.traces[0].fact("complete"), "true");
+  EXPECT_EQ(heat.traces[0].property("complete"), "true");
 }
 
 TEST_F(StepsFromNvtx, WindowHoldsWholeStepsOnly) {
@@ -103,7 +103,7 @@ TEST_F(StepsFromNvtx, AWindowOpenAtTheEndIsMarkedIncomplete) {
   const HeatRun heat = run_heat(std::string(kNvtx) + "[schedule]\nskip_first = 5\nwarmup = 1\nactive = 10\n", 9);
 
   ASSERT_EQ(heat.traces.size(), 1u) << heat.outcome.err;
-  EXPECT_EQ(heat.traces[0].fact("complete"), "false");
+  EXPECT_EQ(heat.traces[0].property("complete"), "false");
   EXPECT_EQ(heat.traces[0].steps(), (Steps{6, 7, 8}));
 }
 

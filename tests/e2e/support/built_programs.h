@@ -5,7 +5,7 @@
 
 namespace profshim::e2e {
 
-/// Return the paths of the library under test and of the tool.
+/// These return the paths of the library under test and of the tool.
 std::string shim_path();
 std::string tool_path();
 /// Returns the path of a program under build/ ("tests/apps/openmpi/ring_isend"). Fails the test if it is not built.

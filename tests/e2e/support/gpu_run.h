@@ -19,7 +19,7 @@ struct Ran {
   int device = 0, stream = 0, correlation = 0;
   std::int64_t bytes = 0;
   int graph = 0;
-  std::int64_t called_ns = 0;  // begin of the call that launched it
+  std::int64_t called_ns = 0;  // begin of the launching call
   std::string name;            // mangled
 };
 
@@ -30,19 +30,19 @@ struct GpuRun {
   Outcome outcome;
   std::map<std::string, long> printed;         // "kernels 300" on the program's stdout
   std::vector<SeenTrace> traces;               // by path
-  std::vector<Ran> timeline;                   // of the simulated device
+  std::vector<Ran> timeline;                   // timeline of the simulated device
   std::map<std::string, std::uint64_t> cupti;  // counters of the fake CUPTI at the end: "records_10", "dropped", ...
   std::vector<int> left_enabled;               // activity kinds that were still on at the end
   std::vector<std::string> cupti_calls;        // "cuptiActivityEnable 10 0", in order
 
   /// Returns the device activities of a kind in the timeline.
   std::vector<const Ran*> ran(const std::string& kind) const;
-  /// Returns the number of CUPTI calls whose line begins so ("cuptiActivityEnable" matches every kind).
+  /// Returns the number of CUPTI calls whose line begins with `begin` ("cuptiActivityEnable" matches every kind).
   int calls(const std::string& begin) const;
 };
 
 struct GpuJob {
-  std::string program;  // of tests/apps_gpu, "nvcc/launch_loop" for what nvcc built
+  std::string program;  // path below build/tests/apps_gpu; "nvcc/launch_loop" was built by nvcc
   std::vector<std::string> arguments;
   std::vector<std::pair<std::string, std::string>> environment;
   std::string spec;   // without version, ranks and output; "" = everything from cuInit to the end

@@ -12,7 +12,7 @@
 namespace profshim::e2e {
 namespace {
 
-/// The number behind `key` in a line, with where it stands; NPOS in `at` without one.
+/// Returns the number behind `key` in a line and sets its position. `at` is npos if there is none.
 double number_behind(const std::string& line, const std::string& key, std::size_t& at, std::size_t& end) {
   at = line.find("\"" + key + "\":");
   if (at == std::string::npos) return 0;
@@ -63,7 +63,7 @@ Shift write_shifted(const std::string& from, const std::string& to, double offse
     if (line.find("\"host_name\"") != std::string::npos) line = R"("host_name": "elsewhere",)";
     std::size_t at = 0, end = 0;
     if (const double base = number_behind(line, "baseTimeNanoseconds", at, end); base > 0) base_ns = base;
-    // PyTorch writes the two on lines of their own.
+    // PyTorch writes "ts" and "dur" on separate lines.
     const double begin = number_behind(line, "ts", at, end);
     if (at != std::string::npos) {
       ts = begin;
@@ -78,7 +78,7 @@ Shift write_shifted(const std::string& from, const std::string& to, double offse
 }
 
 Placed placed(const SeenTrace& merged, int rank, const Shift& shift) {
-  const std::string ranks = merged.fact("merged");
+  const std::string ranks = merged.property("merged");
   const std::size_t of_rank = ranks.find("\"rank\":" + std::to_string(rank) + ",");
   EXPECT_NE(of_rank, std::string::npos) << ranks;
   if (of_rank == std::string::npos) return {};

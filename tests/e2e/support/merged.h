@@ -18,16 +18,16 @@ struct Arrow {
 };
 /// Returns the arrows between ranks, by id.
 std::map<std::int64_t, Arrow> arrows(const SeenTrace& trace);
-/// Returns the innermost slice of the thread of `at` at its time.
+/// Returns the innermost slice that contains the time of `at` on its thread.
 const SeenEvent* slice_at(const SeenTrace& trace, const SeenEvent& at);
 
 /// The shift that was applied to a clock.
 struct Shift {
   double offset_us = 0, drift_ppm = 0;
-  double began_ns = 0;  // when the trace begins, by that clock
+  double began_ns = 0;  // begin of the trace by that clock
 };
-/// Writes the trace (ours or torch.profiler's) as if recorded on another host, by a clock that is `offset_us` behind at
-/// its begin and gains `drift_ppm`.
+/// Writes a trace (ours or torch.profiler's) as if recorded on another host, whose clock is `offset_us` behind at the
+/// begin of the trace and gains `drift_ppm`.
 Shift write_shifted(const std::string& from, const std::string& to, double offset_us, double drift_ppm);
 
 /// The alignment of the shifted rank in a merged trace.

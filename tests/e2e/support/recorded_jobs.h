@@ -11,11 +11,11 @@
 
 namespace profshim::e2e {
 
-/// The heat demo of `ranks` ranks, all recorded. `settings` is added to PROFSHIM_SET.
+/// Returns a job of the heat demo with `ranks` ranks, all recorded. `settings` is added to PROFSHIM_SET.
 Job heat_job(const ScratchFolder& scratch, int ranks, int steps, const std::string& settings);
-/// nvtx_epochs on one rank. `spec` comes without version and output.
+/// Returns a job of nvtx_epochs on one rank. `spec` must lack version and output.
 Job epochs_job(const ScratchFolder& scratch, const std::vector<std::string>& arguments, const std::string& spec);
-/// A program that is recorded from start to end.
+/// Returns a job that is recorded from start to end.
 Job whole_run_job(const ScratchFolder& scratch, Mpi mpi, int ranks, const std::vector<std::string>& command);
 
 /// Returns how many of the library's lines on stderr contain `text`.

@@ -15,7 +15,7 @@ struct Job {
   std::string folder;                 // working folder; "" = that of the tests
   std::string input;                  // stdin
   bool preload = true;                // LD_PRELOAD of the library
-  double limit_seconds = 60;          // then SIGTERM; 5 s later SIGKILL to its process group
+  double limit_seconds = 60;          // after this SIGTERM; 5 s later SIGKILL to its process group
   std::function<void()> before_exec;  // in the child, after fork, before exec (limits, closed streams); no allocation
   std::function<void(int pid)> while_running;  // in the parent, once, right after the start
 };

@@ -126,7 +126,7 @@ std::vector<std::int64_t> SeenTrace::steps() const {
   return steps;
 }
 
-std::string SeenTrace::fact(const std::string& key) const {
+std::string SeenTrace::property(const std::string& key) const {
   const auto object = metadata.find("profshim");
   return object == metadata.end() ? "" : json_member(object->second, key);
 }

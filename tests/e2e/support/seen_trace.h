@@ -21,7 +21,7 @@ struct SeenTrace {
   std::map<std::string, std::string> metadata;  // top-level keys, values as compact JSON
   std::vector<SeenEvent> events;
 
-  int rank() const;  // distributedInfo.rank, -1 if missing
+  int rank() const;  // distributedInfo.rank; -1 if missing
   /// Returns the complete ("X") events of that name.
   std::vector<const SeenEvent*> calls(const std::string& name) const;
   /// Counts the "X" events of `category` ("" = all) by name. The calls in "MPI polling" events count under their own
@@ -30,7 +30,7 @@ struct SeenTrace {
   /// Returns N of each ProfilerStep#N, in order of time.
   std::vector<std::int64_t> steps() const;
   /// Returns the text of a member of the "profshim" object, "" if it is missing.
-  std::string fact(const std::string& key) const;
+  std::string property(const std::string& key) const;
 };
 SeenTrace read_seen(const std::string& path);
 /// Reads all published traces below a folder, sorted by path.

@@ -12,7 +12,7 @@ namespace {
 
 const std::string kDebians = "/usr/bin/python3";
 
-// $$ is the number of the shell, which lives as long as the job.
+// $$ is the pid of the shell, which lives as long as the job.
 const std::string kOwnPort = "export MASTER_ADDR=127.0.0.1 MASTER_PORT=$((10000 + $$ % 20000)); ";
 
 std::string with_torchrun(const std::string& command) {
@@ -20,7 +20,7 @@ std::string with_torchrun(const std::string& command) {
          "$MASTER_PORT " + command;
 }
 
-// Debian's 2.6 has no libuv, and its torchrun asks for it all the same.
+// Returns false for Debian's PyTorch 2.6, whose torchrun needs libuv but which was built without it.
 bool torchrun_works() {
   static const bool works = run(Job{.command = {torch_python(), "-c",
                                                 "from torch.distributed import TCPStore; "
@@ -57,7 +57,7 @@ int torch_major() {
 }
 
 bool torch_has_rpc() {
-  // The base class is Python's own where PyTorch was built without it. Any other failure is one of the tests.
+  // Without TensorPipe the base class of its options is `object`. Any other failure must fail the tests.
   static const bool lacks_tensorpipe =
       run(Job{.command = {torch_python(), "-c",
                           "from torch.distributed.rpc import TensorPipeRpcBackendOptions as O; O()"},
@@ -79,13 +79,14 @@ Job torch_job(const ScratchFolder& scratch, Launch launch, const std::string& co
   Job job = shell(kOwnPort + line);
   job.folder = scratch.path();
   job.limit_seconds = 120;
-  job.environment = {{"OMP_NUM_THREADS", "1"},
-                     {"GLOO_SOCKET_IFNAME", "lo"},
-                     {"TP_SOCKET_IFNAME", "lo"},
-                     {"USE_LIBUV", "0"},  // Debian's PyTorch 2 has none, and its launcher asks for it
-                     {"TORCHINDUCTOR_CACHE_DIR", scratch / "inductor"},
-                     {"PROFSHIM_RANKS", "all"},
-                     {"PROFSHIM_SET", "output.gzip=false output.folder='" + (scratch / "traces") + "' " + keys}};
+  job.environment = {
+      {"OMP_NUM_THREADS", "1"},
+      {"GLOO_SOCKET_IFNAME", "lo"},
+      {"TP_SOCKET_IFNAME", "lo"},
+      {"USE_LIBUV", "0"},  // Debian's PyTorch 2 was built without libuv, but its launcher uses it by default
+      {"TORCHINDUCTOR_CACHE_DIR", scratch / "inductor"},
+      {"PROFSHIM_RANKS", "all"},
+      {"PROFSHIM_SET", "output.gzip=false output.folder='" + (scratch / "traces") + "' " + keys}};
   return job;
 }
 

@@ -1,5 +1,5 @@
-// Runs PyTorch programs of tests/apps_torch. One suite for every PyTorch: with Debian's in `make test`, with one of
-// PyPI's in `make test-torch`.
+// Runs PyTorch programs of tests/apps_torch. `make test` uses Debian's PyTorch, `make test-torch`
+// one of PyPI.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -24,7 +24,7 @@ std::string torch_app(const std::string& name);
   GTEST_SKIP() << "no PyTorch " << (major) << " in " << torch_python() << ": " \
                << ((major) > 1 ? "make test-torch" : "apt install python3-torch")
 
-/// Debian's 2.14 was built without TensorPipe.
+/// Returns true if this PyTorch has TensorPipe. Debian's 2.14 was built without it.
 bool torch_has_rpc();
 
 #define NEEDS_RPC() \

@@ -1,4 +1,5 @@
-// profshim compare on the traces of real MPI jobs: a call more in each step is found, the same program again is not.
+// profshim compare on the traces of real MPI jobs: one more call in each step is found; a second run
+// of the same program shows no difference.
 #include <gtest/gtest.h>
 #include <rapidjson/document.h>
 #include <sched.h>
@@ -33,7 +34,7 @@ void stay_on_two_cpus() {
   sched_setaffinity(0, sizeof two, &two);
 }
 
-/// Processes that do nothing but take the CPUs of stay_on_two_cpus() from others.
+/// Processes that keep the CPUs of stay_on_two_cpus() busy.
 class Neighbors {
  public:
   explicit Neighbors(int count) {
@@ -58,7 +59,7 @@ class Neighbors {
   std::vector<pid_t> pids_;
 };
 
-/// One run of steps_loop, of two ranks; 20 steps of it are recorded. Returns the folder.
+/// Records 20 steps of steps_loop on two ranks and returns the folder.
 std::string record(const ScratchFolder& scratch, const std::string& name, int extra = 0, int microseconds = 3000,
                    int ranks = 2, int rounds = 0) {
   const std::string folder = scratch / name;
@@ -88,7 +89,7 @@ TEST(Compare, FindsOneMoreReductionInEachStep) {
       {"compare", base, more, "--json", "--junit", scratch / "report.xml", "--markdown", scratch / "report.md"});
 
   EXPECT_EQ(text.ending(), "exit 1") << text.err;
-  // The widths of columns follow what else the machine's load brings into the table.
+  // Column widths vary with other rows, which depend on the load of the machine.
   const std::regex row("REGRESSION +call +MPI_Allreduce +1 -> 2 +0-1 +20 of 20 steps\n");
   EXPECT_TRUE(std::regex_search(text.out, row)) << text.out;
   EXPECT_EQ(json.ending(), "exit 1") << json.err;
@@ -124,7 +125,7 @@ TEST(Compare, FindsNoDifferenceInTenRunsOfOneProgram) {
   }
 }
 
-// So much slower that a busy machine does not hide it.
+// The slowdown is so large that load of the machine does not hide it.
 TEST(Compare, FindsSlowerSteps) {
   const ScratchFolder scratch;
   const std::string base = record(scratch, "base", 0, 2000), slow = record(scratch, "slow", 0, 150000);
@@ -135,7 +136,7 @@ TEST(Compare, FindsSlowerSteps) {
   EXPECT_NE(outcome.out.find("REGRESSION  time  step time"), std::string::npos) << outcome.out;
 }
 
-// Two ranks that work on two CPUs, and then on the same two with four others.
+// Two ranks run on two CPUs, first alone and then together with four other processes.
 TEST(Compare, NeighborsOnTheMachineFailNoRun) {
   const ScratchFolder scratch;
   const std::string base = record(scratch, "base", 0, 0, 2, 400);
@@ -161,7 +162,7 @@ TEST(Compare, StoredBaselineGivesTheSameResultAsItsRun) {
   EXPECT_EQ(update.ending(), "exit 0") << update.err;
   EXPECT_EQ(profshim({"compare", stored, base}).ending(), "exit 0");
   EXPECT_EQ(profshim({"compare", stored, more}).out, profshim({"compare", base, more}).out);
-  // Two programs are no baseline.
+  // Runs of two different programs cannot be a baseline.
   const Outcome mixed = profshim({"compare", "--update-baseline", stored, base, more});
   EXPECT_EQ(mixed.ending(), "exit 2");
   EXPECT_NE(mixed.err.find("MPI_Allreduce"), std::string::npos) << mixed.err;
@@ -188,7 +189,7 @@ TEST(Compare, ChecksRulesOfASpecWithoutABase) {
   EXPECT_EQ(wrong.err.rfind(scratch / "ci.toml:3:10: check.rule: ", 0), 0u) << wrong.err;
 }
 
-// The first window of a program without steps is one step.
+// The window of a program without steps counts as one step.
 TEST(Compare, WithoutStepsTheWholeWindowCounts) {
   const ScratchFolder scratch;
   const auto record_all = [&](const std::string& name, const std::string& steps) {
@@ -207,7 +208,7 @@ TEST(Compare, WithoutStepsTheWholeWindowCounts) {
   EXPECT_NE(outcome.out.find("MPI_Allreduce  10 -> 11"), std::string::npos) << outcome.out;
 }
 
-// One line on stderr that says why, exit 2, nothing on stdout.
+// Expects one line on stderr with the reason, exit status 2 and empty stdout.
 void expect_refused(const std::vector<std::string>& paths, const std::string& why) {
   std::vector<std::string> arguments = {"compare"};
   arguments.insert(arguments.end(), paths.begin(), paths.end());

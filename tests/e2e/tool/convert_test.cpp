@@ -25,7 +25,7 @@ Outcome parquet(std::vector<std::string> inputs, const std::string& out) {
   return profshim(inputs);
 }
 
-/// Ranks with a GPU each, as one trace.
+/// Returns a merged trace of ranks with a GPU each.
 std::string merged_gpu_ranks(const ScratchFolder& scratch) {
   Job job{.command = {PROFSHIM_BUILD_DIR "/tests/apps_trace/gpu_ranks", scratch / "ranks"}, .preload = false};
   std::filesystem::create_directory(scratch / "ranks");
@@ -66,7 +66,7 @@ TEST(Convert, EveryEventIsARowInParquet) {
   EXPECT_EQ(outcome.ending(), "exit 0") << outcome.out << outcome.err;
 }
 
-// The queries of the README, against the sums of `summary`.
+// Compares the documented queries with the sums of `summary`.
 TEST(Convert, DuckDbSumsEqualThoseOfSummary) {
   const ScratchFolder scratch;
   Job job = mpirun(Mpi::kOpenMpi, 4, {built("tests/apps/openmpi/ring_isend"), "20"});
@@ -85,7 +85,7 @@ TEST(Convert, DuckDbSumsEqualThoseOfSummary) {
     EXPECT_TRUE(std::filesystem::is_directory(scratch / ("parts/rank=" + std::to_string(rank)))) << rank;
 }
 
-// Readers of Parquet take the rank from the name of the folder.
+// Parquet readers take the rank from the folder name, so a file must hold one rank.
 TEST(Convert, MergedTraceIsRefusedForAFolderOfRanks) {
   const ScratchFolder scratch;
   const std::string merged = merged_gpu_ranks(scratch);
@@ -147,7 +147,7 @@ TEST(Convert, ConvertsTheReadablePartOfATruncatedFile) {
   }
 }
 
-// An interpreter without it, none at all, and one that ends.
+// Tries an interpreter without pyarrow, no interpreter, and one that ends at once.
 TEST(Convert, WithoutPyarrowOneLineSaysSo) {
   const ScratchFolder scratch;
   const std::string out = scratch / "x.parquet", dies = scratch.write("dies", "#!/bin/sh\nkill -9 $$\n");

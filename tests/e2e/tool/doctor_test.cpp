@@ -194,7 +194,7 @@ TEST(Doctor, FindsALibraryThatIsNamedByItsPath) {
   EXPECT_TRUE(says(doctor({"--", program}), "Open MPI (" + library + ")"));
 }
 
-// Files behind a module are its data: one may be a pipe that nobody writes, or larger than memory.
+// Arguments behind a module are its data. Such a file may be a pipe without a writer, or larger than the memory.
 TEST(Doctor, ReadsNoDataOfAPythonModule) {
   const ScratchFolder scratch;
   const std::string python = "/usr/bin/python3";
@@ -210,7 +210,8 @@ TEST(Doctor, ReadsNoDataOfAPythonModule) {
   EXPECT_NE(pipe.ending(), "exit 124");
 }
 
-// f(A<int, int>, A<S0_, S0_>, A<S1_, S1_>, ...): each parameter is twice as long as the one before it.
+// The mangled name is f(A<int, int>, A<S0_, S0_>, A<S1_, S1_>, ...): each parameter is twice as long as the previous
+// one.
 TEST(Doctor, LeavesANameThatExpandsToGigabytes) {
   const ScratchFolder scratch;
   std::string name = "_Z1f1AIiiE";

@@ -1,6 +1,6 @@
-// Containers, schedulers and sandboxes: little memory, little or no /dev/shm, no /proc, namespaces, folders that
-// refuse. In all of them the job prints what it prints without the library and ends as it ends without it. The trace
-// holds all of its calls, or somebody says what was lost.
+// Containers, schedulers and sandboxes: little memory, little or no /dev/shm, no /proc, namespaces, folders that cannot
+// be written. In each of them the job prints and ends as without the library. The trace has all calls, or the trace or
+// stderr reports the loss.
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sched.h>
@@ -41,7 +41,7 @@ bool limit(int resource, std::uint64_t bytes) {
   const rlimit both{bytes, bytes};
   return setrlimit(static_cast<__rlimit_resource>(resource), &both) == 0;
 }
-// A /dev with what programs cannot do without, and nothing else.
+// Mounts a /dev with only the devices that every program needs.
 bool bare_devices() {
   constexpr struct {
     const char* path;
@@ -56,9 +56,9 @@ bool become_nobody() { return setgid(65534) == 0 && setuid(65534) == 0; }
 
 struct Environment {
   const char* name;
-  std::vector<std::string> job;                         // of tests/apps_memory/tight
-  std::function<bool(const std::string& folder)> make;  // in the child, before exec; no allocation
-  std::vector<std::string> launcher = {};               // before the program
+  std::vector<std::string> job;                         // arguments of tests/apps_memory/tight
+  std::function<bool(const std::string& folder)> make;  // runs in the child before exec; must not allocate
+  std::vector<std::string> launcher = {};               // precedes the program
   std::function<void(int pid, const std::string& folder)> during = {};
   friend void PrintTo(const Environment& row, std::ostream* out) { *out << row.name; }
 };
@@ -111,7 +111,7 @@ const Environment kEnvironments[] = {
      }},
 };
 
-// Without the lines of UCX, which bear the time.
+// Returns the output without the lines of UCX, which hold the time.
 std::string own_lines(const std::string& out) {
   std::stringstream text(out);
   std::string kept;
@@ -120,11 +120,11 @@ std::string own_lines(const std::string& out) {
   return kept;
 }
 
-// A trace with all calls; or lines on stderr, or facts in the trace, that say what is missing.
+// Expects a trace with all calls, or a line on stderr or a member of the trace that reports the loss.
 void expect_all_or_said(const std::string& folder, const Outcome& outcome, const std::string& calls) {
   const auto traces = read_folder(folder);
   if (traces.empty()) {
-    EXPECT_FALSE(outcome.shim_lines().empty()) << "nothing was written, and nobody says so";
+    EXPECT_FALSE(outcome.shim_lines().empty()) << "nothing was written, and no line says so";
     return;
   }
   ASSERT_EQ(traces.size(), 1u) << outcome.err;
@@ -133,7 +133,7 @@ void expect_all_or_said(const std::string& folder, const Outcome& outcome, const
   const auto made = std::stoul(calls) / 32 * 32;
   EXPECT_LE(found, made);
   if (found == made) return;
-  EXPECT_TRUE(!traces[0].fact("limit").empty() || traces[0].fact("dropped_events") != "0") << found;
+  EXPECT_TRUE(!traces[0].property("limit").empty() || traces[0].property("dropped_events") != "0") << found;
   EXPECT_FALSE(outcome.shim_lines().empty());
 }
 
@@ -202,7 +202,7 @@ INSTANTIATE_TEST_SUITE_P(Real, Environments, testing::ValuesIn(rows()), [](const
 
 class MemoryCgroupOf : public testing::TestWithParam<int> {};
 
-// The job takes what leaves just room for MPI itself.
+// The job takes all memory except that needed by MPI itself.
 TEST_P(MemoryCgroupOf, ThatManyMiBIsNotFilledByTheRecording) {
   const auto mib = static_cast<std::uint64_t>(GetParam());
   std::ifstream meminfo("/proc/meminfo");
@@ -213,7 +213,7 @@ TEST_P(MemoryCgroupOf, ThatManyMiBIsNotFilledByTheRecording) {
   for (const Mpi mpi : installed_mpis()) {
     const MemoryCgroup cgroup(mib * kMiB);
     if (!cgroup.why_not().empty()) GTEST_SKIP() << cgroup.why_not();
-    // 84 % of it, as much as a job of 3.4 GiB has of 4 GiB; Open MPI itself takes more of a small one.
+    // The job takes 84 %, like a job of 3.4 GiB in 4 GiB. Open MPI needs a larger share of a small cgroup.
     const std::uint64_t needed = mib * 84 / 100 - (mpi == Mpi::kOpenMpi ? 40 : 0);
     const Environment row{"cgroup", {"touch", std::to_string(needed), std::to_string(2 * kCalls)}, [&cgroup](auto&) {
                             return cgroup.enter();
@@ -243,7 +243,8 @@ TEST(SharedWindow, OfTheJobFitsIntoASmallSharedMemory) {
     const auto traces = read_folder(scratch / "traces");
     EXPECT_EQ(traces.size(), 2u) << both.with.err;
     for (const SeenTrace& trace : traces)
-      EXPECT_NE(trace.fact("problems").find("nothing survives a SIGKILL"), std::string::npos) << trace.fact("problems");
+      EXPECT_NE(trace.property("problems").find("nothing survives a SIGKILL"), std::string::npos)
+          << trace.property("problems");
   }
 }
 

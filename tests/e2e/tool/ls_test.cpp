@@ -23,7 +23,7 @@ class Ls : public testing::Test {
   }
   void TearDown() override { fs::remove_all(folder_); }
 
-  // A manifest of one window, and its file.
+  // Returns a manifest of one window.
   output::Manifest manifest(int rank) {
     output::Manifest m;
     m.rank.rank = rank;

@@ -1,5 +1,5 @@
-// profshim merge on the traces of real runs: nothing lost, nothing that meets, arrows where messages went, and clocks
-// that were made to differ by a known amount.
+// profshim merge on traces of real runs: it loses no event, keeps ids of ranks apart, draws an arrow for each message,
+// and aligns clocks that were shifted by a known amount.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -59,7 +59,7 @@ TEST(Merge, MergesFourRanksIntoOneTrace) {
     EXPECT_TRUE(names.at(rank * 1000 + 64).starts_with("rank " + std::to_string(rank) + ": ")) << rank;
   const Outcome verified = profshim({"verify", out});
   EXPECT_EQ(verified.ending(), "exit 0") << verified.out;
-  // Asked for sums it is as many ranks as it was made of.
+  // `summary` shows the same ranks for the merged trace as for the single ones.
   for (const char* what : {"--mpi", "--table"}) {
     const Outcome apart = profshim({"summary", what, scratch / "traces"}), together = profshim({"summary", what, out});
     EXPECT_EQ(together.out, apart.out);
@@ -67,7 +67,7 @@ TEST(Merge, MergesFourRanksIntoOneTrace) {
   }
 }
 
-// Blocking and non-blocking messages, a sendrecv, and receives from MPI_ANY_SOURCE.
+// The job has blocking and nonblocking messages, MPI_Sendrecv and receives from MPI_ANY_SOURCE.
 TEST(Merge, EveryMessageHasAnArrow) {
   const ScratchFolder scratch;
   record(scratch, 4, {built("tests/apps/openmpi/ring_isend"), "20"});
@@ -93,10 +93,10 @@ TEST(Merge, EveryMessageHasAnArrow) {
   }
   EXPECT_GT(sends, 100);
   EXPECT_EQ(messages, sends) << said.out;
-  EXPECT_EQ(all.fact("messages_without_arrows"), "0");
+  EXPECT_EQ(all.property("messages_without_arrows"), "0");
 }
 
-// From the one that came last, to each that waited for it.
+// Arrows lead from the member that came last to each member that waited for it.
 TEST(Merge, EveryCollectiveHasArrowsFromItsLastMember) {
   const ScratchFolder scratch;
   record(scratch, 4, {built("tests/apps/openmpi/allreduce_loop"), "20"});
@@ -191,7 +191,7 @@ TEST(Merge, RefusesIncompatibleTracesInOneLine) {
   }
   const std::string copy = scratch / "copy.pt.trace.json";
   std::filesystem::copy_file(paths[0], copy);
-  // The times count from an arbitrary start and have nothing in common with the other traces.
+  // The times of this trace count from an arbitrary start, so they cannot be compared with the other traces.
   const std::string no_clock = scratch.write(
       "clock.json", R"({"traceEvents": [{"ph":"X","cat":"cpu_op","name":"a","pid":1,"tid":1,"ts":5.0,"dur":1.0}]})");
   const struct {

@@ -1,5 +1,5 @@
-// profshim report on the traces of real runs, opened in a real browser: page.js says on <html> how many plots it drew,
-// and what went wrong.
+// profshim report on traces of real runs, opened in a real browser. page.js sets attributes of <html> to the number of
+// plots and to errors.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -16,12 +16,12 @@ namespace {
 
 constexpr char kGolden[] = PROFSHIM_SOURCE_DIR "/tests/golden/traces/";
 
-// Not any chromium: one out of a snap cannot read what lies in /tmp.
+// A chromium of a snap would not do: it cannot read files in /tmp.
 constexpr char kBrowser[] = "chromium-headless-shell";
 
 bool is_debian() { return text_of_file("/etc/os-release").find("\nID=debian\n") != std::string::npos; }
 
-// Debian has it, and scripts/install_deps.sh --test installs it there; others may have none.
+// scripts/install_deps.sh --test installs it on Debian. Other systems may not have it.
 #define NEEDS_BROWSER()                                                                   \
   if (!on_path(kBrowser)) {                                                               \
     if (is_debian()) FAIL() << kBrowser << " is missing: scripts/install_deps.sh --test"; \
@@ -29,8 +29,8 @@ bool is_debian() { return text_of_file("/etc/os-release").find("\nID=debian\n") 
   }                                                                                       \
   static_assert(true)
 
-/// The page as a browser has it when all scripts have run. Any attempt to reach a network would go to a port where
-/// nobody is, and be told in data-errors besides.
+/// Returns the page after all scripts have run in a browser. The proxy is a closed port, so that any use of the network
+/// fails and appears in data-errors.
 std::string opened(const ScratchFolder& scratch, const std::string& page) {
   const Outcome outcome =
       run({.command = {kBrowser, "--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage",
@@ -42,7 +42,7 @@ std::string opened(const ScratchFolder& scratch, const std::string& page) {
   return outcome.out;
 }
 
-/// The tag <html ...> alone.
+/// Returns the tag <html ...>.
 std::string root_of(const std::string& dom) {
   const std::size_t at = dom.find("<html");
   return at == std::string::npos ? "" : dom.substr(at, dom.find('>', at) - at + 1);
@@ -202,7 +202,7 @@ TEST(Report, BadInputGivesOneLineAndExitStatusTwo) {
   }
 }
 
-// As summary has it: what stands before the end is shown, and the exit status says that it is not all.
+// As in summary, the part before the truncation is shown, and the exit status says that it is incomplete.
 TEST(Report, ShowsTheReadablePartOfATruncatedTrace) {
   const ScratchFolder scratch;
   const std::string sample = text_of_file(std::string(kGolden) + "hta-ddp-nccl-3steps.json.gz"),

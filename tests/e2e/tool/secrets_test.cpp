@@ -1,4 +1,4 @@
-// Command lines and the environment hold things that belong neither into traces nor into names.
+// Command lines and the environment may hold secrets and paths that must not reach traces or file names.
 #include <gtest/gtest.h>
 
 #include "e2e/support/built_programs.h"
@@ -30,9 +30,9 @@ TEST_F(Secrets, ValuesOfSecretArgumentsAreNotInAnyFile) {
   EXPECT_EQ(outcome.ending(), "exit 0") << outcome.err;
   const auto traces = read_folder(scratch_ / "run");
   ASSERT_EQ(traces.size(), 1u) << outcome.err;
-  EXPECT_NE(traces[0].fact("command").find("return 5 --token=*** --password *** WANDB_API_KEY=*** --lr=0.1"),
+  EXPECT_NE(traces[0].property("command").find("return 5 --token=*** --password *** WANDB_API_KEY=*** --lr=0.1"),
             std::string::npos)
-      << traces[0].fact("command");
+      << traces[0].property("command");
   for (const std::string& file : files_below(scratch_ / "run")) {
     EXPECT_EQ(text_of_file((scratch_ / "run") + "/" + file).find("topsecret"), std::string::npos) << file;
   }
@@ -44,10 +44,10 @@ TEST_F(Secrets, ArgumentsCanBeLeftOut) {
   EXPECT_EQ(outcome.ending(), "exit 0") << outcome.err;
   const auto traces = read_folder(scratch_ / "run");
   ASSERT_EQ(traces.size(), 1u) << outcome.err;
-  EXPECT_TRUE(traces[0].fact("command").ends_with("/ending")) << traces[0].fact("command");
+  EXPECT_TRUE(traces[0].property("command").ends_with("/ending")) << traces[0].property("command");
 }
 
-// {job_id} is what the environment says.
+// {job_id} comes from the environment.
 TEST_F(Secrets, AVariableOfTheEnvironmentStaysInsideItsFolder) {
   const Outcome outcome = record(record_all_spec((scratch_ / "run") + "/{job_id}"));
 

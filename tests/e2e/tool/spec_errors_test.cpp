@@ -27,7 +27,8 @@ std::vector<std::string> bad_specs() {
   return paths;
 }
 
-// The spec itself, or the part that it includes: the first word of what is expected, "NAME.toml:LINE:COLUMN: ...".
+// Returns the file with the error, which is the spec or an included file. The expected text "NAME.toml:LINE:COLUMN:
+// ..." begins with it.
 std::string file_of_the_mistake(const std::string& spec) {
   const std::string expected = text_of_file(fs::path(spec).replace_extension(".expected").string());
   return expected.substr(0, expected.find(".toml")) + ".toml";
@@ -112,7 +113,7 @@ TEST(SpecErrors, MissingFileIsReportedInOneLine) {
   EXPECT_NE(outcome.shim_lines()[0].find("not_there.toml"), std::string::npos);
 }
 
-// Under a real launcher: every sixth of the table, with each implementation in turn.
+// Runs every sixth row of the table under a real launcher, with each MPI in turn.
 TEST(SpecErrors, OneRankReportsAndTheJobRunsOnUnderALauncher) {
   const std::vector<Mpi> mpis = installed_mpis();
   const auto job_of = [](Mpi mpi) {
@@ -145,7 +146,7 @@ TEST(SpecErrors, OneRankReportsAndTheJobRunsOnUnderALauncher) {
   }
 }
 
-// Four ranks read the same wrong spec: the lines are for a person, not one set for each rank.
+// All four ranks read the same wrong spec, but the user should not read every line four times.
 TEST(SpecErrors, JobOfFourRanksReportsAtMostFourTimes) {
   const ScratchFolder scratch;
   const Mpi mpi = installed_mpis()[0];

@@ -14,7 +14,7 @@
 namespace profshim::e2e {
 namespace {
 
-// Calls of each function on each rank, as the rows of --json have them.
+// Returns the calls of each function on each rank in the rows of --json.
 std::map<int, std::map<std::string, int>> calls_of(const std::string& json) {
   rapidjson::Document document;
   document.Parse(json.c_str());

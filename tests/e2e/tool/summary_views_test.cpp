@@ -22,7 +22,7 @@ constexpr char kGolden[] = PROFSHIM_SOURCE_DIR "/tests/golden/";
 
 using Rows = std::vector<std::map<std::string, std::string>>;
 
-// A table of a view; numbers as text.
+// Returns a table of a view, with numbers as text.
 Rows rows_of(const rapidjson::Document& document, const char* view, const char* table) {
   Rows rows;
   if (!document.IsObject() || !document.HasMember(view) || !document[view].HasMember(table)) return rows;
@@ -79,7 +79,7 @@ TEST(SummaryViews, NameTheRankThatCameLastInAnMpiJob) {
       ++ranks;
       const bool slow = row.at("rank") == std::to_string(kSlow);
       EXPECT_EQ(row.at("matched"), "12");
-      // With four ranks on few cores, another rank may be kept from running as long once or twice.
+      // With four ranks on few cores, another rank may lose the CPU for as long once or twice.
       if (slow) {
         EXPECT_GE(std::stoi(row.at("came_last")), 9);
       } else {
@@ -124,7 +124,7 @@ TEST(SummaryViews, NameTheRankThatAHungJobWaitedFor) {
 
     const Outcome text = profshim({"summary", "--comms", scratch / "traces"});
 
-    // The barrier is #1, and seven reductions have come before.
+    // The barrier is #1, and seven reductions came before this one.
     EXPECT_NE(text.out.find("\nrank 2 never entered MPI_Allreduce #9 on MPI_COMM_WORLD\n"), std::string::npos)
         << to_string(mpi) << text.out;
     EXPECT_EQ(text.out.find("never entered"), text.out.rfind("never entered")) << text.out;
@@ -164,7 +164,7 @@ bool is_device_work(const SeenEvent& e) {
   return e.phase == "X" && (e.category == "kernel" || e.category == "gpu_memcpy" || e.category == "gpu_memset");
 }
 
-// How long at least one of these ran between two moments, by counting who begins and who ends.
+// Returns the time in which at least one activity ran, by counting begins and ends.
 double busy_ns(const SeenTrace& trace, std::int64_t from, std::int64_t to) {
   std::vector<std::pair<std::int64_t, int>> changes;
   for (const SeenEvent& e : trace.events) {
@@ -239,7 +239,7 @@ TEST(SummaryViews, AgreeWithIndependentSumsOnRealGpuTraces) {
   }
 }
 
-// A kernel of ours says its bandwidths itself.
+// Our kernels of collectives have their bandwidths as arguments.
 TEST(SummaryViews, AgreeWithTheBandwidthsInTheTrace) {
   const std::string path = std::string(kGolden) + "gpu/rank1.5.pt.trace.json";
   const SeenTrace trace = read_seen(path);

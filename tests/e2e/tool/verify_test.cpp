@@ -1,4 +1,4 @@
-// The tool's verify on files, as its user meets it.
+// `profshim verify` on files.
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -8,9 +8,9 @@
 #include <filesystem>
 #include <fstream>
 
+#include "e2e/support/built_programs.h"
 #include "e2e/support/run_under_shim.h"
 #include "profshim/trace/reader.h"
-#include "e2e/support/built_programs.h"
 #include "unit/trace/sample_trace.h"
 
 namespace profshim {
@@ -63,7 +63,7 @@ TEST_F(Verify, WindowOfTwoRanksConforms) {
   EXPECT_NE(ran.output.find("2 traces, 2 conforming"), std::string::npos) << ran.output;
 }
 
-// Two of them: the sample's job has four ranks.
+// The sample's job has four ranks, of which two are present.
 TEST_F(Verify, SaysWhichTraceOfASpecsCheckIsMissing) {
   add("run/step11/rank0.11.pt.trace.json", test::sample_trace({.rank = 0}));
   add("run/step11/rank1.11.pt.trace.json", test::sample_trace({.rank = 1}));
@@ -99,7 +99,7 @@ TEST_F(Verify, SaysWhichTraceOfASpecsCheckIsMissing) {
   EXPECT_NE(bad.output.find("ci.toml:3"), std::string::npos) << bad.output;
 }
 
-// By itself, and as a part of a merged one.
+// The incomplete trace is verified alone and as a part of a merged trace.
 TEST_F(Verify, IncompleteTraceIsReported) {
   add("run/step11/rank0.11.pt.trace.json", test::sample_trace({.rank = 0}));
   add("run/step11/rank1.11.pt.trace.json", test::sample_trace({.rank = 1, .complete = false}));
@@ -194,16 +194,16 @@ TEST_F(Verify, DanglingLinkIsReported) {
 }
 
 TEST_F(Verify, UnreadableFolderIsReported) {
-  const std::string nobody = "setpriv --reuid=65534 --regid=65534 --clear-groups ";
+  const std::string as_other_user = "setpriv --reuid=65534 --regid=65534 --clear-groups ";
   add("rank0.11.pt.trace.json", test::sample_trace());
   fs::create_directory(fs::path(folder_) / "locked");
   chmod((folder_ + "/locked").c_str(), 0);
   chmod(folder_.c_str(), 0755);
   const bool is_root = geteuid() == 0;
-  if (is_root && std::system((nobody + "test -x " + e2e::tool_path()).c_str()) != 0) {
-    GTEST_SKIP() << "root reads everything, and nobody else reaches the tool here";
+  if (is_root && std::system((as_other_user + "test -x " + e2e::tool_path()).c_str()) != 0) {
+    GTEST_SKIP() << "root reads everything, and another user cannot reach the tool here";
   }
-  const std::string tool = (is_root ? nobody : "") + e2e::tool_path() + " ";
+  const std::string tool = (is_root ? as_other_user : "") + e2e::tool_path() + " ";
 
   for (const std::string& command :
        {"verify " + folder_, "verify " + folder_ + "/locked", "ls " + folder_ + "/locked"}) {

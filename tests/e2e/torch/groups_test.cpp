@@ -17,7 +17,7 @@ std::vector<SeenTrace> traces_of_collectives(const ScratchFolder& scratch, const
   return read_folder(scratch / "traces");
 }
 
-/// The args of the calls inside of the operators of that name.
+/// Returns the arguments of the calls inside operators of that name.
 std::vector<Args> comms(const SeenTrace& trace, const std::string& op) {
   std::vector<Args> found;
   for (const SeenEvent* call : trace.calls(op)) {
@@ -52,7 +52,7 @@ TEST(TorchGroups, CollectivesDescribeTheirData) {
     const auto name = reduced[2].find("Process Group Name");
     EXPECT_TRUE(name == reduced[2].end() || name->second != "0");
     const auto gathered = comms(trace, "c10d::allgather_"), broadcast = comms(trace, "c10d::broadcast_");
-    // PyTorch may gather and broadcast for itself when groups are made: ours are the last ones.
+    // PyTorch may call collectives itself when it makes groups. The last ones are those of the program.
     ASSERT_FALSE(gathered.empty());
     EXPECT_EQ(gathered.back().at("In msg nelems"), "5");
     EXPECT_EQ(gathered.back().at("Out msg nelems"), "10");

@@ -18,8 +18,8 @@ namespace {
 constexpr const char* kKeys[] = {"Concrete Inputs", "Input type", "Input Strides", "Input Dims", "Sequence number"};
 using Operators = std::map<std::string, int>;  // "name | key value | ..."
 
-/// PyTorch 1 does not tell the shapes of lists of tensors; PyTorch 2 gives the engine's own frames the number of the
-/// backward function that they call.
+/// Adapts our value to torch.profiler's. PyTorch 1 omits shapes of tensor lists. PyTorch 2 gives the frames of the
+/// autograd engine the sequence number of the backward function that they call.
 std::string as_torch_has_it(const std::string& name, const std::string& key, std::string value) {
   if (key == "Sequence number" && name.rfind("autograd::engine::", 0) == 0) return "";
   while (torch_major() < 2) {
@@ -37,7 +37,7 @@ std::string compact(const rapidjson::Value& value) {
   return buffer.GetString();
 }
 
-/// `has`: the keys that the other side knows at all.
+/// Reads torch.profiler's operators. `has` receives the keys that this PyTorch reports.
 Operators expected_operators(const std::string& path, std::set<std::string>& has) {
   rapidjson::Document json;
   json.Parse(text_of_file(path).c_str());
@@ -96,7 +96,7 @@ TEST(TorchInputs, EqualThoseOfTorchsProfiler) {
 
   const SeenTrace trace = recorded(scratch, "capture.record_shapes=true");
 
-  EXPECT_EQ(trace.fact("problems"), "[]");
+  EXPECT_EQ(trace.property("problems"), "[]");
   EXPECT_EQ(trace.metadata.count("record_shapes"), 1u);
   std::set<std::string> has;
   const Operators expected = expected_operators(scratch / "expected.json", has);
@@ -136,7 +136,7 @@ TEST(TorchInputs, GiveTheFloatingPointOperations) {
   EXPECT_EQ(products[0]->args.count("Input Dims"), 0u);
 }
 
-// Forward operators and their backward functions, by flows that a viewer draws.
+// Flows, which viewers draw as arrows, join forward operators to their backward functions.
 TEST(TorchInputs, BackwardFunctionsAreJoinedToTheirOperators) {
   NEEDS_TORCH(1);
   const ScratchFolder scratch;

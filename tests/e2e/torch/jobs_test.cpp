@@ -1,5 +1,4 @@
-// PyTorch jobs under the library, scripts that know nothing of us: where steps come from, and what a process alone
-// shows.
+// Unmodified PyTorch scripts under the library: the source of their steps, and jobs of a single process.
 #include <gtest/gtest.h>
 
 #include <set>
@@ -13,7 +12,7 @@
 namespace profshim::e2e {
 namespace {
 
-// Forward passes are steps only when no optimizer has shown itself in the first eight.
+// Forward passes are steps only if no optimizer steps during the first eight of them.
 TEST(TorchSteps, AreForwardPassesWithoutAnOptimizer) {
   NEEDS_TORCH(1);
   const ScratchFolder scratch;
@@ -26,7 +25,8 @@ TEST(TorchSteps, AreForwardPassesWithoutAnOptimizer) {
       << outcome.err;
 }
 
-// 20 steps of the first, and once it has not come for eight of the second, those of the second.
+// The first 20 steps are those of the first optimizer. After eight steps of the second without one of the first, the
+// second makes the steps.
 TEST(TorchSteps, AreThoseOfOneOfSeveralOptimizers) {
   NEEDS_TORCH(1);
   const ScratchFolder scratch;
@@ -38,7 +38,7 @@ TEST(TorchSteps, AreThoseOfOneOfSeveralOptimizers) {
       << outcome.err;
   const auto traces = read_folder(scratch / "traces");
   ASSERT_EQ(traces.size(), 1u) << outcome.err;
-  EXPECT_EQ(json_member(traces[0].fact("steps"), "confidence"), "medium");
+  EXPECT_EQ(json_member(traces[0].property("steps"), "confidence"), "medium");
   EXPECT_EQ(traces[0].calls("Optimizer.step#SGD.step").size(), 3u);
 }
 
@@ -56,7 +56,7 @@ TEST(TorchSteps, AreThoseThatTheSpecNames) {
   EXPECT_EQ(traces[0].calls("aten::linear").size(), 2u);
 }
 
-// A range may come through both, as with emit_nvtx().
+// emit_nvtx() makes each range twice: as a PyTorch range and as an NVTX range.
 TEST(TorchSteps, AreNotThoseOfNvtx) {
   NEEDS_TORCH(1);
   const ScratchFolder scratch;
@@ -89,8 +89,8 @@ TEST(TorchPrograms, SingleProcessIsAJobOfOneRank) {
   EXPECT_EQ(traces[0].calls("aten::linear").size(), 15u);
 }
 
-// MPI says who a process is, so it is waited for; but Debian links PyTorch 2.6 itself with MPI, which nobody
-// initializes.
+// If the program is linked with MPI, the library waits for MPI_Init to learn the rank. But Debian links PyTorch 2.6
+// itself with MPI, which most programs never initialize.
 TEST(TorchPrograms, MpiIsWaitedForUnlessOnlyPyTorchIsLinkedWithIt) {
   NEEDS_TORCH(1);
   for (const bool is_pytorchs : {true, false}) {
@@ -121,10 +121,10 @@ TEST(TorchPrograms, RangesThatEndOnAnotherThreadReleaseTheirSlots) {
   EXPECT_EQ(outcome.ending(), "exit 0") << outcome.err;
   const auto traces = read_folder(scratch / "traces");
   ASSERT_EQ(traces.size(), 1u) << outcome.err;
-  EXPECT_EQ(traces[0].fact("dropped_events"), "0");
+  EXPECT_EQ(traces[0].property("dropped_events"), "0");
   EXPECT_EQ(traces[0].calls("outer").size(), 100u);
   EXPECT_EQ(traces[0].calls("aten::ones").size(), 100u);
-  // Each with the thread and the time of its begin and of its end.
+  // Begin and end event of each range, by id.
   std::map<std::int64_t, std::pair<const SeenEvent*, const SeenEvent*>> ranges;
   for (const SeenEvent& e : traces[0].events) {
     if (e.name == "asynchronous") (e.phase == "b" ? ranges[e.id].first : ranges[e.id].second) = &e;
@@ -139,7 +139,7 @@ TEST(TorchPrograms, RangesThatEndOnAnotherThreadReleaseTheirSlots) {
   }
 }
 
-// The first one may be what starts the ranks of a job: neither it nor a helper of it counts as a job of its own.
+// The parent may be a launcher, so neither it nor its helper processes are jobs of one rank.
 TEST(TorchPrograms, ChildOfAProcessWithoutARankIsNoJob) {
   NEEDS_TORCH(1);
   const ScratchFolder scratch;

@@ -1,5 +1,5 @@
-// Jobs whose framework starts the ranks and tells them late who they are: as Lightning does, which starts itself again,
-// and as Ray does, whose workers are there before. Exactly the ranks have traces, and nobody else says anything.
+// Jobs whose framework starts the ranks and gives them their rank late: Lightning starts its program again, Ray starts
+// workers first. Only the ranks have traces, and other processes print no line.
 #include <gtest/gtest.h>
 
 #include <set>
@@ -15,12 +15,12 @@ namespace profshim::e2e {
 namespace {
 
 struct Launcher {
-  const char* name;  // of the test
+  const char* name;  // name of the test
   const char* command;
   const char* optimizer;
   const char* rank_source;
-  std::map<std::string, int> in_a_step;  // calls
-  bool tells_local_rank = true;          // before the group is made
+  std::map<std::string, int> in_a_step;  // number of calls by name
+  bool tells_local_rank = true;          // sets LOCAL_RANK before the group is made
 };
 void PrintTo(const Launcher& launcher, std::ostream* out) { *out << launcher.command; }
 
@@ -42,7 +42,7 @@ const Launcher kLaunchers[] = {
     {"ActorsByTcpWithACopy", "launchers/actors.py --tcp --copy", kSgd, "torch.distributed", {{kDdp, 1}}, false},
 };
 
-/// Returns the lines that are not ours, sorted: those of gloo come from two processes in any order.
+/// Returns the lines that are not ours, sorted: lines of gloo come from two processes in any order.
 std::multiset<std::string> others_lines(const Outcome& outcome) {
   std::istringstream lines(outcome.err);
   std::multiset<std::string> others;
@@ -74,13 +74,13 @@ TEST_P(TorchLaunchers, HaveOneTraceForEachRankOnly) {
     EXPECT_EQ(trace.rank(), rank);
     EXPECT_EQ(json_member(trace.metadata.at("distributedInfo"), "world_size"), "2");
     EXPECT_EQ(json_member(trace.metadata.at("distributedInfo"), "backend"), "gloo");
-    EXPECT_EQ(trace.fact("rank_source"), launcher.rank_source);
+    EXPECT_EQ(trace.property("rank_source"), launcher.rank_source);
     if (launcher.tells_local_rank) {
-      EXPECT_EQ(trace.fact("local_rank"), std::to_string(rank));
-      EXPECT_EQ(trace.fact("node_rank"), "0");
+      EXPECT_EQ(trace.property("local_rank"), std::to_string(rank));
+      EXPECT_EQ(trace.property("node_rank"), "0");
     }
-    EXPECT_EQ(trace.fact("problems"), "[]");
-    EXPECT_EQ(trace.fact("dropped_events"), "0");
+    EXPECT_EQ(trace.property("problems"), "[]");
+    EXPECT_EQ(trace.property("dropped_events"), "0");
     expect_whole_steps(trace, launcher.optimizer);
     for (const auto& [name, calls] : launcher.in_a_step) EXPECT_EQ(calls_in_step(trace, 12, name), calls) << name;
     const Outcome verdict = profshim({"verify", trace.path});
@@ -88,14 +88,15 @@ TEST_P(TorchLaunchers, HaveOneTraceForEachRankOnly) {
   }
 }
 
-// Not yet a member of a group, but WORLD_SIZE says that there are others: CUDA alone makes nobody a job of one.
+// The process has no group yet, but WORLD_SIZE says that other ranks exist. Using CUDA must not make it a job of one
+// rank.
 TEST(TorchLaunchersWithCuda, AreNotTakenForJobsOfOne) {
   NEEDS_TORCH(1);
   const ScratchFolder scratch;
   const std::string fake = built("tests/fakes/cuda13/libcuda.so.1");
   Job job = torch_job(scratch, Launch::kAlone, "launchers/starts_itself.py --cuda");
   job.environment.emplace_back("LD_LIBRARY_PATH", fake.substr(0, fake.rfind('/')));
-  job.environment.emplace_back("PROFSHIM_ACTIVITIES", "cpu");  // PyPI's PyTorch maps a CUPTI that is no fake
+  job.environment.emplace_back("PROFSHIM_ACTIVITIES", "cpu");  // PyPI's PyTorch loads a real CUPTI
 
   const Outcome outcome = run(job);
 
@@ -105,8 +106,8 @@ TEST(TorchLaunchersWithCuda, AreNotTakenForJobsOfOne) {
   for (int rank = 0; rank < 2; ++rank) {
     const SeenTrace& trace = traces[static_cast<std::size_t>(rank)];
     EXPECT_EQ(trace.rank(), rank);
-    EXPECT_EQ(trace.fact("rank_source"), "torch.distributed");
-    EXPECT_EQ(trace.fact("problems"), "[]");
+    EXPECT_EQ(trace.property("rank_source"), "torch.distributed");
+    EXPECT_EQ(trace.property("problems"), "[]");
     expect_whole_steps(trace, "Optimizer.step#Adam.step");
   }
 }

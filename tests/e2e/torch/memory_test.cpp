@@ -19,7 +19,7 @@ Job training(const ScratchFolder& scratch, const std::string& arguments, bool pr
                    std::string("capture.profile_memory=") + (profile_memory ? "true" : "false"));
 }
 
-/// Without our lines, and without what differs from run to run: times, process ids, addresses.
+/// Returns stderr without our lines and without times, process ids and addresses, which differ from run to run.
 std::string jobs_own(const std::string& err) {
   std::istringstream lines(err);
   std::string own;
@@ -52,7 +52,8 @@ std::int64_t number(const SeenEvent& event, const char* key) {
   return at == event.args.end() ? -1 : std::stoll(at->second);
 }
 
-/// As memory.py prints it: torch.profiler does not tell how much was asked for in vain.
+/// Formats an event as memory.py does. Failed allocations have no size there, because torch.profiler does not report
+/// it.
 std::string line_of(const SeenEvent& event) {
   return event.name + " " + (event.name == "[memory]" ? std::to_string(number(event, "Bytes")) : "0");
 }
@@ -89,7 +90,7 @@ TEST_P(TorchMemory, EqualsThatOfTorchsProfiler) {
 
   EXPECT_EQ(without.ending(), "exit 0") << without.err;
   EXPECT_EQ(with.ending(), "exit 0") << with.err;
-  // When a batch of a worker's comes differs from run to run.
+  // With workers the moment at which a batch arrives differs from run to run.
   if (std::string(GetParam()) != "--workers 2") {
     EXPECT_EQ(with.out, without.out);
   }
@@ -97,7 +98,7 @@ TEST_P(TorchMemory, EqualsThatOfTorchsProfiler) {
   const auto traces = read_folder(scratch / "traces");
   ASSERT_EQ(traces.size(), 1u) << with.err;
   EXPECT_EQ(traces[0].steps(), (std::vector<std::int64_t>{11, 12, 13}));
-  EXPECT_EQ(traces[0].fact("problems"), "[]");
+  EXPECT_EQ(traces[0].property("problems"), "[]");
   const auto main_thread = of_thread(memory_events(traces[0]), traces[0].events[0].pid);
   EXPECT_GT(main_thread.size(), 150u);
   EXPECT_EQ(first_difference(main_thread, with.out), "");
@@ -110,7 +111,7 @@ INSTANTIATE_TEST_SUITE_P(Real, TorchMemory, testing::Values("", "--workers 2", "
   return std::string(arguments.empty() ? "plain" : arguments == "--too-much" ? "too_much" : "workers");
 });
 
-// A program without another profiler. With a table of its own, c10 would warn of addresses that it has not seen.
+// No other profiler is active. If c10 kept its own table of addresses, it would warn of those that it has not seen.
 TEST(TorchMemoryAlone, SaysNothingAndCountsWhatItHasSeen) {
   NEEDS_TORCH(1);
   const ScratchFolder scratch;

@@ -32,7 +32,8 @@ std::vector<std::string> profiled(const ScratchFolder& scratch, int ranks) {
   return paths;
 }
 
-/// Every clock but the first one made to differ, many times over.
+/// Shifts all clocks but the first by random offsets and drifts, merges, and expects that the errors are within the
+/// bounds.
 void expect_brought_together(const ScratchFolder& scratch, const std::vector<std::string>& paths) {
   std::mt19937_64 random(17);
   std::uniform_real_distribution<double> offset(-1e6, 1e6), drift(-50, 50);
@@ -52,7 +53,7 @@ void expect_brought_together(const ScratchFolder& scratch, const std::vector<std
       const Placed rank = placed(all, static_cast<int>(i), shifts[i]);
       EXPECT_EQ(rank.clock, "collectives");
       EXPECT_GT(rank.moments, 10);
-      EXPECT_LT(rank.error_us, 100'000);  // what a machine with other work makes of some hundred
+      EXPECT_LT(rank.error_us, 100'000);  // some hundred on an idle machine
       within_bound += std::fabs(rank.mistake_us) <= rank.error_us;
       ++placed_ranks;
     }
@@ -68,7 +69,7 @@ TEST(TorchMerge, AlignsClocksByCollectivesWithoutNumbers) {
   expect_brought_together(scratch, paths);
 }
 
-// A window of the whole job, without steps.
+// The window is the whole job, without steps.
 TEST(TorchMerge, AlignsClocksWithoutSteps) {
   NEEDS_TORCH(1);
   const ScratchFolder scratch;
@@ -84,7 +85,7 @@ TEST(TorchMerge, AlignsClocksOfTorchsOwnTraces) {
   expect_brought_together(scratch, profiled(scratch, 4));
 }
 
-// From gloo's work on the rank that came last, to its work on each that waited.
+// Arrows lead from gloo's operation on the rank that came last to the operation on each rank that waited.
 TEST(TorchMerge, ArrowsLieInTheWorkOfGloo) {
   NEEDS_TORCH(1);
   const ScratchFolder scratch;
@@ -103,14 +104,14 @@ TEST(TorchMerge, ArrowsLieInTheWorkOfGloo) {
     EXPECT_LT(arrow.from->ts_ns, arrow.to->ts_ns);
     ++seen[last->name];
   }
-  // Three from each; of the gradients' several may have been under way together.
+  // Each collective has three arrows. All-reduces of gradients may overlap, so not all of them have arrows.
   EXPECT_GE(seen["gloo:barrier"], 6);
   EXPECT_GE(seen["gloo:all_gather"], 6);
   EXPECT_GE(seen["gloo:all_reduce"], 6);
   EXPECT_EQ(seen.size(), 3u);
 }
 
-// Their offset is known to be 0; now also that no collective says otherwise.
+// The offset of ranks on one host is 0. The collectives confirm it.
 TEST(TorchMerge, RanksOfOneHostKeepOneClock) {
   NEEDS_TORCH(1);
   const ScratchFolder scratch;

@@ -25,13 +25,13 @@ TEST(TorchOverhead, IsMeasuredAndTheMeasurementIsNotInTheTrace) {
   EXPECT_EQ(outcome.ending(), "exit 0") << outcome.err;
   const auto traces = read_folder(scratch / "traces");
   ASSERT_EQ(traces.size(), 1u) << outcome.err;
-  EXPECT_GT(std::atof(traces[0].fact("overhead_percent").c_str()), 0) << outcome.err;
+  EXPECT_GT(std::atof(traces[0].property("overhead_percent").c_str()), 0) << outcome.err;
   EXPECT_GT(negated(outcome), 10u);
   EXPECT_EQ(traces[0].calls("aten::neg_").size(), negated(outcome));
-  EXPECT_EQ(traces[0].fact("dropped_events"), "0");
+  EXPECT_EQ(traces[0].property("dropped_events"), "0");
 }
 
-// It would see our operators: none are made, and the trace does not say what it does not know.
+// The other observer would see the operators of the measurement, so the library runs none and states no overhead.
 TEST(TorchOverhead, IsNotMeasuredIfThereIsAnotherObserver) {
   NEEDS_TORCH(2);
   const ScratchFolder scratch;
@@ -43,7 +43,7 @@ TEST(TorchOverhead, IsNotMeasuredIfThereIsAnotherObserver) {
   EXPECT_NE(outcome.out.find("observed 0\n"), std::string::npos) << outcome.out;
   const auto traces = read_folder(scratch / "traces");
   ASSERT_EQ(traces.size(), 1u) << outcome.err;
-  EXPECT_EQ(traces[0].fact("overhead_percent"), "");
+  EXPECT_EQ(traces[0].property("overhead_percent"), "");
   EXPECT_EQ(traces[0].calls("aten::neg_").size(), negated(outcome));
 }
 

@@ -1,4 +1,4 @@
-// torch.distributed.rpc: each request where it is sent and where it is carried out, with what joins the two.
+// torch.distributed.rpc: each request has an event where it is sent and one where it is executed, joined by an id.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -11,7 +11,7 @@
 namespace profshim::e2e {
 namespace {
 
-// One pair of runs for all of them.
+// All tests share one pair of runs.
 class TorchRpc : public testing::Test {
  protected:
   static void SetUpTestSuite() {
@@ -62,12 +62,12 @@ TEST_F(TorchRpc, RequestsHaveNames) {
   }
   for (int rank = 0; rank < 2; ++rank) {
     const SeenTrace& trace = traces_[static_cast<std::size_t>(rank)];
-    EXPECT_EQ(trace.fact("rpc_worker"), "worker" + std::to_string(rank));
-    EXPECT_EQ(trace.fact("problems"), "[]");
+    EXPECT_EQ(trace.property("rpc_worker"), "worker" + std::to_string(rank));
+    EXPECT_EQ(trace.property("problems"), "[]");
   }
 }
 
-// One clock for both: they run on one machine.
+// Both workers run on one machine and share a clock.
 TEST_F(TorchRpc, EachRequestIsMatchedWithItsExecution) {
   constexpr std::int64_t kClocksDiffer = 200'000;
   int joined = 0, inside = 0;
@@ -97,7 +97,7 @@ TEST_F(TorchRpc, EachRequestIsMatchedWithItsExecution) {
     }
   }
   EXPECT_GE(joined, 12);
-  EXPECT_EQ(inside, 6);  // each twice; aten::add of a number has another one inside
+  EXPECT_EQ(inside, 6);  // two calls of each; aten::add of a number contains another aten::add
 }
 
 TEST_F(TorchRpc, AbandonedRequestIsMarkedFailed) {

@@ -1,6 +1,6 @@
-// Ordinary training scripts (tests/apps_torch), each with and without the library: it ends and prints the same, its
-// ranks and nobody else have traces, the steps are whole, and the operators are those that torch.profiler counts in the
-// same process for the same steps.
+// Ordinary training scripts (tests/apps_torch) with and without the library: they end and print the same, only ranks
+// have traces, the steps are complete, and the operators are those that torch.profiler counts in the same process and
+// steps.
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -16,16 +16,16 @@ namespace profshim::e2e {
 namespace {
 
 struct Script {
-  const char* name;  // of the test
+  const char* name;  // name of the test
   const char* command;
   Launch launch;
-  int torch;  // the first PyTorch that has what it uses
+  int torch;  // oldest major version of PyTorch that can run it
   const char* optimizer;
-  std::map<std::string, int> in_a_step;  // calls
-  // Does the same work as this one, and so prints the same; "" = itself.
+  std::map<std::string, int> in_a_step;  // number of calls by name
+  // Script that computes and prints the same; "" = none but itself.
   std::string as = {};
-  // torch.profiler counts the operators of one thread and of those that autograd starts, not of Python's: compared is
-  // what it counts in `as`.
+  // True if the script runs operators on Python threads, which torch.profiler does not count. The counts of `as` are
+  // then compared.
   bool has_threads = false;
 };
 void PrintTo(const Script& script, std::ostream* out) { *out << script.command; }
@@ -102,15 +102,15 @@ TEST_P(TorchScripts, RunAsWithoutTheLibraryAndTracesAreComplete) {
   EXPECT_EQ(with.ending(), "exit 0") << with.err;
   EXPECT_EQ(with.out, without.outcome.out);
   EXPECT_NE(with.err.find("steps from torch \"Optimizer.step#*\", 20 seen"), std::string::npos) << with.err;
-  EXPECT_EQ(with.shim_lines().size(), 1u) << with.err;  // rank 0's: no other process was refused
+  EXPECT_EQ(with.shim_lines().size(), 1u) << with.err;  // the closing line of rank 0
   const int ranks = ranks_of(script.launch);
   std::multiset<int> seen;
   for (const SeenTrace& trace : read_folder(scratch / "traces")) {
     SCOPED_TRACE(trace.path);
     seen.insert(trace.rank());
     EXPECT_EQ(json_member(trace.metadata.at("distributedInfo"), "world_size"), std::to_string(ranks));
-    EXPECT_EQ(trace.fact("problems"), "[]");
-    EXPECT_EQ(trace.fact("dropped_events"), "0");
+    EXPECT_EQ(trace.property("problems"), "[]");
+    EXPECT_EQ(trace.property("dropped_events"), "0");
     expect_whole_steps(trace, script.optimizer);
     for (const auto& [name, calls] : script.in_a_step) EXPECT_EQ(calls_in_step(trace, 12, name), calls) << name;
     const auto expected = script.has_threads ? without.counts.at(trace.rank()) : torchs_counts(counts, trace.rank());
@@ -129,13 +129,13 @@ TEST_P(TorchScripts, RunAsWithoutTheLibraryAndTracesAreComplete) {
 INSTANTIATE_TEST_SUITE_P(Real, TorchScripts, testing::ValuesIn(kScripts),
                          [](const auto& row) { return std::string(row.param.name); });
 
-/// The same with and without the library, and its traces.
+/// Runs the job with and without the library, expects the same, and returns the traces.
 std::vector<SeenTrace> traces_of(const ScratchFolder& scratch, Job job) {
   expect_same(run_both(std::move(job)));
   return read_folder(scratch / "traces");
 }
 
-// RANK is not there before the child has set it itself.
+// The child sets RANK itself after it was started.
 TEST(TorchPrograms, RanksThatLearnTheirRankLateAreRecorded) {
   NEEDS_TORCH(1);
   const ScratchFolder scratch;
@@ -149,7 +149,7 @@ TEST(TorchPrograms, RanksThatLearnTheirRankLateAreRecorded) {
   }
 }
 
-// Nothing in the environment tells: what starts them is no rank, though it has used operators, and they are.
+// The environment has no rank. The parent is no rank although it calls operators; its children are ranks.
 TEST(TorchPrograms, RanksKnownToInitProcessGroupOnlyAreRecorded) {
   NEEDS_TORCH(1);
   const ScratchFolder scratch;
@@ -162,7 +162,7 @@ TEST(TorchPrograms, RanksKnownToInitProcessGroupOnlyAreRecorded) {
     EXPECT_EQ(trace.rank(), rank);
     EXPECT_EQ(json_member(trace.metadata.at("distributedInfo"), "world_size"), "2");
     EXPECT_EQ(json_member(trace.metadata.at("distributedInfo"), "backend"), "gloo");
-    EXPECT_EQ(trace.fact("rank_source"), "torch.distributed");
+    EXPECT_EQ(trace.property("rank_source"), "torch.distributed");
     expect_whole_steps(trace, kSgd);
   }
 }
@@ -180,7 +180,7 @@ TEST(TorchPrograms, PairThatCallsEachOtherIsRecorded) {
     EXPECT_EQ(trace.rank(), rank);
     EXPECT_EQ(trace.calls("aten::linear").size(), 20u);
     EXPECT_EQ(trace.calls("AddmmBackward0").size(), 20u);
-    EXPECT_EQ(trace.fact("problems"), "[]");
+    EXPECT_EQ(trace.property("problems"), "[]");
   }
 }
 
@@ -214,7 +214,7 @@ TEST(LibtorchPrograms, AreRecordedWithoutPython) {
   const auto traces = read_folder(scratch / "traces");
   ASSERT_EQ(traces.size(), 1u) << outcome.err;
   EXPECT_EQ(traces[0].calls("aten::mm").size(), 10u);
-  EXPECT_EQ(traces[0].fact("torch_version") + "\n", outcome.out.substr(said.size()));
+  EXPECT_EQ(traces[0].property("torch_version") + "\n", outcome.out.substr(said.size()));
 }
 
 // Inductor's workers, the compiler and the linker inherit the library and RANK.
@@ -222,11 +222,11 @@ TEST(TorchPrograms, CompiledModelIsRecorded) {
   NEEDS_TORCH(2);
   const ScratchFolder scratch;
   Job job = torch_job(scratch, Launch::kAlone, "compiled.py");
-  job.limit_seconds = 400;  // the compilers of a busy machine
+  job.limit_seconds = 400;  // compilers are slow on a busy machine
   job.environment.emplace_back("RANK", "0");
   job.environment.emplace_back("WORLD_SIZE", "1");
 
-  const Outcome with = run(job);  // first: the other one finds what this one compiled
+  const Outcome with = run(job);  // runs first, because the second run finds the compiled code in the cache
   job.preload = false;
   const Outcome without = run(job);
 
@@ -253,10 +253,10 @@ TEST(TorchPrograms, AnotherProfilerGetsTheSameAsWithoutTheLibrary) {
   ASSERT_EQ(traces.size(), 1u);
   EXPECT_EQ(traces[0].calls("forward").size(), 11u);
   EXPECT_EQ(traces[0].calls("AddmmBackward0").size(), 22u);
-  EXPECT_EQ(traces[0].fact("problems"), "[]");
+  EXPECT_EQ(traces[0].property("problems"), "[]");
 }
 
-// swap_tensors() throws when a tensor has another owner, as one that a profiler holds.
+// swap_tensors() throws if a tensor has another owner, such as a profiler.
 TEST(TorchPrograms, ModelSwappedEveryStepIsRecorded) {
   NEEDS_TORCH(2);
   const ScratchFolder scratch;

@@ -1,4 +1,4 @@
-// The table of `profshim summary` beside the one that PyTorch printed of the same events.
+// `profshim summary` prints the same table as PyTorch for the same events.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -20,7 +20,7 @@ std::vector<std::string> lines_of(const std::string& text) {
   return lines;
 }
 
-// Cells stand two or more blanks apart.
+// Splits a line into cells, which are two or more blanks apart.
 std::vector<std::string> cells_of(const std::string& line) {
   std::vector<std::string> cells;
   for (std::size_t at = line.find_first_not_of(' '); at != std::string::npos;) {
@@ -31,8 +31,8 @@ std::vector<std::string> cells_of(const std::string& line) {
   return cells;
 }
 
-// "3.695us" and "3.696us": PyTorch adds up parts of microseconds, which are no whole numbers, and so the half of an
-// average may be rounded either way.
+// Returns true for equal cells and for times like "3.695us" and "3.696us": PyTorch adds up fractions of microseconds as
+// floating-point numbers, so that it may round an average the other way.
 bool alike(const std::string& ours, const std::string& theirs) {
   if (ours == theirs) return true;
   char *our_unit = nullptr, *their_unit = nullptr;
@@ -64,7 +64,7 @@ Tables tables(const ScratchFolder& scratch, const std::string& what, std::vector
   Job job = torch_job(scratch, Launch::kAlone, "profiler/key_averages.py " + scratch.path() + " " + what);
   job.preload = false;
   const Outcome outcome = run(job);
-  // Debian's 2.6 breaks in its own profiler where stacks are asked for.
+  // The profiler of Debian's PyTorch 2.6 crashes if stacks are requested.
   if (outcome.ending() == "signal 11") return {};
   EXPECT_EQ(outcome.ending(), "exit 0") << outcome.err;
   std::vector<std::string> command = {"summary",  scratch / "trace.json", "--sort-by", "none", "--row-limit", "-1",
@@ -75,8 +75,8 @@ Tables tables(const ScratchFolder& scratch, const std::string& what, std::vector
   return {summary.out, text_of_file(scratch / "table.txt")};
 }
 
-// With Debian's, which is built without Kineto, from the list of events that it exports.
-TEST(TorchSummary, IsTheTableThatPyTorchPrints) {
+// Debian's PyTorch is built without Kineto; the table is then made from the list of events that it exports.
+TEST(TorchSummary, EqualsTheTableThatPyTorchPrints) {
   NEEDS_TORCH(1);
   const ScratchFolder scratch;
 
@@ -85,7 +85,7 @@ TEST(TorchSummary, IsTheTableThatPyTorchPrints) {
   expect_the_same_table(both.ours, both.theirs);
 }
 
-TEST(TorchSummary, IsTheTableThatPyTorchPrintsWithMemoryAndShapes) {
+TEST(TorchSummary, EqualsTheTableThatPyTorchPrintsWithMemoryAndShapes) {
   NEEDS_TORCH(2);
   const ScratchFolder scratch;
 
@@ -98,7 +98,7 @@ TEST(TorchSummary, IsTheTableThatPyTorchPrintsWithMemoryAndShapes) {
   expect_the_same_table(both.ours, both.theirs);
 }
 
-// PyTorch's own table takes the time of Python functions, which have no rows, from the ranges around them.
+// PyTorch's own table subtracts the time of Python functions, which have no rows, from the ranges around them.
 TEST(TorchSummary, NoSelfTimeIsNegativeForPythonFunctions) {
   NEEDS_TORCH(2);
   const ScratchFolder scratch;

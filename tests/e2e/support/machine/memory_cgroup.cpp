@@ -19,7 +19,7 @@ bool write_number(const std::string& path, std::uint64_t number) {
   return !file.fail();
 }
 
-// The folder of this process in the hierarchy that has the memory controller; version 1 first, "" when there is none.
+// Returns the cgroup folder of this process that has the memory controller, "" if there is none. Tries version 1 first.
 std::string own_folder(bool& version_2) {
   std::ifstream file("/proc/self/cgroup");
   std::string unified;
