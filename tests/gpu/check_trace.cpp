@@ -1,16 +1,15 @@
-// Compares a trace with the known facts of its run. scripts/gpu_check.sh uses this.
-//   check_trace counts TRACE OUTPUT            device work per step, as OUTPUT of gpu_job says ("per_step NAME COUNT")
-//   check_trace whole TRACE                    every device activity has its launch, inside the window, and the reverse
-//   check_trace steps TRACE FIRST LAST         the window is these steps
-//   check_trace length TRACE NAME NS PERCENT   how long the kernels called NAME take
-//   check_trace same TRACE OTHER PERCENT       the same kernels, equally often per step, and as long in all
-//   check_trace nccl TRACE                     every kernel of NCCL says what it was launched for
-//   check_trace one_rank TRACE                 one rank alone: NCCL launched kernels, each inside one of its calls
-//   check_trace graphs TRACE OUTPUT            every graph launch has all nodes of its graph, no other call has any
-//   check_trace memory TRACE OUTPUT            allocations and releases of device memory per step
-//   check_trace off_after TRACE LOG            time from the window's last device activity until CUPTI was off
-//   check_trace hosted TRACE OUTPUT            no device work, but the calls of OUTPUT's launches (symbol hooks)
-// Prints one line "ok: ..." or "FAILED: ..." per finding; exit status 1 when there is a FAILED, 2 for wrong usage.
+// Compares a trace with known properties of its run. scripts/gpu_check.sh uses it.
+//   check_trace counts TRACE OUTPUT            activities per step are those of gpu_job's OUTPUT ("per_step NAME
+//   COUNT") check_trace whole TRACE                    every activity has its launch in the window, every launch its
+//   activity check_trace steps TRACE FIRST LAST         the window has the steps FIRST to LAST check_trace length TRACE
+//   NAME NS PERCENT   the kernels called NAME take NS each check_trace same TRACE OTHER PERCENT       both have the
+//   same kernels, as many per step, with the same total time check_trace nccl TRACE                     every kernel of
+//   NCCL has the data of its collective check_trace one_rank TRACE                 NCCL with one rank launched kernels,
+//   each inside one of its calls check_trace graphs TRACE OUTPUT            every graph launch has all nodes of its
+//   graph, no other call has any check_trace memory TRACE OUTPUT            allocations and releases of device memory
+//   per step check_trace off_after TRACE LOG            time from the window's last device activity until CUPTI was off
+//   check_trace hosted TRACE OUTPUT            has the calls of OUTPUT's launches, no device activity (symbol hooks)
+// Prints one line "ok: ..." or "FAILED: ..." per finding; exit status 1 if there is a FAILED, 2 for wrong usage.
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -38,9 +37,9 @@ struct Work {
 struct Trace {
   std::vector<Work> device, calls;  // kernels, copies and memsets; runtime and driver calls
   std::vector<Work> nccl_calls;
-  std::vector<std::int64_t> blocks;  // bytes of [memory] entries of devices, negative: released
+  std::vector<std::int64_t> blocks;  // bytes of [memory] entries of devices; negative if released
   std::vector<std::int64_t> steps;
-  std::int64_t begin = 0, end = 0;  // of the steps
+  std::int64_t begin = 0, end = 0;  // of all steps
   std::int64_t base = 0;            // nanoseconds since the epoch that all times count from
   bool readable = false;
 };
@@ -149,7 +148,7 @@ void whole(const Trace& trace) {
     if (call.correlation > 0) launches.emplace(call.correlation, &call);
   }
   long unlaunched = 0, early = 0, outside = 0;
-  std::int64_t earliest_ns = 0;  // before its launch
+  std::int64_t earliest_ns = 0;  // the longest time by which an activity precedes its launch
   std::set<std::int64_t> used;
   for (const Work& work : trace.device) {
     const auto at = launches.find(work.correlation);
@@ -280,7 +279,7 @@ void one_rank(const Trace& trace) {
 
 void graphs(const Trace& trace, const std::string& output) {
   const auto expected = per_step(output);
-  long nodes = 0, launches = 0;  // of a step
+  long nodes = 0, launches = 0;  // per step
   for (const auto& [name, each] : expected) (name == "graph" ? launches : nodes) += each;
   std::map<std::int64_t, long> joined;
   for (const Work& work : trace.device) ++joined[work.correlation];
@@ -310,7 +309,7 @@ void memory(const Trace& trace, const std::string& output) {
   }
 }
 
-/// LOG is written by cupti_watch.so. Its clock and the trace's are CLOCK_REALTIME.
+/// cupti_watch.so writes LOG. The times of log and trace are of CLOCK_REALTIME.
 void off_after(const Trace& trace, const std::string& log) {
   constexpr int kConcurrentKernel = 10;
   std::int64_t last = 0;

@@ -1,5 +1,5 @@
-// Asks CUPTI, without profshim, what only a machine with a GPU can answer. For scripts/gpu_check.sh, which puts the
-// answers into its results. Each question has a process of its own, since CUPTI does not forget.
+// Answers questions about CUPTI that need a GPU, without profshim. scripts/gpu_check.sh puts the answers into its
+// results. Each question has its own process, because CUPTI keeps state.
 //   cupti_questions list          prints the names of the questions
 //   cupti_questions QUESTION      prints one answer per line; exit status 1 if CUPTI refuses a call
 #include <algorithm>
@@ -27,9 +27,9 @@ void attributes() {
   }
 }
 
-/// Launches before the first enable, while on, after disable, after cuptiFinalize.
+/// What does a launch cost before the first enable, while enabled, after disable and after cuptiFinalize?
 void cost() {
-  ns_per_launch();  // warm
+  ns_per_launch();  // warm-up
   std::printf("launch, nothing enabled yet: %.0f ns\n", ns_per_launch());
   enable_kernels();
   ns_per_launch();
@@ -75,8 +75,8 @@ void flush_while_busy() {
   std::printf("FlushAll(0) when all 201 have ended: %zu kernels\n", kernels_now().size());
 }
 
-/// Does a forced flush hand over finished records before and behind that of a kernel that runs, and how does reading
-/// the buffer end at that one? The note at cuptiActivityGetNextRecord() has CUPTI_ERROR_INVALID_KIND.
+/// Does a forced flush hand over finished records before and behind the record of a running kernel, and how does
+/// reading the buffer end at that record? The note at cuptiActivityGetNextRecord() has CUPTI_ERROR_INVALID_KIND.
 void forced_flush_while_busy() {
   constexpr int kEach = 100, kBusyGrid = 1, kBefore = kBusyGrid + 1, kBehind = kBefore + kEach;
   cudaStream_t busy = nullptr, quick = nullptr;
@@ -93,8 +93,9 @@ void forced_flush_while_busy() {
     for (const Kernel& kernel : kernels_now()) {
       ++(kernel.grid >= kBehind ? behind : kernel.grid >= kBefore ? before : busy_ones);
     }
-    std::printf("%s, after %.3f ms: %ld of %d kernels before it, %ld of %d behind it, %ld of 1 itself; buffers end with",
-                when, ms, before, kEach, behind, kEach, busy_ones);
+    std::printf(
+        "%s, after %.3f ms: %ld of %d kernels before it, %ld of %d behind it, %ld of 1 itself; buffers end with", when,
+        ms, before, kEach, behind, kEach, busy_ones);
     for (const auto& [result, count] : endings_now()) std::printf(" %s: %ld", text_of(result), count);
     std::printf("\n");
   };
@@ -107,7 +108,7 @@ void forced_flush_while_busy() {
   say("FlushAll(1) when all have ended, both together", ms_since(begin));
 }
 
-/// Do switching on and off wait for the device?
+/// Do enabling and disabling wait for the device?
 void enable_while_busy() {
   load_kernels();
   for (const char* const round : {"first", "second"}) {
@@ -122,9 +123,10 @@ void enable_while_busy() {
     const double off = ms_since(off_begin);
     const auto wait_begin = Clock::now();
     wait();
-    std::printf("%s enable while a kernel of 200 ms runs: %.3f ms, the next launch %.3f ms, disable %.3f ms; "
-                "then the device still works for %.1f ms\n",
-                round, on, launched, off, ms_since(wait_begin));
+    std::printf(
+        "%s enable while a kernel of 200 ms runs: %.3f ms, the next launch %.3f ms, disable %.3f ms; "
+        "then the device still works for %.1f ms\n",
+        round, on, launched, off, ms_since(wait_begin));
   }
   const auto begin = Clock::now();
   enable_kernels();
@@ -135,7 +137,7 @@ void enable_while_busy() {
   std::printf("kernels delivered, of one launched in each round while it was on: %zu\n", kernels_now().size());
 }
 
-/// Does a second session deliver kernels, and its first one?
+/// Does a second session deliver its kernels, including the first one?
 void enable_again() {
   constexpr int kEach = 10;
   enable_kernels();
@@ -163,7 +165,7 @@ void enable_again() {
               static_cast<long>(std::count_if(seen.begin(), seen.end(), [](int grid) { return grid < 201; })));
 }
 
-/// Kernel times come in the clock that the callback returns?
+/// Are kernel times in the clock of the timestamp callback?
 void own_clock() {
   enable_kernels();
   const std::uint64_t before = __rdtsc();
@@ -183,7 +185,7 @@ void own_clock() {
               static_cast<unsigned long long>(after - before));
 }
 
-/// Registered anew before the second session: do its first kernels have times of another clock?
+/// If the clock is registered again before the second session, do its first kernels have times of another clock?
 void clock_registered_again() {
   for (const char* const round : {"first", "second, registered again"}) {
     if (round[0] == 's') check(cuptiActivityRegisterTimestampCallback(tsc), "timestamp callback, again");
@@ -210,7 +212,7 @@ void clock_registered_again() {
   }
 }
 
-/// Device, context and stream records after the context was made.
+/// Are there device, context and stream records after the context was made?
 void context_records() {
   const struct {
     CUpti_ActivityKind kind;
@@ -239,11 +241,10 @@ void context_records() {
   enable(CUPTI_ACTIVITY_KIND_STREAM, "STREAM");
   check(cudaStreamCreate(&stream), "stream");
   flush();
-  std::printf("STREAM: %ld records for a stream that is made while it is on\n",
-              records_of(CUPTI_ACTIVITY_KIND_STREAM));
+  std::printf("STREAM: %ld records for a stream that is made while it is on\n", records_of(CUPTI_ACTIVITY_KIND_STREAM));
 }
 
-/// External correlation with calls selected one by one.
+/// Are there external correlation records if calls are enabled one by one?
 void external_correlation() {
 #if CUPTI_API_VERSION >= 24
   void* memory = nullptr;
@@ -286,7 +287,7 @@ void external_correlation() {
 #endif
 }
 
-/// A graph that was instantiated before the first enable.
+/// Does a graph that was instantiated before the first enable deliver its nodes?
 void graph_before_enable() {
   constexpr int kNodes = 5, kLaunched = 10;
   cudaStream_t stream = nullptr;

@@ -1,5 +1,5 @@
-// CUPTI as tests/gpu/cupti_questions.cu uses it: its callbacks, the records that it has delivered, and short names for
-// its calls. One translation unit includes this.
+// Callbacks, delivered records and short names of CUPTI calls for tests/gpu/cupti_questions.cu, which alone includes
+// this.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -31,12 +31,12 @@ namespace {
 struct Kernel {
   std::uint64_t start, end;
   std::uint32_t correlation;
-  int grid;  // number of blocks: tells the launches apart
+  int grid;  // number of blocks, which identifies the launch
 };
 constexpr std::size_t kBufferBytes = 1 << 20;
 std::mutex lock;
 std::vector<Kernel> kernels;
-std::map<int, long> of_kind;                // records
+std::map<int, long> of_kind;                // records by kind
 std::map<unsigned, long> of_callback;       // records of runtime and driver calls by callback id
 std::map<std::uint64_t, long> of_external;  // EXTERNAL_CORRELATION records by the pushed id
 std::map<CUptiResult, long> of_ending;      // buffers with records by the result that ended their reading
@@ -69,7 +69,8 @@ void CUPTIAPI requested(std::uint8_t** buffer, std::size_t* size, std::size_t* m
 void take(const CUpti_Activity* record) {
   ++of_kind[record->kind];
   if (record->kind == CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL) {
-    const auto* const kernel = reinterpret_cast<const CUpti_ActivityKernel4*>(record);  // a prefix of all later ones
+    const auto* const kernel =
+        reinterpret_cast<const CUpti_ActivityKernel4*>(record);  // a prefix of all later versions
     kernels.push_back({kernel->start, kernel->end, kernel->correlationId, kernel->gridX});
   } else if (record->kind == CUPTI_ACTIVITY_KIND_RUNTIME || record->kind == CUPTI_ACTIVITY_KIND_DRIVER) {
     ++of_callback[reinterpret_cast<const CUpti_ActivityAPI*>(record)->cbid];
@@ -111,7 +112,7 @@ long records_of(int kind) {
   return of_kind.count(kind) != 0 ? of_kind[kind] : 0;
 }
 
-// ---- small steps
+// ---- helpers
 
 using Clock = std::chrono::steady_clock;
 double ms_since(Clock::time_point begin) {
@@ -129,11 +130,11 @@ void enable(CUpti_ActivityKind kind, const char* name) { check(cuptiActivityEnab
 void disable(CUpti_ActivityKind kind, const char* name) { check(cuptiActivityDisable(kind), name); }
 void enable_kernels() { enable(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, "enable CONCURRENT_KERNEL"); }
 void disable_kernels() { disable(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, "disable CONCURRENT_KERNEL"); }
-/// `count` launches of `first` blocks, one more each.
+/// Launches `count` kernels; the first has `first` blocks, each later one has one block more.
 void launch(int count, int first, cudaStream_t stream = nullptr) {
   for (int i = 0; i < count; ++i) empty_kernel<<<first + i, 32, 0, stream>>>();
 }
-/// CUDA loads a kernel at its first launch, which may wait for the device.
+/// Loads the kernels, because CUDA loads a kernel at its first launch, which may wait for the device.
 void load_kernels() {
   empty_kernel<<<1, 32>>>();
   busy_kernel<<<1, 1>>>(1);

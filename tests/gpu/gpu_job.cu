@@ -1,5 +1,5 @@
-// A CUDA program that knows nothing of profshim, for scripts/gpu_check.sh: does a known amount of work per step and says
-// what it did. Steps are NVTX ranges "step N". No managed memory.
+// A CUDA program for scripts/gpu_check.sh that knows nothing of profshim. Each step makes a known number of launches,
+// which it prints. Steps are NVTX ranges "step N". It uses no managed memory.
 //   gpu_job MODE STEPS [A [B]]
 //     mixed STEPS K       K kernels on each of two streams, three copies, a memset
 //     late STEPS US       one kernel of US microseconds; nothing waits before the end of the program
@@ -16,11 +16,11 @@
 //   per_step NAME COUNT        NAME: a kernel, or memcpy, memset, graph, allocation, release
 //   step_ns STEP NANOSECONDS   from the end of nvtxRangePush to the begin of nvtxRangePop
 //   push_ns STEP NANOSECONDS   nvtxRangePush of the step: the library opens and closes windows in it
-//   begin_ns STEP NANOSECONDS  when that begins, in nanoseconds of CLOCK_REALTIME
+//   begin_ns STEP NANOSECONDS  begin of that nvtxRangePush in nanoseconds of CLOCK_REALTIME
 //   measured_ns NANOSECONDS    busy: length of its last kernel
-//   rss_kib KIBIBYTES          most memory that the process had
-// Environment: GPU_JOB_STEP_MS: a step takes so many milliseconds at least; the program sleeps after it.
-// Exit status 1 and the text of CUDA's error when something fails.
+//   rss_kib KIBIBYTES          peak memory of the process
+// Environment: GPU_JOB_STEP_MS is the minimum length of a step; the program sleeps to reach it.
+// If a call fails, it prints the text of the CUDA error and ends with status 1.
 //
 // nvcc builds it for a GPU; g++ builds it for the simulated GPU of tests/fakes (with -I tests).
 #ifdef __CUDACC__
@@ -40,13 +40,13 @@
 #include <thread>
 #include <vector>
 
-#define CHECK(call)                                                                            \
-  do {                                                                                         \
-    const cudaError_t error = (call);                                                          \
-    if (error != cudaSuccess) {                                                                \
-      std::fprintf(stderr, "gpu_job: %s: %s\n", #call, cudaGetErrorString(error));             \
-      std::exit(1);                                                                            \
-    }                                                                                          \
+#define CHECK(call)                                                                \
+  do {                                                                             \
+    const cudaError_t error = (call);                                              \
+    if (error != cudaSuccess) {                                                    \
+      std::fprintf(stderr, "gpu_job: %s: %s\n", #call, cudaGetErrorString(error)); \
+      std::exit(1);                                                                \
+    }                                                                              \
   } while (0)
 
 #ifdef __CUDACC__
@@ -63,7 +63,7 @@ __global__ void beta_kernel(float* data, int count) {
 }
 __global__ void empty_kernel() {}
 __global__ void fused_adam_kernel(float* data, int part) { data[threadIdx.x + part * 32] += 1; }
-/// Runs for that long by the device's own clock; `measured` gets the nanoseconds it saw.
+/// Runs for `nanoseconds` by the device's clock and writes the time that it took into `measured`.
 __global__ void busy_kernel(unsigned long long nanoseconds, unsigned long long* measured) {
   unsigned long long begin = 0, now = 0;
   asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(begin));
@@ -112,7 +112,7 @@ void set_up() {
 
 void say(const char* name, long count) { std::printf("per_step %s %ld\n", name, count); }
 
-/// The most memory this process has had.
+/// Prints the peak memory of this process.
 void say_memory() {
   std::ifstream status("/proc/self/status");
   for (std::string line; std::getline(status, line);) {
@@ -128,7 +128,7 @@ void say_time(const char* name, long step, Duration length) {
               static_cast<long long>(std::chrono::duration_cast<std::chrono::nanoseconds>(length).count()));
 }
 
-/// `work` for each step, timed and inside an NVTX range.
+/// Calls `work` for each step inside an NVTX range and measures its time.
 template <class Work>
 void run_steps(long steps, const Work& work) {
   const char* const least_ms = std::getenv("GPU_JOB_STEP_MS");

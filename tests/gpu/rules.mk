@@ -1,20 +1,20 @@
-# Programs that scripts/gpu_check.sh takes along to a machine with a GPU: built by nvcc as users build theirs, with the
-# runtime linked dynamically and statically; and the comparison of a trace with the output of a program.
+# Programs that scripts/gpu_check.sh needs on a machine with a GPU. nvcc builds them as users do, with the runtime linked
+# dynamically and statically. check_trace compares traces with their output.
 
 GPU_NVCC     := $(firstword $(wildcard $(CUDA_HOME)/bin/nvcc) $(shell command -v nvcc 2>/dev/null))
 GPU_PROGRAMS := $(BUILD)/tests/gpu/gpu_job_shared $(BUILD)/tests/gpu/gpu_job_static $(BUILD)/tests/gpu/cupti_questions
 CHECK_TRACE  := $(BUILD)/tests/gpu/check_trace
 CUPTI_WATCH  := $(BUILD)/tests/gpu/cupti_watch.so
-# The same program for the simulated GPU, for the tests of the script.
+# The tests of the script use the same program built for the simulated GPU.
 GPU_JOB_FAKE := $(if $(NVTX_INCLUDE),$(BUILD)/tests/gpu/gpu_job_fake)
 TEST_APPS    += $(CHECK_TRACE) $(CUPTI_WATCH) $(GPU_JOB_FAKE)
 # `make test-programs` compiles the programs for a GPU wherever a toolkit has all of nvcc, NVTX, the stub of libcuda and
-# CUPTI: they may not rot between two runs on a GPU.
+# CUPTI, so that they stay correct between two runs on a GPU.
 GPU_TOOLKIT  := $(if $(GPU_NVCC),$(dir $(GPU_NVCC))..)
 TEST_APPS    += $(if $(and $(GPU_TOOLKIT),$(NVTX_INCLUDE),$(wildcard $(GPU_TOOLKIT)/lib64/stubs/libcuda.so), \
                   $(wildcard $(GPU_TOOLKIT)/include/cupti.h $(GPU_TOOLKIT)/extras/CUPTI/include/cupti.h)),$(GPU_PROGRAMS))
 
-# All of it in one small folder, without debug information.
+# This small folder holds everything that the GPU machine needs, without debug information.
 GPU_BUNDLE := $(BUILD)/gpu
 .PHONY: gpu-programs
 gpu-programs: all $(CHECK_TRACE) $(CUPTI_WATCH) $(GPU_PROGRAMS)  ## build/gpu, which scripts/gpu_check.sh needs on a GPU; needs nvcc
@@ -45,7 +45,7 @@ $(BUILD)/tests/gpu/gpu_job_fake: tests/gpu/gpu_job.cu tests/apps_gpu/cuda_api.h 
 	$(Q)$(CXX) -std=c++20 -O1 -g -Wall -Wextra -Itests $(NVTX_FLAGS) -x c++ $< -x none -o $@ \
 	  -Wl,--allow-shlib-undefined $(filter %.13 %.1,$^) -pthread -ldl
 
-# The library of the fakes gives the name of the one that it needs.
+# The fake library provides the SONAME of the real one.
 $(CUPTI_WATCH): tests/gpu/cupti_watch.cpp $(BUILD)/tests/fakes/cuda13/libcupti.so.13
 	@mkdir -p $(@D)
 	@$(if $(V),,echo "  CXX    $@")

@@ -2,10 +2,10 @@
 
   torch_loop.py STEPS [WORK] [OPTION...]
 
-Work of a step; without one of these, training of a model:
+WORK is what a step does; by default it trains a model:
   --launches K       K tiny kernels
-  --collectives      collectives of NCCL on one rank or more, each with device work of its own
-  --cuda-graph       training, captured in a CUDA graph before step 0 and replayed
+  --collectives      collectives of NCCL on one or more ranks, each of which launches an activity
+  --cuda-graph       training that is captured in a CUDA graph before step 0 and replayed
   --compile          training of a model under torch.compile(mode="reduce-overhead")
   --ddp              training with DistributedDataParallel over NCCL, as torchrun starts it
 Options:
@@ -13,7 +13,7 @@ Options:
   --allocations      prints the allocations and releases of a step: "per_step allocation N", "per_step release N"
   --torch-profile FIRST LAST FILE   torch.profiler records the steps FIRST to LAST into FILE
   --init-for-cuda-graphs STEP       an empty session of torch.profiler before that step
-  --device cpu       without a GPU: for trying the options
+  --device cpu       runs without a GPU, to test the options
 
 Prints "step_ns STEP NANOSECONDS" for each step and "push_ns STEP NANOSECONDS" for the begin of its range.
 """
@@ -41,7 +41,7 @@ def arguments():
 
 
 class Device:
-    """The GPU, or the CPU in its place."""
+    """The GPU, or the CPU with --device cpu."""
 
     def __init__(self, kind):
         self.on_gpu = kind == "cuda"
@@ -62,7 +62,7 @@ class Device:
             torch.cuda.nvtx.range_pop()
 
     def blocks(self):
-        """Allocations and releases of the caching allocator until now."""
+        """Returns the allocations and releases of the caching allocator so far."""
         if not self.on_gpu:
             return 0, 0
         statistics = torch.cuda.memory_stats()
@@ -88,8 +88,8 @@ def make_launches(options, device):
 
 
 def make_collectives(device):
-    """On one rank NCCL does nothing for a sum in place, copies for what goes out of place, and launches a kernel for a
-    sum with a factor."""
+    """On one rank NCCL does nothing for a sum in place, copies for operations out of place, and launches a kernel for
+    a sum with a factor."""
     size = torch.distributed.get_world_size()
     data = torch.ones(1 << 20, device=device.device)
     gathered = torch.empty(size * data.numel(), device=device.device)
@@ -131,7 +131,7 @@ def make_training(options, device):
 
 
 def captured(work):
-    """`work` as a CUDA graph, after three runs on a stream of their own, as PyTorch wants it."""
+    """Captures `work` as a CUDA graph. Runs it three times on a side stream before, as PyTorch requires."""
     stream = torch.cuda.Stream()
     stream.wait_stream(torch.cuda.current_stream())
     with torch.cuda.stream(stream):
@@ -164,7 +164,7 @@ def empty_profiler_session():
 
 
 class TorchProfile:
-    """torch.profiler over some steps."""
+    """Runs torch.profiler for some steps."""
 
     def __init__(self, words, on_gpu):
         self.first, self.last, self.file = (int(words[0]), int(words[1]), words[2]) if words else (-1, -1, "")

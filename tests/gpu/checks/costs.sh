@@ -3,8 +3,8 @@
 
 launches=${GPU_CHECK_LAUNCHES:-100000}
 
-# The window of a job with steps that are far apart. CUPTI is off in steps 5 to 20, goes on about step 25, and is off
-# again from step 36 on.
+# The window of a job with long steps. CUPTI is off in steps 5 to 20, is enabled about step 25, and is off again from
+# step 36 on.
 far='30-32'
 
 check_launch_overhead() {
@@ -25,7 +25,7 @@ check_launch_overhead() {
   at_most "$(percent "$after" "$idle")" 5 || beyond "after the window it is $(percent "$after" "$idle") % slower than before"
 }
 
-# Windows of one step each, 1.5 s apart.
+# Records windows of one step each, 1.5 s apart.
 check_cost_after_window() {
   local each=$((launches / 5)) before after last=0 step steps=(30 45 60 75 90) list=()
   for step in "${steps[@]}"; do list+=("$step-$step"); done
@@ -74,11 +74,12 @@ check_memory() {
   fi
   key "$((before / 1024)) MiB bare, $((with / 1024)) MiB with the library"
   say "- memory of the process: $((before / 1024)) MiB bare, $((with / 1024)) MiB with limits.host_memory = 64 MiB"
-  # CUPTI has buffers of its own beside the device's, which limits.host_memory does not limit.
+  # CUPTI has buffers of its own, which limits.host_memory does not limit.
   at_most $((with - before)) $(((64 + 192) * 1024)) || beyond "it grew by $(((with - before) / 1024)) MiB"
 }
 
-# The host is two steps ahead of the device, then as far as its queue allows. A step is 50 kernels of 1 ms.
+# In the first run the host is two steps ahead of the device, in the second as far as its queue allows. A step has 50
+# kernels of 1 ms.
 check_run_ahead() {
   local depth off before after
   for depth in 2 0; do
@@ -96,7 +97,7 @@ check_run_ahead() {
   done
 }
 
-# Prints the first and the last of the steps FIRST..LAST in which the log of cupti_watch.so has calls that switch on.
+# Prints the first and the last of the steps FIRST..LAST in which the log of cupti_watch.so has calls that enable.
 steps_of_enabling() { # NAME FIRST LAST
   awk -v first="$2" -v last="$3" '
     NR == FNR {if ($1 == "begin_ns") begin[$2] = $3; next}
@@ -110,8 +111,8 @@ count_enabling_before() { # NAME STEP
   awk -v step="$2" 'NR == FNR {if ($1 == "begin_ns" && $2 == step) begin = $3; next}
     $4 ~ /Enable/ && $6 == ($4 ~ /Api/) && $1 < begin {n++} END {print n + 0}' "$work/$1.out" "$work/$1.log"
 }
-# Says two rows of the table: the begin of a step (nvtxRangePush) and the rest of it. The window is steps 30 to 32.
-enabling_rows() { # LABEL NAME FIRST LAST OF THE STEPS IN WHICH CUPTI GOES ON
+# Prints two rows of the table: the begin of a step (nvtxRangePush) and the rest of it. The window is steps 30 to 32.
+enabling_rows() { # LABEL NAME FIRST LAST: the steps in which CUPTI is enabled
   local what output=$work/$2.out off going on longer opened
   for what in step_ns push_ns; do
     off=$(longest_of "$what" "$output" 5 20)
@@ -121,7 +122,7 @@ enabling_rows() { # LABEL NAME FIRST LAST OF THE STEPS IN WHICH CUPTI GOES ON
     say "| $1: $([ "$what" = push_ns ] && echo begin || echo rest) | $(milliseconds "$(median_of "$what" "$output" 5 20)") |" \
       "$(milliseconds "$off") | $3-$4: $(milliseconds "$going") | $(milliseconds "$on") | $(milliseconds "$opened") |" \
       "$(milliseconds "$(longest_of "$what" "$output" 33 33)") |"
-    # A launch takes longer with CUPTI on: a step that waits is longer than these, too.
+    # Launches take longer with CUPTI enabled, so a step in which enabling blocks must exceed those too.
     [ "$what" = push_ns ] || longer=$((going - (on > off ? on : off)))
   done
   [ "$longer" -gt 0 ] || longer=0
@@ -130,8 +131,8 @@ enabling_rows() { # LABEL NAME FIRST LAST OF THE STEPS IN WHICH CUPTI GOES ON
   at_most "$opened" 10000000 || beyond "$1: the step that opens the window was held for $(milliseconds "$opened") ms, wanted are 10"
   at_most "$longer" 10000000 || beyond "$1: a step waited for $(milliseconds "$longer") ms while CUPTI went on, wanted are 10"
 }
-# The thread launches all the time, or waits for kernels that run nearly all the time, so that a lock that CUPTI holds
-# while it goes on makes a step longer. The log makes each call of CUPTI a microsecond or two longer.
+# The thread always launches, or waits for kernels that nearly always run, so that a lock that CUPTI holds while it is
+# enabled makes a step longer. The log makes each call of CUPTI a microsecond or two longer.
 check_enable_latency() {
   local name label early late enabling each=$((launches / 3))
   local no_warmup="$window schedule.skip_first=30 schedule.warmup=0 schedule.active=3"
@@ -162,7 +163,7 @@ check_enable_latency() {
   for name in warm cold cold_busy; do
     early=$(count_enabling_before "$name" 20)
     [ "$early" -eq 0 ] || beyond "$name: $early calls that switch on were made before step 20, when CUPTI is to be off"
-    late=$(fact "$(trace_of "$name")" gpu_recorded_after_us)
+    late=$(property "$(trace_of "$name")" gpu_recorded_after_us)
     say "- $name: device activity is recorded from ${late:-0} us after the begin of the window on"
     say "- $name: $(awk '$4 ~ /Enable/ && $6 == ($4 ~ /Api/) {n++; sum += $2; if ($2 > most) {most = $2; what = $4 " " $5}}
       END {printf "%d calls that switch on take %.3f ms, the longest is %s: %.3f ms", n, sum / 1e6, what, most / 1e6}' "$work/$name.log")"

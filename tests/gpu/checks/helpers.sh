@@ -1,6 +1,6 @@
 # shellcheck shell=bash disable=SC2154  # variables are those of scripts/gpu_check.sh
-# The checks of scripts/gpu_check.sh share these functions: running programs, saying results, comparing traces. A check
-# runs in a process of its own. `work` is its folder; its results are in files.
+# Functions that the checks of scripts/gpu_check.sh share: they run programs, report results and compare traces. A check
+# runs in its own process. `work` is its folder; its results are in files.
 
 # ---- results of the running check ------------------------------------------------------------------------------------
 
@@ -10,7 +10,7 @@ fail() {
   say "- FAILED: $*"
   printf '%s\n' "$*" >>"$base/state/$check.failed"
 }
-# A failure, unless figures mean nothing on this machine.
+# Reports a figure beyond its limit: a failure, unless figures mean nothing on this machine.
 beyond() { # TEXT
   if [ "${GPU_CHECK_FIGURES_ONLY:-}" = 1 ]; then
     say "- beyond its limit: $1"
@@ -18,20 +18,20 @@ beyond() { # TEXT
     fail "$1"
   fi
 }
-# The check has no result, for this reason; it returns after this.
+# Reports why the check has no result. The check must return after it.
 skip() {
   say "- skipped: $*"
   printf '%s\n' "$*" >"$base/state/$check.skipped"
 }
-# For the table.
+# Sets the key number of the check in the table of results.
 key() { printf '%s\n' "$*" >>"$base/state/$check.key"; }
 
 # ---- programs --------------------------------------------------------------------------------------------------------
 
-# The end of what a program said, without what the library says at its end.
+# Prints the end of the output of a program without the lines of the library.
 last_words() { grep -av '^profshim' "$1" | tail -c 250 | tr '\n' ' '; }
 
-# LD_LIBRARY_PATH for a program.
+# Prints LD_LIBRARY_PATH for a program.
 library_path() { # PROGRAM...
   case " $*" in
     *" $bundle/"*) echo "$libraries" ;;
@@ -39,7 +39,7 @@ library_path() { # PROGRAM...
   esac
 }
 
-# A program without the library. Output in $work/NAME.out. The check fails if the program does.
+# Runs a program without the library. Its output is in $work/NAME.out. The check fails if the program does.
 bare() { # NAME PROGRAM...
   local name=$1 status
   shift
@@ -49,7 +49,7 @@ bare() { # NAME PROGRAM...
   return "$status"
 }
 
-# The same under the library; traces go into $work/NAME. The check does not fail.
+# Runs a program under the library, with traces in $work/NAME. The check does not fail if the program does.
 try_under_shim() { # NAME SETTINGS PROGRAM...
   local name=$1 settings=$2 status
   shift 2
@@ -70,17 +70,17 @@ under_shim() { # NAME SETTINGS PROGRAM...
   return "$status"
 }
 
-# Runs one of these functions with steps so long that CUPTI is off between two windows that are ten steps apart: it goes
-# on half a second before a window.
+# Runs one of these functions with steps so long that CUPTI is off between two windows that are ten steps apart: it is
+# enabled half a second before a window.
 far_apart() { GPU_JOB_STEP_MS=${GPU_CHECK_STEP_MS:-100} "$@"; }
 
-# The same with a log of when CUPTI was switched on and off, in $work/NAME.log.
+# Runs a program under the library and logs in $work/NAME.log when CUPTI was enabled and disabled.
 watched() { # NAME SETTINGS PROGRAM...
   PROFSHIM_CUPTI=$bundle/cupti_watch.so CUPTI_WATCH_LOG=$work/$1.log under_shim "$@"
 }
 
 window='steps.source=nvtx steps.pattern="step *"'
-# Steps as schedule.steps lists them: "3-5", "8-9". The step before each is warm-up.
+# Prints the settings for these steps, written as "3-5", "8-9". The step before each window is warm-up.
 steps_of() { # STEPS...
   local list
   list=$(printf '"%s",' "$@")
@@ -91,23 +91,23 @@ steps_of() { # STEPS...
 
 traces_of() { find "$work/$1" -name '*.pt.trace.json' 2>/dev/null | sort -V; }
 trace_of() { traces_of "$1" | head -1; }
-# A member of the "profshim" object, as it is written.
-fact() { # TRACE KEY
+# Prints the text of a member of the "profshim" object.
+property() { # TRACE KEY
   [ -e "$1" ] || return 1
   grep -aoE -m1 "^ *\"$2\": (\[[^]]*\]|\{[^}]*\}|\"[^\"]*\"|[^,]*)" "$1" | head -1 | sed 's/^[^:]*: //'
 }
 said_problems() { # TRACE
   local problems
-  problems=$(fact "$1" problems) || return
+  problems=$(property "$1" problems) || return
   [ "$problems" = '[]' ] || say "- problems in $(basename "$1"): $(head -c 600 <<<"$problems")"
 }
 
-# The check fails for a wrong trace, unless the trace states why. A machine under load switches CUPTI on late: that is a
-# figure beyond its limit. From its second session on CUPTI 13.0 joins nodes of graphs to other launches, also of an
-# earlier window: that is noted.
+# Reports a wrong trace: a failure, unless the trace states one of two causes. A busy machine enables CUPTI late, which
+# counts as a figure beyond its limit. From its second session on, CUPTI 13.0 joins graph nodes to wrong launches, which
+# is noted.
 wrong() { # TEXT TRACE
   if [ -e "$2" ] && grep -aq 'switched on after a window had begun' "$2"; then
-    beyond "$1 (CUPTI was switched on late: $(fact "$2" gpu_recorded_after_us) us)"
+    beyond "$1 (CUPTI was switched on late: $(property "$2" gpu_recorded_after_us) us)"
   elif [[ $1 =~ ^(counts|whole|graphs): ]] && [ -e "$2" ] && grep -aq 'may be tied to the wrong launch' "$2"; then
     say "- a fault of this CUPTI, which the trace states: $1"
   else
@@ -115,7 +115,7 @@ wrong() { # TEXT TRACE
   fi
 }
 
-# The comparisons of check_trace. FUNCTION gets the text of every FAILED line. `compared` is all that was printed.
+# Runs a comparison of check_trace. Calls FUNCTION with the text of every FAILED line. Sets `compared` to the output.
 compare_by() { # FUNCTION WHAT TRACE ARGUMENTS...
   local function=$1 line status
   shift
@@ -136,7 +136,7 @@ compare_by() { # FUNCTION WHAT TRACE ARGUMENTS...
   return "$status"
 }
 compare() { compare_by wrong "$@"; }         # WHAT TRACE ARGUMENTS...
-compare_figure() { compare_by beyond "$@"; } # the same for a figure with a limit
+compare_figure() { compare_by beyond "$@"; } # a FAILED line is a figure beyond its limit
 
 verify_all() { # NAME
   local text
@@ -157,7 +157,7 @@ kernels_in() { # TRACE
 
 # ---- figures ---------------------------------------------------------------------------------------------------------
 
-# The values of "NAME STEP VALUE" over the steps FIRST..LAST of an output, in ascending order.
+# Prints the values of the lines "NAME STEP VALUE" of the steps FIRST..LAST in ascending order.
 values_of() { # NAME FILE FIRST LAST
   awk -v name="$1" -v first="$3" -v last="$4" '$1 == name && $2 >= first && $2 <= last {print $3}' "$2" | sort -n
 }

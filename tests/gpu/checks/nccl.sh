@@ -1,10 +1,10 @@
 # shellcheck shell=bash disable=SC2154  # variables are those of scripts/gpu_check.sh
-# NCCL on one GPU. One rank launches a kernel for a sum with a factor alone; two ranks share a GPU from NCCL 2.30 on.
+# NCCL on one GPU. One rank launches a kernel only for a sum with a factor. Two ranks can share a GPU since NCCL 2.30.
 
 nccl_version() { timeout 60 "$python" -c 'import torch; print(*torch.cuda.nccl.version(), sep=".")' 2>"$work/nccl.err" | tail -n 1; }
 can_share_gpu() { awk -v version="$1" 'BEGIN {split(version, v, "."); exit !(v[1] * 1000 + v[2] >= 2030)}'; }
 
-# The launcher takes no rank from outside, and no host name: there may be no network to ask for one.
+# Runs torchrun without rank variables from outside and without a host name, because there may be no DNS.
 torchrun() { # NAME SETTINGS RANKS ARGUMENTS...
   local name=$1 settings=$2 ranks=$3
   shift 3
@@ -23,7 +23,7 @@ check_torchrun() {
   key "$(grep -ac 'oneRankReduce' "$(trace_of one)") lines with oneRankReduce"
 }
 
-# Says why two ranks cannot be had; with status 1.
+# Returns 1 and reports the reason if two ranks are impossible.
 two_ranks() {
   local version
   version=$(nccl_version)
@@ -51,7 +51,7 @@ check_torchrun_two() {
   key "$(kernels_in "$(trace_of two)") kernels on rank 0"
 }
 
-# One rank has no algorithm to choose: NCCL may then tell its plugin of nothing but the communicator.
+# With one rank NCCL chooses no algorithm and may report only the communicator to its plugin.
 check_nccl_plugin() {
   local version tasks ranks=1 mode=--collectives
   if can_share_gpu "$(nccl_version)"; then
@@ -61,12 +61,12 @@ check_nccl_plugin() {
   NCCL_DEBUG=INFO NCCL_DEBUG_SUBSYS=INIT NCCL_DEBUG_FILE=$work/nccl.%p.log \
     torchrun plugin "$(steps_of 5-7) capture.nccl_profiler=true" "$ranks" 12 "$mode" || return
   verify_all plugin
-  version=$(fact "$(trace_of plugin)" nccl_profiler_version)
-  tasks=$(fact "$(trace_of plugin)" nccl_tasks)
+  version=$(property "$(trace_of plugin)" nccl_profiler_version)
+  tasks=$(property "$(trace_of plugin)" nccl_tasks)
   say "- $ranks rank(s): interface ${version:-none}, tasks ${tasks:-none}"
   say "- NCCL: $(cat "$work"/nccl.*.log 2>/dev/null | grep -i 'profiler' | head -3 | tr '\n' ';')"
   said_problems "$(trace_of plugin)"
   key "interface ${version:-none}, tasks ${tasks:-none}, $ranks rank(s)"
-  [ -n "$version" ] || fail "NCCL did not load the plugin: $(fact "$(trace_of plugin)" problems)"
+  [ -n "$version" ] || fail "NCCL did not load the plugin: $(property "$(trace_of plugin)" problems)"
   [ "$ranks" -eq 1 ] || grep -q '"NCCL algorithm"' "$(trace_of plugin)" || fail "no call says its algorithm"
 }

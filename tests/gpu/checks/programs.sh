@@ -1,5 +1,5 @@
 # shellcheck shell=bash disable=SC2154  # variables are those of scripts/gpu_check.sh
-# Programs without Python: the traces hold the work that the program did.
+# Programs without Python: traces have the device activities that the program reports.
 
 mixed() { # NAME PROGRAM
   under_shim "$1" "$(steps_of 3-5)" "$2" mixed 8 200 || return
@@ -76,7 +76,7 @@ check_driver() {
   compare whole "$(trace_of driver)"
 }
 
-# Twelve launches of 50 ms each, and no waiting: the work of steps 3 to 5 runs long after the window.
+# The program launches twelve kernels of 50 ms and does not wait, so that steps 3 to 5 run long after the window.
 check_late() {
   under_shim late "$(steps_of 3-5)" "$job_shared" late 12 50000 || return
   verify_all late
@@ -110,7 +110,7 @@ check_same_result() {
   [ $? -eq 2 ] || fail "the exit status of a program that fails is not its own"
 }
 
-# Exit status and error messages of the program are the same with and without the library.
+# Expects the same exit status and error messages with and without the library.
 same_failure() { # NAME PROGRAM...
   local name=$1 hide=${GPU_CHECK_HIDE_DEVICE:-CUDA_VISIBLE_DEVICES=} without with
   shift
@@ -162,7 +162,7 @@ check_no_cupti() {
   grep -q '"problems": \[{' "$(trace_of no_cupti)" || fail "the trace does not say that GPU times are missing"
 }
 
-# PyTorch allocates from blocks of its own. Both kinds of allocations are to be in the trace.
+# PyTorch allocates from its own blocks. The trace must have its allocations and those of cudaMalloc.
 check_profile_memory() {
   under_shim allocations "$(steps_of 3-5) capture.profile_memory=true" "$job_shared" allocations 8 50 || return
   verify_all allocations

@@ -13,7 +13,7 @@ check_machine() {
   timeout 20 nvidia-smi >/dev/null 2>&1 || fail "nvidia-smi does not work: there is no GPU"
 }
 
-# A run whose CUPTI buffers are kept, with the output of the program and its trace.
+# Runs a program and keeps its CUPTI buffers, its output and its trace.
 record() { # NAME SETTINGS PROGRAM...
   local name=$1 settings=$2 folder=$recordings/$1
   shift 2

@@ -3,7 +3,7 @@
 
 loop=$root/tests/gpu/torch_loop.py
 
-# A window of tests/gpu/torch_loop.py that has to be whole.
+# Records a window of tests/gpu/torch_loop.py, which must be complete.
 torch_window() { # NAME FIRST LAST SETTINGS ARGUMENTS...
   local name=$1 first=$2 last=$3 settings=$4
   shift 4
@@ -17,31 +17,31 @@ torch_window() { # NAME FIRST LAST SETTINGS ARGUMENTS...
 
 check_torch_loop() { torch_window torch_loop 5 7 "" 12; }
 
-# One run: steps 100 to 102 are ours, 105 to 107 torch.profiler's. The GPU's clock rises in the first steps, a second
-# of work.
+# In one run we record steps 100 to 102 and torch.profiler 105 to 107. They come late, because the clock rate of the GPU
+# rises during the first second.
 check_torch_agrees() {
   under_shim torch_agrees "$(steps_of 100-102)" "$python" "$loop" 110 --torch-profile 105 107 "$work/torch.json" || return
   verify_all torch_agrees
   compare same "$(trace_of torch_agrees)" "$work/torch.json" 1
 }
 
-# torch.profiler records steps 3 to 5; ours are 9 to 11.
+# torch.profiler records steps 3 to 5; we record 9 to 11.
 check_after_torch_profiler() {
   torch_window after 9 11 "" 14 --torch-profile 3 5 "$work/torch.json" || return
   grep -q '"cat": "kernel"' "$work/torch.json" || fail "torch.profiler lost its kernels"
-  # The clock of the GPU rises in the first steps, which were torch.profiler's.
+  # The clock rate of the GPU rises in the first steps, which torch.profiler recorded.
   compare same "$(trace_of after)" "$work/torch.json" 5
 }
 
 check_init_for_cuda_graphs() {
   torch_window init 6 8 "" 11 --init-for-cuda-graphs 2
-  # And between two windows of ours, with a graph.
+  # The empty session may also come between two of our windows, with a graph.
   two_windows between 3 20 "$python" "$loop" 24 --small --cuda-graph --init-for-cuda-graphs 10 || return
   compare whole "$(traces_of between | head -1)"
   compare whole "$(traces_of between | tail -1)"
 }
 
-# torch.profiler starts inside our window: it wins.
+# torch.profiler starts inside our window and takes CUPTI over.
 check_torch_beside() {
   under_shim torch_beside "$(steps_of 5-11)" "$python" "$loop" 15 --torch-profile 7 9 "$work/beside.json" || return
   verify_all torch_beside
