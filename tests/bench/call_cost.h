@@ -1,5 +1,5 @@
-/* What the programs that time their own calls have in common: the clock, the floor, and the best of many rounds, so
- * that a busy machine disturbs little. Prints "NAME NANOSECONDS" per line. */
+/* Shared by the programs that time their own calls. Takes the best of many rounds, so that a busy machine disturbs
+   little. Prints "NAME NANOSECONDS" per line. */
 #ifndef PROFSHIM_BENCH_CALL_COST_H
 #define PROFSHIM_BENCH_CALL_COST_H
 
@@ -34,7 +34,7 @@ struct record {
 } __attribute__((aligned(64)));
 static struct record* records;
 
-/* What nobody can do without: when it began, when it ended, and one cache line that says so. */
+/* The floor is the least that any recorder must do: read the clock twice and write one cache line. */
 static void floor_call(int i) {
   struct record r = {{read_clock(), 0, 7, (uint64_t)i, 3, 2, 1, 0}};
   r.words[1] = read_clock();
@@ -50,16 +50,16 @@ static void measure(const char* name, void (*call)(int)) {
     for (int i = 0; i < kCalls; ++i) call(i);
     const double each = (now_ns() - start) / kCalls;
     if (each < best) best = each;
-    usleep(1000); /* as a program that also computes */
+    usleep(1000); /* as if the program also computed */
   }
   printf("%s %.2f\n", name, best);
 }
 
-/* First, and the floor with it. */
+/* Must be called first. Also measures the floor. */
 static void begin_measuring(void) {
   records = aligned_alloc(64, sizeof(struct record) * kSlots);
   memset(records, 1, sizeof(struct record) * kSlots);
-  usleep(200000); /* warm-up: whoever records has its buffers ready */
+  usleep(200000); /* warm-up: a recorder has its buffers ready after this */
   measure("floor", floor_call);
 }
 

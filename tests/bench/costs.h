@@ -10,12 +10,12 @@ namespace profshim::bench {
 
 using Costs = std::map<std::string, double>;
 
-/// `program`: under build/bench.
+/// Runs build/bench/`program` and returns its times.
 inline Costs run(const std::string& environment, const std::string& program) {
   Costs costs;
   const std::string command =
       environment + " OMPI_MCA_btl=self,vader " PROFSHIM_BUILD_DIR "/bench/" + program + " 2>/dev/null";
-  // Three runs, the best of each: one process may be unlucky with its pages.
+  // Takes the best of three runs, because a single process may get unfavorable memory pages.
   for (int i = 0; i < 3; ++i) {
     std::FILE* const out = popen(command.c_str(), "r");
     if (out == nullptr) std::exit(1);

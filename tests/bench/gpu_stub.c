@@ -1,4 +1,4 @@
-/* The CUDA and NCCL of gpu_cost.c: nothing but the return. */
+/* CUDA and NCCL functions for gpu_cost.c that only return. */
 #include <stddef.h>
 
 struct dim3 {

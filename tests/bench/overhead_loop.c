@@ -1,4 +1,4 @@
-/* A loop of work and calls. Prints the nanoseconds of one turn in the fastest of its slices: others were disturbed.
+/* A loop that computes and calls. Prints the nanoseconds of one turn in its fastest slice, which was disturbed least.
    usage: overhead_loop mpi|nvtx COUNT */
 #include <mpi.h>
 #include <nvtx3/nvToolsExt.h>

@@ -1,7 +1,6 @@
 #!/usr/bin/env python3
-"""Is overhead_percent true? The time that a trace says was spent on recording, against the time by which the same loop
-took longer under the library. 1.00 is the truth. Each is the least of several runs: whatever else the machine does can
-only add to it.
+"""Compares overhead_percent of a trace with the time by which the same loop takes longer under the library. A ratio of
+1.00 means that overhead_percent is exact. Each time is the minimum of several runs, because load only adds to it.
 
 usage: overhead_share.py LIBRARY OVERHEAD_LOOP
 """
@@ -31,7 +30,7 @@ print(least)
 
 
 def turn(command, library=None, folder=None):
-    """Nanoseconds of a turn of the loop, in its fastest slice."""
+    """Returns the nanoseconds of one turn of the loop in its fastest slice."""
     environment = {k: v for k, v in os.environ.items() if not k.startswith("PROFSHIM")}
     environment.update(OMP_NUM_THREADS="1", RANK="0", WORLD_SIZE="1", LOCAL_RANK="0", MASTER_ADDR="x")
     if library is not None:
@@ -44,7 +43,7 @@ def turn(command, library=None, folder=None):
 
 
 def said(folder):
-    """Nanoseconds of recording that the trace in the folder states; None when it states nothing."""
+    """Returns the nanoseconds of recording that the trace in the folder states, or None."""
     (path,) = glob.glob(folder + "/**/*.pt.trace.json", recursive=True)
     with open(path, encoding="utf-8") as file:
         trace = json.load(file)

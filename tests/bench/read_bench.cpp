@@ -1,6 +1,5 @@
-// How fast finished traces are read, merged and converted: a trace that this makes, against Python's JSON parser, which
-// every reader of Kineto traces in Python begins with, and against HTA's load of the same file where its Python is
-// there (scripts/consumers_venv.sh).
+// Measures how fast a generated trace is read, merged and converted. It compares with Python's JSON parser, which
+// readers of Kineto traces use, and with HTA if its Python is installed (scripts/consumers_venv.sh).
 //   read_bench [EVENTS [FILES [FOLDER]]]       default: 1000000 events in each of 8 files, in /tmp
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -22,7 +21,7 @@ namespace {
 
 using namespace profshim;
 
-/// Rank `rank` of a job that does nothing but reduce.
+/// Writes the trace of a rank that only calls reductions.
 void write_trace(const std::string& path, int rank, std::int64_t events) {
   AtomicFile file;
   file.open(path);
@@ -60,7 +59,7 @@ double seconds_of(const auto& work) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
-/// Of a Python program; 0 when it fails.
+/// Returns the run time of a Python program, 0 if it fails.
 double python_seconds(const std::string& python, const std::string& program) {
   const std::string command = python + " -c \"import time; " + program + "; print(time.time()-t)\" 2>/dev/null";
   std::FILE* const out = popen(command.c_str(), "r");
@@ -70,7 +69,7 @@ double python_seconds(const std::string& python, const std::string& program) {
   return seconds;
 }
 
-/// What something takes in a process of its own: seconds, and the most memory.
+/// Run time and peak memory of an action in its own process.
 struct Cost {
   double seconds = 0, cpu_seconds = 0, mib = 0;
 };

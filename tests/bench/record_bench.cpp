@@ -1,6 +1,6 @@
-// What the device thread pays for a million kernels and their launches: from the buffers that CUPTI has filled to the
-// events in the spool, against a copy of the same bytes in the same run. CUPTI is one that hands over what is written
-// here; what the real one takes for itself is not in it.
+// Measures the CPU time of the device thread for a million kernels and their launches, from full CUPTI buffers to
+// events in the spool, and compares it with a copy of the same bytes. A fake CUPTI hands over prepared buffers, so that
+// the cost of the real one is not included.
 #include <pthread.h>
 
 #include <algorithm>
@@ -20,10 +20,10 @@ using namespace profshim;
 constexpr std::uint32_t kKernels = 1'000'000, kStreams = 4;
 constexpr std::uint32_t kEventsEach = 3;  // launch, kernel, and its continuation
 constexpr std::uint32_t kChunks = kEventsEach * kKernels / spool::kEventsPerChunk + 64;
-constexpr std::uint32_t kBatch = 4000;  // kernels in a buffer, and their launches in another
-constexpr std::uint32_t kBuffers = 32;  // filled, then taken
+constexpr std::uint32_t kBatch = 4000;  // kernels in one buffer and launches in another
+constexpr std::uint32_t kBuffers = 32;  // filled before each measurement
 
-// Of this thread: a busy machine measures nothing else.
+// Returns the CPU time of this thread, which other processes hardly change.
 std::int64_t cpu_ns() {
   timespec t{};
   clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
@@ -53,7 +53,7 @@ class DeviceBlock final : public device::EventOutput {
   spool::Thread* const block_ = recorder::device_block();
 };
 
-/// Hands CUPTI's buffers over and has them taken; what each costs, in nanoseconds.
+/// Hands over CUPTI's buffers to the library and measures the nanoseconds that it takes.
 class Run {
  public:
   explicit Run(DeviceBlock& block)

@@ -1,4 +1,4 @@
-# The program that hook_bench runs, bare and under the library.
+# hook_bench runs this program bare and under the library.
 $(OUT)/bench/hook_cost: tests/bench/hook_cost.c tests/bench/call_cost.h
 	@mkdir -p $(@D)
 	@$(if $(V),,echo "  MPICC  $<")
@@ -6,7 +6,7 @@ $(OUT)/bench/hook_cost: tests/bench/hook_cost.c tests/bench/call_cost.h
 
 bench: $(OUT)/bench/hook_cost
 
-# The loop of overhead_share.py.
+# overhead_share.py runs this loop.
 $(OUT)/bench/overhead_loop: tests/bench/overhead_loop.c
 	@mkdir -p $(@D)
 	@$(if $(V),,echo "  MPICC  $<")
@@ -14,7 +14,7 @@ $(OUT)/bench/overhead_loop: tests/bench/overhead_loop.c
 
 bench: $(OUT)/bench/overhead_loop
 
-# The program that gpu_hook_bench runs, with a CUDA and an NCCL that do nothing.
+# gpu_hook_bench runs this program, whose CUDA and NCCL do nothing.
 $(OUT)/bench/gpu_cost: tests/bench/gpu_cost.c tests/bench/gpu_stub.c tests/bench/call_cost.h
 	@mkdir -p $(@D)
 	@$(if $(V),,echo "  CC     $<")

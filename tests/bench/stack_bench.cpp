@@ -1,5 +1,5 @@
-// What a stack costs that has been seen before: Python's frames in a real interpreter, and native ones in the same
-// process. Runs tests/bench/stack_cost.py.
+// Measures the cost of a stack that was seen before, of Python frames in a real interpreter and of native frames in the
+// same process. Runs tests/bench/stack_cost.py.
 #include <cstdio>
 #include <cstdlib>
 

@@ -1,4 +1,4 @@
-# Python's stack at 2, 10 and 32 frames, and the native one below them.
+# Measures Python stacks of 2, 10 and 32 frames, and native stacks.
 import ctypes
 import sys
 
@@ -12,7 +12,7 @@ def at_depth(depth, function):
 
 
 def through_c(depth):
-    """A native stack that grows: each key function of a sort is called by C."""
+    """Makes a deep native stack: C calls each key function of a sort."""
     if depth == 0:
         return probe.probe_cost(), probe.probe_take()
     results = []

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""What the library adds to an operator of PyTorch, beside what torch.profiler adds (CPU only, no stacks). neg_() is one
-operator; add_(1) would be five.
+"""Compares the cost of the library per PyTorch operator with that of torch.profiler (CPU only, no stacks). It calls
+neg_(), which is one operator; add_(1) would be five.
 
-usage: torch_cost.py LIBRARY OBSERVER        each way in a process of its own, in turns; the least of several rounds counts
+usage: torch_cost.py LIBRARY OBSERVER        each way runs in its own process; the minimum of several rounds counts
 """
 import os
 import shutil
@@ -34,7 +34,7 @@ def observe(library):
 
 
 def measure(way, observer):
-    """Nanoseconds of one call, the best of many runs in this process."""
+    """Returns the minimum nanoseconds of one call over many runs in this process."""
     import torch
 
     torch.set_num_threads(1)
@@ -51,7 +51,7 @@ def measure(way, observer):
     if way == "an observer that does nothing":
         observe(observer)
     if way.startswith("torch.profiler"):
-        # Its memory grows with each event: a profile for each run, the first one pays for its start.
+        # The memory of a profile grows with each event, so each run has its own. The first run includes its start.
         best = []
         for _ in range(ROUNDS):
             with torch.profiler.profile(

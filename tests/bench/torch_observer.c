@@ -1,5 +1,5 @@
-// An observer of PyTorch's operators that does nothing: what an observer costs before it has done anything.
-// The declarations: inject/torch/abi.h. A std::unique_ptr is returned through the address of its place.
+// An observer of PyTorch operators that does nothing, to measure the minimum cost of an observer. inject/torch/abi.h
+// has the declarations. The caller passes the address to which a returned std::unique_ptr is written.
 #include <dlfcn.h>
 #include <stdbool.h>
 #include <stdint.h>

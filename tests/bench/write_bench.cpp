@@ -1,4 +1,5 @@
-// How fast traces are written: events per second and bytes for an MPI call with eight arguments, plain and compressed.
+// Measures how fast traces are written: events per second and bytes for an MPI call with eight arguments, plain and
+// compressed.
 //   write_bench [EVENTS] [FOLDER]      default: 2000000 events, files in /tmp
 #include <time.h>
 
@@ -24,7 +25,7 @@ class NullSink final : public ByteSink {
   std::uint64_t bytes = 0;
 };
 
-/// Passes on and counts: what comes out of gzip.
+/// Passes bytes on and counts them, to measure the output of gzip.
 class CountingSink final : public ByteSink {
  public:
   CountingSink(std::unique_ptr<ByteSink> out, std::uint64_t& bytes) : out_(std::move(out)), bytes_(bytes) {}
@@ -61,7 +62,7 @@ void write_events(TraceWriter& writer, std::int64_t count) {
   }
 }
 
-/// Of the calling thread: what counts on a machine that others use too.
+/// Returns the CPU time of the calling thread, which other processes hardly change.
 double cpu_seconds() {
   timespec t;
   clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);

@@ -5,13 +5,13 @@ MPICC_MPICH   := $(wildcard /usr/bin/mpicc.mpich)
 DEMO_PROGRAMS := $(BUILD)/demo/heat
 TEST_APPS     += $(DEMO_PROGRAMS)
 
-# -rdynamic: heat_step is to be found by name, as a function of a solver's library would be.
+# -rdynamic exports heat_step, so that symbol hooks find it as they find functions of libraries.
 $(BUILD)/demo/heat: tests/demo/heat.c
 	@mkdir -p $(@D)
 	@$(if $(V),,echo "  MPICC  $<")
 	$(Q)$(MPICC_OPENMPI) -std=c11 -D_GNU_SOURCE -O2 -g -Wall -Wextra $(NVTX_FLAGS) -rdynamic \
 	  $< -o $@ -lm -ldl
 
-# The GPU's part runs on the simulated GPUs of tests/fakes, or on real ones with what nvcc built.
+# The GPU part of the demo runs on the simulated GPUs of tests/fakes, or on real GPUs with programs that nvcc built.
 .PHONY: demo-programs
 demo-programs: $(DEMO_PROGRAMS) $(BUILD)/tests/apps_gpu/ddp  ## the programs of the demo

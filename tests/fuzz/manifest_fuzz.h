@@ -1,5 +1,5 @@
-// One input of the manifest's fuzzer; the unit tests run every file of the corpus through it. Whatever the bytes are,
-// nothing may crash. A manifest that was read is written and read again without a change, and names no file outside
+// One input of the manifest's fuzzer; the unit tests run every file of the corpus through it. No input
+// may cause a crash. A manifest that was read must be written and read again unchanged, and must name no file outside
 // its folder.
 #pragma once
 

@@ -1,4 +1,4 @@
-// Spec text, rank expressions and the text of PROFSHIM_SET from anybody: no crash, and what is accepted holds together.
+// Fuzzes spec text, rank expressions and PROFSHIM_SET: nothing may crash, and an accepted spec must be consistent.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
@@ -19,7 +19,7 @@ void fuzz_spec(std::string_view text) {
     require(profshim::to_line(problem).find('\n') == std::string::npos);
   }
   if (!loaded.ok()) return;
-  // What is in force can be written down and read again.
+  // An accepted spec can be written and read again.
   const std::string canonical = loaded.spec.to_toml();
   const profshim::LoadedSpec again = profshim::load_spec_text(canonical, "again");
   require(again.ok());

@@ -1,5 +1,5 @@
-// One run of the spool fuzzer: damages a whole spool in the places that the input names, and makes traces of it. The
-// unit tests do the same with every file of the corpus. Nothing may crash or hang on any damage, and a spool that View
+// One run of the spool fuzzer: damages a complete spool in the places that the input names, and makes traces of it. The
+// unit tests run every file of the corpus through it. Nothing may crash or hang on any damage, and a spool that View
 // accepts must become a trace that reads back.
 #pragma once
 

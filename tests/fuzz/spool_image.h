@@ -1,4 +1,4 @@
-// The whole spool that the fuzzer damages.
+// The complete spool that the fuzzer damages.
 #pragma once
 
 #include <sys/mman.h>
@@ -21,7 +21,7 @@
 
 namespace profshim::test {
 
-/// A small spool with everything that a spool can hold, in private memory. Made once, because it has 15 MB.
+/// A small spool with every kind of content, in private memory. It is made once, because it has 15 MB.
 class SpoolImage {
  public:
   static constexpr std::uint32_t kChunks = 4;
@@ -293,7 +293,7 @@ class SpoolImage {
   }
 
   static void fill_to_the_end_of_the_run(spool::Thread& t) {
-    // From before the windows, so that an input without damage makes small traces.
+    // These events lie before the windows, so that an input without damage makes small traces.
     while (t.chunk_end - t.next > 1) recorder::commit(t, call(500, 550, "MPI_Send"));
     Event exchange = call(2100, 2150, "MPI_Sendrecv");
     exchange.flags = kContinues;

@@ -1,6 +1,5 @@
-// What the fuzzer does with one input, and the unit tests with every file of the corpus: read it, check it, sum it
-// up, convert it, and write what was read. Whatever the bytes are, nothing may crash, and what we write must be
-// readable.
+// One run of the trace fuzzer: reads, verifies, summarizes, converts and rewrites the input. The unit tests run every
+// file of the corpus through it. No input may cause a crash, and written traces must be readable.
 #pragma once
 
 #include <cstdlib>
@@ -20,7 +19,7 @@
 
 namespace profshim::test {
 
-/// What is a trace has a table; what is none is refused.
+/// A trace gets a table; other input is refused.
 inline void fuzz_summary(std::string_view bytes) {
   try {
     analysis_detail::KeyAverages averages(true);
@@ -30,7 +29,8 @@ inline void fuzz_summary(std::string_view bytes) {
   }
 }
 
-/// The first event of a file is RapidJSON's to read, those behind it are read the quick way where they are plain.
+/// Reads the input as an event in first and in second place. RapidJSON reads the first event of a file; the fast path
+/// reads later plain events. Both must agree.
 inline void fuzz_event(std::string_view bytes) {
   const auto read = [&](const std::string& before, std::ostringstream& seen) {
     std::uint64_t skip = before.empty() ? 0 : 1;
@@ -47,11 +47,11 @@ inline void fuzz_event(std::string_view bytes) {
   };
   std::ostringstream one, other;
   const bool first = read("", one), second = read(R"({"ph":"M"},)", other);
-  // An empty list has no comma.
+  // Input without events is exempt, because the comma before it would be invalid.
   if (first && !one.str().empty() && (!second || one.str() != other.str())) std::abort();
 }
 
-/// What can be read can be converted, and read again.
+/// A readable trace can be converted, and the result read again.
 inline void fuzz_convert(std::string_view bytes) {
   std::string converted;
   MemorySink sink(converted);

@@ -24,7 +24,7 @@ says() {  # TEXT COMMAND...: the command's output has that text
   "$@" 2>&1 | grep -qF -- "$text"
 }
 
-# The same output, errors and status with the library as without.
+# Expects the same output, errors and status with the library as without it.
 unharmed() {
   local plain under
   "$@" >plain.out 2>plain.err

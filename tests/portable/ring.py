@@ -1,4 +1,4 @@
-# Each step: a message around the ring, then the sum of all. With an argument, rank 1 is killed in that step.
+# Each step sends a message around the ring and then reduces. With an argument, rank 1 is killed in that step.
 import array
 import os
 import signal
