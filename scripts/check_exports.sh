@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Compares what the library exports with the hook tables, and checks that it brings nothing into the job but itself.
+# Compares the exports of the library with the hook tables, and checks that it loads no other library into the job.
 #   scripts/check_exports.sh [LIBRARY]        default: build/libprofshim.so.  Exit 1 and one line per fault.
 set -eu
 cd "$(dirname "$0")/.."
@@ -12,18 +12,17 @@ complain() { echo "exports: $*"; fault=1; }
 exported=$(nm -D --defined-only "$library" | awk '$2 ~ /^[TWVBDRuiI]$/ {print $3}' | sed 's/@.*//' | sort -u)
 rows=$(sed -n 's/^[[:space:]]*HOOK[A-Z_]*(\([A-Za-z_0-9]*\).*/\1/p' include/profshim/hooks/{cuda,mpi,nccl}.def | sort -u)
 entries='InitializeInjection InitializeInjectionNvtx2 InitializeInjectionNvtxExtension'
-# How another client of CUPTI shows itself.
+# Calls of these functions reveal another client of CUPTI.
 clients='cuptiSubscribe cuptiSubscribe_v2 cuptiUnsubscribe cuptiActivityRegisterCallbacks
   cuptiActivityRegisterCallbacks_v2 cuptiActivityRegisterTimestampCallback cuptiActivityEnable cuptiActivityEnable_v2
   cuptiActivityEnableAndDump cuptiActivityEnableAndDump_v2 cuptiActivityDisable cuptiActivityDisable_v2 cuptiActivityFlushAll cuptiFinalize
   cuptiActivityEnableContext cuptiActivityDisableContext cuptiActivityEnableRuntimeApi cuptiActivityEnableDriverApi'
-# The ends of the process, and who asks for the action of a signal that ends it.
+# These functions end the process, or read and set the action of a signal.
 exits='_exit _Exit abort daemon execve execv execvp execvpe execl execlp execle fexecve execveat'
 actions='sigaction __sigaction signal ssignal bsd_signal sysv_signal __sysv_signal sigset siginterrupt'
-# By which NCCL finds its profiler.
+# NCCL finds its profiler by these names.
 profilers='ncclProfiler_v4 ncclProfiler_v5 ncclProfiler_v6'
-# By which we notice the import of PyTorch, its process groups and its requests to other workers, and by which its
-# allocators report.
+# PyTorch calls these when it is imported, makes process groups, sends requests to other workers and allocates.
 group=_ZN4c10d12ProcessGroup
 store=N3c1013intrusive_ptrINS_5StoreENS1_6detail34intrusive_target_default_null_typeIS3_EEEE
 rpc=5torch11distributed3rpc
@@ -42,7 +41,7 @@ torch="initModule ${group}C1Eii ${group}C2Eii ${group}C1E${store}ii ${group}C2E$
   ${agent}19markFutureWithErrorE${future}Ss ${agent}19markFutureWithErrorE${future}NSt7__cxx1112basic_stringIcSt11char_traitsIcESaIcEEE
   _ZN${rpc}7Message5setIdEl _ZNK${rpc}7Message2idEv"
 
-# Every row is a C function we export.
+# The library exports every row as a C function.
 for row in $rows; do
   grep -qx "$row" <<<"$exported" || complain "$row is a row of a table and not exported"
 done
@@ -61,7 +60,7 @@ for symbol in $exported; do
   grep -qx "$base" <<<"$lower_rows" || complain "$symbol is exported and in no table"
 done
 
-# Indirect: what a look-up finds depends on whether NCCL was told to look here (inject/nccl/profiler/profiler.cpp).
+# These are ifuncs: NCCL must find them only if it was told to look here (inject/nccl/profiler/profiler.cpp).
 for symbol in $profilers; do
   nm -D "$library" | grep -q " i $symbol\$" || complain "$symbol is no indirect function: NCCL would take it unasked"
 done

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Says which glibc a library or program needs; exit 1 where that is newer than allowed, with what it is needed for.
+# Prints the glibc version that a library or program needs. Exit 1, with the symbols, if it is newer than allowed.
 #   scripts/check_glibc.sh MOST FILE...     MOST: 2.28, or "any"
 set -eu
 [ $# -ge 2 ] || { sed -n '2,3s/^# \{0,1\}//p' "$0" >&2; exit 2; }
@@ -9,7 +9,7 @@ shift
 fault=0
 for file in "$@"; do
   [ -e "$file" ] || { echo "check_glibc: $file is not built" >&2; exit 2; }
-  # "pthread_create 2.34": what the file takes from elsewhere, with the version it asks for.
+  # "pthread_create 2.34": an undefined symbol with the version that it needs.
   wanted=$(objdump -T "$file" | sed -n 's/.*\*UND\*.*(\{0,1\}GLIBC_\([0-9.]*\))\{0,1\} *\([^ ]*\)$/\2 \1/p' | sort -V -k 2)
   newest=${wanted##* }
   [ -n "$newest" ] || { echo "glibc: $file: no versions of glibc in it" >&2; exit 2; }

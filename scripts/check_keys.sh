@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
 # Checks that the keys, categories and event names of a trace stand once, as constants in src/trace/schema.h. Prints each
-# line of include, inject and src that uses one as a literal; exit 1 if any does. A literal counts as a use
-#  - if it is compared, looked up as an argument or member, tested as a prefix or suffix, or added as an argument;
-#  - anywhere, if no other text looks like it: a blank, a capital behind a small letter, or a bracket in it;
-#  - if it stands in quotes with a colon inside a longer literal, as in text that is assembled.
+# line of include, inject and src that uses one as a literal; exit 1 if any does. A literal counts as a use if:
+#  - It is compared, looked up as an argument or member, tested as a prefix or suffix, or added as an argument.
+#  - It contains a blank, a bracket or a capital behind a small letter, so that it can hardly be another text.
+#  - It is in quotes and followed by a colon inside a longer literal, as in assembled JSON.
 set -eu
 cd "$(dirname "$0")/.."
 
-# Files whose keys are those of another format, and single texts with another meaning: path, a blank, text or *.
+# Exceptions, as "path text": texts with another meaning. "path *" is a file whose keys are those of another format.
 other_meaning() {
   cat <<'LIST'
 src/trace/schema.h *

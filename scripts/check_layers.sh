@@ -57,7 +57,7 @@ is_standard() {
   esac
 }
 
-# The hot border and the life cycle belong to what runs inside the job.
+# Only code that runs inside the job may use the recorder and the session.
 in_process_only='profshim/recorder.h profshim/session.h profshim/device.h'
 
 broken=0
@@ -66,7 +66,7 @@ complain() { echo "$1:$2: may not include $3: $4"; broken=1; }
 while IFS= read -r file; do
   folder=$(dirname "$file")
   case "$folder" in include/profshim*) folder=include/profshim ;; esac
-  # The first two parts of the path are the module; inject/ is one.
+  # A module is a folder of src, or inject.
   case "$folder" in src/*) module=src/$(cut -d/ -f2 <<<"$folder") ;; *) module=${folder%%/*} ;; esac
   # grep -n gives  LINE:#include "x"  or  LINE:#include <x>
   while IFS=: read -r line text; do

@@ -9,7 +9,7 @@ most_files=20
 most_lines=400
 most_function_lines=60
 
-# Tables and lists, which grow by rows: path.
+# Prints the paths of tables and lists, which may be longer.
 tables() {
   cat <<'LIST'
 include/profshim/hooks/mpi.def

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# No object of the library may have something destroyed at exit: our own handlers run after that, and threads of the job
-# may still be inside of us. Prints what breaks it; exit 1 if any does.
+# Checks that the library registers no destructors of static objects: its own exit handlers run after them, and
+# threads of the job may still call it. Prints each object file that does; exit 1 if any does.
 #   scripts/check_statics.sh OBJECT...
 set -u
 status=0

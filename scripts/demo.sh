@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Records tests/demo/heat.c, an MPI program, and tests/apps_gpu/ddp.cpp, a CUDA program, which know nothing of profshim,
-# and shows what came out. Called by `make demo`, which installs and builds first. By hand: scripts/demo.sh
+# and shows the traces. Called by `make demo`, which installs and builds first. By hand: scripts/demo.sh
 set -euo pipefail
 cd "$(dirname "$0")/.."
 program=$PWD/build/demo/heat
@@ -9,8 +9,8 @@ for needed in build/libprofshim.so build/profshim "$program"; do
   [ -e "$needed" ] || { echo "demo: $needed is not built; run: make demo" >&2; exit 2; }
 done
 
-# A launcher for any machine: more ranks than cores, as root, in a container that forbids reading other processes'
-# memory, without a network.
+# The launcher must work on any machine: with more ranks than cores, as root, without a network, and in a container that
+# forbids reading the memory of other processes.
 launcher=(mpirun)
 command -v mpirun.openmpi >/dev/null 2>&1 && launcher=(mpirun.openmpi)
 case "$("${launcher[@]}" --version 2>&1)" in
@@ -21,13 +21,13 @@ case "$("${launcher[@]}" --version 2>&1)" in
 esac
 launcher+=(-n "$ranks")
 
-# Events of one file: how often each MPI function and each NVTX range was seen, iterations as one.
+# Counts the calls of each MPI function and NVTX range in a file. All iterations count as one range.
 count_events() {  # FILE
   sed -n 's/.*"ph": *"X".*"name": *"\([^"]*\)".*/\1/p' "$1" | sed 's/^iteration [0-9]*$/iteration N/' | sort | uniq -c |
     sort -rn | awk '{n = $1; $1 = ""; printf "      %6d %s\n", n, $0}'
 }
 
-# What came out: the run's folder, the events of each trace, and whether the traces conform.
+# Prints the folder of the run, the events of each trace, and whether the traces conform.
 show() {  # FOLDER WHAT COUNTER
   local trace
   echo "   written to $1:"
@@ -51,7 +51,7 @@ record() {  # TITLE SPEC FOLDER
   show "$folder" events count_events
 }
 
-# Built without the headers of NVTX, the programs have no ranges, and the library would not see any.
+# Without the headers of NVTX the programs have no ranges and the library records none.
 nvtx=''
 grep -q NVTX_INJECTION64_PATH "$program" && nvtx=yes
 if [ -n "$nvtx" ]; then
@@ -63,8 +63,8 @@ record "steps are calls of the function heat_step" config/examples/demo-symbol.t
 
 # ---- CUDA: data-parallel training, one process per GPU ---------------------------------------------------------------
 
-# On the GPUs there are, with the program that nvcc built; without one, on four simulated GPUs (tests/fakes): the same
-# program, the same library, and a driver, runtime, CUPTI and NCCL that only pretend.
+# Uses the GPUs of the machine with the program that nvcc built, or four simulated GPUs: the same program and library
+# with the fake driver, runtime, CUPTI and NCCL of tests/fakes.
 gpus=$( (nvidia-smi -L 2>/dev/null || true) | grep -c '^GPU' || true)
 gpu_program=$PWD/build/tests/apps_gpu/nvcc/ddp
 gpu_environment=()
@@ -80,7 +80,7 @@ else
     "FAKE_CUDA_DEVICES=$gpu_ranks" "FAKE_CUDA_KERNELS=forward=120000,backward=240000,adam=90000" "FAKE_NCCL_MBPS=8000")
 fi
 
-# "n kernels (m of NCCL), n copies, ..." of one file: an event is a line.
+# Prints "n kernels (m of NCCL), n copies, ..." of a file, which has one event per line.
 count_gpu_events() {  # FILE
   awk '/"ph": *"X"/ {
          if (/"cat": *"kernel"/) { kernels++; if (/"name": *"ncclDevKernel/) nccl++ }

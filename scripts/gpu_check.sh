@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Runs programs under the library on a real GPU and checks every trace against the work that the program did.
 #   scripts/gpu_check.sh                 all checks; exit status 1 if one failed or none passed
-#   scripts/gpu_check.sh --dry-run       lists them: name, needs, seconds at most, subject; runs nothing
-#   scripts/gpu_check.sh --only NAME...  these
+#   scripts/gpu_check.sh --dry-run       lists the checks: name, needs, maximum seconds, subject; runs nothing
+#   scripts/gpu_check.sh --only NAME...  the named checks
 # It builds nothing: run `make gpu-programs` where nvcc is, then take the checkout with build/gpu to the machine. It
 # fetches nothing there. It skips checks that need Python, torch or a compiler where these are missing, and says so.
 #
@@ -11,15 +11,15 @@
 #   GPU_CHECK_SECONDS       time for everything (480): checks beyond it are skipped
 #   GPU_CHECK_KEEP_MIB      size of each archive of results at most (16)
 #   GPU_CHECK_BUNDLE        folder of the programs (build/gpu)
-#   GPU_CHECK_PYTHON        interpreter, also if its torch sees no GPU; "none": no torch
+#   GPU_CHECK_PYTHON        interpreter, even if its torch sees no GPU; "none": no torch
 #   GPU_CHECK_FIGURES_ONLY  1: a figure beyond its limit is noted and is no failure
 #   GPU_CHECK_LAUNCHES      launches of a launch-bound step (100000)
 #   GPU_CHECK_STEP_MS       least length of a step where CUPTI is to be off between windows (100)
 #   GPU_CHECK_HIDE_DEVICE   variable that leaves a program without a GPU (CUDA_VISIBLE_DEVICES=)
 #
 # $OUT gets four files at most: RESULTS-section.md for tests/gpu/RESULTS.md, log.txt, recordings.tar.gz (raw CUPTI
-# buffers for tests/recordings), evidence.tar.gz (output of all checks, traces of failed ones). They hold everything
-# that has been found so far at any moment, so that a kill loses the running check alone.
+# buffers for tests/recordings), evidence.tar.gz (output of all checks, traces of failed ones). They always
+# hold all results so far, so that a kill loses only the running check.
 set -u
 cd "$(dirname "$0")/.." || exit 2
 root=$PWD
@@ -33,8 +33,8 @@ check_trace=$bundle/check_trace
 job_shared=$bundle/gpu_job_shared
 job_static=$bundle/gpu_job_static
 
-# NAME|NEEDS|SECONDS AT MOST|SUBJECT. Recordings come first, then what is basic, then what takes long: the time limit
-# cuts the rest.
+# NAME|NEEDS|MAXIMUM SECONDS|SUBJECT. Recordings come first, then basic checks, then long ones, because the time limit
+# skips the rest.
 checks='machine|gpu|30|this machine: GPU, driver, CUDA, CUPTI, torch
 recordings|gpu|60|raw CUPTI buffers of programs: streams, copies, graphs, driver API, memory, waits
 recordings_torch|torch|90|raw CUPTI buffers of PyTorch: training, CUDA graphs, NCCL
@@ -122,7 +122,7 @@ remark() {
   note "$*"
   printf -- '- %s\n' "$*" >>"$remarks"
 }
-# At least one: `timeout 0` waits without end.
+# Prints at least 1, because `timeout 0` waits without end.
 seconds_left() { echo $((limit > SECONDS ? limit - SECONDS : 1)); }
 
 # ---- the machine -----------------------------------------------------------------------------------------------------
@@ -144,7 +144,7 @@ find_python() {
 }
 find_python
 
-# gpu_job_shared needs a libcudart of its own major version: that of a toolkit, or of torch's wheels.
+# Finds a libcudart for gpu_job_shared, which needs one of its major version, in a toolkit or the wheels of torch.
 library_folders() {
   local folder
   for folder in "${CUDA_HOME:-/usr/local/cuda}/lib64" "${CUDA_HOME:-/usr/local/cuda}/lib" "${CUDA_HOME:-/usr/local/cuda}/extras/CUPTI/lib64" \
@@ -153,12 +153,12 @@ library_folders() {
     [ -d "$folder" ] && printf '%s:' "$folder"
   done
 }
-# For the programs of the bundle alone: PyTorch finds its own. What the user chose comes first.
+# Library path for the programs of the bundle; PyTorch finds its own libraries. The user's LD_LIBRARY_PATH comes first.
 libraries=${LD_LIBRARY_PATH:+$LD_LIBRARY_PATH:}$(library_folders)
 # shellcheck disable=SC2034  # used by tests/gpu/checks/helpers.sh
 libraries=${libraries%:} # an empty entry would be the current directory
 export RANK=0 WORLD_SIZE=1 LOCAL_RANK=0 LOCAL_WORLD_SIZE=1
-export NCCL_SOCKET_IFNAME=${NCCL_SOCKET_IFNAME:-lo} GLOO_SOCKET_IFNAME=${GLOO_SOCKET_IFNAME:-lo} # there may be no other
+export NCCL_SOCKET_IFNAME=${NCCL_SOCKET_IFNAME:-lo} GLOO_SOCKET_IFNAME=${GLOO_SOCKET_IFNAME:-lo} # lo always exists
 
 for file in "$root"/tests/gpu/checks/*.sh; do
   # shellcheck source=/dev/null
@@ -177,7 +177,7 @@ table() {
     wanted "$name" && echo "| $name | ${result[$name]:-not run} | ${took[$name]:-} | ${key[$name]:-} |"
   done <<<"$checks"
 }
-# Written anew and renamed after each check. The running check appends its lines.
+# Writes the results anew and renames the file after each check. The running check appends its lines.
 write_results() {
   {
     printf '## A run of scripts/gpu_check.sh\n\n'
@@ -189,7 +189,7 @@ write_results() {
   } >"$results.new" && mv -f "$results.new" "$results"
 }
 
-# FOLDER as $OUT/NAME.tar.gz. If that is too large, the largest files are left out.
+# Packs FOLDER as $OUT/NAME.tar.gz. Leaves out the largest files if that is too large.
 archive() { # NAME FOLDER
   local list=$base/$1.list new=$out/$1.tar.gz.new most=$((${GPU_CHECK_KEEP_MIB:-16} << 20)) dropped=()
   find "$2" -type f -size +0 -printf '%s %P\n' | sort -n >"$list"
@@ -207,7 +207,7 @@ archive() { # NAME FOLDER
 }
 files_in() { find "$1" -type f -printf '%s %P\n' | sort | cksum; }
 
-# Output of a check, and its traces if it failed.
+# Keeps the output of a check, and its traces if it failed.
 keep_evidence() { # NAME
   local work=$base/work/$1 traces=()
   [ -d "$work" ] || return
@@ -219,7 +219,7 @@ keep_evidence() { # NAME
 
 # ---- one check -------------------------------------------------------------------------------------------------------
 
-# Every process that a check started carries its mark, also in a session of its own.
+# Signals every process that a check started. They carry its mark in their environment, even in another session.
 end_processes() { # MARK
   local folder
   for _ in 1 2; do
@@ -229,7 +229,7 @@ end_processes() { # MARK
   done
 }
 
-# The check that runs now, and everything that it has started. A process that hangs in the driver is left behind.
+# Ends the running check and all processes that it started. A process that hangs in the driver is left behind.
 end_check() { # MARK
   local tries
   kill -TERM "$running" 2>/dev/null # its shell ends when the program that it waits for has ended
@@ -300,7 +300,7 @@ stop() {
   exit 1
 }
 
-# ---- all of them -----------------------------------------------------------------------------------------------------
+# ---- all checks -----------------------------------------------------------------------------------------------------
 
 running=
 check=

@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# Installs what a target needs and this machine lacks: Debian 12 or newer, Ubuntu 22.04 or newer. As root, or via sudo.
-# Says what it installs and why; asks nothing; does nothing when everything is there.
+# Installs missing packages for a target on Debian 12 or newer or Ubuntu 22.04 or newer. Needs root or sudo. Prints each
+# package and the reason, asks nothing, and does nothing if everything is installed.
 #
-#   scripts/install_deps.sh            what `make` needs
-#   scripts/install_deps.sh --demo     and `make demo`
-#   scripts/install_deps.sh --test     and `make test`
-#   scripts/install_deps.sh --all      and `make fuzz`, `make format`, `make lint`, `make man`, `make coverage`
-#   scripts/install_deps.sh --aarch64  what `make aarch64` and `make test-aarch64` need
+#   scripts/install_deps.sh            packages for `make`
+#   scripts/install_deps.sh --demo     also for `make demo`
+#   scripts/install_deps.sh --test     also for `make test`
+#   scripts/install_deps.sh --all      also for `make fuzz`, `make format`, `make lint`, `make man`, `make coverage`
+#   scripts/install_deps.sh --aarch64  packages for `make aarch64` and `make test-aarch64`
 set -eu
 cd "$(dirname "$0")/.."
 
@@ -20,7 +20,7 @@ case "${1:-}" in
   *) sed -n '2,10s/^# \{0,1\}//p' "$0"; exit 2 ;;
 esac
 
-# level | package | how we see that it is there | what it is for
+# level | package | probe that it is installed | purpose
 #   cmd:NAME a program; hdr:FILE a header; lib:FILE a library; py:MODULE a module of /usr/bin/python3; pkg: ask dpkg
 table='
 0|g++|cmd:g++|the compiler
@@ -121,9 +121,9 @@ while IFS='|' read -r row_level package probe why; do
 done <<<"$table"
 [ ${#missing[@]} -eq 0 ] || apt_install "${missing[@]}"
 
-# NVTX: headers only. They are in a CUDA toolkit and in Debian's nvidia-cuda-dev (non-free, so not installed unasked); else
-# the wheel of the same headers is unpacked under build/deps, where the Makefile looks next. Nothing of it is installed on
-# the machine. Where no wheel can be had, everything is built, demonstrated and tested without NVTX.
+# NVTX needs only headers. A CUDA toolkit and Debian's nvidia-cuda-dev have them (non-free, so not installed here).
+# Otherwise the wheel of the same headers is unpacked under build/deps, where the Makefile looks next; nothing is
+# installed on the machine. Without the wheel, everything is built and tested without NVTX.
 cuda_home=${CUDA_HOME:-/usr/local/cuda}
 has_nvtx() {
   local folder
@@ -132,7 +132,7 @@ has_nvtx() {
   done
   return 1
 }
-# A Python with pip. Debian's takes no package into itself ("externally managed"), but fetches files.
+# Prints a Python with pip. That of Debian installs no packages ("externally managed"), but fetches files.
 python_with_pip() {
   local candidate
   for candidate in /usr/bin/python3 python3; do
@@ -142,7 +142,7 @@ python_with_pip() {
   apt_install python3-pip ca-certificates
   python=/usr/bin/python3
 }
-# Unpacks a wheel under build/deps, without what it depends on. Fails where it cannot be fetched.
+# Unpacks a wheel under build/deps without its dependencies. Fails if it cannot be fetched.
 unpack_wheel() {  # NAME VERSION
   local wheel fetched=1
   python_with_pip
@@ -159,22 +159,21 @@ if ! has_nvtx; then
     echo "install_deps: no NVTX headers: pip cannot fetch nvidia-nvtx; going on without NVTX (CUDA_HOME=… or nvidia-cuda-dev have them)" >&2
 fi
 
-# PyTorch for the tests that run real training. Without it they say that they were skipped: not every system has it as a
-# package.
+# Tests that run real training need PyTorch. Without it they are skipped, because not every system has a package of it.
 if [ "$level" -ge 2 ] && ! { is_there py:torch python3-torch && is_there hdr:ATen/ATen.h libtorch-dev; }; then
   echo "  installing python3-torch, libtorch-dev: PyTorch programs of the tests"
   (apt_install python3-torch libtorch-dev) || echo "install_deps: no python3-torch: the tests with PyTorch are skipped" >&2
 fi
 
-# Used by torch.compile. Without them `make test-torch` says that it was skipped (scripts/torch_venv.sh).
+# torch.compile needs these. Without them `make test-torch` is skipped (scripts/torch_venv.sh).
 if [ "$level" -ge 2 ] && ! { is_there pkg: python3-dev && is_there pkg: python3-setuptools; }; then
   echo "  installing python3-dev, python3-setuptools: torch.compile in the tests"
   (apt_install python3-dev python3-setuptools) ||
     echo "install_deps: no python3-dev: the tests with PyTorch 2 are skipped" >&2
 fi
 
-# NCCL for the tests that call the real one: without a GPU it refuses everything, which is enough for them. Without it
-# they say that they were skipped, so a machine that cannot fetch it is no fault.
+# Some tests call the real NCCL. Without a GPU it refuses all calls, which is enough for them. Without NCCL they are
+# skipped, so it is no error if it cannot be fetched.
 has_nccl() {
   local library
   for library in "$cuda_home"/lib64/libnccl.so.2 /usr/lib/*-linux-gnu/libnccl.so.2 build/deps/nvidia/nccl/lib/libnccl.so.2; do
@@ -188,7 +187,7 @@ if [ "$level" -ge 2 ] && ! has_nccl; then
     echo "install_deps: pip cannot fetch nvidia-nccl-cu13: tests of the real NCCL are skipped" >&2
 fi
 
-# A browser for the tests of profshim report. Without one they say that they were skipped: Ubuntu has none as a package.
+# Tests of profshim report need a browser. Without one they are skipped, because Ubuntu has no package of it.
 if [ "$level" -ge 2 ] && ! is_there cmd:chromium-headless-shell chromium-headless-shell; then
   echo "  installing chromium-headless-shell: opens the pages of profshim report in the tests"
   (apt_install chromium-headless-shell) || echo "install_deps: no chromium-headless-shell: no page is opened in a browser" >&2

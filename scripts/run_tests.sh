@@ -1,19 +1,18 @@
 #!/usr/bin/env bash
-# Runs test programs and counts. Called by `make test`, which builds them first.
+# Runs test programs and counts results. Called by `make test`, which builds them first.
 #   scripts/run_tests.sh PROGRAM...     each a GoogleTest program; GTEST_FILTER chooses tests
-# As many processes at a time as there are cores (PROFSHIM_TEST_JOBS) share the tests of a program, since most of them
-# wait for the jobs that they start. What measures times comes last, alone.
-# The last line is "N passed, N failed"; exit 1 when a test failed, a program crashed or hung, or none ran.
+# PROFSHIM_TEST_JOBS processes (one per core by default) share the tests of a program. Suites that measure times run last
+# and alone. The last line is "N passed, N failed". Exit 1 if a test failed, a program crashed or hung, or none ran.
 set -u
 cd "$(dirname "$0")/.." || exit 2
 
 most_tests=20                       # of one suite, in one process
 alone='^(Compare|EndingSignals|Kill|Merge|StepsFromTime|TraceSize)$' # suites
 
-# run_tests.sh --one PROGRAM SECONDS REPORTS FILTER: one process, its report and its status.
+# run_tests.sh --one PROGRAM SECONDS REPORTS FILTER: runs one process and writes its report and status.
 if [ "${1:-}" = --one ]; then
   report=$4/$(cksum <<<"$5" | tr ' ' -)
-  # A /dev/shm of its own, where that is allowed: a job makes traces of what killed jobs of its user have left there.
+  # Mounts a private /dev/shm if allowed, because jobs recover the spools that killed jobs of the same user left there.
   own=()
   if unshare -m mount -t tmpfs -o mode=1777 own /dev/shm 2>/dev/null; then
     own=(unshare -m sh -c 'mount -t tmpfs -o mode=1777 own /dev/shm && exec "$@"' sh)
@@ -21,8 +20,8 @@ if [ "${1:-}" = --one ]; then
   timeout --kill-after=10 "$3" "${own[@]}" "$2" --gtest_brief=1 --gtest_filter="$5" --gtest_output="xml:$report.xml" \
     </dev/null >"$report.log" 2>&1
   status=$?
-  # GoogleTest writes the report at its end: no report, or a status that is neither "all passed" nor "some failed",
-  # is a crash or a hang and counts as one failure beside those in the report.
+  # GoogleTest writes the report at its end. No report, or a status other than "all passed" and "some failed", means a
+  # crash or a hang and counts as one more failure.
   tests=0 bad=0 skipped=0
   if [ -s "$report.xml" ]; then
     read -r tests bad < <(sed -n 's/^<testsuites tests="\([0-9]*\)" failures="\([0-9]*\)".* errors="\([0-9]*\)".*/\1 \2 \3/p' \
@@ -35,7 +34,7 @@ if [ "${1:-}" = --one ]; then
     bad=$((bad + 1)) tests=$((tests + 1))
   fi
   echo "$((tests - bad)) $bad $skipped" >"$report.counts"
-  # In one piece: another process prints too.
+  # Prints the text in one write, because other processes print too.
   text=$(grep -vE '^(Running main|\[==========\]|\[  (PASSED|SKIPPED) *\]|Note: Google Test filter)' "$report.log")
   [ -z "$text" ] || printf '%s\n' "$text"
   exit 0
@@ -44,9 +43,9 @@ fi
 results=${PROFSHIM_TEST_RESULTS:-build/test-results}
 limit=${PROFSHIM_TEST_SECONDS:-1200} # for each process
 jobs=${PROFSHIM_TEST_JOBS:-$(nproc)}
-unset PROFSHIM_TEST_SECONDS PROFSHIM_TEST_RESULTS PROFSHIM_TEST_JOBS # a program under test would say it knows none such
+unset PROFSHIM_TEST_SECONDS PROFSHIM_TEST_RESULTS PROFSHIM_TEST_JOBS # programs under test refuse them
 
-# Filters, one a line: at most that many tests of one suite.
+# Prints filters, one per line, each with at most $most_tests tests of one suite.
 portions() {
   "$1" --gtest_list_tests | awk -v most="$most_tests" '
     function flush() { if (filter != "") print suite, filter; filter = ""; count = 0 }

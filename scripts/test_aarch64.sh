@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
 # Runs what `make aarch64` builds on an emulated processor: the unit tests, then the checks of tests/portable with an MPI
-# job, in the root of scripts/aarch64_root.sh. The kernel hands programs of aarch64 to qemu in a user namespace alone
-# (Linux 6.7 and newer); nothing on the machine changes. The last line is "N passed, N failed".
+# job, in the root of scripts/aarch64_root.sh. The kernel runs programs of aarch64 with qemu in one user namespace
+# only (Linux 6.7 and newer), so that nothing else on the machine changes. The last line is "N passed, N failed".
 set -u
 cd "$(dirname "$0")/.." || exit 2
 root=${XDG_CACHE_HOME:-$HOME/.cache}/profshim/aarch64
 built=build/aarch64
 
-# 20 bytes of an ELF header of a program for aarch64, and which bits of them count. F: qemu is opened now, not in the root.
+# The first 20 bytes of the ELF header of an aarch64 program, and their mask. F: qemu is opened now, outside of the root.
 # shellcheck disable=SC2016  # the inner shell expands it: $0 is the root
 inside='mount -t binfmt_misc none /proc/sys/fs/binfmt_misc &&
   printf %s ":aarch64:M::\x7fELF\x02\x01\x01\x00\x00\x00\x00\x00\x00\x00\x00\x00\x02\x00\xb7\x00:\xff\xff\xff\xff\xff\xff\xff\x00\xff\xff\xff\xff\xff\xff\xff\xff\xfe\xff\xff\xff:$(command -v qemu-aarch64-static):F" \
@@ -35,7 +35,7 @@ cp tests/portable/* "$root/opt/portable"
 apart=(unshare --user --map-root-user --mount --pid --fork --kill-child)
 in_root() { # COMMAND...: with mounts and processes of its own, which end with it
   local why
-  # In a container or a chroot that may be forbidden.
+  # A container or a chroot may forbid namespaces.
   if ! why=$("${apart[@]}" true 2>&1); then echo "no namespaces can be made here: $why"; return 77; fi
   timeout --kill-after=10 900 "${apart[@]}" bash -c "$inside" "$root" "$@" </dev/null 2>&1
 }
@@ -51,7 +51,7 @@ count() { # NAME STATUS OUTPUT LAST
 
 said=$(in_root /bin/bash /opt/portable/in_root.sh)
 count "MPI jobs on aarch64" $? "$said" "$(tail -n 1 <<<"$said") checks passed"
-# With a parent: process 1 of a namespace has none.
+# A shell starts the tests, because process 1 of a namespace has no parent.
 said=$(in_root /bin/bash -c "$PWD/$built/tests/unit --gtest_brief=1 --gtest_filter=-$not_here; exit \$?")
 count "unit tests on aarch64" $? "$said" "$(sed -n 's/^\[  PASSED  \] \([0-9]*\) tests.*/\1 passed/p' <<<"$said")"
 

@@ -2,12 +2,12 @@
 # Tries the README on fresh Debian systems: `make demo` and `make test` in a folder where nothing is installed, and the
 # library and the tool with every compiler that the system has. As root; needs debootstrap and some gigabytes.
 #
-#   DISTROS="bookworm trixie testing"   systems; these three unless said
-#   STEPS="demo test build"             README commands and compilers; all unless said
-#   COMPILERS="g++-14 clang++-19"       for `build`; gcc 12 to 15 and clang 15 to 19 unless said, as far as there are packages
-#   ROOTS=build/distros                 where the systems stay; `rm -r --one-file-system` it when no longer wanted
+#   DISTROS="bookworm trixie testing"   systems; by default these three
+#   STEPS="demo test build"             README commands and compilers; by default all
+#   COMPILERS="g++-14 clang++-19"       for `build`; by default gcc 12 to 15 and clang 15 to 19 that have packages
+#   ROOTS=build/distros                 folder of the systems; remove it with `rm -r --one-file-system`
 #
-# Prints one line for each step of each system; logs are beside the systems. Exit 1 when one failed, 2 when none could run.
+# Prints one line for each step of each system; logs are beside the systems. Exit 1 if one failed, 2 if none could run.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 tree=$PWD
@@ -24,7 +24,7 @@ for step in "${steps[@]}"; do
   case "$step" in demo | test | build) ;; *) stop "no step $step: demo, test, build" ;; esac
 done
 
-# All mounts below a system are undone however this ends, so that removing the folder removes nothing else.
+# Removes all mounts below a system at every exit, so that removing the folder removes nothing else.
 unmount() {
   local target
   while read -r target; do umount "$target" || umount --lazy "$target"; done \
@@ -36,7 +36,7 @@ trap 'exit 130' INT TERM
 make_root() {  # DISTRO: the smallest system
   local root=$roots/$1
   [ -e "$root/.made" ] && return
-  if [ -e "$root" ]; then  # of an attempt that was interrupted
+  if [ -e "$root" ]; then  # left by an interrupted attempt
     unmount
     ! findmnt -rno TARGET | grep -qF "$root/" || stop "something is mounted below $root"
     rm -r --one-file-system "$root"
@@ -47,7 +47,7 @@ make_root() {  # DISTRO: the smallest system
   touch "$root/.made"
 }
 
-enter_root() {  # DISTRO: what every process expects, and nothing of this machine's but its names and certificates
+enter_root() {  # DISTRO: mounts that every process expects; only host names and certificates are this machine's
   local root=$roots/$1
   findmnt -rn "$root/proc" >/dev/null || mount -t proc proc "$root/proc"
   findmnt -rn "$root/sys" >/dev/null || mount -t sysfs -o ro sysfs "$root/sys"
@@ -56,7 +56,7 @@ enter_root() {  # DISTRO: what every process expects, and nothing of this machin
   printf '127.0.0.1 localhost %s\n' "$(hostname)" >"$root/etc/hosts"
   if [ -e /etc/pip.conf ]; then cp /etc/pip.conf "$root/etc/pip.conf"; fi
   if [ -e /etc/ssl/certs/ca-certificates.crt ]; then cp /etc/ssl/certs/ca-certificates.crt "$root/etc/this-machine.crt"; fi
-  # A mirror may be weeks behind: its list of testing has expired then.
+  # A mirror may be weeks behind, so that its list of testing has expired.
   echo 'Acquire::Check-Valid-Until "false";' >"$root/etc/apt/apt.conf.d/10-mirror-behind"
   printf '#!/bin/sh\nexit 101\n' >"$root/usr/sbin/policy-rc.d" # packages start no services
   chmod +x "$root/usr/sbin/policy-rc.d"
@@ -67,7 +67,7 @@ inside() {  # DISTRO COMMAND: in a fresh environment
     PIP_CERT=/etc/this-machine.crt PROFSHIM_TEST_JOBS="${PROFSHIM_TEST_JOBS:-$(nproc)}" bash -c "$2"
 }
 
-# The tree as it is committed. What was built there before is kept, and a file that is the same keeps its time.
+# Copies the committed tree. Keeps earlier build output and the times of unchanged files.
 bring_tree() {  # DISTRO
   local copy=$roots/$1/root/profshim new=$roots/$1/root/profshim.new file
   mkdir -p "$copy" "$new"
@@ -103,7 +103,7 @@ readme_command() {  # DISTRO demo|test
   local log=$roots/$1.$2.log result=passed where=''
   inside "$1" "cd /root/profshim && make $2" >"$log" 2>&1 || result=failed where=": $log"
   if [ "$2" = test ]; then
-    # A crash before the tests has no such line.
+    # There is no such line if the tests did not start.
     result=$(grep -E '^[0-9]+ passed, [0-9]+ failed$' "$log" | tail -n 1 || true)
     result=${result:-no test ran}
   fi

@@ -19,7 +19,7 @@ for file in "$built/libprofshim.so" "$built/profshim"; do
   [ -e "$file" ] || { echo "portable: $file is not built: make portable" >&2; exit 2; }
 done
 
-# A root is whole once it has its mark. Where the mirror does not answer, debootstrap would try for minutes.
+# Makes a root; it is complete once it has its mark. Tests the mirror first, because debootstrap retries for minutes.
 make_root() {  # SUITE MIRROR KEYS
   local root=$roots/$1
   [ -e "$root/opt/portable-root" ] && return
@@ -45,7 +45,7 @@ while IFS='|' read -r suite name mirror keys; do
   mkdir -p "$root/opt/profshim" "$root/opt/portable"
   cp "$built/libprofshim.so" "$built/profshim" "$root/opt/profshim"
   cp tests/portable/* "$root/opt/portable"
-  # Mounts and processes of its own: whatever a failed check leaves behind ends with it.
+  # The check runs in its own namespaces, so that its mounts and processes end with it.
   said=$(timeout --kill-after=10 900 unshare --mount --pid --fork --kill-child bash -c "$inside" "$root" </dev/null 2>&1)
   status=$?
   checks=$(tail -n 1 <<<"$said")

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Prints where a release of PyTorch keeps what inject/torch/layout.cpp reads: for whoever adds a release to its table.
+# Prints the offsets in objects of a PyTorch release that inject/torch/layout.cpp needs, to add the release to its table.
 #   scripts/torch_layouts.sh INCLUDE...     each the folder torch/include of an unpacked package
 # One line each for the two forms of std::string that packages are built with (cxx11 = 0 or 1; PyPI's were 0 up to 2.5).
 set -eu
@@ -44,7 +44,7 @@ int main() {
 SOURCE
 for include in "$@"; do
   for cxx11 in 0 1; do
-    # The program calls nothing of PyTorch's: what is missing at the end of the link is never used.
+    # The program calls no function of PyTorch, so symbols that the linker misses are never used.
     for standard in 17 20; do
       "${CXX:-g++}" -std=c++$standard -O2 -w -fno-access-control -D_GLIBCXX_USE_CXX11_ABI=$cxx11 -I"$include" \
         "$work/layouts.cpp" -o "$work/layouts" -Wl,--unresolved-symbols=ignore-all -Wl,-z,lazy 2>"$work/errors" && break

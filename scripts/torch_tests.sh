@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Runs the tests that need PyTorch with that of PyPI's, and counts as run_tests.sh does. Called by `make test-torch`.
+# Runs the tests that need PyTorch with a PyTorch of PyPI, and counts as run_tests.sh does. Called by `make test-torch`.
 #   scripts/torch_tests.sh PROGRAM
-# Where that PyTorch cannot be had, nothing is run: a line says why, and none passed and none failed.
+# If that PyTorch cannot be installed, a line says why and no test runs.
 set -u
 cd "$(dirname "$0")/.." || exit 2
 

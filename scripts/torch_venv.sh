@@ -1,16 +1,16 @@
 #!/usr/bin/env bash
-# Makes the Python in which `make test-torch` runs, a PyTorch of PyPI's, when it is missing or its pins changed, and
-# prints the interpreter's path. Needs network once: 0.6 GB, 1.5 GB on disk, half a minute.
+# Makes the Python of `make test-torch`, with a PyTorch of PyPI, if it is missing or its pins changed. Prints the path of
+# the interpreter. Needs network once: 0.6 GB, 1.5 GB on disk, half a minute.
 #   scripts/torch_venv.sh [FOLDER]     default: ${XDG_CACHE_HOME:-~/.cache}/profshim/torch-venv
-# Where it cannot be made: one line on stderr that says why, exit status 3; where the pins are wrong, 1.
+# If it cannot be made, prints one line on stderr that says why; exit status 3. If the pins are wrong, exit status 1.
 #
 # The wheel for x86-64 is linked with 3 GB of CUDA libraries. A process that sees no GPU calls none of them but cudart
-# and CUPTI, which are installed; for the others there are libraries of their names in which every function traps.
+# and CUPTI, which are installed. The others are replaced by libraries in which every function traps.
 set -eu
 root=$(cd "$(dirname "$0")/.." && pwd)
 venv=${1:-${XDG_CACHE_HOME:-$HOME/.cache}/profshim/torch-venv}
 pins=$root/tests/e2e/support/torch_requirements.txt
-needed_mb=2600 # the wheel, and what comes out of it
+needed_mb=2600 # the wheel and its unpacked files
 
 cannot() {
   echo "torch_venv: no PyTorch of PyPI's: $*" >&2
@@ -20,7 +20,7 @@ cannot() {
 [ "$(uname -m)" = x86_64 ] || cannot "the pins are for x86-64, this is $(uname -m)"
 mkdir -p "$(dirname "$venv")" || cannot "$(dirname "$venv") cannot be made"
 exec 9>"$venv.lock" || cannot "$venv.lock cannot be written"
-flock 9 # somebody else may be making it
+flock 9 # another process may be making it
 if cmp -s "$pins" "$venv/pins.txt" && "$venv/bin/python" -c '' 2>/dev/null; then
   echo "$venv/bin/python"
   exit
@@ -29,7 +29,7 @@ fi
 free_mb=$(df --output=avail -BM "$(dirname "$venv")" | tail -1 | tr -dc '0-9')
 [ "$free_mb" -ge "$needed_mb" ] || cannot "$needed_mb MB are needed in $(dirname "$venv"), $free_mb are free"
 
-# torch.compile wants Python.h.
+# torch.compile needs Python.h.
 python=''
 for candidate in /usr/bin/python3 python3; do
   "$candidate" -c 'import ensurepip, os, sys, sysconfig
@@ -38,7 +38,7 @@ sys.exit(sys.version_info < (3, 11) or not os.path.exists(sysconfig.get_path("in
 done
 [ -n "$python" ] || cannot "no Python 3.11 or newer with venv and headers: apt install python3-venv python3-dev"
 
-# Made beside its place and moved there whole: one that is stopped leaves no half of it.
+# The folder is made beside its place and then renamed, so that an interrupted run leaves no incomplete one.
 new=$venv.$$
 log=$new.log
 trap 'rm -rf "$new" "$log"' EXIT
@@ -48,7 +48,7 @@ echo "torch_venv: fetching PyTorch into $venv (0.6 GB, once)" >&2
 "$new/bin/python" -m pip install --quiet --disable-pip-version-check --no-cache-dir --no-deps --no-compile \
   --only-binary :all: -r "$pins" >"$log" 2>&1 || {
   reason=$(grep -m 1 ERROR "$log" | cut -c 1-200)
-  # An index that is not reached has no versions of anything. What else goes wrong is a fault of the pins.
+  # pip reports "versions: none" if the index is unreachable. Other errors are faults of the pins.
   grep -qE 'from versions: none|Retrying|Connection|No space left|timed out' "$log" && cannot "$reason"
   echo "torch_venv: $reason" >&2
   exit 1
@@ -57,7 +57,7 @@ echo "torch_venv: fetching PyTorch into $venv (0.6 GB, once)" >&2
 site=$(echo "$new"/lib/python3*/site-packages)
 libraries=$site/nvidia/cu13/lib
 rm -rf "$site"/torch/bin/test_* "$site"/torch/test "$libraries"/*.a
-# What refers to a symbol at once, and not at its first call, must find one.
+# Symbols that are bound when a library is loaded must exist.
 {
   echo '.text'
   nm -D --undefined-only "$site"/torch/lib/*.so | awk '{sub(/@.*/, "", $2); print $2}' | sort -u |
@@ -65,7 +65,8 @@ rm -rf "$site"/torch/bin/test_* "$site"/torch/test "$libraries"/*.a
   echo 'ud2'
   echo '.section .note.GNU-stack,"",@progbits'
 } >"$new/none.s"
-# In a library of its own: a versioned reference does not accept an unversioned symbol of the library that it names.
+# The symbols are in a separate library, because a versioned reference accepts no unversioned symbol of the library
+# that it names.
 cc -shared -nostdlib -Wl,-soname,libnone.so -o "$libraries/libnone.so" "$new/none.s"
 for name in $(readelf -dW "$site"/torch/lib/*.so | sed -n 's/.*NEEDED.*\[\(lib\(cu\|nv\|nccl\)[^]]*\)\]/\1/p' | sort -u); do
   if [ "$name" != libcuda.so.1 ] && [ ! -e "$libraries/$name" ]; then
@@ -73,12 +74,12 @@ for name in $(readelf -dW "$site"/torch/lib/*.so | sed -n 's/.*NEEDED.*\[\(lib\(
       -L"$libraries" -l:libnone.so
   fi
 done
-# Only saves time at each import; of a file that cannot be compiled nothing is lost.
+# Precompiling only makes imports faster, so files that cannot be compiled are ignored.
 "$new/bin/python" -m compileall -q -j 2 -x '/(testing|onnx|quantization|_numpy)/' "$site" >"$log" 2>&1 || true
 "$new/bin/python" -c 'import torch; torch.linalg.inv(torch.eye(2))' >"$log" 2>&1 || cannot "$(tail -n 1 "$log")"
 
 cp "$pins" "$new/pins.txt"
 rm -rf "$venv"
-# Scripts of bin/ name the folder they were made in; the interpreter, which is all we run, does not.
+# Scripts of bin/ contain the path where they were made. The interpreter does not, and only it is used.
 mv -T "$new" "$venv"
 echo "$venv/bin/python"
