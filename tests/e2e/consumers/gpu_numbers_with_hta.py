@@ -5,7 +5,8 @@ usage: gpu_numbers_with_hta.py FOLDER [--tolerance US] [--relative SHARE] [--apa
 
 FOLDER/timeline.jsonl has one line for each device activity: rank, stream, kind (compute, communication, memory),
 name, launched_us, begin_us, end_us, and "counted": false if HTA does not know the call that launched it (0.5 does not
-know cuLaunchKernelEx). All expected values are computed from this file, never from the traces. Exit status 0 if temporal breakdown, overlap of communication and computation, queue length, kernel breakdown and idle time agree.
+know cuLaunchKernelEx). All expected values are computed from this file, never from the traces. Exit status 0 if
+temporal breakdown, overlap of communication and computation, queue length, kernel breakdown and idle time agree.
 
 The clocks of a real job differ: its numbers may differ by --tolerance or by the share --relative, and the order of two
 moments that are closer than --apart is not compared.
@@ -75,7 +76,7 @@ class Device:
         return [w for w in self.work if w["stream"] == stream]
 
     def queue(self, stream):
-        """Returns (time, length) of the stream's queue, which grows with each launch and shrinks when an activity begins."""
+        """Returns (time, length) of the stream's queue: launches make it longer, begins of activities shorter."""
         work = [w for w in self.on(stream) if w.get("counted", True)]
         changes = [(w["launched_us"], 1) for w in work] + [(w["begin_us"], -1) for w in work]
         lengths, now = [], 0
