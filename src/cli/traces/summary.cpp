@@ -27,12 +27,6 @@ struct Options {
   bool any_view() const { return views.kernels || views.steps || views.comms || views.mpi; }
 };
 
-std::string number(double value) {
-  char text[400];
-  std::snprintf(text, sizeof text, "%.*f", kDecimals, value);
-  return text;
-}
-
 void print_warnings(const std::vector<std::string>& warnings) {
   for (const std::string& warning : warnings) std::fprintf(stderr, "profshim: %s\n", printable(warning).c_str());
 }
