@@ -1,4 +1,4 @@
-// Which MPI calls a merge takes for the ends of messages.
+// MPI calls that a merge takes for the ends of messages.
 #include <gtest/gtest.h>
 
 #include <fstream>
