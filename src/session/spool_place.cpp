@@ -81,9 +81,9 @@ void report_spool_place(State& s) {
     s.limit_of[i] = recorder::intern(recorder::reason_of(static_cast<recorder::Bound>(i)));
   }
   if (recorder::path().empty()) {
-    recorder::problem("spool", "recorded in memory of the process alone: nothing survives a SIGKILL");
+    recorder::problem("spool", "events are kept in the memory of the process only: a SIGKILL loses them");
     if (s.first_selected) {
-      log::line(LogLevel::kWarn, "recorded in memory of the process alone, nothing survives a SIGKILL: %s%s",
+      log::line(LogLevel::kWarn, "events are kept in the memory of the process only, a SIGKILL loses them: %s%s",
                 s.why_no_file.c_str(), s.spec.limits.spool_folder.empty() ? "; see limits.spool_folder" : "");
     }
   }

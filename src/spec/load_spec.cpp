@@ -139,7 +139,7 @@ class Loader {
     if (std::find(open_files_.begin(), open_files_.end(), identity) != open_files_.end())
       return refuse("includes itself");
     if (open_files_.size() >= kDeepestInclude) return refuse("is included too deeply");
-    if (++files_read_ > kMostFiles) return refuse("is one file too many: at most 64 are read");
+    if (++files_read_ > kMostFiles) return refuse("is not read: a spec may include at most 64 files");
     std::string text;
     if (const std::string why = read_spec_file(path, text); !why.empty()) return refuse(why);
     open_files_.push_back(identity);

@@ -56,7 +56,7 @@ std::string check_parts(std::string_view pattern) {
 }
 
 std::string check_filename(std::string_view pattern) {
-  if (pattern.front() == '/') return "a file name cannot be absolute; the place is output.folder";
+  if (pattern.front() == '/') return "a file name cannot be absolute; set output.folder instead";
   if (pattern.back() == '/') return "a file name is missing after the last \"/\"";
   for (std::size_t begin = 0; begin <= pattern.size();) {
     const std::size_t end = std::min(pattern.find('/', begin), pattern.size());

@@ -123,7 +123,7 @@ bool split_list(std::string_view text, std::vector<std::string>& out) {
 bool split_assignment(std::string_view text, Assignment& out, std::string& message) {
   const std::size_t equals = text.find('=');
   if (equals == std::string_view::npos) {
-    message = quoted(text) + " is no key=value";
+    message = quoted(text) + " is not of the form key=value";
     return false;
   }
   out.key = trim(text.substr(0, equals));

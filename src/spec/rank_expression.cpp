@@ -27,7 +27,7 @@ class Parser {
 
   bool parse(std::string& message, int& column) {
     skip_blanks();
-    if (at_ == text_.size()) fail("an empty expression chooses nobody; write \"all\" for every rank");
+    if (at_ == text_.size()) fail("an empty expression selects no rank; write \"all\" for every rank");
     if (ok()) union_of_terms();
     if (ok() && at_ < text_.size()) fail(text_[at_] == ')' ? "\")\" without \"(\"" : "\",\" or \"&\" is missing here");
     message = message_;
@@ -110,7 +110,9 @@ class Parser {
   void term() {
     const std::size_t begin = at_;
     const std::string_view text = word();
-    if (text.empty()) return fail(at_ < text_.size() ? "a term is missing here" : "a term is missing at the end");
+    if (text.empty())
+      return fail(at_ < text_.size() ? "a rank, a range or a word is missing here"
+                                     : "a rank, a range or a word is missing at the end");
     const std::size_t colon = text.find(':');
     if (colon == std::string_view::npos) {
       plain_term(text, begin);
@@ -125,7 +127,7 @@ class Parser {
     if (text.front() >= '0' && text.front() <= '9') return push(range(Kind::kRange, text, begin));
     static const auto& kWords = *new std::vector<std::string_view>{"all", "last", "every:", "local:", "node:", "host:"};
     const std::string_view near = nearest(text, kWords);
-    fail_at(begin, "\"" + std::string(text.substr(0, 40)) + "\" is no term" +
+    fail_at(begin, "\"" + std::string(text.substr(0, 40)) + "\" is not known" +
                        (near.empty() ? "" : "; did you mean \"" + std::string(near) + "\"?"));
   }
   void named_term(std::string_view name, std::string_view rest, std::size_t begin) {
@@ -133,11 +135,11 @@ class Parser {
     if (name == "every") {
       Node node;
       node.kind = Kind::kEvery;
-      if (!number(rest, node.stride) || node.stride < 1) return fail_at(rest_at, "every: wants a number of 1 or more");
+      if (!number(rest, node.stride) || node.stride < 1) return fail_at(rest_at, "every: needs a number of 1 or more");
       return push(std::move(node));
     }
     if (name == "host") {
-      if (rest.empty()) return fail_at(rest_at, "host: wants a pattern");
+      if (rest.empty()) return fail_at(rest_at, "host: needs a pattern");
       Node node;
       node.kind = Kind::kHost;
       node.glob = rest;
@@ -148,7 +150,7 @@ class Parser {
     for (const std::string_view group : {"tp", "pp", "dp", "cp"}) {
       if (name == group) {
         return fail_at(begin, "this version does not know parallel groups such as " + std::string(group) +
-                                  ":; choose by rank, local: or node:");
+                                  ":; select by rank, local: or node:");
       }
     }
     static const auto& kNames = *new std::vector<std::string_view>{"every", "local", "node", "host"};
@@ -160,7 +162,7 @@ class Parser {
   /// Reads a number or range, or several in brackets. A comma outside of brackets separates whole terms.
   void list(Kind kind, std::string_view rest, std::size_t rest_at) {
     if (!rest.empty()) return push(range(kind, rest, rest_at));
-    if (!take('(')) return fail("a number, a range, or several in brackets are missing here");
+    if (!take('(')) return fail("a number, a range or a list in brackets is missing here");
     std::size_t entries = 0;
     do {
       const std::size_t begin = at_;

@@ -29,7 +29,8 @@ bool read_text_entry(const Value& entry, std::vector<StepRange>& out, Refusal& r
   } else if (!unquote(entry.text, text)) {
     return refuse(refusal, entry, "the quotes of " + quoted(entry.text) + " are not closed");
   }
-  if (!split_list(text, pieces) || pieces.empty()) return refuse(refusal, entry, quoted(text) + " is no list of steps");
+  if (!split_list(text, pieces) || pieces.empty())
+    return refuse(refusal, entry, quoted(text) + " is not a list of steps");
   for (const std::string& piece : pieces) {
     const std::size_t dash = piece.find('-');
     StepRange range;

@@ -174,7 +174,7 @@ bool read_text(const Value& value, std::string& out, Refusal& refusal) {
   const auto control = [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; };
   if (std::any_of(text.begin(), text.end(), control)) {
     return refuse(refusal, "the text holds a control character",
-                  "take it out; line breaks, tabs and NUL are refused too");
+                  "remove it; line breaks, tabs and NUL are refused too");
   }
   out = std::move(text);
   return true;

@@ -56,7 +56,7 @@ Completion::Completion(Call& call) : call_(call) {
   if (n_ > kInline) {
     found_ = new (std::nothrow) Found[static_cast<std::size_t>(n_)];
     if (found_ == nullptr) {
-      recorder::problem("mpi", "no memory to follow a completion of very many requests");
+      recorder::problem("mpi", "not enough memory to follow the completion of so many requests");
       found_ = inline_;
       n_ = 0;
       return;

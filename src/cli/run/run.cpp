@@ -76,7 +76,7 @@ int run(int argc, char** argv) {
       "Open MPI passes to other nodes only the variables named with -x:\n"
       "  profshim run -s run.toml -- mpirun -x LD_PRELOAD -x PROFSHIM -x PROFSHIM_SPEC \\\n"
       "    -x PROFSHIM_SET -x PROFSHIM_RUN_NAME ...\n\n"
-      "Exit status: that of the command; 2 invalid spec or no library; 126 or 127 the command cannot be run.");
+      "Exit status: that of the command; 2 invalid spec or missing library; 126 or 127 the command cannot be run.");
   char** const dashes = std::find_if(argv, argv + argc, [](const char* word) { return std::strcmp(word, "--") == 0; });
   int status = kSuccess;
   if (!arguments.parse(static_cast<int>(dashes - argv), argv, status)) return status;

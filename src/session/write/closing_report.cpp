@@ -45,7 +45,7 @@ std::string confidence(const State& s) {
 const char* why_no_window(const State& s) {
   if (recorder::header().windows.load() == 0) return "no window was opened";
   if (!s.spec.save_on_exit) return "the window was open when the job ended (schedule.on_exit = \"discard\")";
-  return "no call was seen but those that start and end MPI";
+  return "the only calls seen were those that start and end MPI";
 }
 
 void log_no_steps(const State& s) {

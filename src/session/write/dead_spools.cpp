@@ -42,7 +42,8 @@ DeadSpools::DeadSpools(State& state) : s_(state) {
   names_ = output::spools_named_as_ours(folder, kMostSpools, foreign);
   std::erase(names_, own);
   if (foreign > 0 && s_.first_selected) {
-    log::line(LogLevel::kWarn, "%s holds spools with our names that belong to another user: they are left alone",
+    log::line(LogLevel::kWarn,
+              "%s holds spools that are named as those of this user but belong to another user: they are not recovered",
               folder.c_str());
   }
   // The copy and its index take memory beside that of the job.

@@ -56,7 +56,7 @@ class Checks {
 
   void ranks() {
     if (spec_.ranks.select.selects_nobody()) {
-      error("ranks.select", "ranks.select", "chooses no rank in any job",
+      error("ranks.select", "ranks.select", "selects no rank in any job",
             "write \"0\" for the first rank, \"all\" for all");
     }
   }
@@ -93,7 +93,7 @@ class Checks {
       case StepSource::kKernel:
         if (empty) {
           error("steps.pattern", "steps.source", "source = \"kernel\" needs the name of a kernel",
-                "write pattern = \"*adam*\", or what the optimizer's kernels are called");
+                "write pattern = \"*adam*\", or the name of the optimizer's kernels");
         }
         if (!spec_.activities.cuda) {
           error("capture.activities", "steps.source", "steps.source = \"kernel\" needs the activity \"cuda\"",
@@ -105,8 +105,7 @@ class Checks {
           error("steps.pattern", "steps.source", "source = \"collective\" needs the name of the collective",
                 "write pattern = \"MPI_Allreduce\"");
         } else if (!pattern_is_a_collective()) {
-          error("steps.pattern", "steps.source", "no function that this version intercepts is called like that",
-                near_collective());
+          error("steps.pattern", "steps.source", "profshim records no function of that name", near_collective());
         }
         break;
       case StepSource::kTime:
@@ -117,7 +116,7 @@ class Checks {
         [[fallthrough]];
       case StepSource::kCudaProfilerApi:
       case StepSource::kNone:
-        if (!empty) warning("steps.pattern", "has no effect with this steps.source", "take it out");
+        if (!empty) warning("steps.pattern", "has no effect with this steps.source", "remove it");
         break;
       case StepSource::kAuto:
       case StepSource::kNvtx:
@@ -126,11 +125,11 @@ class Checks {
     }
     if (spec_.steps.source == StepSource::kCudaProfilerApi && spec_.steps.every != 1) {
       error("steps.every", "steps.source",
-            "with source = \"cuda_profiler_api\" a step is what lies between one cudaProfilerStart and its Stop",
-            "take it out; schedule.active makes one window of several ranges");
+            "with source = \"cuda_profiler_api\" each range from cudaProfilerStart to cudaProfilerStop is a step",
+            "remove it; schedule.active puts several ranges into one window");
     }
     if (spec_.steps.every_ms != 0 && spec_.steps.source != StepSource::kTime) {
-      warning("steps.every_ms", "has no effect unless steps.source = \"time\"", "take it out, or name the source");
+      warning("steps.every_ms", "has no effect unless steps.source = \"time\"", "remove it, or name the source");
     }
   }
 
@@ -151,12 +150,12 @@ class Checks {
   void epochs() {
     if (!spec_.schedule_per_epoch) return;
     if (spec_.steps.epoch.empty()) {
-      error("schedule.per", "schedule.per", "\"epoch\" needs to know what an epoch is",
-            "write steps.epoch = \"epoch*\", the NVTX range that marks one");
+      error("schedule.per", "schedule.per", "\"epoch\" needs the NVTX range that marks an epoch",
+            "write steps.epoch = \"epoch*\"");
     }
     if (spec_.steps.absolute) {
       error("schedule.per", "schedule.per", "\"epoch\" and steps.numbering = \"absolute\" contradict each other",
-            "absolute numbers do not start again with an epoch; take one of the two out");
+            "absolute numbers do not start again with an epoch; remove one of the two");
     }
   }
 
@@ -167,8 +166,7 @@ class Checks {
               "write warmup = 1");
     }
     if (spec_.steps.source == StepSource::kNone && !s.steps.empty()) {
-      warning("schedule.steps", "has no effect: with steps.source = \"none\" the whole job is one window",
-              "take it out");
+      warning("schedule.steps", "has no effect: with steps.source = \"none\" the whole job is one window", "remove it");
     }
   }
 

@@ -59,7 +59,7 @@ bool read_metric(const Value& value, CheckMetric& metric, Refusal& refusal) {
     all += (all.empty() ? "" : ", ") + std::string(name);
   }
   const std::string_view near = nearest(text, names);
-  return refuse(refusal, value, quoted(text) + " is no metric",
+  return refuse(refusal, value, quoted(text) + " is not a metric",
                 near.empty() ? "allowed: " + all : "did you mean \"" + std::string(near) + "\"?");
 }
 
@@ -77,7 +77,7 @@ bool read_word(const Value& value, std::string& text, Refusal& refusal) {
   if (!read_text(value, text, refusal)) {
     return refuse(refusal, value, value.name + " " + refusal.message, refusal.hint);
   }
-  if (text.empty()) return refuse(refusal, value, value.name + " is empty", "take it out");
+  if (text.empty()) return refuse(refusal, value, value.name + " is empty", "remove it");
   return true;
 }
 
@@ -115,7 +115,7 @@ bool read_rule(const Value& table, CheckRule& rule, Refusal& refusal) {
   if (metric == nullptr) return refuse(refusal, table, "metric is missing", "write metric = \"launches_per_step\"");
   if (name != nullptr && !takes_name(rule.metric)) {
     return refuse(refusal, *name, "name has no effect with metric = \"" + std::string(to_text(rule.metric)) + "\"",
-                  "take it out");
+                  "remove it");
   }
   if (rule.min && rule.max && *rule.min > *rule.max) return refuse(refusal, *min, "min is larger than max", "");
   if (tolerance != nullptr && rule.baseline.empty()) {

@@ -198,16 +198,17 @@ KeyRow export_row() {
     if (spec.output.stacks) names.emplace_back("stacks");
     return texts_to_toml(names);
   };
-  return {"output.export",
-          "list of words",
-          "chrome_trace, stacks",
-          "",
-          "files of a window: the trace; with stacks, also its stacks for flame graphs, each with its own CPU time in "
-          "microseconds",
-          store_export,
-          print,
-          {},
-          Combine::kNameSet};
+  return {
+      "output.export",
+      "list of words",
+      "chrome_trace, stacks",
+      "",
+      "files of a window: chrome_trace = the trace; stacks = its stacks for flame graphs, weighted by self CPU time in "
+      "microseconds",
+      store_export,
+      print,
+      {},
+      Combine::kNameSet};
 }
 
 KeyRow window_seconds_row() {
@@ -228,7 +229,7 @@ KeyRow window_seconds_row() {
           "number",
           "more than 0, up to 31536000",
           "",
-          "a window is closed after this time",
+          "maximum length of a window in seconds",
           store,
           print,
           {},

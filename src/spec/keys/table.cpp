@@ -39,7 +39,7 @@ std::string check_ranks(const std::string& text) {
   std::string message;
   int column = 0;
   if (!ranks.parse(text, message, column)) return message;
-  return ranks.selects_nobody() ? "chooses no rank in any job" : "";
+  return ranks.selects_nobody() ? "selects no rank in any job" : "";
 }
 
 std::vector<KeyRow> file_keys() {
@@ -175,7 +175,7 @@ std::vector<KeyRow> schedule_keys() {
           "steps before the first cycle"),
       integer_row(
           "schedule.wait", 0, kAny, +[](Spec& s) -> std::int64_t& { return s.schedule.wait; },
-          "steps of each cycle that are not watched"),
+          "steps of each cycle that are not recorded"),
       integer_row(
           "schedule.warmup", 0, kAny, +[](Spec& s) -> std::int64_t& { return s.schedule.warmup; },
           "steps of each cycle that warm up the recording and are discarded"),
@@ -187,7 +187,7 @@ std::vector<KeyRow> schedule_keys() {
           "number of cycles; 0 = without end"),
       integer_row(
           "schedule.skip_first_wait", 0, kAny, +[](Spec& s) -> std::int64_t& { return s.schedule.skip_first_wait; },
-          "other than 0: the first cycle has no wait"),
+          "if not 0, the first cycle has no wait"),
       steps_row(),
       boolean_row(
           "schedule.continuous", [](Spec& s) -> bool& { return s.schedule.continuous; },
@@ -227,8 +227,9 @@ std::vector<KeyRow> capture_keys() {
           "record allocations and releases of GPU memory and of PyTorch's allocators"),
       boolean_row(
           "capture.cuda_sync", [](Spec& s) -> bool& { return s.cuda_sync; },
-          "show waits of the host and of streams on lines of the GPU, for HTA's critical path; HTA's idle time then "
-          "counts them as busy"),
+          "record waits of the host and of streams as events of the GPU, for HTA's critical path; HTA then counts "
+          "these "
+          "waits as busy time"),
       choice_row<bool>(
           "capture.mpi_polls", {{"folded", true}, {"each", false}}, [](Spec& s) -> bool& { return s.fold_polls; },
           "unsuccessful polls (MPI_Test, MPI_Iprobe, ...) in a row: one event that counts them, or one event each"),
@@ -247,18 +248,18 @@ std::vector<KeyRow> limit_keys() {
       with_short_forms(size_row(
                            "limits.host_memory", recorder::kLeastMemory,
                            [](Spec& s) -> std::uint64_t& { return s.limits.host_memory; },
-                           "memory that a recording may take, per process"),
+                           "maximum memory of a recording, per process"),
                        "PROFSHIM_MEM"),
       window_seconds_row(),
       size_row(
           "limits.trace_size", std::uint64_t{64} << 10, [](Spec& s) -> std::uint64_t& { return s.limits.trace_size; },
-          "a window is closed before its trace, uncompressed, grows larger"),
+          "maximum size of a trace before compression; the window is closed when it is reached"),
       integer_row(
           "limits.total_traces", 1, kAny, +[](Spec& s) -> std::int64_t& { return s.limits.total_traces; },
-          "number of traces that one rank may write in a run"),
+          "maximum number of traces that one rank writes in a run"),
       integer_row(
           "limits.memory_entries", 0, kAny, +[](Spec& s) -> std::int64_t& { return s.limits.memory_entries; },
-          "number of PyTorch's allocations and releases in a trace; the newest above it are left out and counted"),
+          "maximum number of PyTorch's allocations and releases in a trace; later ones are left out and counted"),
       size_row(
           "limits.disk_free", 0, [](Spec& s) -> std::uint64_t& { return s.limits.disk_free; },
           "no window is opened if the disk has less free space"),
@@ -269,8 +270,8 @@ std::vector<KeyRow> limit_keys() {
           "if memory is full: close the window and save it, drop the newest events, or drop the oldest"),
       text_row(
           "limits.spool_folder", "path", [](Spec& s) -> std::string& { return s.limits.spool_folder; },
-          "folder of the spools, which hold events until they are written; empty = /dev/shm. On a disk that fills up a "
-          "copy-on-write file system may end the job (SIGBUS); a disk that stalls may stall the job"),
+          "folder of the spools, which hold events until they are written; empty = /dev/shm. On a disk, a full "
+          "copy-on-write file system may end the job (SIGBUS), and a slow disk may stall it"),
   };
 }
 
@@ -315,10 +316,11 @@ std::vector<KeyRow> check_keys() {
           "`profshim compare --spec` and `profshim verify --spec`: the least number of traces"),
       text_row(
           "check.ranks", "rank expression", [](Spec& s) -> std::string& { return s.check.ranks; },
-          "likewise: the ranks that must have a trace; empty = any", check_ranks),
+          "`profshim compare --spec` and `profshim verify --spec`: the ranks that must have a trace; empty = any",
+          check_ranks),
       boolean_row(
           "check.complete", [](Spec& s) -> bool& { return s.check.complete; },
-          "likewise: no trace may be incomplete or have lost events"),
+          "`profshim compare --spec` and `profshim verify --spec`: no trace may be incomplete or have lost events"),
       check_rule_row(),
   };
 }

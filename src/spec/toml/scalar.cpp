@@ -84,7 +84,7 @@ bool is_date_or_time(std::string_view token) {
 }
 
 std::string check_number(std::string_view token) {
-  const std::string no_number = quoted(token) + " is no value";
+  const std::string no_number = quoted(token) + " is not a value";
   std::string_view rest = token;
   std::string digits;
   if (rest.size() > 1 && rest[0] == '0' && std::string_view("xob").find(rest[1]) != std::string_view::npos) {
@@ -111,7 +111,8 @@ std::string check_scalar(std::string_view token) {
   const auto digit_at = [&](std::size_t i) { return i < token.size() && is_digit(token[i]); };
   const bool year = digit_at(0) && digit_at(1) && digit_at(2) && digit_at(3) && token.substr(4, 1) == "-";
   const bool hour = digit_at(0) && digit_at(1) && token.substr(2, 1) == ":";
-  if (year || hour) return is_date_or_time(token) ? "" : quoted(token) + (year ? " is no date" : " is no time of day");
+  if (year || hour)
+    return is_date_or_time(token) ? "" : quoted(token) + (year ? " is not a date" : " is not a time of day");
   return check_number(token);
 }
 

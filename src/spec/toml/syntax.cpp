@@ -107,7 +107,7 @@ class Scanner {
       } else {
         at_ = std::min(text_.find_first_not_of(kBareKey, at_), text_.size());
         if (at_ == begin) {
-          return ends_line() ? fail(at_, "a key is missing") : fail(at_, quoted(character()) + " is no key");
+          return ends_line() ? fail(at_, "a key is missing") : fail(at_, quoted(character()) + " is not a key");
         }
       }
       const std::size_t end = at_;
@@ -155,8 +155,8 @@ class Scanner {
     if (at_ == begin) return fail(at_, "a value is missing before " + quoted(character()));
     const std::string why = check_scalar(text_.substr(begin, at_ - begin));
     if (why.empty()) return true;
-    const bool word = why.ends_with("is no value");
-    return fail(begin, why, word ? "texts stand in quotes" : "");
+    const bool word = why.ends_with("is not a value");
+    return fail(begin, why, word ? "put the text in quotes" : "");
   }
 
   bool list() {
@@ -235,7 +235,8 @@ class Scanner {
       if (peek() == '\n' || next_is("\r\n")) return true;
       at_ = begin + 1;
     }
-    return fail(begin, "\"\\\" begins no known escape", "write \\\\ for a backslash, or put the text in single quotes");
+    return fail(begin, "\"\\\" does not start a known escape sequence",
+                "write \\\\ for a backslash, or put the text in single quotes");
   }
 
   bool unicode(std::size_t begin, std::size_t digits) {
@@ -253,7 +254,7 @@ class Scanner {
     }
     ++at_;
     if (code > 0x10ffff || (code >= 0xd800 && code <= 0xdfff)) {
-      return fail(begin, quoted(text_.substr(begin, digits + 2)) + " is no Unicode character");
+      return fail(begin, quoted(text_.substr(begin, digits + 2)) + " is not a Unicode character");
     }
     return true;
   }

@@ -189,14 +189,15 @@ TEST_F(LoadSpec, WrongOverridesNameTheirSource) {
   EXPECT_EQ(line("schedule.actve=3"), "PROFSHIM_SET: schedule.actve: unknown key; did you mean schedule.active?\n");
   EXPECT_EQ(line("schedule.active=x"),
             "PROFSHIM_SET: schedule.active: must be a whole number, not \"x\"; allowed: 1 or more\n");
-  EXPECT_EQ(line("oops"), "PROFSHIM_SET: \"oops\" is no key=value; write key=value, separated by blanks\n");
+  EXPECT_EQ(line("oops"),
+            "PROFSHIM_SET: \"oops\" is not of the form key=value; write key=value, separated by blanks\n");
   EXPECT_EQ(
       line("output.folder=\"a"),
       "PROFSHIM_SET: the quotes or brackets of \"output.folder=\"a\" are not closed; write key=value, separated by "
       "blanks\n");
   EXPECT_EQ(line("version=1"), "PROFSHIM_SET: version: can be given in a spec file only\n");
   EXPECT_EQ(lines_of(with_environment({}, {{"--ranks", ""}})),
-            "--ranks: ranks.select: an empty expression chooses nobody; write \"all\" for every rank\n");
+            "--ranks: ranks.select: an empty expression selects no rank; write \"all\" for every rank\n");
 }
 
 TEST_F(LoadSpec, UnknownVariablesAreAWarning) {

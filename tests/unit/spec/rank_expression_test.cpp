@@ -67,15 +67,15 @@ TEST(RankExpression, ANumberAfterAnUnbracketedListIsARank) { EXPECT_EQ(chosen("l
 TEST(RankExpression, LeadingNotSelectsAllOtherRanks) { EXPECT_EQ(chosen("!7"), "0,1,2,3,4,5,6,8,9,10,11,12,13,14,15"); }
 
 TEST(RankExpression, ReportsTheColumnOfAnError) {
-  EXPECT_EQ(chosen(""), "error at 1: an empty expression chooses nobody; write \"all\" for every rank");
-  EXPECT_EQ(chosen("  "), "error at 3: an empty expression chooses nobody; write \"all\" for every rank");
-  EXPECT_EQ(chosen("0,"), "error at 3: a term is missing at the end");
+  EXPECT_EQ(chosen(""), "error at 1: an empty expression selects no rank; write \"all\" for every rank");
+  EXPECT_EQ(chosen("  "), "error at 3: an empty expression selects no rank; write \"all\" for every rank");
+  EXPECT_EQ(chosen("0,"), "error at 3: a rank, a range or a word is missing at the end");
   EXPECT_EQ(chosen("0)"), "error at 2: \")\" without \"(\"");
-  EXPECT_EQ(chosen("every:0"), "error at 7: every: wants a number of 1 or more");
+  EXPECT_EQ(chosen("every:0"), "error at 7: every: needs a number of 1 or more");
   EXPECT_EQ(chosen("5-1"), "error at 1: the range ends before it begins");
   EXPECT_EQ(chosen("1-5/0"), "error at 1: the step of a range must be 1 or more");
-  EXPECT_EQ(chosen("local:"), "error at 7: a number, a range, or several in brackets are missing here");
-  EXPECT_EQ(chosen("host:"), "error at 6: host: wants a pattern");
+  EXPECT_EQ(chosen("local:"), "error at 7: a number, a range or a list in brackets is missing here");
+  EXPECT_EQ(chosen("host:"), "error at 6: host: needs a pattern");
   for (const char* text :
        {"-1", "1-", "1/2", "99999999999", "0x1", "1 2", "&", "()", "local:x", "host:a b", "1.5", "local:(1"}) {
     EXPECT_EQ(chosen(text).substr(0, 5), "error") << text;
