@@ -72,15 +72,19 @@ std::string valid_utf8(std::string_view text) {
   return result;
 }
 
+std::string quoted_bytes(std::string_view text) {
+  if (plain_prefix(text.data(), text.size()) == text.size()) return '"' + std::string(text) + '"';
+  rapidjson::StringBuffer buffer;
+  rapidjson::Writer<rapidjson::StringBuffer> writer(buffer);
+  writer.String(text.data(), static_cast<rapidjson::SizeType>(text.size()));
+  return {buffer.GetString(), buffer.GetSize()};
+}
+
 }  // namespace trace_detail
 
 std::string json_string(std::string_view text) {
   if (trace_detail::plain_prefix(text.data(), text.size()) == text.size()) return '"' + std::string(text) + '"';
-  const std::string clean = trace_detail::valid_utf8(text);
-  rapidjson::StringBuffer buffer;
-  rapidjson::Writer<rapidjson::StringBuffer> writer(buffer);
-  writer.String(clean.data(), static_cast<rapidjson::SizeType>(clean.size()));
-  return {buffer.GetString(), buffer.GetSize()};
+  return trace_detail::quoted_bytes(trace_detail::valid_utf8(text));
 }
 
 }  // namespace profshim

@@ -4,6 +4,7 @@
 #include <cstdio>
 
 #include "profshim/json.h"
+#include "profshim/json/text_clean.h"
 
 namespace profshim {
 
@@ -13,22 +14,30 @@ void JsonWriter::separate() {
     return;
   }
   if (!first_) text_ += ',';
-  if (!break_line() && !first_ && layout_ == Layout::kSpaced) text_ += ' ';
+  if (layout_ == Layout::kIndented && depth_ > 0) {
+    new_line(depth_);
+  } else if (!break_line() && !first_ && layout_ == Layout::kSpaced) {
+    text_ += ' ';
+  }
   first_ = false;
 }
 
 bool JsonWriter::break_line() {
   if (line_ < 0) return false;
-  text_ += '\n';
-  text_.append(static_cast<std::size_t>(line_), ' ');
+  new_line(line_);
   line_ = -1;
   return true;
+}
+
+void JsonWriter::new_line(int indent) {
+  text_ += '\n';
+  text_.append(static_cast<std::size_t>(indent), ' ');
 }
 
 JsonWriter& JsonWriter::key(std::string_view name) {
   separate();
   text_ += json_string(name);
-  text_ += layout_ == Layout::kSpaced ? ": " : ":";
+  text_ += layout_ == Layout::kCompact ? ":" : ": ";
   after_key_ = true;
   return *this;
 }
@@ -41,6 +50,8 @@ JsonWriter& JsonWriter::value(double number) {
   std::snprintf(text, sizeof text, "%.17g", number);
   return raw(text);
 }
+
+JsonWriter& JsonWriter::bytes(std::string_view text) { return raw(trace_detail::quoted_bytes(text)); }
 
 JsonWriter& JsonWriter::decimal(double number, int decimals) {
   char text[400];  // the largest double has 309 digits
@@ -63,10 +74,13 @@ JsonWriter& JsonWriter::open(char bracket) {
   separate();
   text_ += bracket;
   first_ = true;
+  ++depth_;
   return *this;
 }
 
 JsonWriter& JsonWriter::close(char bracket) {
+  --depth_;
+  if (layout_ == Layout::kIndented && !first_) new_line(depth_);
   break_line();
   text_ += bracket;
   first_ = false;

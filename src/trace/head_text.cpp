@@ -1,6 +1,5 @@
 #include "head_text.h"
 
-#include "profshim/json.h"
 #include "profshim/json/writer.h"
 #include "schema.h"
 
@@ -36,23 +35,24 @@ std::string distributed_info(const TraceHeader& header) {
 }  // namespace
 
 std::string head_text(const TraceHeader& header) {
-  const auto key = [](std::string_view name) { return json_string(name) + ": "; };
-  std::string text = "{\n" + key(schema::top::kSchemaVersion) + "1,\n" + key(schema::top::kDeviceProperties) + '[';
-  for (const std::string& device : header.devices) text += (text.back() == '[' ? "\n  " : ",\n  ") + device;
-  text += "],\n";
+  JsonWriter json;
+  json.open_object().line(0).member(schema::top::kSchemaVersion, 1);
+  json.line(0).key(schema::top::kDeviceProperties).open_list();
+  for (const std::string& device : header.devices) json.line(2).raw(device);
+  json.close_list();
   // An unknown rank is left out: HTA then takes 0, as it would for any number that is no rank.
-  if (header.rank.rank >= 0) text += key(schema::top::kDistributedInfo) + distributed_info(header) + ",\n";
-  text += key(schema::top::kHostName) + json_string(header.rank.host) + ",\n";
-  for (const auto& [name, value] : header.members) text += key(name) + value + ",\n";
-  text += key(schema::top::kProfshim) + '{';
-  const char* separator = "";
+  if (header.rank.rank >= 0) json.line(0).key(schema::top::kDistributedInfo).raw(distributed_info(header));
+  json.line(0).member(schema::top::kHostName, header.rank.host);
+  for (const auto& [name, value] : header.members) json.line(0).key(name).raw(value);
+  json.line(0).key(schema::top::kProfshim).open_object();
   for (const auto& [name, value] : header.profshim) {
-    text += separator + key(name) + value;
-    separator = ",\n  ";
+    if (&name != &header.profshim.front().first) json.line(2);
+    json.key(name).raw(value);
   }
-  text += "},\n" + key(schema::top::kDisplayTimeUnit) + "\"ms\",\n";
-  text += key(schema::top::kBaseTime) + std::to_string(header.base_time_ns) + ",\n";
-  return text + key(schema::top::kTraceEvents) + "[\n";
+  json.close_object();
+  json.line(0).member(schema::top::kDisplayTimeUnit, "ms");
+  json.line(0).member(schema::top::kBaseTime, header.base_time_ns);
+  return json.line(0).key(schema::top::kTraceEvents).open_list().text() + "\n";
 }
 
 }  // namespace profshim

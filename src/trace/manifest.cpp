@@ -7,125 +7,71 @@
 
 #include "profshim/base/atomic_file.h"
 #include "profshim/base/safe_files.h"
-#include "rapidjson/document.h"
-#include "rapidjson/prettywriter.h"
-#include "rapidjson/stringbuffer.h"
+#include "profshim/json/document.h"
+#include "profshim/json/writer.h"
 
 namespace profshim::output {
 namespace {
 
-using Writer = rapidjson::PrettyWriter<rapidjson::StringBuffer>;
+using Node = JsonDocument::Node;
 
-void member(Writer& out, const char* key, const std::string& value) {
-  out.Key(key);
-  out.String(value.data(), static_cast<rapidjson::SizeType>(value.size()));
-}
-void member(Writer& out, const char* key, std::int64_t value) {
-  out.Key(key);
-  out.Int64(value);
-}
-void member(Writer& out, const char* key, std::uint64_t value) {
-  out.Key(key);
-  out.Uint64(value);
-}
-void member(Writer& out, const char* key, bool value) {
-  out.Key(key);
-  out.Bool(value);
+// Paths and messages may hold any bytes.
+JsonWriter& text_member(JsonWriter& json, std::string_view key, std::string_view text) {
+  return json.key(key).bytes(text);
 }
 
-void write_window(Writer& out, const ManifestWindow& w) {
-  out.StartObject();
-  member(out, "window", w.window);
-  member(out, "first_step", w.first_step);
-  member(out, "last_step", w.last_step);
-  member(out, "file", w.file);
-  if (!w.stacks.empty()) member(out, "stacks", w.stacks);
-  member(out, "bytes", w.bytes);
-  member(out, "events", w.events);
-  member(out, "dropped_events", w.dropped);
-  member(out, "status", w.status);
-  member(out, "complete", w.complete);
-  member(out, "truncated", w.truncated);
-  member(out, "recovered", w.recovered);
-  out.EndObject();
+void write_window(JsonWriter& json, const ManifestWindow& w) {
+  json.open_object();
+  json.member("window", w.window).member("first_step", w.first_step).member("last_step", w.last_step);
+  text_member(json, "file", w.file);
+  if (!w.stacks.empty()) text_member(json, "stacks", w.stacks);
+  json.member("bytes", w.bytes).member("events", w.events).member("dropped_events", w.dropped);
+  text_member(json, "status", w.status);
+  json.member("complete", w.complete).member("truncated", w.truncated).member("recovered", w.recovered);
+  json.close_object();
 }
 
-std::string text(const rapidjson::Value& object, const char* key) {
-  const auto at = object.FindMember(key);
-  return at != object.MemberEnd() && at->value.IsString()
-             ? std::string(at->value.GetString(), at->value.GetStringLength())
-             : std::string{};
-}
-template <class T>
-T number(const rapidjson::Value& object, const char* key, T otherwise) {
-  const auto at = object.FindMember(key);
-  if (at == object.MemberEnd()) return otherwise;
-  if (at->value.IsInt64()) return static_cast<T>(at->value.GetInt64());
-  return at->value.IsUint64() ? static_cast<T>(at->value.GetUint64()) : otherwise;
-}
-// For ranks and process ids, which are written as ints.
-int small_number(const rapidjson::Value& object, const char* key, int otherwise) {
-  const auto at = object.FindMember(key);
-  return at != object.MemberEnd() && at->value.IsInt() ? at->value.GetInt() : otherwise;
-}
 // A manifest may be forged: paths that lead out of its folder count as absent.
-std::string path_below(const rapidjson::Value& object, const char* key) {
-  const std::string path = text(object, key);
+std::string path_below(const Node& object, std::string_view key) {
+  const std::string path = object.member(key).text();
   const bool leaves = path.starts_with('/') || ("/" + path + "/").find("/../") != std::string::npos ||
                       path.find('\0') != std::string::npos;
   return leaves ? std::string{} : path;
 }
-bool truth(const rapidjson::Value& object, const char* key) {
-  const auto at = object.FindMember(key);
-  return at != object.MemberEnd() && at->value.IsBool() && at->value.GetBool();
-}
 
-ManifestWindow read_window(const rapidjson::Value& value) {
+ManifestWindow read_window(const Node& window) {
   ManifestWindow w;
-  w.window = number<std::int64_t>(value, "window", 0);
-  w.first_step = number<std::int64_t>(value, "first_step", 0);
-  w.last_step = number<std::int64_t>(value, "last_step", -1);
-  w.file = path_below(value, "file");
-  w.stacks = path_below(value, "stacks");
-  w.bytes = number<std::uint64_t>(value, "bytes", 0);
-  w.events = number<std::uint64_t>(value, "events", 0);
-  w.dropped = number<std::uint64_t>(value, "dropped_events", 0);
-  w.status = text(value, "status");
-  w.complete = truth(value, "complete");
-  w.truncated = truth(value, "truncated");
-  w.recovered = truth(value, "recovered");
+  w.window = window.member("window").integer(0);
+  w.first_step = window.member("first_step").integer(0);
+  w.last_step = window.member("last_step").integer(-1);
+  w.file = path_below(window, "file");
+  w.stacks = path_below(window, "stacks");
+  w.bytes = window.member("bytes").count(0);
+  w.events = window.member("events").count(0);
+  w.dropped = window.member("dropped_events").count(0);
+  w.status = window.member("status").text();
+  w.complete = window.member("complete").truth();
+  w.truncated = window.member("truncated").truth();
+  w.recovered = window.member("recovered").truth();
   return w;
 }
 
 }  // namespace
 
 std::string manifest_text(const Manifest& m) {
-  rapidjson::StringBuffer buffer;
-  Writer out(buffer);
-  out.SetIndent(' ', 1);
-  out.StartObject();
-  member(out, "format", std::int64_t{1});
-  member(out, "rank", std::int64_t{m.rank.rank});
-  member(out, "world_size", std::int64_t{m.rank.world_size});
-  member(out, "host", m.rank.host);
-  member(out, "pid", std::int64_t{m.pid});
-  member(out, "run_name", m.run_name);
-  member(out, "state", m.state);
-  member(out, "spec_hash", m.spec_hash);
-  member(out, "step_source", m.step_source);
-  member(out, "steps_seen", m.steps_seen);
-  member(out, "spool", m.spool);
-  member(out, "updated_ns", m.updated_ns);
-  out.Key("windows");
-  out.StartArray();
-  for (const ManifestWindow& w : m.windows) write_window(out, w);
-  out.EndArray();
-  out.Key("problems");
-  out.StartArray();
-  for (const std::string& p : m.problems) out.String(p.data(), static_cast<rapidjson::SizeType>(p.size()));
-  out.EndArray();
-  out.EndObject();
-  return std::string(buffer.GetString(), buffer.GetSize()) + "\n";
+  JsonWriter json(JsonWriter::Layout::kIndented);
+  json.open_object().member("format", 1).member("rank", m.rank.rank).member("world_size", m.rank.world_size);
+  text_member(json, "host", m.rank.host).member("pid", m.pid);
+  text_member(json, "run_name", m.run_name);
+  text_member(json, "state", m.state);
+  text_member(json, "spec_hash", m.spec_hash);
+  text_member(json, "step_source", m.step_source).member("steps_seen", m.steps_seen);
+  text_member(json, "spool", m.spool).member("updated_ns", m.updated_ns);
+  json.key("windows").open_list();
+  for (const ManifestWindow& w : m.windows) write_window(json, w);
+  json.close_list().key("problems").open_list();
+  for (const std::string& problem : m.problems) json.bytes(problem);
+  return json.close_list().close_object().text() + "\n";
 }
 
 bool write_manifest(const std::string& folder, const Manifest& m, int folder_fd) {
@@ -137,29 +83,25 @@ bool write_manifest(const std::string& folder, const Manifest& m, int folder_fd)
 
 bool parse_manifest(std::string_view bytes, Manifest& m) {
   m = {};
-  rapidjson::Document json;
-  json.Parse<rapidjson::kParseIterativeFlag>(bytes.data(), bytes.size());
-  if (json.HasParseError() || !json.IsObject()) return false;
-  m.rank.rank = small_number(json, "rank", -1);
-  m.rank.world_size = small_number(json, "world_size", -1);
-  m.rank.host = text(json, "host");
-  m.pid = small_number(json, "pid", 0);
-  m.run_name = text(json, "run_name");
-  m.state = text(json, "state");
-  m.spec_hash = text(json, "spec_hash");
-  m.step_source = text(json, "step_source");
-  m.steps_seen = number<std::int64_t>(json, "steps_seen", 0);
-  m.spool = text(json, "spool");
-  m.updated_ns = number<std::int64_t>(json, "updated_ns", 0);
-  if (const auto at = json.FindMember("windows"); at != json.MemberEnd() && at->value.IsArray()) {
-    for (const auto& value : at->value.GetArray()) {
-      if (value.IsObject()) m.windows.push_back(read_window(value));
-    }
+  const JsonDocument json(bytes);
+  const Node root = json.root();
+  if (!root.is_object()) return false;
+  m.rank.rank = root.member("rank").small_integer(-1);
+  m.rank.world_size = root.member("world_size").small_integer(-1);
+  m.rank.host = root.member("host").text();
+  m.pid = root.member("pid").small_integer(0);
+  m.run_name = root.member("run_name").text();
+  m.state = root.member("state").text();
+  m.spec_hash = root.member("spec_hash").text();
+  m.step_source = root.member("step_source").text();
+  m.steps_seen = root.member("steps_seen").integer(0);
+  m.spool = root.member("spool").text();
+  m.updated_ns = root.member("updated_ns").integer(0);
+  for (const Node& window : root.member("windows").elements()) {
+    if (window.is_object()) m.windows.push_back(read_window(window));
   }
-  if (const auto at = json.FindMember("problems"); at != json.MemberEnd() && at->value.IsArray()) {
-    for (const auto& value : at->value.GetArray()) {
-      if (value.IsString()) m.problems.emplace_back(value.GetString(), value.GetStringLength());
-    }
+  for (const Node& problem : root.member("problems").elements()) {
+    if (problem.is_text()) m.problems.push_back(problem.text());
   }
   return true;
 }

@@ -17,4 +17,7 @@ std::size_t utf8_sequence(std::string_view text);
 /// `text` with every byte that belongs to no well-formed sequence replaced by U+FFFD.
 std::string valid_utf8(std::string_view text);
 
+/// `text` as a JSON string with quotes; bytes that are not UTF-8 stay as they are.
+std::string quoted_bytes(std::string_view text);
+
 }  // namespace profshim::trace_detail

@@ -12,8 +12,9 @@ namespace profshim {
 
 class JsonWriter {
  public:
-  /// kCompact writes {"a":1,"b":2}, kSpaced {"a": 1, "b": 2}.
-  enum class Layout : std::uint8_t { kCompact, kSpaced };
+  /// kCompact writes {"a":1,"b":2}, kSpaced {"a": 1, "b": 2}, kIndented a line for each member and element, behind a
+  /// blank for each level.
+  enum class Layout : std::uint8_t { kCompact, kSpaced, kIndented };
   explicit JsonWriter(Layout layout = Layout::kSpaced) : layout_(layout) {}
 
   JsonWriter& open_object() { return open('{'); }
@@ -37,6 +38,8 @@ class JsonWriter {
   JsonWriter& value(const std::optional<Value>& of) {
     return of ? value(*of) : null();
   }
+  /// A text that a reader shall get back byte by byte, as a path: bytes that are not UTF-8 stay as they are.
+  JsonWriter& bytes(std::string_view text);
   /// A number with a fixed number of decimals.
   JsonWriter& decimal(double number, int decimals);
   JsonWriter& null() { return raw("null"); }
@@ -61,14 +64,18 @@ class JsonWriter {
   JsonWriter& line_unless_first(int indent) { return first_ ? *this : line(indent); }
 
   const std::string& text() const { return text_; }
+  /// Returns the number of open objects and lists.
+  int depth() const { return depth_; }
 
  private:
   JsonWriter& open(char bracket);
   JsonWriter& close(char bracket);
   void separate();
   bool break_line();  // returns true if line() asked for a new line
+  void new_line(int indent);
 
   Layout layout_;
+  int depth_ = 0;
   bool first_ = true;       // no comma in front of the next member or element
   bool after_key_ = false;  // the next value belongs to a key
   int line_ = -1;           // indentation that line() asked for; -1 = no new line

@@ -1,5 +1,6 @@
 // Writes a trace file as a stream: the head of the file first, then one event at a time, into a sink for bytes (a file,
-// gzip). Tool and writer thread only; never the job's threads.
+// gzip). It is the only code that writes events, millions of them, and so renders them itself; JsonWriter writes all
+// other JSON. Tool and writer thread only; never the job's threads.
 #pragma once
 
 #include <cstddef>

@@ -60,5 +60,32 @@ TEST(JsonWriter, LineUnlessFirstKeepsTheFirstElementBesideTheBracket) {
             "{\"list\": [{\"i\": 0},\n  {\"i\": 1},\n  {\"i\": 2}],\n \"end\": null}");
 }
 
+std::string sample(JsonWriter::Layout layout) {
+  JsonWriter json(layout);
+  json.open_object().member("a", 1).key("list").open_list().value("x").value(true).close_list();
+  json.key("none").open_list().close_list().key("inner").open_object().member("b", -2).close_object();
+  return json.close_object().text();
+}
+
+TEST(JsonWriter, EachLayoutHasItsBlanks) {
+  EXPECT_EQ(sample(JsonWriter::Layout::kCompact), R"({"a":1,"list":["x",true],"none":[],"inner":{"b":-2}})");
+  EXPECT_EQ(sample(JsonWriter::Layout::kSpaced), R"({"a": 1, "list": ["x", true], "none": [], "inner": {"b": -2}})");
+  EXPECT_EQ(sample(JsonWriter::Layout::kIndented),
+            "{\n \"a\": 1,\n \"list\": [\n  \"x\",\n  true\n ],\n \"none\": [],\n \"inner\": {\n  \"b\": -2\n }\n}");
+}
+
+TEST(JsonWriter, LinesAndDepthAreUpToTheCaller) {
+  JsonWriter json;
+  json.open_object().line(0).member("a", 1).line(2).key("b").open_list();
+  EXPECT_EQ(json.text(), "{\n\"a\": 1,\n  \"b\": [");
+  EXPECT_EQ(json.depth(), 2);
+  EXPECT_EQ(json.close_list().close_object().depth(), 0);
+}
+
+TEST(JsonWriter, BytesThatAreNotUtf8AreReplacedInValuesAndKeptInBytes) {
+  EXPECT_EQ(JsonWriter().value("a\xff\n").text(), "\"a\xef\xbf\xbd\\n\"");
+  EXPECT_EQ(JsonWriter().bytes("a\xff\n").text(), "\"a\xff\\n\"");
+}
+
 }  // namespace
 }  // namespace profshim

@@ -46,13 +46,14 @@ TEST(Manifest, IsWrittenWithALineForEachMember) {
 
   const std::string text = manifest_text(manifest);
 
-  EXPECT_EQ(text,
-            "{\n \"format\": 1,\n \"rank\": 1,\n \"world_size\": 2,\n \"host\": \"node\xff\",\n \"pid\": 7,\n"
-            " \"run_name\": \"\",\n \"state\": \"save\",\n \"spec_hash\": \"\",\n \"step_source\": \"\",\n"
-            " \"steps_seen\": 0,\n \"spool\": \"\",\n \"updated_ns\": 0,\n \"windows\": [\n  {\n   \"window\": 0,\n"
-            "   \"first_step\": 0,\n   \"last_step\": -1,\n   \"file\": \"a.json\",\n   \"bytes\": 5,\n"
-            "   \"events\": 0,\n   \"dropped_events\": 0,\n   \"status\": \"written\",\n   \"complete\": true,\n"
-            "   \"truncated\": false,\n   \"recovered\": false\n  }\n ],\n \"problems\": [\n  \"lost \\\"x\\\"\"\n ]\n}\n");
+  EXPECT_EQ(
+      text,
+      "{\n \"format\": 1,\n \"rank\": 1,\n \"world_size\": 2,\n \"host\": \"node\xff\",\n \"pid\": 7,\n"
+      " \"run_name\": \"\",\n \"state\": \"save\",\n \"spec_hash\": \"\",\n \"step_source\": \"\",\n"
+      " \"steps_seen\": 0,\n \"spool\": \"\",\n \"updated_ns\": 0,\n \"windows\": [\n  {\n   \"window\": 0,\n"
+      "   \"first_step\": 0,\n   \"last_step\": -1,\n   \"file\": \"a.json\",\n   \"bytes\": 5,\n"
+      "   \"events\": 0,\n   \"dropped_events\": 0,\n   \"status\": \"written\",\n   \"complete\": true,\n"
+      "   \"truncated\": false,\n   \"recovered\": false\n  }\n ],\n \"problems\": [\n  \"lost \\\"x\\\"\"\n ]\n}\n");
   Manifest again;
   ASSERT_TRUE(parse_manifest(text, again));
   EXPECT_EQ(again.rank.host, "node\xff");
