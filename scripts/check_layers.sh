@@ -10,7 +10,7 @@ cd "$(dirname "$0")/.."
 home_of() {
   case "$1" in
     toml.hpp|toml/*) echo src/spec ;;
-    rapidjson/*) echo src/json src/trace ;;
+    rapidjson/*) echo src/json ;;
     zlib.h) echo src/trace ;;
     CLI/*) echo src/cli ;;
     protozero/*) echo src/convert ;;

@@ -4,50 +4,24 @@
 #include <string>
 #include <string_view>
 
-#include "profshim/json.h"
+#include "profshim/json/writer.h"
 
 namespace profshim::trace_detail {
 
 class CapturedJson {
  public:
-  void start() {
-    text_.clear();
-    depth_ = 0;
-    comma_ = false;
-  }
-  const std::string& text() const { return text_; }
-  bool complete() const { return depth_ == 0; }
+  void start() { json_ = JsonWriter(JsonWriter::Layout::kCompact); }
+  const std::string& text() const { return json_.text(); }
+  bool complete() const { return json_.depth() == 0; }
 
-  void literal(std::string_view value) {
-    separate();
-    text_ += value;
-    comma_ = true;
-  }
-  void string(std::string_view value) { literal(json_string(value)); }
-  void key(std::string_view name) {
-    separate();
-    text_ += json_string(name) + ':';
-    comma_ = false;
-  }
-  void open(char bracket) {
-    separate();
-    text_ += bracket;
-    comma_ = false;
-    ++depth_;
-  }
-  void close(char bracket) {
-    text_ += bracket;
-    comma_ = true;
-    --depth_;
-  }
+  void literal(std::string_view value) { json_.raw(value); }
+  void string(std::string_view value) { json_.value(value); }
+  void key(std::string_view name) { json_.key(name); }
+  void open(char bracket) { bracket == '{' ? json_.open_object() : json_.open_list(); }
+  void close(char bracket) { bracket == '}' ? json_.close_object() : json_.close_list(); }
 
  private:
-  void separate() {
-    if (comma_) text_ += ',';
-  }
-  std::string text_;
-  int depth_ = 0;
-  bool comma_ = false;
+  JsonWriter json_;
 };
 
 }  // namespace profshim::trace_detail

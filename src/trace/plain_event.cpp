@@ -48,8 +48,8 @@ const char* end_of_text(const char* at) {
 #endif
 }
 
-/// Returns the end of the number at `at`; null if there is none. Exponents and very long numbers are left to RapidJSON,
-/// which refuses numbers that are out of range.
+/// Returns the end of the number at `at`; null if there is none. Exponents and very long numbers are left to the
+/// parser, which refuses numbers that are out of range.
 const char* end_of_number(const char* at) {
   constexpr std::ptrdiff_t kLongest = 40;
   const char* const begin = at;

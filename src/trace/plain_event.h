@@ -1,4 +1,5 @@
-// The fast path of the reader: one pass over bytes in memory, for nearly all events. RapidJSON reads the others: texts
+// The fast path of the reader: one pass over bytes in memory, for nearly all events. The parser of
+// src/json reads the others: texts
 // with escapes or non-ASCII bytes, numbers with an exponent, objects in arguments, repeated keys, and invalid JSON.
 // Both paths give the same ReadEvent.
 #pragma once
@@ -8,12 +9,13 @@
 #include <utility>
 #include <vector>
 
+#include "profshim/json/stream_parser.h"
 #include "profshim/trace/reader.h"
 
 namespace profshim::trace_detail {
 
 /// Number of readable bytes that must follow the text; the first of them is a zero.
-inline constexpr std::size_t kPlainMargin = 64;
+inline constexpr std::size_t kPlainMargin = JsonStream::kMargin;
 
 class PlainEvent {
  public:

@@ -1,7 +1,5 @@
-// RapidJSON's handler for a trace: knows where in the document the parser is and passes on events and members.
+// The handler of a trace's tokens: knows where in the document the parser is and passes on events and members.
 #pragma once
-
-#include <rapidjson/reader.h>
 
 #include <algorithm>
 #include <cstddef>
@@ -13,9 +11,9 @@
 
 #include "captured_json.h"
 #include "event_builder.h"
-#include "json_stream.h"
 #include "numbers.h"
 #include "plain_event.h"
+#include "profshim/json/stream_parser.h"
 #include "profshim/trace/reader.h"
 #include "schema.h"
 
@@ -42,8 +40,8 @@ class KeyLog {
   std::vector<std::size_t> keys_, levels_;
 };
 
-/// RapidJSON's handler: tracks the place in the document and passes each value to its receiver.
-class TraceDocument {
+/// Tracks the place in the document and passes each value to its receiver.
+class TraceDocument final : public JsonHandler {
  public:
   TraceDocument(const TraceVisitor& visitor, JsonStream& stream, ReadResult& result)
       : visitor_(visitor), stream_(stream), result_(result) {}
@@ -52,23 +50,21 @@ class TraceDocument {
   bool stopped() const { return stopped_; }
   bool saw_events() const { return events_ != Events::kBefore; }
 
-  bool Null() { return scalar(Kind::kNull, "null"); }
-  bool Bool(bool value) { return scalar(Kind::kBool, value ? "true" : "false", value); }
-  bool RawNumber(const char* text, rapidjson::SizeType size, bool) {
-    const std::string_view number(text, size);
+  bool on_null() override { return scalar(Kind::kNull, "null"); }
+  bool on_bool(bool value) override { return scalar(Kind::kBool, value ? "true" : "false", value); }
+  bool on_number(std::string_view number) override {
     std::int64_t integer = 0;
     if (to_integer(number, integer)) return scalar(Kind::kInt, number, integer, static_cast<double>(integer));
     return scalar(Kind::kDouble, number, 0, to_double(number));
   }
-  bool String(const char* text, rapidjson::SizeType size, bool) { return scalar(Kind::kString, {text, size}); }
+  bool on_string(std::string_view text) override { return scalar(Kind::kString, text); }
 
-  bool StartObject() {
-    keys_.open();
-    return open('{');
+  bool on_open(char bracket) override {
+    if (bracket == '{') keys_.open();
+    return open(bracket);
   }
-  bool Key(const char* text, rapidjson::SizeType size, bool) {
+  bool on_key(std::string_view key) override {
     stream_.token_done();
-    const std::string_view key(text, size);
     keys_.add(key);
     switch (place_) {
       case Place::kRoot:
@@ -88,19 +84,12 @@ class TraceDocument {
     }
     return true;
   }
-  bool EndObject(rapidjson::SizeType) {
-    if (keys_.close_repeats() && result_.repeated_keys++ == 0) result_.repeated_key_at = stream_.Tell();
-    return close('}');
+  bool on_close(char bracket) override {
+    if (bracket == '}' && keys_.close_repeats() && result_.repeated_keys++ == 0) {
+      result_.repeated_key_at = stream_.position();
+    }
+    return close(bracket);
   }
-  bool StartArray() { return open('['); }
-  bool EndArray(rapidjson::SizeType) { return close(']'); }
-
-  // RapidJSON passes numbers as text only (kParseNumbersAsStringsFlag).
-  bool Int(int) { return false; }
-  bool Uint(unsigned) { return false; }
-  bool Int64(std::int64_t) { return false; }
-  bool Uint64(std::uint64_t) { return false; }
-  bool Double(double) { return false; }
 
  private:
   using Kind = ReadEvent::ReadArg::Kind;
@@ -166,7 +155,7 @@ class TraceDocument {
       case Place::kEvents:
         if (!object) return refuse("an element of traceEvents is no object");
         place_ = Place::kEvent;
-        builder_.start(stream_.Tell());
+        builder_.start(stream_.position());
         return true;
       case Place::kEvent:
         if (!object || field_ != Field::kArgs) return start_capture(bracket);
@@ -237,7 +226,7 @@ class TraceDocument {
   /// the last '}' of an event and takes that when this returns; it does not notice that it is now a later event's.
   bool plain_events() {
     const std::string_view ahead = stream_.ahead();
-    const std::uint64_t position = stream_.Tell();
+    const std::uint64_t position = stream_.position();
     const char* begin = nullptr;
     const char* last = ahead.data();
     while ((last = plain_.read_next(last, begin)) != nullptr) {

@@ -1,14 +1,11 @@
-// Streams a Kineto trace through RapidJSON's SAX parser: iterative, with the encoding checked and numbers kept as text.
-// So nothing in a file can overflow the stack or round a time, and never more than one event is in memory.
-#include <rapidjson/error/en.h>
-#include <rapidjson/reader.h>
-
+// Streams a Kineto trace through the JSON parser, which does not recurse, checks the encoding and passes on numbers as
+// text. So nothing in a file can overflow the stack or round a time, and never more than one event is in memory.
 #include <cerrno>
 #include <cstring>
 #include <new>
 
 #include "byte_source.h"
-#include "json_stream.h"
+#include "profshim/json/stream_parser.h"
 #include "profshim/trace/reader.h"
 #include "trace_document.h"
 
@@ -16,37 +13,36 @@ namespace profshim {
 namespace {
 
 using trace_detail::ByteSource;
-using trace_detail::JsonStream;
 using trace_detail::TraceDocument;
 
-constexpr unsigned kFlags =
-    rapidjson::kParseIterativeFlag | rapidjson::kParseValidateEncodingFlag | rapidjson::kParseNumbersAsStringsFlag;
-
-std::string why_parsing_failed(const rapidjson::ParseResult& parsed, const TraceDocument& document,
-                               const JsonStream& stream, const ByteSource& source) {
+std::string why_parsing_failed(const std::string& parse_error, const TraceDocument& document, const JsonStream& stream,
+                               const ByteSource& source) {
   if (!source.error().empty()) return source.error();
   if (stream.token_too_long()) return "a text or gap longer than 64 MiB";
   if (!document.refused().empty()) return document.refused();
-  return rapidjson::GetParseError_En(parsed.Code());
+  return parse_error;
 }
 
 ReadResult read_source(ByteSource& source, const TraceVisitor& visitor) {
   ReadResult result;
-  JsonStream stream(source, visitor.bytes);
+  JsonStream stream([&](char* data, std::size_t size) {
+    const std::size_t n = source.read(data, size);
+    if (n > 0 && visitor.bytes) visitor.bytes({data, n});
+    return n;
+  });
   TraceDocument document(visitor, stream, result);
-  rapidjson::Reader reader;
-  const rapidjson::ParseResult parsed = reader.Parse<kFlags>(stream, document);
-  result.bytes = stream.Tell();
+  const std::string parse_error = parse_json_stream(stream, document);
+  result.bytes = stream.position();
   const auto fail = [&](const std::string& what) {
     result.error = "byte " + std::to_string(result.bytes) + ": " + what;
   };
   if (document.stopped()) {
     result.ok = true;
-  } else if (!parsed) {
+  } else if (!parse_error.empty()) {
     const bool ended = stream.at_end() && !stream.token_too_long() && document.refused().empty();
     result.truncated = source.truncated() || (ended && source.error().empty());
     fail((result.truncated && source.error().empty() ? "the file ends early: " : "") +
-         why_parsing_failed(parsed, document, stream, source));
+         why_parsing_failed(parse_error, document, stream, source));
   } else if (!source.error().empty()) {
     result.truncated = source.truncated();
     fail(source.error());

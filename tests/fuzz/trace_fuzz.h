@@ -29,8 +29,8 @@ inline void fuzz_summary(std::string_view bytes) {
   }
 }
 
-/// Reads the input as an event in first and in second place. RapidJSON reads the first event of a file; the fast path
-/// reads later plain events. Both must agree.
+/// The first event of a file is read by the parser of src/json, those behind it are read the quick way where they are
+/// plain.
 inline void fuzz_event(std::string_view bytes) {
   const auto read = [&](const std::string& before, std::ostringstream& seen) {
     std::uint64_t skip = before.empty() ? 0 : 1;

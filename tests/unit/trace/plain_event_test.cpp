@@ -1,5 +1,5 @@
-// The quick way to read an event gives what RapidJSON gives. The first event of a file is always RapidJSON's, those
-// behind it are read the quick way where they are plain: each text is read in both places.
+// The quick way to read an event gives what the parser of src/json gives. The first event of a file is always the
+// parser's, those behind it are read the quick way where they are plain: each text is read in both places.
 #include "../../../src/trace/plain_event.h"
 
 #include <gtest/gtest.h>
