@@ -2,6 +2,7 @@
 
 #include <cerrno>
 
+#include "inject/core/step_hook.h"
 #include "inject/mpi/requests/requests.h"
 #include "profshim/call_stack.h"
 #include "profshim/session.h"
@@ -263,14 +264,7 @@ void take_source_and_tag(const int* status, MpiArgs& args) {
 
 void begin_call(Call& call) {
   std::uint32_t mode = recorder::mode();
-  if (__builtin_expect((mode & recorder::kHookSteps) != 0, 0) && session::is_step_hook(call.row.hook)) {
-    if (session::spec()->steps.edge_end) {
-      call.step_at_end = true;
-    } else {
-      session::step_boundary(ticks(), std::nullopt, 0);
-      mode = recorder::mode();
-    }
-  }
+  call.step_at_end = inject::steps_at_end(call.row.hook, mode);
   const bool recording = (mode & kRecording) == kRecording;
   before_real(call, recording);
   if (!recording) return;

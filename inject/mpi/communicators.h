@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "abi.h"
+#include "inject/core/sequence.h"
 #include "profshim/event.h"
 
 namespace profshim::mpi {
@@ -34,12 +35,7 @@ void define_predefined_communicators();
 Communicator* communicator_of(Handle comm);
 
 /// Returns the number of the collective that begins now on `comm`: 1, 2, ...
-inline std::uint32_t next_sequence(Communicator& comm) {
-  // MPI forbids concurrent collectives on one communicator, so no other thread counts at the same time.
-  const std::uint32_t number = comm.sequence.load(std::memory_order_relaxed) + 1;
-  comm.sequence.store(number, std::memory_order_relaxed);
-  return number;
-}
+inline std::uint32_t next_sequence(Communicator& comm) { return inject::next_sequence(comm.sequence); }
 
 /// Returns the Definition id of `comm`, and defines it at its first use in a recorded event.
 std::uint32_t defined_id(Communicator& comm);

@@ -4,6 +4,7 @@
 #include <cerrno>
 
 #include "inject/activation.h"
+#include "inject/core/step_hook.h"
 #include "profshim/call_stack.h"
 #include "profshim/device.h"
 #include "profshim/session.h"
@@ -98,14 +99,7 @@ void count_collective(Handle comm) {
 void begin_call(Call& call, const Arguments& arguments, bool from_nvtx) {
   const Row& row = *call.row;
   std::uint32_t mode = recorder::mode();
-  if (__builtin_expect((mode & recorder::kHookSteps) != 0, 0) && session::is_step_hook(row.hook)) {
-    if (session::spec()->steps.edge_end) {
-      call.step_at_end = true;
-    } else {
-      session::step_boundary(ticks(), std::nullopt, 0);
-      mode = recorder::mode();
-    }
-  }
+  call.step_at_end = inject::steps_at_end(row.hook, mode);
   const bool recording = (mode & kRecording) == kRecording;
   Communicator* comm = nullptr;
   if (recording || row.behavior == Behavior::Collective) comm = find_or_add_communicator(arguments.comm);

@@ -8,6 +8,7 @@
 
 #include "abi.h"
 #include "growth.h"
+#include "inject/core/sequence.h"
 #include "profshim/event.h"
 
 namespace profshim::nccl {
@@ -83,12 +84,7 @@ void add_stored_communicators();
 /// Returns null for handle 0 or if the table is full.
 Communicator* find_or_add_communicator(Handle comm);
 /// Returns the sequence number of the collective that begins now on `comm`: 1, 2, ...
-inline std::uint32_t next_sequence(Communicator& comm) {
-  // Collectives on one communicator must not overlap, so no other thread counts at the same time.
-  const std::uint32_t number = comm.sequence.load(std::memory_order_relaxed) + 1;
-  comm.sequence.store(number, std::memory_order_relaxed);
-  return number;
-}
+inline std::uint32_t next_sequence(Communicator& comm) { return inject::next_sequence(comm.sequence); }
 /// Returns the number of ranks. Queries NCCL once if it is unknown; kUnknown if NCCL does not tell.
 std::int32_t size_of(Communicator& comm);
 /// Returns the Definition id. Writes the definition into the spool at the first call.
