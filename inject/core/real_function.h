@@ -1,4 +1,4 @@
-// The real functions that hooks forward to.
+// The real function that a hook forwards to: found at the first call, on any thread, and kept.
 #pragma once
 
 #include <atomic>

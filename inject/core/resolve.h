@@ -1,4 +1,4 @@
-// Symbol lookup past this library's own exports.
+// Finds the real functions behind this library's own exports. Not for the hot path: lookups take the loader's lock.
 #pragma once
 
 #include "profshim/event.h"

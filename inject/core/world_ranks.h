@@ -1,4 +1,4 @@
-// The members of a communicator as ranks of the job.
+// Writes the members of a communicator as ranks of the job, for its description in the trace.
 #pragma once
 
 #include "profshim/event.h"

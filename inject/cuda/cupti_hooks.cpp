@@ -103,8 +103,8 @@ enum class Subscription {
   kCallbacksAndActivity  // the only subscriber for callbacks and activity
 };
 
-/// With CUPTI 13.3, which has several subscribers, our subscriptions would keep out one that wants to be alone. They
-/// are released before the call, and afterwards taken back as far as CUPTI admits them.
+/// Forwards a subscription of the job. CUPTI 13.3 admits several subscribers, but refuses one that must be alone while
+/// ours exist. Ours are therefore released before the call, and taken back afterwards if CUPTI admits them.
 template <class... Args>
 int forward_subscribe(Real& real, Subscription subscription, void** subscriber, Args... args) {
   const bool alone = subscription != Subscription::kShared;

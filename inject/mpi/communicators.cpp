@@ -109,16 +109,16 @@ struct CommunicatorInfo {
   StringId name;
 };
 
-Communicator* add(Handle handle, const CommunicatorInfo& facts) {
+Communicator* add(Handle handle, const CommunicatorInfo& info) {
   Communicator* const entry = claim(handle);
   if (entry == nullptr) return nullptr;
-  entry->identity = facts.identity;
-  entry->id = facts.id != 0 ? facts.id : last_id.fetch_add(1, std::memory_order_relaxed) + 1;
-  entry->parent = facts.parent;
-  entry->size = facts.size;
-  entry->peers = facts.peers;
-  entry->rank = facts.rank;
-  entry->name = facts.name;
+  entry->identity = info.identity;
+  entry->id = info.id != 0 ? info.id : last_id.fetch_add(1, std::memory_order_relaxed) + 1;
+  entry->parent = info.parent;
+  entry->size = info.size;
+  entry->peers = info.peers;
+  entry->rank = info.rank;
+  entry->name = info.name;
   entry->sequence.store(0, std::memory_order_relaxed);
   entry->created.store(0, std::memory_order_relaxed);
   entry->neighbors.store(-1, std::memory_order_relaxed);

@@ -88,7 +88,7 @@ enum class Behavior : std::uint8_t {
   Free,
 };
 
-/// What NcclArgs::bytes counts; always bytes of this rank's own buffers.
+/// The quantity in NcclArgs::bytes; always bytes of this rank's own buffers.
 ///   Sent        count x size of the type; for a receive or scatter, of the only buffer
 ///   SentToEach  count x ranks x size: the whole send buffer of an all-to-all or reduce-scatter
 enum class Payload : std::uint8_t { Nothing, Sent, SentToEach };

@@ -54,8 +54,8 @@ std::int32_t query(const char* function, Handle comm) {
   return real != nullptr && real(reinterpret_cast<void*>(comm), &value) == kSuccess ? value : kUnknown;
 }
 
-void query_if_unknown(std::atomic<std::int32_t>& fact, const char* function, Handle comm) {
-  if (fact.load(std::memory_order_relaxed) == kUnknown) fact.store(query(function, comm), std::memory_order_relaxed);
+void query_if_unknown(std::atomic<std::int32_t>& value, const char* function, Handle comm) {
+  if (value.load(std::memory_order_relaxed) == kUnknown) value.store(query(function, comm), std::memory_order_relaxed);
 }
 
 void query_once(Communicator& comm) {

@@ -32,9 +32,9 @@ std::span<const Callback> payload_callbacks();
 /// The chained tool's handle of a domain.
 inline nvtxDomainHandle_t chained_domain(nvtxDomainHandle_t domain) { return domain_of(domain).chained; }
 
-/// The job has this bit set in an id of ours if there is a chained tool, which does not know the range: it has no
-/// function for this kind of start. Ids of ours do not reach it (see start() in ranges.cpp), nor do those of tools,
-/// which count or hand out addresses.
+/// Set in the id that the job gets for a range which the chained tool has not started, because the tool has no function
+/// for this kind of start. Neither our own ids (see start() in ranges.cpp) nor those of tools, which count or use
+/// addresses, have this bit.
 inline constexpr nvtxRangeId_t kUnknownToChainedTool = nvtxRangeId_t{1} << 62;
 
 /// Returns the range id that the job gets for a range that the chained tool, if there is one, has not started.

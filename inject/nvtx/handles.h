@@ -87,7 +87,7 @@ void name_category(Domain& domain, std::uint32_t number, std::string_view name);
 
 /// Writes the name of a domain into the spool at its first use. Returns its Definition id.
 std::uint32_t define_domain(Domain& domain);
-/// The same for the name of a category, if it has one.
+/// Returns the name of a category, if it has one.
 void define_category(Domain& domain, std::uint32_t number);
 /// The text may have been registered before the session became active.
 StringId intern_string(RegisteredString& string);

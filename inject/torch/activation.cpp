@@ -59,7 +59,7 @@ void wait() {
 /// A process without a rank in its environment may get one from init_process_group(), or may only launch the ranks. If
 /// PyTorch ranges make the steps, it can wait for the first such range without losing a step. Other ranges (of a
 /// DataLoader, or of a framework that is starting) decide nothing. Processes that it launches
-/// inherit the fact that it waits; those without a rank are then not activated by operators or ranges.
+/// inherit its waiting state; those without a rank are then not activated by operators or ranges.
 bool waits_for_step(const Rank& rank, const char* range) {
   if (rank.rank >= 0) return false;
   if (inject::parent_waits()) return true;

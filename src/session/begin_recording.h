@@ -1,4 +1,4 @@
-// The begin of a recording: from the spec to a spool and running threads.
+// Begins a recording: reads the spec, creates the spool and starts the threads.
 #pragma once
 
 #include <signal.h>

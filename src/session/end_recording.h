@@ -1,4 +1,5 @@
-// The end of a recording.
+// Ends a recording: closes the open window, waits for the writer, and removes the spool. Called at exit, before exec,
+// or on the thread that holds an ending signal.
 #pragma once
 
 #include "profshim/ending_signals.h"

@@ -1,4 +1,4 @@
-// The environment at the start of the process: does it ask for a recording, and the folder of relative paths.
+// The environment at the start of the process: whether it asks for a recording, and the folder of relative paths.
 #pragma once
 
 #include <string>

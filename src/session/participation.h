@@ -1,4 +1,5 @@
-// Does this process record? Decided by the spec in force, the process and its rank.
+// Decides whether this process records, from the spec, the process and its rank, and which rank logs for the job.
+// Called once, when the process becomes a rank.
 #pragma once
 
 #include "profshim/base/rank.h"
@@ -19,9 +20,9 @@ bool is_process_selected(const Spec& spec);
 Rank rank_by_source(const Spec& spec, const Rank& from_mpi);
 /// Returns true if no rank in [from, own rank) is selected, as far as this process knows: then it speaks for them.
 bool is_first_selected(const Spec& spec, const Rank& rank, int from = 0);
-/// The same for the ranks of this host, for problems that may concern a whole host while there is no run folder in
-/// which ranks could agree on a speaker. If the launcher does not tell local ranks, each host counts as having one
-/// rank.
+/// As is_first_selected(), among the ranks of this host, for problems that may concern a whole host while there is no
+/// run folder in which ranks could agree on a speaker. If the launcher does not tell local ranks, each host counts as
+/// having one rank.
 bool is_first_selected_of_host(const Spec& spec, const Rank& rank);
 /// Warns about ranks in ranks.select that do not exist; rank 0 only.
 void warn_about_selection(const Spec& spec, const Rank& rank);

@@ -1,4 +1,5 @@
-// The description of a recording: header and facts of its spool, and its manifest.
+// Describes a recording in the header and the metadata of its spool, and in its manifest. begin_recording() calls these
+// once, before it starts the threads.
 #pragma once
 
 #include <string>
@@ -7,7 +8,7 @@
 
 namespace profshim::session {
 
-/// Defines the facts that go into the trace's profshim object.
+/// Adds the metadata of the spec that go into the profshim object of the trace.
 void add_spec_metadata(const State& state);
 /// Fills in the spool's header. Interns texts that are needed at the end, when interning no longer works.
 void fill_header(State& state);

@@ -12,7 +12,7 @@
 
 namespace profshim::spec {
 
-/// How include.combine = "union" or "intersection" joins two values. For kLastWins the later value wins.
+/// Rule by which include.combine = "union" or "intersection" joins two values. kLastWins: the later value wins.
 enum class Combine : std::uint8_t { kLastWins, kRankSet, kStepSet, kNameSet };
 
 struct KeyRow {

@@ -104,7 +104,7 @@ class Renderer {
     return true;
   }
 
-  /// Where the value of an entry is. For a pointer or an offset that is elsewhere.
+  /// Location of the value of an entry. A pointer or an offset leads to another place than the entry.
   struct Place {
     Bytes data;
     std::size_t element;

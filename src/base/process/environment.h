@@ -1,4 +1,4 @@
-// Numbers in environment variables.
+// Reads numbers from environment variables. Any thread that may call getenv().
 #pragma once
 
 namespace profshim {

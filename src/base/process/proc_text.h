@@ -1,4 +1,4 @@
-// Text lists of /proc.
+// Reads files of /proc that hold a list of texts, each ended by NUL: cmdline and environ.
 #pragma once
 
 #include <string>

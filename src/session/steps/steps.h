@@ -1,4 +1,4 @@
-// Step boundaries.
+// Step boundaries: what the parts of src/session/steps share. Called on the job's threads; nothing here locks.
 #pragma once
 
 #include "session/state.h"

@@ -1,7 +1,7 @@
-// Which NCCL communicator is which on another rank, and how many collectives each has seen.
-#include <thread>
-
+// NCCL communicators have the same identity and the same number of collectives on all their ranks.
 #include "inject/nccl/communicators.h"
+
+#include <thread>
 
 #include "unit/spool_fixture.h"
 
