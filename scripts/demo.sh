@@ -37,7 +37,7 @@ show() {  # FOLDER WHAT COUNTER
     "$3" "$trace"
   done < <(find "$1" -name '*.pt.trace.json' | sort)
   find "$1" -name '*.pt.trace.json' -print0 | sort -z | xargs -0 build/profshim verify | sed 's/^/   /'
-  echo "   what they say:"
+  echo "   main findings:"
   build/profshim report "$1" -o "$1/report.html" | sed 's/^/      /'
 }
 
@@ -75,7 +75,7 @@ if [ "$gpus" -gt 0 ] && [ -x "$gpu_program" ]; then
 else
   gpu_ranks=4
   gpu_program=$PWD/build/tests/apps_gpu/ddp
-  gpu_where="on $gpu_ranks SIMULATED GPUs (no GPU here, or no nvcc): times are made up, everything else is real"
+  gpu_where="on $gpu_ranks SIMULATED GPUs (no GPU here, or no nvcc): times are invented, everything else is real"
   gpu_environment+=("LD_LIBRARY_PATH=$PWD/build/tests/fakes/cuda13${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}"
     "FAKE_CUDA_DEVICES=$gpu_ranks" "FAKE_CUDA_KERNELS=forward=120000,backward=240000,adam=90000" "FAKE_NCCL_MBPS=8000")
 fi
@@ -88,7 +88,7 @@ count_gpu_events() {  # FILE
          if (/"cat": *"cuda_runtime"/ || /"cat": *"cuda_driver"/) calls++
        }
        /"cat": *"ac2g"/ && /"ph": *"f"/ { flows++ }
-       END { printf "      %d kernels (%d of NCCL), %d copies, %d CUDA calls, %d flows from call to work\n",
+       END { printf "      %d kernels (%d of NCCL), %d copies, %d CUDA calls, %d arrows from calls to device activity\n",
                     kernels, nccl, copies, calls, flows }' "$1"
 }
 
@@ -110,7 +110,7 @@ record_gpu() {
   done
   rm -f "$id"
   [ "$failed" -eq 0 ] || { echo "demo: ddp failed" >&2; exit 1; }
-  show "$folder" "device work and CUDA calls" count_gpu_events
+  show "$folder" "device activity and CUDA calls" count_gpu_events
 }
 record_gpu
 

@@ -34,7 +34,7 @@ table='
 1|openmpi-bin|cmd:mpirun.openmpi|runs the demo (Open MPI)
 1|libopenmpi-dev|cmd:mpicc.openmpi|compiles the demo (Open MPI)
 2|libgtest-dev|lib:libgtest.a|the tests (GoogleTest)
-2|nlohmann-json3-dev|hdr:nlohmann/json.hpp|reads JSON in the tests with another reader than ours
+2|nlohmann-json3-dev|hdr:nlohmann/json.hpp|a second JSON reader, for the tests
 2|mpich|cmd:mpirun.mpich|the second MPI of the tests
 2|libmpich-dev|cmd:mpicc.mpich|the second MPI of the tests
 2|gfortran|cmd:gfortran|Fortran programs of the tests
@@ -92,7 +92,7 @@ refresh() {
 }
 apt_install() {
   command -v apt-get >/dev/null 2>&1 || {
-    echo "install_deps: no apt-get here; these packages are needed, under whatever name your system has them: $*" >&2
+    echo "install_deps: no apt-get here; install these packages, which may have other names on your system: $*" >&2
     exit 2
   }
   refresh
@@ -156,7 +156,7 @@ unpack_wheel() {  # NAME VERSION
 if ! has_nvtx; then
   echo "  unpacking the headers of nvidia-nvtx into build/deps: NVTX ranges (no CUDA toolkit here)"
   (unpack_wheel nvidia-nvtx '>=13') && has_nvtx ||
-    echo "install_deps: no NVTX headers: pip cannot fetch nvidia-nvtx; going on without NVTX (CUDA_HOME=… or nvidia-cuda-dev have them)" >&2
+    echo "install_deps: pip cannot fetch the NVTX headers (nvidia-nvtx); continuing without NVTX; set CUDA_HOME or install nvidia-cuda-dev to have them" >&2
 fi
 
 # Tests that run real training need PyTorch. Without it they are skipped, because not every system has a package of it.

@@ -13,7 +13,7 @@ pins=$root/tests/e2e/support/torch_requirements.txt
 needed_mb=2600 # the wheel and its unpacked files
 
 cannot() {
-  echo "torch_venv: no PyTorch of PyPI's: $*" >&2
+  echo "torch_venv: cannot install the PyTorch of PyPI: $*" >&2
   exit 3
 }
 
