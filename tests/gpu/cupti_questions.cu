@@ -93,9 +93,8 @@ void forced_flush_while_busy() {
     for (const Kernel& kernel : kernels_now()) {
       ++(kernel.grid >= kBehind ? behind : kernel.grid >= kBefore ? before : busy_ones);
     }
-    std::printf(
-        "%s, after %.3f ms: %ld of %d kernels before it, %ld of %d behind it, %ld of 1 itself; buffers end with", when,
-        ms, before, kEach, behind, kEach, busy_ones);
+    std::printf("%s, after %.3f ms: %ld of %d kernels before it, %ld of %d behind it, %ld of 1 itself; buffers end with",
+                when, ms, before, kEach, behind, kEach, busy_ones);
     for (const auto& [result, count] : endings_now()) std::printf(" %s: %ld", text_of(result), count);
     std::printf("\n");
   };
@@ -123,10 +122,9 @@ void enable_while_busy() {
     const double off = ms_since(off_begin);
     const auto wait_begin = Clock::now();
     wait();
-    std::printf(
-        "%s enable while a kernel of 200 ms runs: %.3f ms, the next launch %.3f ms, disable %.3f ms; "
-        "then the device still works for %.1f ms\n",
-        round, on, launched, off, ms_since(wait_begin));
+    std::printf("%s enable while a kernel of 200 ms runs: %.3f ms, the next launch %.3f ms, disable %.3f ms; "
+                "then the device still works for %.1f ms\n",
+                round, on, launched, off, ms_since(wait_begin));
   }
   const auto begin = Clock::now();
   enable_kernels();
@@ -241,7 +239,8 @@ void context_records() {
   enable(CUPTI_ACTIVITY_KIND_STREAM, "STREAM");
   check(cudaStreamCreate(&stream), "stream");
   flush();
-  std::printf("STREAM: %ld records for a stream that is made while it is on\n", records_of(CUPTI_ACTIVITY_KIND_STREAM));
+  std::printf("STREAM: %ld records for a stream that is made while it is on\n",
+              records_of(CUPTI_ACTIVITY_KIND_STREAM));
 }
 
 /// Are there external correlation records if calls are enabled one by one?

@@ -40,13 +40,13 @@
 #include <thread>
 #include <vector>
 
-#define CHECK(call)                                                                \
-  do {                                                                             \
-    const cudaError_t error = (call);                                              \
-    if (error != cudaSuccess) {                                                    \
-      std::fprintf(stderr, "gpu_job: %s: %s\n", #call, cudaGetErrorString(error)); \
-      std::exit(1);                                                                \
-    }                                                                              \
+#define CHECK(call)                                                                            \
+  do {                                                                                         \
+    const cudaError_t error = (call);                                                          \
+    if (error != cudaSuccess) {                                                                \
+      std::fprintf(stderr, "gpu_job: %s: %s\n", #call, cudaGetErrorString(error));             \
+      std::exit(1);                                                                            \
+    }                                                                                          \
   } while (0)
 
 #ifdef __CUDACC__
