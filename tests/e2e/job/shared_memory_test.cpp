@@ -178,8 +178,8 @@ TEST_F(SharedMemory, SmallFileSystemIsNotUsedAndTheTraceSaysTheCost) {
   const auto traces = read_folder(scratch_ / "traces");
   ASSERT_EQ(traces.size(), 1u) << outcome.err;
   EXPECT_EQ(traces[0].calls("MPI_Allreduce").size(), 1000u);
-  EXPECT_NE(traces[0].property("problems").find("nothing survives a SIGKILL"), std::string::npos);
-  EXPECT_NE(outcome.err.find("nothing survives a SIGKILL: /dev/shm has no room"), std::string::npos) << outcome.err;
+  EXPECT_NE(traces[0].property("problems").find("a SIGKILL loses them"), std::string::npos);
+  EXPECT_NE(outcome.err.find("a SIGKILL loses them: /dev/shm has no room"), std::string::npos) << outcome.err;
 }
 
 TEST_F(SharedMemory, SpoolIsInTheFolderOfTheSpecIfOneIsGiven) {
