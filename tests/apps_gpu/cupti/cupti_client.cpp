@@ -4,7 +4,7 @@
 //   noflush    it records nothing and disables its kinds without a flush (torch.profiler._utils._init_for_cuda_graphs);
 //              1.5 s pass before the last third
 //   clock      it has a timestamp callback and registers it for every session, as Kineto does
-//   callbacks  it only subscribes, and unsubscribes before the last third
+//   callbacks  it only subscribes, and unsubscribes before the last third; 0.2 s pass before each third
 //   registers  it only registers its buffer callbacks; 1.5 s pass before the last third
 //   disables   it disables kinds that it does not record
 //   finalizes  it calls cuptiFinalize after its session; 1.5 s pass before the last third
@@ -63,7 +63,8 @@ int main(int count, char** arguments) {
   const std::string_view how = count > 3 ? arguments[3] : "";
   const bool flushes = how != "noflush", registers = how != "callbacks" && how != "disables";
   const bool records = registers && how != "registers";
-  const auto run = [kernels] {
+  const auto run = [kernels, how] {
+    if (how == "callbacks") std::this_thread::sleep_for(std::chrono::milliseconds(200));
     for (int i = 0; i < kernels / 3; ++i) LAUNCH(client_kernel, 1, 32, nullptr);
     check(cudaDeviceSynchronize());
   };
