@@ -1,8 +1,8 @@
+#include "inject/mpi/handle_cache.h"
+
 #include <gtest/gtest.h>
 
 #include <memory>
-
-#include "inject/mpi/handle_cache.h"
 
 namespace profshim::mpi {
 namespace {

@@ -1,10 +1,11 @@
 // Finding the release of PyTorch and its layout. Layouts are known on x86-64 only.
+#include "inject/torch/layout.h"
+
 #include <gtest/gtest.h>
 
 #include <filesystem>
 #include <fstream>
 
-#include "inject/torch/layout.h"
 #include "unit/temporary_folder.h"
 
 namespace profshim::torch {

@@ -1,11 +1,11 @@
 // Names of torch.distributed.rpc requests. The bytes are those that PyTorch 2.15 writes with Python 3.11. PyTorch 1.13
 // writes the same.
+#include "inject/torch/calls/rpc_request.h"
+
 #include <gtest/gtest.h>
 
 #include <string>
 #include <string_view>
-
-#include "inject/torch/calls/rpc_request.h"
 
 namespace profshim::torch {
 namespace {
