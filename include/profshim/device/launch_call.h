@@ -1,4 +1,4 @@
-// Which call is a launch. A call of the CUDA runtime launches through a call of the driver, so CUPTI may report one
+// The rule that tells which call is a launch. The CUDA runtime launches through the driver, so CUPTI may report one
 // launch twice: both records have the same correlation id. src/device drops the second record if it comes in time, and
 // src/kineto chooses among those that the spool has.
 #pragma once

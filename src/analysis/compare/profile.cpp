@@ -244,7 +244,7 @@ RunProfile profile_run(const std::vector<std::string>& files, const std::string&
       check_file(t, rules);
       Part part{file, t.host, t.pid, t.slices.front().begin_ns, t.world_size, !t.steps.empty(), {}};
       part.profile.rank = t.rank;
-      FileProfile(t, part.profile);
+      const FileProfile filled(t, part.profile);
       if (std::optional<WindowLoad> load = window_load(t)) loads.push_back(std::move(*load));
       run.incomplete_files += !t.complete;
       run.dropped += t.dropped;

@@ -139,8 +139,8 @@ std::string program_name() {
   std::string text;
   int error = 0;
   if (!read_file("/proc/self/cmdline", text, error) || text.empty()) return "program";
-  const auto base = [](std::string path) { return path.substr(path.rfind('/') + 1); };
-  const std::string first = base(text.c_str());
+  const auto base = [](const std::string& path) { return path.substr(path.rfind('/') + 1); };
+  const std::string first = base(text.substr(0, text.find('\0')));
   const bool interpreter = first.starts_with("python") || first == "bash" || first == "sh" || first.starts_with("perl");
   // For `python -u train.py` the name of the program is that of the script.
   for (std::size_t at = text.find('\0'); interpreter && at != std::string::npos && at + 1 < text.size();
