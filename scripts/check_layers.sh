@@ -29,6 +29,7 @@ beside() {
     src/analysis/summary/comms) echo src/analysis/model src/analysis/summary/table ;;
     src/analysis/summary/table) echo src/analysis/model ;;
     src/analysis/report) echo src/analysis/{model,merge,summary,summary/comms,summary/table} ;;
+    src/analysis/report/page) echo src/analysis/summary ;;
     src/cli/doctor|src/cli/traces) echo src/cli/spec ;;
     src/cli/run) echo src/cli/spec src/cli/traces ;;
     src/device/capture|src/device/capture/launches) echo src/device/cupti ;;

@@ -15,6 +15,7 @@
 #include "analysis/summary/mpi_view.h"
 #include "analysis/summary/steps_view.h"
 #include "analysis/summary/table/key_averages.h"
+#include "analysis/summary/view_tables.h"
 #include "clocks.h"
 #include "machine.h"
 #include "steps.h"
@@ -239,7 +240,8 @@ ReportSection communication_section(const View& comms, Waits& waits, std::size_t
   }
   // The column is shown only if a call had not ended.
   const bool unfinished =
-      std::any_of(calls.rows.begin(), calls.rows.end(), [](const auto& row) { return number_of(row[5]) > 0; });
+      std::any_of(calls.rows.begin(), calls.rows.end(),
+                  [at = column_index(calls, "unfinished")](const auto& row) { return number_of(row[at]) > 0; });
   ViewTable table =
       with_columns(calls, {"group", "function", "where", "group_size", "count", unfinished ? "unfinished" : "",
                            "mean_bytes", "max_bytes", "total_us", "mean_us", "algorithm_gb_per_s", "bus_gb_per_s"});
@@ -254,7 +256,7 @@ ReportSection communication_section(const View& comms, Waits& waits, std::size_t
 }
 
 void judge_missing(const View& comms, std::vector<ReportFinding>& verdict) {
-  const ViewTable& never = table_of(comms, "never_entered");
+  const ViewTable never = with_columns(table_of(comms, "never_entered"), {"rank", "function", "sequence", "group"});
   constexpr std::size_t kMost = 5;
   for (std::size_t i = 0; i < never.rows.size() && i < kMost; ++i) {
     const auto& row = never.rows[i];

@@ -7,6 +7,7 @@
 #include <set>
 
 #include "analysis/model/statistics.h"
+#include "analysis/summary/view_tables.h"
 #include "tables.h"
 #include "words.h"
 
@@ -25,7 +26,10 @@ struct StepTimes {
 
 std::vector<StepTimes> times_of(const View& view) {
   std::vector<StepTimes> result;
-  for (const auto& row : table_of(view, "steps").rows) {
+  const ViewTable steps = with_columns(
+      table_of(view, "steps"),
+      {"rank", "step", "of", "duration_us", "busy_us", "compute_us", "communication_us", "exposed_communication_us"});
+  for (const auto& row : steps.rows) {
     result.push_back({.rank = static_cast<int>(std::get<std::int64_t>(row[0])),
                       .number = std::get<std::int64_t>(row[1]),
                       .on_device = std::get<std::string>(row[2]) == "device",
@@ -288,17 +292,16 @@ ReportSection steps_section(const View& steps, const View& windows) {
   section.tables.push_back(split_table(means, whole_windows));
   if (whole_windows) return section;
   ViewTable slowest = table_of(steps, "slowest");
-  std::stable_sort(slowest.rows.begin(), slowest.rows.end(),
-                   [](const auto& a, const auto& b) { return number_of(a[3]) > number_of(b[3]); });
+  if (!slowest.rows.empty()) sort_descending(slowest, "duration_us");
   for (auto& row : slowest.rows) {
-    if (row[3] == row[5]) row[2] = std::monostate{};  // all ranks are equal
+    const bool ranks_are_equal = row[column_index(slowest, "duration_us")] == row[column_index(slowest, "fastest_us")];
+    if (ranks_are_equal) row[column_index(slowest, "slowest_rank")] = std::monostate{};
   }
   slowest.title = "Longest steps, and their slowest rank";
   keep_rows(slowest, 10, "the longest; profshim summary --steps shows all", section.notes);
   if (!slowest.rows.empty()) section.tables.push_back(std::move(slowest));
   ViewTable gaps = table_of(steps, "gaps");
-  std::stable_sort(gaps.rows.begin(), gaps.rows.end(),
-                   [](const auto& a, const auto& b) { return number_of(a[3]) > number_of(b[3]); });
+  if (!gaps.rows.empty()) sort_descending(gaps, "duration_us");
   gaps.title = "Longest gaps without activity (above 1 ms)";
   keep_rows(gaps, 10, "the longest; profshim summary --steps shows all", section.notes);
   if (!gaps.rows.empty()) section.tables.push_back(std::move(gaps));

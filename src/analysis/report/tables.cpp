@@ -11,12 +11,6 @@ const ViewTable& table_of(const View& view, std::string_view key) {
   return at != view.tables.end() ? *at : kNothing;
 }
 
-double number_of(const Cell& cell) {
-  if (const auto* whole = std::get_if<std::int64_t>(&cell)) return static_cast<double>(*whole);
-  const auto* number = std::get_if<double>(&cell);
-  return number != nullptr ? *number : 0;
-}
-
 ViewTable with_columns(const ViewTable& table, std::initializer_list<std::string_view> keys) {
   ViewTable result{.key = table.key, .title = table.title};
   std::vector<std::size_t> from;

@@ -13,9 +13,6 @@ namespace profshim::analysis_detail {
 /// Returns the table with this key, or an empty one.
 const ViewTable& table_of(const View& view, std::string_view key);
 
-/// Returns the number in a cell; 0 if it has none.
-double number_of(const Cell& cell);
-
 /// Returns the table with only these columns, in this order. Skips keys that it lacks.
 ViewTable with_columns(const ViewTable& table, std::initializer_list<std::string_view> keys);
 

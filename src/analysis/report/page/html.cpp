@@ -7,6 +7,7 @@
 #include <iterator>
 
 #include "analysis/report/tables.h"
+#include "analysis/summary/view_tables.h"
 #include "escape.h"
 
 namespace profshim::analysis_detail {

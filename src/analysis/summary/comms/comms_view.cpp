@@ -5,6 +5,7 @@
 
 #include "analysis/model/collective_family.h"
 #include "analysis/model/statistics.h"
+#include "analysis/summary/view_tables.h"
 #include "collect_calls.h"
 #include "match_calls.h"
 #include "profshim/trace/bus_factor.h"
@@ -51,7 +52,6 @@ ViewTable calls_table() {
                       {"algorithm_gb_per_s", "Algorithm", Unit::kRate},
                       {"bus_gb_per_s", "Bus", Unit::kRate}}};
 }
-constexpr std::size_t kTotalColumn = 9;
 
 std::vector<Cell> calls_row(const CommsRowKey& key, const std::string& function, const std::string& group,
                             std::int64_t group_size, const std::vector<CommsCall>& calls) {
@@ -103,9 +103,7 @@ View CommsView::finish() {
     matcher.match(key, calls);
   }
   matcher.add_absent_notes();
-  std::stable_sort(table.rows.begin(), table.rows.end(), [](const auto& a, const auto& b) {
-    return std::get<double>(a[kTotalColumn]) > std::get<double>(b[kTotalColumn]);
-  });
+  sort_descending(table, "total_us");
   if (calls_.rows.empty()) matcher.notes.emplace_back("No collectives");
   return {.key = "comms",
           .tables = {std::move(table), std::move(matcher.waits), std::move(matcher.never_entered)},
