@@ -93,7 +93,7 @@ $(OBJ)/$(REPORT_PAGE)/parts.o: ASFLAGS = -DCHART_JS='"$(CHART_JS)"'
 $(OBJ)/$(REPORT_PAGE)/parts.o: $(addprefix $(REPORT_PAGE)/page.,html css js) $(or $(CHART_JS),no-chart-js)
 # `profshim help` prints the man pages.
 PAGES := $(shell find src -name '*.scd')
-$(OBJ)/src/cli/pages.o: $(PAGES)
+$(OBJ)/src/cli/pages.o: $(PAGES) src/cli/commands.def
 
 .PHONY: no-chart-js
 no-chart-js:
@@ -177,7 +177,7 @@ $(E2E): $(call objects,$(E2E_SOURCES) $(call sources,src/analysis $(SHARED_MODUL
 TEST_APPS :=
 include $(wildcard tests/*/rules.mk tests/rules.mk)
 
-# What a target needs is installed first; the build then starts anew, so that it sees the headers that have come.
+# A target first installs its packages. Then a new make runs, which sees the installed headers.
 PARALLEL := $(if $(filter -j% j%,$(MAKEFLAGS)),,-j$(shell nproc))
 AGAIN    := $(MAKE) --no-print-directory $(PARALLEL)
 
@@ -300,7 +300,7 @@ $(OUT)/tests/fuzz/%: $(OBJ)/tests/fuzz/%_fuzz.o $(call objects,$(LIB_SOURCES))
 	@$(if $(V),,echo "  LINK   $@")
 	$(Q)$(CXX) $(SAN_LINK) $(LDFLAGS) -o $@ $^ -l:libz.a -ldl -pthread
 
-# What a fuzzer finds is kept beside the corpus it started from, under build/, until somebody adds it.
+# A fuzzer keeps its findings beside its corpus, under build/, until somebody adds them.
 .PHONY: fuzz fuzz-run
 fuzz:  ## every fuzzer for FUZZ_SECONDS (60); needs clang
 	$(Q)scripts/install_deps.sh --all

@@ -1,4 +1,4 @@
-// A subcommand of the tool, and the exit statuses. Each subcommand has one file and one entry in the table of main.cpp.
+// A subcommand of the tool, and the exit statuses. Each subcommand has a row in commands.def.
 #pragma once
 
 namespace profshim::cli {

@@ -1,5 +1,4 @@
 // The entry point of the tool `profshim`: the table of commands.
-#include <array>
 #include <cstdio>
 #include <exception>
 #include <string_view>
@@ -13,13 +12,17 @@
 
 namespace profshim::cli {
 
-extern const Command kRun, kCheck, kExplain, kSchedule, kKeys, kLs, kRecover, kSummary, kVerify, kMerge, kCompare,
-    kReport, kConvert, kDoctor;
+#define COMMAND(object, name, page) extern const Command object;
+#include "commands.def"
+#undef COMMAND
 
 namespace {
 
-const std::array kCommands = {&kRun,     &kCheck,  &kExplain, &kSchedule, &kKeys,    &kLs,      &kRecover,
-                              &kSummary, &kReport, &kVerify,  &kMerge,    &kCompare, &kConvert, &kDoctor};
+constexpr const Command* kCommands[] = {
+#define COMMAND(object, name, page) &object,
+#include "commands.def"
+#undef COMMAND
+};
 
 void print_commands(std::FILE* to) {
   std::fprintf(to,
