@@ -21,8 +21,6 @@
 #include "spec_keys.h"
 #include "step_list.h"
 
-extern char** environ;
-
 namespace profshim {
 namespace spec {
 namespace {

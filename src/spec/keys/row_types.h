@@ -70,7 +70,7 @@ std::string choice_hint(std::string_view text, const std::vector<std::string_vie
 /// A key whose value is one of a few words. With `boolean`, true and false are two of them.
 template <class T>
 KeyRow choice_row(std::string key, std::vector<Choice<T>> choices, T& (*member)(Spec&), std::string_view sentence,
-                  std::vector<Elsewhere> elsewhere = {}, bool boolean = false) {
+                  const std::vector<Elsewhere>& elsewhere = {}, bool boolean = false) {
   std::vector<std::string_view> words;
   std::string values;
   for (const Choice<T>& choice : choices) {
