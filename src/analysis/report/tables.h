@@ -1,4 +1,4 @@
-// Selects tables, columns and rows of views for a report.
+// Selects parts of views for a report.
 #pragma once
 
 #include <initializer_list>
@@ -10,19 +10,19 @@
 
 namespace profshim::analysis_detail {
 
-/// Returns the table with this key, or an empty one.
+/// An empty table if missing.
 const ViewTable& table_of(const View& view, std::string_view key);
 
-/// Returns the number in a cell; 0 if it has none.
+/// 0 if the cell has none.
 double number_of(const Cell& cell);
 
-/// Returns the table with only these columns, in this order. Skips keys that it lacks.
+/// In this order. Skips missing keys.
 ViewTable with_columns(const ViewTable& table, std::initializer_list<std::string_view> keys);
 
-/// Keeps the first `most` rows and adds a note with their number. `which`: the rows that are kept.
+/// Adds a note. `which` describes the kept rows.
 void keep_rows(ViewTable& table, std::size_t most, std::string_view which, std::vector<std::string>& notes);
 
-/// Returns the rows over all ranks: those of "all", or of the only rank.
+/// Rows of "all", or of the only rank.
 ViewTable of_all_ranks(const ViewTable& table);
 
 }  // namespace profshim::analysis_detail
