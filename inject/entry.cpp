@@ -1,4 +1,4 @@
-// Entry points of the library: constructor, activation, and the exports that end a process (_exit, _Exit, abort).
+// Constructor, activation, and the exports that end a process (_exit, _Exit, abort).
 #include <dlfcn.h>
 #include <link.h>
 #include <sys/resource.h>
@@ -26,8 +26,8 @@
 namespace profshim::inject {
 namespace {
 
-// An environment entry that is rewritten in place at activation, so that children know that an ancestor records. The
-// value is the pid of the recording process, "0" before, or -pid while the process does not know its rank yet.
+// Rewritten in place, to tell children that an ancestor records: its pid; "0" before activation, -pid while its rank is
+// unknown.
 constexpr std::size_t kPrefix = sizeof("PROFSHIM_ACTIVE=") - 1;
 char active_entry[kPrefix + 24] = "PROFSHIM_ACTIVE=0";
 bool an_ancestor_records = false, an_ancestor_waits = false;
@@ -37,7 +37,7 @@ using AbortFunction = void (*)();
 constinit std::atomic<ExitFunction> next_exit{nullptr}, next_Exit{nullptr};
 constinit std::atomic<AbortFunction> next_abort{nullptr};
 
-// Absolute path of this file, which CUDA, NVTX and NCCL open. Another copy would be a second instance of the library.
+// CUDA, NVTX and NCCL open this path: another copy would be a second instance.
 const char* own_path() {
   static char path[4096];
   Dl_info info{};
@@ -48,7 +48,7 @@ const char* own_path() {
 void reserve_active_entry() {
   if (const char* const inherited = std::getenv("PROFSHIM_ACTIVE")) {
     const long pid = std::strtol(inherited, nullptr, 10);
-    // If the pid is this process's own, a recording rank has called exec(): this program records anew.
+    // Own pid: a recording rank called exec(), so this program records anew.
     an_ancestor_records = pid > 0 && pid != getpid();
     an_ancestor_waits = pid < 0 && pid != -getpid();
     if (an_ancestor_waits) std::snprintf(active_entry + kPrefix, sizeof active_entry - kPrefix, "%ld", pid);
@@ -65,7 +65,6 @@ bool begins_with_any(const char* path, const char* const* beginnings, std::size_
   });
 }
 
-/// Returns the file name of the first mapped library that is_wanted() accepts; null if there is none.
 const char* mapped_library(bool (*is_wanted)(const char*)) {
   struct Search {
     bool (*is_wanted)(const char*);
@@ -105,8 +104,7 @@ bool needs_mpi(const dl_phdr_info& object) {
   return false;
 }
 
-/// Debian links PyTorch and gloo with MPI since PyTorch 2.6, although few jobs use that backend. MPI that only they
-/// need says nothing about the process.
+/// Debian links PyTorch and gloo with MPI since PyTorch 2.6; few jobs use that backend, so this MPI may never run.
 bool only_pytorch_needs_mpi() {
   struct Needed {
     bool by_pytorch = false, by_others = false;
@@ -123,8 +121,8 @@ bool only_pytorch_needs_mpi() {
   return needed.by_pytorch && !needed.by_others;
 }
 
-/// Returns the file name of the MPI library that will tell this process's rank, or null. MPI_Init has not run yet:
-/// otherwise the process would be active.
+/// Returns the MPI library that will tell the rank, or null. MPI_Init has not run: otherwise the process would be
+/// active.
 const char* pending_mpi() {
   const char* const library = mapped_library(is_mpi_library);
   return library != nullptr && !only_pytorch_needs_mpi() ? library : nullptr;
@@ -132,8 +130,8 @@ const char* pending_mpi() {
 
 pid_t loaded_by = 0;
 
-/// Logs that nothing was recorded, if this process looks like a rank of a job: it has MPI, or a rank in the environment
-/// and PyTorch, NCCL or CUDA. A process that had children may be a launcher: it logs nothing. Exit handler.
+/// Exit handler. Warns if this process looks like a rank: MPI, or a rank in the environment and PyTorch, NCCL or CUDA.
+/// A process that had children may be a launcher.
 void warn_if_never_activated() {
   rusage children{};
   const bool alone = getrusage(RUSAGE_CHILDREN, &children) == 0 && children.ru_maxrss == 0;
@@ -206,7 +204,7 @@ bool activate_by_environment(Rank rank) {
 
 }  // namespace profshim::inject
 
-// ---- exits that run no atexit handler: the traces are written here
+// These exits run no atexit handler: the traces are written here.
 
 PROFSHIM_EXPORT void _exit(int status) {
   profshim::inject::leave(profshim::inject::next_exit.load(std::memory_order_relaxed), status);
@@ -220,8 +218,8 @@ PROFSHIM_EXPORT void abort() noexcept {
   profshim::session::finish(profshim::session::End::kAbrupt);
   using profshim::inject::AbortFunction;
   auto next = profshim::inject::next_abort.load(std::memory_order_relaxed);
-  // Another library's constructor may call abort() before ours has run.
+  // Another library's constructor may call abort() first.
   if (next == nullptr) next = reinterpret_cast<AbortFunction>(dlsym(RTLD_NEXT, "abort"));
   if (next != nullptr) next();
-  __builtin_trap();  // there is no other abort() in this process
+  __builtin_trap();  // no other abort() exists
 }

@@ -1,5 +1,5 @@
-// Exports of exec*() and daemon(). exec replaces the program and daemon() continues in a child: the recording process
-// writes its traces first. Calls in forked children are forwarded unchanged.
+// exec*() replaces the program and daemon() continues in a child: the recording process writes its traces first. Forked
+// children only forward.
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -35,8 +35,7 @@ __attribute__((constructor)) void look_up() {
   next_daemon.get();
 }
 
-/// Returns true if exec of this file will probably succeed. A wrong name or a search through PATH must not end the
-/// recording.
+/// A wrong name or a search through PATH must not end the recording.
 bool is_program(int folder, const char* path, int flags) {
   if (path == nullptr) return false;
   struct stat s {};
@@ -45,7 +44,7 @@ bool is_program(int folder, const char* path, int flags) {
   return (flags & AT_EMPTY_PATH) != 0 ? (s.st_mode & 0111) != 0 : faccessat(folder, path, X_OK, AT_EACCESS) == 0;
 }
 
-/// Searches PATH as execvp() does. Never allocates: exec is async-signal-safe, so the caller may be a signal handler.
+/// As execvp(). Never allocates: exec is async-signal-safe.
 bool is_program_on_path(const char* name) {
   if (name == nullptr) return false;
   if (std::strchr(name, '/') != nullptr) return is_program(AT_FDCWD, name, 0);
@@ -67,8 +66,7 @@ bool is_program_on_path(const char* name) {
   }
 }
 
-/// Ends the recording if `will_succeed()` returns true, then calls the real function. Preserves errno. Logs a warning
-/// if the call fails after all.
+/// Ends the recording if success is likely. Preserves errno.
 template <class Function, class Predicate, class... Arguments>
 int finish_and_call(const char* what, Function next, const Predicate& will_succeed, Arguments... arguments) {
   if (next == nullptr) return errno = ENOSYS, -1;
@@ -98,7 +96,6 @@ int exec_on_path(const char* name, char* const* arguments, char* const* environm
   return finish_and_call("exec", next_execvpe.get(), will_succeed, name, arguments, environment);
 }
 
-/// Counts the arguments before the terminating null pointer.
 std::size_t count(std::va_list more) {
   std::size_t n = 0;
   while (va_arg(more, char*) != nullptr) ++n;
@@ -123,8 +120,7 @@ PROFSHIM_EXPORT int execvpe(const char* name, char* const* arguments, char* cons
   return exec_on_path(name, arguments, environment);
 }
 
-// Copies the variadic arguments into an array on the stack, as the C library does: execl() may be called in a vfork()
-// child, which must not allocate. Leaves `more` open behind the null pointer.
+// On the stack, as in the C library: a vfork() child must not allocate. Leaves `more` open behind the null pointer.
 #define PROFSHIM_GATHER(first)                                                             \
   std::va_list more;                                                                       \
   va_start(more, first);                                                                   \

@@ -1,6 +1,5 @@
-// Exports of the functions that query or set a signal action. While recording, this library handles some signals in
-// place of their default action (profshim/ending_signals.h). Around each call of the job the default action is
-// restored, so the effect and the result of the call are the same as without the library.
+// Exports that query or set a signal action. While recording, this library replaces some default actions
+// (profshim/ending_signals.h) and restores them around each call of the job, whose effect and result stay the same.
 #include <signal.h>
 
 #include <cerrno>

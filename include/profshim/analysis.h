@@ -11,12 +11,12 @@
 
 namespace profshim {
 
-/// One broken item of the Kineto checklist in one file.
+/// A broken item of the Kineto checklist.
 struct Finding {
-  int item = 0;             // number in the checklist (see src/analysis/verify/conformance.cpp)
+  int item = 0;             // see src/analysis/verify/conformance.cpp
   bool must = true;         // false = should
-  std::string message;      // with the name or position of the first event
-  std::uint64_t count = 1;  // number of events that break the item
+  std::string message;      // names or locates the first event
+  std::uint64_t count = 1;  // events that break the item
 };
 struct FileReport {
   std::string path;
@@ -26,36 +26,35 @@ struct FileReport {
   std::uint64_t events = 0;
   std::vector<std::int64_t> steps;  // ProfilerStep#N
   bool complete = true, truncated = false;
-  bool merged = false;  // made by `profshim merge`
+  bool merged = false;  // by `profshim merge`
   std::uint64_t dropped = 0;
   int world_size = -1;
   std::int64_t base_time_ns = 0;
-  std::string spec_hash;  // from the "profshim" object; "" in traces of other tools
+  std::string spec_hash;  // "" in traces of other tools
   std::vector<Finding> findings;
-  bool conforms() const;  // readable, and no finding of level must
+  bool conforms() const;  // readable, and no `must` finding
 };
-/// Runs the whole checklist on one file. A file that cannot be read has `error` and no exception.
+/// Runs the whole checklist. An unreadable file sets `error`; no exception.
 FileReport verify_trace(const std::string& path);
-/// Does the same for bytes in memory, for tests and fuzzing. `path`: the name that item 2 checks.
+/// For tests and fuzzing. `path`: the name that item 2 checks.
 FileReport verify_trace_bytes(std::string_view bytes, const std::string& path);
-/// Compares the files of one window: same base time, distinct ranks, same steps, same spec. Adds findings to the
-/// reports.
+/// For the files of one window: same base time, distinct ranks, same steps, same spec. Adds findings.
 void verify_together(std::vector<FileReport>& reports);
 
-/// The traces of a run in numbers, for [check].
+/// For [check].
 struct TracesSeen {
   std::uint64_t files = 0, incomplete_files = 0, dropped = 0;
   int world_size = -1;  // -1 = unknown
   std::vector<int> ranks;
 };
-/// The outcome of min_traces, ranks or complete of [check].
+/// Outcome of min_traces, ranks or complete of [check].
 struct TraceRule {
   std::string key;            // "check.ranks"
-  std::optional<bool> holds;  // no value = the traces do not contain the answer
+  std::optional<bool> holds;  // none = the traces do not contain the answer
   std::string sentence;
   std::vector<int> missing;  // ranks
 };
-/// Checks the keys of [check] that are set.
+/// Checks the keys that are set.
 std::vector<TraceRule> check_traces(const Spec& spec, const TracesSeen& seen);
 
 /// "0-3, 6"

@@ -1,4 +1,4 @@
-// SubscriberParameters: how a client subscribes to CUPTI beside others. The hooks of inject/ and our client use it.
+// Parameters with which a client subscribes to CUPTI beside others; used by inject/ and our client.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,4 @@
-// The spec: what to record, when, where. Read once at activation (or by the tool) and constant afterwards.
+// The spec: what to record, when, where. Read once at activation (or by the tool), then constant.
 #pragma once
 
 #include <cstdint>
@@ -26,23 +26,23 @@ enum class StepSource : std::uint8_t {
   kTime,
   kNone
 };
-/// What to do when another client of CUPTI shows up: make room for it, refuse it, or go on as if it were not there.
+/// Reaction to another CUPTI client: make room, refuse it, or ignore it.
 enum class OnConflict : std::uint8_t { kYield, kRefuse, kIgnore };
 enum class OnLimit : std::uint8_t { kCloseWindow, kDropNew, kDropOld };
 enum class Overwrite : std::uint8_t { kNo, kYes, kNew };
 enum class Gzip : std::uint8_t { kNo, kYes, kAuto };
 
-/// Which ranks: parsed once, evaluated against one rank (the shim) or a whole world (explain).
+/// Selects ranks. Parsed once; evaluated for one rank (library) or a whole world (explain).
 class RankExpression {
  public:
   RankExpression();  // "0"
-  /// False and a message with a position when the text is no expression. An empty text is an error.
+  /// Returns false and sets message and position for an invalid or empty text.
   bool parse(std::string_view text, std::string& message, int& column);
   bool selects(const Rank& rank) const;
   const std::string& text() const { return text_; }
-  /// Numbers in it that lie outside a world of this size: for a warning.
+  /// Numbers outside a world of this size, for a warning.
   std::vector<int> outside(int world_size) const;
-  /// No rank of any world: "1 & 2". Sure when true; an expression too large to try gives false.
+  /// True if no rank can match: "1 & 2". False if too large to try.
   bool selects_nobody() const;
   struct Node;
 
@@ -57,34 +57,34 @@ struct RankExpression::Node {
   std::string glob;
 };
 
-/// What a [[check.rule]] is about: of the names that match, per step. Counts are the most (max) or the fewest (min) of
-/// any rank and step; times the median over the steps, of the slowest (max) or fastest (min) rank.
+/// Quantity of a [[check.rule]], per step, over the names that match. Counts: the most (max) or fewest (min) of any
+/// rank and step. Times: median over the steps, of the slowest (max) or fastest (min) rank.
 enum class CheckMetric : std::uint8_t {
   kLaunches,      // launches_per_step: calls that launch kernels or graphs
   kKernels,       // kernels_per_step
-  kCalls,         // calls_per_step: operators, calls of MPI and of the runtime, ranges
+  kCalls,         // calls_per_step: operators, MPI and runtime calls, ranges
   kMpiBytes,      // mpi_bytes_per_step
   kStepUs,        // step_us
-  kKernelUs,      // kernel_us: on the device, all of one step together
+  kKernelUs,      // kernel_us: device time per step
   kCallUs,        // call_us
-  kCommunication  // communication_us: in calls of MPI and in NCCL's kernels
+  kCommunication  // communication_us: MPI calls and NCCL kernels
 };
 constexpr bool is_count(CheckMetric metric) { return metric <= CheckMetric::kMpiBytes; }
 std::string_view to_text(CheckMetric metric);
 
 struct CheckRule {
   CheckMetric metric{};
-  std::string name;  // a glob; "" = all
+  std::string name;  // glob; "" = all
   std::optional<double> min, max, tolerance;
-  std::string baseline;  // a file of `profshim compare --update-baseline`; a relative path starts at the spec's folder
+  std::string baseline;  // file of `profshim compare --update-baseline`, relative to the spec's folder
   int line = 0;          // in the spec's file
 };
 
-/// Every key that works, with its default. One member per key; src/spec/spec_keys.h declares name, type and sentence.
+/// One member per key, with its default; src/spec/spec_keys.h declares name, type and sentence.
 struct Spec {
   struct {
     bool enable = true;
-    std::string run_name;  // "" = made from the job's identity
+    std::string run_name;  // "" = from the job's identity
     bool abort_on_error = false;
     OnConflict on_conflict = OnConflict::kYield;
     LogLevel log_level = LogLevel::kWarn;
@@ -96,7 +96,7 @@ struct Spec {
   } process;
   struct {
     RankExpression select;        // "0"
-    std::string source = "auto";  // auto, mpi, or the name of an environment variable pair: see reference.toml
+    std::string source = "auto";  // "auto", "mpi", or variables: see reference.toml
     bool record_unknown = false;
   } ranks;
   struct {
@@ -120,13 +120,13 @@ struct Spec {
   bool record_shapes = false;
   bool with_flops = false;
   bool with_stack = false;        // Python's
-  bool native_stack = false;      // the machine's
-  std::int64_t stack_every = 1;   // of PyTorch's operators the Nth of a thread gets a stack; 0 = none of them does
+  bool native_stack = false;      // native frames
+  std::int64_t stack_every = 1;   // every Nth PyTorch operator of a thread; 0 = none
   std::int64_t stack_depth = 32;  // frames, from the innermost
-  bool fold_polls = true;         // polls of MPI one after the other that came to nothing are one event
+  bool fold_polls = true;         // consecutive unsuccessful MPI polls become one event
   bool cuda_sync = false;
   bool nccl_profiler = false;
-  bool whole_graphs = false;  // one event per launch of a CUDA graph instead of one per node
+  bool whole_graphs = false;  // one event per launch of a CUDA graph, not per node
   struct {
     std::uint64_t host_memory = 2ull << 30;
     double window_seconds = 300;
@@ -144,59 +144,58 @@ struct Spec {
     int gzip_level = 1;
     Overwrite overwrite = Overwrite::kNo;
     int niceness = 10;
-    std::int64_t exit_seconds = 10;  // 0: signals and exec*() end the process as they come
-    bool stacks = false;             // beside each trace a file of its stacks
-    bool arguments = true;           // the command line in the traces; false: the program alone
+    std::int64_t exit_seconds = 10;  // 0: signals and exec*() do not wait
+    bool stacks = false;             // also a file of stacks for each trace
+    bool arguments = true;           // false: traces show only the program
   } output;
   struct {
     std::int64_t min_traces = 0;  // 0 = any number
-    std::string ranks;            // a rank expression; "" = any
+    std::string ranks;            // rank expression; "" = any
     bool complete = false;
     std::vector<CheckRule> rules;
   } check;
 
   std::string cupti_dump;  // debug: folder for raw CUPTI buffers; "" = none
 
-  /// Canonical TOML of everything in force: printed by explain, kept in the spool and in every trace.
+  /// Canonical TOML of the effective spec, for explain, the spool and every trace.
   std::string to_toml() const;
   /// 16 hex digits over to_toml().
   std::string hash() const;
 };
 
-/// The well-known step ranges of steps.source = "auto", in order.
+/// For steps.source = "auto", in order.
 const std::vector<std::string_view>& well_known_step_patterns();
-/// How sure steps are that "auto" has taken from ranges of that name: "high" for what a program marks as its steps,
-/// "medium" for the calls of an optimizer, "low" for forward passes, of which an iteration may have several.
+/// Confidence of steps that "auto" found by this name: "high" for step markers, "medium" for optimizer calls, "low" for
+/// forward passes, of which an iteration may have several.
 std::string_view step_confidence(std::string_view marker);
 
-/// Settings in the order of precedence; later wins.
+/// Settings in order of precedence; later wins.
 struct SpecSources {
   std::string file;                                              // path; "" = none
-  std::vector<std::pair<std::string, std::string>> environment;  // the PROFSHIM_* that are set, name and value
-  std::vector<std::pair<std::string, std::string>>
-      options;  // command line: option as typed ("--ranks", "--set"), value
+  std::vector<std::pair<std::string, std::string>> environment;  // PROFSHIM_* that are set
+  std::vector<std::pair<std::string, std::string>> options;      // option as typed ("--ranks", "--set"), value
 };
-/// Collects SpecSources from the process's environment.
+/// Reads the process's environment.
 SpecSources sources_from_environment();
 
 struct LoadedSpec {
   Spec spec;
   bool enabled = false;           // after profile.enable and PROFSHIM=0/1
   std::vector<Problem> problems;  // errors first
-  bool ok() const;                // no error among them
-  /// Key, value and where it came from ("default", "run.toml:12", "PROFSHIM_RANKS", "--set"), for explain.
+  bool ok() const;                // no errors
+  /// For explain. origin: "default", "run.toml:12", "PROFSHIM_RANKS", "--set".
   struct Origin {
     std::string key, value, origin;
-    bool overridden = false;  // by the environment or the command line: what `profshim run` hands on
+    bool overridden = false;  // by environment or command line: `profshim run` hands it on
   };
   std::vector<Origin> origins;
 };
-/// Never throws. Reads `sources.file` (and its include.files) and applies the overrides.
+/// Reads `sources.file` and its include.files, then applies overrides. Never throws.
 LoadedSpec load_spec(const SpecSources& sources);
-/// The same on a text that was not read from a file (tests, fuzzing, the copy in a spool).
+/// For tests, fuzzing, and the copy in a spool.
 LoadedSpec load_spec_text(std::string_view toml, const std::string& name);
 
-/// The key table, for `profshim keys` and for the tests of config/reference.toml.
+/// For `profshim keys` and the tests of config/reference.toml.
 struct KeyInfo {
   std::string_view name, type, values, default_value, short_forms, sentence;
 };

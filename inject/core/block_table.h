@@ -1,6 +1,5 @@
-// Sizes of an allocator's live blocks by address, because a free does not pass the size. Lock-free; any thread.
-// Operations on one address are ordered by the allocator, which reuses an address only after the block was freed.
-// Threads compete only for free slots.
+// Sizes of an allocator's live blocks by address: a free does not pass the size. Lock-free; any thread. The allocator
+// orders operations on one address, so threads compete only for free slots.
 #pragma once
 
 #include <array>
@@ -10,16 +9,16 @@
 
 namespace profshim::inject {
 
-/// Zeroed memory, as mmap() returns it, is an empty table.
+/// Zeroed memory (mmap) is an empty table.
 class BlockTable {
  public:
   enum class Added : std::uint8_t { kNew, kKnown, kNoRoom };
   struct Change {
     Added added;
-    std::uint64_t bytes_before;  // kKnown: the size that was stored until now
+    std::uint64_t bytes_before;  // kKnown only
   };
 
-  /// kKnown: the block was freed where no hook saw it, or is reported twice.
+  /// kKnown: the block was freed unseen, or is reported twice.
   Change add(const void* address, std::uint64_t bytes) {
     const std::uint64_t key = key_of(address);
     Bucket& bucket = bucket_of(key);
@@ -33,8 +32,7 @@ class BlockTable {
           !bucket.address[i].compare_exchange_strong(none, key, std::memory_order_acquire)) {
         continue;
       }
-      // The acquire above pairs with the release in remove(), which has read the old block's size. The new size is
-      // read only when this block is freed.
+      // The acquire pairs with remove(), which has read the old size. The new size is read when this block is freed.
       bucket.bytes[i].store(bytes, std::memory_order_relaxed);
       count_.fetch_add(1, std::memory_order_relaxed);
       return {Added::kNew, 0};
@@ -42,7 +40,7 @@ class BlockTable {
     return {Added::kNoRoom, 0};
   }
 
-  /// Returns the size of the block in bytes; 0 if it is not known.
+  /// Returns bytes; 0 = unknown.
   std::uint64_t remove(const void* address) {
     if (count_.load(std::memory_order_relaxed) == 0) return 0;
     const std::uint64_t key = key_of(address);
@@ -50,7 +48,7 @@ class BlockTable {
     for (std::size_t i = 0; i < kSlots; ++i) {
       if (bucket.address[i].load(std::memory_order_relaxed) != key) continue;
       const std::uint64_t bytes = bucket.bytes[i].load(std::memory_order_relaxed);
-      // Pairs with the acquire in add() of the thread that reuses the slot.
+      // Pairs with the acquire in add().
       bucket.address[i].store(0, std::memory_order_release);
       count_.fetch_sub(1, std::memory_order_relaxed);
       return bytes;
@@ -59,8 +57,7 @@ class BlockTable {
   }
 
  private:
-  // All slots for one address are in one bucket. 65536 blocks fill a quarter of the table: a full bucket is then very
-  // unlikely.
+  // All slots of an address are in one bucket, very unlikely full: 65536 blocks fill a quarter of the table.
   static constexpr std::size_t kSlots = 16, kBucketBits = 14;
   struct alignas(64) Bucket {
     std::array<std::atomic<std::uint64_t>, kSlots> address;

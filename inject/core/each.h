@@ -1,5 +1,4 @@
-// Preprocessor loops over the arguments of a row in include/profshim/hooks/*.def. MPI_EACH(WHAT, A, B, C) expands to
-// WHAT(A, a3), WHAT(B, a2), WHAT(C, a1).
+// Loops over the arguments of a row in include/profshim/hooks/*.def: MPI_EACH(WHAT, A, B) is WHAT(A, a2), WHAT(B, a1).
 #pragma once
 
 #define MPI_EACH_1(WHAT, A) WHAT(A, a1)

@@ -1,6 +1,5 @@
-// A fixed-size hash table keyed by a library's handles (communicators): read at every call, changed when an object is
-// created or freed. Lock-free, never allocates. The cost of a search depends on the entries that are in the table now,
-// not on those that were removed.
+// A fixed-size hash table keyed by handles, read at every call. Lock-free, never allocates. Removed entries do not slow
+// a search.
 #pragma once
 
 #include <atomic>
@@ -9,26 +8,25 @@
 
 namespace profshim::inject {
 
-/// Linear probing without tombstones: all entries of a home lie within its `reach`. `Entry` has an atomic `handle`,
-/// which is 0 in a default-constructed entry. Any thread.
+/// Linear probing without tombstones: entries lie within `reach` of their home. `Entry` has an atomic `handle`,
+/// initially 0. Any thread.
 template <class Entry, std::size_t kSlots>
 class HandleTable {
  public:
-  /// Returns null if the handle is not in the table.
   Entry* find(std::uint64_t handle) {
     if (handle <= kClaimed) return nullptr;
     const std::size_t at = home_of(handle);
     std::size_t i = 0;
-    std::size_t reach = 1;  // most entries are in their home: find them without a look at homes_
+    std::size_t reach = 1;  // most entries are at home: no look at homes_
     do {
       Entry& entry = entries_[(at + i) % kSlots];
       if (entry.handle.load(std::memory_order_acquire) == handle) return &entry;  // pairs with publish()
-      // Relaxed: if publish() happened before this call, so did the increase of `reach` before it.
+      // Relaxed: if publish() happened before this call, so did the increase of `reach`.
       if (i == 0) reach = reach_of(homes_[at].load(std::memory_order_relaxed));
     } while (++i < reach);
     return nullptr;
   }
-  /// Reserves an entry, which find() does not see before publish(). Returns null if the table is full.
+  /// find() does not see the entry before publish(). Returns null if full.
   Entry* claim(std::uint64_t handle) {
     const std::size_t at = home_of(handle);
     for (std::size_t i = 0; i < kSlots; ++i) {
@@ -41,11 +39,11 @@ class HandleTable {
     return nullptr;
   }
   static void publish(Entry& entry, std::uint64_t handle) { entry.handle.store(handle, std::memory_order_release); }
-  /// Returns the entry that had the handle; null if there is none. Its contents stay until it is claimed again.
+  /// The entry's contents stay until it is claimed again.
   Entry* remove(std::uint64_t handle) {
     Entry* const entry = find(handle);
     std::uint64_t key = handle;
-    // The release pairs with the acquire in claim(). If the exchange fails, another thread has removed the entry.
+    // The release pairs with claim(). On failure another thread has removed it.
     if (entry == nullptr ||
         !entry->handle.compare_exchange_strong(key, kFree, std::memory_order_release, std::memory_order_relaxed)) {
       return nullptr;
@@ -53,7 +51,7 @@ class HandleTable {
     leave(home_of(handle));
     return entry;
   }
-  /// Undoes remove(), unless the entry has been claimed for another handle since.
+  /// Undoes remove(), unless claimed since.
   void restore(Entry& entry, std::uint64_t handle) {
     const std::size_t at = home_of(handle);
     enter(at, (static_cast<std::size_t>(&entry - entries_) + kSlots - at) % kSlots);
@@ -68,10 +66,10 @@ class HandleTable {
   static_assert(kSlots <= 1u << 14, "home_of() has 14 bits");
   static std::size_t home_of(std::uint64_t handle) { return ((handle * 0x9e3779b97f4a7c15ull) >> 50) % kSlots; }
 
-  // A home: reach << 32 | number of its entries. One word, so that the reach of a home without entries is 0 again.
+  // reach << 32 | number of entries: one word, so that the reach of a home without entries is 0 again.
   static constexpr std::uint64_t kOneEntry = 1, kReach = std::uint64_t{1} << 32;
   static std::size_t reach_of(std::uint64_t home) { return static_cast<std::size_t>(home / kReach); }
-  /// Counts an entry of home `at` that lies `distance` slots after it. To be called before find() may look for it.
+  /// Counts an entry `distance` slots after home `at`. Call before find() may look for it.
   void enter(std::size_t at, std::size_t distance) {
     std::uint64_t home = homes_[at].load(std::memory_order_relaxed);
     std::uint64_t next = 0;

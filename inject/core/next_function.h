@@ -1,4 +1,4 @@
-// The next definition of a function that this library exports: the C library's, or that of a library preloaded later.
+// The next definition of a function that this library exports.
 #pragma once
 
 #include <dlfcn.h>
@@ -7,8 +7,8 @@
 
 namespace profshim::inject {
 
-/// The first get() looks the function up. This library's constructors call get(), so that no lookup is left for a
-/// signal handler or a vfork() child. Another library's constructor may call the function before that.
+/// This library's constructors call get(): a signal handler or vfork() child must not do the lookup. Another library's
+/// constructor may call first.
 template <class Function>
 class NextFunction {
  public:

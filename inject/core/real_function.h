@@ -1,4 +1,4 @@
-// The real function that a hook forwards to: found at the first call, on any thread, and kept.
+// The real function behind a hook.
 #pragma once
 
 #include <atomic>
@@ -8,8 +8,7 @@
 
 namespace profshim::inject {
 
-/// Address of the function behind a hook. Any thread. The first call looks it up; while it is not found, each call
-/// looks again, because its library may be loaded later. Preserves errno.
+/// Any thread; preserves errno. Repeats a failed lookup at each call: the library may be loaded later.
 class RealFunction {
  public:
   /// Tries the names in order. Returns null if none is found.
@@ -24,7 +23,6 @@ class RealFunction {
   std::atomic<void*> address_{nullptr};
 };
 
-/// A RealFunction with one name and a type.
 template <class Signature>
 class NamedFunction {
  public:

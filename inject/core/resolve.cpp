@@ -12,7 +12,7 @@
 namespace profshim::inject {
 namespace {
 
-// Prefixes of file names. auditwheel puts a hash into them: libmpi-1a2b3c.so.40.
+// File name prefixes; auditwheel adds a hash: libmpi-1a2b3c.so.40.
 constexpr const char* kMpiLibraries[] = {"libmpi.so",      "libmpich.so", "libmpi_abi.so",
                                          "libmpi_cray.so", "libmpi-",     "libmpich-"};
 constexpr const char* kFortranMpiLibraries[] = {"libmpi_mpifh.so", "libmpichfort.so", "libmpifort.so",
@@ -47,8 +47,8 @@ bool belongs(const char* path, Layer layer) {
 
 constexpr std::size_t kMaxLibraries = 16;
 struct Found {
-  Layer layer;           // kNone: all libraries
-  std::size_t skip = 0;  // matching libraries to skip first: earlier rounds have seen them
+  Layer layer;           // kNone: all
+  std::size_t skip = 0;  // seen in earlier rounds
   std::size_t count = 0;
   char paths[kMaxLibraries][PATH_MAX];
 };
@@ -66,10 +66,10 @@ int note_library(dl_phdr_info* info, std::size_t, void* argument) {
   return found.count == kMaxLibraries ? 1 : 0;
 }
 
-// Collects the names first and opens the libraries afterwards. dl_iterate_phdr() holds a lock during its callback that
-// dlopen() takes after its own lock: calling dlopen() in the callback could deadlock with a thread inside dlopen().
+// dlopen() comes after the iteration: dl_iterate_phdr() holds a lock that dlopen() takes after its own, so its callback
+// could deadlock.
 void* in_mapped_libraries(const char* name, Layer layer) {
-  // 64 KiB is too large for a small thread stack.
+  // 64 KiB: too large for a small stack.
   void* const memory = mmap(nullptr, sizeof(Found), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (memory == MAP_FAILED) return nullptr;
   void* address = nullptr;
@@ -95,8 +95,7 @@ bool is_mpi_library(const char* path) { return begins_with_any(file_name(path), 
 void* resolve(const char* name, Layer layer) {
   if (void* const next = dlsym(RTLD_NEXT, name)) return next;
   void* const known = in_mapped_libraries(name, layer);
-  // PyTorch may be linked into a library of any name. Its mangled names are unique, and a hook cannot work without its
-  // real function.
+  // PyTorch may be linked into any library. Its mangled names are unique, and a hook needs its real function.
   return known == nullptr && layer == Layer::kTorch ? in_mapped_libraries(name, Layer::kNone) : known;
 }
 

@@ -1,25 +1,21 @@
-// Finds the real functions behind this library's own exports. Not for the hot path: lookups take the loader's lock.
+// Finds the real functions behind our exports. Takes the loader's lock: not for the hot path.
 #pragma once
 
 #include "profshim/event.h"
 
 namespace profshim::inject {
 
-/// Returns the next definition of `name` after this library's (RTLD_NEXT). If there is none, searches the mapped
-/// libraries of `layer`, because a library opened with dlopen(RTLD_LOCAL) is not in the global scope. For
-/// Layer::kTorch, finally searches all mapped libraries. Null if not found. Never loads a library. Takes the loader's
-/// lock and may allocate: call once per function.
+/// Searches RTLD_NEXT, then the mapped libraries of `layer`, because dlopen(RTLD_LOCAL) hides them, then for
+/// Layer::kTorch all libraries. Null if not found. Loads nothing; may allocate.
 void* resolve(const char* name, Layer layer);
 
-/// Searches only the mapped libraries of `layer`: for names that other libraries may define too.
+/// For names that libraries of other layers may define too.
 void* resolve_in(const char* name, Layer layer);
 
-/// Returns the address of a data symbol such as ompi_mpi_comm_world. Searches RTLD_DEFAULT first: if the executable has
-/// a COPY relocation, the variable in the library is an unused duplicate.
+/// RTLD_DEFAULT comes first: after a COPY relocation the variable in the library is an unused duplicate.
 void* resolve_data(const char* name, Layer layer);
 
-/// Returns true if this is the path or file name of an MPI library, without those of its Fortran bindings, which need
-/// it.
+/// `path`: path or file name. False for the libraries of Fortran bindings, which need an MPI library.
 bool is_mpi_library(const char* path);
 
 }  // namespace profshim::inject

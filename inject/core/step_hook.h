@@ -1,5 +1,4 @@
-// steps.source = "collective": calls of one hooked function are step markers. MPI and NCCL hooks call this on the
-// thread of the call; it neither allocates nor locks.
+// steps.source = "collective". Called on the thread of the hooked call; neither allocates nor locks.
 #pragma once
 
 #include <cstdint>
@@ -10,9 +9,8 @@
 
 namespace profshim::inject {
 
-/// Call this before the real function. Returns true if the caller must report a step boundary after the real function
-/// (steps.edge = "end"). Reports a boundary at the begin of the call itself and then updates `mode`, since the step may
-/// have opened or closed a window.
+/// Call before the real function. Returns true if a step boundary is due after it. A boundary now may open or close a
+/// window, hence `mode` is updated.
 inline bool steps_at_end(HookId hook, std::uint32_t& mode) {
   if (__builtin_expect((mode & recorder::kHookSteps) == 0, 1) || !session::is_step_hook(hook)) return false;
   if (session::spec()->steps.edge_end) return true;

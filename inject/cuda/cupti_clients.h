@@ -1,5 +1,4 @@
-// Tracks the other clients of CUPTI in this process: what they have enabled, and when they have stopped recording.
-// Calls no CUPTI, so that unit tests can drive it.
+// Tracks other CUPTI clients in this process. Calls no CUPTI, for unit tests.
 #pragma once
 
 #include <sched.h>
@@ -9,8 +8,7 @@
 
 namespace profshim::cupti {
 
-/// Locks a spin lock that is held for a few instructions and never during a call of CUPTI. Gives up waiting after a
-/// while: a child of fork() may have inherited the lock from a thread that does not exist there.
+/// Gives up after a while: a child of fork() may inherit the lock from a thread that does not exist there.
 class SpinLockGuard {
  public:
   explicit SpinLockGuard(std::atomic_flag& flag) : flag_(flag) {
@@ -25,18 +23,16 @@ class SpinLockGuard {
   std::atomic_flag& flag_;
 };
 
-/// Subscribers and enabled activity kinds of other clients. Not thread-safe: the owner locks.
+/// Not thread-safe.
 class OtherClients {
  public:
-  /// The subscriber has registered buffer callbacks that receive all records of the process until it unsubscribes
-  /// (CUPTI 13.2).
+  /// The subscriber's buffer callbacks get all records of the process until it unsubscribes (CUPTI 13.2).
   void on_all_buffers_taken(void* subscriber) { takes_all_ = subscriber; }
-  /// `alone`: CUPTI admits no other subscriber beside it (cuptiSubscribe, or cuptiSubscribe_v2 without
-  /// allowMultipleSubscribers).
+  /// `alone`: admits no other subscriber (cuptiSubscribe, or cuptiSubscribe_v2 without allowMultipleSubscribers).
   void on_subscribe(void* subscriber, bool alone) {
     if (alone) alone_ = subscriber;
   }
-  /// Removes the subscriber. Returns true if it kept others out: they may subscribe now.
+  /// Returns true if others may subscribe now.
   bool on_unsubscribe(void* subscriber) {
     if (subscriber == nullptr || (subscriber != alone_ && subscriber != takes_all_)) return false;
     if (subscriber == takes_all_) {  // CUPTI disables its kinds
@@ -50,14 +46,13 @@ class OtherClients {
     if (kind < kKinds) kinds_ |= std::uint64_t{1} << kind;
   }
   bool holds(std::uint32_t kind) const { return kind < kKinds && (kinds_ >> kind & 1) != 0; }
-  /// Returns true if this stopped the recording of all clients.
+  /// Returns true if all clients have now stopped recording.
   bool on_disable(std::uint32_t kind) {
     const bool recorded = is_recording();
     if (kind < kKinds) kinds_ &= ~(std::uint64_t{1} << kind);
     return note_if_stopped(recorded);
   }
-  /// One function of the runtime or driver API is enabled or disabled. Returns true if this stopped the recording of
-  /// all clients.
+  /// Returns true as on_disable() does.
   bool on_api_switch(bool on) {
     const bool recorded = is_recording();
     if (on) ++calls_;
@@ -65,8 +60,7 @@ class OtherClients {
     return note_if_stopped(recorded);
   }
   void on_finalize() { *this = OtherClients(); }
-  /// Returns true if all clients have stopped recording since the last call of this function and none has started
-  /// again.
+  /// Returns true if all clients have stopped since the last call.
   bool take_stopped() {
     const bool silent = stopped_ && !is_recording();
     stopped_ = false;
@@ -83,7 +77,7 @@ class OtherClients {
 
   static constexpr std::uint32_t kKinds = 64;
   std::uint64_t kinds_ = 0;
-  std::uint64_t calls_ = 0;  // number of API functions enabled individually
+  std::uint64_t calls_ = 0;  // API functions enabled individually
   void* alone_ = nullptr;
   void* takes_all_ = nullptr;
   bool stopped_ = false;

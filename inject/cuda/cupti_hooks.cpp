@@ -1,6 +1,5 @@
-// Exports of the CUPTI functions that other clients call (the job's torch.profiler, a sanitizer). This library releases
-// CUPTI before such a call takes effect and takes it back when the client has stopped. Its own calls use pointers from
-// libcupti and never pass these hooks.
+// CUPTI functions that other clients call (torch.profiler, a sanitizer). Such a call first releases CUPTI, which is
+// taken back when the client has stopped. Our own calls bypass these hooks.
 #include <atomic>
 #include <cerrno>
 #include <cstddef>
@@ -38,8 +37,7 @@ struct Real : inject::NamedFunction<void()> {
   }
 };
 
-/// Callbacks of the other client. They are registered again when it takes CUPTI again, because the client does not know
-/// that they were replaced.
+/// Registered again with the client's next use: it does not know that they were replaced.
 constinit Real real_register_callbacks{"cuptiActivityRegisterCallbacks"};
 constinit Real real_register_clock{"cuptiActivityRegisterTimestampCallback"};
 constinit std::atomic<void*> client_requested{nullptr}, client_completed{nullptr};
@@ -49,7 +47,6 @@ void restore_client_callbacks() {
   if (requested != nullptr) real_register_callbacks(requested, client_completed.load(std::memory_order_relaxed));
 }
 
-/// Returns false if the spec says that other clients are refused. The trace reports it.
 bool admit_client() {
   const Spec* const spec = session::spec();
   const bool refused = spec != nullptr && spec->profile.on_conflict == OnConflict::kRefuse && device::available();
@@ -69,7 +66,7 @@ class PreserveErrno {
   const int saved_ = errno;
 };
 
-/// Releases CUPTI, because another client is about to use the activity API. Returns false if the client is refused.
+/// Returns false if the client is refused.
 bool yield_to_client(const char* call) {
   const PreserveErrno preserve;
   if (!admit_client()) return false;
@@ -82,8 +79,7 @@ void resume_if(bool gone) {
   if (gone) device::resume();
 }
 
-/// Call this when a client has registered something but may never record. If it does not, the device thread takes CUPTI
-/// back after a second.
+/// If the client never records, the device thread takes CUPTI back after a second.
 void resume_unless_recording() {
   const PreserveErrno preserve;
   if (!update_clients([](OtherClients&) {}).is_recording()) device::on_other_client_silent();
@@ -98,13 +94,12 @@ int forward_registration(Real& real, Args... args) {
 }
 
 enum class Subscription {
-  kShared,               // other subscribers may exist beside it
-  kCallbacks,            // the only subscriber for callbacks; our activity recording continues
-  kCallbacksAndActivity  // the only subscriber for callbacks and activity
+  kShared,               // others may exist beside it
+  kCallbacks,            // only subscriber for callbacks; our activity recording continues
+  kCallbacksAndActivity  // only subscriber for callbacks and activity
 };
 
-/// Forwards a subscription of the job. CUPTI 13.3 admits several subscribers, but refuses one that must be alone while
-/// ours exist. Ours are therefore released before the call, and taken back afterwards if CUPTI admits them.
+/// CUPTI 13.3 refuses a subscriber that must be alone while ours exist: ours are released before the call.
 template <class... Args>
 int forward_subscribe(Real& real, Subscription subscription, void** subscriber, Args... args) {
   const bool alone = subscription != Subscription::kShared;
@@ -133,7 +128,6 @@ int forward_subscribe(Real& real, Subscription subscription, void** subscriber, 
   return result;
 }
 
-/// `args` are all arguments of the function, including the kind.
 template <class... Args>
 int forward_enable(Real& real, std::uint32_t kind, Args... args) {
   if (!yield_to_client(real.name())) return kMultipleSubscribersNotSupported;
@@ -146,7 +140,6 @@ int forward_enable(Real& real, std::uint32_t kind, Args... args) {
   return result;
 }
 
-/// Forwards the enabling or disabling of one function of the runtime or driver API.
 template <class... Args>
 int forward_api_switch(Real& real, bool on, Args... args) {
   if (on && !yield_to_client(real.name())) return kMultipleSubscribersNotSupported;
@@ -157,7 +150,7 @@ int forward_api_switch(Real& real, bool on, Args... args) {
   return result;
 }
 
-/// A kind that the client has not enabled may be one of ours: it stays enabled.
+/// A kind that the client has not enabled may be ours.
 template <class... Args>
 int forward_disable(Real& real, std::uint32_t kind, Args... args) {
   if (device::owns_cupti() && !update_clients([](OtherClients&) {}).holds(kind)) return kSuccess;
@@ -168,9 +161,8 @@ int forward_disable(Real& real, std::uint32_t kind, Args... args) {
   return result;
 }
 
-/// Returns true if this CUPTI lets several subscribers record at the same time (13.3 with its driver), so that they do
-/// not disturb each other. 13.2 has some of the functions already, but a subscriber that registers buffers with them
-/// receives all records of the process (read in the library of 13.2.75).
+/// True if subscribers record independently (CUPTI 13.3 with its driver). In 13.2, one that registers buffers receives
+/// all records of the process (read in the library of 13.2.75).
 bool subscribers_share() {
   static constinit Real real{"cuptiActivityGetNextRecord_v2"};
   return real.get() != nullptr && (!device::available() || device::subscribers_share());
@@ -210,7 +202,7 @@ PROFSHIM_EXPORT int cuptiUnsubscribe(void* subscriber) {
   const bool records =
       profshim::cupti::update_clients([&](OtherClients& c) { free = c.on_unsubscribe(subscriber); }).is_recording();
   const profshim::cupti::PreserveErrno preserve;
-  if (free && !records) profshim::device::resume();  // the client has left without a flush
+  if (free && !records) profshim::device::resume();  // the client left without a flush
   if (free) profshim::device::take_callbacks();
   return result;
 }
@@ -272,7 +264,6 @@ PROFSHIM_EXPORT int cuptiActivityEnableDriverApi(std::uint32_t callback_id, std:
   return profshim::cupti::forward_api_switch(real, on != 0, callback_id, on);
 }
 
-// The subscriber API.
 PROFSHIM_EXPORT int cuptiActivityRegisterCallbacks_v2(void* subscriber, void* requested, void* completed) {
   using namespace profshim::cupti;
   PROFSHIM_REAL(cuptiActivityRegisterCallbacks_v2);
@@ -305,9 +296,8 @@ PROFSHIM_EXPORT int cuptiActivityDisable_v2(void* subscriber, std::uint32_t kind
   return profshim::cupti::forward_disable(real, kind, subscriber, kind, config);
 }
 
-// A client may keep its subscription and stop recording, as Kineto does between two profiles: CUPTI is then free. The
-// client gets its last buffers by the flush that follows. If it never flushes, the device thread takes CUPTI back after
-// a second.
+// Kineto keeps its subscription between profiles but stops recording: CUPTI is free after this last flush. Without a
+// flush, the device thread takes CUPTI back after a second.
 PROFSHIM_EXPORT int cuptiActivityFlushAll(std::uint32_t flag) {
   PROFSHIM_REAL(cuptiActivityFlushAll);
   const int result = real(flag);
@@ -328,7 +318,7 @@ PROFSHIM_EXPORT int cuptiFinalize() {
     profshim::cupti::client_requested.store(nullptr);
     profshim::device::on_other_client_clock(nullptr);
     profshim::device::on_other_client_buffers(nullptr);
-    // The call may come from a CUPTI callback, so CUPTI is not taken back at once.
+    // Not at once: the call may come from a CUPTI callback.
     profshim::cupti::resume_unless_recording();
   }
   return result;

@@ -1,7 +1,5 @@
-// The exported CUDA functions, generated from hooks/cuda.def. They record the host's calls when CUPTI is not available;
-// only CUPTI can record device times. libcudart and libcuda do not call their own functions through these symbols
-// (-Bsymbolic), so each call is seen once. If a runtime calls the driver through them, the two events nest. No guard
-// against re-entrancy is needed.
+// Records host calls while CUPTI is not available. libcudart and libcuda (-Bsymbolic) do not call themselves through
+// these symbols, so no guard against re-entrancy is needed.
 #include "hooks.h"
 
 #include <atomic>
@@ -20,8 +18,7 @@ namespace {
 
 constinit std::atomic<void (*)()> first_call{nullptr};
 
-// Initializes CUDA and waits for CUPTI before the first launch, so that CUPTI records a launch that would itself be the
-// first CUDA call. cudaGetDeviceCount initializes CUDA without creating a context.
+// Lets CUPTI record a launch that is the first CUDA call. cudaGetDeviceCount initializes CUDA without a context.
 void await_cupti() {
   static constinit std::atomic<bool> initialized{false};
   if (!session::requested()) return;
@@ -33,7 +30,7 @@ void await_cupti() {
   device::await_start();
 }
 
-// ---- describers: the last but one column of a row, which fills in the arguments that are recorded
+// Describers, the last but one column, fill in the arguments.
 
 void note_stream(CudaCallArgs& call, Handle stream) {
   call.stream = reinterpret_cast<std::uint64_t>(stream);
@@ -120,8 +117,6 @@ constexpr auto set_2d_on_stream = [](CudaCallArgs& call, Ptr, Size, Int, Size wi
   note_stream(call, stream);
 };
 
-// ---- the hook
-
 constexpr std::uint32_t kRecords = recorder::kCudaCalls | recorder::kCuda | recorder::kArmed;
 
 constexpr bool begins_range(HookId hook) {
@@ -150,7 +145,7 @@ struct CallOf {
  private:
   static constinit inline std::atomic<Function*> known{nullptr};
 
-  /// Reads the mode again: the range call may just have begun or ended a window.
+  /// The range call may have begun or ended a window.
   static int call_now(Function* real, Arguments... arguments) {
     return recorder::mode_has(kRecords) ? recorded_call(real, arguments...) : real(arguments...);
   }

@@ -1,10 +1,9 @@
-// The exported CUDA functions (hooks/cuda.def). They forward, and record the call while CUPTI is not available.
+// The exported CUDA functions of hooks/cuda.def.
 #pragma once
 
 namespace profshim::cuda {
 
-/// Sets a function that is called once, after the first successful CUDA call through a hook, on the thread of that
-/// call. By then cuInit() has run, and with it InitializeInjection() if it runs at all. Called by the constructor.
+/// `function` runs once, after the first successful CUDA call (cuInit() has run), on its thread. Constructor only.
 void on_first_call(void (*function)());
 
 }  // namespace profshim::cuda

@@ -23,14 +23,14 @@ namespace {
 
 constexpr const char* kVariable = "CUDA_INJECTION64_PATH";
 
-/// The library of another tool in CUDA_INJECTION64_PATH; "" = none. The constructor writes it.
+/// Another tool in CUDA_INJECTION64_PATH, or "". Constructor only.
 constinit char foreign_owner[PATH_MAX] = {};
-constinit std::atomic<bool> is_injected{false};     // the driver has called InitializeInjection()
-constinit std::atomic<bool> has_hooks_only{false};  // a hook has seen CUDA, and the driver has not called
+constinit std::atomic<bool> is_injected{false};     // the driver called InitializeInjection()
+constinit std::atomic<bool> has_hooks_only{false};  // a hook saw CUDA without that call
 
 void at_exit() { session::finish(session::End::kNormal); }
 
-// Registered after the driver's and CUPTI's own exit handlers, so that it runs before them.
+// Registered after the exit handlers of the driver and CUPTI, so it runs before them.
 void on_cupti_ready() { std::atexit(at_exit); }
 
 void start_device(const Spec& spec) { device::start(spec, on_cupti_ready); }
@@ -55,8 +55,7 @@ void start_with_hooks_alone(const Spec& spec) {
   recorder::set_mode(recorder::kCudaCalls, 0);
 }
 
-/// Runs after the first CUDA call through a hook. By then the driver has opened the library in the variable. If that
-/// was not this one, CUPTI is not available and only the hooks record.
+/// By now the driver has opened the library in the variable. If not this one, only the hooks record.
 void on_first_hooked_call() {
   if (is_injected.load()) return;
   has_hooks_only.store(true);
@@ -77,7 +76,7 @@ void set_injection_path(const char* own_path) {
     return;
   }
   char resolved[PATH_MAX];
-  // A parent process may have set the variable to this library.
+  // A parent process may have set it.
   if (std::strcmp(realpath(set, resolved) != nullptr ? resolved : set, own_path) == 0) return;
   std::strncpy(foreign_owner, set, sizeof foreign_owner - 1);
 }
@@ -100,8 +99,7 @@ void on_activate() {
 
 }  // namespace profshim::cuda
 
-// The driver calls this once, on the thread inside cuInit, before it looks for devices. The result is always success:
-// CUDA must work even if nothing can be recorded.
+// Called once, inside cuInit. Always success: CUDA must work even if nothing can be recorded.
 extern "C" [[gnu::visibility("default")]] int InitializeInjection() {
   const int saved_errno = errno;
   if (profshim::session::requested()) profshim::cuda::on_injected();

@@ -12,21 +12,18 @@
 namespace profshim::cuda {
 namespace {
 
-/// Cache of names by address: open addressing, never cleared. Kernels that do not fit have no name. If a function is
-/// unloaded and another is loaded at its address, the cache still returns the old name: this is rare, and acceptable
-/// where CUPTI is not available.
+/// Never cleared: a function at the address of an unloaded one gets the old name. Rare, and acceptable without CUPTI.
 constexpr std::size_t kSlots = 4096;
-constexpr StringId kNoName = ~StringId{0};  // the lookup found no name
+constexpr StringId kNoName = ~StringId{0};
 struct Slot {
   std::atomic<std::uintptr_t> key{0};  // address and Kind; 0 = free
-  std::atomic<StringId> name{0};       // 0 = the lookup is running
+  std::atomic<StringId> name{0};       // 0 = being looked up
 };
 constinit Slot slots[kSlots];
 
-/// Kind of an address, stored in the low 2 bits of a key. The upper 2 bits of the address are lost; they carry nothing.
+/// In the low 2 bits of a key; the address loses its upper 2 bits, which carry nothing.
 enum class Kind : std::uintptr_t { kHostFunction = 1, kKernel = 2, kDriverFunction = 3 };
 
-/// Returns the slot of a key, or takes a free one and sets `is_new`. Returns null if all slots in reach are taken.
 Slot* slot_of(std::uintptr_t key, bool& is_new) {
   constexpr std::size_t kReach = 16;
   const std::uintptr_t hash = key * 0x9E3779B97F4A7C15ull >> 52;
@@ -59,8 +56,8 @@ StringId remembered(const void* address, Kind kind, const LookUp& look_up) {
   return id == kNoName ? 0 : id;
 }
 
-/// cuFuncGetName and cuKernelGetName, since CUDA 12.3. The driver's functions are called, because a failure of the
-/// runtime's would be visible to the job in cudaGetLastError().
+/// cuFuncGetName and cuKernelGetName, since CUDA 12.3. A failure of the runtime's functions would be visible in
+/// cudaGetLastError().
 using GetName = int(const char**, const void*);
 const char* driver_name(std::atomic<GetName*>& function, const char* function_name, const void* handle) {
   GetName* get = function.load(std::memory_order_acquire);
@@ -76,8 +73,8 @@ constinit std::atomic<GetName*> get_function_name{nullptr}, get_kernel_name{null
 
 }  // namespace
 
-// The host function that nvcc generates has the kernel's name. dladdr() knows only exported symbols: for a local one it
-// returns the nearest exported symbol, which is wrong.
+// nvcc's host function has the kernel's name. For a local function dladdr() returns the nearest exported symbol, which
+// is wrong.
 StringId name_of_function(const void* host_function) {
   return remembered(host_function, Kind::kHostFunction, [host_function]() -> const char* {
     Dl_info info{};

@@ -9,11 +9,11 @@ void* data_symbol(const char* name) { return inject::resolve_data(name, Layer::k
 
 bool is_standard_abi() {
   static constinit Query<int(int*, int*)> version{"PMPI_Abi_get_version"};
-  int major = -1, minor = -1;  // stay -1 in a library that has the function without the ABI
+  int major = -1, minor = -1;  // stay -1 in a library without the ABI
   return version.get() != nullptr && version.get()(&major, &minor) == 0 && major >= 1;
 }
 
-// Fortran compilers spell the symbol of a common block in four ways. An MPI defines all four and accepts each.
+// Compilers spell a common block in four ways. An MPI defines and accepts all.
 struct FortranVariable {
   void* addresses[5] = {};
   void find(const char* const (&names)[4], const char* pointer_name) {

@@ -1,5 +1,4 @@
-// The MPI implementation of this process, detected at run time: the constants and widths in which implementations
-// differ, and lookup of PMPI functions. One binary serves Open MPI, the MPICH family and the MPI-5 ABI.
+// MPI's constants and widths, detected at run time. One binary serves Open MPI, the MPICH family and the MPI-5 ABI.
 #pragma once
 
 #include <atomic>
@@ -10,7 +9,7 @@
 
 namespace profshim::mpi {
 
-/// A handle at register width. MPICH's handles are ints: only the low half is defined (see normalized()).
+/// A handle at register width. Only the low half of an MPICH handle, an int, is defined.
 using Handle = std::uintptr_t;
 
 enum class Implementation : std::uint8_t { kUnknown, kOpenMpi, kMpich, kStandardAbi };
@@ -18,36 +17,34 @@ enum class Implementation : std::uint8_t { kUnknown, kOpenMpi, kMpich, kStandard
 struct Abi {
   Implementation implementation = Implementation::kUnknown;
   Handle world = 0, self = 0, comm_null = 0, request_null = 0;
-  std::uintptr_t in_place = 0;       // MPI_IN_PLACE
-  std::uintptr_t status_ignore = 0;  // MPI_STATUS_IGNORE
-  int handle_bytes = 8;              // of one element in an array of requests
-  int status_ints = 0;               // size of a status in ints
-  int status_source = 0;             // index of MPI_SOURCE in a status read as an array of int; MPI_TAG follows it
+  std::uintptr_t in_place = 0;
+  std::uintptr_t status_ignore = 0;
+  int handle_bytes = 8;  // in an array of requests
+  int status_ints = 0;
+  int status_source = 0;                                // index of MPI_SOURCE in ints; MPI_TAG follows
   int cartesian = 0, graph = 0, distributed_graph = 0;  // results of MPI_Topo_test
 };
 
-/// All zero until detect_abi() has returned true.
+/// Zero until detect_abi() has returned true.
 const Abi& abi();
-/// To be called once, after MPI is initialized. Returns false if the implementation is not one of Implementation.
+/// Call once, after MPI is initialized. Returns false for an unknown implementation.
 bool detect_abi();
 
-/// Large enough for a status of any implementation.
 struct alignas(8) StatusBuffer {
-  StatusBuffer() {}  // not cleared: every hook has one on its stack and few use it
+  StatusBuffer() {}  // not cleared: on every hook's stack, seldom used
   int words[16];
 };
 
-/// Returns a handle argument in the form in which it is compared and stored.
+/// Returns the form in which handles are compared and stored.
 inline Handle normalized(Handle handle) {
   return abi().handle_bytes == 4 ? static_cast<std::uint32_t>(handle) : handle;
 }
-/// Returns the handle at index i of the array at `address`.
 inline Handle handle_at(const void* address, int i = 0) {
   return abi().handle_bytes == 4 ? static_cast<const std::uint32_t*>(address)[i]
                                  : static_cast<const std::uint64_t*>(address)[i];
 }
 
-/// A PMPI function, looked up at its first use. get() returns null if this MPI lacks it, and never one of our hooks.
+/// A PMPI function. get() returns null if this MPI lacks it, never our hook.
 template <class Signature>
 class Query {
  public:
@@ -56,7 +53,7 @@ class Query {
     void* found = address_.load(std::memory_order_acquire);
     if (found == nullptr) {
       found = inject::resolve(name_, Layer::kMpi);
-      address_.store(found, std::memory_order_release);  // pairs with the load above
+      address_.store(found, std::memory_order_release);
     }
     return reinterpret_cast<Signature*>(found);
   }
@@ -66,17 +63,15 @@ class Query {
   std::atomic<void*> address_{nullptr};
 };
 
-/// Returns the handle constant that Open MPI defines as the address of `symbol`; 0 if there is none.
+/// Open MPI's handles are addresses of data symbols; 0 = none.
 Handle data_handle(const char* symbol);
 
-/// Translate a Fortran handle.
 Handle comm_from_fortran(int handle);
 Handle type_from_fortran(int handle);
 Handle op_from_fortran(int handle);
 Handle request_from_fortran(int handle);
 
-/// Compare with the addresses of Fortran's MPI_IN_PLACE, MPI_STATUS_IGNORE and MPI_STATUSES_IGNORE, which are
-/// variables.
+/// These Fortran constants are variables: their addresses are compared.
 bool is_fortran_in_place(const void* address);
 bool is_fortran_status_ignore(const void* address);
 bool is_fortran_statuses_ignore(const void* address);

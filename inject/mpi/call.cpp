@@ -17,8 +17,6 @@ bool is_collective(const Row& row) {
   return row.behavior == Behavior::Collective || row.behavior == Behavior::PersistentCollectiveInit;
 }
 
-// ---- count and bytes ----
-
 struct Amount {
   std::uint64_t count = 0, bytes = 0;
   std::uint16_t datatype = 0;
@@ -57,8 +55,7 @@ Amount amount_of_vector(const Call& call, int counts, int type, int types, int n
   return amount_of_one(total, call.type_argument(type));
 }
 
-/// Amount of the sending or receiving side, which is one count or a vector. `peers`: length of the vector.
-/// `own` >= 0: only that element of a vector counts.
+/// `peers`: length of a vector. `own` >= 0: only that element counts.
 Amount amount_of_side(const Call& call, bool sending, int peers, int own) {
   const Row& row = call.row;
   const int count = row.position(sending ? Role::Count : Role::RCount);
@@ -76,7 +73,7 @@ Amount amount_of_side(const Call& call, bool sending, int peers, int own) {
 
 Amount amount_of(const Call& call, Communicator* comm) {
   const Row& row = call.row;
-  // In an intercommunicator, a root of MPI_ROOT or MPI_PROC_NULL makes some buffer arguments undefined: read none.
+  // In an intercommunicator, roots MPI_ROOT and MPI_PROC_NULL make some buffer arguments undefined.
   if (is_collective(row) && row.peer >= 0 && call.number(row.peer) < 0) return {};
   const int rank = comm != nullptr && comm->rank >= 0 ? comm->rank : 0;
   Amount amount;
@@ -94,7 +91,7 @@ Amount amount_of(const Call& call, Communicator* comm) {
     case Payload::SentToEach:
     case Payload::SentToNeighbors: {
       const bool neighbors = row.payload == Payload::SentToNeighbors;
-      // The counts of a reduce-scatter have an entry for each member of the own group, in intercommunicators too.
+      // A reduce-scatter has a count per own member, in intercommunicators too.
       const int members = comm == nullptr ? 0 : row.has(Role::Op) ? comm->size : comm->peers;
       const int peers = neighbors && comm != nullptr ? neighbors_of(*comm) : members;
       const bool other_side = call.in_place(Role::SBuf) && (row.has(Role::RCount) || row.has(Role::RCounts));
@@ -134,7 +131,6 @@ void describe(const Call& call, Event& event) {
 
 namespace {
 
-/// Returns the second event of MPI_Sendrecv and MPI_Sendrecv_replace.
 Event receive_half(const Call& call) {
   const Row& row = call.row;
   Event half = *call.event;
@@ -163,8 +159,6 @@ bool needs_status(const Call& call) {
 }
 
 namespace {
-
-// ---- state that a call changes ----
 
 void note_new_communicator(Call& call) {
   const Row& row = call.row;
@@ -205,9 +199,9 @@ void before_real(Call& call, bool recording) {
       if (call.comm != nullptr) call.sequence = next_sequence(*call.comm);
       break;
     case Behavior::FreeComm:
-      // Before the real function: once the handle is free, another thread may get it.
+      // First: once free, the handle may be reused.
       call.freed = call.comm_stored_at(Role::OldComm);
-      if (recording) {  // after the real function MPI can no longer tell its name
+      if (recording) {  // later MPI cannot tell its name
         Communicator* const known = communicator_of(call.freed);
         if (known != nullptr) call.freed_id = defined_id(*known);
       }
@@ -289,7 +283,7 @@ void end_call(Call& call, int result) {
   if (call.event != nullptr) {
     Event& event = *call.event;
     if (result != 0) event.flags |= kFailed;
-    // A probe fills the status only if it has found a message.
+    // A probe fills the status only if it finds a message.
     const bool has_status = result == 0 && needs_status(call) && !call.was_unsuccessful_poll();
     const int* const status = has_status ? static_cast<const int*>(call.address(Role::Status)) : nullptr;
     if (call.row.behavior == Behavior::Sendrecv) {

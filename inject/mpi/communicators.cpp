@@ -15,7 +15,7 @@ namespace {
 
 constinit inject::HandleTable<Communicator, 1u << 14> table;
 constinit std::atomic<std::uint32_t> last_id{2};
-constinit HandleCache made_by_members;  // identity -> number of earlier communicators with it
+constinit HandleCache made_by_members;  // identity -> communicators so far
 constinit Handle world_group = 0;
 
 constinit Query<int(Handle, int*)> ask_size{"PMPI_Comm_size"}, ask_rank{"PMPI_Comm_rank"},
@@ -35,7 +35,6 @@ std::uint64_t mix(std::uint64_t hash, std::uint64_t value) {
   return hash ^ (hash >> 29);
 }
 
-/// Owns the group of a communicator.
 class Group {
  public:
   Group(Query<int(Handle, Handle*)>& query, Handle comm) {
@@ -48,8 +47,7 @@ class Group {
   Group(const Group&) = delete;
   Group& operator=(const Group&) = delete;
 
-  /// Calls `each` with the rank in MPI_COMM_WORLD of every member in order; negative = not in it. Returns false if
-  /// the ranks cannot be determined.
+  /// Passes each member's MPI_COMM_WORLD rank in order; negative = not in it. False if unknown.
   template <class Each>
   bool each_world_rank(int size, Each&& each) const {
     constexpr int kBlock = 256;
@@ -75,7 +73,7 @@ std::uint64_t hash_of_members(Query<int(Handle, Handle*)>& query, Handle comm, i
   return hash;
 }
 
-/// Returns "[0, 1, 5]", or 0 if not all members are in MPI_COMM_WORLD.
+/// "[0, 1, 5]"; 0 if a member is not in MPI_COMM_WORLD.
 StringId world_ranks_text(Handle comm, int size) {
   constexpr std::size_t kLongestRank = 12;
   const std::size_t room = static_cast<std::size_t>(size) * kLongestRank + 2;
@@ -136,7 +134,7 @@ StringId origin_text(const char* made, const Communicator* parent) {
       {text, static_cast<std::size_t>(n) < sizeof text ? static_cast<std::size_t>(n) : sizeof text - 1});
 }
 
-/// Adds a new communicator after asking MPI about it. `salt` distinguishes it from others with the same members.
+/// `salt` distinguishes communicators with equal members.
 Communicator* query_and_add(Handle handle, const Communicator* parent, const char* made, std::uint64_t salt) {
   const int size = ask(ask_size, handle, 0);
   const bool inter = ask(ask_is_inter, handle, 0) != 0;
@@ -238,7 +236,7 @@ int neighbors_of(Communicator& comm) {
 void add_communicator(Communicator* parent, Handle created, const char* made) {
   const std::uint64_t salt = parent != nullptr ? count_creation(*parent) : 0;
   if (is_null(normalized(created))) return;
-  forget_communicator(created);  // an entry of a communicator that was freed by PMPI_Comm_free, unseen by us
+  forget_communicator(created);  // stale if freed by PMPI_Comm_free, which has no hook
   query_and_add(normalized(created), parent, made, salt);
 }
 
@@ -248,7 +246,7 @@ void add_communicator_of_members(Communicator* parent, Handle created, const cha
   forget_communicator(created);
   Communicator* const entry = query_and_add(created, parent, made, tag);
   if (entry == nullptr) return;
-  // All members agree on how many communicators they have made together. They need not agree on other counts.
+  // All members agree on this count only: they have made these communicators together.
   const std::uint64_t key = entry->identity | 4;
   const std::uint64_t before = made_by_members.find(key).value_or(0);
   made_by_members.remove(key);

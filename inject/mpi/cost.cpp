@@ -1,4 +1,4 @@
-// Measures the cost of recording a call on this machine, with the code that the calls of the job use.
+// Cost of a recorded call, with the code that the job uses.
 #include "forward.h"
 #include "lifecycle.h"
 #include "profshim/recorder_control.h"
@@ -7,7 +7,7 @@
 namespace profshim::mpi {
 
 double measure_call_cost() {
-  // A send with a null datatype, so that MPI is not asked about it. The real function is empty.
+  // MPI is not asked about a null datatype.
   recorder::ScratchThread scratch;
   return scratch.cost_ns([] {
     std::uint64_t words[] = {0, 0, 0, 0, 0, abi().world};

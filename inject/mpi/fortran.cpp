@@ -1,11 +1,10 @@
-// The Fortran bindings, made from hooks/mpi.def. Those of Open MPI call PMPI functions, so the C hooks never see them.
-// Those of MPICH call the C functions, and the outer hook records. Every argument is an address.
+// The Fortran bindings, from hooks/mpi.def; all arguments are addresses. Open MPI's call PMPI functions, which have no
+// hooks. MPICH's call C functions: the outer hook records.
 //
-// mpif.h and "use mpi" lead to one of four spellings of a name, depending on the compiler; "use mpi_f08" leads to
-// mpi_x_f08_. The mpi_x_f08ts_ of MPICH take array descriptors; they call the C functions, whose hooks record them.
+// mpif.h and "use mpi" use one of four spellings, "use mpi_f08" uses mpi_x_f08_. MPICH's mpi_x_f08ts_ need no hooks:
+// they call C functions.
 //
-// Functions with a CHARACTER argument get its length as one more word at the end. That word is always forwarded: if the
-// caller passed none, nobody reads it.
+// A CHARACTER argument adds a hidden length. It is always forwarded: if it was not passed, nobody reads it.
 #include <cstdint>
 
 #include "forward.h"
@@ -26,7 +25,7 @@ struct FortranHook<hook, f08, std::index_sequence<i...>> {
   static constexpr const Row& kRow = RowOf<hook>::kRow;
   using Signature = void(Address<i>..., int*, std::uintptr_t);
 
-  /// `error` is null if a caller of mpi_f08 omitted it.
+  /// `error` is null if omitted in mpi_f08.
   template <std::size_t n>
   static void call(const char* const (&names)[n], Address<i>... arguments, int* error, std::uintptr_t hidden) {
     static constinit RealFunction function;
@@ -53,7 +52,7 @@ struct FortranHook<hook, f08, std::index_sequence<i...>> {
 template <HookId hook, bool f08>
 using FortranHookOf = FortranHook<hook, f08, std::make_index_sequence<RowOf<hook>::kArguments>>;
 
-// MPI_INIT(ierror) and MPI_INIT_THREAD(required, provided, ierror) have no argc and argv.
+// The Fortran functions have no argc and argv.
 template <HookId hook, class... Arguments>
 void initialize(RealFunction& function, const char* const (&names)[4], int* error, Arguments... arguments) {
   auto* const real = reinterpret_cast<void (*)(Arguments..., int*)>(function.get(Layer::kMpi, names));
@@ -67,7 +66,7 @@ void initialize(RealFunction& function, const char* const (&names)[4], int* erro
   real(arguments..., error);
   const Ticks ended = ticks();
   if (error != nullptr && *error != 0) return;
-  // If the Fortran function called the C function, the hook of the latter has done this already.
+  // False if Fortran called C: the C hook did this.
   if (activate_rank(nullptr, began)) record_initialization(hook, began, ended, true);
 }
 
@@ -77,7 +76,6 @@ void initialize(RealFunction& function, const char* const (&names)[4], int* erro
 #define MPI_EXPORTED extern "C" __attribute__((visibility("default"))) void
 #define MPI_STRIP(...) __VA_ARGS__
 
-/// The variable part is the Fortran name: rows without one expand to nothing.
 #define MPI_FORTRAN(hook, capitals, parameters, arguments, ...)                                                 \
   __VA_OPT__(                                                                                                   \
       MPI_EXPORTED __VA_ARGS__##_ parameters {                                                                  \

@@ -1,4 +1,4 @@
-// The body of every MPI hook, C and Fortran: forwards the call and records it while armed.
+// The body of every MPI hook, C and Fortran.
 #pragma once
 
 #include <array>
@@ -17,21 +17,18 @@ namespace profshim::mpi {
 
 using inject::RealFunction;
 
-/// Returns MPI_ERR_OTHER, the result of a hook whose MPI library is missing.
+/// MPI_ERR_OTHER, if the MPI library is missing.
 int missing_function_error();
 
-/// Returns true if a call of this behavior is only forwarded now.
 inline bool is_unwatched(Behavior behavior, std::uint32_t mode) {
   if (mode == 0) return true;
   if ((mode & (recorder::kArmed | recorder::kHookSteps)) != 0) return false;
   return completes_requests(behavior) ? !any_open_operation() : !always_watched(behavior);
 }
 
-/// Returns true outside windows, where a collective is only counted: its numbers must agree on ranks with other
-/// windows.
+/// Returns true outside windows, where a collective still counts, to agree with ranks in other windows.
 inline bool is_only_counted(std::uint32_t mode) { return (mode & (recorder::kArmed | recorder::kHookSteps)) == 0; }
 
-/// Stands in for Completion in calls that complete no request.
 struct NoCompletion {
   explicit NoCompletion(Call&) {}
   void finish(int) {}
@@ -39,7 +36,6 @@ struct NoCompletion {
 template <const Row& row>
 using CompletionOf = std::conditional_t<completes_requests(row.behavior), Completion, NoCompletion>;
 
-/// Forwards a call that is an event of its own.
 template <const Row& row, class Real>
 int forward_event(Call& call, const recorder::LayerScope& scope, Real& real) {
   begin_call(call);
@@ -51,8 +47,7 @@ int forward_event(Call& call, const recorder::LayerScope& scope, Real& real) {
   return result;
 }
 
-/// Forwards a poll, which is an event of its own only if it was successful. It does not wait, so it is never an open
-/// call.
+/// Only a successful poll is an event. No poll waits, so none is an open call.
 template <const Row& row, class Real>
 int forward_poll(Call& call, const recorder::LayerScope& scope, Real& real) {
   const Ticks began = begin_poll(call);
@@ -71,10 +66,9 @@ int forward_poll(Call& call, const recorder::LayerScope& scope, Real& real) {
   return result;
 }
 
-/// Forwards a watched call. `real` is called exactly once, returns the MPI error code, and must pass the Status and
-/// Statuses that are in `words` then, which may have been replaced. `words`: the arguments at register width. If the
-/// call runs on a stack of its own (user-level threads), it may be mistaken for one that was left without its end, and
-/// be closed meanwhile: scope.outermost() is false then.
+/// Calls `real` exactly once; it returns the MPI error code and must pass Status and Statuses from `words`, where they
+/// may have been replaced. scope.outermost() turns false if the call was closed early: on a stack of its own
+/// (user-level threads) it can look abandoned.
 template <const Row& row, class Real>
 int intercept(std::uint64_t* words, bool fortran, Real&& real) {
   spool::Thread* const thread = recorder::this_thread();

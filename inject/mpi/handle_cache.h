@@ -1,5 +1,4 @@
-// A bounded lock-free map from a handle to one word. It caches answers of MPI: when it is full, new ones are not
-// cached.
+// A bounded lock-free cache of MPI's answers. A full cache adds nothing.
 #pragma once
 
 #include <atomic>
@@ -15,7 +14,7 @@ class HandleCache {
   std::optional<std::uint64_t> find(std::uint64_t handle) const {
     for (std::uint32_t i = 0, at = home(handle); i < kMaxProbes; ++i) {
       const Slot& slot = slots_[(at + i) % kSlots];
-      const std::uint64_t key = slot.key.load(std::memory_order_acquire);  // pairs with the release in insert()
+      const std::uint64_t key = slot.key.load(std::memory_order_acquire);  // pairs with insert()
       if (key == handle) return slot.value.load(std::memory_order_relaxed);
       if (key == kFree) return std::nullopt;
     }
@@ -34,7 +33,7 @@ class HandleCache {
     }
   }
 
-  /// Removes every copy: two threads that meet a handle at the same time both insert it.
+  /// Removes all copies: two threads may have inserted it at once.
   void remove(std::uint64_t handle) {
     for (std::uint32_t i = 0, at = home(handle); i < kMaxProbes; ++i) {
       Slot& slot = slots_[(at + i) % kSlots];
@@ -46,7 +45,7 @@ class HandleCache {
 
  private:
   static constexpr std::uint32_t kSlots = 8192, kMaxProbes = 64;
-  // No handle has these values in any implementation.
+  // No handle of any MPI has these values.
   static constexpr std::uint64_t kFree = 0, kRemoved = 1, kClaimed = 2;
   struct Slot {
     std::atomic<std::uint64_t> key{kFree}, value{0};

@@ -1,4 +1,4 @@
-// The exported MPI_ and MPIX_ functions, made from hooks/mpi.def. See row.h for its columns.
+// Exported MPI_ and MPIX_ functions from hooks/mpi.def (see row.h).
 #include <cstdint>
 #include <tuple>
 
@@ -18,7 +18,7 @@ std::uint64_t widened(T argument) {
   }
 }
 
-/// True for calls that may be the first of a rank: MPI_Init*, and those that make a communicator in an MPI session.
+/// MPI_Init*, and communicators of an MPI session.
 template <HookId hook>
 constexpr bool may_begin_rank = RowOf<hook>::kRow.behavior == Behavior::Initialize ||
                                 (RowOf<hook>::kRow.behavior == Behavior::CreateCommOfGroup &&
@@ -34,7 +34,7 @@ struct CHook<hook, std::index_sequence<i...>> {
   using Argument = ArgumentType<RowOf<hook>::kRoles[n]>;
   using Signature = int(Argument<i>...);
 
-  /// Returns the argument to forward: a Status or Statuses may have been replaced by our own.
+  /// A Status or Statuses may have been replaced.
   template <std::size_t n>
   static Argument<n> forwarded(Argument<n> given, const std::uint64_t* words) {
     if constexpr (RowOf<hook>::kRoles[n] == Role::Status || RowOf<hook>::kRoles[n] == Role::Statuses) {
@@ -65,7 +65,7 @@ struct CHook<hook, std::index_sequence<i...>> {
     return intercept<RowOf<hook>::kRow>(words, false, [&] { return real(forwarded<i>(arguments, words)...); });
   }
 
-  // Not inlined: the frame of the hook must stay small, because LayerScope compares frames to detect nested calls.
+  // Keeps the hook's frame small: LayerScope compares frames to detect nested calls.
   [[gnu::noinline]] static int counted_call(Signature* real, Argument<i>... arguments) {
     spool::Thread* const thread = recorder::this_thread();
     if (thread == nullptr) return real(arguments...);
@@ -96,7 +96,7 @@ using CHookOf = CHook<hook, std::make_index_sequence<RowOf<hook>::kArguments>>;
 }  // namespace
 }  // namespace profshim::mpi
 
-// Each forwards to the next MPI_X of the process, so that other preloaded tools stay in the chain; else to PMPI_X.
+// Forwards to the next MPI_X, so that other tools stay in the chain; else to PMPI_X.
 #define HOOK(name, fortran, capitals, behavior, payload, ...)                                             \
   extern "C" __attribute__((visibility("default"))) int name(MPI_EACH(MPI_PARAMETER, __VA_ARGS__)) {      \
     static constexpr const char* kNames[] = {#name, "P" #name};                                           \

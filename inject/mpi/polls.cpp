@@ -10,10 +10,9 @@
 namespace profshim::mpi {
 namespace {
 
-/// Longest time between two polls of one loop. In ticks: 5 to 20 microseconds, depending on the clock.
+/// In ticks: 5 to 20 microseconds, depending on the clock.
 constexpr Ticks kLongestPause = 20000;
 
-/// The arguments of a probe.
 struct Place {
   std::uint32_t comm = 0;
   std::int32_t peer = kNone32, tag = kNone32;
@@ -32,21 +31,19 @@ Place place_of(const Call& call) {
   return {event.mpi.comm, event.mpi.peer, event.mpi.tag};
 }
 
-/// The writer of a window may read the event at the same time.
+/// The writer of the window may be reading it.
 template <class T>
 void set(T& to, T value) {
   std::atomic_ref(to).store(value, std::memory_order_relaxed);
 }
 
-/// Returns true if the poll continues the event `polling`.
 bool continues(const Event& polling, const Call& call, Ticks began) {
   return polling.hook == HookId::kMpiPolls && ((polling.flags & kFortran) != 0) == call.fortran &&
          polling.polls.depth == call.thread.open_calls && polling.begin >= recorder::last_boundary() &&
          began - polling.end <= kLongestPause;
 }
 
-/// Returns false if the event has no room for another function. The count is stored last, so that every counted poll
-/// lies before the end.
+/// Returns false if it has no room. Stores the count last: every counted poll lies before the end.
 bool extend(Event& polling, const Call& call, Ticks began, Ticks now) {
   PollArgs& polls = polling.polls;
   const auto end = std::end(polls.functions);

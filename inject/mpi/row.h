@@ -1,5 +1,5 @@
-// Meaning of the columns of hooks/mpi.def. MPI has no common binary interface, so a row is all we know of a function:
-// the C and the Fortran hook, and the recorded event, are made from it.
+// Meaning of the columns of hooks/mpi.def. MPI has no common binary interface: hooks and events are made from these
+// rows.
 #pragma once
 
 #include <array>
@@ -11,52 +11,51 @@
 
 namespace profshim::mpi {
 
-/// Role of one argument. R... is the receiving side, ...W is MPI_Count instead of int.
+/// R...: receiving side. ...W: MPI_Count instead of int.
 enum class Role : std::uint8_t {
-  Ptr,         // an address we do not read, or whose meaning the behavior knows
-  Text,        // char*; Fortran passes its length as a hidden argument at the end
-  SBuf,        // send buffer, may be MPI_IN_PLACE
-  RBuf,        // receive buffer, may be MPI_IN_PLACE
-  Int,         // a number we do not read, or whose meaning the behavior knows
-  Wide,        // MPI_Aint, MPI_Offset or MPI_Count we do not read
-  Opaque,      // a handle we do not read
-  Count,       // elements
-  CountW,      //
-  RCount,      //
-  RCountW,     //
-  Counts,      // elements for each peer
-  CountsW,     //
-  RCounts,     //
-  RCountsW,    //
-  Partitions,  // number of partitions; the count is that of one partition
+  Ptr,     // an address, not read or known to the behavior
+  Text,    // char*; in Fortran its length is a hidden last argument
+  SBuf,    // or MPI_IN_PLACE
+  RBuf,    // or MPI_IN_PLACE
+  Int,     // a number, not read or known to the behavior
+  Wide,    // MPI_Aint, MPI_Offset or MPI_Count, not read
+  Opaque,  // a handle, not read
+  Count,
+  CountW,
+  RCount,
+  RCountW,
+  Counts,  // for each peer
+  CountsW,
+  RCounts,
+  RCountsW,
+  Partitions,  // Count is per partition
   Type,
   RType,
-  Types,   // a datatype for each peer
-  RTypes,  //
+  Types,  // for each peer
+  RTypes,
   Op,
-  Root,     // a rank, as the four below; negative = wildcard, MPI_PROC_NULL or MPI_ROOT
-  Dest,     //
-  Source,   //
+  Root,  // Root to RSource: a rank; negative = wildcard, MPI_PROC_NULL or MPI_ROOT
+  Dest,
+  Source,
   Target,   // of a one-sided call
-  RSource,  // source of a call that also sends
+  RSource,  // of a call that also sends
   Tag,
   RTag,
   Comm,
-  NewComm,   // address where MPI stores the new communicator
-  OldComm,   // address of the communicator that is freed
-  Message,   // address of an MPI_Message: the call receives, or finds, that message
-  Flag,      // address of an int: the call polls, and 0 there means that it was unsuccessful
-  Request,   // address where MPI stores the new request
-  Status,    // address where MPI stores a single status
-  Statuses,  // address where MPI stores a status for each request
+  NewComm,  // an address, as all below
+  OldComm,  // the freed one
+  Message,  // an MPI_Message to receive, or found
+  Flag,     // an int; 0 = unsuccessful poll
+  Request,  // the new one
+  Status,
+  Statuses,  // one for each request
 };
 inline constexpr std::size_t kRoles = static_cast<std::size_t>(Role::Statuses) + 1;
 
-/// Work of a hook beyond forwarding the call and recording it while armed.
 enum class Behavior : std::uint8_t {
-  PointToPoint,  // none, and nothing at all while not armed: these are called most often
-  Plain,         // keeps the calls that MPI makes inside it from being recorded as the job's
-  Sendrecv,      // two events: a send and a receive
+  PointToPoint,  // none, and unwatched while unarmed: called most often
+  Plain,         // none, but hides the calls that MPI makes inside it
+  Sendrecv,      // two events: send and receive
   Collective,
   PersistentInit,
   PersistentCollectiveInit,
@@ -71,29 +70,28 @@ enum class Behavior : std::uint8_t {
   Testany,
   RequestFree,
   CreateComm,         // collective over the parent
-  CreateCommOfGroup,  // collective over the members of the new communicator only
-  CreateIntercomm,    // likewise, and each side has its own parent
+  CreateCommOfGroup,  // collective over the new members only
+  CreateIntercomm,    // likewise; each side has its own parent
   FreeComm,
   NameComm,
   FreeType,
   FreeOp,
   Initialize,
-  InitializeSession,  // as Plain: an MPI session has no communicator yet that would tell the rank
+  InitializeSession,  // as Plain: no communicator tells the rank yet
   Finalize,
   Abort,
 };
 
 /// Meaning of MpiArgs::count and bytes, always of this rank's own buffer.
-///   Sent             count x size of the sending side; of the receiving side where the send buffer is MPI_IN_PLACE.
-///                    Point to point, one-sided and file calls: of their only buffer.
-///   SentToEach       the whole send buffer of an all-to-all or reduce-scatter: count x members, or the sum of counts
-///   SentToNeighbors  the same for neighborhood collectives: count x destinations
-///   Received         the receiving side, for a scatter
+///   Sent             count x size of the sending side, of the receiving side if the send buffer is MPI_IN_PLACE, or of
+///                    the only buffer
+///   SentToEach       whole send buffer of an all-to-all or reduce-scatter: count x members, or sum of counts
+///   SentToNeighbors  likewise for neighborhood collectives: count x destinations
+///   Received         receiving side, for a scatter
 enum class Payload : std::uint8_t { Nothing, Sent, SentToEach, SentToNeighbors, Received };
 
 inline constexpr std::size_t kMaxArguments = 13;
 
-/// A count has the same place in a row whatever its width.
 constexpr Role without_width(Role role) {
   switch (role) {
     case Role::CountW:
@@ -117,12 +115,12 @@ struct Row {
   Behavior behavior = Behavior::Plain;
   Payload payload = Payload::Nothing;
   std::int8_t arguments = 0;
-  std::int8_t peer = -1;     // position of the Root, Dest, Source or Target; -1 = has none
-  bool wide_counts = false;  // arrays of counts hold MPI_Count
+  std::int8_t peer = -1;     // position of the only is_peer() role; -1 = none
+  bool wide_counts = false;  // counts are arrays of MPI_Count
   std::array<std::int8_t, kRoles> at{};
   const char* made = "";  // how a new communicator is made: "split"
 
-  /// Position of the first argument of `role`, a count of either width; -1 = has none.
+  /// Returns the first argument of `role`; -1 = none.
   constexpr int position(Role role) const { return at[static_cast<std::size_t>(role)]; }
   constexpr bool has(Role role) const { return position(role) >= 0; }
   constexpr bool polls() const { return has(Role::Flag); }
@@ -159,18 +157,17 @@ constexpr bool is_handle(Role role) {
   return role == Role::Opaque || role == Role::Type || role == Role::RType || role == Role::Op || role == Role::Comm;
 }
 
-/// The C type of an argument. Handles travel at register width, which holds the int of MPICH and the pointers of Open
-/// MPI and of the MPI-5 ABI.
+/// Register width holds MPICH's int handles and the pointers of Open MPI and MPI-5.
 template <Role role>
 using ArgumentType = std::conditional_t<
     is_number(role), int,
     std::conditional_t<is_wide_number(role), std::int64_t, std::conditional_t<is_handle(role), std::uintptr_t, void*>>>;
 
-/// Returns true if the hook has work to do even while nothing is recorded.
+/// Returns true if the hook has work even while nothing is recorded.
 constexpr bool always_watched(Behavior behavior) {
   return behavior != Behavior::PointToPoint && behavior != Behavior::Sendrecv;
 }
-/// Returns true for calls that, outside windows, are watched only while an operation from a window is pending.
+/// These calls are watched outside windows only while an operation from a window is pending.
 constexpr bool completes_requests(Behavior behavior) {
   switch (behavior) {
     case Behavior::Wait:

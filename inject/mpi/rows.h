@@ -22,7 +22,6 @@ struct RowOf;
 #undef HOOK
 #undef MPI_ROW
 
-/// The row of a function that is known only at run time; null if it is not an MPI function.
 constexpr const Row* find_row(HookId hook) {
   switch (hook) {
 #define HOOK(name, ...) \

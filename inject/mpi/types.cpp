@@ -12,12 +12,12 @@ namespace profshim::mpi {
 namespace {
 
 constinit HandleCache datatypes;    // handle -> size << 16 | id
-constinit HandleCache known_names;  // hash of name and size -> id: types made and freed in a loop share a definition
-constinit HandleCache reductions;   // handle -> (number of a user-defined operation + 1) << 16 | id
+constinit HandleCache known_names;  // hash of name and size -> id, shared by types made in a loop
+constinit HandleCache reductions;   // handle -> (number + 1) << 16 | id
 constinit std::atomic<std::uint32_t> datatype_ids{0}, reduction_ids{0};
 
-// Some programs make and free an operation for every reduction. Free numbers are reused, so that definitions do not run
-// out. Operations beyond kNumbered at a time share the last definition.
+// Some programs make and free an operation per reduction: numbers are reused so that definitions do not run out. Beyond
+// kNumbered, operations share one definition.
 constexpr std::uint32_t kNumbered = 64;
 constinit std::atomic<std::uint64_t> numbers_in_use{0};
 constinit std::atomic<std::uint16_t> user_reduction_ids[kNumbered + 1];
@@ -41,7 +41,7 @@ std::uint16_t next_id(std::atomic<std::uint32_t>& ids) {
 std::uint64_t hash_of(std::string_view name, std::int64_t size) {
   std::uint64_t hash = 0xcbf29ce484222325ull ^ static_cast<std::uint64_t>(size);
   for (const char c : name) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3ull;
-  return hash | 4;  // avoids the reserved keys of HandleCache
+  return hash | 4;  // avoids reserved keys
 }
 
 Handle null_datatype() {
@@ -77,7 +77,7 @@ std::string_view name_of(Handle type, char (&buffer)[512]) {
 
 struct KnownOperation {
   std::string_view name;
-  const char* open_mpi;  // a data symbol
+  const char* open_mpi;
   std::uint32_t mpich, standard;
 };
 constexpr KnownOperation kOperations[] = {

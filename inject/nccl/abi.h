@@ -1,6 +1,5 @@
-// The parts of NCCL's ABI that the hooks use, so that the build needs no nccl.h. Handles are opaque, enums are ints,
-// and a row of hooks/nccl.def gives the role of each argument. tests/unit/inject/nccl/rows_test.cpp compares all of it
-// with the vendor's header.
+// NCCL's ABI, so that the build needs no nccl.h. tests/unit/inject/nccl/rows_test.cpp compares it with the vendor's
+// header.
 #pragma once
 
 #include <array>
@@ -12,7 +11,7 @@
 
 namespace profshim::nccl {
 
-/// ncclComm_t. 0 = NCCL_COMM_NULL.
+/// ncclComm_t; 0 = NCCL_COMM_NULL.
 using Handle = std::uint64_t;
 /// ncclUniqueId, passed by value (in memory).
 struct UniqueId {
@@ -21,21 +20,21 @@ struct UniqueId {
 
 /// ncclResult_t.
 inline constexpr int kSuccess = 0, kSystemError = 2, kInProgress = 7;
-/// ncclInProgress, which calls of non-blocking communicators return, is no failure.
+/// ncclInProgress, from a non-blocking communicator, is no failure.
 constexpr bool has_failed(int result) { return result != kSuccess && result != kInProgress; }
 
 /// NCCL_SPLIT_NOCOLOR: this rank gets no communicator.
 inline constexpr int kNoColor = -1;
-/// Values of ncclRedOp_t from here on are created by ncclRedOpCreatePreMulSum.
+/// First ncclRedOp_t of ncclRedOpCreatePreMulSum.
 inline constexpr int kFirstUserOp = 5;
 
-/// Size in bytes of an element of a ncclDataType_t; 0 = unknown type.
+/// Bytes of one ncclDataType_t; 0 = unknown.
 constexpr std::uint64_t size_of_type(std::int64_t type) {
   constexpr std::uint8_t kSizes[] = {1, 1, 4, 4, 8, 8, 2, 4, 8, 2, 1, 1};
   return type >= 0 && type < static_cast<std::int64_t>(std::size(kSizes)) ? kSizes[type] : 0;
 }
 
-/// The head of ncclConfig_t. New versions add members only at its end.
+/// Head of ncclConfig_t, which grows only at its end.
 struct Config {
   std::size_t size;
   unsigned magic, version;
@@ -46,7 +45,6 @@ struct Config {
 };
 inline constexpr unsigned kConfigMagic = 0xcafebeef;
 
-/// Role of an argument.
 enum class Role : std::uint8_t {
   SBuf,           // const void*
   RBuf,           // void*
@@ -58,29 +56,28 @@ enum class Role : std::uint8_t {
   Comm,           // ncclComm_t
   Stream,         // cudaStream_t
   NewComm,        // ncclComm_t*
-  Size32,         // int: ranks of the new communicator
-  Rank,           // int: own rank in it
+  Size32,         // int, ranks of the new communicator
+  Rank,           // int
   Id,             // ncclUniqueId by value
   Ids,            // ncclUniqueId*
   IdCount,        // int
   Color,          // int
-  Excluded,       // int*: ranks that do not take part
+  Excluded,       // int*, ranks left out
   ExcludedCount,  // int
   Config,         // ncclConfig_t*
-  Ptr,            // any other pointer
-  Size,           // any other size_t
-  Int,            // any other int, unsigned or enum
+  Ptr,            // other pointer
+  Size,           // other size_t
+  Int,            // other int, unsigned or enum
 };
 
-/// The work of a hook besides recording the call.
 enum class Behavior : std::uint8_t {
   Plain,
-  Collective,    // gets a sequence number on its communicator, and launches kernels
+  Collective,    // numbered on its communicator; launches kernels
   PointToPoint,  // launches kernels
   GroupStart,
   GroupEnd,
-  GroupCancel,  // ends a group and launches nothing
-  Initialize,   // creates a communicator from a unique id
+  GroupCancel,  // ends a group without launching it
+  Initialize,   // from a unique id
   InitializeAll,
   Split,
   Shrink,
@@ -88,9 +85,9 @@ enum class Behavior : std::uint8_t {
   Free,
 };
 
-/// The quantity in NcclArgs::bytes; always bytes of this rank's own buffers.
-///   Sent        count x size of the type; for a receive or scatter, of the only buffer
-///   SentToEach  count x ranks x size: the whole send buffer of an all-to-all or reduce-scatter
+/// Meaning of NcclArgs::bytes, always of this rank's own buffers.
+///   Sent        count x size of the type; the only buffer of a receive or scatter
+///   SentToEach  count x ranks x size: whole send buffer of an all-to-all or reduce-scatter
 enum class Payload : std::uint8_t { Nothing, Sent, SentToEach };
 
 template <Role role>
@@ -98,7 +95,6 @@ constexpr bool is_int = role == Role::Type || role == Role::Op || role == Role::
                         role == Role::Size32 || role == Role::Rank || role == Role::IdCount || role == Role::Color ||
                         role == Role::ExcludedCount || role == Role::Int;
 
-/// The C type of an argument.
 template <Role role>
 using ArgumentType = std::conditional_t<is_int<role>, int,
                                         std::conditional_t<role == Role::Count || role == Role::Size, std::size_t,
@@ -110,7 +106,7 @@ struct Row {
   HookId hook = HookId::kNone;
   Behavior behavior = Behavior::Plain;
   Payload payload = Payload::Nothing;
-  std::array<std::int8_t, kRoles> at{};  // position of the first argument of each role; -1 = none
+  std::array<std::int8_t, kRoles> at{};  // first position; -1 = none
 
   constexpr int position(Role role) const { return at[static_cast<std::size_t>(role)]; }
   constexpr bool has(Role role) const { return position(role) >= 0; }
@@ -130,11 +126,10 @@ constexpr Row make_row(HookId hook, Behavior behavior, Payload payload, const st
   return row;
 }
 
-/// Returns true if the call launches kernels, itself or at the end of its group.
 constexpr bool launches(Behavior behavior) {
   return behavior == Behavior::Collective || behavior == Behavior::PointToPoint;
 }
-/// Returns true if the hook must see the call even while nothing is recorded.
+/// True if the hook has work even while nothing is recorded.
 constexpr bool is_always_watched(Behavior behavior) {
   return behavior != Behavior::Plain && behavior != Behavior::PointToPoint;
 }

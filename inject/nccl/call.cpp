@@ -61,8 +61,7 @@ void describe(Event& event, const Row& row, const Arguments& arguments, Communic
   args.bytes = payload_bytes(row, arguments, comm);
 }
 
-/// Connects the call to the kernels that it launches. Calls in a group share one operation id, under which the end of
-/// the group launches them.
+/// Calls in a group share an operation id, under which its end launches their kernels.
 void push_correlation(Call& call) {
   NcclArgs& args = call.event->nccl;
   group::State& group = group::state;
@@ -118,7 +117,7 @@ void begin_call(Call& call, const Arguments& arguments, bool from_nvtx) {
     }
   }
   if (row.behavior == Behavior::Free) {
-    // Remove it before the call: as soon as the handle is free, another thread may get the same value.
+    // First: once free, the handle may be reused.
     call.freed_handle = arguments.comm;
     call.freed = remove_communicator(arguments.comm);
   }

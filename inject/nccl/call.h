@@ -1,4 +1,4 @@
-// Records one NCCL call, for the exported hook or for NCCL's NVTX range: sequence numbers, groups, communicators.
+// Records one NCCL call, for its hook or for NCCL's NVTX range.
 #pragma once
 
 #include "abi.h"
@@ -7,46 +7,41 @@
 
 namespace profshim::nccl {
 
-/// The arguments of a call that are recorded.
 struct Arguments {
   Handle comm = 0;
   std::uint64_t count = 0;
-  std::uint64_t bytes = 0;  // count x size of the type, or the value in NCCL's NVTX range
+  std::uint64_t bytes = 0;  // count x size of the type, or from NCCL's NVTX range
   std::int32_t type = -1, op = -1;
   std::int32_t peer = kNone32;
 };
 
-/// State of a call between begin_call() and end_call(). Trivial, because NVTX ranges keep it in thread-local memory.
+/// Trivial, because NVTX ranges keep it in thread-local memory.
 struct Call {
   const Row* row = nullptr;
   spool::Thread* thread = nullptr;
-  Event* event = nullptr;         // open call in the spool; null if it is not recorded
-  Communicator* freed = nullptr;  // removed from the table; restored if the call fails
+  Event* event = nullptr;         // null = not recorded
+  Communicator* freed = nullptr;  // restored to the table if the call fails
   Handle freed_handle = 0;
-  bool pushed = false;  // an external correlation id is on CUPTI's stack
+  bool pushed = false;  // on CUPTI's stack of external correlation ids
   bool step_at_end = false;
 };
 
-/// Call this before the real function. Counts the collective, makes a step boundary, updates the group, and begins the
-/// event if armed. No allocation, lock or system call, except at the first call on a communicator.
+/// Allocates, locks and makes system calls only at the first call on a communicator.
 void begin_call(Call& call, const Arguments& arguments, bool from_nvtx);
-/// Call this after the real function. Preserves errno. `made`: the communicator that the call has created; null if
-/// there is none or it is unknown.
+/// Preserves errno. `made`: the new communicator; null = none or unknown.
 void end_call(Call& call, int result, Communicator* made);
 
-/// Counts a collective that is not recorded.
 void count_collective(Handle comm);
 
-/// Nesting of ncclGroupStart and ncclGroupEnd on this thread. Kept in every process, because a recording may begin
-/// inside a group.
+/// Nesting of ncclGroupStart and ncclGroupEnd on this thread. Always kept: a recording may begin inside a group.
 namespace group {
 struct State {
   std::uint32_t depth;
-  std::uint32_t operation;        // id of everything that the end of the outermost group launches; 0 = none yet
-  std::uint32_t operation_count;  // operations recorded in the group
-  Ticks single_call;              // Event::begin of the group's only operation; 0 = none, several, or not all were seen
-  bool hooked;                    // a group call is running that came through its hook
-  bool recorded_from_start;       // the group was recorded when it began, so no operation was missed
+  std::uint32_t operation;  // id of the outermost group's launches; 0 = none yet
+  std::uint32_t operation_count;
+  Ticks single_call;         // Event::begin of the only operation; 0 = none, several, or some unseen
+  bool hooked;               // a group call is running in its hook
+  bool recorded_from_start;  // so no operation was missed
 };
 extern thread_local constinit State state __attribute__((tls_model("initial-exec")));
 inline bool is_inside() { return state.depth != 0; }
@@ -54,18 +49,18 @@ inline void enter(int result) {
   if (result != kSuccess) return;
   if (state.depth++ == 0) state.recorded_from_start = recorder::mode_has(recorder::kArmed | recorder::kNccl);
 }
-/// Call this whatever ncclGroupEnd returns: NCCL leaves the group even on failure.
+/// Call even if ncclGroupEnd failed: NCCL leaves the group anyway.
 void leave();
 }  // namespace group
 
-/// True while a recorded range of NCCL's NVTX domain is open on this thread. Calls inside it belong to that range.
+/// A recorded range of NCCL's NVTX domain is open on this thread: calls inside belong to it.
 namespace detail {
 extern thread_local constinit bool inside_nvtx_range __attribute__((tls_model("initial-exec")));
 }
 inline bool inside_nvtx_range() { return detail::inside_nvtx_range; }
 
-/// Call this before ncclCommInit* runs with this rank and size. Activates the session at the first call of the process.
-/// A rank from the environment takes precedence over `rank`. Job's thread, outside any LayerScope.
+/// Activates the session at the process's first ncclCommInit*, before it runs. The environment's rank wins. Job's
+/// thread, outside any LayerScope.
 void activate_by_communicator(int rank, int ranks);
 
 }  // namespace profshim::nccl

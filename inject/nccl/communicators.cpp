@@ -45,9 +45,7 @@ Communicator* claim(Handle handle) {
   return entry;
 }
 
-// ---- queries through NCCL
-
-/// Calls `int function(ncclComm_t, int*)` of the library itself, past all hooks. Returns kUnknown if that fails.
+/// `int function(ncclComm_t, int*)`, past all hooks.
 std::int32_t query(const char* function, Handle comm) {
   auto* const real = reinterpret_cast<int (*)(void*, int*)>(inject::resolve(function, Layer::kNccl));
   int value = kUnknown;
@@ -69,16 +67,14 @@ void query_once(Communicator& comm) {
   query_if_unknown(comm.device, "ncclCommCuDevice", handle);
 }
 
-// ---- handles that NCCL stores later
-
 struct Awaited {
-  std::atomic<const void*> address{nullptr};  // kTaken while a thread reads or writes the entry
-  CommunicatorInfo info;                      // only for the thread that has set kTaken
-  std::atomic<std::int32_t> tid{0};           // the thread that waits for the handle
+  std::atomic<const void*> address{nullptr};  // kTaken while a thread uses the entry
+  CommunicatorInfo info;                      // only for the thread that set kTaken
+  std::atomic<std::int32_t> tid{0};           // waits for the handle
 };
 constexpr std::size_t kMaxAwaited = 64;
 constinit Awaited awaited[kMaxAwaited];
-// Lets the end of a group skip the table, which is nearly always empty.
+// Lets the end of a group skip the table.
 constinit std::atomic<std::uint32_t> awaited_count{0};
 const void* const kTaken = &awaited;
 
@@ -87,15 +83,14 @@ std::int32_t this_tid() {
   return thread != nullptr ? thread->tid.load(std::memory_order_relaxed) : 0;
 }
 
-/// Reads the handle at an address that may be unmapped by now; 0 if it is.
+/// Returns 0 if the address is unmapped by now.
 Handle stored_at(const void* address) {
   Handle value = 0;
   iovec here{&value, sizeof value}, there{const_cast<void*>(address), sizeof value};
   return process_vm_readv(getpid(), &here, 1, &there, 1, 0) == static_cast<ssize_t>(sizeof value) ? value : 0;
 }
 
-/// Adds the awaited communicators that NCCL has stored: all of this thread, or the one with handle `wanted`. Returns
-/// the communicator with that handle, or null.
+/// Adds stored handles: all of this thread, or only `wanted`, whose communicator it returns.
 Communicator* add_awaited(bool own_only, Handle wanted) {
   if (awaited_count.load(std::memory_order_acquire) == 0) return nullptr;
   Communicator* found = nullptr;
@@ -106,13 +101,13 @@ Communicator* add_awaited(bool own_only, Handle wanted) {
     if (own_only ? entry.tid.load(std::memory_order_relaxed) != tid : stored_at(address) != wanted) continue;
     if (!entry.address.compare_exchange_strong(address, kTaken, std::memory_order_acquire)) continue;
     const Handle handle = stored_at(address);
-    // Before the exchange another thread may have reused the entry for the same address.
+    // The entry may have been reused for the same address.
     const bool is_others = own_only && entry.tid.load(std::memory_order_relaxed) != tid;
     if (handle == 0 || is_others) {  // 0: not stored yet
       entry.address.store(address, std::memory_order_release);
       continue;
     }
-    // If the handle is in the table already, the address is in use for something else now.
+    // A known handle means that the address has another use now.
     Communicator* const made = table.find(handle) == nullptr ? add_communicator(handle, entry.info) : nullptr;
     if (handle == wanted) found = made;
     entry.address.store(nullptr, std::memory_order_release);
@@ -149,7 +144,7 @@ std::uint64_t next_split_identity(Communicator& parent, int color) {
 }
 
 std::uint64_t next_shrink_identity(Communicator& parent, const int* excluded, int count) {
-  // The sum does not depend on the order: each calling rank may list the excluded ranks in another order.
+  // A sum: ranks may list the excluded ones in any order.
   std::uint64_t sum = 0;
   for (int i = 0; excluded != nullptr && i < count; ++i) sum += mix(0x73, static_cast<std::uint32_t>(excluded[i]));
   const std::uint64_t number = parent.shrinks.fetch_add(1, std::memory_order_relaxed) + 1;
@@ -162,7 +157,7 @@ Growth next_growth(Communicator* parent, const void* id, int ranks) {
   const Magic of_id = magic_of_id(id);
   if (parent == nullptr) return {of_id == 0 ? 0 : mix(mix(kGrowth, of_id), size), of_id, of_id != 0};
   const std::uint64_t number = parent->splits.fetch_add(1, std::memory_order_relaxed) + 1;
-  if (parent->magic == 0) {  // the parent was split off, or its creation was not seen
+  if (parent->magic == 0) {  // the parent was split off, or not seen when created
     return {parent->identity == 0 ? 0 : mix(mix(mix(parent->identity, kGrowth), number), size), of_id, false};
   }
   const Magic magic = magic_of_growth(parent->magic, number);
@@ -212,7 +207,7 @@ void add_when_stored(const void* address, const CommunicatorInfo& info) {
     awaited_count.fetch_add(1, std::memory_order_release);
     return;
   }
-  // The table is full of entries that never got a handle. This communicator will be queried at its first use.
+  // Full of entries without a handle: the communicator is queried at first use.
 }
 
 void add_stored_communicators() { add_awaited(true, 0); }

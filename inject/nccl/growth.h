@@ -1,9 +1,8 @@
-// Matches the ranks of ncclCommGrow (since NCCL 2.29). New ranks know only the unique id of the growth; old ranks know
-// only their communicator. Both can compute the same number, the magic: a unique id begins with its magic, and each
-// communicator keeps the magic of its id. The id of a growth begins with a hash of the parent's magic and the parent's
-// number of splits and growths so far. Every old rank computes that hash itself.
-// Source: ncclCommGrow() in init.cc, bootstrapGetUniqueId() in bootstrap.cc; the same in 2.29.2, 2.29.7 and 2.30. If a
-// later NCCL changes the hash, the rank that hands out the id notices (Growth::matched).
+// Matches the ranks of ncclCommGrow (since NCCL 2.29). New ranks know only the growth's unique id, old ranks only their
+// communicator. Both can compute the magic with which a unique id begins: for a growth, a hash of the parent's magic
+// and its splits and growths so far.
+// Source: ncclCommGrow() in init.cc, bootstrapGetUniqueId() in bootstrap.cc of 2.29.2, 2.29.7 and 2.30. Growth::matched
+// detects a changed hash.
 #pragma once
 
 #include <cstdint>
@@ -21,8 +20,7 @@ inline Magic magic_of_id(const void* id) {
   return magic;
 }
 
-/// Returns the magic of the growth that is split or growth number `child` of a communicator: NCCL's hash of both
-/// numbers.
+/// NCCL's hash for split or growth number `child`.
 constexpr Magic magic_of_growth(Magic parent, std::uint64_t child) {
   std::uint64_t sum = 1, rest = 1;
   for (const std::uint64_t number : {parent, child}) {

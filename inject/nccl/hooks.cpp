@@ -1,7 +1,5 @@
-// The exported NCCL functions, generated from hooks/nccl.def.
-//
-// Group calls are counted in every process, to keep their nesting. Every other call costs one load while the process
-// records nothing.
+// Exported NCCL functions from hooks/nccl.def. Group calls are always counted, to keep their nesting; others cost one
+// load while nothing is recorded.
 #include <cerrno>
 #include <utility>
 
@@ -47,7 +45,7 @@ Arguments arguments_of(const Row& row, Words words) {
   return out;
 }
 
-/// Returns the name in the job's ncclConfig_t; else a text that says how the communicator was created.
+/// Returns the name in ncclConfig_t, else the origin.
 StringId name_of(const Row& row, Words words, const char* made, const Communicator* parent) {
   const auto* const config = pointer_argument<const Config>(row, words, Role::Config);
   if (config != nullptr && config->magic == kConfigMagic && config->size >= sizeof(Config) &&
@@ -127,11 +125,11 @@ Communicator* add_clique(const Row& row, Words words) {
   return first;
 }
 
-/// Adds the communicator that a successful call has created. Returns it if the job may use it already; else null.
+/// Returns the communicator only if the job may use it already.
 Communicator* add_made_communicator(const Row& row, Words words, int result) {
   if (row.behavior == Behavior::InitializeAll) return add_clique(row, words);
   const auto* const place = pointer_argument<const Handle>(row, words, Role::NewComm);
-  const CommunicatorInfo info = info_of_new(row, words);  // counts the split on the parent, also without a color
+  const CommunicatorInfo info = info_of_new(row, words);  // counts the split, even without color
   if (place == nullptr || (row.behavior == Behavior::Split && int_argument(row, words, Role::Color, 0) == kNoColor)) {
     return nullptr;
   }
@@ -191,7 +189,7 @@ struct Hook<hook, std::index_sequence<i...>> {
     return result;
   }
 
-  /// Sets `hooked`, so that NCCL's NVTX range of the same call does not count the nesting again.
+  /// `hooked` keeps NCCL's NVTX range from counting the nesting again.
   static int group_call(Signature* real, Argument<i>... arguments) {
     const bool before = std::exchange(group::state.hooked, true);
     const int result = real(arguments...);
@@ -214,7 +212,7 @@ struct Hook<hook, std::index_sequence<i...>> {
       return not_watched(real, arguments...);
     }
     const recorder::LayerScope scope(*thread, Layer::kNccl);
-    // Skip calls that NCCL makes itself: ncclBcast calls ncclBroadcast, and older versions open a group in ncclSend.
+    // Skip NCCL's own calls: ncclBcast calls ncclBroadcast, older ncclSend opens a group.
     if (!scope.outermost() || inside_nvtx_range()) return not_watched(real, arguments...);
     const std::uint64_t words[sizeof...(i) + 1] = {widened(arguments)..., 0};
     const bool unseen = (recorder::mode() & (recorder::kArmed | recorder::kHookSteps)) == 0;
@@ -241,7 +239,7 @@ struct Hook<hook, std::index_sequence<i...>> {
     } else {
       result = real(arguments...);
     }
-    // close_left_calls() has closed the event: it took this call for one that was left by longjmp or an exception.
+    // close_left_calls() closed the event, which looked abandoned.
     if (!scope.outermost()) record.event = nullptr;
     Communicator* made = nullptr;
     if constexpr (makes_communicator(kBehavior)) {
@@ -266,8 +264,7 @@ using HookOf = Hook<hook, std::make_index_sequence<RowOf<hook>::kArguments>>;
 }  // namespace
 }  // namespace profshim::nccl
 
-// Each hook forwards to the next definition of the same name, not to pnccl*, so that other preloaded tools see the
-// call.
+// Forwards to the next definition, not to pnccl*, so that other preloaded tools see the call.
 #define HOOK(name, since, behavior, payload, ...)                                                         \
   extern "C" __attribute__((visibility("default"))) int name(MPI_EACH(NCCL_PARAMETER, __VA_ARGS__)) {     \
     static constinit ::profshim::inject::NamedFunction<void()> function{::profshim::Layer::kNccl, #name}; \

@@ -22,7 +22,6 @@ struct RowOf;
 #include "profshim/hooks/nccl.def"
 #undef HOOK
 
-/// Returns the row of an NCCL function; null for any other function.
 constexpr const Row* find_row(HookId hook) {
   switch (hook) {
 #define HOOK(name, ...) \

@@ -13,18 +13,18 @@
 namespace profshim::nccl {
 namespace {
 
-constinit std::atomic<const void*> noted{nullptr};  // base address of the library whose version was recorded last
+constinit std::atomic<const void*> noted{nullptr};  // base of the library recorded last
 constinit std::atomic<const void*> nvtx_copy{nullptr};
 constinit std::atomic<bool> several_copies{false};
 
 using GetVersion = int(int*);
 
-/// Returns ncclGetVersion of this library or of its dependencies, not of another NCCL that may be mapped as well.
+/// Searches this library and its dependencies, not another NCCL.
 GetVersion* version_function(const char* library_path) {
   void* const library = dlopen(library_path, RTLD_LAZY | RTLD_NOLOAD);
   if (library == nullptr) return nullptr;
   void* const found = dlsym(library, "ncclGetVersion");
-  dlclose(library);  // the job's own reference keeps it mapped
+  dlclose(library);  // the job keeps it mapped
   return reinterpret_cast<GetVersion*>(found);
 }
 

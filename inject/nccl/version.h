@@ -1,5 +1,4 @@
-// Records the NCCL version in the trace. It is read when the job creates a communicator: ncclGetVersion returns a
-// constant.
+// Records NCCL's version when a communicator is created: ncclGetVersion() returns a constant.
 #pragma once
 
 #include <cstddef>
@@ -7,12 +6,12 @@
 
 namespace profshim::nccl {
 
-/// Text of an NCCL_VERSION_CODE, such as "2.21.5". NCCL 2.9 changed the factors in the code. Empty if it is no version.
+/// An NCCL_VERSION_CODE as "2.21.5"; empty if invalid. NCCL 2.9 changed its factors.
 struct VersionText {
   char text[24] = {};
 };
 inline VersionText version_text(int code) {
-  constexpr int kFirstWide = 10000;  // from 2.9 on: major * 10000 + minor * 100 + patch
+  constexpr int kFirstWide = 10000;  // since 2.9: major * 10000 + minor * 100 + patch
   VersionText version;
   if (code < 1000) return version;
   const int major_unit = code >= kFirstWide ? 10000 : 1000;
@@ -20,13 +19,12 @@ inline VersionText version_text(int code) {
   return version;
 }
 
-/// Call this when the job has created a communicator. `function` is the real function, in the library whose version is
-/// recorded. Job's thread; preserves errno; takes the loader's lock.
+/// Records the version of the library that contains `function`. Job's thread; preserves errno; takes the loader's lock.
 void note_version(const void* function);
-/// Call this when a copy of the NVTX headers registers itself. `get` is a function in the same library. If that library
-/// is the only libnccl with NVTX, note_version_by_nvtx() records its version.
+/// Call when NVTX headers register; `get` is in their library. note_version_by_nvtx() uses it if no other libnccl has
+/// NVTX.
 void note_nvtx_copy(const void* get);
-/// Call this when a communicator is created by a call that passes no hook and is seen only as an NVTX range.
+/// For communicators seen only as NVTX ranges.
 void note_version_by_nvtx();
 
 }  // namespace profshim::nccl

@@ -1,4 +1,4 @@
-// Replaces the other files of this folder if the machine that builds the library has no NVTX headers.
+// Replaces this folder's other files where the NVTX headers are missing.
 #include "injection.h"
 #include "profshim/recorder.h"
 #include "profshim/session.h"

@@ -1,5 +1,4 @@
-// Converts the arguments of an NVTX call to an Annotation. All of it is inline, so that a call which records nothing
-// costs a few tests only.
+// Converts NVTX arguments to an Annotation. Inline: a call that records nothing costs a few tests.
 #pragma once
 
 #include <algorithm>
@@ -11,7 +10,7 @@
 
 namespace profshim::nvtx {
 
-/// A wide message in UTF-8. The 8 extra bytes let the recorder see that a message is too long, cut it and report that.
+/// 8 bytes longer than a name, so that the recorder notices and reports a message that is too long.
 struct WideText {
   char bytes[spool::kMaxName + 8];
   std::string_view view;
@@ -47,14 +46,14 @@ inline Annotation annotation_of(const nvtxEventAttributes_t& a) {
   return out;
 }
 
-/// Null if there is no message. Not for wide messages.
+/// Null = none. Not for wide messages.
 inline const char* message_of(const nvtxEventAttributes_t& a) {
   if (a.messageType == NVTX_MESSAGE_TYPE_ASCII) return a.message.ascii;
   if (a.messageType != NVTX_MESSAGE_TYPE_REGISTERED || a.message.registered == nullptr) return nullptr;
   return reinterpret_cast<const RegisteredString*>(a.message.registered)->text;
 }
 
-/// Not inline, so that the callers need no room for a WideText on their stacks.
+/// Not inline: callers need no stack for a WideText.
 template <class Call>
 [[gnu::noinline]] auto with_wide(Annotation annotation, const wchar_t* text, const Call& call) {
   const WideText wide(text);
@@ -62,8 +61,7 @@ template <class Call>
   return call(annotation);
 }
 
-/// Passes the attributes to `call`, one of the policies in range_callbacks.cpp. The attributes of an older NVTX may be
-/// shorter; the missing fields are zero.
+/// Fields that an older NVTX lacks are zero.
 template <class Call>
 auto with_attributes(const nvtxEventAttributes_t* attributes, const Call& call) {
   if (!listening()) return call.skipped();

@@ -35,8 +35,7 @@ Table table_of(const NvtxExportTableCallbacks& callbacks, NvtxCallbackModule mod
   return table;
 }
 
-/// The functions in a table before the chained tool attaches. They are the NVTX header's initialization functions,
-/// which must not be called.
+/// The NVTX header's initialization functions, which must not be called.
 template <unsigned N>
 struct Snapshot {
   NvtxFunctionPointer before[N] = {};
@@ -52,8 +51,7 @@ struct Snapshot {
   }
 };
 
-// Range ids, in a hash table with open addressing. A slot is free while `chained` is 0. Slots are freed in any order,
-// so a search looks at all slots in reach of the hash.
+// Open addressing; `chained` 0 = free. Slots are freed in any order, so a search looks at all slots in reach.
 struct RangeIdSlot {
   std::atomic<std::uint64_t> chained;
   std::atomic<std::uint64_t> own;
@@ -102,7 +100,7 @@ void attach_extension(nvtxExtModuleInfo_t* module) {
   if (initialize == nullptr || initialize(module) == 0) return;
   nvtxExtModuleSegment_t& segment = module->segments[0];
   for (std::size_t i = 0; i < std::min<std::size_t>(segment.slotCount, kPayloadSlots); ++i) {
-    // Small values are states (NVTX_EXTENSION_FRESH, NVTX_EXTENSION_DISABLED); the others are addresses of functions.
+    // Small values are states (NVTX_EXTENSION_FRESH, NVTX_EXTENSION_DISABLED).
     if (segment.functionSlots[i] > 4096) payload[i] = segment.functionSlots[i];
   }
 }

@@ -11,20 +11,17 @@ namespace profshim::nvtx {
 constinit Domain default_domain{"", 0, nullptr, {false}, {nullptr}, {nullptr}, nullptr, false};
 namespace {
 
-// ---- arena
-
 constexpr std::size_t kBlockBytes = 1 << 20;
 constexpr std::uint32_t kMaxBlocks = 64;
 
 struct Block {
   std::atomic<std::size_t> used;
-  // The memory follows, from byte 64 of the block.
+  // The memory follows, from byte 64.
 };
 constinit std::atomic<Block*> current{nullptr};
 constinit std::atomic<std::uint32_t> blocks{0};
 
-/// Returns zeroed memory that is never freed. Null once 64 MiB are used up; only a job that makes names without end
-/// gets there.
+/// Never freed. Null beyond 64 MiB, which only endless naming reaches.
 void* allocate(std::size_t bytes) {
   bytes = (bytes + 15) & ~std::size_t{15};
   if (bytes > kBlockBytes / 2) return nullptr;
@@ -70,8 +67,6 @@ void push_front(std::atomic<T*>& head, T* node) {
   while (!head.compare_exchange_weak(node->next, node, std::memory_order_release, std::memory_order_relaxed)) {
   }
 }
-
-// ---- the registries
 
 constinit std::atomic<Domain*> domains{nullptr};
 constinit std::atomic<std::uint32_t> next_domain{1};
@@ -200,7 +195,7 @@ void define_category(Domain& domain, std::uint32_t number) {
     if (!c->defined.load(std::memory_order_relaxed) && !c->defined.exchange(true)) {
       recorder::define(spool::DefinitionKind::kNvtxCategory, number, recorder::intern(c->name), 0, {domain.id, number});
     }
-    return;  // the newest name comes first and is valid
+    return;  // the newest name comes first
   }
 }
 

@@ -1,5 +1,5 @@
-// The NVTX v3 injection. Each library of the job that uses NVTX has a copy of it. At its first call, the copy loads the
-// library that NVTX_INJECTION64_PATH names, and gets our callbacks. libnvToolsExt.so.1, the older form, does the same.
+// Each library that uses NVTX v3 has a copy, which loads the library in NVTX_INJECTION64_PATH at its first call. So
+// does the older libnvToolsExt.so.1.
 #include "injection.h"
 
 #include <dlfcn.h>
@@ -60,7 +60,7 @@ bool attach_extension(nvtxExtModuleInfo_t* module) {
   return true;
 }
 
-/// Path of the tool that has the NVTX calls instead of us; "" = none. The constructor writes it.
+/// The other tool that has the NVTX calls, or "". Constructor only.
 constinit char other_tool[PATH_MAX] = {};
 
 }  // namespace
@@ -71,8 +71,7 @@ void set_injection_path(const char* own_path) {
     char resolved[PATH_MAX];
     const char* const chained = std::getenv("PROFSHIM_NVTX_CHAIN");
     if (std::strcmp(realpath(set, resolved) != nullptr ? resolved : set, own_path) == 0) {
-      // A parent process (mpirun, say) has taken over the variable, and has left the other tool's path in
-      // PROFSHIM_NVTX_CHAIN.
+      // A parent (such as mpirun) has left the other tool's path in PROFSHIM_NVTX_CHAIN.
       if (chained != nullptr && chained[0] == '/') chain::set_path(chained);
       return;
     }
@@ -99,8 +98,7 @@ void on_activate() {
 
 }  // namespace profshim::nvtx
 
-// Every NVTX copy looks up these symbols in the library that NVTX_INJECTION64_PATH names. It calls them once, on the
-// thread that makes the first NVTX call.
+// Each NVTX copy calls these once, on the thread of its first call.
 extern "C" [[gnu::visibility("default")]] int InitializeInjectionNvtx2(NvtxGetExportTableFunc_t get) {
   return get != nullptr && profshim::nvtx::attach(get) ? 1 : 0;
 }

@@ -1,4 +1,4 @@
-// Callbacks that create handles (domains, registered strings, resources) or name threads and categories.
+// Callbacks that create handles or name threads and categories.
 #include <algorithm>
 #include <cstring>
 
@@ -58,8 +58,7 @@ nvtxDomainHandle_t create_domain_w(const wchar_t* name) {
   const auto next = CHAINED_CORE2(DomainCreateW);
   return reinterpret_cast<nvtxDomainHandle_t>(make_domain(text.bytes, next != nullptr ? next(name) : nullptr));
 }
-/// Keeps our domain and the chained tool's: other threads may still hold the handle, and a domain of the same name gets
-/// it again.
+/// Keeps the domain: other threads may hold the handle.
 void destroy_domain(nvtxDomainHandle_t) {}
 nvtxResourceHandle_t create_resource(nvtxDomainHandle_t domain, nvtxResourceAttributes_t* attributes) {
   const auto next = CHAINED_CORE2(DomainResourceCreate);

@@ -12,13 +12,13 @@ namespace {
 using nccl::Behavior;
 using nccl::Row;
 
-/// The outermost NCCL range of this thread, and what to do when it ends.
+/// The outermost NCCL range of this thread.
 struct OpenRange {
   std::uint32_t depth;  // open ranges of the domain
   bool begun;           // `call` has to be ended
   nccl::Call call;
-  const Row* row;               // null if the range is ignored
-  nccl::CommunicatorInfo made;  // of the communicator that the call makes
+  const Row* row;  // null = ignored
+  nccl::CommunicatorInfo made;
   std::uint64_t hash;
 };
 thread_local constinit OpenRange range __attribute__((tls_model("initial-exec"))) = {};
@@ -29,7 +29,7 @@ HookId function_of(const nvtxEventAttributes_t& a) {
   return reinterpret_cast<const RegisteredString*>(a.message.registered)->function;
 }
 
-/// The payload entries of NCCL calls. Older versions of NCCL have fewer entries, and other names for some.
+/// Older NCCL has fewer entries, some with other names.
 class Payload {
  public:
   Payload(const Domain& domain, const nvtxPayloadData_t* data, std::size_t count)
@@ -78,7 +78,7 @@ void begin(const Row& row, const Payload& payload) {
   spool::Thread* const thread = recorder::this_thread();
   if (thread == nullptr) return recorder::lose_event(recorder::kNccl);
   nccl::Arguments arguments;
-  // Calls that make a communicator have the hash of the new one in the same entry.
+  // Otherwise the hash is the new communicator's.
   if (!nccl::makes_communicator(row.behavior)) arguments.comm = nccl::handle_of_hash(payload.hash());
   if (only_counted) return nccl::count_collective(arguments.comm);
   arguments.bytes = payload.bytes();
@@ -92,7 +92,6 @@ void begin(const Row& row, const Payload& payload) {
   nccl::detail::inside_nvtx_range = true;
 }
 
-/// Returns true if one of our NCCL hooks is on the stack.
 bool is_hooked() {
   if (nccl::group::state.hooked) return true;
   const spool::Thread* const thread = recorder::known_thread();

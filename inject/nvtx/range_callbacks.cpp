@@ -1,4 +1,4 @@
-// Callbacks for ranges and marks: push and pop, start and end, mark, each with and without a domain.
+// Callbacks for ranges and marks.
 #include "annotation.h"
 #include "callbacks.h"
 #include "nccl.h"
@@ -7,7 +7,7 @@
 namespace profshim::nvtx {
 namespace {
 
-// Policy of one kind of callback: the action, when to skip it, and the value to return when it is skipped.
+// Policy: the action, when to skip it, the value when skipped.
 struct Push {
   nvtxDomainHandle_t domain;
   int operator()(const Annotation& a) const { return push(domain_of(domain), a); }

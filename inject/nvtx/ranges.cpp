@@ -13,11 +13,10 @@ using recorder::kArmed;
 using recorder::kNvtx;
 using recorder::kNvtxSteps;
 
-/// Flags in NvtxArgs::reserved[0] of an open range; reserved[1] is its nesting level. Both are zero in a committed
-/// event.
+/// NvtxArgs::reserved[0] of an open range; reserved[1] is its level. Both are zero once committed.
 enum : std::uint8_t { kIsMarker = 1 };
 
-/// Ranges that mark steps or epochs are recorded even if the spec does not want other ranges.
+/// Markers are recorded even if the spec does not want other ranges.
 bool recording(std::uint32_t mode, bool is_marker) {
   return (mode & kArmed) != 0 && ((mode & kNvtx) != 0 || is_marker);
 }
@@ -33,8 +32,6 @@ StringId name_of(const Annotation& a) {
   return recorder::intern(a.text.empty() ? kUnnamed : a.text);
 }
 
-// ---- step and epoch markers
-
 struct Marker {
   bool is_step = false, is_epoch = false;
   std::optional<std::int64_t> number;
@@ -42,13 +39,12 @@ struct Marker {
   bool is_any() const { return is_step || is_epoch; }
 };
 
-/// Finds out whether a range or mark is a step or epoch marker, and counts an epoch. A registered string that does not
-/// match is compared only once.
+/// A registered string that does not match is compared only once.
 Marker find_marker(const Annotation& a) {
   Marker marker;
   RegisteredString* const string = a.string;
   const char* const begin = string != nullptr ? string->text : a.c_text != nullptr ? a.c_text : a.text.data();
-  if (begin == nullptr || !session::may_be_marker(*begin)) return marker;  // the usual case
+  if (begin == nullptr || !session::may_be_marker(*begin)) return marker;
   const std::string_view text = text_of(a);
   if (string == nullptr || string->epoch.load(std::memory_order_relaxed) != Match::kNo) {
     marker.is_epoch = session::is_epoch_marker(text);
@@ -67,20 +63,18 @@ bool steps_at_end() {
   return spec != nullptr && spec->steps.edge_end;
 }
 
-/// The boundary gets exactly the time at which the marker's range begins.
+/// The boundary is exactly where the marker's range begins.
 void marker_begins(const Marker& marker, Ticks now, StringId name) {
   if (!steps_at_end()) session::step_boundary(now, marker.number, name);
 }
 
-/// Call it after the marker's range has been committed, if it is recorded.
+/// Call after the marker's range is committed.
 void marker_ended(Ticks now, StringId name) {
   if (!steps_at_end()) return session::step_marker_ended(now);
   std::optional<std::int64_t> number;
   session::is_step_marker(recorder::text_of(name), number);
   session::step_boundary(now, number, name);
 }
-
-// ---- events
 
 [[gnu::noinline]] void add_extended(Event& event, Domain& domain, const nvtxPayloadData_t* payloads,
                                     std::size_t count) {
@@ -115,7 +109,6 @@ bool is_range(const Event& event, std::uint32_t domain) {
          event.nvtx.domain == domain;
 }
 
-/// Returns the nesting level of a new range: one more than the innermost open range of its domain.
 std::uint8_t next_level(const spool::Thread& t, std::uint32_t domain) {
   for (std::uint32_t i = t.open_calls; i-- > 0;) {
     if (is_range(t.open[i], domain)) return static_cast<std::uint8_t>(t.open[i].nvtx.reserved[1] + 1);
@@ -123,7 +116,7 @@ std::uint8_t next_level(const spool::Thread& t, std::uint32_t domain) {
   return 0;
 }
 
-/// Pushes a placeholder for a range that is not recorded if its pop could be mistaken for another one.
+/// Needed if the pop could be mistaken for another.
 int push_placeholder(spool::Thread& t, Domain& domain, bool is_marker, StringId name) {
   if (t.open_calls == 0 && !is_marker && t.lost_pushes == 0) return NVTX_NO_PUSH_POP_TRACKING;
   const std::uint8_t level = next_level(t, domain.id);
@@ -141,24 +134,19 @@ int push_placeholder(spool::Thread& t, Domain& domain, bool is_marker, StringId 
   return level;
 }
 
-// ---- start/end
-
-/// A range between start and end. `id` is 0 while the slot is free. The thread whose compare-and-swap on `id` succeeds
-/// owns the slot.
+/// The thread whose compare-and-swap on `id` succeeds owns the slot. 0 = free.
 struct StartedRange {
   std::atomic<std::uint64_t> id;
   Event* event;     // in the spool; null for a step marker that is not recorded
-  StringId marker;  // name of the step marker; 0 if it is none
+  StringId marker;  // step marker's name, or 0
 };
-/// Set in StartedRange::id while start() or end() uses the slot. No id of the job has this bit, so end() ignores the
-/// slot.
+/// The slot is in use. No id of the job has this bit.
 constexpr std::uint64_t kInUse = 1ULL << 63;
 constexpr std::uint32_t kRangeSlots = 1u << 16;
 constinit StartedRange ranges[kRangeSlots] = {};
 constinit std::atomic<std::uint64_t> next_range{1};
 
-/// Takes a free slot and chooses its id: running number << 16 | slot. A stale or foreign id matches no slot. Null if no
-/// slot is free nearby.
+/// Id: running number << 16 | slot. Stale ids match no slot. Null if none is free nearby.
 StartedRange* take_range(std::uint64_t& id) {
   for (int attempt = 0; attempt < 64; ++attempt) {
     const std::uint64_t number = next_range.fetch_add(1, std::memory_order_relaxed);
@@ -307,7 +295,7 @@ void end(Domain& domain, nvtxRangeId_t id, const nvtxPayloadData_t* extended, st
   if ((recorder::mode() & (kNvtx | kNvtxSteps)) == 0 || id == 0) return;
   StartedRange& range = ranges[id % kRangeSlots];
   std::uint64_t expected = id;
-  // The slot stays in use until its contents have been read.
+  // The slot stays in use until it is read.
   if (!range.id.compare_exchange_strong(expected, id | kInUse, std::memory_order_acquire)) return;
   const Ticks now = ticks();
   Event* const slot = range.event;

@@ -1,9 +1,8 @@
-// Records NVTX ranges and marks as events, and turns step markers into step boundaries. The callbacks call these
-// functions on the job's threads: no lock, no allocation, no system call.
+// Records NVTX ranges and marks; step markers become step boundaries. Job's threads: no lock, allocation or system
+// call.
 //
-// A range that begins while nothing is recorded is not recorded later either. If it is a step marker, or other calls
-// are open on its thread, a placeholder (an open call with hook kNone) stands for it, so that its pop does not end a
-// recorded range.
+// A range that begins outside windows is never recorded. A placeholder (open call with hook kNone) keeps its pop from
+// ending a recorded range.
 #pragma once
 
 #include <cstddef>
@@ -15,11 +14,10 @@
 
 namespace profshim::nvtx {
 
-/// The arguments of a call: the core attributes, extended payloads, or both.
 struct Annotation {
-  std::string_view text;               // the message, if the next two are null
-  const char* c_text = nullptr;        // a message whose length is not known
-  RegisteredString* string = nullptr;  // a registered message
+  std::string_view text;         // the message, if the next two are null
+  const char* c_text = nullptr;  // message of unknown length
+  RegisteredString* string = nullptr;
   std::uint64_t payload = 0;
   std::uint8_t payload_type = 0;
   std::uint32_t category = 0;
@@ -28,28 +26,23 @@ struct Annotation {
   std::size_t extended_count = 0;
 };
 
-/// Returns the nesting level of the range in its domain and thread, 0 = outermost; NVTX_NO_PUSH_POP_TRACKING if the
-/// range is not tracked.
+/// Returns the nesting level, 0 = outermost, or NVTX_NO_PUSH_POP_TRACKING.
 int push(Domain& domain, const Annotation& annotation);
-/// Ends the innermost open range of this domain on this thread, and returns its level as push() does. The range gets
-/// the payloads in `extended` if its push had none.
+/// Uses `extended` if the push had no payloads. Returns the level.
 int pop(Domain& domain, const nvtxPayloadData_t* extended, std::size_t count);
 void mark(Domain& domain, const Annotation& annotation);
 
-/// Returns an id for end(); 0 if end() has nothing to do.
+/// Returns 0 if end() has nothing to do.
 nvtxRangeId_t start(Domain& domain, const Annotation& annotation);
-/// May run on another thread than start(). Ignores an id that start() has not returned, or that has been ended.
+/// Any thread. Ignores unknown and ended ids.
 void end(Domain& domain, nvtxRangeId_t id, const nvtxPayloadData_t* extended, std::size_t count);
 
-/// Measures how many nanoseconds the recording of a range costs its thread. Call it on a thread that is not the job's.
-/// Negative if the cost cannot be measured.
+/// Nanoseconds to record a range; negative if unknown. Not on a job's thread.
 double range_cost();
 
-/// Returns true if NVTX calls matter: the process is a recorded rank, and NVTX is recorded or makes its steps.
 inline bool listening() { return (recorder::mode() & (recorder::kNvtx | recorder::kNvtxSteps)) != 0; }
 
-/// Returns true if a mark or range with this message (null = none) needs no action: nothing is recorded now, and it
-/// cannot be a step or epoch marker. Outside windows a call costs no more than this test.
+/// Nothing is recorded, and this message (null = none) cannot be a marker. Outside windows a call costs only this test.
 inline bool is_ignored(const char* text) {
   using namespace recorder;
   const std::uint32_t now = mode();
@@ -57,7 +50,7 @@ inline bool is_ignored(const char* text) {
   if ((now & (kArmed | kNvtx)) == (kArmed | kNvtx)) return false;
   return (now & kNvtxSteps) == 0 || text == nullptr || !session::may_be_marker(*text);
 }
-/// Returns true if this thread has open calls or lost pushes, so that its pushes and pops must be counted.
+/// This thread's pushes and pops must be counted.
 inline bool has_open_ranges() {
   const spool::Thread* const t = recorder::known_thread();
   return t != nullptr && (t->open_calls != 0 || t->lost_pushes != 0);

@@ -45,12 +45,11 @@ void* page_at(std::uint64_t address) {
   void* const page =
       mmap(wanted, kPage, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
   if (page == wanted) return page;
-  if (page != MAP_FAILED) munmap(page, kPage);  // kernels before 4.17 take the address as a hint only
+  if (page != MAP_FAILED) munmap(page, kPage);  // kernels before 4.17 take the address as a hint
   return nullptr;
 }
 
-/// Maps a page in the nearest gap within reach of a rel32. Searches below `address` first, because the heap grows above
-/// a program. Returns null if there is none.
+/// Searches below `address` first: the heap grows above a program.
 void* page_near(std::uint64_t address) {
   const std::vector<Mapping> list = mappings();
   for (std::size_t i = list.size(); i-- > 1;) {
@@ -65,15 +64,15 @@ void* page_near(std::uint64_t address) {
   for (std::size_t i = 0; i + 1 < list.size(); ++i) {
     const std::uint64_t candidate = list[i + 1].start - kPage;
     if (list[i].end <= address || list[i].grows || list[i + 1].grows || list[i].end > candidate) continue;
-    const std::uint64_t low = list[i].end;  // the start of the gap is nearer than its end
+    const std::uint64_t low = list[i].end;  // nearer than the end of the gap
     if (low - address > kReach) break;
     if (void* const page = page_at(low)) return page;
   }
   return nullptr;
 }
 
-/// Makes all cores that run this process drop prefetched instructions. If the kernel lacks this membarrier command, the
-/// interrupts of the mprotect() calls before and after have nearly the same effect.
+/// Makes all cores drop prefetched instructions. Without this membarrier command, the interrupts of mprotect() nearly
+/// do.
 void sync_cores() {
   constexpr int kSyncCore = 1 << 5, kRegisterSyncCore = 1 << 6;
   static const bool registered = syscall(SYS_membarrier, kRegisterSyncCore, 0, 0) == 0;
@@ -99,14 +98,13 @@ void store_16_aligned(std::uint8_t* at, const std::uint8_t* wanted) {
   }
 }
 
-// A single mov is atomic within a cache line at any alignment, which C++ does not guarantee for a store.
+// A mov is atomic within a cache line at any alignment; C++ does not guarantee that for a store.
 void store_2(std::uint8_t* at, std::uint16_t wanted) {
   __asm__ volatile("movw %1, %0" : "=m"(*reinterpret_cast<std::uint8_t(*)[2]>(at)) : "r"(wanted) : "memory");
 }
 
-/// Writes so that a thread that reaches `at` executes either the old or the new code. Uses one atomic store if the
-/// bytes are within 8 or 16 aligned bytes. Otherwise the entry first becomes a jump to itself, in which arriving
-/// threads spin for the microseconds that the rest takes. Returns false if neither is possible.
+/// A thread that reaches `at` executes the old or the new code. One atomic store suffices within 8 or 16 aligned bytes.
+/// Otherwise the entry is a jump to itself while the rest is written.
 bool write_code(std::uint8_t* at, const std::uint8_t* bytes, std::size_t size) {
   const auto address = reinterpret_cast<std::uint64_t>(at);
   if (address % 8 + size <= 8) {
@@ -127,7 +125,7 @@ bool write_code(std::uint8_t* at, const std::uint8_t* bytes, std::size_t size) {
     sync_cores();
     return true;
   }
-  if (address % 64 == 63) return false;  // two bytes in two cache lines cannot be written atomically
+  if (address % 64 == 63) return false;  // two cache lines cannot be written atomically
   std::uint16_t first;
   std::memcpy(&first, bytes, sizeof first);
   store_2(at, 0xfeeb);  // jmp to itself
@@ -161,7 +159,7 @@ bool patch(std::uint8_t* at, const std::uint8_t* bytes, std::size_t size, std::s
   return written;
 }
 
-/// Writes the trampoline: push index; call the routine; drop the index; the displaced instructions; jump back.
+/// push index; call the routine; drop the index; displaced instructions; jump back.
 bool fill_stub(std::uint8_t* page, const elf::Code& function, const elf::Entry& entry, const void* target,
                std::uint32_t index, std::string& refusal) {
   constexpr std::size_t kSlot = kPage - 8;

@@ -1,5 +1,4 @@
-// Replaces the entry of a function in this process by a jump: finds memory near it, and writes so that no thread
-// executes a partly written instruction.
+// Replaces the entry of a function by a jump, so that no thread executes a partly written instruction.
 #pragma once
 
 #include <cstdint>
@@ -9,16 +8,15 @@
 
 namespace profshim::code_patch {
 
-/// Makes calls of `function` (its bytes in this process) run `stub_target` first: a routine that finds `index` above
-/// its return address and preserves all registers. Returns false and sets `refusal` if that is impossible; the function
-/// is then unchanged.
+/// Calls of `function` (its bytes in this process) run `stub_target` first, which finds `index` above its return
+/// address and preserves all registers. If false, sets `refusal` and changes nothing.
 ///
-/// Known limit: a thread that is executing the first few bytes of the function during the write would crash. Patching
-/// happens at activation and right after a library is loaded, when this is very unlikely.
+/// Known limit: a thread inside the first few bytes during the write crashes. Very unlikely at activation or right
+/// after loading.
 bool install(const elf::Code& function, const elf::File& file, const elf::Function& symbol, std::uint64_t bias,
              const void* stub_target, std::uint32_t index, std::string& refusal);
 
-/// Returns true if the code at `address` begins with a jump (after an endbr64), so that a patch is still in place.
+/// True if a jump is still at `address` (after an endbr64).
 bool is_patched(std::uint64_t address);
 
 }  // namespace profshim::code_patch

@@ -1,4 +1,4 @@
-// x86-64 assembly that runs at the entry of a hooked function, and the C++ function that it calls.
+// Assembly at the entry of a hooked function, and its C++ part.
 #include "entry_routine.h"
 
 #include <algorithm>
@@ -17,12 +17,12 @@ constinit StringId site_names[kMaxSites] = {};
 #if defined(__x86_64__)
 
 extern "C" {
-// The assembly reads these: size of the save area in bytes, and the xsave components (0 = fxsave).
+// Read by the assembly: bytes of the save area, xsave components (0 = fxsave).
 [[gnu::visibility("hidden")]] std::uint64_t profshim_state_bytes = 512;
 [[gnu::visibility("hidden")]] std::uint32_t profshim_state_mask = 0;
 [[gnu::visibility("hidden")]] void profshim_symbol_entry();
 
-/// The assembly calls this after it has saved all registers. Any thread.
+/// Called with all registers saved. Any thread.
 [[gnu::visibility("hidden"), gnu::used]] void profshim_symbol_entered(std::uint32_t index) noexcept {
   using namespace profshim;
   const int error = errno;
@@ -37,9 +37,9 @@ extern "C" {
 }
 }
 
-// On entry the stack holds: the return address into the trampoline, the index, the function's own return address.
-// Preserves the flags and every register that can carry an argument (integer; x87, SSE, AVX, AVX-512 by xsave). Returns
-// at once if the recorder's mode is 0, as in a forked child.
+// On entry the stack holds the return address into the trampoline, the index, the function's return address. Preserves
+// the flags and every argument register (integer; x87, SSE, AVX, AVX-512). Returns at once in mode 0, as in a forked
+// child.
 __asm__(R"(
   .text
   .p2align 4
@@ -125,7 +125,7 @@ void cpuid(unsigned leaf, unsigned part, unsigned (&r)[4]) {
 }  // namespace
 
 void choose_register_state() {
-  constexpr std::uint32_t kArguments = 0xe7;  // components of XCR0: x87, SSE, AVX, three of AVX-512
+  constexpr std::uint32_t kArguments = 0xe7;  // XCR0: x87, SSE, AVX, three of AVX-512
   unsigned r[4];
   cpuid(1, 0, r);
   if ((r[2] & (1U << 27)) == 0) return;  // no xgetbv: fxsave

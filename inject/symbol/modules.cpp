@@ -9,7 +9,6 @@
 namespace profshim::symbol_steps {
 namespace {
 
-/// Sets Module::path from the mapping that contains the module's code.
 void name_files(std::vector<Module>& modules) {
   each_mapping([&modules](const MemoryMapping& mapping) {
     if (!mapping.path.starts_with('/')) return;

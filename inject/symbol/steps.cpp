@@ -1,4 +1,3 @@
-// Finds the functions that steps.pattern matches and patches them.
 #include "steps.h"
 
 #include <dlfcn.h>
@@ -25,11 +24,11 @@ namespace {
 namespace step_symbol = schema::ours::step_symbol;
 
 struct State {
-  std::mutex mutex;  // install() on the job's thread, rescan() on the collector
+  std::mutex mutex;  // install(): job's thread; rescan(): collector
   std::string pattern;
   std::vector<Module> known;
-  LoadCounters counters;     // at the last scan
-  std::uint32_t hooked = 0;  // functions
+  LoadCounters counters;  // at the last scan
+  std::uint32_t hooked = 0;
 };
 State& state() {  // never destroyed: the collector may outlive static destructors
   static auto* const one = new State;
@@ -53,7 +52,7 @@ void report_refused(const std::string& name, const Module& module, const std::st
   recorder::problem("symbol", sentence);
 }
 
-/// Replaces an IFUNC by the function it was resolved to. Returns false if that function has no symbol.
+/// Returns false if the resolved function has no symbol.
 bool resolve_ifunc(void* handle, const elf::File& file, const Module& module, elf::Function& function) {
   void* const address = function.exported ? dlsym(handle, function.name.c_str()) : nullptr;
   const std::uint64_t value = reinterpret_cast<std::uint64_t>(address) - module.bias;
@@ -95,10 +94,9 @@ void hook(Module& module, void* handle, const elf::File& file, elf::Function fun
   report_hooked(name, module);
 }
 
-/// Patches the matching functions of one module. Returns how many matched, patched or refused.
 std::size_t scan(Module& module, const elf::SymbolPattern& pattern) {
   if (is_ours(module) || (is_system(module) && !pattern.exact())) return 0;
-  // The handle keeps the library mapped during the scan. RTLD_NOLOAD never loads it.
+  // The handle keeps the library mapped; RTLD_NOLOAD never loads it.
   void* const handle = dlopen(module.name.empty() ? nullptr : module.name.c_str(), RTLD_NOLOAD | RTLD_LAZY);
   if (handle == nullptr) return 0;  // unloaded meanwhile
   std::size_t matched = 0;
@@ -116,7 +114,6 @@ std::size_t scan(Module& module, const elf::SymbolPattern& pattern) {
   return matched;
 }
 
-/// Scans modules that are new since the last call and forgets unloaded ones. Returns how many functions matched.
 std::size_t scan_new() {
   State& s = state();
   const elf::SymbolPattern pattern(s.pattern);
@@ -127,7 +124,7 @@ std::size_t scan_new() {
   std::vector<Module> modules = loaded_modules();
   for (Module& module : modules) {
     const auto old = std::find(s.known.begin(), s.known.end(), module);
-    // A module may be unloaded and loaded again at the same address: its patch is then gone.
+    // A module loaded again at the same address has lost its patch.
     const bool still_there =
         old != s.known.end() && !(some_unloaded && old->patched != 0 && !code_patch::is_patched(old->patched));
     if (still_there)

@@ -1,19 +1,15 @@
-// steps.source = "symbol": every call of a named function is a step boundary. The entry of the function is replaced by
-// a jump to a trampoline, which reports the boundary and continues with the displaced instructions. Patches are never
-// undone: a trampoline stays until the process ends, and does nothing in a forked child.
+// steps.source = "symbol": calls of named functions are step boundaries, reported by trampolines. Patches are never
+// undone; in a forked child they do nothing.
 //
-// Nested calls count too: the end of a call is visible only by changing its return address, which would break
-// unwinding. A library that is loaded later is patched by the next rescan(); its earlier calls are not seen.
+// Nested calls count too: seeing the end of a call would need another return address, which breaks unwinding.
 #pragma once
 
 namespace profshim::symbol_steps {
 
-/// Patches every function in the loaded modules that `pattern` matches, and keeps the pattern for rescan(). Reports
-/// patched and refused functions in the log and in the trace. Call once, at activation, on the job's thread.
+/// Reports patched and refused functions in log and trace. Once, at activation, on the job's thread.
 void install(const char* pattern);
 
-/// Patches matching functions of modules loaded since the last call. Collector thread, every few milliseconds; cheap
-/// while nothing is loaded.
+/// Patches modules loaded since. Collector thread, every few milliseconds; cheap if nothing was loaded.
 void rescan();
 
 }  // namespace profshim::symbol_steps

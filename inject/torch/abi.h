@@ -1,5 +1,4 @@
-// PyTorch's binary interface for observers, declared here because no header of PyTorch is used. It is the same in all
-// releases from 1.13 to 2.x. Source: aten/src/ATen/record_function.h.
+// PyTorch's binary interface for observers, the same from 1.13 to 2.x. Source: aten/src/ATen/record_function.h.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +7,7 @@
 
 namespace profshim::torch {
 
-/// at::ObserverContext. It is declared for its virtual table only; we never make one.
+/// at::ObserverContext. Declared for its virtual table only.
 struct ObserverContext {
   virtual ~ObserverContext() = default;
 };
@@ -16,7 +15,7 @@ struct ObserverContext {
 /// at::RecordScope
 enum class Scope : int { kFunction = 0, kBackwardFunction = 1, kTorchScript = 2, kUser = 7 };
 
-/// at::RecordFunctionCallback. It is trivially copyable, and too large for registers: passed in memory.
+/// at::RecordFunctionCallback. Passed in memory.
 struct Callback {
   using Start = std::unique_ptr<ObserverContext> (*)(const void* record_function);
   using End = void (*)(const void* record_function, ObserverContext*);
@@ -28,7 +27,6 @@ struct Callback {
 };
 static_assert(sizeof(Callback) == 40 && std::is_trivially_copyable_v<Callback>);
 
-/// at::addGlobalCallback, at::removeCallback, at::RecordFunction::name() const.
 inline constexpr char kAddCallback[] = "_ZN2at17addGlobalCallbackENS_22RecordFunctionCallbackE";
 inline constexpr char kRemoveCallback[] = "_ZN2at14removeCallbackEm";
 inline constexpr char kName[] = "_ZNK2at14RecordFunction4nameEv";

@@ -23,11 +23,9 @@ int start_rank = -1;
 constinit std::atomic<bool> decided{false};
 constinit std::atomic<bool> waits{false};
 
-/// Returns true for a forked child with the rank of its parent: a worker of that rank, not a rank of its own.
 bool is_worker(const Rank& rank) { return is_forked_child() && rank.rank == start_rank; }
 
-/// A process that has waited until its end is activated now, so that it reports why nothing was recorded. If it has
-/// started other processes, those report it.
+/// Reports why nothing was recorded. If the process started others, those report it.
 void at_exit() {
   rusage children{};
   const bool has_no_children = getrusage(RUSAGE_CHILDREN, &children) == 0 && children.ru_maxrss == 0;
@@ -35,7 +33,7 @@ void at_exit() {
     inject::activate_by_environment(rank_from_environment());
 }
 
-/// The patterns are read once. There is no lock: a fork by another thread could leave it locked in the child.
+/// No lock: fork() could leave it locked in the child.
 const std::vector<std::string>& step_ranges() {
   static constinit std::atomic<const std::vector<std::string>*> known{nullptr};
   if (const auto* const ranges = known.load(std::memory_order_acquire)) return *ranges;
@@ -56,10 +54,8 @@ void wait() {
   std::atexit(at_exit);
 }
 
-/// A process without a rank in its environment may get one from init_process_group(), or may only launch the ranks. If
-/// PyTorch ranges make the steps, it can wait for the first such range without losing a step. Other ranges (of a
-/// DataLoader, or of a framework that is starting) decide nothing. Processes that it launches
-/// inherit its waiting state; those without a rank are then not activated by operators or ranges.
+/// A process without a rank may get one from init_process_group(), or may only launch the ranks. If PyTorch ranges make
+/// the steps, waiting for the first one loses no step.
 bool waits_for_step(const Rank& rank, const char* range) {
   if (rank.rank >= 0) return false;
   if (inject::parent_waits()) return true;

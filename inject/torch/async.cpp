@@ -7,30 +7,27 @@
 namespace profshim::torch {
 namespace {
 
-/// A range in a pending slot of the spool.
 struct PendingRange {
-  const void* key = nullptr;  // null: free
+  const void* key = nullptr;  // null = free
   Event* range = nullptr;
 };
-/// An end that came before make_pending(), or whose start was not recorded: then it stays until another end needs its
-/// place. make_pending() tells them apart by time.
+/// An end before its make_pending(), or one whose start was not recorded. make_pending() compares times.
 struct EarlyEnd {
   const void* key = nullptr;
   Ticks at = 0;
   std::uint8_t flags = 0;
 };
 
-// Hash tables of sets. If a set is full, a new range takes the place of the oldest, which is then shown as unfinished;
-// a new end takes the place of the oldest end.
+// Set-associative hash tables. In a full set, a new entry replaces the oldest.
 constexpr std::size_t kSets = 1024, kWays = 4;
 constinit PendingRange ranges[kSets][kWays];
 constinit EarlyEnd ends[kSets][kWays];
 constinit std::mutex mutex;
-constinit std::atomic<std::uint32_t> pending{0};  // entries of `ranges` in use
+constinit std::atomic<std::uint32_t> pending{0};
 
 std::size_t set_of(const void* key) { return (reinterpret_cast<std::uintptr_t>(key) * 0x9e3779b97f4a7c15ull) >> 54; }
 
-/// `key` null: finds a free entry of the set.
+/// `key` null: finds a free entry.
 PendingRange* find_range(const void* key, std::size_t in) {
   auto& set = ranges[in];
   auto* const found = std::find_if(set, set + kWays, [key](const PendingRange& entry) { return entry.key == key; });
@@ -45,7 +42,6 @@ EarlyEnd* find_end(const void* key) {
   return found != set + kWays ? found : nullptr;
 }
 
-/// Commits the range with this end, and frees its entry and its slot in the spool.
 void finish(spool::Thread& thread, PendingRange& entry, Ticks end, std::uint8_t flags) {
   Event event = *entry.range;
   event.end = end;
@@ -56,7 +52,6 @@ void finish(spool::Thread& thread, PendingRange& entry, Ticks end, std::uint8_t 
   pending.fetch_sub(1, std::memory_order_relaxed);
 }
 
-/// Returns a free entry for `key`. An older range with this key will not end any more.
 PendingRange& make_room(spool::Thread& thread, const void* key) {
   PendingRange* entry = find_range(key);
   if (entry == nullptr) entry = find_range(nullptr, set_of(key));

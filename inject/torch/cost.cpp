@@ -1,4 +1,4 @@
-// Measures the cost of recording an operator on this machine: runs the same small operator with and without observers.
+// Measures the cost of recording an operator.
 #include <cstring>
 
 #include "inject/core/resolve.h"
@@ -8,14 +8,13 @@
 namespace profshim::torch {
 namespace {
 
-// at::RecordFunction: explicit RecordFunction(RecordScope), ~RecordFunction().
+// at::RecordFunction(RecordScope), ~RecordFunction()
 constexpr char kConstruct[] = "_ZN2at14RecordFunctionC1ENS_11RecordScopeE";
 constexpr char kDestruct[] = "_ZN2at14RecordFunctionD1Ev";
-constexpr std::size_t kRoom = 16384;  // an at::RecordFunction has a few hundred bytes in all versions
+constexpr std::size_t kRoom = 16384;  // more than any at::RecordFunction
 
-// at::enableRecordFunction(bool), for the calling thread; at::_ops::neg_::call(Tensor&);
-// at::detail::empty_cpu(IntArrayRef, ScalarType, bool pin_memory, optional<MemoryFormat>): c10::optional up to 2.3,
-// std::optional since. All releases from 1.13 to 2.x have them.
+// at::enableRecordFunction(bool), per thread; at::_ops::neg_::call(Tensor&); at::detail::empty_cpu(IntArrayRef,
+// ScalarType, bool pin_memory, optional<MemoryFormat>), c10::optional up to 2.3. All in 1.13 to 2.x.
 constexpr char kEnable[] = "_ZN2at20enableRecordFunctionEb";
 constexpr char kOperator[] = "_ZN2at4_ops4neg_4callERNS_6TensorE";
 constexpr const char* kEmpty[] = {
@@ -33,7 +32,7 @@ struct NoMemoryFormat {
   std::uint8_t value = 0;
   bool has_value = false;
 };
-/// at::Tensor. The destructor makes it non-trivial, so that it is returned in memory.
+/// at::Tensor. The destructor makes it returned in memory.
 struct Tensor {
   void* implementation;
   ~Tensor() {}
@@ -45,9 +44,8 @@ Function* find(const char* name) {
   return reinterpret_cast<Function*>(inject::resolve_in(name, Layer::kTorch));
 }
 
-/// Returns true if operators have no other observers: a profiler of the job must not see the operators of the
-/// measurement. An at::RecordFunction begins with a pointer and a small vector of the observers that it will call.
-/// Returns false if its memory does not look like that.
+/// A profiler of the job must not see the measurement. An at::RecordFunction begins with a pointer and a small vector
+/// of its observers.
 bool only_we_observe() {
   auto* const construct = find<void(void*, int)>(kConstruct);
   auto* const destruct = find<void(void*)>(kDestruct);
@@ -68,7 +66,6 @@ bool only_we_observe() {
          head.end == ours.end;
 }
 
-/// Returns true if operators are being recorded, and by no other observer.
 bool can_measure() { return recorder::mode_has(recorder::kArmed | recorder::kTorch) && only_we_observe(); }
 
 }  // namespace
@@ -80,8 +77,8 @@ double operator_cost() {
   if (empty == nullptr) empty = find<Empty>(kEmpty[1]);
   if (enable == nullptr || negate == nullptr || empty == nullptr || !can_measure()) return -1;
   recorder::ScratchThread scratch;
-  // neg_() is a real operator; recording costs half as much around one that only returns a property. The tensor is
-  // empty, so that it takes no memory from an allocator that the job may watch. It is made once and never freed.
+  // neg_() is a real operator: recording one that only returns a property costs half as much. The empty tensor takes
+  // no memory from a watched allocator.
   static const std::int64_t none = 0;
   static Tensor& tensor = *new Tensor(empty({&none, 1}, kFloat, false, {}));
   const auto cost = [&](bool recorded) {
@@ -89,7 +86,7 @@ double operator_cost() {
     return scratch.cost_ns([negate] { negate(tensor); });
   };
   const double bare = cost(false), recorded = cost(true);
-  // The numbers are only valid if the window is still open and no other observer has come.
+  // Valid only if the window is still open and no other observer came.
   return bare < 0 || recorded < bare || !can_measure() ? -1 : recorded - bare;
 }
 

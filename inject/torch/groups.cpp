@@ -15,15 +15,15 @@
 namespace profshim::torch {
 namespace {
 
-// PyTorch takes milliseconds to make a group, so the mutex costs nothing there. Collectives read without it.
+// Making a group takes milliseconds, so the mutex is cheap. Collectives read without it.
 struct Group {
   std::atomic<const void*> address{nullptr};
   int rank = -1, size = 0;
-  char name[128] = "";  // PyTorch gives it since 2.1; "" = not known
+  char name[128] = "";  // since PyTorch 2.1
   bool is_defined = false;
 };
 constexpr std::size_t kMaxGroups = 1024;
-constexpr std::uint32_t kFirstId = 1u << 31;  // MPI and NCCL have the ids below
+constexpr std::uint32_t kFirstId = 1u << 31;  // MPI and NCCL use lower ids
 constinit Group groups[kMaxGroups];
 constinit std::atomic<std::size_t> group_count{0};
 constinit std::mutex mutex;
@@ -53,8 +53,7 @@ void note_group(const void* address, int rank, int size) {
     group_count.fetch_add(1, std::memory_order_release);
 }
 
-/// Returns the only group with several members, to which every collective then belongs. Null if there are several such
-/// groups, or none.
+/// The only group with several members: every collective belongs to it.
 Group* only_group() {
   Group* found = nullptr;
   const std::size_t known = group_count.load(std::memory_order_acquire);
@@ -79,7 +78,7 @@ std::uint32_t define(Group& group) {
   group.is_defined = true;
   const bool is_first = &group == groups;
   if (group.name[0] == 0 && is_first) std::snprintf(group.name, sizeof group.name, "0");
-  // Without a name that all members share, a group cannot be distinguished from others of its size.
+  // Without a shared name, groups of the same size look alike.
   const std::uint64_t identity = group.name[0] != 0 ? hash_of(group) : 0;
   recorder::define(spool::DefinitionKind::kCommunicator, id, recorder::intern(group.name),
                    inject::world_ranks_text(group.size, group.rank),
@@ -101,7 +100,7 @@ void on_group_named(const void* address, const char* name) {
   Group* const group = find(address);
   if (group == nullptr) return;
   std::snprintf(group->name, sizeof group->name, "%s", name);
-  group->is_defined = false;  // a later definition wins
+  group->is_defined = false;
 }
 
 }  // namespace
@@ -120,8 +119,8 @@ void define_groups() {
 
 }  // namespace profshim::torch
 
-// Hooks of c10d::ProcessGroup's constructors and setGroupName(), which libtorch calls by symbol. An intrusive_ptr that
-// is passed by value is passed by its address. Source: torch/csrc/distributed/c10d/ProcessGroup.hpp, 1.13 to 2.x.
+// c10d::ProcessGroup's constructors and setGroupName(), called by symbol. An intrusive_ptr argument is passed by
+// address. Source: torch/csrc/distributed/c10d/ProcessGroup.hpp, 1.13 to 2.x.
 #define EXPORT extern "C" [[gnu::visibility("default")]]
 #define STORE "N3c1013intrusive_ptrINS_5StoreENS1_6detail34intrusive_target_default_null_typeIS3_EEEE"
 
@@ -148,7 +147,7 @@ Function* real(const char* name) {
     if (next != nullptr) next(self, store, rank, size);                              \
     profshim::torch::on_group_made(self, rank, size);                                \
   }
-// Both ABIs of std::string begin with the address of the characters.
+// Both ABIs of std::string begin with the characters' address.
 #define SET_NAME(function, symbol)                                           \
   EXPORT void function(void* self, const char* const* name) __asm__(symbol); \
   void function(void* self, const char* const* name) {                       \

@@ -25,7 +25,7 @@ void disable_inputs() {
       "shapes, types and values from then on");
 }
 
-/// JSON text in a buffer of fixed size. Once something does not fit, too_long() is true and the text is incomplete.
+/// Incomplete once too_long().
 class JsonText {
  public:
   JsonText(char* room, std::size_t size) : begin_(room), at_(room), end_(room + size) {}
@@ -60,8 +60,7 @@ class JsonText {
   bool too_long_ = false;
 };
 
-/// The element types of lists of numbers, as addresses of c10::Type objects. Only its element type tells whether an
-/// empty list is a list of numbers. The types are learned from lists that have elements.
+/// Element types (c10::Type addresses) of lists of numbers, learned to recognize empty lists.
 class NumberTypes {
  public:
   void learn(const void* type) {
@@ -83,9 +82,8 @@ class NumberTypes {
 };
 constinit NumberTypes number_types;
 
-constexpr std::size_t kLongestList = 30;  // PyTorch's profiler writes no values of longer lists
+constexpr std::size_t kLongestList = 30;  // as PyTorch's profiler
 
-/// The dims, strides, types and values of all inputs, as four JSON lists in one buffer.
 class Description {
  public:
   Description(char* room, std::size_t size, const Layout& layout)
@@ -95,7 +93,6 @@ class Description {
         types_(room + size / 4 * 2, size / 4),
         values_(room + size / 4 * 3, size / 4) {}
 
-  /// Returns false if the memory is not what the layout says.
   bool read(const Values& inputs) {
     for (JsonText* const text : all()) text->clear();
     put_all("[");
@@ -205,7 +202,7 @@ class Description {
     return true;
   }
 
-  // In the form in which PyTorch prints an IValue. Symbolic numbers have no value.
+  // As PyTorch prints an IValue. Symbolic numbers have no value.
   void put_number(Bytes value) {
     const std::uint8_t tag = tag_of(value);
     if (tag == kTagInt) {
@@ -273,7 +270,7 @@ const void* find_process_group(const void* record_function, const Layout& layout
     if (tag_of(inputs.at(i)) != layout.tag_object) continue;
     const auto object = load<Bytes>(inputs.at(i));
     Values slots;
-    // An object of a C++ class has one slot: the address of the C++ object.
+    // A C++ object has one slot: its address.
     if (object == nullptr || !elements_of(object + layout.slots, slots) || slots.count != 1) continue;
     const auto group = load<const void*>(slots.at(0));
     if (is_group(group)) return group;

@@ -1,4 +1,4 @@
-// Reads PyTorch's values in memory: c10::IValue, lists and tensors. Inline, since each operator has several.
+// Reads c10::IValue, lists and tensors in memory. Inline: each operator has several.
 #pragma once
 
 #include <cstddef>
@@ -22,7 +22,7 @@ T load(Bytes at) {
   return value;
 }
 
-/// The names of c10::ScalarType that PyTorch's profiler writes (c10::TypeMeta::name()).
+/// c10::ScalarType as in PyTorch's profiler (c10::TypeMeta::name()).
 inline constexpr std::string_view kTypes[] = {
     "unsigned char",
     "signed char",
@@ -56,7 +56,7 @@ inline constexpr std::string_view kTypes[] = {
     "long unsigned int",
 };
 
-/// The only instance of c10::UndefinedTensorImpl, which means "no tensor".
+/// c10::UndefinedTensorImpl: "no tensor".
 inline const void* undefined_tensor() {
   static const void* const address = inject::resolve_data("_ZN3c1019UndefinedTensorImpl10_singletonE", Layer::kTorch);
   return address;
@@ -69,12 +69,11 @@ struct Tensor {
   std::string_view type;
 };
 
-// Bits of c10::TensorImpl. A tensor that computes its sizes (symbolic, nested, or of a Python subclass) has none in its
-// fields.
+// Bits of c10::TensorImpl. A tensor that computes its sizes (symbolic, nested, Python subclass) has none in its fields.
 inline constexpr std::uint8_t kOwnSizesAndStrides = 0x0c, kOwnSizes = 0x08, kSymbolic = 0x10, kPython = 0x18;
 inline constexpr std::int64_t kMaxDims = 64, kInlineDims = 5;
 
-/// Returns false if the fields contradict each other.
+/// False if the fields contradict each other.
 inline bool read_tensor(Bytes impl, const Layout& layout, Tensor& tensor) {
   if (impl == nullptr || impl == undefined_tensor()) return true;
   tensor.defined = true;
@@ -100,16 +99,15 @@ inline bool read_tensor(Bytes impl, const Layout& layout, Tensor& tensor) {
 
 inline std::uint8_t tag_of(Bytes value) { return load<std::uint8_t>(value + kTagOffset); }
 
-inline constexpr std::size_t kVectorBytes = 3 * sizeof(Bytes);  // in a c10::detail::ListImpl the element type follows
+inline constexpr std::size_t kVectorBytes = 3 * sizeof(Bytes);  // the element type follows in a c10::detail::ListImpl
 
-/// An array of c10::IValue.
 struct Values {
   Bytes begin = nullptr;
   std::size_t count = 0;
   Bytes at(std::size_t i) const { return begin + i * kIValueBytes; }
 };
 
-/// Reads a std::vector<IValue>. Returns false if it cannot be one.
+/// Reads a std::vector<IValue>; false if it cannot be one.
 inline bool elements_of(Bytes vector, Values& values) {
   const auto begin = load<Bytes>(vector), end = load<Bytes>(vector + sizeof(Bytes));
   if (begin == nullptr) return end == nullptr;

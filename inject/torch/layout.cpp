@@ -21,8 +21,7 @@ struct Row {
   Layout layout;
 };
 
-// Offsets with the newer ABI of std::string. Packages from PyPI have it since 2.6, Debian's and the "cxx11" archives in
-// all releases.
+// With the newer ABI of std::string: PyPI since 2.6; Debian's and the "cxx11" archives always.
 constexpr Row kRows[] = {
     {1, 13, 13, {200, 208, 72, 168, 176, 182, 24, 88, 8, 12, 17}},
     {2, 0, 0, {200, 208, 72, 168, 176, 182, 24, 88, 8, 12, 18}},
@@ -31,15 +30,15 @@ constexpr Row kRows[] = {
     {2, 9, 12, {200, 208, 64, 160, 168, 174, 16, 80, 10, 14, 20}},
     {2, 13, 15, {200, 208, 56, 152, 160, 166, 16, 80, 10, 14, 20}},
 };
-/// An at::RecordFunction contains a std::string, which is this much shorter in the older ABI.
+/// A std::string in at::RecordFunction, in the older ABI.
 constexpr std::uint16_t kOlderStringSaves = 24;
 
-/// A function that only libraries with the newer ABI of std::string export under this name.
+/// Exported with the newer ABI only.
 constexpr char kNewerAbi[] = "_ZN5torch8profiler4impl10inputTypesB5cxx11ERKN2at14RecordFunctionE";
 
 constinit std::atomic<const Layout*> known{nullptr};
 
-/// Copies the text between `before` and the next quote or end of line, in the first kilobyte of a file.
+/// Up to the next quote or end of line, in the first kilobyte.
 bool read_text_after(const char* path, const char* before, char* text, std::size_t size) {
   const int file = open(path, O_RDONLY | O_CLOEXEC);
   if (file < 0) return false;
@@ -68,7 +67,7 @@ bool release_of(const char* library, char* text, std::size_t size) {
     const int n = std::snprintf(path, sizeof path, "%.*s/%s", static_cast<int>(slash - library), library, name);
     return n > 0 && static_cast<std::size_t>(n) < sizeof path;
   };
-  // In turn: torch/lib of a Python package, lib of a libtorch archive, Debian's library with the version in its name.
+  // Python package; libtorch archive; Debian's library, version in its name.
   if (beside("../version.py") && read_text_after(path, "__version__ = '", text, size)) return true;
   if (beside("../build-version") && read_text_after(path, "", text, size)) return true;
   char real[4096];
@@ -92,7 +91,7 @@ bool layout_of(const char* release, bool cxx11, Layout& layout) {
     }
     return true;
   }
-#else  // the offsets on other architectures are not known
+#else
   static_cast<void>(release), static_cast<void>(cxx11), static_cast<void>(layout);
 #endif
   return false;

@@ -27,7 +27,7 @@ using recorder::kTorch;
 using recorder::kTorchInputs;
 using recorder::kTorchSteps;
 
-// Written once, before the first observer is added.
+// Written before the first observer is added.
 constinit AddCallback add_callback = nullptr;
 constinit RemoveCallback remove_callback = nullptr;
 constinit Name name_of = nullptr;
@@ -64,7 +64,7 @@ void describe(const void* record_function, const char* name, Event& event) {
   const bool is_range = event.hook == HookId::kTorchRange;
   if (known != nullptr) {
     if (!is_range) event.torch.sequence = sequence_of(record_function, *known);
-    // The only ranges with inputs are those that PyTorch makes for collectives.
+    // Only PyTorch's own ranges for collectives have inputs.
     if (is_range || recorder::mode_has(kTorchInputs)) describe_inputs(record_function, *known, event.torch);
   }
   if (!is_range && is_collective(name)) {
@@ -89,8 +89,7 @@ void open(const void* record_function, HookId hook, const char* name) {
   recorder::begin(*event);
 }
 
-/// Finds the open operator or range of this thread. Nearly always it is the innermost one. Null if it began before it
-/// was observed, or on another thread.
+/// Null if the call began unobserved or on another thread. Nearly always the innermost.
 Event* find_open(spool::Thread& thread, const void* record_function) {
   for (std::uint32_t i = thread.open_calls; i-- > 0;) {
     Event& event = thread.open[i];
@@ -102,7 +101,7 @@ Event* find_open(spool::Thread& thread, const void* record_function) {
   return nullptr;
 }
 
-/// `outer` ends. Ranges inside it that are still open will end on another thread, or never.
+/// Ranges still open inside `outer` end on another thread, or never.
 void close_inner(spool::Thread& thread, const Event& outer) {
   for (std::uint32_t i = thread.open_calls; i-- > 0 && &thread.open[i] != &outer;) {
     Event& event = thread.open[i];
@@ -126,13 +125,11 @@ bool close(const void* record_function) {
   return true;
 }
 
-// A range of a window that has closed ends here too: it must not look open in the next one.
+// A range of a closed window ends here too, or it would look open in the next window.
 void close_pending(const void* record_function) {
   if (!recording() && (recorder::mode() == 0 || !has_pending())) return;
   if (spool::Thread* const thread = recorder::this_thread()) end_pending(*thread, record_function, ticks());
 }
-
-// ---- steps
 
 bool makes_steps() { return recorder::mode_has(kTorchSteps); }
 
@@ -146,13 +143,10 @@ void note_step_end(const char* name) {
   session::torch_range_ended(name, ticks());
 }
 
-// ---- observers
-
 void set_operator_observers(bool wanted);
 
-/// The process is not active: activates it if it is a rank. Once operators can no longer decide that, stops observing
-/// them. A forked child does not change the observers: another thread of its parent may have held PyTorch's lock on
-/// them.
+/// Once operators cannot decide, stops observing them. A forked child keeps the observers: another thread of its parent
+/// may have held PyTorch's lock.
 [[gnu::noinline]] void activate_process(const char* range) {
   static constinit std::atomic<bool> is_done{false}, is_done_with_operators{false};
   if (is_done.load(std::memory_order_relaxed)) return;
@@ -205,13 +199,12 @@ std::uint64_t add_observer() {
   return add_callback(callback);
 }
 
-// See attach_if_loaded().
 constinit std::mutex observers_mutex;
 constinit bool has_operator_observers = false;
 constinit std::uint64_t observers[4] = {};
 
-// PyTorch keeps the inputs of a range if any observer of its scope needs them. The observer of ranges is permanent and
-// may not ask for them; this one does, while recording is on.
+// PyTorch keeps a range's inputs if any observer asks for them. This one asks while recording is on; the permanent
+// observer may not.
 std::unique_ptr<ObserverContext> ignore_begin(const void*) { return nullptr; }
 void ignore_end(const void*, ObserverContext*) {}
 std::uint64_t add_input_requester() {
@@ -281,7 +274,7 @@ void on_activate() {
   session::measure_cost_with(Layer::kTorch, operator_cost);
   attach_if_loaded();
   find_layout_once();
-  // Observers from before the activation do not ask for inputs; on_arming() adds new ones.
+  // Older observers ask for no inputs.
   set_operator_observers(false);
   start_memory();
   on_arming(recorder::mode_has(kArmed));

@@ -19,7 +19,7 @@ constinit ClockKind kind = ClockKind::kMonotonic;
 
 namespace {
 
-// Clamps a time to [lowest, INT64_MAX]: the anchors of a damaged spool may have any values.
+// Anchors of a damaged spool may have any values.
 std::int64_t within(__int128 ns, std::int64_t lowest) {
   constexpr auto kHighest = std::numeric_limits<std::int64_t>::max();
   return ns < lowest ? lowest : ns > kHighest ? kHighest : static_cast<std::int64_t>(ns);
@@ -33,7 +33,7 @@ std::int64_t read_ns(clockid_t id) {
   return std::int64_t{t.tv_sec} * 1000000000 + t.tv_nsec;
 }
 
-// Returns true if the kernel uses this clock source. Then the counters of all cores are synchronized.
+// If the kernel uses the clock source, the counters of all cores are synchronized.
 bool kernel_uses(const char* source) {
   const int fd = open("/sys/devices/system/clocksource/clocksource0/current_clocksource", O_RDONLY | O_CLOEXEC);
   if (fd < 0) return false;
@@ -45,7 +45,7 @@ bool kernel_uses(const char* source) {
 
 ClockKind best_clock() {
 #if defined(__x86_64__)
-  // CPUID 0x80000007 EDX bit 8: the TSC runs at one rate in every power state.
+  // CPUID 0x80000007 EDX bit 8: the TSC has one rate in every power state.
   unsigned a = 0, b = 0, c = 0, d = 0;
   const bool invariant = __get_cpuid(0x80000007, &a, &b, &c, &d) != 0 && ((d >> 8) & 1) != 0;
   if (invariant && kernel_uses("tsc")) return ClockKind::kTsc;
@@ -99,12 +99,12 @@ ClockMap::ClockMap(std::vector<Anchor> anchors, ClockKind kind) : anchors_(std::
   for (std::size_t i = 0; i < anchors_.size(); ++i) {
     const Anchor& from = anchors_[i];
     const Anchor& to = anchors_[std::min(i + 1, anchors_.size() - 1)];
-    double rate = counts ? 0 : 1;  // with one anchor of a counter no rate is known
+    double rate = counts ? 0 : 1;
     if (counts && to.ticks > from.ticks) {
       rate = static_cast<double>(__int128{to.monotonic_ns} - from.monotonic_ns) /
              static_cast<double>(to.ticks - from.ticks);
     } else if (counts && !segments_.empty()) {
-      break;  // the last anchor: the previous segment extends beyond it
+      break;
     }
     segments_.push_back({from.ticks, within(offset + from.monotonic_ns, 0), rate});
   }
@@ -114,7 +114,7 @@ double ClockMap::ticks_per_ns() const {
   const Anchor& a = anchors_.front();
   const Anchor& b = anchors_.back();
   if (kind_ == ClockKind::kMonotonic || b.monotonic_ns <= a.monotonic_ns) return 1.0;
-  // Real counters have 1 MHz to 1 THz. A damaged spool may give any rate.
+  // Real counters have 1 MHz to 1 THz.
   return std::clamp(
       static_cast<double>(b.ticks - a.ticks) / static_cast<double>(__int128{b.monotonic_ns} - a.monotonic_ns), 1e-3,
       1e3);
@@ -132,7 +132,7 @@ std::int64_t ClockMap::unix_ns(Ticks t) const {
   while (i > 0 && t < segments_[i].ticks) --i;
   last_ = i;
   const Segment& s = segments_[i];
-  // A damaged spool may have any number: clamp it so that the conversion to int64_t is defined.
+  // Keeps the conversion to int64_t defined.
   constexpr double kFarthest = 4e18;
   const double delta =
       std::clamp(static_cast<double>(static_cast<std::int64_t>(t - s.ticks)) * s.rate, -kFarthest, kFarthest);

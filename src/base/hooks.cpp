@@ -18,7 +18,6 @@ constexpr std::string_view kCudaCallNames[] = {
 #include "profshim/hooks/cuda.def"
 };
 #undef HOOK
-// The number of rows of each table.
 #define HOOK(...) +1
 constexpr std::size_t kCudaRows = std::size(kCudaCallNames);
 constexpr std::size_t kMpiRows = 0
@@ -26,7 +25,6 @@ constexpr std::size_t kMpiRows = 0
     ;
 #undef HOOK
 
-/// `words` are separated by ", ".
 constexpr bool has_word(std::string_view words, std::string_view word) {
   while (!words.empty()) {
     const std::size_t end = std::min(words.find(','), words.size());
@@ -42,7 +40,6 @@ constexpr PeerKind peer_among(std::string_view roles) {
   if (has_word(roles, "Target")) return PeerKind::kTarget;
   return has_word(roles, "Peer") ? PeerKind::kPeer : PeerKind::kNone;
 }
-// The rows of MPI, then those of NCCL. The roles are the words of the table, "SBuf, Count, Type, Dest, Tag, Comm".
 // Each row is a constant of its own: clang limits the steps of one constant expression.
 template <PeerKind kKind>
 constexpr PeerKind kRowPeer = kKind;
@@ -86,7 +83,7 @@ std::string_view cuda_call_name(HookId hook) {
 }
 
 PeerKind peer_kind(HookId hook) {
-  const auto i = static_cast<std::size_t>(hook) - (kFirst + kCudaRows);  // wraps for hooks before the table of MPI
+  const auto i = static_cast<std::size_t>(hook) - (kFirst + kCudaRows);  // wraps for hooks before the MPI table
   return i < std::size(kPeerKinds) ? kPeerKinds[i] : PeerKind::kNone;
 }
 

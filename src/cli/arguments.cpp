@@ -40,7 +40,6 @@ std::optional<double> number_in(const std::string& text, bool is_whole) {
   return value;
 }
 
-/// Reports a value that is no number of this kind; `most`: largest magnitude that the type holds.
 void check_kind(CLI::Option& option, bool is_whole, double most) {
   option.check([=](const std::string& text) -> std::string {
     const std::optional<double> value = number_in(text, is_whole);
@@ -116,7 +115,7 @@ Arguments::Argument Arguments::add(const char* names, std::string& value, const 
 
 Arguments::Argument Arguments::add(const char* names, std::vector<std::string>& values, const char* help) {
   CLI::Option* const option = parser_->app.add_option(names, values, help);
-  // Otherwise `--base a b` would take b, which may be the positional argument that follows.
+  // Otherwise `--base a b` takes b, which may be a positional argument.
   if (names[0] == '-') option->expected(1)->allow_extra_args(false)->take_all();
   return Argument(option);
 }

@@ -23,8 +23,7 @@ constexpr std::string_view kBold = "\033[1m", kUnderlined = "\033[4m", kPlain = 
 
 bool is_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
 
-/// One line of scdoc as terminal text. `*` toggles bold; `_` at the edge of a word toggles underline; a backslash
-/// takes the next character as it is (scdoc(5)).
+/// Renders a line of scdoc(5).
 std::string rendered(std::string_view line, bool styled) {
   std::string out;
   bool bold = false, underlined = false;
@@ -44,7 +43,7 @@ std::string rendered(std::string_view line, bool styled) {
     } else if (c == '\t') {
       out += "    ";
     } else if (line.substr(i) == "++") {
-      break;  // scdoc's line break
+      break;
     } else {
       out += c;
     }
@@ -53,7 +52,7 @@ std::string rendered(std::string_view line, bool styled) {
 }
 
 void print_source(std::string_view source, bool styled) {
-  source.remove_prefix(source.find('\n') + 2);  // the title line, for man, and a blank line
+  source.remove_prefix(source.find('\n') + 2);
   bool literal = false;
   while (!source.empty()) {
     const std::string_view line = source.substr(0, source.find('\n'));

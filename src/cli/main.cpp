@@ -1,4 +1,4 @@
-// The entry point of the tool `profshim`: the table of commands.
+// The table of commands.
 #include <cstdio>
 #include <exception>
 #include <string_view>
@@ -75,7 +75,6 @@ int run_command(int argc, char** argv) {
 int main(int argc, char** argv) {
   try {
     const int status = profshim::cli::run_command(argc, argv);
-    // Report a full disk or a closed pipe as a failure.
     if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) {
       std::fputs("profshim: the output could not be written\n", stderr);
       return profshim::cli::kFailure;

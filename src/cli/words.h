@@ -1,4 +1,4 @@
-// Text helpers that several commands use.
+// Text helpers of several commands.
 #pragma once
 
 #include <cstdint>
@@ -7,7 +7,6 @@
 
 namespace profshim::cli {
 
-/// Returns "1 rank" or "2 ranks".
 inline std::string plural(std::uint64_t n, std::string_view word) {
   return std::to_string(n) + " " + std::string(word) + (n == 1 ? "" : "s");
 }

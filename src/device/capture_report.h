@@ -1,4 +1,4 @@
-// CaptureReport: the metadata and problems of the GPU recording in the traces. Device thread.
+// Metadata and problems of the GPU recording. Device thread.
 #pragma once
 
 #include <string>
@@ -9,17 +9,17 @@ namespace profshim::device {
 
 class CaptureReport {
  public:
-  /// Writes the versions of CUPTI and CUDA and the clock, once.
+  /// Once.
   void write_versions(Capture& capture);
-  /// Writes the losses by reason, if they have changed.
+  /// If changed.
   void write_losses(Capture& capture);
-  /// Writes the kinds that CUPTI refused to record, if they have changed.
+  /// If changed.
   void write_not_recorded(const Capture& capture);
 
  private:
   Losses losses_;
   BufferPool::Counts counts_;
-  std::uint64_t unknown_threads_ = 0;  // calls of them
+  std::uint64_t unknown_threads_ = 0;
   bool versions_ = false;
   std::string not_recorded_;
 };

@@ -1,4 +1,4 @@
-// CuptiClient: our client of this process's libcupti, with its capture, its callbacks and its output.
+// Our client of the process's libcupti.
 #pragma once
 
 #include <atomic>
@@ -13,9 +13,8 @@
 
 namespace profshim::device {
 
-/// Drops the events that no window needs. CUPTI is on before a window begins, and a kernel may run long after the
-/// window that launched it: this keeps events from arm() on until all device activity launched before the window's end
-/// is here.
+/// Drops events that no window needs: CUPTI is on before a window, and kernels outlast it. Keeps those from arm() until
+/// all activity launched before the window's end is here.
 class WindowOutput final : public SpoolOutput {
  public:
   explicit WindowOutput(const Capture& capture) : capture_(capture) {}
@@ -28,7 +27,7 @@ class WindowOutput final : public SpoolOutput {
   const Capture& capture_;
 };
 
-/// Created once by the device thread, never destroyed: CUPTI may call back until the process ends.
+/// Never destroyed: CUPTI calls back until the process ends.
 struct CuptiClient {
   CuptiClient(FoundCupti found_cupti, const CaptureOptions& options, const StepListener& listener,
               LaunchCallbacks::Wanted wanted)
@@ -42,9 +41,8 @@ struct CuptiClient {
   LaunchCallbacks callbacks;
   CaptureReport report;
   bool refusal_reported = false;
-  std::string late_begins;  // values of `gpu_recorded_after_us`, separated by commas
-  // Copies of Capture's state for other threads. show() stores them after the losses so far are written, so that no
-  // trace is written without them.
+  std::string late_begins;  // `gpu_recorded_after_us`, comma-separated
+  // Capture's state for other threads. show() stores it after the losses are written, so no trace lacks them.
   std::atomic<Capture::State> state{Capture::State::kOff};
   std::atomic<Ticks> settled_until{Capture::kEverything};
 
@@ -53,12 +51,11 @@ struct CuptiClient {
     state.store(capture.state(), std::memory_order_release);
   }
 };
-/// Returns null before CUPTI is up and after finish(). Any thread.
+/// Null before CUPTI is up and after finish(). Any thread.
 CuptiClient* running_client();
-/// Returns true if CUPTI is on, or will not come on: refused, finished, or in use by another client. Any thread.
+/// True also if CUPTI will not come on: refused, finished, or another client's. Any thread.
 bool is_on_or_never(const CuptiClient& client);
-/// Subscribes to callbacks if steps need them; reports a failure in the log and the traces. Runs on the device thread,
-/// or on a thread on which another client has just left.
+/// If steps need them. Device thread, or the thread of a leaving client.
 void start_callbacks(CuptiClient& client);
 
 }  // namespace profshim::device

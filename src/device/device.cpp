@@ -1,5 +1,4 @@
-// The functions of profshim/device.h that the session calls. They only leave requests: the device thread alone records
-// with CUPTI. other_clients.cpp has the functions that the hooks of other CUPTI clients call.
+// The session's side of profshim/device.h: leaves requests, since only the device thread records.
 #include "profshim/device.h"
 
 #include <atomic>
@@ -13,8 +12,8 @@
 namespace profshim::device {
 namespace {
 
-constexpr std::int64_t kArmTimeout_ns = 200'000'000;    // cudaProfilerStart waits no longer
-constexpr std::int64_t kStartTimeout_ns = 500'000'000;  // first CUDA calls together wait no longer
+constexpr std::int64_t kArmTimeout_ns = 200'000'000;    // of cudaProfilerStart
+constexpr std::int64_t kStartTimeout_ns = 500'000'000;  // of first CUDA calls together
 constexpr std::int64_t kFinishTimeout_ns = 15'000'000'000;
 constexpr std::int64_t kAbruptTimeout_ns = 1'000'000'000;
 
@@ -93,7 +92,7 @@ void arm(Ticks window_begin) {
     if (!(in_callback && shared.callbacks_block.load(std::memory_order_relaxed)) && wait_until_on(*client)) return;
     if (in_callback) shared.callbacks_block.store(true, std::memory_order_relaxed);
   }
-  if (is_on_or_never(*client)) return;  // it will not come on, and the trace says why
+  if (is_on_or_never(*client)) return;  // the trace says why
   report_late_begin();
   shared.begins.late_since_ns.store(now_ns);
   shared.request_changed.notify_all();
@@ -126,7 +125,7 @@ void finish(bool abrupt) {
   shared.request.abrupt.store(abrupt);
   shared.request.finish.store(true, std::memory_order_release);
   const std::int64_t timeout_ns = abrupt ? kAbruptTimeout_ns : kFinishTimeout_ns;
-  // The process must not end while the device thread is inside its first call of CUPTI.
+  // The process must not end inside the device thread's first CUPTI call.
   wait_for(timeout_ns, [] { return shared.phase.load(std::memory_order_acquire) != Phase::kStarting; });
   end_start(Phase::kOver);
   CuptiClient* const client = running_client();
@@ -154,8 +153,7 @@ void push_external_correlation(std::uint32_t id) {
 void pop_external_correlation() {
   CuptiClient* const client = running_client();
   if (client == nullptr || !shared.external.load(std::memory_order_relaxed)) return;
-  // Pops even if the recording was switched off since the push: the pushed id must not stay on CUPTI's stack. With an
-  // empty stack CUPTI returns an error, which is harmless.
+  // Pop even if recording went off: no id may stay on CUPTI's stack. An empty stack is a harmless error.
   if (client->capture.state() == Capture::State::kYielded) return;
   client->capture.scope().pop_external(cupti::kOurExternalKind);
 }

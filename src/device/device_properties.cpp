@@ -1,4 +1,4 @@
-// Makes an element of a trace's deviceProperties from CUPTI's record of a device.
+// An element of deviceProperties.
 #include <cstdio>
 
 #include "device/capture/converter.h"
@@ -10,8 +10,7 @@ namespace {
 
 constexpr int kSharedMemoryPerBlockOptin = 97;  // CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN
 
-// Asks the driver. If the driver does not answer, derives the value from the architecture: from compute capability 8
-// on, the system reserves 1 KiB of each multiprocessor's shared memory.
+// Asks the driver first. From compute capability 8 on, the system reserves 1 KiB of a multiprocessor's shared memory.
 std::int64_t shared_memory_optin(const cupti::DeviceRecord& r) {
   const int asked = device_attribute(kSharedMemoryPerBlockOptin, static_cast<int>(r.id));
   if (asked > 0) return asked;
@@ -19,7 +18,7 @@ std::int64_t shared_memory_optin(const cupti::DeviceRecord& r) {
   return std::int64_t{r.shared_per_multiprocessor} - (r.major >= 8 ? 1024 : 0);
 }
 
-// Formats a UUID as nvidia-smi -L does.
+// As in nvidia-smi -L.
 std::string uuid(const char* prefix, const std::uint8_t (&bytes)[16]) {
   std::string text = prefix;
   for (int i = 0; i < 16; ++i) {
@@ -45,7 +44,7 @@ std::string device_properties(const cupti::DeviceRecord& r) {
   json.member(key::kRegistersPerSm, r.registers_per_multiprocessor);
   json.member(key::kSharedMemoryPerBlockOptin, shared_memory_optin(r));
   json.member(key::kSharedMemoryPerSm, r.shared_per_multiprocessor);
-  // Kineto has no UUIDs. They tell which GPU of the node a rank used: its device 0 may be any of them.
+  // Not in Kineto: tells which GPU of the node the rank used.
   json.member(key::kUuid, uuid("GPU-", r.uuid));
   if (r.is_mig != 0) {
     json.member(key::kMigUuid, uuid("MIG-", r.mig_uuid));

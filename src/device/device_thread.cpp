@@ -24,7 +24,7 @@ constinit StepListener step_listener = {[](const char*, Ticks) {}, [] {}, [](boo
 void serve(CuptiClient& client, std::int64_t& timeout_ns) {
   Capture& capture = client.capture;
   const bool was_on = capture.state() == Capture::State::kOn;
-  // Read before the request: a window that is seen here has already requested CUPTI.
+  // Read before the request: a window seen here has already requested CUPTI.
   const std::int64_t began_ns = shared.begins.window_began_ns.exchange(0, std::memory_order_acq_rel);
   const std::uint32_t yield_number = shared.request.yields_requested.load(std::memory_order_acquire);
   const Capture::State before = capture.state();
@@ -48,13 +48,13 @@ void serve(CuptiClient& client, std::int64_t& timeout_ns) {
   const bool yields =
       capture.state() == Capture::State::kYielded && shared.request.yields_done.exchange(yield_number) != yield_number;
   if (yields && shared.request.owner.load(std::memory_order_acquire) == Owner::kUs)
-    wake_device_thread();  // the other client has left already
+    wake_device_thread();  // the other client has left
   if (capture.state() != before || capture.refused() != refused_before || yields) shared.state_changed.notify_all();
 }
 
-// Returns null if there is no CUPTI to serve; the trace then says why.
+// Null without CUPTI; the trace says why.
 CuptiClient* bring_up(const Spec& spec) {
-  // Call nothing of CUPTI before this: without a device it cannot initialize, and some releases then crash.
+  // Call no CUPTI before this: without a device it cannot initialize, and some releases crash.
   if (const std::string problem = wait_for_devices(); !problem.empty()) {
     report_no_activity(problem);
     return nullptr;
@@ -87,10 +87,10 @@ void serve_until_finished(CuptiClient& client) {
       const std::int64_t silence_ns = take_back_after_silence(client);
       serve(client, timeout_ns);
       if (silence_ns >= 0) timeout_ns = timeout_ns < 0 ? silence_ns : std::min(timeout_ns, silence_ns);
-    } catch (...) {  // out of memory for a message; the recording goes on
+    } catch (...) {  // no memory for a message; recording goes on
     }
     if (client.capture.state() == Capture::State::kFinished) break;
-    // Make one buffer in each round, however busy CUPTI is, and serve requests in between.
+    // One buffer per round: requests are served in between.
     if (client.capture.make_one_buffer()) continue;
     shared.request_changed.wait(seen, timeout_ns);
   }
@@ -99,11 +99,11 @@ void serve_until_finished(CuptiClient& client) {
 
 }  // namespace
 
-// A 32nd of the memory is for buffers of at most 1 MiB each, since each thread of the job may hold one. A 64th is for
-// the tables of launches in flight.
+// A 32nd of memory is for buffers of at most 1 MiB, since each job thread may hold one. A 64th is for tables of
+// launches.
 CaptureOptions options_of(const Spec& spec, std::uint64_t memory) {
   CaptureOptions options;
-  memory = std::max(memory, recorder::kLeastRoom);  // the recorder does not start with less
+  memory = std::max(memory, recorder::kLeastRoom);  // recorder's minimum
   const std::uint64_t share = std::min<std::uint64_t>(memory / 32, 64 << 20);
   options.buffer_bytes = std::min<std::uint64_t>(share / 16, 1 << 20);
   options.buffers = share / options.buffer_bytes - BufferPool::kReserve;
@@ -138,7 +138,6 @@ void listen(const StepListener& listener) { step_listener = listener; }
 
 namespace {
 
-// `argument` is the Spec.
 void* run_device_thread(void* argument) {
   const Spec& spec = *static_cast<const Spec*>(argument);
   prctl(PR_SET_NAME, "profshim-gpu");
@@ -162,7 +161,7 @@ void* run_device_thread(void* argument) {
     report_yield("before us");
   }
   end_start(Phase::kRunning);
-  if (running_client() == nullptr) return nullptr;  // finish() was called meanwhile
+  if (running_client() == nullptr) return nullptr;  // finish() came first
   serve_until_finished(*client);
   shared.state_changed.notify_all();
   return nullptr;

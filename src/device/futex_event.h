@@ -1,5 +1,4 @@
-// FutexEvent: a counter in one word that threads wait for with the kernel's futex. It has no lock that a forked child
-// could inherit, and its wait is not a point where a thread of the job can be canceled.
+// A counter to wait for. A forked child inherits no lock, and the wait is no cancellation point.
 #pragma once
 
 #include <atomic>
@@ -7,14 +6,14 @@
 
 namespace profshim::device {
 
-/// Any thread may call each function.
+/// Any thread.
 class FutexEvent {
  public:
-  /// The number of notifications so far. Acquire: what a thread wrote before its notify_all() is seen with the count.
+  /// Acquire: shows what threads wrote before notify_all().
   std::uint32_t count() const { return count_.load(std::memory_order_acquire); }
-  /// Counts up (release) and wakes every waiting thread.
+  /// Release.
   void notify_all();
-  /// Returns when count() differs from `seen`, after `timeout_ns` (-1: no timeout), or spuriously.
+  /// Returns when count() != `seen`, after `timeout_ns` (-1: none), or spuriously.
   void wait(std::uint32_t seen, std::int64_t timeout_ns);
 
  private:

@@ -6,8 +6,7 @@
 namespace profshim::device {
 namespace {
 
-// Writes `gpu_recorded_after_us`: a list with one number for each window that began late, in their order. The number
-// is null if the window ended before CUPTI was on.
+// `gpu_recorded_after_us`: one number for each late window; null if it ended before CUPTI was on.
 void write_late_begin(CuptiClient& client) {
   const bool on = client.capture.state() == Capture::State::kOn;
   if (!on && shared.request.on.load(std::memory_order_acquire)) return;
@@ -21,7 +20,7 @@ void write_late_begin(CuptiClient& client) {
   recorder::add_metadata(schema::ours::kLateBegins, "[" + client.late_begins + "]");
 }
 
-// Reports a window that was already open when CUDA came up, if device activity may be missing from it.
+// A window was open when CUDA came up.
 void note_activity_before_start() {
   const std::int64_t open_ns = shared.begins.open_since_ns.exchange(0);
   if (open_ns == 0) return;

@@ -1,4 +1,4 @@
-// SpoolOutput: writes events into the device block of the spool. Device thread.
+// Writes events into the spool's device block. Device thread.
 #pragma once
 
 #include "device/capture/converter.h"

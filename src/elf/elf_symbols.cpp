@@ -13,8 +13,7 @@
 namespace profshim::elf {
 namespace {
 
-/// Returns the address of `count` objects of type T at `offset`; null if they are not all in the file. They may be
-/// unaligned: read them with load().
+/// The objects may be unaligned: use load().
 template <class T>
 const std::uint8_t* within(const std::uint8_t* data, std::size_t size, std::uint64_t offset, std::uint64_t count) {
   if (offset > size || count > (size - offset) / sizeof(T)) return nullptr;
@@ -40,7 +39,7 @@ bool File::open(const std::string& path, std::string& error) {
 }
 
 bool File::map(const std::string& path, std::string& error) {
-  // O_NONBLOCK: opening a FIFO must not wait for a writer.
+  // Opening a FIFO must not wait.
   const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   struct stat status {};
   if (fd < 0 || fstat(fd, &status) != 0) {

@@ -1,4 +1,4 @@
-// Decides whether a function's entry can be replaced by a jump, and relocates the instructions that the jump displaces.
+// Decides whether a jump can replace a function's entry, and relocates the displaced instructions.
 #include <cstdio>
 #include <cstring>
 
@@ -15,8 +15,7 @@ std::string at_offset(const char* what, std::uint64_t offset) {
   return text;
 }
 
-/// Returns the first reason in this code why [from, to) must not be moved; "" if there is none. Sets `indirect_jump` if
-/// the code has one: its targets are unknown.
+/// Returns the reason not to move [from, to), or "". `indirect_jump`: the code has one, with unknown targets.
 std::string branches_into(const Code& code, std::uint64_t from, std::uint64_t to, bool& indirect_jump) {
   std::size_t at = 0;
   while (at < code.size) {
@@ -42,18 +41,15 @@ bool has_endbr64(const Code& code) {
   return code.size >= 4 && std::memcmp(code.bytes, kEndbr64, 4) == 0;
 }
 
-/// Returns true for push and sub rsp: the function's loops do not go back to before its stack frame.
+/// True for push and sub rsp: loops do not go back to before the stack frame.
 bool builds_frame(const std::uint8_t* code, const Instruction& instruction) {
   const std::uint8_t opcode = code[instruction.opcode_at];
   if (opcode >= 0x50 && opcode <= 0x57) return true;
   return (opcode == 0x83 || opcode == 0x81) && code[instruction.modrm_at] == 0xec;
 }
 
-/// Returns true if execution does not continue behind the instruction.
 bool ends_function(Kind kind) { return kind == Kind::kReturn || kind == Kind::kJump || kind == Kind::kIndirectJump; }
 
-/// Returns the reason why this instruction must not be displaced; null if it may be. `is_last`: it is the last of the
-/// displaced instructions.
 const char* refusal_of(const Instruction& instruction, bool is_last) {
   if (ends_function(instruction.kind)) return is_last ? nullptr : "the function can end within its first bytes,";
   switch (instruction.kind) {
@@ -94,8 +90,7 @@ class Writer {
   std::vector<std::uint8_t>& out_;
 };
 
-/// Appends an instruction to `out` to run at `at`, with its RIP-relative operand adjusted to the same target. Returns
-/// false if that target is out of reach.
+/// Keeps the target of a RIP-relative operand; false if it is out of reach.
 bool copy_adjusted(const std::uint8_t* code, const Instruction& instruction, std::uint64_t from, std::uint64_t at,
                    std::vector<std::uint8_t>& out) {
   const std::size_t start = out.size();
@@ -148,7 +143,7 @@ Entry examine_entry(const Code& function, const std::vector<Code>& parts, std::s
   for (const Code& part : parts) {
     if (entry.refusal.empty()) entry.refusal = branches_into(part, from, from + entry.displaced, indirect_jump);
   }
-  // The targets of a jump table are unknown, but behind a stack frame they cannot be the entry.
+  // Behind a stack frame, a jump table cannot lead to the entry.
   if (entry.refusal.empty() && indirect_jump && !frame && goes_on) {
     entry.refusal = "an indirect jump in a function without a stack frame could lead back to its entry";
   }
@@ -176,15 +171,15 @@ bool relocate_entry(const Code& function, const Entry& entry, std::uint64_t at, 
         writer.jump(target);
         break;
       case Kind::kConditional: {
-        // The inverted condition skips the absolute jump of 14 bytes. Both forms (7x rel8, 0f 8x rel32) have the
-        // condition in the low 4 bits of their last opcode byte.
+        // The inverted condition skips the jump of 14 bytes. Both forms (7x rel8, 0f 8x rel32) have the condition in
+        // the low 4 bits of the last opcode byte.
         const std::uint8_t last_opcode = code[instruction.relative_at - 1];
         writer.bytes({static_cast<std::uint8_t>(0x70 | ((last_opcode & 0xf) ^ 1)), 14});
         writer.jump(target);
         break;
       }
       case Kind::kCall:
-        // The callee must return into the function itself: unwinding depends on the return address.
+        // Unwinding needs a return address in the function itself.
         writer.push(next);
         writer.jump(target);
         break;

@@ -13,8 +13,7 @@
 #include "profshim/base/nearest.h"
 #include "profshim/elf.h"
 
-/// A function of libstdc++ that passes the demangled name on in pieces and never allocates. Only the static libstdc++,
-/// which the library and the tool are linked with, exports it.
+/// Passes the name on in pieces and never allocates. Only the static libstdc++ exports it.
 extern "C" __attribute__((weak)) int __gcclibcxx_demangle_callback(const char* mangled,
                                                                    void (*part)(const char*, std::size_t, void*),
                                                                    void* opaque);
@@ -22,8 +21,8 @@ extern "C" __attribute__((weak)) int __gcclibcxx_demangle_callback(const char* m
 namespace profshim::elf {
 namespace {
 
-// A mangled name can refer back to its own parts, so that 300 characters demangle to gigabytes. The exception passes
-// through the demangler, which holds no resources.
+// Back references let 300 characters demangle to gigabytes. The demangler holds no resources: an exception may pass
+// through it.
 constexpr std::size_t kMaxDemangled = 64 << 10;
 struct TooLong {};
 void append_part(const char* part, std::size_t size, void* opaque) {
@@ -49,7 +48,6 @@ std::string longest_identifier(std::string_view pattern) {
   return std::string(best);
 }
 
-/// Returns "ns::f<int>" for "ns::f<int>(char)".
 std::string_view without_parameters(std::string_view name) {
   const std::size_t close = name.rfind(')');
   if (close == std::string_view::npos) return name;
@@ -105,8 +103,7 @@ SymbolPattern::SymbolPattern(std::string pattern)
 
 bool SymbolPattern::matches(const std::string& name) const {
   if (glob_match(pattern_, name)) return true;
-  // Demangling is slow and a large library has a hundred thousand names. An identifier occurs in both forms, except
-  // std, which the mangled form abbreviates.
+  // Demangling a hundred thousand names is slow. An identifier occurs in both forms, except std.
   if (name.compare(0, 2, "_Z") != 0) return false;
   if (literal_ != "std" && name.find(literal_) == std::string::npos) return false;
   const std::string readable = demangled(name);

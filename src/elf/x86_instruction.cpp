@@ -1,7 +1,5 @@
-// A table-driven decoder of x86-64 instruction lengths, RIP-relative operands and branches, which is what patching
-// needs. Hand-written because the library must not load another one at run time: libzydis-dev of Debian 12 and 13 has
-// no static archive, and static capstone adds six megabytes. tests/unit/elf/x86_instruction_test.cpp compares it with
-// objdump.
+// A table-driven decoder of x86-64 lengths, RIP-relative operands and branches. Hand-written, to load no library:
+// libzydis-dev of Debian 12 and 13 has no static archive, and static capstone adds 6 MB.
 #include <cstring>
 
 #include "profshim/elf.h"
@@ -91,7 +89,7 @@ class Decoder {
       if ((byte & 0xf0) == 0x40) {
         rex_ = byte;
         ++at_;
-        // A REX has no effect if another prefix follows it.
+        // A prefix behind a REX cancels it.
         if (at_ < limit_ && is_legacy_prefix(code_[at_])) {
           rex_ = 0;
           continue;

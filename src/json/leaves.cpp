@@ -10,7 +10,7 @@ namespace {
 using Leaf = std::function<void(std::string_view, const JsonValue&)>;
 using Kind = JsonValue::Kind;
 
-// Metadata have a few levels. Deeper documents are refused before they can use up the stack.
+// Protects the stack; metadata have a few levels.
 constexpr int kMaxDepth = 64;
 
 bool visit(const rapidjson::Value& value, std::string& path, int depth, const Leaf& leaf);
@@ -67,7 +67,6 @@ bool visit(const rapidjson::Value& value, std::string& path, int depth, const Le
   return true;
 }
 
-/// Checks the depth alone; the parser checks the rest.
 struct DepthLimit : rapidjson::BaseReaderHandler<rapidjson::UTF8<>, DepthLimit> {
   bool StartObject() { return ++depth <= kMaxDepth; }
   bool StartArray() { return ++depth <= kMaxDepth; }
@@ -79,7 +78,7 @@ struct DepthLimit : rapidjson::BaseReaderHandler<rapidjson::UTF8<>, DepthLimit> 
 }  // namespace
 
 bool valid_json(std::string_view json) {
-  if (json.empty() || json.find('\0') != json.npos) return false;  // the parser takes a NUL for the end
+  if (json.empty() || json.find('\0') != json.npos) return false;  // the parser ends at a NUL
   rapidjson::MemoryStream stream(json.data(), json.size());
   rapidjson::Reader reader;
   DepthLimit depth;

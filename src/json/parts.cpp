@@ -1,4 +1,4 @@
-// Parts of small JSON texts, as texts of their own.
+// Parts of small JSON texts.
 #include <rapidjson/document.h>
 #include <rapidjson/stringbuffer.h>
 #include <rapidjson/writer.h>

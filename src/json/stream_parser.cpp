@@ -9,7 +9,6 @@ namespace {
 constexpr unsigned kFlags =
     rapidjson::kParseIterativeFlag | rapidjson::kParseValidateEncodingFlag | rapidjson::kParseNumbersAsStringsFlag;
 
-/// RapidJSON's stream concept.
 class Bytes {
  public:
   using Ch = char;
@@ -18,7 +17,7 @@ class Bytes {
   char Take() { return stream_.take(); }
   std::size_t Tell() const { return static_cast<std::size_t>(stream_.position()); }
 
-  // RapidJSON calls these only when it parses in place.
+  // For parsing in place only.
   char* PutBegin() { return nullptr; }
   void Put(char) {}
   void Flush() {}
@@ -28,7 +27,6 @@ class Bytes {
   JsonStream& stream_;
 };
 
-/// RapidJSON's handler concept.
 class Tokens {
  public:
   explicit Tokens(JsonHandler& handler) : handler_(handler) {}
@@ -42,7 +40,7 @@ class Tokens {
   bool StartArray() { return handler_.on_open('['); }
   bool EndArray(rapidjson::SizeType) { return handler_.on_close(']'); }
 
-  // RapidJSON passes numbers as text only (kParseNumbersAsStringsFlag).
+  // Unused: numbers come as text (kParseNumbersAsStringsFlag).
   bool Int(int) { return false; }
   bool Uint(unsigned) { return false; }
   bool Int64(std::int64_t) { return false; }

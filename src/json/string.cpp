@@ -15,7 +15,7 @@ namespace {
 constexpr std::uint64_t kOnes = 0x0101010101010101ull;
 constexpr std::uint64_t kHighBits = 0x8080808080808080ull;
 
-// High bit set in each byte of `v` that is zero (exact for the lowest such byte, which is the one we ask for).
+// Sets the high bit of each zero byte; exact for the lowest one.
 constexpr std::uint64_t zero_bytes(std::uint64_t v) { return (v - kOnes) & ~v & kHighBits; }
 
 constexpr bool is_plain(unsigned char c) { return c >= 0x20 && c < 0x80 && c != '"' && c != '\\'; }
@@ -29,7 +29,7 @@ std::size_t plain_prefix(const char* text, std::size_t size) {
     const std::uint64_t control = (v - kOnes * 0x20) & ~v;
     const std::uint64_t bad =
         (v | control | zero_bytes(v ^ (kOnes * '"')) | zero_bytes(v ^ (kOnes * '\\'))) & kHighBits;
-    if (bad != 0) break;  // the byte itself is found below: borrows may mark one too many
+    if (bad != 0) break;  // borrows may mark one too many: find the byte below
   }
   while (i < size && is_plain(static_cast<unsigned char>(text[i]))) ++i;
   return i;
@@ -43,13 +43,13 @@ std::size_t utf8_sequence(std::string_view text) {
   if (first >= 0xc2 && first <= 0xdf) return continues(1) ? 2 : 0;
   if (first >= 0xe0 && first <= 0xef) {
     if (!continues(1) || !continues(2)) return 0;
-    if (first == 0xe0 && byte(1) < 0xa0) return 0;   // longer than needed
+    if (first == 0xe0 && byte(1) < 0xa0) return 0;   // overlong
     if (first == 0xed && byte(1) >= 0xa0) return 0;  // a surrogate
     return 3;
   }
   if (first >= 0xf0 && first <= 0xf4) {
     if (!continues(1) || !continues(2) || !continues(3)) return 0;
-    if (first == 0xf0 && byte(1) < 0x90) return 0;   // longer than needed
+    if (first == 0xf0 && byte(1) < 0x90) return 0;   // overlong
     if (first == 0xf4 && byte(1) >= 0x90) return 0;  // above U+10FFFF
     return 4;
   }

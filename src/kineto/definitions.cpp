@@ -7,12 +7,11 @@
 namespace profshim::kineto {
 namespace {
 
-// Many definitions may name the same text, for example the ranks of all duplicates of a communicator, and the trace
-// gets a copy for each. This bounds what a damaged spool can make of that.
+// Bounds the copies of text that a damaged spool can cause.
 constexpr std::uint64_t kLeastRoom = 16u << 20;
 
-// Shows the first 29 of more than 30 ranks, "...", and the last, as Kineto writes "Process Group Ranks". The list goes
-// into every event of the communicator, so a list too long for 30 ranks (damaged spool) is left out.
+// Kineto's form: the first 29 of more than 30 ranks, "...", the last. Each event repeats it, so an overlong list
+// (damaged spool) is left out.
 std::string shortened(std::string_view ranks) {
   constexpr std::size_t kLongest = 512;
   if (std::count(ranks.begin(), ranks.end(), ',') < 30) return ranks.size() > kLongest ? "" : std::string(ranks);
@@ -81,7 +80,7 @@ void Definitions::add(const spool::View& view, const spool::Definition& d) {
   }
 }
 
-// A later definition of the same id replaces the earlier one: MPI_Comm_set_name.
+// A later definition of an id replaces the earlier one (MPI_Comm_set_name).
 void Definitions::add_communicator(const spool::View& view, const spool::Definition& d, std::string_view name) {
   Communicator& c = communicators_[d.id];
   c.name = name;
@@ -97,12 +96,11 @@ void Definitions::add_communicator(const spool::View& view, const spool::Definit
   c.backend = static_cast<spool::CommunicatorBackend>(d.v[4]);
 }
 
-// Each problem is shown once, however often it happened.
 void Definitions::add_problem(const Problem& problem) {
   if (known_problems_.insert({problem.source, problem.sentence}).second) problems_.push_back(problem);
 }
 
-// A later value of the same key replaces the earlier one.
+// The last value of a key wins.
 void Definitions::add_json_member(std::string_view key, std::string_view json) {
   if (!valid_json(json)) return;  // damaged spool
   const auto [at, is_new] = member_of_key_.emplace(key, json_members_.size());

@@ -1,4 +1,4 @@
-// The meaning of the ids in events: communicators, datatypes, NVTX domains, threads, mapped files.
+// Meaning of the ids in events.
 #pragma once
 
 #include <algorithm>
@@ -15,10 +15,9 @@
 
 namespace profshim::kineto {
 
-/// A communicator as the trace shows it.
 struct Communicator {
   std::string_view name;
-  std::int64_t device = -1;  // CUDA device of an NCCL communicator
+  std::int64_t device = -1;  // of an NCCL communicator
   std::string ranks;         // "[0, 1]", shortened beyond 30 as Kineto does
   std::string_view all_ranks;
   std::string identity;  // 16 hex digits, equal on all members
@@ -26,7 +25,6 @@ struct Communicator {
   spool::CommunicatorBackend backend = spool::CommunicatorBackend::kMpi;
 };
 
-/// A stretch of code of a mapped file.
 struct Module {
   std::string_view path;
   std::uint64_t begin = 0, end = 0;
@@ -34,7 +32,7 @@ struct Module {
   std::uint64_t base = 0;    // address of the file's first byte
 };
 
-/// Read from a spool once. Views live as long as the spool.
+/// Views live as long as the spool.
 class Definitions {
  public:
   explicit Definitions(const spool::View& view);
@@ -51,7 +49,6 @@ class Definitions {
     std::string_view source, sentence;
   };
   const std::vector<Problem>& problems() const { return problems_; }
-  /// A member of the trace's profshim object.
   struct JsonMember {
     std::string_view key, json;
   };
@@ -80,7 +77,7 @@ class Definitions {
   std::set<std::pair<std::string_view, std::string_view>> known_problems_;
   std::vector<JsonMember> json_members_;
   std::unordered_map<std::string_view, std::size_t> member_of_key_;
-  std::uint64_t room_;  // bytes of text that further definitions may have
+  std::uint64_t room_;
 };
 
 }  // namespace profshim::kineto

@@ -1,4 +1,4 @@
-// Metadata events ("ph": "M"): they name and order processes and threads.
+// Metadata events ("ph": "M") name and order tracks.
 #pragma once
 
 #include "profshim/trace/events.h"

@@ -5,7 +5,7 @@
 namespace profshim::kineto {
 namespace {
 
-// Copies a slot that its owner may be writing. The copy is valid only if `begin` is the same before and after.
+// The owner may be writing the slot. The copy is valid only if `begin` does not change.
 __attribute__((no_sanitize("thread"))) bool copy_open(const Event& source, Ticks begin, Ticks until, Event& copy) {
   const volatile Ticks* const at = &source.begin;
   const Ticks first = *at;

@@ -1,4 +1,4 @@
-// Keeps slices of one track from overlapping in part: readers nest slices by time, and drop or misdraw the others.
+// Moves slices that partly overlap others to overflow tracks: readers nest slices by time and misdraw them.
 #pragma once
 
 #include <cstdint>
@@ -6,16 +6,15 @@
 
 namespace profshim::kineto {
 
-/// An overflow track has the tid of its track plus this for each overflow track before it. Real tids end at 2^22.
+/// Tid step per overflow track. Real tids end at 2^22.
 inline constexpr std::int64_t kOverflowTidStep = 10'000'000;
 
-/// Finds a place for each slice of one track: the track itself (0) or an overflow track (1, 2, ...).
+/// Track 0 is the track itself.
 class OverflowTracks {
  public:
   static constexpr std::size_t kMaxTracks = 64;
 
-  /// Takes slices in the order (begin, longest first). Returns the first track in which the slice nests or follows. The
-  /// last track takes every slice that fits nowhere: only a damaged spool has that many.
+  /// In order (begin, longest first). The last track takes all slices that fit nowhere (damaged spool).
   int place(std::int64_t begin_ns, std::int64_t end_ns) {
     for (std::size_t track = 0;; ++track) {
       if (track == open_.size()) open_.emplace_back();
@@ -27,14 +26,13 @@ class OverflowTracks {
     }
   }
 
-  /// Calls `name` once for each track up to `last`.
   template <class Function>
   void name_up_to(int last, const Function& name) {
     for (; named_ <= last; ++named_) name(named_);
   }
 
  private:
-  std::vector<std::vector<std::int64_t>> open_;  // by track: ends of the open slices, innermost last
+  std::vector<std::vector<std::int64_t>> open_;  // per track: ends of open slices, innermost last
   int named_ = 0;
 };
 

@@ -1,4 +1,4 @@
-// Finds the second half of an event: next to it in its run, or first in the next run of its thread.
+// Finds an event's second half: next in its run, or first in its thread's next run.
 #pragma once
 
 #include <algorithm>
@@ -11,20 +11,20 @@ namespace profshim::kineto {
 
 class RunOrder {
  public:
-  /// Takes the runs in memory order.
+  /// Call in memory order.
   void add(const spool::Run& run) {
     runs_.push_back(run);
     first_by_order_[order_of(*run.header)] = run.events;
   }
 
-  /// Returns the kContinuation of `e`; null if it has none, if it is lost, or if `e` is not in a run (a copy).
+  /// Returns null also if the half is lost or `e` is a copy.
   const Event* continuation_of(const Event& e) const {
     if ((e.flags & kContinues) == 0) return nullptr;
     const auto behind = std::partition_point(runs_.begin(), runs_.end(),
                                              [&e](const spool::Run& run) { return !is_before(&e, run.events); });
     if (behind == runs_.begin()) return nullptr;
     const spool::Run& run = *std::prev(behind);
-    if (!is_before(&e, run.events + run.count)) return nullptr;  // an unfinished copy
+    if (!is_before(&e, run.events + run.count)) return nullptr;
     const Event* next = &e + 1;
     if (next == run.events + run.count) {
       const auto at = first_by_order_.find(order_of(*run.header) + 1);
@@ -39,7 +39,7 @@ class RunOrder {
   static std::uint64_t order_of(const spool::RunHeader& run) { return std::uint64_t{run.thread} << 32 | run.sequence; }
 
   std::vector<spool::Run> runs_;
-  std::unordered_map<std::uint64_t, const Event*> first_by_order_;  // by thread << 32 | sequence
+  std::unordered_map<std::uint64_t, const Event*> first_by_order_;
 };
 
 }  // namespace profshim::kineto

@@ -1,4 +1,4 @@
-// sample_size(): estimates the JSON size of the events of an open window from a few runs.
+// sample_size(): estimates JSON size from a few runs.
 #include <span>
 #include <vector>
 
@@ -42,7 +42,7 @@ SampledSize sample_size(const spool::View& view, std::uint64_t window, Ticks sin
     found.push_back(run);
     events += run.count;
   });
-  // Divides the events into kRuns equal shares and takes one run from each: busy threads are sampled more often.
+  // One run per equal share of events: busy threads are sampled more.
   std::vector<spool::Run> chosen;
   std::uint64_t before = 0, sampled = 0;
   for (const spool::Run& run : found) {

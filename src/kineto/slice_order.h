@@ -1,4 +1,4 @@
-// The order of slices in a trace: by begin; of those that begin together, the longest first.
+// Order of slices: by begin, then longest first.
 #pragma once
 
 #include <algorithm>
@@ -14,7 +14,7 @@ struct Slice {
 
 inline bool is_before(const Slice& a, const Slice& b) { return a.begin != b.begin ? a.begin < b.begin : a.end > b.end; }
 
-/// Calls that do not nest were committed in this order: then there is nothing to sort.
+/// Calls that do not nest are already in order.
 inline void sort_slices(std::vector<const Event*>& events) {
   const auto earlier = [](const Event* a, const Event* b) { return is_before({a->begin, a->end}, {b->begin, b->end}); };
   if (!std::is_sorted(events.begin(), events.end(), earlier)) std::sort(events.begin(), events.end(), earlier);

@@ -27,7 +27,7 @@ Category category_of(HookId hook) {
   return layer == Layer::kMpi || layer == Layer::kNccl ? Category::kCpuOp : Category::kUserAnnotation;
 }
 
-// Returns the thread on which the range began; 0 = unknown.
+// 0 = unknown.
 std::int64_t start_tid(const Event& range) {
   if (is_rpc(range.hook)) return static_cast<std::int64_t>(range.rpc.began_on);
   return hook_layer(range.hook) == Layer::kTorch ? static_cast<std::int64_t>(range.torch.record_function)
@@ -73,7 +73,7 @@ void ThreadTracks::write_thread(TraceWriter& out, std::int64_t key, const Thread
   while (step < steps.size()) write_step(out, step++, track);
 }
 
-// The sort index puts the main thread first, and overflow tracks below their thread.
+// Overflow tracks sort below their thread.
 void ThreadTracks::name_track(TraceWriter& out, const Track& track, int overflow) {
   const std::int64_t tid = shown_tid(track.key);
   std::string name = "thread " + std::to_string(tid);
@@ -90,8 +90,7 @@ void ThreadTracks::name_track(TraceWriter& out, const Track& track, int overflow
   write_metadata(out, schema::metadata::kThreadSortIndex, id, at_ns, schema::arg::kSortIndex, tid + overflow);
 }
 
-// Returns the tid of the track on which a slice does not overlap others in part, and names the track before its first
-// slice.
+// Returns the tid of a track in which the slice nests.
 std::int64_t ThreadTracks::place(TraceWriter& out, Track& track, std::int64_t begin_ns, std::int64_t end_ns) {
   const int overflow = track.overflow.place(begin_ns, end_ns);
   track.overflow.name_up_to(overflow, [&](int number) { name_track(out, track, number); });
@@ -197,7 +196,7 @@ void ThreadTracks::write_memory(TraceWriter& out, const Event& event, std::int64
   out.write(e);
 }
 
-// PyTorch shows a collective as two slices: record_param_comms, and inside it the call under its own name.
+// PyTorch shows a collective as record_param_comms around the call's own name.
 void ThreadTracks::write_operation(TraceWriter& out, TraceEvent& e, const Event& event) {
   std::vector<Arg> call_args(e.args.begin(), e.args.end());
   window_.nccl_tasks.add_args(event, call_args);
@@ -215,7 +214,7 @@ void ThreadTracks::write_operation(TraceWriter& out, TraceEvent& e, const Event&
   if (!write_annotated(out, e, event)) out.write(e);
 }
 
-// Joins a range with device activity to its gpu_user_annotation. Writes nothing and returns false for other events.
+// Writes ranges with a gpu_user_annotation; returns false for others.
 bool ThreadTracks::write_annotated(TraceWriter& out, TraceEvent& e, const Event& event) {
   const std::uint64_t id = window_.annotations.external_id(event);
   if (id == 0) return false;
@@ -230,7 +229,7 @@ void ThreadTracks::write_async(TraceWriter& out, TraceEvent& e, const Event& eve
   const std::int64_t began_on = !range ? 0 : start_tid(event);
   e.tid = began_on != 0 ? began_on : shown_tid(key);
   e.id = range ? ++range_ids_ : event.mpi.request;
-  // Requests and ranges have separate numbers: the upper half keeps their ids apart.
+  // Requests and ranges number separately: the upper half keeps ids apart.
   if (range) e.id |= std::uint64_t{1} << 32;
   out.write(e);
   e.phase = 'e';

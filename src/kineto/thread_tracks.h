@@ -1,4 +1,4 @@
-// Writes the tracks of the job's threads: calls, ranges, operators, steps.
+// Writes the tracks of the job's threads.
 #pragma once
 
 #include <cstdint>
@@ -16,13 +16,11 @@ namespace profshim::kineto {
 
 class ThreadTracks {
  public:
-  /// `device_tracks` describes the CUDA API calls, which have their place among the events of a thread.
   ThreadTracks(const WindowEvents& window, CallStacks& stacks, DeviceTracks& device_tracks);
   /// Calls `written` after each event.
   void write(TraceWriter& out, const std::function<void()>& written);
 
  private:
-  /// The track that is being written.
   struct Track {
     std::int64_t key;  // of WindowEvents::threads
     const ThreadEvents& thread;
@@ -47,7 +45,7 @@ class ThreadTracks {
   EventArgs event_args_;
   NcclOperationArgs nccl_args_;
   TorchCommsArgs torch_comms_args_;
-  std::uint64_t next_torch_id_;  // operators are written in the order in which TorchLinks counted them
+  std::uint64_t next_torch_id_;  // operators are written in TorchLinks' order
   std::uint64_t range_ids_ = 0;
 };
 

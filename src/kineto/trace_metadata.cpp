@@ -36,7 +36,7 @@ void add_groups(const WindowEvents& window, TraceHeader& out) {
   const Definitions& definitions = window.definitions;
   const bool has_nccl = definitions.has(spool::CommunicatorBackend::kNccl);
   for (const auto& [id, c] : definitions.communicators()) {
-    // PyTorch's groups and NCCL's communicators are the same groups: show NCCL's if there are any.
+    // PyTorch's groups duplicate NCCL's communicators.
     if (c.backend == spool::CommunicatorBackend::kTorch) {
       if (!has_nccl) out.groups.push_back(torch_group(c, window.collectives));
       continue;
@@ -52,8 +52,7 @@ void add_groups(const WindowEvents& window, TraceHeader& out) {
   if (out.groups.empty()) out.backend = "unknown";
 }
 
-// Counts of CUPTI's records in this window. lost_in_process counts the whole process so far: the window of a lost
-// record is unknown.
+// lost_in_process counts the whole process: the window of a lost record is unknown.
 std::string device_json(const WindowEvents& window) {
   const DeviceCounts& n = window.device.counts();
   std::uint64_t lost = 0;
@@ -170,7 +169,7 @@ void add_profshim_members(const WindowEvents& window, const WindowTraceOptions& 
   out.emplace_back(ours::kSpec, text(view.string(h.spec, spool::kMaxText)));
 }
 
-// Kineto has these members outside the "profshim" object, and readers look for them there.
+// Readers look for Kineto's members outside "profshim".
 void move_kineto_members(TraceHeader& header) {
   const auto move_to = [&header](Members& to, std::string_view key) {
     const auto at = std::find_if(header.profshim.begin(), header.profshim.end(),
@@ -184,7 +183,7 @@ void move_kineto_members(TraceHeader& header) {
         schema::top::kRecordShapes, schema::top::kWithFlops, schema::top::kWithStack, schema::top::kProfileMemory}) {
     move_to(header.members, key);
   }
-  // PyTorch writes it for the backend "nccl" only; without a rank there is no distributedInfo.
+  // As PyTorch: only for "nccl". Without a rank there is no distributedInfo.
   namespace distributed = schema::distributed;
   if (header.backend == distributed::kNcclBackend && header.rank.rank >= 0) {
     move_to(header.distributed, distributed::kNcclVersion);

@@ -1,4 +1,4 @@
-// The metadata that stands before the events of a trace: rank, process groups, devices, and our "profshim" object.
+// Metadata in front of a trace's events.
 #pragma once
 
 #include <string>
@@ -8,7 +8,7 @@
 
 namespace profshim::kineto {
 
-/// `devices`: elements of deviceProperties, each a JSON object.
+/// `devices`: JSON objects for deviceProperties.
 TraceHeader trace_metadata(const WindowEvents& window, const WindowTraceOptions& options,
                            const std::vector<std::string>& devices);
 

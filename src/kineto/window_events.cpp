@@ -47,7 +47,7 @@ WindowEvents::WindowEvents(const spool::View& v, std::uint64_t number, const Win
   count_losses();
   if (steps.empty()) return;
   const std::int32_t step_tid = view.header().step_tid;
-  threads[step_tid != 0 ? step_tid : view.header().pid];  // steps are shown even on a thread without events
+  threads[step_tid != 0 ? step_tid : view.header().pid];  // shows steps even without events
 }
 
 void WindowEvents::read_steps() {
@@ -96,12 +96,12 @@ void WindowEvents::gather_run(const spool::Run& run, Ticks until) {
       continue;
     }
     note_kind(e.hook);
-    // The thread may still be extending its last polls: copy them.
+    // The thread may still extend its last polls.
     thread.events.push_back(e.hook == HookId::kMpiPolls ? &copies_.emplace_back(load_words(e)) : &e);
   }
 }
 
-// Clocks are a little off, and the process may not have taken an anchor in its last second.
+// Allows for clock error and an anchor missing in the last second.
 WindowSpan WindowEvents::span_until(Ticks until) const {
   const double second = clock.ticks_per_ns() * kSecondNs;
   const auto early = static_cast<Ticks>(second), late = static_cast<Ticks>(60 * second);
@@ -110,7 +110,6 @@ WindowSpan WindowEvents::span_until(Ticks until) const {
   return {begin, until, begin > early ? begin - early : 1, latest + std::min(late, ~Ticks{0} - latest)};
 }
 
-// Adds the finished API calls to the events of their threads, in which they nest.
 void WindowEvents::gather_api_calls(const WindowSpan& span) {
   device.gather_calls(span);
   std::map<std::int64_t, std::size_t> calls;
@@ -121,7 +120,7 @@ void WindowEvents::gather_api_calls(const WindowSpan& span) {
   });
 }
 
-// Adds the unfinished API calls too: they end with the window, whose end is known now.
+// Also adds unfinished calls: the window's end is known now.
 void WindowEvents::gather_device_activity(const WindowSpan& span) {
   device.for_each_call([this](const Event& call) {
     if (!is_unfinished(call)) return;
@@ -152,7 +151,7 @@ void WindowEvents::note_kind(HookId hook) {
   if (hook != HookId::kStep && !begins_or_ends_mpi(hook)) only_life_cycle = false;
 }
 
-// The end of an open window: just after the last moment at which anything is known to have happened.
+// Just after the last known event.
 Ticks WindowEvents::latest_moment() const {
   Ticks latest = begin;
   for (const auto& [tid, thread] : threads) {
@@ -183,7 +182,7 @@ void WindowEvents::count_calls() {
       }
       const std::uint64_t calls = e->hook == HookId::kMpiPolls ? polls_of(e->polls) : 1;
       summary.calls += calls;
-      // The thread of a CUDA API call writes no event for it: CUPTI delivers the call later.
+      // CUPTI delivers these later: their threads write no event.
       if (e->hook != HookId::kCudaApi) summary.of_layer[static_cast<std::size_t>(hook_layer(e->hook))] += calls;
     }
   }
@@ -205,7 +204,7 @@ void WindowEvents::limit_memory(std::uint64_t entries) {
       std::count_if(begins.begin(), begins.end(), [this](Ticks t) { return t >= memory_until; }));
 }
 
-// The annotations number their ranges after the operations, and the operators follow.
+// Order of "External id": operations, annotations, operators.
 void WindowEvents::join_events() {
   for (const auto& [tid, thread] : threads) {
     for (const Event* e : thread.events) operations.add(*e);

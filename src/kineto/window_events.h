@@ -1,4 +1,4 @@
-// The events of one window, gathered from the spool and ordered by thread, and the joins between them.
+// Events of one window by thread, and the joins between them.
 #pragma once
 
 #include <cstdint>
@@ -26,24 +26,24 @@ struct ThreadEvents {
   std::vector<const Event*> events;
 };
 
-/// Key of a thread whose tid is unknown: CUPTI's number of the thread plus this.
+/// Added to CUPTI's thread number if the tid is unknown.
 inline constexpr std::int64_t kRawThreads = std::int64_t{1} << 32;
 
-/// The constructor gathers everything; the writers only read the members.
+/// Only the constructor writes the members.
 class WindowEvents {
  public:
   WindowEvents(const spool::View& view, std::uint64_t window, const WindowTraceOptions& options);
 
-  /// End of the last event. Calls that began in the window may end after it.
+  /// Calls may end after the window.
   Ticks last_end() const;
-  /// "External id" of the first PyTorch operator. Smaller ids belong to NCCL operations and annotations.
+  /// NCCL operations and annotations have smaller ids.
   std::uint64_t first_torch_id() const { return operations.count() + annotations.ranges() + 1; }
 
   const spool::View& view;
   const spool::Window& window;
   Ticks begin, end = 0;
   spool::WindowEnd ended_by = spool::WindowEnd::kNone;
-  std::string limit;  // the limit that closed the window; "" = none did
+  std::string limit;  // "" = none
   Definitions definitions;
   ClockMap clock;
   WindowSteps steps;
@@ -55,9 +55,9 @@ class WindowEvents {
   DeviceAnnotations annotations;
   TorchLinks torch_links;
   TorchCollectives collectives;
-  Ticks memory_until = ~Ticks{0};  // limits.memory_entries: kTorchMemory events from here on are not shown
+  Ticks memory_until = ~Ticks{0};  // limits.memory_entries: later kTorchMemory is hidden
   std::uint64_t memory_left_out = 0;
-  bool only_life_cycle = true;  // only Init, Finalize and the like were called
+  bool only_life_cycle = true;  // only Init, Finalize and the like
   WindowSummary summary;        // all but `events`
 
  private:
@@ -77,7 +77,7 @@ class WindowEvents {
   void count_losses();
   std::uint64_t dropped_so_far() const;
 
-  std::deque<Event> copies_;  // of events that still change or had not ended
+  std::deque<Event> copies_;  // of changing or unfinished events
 };
 
 }  // namespace profshim::kineto

@@ -1,4 +1,4 @@
-// The steps of a window: the numbers that the trace shows, and when each begins and ends.
+// Steps of a window as the trace shows them.
 #pragma once
 
 #include <cstdint>
@@ -12,18 +12,17 @@ namespace profshim::kineto {
 class WindowSteps {
  public:
   WindowSteps() = default;
-  /// `last_step_end`: end of the marker range of the last step; 0 = unknown.
+  /// `last_step_end`: end of its marker range; 0 = unknown.
   WindowSteps(std::vector<spool::StepMark> marks, Ticks last_step_end);
-  /// Ends the last step with the window if its own end is unknown or later.
+  /// Ends the last step if its own end is unknown or later.
   void set_window_end(Ticks end) { window_end_ = end; }
 
   bool empty() const { return marks_.empty(); }
   std::size_t size() const { return marks_.size(); }
-  /// `number` is the number that the trace shows.
   const std::vector<spool::StepMark>& marks() const { return marks_; }
   Ticks last_step_end() const { return last_step_end_; }
   Slice slice(std::size_t i) const;
-  /// Number of the step that contains `t`; null if there is none.
+  /// Null if no step contains `t`.
   const std::int64_t* number_at(Ticks t) const;
 
  private:

@@ -1,4 +1,4 @@
-// WindowTraceBuilder: puts the metadata, the thread tracks and the device tracks of a window into one trace.
+// WindowTraceBuilder: writes metadata, thread tracks and device tracks.
 #include <algorithm>
 
 #include "kineto/device/device_tracks.h"
@@ -57,7 +57,7 @@ void write_window_end(TraceWriter& out, const WindowEvents& window) {
   e.phase = schema::phase::kInstant;
   e.scope = schema::scope::kGlobal[0];
   e.name = schema::name::kWindowEnd;
-  e.text_ids = true;  // both are empty
+  e.text_ids = true;
   e.begin_ns = window.clock.unix_ns(window.last_end());
   out.write(e);
 }
@@ -91,7 +91,7 @@ void WindowTraceBuilder::set_options(const WindowTraceOptions& options) { impl_-
 bool WindowTraceBuilder::empty() const {
   const WindowEvents& window = impl_->window;
   if (!window.only_life_cycle) return false;
-  // A completed step is worth a file even if nothing happened in it.
+  // A completed step is worth a file even without events.
   return window.steps.empty() ||
          (window.ended_by == spool::WindowEnd::kExit && window.steps.last_step_end() == 0 && window.steps.size() <= 1);
 }

@@ -1,4 +1,4 @@
-// Names of folders and files from patterns with {variables}.
+// Folder and file names from patterns with {variables}.
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
@@ -11,8 +11,7 @@ namespace {
 
 constexpr std::size_t kLongestValue = 200;  // a file name may have 255 bytes
 
-/// Returns the value as a path component that is safe in shells, on NFS and on Windows. Values come from the
-/// environment and from program names and may hold anything ("../../etc", "ray::Trainer.__init__").
+/// Safe in shells, on NFS and on Windows. Values may hold anything ("../../etc", "ray::Trainer.__init__").
 std::string clean_for_path(std::string_view value) {
   std::string clean;
   if (value == "." || value == "..") return "_";
@@ -21,10 +20,9 @@ std::string clean_for_path(std::string_view value) {
     const bool unsafe = byte < 0x21 || byte == 0x7f || std::strchr("/\\:*?\"'<>|{}$`&;()[]!#~^", c) != nullptr;
     clean += unsafe ? '_' : c;
   }
-  // The result must not be a hidden name or look like an option.
   if (!clean.empty() && (clean[0] == '.' || clean[0] == '-')) clean[0] = '_';
   if (clean.size() > kLongestValue) {
-    // Do not cut inside a UTF-8 character: the manifest must be valid UTF-8.
+    // The manifest must be valid UTF-8.
     std::size_t end = kLongestValue;
     while (end > kLongestValue - 3 && (static_cast<unsigned char>(clean[end]) & 0xc0) == 0x80) --end;
     clean.resize(end);
@@ -91,7 +89,7 @@ std::string with_part(std::string name, const std::string& part) {
       break;
     }
   }
-  // TensorBoard counts a step number before the ending as part of it ("worker.11.pt.trace.json").
+  // TensorBoard's names have a step number before the ending ("worker.11.pt.trace.json").
   if (at != std::string::npos) {
     std::size_t digits = at;
     while (digits > from && name[digits - 1] >= '0' && name[digits - 1] <= '9') --digits;

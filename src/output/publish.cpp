@@ -15,7 +15,7 @@
 namespace profshim::output {
 namespace {
 
-// output.gzip = "auto" compresses traces from about 5 MB.
+// output.gzip = "auto" compresses from about 5 MB.
 constexpr std::uint64_t kGzipFromCalls = 20'000;
 constexpr int kMostParts = 10'000;
 
@@ -40,7 +40,7 @@ NameValues values_of(const spool::View& view, const kineto::WindowSummary& summa
   return v;
 }
 
-// Returns the nanoseconds that the job's threads spent on recording; < 0 = not known.
+// Nanoseconds; < 0 = unknown.
 double spent_recording(const kineto::WindowSummary& summary, const EventCosts& costs) {
   double sum = 0;
   const auto add = [&sum](std::uint64_t events, double each) {
@@ -57,7 +57,6 @@ AtomicFile::Existing existing(const Spec& spec) {
                                                   : AtomicFile::Existing::kKeepExisting;
 }
 
-// Returns "a/rank0.11.stacks.txt" for "a/rank0.11.pt.trace.json.gz".
 std::string stacks_name(std::string name) {
   for (const std::string_view ending : {".gz", ".json", ".trace", ".pt"}) {
     if (name.ends_with(ending)) name.resize(name.size() - ending.size());
@@ -65,7 +64,7 @@ std::string stacks_name(std::string name) {
   return name + ".stacks.txt";
 }
 
-// Returns the name of the file; "" if there are no stacks; "failed: " and the reason.
+// Returns the file's name, "", or "failed: " and the reason.
 std::string write_stacks(kineto::WindowTraceBuilder& builder, const PublishOptions& options, const std::string& trace,
                          const Spec& spec) {
   if (!builder.has_stacks()) return {};
@@ -75,12 +74,12 @@ std::string write_stacks(kineto::WindowTraceBuilder& builder, const PublishOptio
     const std::unique_ptr<ByteSink> sink = file_sink(file);
     const bool whole = builder.write_stacks(*sink);
     if (sink->close() && whole && file.publish(existing(spec))) return name;
-    if (options.recovered && file.error() == EEXIST) return name;  // the killed process has written it
+    if (options.recovered && file.error() == EEXIST) return name;
   }
   return std::string("failed: ") + std::strerror(file.error() != 0 ? file.error() : EIO);
 }
 
-/// Fails when `stop` returns true: writing the traces of dead processes must not delay the end of the job.
+/// Traces of dead processes must not delay the end of the job.
 class StoppableSink : public ByteSink {
  public:
   StoppableSink(std::unique_ptr<ByteSink> out, const std::function<bool()>& stop) : out_(std::move(out)), stop_(stop) {}
@@ -92,7 +91,7 @@ class StoppableSink : public ByteSink {
   const std::function<bool()>& stop_;
 };
 
-// Writes the trace under one name. Returns 0 or an errno; EEXIST: the name is in use.
+// EEXIST: the name is in use.
 int write_file(kineto::WindowTraceBuilder& builder, const std::string& name, bool gzip, const Spec& spec,
                const PublishOptions& options, std::uint64_t& bytes) {
   AtomicFile file;
@@ -111,7 +110,7 @@ int write_file(kineto::WindowTraceBuilder& builder, const std::string& name, boo
   return file.error();
 }
 
-// Returns true if the file is the window's trace, written by a process that was killed before it could record that.
+// A killed process may have written the window's file without recording it.
 bool is_file_of(const spool::Window& window, const std::string& name, const PublishOptions& options,
                 std::uint64_t& bytes) {
   const std::uint64_t inode = window.file.load(std::memory_order_acquire);
@@ -123,7 +122,6 @@ bool is_file_of(const spool::Window& window, const std::string& name, const Publ
   return true;
 }
 
-// Sets the percentage of the window's duration that the job spent on recording, if it is known.
 void set_overhead(const spool::View& view, const spool::Window& window, const kineto::WindowSummary& summary,
                   const EventCosts& costs, kineto::WindowTraceOptions& trace_options) {
   const Ticks end = window.end.load(std::memory_order_acquire);
@@ -134,8 +132,7 @@ void set_overhead(const spool::View& view, const spool::Window& window, const ki
   if (lasted_ns > 0 && spent_ns >= 0) trace_options.overhead_percent = 100.0 * spent_ns / lasted_ns;
 }
 
-// Writes the trace under the first free name: `name`, or else `name` with "_part2", "_part3" ... Sets `file` and
-// `bytes` of the result. Returns 0 or an errno.
+// Tries "_part2", "_part3" ...
 int write_under_free_name(kineto::WindowTraceBuilder& builder, const spool::Window& window, const std::string& name,
                           bool gzip, const Spec& spec, const PublishOptions& options,
                           kineto::WindowTraceOptions& trace_options, ManifestWindow& result) {
@@ -147,7 +144,7 @@ int write_under_free_name(kineto::WindowTraceBuilder& builder, const spool::Wind
       result.file = candidate;
       return 0;
     }
-    // Avoids writing a whole trace for nothing. Whether the name is free is decided by AtomicFile::publish().
+    // Avoids writing in vain; AtomicFile::publish() decides.
     if (spec.output.overwrite != Overwrite::kYes && access(path.c_str(), F_OK) == 0) continue;
     trace_options.trace_name = path;
     builder.set_options(trace_options);
@@ -161,7 +158,7 @@ int write_under_free_name(kineto::WindowTraceBuilder& builder, const spool::Wind
 
 bool enough_space(const std::string& folder, std::uint64_t wanted, std::uint64_t& free_bytes) {
   struct statvfs s {};
-  if (statvfs(folder.c_str(), &s) != 0) return true;  // not known: the write itself fails if there is no space
+  if (statvfs(folder.c_str(), &s) != 0) return true;  // the write itself fails without space
   free_bytes = std::uint64_t{s.f_bavail} * s.f_frsize;
   return free_bytes >= wanted;
 }
@@ -178,8 +175,7 @@ ManifestWindow publish_window(const spool::View& view, std::uint64_t number, con
   trace_options.stall_us = options.stall_us;
   trace_options.cpu = options.cpu;
   trace_options.memory_entries = static_cast<std::uint64_t>(spec.limits.memory_entries);
-  // The file name needs the steps of the window, and the trace contains its file name: so the builder comes first and
-  // gets the name later.
+  // The builder comes first: the file name needs the window's steps, and the trace contains the name.
   std::unique_lock<std::mutex> gathering;
   if (options.gathering != nullptr) gathering = std::unique_lock(*options.gathering);
   kineto::WindowTraceBuilder builder(view, number, trace_options);

@@ -1,4 +1,4 @@
-// Decides which spools may be recovered, and removes them and the links to them afterwards.
+// Decides which spools may be recovered, and removes them with their links.
 #include "profshim/output/recover.h"
 
 #include <dirent.h>
@@ -39,14 +39,12 @@ std::vector<std::string> names_in(int folder_fd) {
   return names;
 }
 
-/// The recovery of one spool into a folder.
 class Attempt {
  public:
   Attempt(SpoolFile& spool, std::string path, const RecoverOptions& options, std::vector<RecoverNote>& notes)
       : spool_(spool), path_(std::move(path)), options_(options), notes_(notes) {}
 
-  /// Locks and opens the spool. Returns kRecovered if its process is dead, no other process recovers it, and view() is
-  /// valid.
+  /// Locks the spool. If it returns kRecovered, view() is valid.
   RecoverOutcome prepare() {
     std::int64_t last_sign_ns = 0;
     if (!spool_.read_process(process_, last_sign_ns)) return fail(path_ + ": not a profshim spool");
@@ -65,10 +63,9 @@ class Attempt {
 
   bool is_of_this_container() const { return can_be_seen(process_); }
 
-  /// Returns true if the folder has a link to this spool that belongs to us.
   bool is_linked_from(const OpenFolder& folder) const { return !own_links(folder).empty(); }
 
-  /// Writes the traces, then removes the links to the spool and the spool. In this order no link is ever dangling.
+  /// Removes links before the spool, so that no link dangles.
   RecoverOutcome run(const OpenFolder& folder) {
     const RecoverOutcome outcome = Recovery(*view_, folder, path_, options_, notes_).run();
     if (outcome == RecoverOutcome::kFailed) return outcome;
@@ -141,7 +138,7 @@ RecoverOutcome recover_entry(const OpenFolder& folder, const std::string& name, 
     return outcome;
   };
   struct stat entry {};
-  // The process that recovers a spool removes the link before the spool. If the link is gone, another process is ahead.
+  // Links are removed before spools: another process is ahead.
   if (fstatat(folder.fd.get(), name.c_str(), &entry, AT_SYMLINK_NOFOLLOW) != 0) return RecoverOutcome::kElsewhere;
   const bool is_link = S_ISLNK(entry.st_mode);
   const std::string target = is_link ? target_of(folder.fd.get(), name) : name;
@@ -163,7 +160,7 @@ RecoverOutcome recover_entry(const OpenFolder& folder, const std::string& name, 
   Attempt attempt(spool, path, options, notes);
   if (const RecoverOutcome ready = attempt.prepare(); ready != RecoverOutcome::kRecovered) return ready;
   if (folder.found.st_uid != us) {
-    // In a folder of another user, recover only spools of jobs that recorded into this folder.
+    // In another user's folder, recovers only spools of jobs that recorded into it.
     const OpenFolder own = open_run_folder(attempt.own_folder());
     if (!own.fd || !is_same_file(own.found, folder.found)) {
       return end_with(RecoverOutcome::kForeign, "skipped: its process recorded into " + attempt.own_folder());
@@ -190,7 +187,7 @@ RecoverOutcome recover_spool(const std::string& path, const RecoverOptions& opti
   if (attempt.own_folder().empty()) {
     return end_with(RecoverOutcome::kFailed, "does not name its run folder; name the run's folder instead");
   }
-  // Another user may have replaced the folder or put a link in its place: open_folder() checks links.
+  // Another user may have put a link there: open_folder() checks it.
   OpenFolder folder;
   folder.path = absolute_path(attempt.own_folder());
   folder.fd = open_folder(folder.path);

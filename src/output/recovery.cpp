@@ -31,11 +31,10 @@ RecoverOutcome Recovery::run() {
 }
 
 void Recovery::load_spec() {
-  // The spool holds the spec that was in force, with all overrides.
   const std::string text(view_.string(view_.header().spec, spool::kMaxText));
   LoadedSpec loaded = load_spec_text(text, "spool");
   if (!loaded.ok()) {
-    // The name of the folder may be invalid UTF-8, which TOML does not allow. The folder is known without the spec.
+    // A folder's name may be invalid UTF-8, which TOML does not allow.
     std::string ascii = text;
     std::replace_if(
         ascii.begin(), ascii.end(), [](char c) { return static_cast<unsigned char>(c) >= 0x80; }, '_');
@@ -46,11 +45,10 @@ void Recovery::load_spec() {
   spec_.limits.disk_free = 0;  // the user asked for the trace
 }
 
-/// Loads the manifest of the process, or of a later process of the same rank, or starts a new one.
 void Recovery::load_manifest() {
   const spool::SpoolHeader& h = view_.header();
   const bool found = read_manifest("manifest-rank" + std::to_string(h.rank) + ".json", manifest_, folder_.fd.get());
-  // A job that was queued again uses the same folder. Then the manifest is that of a later process.
+  // A requeued job uses the same folder: the manifest may be a later process's.
   of_later_process_ = found && (manifest_.pid != h.pid || manifest_.rank.host != view_.string(h.host));
   if (!found) {
     manifest_.rank.world_size = h.world_size;
@@ -65,7 +63,7 @@ void Recovery::load_manifest() {
 }
 
 void Recovery::save_manifest() {
-  // Do not write the manifest of a later process that is alive: it writes the manifest itself.
+  // A live later process writes its own manifest.
   const bool ended = manifest_.state == "finished" || manifest_.state.starts_with("recovered");
   if (of_later_process_ && !ended && is_claimed(folder_.path, manifest_.rank.rank, folder_.fd.get())) return;
   if (!of_later_process_) {
@@ -78,7 +76,7 @@ void Recovery::save_manifest() {
   add_note(-1, "", "cannot write its manifest into " + folder_.path);
 }
 
-/// Returns true if an earlier recovery that failed for other windows has written this one.
+/// True if an earlier recovery, which failed for other windows, wrote this one.
 bool Recovery::is_done(std::uint64_t number) const {
   return !of_later_process_ && std::any_of(manifest_.windows.begin(), manifest_.windows.end(), [&](const auto& w) {
     return w.window == static_cast<std::int64_t>(number) && w.recovered && w.status == "written" &&

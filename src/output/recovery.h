@@ -1,4 +1,4 @@
-// Writes the windows of one spool as traces into a run folder, and updates its manifest.
+// Writes one spool's windows as traces into a run folder and updates its manifest.
 #pragma once
 
 #include <string>
@@ -12,7 +12,6 @@ namespace profshim::output {
 
 class Recovery {
  public:
-  /// `spool` is the path of the spool, for the notes.
   Recovery(const spool::View& view, const OpenFolder& folder, std::string spool, const RecoverOptions& options,
            std::vector<RecoverNote>& notes);
   RecoverOutcome run();
@@ -32,7 +31,7 @@ class Recovery {
   std::vector<RecoverNote>& notes_;
   Spec spec_;
   Manifest manifest_;
-  bool of_later_process_ = false;  // manifest_ is that of a later process of the same rank
+  bool of_later_process_ = false;
   std::uint64_t written_ = 0;
   bool failed_ = false;
 };

@@ -1,4 +1,4 @@
-// The run folder: the identity file of the job, and one claim file per rank.
+// The run folder: the job's identity file, and one claim file per rank.
 #include <dirent.h>
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -20,8 +20,7 @@ namespace {
 
 constexpr const char* kIdentityFile = ".profshim-run";
 
-// Creates a file atomically: readers see the whole text or no file. Returns 0 or an errno; EEXIST if the file exists.
-// Returns the time of the file system's clock, which is the same for all hosts, in `now_ns`.
+// Readers see the whole text or no file. `now_ns`: the file system's clock, the same for all hosts.
 int create_whole(const std::string& folder, const std::string& name, const std::string& text, std::int64_t& now_ns) {
   AtomicFile file;
   if (!file.open(folder, name) || !file.write(text.data(), text.size())) return file.error();
@@ -35,7 +34,6 @@ bool replace_whole(const std::string& folder, const std::string& name, const std
          file.publish(AtomicFile::Existing::kReplace);
 }
 
-/// The content of the identity file.
 struct Identity {
   JobIdentity job;
   std::int64_t base_time_ns = 0;
@@ -56,8 +54,7 @@ std::string line_after(const std::string& text, const char* word) {
   return text.substr(from, text.find('\n', from) - from);
 }
 
-// Reads the identity file. Ignores a file of another user than root, us and the owner of the folder: it would set the
-// base time of our traces.
+// Ignores a file of another user than root, us and the folder's owner: it would set our base time.
 bool read_identity(const std::string& folder, Identity& identity) {
   std::string text;
   int error = 0;
@@ -75,8 +72,7 @@ bool read_identity(const std::string& folder, Identity& identity) {
   return !identity.job.key.empty() && identity.base_time_ns > 0;
 }
 
-/// Returns true for the same job: the same key, or the same rendezvous from different hosts. Launchers that meet at a
-/// rendezvous were started within the time that they wait for each other (15 minutes in PyTorch).
+/// Launchers at one rendezvous start within the time that they wait for each other (15 minutes in PyTorch).
 bool is_same_job(const JobIdentity& a, const JobIdentity& b) {
   constexpr std::int64_t kWaits_s = 15 * 60;
   if (a.key == b.key) return true;
@@ -89,14 +85,13 @@ std::string claim_name(int rank) { return kClaim + std::to_string(rank); }
 
 std::string claim_text(const ProcessIdentity& process) { return to_text(process) + "\n"; }
 
-/// A claim file.
 struct Claim {
   std::string text;
   ProcessIdentity process;
   std::int64_t touched_ns = 0;
 };
 
-// Returns 0 or an errno: ENOENT = no claim, EINVAL = not a claim file.
+// Returns 0 or an errno: ENOENT = no claim, EINVAL = not a claim.
 int read_claim(int folder_fd, const std::string& name, Claim& claim) {
   struct stat found {};
   int error = 0;
@@ -113,7 +108,6 @@ std::string describe(const ProcessIdentity& process) {
   return "process " + std::to_string(process.pid) + " on " + process.host;
 }
 
-// Returns a description of a live process that records into the folder; "" if there is none.
 std::string recording_into(const std::string& folder) {
   const std::unique_ptr<DIR, int (*)(DIR*)> directory(opendir(folder.c_str()), closedir);
   if (directory == nullptr) return {};
@@ -126,8 +120,7 @@ std::string recording_into(const std::string& folder) {
   return {};
 }
 
-// Removes the claim of a dead process. Another process may have replaced the claim since it was read: so this moves the
-// file aside, compares it with `text`, and puts it back if it differs.
+// Moves the claim aside and compares it with `text`: another process may have replaced it since it was read.
 void remove_claim(int folder_fd, const std::string& name, const std::string& text) {
   const std::string aside = "." + random_text() + ".old-claim";
   if (renameat(folder_fd, name.c_str(), folder_fd, aside.c_str()) != 0) return;
@@ -139,13 +132,12 @@ void remove_claim(int folder_fd, const std::string& name, const std::string& tex
 }
 
 enum class FolderOwner : std::uint8_t {
-  kThisJob,  // created now or by another rank of the job
+  kThisJob,
   kOtherRun,
   kFailed,
 };
 
-// Creates the folder and its identity file, or reads the one that exists. Sets `identity` to the content of the file.
-// `replace`: takes over the folder of another run unless a live process records into it.
+// `replace`: takes over another run's folder, unless a live process records into it.
 FolderOwner acquire_folder(const std::string& folder, Identity& identity, bool replace, std::string& problem) {
   if (const int error = make_folders(folder); error != 0) {
     problem = "cannot create " + folder + ": " + std::strerror(error) + "; set output.folder to a writable folder";
@@ -166,7 +158,7 @@ FolderOwner acquire_folder(const std::string& folder, Identity& identity, bool r
   }
   if (!replace) return FolderOwner::kOtherRun;
   const std::string owner = recording_into(folder);
-  // Read the file again: the live process may be a rank of this job that has replaced the file just now.
+  // The live process may be a rank of this job that has just replaced the file.
   if (!owner.empty() && !(read_identity(folder, found) && is_same_job(found.job, wanted))) {
     problem = "another run is recording into " + folder + " (" + owner +
               "): set output.overwrite to \"new\", or choose another output.folder or profile.run_name";
@@ -176,7 +168,7 @@ FolderOwner acquire_folder(const std::string& folder, Identity& identity, bool r
     problem = "cannot write into " + folder;
     return FolderOwner::kFailed;
   }
-  // Another rank of this job may have replaced the file a moment later. All ranks use its present content.
+  // All ranks use its present content.
   if (read_identity(folder, found) && is_same_job(found.job, wanted)) identity = found;
   return FolderOwner::kThisJob;
 }
@@ -222,7 +214,7 @@ bool claim_rank(const std::string& folder, int rank, std::string& found) {
     }
     Claim present;
     const int unreadable = read_claim(opened.get(), name, present);
-    if (unreadable == ENOENT) continue;  // released a moment ago
+    if (unreadable == ENOENT) continue;  // released
     if (unreadable != 0) {
       found = "cannot be recorded in " + folder + ": remove " + folder + "/" + name + ", which is not a claim file";
       return false;

@@ -23,7 +23,7 @@ SpoolFile::~SpoolFile() {
 }
 
 bool SpoolFile::lock() {
-  // Errors other than EWOULDBLOCK mean that the file system has no locks: no other process can hold one either.
+  // Other errors mean that the file system has no locks.
   if (flock(fd_.get(), LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) return false;
   struct stat now {};
   return fstat(fd_.get(), &now) == 0 && now.st_nlink > 0;
@@ -43,13 +43,13 @@ std::string SpoolFile::read_string(const spool::SpoolHeader& header, StringId id
 }
 
 bool SpoolFile::read_process(ProcessIdentity& process, std::int64_t& last_sign_ns) const {
-  // Uses read(), not mmap(): another user could truncate the file, and access to the mapping would raise SIGBUS.
+  // Not mmap(): if another user truncates the file, access raises SIGBUS.
   alignas(spool::SpoolHeader) char bytes[sizeof(spool::SpoolHeader)];
   if (!fd_ || !read_at(0, bytes, sizeof bytes)) return false;
   const auto& h = *reinterpret_cast<const spool::SpoolHeader*>(bytes);
   if (std::memcmp(h.magic, spool::kMagic, sizeof h.magic) != 0 || h.version != spool::kFormatVersion) return false;
   if (!parse_identity(read_string(h, h.process), process)) {
-    process = {};  // the spool of an earlier version, or of a process that was killed while it started
+    process = {};
     process.host = read_string(h, h.host);
     process.pid = h.pid;
     process.start_time = h.pid_start_time;
@@ -63,7 +63,7 @@ bool SpoolFile::read_process(ProcessIdentity& process, std::int64_t& last_sign_n
   return true;
 }
 
-// Reads only the data of a sparse file: the memory is zero where the file has holes.
+// Holes of the sparse file stay zero.
 bool SpoolFile::copy() {
   const auto size = static_cast<std::size_t>(found_.st_size);
   void* const memory = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);

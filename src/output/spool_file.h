@@ -1,4 +1,4 @@
-// A spool file held open: all checks, the lock, reads and the removal apply to the same file.
+// A spool file held open, so that checks, lock, reads and removal apply to the same file.
 #pragma once
 
 #include <sys/stat.h>
@@ -16,7 +16,6 @@ namespace profshim::output {
 
 class SpoolFile {
  public:
-  /// Opens a regular file; a relative path starts at `folder_fd`. Sets error() on failure.
   SpoolFile(std::string path, int folder_fd);
   ~SpoolFile();
   SpoolFile(const SpoolFile&) = delete;
@@ -25,16 +24,12 @@ class SpoolFile {
   int error() const { return error_; }
   uid_t owner() const { return found_.st_uid; }
   std::uint64_t bytes_in_use() const { return static_cast<std::uint64_t>(found_.st_blocks) * 512; }
-  /// Takes the lock for the lifetime of this object. Returns false if another process recovers the spool or the file
-  /// was deleted.
+  /// Held until destruction. Returns false if another process recovers the spool or the file was deleted.
   bool lock();
 
-  /// Reads the identity and the last sign of life of the process that wrote the spool. Returns false if the file is not
-  /// a spool.
   bool read_process(ProcessIdentity& process, std::int64_t& last_sign_ns) const;
-  /// Returns a view of the whole spool: mapped, or read into memory if `copied`. Returns null and a reason on failure.
+  /// Maps the spool, or reads it if `copied`.
   std::unique_ptr<spool::View> view(bool copied, std::string& why_not);
-  /// Removes the directory entry if it is still this file.
   bool remove() const;
 
  private:

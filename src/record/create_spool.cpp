@@ -1,4 +1,4 @@
-// Creates the spool of this process and fills in its header.
+// Creates this process's spool.
 #include <pthread.h>
 #include <unistd.h>
 
@@ -26,7 +26,7 @@ using spool_memory::populate;
 
 namespace {
 
-constexpr std::uint64_t kMappedAtFirst = 4 << 20;  // bytes of chunks mapped at first if address space is scarce
+constexpr std::uint64_t kMappedAtFirst = 4 << 20;  // if address space is scarce
 
 void forget_mapping() {
   spool_memory::unmap();
@@ -37,7 +37,6 @@ void forget_mapping() {
   state.thread_end = key;
 }
 
-// Sets the pointers to the tables.
 void point_to_tables(const Layout& l) {
   char* const data = spool_memory::data();
   state.header = reinterpret_cast<SpoolHeader*>(data);
@@ -50,8 +49,6 @@ void point_to_tables(const Layout& l) {
   state.chunks = data + l.chunks;
 }
 
-// Gives the tables their first pages, and creates the string table and the list of pending slots. Returns false if
-// there is no memory.
 bool populate_tables(const Layout& l, const SpoolSize& size) {
   return populate(state.header, sizeof(SpoolHeader)) && populate(state.windows, sizeof(Window) * spool::kMaxWindows) &&
          populate(state.marks, sizeof(spool::StepMark) * spool::kMaxMarks) &&
@@ -84,7 +81,7 @@ void write_header(const Layout& l, const SpoolSize& size) {
   h.clock = clock_detail::kind;
   h.pid = getpid();
   h.pid_start_time = process_start_time(h.pid);
-  // Release fence: readers recognize a spool by the magic, which becomes visible after the rest of the header.
+  // Release: readers recognize a spool by its magic, which becomes visible last.
   std::atomic_thread_fence(std::memory_order_release);
   std::memcpy(h.magic, spool::kMagic, sizeof h.magic);
 }

@@ -1,4 +1,4 @@
-// A lock-free free list (Treiber stack) of indices. `next_of` returns the link of an index.
+// Lock-free free list (Treiber stack) of indices.
 #pragma once
 
 #include <atomic>
@@ -8,10 +8,10 @@
 
 namespace profshim::recorder {
 
-// The head holds (tag << 32 | index). Each push and pop increments the tag, so that a pop fails its exchange if the
-// index was popped and pushed again in between (ABA).
+// Head: tag << 32 | index. Each change increments the tag: a pop fails if the index was popped and pushed meanwhile
+// (ABA).
 
-/// Returns kNoChunk if the list is empty.
+/// kNoChunk if empty.
 template <class NextOf>
 std::uint32_t pop(std::atomic<std::uint64_t>& list, NextOf next_of) {
   std::uint64_t head = list.load(std::memory_order_acquire);

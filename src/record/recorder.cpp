@@ -1,4 +1,4 @@
-// The process-wide variables of the recorder: the mode word, the calling thread's block, the mapped spool.
+// The recorder's process-wide variables.
 #include "profshim/recorder_control.h"
 #include "record/memory/spool_memory.h"
 #include "recorder_state.h"

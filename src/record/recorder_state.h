@@ -1,4 +1,4 @@
-// Where the tables of the spool lie in this process.
+// Where the spool's tables lie.
 #pragma once
 
 #include <pthread.h>
@@ -21,14 +21,13 @@ struct State {
   Anchor* anchors = nullptr;
   Event* pending = nullptr;
   char* chunks = nullptr;
-  std::atomic<std::uint32_t>* pending_next = nullptr;  // links of the free list of pending slots; anonymous memory
+  std::atomic<std::uint32_t>* pending_next = nullptr;  // of the free list; anonymous memory
   pthread_key_t thread_end{};
   bool has_key = false;
 };
 extern constinit State state;
 
-/// Makes sure that entry `index` of a table has pages; the pages are made on demand, 64 KiB at a time. Returns false if
-/// there is no memory. Any thread; rare paths only.
+/// Gives entry `index` pages, 64 KiB at a time. False without memory. Any thread; rare.
 template <class T>
 bool ready(T* table, std::uint64_t index, std::atomic<std::uint64_t>& entries_ready) {
   if (index < entries_ready.load(std::memory_order_acquire)) return true;

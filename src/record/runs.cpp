@@ -23,13 +23,12 @@ constinit std::atomic<std::uint32_t> free_count{0};
 constinit SpareRuns spare_runs;
 constinit std::atomic<std::uint64_t> events_in_sealed_runs{0};
 constinit std::atomic<Ticks> first_drop{0};  // see take_first_drop()
-constexpr std::uint32_t kFirstRun = 31;      // events in the first run of a thread; each further run has twice as many
-constexpr std::uint32_t kLeastRun = 7;       // shorter runs are not worth a header
+constexpr std::uint32_t kFirstRun = 31;      // events; later runs double
+constexpr std::uint32_t kLeastRun = 7;       // minimum worth a header
 
 constexpr auto kChunkNext = [](std::uint32_t i) -> std::atomic<std::uint32_t>& { return chunk(i).next; };
 
-// The last user of a chunk seals it. The decrement is acq_rel: it releases this thread's events, and the thread that
-// seals acquires those of all others.
+// The last user seals. acq_rel: releases this thread's events, acquires the others'.
 void leave_chunk(std::uint32_t i) {
   ChunkHeader& c = chunk(i);
   if (c.users.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
@@ -40,25 +39,23 @@ void leave_chunk(std::uint32_t i) {
   } while (!sealed_chunks.compare_exchange_weak(head, i, std::memory_order_release, std::memory_order_relaxed));
 }
 
-// Splits a run of this thread behind its first `room` events and returns the second part. That part has no owner yet,
-// but counts as a user of the chunk.
+// Splits a run behind `room` events. The second part has no owner yet, but is a user of the chunk.
 RunPlace cut(RunPlace run, std::uint32_t room) {
   const auto slot = static_cast<std::uint16_t>(run.slot + 1 + room);
   RunHeader& rest = run_at(run.chunk, slot);
   rest.count.store(0, std::memory_order_relaxed);
   rest.room.store(run.room - room - 1, std::memory_order_relaxed);
-  // Release: the header of `rest` is complete. Pairs with the acquire load in for_each_run().
+  // Release: the header of `rest` is complete. Pairs with for_each_run().
   run_at(run.chunk, run.slot).room.store(room, std::memory_order_release);
   return {run.chunk, slot, static_cast<std::uint16_t>(run.room - room - 1)};
 }
 
-// Leaves a run for another thread, or gives it up if there is no place for it.
 void give_away(RunPlace run) {
   if (!spare_runs.put(run)) leave_chunk(run.chunk);
 }
 
-// Clears live_count before the run is added to the sealed sum (release): a reader that acquires the new sum then also
-// sees the run gone, and does not count it twice. Pairs with events_committed().
+// Clear live_count first (release): a reader of the new sum sees the run gone and does not count it twice. Pairs with
+// events_committed().
 void forget_run(Thread& t) {
   t.live_count.store(nullptr, std::memory_order_release);
   events_in_sealed_runs.fetch_add(t.count->load(std::memory_order_relaxed), std::memory_order_release);
@@ -101,7 +98,7 @@ RunPlace whole_chunk() {
   return {i, 1, kEventsPerChunk};
 }
 
-// Returns the next run of a thread. The first runs are short, since most threads make few events.
+// First runs are short: most threads make few events.
 RunPlace take_run(const Thread& t) {
   const std::uint32_t wanted = kFirstRun << std::min(t.runs, 8u);
   const bool of_device = t.tid.load(std::memory_order_relaxed) == spool::kDeviceTid;

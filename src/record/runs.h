@@ -1,4 +1,4 @@
-// Chunks and the runs in them: how a thread takes a run for its events and leaves it.
+// Chunks and their runs: a thread takes a run for its events and leaves it.
 #pragma once
 
 #include <algorithm>
@@ -20,8 +20,7 @@ inline spool::RunHeader& run_at(std::uint32_t i, std::uint32_t slot) {
 }
 inline Event* events_of(spool::RunHeader& run) { return reinterpret_cast<Event*>(&run) + 1; }
 
-/// Calls `function(events, count)` for each run of a chunk. The acquire loads pair with the release stores of publish()
-/// and cut().
+/// Acquire: pairs with the release in publish() and cut().
 template <class Function>
 void for_each_run(std::uint32_t i, const Function& function) {
   for (std::uint32_t slot = 1; slot < spool::kSlotsPerChunk;) {
@@ -32,22 +31,19 @@ void for_each_run(std::uint32_t i, const Function& function) {
   }
 }
 
-/// Puts a chunk on the free list.
 void free_chunk(std::uint32_t i);
-/// Takes a chunk from the free list; kNoChunk if it is empty.
+/// kNoChunk if empty.
 std::uint32_t take_free_chunk();
-/// Returns the length of the free list.
 std::uint32_t free_chunks_now();
-/// Empties the list of sealed chunks and returns its head: the chunk sealed last, linked by ChunkHeader::next.
+/// Returns the chunk sealed last, linked by ChunkHeader::next.
 std::uint32_t take_sealed_chunks();
 
-/// The thread gives up its run; the chunk is sealed if no other thread uses it. The thread itself.
+/// Called by `t` itself. Seals the chunk if nobody uses it.
 void seal_current(spool::Thread& t);
-/// The thread ends: leaves the unused rest of its run for another thread. The thread itself.
+/// Called by `t` itself at its end: leaves the rest to other threads.
 void leave_rest(spool::Thread& t);
-/// Returns the number of events in runs that their threads have given up.
 std::uint64_t committed_in_sealed_runs();
-/// Empties all lists, for a new spool of `chunks` chunks. No thread may record.
+/// For a new spool. No thread may record.
 void reset_runs(std::uint32_t chunks);
 
 }  // namespace profshim::recorder

@@ -1,4 +1,4 @@
-// Measures the cost of events on a private block and run.
+// Measures the cost of events on a private run.
 #include <sys/mman.h>
 
 #include <algorithm>

@@ -1,6 +1,5 @@
-// Spare runs: the unused parts of chunks, and the unused parts of runs whose threads have ended. They lie in a few
-// places, each filled or emptied in one atomic step. A place holds the whole description of its run, so that nothing is
-// read from a chunk that may have been freed meanwhile.
+// Unused parts of chunks and of runs of ended threads. One atomic word describes a whole run: nothing is read from a
+// chunk that may have been freed.
 #pragma once
 
 #include <algorithm>
@@ -9,8 +8,7 @@
 
 namespace profshim::recorder {
 
-/// The location of a run: its chunk, the slot of its header there, and the number of events behind it. room == 0: no
-/// run.
+/// `slot`: of the header. `room`: events; 0 = no run.
 struct RunPlace {
   std::uint32_t chunk = 0;
   std::uint16_t slot = 0;
@@ -20,14 +18,13 @@ struct RunPlace {
 /// Any thread; no lock, no allocation.
 class SpareRuns {
  public:
-  /// Empties all places. A spare run keeps its chunk from being freed, so there is one place for each eight chunks.
+  /// One place per eight chunks: a spare run keeps its chunk in use.
   void reset(std::uint32_t chunks) {
     for (std::atomic<std::uint64_t>& place : places_) place.store(0, std::memory_order_relaxed);
     used_.store(std::clamp(chunks / 8, 1u, kPlaces), std::memory_order_relaxed);
   }
 
-  /// Takes the smallest spare run, so that leftovers are used before another chunk is split. room == 0 if there is
-  /// none, or if other threads were faster in each attempt.
+  /// Takes the smallest: leftovers go before another chunk is split. room == 0: none, or others were faster.
   RunPlace take() {
     for (int attempt = 0; attempt < kAttempts; ++attempt) {
       std::atomic<std::uint64_t>* best = nullptr;
@@ -44,12 +41,12 @@ class SpareRuns {
     return {};
   }
 
-  /// Returns false if all places are in use. The run is then lost until its chunk is free again.
+  /// False if full: the run is lost until its chunk is free.
   bool put(RunPlace run) {
     for (std::uint32_t i = 0; i < used(); ++i) {
       std::uint64_t empty = 0;
       if (places_[i].load(std::memory_order_relaxed) != 0) continue;
-      // Release: the run's header is complete. Pairs with the acquire in take().
+      // Release: the run's header is complete. Pairs with take().
       if (places_[i].compare_exchange_strong(empty, packed(run), std::memory_order_release)) return true;
     }
     return false;

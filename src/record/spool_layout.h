@@ -1,4 +1,4 @@
-// The layout of a spool: offsets of its tables in bytes.
+// Byte offsets of a spool's tables.
 #pragma once
 
 #include <cstdint>

@@ -21,14 +21,13 @@ using spool::ThreadSlot;
 
 namespace {
 
-// Value of blocks_freed when this thread found no free block: it searches again once the counter has changed. 0 = it
-// has always found one.
+// blocks_freed when this thread found no free block: it searches again after a change. 0 = never.
 thread_local constinit std::uint32_t refused_at __attribute__((tls_model("initial-exec"))) = 0;
-constinit std::atomic<std::uint32_t> blocks_used{0};  // no block at this index or above has ever been claimed
+constinit std::atomic<std::uint32_t> blocks_used{0};  // no later block was ever claimed
 constinit std::atomic<std::uint64_t> threads_ready{0};
 constinit std::atomic<std::uint32_t> blocks_freed{1};
 
-// Claims a free block. `name` null: the name of the calling thread.
+// `name` null: the calling thread's name.
 Thread* claim_block(std::int32_t tid, const char* name) {
   if (detail::mode.load(std::memory_order_acquire) == 0) return nullptr;
   const std::uint32_t freed = blocks_freed.load(std::memory_order_acquire);
@@ -120,8 +119,7 @@ std::uint64_t dropped() {
 }
 
 std::uint64_t events_committed() {
-  // The sealed sum is read first: a run that is sealed in between is missing from this sum. In the other order it would
-  // be counted twice.
+  // Read this sum first: a run sealed in between is then missing, not counted twice.
   std::uint64_t sum = committed_in_sealed_runs();
   const std::uint32_t used = blocks_used.load(std::memory_order_acquire);
   for (std::uint32_t i = 0; i < used; ++i) {

@@ -1,4 +1,4 @@
-// The blocks of the spool, one for each thread that records.
+// One block per recording thread.
 #pragma once
 
 #include <cstdint>
@@ -7,11 +7,11 @@
 
 namespace profshim::recorder {
 
-/// Frees the block of a thread that ends. Destructor of the pthread key `thread_end`.
+/// Destructor of the pthread key `thread_end`.
 void on_thread_end(void* block);
-/// Gives the first `threads` blocks pages. Returns false if there is no memory.
+/// False without memory.
 bool ready_thread_blocks(std::uint32_t threads);
-/// Forgets all blocks, for a new spool. No thread may record.
+/// For a new spool. No thread may record.
 void reset_thread_blocks();
 
 }  // namespace profshim::recorder

@@ -26,7 +26,7 @@ namespace {
 
 constexpr std::size_t kThreadStack = 1 << 20;
 
-// Starts a thread with all signals blocked: a signal handler of the job must never run on our threads.
+// A signal handler of the job must never run on our threads.
 bool start_thread(pthread_t& thread, void* (*body)(void*), State* s) {
   sigset_t all;
   sigset_t before;
@@ -41,8 +41,7 @@ bool start_thread(pthread_t& thread, void* (*body)(void*), State* s) {
   return refused == 0;
 }
 
-// Does everything that can fail before the first event. On failure `why_not` has the reason, or is empty if another
-// rank reports it.
+// `why_not` stays empty if another rank reports the reason.
 bool prepare(State& s, std::string& why_not) {
   s.job = job_identity();
   s.run_name = output::run_name_for(s.spec, s.job);
@@ -83,7 +82,6 @@ bool prepare(State& s, std::string& why_not) {
   return true;
 }
 
-// Undoes prepare().
 void undo_prepare(State& s) {
   recorder::set_mode(0, ~0u);
   remove_spool(s);
@@ -105,7 +103,6 @@ bool start_threads(State& s) {
   return true;
 }
 
-// Decides whether this process records; returns its new state, or null.
 State* make_state(const Rank& mpi_rank) {
   LoadedSpec loaded = load_own_spec();
   set_up_log(loaded.spec);
@@ -188,7 +185,7 @@ State* begin_recording(const Rank& mpi_rank, const sigset_t& job_signals) {
   set_up_steps(*s);
   check_disk(*s);
   s->costs.measure_base();
-  // A window of the whole run opens at once; every other window has a warm-up before it.
+  // A window of the whole run opens at once, without a warm-up.
   const std::uint32_t ready = s->spec.steps.source == StepSource::kNone ? 512 : 64;
   recorder::tend_pool([] { return Ticks{0}; }, std::min(ready, recorder::chunks_in_pool() / 2));
   recorder::add_anchor(take_anchor());

@@ -1,4 +1,4 @@
-// The collector thread: keeps chunks ready, enforces the limits, takes clock anchors, makes the steps of source "time".
+// The collector thread: chunks, limits, clock anchors, and the steps of source "time".
 #include <pthread.h>
 #include <signal.h>
 #include <sys/prctl.h>
@@ -17,14 +17,14 @@
 namespace profshim::session {
 namespace {
 
-constexpr std::uint32_t kFreeWhenIdle = 64;  // 4 MiB for the first burst of events
-// More would slow down the job: giving 64 MiB pages takes 30 ms of a CPU that its threads may need just then.
-constexpr std::uint32_t kFreeWhenArmed = 256;  // 16 MiB: 260 000 events
-constexpr std::uint32_t kTicksAhead = 64;    // reserve in ticks of 2 ms: a busy machine may delay this thread by 128 ms
-constexpr std::uint32_t kFreeAtMost = 4096;  // upper bound, however fast the job makes events
-constexpr double kBytesPerEvent = 150;       // JSON of an event, until measured
-constexpr double kBytesPerFrame = 60;        // JSON of a stack frame, until measured
-constexpr double kBytesOfInputs = 150;       // JSON of the inputs of an operator, until measured
+constexpr std::uint32_t kFreeWhenIdle = 64;
+// More would slow the job: 64 MiB of pages take 30 ms of a CPU.
+constexpr std::uint32_t kFreeWhenArmed = 256;  // 260 000 events
+constexpr std::uint32_t kTicksAhead = 64;      // ticks of 2 ms: a busy machine may delay this thread by 128 ms
+constexpr std::uint32_t kFreeAtMost = 4096;
+constexpr double kBytesPerEvent = 150;
+constexpr double kBytesPerFrame = 60;
+constexpr double kBytesOfInputs = 150;
 constexpr std::int64_t kAnchorEvery_ns = 1'000'000'000;
 constexpr std::int64_t kThreadCheckEvery_ns = 200'000'000;
 
@@ -37,7 +37,7 @@ class Collector {
     if (device::take_overflow() && s_.spec.limits.on_limit == OnLimit::kCloseWindow) {
       close_by_limit(s_, ticks(), s_.limit_device);
     }
-    enforce_limits();  // before tend(), which takes a while on a busy machine
+    enforce_limits();  // first: tend() may take long
     const spool::Window* const window = s_.current.load();
     s_.cpu.tick(window != nullptr ? window->number : WindowCpu::kNone, own_threads(s_));
     tend(armed);
@@ -66,8 +66,8 @@ class Collector {
     std::uint32_t wanted =
         armed ? std::clamp(used_last_tick_ * kTicksAhead, kFreeWhenArmed, kFreeAtMost) : kFreeWhenIdle;
     wanted = std::min(wanted, std::max(8u, pool / 2));
-    if (s_.spool_removed.load(std::memory_order_relaxed)) wanted = 0;  // no window will come
-    // While the writer collects a window's events, chunks are made ready but none is freed (but chunks without events).
+    if (s_.spool_removed.load(std::memory_order_relaxed)) wanted = 0;
+    // While the writer collects events, no chunk with events is freed.
     const std::unique_lock taking_back(s_.gathering, std::try_to_lock);
     const auto keep_all = [] { return Ticks{1}; };
     const recorder::PoolState state =
@@ -78,7 +78,7 @@ class Collector {
     in_use_before_ = in_use;
     const Ticks dropped_at = recorder::take_first_drop();
     if (s_.spec.limits.on_limit == OnLimit::kDropOld) {
-      // A closed window keeps its events until it is written. Until then the newest events are lost.
+      // Until a closed window is written, its events stay, and the newest events are lost.
       const bool full = state.unused == 0 && state.free < pool / 8;
       if (full && taking_back && !window_waits()) recorder::drop_oldest(pool / 8);
       return;
@@ -88,7 +88,6 @@ class Collector {
     if (state.unused == 0) close_by_limit(s_, dropped_at, s_.limit_reason(s_.pool_bound));
   }
 
-  // The job has less memory left than the recording holds: closes the window or drops its oldest events.
   void relieve_pressure(const recorder::PoolState& state, bool taking_back) {
     if (s_.spec.limits.on_limit == OnLimit::kCloseWindow) {
       close_by_limit(s_, ticks(), s_.limit_reason(*state.pressed_by));
@@ -115,7 +114,7 @@ class Collector {
   }
 
   void take_anchor_if_due() {
-    // Anchors are close together at first, so that a short run has a clock rate, too.
+    // Close together at first, so that a short run has a clock rate.
     const std::int64_t now = monotonic_ns();
     const std::int64_t every =
         std::min(kAnchorEvery_ns, std::int64_t{10'000'000} << std::min<std::uint64_t>(anchors_, 10));
@@ -125,7 +124,7 @@ class Collector {
     last_anchor_ns_ = now;
   }
 
-  // If only our threads are left, calls exit(0) with its handlers, as the C library does in a process's last thread.
+  // The C library also calls exit(0) when the last thread of a process ends.
   void exit_if_job_threads_ended() {
     const std::int64_t now = monotonic_ns();
     if (now - last_thread_check_ns_ < kThreadCheckEvery_ns) return;
@@ -136,7 +135,7 @@ class Collector {
   }
 
   void make_time_step() {
-    // This thread starts shortly before the session is live; a boundary made before that would be lost.
+    // This thread starts before the session is live: an earlier boundary would be lost.
     if (s_.spec.steps.source != StepSource::kTime || live() == nullptr) return;
     const std::int64_t now = monotonic_ns();
     const std::int64_t every = s_.spec.steps.every_ms * 1'000'000;

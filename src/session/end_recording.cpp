@@ -31,13 +31,12 @@ std::int64_t patience_ns(const State& s, End how) {
 
 namespace {
 
-// Returns the time limit of the whole wait; 0 = none. A signal may arrive while the process ends.
+// 0 = no limit. A signal may arrive during any end.
 std::int64_t deadline_ns(const State& s, End how, std::int64_t began_ns) {
   if (ending_signals::arrived() != 0) return ending_signals::arrived_at_ns() + exit_ns(s);
   return how == End::kReplaced ? began_ns + exit_ns(s) : 0;
 }
 
-// Returns true if the writer has finished, false if it made no progress for too long or exceeded the time limit.
 bool wait_for_writer(State& s, End how, const ending_signals::Blocked& blocked) {
   std::unique_lock lock(s.mutex);
   std::uint64_t seen = s.progress_count.load();
@@ -61,12 +60,11 @@ bool wait_for_writer(State& s, End how, const ending_signals::Blocked& blocked) 
 void end_recording(State& s, End how, const ending_signals::Blocked& blocked) {
   recorder::set_mode(0, recorder::kArmed);
   close_at_exit(s, ticks());
-  // While texts can still be interned.
+  // Texts can still be interned here.
   device::finish(how != End::kNormal);
   call_stack::define_modules();
   recorder::set_mode(0, ~0u);
-  // The job waits for the writer now, and a launcher may kill it soon. Most users may not lower a nice value; then it
-  // stays.
+  // The job now waits for the writer. Most users may not lower a nice value.
   setpriority(PRIO_PROCESS, static_cast<id_t>(s.writer_tid.load()), 0);
   {
     std::lock_guard lock(s.mutex);
@@ -89,7 +87,7 @@ void end_recording(State& s, End how, const ending_signals::Blocked& blocked) {
   output::release_claim(s.folder, s.rank.rank);
   output::remove_job_lines(s.folder, recorder::header().base_time_ns);
   if (how == End::kNormal) {
-    // The collector itself may run this: it calls exit() if all threads of the job have ended.
+    // The collector itself runs this if all threads of the job have ended.
     if (!pthread_equal(pthread_self(), s.collector_thread)) pthread_join(s.collector_thread, nullptr);
     pthread_join(s.writer_thread, nullptr);
   }

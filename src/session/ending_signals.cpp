@@ -1,4 +1,4 @@
-// Catches the signals that would end the process; see the contract.
+// Catches the signals that would end the process.
 #include "profshim/ending_signals.h"
 
 #include <dlfcn.h>
@@ -20,23 +20,20 @@
 namespace profshim::ending_signals {
 namespace {
 
-// Schedulers, launchers, shells and limits end a job with these. SIGQUIT is not among them: it asks for a core at once.
+// Schedulers, launchers, shells and limits send these. SIGQUIT is left out: it asks for a core at once.
 constexpr std::array kCaught = {SIGHUP, SIGINT, SIGUSR1, SIGUSR2, SIGALRM, SIGTERM, SIGXCPU};
-// `timeout` and launchers send one signal several times in a row. A signal after this time is a second request and ends
-// the process at once.
+// Launchers repeat a signal within this time. A later signal is a second request: the process ends at once.
 constexpr std::int64_t kOneRequest_ns = 1'000'000'000;
-// The thread that waits for the writer gives up at the limit and logs it. If no thread can do that, the process ends
-// this much later.
+// The waiting thread gives up at the limit. If no thread can, the process ends this much later.
 constexpr std::int64_t kLastResort_ns = 1'000'000'000;
 constexpr std::size_t kKernelSetBytes = 8;
 
 using Action = struct sigaction;
 using ActionFunction = int (*)(int, const Action*, Action*);
-constinit std::atomic<ActionFunction> next_action{
-    nullptr};  // the C library's sigaction(); our hook is in inject/signal_actions.cpp
+constinit std::atomic<ActionFunction> next_action{nullptr};  // the C library's, not our hook
 constinit std::atomic<pid_t> owner{0};
-// Sequentially consistent with first_signal: either the caller of end() sees arrived() != 0 afterwards, or the handler,
-// which stores first_signal before it loads this, sees false.
+// Sequentially consistent with first_signal: either the caller of end() sees arrived() != 0, or the handler, which
+// stores first_signal before it loads this, sees false.
 constinit std::atomic<bool> catching{false};
 constinit std::atomic<std::int64_t> limit{0};
 constinit std::atomic<std::int64_t> first_at{0};
@@ -45,8 +42,8 @@ constinit siginfo_t first_info{};                // valid once first_signal is s
 constinit Action jobs_own[kCaught.size()] = {};  // guarded by the lock
 constinit std::atomic_flag locked = ATOMIC_FLAG_INIT;
 
-// The lock is held for a few system calls. If it seems to be held longer, a longjmp() out of a handler left it locked,
-// or the waiting handler has interrupted its holder; then the caller goes on without it.
+// If the lock seems held for long, a longjmp() out of a handler left it held, or the waiting handler interrupted its
+// holder: the caller goes on without it.
 void lock() {
   constexpr std::int64_t kLongest_ns = 100'000'000;
   const std::int64_t until = monotonic_ns() + kLongest_ns;
@@ -54,7 +51,7 @@ void lock() {
 }
 void unlock() { locked.clear(std::memory_order_release); }
 
-/// Holds the lock with all signals blocked, since a signal handler of the job may change actions, too.
+/// Blocks all signals: a signal handler of the job may change actions, too.
 class Locked {
  public:
   Locked() {
@@ -105,7 +102,7 @@ void catch_if_default(int index) {
   exchange(signal, &ours, nullptr);
 }
 
-// The kernel's struct sigaction. The C library's function would add SA_RESTORER, which a later query would show.
+// The C library's sigaction() would add SA_RESTORER, which a later query would show.
 struct KernelAction {
   void (*handler)(int);
   unsigned long flags;
@@ -123,8 +120,7 @@ void give_back(int index) {
   syscall(SYS_rt_sigaction, signal, &plain, nullptr, kKernelSetBytes);
 }
 
-/// Ends the process, or the child that has inherited the handler, by `signal` on the calling thread, so that the exit
-/// status and a core show the signal with its original siginfo.
+/// The exit status and a core must show the original siginfo.
 void die_of(int signal, siginfo_t* info) {
   Action plain{};
   plain.sa_handler = SIG_DFL;
@@ -145,8 +141,7 @@ void die_of_the_first(int signal) {
   die_of(first != 0 ? first : signal, first != 0 ? &first_info : nullptr);
 }
 
-// Makes the kernel send the signal once more at the end of the time. timer_create() of the C library allocates; the
-// system call does not.
+// The kernel sends the signal again at the end of the time. timer_create() of the C library allocates.
 void set_last_resort(int signal) {
   struct sigevent event {};
   event.sigev_notify = SIGEV_SIGNAL;
@@ -168,22 +163,21 @@ void note(int signal, const siginfo_t* info) {
   set_last_resort(signal);
 }
 
-/// Returns true if the first signal arrived so long ago that the process ends now. `signal`: the signal that has just
-/// arrived; 0 = none.
+/// `signal`: 0 = none.
 bool is_over(int signal) {
   const std::int64_t age = monotonic_ns() - first_at.load();
   const bool repeats_itself = signal == SIGXCPU || signal == SIGALRM;
   return age >= limit.load() + kLastResort_ns || (signal != 0 && !repeats_itself && age > kOneRequest_ns);
 }
 
-/// Returns true if the signal has interrupted a system call. The handler then holds the thread: if it returned, some
-/// calls (nanosleep, poll, pause) would return EINTR, and the job would run on where it would have ended.
+/// Returns true if the signal interrupted a system call. If the handler then returned, nanosleep would return EINTR,
+/// and the job would run on.
 bool waits_in_the_kernel(const void* context) {
   const auto& machine = static_cast<const ucontext_t*>(context)->uc_mcontext;
 #if defined(__x86_64__)
   if (machine.gregs[REG_RAX] == -EINTR) return true;
   const auto* const next = reinterpret_cast<const unsigned char*>(machine.gregs[REG_RIP]);
-  return next[0] == 0x0f && next[1] == 0x05;  // to be restarted: the next instruction is "syscall"
+  return next[0] == 0x0f && next[1] == 0x05;  // a restart: the next instruction is "syscall"
 #elif defined(__aarch64__)
   if (static_cast<std::int64_t>(machine.regs[0]) == -EINTR) return true;
   return *reinterpret_cast<const std::uint32_t*>(machine.pc) == 0xd4000001;  // "svc #0"
@@ -193,13 +187,13 @@ bool waits_in_the_kernel(const void* context) {
 #endif
 }
 
-/// Returns true if the process has sent itself the signal. It does not expect to run any further.
+/// Such a process does not expect to run any further.
 bool is_sent_by_itself(const siginfo_t& info) {
   const bool by_a_process = info.si_code == SI_USER || info.si_code == SI_TKILL || info.si_code == SI_QUEUE;
   return by_a_process && info.si_pid == getpid();
 }
 
-// Holds the thread until the recording has ended. Takes the signals that arrive meanwhile.
+// Takes the signals that arrive meanwhile.
 void hold() {
   const sigset_t caught = caught_set();
   const timespec pause{0, 50'000'000};
@@ -211,8 +205,7 @@ void hold() {
   }
 }
 
-// All other threads, and this one if it was computing, run on as if the signal arrived a moment later: a thread held at
-// an arbitrary place may hold a lock (of malloc, of the CUDA driver) that the writer needs.
+// Other threads run on: one of them may hold a lock (of malloc, of the CUDA driver) that the writer needs.
 void on_signal(int signal, siginfo_t* info, void* context) {
   const int saved_errno = errno;
   if (getpid() != owner.load()) {
@@ -289,12 +282,12 @@ StepAside::StepAside(int signal) {
   const int index = index_of(signal);
   const pid_t process = owner.load(std::memory_order_acquire);
   if (index < 0 || process == 0) return;
-  // A child shares this memory or has a copy of it. The copy may have been made while another thread held the lock.
+  // A child shares this memory, or has a copy made while another thread held the lock.
   if (process != getpid()) {
     give_back(index);
     return;
   }
-  // Blocks all other signals. The state of this signal stays, since sigset() reads and changes it.
+  // Keeps the state of this signal, which sigset() reads and changes.
   sigset_t others;
   sigfillset(&others);
   pthread_sigmask(SIG_BLOCK, nullptr, &before_);

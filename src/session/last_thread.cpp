@@ -11,7 +11,6 @@
 namespace profshim::session {
 namespace {
 
-// Returns the state letter in /proc/.../stat: 'Z' or 'X' for a thread that has ended; 0 if the file is gone.
 char state_in(const std::string& stat_file) {
   std::string text;
   int error = 0;

@@ -1,4 +1,4 @@
-// After pthread_exit() of the main thread, a process ends with its last thread. Our threads must not keep it alive.
+// After pthread_exit() of the main thread, our threads must not keep the process alive.
 #pragma once
 
 #include <sys/types.h>
@@ -7,8 +7,7 @@
 
 namespace profshim::session {
 
-/// Returns true if the main thread has ended and only the threads `ours` are left. Reads /proc; call it a few times a
-/// second at most.
+/// Reads /proc: call it a few times per second at most.
 bool only_ours_are_left(std::span<const pid_t> ours);
 
 }  // namespace profshim::session

@@ -12,7 +12,7 @@ namespace profshim::session {
 
 namespace {
 
-char launch_folder[4096];  // "" = not known
+char launch_folder[4096];  // "" = unknown
 
 bool is_off(const char* value) {
   for (const char* off : {"0", "false", "no", "off"}) {
@@ -21,7 +21,6 @@ bool is_off(const char* value) {
   return false;
 }
 
-/// Returns true for the variables that this library itself sets; they do not ask for a recording.
 bool is_our_own(const char* variable) {
   for (const std::string_view own : {"PROFSHIM_ACTIVE=", "PROFSHIM_NCCL_PLUGIN="}) {
     if (std::string_view(variable).starts_with(own)) return true;

@@ -1,11 +1,11 @@
-// The environment at the start of the process: whether it asks for a recording, and the folder of relative paths.
+// The environment at the start of the process.
 #pragma once
 
 #include <string>
 
 namespace profshim::session {
 
-/// Makes a relative path refer to the working directory at the start of the process.
+/// Resolves a relative path against the working directory at that time.
 std::string from_launch_folder(const std::string& path);
 
 }  // namespace profshim::session

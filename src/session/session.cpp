@@ -1,5 +1,5 @@
-// The life cycle of a recording: idle -> starting -> recording -> finishing -> finished. A process that does not
-// record, and a forked child, is inert.
+// The life cycle: idle -> starting -> recording -> finishing -> finished. A process that does not record, and a forked
+// child, is inert.
 #include "profshim/session.h"
 
 #include <pthread.h>
@@ -29,9 +29,9 @@ namespace {
 enum class Phase : std::uint8_t { kIdle, kStarting, kRecording, kFinishing, kFinished, kInert };
 constinit std::atomic<Phase> phase{Phase::kIdle};
 constinit std::atomic<State*> the_state{nullptr};
-constinit std::atomic<pid_t> owner{0};  // the process that was activated
+constinit std::atomic<pid_t> owner{0};
 
-constinit std::atomic<pid_t> finisher{0};  // the thread that ends the recording
+constinit std::atomic<pid_t> finisher{0};
 constexpr std::int64_t kSecond_ns = 1'000'000'000;
 
 void in_forked_child() {
@@ -53,7 +53,6 @@ void register_ends() {
 
 bool is_collector(const State& s) { return pthread_equal(pthread_self(), s.collector_thread) != 0; }
 
-// Ends the recording on the calling thread. Does nothing if another thread does it already.
 void end_here(State& s, End how) {
   Phase recording = Phase::kRecording;
   if (!phase.compare_exchange_strong(recording, Phase::kFinishing)) return;
@@ -72,8 +71,7 @@ void end_here(State& s, End how) {
   phase.store(Phase::kFinished);
 }
 
-// Waits for the thread that ends the recording. Takes no lock and allocates nothing: the caller may be a signal handler
-// of the job.
+// Takes no lock and allocates nothing: the caller may be a signal handler of the job.
 void await_end(const State& s, End how) {
   if (finisher.load() == static_cast<pid_t>(syscall(SYS_gettid))) return;  // in a signal handler of that thread
   const std::int64_t began = monotonic_ns();
@@ -87,7 +85,7 @@ void await_end(const State& s, End how) {
       seen = count;
       last_progress = now;
     }
-    // One second more than the limits of the thread that waits for the writer.
+    // One second more than the limits of the waiting thread.
     if (now - last_progress > patience_ns(s, how) + kSecond_ns) return;
     if (how == End::kReplaced && now - began > exit_ns(s) + kSecond_ns) return;
   }
@@ -133,7 +131,7 @@ void activate(const Rank& rank, Ticks began) {
     if (ending_signals::arrived() != 0) ending_signals::end_process();
   } else {
     register_ends();
-    // Before any thread can make a step: later this would end that step's window.
+    // Before any thread can make a step; later this would end that step's window.
     if (window_is_near(*s, -1, 0)) device::disarm(0, true);
     the_state.store(s, std::memory_order_release);
     phase.store(Phase::kRecording, std::memory_order_release);

@@ -15,7 +15,7 @@ namespace profshim::session {
 
 void add_spec_metadata(const State& s) {
   recorder::add_metadata(schema::ours::kSpecHash, json_string(s.spec.hash()));
-  // As PyTorch's profiler does: a setting that is off is left out.
+  // As PyTorch's profiler does: omits a setting that is off.
   for (const auto& [key, on] : {std::pair{schema::top::kRecordShapes, s.spec.record_shapes},
                                 std::pair{schema::top::kWithFlops, s.spec.with_flops},
                                 std::pair{schema::top::kWithStack, s.spec.with_stack || s.spec.native_stack},

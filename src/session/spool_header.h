@@ -1,5 +1,4 @@
-// Describes a recording in the header and the metadata of its spool, and in its manifest. begin_recording() calls these
-// once, before it starts the threads.
+// Describes a recording in its spool and manifest. Called before the threads start.
 #pragma once
 
 #include <string>
@@ -8,14 +7,12 @@
 
 namespace profshim::session {
 
-/// Adds the metadata of the spec that go into the profshim object of the trace.
 void add_spec_metadata(const State& state);
-/// Fills in the spool's header. Interns texts that are needed at the end, when interning no longer works.
+/// Also interns texts that are needed at the end, when interning no longer works.
 void fill_header(State& state);
-/// Fills in the manifest. A restarted process of the same job continues the windows of the earlier one.
+/// A restarted process continues the windows of the earlier one.
 void fill_manifest(State& state);
 
-/// Returns the step source of the spec for messages and manifests: "nvtx step *".
 std::string source_text(const Spec& spec);
 
 }  // namespace profshim::session

@@ -12,12 +12,11 @@
 namespace profshim::session {
 namespace {
 
-// With less room than this a file is not worth it: anonymous memory allows longer windows.
+// With less room, anonymous memory allows longer windows.
 constexpr std::uint64_t kLeastFile = 32 << 20;
-// A million events. With less than this, windows may close early, which a warning at the start tells.
+// A million events. With less, windows may close early.
 constexpr std::uint64_t kComfortable = 64 << 20;
 
-// Returns how many ranks of this machine may record, as far as this one knows. They share its memory.
 std::uint64_t recording_here(const State& s) {
   std::uint64_t selected = 0;
   for (int r = 0; r < s.rank.world_size; ++r) {
@@ -35,7 +34,6 @@ std::string spool_name(const State& s) {
          std::to_string(getpid()) + "-" + random_text() + ".spool";
 }
 
-// Creates the spool in `folder`; "" = in anonymous memory.
 bool create_in(State& s, const std::string& folder, std::string& why_not) {
   recorder::Room room = s.room->now(0, 0);
   if (!folder.empty()) {

@@ -7,12 +7,10 @@
 
 namespace profshim::session {
 
-/// Creates the spool: a file in /dev/shm (or in limits.spool_folder), else anonymous memory, for a reason given in
-/// State::why_no_file. Returns false and a reason if the job can spare no memory.
+/// In /dev/shm or limits.spool_folder, else in anonymous memory. Returns false if the job can spare no memory.
 bool create_spool(State& state, std::string& why_not);
-/// Interns the texts about the place of the spool and logs warnings about it. Once texts can be interned.
+/// Only while texts can be interned.
 void report_spool_place(State& state);
-/// Removes the spool's file and the link to it; the memory stays mapped.
 void remove_spool(const State& state);
 
 }  // namespace profshim::session

@@ -1,5 +1,4 @@
-// The state of the recording. activate() creates it; it is never destroyed, since threads of the job may use it at
-// exit.
+// The state of the recording. Never destroyed: threads of the job may use it at exit.
 #pragma once
 
 #include <pthread.h>
@@ -29,22 +28,22 @@
 
 namespace profshim::session {
 
-/// The API whose ranges make the steps. PyTorch can emit a range through NVTX as well; only one of the two may count.
+/// PyTorch may emit a range through NVTX, too: only one API may count.
 enum class MarkerKind : std::uint8_t { kAny, kNvtx, kTorch };
 
 struct StepPattern {
   std::string pattern = {};
-  std::string prefix = {};  // every match begins with it: a first test of one memcmp
-  bool torch_only = false;  // matches ranges of PyTorch, not of NVTX
-  bool at_end = false;      // the step ends with the range, regardless of steps.edge
-  bool is_weak = false;     // a step may have several such ranges: chosen only if no other pattern matches for a while
+  std::string prefix = {};  // of every match: tested first
+  bool torch_only = false;
+  bool at_end = false;   // regardless of steps.edge
+  bool is_weak = false;  // a step may have several: chosen only if no other pattern matches for a while
 };
 
-/// The range of steps seen, for the line at the end that suggests steps to record. note(): step thread.
+/// note(): step thread.
 struct StepsSeen {
   std::atomic<bool> any{false};
-  std::atomic<std::int64_t> first_number{0}, last_number{0};  // numbered as in the traces
-  std::atomic<std::int64_t> first{0}, last{0};                // counted as in the schedule: lowest and highest
+  std::atomic<std::int64_t> first_number{0}, last_number{0};  // as in the traces
+  std::atomic<std::int64_t> first{0}, last{0};                // as in the schedule
 
   void note(const StepCounter::Step& step) {
     const bool is_first = !any.load(std::memory_order_relaxed);
@@ -70,10 +69,10 @@ struct State {
   Rank rank;
   JobIdentity job;
   std::string folder, run_name, spool_link;
-  bool first_selected = false;  // this is the lowest selected rank, which speaks for the job
+  bool first_selected = false;
   EventCostMeter costs;
 
-  // Steps: only the step thread writes what is not atomic.
+  // Only the step thread writes what is not atomic.
   WindowAutomaton automaton;
   StepCounter counter;
   StepsSeen steps;
@@ -81,72 +80,68 @@ struct State {
   std::string epoch_prefix;
   std::atomic<int> locked_pattern{-1};
   std::atomic<std::uint32_t> weak_matches{0};
-  // If several optimizers take turns, one of them makes the steps: the hash of its name, and the number of steps of
-  // others since its last one.
+  // If several optimizers take turns: the name hash of the chosen one, and steps of others since its last step.
   std::atomic<std::uint64_t> optimizer{0};
   std::atomic<std::uint32_t> other_optimizers{0};
   std::atomic<MarkerKind> marker_kind{MarkerKind::kAny};
-  bool in_profiler_range = false;             // source cuda_profiler_api: between Start and Stop
-  std::int64_t last_boundary_ns = 0;          // step thread; 0 = none yet
-  std::unique_ptr<KernelNames> kernel_names;  // source kernel; else null
+  bool in_profiler_range = false;
+  std::int64_t last_boundary_ns = 0;
+  std::unique_ptr<KernelNames> kernel_names;  // null unless source kernel
   std::atomic<bool> graph_launched{false};
   std::atomic<std::int32_t> step_thread{0};
   std::atomic<bool> last_action_saves{false};
   std::atomic<spool::Window*> current{nullptr};
   std::atomic<bool> closed_by_limit{false};
   std::atomic<bool> recording_over{false};  // total_traces reached
-  std::atomic<bool> schedule_over{false};   // no step to come is recorded
-  std::atomic<bool> spool_removed{false};   // nothing can be lost any more; set by the writer
-  std::atomic<Ticks> stall_ticks{0};        // time the step thread spent in boundaries
+  std::atomic<bool> schedule_over{false};
+  std::atomic<bool> spool_removed{false};  // set by the writer
+  std::atomic<Ticks> stall_ticks{0};       // spent in boundaries
   std::atomic<std::uint64_t> windows_opened{0};
-  std::atomic<bool> disk_is_full{false};  // limits.disk_free: no window opens; set by the writer
+  std::atomic<bool> disk_is_full{false};  // limits.disk_free; set by the writer
   std::atomic<std::uint64_t> windows_refused{0}, windows_without_step{0};
-  std::atomic<std::uint64_t> marks_published{0};  // marks before this number are in files; set by the writer
+  std::atomic<std::uint64_t> marks_published{0};  // set by the writer: earlier marks are in files
 
-  // Interned at the begin, since interning does not work at the end.
+  // Interned early: interning does not work at the end.
   StringId limit_time = 0, limit_size = 0, limit_marks = 0, limit_device = 0;
   StringId limit_of[recorder::kBounds] = {};
   StringId limit_reason(recorder::Bound bound) const { return limit_of[static_cast<std::size_t>(bound)]; }
 
-  // Memory: the bound of the spool, and the bytes that the whole recording may hold.
+  // `memory`: bytes that the recording may hold.
   std::unique_ptr<recorder::MemoryRoom> room;
   recorder::Bound pool_bound = recorder::Bound::kHostMemory;
   std::uint64_t memory = 0;
-  std::string why_no_file;  // set if the spool is anonymous memory
+  std::string why_no_file;
 
-  // Writer and collector.
   std::mutex mutex;
   std::condition_variable wake, progress;
-  std::mutex gathering;      // held while the writer collects a window's events, and while the collector frees chunks
-  bool stop = false;         // guarded by mutex: write the closed windows and end
+  std::mutex gathering;      // held to collect a window's events (writer) and to free chunks (collector)
+  bool stop = false;         // guarded by mutex: write the closed windows, then end
   bool writer_done = false;  // guarded by mutex
-  std::atomic<bool> end_asked{false};        // the collector ends the recording
+  std::atomic<bool> end_asked{false};
   std::atomic<End> how_asked{End::kAbrupt};  // set before end_asked
   std::atomic<std::uint64_t> progress_count{0};
-  output::Manifest manifest;       // writer thread only
-  std::size_t windows_before = 0;  // number of windows in the manifest from an earlier process
+  output::Manifest manifest;  // writer thread
+  std::size_t windows_before = 0;
   pthread_t collector_thread{}, writer_thread{};
   bool threads_run = false;
   std::atomic<pid_t> collector_tid{0}, writer_tid{0};
   WindowCpu cpu;
   TraceSize trace_size;
-  sigset_t job_signals{};  // signal mask of the thread that called activate()
+  sigset_t job_signals{};  // of the thread that called activate()
   std::atomic<void (*)()> every_tick{nullptr};
   std::atomic<void (*)(bool)> when_arming{nullptr};
   std::atomic<std::uint64_t> written{0}, failed{0};
   std::string first_file;  // guarded by mutex
 };
 
-/// Returns the state; null unless this process records.
+/// Null unless this process records.
 State* live();
 
-/// Returns the thread ids of this library's threads.
 std::array<pid_t, 3> own_threads(const State& state);
 
-/// The collector's and the writer's bodies (collector.cpp, writer.cpp).
 void* run_collector(void* state);
 void* run_writer(void* state);
 
-/// Ends the recording if finish() or a signal asks for it, and after a signal also the process. Collector thread.
+/// After a signal, ends the process, too. Collector thread.
 void end_if_asked(State& state);
 }  // namespace profshim::session

@@ -60,7 +60,7 @@ Value name_sets(const Value& a, const Value& b, CombineMode mode) {
   return make_list(std::move(out));
 }
 
-/// Returns the intersection of both sets. An empty one is an error and never falls back to the default.
+/// An empty intersection is an error: it never falls back to the default.
 Given combined(const Given& earlier, const Given& later, Combine kind, CombineMode mode,
                std::vector<Problem>& problems) {
   Given out = later;

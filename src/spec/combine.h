@@ -12,10 +12,9 @@ namespace profshim::spec {
 
 enum class CombineMode : std::uint8_t { kOverride, kUnion, kIntersection };
 
-/// The settings in force so far, by key. All values in it were accepted by their keys.
 using Settings = std::map<std::string, Given>;
 
-/// Puts `later` over `settings`. A list of steps and a cycle replace each other; both in one layer are a problem.
+/// A list of steps and a cycle replace each other; both in one layer are a problem.
 void apply(Settings& settings, const std::vector<Given>& later, CombineMode mode, std::vector<Problem>& problems);
 
 }  // namespace profshim::spec

@@ -33,7 +33,6 @@ std::string folder_of(const std::string& path) {
   return slash == std::string::npos ? "" : path.substr(0, slash + 1);
 }
 
-/// Returns the canonical path, which is the same for all names of one file.
 std::string identity_of(const std::string& path) {
   char* const real = realpath(path.c_str(), nullptr);
   std::string out = real != nullptr ? real : path;
@@ -41,7 +40,6 @@ std::string identity_of(const std::string& path) {
   return out;
 }
 
-/// Reads a regular file of at most kLargestSpec bytes. Returns "", or the reason why it was not read.
 std::string read_spec_file(const std::string& path, std::string& text) {
   struct stat s;
   if (stat(path.c_str(), &s) != 0) return std::string("cannot be read: ") + std::strerror(errno);
@@ -93,7 +91,6 @@ class Loader {
     add_error(at.file, at.value.line, at.value.column, at.key, std::move(message), std::move(hint));
   }
 
-  /// Returns the settings that their keys accept; the others become problems.
   std::vector<Given> accepted(const std::vector<Given>& given) {
     std::vector<Given> out;
     Spec scratch;
@@ -177,19 +174,18 @@ class Loader {
       for (const auto& [key, given] : included) layer.push_back(given);
       apply(settings, layer, mode, out_.problems);
     }
-    // These keys belong to the file that holds them, not to a file that includes it.
+    // An including file does not inherit these keys.
     std::erase_if(own, [](const Given& given) { return !find_row(given.key)->print; });
     apply(settings, own, mode, out_.problems);
     return settings;
   }
-  /// A file with unknown keys only is still TOML.
+  /// A file with only unknown keys is still TOML.
   static bool has_unknown_key(const Document& document) {
     return std::any_of(document.problems.begin(), document.problems.end(),
                        [](const Problem& p) { return !p.key.empty(); });
   }
 
-  /// With steps from cudaProfilerStart and Stop the job itself chooses the ranges: the schedule records each of them,
-  /// unless the spec sets one.
+  /// The job chooses its profiler ranges: all are recorded, unless the spec has a schedule.
   void use_every_profiler_range() {
     Schedule& schedule = out_.spec.schedule;
     if (out_.spec.steps.source != StepSource::kCudaProfilerApi || !schedule.steps.empty()) return;
@@ -218,12 +214,11 @@ class Loader {
     }
   }
 
-  /// Puts errors first and removes duplicates, since a file may be included several times.
   void tidy_problems() {
     std::vector<Problem>& problems = out_.problems;
     std::set<std::string> said;
     std::erase_if(problems, [&](const Problem& problem) { return !said.insert(to_line(problem)).second; });
-    std::vector<std::string> files;  // in the order they were read
+    std::vector<std::string> files;
     const auto rank = [&](const Problem& problem) {
       const auto at = std::find(files.begin(), files.end(), problem.file) - files.begin();
       return std::tuple(problem.severity, at, problem.line, problem.column);

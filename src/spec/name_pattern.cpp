@@ -1,5 +1,5 @@
-// Checks output.folder and output.filename. The function is declared in output.h and implemented here, so that checking
-// a spec needs no other module.
+// Checks output.folder and output.filename. Declared in output.h, implemented here: checking a spec needs no other
+// module.
 #include <algorithm>
 #include <array>
 #include <cctype>
@@ -10,7 +10,7 @@
 namespace profshim::output {
 namespace {
 
-/// Variables that differ between windows. A run has one folder, so they belong in the file name.
+/// A run has one folder, so these belong in the file name.
 constexpr std::array<std::string_view, 5> kOfWindow = {"step", "first_step", "last_step", "window", "epoch"};
 
 bool is_cloud_address(std::string_view text) {
@@ -38,10 +38,8 @@ std::string check_variable(std::string_view name, bool is_folder) {
   return "";
 }
 
-/// Names that every file system refuses, whatever the values of the variables.
 constexpr std::size_t kLongestName = 255;
 
-/// Returns why no file system takes one of the names between the slashes, or "".
 std::string check_parts(std::string_view pattern) {
   std::size_t fixed = 0;
   bool in_variable = false;

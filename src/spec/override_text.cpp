@@ -16,10 +16,8 @@ std::string_view trim(std::string_view text) {
   return text;
 }
 
-/// Walks over characters and knows whether the current one lies in quotes or brackets.
 class Nesting {
  public:
-  /// Returns true if `c` is at the top level: neither quoted nor in brackets.
   bool at_top(char c) {
     if (quote_ != 0) {
       if (escaped_) {
@@ -63,7 +61,6 @@ void append_utf8(std::string& out, unsigned code) {
   }
 }
 
-/// Reads the escape at text[i], after the backslash, and moves i to its last character.
 bool append_escape(std::string_view text, std::size_t& i, std::string& out) {
   constexpr std::string_view kLetters = "btnfr\"\\", kMeant = "\b\t\n\f\r\"\\";
   if (const std::size_t at = kLetters.find(text[i]); at != std::string_view::npos) {

@@ -1,4 +1,4 @@
-// The small language of PROFSHIM_SET: key=value separated by blanks; a value may be quoted, and lists may be bracketed.
+// The language of PROFSHIM_SET: key=value separated by blanks; values may be quoted, lists bracketed.
 #pragma once
 
 #include <string>
@@ -8,18 +8,16 @@
 namespace profshim::spec {
 
 struct Assignment {
-  std::string key, value;  // the value as written, quotes included
+  std::string key, value;
 };
-/// Returns false and sets a message if the text is not a list of assignments.
 bool split_assignments(std::string_view text, std::vector<Assignment>& out, std::string& message);
-/// Reads the assignment of a --set option: everything after the first '=' is the value.
+/// Everything behind the first '=' is the value.
 bool split_assignment(std::string_view text, Assignment& out, std::string& message);
 
-/// Splits "1,2,5-7" or "[1, 2]" into entries, without blanks around them and with their quotes. Returns false if
-/// brackets or quotes are not closed.
+/// Splits "1,2,5-7" or "[1, 2]"; entries keep their quotes.
 bool split_list(std::string_view text, std::vector<std::string>& out);
 
-/// Removes the quotes of a text: "..." has TOML's escapes, '...' has none. Returns false if they are not closed.
+/// Reads TOML's escapes in "...", none in '...'.
 bool unquote(std::string_view text, std::string& out);
 
 }  // namespace profshim::spec

@@ -24,7 +24,6 @@ constexpr std::array<ShortForm, 4> kShortOptions = {{{"--ranks", "ranks.select"}
                                                      {"--steps", "schedule.steps"},
                                                      {"--folder", "output.folder"},
                                                      {"--run-name", "profile.run_name"}}};
-/// Variables that the library and the tool use for themselves.
 constexpr std::array<std::string_view, 6> kOther = {"PROFSHIM_SPEC",        "PROFSHIM_ACTIVE",  "PROFSHIM_NVTX_CHAIN",
                                                     "PROFSHIM_NCCL_PLUGIN", "PROFSHIM_LIBRARY", "PROFSHIM_CUPTI"};
 
@@ -46,7 +45,7 @@ Problem make_problem(const std::string& source, std::string message, std::string
   return problem;
 }
 
-/// Short forms take their value unchanged: a folder may begin with a quote, a run name may hold one.
+/// A folder may begin with a quote.
 Given short_form(std::string_view key, const std::string& value, const std::string& source) {
   const bool listed = key == "schedule.steps" || key == "capture.activities";
   Given given = make_given(std::string(key), value, source);
@@ -60,7 +59,7 @@ bool is_level(std::string_view word) {
 }
 
 Problem unknown_variable(const std::string& name) {
-  // The common prefix is no hint at the variable that was meant.
+  // The common prefix would make all names similar.
   constexpr std::string_view kPrefix = "PROFSHIM_";
   std::vector<std::string_view> known = {"SET", "LOG", "SPEC"};
   for (const ShortForm& form : kShortVariables) {
@@ -117,7 +116,7 @@ Overrides read_overrides(const std::vector<std::pair<std::string, std::string>>&
       out.problems.push_back(make_problem(name, message, "write --set key=value"));
     }
   }
-  // All options are one layer: --steps and --set schedule.active=... contradict each other.
+  // One layer: --steps and --set schedule.active=... contradict each other.
   short_options.insert(short_options.end(), set_options.begin(), set_options.end());
   out.layers = {std::move(set), std::move(variables), std::move(short_options)};
   return out;

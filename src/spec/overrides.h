@@ -1,4 +1,4 @@
-// Settings from the environment and the command line, as keys.
+// Settings from environment and command line, as keys.
 #pragma once
 
 #include <string>
@@ -10,11 +10,11 @@
 
 namespace profshim::spec {
 
-/// Returns the layers above the files, lowest first: PROFSHIM_SET, the short variables, the command line.
+/// Lowest layer first: PROFSHIM_SET, the short variables, the command line.
 struct Overrides {
   std::vector<std::vector<Given>> layers;
   std::vector<Problem> problems;
-  bool any_variable = false;  // a PROFSHIM_* that asks for recording is set
+  bool any_variable = false;
 };
 Overrides read_overrides(const std::vector<std::pair<std::string, std::string>>& environment,
                          const std::vector<std::pair<std::string, std::string>>& options);

@@ -15,12 +15,12 @@ namespace {
 using Node = RankExpression::Node;
 using Kind = Node::Kind;
 
-/// Bounds the cost of a hostile text; a real expression has a few terms.
+/// Bounds the cost of a hostile text.
 constexpr std::size_t kMostNodes = 1024;
 constexpr int kDeepestNesting = 64;
 constexpr std::int64_t kLargestRank = std::numeric_limits<std::int32_t>::max();
 
-/// A recursive descent parser. Each function moves `at_` behind the part that it has read, or sets `message_`.
+/// Functions move `at_` behind the part that they read, or set `message_`.
 class Parser {
  public:
   Parser(std::string_view text, std::vector<Node>& out) : text_(text), out_(out) {}
@@ -94,7 +94,7 @@ class Parser {
     skip_blanks();
   }
 
-  /// Reads up to the next operator. A glob may have brackets of its own: host:node[!3].
+  /// A glob may have brackets of its own: host:node[!3].
   std::string_view word() {
     const std::size_t begin = at_;
     bool in_class = false;
@@ -159,7 +159,7 @@ class Parser {
                        (near.empty() ? "; known: every:, local:, node:, host:"
                                      : "; did you mean \"" + std::string(near) + ":\"?"));
   }
-  /// Reads a number or range, or several in brackets. A comma outside of brackets separates whole terms.
+  /// A comma outside of brackets separates whole terms.
   void list(Kind kind, std::string_view rest, std::size_t rest_at) {
     if (!rest.empty()) return push(range(kind, rest, rest_at));
     if (!take('(')) return fail("a number, a range or a list in brackets is missing here");
@@ -204,7 +204,7 @@ class Parser {
   std::string message_;
 };
 
-/// A term with an unknown value is neither true nor false, and neither is its negation.
+/// The negation of an unknown term is unknown.
 enum class Truth : std::uint8_t { kFalse, kUnknown, kTrue };
 
 Truth truth(bool value) { return value ? Truth::kTrue : Truth::kFalse; }
@@ -283,8 +283,7 @@ std::vector<int> RankExpression::outside(int world_size) const {
   return numbers;
 }
 
-// The value of an expression changes only at the end of a range or within the period of its strides, so these ranks are
-// tried. All but the rank itself is unknown. An expression selects nobody if it is false for every rank.
+// Values change only at ends of ranges and within a period of the strides.
 bool RankExpression::selects_nobody() const {
   constexpr std::int64_t kFarthest = 1 << 16;
   std::vector<std::int64_t> edges = {0};

@@ -20,7 +20,6 @@ bool refuse(Refusal& refusal, const Value& entry, std::string message) {
   return false;
 }
 
-/// Reads "5", "5-7", or several of them with commas.
 bool read_text_entry(const Value& entry, std::vector<StepRange>& out, Refusal& refusal) {
   std::string text;
   std::vector<std::string> pieces;

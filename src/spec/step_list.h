@@ -1,4 +1,4 @@
-// Lists of steps: [1, 2, "5-7", "10-12,50"]. Ranges include both ends.
+// Lists of steps: [1, 2, "5-7", "10-12,50"], ends included.
 #pragma once
 
 #include <string>
@@ -9,12 +9,10 @@
 
 namespace profshim::spec {
 
-/// Sorts the ranges and joins those that overlap.
 bool read_steps(const Value& value, std::vector<StepRange>& out, Refusal& refusal);
-/// Joins ranges that touch: with schedule.continuous they share a window.
+/// With schedule.continuous, ranges that touch share a window.
 void merge_adjacent(std::vector<StepRange>& ranges);
 std::vector<StepRange> intersect(const std::vector<StepRange>& a, const std::vector<StepRange>& b);
-/// Returns the list as TOML: "[1, \"5-7\"]".
 std::string steps_to_toml(const std::vector<StepRange>& ranges);
 Value steps_to_value(const std::vector<StepRange>& ranges);
 

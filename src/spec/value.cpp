@@ -25,7 +25,6 @@ bool wrong_type(Refusal& refusal, std::string_view wanted, const Value& value, s
   return refuse(refusal, std::move(message), std::move(hint));
 }
 
-/// Returns the text of a value from the environment without its quotes, if it has any.
 bool plain(const Value& value, std::string& out, Refusal& refusal) {
   if (!value.loose) {
     out = value.text;

@@ -1,4 +1,4 @@
-// The bytes of a trace in order, from a file, from memory or out of gzip.
+// Bytes of a trace: file, memory, gzip.
 #pragma once
 
 #include <cstddef>
@@ -11,18 +11,17 @@ namespace profshim::trace_detail {
 class ByteSource {
  public:
   virtual ~ByteSource() = default;
-  /// Reads up to `size` bytes. Returns 0 at the end and after a failure; error() then tells them apart.
+  /// Returns 0 at the end or after a failure: see error().
   virtual std::size_t read(char* data, std::size_t size) = 0;
-  /// Returns one sentence; "" without a failure.
+  /// One sentence; "" = no failure.
   virtual std::string error() const = 0;
-  /// Returns true if the data end early.
   virtual bool truncated() const { return false; }
 };
 
-/// Returns null and sets errno if the file cannot be opened.
+/// Returns null and sets errno on failure.
 std::unique_ptr<ByteSource> file_source(const std::string& path);
 std::unique_ptr<ByteSource> memory_source(std::string_view bytes);
-/// Returns a source of the uncompressed bytes of all gzip members; `from` itself if it has no gzip magic bytes.
+/// Uncompresses all gzip members; returns `from` itself without gzip magic.
 std::unique_ptr<ByteSource> maybe_gzip(std::unique_ptr<ByteSource> from);
 
 }  // namespace profshim::trace_detail

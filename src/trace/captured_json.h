@@ -1,4 +1,4 @@
-// Compact JSON of a part of a document, put together again from the parser's calls.
+// Rebuilds compact JSON from the parser's calls.
 #pragma once
 
 #include <string>

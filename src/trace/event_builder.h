@@ -1,4 +1,4 @@
-// Puts a ReadEvent together from the parser's calls.
+// Builds a ReadEvent from the parser's calls.
 #pragma once
 
 #include <array>
@@ -15,7 +15,6 @@
 
 namespace profshim::trace_detail {
 
-/// The members of an event that a ReadEvent has a place for.
 enum class Field {
   kOther,
   kPhase,
@@ -32,7 +31,6 @@ enum class Field {
   kArgs
 };
 
-/// Returns the field of an event's key.
 inline Field field_of(std::string_view key) {
   constexpr std::pair<std::string_view, Field> kFields[] = {{schema::event::kPhase, Field::kPhase},
                                                             {schema::event::kCategory, Field::kCategory},
@@ -52,7 +50,7 @@ inline Field field_of(std::string_view key) {
   return Field::kOther;
 }
 
-/// Collects the parts of one event. Texts go into one string; finish() makes views of them.
+/// Keeps all texts in one string; finish() makes views of it.
 class EventBuilder {
  public:
   void start(std::uint64_t offset) {
@@ -118,7 +116,7 @@ class EventBuilder {
     }
   }
 
-  /// Takes the object of "id2": {"local": "0x1"} or {"global": "0x1"}.
+  /// Takes "id2": {"local": "0x1"} or {"global": "0x1"}.
   void set_scoped_id(std::string_view json);
 
   void arg_key(std::string_view key) { key_ = store(key); }
@@ -129,7 +127,7 @@ class EventBuilder {
 
   std::size_t bytes() const { return texts_.size() + args_.size() * sizeof(ReadEvent::ReadArg); }
 
-  /// Returns the event; its views are valid until the next start().
+  /// Views are valid until the next start().
   const ReadEvent& finish() {
     for (std::size_t i = 0; i < args_.size(); ++i) {
       args_[i].key = view(arg_places_[i].first);

@@ -7,7 +7,7 @@ class FileSink final : public ByteSink {
  public:
   explicit FileSink(AtomicFile& file) : file_(file) {}
   bool write(const char* data, std::size_t size) override { return file_.write(data, size); }
-  bool close() override { return file_.error() == 0; }  // publishing is for the owner of the file
+  bool close() override { return file_.error() == 0; }  // the file's owner publishes it
 
  private:
   AtomicFile& file_;

@@ -1,10 +1,8 @@
-// Writes one gzip member, compressed in parallel as pigz does it: each block of the stream becomes raw deflate data
-// that ends on a byte boundary (Z_SYNC_FLUSH; the last one Z_FINISH). Concatenated, the blocks are one valid deflate
-// stream. crc32_combine joins the checksums of the blocks.
+// Writes one gzip member, compressed in parallel like pigz: blocks of raw deflate end on byte boundaries
+// (Z_SYNC_FLUSH), so they concatenate to one stream.
 //
-// The caller fills blocks in a ring and writes finished ones to the next sink in order; the threads only compress. The
-// ring bounds the memory: if it is full, the caller waits. Without threads (none requested, or none can be started) the
-// caller compresses.
+// The caller fills a ring of blocks and writes finished ones in order; it waits if the ring is full. Threads only
+// compress.
 #include <pthread.h>
 #include <signal.h>
 #include <zlib.h>
@@ -26,7 +24,7 @@ constexpr int kMaxThreads = 16;
 
 struct Block {
   enum class State { kFilling, kQueued, kTaken, kDone };
-  State state = State::kFilling;  // under the sink's mutex once threads run
+  State state = State::kFilling;  // under mutex_ once threads run
   bool last = false;
   bool ok = true;
   std::vector<char> plain = std::vector<char>(kBlockBytes);
@@ -36,7 +34,6 @@ struct Block {
   uLong crc = 0;
 };
 
-/// Raw deflate, one per thread, reset for every block.
 class Deflater {
  public:
   explicit Deflater(int level) {
@@ -59,7 +56,7 @@ class Deflater {
     stream_.avail_out = static_cast<uInt>(block.packed.size());
     const int result = deflate(&stream_, block.last ? Z_FINISH : Z_SYNC_FLUSH);
     block.packed_size = block.packed.size() - stream_.avail_out;
-    // If the output buffer is full, deflate may still hold bytes.
+    // With a full output buffer, deflate may still hold bytes.
     block.ok = stream_.avail_in == 0 && stream_.avail_out > 0 && result == (block.last ? Z_STREAM_END : Z_OK);
   }
 
@@ -116,7 +113,6 @@ class GzipSink final : public ByteSink {
   Block& block(std::uint64_t number) { return blocks_[number % blocks_.size()]; }
   Block& filling() { return block(next_); }
 
-  // Hands the filled block to the threads (or compresses it here), and frees the next place in the ring.
   void submit(bool last) {
     Block& full = filling();
     full.last = last;
@@ -141,14 +137,14 @@ class GzipSink final : public ByteSink {
     ++oldest_;
     emit(done);
     done.plain_size = 0;
-    const std::lock_guard lock(mutex_);  // a thread may be asking whether this place of the ring is queued
+    const std::lock_guard lock(mutex_);  // a thread may read the state
     done.state = Block::State::kFilling;
   }
 
   void emit(const Block& done) {
     if (failed_) return;
     if (!header_written_) {
-      // magic, deflate, no flags, no time (equal input gives equal files), level unknown, system unknown
+      // magic, deflate, no flags, no time (equal input gives equal files), unknown level and system
       constexpr std::array<char, 10> kHeader = {'\x1f', '\x8b', 8, 0, 0, 0, 0, 0, 0, '\xff'};
       header_written_ = true;
       failed_ = !out_->write(kHeader.data(), kHeader.size());
@@ -160,7 +156,7 @@ class GzipSink final : public ByteSink {
     }
   }
 
-  // These threads run in the job's process: they must not handle the job's signals.
+  // Blocks the job's signals in the threads.
   void start_threads(int wanted) {
     sigset_t all, before;
     sigfillset(&all);
@@ -168,8 +164,7 @@ class GzipSink final : public ByteSink {
     threads_.reserve(static_cast<std::size_t>(wanted));
     for (int i = 0; i < wanted; ++i) {
       pthread_t thread;
-      if (pthread_create(&thread, nullptr, &GzipSink::run, this) != 0)
-        break;  // continue with the threads that did start
+      if (pthread_create(&thread, nullptr, &GzipSink::run, this) != 0) break;
       threads_.push_back(thread);
     }
     pthread_sigmask(SIG_SETMASK, &before, nullptr);
@@ -209,7 +204,7 @@ class GzipSink final : public ByteSink {
     }
   }
 
-  // Blocks are queued in ring order, so the one after the last taken is the oldest. Mutex held.
+  // Blocks are queued in ring order. Mutex held.
   Block* oldest_queued() {
     Block& candidate = block(next_taken_);
     if (candidate.state != Block::State::kQueued) return nullptr;
@@ -221,7 +216,7 @@ class GzipSink final : public ByteSink {
   const int level_;
   Deflater own_;
   std::vector<Block> blocks_;
-  // Running numbers of blocks: oldest not yet written, the one being filled (caller only), next for a thread (mutex).
+  // Block numbers: oldest unwritten; filling (caller only); next for a thread (mutex).
   std::uint64_t oldest_ = 0, next_ = 0, next_taken_ = 0;
   uLong crc_ = 0;
   std::uint64_t plain_bytes_ = 0;

@@ -1,4 +1,4 @@
-// The text of a trace file in front of its first event.
+// Text in front of a trace's first event.
 #pragma once
 
 #include <string>
@@ -7,7 +7,7 @@
 
 namespace profshim {
 
-/// Returns the head of the file up to and including the bracket that opens traceEvents.
+/// Ends with the bracket of traceEvents.
 std::string head_text(const TraceHeader& header);
 
 }  // namespace profshim

@@ -15,7 +15,7 @@ namespace {
 
 using Node = JsonDocument::Node;
 
-// Paths and messages may hold any bytes.
+// Text may hold any bytes.
 JsonWriter& text_member(JsonWriter& json, std::string_view key, std::string_view text) {
   return json.key(key).bytes(text);
 }
@@ -31,7 +31,7 @@ void write_window(JsonWriter& json, const ManifestWindow& w) {
   json.close_object();
 }
 
-// A manifest may be forged: paths that lead out of its folder count as absent.
+// Forged manifest: a path out of its folder counts as absent.
 std::string path_below(const Node& object, std::string_view key) {
   const std::string path = object.member(key).text();
   const bool leaves = path.starts_with('/') || ("/" + path + "/").find("/../") != std::string::npos ||

@@ -1,4 +1,4 @@
-// Parses the members of a trace beside its events.
+// Parses trace metadata.
 #include "profshim/trace/metadata.h"
 
 #include <algorithm>
@@ -24,7 +24,6 @@ void set_flag(const JsonValue& value, bool& to) {
   if (value.kind == Kind::kBool || value.kind == Kind::kInt) to = value.integer != 0;
 }
 
-/// Ranks and sizes of jobs.
 void set_small(const JsonValue& value, int least, int& to) {
   if (value.kind == Kind::kInt && value.integer >= least && value.integer <= std::numeric_limits<int>::max())
     to = static_cast<int>(value.integer);
@@ -46,8 +45,6 @@ std::int64_t base_time_of(std::string_view json) {
   });
   return ns;
 }
-
-// ---- distributedInfo
 
 class DistributedReader {
  public:
@@ -81,8 +78,6 @@ class DistributedReader {
   std::string start_, group_;
 };
 
-// ---- the "profshim" object
-
 bool tells_loss(std::string_view path) {
   const auto has = [&](std::string_view part) { return path.find(part) != std::string_view::npos; };
   return has("dropped") || has("lost") || has("left_out");
@@ -115,7 +110,7 @@ class CpuReader {
     }
   }
 
-  /// Nothing unless all six are there.
+  /// Returns nothing unless all six are valid.
   std::optional<RecordedCpu> result() const {
     constexpr unsigned kAll = (1u << 6) - 1;
     if (found_ != kAll || cpu_.measured_us <= 0 || cpu_.cpus < 1) return std::nullopt;
@@ -132,7 +127,7 @@ RecordingInfo recording_of(std::string_view json) {
   CpuReader cpu;
   const std::string merged_start(schema::ours::merged::kPathStart);
   json_leaves(json, [&](std::string_view path, const JsonValue& value) {
-    if (path.starts_with(merged_start)) return;  // has its own elements
+    if (path.starts_with(merged_start)) return;  // read by merged_rank_of()
     if (path == schema::ours::kRunName) set_text(value, info.run_name);
     if (path == schema::ours::kCommand) set_text(value, info.command);
     if (path == schema::ours::kSpecHash) set_text(value, info.spec_hash);

@@ -1,4 +1,4 @@
-// Numbers of a trace, from their text.
+// Parses numbers of a trace.
 #pragma once
 
 #include <charconv>
@@ -28,8 +28,8 @@ inline std::int64_t saturated(double value) {
   return std::llround(value);
 }
 
-/// Converts microseconds to nanoseconds, without floating point unless there is an exponent. Sets `finer` if the number
-/// has more than three decimals; else leaves it alone.
+/// Converts microseconds, without floating point unless there is an exponent or overflow. Sets `finer` if there are
+/// more than three decimals.
 inline std::int64_t to_ns(std::string_view text, bool& finer) {
   constexpr std::int64_t kMost = 9'000'000'000'000'000;
   const std::size_t dot = text.find('.');
@@ -50,7 +50,7 @@ inline std::int64_t to_ns(std::string_view text, bool& finer) {
   return whole * 1000 + (text.front() == '-' ? -ns : ns);
 }
 
-/// Returns a number for an id written as text: its value if it is a number ("0x1f"), else a hash.
+/// Returns the value of "0x1f" if allowed, else a hash.
 inline std::int64_t id_of_text(std::string_view text, bool may_be_hexadecimal) {
   if (may_be_hexadecimal && text.starts_with("0x")) {
     std::uint64_t id = 0;

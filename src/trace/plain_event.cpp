@@ -16,7 +16,7 @@ namespace {
 
 using Kind = ReadEvent::ReadArg::Kind;
 
-constexpr std::size_t kMostKeys = 48;  // of one object; each new key is compared with all of them
+constexpr std::size_t kMostKeys = 48;  // per object; each new key is compared with all
 constexpr int kMostDepth = 32;
 
 const char* skip_blanks(const char* at) {
@@ -26,13 +26,13 @@ const char* skip_blanks(const char* at) {
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
-/// Returns the closing quote of the text whose opening quote is in front of `at`; null if the text is not plain.
+/// `at`: behind the opening quote. Null if not plain.
 const char* end_of_text(const char* at) {
 #ifdef __SSE2__
   const __m128i quote = _mm_set1_epi8('"'), escape = _mm_set1_epi8('\\'), blank = _mm_set1_epi8(' ');
   for (;; at += 16) {
     const __m128i bytes = _mm_loadu_si128(reinterpret_cast<const __m128i*>(at));
-    // As signed bytes, non-ASCII bytes and control characters are below a blank.
+    // Signed: non-ASCII and control bytes are below a blank.
     const __m128i ends = _mm_or_si128(_mm_or_si128(_mm_cmpeq_epi8(bytes, quote), _mm_cmpeq_epi8(bytes, escape)),
                                       _mm_cmplt_epi8(bytes, blank));
     const int mask = _mm_movemask_epi8(ends);
@@ -48,8 +48,7 @@ const char* end_of_text(const char* at) {
 #endif
 }
 
-/// Returns the end of the number at `at`; null if there is none. Exponents and very long numbers are left to the
-/// parser, which refuses numbers that are out of range.
+/// Null also for exponents and very long numbers: the parser checks their range.
 const char* end_of_number(const char* at) {
   constexpr std::ptrdiff_t kLongest = 40;
   const char* const begin = at;
@@ -69,7 +68,6 @@ const char* end_of_number(const char* at) {
 
 std::string_view between(const char* begin, const char* end) { return {begin, static_cast<std::size_t>(end - begin)}; }
 
-/// Returns the end of "true", "false" or "null" at `at`; null if there is none of them.
 const char* end_of_word(const char* at) {
   for (const std::string_view word : {std::string_view("true"), std::string_view("false"), std::string_view("null")}) {
     if (std::equal(word.begin(), word.end(), at)) return at + word.size();
@@ -77,9 +75,9 @@ const char* end_of_word(const char* at) {
   return nullptr;
 }
 
-/// Converts microseconds with up to three decimals to `ns`. Returns false for every other notation.
+/// Takes up to three decimals; returns false for other notations.
 bool plain_ns(std::string_view text, std::int64_t& ns) {
-  constexpr std::size_t kExact = 16;  // digits; with three decimals they fit into 64 unsigned bits
+  constexpr std::size_t kExact = 16;  // with three decimals they fit into 64 unsigned bits
   const bool negative = text.front() == '-';
   if (negative) text.remove_prefix(1);
   std::uint64_t value = 0;
@@ -106,7 +104,7 @@ bool plain_ns(std::string_view text, std::int64_t& ns) {
 void set_time(std::string_view text, std::int64_t& ns, double& us, bool& finer) {
   constexpr std::int64_t kExact = std::int64_t{1} << 53;
   if (plain_ns(text, ns) && ns > -kExact && ns < kExact) {
-    us = static_cast<double>(ns) / 1000;  // exact in a double, so rounded as the text itself would be
+    us = static_cast<double>(ns) / 1000;  // exact in a double: rounded as the text would be
     return;
   }
   ns = to_ns(text, finer);
@@ -287,7 +285,7 @@ const char* PlainEvent::argument(const char* at, ReadEvent::ReadArg& arg) {
   return end;
 }
 
-/// Copies the list into lists_ without the blanks between its elements.
+/// Drops blanks.
 const char* PlainEvent::list(const char* at, int depth) {
   if (depth == kMostDepth) return nullptr;
   lists_ += '[';

@@ -1,7 +1,5 @@
-// The fast path of the reader: one pass over bytes in memory, for nearly all events. The parser of
-// src/json reads the others: texts
-// with escapes or non-ASCII bytes, numbers with an exponent, objects in arguments, repeated keys, and invalid JSON.
-// Both paths give the same ReadEvent.
+// Fast path of the reader. The parser of src/json reads all other events, with equal result: escapes, non-ASCII,
+// exponents, objects in arguments, repeated keys.
 #pragma once
 
 #include <string>
@@ -14,18 +12,16 @@
 
 namespace profshim::trace_detail {
 
-/// Number of readable bytes that must follow the text; the first of them is a zero.
+/// Readable bytes behind the text; first a zero.
 inline constexpr std::size_t kPlainMargin = JsonStream::kMargin;
 
 class PlainEvent {
  public:
-  /// Reads the event whose '{' is at `at`. Returns the position of its last '}'; null if the event is not plain or ends
-  /// outside the bytes in memory.
+  /// Takes the position of '{'; returns that of its last '}'. Null if not plain or not all in memory.
   const char* read(const char* at);
-  /// Reads the event behind the comma that follows `last`, the last '}' of the event before it. Sets `begin` to its
-  /// '{'.
+  /// `last`: '}' of the event before. Sets `begin` to the '{' behind the comma.
   const char* read_next(const char* last, const char*& begin);
-  /// Returns the event of the last successful read(); its views point into the bytes and into this object.
+  /// Valid after a successful read; views point into the bytes and this object.
   const ReadEvent& event() const { return event_; }
   ReadEvent& event() { return event_; }
 

@@ -1,25 +1,24 @@
-// The Kineto trace format as profshim writes it: the order of the file, and all keys, categories and event names.
+// Keys, categories and event names of the Kineto trace format, and the order of the file:
 //
 //   {
-//   "schemaVersion": 1,                      first key; readers tell the format by it
-//   "deviceProperties": [{"id": 0, …}],      must exist (torch._inductor looks it up), one element per GPU
+//   "schemaVersion": 1,                      first: readers tell the format by it
+//   "deviceProperties": [{"id": 0, …}],      required by torch._inductor; one element per GPU
 //   "distributedInfo": {"backend": …, "rank": 3, "world_size": 8, "pg_count": 1, "pg_config": […]},
 //   "host_name": "node7",
-//   "cupti_version": 130001,                 and other members of TraceHeader::members
-//   "profshim": {…},                         ours: steps, complete, dropped, spec, problems
-//   "displayTimeUnit": "ms",                 always: older Perfetto scales ts when it says "ns"
+//   "cupti_version": 130001,                 and other TraceHeader::members
+//   "profshim": {…},                         ours
+//   "displayTimeUnit": "ms",                 older Perfetto scales ts if "ns"
 //   "baseTimeNanoseconds": 1711964646000000000,
 //   "traceEvents": [
 //   …                                        one event per line
 //   ],
-//   "traceName": "…/rank3.11.pt.trace.json"  last key, left out when the path holds a ']'
+//   "traceName": "…/rank3.11.pt.trace.json"  last; left out if the path holds a ']'
 //   }
 //
-// Three facts about readers decide the details:
-//  * HTA searches the text of the file for the rank:  "rank":\s+\d+  A blank must follow the colon, and the first match
-//    wins. Its metadata parser stops at traceEvents, so all metadata stand before it.
-//  * torch_tb_profiler 0.4.3 inserts text before the last ']' of the file, which must be the one of traceEvents.
-//  * All readers keep times as doubles, which lose nanoseconds unless times are relative to baseTimeNanoseconds.
+//  * HTA searches the text for  "rank":\s+\d+  (first match), so a blank must follow the colon. Its metadata parser
+//    stops at traceEvents.
+//  * torch_tb_profiler 0.4.3 inserts text before the last ']', which must be that of traceEvents.
+//  * Readers keep times as doubles: only times relative to baseTimeNanoseconds keep nanoseconds.
 #pragma once
 
 #include <cstdint>
@@ -29,7 +28,6 @@
 
 namespace profshim::schema {
 
-/// Members of the top-level object.
 namespace top {
 inline constexpr std::string_view kSchemaVersion = "schemaVersion";
 inline constexpr std::string_view kDeviceProperties = "deviceProperties";
@@ -49,7 +47,6 @@ inline constexpr std::string_view kWithStack = "with_stack";
 inline constexpr std::string_view kProfileMemory = "profile_memory";
 }  // namespace top
 
-/// Members of an event.
 namespace event {
 inline constexpr std::string_view kPhase = "ph";
 inline constexpr std::string_view kCategory = "cat";
@@ -60,7 +57,7 @@ inline constexpr std::string_view kTimestamp = "ts";  // microseconds since base
 inline constexpr std::string_view kDuration = "dur";  // microseconds, three decimals
 inline constexpr std::string_view kId = "id";
 inline constexpr std::string_view kScopedId = "id2";  // {"local": "0x1f"}: of one process
-inline constexpr std::string_view kScope = "s";       // of an instant: t, p, g
+inline constexpr std::string_view kScope = "s";
 inline constexpr std::string_view kBindingPoint = "bp";
 inline constexpr std::string_view kArgs = "args";
 // Members of id2.
@@ -68,7 +65,7 @@ inline constexpr std::string_view kLocal = "local";
 inline constexpr std::string_view kGlobal = "global";
 }  // namespace event
 
-/// Members of distributedInfo, and of the elements of its list pg_config.
+/// Members of distributedInfo and of pg_config's elements.
 namespace distributed {
 inline constexpr std::string_view kBackend = "backend";
 inline constexpr std::string_view kRank = "rank";
@@ -81,10 +78,10 @@ inline constexpr std::string_view kGroupDescription = "pg_desc";
 inline constexpr std::string_view kGroupBackend = "backend_config";
 inline constexpr std::string_view kGroupSize = "pg_size";
 inline constexpr std::string_view kGroupRanks = "ranks";
-inline constexpr std::string_view kNcclBackend = "nccl";  // a value of "backend"
+inline constexpr std::string_view kNcclBackend = "nccl";
 }  // namespace distributed
 
-/// Members of the elements of deviceProperties.
+/// Members of deviceProperties' elements.
 namespace device {
 inline constexpr std::string_view kId = "id";
 inline constexpr std::string_view kName = "name";
@@ -100,14 +97,14 @@ inline constexpr std::string_view kSharedMemoryPerBlock = "sharedMemPerBlock";
 inline constexpr std::string_view kSharedMemoryPerBlockOptin = "sharedMemPerBlockOptin";
 inline constexpr std::string_view kSharedMemoryPerSm = "sharedMemPerMultiprocessor";
 inline constexpr std::string_view kSmCount = "numSms";
-// Ours: Kineto has no UUIDs.
+// Not in Kineto.
 inline constexpr std::string_view kUuid = "uuid";
 inline constexpr std::string_view kMigUuid = "migUuid";
 inline constexpr std::string_view kGpuInstance = "gpuInstanceId";
 inline constexpr std::string_view kComputeInstance = "computeInstanceId";
 }  // namespace device
 
-/// Members of the object "profshim".
+/// Members of "profshim".
 namespace ours {
 inline constexpr std::string_view kVersion = "version";
 inline constexpr std::string_view kRunName = "run_name";
@@ -123,7 +120,7 @@ inline constexpr std::string_view kLimit = "limit";
 inline constexpr std::string_view kRecovered = "recovered";
 inline constexpr std::string_view kCalls = "calls";
 inline constexpr std::string_view kDroppedEvents = "dropped_events";
-// Other names for dropped_events, which readers take, too.
+// Aliases of dropped_events for readers.
 inline constexpr std::string_view kDropped = "dropped";
 inline constexpr std::string_view kDroppedTotal = "dropped.total";
 inline constexpr std::string_view kMemoryEntriesLeftOut = "memory_entries_left_out";
@@ -142,7 +139,6 @@ inline constexpr std::string_view kTorchVersion = "torch_version";
 inline constexpr std::string_view kRpcWorker = "rpc_worker";
 inline constexpr std::string_view kMessagesWithoutArrows = "messages_without_arrows";  // merged traces
 
-/// Of "steps", with its leaves as paths.
 namespace steps {
 inline constexpr std::string_view kKey = "steps";
 inline constexpr std::string_view kSource = "source";
@@ -157,14 +153,13 @@ inline constexpr std::string_view kConfidence = "confidence";
 inline constexpr std::string_view kOtherBoundaries = "boundaries_of_other_threads";
 }  // namespace steps
 
-/// Functions whose calls begin steps: "steps_symbol", "steps_symbol_2", ...
+/// Members "steps_symbol", "steps_symbol_2", ...: functions that begin steps.
 namespace step_symbol {
 inline constexpr std::string_view kKeyStart = "steps_symbol";
 inline constexpr std::string_view kName = "name";
 inline constexpr std::string_view kModule = "module";
 }  // namespace step_symbol
 
-/// Of "scope": what the spec asked for.
 namespace recorded {
 inline constexpr std::string_view kKey = "scope";
 inline constexpr std::string_view kActivities = "recorded";
@@ -177,14 +172,13 @@ inline constexpr std::string_view kSeen = "seen";
 inline constexpr std::string_view kJoined = "joined";
 }  // namespace nccl_tasks
 
-/// Of "device_timing": how the times of device activity were measured.
 namespace device_timing {
 inline constexpr std::string_view kKey = "device_timing";
 inline constexpr std::string_view kMethod = "method";
 inline constexpr std::string_view kClock = "clock";
 }  // namespace device_timing
 
-/// Of "gpu_losses": counts of the whole process so far.
+/// Counts of the whole process so far.
 namespace gpu_losses {
 inline constexpr std::string_view kKey = "gpu_losses";
 inline constexpr std::string_view kByCupti = "dropped_by_cupti";
@@ -206,7 +200,6 @@ inline constexpr std::string_view kUnreadBuffers = "buffers_unread";
 inline constexpr std::string_view kForeignBuffers = "foreign_buffers";
 }  // namespace gpu_losses
 
-/// Elements of the list "problems".
 namespace problem {
 inline constexpr std::string_view kKey = "problems";
 inline constexpr std::string_view kPathStart = "problems.";
@@ -240,7 +233,6 @@ inline constexpr std::string_view kWallClockShift = "wall_clock_shift_ns";
 inline constexpr std::string_view kAnchors = "anchors";
 }  // namespace clock
 
-/// Of "cpu": how busy the machine was during the window; the leaves as paths, too.
 namespace cpu {
 inline constexpr std::string_view kKey = "cpu";
 inline constexpr std::string_view kMeasured = "measured_us";
@@ -257,7 +249,6 @@ inline constexpr std::string_view kStolenPath = "cpu.stolen_us";
 inline constexpr std::string_view kCpusPath = "cpu.cpus";
 }  // namespace cpu
 
-/// Elements of the list "merged": the ranks of a merged trace.
 namespace merged {
 inline constexpr std::string_view kKey = "merged";
 inline constexpr std::string_view kPathStart = "merged.";
@@ -272,12 +263,12 @@ inline constexpr std::string_view kOffsetUs = "offset_us";
 inline constexpr std::string_view kOffsetAtNs = "offset_at_ns";
 inline constexpr std::string_view kDriftPpm = "drift_ppm";
 inline constexpr std::string_view kErrorUs = "error_us";
-inline constexpr std::string_view kProfshim = "profshim";  // the object of the rank's own trace
+inline constexpr std::string_view kProfshim = "profshim";  // of the rank's own trace
 inline constexpr std::string_view kProfshimPathPart = ".profshim.";
 }  // namespace merged
 }  // namespace ours
 
-/// Keys of args, by the layer that first uses them.
+/// Keys of args, by layer of first use.
 namespace arg {
 // All layers.
 inline constexpr std::string_view kBytes = "bytes";
@@ -289,7 +280,7 @@ inline constexpr std::string_view kSeenBy = "seen by";
 inline constexpr std::string_view kSequence = "Seq";
 inline constexpr std::string_view kCallStack = "Call stack";
 inline constexpr std::string_view kNativeStack = "Native stack";
-// MPI; the communicator also of NCCL's calls.
+// MPI; the communicator also for NCCL.
 inline constexpr std::string_view kComm = "comm";
 inline constexpr std::string_view kCommId = "comm id";
 inline constexpr std::string_view kDatatype = "datatype";
@@ -306,8 +297,8 @@ inline constexpr std::string_view kReceivedDatatype = "recv datatype";
 inline constexpr std::string_view kReceivedTag = "recv tag";
 inline constexpr std::string_view kRequest = "request";
 inline constexpr std::string_view kBinding = "binding";
-inline constexpr std::string_view kInCallsUs = "in calls (us)";  // MPI polling
-// Collectives of NCCL and torch.distributed, as c10d writes them.
+inline constexpr std::string_view kInCallsUs = "in calls (us)";
+// NCCL and torch.distributed, as in c10d.
 inline constexpr std::string_view kCollective = "Collective name";
 inline constexpr std::string_view kInElements = "In msg nelems";
 inline constexpr std::string_view kOutElements = "Out msg nelems";
@@ -325,7 +316,7 @@ inline constexpr std::string_view kDestinationRank = "Dst Rank";
 inline constexpr std::string_view kCommsId = "Comms Id";
 inline constexpr std::string_view kAlgorithmBandwidth = "algorithm bandwidth (GB/s)";
 inline constexpr std::string_view kBusBandwidth = "bus bandwidth (GB/s)";
-// NCCL alone.
+// NCCL.
 inline constexpr std::string_view kFunction = "function";
 inline constexpr std::string_view kOperations = "operations";
 inline constexpr std::string_view kInGroup = "in group";
@@ -335,12 +326,12 @@ inline constexpr std::string_view kNcclProtocol = "NCCL protocol";
 inline constexpr std::string_view kNcclChannels = "NCCL channels";
 inline constexpr std::string_view kNcclWarps = "NCCL warps";
 inline constexpr std::string_view kNcclSequence = "NCCL seq";
-// CUDA's calls.
+// CUDA calls.
 inline constexpr std::string_view kCorrelation = "correlation";
 inline constexpr std::string_view kExternalId = "External id";
-inline constexpr std::string_view kExternalId2021 = "external id";  // in traces of 2021
+inline constexpr std::string_view kExternalId2021 = "external id";
 inline constexpr std::string_view kCallbackId = "cbid";
-inline constexpr std::string_view kKernel = "kernel";  // of a launch that was seen by symbol
+inline constexpr std::string_view kKernel = "kernel";  // of a launch seen by symbol
 inline constexpr std::string_view kCopyKind = "kind";
 inline constexpr std::string_view kStreamHandle = "stream handle";
 inline constexpr std::string_view kError = "error";
@@ -374,7 +365,7 @@ inline constexpr std::string_view kWaitOnStream = "wait_on_stream";
 inline constexpr std::string_view kWaitOnRecord = "wait_on_cuda_event_record_corr_id";
 inline constexpr std::string_view kWaitOnEvent = "wait_on_cuda_event_id";
 inline constexpr std::string_view kStep = "step";
-// PyTorch's operators, its memory events and torch.distributed.rpc.
+// PyTorch.
 inline constexpr std::string_view kInputDims = "Input Dims";
 inline constexpr std::string_view kInputStrides = "Input Strides";
 inline constexpr std::string_view kInputType = "Input type";
@@ -387,7 +378,7 @@ inline constexpr std::string_view kAddress = "Addr";
 inline constexpr std::string_view kMemoryBytes = "Bytes";
 inline constexpr std::string_view kTotalAllocated = "Total Allocated";
 inline constexpr std::string_view kTotalReserved = "Total Reserved";
-inline constexpr std::string_view kRpc = "rpc";  // kRpcRequest, kRpcSent or kRpcServed
+inline constexpr std::string_view kRpc = "rpc";
 inline constexpr std::string_view kRpcId = "id";
 inline constexpr std::string_view kRpcFrom = "from";
 inline constexpr std::string_view kRpcTo = "to";
@@ -399,12 +390,12 @@ inline constexpr std::string_view kColor = "color";
 // Marks and names.
 inline constexpr std::string_view kStepIndex = "index";
 inline constexpr std::string_view kOpCount = "Op count";
-inline constexpr std::string_view kName = "name";             // process_name, thread_name
-inline constexpr std::string_view kLabels = "labels";         // process_labels
-inline constexpr std::string_view kSortIndex = "sort_index";  // process_sort_index, thread_sort_index
+inline constexpr std::string_view kName = "name";
+inline constexpr std::string_view kLabels = "labels";
+inline constexpr std::string_view kSortIndex = "sort_index";
 }  // namespace arg
 
-/// Values of the argument "rpc": the role of the event in a request.
+/// Values of "rpc".
 namespace rpc {
 inline constexpr std::string_view kRequest = "request";  // from sending to the answer
 inline constexpr std::string_view kSent = "sent";
@@ -430,7 +421,7 @@ inline constexpr std::string_view kOverhead = "overhead";
 inline constexpr std::string_view kAc2g = "ac2g";
 inline constexpr std::string_view kFwdBwd = "fwdbwd";
 inline constexpr std::string_view kRankFlow = "rank_flow";
-// Kineto writes these; profshim does not.
+// Kineto's only.
 inline constexpr std::string_view kGlowRuntime = "glow_runtime";
 inline constexpr std::string_view kHpuOp = "hpu_op";
 inline constexpr std::string_view kCollectiveComm = "collective_comm";
@@ -452,7 +443,7 @@ inline constexpr std::string_view kMemset2021 = "Memset";
 
 /// Values of "ph".
 namespace phase {
-inline constexpr char kSlice = 'X';  // with a duration
+inline constexpr char kSlice = 'X';
 inline constexpr char kMetadata = 'M';
 inline constexpr char kInstant = 'i';
 inline constexpr char kOldInstant = 'I';
@@ -472,10 +463,9 @@ inline constexpr std::string_view kProcess = "p";
 inline constexpr std::string_view kGlobal = "g";
 }  // namespace scope
 
-/// The value of "bp" of a flow that ends in the slice around it, not in the next one.
+/// "bp" of a flow that ends in the slice around it, not in the next.
 inline constexpr std::string_view kBindEnclosing = "e";
 
-/// Names of metadata events.
 namespace metadata {
 inline constexpr std::string_view kProcessName = "process_name";
 inline constexpr std::string_view kProcessLabels = "process_labels";
@@ -484,9 +474,8 @@ inline constexpr std::string_view kThreadName = "thread_name";
 inline constexpr std::string_view kThreadSortIndex = "thread_sort_index";
 }  // namespace metadata
 
-/// Names of other events that readers know.
 namespace name {
-inline constexpr std::string_view kStepStart = "ProfilerStep#";  // and the number of the step
+inline constexpr std::string_view kStepStart = "ProfilerStep#";  // and the step number
 inline constexpr std::string_view kStepWord = "ProfilerStep";
 inline constexpr std::string_view kWindowSpan = "PyTorch Profiler (0)";
 inline constexpr std::string_view kWindowStart = "Iteration Start: ";  // and kProfiler
@@ -497,7 +486,7 @@ inline constexpr std::string_view kTracesPid = "Traces";
 inline constexpr std::string_view kCommunication = "record_param_comms";
 inline constexpr std::string_view kMemory = "[memory]";
 inline constexpr std::string_view kOutOfMemory = "[OutOfMemory]";
-inline constexpr std::string_view kMpiPolling = "MPI polling";  // stands for many calls of MPI_Test and the like
+inline constexpr std::string_view kMpiPolling = "MPI polling";  // many calls of MPI_Test and the like
 inline constexpr std::string_view kMpiStart = "MPI_";
 inline constexpr std::string_view kNcclStart = "nccl";
 inline constexpr std::string_view kC10dStart = "c10d::";
@@ -507,13 +496,13 @@ inline constexpr std::string_view kMemsetStart = "Memset";
 inline constexpr std::string_view kEventSync = "Event Sync";
 inline constexpr std::string_view kStreamWaitEvent = "Stream Wait Event";
 inline constexpr std::string_view kContextSync = "Context Sync";
-inline constexpr std::string_view kPid2019 = "CPU functions";  // the pid in traces of a PyTorch without Kineto
+inline constexpr std::string_view kPid2019 = "CPU functions";  // PyTorch without Kineto
 }  // namespace name
 
-/// baseTimeNanoseconds moves in steps of a quarter of a year.
+/// A quarter of a year.
 inline constexpr std::int64_t kBaseStepNs = 7889238ll * 1000000000;
 
-/// The value of "cat"; "" = the key is left out.
+/// "" = no key.
 constexpr std::string_view category_name(Category of) {
   switch (of) {
     case Category::kNone:

@@ -1,4 +1,4 @@
-// The handler of a trace's tokens: knows where in the document the parser is and passes on events and members.
+// Handler of a trace's tokens: passes on events and members.
 #pragma once
 
 #include <algorithm>
@@ -19,10 +19,10 @@
 
 namespace profshim::trace_detail {
 
-inline constexpr std::size_t kMaxPartBytes = 256ull << 20;  // of one event or one metadata value
+inline constexpr std::size_t kMaxPartBytes = 256ull << 20;  // of one event or metadata value
 inline constexpr int kMaxDepth = 256;
 
-/// Finds keys that stand twice in one object.
+/// Finds repeated keys of an object.
 class KeyLog {
  public:
   void open() { levels_.push_back(keys_.size()); }
@@ -40,7 +40,6 @@ class KeyLog {
   std::vector<std::size_t> keys_, levels_;
 };
 
-/// Tracks the place in the document and passes each value to its receiver.
 class TraceDocument final : public JsonHandler {
  public:
   TraceDocument(const TraceVisitor& visitor, JsonStream& stream, ReadResult& result)
@@ -222,8 +221,8 @@ class TraceDocument final : public JsonHandler {
     return false;
   }
 
-  /// Reads the plain events that follow in memory, each with the comma in front of it. The parser stands in front of
-  /// the last '}' of an event and takes that when this returns; it does not notice that it is now a later event's.
+  /// Reads plain events that follow in memory. The parser stands before an event's last '}' and afterwards takes a
+  /// later event's '}' instead.
   bool plain_events() {
     const std::string_view ahead = stream_.ahead();
     const std::uint64_t position = stream_.position();

@@ -1,5 +1,5 @@
-// Streams a Kineto trace through the JSON parser, which does not recurse, checks the encoding and passes on numbers as
-// text. So nothing in a file can overflow the stack or round a time, and never more than one event is in memory.
+// Streams a Kineto trace: at most one event in memory. The parser does not recurse (stack) and passes numbers as text
+// (no rounding).
 #include <cerrno>
 #include <cstring>
 #include <new>

@@ -14,13 +14,11 @@ namespace profshim {
 namespace {
 
 constexpr std::size_t kBlockBytes = 256 * 1024;
-// A byte becomes at most six: \u001f.
+// Longest: \u001f.
 constexpr std::size_t kWorstEscape = 6;
-// Bytes of an event besides names and arguments, and of an argument besides its key and text.
+// Bytes besides names, keys and texts.
 constexpr std::size_t kEventRoom = 320;
 constexpr std::size_t kArgRoom = 40;
-
-// ---- rendering into a buffer that is large enough (room_for)
 
 template <std::size_t N>
 char* literal(char* at, const char (&text)[N]) {
@@ -33,7 +31,7 @@ char* raw(char* at, std::string_view text) {
   return at + text.size();
 }
 
-// Nearly every name is plain ASCII: checked eight bytes at a time and copied. json_string() escapes the others.
+// Fast path for plain ASCII.
 char* quoted(char* at, std::string_view text) {
   if (trace_detail::plain_prefix(text.data(), text.size()) != text.size()) return raw(at, json_string(text));
   *at++ = '"';
@@ -47,7 +45,7 @@ char* number(char* at, Integer value) {
   return std::to_chars(at, at + 20, value).ptr;
 }
 
-// Microseconds with exactly three decimals, from non-negative nanoseconds: no floating point, so nothing is rounded.
+// Three decimals from non-negative nanoseconds, without floating point: nothing is rounded.
 char* microseconds(char* at, std::int64_t ns) {
   at = number(at, ns / 1000);
   const auto rest = static_cast<unsigned>(ns % 1000);
@@ -58,7 +56,7 @@ char* microseconds(char* at, std::int64_t ns) {
   return at + 4;
 }
 
-/// The bytes  ,"key":  as a constant.
+/// The bytes ,"key":
 template <const std::string_view& Key, char Before>
 constexpr auto kEventKey = [] {
   std::array<char, Key.size() + 4> text{};
@@ -77,7 +75,7 @@ char* event_key(char* at) {
   return at + kText.size();
 }
 
-// Writes ,"key":value; nothing for a number that JSON cannot express.
+// Writes ,"key":value; nothing for NaN and infinity.
 char* argument(char* at, const Arg& arg, bool first) {
   const double* const real = std::get_if<double>(&arg.value);
   if (real != nullptr && !std::isfinite(*real)) return at;
@@ -119,8 +117,7 @@ char* name(char* at, std::string_view text) {
   return quoted(at, text);
 }
 
-// An id of the process: Perfetto shows events with an id of the whole trace ("id") beside all processes, not under
-// theirs.
+// "id2": Perfetto shows events with a global "id" beside all processes.
 char* process_id(char* at, std::uint64_t id) {
   at = event_key<schema::event::kLocal, '{'>(event_key<schema::event::kScopedId>(at));
   at = literal(at, "\"0x");
@@ -132,8 +129,7 @@ char* timestamp(char* at, std::int64_t ns) {
   return microseconds(at, ns);
 }
 
-// Writes one event in Kineto's order of keys, which differs from phase to phase. Times are relative to the base. Begin
-// and end in front of the base are moved to it, so that a child still never leaves its parent.
+// Kineto's order of keys differs by phase. Times before the base move to it, so that children stay in their parents.
 char* render(char* at, const TraceEvent& event, std::int64_t base_ns) {
   std::int64_t begin_ns = 0;
   if (__builtin_sub_overflow(event.begin_ns, base_ns, &begin_ns)) begin_ns = 0;
@@ -203,8 +199,6 @@ std::size_t room_for(const TraceEvent& event) {
 }  // namespace
 
 std::int64_t base_time_for(std::int64_t unix_ns) { return unix_ns / schema::kBaseStepNs * schema::kBaseStepNs; }
-
-// ---- the writer
 
 struct TraceWriter::Impl {
   ByteSink& sink;

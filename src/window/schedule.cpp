@@ -1,5 +1,4 @@
-// The schedule: torch.profiler.schedule's rule, or a list of steps. The functions run on the job's thread at each step,
-// so each is only a few comparisons.
+// The rule of torch.profiler.schedule, or a list of steps. Runs on the job's thread at each step.
 #include <algorithm>
 #include <limits>
 
@@ -9,19 +8,18 @@
 namespace profshim {
 namespace {
 
-// Sums of six 64-bit numbers do not overflow in 128 bits.
+// Holds sums of six 64-bit numbers.
 using Wide = __int128;
 
-/// The position of a step in the cycles.
 struct Position {
   bool recorded_cycle = false;  // past skip_first, and repeat is not used up
-  Wide cycle = 0;               // 0-based
+  Wide cycle = 0;
   Wide in_cycle = 0;
 };
 
 Wide cycle_length(const Schedule& s) { return Wide{s.wait} + s.warmup + s.active; }
 
-/// The offset that skips the wait of the first cycle. It applies to every step, so that later cycles keep their wait.
+/// Skips the first wait. Applies to every step, so that later cycles keep their wait.
 Wide shift(const Schedule& s) { return s.skip_first_wait != 0 ? Wide{s.wait} : Wide{0}; }
 
 Position position(const Schedule& s, std::int64_t step) {
@@ -32,7 +30,6 @@ Position position(const Schedule& s, std::int64_t step) {
   return {s.repeat <= 0 || cycle < s.repeat, cycle, at % length};
 }
 
-/// Returns the first range of the list that ends at `step` or later.
 std::vector<StepRange>::const_iterator range_at_or_after(const Schedule& s, std::int64_t step) {
   return std::lower_bound(s.steps.begin(), s.steps.end(), step,
                           [](const StepRange& range, std::int64_t value) { return range.last < value; });
@@ -49,7 +46,7 @@ Action action_in_list(const Schedule& s, std::int64_t step) {
   if (range->first <= step) {
     return !s.continuous || step == range->last ? Action::kRecordAndSave : Action::kRecord;
   }
-  // The step before a window is its warm-up: recording is on, but its events are discarded.
+  // Warm-up: recording is on, but its events are discarded.
   return step >= 0 && range->first - 1 == step ? Action::kWarmup : Action::kNone;
 }
 
@@ -85,7 +82,7 @@ Action Schedule::action_of(std::int64_t step) const {
 bool Schedule::over(std::int64_t step) const {
   if (!steps.empty()) return step > steps.back().last;
   if (repeat <= 0) return false;
-  // Compares the quotient, since the product of repeat and length may overflow.
+  // The product of repeat and length may overflow.
   return step >= skip_first && position(*this, step).cycle >= repeat;
 }
 
@@ -110,7 +107,7 @@ std::int64_t first_step_of_window(const Schedule& schedule, std::int64_t step) {
     return schedule.continuous && in_list(schedule, step) ? range->first : step;
   }
   const Position at = position(schedule, step);
-  // This holds for a first cycle without its wait, too: the shift moves the step, not the window's place in the cycle.
+  // The shift moves the step, not the window's place in the cycle.
   return static_cast<std::int64_t>(Wide{step} - (at.in_cycle - schedule.wait - schedule.warmup));
 }
 

@@ -1,4 +1,4 @@
-// Turns the schedule's actions into windows that open and close.
+// Opens and closes windows by the schedule's actions.
 #include "profshim/window.h"
 #include "window_bounds.h"
 
@@ -9,8 +9,7 @@ bool is_recorded(Action action) { return action == Action::kRecord || action == 
 
 }  // namespace
 
-// Steps need not be consecutive: absolute numbers jump after a resume and go back if a loop starts again. A window
-// lasts as long as the steps increase and belong to the same window of the schedule.
+// Absolute step numbers may jump (resume) or go back (restarted loop). A window lasts while they increase within it.
 Transition WindowAutomaton::on_step(std::int64_t step) {
   const Action action = schedule_.action_of(step);
   const bool recorded = is_recorded(action);
@@ -29,7 +28,7 @@ Transition WindowAutomaton::on_step(std::int64_t step) {
   return transition;
 }
 
-// The remaining steps still belong to the closed window, which on_step() does not open again.
+// on_step() does not reopen the closed window for its remaining steps.
 void WindowAutomaton::closed_by_limit() { open_ = false; }
 
 }  // namespace profshim

@@ -1,12 +1,8 @@
-// Calls the CUDA hooks, which are linked into this program together with the session.
+// Calls the CUDA hooks, linked into this program with the session. STUB: the library behind the hooks, or "none".
 //   cuda_calls STUB every             every function once, recorded by symbol hooks
-//   cuda_calls STUB idle              the same, but nothing requests records
-//   cuda_calls STUB ranges LETTERS    S = cudaProfilerStart, P = cudaProfilerStop, D = the driver's Start, O = its
-//                                     Stop, c = a cudaMemcpy
-//   cuda_calls STUB kernels NAME...   launches as CUPTI's callbacks report them, each followed by a cudaMemcpy;
-//                                     "graph" = a graph launch
-// STUB: the library behind the hooks, or "none". Prints {"failed": N, "stub": N, "first_calls": N}: calls that failed,
-// calls that reached the library, calls of the function given to on_first_call().
+//   cuda_calls STUB idle              without a request to record
+//   cuda_calls STUB ranges LETTERS    S, P = cudaProfilerStart, Stop; D, O = the driver's; c = cudaMemcpy
+//   cuda_calls STUB kernels NAME...   launches, each followed by a cudaMemcpy; "graph" = a graph launch
 #include <dlfcn.h>
 
 #include <cstdio>
@@ -24,7 +20,7 @@
 #include "profshim/hooks/cuda.def"
 #undef HOOK
 
-/// A "kernel" that dladdr() finds, as a host function of nvcc.
+/// dladdr() finds this "kernel", like a host function of nvcc.
 extern "C" __attribute__((visibility("default"))) void exported_kernel() {}
 
 namespace {
@@ -33,7 +29,7 @@ using namespace profshim;
 
 int failed = 0;
 int first_calls = 0;
-alignas(16) char block[256];  // target of all pointers: a launch configuration of zeroes, a stream
+alignas(16) char block[256];
 
 template <class T>
 T argument() {
@@ -57,7 +53,7 @@ void call_every_function() {
 #define HOOK(name, ...) call(&name);
 #include "profshim/hooks/cuda.def"
 #undef HOOK
-  // The names come from the cache now. The last kernel has an exported host function.
+  // The names are cached now.
   note(cudaLaunchKernel(reinterpret_cast<void*>(&exported_kernel), {1, 1, 1}, {1, 1, 1}, nullptr, 0, nullptr));
   note(cudaLaunchKernel(reinterpret_cast<void*>(&exported_kernel), {1, 1, 1}, {1, 1, 1}, nullptr, 0, nullptr));
 }

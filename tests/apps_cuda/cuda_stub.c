@@ -1,5 +1,4 @@
-/* A libcudart and libcuda in one: every function of hooks/cuda.def, which only counts its calls. Loaded
-   with dlopen(RTLD_LOCAL), as Python loads the real one. */
+/* A libcudart and libcuda in one, which count their calls. */
 static long calls;
 
 long stub_calls(void) { return calls; }
@@ -8,7 +7,6 @@ long stub_calls(void) { return calls; }
   int name() { return ++calls, 0; }
 #include "profshim/hooks/cuda.def"
 
-/* The library gets kernel names from the next functions. */
 int cuFuncGetName(const char** name, const void* function) {
   *name = "_Z9by_driverPf";
   return function == 0;

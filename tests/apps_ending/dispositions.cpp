@@ -1,5 +1,5 @@
-// Reads and sets signal actions with every function that can, in the middle of a recorded run, and prints each result.
-// Then prints the actions that a forked child, a vforked child and an exec()ed program inherit.
+// Reads and sets signal actions in every way during a recorded run. Prints the results and the actions that children
+// inherit.
 #include <mpi.h>
 #include <signal.h>
 #include <spawn.h>

@@ -1,7 +1,7 @@
-// Calls MPI_Allreduce a known number of times, prints that number, and ends as its first argument says.
+// Makes MPI_Allreduce calls, prints their number, and ends as told.
 //   usage: ending HOW [CALLS [PAUSE_US]]
 //   HOW: return exit exit_unfinalised _exit quick_exit abort throw exec MPI_Abort own_handler pthread_exit forever, or
-//   the number of a signal. "forever" pauses for PAUSE_US after every 100 calls.
+//   the number of a signal. "forever" pauses after every 100 calls.
 #include <mpi.h>
 #include <pthread.h>
 #include <signal.h>
@@ -42,7 +42,7 @@ int main(int argc, char** argv) {
   std::fflush(stdout);
   if (how == "forever")
     for (const int pause_us = argc > 3 ? atoi(argv[3]) : 0;; usleep(pause_us)) call(100);
-  // No rank ends before both have arrived here; otherwise the launcher would kill the other one between calls.
+  // Otherwise the launcher would kill the slower rank between calls.
   MPI_Barrier(MPI_COMM_WORLD);
 
   if (how == "exit_unfinalised") exit(4);

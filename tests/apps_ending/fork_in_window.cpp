@@ -1,5 +1,5 @@
-// Forks in the middle of a recorded run; the child calls no MPI and ends by exit() or _exit(), while the parent goes
-// on calling.  usage: fork_in_window exit|_exit
+// Forks during a recorded run. The child calls no MPI and exits.
+//  usage: fork_in_window exit|_exit
 #include <mpi.h>
 #include <stdlib.h>
 #include <sys/wait.h>

@@ -1,5 +1,5 @@
-// Prints the order of everything that runs at the end of a program: handlers registered before and after
-// MPI_Init, static destructors, and the same of a child.  usage: handlers_in_order exit|return|quick_exit
+// Prints the order of exit handlers and static destructors.
+//  usage: handlers_in_order exit|return|quick_exit
 #include <mpi.h>
 #include <unistd.h>
 

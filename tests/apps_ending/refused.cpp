@@ -1,6 +1,6 @@
-// Refuses a list of system calls from its start, as the seccomp filter of a container does, then calls MPI_Allreduce.
+// Calls MPI_Allreduce under a seccomp filter.
 //   usage: refused ERRNO NUMBER[,NUMBER...] [CALLS]
-//   A number followed by "s" is refused only if the fourth argument (the flags of mmap) contains MAP_SHARED.
+//   NUMBER with "s": refused only if the fourth argument (flags of mmap) contains MAP_SHARED.
 #include <errno.h>
 #include <linux/audit.h>
 #include <linux/filter.h>

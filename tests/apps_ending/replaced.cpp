@@ -1,5 +1,4 @@
-// Replaces itself by another program in the middle of a recorded run, with the function that its first argument names.
-// Before that it tries a wrong name and continues its calls. With "daemon" it becomes a daemon and continues.
+// Replaces itself by another program during a recorded run, or becomes a daemon.
 //   usage: replaced execve|execv|...|daemon|refused [CALLS]
 #include <fcntl.h>
 #include <mpi.h>
@@ -59,7 +58,7 @@ int main(int argc, char** argv) {
     _exit(0);
   }
   if (how == "refused") {
-    // The file exists and is executable but has no valid format: exec fails and the process goes on.
+    // Executable, but without a valid format: exec fails.
     char name[] = "/tmp/profshim-refused-XXXXXX";
     const int file = mkstemp(name);
     if (file < 0 || write(file, "\1\2\3\4", 4) != 4 || fchmod(file, 0700) != 0) return 1;

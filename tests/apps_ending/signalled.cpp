@@ -1,5 +1,4 @@
-// Calls MPI_Allreduce a known number of times. Then a child sends it a signal while it does what its argument says. The
-// signal is ignored, handled or blocked, or has its default action. "went on" must never be printed.
+// Gets a signal from its child between MPI_Allreduce calls. "went on" must never be printed.
 //   usage: signalled SIGNAL computes|pauses|sleeps|polls|itself|thread|ignored|handler|sigwait|signalfd [CALLS]
 #include <fcntl.h>
 #include <mpi.h>
@@ -25,7 +24,6 @@ void call(int times) {
   for (int i = 0; i < times; ++i) MPI_Allreduce(&one, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
 }
 
-// Returns the state letter behind the name in /proc/PID/stat.
 char state_of(pid_t pid) {
   char path[64], text[512] = "";
   std::snprintf(path, sizeof path, "/proc/%d/stat", pid);
@@ -37,7 +35,7 @@ char state_of(pid_t pid) {
   return bracket == std::string::npos ? 'X' : line[bracket + 2];
 }
 
-// Sends the signal from a child process; with `asleep`, once this process waits in the kernel.
+// `asleep`: once this process waits in the kernel.
 pid_t send_from_child(int number, bool asleep) {
   const pid_t parent = getpid(), child = fork();
   if (child != 0) return child;
@@ -58,7 +56,7 @@ void* compute(void*) {
     std::exit(1);
   }
   send_from_child(number, how != "computes" && how != "thread");
-  // Limits its rate: a larger trace would take longer to write than the time that this test measures.
+  // A larger trace would take longer to write than the measured time.
   while (how == "computes") {
     call(1);
     for (int i = 0; i < 1000000; ++i) __asm__ volatile("");
@@ -100,7 +98,7 @@ int main(int argc, char** argv) {
   const std::string how = argv[2];
   const rlimit no_core{0, 0};
   setrlimit(RLIMIT_CORE, &no_core);
-  // Blocks the signal in all threads, including those of MPI.
+  // Includes the threads of MPI.
   sigset_t set;
   sigemptyset(&set);
   sigaddset(&set, number);

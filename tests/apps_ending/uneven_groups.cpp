@@ -1,5 +1,4 @@
-// A reduce-scatter between a group of one and a group of all others. The array of counts has one entry for each
-// member of the local group; the library must not read behind its end.
+// A reduce-scatter between groups of different sizes.
 #include <mpi.h>
 #include <sys/mman.h>
 

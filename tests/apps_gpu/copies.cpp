@@ -1,4 +1,4 @@
-// copies [rounds]: makes copies and memsets of every kind and checks the data that arrives.
+// copies [rounds]: copies and memsets of every kind, with checked data.
 #include <cstring>
 
 #include "cuda_api.h"

@@ -1,5 +1,5 @@
-// The part of the CUDA runtime API that the programs of this folder use. nvcc has its own headers. g++ on a machine
-// without CUDA gets these declarations, and the code that nvcc would generate: a stub, its registration and its launch.
+// The CUDA runtime API of these programs. Without nvcc, also the code that it would generate: a stub, its registration
+// and its launch.
 #pragma once
 
 #ifdef __CUDACC__
@@ -74,14 +74,14 @@ void __cudaRegisterFunction(void**, const char*, char*, const char*, int, void*,
 }
 
 namespace cuda_api {
-/// Registers a kernel, as the constructor that nvcc generates for a translation unit does.
+/// As the constructor that nvcc generates.
 struct Registration {
   Registration(const void* stub, const char* name) {
     __cudaRegisterFunction(__cudaRegisterFatBinary(nullptr), static_cast<const char*>(stub), nullptr, name, -1, nullptr,
                            nullptr, nullptr, nullptr, nullptr);
   }
 };
-/// Returns the mangled name of `name(float*, int)`.
+/// Mangled name of `name(float*, int)`.
 template <std::size_t N>
 struct Mangled {
   char text[N + 8];
@@ -109,7 +109,6 @@ struct Mangled {
 #include <cstdio>
 #include <cstdlib>
 
-/// Ends the program if `error` is an error of CUDA.
 inline void check(cudaError_t error) {
   if (error == cudaSuccess) return;
   std::fprintf(stderr, "CUDA: %s\n", cudaGetErrorString(error));

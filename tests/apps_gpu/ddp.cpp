@@ -1,7 +1,5 @@
-// ddp [steps]: the GPU work of data-parallel training steps on each of WORLD_SIZE ranks. A step copies the batch, runs
-// layers forward and backward on one stream, all-reduces the gradients of each layer on another as soon as they are
-// ready, and runs the optimizer. The ranks are processes and read RANK, WORLD_SIZE and DDP_ID_FILE (the file into which
-// rank 0 writes the id of NCCL).
+// ddp [steps]: data-parallel training on WORLD_SIZE processes, with all-reduces on their own stream. Rank 0 writes
+// NCCL's id to DDP_ID_FILE.
 #include <unistd.h>
 
 #include <ctime>

@@ -1,4 +1,4 @@
-// driver_api [launches]: uses only the driver API, as generated programs do. Linked against libcuda.
+// driver_api [launches]: uses only the driver API, as generated programs do.
 #include <cstddef>
 #include <cstdio>
 #include <cstdlib>
@@ -32,7 +32,7 @@ int main(int count, char** arguments) {
   check(cuDeviceGet(&device, 0));
   check(cuDevicePrimaryCtxRetain(&context, device));
   check(cuCtxSetCurrent(context));
-  // PTX of an empty kernel. The fakes ignore it.
+  // An empty kernel, which the fakes ignore.
   check(cuModuleLoadData(&module,
                          ".version 7.0\n.target sm_52\n.address_size 64\n.visible .entry jit_kernel()\n{ ret; }\n"));
   check(cuModuleGetFunction(&kernel, module, "jit_kernel"));

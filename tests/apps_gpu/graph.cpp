@@ -1,4 +1,4 @@
-// graph [launches]: captures three kernels and a memset into a graph and launches it again and again.
+// graph [launches]: a graph of three kernels and a memset.
 #include "cuda_api.h"
 
 KERNEL(first_kernel)

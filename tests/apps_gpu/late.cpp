@@ -1,5 +1,4 @@
-// late [steps]: each step (NVTX range "step") launches five kernels and does not wait, so that the device falls far
-// behind.
+// late [steps]: the device falls far behind the steps.
 #include "cuda_api.h"
 #include "nvtx_ranges.h"
 
@@ -7,7 +6,7 @@ KERNEL(slow_kernel)
 
 int main(int count, char** arguments) {
   const int steps = count > 1 ? std::atoi(arguments[1]) : 20;
-  check(cudaFree(nullptr));  // CUDA is up before the first step
+  check(cudaFree(nullptr));
   for (int step = 0; step < steps; ++step) {
     nvtxRangePushA("step");
     for (int i = 0; i < 5; ++i) LAUNCH(slow_kernel, static_cast<unsigned>(step + 1), 32, nullptr);

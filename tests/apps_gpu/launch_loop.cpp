@@ -1,5 +1,4 @@
-// launch_loop [launches] [per step]: launches tiny kernels in a loop and prints their number. An optimizer kernel ends
-// each step; between steps the program waits for the device. It prints its peak memory to stderr.
+// launch_loop [launches] [per step]: tiny kernels, an optimizer kernel per step. Prints peak memory to stderr.
 #include <sys/resource.h>
 
 #include "cuda_api.h"

@@ -1,5 +1,4 @@
-// long_kernel: steps (NVTX ranges "step") of ten quick kernels on one stream; step 6 begins with a long kernel on
-// another stream, which begins before any window. The program waits for it only at its end.
+// long_kernel: step 6 begins with a long kernel on another stream, before any window.
 #include "cuda_api.h"
 #include "nvtx_ranges.h"
 

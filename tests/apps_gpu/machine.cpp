@@ -1,10 +1,9 @@
-// machine MODE [kernels]: uses devices in rare ways.
-//   devices   one process, the same number of kernels on a stream of each device, one step (NVTX range) per round
-//   fork      initializes CUDA, then forks a child that does not use it and ends with status 7; the parent continues
-//   contexts  two contexts of one device, half of the kernels on the default stream of each, at the same time
-//   cut       raises SIGTERM while kernels run
-//   reset     half of the kernels, cudaDeviceReset, the other half in the new context
-// Prints the number of kernels.
+// machine MODE [kernels]: uses devices in rare ways. Prints the number of kernels.
+//   devices   as many kernels on a stream of each device, one step per round
+//   fork      the child uses no CUDA and ends with status 7
+//   contexts  two contexts of one device at the same time
+//   cut       SIGTERM while kernels run
+//   reset     cudaDeviceReset after half of the kernels
 #include <dlfcn.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -70,7 +69,7 @@ static int cut(int kernels) {
   return raise(SIGTERM) == 0 ? kernels : -1;
 }
 
-// Uses the versioned names: the macros of cuda.h change from release to release.
+// Versioned names: the macros of cuda.h change between releases.
 static int in_two_contexts(int kernels) {
   void* const driver = dlopen("libcuda.so.1", RTLD_NOW);
   const auto create = reinterpret_cast<int (*)(void**, unsigned, int)>(dlsym(driver, "cuCtxCreate_v2"));

@@ -1,5 +1,4 @@
-// Defines nvtxRangePushA() and nvtxRangePop(): those of NVTX if its headers are installed, otherwise
-// functions that do nothing.
+// nvtxRangePushA() and nvtxRangePop(); they do nothing without NVTX headers.
 #pragma once
 
 #if __has_include(<nvtx3/nvToolsExt.h>)

@@ -1,5 +1,4 @@
-// profiler [kernels]: a loop of six iterations; cudaProfilerStart before the third, cudaProfilerStop after the fourth,
-// as training frameworks do for Nsight Systems.
+// profiler [kernels]: cudaProfilerStart and Stop around two iterations of six, as frameworks do for Nsight Systems.
 #include "cuda_api.h"
 
 KERNEL(iteration_kernel)

@@ -1,5 +1,4 @@
-// streams [rounds]: two streams that wait for each other by events. Prints the number of launches and whether
-// the times of the events are in order.
+// streams [rounds]: two streams wait for each other by events. Prints launches and whether the times are in order.
 #include "cuda_api.h"
 
 KERNEL(produce_kernel)

@@ -1,5 +1,5 @@
-// two_threads [launches] [pairs] [ids]: two threads launch, each on its own stream; `pairs` sets the number of pairs.
-// The threads live until the program ends. With a third argument they print their thread ids.
+// two_threads [launches] [pairs] [ids]: two threads per pair launch on their own streams. A third argument prints
+// thread ids.
 #include <sys/syscall.h>
 #include <unistd.h>
 

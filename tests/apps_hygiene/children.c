@@ -1,4 +1,4 @@
-/* Starts another program in every way and prints the output and the status of each child. */
+/* Starts programs in every way and prints their output and status. */
 #include <errno.h>
 #include <spawn.h>
 #include <stdio.h>

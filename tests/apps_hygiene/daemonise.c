@@ -1,5 +1,4 @@
-/* Becomes a daemon the old way: forks twice, leaves the session, closes every descriptor, and writes a line into the
-   file that is its only argument. The first process waits until that line is there. */
+/* Becomes a daemon by a double fork, closes every descriptor, and writes a line into a file. */
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -32,7 +31,7 @@ int main(int argc, char** argv) {
   }
   close(ends[1]);
   waitpid(child, NULL, 0);
-  if (read(ends[0], &byte, 1) != 0) return 3; /* end of file: the daemon has gone */
+  if (read(ends[0], &byte, 1) != 0) return 3; /* end of file */
   printf("daemonised\n");
   return 0;
 }

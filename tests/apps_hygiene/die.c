@@ -1,4 +1,4 @@
-/* Ends the way its argument says: a signal's number, or return, exit, _exit, quick_exit, abort, atexit. */
+/* Ends as its argument says: a signal's number, return, exit, ... */
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>

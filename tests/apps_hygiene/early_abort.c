@@ -1,5 +1,4 @@
-/* Aborts before the constructor of any library has run: preinit functions of the program run first, then the
-   constructors of the libraries that it needs, then those of preloaded libraries. */
+/* Aborts in a preinit function: before the constructors of libraries, also of preloaded ones. */
 #include <stdlib.h>
 
 static void too_early(int argc, char** argv, char** environment) {

@@ -1,5 +1,4 @@
-/* Prints the state that a process can see: open descriptors, the numbers of new ones, threads, signal handlers and
-   mask, timers. Anything that the preloaded library adds would show here. */
+/* Prints all that the library could change: descriptors, threads, signals, timers. */
 #include <dirent.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -35,7 +34,7 @@ static int threads(void) {
   return count;
 }
 
-/* Returns the number of threads. Waits for `expected`, because the kernel may list a joined thread for a moment. */
+/* The kernel may list a joined thread for a moment. */
 static int threads_when_down_to(int expected) {
   for (int i = 0; i < 1000 && threads() > expected; ++i) usleep(1000);
   return threads();

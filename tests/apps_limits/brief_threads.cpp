@@ -1,5 +1,4 @@
-// Short-lived threads under MPI_THREAD_MULTIPLE: BATCHES batches of ALIVE threads. All threads of a batch
-// live at the same time, and each calls MPI_Send to MPI_PROC_NULL CALLS times.
+// Makes batches of simultaneous short threads that call MPI_Send to MPI_PROC_NULL.
 //   usage: brief_threads BATCHES ALIVE CALLS
 #include <mpi.h>
 #include <pthread.h>
@@ -30,7 +29,7 @@ int main(int argc, char** argv) {
   MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
   if (provided < MPI_THREAD_MULTIPLE) {
     MPI_Finalize();
-    return 77;  // this build of MPI lacks MPI_THREAD_MULTIPLE
+    return 77;  // no MPI_THREAD_MULTIPLE
   }
   pthread_barrier_init(&all_alive, nullptr, static_cast<unsigned>(alive));
   pthread_attr_t small;

@@ -1,4 +1,4 @@
-/* Makes communicators, uses each once and frees it. Usage: many_communicators [count] */
+/* Makes, uses and frees communicators. Usage: many_communicators [count] */
 #include <mpi.h>
 #include <stdlib.h>
 

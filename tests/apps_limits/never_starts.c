@@ -1,4 +1,4 @@
-/* A program linked with MPI that ends before MPI_Init. With an argument it starts a child first. */
+/* Ends before MPI_Init. With an argument it starts a child first. */
 #include <mpi.h>
 #include <stdio.h>
 #include <sys/wait.h>

@@ -1,4 +1,4 @@
-/* Makes COUNT calls with the most arguments that a call can have, with pauses. */
+/* Makes COUNT calls with the maximum of arguments, with pauses. */
 #include <mpi.h>
 #include <stdlib.h>
 #include <unistd.h>

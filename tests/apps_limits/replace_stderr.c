@@ -1,10 +1,6 @@
-/* Replaces stderr, as Ray's workers and daemons do and as a program does that closes it and opens a data file. Then
-   writes "data\n" to descriptor 2 and makes some steps.
-
+/* Replaces stderr, as Ray's workers and daemons do, then writes "data" and a newline to descriptor 2.
    Usage: replace_stderr HOW PATH [before]
-
-   HOW: dup opens PATH and puts it over descriptor 2, twice; open closes descriptor 2 and opens PATH as 2. It does so
-   before MPI_Init with "before", otherwise after it. */
+   HOW: dup = dup2() of PATH over descriptor 2, twice; open = close 2, then open PATH. "before": before MPI_Init. */
 #include <fcntl.h>
 #include <mpi.h>
 #include <string.h>

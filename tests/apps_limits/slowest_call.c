@@ -1,4 +1,4 @@
-/* Makes calls for a number of seconds, in steps of 100 calls, and prints how many of them took longer than a second. */
+/* Calls MPI for some seconds and counts calls longer than a second. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>

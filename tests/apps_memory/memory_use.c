@@ -1,5 +1,4 @@
-/* Makes far more calls than the recording has memory for, and prints the maximum growth of its anonymous and of its
-   shared memory in KiB. */
+/* Exceeds the recording's memory limit and prints the memory growth in KiB. */
 #include <mpi.h>
 #include <pthread.h>
 #include <stdatomic.h>

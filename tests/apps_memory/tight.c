@@ -1,7 +1,6 @@
-/* Takes memory and makes MPI calls in turn, and prints how much memory it got.
-     usage: tight touch|reserve|shared MIB CALLS
-   touch: allocates and writes; reserve: only allocates; shared: a shared MPI window, after the calls. Exit status 3: it
-   did not get MIB. */
+/* Takes memory and makes MPI calls in turn. Exit status 3: it did not get MIB.
+   usage: tight touch|reserve|shared MIB CALLS
+   reserve: does not write; shared: a shared MPI window, after the calls. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,6 +1,5 @@
-// Calls every function of NCCL once, with arguments that each version refuses without a GPU. Prints a line for each:
-// "NAME RESULT", or "NAME absent" if the library lacks the function. It uses no header of NCCL, so that one program
-// works with every version. "-l PATH" opens the library with RTLD_LOCAL; otherwise the program is linked against it.
+// Calls every function of NCCL once, with arguments that NCCL refuses without a GPU. Prints "NAME RESULT" or "NAME
+// absent". Works with every version, because it uses no header. "-l PATH" opens the library with RTLD_LOCAL.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <stdint.h>
@@ -13,7 +12,7 @@ typedef struct {
 
 static void* library;
 
-// Returns the first definition in the process, to which a program linked against NCCL would bind.
+// Returns the definition to which a linked program binds.
 static void* bound(const char* name) { return library != NULL ? dlsym(library, name) : dlsym(RTLD_DEFAULT, name); }
 
 #define CALL(NAME, TYPES, ARGUMENTS)             \
@@ -38,7 +37,7 @@ int main(int argc, char** argv) {
   }
   UniqueId id = {{0}};
   void *comm = NULL, *place = NULL;
-  static char no_comm[8 << 20];  // no communicator, but large enough: NCCL looks for magic numbers in it
+  static char no_comm[8 << 20];  // large enough: NCCL looks for magic numbers in it
   float buffer[16] = {0};
   int number = 0, redop = 0;
   uint64_t wide = 0;

@@ -1,4 +1,4 @@
-// Opens a library that uses NCCL with RTLD_LOCAL. NCCL is then outside the global scope, so that RTLD_NEXT misses it.
+// Opens a library that uses NCCL with RTLD_LOCAL, so that RTLD_NEXT misses NCCL.
 #include <dlfcn.h>
 #include <stdio.h>
 

@@ -1,5 +1,4 @@
-// A library linked against NCCL, as an extension module of Python is: makes a communicator of one rank, and a group of
-// two operations on a null communicator.
+// A library linked against NCCL, like a Python extension.
 #include <stddef.h>
 #include <stdio.h>
 

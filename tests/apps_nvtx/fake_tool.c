@@ -1,4 +1,4 @@
-// A second NVTX tool behind the library: it checks that it sees only its own handles and prints its calls at the end.
+// A second NVTX tool, which checks that it gets only its own handles.
 #define NVTX_NO_IMPL
 #include <nvtx3/nvToolsExt.h>
 #include <stdio.h>

@@ -1,5 +1,4 @@
-// Uses the whole NVTX API once in each step. It is built as a program (MAIN) and as libraries with their own NVTX
-// instances. Prints the nesting levels that the last step returned. With NVTX_APP_MPI it is a rank.
+// Uses the whole NVTX API in each step, as a program (MAIN), a rank (NVTX_APP_MPI) or a library.
 #include <nvtx3/nvToolsExt.h>
 #include <nvtx3/nvToolsExtPayload.h>
 #include <pthread.h>
@@ -95,7 +94,7 @@ void nvtx_app_step(int levels[6]) {
   nvtxMarkA("mark");
   nvtxDomainMarkEx(domain, &a);
   levels[3] = nvtxDomainRangePop(domain);
-  levels[4] = nvtxRangePop();  // out of order with the other domain
+  levels[4] = nvtxRangePop();
   levels[5] = nvtxDomainRangePop(domain);
   nvtxRangePushW(L"wide \u20ac");
   nvtxRangePop();
@@ -103,7 +102,7 @@ void nvtx_app_step(int levels[6]) {
   nvtxRangeId_t here = nvtxRangeStartA("start-end");
   nvtxRangeId_t there = nvtxDomainRangeStartEx(domain, &a);
   nvtxRangeEnd(here);
-  nvtxRangeEnd(here);  // ended a second time: ignored
+  nvtxRangeEnd(here);  // the second time: ignored
   nvtxRangeEnd(0x1234567);
   pthread_t thread;
   if (pthread_create(&thread, NULL, end_elsewhere, &there) == 0) pthread_join(thread, NULL);
@@ -122,7 +121,7 @@ void nvtx_app_step(int levels[6]) {
 
 #ifdef NVTX_APP_MAIN
 int main(int argc, char** argv) {
-  nvtx_app_prepare("app");  // before activation
+  nvtx_app_prepare("app");
 #ifdef NVTX_APP_MPI
   MPI_Init(&argc, &argv);
 #else

@@ -1,4 +1,4 @@
-// The C++ interface of NVTX: scoped ranges, a domain type, an exception that leaves a range.
+// The C++ interface of NVTX, with an exception that leaves a range.
 #include <nvtx3/nvtx3.hpp>
 #include <stdexcept>
 

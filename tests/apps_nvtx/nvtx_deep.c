@@ -1,4 +1,4 @@
-// Opens nested ranges, all open at the same time. Usage: nvtx_deep [ranges]
+// Opens nested ranges. Usage: nvtx_deep [ranges]
 #include <mpi.h>
 #include <nvtx3/nvToolsExt.h>
 #include <stdlib.h>

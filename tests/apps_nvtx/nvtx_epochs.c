@@ -1,4 +1,4 @@
-// Makes epochs and steps as NVTX ranges. The numbers continue those of the job that it resumes.
+// Makes epochs and steps as NVTX ranges, whose numbers continue those of a resumed job.
 // Usage: nvtx_epochs [first epoch] [epochs] [steps in each] [first step]
 #include <mpi.h>
 #include <nvtx3/nvToolsExt.h>

@@ -1,4 +1,4 @@
-// Two libraries of this program, built from nvtx_all.c, have their own NVTX instances and use the same domain name.
+// Loads two builds of nvtx_all.c: two NVTX instances with one domain name.
 #include <stdio.h>
 #ifdef NVTX_APP_MPI
 #include <mpi.h>

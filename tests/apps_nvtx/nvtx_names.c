@@ -1,4 +1,4 @@
-// Makes ranges with names that are hard to write as JSON. One rank: MPI_Init begins the recording.
+// Makes ranges with names that are hard to write as JSON.
 #include <mpi.h>
 #include <nvtx3/nvToolsExt.h>
 

@@ -1,4 +1,4 @@
-// Starts ranges by the payload extension, and ends some by it and some by the core API. A payload field is their name.
+// Starts ranges by the payload extension and ends some by the core API.
 #include <mpi.h>
 #include <nvtx3/nvToolsExt.h>
 #include <nvtx3/nvToolsExtPayload.h>

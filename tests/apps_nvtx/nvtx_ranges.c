@@ -1,4 +1,4 @@
-// Makes COUNT ranges with names of about 60 characters, with pauses.
+// Makes COUNT ranges, with pauses.
 #include <mpi.h>
 #include <nvtx3/nvToolsExt.h>
 #include <stdio.h>

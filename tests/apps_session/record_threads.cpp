@@ -1,7 +1,6 @@
-// Records several threads with a session that is linked into this program. The first thread makes the steps.
+// Records several threads with the linked session.
 //   usage: record_threads THREADS RANGES_PER_STEP STEPS [early]
-// With "early" the recording ends while the threads still run. Prints, as JSON, how many ranges the threads have handed
-// to the recorder.
+// "early": the recording ends before the threads. Prints the number of recorded ranges as JSON.
 #include <unistd.h>
 
 #include <atomic>
@@ -21,13 +20,12 @@ using namespace profshim;
 
 struct Work {
   std::atomic<bool> over{false};
-  std::atomic<std::uint64_t> ranges{0};  // ended ranges, recorded or not
-  std::atomic<std::uint64_t> handed{0};  // ranges handed to the recorder
+  std::atomic<std::uint64_t> ranges{0};
+  std::atomic<std::uint64_t> handed{0};
 };
 
 bool recording() { return recorder::mode_has(recorder::kActive | recorder::kArmed | recorder::kNvtx); }
 
-// Makes a range as the hooks do. Every eighth may end on another thread.
 void make_range(Work& work, std::uint64_t i) {
   spool::Thread* const t = recording() ? recorder::this_thread() : nullptr;
   if (t != nullptr) {
@@ -54,7 +52,7 @@ void make_range(Work& work, std::uint64_t i) {
   work.ranges.fetch_add(1, std::memory_order_relaxed);
 }
 
-// Limits a thread to a million ranges per second, because this test must lose none.
+// Limits the rate: this test must lose no range.
 void breathe(std::uint64_t i) {
   if (i % 1000 == 999) usleep(1000);
 }
@@ -66,7 +64,7 @@ void work_until_over(Work& work) {
   }
 }
 
-// Threads begin and end during the recording: the recorder reuses their blocks.
+// The recorder reuses the blocks of ended threads.
 void work_in_short_lives(Work& work) {
   while (!work.over.load(std::memory_order_relaxed)) {
     std::thread([&work] {

@@ -1,5 +1,4 @@
-// A library that frames.py and shutdown.py load with ctypes: it takes the stack of its caller as the recorder does.
-// ctypes.CDLL calls it without the GIL, ctypes.PyDLL with it.
+// Takes the stack of its caller as the recorder does, without the GIL (ctypes.CDLL) or with it (ctypes.PyDLL).
 #include <chrono>
 #include <cstring>
 #include <memory>
@@ -28,7 +27,7 @@ std::string problems() {
 
 }  // namespace
 
-/// Returns "" if stacks can be taken, otherwise the sentence for "problems" of the trace.
+/// Returns "" or the sentence for "problems" of the trace.
 extern "C" [[gnu::visibility("default")]] const char* probe_start(const char* spool, int with_python, int with_native,
                                                                   int depth) {
   static thread_local std::string answer;
@@ -42,7 +41,7 @@ extern "C" [[gnu::visibility("default")]] const char* probe_start(const char* sp
   return answer.c_str();
 }
 
-/// Returns the Python frames, one per line, then the number of native frames if there are any.
+/// One Python frame per line, then the number of native frames.
 extern "C" [[gnu::visibility("default")]] const char* probe_take() {
   static thread_local std::string text;
   text.clear();
@@ -59,12 +58,11 @@ extern "C" [[gnu::visibility("default")]] const char* probe_take() {
   return text.c_str();
 }
 
-/// Takes stacks forever, on a detached thread.
 extern "C" [[gnu::visibility("default")]] void probe_spin() {
   for (;;) call_stack::capture();
 }
 
-/// Returns the minimum cost of a stack in nanoseconds.
+/// Returns the minimum in nanoseconds.
 extern "C" [[gnu::visibility("default")]] double probe_cost() {
   using Clock = std::chrono::steady_clock;
   constexpr int kCalls = 1000;

@@ -1,5 +1,5 @@
-// Calls functions with every kind of entry code a known number of times and checks their results while they are hooked.
-// Usage: symbol_calls [plugin.so]; prints "NAME CALLS" for each. With MPI it is a recorded rank (USE_MPI).
+// Calls hooked functions with every kind of entry code and checks their results.
+// Usage: symbol_calls [plugin.so]
 #include <dlfcn.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -58,8 +58,8 @@ SHAPE void shape_throws(int n) {
 }
 SHAPE int shape_global() { return sink ? table[sink & 15] : table[0]; }
 SHAPE int shape_caller(int n) { return shape_plain(n, 1) + 1; }
-SHAPE int shape_tiny() { return 0; }    // too short for a jump: must be refused and still work
-SHAPE long shape_loop(const char* s) {  // its loop begins at the entry of the function if optimized
+SHAPE int shape_tiny() { return 0; }    // too short for a jump
+SHAPE long shape_loop(const char* s) {  // the loop begins at the function's entry if optimized
   long n = 0;
   do n = n * 3 + *s;
   while (*++s != 0);
@@ -130,7 +130,7 @@ int main(int argc, char** argv) {
     void* const plugin = dlopen(argv[1], RTLD_NOW | RTLD_LOCAL);
     auto* const step = plugin != nullptr ? (int (*)(int))dlsym(plugin, "shape_plugin") : nullptr;
     CHECK(step != nullptr);
-    // The library under test finds the plugin some milliseconds after it was loaded.
+    // The library needs some milliseconds to find the plugin.
     const timespec pause = {0, 300000000};
     nanosleep(&pause, nullptr);
     for (int i = 0; step != nullptr && i < 21; ++i) CHECK(step(i) == i + 1);

@@ -1,4 +1,4 @@
-// A library that is loaded while the job runs.
+// A library, loaded while the job runs.
 volatile int plugin_sink;
 int shape_plugin(int n) {
   plugin_sink = n;

@@ -1,8 +1,5 @@
-// Writes traces of four ranks into FOLDER, each with a GPU that computes, copies and communicates. It also writes one
-// line of JSON for each device activity into FOLDER/timeline.jsonl. From these lines the tests compute the numbers that
-// readers must find in the traces.
-//
-//   gpu_ranks FOLDER
+// Writes traces of four ranks with a GPU each, and timeline.jsonl: one device activity per line, for the numbers that
+// readers must find. Usage: gpu_ranks FOLDER
 #include <cstdio>
 #include <string>
 
@@ -21,7 +18,6 @@ constexpr int kRanks = 4, kSteps = 3;
 constexpr Ticks kUs = 1000, kStep = 10'000 * kUs, kBegin = 1'000'000 * kUs;
 constexpr std::uint32_t kCompute = 7, kTalk = 20;
 
-/// One rank: its host calls and its device, on a clock of nanoseconds.
 class RankOfJob {
  public:
   RankOfJob(int rank, std::FILE* timeline) : rank_(rank), timeline_(timeline) {}
@@ -60,7 +56,6 @@ class RankOfJob {
 
   static std::int32_t tid() { return recorder::this_thread()->tid; }
 
-  /// Two kernels, an all-reduce and a copy. The second kernel is longer on later ranks and overlaps the all-reduce.
   void one_step(Ticks at) {
     const Ticks longer = static_cast<Ticks>(rank_) * 100 * kUs;
     launch(at + 10 * kUs, "cudaLaunchKernel");
@@ -81,7 +76,7 @@ class RankOfJob {
     launch(at + 50 * kUs, "cudaLaunchKernelExC");
     kernel(at + 2000 * kUs, at + 3000 * kUs, "ncclDevKernel_AllReduce_Sum_f32_RING_LL", kTalk, "communication");
     operation_ = 0;
-    // This launch comes long after the end of all earlier activities: the stream waited for the host.
+    // The stream waited for the host.
     launch(at + 3900 * kUs, "cudaMemcpyAsync");
     note(at + 4000 * kUs, at + 4200 * kUs, "Memcpy HtoD (Pinned -> Device)", kCompute, "memory");
     device_.copy(at + 4000 * kUs, at + 4200 * kUs, correlation_, 1 << 20, kCompute);

@@ -1,5 +1,4 @@
-/* Shared by the programs that time their own calls. Takes the best of many rounds, so that a busy machine disturbs
-   little. Prints "NAME NANOSECONDS" per line. */
+/* For programs that time their own calls: the best of many rounds, as "NAME NANOSECONDS" lines. */
 #ifndef PROFSHIM_BENCH_CALL_COST_H
 #define PROFSHIM_BENCH_CALL_COST_H
 
@@ -34,7 +33,7 @@ struct record {
 } __attribute__((aligned(64)));
 static struct record* records;
 
-/* The floor is the least that any recorder must do: read the clock twice and write one cache line. */
+/* The least that a recorder must do. */
 static void floor_call(int i) {
   struct record r = {{read_clock(), 0, 7, (uint64_t)i, 3, 2, 1, 0}};
   r.words[1] = read_clock();
@@ -55,7 +54,7 @@ static void measure(const char* name, void (*call)(int)) {
   printf("%s %.2f\n", name, best);
 }
 
-/* Must be called first. Also measures the floor. */
+/* Call first. Also measures the floor. */
 static void begin_measuring(void) {
   records = aligned_alloc(64, sizeof(struct record) * kSlots);
   memset(records, 1, sizeof(struct record) * kSlots);

@@ -1,4 +1,4 @@
-// Runs a program that times its own calls and prints "NAME NANOSECONDS" per line.
+// Runs a program that prints "NAME NANOSECONDS" lines.
 #pragma once
 
 #include <cstdio>
@@ -10,12 +10,11 @@ namespace profshim::bench {
 
 using Costs = std::map<std::string, double>;
 
-/// Runs build/bench/`program` and returns its times.
 inline Costs run(const std::string& environment, const std::string& program) {
   Costs costs;
   const std::string command =
       environment + " OMPI_MCA_btl=self,vader " PROFSHIM_BUILD_DIR "/bench/" + program + " 2>/dev/null";
-  // Takes the best of three runs, because a single process may get unfavorable memory pages.
+  // The best of three: a process may get unfavorable memory pages.
   for (int i = 0; i < 3; ++i) {
     std::FILE* const out = popen(command.c_str(), "r");
     if (out == nullptr) std::exit(1);

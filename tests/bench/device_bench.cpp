@@ -1,4 +1,4 @@
-// Measures how fast the writer turns a window with a million kernels and their launches into a trace, and its memory.
+// Time and memory to write a window with a million kernels and their launches.
 #include <cstdio>
 #include <cstdlib>
 #include <ctime>
@@ -34,14 +34,14 @@ long resident_kib() {
   return resident * 4;
 }
 
-// Returns the CPU time of this thread, which other processes hardly change.
+// CPU time: other processes hardly change it.
 std::int64_t cpu_ns() {
   timespec t{};
   clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
   return std::int64_t{t.tv_sec} * 1'000'000'000 + t.tv_nsec;
 }
 
-// Writes launches and kernels alternately in groups of some hundred, as they come in the buffers of CUPTI.
+// Alternating groups, as in the buffers of CUPTI.
 void fill() {
   test::DeviceEvents device;
   constexpr std::uint32_t kBuffer = 500;

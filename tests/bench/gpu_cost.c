@@ -1,4 +1,4 @@
-/* Times calls of CUDA and NCCL that do nothing (gpu_stub.c): run bare and under the library by gpu_hook_bench. */
+/* Times CUDA and NCCL calls that do nothing (gpu_stub.c), for gpu_hook_bench. */
 #define _GNU_SOURCE
 #include "call_cost.h"
 

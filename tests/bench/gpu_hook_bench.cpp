@@ -1,6 +1,5 @@
-// Measures the cost of the symbol hooks of CUDA and NCCL as a ratio to the floor measured in the same run: two clock
-// reads and one 64-byte store. Runs tests/bench/gpu_cost.c, whose CUDA and NCCL do nothing, bare and under the library.
-// CUDA calls are recorded by symbol only without CUPTI.
+// Cost of the CUDA and NCCL hooks (without CUPTI), relative to two clock reads and one 64-byte store. Runs
+// tests/bench/gpu_cost.c.
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>

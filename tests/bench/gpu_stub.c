@@ -1,4 +1,4 @@
-/* CUDA and NCCL functions for gpu_cost.c that only return. */
+/* CUDA and NCCL functions that only return. */
 #include <stddef.h>
 
 struct dim3 {

@@ -1,5 +1,4 @@
-// Measures the cost of a hooked call as a ratio to the floor measured in the same run: two clock reads and one 64-byte
-// store. Runs tests/bench/hook_cost.c bare, under the library while it does not record, and while it does.
+// Cost of a hooked call, relative to two clock reads and one 64-byte store. Runs tests/bench/hook_cost.c.
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>

@@ -1,4 +1,4 @@
-/* An ordinary MPI program that times its own calls: run bare and under the library by hook_bench. One rank. */
+/* Times MPI calls on one rank, for hook_bench. */
 #define _GNU_SOURCE
 #include <mpi.h>
 

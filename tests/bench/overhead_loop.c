@@ -1,5 +1,4 @@
-/* A loop that computes and calls. Prints the nanoseconds of one turn in its fastest slice, which was disturbed least.
-   usage: overhead_loop mpi|nvtx COUNT */
+/* overhead_loop mpi|nvtx COUNT: prints nanoseconds per turn in the fastest slice. */
 #include <mpi.h>
 #include <nvtx3/nvToolsExt.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
-// Measures how fast a generated trace is read, merged and converted. It compares with Python's JSON parser, which
-// readers of Kineto traces use, and with HTA if its Python is installed (scripts/consumers_venv.sh).
-//   read_bench [EVENTS [FILES [FOLDER]]]       default: 1000000 events in each of 8 files, in /tmp
+// Speed of reading, merging and converting, compared with Python's JSON parser and HTA (scripts/consumers_venv.sh).
+// Default: 1000000 events in each of 8 files, in /tmp.
+//   read_bench [EVENTS [FILES [FOLDER]]]
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -21,7 +21,7 @@ namespace {
 
 using namespace profshim;
 
-/// Writes the trace of a rank that only calls reductions.
+/// Only reductions.
 void write_trace(const std::string& path, int rank, std::int64_t events) {
   AtomicFile file;
   file.open(path);
@@ -59,7 +59,7 @@ double seconds_of(const auto& work) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
-/// Returns the run time of a Python program, 0 if it fails.
+/// 0 = failed.
 double python_seconds(const std::string& python, const std::string& program) {
   const std::string command = python + " -c \"import time; " + program + "; print(time.time()-t)\" 2>/dev/null";
   std::FILE* const out = popen(command.c_str(), "r");
@@ -69,7 +69,6 @@ double python_seconds(const std::string& python, const std::string& program) {
   return seconds;
 }
 
-/// Run time and peak memory of an action in its own process.
 struct Cost {
   double seconds = 0, cpu_seconds = 0, mib = 0;
 };

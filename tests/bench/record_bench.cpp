@@ -1,6 +1,5 @@
-// Measures the CPU time of the device thread for a million kernels and their launches, from full CUPTI buffers to
-// events in the spool, and compares it with a copy of the same bytes. A fake CUPTI hands over prepared buffers, so that
-// the cost of the real one is not included.
+// CPU time of the device thread for a million launches, from full CUPTI buffers to the spool, without the cost of the
+// real CUPTI.
 #include <pthread.h>
 
 #include <algorithm>
@@ -18,12 +17,12 @@ namespace {
 using namespace profshim;
 
 constexpr std::uint32_t kKernels = 1'000'000, kStreams = 4;
-constexpr std::uint32_t kEventsEach = 3;  // launch, kernel, and its continuation
+constexpr std::uint32_t kEventsEach = 3;  // launch, kernel, its continuation
 constexpr std::uint32_t kChunks = kEventsEach * kKernels / spool::kEventsPerChunk + 64;
-constexpr std::uint32_t kBatch = 4000;  // kernels in one buffer and launches in another
-constexpr std::uint32_t kBuffers = 32;  // filled before each measurement
+constexpr std::uint32_t kBatch = 4000;  // kernels in one buffer, launches in another
+constexpr std::uint32_t kBuffers = 32;  // filled before a measurement
 
-// Returns the CPU time of this thread, which other processes hardly change.
+// CPU time: other processes hardly change it.
 std::int64_t cpu_ns() {
   timespec t{};
   clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
@@ -53,7 +52,6 @@ class DeviceBlock final : public device::EventOutput {
   spool::Thread* const block_ = recorder::device_block();
 };
 
-/// Hands over CUPTI's buffers to the library and measures the nanoseconds that it takes.
 class Run {
  public:
   explicit Run(DeviceBlock& block)

@@ -1,5 +1,4 @@
-// Measures the cost of a stack that was seen before, of Python frames in a real interpreter and of native frames in the
-// same process. Runs tests/bench/stack_cost.py.
+// Cost of a known stack, with Python and native frames. Runs tests/bench/stack_cost.py.
 #include <cstdio>
 #include <cstdlib>
 

@@ -1,5 +1,5 @@
-// An observer of PyTorch operators that does nothing, to measure the minimum cost of an observer. inject/torch/abi.h
-// has the declarations. The caller passes the address to which a returned std::unique_ptr is written.
+// A PyTorch observer that does nothing (see inject/torch/abi.h). The caller passes the address for a returned
+// std::unique_ptr.
 #include <dlfcn.h>
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,4 +1,4 @@
-// Measures how long closing a window with a million events holds the job's thread, and how fast the writer drains it.
+// Time that closing a million-event window holds the job's thread, and speed of draining it.
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -26,7 +26,7 @@ void commit_events() {
     call->mpi = {8, 1, 1, static_cast<std::uint32_t>(i + 1), kNone32, kNone32, 0, 0, 0};
     recorder::begin(*call);
     recorder::end(thread, *call);
-    if (i % 20'000 == 0) usleep(2000);  // as if the program also computed
+    if (i % 20'000 == 0) usleep(2000);  // as if it also computed
   }
 }
 

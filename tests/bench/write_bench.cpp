@@ -1,6 +1,5 @@
-// Measures how fast traces are written: events per second and bytes for an MPI call with eight arguments, plain and
-// compressed.
-//   write_bench [EVENTS] [FOLDER]      default: 2000000 events, files in /tmp
+// Events per second and bytes of a trace, plain and compressed. Default: 2000000 events, in /tmp.
+//   write_bench [EVENTS] [FOLDER]
 #include <time.h>
 
 #include <chrono>
@@ -25,7 +24,7 @@ class NullSink final : public ByteSink {
   std::uint64_t bytes = 0;
 };
 
-/// Passes bytes on and counts them, to measure the output of gzip.
+/// Measures gzip's output.
 class CountingSink final : public ByteSink {
  public:
   CountingSink(std::unique_ptr<ByteSink> out, std::uint64_t& bytes) : out_(std::move(out)), bytes_(bytes) {}
@@ -62,7 +61,7 @@ void write_events(TraceWriter& writer, std::int64_t count) {
   }
 }
 
-/// Returns the CPU time of the calling thread, which other processes hardly change.
+/// CPU time: other processes hardly change it.
 double cpu_seconds() {
   timespec t;
   clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
@@ -103,7 +102,7 @@ int main(int argc, char** argv) {
     measure("plain, to a file", events, *file_sink(file), nullptr);
   }
   for (const int threads : {0, 1, 2, 4}) {
-    AtomicFile file;  // never published: removed at the end of the round
+    AtomicFile file;  // never published
     if (!file.open(path + ".gz")) return 1;
     std::uint64_t packed = 0;
     const auto sink = gzip_sink(std::make_unique<CountingSink>(file_sink(file), packed), 1, threads);

@@ -1,6 +1,4 @@
-/* An ordinary MPI program: heat flowing through a square plate, rows split over the ranks. It knows nothing of
-   profilers. Many simulation codes have NVTX ranges, which cost next to nothing without a tool.
-
+/* An ordinary MPI program: heat flowing through a square plate, rows split over the ranks.
    usage: heat [STEPS [CELLS]]       default: 40 steps on 512 x 512 cells */
 #include <math.h>
 #include <mpi.h>
@@ -21,14 +19,13 @@
 
 struct plate {
   int rank, size;
-  int cells; /* columns, and rows of the whole plate */
-  int rows;  /* rows of this rank, without the two halo rows */
+  int cells;
+  int rows; /* without the two halo rows */
   double *now, *next;
 };
 
 static double* row(double* field, const struct plate* p, int index) { return field + (size_t)index * p->cells; }
 
-/* Exchanges edge rows with the neighbors. Ranks at the edge of the plate send to MPI_PROC_NULL. */
 static void exchange_halo(struct plate* p) {
   const int above = p->rank > 0 ? p->rank - 1 : MPI_PROC_NULL;
   const int below = p->rank + 1 < p->size ? p->rank + 1 : MPI_PROC_NULL;
@@ -42,7 +39,7 @@ static void exchange_halo(struct plate* p) {
   RANGE_END();
 }
 
-/* Five-point stencil; returns the sum of squared changes of this rank. */
+/* Five-point stencil; returns the sum of squared changes. */
 static double relax(struct plate* p) {
   double change = 0;
   RANGE_BEGIN("stencil");
@@ -61,7 +58,7 @@ static double relax(struct plate* p) {
   return change;
 }
 
-/* One time step. It is exported and not inlined, as in a solver library, so that symbol hooks find it. */
+/* Not inlined, so that symbol hooks find it. */
 __attribute__((noinline, noclone, visibility("default"))) double heat_step(struct plate* p) {
   double change, total;
   exchange_halo(p);
@@ -75,7 +72,6 @@ __attribute__((noinline, noclone, visibility("default"))) double heat_step(struc
   return sqrt(total);
 }
 
-/* Gathers the mean temperature of each rank's rows and prints it on rank 0. */
 static void print_result(struct plate* p) {
   double mean = 0, *means = NULL;
   for (int r = 1; r <= p->rows; ++r)
@@ -110,7 +106,7 @@ int main(int argc, char** argv) {
     fprintf(stderr, "heat: %d x %d cells do not fit %d ranks\n", p.cells, p.cells, p.size);
     MPI_Abort(MPI_COMM_WORLD, 2);
   }
-  if (p.rank == 0) /* the hot edge */
+  if (p.rank == 0)
     for (int c = 0; c < p.cells; ++c) row(p.now, &p, 0)[c] = row(p.next, &p, 0)[c] = 100.0;
 
   double residual = 0;

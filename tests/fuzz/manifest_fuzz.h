@@ -1,6 +1,4 @@
-// One input of the manifest's fuzzer; the unit tests run every file of the corpus through it. No input
-// may cause a crash. A manifest that was read must be written and read again unchanged, and must name no file outside
-// its folder.
+// One input of the manifest fuzzer. A read manifest survives a rewrite and names no file outside its folder.
 #pragma once
 
 #include <cstdlib>

@@ -1,4 +1,4 @@
-// Fuzzes spec text, rank expressions and PROFSHIM_SET: nothing may crash, and an accepted spec must be consistent.
+// Fuzzes spec text, rank expressions and PROFSHIM_SET.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
@@ -19,7 +19,6 @@ void fuzz_spec(std::string_view text) {
     require(profshim::to_line(problem).find('\n') == std::string::npos);
   }
   if (!loaded.ok()) return;
-  // An accepted spec can be written and read again.
   const std::string canonical = loaded.spec.to_toml();
   const profshim::LoadedSpec again = profshim::load_spec_text(canonical, "again");
   require(again.ok());
@@ -55,7 +54,7 @@ void fuzz_overrides(std::string_view text) {
 
 }  // namespace
 
-/// The first byte chooses the parser: 'R' a rank expression, 'S' overrides, anything else a spec.
+/// 'R': a rank expression; 'S': overrides; otherwise a spec.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string_view text(reinterpret_cast<const char*>(data), size);
   if (text.starts_with("R")) {

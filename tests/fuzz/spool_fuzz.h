@@ -1,6 +1,4 @@
-// One run of the spool fuzzer: damages a complete spool in the places that the input names, and makes traces of it. The
-// unit tests run every file of the corpus through it. Nothing may crash or hang on any damage, and a spool that View
-// accepts must become a trace that reads back.
+// One input of the spool fuzzer. A damaged spool that View accepts must become a readable trace.
 #pragma once
 
 #include <array>
@@ -20,8 +18,7 @@
 
 namespace profshim::test {
 
-/// Changes the image and restores it in the destructor. Each change takes 12 bytes of the input: region, place (2),
-/// width and kind, value (8).
+/// A change takes 12 bytes of the input: region, place (2), width and kind, value (8).
 class Damage {
  public:
   Damage(SpoolImage& image, std::string_view input) : image_(image) {

@@ -21,11 +21,11 @@
 
 namespace profshim::test {
 
-/// A small spool with every kind of content, in private memory. It is made once, because it has 15 MB.
+/// Made once: it has 15 MB.
 class SpoolImage {
  public:
   static constexpr std::uint32_t kChunks = 4;
-  /// A part of the image that inputs change, small enough for two bytes to name a place in it.
+  /// Small: two bytes name a place.
   struct Region {
     std::uint64_t at, bytes;
   };
@@ -239,7 +239,6 @@ class SpoolImage {
     recorder::commit(t, memory);
   }
 
-  /// Interns a call stack of two Python frames and two native frames.
   static StringId stack() {
     std::string bytes;
     const auto add = [&bytes](const auto& value) { bytes.append(reinterpret_cast<const char*>(&value), sizeof value); };
@@ -293,11 +292,11 @@ class SpoolImage {
   }
 
   static void fill_to_the_end_of_the_run(spool::Thread& t) {
-    // These events lie before the windows, so that an input without damage makes small traces.
+    // Before the windows, so that undamaged input makes small traces.
     while (t.chunk_end - t.next > 1) recorder::commit(t, call(500, 550, "MPI_Send"));
     Event exchange = call(2100, 2150, "MPI_Sendrecv");
     exchange.flags = kContinues;
-    recorder::commit(t, exchange);  // the last of its run
+    recorder::commit(t, exchange);
     exchange.hook = HookId::kContinuation;
     exchange.flags = 0;
     recorder::commit(t, exchange);

@@ -1,5 +1,4 @@
-// One run of the trace fuzzer: reads, verifies, summarizes, converts and rewrites the input. The unit tests run every
-// file of the corpus through it. No input may cause a crash, and written traces must be readable.
+// One input of the trace fuzzer. Written traces must be readable.
 #pragma once
 
 #include <cstdlib>
@@ -19,7 +18,6 @@
 
 namespace profshim::test {
 
-/// A trace gets a table; other input is refused.
 inline void fuzz_summary(std::string_view bytes) {
   try {
     analysis_detail::KeyAverages averages(true);
@@ -29,8 +27,7 @@ inline void fuzz_summary(std::string_view bytes) {
   }
 }
 
-/// The first event of a file is read by the parser of src/json, those behind it are read the quick way where they are
-/// plain.
+/// The parser of src/json reads the first event; plain later events take the fast path.
 inline void fuzz_event(std::string_view bytes) {
   const auto read = [&](const std::string& before, std::ostringstream& seen) {
     std::uint64_t skip = before.empty() ? 0 : 1;
@@ -47,11 +44,10 @@ inline void fuzz_event(std::string_view bytes) {
   };
   std::ostringstream one, other;
   const bool first = read("", one), second = read(R"({"ph":"M"},)", other);
-  // Input without events is exempt, because the comma before it would be invalid.
+  // Before input without events the comma is invalid.
   if (first && !one.str().empty() && (!second || one.str() != other.str())) std::abort();
 }
 
-/// A readable trace can be converted, and the result read again.
 inline void fuzz_convert(std::string_view bytes) {
   std::string converted;
   MemorySink sink(converted);

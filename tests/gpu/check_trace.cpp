@@ -1,15 +1,16 @@
-// Compares a trace with known properties of its run. scripts/gpu_check.sh uses it.
-//   check_trace counts TRACE OUTPUT            activities per step are those of gpu_job's OUTPUT ("per_step NAME
-//   COUNT") check_trace whole TRACE                    every activity has its launch in the window, every launch its
-//   activity check_trace steps TRACE FIRST LAST         the window has the steps FIRST to LAST check_trace length TRACE
-//   NAME NS PERCENT   the kernels called NAME take NS each check_trace same TRACE OTHER PERCENT       both have the
-//   same kernels, as many per step, with the same total time check_trace nccl TRACE                     every kernel of
-//   NCCL has the data of its collective check_trace one_rank TRACE                 NCCL with one rank launched kernels,
-//   each inside one of its calls check_trace graphs TRACE OUTPUT            every graph launch has all nodes of its
-//   graph, no other call has any check_trace memory TRACE OUTPUT            allocations and releases of device memory
-//   per step check_trace off_after TRACE LOG            time from the window's last device activity until CUPTI was off
-//   check_trace hosted TRACE OUTPUT            has the calls of OUTPUT's launches, no device activity (symbol hooks)
-// Prints one line "ok: ..." or "FAILED: ..." per finding; exit status 1 if there is a FAILED, 2 for wrong usage.
+// Compares a trace with known properties of its run, for scripts/gpu_check.sh. OUTPUT is of the traced program.
+//   counts TRACE OUTPUT            activities per step equal the lines "per_step NAME COUNT"
+//   whole TRACE                    every activity has a launch, every launch an activity
+//   steps TRACE FIRST LAST
+//   length TRACE NAME NS PERCENT   duration of the kernels called NAME
+//   same TRACE OTHER PERCENT       the same kernels per step, with the same total time
+//   nccl TRACE                     NCCL kernels have their collective's data
+//   one_rank TRACE                 kernels of NCCL with one rank are inside its calls
+//   graphs TRACE OUTPUT            every graph launch has all its nodes
+//   memory TRACE OUTPUT            device memory per step
+//   off_after TRACE LOG            time from the last activity until CUPTI was off
+//   hosted TRACE OUTPUT            launches without device activity (symbol hooks)
+// Exit status 1 if a line "FAILED: ..." was printed, 2 for wrong usage.
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -35,12 +36,12 @@ struct Work {
 };
 
 struct Trace {
-  std::vector<Work> device, calls;  // kernels, copies and memsets; runtime and driver calls
+  std::vector<Work> device, calls;  // device: kernels, copies, memsets
   std::vector<Work> nccl_calls;
-  std::vector<std::int64_t> blocks;  // bytes of [memory] entries of devices; negative if released
+  std::vector<std::int64_t> blocks;  // bytes of device [memory] entries; negative if released
   std::vector<std::int64_t> steps;
   std::int64_t begin = 0, end = 0;  // of all steps
-  std::int64_t base = 0;            // nanoseconds since the epoch that all times count from
+  std::int64_t base = 0;            // nanoseconds since the epoch
   bool readable = false;
 };
 
@@ -108,7 +109,7 @@ void finding(bool good, const char* format, Values... values) {
   failures += good ? 0 : 1;
 }
 
-/// Reads the lines "per_step NAME COUNT" of a program's output.
+/// Lines "per_step NAME COUNT".
 std::map<std::string, long> per_step(const std::string& path) {
   std::map<std::string, long> counts;
   std::ifstream file(path);
@@ -148,7 +149,7 @@ void whole(const Trace& trace) {
     if (call.correlation > 0) launches.emplace(call.correlation, &call);
   }
   long unlaunched = 0, early = 0, outside = 0;
-  std::int64_t earliest_ns = 0;  // the longest time by which an activity precedes its launch
+  std::int64_t earliest_ns = 0;  // of an activity before its launch
   std::set<std::int64_t> used;
   for (const Work& work : trace.device) {
     const auto at = launches.find(work.correlation);
@@ -161,7 +162,7 @@ void whole(const Trace& trace) {
     earliest_ns = std::max(earliest_ns, at->second->begin - work.begin);
     outside += at->second->begin < trace.begin || at->second->begin >= trace.end ? 1 : 0;
   }
-  // A memset of 0 bytes launches no device activity: cudnn_convolution makes such calls.
+  // A memset of 0 bytes (cudnn_convolution makes them) launches nothing.
   long idle = 0, idle_memsets = 0, calls = 0;
   for (const auto& [correlation, call] : launches) {
     if (!is_launch(call->name)) continue;
@@ -199,7 +200,6 @@ void length(const Trace& trace, const std::string& name, double ns, double perce
           kernels, name.c_str(), ns, worst, percent);
 }
 
-/// Number and total duration of kernels per step, by name.
 struct PerStep {
   double count = 0, ns = 0;
 };
@@ -309,7 +309,7 @@ void memory(const Trace& trace, const std::string& output) {
   }
 }
 
-/// cupti_watch.so writes LOG. The times of log and trace are of CLOCK_REALTIME.
+/// cupti_watch.so writes LOG. Both times are of CLOCK_REALTIME.
 void off_after(const Trace& trace, const std::string& log) {
   constexpr int kConcurrentKernel = 10;
   std::int64_t last = 0;

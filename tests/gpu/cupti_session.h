@@ -1,5 +1,4 @@
-// Callbacks, delivered records and short names of CUPTI calls for tests/gpu/cupti_questions.cu, which alone includes
-// this.
+// CUPTI callbacks, records and short names for tests/gpu/cupti_questions.cu.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -31,15 +30,15 @@ namespace {
 struct Kernel {
   std::uint64_t start, end;
   std::uint32_t correlation;
-  int grid;  // number of blocks, which identifies the launch
+  int grid;  // identifies the launch
 };
 constexpr std::size_t kBufferBytes = 1 << 20;
 std::mutex lock;
 std::vector<Kernel> kernels;
-std::map<int, long> of_kind;                // records by kind
-std::map<unsigned, long> of_callback;       // records of runtime and driver calls by callback id
-std::map<std::uint64_t, long> of_external;  // EXTERNAL_CORRELATION records by the pushed id
-std::map<CUptiResult, long> of_ending;      // buffers with records by the result that ended their reading
+std::map<int, long> of_kind;
+std::map<unsigned, long> of_callback;       // runtime and driver calls
+std::map<std::uint64_t, long> of_external;  // EXTERNAL_CORRELATION records by pushed id
+std::map<CUptiResult, long> of_ending;      // by the result that ends a buffer
 long buffers = 0, on_callers_thread = 0;
 int fault = 0;
 pid_t main_thread = 0;
@@ -112,8 +111,6 @@ long records_of(int kind) {
   return of_kind.count(kind) != 0 ? of_kind[kind] : 0;
 }
 
-// ---- helpers
-
 using Clock = std::chrono::steady_clock;
 double ms_since(Clock::time_point begin) {
   return std::chrono::duration<double, std::milli>(Clock::now() - begin).count();
@@ -130,11 +127,11 @@ void enable(CUpti_ActivityKind kind, const char* name) { check(cuptiActivityEnab
 void disable(CUpti_ActivityKind kind, const char* name) { check(cuptiActivityDisable(kind), name); }
 void enable_kernels() { enable(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, "enable CONCURRENT_KERNEL"); }
 void disable_kernels() { disable(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, "disable CONCURRENT_KERNEL"); }
-/// Launches `count` kernels; the first has `first` blocks, each later one has one block more.
+/// The first has `first` blocks, each later one has one more.
 void launch(int count, int first, cudaStream_t stream = nullptr) {
   for (int i = 0; i < count; ++i) empty_kernel<<<first + i, 32, 0, stream>>>();
 }
-/// Loads the kernels, because CUDA loads a kernel at its first launch, which may wait for the device.
+/// CUDA loads a kernel at its first launch, which may wait for the device.
 void load_kernels() {
   empty_kernel<<<1, 32>>>();
   busy_kernel<<<1, 1>>>(1);
@@ -150,7 +147,7 @@ double ns_per_launch() {
   return ms_since(begin) * 1e6 / kLaunches;
 }
 
-// Callback ids of launches: the same in all releases.
+// Callback ids of launches, the same in all releases.
 constexpr unsigned kRuntimeLaunches[] = {211, 214, 430, 431, 505, 506};
 constexpr unsigned kDriverLaunches[] = {307, 442, 652, 653};
 #if CUPTI_API_VERSION >= 24

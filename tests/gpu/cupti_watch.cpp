@@ -1,7 +1,5 @@
-// A libcupti for scripts/gpu_check.sh that logs each enabling and disabling call. PROFSHIM_CUPTI names this library.
-// Its functions come first; all others are those of the real libcupti.so.13, which it is linked against.
-// CUPTI_WATCH_LOG is the log file. Each line: begin of the call in nanoseconds of CLOCK_REALTIME, its length in
-// nanoseconds, the thread, the function, its two numbers, its result.
+// A libcupti for scripts/gpu_check.sh that logs enabling and disabling calls and links the real libcupti.so.13. Lines
+// of CUPTI_WATCH_LOG: begin (CLOCK_REALTIME) and length in nanoseconds, thread, function, its two numbers, result.
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <sys/syscall.h>
@@ -35,7 +33,7 @@ int log_file() {
   return file;
 }
 
-// Each line is one write, so that lines of threads do not mix and a killed process leaves complete lines.
+// One write per line: threads do not mix, and a killed process leaves complete lines.
 template <class... Arguments>
 int call(const char* name, unsigned first, unsigned second, Arguments... arguments) {
   const auto function = reinterpret_cast<int (*)(Arguments...)>(real(name));
@@ -58,7 +56,7 @@ int call(const char* name, unsigned first, unsigned second, Arguments... argumen
 EXPORT int cuptiActivityEnable(unsigned kind) { return call("cuptiActivityEnable", kind, 0, kind); }
 EXPORT int cuptiActivityDisable(unsigned kind) { return call("cuptiActivityDisable", kind, 0, kind); }
 EXPORT int cuptiActivityFlushAll(unsigned flag) { return call("cuptiActivityFlushAll", flag, 0, flag); }
-// The header declares an enumeration and a byte. Both are passed like int.
+// An enumeration and a byte in the header; both are passed like int.
 EXPORT int cuptiActivityEnableRuntimeApi(unsigned id, std::uint8_t on) {
   return call("cuptiActivityEnableRuntimeApi", id, on, id, on);
 }

@@ -1,4 +1,4 @@
-// Merges the traces of several ranks into one trace on one clock: profshim merge. Tool only.
+// Merges the traces of several ranks into one on one clock. Tool only.
 #pragma once
 
 #include <cstdint>
@@ -8,20 +8,20 @@
 
 namespace profshim {
 
-/// How the difference between two clocks is determined.
+/// Source of the difference between two clocks.
 enum class ClockSync : std::uint8_t {
-  kCollective,  // from collectives, messages and RPC requests that both ranks took part in; without any, as kAnchors
-  kAnchors,     // both clocks are the wall clocks of their hosts
+  kCollective,  // events that both ranks share; without any, kAnchors
+  kAnchors,     // the wall clocks of the hosts
   kNone,        // as kAnchors, but times need not be wall-clock times
 };
 
 struct MergeOptions {
   std::vector<std::string> paths;
-  std::string out;  // gzip when it ends in .gz
+  std::string out;  // gzip if it ends in .gz
   ClockSync sync = ClockSync::kCollective;
-  /// Uses the times of traces that share no clock with the others unchanged, instead of failing.
+  /// Keeps the times of traces without a shared clock, instead of failing.
   bool assume_clock = false;
-  /// Called from time to time with the finished part, from 0 to 1. Several threads call it, one at a time.
+  /// Finished part, 0 to 1. Called on several threads, one call at a time.
   std::function<void(double done)> on_progress;
 };
 
@@ -30,11 +30,11 @@ struct MergedRank {
   int rank = -1;
   std::int64_t first_pid = 0;  // GPU n has the pid first_pid + n; processes follow
   std::string clock;           // "reference", "same host", "collectives", "anchors", "assumed"
-  std::uint64_t moments = 0;   // bounds of the clock difference, from events shared with another rank
+  std::uint64_t moments = 0;   // bounds from shared events
   double offset_us = 0;        // added to its times at offset_at_ns (its own clock)
   std::int64_t offset_at_ns = 0;
-  double drift_ppm = 0;  // growth of the offset, microseconds per second
-  double error_us = -1;  // upper bound of the error against the reference; < 0 = unknown
+  double drift_ppm = 0;  // us per second
+  double error_us = -1;  // upper bound against the reference; < 0 = unknown
   std::uint64_t events = 0;
 };
 
@@ -42,13 +42,13 @@ struct MergeResult {
   std::string error;  // one line; "" = done
   std::vector<MergedRank> ranks;
   std::vector<std::string> warnings;
-  bool truncated = false;  // a file ends early; the events before its end are merged
+  bool truncated = false;
   std::uint64_t events = 0, bytes = 0;
   std::uint64_t messages = 0, collectives = 0, requests = 0;  // with arrows
   std::uint64_t messages_left_out = 0;                        // without: sends and receives differ in number
 };
 
-/// Reads every file twice. Memory use: about 40 bytes for each event that ranks share. Errors are in the result.
+/// Reads every file twice. Memory: about 40 bytes for each shared event. Errors are in the result.
 MergeResult merge_traces(const MergeOptions& options);
 
 }  // namespace profshim

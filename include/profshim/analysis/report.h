@@ -1,5 +1,4 @@
-// One self-contained HTML page about finished traces: profshim report. make_report() reads the traces and makes the
-// contents, report_page() makes the page (src/analysis/report/page). Tool only.
+// One self-contained HTML page about finished traces: profshim report. Tool only.
 #pragma once
 
 #include <cstdint>
@@ -18,16 +17,16 @@ struct ReportFinding {
   std::string text;
 };
 
-/// Lines, bars or stacked bars over labels. NaN = no value.
+/// NaN = no value.
 struct ReportPlot {
   enum class Kind : std::uint8_t { kLines, kStackedBars, kBars };
   struct Series {
     std::string label;
     std::vector<double> values;
-    bool quiet = false;  // drawn in gray: idle time and the like
+    bool quiet = false;  // drawn in gray, as idle time
     int color = -1;      // index into the page's colors; -1 = index of the series
   };
-  std::string key;  // also the id of the element
+  std::string key;  // also the HTML id
   Kind kind = Kind::kLines;
   std::string title, label_axis, value_axis;  // value_axis: without the unit
   Unit unit = Unit::kTime;
@@ -38,7 +37,7 @@ struct ReportPlot {
 /// A table with cells colored by value. NaN = no value.
 struct ReportHeatMap {
   std::string key, title, row_axis, column_axis;
-  std::vector<std::string> rows, columns;  // labels
+  std::vector<std::string> rows, columns;
   std::vector<std::vector<double>> values;
   Unit unit = Unit::kTime;
   bool shows_numbers = false;  // false: narrow cells without text
@@ -46,7 +45,7 @@ struct ReportHeatMap {
 
 struct ReportSection {
   std::string key, title;
-  std::vector<std::string> notes;  // sentences about the contents and omissions
+  std::vector<std::string> notes;  // sentences
   std::vector<ReportPlot> plots;
   std::vector<ReportHeatMap> heat_maps;
   std::vector<ViewTable> tables;
@@ -61,11 +60,11 @@ struct Report {
   bool truncated = false;  // a file ends early
 };
 
-/// Reads each file once for the numbers, and once more for the clocks if there are several ranks. Throws
-/// std::runtime_error with one line if a file is not a trace, has no events or belongs to another job.
+/// Reads each file once; twice with several ranks, for the clocks. Throws std::runtime_error with one line if a file is
+/// not a trace, has no events or belongs to another job.
 Report make_report(const std::vector<std::string>& paths);
 
-/// Returns the whole HTML file. All text of the report is escaped, and the page loads nothing from elsewhere.
+/// Returns the whole HTML file. Escapes all text of the report; the page loads nothing from elsewhere.
 std::string report_page(const Report& report);
 
 }  // namespace profshim

@@ -1,4 +1,4 @@
-// PyTorch's table key_averages().table() from finished traces of profshim and torch.profiler. The rows are explained in
+// PyTorch's key_averages().table() from finished traces of profshim and torch.profiler. Rows:
 // src/analysis/summary/table/key_averages.h. Tool only.
 #pragma once
 
@@ -9,47 +9,47 @@
 
 namespace profshim {
 
-/// All events of one name, of one node and side (host or device), added up.
+/// All events of one name, node and side (host or device), added up.
 struct KeyRow {
   std::string name;
   std::string input_shapes;  // "[[2, 3], []]"; "" unless rows are separated by shapes
   int node_id = -1;          // rank; -1 = unknown, or only one trace
   bool on_device = false;
-  bool annotation = false;    // a range of the user, on the host or on a device stream
-  bool asynchronous = false;  // occupies no thread, so has no self time
-  bool top_level = true;      // its first event is not nested in another
+  bool annotation = false;    // a user's range, on the host or a stream
+  bool asynchronous = false;  // occupies no thread: no self time
+  bool top_level = true;      // its first event is not nested
   std::uint64_t calls = 0;
   double self_cpu_us = 0, cpu_total_us = 0;
   double self_device_us = 0, device_total_us = 0;
   double cpu_bytes = 0, self_cpu_bytes = 0;  // allocated minus released
   double device_bytes = 0, self_device_bytes = 0;
-  double flops = 0;  // floating-point operations, of operators that have a formula
+  double flops = 0;  // of operators that have a formula
 
   double per_call(double sum) const { return calls == 0 ? 0 : sum / static_cast<double>(calls); }
 };
 
-/// Device activity in all files of one node, added up over its devices. Overlapping activity on a device counts once.
+/// Device activity of one node, summed over devices. Overlapping activity on a device counts once.
 struct DeviceUse {
   int node_id = -1;
-  bool any = false;             // there was device activity
+  bool any = false;
   double busy_us = 0;           // with at least one kernel, copy or memset
   double communication_us = 0;  // with a collective kernel
-  double exposed_us = 0;        // with a collective kernel and no other kernel
+  double exposed_us = 0;        // with a collective kernel and no other
 };
 
 struct KeyTable {
   std::vector<KeyRow> rows;  // in the order of their first events
   std::vector<DeviceUse> devices;
-  bool memory = false;                 // allocations were recorded
-  std::uint64_t dropped_events = 0;    // by the count of the recorders
-  bool drops_known = true;             // false if a trace is Kineto's, which does not count them
+  bool memory = false;
+  std::uint64_t dropped_events = 0;
+  bool drops_known = true;             // false with a trace of Kineto, which does not count them
   std::uint64_t incomplete_files = 0;  // windows that the end of the job cut
   bool truncated = false;              // a file ends early
   std::vector<std::string> warnings;
 };
 
-/// Makes the table of all these files. With several files, each rank has its own rows. Throws std::runtime_error with
-/// one line if a file is not a trace or has no events.
+/// With several files, each rank has its own rows. Throws std::runtime_error with one line if a file is not a trace or
+/// has no events.
 KeyTable key_averages(const std::vector<std::string>& paths, bool group_by_shapes);
 
 struct TableStyle {
@@ -60,25 +60,25 @@ struct TableStyle {
   std::string time_unit;  // "s", "ms", "us"; "" = the unit that fits each number
 };
 
-/// Returns the columns by which a table can be sorted: "self_cuda_time_total" and others.
+/// Keys for `sort_by`.
 const std::vector<std::string_view>& sort_keys();
 
-/// Returns the rows that a table of that style shows, in its order. Throws std::runtime_error if `sort_by` is unknown.
+/// In order of `style`. Throws std::runtime_error if `sort_by` is unknown.
 std::vector<const KeyRow*> table_rows(const KeyTable& table, const TableStyle& style);
 
 struct TableTotals {
   double self_cpu_us = 0;
-  double self_device_us = 0;  // over device rows without ranges: each kernel once
+  double self_device_us = 0;  // without ranges: each kernel once
   bool has_device_time = false;
 };
 TableTotals table_totals(const KeyTable& table);
 
 /// Returns exactly the text of PyTorch's table; "" if there are no rows.
 std::string table_text(const KeyTable& table, const TableStyle& style);
-/// Returns the rows as CSV, with times in microseconds.
+/// Times are in microseconds.
 std::string table_csv(const KeyTable& table, const TableStyle& style);
 
-/// Returns for example "1.234ms"; `unit` as in TableStyle.
+/// "1.234ms"; `unit` as in TableStyle.
 std::string format_time(double us, std::string_view unit = {});
 
 }  // namespace profshim

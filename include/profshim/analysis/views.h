@@ -1,5 +1,4 @@
-// The views of profshim summary besides key_averages(): --kernels, --steps, --comms, --mpi. Each view has a few tables;
-// src/analysis/summary/{kernels,steps,mpi}_view.h and comms/comms_view.h explain their columns. Tool only.
+// Views of profshim summary: --kernels, --steps, --comms, --mpi. Columns: *_view.h in src/analysis/summary. Tool only.
 #pragma once
 
 #include <cstdint>
@@ -10,13 +9,13 @@
 
 namespace profshim {
 
-/// Unit of the numbers in a column. Text is formatted by it; JSON and CSV have the plain numbers.
+/// Format of a column as text; JSON and CSV have the plain numbers.
 enum class Unit : std::uint8_t {
-  kPlain,    // a text, or a whole number
-  kTime,     // microseconds
-  kBytes,    // bytes
-  kRate,     // GB/s, of 1e9 bytes
-  kPercent,  // of 100
+  kPlain,  // a text, or a whole number
+  kTime,   // microseconds
+  kBytes,
+  kRate,  // GB/s, of 1e9 bytes
+  kPercent,
 };
 
 /// std::monostate = unknown.
@@ -33,7 +32,7 @@ struct ViewTable {
   std::string title;  // "" = only for JSON and CSV; in text, notes say the same
   std::vector<ViewColumn> columns;
   std::vector<std::vector<Cell>> rows;
-  bool limit_each = false;  // a limit on rows applies to each value of the first column
+  bool limit_each = false;  // row limits are per value of the first column
 };
 
 struct View {
@@ -44,7 +43,7 @@ struct View {
 
 struct ViewChoice {
   bool kernels = false, steps = false, comms = false, mpi = false;
-  double gap_us = 1000;  // of steps: shorter gaps are not listed
+  double gap_us = 1000;  // shorter gaps are not listed
 };
 
 struct Views {
@@ -56,14 +55,13 @@ struct Views {
 /// Reads each file once. Throws std::runtime_error with one line if a file is not a trace or has no events.
 Views make_views(const std::vector<std::string>& paths, const ViewChoice& choice);
 
-/// Keeps at most so many rows of each table (-1 = all), and adds a note where there were more.
+/// Keeps `row_limit` rows of each table (-1 = all). Adds a note if there were more.
 void limit_rows(View& view, std::int64_t row_limit);
 
-/// Returns aligned tables. `time_unit`: "s", "ms", "us"; "" = the unit that fits each number.
+/// `time_unit`: "s", "ms", "us"; "" = the unit that fits each number.
 std::string view_text(const View& view, std::string_view time_unit);
-/// Returns an object with a list of objects for each table.
 std::string view_json(const View& view);
-/// Returns each table with a line of its keys, and an empty line between two tables.
+/// Each table starts with a line of keys; an empty line separates tables.
 std::string view_csv(const View& view);
 
 }  // namespace profshim

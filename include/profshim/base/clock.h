@@ -13,13 +13,12 @@
 
 namespace profshim {
 
-/// A reading of the recording clock: ticks of the processor's counter, or CLOCK_MONOTONIC nanoseconds. Chosen once per
-/// process.
+/// Ticks of the processor's counter, or CLOCK_MONOTONIC nanoseconds. Chosen once per process.
 using Ticks = std::uint64_t;
 
 enum class ClockKind : std::uint32_t { kMonotonic = 0, kTsc = 1, kArmCounter = 2 };
 
-/// One moment on all three clocks. Conversions interpolate between anchors.
+/// One moment on all three clocks.
 struct Anchor {
   Ticks ticks = 0;
   std::int64_t monotonic_ns = 0;
@@ -27,15 +26,15 @@ struct Anchor {
 };
 
 namespace clock_detail {
-extern ClockKind kind;  // choose_clock() writes it once, before any event is recorded
+extern ClockKind kind;  // written once by choose_clock(), before any event
 }
 
-/// Chooses the TSC if it is invariant, or Arm's counter, if the kernel uses it too; otherwise CLOCK_MONOTONIC. Called
-/// once, at activation.
+/// Chooses the TSC if it is invariant, or Arm's counter, if the kernel uses it too; else CLOCK_MONOTONIC. Called once,
+/// at activation.
 ClockKind choose_clock();
-/// Returns the name used in traces: "monotonic", "tsc" or "arm_counter".
+/// Returns the name in traces: "monotonic", "tsc" or "arm_counter".
 const char* name_of(ClockKind kind);
-/// Forces a clock. Tests use this.
+/// For tests.
 void use_clock(ClockKind kind);
 
 inline std::int64_t monotonic_ns() {
@@ -45,7 +44,7 @@ inline std::int64_t monotonic_ns() {
 }
 std::int64_t realtime_ns();
 
-/// Reads the recording clock: a register for a counter, otherwise the vDSO. Hot path. Any thread.
+/// Reads a register for a counter, else the vDSO. Hot path. Any thread.
 inline Ticks ticks() {
 #if defined(__x86_64__)
   if (__builtin_expect(clock_detail::kind == ClockKind::kTsc, 1)) return __rdtsc();
@@ -59,24 +58,23 @@ inline Ticks ticks() {
   return static_cast<Ticks>(monotonic_ns());
 }
 
-/// Reads the three clocks several times and returns the reading that took the shortest time.
+/// Returns the fastest of several readings of all clocks.
 Anchor take_anchor();
 
-/// Converts ticks to nanoseconds since the epoch by linear interpolation between neighboring anchors. Intervals follow
-/// CLOCK_MONOTONIC. The offset to the wall clock is that of the first anchor, so that a step of the wall clock during
-/// the run changes no duration. Any anchors are accepted (a damaged spool); every result lies between 1970 and 2262.
+/// Converts ticks to nanoseconds since the epoch, linear between anchors. Intervals follow CLOCK_MONOTONIC. The offset
+/// to the wall clock is the first anchor's, so that a step of the wall clock changes no duration. Accepts any anchors
+/// (damaged spool); results lie between 1970 and 2262.
 class ClockMap {
  public:
   explicit ClockMap(std::vector<Anchor> anchors, ClockKind kind);
   std::int64_t unix_ns(Ticks t) const;
-  /// Returns by how much the wall clock was stepped or slewed against the monotonic clock between the first and the
-  /// last anchor.
+  /// Returns how far the wall clock was stepped or slewed between the first and last anchor.
   std::int64_t realtime_shift_ns() const;
-  /// Returns the rate between the first and the last anchor, clamped to 0.001 ... 1000.
+  /// From first to last anchor, clamped to 0.001 ... 1000.
   double ticks_per_ns() const;
 
  private:
-  /// The part of the map from `ticks` on: the time there, and nanoseconds per tick.
+  /// From `ticks` on. Rate: nanoseconds per tick.
   struct Segment {
     Ticks ticks;
     std::int64_t unix_ns;
@@ -85,7 +83,7 @@ class ClockMap {
   std::vector<Anchor> anchors_;
   std::vector<Segment> segments_;
   ClockKind kind_;
-  mutable std::size_t last_ = 0;  // segment of the last conversion; most conversions come in ascending order
+  mutable std::size_t last_ = 0;  // last segment used; most conversions ascend
 };
 
 }  // namespace profshim

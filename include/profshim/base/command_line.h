@@ -1,4 +1,4 @@
-// The command line of this process, and how it is shown in traces, spools and messages.
+// The command line, and its form in traces, spools and messages.
 #pragma once
 
 #include <string>
@@ -7,18 +7,17 @@
 
 namespace profshim {
 
-/// Returns the arguments of this process.
 std::vector<std::string> process_arguments();
 
-/// Returns /proc/self/cmdline with spaces between the arguments.
+/// Returns /proc/self/cmdline, separated by spaces.
 std::string command_line();
 
-/// Returns the file name of the executable, or of the script without its extension for an interpreter.
+/// Returns the file name of the executable; for an interpreter, of the script without extension.
 std::string program_name();
 
-/// Returns the arguments with spaces between them, and *** for values that look like a secret: --token=X, --token X,
-/// --password X, --api-key X, NAME_KEY=X, NAME_TOKEN=X, names with SECRET or PASSWORD, the password in a URL, the word
-/// after "Bearer". Returns only the first argument if `all` is false.
+/// Joins the arguments with spaces. *** replaces values that look like a secret: --token=X, --token X, --password X,
+/// --api-key X, NAME_KEY=X, NAME_TOKEN=X, names with SECRET or PASSWORD, a URL's password, the word after "Bearer".
+/// Only the first argument if not `all`.
 std::string shown_command_line(const std::vector<std::string>& arguments, bool all);
 
 }  // namespace profshim

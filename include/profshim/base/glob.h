@@ -5,7 +5,7 @@
 
 namespace profshim {
 
-/// Returns true if the pattern matches the whole text: * ? [abc] [a-z] [!x]. Allocates nothing; ignores the locale.
+/// Matches the whole text: * ? [abc] [a-z] [!x]. Allocates nothing; ignores the locale.
 bool glob_match(std::string_view pattern, std::string_view text);
 /// Returns the characters before the first special one, for a cheap first test.
 std::string_view glob_literal_prefix(std::string_view pattern);

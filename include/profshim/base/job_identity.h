@@ -1,4 +1,4 @@
-// The identity of a job: the same on all of its ranks, different for the next job.
+// The identity of a job: the same on all ranks, different for the next job.
 #pragma once
 
 #include <cstdint>
@@ -6,15 +6,15 @@
 
 namespace profshim {
 
-/// Made from the scheduler's job id, the MPI namespace, or the start of the launcher.
+/// From the scheduler's job id, the MPI namespace, or the start of the launcher.
 struct JobIdentity {
   std::string key;       // for comparisons
-  std::string readable;  // part of the default run name: "slurm-4711", "20261121-101502"
-  /// The address where the ranks of a job on several hosts meet, if the job has no id (torchrun with --master-addr):
-  /// "node1:29500/16". Each host then has its own launcher, and `key` identifies only the part of the job on this host.
+  std::string readable;  // for the default run name: "slurm-4711", "20261121-101502"
+  /// Address where ranks on several hosts meet, if the job has no id (torchrun with --master-addr): "node1:29500/16".
+  /// Each host then has its own launcher, so `key` covers this host only.
   std::string rendezvous = {};
   std::string host = {};
-  std::int64_t started_s = 0;  // start of the launcher, seconds since the epoch
+  std::int64_t started_s = 0;  // of the launcher, since the epoch
 };
 JobIdentity job_identity();
 

@@ -1,4 +1,4 @@
-// Hashes of keys with several parts. They are the same in every run, so that equal keys of two files have equal hashes.
+// Hashes of keys with several parts. Equal keys of two files have equal hashes.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@ namespace profshim {
 
 inline constexpr std::uint64_t kKeyStart = 0xcbf29ce484222325ull;
 
-/// Returns the hash of the key with one more part.
+/// Adds a part to the key.
 inline std::uint64_t mixed(std::uint64_t key, std::string_view text) {
   for (const char c : text) key = (key ^ static_cast<unsigned char>(c)) * 0x100000001b3ull;
   return (key ^ 0xff) * 0x100000001b3ull;

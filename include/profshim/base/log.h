@@ -1,4 +1,4 @@
-// The log: single lines to stderr or to a file.
+// The log: single lines to stderr or a file.
 #pragma once
 
 #include <cstdarg>
@@ -10,11 +10,11 @@ namespace profshim {
 enum class LogLevel : std::uint8_t { kQuiet, kError, kWarn, kInfo, kDebug };
 
 namespace log {
-/// Remembers which file stderr is, so that no later line goes to another file that the job opened as descriptor 2.
+/// Remembers which file stderr is: no line may go to a file that the job opens later as descriptor 2.
 void note_stderr();
 void set_level(LogLevel level);
 LogLevel level();
-/// Sets a file to use instead of stderr; "" = stderr. The file is opened for each line.
+/// Used instead of stderr; "" = stderr. Opened for each line.
 void set_file(std::string path);
 void set_rank(int rank);
 /// Writes "profshim: rank R: text\n" with one write(2); drops lines above the level. Any thread; not for the hot path.

@@ -7,15 +7,15 @@
 
 namespace profshim {
 
-/// One line of the memory map.
+/// One line.
 struct MemoryMapping {
   std::uint64_t begin = 0, end = 0, offset = 0;  // offset: in the file
   bool is_readable = false, is_writable = false, is_executable = false;
-  std::string path;  // "" = no file; "[heap]", "[stack]" ... are names of the kernel
+  std::string path;  // "" = no file; "[heap]", "[stack]" ... come from the kernel
 };
-/// Parses one line, with or without its newline. Returns false if it is not a mapping.
+/// With or without newline. Returns false if it is not a mapping.
 bool parse_mapping(const char* line, MemoryMapping& mapping);
-/// Calls `visit` for each mapping, by ascending address. Returns false if the map cannot be opened. Any thread.
+/// By ascending address. Returns false if the map cannot be opened. Any thread.
 bool each_mapping(const std::function<void(const MemoryMapping&)>& visit);
 
 }  // namespace profshim

@@ -6,12 +6,11 @@
 
 namespace profshim {
 
-/// Returns the text on one line, without effects on a terminal. Replaces control characters (C0, DEL, C1), line and
-/// paragraph separators, characters that change the writing direction, and invalid UTF-8 by escapes: \n, \t, \x1b,
-/// \u202e.
+/// Returns one line. Escapes (\n, \t, \x1b, \u202e) control characters (C0, DEL, C1), line and paragraph separators,
+/// characters that change the writing direction, and invalid UTF-8.
 std::string printable(std::string_view text);
 
-/// Does the same, but keeps newlines. For our own text of several lines that contains names from files.
+/// Keeps newlines, for our own text with names from files.
 std::string printable_lines(std::string_view text);
 
 }  // namespace profshim

@@ -1,4 +1,4 @@
-// A problem found in the input, with its place.
+// A problem in the input, with its place.
 #pragma once
 
 #include <cstdint>
@@ -15,9 +15,9 @@ struct Problem {
   int column = 0;
   std::string key;  // "schedule.active"
   std::string message;
-  std::string hint;  // the remedy: "did you mean ...", "allowed: ..."
+  std::string hint;  // "did you mean ...", "allowed: ..."
 };
-/// Returns the problem on one line, without control characters.
+/// Returns one line without control characters.
 std::string to_line(const Problem& problem);
 
 }  // namespace profshim

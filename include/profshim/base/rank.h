@@ -1,4 +1,4 @@
-// The rank of this process in its job, from the environment variables of launchers and schedulers.
+// The rank of this process, from the environment variables of launchers and schedulers.
 #pragma once
 
 #include <string>
@@ -6,7 +6,7 @@
 
 namespace profshim {
 
-/// The rank of a process and the size of its job; -1 = not known.
+/// -1 = unknown.
 struct Rank {
   int rank = -1;
   int world_size = -1;
@@ -14,17 +14,17 @@ struct Rank {
   int local_world_size = -1;
   int node_rank = -1;
   std::string host;
-  std::string source;  // where `rank` comes from: "mpi", "RANK", "OMPI_COMM_WORLD_RANK", ...
+  std::string source;  // of `rank`: "mpi", "RANK", "OMPI_COMM_WORLD_RANK", ...
 };
 
 /// Reads the variables of torchrun, Open MPI, PMIx, hydra, PALS, MVAPICH, Flux, JSM and Slurm, in this order of trust.
 Rank rank_from_environment();
 
-/// Returns a rank that the program itself has set (torch.distributed under Lightning). Adds the local and the node rank
-/// from the environment unless WORLD_SIZE there differs from `world_size`.
+/// For a rank set by the program (torch.distributed under Lightning). Adds local and node rank from the environment
+/// unless its WORLD_SIZE differs.
 Rank rank_from_program(int rank, int world_size, const char* source);
 
-/// Returns the rank variables that contradict `actual`, as "NAME=value", for one log line.
+/// Returns rank variables that contradict `actual`, as "NAME=value", for one log line.
 std::vector<std::string> rank_contradictions(const Rank& actual);
 
 }  // namespace profshim

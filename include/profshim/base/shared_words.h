@@ -1,6 +1,6 @@
-// Access to records in a ring that its writer may overwrite while another thread reads. Records are copied word by word
-// with relaxed atomics: a concurrent read may return a mix of two records, but is not undefined. The reader detects a
-// mix by reading the ring's counter again after the copy.
+// Records in a ring that its writer may overwrite while another thread reads. Words are copied with relaxed atomics: a
+// read may return a mix of two records, but is not undefined. The reader detects a mix by reading the ring's counter
+// again.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +12,7 @@ namespace profshim {
 template <class T>
 inline constexpr bool kIsWords = std::is_trivially_copyable_v<T> && sizeof(T) % 8 == 0 && alignof(T) % 8 == 0;
 
-/// Stores a record. Any thread, but only one at a time per record.
+/// One thread at a time per record.
 template <class T>
 void store_words(T& to, const T& value) {
   static_assert(kIsWords<T>);
@@ -24,7 +24,7 @@ void store_words(T& to, const T& value) {
   }
 }
 
-/// Loads a record. Any thread.
+/// Any thread.
 template <class T>
 T load_words(const T& from) {
   static_assert(kIsWords<T>);

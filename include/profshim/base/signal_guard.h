@@ -1,5 +1,5 @@
-// Protects the job from signals that our own writes may raise: SIGPIPE (stderr is a pipe without a reader) and SIGXFSZ
-// (RLIMIT_FSIZE) end a process by default. Any thread; not for the hot path.
+// Protects the job from signals of our writes: SIGPIPE (stderr is a pipe without a reader) and SIGXFSZ (RLIMIT_FSIZE)
+// end a process by default. Any thread; not for the hot path.
 #pragma once
 
 #include <signal.h>
@@ -9,7 +9,7 @@ namespace profshim {
 class SignalGuard {
  public:
   SignalGuard();
-  ~SignalGuard();  // discards these signals if they were raised meanwhile and not pending before; keeps errno
+  ~SignalGuard();  // discards such signals raised meanwhile; keeps errno
   SignalGuard(const SignalGuard&) = delete;
   SignalGuard& operator=(const SignalGuard&) = delete;
 

@@ -1,5 +1,4 @@
-// CUPTI's kinds of copies and synchronizations, as Event::gpu.kind holds them: src/device stores them, src/kineto reads
-// them.
+// CUPTI's kinds of copies and synchronizations in Event::gpu.kind.
 #pragma once
 
 #include <cstdint>
@@ -26,7 +25,7 @@ constexpr CopyKinds copy_kinds(std::uint16_t packed) {
           static_cast<std::uint16_t>(packed >> 8 & 15)};
 }
 
-/// Returns true for kernels, copies, memsets and graphs: they occupy a stream.
+/// Kernels, copies, memsets and graphs: they occupy a stream.
 constexpr bool is_device_activity(HookId hook) {
   return hook == HookId::kKernel || hook == HookId::kMemcpy || hook == HookId::kMemcpyPeer || hook == HookId::kMemset ||
          hook == HookId::kGraphRun;

@@ -1,5 +1,4 @@
-// The names of the functions of the CUDA runtime and driver APIs. src/device gets them from CUPTI, src/kineto from the
-// spool.
+// Names of CUDA runtime and driver functions.
 #pragma once
 
 #include <cstddef>
@@ -8,8 +7,8 @@
 namespace profshim {
 
 /// Removes version and stream suffixes: "cudaLaunchKernel" for "__cudaLaunchKernel_v13000", "cudaMemcpyAsync" for
-/// "cudaMemcpyAsync_ptsz_v7000". A "_v2" belongs to the name (cudaStreamGetCaptureInfo_v2 is a separate function): a
-/// CUDA version has at least four digits. Returns a part of `name`.
+/// "cudaMemcpyAsync_ptsz_v7000". Keeps "_v2" (cudaStreamGetCaptureInfo_v2 is a separate function): a CUDA version has
+/// at least four digits. Returns a part of `name`.
 constexpr std::string_view plain_api_name(std::string_view name) {
   if (name.starts_with("__cuda")) name.remove_prefix(2);
   const std::size_t last = name.find_last_not_of("0123456789");

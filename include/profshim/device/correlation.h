@@ -1,19 +1,18 @@
-// The order of CUPTI's correlation ids. src/device (while it records) and src/kineto (when it writes) use it.
+// The order of CUPTI's correlation ids.
 #pragma once
 
 #include <cstdint>
 
 namespace profshim {
 
-/// Returns true if the API call with correlation id `one` was made before the call with `other`. Correlation ids count
-/// up over the life of the process and wrap at 2^32. This is no order of ids that are more than 2^31 apart: to sort,
-/// use CorrelationOrder.
+/// Returns true if the API call with id `one` came before `other`. Ids count up over the life of the process and wrap
+/// at 2^32. Wrong for ids more than 2^31 apart: to sort, use CorrelationOrder.
 constexpr bool correlation_is_before(std::uint32_t one, std::uint32_t other) {
   return static_cast<std::int32_t>(one - other) < 0;
 }
 
-/// Sorts correlation ids by the time of their calls. All ids within 2^31 of `middle` are in the right order. Others are
-/// in a wrong but consistent order, so that damaged records cannot harm std::sort.
+/// Sorts correlation ids by call time, if they are within 2^31 of `middle`. Others are in a wrong but consistent order:
+/// damaged records cannot harm std::sort.
 class CorrelationOrder {
  public:
   explicit constexpr CorrelationOrder(std::uint32_t middle) : middle_(middle) {}

@@ -1,5 +1,4 @@
-// The rule that tells possible times of CUPTI's records from impossible ones. src/device applies it to records, and
-// src/kineto to the events made of them: the spool may come from a damaged file.
+// Tells possible times of CUPTI's records from impossible ones. src/kineto checks again: the spool may be damaged.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +7,6 @@
 
 namespace profshim {
 
-/// Counts the impossible times, by reason.
 struct ImpossibleTimes {
   std::uint64_t zero = 0;      // begin or end 0: CUPTI ran out of device memory, or the activity never ended
   std::uint64_t reversed = 0;  // end before begin
@@ -17,8 +15,7 @@ struct ImpossibleTimes {
   std::uint64_t all() const { return zero + reversed + outside; }
   bool operator==(const ImpossibleTimes&) const = default;
 
-  /// Returns true if a record can have these times. Otherwise counts the reason. Times in [earliest, latest] are
-  /// possible.
+  /// Returns true for possible times, within [earliest, latest]. Otherwise counts the reason.
   bool admit(Ticks begin, Ticks end, Ticks earliest, Ticks latest) {
     if (begin == 0 || end == 0) {
       ++zero;

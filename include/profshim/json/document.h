@@ -1,5 +1,5 @@
-// A small JSON text as a tree that can be read in any order. Each accessor takes what a damaged or forged text may
-// hold: it returns its default for a value that is absent or of another type. Tool and writer thread only.
+// A small JSON text as a tree. Accessors return a default for values that are absent or of another type (damaged or
+// forged text). Tool and writer thread only.
 #pragma once
 
 #include <cstddef>
@@ -13,19 +13,19 @@ namespace profshim {
 
 class JsonDocument {
  public:
-  /// A value of the document; lives as long as the document.
+  /// Lives as long as the document.
   class Node {
    public:
     bool is_object() const;
-    /// Returns the first member with this key. A value that is absent has no members and no elements.
+    /// Returns the first member with this key. An absent value has no members and elements.
     Node member(std::string_view key) const;
-    /// Returns the elements of a list; nothing for other values.
+    /// Nothing for other values than lists.
     std::vector<Node> elements() const;
 
     bool is_text() const;
-    /// Returns a text, decoded; bytes that are not UTF-8 stay as they are.
+    /// Decoded; bytes that are not UTF-8 stay.
     std::string text() const;
-    /// Returns a whole number in the range of the type.
+    /// Accept only whole numbers in range.
     int small_integer(int otherwise) const;
     std::int64_t integer(std::int64_t otherwise) const;
     std::uint64_t count(std::uint64_t otherwise) const;
@@ -34,10 +34,10 @@ class JsonDocument {
    private:
     friend class JsonDocument;
     explicit Node(const void* value) : value_(value) {}
-    const void* value_;  // RapidJSON's value; null = absent
+    const void* value_;  // of RapidJSON; null = absent
   };
 
-  /// Parses one JSON value. Without one, root() is absent.
+  /// Without one JSON value, root() is absent.
   explicit JsonDocument(std::string_view json);
   ~JsonDocument();
   JsonDocument(const JsonDocument&) = delete;

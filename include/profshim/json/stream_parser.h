@@ -1,5 +1,4 @@
-// Parses a JSON text of any size as a stream: passes each token to a handler and never holds more than one. The trace
-// reader uses it. Tool and writer thread only.
+// Streaming JSON parser for texts of any size: holds at most one token. Tool and writer thread only.
 #pragma once
 
 #include <cstddef>
@@ -11,35 +10,34 @@
 
 namespace profshim {
 
-/// The bytes of a text in order, some hundred KiB of them in memory.
+/// A text in order, some hundred KiB of it in memory.
 class JsonStream {
  public:
-  /// Reads up to `size` bytes and returns how many there were; 0 = end of the text.
+  /// Returns the number of bytes read, at most `size`; 0 = end of text.
   using Read = std::function<std::size_t(char* data, std::size_t size)>;
-  /// Number of readable bytes behind ahead(); the first of them is a zero.
+  /// Readable bytes behind ahead(); the first is a zero.
   static constexpr std::size_t kMargin = 64;
 
   explicit JsonStream(Read read) : read_(std::move(read)), buffer_(kBufferBytes + kMargin) { refill(); }
   JsonStream(const JsonStream&) = delete;
   JsonStream& operator=(const JsonStream&) = delete;
 
-  /// Returns the position in the text.
   std::uint64_t position() const { return position_ + static_cast<std::uint64_t>(at_ - begin()); }
   bool at_end() const { return at_ == end_; }
-  /// Returns the bytes in memory from here on.
+  /// Bytes in memory from here on.
   std::string_view ahead() const { return {at_, static_cast<std::size_t>(end_ - at_)}; }
-  /// Moves to a place in ahead(), in front of its end, behind a whole token. A handler may call it in close(): it then
-  /// reads values itself that the parser does not see. The parser must find the bracket that it was about to take.
+  /// Moves within ahead(), not to its end, behind a whole token. on_close() may call it after reading values itself;
+  /// the parser must find the bracket that it was about to take.
   void skip_to(const char* place) {
     at_ = place;
     token_done();
   }
-  /// Says that a token is complete: the limit on the length of the next one counts from here.
+  /// The length limit of the next token counts from here.
   void token_done() { token_at_ = position(); }
-  /// Returns true if the text was cut off because a token, or a gap between tokens, is longer than 64 MiB.
+  /// Returns true if a token, or a gap between tokens, exceeded 64 MiB and cut the text off.
   bool token_too_long() const { return too_long_; }
 
-  // For the parser. A zero byte ends the text for it, so the bytes in memory end with one.
+  // For the parser: a zero byte ends the text.
   char peek() const { return *at_; }
   char take() {
     const char c = *at_;
@@ -63,8 +61,7 @@ class JsonStream {
   bool too_long_ = false;
 };
 
-/// Receives the tokens of a text in order; their views are valid during the call. A call that returns false ends the
-/// parsing.
+/// Receives tokens in order; views are valid during the call. Returning false ends the parsing.
 class JsonHandler {
  public:
   virtual ~JsonHandler() = default;
@@ -73,14 +70,14 @@ class JsonHandler {
   virtual bool on_number(std::string_view as_written) = 0;
   virtual bool on_string(std::string_view decoded) = 0;
   virtual bool on_key(std::string_view decoded) = 0;
-  /// `bracket`: '{' or '['.
+  /// '{' or '['.
   virtual bool on_open(char bracket) = 0;
-  /// `bracket`: '}' or ']'. The stream stands in front of the bracket.
+  /// '}' or ']', which the stream has not passed yet.
   virtual bool on_close(char bracket) = 0;
 };
 
-/// Parses one JSON value: not recursively, with UTF-8 checked. Returns "", or why the text is not JSON, or that the
-/// handler ended the parsing. The stream then stands at the end of the value or at the error.
+/// Parses one JSON value without recursion; checks UTF-8. Returns "" or the error; the handler may have ended the
+/// parsing. The stream then stands behind the value or at the error.
 std::string parse_json_stream(JsonStream& stream, JsonHandler& handler);
 
 }  // namespace profshim

@@ -7,17 +7,16 @@
 
 namespace profshim::trace_detail {
 
-/// Returns the number of bytes at the start of `text` that a JSON string holds as they are: printable ASCII except
-/// quote and backslash.
+/// Returns the length of the prefix without escapes: printable ASCII except quote and backslash.
 std::size_t plain_prefix(const char* text, std::size_t size);
 
-/// Length of the well-formed UTF-8 sequence at the start of `text` (not empty); 0 when there is none.
+/// Returns the length of the well-formed UTF-8 sequence at the start; 0 = none. `text` must not be empty.
 std::size_t utf8_sequence(std::string_view text);
 
-/// `text` with every byte that belongs to no well-formed sequence replaced by U+FFFD.
+/// Replaces every byte of no well-formed sequence by U+FFFD.
 std::string valid_utf8(std::string_view text);
 
-/// `text` as a JSON string with quotes; bytes that are not UTF-8 stay as they are.
+/// Returns a JSON string with quotes; bytes that are not UTF-8 stay.
 std::string quoted_bytes(std::string_view text);
 
 }  // namespace profshim::trace_detail

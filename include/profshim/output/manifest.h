@@ -1,5 +1,5 @@
-// manifest-rankN.json: the state of one rank and the files that it has written. The session and `profshim recover`
-// write it, the tool reads it. Tool and writer thread only.
+// manifest-rankN.json: state and files of one rank. The session and `profshim recover` write it, the tool reads it.
+// Tool and writer thread only.
 #pragma once
 
 #include <cstdint>
@@ -11,14 +11,13 @@
 
 namespace profshim::output {
 
-/// One window in a manifest.
 struct ManifestWindow {
   std::int64_t window = 0, first_step = 0, last_step = -1;
   std::string file;  // relative to the folder; "" = not written
   std::uint64_t bytes = 0, events = 0, dropped = 0;
   std::string status;  // "written", "failed: ...", "dropped: ...", "empty"
   bool complete = true, truncated = false, recovered = false;
-  std::string stacks = {};  // the file of call stacks (output.export), or "failed: ..."; "" = none
+  std::string stacks = {};  // file of call stacks (output.export), or "failed: ..."; "" = none
 };
 struct Manifest {
   Rank rank;
@@ -27,19 +26,17 @@ struct Manifest {
   std::int64_t steps_seen = 0, updated_ns = 0;
   std::vector<ManifestWindow> windows;
   std::vector<std::string> problems;
-  std::string path;  // of the file that it was read from
+  std::string path;  // of the file read
 };
-/// Atomically replaces FOLDER/manifest-rankN.json. A `folder_fd` >= 0 is used instead of the folder's path.
+/// Atomically replaces FOLDER/manifest-rankN.json. `folder_fd` >= 0 is used instead of the path.
 bool write_manifest(const std::string& folder, const Manifest& manifest, int folder_fd = -1);
-/// Returns all manifest-rank*.json of a folder; the state of unreadable ones is "unreadable: ...".
+/// Returns all manifest-rank*.json; the state of unreadable ones is "unreadable: ...".
 std::vector<Manifest> read_manifests(const std::string& folder);
 
-/// Returns the text of a manifest file.
 std::string manifest_text(const Manifest& manifest);
-/// Returns false if `text` is not a manifest. Paths that lead out of the manifest's folder become "".
+/// Returns false if `text` is not a manifest. Paths that leave the folder become "".
 bool parse_manifest(std::string_view text, Manifest& manifest);
-/// Reads one file, relative to `folder_fd` if that is >= 0. Returns false if it is not a regular file, too large, or
-/// not a manifest.
+/// Reads one file, relative to `folder_fd` if >= 0. Returns false if it is not regular, too large, or no manifest.
 bool read_manifest(const std::string& path, Manifest& manifest, int folder_fd = -1);
 
 }  // namespace profshim::output

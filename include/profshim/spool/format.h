@@ -1,14 +1,13 @@
-// The layout of the spool: one file per recorded rank. The job maps it MAP_SHARED and writes it; the writer thread
-// reads it, and after a crash `profshim recover` does. Everything in it is plain data at fixed offsets. Fields that
-// threads share are lock-free, address-free std::atomics.
+// Layout of the spool: one file per recorded rank, plain data at fixed offsets. The job maps it MAP_SHARED and writes
+// it; the writer thread and, after a crash, `profshim recover` read it. Fields shared by threads are lock-free,
+// address-free std::atomics.
 //
 //   SpoolHeader | threads[] | string arena | definitions[] | windows[] | marks[] | anchors[] | pending[] | chunks[]
 //
-// Events lie in chunks of 64 KiB. A chunk holds runs: a RunHeader, then events of one thread, then the next run. A
-// thread owns one run at a time and fills it. Its first runs are short, so that many threads share a chunk; a busy
-// thread takes whole chunks from the free list. When a thread ends, the next thread gets the rest of its run. A chunk
-// returns to the free list once every window that may need it has been published, so the spool always holds the events
-// that no published file holds yet.
+// A chunk (64 KiB) holds runs: a RunHeader and events of one thread. First runs are short, so that many threads share a
+// chunk; a busy thread takes whole chunks from the free list. The rest of an ended thread's run goes to the next
+// thread. A chunk is freed once every window that may need it is published, so the spool always holds all unpublished
+// events.
 #pragma once
 
 #include <atomic>
@@ -31,8 +30,7 @@ inline constexpr std::uint32_t kMaxAnchors = 4096;
 inline constexpr std::uint32_t kMaxPending = 1u << 16;
 inline constexpr std::uint32_t kChunkBytes = 64 * 1024;
 #else
-// The fuzzer (make fuzz) uses small tables: a damaged count makes a reader go through a whole table, which took 99 % of
-// its time.
+// For the fuzzer (make fuzz): a damaged count makes readers scan whole tables (99 % of its time).
 inline constexpr std::uint32_t kMaxThreads = 4;
 inline constexpr std::uint32_t kMaxDefinitions = 64;
 inline constexpr std::uint32_t kMaxWindows = 8;
@@ -41,21 +39,20 @@ inline constexpr std::uint32_t kMaxAnchors = 32;
 inline constexpr std::uint32_t kMaxPending = 32;
 inline constexpr std::uint32_t kChunkBytes = 8 * 1024;
 #endif
-/// Index of anchor `number` in anchors[]. Anchor 0 stays, since it fixes the offset to the wall clock; the others are a
-/// ring of the newest.
+/// Anchor 0 stays: it fixes the offset to the wall clock. The others are a ring of the newest.
 constexpr std::uint64_t anchor_place(std::uint64_t number) {
   return number == 0 ? 0 : 1 + (number - 1) % (kMaxAnchors - 1);
 }
 inline constexpr std::uint32_t kMaxOpenCalls = 62;
 inline constexpr std::uint32_t kSlotsPerChunk = kChunkBytes / sizeof(Event);
-inline constexpr std::uint32_t kEventsPerChunk = kSlotsPerChunk - 2;  // in a run that has the whole chunk
+inline constexpr std::uint32_t kEventsPerChunk = kSlotsPerChunk - 2;  // in a run of a whole chunk
 inline constexpr std::uint32_t kNoChunk = 0xffffffff;
-/// RunHeader::tid and Thread::tid of the block that holds CUPTI's records. No thread of the job has this tid.
+/// tid of the block with CUPTI's records; no thread of the job has it.
 inline constexpr std::int32_t kDeviceTid = -1;
 inline constexpr std::uint32_t kMaxName = 8 * 1024;  // longer names are cut and end with "..."
-inline constexpr std::uint32_t kMaxText = 1u << 20;  // other texts: the ranks of a communicator, JSON values, the spec
+inline constexpr std::uint32_t kMaxText = 1u << 20;  // other texts: ranks of a communicator, JSON values, the spec
 
-/// A text in the arena. The id of a string is (offset of its header in the arena) / 16.
+/// Text in the arena. Its id is the header's arena offset / 16.
 struct StringHeader {
   std::uint64_t hash;
   std::uint32_t length;
@@ -65,19 +62,19 @@ struct StringHeader {
 
 enum class DefinitionKind : std::uint32_t {
   kNone,
-  kCommunicator,  // name; text = world ranks "[0, 1]" ("" = unknown); v = {identity hash, size, own rank in it, parent
-                  // id, CommunicatorBackend, CUDA device of an NCCL communicator or -1}
+  kCommunicator,  // name; text = world ranks "[0, 1]" ("" = unknown); v = {identity hash, size, own rank, parent id,
+                  // CommunicatorBackend, CUDA device of an NCCL communicator or -1}
   kDatatype,      // name; v = {size in bytes}
   kReduction,     // name
   kNvtxDomain,    // name
   kNvtxCategory,  // name; v = {domain id, category}
   kThreadName,    // name; v = {tid}
-  kProblem,       // name = one sentence that says what was lost; text = source ("nvtx", "mpi", ...)
-  kMetadata,      // name = key, text = JSON value: a member of the trace's profshim object
-  kDevice,        // id = CUDA device; name; text = the members of deviceProperties as JSON
-  kStream,        // id = stream; name = "" or a name given through NVTX; v = {device, context, priority, flags}
-  kModule,        // name = path of a mapped file; v = {begin and end address of its code, file offset of that code,
-                  // address of the file's first byte}
+  kProblem,       // name = sentence about the loss; text = source ("nvtx", "mpi", ...)
+  kMetadata,      // member of the trace's profshim object: name = key, text = JSON value
+  kDevice,        // id = CUDA device; name; text = members of deviceProperties as JSON
+  kStream,        // id = stream; name = from NVTX or ""; v = {device, context, priority, flags}
+  kModule,  // name = path of a mapped file; v = {begin and end address of its code, file offset of that code, address
+            // of the file's first byte}
 };
 enum class CommunicatorBackend : std::int64_t { kMpi = 0, kNccl = 1, kTorch = 2 };
 
@@ -104,16 +101,16 @@ struct Window {
   std::uint64_t number;  // 0, 1, ... over the run
   Ticks begin;
   std::atomic<Ticks> end;        // 0 while open
-  std::uint64_t first_mark;      // running number of the mark that opened it; kNoMark without steps
-  std::uint64_t end_mark;        // running number of the mark that closed it, or one past the last
-  std::uint64_t dropped_before;  // events lost in the whole process when it opened
+  std::uint64_t first_mark;      // number of the opening mark; kNoMark without steps
+  std::uint64_t end_mark;        // number of the closing mark, or one past the last
+  std::uint64_t dropped_before;  // events lost in the process when it opened
   std::atomic<std::uint64_t> dropped_after;
-  std::atomic<Ticks> last_step_end;  // end of the marker range of the last step, where known (NVTX); else 0
-  std::uint32_t limit_reason;        // StringId: the limit that closed it
-  std::uint32_t complete;            // 1 = holds all the steps it was meant to
-  std::uint64_t threadless_before;   // part of dropped_before: events of threads without a block
+  std::atomic<Ticks> last_step_end;  // end of the last step's marker range (NVTX); 0 = unknown
+  std::uint32_t limit_reason;        // StringId of the closing limit
+  std::uint32_t complete;            // 1 = holds all intended steps
+  std::uint64_t threadless_before;   // part of dropped_before: of threads without a block
   std::atomic<std::uint64_t> threadless_after;
-  std::uint32_t epoch;  // the epoch in which it opened
+  std::uint32_t epoch;  // at opening
   std::uint32_t reserved;
   std::atomic<std::uint64_t> file;  // inode of its trace, set just before the file gets its name; else 0
   std::uint64_t reserved_2[2];
@@ -121,28 +118,28 @@ struct Window {
 static_assert(sizeof(Window) == 128);
 inline constexpr std::uint64_t kNoMark = ~0ull;
 
-enum class ThreadSlot : std::uint32_t { kFree, kLive, kClaimed };  // kClaimed: being filled in, becomes kLive
-/// One thread of the job. Only that thread writes the first cache line, millions of times a second.
+enum class ThreadSlot : std::uint32_t { kFree, kLive, kClaimed };  // kClaimed: being filled in
+/// One thread of the job. Only it writes the first cache line, millions of times a second.
 struct alignas(64) Thread {
-  Event* next;  // meaningful in the recording process only
+  Event* next;  // recording process only
   Event* chunk_end;
-  std::atomic<std::uint32_t>* count;  // of the current run: the first word of its header
-  std::uint32_t chunk;                // index of the chunk of the current run; kNoChunk = none
-  std::uint32_t operators;            // PyTorch operators that could have had a stack: see profshim/call_stack.h
+  std::atomic<std::uint32_t>* count;  // of the current run: first word of its header
+  std::uint32_t chunk;                // of the current run; kNoChunk = none
+  std::uint32_t operators;            // PyTorch operators that could have had a stack: profshim/call_stack.h
   std::uint32_t open_calls;
   std::uint32_t index;
   std::uintptr_t outermost[3];  // stack address of the outermost running call of Layer::kNone, kMpi, kNccl; 0 = none
-  // -- second line
+  // Second cache line.
   alignas(64) std::atomic<ThreadSlot> slot;
   std::atomic<std::int32_t> tid;
   std::atomic<std::uint64_t> dropped;   // events of all threads that had this block
-  std::atomic<std::uint32_t> sequence;  // runs taken so far, by all of them
-  std::uint32_t runs;                   // taken by this thread
-  std::atomic<std::uint32_t> nowhere;   // stands for the count of a run while the thread has none
+  std::atomic<std::uint32_t> sequence;  // runs taken by all of these
+  std::uint32_t runs;                   // by this thread
+  std::atomic<std::uint32_t> nowhere;   // replaces a run's count while there is no run
   char name[16];
-  std::atomic<std::atomic<std::uint32_t>*> live_count;  // `count`, for other threads of the process; null = no run
+  std::atomic<std::atomic<std::uint32_t>*> live_count;  // `count`, for other threads; null = no run
   std::uint64_t lost_pushes;  // NVTX pushes that found open[] full: their pops close nothing. Owner thread only.
-  // -- calls that have begun and not ended: they show where a hung or killed thread was. begin == 0: slot not in use
+  // Calls in flight: where a hung or killed thread was. begin == 0: free slot.
   Event open[kMaxOpenCalls];
 };
 static_assert(sizeof(Thread) == 64 * 64);
@@ -151,28 +148,26 @@ enum class ChunkState : std::uint32_t { kUnused, kFree, kOwned, kSealed };
 struct alignas(64) ChunkHeader {
   std::atomic<ChunkState> state;
   std::atomic<std::uint32_t> next;   // free list or sealed list
-  std::atomic<std::uint32_t> users;  // runs that a thread has or may still get
+  std::atomic<std::uint32_t> users;  // runs that a thread has or may get
   std::uint32_t reserved0;
-  Ticks latest;  // once sealed: no event in it ends later; 0 = it has no event
+  Ticks latest;  // once sealed: no event ends later; 0 = no event
   std::uint32_t reserved1[10];
 };
 static_assert(sizeof(ChunkHeader) == 64);
 
-/// The first run of a chunk follows the chunk's header; each later one follows the room of the run before it. A run of
-/// the device block has a whole chunk.
+/// Follows the chunk's header, or the room of the run before. A run of the device block has a whole chunk.
 struct alignas(64) RunHeader {
-  std::atomic<std::uint32_t> count;  // complete events (release after the store of the event); first word: see Thread
-  std::atomic<std::uint32_t> room;   // events that fit (release once the header of the next run is complete)
+  std::atomic<std::uint32_t> count;  // complete events (release after the event's store); first word: see Thread
+  std::atomic<std::uint32_t> room;   // events that fit (release once the next run's header is complete)
   std::uint32_t thread;
-  std::uint32_t sequence;  // order of the runs of this thread's block
+  std::uint32_t sequence;  // order of the block's runs
   std::int32_t tid;
   char name[16];
   std::uint32_t reserved[7];
 };
 static_assert(sizeof(RunHeader) == 64 && offsetof(RunHeader, count) == 0);
 
-/// Events that were lost because their thread has no block. There are several counters because many threads count at
-/// once.
+/// Events of threads without a block. Several counters, because many threads count at once.
 struct alignas(64) ThreadlessCount {
   std::atomic<std::uint64_t> events;
 };
@@ -185,16 +180,16 @@ struct SpoolHeader {
   std::uint64_t file_bytes;
   std::uint64_t threads_at, arena_at, arena_bytes, definitions_at, windows_at, marks_at, anchors_at, pending_at,
       chunks_at;
-  std::atomic<std::uint32_t> chunk_count;                       // chunks that have ever had pages; grows
-  std::uint32_t thread_count, definition_count, pending_count;  // kMax..., or less where memory is scarce
+  std::atomic<std::uint32_t> chunk_count;                       // chunks that ever had pages; grows
+  std::uint32_t thread_count, definition_count, pending_count;  // kMax..., or less if memory is scarce
   ClockKind clock;
   std::int32_t pid;
   std::int32_t rank, world_size, local_rank, local_world_size, node_rank;
   std::uint64_t pid_start_time;
-  std::int32_t step_tid;      // the thread whose step boundaries count; 0 = none yet
-  std::int64_t base_time_ns;  // baseTimeNanoseconds of the job
+  std::int32_t step_tid;  // thread whose step boundaries count; 0 = none yet
+  std::int64_t base_time_ns;
   StringId host, program, command, rank_source, spec, run_name, folder, step_source, step_marker, job_key;
-  std::atomic<std::uint32_t> finished;  // 1 = nothing left to recover
+  std::atomic<std::uint32_t> finished;  // 1 = nothing to recover
   StringId process;                     // ProcessIdentity as text; 0 = not written
   std::atomic<std::uint64_t> arena_used;
   std::atomic<std::uint64_t> definitions;
@@ -202,12 +197,11 @@ struct SpoolHeader {
   std::atomic<std::uint64_t> marks;
   std::atomic<std::uint64_t> anchors;
   std::atomic<std::uint64_t> strings_lost, definitions_lost, open_calls_lost, threads_lost, pending_lost;
-  std::atomic<std::uint64_t> steps_seen, foreign_boundaries;  // the latter: boundaries on other threads, ignored
-  std::atomic<std::uint64_t> dropped;  // events in discarded chunks (drop_old); each thread's block counts its own
+  std::atomic<std::uint64_t> steps_seen, foreign_boundaries;  // the latter: on other threads, ignored
+  std::atomic<std::uint64_t> dropped;  // events in discarded chunks (drop_old); threads' blocks count their own
   ThreadlessCount threadless[kThreadlessCounts];
 };
 
-/// Events of threads without a block so far.
 inline std::uint64_t threadless_events(const SpoolHeader& h) {
   std::uint64_t sum = 0;
   for (const ThreadlessCount& count : h.threadless) sum += count.events.load(std::memory_order_relaxed);

@@ -1,4 +1,4 @@
-// Read access to a spool: the live one of this process, or a file that a dead job left behind.
+// Read access to a live spool, or to a file that a dead job left.
 #pragma once
 
 #include <algorithm>
@@ -14,30 +14,30 @@
 
 namespace profshim::spool {
 
-/// A run as a reader sees it: `count` complete events, all inside its chunk.
+/// `count` complete events, all inside the run's chunk.
 struct Run {
   const RunHeader* header;
   const Event* events;
   std::uint32_t count;
 };
 
-/// The sentence of problems[] about threads without a block; "" if there were none.
+/// Sentence of problems[] about threads without a block; "" = none.
 std::string threads_lost_sentence(const SpoolHeader& h);
 
-/// Read access to a mapped spool. Trusts no number in it: offsets and ids are checked.
+/// Trusts no number in the spool: offsets and ids are checked.
 class View {
  public:
-  /// Maps `path` read-only. If it is not a spool, returns null and sets `why_not`.
+  /// Maps `path` read-only. Returns null and sets `why_not` if it is not a spool.
   static std::unique_ptr<View> open(const std::string& path, std::string& why_not);
-  /// Maps an open file; the caller keeps the descriptor.
+  /// The caller keeps the descriptor.
   static std::unique_ptr<View> open(int fd, std::string& why_not);
-  /// Reads memory that the caller owns (the live session, fuzzing).
+  /// Reads memory that the caller owns (live session, fuzzing).
   static std::unique_ptr<View> over(const void* data, std::size_t size, std::string& why_not);
   ~View();
 
   const SpoolHeader& header() const { return *header_; }
-  /// Returns "" if the id is out of range, or if the text is longer than `longest`: the recorder makes none that long,
-  /// so the length is damaged and the bytes are not one text.
+  /// Returns "" if the id is out of range or the text is longer than `longest`: the recorder makes none that long, so
+  /// the length is damaged.
   std::string_view string(StringId id, std::size_t longest = kMaxName) const;
   const Thread& thread(std::uint32_t i) const;
   const ChunkHeader& chunk(std::uint32_t i) const;
@@ -50,7 +50,7 @@ class View {
       slot += 1 + std::min(run.header->room.load(std::memory_order_acquire), kSlotsPerChunk);
     }
   }
-  /// Does the same for all chunks that hold events.
+  /// For all chunks that hold events.
   template <class Function>
   void for_each_run(const Function& function) const {
     for (std::uint32_t i = 0; i < header_->chunk_count; ++i) {
@@ -58,8 +58,8 @@ class View {
       if (state == ChunkState::kOwned || state == ChunkState::kSealed) for_each_run(i, function);
     }
   }
-  /// Slots are numbered through all chunks, headers included. slot_of() takes an event from for_each_run() only, slot()
-  /// a number from slot_of() only.
+  /// Numbers count the slots of all chunks, headers included. slot_of() takes only events of for_each_run(), slot()
+  /// only numbers of slot_of().
   const Event& slot(std::uint32_t number) const { return slots()[number]; }
   std::uint64_t slot_of(const Event& event) const { return static_cast<std::uint64_t>(&event - slots()); }
   const Window& window(std::uint64_t number) const;  // number % kMaxWindows

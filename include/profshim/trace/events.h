@@ -1,4 +1,4 @@
-// Events of a Kineto trace, as the writer takes them. src/trace/schema.h has the words of the format.
+// Events of a Kineto trace, as the writer takes them. Words: src/trace/schema.h.
 #pragma once
 
 #include <cstdint>
@@ -22,29 +22,29 @@ enum class Category : std::uint8_t {
   kCudaDriver,
   kCudaSync,
   kOverhead,
-  kAc2g,      // flows from a launch to its device work
-  kFwdBwd,    // flows from an operator to its backward function
-  kRankFlow,  // flows between ranks, in merged traces: a message, a request, a collective's last member
+  kAc2g,      // flows from launches to device work
+  kFwdBwd,    // flows from operators to backward functions
+  kRankFlow,  // flows between ranks in merged traces: messages, requests, collectives
 };
 
-/// A JSON text that the writer copies without a check; the caller makes sure that it is valid.
+/// Copied without a check; the caller makes sure that it is valid JSON.
 struct RawJson {
   std::string_view text;
 };
-/// One member of args.
+/// Member of args.
 struct Arg {
   std::string_view key;
   std::variant<std::int64_t, std::uint64_t, double, bool, std::string_view, RawJson> value;
 };
 
-/// One element of traceEvents. Times are nanoseconds since the epoch; the writer makes them relative to the base.
+/// Element of traceEvents. Nanoseconds since the epoch; the writer makes times relative to the base.
 struct TraceEvent {
   char phase = 'X';  // X, M, i, b, n, e, s, t, f, C
   Category category = Category::kNone;
-  std::string_view other_category;  // used if category is kNone: one that profshim itself does not write
+  std::string_view other_category;  // if category is kNone: one that profshim does not write
   std::string_view name;
   std::int64_t pid = 0, tid = 0;
-  /// Replace the numbers if text_ids is set: "Spans", "Traces" and "" of Kineto's own marks.
+  /// Replace the numbers if text_ids is set.
   std::string_view pid_text, tid_text;
   bool text_ids = false;
   std::int64_t begin_ns = 0;

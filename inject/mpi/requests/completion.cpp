@@ -14,8 +14,7 @@ using request_table::Place;
 
 namespace {
 
-/// Takes the slice at `place`. If another thread took it first, takes another entry with an equal handle. Returns null
-/// if there is none.
+/// If another thread took it, tries another entry with an equal handle.
 Event* take_slice(Place place, Handle handle, const void* address) {
   while (place.entry != 0 && persistent_of(place.entry) == nullptr) {
     if (request_table::take(place, handle)) return slice_of(place.entry);
@@ -87,7 +86,7 @@ void Completion::find_all() {
   }
 }
 
-// This does not change the result: Open MPI and MPICH return MPI_ERR_IN_STATUS with or without statuses.
+// Does not change the result: Open MPI and MPICH return MPI_ERR_IN_STATUS with or without statuses.
 void Completion::want_statuses() {
   if (!call_.ignores_statuses()) return;
   int* room = statuses_;
@@ -131,7 +130,7 @@ const int* Completion::status(int k) const {
 
 void Completion::complete_all(bool failed) {
   for (int i = 0; i < n_; ++i) {
-    // After an error some requests may still be pending: those keep their handle, as persistent requests always do.
+    // After an error, pending requests keep their handle; persistent ones always do.
     const bool kept = found_[i].entry != 0 && call_.request_in(array_, i) == found_[i].handle;
     if (failed && kept && persistent_of(found_[i].entry) == nullptr) continue;
     complete(i, status(i), failed);
@@ -158,7 +157,7 @@ void Completion::complete(int i, const int* status, bool failed) {
   Event* const slice = persistent != nullptr ? persistent->slice.exchange(nullptr)  // the request stays, inactive
                                              : take_slice({found.slot, found.entry}, found.handle, found.address);
   if (slice == nullptr) return;
-  // Commit a copy: the window of the post may be closed and its writer may still read the slice.
+  // Commit a copy: the writer of a closed window may still read the slice.
   Event done = *slice;
   done.end = end_;
   if (failed) done.flags |= kFailed;

@@ -1,4 +1,4 @@
-// Persistent requests (MPI_Send_init and others) in a bounded pool.
+// Persistent requests (MPI_Send_init, ...) in a bounded pool.
 #pragma once
 
 #include <atomic>
@@ -11,17 +11,17 @@ namespace profshim::mpi {
 
 struct Persistent {
   Event model;
-  std::atomic<Event*> slice{nullptr};  // while the request is active and recorded; else null
+  std::atomic<Event*> slice{nullptr};  // null unless active and recorded
   Communicator* collective_on = nullptr;
-  std::uint32_t comm_id = 0;  // id of collective_on, whose table entry may be reused after MPI_Comm_free
+  std::uint32_t comm_id = 0;  // detects reuse of *collective_on
   std::atomic<std::uint32_t> next_free{0};
 };
 
-/// Returns null, and reports it, if all are in use. Any thread.
+/// Returns null and reports a problem if all are in use. Any thread.
 Persistent* new_persistent();
 void free_persistent(Persistent& persistent);
 
-// An entry of the request table is the address of a slice, or the address of a persistent request with bit 0 set.
+// An entry is the address of a slice, or of a persistent request with bit 0 set.
 inline std::uint64_t entry_of(const Event* slice) { return reinterpret_cast<std::uint64_t>(slice); }
 inline std::uint64_t entry_of(const Persistent* persistent) { return reinterpret_cast<std::uint64_t>(persistent) | 1; }
 inline Persistent* persistent_of(std::uint64_t entry) {

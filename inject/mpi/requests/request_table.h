@@ -1,7 +1,5 @@
-// Lock-free multimap from request handles to pending operations. All functions: any thread, no allocation.
-//
-// Linear probing without tombstones: every entry lies within `reach` slots of its home, and `live` entries have that
-// home. Both only bound the search; the key of a slot decides.
+// Lock-free multimap from request handles to pending operations. Any thread, no allocation. Linear probing without
+// tombstones: entries lie within `reach` slots of their home, which has `live` entries; the key of a slot decides.
 #pragma once
 
 #include <atomic>
@@ -33,7 +31,7 @@ inline std::uint32_t home_of(Handle handle) {
 inline bool put(Handle handle, std::uint64_t entry, const void* address) {
   const std::uint32_t at = home_of(handle);
   Home& home = homes[at];
-  // Equal handles come in runs, so the slots before `live` are most likely taken.
+  // Equal handles come in runs: the slots before `live` are probably taken.
   for (std::uint32_t i = home.live.load(std::memory_order_relaxed); i < kSlots; ++i) {
     Slot& slot = slots[(at + i) % kSlots];
     std::uint64_t expected = kFree;
@@ -47,14 +45,14 @@ inline bool put(Handle handle, std::uint64_t entry, const void* address) {
     while (reach <= i && !home.reach.compare_exchange_weak(reach, i + 1, std::memory_order_relaxed)) {
     }
     home.live.fetch_add(1, std::memory_order_relaxed);
-    slot.handle.store(handle, std::memory_order_release);  // pairs with the acquire in find() and take()
+    slot.handle.store(handle, std::memory_order_release);  // pairs with find() and take()
     return true;
   }
   recorder::problem("mpi", "more than 131072 requests at a time: non-blocking operations without completion");
   return false;
 }
 
-/// Slot after the last match, so that a Waitall over many equal handles does not restart each search at the home.
+/// Slot after the last match: a Waitall over equal handles need not search from the home again.
 struct Cursor {
   Handle handle = 0;
   std::uint32_t at = 0;
@@ -62,7 +60,7 @@ struct Cursor {
 
 struct Place {
   std::uint32_t slot = 0;
-  std::uint64_t entry = 0;  // 0 = none
+  std::uint64_t entry = 0;
 };
 
 inline Place find(Handle handle, const void* address, Cursor& cursor) {
@@ -82,14 +80,13 @@ inline Place find(Handle handle, const void* address, Cursor& cursor) {
     const bool exact = slot.address.load(std::memory_order_relaxed) == address;
     if (found.entry != 0 && !exact) continue;
     found = {(at + i) % kSlots, slot.entry.load(std::memory_order_relaxed)};
-    // The next of a run of equal handles lies after this one.
     cursor = {handle, i + 1};
     if (exact) break;
   }
   return found;
 }
 
-/// Returns false if another thread has taken it meanwhile.
+/// Returns false if another thread took it.
 inline bool take(const Place& place, Handle handle) {
   Slot& slot = slots[place.slot];
   std::uint64_t expected = handle;

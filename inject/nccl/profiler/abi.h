@@ -1,20 +1,17 @@
-// NCCL's profiler plugin interface, versions 4 (NCCL 2.27), 5 (2.28) and 6 (2.29 and 2.30). The structs have only the
-// members that are read. Source: NCCL's src/include/plugin/profiler/profiler_v{4,5,6}.h and
-// src/include/plugin/nccl_profiler.h. tests/unit/inject/nccl_profiler_test.cpp checks the offsets.
+// NCCL's profiler plugin interface, versions 4 (NCCL 2.27), 5 (2.28) and 6 (2.29, 2.30), without members that are not
+// read. Source: src/include/plugin/profiler/profiler_v{4,5,6}.h, src/include/plugin/nccl_profiler.h.
+// tests/unit/inject/nccl/profiler checks the offsets.
 //
-// NCCL uses it as follows (src/plugin/profiler.cc, plugin_open.cc, enqueue.cc of 2.27.7, 2.28.9, 2.29.7 and 2.30.7):
-//   - While it creates a communicator, NCCL opens the library that NCCL_PROFILER_PLUGIN names: a path,
-//     libnccl-profiler-X.so for "X", the process itself for STATIC_PLUGIN, no library for "none". If the variable is
-//     not set, it opens libnccl-profiler.so; if that does not exist, since 2.28 the network plugin. In the library it
-//     takes the table with the highest version that it knows (2.32.3 looks for v7, then for v6).
-//   - v5, v6: collTaskAppend() and p2pTaskAppend() start a CollApi or P2pApi event on the thread that is inside
-//     ncclAllReduce() and the like. They keep our handle with the task. hostStreamPlanTask() passes it as the parent of
-//     the task's Coll or P2p event, on one of these threads: the caller's; NCCL's own for non-blocking communicators;
-//     CUDA's if a graph was captured or a launch must wait.
-//   - v4: the parent of a task is the event of its plan. NCCL reports a task only if the plan's event has a handle.
-//   Tasks
-//     of a group are sorted by size, so the call of a task is unknown.
-//   - Collectives by copy engines and symmetric kernels have no task.
+// From src/plugin/profiler.cc, plugin_open.cc and enqueue.cc of 2.27.7, 2.28.9, 2.29.7 and 2.30.7:
+//   - While it creates a communicator, NCCL opens the library in NCCL_PROFILER_PLUGIN: a path, libnccl-profiler-X.so
+//     for "X", the process for STATIC_PLUGIN, nothing for "none". If unset: libnccl-profiler.so; without that file,
+//     since 2.28, the network plugin. NCCL takes the highest version it knows (2.32.3: v7, then v6).
+//   - v5, v6: collTaskAppend() and p2pTaskAppend() start a CollApi or P2pApi event on the calling thread and keep our
+//     handle. hostStreamPlanTask() passes the handle as parent of the Coll or P2p event, on the caller's thread, NCCL's
+//     (non-blocking communicators) or CUDA's (captured graph, or a launch that must wait).
+//   - v4: a task's parent is the event of its plan; without a handle for the plan, no task is reported. A group's tasks
+//     are sorted by size, so the call of a task is unknown.
+//   - Copy engine collectives and symmetric kernels have no task.
 #pragma once
 
 #include <cstddef>
@@ -22,7 +19,7 @@
 
 namespace profshim::nccl::profiler {
 
-/// Bits of the activation mask; also the types of events.
+/// Bits of the activation mask; event types.
 enum : std::uint64_t {
   kGroup = 1u << 0,  // a plan; v4 reports it whenever tasks are enabled
   kCollective = 1u << 1,
@@ -32,7 +29,7 @@ enum : std::uint64_t {
 };
 
 struct CollectiveTask {
-  std::uint64_t sequence;  // NCCL's count of this function on the communicator, without calls captured into a graph
+  std::uint64_t sequence;  // NCCL's count on the communicator, without calls captured into a graph
   const char* function;    // "AllReduce"
   const void* send_buffer;
   void* receive_buffer;
@@ -52,7 +49,7 @@ struct PointToPointTask {
   std::uint8_t channels;
 };
 
-/// The head of an event's description. New versions extend the members of the union only at their end.
+/// Head of a description. Versions extend union members only at their end.
 template <class Type>
 struct Description {
   Type type;
@@ -66,7 +63,7 @@ struct Description {
 using DescriptionV4 = Description<std::uint8_t>;
 using DescriptionV5 = Description<std::uint64_t>;  // and v6
 
-/// The table that NCCL finds as the symbol ncclProfiler_vN.
+/// The symbol ncclProfiler_vN.
 template <class Init, class Description>
 struct Table {
   const char* name;
@@ -76,7 +73,7 @@ struct Table {
   int (*record_event_state)(void* handle, int state, void* arguments);
   int (*finalize)(void* context);
 };
-/// `mask` points to a variable of NCCL, one for the whole process.
+/// `mask`: one variable for the whole process.
 using InitV4 = int(void** context, int* mask, const char* name, std::uint64_t id, int nodes, int ranks, int rank,
                    void (*log)());
 using InitV5 = int(void** context, std::uint64_t id, int* mask, const char* name, int nodes, int ranks, int rank,

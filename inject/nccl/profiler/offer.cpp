@@ -1,4 +1,4 @@
-// Decides whether NCCL opens this library as its profiler plugin: never if the job has one of its own.
+// Offers this library to NCCL as its profiler plugin, unless the job has one.
 #include <dlfcn.h>
 #include <link.h>
 #include <strings.h>
@@ -24,24 +24,21 @@ namespace {
 constexpr char kVariable[] = "NCCL_PROFILER_PLUGIN", kReserved[] = "PROFSHIM_NCCL_PLUGIN";
 static_assert(sizeof kVariable == sizeof kReserved);
 constexpr std::size_t kReservedLength = sizeof kReserved - 1;
-/// NCCL_VERSION_CODE of the first NCCL with v4 of the interface, and of the first that searches the network plugin.
+/// NCCL_VERSION_CODE with interface v4; with search of the network plugin.
 constexpr int kFirstVersion = 22700, kSearchesNetworkPlugin = 22800;
-/// NCCL truncates longer names of plugins (MAX_STR_LEN in plugin_open.cc).
+/// NCCL truncates longer plugin names (MAX_STR_LEN in plugin_open.cc).
 constexpr std::size_t kMaxPath = 253;
 
-/// NCCL truncates longer values in its files (setEnvFile() in param.cc).
+/// NCCL truncates longer values in files (setEnvFile() in param.cc).
 using Value = char[1024];
 
-/// "PROFSHIM_NCCL_PLUGIN=<own path>", an entry of the environment since the constructor. offer() only changes its name:
-/// setenv() would be unsafe once the job has threads, because it may free the table that another thread reads in
-/// getenv().
+/// Environment entry "PROFSHIM_NCCL_PLUGIN=<own path>". offer() only renames it: setenv() may free the table that
+/// another thread reads in getenv().
 char entry[kReservedLength + 1 + PATH_MAX] = {};
 
 const char* own_path() { return entry + kReservedLength + 1; }
 
-// ---- the plugin that NCCL would open
-
-/// Reads a variable from a file of NCCL: "NAME=value" at the start of a line.
+/// Finds "NAME=value" at the start of a line.
 bool value_in_file(const char* path, const char* name, Value& value) {
   const std::unique_ptr<FILE, int (*)(FILE*)> file(std::fopen(path, "re"), std::fclose);
   char line[4096];
@@ -55,7 +52,7 @@ bool value_in_file(const char* path, const char* name, Value& value) {
   return false;
 }
 
-/// Reads a variable as NCCL does: from the environment, else from its files. "" = not set.
+/// NCCL's order: environment, then files. "" = not set.
 void read_variable(const char* name, Value& value) {
   value[0] = 0;
   if (const char* const set = std::getenv(name)) {
@@ -71,8 +68,7 @@ void read_variable(const char* name, Value& value) {
   }
 }
 
-/// Opens a library in the search path (DT_RUNPATH) of the library that contains `function`. Returns null if there is
-/// none.
+/// Searches the DT_RUNPATH of the library that contains `function`.
 void* open_in_runpath(const void* function, const char* library) {
   Dl_info info{};
   if (function == nullptr || dladdr(function, &info) == 0) return nullptr;
@@ -96,8 +92,7 @@ void* open_in_runpath(const void* function, const char* library) {
   return found;
 }
 
-/// Opens a library that NCCL is about to open. Never closes it: that would unload the plugin before NCCL loads it
-/// again, which does not happen without this library.
+/// Never closes the plugin: without this library, NCCL's plugin is not unloaded and loaded again.
 void* open_plugin(const void* nccl, const char* name) {
   const bool is_process = strcasecmp(name, "STATIC_PLUGIN") == 0;
   void* const library = dlopen(is_process ? nullptr : name, RTLD_NOW | RTLD_LOCAL);
@@ -112,7 +107,6 @@ bool has_profiler(void* library) {
   return false;
 }
 
-/// Returns true if one of the network plugins is a profiler plugin too.
 bool is_network_plugin_profiler(const void* nccl) {
   Value names;
   read_variable("NCCL_NET_PLUGIN", names);
@@ -127,8 +121,6 @@ bool is_network_plugin_profiler(const void* nccl) {
   }
   return false;
 }
-
-// ---- the decision
 
 [[gnu::format(printf, 1, 2)]] void report_unavailable(const char* why, ...) {
   char sentence[sizeof(Value) + 128] = "algorithm, protocol and channels of NCCL's operations are not recorded: ";
@@ -145,9 +137,8 @@ bool is_own_path(const char* path) {
   return realpath(path, resolved) != nullptr && std::strcmp(resolved, own_path()) == 0;
 }
 
-/// Returns true if the job has no profiler plugin and NCCL can open this library. Otherwise reports the reason.
 bool can_offer() {
-  const void* const nccl = inject::resolve("ncclGetVersion", Layer::kNccl);  // null if NCCL is linked statically
+  const void* const nccl = inject::resolve("ncclGetVersion", Layer::kNccl);  // null if linked statically
   int version = 0;
   if (nccl != nullptr) reinterpret_cast<int (*)(int*)>(reinterpret_cast<std::uintptr_t>(nccl))(&version);
   if (version != 0 && version < kFirstVersion) {
@@ -175,7 +166,7 @@ void decide() {
   } else if (!is_own_path(set)) {
     return report_unavailable("NCCL_PROFILER_PLUGIN is set to %s", set);
   }
-  detail::offered.store(true, std::memory_order_relaxed);  // read by this thread, or by a thread that NCCL starts later
+  detail::offered.store(true, std::memory_order_relaxed);  // read by this thread and by threads that NCCL starts later
   if (set[0] == 0) std::memcpy(entry, kVariable, kReservedLength);
 }
 
@@ -184,7 +175,7 @@ constinit std::atomic<bool> decided{false};
 }  // namespace
 
 void reserve_variable(const char* own_path) {
-  // If the variable is set already, perhaps by a recording parent, no entry is needed, but own_path() still is.
+  // If it is set, perhaps by a recording parent, only own_path() is needed.
   const bool is_set = std::getenv(kVariable) != nullptr;
   std::snprintf(entry, sizeof entry, "%s=%s", kReserved, own_path);
   if (!is_set) putenv(entry);

@@ -1,5 +1,5 @@
-// The tables of functions that NCCL calls, on threads of the job, of NCCL and of CUDA. All functions return
-// ncclSuccess, take no lock and never allocate.
+// Functions called by NCCL on threads of the job, NCCL and CUDA. They return ncclSuccess, take no lock and never
+// allocate.
 #include "profiler.h"
 
 #include <dlfcn.h>
@@ -20,10 +20,9 @@ namespace {
 
 constexpr std::uint32_t kRecording = recorder::kArmed | recorder::kNccl;
 
-/// Its address serves as a context or handle: NCCL would stop reporting an object whose handle is null.
+/// NCCL would stop reporting an object whose handle is null.
 constinit char dummy = 0;
 
-/// Returns the recorded NCCL call that is open on this thread; null if there is none.
 const Event* recorded_call() {
   const spool::Thread* const thread = recorder::known_thread();
   if (thread == nullptr) return nullptr;
@@ -36,14 +35,13 @@ const Event* recorded_call() {
 
 bool launches_at_once(const Event& call) { return call.nccl.operation != 0 && call.hook != HookId::ncclGroupEnd; }
 
-/// Identifies the call that is enqueuing an operation by its begin time; 0 = the call is not recorded. The time is
-/// unique on a thread; the writer ignores a time at which calls of two threads began.
+/// Identifies a recorded call on its thread by its begin; 0 = none. The writer ignores a begin shared by two threads.
 Ticks enqueuing_call() {
   const Event* const call = recorded_call();
   return call != nullptr && launches_at_once(*call) ? call->begin : 0;
 }
 
-/// v4: identifies the call by its begin time, if it launches exactly one operation; else 0.
+/// v4: only if the call launches exactly one operation.
 Ticks launching_call() {
   const Event* const call = recorded_call();
   if (call == nullptr) return 0;
@@ -92,7 +90,7 @@ void commit(const PointToPointTask& task, Ticks call) {
           .reserved = {}});
 }
 
-/// Records the interface version once, although NCCL calls init() for each communicator.
+/// NCCL calls init() for each communicator: records only the first.
 void note_interface_version(int version) {
   if (detail::loaded.exchange(true, std::memory_order_relaxed) || recorder::mode() == 0) return;
   char json[16];
@@ -127,7 +125,7 @@ int start_v4(void*, void** handle, DescriptionV4* description) {
   return kSuccess;
 }
 
-/// Always writes the handle: otherwise NCCL would use the thread's previous one.
+/// Always writes the handle: NCCL would otherwise use the thread's previous one.
 int start_v5(void*, void** handle, DescriptionV5* description) {
   *handle = nullptr;
   if (!recorder::mode_has(kRecording)) return kSuccess;
@@ -161,7 +159,6 @@ constexpr TableV5 table_v6 = {"profshim", init_v5<6>, start_v5, stop, record_sta
 
 using Symbol = void();
 
-/// Resolves one of the three exported symbols: to our table after offer(), else to the next definition.
 Symbol* resolve_table(const void* table, const char* name) {
   if (detail::offered.load(std::memory_order_relaxed)) {
     return reinterpret_cast<Symbol*>(reinterpret_cast<std::uintptr_t>(table));
@@ -174,10 +171,9 @@ Symbol* resolve_table(const void* table, const char* name) {
 }  // namespace
 }  // namespace profshim::nccl::profiler
 
-// The symbols are indirect functions (IFUNC), resolved at each dlsym(), instead of data. NCCL takes the highest version
-// that it finds, and NCCL_PROFILER_PLUGIN=STATIC_PLUGIN searches the whole process: plain tables would hide a table of
-// the job with an older version or in a later library. Before offer(), a lookup finds the same as without this library.
-// No program is linked against these symbols: NCCL finds them only by dlsym().
+// Indirect functions, resolved at each dlsym(), instead of data: NCCL takes the highest version, and STATIC_PLUGIN
+// searches the whole process, so data would hide the job's older or later table. Before offer(), lookups find the same
+// as without this library. No program links against these symbols.
 #define PROFILER_TABLE(name, table)                                                          \
   extern "C" {                                                                               \
   profshim::nccl::profiler::Symbol* profshim_find_##name() {                                 \

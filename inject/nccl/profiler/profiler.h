@@ -1,20 +1,19 @@
-// NCCL's profiler plugin interface, used if capture.nccl_profiler is set. It is the only source of an operation's
-// algorithm, protocol, channels and NCCL's own sequence number. They become a kNcclTask event beside the call's event.
+// NCCL's profiler interface (capture.nccl_profiler): the only source of algorithm, protocol, channels and NCCL's
+// sequence number, which become a kNcclTask event beside the call's.
 #pragma once
 
 #include <atomic>
 
 namespace profshim::nccl::profiler {
 
-/// Call this before or inside ncclCommInit*. At the first call in a recorded process, sets NCCL_PROFILER_PLUGIN to this
-/// library, if the spec enables it and the job has no profiler of its own. Job's thread.
+/// Call before or inside ncclCommInit*, on the job's thread. Once per recorded process, sets NCCL_PROFILER_PLUGIN to
+/// this library if the spec enables it and the job has no profiler.
 void offer();
 
-/// Call this when ncclCommInit* has created a communicator. Reports a problem if offer() has set the variable but NCCL
-/// has not opened this library.
+/// Call after ncclCommInit*. Reports a problem if NCCL did not open the offered library.
 void check_loaded();
 
-/// Puts an entry with the path of this library into the environment, which offer() activates. Constructor only.
+/// Constructor only: adds the environment entry for offer().
 void reserve_variable(const char* own_path);
 
 namespace detail {

@@ -1,4 +1,4 @@
-// JSON text in a buffer of fixed size: no allocation, no locale.
+// JSON text in a fixed buffer: no allocation, no locale.
 #pragma once
 
 #include <charconv>
@@ -11,8 +11,7 @@
 
 namespace profshim::nvtx {
 
-/// Once a piece does not fit, fits() is false and the text is incomplete. The caller then rewinds to a position that it
-/// took before the piece.
+/// Once a piece does not fit, fits() is false, and the caller rewinds to a position before it.
 class JsonText {
  public:
   JsonText(char* buffer, std::size_t size) : begin_(buffer), at_(buffer), end_(buffer + size - kClosing) {}
@@ -33,7 +32,7 @@ class JsonText {
     std::memcpy(at_, text.data(), text.size());
     at_ += text.size();
   }
-  /// Ends an object. Always fits, since it may use the kClosing bytes.
+  /// Always fits: it may use the kClosing bytes.
   void end_object(bool is_empty, bool is_complete) {
     if (!is_complete) {
       if (!is_empty) put(",");
@@ -52,7 +51,7 @@ class JsonText {
     if (std::isinf(value)) return raw(value < 0 ? "\"-Infinity\"" : "\"Infinity\"");
     number(value);
   }
-  /// `reversed`: the last byte comes first, so that a little-endian number reads as usual.
+  /// `reversed`: last byte first, for little-endian numbers.
   void hex(const std::uint8_t* bytes, std::size_t size, bool reversed) {
     raw("\"0x");
     for (std::size_t i = 0; i < size; ++i) {
@@ -63,7 +62,7 @@ class JsonText {
     }
     raw("\"");
   }
-  /// Writes at most kMaxString bytes of `text`. Control characters become spaces.
+  /// At most kMaxString bytes. Control characters become spaces.
   void string(std::string_view text) {
     raw("\"");
     for (const char c : text.substr(0, kMaxString)) {

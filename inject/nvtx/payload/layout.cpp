@@ -9,13 +9,11 @@ namespace {
 
 std::size_t align_up(std::size_t offset, std::size_t align) { return (offset + align - 1) / align * align; }
 
-/// Alignment of an entry in a structure of this schema. As in C, a packed structure as a whole has no larger alignment
-/// than its entries.
+/// As in C, a packed structure is aligned like its entries.
 std::size_t packed(const Schema& schema, std::size_t align) {
   return schema.pack != 0 ? std::min(align, schema.pack) : align;
 }
 
-/// Elements that the schema alone puts into the payload.
 std::size_t embedded_count(const nvtxPayloadSchemaEntry_t& entry) {
   if (is_pointer(entry)) return 1;
   const std::uint64_t kind = array_kind(entry);

@@ -1,4 +1,4 @@
-// Locates the entries of a payload: size, alignment and offset, as its schema describes them.
+// Size, alignment and offset of payload entries.
 #pragma once
 
 #include <cstddef>
@@ -15,7 +15,7 @@ namespace profshim::nvtx {
 struct Bytes {
   const std::uint8_t* data;
   std::size_t size;
-  /// Copies the T at `offset`. Returns false if it is out of bounds.
+  /// False if out of bounds.
   template <class T>
   bool load(std::size_t offset, T& value) const {
     if (offset > size || size - offset < sizeof(T)) return false;
@@ -25,7 +25,7 @@ struct Bytes {
   Bytes from(std::size_t offset) const { return offset > size ? Bytes{data, 0} : Bytes{data + offset, size - offset}; }
 };
 
-/// A structure in a payload. `offsets` holds the offset in `bytes` of each entry up to the current one.
+/// `offsets`: of the entries up to the current one.
 struct Structure {
   const Schema& schema;
   const Bytes& bytes;
@@ -39,9 +39,9 @@ inline bool is_union(const Schema& schema) {
 inline bool is_pointer(const nvtxPayloadSchemaEntry_t& entry) {
   return (entry.flags & NVTX_PAYLOAD_ENTRY_FLAG_POINTER) != 0;
 }
-/// NVTX_PAYLOAD_ENTRY_FLAG_ARRAY_*; 0 if the entry is no array.
+/// NVTX_PAYLOAD_ENTRY_FLAG_ARRAY_*; 0 = no array.
 inline std::uint64_t array_kind(const nvtxPayloadSchemaEntry_t& entry) { return entry.flags & (7 << 4); }
-/// Returns true for a string with a length of its own: an array of characters, not the address of one.
+/// An array of characters, not the address of one.
 inline bool is_sized_string(const nvtxPayloadSchemaEntry_t& entry) {
   return is_string(entry.type) && (array_kind(entry) != 0 || entry.arrayOrUnionDetail != 0);
 }
@@ -50,22 +50,19 @@ class PayloadLayout {
  public:
   explicit PayloadLayout(const Domain& domain) : domain_(domain) {}
 
-  /// One value of a predefined type, a schema or an enum.
   TypeSize type_size(std::uint64_t type, int depth) const;
-  /// One element of `entry` as it lies in the payload: a pointer, a character or a value.
+  /// One pointer, character or value.
   TypeSize entry_size(const nvtxPayloadSchemaEntry_t& entry, int depth) const;
-  /// The offset of an entry whose predecessor ends at `cursor`.
+  /// `cursor`: end of the entry before.
   static std::size_t entry_offset(const Schema& schema, const nvtxPayloadSchemaEntry_t& entry, std::size_t align,
                                   std::size_t cursor);
-  /// All bytes of entry `i`, whose elements have `element` bytes.
   std::size_t entry_bytes(const Structure& structure, std::size_t i, std::size_t element) const;
-  /// Number of elements of entry `i`, which begin at `data`. 0 if the schema names no valid length entry.
+  /// 0 if the schema names no valid length entry.
   std::size_t array_length(const Structure& structure, std::size_t i, const Bytes& data, std::size_t element) const;
 
-  /// Reads an integer, size or enum, zero-extended. Returns false if the type is none or is out of bounds.
+  /// Zero-extended. Returns false if it is not an integer, size or enum, or is out of bounds.
   bool read_integer(std::uint64_t type, const Bytes& bytes, std::size_t offset, std::uint64_t& value) const;
-  /// The same for the entry `name` of a payload. Returns false if the payload has no such entry. Only for schemas whose
-  /// entries are scalars, as those of NCCL are.
+  /// Only for schemas of scalars, such as NCCL's.
   bool find_integer(const nvtxPayloadData_t& payload, std::string_view name, std::uint64_t& value) const;
 
  private:

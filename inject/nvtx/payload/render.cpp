@@ -15,7 +15,7 @@ bool is_message(const nvtxPayloadSchemaEntry_t& entry) {
   return (entry.flags & (3 << 10)) == NVTX_PAYLOAD_ENTRY_FLAG_EVENT_MESSAGE;
 }
 
-/// The functions that return bool return false if the value is missing or out of bounds, unless they say otherwise.
+/// Functions return false if the value is missing or out of bounds.
 class Renderer {
  public:
   Renderer(const Domain& domain, JsonText& json, EventMessage& message)
@@ -46,8 +46,8 @@ class Renderer {
   }
 
  private:
-  /// A payload whose schema is a C string type is the text itself, not its address: NVTX's header says that a tool may
-  /// call strlen() for it if its size is SIZE_MAX.
+  /// A C string payload is the text, not its address. If its size is SIZE_MAX, a tool may call strlen() (NVTX's
+  /// header).
   bool write_text_payload(const nvtxPayloadData_t& payload) {
     if (payload.payload == nullptr) return false;
     const std::size_t width = character_bytes(payload.schemaId);
@@ -56,7 +56,7 @@ class Renderer {
     return true;
   }
 
-  /// `selected`: the member of a union without a selector of its own.
+  /// `selected`: member of a union without a selector.
   bool write_schema(const Schema& schema, const Bytes& bytes, int depth, std::uint64_t selected) {
     if (schema.values != nullptr) return scalars_.write_enum(schema, bytes);
     if (depth == 0) return false;
@@ -82,7 +82,7 @@ class Renderer {
     return true;
   }
 
-  /// Writes "name": value. Returns false, and writes nothing, if it does not fit.
+  /// If it does not fit, returns false and writes nothing.
   bool write_field(const Structure& structure, std::size_t i, std::size_t element, int depth, bool& is_empty) {
     const nvtxPayloadSchemaEntry_t& entry = structure.schema.entries[i];
     char* const start = json_.position();
@@ -104,11 +104,11 @@ class Renderer {
     return true;
   }
 
-  /// Location of the value of an entry. A pointer or an offset leads to another place than the entry.
+  /// A pointer or an offset leads away from the entry.
   struct Place {
     Bytes data;
     std::size_t element;
-    bool is_bounded = true;  // false behind a pointer: only the schema says how much may be read
+    bool is_bounded = true;  // false behind a pointer: only the schema limits the read
   };
   bool find_place(const Structure& structure, std::size_t i, int depth, Place& place) const {
     const nvtxPayloadSchemaEntry_t& entry = structure.schema.entries[i];
@@ -150,7 +150,7 @@ class Renderer {
     return place.is_bounded ? std::min(count, place.data.size / element) : count;
   }
 
-  /// A char* (or wider) of the job. With the pointer flag, `place` is already its target.
+  /// With the pointer flag, `place` is already the target.
   bool write_c_string(const nvtxPayloadSchemaEntry_t& entry, const Place& place) {
     const std::uint8_t* target = place.data.data;
     if (place.is_bounded && (!place.data.load(0, target) || target == nullptr)) return false;

@@ -56,7 +56,7 @@ void ScalarWriter::write_flags(const Schema& schema, std::uint64_t value) {
     const nvtxPayloadEnum_t& flag = schema.values[i];
     if (flag.isFlag == 0 || flag.value == 0 || (value & flag.value) != flag.value) continue;
     if (!first) json_.raw("|");
-    // Names are identifiers. A name that would need escaping becomes "?".
+    // "?" replaces a name that needs escaping.
     json_.raw(std::string_view(flag.name).find_first_of("\"\\\n") == std::string_view::npos ? flag.name : "?");
     value &= ~flag.value;
     first = false;
@@ -82,7 +82,7 @@ void ScalarWriter::write_text(const Bytes& data, std::size_t width, std::size_t 
     std::uint32_t c = 0;
     std::memcpy(&c, data.data + i * width, width);
     if (c == 0) break;
-    if (width == 2 && c >= 0xd800 && c < 0xdc00 && i + 1 < count) {  // a surrogate pair
+    if (width == 2 && c >= 0xd800 && c < 0xdc00 && i + 1 < count) {  // surrogate pair
       std::uint16_t low = 0;
       std::memcpy(&low, data.data + (i + 1) * 2, 2);
       if (low >= 0xdc00 && low < 0xe000) {

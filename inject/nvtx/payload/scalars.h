@@ -1,4 +1,4 @@
-// Single values of a payload as JSON: numbers, texts and enums.
+// Single payload values as JSON.
 #pragma once
 
 #include <cstddef>
@@ -12,17 +12,16 @@
 
 namespace profshim::nvtx {
 
-/// The functions that return bool write nothing and return false if the value is out of bounds or has no known type.
-/// `is_message`: the text is the event's message.
+/// Functions return false, and write nothing, if the value is out of bounds or of unknown type.
 class ScalarWriter {
  public:
   ScalarWriter(JsonText& json, EventMessage& message) : json_(json), message_(message) {}
 
-  /// The name of the value; the names of its flags, joined by '|'; or its number.
+  /// The value's name, its flags' names joined by '|', or its number.
   bool write_enum(const Schema& schema, const Bytes& bytes);
-  /// At most `count` characters, up to a zero. `width`: bytes of a character.
+  /// `width`: bytes of a character. Stops at a zero.
   void write_text(const Bytes& data, std::size_t width, std::size_t count, bool is_message);
-  /// A value of a predefined type. A type that JSON has no number for becomes hexadecimal text.
+  /// Types without a JSON number become hexadecimal text.
   bool write(std::uint64_t type, const Bytes& data, bool is_message);
 
  private:

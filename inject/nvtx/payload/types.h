@@ -1,4 +1,4 @@
-// Sizes of the predefined types of NVTX's payload extension (NVTX_PAYLOAD_ENTRY_TYPE_*) on 64-bit Linux.
+// Sizes of NVTX_PAYLOAD_ENTRY_TYPE_* on 64-bit Linux.
 #pragma once
 
 #include <cstddef>
@@ -13,9 +13,9 @@ struct TypeSize {
   std::size_t bytes, align;
 };
 
-/// {0, 1} for a type that is not predefined.
+/// {0, 1} if not predefined.
 inline TypeSize size_of_type(std::uint64_t type) {
-  // The index is the type, from INVALID (0) to CHAR32 (27).
+  // By type, from INVALID (0) to CHAR32 (27).
   static constexpr TypeSize kBasic[] = {
       {0, 1}, {1, 1}, {1, 1}, {2, 2}, {2, 2}, {4, 4}, {4, 4}, {8, 8},   {8, 8}, {8, 8}, {8, 8}, {1, 1}, {1, 1}, {2, 2},
       {2, 2}, {4, 4}, {4, 4}, {8, 8}, {8, 8}, {4, 4}, {8, 8}, {16, 16}, {8, 8}, {8, 8}, {4, 4}, {1, 1}, {2, 2}, {4, 4}};
@@ -53,7 +53,7 @@ inline TypeSize size_of_type(std::uint64_t type) {
   }
 }
 
-/// Bytes of one character of a string or character type; 0 for other types.
+/// 0 for other types.
 inline std::size_t character_bytes(std::uint64_t type) {
   switch (type) {
     case NVTX_PAYLOAD_ENTRY_TYPE_CHAR:

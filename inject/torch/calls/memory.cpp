@@ -1,6 +1,5 @@
-// Hooks of the functions of libc10 by which its allocators report blocks. The CPU's allocator calls
-// ProfiledCPUMemoryReporter, which is the same in all releases from 1.13 to 2.x. All other allocators call the two
-// functions below, whose totals were int64_t in 1.13 and are size_t since. Source: c10/core/Allocator.cpp and
+// libc10's functions that report blocks. The CPU's allocator calls ProfiledCPUMemoryReporter (same in 1.13 to 2.x), all
+// others the two functions below (totals: int64_t in 1.13, size_t since). Source: c10/core/Allocator.cpp and
 // CPUAllocator.cpp.
 #include "memory.h"
 
@@ -21,7 +20,7 @@
 
 namespace c10 {
 
-/// c10/core/Device.h. It is passed by value.
+/// c10/core/Device.h
 struct Device {
   std::int8_t type;  // c10::DeviceType
   std::int8_t index;
@@ -39,8 +38,6 @@ using recorder::kMemory;
 constexpr std::int8_t kCpu = 0;
 constexpr c10::Device kCpuDevice = {kCpu, -1};
 
-// ---- the real functions
-
 template <class Signature>
 class RealFunction : public inject::NamedFunction<Signature> {
  public:
@@ -51,11 +48,10 @@ class RealFunction : public inject::NamedFunction<Signature> {
   }
 };
 
-// Members of c10::ProfiledCPUMemoryReporter; the first argument is the object.
+// The first argument is the object.
 constinit RealFunction<void(void*, void*, std::size_t)> real_new("_ZN3c1025ProfiledCPUMemoryReporter3NewEPvm");
 constinit RealFunction<void(void*, void*)> real_delete("_ZN3c1025ProfiledCPUMemoryReporter6DeleteEPv");
 constinit RealFunction<void(void*, std::size_t)> real_out("_ZN3c1025ProfiledCPUMemoryReporter11OutOfMemoryEm");
-// c10::reportMemoryUsageToProfiler and c10::reportOutOfMemoryToProfiler. `Total`: the type of their totals.
 template <class Total>
 using Report = void(void*, std::int64_t, Total, Total, c10::Device);
 template <class Total>
@@ -65,8 +61,6 @@ constinit RealFunction<Report<std::size_t>> real_report("_ZN3c1027reportMemoryUs
 constinit RealFunction<ReportOut<std::int64_t>> real_report_out_1_13(
     "_ZN3c1027reportOutOfMemoryToProfilerElllNS_6DeviceE");
 constinit RealFunction<ReportOut<std::size_t>> real_report_out("_ZN3c1027reportOutOfMemoryToProfilerElmmNS_6DeviceE");
-
-// ---- events
 
 bool recording() { return recorder::mode_has(kArmed | kMemory); }
 
@@ -106,7 +100,7 @@ void commit(const void* address, std::int64_t bytes, std::uint64_t allocated, st
                     "count them");
 }
 
-/// A block that is reported twice, because the job has a profiler of its own, makes one event.
+/// The job's profiler may report a block twice.
 void add_cpu_block(const void* address, std::int64_t bytes, std::uint64_t reserved) {
   BlockTable* const blocks = cpu_blocks.load(std::memory_order_acquire);
   if (blocks == nullptr || address == nullptr) return;
@@ -120,8 +114,7 @@ void add_cpu_block(const void* address, std::int64_t bytes, std::uint64_t reserv
   commit(address, bytes, static_cast<std::uint64_t>(total), reserved, kCpuDevice);
 }
 
-/// `reported`: negative size of the block, or 0 if c10 does not give it. Call it between recordings too, so that the
-/// table has no blocks that are gone.
+/// `reported`: negative size, or 0 if unknown. Also called between recordings, so that the table has no freed blocks.
 void remove_cpu_block(const void* address, std::int64_t reported, std::uint64_t reserved) {
   BlockTable* const blocks = cpu_blocks.load(std::memory_order_acquire);
   if (blocks == nullptr) return;
@@ -148,7 +141,7 @@ void report(RealFunction<Report<Total>>& real, void* address, std::int64_t bytes
   }
 }
 
-/// The CPU's allocator calls this only if the job has a profiler of its own. Its hook has recorded the failure already.
+/// OutOfMemory() has recorded failures of the CPU.
 template <class Total>
 void report_out(RealFunction<ReportOut<Total>>& real, std::int64_t bytes, Total allocated, Total reserved,
                 c10::Device device) {
@@ -157,7 +150,7 @@ void report_out(RealFunction<ReportOut<Total>>& real, std::int64_t bytes, Total 
   commit(nullptr, bytes, static_cast<std::uint64_t>(allocated), static_cast<std::uint64_t>(reserved), device, kFailed);
 }
 
-/// A C++ program does not import PyTorch. Its first block on the CPU shows that it uses PyTorch.
+/// A C++ program imports nothing: its first block shows that it uses PyTorch.
 void attach_at_first_block() {
   static constinit std::atomic<bool> is_noticed{false};
   if (__builtin_expect(is_noticed.load(std::memory_order_relaxed), 1) || is_noticed.exchange(true)) return;
@@ -190,14 +183,11 @@ void start_memory() {
                       "capture.profile_memory: no memory for the table of blocks: blocks of the CPU are not recorded");
     return;
   }
-  // A zeroed table is empty; a constructor would touch every page. The release store pairs with the acquire loads of
-  // the hooks.
+  // A zeroed table is empty; a constructor would touch every page. Release pairs with the hooks' acquire loads.
   cpu_blocks.store(static_cast<BlockTable*>(memory), std::memory_order_release);
 }
 
 }  // namespace profshim::torch
-
-// ---- the hooks
 
 namespace c10 {
 
@@ -210,16 +200,14 @@ class [[gnu::visibility("default")]] ProfiledCPUMemoryReporter {
   void OutOfMemory(std::size_t bytes);
 };
 
-// Each hook calls the real function first. That may report the block to the job's profiler, by
-// reportMemoryUsageToProfiler(), whose hook then records it; the rest of this hook finds the block in the table, or
-// gone.
+// The real function may call reportMemoryUsageToProfiler(), whose hook updates the table.
 void ProfiledCPUMemoryReporter::New(void* address, std::size_t bytes) {
   real_new.call(this, address, bytes);
   attach_at_first_block();
   if (recording() && bytes != 0) add_cpu_block(address, static_cast<std::int64_t>(bytes), 0);
 }
 
-// c10 calls it before it frees the block, so no other thread can get the same address yet.
+// Called before the block is freed: no other thread can get the address yet.
 void ProfiledCPUMemoryReporter::Delete(void* address) {
   real_delete.call(this, address);
   if (profshim::recorder::mode_has(kMemory)) remove_cpu_block(address, 0, 0);

@@ -1,6 +1,5 @@
-// Hooks of torch.distributed.rpc: record requests when they are sent, served and answered. PyTorch itself has ranges
-// for them only while its legacy profiler runs. TensorPipe's agent is the only one since 1.13. Its functions are called
-// by symbol, or through its virtual table, whose entries the dynamic linker resolves by symbol. Source:
+// Hooks of torch.distributed.rpc. PyTorch has ranges for requests only with its legacy profiler. TensorPipe's agent,
+// the only one since 1.13, is called by symbol, directly or through its virtual table. Source:
 // torch/csrc/distributed/rpc/{tensorpipe_agent,message,request_callback}.{h,cpp}, 1.13 to 2.x.
 #include <algorithm>
 #include <atomic>
@@ -21,7 +20,7 @@
 
 namespace profshim::torch {
 
-/// c10::intrusive_ptr as a return value. It has a non-trivial destructor, so it is returned in memory.
+/// c10::intrusive_ptr. The destructor makes it returned in memory.
 struct IntrusivePointer {
   void* value;
   ~IntrusivePointer() {}  // NOLINT(modernize-use-equals-default): a defaulted one is trivial
@@ -35,8 +34,6 @@ template <class Function>
 Function* real(const char* name) {
   return reinterpret_cast<Function*>(inject::resolve(name, Layer::kTorch));
 }
-
-// ---- fields of PyTorch's objects, by its own functions
 
 #define RPC "5torch11distributed3rpc"
 #define ID "_ZNK" RPC "7Message2idEv"
@@ -55,7 +52,7 @@ std::int64_t id_of(const void* message) {
   return id != nullptr ? id(message) : kNoRpcId;
 }
 
-/// A std::vector<char> begins with the addresses of its first element and of its end.
+/// A std::vector<char> begins with the addresses of its begin and end.
 std::string_view payload_of(const void* message) {
   static auto* const payload = real<const char* const*(const void*)>(kPayload);
   if (payload == nullptr) return {};
@@ -63,20 +60,18 @@ std::string_view payload_of(const void* message) {
   return {bytes[0], static_cast<std::size_t>(bytes[1] - bytes[0])};
 }
 
-/// Both ABIs of std::string begin with the address of the characters.
+/// Both ABIs of std::string begin with the characters' address.
 StringId name_in(const void* worker_info) {
   const Layout* const layout = known_layout();
   if (layout == nullptr || worker_info == nullptr) return 0;
   return recorder::intern(*reinterpret_cast<const char* const*>(static_cast<const char*>(worker_info) + layout->list));
 }
 
-/// The name of this worker.
 StringId own_name(const void* agent) {
   static auto* const info = real<const void*(const void*)>(kWorkerInfo);
   return info != nullptr ? name_in(info(agent)) : 0;
 }
 
-/// The name of the worker at the other end.
 StringId remote_name(void* pipe) {
   using RemoteName = const char* const*(void*);
   static auto* const newer = reinterpret_cast<RemoteName*>(inject::resolve_in(kRemoteName, Layer::kTorch));
@@ -85,26 +80,22 @@ StringId remote_name(void* pipe) {
   return name != nullptr ? recorder::intern(*name(pipe)) : 0;
 }
 
-// ---- the sender of a request
-//
-// When a request has come from a pipe, the agent calls respond() to read the next one, then id() of the request, both
-// on the same thread. Another thread serves the request.
+// The agent calls respond(), then id() of the received request, on one thread; another thread serves it.
 
 struct Received {
   const void* message = nullptr;
   StringId from = 0, to = 0;
 };
 constexpr std::size_t kReceivedSlots = 1024;
-// A hash table by the address of the message. A newer message takes the slot of an older one.
+// Hash table. A newer message replaces an older one.
 constinit Received received[kReceivedSlots];
 constinit std::mutex received_mutex;
 
-/// The state of the calling thread.
 struct State {
-  StringId from = 0, to = 0;  // workers at both ends of the pipe of the latest respond()
-  bool is_sending = false;    // id() is called for a request of this worker
-  Event* request = nullptr;   // being sent; set_id() gives it its id
-  Event* served = nullptr;    // being served
+  StringId from = 0, to = 0;  // ends of the latest respond()'s pipe
+  bool is_sending = false;    // id() is for a request of this worker
+  Event* request = nullptr;   // being sent; waits for set_id()
+  Event* served = nullptr;
 };
 constinit thread_local State state __attribute__((tls_model("initial-exec"))) = {};
 
@@ -125,11 +116,9 @@ Received take_received(const void* message) {
   return std::exchange(slot, {});
 }
 
-// ---- recording
-
 std::string_view text(StringId id) { return id != 0 ? recorder::text_of(id) : std::string_view("?"); }
 
-/// The suffix that PyTorch's profiler gives to the names of events from another worker.
+/// As PyTorch's profiler.
 constexpr std::string_view kServed = "#remote_op";
 
 Event describe(HookId hook, const void* message, StringId from, StringId to) {
@@ -145,7 +134,7 @@ Event describe(HookId hook, const void* message, StringId from, StringId to) {
   return event;
 }
 
-/// Ends a call that an exception has left, as recorder::detail::close_left_calls() does.
+/// An exception has left the call.
 void close_left_call(spool::Thread& thread, Event*& left) {
   if (left == nullptr) return;
   left->flags |= kUnfinished;
@@ -168,7 +157,6 @@ void end_call(spool::Thread& thread, Event*& call) {
   call = nullptr;
 }
 
-/// The request has been sent, and ends when its future is completed.
 void wait_for_answer(spool::Thread& thread, const Event& sent, const void* future) {
   Event request = sent;
   request.flags |= kStartEnd;
@@ -177,13 +165,12 @@ void wait_for_answer(spool::Thread& thread, const Event& sent, const void* futur
   make_pending(thread, request, future);
 }
 
-/// Defines the name of this worker in the spool, unless it is the latest name already.
 void define_own_name(StringId name) {
   static constinit std::atomic<StringId> told{0};
   if (name == 0 || told.exchange(name, std::memory_order_relaxed) == name) return;
   const std::string_view worker = text(name);
   char json[160];
-  // A name needs no escaping: PyTorch only accepts letters, digits, '-', '_' and ':'.
+  // PyTorch only accepts letters, digits, '-', '_' and ':'.
   constexpr std::size_t kLongest = 128;
   std::snprintf(json, sizeof json, "\"%.*s\"", static_cast<int>(std::min(worker.size(), kLongest)), worker.data());
   recorder::add_metadata(schema::ours::kRpcWorker, json);
@@ -241,8 +228,7 @@ void note_pipe(const void* agent, void* pipe) {
   errno = saved_errno;
 }
 
-/// The answer to a request has come. `atomic_future`: a TensorPipeAgent::AtomicJitFuture, which is a flag and then the
-/// address of the future that send() has returned.
+/// `atomic_future`: a TensorPipeAgent::AtomicJitFuture, a flag and then the address of send()'s future.
 void on_answer(const void* const* atomic_future, std::uint8_t flags) {
   if (!recording() && (recorder::mode() == 0 || !has_pending())) return;
   const int saved_errno = errno;
@@ -258,7 +244,7 @@ void on_answer(const void* const* atomic_future, std::uint8_t flags) {
 #define NO_TYPE "6detail34intrusive_target_default_null_typeI"
 #define FUTURE "St10shared_ptrINS2_15AtomicJitFutureEE"
 
-// Arguments of class types such as intrusive_ptr, shared_ptr, vector and string are passed by their addresses.
+// Arguments of class types such as intrusive_ptr, shared_ptr, vector and string are passed by address.
 #define SEND                                                                \
   AGENT                                                                     \
   "4sendERKNS1_10WorkerInfoEN3c1013intrusive_ptrINS1_7MessageENS6_" NO_TYPE \

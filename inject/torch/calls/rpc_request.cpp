@@ -24,8 +24,7 @@ enum Type : int {
   kRRefBackward = 0x117,
 };
 
-/// Reads the operations of a pickle. Source: Lib/pickletools.py of Python 3.14. TorchScript writes a subset
-/// (torch/csrc/jit/serialization/pickler.cpp).
+/// Source: Lib/pickletools.py of Python 3.14. TorchScript writes a subset (torch/csrc/jit/serialization/pickler.cpp).
 class Pickle {
  public:
   explicit Pickle(std::string_view bytes) : rest_(bytes) {}
@@ -33,11 +32,11 @@ class Pickle {
   enum class Kind : std::uint8_t { kOther, kText, kNumber, kGlobal, kEnd };
   struct Operation {
     Kind kind = Kind::kEnd;
-    std::string_view text;     // if kText
-    std::uint64_t number = 0;  // if kNumber
+    std::string_view text;
+    std::uint64_t number = 0;
   };
 
-  /// Returns kEnd at the end, and at the first byte that is not a valid operation.
+  /// kEnd at the end and at the first invalid byte.
   Operation next() {
     if (rest_.empty()) return {};
     const auto code = static_cast<unsigned char>(rest_[0]);
@@ -57,7 +56,7 @@ class Pickle {
         return number(4);
       case 0x93:  // STACK_GLOBAL
         return {Kind::kGlobal, {}, 0};
-      case 'c':  // GLOBAL: two lines
+      case 'c':  // GLOBAL
         return skip_lines(2);
       case 'U':
       case 'C':
@@ -131,26 +130,25 @@ class Pickle {
   std::string_view rest_;
 };
 
-/// A function's name is the two texts together; empty if it is not known.
+/// The name is both texts together.
 struct Function {
   std::string_view prefix, name;
 };
 
-/// Returns the method that _local_invoke() calls: its arguments are the RRef and the name of the method. Source:
+/// The method that _local_invoke() calls; its arguments are the RRef and the name. Source:
 /// torch/distributed/rpc/rref_proxy.py.
 std::string_view method_of_rref(Pickle pickle) {
   bool in_rref = false;
   int texts = 0;
   for (auto operation = pickle.next(); operation.kind != Pickle::Kind::kEnd; operation = pickle.next()) {
     if (operation.kind != Pickle::Kind::kText) continue;
-    if (in_rref && ++texts == 2) return operation.text;  // the first is the type of the RRef's object
+    if (in_rref && ++texts == 2) return operation.text;  // first the type of the RRef's object
     if (operation.text == "_py_rref_receiver") in_rref = true;
   }
   return {};
 }
 
-/// Returns the function of a pickled PythonUDF: the first global after the class. Source:
-/// torch/distributed/rpc/internal.py.
+/// The first global after the class in a pickled PythonUDF. Source: torch/distributed/rpc/internal.py.
 Function python_function(std::string_view bytes) {
   Pickle pickle(bytes);
   std::string_view last;
@@ -167,8 +165,8 @@ Function python_function(std::string_view bytes) {
   return {};
 }
 
-/// Removes the first byte of a Python call, which tells whether it is asynchronous: 0 or 1. No pickle begins with
-/// these. Source: torch/csrc/distributed/rpc/python_call.cpp.
+/// A Python call begins with a byte 0 or 1 (asynchronous), as no pickle does. Source:
+/// torch/csrc/distributed/rpc/python_call.cpp.
 std::string_view without_flag(std::string_view payload) {
   const bool has_flag = !payload.empty() && (payload[0] == 0 || payload[0] == 1);
   return payload.substr(has_flag ? 1 : 0);
@@ -191,9 +189,8 @@ Function function_of(std::string_view payload) {
   return found;
 }
 
-/// Returns the type of the request in a request with an autograd context. The payload ends with a pickle, whose first
-/// number is the type, and the length of this pickle. Source: torch/csrc/distributed/rpc/utils.cpp,
-/// writeWrappedPayload.
+/// The payload of a request with an autograd context ends with a pickle, whose first number is the type, and the
+/// pickle's length. Source: torch/csrc/distributed/rpc/utils.cpp, writeWrappedPayload.
 int wrapped_type(std::string_view payload) {
   constexpr std::size_t kLength = 8;
   if (payload.size() < kLength) return kForwardAutograd;

@@ -1,4 +1,4 @@
-// A baseline file: the profiles of one or more runs as JSON.
+// Baseline files: runs as JSON.
 //   {"profshim_baseline": 1, "runs": [{"path", "world_size", "has_steps",
 //    "machine": {"cpus", "own", ...}, "ranks": [{"rank", "steps": [[11, 0], ...],
 //    "step_ns": [...], ..., "rows": [{"kind", "name", "other_threads", "count": [...], "time_ns": [...]}]}]}]}
@@ -15,9 +15,9 @@
 namespace profshim {
 namespace {
 
-constexpr std::string_view kVersionKey = "profshim_baseline";  // the first key: the file is recognized by it
+constexpr std::string_view kVersionKey = "profshim_baseline";  // identifies the file
 constexpr int kVersionOfFile = 1;
-constexpr std::size_t kMaxElements = 1 << 20;  // of a list
+constexpr std::size_t kMaxElements = 1 << 20;
 
 using Value = ReadEvent::ReadArg;
 
@@ -42,7 +42,7 @@ void write_load(JsonWriter& json, const MachineLoad& load) {
   json.close_object();
 }
 
-/// Lists of numbers have no blanks: they are most of the file.
+/// Compact, since numbers are most of the file.
 void write_numbers(JsonWriter& json, std::string_view key, const std::vector<std::int64_t>& values) {
   JsonWriter list(JsonWriter::Layout::kCompact);
   list.open_list();
@@ -77,7 +77,7 @@ void write_rank(JsonWriter& json, const ProfileRank& rank) {
   json.close_list().close_object();
 }
 
-/// Assigns the leaves of the JSON to the runs. ok() is false after a leaf that does not fit.
+/// ok() is false after a leaf that does not fit.
 class Reader {
  public:
   explicit Reader(std::vector<RunProfile>& runs) : runs_(runs) {}
@@ -133,7 +133,7 @@ class Reader {
     return key == "rows" && parts_.size() >= 7 && row(rank, value);
   }
 
-  // The writer puts kind and name before the other members of a row.
+  // The writer puts kind and name first.
   bool row(ProfileRank& rank, const Value& value) {
     const std::string_view key = parts_[6];
     if (key == "kind") {

@@ -19,7 +19,7 @@ using namespace analysis_detail;
 using RowKey = std::pair<RowKind, std::string>;
 using Verdict = Change::Verdict;
 
-/// True for functions that programs call until something has happened, as often as that takes.
+/// Programs call these until something has happened.
 bool depends_on_timing(const std::string& name) {
   constexpr std::string_view kPatterns[] = {schema::name::kMpiPolling,
                                             "MPI_Test*",
@@ -66,7 +66,7 @@ class Comparer {
   }
 
  private:
-  const RunProfile& base() const { return base_.back(); }  // counts are the same in all runs of a baseline
+  const RunProfile& base() const { return base_.back(); }  // all runs have the same counts
 
   void collect_names() {
     for (std::size_t r = 0; r < run_.ranks.size(); ++r) {
@@ -96,7 +96,7 @@ class Comparer {
     return at == rank.rows.end() ? nullptr : &at->second;
   }
 
-  /// Maps the counts before and after to the number of steps that have them.
+  /// (before, after) -> number of steps.
   using Differences = std::map<std::pair<std::int64_t, std::int64_t>, std::size_t>;
 
   static Differences differences(const ProfileRow* base, const ProfileRow* run, const std::vector<StepPair>& common) {
@@ -152,8 +152,6 @@ class Comparer {
     result_.changes.push_back(std::move(change));
   }
 
-  // ---- times
-
   struct TimeRow {
     std::string kind, name;
     bool alone = false;  // fails without the step time
@@ -169,7 +167,7 @@ class Comparer {
       if (on_device) continue;
       row.samples.back().longer = machine_[i].longer;
       row.samples.back().shorter = machine_[i].shorter;
-      // A row is a part of the step, and the CPU time of the step is judged with the step time.
+      // CPU time is judged with the step time only.
       if (!is_step_time(row.name)) row.samples.back().longer.cpu_us = row.samples.back().shorter.cpu_us = 0;
     }
     row.longer = test_longer(row.samples, options_, options_.alpha / 2);
@@ -194,7 +192,7 @@ class Comparer {
         return row != nullptr ? &row->time_ns : nullptr;
       }));
     }
-    // A time below the floor cannot have grown by more than the floor.
+    // Such a time cannot have grown by more than the floor.
     std::erase_if(
         rows, [&](const TimeRow& row) { return std::max(row.longer.base_us, row.longer.run_us) <= options_.floor_us; });
     std::vector<double> p;
@@ -204,7 +202,6 @@ class Comparer {
     result_.times = rows.size() + 1;
   }
 
-  /// Adds a row to the table if the time changed or cannot be judged. `of_step`: the verdict on the step time.
   Verdict add_time(const TimeRow& row, bool significant, double alpha, std::size_t rows, Verdict of_step) {
     const TimeTest& t = row.longer;
     Change change{.what = Change::What::kTime, .kind = row.kind, .name = row.name};
@@ -255,7 +252,6 @@ class Comparer {
     return "cannot tell: the machine was busier: " + load_words(*base_[most].machine, *run_.machine);
   }
 
-  /// Returns the ranks whose own median has grown by more than the tolerance.
   std::string slower_ranks(const TimeRow& row) const {
     std::vector<int> ranks;
     for (std::size_t r = 0; r < run_.ranks.size(); ++r) {
@@ -286,8 +282,8 @@ class Comparer {
   const RunProfile& run_;
   const CompareOptions& options_;
   Comparison result_;
-  std::vector<TimeSamples> machine_;           // by run of the baseline: growth not caused by the program
-  std::vector<std::vector<StepPair>> common_;  // by rank
+  std::vector<TimeSamples> machine_;  // growth with other causes, by run
+  std::vector<std::vector<StepPair>> common_;
   std::set<RowKey> names_;
 };
 

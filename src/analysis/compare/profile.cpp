@@ -1,4 +1,4 @@
-// Reads the traces of a run into counts and times of each step.
+// Reads the traces of a run, step by step.
 #include <algorithm>
 #include <array>
 #include <stdexcept>
@@ -36,7 +36,7 @@ std::optional<RowKind> row_kind(Kind kind) {
     case Kind::kMemset:
       return RowKind::kCopy;
     default:
-      return std::nullopt;  // overhead is the profiler's; ranges and waits of a stream repeat those of the host
+      return std::nullopt;  // overhead is the profiler's; stream ranges and waits repeat the host's
   }
 }
 
@@ -48,20 +48,18 @@ bool is_launch(std::string_view name) {
   return false;
 }
 
-/// True for calls of MPI, kernels of NCCL and work of gloo. Calls of torch.distributed contain them and would count
-/// twice.
+/// Calls of torch.distributed contain these and would count twice.
 bool is_communication(RowKind kind, std::string_view name) {
   if (kind == RowKind::kKernel) return name.starts_with(schema::name::kNcclStart);
   if (kind == RowKind::kCall && name.starts_with(schema::name::kMpiStart)) return true;
   return (kind == RowKind::kCall || kind == RowKind::kRange) && name.starts_with(schema::name::kGlooStart);
 }
 
-/// The interval of one step; of the whole file if it has no steps.
+/// A step, or the whole file.
 struct Span {
   std::int64_t begin_ns, end_ns, number;
 };
 
-/// One file, step by step.
 class FileProfile {
  public:
   FileProfile(const Timeline& timeline, ProfileRank& rank)
@@ -104,7 +102,6 @@ class FileProfile {
     }
   }
 
-  /// Returns the index of the step; kNone = in no step.
   std::size_t step_at(std::int64_t at_ns) const {
     const auto after = std::upper_bound(spans_.begin(), spans_.end(), at_ns,
                                         [](std::int64_t t, const Span& span) { return t < span.begin_ns; });
@@ -162,7 +159,7 @@ class FileProfile {
   std::uint32_t step_track_ = kNone;
   std::unordered_map<std::int64_t, const Slice*> calls_;
   std::unordered_map<std::int64_t, std::size_t> launches_;
-  std::vector<ProfileRow*> rows_;  // by name and kind
+  std::vector<ProfileRow*> rows_;
 };
 
 void check_file(const Timeline& t, bool rules) {
@@ -175,7 +172,6 @@ void check_file(const Timeline& t, bool rules) {
   }
 }
 
-/// The part of a file that is kept: without its events.
 struct Part {
   std::string path, host;
   std::int64_t pid = -1, begin_ns = 0;
@@ -184,7 +180,6 @@ struct Part {
   ProfileRank profile;
 };
 
-/// Throws if two files have different world sizes, or if only one has steps.
 void check_same_run(const Part& first, const Part& part) {
   const auto refuse = [&](const std::string& why) { throw std::runtime_error(part.path + ": " + why); };
   if (first.world_size != part.world_size) {
@@ -202,11 +197,10 @@ void check_same_process(const Part& first, const Part& part) {
                            std::to_string(part.profile.rank) + ", of different processes; name the traces of one run");
 }
 
-/// Appends the steps of a later window.
 void append(ProfileRank& rank, ProfileRank&& part, bool has_steps) {
   const std::size_t before = rank.steps.size();
   for (const auto& [number, nth] : part.steps) {
-    // Without steps, the number is that of the window.
+    // Without steps, windows are numbered.
     const std::int64_t name = has_steps ? number : static_cast<std::int64_t>(rank.steps.size());
     const auto same = [&](const auto& step) { return step.first == name; };
     rank.steps.emplace_back(name, std::count_if(rank.steps.begin(), rank.steps.end(), same));

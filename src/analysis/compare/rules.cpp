@@ -21,7 +21,6 @@ bool counts_row(CheckMetric metric, RowKind kind) {
   return kind != RowKind::kKernel && kind != RowKind::kCopy;
 }
 
-/// The rule's metric of a rank, per step.
 std::vector<std::int64_t> series_of(const CheckRule& rule, const ProfileRank& rank, bool* any = nullptr) {
   switch (rule.metric) {
     case CheckMetric::kLaunches:
@@ -48,7 +47,7 @@ std::vector<std::int64_t> series_of(const CheckRule& rule, const ProfileRank& ra
 struct Extremes {
   double least = 0, most = 0;
 };
-/// Returns the extremes over the ranks: of counts in each step, and of the median time of a step.
+/// Over the ranks, for counts of each step or median times.
 Extremes extremes(const CheckRule& rule, const RunProfile& run) {
   std::vector<double> values;
   for (const ProfileRank& rank : run.ranks) {

@@ -10,17 +10,16 @@ namespace profshim::analysis_detail {
 namespace {
 
 constexpr std::size_t kFewest = 3;     // one step for each third
-constexpr std::size_t kMaxExact = 30;  // steps of each run; the normal approximation is as good beyond
+constexpr std::size_t kMaxExact = 30;  // beyond, the normal approximation is as good
 
-// Returns the share of the C(n+m, n) orders of n and m samples with U >= `u`, by the recursion of Mann and Whitney,
-// which adds one sample at a time.
+// Share of the orders with U >= `u`, by the recursion of Mann and Whitney.
 double exact_tail(std::size_t n, std::size_t m, std::size_t u) {
-  // ways[i][v]: number of orders of i and j samples with U = v, for the current j.
+  // ways[i][v]: orders of i and j samples with U = v.
   std::vector<std::vector<double>> ways(n + 1, std::vector<double>(n * m + 1, 0));
   for (std::size_t i = 0; i <= n; ++i) ways[i][0] = 1;
   for (std::size_t j = 1; j <= m; ++j) {
     for (std::size_t i = 1; i <= n; ++i) {
-      // The largest sample is one of the i and above all j, or one of the j, which leaves j - 1.
+      // The largest sample is one of the i, or one of the j.
       for (std::size_t v = n * m + 1; v-- > 0;) ways[i][v] += v >= j ? ways[i - 1][v - j] : 0;
     }
   }
@@ -34,7 +33,7 @@ double exact_tail(std::size_t n, std::size_t m, std::size_t u) {
 double longer_p(const std::vector<double>& shorter, const std::vector<double>& longer) {
   const std::size_t n = longer.size(), m = shorter.size();
   if (n == 0 || m == 0) return 1;
-  double u = 0;  // number of pairs in which the sample of `longer` is the larger one; a tie counts half
+  double u = 0;  // pairs with a larger `longer`; a tie counts half
   for (const double a : longer) {
     for (const double b : shorter) u += a > b ? 1 : a == b ? 0.5 : 0;
   }
@@ -51,11 +50,11 @@ double longer_p(const std::vector<double>& shorter, const std::vector<double>& l
   if (ties == 0 && n <= kMaxExact && m <= kMaxExact) return exact_tail(n, m, static_cast<std::size_t>(u));
   const double a = static_cast<double>(n), b = static_cast<double>(m), total = a + b;
   const double variance = a * b / 12 * (total + 1 - ties / (total * (total - 1)));
-  if (variance <= 0) return 1;  // all samples are equal
+  if (variance <= 0) return 1;
   return 0.5 * std::erfc((u - a * b / 2 - 0.5) / std::sqrt(variance) / std::sqrt(2.0));
 }
 
-// With t = tan(angle) * sqrt(freedom) the density becomes cos(angle)^(freedom - 1), on a quarter turn (Simpson's rule).
+// Simpson's rule with t = tan(angle) * sqrt(freedom): the density is cos(angle)^(freedom - 1).
 double student_tail(double t, std::size_t freedom) {
   constexpr int kParts = 2000;
   const double quarter = std::acos(-1.0) / 2, power = static_cast<double>(freedom) - 1;

@@ -25,15 +25,12 @@ std::string size_of(const RunProfile& run) {
   return run.world_size < 0 ? "an unknown number of" : std::to_string(run.world_size);
 }
 
-/// Two samples, ordered for the one-sided test.
 struct Pair {
   const std::vector<double>&shorter, &longer;
   const OtherCauses& other_causes;
 };
 
-/// Returns whether the run is longer (`sign` = 1) or shorter (-1) than the variation of the baseline's runs explains.
-/// The next value of a normal distribution with n known values follows Student's t, with sqrt(1 + 1/n) for the error of
-/// their mean.
+/// `sign`: 1 = longer, -1 = shorter. After n normal values, the next follows Student's t with sqrt(1 + 1/n).
 bool beyond_variation(const std::vector<TimeSamples>& runs, int sign, double alpha) {
   if (runs.size() < kRunsForVariation) return false;
   std::vector<double> base;
@@ -56,7 +53,7 @@ TimeTest test_one(const Pair& pair, bool variation_known, const CompareOptions& 
   test.p = longer_p(pair.shorter, pair.longer);
   test.least_p = least_p(pair.shorter.size(), pair.longer.size());
   const double slower_cpu = variation_known ? 0 : std::min(pair.other_causes.cpu_us, options.cpu_noise * from);
-  // The load by others is known for whole windows only, so it is subtracted from means: both contain rare long pauses.
+  // The load by others is a mean of whole windows: subtract it from means.
   const double from_mean = mean(pair.shorter), grown_mean = mean(pair.longer) - from_mean;
   const double left = grown_mean - pair.other_causes.busier_us;
   const double least_mean = std::max(options.tolerance * from_mean, options.floor_us);
@@ -92,7 +89,6 @@ TimeTest test_all(const std::vector<Pair>& pairs, bool variation_known, const Co
   return nearest;
 }
 
-/// Returns the CPU time of all threads of the process in the median step, if known.
 std::optional<double> cpu_us(const ProfileRank& rank) {
   if (rank.cpus_used < 0) return std::nullopt;
   std::vector<double> steps;

@@ -6,7 +6,7 @@
 namespace profshim::analysis_detail {
 namespace {
 
-/// In a collective with more members only the longest wait gets an arrow: more arrows would be unreadable.
+/// More arrows would be unreadable.
 constexpr std::size_t kArrowsToAll = 8;
 
 class Arrows {
@@ -51,7 +51,7 @@ class Arrows {
         const auto at = receivers.find(key);
         const bool known = at != receivers.end() && at->second.second->received.size() == channel.sent.size();
         if (!known) {
-          // Messages to a rank without a file are not counted as left out.
+          // Messages to ranks without a file do not count.
           if (at != receivers.end()) result_.messages_left_out += channel.sent.size();
           continue;
         }
@@ -80,10 +80,10 @@ class Arrows {
     }
   }
 
-  /// One for each sync point of each file. There may be millions.
+  /// Kept small: there may be millions.
   struct Member {
     std::uint64_t key;
-    std::int64_t begin_ns;  // by the common clock
+    std::int64_t begin_ns;  // common clock
     std::uint32_t file, sync_point;
   };
   const SyncPoint& sync_point_of(const Member& m) const { return traces_[m.file].sync_points[m.sync_point]; }
@@ -108,7 +108,7 @@ class Arrows {
     }
   }
 
-  /// `members` are ordered by their begin.
+  /// By begin.
   void collective(std::span<const Member> members) {
     const bool seen = std::all_of(members.begin(), members.end(),
                                   [this](const Member& m) { return sync_point_of(m).event != kNoEvent; });

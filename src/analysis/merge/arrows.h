@@ -1,5 +1,4 @@
-// Arrows (flow events) between ranks: from a send to its receive, from an RPC request to its execution, from the last
-// member of a collective to the members that waited for it. Called by merge_traces() on its caller's thread.
+// Arrows (flow events): send to receive, RPC request to execution, last member of a collective to those that waited.
 #pragma once
 
 #include <cstdint>
@@ -10,17 +9,16 @@
 
 namespace profshim::analysis_detail {
 
-/// One end of an arrow. The file is given by the list that holds the end.
 struct ArrowEnd {
-  std::uint64_t event = 0;  // index of the event that the end is written behind
-  std::uint64_t arrow = 0;  // 1, 2, ...; the same number at both ends
-  std::int64_t at_ns = 0;   // by the file's own clock
+  std::uint64_t event = 0;  // written behind this event
+  std::uint64_t arrow = 0;  // the same at both ends
+  std::int64_t at_ns = 0;   // by the file's clock
   bool starts = false;
   enum class Kind : std::uint8_t { kMessage, kRequest, kCollective } kind{};
 };
 std::string_view name_of(ArrowEnd::Kind kind);
 
-/// Returns a list for each file, ordered by event. Writes the counts into `result`.
+/// By file, then by event. Counts go into `result`.
 std::vector<std::vector<ArrowEnd>> find_arrows(const std::vector<RankTrace>& traces,
                                                const std::vector<ClockMap>& clocks, MergeResult& result);
 

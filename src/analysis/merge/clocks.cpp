@@ -12,14 +12,13 @@ struct Bounds {
   std::vector<ClockBound> at_least, at_most, ends;
 };
 
-/// Allowance for the unevenness of one trace's clock: the time stamp counter is read without serialization and
-/// converted by linear interpolation. About 0.3 us were measured between processes of one machine.
+/// The time stamp counter is read unserialized and interpolated. Measured between processes of one machine: 0.3 us.
 constexpr double kUneven_ns = 1000;
 
-/// A contradiction beyond this means that collectives were matched wrongly: clocks are more even than that.
+/// Larger contradictions are wrongly matched collectives.
 constexpr double kDoubt_ns = 100'000;
 
-/// Calls `pair` for each key that is in both lists. Both are sorted by key.
+/// Both are sorted by key.
 template <class Entry, class Pair>
 void in_both(const std::vector<Entry>& a, const std::vector<Entry>& b, const Pair& pair) {
   auto at = b.begin();
@@ -29,7 +28,6 @@ void in_both(const std::vector<Entry>& a, const std::vector<Entry>& b, const Pai
   }
 }
 
-/// Bounds of the difference between the clocks of two traces.
 class Comparison {
  public:
   Comparison(const RankTrace& reference, const RankTrace& other) : reference_(reference), other_(other) {}
@@ -46,7 +44,7 @@ class Comparison {
       messages(ours.sent, theirs->second.received, true);
       messages(theirs->second.sent, ours.received, false);
     }
-    // A request is executed after it was sent, and answered after its execution.
+    // A request is sent, executed, answered.
     in_both(reference_.requests, other_.served,
             [this](const Endpoint& sent, const Endpoint& served) { reference_first(sent.at_ns, served.at_ns); });
     in_both(other_.served_until, reference_.answers,
@@ -69,8 +67,7 @@ class Comparison {
   void other_first(std::int64_t theirs, std::int64_t ours) {
     found_.at_most.push_back({at(theirs), ahead(ours, theirs) + kUneven_ns});
   }
-  /// MPI does not reorder messages of one channel: the n-th send matches the n-th receive. Different counts mean that
-  /// one window lacks some of them, so no pair is certain.
+  /// MPI keeps the order. If counts differ, a window lacks messages: no pair is certain.
   void messages(const std::vector<Endpoint>& sent, const std::vector<Endpoint>& received, bool reference_sends) {
     if (sent.size() != received.size()) return;
     for (std::size_t i = 0; i < sent.size(); ++i) {
@@ -87,8 +84,7 @@ class Comparison {
   Bounds found_;
 };
 
-/// Returns false if the bounds rule out that both traces have the same clock. Traces of one host may still differ:
-/// their times were edited, or two hosts have the same name.
+/// Traces of one host may differ: edited times, or two hosts of one name.
 bool may_be_one_clock(const Bounds& bounds, double slack_ns) {
   const auto at_least = std::max_element(bounds.at_least.begin(), bounds.at_least.end(),
                                          [](const auto& a, const auto& b) { return a.ahead_ns < b.ahead_ns; });
@@ -125,7 +121,7 @@ class Alignment {
   }
 
  private:
-  /// Compares each trace with the reference if they share events, else with a trace that is already placed.
+  /// The reference first, else a placed trace.
   void place_by_moments(std::vector<std::size_t>& open) {
     for (std::size_t from = 0; from < placed_.size(); ++from) {
       std::vector<std::size_t> left;
@@ -145,8 +141,7 @@ class Alignment {
     return !a.metadata.host.empty() && a.metadata.host == b.metadata.host && a.has_wall_clock && b.has_wall_clock;
   }
 
-  /// Drops sync points matched by counting if they contradict each other or the common clock of a host. Ranks with
-  /// different step numbers are a more likely cause than a clock that was set.
+  /// Drops contradictions: different step numbers are likelier than a clock that was set.
   void drop_miscounted(std::size_t i, std::size_t reference, Bounds& bounds, const ClockFit& fit) {
     const bool doubtful =
         !fit.consistent ? fit.error_ns > kDoubt_ns : on_one_host(i, reference) && !may_be_one_clock(bounds, kDoubt_ns);
@@ -171,7 +166,7 @@ class Alignment {
     rank.moments = bounds.at_least.size() + bounds.at_most.size();
     double error_ns = fit.error_ns;
     if (on_one_host(i, reference) && may_be_one_clock(bounds, 0)) {
-      // The error is that of the fit plus the distance of the fit from the same clock.
+      // Error of the fit plus its distance from the shared clock.
       for (const std::int64_t at : {first, last})
         error_ns = std::max(
             error_ns, std::fabs(fit.offset_ns + fit.drift * static_cast<double>(at - fit.origin_ns)) + fit.error_ns);
@@ -184,7 +179,7 @@ class Alignment {
       warnings_.push_back(name_of(trace) + ": its clock contradicts that of " + name_of(traces_[reference]) +
                           ": one of them was set during the run, or the traces are of different jobs");
     }
-    // Chains two maps: to the clock of `reference`, then to the common clock.
+    // To the clock of `reference`, then to the common clock.
     const ClockMap& onwards = maps_[reference];
     const double there = static_cast<double>(fit.origin_ns - onwards.origin_ns) + fit.offset_ns;
     set_map(i, {trace.metadata.base_time_ns, fit.origin_ns, fit.offset_ns + onwards.offset_ns + onwards.drift * there,
@@ -200,7 +195,6 @@ class Alignment {
     ranks_[i].drift_ppm = map.drift * 1e6;
   }
 
-  /// Places a trace that shares no events with the others.
   bool place_without(std::size_t i, std::string& error) {
     const RankTrace& trace = traces_[i];
     for (const std::size_t other : placed_) {

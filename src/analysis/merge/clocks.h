@@ -1,4 +1,4 @@
-// One clock for several traces. Called by merge_traces() and by the report, on the caller's thread.
+// One clock for several traces of a merge or report.
 #pragma once
 
 #include <vector>
@@ -8,16 +8,14 @@
 
 namespace profshim::analysis_detail {
 
-/// Converts times of one trace to the clock of the reference, the first trace.
+/// To the clock of the first trace.
 struct ClockMap {
   std::int64_t base_ns = 0, origin_ns = 0;
   double offset_ns = 0, drift = 0;
-  /// `ns`: the time as the file has it.
   std::int64_t operator()(std::int64_t ns) const;
 };
 
-/// Fills in clock, offset, drift and error of each rank, and a map for each trace. Returns false with one line in
-/// `error` if a trace shares no clock with the others. Removes sync points that cannot be right from `traces`.
+/// Returns false, with one line in `error`, if a trace shares no clock. Removes wrong sync points from `traces`.
 bool align_clocks(std::vector<RankTrace>& traces, const MergeOptions& options, std::vector<MergedRank>& ranks,
                   std::vector<ClockMap>& maps, std::vector<std::string>& warnings, std::string& error);
 

@@ -90,7 +90,7 @@ void FileCopy::write_arrows(const ReadEvent& read, const TraceEvent& slice) {
     e.name = name_of(end.kind);
     e.pid = slice.pid;
     e.tid = slice.tid;
-    // Rounding must not carry the end of an arrow out of its slice.
+    // Rounding must not move an arrow out of its slice.
     const std::int64_t last = read.is(schema::phase::kSlice)
                                   ? bounded_sum(slice.begin_ns, std::max<std::int64_t>(slice.duration_ns - 1, 0))
                                   : slice.begin_ns;

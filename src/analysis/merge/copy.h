@@ -1,5 +1,4 @@
-// Copies one trace into the merged one, event by event: on the common clock, with renumbered ids, and with the ends of
-// arrows behind their events. Called by merge_traces() on its caller's thread.
+// Copies one trace into the merged one.
 #pragma once
 
 #include <string>
@@ -15,12 +14,12 @@ namespace profshim::analysis_detail {
 
 class FileCopy {
  public:
-  /// Keeps references to all arguments except `rank`. The id of an arrow is `arrows_from` plus its number.
+  /// Keeps references to all arguments except `rank`. Arrow ids follow `arrows_from`.
   FileCopy(TraceWriter& out, const RankTrace& trace, const MergedRank& rank, const Renumbering& numbers,
            const ClockMap& clock, const std::vector<ArrowEnd>& arrows, std::int64_t arrows_from,
            ThreadNumbers& threads);
 
-  /// Must be called with all events of the file, in file order.
+  /// Takes all events, in file order.
   void write(const ReadEvent& read);
 
  private:

@@ -1,5 +1,4 @@
-// Merges traces in two passes: the first scans each file, the second copies the files one after the other with
-// renumbered ids and on the common clock.
+// Merges in two passes: scans the files, on several threads, then copies one after the other.
 #include "profshim/analysis/merge.h"
 
 #include <algorithm>
@@ -27,9 +26,6 @@ using analysis_detail::ArrowEnd;
 using analysis_detail::ClockMap;
 using analysis_detail::RankTrace;
 
-// ---- the first pass
-
-/// Scans all files and orders them by rank.
 std::vector<RankTrace> scan(const MergeOptions& options) {
   const double files = static_cast<double>(options.paths.size());
   std::vector<RankTrace> traces = analysis_detail::scan_rank_traces(options.paths, [&](std::size_t done) {
@@ -42,7 +38,7 @@ std::vector<RankTrace> scan(const MergeOptions& options) {
   return traces;
 }
 
-/// Returns why the traces cannot be merged; "" if they are of one job.
+/// "" = of one job.
 std::string refusal(const std::vector<RankTrace>& traces) {
   if (traces.size() < 2) return "one trace is nothing to merge: name the traces of several ranks";
   for (const RankTrace& f : traces) {
@@ -54,7 +50,7 @@ std::string refusal(const std::vector<RankTrace>& traces) {
       return a.path + " and " + b.path + " are both of rank " + std::to_string(b.metadata.rank) +
              ": merge the ranks of one window";
     }
-    // Without a job id, each host makes its own run name, so names are compared only within a host.
+    // Without a job id, each host makes its own run name.
     if (a.metadata.host == b.metadata.host && !a.run_name().empty() && !b.run_name().empty() &&
         a.run_name() != b.run_name())
       return a.path + " is of run " + a.run_name() + ", " + b.path + " of run " + b.run_name();
@@ -66,9 +62,6 @@ std::string refusal(const std::vector<RankTrace>& traces) {
   return "";
 }
 
-// ---- the head of the merged trace
-
-/// The ranks with their clocks, and the `profshim` object of each trace.
 std::string ranks_json(const std::vector<MergedRank>& ranks, const std::vector<RankTrace>& traces) {
   namespace merged = schema::ours::merged;
   JsonWriter json;
@@ -93,8 +86,7 @@ std::string ranks_json(const std::vector<MergedRank>& ranks, const std::vector<R
   return json.close_list().text();
 }
 
-/// Returns the first device of each id, ordered by id: readers want unique ids, and the hosts of a job mostly have the
-/// same devices.
+/// One device per id: readers want unique ids; hosts mostly have the same devices.
 std::vector<std::string> devices_of(const std::vector<RankTrace>& traces) {
   std::map<std::int64_t, std::string> by_id;
   for (const RankTrace& f : traces) {

@@ -1,5 +1,4 @@
-// Renumbers processes, threads and the ids that join events, so that no two traces of a merge share a number. Called by
-// merge_traces() on its caller's thread.
+// Renumbers processes, threads and ids, so that no two traces share one.
 #pragma once
 
 #include <cstdint>
@@ -11,21 +10,20 @@
 
 namespace profshim::analysis_detail {
 
-/// The new numbers of one file.
 struct Renumbering {
   std::unordered_map<std::int64_t, std::int64_t> pids;
-  /// Added to correlation ids, External ids and flow ids alike, because a launch and its flow share one id.
+  /// The same for all ids: a launch and its flow share one.
   std::int64_t added = 0;
   std::uint64_t file = 0;
 
   std::int64_t id(std::int64_t id) const;
 };
 
-/// Returns the numbers of each file and fills in MergedRank::first_pid. Ids from `next_id` on are unused.
+/// Sets MergedRank::first_pid. Ids from `next_id` are unused.
 std::vector<Renumbering> renumber(const std::vector<RankTrace>& traces, std::vector<MergedRank>& ranks,
                                   std::int64_t& next_id);
 
-/// Gives no two processes the same tid: some readers identify a thread by its tid alone.
+/// Some readers identify a thread by its tid alone.
 class ThreadNumbers {
  public:
   std::int64_t of(std::int64_t pid, std::int64_t tid);

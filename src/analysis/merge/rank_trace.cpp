@@ -17,7 +17,7 @@
 namespace profshim::analysis_detail {
 namespace {
 
-/// True if the result of each member needs data of every other member.
+/// Each member's result needs data of every other member.
 bool waits_for_all(const ReadEvent& call) {
   if (call.name == "MPI_Barrier") return true;
   constexpr std::string_view kNames[] = {"MPI_Allreduce", "MPI_Allgather", "MPI_Alltoall", "MPI_Reduce_scatter_block"};
@@ -67,12 +67,11 @@ class Scanner {
       std::sort(endpoints->begin(), endpoints->end(), by_key);
     for (auto& [key, channel] : trace_.channels) {
       for (auto* const endpoints : {&channel.sent, &channel.received})
-        std::sort(endpoints->begin(), endpoints->end(), by_key);  // the key is the begin of the call
+        std::sort(endpoints->begin(), endpoints->end(), by_key);
     }
   }
 
  private:
-  /// A rank's number in a communicator is its position in the list of members.
   std::int64_t own_rank_in(std::string_view name) {
     const auto known = own_ranks_.find(std::string(name));
     if (known != own_ranks_.end()) return known->second;
@@ -142,7 +141,6 @@ class Scanner {
     if (channel != nullptr) channel->sent.push_back({static_cast<std::uint64_t>(e.ts_ns), e.ts_ns, place});
   }
 
-  /// The channel of a receive; nullptr if it is not known.
   Channel* source_of(const ReadEvent& e, std::string_view tag_key) {
     return find(text_arg(e, schema::arg::kCommId), integer_arg(e, schema::arg::kSource, -1),
                 integer_arg(e, tag_key, -1), false);
@@ -205,7 +203,7 @@ class Scanner {
 
   RankTrace& trace_;
   std::unordered_map<std::string, std::int64_t> own_ranks_;
-  std::unordered_map<std::int64_t, Open> open_;  // asynchronous slices, by id
+  std::unordered_map<std::int64_t, Open> open_;
   std::optional<std::int64_t> last_pid_;
   bool has_time_ = false;
   TorchSyncPoints torch_;

@@ -16,30 +16,28 @@
 namespace profshim::analysis_detail {
 namespace {
 
-/// Gloo's operation for a call, if no member can leave it before all have entered. An all_to_all is none: its parts may
-/// be empty.
+/// Gloo's operations that synchronize all members; all_to_all may have empty parts.
 enum class Work : std::uint8_t { kNone, kAllReduce, kAllGather, kBarrier };
 constexpr std::size_t kWorks = 4;
 
 Work work_of(std::string_view function) {
   const std::string name = letters(function);
   const auto has = [&](std::string_view part) { return name.find(part) != std::string::npos; };
-  if (has("allreduce") || has("reducescatter")) return Work::kAllReduce;  // gloo has no reduce_scatter of its own
+  if (has("allreduce") || has("reducescatter")) return Work::kAllReduce;  // gloo has no reduce_scatter
   if (has("allgather")) return Work::kAllGather;
   return has("barrier") ? Work::kBarrier : Work::kNone;
 }
 
-/// The call that enqueues a collective. All members of a group make these calls in the same order.
+/// All members of a group make these calls in one order.
 struct Call {
   std::int64_t begin_ns = 0, thread = 0, external_id = 0;
-  std::uint64_t group = 0;  // 0 = unknown
+  std::uint64_t group = 0;
   std::uint64_t name = 0, content = 0;
   Work work = Work::kNone;
-  bool empty = false;  // sends no data
-  bool alone = false;  // in a group of one rank; gloo has work for it, but it synchronizes no ranks
+  bool empty = false;
+  bool alone = false;  // group of one rank: gloo has work, but synchronizes nothing
 };
 
-/// The earliest begin and the latest end of a collective.
 struct Span {
   std::int64_t begin_ns = 0, end_ns = 0;
   std::uint64_t event = kNoEvent;
@@ -55,7 +53,7 @@ struct Step {
   std::int64_t number = 0, begin_ns = 0, end_ns = 0, thread = 0;
 };
 
-/// The tid of an overflow track in our traces is that of its thread plus a multiple of this.
+/// Overflow tracks have the tid of the thread plus a multiple of this.
 constexpr std::int64_t kOverflowTrackStep = 10'000'000;
 std::int64_t thread_of(const ReadEvent& e) { return e.tid % kOverflowTrackStep; }
 
@@ -63,7 +61,7 @@ Span span_of(const ReadEvent& e, std::uint64_t place) {
   return {e.ts_ns, bounded_sum(e.ts_ns, std::max<std::int64_t>(e.duration_ns, 0)), place};
 }
 
-/// True for "[[[8, 0]], []]", which has a tensor without elements.
+/// True for "[[[8, 0]], []]".
 bool has_empty_tensor(std::string_view dims) {
   for (std::size_t at = dims.find('0'); at != std::string_view::npos; at = dims.find('0', at + 1)) {
     const auto is_digit = [&](std::size_t i) { return i < dims.size() && dims[i] >= '0' && dims[i] <= '9'; };
@@ -72,7 +70,7 @@ bool has_empty_tensor(std::string_view dims) {
   return false;
 }
 
-/// True for "nccl:all_reduce" and the like of other backends. Only gloo's work can be assigned to its call.
+/// Only gloo's work can be assigned to its call.
 bool is_work_of_another_backend(std::string_view name) {
   constexpr std::string_view kBackends[] = {"nccl:", "mpi:", "ucc:", "xccl:", "hccl:"};
   return std::any_of(std::begin(kBackends), std::end(kBackends),
@@ -84,17 +82,15 @@ constexpr std::string_view kGloo = schema::name::kGlooStart, kOperators = schema
 }  // namespace
 
 struct TorchSyncPoints::Impl {
-  // ---- gathering
-
-  std::vector<Call> calls;      // record_param_comms, which has arguments
-  std::vector<Call> operators;  // c10d::allreduce_ and the like, which do not name their group
+  std::vector<Call> calls;      // record_param_comms, with arguments
+  std::vector<Call> operators;  // c10d::allreduce_, without a group
   std::vector<Kernel> kernels;
-  std::vector<Span> work[kWorks];  // gloo's, by kind
+  std::vector<Span> work[kWorks];  // by kind
   struct Running {
     Work work;
     std::int64_t begin_ns;
   };
-  std::unordered_map<std::int64_t, Running> running;  // open asynchronous slices of gloo, by id
+  std::unordered_map<std::int64_t, Running> running;
   std::vector<Step> steps;
   std::unordered_set<std::int64_t> backward_threads;
   std::optional<std::int64_t> pid;
@@ -128,20 +124,18 @@ struct TorchSyncPoints::Impl {
   }
 
   void step(const ReadEvent& e, std::string_view digits) {
-    if (e.category.starts_with("gpu")) return;  // the copy of the step on a device
+    if (e.category.starts_with("gpu")) return;  // the copy on a device
     const Span span = span_of(e, 0);
     Step step{.begin_ns = span.begin_ns, .end_ns = span.end_ns, .thread = thread_of(e)};
     const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), step.number);
     if (error == std::errc{} && end == digits.data() + digits.size()) steps.push_back(step);
   }
 
-  // ---- matching
-
-  using Spans = std::unordered_map<std::uint32_t, Span>;  // by the number of the call
+  using Spans = std::unordered_map<std::uint32_t, Span>;
   using Numbers = std::vector<std::uint32_t>;
 
   void finish(const TraceMetadata& metadata, std::vector<SyncPoint>& sync_points) {
-    // Steps made from time intervals begin at different places of the program on each rank.
+    // Steps made of time intervals begin elsewhere in the program on each rank.
     if (metadata.recording && metadata.recording->steps_source.starts_with("time")) steps.clear();
     if (several_processes || !prepare_steps()) return;
     if (calls.empty()) calls = std::move(operators);
@@ -162,15 +156,14 @@ struct TorchSyncPoints::Impl {
     for (const auto& [key, numbers] : parts) add_part(numbers, key.second, spans, sync_points);
   }
 
-  /// Returns a key for the members if all groups have the same ones, since it does not matter then which group a call
-  /// belongs to; else 0.
+  /// Returns a key if all groups have the same members: the group of a call then does not matter.
   static std::uint64_t only_members(const TraceMetadata& metadata) {
     const std::vector<TraceMetadata::Group>& groups = metadata.groups;
     if (groups.empty()) return 0;
     const TraceMetadata::Group& first = groups.front();
     const bool the_same = std::all_of(groups.begin(), groups.end(),
                                       [&](const TraceMetadata::Group& group) { return group.has_same_members(first); });
-    // PyTorch leaves the list empty for a group of all ranks.
+    // PyTorch lists no ranks for a group of all.
     const bool known = !first.ranks.empty() || first.size == metadata.world_size;
     if (!the_same || !known || first.size < 2) return 0;
     std::uint64_t key = mixed(mixed(kKeyStart, "members"), first.size);
@@ -178,7 +171,7 @@ struct TorchSyncPoints::Impl {
     return key;
   }
 
-  /// Returns false if steps overlap or repeat, so that the step of a call is ambiguous.
+  /// False if steps overlap or repeat.
   bool prepare_steps() {
     std::sort(steps.begin(), steps.end(), [](const Step& a, const Step& b) { return a.begin_ns < b.begin_ns; });
     constexpr std::int64_t kRounding_ns = 1000;
@@ -198,8 +191,8 @@ struct TorchSyncPoints::Impl {
     return ns < step.end_ns ? &step : nullptr;
   }
 
-  /// NCCL launches one kernel for a call, with the call's External id. Some traces have kernels whose id means
-  /// something else; those lack the arguments of a collective.
+  /// NCCL launches one kernel per call, with its External id. Other kernels with that id lack the arguments of a
+  /// collective.
   void kernel_spans(Spans& spans) {
     std::unordered_map<std::int64_t, std::uint32_t> by_id;
     std::unordered_set<std::int64_t> twice;
@@ -215,8 +208,7 @@ struct TorchSyncPoints::Impl {
     for (const std::int64_t id : twice) spans.erase(by_id.at(id));
   }
 
-  /// Gloo's threads take calls in order but execute several at once, so the work of a call is certain only if no other
-  /// was running. For calls that ran together, only the end of the last one bounds their ends.
+  /// Gloo starts calls in order but runs several at once; then only the last end bounds all.
   void gloo_spans(Work kind, Spans& spans) {
     std::vector<Span>& done = work[static_cast<std::size_t>(kind)];
     std::sort(done.begin(), done.end(), [](const Span& a, const Span& b) { return a.begin_ns < b.begin_ns; });
@@ -229,9 +221,9 @@ struct TorchSyncPoints::Impl {
         std::equal(done.begin(), done.end(), started.begin(),
                    started.begin() + static_cast<std::ptrdiff_t>(done.size()),
                    [this](const Span& span, std::uint32_t call) { return calls[call].begin_ns <= span.begin_ns; });
-    if (!fits) return;  // the window has work whose call was made before it
+    if (!fits) return;  // work of a call before the window
     for (std::size_t from = 0, i = 0; i < done.size(); ++i) {
-      // All calls up to here had finished before the next one began. Work may be missing for the last calls.
+      // All calls so far ended before the next began. The last may lack work.
       const std::int64_t end_ns = std::max(done[i].end_ns, i > from ? done[i - 1].end_ns : done[i].end_ns);
       done[i].end_ns = end_ns;
       const bool quiet = i + 1 < started.size() ? end_ns <= calls[started[i + 1]].begin_ns : true;
@@ -245,8 +237,7 @@ struct TorchSyncPoints::Impl {
     }
   }
 
-  /// True if all calls come from one thread or from the backward pass that it waits for. Calls of other threads may be
-  /// in another order, or another step, on other ranks.
+  /// Calls of unrelated threads may differ in order or step between ranks.
   bool in_order(const Numbers& numbers, const Step* step) const {
     std::optional<std::int64_t> thread;
     if (step != nullptr) thread = step->thread;
@@ -258,8 +249,7 @@ struct TorchSyncPoints::Impl {
     return true;
   }
 
-  /// Returns false if a window that begins some calls earlier or later could show the same calls: ranks with shifted
-  /// windows would then match wrongly. Windows that overlap by less than half are not considered.
+  /// False if a window shifted by up to half could show the same calls: ranks would match wrongly.
   bool tells_its_place(const Numbers& numbers) const {
     std::vector<std::size_t> border(numbers.size(), 0);  // the failure function of Knuth, Morris and Pratt
     const auto same = [&](std::size_t a, std::size_t b) {
@@ -318,7 +308,7 @@ void TorchSyncPoints::begins(const ReadEvent& e) {
   if (e.name.starts_with(kGloo) && is_whole(e)) impl_->running[e.id] = {work_of(e.name), e.ts_ns};
 }
 
-// An asynchronous slice lies on no thread, so no arrow can be bound to it.
+// No arrow can be bound to an asynchronous slice: it has no thread.
 void TorchSyncPoints::ends(const ReadEvent& e) {
   const auto at = impl_->running.find(e.id);
   if (at == impl_->running.end()) return;

@@ -1,12 +1,8 @@
-// Matches collectives of torch.distributed across ranks if they have no sequence number ("Seq"): all of gloo, and those
-// of NCCL in traces of PyTorch before 2026-03.
+// Matches collectives of torch.distributed without a sequence number ("Seq"): gloo, and NCCL in PyTorch before 2026-03.
 //
-// The key of a collective is made of its group, the step of the call, its position among the calls of that group in
-// that step, and the names and sizes of all these calls. If two ranks have different calls in a step, none of them
-// match. Without steps the calls of the whole window take the place of those of a step; they must not repeat in a way
-// that would also fit a window that begins a little earlier or later.
-//
-// A false match makes a wrong clock with a wrong error bound, so uncertain matches are left out.
+// The key holds the group, the step, the position in it, and names and sizes of all calls in the step. Without steps,
+// the window is one step, unless a shifted window would fit too. Uncertain matches are left out: a false one makes a
+// wrong clock.
 #pragma once
 
 #include <cstdint>
@@ -22,12 +18,11 @@ class TorchSyncPoints {
  public:
   TorchSyncPoints();
   ~TorchSyncPoints();
-  /// Reads a complete event. `place`: its index in the file.
+  /// `place`: index in the file.
   void slice(const ReadEvent& e, std::uint64_t place);
-  /// Read the two ends of an asynchronous slice.
   void begins(const ReadEvent& e);
   void ends(const ReadEvent& e);
-  /// Must be called after the last event. Appends sync points in no particular order.
+  /// Called after the last event.
   void finish(const TraceMetadata& metadata, std::vector<SyncPoint>& sync_points);
 
  private:

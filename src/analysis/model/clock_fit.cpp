@@ -13,8 +13,7 @@ struct Point {
   double t, y;
 };
 
-/// Returns the corners of the lower convex hull for `sign` = 1, of the upper one, mirrored, for -1. A line below all
-/// corners is below all points.
+/// Lower convex hull (`sign` = 1), or the upper one, mirrored (-1).
 std::vector<Point> find_hull(std::span<const ClockBound> bounds, std::int64_t origin, int sign) {
   std::vector<Point> points;
   points.reserve(bounds.size());
@@ -34,22 +33,20 @@ std::vector<Point> find_hull(std::span<const ClockBound> bounds, std::int64_t or
   return corners;
 }
 
-/// The lines between the hulls of the upper and the lower bounds.
 class Lines {
  public:
   Lines(std::span<const ClockBound> at_least, std::span<const ClockBound> at_most, std::int64_t origin)
       : above_(find_hull(at_most, origin, 1)), below_(find_hull(at_least, origin, -1)) {}
 
-  /// Return the value at t = 0 of the highest line of a slope below all upper bounds, and of the lowest line above all
-  /// lower bounds. A slope with negative room has no line within all bounds.
+  /// At t = 0: the highest line below all upper bounds, the lowest above all lower bounds. Negative room: no line fits.
   double highest(double slope) const { return least_offset(above_, slope); }
   double lowest(double slope) const { return -least_offset(below_, -slope); }
   double room(double slope) const { return highest(slope) - lowest(slope); }
 
-  /// Returns the slope in a range at which `value`, which has one peak, is largest.
+  /// `value` has one peak.
   template <class Value>
   static double find_peak(double from, double to, const Value& value) {
-    constexpr int kTurns = 100;  // each leaves two thirds of the range; after 100 it is below the precision of a double
+    constexpr int kTurns = 100;  // ends below double precision
     for (int i = 0; i < kTurns; ++i) {
       const double a = from + (to - from) / 3, b = to - (to - from) / 3;
       (value(a) < value(b) ? from : to) = value(a) < value(b) ? a : b;
@@ -57,7 +54,7 @@ class Lines {
     return (from + to) / 2;
   }
 
-  /// Returns the slope closest to `limit` that still has a line within all bounds; `best` has one.
+  /// Slope closest to `limit` that fits; `best` does.
   double find_last_slope(double best, double limit) const {
     if (room(limit) >= 0) return limit;
     double inside = best, outside = limit;
@@ -77,8 +74,7 @@ class Lines {
   std::vector<Point> above_, below_;
 };
 
-/// The ends of collectives, by time. Uses medians, since a rank that is delayed while it leaves has an end that is far
-/// off.
+/// Medians, since a rank that is delayed while it leaves is an outlier.
 class Ends {
  public:
   Ends(std::span<const ClockBound> ends, std::int64_t origin) {
@@ -86,7 +82,7 @@ class Ends {
     std::sort(points_.begin(), points_.end(), [](const Point& a, const Point& b) { return a.t < b.t; });
   }
   bool empty() const { return points_.empty(); }
-  /// Returns the slope from the first third to the last third; 0 if there are too few ends.
+  /// 0 with too few ends.
   double slope() const {
     const std::size_t third = points_.size() / 3;
     if (third < kEnough) return 0;
@@ -132,7 +128,7 @@ ClockFit fit_clock(std::span<const ClockBound> at_least, std::span<const ClockBo
   }
   const double from = lines.find_last_slope(best, -kMostDrift), to = lines.find_last_slope(best, kMostDrift);
   const Ends known_ends(ends, fit.origin_ns);
-  // Without ends, prefers no drift: few points give loose bounds on it.
+  // Few points bound the drift loosely.
   fit.drift = std::clamp(known_ends.empty() ? 0 : known_ends.slope(), from, to);
   const double highest = lines.highest(fit.drift), lowest = lines.lowest(fit.drift);
   fit.offset_ns =

@@ -1,4 +1,4 @@
-// Properties of a collective or message that follow from its name, as PyTorch, NCCL, gloo and MPI spell it.
+// Properties of collectives by name in PyTorch, NCCL, gloo and MPI.
 #pragma once
 
 #include <cstdint>
@@ -7,23 +7,23 @@
 
 namespace profshim::analysis_detail {
 
-/// Factor from algorithm bandwidth to bus bandwidth for n ranks (bus_factor()): 1, (n-1)/n or 2(n-1)/n.
+/// Bus / algorithm bandwidth: 1, (n-1)/n or 2(n-1)/n.
 enum class Bus : std::uint8_t { kUnknown, kOne, kOthers, kTwiceOthers };
 
 struct CollectiveFamily {
   Bus bus = Bus::kUnknown;
-  bool waits_for_all = false;  // no rank leaves before all ranks have entered
-  bool message = false;        // between two ranks: send or recv
-  bool times_ranks = false;    // MPI gives the size of one rank's part; the size is that times the number of ranks
-  bool uneven = false;         // MPI gives the size of this rank's part; the parts of other ranks have other sizes
+  bool waits_for_all = false;  // no rank leaves before all have entered
+  bool message = false;        // send or recv
+  bool times_ranks = false;    // MPI gives one rank's part: multiply by the ranks
+  bool uneven = false;         // MPI gives this rank's part; others differ
 };
 
 CollectiveFamily collective_family(std::string_view function);
 
-/// Returns the letters and digits of a name in lower case: "allreduce" for all_reduce and AllReduce.
+/// "allreduce" for all_reduce and AllReduce.
 std::string letters(std::string_view function);
 
-/// Returns true if a kernel of that name is a collective kernel of NCCL, RCCL or vLLM.
+/// Kernels of NCCL, RCCL and vLLM.
 bool is_collective_kernel(std::string_view name);
 
 }  // namespace profshim::analysis_detail

@@ -1,5 +1,4 @@
-// Collects findings of `profshim verify`: one for each item and sentence, with a count instead of a line for each
-// event. Also looks up arguments of events.
+// Findings of `profshim verify`; lookup of event arguments.
 #pragma once
 
 #include <string>
@@ -13,10 +12,10 @@ namespace profshim::analysis_detail {
 
 class Findings {
  public:
-  /// `what` is a literal; with the item, it identifies the finding. Keeps `where` of the first event.
+  /// `what`: a literal, identifies the finding with the item.
   void must(int item, std::string_view what, const std::string& where = {}) { add(item, true, what, where); }
   void should(int item, std::string_view what, const std::string& where = {}) { add(item, false, what, where); }
-  /// Appends the findings to `report`, sorted by item.
+  /// Sorts by item.
   void move_to(std::vector<Finding>& report);
 
  private:
@@ -28,15 +27,15 @@ class Findings {
   std::vector<Entry> entries_;
 };
 
-/// Returns for example "'MPI_Wait' at byte 4711"; a long name is cut, so that it fits on a line of a terminal.
+/// "'MPI_Wait' at byte 4711"; cuts long names.
 std::string where_is(const ReadEvent& event);
 std::string where_is(std::uint64_t offset);
 
-/// Returns the argument with that key, or null.
+/// nullptr if missing.
 const ReadEvent::ReadArg* find_arg(const ReadEvent& event, std::string_view key);
-/// Returns the value of the argument if it is an integer, otherwise `otherwise`.
+/// `otherwise` if missing or not an integer.
 std::int64_t integer_arg(const ReadEvent& event, std::string_view key, std::int64_t otherwise);
-/// Returns the text of the argument, or the JSON of a list or object; "" if there is no such argument.
+/// JSON of lists and objects.
 std::string_view text_arg(const ReadEvent& event, std::string_view key);
 
 }  // namespace profshim::analysis_detail

@@ -14,7 +14,7 @@ struct Interval {
   bool operator==(const Interval&) const = default;
 };
 
-/// Returns the intervals as a set: sorted, and joined where they touch or overlap. Drops empty ones.
+/// Sorts, joins, drops empty ones.
 inline std::vector<Interval> merged(std::vector<Interval> intervals) {
   std::sort(intervals.begin(), intervals.end(), [](const Interval& a, const Interval& b) { return a.begin < b.begin; });
   std::vector<Interval> result;
@@ -29,7 +29,6 @@ inline std::vector<Interval> merged(std::vector<Interval> intervals) {
   return result;
 }
 
-/// Returns the part of a set between two times.
 inline std::vector<Interval> clipped(const std::vector<Interval>& set, std::int64_t begin, std::int64_t end) {
   auto at = std::partition_point(set.begin(), set.end(), [=](const Interval& i) { return i.end <= begin; });
   std::vector<Interval> part;
@@ -37,14 +36,13 @@ inline std::vector<Interval> clipped(const std::vector<Interval>& set, std::int6
   return part;
 }
 
-/// Returns the total length of a set.
 inline double covered(const std::vector<Interval>& set) {
   double sum = 0;
   for (const Interval& i : set) sum += static_cast<double>(difference(i.end, i.begin));
   return sum;
 }
 
-/// Returns the total length of the intersection of two sets.
+/// Length of the intersection.
 inline double common(const std::vector<Interval>& a, const std::vector<Interval>& b) {
   double sum = 0;
   for (std::size_t i = 0, j = 0; i < a.size() && j < b.size();) {

@@ -8,7 +8,7 @@
 namespace profshim::analysis_detail {
 namespace {
 
-/// Sums over the ranks of one host, each divided by the measured time.
+/// Sums over ranks, each divided by the measured time.
 struct HostLoad {
   double ranks = 0, cpus = 0, waited = 0, process = 0, machine = 0, stolen = 0;
 };
@@ -25,7 +25,6 @@ std::optional<WindowLoad> window_load(const Timeline& timeline) {
 }
 
 std::optional<MachineLoad> machine_load(const std::vector<WindowLoad>& windows, std::size_t ranks) {
-  // A rank counts once, with all its windows.
   std::map<std::pair<std::string, int>, WindowLoad> by_rank;
   std::set<int> known;
   for (const WindowLoad& w : windows) {
@@ -53,7 +52,7 @@ std::optional<MachineLoad> machine_load(const std::vector<WindowLoad>& windows, 
   for (const auto& [name, host] : hosts) {
     // Each rank has measured the whole machine.
     const double machine = host.machine / host.ranks, stolen = host.stolen / host.ranks;
-    // The windows of ranks differ a little, so their sum may exceed the CPUs.
+    // Windows differ a little: the sum may exceed the CPUs.
     const double own = std::min(host.process, host.cpus);
     load.cpus += host.cpus;
     load.own += own;

@@ -1,4 +1,4 @@
-// Checks that traces which are analyzed together are of one job.
+// Checks that traces are of one job.
 #pragma once
 
 #include <map>
@@ -10,7 +10,7 @@ namespace profshim::analysis_detail {
 
 class OneJob {
  public:
-  /// Throws std::runtime_error with one line that names two files if the trace is of another job than those before.
+  /// Throws std::runtime_error with one line that names two files.
   void add(const Timeline& timeline);
 
  private:
@@ -18,8 +18,8 @@ class OneJob {
     std::string path, run_name;
     int world_size = -1;
   };
-  std::map<std::string, Seen> runs_;  // by host: if the job has no id, each host makes up a run name
-  Seen sized_;                        // the first trace with a world size
+  std::map<std::string, Seen> runs_;  // by host: without a job id, each makes its own run name
+  Seen sized_;                        // first with a world size
 };
 
 }  // namespace profshim::analysis_detail

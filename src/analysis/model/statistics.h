@@ -1,4 +1,4 @@
-// Arithmetic on times in nanoseconds that does not overflow, and statistics of durations.
+// Times without overflow; statistics of durations.
 #pragma once
 
 #include <algorithm>
@@ -13,8 +13,7 @@ namespace profshim::analysis_detail {
 inline double to_us(double ns) { return ns / 1000; }
 inline double to_us(std::int64_t ns) { return static_cast<double>(ns) / 1000; }
 
-/// Adds two times or numbers of a file, which may be any. Bounds the sum so that no difference of two such sums
-/// overflows (as times: the years 1896 to 2116).
+/// No difference of two such sums overflows (as times: the years 1896 to 2116).
 constexpr std::int64_t bounded_sum(std::int64_t a, std::int64_t b) {
   constexpr std::int64_t kLatest = std::int64_t{1} << 62, kEarliest = -(std::int64_t{1} << 61);
   std::int64_t sum = 0;
@@ -22,13 +21,13 @@ constexpr std::int64_t bounded_sum(std::int64_t a, std::int64_t b) {
   return sum > kLatest ? kLatest : sum < kEarliest ? kEarliest : sum;
 }
 
-/// Returns a - b; the largest number if that overflows.
+/// The largest number on overflow.
 inline std::int64_t difference(std::int64_t a, std::int64_t b) {
   std::int64_t result = 0;
   return __builtin_sub_overflow(a, b, &result) ? std::numeric_limits<std::int64_t>::max() : result;
 }
 
-/// Returns 0 if there are no values.
+/// 0 without values.
 inline double median(std::vector<double> values) {
   if (values.empty()) return 0;
   const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
@@ -36,7 +35,7 @@ inline double median(std::vector<double> values) {
   return values.size() % 2 == 1 ? *middle : (*middle + *std::max_element(values.begin(), middle)) / 2;
 }
 
-/// Returns 0 if there are no values.
+/// 0 without values.
 inline double mean(const std::vector<double>& values) {
   double sum = 0;
   for (const double value : values) sum += value;
@@ -46,10 +45,10 @@ inline double mean(const std::vector<double>& values) {
 struct Statistics {
   std::int64_t count = 0;
   double total_us = 0, min_us = 0, max_us = 0, mean_us = 0, p50_us = 0, p95_us = 0;
-  double trimmed_mean_us = 0;  // without the shortest and the longest tenth
+  double trimmed_mean_us = 0;  // without both extreme tenths
 };
 
-/// Percentiles by the nearest-rank method: each is a duration that occurred. All zero if there are no durations.
+/// Nearest-rank percentiles.
 inline Statistics statistics(std::vector<std::int64_t> durations_ns) {
   Statistics s;
   if (durations_ns.empty()) return s;

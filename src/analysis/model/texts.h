@@ -1,4 +1,4 @@
-// Interned texts of a trace: each stored once and known by a number.
+// Interned texts of a trace.
 #pragma once
 
 #include <cstdint>
@@ -10,16 +10,15 @@
 
 namespace profshim::analysis_detail {
 
-/// Number of a text in a Texts; 0 = "".
+/// 0 = "".
 using TextId = std::uint32_t;
 
-/// Stores each text once. The views that it returns stay valid as long as it lives, and after a move.
+/// Its views stay valid as long as it lives, and after a move.
 class Texts {
  public:
   Texts() { add(""); }
   Texts(Texts&&) = default;  // no copies: ids_ holds views into texts_
   Texts& operator=(Texts&&) = default;
-  /// Returns the number of `text`; adds it if it is new.
   TextId add(std::string_view text);
   std::string_view operator[](TextId id) const { return texts_[id]; }
   std::size_t size() const { return texts_.size(); }
@@ -29,8 +28,7 @@ class Texts {
   std::unordered_map<std::string_view, TextId> ids_;
 };
 
-/// Returns for each text, by its number, whether `matches` returns true for it. Asks once per text instead of once per
-/// event.
+/// By TextId. Asks once per text instead of once per event.
 template <class Predicate>
 std::vector<bool> matching_texts(const Texts& texts, const Predicate& matches) {
   std::vector<bool> result(texts.size());

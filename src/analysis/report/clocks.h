@@ -1,4 +1,4 @@
-// Clocks of ranks in a report: fitted as for profshim merge, or read from a merged trace. Called by make_report().
+// Clocks of ranks in a report.
 #pragma once
 
 #include <string>
@@ -8,8 +8,7 @@
 
 namespace profshim::analysis_detail {
 
-/// Reads the files again and compares the clocks of each window. Returns the window with the largest error for each
-/// rank. `why_not`: one sentence if clocks cannot be compared.
+/// Reads the files again. Returns each rank's worst window. `why_not`: a sentence if clocks cannot be compared.
 std::vector<RankClock> compare_clocks(const std::vector<TraceDescription>& traces, std::vector<std::string>& warnings,
                                       std::string& why_not);
 

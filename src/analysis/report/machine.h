@@ -1,4 +1,4 @@
-// CPUs in a report: whether the threads of the ranks waited for them. Called by make_report().
+// CPUs in a report: whether ranks waited for them.
 #pragma once
 
 #include <vector>
@@ -8,10 +8,9 @@
 
 namespace profshim::analysis_detail {
 
-/// Returns a row for each rank: the time that its threads waited for a CPU, and the CPU time of its process. No rows if
-/// the traces lack it.
+/// No rows if the traces lack CPU times.
 ViewTable cpu_table(const std::vector<TraceDescription>& traces);
-/// Adds a sentence if ranks waited for a tenth of the time or more.
+/// Adds a sentence if ranks waited a tenth of the time.
 void judge_machine(const std::vector<TraceDescription>& traces, std::vector<ReportFinding>& verdict);
 
 }  // namespace profshim::analysis_detail

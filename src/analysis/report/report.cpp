@@ -1,4 +1,4 @@
-// Makes a report: reads every file once into all views, then turns the views into sentences, plots and tables.
+// Reads every file once into all views.
 #include "profshim/analysis/report.h"
 
 #include <algorithm>
@@ -34,7 +34,6 @@ using Level = ReportFinding::Level;
 constexpr std::size_t kTop = 15;
 constexpr double kGap_us = 1000;
 
-/// All views of the traces.
 class AllViews {
  public:
   AllViews()
@@ -70,9 +69,7 @@ class AllViews {
   OneJob job_;
 };
 
-// ---- at the head of the page
-
-/// Formats a time in seconds; "" if it is not a wall-clock time.
+/// "" if not a wall-clock time.
 std::string date_words(std::int64_t ns) {
   constexpr std::int64_t kIn2001 = 1'000'000'000'000'000'000;
   if (ns < kIn2001) return "";
@@ -151,9 +148,7 @@ void add_overview(const std::vector<TraceDescription>& traces, Report& report) {
                                     : "PyTorch's profiler (Kineto)");
 }
 
-// ---- operators, kernels and calls by time
-
-/// Operators and calls of all ranks, ordered by their own time.
+/// All ranks together, by self time.
 ViewTable operators_of(const KeyTable& keys) {
   struct Sum {
     std::int64_t calls = 0;
@@ -209,7 +204,6 @@ ReportSection top_section(const View& kernels, const KeyTable& keys, const View&
   return section;
 }
 
-/// Names the kernel with the most device time and the function with the most MPI time.
 void judge_top(const View& kernels, const View& mpi, std::vector<ReportFinding>& verdict) {
   const ViewTable work = with_columns(of_all_ranks(table_of(kernels, "kernels")), {"name", "share_percent"});
   if (!work.rows.empty()) {
@@ -222,8 +216,6 @@ void judge_top(const View& kernels, const View& mpi, std::vector<ReportFinding>&
                                           percent(number_of(calls.rows[0][1]), 100) + " of the recorded time."});
   }
 }
-
-// ---- communication
 
 ReportSection communication_section(const View& comms, Waits& waits, std::size_t ranks) {
   ReportSection section{.key = "communication", .title = "Communication and stragglers"};
@@ -238,7 +230,7 @@ ReportSection communication_section(const View& comms, Waits& waits, std::size_t
                                            "several ranks."
                                          : "The traces have one rank. Waiting needs those of the others.");
   }
-  // The column is shown only if a call had not ended.
+  // Shown only if a call had not ended.
   const bool unfinished =
       std::any_of(calls.rows.begin(), calls.rows.end(),
                   [at = column_index(calls, "unfinished")](const auto& row) { return number_of(row[at]) > 0; });
@@ -271,7 +263,6 @@ void judge_missing(const View& comms, std::vector<ReportFinding>& verdict) {
   }
 }
 
-/// Empties the cells of ranks that are unknown.
 void clear_unknown_ranks(Report& report) {
   for (ReportSection& section : report.sections) {
     for (ViewTable& table : section.tables) {
@@ -286,7 +277,6 @@ void clear_unknown_ranks(Report& report) {
   }
 }
 
-/// Mean length of the recorded time of a rank.
 double mean_window_us(const std::vector<TraceDescription>& traces) {
   std::set<int> ranks;
   double sum = 0;

@@ -42,7 +42,6 @@ std::vector<StepTimes> times_of(const View& view) {
   return result;
 }
 
-/// Means over the steps of a rank.
 struct RankMeans {
   double steps = 0;
   StepTimes sum;
@@ -72,7 +71,7 @@ std::vector<int> by_step_time(const std::map<int, RankMeans>& means) {
   return ranks;
 }
 
-/// Returns the ranks that differ most from the median in the length of their steps and in the parts of these.
+/// Compares step times and their parts with the medians.
 std::vector<int> most_unlike(const std::map<int, RankMeans>& means, std::size_t most) {
   std::vector<std::pair<double, int>> unlike;
   for (const auto& [rank, mean] : means) unlike.emplace_back(0, rank);
@@ -90,9 +89,7 @@ std::vector<int> most_unlike(const std::map<int, RankMeans>& means, std::size_t 
   return ranks;
 }
 
-// ---- durations of steps
-
-/// The plot of step durations. With many ranks: the slowest ranks and the range of all.
+/// With many ranks: the slowest, and the range of all.
 class Lines {
  public:
   explicit Lines(const std::vector<StepTimes>& steps) : means_(means_of(steps)) {
@@ -151,15 +148,12 @@ class Lines {
   }
 
   std::map<int, RankMeans> means_;
-  std::size_t each_ = 1;  // steps that one point stands for
+  std::size_t each_ = 1;  // steps per point
   std::vector<std::string> labels_;
   std::map<std::int64_t, std::size_t> points_;
   std::map<int, std::vector<double>> of_rank_;
 };
 
-// ---- parts of the time
-
-/// Stacked bars: the parts add up to the whole time.
 ReportPlot split_plot(const std::map<int, RankMeans>& means, bool whole_windows, std::vector<std::string>& notes) {
   ReportPlot plot{.key = "time-split",
                   .kind = ReportPlot::Kind::kStackedBars,
@@ -174,7 +168,7 @@ ReportPlot split_plot(const std::map<int, RankMeans>& means, bool whole_windows,
                     ": those that differ most from the median.");
   }
   for (const int rank : ranks) plot.labels.push_back(rank_name(rank));
-  int color = 0;  // a part has the same color on every page
+  int color = 0;  // same color on every page
   const auto add = [&](const char* label, bool of_device, auto&& value, bool quiet = false) {
     ReportPlot::Series series{.label = label, .quiet = quiet, .color = color++};
     double sum = 0;
@@ -183,7 +177,7 @@ ReportPlot split_plot(const std::map<int, RankMeans>& means, bool whole_windows,
       series.values.push_back(m.sum.on_device == of_device ? std::max(0.0, value(m.sum) / m.steps) : 0);
       sum += series.values.back();
     }
-    constexpr double kLeast_us = 1e-3;  // differences of sums have rounding errors
+    constexpr double kLeast_us = 1e-3;  // rounding errors
     if (sum >= kLeast_us) plot.series.push_back(std::move(series));
   };
   if (device) {
@@ -208,7 +202,6 @@ ReportPlot split_plot(const std::map<int, RankMeans>& means, bool whole_windows,
   return plot;
 }
 
-/// The same parts as shares, in a table.
 ViewTable split_table(const std::map<int, RankMeans>& means, bool whole_windows) {
   ViewTable table{.key = "split",
                   .title = whole_windows ? "Time of each rank" : "Mean step of each rank",
@@ -264,7 +257,7 @@ void judge_durations(const std::vector<StepTimes>& steps, std::vector<ReportFind
   for (const auto& [number, us] : longest) {
     if (us > kTwice * middle) slow.emplace_back(us, number);
   }
-  constexpr std::size_t kFewest = 5;  // fewer steps have no meaningful median
+  constexpr std::size_t kFewest = 5;  // too few for a median
   if (slow.empty() || longest.size() < kFewest) return;
   std::sort(slow.begin(), slow.end(), std::greater<>());
   verdict.push_back({Level::kNotice, counted(slow.size(), "step") + " of " + std::to_string(longest.size()) +

@@ -1,4 +1,4 @@
-// Steps in a report: their durations, and the parts of their time. Called by make_report().
+// Steps in a report.
 #pragma once
 
 #include <vector>
@@ -7,8 +7,7 @@
 
 namespace profshim::analysis_detail {
 
-/// `steps`: the view of src/analysis/summary/steps_view.h. `windows`: the same view with each whole trace as one step,
-/// for traces without steps.
+/// `windows`: each whole trace as one step, for traces without steps.
 ReportSection steps_section(const View& steps, const View& windows);
 void judge_steps(const View& steps, const View& windows, std::vector<ReportFinding>& verdict);
 

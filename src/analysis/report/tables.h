@@ -1,4 +1,4 @@
-// Selects tables, columns and rows of views for a report.
+// Selects parts of views for a report.
 #pragma once
 
 #include <initializer_list>
@@ -10,16 +10,16 @@
 
 namespace profshim::analysis_detail {
 
-/// Returns the table with this key, or an empty one.
+/// Returns an empty table if the view has none with this key.
 const ViewTable& table_of(const View& view, std::string_view key);
 
-/// Returns the table with only these columns, in this order. Skips keys that it lacks.
+/// Keeps this order. Skips keys that the table lacks.
 ViewTable with_columns(const ViewTable& table, std::initializer_list<std::string_view> keys);
 
-/// Keeps the first `most` rows and adds a note with their number. `which`: the rows that are kept.
+/// Adds a note. `which` describes the kept rows.
 void keep_rows(ViewTable& table, std::size_t most, std::string_view which, std::vector<std::string>& notes);
 
-/// Returns the rows over all ranks: those of "all", or of the only rank.
+/// Rows of "all", or of the only rank.
 ViewTable of_all_ranks(const ViewTable& table);
 
 }  // namespace profshim::analysis_detail

@@ -13,7 +13,7 @@
 namespace profshim::analysis_detail {
 namespace {
 
-/// Returns "threads lost" for threads_lost, "device: dropped records" for device.dropped_records.
+/// "device: dropped records" for device.dropped_records.
 std::string loss_words(std::string_view path) {
   std::string words;
   for (const char c : path) words += c == '_' ? std::string(" ") : c == '.' ? std::string(": ") : std::string(1, c);
@@ -54,8 +54,7 @@ TraceDescription describe(const Timeline& timeline) {
   return description;
 }
 
-/// True if two traces of one rank are different windows. Steps are compared before times, because activity at the end
-/// of a window may reach into the next.
+/// Steps first: activity may reach into the next window.
 bool are_two_windows(const TraceDescription& a, const TraceDescription& b) {
   if (a.ours && b.ours && a.run_name == b.run_name && a.window != b.window) return true;
   if (!a.steps.empty() && !b.steps.empty()) {

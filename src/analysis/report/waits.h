@@ -1,6 +1,5 @@
-// Waiting between ranks. In each collective that waits for all members, the wait of a rank is its duration minus the
-// shortest one (as in summary --comms, src/analysis/summary/comms_view.h), and is attributed to the rank that came
-// last. Only durations are compared, so differences between clocks do not matter. Called by make_report().
+// Waiting between ranks: a rank's duration of a collective minus the shortest, attributed to the last rank. Clocks do
+// not matter.
 #pragma once
 
 #include <cstdint>
@@ -16,19 +15,19 @@ namespace profshim::analysis_detail {
 class Waits {
  public:
   void add(const CommsView::Instance& instance);
-  /// Adds plots, heat maps and the table of the ranks; nothing without collectives. Sorts the instances.
+  /// Sorts the instances.
   void fill(ReportSection& section);
-  /// Adds a sentence that names ranks that come late most often, if any. `window_us`: mean recorded time of a rank.
+  /// `window_us`: mean recorded time of a rank.
   void judge(double window_us, std::vector<ReportFinding>& verdict) const;
 
  private:
   struct Rank {
-    std::int64_t met = 0, last = 0;  // number of collectives, and of those where it came last
+    std::int64_t met = 0, last = 0;  // collectives; as last rank
     double waited_us = 0, caused_us = 0;
   };
   struct Instance {
     std::int64_t begin_ns = 0, number = -1;
-    std::uint32_t name = 0, first = 0, count = 0;  // in names_, waits_
+    std::uint32_t name = 0, first = 0, count = 0;
   };
   ReportHeatMap between_ranks() const;
   ReportHeatMap along_time(std::vector<std::string>& notes) const;
@@ -39,8 +38,8 @@ class Waits {
   std::vector<Instance> instances_;
   std::vector<std::pair<int, double>> waits_;  // rank, microseconds
   std::map<int, Rank> ranks_;
-  std::map<std::pair<int, int>, double> pairs_;  // (waiting rank, last rank) -> microseconds
-  std::int64_t uncertain_ = 0;                   // collectives where two ranks came last at the same time
+  std::map<std::pair<int, int>, double> pairs_;  // (waiting, last rank) -> microseconds
+  std::int64_t uncertain_ = 0;                   // two ranks were last
   double total_us_ = 0;
 };
 

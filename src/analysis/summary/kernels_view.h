@@ -1,5 +1,4 @@
-// profshim summary --kernels: device activity (kernels, copies, memsets) by name, each event once. The rows of a rank
-// add up to its device time. Activity on two streams at a time counts twice, as in PyTorch's "Self CUDA time total".
+// profshim summary --kernels. Activity on two streams at a time counts twice, as in PyTorch's "Self CUDA time total".
 #pragma once
 
 #include <map>

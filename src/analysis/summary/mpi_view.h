@@ -1,7 +1,6 @@
-// profshim summary --mpi: MPI calls by function. Bytes are those of the caller's own buffers. Shares are of the time
-// from the first event of a trace to the last; calls on several threads may add up to more than 100 %. The time between
-// the calls of a non-blocking operation does not count. An "MPI polling" event counts as all its polls, with the time
-// spent in them.
+// profshim summary --mpi: calls by function. Bytes: the caller's own buffers. Shares are of the time from first to last
+// event; several threads may exceed 100 %. Excludes time between the calls of a non-blocking operation. "MPI polling"
+// counts as all its polls.
 #pragma once
 
 #include <map>

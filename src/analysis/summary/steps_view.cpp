@@ -17,7 +17,6 @@ std::vector<bool> step_names(const Timeline& timeline) {
                         [](std::string_view text) { return text.starts_with(schema::name::kStepStart); });
 }
 
-/// Returns when the thread of the steps was in recorded calls.
 ActiveTime calls_of_step_thread(const Timeline& timeline) {
   const std::vector<bool> is_step = step_names(timeline);
   ActiveTime time;
@@ -105,7 +104,7 @@ void StepsView::add_gaps(const Timeline& timeline, RankRows& rows) {
 }
 
 void StepsView::add_slowest_table(View& view) const {
-  std::map<std::int64_t, std::vector<std::pair<std::int64_t, int>>> by_step;  // duration and rank
+  std::map<std::int64_t, std::vector<std::pair<std::int64_t, int>>> by_step;
   for (const auto& [rank, rows] : ranks_) {
     for (const StepRow& step : rows.steps) by_step[step.number].emplace_back(step.duration_ns, rank);
   }

@@ -1,15 +1,12 @@
-// profshim summary --steps: how each ProfilerStep#N spent its time, from its begin to its end. Overlapping activity
-// counts once.
+// profshim summary --steps: how each ProfilerStep#N spent its time. Overlaps count once.
 //
-// If devices were active ("device"): busy = at least one kernel, copy or memset ran on any device of the rank; compute
-// = a kernel ran that does not communicate; communication = a collective kernel ran; exposed = a collective kernel ran
-// and no other; idle = the rest of the step. If no device was active ("host"), the times are those of the steps'
-// thread: busy = in a recorded call; communication = in a call that sends, receives or waits for other ranks; compute =
-// in another call; exposed = communication; idle = in no recorded call, whatever the thread did.
+// "device": busy = activity on any device of the rank; compute = a kernel that does not communicate; communication = a
+// collective kernel; exposed = no other kernel; idle = the rest. Without device activity, "host": busy = the steps'
+// thread is in a recorded call; communication = one that sends, receives or waits for ranks; compute = another.
 //
-// A gap is a time longer than the threshold without device activity, without calls on the steps' thread, and without
-// operators on other threads. Operators that communicate do not count there: a thread that always waits for messages
-// would fill every gap. A gap in which step n begins is "before" step n, any other gap is "in" its step.
+// A gap is longer than the threshold, without device activity, calls on the steps' thread, and operators on other
+// threads, except communication: a thread that always waits for messages would fill every gap. A gap in which step n
+// begins is "before" step n.
 #pragma once
 
 #include <map>
@@ -34,11 +31,11 @@ class StepsView {
     bool on_device = false;
   };
   struct Gap {
-    std::int64_t step = -1;  // -1 = the trace has no steps, or the gap is before the first
+    std::int64_t step = -1;  // -1 = none
     std::int64_t duration_ns = 0;
-    std::int64_t after_begin_ns = 0;  // from the begin of the step; < 0 if the gap began before it
+    std::int64_t after_begin_ns = 0;  // < 0 = before the step
     bool before_step = false;
-    std::string before, after;  // names of the last event that ended and of the next that began; "" = none in the steps
+    std::string before, after;  // last to end, next to begin
   };
   struct RankRows {
     std::vector<StepRow> steps;

@@ -13,7 +13,7 @@ using namespace analysis_detail;
 
 namespace {
 
-constexpr std::size_t kLongestName = 55;  // characters, so that a name does not push the numbers off the screen
+constexpr std::size_t kLongestName = 55;  // characters; keeps numbers on the screen
 
 std::string name_text(const std::string& name) {
   const std::string text = printable(name);
@@ -45,7 +45,6 @@ std::string cell_text(const Cell& cell, Unit unit, std::string_view time_unit) {
   return "-";
 }
 
-/// Returns true if the column has texts, which are aligned to the left.
 bool has_text(const ViewTable& table, std::size_t column) {
   return std::any_of(table.rows.begin(), table.rows.end(),
                      [=](const auto& row) { return std::holds_alternative<std::string>(row[column]); });
@@ -87,7 +86,7 @@ void append_table(std::string& out, const ViewTable& table, std::string_view tim
   out += "\n";
 }
 
-/// Decimals of a number in JSON and CSV. Times are in microseconds and exact to a nanosecond.
+/// Microseconds are exact to a nanosecond.
 int decimals_of(Unit unit) { return unit == Unit::kRate ? 6 : 3; }
 
 void write_cell(JsonWriter& json, const Cell& cell, Unit unit) {

@@ -1,5 +1,4 @@
-// Checks that readers of Kineto traces can read a trace. An item has the number of its findings and a level: M = must,
-// S = should.
+// Checks that readers of Kineto traces can read a trace. Items of findings: M = must, S = should.
 // clang-format off
 //
 //    1 M    strict JSON, UTF-8, one object, first key schemaVersion
@@ -28,9 +27,8 @@
 //   42 M    one spec on all ranks of a window (profshim only)
 //
 // clang-format on
-// Item 30 (the n-th NCCL collective of all ranks) is not checked: it needs the NCCL rows of several files.
-// profshim also writes b/e pairs for asynchronous work (a message from its post to its completion). Kineto has none,
-// and all known readers skip them. They are allowed in 8 and checked in 41.
+// Item 30 (the n-th NCCL collective of all ranks) is not checked: it needs several files. All known readers skip the
+// b/e pairs of profshim, which Kineto lacks.
 #include <algorithm>
 #include <regex>
 #include <set>
@@ -55,7 +53,7 @@ void check_name(const std::string& path, Findings& findings) {
   const std::string name = path.substr(path.rfind('/') + 1);
   static const std::regex kName(R"(.+\.pt\.trace\.json(\.gz)?)"), kNumbered(R"(.+\.\d+\.pt\.trace\.json(\.gz)?)");
   if (!std::regex_match(name, kName)) {
-    // No error: output.filename may ask for it, and profshim finds such files through the manifest.
+    // output.filename may ask for it; profshim finds such files through the manifest.
     findings.should(2, "the file name does not end in .pt.trace.json or .pt.trace.json.gz: TensorBoard passes it over",
                     name);
   } else if (!std::regex_match(name, kNumbered)) {

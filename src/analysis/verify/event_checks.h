@@ -1,5 +1,4 @@
-// The items of the checklist about single events, names of processes and threads, and the marks of a window. Called by
-// verify_trace() on its caller's thread.
+// Checklist items about single events and marks.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +13,7 @@ namespace profshim::analysis_detail {
 class EventChecks {
  public:
   explicit EventChecks(Findings& findings) : findings_(findings) {}
-  /// Must be called with all events in file order.
+  /// In file order.
   void on_event(const ReadEvent& event);
   void finish();
 

@@ -25,8 +25,7 @@ bool is_list_of(const ReadEvent& event, std::string_view key, std::ptrdiff_t siz
          std::count(arg->text.begin(), arg->text.end(), ',') == size - 1;
 }
 
-// True for CUPTI's own names, cudaLaunchKernel_v7000 and cudaMemcpyAsync_ptsz. cudaStreamGetCaptureInfo_v2 is a real
-// one.
+// CUPTI's own names end in _v7000 or _ptsz; cudaStreamGetCaptureInfo_v2 is a real one.
 bool has_version_suffix(std::string_view name) {
   if (name.ends_with("_ptsz") || name.ends_with("_ptds")) return true;
   const std::size_t at = name.rfind("_v");
@@ -34,15 +33,15 @@ bool has_version_suffix(std::string_view name) {
   return name.find_first_not_of("0123456789", at + 2) == std::string_view::npos;
 }
 
-// NCCL's names: ncclDevKernel_AllReduce_..., before that ncclKernel_ and ncclAllReduceRingLLKernel_; symmetric kernels
-// are ncclSymDevKernel_ in 2.27 and ncclSymkDevKernel_ since 2.28 (kernel_cname() of NCCL's generator). A communicator
-// of one rank reduces with oneRankReduce<...> (src/device/onerank.cu).
+// ncclDevKernel_AllReduce_..., before that ncclKernel_ and ncclAllReduceRingLLKernel_; symmetric kernels:
+// ncclSymDevKernel_ in 2.27, ncclSymkDevKernel_ since 2.28 (kernel_cname() of NCCL's generator); with one rank:
+// oneRankReduce<...> (src/device/onerank.cu).
 bool is_kernel_of_nccl(std::string_view name) {
   if (name.find("oneRankReduce<") != std::string_view::npos) return true;
   return name.starts_with(schema::name::kNcclStart) && name.substr(0, name.find_first_of("_(<")).ends_with("Kernel");
 }
 
-// True for "HtoD", "PtoP" and so on: host, device, array, peer.
+// "HtoD", "PtoP": host, device, array, peer.
 bool is_copy_kind(std::string_view text) {
   constexpr std::string_view kEnds = "HDAP";
   return text.size() >= 4 && kEnds.find(text[0]) != std::string_view::npos && text.substr(1, 2) == "to" &&
@@ -88,7 +87,7 @@ void GpuChecks::on_gpu_work(const ReadEvent& event, bool merged) {
   if (device < 0 || device > 63 || !event.pid_is_number || pid != device) {
     findings_.must(12, "GPU work whose pid is not args.device (0..63)", where_is(event));
   }
-  constexpr std::int64_t kContextsApart = 100'000'000;  // added for each further context with the same stream number
+  constexpr std::int64_t kContextsApart = 100'000'000;  // for contexts with the same stream number
   if (stream <= 0 || !event.tid_is_number || (event.tid % kContextsApart != stream && !merged)) {
     findings_.must(12, "GPU work whose tid is not args.stream (> 0)", where_is(event));
   }
@@ -152,7 +151,7 @@ void GpuChecks::on_copy(const ReadEvent& event) {
 }
 
 void GpuChecks::on_api_call(const ReadEvent& event) {
-  // A call recorded by its symbol hook, without CUPTI, has no correlation. Any number could link it to other activity.
+  // Without CUPTI, any correlation could link to other activity.
   if (find_arg(event, schema::arg::kSeenBy) != nullptr) {
     if (find_arg(event, schema::arg::kCorrelation) != nullptr) {
       findings_.must(15, "a call that was seen by symbol with a correlation", where_is(event));
@@ -213,7 +212,7 @@ void GpuChecks::on_host(const ReadEvent& event) {
   const std::int64_t op = integer_arg(event, schema::arg::kExternalId, -1);
   if (op < 0 || (event.category != schema::category::kCpuOp && event.category != schema::category::kUserAnnotation))
     return;
-  // Row::track is 1 for a cpu_op, whose id must be unique, and 0 for a user_annotation.
+  // Row::track: 1 = cpu_op, whose id must be unique; 0 = user_annotation.
   if (event.name == schema::name::kCommunication) {
     operations_.push_back({op, event.ts_ns, end_ns, track_of(event)});
   }

@@ -1,5 +1,4 @@
-// The items of the checklist about GPU rows and the calls that launched them. Called by verify_trace() on its caller's
-// thread.
+// Checklist items about GPU rows and their launches.
 #pragma once
 
 #include <cstdint>
@@ -9,17 +8,15 @@
 
 namespace profshim::analysis_detail {
 
-/// True for kernel, gpu_memcpy and gpu_memset: device activity on a stream.
 bool is_gpu_work(std::string_view category);
-/// True for cuda_runtime and cuda_driver.
 bool is_api_call(std::string_view category);
 
 class GpuChecks {
  public:
   explicit GpuChecks(Findings& findings) : findings_(findings) {}
-  /// `merged`: the pid of GPU n is a multiple of 1000 plus n, and tids of streams may have been renumbered.
+  /// `merged`: the pid of GPU n is a multiple of 1000 plus n; tids may be renumbered.
   void on_event(const ReadEvent& event, bool merged);
-  /// Checks links, whose ends may come in any order.
+  /// Ends of links come in any order.
   void finish();
 
  private:
@@ -34,7 +31,6 @@ class GpuChecks {
     std::int64_t link, begin_ns, end_ns;
     std::uint64_t track;
   };
-  /// A kernel with the five arguments of a collective.
   struct Collective {
     std::int64_t operation, correlation;
     std::uint64_t offset;

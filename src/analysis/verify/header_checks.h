@@ -1,5 +1,4 @@
-// The items of the checklist about the head of a trace: schema, devices, ranks, base time, the `profshim` object.
-// Called by verify_trace() on its caller's thread.
+// Checklist items about the head of a trace.
 #pragma once
 
 #include <cstdint>
@@ -14,10 +13,10 @@ namespace profshim::analysis_detail {
 
 class HeaderChecks {
  public:
-  /// Both must outlive the object. Fills in the fields of `report` that come from the head.
+  /// Both must outlive it.
   HeaderChecks(FileReport& report, Findings& findings) : report_(report), findings_(findings) {}
 
-  /// Must be called for each top-level member except traceEvents. `before_events`: it stands before traceEvents.
+  /// Not for traceEvents.
   void on_member(std::string_view key, std::string_view json, bool before_events);
   /// `rank_in_text`: the rank that HTA's text search finds; < 0 = none.
   void finish(std::int64_t rank_in_text);

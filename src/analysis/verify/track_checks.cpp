@@ -10,7 +10,7 @@
 namespace profshim::analysis_detail {
 namespace {
 
-// A child that outlives its parent by less than this is a rounding error of the writer; by more, the slices overlap.
+// A smaller overlap is a rounding error of the writer.
 constexpr std::int64_t kRoundingNs = 1000;
 
 std::uint64_t mix(std::uint64_t a, std::uint64_t b) {
@@ -74,7 +74,7 @@ void TrackChecks::check_nesting(Track& track, Findings& findings) {
   std::sort(slices.begin(), slices.end(), [](const Slice& a, const Slice& b) {
     return a.begin_ns != b.begin_ns ? a.begin_ns < b.begin_ns : a.end_ns > b.end_ns;
   });
-  std::vector<std::int64_t> open;  // ends of the slices around the current one, innermost last
+  std::vector<std::int64_t> open;  // ends of enclosing slices
   for (const Slice& slice : slices) {
     while (!open.empty() && open.back() <= slice.begin_ns) open.pop_back();
     if (!open.empty() && slice.end_ns > open.back()) {
@@ -86,7 +86,7 @@ void TrackChecks::check_nesting(Track& track, Findings& findings) {
       } else {
         findings.should(23, "slices of one thread overlap and do not nest", where_is(slice.offset));
       }
-      // Later slices are compared with the later end of the two, so that one overlap is reported once.
+      // Keeps the later end, so that one overlap is reported once.
       while (!open.empty() && open.back() < slice.end_ns) open.pop_back();
     }
     open.push_back(slice.end_ns);

@@ -1,6 +1,4 @@
-// The items of the checklist that need all events of a track: nesting, steps, pairs of asynchronous events. Traces need
-// not be ordered by time, so the times of all events are kept and sorted at the end. Called by verify_trace() on its
-// caller's thread.
+// Checklist items about tracks. Events may come in any order: sorts them at the end.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +13,7 @@ namespace profshim::analysis_detail {
 class TrackChecks {
  public:
   void on_event(const ReadEvent& event);
-  /// Sorts, checks, and returns the numbers of the ProfilerStep marks in order of time.
+  /// Numbers of the ProfilerSteps by time.
   std::vector<std::int64_t> finish(Findings& findings, bool merged);
 
  private:
@@ -36,7 +34,7 @@ class TrackChecks {
   };
   struct Track {
     std::vector<Slice> slices;
-    bool gpu = false;  // a device stream: its kernels may overlap
+    bool gpu = false;  // a stream: its kernels may overlap
   };
   static void check_nesting(Track& track, Findings& findings);
   void check_async(Findings& findings);
@@ -50,7 +48,6 @@ class TrackChecks {
   bool gpu_steps_ = false;
 };
 
-/// Returns a hash of the process and thread of an event.
 std::uint64_t track_of(const ReadEvent& event);
 
 }  // namespace profshim::analysis_detail

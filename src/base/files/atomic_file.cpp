@@ -43,7 +43,7 @@ bool AtomicFile::open(const std::string& folder, const std::string& name, int fo
 }
 
 bool AtomicFile::create(const std::string& name) {
-  constexpr std::size_t kLongest = 200;  // a name may have 255 bytes; leaves room for the rest
+  constexpr std::size_t kLongest = 200;  // a name may have 255 bytes
   constexpr int kTries = 8;
   name_ = name;
   for (int tries = 0; fd_ < 0 && tries < kTries; ++tries) {
@@ -86,7 +86,7 @@ std::uint64_t AtomicFile::inode() const {
 bool AtomicFile::publish(Existing existing) {
   if (error_ != 0 || fd_ < 0) return false;
   const auto remove = [this] { unlinkat(folder_fd_, temporary_.c_str(), 0); };
-  // Other errors mean that fsync is not available (a pipe, seccomp). They are ignored: the data was written.
+  // Other errors mean that fsync is not available (a pipe, seccomp).
   if (fsync(fd_) != 0 && (errno == EIO || errno == ENOSPC || errno == EDQUOT)) error_ = errno;
   if (close(fd_) != 0 && error_ == 0) error_ = errno;
   fd_ = -1;
@@ -95,7 +95,7 @@ bool AtomicFile::publish(Existing existing) {
       remove();
       return true;
     }
-    // The file system has no hard links: check, then rename. The two steps are not atomic.
+    // Without hard links: check, then rename, which is not atomic.
     struct stat there {};
     if (errno == EEXIST || fstatat(folder_fd_, name_.c_str(), &there, AT_SYMLINK_NOFOLLOW) == 0) error_ = EEXIST;
   }

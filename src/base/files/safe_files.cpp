@@ -18,8 +18,7 @@ constexpr std::size_t kMostTarget = 4096;
 
 bool is_ours(uid_t owner) { return owner == geteuid() || owner == 0; }
 
-/// Opens the folder `name`, or the folder that the link `name` leads to. The link must belong to us or root or, with
-/// `followed_by_owner`, to the owner of that folder. Returns -1 and sets errno otherwise. Opens the link itself before
+/// Follows links that belong to us, to root or, with `followed_by_owner`, to the target's owner. Opens a link before
 /// checking it, so that it cannot be replaced in between.
 Descriptor open_target(int folder_fd, const std::string& name, bool followed_by_owner) {
   Descriptor link(openat_high(folder_fd, name.c_str(), O_PATH | O_NOFOLLOW));
@@ -58,7 +57,7 @@ std::string random_text() {
   static std::atomic<std::uint64_t> counter{0};
   std::uint64_t bits = 0;
   if (getrandom(&bits, sizeof bits, GRND_NONBLOCK) != sizeof bits) {
-    // An old kernel, or one without entropy yet. This value is unique but can be guessed; callers use O_EXCL.
+    // Without random numbers (old kernel, no entropy): unique, but can be guessed. Callers use O_EXCL.
     bits = static_cast<std::uint64_t>(monotonic_ns()) ^ static_cast<std::uint64_t>(getpid()) << 40;
     bits = (bits ^ counter.fetch_add(1) << 32) * 0x9e3779b97f4a7c15ull;
   }
@@ -71,7 +70,7 @@ std::string random_text() {
 int openat_high(int folder_fd, const char* path, int flags, unsigned mode) {
   const int fd = openat(folder_fd, path, flags | O_CLOEXEC, mode);
   if (fd < 0) return fd;
-  // A job may rely on the numbers that its own open() returns, or close all descriptors below a small number.
+  // A job may rely on the numbers of its own open(), or close all low descriptors.
   const int high = fcntl(fd, F_DUPFD_CLOEXEC, 512);
   if (high < 0) return fd;
   close(fd);
@@ -106,7 +105,7 @@ bool read_small_file(const std::string& path, std::uint64_t most_bytes, std::str
   text.clear();
   error = 0;
   if (!fd) error = errno;
-  // Check the size again while reading: the file may grow.
+  // The file may grow while it is read.
   if (fd && static_cast<std::uint64_t>(file.st_size) > most_bytes) error = EFBIG;
   char block[16384];
   while (error == 0) {
@@ -151,7 +150,7 @@ Descriptor open_folder_below(int folder_fd, const std::string& below) {
     }
     if (mkdirat(here.get(), part.c_str(), 0777) != 0 && errno != EEXIST) {
       const int error = errno;
-      Descriptor there = open_one(here.get(), part);  // the folder may exist on a read-only file system
+      Descriptor there = open_one(here.get(), part);  // may exist on a read-only file system
       if (!there) errno = error;
       here = std::move(there);
       continue;

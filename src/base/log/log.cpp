@@ -25,25 +25,23 @@ struct Place {
 constinit Place stderr_at_start;
 constinit std::atomic<LogLevel> current_level{LogLevel::kWarn};
 constinit std::atomic<int> current_rank{-1};
-char file_path[4096];  // written before the first line of a session
+char file_path[4096];
 
-// Lines that stderr cannot take wait in `waiting` until there is a run folder; later lines are dropped when it is full.
-// Writers only try to lock the mutex and drop the line otherwise, because a line may come from a signal handler.
+// `waiting`: lines that stderr cannot take, until a run folder exists. Writers only try to lock: they may be signal
+// handlers.
 constinit std::mutex folder_mutex;
 constinit std::size_t waiting_bytes = 0;
 char waiting[4096];
 char folder_path[4096];  // profshim-rankN.log; "" = no run folder yet
 
-// Returns true if descriptor 2 is the same file as at the start. The job may have closed it and got the number for a
-// data file, to which no log line must be written.
+// The job may have closed descriptor 2 and reused it for a data file.
 bool stderr_is_still_stderr() {
   if (!stderr_at_start.known) return true;
   struct stat s;
   return fstat(STDERR_FILENO, &s) == 0 && s.st_dev == stderr_at_start.device && s.st_ino == stderr_at_start.inode;
 }
 
-// Appends a line to a regular file. Refuses other kinds of files and links: other users may write into the folder.
-// Returns true if the whole line was written.
+// Refuses links and other kinds of files: other users may write into the folder.
 bool append(const char* path, const char* text, std::size_t size) {
   const int fd = open_high(path, O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_NONBLOCK, 0644);
   if (fd < 0) return false;
@@ -64,8 +62,8 @@ void write_into_folder(const char* text, std::size_t size) {
   }
 }
 
-// Opens the file of profile.log; returns -1 if the line must go to stderr. In a shared folder another user may have put
-// a pipe there, which would block without O_NONBLOCK, or a link: links are followed only if they belong to us or root.
+// -1 = use stderr. In a shared folder another user may have put a pipe there, which blocks without O_NONBLOCK, or a
+// link: follows only links of us or root.
 int open_log() {
   constexpr int kFlags = O_WRONLY | O_CREAT | O_APPEND | O_NONBLOCK | O_NOCTTY;
   int fd = open_high(file_path, kFlags | O_NOFOLLOW);
@@ -80,7 +78,6 @@ int open_log() {
   return -1;
 }
 
-// Writes to the file of profile.log, or to stderr if there is none or it cannot be opened.
 void write_line(const char* text, std::size_t size) {
   if (file_path[0] != 0) {
     if (const int fd = open_log(); fd >= 0) {
@@ -112,7 +109,7 @@ void note_stderr() {
   if (fstat(STDERR_FILENO, &s) == 0) {
     stderr_at_start = {s.st_dev, s.st_ino, true};
   } else {
-    stderr_at_start = {0, 0, true};  // closed: matches nothing
+    stderr_at_start = {0, 0, true};
   }
 }
 
@@ -137,7 +134,6 @@ void line(LogLevel wanted, const char* format, ...) {
   const int written = std::vsnprintf(text + n, sizeof text - n - 1, format, arguments);
   va_end(arguments);
   n = std::min<int>(n + std::max(written, 0), sizeof text - 2);
-  // A message is one line without control characters.
   std::replace_if(
       text, text + n, [](char c) { return static_cast<unsigned char>(c) < ' ' || c == 0x7f; }, ' ');
   text[n++] = '\n';

@@ -1,16 +1,11 @@
-// Decides whether log lines may go to descriptor 2 after it was replaced. Ray's workers and daemons put a log there. A
-// program that has closed its stderr may get a data file or a data pipe with the same number. Lines must reach a log
-// and never a data file. Descriptor 2 counts as a log if it is open for writing and is one of these:
+// Decides whether log lines may go to a replaced descriptor 2. Ray's workers and daemons put a log there, but a program
+// that closed stderr may get a data file. Descriptor 2 is a log if it is open for writing and is one of:
 //
-//   a regular file     whose name ends in .err or .log (also .err.1) or contains "stderr"; or whose name ends in .out
-//                      and which is also descriptor 1 (nohup)
-//   a pipe             that was put there on purpose: descriptors 0 and 1 are open, neither is its other end, and it
-//   has
-//                      room for the line
-//   a terminal         /dev/pts/N, /dev/tty or /dev/console
+//     a regular file   named *.err, *.log, *.err.1 or *stderr*; or named *.out and also descriptor 1 (nohup)
+//     a pipe           with room for the line, if descriptors 0 and 1 are open and neither is its other end
+//     a terminal       /dev/pts/N, /dev/tty or /dev/console
 //
-// It does not count as a log if it is a socket, a deleted file, or another device. Then the line goes to
-// profshim-rankN.log in the run folder.
+// Otherwise lines go to profshim-rankN.log in the run folder.
 #include <fcntl.h>
 #include <poll.h>
 #include <sys/stat.h>
@@ -31,8 +26,8 @@ bool is_open_for_writing(int fd) {
 
 bool is_same(const struct stat& a, const struct stat& b) { return a.st_dev == b.st_dev && a.st_ino == b.st_ino; }
 
-/// Returns true if the pipe was not created as a data pipe after the standard streams were closed. pipe() takes the
-/// lowest free numbers: such a pipe has its other end at 0 or 1, or leaves 0 or 1 closed.
+/// pipe() takes the lowest free numbers: after stderr was closed, a data pipe has its other end at 0 or 1, or leaves
+/// one of them closed.
 bool is_pipe_made_for_lines(const struct stat& target) {
   for (const int other : {STDIN_FILENO, STDOUT_FILENO}) {
     struct stat s;
@@ -43,7 +38,7 @@ bool is_pipe_made_for_lines(const struct stat& target) {
   return poll(&ready, 1, 0) == 1 && ready.revents == POLLOUT;
 }
 
-/// Returns "worker.err" for "worker.err.12", the name of a rotated log.
+/// Returns "worker.err" for "worker.err.12", a rotated log.
 std::string_view without_number(std::string_view name) {
   const std::size_t last = name.find_last_not_of("0123456789");
   const bool numbered = last != std::string_view::npos && last + 1 < name.size() && name[last] == '.';

@@ -11,8 +11,7 @@ namespace {
 
 constexpr std::string_view kMask = "***";
 
-/// Returns the name in lower case, with - for _, without leading dashes and without a prefix before a dot
-/// ("logger.api_key" -> "api-key").
+/// Returns "api-key" for "logger.api_key" or "--api-key".
 std::string plain_name(std::string_view name) {
   name.remove_prefix(std::min(name.find_first_not_of("-+"), name.size()));
   if (const std::size_t dot = name.rfind('.'); dot != std::string_view::npos) name.remove_prefix(dot + 1);
@@ -24,7 +23,6 @@ std::string plain_name(std::string_view name) {
   return plain;
 }
 
-/// Returns true if the name ends in this word: "key" in "api-key", but not in "monkey".
 bool ends_in(const std::string& name, std::string_view word) {
   if (!name.ends_with(word)) return false;
   return name.size() == word.size() || name[name.size() - word.size() - 1] == '-';
@@ -40,7 +38,7 @@ bool names_a_secret(std::string_view name, bool is_option) {
   const auto is = [&](std::string_view word) { return ends_in(plain, word); };
   if (std::any_of(kAnywhere.begin(), kAnywhere.end(), has)) return true;
   if (std::any_of(kAtTheEnd.begin(), kAtTheEnd.end(), is)) return true;
-  // NAME_KEY is a secret as a variable (WANDB_API_KEY, SSH_KEY). As an option it may be a sort or index key.
+  // WANDB_API_KEY is a secret, but an option may be a sort or index key.
   return !is_option && plain.size() > 4 && ends_in(plain, "key");
 }
 
@@ -51,7 +49,6 @@ bool is_name(std::string_view text) {
   });
 }
 
-/// "https://user:secret@host" -> "https://user:***@host"
 void mask_url(std::string& text) {
   for (std::size_t at = text.find("://"); at != std::string::npos; at = text.find("://", at + 3)) {
     const std::size_t end = std::min(text.find_first_of("/?# '\"", at + 3), text.size());
@@ -62,7 +59,6 @@ void mask_url(std::string& text) {
   }
 }
 
-/// Masks the words of a command line. Keeps track of whether the next word is the value of a secret.
 class Masker {
  public:
   std::string mask(const std::string& argument) {
@@ -70,7 +66,7 @@ class Masker {
       value_follows_ = false;
       return std::string(kMask);
     }
-    // One argument may hold several words: a script for `sh -c`.
+    // A script for `sh -c` holds several words.
     std::string out;
     for (std::size_t at = 0; at < argument.size();) {
       const std::size_t end = end_of_word(argument, at);
@@ -82,7 +78,6 @@ class Masker {
   }
 
  private:
-  /// Returns the end of the word at `begin`. A quoted value is one word even with spaces.
   std::size_t end_of_word(const std::string& text, std::size_t begin) const {
     std::size_t at = begin;
     for (; at < text.size() && std::string_view(" \t\n;").find(text[at]) == std::string_view::npos; ++at) {
@@ -97,7 +92,7 @@ class Masker {
   std::string masked_word(std::string word) {
     if (word.empty()) return word;
     if (value_follows_ && !word.starts_with("--")) {
-      // In "Authorization: Bearer X" the scheme comes before the secret.
+      // In "Authorization: Bearer X" the secret follows the scheme.
       value_follows_ = plain_name(word) == "bearer" || plain_name(word) == "basic";
       return value_follows_ ? word : std::string(kMask);
     }
@@ -142,7 +137,7 @@ std::string program_name() {
   const auto base = [](const std::string& path) { return path.substr(path.rfind('/') + 1); };
   const std::string first = base(text.substr(0, text.find('\0')));
   const bool interpreter = first.starts_with("python") || first == "bash" || first == "sh" || first.starts_with("perl");
-  // For `python -u train.py` the name of the program is that of the script.
+  // `python -u train.py` is named after the script.
   for (std::size_t at = text.find('\0'); interpreter && at != std::string::npos && at + 1 < text.size();
        at = text.find('\0', at + 1)) {
     const std::string argument = text.c_str() + at + 1;

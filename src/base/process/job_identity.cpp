@@ -17,8 +17,7 @@
 namespace profshim {
 namespace {
 
-// Returns the boot time in seconds since the epoch, as the kernel states it. Every process reads the same value, unlike
-// a difference of two clocks.
+// From the kernel: every process reads the same value, unlike a difference of two clocks.
 std::int64_t boot_time_s() {
   std::string text;
   int error = 0;
@@ -27,14 +26,12 @@ std::int64_t boot_time_s() {
   return at == std::string::npos ? 0 : std::strtoll(text.c_str() + at + 7, nullptr, 10);
 }
 
-/// Returns true if the process was started with this variable.
 bool was_given(const std::string& pid, const std::string& variable) {
   const auto environment = read_proc_texts("/proc/" + pid + "/environ");
   return std::any_of(environment.begin(), environment.end(),
                      [&](const std::string& text) { return text.starts_with(variable + "="); });
 }
 
-/// Returns the arguments of a process without the interpreter and its options, and the script without its folder.
 std::vector<std::string> script_of(const std::string& pid) {
   auto arguments = read_proc_texts("/proc/" + pid + "/cmdline");
   std::size_t at = 1;
@@ -47,16 +44,14 @@ std::vector<std::string> script_of(const std::string& pid) {
   return arguments;
 }
 
-/// Returns true if the parent is the first rank of a Lightning job. The user starts the first rank; it starts the other
-/// ranks with the same script and sets LOCAL_RANK, which it did not have itself.
+/// Lightning: the user starts the first rank, which starts the others with the same script and LOCAL_RANK.
 bool is_started_by_first_rank(const std::string& parent) {
   if (!was_given("self", "LOCAL_RANK") || was_given(parent, "LOCAL_RANK")) return false;
   const auto script = script_of("self");
   return !script.empty() && script == script_of(parent);
 }
 
-// Returns the nearest ancestor outside the job: it was started without the rank variable (a `sh -c` wrapper inside the
-// job has it). All ranks of this host have the same launcher.
+// Skips ancestors inside the job, such as a `sh -c` wrapper.
 int launcher_pid() {
   const Rank own = rank_from_environment();
   int pid = getppid();
@@ -78,7 +73,6 @@ std::string readable_time(std::int64_t unix_s) {
   return text;
 }
 
-/// Returns JobIdentity::rendezvous; "" if all ranks are on this host or the address is not known.
 std::string rendezvous_of_job() {
   const char* const address = std::getenv("MASTER_ADDR");
   const char* const port = std::getenv("MASTER_PORT");

@@ -1,4 +1,4 @@
-// Reads files of /proc that hold a list of texts, each ended by NUL: cmdline and environ.
+// Lists in /proc whose texts end with NUL: cmdline, environ.
 #pragma once
 
 #include <string>
@@ -6,7 +6,6 @@
 
 namespace profshim {
 
-/// Reads a file of zero-terminated texts (/proc/PID/cmdline, /proc/PID/environ). Empty if the file cannot be read.
 std::vector<std::string> read_proc_texts(const std::string& path);
 
 }  // namespace profshim

@@ -10,8 +10,7 @@
 namespace profshim {
 namespace {
 
-// The variables of one launcher, in the order of trust. Slurm also sets SLURM_PROCID in the batch script; only a real
-// step has a numeric step id.
+// In the order of trust. Slurm's batch script has SLURM_PROCID, too; only a real step has a numeric step id.
 struct Launcher {
   const char* rank;
   const char* world_size;
@@ -41,7 +40,6 @@ void fill(int& value, const char* variable) {
   if (value < 0) value = number_in_environment(variable);
 }
 
-/// Sets the node rank if it follows from the sizes, and the host.
 void fill_in(Rank& rank) {
   if (rank.node_rank < 0 && rank.world_size > 0 && rank.world_size == rank.local_world_size) rank.node_rank = 0;
   char host[256] = {};
@@ -59,7 +57,6 @@ Rank rank_from_environment() {
       rank.rank = number_in_environment(launcher.rank);
       rank.source = launcher.rank;
     }
-    // Other launchers with the same rank fill in values that the first one does not set.
     if (number_in_environment(launcher.rank) != rank.rank) continue;
     fill(rank.world_size, launcher.world_size);
     fill(rank.local_rank, launcher.local_rank);

@@ -5,8 +5,6 @@
 namespace profshim {
 namespace {
 
-/// Returns true if the pattern element at `at` matches `c`. Sets `next` to the element after it. An opening bracket
-/// without a closing one matches itself, as in the shell.
 bool element_matches(std::string_view pattern, std::size_t at, char c, std::size_t& next) {
   next = at + 1;
   if (pattern[at] == '?') return true;
@@ -18,7 +16,7 @@ bool element_matches(std::string_view pattern, std::size_t at, char c, std::size
   const std::size_t first = i;
   const auto byte = [](char x) { return static_cast<unsigned char>(x); };
   bool found = false;
-  // A closing bracket right after the opening one belongs to the set.
+  // A bracket right after the opening one belongs to the set.
   for (; i < pattern.size() && (pattern[i] != ']' || i == first); ++i) {
     if (i + 2 < pattern.size() && pattern[i + 1] == '-' && pattern[i + 2] != ']') {
       found |= byte(pattern[i]) <= byte(c) && byte(c) <= byte(pattern[i + 2]);
@@ -34,8 +32,7 @@ bool element_matches(std::string_view pattern, std::size_t at, char c, std::size
 
 }  // namespace
 
-// Backtracks only to the last star: the last star can match whatever an earlier one could give up. So the cost is at
-// most the length of the pattern times the length of the text.
+// Backtracking to the last star suffices. Cost: at most pattern length times text length.
 bool glob_match(std::string_view pattern, std::string_view text) {
   std::size_t p = 0, t = 0;
   std::size_t star = std::string_view::npos, resume = 0;

@@ -8,7 +8,7 @@
 namespace profshim {
 namespace {
 
-/// Returns the restricted Damerau-Levenshtein distance: replaced, missing, extra and swapped letters. Ignores case.
+/// Restricted Damerau-Levenshtein distance, ignoring case.
 std::size_t edit_distance(std::string_view a, std::string_view b) {
   const auto lower = [](char c) { return std::tolower(static_cast<unsigned char>(c)); };
   std::vector<std::size_t> before(b.size() + 1), previous(b.size() + 1), current(b.size() + 1);
@@ -31,7 +31,7 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
 }  // namespace
 
 std::string_view nearest(std::string_view word, const std::vector<std::string_view>& candidates) {
-  constexpr std::size_t kLongestWord = 64;  // no keyword is longer, and the cost is quadratic
+  constexpr std::size_t kLongestWord = 64;  // the cost is quadratic
   if (word.empty() || word.size() > kLongestWord) return "";
   std::string_view best;
   std::size_t best_distance = std::max<std::size_t>(1, std::min<std::size_t>(3, word.size() / 3)) + 1;

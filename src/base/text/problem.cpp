@@ -5,7 +5,6 @@
 namespace profshim {
 namespace {
 
-/// Replaces control characters, which would break the line.
 std::string one_line(std::string_view text) {
   std::string out;
   out.reserve(text.size());

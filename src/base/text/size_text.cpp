@@ -50,7 +50,7 @@ bool parse_size(std::string_view text, std::uint64_t& bytes) {
   if (i < text.size() && text[i] == '.') {
     const std::size_t digits = ++i;
     for (; i < text.size() && is_digit(text[i]); ++i) {
-      if (i - digits >= 6) return false;  // more digits are meaningless for any unit
+      if (i - digits >= 6) return false;
       part = part * 10 + static_cast<std::uint64_t>(text[i] - '0');
       scale *= 10;
     }
@@ -59,7 +59,7 @@ bool parse_size(std::string_view text, std::uint64_t& bytes) {
   const std::string_view name = trim(text.substr(i));
   const auto* const unit = std::find_if(kUnits.begin(), kUnits.end(), [&](const Unit& u) { return u.name == name; });
   if (unit == kUnits.end()) return false;
-  if (part != 0 && unit->bytes == 1) return false;  // not a whole number of bytes
+  if (part != 0 && unit->bytes == 1) return false;
   std::uint64_t total = 0, fraction = 0;
   if (__builtin_mul_overflow(whole, unit->bytes, &total)) return false;
   if (__builtin_mul_overflow(part, unit->bytes, &fraction)) return false;

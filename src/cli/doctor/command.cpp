@@ -1,4 +1,4 @@
-// Finds the program that a command line runs: follows launchers, PATH and #! lines.
+// Finds the program that a command line runs.
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -13,12 +13,11 @@
 namespace profshim::cli::doctor {
 namespace {
 
-// A program that starts the rest of its command line.
 struct Launcher {
   std::string_view name;
-  std::vector<std::string_view> with_value;  // options that take the next word
+  std::vector<std::string_view> with_value;
   std::vector<std::string_view> with_two_values;
-  bool python_script = false;  // starts a Python script, or a module after -m
+  bool python_script = false;
 };
 
 const std::vector<std::string_view> kMpirunOptions = {"-n",
@@ -86,7 +85,7 @@ const std::vector<Launcher>& launchers() {
 
 std::string base_name(const std::string& path) { return path.substr(path.rfind('/') + 1); }
 
-// Returns the launcher of this name, also with a suffix such as "mpirun.openmpi" or "mpiexec.hydra".
+// Also "mpirun.openmpi" and "mpiexec.hydra".
 const Launcher* launcher_named(const std::string& path) {
   const std::string name = base_name(path);
   for (const Launcher& launcher : launchers())
@@ -113,7 +112,6 @@ bool contains(const std::vector<std::string_view>& list, const std::string& word
   return std::find(list.begin(), list.end(), word) != list.end();
 }
 
-// Returns the words of the #! line, without env and its options; empty if the file has no such line.
 std::vector<std::string> interpreter_of(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   char mark[2] = {};
@@ -136,7 +134,6 @@ std::string python_of(const std::string& launcher_path) {
   return interpreter.empty() ? "python3" : interpreter[0];
 }
 
-// Returns the command after the launcher's own options; empty if there is none.
 std::vector<std::string> behind_launcher(const Launcher& launcher, const std::string& path,
                                          const std::vector<std::string>& command) {
   std::size_t at = 1;
@@ -152,9 +149,9 @@ std::vector<std::string> behind_launcher(const Launcher& launcher, const std::st
     } else if (contains(launcher.with_value, word)) {
       ++at;
     } else if (word[0] == '-' || (word.find('=') != std::string::npos && launcher.name == "env")) {
-      continue;  // an option without a value, --name=value, or a variable
+      continue;  // option without a value, --name=value, or variable
     } else if (on_path(word).empty() && !launcher.python_script) {
-      continue;  // the value of an unknown option, a CPU mask, or a duration
+      continue;  // value of an unknown option, CPU mask, or duration
     } else {
       break;
     }
@@ -165,7 +162,6 @@ std::vector<std::string> behind_launcher(const Launcher& launcher, const std::st
   return rest;
 }
 
-/// Returns the script file that a Python command line runs; "" for -m and -c.
 std::string script_of(const std::vector<std::string>& command) {
   for (std::size_t i = 1; i < command.size() && command[i] != "-m" && command[i] != "-c"; ++i) {
     struct stat status {};
@@ -180,7 +176,7 @@ std::string script_of(const std::vector<std::string>& command) {
 Program find_program(const std::vector<std::string>& command) {
   Program program;
   std::vector<std::string> rest = command;
-  // Bounds the loop: a #! line can name its own file.
+  // A #! line may name its own file.
   for (int depth = 0; depth < 16 && !rest.empty(); ++depth) {
     const std::string path = on_path(rest[0]);
     if (path.empty()) {

@@ -1,4 +1,4 @@
-// `profshim doctor`: collects notes about this machine and one program; doctor.cpp prints them.
+// `profshim doctor`: collects notes about this machine and one program.
 #pragma once
 
 #include <string>
@@ -11,9 +11,9 @@ namespace profshim::cli::doctor {
 
 struct Note {
   enum class Verdict {
-    kFact,        // neither good nor bad
-    kRecorded,    // will be in the trace
-    kUnrecorded,  // will not be in the trace; `text` says why
+    kFact,
+    kRecorded,
+    kUnrecorded,  // `text` says why
   };
   Verdict verdict = Verdict::kFact;
   std::string subject;  // "clock", "MPI", "MPI_Pready"
@@ -35,29 +35,19 @@ class Notes {
   std::vector<Note> all_;
 };
 
-// ---- machine.cpp
-
-/// Adds notes about the library, glibc, the processor, the clock, shared memory, launchers, injection variables, the
-/// GPU driver and CUPTI.
 void examine_machine(Notes& notes);
-/// Returns the path of libprofshim.so beside the tool or in ../lib; "" if there is none.
+/// Beside the tool or in ../lib; "" = none.
 std::string library_of_tool();
 
-// ---- command.cpp
-
-/// The program that a command line runs.
 struct Program {
-  std::string path;                 // the executable that is loaded; "" = not found
-  std::string script;               // the script, if the executable is an interpreter
-  std::vector<std::string> behind;  // launchers and scripts in front of it, in order
-  std::string problem;              // why path is ""
+  std::string path;                 // "" = not found
+  std::string script;               // if path is an interpreter
+  std::vector<std::string> behind;  // launchers and scripts before it
+  std::string problem;
 };
-/// Follows launchers (mpirun, srun, torchrun, env ...), PATH and #! lines. Runs nothing.
+/// Runs nothing.
 Program find_program(const std::vector<std::string>& command);
 
-// ---- program.cpp
-
-/// Adds notes about what would be recorded of this program. Looks up the symbol steps of `spec`.
 void examine_program(const Program& program, const Spec& spec, Notes& notes);
 
 }  // namespace profshim::cli::doctor

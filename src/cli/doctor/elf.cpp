@@ -15,7 +15,7 @@
 namespace profshim::cli::doctor {
 namespace {
 
-// A file mapped for reading. Every access is checked against its size.
+// Checks every access against the file's size.
 class Bytes {
  public:
   explicit Bytes(const std::string& path) {
@@ -52,7 +52,6 @@ class Bytes {
   std::size_t size_ = 0;
 };
 
-// A section and the string table that it refers to.
 struct Table {
   Elf64_Shdr section{}, strings{};
   bool found = false;
@@ -89,7 +88,6 @@ void read_needed(const Bytes& bytes, const Table& table, ElfImage& image) {
   }
 }
 
-// Returns the output of `interpreter --list program`; "" if it cannot be run.
 std::string output_of_list(std::string interpreter, std::string program) {
   int ends[2];
   if (pipe2(ends, O_CLOEXEC) != 0) return "";
@@ -150,12 +148,12 @@ ElfImage read_elf(const std::string& path) {
 
 std::vector<LoadedFile> loaded_files(const std::string& path, const ElfImage& image) {
   std::vector<LoadedFile> files;
-  // glibc's --list runs no code of the program. Other loaders are not known to do the same.
+  // Only glibc's --list is known to run no code of the program.
   const std::string loader = image.interpreter.substr(image.interpreter.rfind('/') + 1);
   if (loader.rfind("ld-linux", 0) != 0 && loader.rfind("ld64.so", 0) != 0) return files;
 
-  // Lines: "\tlibmpi.so.40 => /my libs/libmpi.so.40 (0x...)" or "\tlibx.so => not found". A library that the program
-  // names by its path has the path alone: "\t/opt/libx.so (0x...)".
+  // "\tlibmpi.so.40 => /my libs/libmpi.so.40 (0x...)", "\tlibx.so => not found" or, for a library named by its path,
+  // "\t/opt/libx.so (0x...)".
   constexpr std::string_view kArrow = " => ";
   std::istringstream lines(output_of_list(image.interpreter, path));
   for (std::string line; std::getline(lines, line);) {

@@ -1,4 +1,4 @@
-// Reads an ELF file for the doctor: its interpreter, the libraries it needs, the functions it calls and defines.
+// Reads ELF files for the doctor.
 #pragma once
 
 #include <cstdint>
@@ -10,28 +10,25 @@
 namespace profshim::cli::doctor {
 
 struct ElfImage {
-  bool readable = false;  // false: not an ELF file, or truncated; `problem` says which
+  bool readable = false;
   std::string problem;
-  bool is_64_bit = false;     // nothing below is filled in for a 32-bit file
-  std::uint16_t machine = 0;  // EM_X86_64, EM_AARCH64 ...
-  std::string interpreter;    // PT_INTERP; "" = static, or a library
-  bool dynamic = false;       // has PT_DYNAMIC
+  bool is_64_bit = false;  // else nothing below is set
+  std::uint16_t machine = 0;
+  std::string interpreter;  // PT_INTERP; "" = static, or a library
+  bool dynamic = false;
   std::vector<std::string> needed;
-  std::set<std::string> calls;    // undefined functions of .dynsym
-  std::set<std::string> defines;  // functions of .dynsym and .symtab
-  bool uses_nvtx = false;         // contains the name of NVTX's injection variable: its first range loads the injection
-  bool holds_cudart = false;      // opens libcuda itself: the CUDA runtime is linked in
+  std::set<std::string> calls;  // undefined symbols
+  std::set<std::string> defines;
+  bool uses_nvtx = false;     // names NVTX's injection variable
+  bool holds_cudart = false;  // the CUDA runtime is linked in
 };
 
-/// Maps and reads the file. Checks every offset and size in it.
 ElfImage read_elf(const std::string& path);
 
-/// A library that the program's loader would map.
 struct LoadedFile {
-  std::string name, path;  // path: "" = not found
+  std::string name, path;
 };
-/// Runs the program's ld.so with --list, which runs no code of the program. Returns the libraries in load order; empty
-/// if the loader is not glibc's.
+/// Uses ld.so --list, which runs no code of the program. Empty if the loader is not glibc's.
 std::vector<LoadedFile> loaded_files(const std::string& path, const ElfImage& image);
 
 }  // namespace profshim::cli::doctor

@@ -64,7 +64,7 @@ void note_shared_memory(Notes& notes) {
 
 void note_launchers(Notes& notes) {
   std::string found;
-  std::set<std::string> seen;  // PATH often has a folder twice: /bin and /usr/bin are the same
+  std::set<std::string> seen;  // PATH often has a folder twice
   std::istringstream folders(getenv("PATH") != nullptr ? getenv("PATH") : "");
   for (std::string folder; std::getline(folders, folder, ':');) {
     std::error_code error;
@@ -78,7 +78,7 @@ void note_launchers(Notes& notes) {
   notes.fact("launchers", found.empty() ? "none on PATH" : found);
 }
 
-// NVTX and CUDA each load one injection library, the one in this variable. The job's own setting is kept.
+// NVTX and CUDA each load only the injection library in this variable; the job's own one is kept.
 void note_injection(Notes& notes, const char* variable, const char* lost) {
   const char* taken = getenv(variable);
   if (taken == nullptr || *taken == '\0') {
@@ -98,8 +98,7 @@ std::string first_match(const std::string& pattern) {
   return path;
 }
 
-// Looks for CUPTI where the library does, as far as that is known before the job runs. The library also uses a CUPTI
-// that the job has mapped already, and one beside the job's libcudart.
+// The library also uses a CUPTI that the job has mapped, and one beside the job's libcudart.
 void note_gpu(Notes& notes) {
   const std::string driver = first_line("/proc/driver/nvidia/version");
   notes.fact("GPU driver", driver.empty() ? "not loaded" : driver);

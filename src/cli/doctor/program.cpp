@@ -1,4 +1,4 @@
-// Examines a program for the doctor: how it is loaded, its MPI, NVTX and CUDA, the symbol steps of the spec.
+// Examines a program for the doctor.
 #include <elf.h>
 #include <sys/stat.h>
 #include <sys/xattr.h>
@@ -34,7 +34,6 @@ std::string joined(const std::vector<std::string>& words, std::size_t most = 8) 
 
 bool starts_with(std::string_view text, std::string_view start) { return text.substr(0, start.size()) == start; }
 
-// Returns true if ld.so would not preload a library into the program, and adds a note with the reason.
 bool refuses_preload(const std::string& path, const ElfImage& image, Notes& notes) {
   struct stat status {};
   if (!image.readable) {
@@ -63,7 +62,6 @@ std::string implementation_of(const std::string& library) {
   return "";
 }
 
-// Adds notes about the MPI functions that the program and its libraries call, with and without a hook.
 void note_mpi_calls(const std::vector<Loaded>& all, Notes& notes) {
   std::vector<std::string> hooked, unhooked, profiling;
   for (const Loaded& loaded : all) {
@@ -80,7 +78,7 @@ void note_mpi_calls(const std::vector<Loaded>& all, Notes& notes) {
   };
   unique(hooked), unique(unhooked), unique(profiling);
   if (!hooked.empty()) notes.recorded("MPI calls", std::to_string(hooked.size()) + " functions: " + joined(hooked));
-  // Not a loss: functions without a hook move no data.
+  // These functions move no data.
   if (!unhooked.empty()) notes.fact("MPI calls", "no hook, not recorded: " + joined(unhooked));
   if (!profiling.empty())
     notes.unrecorded("MPI calls", "PMPI names, reserved for tools inside the program: " + joined(profiling));
@@ -107,7 +105,7 @@ bool note_mpi(const std::vector<Loaded>& all, Notes& notes) {
   return true;
 }
 
-// The libraries of an interpreted program are known only when it runs. The module names in its text are a hint.
+// Libraries are known only at run time: module names in the text are a hint.
 void note_script(const Program& program, Notes& notes) {
   constexpr std::size_t kMostRead = 1 << 20;  // imports stand at the top
   std::ifstream file(program.script, std::ios::binary);
@@ -146,7 +144,7 @@ void note_symbol_steps(const std::vector<Loaded>& all, const Spec& spec, Notes& 
   for (const Loaded& loaded : all) {
     paths.push_back(loaded.path);
     for (const elf::Candidate& candidate : elf::examine_file(loaded.path, spec.steps.pattern)) {
-      if (candidate.name.empty()) continue;  // about the file, not a function
+      if (candidate.name.empty()) continue;
       any |= candidate.hookable;
       if (candidate.hookable) notes.recorded("steps", candidate.name + " in " + candidate.module);
       if (!candidate.hookable)

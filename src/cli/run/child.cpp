@@ -17,11 +17,11 @@ namespace {
 
 constexpr std::array kForwarded = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2};
 
-// The signal handler reads it; run_child() writes it before it unblocks the signals.
+// Written before the signals are unblocked.
 volatile sig_atomic_t child_pid = 0;
 
 void forward(int signal, siginfo_t* info, void*) {
-  // Signals of the terminal come from the kernel (si_code > 0) and reach the child too: it is in the foreground group.
+  // Signals of the terminal (si_code > 0) reach the child, too: it is in the foreground group.
   const int saved = errno;
   if (info->si_code <= 0 && child_pid > 0) kill(child_pid, signal);
   errno = saved;
@@ -34,7 +34,7 @@ sigset_t forwarded_set() {
   return set;
 }
 
-/// Signals that are ignored stay ignored (nohup), in this process and in the child.
+/// Ignored signals stay ignored (nohup), here and in the child.
 void install_handlers() {
   for (const int signal : kForwarded) {
     struct sigaction action = {}, before = {};
@@ -50,7 +50,7 @@ void install_handlers() {
   execvp(argv[0], argv);
   const int error = errno;
   std::fprintf(stderr, "profshim run: %s: %s\n", argv[0], std::strerror(error));
-  _exit(error == ENOENT ? 127 : 126);  // the exit statuses of a shell
+  _exit(error == ENOENT ? 127 : 126);
 }
 
 }  // namespace
@@ -64,8 +64,7 @@ int run_child(char** argv) {
   const pid_t pid = fork();
   if (pid < 0) throw std::runtime_error(std::string("cannot start a process: ") + std::strerror(errno));
   if (pid == 0) {
-    // exec resets our handlers to the default. Reset them before the signals are unblocked: otherwise a signal that
-    // arrives before exec would be consumed by our handler.
+    // Before the signals are unblocked: otherwise our handler would consume a signal that arrives before exec.
     for (const int signal : kForwarded) {
       struct sigaction action = {};
       sigaction(signal, nullptr, &action);
@@ -87,7 +86,7 @@ int run_child(char** argv) {
 int exit_like(int wait_status) {
   if (!WIFSIGNALED(wait_status)) return WEXITSTATUS(wait_status);
   const int signal = WTERMSIG(wait_status);
-  const rlimit no_core = {0, 0};  // only the core dump of the child is useful
+  const rlimit no_core = {0, 0};  // only the child's core dump is useful
   setrlimit(RLIMIT_CORE, &no_core);
   std::fflush(nullptr);
   std::signal(signal, SIG_DFL);

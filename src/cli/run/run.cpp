@@ -1,4 +1,4 @@
-// profshim run: runs a command with the library preloaded, then recovers the spools of processes that were killed.
+// profshim run: runs a command with the library preloaded, then recovers spools of killed processes.
 #include <glob.h>
 
 #include <algorithm>
@@ -23,8 +23,7 @@ struct RunOptions {
   SpecOptions spec;
 };
 
-/// Returns all existing folders of the run. Variables that only the job's processes know ({host}, {pid}, ...) match
-/// any text.
+/// Variables such as {host} and {pid} match any text.
 std::vector<std::string> folders_of_run(const Spec& spec) {
   std::string pattern;
   const std::string& folder = spec.output.folder;
@@ -49,10 +48,10 @@ std::vector<std::string> folders_of_run(const Spec& spec) {
 }
 
 void recover_all(const SpecSources& sources) {
-  // Read the environment again: prepare_environment() has chosen the run name.
+  // prepare_environment() has set the run name.
   SpecSources settled = sources_from_environment();
   settled.file = sources.file;
-  // With `mpirun ... profshim run`, each rank does this: the first one to end must not report the others as running.
+  // With `mpirun ... profshim run`, the first rank to end must not report the others.
   const bool among_ranks = rank_from_environment().rank >= 0;
   for (const std::string& folder : folders_of_run(load_spec(settled).spec)) {
     std::vector<RecoverNote> notes;

@@ -1,4 +1,4 @@
-// profshim check: checks a spec with the code that reads it in the job.
+// profshim check: checks a spec with the library's own code.
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -26,7 +26,6 @@ struct CheckOptions {
   bool json = false;
 };
 
-/// Returns a warning about `key`, with the file or variable that sets the key.
 Problem warning_about(const LoadedSpec& loaded, std::string key, std::string message, std::string hint) {
   Problem problem;
   problem.severity = Problem::Severity::kWarning;
@@ -39,10 +38,10 @@ Problem warning_about(const LoadedSpec& loaded, std::string key, std::string mes
   return problem;
 }
 
-/// Adds a warning for each limit that will cut a window, by the same estimate as `profshim explain`.
+/// The same estimate as `profshim explain`.
 void add_size_warnings(LoadedSpec& loaded) {
   const Schedule& schedule = loaded.spec.schedule;
-  if (loaded.spec.steps.source == StepSource::kNone) return;  // without steps the size is not known
+  if (loaded.spec.steps.source == StepSource::kNone) return;
   constexpr std::size_t kMostWindows = 8;
   const Estimate e =
       estimate(planned_windows(schedule, steps_until_over(schedule), kMostWindows), loaded.spec, kEventsPerStep);
@@ -51,14 +50,13 @@ void add_size_warnings(LoadedSpec& loaded) {
                 " (estimate: %.0f events in the window, about %s of trace, for %" PRId64
                 " calls per step; for another number: profshim explain --events-per-step N)",
                 e.events, size_text(e.trace_bytes).c_str(), kEventsPerStep);
-  const char* details = size;  // only in the first warning
+  const char* details = size;
   for (const SizeWarning& warning : size_warnings(loaded.spec, e)) {
     loaded.problems.push_back(warning_about(loaded, warning.key, warning.message + details, warning.hint));
     details = "";
   }
 }
 
-/// Returns the reason why `path` cannot be created on this machine; "" if it can.
 std::string why_not_made(const std::string& path) {
   std::string ancestor = path;
   struct stat s {};

@@ -7,16 +7,16 @@
 namespace profshim::cli {
 namespace {
 
-// Rough constants, measured on traces of MPI programs.
+// Rough, measured on traces of MPI programs.
 constexpr double kTraceBytesPerEvent = 250;
 constexpr double kGzipRatio = 12;
 constexpr double kSpoolBytesPerEvent = 64;
 constexpr double kNanosecondsPerEvent = 100;
-constexpr double kTraceBytesPerFrame = 60;  // frame of a call stack
+constexpr double kTraceBytesPerFrame = 60;
 constexpr double kNanosecondsPerFrame = 10;
-constexpr double kTraceBytesOfInputs = 150;  // inputs of a PyTorch operator, with capture.record_shapes
+constexpr double kTraceBytesOfInputs = 150;  // with capture.record_shapes
 constexpr double kNanosecondsOfInputs = 150;
-constexpr double kOpensInViewer = 100e6;  // gzipped bytes; about the most that Perfetto loads in a browser
+constexpr double kOpensInViewer = 100e6;  // gzipped; about the most that Perfetto loads in a browser
 
 }  // namespace
 
@@ -39,7 +39,7 @@ Estimate estimate(const std::vector<PlannedWindow>& windows, const Spec& spec, s
 }
 
 std::string size_text(double bytes) {
-  constexpr double kMost = 1e18;  // fits into uint64_t
+  constexpr double kMost = 1e18;
   return format_size(static_cast<std::uint64_t>(std::min(bytes, kMost)));
 }
 

@@ -1,4 +1,4 @@
-// profshim explain: prints the spec in force and its result: ranks, windows, files, estimated size and cost.
+// profshim explain: prints the spec in force and its result.
 #include <unistd.h>
 
 #include <cinttypes>
@@ -33,13 +33,12 @@ struct PlannedFile {
   std::string name, added;
 };
 
-/// Everything that explain prints.
 struct Plan {
   std::vector<int> ranks;
   std::vector<PlannedWindow> windows;
-  bool windows_go_on = false;      // there are more windows than `windows` lists
+  bool windows_go_on = false;
   std::vector<PlannedFile> files;  // at most 10,000
-  std::size_t files_in_all = 0;    // of the windows in `windows`
+  std::size_t files_in_all = 0;
   std::string folder, run_name;
 };
 
@@ -153,7 +152,7 @@ void print_text(const LoadedSpec& loaded, const Plan& plan, const ExplainOptions
   for (std::size_t i = 0; i < plan.windows.size(); ++i) {
     const PlannedWindow& window = plan.windows[i];
     std::printf("window %zu: steps %" PRId64 " to %" PRId64, i, window.first, window.last);
-    // The schedule counts steps from 0. File names and step marks use the numbers of the job.
+    // File names and step marks use the job's numbers.
     if (const Spec& spec = loaded.spec; spec.steps.first != 0 && !spec.steps.absolute) {
       std::printf(" (in the trace: %" PRId64 " to %" PRId64 ")", spec.steps.first + window.first,
                   spec.steps.first + window.last);
@@ -196,7 +195,6 @@ void print_json(const LoadedSpec& loaded, const Plan& plan, const ExplainOptions
   std::puts(json.close_object().text().c_str());
 }
 
-/// Adds the problems of ranks.select that depend on the number of ranks.
 void check_against_world(LoadedSpec& loaded, const Plan& plan, const ExplainOptions& options) {
   const RankExpression& select = loaded.spec.ranks.select;
   Problem problem;

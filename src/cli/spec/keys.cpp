@@ -1,4 +1,4 @@
-// profshim keys: prints the table of spec keys that the parser uses.
+// profshim keys: prints the parser's key table.
 #include <cstdio>
 #include <string>
 #include <string_view>
@@ -29,7 +29,6 @@ void print_text() {
   }
 }
 
-/// Escapes bars, which would end the cell.
 std::string cell(std::string_view text) {
   std::string out;
   for (const char c : text) {
@@ -59,7 +58,6 @@ void print_json() {
   std::puts(json.line(0).close_list().text().c_str());
 }
 
-/// Prints config/reference.toml: a spec with every key at its default.
 void print_toml() {
   std::puts("# Every key with its default. Made by `profshim keys --toml`.");
   std::string_view table;

@@ -6,8 +6,7 @@
 namespace profshim::cli {
 namespace {
 
-/// Returns the last step of the window that begins at `first`. Computes it instead of iterating: a window may hold a
-/// huge number of steps.
+/// Computed, not iterated: a window may hold very many steps.
 std::int64_t last_step_of(const Schedule& schedule, std::int64_t first) {
   if (schedule.steps.empty()) {
     std::int64_t last = 0;

@@ -1,4 +1,4 @@
-// The windows that a schedule opens in a job with a given number of steps.
+// The windows that a schedule opens in a job of given length.
 #pragma once
 
 #include <cstdint>
@@ -10,9 +10,8 @@ namespace profshim::cli {
 
 struct PlannedWindow {
   std::int64_t first = 0, last = 0;
-  bool complete = true;  // false: the job ends inside it
+  bool complete = true;
 };
-/// Returns the first `most` windows of a job with `steps` steps.
 std::vector<PlannedWindow> planned_windows(const Schedule& schedule, std::int64_t steps, std::size_t most);
 
 }  // namespace profshim::cli

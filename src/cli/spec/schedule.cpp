@@ -1,4 +1,4 @@
-// profshim schedule: prints the action of the schedule at each step.
+// profshim schedule: prints the schedule's action at each step.
 #include <cstdint>
 #include <cstdio>
 #include <string>

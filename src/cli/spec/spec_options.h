@@ -1,4 +1,4 @@
-// Options for a spec and its overrides, and printing of spec problems.
+// Command-line options for a spec, and output of its problems.
 #pragma once
 
 #include <string>
@@ -10,23 +10,20 @@
 
 namespace profshim::cli {
 
-/// The options that override keys of the spec. --set wins over the short options.
+/// --set wins over the short options.
 struct SpecOptions {
   std::string ranks, steps, folder, run_name;
   std::vector<std::string> set;
 
   void add_to(Arguments& arguments);
-  /// Returns the environment and these options; `file` replaces PROFSHIM_SPEC unless it is "".
+  /// Adds the environment. `file` replaces PROFSHIM_SPEC unless "".
   SpecSources sources(const Arguments& arguments, const std::string& file) const;
 };
 
-/// Loads a spec file without the environment's overrides; "" means no spec. Prints the problems; returns false if the
-/// spec is invalid.
+/// Ignores the environment's overrides; "" = no spec. Prints problems.
 bool load_spec_file(const std::string& path, LoadedSpec& spec);
 
-/// Prints one line per problem to stderr.
 void print_problems(const std::vector<Problem>& problems);
-/// Adds a JSON list with an object for each problem.
 void write_problems(JsonWriter& json, const std::vector<Problem>& problems);
 
 }  // namespace profshim::cli

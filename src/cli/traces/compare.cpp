@@ -1,5 +1,4 @@
-// profshim compare: compares two runs, or one run with rules, for CI. The comparison is described in
-// include/profshim/analysis/compare.h.
+// profshim compare: compares two runs, or one run with rules, for CI (include/profshim/analysis/compare.h).
 #include "profshim/analysis/compare.h"
 
 #include <cstdio>
@@ -25,7 +24,7 @@ struct Options {
   CompareOptions how;
 };
 
-/// Thrown when there are no traces; collect_traces() has printed the reason.
+/// collect_traces() has printed the reason.
 struct NoTraces {};
 
 RunProfile profile(const std::vector<std::string>& paths, bool rules) {
@@ -43,7 +42,7 @@ void write_file(const std::string& path, const std::string& text) {
   }
 }
 
-/// Writes a baseline. The counts of its runs must agree, because compare_runs() checks the counts of only one of them.
+/// compare_runs() checks the counts of only one run, so all must agree.
 int update_baseline(const Options& options) {
   std::vector<RunProfile> runs;
   for (const std::string& path : options.paths) runs.push_back(profile({path}, false));
@@ -60,7 +59,6 @@ int update_baseline(const Options& options) {
   return kSuccess;
 }
 
-/// Moves the first path to `base`, unless --base is given or there is only one path.
 void divide_paths(Options& options) {
   if (!options.base.empty() || options.paths.size() < 2) return;
   options.base.push_back(options.paths.front());
@@ -83,7 +81,7 @@ int compare(Options& options) {
   }
   LoadedSpec spec;
   if (!load_spec_file(options.spec, spec)) return kFailure;
-  // A rule may allow lost events only if the run is not compared with another one.
+  // A rule may allow lost events only if no run is compared.
   const RunProfile run = profile(options.paths, options.base.empty());
   Comparison result;
   std::string heading = run.path;

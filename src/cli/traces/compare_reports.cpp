@@ -53,7 +53,6 @@ std::string value_text(const Change& c, const std::optional<double>& value) {
   return number(*value, is_time(c) ? " us" : "");
 }
 
-/// Returns "1 -> 2", with the relative change for times: "100.0 us -> 121.3 us (+21.3 %)".
 std::string change_text(const Change& c) {
   if (!c.before) return value_text(c, c.after);
   std::string text = value_text(c, c.before) + " -> " + value_text(c, c.after);
@@ -65,7 +64,6 @@ std::string change_text(const Change& c) {
   return text;
 }
 
-/// Returns the name of a change. A rule of [[check.rule]] is named by its metric and, if it has one, its name.
 std::string title(const Change& c) {
   if (c.what != What::kRule || c.kind == "rule") return c.name;
   return c.kind + (c.name.empty() ? "" : " of " + c.name);
@@ -110,7 +108,7 @@ std::string notes(const Comparison& c, const char* start) {
 
 std::string cut(const std::string& name) {
   if (name.size() <= kWidestName) return name;
-  // Keep the end too: template arguments at the end of a kernel's name tell kernels apart.
+  // Keeps the end, too: template arguments there tell kernels apart.
   std::size_t head = kWidestName * 2 / 3, tail = name.size() - (kWidestName - head - 3);
   const auto inside = [&](std::size_t i) { return (static_cast<unsigned char>(name[i]) & 0xC0) == 0x80; };
   while (head > 0 && inside(head)) --head;
@@ -138,7 +136,6 @@ std::string xml(std::string_view text) {
   return out;
 }
 
-/// Replaces or escapes the characters that end a cell or a code span in Markdown.
 std::string cell(std::string_view text) {
   std::string out;
   for (const char c : text) {
@@ -248,7 +245,6 @@ std::string compare_junit(const Comparison& comparison) {
   for (const Change& c : comparison.changes) {
     const bool counts = c.verdict == Verdict::kRegression || c.verdict == Verdict::kCannotTell;
     if (c.what == What::kRule || counts) {
-      // Two rules may have the same name: add the place of the rule.
       const bool placed = c.what == What::kRule && c.kind != "rule";
       add(&c, word(c.what), title(c) + (placed ? " (" + c.sentence.substr(0, c.sentence.find(": ")) + ")" : ""));
     }

@@ -1,4 +1,4 @@
-// profshim ls: lists a run folder from its manifests, and flags what is inconsistent.
+// profshim ls: lists a run folder from its manifests and flags inconsistencies.
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
@@ -24,11 +24,10 @@ using output::Manifest;
 using output::ManifestWindow;
 
 struct Flag {
-  int rank = -1;  // -1 = no rank in particular
+  int rank = -1;
   std::string message;
 };
 
-/// Returns the most frequent value; the smallest if several are equally frequent.
 template <class Value>
 Value commonest(const std::map<Value, int>& counts) {
   return std::max_element(counts.begin(), counts.end(),
@@ -43,8 +42,6 @@ std::string steps_text(const ManifestWindow& window) {
   if (window.last_step == window.first_step) return std::to_string(window.first_step);
   return std::to_string(window.first_step) + "-" + std::to_string(window.last_step);
 }
-
-// ---- checks
 
 void flag_specs(const std::vector<Manifest>& manifests, std::vector<Flag>& flags) {
   std::map<std::string, int> hashes;
@@ -106,7 +103,7 @@ void flag_files(const std::string& folder, const std::vector<Manifest>& manifest
   for (const std::string& line : unread) flags.push_back({-1, line});
 }
 
-// A spool exists while its process runs. Afterwards it means that events were not written.
+// A spool of an ended process holds unwritten events.
 void flag_spools(const std::vector<Manifest>& manifests, std::vector<Flag>& flags) {
   for (const Manifest& m : manifests) {
     std::error_code error;
@@ -128,8 +125,6 @@ std::vector<Flag> find_flags(const std::string& folder, const std::vector<Manife
   return flags;
 }
 
-// ---- output
-
 std::string notes(const ManifestWindow& window) {
   std::string text = window.status;
   if (!window.complete) text += ", incomplete";
@@ -143,7 +138,7 @@ void print_text(const std::vector<Manifest>& manifests, const std::vector<Flag>&
   std::printf("%5s %-9s %6s %-9s %10s %10s %8s  %s\n", "RANK", "STATE", "WINDOW", "STEPS", "EVENTS", "BYTES", "DROPPED",
               "FILE");
   for (const Manifest& m : manifests) {
-    if (!readable(m)) continue;  // has a flag
+    if (!readable(m)) continue;
     ++ranks;
     if (m.windows.empty()) {
       std::printf("%5d %-9s %6s %-9s %10s %10s %8s  -\n", m.rank.rank, printable(m.state).c_str(), "-", "-", "-", "-",

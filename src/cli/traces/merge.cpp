@@ -1,4 +1,4 @@
-// profshim merge: merges the traces of several ranks into one.
+// profshim merge: merges traces of several ranks into one.
 #include "profshim/analysis/merge.h"
 
 #include <unistd.h>
@@ -41,7 +41,6 @@ class Progress {
   int shown_ = -1;
 };
 
-/// Returns false and prints a message if a folder was given and the traces are of several windows.
 bool are_of_one_window(const std::vector<std::string>& given, const std::vector<std::string>& traces) {
   const bool has_folder = std::any_of(given.begin(), given.end(), [](const std::string& path) {
     std::error_code error;

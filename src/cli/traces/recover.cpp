@@ -1,4 +1,4 @@
-// profshim recover: writes the traces of processes that ended before they could write them.
+// profshim recover: writes the traces of processes that were killed.
 #include "recover.h"
 
 #include <fcntl.h>
@@ -36,7 +36,6 @@ bool is_done(RecoverOutcome outcome) {
   return outcome == RecoverOutcome::kRecovered || outcome == RecoverOutcome::kNothing;
 }
 
-/// Returns the message for an outcome; "" if there is none.
 std::string remark(RecoverOutcome outcome, bool quiet) {
   if (quiet) return {};
   if (outcome == RecoverOutcome::kNothing) return "nothing to recover: no window was open";
@@ -44,7 +43,6 @@ std::string remark(RecoverOutcome outcome, bool quiet) {
   return {};
 }
 
-/// Recovers one entry of a folder and adds its notes.
 RecoverOutcome recover_one(const OpenFolder& folder, const std::string& name, bool quiet,
                            std::vector<RecoverNote>& notes) {
   const RecoverOutcome outcome = output::recover_entry(folder, name, options_of_tool(), notes);
@@ -65,7 +63,7 @@ int recover_file(const std::string& path, bool quiet, std::vector<RecoverNote>& 
   if (lstat(path.c_str(), &file) != 0) return refuse(path, std::strerror(errno), notes);
   const std::string whole = absolute_path(path);
   if (S_ISLNK(file.st_mode)) {
-    // A link in a run folder: the traces go to the folder that holds the link, even if it was moved.
+    // A link in a run folder: traces go to the link's folder, even if moved.
     const std::size_t slash = whole.rfind('/');
     const OpenFolder folder = output::open_run_folder(whole.substr(0, slash + (slash == 0)));
     if (!folder.fd) return refuse(path, std::strerror(errno), notes);

@@ -1,4 +1,4 @@
-// profshim report: writes an HTML report of traces.
+// profshim report: writes an HTML report.
 #include "profshim/analysis/report.h"
 
 #include <cstdio>

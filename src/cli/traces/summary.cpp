@@ -1,4 +1,4 @@
-// profshim summary: prints the table of PyTorch's key_averages() and other views of traces.
+// profshim summary: PyTorch's key_averages() and other views.
 #include "profshim/analysis/summary.h"
 
 #include <algorithm>
@@ -17,7 +17,7 @@ namespace profshim::cli {
 namespace {
 
 constexpr std::int64_t kRowLimit = 20;
-constexpr int kDecimals = 3;  // of times in microseconds: nanoseconds
+constexpr int kDecimals = 3;  // microseconds to nanoseconds
 
 struct Options {
   std::vector<std::string> paths;
@@ -31,9 +31,6 @@ void print_warnings(const std::vector<std::string>& warnings) {
   for (const std::string& warning : warnings) std::fprintf(stderr, "profshim: %s\n", printable(warning).c_str());
 }
 
-// ---- text
-
-/// Returns for example "1.215ms (555.000us on rank 1 to 660.000us on rank 0)"; without the ranks if there is only one.
 std::string over_ranks(const std::vector<DeviceUse>& devices, double DeviceUse::*value, const std::string& unit) {
   double sum = 0;
   for (const DeviceUse& use : devices) sum += use.*value;
@@ -74,7 +71,7 @@ void print_table(const KeyTable& table, const TableStyle& style, std::size_t fil
   if (shown < all) std::printf("Rows: %zu of %zu; --row-limit -1 shows all\n", shown, all);
 }
 
-// ---- JSON: times in microseconds
+// JSON has times in microseconds.
 
 void write_row(JsonWriter& json, const KeyRow& row) {
   const auto number = [&](std::string_view key, double value) { json.key(key).decimal(value, kDecimals); };
@@ -117,8 +114,6 @@ std::string table_json(const KeyTable& table, const TableStyle& style, const std
   return json.close_list().close_object().text() + "\n";
 }
 
-// ---- outputs
-
 KeyTable read_key_averages(Options& options, const std::vector<std::string>& files) {
   TableStyle& style = options.style;
   KeyTable table = key_averages(files, options.by_shapes);
@@ -142,7 +137,6 @@ int print_key_averages(Options& options, const std::vector<std::string>& files) 
   return table.truncated ? kFailure : kSuccess;
 }
 
-/// Prints one object whose members are the views and, if asked for, the table.
 int print_views_json(Options& options, const std::vector<std::string>& files, std::vector<View>& views) {
   JsonWriter json;
   json.open_object();
@@ -174,15 +168,12 @@ int print_views_text(Options& options, const std::vector<std::string>& files, st
 
 int print_views(Options& options, const std::vector<std::string>& files) {
   Views made = make_views(files, options.views);
-  if (!options.table) print_warnings(made.warnings);  // the table has the same warnings
+  if (!options.table) print_warnings(made.warnings);
   const int status =
       options.json ? print_views_json(options, files, made.views) : print_views_text(options, files, made.views);
   return std::max(made.truncated ? kFailure : kSuccess, status);
 }
 
-// ---- the command
-
-/// Returns false and prints a message if --sort-by names no column.
 bool is_valid_order(const std::string& sort_by) {
   const auto& keys = sort_keys();
   if (sort_by.empty() || sort_by == "none" || std::find(keys.begin(), keys.end(), sort_by) != keys.end()) return true;

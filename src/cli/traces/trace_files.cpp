@@ -23,12 +23,11 @@ std::string_view without_gz(std::string_view name) {
 
 bool is_manifest_name(std::string_view name) { return name.starts_with("manifest-rank") && name.ends_with(".json"); }
 
-/// Returns true for a path outside the manifest's folder. Such files are not used: a manifest can name any path.
+/// A manifest can name any path.
 bool leads_out(const fs::path& file) {
   return file.is_absolute() || std::find(file.begin(), file.end(), fs::path("..")) != file.end();
 }
 
-/// Returns the traces that the manifests of a run folder name: path -> key of the window.
 std::map<std::string, std::string> traces_in_manifests(const std::string& folder) {
   std::map<std::string, std::string> result;
   for (const output::Manifest& manifest : output::read_manifests(folder)) {
@@ -45,8 +44,7 @@ std::map<std::string, std::string> traces_in_manifests(const std::string& folder
   return result;
 }
 
-/// Returns the window key of a file from the manifests of the nearest parent folder that name it; "" if there is none.
-/// Reads the manifests of each folder once. Main thread only.
+/// Caches manifests. Main thread only.
 std::string window_in_manifests(const std::string& path) {
   static std::map<std::string, std::map<std::string, std::string>> known;
   std::error_code error;

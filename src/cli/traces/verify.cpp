@@ -1,4 +1,4 @@
-// profshim verify: checks traces against the needs of the programs that read Kineto traces.
+// profshim verify: checks traces for the programs that read Kineto traces.
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
@@ -63,7 +63,6 @@ void write_report(JsonWriter& json, const FileReport& report) {
   json.close_list().close_object();
 }
 
-// Verifies each file, then the files of each window together. Returns the reports grouped by window.
 std::vector<FileReport> verify_all(const std::vector<std::string>& files) {
   std::map<std::string, std::vector<FileReport>> windows;
   for (const std::string& file : files) {
@@ -84,7 +83,7 @@ TracesSeen seen_in(const std::vector<FileReport>& reports) {
   for (const FileReport& report : reports) {
     seen.incomplete_files += !report.complete || report.truncated;
     seen.dropped += report.dropped;
-    // A merged trace has no rank of its own, and its world size is the number of merged ranks.
+    // A merged trace has no rank; its world size counts the merged ranks.
     if (report.merged) continue;
     seen.world_size = std::max(seen.world_size, report.world_size);
     if (report.rank >= 0) seen.ranks.push_back(report.rank);

@@ -1,4 +1,4 @@
-// A batch of rows. Each column has Arrow's memory layout, so that no further conversion is needed.
+// A batch of rows in Arrow's memory layout.
 #pragma once
 
 #include <array>
@@ -12,22 +12,21 @@
 
 namespace profshim::convert_detail {
 
-/// One column of up to Batch::kRows rows. Rows that are not set are null.
+/// Rows that are not set are null.
 class Column {
  public:
   void open(ColumnType type, std::size_t rows);
   void set(std::size_t row, std::int64_t value);
   void set(std::size_t row, std::string_view text);
-  /// Ends a row of a kText column, whose texts are stored one after another. Called for every row in order.
+  /// Call it for every row of a kText column, in order.
   void end_row(std::size_t row);
   void clear(std::size_t rows);
 
   ColumnType type() const { return type_; }
   bool is_empty() const { return set_ == 0; }
   std::size_t text_bytes() const { return text_.size(); }
-  /// Arrow's buffers. validity: bit N % 8 of byte N / 8 is 1 if row N is set. values: numbers, indices into the
-  /// dictionary, or, for kText, the offsets of the texts. text: the texts of the dictionary or of the rows.
-  /// text_offsets: the offsets of the dictionary's texts.
+  /// Arrow's buffers. validity: bit N % 8 of byte N / 8 = row N is set. values: numbers, dictionary indices, or offsets
+  /// of kText. text: the texts of the dictionary or the rows.
   std::string_view validity(std::size_t rows) const;
   std::string_view values(std::size_t rows) const;
   std::string_view text() const { return text_; }
@@ -41,10 +40,10 @@ class Column {
   ColumnType type_{};
   std::size_t set_ = 0;
   std::vector<std::uint8_t> valid_;
-  std::vector<std::int64_t> wide_;    // kInt64
-  std::vector<std::int32_t> narrow_;  // kInt32, kDictionary; kText: offsets
+  std::vector<std::int64_t> wide_;
+  std::vector<std::int32_t> narrow_;
   std::string text_;
-  std::vector<std::int32_t> offsets_;  // kDictionary
+  std::vector<std::int32_t> offsets_;
   std::unordered_map<std::string, std::int32_t, Hash, std::equal_to<>> known_;
 };
 

@@ -1,4 +1,4 @@
-// Converts traces to Parquet. Reads each file twice: for the values that all its rows share, and for the rows.
+// Converts traces to Parquet in two passes: values that all rows share, then the rows.
 #include "profshim/convert.h"
 
 #include <algorithm>
@@ -23,7 +23,6 @@ namespace {
 
 using Arg = ReadEvent::ReadArg;
 
-/// Appends the events of one file to a batch as rows.
 class Rows {
  public:
   Rows(const FileInfo& info, Batch& batch) : info_(info), batch_(batch) {
@@ -98,8 +97,7 @@ class Rows {
     if (!rest_.empty()) batch_.set(ColumnId::kArgs, rest_ += '}');
   }
 
-  /// Returns false if the argument has another type than the column, or the column has a value already. The argument
-  /// then goes to the column `args`.
+  /// False if the type differs or the column is taken: the argument then goes to `args`.
   bool take(ColumnId id, const Arg& arg, std::uint64_t& taken) {
     const auto number = static_cast<std::size_t>(id);
     if (taken >> number & 1) return false;
@@ -135,7 +133,7 @@ class Rows {
 
 constexpr std::string_view kRankFolder = "rank=";
 
-/// The output files, under temporary names until all are complete.
+/// Temporary names until all files are complete.
 class Outputs {
  public:
   ~Outputs() {
@@ -143,10 +141,9 @@ class Outputs {
       std::error_code none;
       std::filesystem::remove(temporary, none);
       const std::filesystem::path folder = std::filesystem::path(name).parent_path();
-      if (folder.filename().string().starts_with(kRankFolder)) std::filesystem::remove(folder, none);  // if empty
+      if (folder.filename().string().starts_with(kRankFolder)) std::filesystem::remove(folder, none);
     }
   }
-  /// Returns the temporary name to write to.
   const std::string& add(const std::string& name) {
     const std::filesystem::path path(name);
     const std::string temporary = (path.parent_path() / ("." + path.filename().string() + ".tmp")).string();
@@ -167,7 +164,7 @@ class Outputs {
   std::vector<std::pair<std::string, std::string>> files_;
 };
 
-/// The names of the files in a folder: OUT/rank=3/rank3.11.parquet
+/// OUT/rank=3/rank3.11.parquet
 class PartNames {
  public:
   explicit PartNames(std::string folder) : folder_(std::move(folder)) {}
@@ -181,7 +178,7 @@ class PartNames {
     for (const std::string_view ending : {".gz", ".json", ".trace", ".pt"}) {
       if (name.size() > ending.size() && name.ends_with(ending)) name.resize(name.size() - ending.size());
     }
-    // Hive's name for a partition without a value, which its readers know.
+    // Hive's name for a partition without a value.
     const auto& known = info.ranks[0].rank;
     const std::string rank = known ? std::to_string(*known) : "__HIVE_DEFAULT_PARTITION__";
     const std::string folder = folder_ + std::string(kRankFolder) + rank;
@@ -198,7 +195,6 @@ class PartNames {
   std::set<std::string> used_;
 };
 
-/// Writes all rows of one file. Full batches go to `out`; the last one stays in `batch`.
 void write_rows(const FileInfo& info, Batch& batch, ParquetProcess& out) {
   Rows rows(info, batch);
   const auto flush = [&] {
@@ -215,7 +211,7 @@ void write_rows(const FileInfo& info, Batch& batch, ParquetProcess& out) {
   std::uint64_t seen = 0;
   TraceVisitor visitor;
   visitor.event = [&](const ReadEvent& event) {
-    if (seen == info.events) return false;  // the file has grown since the first pass
+    if (seen == info.events) return false;
     ++seen;
     rows.event(event);
     flush();
@@ -227,7 +223,7 @@ void write_rows(const FileInfo& info, Batch& batch, ParquetProcess& out) {
 
 void convert_all(const ParquetOptions& options, ConvertResult& result) {
   const bool into_folder = options.out.ends_with('/');
-  Outputs outputs;  // declared before `out`: its destructor removes files after the Python process has ended
+  Outputs outputs;  // before `out`: removes files after the Python process has ended
   ParquetProcess out(options.python);
   PartNames names(options.out);
   Batch batch;

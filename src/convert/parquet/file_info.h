@@ -1,4 +1,4 @@
-// The first pass over a trace: values that all its rows share, its ranks and its steps.
+// The first pass over a trace: values that all rows share.
 #pragma once
 
 #include <cstdint>
@@ -14,27 +14,25 @@ namespace profshim::convert_detail {
 struct RankInfo {
   std::optional<std::int64_t> rank;
   std::string host;
-  std::int64_t first_pid = INT64_MIN;  // its processes have PIDs from this one up to the next rank's
+  std::int64_t first_pid = INT64_MIN;  // up to the next rank's
   struct Step {
     std::int64_t begin_ns, end_ns, number;
   };
-  std::vector<Step> steps;  // by time
+  std::vector<Step> steps;
 };
 
 struct FileInfo {
   std::string path, error;
   bool truncated = false;
   std::string why_truncated;
-  std::uint64_t events = 0, rounded = 0;  // with times finer than a nanosecond
+  std::uint64_t events = 0, rounded = 0;  // finer than a nanosecond
   std::int64_t base_ns = 0;
   bool has_wall_clock = false;
   std::optional<std::int64_t> window;
-  std::vector<RankInfo> ranks;                               // one, or those of a merged trace by first_pid
-  std::vector<std::pair<std::string, std::string>> members;  // members of the file other than traceEvents
+  std::vector<RankInfo> ranks;
+  std::vector<std::pair<std::string, std::string>> members;
 
-  /// Returns the index in `ranks` of the rank with this process; ranks.size() if there is none.
   std::size_t rank_at(std::optional<std::int64_t> pid) const;
-  /// Returns the rank of an event; null if it has none.
   const RankInfo* rank_of(const ReadEvent& event) const;
   std::optional<std::int64_t> step_at(const RankInfo& rank, std::int64_t trace_ns) const;
 };

@@ -33,7 +33,7 @@ std::string_view type_name(ColumnType type) {
 }  // namespace
 
 ParquetProcess::ParquetProcess(const std::string& python) : about_("--python " + python) {
-  // Without SIGPIPE, write(2) returns an error if the process has ended, which becomes one line.
+  // Without SIGPIPE, write(2) returns an error if Python has ended.
   signal(SIGPIPE, SIG_IGN);
   std::array<int, 2> in{}, out{};
   if (pipe2(in.data(), O_CLOEXEC) != 0 || pipe2(out.data(), O_CLOEXEC) != 0)
@@ -69,7 +69,7 @@ ParquetProcess::~ParquetProcess() {
 
 void ParquetProcess::open(const std::string& path, const std::string& name) {
   about_ = name;
-  // In hexadecimal digits, because a name may hold any byte but 0.
+  // Hexadecimal: a name may hold any byte but 0.
   std::string digits;
   for (const char c : path) {
     constexpr std::string_view kDigits = "0123456789abcdef";
@@ -112,7 +112,7 @@ void ParquetProcess::send(std::string_view bytes) {
     if (n > 0) {
       bytes.remove_prefix(static_cast<std::size_t>(n));
     } else if (n < 0 && errno != EINTR) {
-      expect_ok();  // throws with the reason if the process has sent one
+      expect_ok();
       fail("the Python process ended early");
     }
   }

@@ -10,7 +10,7 @@
 
 namespace profshim::convert_detail {
 
-/// All functions throw std::runtime_error with one line on failure.
+/// Functions throw std::runtime_error.
 class ParquetProcess {
  public:
   explicit ParquetProcess(const std::string& python);
@@ -18,7 +18,6 @@ class ParquetProcess {
   ParquetProcess(const ParquetProcess&) = delete;
   ParquetProcess& operator=(const ParquetProcess&) = delete;
 
-  /// Opens an output file. Later errors are reported with `name`.
   void open(const std::string& path, const std::string& name);
   void write(const Batch& batch);
   void close();

@@ -1,22 +1,17 @@
-// The columns of the Parquet table. Each event is one row, in the order of the files. Unknown values are null, never 0
-// or -1. Arguments without a column of their own go to `args`. Other members of an event ("bp", and members that Kineto
-// does not write) are dropped.
+// The Parquet table: one row per event, in file order. Unknown values are null, never 0 or -1. Members of events
+// without a column ("bp") are dropped.
 //
-//   phase            X, i, C, b, e, n, s, t, f, M; "metadata" for a member of the file other than traceEvents, with its
-//                    key in `name` and its value as JSON in `args`
-//   rank, host       rank and host of the trace; in a merged trace, of the event's process
-//   window, step     number of the window; N of the rank's ProfilerStep#N during which the event began
-//   pid, tid         numbers as in the trace; pid_text, tid_text if they are texts ("Spans")
-//   ts_ns            begin in nanoseconds since the epoch; null if the trace has no base time
-//   trace_ts_ns      begin as in the trace, relative to its base time
-//   dur_ns           duration of X
-//   id               id of b, e, n, s, t, f; the hash of an id that is a text
-//   scope            scope of i
-//   correlation ... group_size: the arguments with the names below, if they have the type of the column
-//   args             all other arguments, as a JSON object
-//   file             the input file, as named by the user
+//    phase            X, i, C, b, e, n, s, t, f, M; "metadata" for a member of the file: key in `name`, JSON in `args`
+//    rank, host       of the trace, or of the event's process in a merged one
+//    window, step     window number; N of the rank's ProfilerStep#N during which the event began
+//    pid, tid         as in the trace; pid_text, tid_text for texts ("Spans")
+//    ts_ns            since the epoch; null without base time
+//    trace_ts_ns      since the trace's base time
+//    id               of b, e, n, s, t, f; a text is hashed
+//    correlation ...  arguments by name, if their type fits
+//    args             all other arguments, as JSON
 //
-// Parquet: zstd, row groups of 262144 rows; all text columns but `args` are dictionaries.
+// zstd, row groups of 262144 rows; text columns but `args` are dictionaries.
 #pragma once
 
 #include <array>
@@ -67,11 +62,10 @@ inline constexpr std::size_t kColumns = static_cast<std::size_t>(ColumnId::kFile
 struct ColumnSpec {
   std::string_view name;
   ColumnType type;
-  /// The names of the event arguments in this column; "" = none.
+  /// Event arguments in this column; "" = none.
   std::array<std::string_view, 2> arguments = {};
 };
 
-/// Indexed by ColumnId.
 inline constexpr std::array<ColumnSpec, kColumns> kColumnSpecs = {{
     {"rank", ColumnType::kInt32},
     {"host", ColumnType::kDictionary},

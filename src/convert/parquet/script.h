@@ -1,5 +1,5 @@
-// The Python script of ParquetProcess: reads buffers in Arrow's layout from stdin and writes Parquet. It prints "ok"
-// when it has started and after each "close", or one line with an error.
+// The Python script: reads Arrow buffers from stdin, writes Parquet. Prints "ok" at the start and after "close", or one
+// error line.
 #pragma once
 
 namespace profshim::convert_detail {

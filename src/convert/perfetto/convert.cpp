@@ -1,4 +1,4 @@
-// Converts a trace to Perfetto's protobuf in two passes: the first makes the plan, the second writes the packets.
+// Two passes: the first makes the plan, the second writes the packets.
 #include "convert.h"
 
 #include <algorithm>
@@ -76,8 +76,7 @@ class SecondPass {
   }
 
  private:
-  /// Returns a member of the file as an argument: a text without its quotes, anything else as JSON, which Perfetto
-  /// parses.
+  /// A text loses its quotes; Perfetto parses anything else as JSON.
   ReadEvent::ReadArg member(const std::string& key, const std::string& json) {
     ReadEvent::ReadArg arg{.key = key, .kind = ReadEvent::ReadArg::Kind::kJson, .text = json};
     if (!json.starts_with('"')) return arg;
@@ -129,7 +128,7 @@ class SecondPass {
   AsyncPairs pairs_;
   std::string packets_;
   std::uint32_t next_slice_ = 0;
-  /// Packets that are written later, with the slice that is the key: (Placed::order, packets).
+  /// Packets to write with the slice that is the key: (Placed::order, packets).
   std::unordered_map<std::uint32_t, std::vector<std::pair<std::uint32_t, std::string>>> waiting_;
   std::deque<std::string> texts_;
 };
@@ -157,7 +156,7 @@ bool write_perfetto(const std::string& name, const ReadTrace& read, ByteSink& si
   std::uint64_t seen = 0;
   TraceVisitor again;
   again.event = [&](const ReadEvent& event) {
-    if (seen == plan.events) return false;  // the file has grown since the first pass
+    if (seen == plan.events) return false;
     ++seen;
     second.event(event);
     return !packets.failed();

@@ -1,4 +1,4 @@
-// Converts a trace to Perfetto's protobuf, from any source that can be read twice.
+// Converts a trace to Perfetto's protobuf.
 #pragma once
 
 #include <functional>
@@ -10,10 +10,10 @@
 
 namespace profshim::convert_detail {
 
-/// Reads the whole trace. Must read the same trace each time.
+/// Called twice: must read the same trace each time.
 using ReadTrace = std::function<ReadResult(const TraceVisitor&)>;
 
-/// Returns false and sets result.error if the trace cannot be read. The sink reports write errors.
+/// False: the trace cannot be read (result.error). The sink reports write errors.
 bool write_perfetto(const std::string& name, const ReadTrace& read, ByteSink& sink, ConvertResult& result);
 
 }  // namespace profshim::convert_detail

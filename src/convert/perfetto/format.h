@@ -1,25 +1,20 @@
-// The mapping of a Kineto trace to Perfetto's protobuf (https://perfetto.dev/docs/reference/trace-packet-proto), and
-// the field numbers.
+// The mapping of Kineto traces to Perfetto's protobuf, and its field numbers
+// (https://perfetto.dev/docs/reference/trace-packet-proto).
 //
-//   process_name, _labels, _sort_index    TrackDescriptor with a ProcessDescriptor
-//   thread_name, _sort_index              TrackDescriptor with a ThreadDescriptor; a plain track if the tid is a text
-//   or
-//                                         not a valid thread number ("Spans", -1)
-//   X                                     TYPE_SLICE_BEGIN and _END on the thread's track. A slice that partly overlaps
-//                                         another one goes on an overflow track below the thread's track and keeps its
-//                                         times (Perfetto's JSON importer drops such slices)
-//   b, e                                  the same on tracks of the process with the event's name
-//   i, n                                  TYPE_INSTANT on the track of the thread or process, or on a global track
-//   C                                     TYPE_COUNTER, one track per value
-//   s, t, f                               flow_ids and terminating_flow_ids of the slices that they bind to, one id per
-//                                         arrow, so that one launch may have several arrows
-//   args                                  debug_annotations; lists and objects as legacy_json_value, which Perfetto
-//                                         parses
-//   members other than traceEvents        debug_annotations of an instant "trace metadata" on a track of that name
+//    process_name, _labels, _sort_index   TrackDescriptor with a ProcessDescriptor
+//    thread_name, _sort_index             TrackDescriptor with a ThreadDescriptor; a plain track if the tid is no valid
+//                                         thread number ("Spans", -1)
+//    X                                    TYPE_SLICE_BEGIN and _END on the thread's track; on an overflow track if
+//                                         slices overlap in part (Perfetto's JSON importer drops those)
+//    b, e                                 the same on process tracks with the event's name
+//    i, n                                 TYPE_INSTANT on the thread's, the process's or a global track
+//    C                                    TYPE_COUNTER, one track per value
+//    s, t, f                              flow_ids and terminating_flow_ids of their slices, one id per arrow
+//    args                                 debug_annotations; lists and objects as legacy_json_value
+//    members other than traceEvents       debug_annotations of an instant on a track "trace metadata"
 //
-// Times are exact nanoseconds since the epoch (baseTimeNanoseconds + ts) on BUILTIN_CLOCK_BOOTTIME, the clock that
-// Perfetto shows. A ClockSnapshot makes BUILTIN_CLOCK_REALTIME equal to it. A trace without baseTimeNanoseconds keeps
-// its times.
+// Times are exact ns since the epoch (baseTimeNanoseconds + ts) on BUILTIN_CLOCK_BOOTTIME, which Perfetto shows. A
+// ClockSnapshot makes BUILTIN_CLOCK_REALTIME equal to it.
 #pragma once
 
 #include <cstdint>

@@ -11,12 +11,12 @@ using Arg = ReadEvent::ReadArg;
 using protozero::pbf_writer;
 
 constexpr std::size_t kBufferBytes = 1 << 20;
-constexpr std::size_t kLongestInterned = 256;  // longer texts rarely repeat
+constexpr std::size_t kLongestInterned = 256;
 constexpr std::uint32_t kSequence = 1;
 
 bool fits_32(std::int64_t number) { return number >= 0 && number <= INT32_MAX; }
 bool has_pid(const PlannedProcess& process) { return process.id.is_number && fits_32(process.id.number); }
-/// Perfetto treats thread 0 as the idle thread: excluded.
+/// Perfetto treats thread 0 as idle.
 bool has_tid(const PlannedTrack& track, const PlannedProcess& process) {
   return has_pid(process) && track.thread.is_number && fits_32(track.thread.number) && track.thread.number > 0;
 }
@@ -27,7 +27,6 @@ void stamp(pbf_writer& packet, std::int64_t at_ns, bool refers) {
   if (refers) packet.add_uint32(field::packet::kSequenceFlags, field::packet::kNeedsState);
 }
 
-/// Writes a packet with one event. `refers`: it uses texts that earlier packets have interned.
 template <class Fill>
 void track_event(std::string& out, std::int64_t at_ns, bool refers, std::int32_t type, std::uint64_t track,
                  const Fill& fill) {
@@ -48,8 +47,6 @@ void add_arrows(pbf_writer& event, std::span<const ArrowEnd> arrows, bool at_end
 }
 
 }  // namespace
-
-// ---- tracks
 
 void Packets::start(const Plan& plan) {
   std::string out;
@@ -150,8 +147,6 @@ void Packets::describe_track(const PlannedTrack& track, const PlannedProcess& pr
     plain_track(track.subtracks[subtrack], track.subtracks[0], shown + " (overlapping)");
 }
 
-// ---- texts
-
 std::uint64_t Packets::iid(Table table, std::string_view text) {
   Texts& texts = texts_[table];
   if (const auto at = texts.find(text); at != texts.end()) return at->second;
@@ -195,8 +190,6 @@ void Packets::bound_memory() {
   write(out);
 }
 
-// ---- events
-
 void Packets::describe(Writer& event, std::string_view name, std::string_view category) {
   if (!category.empty()) event.add_uint64(field::event::kCategoryIids, iid(kCategories, category));
   if (!name.empty()) event.add_uint64(field::event::kNameIid, iid(kNames, name));
@@ -215,7 +208,7 @@ void Packets::annotate(Writer& event, std::span<const Arg> args) {
         annotation.add_int64(field::annotation::kInt, arg.integer);
         break;
       case Arg::Kind::kDouble: {
-        std::uint64_t large = 0;  // an integer above INT64_MAX, for example PyTorch's "Comms Id"
+        std::uint64_t large = 0;  // above INT64_MAX, for example PyTorch's "Comms Id"
         const auto [end, error] = std::from_chars(arg.text.data(), arg.text.data() + arg.text.size(), large);
         if (error == std::errc{} && end == arg.text.data() + arg.text.size()) {
           annotation.add_uint64(field::annotation::kUint, large);
@@ -276,8 +269,6 @@ void Packets::count(std::string& out, const Arg& value, std::int64_t at_ns, std:
     }
   });
 }
-
-// ---- bytes
 
 void Packets::write(std::string_view packets) {
   bytes_ += packets.size();

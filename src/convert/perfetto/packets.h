@@ -1,5 +1,4 @@
-// Writes a sequence of packets of Perfetto's protobuf. Names and repeated texts are interned: written once, then
-// referred to by number.
+// Writes Perfetto's protobuf packets. Names and repeated texts are interned.
 #pragma once
 
 #include <array>
@@ -28,12 +27,10 @@ class Packets {
   explicit Packets(ByteSink& sink, std::uint64_t most_text_bytes = 64ull << 20)
       : sink_(sink), most_text_bytes_(most_text_bytes) {}
 
-  /// Writes the clock snapshot and the descriptors of processes, threads and other tracks.
   void start(const Plan& plan);
   void plain_track(std::uint64_t uuid, std::uint64_t parent, std::string_view name);
 
-  // These functions append a packet to `out`, so that the caller can write it later. They write the interned texts that
-  // it refers to at once.
+  // Append to `out`, to be written later; interned texts are written at once.
   void begin(std::string& out, const ReadEvent& event, std::int64_t at_ns, std::uint64_t uuid,
              std::span<const ArrowEnd> arrows);
   void end(std::string& out, const ReadEvent* event, std::int64_t at_ns, std::uint64_t uuid,
@@ -43,9 +40,9 @@ class Packets {
   void count(std::string& out, const ReadEvent::ReadArg& value, std::int64_t at_ns, std::uint64_t uuid);
 
   void write(std::string_view packets);
-  /// Discards the interned texts if they use too much memory. Must not be called while packets wait to be written.
+  /// Must not be called while packets wait to be written.
   void bound_memory();
-  /// Writes the buffer to the sink. Does not close the sink. Returns false after any write error.
+  /// False after any write error.
   bool finish();
   bool failed() const { return failed_; }
   std::uint64_t bytes() const { return bytes_; }

@@ -12,7 +12,7 @@ namespace {
 using Arg = ReadEvent::ReadArg;
 
 constexpr std::int64_t kMostNs = TraceMetadata::kMaxNs;
-// Perfetto drops what lies deeper than 512.
+// Perfetto drops slices deeper than 512.
 constexpr std::size_t kMostDepth = 500;
 constexpr std::uint32_t kNoSlice = ~std::uint32_t{0};
 
@@ -196,7 +196,7 @@ void Plan::place_track(std::size_t first, std::size_t last, std::size_t first_po
   if (first == last) return;
   PlannedTrack& track = tracks[slices_[first].track];
   std::vector<Subtrack> subtracks(1);
-  std::vector<std::size_t> waiting;  // points that bind to the next slice
+  std::vector<std::size_t> waiting;
   std::size_t point = first_point;
   for (std::size_t at = first; at < last || point < last_point;) {
     const bool slice_first = at < last && (point == last_point || slices_[at].begin_ns < points_[point].at_ns ||
@@ -223,8 +223,8 @@ bool Plan::fits(const Slice& slice, Subtrack& subtrack, Scope scope, const std::
   return slice.end_ns <= inner_end && subtrack.open.size() < kMostDepth;
 }
 
-/// Perfetto processes packets with the same time in file order, and an end closes the slice that was opened last. At
-/// one moment the end of an earlier slice is therefore written first, then the begins, the longest slice first.
+/// At one time, Perfetto processes packets in file order, and an end closes the innermost slice: ends come first, then
+/// begins, the longest slice first.
 void Plan::place_slice(std::uint32_t at, PlannedTrack& track, std::vector<Subtrack>& subtracks) {
   const Slice& slice = slices_[at];
   std::size_t chosen = 0;
@@ -287,7 +287,7 @@ void Plan::join_arrows() {
     return std::tuple(a.key, a.at_ns, rank(a.phase), a.number) < std::tuple(b.key, b.at_ns, rank(b.phase), b.number);
   });
   std::uint32_t from = kNoSlice;
-  bool left = false;  // an arrow starts at `from`
+  bool left = false;
   for (std::size_t i = 0; i < points_.size(); ++i) {
     const Point& point = points_[i];
     const bool first = i == 0 || points_[i - 1].key != point.key;
@@ -320,8 +320,7 @@ bool Plan::is_written_before(std::uint32_t a, std::uint32_t b) const {
   return std::pair(written_with_[a], order_[a]) < std::pair(written_with_[b], order_[b]);
 }
 
-/// Returns the slice whose end packet closes `slice`. An end closes the innermost open slice: of slices that end at the
-/// same time, the end that is written first closes the innermost one.
+/// If slices end together, the first end written closes the innermost.
 std::uint32_t Plan::slice_with_end_packet_of(std::uint32_t slice) const {
   const auto known = ends_with_others_.find(slice);
   if (known == ends_with_others_.end()) return slice;
@@ -332,7 +331,7 @@ std::uint32_t Plan::slice_with_end_packet_of(std::uint32_t slice) const {
   return written[group.size() - 1 - static_cast<std::size_t>(depth)];
 }
 
-/// Perfetto processes arrow ends in the order of their packets and drops an arrow that arrives before it starts.
+/// Perfetto processes arrow ends in packet order and drops an arrow that arrives before it starts.
 void Plan::add_arrow(std::uint32_t from, std::uint32_t to) {
   const Slice &a = slices_[order_[from]], &b = slices_[order_[to]];
   const auto is_behind = [&](std::int64_t time, std::uint32_t bearer) {

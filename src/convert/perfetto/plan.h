@@ -1,5 +1,4 @@
-// The plan of a converted trace, made in the first pass: the tracks and their names, the overflow tracks for slices
-// that do not nest, the order of packets with the same time, and the slices that each arrow connects.
+// The plan of a converted trace: tracks, overflow tracks for slices that do not nest, packet order, arrows.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +14,6 @@
 
 namespace profshim::convert_detail {
 
-/// A pid or tid as in the trace: a number or a text.
 struct Id {
   bool is_number = true;
   std::int64_t number = 0;
@@ -26,7 +24,7 @@ struct Id {
 
 enum class Scope : std::uint8_t {
   kThread,
-  kAsync,  // slices with one name, which may overlap
+  kAsync,
   kCounter,
 };
 
@@ -39,21 +37,19 @@ struct PlannedProcess {
 struct PlannedTrack {
   std::uint32_t process = 0;
   Scope scope = Scope::kThread;
-  Id thread;         // kThread
-  std::string name;  // name of the thread, or of the events
+  Id thread;
+  std::string name;
   std::optional<std::int64_t> sort_index;
   std::vector<std::uint64_t> subtracks;  // uuids: the track, then its overflow tracks
 };
 
-/// One end of an arrow, at a slice.
 struct ArrowEnd {
   std::uint32_t slice = 0;
   std::uint64_t arrow = 0;
   bool arrives = false;
-  bool at_end = false;  // belongs to the packet that ends the slice: the arrow starts after the slice begins
+  bool at_end = false;  // the arrow starts after the slice begins
 };
 
-/// Matches e events with b events, in both passes in the same way.
 class AsyncPairs {
  public:
   void begin(const ReadEvent& event, std::uint32_t slice);
@@ -67,36 +63,33 @@ class Plan {
  public:
   void metadata(std::string_view key, std::string_view json);
   void event(const ReadEvent& event);
-  /// Completes the plan after the last event.
   void finish();
 
-  // ---- second pass
-  /// Returns false for events that cannot be shown: metadata, no process, no valid time, X without a duration.
+  /// Returns false for metadata, and without a process, a valid time or a duration (X).
   static bool is_shown(const ReadEvent& event);
   std::int64_t base_ns() const { return metadata_.base_time_ns; }
-  /// Nanoseconds since the epoch where the trace says since when it counts, else as they stand.
+  /// Nanoseconds, since the epoch if the trace has a base time.
   std::int64_t time_of(const ReadEvent& event) const { return base_ns() + event.ts_ns; }
   std::uint32_t process_of(const ReadEvent& event);
   std::uint32_t track_of(const ReadEvent& event, Scope scope, std::string_view series = {});
 
   struct Placed {
     std::uint64_t uuid = 0;
-    std::int64_t end_ns = 0;         // kNever: the trace has no end for it
-    std::uint32_t written_with = 0;  // the slice with whose packets its own are written: itself or a later one
-    std::uint32_t order = 0;         // order among the slices with the same written_with
+    std::int64_t end_ns = 0;
+    std::uint32_t written_with = 0;  // its packets are written with this slice's: itself or a later one
+    std::uint32_t order = 0;
   };
   Placed placed(std::uint32_t slice) const;
-  /// Returns the first arrow end of a slice; the others follow it in `arrows`.
   std::vector<ArrowEnd>::const_iterator arrows_of(std::uint32_t slice) const;
 
   static constexpr std::int64_t kNever = INT64_MAX;
 
   std::vector<PlannedProcess> processes;
   std::vector<PlannedTrack> tracks;
-  std::vector<ArrowEnd> arrows;                              // sorted by slice
-  std::vector<std::pair<std::string, std::string>> members;  // members of the file other than traceEvents
+  std::vector<ArrowEnd> arrows;  // sorted by slice
+  std::vector<std::pair<std::string, std::string>> members;
   std::uint64_t events = 0, left_out = 0, negative = 0, rounded = 0;
-  std::uint64_t on_overflow_tracks = 0;  // slices
+  std::uint64_t on_overflow_tracks = 0;
   std::uint64_t unmatched_arrow_ends = 0;
   std::int64_t first_ns = INT64_MAX;
   bool has_wall_clock = false;
@@ -106,19 +99,18 @@ class Plan {
     std::int64_t begin_ns, end_ns;
     std::uint32_t track, number;
   };
-  struct Point {  // an s, t or f event
+  struct Point {
     std::uint64_t key;
     std::int64_t at_ns;
     std::uint32_t track, number;
-    std::uint32_t slice;  // the slice that it binds to; set by place_track()
+    std::uint32_t slice;
     char phase;
-    bool to_next;  // binds to the next slice, not to the enclosing one
+    bool to_next;  // not to the enclosing slice
   };
-  /// The state of a track or overflow track while slices are placed in order of time.
   struct Subtrack {
     std::vector<std::uint32_t> open;  // indices into slices_, outermost first
     std::int64_t ended_ns = INT64_MIN;
-    std::uint32_t ended_with = 0;  // latest written_with of the slices that ended at ended_ns
+    std::uint32_t ended_with = 0;  // latest written_with of slices that ended at ended_ns
     std::int64_t begun_ns = INT64_MIN;
     std::uint32_t begun_with = 0;
   };
@@ -143,9 +135,8 @@ class Plan {
   std::uint32_t last_track_ = 0;
   std::vector<Slice> slices_;
   std::vector<Point> points_;
-  // Indexed by the number of the slice. order_: its index in slices_.
   std::vector<std::uint32_t> subtrack_of_, written_with_, order_;
-  /// Groups of nested slices of one subtrack that end at the same time, outermost first; and the group of each slice.
+  /// Nested slices that end together, outermost first; and each slice's group.
   std::vector<std::vector<std::uint32_t>> ending_together_;
   std::unordered_map<std::uint32_t, std::uint32_t> ends_with_others_;
   AsyncPairs pairs_;

@@ -3,7 +3,6 @@
 namespace profshim::device {
 namespace {
 
-/// Returns the part of a trace that is missing without this kind; null if readers do not miss it.
 const char* missing_part(std::uint32_t kind) {
   switch (kind) {
     case cupti::kMemcpyKind:
@@ -48,7 +47,7 @@ void ActivityKinds::enable_calls(bool runtime) {
   }
 }
 
-// The device of a context must be known before the activity in it.
+// A context's device must be known before its activity.
 void ActivityKinds::enable_and_dump_existing() {
   for (const std::uint32_t kind : {cupti::kDeviceKind, cupti::kContextKind, cupti::kStreamKind}) {
     bool on = scope_.enable_and_dump(kind) == cupti::kSuccess;
@@ -80,7 +79,7 @@ std::vector<std::uint32_t> ActivityKinds::optional_kinds(const CaptureOptions& o
 
 int ActivityKinds::enable(const CaptureOptions& options) {
   not_recorded_.clear();
-  // Allocate before enabling, so that no kind goes on without being listed if memory runs out.
+  // Allocate first: no kind may be on but unlisted.
   constexpr std::size_t kMostKinds = 24;
   enabled_.reserve(kMostKinds);
   const int kernels = scope_.enable(cupti::kConcurrentKernelKind);
@@ -99,8 +98,7 @@ int ActivityKinds::enable(const CaptureOptions& options) {
   return kernels;
 }
 
-// Reverses the order of enable(): API calls go off first, kernels last. A launch whose call is recorded then always has
-// its device activity recorded as well, so that no missing activity is waited for.
+// API calls go off first and kernels last: no recorded launch then lacks its activity, which would be waited for.
 void ActivityKinds::disable() {
   for (const bool runtime : {false, true}) {
     for (const std::uint32_t id : enabled_calls_[runtime ? 1 : 0]) scope_.enable_call(runtime, id, false);

@@ -1,5 +1,4 @@
-// ActivityKinds: switches the kinds of records and the API calls on that a recording needs, and off again. Device
-// thread.
+// Switches kinds of records and API calls on and off. Device thread.
 #pragma once
 
 #include <cstdint>
@@ -16,17 +15,15 @@ class ActivityKinds {
  public:
   ActivityKinds(const ActivityScope& scope, const ApiNames& names) : scope_(scope), names_(names) {}
 
-  /// Enables all kinds that `options` ask for. Returns the CUptiResult for kernels: unless that is kSuccess, no other
-  /// kind has been enabled. Kinds that CUPTI refuses beside the kernels are listed in not_recorded().
+  /// Returns the CUptiResult for kernels. Unless it is kSuccess, nothing is on.
   int enable(const CaptureOptions& options);
-  /// Disables all that enable() has enabled.
   void disable();
-  /// Like disable(), without a call of CUPTI: what is on belongs to another client.
+  /// Calls no CUPTI: another client owns what is on.
   void forget();
 
-  /// Returns true if CUPTI writes a record of each stream, also of those that existed before enable().
+  /// CUPTI also reports streams from before enable().
   bool streams_are_dumped() const { return streams_are_dumped_; }
-  /// Returns the kinds that CUPTI refused in the last enable(), for users: "copies, calls of the driver".
+  /// Kinds that CUPTI refused, for users: "copies, calls of the driver".
   const std::string& not_recorded() const { return not_recorded_; }
 
  private:
@@ -36,8 +33,8 @@ class ActivityKinds {
 
   const ActivityScope& scope_;
   const ApiNames& names_;
-  std::vector<std::uint32_t> enabled_;           // kinds
-  std::vector<std::uint32_t> enabled_calls_[2];  // callback ids of the driver API and of the runtime API
+  std::vector<std::uint32_t> enabled_;
+  std::vector<std::uint32_t> enabled_calls_[2];  // callback ids: driver, runtime
   bool streams_are_dumped_ = false;
   std::string not_recorded_;
 };

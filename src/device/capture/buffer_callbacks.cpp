@@ -11,18 +11,16 @@ constinit std::atomic<bool> requests_may_be_refused{false};
 constinit std::atomic<void (*)()> on_completed{nullptr};
 constinit std::atomic<BufferCompleted> foreign_completed{nullptr};
 
-// Runs on threads of the job, inside a call of CUDA.
 void buffer_requested(std::uint8_t** buffer, std::size_t* size, std::size_t* max_records) {
   BufferPool* const pool = pool_in_use.load(std::memory_order_acquire);
-  *max_records = 0;                // 0 = as many records as fit
-  seen_threads.add_this_thread();  // CUPTI 13 has a buffer for each thread
+  *max_records = 0;                // 0 = as many as fit
+  seen_threads.add_this_thread();  // CUPTI 13 has one buffer per thread
   const BufferPool::Room room = pool != nullptr ? pool->take(requests_may_be_refused.load(std::memory_order_relaxed))
                                                 : BufferPool::Room{nullptr, 0};
   *buffer = room.data;
   *size = room.bytes;
 }
 
-// Runs on a thread of CUPTI, or on the thread that flushes.
 void buffer_completed(void* context, std::uint32_t stream, std::uint8_t* buffer, std::size_t size,
                       std::size_t valid_size) {
   BufferPool* const pool = pool_in_use.load(std::memory_order_acquire);

@@ -5,11 +5,11 @@
 namespace profshim::device {
 namespace {
 
-constexpr std::int64_t kSlack_ns = 10'000'000'000;  // a record may begin so long before the recording, or end after now
+constexpr std::int64_t kSlack_ns = 10'000'000'000;  // tolerated before the recording and after now
 
 std::uint64_t our_time() { return ticks(); }
 
-// Returns kSlack_ns or more in ticks: ticks are nanoseconds of CLOCK_MONOTONIC, or those of a TSC of up to 8 GHz.
+// At least kSlack_ns: ticks are nanoseconds of CLOCK_MONOTONIC, or a TSC of up to 8 GHz.
 Ticks slack_in_ticks() { return static_cast<Ticks>(kSlack_ns) * (clock_detail::kind == ClockKind::kTsc ? 8 : 1); }
 
 }  // namespace
@@ -34,9 +34,8 @@ std::string Capture::prepare(const IdPlaces& of_another_thread) {
   return {};
 }
 
-// Registers our clock at most once in a process, and never if another client has registered one: after each
-// registration CUPTI gives the first kernel times of CLOCK_REALTIME (seen with Kineto, which loses its first kernel
-// this way: pytorch#192021). A subscriber has no clock of its own in any release.
+// Registers our clock once, and never after another client: each registration makes CUPTI give the first kernel times
+// of CLOCK_REALTIME (seen with Kineto: pytorch#192021). Subscribers have no own clock in any release.
 void Capture::register_clock() {
   if (!clock_asked_ && options_.own_clock && !scope_.is_shared() && !converter_.clock().has_foreign()) {
     clock_asked_ = true;
@@ -47,16 +46,14 @@ void Capture::register_clock() {
   converter_.clock().add(take_anchor());
 }
 
-// May be called while the last window drains: the activity of that window is still waited for.
 bool Capture::turn_on(std::int64_t now_ns) {
   const bool drains = state() == State::kDraining;
   if (!pool_.make(options_.buffers, options_.buffer_bytes)) {
     refusal_ = "out of memory for CUPTI's buffers";
     return false;
   }
-  // Register our callbacks for each recording: otherwise callbacks that another client has registered since would get
-  // our records. Stay with the process's form of the API if a client of that form has left buffers at CUPTI: it may
-  // still read them with the functions of that form.
+  // Register for each recording: another client may have registered callbacks. Keep the process-wide form if a client
+  // left buffers in it, which it may still read.
   if (const int refused = scope_.open(buffer_callbacks(), forwards_foreign_buffers()); refused != cupti::kSuccess) {
     refusal_ = "CUPTI does not accept our buffers: " + api_.text_of(refused);
     return false;
@@ -72,8 +69,8 @@ bool Capture::turn_on(std::int64_t now_ns) {
   last_flush_ns_ = now_ns;
   waiting_for_ = 0;
   if (!drains) {
-    // These releases tie nodes of graphs to wrong launches in all recordings of a process but the first (kineto#1165,
-    // fixed in 13.1 update 1).
+    // These releases tie graph nodes to wrong launches in all recordings but the first (kineto#1165, fixed in 13.1
+    // update 1).
     const bool mixes_up_graphs = version_ >= cupti::kFirstToMixUpGraphs && version_ < cupti::kFixedGraphs;
     if (has_recorded_ && mixes_up_graphs) converter_.graph_joins_are_uncertain();
     has_recorded_ = true;
@@ -84,7 +81,6 @@ bool Capture::turn_on(std::int64_t now_ns) {
   return true;
 }
 
-// Reads the buffers that CUPTI has returned. `flushed`, `last`: as in Converter::end_round().
 void Capture::take_records(std::int64_t now_ns, bool flushed, bool last) {
   const std::vector<BufferPool::Filled> filled = pool_.take_completed();
   if (filled.empty() && !flushed) return;
@@ -102,7 +98,6 @@ void Capture::take_records(std::int64_t now_ns, bool flushed, bool last) {
   converter_.losses().by_cupti += scope_.dropped_records();
 }
 
-// Flushes CUPTI, reads the buffers that come back, and moves settled_until_ forward.
 void Capture::flush(std::uint32_t flag, std::int64_t now_ns, bool last) {
   const Ticks before = ticks();
   if (api_.flush_all(flag) != cupti::kSuccess) ++converter_.losses().flushes;
@@ -130,9 +125,9 @@ std::int64_t Capture::serve(const CaptureRequest& request, std::int64_t now_ns) 
   try {
     return serve_now(request, now_ns);
   } catch (...) {
-    // An exception that leaves this thread would end the job.
+    // An exception would end the job.
     failure_ = "out of memory for CUPTI's records: later GPU activity is missing";
-    kinds_.disable();  // in kOff too: memory may have run out in the middle of turn_on()
+    kinds_.disable();  // in kOff too: memory may have run out in turn_on()
     settled_until_.store(kEverything, std::memory_order_release);
     state_.store(State::kFinished, std::memory_order_release);
     return -1;
@@ -169,7 +164,7 @@ std::int64_t Capture::serve_on(const CaptureRequest& request, std::int64_t now_n
     take_records(now_ns, false, false);
   }
   if (waited_for && now_ns - waiting_since_ns_ >= kTimeout_ns && request.settle_before > settled_until()) {
-    // A forced flush would bring the missing records, but would lose those of running launches of the next window.
+    // A forced flush would lose running launches of the next window.
     converter_.losses().kept_buffers += oldest_buffer() < request.settle_before;
     give_up_before(request.settle_before);
     settled_until_.store(request.settle_before, std::memory_order_release);
@@ -177,8 +172,7 @@ std::int64_t Capture::serve_on(const CaptureRequest& request, std::int64_t now_n
   return request.settle_before > settled_until() ? poll_interval(now_ns) : kFlushEvery_ns;
 }
 
-// Returns the pause before the next flush while a thread waits. It grows with the time waited, since each flush costs
-// the job time.
+// Pauses grow, since each flush costs the job time.
 std::int64_t Capture::poll_interval(std::int64_t now_ns) const {
   return std::clamp((now_ns - waiting_since_ns_) / 4, kPollEvery_ns, kFlushEvery_ns / 4);
 }

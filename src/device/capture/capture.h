@@ -1,8 +1,7 @@
-// Capture: switches CUPTI on and off, flushes it, waits for device activity, and makes room for other clients. It has
-// no thread and no clock of its own, so that tests can drive it. Everything runs on the device thread, except where a
-// comment says otherwise.
+// Capture switches CUPTI on and off, waits for device activity, and yields to other clients. No thread and no clock of
+// its own, for tests. Device thread, unless noted.
 //
-//   off --> on --(the window ends: every kind goes off at once)--> draining --(all activity is delivered)--> off
+//  off --> on --(window ends: all kinds go off)--> draining --(all activity delivered)--> off
 #pragma once
 
 #include <atomic>
@@ -27,45 +26,38 @@ class Capture {
   enum class State : std::uint8_t { kOff, kOn, kDraining, kYielded, kFinished };
 
   static constexpr std::int64_t kFlushEvery_ns = 1'000'000'000;
-  static constexpr std::int64_t kPollEvery_ns = 5'000'000;      // while a thread waits; pauses grow from here
-  static constexpr std::int64_t kTimeout_ns = 10'000'000'000;   // for device activity that does not come
-  static constexpr std::int64_t kExitTimeout_ns = 500'000'000;  // the same at the end of the process, without progress
-  static constexpr std::int64_t kQuietTime_ns = 2'000'000'000;  // without a buffer at CUPTI and without progress
+  static constexpr std::int64_t kPollEvery_ns = 5'000'000;      // while a thread waits; grows
+  static constexpr std::int64_t kTimeout_ns = 10'000'000'000;   // for missing activity
+  static constexpr std::int64_t kExitTimeout_ns = 500'000'000;  // at process end, without progress
+  static constexpr std::int64_t kQuietTime_ns = 2'000'000'000;  // no buffer at CUPTI, no progress
   static constexpr Ticks kEverything = ~Ticks{0};
 
   Capture(const CuptiApi& api, EventOutput& output, const CaptureOptions& options);
   ~Capture();
 
-  /// Reads the version and the API names of this CUPTI. Registers nothing, which would keep other clients out. Returns
-  /// "", or a sentence if this CUPTI cannot be used. `of_another_thread` helps to find the threads of API calls. Call
-  /// it after cuInit: CUPTI 13.2.23 to 13.2.86 recurse without end in cuptiGetVersion if they cannot initialize (seen
-  /// without a usable driver).
+  /// Registers nothing, which would keep other clients out. Returns "" or why CUPTI is unusable. `of_another_thread`:
+  /// see ThreadIds::learn(). After cuInit: cuptiGetVersion of CUPTI 13.2.23 to 13.2.86 recurses without end if it
+  /// cannot initialize (seen without a usable driver).
   std::string prepare(const IdPlaces& of_another_thread);
-  /// Makes one of the buffers that do not exist yet. Returns false if all exist.
   bool make_one_buffer() { return pool_.make(options_.buffers, options_.buffer_bytes) && pool_.make_more(); }
   std::uint32_t version() const { return version_; }
 
-  /// Does what the request asks for, as far as that is possible now. Returns the nanoseconds after which it must be
-  /// called again at the latest; -1 = when the request changes. Never throws: without memory it lets go of CUPTI for
-  /// good, and failure() says so.
+  /// Returns the nanoseconds until the next call at the latest; -1 = when the request changes. Without memory it lets
+  /// go of CUPTI for good: see failure().
   std::int64_t serve(const CaptureRequest& request, std::int64_t now_ns) noexcept;
-  /// Returns why the capture let go of CUPTI for good; "" = it has not.
+  /// Why CUPTI was let go for good, or "".
   const char* failure() const { return failure_; }
 
   /// Any thread.
   State state() const { return state_.load(std::memory_order_acquire); }
-  /// All device activity launched before this has been delivered or given up. Any thread.
+  /// Activity launched before this was delivered or given up. Any thread.
   Ticks settled_until() const { return settled_until_.load(std::memory_order_acquire); }
-  /// Returns true if buffers ran out or CUPTI dropped records since the last call.
   bool take_overflow();
-  /// Returns true if CUPTI refused to record when it was last switched on. Any thread.
+  /// Any thread.
   bool refused() const { return refused_.load(std::memory_order_acquire); }
-  /// Returns why it refused.
   const std::string& refusal() const { return refusal_; }
-  /// Returns the kinds that CUPTI did not record beside the kernels, when it was last switched on.
   const std::string& not_recorded() const { return kinds_.not_recorded(); }
 
-  /// Returns true if our client is a subscriber, beside which others may record.
   bool is_shared() const { return scope_.is_shared(); }
   ActivityScope& scope() { return scope_; }
   Converter& converter() { return converter_; }
@@ -107,12 +99,12 @@ class Capture {
   std::string refusal_;
   const char* failure_ = "";
   bool clock_asked_ = false;
-  bool has_recorded_ = false;   // some client has recorded in this process
-  bool keeps_buffers_ = false;  // this CUPTI keeps buffers into which it writes no record any more
+  bool has_recorded_ = false;   // by any client in this process
+  bool keeps_buffers_ = false;  // this CUPTI keeps finished buffers
   Ticks on_since_ = 0, drain_until_ = 0;
   std::int64_t last_flush_ns_ = 0, waiting_since_ns_ = 0, last_progress_ns_ = 0;
-  std::int64_t busy_ns_ = 0;  // when CUPTI was last seen with a buffer from before drain_until_
-  Ticks waiting_for_ = 0;     // the `settle_before` that waiting_since_ns_ is for
+  std::int64_t busy_ns_ = 0;  // CUPTI last had a buffer from before drain_until_
+  Ticks waiting_for_ = 0;     // the `settle_before` of waiting_since_ns_
   std::uint64_t overflows_seen_ = 0;
 };
 

@@ -1,20 +1,18 @@
-// The end of a recording: Capture waits for device activity that is still running, and hands CUPTI to other clients.
+// Capture: the end of a recording, and the handover to another client.
 #include <algorithm>
 
 #include "capture.h"
 
 namespace profshim::device {
 
-// Returns when CUPTI took the oldest buffer that it still has. A flush returns every buffer without an incomplete
-// record (cupti_activity.h). The remaining buffers hold records of activity that still runs, and among them records of
-// calls that have ended.
+// After a flush CUPTI keeps only buffers with an incomplete record (cupti_activity.h), but those may also hold records
+// of ended calls.
 Ticks Capture::oldest_buffer() const {
   return keeps_buffers_ ? BufferPool::kNoneOutstanding : pool_.oldest_outstanding();
 }
 
-// Switches every kind off at once. Otherwise a job that runs ahead of its device would pay for the recording until the
-// device has caught up, and no flush would return a buffer, since each would hold the record of a later launch that
-// still runs. CUPTI still completes the records of earlier launches.
+// All kinds go off at once. Otherwise a job that runs ahead of its device pays until the device catches up, and no
+// flush returns a buffer: each holds a running launch. CUPTI still completes earlier records.
 void Capture::begin_drain(const CaptureRequest& request, std::int64_t now_ns) {
   state_.store(State::kDraining, std::memory_order_release);
   kinds_.disable();
@@ -24,11 +22,11 @@ void Capture::begin_drain(const CaptureRequest& request, std::int64_t now_ns) {
 
 void Capture::drain(const CaptureRequest& request, std::int64_t now_ns) {
   flush(0, now_ns, false);
-  // A subscriber stays until the buffers of later launches have come back as well: otherwise they are lost.
+  // A subscriber loses buffers of later launches unless it waits for them.
   const bool stays_subscribed = scope_.is_shared() && oldest_buffer() != BufferPool::kNoneOutstanding;
   const bool all_here = settled_until() >= drain_until_ && !stays_subscribed;
-  // If CUPTI has no buffer, no record is on its way, and the missing ones never come. With the hardware event system a
-  // running kernel may hold no buffer, so kQuietTime_ns must pass first.
+  // Without a buffer at CUPTI, missing records never come. Kernels of the hardware event system may hold none: wait
+  // kQuietTime_ns.
   if (oldest_buffer() < drain_until_) busy_ns_ = now_ns;
   const bool nothing_left = now_ns - std::max(busy_ns_, last_progress_ns_) >= kQuietTime_ns;
   const bool timed_out = now_ns - waiting_since_ns_ >= kTimeout_ns ||
@@ -40,9 +38,8 @@ void Capture::drain(const CaptureRequest& request, std::int64_t now_ns) {
   end_drain(request, all_here, now_ns);
 }
 
-// Flushes a last time and switches to kOff. A forced flush also takes incomplete records away from other subscribers,
-// so that beside them only the end of the process forces one. If the forced flush brings buffers without an incomplete
-// record, this CUPTI keeps buffers for no reason, and later drains do not wait for buffers.
+// Beside other subscribers only the process's end forces a flush, which takes their incomplete records. If buffers come
+// back without incomplete records, this CUPTI keeps buffers for no reason: later drains ignore them.
 void Capture::end_drain(const CaptureRequest& request, bool all_here, std::int64_t now_ns) {
   const bool forced = request.finish || (!all_here && !scope_.is_shared());
   const bool has_buffers = oldest_buffer() < drain_until_;
@@ -55,8 +52,8 @@ void Capture::end_drain(const CaptureRequest& request, bool all_here, std::int64
   state_.store(State::kOff, std::memory_order_release);
 }
 
-// Unsubscribes, if our client is a subscriber. A subscriber never gets the buffers back that CUPTI then has; in the
-// process's form of the API they come back later. Counts the lost buffers that CUPTI took before `until`.
+// A subscriber never gets remaining buffers back (in the process-wide form they come later). Counts those taken before
+// `until`.
 void Capture::leave(Ticks until) {
   converter_.launches().clear();
   if (!scope_.is_shared()) return;
@@ -65,8 +62,7 @@ void Capture::leave(Ticks until) {
   converter_.losses().kept_buffers += pool_.write_off_outstanding(until);
 }
 
-// Drops buffers that came back after the last flush. Reading them would need the process's form of the API, whose use
-// would keep subscribers out.
+// Late buffers cannot be read without the process-wide form, which keeps subscribers out.
 void Capture::discard_completed() {
   for (const BufferPool::Filled& buffer : pool_.take_completed()) {
     converter_.losses().kept_buffers += buffer.valid > 0;
@@ -74,8 +70,7 @@ void Capture::discard_completed() {
   }
 }
 
-// Hands CUPTI over to another client. Buffers of ours that CUPTI still has go to that client, which may free them: they
-// are written off.
+// Writes off CUPTI's buffers: the other client gets them, and may free them.
 void Capture::hand_over(const CaptureRequest& request, std::int64_t now_ns) {
   if (state() == State::kOn || state() == State::kDraining) {
     if (request.yielded_too_late) {
@@ -88,12 +83,12 @@ void Capture::hand_over(const CaptureRequest& request, std::int64_t now_ns) {
     give_up_before(kEverything);
     leave(kEverything);
   } else if (!scope_.is_shared() && pool_.oldest_outstanding() != BufferPool::kNoneOutstanding) {
-    // The buffers hold launches after the window, which are not wanted. The other client must not get the buffers.
+    // Launches after the window: the other client must not get their buffers.
     if (!request.yielded_too_late) api_.flush_all(cupti::kFlushForced);
     take_records(now_ns, true, true);
   }
   has_recorded_ = true;  // the other client records
-  // After a forced flush the remaining buffers have no records.
+  // After a forced flush the remaining buffers are empty.
   const std::uint64_t kept = pool_.write_off_outstanding(kEverything);
   if (request.yielded_too_late) converter_.losses().kept_buffers += kept;
   settled_until_.store(kEverything, std::memory_order_release);

@@ -12,12 +12,11 @@ namespace {
 
 constexpr std::size_t kMostHeld = 32;
 constexpr std::size_t kMostRemembered = 1 << 16;
-constexpr std::size_t kMostRecords = 8;  // kept of each event, for waits in later buffers
-// Bytes of one entry in each of the three tables (streams, contexts, events with their records), with the allocator's
-// share.
+constexpr std::size_t kMostRecords = 8;  // per event, for waits in later buffers
+// One entry of each table, with allocator overhead.
 constexpr std::size_t kEntryBytes = 48 + 48 + 64 + 16 * kMostRecords;
 
-/// Returns how many bytes of a record of this kind we read; 0 if we do not read the kind.
+/// Bytes that we read of a record; 0 = none.
 std::size_t bytes_of(std::uint32_t kind) {
   switch (kind) {
     case cupti::kRuntimeKind:
@@ -57,7 +56,6 @@ std::size_t bytes_of(std::uint32_t kind) {
 
 }  // namespace
 
-// A quarter of the memory is for the three tables here, the rest for the launches.
 Converter::Converter(const ActivityScope& scope, EventOutput& output, std::size_t table_bytes)
     : scope_(scope),
       output_(output),
@@ -96,8 +94,7 @@ void Converter::each_record(const BufferPool::Filled& buffer, const Visit& visit
 }
 
 void Converter::convert(const std::vector<BufferPool::Filled>& buffers) {
-  // First pass: records that tie calls to external ids, and contexts to devices. They may lie in a later buffer than
-  // the records that need them.
+  // First pass: records that others, in earlier buffers, need.
   for (const BufferPool::Filled& buffer : buffers) {
     each_record(buffer, [this](const cupti::Record* record) {
       if (record == nullptr) return;
@@ -134,8 +131,8 @@ void Converter::convert(const std::vector<BufferPool::Filled>& buffers) {
   if (synchronizations_.empty()) forget_old_event_records();
 }
 
-// Runs after a flush. Before it, the cudaEventRecord may still lie in a buffer that its thread has not filled, while
-// the buffer of the waiting thread has come back. The device of the context is also known only then.
+// Runs after a flush: before it, the cudaEventRecord may lie in a buffer of its thread, and the context's device may be
+// unknown.
 void Converter::convert_synchronizations() {
   for (auto& [event, records] : event_records_) {
     const CorrelationOrder order(records.back().correlation);
@@ -160,7 +157,7 @@ void Converter::end_round(bool flushed, bool last) {
   if (!synchronizations_.empty()) convert_synchronizations();
   for (auto& [thread, held] : held_) {
     std::erase_if(held, [&](const HeldCall& call) {
-      // The runtime's call around it may still run, or lie in a buffer that its thread has not filled.
+      // A runtime call around it may still run, or lie in an unfilled buffer.
       if (!last && call.flushes == flushes_) return false;
       output_.put(call.event, nullptr);
       return true;
@@ -215,7 +212,7 @@ void Converter::convert_record(const cupti::Record& r) {
     case cupti::kExternalCorrelationKind:
     case cupti::kContextKind:
     case cupti::kCudaEventKind:
-      return;  // the first pass of convert() has read them
+      return;  // see the first pass
     default:
       ++losses_.unknown_kinds;
   }
@@ -244,7 +241,7 @@ void Converter::on_api(const cupti::ApiRecord& r) {
   event.api.is_launch = launch ? 1 : 0;
 
   if (entry.role == ApiRole::kBeginCapture && r.result == 0) launches_.on_begin_capture(r.thread);
-  // With several contexts it is not known which of them the call has waited for.
+  // The call waited for one context, which is unknown if there are several.
   if (entry.role == ApiRole::kDeviceSync && r.result == 0 && context_devices_.size() <= 1) {
     launches_.on_idle_device(event.begin);
   }
@@ -269,14 +266,13 @@ void Converter::on_api(const cupti::ApiRecord& r) {
   if (const auto held = held_.find(r.thread); held != held_.end()) {
     replaced = settle_nested_calls(event, entry.role, held->second);
   }
-  // The driver's call was put out as the launch already: a correlation id has one launch.
+  // The driver's call is out as the launch: one per correlation id.
   if (!first && !replaced) event.api.is_launch = 0;
   output_.put(event, nullptr);
 }
 
-// Settles all held driver calls of a thread when the runtime call `outer` comes. Those inside `outer` are dropped as a
-// part of it, except launches with another correlation id. The others are put out. Returns true
-// if a dropped call had the correlation id of `outer`, which takes its place.
+// Drops held driver calls inside the runtime call `outer`, except launches with another correlation id. Puts out the
+// others. Returns true if a dropped call had the correlation id of `outer`.
 bool Converter::settle_nested_calls(const Event& outer, ApiRole role, std::vector<HeldCall>& held) {
   const bool outer_launches = role == ApiRole::kLaunch || role == ApiRole::kSyncLaunch;
   bool replaced = false;

@@ -1,4 +1,4 @@
-// Converter: turns CUPTI's records into events of the device block. Device thread.
+// Turns CUPTI's records into events of the device block. Device thread.
 #pragma once
 
 #include <cstddef>
@@ -21,48 +21,44 @@
 
 namespace profshim::device {
 
-/// Receives the events: the spool, or a test.
 class EventOutput {
  public:
   virtual ~EventOutput() = default;
-  /// Takes one event, or two that belong together (`continuation` may be null).
+  /// `continuation` may be null.
   virtual void put(const Event& event, const Event* continuation) = 0;
-  /// Returns the id of a text.
   virtual StringId text(const char* text) = 0;
   virtual void define(spool::DefinitionKind kind, std::uint32_t id, std::string_view name, std::string_view text,
                       std::initializer_list<std::int64_t> values) = 0;
 };
 
-/// Counts the events that are missing from the spool, by reason.
 struct Losses {
   ImpossibleTimes times;
-  std::uint64_t unknown_kinds = 0;          // records of kinds that were not enabled
-  std::uint64_t truncated = 0;              // buffers that end inside a record, or that CUPTI could not read to the end
-  std::uint64_t by_cupti = 0;               // records that CUPTI dropped
-  std::uint64_t launches = 0;               // launches whose device activity never came
-  std::uint64_t graphs = 0;                 // of these: launches of graphs without a single node
-  std::uint64_t uncertain_graph_nodes = 0;  // not lost, but perhaps tied to another launch of the graph
-  std::uint64_t kept_buffers = 0;           // buffers of the recording that CUPTI still had when we let go of it
-  std::uint64_t flushes = 0;                // refused flushes: records that CUPTI had by then may be missing
+  std::uint64_t unknown_kinds = 0;  // of kinds not enabled
+  std::uint64_t truncated = 0;      // cut inside a record, or unreadable
+  std::uint64_t by_cupti = 0;
+  std::uint64_t launches = 0;               // without their activity
+  std::uint64_t graphs = 0;                 // of these: graphs without nodes
+  std::uint64_t uncertain_graph_nodes = 0;  // perhaps tied to another launch
+  std::uint64_t kept_buffers = 0;           // at CUPTI when we let go
+  std::uint64_t flushes = 0;                // refused: records may be missing
   bool operator==(const Losses&) const = default;
 };
 
 class Converter {
  public:
-  /// `table_bytes`: about how much memory the tables may use that are kept between records.
+  /// `table_bytes`: approximate, for tables kept between records.
   Converter(const ActivityScope& scope, EventOutput& output, std::size_t table_bytes);
 
-  /// Begins a round: from here on, times outside [earliest, latest] are impossible. `now_ns`: CLOCK_MONOTONIC.
+  /// Times outside [earliest, latest] are impossible. `now_ns`: CLOCK_MONOTONIC.
   void begin_round(Ticks earliest, Ticks latest, std::int64_t now_ns);
   void convert(const std::vector<BufferPool::Filled>& buffers);
-  /// Ends a round. `flushed`: CUPTI has handed over every record that was complete before. `last`: no record will
-  /// follow, so that all held calls are put out.
+  /// `flushed`: all complete records are here. `last`: no record follows; puts out all held calls.
   void end_round(bool flushed, bool last);
 
-  /// Returns when the oldest held call began; LaunchTracker::kNothing if there is none.
+  /// Begin of the call, or LaunchTracker::kNothing.
   Ticks oldest_held() const;
 
-  /// From here on, CUPTI may tie nodes of graphs to wrong launches.
+  /// CUPTI may tie graph nodes to wrong launches from now on.
   void graph_joins_are_uncertain() { graph_joins_uncertain_ = true; }
 
   LaunchTracker& launches() { return launches_; }
@@ -70,23 +66,21 @@ class Converter {
   ApiNames& names() { return names_; }
   ThreadIds& threads() { return threads_; }
   Losses& losses() { return losses_; }
-  /// Returns the number of calls whose thread has ended and whose thread id is not known.
   std::uint64_t calls_of_unknown_threads() const { return calls_of_unknown_threads_; }
 
  private:
-  /// A call of the driver, held until it is known whether it was made inside a call of the runtime.
+  /// A driver call, held because a runtime call may contain it.
   struct HeldCall {
     Event event;
     ApiRole role;
-    std::uint64_t flushes;  // value of flushes_ when it came
+    std::uint64_t flushes;
   };
 
-  /// A cudaEventRecord.
   struct EventRecord {
     std::uint32_t correlation, stream;
   };
 
-  /// Key of a stream or event, whose numbers are unique within their context only.
+  /// Numbers are unique within a context only.
   static std::uint64_t key(std::uint32_t context, std::uint32_t number) {
     return std::uint64_t{context} << 32 | number;
   }
@@ -117,7 +111,7 @@ class Converter {
 
   const ActivityScope& scope_;
   EventOutput& output_;
-  const std::size_t most_remembered_;  // entries of each table: events, streams, contexts
+  const std::size_t most_remembered_;
   LaunchTracker launches_;
   RecordClock clock_;
   ApiNames names_;
@@ -128,10 +122,10 @@ class Converter {
   std::uint64_t calls_of_unknown_threads_ = 0;
   bool graph_joins_uncertain_ = false;
   bool under_mps_ = false;
-  std::unordered_map<std::uint32_t, std::vector<HeldCall>> held_;  // driver calls, by thread
+  std::unordered_map<std::uint32_t, std::vector<HeldCall>> held_;
   ContextDevices context_devices_;
   std::unordered_map<std::uint64_t, std::vector<EventRecord>> event_records_;  // by key(context, event)
-  std::vector<cupti::SynchronizationRecord> synchronizations_;                 // waits that came since the last flush
+  std::vector<cupti::SynchronizationRecord> synchronizations_;                 // since the last flush
   struct Stream {
     std::int32_t priority;
   };
@@ -139,7 +133,7 @@ class Converter {
   std::unordered_set<std::uint32_t> devices_;
 };
 
-/// Returns the members of one object of deviceProperties, as Kineto writes them.
+/// As Kineto writes them.
 std::string device_properties(const cupti::DeviceRecord& record);
 
 }  // namespace profshim::device

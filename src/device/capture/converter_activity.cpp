@@ -1,4 +1,4 @@
-// Converter: the records of device activity, waits, memory, devices and streams; one function for each kind.
+// One function for each kind of device record.
 #include <algorithm>
 
 #include "converter.h"
@@ -10,7 +10,6 @@ namespace {
 
 constexpr std::uint32_t kDoesNotApply = ~std::uint32_t{0};
 
-// Clamps to 16 bits.
 template <class T>
 std::uint16_t small(T value) {
   return static_cast<std::uint16_t>(std::clamp<std::int64_t>(value, 0, 0xffff));
@@ -31,7 +30,6 @@ std::uint16_t copy_kind_of(const Copy& r) {
 
 }  // namespace
 
-// Fills in the fields that all kinds of device activity share.
 template <class Record>
 Event Converter::activity_event(HookId hook, const Record& r) {
   context_devices_.note(r.context, r.device);
@@ -54,7 +52,7 @@ void Converter::note_activity(Event& event, std::uint32_t graph) {
   launches_.on_activity(event.gpu.correlation, graph);
 }
 
-// Activity without valid times may still run, and does not count as finished.
+// Activity without valid times may still run.
 template <class Record>
 bool Converter::convert_activity_times(const Record& r, Event& event) {
   if (!convert_times(r.start, r.end, event)) return false;
@@ -115,12 +113,11 @@ void Converter::on_memset(const cupti::MemsetRecord& r) {
 
 void Converter::on_graph(const cupti::GraphRecord& r) {
   Event event = activity_event(HookId::kGraphRun, r);
-  note_activity(event, 0);  // this is the whole graph: no nodes follow
+  note_activity(event, 0);  // the whole graph: no nodes follow
   if (convert_activity_times(r, event)) output_.put(event, nullptr);
 }
 
-// Returns the cudaEventRecord that a wait is for: the last one of its event before the wait, by correlation id; null if
-// it is not known.
+// The last cudaEventRecord before the wait, by correlation id, or null.
 const Converter::EventRecord* Converter::record_before(const cupti::SynchronizationRecord& wait) const {
   const auto made = event_records_.find(key(wait.context, wait.event));
   if (made == event_records_.end()) return nullptr;

@@ -1,8 +1,7 @@
-// Raw CUPTI recordings: files with the buffers that CUPTI delivered on a real GPU, which tests read again on a machine
-// without one (tests/recordings). A file holds, in the byte order of the machine,
-//   "profshim-cupti-1", u32 version of CUPTI
-//   and for each buffer  u32 number of records, u32 bytes, u32 offset of each record, the bytes,
-//                        u32 number of names, and for each u32 offset of the pointer to it, u32 length, the text
+// Raw CUPTI buffers of a real GPU, for tests without one (tests/recordings). Machine byte order:
+//  "profshim-cupti-1", u32 CUPTI version
+//  per buffer  u32 record count, u32 bytes, u32 offset of each record, the bytes,
+//              u32 name count, per name u32 offset of its pointer, u32 length, text
 // Names are the texts that records point to.
 #pragma once
 
@@ -16,14 +15,14 @@
 
 namespace profshim::device {
 
-/// Appends the buffers of this process to FOLDER/cupti-PID.bin (debug.cupti_dump). Device thread.
+/// Writes FOLDER/cupti-PID.bin (debug.cupti_dump). Device thread.
 class RecordingFile {
  public:
   RecordingFile(const std::string& folder, std::uint32_t version);
   ~RecordingFile();
   RecordingFile(const RecordingFile&) = delete;
   RecordingFile& operator=(const RecordingFile&) = delete;
-  /// Writes nothing more after 64 MiB, or after a failed write.
+  /// Stops after 64 MiB or a failed write.
   void append(const ActivityScope& scope, const BufferPool::Filled& buffer);
 
  private:
@@ -31,14 +30,14 @@ class RecordingFile {
   std::uint64_t room_ = 64ull << 20;
 };
 
-/// A recording in memory. Tests use this.
+/// For tests.
 class Recording {
  public:
-  /// Returns null if the file does not exist, is no recording, or is damaged.
+  /// Null if the file is missing or damaged.
   static std::unique_ptr<Recording> read(const std::string& path);
   std::uint32_t version() const { return version_; }
   std::vector<BufferPool::Filled> buffers();
-  /// Acts as cuptiActivityGetNextRecord for the buffers of all living recordings. Not thread-safe.
+  /// Is cuptiActivityGetNextRecord for all living recordings. Not thread-safe.
   static int next_record(std::uint8_t* buffer, std::size_t valid, cupti::Record** record);
   ~Recording();
 

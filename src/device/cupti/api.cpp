@@ -18,7 +18,7 @@ std::string folder_of(const std::string& path) {
   return slash == std::string::npos ? std::string(".") : path.substr(0, slash);
 }
 
-// Collects the paths before any dlopen(): dl_iterate_phdr() calls back with a lock held that dlopen() also takes.
+// Collect paths before dlopen(), whose lock dl_iterate_phdr() holds during callbacks.
 std::vector<std::string> mapped_libraries() {
   std::vector<std::string> paths;
   dl_iterate_phdr(
@@ -32,7 +32,7 @@ std::vector<std::string> mapped_libraries() {
   return paths;
 }
 
-// Finds a library by its prefix: repaired wheels carry a hash in the name (libcupti-1a2b3c.so.12).
+// Repaired wheels have a hash in the name (libcupti-1a2b3c.so.12).
 std::string mapped(const std::vector<std::string>& libraries, std::string_view prefix) {
   const auto found = std::find_if(libraries.begin(), libraries.end(), [prefix](const std::string& path) {
     const std::string name = base_name(path);
@@ -49,7 +49,7 @@ Function in_mapped(std::string_view library, const char* symbol) {
   void* const handle = dlopen(path.c_str(), RTLD_LAZY | RTLD_NOLOAD);
   if (handle == nullptr) return nullptr;
   void* const address = dlsym(handle, symbol);
-  dlclose(handle);  // the process's own reference keeps the library
+  dlclose(handle);  // the process's reference keeps it
   return reinterpret_cast<Function>(address);
 }
 
@@ -58,7 +58,7 @@ std::vector<std::string> matching(const std::string& pattern) {
   glob_t found{};
   if (glob(pattern.c_str(), 0, nullptr, &found) == 0) paths.assign(found.gl_pathv, found.gl_pathv + found.gl_pathc);
   globfree(&found);
-  // Puts libcupti.so.13 before libcupti.so.12.
+  // Newest version first.
   std::sort(paths.rbegin(), paths.rend());
   return paths;
 }
@@ -121,7 +121,7 @@ void* open_library(FoundCupti& found) {
     return dlopen(path.c_str(), RTLD_LAZY | RTLD_NOLOAD);
   }
   if (const char* const wanted = std::getenv("PROFSHIM_CUPTI"); wanted != nullptr && *wanted != 0) {
-    // If it cannot be opened, the user is told. No other library is tried.
+    // No other library is tried: the user is told.
     return try_open(wanted, found);
   }
   for (const std::string& path : in_folders(libraries)) {
@@ -186,7 +186,7 @@ FoundCupti find_cupti() {
   return found;
 }
 
-// cuInit may be called again at any time and on any thread: it waits for the first call and returns its result.
+// A second cuInit waits for the first and returns its result.
 std::string wait_for_devices() {
   const auto init = in_mapped<int (*)(unsigned)>("libcuda", "cuInit");
   const auto count = in_mapped<int (*)(int*)>("libcuda", "cuDeviceGetCount");

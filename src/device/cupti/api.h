@@ -1,5 +1,4 @@
-// CuptiApi: all functions of CUPTI that we call, looked up by name in the one libcupti of this process. A function that
-// an older CUPTI lacks is null.
+// The CUPTI functions that we call, from the process's one libcupti. A function that it lacks is null.
 #pragma once
 
 #include <cstddef>
@@ -18,7 +17,7 @@ using BufferCompleted = void (*)(void* context, std::uint32_t stream, std::uint8
 using ApiCallback = void (*)(void* user, int domain, std::uint32_t callback_id, const void* data);
 using TimestampCallback = std::uint64_t (*)();
 
-/// The buffer callbacks of a subscriber (CUPTI 13.3). Their last parameter is not read here.
+/// CUPTI 13.3. The last parameter is not read.
 using SubscriberBufferRequested = void (*)(std::uint8_t** buffer, std::size_t* size, std::size_t* max_records, void*);
 using SubscriberBufferCompleted = void (*)(std::uint8_t* buffer, std::size_t size, std::size_t valid_size, void*);
 using profshim::cupti::SubscriberParameters;
@@ -45,7 +44,6 @@ using profshim::cupti::SubscriberParameters;
   ROW(enable_callback, cuptiEnableCallback, std::uint32_t on, void* subscriber, int domain, std::uint32_t id)  \
   PROFSHIM_CUPTI_SUBSCRIBER_FUNCTIONS(ROW)
 
-// The activity API of one of several subscribers, since CUPTI 13.3.
 #define PROFSHIM_CUPTI_SUBSCRIBER_FUNCTIONS(ROW)                                                                       \
   ROW(subscribe_v2, cuptiSubscribe_v2, void** subscriber, ApiCallback callback, void* user, SubscriberParameters* p)   \
   ROW(register_callbacks_v2, cuptiActivityRegisterCallbacks_v2, void* subscriber, SubscriberBufferRequested,           \
@@ -67,45 +65,41 @@ struct CuptiApi {
   PROFSHIM_CUPTI_FUNCTIONS(PROFSHIM_CUPTI_MEMBER)
 #undef PROFSHIM_CUPTI_MEMBER
 
-  /// Returns true if all functions are there that a recording needs.
   bool usable() const {
     return register_callbacks != nullptr && enable != nullptr && disable != nullptr && flush_all != nullptr &&
            next_record != nullptr;
   }
-  /// Returns true if this CUPTI has the whole subscriber API.
   bool has_subscriber_api() const;
-  /// Several subscribers can record at a time. This also needs a driver of r610 (CUPTI's documentation: one subscriber
-  /// with older drivers) and CUPTI 13.3 update 1, which fixes a crash (its release notes).
+  /// Several can record at a time. Needs driver r610 (CUPTI's documentation) and CUPTI 13.3 update 1, which fixes a
+  /// crash (release notes).
   bool subscribers_share = false;
-  /// Returns the name of a result ("CUPTI_ERROR_NOT_INITIALIZED") or its number, and a likely cause if there is one.
+  /// "CUPTI_ERROR_NOT_INITIALIZED" or the number, with a likely cause.
   std::string text_of(int result) const;
 };
 
 struct FoundCupti {
   CuptiApi api;
-  std::string path;     // of the library
-  std::string problem;  // why none can be used, in one sentence; "" = found
+  std::string path;
+  std::string problem;  // "" = found
 };
-/// Finds the libcupti of this process: the mapped one, otherwise $PROFSHIM_CUPTI, one near the mapped libcudart, one by
-/// SONAME from the driver's version downwards, or one in a toolkit's folder. Never loads a second copy. Device thread.
+/// Search order: the mapped libcupti, $PROFSHIM_CUPTI, near the mapped libcudart, by SONAME from the driver's version
+/// down, toolkits. Never loads a second copy. Device thread.
 FoundCupti find_cupti();
 
-/// Waits until cuInit has ended, on whichever thread it runs, and counts the devices. Returns "" if there is one,
-/// otherwise the driver's error in one sentence. Device thread; not inside cuInit.
+/// Waits for the end of cuInit. Returns "" if there is a device, else the driver's error. Device thread, not inside
+/// cuInit.
 std::string wait_for_devices();
 
-/// Returns true if a shared libcudart is mapped, not one linked into the program. Calls no function of CUDA, so that it
-/// can be used inside cuInit, which holds locks.
+/// For a shared libcudart only. Calls no CUDA function, since cuInit may hold locks.
 bool runtime_is_mapped();
-/// Returns true if a device has its primary context, so that activity may have been launched. Asks the mapped libcuda;
-/// creates no context.
+/// For primary contexts, in which activity may have been launched. Creates none.
 bool a_context_exists();
-/// Returns true if PyTorch's CUDA library is mapped, whose profiler is a client of CUPTI.
+/// PyTorch's profiler is a client of CUPTI.
 bool torch_is_mapped();
-/// Return CUDA versions in CUDA's numbering (12040); 0 if unknown. Ask mapped libraries; load nothing.
+/// As in CUDA (12040); 0 = unknown. Ask mapped libraries; load nothing.
 int driver_version();
 int runtime_version();
-/// Returns an attribute of a device (CUdevice_attribute), or -1. Asks the mapped libcuda.
+/// CUdevice_attribute from the mapped libcuda, or -1.
 int device_attribute(int attribute, int device);
 
 }  // namespace profshim::device

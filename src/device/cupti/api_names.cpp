@@ -23,7 +23,7 @@ ApiRole role_of_api(std::string_view name) {
   const std::string_view rest = name.substr(runtime ? 4 : 2);
   if (rest.starts_with("StreamBeginCapture")) return ApiRole::kBeginCapture;
   if (rest.starts_with("StreamEndCapture")) return ApiRole::kEndCapture;
-  if (rest.starts_with("LaunchHostFunc")) return ApiRole::kOther;  // it runs on the host
+  if (rest.starts_with("LaunchHostFunc")) return ApiRole::kOther;  // runs on the host
   if (rest.starts_with("GraphLaunch")) return ApiRole::kGraphLaunch;
   if (rest.starts_with("Launch")) return ApiRole::kLaunch;
   constexpr std::string_view kCopies[] = {"Memcpy", "Memset"};

@@ -1,5 +1,5 @@
-// ApiNames: the functions of the CUDA runtime and driver APIs by CUPTI's callback ids: their names, and whether they
-// are recorded and launch something. The ids have not changed since CUDA 11.8; names gained and lost version suffixes.
+// Names and roles of CUDA functions by CUPTI's callback id. Ids are stable since CUDA 11.8; names gained and lost
+// version suffixes.
 #pragma once
 
 #include <cstdint>
@@ -12,17 +12,16 @@
 namespace profshim::device {
 
 enum class ApiRole : std::uint8_t {
-  kIgnored,       // not recorded
-  kOther,         // recorded
-  kLaunch,        // launches device activity that goes on after the call
-  kGraphLaunch,   // launches every node of a graph
-  kSyncLaunch,    // launches device activity and waits for it, or launches none (a copy between host buffers)
-  kDeviceSync,    // waits for all activity of a context
-  kBeginCapture,  // from here on launches go into a graph ...
+  kIgnored,
+  kOther,
+  kLaunch,        // activity goes on after the call
+  kGraphLaunch,   // every node of a graph
+  kSyncLaunch,    // waits for its activity, or has none (between host buffers)
+  kDeviceSync,    // waits for a whole context
+  kBeginCapture,  // launches go into a graph ...
   kEndCapture,    // ... until here
 };
 
-/// Derives the role of a function from its name.
 ApiRole role_of_api(std::string_view plain_name);
 
 class ApiNames {
@@ -31,11 +30,10 @@ class ApiNames {
     std::string name;
     ApiRole role = ApiRole::kIgnored;
   };
-  /// Asks CUPTI for the names of both APIs. A second call does nothing.
+  /// A second call does nothing.
   void load(const CuptiApi& api);
-  /// Returns the function with this id. One that CUPTI does not name gets the name "runtime API 512" and is recorded.
+  /// A nameless function becomes "runtime API 512" and is recorded.
   const Entry& of(bool runtime, std::uint32_t callback_id);
-  /// Returns the ids of the functions to record.
   std::vector<std::uint32_t> wanted(bool runtime) const;
 
  private:

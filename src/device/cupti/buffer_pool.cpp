@@ -10,7 +10,7 @@ namespace profshim::device {
 namespace {
 constexpr std::size_t kAlignment = 64;  // CUPTI asks for 8
 
-/// Any number of threads get this when there is no memory: CUPTI before 12.9 crashes on a null.
+/// For all threads when memory is out: CUPTI before 12.9 crashes on null.
 alignas(kAlignment) constinit std::uint8_t last_resort[64 << 10] = {};
 }  // namespace
 
@@ -24,7 +24,7 @@ BufferPool::~BufferPool() {
   }
 }
 
-// Allocates each buffer with the job's allocator: a client that takes over from us may free() the buffers that it gets.
+// Uses the job's allocator: a client that takes over may free() our buffers.
 bool BufferPool::add() {
   const std::uint32_t index = made_.load(std::memory_order_relaxed);
   if (index >= kMostBuffers) return false;
@@ -53,7 +53,7 @@ bool BufferPool::make(std::size_t count, std::size_t bytes) {
 bool BufferPool::make_more() {
   if (to_make_ == 0) return false;
   if (!add()) {
-    to_make_ = 0;  // no memory: the recording goes on with the buffers that exist
+    to_make_ = 0;  // go on with fewer
     return false;
   }
   --to_make_;
@@ -98,7 +98,7 @@ BufferPool::Room BufferPool::take(bool may_refuse) {
     reserved_.fetch_add(1, std::memory_order_relaxed);
     index = pop(reserve_);
     if (index == kNone) {
-      // Reuse a full buffer, whose records are lost: two threads must not write into one buffer.
+      // Two threads must not share a buffer: reuse a full one, whose records are lost.
       index = pop(completed_);
       if (index == kNone) return take_unread();
       overwritten_.fetch_add(1, std::memory_order_relaxed);
@@ -109,7 +109,7 @@ BufferPool::Room BufferPool::take(bool may_refuse) {
   return {slots_[index].data.load(std::memory_order_relaxed), bytes_};
 }
 
-// Allocates with the job's allocator, like add().
+// As in add().
 BufferPool::Room BufferPool::take_unread() {
   for (Unread* one = unread_list_.load(std::memory_order_acquire); one != nullptr; one = one->next) {
     Place free = Place::kFree;
@@ -154,7 +154,7 @@ bool BufferPool::complete(std::uint8_t* data, std::size_t valid, bool counts_for
   if (data == nullptr) return true;
   const std::uint32_t index = index_of(data);
   if (index == kNone && complete_unread(data, valid)) return true;
-  // The device thread may write the buffer off at the same time: the exchange decides between the two.
+  // The device thread may write the buffer off now: the exchange decides.
   Place outstanding = Place::kOutstanding;
   if (index == kNone || !slots_[index].place.compare_exchange_strong(outstanding, Place::kCompleting)) {
     if (counts_foreign) foreign_.fetch_add(1, std::memory_order_relaxed);
@@ -205,7 +205,6 @@ std::uint64_t BufferPool::write_off_outstanding(Ticks before) {
     Place outstanding = Place::kOutstanding;
     if (!slots_[i].place.compare_exchange_strong(outstanding, Place::kWrittenOff)) continue;
     old += slots_[i].taken.load(std::memory_order_relaxed) < before;
-    // Put a new buffer in its place, so that the pool is complete for the next recording.
     slots_[i].data.store(nullptr, std::memory_order_relaxed);
     if (auto* const data = static_cast<std::uint8_t*>(std::aligned_alloc(kAlignment, bytes_))) {
       std::memset(data, 0, bytes_);

@@ -1,6 +1,5 @@
-// The fields of CUPTI's records that are read here. Record structs only grow at their end, and no field has moved
-// between CUPTI 11.8 and 13.0, so these prefixes read the records of all releases. tests/unit/device compares them with
-// the vendor's headers if those are installed.
+// The fields of CUPTI's records that we read. Structs only grow at their end, and no field moved between CUPTI 11.8 and
+// 13.0: these prefixes fit all releases. tests/unit/device checks them against installed vendor headers.
 #pragma once
 
 #include <cstddef>
@@ -8,11 +7,11 @@
 
 namespace profshim::device::cupti {
 
-/// CUpti_ActivityKind: the kinds that are switched on or may come.
+/// CUpti_ActivityKind
 enum Kind : std::uint32_t {
   kMemcpyKind = 1,
   kMemsetKind = 2,
-  kKernelKind = 3,  // CUPTI_ACTIVITY_KIND_KERNEL, which serializes kernels: never switched on, but read
+  kKernelKind = 3,  // CUPTI_ACTIVITY_KIND_KERNEL serializes kernels: read, but never switched on
   kDriverKind = 4,
   kRuntimeKind = 5,
   kDeviceKind = 8,
@@ -28,7 +27,7 @@ enum Kind : std::uint32_t {
   kGraphTraceKind = 51,
 };
 
-/// CUptiResult: the results that are compared here.
+/// CUptiResult
 enum Result : int {
   kSuccess = 0,
   kMaxLimitReached = 12,
@@ -46,18 +45,17 @@ inline constexpr int kDriverDomain = 1, kRuntimeDomain = 2;
 inline constexpr int kOurExternalKind = 5;  // CUSTOM2
 /// CUpti_ActivityFlag
 inline constexpr std::uint32_t kFlushForced = 1;
-/// cuptiGetVersion(): since this version a request for a buffer may be refused.
+/// cuptiGetVersion() since which buffer requests may be refused.
 inline constexpr std::uint32_t kMayRefuseBuffers = 27;
-/// cuptiGetVersion() of CUPTI 13.0 and of 13.1 update 1.
+/// cuptiGetVersion() of 13.0 and of 13.1 update 1.
 inline constexpr std::uint32_t kFirstToMixUpGraphs = 130000, kFixedGraphs = 130101;
-/// cuptiGetVersion() of CUPTI 13.3 update 1.
+/// cuptiGetVersion() of 13.3 update 1.
 inline constexpr std::uint32_t kSubscribersShare = 130301;
 /// cuDriverGetVersion() of r610.
 inline constexpr int kDriverOfSubscribers = 13030;
-/// CUPTI 11.8, the first with every field below.
+/// CUPTI 11.8: the first with all fields below.
 inline constexpr std::uint32_t kOldestVersion = 18;
 
-/// The begin of every record.
 struct Record {
   std::uint32_t kind;
 };
@@ -67,7 +65,7 @@ struct ApiRecord {
   std::uint32_t callback_id;
   std::uint64_t start, end;
   std::uint32_t process;
-  std::uint32_t thread;  // the low 32 bits of pthread_self()
+  std::uint32_t thread;  // low 32 bits of pthread_self()
   std::uint32_t correlation;
   std::uint32_t result;
 };
@@ -196,7 +194,7 @@ struct DeviceRecord {
   std::uint32_t id;
   std::uint32_t ecc;
   std::uint8_t uuid[16];
-  const char* name;  // since 13.2 the client must free it; 11.8 to 12 share it. Never freed here.
+  const char* name;  // 13.2 on: the client must free it; 11.8 to 12: shared. Never freed.
   std::uint8_t visible, is_mig, reserved[6];
   std::uint32_t gpu_instance, compute_instance;
   std::uint8_t mig_uuid[16];

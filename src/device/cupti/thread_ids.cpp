@@ -13,18 +13,18 @@
 namespace profshim::device {
 namespace {
 
-constexpr std::size_t kBlockBytes = 1536;   // examined bytes of a thread control block
-constexpr std::size_t kSelfAt = 0x10;       // x86-64: tcbhead_t::self, which the ABI of thread-local storage fixes
-constexpr std::size_t kMostThreads = 4096;  // remembered threads
+constexpr std::size_t kBlockBytes = 1536;  // of a thread control block
+constexpr std::size_t kSelfAt = 0x10;      // x86-64 ABI of thread-local storage: tcbhead_t::self
+constexpr std::size_t kMostThreads = 4096;
 
-// Reads memory of this process. Returns false, without a fault, if the memory is not readable.
+// False, without a fault, if unreadable.
 bool read_own(std::uintptr_t address, void* into, std::size_t bytes) {
   const iovec local{into, bytes};
   const iovec remote{reinterpret_cast<void*>(address), bytes};
   return process_vm_readv(getpid(), &local, 1, &remote, 1, 0) == static_cast<ssize_t>(bytes);
 }
 
-// Reads a thread control block. Bytes beyond the mapped memory read as zeros.
+// Unmapped bytes read as zeros.
 [[maybe_unused]] void read_block(std::uintptr_t address, std::uint8_t (&block)[kBlockBytes]) {
   std::memset(block, 0, sizeof block);
   if (read_own(address, block, sizeof block)) return;
@@ -77,7 +77,7 @@ std::int32_t ThreadIds::tid_at(std::uintptr_t address) const {
   if (!read_own(address + kSelfAt, &self, sizeof self) || self != address) return 0;
   std::int32_t tid = 0;
   if (!read_own(address + id_at_, &tid, sizeof tid) || tid <= 0) return 0;
-  // A block that the C library keeps for the next thread still holds the id of the last one.
+  // A block that the C library keeps for reuse still holds its last thread's id.
   return syscall(SYS_tgkill, getpid(), tid, 0) == 0 ? tid : 0;
 }
 

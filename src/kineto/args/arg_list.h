@@ -1,4 +1,4 @@
-// Room for the args of one trace event, filled again for each event.
+// Args of one trace event.
 #pragma once
 
 #include <array>
@@ -13,7 +13,7 @@ template <std::size_t kRoom>
 class ArgList {
  public:
   void clear() { used_ = 0; }
-  /// Ignores args beyond the room. The list does not copy the texts.
+  /// Ignores args beyond the room. Does not copy texts.
   void add(std::string_view key, decltype(Arg::value) value) {
     if (used_ < args_.size()) args_[used_++] = {key, value};
   }

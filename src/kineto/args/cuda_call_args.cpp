@@ -1,4 +1,4 @@
-// EventArgs: CUDA calls that hooks/cuda.def intercepted because CUPTI could not be had.
+// EventArgs: CUDA calls seen by symbol.
 #include <cstdio>
 #include <iterator>
 
@@ -9,8 +9,7 @@ namespace profshim::kineto {
 
 namespace arg = schema::arg;
 
-// There is no "correlation" and no "stream" here: readers take a correlation for a link to device activity and a stream
-// for its number. A call seen by symbol has neither.
+// No "correlation" and "stream": readers would take them for device activity and a stream number.
 void EventArgs::add_cuda_call(const Event& event) {
   constexpr std::string_view kCopyKinds[] = {"HtoH", "HtoD", "DtoH", "DtoD", "default"};
   const CudaCallArgs& call = event.cuda_call;

@@ -31,8 +31,7 @@ std::span<const Arg> EventArgs::of(const Event& event, const Event* second) {
   return args_.all();
 }
 
-// Writes a stack as torch.profiler does: one text, which the TensorBoard plugin splits at the semicolons. A stack that
-// is longer than any real one (damaged spool) is cut.
+// The TensorBoard plugin splits at semicolons. Cuts overlong stacks (damaged spool).
 void EventArgs::add_stack(StringId stack) {
   constexpr std::size_t kLongest = 64 << 10;
   const auto join = [](const CallStacks::Frames& frames, std::string& text) {
@@ -50,7 +49,7 @@ void EventArgs::add_stack(StringId stack) {
   }
 }
 
-// The recorder rendered these texts as JSON; a damaged spool may hold anything.
+// Returns false only in a damaged spool.
 bool EventArgs::is_json(StringId id, std::string_view text) {
   const auto [at, is_new] = is_json_.try_emplace(id, false);
   if (is_new) at->second = valid_json(text);

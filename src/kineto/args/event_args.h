@@ -1,5 +1,4 @@
-// The args of the events that the job's threads recorded: the numbers and ids in an Event as keys and values. There is
-// one source file for each layer: mpi_args.cpp, nccl_call_args.cpp, cuda_call_args.cpp, nvtx_args.cpp, torch_args.cpp.
+// Converts recorded events to args, one source file per layer.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +19,7 @@ namespace profshim::kineto {
 
 class CallStacks;
 
-/// The args of one event; views in them live until the next call, or as long as the spool.
+/// Views in the args live until the next call, or as long as the spool.
 class EventArgs {
  public:
   EventArgs(const Definitions& definitions, const spool::View& view, double ticks_per_ns, CallStacks& stacks)
@@ -58,16 +57,15 @@ class EventArgs {
   std::string stack_, native_stack_;
   ArgList<24> args_;
   std::map<std::tuple<StringId, StringId, StringId>, std::optional<std::uint64_t>> flops_;  // by name, dims, values
-  std::unordered_map<StringId, bool> is_json_;  // texts that have been checked
+  std::unordered_map<StringId, bool> is_json_;
   char color_[12] = {}, stream_[20] = {};
 };
 
-/// Number of calls that a kMpiPolls event stands for.
 std::uint64_t polls_of(const PollArgs& polls);
 
-/// Returns the key of Event::mpi.peer for this function: "root", "dest", "source" or "target".
+/// Returns "root", "dest", "source" or "target".
 std::string_view peer_key(HookId hook);
-/// The same for an MPI call: the peer of MPI_Start is that of its request.
+/// The peer kind of MPI_Start comes from its request.
 std::string_view mpi_peer_key(const Event& event);
 
 }  // namespace profshim::kineto

@@ -63,7 +63,6 @@ void EventArgs::add_mpi(const Event& event, const Event* second) {
   if ((event.flags & kFailed) != 0) add(arg::kFailed, true);
 }
 
-// Adds the receiving half of an exchange (MPI_Sendrecv).
 void EventArgs::add_receive(const MpiArgs& receive) {
   add(arg::kReceivedBytes, receive.bytes);
   add(arg::kReceivedCount, receive.count);

@@ -11,20 +11,19 @@ namespace {
 
 namespace arg = schema::arg;
 
-/// Sizes of the two buffers as a function of the count argument.
+/// Buffer sizes from the count argument.
 enum class Shape : std::uint8_t {
-  kSame,      // both hold count
+  kSame,
   kGathered,  // out = in x ranks
   kSpread,    // in = out x ranks
   kEach,      // both hold count x ranks
 };
 
-/// PyTorch's names for an NCCL function, and what its size and bandwidth follow from.
 struct Family {
   HookId hook, with_config;
   std::string_view collective, annotation, in_kernel;
   Shape shape;
-  bool times_ranks;  // nccl-tests: size = count x type size, x ranks if true
+  bool times_ranks;  // nccl-tests: size = count x type size (x ranks)
   int others;        // of bus_factor()
 };
 
@@ -94,12 +93,11 @@ std::optional<Bandwidth> nccl_bandwidth(const Event& operation, std::int64_t ran
   double bytes = static_cast<double>(nccl.count) * kTypeBytes[nccl.datatype];
   if (family->times_ranks) bytes *= static_cast<double>(ranks);
   Bandwidth out;
-  out.algorithm = bytes / static_cast<double>(duration_ns);  // bytes per nanosecond are GB/s
+  out.algorithm = bytes / static_cast<double>(duration_ns);  // bytes/ns = GB/s
   out.bus = out.algorithm * bus_factor(family->others, ranks);
   return out;
 }
 
-/// Returns the world rank of a rank of the communicator, or nothing if the members are unknown.
 std::optional<std::int64_t> NcclOperationArgs::world_rank_of(const Communicator& comm, std::int64_t rank) const {
   if (rank == comm.own_rank && world_rank_ >= 0) return world_rank_;
   std::string_view rest = comm.all_ranks;
@@ -123,7 +121,7 @@ void NcclOperationArgs::add_common(const Event& operation) {
   const Communicator* const comm = definitions_.communicator(nccl.comm);
   const std::int64_t ranks = comm != nullptr ? comm->size : 0;
   const std::string_view type = nccl_type_name(nccl.datatype);
-  // Readers take these five together: write all or none. A call seen only through NVTX has no type and no count.
+  // Readers need all five or none. An NVTX-only call has no type.
   if (ranks > 0 && !type.empty()) {
     add(arg::kCollective, family.collective);
     const bool wide_in = family.shape == Shape::kSpread || family.shape == Shape::kEach;
@@ -152,7 +150,7 @@ void NcclOperationArgs::add_common(const Event& operation) {
 std::span<const Arg> NcclOperationArgs::of_operation(const Event& operation) {
   add_common(operation);
   const Communicator* const comm = definitions_.communicator(operation.nccl.comm);
-  // As in PyTorch, "Rank" of a send or receive is the peer's rank.
+  // PyTorch's "Rank" of a send or receive is the peer's.
   const std::int64_t rank = is_message(operation.hook) ? operation.nccl.peer : comm != nullptr ? comm->own_rank : -1;
   if (rank >= 0) add(arg::kRank, rank);
   if (operation.nccl.peer >= 0 && !is_message(operation.hook)) add(arg::kRootRank, std::int64_t{operation.nccl.peer});

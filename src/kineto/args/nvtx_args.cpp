@@ -58,7 +58,6 @@ void EventArgs::add_nvtx_payload(const NvtxArgs& nvtx) {
   }
 }
 
-// Shows a damaged payload as a text.
 void EventArgs::add_extended(StringId id) {
   const std::string_view text = view_.string(id);
   if (is_json(id, text)) {

@@ -14,17 +14,17 @@ namespace arg = schema::arg;
 
 constexpr std::string_view kPrefix = "c10d::";
 
-/// How the sizes of input and output follow from the tensors of one input of the operator.
+/// Output size relative to the input.
 enum class Sizes : std::uint8_t { kSame, kGathered, kSpread, kBoth, kNone };
 
-/// Source: torch/csrc/distributed/c10d/Ops.cpp, 1.13 to 2.x (the order of the inputs has not changed).
+/// torch/csrc/distributed/c10d/Ops.cpp, 1.13 to 2.x (same order of inputs).
 struct Family {
   std::string_view op, name;
   Sizes sizes;
-  std::size_t tensors;  // index of the input with the tensors; with kBoth the output tensors are input 0
-  std::size_t peer;     // index of the input with the root or peer; 0 = none
+  std::size_t tensors;  // index of the tensor input; kBoth: outputs are input 0
+  std::size_t peer;     // input index; 0 = none
   std::string_view peer_key;
-  bool work_has_input;  // the backend's own range has the same tensors
+  bool work_has_input;  // the backend's range has the same tensors
 };
 constexpr Family kFamilies[] = {
     {"allreduce_", "allreduce", Sizes::kSame, 0, 0, "", true},
@@ -64,7 +64,6 @@ std::uint64_t elements_of(const Shapes& shapes) {
   return all;
 }
 
-/// Returns the name of a c10::ScalarType as c10d writes it; "" for types that no collective takes.
 std::string_view dtype(std::uint8_t element_type) {
   constexpr std::string_view kNames[] = {
       "Byte",        "Char",         "Short",         "Int",  "Long", "Half", "Float", "Double",

@@ -1,5 +1,5 @@
-// The args of a collective of torch.distributed, with any backend, under the names that PyTorch gives it for NCCL
-// ("record_param_comms"; torch/csrc/distributed/c10d/ParamCommsUtils.hpp).
+// Args of a torch.distributed collective, named as in record_param_comms
+// (torch/csrc/distributed/c10d/ParamCommsUtils.hpp).
 #pragma once
 
 #include <span>
@@ -11,14 +11,14 @@
 
 namespace profshim::kineto {
 
-/// Returns true for "c10d::allreduce_" and the other collectives, sends and receives.
+/// Includes sends and receives.
 bool is_torch_collective(std::string_view op);
 
-/// The args of one event; they live until the next call.
+/// Args live until the next call.
 class TorchCommsArgs {
  public:
   TorchCommsArgs(const Definitions& definitions, const spool::View& view) : definitions_(definitions), view_(view) {}
-  /// `op` must satisfy is_torch_collective(). `work` is the range in which the backend does it, or null.
+  /// Requires is_torch_collective(op). `work`: the backend's range, or null.
   std::span<const Arg> of(const Event& op, const Event* work);
 
  private:

@@ -1,4 +1,4 @@
-// kTorchMemory as PyTorch's profiler writes it: an instant on the thread that allocated or freed the memory.
+// kTorchMemory as PyTorch's profiler writes it.
 #pragma once
 
 #include <string_view>
@@ -8,7 +8,6 @@
 
 namespace profshim::kineto {
 
-/// Returns "[memory]", or "[OutOfMemory]" if the allocation failed.
 std::string_view memory_name(const Event& event);
 
 using MemoryArgList = ArgList<6>;

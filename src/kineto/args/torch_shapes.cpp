@@ -7,7 +7,6 @@
 namespace profshim::kineto {
 namespace {
 
-/// Parses nested lists of numbers such as "[1, [2, 3]]".
 class ListReader {
  public:
   explicit ListReader(std::string_view text) : text_(text) {}
@@ -24,7 +23,6 @@ class ListReader {
     at_ = static_cast<std::size_t>(end - text_.data());
     return true;
   }
-  /// Reads the rest of a list of numbers after its '['.
   bool numbers(Shape& shape) {
     for (std::int64_t value = 0; !take(']');) {
       if (!number(value)) return false;
@@ -121,7 +119,7 @@ std::uint64_t elements(const Shape& shape) {
 std::optional<std::uint64_t> torch_flops(std::string_view op, std::string_view dims, std::string_view values) {
   struct Formula {
     std::string_view op;
-    std::size_t first;  // index of the first input that counts
+    std::size_t first;  // index of the first input used
     bool is_product;
   };
   constexpr Formula kFormulas[] = {{"aten::mm", 0, true},      {"aten::bmm", 0, true},  {"aten::addmm", 1, true},

@@ -1,4 +1,4 @@
-// Reads the texts in TorchArgs (one element for each input of an operator), and counts floating-point operations.
+// Parses input texts of TorchArgs and counts floating-point operations.
 #pragma once
 
 #include <cstdint>
@@ -9,18 +9,16 @@
 namespace profshim::kineto {
 
 using Shape = std::vector<std::int64_t>;
-/// The shapes of one input: one for a tensor, one per tensor for a list, an empty shape for other inputs.
+/// Shapes of one input: one for a tensor, one per tensor of a list, empty for others.
 using Shapes = std::vector<Shape>;
 
-/// Reads TorchArgs::dims; returns nothing if the text is malformed.
+/// Returns nothing if malformed.
 std::optional<std::vector<Shapes>> read_shapes(std::string_view dims);
 /// Reads TorchArgs::types or TorchArgs::values.
 std::vector<std::string_view> read_texts(std::string_view list);
-/// Returns the number of elements of a tensor; 1 for a scalar's empty shape.
 std::uint64_t elements(const Shape& shape);
 
-/// Returns the floating-point operations by the formulas of PyTorch's profiler (torch/csrc/profiler/util.cpp:
-/// multiplications and additions count one each), or nothing if it has no formula for the operator.
+/// Formulas of torch/csrc/profiler/util.cpp; a multiply-add counts two. Returns nothing for other operators.
 std::optional<std::uint64_t> torch_flops(std::string_view op, std::string_view dims, std::string_view values);
 
 }  // namespace profshim::kineto

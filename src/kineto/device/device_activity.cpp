@@ -40,7 +40,7 @@ void DeviceActivity::gather_calls(const WindowSpan& span) {
   });
 }
 
-// Returns true if the times can be right; otherwise counts the reason.
+// Counts the reason if false.
 bool DeviceActivity::is_possible(const Event& e, const WindowSpan& span) {
   return counts_.times.admit(e.begin, e.end, span.earliest, span.latest);
 }
@@ -53,7 +53,7 @@ bool DeviceActivity::belongs(const Event& e, const WindowSpan& span, std::uint32
     if (is_device_activity(e.hook)) launches_.mark_activity(at);
     return true;
   }
-  // Launched before the first call of this window: it belongs to an earlier window.
+  // Launched before the window's first call, so in an earlier window.
   if (e.gpu.correlation != 0 && first_correlation_ != 0 &&
       correlation_is_before(e.gpu.correlation, first_correlation_)) {
     return false;
@@ -102,8 +102,7 @@ void DeviceActivity::place_syncs() {
   }
 }
 
-// As Kineto does: shows a stream's wait for an event only if the stream has activity that could wait, and draws an
-// arrow to every synchronization except those with an event.
+// Kineto's rules: shows a stream's wait only if the stream has activity; an Event Sync has no arrow.
 void DeviceActivity::choose_syncs(Stream& stream) {
   if (stream.activity.empty()) {
     std::erase_if(stream.syncs, [](const Event* sync) { return sync->gpu.kind == kStreamWaitEvent; });
@@ -116,7 +115,7 @@ void DeviceActivity::choose_syncs(Stream& stream) {
 }
 
 namespace {
-// Contexts that follow each other, as after cudaDeviceReset, share a track.
+// Consecutive contexts share a track (cudaDeviceReset).
 bool contexts_overlap(const std::vector<const Event*>& activity) {
   const auto of_first = [&activity](const Event* e) { return e->gpu.context == activity[0]->gpu.context; };
   if (std::all_of(activity.begin(), activity.end(), of_first)) return false;
@@ -132,7 +131,7 @@ bool contexts_overlap(const std::vector<const Event*>& activity) {
 }
 }  // namespace
 
-// Gives contexts that overlap on one stream number separate tracks; the lowest context keeps the stream's track.
+// The lowest context keeps the stream's track.
 void DeviceActivity::separate_contexts() {
   std::map<StreamKey, Stream> separate;
   for (auto& [key, stream] : streams_) {

@@ -9,7 +9,7 @@
 
 namespace profshim::kineto {
 
-// A range that may end on another thread encloses no calls of either thread.
+// A range that may end on another thread encloses no calls.
 bool DeviceAnnotations::is_range(const Event& e) const {
   if (is_nccl_operation(e.hook)) return true;
   return (e.hook == HookId::kNvtxRange || e.hook == HookId::kTorchRange) &&
@@ -41,8 +41,8 @@ void DeviceAnnotations::extend(Span& span, Ticks begin, Ticks end) const {
 void DeviceAnnotations::finish(const DeviceActivity& activity, std::uint64_t first_id) {
   if (innermost_.empty()) return;
   for (const auto& [key, stream] : activity.streams()) {
-    std::map<std::uint32_t, Span, std::greater<>> by_range;  // inner ranges first; outer ranges are added on the way
-    Span* current = nullptr;                                 // neighbors are mostly in the same range
+    std::map<std::uint32_t, Span, std::greater<>> by_range;  // inner first: the loop adds outer ranges
+    Span* current = nullptr;                                 // neighbors mostly share a range
     std::uint32_t hint = 0, current_range = kNone;
     for (const Event* const e : stream.activity) {
       const std::uint32_t at = activity.launches().find(e->gpu.correlation, hint);
@@ -59,7 +59,7 @@ void DeviceAnnotations::finish(const DeviceActivity& activity, std::uint64_t fir
       ids_[span.range] = first_id + i;
       spans.push_back(span);
     }
-    std::reverse(spans.begin(), spans.end());  // keeps an outer range before inner ranges of equal length
+    std::reverse(spans.begin(), spans.end());  // outer before equally long inner
     std::stable_sort(spans.begin(), spans.end(), [](const Span& a, const Span& b) {
       return is_before({a.begin, a.end}, {b.begin, b.end});
     });

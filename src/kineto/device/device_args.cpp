@@ -16,7 +16,7 @@ namespace arg = schema::arg;
 
 constexpr KernelArgs kNoKernelArgs = {};
 
-// Returns an element of deviceProperties, "" if the definition is damaged. Its text is an object or only the members.
+// The text may be an object or only its members.
 std::string object_of(const spool::View& view, const spool::Definition& definition) {
   std::string members(view.string(definition.text, spool::kMaxText));
   if (members.starts_with('{') && members.ends_with('}')) members = members.substr(1, members.size() - 2);
@@ -35,8 +35,7 @@ std::string object_of(const spool::View& view, const spool::Definition& definiti
   return object.close_object().text();
 }
 
-// Rounds to six decimals, as Kineto prints floats. Takes no negative values. std::round() would make every process of
-// the job load libm.
+// As Kineto prints floats, for values >= 0. std::round() would make every job process load libm.
 double six_decimals(double value) {
   constexpr double kExact = 1e9;
   return value < kExact ? static_cast<double>(static_cast<std::int64_t>(value * 1e6 + 0.5)) / 1e6 : value;
@@ -49,7 +48,7 @@ std::int64_t signed_or_unknown(std::uint64_t value) {
 }  // namespace
 
 DeviceArgs::DeviceArgs(const spool::View& view) {
-  std::map<std::uint32_t, std::string> objects;  // a later definition of the same device wins
+  std::map<std::uint32_t, std::string> objects;
   for (const spool::Definition* const d : view.definitions()) {
     const spool::DefinitionKind kind = d->kind.load(std::memory_order_acquire);
     const bool by_cupti = kind == spool::DefinitionKind::kStream && view.string(d->name).empty();
@@ -100,7 +99,7 @@ void DeviceArgs::add_kernel(const GpuArgs& gpu, const KernelArgs& k) {
   const auto blocks = static_cast<double>(k.grid[0]) * k.grid[1] * k.grid[2];
   const std::int64_t threads = std::int64_t{k.block[0]} * k.block[1] * k.block[2];
   const std::int64_t shared = std::int64_t{k.static_shared_bytes} + k.dynamic_shared_bytes;
-  add(arg::kQueued, std::int64_t{0});  // CUPTI's latency timestamps cost too much and are off
+  add(arg::kQueued, std::int64_t{0});  // CUPTI's latency timestamps cost too much
   add_place(gpu);
   add(arg::kRegisters, std::uint64_t{k.registers_per_thread});
   add(arg::kSharedMemory, shared);
@@ -115,7 +114,7 @@ void DeviceArgs::add_kernel(const GpuArgs& gpu, const KernelArgs& k) {
   add(arg::kBlock, list(block_, k.block[0], k.block[1], k.block[2]));
   const std::int64_t occupancy =
       achieved_occupancy_percent(device, {threads, k.registers_per_thread, shared}, blocks_per_sm);
-  // Without a value we write 0, also for the launch of a whole graph (kGraphRun); Kineto writes -100.
+  // 0 if unknown or a whole graph; Kineto writes -100.
   if (device.sms > 0) add(arg::kOccupancy, std::max<std::int64_t>(occupancy, 0));
   add_graph(gpu);
   add_priority(gpu, k);
@@ -127,7 +126,7 @@ void DeviceArgs::add_kernel(const GpuArgs& gpu, const KernelArgs& k) {
   if (cluster > 1) add(arg::kCluster, list(cluster_, k.cluster[0], k.cluster[1], k.cluster[2]));
 }
 
-// CUPTI may report the stream after the kernel: in the buffer of the thread that made the stream.
+// CUPTI may report the stream after the kernel.
 void DeviceArgs::add_priority(const GpuArgs& gpu, const KernelArgs& k) {
   if (k.has_priority != 0) return add(arg::kPriority, std::int64_t{k.priority});
   const auto found = priorities_.find({gpu.context, gpu.stream});
@@ -136,7 +135,7 @@ void DeviceArgs::add_priority(const GpuArgs& gpu, const KernelArgs& k) {
 
 void DeviceArgs::add_copied(const GpuArgs& gpu, std::int64_t duration_ns) {
   add(arg::kBytes, gpu.bytes);
-  // Bytes per nanosecond are GB per second.
+  // bytes/ns = GB/s.
   if (duration_ns > 0) {
     add(arg::kBandwidth, static_cast<double>(gpu.bytes) / static_cast<double>(duration_ns));
   }
@@ -193,7 +192,7 @@ std::span<const Arg> DeviceArgs::of_sync(const Event& sync, std::uint16_t device
 }
 
 std::span<const Arg> DeviceArgs::of_memory(const Event& memory) {
-  // CUpti_ActivityMemoryKind: pageable and pinned memory is on the host. CUpti_ActivityMemoryOperationType: 2 = release
+  // CUpti_ActivityMemoryKind: pageable and pinned are host memory. CUpti_ActivityMemoryOperationType: 2 = release
   constexpr std::uint32_t kPageable = 1, kPinned = 2;
   constexpr std::uint16_t kRelease = 2;
   args_.clear();

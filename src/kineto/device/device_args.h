@@ -1,4 +1,4 @@
-// The args of CUDA API calls and device activity, in Kineto's order and under its names.
+// Args of CUDA API calls and device activity, in Kineto's order.
 #pragma once
 
 #include <array>
@@ -16,28 +16,24 @@
 
 namespace profshim::kineto {
 
-/// The step, operator and collective to which a kernel, copy or memset belongs.
 struct ActivityContext {
   std::int64_t duration_ns = 0;
-  std::uint64_t external_id = 0;       // of the operator or NCCL operation that launched it; 0 = none
-  const std::int64_t* step = nullptr;  // number of the step in which it was launched; null = no step
-  std::span<const Arg> operation;      // args that an NCCL operation adds to its kernel
+  std::uint64_t external_id = 0;       // of the operator or NCCL operation; 0 = none
+  const std::int64_t* step = nullptr;  // step number at launch; null = none
+  std::span<const Arg> operation;
 };
 
-/// The args of one event; they live until the next call.
+/// Args live until the next call.
 class DeviceArgs {
  public:
   explicit DeviceArgs(const spool::View& view);
-  /// Takes kCudaApi.
   std::span<const Arg> of_call(const Event& call, std::uint64_t external_id);
-  /// Takes kKernel, kMemcpy, kMemcpyPeer, kMemset, kGraphRun. `second`: the kContinuation of `activity`, or null.
+  /// `second`: the kContinuation of `activity`, or null.
   std::span<const Arg> of_activity(const Event& activity, const Event* second, const ActivityContext& context);
-  /// Takes kCudaSync. `device`: the device of its context.
+  /// `device`: of its context.
   std::span<const Arg> of_sync(const Event& sync, std::uint16_t device);
-  /// Takes kCudaMemory.
   std::span<const Arg> of_memory(const Event& memory);
 
-  /// Returns the elements of deviceProperties, in the order of their ids.
   const std::vector<std::string>& properties() const { return properties_; }
 
  private:
@@ -49,7 +45,7 @@ class DeviceArgs {
   void add_graph(const GpuArgs& gpu);
   RawJson list(std::array<char, 40>& room, std::uint64_t x, std::uint64_t y, std::uint64_t z);
 
-  std::map<std::uint16_t, DeviceLimits> limits_;                                // by device
+  std::map<std::uint16_t, DeviceLimits> limits_;
   std::map<std::pair<std::uint32_t, std::uint32_t>, std::int64_t> priorities_;  // by context and stream
   std::vector<std::string> properties_;
   ArgList<48> args_;

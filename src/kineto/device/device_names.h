@@ -1,5 +1,4 @@
-// The names of device events as Kineto writes them: kernels demangled, copies by their kinds, API calls without CUPTI's
-// suffixes.
+// Names of device events as Kineto writes them.
 #pragma once
 
 #include <cstdint>
@@ -11,22 +10,21 @@
 
 namespace profshim::kineto {
 
-/// Names a CUpti_ActivityMemcpyKind ("HtoD"), or returns "<unknown>".
+/// CUpti_ActivityMemcpyKind ("HtoD"), or "<unknown>".
 std::string_view copy_kind_name(unsigned kind);
-/// Names a CUpti_ActivityMemoryKind ("Pageable"), or returns "Unrecognized".
+/// CUpti_ActivityMemoryKind ("Pageable"), or "Unrecognized".
 std::string_view memory_kind_name(unsigned kind);
-/// Names a CUpti_ActivitySynchronizationType ("Stream Sync"), or returns "Unknown Sync".
+/// CUpti_ActivitySynchronizationType, or "Unknown Sync".
 std::string_view sync_kind_name(unsigned kind);
-/// Names a CUpti_ActivityOverheadKind >> 16 (as in GpuArgs::kind; "Buffer Flush"), or returns "Unrecognized".
+/// CUpti_ActivityOverheadKind >> 16, or "Unrecognized".
 std::string_view overhead_kind_name(unsigned kind);
-/// Demangles a name ("void add<float>(float*)"); returns a name that is not mangled as it is.
+/// Returns unmangled names unchanged.
 std::string demangled(std::string_view name);
 
-/// Makes each name once. The names live as long as the object and the spool.
+/// Names live as long as the object and the spool.
 class DeviceNames {
  public:
   explicit DeviceNames(const spool::View& view) : view_(view) {}
-  /// Takes an event with ApiArgs or GpuArgs.
   std::string_view of(const Event& event);
 
  private:

@@ -9,15 +9,14 @@
 namespace profshim::kineto {
 namespace {
 
-// Kineto's layout: GPUs below all CPU processes, the synchronizations of a stream on a separate track.
+// Kineto's layout.
 constexpr std::int64_t kGpuSortIndex = 5'000'000;
 constexpr std::int64_t kSyncTid = 1'000'000;
-// Kineto puts overhead on pid -1, which Perfetto draws into GPU 0. Ours is a track of the job's process.
+// In the job's process: Perfetto draws Kineto's pid -1 into GPU 0.
 constexpr std::int64_t kOverheadTid = 4'000'000'000;
 constexpr std::int64_t kContextStep = 100'000'000;
 
-// NCCL's kernels have "nccl" in their names, except oneRankReduce<...> (onerank.cu), which reduces in a communicator of
-// one rank.
+// NCCL's kernel names contain "nccl", except oneRankReduce<...> (onerank.cu) of one-rank communicators.
 bool is_nccl_kernel(HookId hook, std::string_view name) {
   return hook == HookId::kKernel &&
          (name.find("nccl") != std::string_view::npos || name.find("oneRankReduce") != std::string_view::npos);
@@ -130,7 +129,7 @@ void DeviceTracks::write_stream(TraceWriter& out, DeviceActivity::StreamKey key,
   auto annotation = annotations.begin();
   std::uint32_t hint = 0;
   for (const Event* const activity : stream.activity) {
-    // An annotation encloses its activity, so it comes first in the file.
+    // An annotation comes before its activity.
     for (; annotation != annotations.end() && annotation->begin <= activity->begin; ++annotation) {
       write_annotation(out, *annotation, track);
     }
@@ -139,7 +138,7 @@ void DeviceTracks::write_stream(TraceWriter& out, DeviceActivity::StreamKey key,
   }
 }
 
-// Ranges of several threads that launch on one stream need not nest there: they may need overflow tracks.
+// Ranges of several threads need not nest on one stream.
 void DeviceTracks::write_annotation(TraceWriter& out, const DeviceAnnotations::Span& span, Track& track) {
   Event times = *span.range;
   times.begin = span.begin;
@@ -157,7 +156,7 @@ void DeviceTracks::write_annotation(TraceWriter& out, const DeviceAnnotations::S
   write_in_track(out, e, times, track);
 }
 
-// Returns the NCCL operation that launched this activity; null if there is none or it is ambiguous.
+// Null if ambiguous.
 const Event* DeviceTracks::join_operation(const Event& activity, const Event* call, std::string_view name) {
   const bool by_call = activity.gpu.external == 0 && call != nullptr;
   const std::uint32_t number = by_call ? call->api.external : activity.gpu.external;
@@ -189,7 +188,7 @@ void DeviceTracks::write_activity(TraceWriter& out, const Event& activity, std::
   }
   e.args = args_.of_activity(activity, window_.run_order.continuation_of(activity), context);
   out.write(e);
-  if (call != nullptr) write_flow_end(out, e, activity.gpu.correlation);  // no end without its start
+  if (call != nullptr) write_flow_end(out, e, activity.gpu.correlation);  // no end without a start
 }
 
 void DeviceTracks::write_flow_end(TraceWriter& out, TraceEvent slice, std::uint32_t correlation) {
@@ -211,7 +210,7 @@ void DeviceTracks::write_in_track(TraceWriter& out, TraceEvent& e, const Event& 
   written_();
 }
 
-// Several threads may wait for one stream or device at a time: they may need overflow tracks.
+// Several threads may wait at a time.
 void DeviceTracks::write_syncs(TraceWriter& out, DeviceActivity::StreamKey key, const DeviceActivity::Stream& stream) {
   Track track{key.device, kSyncTid + key.stream,
               key.stream >= 0 ? "stream " + std::to_string(key.stream) + " (sync)" : "device (sync)", key.stream};

@@ -1,4 +1,4 @@
-// Writes device activity: one process per device, one track per stream, flows from the launches.
+// Writes device activity: a process per device, a track per stream.
 #pragma once
 
 #include <functional>
@@ -18,18 +18,15 @@ class DeviceTracks {
  public:
   explicit DeviceTracks(const WindowEvents& window);
 
-  /// Returns the elements of deviceProperties.
   const std::vector<std::string>& device_properties() const { return args_.properties(); }
-  /// Fills in name, category and args of an API call; they live until the next call of this object.
+  /// Fills in name, category and args; they live until the next call.
   void describe_call(const Event& call, TraceEvent& slice);
-  /// Starts the flows from a call to its device activity and to its synchronization, if it has any. Call it directly
-  /// after the slice of the call was written.
+  /// Call directly after writing the call's slice.
   void write_flow_start(TraceWriter& out, const Event& call, const TraceEvent& slice);
-  /// Writes all tracks that belong to no thread of the job. Calls `written` after each event.
+  /// Calls `written` after each event.
   void write(TraceWriter& out, const std::function<void()>& written);
 
  private:
-  /// A track and what names it. Its slices may need overflow tracks.
   struct Track {
     std::int64_t pid = 0, tid = 0;
     std::string name;
@@ -42,7 +39,7 @@ class DeviceTracks {
   void write_stream(TraceWriter& out, DeviceActivity::StreamKey key, const DeviceActivity::Stream& stream);
   void write_activity(TraceWriter& out, const Event& activity, std::int64_t tid, std::uint32_t& hint);
   const Event* join_operation(const Event& activity, const Event* call, std::string_view name);
-  /// Call it directly after the slice to which the arrow leads.
+  /// Call directly after writing the target slice.
   void write_flow_end(TraceWriter& out, TraceEvent slice, std::uint32_t correlation);
   void write_annotation(TraceWriter& out, const DeviceAnnotations::Span& span, Track& track);
   void write_syncs(TraceWriter& out, DeviceActivity::StreamKey key, const DeviceActivity::Stream& stream);
@@ -57,7 +54,7 @@ class DeviceTracks {
   DeviceArgs args_;
   NcclOperationArgs nccl_args_;
   std::uint32_t call_hint_ = 0;
-  std::map<std::uint32_t, std::int64_t> separate_contexts_;  // contexts with tracks of their own -> number, from 1
+  std::map<std::uint32_t, std::int64_t> separate_contexts_;  // numbers from 1
   std::function<void()> written_;
 };
 

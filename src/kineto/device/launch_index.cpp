@@ -9,7 +9,7 @@ namespace profshim::kineto {
 
 void LaunchIndex::add(const Event& call) {
   const std::uint64_t place = view_.slot_of(call);
-  // Only chunks beyond 256 GiB have such slots. The activity of such a call becomes an orphan.
+  // A chunk beyond 256 GiB. The call's activity becomes an orphan.
   if (place > std::numeric_limits<std::uint32_t>::max()) return;
   entries_.push_back(std::uint64_t{call.api.correlation} << 32 | place);
 }
@@ -45,7 +45,7 @@ std::uint32_t LaunchIndex::find(std::uint32_t correlation, std::uint32_t& hint) 
   const std::uint64_t key = std::uint64_t{correlation} << 32;
   const std::size_t size = entries_.size();
   std::size_t first = std::min<std::size_t>(hint, size - 1), last = first;
-  // Doubles the step away from the hint until the key lies in [first, last].
+  // Doubles the step away from the hint.
   if (entries_[first] < key) {
     for (std::size_t step = 1; last < size && entries_[last] < key; step *= 2) {
       first = last;

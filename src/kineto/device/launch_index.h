@@ -1,4 +1,4 @@
-// Finds the API call of a correlation id, among all calls that CUPTI reported. Takes eight bytes and two bits per call.
+// Finds the API call of a correlation id. Takes eight bytes and two bits per call.
 #pragma once
 
 #include <cstdint>
@@ -14,23 +14,19 @@ class LaunchIndex {
 
   explicit LaunchIndex(const spool::View& view) : view_(view) {}
   void reserve(std::size_t calls) { entries_.reserve(calls); }
-  /// Takes a call in a run of the view.
   void add(const Event& call);
-  /// Call it after the last add(). If calls share a correlation, the index keeps one: first choice a call that begins
-  /// in [begin, end), then the runtime's call (the driver's was made inside it), then the first.
+  /// Call after the last add(). Of calls with equal correlation it keeps one: a call that begins in [begin, end), else
+  /// the runtime's (the driver's is inside it), else the first.
   void finish(Ticks begin, Ticks end);
 
   std::uint32_t size() const { return static_cast<std::uint32_t>(entries_.size()); }
   const Event& call(std::uint32_t position) const;
-  /// Returns the position of the call, or kNotFound. `hint` keeps the position of the last search among the events of
-  /// one stream or thread: correlations rise there, so most searches end next to it.
+  /// `hint`: last result on the same stream or thread, where correlations rise.
   std::uint32_t find(std::uint32_t correlation, std::uint32_t& hint) const;
 
   void mark_activity(std::uint32_t position) { has_activity_[position] = true; }
-  /// Returns true if device activity of this call has been found.
   bool has_activity(std::uint32_t position) const { return has_activity_[position]; }
   void mark_sync(std::uint32_t position) { has_sync_[position] = true; }
-  /// Returns true if the synchronization that this call made is shown.
   bool has_sync(std::uint32_t position) const { return has_sync_[position]; }
 
  private:

@@ -12,10 +12,9 @@ namespace profshim::kineto {
 namespace {
 
 constexpr std::int64_t kNoLimit = std::numeric_limits<std::int32_t>::max();
-// Larger than any limit of a real device. Values from a damaged spool must be below it, so that their products stay in
-// range.
+// Above any real limit; keeps products of damaged values in range.
 constexpr std::int64_t kNoDevice = 1 << 22;
-constexpr std::int64_t kRegisterUnit = 256;  // a warp gets registers in these units
+constexpr std::int64_t kRegisterUnit = 256;  // allocation unit per warp
 
 std::int64_t divided_up(std::int64_t value, std::int64_t by) { return (value + by - 1) / by; }
 std::int64_t rounded_up(std::int64_t value, std::int64_t unit) { return divided_up(value, unit) * unit; }
@@ -46,16 +45,15 @@ std::int64_t sub_partitions(const DeviceLimits& d) { return d.major == 6 && d.mi
 std::int64_t limit_by_registers(const DeviceLimits& d, const KernelShape& k, std::int64_t warps) {
   const std::int64_t per_warp = rounded_up(k.registers_per_thread * d.warp_size, kRegisterUnit);
   if (per_warp == 0) return kNoLimit;
-  // The hardware checks a launch as if each sub-partition got an equal share of the warps.
+  // The hardware checks as if each sub-partition got an equal share of warps.
   if (per_warp * rounded_up(warps, sub_partitions(d)) > d.registers_per_block) return 0;
   const std::int64_t warps_per_partition = d.registers_per_sm / sub_partitions(d) / per_warp;
   return warps_per_partition * sub_partitions(d) / warps;
 }
 
-// A kernel that ran with more than the default limit has opted in to the larger one. (Kineto always uses the default
-// limit and reports 0 % for such a kernel.)
+// A kernel above the default limit has opted in. (Kineto reports 0 % for it.)
 std::int64_t limit_by_shared_memory(const DeviceLimits& d, const KernelShape& k) {
-  const std::int64_t reserved = d.major >= 8 ? 1024 : 0;  // by the driver, in every block
+  const std::int64_t reserved = d.major >= 8 ? 1024 : 0;  // by the driver, per block
   const std::int64_t unit = d.major >= 8 ? 128 : 256;
   const std::int64_t taken = rounded_up(k.shared_per_block + reserved, unit);
   if (taken > std::max(d.shared_per_block, d.shared_per_block_optin) + reserved) return 0;
@@ -106,7 +104,7 @@ std::int64_t achieved_occupancy_percent(const DeviceLimits& d, const KernelShape
   const std::int64_t fit = blocks_that_fit(d, k);
   if (fit < 0) return -1;
   const double blocks = std::min(static_cast<double>(fit), blocks_per_sm);
-  // The value is not negative. std::lround() would bring libm into every process of the job.
+  // Not negative. std::lround() would make every job process load libm.
   return static_cast<std::int64_t>(
       100 * blocks * static_cast<double>(k.threads_per_block) / static_cast<double>(d.max_threads_per_sm) + 0.5);
 }

@@ -11,12 +11,12 @@ void NcclOperations::finish() {
   std::sort(in_progress_.begin(), in_progress_.end());
   std::vector<const Event*> in_time = events_;
   std::stable_sort(in_time.begin(), in_time.end(), [](const Event* a, const Event* b) { return a->begin < b->begin; });
-  // Goes from the last event to the first, so that it knows the next operation of each communicator.
+  // Backward, so that each communicator's next operation is known.
   struct Next {
-    Ticks begin, later;  // begin of the operation met last, and of the operation after it
+    Ticks begin, later;  // of the operation met last; of the next one
     std::uint32_t operation;
   };
-  std::unordered_map<std::uint32_t, Next> next;  // by communicator
+  std::unordered_map<std::uint32_t, Next> next;
   constexpr Ticks kNever = ~Ticks{0};
   for (auto at = in_time.rbegin(); at != in_time.rend(); ++at) {
     const Event& event = **at;

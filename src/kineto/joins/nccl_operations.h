@@ -1,4 +1,4 @@
-// The NCCL operations of a window, by the number that joins them to their kernels.
+// NCCL operations of a window.
 #pragma once
 
 #include <algorithm>
@@ -15,12 +15,12 @@ class NcclOperations {
   void add(const Event& event) {
     if (hook_layer(event.hook) != Layer::kNccl || event.nccl.operation == 0) return;
     if (is_nccl_operation(event.hook)) events_.push_back(&event);
-    // In a group, the event with this result is the group's end.
+    // In a group, only the group's end has this result.
     if (event.nccl.result == kInProgress) in_progress_.push_back(event.nccl.operation);
   }
-  /// Call it after the last add().
+  /// Call after the last add().
   void finish();
-  /// Returns the operations that were launched together under this number (NcclArgs::operation): one, or a group.
+  /// Returns operations launched together (NcclArgs::operation).
   std::span<const Event* const> with(std::uint32_t operation) const {
     if (operation == 0) return {};
     const auto first = std::partition_point(events_.begin(), events_.end(),
@@ -29,14 +29,13 @@ class NcclOperations {
     while (last != events_.end() && (*last)->nccl.operation == operation) ++last;
     return {first, last};
   }
-  /// Returns the operations that may have launched this kernel after they had returned, or nothing if that is
-  /// ambiguous. A non-blocking communicator launches from a thread of NCCL, whose launches carry no number. It runs one
-  /// operation at a time, so the kernel is launched before the next operation begins.
+  /// Returns operations that may have launched this kernel after returning; nothing if ambiguous. A non-blocking
+  /// communicator launches from an NCCL thread, without a number, before its next operation begins.
   std::span<const Event* const> launching_at(Ticks launch, std::string_view kernel, std::int64_t device,
                                              const NcclOperationArgs& names) const;
   std::span<const Event* const> all() const { return events_; }
   std::size_t count() const { return events_.size(); }
-  /// Returns the "External id" in the trace: 1 to count(), unique; 0 = not an operation.
+  /// Returns 1 to count(); 0 = not an operation.
   std::uint64_t external_id(const Event& event) const {
     const auto together = with(event.nccl.operation);
     const auto at = std::find(together.begin(), together.end(), &event);
@@ -45,15 +44,15 @@ class NcclOperations {
 
  private:
   static constexpr std::int32_t kInProgress = 7;  // ncclInProgress
-  /// Operations that returned ncclInProgress: the kernel is launched in [begin, end).
+  /// The kernel is launched in [begin, end).
   struct Late {
     Ticks begin, end;
     std::uint32_t operation;
   };
   static bool by_operation(const Event* a, const Event* b) { return a->nccl.operation < b->nccl.operation; }
-  std::vector<const Event*> events_;        // by operation
-  std::vector<std::uint32_t> in_progress_;  // numbers of the operations that returned ncclInProgress
-  std::vector<Late> late_;                  // by begin
+  std::vector<const Event*> events_;  // by operation
+  std::vector<std::uint32_t> in_progress_;
+  std::vector<Late> late_;  // by begin
 };
 
 }  // namespace profshim::kineto

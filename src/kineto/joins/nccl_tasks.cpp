@@ -12,7 +12,6 @@ namespace arg = schema::arg;
 
 bool by_call(const Event* a, const Event* b) { return a->nccl_task.call < b->nccl_task.call; }
 
-/// Returns true if all tasks have the same value.
 template <class Member>
 bool agree(std::span<const Event* const> tasks, Member member) {
   return std::all_of(tasks.begin(), tasks.end(),
@@ -28,7 +27,7 @@ void NcclTasks::finish(const NcclOperations& operations) {
   std::sort(calls.begin(), calls.end());
   for (const Event* const task : tasks_) {
     const auto [first, last] = std::equal_range(calls.begin(), calls.end(), task->nccl_task.call);
-    joined_ += last - first == 1 ? 1 : 0;  // calls of two threads may begin at the same tick
+    joined_ += last - first == 1 ? 1 : 0;  // two threads may call at the same tick
     if (last - first > 1) ambiguous_.push_back(task->nccl_task.call);
   }
   std::sort(ambiguous_.begin(), ambiguous_.end());

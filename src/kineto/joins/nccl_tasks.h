@@ -1,4 +1,4 @@
-// The tasks that NCCL's profiler interface reported (algorithm, protocol, channels), joined to the NCCL calls.
+// Joins tasks of NCCL's profiler interface to NCCL calls.
 #pragma once
 
 #include <cstdint>
@@ -14,16 +14,15 @@ class NcclTasks {
  public:
   explicit NcclTasks(const spool::View& view) : view_(view) {}
 
-  /// Takes events of kind kNcclTask.
   void add(const Event& task) { tasks_.push_back(&task); }
-  /// Call it after the last add(), with the operations of all threads.
+  /// Call after the last add(), with operations of all threads.
   void finish(const NcclOperations& operations);
 
   bool empty() const { return tasks_.empty(); }
-  /// Appends the args that all tasks of the call agree on. A call has several tasks if it is an all-to-all (a send and
-  /// a receive for each rank) or was captured into a graph (one task per launch).
+  /// Appends args that all tasks of the call share. An all-to-all has two tasks per rank, a captured call one per
+  /// launch.
   void add_args(const Event& call, std::vector<Arg>& args) const;
-  /// Returns {"seen": 4, "joined": 3}. The other tasks belong to a call outside this window, or NCCL names no call.
+  /// Returns {"seen": 4, "joined": 3}. NCCL may name no call, or one outside the window.
   std::string summary() const;
 
  private:

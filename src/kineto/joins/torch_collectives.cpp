@@ -9,7 +9,7 @@
 namespace profshim::kineto {
 namespace {
 
-/// Returns "gloo" for the range "gloo:all_reduce"; "" for other ranges.
+/// Returns "gloo" for "gloo:all_reduce".
 std::string_view backend_of(std::string_view range) {
   for (const std::string_view backend : {"gloo", "nccl", "mpi", "ucc", "xccl", "hccl"}) {
     if (range.size() > backend.size() && range.starts_with(backend) && range[backend.size()] == ':') return backend;

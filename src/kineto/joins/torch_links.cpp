@@ -31,8 +31,8 @@ void TorchLinks::add_thread(std::span<const Event* const> events, const LaunchIn
   }
 }
 
-// Joins, as PyTorch does, the last operator with the sequence number of the backward function that ended before it.
-// Operators that enclose the backward function belong to the autograd engine.
+// As PyTorch: joins the last operator with the same sequence number that ended before `backward`. Enclosing operators
+// belong to the autograd engine.
 void TorchLinks::join(const Event& backward) {
   const std::int64_t sequence = backward.torch.sequence;
   auto at = std::partition_point(forward_.begin(), forward_.end(),
@@ -44,7 +44,7 @@ void TorchLinks::join(const Event& backward) {
     several_threads = several_threads || (last != nullptr && last->thread != at->thread);
     last = &*at;
   }
-  if (last == nullptr || several_threads) return;  // each thread has its own sequence numbers: ambiguous
+  if (last == nullptr || several_threads) return;  // threads number separately: ambiguous
   const std::uint64_t number = starts_.size() + 1;
   starts_.push_back({last->event, number});
   ends_.push_back({&backward, number});

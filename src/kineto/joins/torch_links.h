@@ -1,7 +1,5 @@
-// Joins PyTorch operators to CUDA calls (they share an "External id") and to their backward functions ("fwdbwd").
-//
-// PyTorch's profiler pushes a number around each operator, and CUPTI stamps it on every call. We record both operators
-// and calls, so the times suffice: a call belongs to the innermost operator that is open on its thread when it begins.
+// Joins PyTorch operators to CUDA calls ("External id") and backward functions ("fwdbwd"). A call belongs to the
+// innermost operator open on its thread when it begins.
 #pragma once
 
 #include <algorithm>
@@ -13,7 +11,7 @@
 
 namespace profshim::kineto {
 
-/// Returns true for operators that enclose calls on their thread: Kineto's cpu_op.
+/// Kineto's cpu_op: operators that enclose calls of their thread.
 constexpr bool is_torch_op(const Event& e) {
   const bool is_op =
       e.hook == HookId::kTorchOperator || e.hook == HookId::kTorchBackward || e.hook == HookId::kTorchScript;
@@ -22,13 +20,12 @@ constexpr bool is_torch_op(const Event& e) {
 
 class TorchLinks {
  public:
-  /// Takes the events of one thread in order (begin, longest first); `launches` may be empty.
+  /// In order (begin, longest first); `launches` may be empty.
   void add_thread(std::span<const Event* const> events, const LaunchIndex& launches);
-  /// Call it after the last thread. The operators get the "External id" `first_id`, `first_id` + 1, ... in the order
-  /// of add_thread().
+  /// Call after the last thread. Numbers operators from `first_id`, in order.
   void finish(std::uint64_t first_id);
 
-  /// Returns the id of the innermost operator around the call at this position of the launch index; 0 = no operator.
+  /// 0 = no operator.
   std::uint64_t external_id_of_call(std::uint32_t position) const {
     const bool known = position < innermost_.size() && innermost_[position] != 0;
     return known ? first_id_ + innermost_[position] - 1 : 0;
@@ -37,7 +34,6 @@ class TorchLinks {
     const Event* event;
     std::uint64_t number;
   };
-  /// Return the flows that start at this operator, and those that end at this backward function.
   std::span<const Flow> starting_at(const Event& op) const { return flows_at(starts_, op); }
   std::span<const Flow> ending_at(const Event& op) const { return flows_at(ends_, op); }
 
@@ -55,10 +51,10 @@ class TorchLinks {
 
   std::uint64_t first_id_ = 1;
   std::uint32_t ops_ = 0, threads_ = 0;
-  std::vector<std::uint32_t> innermost_;  // by position of the call: operator + 1
-  std::vector<Numbered> forward_;         // operators with a sequence number; by that, then begin
+  std::vector<std::uint32_t> innermost_;  // by launch index position: operator + 1
+  std::vector<Numbered> forward_;         // by sequence number, then begin
   std::vector<const Event*> backward_;
-  std::vector<Flow> starts_, ends_;  // by event
+  std::vector<Flow> starts_, ends_;
 };
 
 }  // namespace profshim::kineto

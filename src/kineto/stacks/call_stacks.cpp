@@ -17,7 +17,7 @@ StringId stack_of(const Event& event) {
   return is_call && !hook_name(event.hook).empty() ? event.stack : 0;
 }
 
-/// The two parts of a stack's bytes; both empty if the bytes are not a stack.
+/// Both parts are empty if the bytes are not a stack.
 struct CallStacks::Content {
   std::string_view python, native;
 
@@ -62,7 +62,7 @@ void CallStacks::name_addresses() {
     const auto first = std::upper_bound(addresses.begin(), addresses.end(), module.begin);
     const auto last = std::upper_bound(first, addresses.end(), module.end);
     if (first == last) continue;
-    // A return address is the address after the call and may belong to the next function: look up the byte before.
+    // A return address may belong to the next function: look up the byte before.
     std::vector<std::uint64_t> places;
     for (auto at = first; at != last; ++at) places.push_back(*at - 1 - module.begin + module.offset);
     const std::vector<std::string> found = elf::functions_at(std::string(module.path), places);

@@ -1,4 +1,4 @@
-// Call stacks as the trace shows them. profshim/call_stack.h describes their form in the spool.
+// Call stacks as the trace shows them. Source form: profshim/call_stack.h.
 #pragma once
 
 #include <cstdint>
@@ -13,22 +13,21 @@
 
 namespace profshim::kineto {
 
-/// Returns the stack of an event; 0 = none.
+/// 0 = none.
 StringId stack_of(const Event& event);
 
 class CallStacks {
  public:
   CallStacks(const spool::View& view, const Definitions& definitions) : view_(view), definitions_(definitions) {}
 
-  /// Native frames get names if all stacks are added first and then named at once. name_addresses() reads the symbols
-  /// of the files that have frames without a name; a second call without new frames reads nothing.
+  /// Add all stacks, then name once: naming reads the symbols of all files with unnamed frames.
   void add(StringId stack);
   void name_addresses();
 
   using Frames = std::vector<std::string_view>;
-  /// Returns the Python frames, or the native frames if there are none; innermost first. Valid until the next call.
+  /// Python frames, else native frames; innermost first. Valid until the next call of either function.
   const Frames& frames(StringId stack);
-  /// Returns the native frames of a stack that has Python frames too; else nothing. Valid until the next call.
+  /// Empty for stacks without Python frames.
   const Frames& native_frames(StringId stack);
 
  private:
@@ -39,7 +38,7 @@ class CallStacks {
   const spool::View& view_;
   const Definitions& definitions_;
   std::unordered_set<StringId> known_;
-  std::unordered_map<std::uint64_t, std::string> names_;  // by address
+  std::unordered_map<std::uint64_t, std::string> names_;
   Frames frames_;
 };
 

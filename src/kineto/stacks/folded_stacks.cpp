@@ -7,10 +7,10 @@
 namespace profshim::kineto {
 namespace {
 
-/// Returns true for events that begin and end on one thread and nest there.
+/// Events that nest on one thread.
 bool is_slice(const Event& e) { return (e.flags & (kAsyncSlice | kStartEnd)) == 0 && e.end > e.begin; }
 
-/// Appends a frame. The separators of the line are ";" and the last space, so a frame must not contain them.
+/// Replaces the separators of the line: ";" and space.
 void add_frame(std::string& line, std::string_view frame) {
   for (const char c : frame) line += c == ' ' || c == ';' || c == '\t' || c == '\n' ? '_' : c;
 }
@@ -40,7 +40,7 @@ void FoldedStacks::add_thread(const std::vector<const Event*>& events) {
 }
 
 bool FoldedStacks::write(CallStacks& stacks, ByteSink& sink) const {
-  // Ids count up, so this is the order in which the stacks were first recorded.
+  // Ids count up: order of first recording.
   const std::map<StringId, Ticks> in_order(own_time_.begin(), own_time_.end());
   std::string line;
   for (const auto& [stack, ticks] : in_order) {

@@ -1,4 +1,4 @@
-// The stacks of a window for flame graphs, each with the time spent in it.
+// Stacks of a window with their time, for flame graphs.
 #pragma once
 
 #include <unordered_map>
@@ -13,14 +13,14 @@ namespace profshim::kineto {
 class FoldedStacks {
  public:
   explicit FoldedStacks(double ticks_per_ns) : ticks_per_us_(ticks_per_ns * 1000) {}
-  /// Takes the events of one thread in order (begin, longest first).
+  /// In order (begin, longest first).
   void add_thread(const std::vector<const Event*>& events);
-  /// Writes the format of WindowTraceBuilder::write_stacks().
+  /// Format: see WindowTraceBuilder::write_stacks().
   bool write(CallStacks& stacks, ByteSink& sink) const;
 
  private:
   const double ticks_per_us_;
-  std::unordered_map<StringId, Ticks> own_time_;  // by stack
+  std::unordered_map<StringId, Ticks> own_time_;
 };
 
 }  // namespace profshim::kineto

@@ -1,4 +1,4 @@
-// The memory that the cgroups of this process leave to it: version 1 and 2, its own cgroup and all parents.
+// Memory that the cgroups leave: version 1 and 2, with all parents.
 #pragma once
 
 #include <cstdint>
@@ -8,17 +8,16 @@
 
 namespace profshim::recorder {
 
-/// Reads the beginning of a file into `room`; empty if it cannot be read. No allocation.
+/// Empty if unreadable. No allocation.
 std::string_view read_start(const char* path, char* room, std::size_t size);
-/// Returns the number behind `key` in the first line that begins with it; `otherwise` if there is none.
+/// The number behind `key` in the first line that begins with it.
 std::uint64_t number_after(std::string_view text, std::string_view key, std::uint64_t otherwise);
 
 class CgroupMemory {
  public:
   static constexpr std::uint64_t kUnlimited = ~std::uint64_t{0};
-  /// Reads ROOT/proc/self/cgroup and ROOT/proc/self/mountinfo.
   explicit CgroupMemory(const std::string& root);
-  /// Returns the bytes up to the nearest limit. Page cache that the kernel can drop counts as free. No allocation.
+  /// Bytes. Page cache that can be dropped counts as free. No allocation.
   std::uint64_t available() const;
 
  private:

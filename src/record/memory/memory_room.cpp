@@ -12,19 +12,17 @@
 namespace profshim::recorder {
 namespace {
 
-// The recording takes one part in so many; the job keeps the rest. A full memory cgroup kills the job, so less is
-// taken.
+// The recording takes one part in kShare. A full cgroup kills the job, so less is taken there.
 constexpr std::uint64_t kShare = 8;
 constexpr std::uint64_t kShareOfCgroup = 16;
-constexpr std::uint64_t kShareOfFree = 16;  // of the free bytes of a file system, in one step
+constexpr std::uint64_t kShareOfFree = 16;  // of a file system, per step
 constexpr std::uint64_t kLeftToTheJob = 256 << 20;
-// Two threads with their stacks, and the 64 MiB of address space that malloc reserves for each.
+// Stacks of two threads, and the 64 MiB that malloc reserves for each.
 constexpr std::uint64_t kThreadsSpace = 130ull << 20;
-// With at least this much, the smallest spool and the threads take at most a fifth.
+// The smallest spool and the threads take at most a fifth.
 constexpr std::uint64_t kEnoughSpace = 768ull << 20;
 constexpr std::uint64_t kUnknown = CgroupMemory::kUnlimited;
 
-// Returns the bytes of address space that RLIMIT_AS and RLIMIT_DATA leave.
 std::uint64_t address_space_left(const char* statm) {
   std::uint64_t left = kUnknown;
   const auto page = static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
@@ -54,7 +52,7 @@ std::uint64_t share_of_space(std::uint64_t left) {
 }
 
 struct FileSystem {
-  std::uint64_t whole = 0, spare = 0;  // spare: free, without a reserve for shared memory of the job
+  std::uint64_t whole = 0, spare = 0;  // free, minus a reserve for the job
 };
 
 FileSystem look_at(const std::string& folder) {

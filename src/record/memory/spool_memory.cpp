@@ -27,7 +27,7 @@ namespace {
 
 constexpr std::uint64_t kGrowth = 4 << 20;
 constexpr long kTmpfs = 0x01021994;
-// Far from the program and its libraries, so that the mapping can grow: 1 TiB, or 64 GiB with 39-bit addresses.
+// Far from libraries, so that the mapping can grow: 1 TiB, or 64 GiB with 39-bit addresses.
 constexpr std::uintptr_t kRoomyAddresses[] = {std::uintptr_t{1} << 40, std::uintptr_t{1} << 36};
 
 struct Mapping {
@@ -38,7 +38,7 @@ struct Mapping {
 };
 constinit Mapping mapping;
 
-std::string& file() {  // never destroyed: threads outlive static destructors
+std::string& file() {  // never destroyed: threads outlive it
   static std::string* const path = new std::string;
   return *path;
 }
@@ -50,7 +50,7 @@ std::uintptr_t page_size() {
 
 std::string reason(const std::string& what, int error) { return what + ": " + std::strerror(error); }
 
-// Growing a file beyond RLIMIT_FSIZE raises SIGXFSZ, which ends the job. So the limit is checked first.
+// Growth beyond RLIMIT_FSIZE raises SIGXFSZ, which ends the job.
 bool file_size_allowed(std::uint64_t bytes) {
   rlimit limit{};
   return getrlimit(RLIMIT_FSIZE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY || limit.rlim_cur >= bytes;
@@ -61,7 +61,7 @@ void* map_at(void* hint, std::uint64_t bytes, int flags, int fd) {
   return data == MAP_FAILED ? nullptr : data;
 }
 
-// Maps `first` bytes with free addresses behind them if address space is scarce, else all `bytes` anywhere.
+// If address space is scarce, maps `first` bytes with free addresses behind.
 bool map_pages(std::uint64_t bytes, std::uint64_t first, int flags, int fd) {
   void* data = nullptr;
   std::uint64_t mapped = bytes;
@@ -81,7 +81,7 @@ bool map_pages(std::uint64_t bytes, std::uint64_t first, int flags, int fd) {
 }
 
 bool map_anonymous(std::uint64_t bytes, std::uint64_t first, std::string& why_not) {
-  // MAP_SHARED: after a fork() of the job, writes to the spool cause no copy-on-write faults.
+  // MAP_SHARED: no copy-on-write faults after the job's fork().
   if (map_pages(bytes, first, MAP_SHARED | MAP_ANONYMOUS, -1)) return true;
   if (map_pages(bytes, first, MAP_PRIVATE | MAP_ANONYMOUS, -1)) return true;
   why_not = reason("cannot map " + format_size(bytes) + " of memory", errno);
@@ -117,7 +117,7 @@ bool map_file(const std::string& path, std::uint64_t bytes, std::uint64_t first,
   return true;
 }
 
-// Opens the file each time: the job could close a descriptor that stays open, and its number would be reused.
+// Opened each time: the job could close our descriptor and reuse its number.
 bool allocate_in_file(std::uintptr_t begin, std::uintptr_t end) {
   const int fd = open_high(file().c_str(), O_RDWR);
   if (fd < 0) return false;
@@ -159,7 +159,7 @@ bool reach(std::uint64_t end) {
   if (mapping.is_file) {
     if (mremap(mapping.data, mapping.mapped, wanted, 0) == MAP_FAILED) return false;
   } else {
-    // A shared anonymous mapping cannot grow, so another mapping is placed behind it.
+    // A shared anonymous mapping cannot grow: map another behind it.
     void* const piece = map_at(behind, more, MAP_SHARED | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1);
     if (piece != behind) {
       if (piece != nullptr) munmap(piece, more);
@@ -174,11 +174,10 @@ bool populate(void* at, std::size_t bytes) {
   const std::uintptr_t page = page_size();
   const std::uintptr_t begin = reinterpret_cast<std::uintptr_t>(at) & ~(page - 1);
   const std::uintptr_t end = (reinterpret_cast<std::uintptr_t>(at) + bytes + page - 1) & ~(page - 1);
-  // A file system on disk may accept a page into the page cache without a block for it, so blocks are allocated first.
+  // The page cache may accept a page without a disk block.
   if (mapping.on_disk && !allocate_in_file(begin, end)) return false;
   if (madvise(reinterpret_cast<void*>(begin), end - begin, MADV_POPULATE_WRITE) == 0) return true;
-  // EFAULT: the page would raise SIGBUS. Other errors mean that MADV_POPULATE_WRITE is not available: a kernel before
-  // 5.14, seccomp.
+  // EFAULT: SIGBUS. Other errors: no MADV_POPULATE_WRITE (kernel before 5.14, seccomp).
   if (errno == EFAULT || errno == ENOMEM || errno == EHWPOISON) return false;
   if (mapping.is_file && !mapping.on_disk && !allocate_in_file(begin, end)) return false;
   for (std::uintptr_t p = begin; p < end; p += page) {

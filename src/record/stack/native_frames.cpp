@@ -20,14 +20,13 @@ namespace {
 using Backtrace = int (*)(void** addresses, int most);
 constinit std::atomic<Backtrace> backtrace{nullptr};
 
-/// The addresses of this library's code.
 struct Range {
   std::uintptr_t begin = 0, end = 0;
   bool holds(std::uintptr_t address) const { return address >= begin && address < end; }
 };
 constinit Range own_code;
 
-constexpr std::size_t kOwnFrames = 16;  // upper bound between the job's call and take()
+constexpr std::size_t kOwnFrames = 16;  // upper bound
 
 int find_own_code(dl_phdr_info* info, std::size_t, void*) {
   for (int i = 0; i < info->dlpi_phnum; ++i) {
@@ -74,12 +73,13 @@ std::size_t take(std::uint64_t* addresses, std::size_t most) {
 void define_modules() {
   if (backtrace.load(std::memory_order_acquire) == nullptr) return;
   static constinit std::mutex one_at_a_time;
-  static auto* const known = new std::set<std::pair<std::uint64_t, std::string>>;  // threads outlive destructors
+  static auto* const known =
+      new std::set<std::pair<std::uint64_t, std::string>>;  // never destroyed: threads outlive it
   const std::lock_guard lock(one_at_a_time);
   MemoryMapping first;
   each_mapping([&first](const MemoryMapping& mapping) {
     if (!mapping.path.starts_with('/')) return;
-    // The base of a file is the address of its first mapped byte.
+    // The base is a file's first mapped byte.
     if (mapping.path != first.path || mapping.offset == 0) first = mapping;
     if (!mapping.is_executable || !known->emplace(mapping.begin, mapping.path).second) return;
     define(spool::DefinitionKind::kModule, 0, intern(mapping.path), 0,

@@ -29,9 +29,7 @@ T load(Pointer object, std::size_t offset) {
 }
 Pointer pointer_at(Pointer object, std::size_t offset) { return load<Pointer>(object, offset); }
 
-// ---- texts of the interpreter
-
-/// The characters of a compact str. `width` 0: the object is no compact str (a subclass, or made by an old interface).
+/// `width` 0: no compact str (a subclass, or from an old interface).
 struct Characters {
   Pointer at = nullptr;
   std::size_t bytes = 0;
@@ -54,7 +52,6 @@ std::span<const std::uint8_t> bytes_of(Pointer object) {
   return {reinterpret_cast<const std::uint8_t*>(object + python::kBytesText), load<std::size_t>(object, python::kSize)};
 }
 
-/// A text of limited length, in UTF-8.
 class Line {
  public:
   void add(std::string_view text) {
@@ -66,7 +63,7 @@ class Line {
     char digits[12];
     add({digits, std::to_chars(digits, digits + sizeof digits, value).ptr});
   }
-  /// Adds the last `most` characters; the end of a path tells more than its begin.
+  /// Keeps the end: it tells most of a path.
   void add(const Characters& characters, std::size_t most) {
     if (characters.width == 0) return add("?");
     const std::size_t count = characters.bytes / characters.width;
@@ -100,20 +97,16 @@ class Line {
   std::size_t used_ = 0;
 };
 
-// ---- frames
-
 struct Frame {
   Pointer code;
-  std::size_t offset;  // of the instruction, in bytes
+  std::size_t offset;  // of the instruction; bytes
 };
 
-/// Returns the last 8 bytes of a text plus its length. If the text is shorter, the bytes before it in its object are
-/// included.
+/// Adds the length. A short text includes earlier bytes of its object.
 std::uint64_t last_word(Pointer text, std::size_t bytes) { return load<std::uint64_t>(text + bytes - 8, 0) + bytes; }
 
-// Returns a checksum of everything that the text of a frame is made from. A code object may be freed and another one
-// allocated at its address, often with the same name and file; the checksum tells them apart. It is a sum of products
-// with different odd factors, which the processor computes in parallel.
+// Checksum to tell apart code objects at one address, which often have the same name and file. Products with odd
+// factors run in parallel.
 std::uint64_t check_of(Pointer code) {
   const python::Layout& at = interpreter.layout;
   const auto number = [](Pointer pointer) { return reinterpret_cast<std::uintptr_t>(pointer); };
@@ -133,8 +126,8 @@ std::uint64_t check_of(Pointer code) {
   return check;
 }
 
-/// The cache of frame texts, a table of sequence locks. `version` is odd while a thread writes the slot. A reader that
-/// finds it odd or changed treats the frame as unknown; a writer that finds it odd does not store.
+/// A sequence lock: `version` is odd during a write. If it is odd or changes, a reader takes the frame as unknown and a
+/// writer does not store.
 struct alignas(32) Slot {
   std::atomic<std::uint32_t> version;
   std::atomic<StringId> text;
@@ -157,7 +150,7 @@ StringId known_text(const Slot& slot, const Frame& frame, std::uint64_t check) {
                     slot.offset.load(std::memory_order_relaxed) == frame.offset &&
                     slot.check.load(std::memory_order_relaxed) == check;
   const StringId text = slot.text.load(std::memory_order_relaxed);
-  std::atomic_thread_fence(std::memory_order_acquire);  // the loads above come before the second load of the version
+  std::atomic_thread_fence(std::memory_order_acquire);  // loads before the second load of the version
   return same && version % 2 == 0 && slot.version.load(std::memory_order_relaxed) == version ? text : 0;
 }
 
@@ -165,7 +158,7 @@ void remember(Slot& slot, const Frame& frame, std::uint64_t check, StringId text
   std::uint32_t version = slot.version.load(std::memory_order_relaxed);
   if (version % 2 != 0 || !slot.version.compare_exchange_strong(version, version + 1, std::memory_order_relaxed))
     return;
-  std::atomic_thread_fence(std::memory_order_release);  // the odd version is visible before the stores below
+  std::atomic_thread_fence(std::memory_order_release);  // odd version before the stores
   slot.text.store(text, std::memory_order_relaxed);
   slot.code.store(frame.code, std::memory_order_relaxed);
   slot.offset.store(frame.offset, std::memory_order_relaxed);
@@ -182,7 +175,7 @@ int line_of(const Frame& frame) {
 }
 
 [[gnu::noinline]] StringId make_text(const Frame& frame) {
-  constexpr std::size_t kLongestFile = 300, kLongestName = 150;  // characters of up to 4 bytes
+  constexpr std::size_t kLongestFile = 300, kLongestName = 150;  // of up to 4 bytes
   Line line;
   line.add(characters_of(pointer_at(frame.code, interpreter.layout.file)), kLongestFile);
   line.add("(");
@@ -207,12 +200,11 @@ Frame read(Pointer frame, Pointer code) {
   return {code, static_cast<std::size_t>(pointer_at(frame, at.instruction) - (code + at.bytes))};
 }
 
-/// Returns the code object of a frame; null for a frame of the interpreter itself, which has none or is marked by its
-/// owner.
+/// Null for the interpreter's own frames: they have no code, or `owner` marks them.
 Pointer code_of(Pointer frame) {
   const python::Layout& at = interpreter.layout;
   if (at.has_entry_frames && frame[at.owner] == python::kOwnedByC) return nullptr;
-  constexpr std::uintptr_t kTags = 7;  // 3.14: tag bits of a reference that is not counted
+  constexpr std::uintptr_t kTags = 7;  // 3.14: tags of an uncounted reference
   const auto tagged = load<std::uintptr_t>(frame, at.code);
   const auto code = reinterpret_cast<Pointer>(tagged & ~kTags);
   return code != nullptr && pointer_at(code, python::kType) == interpreter.code_type ? code : nullptr;
@@ -232,14 +224,14 @@ bool prepare(std::string& why_not) {
     }
     slots = static_cast<Slot*>(memory);
   } else {
-    madvise(slots, kSlots * sizeof(Slot), MADV_DONTNEED);  // forget the text ids of another spool
+    madvise(slots, kSlots * sizeof(Slot), MADV_DONTNEED);  // ids of another spool
   }
   is_ready.store(true, std::memory_order_release);
   return true;
 }
 
 std::size_t take(StringId* frames, std::size_t most) {
-  // A thread may still run while the interpreter finalizes, which frees the thread's state and frames.
+  // Finalization frees states and frames of running threads.
   if (!is_ready.load(std::memory_order_acquire) || interpreter.is_initialized() == 0) return 0;
   const Pointer state = interpreter.thread_state();
   if (state == nullptr) return 0;
@@ -251,7 +243,7 @@ std::size_t take(StringId* frames, std::size_t most) {
     const Pointer code = code_of(frame);
     if (code == nullptr) continue;
     const StringId text = text_of(read(frame, code));
-    if (text == 0) break;  // the string table is full
+    if (text == 0) break;
     frames[n++] = text;
   }
   return n;

@@ -1,8 +1,6 @@
-// The Python frames of the calling thread, read directly from the interpreter's memory.
-//
-// A thread cannot change its own frames while it is inside one of our hooks, whichever thread has the GIL, and each
-// frame keeps its code object alive. So the frames are read without the GIL and without reference counts. The only
-// calls into Python are PyGILState_GetThisThreadState() and Py_IsInitialized(), which only look up state.
+// The calling thread's Python frames, read without the GIL and reference counts: a thread inside our hook cannot change
+// its frames, which keep their code objects alive. Only PyGILState_GetThisThreadState() and Py_IsInitialized() are
+// called; they only look up state.
 #pragma once
 
 #include <cstddef>
@@ -12,12 +10,10 @@
 
 namespace profshim::recorder::python_frames {
 
-/// Finds the interpreter. Returns false and a reason if this process has none, or one of an unknown version. At
-/// activation, once the spool takes texts.
+/// False without an interpreter of a known version. At activation, once the spool takes texts.
 bool prepare(std::string& why_not);
 
-/// Writes the texts of at most `most` frames, innermost first, and returns their number. Returns 0 on threads that
-/// Python does not know, and while the interpreter starts or finalizes.
+/// Innermost first. 0 on threads that Python does not know, and while it starts or finalizes.
 std::size_t take(StringId* frames, std::size_t most);
 
 }  // namespace profshim::recorder::python_frames

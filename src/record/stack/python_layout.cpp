@@ -50,13 +50,12 @@ constexpr Layout k3_12 = {.state_frame = 56,
                           .is_indirect = true,
                           .has_entry_frames = true};
 
-/// tp_basicsize of the types whose objects are read.
+/// tp_basicsize
 struct Sizes {
   std::int64_t code, frame, str, bytes;
 };
 
-/// Indices into _Py_DebugOffsets, a table of 8-byte numbers. It begins with the cookie "xdebugpy", the version, and a
-/// flag for free-threaded builds.
+/// Indices into _Py_DebugOffsets: 8-byte numbers after the cookie, version and free-threading flag.
 struct Places {
   std::uint8_t state_frame, previous, code, instruction, file, function, lines, first_line, bytes;
   std::uint8_t type, bytes_size, bytes_text, str_state, str_length, str_ascii;
@@ -101,16 +100,16 @@ std::optional<Layout> from_table(const Places& places, std::uint64_t version) {
   layout.lines = at(places.lines);
   layout.bytes = at(places.bytes);
   layout.ascii = at(places.str_ascii);
-  layout.wide = static_cast<std::uint16_t>(layout.ascii + 16);  // utf8_length and utf8 lie between
+  layout.wide = static_cast<std::uint16_t>(layout.ascii + 16);  // behind utf8_length and utf8
   if (!is_sane) return {};
   return layout;
 }
 
-/// Returns the version in the format of PY_VERSION_HEX; 0 = not known.
+/// As PY_VERSION_HEX; 0 = unknown.
 std::uint64_t version_of(const char* text) {
-  if (const auto* const version = symbol<const unsigned long*>("Py_Version")) return *version;  // from 3.11 on
+  if (const auto* const version = symbol<const unsigned long*>("Py_Version")) return *version;  // since 3.11
   unsigned major = 0, minor = 0, micro = 0;
-  // "3.10.13 (main, ...". A version that is not final has a letter behind the number and does not match.
+  // "3.10.13 (main, ...": does not match versions that are not final.
   if (std::sscanf(text, "%u.%u.%u (", &major, &minor, &micro) != 3) return 0;
   return major << 24 | minor << 16 | micro << 8 | 0xf0;
 }

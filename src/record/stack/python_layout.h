@@ -1,5 +1,5 @@
-// Offsets of the fields of CPython's frames, by version: 3.10 to 3.14, 64 bits, with the GIL. Nothing is guessed: the
-// version must be one of these, and the sizes that the interpreter's own types declare must agree.
+// Offsets in CPython 3.10 to 3.14, 64 bits, with the GIL. No guesses: the version must be known, and sizes declared by
+// the interpreter's types must agree.
 #pragma once
 
 #include <cstdint>
@@ -7,34 +7,31 @@
 
 namespace profshim::recorder::python {
 
-/// Address of an object or another structure of the interpreter, which is read by offset.
+/// Read by offset.
 using Pointer = const char*;
 
-/// Offsets in bytes. 3.10 to 3.12: from the headers of these versions (Include/cpython, Include/internal). Later
-/// versions export a table, _Py_DebugOffsets.
+/// 3.10 to 3.12: from Include/cpython and Include/internal. Later versions export _Py_DebugOffsets.
 struct Layout {
-  std::uint16_t state_frame;     // PyThreadState: the frame, or its _PyCFrame if `is_indirect` is set
-  std::uint16_t indirect_frame;  // _PyCFrame: the frame
-  std::uint16_t previous, code, instruction, owner;        // frame; 3.10: `instruction` is an index
-  std::uint16_t file, function, first_line, lines, bytes;  // code; `bytes`: its instructions (3.10: a bytes object)
-  std::uint16_t ascii, wide;                               // compact str: offset of the text
+  std::uint16_t state_frame;                               // of PyThreadState; a _PyCFrame if `is_indirect`
+  std::uint16_t indirect_frame;                            // of _PyCFrame
+  std::uint16_t previous, code, instruction, owner;        // of the frame; 3.10: `instruction` is an index
+  std::uint16_t file, function, first_line, lines, bytes;  // of the code; `bytes`: instructions (3.10: a bytes object)
+  std::uint16_t ascii, wide;                               // of a compact str's text
   bool is_indirect;
-  bool has_entry_frames;  // there are frames of the interpreter itself, marked by `owner`
-  bool is_3_10;           // PyFrameObject, no qualified names, older line table
+  bool has_entry_frames;  // the interpreter's own, marked by `owner`
+  bool is_3_10;           // PyFrameObject, no qualified names, old line table
 };
 
-/// Offsets and values that all versions share.
 inline constexpr std::uint16_t kType = 8, kSize = 16, kStrState = 32, kBytesText = 32;
 inline constexpr char kOwnedByC = 3;
 
 struct Interpreter {
   Layout layout;
   Pointer (*thread_state)();  // PyGILState_GetThisThreadState: needs no GIL
-  int (*is_initialized)();    // Py_IsInitialized: 0 from the moment it begins to finalize
+  int (*is_initialized)();    // Py_IsInitialized: 0 once finalization begins
   Pointer code_type, str_type, bytes_type;
 };
 
-/// Finds the interpreter of this process. Returns false and a reason if there is none or its version is not known.
 bool find_interpreter(Interpreter& interpreter, std::string& why_not);
 
 }  // namespace profshim::recorder::python

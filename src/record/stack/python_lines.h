@@ -1,5 +1,4 @@
-// Decoders of the line tables of Python's code objects. Pure functions of bytes, which come from the job's memory and
-// are not trusted.
+// Decoders of Python's line tables, which are memory of the job: not trusted.
 #pragma once
 
 #include <cstddef>
@@ -8,11 +7,10 @@
 
 namespace profshim::recorder::python_lines {
 
-/// Returns the line of the instruction at byte `offset` of the code by the location table of CPython 3.11 and later
-/// (Objects/locations.md); `first_line` if the table has no line for it.
+/// Line of the instruction at byte `offset`, or `first_line`. CPython 3.11 on (Objects/locations.md).
 int by_locations(std::span<const std::uint8_t> table, int first_line, std::size_t offset);
 
-/// The same by the line table of CPython 3.10: pairs of a length in bytes and a line difference, -128 = no line.
+/// CPython 3.10: pairs of length in bytes and line difference, -128 = no line.
 int by_differences(std::span<const std::uint8_t> table, int first_line, std::size_t offset);
 
 }  // namespace profshim::recorder::python_lines

@@ -22,7 +22,7 @@ namespace detail {
 
 void count_lost_open_call() { state.header->open_calls_lost.fetch_add(1, std::memory_order_relaxed); }
 
-// The time at which the calls were left is unknown: they are marked unfinished and end now.
+// Nobody knows when they were left: they end now, unfinished.
 void close_left_calls(Thread& t, Layer layer) {
   for (std::uint32_t i = t.open_calls; i-- > 0;) {
     Event& call = t.open[i];

@@ -1,11 +1,11 @@
-// Calls and operations that have begun and have not ended.
+// Calls and operations in flight.
 #pragma once
 
 #include <cstdint>
 
 namespace profshim::recorder {
 
-/// Creates the free list of the `slots` pending slots. Returns false if there is no memory.
+/// False without memory.
 bool create_pending_slots(std::uint32_t slots);
 
 }  // namespace profshim::recorder

@@ -3,9 +3,9 @@
 
 namespace profshim::recorder {
 
-/// Gives the first 1024 definitions pages. Returns false if there is no memory.
+/// Pages for 1024. False without memory.
 bool ready_first_definitions();
-/// Forgets all definitions, for a new spool. No thread may record.
+/// For a new spool. No thread may record.
 void reset_definitions();
 
 }  // namespace profshim::recorder

@@ -12,8 +12,7 @@ namespace {
 
 using spool::StringHeader;
 
-// One word per slot: the upper half of the hash in the high 32 bits, the string id in the low ones; 0 = empty. Both are
-// published by one atomic store, so a reader never sees a half-written slot.
+// Upper half of the hash << 32 | string id; 0 = empty. One atomic store: no reader sees half a slot.
 constexpr std::size_t kSlots = std::size_t{1} << 20;
 constexpr std::size_t kMaxProbes = 64;
 
@@ -42,7 +41,7 @@ inline std::uint64_t load(const char* p, std::size_t n) {
   return word;
 }
 
-// Multiply-and-fold (wyhash) over 16 bytes a round; the last round may overlap the one before it.
+// Multiply-and-fold (wyhash), 16 bytes a round; the last may overlap.
 inline std::uint64_t hash_of(std::string_view text) {
   constexpr std::uint64_t k0 = 0xa0761d6478bd642fULL;
   constexpr std::uint64_t k1 = 0xe7037ed1a0b428dbULL;
@@ -79,12 +78,11 @@ std::string_view text_at(StringId id) {
   return {reinterpret_cast<const char*>(&h + 1), h.length};
 }
 
-// Appends a text to the arena; 0 if the arena is full.
+// 0 = the arena is full.
 StringId append(std::string_view text, std::uint64_t hash) {
-  // One byte more than the text for a NUL, since intern_literal() compares with strcmp(). The arena is zero at first.
+  // Room for a NUL, for strcmp() in intern_literal(): the arena is zero at first.
   const std::size_t need = (sizeof(StringHeader) + text.size() + 1 + 15) & ~std::size_t{15};
-  // `used` never exceeds the size, not even temporarily: subtracting an overshoot could take room from a text that
-  // another thread has appended meanwhile.
+  // `used` never exceeds the size: subtracting an overshoot could take another text's room.
   std::uint64_t at = table.used->load(std::memory_order_relaxed);
   do {
     if (at + need > table.bytes) return 0;
@@ -114,14 +112,13 @@ StringId insert(std::string_view text, std::uint64_t hash) {
       if (id == 0) break;
       if (slot.compare_exchange_strong(word, (hash & 0xffffffff00000000) | id, std::memory_order_acq_rel)) return id;
     }
-    // The slot is in use, perhaps by another thread that has just inserted the same text.
+    // Perhaps the same text from another thread.
     if ((word ^ hash) >> 32 == 0 && header_of(static_cast<StringId>(word)).hash == hash) {
       return static_cast<StringId>(word);
     }
   }
   if (id == 0) table.lost->fetch_add(1, std::memory_order_relaxed);
-  return id;  // without a free slot the text is only in the arena; the next intern() appends it again, which is
-              // harmless
+  return id;  // not indexed: the next intern() appends it again, harmlessly
 }
 
 }  // namespace
@@ -145,13 +142,13 @@ bool create(char* arena, std::size_t bytes, std::atomic<std::uint64_t>* used, st
   table.used = used;
   table.lost = lost;
   table.populate = populate;
-  used->store(16, std::memory_order_relaxed);  // id 0 means "no text"
+  used->store(16, std::memory_order_relaxed);  // 0 means "no text"
   return true;
 }
 
 namespace {
 
-// A function of its own, so that intern() does not need this stack space.
+// Separate, to keep the stack space out of intern().
 [[gnu::noinline]] StringId intern_cut(std::string_view text, std::size_t limit) {
   char cut[spool::kMaxName];
   const std::size_t kept = std::min(limit, sizeof cut) - 3;
@@ -174,8 +171,7 @@ StringId intern(std::string_view text, std::size_t limit) {
 }
 
 StringId intern_literal(const char* text) {
-  // Indexed by address. A remembered id is only a guess, which the comparison confirms. An id of an earlier spool could
-  // lie outside the arena, so create() clears the guesses.
+  // The comparison confirms the guess. create() clears guesses: old ids could lie outside the arena.
   const auto address = reinterpret_cast<std::uintptr_t>(text);
   std::atomic<StringId>& guess = guesses[(address ^ address >> 9) % kGuesses];
   const StringId known = guess.load(std::memory_order_acquire);

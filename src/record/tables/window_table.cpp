@@ -1,4 +1,4 @@
-// Windows, step marks and clock anchors: the tables that the session fills.
+// Windows, step marks, clock anchors.
 #include <mutex>
 
 #include "profshim/base/shared_words.h"
@@ -63,11 +63,10 @@ std::uint64_t add_mark(const spool::StepMark& mark) {
 }
 
 void add_anchor(const Anchor& anchor) {
-  const std::lock_guard one_at_a_time(anchor_mutex);  // the collector and the writer add anchors
+  const std::lock_guard one_at_a_time(anchor_mutex);  // collector and writer
   SpoolHeader& h = *state.header;
   const std::uint64_t number = h.anchors.load(std::memory_order_relaxed);
-  // Release fence: a reader that sees a word of the new anchor also sees h.anchors >= `number`, so that it can tell
-  // that this place of the ring is being overwritten.
+  // Release fence: a reader of a new word sees h.anchors >= `number`, so it knows that this place is being overwritten.
   std::atomic_thread_fence(std::memory_order_release);
   store_words(state.anchors[spool::anchor_place(number)], anchor);
   h.anchors.store(number + 1, std::memory_order_release);

@@ -1,4 +1,4 @@
-// Ranges that are markers: matches the text of a range against the patterns of steps and epochs.
+// Matches the text of a range against the patterns of steps and epochs.
 #include <cstring>
 #include <functional>
 
@@ -20,7 +20,7 @@ std::optional<std::int64_t> integer_at(std::string_view text, std::size_t at) {
   return i == at ? std::nullopt : std::optional(value);
 }
 
-// Returns the integer behind the pattern's fixed part ("step 3/100" with "step *" is 3), else the last one of the text.
+// "step 3/100" gives 3 for "step *". Else returns the last integer of the text.
 std::optional<std::int64_t> number_in(std::string_view text, std::string_view prefix) {
   if (const auto value = integer_at(text, prefix.size()); value && !prefix.empty()) return value;
   std::size_t end = text.size();
@@ -36,13 +36,12 @@ bool matches(const StepPattern& pattern, std::string_view text) {
          glob_match(pattern.pattern, text);
 }
 
-/// A weak pattern, or another optimizer, is chosen at this many matches without a better one.
+/// A weak pattern, or another optimizer, needs this many matches.
 constexpr std::uint32_t kPatience = 8;
 
 enum class Range : std::uint8_t { kNvtx, kTorchBegins, kTorchEnded };
 
-/// Returns true if this optimizer makes the steps. An iteration may step several optimizers, which differ in name. The
-/// first one makes the steps, until others have made kPatience steps without it; then the next one replaces it.
+/// The first of several optimizers makes the steps, until others have made kPatience steps without it.
 bool is_the_optimizer(State& s, std::string_view name) {
   const std::uint64_t own = std::hash<std::string_view>{}(name) | 1;
   std::uint64_t chosen = 0;
@@ -56,7 +55,6 @@ bool is_the_optimizer(State& s, std::string_view name) {
   return true;
 }
 
-/// Returns the pattern that `text` matches, if its matches are steps. The first match of "auto" locks the pattern.
 const StepPattern* matched_pattern(State& s, std::string_view text, Range range) {
   const MarkerKind kind = range == Range::kNvtx ? MarkerKind::kNvtx : MarkerKind::kTorch;
   if (s.spec.steps.source == StepSource::kNvtx && kind != MarkerKind::kNvtx) return nullptr;
@@ -70,7 +68,7 @@ const StepPattern* matched_pattern(State& s, std::string_view text, Range range)
     if (pattern.is_weak && range == Range::kTorchEnded) return nullptr;  // counted when it began
     if (mine == locked) return s.marker_kind.load(std::memory_order_relaxed) == kind ? &pattern : nullptr;
     if (pattern.is_weak && s.weak_matches.fetch_add(1, std::memory_order_relaxed) + 1 < kPatience) return nullptr;
-    if (better) recorder::header().step_marker = 0;  // the new marker is stored at the next boundary
+    if (better) recorder::header().step_marker = 0;  // the next boundary stores the new marker
     const bool mine_now = s.locked_pattern.compare_exchange_strong(locked, mine) || locked == mine;
     if (mine_now) s.marker_kind.store(kind, std::memory_order_relaxed);
     return mine_now ? &pattern : nullptr;

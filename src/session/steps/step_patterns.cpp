@@ -13,7 +13,7 @@ constinit std::uint64_t marker_first_bytes[4] = {};
 
 namespace {
 
-// PyTorch's own record_function ranges: torch/optim/optimizer.py (profile_hook_step), torch/nn/parallel/distributed.py,
+// PyTorch's own ranges: torch/optim/optimizer.py (profile_hook_step), torch/nn/parallel/distributed.py,
 // torch/distributed/fsdp.
 constexpr std::string_view kOptimizerSteps = "Optimizer.step#*";
 constexpr std::string_view kForwardRanges[] = {"DistributedDataParallel.forward", "FullyShardedDataParallel.forward"};

@@ -1,4 +1,4 @@
-// The patterns of the ranges that make steps, by the spec.
+// The range patterns that make steps.
 #pragma once
 
 #include <string>
@@ -9,7 +9,7 @@
 namespace profshim::session {
 
 std::vector<StepPattern> step_patterns(const Spec& spec);
-/// Fills detail::marker_first_bytes. Before the mode has kNvtxSteps or kTorchSteps: no hook reads it earlier.
+/// Call it before the mode has kNvtxSteps or kTorchSteps: hooks read the bytes from then on.
 void set_marker_first_bytes(const State& state);
 
 }  // namespace profshim::session

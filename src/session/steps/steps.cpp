@@ -1,4 +1,4 @@
-// Step boundaries: from a marker to the windows that it opens and closes. Nothing here locks or allocates.
+// Step boundaries. Nothing here locks or allocates.
 #include "steps.h"
 
 #include <sys/syscall.h>
@@ -36,16 +36,16 @@ bool on_step_thread(State& s) {
 
 namespace {
 
-// Per thread, so that launches of other threads do not split a series of consecutive matches.
+// Per thread: launches of other threads must not split a series of matches.
 thread_local constinit bool last_kernel_matched __attribute__((tls_model("initial-exec"))) = false;
 
-// The marks are a ring: a mark that an unwritten window needs must not be overwritten.
+// The marks are a ring: a mark of an unwritten window must survive.
 bool room_for_mark(const State& s) {
   const std::uint64_t made = recorder::header().marks.load(std::memory_order_relaxed);
   return made - s.marks_published.load(std::memory_order_acquire) < spool::kMaxMarks;
 }
 
-// The job's own step numbers may go back, and each epoch may begin the schedule anew: then it is never over.
+// The job's own step numbers may go back, and an epoch may restart the schedule.
 bool is_schedule_over(const Spec& spec, std::int64_t step) {
   return !spec.steps.absolute && !spec.schedule_per_epoch && spec.schedule.over(step);
 }
@@ -87,7 +87,7 @@ void step_boundary(Ticks at, std::optional<std::int64_t> number, StringId marker
   if (arm) {
     arm_others(*s, s->current.load() != nullptr ? at : 0);
   } else {
-    // The first step is not measured: it may create contexts and compile.
+    // The first step may create contexts and compile.
     const std::int64_t step_ns = step->index >= 2 ? now_ns - s->last_boundary_ns : 0;
     disarm_others(*s, at, window_is_near(*s, step->schedule, step_ns));
   }
@@ -95,7 +95,7 @@ void step_boundary(Ticks at, std::optional<std::int64_t> number, StringId marker
   s->stall_ticks.fetch_add(ticks() - entered, std::memory_order_relaxed);
 }
 
-// Stop closes the window that ends with the range, since the next Start may never come.
+// Stop closes the window: the next Start may never come.
 void on_profiler_range(bool begins, Ticks at) {
   State* const s = live();
   if (s == nullptr || s->spec.steps.source != StepSource::kCudaProfilerApi || !on_step_thread(*s)) return;

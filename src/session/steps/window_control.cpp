@@ -20,10 +20,8 @@ void disarm_others(State& s, Ticks at, bool is_near) {
   if (auto* const function = s.when_arming.load()) function(false);
 }
 
-// CUPTI takes some milliseconds to switch on, seconds at worst, and the begin of a window does not wait for it. So it
-// is switched on when a window is near: by the duration of a step, by the number of steps while that is not known, or
-// at the step before the window. A range of the profiler API cannot be predicted; cudaProfilerStart waits for CUPTI
-// instead.
+// CUPTI takes milliseconds, at worst seconds, to switch on: it is switched on when a window is near. A range of the
+// profiler API cannot be predicted: cudaProfilerStart waits for CUPTI.
 bool window_is_near(const State& s, std::int64_t step, std::int64_t step_ns) {
   constexpr std::int64_t kNear_ns = 500'000'000, kFewSteps = 20;
   const StepSource source = s.spec.steps.source;
@@ -67,7 +65,7 @@ void close_by_limit(State& s, Ticks end, StringId limit) {
   const std::uint64_t marks = recorder::header().marks.load(std::memory_order_acquire);
   s.closed_by_limit.store(true);
   spool::Window* expected = window;
-  if (!s.current.compare_exchange_strong(expected, nullptr)) {  // the step thread has closed it meanwhile
+  if (!s.current.compare_exchange_strong(expected, nullptr)) {  // closed meanwhile by the step thread
     s.closed_by_limit.store(false);
     return;
   }
@@ -87,7 +85,7 @@ void close_at_exit(State& s, Ticks now) {
   if (window == nullptr) return;
   const std::uint64_t marks = recorder::header().marks.load(std::memory_order_acquire);
   const bool whole_run = window->first_mark == spool::kNoMark;
-  // If the marker range of the last step has ended, the window ends there: later events belong to no step.
+  // Events after the range of the last step belong to no step.
   const Ticks last_step_end = window->last_step_end.load(std::memory_order_relaxed);
   const bool last_step_whole = last_step_end != 0;
   window->complete = whole_run || (last_step_whole && s.last_action_saves) ? 1 : 0;
@@ -100,7 +98,6 @@ void close_at_exit(State& s, Ticks now) {
 
 namespace {
 
-// Returns the oldest window in one of these states, or null.
 const spool::Window* oldest_window(std::initializer_list<spool::WindowState> states) {
   const spool::SpoolHeader& h = recorder::header();
   const auto* const windows = reinterpret_cast<const spool::Window*>(recorder::data() + h.windows_at);

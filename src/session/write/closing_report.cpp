@@ -12,12 +12,11 @@ namespace {
 
 using Number = unsigned long long;
 
-/// Returns true for one rank of the job. For matters that only some ranks see.
+/// One rank speaks about a matter that only some ranks see.
 bool speaks_for_job(const State& s, const char* matter) {
   return s.rank.world_size == 1 || output::claim_job_line(s.folder, matter, recorder::header().base_time_ns);
 }
 
-/// The end of a line that may concern other ranks, too.
 std::string where_others_are(const State& s) {
   return s.rank.world_size == 1 ? std::string() : "; of all ranks:  profshim ls " + s.folder;
 }
@@ -33,15 +32,13 @@ std::string chosen_source(const State& s) {
   return (pattern->torch_only ? "torch \"" : "nvtx \"") + pattern->pattern + "\"";
 }
 
-// Returns the confidence of the choice of "auto"; empty if the spec names the source. The same value as in the trace
-// (src/kineto).
+// The trace has the same value (src/kineto).
 std::string confidence(const State& s) {
   const StepPattern* const pattern = locked_pattern(s);
   if (s.spec.steps.source != StepSource::kAuto || pattern == nullptr) return "";
   return std::string(", confidence ") + std::string(step_confidence(pattern->pattern));
 }
 
-// Returns the reason why a recording of the whole run has no trace.
 const char* why_no_window(const State& s) {
   if (recorder::header().windows.load() == 0) return "no window was opened";
   if (!s.spec.save_on_exit) return "the window was open when the job ended (schedule.on_exit = \"discard\")";
@@ -65,16 +62,14 @@ void log_no_steps(const State& s) {
             looked_for.c_str());
 }
 
-/// Returns the difference between the number in a marker's name and the schedule's count. 0 if the names do not count
-/// up by one: then traces number steps by the count, too.
+/// Returns 0 if the names do not count up by one: traces then use the schedule's count.
 std::int64_t numbers_from(const State& s, std::uint64_t steps) {
   if (s.spec.steps.absolute || s.spec.schedule_per_epoch) return 0;
   const std::int64_t first = s.steps.first_number.load(), last = s.steps.last_number.load();
   return last - first == static_cast<std::int64_t>(steps) - 1 ? first : 0;
 }
 
-/// Suggests steps of this run that a list could have named: up to three, after one or two steps of warm-up if there are
-/// enough. The last step is left out, since it may have been incomplete.
+/// Leaves out the last step, which may have been incomplete.
 std::string suggested_steps(const State& s) {
   const std::int64_t seen = s.steps.last.load() - s.steps.first.load() + 1;
   if (seen < 2) return "at least 2 steps are needed";
@@ -88,7 +83,6 @@ std::string suggested_steps(const State& s) {
 void log_no_window(const State& s, std::uint64_t steps) {
   const std::int64_t offset = numbers_from(s, steps);
   const std::int64_t first_seen = s.steps.first.load();
-  // The schedule counts by the job's own numbers (a resumed job does not begin at 0), or from 0.
   const auto next = s.spec.schedule.next_recorded(s.spec.steps.absolute ? first_seen : 0);
   std::string seen = std::to_string(steps) + (steps == 1 ? " step" : " steps") + " seen";
   if (offset + first_seen != 0) {
@@ -100,7 +94,6 @@ void log_no_window(const State& s, std::uint64_t steps) {
             suggested_steps(s).c_str());
 }
 
-// Logs the reason why an enabled profile wrote no trace.
 void log_nothing_written(const State& s) {
   const std::uint64_t steps = recorder::header().steps_seen.load();
   if (steps == 0) return log_no_steps(s);
@@ -141,7 +134,7 @@ void log_lost_windows(const State& s) {
     dropped += window.dropped;
     ++windows;
   }
-  // Lost open calls and events of threads without a block have lines of their own.
+  // Other lines report lost open calls and events of threads without a block.
   const spool::SpoolHeader& h = recorder::header();
   const std::uint64_t said_elsewhere = h.open_calls_lost.load() + spool::threadless_events(h);
   if ((cut_short == 0 && dropped <= said_elsewhere) || !speaks_for_job(s, "windows")) return;

@@ -1,19 +1,18 @@
-// The log lines at the end of a recording, and if the disk has no room for a window. One rank writes each line for the
-// whole job: the lowest selected rank if all ranks see the matter, else the first rank that reports it.
+// The log lines at the end, and if the disk is full. One rank writes each line.
 #pragma once
 
 #include "session/state.h"
 
 namespace profshim::session {
 
-/// Logs the outcome of the recording. After the writer has ended, before the claim on the rank is released.
+/// After the writer has ended, before the claim on the rank is released.
 void log_outcome(State& state);
 
-/// Checks limits.disk_free every few seconds, and reports refused windows once. Writer thread.
+/// Checks limits.disk_free every few seconds. Writer thread.
 class DiskWatch {
  public:
   explicit DiskWatch(State& state) : s_(state) {}
-  /// `soon`: a window may open at the next step; the disk is then checked at once.
+  /// `soon`: a window may open at the next step.
   void check(bool soon);
 
  private:
@@ -21,10 +20,10 @@ class DiskWatch {
   std::int64_t checked_ns_ = 0;
   bool was_soon_ = false, said_ = false;
 };
-/// Checks limits.disk_free once. Any thread that may wait for a file system.
+/// Any thread that may wait for a file system.
 void check_disk(State& state);
 
-/// Logs that a window could not be written. Writer thread.
+/// Writer thread.
 void log_window_failed(State& state, const output::ManifestWindow& window);
 
 }  // namespace profshim::session

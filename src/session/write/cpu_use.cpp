@@ -17,7 +17,6 @@
 namespace profshim::session {
 namespace {
 
-/// Reads up to N numbers separated by spaces from the beginning of `text`; returns how many it found.
 template <std::size_t N>
 std::size_t read_numbers(std::string_view text, std::array<std::int64_t, N>& numbers) {
   std::size_t found = 0;
@@ -39,7 +38,7 @@ std::int64_t process_ns() {
   return std::int64_t{t.tv_sec} * 1'000'000'000 + t.tv_nsec;
 }
 
-// /proc/stat, "cpu  user nice system idle iowait irq softirq steal ...": in ticks, summed over all CPUs (proc(5)).
+// "cpu  user nice system idle iowait irq softirq steal ...": ticks, summed over all CPUs (proc(5)).
 bool read_machine(CpuReading& reading) {
   std::string text;
   int error = 0;
@@ -52,8 +51,7 @@ bool read_machine(CpuReading& reading) {
   return true;
 }
 
-// /proc/.../schedstat has the time on a CPU (ns), the time in the run queue (ns) and the number of time slices (kernel:
-// Documentation/scheduler/sched-stats).
+// schedstat: time on a CPU (ns), time in the run queue (ns), time slices (Documentation/scheduler/sched-stats).
 bool read_threads(CpuReading& reading, std::span<const pid_t> ours) {
   DIR* const tasks = opendir("/proc/self/task");
   if (tasks == nullptr) return false;
@@ -89,7 +87,7 @@ kineto::CpuUse cpu_between(const CpuReading& begin, const CpuReading& end) {
   use.cpus = static_cast<int>(std::max(1L, sysconf(_SC_NPROCESSORS_ONLN)));
   for (const auto& [tid, waited_ns] : end.waited_ns) {
     const auto before = begin.waited_ns.find(tid);
-    // The id of a thread that has ended may have been reused.
+    // The thread id may have been reused.
     if (before != begin.waited_ns.end() && waited_ns >= before->second)
       use.waited_us += static_cast<double>(waited_ns - before->second) / 1000;
   }

@@ -1,5 +1,4 @@
-// CPU use of the process and the machine while a window was open. `profshim compare` uses it to tell a slower program
-// from one that had to wait for a CPU.
+// CPU use of a window: `profshim compare` tells a slower program from one that waited for a CPU.
 #pragma once
 
 #include <sys/types.h>
@@ -15,28 +14,25 @@
 
 namespace profshim::session {
 
-/// Values of cumulative counters at one moment.
 struct CpuReading {
   std::int64_t at_ns = 0;
-  std::int64_t process_ns = 0;  // CPU time of the process
-  std::int64_t busy_ns = 0;     // all CPUs of the machine
-  std::int64_t stolen_ns = 0;   // all CPUs: the virtual machine was ready to run, but its host did something else
-  std::unordered_map<pid_t, std::int64_t> waited_ns;  // by thread: ready to run while something else ran
+  std::int64_t process_ns = 0;
+  std::int64_t busy_ns = 0;
+  std::int64_t stolen_ns = 0;                         // by the host of a virtual machine
+  std::unordered_map<pid_t, std::int64_t> waited_ns;  // by thread: ready, but not running
 };
 
-/// Reads the counters from /proc. Returns nothing if the kernel does not count them (no CONFIG_SCHED_INFO, a sandbox).
-/// Takes about 6 us per thread, so only our own threads may call it. `ours`: threads that are not the job's.
+/// Returns nothing in a sandbox or without CONFIG_SCHED_INFO. Takes 6 us per thread, so only our threads may call it.
 std::optional<CpuReading> read_cpu(std::span<const pid_t> ours);
 
-/// Returns the CPU use between two readings. Ignores threads that are not in both, such as our compressing threads.
+/// Ignores threads that are not in both readings.
 kineto::CpuUse cpu_between(const CpuReading& begin, const CpuReading& end);
 
-/// Hands the readings of each window from the collector to the writer.
 class WindowCpu {
  public:
-  /// Takes the readings when a window opens and closes. `window`: the open window; kNone = none. Collector, each tick.
+  /// `window`: kNone = none is open. Collector, each tick.
   void tick(std::uint64_t window, std::span<const pid_t> ours);
-  /// Returns the use of a closed window; nothing if it was open for less than a tick. Writer, once for each window.
+  /// Returns nothing for a window shorter than a tick. Writer, once per window.
   std::optional<kineto::CpuUse> take(std::uint64_t window, std::span<const pid_t> ours);
 
   static constexpr std::uint64_t kNone = ~std::uint64_t{0};
@@ -46,7 +42,7 @@ class WindowCpu {
     std::optional<CpuReading> begin, end;
   };
   std::mutex mutex_;
-  std::uint64_t open_ = kNone;  // collector
+  std::uint64_t open_ = kNone;
   std::map<std::uint64_t, Readings> windows_;
 };
 

@@ -14,7 +14,7 @@
 namespace profshim::session {
 namespace {
 
-constexpr std::size_t kMostSpools = 4096;               // spools of live processes included
+constexpr std::size_t kMostSpools = 4096;
 constexpr std::int64_t kNoneAfter_ns = 20'000'000'000;  // the next process recovers the rest
 constexpr std::uint64_t kMostBytes = 256 << 20;
 
@@ -24,7 +24,7 @@ bool address_space_is_limited() {
   return getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur != RLIM_INFINITY;
 }
 
-// Another rank may just be creating the spool, whose header is still empty then.
+// Another rank may be creating the spool: its header is still empty.
 bool is_new(const std::string& path) {
   constexpr std::int64_t kNew_s = 60;
   struct stat s {};
@@ -46,7 +46,7 @@ DeadSpools::DeadSpools(State& state) : s_(state) {
               "%s holds spools that are named as those of this user but belong to another user: they are not recovered",
               folder.c_str());
   }
-  // The copy and its index take memory beside that of the job.
+  // The copy takes memory beside the job's.
   most_bytes_ = std::min({kMostBytes, s_.spec.limits.host_memory / 8, s_.room->now(0, 0).bytes});
   until_ns_ = monotonic_ns() + kNoneAfter_ns;
 }
@@ -63,7 +63,7 @@ output::RecoverOptions DeadSpools::options() {
   options.give_up = [this] { return must_stop(); };
   options.on_window = [this](const std::string& folder, int rank, const output::ManifestWindow& window) {
     s_.progress_count.fetch_add(1, std::memory_order_relaxed);
-    // The spool belongs to the same rank of the same run: its windows continue in our manifest.
+    // Same rank of the same run: its windows belong in our manifest.
     if (folder == s_.folder && rank == s_.rank.rank) s_.manifest.windows.push_back(window);
   };
   return options;
@@ -86,7 +86,7 @@ void DeadSpools::recover_next() {
     if (failed && s_.first_selected && !is_new(name)) {
       log::line(LogLevel::kWarn, "cannot recover the spool of a killed job: %s", notes.back().text.c_str());
     }
-    if (outcome == output::RecoverOutcome::kRecovered) break;  // back to the recording, which goes first
+    if (outcome == output::RecoverOutcome::kRecovered) break;  // the recording goes first
   }
   if (next_ == names_.size() && traces_ > 0) log_recovered_traces();
 }

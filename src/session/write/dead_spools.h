@@ -1,5 +1,4 @@
-// Finds spools that killed jobs of this user have left in memory, makes traces of them if their folder still exists,
-// and removes them.
+// Makes traces of spools that killed jobs left in memory, if their folder still exists, and removes them.
 #pragma once
 
 #include <cstdint>
@@ -11,11 +10,10 @@
 
 namespace profshim::session {
 
-/// Works on the writer thread beside the recording, one spool at a time. Bounded in number, memory and time.
+/// Writer thread, one spool at a time. Bounded in number, memory and time.
 class DeadSpools {
  public:
   explicit DeadSpools(State& state);
-  /// Recovers the next spool, if any is left.
   void recover_next();
 
  private:

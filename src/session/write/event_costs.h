@@ -1,6 +1,4 @@
-// Measures how much time of its thread the recording of a call takes, for each layer, on this machine. overhead_percent
-// is computed from it. The base cost is measured at the start. A layer registers its own measurement when it is
-// initialized, which may be after the first window has opened.
+// Measures how long recording a call takes in each layer, for overhead_percent.
 #pragma once
 
 #include <array>
@@ -14,26 +12,26 @@ namespace profshim::session {
 
 class EventCostMeter {
  public:
-  /// Measures an event without its hook, the cost of layers without a measurement of their own. At the start.
+  /// Measures the cost of layers without a measurement of their own.
   void measure_base();
-  /// Registers `function`, which returns the nanoseconds of a call; < 0: cannot be measured. Any thread.
+  /// `function` returns ns per call; < 0: cannot be measured. Any thread.
   void measure_with(Layer layer, double (*function)());
-  /// Returns true if there is a layer that measure() has not tried. Any thread, no lock.
+  /// Any thread, no lock.
   bool has_more() const { return wanted_.load(std::memory_order_acquire) != 0; }
-  /// Measures every layer that has no cost yet. A layer that cannot be measured now (between the begin of a window and
-  /// its first observer) is tried a few more times. The writer calls this repeatedly while a window records.
+  /// Retries a layer that cannot be measured between a window's begin and its first observer. Called while a window
+  /// records.
   void measure();
-  /// Returns the costs; < 0 for a layer that is not measured yet, nothing before the first measure(). Writer thread.
+  /// < 0 for a layer that is not measured. Writer thread.
   std::optional<output::EventCosts> known() const;
 
  private:
   static constexpr std::size_t kLayers = static_cast<std::size_t>(Layer::kCount);
-  static constexpr std::uint32_t kBase = 1u << kLayers;  // beside a bit for each layer
+  static constexpr std::uint32_t kBase = 1u << kLayers;
   static constexpr int kAttempts = 4;
   output::EventCosts costs_{};
   std::array<std::atomic<double (*)()>, kLayers> measures_{};
   std::atomic<std::uint32_t> wanted_{kBase};
-  std::uint32_t failed_ = 0;  // layers to try again; writer thread only
+  std::uint32_t failed_ = 0;
   std::array<int, kLayers> attempts_{};
 };
 

@@ -16,7 +16,7 @@ std::string lower_case(std::string text) {
   return text;
 }
 
-// Names are often hundreds of characters long, so this hashes eight at a time.
+// Names often have hundreds of bytes: hashes eight at a time.
 std::uint64_t hash_of(const char* name) {
   constexpr std::uint64_t kPrime = 0x9E3779B97F4A7C15ull;
   std::size_t length = std::strlen(name);
@@ -33,7 +33,6 @@ std::uint64_t hash_of(const char* name) {
   return hash;
 }
 
-/// Removes the last parameter list from "void ns::f<int>(char)".
 std::string without_parameters(const std::string& name) {
   const std::size_t close = name.rfind(')');
   int depth = 0;
@@ -58,7 +57,7 @@ bool KernelNames::matches_pattern(const char* name) const {
 
 bool KernelNames::matches(const char* name) {
   if (name == nullptr || *name == 0) return false;
-  const std::uint64_t hash = hash_of(name) | 2;  // not 0
+  const std::uint64_t hash = hash_of(name) | 2;
   std::atomic<std::uint64_t>& slot = known_[(hash >> 8) % kSlots];
   const std::uint64_t there = slot.load(std::memory_order_relaxed);
   if ((there | 1) == (hash | 1)) return (there & 1) != 0;

@@ -1,5 +1,5 @@
-// Estimates the size of the open window's trace, for limits.trace_size: number of committed events times the bytes of
-// JSON of such an event. The writer measures these bytes on a sample of the window's events, long before the limit.
+// Estimates the open window's trace size, for limits.trace_size: committed events times their bytes of JSON, which the
+// writer measures on a sample.
 #pragma once
 
 #include <algorithm>
@@ -11,11 +11,9 @@ namespace profshim::session {
 /// Collector and writer thread.
 class TraceSize {
  public:
-  /// `bytes_per_event`: the assumed size until the first measurement.
   TraceSize(std::uint64_t limit, double bytes_per_event)
       : limit_(static_cast<double>(limit)), bytes_per_event_(bytes_per_event) {}
 
-  /// A window opens. `committed`: number of events since the start of the recording.
   void begin(std::uint64_t committed) {
     const std::lock_guard lock(mutex_);
     settled_ = seen_ = committed;
@@ -24,7 +22,7 @@ class TraceSize {
     wants_measure_ = false;
   }
 
-  /// Returns true if the window has reached the limit, or will have at the next call.
+  /// Returns true also if the next call would be too late.
   bool reached(std::uint64_t committed) {
     const std::lock_guard lock(mutex_);
     const double before = bytes_at(seen_);
@@ -38,7 +36,7 @@ class TraceSize {
     const std::lock_guard lock(mutex_);
     return wants_measure_;
   }
-  /// Starts the wanted measurement: returns the number of events that it covers; 0 = none is wanted.
+  /// Returns the number of events to measure; 0 = none.
   std::uint64_t start_measure() {
     const std::lock_guard lock(mutex_);
     if (!wants_measure_) return 0;
@@ -47,11 +45,10 @@ class TraceSize {
     return seen_;
   }
 
-  /// Ends a measurement. `bytes_per_event` holds for the events from the last measurement up to `until`; `fixed_bytes`:
-  /// size of the trace without its events.
+  /// `bytes_per_event`: since the last measurement. `fixed_bytes`: the trace without events.
   void measured(std::uint64_t until, double fixed_bytes, double bytes_per_event) {
     const std::lock_guard lock(mutex_);
-    if (until < settled_) return;  // belongs to a window that has closed
+    if (until < settled_) return;  // of a closed window
     settled_bytes_ += static_cast<double>(until - settled_) * bytes_per_event;
     settled_ = until;
     fixed_bytes_ = fixed_bytes;
@@ -62,8 +59,8 @@ class TraceSize {
  private:
   // Fractions of the limit.
   static constexpr double kMeasureEvery = 0.12;
-  static constexpr double kAtOnce = 0.06;  // bound of the growth expected until the next call, as a call may come late
-  static constexpr double kFull = 0.93;    // the rest is a margin for the error of the measurement
+  static constexpr double kAtOnce = 0.06;  // bound of the growth until the next call
+  static constexpr double kFull = 0.93;
   static constexpr std::uint64_t kLeastEvents = 100;
 
   double bytes_at(std::uint64_t committed) const {
@@ -73,9 +70,9 @@ class TraceSize {
   std::mutex mutex_;
   const double limit_;
   double bytes_per_event_;
-  double settled_bytes_ = 0, fixed_bytes_ = 0;  // measured events; the rest of the trace
-  double measured_until_ = 0;                   // bytes at the last measurement
-  std::uint64_t settled_ = 0, seen_ = 0;        // events, counted from the start of the recording
+  double settled_bytes_ = 0, fixed_bytes_ = 0;
+  double measured_until_ = 0;
+  std::uint64_t settled_ = 0, seen_ = 0;
   bool wants_measure_ = false;
 };
 

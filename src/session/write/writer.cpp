@@ -1,4 +1,4 @@
-// The writer thread: turns closed windows into files, one after the other, and keeps the manifest.
+// The writer thread: turns closed windows into files and keeps the manifest.
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
@@ -25,7 +25,7 @@ spool::Window& window(std::uint64_t number) {
                                           h.windows_at)[number % spool::kMaxWindows];
 }
 
-/// Returns the number of complete steps in the window; a window without steps (source "none") counts as one.
+/// A window of source "none" counts as one step.
 std::uint64_t whole_steps(const spool::Window& w) {
   if (w.first_mark == spool::kNoMark) return 1;
   const std::uint64_t begun = w.end_mark - w.first_mark;
@@ -40,7 +40,6 @@ class Writer {
  public:
   explicit Writer(State& s) : s_(s) { view_ = spool::View::over(recorder::data(), recorder::size(), why_not_); }
 
-  /// Writes the next closed window; returns true if there was one.
   bool publish_next() {
     const std::uint64_t opened = recorder::header().windows.load(std::memory_order_acquire);
     if (next_ >= opened) return false;
@@ -57,12 +56,11 @@ class Writer {
     return true;
   }
 
-  /// Measures costs while hooks record, since they cost more then.
+  /// Costs are higher while hooks record.
   void measure_costs() {
     if (is_recording(s_)) s_.costs.measure();
   }
 
-  /// Measures the size in JSON of the open window's events, for limits.trace_size.
   void measure_size() {
     const std::uint64_t until = s_.trace_size.start_measure();
     const spool::Window* const open = s_.current.load();
@@ -104,7 +102,7 @@ class Writer {
     last_manifest_ns_ = monotonic_ns();
   }
 
-  /// Removes the spool once no window can open and none waits. A process killed later leaves nothing in memory.
+  /// A process that is killed later leaves nothing in memory.
   void remove_spool_if_over() {
     if (s_.spool_removed.load() || !(s_.schedule_over.load() || s_.recording_over.load())) return;
     const bool all_written = next_ >= recorder::header().windows.load(std::memory_order_acquire);
@@ -116,7 +114,7 @@ class Writer {
     write_manifest(current_state());
   }
 
-  /// Touches the claim file every few seconds: other hosts and containers see by it that this process lives.
+  /// The claim's age shows other hosts and containers that this process lives.
   void touch_claim() {
     constexpr std::int64_t kEvery_ns = 5'000'000'000;
     const std::int64_t now = monotonic_ns();
@@ -140,7 +138,7 @@ class Writer {
     return (recorder::mode() & recorder::kArmed) != 0 ? "warmup" : "skip";
   }
 
-  // A kernel may end long after the window in which it was launched. The device thread bounds the wait by giving up.
+  // A kernel may end long after its window. The device thread bounds the wait by giving up.
   void wait_for_device(Ticks window_end) {
     while (!device::settled(window_end)) {
       s_.progress_count.fetch_add(1, std::memory_order_relaxed);
@@ -157,7 +155,7 @@ class Writer {
     if (costs) options.costs = &*costs;
     const ClockMap clock(view_->anchors(), view_->header().clock);
     options.stall_us = static_cast<double>(s_.stall_ticks.exchange(0)) / clock.ticks_per_ns() / 1000;
-    // Each compressing thread holds more than a megabyte, and malloc reserves 64 MiB of address space for it.
+    // malloc reserves 64 MiB of address space for each compressing thread.
     const bool scarce = s_.pool_bound == recorder::Bound::kAddressSpace;
     const std::uint64_t affordable = scarce ? 0 : s_.memory / (16 << 20);
     options.gzip_threads =
@@ -176,12 +174,12 @@ class Writer {
       result.window = static_cast<std::int64_t>(w.number);
       result.status = std::string("failed: ") + e.what();
     }
-    // A window that failed stays closed: its events are kept for `profshim recover`.
+    // `profshim recover` needs the events of a failed window.
     if (!result.status.starts_with("failed")) w.state.store(spool::WindowState::kPublished, std::memory_order_release);
     note(result);
   }
 
-  // The cost of a stack depends on its depth, and that of inputs on the operator: both are unknown.
+  // The costs of stacks and inputs vary, so they are unknown.
   std::optional<output::EventCosts> known_costs() const {
     std::optional<output::EventCosts> costs = s_.costs.known();
     if (!costs) return costs;
@@ -222,7 +220,7 @@ void* run_writer(void* argument) {
   State& s = *static_cast<State*>(argument);
   prctl(PR_SET_NAME, "profshim-write");
   s.writer_tid.store(static_cast<pid_t>(syscall(SYS_gettid)));
-  // A nice value is per thread on Linux; the compressing threads inherit it.
+  // Per thread on Linux; the compressing threads inherit it.
   setpriority(PRIO_PROCESS, static_cast<id_t>(syscall(SYS_gettid)), s.spec.output.niceness);
   Writer writer(s);
   DiskWatch disk(s);

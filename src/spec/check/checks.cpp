@@ -31,7 +31,6 @@ class Checks {
  private:
   bool given(const char* key) const { return settings_.count(key) != 0; }
 
-  /// Reports at the place of `key` if it was set, else of `other`.
   void add(Problem::Severity severity, const char* key, const char* other, std::string message, std::string hint) {
     Problem problem;
     problem.severity = severity;

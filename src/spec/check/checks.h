@@ -8,7 +8,6 @@
 
 namespace profshim::spec {
 
-/// Reports conflicts between keys, each at the place of the key that has to change.
 void check_whole(const Spec& spec, const Settings& settings, std::vector<Problem>& problems);
 
 }  // namespace profshim::spec

@@ -9,9 +9,8 @@
 
 namespace profshim::spec {
 
-/// Reads a list of rules. Returns false with a message if one is invalid; the whole list is then refused.
+/// One invalid rule refuses the whole list.
 bool read_check_rules(const Value& value, std::vector<CheckRule>& rules, Refusal& refusal);
-/// Returns the rules as a TOML list of inline tables.
 std::string check_rules_to_toml(const std::vector<CheckRule>& rules);
 
 }  // namespace profshim::spec

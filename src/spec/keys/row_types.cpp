@@ -67,7 +67,6 @@ KeyRow size_row(std::string key, std::uint64_t least, std::uint64_t& (*member)(S
   return {std::move(key), "size", std::move(values), "", sentence, store, print, {}, {}};
 }
 
-/// "allowed: a, b", or the word that was probably meant.
 std::string choice_hint(std::string_view text, const std::vector<std::string_view>& words,
                         const std::vector<Elsewhere>& elsewhere) {
   const auto known =

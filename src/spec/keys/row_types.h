@@ -1,4 +1,4 @@
-// Makers of a row of the key table, one for each type of value.
+// Makers of rows of the key table, one per type of value.
 #pragma once
 
 #include <algorithm>
@@ -30,7 +30,7 @@ KeyRow integer_row(std::string key, std::int64_t least, std::int64_t most, Numbe
       const bool small = number < least;
       refusal = {std::to_string(number) + (small ? " is too small" : " is too large"), "allowed: " + values, 0, 0};
       if (!small && values.ends_with("more")) refusal.hint += ", up to 9007199254740992";
-      // A number beyond 64 bits arrives as the largest one (toml/library.h).
+      // The largest number stands for one beyond 64 bits (toml/library.h).
       if (number == std::numeric_limits<std::int64_t>::max()) refusal.message = "the number is too large";
       return false;
     }
@@ -43,14 +43,13 @@ KeyRow integer_row(std::string key, std::int64_t least, std::int64_t most, Numbe
 
 KeyRow boolean_row(std::string key, bool& (*member)(Spec&), std::string_view sentence);
 
-/// `check` returns the fault of a text, or "".
 KeyRow text_row(std::string key, std::string type, std::string& (*member)(Spec&), std::string_view sentence,
                 std::string (*check)(const std::string&) = nullptr);
 
 KeyRow texts_row(std::string key, std::string type, std::vector<std::string>& (*member)(Spec&),
                  std::string_view sentence);
 
-/// A number of bytes of at least `least`, as "2GiB".
+/// In bytes.
 KeyRow size_row(std::string key, std::uint64_t least, std::uint64_t& (*member)(Spec&), std::string_view sentence);
 
 template <class T>
@@ -58,16 +57,14 @@ struct Choice {
   std::string_view word;
   T value;
 };
-/// A word of another tool or a later version, and the hint for it.
+/// A word of another tool or version.
 struct Elsewhere {
   std::string_view word, hint;
 };
 
-/// Returns "allowed: a, b", or a question for the word that was probably meant.
 std::string choice_hint(std::string_view text, const std::vector<std::string_view>& words,
                         const std::vector<Elsewhere>& elsewhere);
 
-/// A key whose value is one of a few words. With `boolean`, true and false are two of them.
 template <class T>
 KeyRow choice_row(std::string key, std::vector<Choice<T>> choices, T& (*member)(Spec&), std::string_view sentence,
                   const std::vector<Elsewhere>& elsewhere = {}, bool boolean = false) {
@@ -102,7 +99,6 @@ KeyRow choice_row(std::string key, std::vector<Choice<T>> choices, T& (*member)(
   return {std::move(key), "word", std::move(values), "", sentence, store, print, {}, {}};
 }
 
-/// The row with its short forms: environment variables and options of `profshim run`.
 KeyRow with_short_forms(KeyRow row, std::string_view short_forms);
 
 }  // namespace profshim::spec

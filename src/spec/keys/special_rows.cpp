@@ -67,7 +67,7 @@ KeyRow ranks_row() {
     if (spec.ranks.select.parse(text, refusal.message, column)) return true;
     if (value.column > 0) refusal.column = value.column + column;
     refusal.line = value.line;
-    // Messages with a semicolon say what to do themselves.
+    // A message with a semicolon says what to do.
     if (refusal.message.find(';') == std::string::npos)
       refusal.hint = "write it like \"0,8-15\", \"all\" or \"local:0\"";
     return false;
@@ -162,7 +162,6 @@ KeyRow activities_row() {
 
 namespace {
 
-/// "chrome_trace" is required: the trace is always written.
 bool store_export(const Value& value, Spec& spec, Refusal& refusal) {
   constexpr const char* kAllowed = "allowed: chrome_trace, stacks";
   constexpr std::string_view kTrace = "chrome_trace", kStacks = "stacks";

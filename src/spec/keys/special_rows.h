@@ -1,4 +1,4 @@
-// Rows of keys with a type of their own: rank expressions, lists of steps, activities, rules.
+// Rows of keys with a type of their own.
 #pragma once
 
 #include "spec/spec_keys.h"

@@ -1,5 +1,4 @@
-// The key table: every key of a spec in the order of config/reference.toml, one function for each TOML table. To add a
-// key, add its row here and its member to Spec.
+// Every key of a spec, in the order of config/reference.toml. A new key needs a row here and a member of Spec.
 #include <cstdint>
 #include <iterator>
 
@@ -22,7 +21,7 @@ std::string check_run_name(const std::string& text) {
   return "";
 }
 
-/// Refuses a bare word: it is probably a level, and as a path it would create a file of that name.
+/// A bare word is probably a level, not a path.
 std::string check_log(const std::string& text) {
   if (text.empty()) return "a destination is missing; write \"stderr\" or a path";
   const auto is_letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); };

@@ -12,18 +12,16 @@
 namespace profshim::spec {
 namespace {
 
-/// Problems that are reported for one file.
 constexpr std::size_t kMostProblems = 100;
-/// Finds lines faster than the library, which counts them from the start of the text for each position.
+/// The library finds a line by counting from the start of the text.
 constexpr std::size_t kMostPositions = 256;
 
-/// Returns line `line` of the text, from 1, without its newline.
 std::string_view line_of(std::string_view text, int line) {
   for (; line > 1; --line) text.remove_prefix(std::min(text.find('\n'), text.size() - 1) + 1);
   return text.substr(0, text.find_first_of("\r\n"));
 }
 
-/// Called after check_syntax() found no mistake: nearly always a key or a table is given twice.
+/// After check_syntax(), this is nearly always a key or a table given twice.
 Problem refused(const TomlRefusal& refusal, std::string_view text, const std::string& name) {
   const std::string_view line = line_of(text, refusal.place.line);
   const std::size_t begin = std::min(line.find_first_not_of(" \t"), line.size());
@@ -94,7 +92,6 @@ class Walk {
     out_.given.push_back(std::move(given));
   }
 
-  /// Returns the nearest full name, or the same last part in another table: "active" -> "schedule.active".
   std::string hint_for(const std::string& path, const std::string& key) const {
     std::string_view near;
     std::vector<std::string_view> siblings;
@@ -130,7 +127,6 @@ class Walk {
     problem.message = std::move(message);
     return out_.problems.emplace_back(std::move(problem));
   }
-  /// Returns the place of the key if it is on the value's line, else the place of the value.
   void place(Problem& problem, const Toml& value, const std::string& key) {
     if (++positions_ > kMostPositions) return;
     const Place at = place_of(value);

@@ -1,4 +1,4 @@
-// One TOML text as a flat list of keys with values and positions. The only user of the TOML library.
+// A TOML text as a flat list of keys. The only user of the TOML library.
 #pragma once
 
 #include <string>
@@ -11,10 +11,10 @@
 namespace profshim::spec {
 
 struct Document {
-  std::vector<Given> given;       // known keys only, in the order of the text
-  std::vector<Problem> problems;  // syntax, unknown keys and tables
+  std::vector<Given> given;
+  std::vector<Problem> problems;
 };
-/// Reads a TOML text. Problems name the text `name`. Throws only if memory runs out.
+/// Throws only if memory runs out.
 Document read_document(std::string_view text, const std::string& name);
 
 }  // namespace profshim::spec

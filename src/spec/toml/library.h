@@ -12,19 +12,19 @@
 
 namespace profshim::spec {
 
-/// The begin of a value: line, and byte in the line, both from 1.
+/// From 1; the column counts bytes.
 struct Place {
   int line = 1, column = 1;
 };
 
-// Tables are ordered, so that problems are reported in the same order on every machine.
+// Ordered tables: problems have the same order on every machine.
 #if TOML11_VERSION_MAJOR >= 4
 
 struct TomlTypes : toml::ordered_type_config {
   using comment_type = toml::discard_comments;
   template <class Key, class T>
   using table_type = std::map<Key, T>;
-  /// Turns a number that is too large into the largest one, as release 3 does; the key then reports its limits.
+  /// A too large number becomes the largest one, as in release 3.
   static toml::result<integer_type, toml::error_info> parse_int(const std::string& digits,
                                                                 const toml::source_location& at, std::uint8_t base) {
     auto number = toml::ordered_type_config::parse_int(digits, at, base);
@@ -53,7 +53,6 @@ inline const std::string& text_of(const Toml& value) { return value.as_string().
 
 inline Place place_of(const Toml& value) { return place_of(value.location()); }
 
-/// The reason why the library refused a text.
 struct TomlRefusal {
   std::string message;
   Place place;

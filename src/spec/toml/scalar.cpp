@@ -15,7 +15,6 @@ bool is_digit_of(char c, int base) {
   return c >= '0' && c < '0' + base;
 }
 
-/// Takes digits with single underscores between them from the front. Returns false if there are none.
 bool take_digits(std::string_view& rest, int base, std::string& digits) {
   const std::size_t before = digits.size();
   while (!rest.empty()) {
@@ -29,7 +28,6 @@ bool take_digits(std::string_view& rest, int base, std::string& digits) {
   return digits.size() > before;
 }
 
-/// Takes `count` decimal digits from the front and returns their number, or -1 if there are fewer.
 int take_number(std::string_view& rest, std::size_t count) {
   if (rest.size() < count || !std::all_of(rest.begin(), rest.begin() + static_cast<std::ptrdiff_t>(count), is_digit)) {
     return -1;

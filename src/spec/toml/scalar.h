@@ -1,4 +1,4 @@
-// Checks tokens of TOML: numbers, dates, booleans.
+// Checks tokens of TOML.
 #pragma once
 
 #include <string>
@@ -6,7 +6,7 @@
 
 namespace profshim::spec {
 
-/// Returns why `token` is no boolean, number, date or time; empty if it is one.
+/// Returns why `token` is not a boolean, number, date or time, or "".
 std::string check_scalar(std::string_view token);
 
 }  // namespace profshim::spec

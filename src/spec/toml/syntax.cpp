@@ -12,13 +12,13 @@ namespace {
 
 constexpr std::string_view kBareKey = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-";
 
-/// Reads the text once. Each function moves `at_` behind the part that it has read, and returns false after a mistake.
+/// Functions move `at_` behind the part that they read, or return false.
 class Scanner {
  public:
   Scanner(std::string_view text, const std::string& name) : text_(text), name_(name) {}
 
   std::optional<Problem> scan() {
-    if (next_is("\xef\xbb\xbf")) at_ += 3;  // the byte order mark that some editors write
+    if (next_is("\xef\xbb\xbf")) at_ += 3;  // byte order mark
     while (!done()) {
       skip_blanks();
       if (ends_line()) {
@@ -57,7 +57,6 @@ class Scanner {
     return false;
   }
 
-  /// Reads an optional comment and the newline.
   bool end_of_line() {
     if (peek() == '#') at_ = std::min(text_.find_first_of("\r\n", at_), text_.size());
     if (done()) return true;
@@ -66,7 +65,6 @@ class Scanner {
     return true;
   }
 
-  /// Skips blanks, comments and newlines, which may separate the values of a list.
   bool skip_lines() {
     for (skip_blanks(); !done() && ends_line(); skip_blanks()) {
       if (!end_of_line()) return false;
@@ -121,7 +119,6 @@ class Scanner {
     }
   }
 
-  /// Returns the UTF-8 sequence at `at_`.
   std::string_view character() const {
     std::size_t end = at_ + 1;
     while (end < text_.size() && (static_cast<unsigned char>(text_[end]) & 0xc0) == 0x80) ++end;
@@ -222,7 +219,6 @@ class Scanner {
     return fail(begin, "the quotes of the text are not closed");
   }
 
-  /// Reads an escape. In a multi-line text a backslash may also end a line.
   bool escape(bool lines) {
     const std::size_t begin = at_++;
     if (!done() && std::string_view("btnfr\"\\").find(peek()) != std::string_view::npos) {

@@ -1,5 +1,4 @@
-// Finds mistakes of TOML syntax. The releases of the TOML library report them differently; our messages must not
-// differ.
+// Finds TOML syntax mistakes: the library's releases report them differently.
 #pragma once
 
 #include <optional>
@@ -10,11 +9,9 @@
 
 namespace profshim::spec {
 
-/// Returns the first mistake in the grammar of TOML 1.0. `text` must have passed check_text(). The library finds keys
-/// that are given twice.
+/// TOML 1.0. `text` has passed check_text(). Duplicate keys are left to the library.
 std::optional<Problem> check_syntax(std::string_view text, const std::string& name);
 
-/// A problem at a line and a column of the text, both from 1.
 Problem syntax_problem(const std::string& name, int line, int column, const std::string& message);
 
 }  // namespace profshim::spec

@@ -1,5 +1,4 @@
-/* The simplest MPI job: each step broadcasts and reduces, and checks the results.
-   Usage: allreduce_loop [steps] [elements] */
+/* The simplest MPI job. Usage: allreduce_loop [steps] [elements] */
 #include <mpi.h>
 #include <stdlib.h>
 

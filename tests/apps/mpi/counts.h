@@ -1,5 +1,4 @@
-/* Counts the calls of a test program where it makes them and prints one JSON line for each function.
-   COUNT(MPI_Send)(...) calls and counts. */
+/* COUNT(MPI_Send)(...) calls and counts. Prints a JSON line per function. */
 #pragma once
 #include <mpi.h>
 #include <stdio.h>
@@ -11,7 +10,7 @@ struct CallCount {
   const char* name;
   long calls;
 };
-/* One table for all source files of a program. */
+/* One table per program. */
 __attribute__((weak, visibility("hidden"))) struct CallCount counts_table[COUNTS_MAX];
 
 static inline void count_calls(const char* name, long calls) {
@@ -24,8 +23,7 @@ static inline void count_calls(const char* name, long calls) {
   }
 }
 
-/* Ends the job. Rank 0 prints for all ranks, because launchers merge the output of ranks in the middle of lines. It
-   calls PMPI functions, which the library under test does not see. */
+/* Rank 0 prints for all, because launchers mix the ranks' lines. PMPI calls bypass the library. */
 static inline void finalize_and_print_counts(void) {
   enum { kRoom = 1 << 16 };
   int rank, size, used = 0;

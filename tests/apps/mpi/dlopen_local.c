@@ -1,5 +1,4 @@
-/* A program without MPI that opens a library with MPI, as interpreters and plug-in hosts do. RTLD_LOCAL keeps the
-   library and its MPI out of the global scope. Usage: dlopen_local [library]; default: beside this program. */
+/* A program without MPI opens a library with MPI by RTLD_LOCAL, as interpreters do. Usage: dlopen_local [library] */
 #include <dlfcn.h>
 #include <libgen.h>
 #include <stdio.h>

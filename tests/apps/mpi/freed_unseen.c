@@ -1,5 +1,4 @@
-/* Frees communicators through PMPI, where no tool sees it: MPI may give the same handle to another communicator. Each
-   communicator makes two collectives. */
+/* Frees communicators through PMPI, unseen: MPI may reuse the handle. */
 #include "counts.h"
 
 int main(int argc, char** argv) {

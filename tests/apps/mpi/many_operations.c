@@ -1,4 +1,4 @@
-/* Makes and frees two operations for every pair of reductions, as the BLACS do. */
+/* Makes and frees operations for reductions, as the BLACS do. */
 #include <mpi.h>
 
 #include "counts.h"

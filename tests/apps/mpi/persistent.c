@@ -1,5 +1,4 @@
-/* Starts persistent requests many times, and makes, uses and frees communicators. Their records must agree on all
-   ranks. */
+/* Persistent requests and communicators. Records must agree on all ranks. */
 #include <mpi.h>
 #include <stdlib.h>
 

@@ -1,4 +1,4 @@
-/* Waits by polling: loops of unsuccessful MPI_Test and similar calls, and one loop that succeeds. */
+/* Loops of unsuccessful MPI_Test and similar calls. */
 #include <mpi.h>
 #include <time.h>
 
@@ -40,8 +40,7 @@ int main(int argc, char** argv) {
     COUNT(MPI_Barrier)(MPI_COMM_WORLD);
   }
 
-  /* The first rank is late and the other polls until the message is there. The number of polls varies and is not
-     counted. */
+  /* The number of polls varies and is not counted. */
   MPI_Message message;
   if (rank == 0) pause_ms(20);
   for (int i = 0; i < 3; ++i) COUNT(MPI_Send)(&out, 1, MPI_INT, other, i, MPI_COMM_WORLD);

@@ -1,5 +1,4 @@
-/* Each round sends messages around a ring: nonblocking with MPI_Waitall; with a wildcard receive and MPI_Test; many
-   small messages at once; MPI_Sendrecv. Usage: ring_isend [rounds] */
+/* Messages around a ring. Usage: ring_isend [rounds] */
 #include <mpi.h>
 #include <stdlib.h>
 

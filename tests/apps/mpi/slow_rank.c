@@ -1,5 +1,5 @@
-/* One rank is late for every reduction: it sleeps before each. Before reduction `end` it sleeps for a second and then
-   kills the job while the other ranks are in that reduction. Usage: slow_rank [rank] [steps] [ms] [end] */
+/* One rank sleeps before every reduction and kills the job before reduction `end`. Usage: slow_rank [rank] [steps]
+   [ms] [end] */
 #include <mpi.h>
 #include <signal.h>
 #include <stdlib.h>

@@ -1,7 +1,5 @@
-/* Each step is a barrier, a pause, a computation and a reduction.
-   Usage: steps_loop [steps] [microseconds] [extra] [rounds]
-   extra: additional reductions in each step, as if the program had changed; rounds: length of the computation, some
-   microseconds each. */
+/* Usage: steps_loop [steps] [microseconds] [extra] [rounds]. extra: more reductions per step; rounds: length of the
+   computation. */
 #include <mpi.h>
 #include <stdlib.h>
 #include <unistd.h>

@@ -1,5 +1,4 @@
-// MPI_THREAD_MULTIPLE: four threads of every rank communicate with their counterparts by blocking, nonblocking and
-// collective calls, each on its own communicator. The printed counts are the sums of all threads.
+// MPI_THREAD_MULTIPLE: four threads per rank, each with its own communicator. Counts are sums of all threads.
 #include <mpi.h>
 
 #include <atomic>
@@ -41,7 +40,7 @@ int main(int argc, char** argv) {
   COUNT(MPI_Init_thread)(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
   if (provided < MPI_THREAD_MULTIPLE) {
     MPI_Finalize();
-    return 77;  // this build of MPI lacks MPI_THREAD_MULTIPLE
+    return 77;  // MPI lacks MPI_THREAD_MULTIPLE
   }
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &size);

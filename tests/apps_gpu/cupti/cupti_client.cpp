@@ -1,14 +1,12 @@
-// cupti_client [kernels] [sessions] [how]: a program with its own CUPTI client, as torch.profiler has one. It launches
-// a third of the kernels before its session, a third in it and a third after it. A second session does not register
-// again. It prints the records of its sessions; no other client may take them. `how`:
-//   noflush    it records nothing and disables its kinds without a flush (torch.profiler._utils._init_for_cuda_graphs);
-//              1.5 s pass before the last third
-//   clock      it has a timestamp callback and registers it for every session, as Kineto does
-//   callbacks  it only subscribes, and unsubscribes before the last third; 0.2 s pass before each third
-//   registers  it only registers its buffer callbacks; 1.5 s pass before the last third
-//   disables   it disables kinds that it does not record
-//   finalizes  it calls cuptiFinalize after its session; 1.5 s pass before the last third
-//   profiler   it calls cudaProfilerStart before the last third
+// cupti_client [kernels] [sessions] [how]: has its own CUPTI client, as torch.profiler does. Launches a third of the
+// kernels before, in and after its session, and prints its records. `how`:
+//   noflush    disables its kinds without a flush (torch.profiler._utils._init_for_cuda_graphs); waits 1.5 s
+//   clock      registers a timestamp callback for every session, as Kineto does
+//   callbacks  only subscribes, and unsubscribes before the last third; waits 0.2 s before each
+//   registers  only registers its buffer callbacks; waits 1.5 s
+//   disables   disables kinds that it does not record
+//   finalizes  calls cuptiFinalize after its session; waits 1.5 s
+//   profiler   calls cudaProfilerStart before the last third
 #include <atomic>
 #include <chrono>
 #include <cstdint>
@@ -76,7 +74,7 @@ int main(int count, char** arguments) {
   if (subscribed == 0) errors += cuptiEnableCallback(1, subscriber, 2, 211) != 0;  // cudaLaunchKernel
   if (registers) errors += cuptiActivityRegisterCallbacks(request, complete) != 0;
   for (int session = 0; session < sessions; ++session) {
-    if (session > 0) run();  // between two sessions
+    if (session > 0) run();
     if (how == "clock") errors += cuptiActivityRegisterTimestampCallback(half_nanoseconds) != 0;
     if (records) {
       errors += cuptiActivityEnable(10) != 0;

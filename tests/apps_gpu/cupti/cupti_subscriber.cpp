@@ -1,5 +1,5 @@
-// cupti_subscriber [kernels]: a program that uses the subscriber API of CUPTI 13.2 or 13.3, as JAX does. It launches a
-// third of the kernels before its session, a third in it and a third after it. Prints the records of its session.
+// cupti_subscriber [kernels]: uses the subscriber API of CUPTI 13.2 or 13.3, as JAX does. Prints the records of its
+// session.
 #include <atomic>
 #include <chrono>
 #include <cstddef>

@@ -1,5 +1,4 @@
-// nccl_groups: two ranks (RANK, NCCL_ID_FILE) with three communicators: of both ranks, split by color, split with one
-// color. They call a group of two collectives, a group of a send and a receive, and a single collective.
+// nccl_groups: two ranks (RANK, NCCL_ID_FILE), three communicators, groups of collectives and of point-to-point calls.
 #include <cstdlib>
 
 #include "../cuda_api.h"

@@ -1,5 +1,4 @@
-// nccl_nonblocking: two ranks (RANK, NCCL_ID_FILE) with a nonblocking communicator: an all-reduce, a group of two
-// collectives, an all-reduce. NCCL launches the kernels on its own thread.
+// nccl_nonblocking: two ranks (RANK, NCCL_ID_FILE). NCCL launches the kernels on its own thread.
 #include <cstdlib>
 
 #include "../cuda_api.h"
@@ -15,7 +14,7 @@ int ncclGroupEnd();
 int ncclCommDestroy(ncclComm_t);
 }
 
-/// Waits until the communicator is ready: NCCL allows no other call before.
+/// NCCL allows no other call before the communicator is ready.
 static void started(int result, ncclComm_t comm) {
   constexpr int kInProgress = 7;
   require(result == kInProgress ? 0 : result);
@@ -31,7 +30,7 @@ int main() {
   require(cudaMalloc(reinterpret_cast<void**>(&from), 2 * kCount * sizeof(float)));
   require(cudaMalloc(reinterpret_cast<void**>(&to), 2 * kCount * sizeof(float)));
   require(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
-  struct {  // the head of ncclConfig_t
+  struct {  // head of ncclConfig_t
     std::size_t size = 24;
     unsigned magic = 0xcafebeef, version = 22809;
     int blocking = 0, cga_cluster_size = 0;

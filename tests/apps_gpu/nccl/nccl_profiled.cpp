@@ -1,5 +1,4 @@
-// nccl_profiled: two ranks (RANK, NCCL_ID_FILE) call an all-reduce, a group of one all-reduce, a group of three of
-// 64, 512 and 64 KiB, and an all-to-all. Prints NCCL_PROFILER_PLUGIN at the end: "plugin PATH".
+// nccl_profiled: two ranks (RANK, NCCL_ID_FILE). Prints NCCL_PROFILER_PLUGIN at the end: "plugin PATH".
 #include <cstdlib>
 
 #include "../cuda_api.h"

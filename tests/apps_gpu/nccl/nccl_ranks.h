@@ -1,4 +1,4 @@
-// Shared parts of the programs of two ranks: the types of NCCL, and the exchange of its id.
+// NCCL's types, and the exchange of its id between two ranks.
 #pragma once
 
 #include <unistd.h>
@@ -38,7 +38,7 @@ inline ncclUniqueId left_at(const std::string& path) {
   }
 }
 
-/// Exchanges the id through the file that NCCL_ID_FILE names.
+/// Through the file NCCL_ID_FILE.
 inline ncclUniqueId common_id(int rank, const std::string& path) {
   if (rank != 0) return left_at(path);
   ncclUniqueId id;

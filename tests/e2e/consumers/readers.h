@@ -1,4 +1,4 @@
-// Runs common readers of traces (tests/e2e/consumers). scripts/consumers_venv.sh makes their Python.
+// Runs the trace readers of this folder in the Python of scripts/consumers_venv.sh.
 #pragma once
 
 #include <string>
@@ -8,7 +8,6 @@
 
 namespace profshim::e2e {
 
-/// Runs one of the scripts. Fails the test if their Python is missing.
 Outcome ask_reader(const std::string& script, const std::vector<std::string>& arguments);
 
 }  // namespace profshim::e2e

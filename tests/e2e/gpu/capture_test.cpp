@@ -1,5 +1,4 @@
-// CUDA programs under the library on the fake GPU: the trace agrees with their output and with the timeline of the
-// device.
+// CUDA programs on the fake GPU: traces agree with the device's timeline.
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -16,7 +15,7 @@
 namespace profshim::e2e {
 namespace {
 
-/// Runs with CUPTI 13.0, 12.4 and 11.8, which differ in records and functions.
+/// CUPTI 13.0, 12.4 and 11.8 differ in records and functions.
 class GpuCapture : public testing::TestWithParam<const char*> {
  protected:
   GpuRun record(const std::string& program, std::vector<std::string> arguments = {},
@@ -41,7 +40,6 @@ std::size_t names(const std::vector<const SeenEvent*>& events, const std::string
   return count;
 }
 
-/// Expects one event with the correlation, duration and stream of each activity in the timeline, and no other event.
 void expect_same_work(const GpuRun& run, const std::string& kind, const std::string& category) {
   std::map<std::string, std::vector<const SeenEvent*>> by_correlation;
   const auto events = of_category(run.traces[0], category);
@@ -65,7 +63,6 @@ void expect_same_work(const GpuRun& run, const std::string& kind, const std::str
   }
 }
 
-/// Expects that every kernel, copy and memset belongs to a call in the trace.
 void expect_launched(const SeenTrace& trace) {
   std::set<std::string> launched;
   for (const char* category : {"cuda_runtime", "cuda_driver"})
@@ -104,7 +101,6 @@ TEST_P(GpuCapture, KernelsHaveTheirLaunchShape) {
 TEST_P(GpuCapture, RecordsEveryMemcpyAndMemset) {
   const GpuRun run = record("copies", {"10"}, {{"FAKE_CUDA_DEVICES", "2"}});
 
-  // Peer copies are in the same category.
   const auto copies = of_category(run.traces[0], "gpu_memcpy");
   EXPECT_EQ(copies.size(), static_cast<std::size_t>(run.printed.at("copies") + run.printed.at("peer")));
   EXPECT_EQ(names(copies, "Memcpy HtoD (Pageable -> Device)"), 10u);

@@ -1,5 +1,4 @@
-// Runs scripts/gpu_check.sh with its programs built for the simulated GPU. Figures mean nothing there, so they are only
-// noted; the content of the traces must be right.
+// scripts/gpu_check.sh on the simulated GPU, where figures mean nothing.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -44,7 +43,6 @@ class GpuCheckOnFakes : public NeedsNvtx {
     fs::permissions(scratch_.write(name, text), fs::perms::owner_all);
   }
 
-  /// Returns the command line of gpu_check.sh with `variables` ("A=1 B=2").
   std::string command(const std::string& checks, const std::string& variables = "") const {
     return "env GPU_CHECK_PYTHON=none " + variables + " " PROFSHIM_SOURCE_DIR "/scripts/gpu_check.sh --only " + checks;
   }
@@ -65,7 +63,7 @@ class GpuCheckOnFakes : public NeedsNvtx {
   }
 
   std::string results() const { return text_of_file(scratch_ / "out/RESULTS-section.md"); }
-  /// Returns a column of a check in the table of results: 1 result, 2 seconds, 3 key number.
+  /// Columns: 1 result, 2 seconds, 3 key number.
   std::string cell(const std::string& check, int column) const {
     std::istringstream text(results());
     for (std::string line; std::getline(text, line);) {
@@ -79,7 +77,6 @@ class GpuCheckOnFakes : public NeedsNvtx {
     return "no row";
   }
   std::string result(const std::string& check) const { return cell(check, 1); }
-  /// Returns the lines of a check in the results.
   std::string section(const std::string& check) const {
     const std::string text = results(), head = "### " + check + ":";
     const std::size_t begin = text.find(head);
@@ -106,7 +103,7 @@ TEST_F(GpuCheckOnFakes, ChecksOfProgramsPass) {
   EXPECT_NE(cell("run_ahead", 3).find("off after"), std::string::npos) << cell("run_ahead", 3);
   EXPECT_EQ(cell("machine", 3), "Fake GPU, 580.0, 80 GiB");
   EXPECT_EQ(section("machine").find(":\n"), std::string::npos) << "there is an empty entry: " << section("machine");
-  // These checks excuse faults if the trace reports a problem, so the traces must report none.
+  // These checks excuse faults if the trace reports a problem.
   for (const char* name : {"shared", "two_windows", "graphs"})
     EXPECT_EQ(section(name).find("switched on late"), std::string::npos) << section(name);
   const std::string recordings = archived("recordings");
@@ -136,7 +133,7 @@ TEST_F(GpuCheckOnFakes, AProgramThatCrashesFailsItsCheckAlone) {
   EXPECT_NE(archived("evidence").find("static/static.out"), std::string::npos);
 }
 
-// The traces say that joins are uncertain. The check only notes this fault of CUPTI.
+// The traces call these joins uncertain.
 TEST_F(GpuCheckOnFakes, GraphsThatCupti13JoinsWronglyAreNoFailure) {
   const Outcome done = check(command("two_windows_graphs", "FAKE_CUPTI_GRAPH_SESSIONS=1"));
 
@@ -152,7 +149,6 @@ TEST_F(GpuCheckOnFakes, ProgramThatDoesNotPrintItsMemoryFailsTheCheck) {
   EXPECT_NE(cell("memory", 3).find("did not say its memory"), std::string::npos) << cell("memory", 3);
 }
 
-// The program ignores SIGTERM, and its child is in a session of its own.
 TEST_F(GpuCheckOnFakes, HangingCheckIsKilledWithItsChildrenAndTheRestIsSkipped) {
   program("bundle/gpu_job_shared",
           "#!/bin/bash\ntrap '' TERM\nsetsid sleep 600 & echo $! >" + (scratch_ / "child") + "\nwait\nsleep 600\n");
@@ -171,7 +167,6 @@ TEST_F(GpuCheckOnFakes, HangingCheckIsKilledWithItsChildrenAndTheRestIsSkipped) 
 }
 
 TEST_F(GpuCheckOnFakes, AKilledRunKeepsTheResultsSoFar) {
-  // The program of the running check has its own process group.
   const Outcome done =
       check("setsid " + command("recordings shared run_ahead") +
             " >/dev/null 2>&1 & for i in $(seq 600); do grep -qs '^### run_ahead' $OUT/RESULTS-section.md && break; "
@@ -218,7 +213,7 @@ TEST_F(GpuCheckOnFakes, AnInterpreterThatFailsFailsTheChecks) {
   EXPECT_EQ(cell("compile_reduce_overhead", 3), "there is no triton: no such module");
 }
 
-// Runs on the CPU, where it tests only the options and the order of calls.
+// Runs on the CPU.
 TEST(GpuCheckTorch, TheLoopTakesItsOptions) {
   NEEDS_TORCH(1);
   const ScratchFolder scratch;

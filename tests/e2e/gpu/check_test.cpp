@@ -1,4 +1,4 @@
-// Tests tests/gpu/check_trace and the list of checks in scripts/gpu_check.sh. check_fakes_test.cpp runs the checks.
+// Tests check_trace and the functions of scripts/gpu_check.sh.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -30,7 +30,6 @@ TEST(GpuCheck, ADryRunListsEveryCheckAndRunsNothing) {
   EXPECT_TRUE(files_below(scratch.path()).empty());
 }
 
-// Every check of the list has a function, and every function is in the list.
 TEST(GpuCheck, TheListAndTheFunctionsAgree) {
   const std::string folder = PROFSHIM_SOURCE_DIR "/tests/gpu/checks";
   std::string script;
@@ -55,7 +54,6 @@ TEST(GpuCheck, OnlyTakesNamesThatExist) {
   EXPECT_EQ(gpu_check("--no-such-option").ending(), "exit 2");
 }
 
-// Runs one function of gpu_check.sh after `setting`.
 Outcome function_of_gpu_check(const std::string& name, const std::string& setting) {
   Job job = shell("eval \"$(sed -n '/^" + name + "()/,/}$/p' " PROFSHIM_SOURCE_DIR "/scripts/gpu_check.sh)\"; " +
                   setting + "; " + name);
@@ -63,21 +61,19 @@ Outcome function_of_gpu_check(const std::string& name, const std::string& settin
   return run(job);
 }
 
-// `timeout 0` would wait without end, and `timeout` refuses negative times.
+// `timeout 0` never ends, and `timeout` refuses negative times.
 TEST(GpuCheck, NoTimeLeftDoesNotMeanNoLimit) {
   EXPECT_EQ(function_of_gpu_check("seconds_left", "unset SECONDS; limit=480; SECONDS=470").out, "10\n");
   EXPECT_EQ(function_of_gpu_check("seconds_left", "unset SECONDS; limit=480; SECONDS=480").out, "1\n");
   EXPECT_EQ(function_of_gpu_check("seconds_left", "unset SECONDS; limit=480; SECONDS=490").out, "1\n");
 }
 
-// ---- the comparisons
-
 struct Kernel {
   const char* name;
   int begin, length, correlation;
 };
 
-/// A window of the steps 3 and 4, 1000 us each, with these launches and kernels.
+/// Steps 3 and 4, 1000 us each.
 std::string trace_of(const std::vector<Kernel>& launches, const std::vector<Kernel>& kernels) {
   std::string text = "{\"schemaVersion\": 1, \"deviceProperties\": [], \"traceEvents\": [\n";
   const auto add = [&text](const std::string& category, const Kernel& k, const std::string& more = "") {
@@ -129,7 +125,7 @@ TEST_F(CheckTrace, EveryKernelHasItsLaunchInTheWindow) {
   EXPECT_EQ(check("whole", trace_of({}, {})).ending(), "exit 1") << "nothing at all";
 }
 
-// A call of cudnn_convolution in a real trace (A100) makes three memsets without device activity.
+// Seen in a real trace (A100): a cudnn_convolution call with three memsets without device activity.
 TEST_F(CheckTrace, AMemsetCallNeedsNoActivityAndACopyCallNeedsOne) {
   std::vector<Kernel> calls = kLaunches;
   calls.push_back({"cudaMemsetAsync", 1300, 5, 9});
@@ -173,7 +169,6 @@ TEST_F(CheckTrace, AKernelOfNcclNeedsItsCollective) {
   EXPECT_EQ(check("nccl", trace_of(kLaunches, kKernels)).ending(), "exit 1") << "there is none";
 }
 
-// Two graph launches, each with a kernel and a memset.
 TEST_F(CheckTrace, EveryGraphLaunchHasAllItsNodes) {
   const std::string each = file("out", "per_step alpha 1\nper_step beta 1\nper_step graph 1\n");
   const std::vector<Kernel> launches = {{"cudaGraphLaunch", 1100, 5, 7}, {"cudaGraphLaunch", 2100, 5, 8}};
@@ -189,7 +184,6 @@ TEST_F(CheckTrace, EveryGraphLaunchHasAllItsNodes) {
   EXPECT_EQ(check("graphs", trace_of(launches, {}), each).ending(), "exit 1");
 }
 
-/// Returns the trace with these events before its last one.
 std::string with(std::string trace, const std::string& events) {
   return trace.insert(trace.find("{\"ph\""), events + ",\n");
 }
@@ -220,7 +214,7 @@ TEST_F(CheckTrace, OneRankOfNcclLaunchesInItsCalls) {
   EXPECT_EQ(check("one_rank", trace_of(kLaunches, kernel)).ending(), "exit 1") << "no call";
 }
 
-// Trace times are microseconds after its base time; log times are nanoseconds since the epoch.
+// Trace times: microseconds after the base time. Log times: nanoseconds since the epoch.
 TEST_F(CheckTrace, ReadsTheTimeUntilCuptiWasOff) {
   std::string trace = trace_of(kLaunches, kKernels);
   trace.insert(1, "\"baseTimeNanoseconds\": 1000000000,");

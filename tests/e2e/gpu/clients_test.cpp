@@ -1,4 +1,4 @@
-// Other clients of CUPTI in the process get the same as without the library, and the trace loses as little as possible.
+// Other clients of CUPTI get the same as without the library.
 #include <gtest/gtest.h>
 
 #include "e2e/support/built_programs.h"
@@ -27,7 +27,7 @@ bool says(const GpuRun& run, const std::string& text) {
   return run.traces.at(0).property("problems").find(text) != std::string::npos;
 }
 
-// torch.profiler._utils._init_for_cuda_graphs makes such an empty session. Our recording must resume after it.
+// torch.profiler._utils._init_for_cuda_graphs makes such an empty session.
 TEST(GpuClients, WaitForAClientThatNeverFlushesIsBounded) {
   const GpuRun run = client({"300", "1", "noflush"});
 
@@ -37,7 +37,7 @@ TEST(GpuClients, WaitForAClientThatNeverFlushesIsBounded) {
   EXPECT_TRUE(says(run, "another client used CUPTI"));
 }
 
-// The program contains a second copy of CUPTI, whose calls pass no symbol. Our window comes after its session.
+// The calls of a second copy of CUPTI pass no symbol.
 TEST(GpuClients, StaticCopyOfCuptiKeepsTheDriverAndIsReported) {
   const std::string steps = "[steps]\nsource = \"cuda_profiler_api\"\n";
   const GpuRun shared = client({"300", "1", "profiler"}, {}, steps);
@@ -64,7 +64,7 @@ TEST(GpuClients, ClientWithCallbacksAloneDoesNotStopRecording) {
   EXPECT_EQ(run.traces[0].property("problems"), "[]");
 }
 
-// Each repeated registration of the clock makes CUPTI spoil the times of one more kernel in every later session.
+// Each repeated registration makes CUPTI spoil the times of another kernel in all later sessions.
 TEST(GpuClients, ClockOfTheClientStaysAndOursIsNotRegisteredAgain) {
   for (const char* const default_clock : {"1", "2"}) {
     SCOPED_TRACE(default_clock);
@@ -75,7 +75,6 @@ TEST(GpuClients, ClockOfTheClientStaysAndOursIsNotRegisteredAgain) {
     ASSERT_EQ(run.traces.size(), 1u) << run.outcome.err;
     EXPECT_GE(kernels(run), 200u);
     EXPECT_FALSE(says(run, "impossible times")) << run.traces[0].property("problems");
-    // Times of the client's clock are converted: a kernel begins after its launch.
     std::map<std::string, const SeenEvent*> calls;
     for (const SeenEvent* call : of_category(run.traces[0], "cuda_runtime")) {
       if (call->args.count("correlation") != 0) calls[call->args.at("correlation")] = call;
@@ -118,9 +117,7 @@ TEST(GpuClients, RecordingResumesAfterAClientFinalizesCupti) {
   EXPECT_EQ(kernels(run), 200u);
 }
 
-// ---- CUPTI 13.2
-
-// Its callbacks would get our records, so the library does not use CUPTI until it has unsubscribed.
+// Its callbacks would get our records, so the library waits until it has unsubscribed.
 TEST(GpuClients, ASubscriberOf132HasCuptiAlone) {
   const std::pair<std::string, std::string> cuda{"LD_LIBRARY_PATH", built("tests/fakes/cuda13.2")};
   const GpuRun run = client({"300"}, {cuda}, "", true, "cupti_subscriber");
@@ -131,8 +128,6 @@ TEST(GpuClients, ASubscriberOf132HasCuptiAlone) {
   EXPECT_EQ(of_category(run.traces[0], "kernel").size(), 200u);
   EXPECT_TRUE(says(run, "another client used CUPTI"));
 }
-
-// ---- CUPTI 13.3
 
 // Drivers older than r610 allow one subscriber.
 TEST(GpuClients, ASubscriberOf133GetsOurPlaceOnAnOlderDriver) {
@@ -159,11 +154,10 @@ TEST(GpuClients, ASubscriberOf133RecordsBesideUs) {
   EXPECT_GT(run.calls("cuptiActivityEnable_v2"), 0);
 }
 
-// Kineto uses the functions of the process, which CUPTI refuses while a subscriber exists.
+// While a subscriber exists, CUPTI refuses the per-process functions that Kineto uses.
 TEST(GpuClients, ClientThatIsNoSubscriberGetsTheSameOnCupti133) {
   const std::pair<std::string, std::string> cuda{"LD_LIBRARY_PATH", built(kCuda133)};
-  // Least number of kernels that we record: those before its sessions; with "noflush" also those 1.5 s after it; with
-  // "callbacks" all. We miss the kernels of its sessions and may miss those directly after them.
+  // Minimum of our kernels: those before its sessions, with "noflush" also those 1.5 s after, with "callbacks" all.
   const std::pair<const char*, std::size_t> wanted[] = {
       {"", 100}, {"noflush", 200}, {"clock", 200}, {"callbacks", 400}};
   for (const auto& [how, least] : wanted) {
@@ -177,7 +171,7 @@ TEST(GpuClients, ClientThatIsNoSubscriberGetsTheSameOnCupti133) {
   }
 }
 
-// If we asked for one record per graph, the other subscribers would lose their node records.
+// Otherwise the other subscribers would lose their node records.
 TEST(GpuClients, GraphsAreRecordedByNodeBesideOtherClients) {
   const std::string spec = std::string(kRecordAll) + "[capture]\ngraphs = \"launches\"\n";
   const GpuRun alone = client({}, {}, spec, true, "graph");
@@ -190,8 +184,7 @@ TEST(GpuClients, GraphsAreRecordedByNodeBesideOtherClients) {
   EXPECT_TRUE(says(beside, "their nodes are recorded")) << beside.traces[0].property("problems");
 }
 
-// CUPTI drops the buffers of a subscriber that unsubscribes, with the records of running kernels and of calls beside
-// them.
+// CUPTI drops the buffers of a subscriber that unsubscribes.
 TEST(GpuClients, ASubscribersBuffersAreFlushedAtTheEndOfTheProcess) {
   GpuJob job;
   job.program = "machine";

@@ -1,5 +1,4 @@
-// Common trace readers on a data-parallel job of four ranks on the fake GPUs: their results agree with the timelines of
-// the devices. scripts/consumers_venv.sh makes their Python.
+// Trace readers on four fake GPUs: results agree with the devices' timelines.
 #include <cxxabi.h>
 #include <gtest/gtest.h>
 
@@ -34,8 +33,7 @@ std::string kind_of(const Ran& ran) {
   return ran.name.find("nccl") == std::string::npos ? "compute" : "communication";
 }
 
-/// Records steps 2 to 4 of seven on all ranks. window() has the traces and timeline.jsonl, which lists the device
-/// activities of these steps by the devices' own timelines (see gpu_numbers_with_hta.py).
+/// Records steps 2 to 4 of seven. timeline.jsonl has the device activities of these steps.
 class FakeJob : public testing::Test {
  protected:
   void SetUp() override { NEEDS_NVTX(); }
@@ -64,8 +62,7 @@ class FakeJob : public testing::Test {
              "version = 1\n[ranks]\nselect = \"all\"\n[steps]\nsource = \"nvtx\"\npattern = \"train_step\"\n"
              "[schedule]\nsteps = [\"2-4\"]\n[capture]\n" +
                  capture + "[output]\ngzip = false\nfolder = \"" + (*scratch_ / folder) + "\"\n")}};
-    // On a busy machine CUPTI may be enabled only after the window has begun, as the trace then says. The job is then
-    // run again.
+    // On a busy machine CUPTI may be enabled after the window's begin.
     bool whole = false;
     for (int attempt = 0; attempt < 5 && !whole && !HasFailure(); ++attempt) {
       std::filesystem::remove_all(*scratch_ / folder);
@@ -82,7 +79,6 @@ class FakeJob : public testing::Test {
     EXPECT_TRUE(whole);
   }
 
-  /// Returns true if the trace has the 13 kernels of each step and the calls for kernels, copies and waits.
   static bool is_whole(const SeenTrace& trace) {
     return of_category(trace, "kernel").size() == 3 * 13 && of_category(trace, "cuda_driver").size() == 3 * 4 &&
            of_category(trace, "cuda_runtime").size() == 3 * 21;
@@ -93,8 +89,7 @@ class FakeJob : public testing::Test {
     return (*scratch_ / folder) + "/step" + std::to_string(kFirst);
   }
 
-  /// Returns the activities of the recorded steps. Correlation ids ascend, and a step begins with the copy of its
-  /// batch.
+  /// Correlation ids ascend. A step begins with the copy of its batch.
   static std::vector<Ran> work_of_steps(int rank) {
     std::vector<Ran> all = read_timeline(*scratch_ / ("traces.t" + std::to_string(rank)));
     std::sort(all.begin(), all.end(), [](const Ran& a, const Ran& b) { return a.correlation < b.correlation; });
@@ -121,7 +116,7 @@ class FakeJob : public testing::Test {
              << "\", \"launched_us\": " << us(ran.called_ns) << ", \"begin_us\": " << us(ran.start_ns)
              << ", \"end_us\": "
              << us(ran.end_ns)
-             // The fake NCCL launches through the driver, as the real one does.
+             // NCCL launches through the driver.
              << (kind_of(ran) == "communication" ? ", \"counted\": false}\n" : "}\n");
       }
     }
@@ -137,7 +132,6 @@ class FakeJob : public testing::Test {
 #define NEEDS_READERS() \
   if (!readers_are_installed()) GTEST_SKIP() << "no Python for the readers: scripts/consumers_venv.sh"
 
-// scripts/consumers_venv.sh fetches this module of PyTorch.
 #define NEEDS_TORCHS_RULES()                                                                                    \
   if (!std::filesystem::exists(PROFSHIM_SOURCE_DIR "/build/venv-consumers/torch/profiler/_trace_validator.py")) \
   GTEST_SKIP() << "PyTorch's rules for traces are not there: scripts/consumers_venv.sh"
@@ -155,8 +149,7 @@ TEST_F(FakeJob, TracesFollowPyTorchsRules) {
   EXPECT_EQ(outcome.ending(), "exit 0") << outcome.out << outcome.err;
 }
 
-// Leaves out the rule that no kernel runs when the host begins to wait for its stream: the host waits because one runs.
-// PyTorch's own tests leave it out too.
+// Omits the rule that no kernel runs when the host begins to wait for its stream, as PyTorch's own tests do.
 TEST_F(FakeJob, TracesWithSynchronizationsFollowPyTorchsRules) {
   NEEDS_TORCHS_RULES();
   run_job("synchronised", "cuda_sync = true\n");
@@ -185,7 +178,7 @@ TEST_F(FakeJob, SynchronizationsLieOnTheirDevice) {
 TEST_F(FakeJob, StepIsShownOnTheStreamsThatItUsed) {
   for (const SeenTrace& trace : read_folder(window())) {
     const std::vector<Ran> work = work_of_steps(trace.rank());
-    std::map<std::string, std::vector<std::pair<std::int64_t, std::int64_t>>> spans;  // by name and stream
+    std::map<std::string, std::vector<std::pair<std::int64_t, std::int64_t>>> spans;
     for (const SeenEvent* span : of_category(trace, "gpu_user_annotation")) {
       EXPECT_EQ(span->pid, trace.rank());
       spans[span->name + " " + std::to_string(span->tid)].emplace_back(span->ts_ns, span->duration_ns);
@@ -194,7 +187,6 @@ TEST_F(FakeJob, StepIsShownOnTheStreamsThatItUsed) {
     EXPECT_EQ(spans["train_step 14"].size(), 3u);
     EXPECT_EQ(spans["nccl:all_reduce 14"].size(), 12u);
     EXPECT_EQ(spans.size(), 3u);
-    // The first step has ten device activities on one stream and four on the other.
     for (const int stream : {13, 14}) {
       std::int64_t begin = 0, end = 0;
       for (std::size_t i = 0; i < 14; ++i) {

@@ -1,4 +1,4 @@
-// The fake GPU without the library: programs run on it as on a real GPU, and its CUPTI reports correct records.
+// The fake GPU and its CUPTI without the library.
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -152,7 +152,6 @@ TEST(FakeNccl, CollectivesOfSeveralProcessesEndTogether) {
     if (line.rfind("kernel ", 0) == 0 && fields >> kind >> start >> end >> device) ends[device].push_back(end);
   }
   ASSERT_EQ(ends[0].size(), 20u) << outcome.out << outcome.err;
-  // A collective ends on no rank before it has begun on the last one.
   for (int rank = 1; rank < 4; ++rank) EXPECT_EQ(ends[rank], ends[0]) << rank;
 }
 

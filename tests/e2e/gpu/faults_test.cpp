@@ -1,5 +1,4 @@
-// A CUPTI that loses, delays, mixes up or refuses records: the job is unharmed, and the trace has the delivered records
-// and reports the missing ones.
+// CUPTI loses, delays, mixes up or refuses records: the job is unharmed, and the trace reports losses.
 #include <gtest/gtest.h>
 
 #include <map>
@@ -10,7 +9,7 @@
 namespace profshim::e2e {
 namespace {
 
-constexpr std::size_t kKernels = 1010;  // of launch_loop 1000 100
+constexpr std::size_t kKernels = 1010;  // launch_loop 1000 100
 
 GpuRun record_with(std::vector<std::pair<std::string, std::string>> faults, bool may_have_nothing = false) {
   GpuJob job;
@@ -94,14 +93,13 @@ TEST(GpuFaults, TimesAreConvertedWithoutOurClock) {
   }
 }
 
-/// One function of CUPTI fails in each run.
 TEST(GpuFaults, RefusingCuptiLeavesTheJobUnchanged) {
   for (const char* function :
        {"ActivityRegisterCallbacks", "ActivityRegisterTimestampCallback", "ActivityEnable", "ActivitySetAttribute",
         "ActivityFlushAll", "ActivityDisable", "ActivityFlushPeriod", "ActivityGetNumDroppedRecords",
         "PushExternalCorrelationId", "EnableRuntimeApi", "EnableDriverApi"}) {
     SCOPED_TRACE(function);
-    // Without MPI, NVTX and CUPTI records this job has no events. No trace is written, and a line says so.
+    // Without CUPTI's records no trace is written, and a line says so.
     const bool tells_nothing = std::string(function) == "ActivityFlushAll";
     const GpuRun run = record_with({{"FAKE_CUPTI_FAIL", std::string(function) + "=15"}}, tells_nothing);
     EXPECT_NE(run.outcome.shim_lines().size(), 0u);
@@ -111,7 +109,7 @@ TEST(GpuFaults, RefusingCuptiLeavesTheJobUnchanged) {
   }
 }
 
-// CUPTI 12.4 crashes if a request for a buffer is answered with null.
+// CUPTI 12.4 crashes if it gets null for a buffer.
 TEST(GpuFaults, FastCuptiNeverLacksABuffer) {
   GpuJob job;
   job.program = "launch_loop";
@@ -163,8 +161,6 @@ TEST(GpuFaults, WithoutADeviceTheProgramGetsItsOwnError) {
   EXPECT_NE(run.outcome.err.find("no CUDA-capable device is detected"), std::string::npos);
 }
 
-// ---- other clients of CUPTI
-
 TEST(GpuOtherClients, GetTheSameAsWithoutUs) {
   GpuJob job;
   job.program = "cupti_client";
@@ -209,7 +205,6 @@ TEST(GpuOtherClients, GetCuptiAndAreReported) {
 
   ASSERT_EQ(run.traces.size(), 1u) << run.outcome.err;
   EXPECT_TRUE(says(run, "another client used CUPTI")) << run.traces[0].metadata.at("profshim");
-  // The trace holds the kernels before the session of the other client and none of that session.
   EXPECT_GE(of_category(run.traces[0], "kernel").size(), 100u);
   EXPECT_LE(of_category(run.traces[0], "kernel").size(), 200u);
 }

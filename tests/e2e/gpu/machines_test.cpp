@@ -1,4 +1,4 @@
-// Rare machines and programs: many devices, an old driver, no permission, a fork, a reset of the device.
+// Rare machines: many devices, an old driver, no permission, a fork.
 #include <gtest/gtest.h>
 
 #include <map>
@@ -63,7 +63,7 @@ TEST(GpuMachines, AResetDeviceIsRecordedInItsNewContext) {
   EXPECT_EQ(run.traces[0].property("problems"), "[]");
 }
 
-// CUPTI works on drivers of its own major version and of newer ones.
+// CUPTI needs a driver of its major version or a newer one.
 TEST(GpuMachines, DriverTooOldForCuptiIsReported) {
   const GpuRun run = machine("reset", {{"FAKE_CUDA_DRIVER", "11080"}}, "cuda12/libcupti.so.12");
 
@@ -83,7 +83,7 @@ TEST(GpuMachines, RecordsWithADriverNewerThanCupti) {
   EXPECT_EQ(run.traces[0].metadata.at("cuda_driver_version"), "13000");
 }
 
-// CUPTI_ERROR_INSUFFICIENT_PRIVILEGES occurs in a container on a machine that allows profiling only to administrators.
+// CUPTI_ERROR_INSUFFICIENT_PRIVILEGES: only administrators may profile.
 TEST(GpuMachines, WithoutPermissionTheTraceSaysWhatToDo) {
   const GpuRun run = machine("reset", {{"FAKE_CUPTI_FAIL", "ActivityEnable=35"}});
 
@@ -93,7 +93,7 @@ TEST(GpuMachines, WithoutPermissionTheTraceSaysWhatToDo) {
       << run.traces[0].property("problems");
 }
 
-// CUPTI's stream numbers are unique only within a context: stream 7 of each context runs kernels at the same time.
+// CUPTI's stream numbers are unique only within a context.
 TEST(GpuMachines, ContextsOfOneDeviceHaveSeparateTracks) {
   const GpuRun run = machine("contexts", {{"FAKE_CUDA_KERNEL_NS", "2000000"}});
 

@@ -1,4 +1,4 @@
-// The layout of the fake CUPTI's records is that of the vendor's headers, if these are installed.
+// The fake CUPTI's records have the vendor's layout.
 #include "fakes/cupti/records.h"
 
 #include <gtest/gtest.h>

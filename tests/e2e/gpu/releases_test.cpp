@@ -1,5 +1,4 @@
-// Faults of single releases of CUPTI (the fake CUPTI names the sources), and behavior that the headers of all releases
-// document: records of devices, contexts and streams, and buffers with incomplete records.
+// Faults of single releases of CUPTI; the fake CUPTI names the sources.
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -26,7 +25,7 @@ bool says(const SeenTrace& trace, const std::string& text) {
 
 class GpuReleases : public NeedsNvtx {
  protected:
-  /// Steps 3 to 5 of a job of `mode`, each with 20 launches and 2 ms long.
+  /// Records steps 3 to 5, each 2 ms with 20 launches.
   static GpuRun record(const std::string& mode, std::vector<std::pair<std::string, std::string>> faults,
                        const std::string& list = "\"3-5\"", const std::string& job_steps = "12") {
     GpuJob job;
@@ -41,7 +40,7 @@ class GpuReleases : public NeedsNvtx {
   }
 };
 
-// CUPTI writes these records when the driver is initialized and the context or stream is made: before any window.
+// CUPTI writes these records before any window: when the driver, context or stream begins.
 TEST_F(GpuReleases, WindowKnowsOlderDevicesContextsAndStreams) {
   const GpuRun run = record("mixed", {});
 
@@ -56,7 +55,7 @@ TEST_F(GpuReleases, WindowKnowsOlderDevicesContextsAndStreams) {
   }
 }
 
-// The launch was once abandoned after 0.3 s, and the trace claimed to be complete.
+// Its launch must not be abandoned after 0.3 s.
 TEST_F(GpuReleases, LongKernelOnAnOlderStreamIsRecorded) {
   GpuJob job;
   job.program = "long_kernel";
@@ -69,9 +68,9 @@ TEST_F(GpuReleases, LongKernelOnAnOlderStreamIsRecorded) {
   EXPECT_EQ(run.traces[0].property("problems"), "[]");
 }
 
-// The host is far ahead: every buffer has an incomplete record until the device has caught up.
+// Until the device has caught up, every buffer has an incomplete record.
 TEST_F(GpuReleases, CuptiIsOffAtTheEndOfTheWindowEvenIfTheHostIsFarAhead) {
-  // Each step launches 5 ms of work in 3 ms.
+  // 5 ms of work per step of 3 ms.
   GpuJob job;
   job.program = kJob;
   job.arguments = {"ahead", "100", "5", "1000", "0"};
@@ -114,7 +113,7 @@ TEST_F(GpuReleases, TheJobGoesOnWhileCuptiHangsInADisable) {
   EXPECT_EQ(of_category(run.traces[0], "kernel").size(), 3u * 40u);
 }
 
-// The host is always ahead of the device, so that CUPTI is enabled only when the device has caught up at the job's end.
+// CUPTI is enabled only at the job's end, when the device has caught up.
 TEST_F(GpuReleases, TheJobGoesOnWhileCuptiWaitsForTheDevice) {
   GpuJob job;
   job.program = kJob;
@@ -149,7 +148,7 @@ TEST_F(GpuReleases, TheClockIsRegisteredOncePerProcess) {
   for (const SeenTrace& trace : run.traces) EXPECT_EQ(of_category(trace, "kernel").size(), 2u * 40u);
 }
 
-// Kineto registers its own clock. After a second registration the first kernel would have times that Kineto misreads.
+// A second registration beside Kineto's would give the first kernel times that Kineto misreads.
 TEST_F(GpuReleases, NoClockIsRegisteredBesidePyTorch) {
   const ScratchFolder scratch;
   const std::string torch = scratch / "libtorch_cuda.so";
@@ -163,8 +162,6 @@ TEST_F(GpuReleases, NoClockIsRegisteredBesidePyTorch) {
       << run.traces[0].property("device_timing");
 }
 
-// ---- graphs
-
 TEST_F(GpuReleases, GraphsOlderThanCuptiAreReportedMissing) {
   const GpuRun run = record("graphs", {{"FAKE_CUPTI_OLD_GRAPHS", "1"}}, "\"40-41\"", "50");
 
@@ -175,7 +172,7 @@ TEST_F(GpuReleases, GraphsOlderThanCuptiAreReportedMissing) {
 }
 
 TEST_F(GpuReleases, UncertainGraphJoinsAreReportedIfCuptiMixesThemUp) {
-  // The windows are 1.5 s apart, so that CUPTI is off in between.
+  // CUPTI is off between the windows.
   const GpuRun run = record("graphs", {{"FAKE_CUPTI_GRAPH_SESSIONS", "1"}, {"FAKE_CUDA_KERNELS", "_kernel=250000"}},
                             "\"3-4\", \"60-61\"", "64");
 

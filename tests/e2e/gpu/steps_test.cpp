@@ -1,4 +1,4 @@
-// Steps from kernels and the profiler API, and recording without CUPTI, on the fake GPU.
+// Steps from kernels and the profiler API, and recording without CUPTI.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -33,7 +33,6 @@ GpuJob launch_loop(const std::string& spec) {
   return job;
 }
 
-// The program launches a hundred tiny kernels, then one of the optimizer. A step begins with the latter.
 TEST(StepsFromKernels, BeginWithTheMatchingKernel) {
   const GpuRun run = run_gpu(launch_loop(kKernelSteps));
 
@@ -67,7 +66,7 @@ TEST(StepsFromKernels, GiveWayToTheJobsOwnCuptiClient) {
   EXPECT_EQ(with.outcome.out, without.outcome.out) << "the client's session gets the same as without us";
 }
 
-// Enabling CUPTI on one thread may wait for a callback that runs on another. Each step takes 50 ms here.
+// Enabling CUPTI may wait for a callback on another thread.
 TEST(StepsFromKernels, LaunchCallbacksDoNotWaitForCuptiToBeEnabled) {
   GpuJob job = launch_loop(kKernelSteps);
   job.environment = {{"FAKE_CUPTI_CALLBACK_LOCK", "1"}, {"FAKE_CUDA_KERNEL_NS", "500000"}};
@@ -78,7 +77,7 @@ TEST(StepsFromKernels, LaunchCallbacksDoNotWaitForCuptiToBeEnabled) {
   EXPECT_EQ(of_category(run.traces[0], "kernel").size(), 202u) << "the warm-up leaves enough time";
 }
 
-// CUPTI is enabled before the window begins, because the next window is near.
+// CUPTI is enabled early because the next window is near.
 TEST(StepsFromKernels, AWindowWithoutAWarmUpIsWhole) {
   GpuJob job = launch_loop(kNoWarmUp);
   job.environment = {{"FAKE_CUPTI_CALLBACK_LOCK", "1"}, {"FAKE_CUDA_KERNEL_NS", "500000"}};
@@ -91,7 +90,7 @@ TEST(StepsFromKernels, AWindowWithoutAWarmUpIsWhole) {
   }
 }
 
-// CUPTI was seen to take 5 s (kineto, pull request 542). A step boundary must not wait for it.
+// CUPTI took 5 s in kineto, pull request 542.
 TEST(StepsFromKernels, StepsDoNotWaitForASlowCupti) {
   GpuJob job = launch_loop(kNoWarmUp);
   job.environment = {{"FAKE_CUPTI_SLOW_ENABLE_MS", "900"}, {"FAKE_CUDA_KERNEL_NS", "100000"}};
@@ -125,14 +124,12 @@ TEST(StepsFromProfilerApi, TheRangeIsTheWindow) {
   EXPECT_EQ(run.calls("cuptiSubscribe"), 0) << "cudart is a shared library here, so its symbols suffice";
 }
 
-// ---- without CUPTI
-
 void expect_host_calls(const GpuRun& run) {
   ASSERT_EQ(run.traces.size(), 1u) << run.outcome.err;
   const SeenTrace& trace = run.traces[0];
   EXPECT_TRUE(of_category(trace, "kernel").empty());
   const long launches = static_cast<long>(trace.calls("cudaLaunchKernel").size());
-  // The first call may be missing: the library notices CUDA by it.
+  // The library notices CUDA by the first call, which may be missing.
   EXPECT_GE(launches, run.printed.at("kernels") - 1);
   EXPECT_LE(launches, run.printed.at("kernels"));
   EXPECT_NE(trace.property("problems").find("no GPU activity is recorded"), std::string::npos)

@@ -1,4 +1,4 @@
-// Windows with device activity: their content, and that CUPTI is off before and after them.
+// Windows with device activity. CUPTI is off outside them.
 #include <gtest/gtest.h>
 
 #include <map>
@@ -26,7 +26,7 @@ TEST_F(GpuWindow, HoldsTheDeviceActivityOfItsStepsOnly) {
 
   ASSERT_EQ(run.traces.size(), 1u) << run.outcome.err;
   const auto kernels = of_category(run.traces[0], "kernel");
-  // Each step: 4 layers forward and backward, 4 all-reduces, the optimizer, and one copy.
+  // 4 layers forward and backward, 4 all-reduces, the optimizer.
   EXPECT_EQ(kernels.size(), 3u * 13u);
   EXPECT_EQ(of_category(run.traces[0], "gpu_memcpy").size(), 3u);
   EXPECT_EQ(run.traces[0].steps(), (std::vector<std::int64_t>{6, 7, 8}));
@@ -41,7 +41,7 @@ TEST_F(GpuWindow, HoldsKernelsThatEndLongAfterIt) {
   const GpuRun run = run_gpu(job);
 
   ASSERT_EQ(run.traces.size(), 1u) << run.outcome.err;
-  // The launches of step N have a grid of N + 1 blocks.
+  // Step N launches grids of N + 1 blocks.
   std::map<std::string, int> grids;
   for (const SeenEvent* kernel : of_category(run.traces[0], "kernel")) ++grids[kernel->args.at("grid")];
   EXPECT_EQ(grids, (std::map<std::string, int>{{"[6,1,1]", 5}, {"[7,1,1]", 5}, {"[8,1,1]", 5}}));
@@ -49,7 +49,7 @@ TEST_F(GpuWindow, HoldsKernelsThatEndLongAfterIt) {
 
 TEST_F(GpuWindow, LeavesNoActivityKindEnabled) {
   GpuJob job;
-  constexpr std::uint64_t kSteps = 3000;  // about a second: enough for the thread that disables CUPTI
+  constexpr std::uint64_t kSteps = 3000;  // enough time to disable CUPTI
   job.program = "ddp";
   job.arguments = {std::to_string(kSteps)};
   job.spec = steps_spec("train_step", 5, 3);
@@ -57,9 +57,8 @@ TEST_F(GpuWindow, LeavesNoActivityKindEnabled) {
 
   EXPECT_EQ(run.left_enabled, std::vector<int>{}) << "CUPTI is off again after the window";
   EXPECT_EQ(run.cupti.at("subscribed"), 0u);
-  // A call that runs while CUPTI is disabled may still request a buffer.
+  // A call may request a buffer while CUPTI is disabled.
   EXPECT_LE(run.cupti.at("requested") - run.cupti.at("completed"), 2u);
-  // CUPTI recorded the 13 kernels of each step of the warm-up and the window, and a few until it was disabled.
   EXPECT_LT(run.cupti.at("records_10"), kSteps * 13u / 2);
   EXPECT_GE(run.cupti.at("records_10"), 3u * 13u);
 }

@@ -1,5 +1,4 @@
-// The next job makes traces of the spools of killed jobs and removes them. It leaves those of running jobs alone, even
-// in another container or under another host name.
+// Jobs recover and remove spools of killed jobs, but not of running ones, even in another container.
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sched.h>
@@ -30,7 +29,6 @@ std::vector<std::string> spools() {
   return found;
 }
 
-/// Returns true if the condition becomes true within 30 s.
 bool comes_true(const std::function<bool()>& condition) {
   const std::int64_t until_ns = monotonic_ns() + 30'000'000'000;
   while (!condition()) {
@@ -47,7 +45,6 @@ bool records(const std::string& folder) {
   return false;
 }
 
-/// Returns a job that never ends and is recorded into `folder`.
 Job endless(const ScratchFolder& scratch, const std::string& folder, const std::string& spec) {
   Job job{
       .command = {built("tests/apps_ending/" + to_string(installed_mpis().back()) + "/ending"), "forever", "1", "500"}};
@@ -55,7 +52,7 @@ Job endless(const ScratchFolder& scratch, const std::string& folder, const std::
   return job;
 }
 
-/// Runs the job until `condition` holds, then kills it. Returns false if it never held.
+/// Returns false if `condition` never held.
 bool run_until(Job job, const std::function<bool()>& condition) {
   bool held = false;
   job.while_running = [&](int pid) {
@@ -115,7 +112,7 @@ TEST_F(Alive, ASpoolWhoseFolderIsGoneIsRemoved) {
   for (const std::string& spool : spools()) unlink(spool.c_str());
 }
 
-// A new file may be the spool of another rank that has not written its header yet.
+// A new file may be a spool without a header yet.
 TEST_F(Alive, OldFileThatIsNoSpoolIsNamedAndANewOneIsNot) {
   const std::string name = "/dev/shm/profshim-" + std::to_string(getuid()) + "-rank1-1-";
   const std::string old_one = name + "0123456789abcdef.spool", new_one = name + "fedcba9876543210.spool";
@@ -135,7 +132,6 @@ TEST_F(Alive, OldFileThatIsNoSpoolIsNamedAndANewOneIsNot) {
   EXPECT_EQ(access(new_one.c_str(), F_OK), 0);
 }
 
-// A process that is killed after its last window leaves no spool.
 TEST_F(Alive, JobAfterItsLastWindowHoldsNoSpool) {
   const std::string spec =
       "version = 1\n[ranks]\nselect = \"all\"\n[steps]\nsource = \"collective\"\npattern = \"MPI_Allreduce\"\n"
@@ -154,7 +150,6 @@ TEST_F(Alive, JobAfterItsLastWindowHoldsNoSpool) {
   EXPECT_EQ(recover.ending(), "exit 0") << recover.out;
 }
 
-/// Returns the output of `recover` run while the job records.
 std::string recover_meanwhile(Job job, const std::string& folder) {
   std::string said;
   job.while_running = [&](int pid) {
@@ -181,7 +176,7 @@ TEST_F(Alive, RecoverLeavesAJobOfAnotherPidNamespaceAlone) {
   for (const std::string& left : spools()) unlink(left.c_str());
 }
 
-// Two host names may mean the same machine, so the process itself is examined.
+// Two host names may mean one machine.
 TEST_F(Alive, JobUnderAnotherHostNameIsExamined) {
   Job job = endless(scratch_, "run", record_all_spec(folder("run")));
   job.command.insert(job.command.begin(), {"unshare", "--uts", "sh", "-c", "hostname elsewhere && exec \"$@\"", "sh"});

@@ -1,4 +1,4 @@
-// Jobs with more threads than chunks, one after the other or all at once: each call is in the trace or counted as lost.
+// More threads than chunks: each call is in the trace or counted as lost.
 #include <gtest/gtest.h>
 
 #include "e2e/support/built_programs.h"

@@ -1,4 +1,4 @@
-// One rank of a job reports losses and refusals, each on one line of stderr.
+// One rank of a job reports losses, each on one line of stderr.
 #include <gtest/gtest.h>
 
 #include "e2e/support/built_programs.h"
@@ -9,7 +9,6 @@
 namespace profshim::e2e {
 namespace {
 
-/// Expects that the run folder keeps no file that marks which rank printed a line.
 void expect_no_marks(const ScratchFolder& scratch) {
   for (const std::string& file : files_below(scratch / "traces")) {
     EXPECT_EQ(file.find(".said-"), std::string::npos) << file;
@@ -134,7 +133,7 @@ TEST(ClosingReport, CountsOperationsThatDidNotFit) {
 TEST(ClosingReport, DoesNotCountAnEarlierProcessOfTheRun) {
   const ScratchFolder scratch;
   const std::string program = built("tests/apps_memory/" + to_string(installed_mpis().front()) + "/memory_use");
-  // The limit is noticed some milliseconds after it was reached.
+  // The limit is noticed some milliseconds late.
   Job job = shell(program + " 3000000; " + program + " 3000000");
   job.folder = scratch.path();
   job.environment.emplace_back("PROFSHIM_FOLDER", scratch / "traces");

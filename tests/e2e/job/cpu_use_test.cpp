@@ -1,4 +1,4 @@
-// CPU use of the process and the machine in traces of real jobs.
+// CPU use of process and machine in traces of real jobs.
 #include <gtest/gtest.h>
 #include <sched.h>
 #include <unistd.h>
@@ -24,7 +24,6 @@ void stay_on_one_cpu() {
   sched_setaffinity(0, sizeof one, &one);
 }
 
-// Two ranks compute on one CPU: one waits while the other runs.
 TEST(CpuUse, RanksThatShareACpuWaitForIt) {
   const ScratchFolder scratch;
   Job job = mpirun(Mpi::kOpenMpi, 2, {built("tests/apps/openmpi/steps_loop"), "20", "0", "0", "2000"});

@@ -1,6 +1,5 @@
-// If a signal ends a rank by default, the library first writes the trace, then the process ends by the signal. If the
-// job has its own action for the signal, nothing changes, and sigaction() returns the job's action. PROFSHIM_KILLS is
-// the number of moments at which SIGTERM is sent (20). The seed is fixed, so a failure can be reproduced.
+// Signals that end a rank: the trace is written first. The job's own signal actions stay. PROFSHIM_KILLS: number of
+// moments for SIGTERM (20).
 #include <gtest/gtest.h>
 #include <sched.h>
 #include <signal.h>
@@ -26,13 +25,12 @@ constexpr int kCalls = 300;
 
 std::string app(Mpi mpi, const std::string& name) { return built("tests/apps_ending/" + to_string(mpi) + "/" + name); }
 
-/// Runs the job without and with the library, which records into `scratch`.
 Both run_in(const ScratchFolder& scratch, Job job, const std::string& more = "") {
   job.environment.emplace_back("PROFSHIM_SPEC", scratch.write("spec.toml", record_all_spec(scratch / "traces") + more));
   return run_both(std::move(job));
 }
 
-/// Returns the traces, which exist without `recover`, and expects that they pass verify and no spool or claim is left.
+/// Expects valid traces without `recover`, and no spool or claim.
 std::vector<SeenTrace> whole_traces(const ScratchFolder& scratch) {
   const std::vector<std::string> paths = traces_below(scratch / "traces");
   std::vector<std::string> verify = {"verify"};
@@ -110,7 +108,7 @@ TEST(EndingSignals, AreNotHandledIfTheExitTimeIsZero) {
   EXPECT_EQ(read_folder(scratch / "traces").size(), 1u);
 }
 
-// The kernel drops signals to process 1 of a container if their action is the default, so that the process continues.
+// The kernel drops signals with the default action to process 1 of a container.
 TEST(EndingSignals, AreDroppedForProcessOneOfAContainer) {
   if (run(shell("unshare -pf --mount-proc /bin/true")).ending() != "exit 0") {
     GTEST_SKIP() << "no PID namespace can be made here";
@@ -126,8 +124,8 @@ TEST(EndingSignals, AreDroppedForProcessOneOfAContainer) {
   EXPECT_EQ(whole_traces(scratch).size(), 1u) << both.with.err;
 }
 
-// `timeout` sends its signal to the program and then to its process group, which must count as one request. Launchers
-// kill the ranks soon after (Open MPI 4 after a second), so these ranks make small traces.
+// `timeout` signals the program, then its process group: one request. Launchers soon kill the ranks (Open MPI 4 after a
+// second), so the traces are small.
 TEST(EndingSignals, SentByTimeoutLeaveATraceOfEachRank) {
   for (const Mpi mpi : installed_mpis()) {
     const ScratchFolder scratch;
@@ -137,8 +135,7 @@ TEST(EndingSignals, SentByTimeoutLeaveATraceOfEachRank) {
     const Both both = run_in(scratch, job);
 
     EXPECT_EQ(both.with.ending(), both.without.ending()) << both.with.err;
-    // After two signals, the launcher of Open MPI 4 ends before its ranks, and that of Open MPI 5 kills its ranks at
-    // once.
+    // After two signals, the launcher of Open MPI 4 ends before its ranks, and that of Open MPI 5 kills them.
     for (int i = 0; i < 1000 && read_folder(scratch / "traces").size() < 2; ++i) usleep(10'000);
     if (both.with.err.find("hit ctrl-c again") != std::string::npos) profshim({"recover", scratch / "traces"});
     const auto traces = read_folder(scratch / "traces");
@@ -157,7 +154,6 @@ bool records(const std::string& folder) {
   return std::any_of(files.begin(), files.end(), [](const auto& file) { return file.rfind("manifest-", 0) == 0; });
 }
 
-// Returns the end of the last recorded call in nanoseconds since the epoch.
 std::int64_t last_end_ns(const SeenTrace& trace) {
   std::int64_t last = 0;
   for (const SeenEvent* call : trace.calls("MPI_Allreduce")) last = std::max(last, call->ts_ns + call->duration_ns);
@@ -175,7 +171,7 @@ TEST(EndingSignals, AtAnyMomentLeaveACompleteTraceExceptTheLastTenthOfASecond) {
     std::int64_t sent_ns = 0;
     Job job{.command = {app(installed_mpis().back(), "ending"), "forever", "1", "300"}};
     job.environment.emplace_back("PROFSHIM_SPEC", scratch.write("spec.toml", record_all_spec(scratch / "traces")));
-    // The test varies the moment of the signal, so this sleep is no synchronization.
+    // The sleep varies the moment of the signal.
     job.while_running = [&](int pid) {
       const std::int64_t patience_until_ns = monotonic_ns() + 30'000'000'000;
       while (!records(scratch / "traces") && monotonic_ns() < patience_until_ns) usleep(1000);
@@ -188,7 +184,7 @@ TEST(EndingSignals, AtAnyMomentLeaveACompleteTraceExceptTheLastTenthOfASecond) {
 
     ASSERT_EQ(outcome.ending(), "signal 15") << "SIGTERM after " << after_us << " us: " << outcome.err;
     const auto traces = whole_traces(scratch);
-    // No trace is written if the signal comes before the first recorded call.
+    // Before the first recorded call no trace is written.
     if (traces.empty() && after_us < 20000) continue;
     ASSERT_EQ(traces.size(), 1u) << "SIGTERM after " << after_us << " us: " << outcome.err;
     EXPECT_LE(sent_ns - last_end_ns(traces[0]), kTenth_ns) << "SIGTERM after " << after_us << " us";

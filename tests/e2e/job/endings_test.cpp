@@ -1,5 +1,4 @@
-// An MPI program ends in every possible way. It must end as without the library, and its calls must be in a trace or in
-// a spool that can be recovered.
+// MPI programs end as without the library, with all calls in a trace or a recoverable spool.
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <sys/mount.h>
@@ -34,7 +33,7 @@ std::vector<Ending> endings_here() {
   return endings;
 }
 
-// Recovers after the last rank has ended. A launcher may end before the ranks that it has killed.
+// A launcher may end before the ranks that it has killed.
 Outcome recover_when_gone(const std::string& folder) {
   constexpr double kLimitSeconds = 20;
   Outcome recover;
@@ -45,7 +44,6 @@ Outcome recover_when_gone(const std::string& folder) {
   return recover;
 }
 
-// Recovers the spools that are left, then expects that every trace of the folder is complete and correct.
 std::vector<SeenTrace> all_traces(const std::string& folder) {
   const Outcome recover = recover_when_gone(folder);
   EXPECT_EQ(recover.ending(), "exit 0") << recover.out << recover.err;
@@ -57,8 +55,8 @@ std::vector<SeenTrace> all_traces(const std::string& folder) {
   return read_folder(folder);
 }
 
-// MPICH's launcher loses the status of its ranks in some 3 of 100 runs, with the library or without (seen with MPICH
-// 4.0.2: "exit 1" in 15 of 750 runs without); none of the programs ends with 1. Such a run is repeated.
+// MPICH's launcher loses the status of its ranks in some 3 of 100 runs (MPICH 4.0.2 without the library: "exit 1" in 15
+// of 750 runs). None of the programs ends with 1, so the run is repeated.
 Outcome run_with_its_status(const Job& job, const std::string& traces) {
   constexpr int kAttempts = 4;
   Outcome outcome = run(job);
@@ -74,7 +72,7 @@ class EndingOfARank : public testing::TestWithParam<Ending> {
   std::string program() const { return built("tests/apps_ending/" + to_string(GetParam().mpi) + "/ending"); }
 };
 
-// Runs without a launcher ("singleton"), which would change the exit status.
+// A launcher would change the exit status.
 TEST_P(EndingOfARank, IsUnchangedAndKeepsTheRecording) {
   const ScratchFolder scratch;
   Job job{.command = {program(), GetParam().how, std::to_string(kCalls)}};
@@ -103,13 +101,13 @@ TEST_P(EndingOfARank, IsUnchangedUnderALauncher) {
 
   const Outcome with = run_with_its_status(job, scratch / "traces");
 
-  // The launcher of MPICH 4.2 sometimes loses the status of a rank that ends early.
+  // MPICH 4.2 sometimes loses the status of a rank that ends early.
   job.preload = false;
   for (int i = 0; i < 20 && without.ending() != with.ending(); ++i)
     without = run_with_its_status(job, scratch / "none");
   EXPECT_EQ(without.ending(), with.ending()) << with.err;
   if (GetParam().how == "MPI_Abort") {
-    // A launcher that ends the job may lose output of the ranks, with and without the library.
+    // A launcher may lose output of its ranks.
     for (const auto& [rank, counts] : printed_counts(with.out)) EXPECT_EQ(counts.at("MPI_Allreduce"), kCalls);
   } else {
     EXPECT_EQ(printed_counts(without.out), printed_counts(with.out));
@@ -145,7 +143,6 @@ TEST(Endings, InterruptedPythonProgramKeepsItsRecording) {
   EXPECT_EQ(traces[0].calls("MPI_Barrier").size(), 200u);
 }
 
-// The child is no rank. It ends as without the library, and the recording of its parent goes on.
 TEST(Endings, AChildForkedInTheMiddleOfAWindowLeavesTheRecordingAlone) {
   for (const Mpi mpi : installed_mpis())
     for (const char* how : {"exit", "_exit"}) {
@@ -162,7 +159,7 @@ TEST(Endings, AChildForkedInTheMiddleOfAWindowLeavesTheRecordingAlone) {
       ASSERT_EQ(traces.size(), 1u) << to_string(mpi) << " " << how;
       EXPECT_EQ(traces[0].calls("MPI_Allreduce").size(), 200u);
       EXPECT_EQ(traces[0].property("complete"), "true");
-      // Open MPI 5 leaves its own files there if a forked child ends by exit().
+      // Open MPI 5 leaves its own files if a forked child calls exit().
       for (const std::string& file : files_below("/dev/shm"))
         EXPECT_EQ(file.find("profshim"), std::string::npos) << file;
     }

@@ -1,4 +1,4 @@
-// Files of a run: names, second runs, gzip, full or unwritable disks, contradicting ranks.
+// Files of a run: names, second runs, gzip, bad disks, contradicting ranks.
 #include <gtest/gtest.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
@@ -20,7 +20,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Two windows of three steps on every rank, unless the spec says otherwise.
 std::string spec_with_output(const std::string& output) {
   return "version = 1\n[ranks]\nselect = \"all\"\n[steps]\nsource = \"nvtx\"\npattern = \"iteration *\"\n"
          "[schedule]\nskip_first = 2\nwarmup = 1\nactive = 3\nrepeat = 2\n[output]\n" +
@@ -224,7 +223,7 @@ TEST_F(Files, RanksThatContradictTheEnvironmentAreReportedAndNotMixed) {
   EXPECT_EQ(ranks, (std::set<int>{0, 1, 2}));
 }
 
-// A full disk of 1 MiB, which only root can make: the job ends as usual, one line reports it, and no file is truncated.
+// 1 MiB, mounted by root. No file may be truncated.
 class FullDisk : public testing::Test {
  public:
   ~FullDisk() override { umount2((scratch_ / "disk").c_str(), MNT_DETACH); }
@@ -250,7 +249,7 @@ class FullDisk : public testing::Test {
   ScratchFolder scratch_;
 };
 
-// Tests that need mounting are registered only where it is allowed, so that they do not count as passed elsewhere.
+// Tests that cannot run must not count as passed.
 bool may_mount() {
   const ScratchFolder scratch;
   if (mount("tmpfs", scratch.path().c_str(), "tmpfs", 0, "size=1m") != 0) return false;

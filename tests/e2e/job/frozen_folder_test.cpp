@@ -1,5 +1,4 @@
-// A file system that stops for a while, as during a snapshot (fsfreeze) or a restart of an NFS server. Its writers wait
-// and cannot be interrupted.
+// A file system that stops for a while (fsfreeze, restart of an NFS server). Its writers cannot be interrupted.
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <linux/fs.h>
@@ -29,7 +28,6 @@ bool has_a_trace(const std::string& folder) {
 TEST(FrozenFolder, BlocksNoCallOfTheJobAndLosesNoTrace) {
   const ScratchFolder scratch;
   const std::string image = scratch / "image", disk = scratch / "disk", copy = scratch / "copy";
-  // A file system in a file, mounted in a namespace that only this shell and the job see.
   const std::string mounted = "mkdir -p '" + disk + "' && truncate -s 64M '" + image + "' && mkfs.ext4 -qF '" + image +
                               "' && exec unshare --mount /bin/sh -c \"mount -o loop '" + image + "' '" + disk + "'";
   Job probe = shell(mounted + "\"");

@@ -1,5 +1,5 @@
-// A folder in which another user may write too. Nothing that this user puts there may change, reveal or delete a file
-// of the victim or block a process. A process of that user tries each attack a thousand times.
+// Another user may write into the folder and tries each attack a thousand times. No file of the victim may be changed,
+// revealed or deleted.
 #include <fcntl.h>
 #include <grp.h>
 #include <gtest/gtest.h>
@@ -38,7 +38,7 @@ void become(uid_t user) {
   if (setgroups(0, nullptr) != 0 || setgid(user) != 0 || setuid(user) != 0) _exit(99);
 }
 
-/// A process of another user that repeats an action while this object lives.
+/// Repeats an action as another user.
 class Attack {
  public:
   template <class Body>
@@ -67,7 +67,7 @@ class Attack {
   std::atomic<int>* rounds_;
 };
 
-/// Runs `body` as the victim in a child process. Returns its exit status, or -1 if it did not end by itself in time.
+/// Returns the exit status of a child process, or -1 after a timeout.
 template <class Body>
 int as_victim(Body body) {
   const pid_t pid = fork();
@@ -99,7 +99,6 @@ class HostileFolder : public testing::TestWithParam<mode_t> {
     ASSERT_EQ(stat(secret_.c_str(), &before_), 0);
   }
 
-  /// Expects that no file of the victim was changed, deleted or made readable.
   void TearDown() override {
     if (IsSkipped()) return;
     struct stat after {};
@@ -123,7 +122,6 @@ class HostileFolder : public testing::TestWithParam<mode_t> {
   struct stat before_ {};
 };
 
-/// Replaces `path` by a pipe, a link to an endless file, a link to the victim's file, a folder or a text file.
 void plant(const std::string& path, const std::string& secret, unsigned kind) {
   unlink(path.c_str());
   rmdir(path.c_str());
@@ -148,7 +146,7 @@ void plant(const std::string& path, const std::string& secret, unsigned kind) {
   }
 }
 
-// The attacker makes links under every temporary name that it can guess from process ids and readdir().
+// The names are guessed from process ids and readdir().
 TEST_P(HostileFolder, LinksUnderTemporaryNamesAreHarmless) {
   int made = 0;
   {
@@ -201,7 +199,6 @@ TEST_P(HostileFolder, ReplacedIdentityClaimAndManifestAreHarmless) {
   EXPECT_GE(rounds, kAttempts / 4) << "too few attacks were made";
 }
 
-// The folder of a window may become a link into the victim's folder between any two system calls.
 TEST_P(HostileFolder, WindowFoldersReplacedByLinksAreHarmless) {
   int ended = -1;
   {
@@ -229,7 +226,6 @@ TEST_P(HostileFolder, WindowFoldersReplacedByLinksAreHarmless) {
   EXPECT_EQ(ended, 0);
 }
 
-/// Writes a spool of a dead process, with enough of a header for `recover` to examine it.
 void write_spool(const std::string& path, uid_t owner) {
   std::string bytes(1 << 20, 0);
   auto& h = *reinterpret_cast<spool::SpoolHeader*>(bytes.data());
@@ -242,7 +238,7 @@ void write_spool(const std::string& path, uid_t owner) {
   ASSERT_EQ(chmod(path.c_str(), 0600), 0);
 }
 
-// Also runs as root, who may access every file.
+// Root may access every file.
 TEST_P(HostileFolder, LinksToSpoolsOfOthersAreHarmless) {
   const std::string spools = scratch_ / "spools", spool = spools + "/profshim-65533-rank0-1-1.spool";
   fs::create_directory(spools);
@@ -278,7 +274,6 @@ TEST_P(HostileFolder, LinksToSpoolsOfOthersAreHarmless) {
   EXPECT_TRUE(fs::exists("/etc/shadow"));
 }
 
-// While `recover` runs, an entry alternates between a link to the victim's file and the attacker's spool.
 TEST_P(HostileFolder, EntriesReplacedDuringRecoverAreHarmless) {
   const std::string spools = scratch_ / "spools", spool = spools + "/profshim-65534-rank0-1-1.spool";
   fs::create_directory(spools);
@@ -288,7 +283,6 @@ TEST_P(HostileFolder, EntriesReplacedDuringRecoverAreHarmless) {
       const std::string link = in_run(".rank0-1.spool");
       unlink(link.c_str());
       (void)!symlink(spool.c_str(), link.c_str());
-      // The attacker's own spool, then a link to the victim's file under the same name.
       unlink(spool.c_str());
       (void)!symlink(secret_.c_str(), spool.c_str());
       unlink(spool.c_str());
@@ -310,7 +304,7 @@ TEST_P(HostileFolder, EntriesReplacedDuringRecoverAreHarmless) {
   }
 }
 
-// In a sticky folder other users may make files. Without the sticky bit they may also remove ours.
+// Without the sticky bit other users may also remove our files.
 INSTANTIATE_TEST_SUITE_P(Modes, HostileFolder, testing::Values(mode_t{01777}, mode_t{0777}),
                          [](const auto& mode) { return std::string(mode.param == 0777 ? "Open" : "Sticky"); });
 

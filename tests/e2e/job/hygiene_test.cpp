@@ -1,5 +1,4 @@
-// In a process that is no rank, the preloaded library changes nothing: output and ending are the same, and it makes no
-// file and no thread.
+// In a process that is no rank, the library changes nothing and leaves no file.
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -14,7 +13,7 @@
 namespace profshim::e2e {
 namespace {
 
-// The scratch folder and the pids that bash prints differ from run to run.
+// Bash's pids differ between runs.
 std::string normalised(std::string text, const std::string& path) {
   for (std::size_t at = text.find(path); at != std::string::npos; at = text.find(path, at))
     text.replace(at, path.size(), "SCRATCH");
@@ -27,7 +26,6 @@ struct Seen {
   std::vector<std::string> files, shared_memory;
 };
 
-// Runs the program in its own home, temporary and working folder, with an environment that requests all ranks.
 Seen look(Job job, bool preload) {
   const ScratchFolder scratch;
   for (const char* folder : {"home", "tmp", "work", "traces"}) scratch.write(std::string(folder) + "/.here", "");
@@ -62,12 +60,12 @@ void expect_unnoticed(const Job& job) {
 
 struct Program {
   const char* name;
-  const char* needs;  // an executable; without it the row is left out
-  const char* text;   // a command for bash
+  const char* needs;  // an executable; without it the row is skipped
+  const char* text;
   friend void PrintTo(const Program& program, std::ostream* out) { *out << program.name; }
 };
 
-// The output is deterministic: it has no pids, no times, and no paths but that of the scratch folder.
+// The output is deterministic: no pids, no times.
 const Program kPrograms[] = {
     {"true_and_false", "bash", "/bin/true; echo $?; /bin/false; echo $?"},
     {"pipeline", "bash", "seq 1 20000 | grep 7 | sort -r | awk '{s += $1} END {print s}' | tee copy | wc -c; cat copy"},
@@ -152,7 +150,7 @@ std::vector<Program> programs_here() {
 
 class Unnoticed : public testing::TestWithParam<Program> {};
 
-// A pool of worker processes as in data loaders. It is run from a file, because spawn needs one.
+// Worker processes as in data loaders. Spawn needs a file.
 const char* const kPool = R"(
 import multiprocessing as m, sys, time
 def square(x): return x * x
@@ -185,7 +183,7 @@ std::vector<std::string> all_endings() {
   std::vector<std::string> endings = {"return", "exit", "_exit", "_Exit", "quick_exit", "abort"};
   for (const int number :
        {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 23, 24, 25, 26, 27, 28, 29, 30, 31, 34, 64})
-    endings.push_back(std::to_string(number));  // all signals except those that stop a process
+    endings.push_back(std::to_string(number));  // except those that stop a process
   return endings;
 }
 INSTANTIATE_TEST_SUITE_P(Hygiene, EndsAsItWould, testing::ValuesIn(all_endings()));

@@ -1,5 +1,5 @@
 // SIGKILL at random moments: a file with a final name is complete, and the spool holds all but the last second.
-// PROFSHIM_KILLS is the number of moments (20). The seed is fixed, so that a failure can be reproduced.
+// PROFSHIM_KILLS: number of moments (20).
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <time.h>
@@ -28,15 +28,14 @@ struct Killed {
   std::int64_t at_ns = 0;  // nanoseconds since the epoch
 };
 
-// Returns true if the writer has begun: the manifest is its first file.
+// The manifest is the writer's first file.
 bool records(const std::string& folder) {
   for (const std::string& file : files_below(folder))
     if (file.rfind("manifest-", 0) == 0) return true;
   return false;
 }
 
-// Lets the job run for `after_us`, then kills it. With a `folder` the time counts from the moment at which the job
-// begins to record into it.
+// The time begins at the job's start, or when it records into `folder`.
 Killed kill_after(Job job, std::int64_t after_us, const std::string& folder = "") {
   Killed killed;
   job.while_running = [&](int pid) {
@@ -51,7 +50,6 @@ Killed kill_after(Job job, std::int64_t after_us, const std::string& folder = ""
   return killed;
 }
 
-// Returns the end of the last recorded call in nanoseconds since the epoch.
 std::int64_t last_end_ns(const SeenTrace& trace) {
   std::int64_t last = 0;
   for (const SeenEvent& event : trace.events)
@@ -68,7 +66,7 @@ Job endless_job(const ScratchFolder& scratch, const std::string& spec, int pause
   return job;
 }
 
-// The windows are short and endless: at any moment one is open, one is being written and one is being published.
+// Windows are short and endless: one is always written.
 TEST(Kill, FilesWithAFinalNameAreCompleteAtAnyMoment) {
   std::mt19937 random(20261121);
   std::uniform_int_distribution<std::int64_t> delay_us(1000, 1500000);
@@ -98,7 +96,7 @@ TEST(Kill, FilesWithAFinalNameAreCompleteAtAnyMoment) {
   EXPECT_GT(with_files, moments() / 4) << "hardly any run got as far as writing: nothing was tested";
 }
 
-// The job pauses now and then. Without pauses its trace would take too long to verify.
+// Without pauses the trace would take too long to verify.
 TEST(Kill, RecoveryLosesAtMostTheLastSecond) {
   constexpr int kPauseUs = 500;
   std::mt19937 random(4711);

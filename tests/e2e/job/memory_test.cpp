@@ -1,4 +1,4 @@
-// limits.host_memory bounds the memory that the recording adds to a real job.
+// limits.host_memory bounds the memory of the recording.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -28,7 +28,7 @@ long peak_growth_kib(Mpi mpi, bool preload, const std::string& settings) {
 
 class HostMemory : public testing::TestWithParam<const char*> {};
 
-// The limit covers events, tables, the writer and its compression threads, also while a window is being saved.
+// Includes the writer and its compression threads.
 TEST_P(HostMemory, IsNeverExceeded) {
   const std::string settings =
       std::string("limits.host_memory=32MiB limits.disk_free=1MiB output.gzip=true ") + GetParam();
@@ -49,7 +49,7 @@ INSTANTIATE_TEST_SUITE_P(Limits, HostMemory,
                                          "schedule.skip_first=0 schedule.warmup=0 schedule.repeat=0"),
                          [](const auto& row) { return "settings_" + std::to_string(row.index); });
 
-// This line is the only message for users who open no trace. It is not printed without a loss.
+// The only message for users who open no trace.
 TEST(MemoryLimits, LossesByALimitAreReportedAtTheEnd) {
   struct Case {
     const char *settings, *calls, *line;

@@ -1,4 +1,4 @@
-// Messages of a job that reached no window, or that never showed a rank.
+// Messages of jobs without a window or a rank.
 #include <gtest/gtest.h>
 
 #include <regex>

@@ -1,5 +1,4 @@
-// A rank that calls exec() in a window, or becomes a daemon, behaves as without the library and leaves its trace.
-// Handlers that run at the end of a program keep their order.
+// A rank that calls exec() or becomes a daemon leaves its trace. Exit handlers keep their order.
 #include <gtest/gtest.h>
 #include <unistd.h>
 

@@ -1,4 +1,4 @@
-// Jobs that replace stderr: the library writes there only if the new target is a log.
+// The library writes to a replaced stderr only if it is a log.
 #include <gtest/gtest.h>
 
 #include "e2e/support/built_programs.h"

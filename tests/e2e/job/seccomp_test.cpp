@@ -1,5 +1,4 @@
-// A container may refuse any system call. Each call of a list is refused in turn. The job prints and ends as without
-// the library, and the trace is complete or one line reports the loss.
+// A container refuses one system call of a list. The job is unchanged, and losses are reported.
 #include <gtest/gtest.h>
 #include <sys/syscall.h>
 
@@ -30,7 +29,7 @@ std::string all_of(std::initializer_list<long> numbers) {
   return text;
 }
 
-// Calls that the C library uses for the same purpose are refused together. Calls that aarch64 lacks are in #ifdef.
+// Calls that the C library uses for one purpose are refused together; aarch64 lacks those in #ifdef.
 const Call kCallsRefused[] = {
 #ifdef SYS_symlink
     {"symlink", all_of({SYS_symlink, SYS_symlinkat})},
@@ -99,9 +98,9 @@ TEST_P(Seccomp, RefusedCallsLeaveTheJobUnchangedAndLossesAreReported) {
                    row.call->numbers, std::to_string(kCalls)};
     const std::string spec = record_all_spec(scratch / "traces") + "[limits]\ndisk_free = 0\n";
     job.environment.emplace_back("PROFSHIM_SPEC", scratch.write("spec.toml", spec));
-    // Otherwise Open MPI would start a daemon, whose calls would be refused too; if it hung, it would outlive the job.
+    // Otherwise Open MPI starts a daemon, which may hang under the filter and outlive the job.
     job.environment.emplace_back("OMPI_MCA_ess_singleton_isolated", "1");
-    // Open MPI would need mkdir() for its session folder, unless another job has already made it.
+    // Otherwise Open MPI needs mkdir().
     job.environment.emplace_back("TMPDIR", scratch.path());
     job.environment.emplace_back("OMPI_MCA_orte_create_session_dirs", "0");
     job.preload = false;

@@ -1,5 +1,4 @@
-// A small or full /dev/shm, as in containers. Writing to a page without space raises SIGBUS. The library never causes
-// one in the job, leaves the job enough space, and reports events that it could not keep.
+// A small or full /dev/shm: the job gets no SIGBUS and enough space, and losses are reported.
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sched.h>
@@ -22,7 +21,7 @@ namespace profshim::e2e {
 namespace {
 
 constexpr std::uint64_t kMiB = 1 << 20;
-constexpr std::uint64_t kRoomy = 320 * kMiB;  // a spool takes an eighth, which is enough
+constexpr std::uint64_t kRoomy = 320 * kMiB;  // a spool takes an eighth
 
 std::uint64_t free_bytes() {
   struct statvfs s {};
@@ -44,7 +43,7 @@ bool has_spool() {
   return false;
 }
 
-// Returns true if a spool has its tables (6 MiB) and first chunks. A spool whose tables do not fit is not made.
+// A spool's tables have 6 MiB.
 bool spool_has_chunks() {
   for (const std::string& file : files_below("/dev/shm")) {
     struct stat s {};
@@ -55,7 +54,6 @@ bool spool_has_chunks() {
   return false;
 }
 
-// Fills the file system once the job's spool exists. Returns false if the job ended before.
 bool fill_behind_the_spool(int pid) {
   siginfo_t ended{};
   while (!spool_has_chunks()) {
@@ -66,7 +64,6 @@ bool fill_behind_the_spool(int pid) {
   return fill();
 }
 
-// Mounts a small /dev/shm over the real one in a private mount namespace.
 class SharedMemory : public testing::Test {
  protected:
   bool mount_shared_memory(std::uint64_t bytes) { return shared_memory_.mount_of(bytes); }
@@ -78,7 +75,7 @@ class SharedMemory : public testing::Test {
     return job;
   }
 
-  // Recovers, expects one readable trace that has all calls or reports the loss, and returns the number of its calls.
+  // Accepts a reported loss. Returns the number of calls.
   std::size_t expect_all_or_said(int calls, const Outcome& outcome) const {
     const Outcome recover = profshim({"recover", scratch_ / "traces"});
     EXPECT_EQ(recover.ending(), "exit 0") << recover.out << recover.err;

@@ -1,4 +1,4 @@
-// File names of traces, and readers that find the traces by the manifest.
+// File names of traces and the manifest.
 #include <gtest/gtest.h>
 
 #include "e2e/support/needs_nvtx.h"

@@ -1,4 +1,4 @@
-// limits.trace_size: a window with any kind of events closes when its trace is nearly that large.
+// limits.trace_size: a window closes when its trace is nearly that large.
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -15,7 +15,7 @@ namespace {
 
 constexpr double kMiB = 1 << 20;
 
-// The file's size as a share of the limit; 0 without a file.
+// Share of the limit; 0 without a file.
 double filled(Job job, double limit_mib, const std::string& settings) {
   const ScratchFolder scratch;
   job.folder = scratch.path();

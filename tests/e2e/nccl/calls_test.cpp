@@ -1,4 +1,4 @@
-// The real NCCL under the library. Without a GPU it refuses every call, but each call still passes its hook.
+// The real NCCL refuses every call without a GPU, but each call passes its hook.
 #include <dlfcn.h>
 #include <gtest/gtest.h>
 
@@ -51,7 +51,6 @@ Ran run_it(const std::vector<std::string>& command, bool preload, const Environm
   return ran;
 }
 
-/// Reads lines "NAME RESULT".
 std::map<std::string, std::string> printed_results(const std::string& out) {
   std::map<std::string, std::string> results;
   std::istringstream lines(out);
@@ -59,7 +58,7 @@ std::map<std::string, std::string> printed_results(const std::string& out) {
   return results;
 }
 
-/// Returns the events of NCCL calls by function. An operation has two events, of which this takes the inner one.
+/// Takes the inner of an operation's two events.
 std::map<std::string, std::vector<const SeenEvent*>> calls_by_function(const SeenTrace& trace) {
   std::map<std::string, std::vector<const SeenEvent*>> calls;
   for (const SeenEvent& event : trace.events) {
@@ -68,7 +67,6 @@ std::map<std::string, std::vector<const SeenEvent*>> calls_by_function(const See
   return calls;
 }
 
-/// Returns the version of the NCCL library that the programs call, as "2.28.9".
 std::string version_of_library() {
   void* const library = dlopen(kLibrary.c_str(), RTLD_LAZY | RTLD_LOCAL);
   if (library == nullptr) return "no library";
@@ -78,7 +76,6 @@ std::string version_of_library() {
   return std::to_string(code / 10000) + "." + std::to_string(code % 10000 / 100) + "." + std::to_string(code % 100);
 }
 
-/// Returns the version that the trace states, for its groups or for the process.
 std::string version_in(const SeenTrace& trace) {
   const std::string of_group = json_member(trace.metadata.at("distributedInfo"), "nccl_version");
   return of_group.empty() ? trace.property("nccl_version") : of_group;
@@ -103,18 +100,17 @@ TEST(NcclCalls, EachReturnsTheSameAsWithoutTheLibraryAndIsRecordedOnce) {
     }
     EXPECT_EQ(result, alone.at(name)) << name;
     ASSERT_NE(at, calls.end()) << name << " is not in the trace";
-    EXPECT_EQ(at->second.size(), 1U) << name;  // ncclBcast calls ncclBroadcast, which is no call of the job
+    EXPECT_EQ(at->second.size(), 1U) << name;  // called by ncclBcast
     EXPECT_EQ(at->second[0]->args.count("failed"), result == "0" ? 0U : 1U) << name;
     EXPECT_EQ(at->second[0]->args.count("seen by"), 0U) << name;
   }
-  // Every row was called.
   for (std::size_t i = 0; i < static_cast<std::size_t>(HookId::kCount); ++i) {
     const auto hook = static_cast<HookId>(i);
     if (hook_layer(hook) == Layer::kNccl) {
       EXPECT_EQ(results.count(std::string(hook_name(hook))), 1U) << hook_name(hook);
     }
   }
-  // NCCL's own NVTX ranges do not show the calls a second time.
+  // NCCL's own ranges must not repeat the calls.
   for (const auto& [name, count] : ran.traces[0].counts("user_annotation")) {
     EXPECT_EQ(name.find("nccl:"), 0U) << name << " x " << count;
   }
@@ -135,7 +131,7 @@ TEST(NcclCalls, ArgumentsAreThoseOfTheCall) {
   EXPECT_EQ(calls.at("ncclSend")[0]->args.at("peer"), "1");
   EXPECT_EQ(calls.at("ncclAllReduce")[0]->args.at("result"), "ncclInvalidArgument");
   EXPECT_EQ(calls.at("ncclAllReduce")[0]->name, "nccl:all_reduce");
-  // Each operation lies inside the event that readers of PyTorch traces look for.
+  // Readers of PyTorch traces look for the outer event.
   std::size_t operations = 0;
   for (const auto& [function, events] : calls) {
     operations += events[0]->name.find("nccl:") == 0 ? 1 : 0;
@@ -156,8 +152,7 @@ TEST(NcclCalls, CallsThroughAHandleAreRecordedFromNcclsRanges) {
     EXPECT_EQ(calls.at(name)[0]->args.count("seen by"), 1U) << name;
   }
   EXPECT_EQ(version_in(ran.traces[0]), version_of_library());
-  // NCCL makes no range for ncclBcast, and a call by handle passes no hook. But ncclBcast calls ncclBroadcast by
-  // symbol.
+  // ncclBcast has no NCCL range, and calls by handle pass no hook. But ncclBcast calls ncclBroadcast by symbol.
   EXPECT_EQ(calls.at("ncclBroadcast").size(), 2U);
   for (const auto& [name, count] : ran.traces[0].counts("user_annotation")) {
     EXPECT_EQ(name.find("nccl:"), 0U) << name << " x " << count;
@@ -174,7 +169,7 @@ TEST(NcclCalls, CtypesCallsAreRecordedFromNcclsRanges) {
   ASSERT_EQ(ran.traces.size(), 1U) << ran.outcome.err;
   const auto calls = calls_by_function(ran.traces[0]);
   for (const auto& [name, result] : printed_results(ran.outcome.out)) {
-    if (name == "ncclGetUniqueId") continue;  // NCCL has no range for it, and the process is no rank yet
+    if (name == "ncclGetUniqueId") continue;  // no range, and no rank yet
     ASSERT_EQ(calls.count(name), 1U) << name;
     EXPECT_EQ(calls.at(name).size(), 1U) << name;
   }
@@ -184,7 +179,6 @@ TEST(NcclCalls, CtypesCallsAreRecordedFromNcclsRanges) {
   EXPECT_EQ(calls.at("ncclRecv")[0]->args.at("peer"), "6");
 }
 
-// Without the activity "nccl", NCCL's ranges are recorded like any other NVTX range.
 TEST(NcclCalls, WithoutTheActivityItsRangesAreNvtxRanges) {
   NEEDS_NVTX();
   NEEDS_NCCL();

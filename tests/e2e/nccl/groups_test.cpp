@@ -1,4 +1,4 @@
-// Communicators, groups and joins on two ranks of the simulated GPU.
+// Communicators and groups on two ranks of the simulated GPU.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -34,7 +34,6 @@ class NcclGroups : public ::testing::Test {
               [](const SeenTrace& a, const SeenTrace& b) { return a.rank() < b.rank(); });
   }
 
-  /// Returns the record_param_comms events of a collective in order.
   static std::vector<const SeenEvent*> operations(const SeenTrace& trace, const std::string& collective) {
     std::vector<const SeenEvent*> found;
     for (const SeenEvent* const event : trace.calls("record_param_comms")) {
@@ -116,7 +115,7 @@ TEST_F(NcclGroups, LaunchesPassVerify) {
   EXPECT_EQ(verified.out.find("outside its record_param_comms"), std::string::npos) << verified.out;
 }
 
-/// Two ranks; a third and a fourth join.
+/// Two ranks, then four.
 class NcclGrowth : public NcclGroups {
  protected:
   void SetUp() override { record("nccl_grow", "0 1 2 3"); }
@@ -138,7 +137,6 @@ TEST_F(NcclGrowth, AddedRanksHaveTheSameCommunicatorAsTheOthers) {
   EXPECT_NE(three, four);
 }
 
-/// Nonblocking communicators.
 class NcclNonBlocking : public NcclGroups {
  protected:
   void SetUp() override { record("nccl_nonblocking"); }

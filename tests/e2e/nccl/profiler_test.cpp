@@ -1,4 +1,4 @@
-// capture.nccl_profiler on two ranks of the simulated GPU, under a fake NCCL of each version of the interface.
+// capture.nccl_profiler under a fake NCCL of each interface version.
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -22,7 +22,7 @@ using Environment = std::vector<std::pair<std::string, std::string>>;
 
 class NcclProfiler : public ::testing::Test {
  protected:
-  /// `preload`: libraries that follow ours in LD_PRELOAD, separated by ":". `environment` overrides other variables.
+  /// `preload` follows ours in LD_PRELOAD. `environment` overrides other variables.
   void record(int interface, const std::string& spec, const Environment& environment = {},
               const std::string& program = "nccl_profiled", const std::string& preload = "") {
     const std::string fakes = built("tests/fakes/cuda13/libnccl.so.2");
@@ -49,7 +49,6 @@ class NcclProfiler : public ::testing::Test {
     return fakes.substr(0, fakes.rfind('/')) + ":" + folder;
   }
 
-  /// Returns the calls of NCCL's operations in their order.
   static std::vector<const SeenEvent*> operations(const SeenTrace& trace) {
     std::vector<const SeenEvent*> found;
     for (const SeenEvent& event : trace.events) {
@@ -93,7 +92,6 @@ class NcclProfiler : public ::testing::Test {
       EXPECT_EQ(problems.find(words, at + 1), std::string::npos) << "reported twice: " << problems;
     }
   }
-  /// Expects that the user's own plugin was told of two ranks, each with one communicator and five collectives.
   void expect_users_own() const {
     const std::string log = text_of_file(scratch_ / "user.log");
     std::map<std::string, int> lines;
@@ -124,9 +122,8 @@ TEST_P(NcclProfilerSinceV5, EachCallHasTheDataOfItsTasks) {
     EXPECT_EQ(all(trace, "NCCL protocol"), (Values{"LL", "LL", "LL", "LL", "LL", "-"}));
     EXPECT_EQ(all(trace, "NCCL warps"), (Values{"16", "16", "16", "16", "16", "-"}));
     EXPECT_EQ(all(trace, "NCCL channels"), (Values{"8", "8", "1", "8", "1", "1"}));
-    // NCCL numbers operations in the order of their launches: the largest of a group comes first.
+    // NCCL numbers operations by launch: the largest of a group first.
     EXPECT_EQ(all(trace, "NCCL seq"), (Values{"0", "1", "3", "2", "4", "-"}));
-    // An all-to-all consists of sends and receives.
     EXPECT_EQ(all(trace, "NCCL function"),
               (Values{"AllReduce", "AllReduce", "AllReduce", "AllReduce", "AllReduce", "-"}));
   }
@@ -144,7 +141,7 @@ TEST_P(NcclProfilerSinceV5, CallsLaunchedByNcclsThreadAreJoined) {
 
 INSTANTIATE_TEST_SUITE_P(Interface, NcclProfilerSinceV5, ::testing::Values(5, 6));
 
-// Interface v4 does not say which call a task belongs to.
+// Interface v4 does not name a task's call.
 TEST_F(NcclProfiler, V4IsJoinedIfACallHasOneTask) {
   record(4, kOn);
 
@@ -204,8 +201,6 @@ TEST_F(NcclProfiler, TraceSaysIfNcclDidNotLoadIt) {
   expect_problem("NCCL has not opened its profiler");
 }
 
-// ---- the job's own plugin
-
 TEST_F(NcclProfiler, ThePluginThatTheEnvironmentNamesStays) {
   record(6, kOn, {{"NCCL_PROFILER_PLUGIN", kUserV5}});
 
@@ -248,8 +243,7 @@ TEST_F(NcclProfiler, ANetworkPluginThatIsAProfilerStays) {
   expect_problem("the job's network plugin is NCCL's profiler");
 }
 
-// With STATIC_PLUGIN NCCL searches the whole process. Our library comes before those of the job, and newer interfaces
-// come before older ones.
+// With STATIC_PLUGIN NCCL searches the process: our library before those of the job, new interfaces before old ones.
 class NcclProfilerStatic : public NcclProfiler, public ::testing::WithParamInterface<std::string> {};
 
 TEST_P(NcclProfilerStatic, PluginInTheProcessItselfStays) {
@@ -269,7 +263,7 @@ TEST_F(NcclProfiler, IsNotFoundInTheProcessItself) {
   for (const SeenTrace& trace : traces_) EXPECT_EQ(trace.property("problems"), "[]");
 }
 
-// A child process may inherit only the variable that the library sets for NCCL.
+// The library sets this variable for NCCL; children inherit it.
 TEST(NcclProfilerVariable, DoesNotRequestRecording) {
   Job job = shell("echo \"[$CUDA_INJECTION64_PATH]\"");
   job.environment = {{"PROFSHIM_NCCL_PLUGIN", shim_path()}};

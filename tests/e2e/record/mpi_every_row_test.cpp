@@ -1,4 +1,4 @@
-// Every row of hooks/mpi.def is called in a real job, and every call is in the trace.
+// Calls every row of hooks/mpi.def in a real job.
 #include <gtest/gtest.h>
 
 #include <map>
@@ -16,7 +16,7 @@ namespace {
 
 constexpr int kRanks = 2;
 
-/// Rows that the program does not call under every MPI, and the reason.
+/// Rows that the program cannot call everywhere, with the reason.
 const std::map<std::string, std::string>& not_called() {
   static const std::map<std::string, std::string> rows = {
       {"MPI_Abort", "ends the job: Endings calls it"},
@@ -29,7 +29,7 @@ const std::map<std::string, std::string>& not_called() {
   return rows;
 }
 
-/// Calls of all ranks by function. Includes rows that this MPI has but the program does not call.
+/// Includes rows that the program does not call.
 using Calls = std::map<std::string, int>;
 struct Counted {
   Calls printed, traced;

@@ -1,4 +1,4 @@
-// Real, unmodified MPI jobs: the trace has the call counts that the program prints.
+// Real MPI jobs: the trace has the call counts that the program prints.
 #include "e2e/support/mpi_jobs.h"
 
 #include <gtest/gtest.h>
@@ -27,7 +27,6 @@ struct App {
 };
 void PrintTo(const App& app, std::ostream* out) { *out << to_string(app.mpi) << " " << app.name; }
 
-// Returns every program with each MPI that it was built for, and mpi4py_app.py with the MPI that mpi4py was built for.
 std::vector<App> apps_here() {
   std::vector<App> apps;
   for (const Mpi mpi : {Mpi::kOpenMpi, Mpi::kMpich}) {
@@ -44,7 +43,7 @@ std::vector<App> apps_here() {
   return apps;
 }
 
-// Sorts lines, because ranks print in any order.
+// Ranks print in any order.
 std::string sorted_lines(const std::string& text) {
   std::vector<std::string> lines;
   std::stringstream stream(text);
@@ -70,7 +69,7 @@ Recorded record(const App& app) {
   return recorded;
 }
 
-/// Returns the traced calls of a function. mpi4py calls MPI_Bcast_c if the MPI has it; its program counts MPI_Bcast.
+/// mpi4py calls MPI_Bcast_c if the MPI has it, but its program counts MPI_Bcast.
 int seen_of(const std::string& function, const std::map<std::string, int>& printed,
             const std::map<std::string, int>& seen) {
   const auto count_of = [&seen](const std::string& name) {
@@ -104,12 +103,12 @@ TEST_P(MpiJob, TraceHasTheCallCountsThatTheProgramPrints) {
   }
 }
 
-// Readers match collectives by their communicator and number, which must be equal on all ranks.
+// Readers match collectives by communicator and number, equal on all ranks.
 TEST_P(MpiJob, NumbersCollectivesAlikeOnAllRanks) {
   const Recorded recorded = record(GetParam());
 
   ASSERT_EQ(recorded.traces.size(), std::size_t{kRanks}) << recorded.with.err;
-  // The function that each rank called, by group and sequence number.
+  // By group and sequence number, then rank.
   std::map<std::pair<std::string, std::string>, std::map<int, std::string>> calls;
   for (const SeenTrace& trace : recorded.traces)
     for (const SeenEvent& event : trace.events) {
@@ -119,7 +118,7 @@ TEST_P(MpiJob, NumbersCollectivesAlikeOnAllRanks) {
         calls[{group->second, sequence->second}][trace.rank()] = event.name;
     }
   for (const auto& [number, by_rank] : calls) {
-    if (by_rank.size() < 2) continue;  // a communicator of one recorded rank
+    if (by_rank.size() < 2) continue;  // only one rank is recorded
     for (const auto& [rank, name] : by_rank)
       EXPECT_EQ(name, by_rank.begin()->second) << "number " << number.second << " of group " << number.first;
   }
@@ -128,7 +127,7 @@ TEST_P(MpiJob, NumbersCollectivesAlikeOnAllRanks) {
   EXPECT_TRUE(!has_allreduce || !calls.empty()) << "no collective carries a number";
 }
 
-// Only the status has the source of a receive from MPI_ANY_SOURCE, but the program may pass MPI_STATUS_IGNORE.
+// Only the status names the source of MPI_ANY_SOURCE, but programs may pass MPI_STATUS_IGNORE.
 TEST_P(MpiJob, KnowsWhereEveryMessageCameFrom) {
   const Recorded recorded = record(GetParam());
 
@@ -187,7 +186,7 @@ TEST(MpiJobs, AStartHasThePeerOfItsRequest) {
     const auto traces = read_folder(scratch / "traces");
     ASSERT_EQ(traces.size(), 2u) << outcome.err;
     for (const SeenTrace& trace : traces) {
-      const auto starts = trace.calls("MPI_Start");  // a receive, then a send
+      const auto starts = trace.calls("MPI_Start");
       ASSERT_EQ(starts.size(), 2u);
       EXPECT_EQ(starts[0]->args.count("source"), 1u);
       EXPECT_EQ(starts[1]->args.count("dest"), 1u);
@@ -196,8 +195,7 @@ TEST(MpiJobs, AStartHasThePeerOfItsRequest) {
   }
 }
 
-// A reduce-scatter between groups has a count for each rank of the own group. Memory behind the counts must not be
-// read.
+// Memory behind the counts of the own group must not be read.
 TEST(MpiJobs, RecordsReduceScatterBetweenUnevenGroups) {
   for (const Mpi mpi : installed_mpis()) {
     const ScratchFolder scratch;
@@ -238,7 +236,7 @@ TEST(MpiJobs, RecordsTheSelectedRanks) {
   }
 }
 
-// A program may make and free an operation for every reduction. Only operations that exist at the same time take slots.
+// Only coexisting operations take slots.
 TEST(MpiJobs, FreedOperationsReleaseTheirSlots) {
   for (const Mpi mpi : installed_mpis()) {
     const ScratchFolder scratch;

@@ -1,4 +1,4 @@
-// Programs that poll MPI: unsuccessful polls are counted in one event instead of recorded one by one.
+// Unsuccessful polls of MPI are counted in one event.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -14,7 +14,7 @@ namespace profshim::e2e {
 namespace {
 
 constexpr int kLoop = 1000, kMany = 20, kPauses = 5, kRounds = 3;  // as in tests/apps/mpi/polling.c
-// A poll that is interrupted for a time slice begins a new event. This bounds the number of such events.
+// An interruption for a time slice begins a new event.
 constexpr std::size_t kFew = 60;
 
 struct Recorded {
@@ -80,14 +80,13 @@ TEST(MpiPolls, ProbesHaveTheirPeerAndCommunicator) {
   }
 }
 
-// A pause is not polling, so it must not be part of a polling event.
 TEST(MpiPolls, APauseEndsThem) {
   for (const Mpi mpi : installed_mpis()) {
     const Recorded recorded = record(mpi);
 
     for (const SeenEvent* row : recorded.trace.calls("MPI polling"))
       EXPECT_FALSE(has(*row, "MPI_Testall") && has(*row, "MPI_Iprobe"));
-    // The last event may include the next loop, which follows without a pause.
+    // The next loop follows without a pause.
     EXPECT_GE(recorded.trace.calls("MPI_Testall").size(), std::size_t{kPauses - 1}) << to_string(mpi);
   }
 }

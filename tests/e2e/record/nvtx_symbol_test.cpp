@@ -1,4 +1,4 @@
-// NVTX ranges and steps from function names, in real ranks.
+// NVTX ranges and steps from function names.
 #include <gtest/gtest.h>
 
 #include "e2e/support/built_programs.h"
@@ -59,7 +59,7 @@ TEST_F(Nvtx, NamesOfAnyBytesBecomeValidJson) {
   for (const char* const name :
        {"quote \" and backslash \\", "control \x01\b\f\n\r\t\x1f\x7f", "</script> {\"ph\":\"X\"} \xf0\x9f\x98\x80"})
     EXPECT_EQ(counts.count(name), 1U) << name;
-  int replaced = 0;  // invalid UTF-8 becomes U+FFFD; the rest of the name stays
+  int replaced = 0;  // invalid UTF-8 becomes U+FFFD
   for (const auto& [name, count] : counts)
     if (name.find("\xef\xbf\xbd") != std::string::npos &&
         (name.find("broken ") == 0 || (name.find("over") == 0 && name.find(" surrogate") != std::string::npos)))

@@ -1,5 +1,4 @@
-// Call stacks: the recorder reads the same frames as real interpreters report, and traces of real PyTorch and MPI jobs
-// have the right stacks.
+// Call stacks of real interpreters, PyTorch jobs and MPI jobs.
 #include <gtest/gtest.h>
 #include <stdlib.h>
 
@@ -24,7 +23,6 @@ namespace fs = std::filesystem;
 const std::string kPython = "/usr/bin/python3";
 const std::string kSource = PROFSHIM_SOURCE_DIR;
 
-/// Returns the Python 3 interpreters of this machine with one of these minor versions.
 std::vector<std::string> interpreters_of(const std::vector<int>& minors) {
   std::vector<std::string> found;
   std::set<std::string> known;
@@ -44,7 +42,7 @@ std::vector<std::string> interpreters_of(const std::vector<int>& minors) {
   return found;
 }
 
-/// Returns all supported interpreters and those that PROFSHIM_TEST_PYTHONS names (separated by colons).
+/// PROFSHIM_TEST_PYTHONS: further interpreters, separated by colons.
 std::vector<std::string> interpreters() {
   auto found = interpreters_of({10, 11, 12, 13, 14});
   const char* const others = std::getenv("PROFSHIM_TEST_PYTHONS");
@@ -60,12 +58,11 @@ std::string probe() { return PROFSHIM_BUILD_DIR "/tests/apps_stack/libstack_prob
 
 Job probing(const std::string& interpreter, const char* script, const ScratchFolder& scratch) {
   return {.command = {interpreter, kSource + "/tests/apps_stack/" + script, probe(), scratch / "spool"},
-          // The library is opened late and needs 3 KiB of thread-local storage for toml11's caches.
+          // The library is opened late; toml11's caches need 3 KiB of its thread-local storage.
           .environment = {{"GLIBC_TUNABLES", "glibc.rtld.optional_static_tls=16384"}},
           .preload = false};
 }
 
-// Covers recursion, generators, coroutines, methods, threads, code that is freed, and non-Latin names.
 TEST(PythonFrames, EqualThoseOfTheInterpreter) {
   NEEDS_PROBE();
   const auto pythons = interpreters();
@@ -112,14 +109,11 @@ TEST(PythonFrames, CanBeTakenByThreadsWhileTheInterpreterEnds) {
   }
 }
 
-// ---- PyTorch
-
 Job stacks_job(const ScratchFolder& scratch, const std::string& keys) {
   return torch_job(scratch, Launch::kAlone, "stacks.py", "steps.source=none " + keys);
 }
 
-/// Returns the output of stacks.py without the library: the exceptions that it caught, and the owner of the unwinder in
-/// the global scope (libgcc or none; this depends on how this PyTorch is linked).
+/// The caught exceptions, and the owner of the unwinder: libgcc or none, depending on PyTorch's link.
 const std::string& printed_without_us() {
   static const std::string out = [] {
     const ScratchFolder scratch;
@@ -146,7 +140,7 @@ std::vector<std::string> frames(const SeenEvent& event, const std::string& arg =
   return at == event.args.end() ? std::vector<std::string>{} : split(at->second);
 }
 
-/// Shortens frames: "/somewhere/stacks.py(28): main" becomes "main(28)".
+/// "/somewhere/stacks.py(28): main" becomes "main(28)".
 std::string short_frames(const SeenEvent& event) {
   std::string text;
   for (const std::string& frame : frames(event)) {
@@ -194,7 +188,7 @@ TEST(TorchStacks, AreNotTakenByDefault) {
   for (const SeenEvent& event : only_trace(scratch).events) EXPECT_EQ(event.args.count("Call stack"), 0u);
 }
 
-// The C++ exceptions of the job still use libgcc.
+// C++ exceptions of the job still use libgcc.
 TEST(TorchStacks, NativeStacksNameFunctionsAndLeaveExceptionsAlone) {
   NEEDS_TORCH(1);
   const ScratchFolder scratch;
@@ -270,7 +264,7 @@ TEST(TorchStacks, OfAKilledJobKeepTheirNames) {
   EXPECT_NE(std::find(native.begin(), native.end(), "PyEval_EvalCode"), native.end());
 }
 
-// The file of a window lies beside its trace, in the form of torch.profiler's export_stacks().
+// In the form of torch.profiler's export_stacks().
 TEST(TorchStacks, AreExportedForFlameGraphs) {
   NEEDS_TORCH(1);
   const ScratchFolder scratch;
@@ -287,9 +281,6 @@ TEST(TorchStacks, AreExportedForFlameGraphs) {
             std::string::npos);
 }
 
-// ---- MPI
-
-/// Returns a job of two ranks that run stacks.py with mpi4py.
 Job mpi_job(const ScratchFolder& scratch, const std::string& keys) {
   Job job = mpirun(Mpi::kOpenMpi, 2, {kPython, kSource + "/tests/apps/mpi/stacks.py"});
   const std::string spec = record_all_spec(scratch / "traces") + "[capture]\n" + keys;
@@ -297,7 +288,7 @@ Job mpi_job(const ScratchFolder& scratch, const std::string& keys) {
   return job;
 }
 
-/// Returns calls of `name` or of its variant with large counts, which mpi4py calls if the MPI has it.
+/// mpi4py calls the variant with large counts if the MPI has it.
 std::vector<const SeenEvent*> calls_of(const SeenTrace& trace, const std::string& name) {
   const auto calls = trace.calls(name);
   return calls.empty() ? trace.calls(name + "_c") : calls;
@@ -362,7 +353,6 @@ TEST(MpiStacks, OfCProgramsAreNative) {
   }
 }
 
-// The trace reports the missing stacks, and everything else is recorded.
 TEST(MpiStacks, ReportAProblemIfPythonStacksAreWantedWithoutPython) {
   const ScratchFolder scratch;
   const Mpi mpi = installed_mpis()[0];

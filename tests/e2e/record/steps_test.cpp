@@ -1,4 +1,4 @@
-// Step sources and the steps that a window holds, in real runs of the demo's heat program.
+// Step sources and windows of the heat demo.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -17,7 +17,7 @@ using Steps = std::vector<std::int64_t>;
 
 struct HeatRun {
   Outcome outcome;
-  std::vector<SeenTrace> traces;  // traces of rank 0, by first step
+  std::vector<SeenTrace> traces;  // rank 0, by first step
 };
 
 // Adds version, ranks and output to `spec`.

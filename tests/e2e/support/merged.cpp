@@ -12,7 +12,7 @@
 namespace profshim::e2e {
 namespace {
 
-/// Returns the number behind `key` in a line and sets its position. `at` is npos if there is none.
+/// `at` is npos without `key`.
 double number_behind(const std::string& line, const std::string& key, std::size_t& at, std::size_t& end) {
   at = line.find("\"" + key + "\":");
   if (at == std::string::npos) return 0;
@@ -63,7 +63,7 @@ Shift write_shifted(const std::string& from, const std::string& to, double offse
     if (line.find("\"host_name\"") != std::string::npos) line = R"("host_name": "elsewhere",)";
     std::size_t at = 0, end = 0;
     if (const double base = number_behind(line, "baseTimeNanoseconds", at, end); base > 0) base_ns = base;
-    // PyTorch writes "ts" and "dur" on separate lines.
+    // In PyTorch's traces "dur" is on another line.
     const double begin = number_behind(line, "ts", at, end);
     if (at != std::string::npos) {
       ts = begin;

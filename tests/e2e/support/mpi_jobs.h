@@ -11,15 +11,15 @@ namespace profshim::e2e {
 
 enum class Mpi { kOpenMpi, kMpich };
 std::string to_string(Mpi mpi);
-/// Returns an mpirun job with `ranks` processes. It may oversubscribe the cores and be run by root.
+/// May oversubscribe the cores and run as root.
 Job mpirun(Mpi mpi, int ranks, const std::vector<std::string>& command);
-/// Returns the installed MPI implementations. Fails the calling test if there is none.
+/// Fails the test if there is none.
 std::vector<Mpi> installed_mpis();
 
-/// Reads the counts that the programs in tests/apps print: one {"rank":R,"function":"MPI_X","count":N} a line.
+/// Lines of tests/apps: {"rank":R,"function":"MPI_X","count":N}.
 std::map<int, std::map<std::string, int>> printed_counts(const std::string& out);
 
-/// Returns a spec that records everything from MPI_Init to the end, on all ranks, into `folder`.
+/// All ranks, from MPI_Init to the end.
 std::string record_all_spec(const std::string& folder);
 
 }  // namespace profshim::e2e

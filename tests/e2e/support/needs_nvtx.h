@@ -1,4 +1,4 @@
-// Skips tests of NVTX ranges if the programs and the library were built without the headers of NVTX.
+// Skips tests that need a build with the headers of NVTX.
 #pragma once
 
 #include <gtest/gtest.h>

@@ -66,14 +66,13 @@ struct Pipe {
   dup2(out.write, 1);
   dup2(err.write, 2);
   if (!job.folder.empty() && chdir(job.folder.c_str()) != 0) _exit(127);
-  // A shell that starts the tests in the background makes them ignore the signals of a terminal.
+  // In the background of a shell, tests inherit ignored terminal signals.
   for (const int number : {SIGPIPE, SIGINT, SIGQUIT}) signal(number, SIG_DFL);
   if (job.before_exec) job.before_exec();
   execvpe(arguments[0], arguments, variables);
   _exit(127);
 }
 
-// Reads available output. Returns false if both streams are closed.
 bool read_some(Pipe& out, Pipe& err, Outcome& outcome, int timeout_ms) {
   pollfd fds[2] = {{out.read, POLLIN, 0}, {err.read, POLLIN, 0}};
   if (out.read < 0 && err.read < 0) return false;
@@ -122,7 +121,7 @@ Outcome run(const Job& job) {
   Pipe::close_end(out.write);
   Pipe::close_end(err.write);
   signal(SIGPIPE, SIG_IGN);
-  (void)!::write(in.write, job.input.data(), job.input.size());  // small: fits the pipe
+  (void)!::write(in.write, job.input.data(), job.input.size());  // fits the pipe
   Pipe::close_end(in.write);
   if (job.while_running) job.while_running(pid);
 
@@ -134,11 +133,11 @@ Outcome run(const Job& job) {
     const bool open = read_some(out, err, outcome, 20);
     if (!ended && waitpid(pid, &status, open ? WNOHANG : 0) == pid) ended = true, ended_at = SteadyClock::now();
     if (ended && !open) break;
-    // A background child may hold the streams open. Wait at most 5 s for it.
+    // A background child may hold the streams open.
     if (ended && seconds_since(ended_at) > 5) break;
     const double elapsed = seconds_since(start);
     if (!ended && elapsed > job.limit_seconds) {
-      // A launcher ends its ranks on SIGTERM. A process that ignores it is killed.
+      // Lets a launcher end its ranks.
       if (!outcome.timed_out) kill(pid, SIGTERM), asked_at = elapsed;
       if (elapsed > asked_at + 5) kill(-pid, SIGKILL);
       outcome.timed_out = true;

@@ -1,4 +1,4 @@
-// A temporary folder for one test, and the files in a folder.
+// A temporary folder for one test.
 #pragma once
 
 #include <string>
@@ -6,7 +6,7 @@
 
 namespace profshim::e2e {
 
-/// A temporary folder that the destructor removes with its contents.
+/// The destructor removes it with its contents.
 class ScratchFolder {
  public:
   ScratchFolder();
@@ -15,14 +15,13 @@ class ScratchFolder {
   ScratchFolder& operator=(const ScratchFolder&) = delete;
   const std::string& path() const { return path_; }
   std::string operator/(const std::string& name) const { return path_ + "/" + name; }
-  /// Writes a file into the folder and returns its path.
   std::string write(const std::string& name, const std::string& text) const;
 
  private:
   std::string path_;
 };
 
-/// Returns the relative paths of all files, folders and links below `folder`, sorted.
+/// Sorted relative paths of files, folders and links.
 std::vector<std::string> files_below(const std::string& folder);
 std::string text_of_file(const std::string& path);
 

@@ -1,4 +1,4 @@
-// Reads traces into a form that tests can look at.
+// Reads traces for tests.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@
 
 namespace profshim::e2e {
 
-/// An event of a trace. Arguments are text: numbers as written, lists as compact JSON.
+/// Arguments are text: numbers as written, lists as compact JSON.
 struct SeenEvent {
   std::string phase, category, name;
   std::int64_t pid = 0, tid = 0, ts_ns = 0, duration_ns = 0, id = 0;
@@ -21,24 +21,22 @@ struct SeenTrace {
   std::map<std::string, std::string> metadata;  // top-level keys, values as compact JSON
   std::vector<SeenEvent> events;
 
-  int rank() const;  // distributedInfo.rank; -1 if missing
-  /// Returns the complete ("X") events of that name.
+  int rank() const;  // distributedInfo.rank, or -1
+  /// "X" events only.
   std::vector<const SeenEvent*> calls(const std::string& name) const;
-  /// Counts the "X" events of `category` ("" = all) by name. The calls in "MPI polling" events count under their own
-  /// names.
+  /// "" = all categories. Calls in "MPI polling" events count under their own names.
   std::map<std::string, int> counts(const std::string& category = "") const;
-  /// Returns N of each ProfilerStep#N, in order of time.
+  /// In order of time.
   std::vector<std::int64_t> steps() const;
-  /// Returns the text of a member of the "profshim" object, "" if it is missing.
+  /// Of the "profshim" object, or "".
   std::string property(const std::string& key) const;
 };
 SeenTrace read_seen(const std::string& path);
-/// Reads all published traces below a folder, sorted by path.
+/// Sorted by path.
 std::vector<SeenTrace> read_folder(const std::string& folder);
-/// Returns the paths of all published traces below a folder.
 std::vector<std::string> traces_below(const std::string& folder);
 
-/// Returns the value of `key` in a flat JSON object as text without quotes, "" if it is missing.
+/// For a flat object. Text without quotes, or "".
 std::string json_member(const std::string& object, const std::string& key);
 
 }  // namespace profshim::e2e

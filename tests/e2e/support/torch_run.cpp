@@ -12,7 +12,7 @@ namespace {
 
 const std::string kDebians = "/usr/bin/python3";
 
-// $$ is the pid of the shell, which lives as long as the job.
+// $$ is unique while the job lives.
 const std::string kOwnPort = "export MASTER_ADDR=127.0.0.1 MASTER_PORT=$((10000 + $$ % 20000)); ";
 
 std::string with_torchrun(const std::string& command) {
@@ -20,7 +20,7 @@ std::string with_torchrun(const std::string& command) {
          "$MASTER_PORT " + command;
 }
 
-// Returns false for Debian's PyTorch 2.6, whose torchrun needs libuv but which was built without it.
+// False for Debian's PyTorch 2.6: its torchrun needs libuv.
 bool torchrun_works() {
   static const bool works = run(Job{.command = {torch_python(), "-c",
                                                 "from torch.distributed import TCPStore; "
@@ -57,7 +57,7 @@ int torch_major() {
 }
 
 bool torch_has_rpc() {
-  // Without TensorPipe the base class of its options is `object`. Any other failure must fail the tests.
+  // Without TensorPipe the base class of its options is `object`. Other failures must fail the tests.
   static const bool lacks_tensorpipe =
       run(Job{.command = {torch_python(), "-c",
                           "from torch.distributed.rpc import TensorPipeRpcBackendOptions as O; O()"},
@@ -79,14 +79,13 @@ Job torch_job(const ScratchFolder& scratch, Launch launch, const std::string& co
   Job job = shell(kOwnPort + line);
   job.folder = scratch.path();
   job.limit_seconds = 120;
-  job.environment = {
-      {"OMP_NUM_THREADS", "1"},
-      {"GLOO_SOCKET_IFNAME", "lo"},
-      {"TP_SOCKET_IFNAME", "lo"},
-      {"USE_LIBUV", "0"},  // Debian's PyTorch 2 was built without libuv, but its launcher uses it by default
-      {"TORCHINDUCTOR_CACHE_DIR", scratch / "inductor"},
-      {"PROFSHIM_RANKS", "all"},
-      {"PROFSHIM_SET", "output.gzip=false output.folder='" + (scratch / "traces") + "' " + keys}};
+  job.environment = {{"OMP_NUM_THREADS", "1"},
+                     {"GLOO_SOCKET_IFNAME", "lo"},
+                     {"TP_SOCKET_IFNAME", "lo"},
+                     {"USE_LIBUV", "0"},  // Debian's PyTorch 2 lacks libuv
+                     {"TORCHINDUCTOR_CACHE_DIR", scratch / "inductor"},
+                     {"PROFSHIM_RANKS", "all"},
+                     {"PROFSHIM_SET", "output.gzip=false output.folder='" + (scratch / "traces") + "' " + keys}};
   return job;
 }
 
@@ -105,7 +104,7 @@ std::string differences(const SeenTrace& trace, const std::map<std::string, int>
   for (const char* category : {"cpu_op", "user_annotation"})
     for (const auto& [name, count] : trace.counts(category)) both[name].first += count;
   for (const auto& [name, count] : theirs) both[name].second = count;
-  // We record this event for collectives of gloo as well; PyTorch records it for those of NCCL alone.
+  // We record it for gloo too; PyTorch, for NCCL alone.
   if (theirs.count("record_param_comms") == 0) both.erase("record_param_comms");
   std::string text;
   for (const auto& [name, counts] : both) {

@@ -1,5 +1,4 @@
-// Runs PyTorch programs of tests/apps_torch. `make test` uses Debian's PyTorch, `make test-torch`
-// one of PyPI.
+// PyTorch programs of tests/apps_torch. `make test` uses Debian's PyTorch, `make test-torch` one of PyPI.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -13,9 +12,8 @@
 
 namespace profshim::e2e {
 
-/// Returns the Python interpreter: PROFSHIM_TEST_PYTHON, otherwise Debian's.
 const std::string& torch_python();
-/// Returns the major version of its PyTorch, 0 if it has none.
+/// 0 without PyTorch.
 int torch_major();
 std::string torch_app(const std::string& name);
 
@@ -24,7 +22,7 @@ std::string torch_app(const std::string& name);
   GTEST_SKIP() << "no PyTorch " << (major) << " in " << torch_python() << ": " \
                << ((major) > 1 ? "make test-torch" : "apt install python3-torch")
 
-/// Returns true if this PyTorch has TensorPipe. Debian's 2.14 was built without it.
+/// Debian's 2.14 was built without TensorPipe.
 bool torch_has_rpc();
 
 #define NEEDS_RPC() \
@@ -32,26 +30,25 @@ bool torch_has_rpc();
   if (!torch_has_rpc()) GTEST_SKIP() << "the PyTorch of " << torch_python() << " has no RPC: make test-torch"
 
 enum class Launch {
-  kAlone,     // a program without a launcher
-  kTwoRanks,  // torchrun; Debian's cannot run with its Python, so there kByHand is used
-  kByHand,    // two processes with the variables that torchrun sets
-  kFourRanks  // the same with four processes
+  kAlone,
+  kTwoRanks,  // torchrun if it works, otherwise as kByHand
+  kByHand,    // two processes with torchrun's variables
+  kFourRanks  // the same, four processes
 };
 
-/// Makes a job from a script of tests/apps_torch with its arguments. It writes uncompressed traces to
-/// scratch / "traces". `keys` is added to PROFSHIM_SET. MASTER_ADDR and a MASTER_PORT that only this job uses are set.
+/// `command`: a script and its arguments. Writes uncompressed traces to scratch / "traces". `keys` is added to
+/// PROFSHIM_SET.
 Job torch_job(const ScratchFolder& scratch, Launch launch, const std::string& command, const std::string& keys = "");
 
-/// Reads the counts that operator_counts.py wrote for a script with --counts PATH.
+/// Counts of operator_counts.py.
 std::map<std::string, int> torchs_counts(const std::string& path, int rank);
-/// Returns "name: ours, theirs" for each operator and range whose count differs between the trace and torch.profiler.
-/// Excludes gloo's own events: torch.profiler lacks the last one if gloo's thread has not finished yet.
+/// "name: ours, theirs" for each difference. Excludes gloo's events: torch.profiler may miss the last one.
 std::string differences(const SeenTrace& trace, const std::map<std::string, int>& theirs);
 
-/// Returns the number of calls of `name` that lie entirely in step `number`.
+/// Calls entirely in step `number`.
 int calls_in_step(const SeenTrace& trace, std::int64_t number, const std::string& name);
 
-/// Expects steps 11 to 13 without gaps. Each holds one call of the optimizer and ends with it.
+/// Steps 11 to 13 without gaps, each with one final optimizer call.
 void expect_whole_steps(const SeenTrace& trace, const std::string& optimizer);
 
 }  // namespace profshim::e2e

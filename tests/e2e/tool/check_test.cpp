@@ -1,4 +1,4 @@
-// `profshim check` warns about large traces and folders that cannot be made.
+// `profshim check` warns about large traces and impossible folders.
 #include <gtest/gtest.h>
 
 #include "e2e/support/recorded_jobs.h"

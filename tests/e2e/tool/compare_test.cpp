@@ -1,5 +1,4 @@
-// profshim compare on the traces of real MPI jobs: one more call in each step is found; a second run
-// of the same program shows no difference.
+// profshim compare finds an extra call per step, and no difference in a second run.
 #include <gtest/gtest.h>
 #include <rapidjson/document.h>
 #include <sched.h>
@@ -34,7 +33,7 @@ void stay_on_two_cpus() {
   sched_setaffinity(0, sizeof two, &two);
 }
 
-/// Processes that keep the CPUs of stay_on_two_cpus() busy.
+/// Keeps the CPUs of stay_on_two_cpus() busy.
 class Neighbors {
  public:
   explicit Neighbors(int count) {
@@ -59,7 +58,6 @@ class Neighbors {
   std::vector<pid_t> pids_;
 };
 
-/// Records 20 steps of steps_loop on two ranks and returns the folder.
 std::string record(const ScratchFolder& scratch, const std::string& name, int extra = 0, int microseconds = 3000,
                    int ranks = 2, int rounds = 0) {
   const std::string folder = scratch / name;
@@ -89,7 +87,7 @@ TEST(Compare, FindsOneMoreReductionInEachStep) {
       {"compare", base, more, "--json", "--junit", scratch / "report.xml", "--markdown", scratch / "report.md"});
 
   EXPECT_EQ(text.ending(), "exit 1") << text.err;
-  // Column widths vary with other rows, which depend on the load of the machine.
+  // Column widths depend on the machine's load.
   const std::regex row("REGRESSION +call +MPI_Allreduce +1 -> 2 +0-1 +20 of 20 steps\n");
   EXPECT_TRUE(std::regex_search(text.out, row)) << text.out;
   EXPECT_EQ(json.ending(), "exit 1") << json.err;
@@ -125,7 +123,6 @@ TEST(Compare, FindsNoDifferenceInTenRunsOfOneProgram) {
   }
 }
 
-// The slowdown is so large that load of the machine does not hide it.
 TEST(Compare, FindsSlowerSteps) {
   const ScratchFolder scratch;
   const std::string base = record(scratch, "base", 0, 2000), slow = record(scratch, "slow", 0, 150000);
@@ -136,7 +133,6 @@ TEST(Compare, FindsSlowerSteps) {
   EXPECT_NE(outcome.out.find("REGRESSION  time  step time"), std::string::npos) << outcome.out;
 }
 
-// Two ranks run on two CPUs, first alone and then together with four other processes.
 TEST(Compare, NeighborsOnTheMachineFailNoRun) {
   const ScratchFolder scratch;
   const std::string base = record(scratch, "base", 0, 0, 2, 400);
@@ -162,7 +158,6 @@ TEST(Compare, StoredBaselineGivesTheSameResultAsItsRun) {
   EXPECT_EQ(update.ending(), "exit 0") << update.err;
   EXPECT_EQ(profshim({"compare", stored, base}).ending(), "exit 0");
   EXPECT_EQ(profshim({"compare", stored, more}).out, profshim({"compare", base, more}).out);
-  // Runs of two different programs cannot be a baseline.
   const Outcome mixed = profshim({"compare", "--update-baseline", stored, base, more});
   EXPECT_EQ(mixed.ending(), "exit 2");
   EXPECT_NE(mixed.err.find("MPI_Allreduce"), std::string::npos) << mixed.err;
@@ -189,7 +184,6 @@ TEST(Compare, ChecksRulesOfASpecWithoutABase) {
   EXPECT_EQ(wrong.err.rfind(scratch / "ci.toml:3:10: check.rule: ", 0), 0u) << wrong.err;
 }
 
-// The window of a program without steps counts as one step.
 TEST(Compare, WithoutStepsTheWholeWindowCounts) {
   const ScratchFolder scratch;
   const auto record_all = [&](const std::string& name, const std::string& steps) {
@@ -208,7 +202,6 @@ TEST(Compare, WithoutStepsTheWholeWindowCounts) {
   EXPECT_NE(outcome.out.find("MPI_Allreduce  10 -> 11"), std::string::npos) << outcome.out;
 }
 
-// Expects one line on stderr with the reason, exit status 2 and empty stdout.
 void expect_refused(const std::vector<std::string>& paths, const std::string& why) {
   std::vector<std::string> arguments = {"compare"};
   arguments.insert(arguments.end(), paths.begin(), paths.end());

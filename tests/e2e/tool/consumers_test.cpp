@@ -1,5 +1,4 @@
-// Common trace readers on traces of a real run of four ranks: HTA, the TensorBoard plugin and a strict JSON reader.
-// scripts/consumers_venv.sh makes their Python.
+// HTA, the TensorBoard plugin and a JSON reader on a real run.
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -17,7 +16,7 @@ namespace {
 
 constexpr int kRanks = 4;
 
-// All readers share one run: four ranks with the windows 11-13 and 15-17.
+// Four ranks, windows 11-13 and 15-17.
 class Consumers : public testing::TestWithParam<const char*> {
  protected:
   void SetUp() override { NEEDS_NVTX(); }
@@ -63,7 +62,7 @@ TEST_P(Consumers, StrictJsonReaderAcceptsEveryFile) {
   EXPECT_EQ(outcome.ending(), "exit 0") << outcome.out << outcome.err;
 }
 
-// The readers see a merged trace as one rank that has the processes of all ranks.
+// Readers see one rank with the processes of all.
 TEST_P(Consumers, MergedTraceIsAccepted) {
   const std::string merged = *scratch_ / ("merged-" + std::string(GetParam()));
   std::filesystem::create_directory(merged);
@@ -71,7 +70,6 @@ TEST_P(Consumers, MergedTraceIsAccepted) {
   ASSERT_EQ(profshim({"merge", folder(GetParam()) + "/step11", "-o", file}).ending(), "exit 0");
   const Outcome hta = ask_reader("load_with_hta.py", {merged, "1", "--steps", "11,12,13"});
   EXPECT_EQ(hta.ending(), "exit 0") << hta.out << hta.err;
-  // The plugin lists the steps of each process.
   const Outcome plugin = ask_reader("load_with_tb.py", {merged, "1", "--steps", "11,11,11,11,12,12,12,12,13,13,13,13"});
   EXPECT_EQ(plugin.ending(), "exit 0") << plugin.out << plugin.err;
 }
@@ -79,7 +77,6 @@ TEST_P(Consumers, MergedTraceIsAccepted) {
 INSTANTIATE_TEST_SUITE_P(Gzip, Consumers, testing::Values("false", "true"),
                          [](const auto& row) { return std::string(row.param); });
 
-// Traces of four ranks with a GPU each and the timelines of the GPUs, written by tests/apps_trace/gpu_ranks.cpp.
 class GpuConsumers : public testing::Test {
  protected:
   void SetUp() override {
@@ -94,7 +91,6 @@ TEST_F(GpuConsumers, HtaReportsTheNumbersOfTheDevices) {
   EXPECT_EQ(outcome.ending(), "exit 0") << outcome.out << outcome.err;
 }
 
-// Launches keep their arrows, and the GPU of each rank keeps its rows.
 TEST_F(GpuConsumers, MergedTracesConform) {
   const std::string merged = scratch_.path() + "/merged.0.pt.trace.json";
   std::vector<std::string> merge = {"merge", "-o", merged};
@@ -103,7 +99,7 @@ TEST_F(GpuConsumers, MergedTracesConform) {
   ASSERT_EQ(profshim(merge).ending(), "exit 0");
   const Outcome outcome = profshim({"verify", merged});
   EXPECT_EQ(outcome.ending(), "exit 0") << outcome.out;
-  // `summary` restores the device numbers that merge had made unique.
+  // `summary` restores the device numbers that merge made unique.
   EXPECT_EQ(profshim({"summary", "--kernels", "--steps", merged}).out, apart.out);
   EXPECT_NE(apart.out, "");
 }

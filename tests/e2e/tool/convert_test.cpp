@@ -1,4 +1,4 @@
-// profshim convert on real traces of PyTorch and of our own runs, read by Perfetto's trace processor and by DuckDB.
+// profshim convert, read by Perfetto's trace processor and DuckDB.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -25,7 +25,6 @@ Outcome parquet(std::vector<std::string> inputs, const std::string& out) {
   return profshim(inputs);
 }
 
-/// Returns a merged trace of ranks with a GPU each.
 std::string merged_gpu_ranks(const ScratchFolder& scratch) {
   Job job{.command = {PROFSHIM_BUILD_DIR "/tests/apps_trace/gpu_ranks", scratch / "ranks"}, .preload = false};
   std::filesystem::create_directory(scratch / "ranks");
@@ -66,7 +65,7 @@ TEST(Convert, EveryEventIsARowInParquet) {
   EXPECT_EQ(outcome.ending(), "exit 0") << outcome.out << outcome.err;
 }
 
-// Compares the documented queries with the sums of `summary`.
+// With the documented queries.
 TEST(Convert, DuckDbSumsEqualThoseOfSummary) {
   const ScratchFolder scratch;
   Job job = mpirun(Mpi::kOpenMpi, 4, {built("tests/apps/openmpi/ring_isend"), "20"});
@@ -85,7 +84,7 @@ TEST(Convert, DuckDbSumsEqualThoseOfSummary) {
     EXPECT_TRUE(std::filesystem::is_directory(scratch / ("parts/rank=" + std::to_string(rank)))) << rank;
 }
 
-// Parquet readers take the rank from the folder name, so a file must hold one rank.
+// Parquet readers take the rank from the folder name.
 TEST(Convert, MergedTraceIsRefusedForAFolderOfRanks) {
   const ScratchFolder scratch;
   const std::string merged = merged_gpu_ranks(scratch);
@@ -147,7 +146,6 @@ TEST(Convert, ConvertsTheReadablePartOfATruncatedFile) {
   }
 }
 
-// Tries an interpreter without pyarrow, no interpreter, and one that ends at once.
 TEST(Convert, WithoutPyarrowOneLineSaysSo) {
   const ScratchFolder scratch;
   const std::string out = scratch / "x.parquet", dies = scratch.write("dies", "#!/bin/sh\nkill -9 $$\n");

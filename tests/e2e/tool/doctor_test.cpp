@@ -1,4 +1,4 @@
-// `profshim doctor` on real programs of this machine.
+// `profshim doctor` on real programs.
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
@@ -194,7 +194,7 @@ TEST(Doctor, FindsALibraryThatIsNamedByItsPath) {
   EXPECT_TRUE(says(doctor({"--", program}), "Open MPI (" + library + ")"));
 }
 
-// Arguments behind a module are its data. Such a file may be a pipe without a writer, or larger than the memory.
+// Arguments may name a pipe without a writer or a huge file.
 TEST(Doctor, ReadsNoDataOfAPythonModule) {
   const ScratchFolder scratch;
   const std::string python = "/usr/bin/python3";
@@ -210,8 +210,7 @@ TEST(Doctor, ReadsNoDataOfAPythonModule) {
   EXPECT_NE(pipe.ending(), "exit 124");
 }
 
-// The mangled name is f(A<int, int>, A<S0_, S0_>, A<S1_, S1_>, ...): each parameter is twice as long as the previous
-// one.
+// f(A<int, int>, A<S0_, S0_>, A<S1_, S1_>, ...): each parameter is twice as long as the previous one.
 TEST(Doctor, LeavesANameThatExpandsToGigabytes) {
   const ScratchFolder scratch;
   std::string name = "_Z1f1AIiiE";

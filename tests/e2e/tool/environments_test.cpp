@@ -1,6 +1,4 @@
-// Containers, schedulers and sandboxes: little memory, little or no /dev/shm, no /proc, namespaces, folders that cannot
-// be written. In each of them the job prints and ends as without the library. The trace has all calls, or the trace or
-// stderr reports the loss.
+// Containers and sandboxes with little memory or access. The job is unchanged, and losses are reported.
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sched.h>
@@ -29,7 +27,7 @@ namespace {
 
 constexpr std::uint64_t kMiB = 1 << 20;
 constexpr int kCalls = 1'000'000;  // 64 MB of events
-constexpr int kForbidden = 97;     // exit status of a job whose environment could not be made
+constexpr int kForbidden = 97;     // exit status if the environment could not be made
 
 bool own_mounts() {
   return unshare(CLONE_NEWNS) == 0 && mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) == 0;
@@ -41,7 +39,6 @@ bool limit(int resource, std::uint64_t bytes) {
   const rlimit both{bytes, bytes};
   return setrlimit(static_cast<__rlimit_resource>(resource), &both) == 0;
 }
-// Mounts a /dev with only the devices that every program needs.
 bool bare_devices() {
   constexpr struct {
     const char* path;
@@ -57,8 +54,8 @@ bool become_nobody() { return setgid(65534) == 0 && setuid(65534) == 0; }
 struct Environment {
   const char* name;
   std::vector<std::string> job;                         // arguments of tests/apps_memory/tight
-  std::function<bool(const std::string& folder)> make;  // runs in the child before exec; must not allocate
-  std::vector<std::string> launcher = {};               // precedes the program
+  std::function<bool(const std::string& folder)> make;  // in the child before exec; must not allocate
+  std::vector<std::string> launcher = {};
   std::function<void(int pid, const std::string& folder)> during = {};
   friend void PrintTo(const Environment& row, std::ostream* out) { *out << row.name; }
 };
@@ -111,7 +108,7 @@ const Environment kEnvironments[] = {
      }},
 };
 
-// Returns the output without the lines of UCX, which hold the time.
+// UCX's lines hold the time.
 std::string own_lines(const std::string& out) {
   std::stringstream text(out);
   std::string kept;
@@ -120,7 +117,7 @@ std::string own_lines(const std::string& out) {
   return kept;
 }
 
-// Expects a trace with all calls, or a line on stderr or a member of the trace that reports the loss.
+// The trace or stderr may report a loss.
 void expect_all_or_said(const std::string& folder, const Outcome& outcome, const std::string& calls) {
   const auto traces = read_folder(folder);
   if (traces.empty()) {
@@ -198,11 +195,8 @@ INSTANTIATE_TEST_SUITE_P(Real, Environments, testing::ValuesIn(rows()), [](const
   return std::string(row.param.environment->name) + "_" + to_string(row.param.mpi);
 });
 
-// ---- memory cgroups
-
 class MemoryCgroupOf : public testing::TestWithParam<int> {};
 
-// The job takes all memory except that needed by MPI itself.
 TEST_P(MemoryCgroupOf, ThatManyMiBIsNotFilledByTheRecording) {
   const auto mib = static_cast<std::uint64_t>(GetParam());
   std::ifstream meminfo("/proc/meminfo");
@@ -213,7 +207,7 @@ TEST_P(MemoryCgroupOf, ThatManyMiBIsNotFilledByTheRecording) {
   for (const Mpi mpi : installed_mpis()) {
     const MemoryCgroup cgroup(mib * kMiB);
     if (!cgroup.why_not().empty()) GTEST_SKIP() << cgroup.why_not();
-    // The job takes 84 %, like a job of 3.4 GiB in 4 GiB. Open MPI needs a larger share of a small cgroup.
+    // 84 %, as 3.4 of 4 GiB. Open MPI needs a larger share of a small cgroup.
     const std::uint64_t needed = mib * 84 / 100 - (mpi == Mpi::kOpenMpi ? 40 : 0);
     const Environment row{"cgroup", {"touch", std::to_string(needed), std::to_string(2 * kCalls)}, [&cgroup](auto&) {
                             return cgroup.enter();
@@ -224,8 +218,6 @@ TEST_P(MemoryCgroupOf, ThatManyMiBIsNotFilledByTheRecording) {
   }
 }
 INSTANTIATE_TEST_SUITE_P(MiB, MemoryCgroupOf, testing::Values(512, 1024, 4096));
-
-// ---- /dev/shm of a container, and the job's own shared memory in it
 
 TEST(SharedWindow, OfTheJobFitsIntoASmallSharedMemory) {
   for (const Mpi mpi : installed_mpis()) {

@@ -23,7 +23,6 @@ class Ls : public testing::Test {
   }
   void TearDown() override { fs::remove_all(folder_); }
 
-  // Returns a manifest of one window.
   output::Manifest manifest(int rank) {
     output::Manifest m;
     m.rank.rank = rank;
@@ -121,7 +120,7 @@ TEST_F(Ls, FlagsASpoolThatIsLeftBehind) {
   EXPECT_TRUE(says("profshim recover " + m.spool)) << output_;
 }
 
-// A manifest in a shared folder may hold anything.
+// In a shared folder a manifest may hold anything.
 TEST_F(Ls, EscapesTerminalControlCharacters) {
   output::Manifest m = manifest(0);
   m.state = "\x1b[2Jcleared";

@@ -1,5 +1,4 @@
-// profshim merge on traces of real runs: it loses no event, keeps ids of ranks apart, draws an arrow for each message,
-// and aligns clocks that were shifted by a known amount.
+// profshim merge on real runs, with known shifts of clocks.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -59,7 +58,6 @@ TEST(Merge, MergesFourRanksIntoOneTrace) {
     EXPECT_TRUE(names.at(rank * 1000 + 64).starts_with("rank " + std::to_string(rank) + ": ")) << rank;
   const Outcome verified = profshim({"verify", out});
   EXPECT_EQ(verified.ending(), "exit 0") << verified.out;
-  // `summary` shows the same ranks for the merged trace as for the single ones.
   for (const char* what : {"--mpi", "--table"}) {
     const Outcome apart = profshim({"summary", what, scratch / "traces"}), together = profshim({"summary", what, out});
     EXPECT_EQ(together.out, apart.out);
@@ -67,7 +65,6 @@ TEST(Merge, MergesFourRanksIntoOneTrace) {
   }
 }
 
-// The job has blocking and nonblocking messages, MPI_Sendrecv and receives from MPI_ANY_SOURCE.
 TEST(Merge, EveryMessageHasAnArrow) {
   const ScratchFolder scratch;
   record(scratch, 4, {built("tests/apps/openmpi/ring_isend"), "20"});
@@ -96,7 +93,7 @@ TEST(Merge, EveryMessageHasAnArrow) {
   EXPECT_EQ(all.property("messages_without_arrows"), "0");
 }
 
-// Arrows lead from the member that came last to each member that waited for it.
+// From the last member to each member that waited.
 TEST(Merge, EveryCollectiveHasArrowsFromItsLastMember) {
   const ScratchFolder scratch;
   record(scratch, 4, {built("tests/apps/openmpi/allreduce_loop"), "20"});
@@ -114,7 +111,7 @@ TEST(Merge, EveryCollectiveHasArrowsFromItsLastMember) {
     EXPECT_GE(last->ts_ns, waited->ts_ns);
     ++from[last];
   }
-  EXPECT_EQ(from.size(), 40u);  // barriers and reductions; no rank waits for all in a broadcast
+  EXPECT_EQ(from.size(), 40u);  // no rank waits for all in a broadcast
   for (const auto& [last, arrows] : from) EXPECT_EQ(arrows, 3) << last->name;
 }
 
@@ -191,7 +188,7 @@ TEST(Merge, RefusesIncompatibleTracesInOneLine) {
   }
   const std::string copy = scratch / "copy.pt.trace.json";
   std::filesystem::copy_file(paths[0], copy);
-  // The times of this trace count from an arbitrary start, so they cannot be compared with the other traces.
+  // The times have an arbitrary start.
   const std::string no_clock = scratch.write(
       "clock.json", R"({"traceEvents": [{"ph":"X","cat":"cpu_op","name":"a","pid":1,"tid":1,"ts":5.0,"dur":1.0}]})");
   const struct {

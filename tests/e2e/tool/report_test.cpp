@@ -1,5 +1,4 @@
-// profshim report on traces of real runs, opened in a real browser. page.js sets attributes of <html> to the number of
-// plots and to errors.
+// profshim report in a real browser. page.js sets attributes of <html>: number of plots, errors.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -16,12 +15,12 @@ namespace {
 
 constexpr char kGolden[] = PROFSHIM_SOURCE_DIR "/tests/golden/traces/";
 
-// A chromium of a snap would not do: it cannot read files in /tmp.
+// A snap's chromium cannot read files in /tmp.
 constexpr char kBrowser[] = "chromium-headless-shell";
 
 bool is_debian() { return text_of_file("/etc/os-release").find("\nID=debian\n") != std::string::npos; }
 
-// scripts/install_deps.sh --test installs it on Debian. Other systems may not have it.
+// scripts/install_deps.sh --test installs it on Debian.
 #define NEEDS_BROWSER()                                                                   \
   if (!on_path(kBrowser)) {                                                               \
     if (is_debian()) FAIL() << kBrowser << " is missing: scripts/install_deps.sh --test"; \
@@ -29,8 +28,7 @@ bool is_debian() { return text_of_file("/etc/os-release").find("\nID=debian\n") 
   }                                                                                       \
   static_assert(true)
 
-/// Returns the page after all scripts have run in a browser. The proxy is a closed port, so that any use of the network
-/// fails and appears in data-errors.
+/// The proxy is a closed port: any use of the network appears in data-errors.
 std::string opened(const ScratchFolder& scratch, const std::string& page) {
   const Outcome outcome =
       run({.command = {kBrowser, "--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage",
@@ -42,7 +40,6 @@ std::string opened(const ScratchFolder& scratch, const std::string& page) {
   return outcome.out;
 }
 
-/// Returns the tag <html ...>.
 std::string root_of(const std::string& dom) {
   const std::size_t at = dom.find("<html");
   return at == std::string::npos ? "" : dom.substr(at, dom.find('>', at) - at + 1);
@@ -138,7 +135,7 @@ TEST(Report, ShowsARealTrainingOfTwoRanks) {
   EXPECT_TRUE(holds(text_of_file(scratch / "report.html"), "autograd::engine::evaluate_function"));
 }
 
-// A program chooses the names in a trace, so they may be scripts.
+// A program chooses the names in a trace.
 TEST(Report, NamesDoNotRunAsScriptsInABrowser) {
   NEEDS_BROWSER();
   const ScratchFolder scratch;
@@ -202,7 +199,6 @@ TEST(Report, BadInputGivesOneLineAndExitStatusTwo) {
   }
 }
 
-// As in summary, the part before the truncation is shown, and the exit status says that it is incomplete.
 TEST(Report, ShowsTheReadablePartOfATruncatedTrace) {
   const ScratchFolder scratch;
   const std::string sample = text_of_file(std::string(kGolden) + "hta-ddp-nccl-3steps.json.gz"),

@@ -1,4 +1,4 @@
-// Command lines and the environment may hold secrets and paths that must not reach traces or file names.
+// Command lines and the environment may hold secrets.
 #include <gtest/gtest.h>
 
 #include "e2e/support/built_programs.h"
@@ -47,7 +47,6 @@ TEST_F(Secrets, ArgumentsCanBeLeftOut) {
   EXPECT_TRUE(traces[0].property("command").ends_with("/ending")) << traces[0].property("command");
 }
 
-// {job_id} comes from the environment.
 TEST_F(Secrets, AVariableOfTheEnvironmentStaysInsideItsFolder) {
   const Outcome outcome = record(record_all_spec((scratch_ / "run") + "/{job_id}"));
 

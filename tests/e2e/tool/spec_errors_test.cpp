@@ -1,4 +1,4 @@
-// If the spec is wrong, the job runs unchanged, one clear line names the error, and nothing is recorded.
+// With a wrong spec the job runs unchanged, and nothing is recorded.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -27,8 +27,7 @@ std::vector<std::string> bad_specs() {
   return paths;
 }
 
-// Returns the file with the error, which is the spec or an included file. The expected text "NAME.toml:LINE:COLUMN:
-// ..." begins with it.
+// The error is in the spec or an included file.
 std::string file_of_the_mistake(const std::string& spec) {
   const std::string expected = text_of_file(fs::path(spec).replace_extension(".expected").string());
   return expected.substr(0, expected.find(".toml")) + ".toml";
@@ -113,7 +112,6 @@ TEST(SpecErrors, MissingFileIsReportedInOneLine) {
   EXPECT_NE(outcome.shim_lines()[0].find("not_there.toml"), std::string::npos);
 }
 
-// Runs every sixth row of the table under a real launcher, with each MPI in turn.
 TEST(SpecErrors, OneRankReportsAndTheJobRunsOnUnderALauncher) {
   const std::vector<Mpi> mpis = installed_mpis();
   const auto job_of = [](Mpi mpi) {
@@ -146,7 +144,6 @@ TEST(SpecErrors, OneRankReportsAndTheJobRunsOnUnderALauncher) {
   }
 }
 
-// All four ranks read the same wrong spec, but the user should not read every line four times.
 TEST(SpecErrors, JobOfFourRanksReportsAtMostFourTimes) {
   const ScratchFolder scratch;
   const Mpi mpi = installed_mpis()[0];

@@ -1,4 +1,4 @@
-// `profshim summary` on traces of a real job and on files that are no traces.
+// `profshim summary` on a real job and on other files.
 #include <gtest/gtest.h>
 #include <rapidjson/document.h>
 
@@ -14,7 +14,7 @@
 namespace profshim::e2e {
 namespace {
 
-// Returns the calls of each function on each rank in the rows of --json.
+// By rank and function.
 std::map<int, std::map<std::string, int>> calls_of(const std::string& json) {
   rapidjson::Document document;
   document.Parse(json.c_str());
@@ -100,7 +100,6 @@ std::string compressed(const std::string& text) {
   return packed;
 }
 
-// One line that names the file, exit 2, and nothing on stdout.
 void expect_refused(const std::string& path, const std::string& why) {
   const Outcome outcome = profshim({"summary", path});
 

@@ -1,5 +1,4 @@
-// profshim summary --kernels, --steps, --comms, --mpi: on traces of a real MPI job in which one rank is late, and on
-// real GPU traces, against sums that are made here in another way.
+// Views of profshim summary: an MPI job with a late rank, and GPU traces.
 #include <gtest/gtest.h>
 #include <rapidjson/document.h>
 #include <unistd.h>
@@ -22,7 +21,7 @@ constexpr char kGolden[] = PROFSHIM_SOURCE_DIR "/tests/golden/";
 
 using Rows = std::vector<std::map<std::string, std::string>>;
 
-// Returns a table of a view, with numbers as text.
+// Numbers become text.
 Rows rows_of(const rapidjson::Document& document, const char* view, const char* table) {
   Rows rows;
   if (!document.IsObject() || !document.HasMember(view) || !document[view].HasMember(table)) return rows;
@@ -48,8 +47,6 @@ rapidjson::Document summary_json(std::vector<std::string> arguments) {
   EXPECT_FALSE(document.HasParseError()) << outcome.out;
   return document;
 }
-
-// ---- a job in which rank 2 sleeps before each reduction
 
 constexpr int kSlow = 2;
 
@@ -79,7 +76,7 @@ TEST(SummaryViews, NameTheRankThatCameLastInAnMpiJob) {
       ++ranks;
       const bool slow = row.at("rank") == std::to_string(kSlow);
       EXPECT_EQ(row.at("matched"), "12");
-      // With four ranks on few cores, another rank may lose the CPU for as long once or twice.
+      // On few cores another rank may lose the CPU for as long.
       if (slow) {
         EXPECT_GE(std::stoi(row.at("came_last")), 9);
       } else {
@@ -114,7 +111,7 @@ TEST(SummaryViews, NameTheRankThatAHungJobWaitedFor) {
     job.folder = scratch.path();
     job.environment.emplace_back("PROFSHIM_SPEC", scratch.write("spec.toml", record_all_spec(scratch / "traces")));
     EXPECT_NE(run(job).ending(), "exit 0");
-    // A launcher may end before its ranks do.
+    // A launcher may end before its ranks.
     Outcome recover = profshim({"recover", scratch / "traces"});
     for (int i = 0; i < 200 && recover.ending() != "exit 0"; ++i) {
       usleep(50'000);
@@ -124,7 +121,6 @@ TEST(SummaryViews, NameTheRankThatAHungJobWaitedFor) {
 
     const Outcome text = profshim({"summary", "--comms", scratch / "traces"});
 
-    // The barrier is #1, and seven reductions came before this one.
     EXPECT_NE(text.out.find("\nrank 2 never entered MPI_Allreduce #9 on MPI_COMM_WORLD\n"), std::string::npos)
         << to_string(mpi) << text.out;
     EXPECT_EQ(text.out.find("never entered"), text.out.rfind("never entered")) << text.out;
@@ -158,13 +154,10 @@ TEST(SummaryViews, FindASleepBetweenStepsAndNameIt) {
   EXPECT_EQ(steps, 16);
 }
 
-// ---- GPUs
-
 bool is_device_work(const SeenEvent& e) {
   return e.phase == "X" && (e.category == "kernel" || e.category == "gpu_memcpy" || e.category == "gpu_memset");
 }
 
-// Returns the time in which at least one activity ran, by counting begins and ends.
 double busy_ns(const SeenTrace& trace, std::int64_t from, std::int64_t to) {
   std::vector<std::pair<std::int64_t, int>> changes;
   for (const SeenEvent& e : trace.events) {
@@ -239,7 +232,6 @@ TEST(SummaryViews, AgreeWithIndependentSumsOnRealGpuTraces) {
   }
 }
 
-// Our kernels of collectives have their bandwidths as arguments.
 TEST(SummaryViews, AgreeWithTheBandwidthsInTheTrace) {
   const std::string path = std::string(kGolden) + "gpu/rank1.5.pt.trace.json";
   const SeenTrace trace = read_seen(path);
@@ -255,8 +247,6 @@ TEST(SummaryViews, AgreeWithTheBandwidthsInTheTrace) {
     EXPECT_NEAR(std::stod(rows[0].at("bus_gb_per_s")), std::stod(kernel->args.at("bus bandwidth (GB/s)")), 0.001);
   }
 }
-
-// ---- forms
 
 TEST(SummaryViews, PrintOneAfterAnotherInEveryForm) {
   const std::string path = std::string(kGolden) + "gpu/rank1.5.pt.trace.json";

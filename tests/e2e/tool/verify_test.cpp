@@ -63,7 +63,7 @@ TEST_F(Verify, WindowOfTwoRanksConforms) {
   EXPECT_NE(ran.output.find("2 traces, 2 conforming"), std::string::npos) << ran.output;
 }
 
-// The sample's job has four ranks, of which two are present.
+// The sample's job has four ranks; two are present.
 TEST_F(Verify, SaysWhichTraceOfASpecsCheckIsMissing) {
   add("run/step11/rank0.11.pt.trace.json", test::sample_trace({.rank = 0}));
   add("run/step11/rank1.11.pt.trace.json", test::sample_trace({.rank = 1}));
@@ -99,7 +99,6 @@ TEST_F(Verify, SaysWhichTraceOfASpecsCheckIsMissing) {
   EXPECT_NE(bad.output.find("ci.toml:3"), std::string::npos) << bad.output;
 }
 
-// The incomplete trace is verified alone and as a part of a merged trace.
 TEST_F(Verify, IncompleteTraceIsReported) {
   add("run/step11/rank0.11.pt.trace.json", test::sample_trace({.rank = 0}));
   add("run/step11/rank1.11.pt.trace.json", test::sample_trace({.rank = 1, .complete = false}));
@@ -175,7 +174,7 @@ TEST_F(Verify, FileNamedTwiceCountsOnce) {
   EXPECT_NE(ran.output.find("1 trace, 1 conforming"), std::string::npos) << ran.output;
 }
 
-// Reading a pipe without a writer would block forever.
+// A pipe without a writer would block forever.
 TEST_F(Verify, FileThatOnlyHasTheNameOfATraceIsNoTrace) {
   add("rank0.11.pt.trace.json", test::sample_trace());
   fs::create_directory(fs::path(folder_) / "rank1.11.pt.trace.json");

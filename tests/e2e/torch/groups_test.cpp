@@ -1,4 +1,4 @@
-// Collectives of torch.distributed over gloo: their arguments and their process groups.
+// Collectives of torch.distributed over gloo.
 #include <gtest/gtest.h>
 
 #include "e2e/support/run_under_shim.h"
@@ -17,7 +17,6 @@ std::vector<SeenTrace> traces_of_collectives(const ScratchFolder& scratch, const
   return read_folder(scratch / "traces");
 }
 
-/// Returns the arguments of the calls inside operators of that name.
 std::vector<Args> comms(const SeenTrace& trace, const std::string& op) {
   std::vector<Args> found;
   for (const SeenEvent* call : trace.calls(op)) {
@@ -52,7 +51,7 @@ TEST(TorchGroups, CollectivesDescribeTheirData) {
     const auto name = reduced[2].find("Process Group Name");
     EXPECT_TRUE(name == reduced[2].end() || name->second != "0");
     const auto gathered = comms(trace, "c10d::allgather_"), broadcast = comms(trace, "c10d::broadcast_");
-    // PyTorch may call collectives itself when it makes groups. The last ones are those of the program.
+    // PyTorch may call collectives to make groups.
     ASSERT_FALSE(gathered.empty());
     EXPECT_EQ(gathered.back().at("In msg nelems"), "5");
     EXPECT_EQ(gathered.back().at("Out msg nelems"), "10");
@@ -81,7 +80,7 @@ TEST(TorchGroups, AreInTheMetadata) {
     const std::string& info = trace.metadata.at("distributedInfo");
     EXPECT_EQ(json_member(info, "backend"), "gloo");
     EXPECT_NE(info.find(R"("pg_name":"0","pg_desc":"default_pg","backend_config":"gloo")"), std::string::npos) << info;
-    // Only the inputs of a call show its group if there are two groups.
+    // With two groups, only the inputs of a call show its group.
     for (const Args& args : comms(trace, "c10d::allreduce_")) {
       EXPECT_EQ(args.count("Group size"), 0u);
       EXPECT_EQ(args.count("In msg nelems"), 0u);

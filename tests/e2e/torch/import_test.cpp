@@ -1,5 +1,4 @@
-// Programs that end in every way in the middle of `import torch`, while other threads already use the imported parts.
-// Each must end as without the library.
+// Programs that end during `import torch`, while threads use the imported parts.
 #include <gtest/gtest.h>
 #include <signal.h>
 
@@ -18,16 +17,16 @@
 namespace profshim::e2e {
 namespace {
 
-constexpr int kPrograms = 50;  // .ci/run runs them with two releases of PyTorch
+constexpr int kPrograms = 50;  // per release of PyTorch
 
 struct Ending {
   std::string way;   // first argument of import_moment.py
-  int moment = 0;    // the import at which it ends itself
-  int signal = 0;    // signal that the test sends
-  int after_ms = 0;  // time of that signal after the start
-  std::string seen;  // how the program ended
+  int moment = 0;    // ends itself at this import
+  int signal = 0;    // sent by the test
+  int after_ms = 0;  // after the start
+  std::string seen;
   std::string err;
-  bool recorded = false;  // the run wrote a file
+  bool recorded = false;
 
   std::string text() const {
     return signal != 0 ? "signal " + std::to_string(signal) + " after " + std::to_string(after_ms) + " ms"
@@ -39,7 +38,7 @@ Outcome run_one(const ScratchFolder& scratch, const Ending& one, bool preload) {
   Job job = torch_job(scratch, Launch::kAlone, "import_moment.py " + one.way + " " + std::to_string(one.moment),
                       "steps.source=none");
   job.preload = preload;
-  // The test varies the moment of the signal, so this sleep is no synchronization.
+  // The sleep varies the moment of the signal.
   if (one.signal != 0) {
     job.while_running = [&one](int pid) {
       std::this_thread::sleep_for(std::chrono::milliseconds(one.after_ms));
@@ -49,7 +48,7 @@ Outcome run_one(const ScratchFolder& scratch, const Ending& one, bool preload) {
   return run(job);
 }
 
-/// Runs two programs at a time, because they wait as much as they compute.
+/// They wait as much as they compute.
 void run_all(std::vector<Ending>& endings, bool preload) {
   std::atomic<std::size_t> next{0};
   const auto work = [&] {
@@ -95,11 +94,11 @@ std::vector<Ending> draw(int imports, int whole_ms) {
   return endings;
 }
 
-/// Returns the allowed endings of a program. A signal or exit() that comes after its end has no effect.
+/// A signal or exit() after the end has no effect.
 std::set<std::string> endings_of(const Ending& one) {
   if (one.signal == SIGTERM) return {"signal 15", "exit 0"};
-  // Status 1: Python was not ready yet, or an extension raised another exception instead. Status 0: some code takes
-  // every exception for "not installed" and continues.
+  // Status 1: Python was not ready, or an extension raised another exception. Status 0: some code takes every exception
+  // for "not installed".
   if (one.signal == SIGINT || one.way == "SIGINT") return {"signal 2", "exit 0", "exit 1"};
   if (one.way == "exit") return {"exit 3", "exit 0", "exit 1"};
   if (one.way == "SIGTERM") return {"signal 15"};
@@ -107,8 +106,7 @@ std::set<std::string> endings_of(const Ending& one) {
   return {"exit 3"};
 }
 
-/// Returns true for a fault of PyTorch: a KeyboardInterrupt inside its C++ code that calls Python and must not throw.
-/// The library has no pybind11 and calls no Python.
+/// A fault of PyTorch: KeyboardInterrupt inside C++ code that must not throw. The library has no pybind11.
 bool broke_in_pybind11(const Ending& one) {
   return one.signal == SIGINT && one.seen == "signal 6" &&
          one.err.find("pybind11::error_already_set") != std::string::npos &&
@@ -143,10 +141,8 @@ TEST_F(TorchImport, EndsInTheWayThatTheProgramEndsIt) {
   run_all(endings_, true);
 
   expect_usual_endings(endings_);
-  // Enough programs end after the session has begun, so that the library takes part in their end.
   const auto recorded = std::count_if(endings_.begin(), endings_.end(), [](const Ending& one) { return one.recorded; });
   EXPECT_GE(recorded, kPrograms / 5);
-  // An exception at the same import must have the same effect without the library.
   std::vector<Ending> bare;
   for (const Ending& one : endings_)
     if (one.way == "SIGINT" || one.way == "exit") bare.push_back(one);
@@ -155,7 +151,6 @@ TEST_F(TorchImport, EndsInTheWayThatTheProgramEndsIt) {
   for (std::size_t i = 0; i < bare.size(); ++i) EXPECT_EQ(with[i].seen, bare[i].seen) << with[i].text();
 }
 
-// Covers programs that another process ends: without the library the same endings occur, so they are those of Python.
 TEST_F(TorchImport, EndsTheSameWayWithoutTheLibrary) {
   NEEDS_TORCH(1);
   std::vector<Ending> some;
@@ -167,7 +162,6 @@ TEST_F(TorchImport, EndsTheSameWayWithoutTheLibrary) {
   expect_usual_endings(some);
 }
 
-// Threads use PyTorch before its import has ended. Their operators are recorded.
 TEST_F(TorchImport, ActivatesInTheMiddleOfIt) {
   NEEDS_TORCH(1);
   const ScratchFolder scratch;

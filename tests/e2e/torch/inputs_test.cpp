@@ -1,5 +1,4 @@
-// The inputs of operators of a real PyTorch equal those that torch.profiler records for the same operators in the same
-// process.
+// Operator inputs equal those of torch.profiler in the same process.
 #include <gtest/gtest.h>
 #include <rapidjson/document.h>
 #include <rapidjson/stringbuffer.h>
@@ -18,8 +17,8 @@ namespace {
 constexpr const char* kKeys[] = {"Concrete Inputs", "Input type", "Input Strides", "Input Dims", "Sequence number"};
 using Operators = std::map<std::string, int>;  // "name | key value | ..."
 
-/// Adapts our value to torch.profiler's. PyTorch 1 omits shapes of tensor lists. PyTorch 2 gives the frames of the
-/// autograd engine the sequence number of the backward function that they call.
+/// PyTorch 1 omits shapes of tensor lists. PyTorch 2 gives autograd engine frames the sequence number of their backward
+/// function.
 std::string as_torch_has_it(const std::string& name, const std::string& key, std::string value) {
   if (key == "Sequence number" && name.rfind("autograd::engine::", 0) == 0) return "";
   while (torch_major() < 2) {
@@ -37,7 +36,7 @@ std::string compact(const rapidjson::Value& value) {
   return buffer.GetString();
 }
 
-/// Reads torch.profiler's operators. `has` receives the keys that this PyTorch reports.
+/// `has`: the keys that this PyTorch reports.
 Operators expected_operators(const std::string& path, std::set<std::string>& has) {
   rapidjson::Document json;
   json.Parse(text_of_file(path).c_str());
@@ -79,7 +78,6 @@ Operators seen_operators(const SeenTrace& trace, const std::set<std::string>& ha
   return operators;
 }
 
-/// Runs inputs.py and returns its trace.
 SeenTrace recorded(const ScratchFolder& scratch, const std::string& keys) {
   const Outcome outcome = run(torch_job(scratch, Launch::kAlone, "inputs.py --expected " + (scratch / "expected.json"),
                                         "steps.source=none " + keys));
@@ -136,7 +134,6 @@ TEST(TorchInputs, GiveTheFloatingPointOperations) {
   EXPECT_EQ(products[0]->args.count("Input Dims"), 0u);
 }
 
-// Flows, which viewers draw as arrows, join forward operators to their backward functions.
 TEST(TorchInputs, BackwardFunctionsAreJoinedToTheirOperators) {
   NEEDS_TORCH(1);
   const ScratchFolder scratch;

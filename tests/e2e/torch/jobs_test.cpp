@@ -1,4 +1,4 @@
-// Unmodified PyTorch scripts under the library: the source of their steps, and jobs of a single process.
+// Step sources of unmodified PyTorch scripts.
 #include <gtest/gtest.h>
 
 #include <set>
@@ -12,7 +12,7 @@
 namespace profshim::e2e {
 namespace {
 
-// Forward passes are steps only if no optimizer steps during the first eight of them.
+// Forward passes are steps if no optimizer steps during the first eight.
 TEST(TorchSteps, AreForwardPassesWithoutAnOptimizer) {
   NEEDS_TORCH(1);
   const ScratchFolder scratch;
@@ -25,8 +25,7 @@ TEST(TorchSteps, AreForwardPassesWithoutAnOptimizer) {
       << outcome.err;
 }
 
-// The first 20 steps are those of the first optimizer. After eight steps of the second without one of the first, the
-// second makes the steps.
+// The first optimizer makes 20 steps; the second takes over after eight steps alone.
 TEST(TorchSteps, AreThoseOfOneOfSeveralOptimizers) {
   NEEDS_TORCH(1);
   const ScratchFolder scratch;
@@ -56,7 +55,7 @@ TEST(TorchSteps, AreThoseThatTheSpecNames) {
   EXPECT_EQ(traces[0].calls("aten::linear").size(), 2u);
 }
 
-// emit_nvtx() makes each range twice: as a PyTorch range and as an NVTX range.
+// emit_nvtx() makes each range twice.
 TEST(TorchSteps, AreNotThoseOfNvtx) {
   NEEDS_TORCH(1);
   const ScratchFolder scratch;
@@ -89,8 +88,7 @@ TEST(TorchPrograms, SingleProcessIsAJobOfOneRank) {
   EXPECT_EQ(traces[0].calls("aten::linear").size(), 15u);
 }
 
-// If the program is linked with MPI, the library waits for MPI_Init to learn the rank. But Debian links PyTorch 2.6
-// itself with MPI, which most programs never initialize.
+// A program linked with MPI gets its rank from MPI_Init. Debian links PyTorch 2.6 itself with MPI.
 TEST(TorchPrograms, MpiIsWaitedForUnlessOnlyPyTorchIsLinkedWithIt) {
   NEEDS_TORCH(1);
   for (const bool is_pytorchs : {true, false}) {
@@ -124,7 +122,6 @@ TEST(TorchPrograms, RangesThatEndOnAnotherThreadReleaseTheirSlots) {
   EXPECT_EQ(traces[0].property("dropped_events"), "0");
   EXPECT_EQ(traces[0].calls("outer").size(), 100u);
   EXPECT_EQ(traces[0].calls("aten::ones").size(), 100u);
-  // Begin and end event of each range, by id.
   std::map<std::int64_t, std::pair<const SeenEvent*, const SeenEvent*>> ranges;
   for (const SeenEvent& e : traces[0].events) {
     if (e.name == "asynchronous") (e.phase == "b" ? ranges[e.id].first : ranges[e.id].second) = &e;
@@ -139,7 +136,7 @@ TEST(TorchPrograms, RangesThatEndOnAnotherThreadReleaseTheirSlots) {
   }
 }
 
-// The parent may be a launcher, so neither it nor its helper processes are jobs of one rank.
+// The parent may be a launcher.
 TEST(TorchPrograms, ChildOfAProcessWithoutARankIsNoJob) {
   NEEDS_TORCH(1);
   const ScratchFolder scratch;

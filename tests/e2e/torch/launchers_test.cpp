@@ -1,5 +1,4 @@
-// Jobs whose framework starts the ranks and gives them their rank late: Lightning starts its program again, Ray starts
-// workers first. Only the ranks have traces, and other processes print no line.
+// Ranks that learn their rank late: Lightning restarts its program, Ray starts workers first.
 #include <gtest/gtest.h>
 
 #include <set>
@@ -15,12 +14,12 @@ namespace profshim::e2e {
 namespace {
 
 struct Launcher {
-  const char* name;  // name of the test
+  const char* name;
   const char* command;
   const char* optimizer;
   const char* rank_source;
-  std::map<std::string, int> in_a_step;  // number of calls by name
-  bool tells_local_rank = true;          // sets LOCAL_RANK before the group is made
+  std::map<std::string, int> in_a_step;  // calls by name
+  bool tells_local_rank = true;          // sets LOCAL_RANK before making the group
 };
 void PrintTo(const Launcher& launcher, std::ostream* out) { *out << launcher.command; }
 
@@ -42,7 +41,7 @@ const Launcher kLaunchers[] = {
     {"ActorsByTcpWithACopy", "launchers/actors.py --tcp --copy", kSgd, "torch.distributed", {{kDdp, 1}}, false},
 };
 
-/// Returns the lines that are not ours, sorted: lines of gloo come from two processes in any order.
+/// Lines of gloo come in any order.
 std::multiset<std::string> others_lines(const Outcome& outcome) {
   std::istringstream lines(outcome.err);
   std::multiset<std::string> others;
@@ -88,8 +87,7 @@ TEST_P(TorchLaunchers, HaveOneTraceForEachRankOnly) {
   }
 }
 
-// The process has no group yet, but WORLD_SIZE says that other ranks exist. Using CUDA must not make it a job of one
-// rank.
+// WORLD_SIZE names other ranks. CUDA must not make this a job of one.
 TEST(TorchLaunchersWithCuda, AreNotTakenForJobsOfOne) {
   NEEDS_TORCH(1);
   const ScratchFolder scratch;

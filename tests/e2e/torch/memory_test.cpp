@@ -1,5 +1,4 @@
-// Allocations and releases of PyTorch's allocators (capture.profile_memory) equal those that
-// torch.profiler(profile_memory=True) records for the same steps in the same process, and the job is unchanged.
+// Allocations and releases (capture.profile_memory) equal those of torch.profiler in the same process.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -19,7 +18,7 @@ Job training(const ScratchFolder& scratch, const std::string& arguments, bool pr
                    std::string("capture.profile_memory=") + (profile_memory ? "true" : "false"));
 }
 
-/// Returns stderr without our lines and without times, process ids and addresses, which differ from run to run.
+/// Removes times, process ids and addresses.
 std::string jobs_own(const std::string& err) {
   std::istringstream lines(err);
   std::string own;
@@ -52,14 +51,12 @@ std::int64_t number(const SeenEvent& event, const char* key) {
   return at == event.args.end() ? -1 : std::stoll(at->second);
 }
 
-/// Formats an event as memory.py does. Failed allocations have no size there, because torch.profiler does not report
-/// it.
+/// torch.profiler does not report sizes of failed allocations.
 std::string line_of(const SeenEvent& event) {
   return event.name + " " + (event.name == "[memory]" ? std::to_string(number(event, "Bytes")) : "0");
 }
 
-/// Returns the first difference between our events and torch.profiler's, "" if there is none. Ours may hold in addition
-/// releases of memory that was allocated before the profiler began.
+/// Ours may also hold releases of older memory.
 std::string first_difference(const std::vector<const SeenEvent*>& ours, const std::string& theirs) {
   std::istringstream lines(theirs);
   std::string line;
@@ -90,7 +87,6 @@ TEST_P(TorchMemory, EqualsThatOfTorchsProfiler) {
 
   EXPECT_EQ(without.ending(), "exit 0") << without.err;
   EXPECT_EQ(with.ending(), "exit 0") << with.err;
-  // With workers the moment at which a batch arrives differs from run to run.
   if (std::string(GetParam()) != "--workers 2") {
     EXPECT_EQ(with.out, without.out);
   }
@@ -111,7 +107,7 @@ INSTANTIATE_TEST_SUITE_P(Real, TorchMemory, testing::Values("", "--workers 2", "
   return std::string(arguments.empty() ? "plain" : arguments == "--too-much" ? "too_much" : "workers");
 });
 
-// No other profiler is active. If c10 kept its own table of addresses, it would warn of those that it has not seen.
+// c10's own table would warn of unknown addresses.
 TEST(TorchMemoryAlone, SaysNothingAndCountsWhatItHasSeen) {
   NEEDS_TORCH(1);
   const ScratchFolder scratch;

@@ -1,5 +1,4 @@
-// profshim merge on traces of torch.distributed over gloo, whose collectives have no numbers: ours and
-// torch.profiler's.
+// profshim merge on traces of gloo, whose collectives have no numbers.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -21,7 +20,6 @@ std::vector<std::string> record(const ScratchFolder& scratch, Launch launch, con
   return traces_below(scratch / "traces");
 }
 
-/// Returns traces that torch.profiler recorded without the library.
 std::vector<std::string> profiled(const ScratchFolder& scratch, int ranks) {
   Job job = torch_job(scratch, Launch::kFourRanks, "profiler/train_profiled.py " + scratch.path());
   job.preload = false;
@@ -32,8 +30,7 @@ std::vector<std::string> profiled(const ScratchFolder& scratch, int ranks) {
   return paths;
 }
 
-/// Shifts all clocks but the first by random offsets and drifts, merges, and expects that the errors are within the
-/// bounds.
+/// Shifts all clocks randomly; merged errors must be within the bounds.
 void expect_brought_together(const ScratchFolder& scratch, const std::vector<std::string>& paths) {
   std::mt19937_64 random(17);
   std::uniform_real_distribution<double> offset(-1e6, 1e6), drift(-50, 50);
@@ -69,7 +66,6 @@ TEST(TorchMerge, AlignsClocksByCollectivesWithoutNumbers) {
   expect_brought_together(scratch, paths);
 }
 
-// The window is the whole job, without steps.
 TEST(TorchMerge, AlignsClocksWithoutSteps) {
   NEEDS_TORCH(1);
   const ScratchFolder scratch;
@@ -78,14 +74,14 @@ TEST(TorchMerge, AlignsClocksWithoutSteps) {
   expect_brought_together(scratch, paths);
 }
 
-// Traces of PyTorch 1.13, which Debian builds without Kineto, hold neither the rank nor the time of day.
+// PyTorch 1.13, built by Debian without Kineto, records neither rank nor time of day.
 TEST(TorchMerge, AlignsClocksOfTorchsOwnTraces) {
   NEEDS_TORCH(2);
   const ScratchFolder scratch;
   expect_brought_together(scratch, profiled(scratch, 4));
 }
 
-// Arrows lead from gloo's operation on the rank that came last to the operation on each rank that waited.
+// From the operation on the last rank to those on waiting ranks.
 TEST(TorchMerge, ArrowsLieInTheWorkOfGloo) {
   NEEDS_TORCH(1);
   const ScratchFolder scratch;
@@ -104,14 +100,13 @@ TEST(TorchMerge, ArrowsLieInTheWorkOfGloo) {
     EXPECT_LT(arrow.from->ts_ns, arrow.to->ts_ns);
     ++seen[last->name];
   }
-  // Each collective has three arrows. All-reduces of gradients may overlap, so not all of them have arrows.
+  // Overlapping all-reduces of gradients may lack arrows.
   EXPECT_GE(seen["gloo:barrier"], 6);
   EXPECT_GE(seen["gloo:all_gather"], 6);
   EXPECT_GE(seen["gloo:all_reduce"], 6);
   EXPECT_EQ(seen.size(), 3u);
 }
 
-// The offset of ranks on one host is 0. The collectives confirm it.
 TEST(TorchMerge, RanksOfOneHostKeepOneClock) {
   NEEDS_TORCH(1);
   const ScratchFolder scratch;

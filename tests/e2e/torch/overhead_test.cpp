@@ -1,4 +1,4 @@
-// overhead_percent of a PyTorch program. The library runs operators to measure it; no trace or observer shows them.
+// overhead_percent of PyTorch programs. No trace shows the operators that measure it.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -31,7 +31,6 @@ TEST(TorchOverhead, IsMeasuredAndTheMeasurementIsNotInTheTrace) {
   EXPECT_EQ(traces[0].property("dropped_events"), "0");
 }
 
-// The other observer would see the operators of the measurement, so the library runs none and states no overhead.
 TEST(TorchOverhead, IsNotMeasuredIfThereIsAnotherObserver) {
   NEEDS_TORCH(2);
   const ScratchFolder scratch;

@@ -1,4 +1,4 @@
-// torch.distributed.rpc: each request has an event where it is sent and one where it is executed, joined by an id.
+// torch.distributed.rpc: each request is joined to its execution.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -11,7 +11,6 @@
 namespace profshim::e2e {
 namespace {
 
-// All tests share one pair of runs.
 class TorchRpc : public testing::Test {
  protected:
   static void SetUpTestSuite() {
@@ -67,7 +66,7 @@ TEST_F(TorchRpc, RequestsHaveNames) {
   }
 }
 
-// Both workers run on one machine and share a clock.
+// Both workers share a clock.
 TEST_F(TorchRpc, EachRequestIsMatchedWithItsExecution) {
   constexpr std::int64_t kClocksDiffer = 200'000;
   int joined = 0, inside = 0;

@@ -1,6 +1,4 @@
-// Ordinary training scripts (tests/apps_torch) with and without the library: they end and print the same, only ranks
-// have traces, the steps are complete, and the operators are those that torch.profiler counts in the same process and
-// steps.
+// Training scripts print the same with the library, and have complete steps and torch.profiler's operator counts.
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -16,16 +14,15 @@ namespace profshim::e2e {
 namespace {
 
 struct Script {
-  const char* name;  // name of the test
+  const char* name;
   const char* command;
   Launch launch;
-  int torch;  // oldest major version of PyTorch that can run it
+  int torch;  // oldest major version
   const char* optimizer;
-  std::map<std::string, int> in_a_step;  // number of calls by name
-  // Script that computes and prints the same; "" = none but itself.
+  std::map<std::string, int> in_a_step;  // calls by name
+  // script that prints the same; "" = itself
   std::string as = {};
-  // True if the script runs operators on Python threads, which torch.profiler does not count. The counts of `as` are
-  // then compared.
+  // torch.profiler misses operators on Python threads, so the counts of `as` are compared.
   bool has_threads = false;
 };
 void PrintTo(const Script& script, std::ostream* out) { *out << script.command; }
@@ -102,7 +99,7 @@ TEST_P(TorchScripts, RunAsWithoutTheLibraryAndTracesAreComplete) {
   EXPECT_EQ(with.ending(), "exit 0") << with.err;
   EXPECT_EQ(with.out, without.outcome.out);
   EXPECT_NE(with.err.find("steps from torch \"Optimizer.step#*\", 20 seen"), std::string::npos) << with.err;
-  EXPECT_EQ(with.shim_lines().size(), 1u) << with.err;  // the closing line of rank 0
+  EXPECT_EQ(with.shim_lines().size(), 1u) << with.err;
   const int ranks = ranks_of(script.launch);
   std::multiset<int> seen;
   for (const SeenTrace& trace : read_folder(scratch / "traces")) {
@@ -129,13 +126,11 @@ TEST_P(TorchScripts, RunAsWithoutTheLibraryAndTracesAreComplete) {
 INSTANTIATE_TEST_SUITE_P(Real, TorchScripts, testing::ValuesIn(kScripts),
                          [](const auto& row) { return std::string(row.param.name); });
 
-/// Runs the job with and without the library, expects the same, and returns the traces.
 std::vector<SeenTrace> traces_of(const ScratchFolder& scratch, Job job) {
   expect_same(run_both(std::move(job)));
   return read_folder(scratch / "traces");
 }
 
-// The child sets RANK itself after it was started.
 TEST(TorchPrograms, RanksThatLearnTheirRankLateAreRecorded) {
   NEEDS_TORCH(1);
   const ScratchFolder scratch;
@@ -149,7 +144,7 @@ TEST(TorchPrograms, RanksThatLearnTheirRankLateAreRecorded) {
   }
 }
 
-// The environment has no rank. The parent is no rank although it calls operators; its children are ranks.
+// The parent calls operators but is no rank.
 TEST(TorchPrograms, RanksKnownToInitProcessGroupOnlyAreRecorded) {
   NEEDS_TORCH(1);
   const ScratchFolder scratch;
@@ -167,7 +162,7 @@ TEST(TorchPrograms, RanksKnownToInitProcessGroupOnlyAreRecorded) {
   }
 }
 
-// The backward pass and the optimizer of rank 1's half run on threads of RPC.
+// Half of the backward pass runs on threads of RPC.
 TEST(TorchPrograms, PairThatCallsEachOtherIsRecorded) {
   NEEDS_RPC();
   const ScratchFolder scratch;
@@ -197,7 +192,6 @@ TEST(TorchPrograms, InterruptedProgramLeavesItsTrace) {
   EXPECT_EQ(traces[0].calls("aten::add").size(), 5u);
 }
 
-// A C++ program imports nothing: its first tensor shows that it uses PyTorch.
 TEST(LibtorchPrograms, AreRecordedWithoutPython) {
   const std::string program = PROFSHIM_SOURCE_DIR "/build/tests/apps_torch/products";
   if (!std::filesystem::exists(program)) GTEST_SKIP() << "no headers of PyTorch: apt install libtorch-dev";
@@ -222,11 +216,11 @@ TEST(TorchPrograms, CompiledModelIsRecorded) {
   NEEDS_TORCH(2);
   const ScratchFolder scratch;
   Job job = torch_job(scratch, Launch::kAlone, "compiled.py");
-  job.limit_seconds = 400;  // compilers are slow on a busy machine
+  job.limit_seconds = 400;
   job.environment.emplace_back("RANK", "0");
   job.environment.emplace_back("WORLD_SIZE", "1");
 
-  const Outcome with = run(job);  // runs first, because the second run finds the compiled code in the cache
+  const Outcome with = run(job);  // first: the second run finds the compiled code in the cache
   job.preload = false;
   const Outcome without = run(job);
 
@@ -266,8 +260,6 @@ TEST(TorchPrograms, ModelSwappedEveryStepIsRecorded) {
   ASSERT_EQ(traces.size(), 1u);
   expect_whole_steps(traces[0], kSgd);
 }
-
-// ---- readers
 
 TEST(TorchReaders, LoadTheTracesOfTwoRanks) {
   NEEDS_TORCH(1);

@@ -20,7 +20,7 @@ std::vector<std::string> lines_of(const std::string& text) {
   return lines;
 }
 
-// Splits a line into cells, which are two or more blanks apart.
+// Cells are two or more blanks apart.
 std::vector<std::string> cells_of(const std::string& line) {
   std::vector<std::string> cells;
   for (std::size_t at = line.find_first_not_of(' '); at != std::string::npos;) {
@@ -31,8 +31,7 @@ std::vector<std::string> cells_of(const std::string& line) {
   return cells;
 }
 
-// Returns true for equal cells and for times like "3.695us" and "3.696us": PyTorch adds up fractions of microseconds as
-// floating-point numbers, so that it may round an average the other way.
+// PyTorch adds fractions of microseconds in floating point: "3.695us" may be "3.696us".
 bool alike(const std::string& ours, const std::string& theirs) {
   if (ours == theirs) return true;
   char *our_unit = nullptr, *their_unit = nullptr;
@@ -64,7 +63,7 @@ Tables tables(const ScratchFolder& scratch, const std::string& what, std::vector
   Job job = torch_job(scratch, Launch::kAlone, "profiler/key_averages.py " + scratch.path() + " " + what);
   job.preload = false;
   const Outcome outcome = run(job);
-  // The profiler of Debian's PyTorch 2.6 crashes if stacks are requested.
+  // The profiler of Debian's PyTorch 2.6 crashes with stacks.
   if (outcome.ending() == "signal 11") return {};
   EXPECT_EQ(outcome.ending(), "exit 0") << outcome.err;
   std::vector<std::string> command = {"summary",  scratch / "trace.json", "--sort-by", "none", "--row-limit", "-1",
@@ -75,7 +74,7 @@ Tables tables(const ScratchFolder& scratch, const std::string& what, std::vector
   return {summary.out, text_of_file(scratch / "table.txt")};
 }
 
-// Debian's PyTorch is built without Kineto; the table is then made from the list of events that it exports.
+// Without Kineto (Debian), the table comes from the exported events.
 TEST(TorchSummary, EqualsTheTableThatPyTorchPrints) {
   NEEDS_TORCH(1);
   const ScratchFolder scratch;
@@ -98,7 +97,7 @@ TEST(TorchSummary, EqualsTheTableThatPyTorchPrintsWithMemoryAndShapes) {
   expect_the_same_table(both.ours, both.theirs);
 }
 
-// PyTorch's own table subtracts the time of Python functions, which have no rows, from the ranges around them.
+// PyTorch subtracts the time of Python functions, which have no rows.
 TEST(TorchSummary, NoSelfTimeIsNegativeForPythonFunctions) {
   NEEDS_TORCH(2);
   const ScratchFolder scratch;

@@ -1,4 +1,4 @@
-// Reads a trace file and passes its events to a builder: one, or one for each rank of a merged trace.
+// Passes events to one builder per rank.
 #include <algorithm>
 
 #include "analysis/model/timeline.h"
@@ -28,7 +28,7 @@ class FileLoader {
   }
 
   std::vector<Timeline> finish(const ReadResult& result) {
-    // A rank of a merged trace may have no events. If no rank has any, the first builder reports that.
+    // If no rank has events, the first builder reports that.
     const auto is_empty = [](const Rank& rank) { return !rank.builder.has_events(); };
     if (!std::all_of(ranks_.begin(), ranks_.end(), is_empty)) std::erase_if(ranks_, is_empty);
     std::vector<Timeline> timelines;
@@ -53,7 +53,7 @@ class FileLoader {
     std::int64_t first_pid() const { return merged ? merged->first_pid : 0; }
   };
 
-  /// Makes a builder for each rank of a merged trace, if its list of ranks stands in front of the events.
+  /// Needs the list of ranks before the events.
   void split_by_rank() {
     if (metadata_.merged.empty() || ranks_.front().builder.has_events()) return;
     ranks_.clear();
@@ -63,7 +63,7 @@ class FileLoader {
     std::sort(ranks_.begin(), ranks_.end(), [](const Rank& a, const Rank& b) { return a.first_pid() < b.first_pid(); });
   }
 
-  /// Returns null if the process belongs to no rank: someone has edited the merged trace.
+  /// nullptr: someone has edited the merged trace.
   TimelineBuilder* builder_of(const ReadEvent& event) {
     if (!ranks_.front().merged) return &ranks_.front().builder;
     const auto after = std::upper_bound(ranks_.begin(), ranks_.end(), event.pid,
@@ -71,7 +71,6 @@ class FileLoader {
     return event.pid_is_number && after != ranks_.begin() ? &std::prev(after)->builder : nullptr;
   }
 
-  /// Removes warnings about the file that the first timeline has too.
   static void keep_first_warnings(std::vector<Timeline>& timelines) {
     for (std::size_t i = 1; i < timelines.size(); ++i) {
       std::erase_if(timelines[i].warnings, [&](const std::string& warning) {
@@ -84,7 +83,7 @@ class FileLoader {
   std::string path_;
   TimelineOptions options_;
   TraceMetadata metadata_;   // of the file
-  std::vector<Rank> ranks_;  // by first_pid; a single one without `merged` if the trace is not merged
+  std::vector<Rank> ranks_;  // by first_pid
 };
 
 }  // namespace

@@ -11,9 +11,8 @@ namespace {
 
 using Arg = ReadEvent::ReadArg;
 
-constexpr std::int64_t kMostPolls = std::int64_t{1} << 40;  // bounds what a file says, so that sums do not overflow
+constexpr std::int64_t kMostPolls = std::int64_t{1} << 40;  // sums must not overflow
 
-/// Where the arguments of one event go.
 struct Target {
   SliceArgs& args;
   Communication& comm;
@@ -23,13 +22,12 @@ struct Target {
   TextId text(const Arg& arg) const { return arg.kind == Arg::Kind::kString ? texts.add(arg.text) : TextId{0}; }
 };
 
-/// Returns 0 if `us` is not a number.
+/// 0 for NaN.
 std::int64_t poll_ns(double us) {
   const double ns = us * 1000;
   return ns > 0 ? static_cast<std::int64_t>(std::min(ns, static_cast<double>(TraceMetadata::kMaxNs))) : 0;
 }
 
-/// An argument that is kept, and the function that stores it.
 struct KnownArg {
   std::string_view key;
   void (*store)(const Target& to, const Arg& arg);
@@ -99,11 +97,10 @@ constexpr std::size_t kLongestKey =
       return a.key.size() < b.key.size();
     })->key.size();
 
-/// The known arguments by the length of their key: a kernel has twenty arguments, and most have a key whose length no
-/// known key has.
+/// Most of a kernel's twenty arguments have a length that no known key has.
 struct ArgsByLength {
   std::array<KnownArg, std::size(kArgs)> args{};
-  std::array<std::uint8_t, kLongestKey + 2> first{};  // index in `args` of the first key that is at least so long
+  std::array<std::uint8_t, kLongestKey + 2> first{};  // first key at least so long
 
   constexpr ArgsByLength() {
     std::copy(std::begin(kArgs), std::end(kArgs), args.begin());

@@ -1,4 +1,4 @@
-// Reads the arguments of one event that a timeline keeps.
+// Arguments of an event that a timeline keeps.
 #pragma once
 
 #include "analysis/model/timeline.h"
@@ -10,11 +10,10 @@ struct SliceArgs {
   std::int64_t correlation = 0, external_id = 0, bytes = -1, flops = 0;
   std::string_view input_dims;  // compact JSON; valid as long as the event
   Communication communication;
-  bool communicates = false;  // the event has an argument that only communication has
+  bool communicates = false;  // only communication has it
   bool unfinished = false;
 };
 
-/// Adds the texts of arguments to `texts`.
 SliceArgs read_slice_args(const ReadEvent& event, Kind kind, Texts& texts);
 
 }  // namespace profshim::analysis_detail

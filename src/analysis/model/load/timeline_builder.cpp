@@ -11,7 +11,7 @@
 namespace profshim::analysis_detail {
 namespace {
 
-constexpr std::int64_t kOpen = -1;  // duration of an asynchronous event whose end has not come yet
+constexpr std::int64_t kOpen = -1;  // asynchronous, not ended
 
 bool is_possible(std::int64_t ns) { return ns >= -TraceMetadata::kMaxNs && ns <= TraceMetadata::kMaxNs; }
 bool has_possible_time(const ReadEvent& event) { return event.has_ts && is_possible(event.ts_ns); }
@@ -68,8 +68,6 @@ TimelineBuilder::TimelineBuilder(const std::string& path, const TimelineOptions&
 void TimelineBuilder::warn(const std::string& sentence) {
   timeline_.warnings.push_back(timeline_.path + ": " + sentence);
 }
-
-// ---- events
 
 void TimelineBuilder::add(const ReadEvent& event) {
   switch (event.letter()) {
@@ -150,8 +148,6 @@ void TimelineBuilder::add_step(const ReadEvent& event, const Slice& slice) {
   if (error == std::errc{} && end == digits.data() + digits.size()) timeline_.steps.push_back(step);
 }
 
-// ---- parts of an event
-
 Slice TimelineBuilder::make_slice(const ReadEvent& event) {
   Slice slice;
   slice.begin_ns = event.ts_ns;
@@ -200,8 +196,6 @@ std::uint32_t TimelineBuilder::find_track(const ReadEvent& event) {
   if (is_new) timeline_.tracks.push_back(track);
   return last_track_ = at->second;
 }
-
-// ---- the end of the file
 
 Timeline TimelineBuilder::finish(const ReadResult& result, TraceMetadata metadata) {
   const auto fail = [&](const std::string& what) { throw std::runtime_error(timeline_.path + ": " + what); };

@@ -1,4 +1,4 @@
-// Builds the timeline of one rank from the events of a file, in their order.
+// Builds the timeline of a rank from events in file order.
 #pragma once
 
 #include <cstdint>
@@ -13,17 +13,15 @@ namespace profshim::analysis_detail {
 
 class TimelineBuilder {
  public:
-  /// In a merged trace, `first_pid` is the smallest process number of the rank. Device n has the number first_pid + n.
+  /// `first_pid`: smallest pid of the rank in a merged trace, that of device 0.
   TimelineBuilder(const std::string& path, const TimelineOptions& options, std::int64_t first_pid = 0);
 
   bool has_events() const { return !timeline_.slices.empty(); }
   void add(const ReadEvent& event);
-  /// Call once, after the last event: until 2025-03 Kineto wrote the base time behind the events. `metadata` is that of
-  /// the file, or of the rank in a merged one. Throws std::runtime_error if the file is not a trace or has no events.
+  /// Call after the last event: until 2025-03 Kineto wrote the base time behind the events. Throws std::runtime_error.
   Timeline finish(const ReadResult& result, TraceMetadata metadata);
 
  private:
-  /// A begin and its end have the same category, id and process.
   struct PairKey {
     std::int64_t id, pid;
     TextId category, pid_text;
@@ -55,10 +53,10 @@ class TimelineBuilder {
   std::int64_t first_pid_;
   Timeline timeline_;
   std::unordered_map<Track, std::uint32_t, TrackHash> tracks_;
-  std::unordered_map<PairKey, std::vector<std::uint32_t>, PairHash> open_;  // begun, not ended: indices of slices
+  std::unordered_map<PairKey, std::vector<std::uint32_t>, PairHash> open_;  // indices of slices
   std::uint64_t unpaired_ = 0, impossible_ = 0;
   bool has_words_of_2021_ = false, is_bare_list_ = false;
-  // The last track and category: most events have those of the event before.
+  // Most events have these of the event before.
   std::uint32_t last_track_ = 0;
   std::string last_category_;
   Kind last_kind_ = Kind::kOther;

@@ -41,7 +41,7 @@ TimeUnit time_unit(double most_us) {
   return most_us >= 1e3 ? TimeUnit{1e3, "ms"} : TimeUnit{1, "\u00b5s"};
 }
 
-/// Formats a time in the unit of its column. Only 0 is shown as 0.
+/// Only 0 is shown as 0.
 std::string time_text(double us, const TimeUnit& unit) {
   constexpr double kLeast = 0.0005;
   if (us == 0) return "0";
@@ -57,12 +57,10 @@ std::string bytes_text(double bytes) {
   return fixed(bytes, unit == 0 ? 0 : 2) + " " + kUnits[unit];
 }
 
-// ---- tables
-
 struct ColumnForm {
   Unit unit = Unit::kPlain;
   bool text = false;
-  bool prose = false;  // sentences are shown in full length
+  bool prose = false;
   TimeUnit time{1, ""};
 };
 
@@ -127,8 +125,6 @@ std::string table_html(const ViewTable& table) {
   return "<h3>" + escaped(table.title) + "</h3>\n" + numbers_html(table);
 }
 
-// ---- heat maps
-
 double most_of(const ReportHeatMap& map) {
   double most = 0;
   for (const auto& row : map.values) {
@@ -137,7 +133,6 @@ double most_of(const ReportHeatMap& map) {
   return most;
 }
 
-/// Formats about three digits.
 std::string short_text(double value) {
   if (value == 0) return "0";
   constexpr double kLeast = 0.005;
@@ -173,15 +168,13 @@ std::string heat_map_html(const ReportHeatMap& map) {
     }
     out += "</tr>\n";
   }
-  // The color follows the square root, so that one large value does not make all others look alike.
+  // Square root, so that one large value does not hide the others.
   out += "</tbody></table></div>\n<div class=\"scale\">0 <i></i> " + short_text(most / 4 / unit.divisor) +
          " <i class=\"more\"></i> " + short_text(most / unit.divisor) + " " + unit.name;
   return out + "</div></figure>\n";
 }
 
-// ---- sections
-
-/// The numbers of a plot as a table, for readers who cannot see it.
+/// For readers who cannot see the plot.
 ViewTable numbers_of(const ReportPlot& plot) {
   ViewTable table{.columns = {{"label", plot.label_axis}}};
   for (const ReportPlot::Series& series : plot.series) table.columns.push_back({"value", series.label, plot.unit});

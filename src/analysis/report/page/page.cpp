@@ -1,5 +1,4 @@
-// Puts the page of a report together: page.html, its texts and tables as HTML, its plots as JSON for page.js, and
-// Chart.js.
+// Fills page.html.
 #include <cstdio>
 #include <functional>
 #include <map>
@@ -13,7 +12,7 @@
 #include "profshim/base/version.h"
 
 extern "C" {
-// src/analysis/report/page/parts.S
+// parts.S
 #define PART(name) extern const char profshim_part_##name[], profshim_part_##name##_end[];
 PART(html) PART(css) PART(js) PART(library)
 #undef PART
@@ -27,7 +26,7 @@ using namespace analysis_detail;
 #define PART(name) \
   std::string_view(profshim_part_##name, static_cast<std::size_t>(profshim_part_##name##_end - profshim_part_##name))
 
-/// Replaces each {{name}} of the page by its text. Inserted texts are not searched again.
+/// Inserted texts are not searched again.
 std::string filled(std::string_view page, const std::map<std::string, std::string, std::less<>>& texts) {
   std::string out;
   while (true) {
@@ -56,8 +55,7 @@ std::string report_page(const Report& report) {
     texts["warnings"] += "<p class=\"note\">" + escaped(warning) + "</p>\n";
   }
   for (const ReportSection& section : report.sections) texts["sections"] += section_html(section);
-  // Scripts run only with the nonce. A text of a trace that got past escaped() cannot know it: it is a hash of all that
-  // the page shows.
+  // Scripts need the nonce. Text past escaped() cannot know it: it hashes the page.
   char nonce[32];
   std::snprintf(nonce, sizeof nonce, "%016zx",
                 std::hash<std::string>{}(texts["sections"] + texts["plots"] + texts["verdict"]));

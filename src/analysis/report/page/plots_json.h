@@ -1,4 +1,4 @@
-// The plots and heat maps of a report as JSON for page.js. Called by report_page().
+// Plots and heat maps as JSON for page.js.
 #pragma once
 
 #include <string>
@@ -7,7 +7,7 @@
 
 namespace profshim::analysis_detail {
 
-/// The result must be escaped with script_json() before it goes into a page.
+/// Must pass through script_json().
 std::string plots_json(const Report& report);
 
 }  // namespace profshim::analysis_detail

@@ -1,4 +1,4 @@
-// The collectives and messages of all files, each once, by row of the view.
+// Collectives and messages by row of the view.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 
 namespace profshim::analysis_detail {
 
-/// Identifies a group of ranks; texts of CommsCalls. Both 0 = unknown.
+/// Texts of CommsCalls. Both 0 = unknown.
 struct CommsGroupKey {
   TextId name = 0, ranks = 0;
   auto operator<=>(const CommsGroupKey&) const = default;
@@ -20,30 +20,28 @@ struct CommsGroupKey {
 struct CommsGroup {
   TextId label = 0;
   std::int64_t size = -1;
-  std::map<int, std::pair<std::int64_t, std::int64_t>> sequences;  // of each rank: first and last sequence number
+  std::map<int, std::pair<std::int64_t, std::int64_t>> sequences;  // of each rank: first and last
 };
 
-/// One call of one rank.
 struct CommsCall {
   std::int64_t sequence = -1, begin_ns = 0, duration_ns = 0, bytes = -1;
   int rank = -1;
   bool unfinished = false, asynchronous = false;
-  std::int64_t occurrence = 0;  // counts calls of the rank with the same sequence number
+  std::int64_t occurrence = 0;  // counts equal sequences of the rank
 };
 
 struct CommsRowKey {
   CommsGroupKey group;
   TextId function = 0;
   bool on_device = false;
-  bool only_starts = false;  // a host call that returns before the operation is done
+  bool only_starts = false;  // returns before the operation is done
   auto operator<=>(const CommsRowKey&) const = default;
 };
 
-/// State of the traces of one rank.
 struct CommsRank {
-  std::int64_t last_ns = 0;  // end of the last event
-  bool incomplete = false;   // the end of the job cut a window
-  bool lossy = false;        // events are missing: dropped, or behind the end of a file that ends early
+  std::int64_t last_ns = 0;
+  bool incomplete = false;  // cut by the end of the job
+  bool lossy = false;       // missing events
 };
 
 struct CommsCalls {
@@ -53,7 +51,7 @@ struct CommsCalls {
   std::map<int, CommsRank> ranks;
   int world_size = -1;
 
-  /// Returns the names of the groups for people. Groups with the same name are told apart by their ranks.
+  /// Equal names get the ranks added.
   std::map<CommsGroupKey, std::string> group_labels() const;
 };
 

@@ -11,7 +11,7 @@
 namespace profshim::analysis_detail {
 namespace {
 
-/// Returns "AllReduce" for ncclDevKernel_AllReduce_RING_LL(...).
+/// "AllReduce" for ncclDevKernel_AllReduce_RING_LL(...).
 std::string_view function_of_kernel(std::string_view name) {
   if (name.starts_with(schema::name::kNcclStart)) {
     if (const std::size_t at = name.find('_'); at != std::string_view::npos) name.remove_prefix(at + 1);
@@ -20,7 +20,7 @@ std::string_view function_of_kernel(std::string_view name) {
   return name.substr(0, name.find_first_of("(<"));
 }
 
-/// Returns the size of a type by PyTorch's name for it; 0 = unknown.
+/// By PyTorch's name; 0 = unknown.
 std::int64_t bytes_of_type(std::string_view dtype) {
   constexpr std::pair<std::string_view, std::int64_t> kTypes[] = {
       {"Byte", 1}, {"Char", 1},  {"Bool", 1}, {"Short", 2},  {"Half", 2},         {"BFloat16", 2},
@@ -31,8 +31,7 @@ std::int64_t bytes_of_type(std::string_view dtype) {
   return dtype.starts_with("Float8") ? 1 : 0;
 }
 
-/// Returns the size as nccl-tests counts it: what a rank holds before or after, whichever is more; -1 = unknown. Bounds
-/// the numbers of the file so that products do not overflow.
+/// As nccl-tests: the larger of a rank's data before and after. Bounded: products must not overflow.
 std::int64_t size_of(const Communication& c, std::string_view dtype) {
   constexpr std::int64_t kMost = std::int64_t{1} << 56;
   if (const std::int64_t size = bytes_of_type(dtype); size > 0 && c.elements_in >= 0) {
@@ -44,8 +43,7 @@ std::int64_t size_of(const Communication& c, std::string_view dtype) {
 /// PyTorch marks these as record_param_comms too.
 bool is_no_collective(std::string_view name) { return name == "wait" || name == "init"; }
 
-/// Returns true for a range in which a thread of the backend does the work that the operator has only started. Not for
-/// "nccl:all_reduce", which lies in the operator.
+/// A backend's thread does the work; "nccl:all_reduce" lies in the operator.
 bool is_work_range(std::string_view name) {
   return name.starts_with(schema::name::kGlooStart) || name.starts_with("ucc:") || name.starts_with("mpi:");
 }
@@ -78,7 +76,6 @@ class FileCalls {
   }
 
  private:
-  /// The calls of one function that start work, and the ranges in which the work is done.
   struct Work {
     std::vector<const Slice*> started, done;
   };
@@ -121,7 +118,7 @@ class FileCalls {
     }
   }
 
-  /// Backends do the work in the order in which it was started.
+  /// Backends keep the order of starts.
   void match_work_ranges() {
     const auto is_earlier = [](const Slice* a, const Slice* b) { return a->begin_ns < b->begin_ns; };
     for (auto& [name, work] : work_) {
@@ -181,7 +178,6 @@ class FileCalls {
                                 .asynchronous = s.asynchronous});
   }
 
-  /// Returns the number in CommsCalls::texts of a text of the file.
   TextId shared(TextId id) {
     if (id != 0 && texts_[id] == 0) texts_[id] = calls_.texts.add(timeline_.texts[id]);
     return texts_[id];
@@ -190,13 +186,13 @@ class FileCalls {
   CommsCalls& calls_;
   const Timeline& timeline_;
   int rank_;
-  std::vector<bool> is_mpi_, is_work_range_, is_collective_kernel_;   // by text of the file
-  std::vector<TextId> texts_;                                         // text of the file -> of CommsCalls; 0 = not yet
+  std::vector<bool> is_mpi_, is_work_range_, is_collective_kernel_;
+  std::vector<TextId> texts_;                                         // 0 = not yet
   std::unordered_map<std::int64_t, const Communication*> operators_;  // by external id
-  std::unordered_set<std::int64_t> with_kernel_;                      // external ids of kernels
-  std::map<std::string, Work> work_;                                  // by letters of the function
-  std::unordered_map<const Slice*, const Slice*> work_range_of_;      // by operator
-  std::set<AsyncKey> asynchronous_;  // calls that also have an event up to their completion
+  std::unordered_set<std::int64_t> with_kernel_;
+  std::map<std::string, Work> work_;  // by function
+  std::unordered_map<const Slice*, const Slice*> work_range_of_;
+  std::set<AsyncKey> asynchronous_;  // calls with an event up to their completion
 };
 
 }  // namespace

@@ -1,9 +1,8 @@
-// Adds the collectives and messages of one file, each once:
-//  * a collective kernel ("device"). If it has no arguments, those of the operator that its External id names count;
-//  * an operator without such a kernel. Its time is that of the range in which its backend does the work ("host":
-//    gloo:all_reduce) if every operator of the function has such a range, otherwise its own, in which it only starts
-//    the work ("host, starts it");
-//  * an MPI collective ("host"); a non-blocking one from its call to its completion. MPI messages are in --mpi.
+// Adds collectives and messages of one file, each once:
+//  * a collective kernel ("device");
+//  * an operator without one, with its backend's work range ("host": gloo:all_reduce) if all operators of the function
+//    have one, else its own time ("host, starts it");
+//  * an MPI collective ("host"), up to its completion.
 #pragma once
 
 #include "analysis/model/timeline.h"

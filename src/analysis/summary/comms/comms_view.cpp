@@ -13,14 +13,12 @@
 namespace profshim::analysis_detail {
 namespace {
 
-/// Returns the factor of the bus bandwidth; nothing if it is unknown.
 std::optional<double> known_bus_factor(Bus bus, std::int64_t ranks) {
   if (bus == Bus::kOne) return bus_factor(0, 1);
   if (bus == Bus::kUnknown || ranks < 1) return std::nullopt;
   return bus_factor(bus == Bus::kOthers ? 1 : 2, ranks);
 }
 
-/// Sizes of the calls of a row, in bytes.
 struct Sizes {
   std::int64_t count = 0, least = -1, most = -1;
   double sum = 0;

@@ -1,11 +1,8 @@
-// profshim summary --comms: collectives and messages of NCCL, gloo (record_param_comms) and MPI, by group and function.
-// collect_calls.h says which events count, match_calls.h how the calls of several ranks become one collective.
+// profshim summary --comms: collectives and messages by group and function.
 //
-// Sizes and bandwidths are those of nccl-tests: the size is what a rank holds before or after, whichever is more (for
-// an allgather, the data of all ranks); the algorithm bandwidth is size / time, the bus bandwidth is that times the
-// factor of the function (profshim/trace/bus_factor.h). The time includes waiting for other ranks. There is no
-// bandwidth if the call only starts the work (a host call of NCCL), or if ranks send different amounts and a trace
-// knows only its own (MPI_Allgatherv).
+// As in nccl-tests, the size is the larger of a rank's data before and after, algorithm bandwidth = size / time, bus
+// bandwidth = that times bus_factor.h. Times include waits. There is no bandwidth if the call only starts the work, or
+// if ranks send different amounts (MPI_Allgatherv).
 #pragma once
 
 #include <cstdint>
@@ -23,16 +20,16 @@ namespace profshim::analysis_detail {
 
 class CommsView {
  public:
-  /// One collective that no rank leaves before all have entered, and whose calls can be compared.
+  /// A collective that waits for all, with comparable calls.
   struct Instance {
     std::string_view group, function;
-    std::int64_t number = -1;                                 // sequence number; -1 = it has none
-    std::int64_t begin_ns = 0;                                // when the first rank entered, by that rank's clock
-    int last = -1;                                            // the rank that came last; -1 = not certain
-    std::span<const std::pair<int, std::int64_t>> waited_ns;  // ranks and how long each waited
+    std::int64_t number = -1;                                 // -1 = none
+    std::int64_t begin_ns = 0;                                // of the first rank, by its clock
+    int last = -1;                                            // -1 = not certain
+    std::span<const std::pair<int, std::int64_t>> waited_ns;  // rank, its wait
   };
   using Observer = std::function<void(const Instance&)>;
-  /// finish() calls `observe` for each instance, group by group, in order. The instance is valid during the call.
+  /// `observe` is called by finish(), group by group. Instances are valid during the call.
   explicit CommsView(Observer observe = {}) : observe_(std::move(observe)) {}
   void add(const Timeline& timeline, int rank);
   View finish();

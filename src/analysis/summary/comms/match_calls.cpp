@@ -51,13 +51,13 @@ void CallMatcher::match(const CommsRowKey& key, std::vector<CommsCall>& row) {
   add_waits(key, waited);
 }
 
-/// Returns false, with a note, if the calls have no sequence numbers and cannot be matched by their order.
+/// False, with a note, if calls cannot be matched.
 bool CallMatcher::number_occurrences(const CommsRowKey& key, std::vector<CommsCall>& row, bool numbered) {
   std::sort(row.begin(), row.end(), [=](const CommsCall& a, const CommsCall& b) {
     return std::tuple(a.rank, numbered ? a.sequence : 0, a.begin_ns) <
            std::tuple(b.rank, numbered ? b.sequence : 0, b.begin_ns);
   });
-  std::map<int, std::int64_t> counts;  // by rank
+  std::map<int, std::int64_t> counts;
   for (std::size_t i = 0; i < row.size(); ++i) {
     CommsCall& call = row[i];
     const bool again = i > 0 && row[i - 1].rank == call.rank && (!numbered || row[i - 1].sequence == call.sequence);
@@ -109,7 +109,7 @@ void CallMatcher::observe_instance(const CommsRowKey& key, const CommsCall* begi
 
 void CallMatcher::add_missing_ranks(const CommsRowKey& key, const CommsCall* begin, const CommsCall* end,
                                     const std::set<int>& members) {
-  if (static_cast<std::size_t>(end - begin) >= members.size()) return;  // each member has the call
+  if (static_cast<std::size_t>(end - begin) >= members.size()) return;  // complete
   const bool some_inside = std::any_of(begin, end, [](const CommsCall& c) { return c.unfinished; });
   const bool some_left = std::any_of(begin, end, [](const CommsCall& c) { return !c.unfinished; });
   const bool waits_for_all = collective_family(calls_.texts[key.function]).waits_for_all;

@@ -1,12 +1,10 @@
-// Matches the calls of several ranks that are one collective: the same group, function and sequence number. Without
-// numbers, the order counts, if all ranks have the same number of calls. Not for messages, for calls that only start
-// the work, and for unknown groups.
+// Matches calls by group, function and sequence number, or by order if all ranks have as many. Skips messages, calls
+// that only start the work, and unknown groups.
 //
-// A rank waited for its own duration minus the shortest of all ranks. The rank with the shortest came last if no rank
-// can leave that collective before all have entered.
+// A rank waited for its duration minus the shortest, that of the last rank if the collective waits for all.
 //
-// "Rank 6 never entered" holds if: other ranks are still in the collective at the end of their traces; no rank that
-// would have had to wait for rank 6 has left; and rank 6's trace, which lost nothing, does not have the call.
+// "Rank 6 never entered": others are inside at the end of their traces, no rank that must wait for it has left, and its
+// trace is lossless and lacks the call.
 #pragma once
 
 #include <map>
@@ -20,16 +18,15 @@
 
 namespace profshim::analysis_detail {
 
-/// CommsCall match() for each row, then add_absent_notes() once.
+/// Call match() for each row, then add_absent_notes().
 class CallMatcher {
  public:
-  /// `calls` and `labels` (by group) must outlive it. `observe` may be empty.
+  /// All arguments must outlive it. `observe` may be empty.
   CallMatcher(const CommsCalls& calls, const std::map<CommsGroupKey, std::string>& labels,
               const CommsView::Observer& observe);
 
   /// Sorts `row`.
   void match(const CommsRowKey& key, std::vector<CommsCall>& row);
-  /// Adds a note for each rank whose traces lack calls between its first and its last.
   void add_absent_notes();
 
   ViewTable waits, never_entered;
@@ -38,7 +35,7 @@ class CallMatcher {
  private:
   struct Waits {
     std::vector<std::int64_t> durations_ns;
-    std::int64_t last = 0;  // collectives at which the rank came last
+    std::int64_t last = 0;
   };
   struct Absent {
     std::int64_t count = 0, first_sequence = 0;
@@ -56,7 +53,7 @@ class CallMatcher {
   const CommsCalls& calls_;
   const std::map<CommsGroupKey, std::string>& labels_;
   const CommsView::Observer& observe_;
-  std::map<std::pair<CommsRowKey, int>, Absent> absent_;  // by row and rank
+  std::map<std::pair<CommsRowKey, int>, Absent> absent_;
 };
 
 }  // namespace profshim::analysis_detail

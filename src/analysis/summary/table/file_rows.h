@@ -8,7 +8,6 @@
 
 namespace profshim::analysis_detail {
 
-/// `file` is the number of the file among all.
 void add_file_rows(KeyRows& rows, const Timeline& timeline, int node_id, std::uint64_t file, bool by_shapes);
 
 }  // namespace profshim::analysis_detail

@@ -1,4 +1,4 @@
-// The rows of the table while files are added: one for each name, node, side and, if asked for, input shapes.
+// Rows of the table while files are added.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@ struct KeyRowId {
   bool operator==(const KeyRowId&) const = default;
 };
 
-/// Position of an event among all: by begin, the longer first, then as in the files.
+/// Sorts by begin, the longer first, then as in the files.
 struct EventPlace {
   std::int64_t begin = 0, end = 0;
   std::uint64_t in_file = 0;
@@ -28,10 +28,9 @@ struct EventPlace {
 class KeyRows {
  public:
   Texts& texts() { return texts_; }
-  /// Counts an event in its row. Returns the row, so that the caller adds the event's times, in nanoseconds, which stay
-  /// exact, and its bytes. The reference is valid until the next call.
+  /// The caller adds bytes, and times in nanoseconds, which stay exact. The reference is valid until the next call.
   KeyRow& add_event(const KeyRowId& key, const EventPlace& place, bool top_level);
-  /// Returns the rows in the order of their first events, with times in microseconds.
+  /// By first event; microseconds.
   std::vector<KeyRow> finish();
 
  private:

@@ -1,4 +1,4 @@
-// Finds the operator that made an API call, and the host event that launched device activity.
+// Finds operators of API calls and launchers of device activity.
 #pragma once
 
 #include <cstdint>
@@ -11,22 +11,22 @@ namespace profshim::analysis_detail {
 
 constexpr bool is_api_call(Kind kind) { return kind == Kind::kRuntime || kind == Kind::kDriver; }
 
-/// The timeline must outlive it. Slices are given by their index; kNone = there is none.
+/// The timeline must outlive it. kNone = none.
 class Launches {
  public:
   explicit Launches(const Timeline& timeline);
   std::uint32_t operator_of_call(const Slice& call) const;
-  /// Returns the operator that made the launch, or the launch if no operator made it.
+  /// The operator, else the launch.
   std::uint32_t launcher_of(const Slice& activity) const;
 
  private:
-  using Link = std::pair<std::int64_t, std::uint32_t>;  // a number that joins slices, and a slice that has it
+  using Link = std::pair<std::int64_t, std::uint32_t>;  // joining number, slice
 
   static std::uint32_t find(const std::vector<Link>& links, std::int64_t number);
 
   const Timeline& timeline_;
-  std::vector<Link> operators_;  // by external id
-  std::vector<Link> calls_;      // by correlation
+  std::vector<Link> operators_;
+  std::vector<Link> calls_;
 };
 
 }  // namespace profshim::analysis_detail

@@ -1,4 +1,4 @@
-// Names and input shapes of the events of one file as the table shows them.
+// Names and shapes as the table shows them.
 #pragma once
 
 #include <cstdint>
@@ -8,19 +8,19 @@
 
 namespace profshim::analysis_detail {
 
-/// Adds the texts that rows have to `row_texts`, each when it is first asked for. Both must outlive it.
+/// Both texts must outlive it.
 class RowNames {
  public:
   RowNames(const Texts& file_texts, Texts& row_texts);
-  /// Returns the name of the row as a text of `row_texts`; kNone for PyTorch's own helpers, which have no row.
+  /// kNone for PyTorch's helpers.
   std::uint32_t name_of(TextId name);
-  /// Returns the shapes as Python prints a list.
+  /// As Python prints a list.
   std::uint32_t shapes_of(TextId input_dims);
 
  private:
   const Texts& file_texts_;
   Texts& row_texts_;
-  std::vector<std::uint32_t> names_, shapes_;  // by text of the file
+  std::vector<std::uint32_t> names_, shapes_;
 };
 
 }  // namespace profshim::analysis_detail

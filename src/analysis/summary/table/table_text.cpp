@@ -18,8 +18,6 @@ constexpr const char* kFlops[] = {"FLOPs", "KFLOPs", "MFLOPs", "GFLOPs", "TFLOPs
 constexpr int kMostFlops = 5;
 constexpr std::size_t kLongestName = 55, kLongestShapes = 80;
 
-// ---- order of rows
-
 using Value = double (*)(const KeyRow&);
 struct Key {
   std::string_view name;
@@ -52,13 +50,11 @@ Value find_value(std::string_view key) {
   throw std::runtime_error("a table cannot be sorted by \"" + std::string(key) + "\"");
 }
 
-// ---- columns
-
-/// The groups of columns that the table has. All rows decide that, also rows that are not printed.
+/// All rows decide, also rows that are not printed.
 struct Layout {
   bool device = false, memory = false, device_memory = false, node = false, shapes = false;
   std::size_t name_width = 0, shapes_width = 0, shapes_column = 0;
-  int flops = -1;  // index in kFlops, chosen by the smallest row; -1 = no row has FLOPs
+  int flops = -1;  // in kFlops, by the smallest row; -1 = none
 
   explicit Layout(const KeyTable& table) : memory(table.memory) {
     std::size_t longest_name = 0, longest_shapes = 0;

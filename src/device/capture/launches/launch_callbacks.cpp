@@ -5,14 +5,14 @@
 namespace profshim::device {
 namespace {
 
-// From cupti_callbacks.h and the lists of callback ids, which are unchanged from CUPTI 11.8 to 13.0.
+// From cupti_callbacks.h; same ids from CUPTI 11.8 to 13.0.
 constexpr int kEnter = 0;
 struct CallbackData {
   int site;
   const char* function_name;
   const void* parameters;
   void* result;
-  const char* symbol_name;  // the mangled name of a launched kernel
+  const char* symbol_name;  // mangled name
 };
 
 enum class Reports : std::uint8_t { kLaunch, kGraphLaunch, kProfilerStart, kProfilerStop };
@@ -21,9 +21,8 @@ struct Callback {
   std::uint32_t id;
   Reports reports;
 };
-/// All launches of the runtime and the driver, also on per-thread default streams. A runtime that launches through the
-/// driver reports one launch twice. This changes no step, since the second is a consecutive match. The same holds for a
-/// Start inside a range.
+/// A runtime that launches through the driver reports one launch twice. No step changes: the second is a consecutive
+/// match, like a Start inside a range.
 constexpr Callback kCallbacks[] = {
     {cupti::kDriverDomain, 307, Reports::kLaunch},         // cuLaunchKernel
     {cupti::kDriverDomain, 442, Reports::kLaunch},         // cuLaunchKernel_ptsz
@@ -53,11 +52,10 @@ bool is_wanted(Reports reports, LaunchCallbacks::Wanted wanted) {
   return of_a_launch == (wanted == LaunchCallbacks::Wanted::kKernels);
 }
 
-/// When the last reported call of this thread returned.
 thread_local constinit Ticks last_return __attribute__((tls_model("initial-exec"))) = 0;
 thread_local constinit bool inside __attribute__((tls_model("initial-exec"))) = false;
-/// A step must begin before the launch that makes it, and CUPTI may take the begin of a call before it calls us. So the
-/// step begins kBeforeTheCall earlier (some microseconds on either clock), but after the thread's last launch.
+/// A step must begin before its launch, and CUPTI may time a call before it calls us. So a step begins this much
+/// earlier (some microseconds on either clock), but after the thread's last launch.
 constexpr Ticks kBeforeTheCall = 8192;
 Ticks just_before(Ticks now) { return now - last_return > kBeforeTheCall ? now - kBeforeTheCall : last_return + 1; }
 
@@ -74,14 +72,14 @@ std::string LaunchCallbacks::start() {
   }
   void* subscriber = nullptr;
   if (const int refused = subscribe(&subscriber); refused != 0) {
-    if (subscriber_.load() != nullptr) return {};  // another thread has subscribed meanwhile
+    if (subscriber_.load() != nullptr) return {};  // another thread was faster
     return "another client uses CUPTI's callbacks (" + api_.text_of(refused) + ")";
   }
   int enabled = 0, refused = 0;
   for (const Callback& callback : kCallbacks) {
     if (!is_wanted(callback.reports, wanted_)) continue;
     const int result = api_.enable_callback(1, subscriber, callback.domain, callback.id);
-    result == 0 ? ++enabled : refused = result;  // an older CUPTI does not know all of them
+    result == 0 ? ++enabled : refused = result;  // an older CUPTI lacks some
   }
   if (enabled == 0) {
     api_.unsubscribe(subscriber);
@@ -89,11 +87,10 @@ std::string LaunchCallbacks::start() {
   }
   void* expected = nullptr;
   if (!subscriber_.compare_exchange_strong(expected, subscriber))
-    api_.unsubscribe(subscriber);  // another thread has subscribed meanwhile
+    api_.unsubscribe(subscriber);  // another thread was faster
   return {};
 }
 
-// Subscribes beside others if CUPTI allows several subscribers.
 int LaunchCallbacks::subscribe(void** subscriber) {
   if (!api_.has_subscriber_api()) return api_.subscribe(subscriber, call_back, this);
   SubscriberParameters parameters{};

@@ -1,6 +1,5 @@
-// LaunchCallbacks: CUPTI's callback API reports the calls that make steps, for steps.source = "kernel" and
-// "cuda_profiler_api". It needs the only subscription of cuptiSubscribe(), which the job's own profiler may want. So it
-// subscribes for these sources only, and unsubscribes at once when another client appears.
+// Reports the calls that make steps. Takes the only subscription of cuptiSubscribe(): so it subscribes only for
+// steps.source "kernel" and "cuda_profiler_api", and leaves when another client appears.
 #pragma once
 
 #include <atomic>
@@ -17,15 +16,14 @@ class LaunchCallbacks {
   LaunchCallbacks(const CuptiApi& api, const StepListener& listener, Wanted wanted)
       : api_(api), listener_(listener), wanted_(wanted) {}
 
-  /// Subscribes. Returns "", or a sentence if CUPTI refuses. Idempotent. Runs on the device thread, or on a thread on
-  /// which another client has just left.
+  /// Returns "", or why CUPTI refuses. Idempotent. Device thread, or the thread of a leaving client.
   std::string start();
-  /// Unsubscribes. Returns false if there was no subscription. Any thread, also while callbacks run.
+  /// Returns false without a subscription. Any thread, also during callbacks.
   bool stop();
 
-  /// Handles a callback, on the thread that launches. Public for the tests.
+  /// On the launching thread. Public for tests.
   void on_callback(int domain, std::uint32_t callback_id, const void* data);
-  /// Returns true if this thread is inside a callback. CUPTI may then hold locks that calls on other threads wait for.
+  /// Inside a callback CUPTI may hold locks that other threads wait for.
   static bool on_this_thread();
 
  private:
@@ -38,8 +36,7 @@ class LaunchCallbacks {
   std::atomic<void*> subscriber_{nullptr};
 };
 
-/// Returns the callbacks that a process needs. If libcudart is a shared library, hooks see cudaProfilerStart and Stop
-/// by symbol, and no callback is needed.
+/// Hooks see cudaProfilerStart and Stop in a shared libcudart: no callback is needed.
 LaunchCallbacks::Wanted wanted_callbacks(const Spec& spec, bool cudart_is_a_library);
 
 }  // namespace profshim::device

@@ -7,8 +7,8 @@
 
 namespace profshim::device {
 namespace {
-constexpr std::int64_t kGrace_ns = 300'000'000;         // wait for launches that may have no activity, or more nodes
-constexpr std::int64_t kSweepEvery_ns = 5'000'000'000;  // forget launches that stay half known
+constexpr std::int64_t kGrace_ns = 300'000'000;         // for activity that may never come
+constexpr std::int64_t kSweepEvery_ns = 5'000'000'000;  // of half-known launches
 }  // namespace
 
 void LaunchTracker::begin_round(std::int64_t now_ns) {
@@ -68,7 +68,7 @@ bool LaunchTracker::on_launch(std::uint32_t correlation, Ticks begin, std::uint3
 void LaunchTracker::tie(std::uint32_t one, std::uint32_t other) {
   Launch* const a = find(one);
   Launch* const b = find(other);
-  // If one of them is forgotten already, it has had its activity.
+  // A forgotten twin has had its activity.
   if (a == nullptr || b == nullptr) {
     if (a != nullptr) a->state = after(a->state, LaunchRecord::kActivity);
     if (b != nullptr) b->state = after(b->state, LaunchRecord::kActivity);
@@ -87,7 +87,7 @@ void LaunchTracker::on_end_capture(std::uint32_t thread, Ticks begin) {
     --depth;
     return;
   }
-  // The capture began before the recording did, so every earlier launch of the thread may have been inside it.
+  // The capture began before the recording: earlier launches may be in it.
   for (auto& [correlation, launch] : launches_) {
     if (has_call(launch.state) && launch.thread == thread && launch.begin < begin) launch.may_be_empty = true;
   }
@@ -113,8 +113,7 @@ void LaunchTracker::on_activity(std::uint32_t correlation, std::uint32_t graph) 
   forget_if_complete(correlation);
 }
 
-// A job may make a new graph in every step. When the table is full, all graphs are forgotten: the next launches of a
-// graph that is still in use count its nodes again.
+// A job may make a graph in every step. Graphs still in use are counted again.
 void LaunchTracker::count_node(Launch& launch, std::uint32_t graph) {
   launch.graph = graph;
   ++launch.nodes;
@@ -124,12 +123,11 @@ void LaunchTracker::count_node(Launch& launch, std::uint32_t graph) {
   if (launch.nodes > known.nodes) known = {launch.nodes, 1};
 }
 
-// A graph launch is taken as whole if no launch of its graph has shown more nodes, and either another launch has shown
-// as many, or no further node has come for kGrace_ns.
+// A launch is whole if none of its graph had more nodes, and another had as many or no node came for kGrace_ns.
 bool LaunchTracker::has_all_nodes(const Launch& launch) const {
   const bool waited = now_ns_ - launch.seen_ns > kGrace_ns;
   const auto known = graphs_.find(launch.graph);
-  if (known == graphs_.end()) return waited;  // forgotten, see count_node()
+  if (known == graphs_.end()) return waited;
   return launch.nodes >= known->second.nodes && (known->second.launches > 1 || waited);
 }
 
@@ -141,7 +139,7 @@ bool LaunchTracker::is_outstanding(const Launch& launch) const {
   return delivered || !launch.may_be_empty || now_ns_ - launch.seen_ns <= kGrace_ns;
 }
 
-// Launches with an external id, and those with nodes of a graph, may get more activity: the sweep forgets them later.
+// More activity may come for external ids and graph nodes: see the sweep.
 void LaunchTracker::forget_if_complete(std::uint32_t correlation) {
   const auto found = launches_.find(correlation);
   if (found == launches_.end()) return;
@@ -173,7 +171,6 @@ Ticks LaunchTracker::oldest_running() const {
   return oldest;
 }
 
-// Counts a launch that is about to be forgotten, if it must have had activity that has not come.
 void LaunchTracker::count_if_lost(const Launch& launch) {
   const bool without_activity = launch.state == LaunchState::kAwaited;
   if (launch.may_be_empty || !(without_activity || is_outstanding(launch))) return;
@@ -184,7 +181,7 @@ void LaunchTracker::count_if_lost(const Launch& launch) {
 void LaunchTracker::give_up_before(Ticks end) {
   std::erase_if(launches_, [&](const auto& entry) {
     const Launch& launch = entry.second;
-    // A launch that has ended is no longer outstanding after kGrace_ns, but it is still missing.
+    // An ended launch is not outstanding after kGrace_ns, but missing.
     const bool missing = is_outstanding(launch) || (launch.state == LaunchState::kAwaited && launch.ended_ns != 0);
     if (!missing || launch.begin >= end) return false;
     count_if_lost(launch);

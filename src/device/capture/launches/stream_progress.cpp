@@ -25,8 +25,8 @@ void StreamProgress::on_finished(std::uint64_t stream, std::uint32_t correlation
   last_->any = true;
 }
 
-// CUPTI does not tell on which stream a launch without a record was. If every stream has finished a later launch, it
-// was on one of them and has ended as well.
+// CUPTI does not tell the stream of a launch without a record. Once all streams have finished later launches, it has
+// ended.
 bool StreamProgress::passed_by_all(std::uint32_t& correlation) const {
   if (!dumped_ || !dump_arrived_ || too_many_) return false;
   bool first = true;

@@ -1,7 +1,7 @@
-/* Collectives: blocking, nonblocking, persistent, with and without large counts. */
+/* Collectives. */
 #include "parts.h"
 
-/* One list for all forms of a collective: X, IX, X_init, with and without large counts. */
+/* For all forms: X, IX, X_init, large counts. */
 #define COLLECTIVES(P, S, C, K, D, W)                                                                \
   S(P(Barrier, barrier), (K))                                                                        \
   C(P(Bcast, bcast), (in, 4, MPI_DOUBLE, 0, K))                                                      \

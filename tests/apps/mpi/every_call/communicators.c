@@ -38,7 +38,7 @@ void communicators(void) {
   COUNT(MPI_Comm_free)(&comm);
   COUNT(MPI_Dist_graph_create)(MPI_COMM_WORLD, 1, &rank, degree, &right, MPI_UNWEIGHTED, MPI_INFO_NULL, 0, &comm);
   COUNT(MPI_Comm_free)(&comm);
-  /* two halves, an intercommunicator between them, and the halves merged again */
+  /* an intercommunicator between two halves */
   COUNT(MPI_Comm_split)(MPI_COMM_WORLD, rank % 2, rank, &comm);
   MPI_Comm between, merged;
   COUNT(MPI_Intercomm_create)(comm, 0, MPI_COMM_WORLD, 1 - rank % 2, 6, &between);

@@ -1,6 +1,5 @@
-/* Calls every function of include/profshim/hooks/mpi.def that this MPI has and prints how often. A row that this MPI
-   has and that is not called is printed with a count of 0. MPI_Init_thread, MPI_Abort and the functions that need
-   another job are not called. */
+/* Calls and counts every function of include/profshim/hooks/mpi.def that this MPI has, except MPI_Init_thread,
+   MPI_Abort and those that need another job. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 
@@ -14,7 +13,7 @@ MPI_Datatype types[kMax];
 MPI_Comm graph;
 MPI_Request request;
 
-/* The PMPI function tells whether the MPI has the row: the library under test defines the MPI function of every row. */
+/* Looks for PMPI functions: the library under test defines every MPI function. */
 static void count_rows_not_called(void) {
 #define HOOK(name, ...) \
   if (dlsym(RTLD_DEFAULT, "P" #name) != NULL) count_calls(#name, 0);

@@ -1,4 +1,4 @@
-/* The parts of every_call and their shared variables and macros. */
+/* Variables and macros shared by every_call. */
 #pragma once
 #include <mpi.h>
 #ifdef OPEN_MPI
@@ -10,7 +10,7 @@
 
 enum { kMax = 64, kTag = 11 };
 
-/* Hidden, because an MPI may export the same names. */
+/* Hidden: an MPI may export the same names. */
 #pragma GCC visibility push(hidden)
 
 extern int rank, size, left, right;

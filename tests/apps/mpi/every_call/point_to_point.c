@@ -1,7 +1,7 @@
-/* Sends, receives, probes and partitioned communication. */
+/* Point-to-point calls. */
 #include "parts.h"
 
-/* A ready send needs a receive that the other side has already posted. */
+/* A ready send needs a posted receive. */
 static void ready_send(int kind) {
   MPI_Request receive;
   COUNT(MPI_Irecv)(in, 4, MPI_DOUBLE, FROM_LEFT, &receive);
@@ -16,7 +16,7 @@ static void ready_send(int kind) {
   COUNT(MPI_Barrier)(MPI_COMM_WORLD);
 }
 
-/* A persistent ready send: each start comes after the start of the receive on the other side. */
+/* Starts after the receive on the other side. */
 #define PERSISTENT_READY_SEND(send_init, recv_init)           \
   do {                                                        \
     MPI_Request pair[2];                                      \
@@ -30,7 +30,6 @@ static void ready_send(int kind) {
     COUNT(MPI_Request_free)(&pair[1]);                        \
   } while (0)
 
-/* A persistent send with the receive that it needs. */
 #define PERSISTENT_SEND(send_init, recv_init)                 \
   do {                                                        \
     MPI_Request pair[2];                                      \
@@ -55,7 +54,7 @@ void point_to_point(void) {
   int flag = 0;
   MPI_Buffer_attach(attached, sizeof attached);
 
-  /* blocking sends, into a receive that is posted first: a ring must not rely on buffering */
+  /* a ring must not rely on buffering: the receive is posted first */
 #define SEND_AND_RECEIVE(send)                                \
   do {                                                        \
     MPI_Request receive;                                      \

@@ -1,4 +1,4 @@
-// A memory cgroup for one test, below that of the test program.
+// A memory cgroup below that of the test program.
 #pragma once
 
 #include <cstdint>
@@ -12,9 +12,9 @@ class MemoryCgroup {
   ~MemoryCgroup();
   MemoryCgroup(const MemoryCgroup&) = delete;
   MemoryCgroup& operator=(const MemoryCgroup&) = delete;
-  /// Returns why the cgroup could not be made, "" if it was made.
+  /// "" if the cgroup was made.
   const std::string& why_not() const { return why_not_; }
-  /// Moves the calling process into the cgroup. It does not allocate, so Job::before_exec can call it.
+  /// Does not allocate, so Job::before_exec can call it.
   bool enter() const;
 
  private:

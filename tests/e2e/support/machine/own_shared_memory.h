@@ -1,4 +1,4 @@
-// A private /dev/shm for one test, in a private mount namespace.
+// A private /dev/shm for one test.
 #pragma once
 
 #include <sched.h>
@@ -9,7 +9,7 @@
 
 namespace profshim::e2e {
 
-/// While this object lives, this process and its children see another tmpfs as /dev/shm.
+/// For this process and its children, while this object lives.
 class OwnSharedMemory {
  public:
   OwnSharedMemory() = default;

@@ -1,4 +1,4 @@
-// Gives the test program a /dev/shm of its own.
+// Gives the test program its own /dev/shm: other processes' spools would disturb tests for leftover files.
 #include <gtest/gtest.h>
 #include <sched.h>
 #include <sys/mount.h>
@@ -6,12 +6,10 @@
 namespace profshim::e2e {
 namespace {
 
-// Spools may lie in /dev/shm, which other processes of this machine use too. If allowed, the tests mount their own, so
-// that tests for leftover files see only files of the tests.
 class PrivateSharedMemory : public testing::Environment {
  public:
   void SetUp() override {
-    if (unshare(CLONE_NEWNS) != 0) return;  // not root: /dev/shm stays shared; no other process uses our names
+    if (unshare(CLONE_NEWNS) != 0) return;  // not root: stays shared
     // In a chroot, "/" is not a mount point.
     if (mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0 &&
         mount("none", "/dev/shm", nullptr, MS_PRIVATE, nullptr) != 0) {

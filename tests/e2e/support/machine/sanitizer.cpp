@@ -16,7 +16,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// A test that cannot run with a sanitizer's runtime in every process.
+// A test that cannot run with a sanitizer in every process.
 struct Exception {
   const char* test;  // "Suite.Name" without the prefix of an instance
   const char* why;
@@ -60,8 +60,7 @@ std::string reports_folder() {
   return folder.path();
 }
 
-// The job must behave as without the library, so the runtime handles no signal, ignores leaks of the job, and writes
-// its reports to a file. A report fails the test however the process ended.
+// The job must behave as without the library, so the runtime handles no signal and ignores leaks.
 void set_options() {
   const std::string common = "log_path=" + reports_folder() +
                              "/report:handle_abort=0:handle_segv=0:handle_sigbus=0:handle_sigfpe=0:handle_sigill=0:"
@@ -72,7 +71,6 @@ void set_options() {
   setenv("TSAN_OPTIONS", (common + ":halt_on_error=0:report_thread_leaks=0").c_str(), 1);
 }
 
-// Returns and removes the reports of sanitizers in all processes since the last call, "" if there are none.
 std::string take_reports() {
   std::string reports;
   for (const auto& entry : fs::directory_iterator(reports_folder())) {

@@ -1,12 +1,11 @@
-// Support for builds of the tests, the library and the tool with a sanitizer (make test-asan, make test-tsan): a report
-// of a sanitizer in any process fails the test, and tests that cannot run with a sanitizer are skipped.
+// Sanitizer builds (make test-asan, test-tsan): a report in any process fails the test.
 #pragma once
 
 #include <string>
 
 namespace profshim::e2e {
 
-/// Returns the sanitizer's runtime and a colon, which precede the library in LD_PRELOAD; "" in an ordinary build.
+/// The runtime and a colon, which precede the library in LD_PRELOAD; otherwise "".
 std::string sanitizer_preload();
 
 }  // namespace profshim::e2e
