@@ -10,7 +10,7 @@
 
 namespace fake {
 
-/// Returns the variable as a number, or `otherwise` if it is not set.
+/// `otherwise`: result if the variable is not set.
 inline std::uint64_t number(const char* variable, std::uint64_t otherwise = 0) {
   const char* text = std::getenv(variable);
   return text && *text ? std::strtoull(text, nullptr, 0) : otherwise;
@@ -21,14 +21,14 @@ inline std::string text(const char* variable) {
   return value ? value : "";
 }
 
-/// Returns the variable as a path with "%p" replaced by the process id; "" if it is not set.
+/// Replaces "%p" by the process id. Returns "" if not set.
 inline std::string path(const char* variable) {
   std::string value = text(variable);
   if (const auto at = value.find("%p"); at != std::string::npos) value.replace(at, 2, std::to_string(getpid()));
   return value;
 }
 
-/// Returns the first value in "key=value,key=value" whose key is a substring of `name`, or `otherwise`.
+/// Returns the first value in "key=value,key=value" whose key is part of `name`.
 inline std::uint64_t lookup(std::string_view list, std::string_view name, std::uint64_t otherwise) {
   while (!list.empty()) {
     const auto comma = list.find(',');

@@ -30,7 +30,7 @@ EXPORT int cudaGraphGetNodes(void* graph, void**, std::size_t* count) {
   CALL("cudaGraphGetNodes_v10000", 322);
   return leave(call, device.graph_nodes(graph, count));
 }
-// Ignores the three more arguments of CUDA 11, which ask for an error log.
+// Ignores the three more arguments of CUDA 11 (error log).
 EXPORT int cudaGraphInstantiate(void** executable, void* graph) {
   CALL(FAKE_CUDART_VERSION >= 12000 ? "cudaGraphInstantiate_v12000" : "cudaGraphInstantiate_v10000",
        FAKE_CUDART_VERSION >= 12000 ? 443 : 310);

@@ -13,8 +13,7 @@ using fake::WorkKind;
 
 namespace {
 
-/// Converts a cudaMemcpyKind: host to host, host to device, device to host, device to device, or cudaMemcpyDefault,
-/// which follows from the two pointers.
+/// Converts a cudaMemcpyKind. cudaMemcpyDefault follows from the two pointers.
 CopyKind copy_kind(fake::Device& device, const void* to, const void* from, int kind) {
   const auto on_device = [&](const void* address) {
     const MemoryKind memory = device.memory_kind(address);

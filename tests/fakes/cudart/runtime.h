@@ -1,8 +1,8 @@
-// Shared parts of the fake libcudart: registered kernels, the start of the device, and the frame of an API function.
+// The fake libcudart: registered kernels, start of the device, frame of an API function.
 //
-// The library has the part of the runtime API that programs built by nvcc -cudart shared use. It is built with the
-// SONAMEs and version nodes of CUDA 11, 12 and 13 (FAKE_CUDART_VERSION: 11080, 12040, 13000). Device memory is
-// host memory, so that copies move data. Kernels compute nothing and only take time (see libcuda/device.h).
+// It has the part of the runtime API that programs built by nvcc -cudart shared use, with the SONAMEs and version nodes
+// of CUDA 11, 12 and 13 (FAKE_CUDART_VERSION: 11080, 12040, 13000). Device memory is host memory. Kernels only take
+// time.
 #pragma once
 
 #include <cstddef>
@@ -23,7 +23,7 @@ struct Kernel {
 
 struct Registry {
   std::mutex lock;
-  std::map<const void*, Kernel> kernels;  // by the address of the host's stub
+  std::map<const void*, Kernel> kernels;  // by the host stub's address
   std::map<const void*, std::size_t> variables;
 };
 Registry& registry();
@@ -33,16 +33,16 @@ Kernel* kernel_of(const void* stub);
 
 inline constinit thread_local int last_error = 0;
 
-/// Initializes the device at its first use. Returns null and sets the error if that fails.
+/// Initializes the device at its first use. Returns null and sets `error` on failure.
 fake::Device* bring_up(int* error);
 
-/// Returns true if the function creates the context when there is none.
+/// Returns true if the function creates a missing context.
 constexpr bool needs_context(std::string_view function) {
   return !function.starts_with("cudaGetDeviceCount") && !function.starts_with("cudaDriverGetVersion") &&
          !function.starts_with("cudaRuntimeGetVersion");
 }
 
-/// Ends an API function with `result`, which the next cudaGetLastError returns.
+/// Ends an API function. cudaGetLastError then returns `result`.
 inline int leave(ApiCall& call, int result) {
   if (result != 0 && result != fake::kNotReady) last_error = result;
   return call.returns(result);
@@ -52,7 +52,7 @@ inline int leave(ApiCall& call, int result) {
 
 #define EXPORT extern "C" __attribute__((visibility("default")))
 
-// Begins an API function: defines `device` and `call`, or returns the error. A macro, because it returns.
+// Begins an API function: defines `device` and `call`, or returns the error.
 #define CALL_WITH(label, callback_id, parameters, symbol)                           \
   int error = 0;                                                                    \
   fake::Device* const device_pointer = bring_up(&error);                            \

@@ -1,4 +1,4 @@
-// Calls of the runtime and driver API: their records, callbacks and external correlation ids.
+// Runtime and driver API calls: records, callbacks and external correlation ids.
 #include <pthread.h>
 #include <unistd.h>
 

@@ -1,5 +1,4 @@
-// Types and results of the CUPTI API, declared without the vendor's headers. FAKE_CUPTI_VERSION is the result of
-// cuptiGetVersion.
+// CUPTI's API types and results, without the vendor's headers. cuptiGetVersion returns FAKE_CUPTI_VERSION.
 #pragma once
 
 #include <cstddef>

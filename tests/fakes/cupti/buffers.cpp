@@ -1,4 +1,4 @@
-// Requests buffers from the client, writes records into them and returns full buffers.
+// Requests, fills and returns activity buffers.
 #include <pthread.h>
 #include <sched.h>
 
@@ -50,7 +50,7 @@ Reserved Client::write_record(BufferSlot& slot, std::uint32_t kind, const void* 
     const std::lock_guard requested_lock(requested_lock_);
     if (!requested_.insert(buffer.data).second) counters_.shared++;
   }
-  // A client that reads fields of a newer layout behind the end of an older record sees this pattern.
+  // A client that reads newer fields past the end of an older record sees this pattern.
   std::memset(buffer.data + buffer.used, 0xEE, bytes);
   std::memcpy(buffer.data + buffer.used, record, std::min(bytes, record_size));
   const Reserved place{slot.buffer, buffer.used};

@@ -1,4 +1,4 @@
-// Activity buffers of the client while the fake fills them.
+// Activity buffers of the client.
 #pragma once
 
 #include <cstddef>
@@ -8,14 +8,13 @@
 
 namespace fake::cupti {
 
-/// A buffer of the client that the fake fills.
 struct Buffer {
   std::uint8_t* data = nullptr;
   std::size_t size = 0, used = 0, records = 0, maximum = 0;
   std::mutex lock;  // protects the members below
   std::size_t incomplete = 0;
   bool returned = false;
-  /// Returns true if the buffer may go back to the client. From then on nothing is written into it.
+  /// Returns true if the buffer may go back. Nothing is written into it afterwards.
   bool give_back(bool forced) {
     const std::lock_guard guard(lock);
     if (incomplete > 0 && !forced) return false;
@@ -25,13 +24,12 @@ struct Buffer {
 };
 using SharedBuffer = std::shared_ptr<Buffer>;
 
-/// Holds the current buffer of one source of records: a thread, all threads, or the device.
+/// Current buffer of a thread, of all threads, or of the device.
 struct BufferSlot {
   std::mutex lock;
   SharedBuffer buffer = std::make_shared<Buffer>();
 };
 
-/// Location of an incomplete record.
 struct Reserved {
   SharedBuffer buffer;
   std::size_t offset = 0;

@@ -1,17 +1,15 @@
 // One client of the fake CUPTI: the process, or a subscriber of 13.3.
 //
-// The fake behaves as the real library in these points:
-// - Records go into one buffer per thread (13.0) or one for all calls and one for the device: the note on
-//   CUPTI_ACTIVITY_ATTR_PER_THREAD_ACTIVITY_BUFFER in cupti_activity.h.
-// - The record of a kernel, copy or memset is in its buffer from the launch on, and is incomplete until the activity
-//   has ended. cuptiActivityFlushAll(0) and the worker thread return no buffer with an incomplete record; a forced
-//   flush returns every buffer, with times of 0 in incomplete records: the notes on cuptiActivityFlushAll and
-//   cuptiActivityFlushPeriod in cupti_activity.h.
-// - Device records are written when the driver is initialized, context and stream records when a context or stream is
-//   made. Records of those that exist already come only through cuptiActivityEnableAndDump: its note in
-//   cupti_activity.h.
+// It behaves as CUPTI. Parentheses name the notes in cupti_activity.h:
+// - Records go into one buffer per thread (13.0), or one for all calls and one for the device
+//   (CUPTI_ACTIVITY_ATTR_PER_THREAD_ACTIVITY_BUFFER).
+// - The record of a kernel, copy or memset is in its buffer from the launch on, incomplete until the activity ends.
+//   cuptiActivityFlushAll(0) and the worker thread return no buffer with an incomplete record. A forced flush returns
+//   every buffer, with times of 0 in incomplete records (cuptiActivityFlushAll, cuptiActivityFlushPeriod).
+// - Device records are written when the driver is initialized, context and stream records when one is made. Records of
+//   existing ones come only through cuptiActivityEnableAndDump (its note).
 // - A driver call inside a runtime call has its correlation id.
-// - A buffer request answered with NULL crashes before 12.9 and drops the record after.
+// - Answering a buffer request with NULL crashes before 12.9 and drops the record after.
 #pragma once
 
 #include <array>
@@ -42,34 +40,33 @@ namespace fake::cupti {
 /// Bits of CallState::wanted.
 enum : std::uint32_t { kWantsApi = 1, kWantsExternal = 2, kWantsCallback = 4 };
 
-/// When a kind was first enabled; 0 = never, or CUPTI was finalized since.
+/// When a kind was first enabled; 0 = never, or finalized since.
 extern std::atomic<std::uint64_t> first_enable;
 
-/// Makes the simulator report to every client.
 void observe();
 
 struct Counters {
   std::atomic<std::uint64_t> requested{0}, completed{0}, dropped{0}, shared{0}, records[kKinds] = {};
 };
 
-/// What FAKE_CUPTI_STATE prints.
+/// Printed to FAKE_CUPTI_STATE.
 struct State {
   std::uint64_t requested = 0, completed = 0, dropped = 0, shared = 0, records[kKinds] = {};
   bool subscribed = false, enabled[kKinds] = {};
 };
 
-/// A device activity whose end time is known. Its record is written or completed once `visible` has passed.
+/// A device activity with known times. Its record is due at `visible`.
 struct Finished {
   std::uint64_t visible;
   Work work;
 };
 
-/// Stacks of external correlation ids of one thread, by kind.
+/// External correlation ids of one thread, by kind.
 struct External {
   std::map<std::uint32_t, std::vector<std::uint64_t>> stacks;
 };
 
-/// End of the last activity of a stream, on the device's clock and on the client's.
+/// End of a stream's last activity, on the device's and the client's clock.
 struct LastEnd {
   std::uint64_t end = 0, client_end = 0;
 };
@@ -78,10 +75,8 @@ class Client final : public fake::Observer {
  public:
   explicit Client(bool is_subscriber = false) : is_subscriber_(is_subscriber) {}
 
-  // ---- called by the client
-
   int register_callbacks(RequestBuffer request, CompleteBuffer complete);
-  /// 13.2: buffer callbacks that a subscriber registers get the records of the process. Null after it unsubscribed.
+  /// 13.2: a subscriber's buffer callbacks get the process's records; null after it unsubscribed.
   void taken(RequestOfSubscriber request, CompleteOfSubscriber complete);
   int register_callbacks_v2(RequestOfSubscriber request, CompleteOfSubscriber complete);
   int register_timestamp(Timestamp timestamp);
@@ -105,8 +100,6 @@ class Client final : public fake::Observer {
   }
 
   void add_to(State& state) const;
-
-  // ---- called by the simulator
 
   void enter(CallState& call) override;
   void exit(CallState& call) override;
@@ -135,26 +128,23 @@ class Client final : public fake::Observer {
   bool wants_callback(const fake::ApiInfo& info);
   void call_back(CallState& call, std::uint32_t site);
 
-  /// Returns the current time of the client's clock and of the real-time clock. Reads both again if the thread was
-  /// descheduled between the two reads.
+  /// Current times of the client's and the real-time clock. Reads again if descheduled in between.
   std::pair<std::uint64_t, std::uint64_t> anchor() const;
   void anchor(Work& work) const;
 
-  /// Moves an activity so that it does not begin before the end of the previous one on the same stream. The two were
-  /// converted to the client's clock with different anchors, whereas a real device has one clock.
+  /// Delays an activity to the end of the previous one of its stream. The two were converted with different anchors,
+  /// whereas a real device has one clock.
   void keep_order(const Work& work, std::uint64_t& start, std::uint64_t& end);
 
-  /// Converts a time of the device to the client's clock, counted from a moment (`at`, `at_realtime`) known on both.
+  /// Converts a device time to the client's clock. `at` and `at_realtime` are the same moment.
   std::uint64_t device_time(std::uint64_t time, std::uint64_t at, std::uint64_t at_realtime) const;
-
-  // ---- buffers
 
   BufferSlot& new_slot();
   BufferSlot& thread_slot();
   BufferSlot& device_slot() { return device_slot_; }
 
-  /// Writes a record into the slot's buffer and returns its place, which has no buffer if the record was dropped. An
-  /// `incomplete` record is written again when its activity has ended.
+  /// Returns the record's place, which has no buffer if the record was dropped. An `incomplete` record is written again
+  /// when its activity ends.
   template <typename Record>
   Reserved write(BufferSlot& slot, const Record& record, bool incomplete = false) {
     return write_record(slot, record.kind, &record, sizeof record, incomplete);
@@ -163,18 +153,18 @@ class Client final : public fake::Observer {
                         bool incomplete);
 
   void hand_over(const Buffer& buffer);
-  /// Waits until the worker has handed over its buffers: after a flush returns, the caller may unload CUPTI.
+  /// After a flush returns, the caller may unload CUPTI.
   void wait_for_worker();
   void hand_over_full(bool forced);
   [[noreturn]] void work();
 
-  /// Completes the records of activities that have ended, or writes them now if none were reserved. With `all` it also
-  /// writes records of activities that still run, with times of 0.
+  /// Completes the records of ended activities, or writes them if none were reserved. `all`: also those of running
+  /// ones, with times of 0.
   void take_finished(bool all);
 
   static bool fault(std::uint64_t every, std::uint64_t number) { return every != 0 && number % every == 0; }
 
-  /// Writes the incomplete record of `work`, on the thread that launches it.
+  /// Called on the launching thread.
   void reserve(Work& work);
 
   void write_work(const Work& work, bool complete);
@@ -196,7 +186,7 @@ class Client final : public fake::Observer {
   std::atomic<std::uint64_t> graph_kernels_{0};
   std::uint32_t this_graph_ = 0, last_graph_ = 0;  // protected by the simulator's lock
   std::shared_mutex callback_lock_;
-  // Clients register callbacks while no kind is enabled.
+  // Registered while no kind is enabled.
   std::function<void(std::uint8_t**, std::size_t*, std::size_t*)> request_;
   std::function<void(void*, std::uint32_t, std::uint8_t*, std::size_t, std::size_t)> complete_;
   std::atomic<bool> taken_{false};
@@ -221,14 +211,14 @@ class Client final : public fake::Observer {
   std::vector<std::unique_ptr<BufferSlot>> slots_;
   BufferSlot &shared_slot_ = new_slot(), &device_slot_ = new_slot();
   std::mutex requested_lock_;
-  std::set<const std::uint8_t*> requested_;  // buffers that the client has not got back
+  std::set<const std::uint8_t*> requested_;  // not yet returned
   std::mutex full_lock_;
   std::deque<SharedBuffer> full_;
   std::atomic<int> handing_over_{0};
 
   std::mutex take_lock_, finished_lock_;
   std::condition_variable worker_wake_;
-  std::vector<Finished> finished_;  // a heap with the first to become visible on top
+  std::vector<Finished> finished_;  // heap: first to become visible on top
   std::atomic<std::uint64_t> device_records_{0};
   std::mt19937 random_{1};
   std::atomic<bool> worker_started_{false};

@@ -1,4 +1,4 @@
-// Decides which client may use the fake CUPTI, and writes its log and state files.
+// Decides which client may use the fake CUPTI. Writes its log and state.
 #include "fakes/cupti/clients.h"
 
 #include <cstring>
@@ -19,7 +19,7 @@ __attribute__((destructor)) void at_end() { clients().write_state(); }
 
 }  // namespace
 
-/// Never destroyed: threads of the job may launch while it ends.
+/// Never destroyed: threads may launch while the job ends.
 Clients& clients() {
   static auto* const instance = new Clients;
   return *instance;
@@ -44,7 +44,7 @@ Client* Clients::subscriber(void* handle) {
 int Clients::start(const char* function) {
   const int result = static_cast<int>(fake::lookup(fake::text("FAKE_CUPTI_FAIL"), function, kOk));
   if (result == kOk && !can_initialize()) return kNotInitialized;
-  // CUPTI fails with CUPTI_ERROR_UNKNOWN if the driver is of an older CUDA: seen with CUPTI 13.0 on libcuda 550.
+  // CUPTI fails with CUPTI_ERROR_UNKNOWN on a driver of an older CUDA: seen with CUPTI 13.0 on libcuda 550.
   constexpr int kMajor = FAKE_CUPTI_VERSION >= 130000 ? 13 : FAKE_CUPTI_VERSION >= 22 ? 12 : 11;
   if (result == kOk && fake::device_or_null()->driver_version() / 1000 < kMajor) return kUnknown;
   const bool takes_driver = std::strstr(function, "Subscribe") || std::strstr(function, "ActivityEnable");

@@ -1,19 +1,17 @@
-// All clients of the fake CUPTI, and the rules by which they share it.
+// All clients of the fake CUPTI, and the rules by which they share it, as in CUPTI:
+// - Initialization before the end of cuInit, or without a device, fails: CUPTI_ERROR_NOT_INITIALIZED.
+// - 13.3: several subscribers share, each with its own kinds, buffers and external correlation ids
+//   (cuptiActivityEnable_v2 ...). Functions of the process and of subscribers do not mix until the last subscriber has
+//   unsubscribed: "global-scope activity APIs were previously used. Cannot mix", CUPTI_ERROR_NOT_COMPATIBLE.
+//   cuptiActivityRegisterTimestampCallback belongs to the process. cuptiActivityFlushAll flushes for all. Source:
+//   libcupti.so.13 of 13.3.75 and its headers.
+// - 13.2 has some functions of subscribers. A subscriber's buffer callbacks get all records until it unsubscribes;
+//   those of the process have no effect meanwhile. Source: libcupti.so.13 of 13.2.75.
+// - Other releases: one subscriber per process.
 //
-// The fake behaves as the real library in these points:
-// - Nothing can be initialized before cuInit has ended, or without a device: CUPTI_ERROR_NOT_INITIALIZED.
-// - 13.3 allows several subscribers that share, each with kinds, buffers and external correlation ids of its own
-//   (cuptiActivityEnable_v2 ...). The functions of the process and those of a subscriber do not mix: "global-scope
-//   activity APIs were previously used. Cannot mix", CUPTI_ERROR_NOT_COMPATIBLE, until the last subscriber has
-//   unsubscribed. cuptiActivityRegisterTimestampCallback belongs to the process. cuptiActivityFlushAll flushes for all.
-//   Source: libcupti.so.13 of 13.3.75 and its headers.
-// - 13.2 has some of the functions of subscribers. Buffer callbacks that a subscriber registers get all records until
-//   it unsubscribes; those of the process have no effect meanwhile. Source: libcupti.so.13 of 13.2.75.
-// - Other releases allow one subscriber per process.
-//
-// With the macro FAKE_CUPTI_STATIC it is a copy inside a program, as libcupti_static.a. The copy that subscribes or
-// enables first owns the driver until its cuptiFinalize; the other gets CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED
-// from both (pytorch#117935). It writes no log and no state.
+// FAKE_CUPTI_STATIC makes a copy inside a program, like libcupti_static.a. The first copy to subscribe or enable owns
+// the driver until its cuptiFinalize; the other gets CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED from both
+// (pytorch#117935). The static copy writes no log and no state.
 #pragma once
 
 #include <array>
@@ -30,16 +28,16 @@
 
 namespace fake::cupti {
 
-/// Passes every event of the simulator to each client. Each client has fields of its own in CallState and Work.
+/// Each client has its own fields in CallState and Work.
 class Clients final : public fake::Observer {
  public:
   Clients();
 
   Client& process() { return *clients_[0]; }
-  /// Returns null if there is no such subscriber.
+  /// Returns null if there is none.
   Client* subscriber(void* handle);
 
-  /// Begins a CUPTI function. If the result is not kOk, the function must return it.
+  /// Begins a CUPTI function, which must return any result but kOk.
   int start(const char* function);
   static bool can_initialize();
   int use(int scope);
@@ -50,10 +48,8 @@ class Clients final : public fake::Observer {
   int flush(bool forced);
   int finalize();
 
-  /// Writes FAKE_CUPTI_STATE at the end of the process.
+  /// Called at the end of the process.
   void write_state();
-
-  // ---- called by the simulator
 
   void enter(CallState& call) override;
   void exit(CallState& call) override;
@@ -79,16 +75,15 @@ class Clients final : public fake::Observer {
   }
 
   std::FILE* log_ = nullptr;
-  // True if several subscribers are allowed. "Drivers older than r610: a single subscriber" (CUPTI 13.3 documentation).
+  // "Drivers older than r610: a single subscriber" (CUPTI 13.3 documentation).
   const bool several_ = fake::device_or_null() == nullptr || fake::device_or_null()->driver_version() >= 13030 ||
                         FAKE_CUPTI_VERSION < 130300;
   std::mutex lock_;
   std::array<std::unique_ptr<Client>, kMost> clients_{std::make_unique<Client>()};
-  std::atomic<std::size_t> count_{1};  // never decreases: activities of a former subscriber may still run
+  std::atomic<std::size_t> count_{1};  // never decreases: a former subscriber's activities may still run
   std::set<void*> subscribed_;         // subscribers that share
   void* alone_ = nullptr;
-  std::atomic<int> scope_{0};  // functions of the activity API in use: 0 = none, 1 = those of the process, 2 = those
-                               // of a subscriber
+  std::atomic<int> scope_{0};  // activity API in use: 0 = none, 1 = process, 2 = subscriber
 };
 
 Clients& clients();

@@ -1,4 +1,4 @@
-// Passes the simulator's events on to every client.
+// Passes the simulator's events to every client.
 #include <tuple>
 
 #include "fakes/cupti/clients.h"
@@ -14,7 +14,7 @@ void Clients::enter(CallState& call) {
 
 void Clients::exit(CallState& call) {
   each([&](Client& client, std::size_t i) {
-    if (!call.kept[i]) return;  // this client appeared while the call ran
+    if (!call.kept[i]) return;  // the client appeared during the call
     std::tie(call.begin, call.user_data, call.wanted) = *call.kept[i];
     client.exit(call);
   });

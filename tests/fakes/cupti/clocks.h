@@ -1,4 +1,4 @@
-// The clocks of the host in nanoseconds. CUPTI's default clock is the real-time clock.
+// Host clocks in nanoseconds. CUPTI's default is the real-time clock.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// Records of kernels, copies, memsets and graph launches, from the launch to the end of the activity.
+// Records of kernels, copies, memsets and graph launches, from launch to end.
 #include <algorithm>
 #include <cstring>
 #include <memory>
@@ -54,7 +54,7 @@ void Client::submitted(Work& work) {
 }
 
 void Client::finished(const Work& work) {
-  // `wanted` of the last node of a graph is kGraphTrace if the client wants one record for the whole graph.
+  // `wanted` of a graph's last node is kGraphTrace if the client wants one record per graph.
   const bool is_graph = work.kind == WorkKind::kGraph;
   if (work.wanted == 0 || is_graph != (work.wanted == kGraphTrace)) return;
   const std::lock_guard lock(finished_lock_);
@@ -92,7 +92,7 @@ void Client::write_work(const Work& work, bool complete) {
     const auto& unfinished = *static_cast<const Unfinished*>(work.record.get());
     return finish_record(work, unfinished.place, times_of(work, unfinished.number));
   }
-  if (options_.reserves) return;  // the record was dropped at the launch
+  if (options_.reserves) return;  // dropped at the launch
   const std::uint64_t number = ++device_records_;
   if (drops(number)) return;
   put(device_slot(), work, complete ? times_of(work, number) : Times{0, 0}, correlation_of(work, number), false);

@@ -14,7 +14,7 @@
 
 namespace fake::cupti {
 
-/// Walks the records of a buffer. Same as cuptiActivityGetNextRecord.
+/// Same as cuptiActivityGetNextRecord.
 inline int next_record(std::uint8_t* buffer, std::size_t valid_size, std::uint8_t** record) {
   std::uint8_t* next = buffer;
   if (*record) {

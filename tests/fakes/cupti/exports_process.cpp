@@ -1,4 +1,4 @@
-// Exported functions of CUPTI that act for the whole process, and the Callback API.
+// Exported functions that act for the whole process, and the Callback API.
 #include <csignal>
 
 #include "fakes/cupti/exports.h"
@@ -9,7 +9,7 @@ using fake::number;
 
 namespace {
 
-/// A row of cuptiGetCallbackName. The table has no gaps: clients ask for the ids one after the other.
+/// A row of cuptiGetCallbackName. No gaps: clients ask for consecutive ids.
 struct CallbackName {
   std::uint32_t domain, callback_id;
   const char* name;
@@ -20,7 +20,6 @@ constexpr CallbackName kNames[] = {
 
 }  // namespace
 
-/// Body of an activity API function that acts for the process.
 #define OF_PROCESS(...) \
   START(__VA_ARGS__);   \
   if (const int failure = clients().use(1); failure != kOk) return failure
@@ -74,7 +73,7 @@ EXPORT int cuptiActivityDisable(std::uint32_t kind) {
   OF_PROCESS(kind);
   return clients().process().enable(kind, false, false);
 }
-// CUPTI has the next two since 12.5. The version scripts hide them in older releases.
+// The next two exist since CUPTI 12.5. Version scripts hide them in older releases.
 EXPORT int cuptiActivityEnableRuntimeApi(std::uint32_t callback_id, std::uint8_t on) {
   OF_PROCESS(callback_id, on);
   return clients().process().enable_call(fake::Domain::kRuntime, callback_id, on != 0);

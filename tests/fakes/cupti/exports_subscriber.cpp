@@ -1,4 +1,4 @@
-// Exported functions of 13.3 that act for one subscriber. The version scripts hide them in older releases.
+// Exported functions of 13.3 for one subscriber. Version scripts hide them in older releases.
 #include "fakes/cupti/exports.h"
 
 using namespace fake::cupti;
@@ -17,8 +17,7 @@ struct SubscriberParameters {  // CUpti_SubscriberParams
   std::size_t old_name_size;
   std::uint8_t allow_multiple, padding[7];
 };
-/// Returns true for null and for a CUpti_ActivityConfig, which begins with its size. An arbitrary pointer fails the
-/// size check.
+/// Accepts null and a CUpti_ActivityConfig, which begins with its size.
 bool is_config(const void* config) {
   std::size_t size = 0;
   if (config != nullptr) std::memcpy(&size, config, sizeof size);

@@ -1,5 +1,5 @@
-// Newest layout of each activity record. Older releases of CUPTI write a prefix of it (see Sizes). records_test.cpp
-// compares these structs with the vendor's headers if they are installed.
+// Newest layout of each activity record. Older releases write a prefix (see Sizes). records_test.cpp compares these
+// structs with installed vendor headers.
 #pragma once
 
 #include <cstddef>
@@ -170,7 +170,7 @@ struct Memory {  // CUpti_ActivityMemory4
   const char* source;
 };
 
-/// Bytes of the records whose size differs between releases.
+/// Bytes of records whose size differs between releases.
 struct Sizes {
   std::size_t kernel, memcpy, peer, memset, synchronization, overhead, graph_trace, device, context, memory, cuda_event;
 };
@@ -180,7 +180,7 @@ inline constexpr Sizes kSizes130{216, 96, 96, 88, 56, 56, 56, 184, 32, 128, 56};
 inline constexpr Sizes kSizes132{224, 96, 96, 88, 56, 56, 56, 192, 40, 128, 56};  // Kernel11, Device6, Context4
 inline constexpr Sizes kSizes133{232, 96, 96, 88, 56, 56, 56, 192, 40, 128, 56};  // Kernel12
 
-/// Returns the bytes of a record of that kind. cuptiActivityGetNextRecord advances by it.
+/// cuptiActivityGetNextRecord advances by these bytes.
 inline std::size_t record_bytes(std::uint32_t kind, const Sizes& sizes) {
   switch (kind) {
     case kKernel:

@@ -1,4 +1,4 @@
-// Converts device times to the client's clock and applies the faults of options.h.
+// Converts device times to the client's clock. Applies the faults of options.h.
 #include <algorithm>
 #include <tuple>
 #include <utility>

@@ -1,4 +1,4 @@
-// Fields of the activity records of device work.
+// Fields of device activity records.
 #include "fakes/cupti/work_records.h"
 
 #include "fakes/environment.h"
@@ -7,7 +7,7 @@ namespace fake::cupti {
 
 namespace {
 
-/// Fills in the fields that all activity records share, and those of them that not every type has.
+/// Fills in the fields that activity records share. Some types lack some of them.
 template <typename Record>
 Record record_of(std::uint32_t kind, const Work& work, Times times, std::uint32_t correlation) {
   Record record{};

@@ -1,4 +1,4 @@
-// Builds the activity records of kernels, copies, memsets and graph launches from the simulator's Work.
+// Builds activity records from the simulator's Work.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@ Memcpy copy_record(const Work& work, Times times, std::uint32_t correlation);
 MemcpyPeer peer_record(const Work& work, Times times, std::uint32_t correlation);
 Memset set_record(const Work& work, Times times, std::uint32_t correlation);
 GraphTrace graph_record(const Work& work, Times times, std::uint32_t correlation);
-/// Returns the record of a device, which is a whole GPU or a MIG instance.
+/// A whole GPU or a MIG instance.
 Device device_record(int ordinal);
 
 }  // namespace fake::cupti

@@ -1,4 +1,4 @@
-// Start of the driver, current devices and contexts, and the calls that run in them.
+// Start of the driver, current devices and contexts.
 #include <dlfcn.h>
 #include <sched.h>
 
@@ -17,7 +17,7 @@ Simulator::Simulator() {
 }
 
 int Simulator::init() {
-  // The injected library may call the API itself. For these calls the driver is initialized.
+  // The injected library may call the API itself. The driver counts as initialized for these calls.
   if (initialized_.load(std::memory_order_acquire)) return init_result();
   bool first = false;
   {
@@ -162,7 +162,7 @@ std::uint32_t Simulator::primary_of(std::uint32_t device) { return device + 1 + 
 void Simulator::forget(std::uint32_t context) {
   std::erase_if(streams_, [context](const Stream* one) { return one->context == context; });
   defaults_.erase(context);
-  seen_.clear();  // kernels are loaded once per context
+  seen_.clear();  // kernels load once per context
 }
 
 Stream* Simulator::default_stream() {

@@ -1,25 +1,25 @@
-// The GPUs that the fake libcudart, libcuda, libcupti and libnccl share: streams, events, graphs, memory, and a
-// timeline in CLOCK_REALTIME nanoseconds. It lives in the fake libcuda.so.1; the others reach it through device().
+// The simulated GPUs that the fake libcudart, libcuda, libcupti and libnccl share, with a timeline in CLOCK_REALTIME
+// nanoseconds. They live in the fake libcuda.so.1; the others reach them through device_or_null().
 //
-// A stream's number is unique within its context (cuptiGetStreamIdEx in cupti_activity.h): 7 is every context's default
-// stream, and 13 the first that a program makes in it.
+// A stream's number is unique within its context (cuptiGetStreamIdEx in cupti_activity.h): 7 is the default stream, and
+// 13 the first that a program makes.
 //
-// Activities of one stream run one after the other; those of different streams overlap. Kernels compute nothing and
-// only take time. A copy moves its data when it is submitted. The default stream does not wait for the others.
+// Each stream runs in order; streams overlap. The default stream does not wait for the others. Kernels only take time.
+// A copy moves its data when it is submitted.
 //
 // Environment:
 //   FAKE_CUDA_DEVICES      number of devices (1)
 //   FAKE_CUDA_NO_DEVICE    1: cuInit fails with CUDA_ERROR_NO_DEVICE
-//   FAKE_CUDA_MIG          1: each device is an instance of a GPU (MIG) with 14 of its multiprocessors
+//   FAKE_CUDA_MIG          1: each device is a MIG instance with 14 of its GPU's multiprocessors
 //   FAKE_CUDA_MPS          1: the process is a client of MPS
 //   FAKE_CUDA_DRIVER       result of cuDriverGetVersion (13000; 13030 beside CUPTI 13.3)
-//   FAKE_CUDA_CONTEXT_MS   time to create the first context (150); 80 to 300 ms are usual on a real device
-//   FAKE_CUDA_KERNEL_NS    duration of every kernel; by default 2 us plus 10 ns for each 256 threads
+//   FAKE_CUDA_CONTEXT_MS   time to create the first context (150); real devices: 80 to 300 ms
+//   FAKE_CUDA_KERNEL_NS    duration of every kernel (2 us plus 10 ns for each 256 threads)
 //   FAKE_CUDA_KERNELS      "gemm=50000,adam=20000": nanoseconds by a part of the kernel's name; overrides KERNEL_NS
 //   FAKE_CUDA_COPY_MBPS    bandwidth of copies in MB/s (20000); each copy takes 1 us more
-//   FAKE_CUDA_TIMELINE     file with one line for each activity that ran (%p = process id):
+//   FAKE_CUDA_TIMELINE     file with a line for each activity that ran (%p = process id):
 //                          kind start_ns end_ns device stream correlation bytes graph_id call_ns name
-//                          (call_ns: begin of the call that launched it)
+//                          (call_ns: begin of the launching call)
 #pragma once
 
 #include <dlfcn.h>
@@ -39,23 +39,22 @@ inline constexpr std::size_t kMostObservers = 8;
 /// CUPTI_CB_DOMAIN_...
 enum class Domain : std::uint32_t { kDriver = 1, kRuntime = 2 };
 
-/// A function of the API with its CUPTI callback id.
 struct ApiInfo {
   Domain domain;
   std::uint32_t callback_id;
-  const char* name;  // result of cuptiGetCallbackName
+  const char* name;  // of cuptiGetCallbackName
 };
 
-/// An API call that has not returned. A driver call inside a runtime call has the correlation id of the runtime call.
+/// A running API call. A driver call inside a runtime call has the runtime call's correlation id.
 struct CallState {
   const ApiInfo* info;
   const void* parameters;
-  const char* symbol;  // mangled name of the kernel, or null
+  const char* symbol;  // kernel's mangled name, or null
   std::uint32_t correlation = 0;
   int result = 0;
   CallState* outer = nullptr;
-  std::uint64_t began = 0;  // begin of the outermost call
-  // Used by the observers between enter() and exit().
+  std::uint64_t began = 0;  // of the outermost call
+  // For observers, between enter() and exit().
   std::uint64_t begin = 0;
   std::uint64_t user_data = 0;
   std::uint32_t wanted = 0;
@@ -73,32 +72,31 @@ enum class MemoryKind : std::uint8_t { kUnknown, kPageable, kPinned, kDevice, kA
 /// CUpti_ActivityMemcpyKind
 enum class CopyKind : std::uint8_t { kToDevice = 1, kToHost = 2, kOnDevice = 8, kOnHost = 9, kPeer = 10 };
 
-/// Returns true if the activity may start at `start`; it may then move `end`.
+/// Returns true if the activity may start at `start`. May then move `end`.
 using Gate = std::function<bool(std::uint64_t start, std::uint64_t& end)>;
 
-/// A kernel, copy, memset or graph launch.
 struct Work {
   WorkKind kind = WorkKind::kKernel;
   CopyKind copy = CopyKind::kToDevice;
   MemoryKind source = MemoryKind::kUnknown, target = MemoryKind::kUnknown;
   bool is_async = true;
-  std::uint32_t value = 0;  // memset: the value
-  const char* name = "";    // kernel: mangled name
+  std::uint32_t value = 0;  // memset
+  const char* name = "";    // kernel: mangled
   Dim grid, block;
   std::uint32_t shared_bytes = 0;
   std::uint64_t bytes = 0;
   std::uint32_t to_device = 0, from_device = 0;  // peer copies
   std::uint64_t duration = 0;                    // 0: the simulator chooses
-  Gate gate;  // called when the activity is the next of its stream; null unless it waits for other processes
+  Gate gate;  // called when the activity is next in its stream; null unless it waits for other processes
 
-  // Filled by the simulator.
+  // Set by the simulator.
   std::uint32_t correlation = 0, device = 0, context = 0, stream = 0, graph = 0;
   std::int32_t priority = 0;
   std::uint64_t graph_node = 0, called = 0, start = 0, end = 0, grid_id = 0;
-  std::uint64_t graph_made = 0;  // time at which its graph was instantiated
+  std::uint64_t graph_made = 0;  // when the graph was instantiated
   bool first_of_graph = false, last_of_graph = false;
 
-  // Used by the observers between submitted() and finished().
+  // For observers, between submitted() and finished().
   std::uint64_t anchor = 0, anchor_realtime = 0;
   std::uint32_t wanted = 0;
   std::shared_ptr<void> record;
@@ -110,14 +108,13 @@ struct Work {
 /// CUpti_ActivitySynchronizationType
 enum class SyncKind { kEvent = 1, kStreamWaitsForEvent = 2, kStream = 3, kContext = 4 };
 
-/// Observes the simulator; the fake libcupti is one. Runs on the thread that makes the call, without a lock of the
-/// simulator unless a function says otherwise.
+/// Called on the thread that makes the call, without a simulator lock unless noted.
 class Observer {
  public:
   virtual void enter(CallState& call) = 0;
   virtual void exit(CallState& call) = 0;
   virtual void submitted(Work& work) = 0;
-  /// Called with the simulator's lock once the times of the activity are known. They may lie in the future.
+  /// Called with the simulator's lock once the times are known. They may lie in the future.
   virtual void finished(const Work& work) = 0;
   virtual void synchronized(SyncKind kind, std::uint32_t correlation, std::uint32_t context, std::uint32_t stream,
                             std::uint32_t event, std::uint64_t start, std::uint64_t end) = 0;
@@ -135,10 +132,10 @@ class Observer {
   ~Observer() = default;
 };
 
-/// Stands for all streams in synchronized().
+/// All streams, in synchronized().
 inline constexpr std::uint32_t kNoStream = 0xffffffff;
 
-/// Results of the driver API. The runtime has the same values for these.
+/// Driver API results. The runtime has the same values.
 enum Result : int {
   kOk = 0,
   kInvalidValue = 1,
@@ -152,36 +149,33 @@ enum Result : int {
   kCaptureUnsupported = 900,
 };
 
-/// The simulator. Handles are opaque. Null, 1 (legacy) and 2 (per thread) are the default stream of the current device.
-/// Every function may be called from every thread.
+/// Handles are opaque. Null, 1 (legacy) and 2 (per thread) are the current device's default stream. Thread-safe.
 class Device {
  public:
   /// Implements cuInit. Like the driver, the first call calls InitializeInjection of CUDA_INJECTION64_PATH.
   virtual int init() = 0;
-  /// Returns true if cuInit has succeeded.
   virtual bool is_up() = 0;
   virtual int driver_version() = 0;
   virtual int device_count() = 0;
   virtual int current_device() = 0;
   virtual int set_device(int device) = 0;
-  /// Returns the current context of the calling thread: the one that it made current, or the primary context of its
-  /// device.
+  /// The calling thread's current context, or else the primary context of its device.
   virtual void* context() = 0;
   virtual bool has_primary_context(int device) = 0;
   virtual void* create_context(int device) = 0;
   virtual int set_context(void* context) = 0;
-  /// Must not be called for a primary context.
+  /// Not for a primary context.
   virtual int destroy_context(void* context) = 0;
-  /// Destroys the primary context of the current device with everything in it; the next call makes a new one.
+  /// Destroys the current device's primary context. The next call makes a new one.
   virtual int reset() = 0;
-  /// Creates the first context if there is none; this takes FAKE_CUDA_CONTEXT_MS.
+  /// Creates a missing context in FAKE_CUDA_CONTEXT_MS.
   virtual void make_first_context() = 0;
 
   virtual void set_observer(Observer* observer) = 0;
-  /// Only one copy of CUPTI can own the driver. Returns true if `copy` owns it.
+  /// Returns true if this copy of CUPTI owns the driver. Only one copy can.
   virtual bool take_driver(const void* copy) = 0;
   virtual void let_driver_go(const void* copy) = 0;
-  /// Reports all existing contexts and streams to the observer again.
+  /// Reports existing contexts and streams again.
   virtual void tell_of_contexts() = 0;
   virtual void tell_of_streams() = 0;
   virtual void begin_call(CallState& call) = 0;
@@ -192,13 +186,12 @@ class Device {
   virtual int stream_id(void* stream, std::uint32_t* id) = 0;
   virtual int stream_priority(void* stream, int* priority) = 0;
   virtual int submit(void* stream, Work work) = 0;
-  /// Sets Work::gate of the calling thread's next kernel. The fake NCCL needs it, because it launches through the
-  /// driver API.
+  /// Sets Work::gate of the thread's next kernel: the fake NCCL launches through the driver API.
   virtual void gate_next_kernel(Gate gate) = 0;
   virtual int synchronize_stream(void* stream) = 0;
   virtual int synchronize_device() = 0;
   virtual int query_stream(void* stream) = 0;
-  /// Returns when no stream of any device has work. Does not notify the observer.
+  /// Waits for every device. Does not notify the observer.
   virtual void wait_until_idle() = 0;
 
   virtual void* create_event() = 0;
@@ -211,7 +204,7 @@ class Device {
 
   virtual int begin_capture(void* stream) = 0;
   virtual int end_capture(void* stream, void** graph) = 0;
-  /// Sets the id of the graph that captures the stream; 0 = none.
+  /// Sets the id of the capturing graph; 0 = none.
   virtual int capture_id(void* stream, std::uint64_t* id) = 0;
   virtual void* create_graph() = 0;
   virtual int destroy_graph(void* graph) = 0;
@@ -222,7 +215,7 @@ class Device {
 
   virtual void* allocate(std::size_t bytes, MemoryKind kind) = 0;
   virtual int release(void* address) = 0;
-  /// Returns kPageable for memory that was not allocated here.
+  /// Returns kPageable for memory not allocated here.
   virtual MemoryKind memory_kind(const void* address) = 0;
 
  protected:
@@ -231,8 +224,7 @@ class Device {
 
 std::uint64_t realtime_ns();
 
-/// Returns the simulator of this process, from the fake libcuda.so.1; null without that library, as on a machine
-/// without a driver.
+/// Returns the simulator in the fake libcuda.so.1; null without that library, as on a machine without a driver.
 inline Device* device_or_null() {
   static Device* const device = [] {
     void* library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_GLOBAL);
@@ -242,7 +234,6 @@ inline Device* device_or_null() {
   return device;
 }
 
-/// One call of the API, from its beginning to its end.
 class ApiCall {
  public:
   ApiCall(Device& device, const ApiInfo& info, const void* parameters = nullptr, const char* symbol = nullptr)

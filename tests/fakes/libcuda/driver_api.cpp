@@ -1,5 +1,5 @@
-// Exported functions of the fake libcuda.so.1: the part of the driver API that driver API programs, the fake NCCL and
-// programs that resolve functions with cuGetProcAddress need. A module finds any kernel name: there is no code to load.
+// Exports of the fake libcuda.so.1 that driver API programs, the fake NCCL and cuGetProcAddress users need. A module
+// finds any kernel name, since no code is loaded.
 #include <cstring>
 #include <map>
 #include <mutex>
@@ -29,7 +29,7 @@ struct LaunchConfig {
 std::mutex functions_lock;
 
 void* function_named(const char* name) {
-  // Never destroyed: records refer to kernel names until the process ends.
+  // Never destroyed: records refer to kernel names until exit.
   static auto& functions = *new std::map<std::string, Function>;
   const std::lock_guard lock(functions_lock);
   return &functions.try_emplace(name, Function{name}).first->second;
@@ -254,7 +254,7 @@ EXPORT int cuGetErrorString(int error, const char** text) {
   *text = error == fake::kOk ? "no error" : "an error of the fake driver";
   return fake::kOk;
 }
-/// Finds the newest variant of a function, as the driver does. `status` may be null.
+/// Finds the newest variant, as the driver does. `status` may be null.
 EXPORT int cuGetProcAddress_v2(const char* name, void** function, int, std::uint64_t, int* status) {
   *function = nullptr;
   for (const char* ending : {"_v2", ""})

@@ -1,4 +1,4 @@
-// Entry point of the other fakes, and the simulator's clock.
+// Entry point of the other fakes, and the clock.
 #include "fakes/libcuda/simulator.h"
 
 #include <sched.h>
@@ -29,7 +29,7 @@ void wait_until(std::uint64_t then) {
 
 }  // namespace fake
 
-/// Returns the simulator to the other fakes. It is never destroyed: a job's threads may still launch while it ends.
+/// Never destroyed: threads may launch while the job ends.
 extern "C" __attribute__((visibility("default"))) fake::Device* fake_cuda_device() {
   static auto* const device = new fake::Simulator;
   return device;

@@ -1,4 +1,4 @@
-// The simulator behind the fake CUDA libraries. See device.h for its interface and its environment variables.
+// Simulator behind the fake CUDA libraries. device.h has its interface and environment variables.
 #pragma once
 
 #include <array>
@@ -22,7 +22,7 @@
 namespace fake {
 
 void pause_ns(std::uint64_t ns);
-/// Returns at `then`, a time of realtime_ns().
+/// `then`: a time of realtime_ns().
 void wait_until(std::uint64_t then);
 
 struct Graph {
@@ -33,19 +33,19 @@ struct Graph {
 
 struct Event {
   std::uint32_t id, context;
-  bool pending = false;  // recorded on a stream that has not reached it
+  bool pending = false;  // its stream has not reached it
   std::uint64_t generation = 0;
   std::uint64_t time = 0;
   Graph* captured = nullptr;
 };
 
-/// A step that a stream still has to do: an activity, the record of an event, or the wait for one.
+/// A pending activity, record of an event, or wait for one.
 struct Step {
   enum { kWork, kRecord, kWait } what = kWork;
   Work work;
   std::shared_ptr<Event> event;
   std::uint64_t generation = 0;
-  std::uint64_t placed = realtime_ns();  // the step does not start before
+  std::uint64_t placed = realtime_ns();  // earliest start
 };
 
 struct Stream {
@@ -53,7 +53,7 @@ struct Stream {
   std::int32_t priority = 0;
   std::uint64_t busy_until = 0;
   std::uint64_t graph_start = 0;
-  std::deque<Step> steps;  // steps that wait for something
+  std::deque<Step> steps;  // waiting
   Graph* capture = nullptr;
   // Ends of the last launches. A launch blocks when this many are queued, as the driver's does.
   std::array<std::uint64_t, 1024> ends{};
@@ -62,7 +62,7 @@ struct Stream {
 
 inline constinit thread_local CallState* innermost_call = nullptr;
 inline constinit thread_local int current_device_of_thread = 0;
-inline constinit thread_local std::uint32_t current_context_of_thread = 0;  // 0 = the primary context of the device
+inline constinit thread_local std::uint32_t current_context_of_thread = 0;  // 0 = the device's primary context
 
 class Simulator final : public Device {
  public:
@@ -151,7 +151,7 @@ class Simulator final : public Device {
   static void* handle_of(std::uint32_t context);
   static std::uint32_t context_of(void* handle);
   std::uint32_t primary_of(std::uint32_t device);
-  /// Forgets the context. Its streams are not freed: a caller may still use their handles.
+  /// Keeps the context's streams allocated: a caller may still use their handles.
   void forget(std::uint32_t context);
   Stream* default_stream();
   Stream* find(void* handle);
@@ -163,10 +163,10 @@ class Simulator final : public Device {
 
   void tell(const Work& work);
 
-  /// Advances every stream as far as it can. Streams wait for each other: repeats until nothing moves any more.
+  /// Repeats until nothing moves: streams wait for each other.
   void advance_all();
   bool advance(Stream& stream);
-  /// Starts the thread that advances waiting streams while the program is busy with something else.
+  /// Starts the thread that advances waiting streams while the program is busy.
   void wake_progress();
   void progress();
 

@@ -1,4 +1,4 @@
-// Runs kernels, copies and memsets on the timeline of each stream.
+// Runs kernels, copies and memsets on each stream's timeline.
 #include <algorithm>
 #include <cstdio>
 #include <thread>

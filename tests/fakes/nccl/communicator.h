@@ -1,4 +1,4 @@
-// Communicators of the fake NCCL, the memory that their ranks share, and the functions that make them.
+// Communicators of the fake NCCL and the memory that their ranks share.
 #pragma once
 
 #include <atomic>
@@ -36,7 +36,6 @@ struct SimulationInfo {
   float estimated_time;
 };
 
-/// Memory that the ranks of a communicator share.
 struct Shared {
   std::atomic<std::uint32_t> arrived, aborted;
   struct Slot {
@@ -50,19 +49,19 @@ struct Shared {
 };
 
 struct Communicator {
-  std::string name;  // name of the shared memory
+  std::string name;
   Shared* shared = nullptr;
   std::uint64_t hash = 0;
   int ranks = 1, rank = 0, device = 0;
   bool blocking = true;
-  std::atomic<int> launching{0};  // threads that launch operations of a nonblocking communicator
+  std::atomic<int> launching{0};  // threads launching for a nonblocking communicator
   std::uint64_t collectives = 0;
   std::uint32_t splits = 0;
   std::uint64_t magic = 0;     // first bytes of its id
   std::uint32_t children = 0;  // splits and growths
   bool is_profiled = false;
   void* profiler = nullptr;                    // the plugin's context
-  std::map<std::string, std::uint64_t> tasks;  // by function: tasks so far
+  std::map<std::string, std::uint64_t> tasks;  // by function, so far
   Communicator() = default;
   Communicator(const Communicator&) = delete;
   Communicator& operator=(const Communicator&) = delete;
@@ -85,16 +84,15 @@ int wait_for(Condition condition) {
   return kSystemError;
 }
 
-/// Makes a communicator whose ranks share the memory `name`. With `wait`, returns when all ranks have joined.
+/// The ranks share the memory `name`. `wait`: until all ranks have joined.
 int create(Communicator** out, const std::string& name, int ranks, int rank, int device, const Config* config,
            bool wait);
-/// Makes a communicator from an id. Waits for the other ranks unless a group is open.
+/// Waits for the other ranks unless a group is open.
 int create_by_id(Communicator** out, int ranks, const UniqueId& id, int rank, const Config* config);
-/// Makes the communicator of those ranks of `parent` that pass the same color, in the order of their keys.
+/// Joins the ranks of `parent` that pass the same color, ordered by key.
 int split(Communicator* parent, int color, int key, Communicator** out, const Config* config);
-/// Returns the id of the next ncclCommGrow. Rank 0 hands it to the new ranks; the others compute it themselves.
+/// Id of the next ncclCommGrow. Rank 0 hands it to new ranks; the others compute it.
 UniqueId growth_id(const Communicator& parent);
-/// Returns the name of the memory that the ranks of this id share.
 std::string name_of(const UniqueId& id);
 
 }  // namespace fake::nccl

@@ -1,21 +1,20 @@
-// Frame of the exported functions.
+// Frame of the exported functions: all of NCCL 2.28 and ncclCommGrow of 2.29, whatever version is reported. Up to 8
+// ranks in one or several processes of one machine. No data moves.
 //
-// The fake has every public function of NCCL 2.28 and ncclCommGrow of 2.29, whatever version it reports. It supports up
-// to 8 ranks in one or several processes of one machine. No data moves. It behaves as NCCL in these points:
-// - Operations are launched at the outermost ncclGroupEnd through cuLaunchKernelEx; those of nonblocking
-//   communicators in a thread of NCCL.
+// As in NCCL:
+// - The outermost ncclGroupEnd launches through cuLaunchKernelEx; for nonblocking communicators, a thread of NCCL does.
 // - A collective is one kernel. It ends when the last rank's kernel has begun and the transfer time has passed.
 // - All sends and receives of a group are one kernel.
 // - ncclX is a weak name of pncclX. ncclBcast calls ncclBroadcast.
 // - Every function pushes a range in the NVTX domain "NCCL".
 //
-// Environment: FAKE_NCCL_MBPS, bus bandwidth in MB/s (100000); each operation takes 5 us more.
+// FAKE_NCCL_MBPS: bus bandwidth in MB/s (100000); each operation takes 5 us more.
 #pragma once
 
 #include "fakes/nccl/launch.h"
 #include "fakes/nccl/nvtx_range.h"
 
-// Defines the function pncclX and its weak name ncclX, as NCCL does.
+// Defines pncclX and its weak name ncclX.
 #define EXPORT(name, ...)                                                                                    \
   extern "C" __attribute__((visibility("default"))) int pnccl##name(__VA_ARGS__);                            \
   extern "C" __attribute__((visibility("default"), weak, alias("pnccl" #name))) int nccl##name(__VA_ARGS__); \

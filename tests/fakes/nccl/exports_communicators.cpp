@@ -1,4 +1,4 @@
-// Exported functions of NCCL for communicators, memory and errors.
+// Exports for communicators, memory and errors.
 #include <algorithm>
 #include <atomic>
 #include <cstring>
@@ -47,7 +47,7 @@ EXPORT(CommFinalize, Communicator* communicator) {
   const Range range("ncclCommFinalize");
   return communicator ? kSuccess : kInvalidArgument;
 }
-// The shared memory stays mapped: gates of kernels that have not ended still read it.
+// The shared memory stays mapped: gates of running kernels read it.
 EXPORT(CommDestroy, Communicator* communicator) {
   const Range range("ncclCommDestroy");
   if (communicator) wait_for([communicator] { return communicator->launching == 0; });
@@ -89,8 +89,8 @@ EXPORT(CommGetUniqueId, Communicator* communicator, UniqueId* id) {
   *id = growth_id(*communicator);
   return kSuccess;
 }
-// Ranks of the old communicator keep their ranks and pass -1 as `rank`. Of these, only the rank that called
-// ncclCommGetUniqueId passes the id.
+// Existing ranks keep their number and pass -1 as `rank`. Among them, only the caller of ncclCommGetUniqueId passes the
+// id.
 EXPORT(CommGrow, Communicator* communicator, int ranks, const UniqueId* id, int rank, Communicator** out,
        Config* config) {
   const Range range("ncclCommGrow", communicator, 0, kRanks, ranks);

@@ -1,4 +1,4 @@
-// Exported functions of NCCL for collectives, sends and receives, and groups.
+// Exports for collectives, sends and receives, and groups.
 #include "fakes/nccl/exports.h"
 
 using namespace fake::nccl;
@@ -26,8 +26,7 @@ EXPORT(Broadcast, const void*, void*, std::size_t count, int type, int root, Com
   const Range range("ncclBroadcast", communicator, bytes, kRoot, root);
   return enqueue(communicator, "Broadcast", "ncclDevKernel_Broadcast_RING_LL", bytes, type, root, stream, true);
 }
-// Calls the exported ncclBroadcast, as NCCL does. If ncclBroadcast is interposed, the tool therefore sees a second
-// call.
+// Calls the exported ncclBroadcast, as NCCL does: an interposing tool sees a second call.
 EXPORT(Bcast, void* buffer, std::size_t count, int type, int root, Communicator* communicator, void* stream) {
   return ncclBroadcast(buffer, buffer, count, type, root, communicator, stream);
 }

@@ -1,4 +1,4 @@
-// Launches the operations of a group, one kernel for each collective.
+// Launches a group's operations, one kernel per collective.
 #include "fakes/nccl/launch.h"
 
 #include <dlfcn.h>
@@ -20,7 +20,6 @@ thread_local int group_depth;
 
 namespace {
 
-/// One operation between its call and the end of its group.
 struct Operation {
   Communicator* communicator;
   std::string kernel;
@@ -75,8 +74,7 @@ std::uint64_t duration_of(const Operation& operation) {
   return 5000 + operation.bytes * 1000 / mbps;
 }
 
-/// Returns a gate that opens when the kernels of all ranks have begun. The collective then ends duration_of() after the
-/// last begin.
+/// Opens when the kernels of all ranks have begun. The collective ends duration_of() after the last begin.
 fake::Gate gate_of(const Operation& operation) {
   Communicator& communicator = *operation.communicator;
   Shared* const shared = communicator.shared;
@@ -90,7 +88,7 @@ fake::Gate gate_of(const Operation& operation) {
     }
     std::uint64_t last = slots[rank].start;
     for (int i = 0; i < ranks; ++i) {
-      // A rank that has reached a later collective has passed this one.
+      // A rank in a later collective has passed this one.
       if (slots[i].operation.load() < number && !shared->aborted) return false;
       if (slots[i].operation.load() == number) last = std::max<std::uint64_t>(last, slots[i].start);
     }
@@ -120,7 +118,7 @@ int launch(const Operation& operation) {
   return result == 0 ? kSuccess : kUnhandledCudaError;
 }
 
-/// Reports all operations that were launched together to the profiler plugin, as one plan for each communicator.
+/// Reports operations launched together, as one plan per communicator.
 void profile(const std::vector<Operation>& operations) {
   std::map<Communicator*, std::vector<Task>> plans;
   for (const Operation& operation : operations) {
@@ -132,7 +130,7 @@ void profile(const std::vector<Operation>& operations) {
   }
 }
 
-/// Launches the operations of a group. Sends and receives of one communicator and stream share a kernel.
+/// Sends and receives of one communicator and stream share a kernel.
 int launch_all(std::vector<Operation> operations) {
   if (operations.empty()) return kSuccess;
   if (!driver() || fake::device_or_null()->init() != 0) return kUnhandledCudaError;

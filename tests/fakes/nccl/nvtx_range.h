@@ -16,7 +16,7 @@
 
 namespace fake::nccl {
 
-/// A range in the NVTX domain "NCCL" with the communicator, the bytes and one more number as its payload.
+/// Its payload has the communicator, the bytes and one more number.
 class Range {
  public:
 #ifdef FAKE_NCCL_NVTX

@@ -17,8 +17,8 @@
 namespace fake::nccl {
 namespace {
 
-// Event types and structs of profiler_v4.h, profiler_v5.h and profiler_v6.h. The versions differ in the width of the
-// type (one byte before v5) and in fields added at the ends.
+// From profiler_v4.h, profiler_v5.h and profiler_v6.h. They differ in the width of the type (one byte before v5) and in
+// fields added at the ends.
 enum : std::uint64_t {
   kGroup = 1,
   kColl = 2,
@@ -118,7 +118,7 @@ void* try_open(const std::string& name) {
   return dlopen(is_static ? nullptr : name.c_str(), RTLD_NOW | RTLD_LOCAL);
 }
 
-/// setEnvFile of param.cc: variables that are already set keep their values.
+/// setEnvFile of param.cc: variables already set keep their values.
 void read_configuration() {
   const char* const path = std::getenv("NCCL_CONF_FILE");
   std::ifstream file(path != nullptr ? path : "");
@@ -134,7 +134,7 @@ void* open_library() {
   const char* const name = std::getenv("NCCL_PROFILER_PLUGIN");
   if (name == nullptr || *name == 0) {
     if (void* const library = try_open("libnccl-profiler.so")) return library;
-    // Since 2.28 NCCL also looks for a profiler in the network plugin.
+    // Since 2.28 NCCL also looks in the network plugin.
     return known_interface() >= 5 ? try_open("libnccl-net.so") : nullptr;
   }
   if (strcasecmp(name, "none") == 0) return nullptr;
@@ -163,8 +163,7 @@ void load() {
   loaded.failed = true;
 }
 
-/// Starts an event. For a v4 plugin, NCCL drops the events of API calls, and the parent of a task is the group
-/// (profiler_v4.cc of 2.30.7).
+/// For a v4 plugin, NCCL drops the events of API calls, and a task's parent is the group (profiler_v4.cc of 2.30.7).
 void start(void* context, void** handle, DescriptionV5& description) {
   if (loaded.version >= 5) {
     loaded.plugin->start(context, handle, &description);
@@ -172,7 +171,7 @@ void start(void* context, void** handle, DescriptionV5& description) {
   }
   if (description.type >= kGroupApi) return;
   DescriptionV4 old;
-  std::memset(&old, 0xee, sizeof old);  // NCCL does not clear the fields that it leaves unset
+  std::memset(&old, 0xee, sizeof old);  // NCCL does not clear unset fields
   old.type = static_cast<std::uint8_t>(description.type);
   old.parent = description.type == kColl  ? description.coll.parent_group
                : description.type == kP2p ? description.p2p.parent_group
@@ -264,7 +263,7 @@ void end_group_end() {
 
 void run_plan(void* context, int rank, std::vector<Task> tasks, std::map<std::string, std::uint64_t>& counts) {
   if (loaded.plugin == nullptr) return;
-  // ncclTaskCollSorter: the largest collective comes first; sends and receives follow all collectives.
+  // ncclTaskCollSorter: the largest collective first; sends and receives after all collectives.
   std::stable_sort(tasks.begin(), tasks.end(), [](const Task& a, const Task& b) {
     return a.is_collective != b.is_collective ? a.is_collective : a.is_collective && a.count > b.count;
   });

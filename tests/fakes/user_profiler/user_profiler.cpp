@@ -1,5 +1,5 @@
-// A profiler plugin for NCCL that belongs to the job. It writes a line into USER_PROFILER_LOG for init, finalize and
-// each collective. USER_PROFILER_VERSION (4 or 5) selects its interface.
+// The job's own NCCL profiler plugin. Logs init, finalize and each collective to USER_PROFILER_LOG.
+// USER_PROFILER_VERSION (4 or 5) selects its interface.
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>

@@ -1,4 +1,4 @@
-// Makes traces of a few events, and finds the rows and cells of a view.
+// Small traces, and rows of a view.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -30,7 +30,7 @@ inline std::string json_of(const HandEvent& e) {
   return text + ", \"args\": {" + e.args + "}}";
 }
 
-/// Makes a trace of profshim if `members` has a "profshim" object, otherwise one of Kineto.
+/// "profshim" in `members` makes a profshim trace, otherwise Kineto's.
 inline Timeline hand_made(int rank, const std::vector<HandEvent>& events, const std::string& members = "",
                           int world_size = 4) {
   std::string text = "{\"distributedInfo\": {\"rank\": " + std::to_string(rank) +
@@ -57,7 +57,7 @@ inline std::string text_of(const Cell& cell) {
   return "-";
 }
 
-/// Returns the cells of the row that has these values, as text by key. Empty if there is no such row, or several.
+/// Cells by key; empty unless exactly one row matches.
 inline std::map<std::string, std::string> row(const View& view, const std::string& key,
                                               const std::map<std::string, std::string>& where) {
   const ViewTable& in = table(view, key);

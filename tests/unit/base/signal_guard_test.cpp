@@ -15,7 +15,7 @@
 namespace profshim {
 namespace {
 
-// Runs `body` in a child. Returns its exit status, or 128 + the signal.
+// Returns the child's exit status, or 128 + the signal.
 int in_child(const std::function<int()>& body) {
   const pid_t child = fork();
   if (child == 0) _exit(body());

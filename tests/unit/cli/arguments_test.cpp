@@ -1,4 +1,4 @@
-// Usage errors: one line that names the option, the value and the bound, and exit status 2.
+// Usage errors and exit status 2.
 #include <gtest/gtest.h>
 
 #include <string>

@@ -1,4 +1,4 @@
-// The manual and the options of each command are written in two places: here they meet.
+// Compares each command's manual with its options.
 #include <gtest/gtest.h>
 
 #include <regex>
@@ -30,7 +30,7 @@ std::set<std::string> long_options(const std::string& text) {
   return found;
 }
 
-// Options that its examples pass to other commands do not count.
+// Examples may pass options to other commands.
 std::string before_examples(const std::string& text) { return text.substr(0, text.find("\nExample")); }
 
 TEST(Help, EveryCommandHasAManualWithItsOptions) {
@@ -45,7 +45,7 @@ TEST(Help, EveryCommandHasAManualWithItsOptions) {
     const std::size_t options_at = page.out.find("\nOPTIONS\n");
     const std::string options = page.out.substr(options_at, page.out.find("\nEXIT STATUS\n") - options_at);
     std::string help = run_shell("profshim " + name + " --help").out;
-    // CLI11 prints the options after "Options:"; footers with examples follow them.
+    // CLI11 prints the options after "Options:"; footers with examples follow.
     help = before_examples(help.substr(help.find("-h,--help")));
     for (const std::string& option : long_options(help)) {
       EXPECT_NE(options.find(option), std::string::npos) << "profshim help " << name << " lacks " << option;

@@ -1,4 +1,4 @@
-// Tests profshim recover on a hand-made spool of a process that does not exist.
+// profshim recover on a dead process's spool.
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -58,7 +58,7 @@ class RecoverTest : public test::SpoolFixture {
     recorder::header().spec = recorder::intern("version = 1\n[output]\ngzip = false\n" + text, spool::kMaxText);
   }
   static void alive_at(std::int64_t realtime_ns) { recorder::add_anchor({1, 1, realtime_ns}); }
-  /// Adds a window with one range; without steps if `step` < 0.
+  /// `step` < 0: no steps.
   static spool::Window& window_of(std::uint64_t number) {
     return const_cast<spool::Window&>(
         reinterpret_cast<const spool::Window*>(recorder::data() + recorder::header().windows_at)[number]);
@@ -105,7 +105,7 @@ TEST_F(RecoverTest, RecoversByTheRunFolder) {
   EXPECT_TRUE(nothing_is_left());
 }
 
-// The spool is in memory: if only the link were removed, it would stay there.
+// The spool is in memory: it would stay if only the link were removed.
 TEST_F(RecoverTest, ByTheLink) {
   alive_at(realtime_ns());
   window(100);
@@ -128,7 +128,7 @@ TEST_F(RecoverTest, NamesTheEpochOfEachWindow) {
   EXPECT_EQ(traces(), (Names{"e2-rank0.4.pt.trace.json", "e3-rank0.8.pt.trace.json"}));
 }
 
-// The process was killed after the trace got its name and before the spool recorded that.
+// The process was killed between naming the trace and recording that.
 TEST_F(RecoverTest, AnExistingTraceIsNotWrittenAgain) {
   alive_at(realtime_ns());
   window(100);
@@ -149,7 +149,6 @@ TEST_F(RecoverTest, AnExistingTraceIsNotWrittenAgain) {
   EXPECT_TRUE(nothing_is_left());
 }
 
-// `profshim ls` recommends this command.
 TEST_F(RecoverTest, ByTheSpoolLeavesNoLink) {
   alive_at(realtime_ns());
   window(100);
@@ -184,7 +183,7 @@ TEST_F(RecoverTest, RefusesASpoolWithoutAFolder) {
   EXPECT_TRUE(fs::exists(spool_));
 }
 
-// Under `mpirun profshim run`, the tools of all ranks recover at the same time.
+// `mpirun profshim run` recovers on all ranks at the same time.
 TEST_F(RecoverTest, ConcurrentRecoveriesWriteEachTraceOnce) {
   alive_at(realtime_ns());
   for (Ticks t = 100; t < 900; t += 100) window(t, static_cast<std::int64_t>(t / 100));
@@ -271,7 +270,7 @@ TEST_F(RecoverTest, RemovesTheClaimOfTheDeadProcess) {
   EXPECT_FALSE(fs::exists(run_ + "/.claim-rank0"));
 }
 
-// TOML does not allow such a name. The rest of the spec is used.
+// TOML does not allow such a name.
 TEST_F(RecoverTest, AFolderWithInvalidUtf8KeepsTheSpec) {
   alive_at(realtime_ns());
   window(100);
@@ -363,7 +362,6 @@ TEST_F(RecoverTest, APipeInPlaceOfASpoolDoesNotBlock) {
   EXPECT_NE(run.out.find("is not a spool"), std::string::npos) << run.out;
 }
 
-// The first rank to end does not report the others, which will end soon.
 TEST_F(RecoverTest, RunUnderALauncherDoesNotReportRunningRanks) {
 #if defined(__SANITIZE_ADDRESS__)
   GTEST_SKIP() << "the library of that build wants its runtime first in every process";

@@ -9,7 +9,7 @@ namespace {
 
 using test::run_shell;
 
-/// Uses the C library as the library to preload: it can be preloaded into any program.
+/// Preloads the C library, which suits any program.
 const std::string kLibrary = "PROFSHIM_LIBRARY=$(ldd /bin/sh | awk '/libc.so/ {print $3}') ";
 
 TEST(Run, HasTheExitStatusOfTheCommand) {
@@ -20,13 +20,13 @@ TEST(Run, HasTheExitStatusOfTheCommand) {
 }
 
 TEST(Run, DiesFromTheSignalOfTheCommand) {
-  // A shell returns 128 + n for a child that signal n killed. exec makes the tool that child.
+  // A shell returns 128 + n after signal n. exec makes the tool its child.
   EXPECT_EQ(run_shell(kLibrary + "exec profshim run -- sh -c 'kill -TERM $$'").status, 128 + 15);
   EXPECT_EQ(run_shell(kLibrary + "exec profshim run -- sh -c 'kill -KILL $$'").status, 128 + 9);
 }
 
 TEST(Run, ForwardsSignals) {
-  // The command signals its parent, which forwards the signal; the command's handler then ends it.
+  // The command signals its parent. The forwarded signal ends the command.
   const auto run = run_shell(
       kLibrary +
       "profshim run -- sh -c 'trap \"echo told; exit 5\" TERM; kill -TERM $PPID; while :; do sleep 0.01; done'");

@@ -1,4 +1,4 @@
-// Runs the built tool in a shell.
+// Runs the built tool.
 #pragma once
 
 #include <sys/wait.h>
@@ -13,11 +13,11 @@
 namespace profshim::test {
 
 struct ToolRun {
-  int status = -1;  // exit status, or 128 + signal
+  int status = -1;  // or 128 + signal
   std::string out, err;
 };
 
-/// Runs a shell script in `folder`, with the tool on PATH as `profshim`.
+/// The tool is on PATH as `profshim`.
 inline ToolRun run_shell(const std::string& script, const std::filesystem::path& folder = "/tmp") {
   char name[] = "/tmp/profshim-tool-XXXXXX";
   const std::filesystem::path scratch = mkdtemp(name);

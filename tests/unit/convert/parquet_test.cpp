@@ -1,5 +1,4 @@
-// Tests batches of rows and the first pass of the conversion to Parquet. The whole conversion is tested in
-// tests/e2e/tool/convert_test.cpp.
+// Row batches and first pass of the conversion to Parquet; convert_test.cpp tests the whole.
 #include <gtest/gtest.h>
 
 #include <cstring>

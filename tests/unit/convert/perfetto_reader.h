@@ -1,5 +1,4 @@
-// A small model of Perfetto's importer: sorts packets by time, and by their order in the file if times are equal; an
-// end closes the slice that was opened last on its track.
+// Models Perfetto's importer: sorts packets by time, then file order. An end closes the track's last opened slice.
 #pragma once
 
 #include <algorithm>
@@ -28,7 +27,7 @@ struct SeenPerfetto {
   std::map<std::uint64_t, SeenDescriptor> tracks;
   std::vector<SeenSlice> slices, instants;
   std::vector<std::pair<std::string, double>> counts;    // track, value
-  std::set<std::pair<std::string, std::string>> arrows;  // from the slice of that name to that one
+  std::set<std::pair<std::string, std::string>> arrows;  // names of the two slices
   std::size_t ends_of_nothing = 0, unknown_texts = 0, state_cleared = 0;
   std::size_t named(const std::string& name) const {
     return static_cast<std::size_t>(

@@ -1,4 +1,4 @@
-// Converts traces to Perfetto's protobuf and reads them back by the rules of its importer.
+// Converts traces to Perfetto's protobuf and reads them back.
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -45,7 +45,6 @@ TEST(Perfetto, TimesAreNanosecondsSinceTheEpoch) {
   EXPECT_EQ(seen.slice("a").end_ns, 1000000000000012412);
 }
 
-// The fuzzer found this case.
 TEST(Perfetto, APhaseOfTwoLettersIsIgnored) {
   const std::string other = R"({"ph": "Xp", "cat": "cpu_op", "name": "b", "ts": 1, "dur": 1, "pid": 7, "tid": 8})";
 
@@ -54,7 +53,6 @@ TEST(Perfetto, APhaseOfTwoLettersIsIgnored) {
   EXPECT_EQ(seen.slices.size(), 1u);
 }
 
-// The times must not depend on the order of the file or on the number of slices that begin and end at the same time.
 TEST(Perfetto, SlicesKeepTheirTimesInAnyOrder) {
   std::mt19937 random(1);
   for (int round = 0; round < 300; ++round) {
@@ -123,16 +121,15 @@ TEST(Perfetto, ArrowsConnectTheSlicesThatTheyBindTo) {
   const SeenPerfetto seen = converted(trace_of(
       slice("launch", "1", "2") + "," + slice("outer", "0", "20") + "," + slice("kernel", "5", "4", stream) + "," +
       slice("next", "9", "4", stream) + "," + slice("third", "12", "9", stream) + arrow('s', "1", "8", "1") +
-      arrow('f', "5", "9", "1", kEnclosing) + arrow('f', "9", "9", "1", kEnclosing) +
-      // This arrow has its own id and no other end.
-      arrow('s', "2", "8", "2") + arrow('f', "12", "9", "2", kEnclosing) + arrow('f', "13", "9", "3", kEnclosing)));
+      arrow('f', "5", "9", "1", kEnclosing) + arrow('f', "9", "9", "1", kEnclosing) + arrow('s', "2", "8", "2") +
+      arrow('f', "12", "9", "2", kEnclosing) + arrow('f', "13", "9", "3", kEnclosing)));
 
   const std::set<std::pair<std::string, std::string>> wanted = {
       {"launch", "kernel"}, {"launch", "next"}, {"launch", "third"}};
   EXPECT_EQ(seen.arrows, wanted);
 }
 
-// Example: a receive that was posted before the message was sent.
+// A receive may be posted before the message is sent.
 TEST(Perfetto, AnArrowMayEndInAnEarlierSlice) {
   const SeenPerfetto seen =
       converted(trace_of(slice("receive", "0", "20", R"("pid": 7, "tid": 9)") + "," + slice("send", "5", "2") +
@@ -143,12 +140,11 @@ TEST(Perfetto, AnArrowMayEndInAnEarlierSlice) {
 
 TEST(Perfetto, AnArrowEndsInTheRightOneOfSeveralSlicesWithOneEnd) {
   const std::string stream = R"("pid": 7, "tid": 9)";
-  for (const char* begin :
-       {"0", "1", "2"}) {  // of the range around the kernel, in front of it in the file or behind it
+  for (const char* begin : {"0", "1", "2"}) {  // range around the kernel, before it in the file, or after
     const std::string range = slice("range", "0", "20", stream);
     const std::string kernel = slice("kernel", begin, std::to_string(20 - std::atoi(begin)), stream);
     for (const std::string& both : {range + "," + kernel, kernel + "," + range}) {
-      if (*begin == '0' && both.starts_with(kernel)) continue;  // which of them is the outer one?
+      if (*begin == '0' && both.starts_with(kernel)) continue;  // nesting is ambiguous
       const SeenPerfetto seen = converted(trace_of(both + "," + slice("late", "5", "2") + arrow('s', "6", "8", "1") +
                                                    arrow('f', "19.999", "9", "1", kEnclosing)));
 
@@ -219,11 +215,11 @@ TEST(Perfetto, ConvertsTheBeginningOfATruncatedFile) {
 
   EXPECT_GT(seen.slices.size(), 5u);
   EXPECT_EQ(seen.instants[0].args.at("file ends early"), "true");
-  ASSERT_EQ(said.warnings.size(), 1u);  // an asynchronous slice that has lost its end is shown without one
+  ASSERT_EQ(said.warnings.size(), 1u);  // asynchronous slice without an end
   EXPECT_NE(said.warnings[0].find("cut off"), std::string::npos);
 }
 
-// Texts are interned again after the table was cleared; every reference must resolve.
+// Every reference must resolve after the table is cleared.
 TEST(Perfetto, MemoryIsBoundedWithManyTexts) {
   std::string bytes;
   MemorySink sink(bytes);

@@ -1,4 +1,4 @@
-// ActivityScope: the two forms of CUPTI's activity API, which CUPTI 13.3 keeps apart.
+// The two forms of CUPTI's activity API.
 #include "device/cupti/activity_scope.h"
 
 #include <gtest/gtest.h>
@@ -10,10 +10,10 @@
 namespace profshim::device {
 namespace {
 
-/// A CUPTI 13.3: calls of the other form return CUPTI_ERROR_NOT_COMPATIBLE (14) until the last subscriber has left.
+/// CUPTI 13.3: calls of the other form return CUPTI_ERROR_NOT_COMPATIBLE (14) until the last subscriber leaves.
 struct Cupti {
   enum { kFree, kProcess, kSubscriber } form = kFree;
-  bool alone = false;  // a client has subscribed with cuptiSubscribe
+  bool alone = false;  // subscribed with cuptiSubscribe
   int subscribers = 0;
   int registration_result = 0;
   std::vector<std::string> calls;

@@ -1,4 +1,4 @@
-// ApiNames: names and roles of API functions.
+// API function names and roles.
 #include "device/cupti/api_names.h"
 
 #include <gtest/gtest.h>

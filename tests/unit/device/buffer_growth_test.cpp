@@ -1,4 +1,4 @@
-// BufferPool makes a few buffers at first, since a step of the job waits for them, and the others afterwards.
+// BufferPool makes few buffers at first, since a step of the job waits.
 #include <gtest/gtest.h>
 
 #include <atomic>

@@ -1,4 +1,4 @@
-// Capture: other clients of CUPTI, their clocks and their buffers.
+// Capture beside other CUPTI clients.
 #include <time.h>
 
 #include <cstdlib>
@@ -17,7 +17,7 @@ TEST_P(CaptureTest, AnotherClientGetsCuptiOffAndOurClientComesBack) {
   cupti_.request();  // stays with CUPTI
   request_.yield = true;
   serve();
-  std::free(cupti_.take_buffer());  // as the other client may, if it gets a buffer that it did not supply
+  std::free(cupti_.take_buffer());  // as another client may
   EXPECT_EQ(capture_->state(), Capture::State::kYielded);
   EXPECT_TRUE(cupti_.kinds.empty());
   EXPECT_EQ(out_.of(HookId::kKernel).size(), 1u);
@@ -30,7 +30,7 @@ TEST_P(CaptureTest, AnotherClientGetsCuptiOffAndOurClientComesBack) {
   EXPECT_EQ(cupti_.clocks, 1);
 }
 
-// After each registration of a clock, CUPTI gives the first kernel times of CLOCK_REALTIME (pytorch#192021).
+// After each registration, CUPTI gives the first kernel times of CLOCK_REALTIME (pytorch#192021).
 TEST_P(CaptureTest, TheClockOfAnotherClientStaysInForceAndIsConverted) {
   request_.yield = true;
   serve();
@@ -81,7 +81,6 @@ TEST_P(CaptureTest, OurClockIsNotRegisteredIfTheOptionsForbidIt) {
   EXPECT_STREQ(without.converter().clock().name(), "realtime, converted");
 }
 
-// The other client has never flushed the buffer.
 TEST_P(CaptureTest, ABufferOfAnotherClientGoesToItsOwner) {
   static std::uint8_t* got = nullptr;
   std::uint8_t theirs[64] = {};
@@ -94,7 +93,7 @@ TEST_P(CaptureTest, ABufferOfAnotherClientGoesToItsOwner) {
   EXPECT_EQ(capture_->pool().counts().foreign, 1u);
 }
 
-// CUPTI writes records of existing devices, contexts and streams only if it is asked to dump them.
+// CUPTI writes records of existing ones only when asked to dump.
 TEST_P(CaptureTest, ExistingDevicesContextsAndStreamsAreDumpedInEveryWindow) {
   using Kinds = std::set<std::uint32_t>;
   EXPECT_EQ(cupti_.dumped_kinds, (Kinds{cupti::kDeviceKind, cupti::kContextKind, cupti::kStreamKind}));
@@ -114,7 +113,7 @@ TEST_P(CaptureTest, NothingIsRegisteredBeforeAWindowOpens) {
   EXPECT_EQ(cupti_.registrations, before);
 }
 
-// The registered callbacks are the other client's, which would get our records.
+// The registered callbacks of the other client would get our records.
 TEST_P(CaptureTest, NothingIsRecordedIntoTheBuffersOfAClientThatHasLeft) {
   request_.yield = true;
   serve();

@@ -1,4 +1,4 @@
-// Capture: a window waits for the device activity of its launches, but not for long if it never comes.
+// A window waits, within limits, for its launches' device activity.
 #include "capture_fixture.h"
 
 namespace profshim::device {
@@ -38,7 +38,7 @@ TEST_P(CaptureTest, ActivityThatNeverComesIsGivenUpAndCounted) {
   EXPECT_EQ(cupti_.flushes.back(), cupti::kFlushForced);
 }
 
-// If CUPTI has no buffer, no record is on its way.
+// Without a buffer, no record is on its way.
 TEST_P(CaptureTest, ActivityThatCuptiHasDroppedIsNotWaitedForLong) {
   cupti_.add(call(1));
   cupti_.deliver();
@@ -50,7 +50,7 @@ TEST_P(CaptureTest, ActivityThatCuptiHasDroppedIsNotWaitedForLong) {
   EXPECT_EQ(capture_->converter().losses().launches, 1u);
 }
 
-// Buffers come in any order: the device's buffer before those of the threads.
+// The device's buffer may come before those of the threads.
 TEST_P(CaptureTest, ActivityMayComeBeforeBothRecordsOfItsLaunch) {
   ApiRecord inner = call(5, 1, cupti::kDriverKind);
   inner.start += 10;
@@ -118,7 +118,7 @@ TEST_P(CaptureTest, AWaitForOneOfTwoContextsTellsNothingAboutTheOther) {
   cupti_.add(call(2));
   cupti_.add(call(3, 9));
   cupti_.deliver();
-  cupti_.request();  // the buffer with the record of a kernel that runs
+  cupti_.request();  // holds a running kernel's record
   switch_off();
   serve(kSecond);
 
@@ -182,8 +182,7 @@ TEST_P(CaptureTest, CapturedAndFailedLaunchesAreNotWaitedFor) {
   EXPECT_EQ(out_.of(HookId::kCudaApi)[0].flags & kFailed, kFailed);
 }
 
-// The record of a kernel is in its buffer from the launch on, and a flush returns no buffer with an incomplete record.
-// So the records of calls in that buffer are late as well.
+// A flush returns no buffer with a running kernel's record, so records of calls in that buffer are late too.
 TEST_P(CaptureTest, ABufferThatCuptiStillHasIsWaitedFor) {
   cupti_.request();
   switch_off();

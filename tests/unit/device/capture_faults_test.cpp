@@ -1,4 +1,4 @@
-// Capture: damaged, missing and refused records and buffers.
+// Damaged, missing and refused records and buffers.
 #include <string>
 #include <utility>
 

@@ -1,4 +1,4 @@
-// CaptureTest: a Capture with a scripted CUPTI, once for each generation of the record layouts.
+// A Capture with a scripted CUPTI, for each record layout.
 #pragma once
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// Capture: CUPTI's records become events, in the record layouts of all releases.
+// CUPTI's records become events, in all layouts.
 #include <vector>
 
 #include "capture_fixture.h"
@@ -75,7 +75,7 @@ TEST_P(CaptureTest, AWaitIsForTheLastEventRecordBeforeIt) {
                                         7,
                                         9};
   };
-  cupti_.add(wait(4));  // for an event that was recorded before the recording began
+  cupti_.add(wait(4));  // the event was recorded earlier
   cupti_.add(wait(6));
   cupti_.add(wait(8));
   cupti_.add(recorded(7));
@@ -109,8 +109,7 @@ TEST_P(CaptureTest, AWaitFindsAnEventRecordFromBeforeTheIdsWrapped) {
   EXPECT_EQ(out_.of(HookId::kCudaSync)[1].gpu.graph_node, 2u);
 }
 
-// The buffer of the waiting thread is full and comes back at once. The buffer of the thread that recorded the event
-// comes with the flush.
+// The waiting thread's buffer comes first, the recording thread's with the flush.
 TEST_P(CaptureTest, AWaitFindsAnEventRecordThatArrivesLater) {
   cupti_.add(cupti::CudaEventRecord{cupti::kCudaEventKind, 5, 2, 13, 9});
   cupti_.deliver();
@@ -129,7 +128,7 @@ TEST_P(CaptureTest, AWaitFindsAnEventRecordThatArrivesLater) {
 
 TEST_P(CaptureTest, ASynchronizationIsOnTheDeviceOfItsContext) {
   cupti_.add(cupti::SynchronizationRecord{cupti::kSynchronizationKind, 3, begin_ + 1, begin_ + 9, 6, 2, 7, ~0u});
-  cupti_.add(kernel(5));  // context 2 belongs to device 1
+  cupti_.add(kernel(5));  // on device 1
   cupti_.deliver();
   flush();
 
@@ -163,10 +162,9 @@ TEST_P(CaptureTest, ADriverCallInsideARuntimeCallIsDropped) {
   EXPECT_EQ(out_.of(HookId::kCudaApi)[0].api.is_runtime, 1);
 }
 
-// The thread's first buffer is full after the driver's call. Another thread fills a buffer before the flush brings the
-// rest.
+// Another thread fills a buffer between this thread's full buffer and the flush.
 TEST_P(CaptureTest, ADriverCallIsHeldUntilAFlush) {
-  ApiRecord inner = call(6, 3, cupti::kDriverKind);  // cuMemAlloc, inside a call with another correlation id
+  ApiRecord inner = call(6, 3, cupti::kDriverKind);  // cuMemAlloc, with its own correlation id
   inner.start = call(5, 5).start + 10;
   inner.end = call(5, 5).end - 10;
   cupti_.add(inner);

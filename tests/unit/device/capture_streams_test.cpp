@@ -1,4 +1,4 @@
-// Capture: the progress of streams tells that a launch without a record has ended.
+// Stream progress shows that a launch without a record ended.
 #include "capture_fixture.h"
 
 namespace profshim::device {
@@ -6,7 +6,6 @@ namespace {
 
 using cupti::KernelRecord;
 
-// A stream runs in order.
 TEST_P(CaptureTest, ALaunchThatEveryStreamHasPassedIsNotWaitedForLong) {
   cupti_.add(cupti::StreamRecord{cupti::kStreamKind, 2, 7, 0, 0});
   cupti_.add(call(1));
@@ -30,7 +29,7 @@ TEST_P(CaptureTest, AStreamWithoutLaterActivityMayStillRunTheMissingKernel) {
   cupti_.add(call(2));
   cupti_.add(kernel(3));
   cupti_.deliver();
-  cupti_.request();  // the buffer with the record of a kernel that runs
+  cupti_.request();  // holds a running kernel's record
   switch_off();
   serve(kSecond);
   serve(kSecond);
@@ -49,14 +48,14 @@ TEST_P(CaptureTest, AStreamWithoutAnyActivityMayRunTheMissingKernel) {
   cupti_.add(call(1));
   cupti_.add(kernel(2));
   cupti_.deliver();
-  cupti_.request();  // the buffer with the record of a kernel that runs
+  cupti_.request();  // holds a running kernel's record
   switch_off();
   serve(kSecond);
 
   EXPECT_EQ(capture_->state(), Capture::State::kDraining);
 }
 
-// cudaStreamSynchronize, recorded with capture.cuda_sync: no later activity needs to follow.
+// cudaStreamSynchronize, recorded with capture.cuda_sync: no later activity needed.
 TEST_P(CaptureTest, ALaunchBeforeAWaitForEveryStreamIsNotWaitedForLong) {
   cupti_.add(cupti::StreamRecord{cupti::kStreamKind, 2, 7, 0, 0});
   cupti_.add(call(1));

@@ -1,4 +1,4 @@
-// deviceProperties from CUPTI's record of a device.
+// deviceProperties from CUPTI's device record.
 #include <gtest/gtest.h>
 
 #include <string>

@@ -1,4 +1,4 @@
-// The rules that recording and writing of device events share (include/profshim/device/).
+// Rules of device events in include/profshim/device/.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -57,7 +57,7 @@ TEST(CopyKinds, AreUnpackedAsTheyWerePacked) {
 TEST(ContextDevices, AnUnknownContextHasTheUnknownDevice) {
   ContextDevices devices;
   devices.note(1, 3);
-  devices.note(2, 1u << 20);  // damaged
+  devices.note(2, 1u << 20);
   EXPECT_EQ(devices.device_of(1), 3);
   EXPECT_EQ(devices.device_of(2), kUnknownDevice);
   EXPECT_EQ(devices.device_of(7), kUnknownDevice);

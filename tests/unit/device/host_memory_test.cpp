@@ -1,4 +1,4 @@
-// host_bytes(): the GPU part's share of the memory that the whole recorder may use.
+// host_bytes(): the GPU part of the recorder's memory.
 #include <gtest/gtest.h>
 
 #include "profshim/device.h"
@@ -29,7 +29,7 @@ TEST(HostMemory, FollowsTheGivenMemoryAndNotTheLimitOfTheSpec) {
   EXPECT_LE(host_bytes(spec, recorder::kLeastRoom), recorder::kLeastRoom / 20);
 }
 
-// host_bytes() is called before the recorder knows that so little memory is not enough.
+// host_bytes() runs before the recorder rejects so little memory.
 TEST(HostMemory, ForNoMemoryIsThatForTheLeastMemory) {
   EXPECT_EQ(host_bytes(Spec(), 0), host_bytes(Spec(), recorder::kLeastRoom));
 }

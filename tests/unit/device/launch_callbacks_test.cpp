@@ -16,7 +16,6 @@
 namespace profshim::device {
 namespace {
 
-/// Calls of the scripted CUPTI, and the reports to the listener.
 struct Script {
   int subscribe_result = 0, enable_result = 0;
   void (*callback)(void*, int, std::uint32_t, const void*) = nullptr;
@@ -48,7 +47,7 @@ int enable_callback(std::uint32_t enable, void* subscriber, int domain, std::uin
   return 0;
 }
 
-/// The fields of CUpti_CallbackData that are read.
+/// Fields of CUpti_CallbackData.
 struct Data {
   int site = 0;
   const char* function_name = "";

@@ -1,4 +1,4 @@
-// LaunchTracker and the states of a launch.
+// LaunchTracker and launch states.
 #include "device/capture/launches/launch_tracker.h"
 
 #include <gtest/gtest.h>
@@ -27,11 +27,11 @@ TEST(LaunchTracker, TracksNoMoreLaunchesThanItsMemoryHolds) {
   EXPECT_GT(tracker.size(), 300u);
 }
 
-// Without a limit, a job that makes a graph in every step would fill the memory.
+// A job may make a graph in every step.
 TEST(LaunchTracker, KnowsNoMoreGraphsThanItsMemoryHolds) {
   LaunchTracker tracker(64 << 10);
   for (std::uint32_t i = 1; i <= 10000; ++i) {
-    if (i % 100 == 0) tracker.begin_round(i * kSecond);  // complete launches are forgotten, graphs are not
+    if (i % 100 == 0) tracker.begin_round(i * kSecond);  // forgets complete launches, not graphs
     tracker.on_activity(i, i);
     EXPECT_LT(tracker.graphs(), 1000u);
   }
@@ -61,7 +61,7 @@ TEST(LaunchTracker, ACorrelationIdHasOneLaunchAlsoIfTheTableIsFull) {
   EXPECT_FALSE(tracker.on_launch(1, 1, 1, ApiRole::kLaunch)) << "known from before";
 }
 
-// The tracker once gave up such a launch after 0.3 s, because every stream with activity had passed it.
+// Every stream with activity has passed such a launch, which must not end the wait for it.
 TEST(LaunchTracker, AKernelMayRunOnAStreamOlderThanTheRecording) {
   for (const bool dumped : {false, true}) {
     LaunchTracker tracker(64 << 10);

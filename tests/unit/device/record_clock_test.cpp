@@ -1,4 +1,4 @@
-// RecordClock: times in records become ticks.
+// Record times become ticks.
 #include "device/cupti/record_clock.h"
 
 #include <gtest/gtest.h>
@@ -13,7 +13,7 @@ TEST(RecordClock, WallClockTimesAreInterpolatedBetweenKnownMoments) {
   EXPECT_EQ(clock.of(5000, 6000, kLatest), 0u) << "no moment is known yet";
   clock.add({1000, 0, 10000});
   clock.add({3000, 0, 14000});
-  clock.add({4000, 0, 13000});  // the wall clock was set back
+  clock.add({4000, 0, 13000});  // wall clock set back
   EXPECT_EQ(clock.of(10000, 1, kLatest), 1000u);
   EXPECT_EQ(clock.of(12000, 1, kLatest), 2000u);
   EXPECT_EQ(clock.of(16000, 1, kLatest), 4000u);

@@ -1,4 +1,4 @@
-// Raw recordings of CUPTI buffers are written and read again; those under tests/recordings come from a real GPU.
+// Raw recordings of CUPTI buffers. Those in tests/recordings are from real GPUs.
 #include "device/capture/recording.h"
 
 #include <gtest/gtest.h>
@@ -19,7 +19,6 @@ namespace {
 
 constexpr std::size_t kStride = 256;  // longer than our structs, as in a newer CUPTI
 
-/// A CUPTI whose records all have kStride bytes.
 int next_of_stride(std::uint8_t* buffer, std::size_t valid, cupti::Record** record) {
   auto* const at = reinterpret_cast<std::uint8_t*>(*record);
   std::uint8_t* const next = at == nullptr ? buffer : at + kStride;
@@ -97,7 +96,6 @@ TEST_F(RecordingTest, ADamagedFileIsRejected) {
   EXPECT_EQ(Recording::read(folder_.path() + "/none"), nullptr);
 }
 
-// Converts each recording from a real GPU as if CUPTI had just delivered it.
 TEST_F(RecordingTest, RecordingsOfRealGpusAreReadable) {
   const std::filesystem::path folder = PROFSHIM_SOURCE_DIR "/tests/recordings";
   if (!std::filesystem::exists(folder)) GTEST_SKIP() << "there is no recording yet";

@@ -1,5 +1,4 @@
-// ScriptedCupti: a table of CUPTI functions whose behavior a test sets, with buffers of records in the layouts of 11.8,
-// 12.x and 13.x. Only one may exist at a time.
+// A CUPTI whose behavior a test sets, with the record layouts of 11.8, 12.x and 13.x. One at a time.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +14,7 @@
 
 namespace profshim::test {
 
-/// Sizes of the records that differ between generations. Their known fields are at the same offsets.
+/// Known fields are at the same offsets in all generations.
 struct RecordSizes {
   std::uint32_t version;
   std::size_t kernel, memcpy, overhead, graph;
@@ -38,7 +37,7 @@ class ScriptedCupti {
     return api;
   }
 
-  /// Adds a record to the buffer that the next deliver() hands over. Bytes after the known fields are zero.
+  /// Bytes after the known fields are zero.
   template <class Record>
   void add(const Record& record) {
     if (buffer_ == nullptr) request();
@@ -48,23 +47,21 @@ class ScriptedCupti {
     std::memcpy(buffer_ + filled_, &record, std::min(bytes, sizeof record));
     filled_ += bytes;
   }
-  /// Requests a buffer. Returns false if there was none.
   bool request() {
     std::size_t most = 0;
     requested_(&buffer_, &size_, &most);
     filled_ = 0;
     return buffer_ != nullptr;
   }
-  /// Returns the current buffer, which then never comes back.
+  /// The current buffer never comes back.
   std::uint8_t* take_buffer() { return std::exchange(buffer_, nullptr); }
-  /// Makes the buffer come back with the next flush, `cut` bytes shorter.
+  /// The next flush returns the buffer, `cut` bytes shorter.
   void deliver(std::size_t cut = 0) {
     waiting_.push_back({buffer_, size_, filled_ - cut});
     buffer_ = nullptr;
   }
-  /// Hands the buffer back at once, as a full one.
+  /// Returns the buffer at once, as full.
   void complete() { completed_(nullptr, 0, std::exchange(buffer_, nullptr), size_, filled_); }
-  /// Hands over the last delivery first.
   void reverse_deliveries() { waiting_ = {waiting_.rbegin(), waiting_.rend()}; }
   void complete_foreign(std::uint8_t* buffer) { completed_(nullptr, 0, buffer, 64, 64); }
 
@@ -74,7 +71,6 @@ class ScriptedCupti {
   std::size_t dropped = 0;
 
  private:
-  // Each adds some functions to the table.
   static void add_queries(device::CuptiApi& api) {
     api.get_version = [](std::uint32_t* version) {
       *version = current_->sizes_.version;
@@ -194,7 +190,6 @@ class ScriptedCupti {
   std::deque<Delivery> waiting_;
 };
 
-/// Collects the events.
 class Collected final : public device::EventOutput {
  public:
   void put(const Event& event, const Event* continuation) override {

@@ -1,4 +1,4 @@
-// ThreadIds: thread ids from half of a pthread_self().
+// Thread ids from half of a pthread_self().
 #include "device/cupti/thread_ids.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// Compares our structs of CUPTI records with the vendor's headers, if those are installed.
+// Our CUPTI structs against installed vendor headers.
 #include <gtest/gtest.h>
 
 #include "device/cupti/records.h"
@@ -18,7 +18,7 @@ SAME(ApiRecord, start, CUpti_ActivityAPI, start);
 SAME(ApiRecord, thread, CUpti_ActivityAPI, threadId);
 SAME(ApiRecord, correlation, CUpti_ActivityAPI, correlationId);
 SAME(ApiRecord, result, CUpti_ActivityAPI, returnValue);
-// The oldest form of each family that we read: later ones only add behind it.
+// The oldest form that we read: later ones only add behind it.
 SAME(KernelRecord, registers_per_thread, CUpti_ActivityKernel8, registersPerThread);
 SAME(KernelRecord, start, CUpti_ActivityKernel8, start);
 SAME(KernelRecord, device, CUpti_ActivityKernel8, deviceId);

@@ -1,4 +1,4 @@
-// The decoder against objdump: every instruction of whole libraries must get the same length.
+// The decoder against objdump, for every instruction of whole libraries.
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -40,9 +40,8 @@ bool parse(const char* line, Line& out) {
   return !out.bytes.empty();
 }
 
-/// Returns true for lines that the comparison skips: data between functions, "udb" of newer binutils (a processor
-/// refuses it), lines that objdump joins or splits differently from a processor, and branches with a 16-bit offset.
-/// The length of the latter depends on the processor's vendor, so the decoder refuses them.
+/// Skips data between functions, "udb" of newer binutils (refused by processors), lines that objdump joins or splits
+/// differently, and branches with a 16-bit offset, whose length depends on the processor's vendor.
 bool is_objdumps_own(const Line& line) {
   const std::string& text = line.text;
   if (text.find("(bad)") != std::string::npos || text.find(".byte") != std::string::npos) return true;
@@ -51,7 +50,7 @@ bool is_objdumps_own(const Line& line) {
   const std::string prefix = "(repz|repnz|data16|addr32|lock|[cdefgs]s|bnd|notrack|xacquire|xrelease|rex[.WRXB]*)";
   static const std::regex prefixes_only("(" + prefix + " *)+\n");
   static const std::regex relative_branch("(" + prefix + " )*(j|loop|call|xbegin).*\n");
-  static const std::regex rex_before_vex("rex[.WRXB]* v.*\n");  // a processor refuses it
+  static const std::regex rex_before_vex("rex[.WRXB]* v.*\n");  // refused by processors
   const bool offset16 = text.find("data16") != std::string::npos || text.find("jmpw") != std::string::npos ||
                         text.find("callw") != std::string::npos;
   return std::regex_match(text, prefixes_only) || std::regex_match(text, rex_before_vex) ||

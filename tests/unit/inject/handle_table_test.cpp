@@ -9,7 +9,7 @@
 namespace profshim::inject {
 namespace {
 
-/// An atomic word that counts its loads: the probes of a search.
+/// Counts its loads: the probes of a search.
 class CountedHandle {
  public:
   static inline std::size_t loads = 0;
@@ -106,7 +106,7 @@ TEST(HandleTable, ASearchIsShortAgainAfterTheTableWasFull) {
 }
 
 TEST(HandleTable, EachThreadFindsItsOwnHandlesWhileOthersComeAndGo) {
-  // A small table: the threads' entries lie in each other's homes.
+  // The table is small: entries of threads collide.
   constexpr std::uint64_t kThreads = 4, kRounds = 5000, kAtATime = 8;
   const auto table = std::make_unique<HandleTable<Entry, 64>>();
   std::atomic<int> wrong{0};

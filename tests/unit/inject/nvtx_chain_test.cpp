@@ -1,4 +1,4 @@
-// Range ids of a job with a second NVTX tool.
+// Range ids beside a second NVTX tool.
 #include <gtest/gtest.h>
 
 #include "inject/nvtx/callbacks.h"
@@ -35,7 +35,7 @@ TEST_F(NvtxChain, ARangeThatTheChainedToolCannotStartIsEndedByItsOwnId) {
 }
 
 TEST_F(NvtxChain, AnIdOfTheChainedToolIsNotTakenForOurs) {
-  public_id(0, chained_start, 0);  // we have not recorded it
+  public_id(0, chained_start, 0);
 
   const EndedRange ended = take_public_id(kChained);
   EXPECT_EQ(ended.own, 0U);

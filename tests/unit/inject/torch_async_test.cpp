@@ -1,4 +1,4 @@
-// Ranges of PyTorch that end on another thread than the one that began them.
+// PyTorch ranges that end on another thread.
 #include "inject/torch/async.h"
 #include "unit/spool_fixture.h"
 
@@ -23,7 +23,6 @@ class TorchAsync : public test::SpoolFixture {
   }
   static bool end(std::uint64_t address, Ticks at) { return end_pending(*recorder::this_thread(), key(address), at); }
   static const void* key(std::uint64_t address) { return reinterpret_cast<const void*>(address); }
-  /// Ranges that hold a slot of the spool.
   static int pending_slots() {
     const auto v = view();
     int used = 0;

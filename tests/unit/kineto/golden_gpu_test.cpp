@@ -1,5 +1,4 @@
-// Compares a whole trace of a GPU job byte for byte with tests/golden/gpu, whose diff shows every change of form.
-// `make golden` renews the file.
+// Compares a GPU job's trace byte for byte with tests/golden/gpu. `make golden` renews the file.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -21,7 +20,6 @@ constexpr std::int64_t kWall = 7889238'000'000'000 * 220;
 constexpr std::int32_t kPid = 4700, kOtherThread = 4711;
 constexpr Ticks kUs = 1000;
 
-/// An invented job of three steps, with one event of each kind that CUPTI reports.
 class GoldenGpu : public test::SpoolFixture {
  protected:
   void SetUp() override {

@@ -1,4 +1,4 @@
-// Calls that are open when a window is gathered.
+// Calls open when a window is gathered.
 #include <atomic>
 #include <thread>
 
@@ -36,7 +36,7 @@ TEST_F(OpenCallsTest, CallThatEndedMeanwhileIsShownOnce) {
   call->name = recorder::intern("once");
   recorder::begin(*call);
   call->end = ticks();
-  recorder::commit(t, *call);  // killed between commit and discard
+  recorder::commit(t, *call);  // killed before discard
   recorder::close_window(*window, ticks() + 1, 0, spool::WindowEnd::kExit, 0);
 
   EXPECT_EQ(named(build(0), "once").size(), 1u);
@@ -52,7 +52,7 @@ TEST_F(OpenCallsTest, FailedExchangeThatEndedMeanwhileIsShownOnce) {
   Event ended = *call;
   ended.end = ticks();
   ended.flags |= kFailed | kContinues;  // known at the end only
-  recorder::commit(t, ended);           // killed between commit and discard
+  recorder::commit(t, ended);           // killed before discard
   recorder::close_window(*window, ticks() + 1, 0, spool::WindowEnd::kExit, 0);
 
   EXPECT_EQ(named(build(0), "MPI_Sendrecv").size(), 1u);
@@ -73,15 +73,14 @@ TEST_F(OpenCallsTest, OperationThatAnotherThreadCompletesIsShownOnce) {
   }).join();
   recorder::close_window(*window, ticks() + 1, 0, spool::WindowEnd::kExit, 0);
 
-  EXPECT_EQ(named(build(0), "MPI_Irecv").size(), 2u);  // one begin, one end
+  EXPECT_EQ(named(build(0), "MPI_Irecv").size(), 2u);
 }
 
-// A call that runs when the window closes is in it, even if it ends while the window is gathered.
 TEST_F(OpenCallsTest, CallThatEndsMeanwhileIsNotLost) {
   constexpr int kWindows = 200;
   std::atomic<bool> stop{false};
   std::vector<Ticks> begins;
-  // A thread may lose its core between reading the clock and storing the begin. Such a call is invisible until then.
+  // A thread may lose its core between reading the clock and storing the begin: the call is invisible until then.
   std::vector<Ticks> held_up;
   std::thread caller([&] {
     spool::Thread& t = *recorder::this_thread();

@@ -10,7 +10,7 @@ TEST(OverflowTracks, NestedAndFollowingSlicesShareATrack) {
 
   EXPECT_EQ(tracks.place(0, 100), 0);
   EXPECT_EQ(tracks.place(10, 50), 0);
-  EXPECT_EQ(tracks.place(50, 100), 0);  // touching is no overlap
+  EXPECT_EQ(tracks.place(50, 100), 0);
   EXPECT_EQ(tracks.place(100, 120), 0);
 }
 
@@ -21,7 +21,7 @@ TEST(OverflowTracks, PartialOverlapGoesToAnOverflowTrackAndComesBack) {
   EXPECT_EQ(tracks.place(50, 150), 1);
   EXPECT_EQ(tracks.place(60, 90), 0);
   EXPECT_EQ(tracks.place(120, 200), 0);
-  EXPECT_EQ(tracks.place(130, 250), 2);  // track 1 is taken until 150
+  EXPECT_EQ(tracks.place(130, 250), 2);
   EXPECT_EQ(tracks.place(160, 300), 1);
 }
 

@@ -1,4 +1,4 @@
-// A recorded window for tests, and the slices of its trace.
+// A recorded window, and its slices.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -31,7 +31,7 @@ class TextSink : public ByteSink {
   std::string text;
 };
 
-// The tests use nanoseconds as ticks. The wall clock is the monotonic clock plus this.
+// Ticks are nanoseconds. The wall clock is the monotonic clock plus this.
 inline constexpr std::int64_t kWall = 7889238'000'000'000 * 220;
 
 class WindowTraceTest : public SpoolFixture {

@@ -1,4 +1,4 @@
-// The trace of a window: its events, steps, counts and losses.
+// Events, steps, counts and losses of a window.
 #include <set>
 
 #include "window_trace_fixture.h"
@@ -91,7 +91,7 @@ TEST_F(WindowTraceTest, StepsAreMarkedFromBoundaryToBoundaryOnTheStepThread) {
   EXPECT_TRUE(named(all, "ProfilerStep#1013").empty());
 }
 
-// The window of a damaged spool may begin before its first step.
+// A damaged spool's window may begin before its first step.
 TEST_F(WindowTraceTest, AStepThatOverlapsACallInPartHasANamedOverflowTrack) {
   const std::int32_t tid = recorder::this_thread()->tid;
   recorder::header().step_tid = tid;
@@ -233,7 +233,7 @@ TEST_F(WindowTraceTest, NamesOfAnyBytesSurvive) {
   EXPECT_EQ(named(all, "broken \xef\xbf\xbd\xef\xbf\xbd bytes").size(), 1u);
 }
 
-// A damaged length must not turn all following bytes into a name: each event with that name would repeat them.
+// Otherwise each event with that name would repeat all following bytes.
 TEST_F(WindowTraceTest, TextWithAnImpossibleLengthIsEmpty) {
   spool::Window* const window = recorder::open_window(100, spool::kNoMark);
   commit_range(110, 120, "work");
@@ -250,7 +250,7 @@ TEST_F(WindowTraceTest, TextWithAnImpossibleLengthIsEmpty) {
   EXPECT_EQ(named(build(0), "(name lost)").size(), 1u);
 }
 
-// A thousand definitions name one text of a megabyte. The trace must grow with the spool, not with the product.
+// The trace must not repeat a text of a megabyte for each of a thousand definitions.
 class TextsOfASpool : public test::SpoolFixture {};
 
 TEST_F(TextsOfASpool, AreNotMultipliedByDefinitions) {

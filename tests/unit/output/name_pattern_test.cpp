@@ -1,4 +1,4 @@
-// Checks of the patterns of folder and file names in a spec.
+// Patterns of folder and file names.
 #include <gtest/gtest.h>
 
 #include <string>

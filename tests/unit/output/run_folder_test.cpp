@@ -27,13 +27,12 @@ TEST(OpenRun, AllRanksOfAJobShareOneBase) {
   EXPECT_EQ(first.base_time_ns % quarter, 0);
 }
 
-/// Sets the time of a file back by one minute.
+/// Makes a file one minute older.
 void age(const std::string& path) {
   const auto now = std::filesystem::last_write_time(path);
   std::filesystem::last_write_time(path, now - std::chrono::seconds(60));
 }
 
-/// Returns the identity of a torchrun job without a job id, on this host.
 JobIdentity torchrun(const std::string& host, const std::string& launcher, std::int64_t started_s) {
   return {.key = host + "/" + launcher,
           .readable = launcher,
@@ -114,7 +113,7 @@ TEST(OpenRun, OverwriteRefusesTheFolderOfARunningJob) {
   age(run + "/.claim-rank0");
   EXPECT_EQ(open_run(spec, run, {.key = "job3", .readable = "j"}, kNow).problem, "")
       << "nobody could ever overwrite it";
-  claim(host + parent + "1");  // a number that another process has now
+  claim(host + parent + "1");  // a number now reused
   EXPECT_EQ(open_run(spec, run, {.key = "job4", .readable = "j"}, kNow).problem, "");
 }
 
@@ -127,7 +126,6 @@ TEST(OpenRun, ReportsAFolderThatCannotBeCreated) {
   EXPECT_NE(run.problem.find("Not a directory"), std::string::npos) << run.problem;
 }
 
-// A child holds the claim and stays alive until this process has tried to take it.
 TEST(ClaimRank, ALiveOwnerKeepsItsClaimAndADeadOneLosesIt) {
   test::TemporaryFolder folder;
   int ready[2];
@@ -142,7 +140,7 @@ TEST(ClaimRank, ALiveOwnerKeepsItsClaimAndADeadOneLosesIt) {
     const bool told = write(ready[1], &answer, 1) == 1 && read(leave[0], &byte, 1) == 1;
     _exit(told ? 0 : 1);
   }
-  close(ready[1]);  // a child that dies answers with the end of the pipe
+  close(ready[1]);  // a dying child ends the pipe
   char answer = 0;
   ASSERT_EQ(read(ready[0], &answer, 1), 1);
   ASSERT_EQ(answer, 'y');
@@ -160,12 +158,10 @@ TEST(ClaimRank, ALiveOwnerKeepsItsClaimAndADeadOneLosesIt) {
   for (const int fd : {ready[0], leave[0], leave[1]}) close(fd);
 }
 
-/// Claims rank 0 for a process on another machine, which cannot be seen from here.
 void claim_from_elsewhere(const std::string& folder) {
   std::ofstream(folder + "/.claim-rank0") << "node9 4711 99 4026531836 another-boot\n";
 }
 
-// A job was queued again on another node.
 TEST(ClaimRank, TakesOverTheClaimOfASilentProcessOnAnotherMachine) {
   const test::TemporaryFolder folder;
   claim_from_elsewhere(folder.path());

@@ -1,4 +1,4 @@
-// The pool of chunks: which are freed, which are kept, and the events that are dropped when none is left.
+// Chunks freed and kept, and events dropped.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -33,7 +33,7 @@ TEST_F(ChunkPoolTest, EventLandsInTheSpool) {
 TEST_F(ChunkPoolTest, DropsAndCountsNewestEventsIfThePoolIsExhausted) {
   make_spool(16);
   recorder::tend_pool([] { return Ticks{1}; }, 16);
-  // A thread begins with short runs, and each of their headers takes the place of an event.
+  // Headers of short runs take the place of events.
   const std::uint64_t most = 16ull * spool::kEventsPerChunk, least = most - 16;
 
   for (std::uint64_t i = 0; i < most + 100; ++i) commit_at(i + 1);
@@ -116,7 +116,7 @@ TEST_F(ChunkPoolTest, AnEventBetweenSlotAndPublishOverrunsNothing) {
   EXPECT_EQ(t.next + spool::kEventsPerChunk, t.chunk_end + 10);
 }
 
-// Device activities come in any order of time, and the second half of one has no time of its own.
+// Activities come unordered, and the second half of one has no time.
 TEST_F(ChunkPoolTest, DeviceChunkIsKeptForItsLatestEvent) {
   make_spool(4);
   recorder::tend_pool([] { return Ticks{1}; }, 4);

@@ -1,4 +1,4 @@
-// Short runs of events that threads with few events share a chunk for.
+// Short runs of events that share a chunk.
 #include <gtest/gtest.h>
 
 #include <barrier>
@@ -16,7 +16,7 @@ namespace {
 using recorder::this_thread;
 using RunsTest = test::SpoolFixture;
 
-// More threads are alive at once than there are chunks.
+// There are more threads than chunks.
 TEST_F(RunsTest, ManyThreadsWithFewEventsShareChunks) {
   constexpr int kThreads = 200;
   make_spool(64);
@@ -38,7 +38,7 @@ TEST_F(RunsTest, ManyThreadsWithFewEventsShareChunks) {
 
 TEST_F(RunsTest, AThreadContinuesTheRunOfOneThatHasEnded) {
   constexpr std::uint64_t kThreads = 3000, kEach = 10;
-  make_spool(64);  // 65,000 slots in all
+  make_spool(64);
   recorder::tend_pool([] { return Ticks{1}; }, 64);
   for (std::uint64_t i = 0; i < kThreads; ++i) {
     std::thread([i] {
@@ -76,7 +76,6 @@ TEST_F(RunsTest, EachRunOfAChunkHasItsThread) {
   EXPECT_EQ(found, tids);
 }
 
-// Threads start, end and take over runs as fast as they can: no event is lost or duplicated.
 TEST_F(RunsTest, RunsStayIntactWhileManyThreadsLeaveAndTakeThem) {
   constexpr std::uint64_t kSpawners = 8, kEach = 200, kEvents = 45;
   make_spool(256);

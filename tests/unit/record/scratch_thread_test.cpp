@@ -1,4 +1,4 @@
-// The measurement of the costs behind overhead_percent.
+// Costs behind overhead_percent.
 #include <gtest/gtest.h>
 
 #include "profshim/recorder_control.h"
@@ -35,7 +35,7 @@ TEST_F(ScratchThreadTest, MeasuringCostsLeavesNoEventAndRestoresTheThread) {
 TEST_F(ScratchThreadTest, MeasuredCostIsProportionalToTheWork) {
   make_spool(64);
   recorder::ScratchThread scratch;
-  // The speed of a busy machine may change between the two measurements.
+  // A busy machine may change speed between the measurements.
   double ratio = 0;
   for (int attempt = 0; attempt < 10 && (ratio < 1.8 || ratio > 2.2); ++attempt) {
     const double once = scratch.cost_ns([] { work(2000); });

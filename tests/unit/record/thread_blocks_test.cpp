@@ -1,4 +1,4 @@
-// The blocks that the spool has for threads, and threads that find none free.
+// Thread blocks, and threads that find none free.
 #include <gtest/gtest.h>
 
 #include <thread>
@@ -36,7 +36,7 @@ TEST_F(ThreadBlocksTest, EventsOfAThreadWithoutABlockAreDropped) {
   std::thread([] {
     for (int i = 0; i < 7; ++i) {
       if (this_thread() == nullptr) recorder::lose_event(recorder::kMpi);
-      recorder::lose_event(recorder::kTorch);  // not wanted here
+      recorder::lose_event(recorder::kTorch);
     }
   }).join();
 

@@ -7,12 +7,12 @@
 namespace profshim::replay {
 namespace {
 
-constexpr std::size_t kRoundsAfterwards = 5;  // fewer than the seconds for which profshim waits
-const char* const kWaits = "waits";           // sources that are no thread of the trace
+constexpr std::size_t kRoundsAfterwards = 5;  // less than the seconds for which profshim waits
+const char* const kWaits = "waits";           // sources that are no thread
 const char* const kEvents = "events";
 const char* const kDevice = "device";
 
-/// The standard's distributions differ from library to library; this is the same everywhere.
+/// The standard's distributions differ between libraries.
 class Dice {
  public:
   explicit Dice(std::uint32_t seed) : engine_(seed) {}
@@ -50,7 +50,7 @@ class Packer {
 
   std::vector<Round> rounds(const std::vector<Item>& items, std::size_t count) {
     std::vector<Round> all;
-    count = std::min(count, items.size());  // no second passes in which nothing ends
+    count = std::min(count, items.size());  // something ends in every second
     for (std::size_t i = 0; i < count; ++i) {
       const auto at = [&](std::size_t n) {
         return items.begin() + static_cast<std::ptrdiff_t>(items.size() * n / count);
@@ -70,12 +70,11 @@ class Packer {
       const bool is_thread = source != kDevice && source != kWaits && source != kEvents;
       sources.push_back(packed(is_thread ? source : "", records));
     }
-    // Buffers of a thread keep their order: those that come at the flush are its last.
+    // Buffers of a thread stay in order: those at the flush are its last.
     Round early, late;
     while (!sources.empty()) {
       Round& source = sources[dice_.below(sources.size())];
       Shipment& next = source.front();
-      // The number of late shipments is limited by the number of buffers.
       const bool has_room = late.size() + source.size() < plan_.buffers;
       next.at_flush = has_room && (source.size() == 1 ? dice_.below(2) == 0 : dice_.below(source.size()) == 0);
       if (next.at_flush) {

@@ -1,4 +1,4 @@
-// Compares two lists of rows, ignoring their order.
+// Compares rows in any order.
 #pragma once
 
 #include <map>
@@ -10,11 +10,10 @@
 namespace profshim::replay {
 
 struct Comparison {
-  std::map<std::string, int> equal;      // rows that both have, by category
-  std::vector<std::string> differences;  // one sentence each
+  std::map<std::string, int> equal;  // common rows by category
+  std::vector<std::string> differences;
 };
 Comparison compare(const Expectation& expected, const Trace& ours, const Dialect& dialect);
-/// The first of them, for the message of a test.
 std::string first_of(const std::vector<std::string>& differences);
 
 }  // namespace profshim::replay

@@ -18,8 +18,8 @@ bool is_one_of(const std::string& text, const std::set<std::string>& all) { retu
 const std::set<std::string> kNotFromCupti = {
     "cpu_op", "user_annotation", "python_function", "gpu_user_annotation", "fwdbwd", "Trace"};
 
-// They ask for something and start nothing on the device; jobs call some of them in a loop. INVALID is what an old
-// CUPTI calls cudaStreamGetCaptureInfo_v2, which is younger.
+// Queries without device work; jobs call some in a loop. INVALID is an old CUPTI's name of the younger
+// cudaStreamGetCaptureInfo_v2.
 const std::set<std::string> kUnrecordedCalls = {"INVALID",
                                                 "cudaDeviceGetAttribute",
                                                 "cudaDeviceGetStreamPriorityRange",
@@ -35,7 +35,6 @@ const std::set<std::string> kUnrecordedCalls = {"INVALID",
                                                 "cudaStreamGetPriority",
                                                 "cudaStreamIsCapturing"};
 
-// Calls with device work, by the begin of their names.
 constexpr const char* kStartWork[] = {"cudaLaunchKernel", "cuLaunchKernel", "cudaGraphLaunch", "cudaMemcpyAsync",
                                       "cudaMemsetAsync"};
 
@@ -50,8 +49,8 @@ const std::set<std::string> kCollectiveArgs = {"Collective name",
                                                "Process Group Description",
                                                "Process Group Ranks"};
 
-/// The occupancy of a kernel that has opted in to more shared memory than the default limit, by NVIDIA's occupancy
-/// calculator for compute capability 8.0 and 10.0: 64 warps, 32 blocks and 64 Ki registers in a multiprocessor.
+/// Occupancy of a kernel with opt-in shared memory, as in NVIDIA's occupancy calculator for compute capability 8.0 and
+/// 10.0: 64 warps, 32 blocks and 64 Ki registers in a multiprocessor.
 std::int64_t occupancy_with_opt_in(const Row& kernel, std::int64_t shared_per_sm) {
   const std::vector<std::int64_t> block = numbers_of(kernel.args.at("block"));
   const std::int64_t threads = block[0] * block[1] * block[2], warps = (threads + 31) / 32;
@@ -123,7 +122,7 @@ class Expecting {
       else if (row.category == "overhead")
         add_overhead(row);
       else
-        out_.rows.push_back(row);  // unknown kind: reported as a difference
+        out_.rows.push_back(row);
     }
     out_.devices = original_.devices;
     for (Trace::Object& device : out_.devices) add_uuid(device);
@@ -133,7 +132,7 @@ class Expecting {
  private:
   void applied(Rule rule) { ++out_.rules[rule]; }
 
-  // Every byte that the records have is 0x10 and the device's number.
+  // Every byte in our records is 0x10 and the device's number.
   void add_uuid(Trace::Object& device) {
     const std::string id = std::map<std::string, std::string>(device.begin(), device.end()).at("id"), byte = "1" + id;
     std::string text = "\"GPU";
@@ -153,7 +152,6 @@ class Expecting {
     return calls_.count(correlation) == 0 && correlation < first_call_;
   }
 
-  /// A call, or something that it has made.
   bool is_after_window(const Row& row) const {
     if (row.category == "overhead") return row.begin_ns >= window_end_ns_;
     if (row.category == "ac2g") return later_calls_.count(row.id) + unshown_waits_.count(row.id) != 0;
@@ -174,7 +172,7 @@ class Expecting {
     devices_with_work_.insert(work.pid);
   }
 
-  /// Names of streams and devices. Kineto names all the devices there are, and lines that we have elsewhere.
+  /// Kineto names all devices, and tracks that we place elsewhere.
   void add_name(const Row& row) {
     out_.has_names = true;
     const bool is_stream = row.name == "thread_name" && streams_with_work_.count({row.pid, row.tid}) != 0;
@@ -233,7 +231,7 @@ class Expecting {
     }
   }
 
-  /// Only where the original has what single precision gives.
+  /// Only where the original has single precision.
   void correct_quotients(Row& kernel, std::int64_t sms) {
     const std::vector<std::int64_t> grid = numbers_of(kernel.args.at("grid")),
                                     block = numbers_of(kernel.args.at("block"));
@@ -246,7 +244,7 @@ class Expecting {
   }
 
   void correct(std::string& text, float single, double exact) {
-    // Kineto of 2023 wrote as many digits as it takes, later ones six decimals.
+    // Kineto of 2023 wrote as many digits as needed, later ones six decimals.
     if (text != six_decimals(static_cast<double>(single)) && std::strtof(text.c_str(), nullptr) != single) return;
     const std::string better = six_decimals(exact);
     if (text != better) applied(Rule::kSinglePrecision);
@@ -267,7 +265,7 @@ class Expecting {
   }
 
   static std::string sync_line(const std::string& tid) {
-    constexpr std::int64_t kSyncLine = 1'000'000;  // Kineto's since 2026-04, for the waits for a stream
+    constexpr std::int64_t kSyncLine = 1'000'000;  // Kineto's since 2026-04, for waits for a stream
     return std::to_string(std::stoll(tid) + kSyncLine);
   }
 
@@ -302,7 +300,7 @@ class Expecting {
   Expectation out_;
 };
 
-// Names of the process itself, of its threads and of lines that the original lacks.
+// Names of the process, its threads and tracks that the original lacks.
 bool is_our_own(const Row& row) {
   if (row.category == "Trace" || row.phase == 'i') return true;
   if (row.phase != 'M') return false;

@@ -1,4 +1,4 @@
-// A thread that stands for one of the recorded job: it lives during the replay and runs the calls it is given.
+// A thread that stands for one of the recorded job during the replay.
 #pragma once
 
 #include <pthread.h>
@@ -29,10 +29,10 @@ class JobThread {
   JobThread& operator=(const JobThread&) = delete;
 
   std::int64_t tid() const { return tid_; }
-  /// As CUPTI names the thread: the low 32 bits of its pthread_t.
+  /// CUPTI's thread id: the low 32 bits of its pthread_t.
   std::uint32_t raw() const { return raw_; }
 
-  /// Returns when the thread has done it; it ends after an empty function.
+  /// Returns after the task. An empty task ends the thread.
   void run(const std::function<void()>& task) {
     std::unique_lock lock(mutex_);
     task_ = &task;
@@ -57,7 +57,7 @@ class JobThread {
   const std::function<void()>* task_ = nullptr;
   std::int64_t tid_ = 0;
   std::uint32_t raw_ = 0;
-  std::thread thread_;  // last: it uses the others
+  std::thread thread_;  // last: uses the others
 };
 
 }  // namespace profshim::replay

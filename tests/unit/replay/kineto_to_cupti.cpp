@@ -13,7 +13,7 @@ namespace {
 
 namespace raw = fake::cupti;
 
-// A field that we do not set, and padding, must not be read: it holds this.
+// Fills unset fields and padding, which must not be read.
 constexpr int kGarbage = 0xa5;
 
 template <class Struct>
@@ -42,8 +42,8 @@ Number index_in(const char* const (&names)[N], const std::string& name) {
 }
 
 // CUpti_ActivityMemcpyKind, CUpti_ActivityMemoryKind, CUpti_ActivitySynchronizationType, CUpti_ActivityOverheadKind.
-// These tables repeat src/kineto/device/names.cpp on purpose: with our own tables, a wrong name there would be read and
-// written alike, and the replay would find no difference.
+// These tables repeat device_names.cpp on purpose: the replay would not notice a wrong name there if it used the same
+// table.
 constexpr const char* kCopyKinds[] = {"",     "HtoD", "DtoH", "HtoA", "AtoH", "AtoA",
                                       "AtoD", "DtoA", "DtoD", "HtoH", "PtoP"};
 constexpr const char* kMemoryKinds[] = {"Unknown", "Pageable", "Pinned",        "Device",
@@ -108,7 +108,7 @@ class Maker {
     out_.calls[row.tid].push_back(record);
   }
 
-  /// A launch has the number of the call around it, another call one of its own.
+  /// A launch has the number of the call around it, another call its own.
   void add_driver_call(const Row& row, raw::Api call) {
     constexpr std::uint32_t kCuLaunchKernel = 307, kCuEventRecord = 119, kOwnNumbers = 1 << 30;
     const bool is_launch = row.name.starts_with("cudaLaunchKernel");
@@ -123,7 +123,6 @@ class Maker {
     out_.calls[row.tid].push_back(record);
   }
 
-  /// The fields that all kinds of work have.
   template <class Struct>
   Struct work(const Row& row, std::uint32_t kind) {
     auto r = blank<Struct>(kind);
@@ -141,7 +140,6 @@ class Maker {
     return r;
   }
 
-  // Each context and each stream has one record.
   void note_place(std::uint32_t device, std::uint32_t context, std::uint32_t stream) {
     if (contexts_.insert(context).second) {
       auto r = blank<raw::Context>(raw::kContext);
@@ -211,7 +209,7 @@ class Maker {
     out_.waits.push_back(packed(r, row.end_ns()));
   }
 
-  /// This record tells Kineto the event or stream of a wait.
+  /// Tells Kineto the event or stream of a wait.
   void add_event_record(const Row& wait) {
     auto r = blank<raw::CudaEvent>(raw::kCudaEvent);
     r.correlation = u32(wait.number("wait_on_cuda_event_record_corr_id"));

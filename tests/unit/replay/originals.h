@@ -1,4 +1,4 @@
-// The traces that are replayed, see tests/golden/traces/SOURCE.md.
+// Traces to replay, see tests/golden/traces/SOURCE.md.
 #pragma once
 
 #include <algorithm>
@@ -34,7 +34,6 @@ inline const Original& original_called(std::string_view test_name) {
   return *found;
 }
 
-/// Read once.
 inline const Trace& trace_of(const Original& original) {
   static auto& traces = *new std::map<std::string, Trace>;
   const auto [found, is_new] = traces.try_emplace(original.file);

@@ -17,7 +17,6 @@ namespace {
 constexpr std::int64_t kSecond = 1'000'000'000;
 constexpr std::uint32_t kChunks = 40;
 
-/// The spool of one replay, with the recorder armed.
 class ReplaySpool {
  public:
   explicit ReplaySpool(std::string& failure) {
@@ -126,13 +125,13 @@ class Replay {
     request_.on = false;
     request_.off_at = end;
     for (const Round& round : delivery.afterwards) bring(round);
-    constexpr int kMostRounds = 20;  // launches without work are waited for
+    constexpr int kMostRounds = 20;  // for launches without work
     for (int i = 0; i < kMostRounds && capture_->state() != device::Capture::State::kOff; ++i) serve(kSecond);
     if (capture_->state() != device::Capture::State::kOff) out_.failure = "the capture does not end";
     if (cupti_.enabled() != 0) out_.failure = "some kinds are still switched on";
   }
 
-  /// The second that ends with a flush.
+  /// A second that ends with a flush.
   void bring(const Round& round) {
     for (const Shipment& shipment : round) ship(shipment);
     serve(kSecond);
@@ -174,7 +173,7 @@ class Replay {
   ReplayCupti cupti_;
   device::CuptiApi api_;
   device::SpoolOutput spool_output_;
-  std::map<std::string, JobThread> threads_;  // by the tid in the original
+  std::map<std::string, JobThread> threads_;  // by the original's tid
   JobThread helper_;
   Recording recording_;
   Records records_;

@@ -1,4 +1,4 @@
-// Runs the records of a trace through our device code, the spool and the writer: what profshim would have written.
+// Runs a trace's records through our device code, the spool and the writer.
 #pragma once
 
 #include <functional>
@@ -13,15 +13,15 @@ namespace profshim::replay {
 
 struct Replayed {
   std::string json;
-  Trace trace;                              // the same, as rows
+  Trace trace;                              // as rows
   device::Losses losses;                    // of the converter
   bool had_buffers = true;                  // for every request
-  std::map<std::string, std::string> tids;  // of the original -> of the thread that stood for it
+  std::map<std::string, std::string> tids;  // the original's -> ours
   std::int64_t window_end_ns = 0;           // since the epoch
-  std::string failure;                      // "" = it ran
+  std::string failure;                      // "" = none
 };
 
-/// `tamper` changes the records before they are delivered.
+/// `tamper` changes the records before delivery.
 Replayed replay(const Trace& original, const Generation& generation, const Plan& plan,
                 const std::function<void(Records&)>& tamper = {});
 

@@ -1,5 +1,5 @@
-// The comparison can fail: a change of any field that a trace shows, in one kind of record, and every lost row, is a
-// difference. Fields that no trace shows (a context's own fields but its device, flags, values, padding) are not here.
+// Proves that the replay finds a change of any shown field and every lost row. Not tested, as no trace shows them: a
+// context's fields except its device, flags, values, padding.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -57,7 +57,7 @@ List& list_of(Records& records, std::uint32_t kind) {
   }
 }
 
-/// A record of that kind; of calls, one that starts something.
+/// Chooses only calls that start something.
 bool is_chosen(const Record& record, std::uint32_t kind) {
   constexpr std::uint32_t kMemcpyAsync = 41, kLaunchKernel = 211;
   if (record.kind != kind) return false;
@@ -77,7 +77,6 @@ List::iterator find_in(List& list, std::uint32_t kind) {
   return std::find_if(list.begin(), list.end(), [kind](const Record& record) { return is_chosen(record, kind); });
 }
 
-/// Changes the first record of this kind.
 template <class Struct, class Change>
 Tamper first(Change change) {
   return [=](Records& records) { edit<Struct>(*find_in(list_of(records, kKindOf<Struct>), kKindOf<Struct>), change); };
@@ -112,7 +111,7 @@ struct Control {
   std::string name;
   const Original& original;
   Tamper tamper;
-  bool streams = false;  // CUPTI tells of the streams
+  bool streams = false;  // CUPTI reports streams
 };
 using Controls = std::vector<Control>;
 
@@ -120,7 +119,6 @@ const Original& kNanoseconds = original_called("B200Vllm");
 const Original& kSyncs = original_called("EventSync");
 const Original& kGraphs = original_called("Graphs");
 
-/// Fields that kernels, copies and memsets have.
 template <class Struct>
 void add_work(Controls& all, const std::string& name, const Original& original) {
   const std::uint64_t shortest_ns = original.dialect.whole_microseconds ? 1000 : 1;
@@ -196,7 +194,7 @@ void add_waits(Controls& all) {
   wait("a wait of another call", [](auto& r) { ++r.correlation; });
   wait("a wait in another context", [](auto& r) { ++r.context; });
   wait("a wait for another event", [](auto& r) { ++r.event; });
-  // The first waits are for an event: Kineto gives these stream -1.
+  // The first waits are for an event: Kineto gives them stream -1.
   all.push_back({"waits of other streams", kSyncs, every<raw::Synchronization>([](auto& r) { ++r.stream; })});
   all.push_back({"a wait is lost", kSyncs, lost<raw::Synchronization>()});
   const auto event = [&all](const char* name, auto change) {

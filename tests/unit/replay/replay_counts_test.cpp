@@ -1,5 +1,4 @@
-// Counts the rows of each original that are compared, and the uses of each rule: a rule that excuses more than is known
-// hides a fault.
+// Counts compared rows and uses of each rule. A rule that excuses more than is known hides a fault.
 #include <gtest/gtest.h>
 
 #include "differences.h"

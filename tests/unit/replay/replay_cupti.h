@@ -1,4 +1,4 @@
-// A CUPTI that delivers given records, with the layouts and the functions of one generation. One at a time.
+// A CUPTI that delivers given records in one generation's layouts. One at a time.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@ namespace profshim::replay {
 
 struct Generation {
   const char* name;
-  std::uint32_t version;  // cuptiGetVersion()
+  std::uint32_t version;  // of cuptiGetVersion()
   fake::cupti::Sizes sizes;
   bool calls_one_by_one;  // has cuptiActivityEnableRuntimeApi and its twin: since CUDA 12.5
 };
@@ -39,15 +39,14 @@ class ReplayCupti {
   ReplayCupti& operator=(const ReplayCupti&) = delete;
   device::CuptiApi api() const;
 
-  /// Asks for a buffer, on this thread.
+  /// Called on the requesting thread.
   Buffer request();
-  /// Returns false if there is no room left. A call that is not enabled is not recorded.
+  /// Returns false without room. A call that is not enabled is not recorded.
   bool append(Buffer& buffer, const Record& record);
   std::size_t bytes_of(const Record& record) const { return record_bytes(record.kind, generation_.sizes); }
-  /// As a full buffer comes back.
+  /// Returns a full buffer.
   void complete(const Buffer& buffer) { completed_(nullptr, 0, buffer.data, buffer.size, buffer.filled); }
   void complete_at_flush(const Buffer& buffer) { waiting_.push_back(buffer); }
-  /// The number of kinds and calls that are switched on.
   std::size_t enabled() const { return kinds_.size() + calls_[0].size() + calls_[1].size(); }
 
  private:
@@ -56,8 +55,7 @@ class ReplayCupti {
   device::BufferRequested requested_ = nullptr;
   device::BufferCompleted completed_ = nullptr;
   void switch_call(int runtime, std::uint32_t id, bool on);
-  // Kinds and calls that are on, and those that have ever been on. The first set of calls is the driver's, the second
-  // the runtime's.
+  // Enabled now, and ever. Calls: [0] driver, [1] runtime.
   std::set<std::uint32_t> kinds_, were_on_, calls_[2], calls_were_on_[2];
   std::deque<Buffer> waiting_;
 };

@@ -1,5 +1,4 @@
-// Real traces of Kineto's against ours: their records go through the device code, the spool and the writer, and what
-// comes out is compared with the original event by event.
+// Replays real Kineto traces and compares our traces with them event by event.
 #include "replay.h"
 
 #include <gtest/gtest.h>

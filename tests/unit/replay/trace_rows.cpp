@@ -10,10 +10,10 @@
 namespace profshim::replay {
 namespace {
 
-constexpr char kNumberMark = '#';  // precedes the text of a number, to distinguish it from a string
+constexpr char kNumberMark = '#';  // marks the text of a number
 constexpr unsigned kFlags = rapidjson::kParseNumbersAsStringsFlag;
 
-/// Builds a document in which numbers keep their text: a double would round the times.
+/// Numbers keep their text: a double would round the times.
 struct NumbersAsText {
   rapidjson::Document& out;
   bool Null() { return out.Null(); }
@@ -65,7 +65,7 @@ std::string compact(const rapidjson::Value& value) {
   return "null";
 }
 
-// Microseconds as they are written, in nanoseconds.
+// Converts microseconds.
 std::int64_t nanoseconds(std::string_view text) {
   const std::size_t point = text.find('.');
   std::string digits(text.substr(0, point));

@@ -1,5 +1,4 @@
-// A trace file as rows of plain text. It is read with RapidJSON alone: neither our reader nor our tables of the format
-// can hide a difference between an original of Kineto's and our own trace.
+// A trace as rows of text, read with RapidJSON alone: our reader and format tables cannot hide a difference.
 #pragma once
 
 #include <cstdint>
@@ -14,16 +13,15 @@ namespace profshim::replay {
 struct Row {
   char phase = 0;
   std::string category, name;
-  std::string pid, tid;                        // as written: a number or a text
+  std::string pid, tid;                        // as written
   std::int64_t begin_ns = 0, duration_ns = 0;  // begin: since the epoch
   std::int64_t id = 0;
   std::map<std::string, std::string> args;  // compact JSON
 
   bool is_call() const { return category == "cuda_runtime" || category == "cuda_driver"; }
-  /// Kernels, copies and memsets.
   bool is_work() const { return category == "kernel" || category == "gpu_memcpy" || category == "gpu_memset"; }
   std::int64_t end_ns() const { return begin_ns + duration_ns; }
-  /// A whole number among the args; throws where it is none.
+  /// Throws unless the arg is a whole number.
   std::int64_t number(const std::string& key) const;
   std::int64_t number_or(const std::string& key, std::int64_t otherwise) const;
 };
@@ -35,13 +33,12 @@ struct Trace {
   std::vector<Row> rows;
 };
 
-/// Throws std::runtime_error if the file is no trace or a time is finer than a nanosecond.
+/// Throws std::runtime_error if it is no trace or a time is finer than a nanosecond.
 Trace trace_rows(const std::string& json);
-/// A file, unpacked where it is a gzip.
+/// Unpacks gzip.
 std::string unpacked_file(const std::string& path);
 /// The elements of "[1,2,3]".
 std::vector<std::int64_t> numbers_of(const std::string& list);
-/// The whole row in one line.
 std::string line_of(const Row& row);
 
 }  // namespace profshim::replay

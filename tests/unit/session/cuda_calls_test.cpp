@@ -1,5 +1,4 @@
-// The CUDA hooks in a separate process: the calls that symbol hooks record without CUPTI, and steps from
-// cudaProfilerStart and Stop and from kernels.
+// CUDA hooks in a separate process: calls without CUPTI, and steps from cudaProfilerStart and Stop and from kernels.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -56,7 +55,7 @@ Trace read(const std::string& path) {
 
 class CudaCalls : public ::testing::Test {
  protected:
-  /// Runs cuda_calls with these arguments; `settings` is the value of PROFSHIM_SET.
+  /// `settings`: PROFSHIM_SET. `arguments`: for cuda_calls.
   std::vector<Trace> record(const std::string& arguments, const std::string& settings, const char* stub = kStub) {
     const std::string traces = folder_.path() + "/traces-" + std::to_string(++recordings_);
     run_ = test::run_shell("env PROFSHIM_FOLDER=" + traces + " PROFSHIM_SET='limits.disk_free=0 " + settings +
@@ -149,7 +148,7 @@ TEST_F(CudaCalls, ArgumentsAndKernelNamesAreNoted) {
       EXPECT_EQ(call.args.at("stream handle"), "0x0") << call.name << ": from the configuration";
     }
   }
-  // An exported host function has the kernel's name. The name of a handle comes from the driver.
+  // An exported host function has the kernel's name. The driver names a handle.
   EXPECT_EQ(kernels["cudaLaunchKernel"], (std::set<std::string>{"exported_kernel", "_Z9by_kernelPf"}));
   EXPECT_EQ(kernels["cuLaunchKernel"].size(), 1u);
 }
@@ -172,8 +171,6 @@ TEST_F(CudaCalls, AMissingLibraryIsAnErrorOfTheCall) {
   EXPECT_EQ(printed("failed"), rows() + 2);
   EXPECT_EQ(printed("first_calls"), 0);
 }
-
-// ---- steps from cudaProfilerStart and Stop
 
 const char* const kRanges = "steps.source=cuda_profiler_api";
 
@@ -205,14 +202,12 @@ TEST_F(CudaCalls, ARangeThatIsOpenAtTheEndIsSavedAndIncomplete) {
   EXPECT_FALSE(traces[0].report.complete);
 }
 
-// ---- steps from kernels
-
 const char* const kKernels =
     "steps.source=kernel steps.pattern=*adam* schedule.skip_first=0 schedule.wait=0 schedule.warmup=0 "
     "schedule.active=1 schedule.repeat=0";
 
-// Gradient accumulation: four micro-batches, then an optimizer of three kernels. Each launch is followed by one copy;
-// calls before the first optimizer belong to no step.
+// Gradient accumulation: four micro-batches, then an optimizer of three kernels. One copy follows each launch. Calls
+// before the first optimizer belong to no step.
 TEST_F(CudaCalls, ConsecutiveMatchesAreOneBoundary) {
   const std::string step = "fwd bwd fwd bwd fwd bwd fwd bwd adam_1 adam_2 adam_3 ";
   EXPECT_EQ(copies("kernels " + step + step + step + "fwd", kKernels), (std::vector<int>{11, 11, 4}));

@@ -1,5 +1,5 @@
-// The whole recording, with threads that start, end and work while windows open and close: every event that a thread
-// has committed is in the traces or counted as lost, and every trace conforms.
+// Threads start, end and work while windows open and close: every committed event is in the traces or counted as lost,
+// and traces conform.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -26,7 +26,7 @@ struct Recording {
   int status = -1;
   std::string said;
   std::uint64_t handed = 0;
-  std::vector<Trace> traces;  // in the order of their names
+  std::vector<Trace> traces;  // ordered by name
 
   std::uint64_t calls() const {
     std::uint64_t sum = 0;
@@ -63,7 +63,7 @@ Trace read(const std::string& path) {
 
 class SessionTest : public ::testing::Test {
  protected:
-  // `arguments`: of record_threads. `settings`: the value of PROFSHIM_SET.
+  // `arguments`: of record_threads. `settings`: PROFSHIM_SET.
   Recording record(const std::string& arguments, const std::string& settings) {
     const std::string traces = folder_.path() + "/traces";
     const test::ToolRun run =
@@ -103,7 +103,7 @@ TEST_F(SessionTest, WholeRunHoldsEveryRangeOfEveryThread) {
   EXPECT_EQ(recording.traces[0].dropped, 0u);
 }
 
-// A trace holds its whole spec, which `recover` reads from the spool: it must not be cut like a long name.
+// `recover` reads the spec from the spool: it must not be cut like a long name.
 TEST_F(SessionTest, ALongSpecIsKeptWhole) {
   std::string names;
   for (int i = 0; i < 1000; ++i) names += "name-" + std::to_string(i) + "-of-a-program,";
@@ -168,7 +168,7 @@ TEST_F(SessionTest, AWindowThatLastsTooLongIsClosed) {
   ASSERT_EQ(recording.traces.size(), 1u);
   EXPECT_TRUE(recording.traces[0].truncated);
   EXPECT_EQ(recording.traces[0].limit, "limits.window_seconds");
-  EXPECT_LT(recording.handed, 800'000u);  // of 4 times 200000 ranges: what came behind the end was not recorded
+  EXPECT_LT(recording.handed, 800'000u);  // of 4 times 200000 ranges: later ones were not recorded
   EXPECT_LE(recording.calls(), recording.handed);
 }
 

@@ -1,4 +1,4 @@
-// The wrong specs of tests/golden/bad_specs: each NN-name.toml has the lines it must give in NN-name.expected.
+// Wrong specs of tests/golden/bad_specs: NN-name.toml and its lines, NN-name.expected.
 #pragma once
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Replays the corpus of the fuzz target, and the wrong specs, as an ordinary test.
+// Replays the fuzz target's corpus and the wrong specs.
 #include <gtest/gtest.h>
 
 #include <filesystem>

@@ -14,7 +14,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// A folder of spec files that goes with the test.
 class SpecFolder : public ::testing::Test {
  protected:
   void SetUp() override {
@@ -302,8 +301,6 @@ TEST_F(LoadSpec, ReadsTheEnvironmentOfTheProcess) {
   ASSERT_EQ(sources.environment.size(), 1u);
   EXPECT_EQ(sources.environment[0], (std::pair<std::string, std::string>("PROFSHIM_RANKS", "a=b")));
 }
-
-// ---- include
 
 TEST_F(Include, LaterFilesOverrideAndTheIncludingFileWins) {
   write("sub/a.toml", "version=1\n[ranks]\nselect=\"1\"\n[schedule]\nactive=5\nwait=6\n");

@@ -10,7 +10,6 @@
 namespace profshim {
 namespace {
 
-/// 16 ranks on two nodes of eight, hosts "a0" and "a1".
 Rank rank_of(int r, int world = 16, int local = 8) {
   Rank rank;
   rank.rank = r;
@@ -148,7 +147,7 @@ TEST(RankExpression, LongAndDeepTextsAreRefused) {
 
 using Test = std::function<bool(const Rank&)>;
 
-/// A random expression as text, and what it means, written down independently.
+/// A random expression, and its meaning, written down independently.
 std::pair<std::string, Test> random_expression(std::mt19937& random, int depth) {
   const auto number = [&](int most) { return static_cast<int>(random() % static_cast<unsigned>(most)); };
   if (depth > 0 && number(3) > 0) {

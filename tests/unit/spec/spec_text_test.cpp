@@ -1,4 +1,4 @@
-// Specs as text: the canonical form, the keys, the reference and the examples.
+// Specs as text, the keys, the reference and the examples.
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -19,7 +19,6 @@ TEST(SpecText, TheDefaultsLoadBackToThemselves) {
   EXPECT_EQ(loaded.spec.to_toml(), defaults.to_toml());
 }
 
-/// Makes specs in which any key may have any of its values.
 class RandomSpecs {
  public:
   Spec next() {

@@ -1,4 +1,4 @@
-// Everything that was read of an event, as a text to compare.
+// An event as text to compare.
 #pragma once
 
 #include <ostream>

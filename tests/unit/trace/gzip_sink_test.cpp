@@ -94,7 +94,7 @@ TEST_P(GzipSink, MayBeThrownAwayUnfinished) {
 }
 
 TEST(GzipSink, CompressesOnTheCallersThreadWhenThereAreNoThreadsToBeHad) {
-  // In a child, as the limit cannot be raised again by everybody; root has no such limit, so it becomes nobody first.
+  // In a child, as not everybody can raise the limit again; root has no such limit, so it becomes nobody first.
   const std::string text = sample_text(1'000'000);
   const auto without_threads = [&] {
     const rlimit none = {0, 0};

@@ -1,5 +1,5 @@
-// The quick way to read an event gives what the parser of src/json gives. The first event of a file is always the
-// parser's, those behind it are read the quick way where they are plain: each text is read in both places.
+// The quick reader gives what the parser gives. The parser reads a file's first event, the quick reader later plain
+// ones: each text is read in both places.
 #include "../../../src/trace/plain_event.h"
 
 #include <gtest/gtest.h>
@@ -13,7 +13,6 @@
 namespace profshim {
 namespace {
 
-/// The last event of a file with these texts, and how reading it ended.
 std::string read_last(const std::string& events) {
   std::ostringstream last;
   TraceVisitor visitor;
@@ -111,7 +110,6 @@ TEST(PlainEvent, RefusesWhatRapidJsonRefuses) {
   }
 }
 
-// At whatever place the pieces in which a file is read end.
 TEST(PlainEvent, EventsMayLieAcrossThePiecesOfAFile) {
   constexpr std::size_t kPiece = 256 * 1024;
   const std::string event = event_with(R"("text":"abcdefghijklmnopqrstuvwxyz","list":[1, 2],"number":12.5)");

@@ -1,6 +1,4 @@
-// A small trace of one rank of an MPI job, made by the real writer: marks as Kineto makes them, three steps,
-// collectives inside them, an NVTX range, a non-blocking receive. What the tests, the bench and the consumers' check
-// all start from.
+// A small MPI trace by the real writer, for tests, bench and the consumers' check.
 #pragma once
 
 #include <memory>
@@ -14,7 +12,7 @@
 
 namespace profshim::test {
 
-/// Keeps everything in memory; fails after `limit` bytes.
+/// Keeps all in memory; fails after `limit` bytes.
 class MemorySink final : public ByteSink {
  public:
   explicit MemorySink(std::string& text, std::size_t limit = ~std::size_t{0}) : text_(text), limit_(limit) {}
@@ -59,7 +57,7 @@ inline TraceHeader sample_header(const SampleOptions& options) {
   return header;
 }
 
-/// Writes the sample's events: times in nanoseconds after the base.
+/// Times are nanoseconds after the base.
 class SampleWriter {
  public:
   SampleWriter(TraceWriter& writer, const SampleOptions& options) : writer_(writer), options_(options) {}

@@ -14,7 +14,6 @@ using Kind = ReadEvent::ReadArg::Kind;
 
 std::string trace_of(const std::string& events) { return "{\"schemaVersion\": 1, \"traceEvents\": [" + events + "]}"; }
 
-// Reads a trace of one event and shows it to `look`.
 template <class Look>
 void read_one(const std::string& event, const Look& look) {
   int events = 0;

@@ -11,7 +11,7 @@ namespace {
 
 using test::MemorySink;
 
-// What stands between the lines of traceEvents for one event, written with base time 0.
+// The event's lines, with base time 0.
 std::string written(const TraceEvent& event) {
   std::string text;
   MemorySink sink(text);

@@ -1,4 +1,4 @@
-// Files of baselines: what is read back, and what is refused.
+// Reading baseline files.
 #include <gtest/gtest.h>
 
 #include <fstream>

@@ -1,4 +1,4 @@
-// Two runs against each other: which differences of counts and times fail, and how often by chance.
+// Comparison of two runs.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -67,7 +67,6 @@ TEST(Compare, ASlowHalfOfARunFailsNobody) {
   EXPECT_FALSE(compare_runs({base}, run, {}).failed());
 }
 
-// One run of the baseline was as slow, so the program varies by as much.
 TEST(Compare, EachRunOfABaselineMustBeFaster) {
   std::mt19937 random(9);
   const RunProfile fast = noisy_run(random, 0.02), slow = noisy_run(random, 0.02, 1.3);
@@ -124,7 +123,6 @@ TEST(Compare, OneCallMoreInOneStepOfOneRankFails) {
   EXPECT_EQ(failed[0]->steps, "1 of 20 steps");
 }
 
-// Similar names are not the same: one is gone and one is new.
 TEST(Compare, KernelsThatDifferInADigitAreTwo) {
   std::mt19937 random(13);
   const RunProfile base = noisy_run(random, 0.02);

@@ -1,4 +1,4 @@
-// Runs made of random numbers, for the tests of compare.
+// Random runs for tests of compare.
 #pragma once
 
 #include <random>
@@ -18,8 +18,7 @@ inline ProfileRow& row(ProfileRank& rank, RowKind kind, const std::string& name)
   return made;
 }
 
-/// Two ranks: steps of 10 ms and a kernel of 6 ms, both noisy with a long tail and both `slower` times as long; one
-/// call in each step.
+/// Two ranks with steps of 10 ms, one call and one 6 ms kernel each. Noisy with a long tail, `slower` times as long.
 inline RunProfile noisy_run(std::mt19937& random, double sigma, double slower = 1, std::size_t steps = kSteps) {
   std::lognormal_distribution<double> noise(0, sigma);
   RunProfile run;

@@ -1,4 +1,4 @@
-// Growth that the program did not cause: a busier machine, and CPUs that vary between runs.
+// Growth by busier machines or varying CPUs.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -12,7 +12,7 @@ namespace {
 
 using test::noisy_run;
 
-/// The steps of a job on CPUs alone, `cpus_used` of which each rank has.
+/// Each rank uses `cpus_used` CPUs and no device.
 RunProfile cpu_run(std::mt19937& random, double slower = 1, double cpus_used = 1) {
   RunProfile run = noisy_run(random, 0.02, slower);
   for (ProfileRank& rank : run.ranks) {
@@ -29,7 +29,7 @@ const Change& step_time(const Comparison& comparison) {
   throw std::runtime_error("the step time is not in the table");
 }
 
-// On an idle virtual machine, one program was measured to need 2.3 ms of CPU time in one run and 4.5 ms in the next.
+// Measured on an idle virtual machine: one program needed 2.3 ms of CPU time in one run, 4.5 ms in the next.
 TEST(Compare, OneRunDoesNotTellHowMuchCpuTimeVaries) {
   std::mt19937 random(31);
   const RunProfile base = cpu_run(random), slow = cpu_run(random, 1.9), slower = cpu_run(random, 2.5);
@@ -43,7 +43,7 @@ TEST(Compare, OneRunDoesNotTellHowMuchCpuTimeVaries) {
   EXPECT_TRUE(compare_runs({base}, slow, {.cpu_noise = 0.5}).failed());
 }
 
-// A slower CPU is used for longer. A thread that sleeps or waits for a disk uses none.
+// A slower CPU is used longer. A thread that sleeps or waits for a disk uses none.
 TEST(Compare, TimeWithoutCpuTimeIsTheProgramsOwn) {
   std::mt19937 random(32);
   const RunProfile base = cpu_run(random, 1, 1), slow = cpu_run(random, 1.5, 1 / 1.5);
@@ -54,7 +54,6 @@ TEST(Compare, TimeWithoutCpuTimeIsTheProgramsOwn) {
   EXPECT_EQ(step_time(comparison).verdict, Change::Verdict::kRegression);
 }
 
-// Traces of other tools lack the use of CPUs.
 TEST(Compare, WithoutCpuTimesTheyAreTakenToVary) {
   std::mt19937 random(33);
   const RunProfile base = cpu_run(random, 1, -1), slow = cpu_run(random, 1.9, -1), slower = cpu_run(random, 2.5, -1);

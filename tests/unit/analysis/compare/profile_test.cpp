@@ -1,4 +1,4 @@
-// From a trace to counts of each step: what belongs to which, and what is not counted.
+// Counts per step from a trace.
 #include <gtest/gtest.h>
 
 #include <fstream>
@@ -87,7 +87,7 @@ TEST_F(CompareProfile, TheLastStepOfAJobThatEndedInItIsNoWholeOne) {
   EXPECT_EQ(rank.steps.size(), 1u);
 }
 
-// schedule.per = "epoch": the numbers start again.
+// schedule.per = "epoch" restarts the numbers.
 TEST_F(CompareProfile, AStepNumberThatComesAgainIsAnotherStep) {
   const ProfileRank rank =
       profile({trace(slice("cpu_op", "MPI_Send", 7, 1000, 1)), trace(slice("cpu_op", "MPI_Recv", 7, 1100, 1))});

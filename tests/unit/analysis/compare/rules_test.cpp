@@ -1,4 +1,4 @@
-// The rules of [check] on a run.
+// The rules of [check].
 #include <gtest/gtest.h>
 
 #include <fstream>

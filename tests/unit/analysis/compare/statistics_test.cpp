@@ -7,7 +7,7 @@
 namespace profshim::analysis_detail {
 namespace {
 
-// Counted by hand: of the C(6, 3) = 20 orders one has U = 9, one U = 8, two U = 7.
+// Counted by hand: of C(6, 3) = 20 orders one has U = 9, one U = 8, two U = 7.
 TEST(MannWhitney, IsExactWithoutTies) {
   EXPECT_DOUBLE_EQ(longer_p({1, 2, 3}, {4, 5, 6}), 1.0 / 20);
   EXPECT_DOUBLE_EQ(longer_p({1, 2, 4}, {3, 5, 6}), 2.0 / 20);
@@ -21,7 +21,6 @@ TEST(MannWhitney, IsNeverSignificantWhereAllIsTheSame) {
   EXPECT_EQ(longer_p({}, {1, 2}), 1.0);
 }
 
-// On either side of where the exact count ends.
 TEST(MannWhitney, TheNormalDistributionIsNearTheExactCount) {
   std::vector<double> shorter, longer;
   for (int i = 0; i < 30; ++i) {
@@ -29,7 +28,7 @@ TEST(MannWhitney, TheNormalDistributionIsNearTheExactCount) {
     longer.push_back(i + 8.5);
   }
   const double exact = longer_p(shorter, longer);
-  longer.push_back(23.5 + 0.25);  // 31 are past it
+  longer.push_back(23.5 + 0.25);
 
   EXPECT_NEAR(std::log(longer_p(shorter, longer)), std::log(exact), 0.3);
 }

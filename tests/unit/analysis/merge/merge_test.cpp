@@ -1,4 +1,4 @@
-// Merges of small hand-made files: numbers, args, devices and refusals.
+// Merges of small files.
 #include "profshim/analysis/merge.h"
 
 #include <gtest/gtest.h>

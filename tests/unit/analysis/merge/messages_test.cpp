@@ -1,4 +1,4 @@
-// MPI calls that a merge takes for the ends of messages.
+// MPI calls at the ends of messages.
 #include <gtest/gtest.h>
 
 #include <fstream>
@@ -10,7 +10,7 @@
 namespace profshim::analysis_detail {
 namespace {
 
-/// The parts of a call, as a text: "send", "receive", and the same of its asynchronous slice.
+/// Describes a call and its asynchronous slice: "send", "receive".
 std::string parts(std::string_view function) {
   const MessageCall call = message_call(function);
   std::string text;
@@ -43,7 +43,6 @@ TEST(MergeMessages, TheHookTableSaysWhatACallDoes) {
 
 class MergeMessagesTest : public testing::Test {
  protected:
-  /// The only channel of a trace of rank 0 of two.
   Channel channel_of(const std::string& events) {
     const std::string path = folder_.path() + "/a.json";
     std::ofstream(path) << R"({"distributedInfo": {"rank": 0, "world_size": 2,
@@ -81,7 +80,7 @@ TEST_F(MergeMessagesTest, LargeCountsAndExchangesAreSends) {
                                      slice("MPI_Isendrecv", 200, 250, to) + "," + call("MPI_Send_init", 300, to) + "," +
                                      call("MPI_Start", 400, to) + "," + slice("MPI_Send_init", 400, 450, to));
 
-  EXPECT_EQ(times(channel.sent), (Times{100, 200, 400}));  // a persistent send at its start
+  EXPECT_EQ(times(channel.sent), (Times{100, 200, 400}));  // persistent: at its start
   EXPECT_TRUE(channel.received.empty());
 }
 

@@ -1,4 +1,4 @@
-// Traces of torch.distributed written by hand, and a test fixture that merges two of them.
+// Hand-written torch.distributed traces, and a fixture that merges two.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -21,14 +21,14 @@ inline std::string arg(const std::string& key, std::int64_t number) {
   return "\"" + key + "\": " + std::to_string(number);
 }
 
-/// Builder of one rank's trace. Times are in microseconds on the common clock.
+/// Times are in microseconds on the common clock.
 class Rank {
  public:
   Rank& step(std::int64_t number, double begin, double end) {
     events_.push_back({"user_annotation", "ProfilerStep#" + std::to_string(number), begin, end - begin});
     return *this;
   }
-  /// Adds the call at `begin` and the work of gloo's thread for it, which ends at `end`.
+  /// Gloo's thread ends its work at `end`.
   Rank& gloo(const std::string& function, double begin, double end, const std::string& dims = "[[4]]", int tid = 1) {
     return call("c10d::" + function, begin, "\"Input Dims\": [" + dims + "]", tid).work(function, begin + 6, end);
   }
@@ -40,7 +40,6 @@ class Rank {
     events_.push_back({"user_annotation", "gloo:" + spelled(function), begin, end - begin, 90});
     return *this;
   }
-  /// Adds the call as record_param_comms, which names its group.
   Rank& in_group(const std::string& group, const std::string& ranks, double begin, double end, int size = 2) {
     return call("record_param_comms", begin,
                 arg("Collective name", "allreduce") + ", " + arg("Process Group Name", group) + ", " +
@@ -97,7 +96,7 @@ class Rank {
 
 class MergeTorchTest : public testing::Test {
  protected:
-  /// Merges two ranks. The clock of the second is 500 ms behind.
+  /// The clock of the second rank is 500 ms behind.
   MergedRank merge(const Rank& a, const Rank& b) {
     MergeOptions options;
     options.out = folder_.path() + "/out.pt.trace.json";
@@ -116,13 +115,11 @@ class MergeTorchTest : public testing::Test {
     std::ofstream(path) << text;
     return path;
   }
-  /// Expects that no collective of the two ranks matches.
   void expect_no_match(const Rank& a, const Rank& b) {
     const MergedRank rank = merge(a, b);
     EXPECT_EQ(rank.clock, "anchors");
     EXPECT_EQ(rank.moments, 0u);
   }
-  /// Expects that `times` collectives match.
   void expect_matches(const Rank& a, const Rank& b, std::uint64_t times) {
     const MergedRank rank = merge(a, b);
     EXPECT_EQ(rank.clock, times > 0 ? "collectives" : "anchors");

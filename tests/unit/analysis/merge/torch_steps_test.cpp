@@ -1,4 +1,4 @@
-// Matching of collectives of torch.distributed by step, group and position: which calls of two ranks are the same.
+// Matching of torch.distributed collectives by step, group and position.
 #include <gtest/gtest.h>
 
 #include <map>
@@ -7,8 +7,6 @@
 
 namespace profshim::analysis_detail::test {
 namespace {
-
-// ---- steps
 
 TEST_F(MergeTorchTest, CallsOfTheSameStepMatch) {
   const auto rank = [](double late) {
@@ -76,7 +74,7 @@ TEST_F(MergeTorchTest, NothingMatchesIfStepsRepeatOrOverlap) {
   expect_no_match(both(), both());
 }
 
-// A second thread may be one call behind in every step on one rank, and the trace would not show it.
+// On one rank, the second thread may be one call behind in every step, which the trace would not show.
 TEST_F(MergeTorchTest, CallsOfAnotherThreadDoNotMatch) {
   const auto rank = [] {
     return Rank().step(5, 0, 1000).gloo("allreduce_", 10, 100).gloo("allreduce_", 200, 300, "[[4]]", 2);
@@ -98,8 +96,6 @@ TEST_F(MergeTorchTest, StepsMadeFromTimeDoNotMatch) {
   expect_no_match(rank("time 1 ms"), rank("time 1 ms"));
 }
 
-// ---- without steps
-
 TEST_F(MergeTorchTest, AWindowWithoutStepsMatchesIfItsCallsAreDistinct) {
   const auto rank = [](double late) {
     return Rank()
@@ -119,11 +115,8 @@ TEST_F(MergeTorchTest, AWindowWithoutStepsDoesNotMatchIfItsCallsRepeat) {
     return made;
   };
   expect_no_match(rank(0), rank(400));
-  // One call is too few.
   expect_no_match(Rank().gloo("allreduce_", 10, 100), Rank().gloo("allreduce_", 410, 500));
 }
-
-// ---- groups
 
 TEST_F(MergeTorchTest, CallsAreCountedForEachGroup) {
   const auto rank = [](bool other_first) {
@@ -134,7 +127,7 @@ TEST_F(MergeTorchTest, CallsAreCountedForEachGroup) {
         .in_group(other_first ? "7" : "0", "[0, 1]", 200, 300)
         .in_group(other_first ? "0" : "7", "[0, 1]", 400, 500);
   };
-  // The second call of one rank is the third of the other.
+  // One rank's second call is the other's third.
   const RankTrace a = scan_rank_trace(write(rank(true).json(0, 0))), b = scan_rank_trace(write(rank(false).json(1, 0)));
   ASSERT_EQ(a.sync_points.size(), 3u);
   ASSERT_EQ(b.sync_points.size(), 3u);
@@ -181,8 +174,6 @@ TEST_F(MergeTorchTest, RanksOfDifferentGroupsDoNotMatch) {
   expect_no_match(rank("[0, 2]"), rank("[1, 3]"));
 }
 
-// ---- kinds of collectives
-
 TEST_F(MergeTorchTest, OnlyCollectivesThatWaitForAllMembersCount) {
   const auto rank = [] {
     return Rank()
@@ -197,16 +188,13 @@ TEST_F(MergeTorchTest, OnlyCollectivesThatWaitForAllMembersCount) {
   expect_matches(rank().gloo("barrier", 700, 800), rank().gloo("barrier", 700, 800), 1);
 }
 
-// One rank sends where another one receives.
 TEST_F(MergeTorchTest, MessagesAreNotCounted) {
   expect_matches(
       Rank().step(5, 0, 1000).call("c10d::send", 10, "").gloo("barrier", 200, 300),
       Rank().step(5, 0, 1000).call("c10d::recv_", 10, "").call("c10d::recv_", 20, "").gloo("barrier", 200, 300), 1);
 }
 
-// ---- wrong matches
-
-// Rank 1 counts its steps from another number, so every step has the same calls and none of the matches is right.
+// Rank 1's step numbers are shifted, so every step has the same calls and all matches are wrong.
 TEST_F(MergeTorchTest, CallsThatContradictTheClockOfAHostAreDropped) {
   const auto rank = [](int number, double clock_us) {
     return Rank()
@@ -217,7 +205,7 @@ TEST_F(MergeTorchTest, CallsThatContradictTheClockOfAHostAreDropped) {
         .gloo("allreduce_", clock_us + 1010, clock_us + 1100);
   };
 
-  // merge() writes rank 1 500 ms earlier, which is undone here: both have the same clock.
+  // Undoes the 500 ms of merge(): both ranks share a clock.
   const MergedRank same = merge(rank(5, 0), rank(5, kBehind_us)), other = merge(rank(5, 0), rank(4, kBehind_us));
 
   EXPECT_EQ(same.clock, "same host");
@@ -243,8 +231,6 @@ TEST_F(MergeTorchTest, CallsThatContradictEachOtherAreDropped) {
   expect_no_match(rank(1010), rank(1610));
   EXPECT_EQ(result_.warnings.size(), 1u);
 }
-
-// ---- hostile files
 
 TEST_F(MergeTorchTest, ATraceThatLostEventsHasNoCallsToCount) {
   const auto rank = [](int lost) {

@@ -1,4 +1,4 @@
-// The times of collectives of torch.distributed: from the work of gloo, and from the kernels of NCCL.
+// Times of torch.distributed collectives: gloo's work and NCCL's kernels.
 #include <gtest/gtest.h>
 #include <zlib.h>
 
@@ -10,8 +10,6 @@
 namespace profshim::analysis_detail::test {
 namespace {
 
-// ---- work of gloo
-
 TEST_F(MergeTorchTest, AnAsynchronousSliceIsWorkToo) {
   const auto rank = [] {
     return Rank()
@@ -21,7 +19,7 @@ TEST_F(MergeTorchTest, AnAsynchronousSliceIsWorkToo) {
         .event({"user_annotation", "gloo:all_reduce", 100, 0, 90, "", "e", 3});
   };
   expect_matches(rank(), rank(), 1);
-  EXPECT_EQ(result_.collectives, 0u);  // an arrow needs a slice on a thread
+  EXPECT_EQ(result_.collectives, 0u);  // an arrow needs a slice
 }
 
 // Two threads of gloo may record their begins in either order.
@@ -94,7 +92,7 @@ TEST_F(MergeTorchTest, AnArrowGoesFromTheLastMemberToTheOthers) {
     if (e.category == "rank_flow") {
       at_us[std::string(e.phase)] = (e.ts_ns + 500) / 1000 - 1'000'000;
       process[std::string(e.phase)] = e.pid;
-      EXPECT_EQ(e.pid, last_pid);  // the arrow follows its slice
+      EXPECT_EQ(e.pid, last_pid);
       EXPECT_EQ(e.tid, last_tid);
     }
     return true;
@@ -105,15 +103,13 @@ TEST_F(MergeTorchTest, AnArrowGoesFromTheLastMemberToTheOthers) {
   EXPECT_EQ(at_us["f"], 100);
 }
 
-// ---- NCCL
-
 TEST_F(MergeTorchTest, KernelsWithoutNumbersBelongToTheCallWithTheirId) {
   const auto rank = [](double late) {
     return Rank().step(5, 0, 1000).step(6, 1000, 2000).nccl(11, 10, 900, 1100 + late).nccl(12, 700, 1200, 1300);
   };
   expect_matches(rank(0), rank(20), 2);
   EXPECT_EQ(result_.collectives, 2u);
-  // Both were called in step 5, although the second ran on the device in step 6.
+  // Both were called in step 5; the second ran in step 6.
   expect_no_match(rank(0),
                   Rank().step(5, 0, 1000).step(6, 1000, 2000).nccl(11, 10, 900, 1100).nccl(12, 1010, 1200, 1300));
   expect_no_match(rank(0), Rank().step(5, 0, 1000).nccl(11, 10, 900, 1100, 8).nccl(12, 700, 1200, 1300));
@@ -133,7 +129,7 @@ TEST_F(MergeTorchTest, KernelsOfNoCallOrSeveralOfOneCallDoNotMatch) {
   expect_matches(with(unlinked), with(unlinked), 1);
 }
 
-// Numbers need no step. "all_gather" is PyTorch's name for the collective on lists.
+// "all_gather" is PyTorch's name for the collective on lists.
 TEST_F(MergeTorchTest, KernelsWithNumbersMatchByNumber) {
   const auto rank = [](const std::string& function) {
     Rank made;
@@ -159,7 +155,6 @@ std::string unpacked(const std::string& path) {
   return text;
 }
 
-/// Returns the trace with every "ts" earlier by `us` microseconds.
 std::string earlier(const std::string& trace, double us) {
   constexpr std::string_view kKey = "\"ts\": ";
   std::string text;
@@ -173,8 +168,7 @@ std::string earlier(const std::string& trace, double us) {
   return text.append(trace, from);
 }
 
-// Three steps of rank 0 of two on A100s, by PyTorch of 2024: kernels have arguments but no numbers. Rank 1 is the same
-// trace half a second earlier.
+// PyTorch of 2024 on A100s: kernels have arguments but no numbers. Rank 1 is the same trace, half a second earlier.
 TEST_F(MergeTorchTest, KernelsOfARealTraceMatch) {
   const std::string ours = unpacked(PROFSHIM_SOURCE_DIR "/tests/golden/traces/hta-ddp-nccl-3steps.json.gz");
   std::string theirs = earlier(ours, kBehind_us);
@@ -188,10 +182,10 @@ TEST_F(MergeTorchTest, KernelsOfARealTraceMatch) {
   const MergeResult result = merge_traces(options);
 
   ASSERT_EQ(result.error, "");
-  EXPECT_EQ(result.collectives, 15u);  // five of gradients in each step; broadcasts do not wait for all
+  EXPECT_EQ(result.collectives, 15u);  // five of gradients per step; broadcasts do not wait for all
   EXPECT_EQ(result.ranks[1].clock, "collectives");
   EXPECT_NEAR(result.ranks[1].offset_us, kBehind_us, 1);
-  EXPECT_LT(result.ranks[1].error_us, 3000);  // the shortest of these kernels takes 2 ms
+  EXPECT_LT(result.ranks[1].error_us, 3000);  // the shortest kernel takes 2 ms
 }
 
 }  // namespace

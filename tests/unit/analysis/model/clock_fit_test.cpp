@@ -1,4 +1,4 @@
-// Fits clocks whose true difference is known.
+// Fits clocks with a known difference.
 #include "analysis/model/clock_fit.h"
 
 #include <gtest/gtest.h>
@@ -10,8 +10,8 @@
 namespace profshim::analysis_detail {
 namespace {
 
-/// Barriers as seen by a reference clock and by another that is `offset` behind and loses `drift`. A rank enters late,
-/// leaves last, or is delayed while it leaves.
+/// A reference clock and one that is `offset` behind and loses `drift`. Ranks enter late, leave last, or leave with a
+/// delay.
 struct Barriers {
   std::vector<ClockBound> at_least, at_most, ends;
   double offset, drift;
@@ -29,7 +29,6 @@ struct Barriers {
       const double all_here = std::max(begin_a, begin_b) + 800;
       const double end_a = all_here + leaving(random) + (held_up(random) ? 5e6 : 0);
       const double end_b = all_here + leaving(random) + (held_up(random) ? 5e6 : 0);
-      // Returns the time of the other clock.
       const auto shown = [&](double t) { return t - (offset + drift * t); };
       at_least.push_back({at(shown(end_b)), begin_a - shown(end_b)});
       at_most.push_back({at(shown(begin_b)), end_a - shown(begin_b)});
@@ -38,7 +37,7 @@ struct Barriers {
     }
   }
   std::int64_t at(double t) const { return first + static_cast<std::int64_t>(std::llround(t)); }
-  /// Returns the true difference at a time of the other clock.
+  /// True difference at a time of the other clock.
   double ahead(std::int64_t when) const {
     const auto t = static_cast<double>(when - first);
     return (offset + drift * t) / (1 - drift);
@@ -62,7 +61,7 @@ TEST(ClockFit, FindsOffsetAndDriftWhoeverIsLate) {
   }
 }
 
-// The seed is fixed. The bound holds exactly, except for rounding.
+// The bound is exact, except for rounding.
 TEST(ClockFit, TheErrorThatItStatesHolds) {
   std::mt19937_64 random(11);
   std::uniform_real_distribution<double> offset(-1e9, 1e9), drift(-50e-6, 50e-6);
@@ -92,7 +91,6 @@ TEST(ClockFit, NeedsBoundsOfBothKinds) {
   EXPECT_FALSE(fit_clock({}, {&one, 1}, {}, 0, 2'000).known);
 }
 
-// If a clock was set while the job ran, no line is within all bounds, and the error says by how much.
 TEST(ClockFit, SaysThatAClockWasSet) {
   std::mt19937_64 random(5);
   const Barriers before(0, 0, 50, random);

@@ -1,4 +1,4 @@
-// Computes the load of machines from traces, and the run time that it explains.
+// Machine load from traces, and the time it explains.
 #include "analysis/model/machine_load.h"
 
 #include <gtest/gtest.h>
@@ -62,7 +62,7 @@ TEST(MachineLoad, CountsEachMachineOnce) {
   EXPECT_DOUBLE_EQ(load->own, 2.5);
   EXPECT_DOUBLE_EQ(load->others, 1.5 + 2);
   EXPECT_DOUBLE_EQ(load->waited, 0.4);
-  EXPECT_DOUBLE_EQ(load->stolen, 1.5 / 4 + 1.0 / 4);  // the ranks' share of the CPUs that the hosts took
+  EXPECT_DOUBLE_EQ(load->stolen, 1.5 / 4 + 1.0 / 4);  // the ranks' share of the stolen CPUs
 }
 
 TEST(MachineLoad, NobodyUsesMoreCpusThanThereAre) {
@@ -95,7 +95,7 @@ TEST(MachineLoad, ExplainsWaitsByNoMoreThanOthersCanHaveCaused) {
   MachineLoad busy = kQuiet, crowded = kQuiet;
   busy.others = 1;
   busy.waited = 0.9;
-  crowded.waited = 0.9;  // by its own threads
+  crowded.waited = 0.9;
 
   EXPECT_DOUBLE_EQ(explained_us(kQuiet, busy, 1000, 10'000), 9000 + 500);
   busy.others = 0.25;

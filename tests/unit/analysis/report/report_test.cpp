@@ -17,8 +17,6 @@ namespace {
 
 using Level = ReportFinding::Level;
 
-// ---- waiting
-
 void meet(Waits& waits, std::int64_t at_ns, int last, const std::vector<std::pair<int, std::int64_t>>& waited_ns) {
   waits.add({.group = "world",
              .function = "MPI_Barrier",
@@ -62,7 +60,7 @@ TEST(ReportWaits, NamesNoRankIfWaitingIsShort) {
   EXPECT_TRUE(judged(waits, 20'000).starts_with("No rank made others wait for long")) << judged(waits, 20'000);
 }
 
-// Two of the three ranks alone already cause most of the waiting.
+// Two of the three already cause most of the waiting.
 TEST(ReportWaits, NamesAllRanksThatAreEquallyLate) {
   Waits waits;
   for (int i = 0; i < 12; ++i) {
@@ -114,8 +112,6 @@ TEST(ReportWaits, ManyCollectivesAndRanksAreSummedUpWithANote) {
   EXPECT_TRUE(has_late);
 }
 
-// ---- whole reports
-
 class ReportOfFiles : public ::testing::Test {
  protected:
   std::string write(const std::string& name, int rank, const std::vector<HandEvent>& events,
@@ -156,7 +152,6 @@ HandEvent step(int number, double ts, double dur) {
 }
 
 TEST_F(ReportOfFiles, PartsOfAStepAddUpToIt) {
-  // Compute 100 to 500, communication 400 to 700, a copy 700 to 750: 300 alone, 100 overlapped, 200 exposed.
   const std::string path = write("a.json", 0,
                                  {step(1, 0, 1000),
                                   {"kernel", "gemm", 100, 400, 7},
@@ -311,7 +306,7 @@ TEST_F(ReportOfFiles, ReportsNoLossOnlyIfTheTraceCountsLosses) {
 }
 
 TEST_F(ReportOfFiles, SplitsAMergedTraceIntoItsRanks) {
-  // GPU 0 of one rank and a process of each; the last pid belongs to no rank.
+  // The last pid belongs to no rank.
   const std::string path = folder_.path() + "/all.json";
   std::ofstream(path) << R"({"profshim": {"merged": [
       {"rank": 3, "host": "a", "first_pid": 3000, "clock": "reference", "offset_us": 0, "error_us": 0},
@@ -329,7 +324,7 @@ TEST_F(ReportOfFiles, SplitsAMergedTraceIntoItsRanks) {
   EXPECT_EQ(traces[0][0], Cell(std::int64_t{3}));
   EXPECT_EQ(traces[0][1], Cell(std::int64_t{2}));
   EXPECT_EQ(traces[1][1], Cell(std::int64_t{1}));
-  EXPECT_EQ(traces[0][4], Cell());  // unknown
+  EXPECT_EQ(traces[0][4], Cell());
   const auto& clocks = section(report, "clocks").tables.at(0).rows;
   EXPECT_EQ(clocks[1][1], Cell(std::string("b")));
   EXPECT_EQ(clocks[1][5], Cell(3.5));
@@ -347,7 +342,7 @@ TEST_F(ReportOfFiles, ADamagedListOfMergedRanksDoesNoHarm) {
   }
 }
 
-// Rank 0 is in its reduction when its trace ends; rank 1 never called it.
+// Rank 0's trace ends within the reduction, which rank 1 never called.
 TEST_F(ReportOfFiles, NamesTheRankThatNeverEntered) {
   const auto args = [](int sequence, const std::string& more = "") {
     return "\"comm\": \"MPI_COMM_WORLD\", \"comm id\": \"fe\", \"Group size\": 2, \"Seq\": " +

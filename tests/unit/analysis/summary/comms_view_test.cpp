@@ -71,7 +71,6 @@ TEST(CommsView, TakesOnePartTimesTheRanksForTheSizeOfAnMpiGather) {
   EXPECT_EQ(row(view, "comms", {{"function", "MPI_Barrier"}})["bus_gb_per_s"], "-");
 }
 
-// An operator and its kernel are one collective. One operator has no kernel, and one kernel has no arguments.
 TEST(CommsView, CountsEachCollectiveOnce) {
   const View view = comms_of(hand_made(
       0, {{"cpu_op", "record_param_comms", 0, 50, 1, torch_args("allreduce", 10, 10, ", \"External id\": 1")},
@@ -94,7 +93,7 @@ TEST(CommsView, CountsEachCollectiveOnce) {
   EXPECT_EQ(row(view, "comms", {{"function", "AllGather"}})["group"], "unknown");
 }
 
-// gloo's operators return at once. Its threads do the work in the same order.
+// gloo's operators return at once. Its threads work in the same order.
 TEST(CommsView, TakesTheTimeInWhichTheBackendWorks) {
   const std::vector<HandEvent> events = {
       {"cpu_op", "c10d::allreduce_", 0, 50},
@@ -163,7 +162,7 @@ TEST(CommsView, SaysWhoWaitedAndWhoCameLast) {
   EXPECT_TRUE(view.notes.empty());
 }
 
-// The root may leave at once, so the shortest call need not be that of the last rank.
+// The root may leave at once, so its call may be the shortest.
 TEST(CommsView, NamesNobodyLastInABroadcast) {
   const View view = comms_of(four_ranks("MPI_Bcast", {{10}, {110}, {100}, {130}}));
 

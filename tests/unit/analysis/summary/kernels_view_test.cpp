@@ -7,7 +7,6 @@
 namespace profshim::analysis_detail::test {
 namespace {
 
-// 20 kernels "a" of 1 to 20 us, a copy of 100 us and a memset of 10 us, beside calls, operators and ranges.
 std::vector<HandEvent> device_work() {
   std::vector<HandEvent> events = {{"cpu_op", "a", 0, 500},
                                    {"cuda_runtime", "cudaLaunchKernel", 0, 10},

@@ -16,7 +16,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-// The vectors were made with the code of torch 1.13; their member "source" says how.
+// Made with the code of torch 1.13; see member "source".
 const Json& vectors() {
   static const Json kVectors =
       Json::parse(std::ifstream(PROFSHIM_SOURCE_DIR "/tests/golden/key-averages-vectors.json"));
@@ -30,7 +30,7 @@ const Json& vector_of(const std::string& id) {
   throw std::runtime_error("no vector " + id);
 }
 
-// The vectors have fractions of nanoseconds, so events are ten times as long here, and rows are divided by ten.
+// The vectors have fractions of nanoseconds: events are stretched, rows divided.
 constexpr int kStretch = 10;
 
 std::int64_t stretched(const Json& us) { return std::llround(us.get<double>() * 1000 * kStretch); }
@@ -77,8 +77,8 @@ TEST(KeyAverages, EqualsEveryTableOfTorch) {
   EXPECT_EQ(compared, 7);
 }
 
-// torch is wrong here: thread numbers of two nodes collide, and events lose their parents. The case two_nodes has the
-// same events with distinct thread numbers.
+// torch is wrong: thread numbers of two nodes collide, so events lose their parents. The case two_nodes has distinct
+// numbers.
 TEST(KeyAverages, KeepsTheThreadsOfNodesApart) {
   EXPECT_EQ(text_of(vector_of("two_nodes_torch_bug")), vector_of("two_nodes").at("table").get<std::string>());
 }
@@ -102,7 +102,6 @@ TEST(KeyAverages, RowsComeInTheOrderOfTheirFirstEvents) {
   }
 }
 
-// The durations add up to 950 us; their union is 660 us.
 TEST(KeyAverages, SaysWhenDevicesWereBusy) {
   for (const Json& vector : vectors().at("cases")) {
     const KeyTable table = table_of(vector);
@@ -119,7 +118,7 @@ TEST(KeyAverages, CommunicationIsExposedWhereNoOtherKernelRuns) {
 
   ASSERT_EQ(table.devices.size(), 1u);
   EXPECT_NEAR(table.devices[0].communication_us / kStretch, 410, 1e-6);
-  EXPECT_NEAR(table.devices[0].exposed_us / kStretch, 120, 1e-6);  // from 640 to 760
+  EXPECT_NEAR(table.devices[0].exposed_us / kStretch, 120, 1e-6);
 }
 
 TEST(TableText, FormatsNumbersAsTorchDoes) {
@@ -130,13 +129,11 @@ TEST(TableText, FormatsNumbersAsTorchDoes) {
     EXPECT_EQ(format_share(pair[0].get<double>(), pair[1].get<double>()), pair[2].get<std::string>());
   }
   for (const Json& pair : vectors().at("format_memory_1_13")) {
-    std::string text = pair[1];  // later versions of torch write capitals
+    std::string text = pair[1];  // later torch capitalizes
     for (char& c : text) c = static_cast<char>(std::toupper(c));
     EXPECT_EQ(format_bytes(pair[0].get<double>()), text);
   }
 }
-
-// ---- cases that the vectors do not cover
 
 std::string event(const std::string& cat, const std::string& name, int begin, int end, const std::string& args = "",
                   int tid = 8) {
@@ -185,7 +182,7 @@ TEST(KeyAverages, AKernelWithoutOneBelongsToTheOperatorOfItsLaunch) {
   EXPECT_EQ(row_of(table, "aten::mm").self_device_us, 40);
 }
 
-// Until 2024-10 the External id of such a call was its correlation. Here it is also the id of another operator.
+// Until 2024-10 such a call's External id was its correlation. Here another operator has that id.
 TEST(KeyAverages, AKernelWithoutAnOperatorBelongsToItsLaunch) {
   const KeyTable table =
       table_of_events({event("cpu_op", "aten::mm", 0, 5, "\"External id\":90"),
@@ -199,7 +196,7 @@ TEST(KeyAverages, AKernelWithoutAnOperatorBelongsToItsLaunch) {
   EXPECT_EQ(row_of(table, "range").device_total_us, 40);
 }
 
-// CUPTI has other numbers for some threads than operators have.
+// CUPTI numbers some threads differently from operators.
 TEST(KeyAverages, ACallIsNestedOnTheThreadOfItsOperator) {
   const KeyTable table = table_of_events(
       {event("cpu_op", "aten::mm", 0, 50, "\"External id\":3"),
@@ -208,7 +205,6 @@ TEST(KeyAverages, ACallIsNestedOnTheThreadOfItsOperator) {
   EXPECT_EQ(row_of(table, "aten::mm").self_cpu_us, 40);
 }
 
-// A range on a stream is no device activity.
 TEST(KeyAverages, RangesOfStreamsAreRowsButNotInTheTotal) {
   const KeyTable table = table_of_events({event("user_annotation", "step", 0, 50, "\"External id\":4"),
                                           event("kernel", "gemm", 10, 40, "\"correlation\":90"),
@@ -270,7 +266,7 @@ TEST(KeyAverages, MemoryIsThatOfTheIntervalLessThatOfTheChildren) {
   EXPECT_EQ(row_of(table, "outer").self_cpu_bytes, 924);
   EXPECT_EQ(row_of(table, "outer").self_device_bytes, 0);
   EXPECT_EQ(row_of(table, "inner").device_bytes, 4096);
-  EXPECT_EQ(row_of(table, "[memory]").calls, 2u);  // in no operator
+  EXPECT_EQ(row_of(table, "[memory]").calls, 2u);
   EXPECT_EQ(row_of(table, "[memory]").self_cpu_bytes, -15);
 }
 
@@ -290,7 +286,7 @@ TEST(KeyAverages, RowsCanBeDividedByShapes) {
   EXPECT_EQ(table_text(whole, {}).find("Input Shapes"), std::string::npos);
 }
 
-// torch 2.15 printed this for these operations, except for the times.
+// Printed by torch 2.15, except for the times.
 TEST(TableText, ScalesFloatingPointOperationsByTheLeastRow) {
   const KeyTable table =
       table_of_events({event("cpu_op", "aten::mm", 0, 5, "\"flops\":2520000"),

@@ -7,7 +7,7 @@
 namespace profshim::analysis_detail::test {
 namespace {
 
-// The device activity of the case one_process in key-averages-vectors.json: 950 us in sum, 660 us as a union.
+// Case one_process of key-averages-vectors.json.
 std::vector<HandEvent> golden() {
   return {{"user_annotation", "ProfilerStep#4", 0, 1000},
           {"user_annotation", "ProfilerStep#5", 1000, 500},
@@ -82,7 +82,6 @@ TEST(StepsView, TellsRanksApart) {
   EXPECT_EQ(one.at("busy_percent"), "19.2308");
 }
 
-// 50 ms of sleep around the begin of step 12, and 2 ms within it.
 TEST(StepsView, NamesAGapByItsStepAndItsNeighbors) {
   std::vector<Timeline> one;
   one.push_back(hand_made(0, {{"user_annotation", "ProfilerStep#11", 0, 10000},

@@ -1,4 +1,4 @@
-// Prints views as text, CSV and JSON.
+// Views as text, CSV and JSON.
 #include <gtest/gtest.h>
 
 #include <string>

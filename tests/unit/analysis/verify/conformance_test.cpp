@@ -1,4 +1,4 @@
-// The items of verify about the head, single events, steps and several files; and real traces.
+// Items of verify, except GPU rows; real traces.
 #include <gtest/gtest.h>
 
 #include <vector>
@@ -75,7 +75,7 @@ TEST_P(ConformanceEvent, FindsWhatIsBroken) {
   EXPECT_TRUE(finds(report, broken.item, broken.must)) << event << '\n' << text_of(report);
 }
 
-// The window of the sample: steps at 1234567891.011, 1234577891.011, 1234587891.011 us, 9999.5 us each.
+// Within the sample's first step.
 constexpr double kIn = 1234573000;
 
 INSTANTIATE_TEST_SUITE_P(
@@ -155,8 +155,6 @@ TEST(Conformance, ReadsOurOwnCountOfLosses) {
   EXPECT_EQ(verify_with("\"dropped\": {\"total\": 0}", "\"dropped_events\": 12").dropped, 12u);
 }
 
-// ---- several files
-
 std::vector<FileReport> window_with(const SampleOptions& second) {
   std::vector<FileReport> reports;
   reports.push_back(verify_trace_bytes(sample_trace({.rank = 0}), "step11/rank0.11.pt.trace.json"));
@@ -185,9 +183,7 @@ TEST(ConformanceTogether, FindsAnotherSpec) {
   EXPECT_TRUE(finds(window_with({.rank = 1, .spec_hash = "f"})[1], 42, true));
 }
 
-// ---- real traces
-
-// Item numbers of level must, in order: which statements real traces of PyTorch break.
+// Item numbers of level must.
 std::vector<int> broken_items(const FileReport& report) {
   std::vector<int> items;
   for (const Finding& f : report.findings) {
@@ -216,7 +212,7 @@ TEST(RealTraces, VllmOnB200) {
 
   EXPECT_TRUE(report.readable) << report.error;
   EXPECT_EQ(report.events, 24656u);
-  // 441 dangling flow ends; slices that leave their parent by clock jitter.
+  // 441 dangling flow ends; clock jitter moves slices out of their parent.
   EXPECT_EQ(broken_items(report), (std::vector<int>{22, 24})) << text_of(report);
   const auto flows =
       std::find_if(report.findings.begin(), report.findings.end(), [](const Finding& f) { return f.item == 22; });

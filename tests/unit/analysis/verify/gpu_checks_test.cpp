@@ -1,4 +1,4 @@
-// The items of verify about GPU rows and their launches.
+// Items of verify about GPU rows.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -23,7 +23,6 @@ constexpr char kKernel[] =
 
 constexpr char kTwice[] = "the same twice";
 constexpr char kFlowStart[] = R"({"ph":"s","id":9,"pid":4711,"tid":4711,"ts":1234573000,"cat":"ac2g","name":"ac2g"},)";
-// The kernel, and another one of the same launch.
 const std::string kTwoKernelsText =
     std::string(kKernel) + "," + replaced(kKernel, "1234573010,\"dur", "1234573020,\"dur");
 const char* const kTwoKernels = kTwoKernelsText.c_str();
@@ -31,7 +30,6 @@ constexpr char kFive[] =
     R"("queued":0,"Collective name":"allreduce","In msg nelems":1,"Out msg nelems":1,"Group size":2,"dtype":"Float")";
 constexpr char kSync[] = R"("cuda_sync_kind":"x","stream":-1,"correlation":5,"device":0,"context":1)";
 
-// A slice of GPU 0 with what every row of it has.
 std::string gpu_slice(const std::string& category, const std::string& name, const std::string& args,
                       const std::string& ts = "1234573000") {
   const bool work = category == "gpu_memcpy" || category == "gpu_memset";
@@ -59,7 +57,7 @@ TEST(Conformance, ALaunchAndItsKernelAreFine) {
   EXPECT_TRUE(report.findings.empty()) << text_of(report);
 }
 
-// From the oldest to those of 2.27 and 2.28.
+// Oldest names to those of 2.27 and 2.28.
 TEST(Conformance, TakesEveryKernelOfNccl) {
   for (const char* const name :
        {"ncclAllReduceRingLLKernel_sum_f32(ncclColl)", "ncclKernel_AllReduce_RING_LL_Sum_float(ncclDevComm*)",
@@ -124,7 +122,6 @@ TEST_P(ConformanceGpuEvent, FindsWhatIsBroken) {
   EXPECT_TRUE(finds(report, broken.item, broken.must)) << event << '\n' << text_of(report);
 }
 
-// Rows that the example of a kernel lacks: copies, synchronizations and more.
 const std::string kBytes = "\"bytes\":1", kRate = "\"memory bandwidth (GB/s)\":1";
 const std::string kOneStream = replaced(kSync, "\"stream\":-1", "\"stream\":7");
 const std::string kWaits =
@@ -172,7 +169,7 @@ TEST(Conformance, ACollectiveInItsOperationIsFine) {
   EXPECT_TRUE(finds(outside, 31, false)) << text_of(outside);
 }
 
-// NCCL launches what was called in a group at the group's end.
+// NCCL launches grouped calls at the group's end.
 TEST(Conformance, ACollectiveLaunchedByTheEndOfItsGroupIsFine) {
   const std::string with_five = replaced(std::string(kLaunch) + kKernel, "\"queued\":0", kFive);
   const std::string events = R"({"ph":"X","cat":"cpu_op","name":"record_param_comms","pid":4711,"tid":4711,)"

@@ -1,4 +1,4 @@
-// Checks of the sample trace with one change, for the tests of verify.
+// Checks of the sample trace with one change.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -20,12 +20,10 @@ inline std::string replaced(std::string text, const std::string& what, const std
   return text.replace(at, what.size(), by);
 }
 
-// The sample with one part of its text changed.
 inline FileReport verify_with(const std::string& what, const std::string& by) {
   return verify_trace_bytes(replaced(sample_trace(), what, by), kName);
 }
 
-// The sample with one more event.
 inline FileReport verify_with_event(const std::string& event) {
   const std::string mark = "{\"ph\":\"i\",\"s\":\"g\",\"name\":\"Record Window End\"";
   return verify_with(mark, event + ",\n" + mark);
@@ -47,7 +45,6 @@ inline std::string text_of(const FileReport& report) {
   return text;
 }
 
-/// A change of the sample, and the finding that it must cause.
 struct Broken {
   int item;
   bool must;

@@ -35,7 +35,7 @@ TEST(ReadSmallFile, ReadsARegularFileOfThatSize) {
   EXPECT_EQ(error_of(path, 99), EFBIG);
 }
 
-// A plain read of any of these would block or fill the memory.
+// A plain read of these would block or fill the memory.
 TEST(ReadSmallFile, RefusesEverythingButRegularFiles) {
   const test::TemporaryFolder folder;
   ASSERT_EQ(mkfifo((folder.path() + "/pipe").c_str(), 0666), 0);

@@ -1,5 +1,4 @@
-// Tests the destination of log lines after descriptor 2 was replaced. Each case runs in a child, because it changes
-// descriptors 0, 1 and 2.
+// Log lines after descriptor 2 is replaced. Each case runs in a child.
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
@@ -17,7 +16,7 @@
 namespace profshim {
 namespace {
 
-/// Returns the answer of the child; -1 if there is none.
+/// Returns the child's answer; -1 if none.
 int in_child(const std::function<int()>& body) {
   const pid_t child = fork();
   if (child == 0) _exit(body());
@@ -26,7 +25,6 @@ int in_child(const std::function<int()>& body) {
   return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
-/// Returns whether a line goes to descriptor 2 after `replace` has run.
 bool is_a_log_after(const std::function<void()>& replace) {
   return in_child([&] {
            replace();

@@ -1,4 +1,4 @@
-// Looking for a function in libraries that came in with RTLD_LOCAL.
+// Functions in libraries loaded with RTLD_LOCAL.
 #include "inject/core/resolve.h"
 
 #include <dlfcn.h>
@@ -24,9 +24,8 @@ TEST(MpiLibraries, AreKnownByTheirFileNames) {
   }
 }
 
-constexpr const char* kAnyLibrary = "libresolv.so.2";  // part of the C library, and not loaded here
+constexpr const char* kAnyLibrary = "libresolv.so.2";  // part of the C library, not loaded here
 
-// Any library under the name of an MPI.
 void* open_as_mpi(const std::string& folder) {
   void* const library = dlopen(kAnyLibrary, RTLD_NOW | RTLD_LOCAL);
   link_map* map = nullptr;
@@ -37,8 +36,8 @@ void* open_as_mpi(const std::string& folder) {
   return dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
 }
 
-// The lock under which dl_iterate_phdr() calls back is taken by dlopen() after its own: opening a library in there and
-// elsewhere at the same time would never end.
+// dlopen() takes its own lock, then that of dl_iterate_phdr(). Opening a library in the callback would deadlock with
+// another thread's dlopen().
 TEST(Resolve, DoesNotDeadlockWhileAnotherThreadOpensLibraries) {
   const test::TemporaryFolder folder;
   void* const mpi = open_as_mpi(folder.path());
@@ -59,7 +58,7 @@ TEST(Resolve, DoesNotDeadlockWhileAnotherThreadOpensLibraries) {
   dlclose(mpi);
 }
 
-// PyTorch built into something else.
+// PyTorch built into another library.
 TEST(Resolve, FindsPyTorchsFunctionsInALibraryOfAnyName) {
   ASSERT_EQ(resolve("ns_initparse", Layer::kTorch), nullptr);
   void* const library = dlopen(kAnyLibrary, RTLD_NOW | RTLD_LOCAL);

@@ -1,4 +1,4 @@
-// hooks/cuda.def and inject/cuda/abi.h against the vendor's headers, where they are installed.
+// hooks/cuda.def and abi.h against installed vendor headers.
 #include "inject/cuda/abi.h"
 
 #include <gtest/gtest.h>
@@ -18,7 +18,7 @@ namespace {
 
 #ifdef HAVE_CUDA_HEADERS
 
-/// Do both travel in the same registers or stack slots?
+/// True if both use the same registers or stack slots.
 template <class Ours, class Theirs>
 constexpr bool same_slot() {
   if constexpr (std::is_pointer_v<Ours> || std::is_pointer_v<Theirs>) {
@@ -39,8 +39,7 @@ constexpr bool same_arguments(Result (*)(Theirs...)) {
   }
 }
 
-// A row is compared with the function it is called after in the trace: variants with a stream of their own per thread,
-// and __cudaLaunchKernel, have its argument list.
+// Per-thread-stream variants and __cudaLaunchKernel have the shown function's argument list.
 #define HOOK(name, shown, describer, ...)                                                                 \
   TEST(CudaAbi, name##_HasTheArgumentsOfTheVendor) {                                                      \
     EXPECT_TRUE((same_arguments<__VA_ARGS__>(static_cast<decltype(&::shown)>(nullptr)))) << "of " #shown; \

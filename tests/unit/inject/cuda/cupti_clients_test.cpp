@@ -5,7 +5,7 @@
 namespace profshim::cupti {
 namespace {
 
-// As in a child of fork() whose parent was just changing something.
+// As after a fork() during a change.
 TEST(CuptiClients, WaitForAnAbandonedLockIsBounded) {
   std::atomic_flag flag = ATOMIC_FLAG_INIT;
   flag.test_and_set();

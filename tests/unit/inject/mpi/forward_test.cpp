@@ -1,11 +1,11 @@
-// The MPI calls that are only forwarded while nothing is recorded.
+// MPI calls only forwarded while nothing is recorded.
 #include "inject/mpi/forward.h"
 
 #include <gtest/gtest.h>
 
 namespace profshim::mpi {
 
-// inject/mpi/requests/requests.cpp, which needs an MPI, is not part of this program.
+// Replaces inject/mpi/requests/requests.cpp, which needs an MPI.
 namespace detail {
 constinit std::atomic<std::uint32_t> open_operations{0};
 }

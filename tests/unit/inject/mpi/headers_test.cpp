@@ -1,4 +1,4 @@
-// hooks/mpi.def against the mpi.h of Open MPI and of MPICH: number and kind of the arguments of every row.
+// Arguments of hooks/mpi.def against the mpi.h of Open MPI and MPICH.
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -18,7 +18,7 @@ namespace {
 namespace fs = std::filesystem;
 
 struct Parameter {
-  std::string text, base;  // base: its type without const, "struct" and stars
+  std::string text, base;  // base: without const, "struct" and stars
   bool is_pointer = false;
 };
 using Prototypes = std::map<std::string, std::vector<Parameter>>;
@@ -170,7 +170,7 @@ const std::vector<NamedRoles>& rows() {
   return all;
 }
 
-/// Returns the difference between a row and its prototype; "" = none.
+/// "" = no difference.
 std::string fault_of(const NamedRoles& row, const std::vector<Parameter>& prototype) {
   if (row.roles.size() != prototype.size()) {
     return "the row has " + std::to_string(row.roles.size()) + " arguments, mpi.h " + std::to_string(prototype.size());
@@ -183,7 +183,7 @@ std::string fault_of(const NamedRoles& row, const std::vector<Parameter>& protot
 
 class MpiHeaders : public ::testing::TestWithParam<const char*> {
  protected:
-  // An MPI is installed if its compiler is, as for the jobs of the tests. Its header must be found then.
+  // An MPI is installed if its compiler is. Its header must be found then.
   void SetUp() override {
     if (!fs::exists(std::string("/usr/bin/mpicc.") + GetParam())) GTEST_SKIP() << "there is no mpicc." << GetParam();
     prototypes_ = prototypes_in(folder());
@@ -196,7 +196,6 @@ class MpiHeaders : public ::testing::TestWithParam<const char*> {
     }
     return "no folder";
   }
-  /// Calls `visit` with each row that this MPI has, and its prototype.
   void each_row(const std::function<void(const NamedRoles&, const std::vector<Parameter>&)>& visit) const {
     std::size_t compared = 0;
     for (const NamedRoles& row : rows()) {

@@ -1,4 +1,4 @@
-// Rules that every row of hooks/mpi.def must keep.
+// Rules for rows of hooks/mpi.def.
 #include "inject/mpi/rows.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// NCCL communicators have the same identity and the same number of collectives on all their ranks.
+// Identity and collective count of communicators agree on all ranks.
 #include "inject/nccl/communicators.h"
 
 #include <thread>
@@ -53,7 +53,7 @@ TEST_F(NcclCommunicators, OneUniqueIdIsOneIdentityOnAllRanks) {
   EXPECT_EQ(identity_of_ids(nullptr, 1, 4), 0U);
 }
 
-// The expected values come from hashCombine() of NCCL 2.30.
+// Expected values are from hashCombine() of NCCL 2.30.
 TEST(NcclGrowth, IdOfAGrownCommunicatorBeginsAsNcclMakesIt) {
   EXPECT_EQ(magic_of_growth(0x0000000000000001, 2), 0xf969483a83291cbfU);
   EXPECT_EQ(magic_of_growth(0x0123456789abcdef, 1), 0xaaf9991288b8f75eU);
@@ -106,7 +106,7 @@ TEST_F(NcclCommunicators, GrowthOfAnUnknownCommunicatorIsMatchedWithNone) {
 }
 
 TEST_F(NcclCommunicators, SplitsDifferByColorAndSequenceNumber) {
-  // Two ranks of one parent: they go through the same splits, with their own colors.
+  // Two ranks of one parent, with different colors.
   Communicator& here = enter(0x1000, {identity(1, 4), 0, 4, 1});
   Communicator& there = enter(0x2000, {identity(1, 4), 0, 4, 2});
   const std::uint64_t first_here = next_split_identity(here, 0), first_there = next_split_identity(there, 1);
@@ -172,7 +172,7 @@ TEST_F(NcclCommunicators, HandlesStoredByTheEndOfAGroupAreReadOnce) {
   entered_.push_back(place);
   add_stored_communicators();
   next_sequence(*find_or_add_communicator(0x6000));
-  place = 0x7000;  // a variable of the job's: anything may come to lie there
+  place = 0x7000;  // the job's variable: may hold anything by now
   add_stored_communicators();
   entered_.push_back(0x7000);
   EXPECT_EQ(find_or_add_communicator(0x6000)->sequence.load(), 1U);
@@ -188,7 +188,7 @@ TEST_F(NcclCommunicators, UnmappedAddressIsNotRead) {
   EXPECT_EQ(find_or_add_communicator(0x8000)->identity, 0U);
 }
 
-// The fault that this guards against, a race, is reported by `make test-tsan` only.
+// Only `make test-tsan` reports the race.
 TEST_F(NcclCommunicators, EachThreadTakesTheHandlesThatItWaitsFor) {
   constexpr Handle kThreads = 4, kRounds = 2000;
   std::vector<std::thread> threads;

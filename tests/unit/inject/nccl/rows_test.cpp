@@ -1,5 +1,4 @@
-// hooks/nccl.def against the vendor's header, where the machine has it: every signature, and that no function is
-// missing.
+// hooks/nccl.def against an installed vendor header.
 #include "inject/nccl/rows.h"
 
 #include <gtest/gtest.h>
@@ -89,7 +88,7 @@ constexpr bool same_signature(ncclResult_t (*)(Theirs...)) {
   }
 }
 
-// A row is held against the header only when the header is new enough to have it.
+// An older header lacks newer rows.
 #if NCCL_VERSION_CODE >= 21800
 #define SINCE_21800(X) X
 #else
@@ -172,7 +171,7 @@ TEST(NcclTable, SignaturesEqualThoseOfTheHeader) {
 #ifndef PROFSHIM_NCCL_HEADER
 #define PROFSHIM_NCCL_HEADER ""
 #endif
-// The text of the header needs no header of CUDA beside it.
+// The text needs no CUDA header beside it.
 std::string header_without_comments() {
   std::ifstream file(PROFSHIM_NCCL_HEADER);
   std::stringstream text;

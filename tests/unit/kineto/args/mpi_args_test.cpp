@@ -1,4 +1,4 @@
-// The key under which the trace shows the other rank of an MPI call.
+// Keys of an MPI call's other rank.
 #include <gtest/gtest.h>
 
 #include "kineto/args/event_args.h"

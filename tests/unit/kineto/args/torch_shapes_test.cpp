@@ -1,4 +1,4 @@
-// The texts that hold the inputs of PyTorch operators, and the operations counted from them.
+// Input shapes of PyTorch operators, and operations counted from them.
 #include "kineto/args/torch_shapes.h"
 
 #include <gtest/gtest.h>
@@ -30,7 +30,7 @@ struct FlopsRow {
 };
 class TorchFlops : public testing::TestWithParam<FlopsRow> {};
 
-// The numbers are those of torch.profiler (torch 2.15, with_flops) for the same calls.
+// Numbers of torch.profiler (torch 2.15, with_flops).
 TEST_P(TorchFlops, AreThoseOfPyTorch) {
   const FlopsRow& row = GetParam();
   EXPECT_EQ(torch_flops(row.op, row.dims, row.values), row.flops);

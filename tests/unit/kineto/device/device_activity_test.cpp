@@ -1,4 +1,4 @@
-// Device activity of a window: what belongs to it, what launched it, what is counted.
+// Device activity of a window.
 #include "device_fixture.h"
 
 namespace profshim {
@@ -9,7 +9,7 @@ using test::kTid;
 using test::kWall;
 using test::Row;
 
-// The innermost operator, its calls and their kernels share one number, as in Kineto.
+// The innermost operator, its calls and their kernels share a number, as in Kineto.
 TEST_F(DeviceTest, KernelHasTheIdOfTheOperatorThatLaunchedIt) {
   const auto tid = static_cast<std::int32_t>(gettid());
   spool::Thread& thread = *recorder::this_thread();
@@ -48,7 +48,7 @@ TEST_F(DeviceTest, LaunchNestsInTheRangesOfItsThreadAndPointsToItsActivity) {
   range.name = recorder::intern("forward");
   recorder::commit(*recorder::this_thread(), range);
   const std::int32_t own = recorder::this_thread()->tid;
-  device_->kernel(1500, 1600, "k", 41);  // delivered before its launch
+  device_->kernel(1500, 1600, "k", 41);  // before its launch
   device_->call(1100, 1150, "cudaLaunchKernel", 41, own);
   close();
 
@@ -60,7 +60,6 @@ TEST_F(DeviceTest, LaunchNestsInTheRangesOfItsThreadAndPointsToItsActivity) {
   EXPECT_EQ(at->keys, (std::vector<std::string>{"cbid", "correlation"}));
   EXPECT_EQ((at - 1)->name, "forward");
   EXPECT_EQ((at - 1)->tid, own);
-  // The flow stands directly behind its slice, at the same place and time; so does its end.
   const Row& start = *(at + 1);
   EXPECT_EQ(start.phase, "s");
   EXPECT_EQ(start.id, 41);

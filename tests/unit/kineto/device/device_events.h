@@ -1,4 +1,4 @@
-// Records events of a device for tests, with the recorder's own functions.
+// Records device events.
 #pragma once
 
 #include <string>
@@ -8,7 +8,7 @@
 
 namespace profshim::test {
 
-/// Stands for CUPTI: commits API calls and device activity to the spool, in the order of the calls of this object.
+/// Replaces CUPTI: commits events in the order of the calls of this object.
 class DeviceEvents {
  public:
   DeviceEvents() : thread_(recorder::device_block()) {}
@@ -53,7 +53,6 @@ class DeviceEvents {
     commit(e);
   }
 
-  /// Commits any other device event.
   void other(HookId hook, Ticks begin, Ticks end, const GpuArgs& gpu) {
     Event e = event(hook, begin, end);
     e.gpu = gpu;

@@ -1,4 +1,4 @@
-// A recorded window of a GPU job for tests, and the rows of its trace.
+// A recorded window of a GPU job, and its rows.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -19,14 +19,14 @@
 
 namespace profshim::test {
 
-// The tests use nanoseconds as ticks. The wall clock is the monotonic clock plus this.
+// Ticks are nanoseconds. The wall clock is the monotonic clock plus this.
 inline constexpr std::int64_t kWall = 7889238'000'000'000 * 220;
 inline constexpr std::int32_t kTid = 5151;
 
 struct Row {
   std::string phase, category, name;
   std::int64_t pid = 0, tid = 0, begin = 0, end = 0, id = 0;
-  std::vector<std::string> keys;  // of the args, in order
+  std::vector<std::string> keys;
   std::map<std::string, std::string> args;
 };
 
@@ -52,7 +52,7 @@ class DeviceTest : public SpoolFixture {
     recorder::close_window(*window_, end, recorder::add_mark({end, 6, 6}), spool::WindowEnd::kSchedule, 0);
   }
 
-  /// Returns the whole trace of a window, after a check that readers accept it.
+  /// Checks that readers accept the trace.
   std::vector<Row> rows(std::uint64_t number = 0) {
     const auto v = view();
     kineto::WindowTraceBuilder builder(*v, number, {.trace_name = "/run/rank0.5.pt.trace.json"});

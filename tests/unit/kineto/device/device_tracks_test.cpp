@@ -1,4 +1,4 @@
-// The tracks of devices: names, args, synchronizations, annotations.
+// Device tracks: names, args, synchronizations, annotations.
 #include "device_fixture.h"
 
 namespace profshim {
@@ -28,7 +28,7 @@ TEST_F(DeviceTest, KernelHasKinetosArgsInKinetosOrder) {
                                       "est. achieved occupancy %", "step"}));
   EXPECT_EQ(kernels[0].args.at("grid"), "[1776,1,1]");
   EXPECT_EQ(kernels[0].args.at("block"), "[256,1,1]");
-  EXPECT_EQ(kernels[0].args.at("blocks per SM"), "12");  // as Kineto's trace of a B200 has it
+  EXPECT_EQ(kernels[0].args.at("blocks per SM"), "12");  // as in Kineto's trace of a B200
   EXPECT_EQ(kernels[0].args.at("warps per SM"), "96");
   EXPECT_EQ(kernels[0].args.at("est. achieved occupancy %"), "100");
   EXPECT_EQ(kernels[0].args.at("step"), "5");
@@ -98,7 +98,7 @@ TEST_F(DeviceTest, SynchronizationsHaveASeparateTrack) {
   all_streams.stream = ~0u;
   device_->other(HookId::kCudaSync, 2210, 2280, all_streams);
   all_streams.kind = 1;
-  device_->other(HookId::kCudaSync, 2250, 2290, all_streams);  // of another thread, at the same time
+  device_->other(HookId::kCudaSync, 2250, 2290, all_streams);  // on another thread
   close();
 
   const auto all = rows();
@@ -119,7 +119,7 @@ TEST_F(DeviceTest, SynchronizationsHaveASeparateTrack) {
   EXPECT_EQ(syncs[3].args.at("wait_on_stream"), "13");
 }
 
-// The arrows are Kineto's, and each has both ends.
+// Kineto draws these arrows.
 TEST_F(DeviceTest, CallsPointToTheirSynchronizationsExceptThoseWithAnEvent) {
   device_->call(1100, 1150, "cudaLaunchKernel", 41, kTid);
   device_->kernel(1200, 1900, "k", 41);
@@ -131,7 +131,7 @@ TEST_F(DeviceTest, CallsPointToTheirSynchronizationsExceptThoseWithAnEvent) {
   };
   sync(50, 1, ~0u);  // for an event
   sync(51, 2, 7);    // of a stream
-  sync(52, 2, 99);   // of a stream without work: not shown
+  sync(52, 2, 99);   // stream without work: not shown
   sync(53, 3, 7);
   sync(54, 4, ~0u);
   close();
@@ -251,7 +251,7 @@ TEST_F(DeviceTest, RangesThatDoNotNestOnAStreamGetOverflowTracks) {
   recorder::commit(*recorder::this_thread(), mine);
   const std::int32_t own = recorder::this_thread()->tid;
   recorder::this_thread()->tid = kTid;
-  for (int i = 0; i < 1100; ++i) recorder::commit(*recorder::this_thread(), Event{});  // into a chunk of its own
+  for (int i = 0; i < 1100; ++i) recorder::commit(*recorder::this_thread(), Event{});  // into its own chunk
   Event theirs = test::DeviceEvents::event(HookId::kNvtxRange, 1100, 1500);
   theirs.name = recorder::intern("theirs");
   recorder::commit(*recorder::this_thread(), theirs);
@@ -286,7 +286,7 @@ TEST_F(DeviceTest, StepsAreNotRepeatedOnTheDevice) {
   EXPECT_EQ(of(rows(), "gpu_user_annotation").size(), 0u);
 }
 
-// The buffer of the thread that made the stream may come after that of the device.
+// The buffer of the thread that made the stream may come after the device's.
 TEST_F(DeviceTest, KernelHasThePriorityOfAStreamReportedLater) {
   device_->call(1100, 1150, "cudaLaunchKernel", 41, kTid);
   device_->kernel(1200, 1300, "k", 41);

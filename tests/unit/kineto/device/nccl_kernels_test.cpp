@@ -1,4 +1,4 @@
-// NCCL kernels and the operations that launched them.
+// NCCL kernels and their operations.
 #include "device_fixture.h"
 
 namespace profshim {

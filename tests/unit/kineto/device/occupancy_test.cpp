@@ -31,7 +31,7 @@ TEST(Occupancy, UnknownDevicesHaveNone) {
 
 TEST(Occupancy, NumbersThatNoDeviceHasAreHarmless) {
   DeviceLimits d = device_limits(kA100);
-  const std::int64_t most = 65535;  // of what an event can hold
+  const std::int64_t most = 65535;  // that an event can hold
 
   EXPECT_EQ(blocks_that_fit(d, {most * most * most, most, 0}), 0);
   d = device_limits(
@@ -53,13 +53,13 @@ TEST(Occupancy, EachLimitHolds) {
   EXPECT_EQ(blocks_that_fit(d, {128, 32, 200 * 1024}), 0) << "more shared memory than there is";
 }
 
-// A kernel that opted in to more shared memory than the default ran, whatever Kineto says of it.
+// Such kernels opted in to more shared memory and ran, whatever Kineto says.
 TEST(Occupancy, KernelsWithMuchSharedMemoryFit) {
   EXPECT_EQ(blocks_that_fit(device_limits(kA100), {128, 222, 81920}), 2);
   EXPECT_EQ(achieved_occupancy_percent(device_limits(kA100), {128, 222, 81920}, 4.74), 13);
 }
 
-// Every kernel of three real traces, for which Kineto used cuda_occupancy.h.
+// Kineto used cuda_occupancy.h for these traces.
 class OccupancyOfRealTraces : public testing::TestWithParam<const char*> {};
 
 TEST_P(OccupancyOfRealTraces, IsKinetos) {
@@ -68,7 +68,7 @@ TEST_P(OccupancyOfRealTraces, IsKinetos) {
   TraceVisitor visitor;
   const auto read_devices = [&](std::string_view key, std::string_view json, bool) {
     if (key != "deviceProperties") return;
-    // Devices of a machine are alike.
+    // All devices of a machine are alike.
     devices = {device_limits(json.substr(1, json.find('}')))};
   };
   struct Kernel {

@@ -1,4 +1,4 @@
-// Joins the tasks that NCCL's profiler reports to their calls.
+// Joins tasks of NCCL's profiler to calls.
 #include "kineto/joins/nccl_tasks.h"
 
 #include <map>
@@ -36,7 +36,6 @@ class NcclTasksTest : public test::SpoolFixture {
     return event;
   }
 
-  /// "key=value" of what is known of calls[which].
   std::map<std::string, std::string> args(const std::vector<Event>& calls, const std::vector<Event>& tasks,
                                           std::size_t which) {
     const auto spool = view();

@@ -1,4 +1,4 @@
-// Collectives of torch.distributed: their args, and the ranges that belong to them.
+// Args and ranges of torch.distributed collectives.
 #include "kineto/joins/torch_collectives.h"
 
 #include <deque>
@@ -146,7 +146,7 @@ TEST_F(TorchCollectivesTest, AnOperationOfNcclsHasWhatIsKnownItself) {
   EXPECT_TRUE(collectives.find(*op)->has_own_comms);
 }
 
-// Both say record_param_comms; NCCL's call has the args.
+// Both are record_param_comms; NCCL's call has the args.
 TEST_F(TorchCollectivesTest, PyTorchsMarkGivesWayToTheCallsOfNccl) {
   Event *const first = event(HookId::kTorchOperator, "record_param_comms", 10, 50),
                *const call = event(HookId::ncclAllReduce, "", 20, 30),

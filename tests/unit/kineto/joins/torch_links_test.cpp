@@ -1,4 +1,4 @@
-// Operators, their backward functions, and the calls made in them.
+// Operators, their backward functions, and calls in them.
 #include "kineto/joins/torch_links.h"
 
 #include <gtest/gtest.h>
@@ -43,7 +43,7 @@ class TorchLinksTest : public test::SpoolFixture {
   std::unique_ptr<spool::View> view_;
 };
 
-// aten::linear (0) calls aten::t (0); the gradient is that of the inner one.
+// aten::linear (0) calls aten::t (0), whose gradient this is.
 TEST_F(TorchLinksTest, ABackwardFunctionIsThatOfTheLastOperatorWithItsNumber) {
   const Event *const outer = op(10, 50, 0), *const inner = op(20, 30, 0), *const other = op(60, 70, 1);
   const Event *const engine = op(100, 130, 0), *const function = backward(110, 120, 0);

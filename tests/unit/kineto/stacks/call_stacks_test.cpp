@@ -1,4 +1,4 @@
-// CallStacks: the names of native frames.
+// Names of native frames.
 #include "kineto/stacks/call_stacks.h"
 
 #include <dlfcn.h>

@@ -18,7 +18,7 @@ using recorder::Room;
 
 constexpr std::uint64_t kMiB = 1 << 20, kGiB = 1 << 30;
 
-// A simulated machine: files in the format of the kernel's.
+// A simulated machine: files in the kernel's format.
 class MemoryRoomTest : public testing::Test {
  protected:
   void file(const std::string& path, const std::string& text) {

@@ -9,7 +9,7 @@ namespace {
 
 using Table = std::vector<std::uint8_t>;
 
-// Objects/locations.md: a byte with the kind in bits 3 to 6 and the length less one in bits 0 to 2.
+// Objects/locations.md: bits 3 to 6 hold the kind, bits 0 to 2 the length less one.
 constexpr std::uint8_t head(unsigned kind, unsigned instructions) {
   return static_cast<std::uint8_t>(0x80 | kind << 3 | (instructions - 1));
 }

@@ -1,4 +1,4 @@
-// Calls that have begun and not ended, as they lie in the spool.
+// Open calls in the spool.
 #include <gtest/gtest.h>
 
 #include <new>

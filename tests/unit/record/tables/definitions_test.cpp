@@ -1,4 +1,4 @@
-// Definitions, problems and clock anchors in the spool.
+// Definitions, problems and clock anchors.
 #include <gtest/gtest.h>
 
 #include <atomic>

@@ -1,4 +1,4 @@
-// Texts are stored once, and cut or lost where there is no room.
+// Texts are stored once, and cut or lost without room.
 #include <gtest/gtest.h>
 
 #include <mutex>
@@ -51,7 +51,7 @@ TEST_F(StringTableTest, LongDefinitionsKeepTheirText) {
 }
 
 TEST_F(StringTableTest, AFullArenaLosesNamesAndCounts) {
-  make_spool(64);  // 256 KiB of texts
+  make_spool(64);
   for (int i = 0; i < 2000; ++i) recorder::intern(std::string(400, 'a') + std::to_string(i));
 
   EXPECT_GT(recorder::header().strings_lost.load(), 0u);

@@ -1,4 +1,4 @@
-// Windows in the spool are closed once and limited in number.
+// Windows close once and are limited.
 #include <gtest/gtest.h>
 
 #include "profshim/recorder_control.h"

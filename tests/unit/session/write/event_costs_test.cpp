@@ -1,4 +1,4 @@
-// The costs behind overhead_percent: a layer that is initialized late is measured, too.
+// Costs behind overhead_percent, also of layers initialized late.
 #include "session/write/event_costs.h"
 
 #include <gtest/gtest.h>
@@ -54,7 +54,7 @@ TEST(EventCosts, ALayerThatCannotBeMeasuredYetIsTriedAgainAFewTimes) {
   meter.measure_base();
   meter.measure_with(Layer::kTorch, [] { return ++asked == 3 ? 30.0 : -1.0; });
   meter.measure();
-  EXPECT_FALSE(meter.has_more());  // no longer waited for
+  EXPECT_FALSE(meter.has_more());
   EXPECT_LT(of_layer(meter, Layer::kTorch), 0);
   meter.measure();
   meter.measure();

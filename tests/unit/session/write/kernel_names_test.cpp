@@ -1,4 +1,4 @@
-// The kernels that a pattern of steps.source = "kernel" matches.
+// Kernels matched by steps.source = "kernel".
 #include "session/write/kernel_names.h"
 
 #include <gtest/gtest.h>
@@ -32,7 +32,7 @@ TEST(KernelNames, AnEmptyNameNeverMatches) {
   EXPECT_FALSE(KernelNames("*").matches(""));
 }
 
-// The second answer comes from the cache. With more names than slots, each name must still get its own answer.
+// The second answer is cached. There are more names than slots.
 TEST(KernelNames, ResultForANameIsStable) {
   KernelNames names("*7*");
   for (int round = 0; round < 2; ++round) {

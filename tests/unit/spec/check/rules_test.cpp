@@ -29,7 +29,7 @@ TEST(CheckRules, AreReadInTheirOrder) {
   EXPECT_EQ(rules[1].tolerance, 0.15);
 }
 
-// The spec that a trace carries is read again by recover.
+// recover reads the trace's spec again.
 TEST(CheckRules, ComeBackFromTheCanonicalText) {
   const std::string text = load_spec_text(kText, "ci.toml").spec.to_toml();
 

@@ -1,4 +1,4 @@
-// Errors in TOML text have our own place and wording, independent of the release of the TOML library.
+// TOML errors, independent of the TOML library's release.
 #include "spec/toml/syntax.h"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,4 @@
-// Names of torch.distributed.rpc requests. The bytes are those that PyTorch 2.15 writes with Python 3.11. PyTorch 1.13
-// writes the same.
+// Names of torch.distributed.rpc requests. Bytes as of PyTorch 2.15 with Python 3.11; PyTorch 1.13 writes the same.
 #include "inject/torch/calls/rpc_request.h"
 
 #include <gtest/gtest.h>
@@ -65,7 +64,7 @@ TEST(TorchRpcRequest, NamesOperatorsAndScriptedFunctions) {
   EXPECT_EQ(name(kScriptCall, scripted), "rpc_call#__torch__.scripted(a -> b)");
 }
 
-// The type of the wrapped request is in a pickle at the end.
+// A pickle at the end has the wrapped request's type.
 TEST(TorchRpcRequest, NamesTheRequestInAnAutogradContext) {
   const auto call = with({kFlag, kUdf, kPlus, "\x80\x02(M\x02\x01K\0K\x01t.\0\0\0\0\0\0\0\x0c"sv});
   EXPECT_EQ(name(kForwardAutograd, call), "rpc_call#plus(a -> b)");
@@ -79,11 +78,10 @@ TEST(TorchRpcRequest, NamesOtherRequestsByTheirKind) {
   EXPECT_EQ(name(0x1ff, ""), "rpc_message(a -> b)");
 }
 
-// Every prefix of a request, and the request with one byte changed, gives a name that fits.
 TEST(TorchRpcRequest, AcceptsAnyBytes) {
   const std::string whole = with({kFlag, kUdf, kPlus, "\x80\x02(M\x02\x01K\0K\x01t.\0\0\0\0\0\0\0\x0c"sv});
   for (std::size_t length = 0; length <= whole.size(); ++length) {
-    const std::string part(whole, 0, length);  // a copy, so that a sanitizer detects reads past its end
+    const std::string part(whole, 0, length);  // a copy: a sanitizer detects reads past its end
     EXPECT_TRUE(name(kForwardAutograd, part).starts_with("rpc_"));
   }
   for (std::size_t at = 0; at < whole.size(); ++at) {
