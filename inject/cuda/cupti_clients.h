@@ -46,7 +46,7 @@ class OtherClients {
     if (kind < kKinds) kinds_ |= std::uint64_t{1} << kind;
   }
   bool holds(std::uint32_t kind) const { return kind < kKinds && (kinds_ >> kind & 1) != 0; }
-  /// Returns true if all clients have now stopped recording.
+  /// Returns true if this stopped the recording of all clients.
   bool on_disable(std::uint32_t kind) {
     const bool recorded = is_recording();
     if (kind < kKinds) kinds_ &= ~(std::uint64_t{1} << kind);
@@ -60,7 +60,7 @@ class OtherClients {
     return note_if_stopped(recorded);
   }
   void on_finalize() { *this = OtherClients(); }
-  /// Returns true if all clients have stopped since the last call.
+  /// Returns true if all clients have stopped since the last call and none has started again.
   bool take_stopped() {
     const bool silent = stopped_ && !is_recording();
     stopped_ = false;

@@ -99,7 +99,8 @@ enum class Subscription {
   kCallbacksAndActivity  // only subscriber for callbacks and activity
 };
 
-/// CUPTI 13.3 refuses a subscriber that must be alone while ours exist: ours are released before the call.
+/// CUPTI 13.3 refuses a subscriber that must be alone while ours exist: ours are released before the call, and taken
+/// back if CUPTI admits them.
 template <class... Args>
 int forward_subscribe(Real& real, Subscription subscription, void** subscriber, Args... args) {
   const bool alone = subscription != Subscription::kShared;
@@ -150,7 +151,7 @@ int forward_api_switch(Real& real, bool on, Args... args) {
   return result;
 }
 
-/// A kind that the client has not enabled may be ours.
+/// A kind that the client has not enabled may be ours: it stays enabled.
 template <class... Args>
 int forward_disable(Real& real, std::uint32_t kind, Args... args) {
   if (device::owns_cupti() && !update_clients([](OtherClients&) {}).holds(kind)) return kSuccess;

@@ -13,6 +13,7 @@ namespace profshim::cuda {
 namespace {
 
 /// Never cleared: a function at the address of an unloaded one gets the old name. Rare, and acceptable without CUPTI.
+/// Kernels that do not fit have no name.
 constexpr std::size_t kSlots = 4096;
 constexpr StringId kNoName = ~StringId{0};
 struct Slot {

@@ -36,7 +36,7 @@ inline constexpr nvtxRangeId_t kUnknownToChainedTool = nvtxRangeId_t{1} << 62;
 inline nvtxRangeId_t public_id(nvtxRangeId_t own) {
   return own != 0 && chain::is_requested() ? own | kUnknownToChainedTool : own;
 }
-/// The job's id: the chained tool's, mapped to `own`.
+/// The job's id: the chained tool's, mapped to `own`, if that tool can start the range.
 template <class Next, class... Args>
 nvtxRangeId_t public_id(nvtxRangeId_t own, Next next, Args... args) {
   if (next == nullptr) return public_id(own);
@@ -47,9 +47,9 @@ nvtxRangeId_t public_id(nvtxRangeId_t own, Next next, Args... args) {
 
 struct EndedRange {
   nvtxRangeId_t own;  // 0 = not ours
-  bool is_chained;    // perhaps known to the chained tool
+  bool is_chained;    // the chained tool may know the id
 };
-/// Ends the mapping of a public_id().
+/// Resolves an id from public_id() and ends its mapping.
 inline EndedRange take_public_id(nvtxRangeId_t id) {
   if (!chain::is_requested()) return {id, false};
   if (const nvtxRangeId_t own = chain::take_range_id(id)) return {own, true};

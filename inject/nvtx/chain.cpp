@@ -35,7 +35,7 @@ Table table_of(const NvtxExportTableCallbacks& callbacks, NvtxCallbackModule mod
   return table;
 }
 
-/// The NVTX header's initialization functions, which must not be called.
+/// Functions before the chained tool attaches: the NVTX header's initialization functions, which must not be called.
 template <unsigned N>
 struct Snapshot {
   NvtxFunctionPointer before[N] = {};
@@ -100,7 +100,7 @@ void attach_extension(nvtxExtModuleInfo_t* module) {
   if (initialize == nullptr || initialize(module) == 0) return;
   nvtxExtModuleSegment_t& segment = module->segments[0];
   for (std::size_t i = 0; i < std::min<std::size_t>(segment.slotCount, kPayloadSlots); ++i) {
-    // Small values are states (NVTX_EXTENSION_FRESH, NVTX_EXTENSION_DISABLED).
+    // Small values are states (NVTX_EXTENSION_FRESH, NVTX_EXTENSION_DISABLED), others addresses of functions.
     if (segment.functionSlots[i] > 4096) payload[i] = segment.functionSlots[i];
   }
 }

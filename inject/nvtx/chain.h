@@ -21,7 +21,7 @@ extern constinit std::intptr_t payload[kPayloadSlots];
 
 /// Constructor only.
 void set_path(const char* path);
-/// Even if attach() fails.
+/// Returns true even if attach() fails.
 bool is_requested();
 
 /// Returns false if the tool cannot be opened or refuses.
@@ -32,7 +32,7 @@ void attach_extension(nvtxExtModuleInfo_t* module);
 /// Replaces our string handle.
 nvtxEventAttributes_t for_chained_tool(const nvtxEventAttributes_t* attributes);
 
-/// Without room for the mapping, our range stays unfinished.
+/// Drops the mapping if there is no room near its slot: our range then stays unfinished.
 void map_range_id(nvtxRangeId_t chained, nvtxRangeId_t own);
 /// Returns our id, or 0, and ends the mapping.
 nvtxRangeId_t take_range_id(nvtxRangeId_t chained);

@@ -1,4 +1,5 @@
-// The objects behind NVTX handles. Never freed: threads may keep handles. Any thread; no locks.
+// The objects behind NVTX handles. Every process makes them, even one that never records. Never freed: threads may keep
+// handles. Any thread; no locks.
 #pragma once
 
 #include <atomic>

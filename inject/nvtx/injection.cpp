@@ -1,5 +1,5 @@
-// Each library that uses NVTX v3 has a copy, which loads the library in NVTX_INJECTION64_PATH at its first call. So
-// does the older libnvToolsExt.so.1.
+// The NVTX v3 injection: each library that uses NVTX has a copy of it, which loads the library in NVTX_INJECTION64_PATH
+// at its first call. So does the older libnvToolsExt.so.1.
 #include "injection.h"
 
 #include <dlfcn.h>

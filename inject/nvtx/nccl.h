@@ -7,7 +7,7 @@
 
 namespace profshim::nvtx {
 
-/// If the spec does not want NCCL, these are ordinary ranges.
+/// Pushes and pops of this domain stand for NCCL calls. If the spec does not want NCCL, they are ordinary ranges.
 inline bool is_nccl_call(nvtxDomainHandle_t domain) {
   if (domain == nullptr || !domain_of(domain).is_nccl) return false;
   const std::uint32_t mode = recorder::mode();

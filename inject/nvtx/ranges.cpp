@@ -116,7 +116,7 @@ std::uint8_t next_level(const spool::Thread& t, std::uint32_t domain) {
   return 0;
 }
 
-/// Needed if the pop could be mistaken for another.
+/// Needed if the pop of the unrecorded range could be mistaken for another.
 int push_placeholder(spool::Thread& t, Domain& domain, bool is_marker, StringId name) {
   if (t.open_calls == 0 && !is_marker && t.lost_pushes == 0) return NVTX_NO_PUSH_POP_TRACKING;
   const std::uint8_t level = next_level(t, domain.id);
@@ -134,19 +134,19 @@ int push_placeholder(spool::Thread& t, Domain& domain, bool is_marker, StringId 
   return level;
 }
 
-/// The thread whose compare-and-swap on `id` succeeds owns the slot. 0 = free.
+/// `id` 0 = free. The thread whose compare-and-swap on `id` succeeds owns the slot.
 struct StartedRange {
   std::atomic<std::uint64_t> id;
   Event* event;     // in the spool; null for a step marker that is not recorded
   StringId marker;  // step marker's name, or 0
 };
-/// The slot is in use. No id of the job has this bit.
+/// Set while start() or end() uses the slot. No id of the job has this bit.
 constexpr std::uint64_t kInUse = 1ULL << 63;
 constexpr std::uint32_t kRangeSlots = 1u << 16;
 constinit StartedRange ranges[kRangeSlots] = {};
 constinit std::atomic<std::uint64_t> next_range{1};
 
-/// Id: running number << 16 | slot. Stale ids match no slot. Null if none is free nearby.
+/// Chooses the id: running number << 16 | slot. Stale ids match no slot. Null if none is free nearby.
 StartedRange* take_range(std::uint64_t& id) {
   for (int attempt = 0; attempt < 64; ++attempt) {
     const std::uint64_t number = next_range.fetch_add(1, std::memory_order_relaxed);

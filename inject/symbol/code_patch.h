@@ -9,7 +9,7 @@
 namespace profshim::code_patch {
 
 /// Calls of `function` (its bytes in this process) run `stub_target` first, which finds `index` above its return
-/// address and preserves all registers. If false, sets `refusal` and changes nothing.
+/// address and preserves all registers. On failure, returns false, sets `refusal` and changes nothing.
 ///
 /// Known limit: a thread inside the first few bytes during the write crashes. Very unlikely at activation or right
 /// after loading.

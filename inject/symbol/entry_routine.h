@@ -1,4 +1,4 @@
-// Trampolines call this routine, which reports a step boundary.
+// Trampolines call this routine: it saves all registers and reports a step boundary.
 #pragma once
 
 #include <cstdint>

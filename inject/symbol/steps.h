@@ -9,7 +9,8 @@ namespace profshim::symbol_steps {
 /// Reports patched and refused functions in log and trace. Once, at activation, on the job's thread.
 void install(const char* pattern);
 
-/// Patches modules loaded since. Collector thread, every few milliseconds; cheap if nothing was loaded.
+/// Patches modules loaded since; their earlier calls are not seen. Collector thread, every few milliseconds; cheap if
+/// nothing was loaded.
 void rescan();
 
 }  // namespace profshim::symbol_steps

@@ -55,7 +55,7 @@ void wait() {
 }
 
 /// A process without a rank may get one from init_process_group(), or may only launch the ranks. If PyTorch ranges make
-/// the steps, waiting for the first one loses no step.
+/// the steps, waiting for the first one loses no step. Child processes inherit the waiting state.
 bool waits_for_step(const Rank& rank, const char* range) {
   if (rank.rank >= 0) return false;
   if (inject::parent_waits()) return true;

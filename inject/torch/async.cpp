@@ -11,7 +11,7 @@ struct PendingRange {
   const void* key = nullptr;  // null = free
   Event* range = nullptr;
 };
-/// An end before its make_pending(), or one whose start was not recorded. make_pending() compares times.
+/// An end before its make_pending(), or one whose start was not recorded. make_pending() tells them apart by time.
 struct EarlyEnd {
   const void* key = nullptr;
   Ticks at = 0;

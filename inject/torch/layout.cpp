@@ -30,7 +30,7 @@ constexpr Row kRows[] = {
     {2, 9, 12, {200, 208, 64, 160, 168, 174, 16, 80, 10, 14, 20}},
     {2, 13, 15, {200, 208, 56, 152, 160, 166, 16, 80, 10, 14, 20}},
 };
-/// A std::string in at::RecordFunction, in the older ABI.
+/// A std::string in at::RecordFunction is this much shorter in the older ABI.
 constexpr std::uint16_t kOlderStringSaves = 24;
 
 /// Exported with the newer ABI only.
@@ -38,7 +38,7 @@ constexpr char kNewerAbi[] = "_ZN5torch8profiler4impl10inputTypesB5cxx11ERKN2at1
 
 constinit std::atomic<const Layout*> known{nullptr};
 
-/// Up to the next quote or end of line, in the first kilobyte.
+/// Copies up to the next quote or end of line, from the first kilobyte.
 bool read_text_after(const char* path, const char* before, char* text, std::size_t size) {
   const int file = open(path, O_RDONLY | O_CLOEXEC);
   if (file < 0) return false;

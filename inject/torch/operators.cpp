@@ -145,8 +145,8 @@ void note_step_end(const char* name) {
 
 void set_operator_observers(bool wanted);
 
-/// Once operators cannot decide, stops observing them. A forked child keeps the observers: another thread of its parent
-/// may have held PyTorch's lock.
+/// Activates a rank. Once operators cannot decide that, stops observing them. A forked child keeps the observers:
+/// another thread of its parent may have held PyTorch's lock.
 [[gnu::noinline]] void activate_process(const char* range) {
   static constinit std::atomic<bool> is_done{false}, is_done_with_operators{false};
   if (is_done.load(std::memory_order_relaxed)) return;
@@ -274,7 +274,7 @@ void on_activate() {
   session::measure_cost_with(Layer::kTorch, operator_cost);
   attach_if_loaded();
   find_layout_once();
-  // Older observers ask for no inputs.
+  // Observers from before the activation ask for no inputs.
   set_operator_observers(false);
   start_memory();
   on_arming(recorder::mode_has(kArmed));

@@ -1,5 +1,5 @@
-// two_threads [launches] [pairs] [ids]: two threads per pair launch on their own streams. A third argument prints
-// thread ids.
+// two_threads [launches] [pairs] [ids]: two threads per pair launch on their own streams and live until the program
+// ends. A third argument prints thread ids.
 #include <sys/syscall.h>
 #include <unistd.h>
 

@@ -1,5 +1,5 @@
-// CPU time of the device thread for a million launches, from full CUPTI buffers to the spool, without the cost of the
-// real CUPTI.
+// CPU time of the device thread for a million launches, from full CUPTI buffers to the spool, compared with copying the
+// bytes. The cost of the real CUPTI is not included.
 #include <pthread.h>
 
 #include <algorithm>

@@ -7,7 +7,7 @@
 
 namespace profshim::nvtx {
 
-/// Not copyable: the text belongs to the job or lies in `utf8`.
+/// The field flagged as the event's message. `text` belongs to the job or lies in `utf8`: then do not copy the object.
 struct EventMessage {
   std::string_view text;  // "" = none
   char utf8[kMaxString];  // for UTF-16 and UTF-32

@@ -10,7 +10,7 @@ inline constexpr int kMaxDepth = 4;              // nested schemas
 inline constexpr std::size_t kMaxPayloads = 16;  // of one event
 inline constexpr std::size_t kMaxElements = 64;  // of an array
 inline constexpr std::size_t kMaxString = 1024;  // bytes
-inline constexpr std::size_t kMaxEntries = 256;  // of a schema; with more, none is rendered
+inline constexpr std::size_t kMaxEntries = 256;  // of a schema; a larger one is rendered without entries
 
 inline constexpr std::string_view kTruncated = "\"...\":true";
 /// Reserved for closing brackets and kTruncated.

@@ -15,7 +15,7 @@ bool is_message(const nvtxPayloadSchemaEntry_t& entry) {
   return (entry.flags & (3 << 10)) == NVTX_PAYLOAD_ENTRY_FLAG_EVENT_MESSAGE;
 }
 
-/// Functions return false if the value is missing or out of bounds.
+/// Functions return false if the value is missing or out of bounds, unless they say otherwise.
 class Renderer {
  public:
   Renderer(const Domain& domain, JsonText& json, EventMessage& message)
@@ -104,7 +104,7 @@ class Renderer {
     return true;
   }
 
-  /// A pointer or an offset leads away from the entry.
+  /// Place of a value: a pointer or an offset leads away from the entry.
   struct Place {
     Bytes data;
     std::size_t element;

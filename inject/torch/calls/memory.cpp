@@ -100,7 +100,7 @@ void commit(const void* address, std::int64_t bytes, std::uint64_t allocated, st
                     "count them");
 }
 
-/// The job's profiler may report a block twice.
+/// A block that the job's profiler reports too makes one event.
 void add_cpu_block(const void* address, std::int64_t bytes, std::uint64_t reserved) {
   BlockTable* const blocks = cpu_blocks.load(std::memory_order_acquire);
   if (blocks == nullptr || address == nullptr) return;

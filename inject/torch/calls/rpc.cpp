@@ -118,7 +118,7 @@ Received take_received(const void* message) {
 
 std::string_view text(StringId id) { return id != 0 ? recorder::text_of(id) : std::string_view("?"); }
 
-/// As PyTorch's profiler.
+/// Suffix that PyTorch's profiler gives to events of other workers.
 constexpr std::string_view kServed = "#remote_op";
 
 Event describe(HookId hook, const void* message, StringId from, StringId to) {

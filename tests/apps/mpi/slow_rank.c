@@ -1,5 +1,5 @@
-/* One rank sleeps before every reduction and kills the job before reduction `end`. Usage: slow_rank [rank] [steps]
-   [ms] [end] */
+/* One rank sleeps before every reduction and kills the job while the others are in reduction `end`. Usage: slow_rank
+   [rank] [steps] [ms] [end] */
 #include <mpi.h>
 #include <signal.h>
 #include <stdlib.h>

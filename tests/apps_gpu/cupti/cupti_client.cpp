@@ -1,11 +1,11 @@
 // cupti_client [kernels] [sessions] [how]: has its own CUPTI client, as torch.profiler does. Launches a third of the
-// kernels before, in and after its session, and prints its records. `how`:
-//   noflush    disables its kinds without a flush (torch.profiler._utils._init_for_cuda_graphs); waits 1.5 s
+// kernels before, in and after its session, and prints its records. `how` (pauses: before the last third):
+//   noflush    disables its kinds without a flush (torch.profiler._utils._init_for_cuda_graphs); pauses 1.5 s
 //   clock      registers a timestamp callback for every session, as Kineto does
-//   callbacks  only subscribes, and unsubscribes before the last third; waits 0.2 s before each
-//   registers  only registers its buffer callbacks; waits 1.5 s
+//   callbacks  only subscribes, and unsubscribes before the last third; pauses 0.2 s before each
+//   registers  only registers its buffer callbacks; pauses 1.5 s
 //   disables   disables kinds that it does not record
-//   finalizes  calls cuptiFinalize after its session; waits 1.5 s
+//   finalizes  calls cuptiFinalize after its session; pauses 1.5 s
 //   profiler   calls cudaProfilerStart before the last third
 #include <atomic>
 #include <chrono>
