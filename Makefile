@@ -79,7 +79,31 @@ $(OBJ)/tests/e2e/%_test.o $(OBJ)/tests/unit/%_test.o: CXXFLAGS += -O0
 $(OBJ)/%.o: %.cpp
 	@mkdir -p $(@D)
 	@$(if $(V),,echo "  CXX    $<")
-	$(Q)$(CXX) $(COMMON) $(CXXFLAGS) -c $< -o $@
+	$(Q)$(CXX) $(COMMON) $(CXXFLAGS) $(PRECOMPILED) -c $< -o $@
+
+# g++ includes the precompiled headers of src/precompiled.h and tests/precompiled.h before a file's own: the build takes a
+# quarter less. Each set of options needs its own. No file depends on it: clang (`make lint`) compiles without.
+ifeq (,$(findstring clang,$(CXX)))
+PRECOMPILED_COMMON := $(COMMON)
+precompiled = $(OBJ)/precompiled/$(1).h
+# NAME, OBJECTS, HEADER
+define use_precompiled
+$(2): $(call precompiled,$(1)).gch
+$(2): PRECOMPILED = -fpch-preprocess -Winvalid-pch -include $(call precompiled,$(1))
+$(call precompiled,$(1)).gch: $(3)
+endef
+RUN_ONCE := $(call objects,$(call sources,src/cli src/spec))
+$(eval $(call use_precompiled,run_once,$(RUN_ONCE),src/precompiled.h))
+$(eval $(call use_precompiled,src,$(filter-out $(RUN_ONCE),$(call objects,$(filter %.cpp,$(filter-out src/old_glibc/%,$(call sources,src))))),src/precompiled.h))
+$(eval $(call use_precompiled,tests,$(call objects,$(filter %_test.cpp,$(call sources,tests/unit tests/e2e))),tests/precompiled.h))
+$(OBJ)/precompiled/%.h.gch:
+	@mkdir -p $(@D)
+	@$(if $(V),,echo "  CXX    $< ($*)")
+	@cp $< $(@:.gch=)
+	$(Q)$(CXX) $(PRECOMPILED_COMMON) $(CXXFLAGS) -x c++-header -c $(@:.gch=) -o $@
+# ccache knows a precompiled header by its content then.
+export CCACHE_SLOPPINESS := pch_defines,time_macros
+endif
 
 $(OBJ)/%.o: %.S
 	@mkdir -p $(@D)

@@ -59,7 +59,7 @@ AtomicFile::Existing existing(const Spec& spec) {
 
 std::string stacks_name(std::string name) {
   for (const std::string_view ending : {".gz", ".json", ".trace", ".pt"}) {
-    if (name.ends_with(ending)) name.resize(name.size() - ending.size());
+    if (name.ends_with(ending)) name.erase(name.size() - ending.size());
   }
   return name + ".stacks.txt";
 }

@@ -176,7 +176,7 @@ class PartNames {
     }
     std::string name = std::filesystem::path(info.path).filename().string();
     for (const std::string_view ending : {".gz", ".json", ".trace", ".pt"}) {
-      if (name.size() > ending.size() && name.ends_with(ending)) name.resize(name.size() - ending.size());
+      if (name.size() > ending.size() && name.ends_with(ending)) name.erase(name.size() - ending.size());
     }
     // Hive's name for a partition without a value.
     const auto& known = info.ranks[0].rank;
