@@ -70,10 +70,13 @@ all: $(SHIM) $(TOOL)  ## build/libprofshim.so and build/profshim
 
 # The job's exceptions and cancellations pass through our hooks. A frame with something to clean up would be handed to
 # the C++ runtime that is linked into us, which is not the job's and aborts.
-$(foreach folder,mpi nccl nvtx cuda torch/calls,$(OBJ)/inject/$(folder)/%.o): COMMON += -fno-exceptions -fasynchronous-unwind-tables
+HOOKS         := $(filter %.cpp,$(call sources,$(addprefix inject/,mpi nccl nvtx cuda torch/calls)))
+NO_EXCEPTIONS := -fno-exceptions -fasynchronous-unwind-tables
+$(call objects,$(HOOKS)): COMMON += $(NO_EXCEPTIONS)
 $(OBJ)/inject/%.o: COMMON += $(NVTX_FLAGS)
-# These run once for each command or job, and CLI11 and toml11 take long to optimize.
-$(OBJ)/src/cli/%.o $(OBJ)/src/spec/%.o: CXXFLAGS += -O1
+# These run once for each command or job, or over tables that are small; CLI11 and toml11 take long to optimize.
+RUN_ONCE := $(filter %.cpp,$(call sources,src/cli src/spec $(addprefix src/analysis/,report compare verify summary)))
+$(call objects,$(RUN_ONCE)): CXXFLAGS += -O1
 # These only start programs and compare what they wrote.
 $(OBJ)/tests/e2e/%_test.o $(OBJ)/tests/unit/%_test.o: CXXFLAGS += -O0
 $(OBJ)/%.o: %.cpp
@@ -81,21 +84,22 @@ $(OBJ)/%.o: %.cpp
 	@$(if $(V),,echo "  CXX    $<")
 	$(Q)$(CXX) $(COMMON) $(CXXFLAGS) $(PRECOMPILED) -c $< -o $@
 
-# g++ includes the precompiled headers of src/precompiled.h and tests/precompiled.h before a file's own: the build takes a
-# quarter less. Each set of options needs its own. No file depends on it: clang (`make lint`) compiles without.
+# g++ reads src/precompiled.h or tests/precompiled.h, precompiled, before each file: the build takes a quarter less. Each
+# set of options needs its own. No file may depend on it: clang (`make lint`) compiles without.
 ifeq (,$(findstring clang,$(CXX)))
 PRECOMPILED_COMMON := $(COMMON)
 precompiled = $(OBJ)/precompiled/$(1).h
-# NAME, OBJECTS, HEADER
+# NAME, HEADER, SOURCES
 define use_precompiled
-$(2): $(call precompiled,$(1)).gch
-$(2): PRECOMPILED = -fpch-preprocess -Winvalid-pch -include $(call precompiled,$(1))
-$(call precompiled,$(1)).gch: $(3)
+$(call objects,$(3)): $(call precompiled,$(1)).gch
+$(call objects,$(3)): PRECOMPILED = -fpch-preprocess -Winvalid-pch -include $(call precompiled,$(1))
+$(call precompiled,$(1)).gch: $(2)
 endef
-RUN_ONCE := $(call objects,$(call sources,src/cli src/spec))
-$(eval $(call use_precompiled,run_once,$(RUN_ONCE),src/precompiled.h))
-$(eval $(call use_precompiled,src,$(filter-out $(RUN_ONCE),$(call objects,$(filter %.cpp,$(filter-out src/old_glibc/%,$(call sources,src))))),src/precompiled.h))
-$(eval $(call use_precompiled,tests,$(call objects,$(filter %_test.cpp,$(call sources,tests/unit tests/e2e))),tests/precompiled.h))
+$(eval $(call use_precompiled,hooks,src/precompiled.h,$(HOOKS)))
+$(eval $(call use_precompiled,run_once,src/precompiled.h,$(RUN_ONCE)))
+$(eval $(call use_precompiled,src,src/precompiled.h,$(filter-out $(HOOKS) $(RUN_ONCE) src/old_glibc/%,$(filter %.cpp,$(call sources,inject src)))))
+$(eval $(call use_precompiled,tests,tests/precompiled.h,$(filter %_test.cpp,$(call sources,tests/unit tests/e2e))))
+$(call precompiled,hooks).gch: PRECOMPILED_COMMON += $(NO_EXCEPTIONS)
 $(OBJ)/precompiled/%.h.gch:
 	@mkdir -p $(@D)
 	@$(if $(V),,echo "  CXX    $< ($*)")

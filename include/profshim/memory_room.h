@@ -32,10 +32,10 @@ class MemoryRoom {
   /// For a recording that holds `held` bytes of memory and `mapped` bytes of address space. Makes a few dozen system
   /// calls, allocates nothing, ignores unreadable bounds.
   Room now(std::uint64_t held, std::uint64_t mapped) const;
-  /// Returns the bytes that a spool may take from the file system of `folder`: an eighth of it for all sharers, without
-  /// the free part reserved for the job. 0 = unknown.
+  /// Returns the bytes that a spool may take from the file system of `folder`. All sharers together get an eighth of
+  /// it; a part stays free for the job. 0 = unknown.
   std::uint64_t room_in(const std::string& folder) const;
-  /// Folder of the spool; "" = in no file system.
+  /// Sets the folder of the spool; "" = the spool is in no file system.
   void set_folder(const std::string& folder) { folder_ = folder; }
 
  private:

@@ -14,7 +14,7 @@ using request_table::Place;
 
 namespace {
 
-/// If another thread took it, tries another entry with an equal handle.
+/// Takes the entry of a request. If another thread takes it first, tries another entry with the same handle.
 Event* take_slice(Place place, Handle handle, const void* address) {
   while (place.entry != 0 && persistent_of(place.entry) == nullptr) {
     if (request_table::take(place, handle)) return slice_of(place.entry);

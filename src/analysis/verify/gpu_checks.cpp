@@ -195,7 +195,8 @@ void GpuChecks::on_sync(const ReadEvent& event) {
   }
   if ((event.name == schema::name::kEventSync || event.name == schema::name::kContextSync) &&
       integer_arg(event, schema::arg::kStream, -1) != -1) {
-    findings_.should(33, "a wait of the host for no single stream has one", where_is(event));
+    findings_.should(33, "a wait of the host for an event or a context names a stream (-1 is expected)",
+                     where_is(event));
   }
   const std::int64_t waits_on = integer_arg(event, schema::arg::kWaitOnRecord, -1);
   if (waits_on > 0) waits_.push_back({.link = waits_on, .offset = event.offset});

@@ -26,8 +26,8 @@ bool is_open_for_writing(int fd) {
 
 bool is_same(const struct stat& a, const struct stat& b) { return a.st_dev == b.st_dev && a.st_ino == b.st_ino; }
 
-/// pipe() takes the lowest free numbers: after stderr was closed, a data pipe has its other end at 0 or 1, or leaves
-/// one of them closed.
+/// Tells a pipe for log lines from a pipe for data that got stderr's number after stderr was closed: pipe() takes the
+/// lowest free numbers, so the other end of a data pipe is at 0 or 1, or one of these is closed.
 bool is_pipe_made_for_lines(const struct stat& target) {
   for (const int other : {STDIN_FILENO, STDOUT_FILENO}) {
     struct stat s;

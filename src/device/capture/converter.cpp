@@ -94,7 +94,7 @@ void Converter::each_record(const BufferPool::Filled& buffer, const Visit& visit
 }
 
 void Converter::convert(const std::vector<BufferPool::Filled>& buffers) {
-  // First pass: records that others, in earlier buffers, need.
+  // First pass: records that the second pass looks up. A record may come in a later buffer than one that needs it.
   for (const BufferPool::Filled& buffer : buffers) {
     each_record(buffer, [this](const cupti::Record* record) {
       if (record == nullptr) return;

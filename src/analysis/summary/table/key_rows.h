@@ -30,7 +30,7 @@ class KeyRows {
   Texts& texts() { return texts_; }
   /// The caller adds bytes, and times in nanoseconds, which stay exact. The reference is valid until the next call.
   KeyRow& add_event(const KeyRowId& key, const EventPlace& place, bool top_level);
-  /// By first event; microseconds.
+  /// Returns the rows in the order of their first events, with times in microseconds.
   std::vector<KeyRow> finish();
 
  private:

@@ -42,15 +42,15 @@ class LaunchTracker {
   void on_activity(std::uint32_t correlation, std::uint32_t graph);
   StreamProgress& streams() { return streams_; }
 
-  /// Begin of the launch, or kNothing. Launches that may have no activity (in a stream capture, between host buffers)
-  /// count for a moment only.
+  /// Returns the begin of the oldest launch without records, or kNothing. Launches that may have no activity (in a
+  /// stream capture, between host buffers) count for a moment only.
   static constexpr Ticks kNothing = ~Ticks{0};
   Ticks oldest_outstanding();
-  /// Without ended launches: their records come with a forced flush or never.
+  /// As oldest_outstanding(), but skips launches that have ended: only a forced flush still brings their records.
   Ticks oldest_running() const;
   /// Forgets outstanding launches from before `end`; counts the lost ones.
   void give_up_before(Ticks end);
-  /// Since the last call, without launches that may have no activity.
+  /// Lost launches since the last call. Launches that may have no activity are not counted.
   struct Lost {
     std::uint64_t launches = 0;
     std::uint64_t graphs = 0;  // of these: graphs without nodes
