@@ -28,14 +28,14 @@ src/analysis/report/report.cpp rank
 src/analysis/report/steps.cpp device
 src/analysis/report/page/plots_json.cpp *
 src/analysis/verify/header_checks.cpp rank
-src/output/recovery.cpp *
+src/output/recovered_traces.cpp *
 src/session/write/writer.cpp failed
 LIST
 }
 # schema.h: the constants themselves. manifest.cpp: manifest-rank*.json. spec, name_pattern.cpp: keys of the spec and
 # variables of file names. baseline.cpp: baseline files. rank_text.cpp: HTA's search pattern. cli: the tool's own JSON.
 # columns_*: columns of the table. gpu_checks.cpp: parts of the names of kernels and copies. cell_text.cpp: a unit.
-# report.cpp, steps.cpp, plots_json.cpp: words on the page, and what its script reads. header_checks.cpp: HTA's pattern. recovery.cpp, writer.cpp: states in a manifest. elf, base: no traces there.
+# report.cpp, steps.cpp, plots_json.cpp: words on the page, and what its script reads. header_checks.cpp: HTA's pattern. recovered_traces.cpp, writer.cpp: states in a manifest. elf, base: no traces there.
 
 # shellcheck disable=SC2016  # awk's own fields
 find include inject src -name '*.cpp' -o -name '*.h' | sort | xargs awk -v others="$(other_meaning)" '

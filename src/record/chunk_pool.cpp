@@ -4,10 +4,10 @@
 #include <functional>
 #include <vector>
 
+#include "chunk_runs.h"
 #include "profshim/recorder_control.h"
 #include "record/memory/spool_memory.h"
 #include "recorder_state.h"
-#include "runs.h"
 
 namespace profshim::recorder {
 

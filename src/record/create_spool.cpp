@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "chunk_pool.h"
+#include "chunk_runs.h"
 #include "profshim/base/process_identity.h"
 #include "profshim/recorder_control.h"
 #include "record/memory/spool_memory.h"
@@ -13,7 +14,6 @@
 #include "record/tables/definitions.h"
 #include "record/tables/string_table.h"
 #include "recorder_state.h"
-#include "runs.h"
 #include "spool_layout.h"
 #include "thread_blocks.h"
 

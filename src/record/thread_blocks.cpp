@@ -8,9 +8,9 @@
 #include <algorithm>
 #include <cstring>
 
+#include "chunk_runs.h"
 #include "profshim/recorder_control.h"
 #include "recorder_state.h"
-#include "runs.h"
 
 namespace profshim::recorder {
 

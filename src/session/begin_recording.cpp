@@ -113,14 +113,7 @@ State* make_state(const Rank& mpi_rank) {
     if (loaded.spec.profile.abort_on_error) std::_Exit(2);
     return nullptr;
   }
-  if (!loaded.enabled || !is_process_selected(loaded.spec)) return nullptr;
-  if (rank.rank < 0 && !loaded.spec.ranks.record_unknown) {
-    log::line(LogLevel::kWarn, "%s gives no rank: nothing is recorded (ranks.unknown = \"record\" records anyway)",
-              loaded.spec.ranks.source.c_str());
-    return nullptr;
-  }
-  warn_about_selection(loaded.spec, rank);
-  if (rank.rank >= 0 && !loaded.spec.ranks.select.selects(rank)) return nullptr;
+  if (!loaded.enabled || !is_process_selected(loaded.spec) || !is_rank_selected(loaded.spec, rank)) return nullptr;
 
   auto* const s = new State(std::move(loaded.spec));  // never freed: see state.h
   s->rank = rank;

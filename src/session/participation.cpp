@@ -88,12 +88,20 @@ bool is_first_selected_of_host(const Spec& spec, const Rank& rank) {
   return is_first_selected(spec, rank, std::max(0, rank.rank - std::max(0, rank.local_rank)));
 }
 
-void warn_about_selection(const Spec& spec, const Rank& rank) {
-  if (rank.rank != 0 || rank.world_size <= 0) return;
-  for (const int outside : spec.ranks.select.outside(rank.world_size)) {
-    log::line(LogLevel::kWarn, "ranks.select = \"%s\" names rank %d, but there are only ranks 0-%d",
-              spec.ranks.select.text().c_str(), outside, rank.world_size - 1);
+bool is_rank_selected(const Spec& spec, const Rank& rank) {
+  if (rank.rank < 0) {
+    if (spec.ranks.record_unknown) return true;
+    log::line(LogLevel::kWarn, "%s gives no rank: nothing is recorded (ranks.unknown = \"record\" records anyway)",
+              spec.ranks.source.c_str());
+    return false;
   }
+  if (rank.rank == 0 && rank.world_size > 0) {
+    for (const int outside : spec.ranks.select.outside(rank.world_size)) {
+      log::line(LogLevel::kWarn, "ranks.select = \"%s\" names rank %d, but there are only ranks 0-%d",
+                spec.ranks.select.text().c_str(), outside, rank.world_size - 1);
+    }
+  }
+  return spec.ranks.select.selects(rank);
 }
 
 }  // namespace profshim::session

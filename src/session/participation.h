@@ -11,6 +11,8 @@ LoadedSpec load_own_spec();
 void report_problems(const LoadedSpec& loaded, const Rank& rank);
 void set_up_log(const Spec& spec);
 bool is_process_selected(const Spec& spec);
+/// Logs a warning if the process has no rank, or if the spec names a rank that the job lacks.
+bool is_rank_selected(const Spec& spec, const Rank& rank);
 /// If ranks.source names a variable, MPI's answer is ignored.
 Rank rank_by_source(const Spec& spec, const Rank& from_mpi);
 /// Returns true if no rank in [from, own rank) is known to be selected.
@@ -18,6 +20,5 @@ bool is_first_selected(const Spec& spec, const Rank& rank, int from = 0);
 /// The same on this host, for problems of a host while no run folder exists. Without local ranks, each host counts as
 /// one rank.
 bool is_first_selected_of_host(const Spec& spec, const Rank& rank);
-void warn_about_selection(const Spec& spec, const Rank& rank);
 
 }  // namespace profshim::session

@@ -8,7 +8,7 @@
 #include <thread>
 
 #include "analysis/model/collective_family.h"
-#include "analysis/model/findings.h"
+#include "analysis/model/event_args.h"
 #include "message_calls.h"
 #include "profshim/base/key_hash.h"
 #include "torch_sync_points.h"

@@ -9,7 +9,7 @@
 #include <unordered_set>
 
 #include "analysis/model/collective_family.h"
-#include "analysis/model/findings.h"
+#include "analysis/model/event_args.h"
 #include "profshim/base/key_hash.h"
 #include "trace/schema.h"
 

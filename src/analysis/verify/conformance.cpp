@@ -33,9 +33,9 @@
 #include <regex>
 #include <set>
 
-#include "analysis/model/findings.h"
 #include "analysis/model/rank_text.h"
 #include "event_checks.h"
+#include "findings.h"
 #include "gpu_checks.h"
 #include "header_checks.h"
 #include "profshim/analysis.h"

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <iterator>
 
+#include "analysis/model/event_args.h"
 #include "gpu_checks.h"
 #include "trace/schema.h"
 

@@ -6,7 +6,7 @@
 #include <set>
 #include <utility>
 
-#include "analysis/model/findings.h"
+#include "findings.h"
 
 namespace profshim::analysis_detail {
 

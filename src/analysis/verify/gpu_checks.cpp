@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "analysis/model/event_args.h"
 #include "trace/schema.h"
 #include "track_checks.h"
 

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "analysis/model/findings.h"
+#include "findings.h"
 
 namespace profshim::analysis_detail {
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "analysis/model/findings.h"
+#include "findings.h"
 #include "profshim/analysis.h"
 #include "profshim/trace/metadata.h"
 

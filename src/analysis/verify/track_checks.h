@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "analysis/model/findings.h"
+#include "findings.h"
 
 namespace profshim::analysis_detail {
 

@@ -7,8 +7,8 @@
 #include <fstream>
 #include <stdexcept>
 
+#include "analysis/report/stragglers.h"
 #include "analysis/report/traces.h"
-#include "analysis/report/waits.h"
 #include "unit/analysis/hand_made.h"
 #include "unit/temporary_folder.h"
 

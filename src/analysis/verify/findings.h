@@ -1,4 +1,4 @@
-// Findings of `profshim verify`; lookup of event arguments.
+// Findings of `profshim verify`.
 #pragma once
 
 #include <string>
@@ -30,12 +30,5 @@ class Findings {
 /// "'MPI_Wait' at byte 4711"; cuts long names.
 std::string where_is(const ReadEvent& event);
 std::string where_is(std::uint64_t offset);
-
-/// nullptr if missing.
-const ReadEvent::ReadArg* find_arg(const ReadEvent& event, std::string_view key);
-/// `otherwise` if missing or not an integer.
-std::int64_t integer_arg(const ReadEvent& event, std::string_view key, std::int64_t otherwise);
-/// JSON of lists and objects.
-std::string_view text_arg(const ReadEvent& event, std::string_view key);
 
 }  // namespace profshim::analysis_detail

@@ -1,7 +1,8 @@
 // The recorder's process-wide variables.
+#include "recorder_state.h"
+
 #include "profshim/recorder_control.h"
 #include "record/memory/spool_memory.h"
-#include "recorder_state.h"
 
 namespace profshim::recorder {
 

@@ -1,4 +1,4 @@
-#include "runs.h"
+#include "chunk_runs.h"
 
 #include <algorithm>
 #include <cstring>

@@ -1,4 +1,4 @@
-#include "waits.h"
+#include "stragglers.h"
 
 #include <algorithm>
 #include <cmath>

@@ -1,4 +1,4 @@
-#include "recovery.h"
+#include "recovered_traces.h"
 
 #include <fcntl.h>
 #include <unistd.h>

@@ -1,6 +1,4 @@
 // Decides which spools may be recovered, and removes them with their links.
-#include "profshim/output/recover.h"
-
 #include <dirent.h>
 #include <fcntl.h>
 #include <unistd.h>
@@ -12,7 +10,8 @@
 #include "profshim/base/files.h"
 #include "profshim/base/size_text.h"
 #include "profshim/output.h"
-#include "recovery.h"
+#include "profshim/output/recover.h"
+#include "recovered_traces.h"
 #include "spool_file.h"
 
 namespace profshim::output {
