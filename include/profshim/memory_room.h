@@ -32,8 +32,8 @@ class MemoryRoom {
   /// For a recording that holds `held` bytes of memory and `mapped` bytes of address space. Makes a few dozen system
   /// calls, allocates nothing, ignores unreadable bounds.
   Room now(std::uint64_t held, std::uint64_t mapped) const;
-  /// Returns the bytes that a spool may take from the file system of `folder`. All sharers together get an eighth of
-  /// it; a part stays free for the job. 0 = unknown.
+  /// Returns the bytes that this process's spool may take from the file system of `folder`: its share of an eighth of
+  /// the whole, or of the free space beyond the job's reserve if that is less. 0 = none or unknown.
   std::uint64_t room_in(const std::string& folder) const;
   /// Sets the folder of the spool; "" = the spool is in no file system.
   void set_folder(const std::string& folder) { folder_ = folder; }

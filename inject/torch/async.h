@@ -1,5 +1,5 @@
-// PyTorch ranges that end on another thread (gloo, NCCL, RPC). The key is the address of the at::RecordFunction, or of
-// the future that it completes.
+// PyTorch ranges that end on another thread (gloo, NCCL, RPC). A range is identified by the
+// address of its at::RecordFunction, or of the future that ends it (RPC).
 #pragma once
 
 #include "profshim/recorder.h"

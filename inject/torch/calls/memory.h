@@ -1,5 +1,5 @@
-// Records blocks of PyTorch's allocators by hooks of their reports to a profiler. c10::memoryProfilingEnabled() keeps
-// its result: if it became true, the CPU's allocator would warn on stderr of each block unknown to it.
+// Records memory blocks of PyTorch: hooks the functions by which its allocators report to a profiler. Leaves
+// c10::memoryProfilingEnabled() false: otherwise the CPU's allocator would warn on stderr about each unknown block.
 #pragma once
 
 namespace profshim::torch {

@@ -80,8 +80,9 @@ ReportSection clocks_section(const std::vector<RankClock>& clocks, const std::st
     return section;
   }
   section.notes.emplace_back(
-      "Clocks are compared through events that ranks share (a message is not received before it is sent). The error is "
-      "an upper bound against the first rank. Waiting times on this page are differences of durations, so they do not "
+      "Clocks are compared through events that ranks share: no message is received before it is sent. The maximum "
+      "error is that of the offset from the first rank's clock. Waiting times on this page are differences of "
+      "durations, so they do not "
       "depend on the clocks of other ranks.");
   ViewTable table{.key = "clocks",
                   .title = "Clock of each rank",

@@ -9,7 +9,8 @@ namespace profshim::kineto {
 
 namespace arg = schema::arg;
 
-// No "correlation" and "stream": readers would take them for device activity and a stream number.
+// Omits "correlation" and "stream": readers would take the call for device activity, and the handle for a stream
+// number.
 void EventArgs::add_cuda_call(const Event& event) {
   constexpr std::string_view kCopyKinds[] = {"HtoH", "HtoD", "DtoH", "DtoD", "default"};
   const CudaCallArgs& call = event.cuda_call;

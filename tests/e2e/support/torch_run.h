@@ -48,7 +48,7 @@ std::string differences(const SeenTrace& trace, const std::map<std::string, int>
 /// Calls entirely in step `number`.
 int calls_in_step(const SeenTrace& trace, std::int64_t number, const std::string& name);
 
-/// Steps 11 to 13 without gaps, each with one final optimizer call.
+/// Expects steps 11 to 13 without gaps, each with exactly one optimizer call and no operator after it.
 void expect_whole_steps(const SeenTrace& trace, const std::string& optimizer);
 
 }  // namespace profshim::e2e

@@ -1,4 +1,4 @@
-// Windows close once and are limited.
+// A window closes only once, and a full table refuses a window.
 #include <gtest/gtest.h>
 
 #include "profshim/recorder_control.h"
