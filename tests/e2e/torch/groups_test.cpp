@@ -51,7 +51,7 @@ TEST(TorchGroups, CollectivesDescribeTheirData) {
     const auto name = reduced[2].find("Process Group Name");
     EXPECT_TRUE(name == reduced[2].end() || name->second != "0");
     const auto gathered = comms(trace, "c10d::allgather_"), broadcast = comms(trace, "c10d::broadcast_");
-    // PyTorch may call collectives to make groups.
+    // Takes the last: PyTorch may have called collectives before, to make groups.
     ASSERT_FALSE(gathered.empty());
     EXPECT_EQ(gathered.back().at("In msg nelems"), "5");
     EXPECT_EQ(gathered.back().at("Out msg nelems"), "10");

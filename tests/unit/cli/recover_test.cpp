@@ -105,7 +105,7 @@ TEST_F(RecoverTest, RecoversByTheRunFolder) {
   EXPECT_TRUE(nothing_is_left());
 }
 
-// The spool is in memory: it would stay if only the link were removed.
+// The path is a link to a spool in memory: recover must remove both.
 TEST_F(RecoverTest, ByTheLink) {
   alive_at(realtime_ns());
   window(100);

@@ -109,7 +109,7 @@ TEST_P(CaptureTest, AWaitFindsAnEventRecordFromBeforeTheIdsWrapped) {
   EXPECT_EQ(out_.of(HookId::kCudaSync)[1].gpu.graph_node, 2u);
 }
 
-// The waiting thread's buffer comes first, the recording thread's with the flush.
+// The buffer with the wait arrives first. The buffer with its cudaEventRecord arrives only at the flush.
 TEST_P(CaptureTest, AWaitFindsAnEventRecordThatArrivesLater) {
   cupti_.add(cupti::CudaEventRecord{cupti::kCudaEventKind, 5, 2, 13, 9});
   cupti_.deliver();
