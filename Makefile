@@ -74,8 +74,8 @@ HOOKS         := $(filter %.cpp,$(call sources,$(addprefix inject/,mpi nccl nvtx
 NO_EXCEPTIONS := -fno-exceptions -fasynchronous-unwind-tables
 $(call objects,$(HOOKS)): COMMON += $(NO_EXCEPTIONS)
 $(OBJ)/inject/%.o: COMMON += $(NVTX_FLAGS)
-# These run once for each command or job, or over tables that are small; CLI11 and toml11 take long to optimize.
-RUN_ONCE := $(filter %.cpp,$(call sources,src/cli src/spec $(addprefix src/analysis/,report compare verify summary)))
+# These run once for each command, job or page; CLI11 and toml11 take long to optimize.
+RUN_ONCE := $(filter %.cpp,$(call sources,src/cli src/spec src/analysis/report))
 $(call objects,$(RUN_ONCE)): CXXFLAGS += -O1
 # These only start programs and compare what they wrote.
 $(OBJ)/tests/e2e/%_test.o $(OBJ)/tests/unit/%_test.o: CXXFLAGS += -O0
