@@ -152,7 +152,7 @@ std::vector<Anchor> View::anchors() const {
   // Drop anchors overwritten since, or being overwritten now; anchor 0 never is.
   std::atomic_thread_fence(std::memory_order_acquire);
   const std::uint64_t made_since = header_->anchors.load(std::memory_order_relaxed);
-  if (made < kMaxAnchors) return found;
+  if (made_since < kMaxAnchors) return found;
   std::vector<bool> overwritten(kMaxAnchors);
   for (std::uint64_t n = made; n <= made_since && n - made < kMaxAnchors; ++n) overwritten[anchor_place(n)] = true;
   std::size_t kept = 0;
