@@ -90,6 +90,14 @@ void note_injection(Notes& notes, const char* variable, const char* lost) {
   }
 }
 
+/// True if the library takes the NVTX ranges and passes them on to another tool: the rule of inject/nvtx/injection.cpp.
+bool is_nvtx_chained() {
+  const char* const taken = getenv("NVTX_INJECTION64_PATH");
+  const char* const chained = getenv("PROFSHIM_NVTX_CHAIN");
+  return taken != nullptr && *taken != '\0' && chained != nullptr &&
+         (std::string_view(chained) == "1" || std::string_view(chained) == taken);
+}
+
 std::string first_match(const std::string& pattern) {
   glob_t found{};
   const bool any = glob(pattern.c_str(), 0, nullptr, &found) == 0 && found.gl_pathc > 0;
@@ -147,8 +155,13 @@ void examine_machine(Notes& notes) {
   note_clock(notes);
   note_shared_memory(notes);
   note_launchers(notes);
-  note_injection(notes, "NVTX_INJECTION64_PATH",
-                 "it receives the NVTX ranges; they are recorded only if it passes them on");
+  if (is_nvtx_chained()) {
+    notes.fact("NVTX_INJECTION64_PATH",
+               std::string(getenv("NVTX_INJECTION64_PATH")) + " receives the NVTX ranges, too (PROFSHIM_NVTX_CHAIN)");
+  } else {
+    note_injection(notes, "NVTX_INJECTION64_PATH",
+                   "it receives the NVTX ranges; to record them, too, set PROFSHIM_NVTX_CHAIN=1");
+  }
   note_injection(notes, "CUDA_INJECTION64_PATH",
                  "it receives the device activity; only CUDA calls through hooked symbols are recorded");
   note_gpu(notes);

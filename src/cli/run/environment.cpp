@@ -37,6 +37,11 @@ std::string merged_overrides(const LoadedSpec& loaded) {
   return out;
 }
 
+/// The library reads these itself; they set no key of the spec.
+bool is_read_in_job(std::string_view variable) {
+  return variable == "PROFSHIM_CUPTI" || variable == "PROFSHIM_NVTX_CHAIN";
+}
+
 }  // namespace
 
 std::string find_library(std::string& why_not) {
@@ -70,7 +75,9 @@ void prepare_environment(const SpecSources& sources, const LoadedSpec& loaded, c
   const std::string preload = before != nullptr && *before != '\0' ? library + ":" + before : library;
   setenv("LD_PRELOAD", preload.c_str(), 1);
 
-  for (const auto& [name, value] : sources.environment) unsetenv(name.c_str());
+  for (const auto& [name, value] : sources.environment) {
+    if (!is_read_in_job(name)) unsetenv(name.c_str());
+  }
   setenv("PROFSHIM", "1", 1);
   if (!sources.file.empty()) setenv("PROFSHIM_SPEC", absolute_path(sources.file).c_str(), 1);
   if (const std::string overrides = merged_overrides(loaded); !overrides.empty()) {

@@ -105,16 +105,14 @@ std::optional<Layout> from_table(const Places& places, std::uint64_t version) {
   return layout;
 }
 
-/// As PY_VERSION_HEX; 0 = unknown.
-std::uint64_t version_of(const char* text) {
-  if (const auto* const version = symbol<const unsigned long*>("Py_Version")) return *version;  // since 3.11
+}  // namespace
+
+std::uint64_t version_in(const char* text) {
   unsigned major = 0, minor = 0, micro = 0;
-  // "3.10.13 (main, ...": does not match versions that are not final.
-  if (std::sscanf(text, "%u.%u.%u (", &major, &minor, &micro) != 3) return 0;
+  char after = 0;
+  if (std::sscanf(text, "%u.%u.%u%c", &major, &minor, &micro, &after) != 4 || (after != ' ' && after != '+')) return 0;
   return major << 24 | minor << 16 | micro << 8 | 0xf0;
 }
-
-}  // namespace
 
 bool find_interpreter(Interpreter& found, std::string& why_not) {
   const auto version_text = symbol<const char* (*)()>("Py_GetVersion");
@@ -130,7 +128,8 @@ bool find_interpreter(Interpreter& found, std::string& why_not) {
     return false;
   }
   const char* const text = version_text();
-  const std::uint64_t version = version_of(text);
+  const auto* const declared = symbol<const unsigned long*>("Py_Version");  // since 3.11
+  const std::uint64_t version = declared != nullptr ? *declared : version_in(text);
   const std::string named = "Python " + std::string(text, std::strcspn(text, " "));
   const bool is_final = (version & 0xf0) == 0xf0;
   std::optional<Layout> layout;

@@ -32,6 +32,10 @@ struct Interpreter {
   Pointer code_type, str_type, bytes_type;
 };
 
+/// Returns the version in Py_GetVersion()'s text, such as "3.10.13 (main, ...", as PY_VERSION_HEX; 0 if the version is
+/// not final ("3.10.0rc1") or the text has another form. A "+" marks a build from later sources of the same branch.
+std::uint64_t version_in(const char* text);
+
 bool find_interpreter(Interpreter& interpreter, std::string& why_not);
 
 }  // namespace profshim::recorder::python

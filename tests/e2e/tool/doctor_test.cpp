@@ -49,6 +49,17 @@ TEST(Doctor, NamesTheSubscriberOfNvtx) {
   EXPECT_TRUE(says(outcome, "/opt/other.so"));
 }
 
+TEST(Doctor, AChainedSubscriberOfNvtxIsNoLoss) {
+  Job job{.command = {tool_path(), "doctor"},
+          .environment = {{"NVTX_INJECTION64_PATH", "/opt/other.so"}, {"PROFSHIM_NVTX_CHAIN", "1"}},
+          .preload = false};
+
+  const Outcome outcome = run(job);
+
+  EXPECT_EQ(outcome.ending(), "exit 0") << outcome.out;
+  EXPECT_TRUE(says(outcome, "/opt/other.so receives the NVTX ranges, too"));
+}
+
 TEST(Doctor, ExaminesTheProgramBehindTheLauncher) {
   const Outcome outcome =
       doctor({"--", "mpirun", "--mca", "btl", "self", "-n", "2", "-x", "A=1", "env", "B=2", built("demo/heat"), "40"});

@@ -50,6 +50,13 @@ TEST(Run, SetsPreloadSpecAndOverrides) {
       << run.out;
 }
 
+TEST(Run, KeepsWhatTheLibraryReadsInTheJob) {
+  const auto run = run_shell(kLibrary +
+                             "PROFSHIM_CUPTI=/x/libcupti.so PROFSHIM_NVTX_CHAIN=1 PROFSHIM_ACTIVE=1:2 profshim run -- "
+                             "sh -c 'echo \"$PROFSHIM_CUPTI|$PROFSHIM_NVTX_CHAIN|$PROFSHIM_ACTIVE\"'");
+  EXPECT_EQ(run.out, "/x/libcupti.so|1|\n") << run.err;
+}
+
 TEST(Run, ChoosesARunName) {
   const auto run = run_shell(kLibrary + "profshim run --ranks all -- sh -c 'echo $PROFSHIM_RUN_NAME'");
   EXPECT_EQ(run.out.substr(0, 5), "sh-20") << run.out;
