@@ -19,7 +19,7 @@ constinit ClockKind kind = ClockKind::kMonotonic;
 
 namespace {
 
-// Anchors of a damaged spool may have any values.
+// Clamps `ns`: anchors of a damaged spool may have any values.
 std::int64_t within(__int128 ns, std::int64_t lowest) {
   constexpr auto kHighest = std::numeric_limits<std::int64_t>::max();
   return ns < lowest ? lowest : ns > kHighest ? kHighest : static_cast<std::int64_t>(ns);
@@ -33,7 +33,7 @@ std::int64_t read_ns(clockid_t id) {
   return std::int64_t{t.tv_sec} * 1000000000 + t.tv_nsec;
 }
 
-// If the kernel uses the clock source, the counters of all cores are synchronized.
+// If the kernel's clock source is this counter, it is synchronized on all cores.
 bool kernel_uses(const char* source) {
   const int fd = open("/sys/devices/system/clocksource/clocksource0/current_clocksource", O_RDONLY | O_CLOEXEC);
   if (fd < 0) return false;
@@ -114,7 +114,7 @@ double ClockMap::ticks_per_ns() const {
   const Anchor& a = anchors_.front();
   const Anchor& b = anchors_.back();
   if (kind_ == ClockKind::kMonotonic || b.monotonic_ns <= a.monotonic_ns) return 1.0;
-  // Real counters have 1 MHz to 1 THz.
+  // Real counters run at 1 MHz to 1 THz.
   return std::clamp(
       static_cast<double>(b.ticks - a.ticks) / static_cast<double>(__int128{b.monotonic_ns} - a.monotonic_ns), 1e-3,
       1e3);

@@ -1,3 +1,4 @@
+// Names, layers and peers of HookIds, from the tables hooks/*.def.
 #include <algorithm>
 #include <iterator>
 

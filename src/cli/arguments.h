@@ -1,4 +1,4 @@
-// The arguments of one command. CLI11's header takes seconds to compile: only arguments.cpp includes it.
+// Parses a command's arguments with CLI11. Its header takes seconds to compile: only arguments.cpp includes it.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@ class Arguments {
     Argument& required();
     Argument& shown_as(const char* placeholder);
     Argument& range(double least, double most = std::numeric_limits<double>::infinity());
-    /// The value becomes the listed text, whatever its case.
+    /// Accepts these texts in any case; the value becomes the text as listed.
     Argument& one_of(std::vector<std::string> texts);
 
    private:

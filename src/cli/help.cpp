@@ -8,7 +8,7 @@
 
 #include "profshim/spec.h"
 
-// In pages.S.
+// Entry of the table in pages.S.
 struct Page {
   const char* name;
   const char* begin;

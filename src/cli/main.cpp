@@ -1,4 +1,4 @@
-// The table of commands.
+// The tool's main(): finds the command and runs it.
 #include <cstdio>
 #include <exception>
 #include <string_view>

@@ -13,7 +13,7 @@
 namespace profshim::elf {
 namespace {
 
-/// The objects may be unaligned: use load().
+/// Returns null if the objects are outside the file. They may be unaligned: use load().
 template <class T>
 const std::uint8_t* within(const std::uint8_t* data, std::size_t size, std::uint64_t offset, std::uint64_t count) {
   if (offset > size || count > (size - offset) / sizeof(T)) return nullptr;

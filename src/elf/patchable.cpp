@@ -15,7 +15,7 @@ std::string at_offset(const char* what, std::uint64_t offset) {
   return text;
 }
 
-/// Returns the reason not to move [from, to), or "". `indirect_jump`: the code has one, with unknown targets.
+/// Returns the reason not to move [from, to), or "". Sets `indirect_jump` if the code has one: its targets are unknown.
 std::string branches_into(const Code& code, std::uint64_t from, std::uint64_t to, bool& indirect_jump) {
   std::size_t at = 0;
   while (at < code.size) {
@@ -41,7 +41,7 @@ bool has_endbr64(const Code& code) {
   return code.size >= 4 && std::memcmp(code.bytes, kEndbr64, 4) == 0;
 }
 
-/// True for push and sub rsp: loops do not go back to before the stack frame.
+/// True for push and sub rsp, which build the stack frame: no loop goes back to before it.
 bool builds_frame(const std::uint8_t* code, const Instruction& instruction) {
   const std::uint8_t opcode = code[instruction.opcode_at];
   if (opcode >= 0x50 && opcode <= 0x57) return true;
@@ -90,7 +90,7 @@ class Writer {
   std::vector<std::uint8_t>& out_;
 };
 
-/// Keeps the target of a RIP-relative operand; false if it is out of reach.
+/// Copies an instruction, keeping the target of a RIP-relative operand; false if the target is out of reach.
 bool copy_adjusted(const std::uint8_t* code, const Instruction& instruction, std::uint64_t from, std::uint64_t at,
                    std::vector<std::uint8_t>& out) {
   const std::size_t start = out.size();
@@ -143,7 +143,7 @@ Entry examine_entry(const Code& function, const std::vector<Code>& parts, std::s
   for (const Code& part : parts) {
     if (entry.refusal.empty()) entry.refusal = branches_into(part, from, from + entry.displaced, indirect_jump);
   }
-  // Behind a stack frame, a jump table cannot lead to the entry.
+  // If the entry builds the stack frame, no jump table leads back to it.
   if (entry.refusal.empty() && indirect_jump && !frame && goes_on) {
     entry.refusal = "an indirect jump in a function without a stack frame could lead back to its entry";
   }
@@ -179,7 +179,7 @@ bool relocate_entry(const Code& function, const Entry& entry, std::uint64_t at, 
         break;
       }
       case Kind::kCall:
-        // Unwinding needs a return address in the function itself.
+        // Push a return address in the function itself: unwinders need it.
         writer.push(next);
         writer.jump(target);
         break;

@@ -13,7 +13,7 @@
 #include "profshim/base/nearest.h"
 #include "profshim/elf.h"
 
-/// Passes the name on in pieces and never allocates. Only the static libstdc++ exports it.
+/// Demangles into pieces and never allocates. Only the static libstdc++ exports it.
 extern "C" __attribute__((weak)) int __gcclibcxx_demangle_callback(const char* mangled,
                                                                    void (*part)(const char*, std::size_t, void*),
                                                                    void* opaque);
@@ -21,8 +21,8 @@ extern "C" __attribute__((weak)) int __gcclibcxx_demangle_callback(const char* m
 namespace profshim::elf {
 namespace {
 
-// Back references let 300 characters demangle to gigabytes. The demangler holds no resources: an exception may pass
-// through it.
+// Back references let 300 characters demangle to gigabytes. An exception may pass through the demangler, which holds no
+// resources.
 constexpr std::size_t kMaxDemangled = 64 << 10;
 struct TooLong {};
 void append_part(const char* part, std::size_t size, void* opaque) {
@@ -103,7 +103,7 @@ SymbolPattern::SymbolPattern(std::string pattern)
 
 bool SymbolPattern::matches(const std::string& name) const {
   if (glob_match(pattern_, name)) return true;
-  // Demangling a hundred thousand names is slow. An identifier occurs in both forms, except std.
+  // Demangling a hundred thousand names is slow. An identifier of the pattern, except std, is in the mangled name too.
   if (name.compare(0, 2, "_Z") != 0) return false;
   if (literal_ != "std" && name.find(literal_) == std::string::npos) return false;
   const std::string readable = demangled(name);

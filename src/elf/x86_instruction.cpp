@@ -89,7 +89,7 @@ class Decoder {
       if ((byte & 0xf0) == 0x40) {
         rex_ = byte;
         ++at_;
-        // A prefix behind a REX cancels it.
+        // A legacy prefix after a REX prefix cancels the REX.
         if (at_ < limit_ && is_legacy_prefix(code_[at_])) {
           rex_ = 0;
           continue;
@@ -249,7 +249,7 @@ class Decoder {
     std::uint8_t first, second;
     if (rex_ != 0 || !take(first)) return false;
     if (opcode == 0xc5) return vector_opcode(1);
-    rex_ = (first & 0x20) == 0 ? 0x41 : 0x40;  // B, inverted
+    rex_ = (first & 0x20) == 0 ? 0x41 : 0x40;  // bit B, inverted
     const int map = first & 0x1f;
     return take(second) && map <= 3 && vector_opcode(map);
   }

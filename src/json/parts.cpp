@@ -1,4 +1,4 @@
-// Parts of small JSON texts.
+// Extracts parts of small JSON texts.
 #include <rapidjson/document.h>
 #include <rapidjson/stringbuffer.h>
 #include <rapidjson/writer.h>

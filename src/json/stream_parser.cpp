@@ -17,7 +17,7 @@ class Bytes {
   char Take() { return stream_.take(); }
   std::size_t Tell() const { return static_cast<std::size_t>(stream_.position()); }
 
-  // For parsing in place only.
+  // RapidJSON needs these for parsing in place only.
   char* PutBegin() { return nullptr; }
   void Put(char) {}
   void Flush() {}

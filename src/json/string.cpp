@@ -15,7 +15,7 @@ namespace {
 constexpr std::uint64_t kOnes = 0x0101010101010101ull;
 constexpr std::uint64_t kHighBits = 0x8080808080808080ull;
 
-// Sets the high bit of each zero byte; exact for the lowest one.
+// Sets the high bit of each zero byte; higher bytes may be wrong.
 constexpr std::uint64_t zero_bytes(std::uint64_t v) { return (v - kOnes) & ~v & kHighBits; }
 
 constexpr bool is_plain(unsigned char c) { return c >= 0x20 && c < 0x80 && c != '"' && c != '\\'; }
@@ -29,7 +29,7 @@ std::size_t plain_prefix(const char* text, std::size_t size) {
     const std::uint64_t control = (v - kOnes * 0x20) & ~v;
     const std::uint64_t bad =
         (v | control | zero_bytes(v ^ (kOnes * '"')) | zero_bytes(v ^ (kOnes * '\\'))) & kHighBits;
-    if (bad != 0) break;  // borrows may mark one too many: find the byte below
+    if (bad != 0) break;  // a borrow may mark a plain byte: the next loop is exact
   }
   while (i < size && is_plain(static_cast<unsigned char>(text[i]))) ++i;
   return i;

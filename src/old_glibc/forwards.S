@@ -1,8 +1,8 @@
 /* Functions whose default version is newer than glibc 2.28 although an older version does the same: each name jumps to
-   the oldest one. glibc 2.32 to 2.34 moved them from libpthread and libdl into libc, glibc 2.29 changed only how pow() and
-   its neighbors report errors. A jump, not a call: dlsym(RTLD_NEXT) asks who its caller is.
+   the oldest one. glibc 2.32 to 2.34 moved them from libpthread and libdl into libc; glibc 2.29 changed only how pow()
+   and its neighbors report errors. A jump, not a call: dlsym(RTLD_NEXT) looks at its caller.
 
-   Linked into `make portable` alone, one section each, so that --gc-sections leaves out those that nobody calls. */
+   Linked into `make portable` alone, a section each, so that --gc-sections drops functions that nobody calls. */
 
 #if defined(__x86_64__)
 #define JUMP(target) jmp *target@GOTPCREL(%rip)
@@ -65,7 +65,7 @@ FORWARD(log)
 FORWARD(log2)
 FORWARD(pow)
 
-/* glibc 2.38: the same functions, which also read binary numbers ("0b101") where the base is 0 or 2. */
+/* glibc 2.38: new names of functions that now also read binary numbers ("0b101") where the base is 0 or 2. */
 FORWARD_TO(__isoc23_strtol, strtol)
 FORWARD_TO(__isoc23_strtoul, strtoul)
 FORWARD_TO(__isoc23_strtoll, strtoll)

@@ -11,10 +11,10 @@
 
 // ---- glibc 2.32
 
-/// The C++ runtime leaves out atomic operations where this says that there is one thread. Zero is always right.
+/// Nonzero lets the C++ runtime leave out atomic operations, for a single thread. Zero is always right.
 HIDDEN const char __libc_single_threaded = 0;
 
-// ---- glibc 2.33: stat() and its like became functions; before, headers called these with the version of the structure
+// ---- glibc 2.33: stat() and similar became functions; before, headers called __xstat() with the structure's version
 
 extern "C" int __xstat(int version, const char* path, struct stat* into);
 extern "C" int __fxstat(int version, int fd, struct stat* into);
@@ -47,8 +47,8 @@ HIDDEN int fstatat64(int folder, const char* path, struct stat64* into, int flag
 
 // ---- glibc 2.30
 
-/// A wait until a time of CLOCK_MONOTONIC ends at the same distance on CLOCK_REALTIME. A wall clock that is set
-/// meanwhile moves that end; the C++ runtime looks at its own clock afterwards.
+/// Converts the deadline from CLOCK_MONOTONIC to CLOCK_REALTIME. Setting the wall clock during the wait moves the
+/// deadline; the C++ runtime checks its own clock afterwards.
 HIDDEN int pthread_cond_clockwait(pthread_cond_t* condition, pthread_mutex_t* mutex, clockid_t clock,
                                   const timespec* until) {
   if (clock == CLOCK_REALTIME) return pthread_cond_timedwait(condition, mutex, until);
@@ -69,7 +69,7 @@ HIDDEN int pthread_cond_clockwait(pthread_cond_t* condition, pthread_mutex_t* mu
 
 // ---- glibc 2.36
 
-/// std::random_device. The kernel gives so few bytes whole, without a wait once it has started.
+/// For std::random_device. getentropy() gives so few bytes at once, and waits only early in the boot.
 HIDDEN std::uint32_t arc4random() noexcept {
   std::uint32_t number = 0;
   while (getentropy(&number, sizeof number) != 0) {

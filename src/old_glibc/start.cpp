@@ -1,6 +1,6 @@
-// Up to glibc 2.33 a program itself brings the function that runs its constructors. The start code of later ones passes
-// none, and an older glibc would then run no constructor. The loader runs the rest (.preinit_array, .fini_array).
-// Linked into the tool of `make portable` alone.
+// Runs the tool's constructors on an older glibc. Up to glibc 2.33, a program passes __libc_start_main() a function for
+// that; the start code of later ones passes none. The loader runs .preinit_array and .fini_array. Linked into the tool
+// of `make portable` alone.
 namespace {
 
 using Function = void (*)(int, char**, char**);

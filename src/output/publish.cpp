@@ -15,7 +15,7 @@
 namespace profshim::output {
 namespace {
 
-// output.gzip = "auto" compresses from about 5 MB.
+// output.gzip = "auto" compresses from this size on, about 5 MB.
 constexpr std::uint64_t kGzipFromCalls = 20'000;
 constexpr int kMostParts = 10'000;
 
@@ -40,7 +40,7 @@ NameValues values_of(const spool::View& view, const kineto::WindowSummary& summa
   return v;
 }
 
-// Nanoseconds; < 0 = unknown.
+// Returns nanoseconds; < 0 = unknown.
 double spent_recording(const kineto::WindowSummary& summary, const EventCosts& costs) {
   double sum = 0;
   const auto add = [&sum](std::uint64_t events, double each) {
@@ -64,7 +64,7 @@ std::string stacks_name(std::string name) {
   return name + ".stacks.txt";
 }
 
-// Returns the file's name, "", or "failed: " and the reason.
+// Returns the file's name, "" without stacks, or "failed: " and the reason.
 std::string write_stacks(kineto::WindowTraceBuilder& builder, const PublishOptions& options, const std::string& trace,
                          const Spec& spec) {
   if (!builder.has_stacks()) return {};
@@ -79,7 +79,7 @@ std::string write_stacks(kineto::WindowTraceBuilder& builder, const PublishOptio
   return std::string("failed: ") + std::strerror(file.error() != 0 ? file.error() : EIO);
 }
 
-/// Traces of dead processes must not delay the end of the job.
+/// Fails once `stop` returns true: traces of dead processes must not delay the end of the job.
 class StoppableSink : public ByteSink {
  public:
   StoppableSink(std::unique_ptr<ByteSink> out, const std::function<bool()>& stop) : out_(std::move(out)), stop_(stop) {}
@@ -91,7 +91,7 @@ class StoppableSink : public ByteSink {
   const std::function<bool()>& stop_;
 };
 
-// EEXIST: the name is in use.
+// Returns 0 or an errno; EEXIST = the name is in use.
 int write_file(kineto::WindowTraceBuilder& builder, const std::string& name, bool gzip, const Spec& spec,
                const PublishOptions& options, std::uint64_t& bytes) {
   AtomicFile file;
@@ -110,7 +110,7 @@ int write_file(kineto::WindowTraceBuilder& builder, const std::string& name, boo
   return file.error();
 }
 
-// A killed process may have written the window's file without recording it.
+// True if a killed process wrote this file for the window before it could record that.
 bool is_file_of(const spool::Window& window, const std::string& name, const PublishOptions& options,
                 std::uint64_t& bytes) {
   const std::uint64_t inode = window.file.load(std::memory_order_acquire);
@@ -132,7 +132,7 @@ void set_overhead(const spool::View& view, const spool::Window& window, const ki
   if (lasted_ns > 0 && spent_ns >= 0) trace_options.overhead_percent = 100.0 * spent_ns / lasted_ns;
 }
 
-// Tries "_part2", "_part3" ...
+// Adds "_part2", "_part3" ... to a name in use.
 int write_under_free_name(kineto::WindowTraceBuilder& builder, const spool::Window& window, const std::string& name,
                           bool gzip, const Spec& spec, const PublishOptions& options,
                           kineto::WindowTraceOptions& trace_options, ManifestWindow& result) {
@@ -144,7 +144,7 @@ int write_under_free_name(kineto::WindowTraceBuilder& builder, const spool::Wind
       result.file = candidate;
       return 0;
     }
-    // Avoids writing in vain; AtomicFile::publish() decides.
+    // Avoids needless writing; AtomicFile::publish() decides.
     if (spec.output.overwrite != Overwrite::kYes && access(path.c_str(), F_OK) == 0) continue;
     trace_options.trace_name = path;
     builder.set_options(trace_options);

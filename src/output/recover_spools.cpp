@@ -1,4 +1,4 @@
-// Decides which spools may be recovered, and removes them with their links.
+// Decides which spools may be recovered, and removes recovered spools with their links.
 #include <dirent.h>
 #include <fcntl.h>
 #include <unistd.h>
@@ -43,7 +43,7 @@ class Attempt {
   Attempt(SpoolFile& spool, std::string path, const RecoverOptions& options, std::vector<RecoverNote>& notes)
       : spool_(spool), path_(std::move(path)), options_(options), notes_(notes) {}
 
-  /// Locks the spool. If it returns kRecovered, view() is valid.
+  /// Locks the spool and checks that its process is dead. After kRecovered, view() is valid.
   RecoverOutcome prepare() {
     std::int64_t last_sign_ns = 0;
     if (!spool_.read_process(process_, last_sign_ns)) return fail(path_ + ": not a profshim spool");
@@ -64,7 +64,7 @@ class Attempt {
 
   bool is_linked_from(const OpenFolder& folder) const { return !own_links(folder).empty(); }
 
-  /// Removes links before the spool, so that no link dangles.
+  /// Writes the traces. Removes links before the spool, so that no link dangles.
   RecoverOutcome run(const OpenFolder& folder) {
     const RecoverOutcome outcome = Recovery(*view_, folder, path_, options_, notes_).run();
     if (outcome == RecoverOutcome::kFailed) return outcome;
@@ -137,7 +137,7 @@ RecoverOutcome recover_entry(const OpenFolder& folder, const std::string& name, 
     return outcome;
   };
   struct stat entry {};
-  // Links are removed before spools: another process is ahead.
+  // The entry is gone: another process has recovered the spool.
   if (fstatat(folder.fd.get(), name.c_str(), &entry, AT_SYMLINK_NOFOLLOW) != 0) return RecoverOutcome::kElsewhere;
   const bool is_link = S_ISLNK(entry.st_mode);
   const std::string target = is_link ? target_of(folder.fd.get(), name) : name;

@@ -20,7 +20,7 @@ namespace {
 
 constexpr const char* kIdentityFile = ".profshim-run";
 
-// Readers see the whole text or no file. `now_ns`: the file system's clock, the same for all hosts.
+// Creates a file; readers see its whole text or no file. `now_ns`: the file system's clock, the same for all hosts.
 int create_whole(const std::string& folder, const std::string& name, const std::string& text, std::int64_t& now_ns) {
   AtomicFile file;
   if (!file.open(folder, name) || !file.write(text.data(), text.size())) return file.error();
@@ -54,7 +54,7 @@ std::string line_after(const std::string& text, const char* word) {
   return text.substr(from, text.find('\n', from) - from);
 }
 
-// Ignores a file of another user than root, us and the folder's owner: it would set our base time.
+// Ignores a file whose owner is not root, us or the folder's owner: the file sets our base time.
 bool read_identity(const std::string& folder, Identity& identity) {
   std::string text;
   int error = 0;
@@ -120,7 +120,7 @@ std::string recording_into(const std::string& folder) {
   return {};
 }
 
-// Moves the claim aside and compares it with `text`: another process may have replaced it since it was read.
+// Removes the claim if it still holds `text`. Moves it aside first: another process may be replacing it.
 void remove_claim(int folder_fd, const std::string& name, const std::string& text) {
   const std::string aside = "." + random_text() + ".old-claim";
   if (renameat(folder_fd, name.c_str(), folder_fd, aside.c_str()) != 0) return;
@@ -168,7 +168,7 @@ FolderOwner acquire_folder(const std::string& folder, Identity& identity, bool r
     problem = "cannot write into " + folder;
     return FolderOwner::kFailed;
   }
-  // All ranks use its present content.
+  // Another rank may have replaced it too: all use the present content.
   if (read_identity(folder, found) && is_same_job(found.job, wanted)) identity = found;
   return FolderOwner::kThisJob;
 }

@@ -54,7 +54,7 @@ bool SpoolFile::read_process(ProcessIdentity& process, std::int64_t& last_sign_n
     process.pid = h.pid;
     process.start_time = h.pid_start_time;
   }
-  // A live process takes an anchor every second.
+  // A live process adds a clock anchor every second: a sign of life.
   std::vector<Anchor> anchors(std::min<std::uint64_t>(h.anchors.load(), spool::kMaxAnchors));
   if (!read_at(h.anchors_at, anchors.data(), anchors.size() * sizeof(Anchor))) anchors.clear();
   last_sign_ns = std::int64_t{found_.st_mtim.tv_sec} * 1'000'000'000;
@@ -63,7 +63,7 @@ bool SpoolFile::read_process(ProcessIdentity& process, std::int64_t& last_sign_n
   return true;
 }
 
-// Holes of the sparse file stay zero.
+// Copies the file into memory, where its holes stay zero.
 bool SpoolFile::copy() {
   const auto size = static_cast<std::size_t>(found_.st_size);
   void* const memory = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);

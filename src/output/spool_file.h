@@ -24,7 +24,7 @@ class SpoolFile {
   int error() const { return error_; }
   uid_t owner() const { return found_.st_uid; }
   std::uint64_t bytes_in_use() const { return static_cast<std::uint64_t>(found_.st_blocks) * 512; }
-  /// Held until destruction. Returns false if another process recovers the spool or the file was deleted.
+  /// Locks until destruction. Returns false if another process recovers the spool or the file was deleted.
   bool lock();
 
   bool read_process(ProcessIdentity& process, std::int64_t& last_sign_ns) const;

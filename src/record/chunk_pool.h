@@ -1,11 +1,11 @@
-// The pool of chunks. Collector thread.
+// The pool of chunks: gives chunks pages, frees them, returns their memory. Collector thread.
 #pragma once
 
 #include <cstdint>
 
 namespace profshim::recorder {
 
-/// Without pages, for a new spool.
+/// Begins a new spool: no chunk has pages.
 void reset_chunk_pool(std::uint32_t chunks);
 
 }  // namespace profshim::recorder

@@ -23,12 +23,12 @@ constinit std::atomic<std::uint32_t> free_count{0};
 constinit SpareRuns spare_runs;
 constinit std::atomic<std::uint64_t> events_in_sealed_runs{0};
 constinit std::atomic<Ticks> first_drop{0};  // see take_first_drop()
-constexpr std::uint32_t kFirstRun = 31;      // events; later runs double
-constexpr std::uint32_t kLeastRun = 7;       // minimum worth a header
+constexpr std::uint32_t kFirstRun = 31;      // events; each later run is twice as long
+constexpr std::uint32_t kLeastRun = 7;       // events; a shorter rest gets no header
 
 constexpr auto kChunkNext = [](std::uint32_t i) -> std::atomic<std::uint32_t>& { return chunk(i).next; };
 
-// The last user seals. acq_rel: releases this thread's events, acquires the others'.
+// The last user of a chunk seals it. acq_rel: releases this thread's events, acquires the others'.
 void leave_chunk(std::uint32_t i) {
   ChunkHeader& c = chunk(i);
   if (c.users.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
@@ -39,7 +39,7 @@ void leave_chunk(std::uint32_t i) {
   } while (!sealed_chunks.compare_exchange_weak(head, i, std::memory_order_release, std::memory_order_relaxed));
 }
 
-// Splits a run behind `room` events. The second part has no owner yet, but is a user of the chunk.
+// Splits a run after `room` events and returns the second part, a user of the chunk without an owner.
 RunPlace cut(RunPlace run, std::uint32_t room) {
   const auto slot = static_cast<std::uint16_t>(run.slot + 1 + room);
   RunHeader& rest = run_at(run.chunk, slot);
@@ -54,8 +54,8 @@ void give_away(RunPlace run) {
   if (!spare_runs.put(run)) leave_chunk(run.chunk);
 }
 
-// Clear live_count first (release): a reader of the new sum sees the run gone and does not count it twice. Pairs with
-// events_committed().
+// Clears live_count before adding to the sum (release): a reader of the new sum sees no run and does not count it
+// twice. Pairs with events_committed().
 void forget_run(Thread& t) {
   t.live_count.store(nullptr, std::memory_order_release);
   events_in_sealed_runs.fetch_add(t.count->load(std::memory_order_relaxed), std::memory_order_release);

@@ -1,4 +1,4 @@
-// Chunks and their runs: a thread takes a run for its events and leaves it.
+// Chunks and their runs: a thread takes a run for its events, and leaves it when it is full.
 #pragma once
 
 #include <algorithm>
@@ -20,7 +20,7 @@ inline spool::RunHeader& run_at(std::uint32_t i, std::uint32_t slot) {
 }
 inline Event* events_of(spool::RunHeader& run) { return reinterpret_cast<Event*>(&run) + 1; }
 
-/// Acquire: pairs with the release in publish() and cut().
+/// Visits each run of chunk `i`. Acquire: pairs with publish() and cut().
 template <class Function>
 void for_each_run(std::uint32_t i, const Function& function) {
   for (std::uint32_t slot = 1; slot < spool::kSlotsPerChunk;) {
@@ -32,18 +32,18 @@ void for_each_run(std::uint32_t i, const Function& function) {
 }
 
 void free_chunk(std::uint32_t i);
-/// kNoChunk if empty.
+/// Returns kNoChunk if no chunk is free.
 std::uint32_t take_free_chunk();
 std::uint32_t free_chunks_now();
-/// Returns the chunk sealed last, linked by ChunkHeader::next.
+/// Returns the newest sealed chunk; ChunkHeader::next links it to the older ones.
 std::uint32_t take_sealed_chunks();
 
-/// Called by `t` itself. Seals the chunk if nobody uses it.
+/// Called by `t` itself: ends its run. Seals the chunk if no other run uses it.
 void seal_current(spool::Thread& t);
-/// Called by `t` itself at its end: leaves the rest to other threads.
+/// Called by `t` itself at its end: offers the rest of its run to other threads.
 void leave_rest(spool::Thread& t);
 std::uint64_t committed_in_sealed_runs();
-/// For a new spool. No thread may record.
+/// For a new spool, while no thread records.
 void reset_runs(std::uint32_t chunks);
 
 }  // namespace profshim::recorder

@@ -11,7 +11,7 @@ namespace profshim::recorder {
 // Head: tag << 32 | index. Each change increments the tag: a pop fails if the index was popped and pushed meanwhile
 // (ABA).
 
-/// kNoChunk if empty.
+/// Returns kNoChunk if the list is empty.
 template <class NextOf>
 std::uint32_t pop(std::atomic<std::uint64_t>& list, NextOf next_of) {
   std::uint64_t head = list.load(std::memory_order_acquire);

@@ -1,4 +1,4 @@
-// Measures the cost of events on a private run.
+// Measures the cost of an event on a private run, outside the spool.
 #include <sys/mman.h>
 
 #include <algorithm>

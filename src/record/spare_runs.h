@@ -1,5 +1,5 @@
-// Unused parts of chunks and of runs of ended threads. One atomic word describes a whole run: nothing is read from a
-// chunk that may have been freed.
+// Spare runs: unused parts of chunks and of runs of ended threads. One atomic word describes a run, so that nothing is
+// read from a chunk that may have been freed.
 #pragma once
 
 #include <algorithm>
@@ -8,7 +8,7 @@
 
 namespace profshim::recorder {
 
-/// `slot`: of the header. `room`: events; 0 = no run.
+/// `slot`: place of the header. `room`: events that fit; 0 = no run.
 struct RunPlace {
   std::uint32_t chunk = 0;
   std::uint16_t slot = 0;
@@ -18,13 +18,13 @@ struct RunPlace {
 /// Any thread; no lock, no allocation.
 class SpareRuns {
  public:
-  /// One place per eight chunks: a spare run keeps its chunk in use.
+  /// Allows one spare run per eight chunks: each keeps its chunk in use.
   void reset(std::uint32_t chunks) {
     for (std::atomic<std::uint64_t>& place : places_) place.store(0, std::memory_order_relaxed);
     used_.store(std::clamp(chunks / 8, 1u, kPlaces), std::memory_order_relaxed);
   }
 
-  /// Takes the smallest: leftovers go before another chunk is split. room == 0: none, or others were faster.
+  /// Takes the smallest spare run, to split fewer chunks. room == 0: none, or other threads were faster.
   RunPlace take() {
     for (int attempt = 0; attempt < kAttempts; ++attempt) {
       std::atomic<std::uint64_t>* best = nullptr;
@@ -41,7 +41,7 @@ class SpareRuns {
     return {};
   }
 
-  /// False if full: the run is lost until its chunk is free.
+  /// False if all places are taken: the run stays unused until its chunk is freed.
   bool put(RunPlace run) {
     for (std::uint32_t i = 0; i < used(); ++i) {
       std::uint64_t empty = 0;

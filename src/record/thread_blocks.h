@@ -1,4 +1,4 @@
-// One block per recording thread.
+// Thread blocks: each recording thread claims a spool::Thread of the spool.
 #pragma once
 
 #include <cstdint>
@@ -7,11 +7,11 @@
 
 namespace profshim::recorder {
 
-/// Destructor of the pthread key `thread_end`.
+/// Destructor of the pthread key State::thread_end.
 void on_thread_end(void* block);
-/// False without memory.
+/// Gives pages to the blocks; false without memory.
 bool ready_thread_blocks(std::uint32_t threads);
-/// For a new spool. No thread may record.
+/// For a new spool, while no thread records.
 void reset_thread_blocks();
 
 }  // namespace profshim::recorder

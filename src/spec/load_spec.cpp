@@ -174,18 +174,18 @@ class Loader {
       for (const auto& [key, given] : included) layer.push_back(given);
       apply(settings, layer, mode, out_.problems);
     }
-    // An including file does not inherit these keys.
+    // Drops version and include.*: a file that includes this one must not inherit them.
     std::erase_if(own, [](const Given& given) { return !find_row(given.key)->print; });
     apply(settings, own, mode, out_.problems);
     return settings;
   }
-  /// A file with only unknown keys is still TOML.
+  /// True if a problem is an unknown key, not a syntax error: the text is TOML.
   static bool has_unknown_key(const Document& document) {
     return std::any_of(document.problems.begin(), document.problems.end(),
                        [](const Problem& p) { return !p.key.empty(); });
   }
 
-  /// The job chooses its profiler ranges: all are recorded, unless the spec has a schedule.
+  /// Records every cudaProfilerStart range unless the spec has a schedule: the job chooses these ranges.
   void use_every_profiler_range() {
     Schedule& schedule = out_.spec.schedule;
     if (out_.spec.steps.source != StepSource::kCudaProfilerApi || !schedule.steps.empty()) return;

@@ -1,5 +1,5 @@
-// Checks output.folder and output.filename. Declared in output.h, implemented here: checking a spec needs no other
-// module.
+// Checks output.folder and output.filename. Declared in output.h but implemented here, so that checking a spec needs no
+// other module.
 #include <algorithm>
 #include <array>
 #include <cctype>
@@ -10,7 +10,7 @@
 namespace profshim::output {
 namespace {
 
-/// A run has one folder, so these belong in the file name.
+/// A run has one folder, so variables of a window belong in the file name.
 constexpr std::array<std::string_view, 5> kOfWindow = {"step", "first_step", "last_step", "window", "epoch"};
 
 bool is_cloud_address(std::string_view text) {

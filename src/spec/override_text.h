@@ -1,4 +1,4 @@
-// The language of PROFSHIM_SET: key=value separated by blanks; values may be quoted, lists bracketed.
+// Parses PROFSHIM_SET: key=value separated by blanks; values may be quoted, lists bracketed.
 #pragma once
 
 #include <string>
@@ -11,7 +11,7 @@ struct Assignment {
   std::string key, value;
 };
 bool split_assignments(std::string_view text, std::vector<Assignment>& out, std::string& message);
-/// Everything behind the first '=' is the value.
+/// Splits at the first '='.
 bool split_assignment(std::string_view text, Assignment& out, std::string& message);
 
 /// Splits "1,2,5-7" or "[1, 2]"; entries keep their quotes.

@@ -45,7 +45,7 @@ Problem make_problem(const std::string& source, std::string message, std::string
   return problem;
 }
 
-/// A folder may begin with a quote.
+/// Does not unquote most values: a folder may begin with a quote.
 Given short_form(std::string_view key, const std::string& value, const std::string& source) {
   const bool listed = key == "schedule.steps" || key == "capture.activities";
   Given given = make_given(std::string(key), value, source);
@@ -59,7 +59,7 @@ bool is_level(std::string_view word) {
 }
 
 Problem unknown_variable(const std::string& name) {
-  // The common prefix would make all names similar.
+  // Compares names without the common prefix, which would make all similar.
   constexpr std::string_view kPrefix = "PROFSHIM_";
   std::vector<std::string_view> known = {"SET", "LOG", "SPEC"};
   for (const ShortForm& form : kShortVariables) {
@@ -116,7 +116,7 @@ Overrides read_overrides(const std::vector<std::pair<std::string, std::string>>&
       out.problems.push_back(make_problem(name, message, "write --set key=value"));
     }
   }
-  // One layer: --steps and --set schedule.active=... contradict each other.
+  // One layer, so that --steps and --set schedule.active=... contradict each other.
   short_options.insert(short_options.end(), set_options.begin(), set_options.end());
   out.layers = {std::move(set), std::move(variables), std::move(short_options)};
   return out;

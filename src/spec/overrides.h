@@ -1,4 +1,4 @@
-// Settings from environment and command line, as keys.
+// Reads settings from environment and command line.
 #pragma once
 
 #include <string>
@@ -10,7 +10,7 @@
 
 namespace profshim::spec {
 
-/// Lowest layer first: PROFSHIM_SET, the short variables, the command line.
+/// Layers, lowest first: PROFSHIM_SET, short variables (PROFSHIM_RANKS, ...), the command line.
 struct Overrides {
   std::vector<std::vector<Given>> layers;
   std::vector<Problem> problems;

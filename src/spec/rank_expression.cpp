@@ -94,7 +94,7 @@ class Parser {
     skip_blanks();
   }
 
-  /// A glob may have brackets of its own: host:node[!3].
+  /// Reads up to a delimiter outside of a glob's brackets: host:node[!3].
   std::string_view word() {
     const std::size_t begin = at_;
     bool in_class = false;
@@ -159,7 +159,7 @@ class Parser {
                        (near.empty() ? "; known: every:, local:, node:, host:"
                                      : "; did you mean \"" + std::string(near) + ":\"?"));
   }
-  /// A comma outside of brackets separates whole terms.
+  /// Reads "0-3" or "(0,2)": a comma outside of brackets separates whole terms.
   void list(Kind kind, std::string_view rest, std::size_t rest_at) {
     if (!rest.empty()) return push(range(kind, rest, rest_at));
     if (!take('(')) return fail("a number, a range or a list in brackets is missing here");
@@ -204,7 +204,7 @@ class Parser {
   std::string message_;
 };
 
-/// The negation of an unknown term is unknown.
+/// A term about an unknown rank or host is unknown, and so is its negation.
 enum class Truth : std::uint8_t { kFalse, kUnknown, kTrue };
 
 Truth truth(bool value) { return value ? Truth::kTrue : Truth::kFalse; }
@@ -283,7 +283,7 @@ std::vector<int> RankExpression::outside(int world_size) const {
   return numbers;
 }
 
-// Values change only at ends of ranges and within a period of the strides.
+// Tries one period of all strides from each end of a range: between these, the value repeats.
 bool RankExpression::selects_nobody() const {
   constexpr std::int64_t kFarthest = 1 << 16;
   std::vector<std::int64_t> edges = {0};

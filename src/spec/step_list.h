@@ -1,4 +1,4 @@
-// Lists of steps: [1, 2, "5-7", "10-12,50"], ends included.
+// Lists of steps: [1, 2, "5-7", "10-12,50"], both ends included.
 #pragma once
 
 #include <string>
@@ -10,7 +10,7 @@
 namespace profshim::spec {
 
 bool read_steps(const Value& value, std::vector<StepRange>& out, Refusal& refusal);
-/// With schedule.continuous, ranges that touch share a window.
+/// Merges ranges that touch: with schedule.continuous, they share a window.
 void merge_adjacent(std::vector<StepRange>& ranges);
 std::vector<StepRange> intersect(const std::vector<StepRange>& a, const std::vector<StepRange>& b);
 std::string steps_to_toml(const std::vector<StepRange>& ranges);

@@ -1,4 +1,4 @@
-// A value as written, before its key has checked its type.
+// A setting's value as written, before its key has checked the type.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@
 
 namespace profshim::spec {
 
-/// Smaller numbers are exact in a double, and sums of a few do not overflow.
+/// Largest number in a spec: smaller ones are exact in a double, and sums of a few do not overflow.
 inline constexpr std::int64_t kLargestNumber = std::int64_t{1} << 53;
 
 struct Value {
@@ -20,7 +20,7 @@ struct Value {
   std::string text;
   std::vector<Value> items;
   std::string name;
-  /// From the environment or the command line: the key reads `text` as its type.
+  /// True for values from environment and command line: the key parses `text` as its type.
   bool loose = false;
   int line = 0, column = 0;
 };
@@ -56,7 +56,7 @@ bool read_size(const Value& value, std::uint64_t& out, Refusal& refusal);
 bool read_list(const Value& value, std::vector<Value>& out, Refusal& refusal);
 bool read_texts(const Value& value, std::vector<std::string>& out, Refusal& refusal);
 
-/// -1 = no boolean.
+/// Returns 1 or 0 for a word such as "on" or "off", else -1.
 int boolean_word(std::string_view text);
 
 }  // namespace profshim::spec

@@ -17,7 +17,7 @@ namespace {
 
 template <class T>
 const T& zero() {
-  // Stands in for an index out of range: every structure is valid when zero.
+  // Returned for an index out of range: every structure is valid when zero.
   alignas(64) static const char bytes[sizeof(T)] = {};
   return *reinterpret_cast<const T*>(bytes);
 }

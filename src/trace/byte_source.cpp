@@ -48,7 +48,7 @@ class MemorySource final : public ByteSource {
   std::string_view bytes_;
 };
 
-/// Returns the bytes read to recognize gzip, then the rest.
+/// Puts the bytes that were read to recognize gzip in front of the rest.
 class Rejoined final : public ByteSource {
  public:
   Rejoined(std::string head, std::unique_ptr<ByteSource> rest) : head_(std::move(head)), rest_(std::move(rest)) {}

@@ -1,4 +1,4 @@
-// Bytes of a trace: file, memory, gzip.
+// Sources of a trace's bytes: a file or memory, maybe gzip.
 #pragma once
 
 #include <cstddef>
@@ -21,7 +21,7 @@ class ByteSource {
 /// Returns null and sets errno on failure.
 std::unique_ptr<ByteSource> file_source(const std::string& path);
 std::unique_ptr<ByteSource> memory_source(std::string_view bytes);
-/// Uncompresses all gzip members; returns `from` itself without gzip magic.
+/// Uncompresses all gzip members; without gzip magic, bytes pass unchanged.
 std::unique_ptr<ByteSource> maybe_gzip(std::unique_ptr<ByteSource> from);
 
 }  // namespace profshim::trace_detail

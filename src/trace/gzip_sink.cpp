@@ -156,7 +156,7 @@ class GzipSink final : public ByteSink {
     }
   }
 
-  // Blocks the job's signals in the threads.
+  // Starts threads that get no signals of the job.
   void start_threads(int wanted) {
     sigset_t all, before;
     sigfillset(&all);
@@ -204,7 +204,7 @@ class GzipSink final : public ByteSink {
     }
   }
 
-  // Blocks are queued in ring order. Mutex held.
+  // Null if none: blocks are queued in ring order. The caller holds mutex_.
   Block* oldest_queued() {
     Block& candidate = block(next_taken_);
     if (candidate.state != Block::State::kQueued) return nullptr;

@@ -6,7 +6,7 @@
 namespace profshim {
 namespace {
 
-// HTA needs the blank: see schema.h.
+// HTA needs the blank after the colon: see schema.h.
 void spaced_member(JsonWriter& json, std::string_view key, std::string_view value) {
   json.key(key).raw(" " + std::string(value));
 }
@@ -40,7 +40,7 @@ std::string head_text(const TraceHeader& header) {
   json.line(0).key(schema::top::kDeviceProperties).open_list();
   for (const std::string& device : header.devices) json.line(2).raw(device);
   json.close_list();
-  // HTA takes 0 without a rank, as for any invalid one.
+  // Without distributedInfo, HTA takes the rank as 0, as it does for an invalid rank.
   if (header.rank.rank >= 0) json.line(0).key(schema::top::kDistributedInfo).raw(distributed_info(header));
   json.line(0).member(schema::top::kHostName, header.rank.host);
   for (const auto& [name, value] : header.members) json.line(0).key(name).raw(value);

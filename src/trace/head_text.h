@@ -7,7 +7,7 @@
 
 namespace profshim {
 
-/// Ends with the bracket of traceEvents.
+/// Ends with the opening bracket of traceEvents.
 std::string head_text(const TraceHeader& header);
 
 }  // namespace profshim

@@ -31,7 +31,7 @@ void write_window(JsonWriter& json, const ManifestWindow& w) {
   json.close_object();
 }
 
-// Forged manifest: a path out of its folder counts as absent.
+// The manifest may be forged: a path that leads out of its folder counts as absent.
 std::string path_below(const Node& object, std::string_view key) {
   const std::string path = object.member(key).text();
   const bool leaves = path.starts_with('/') || ("/" + path + "/").find("/../") != std::string::npos ||

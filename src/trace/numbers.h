@@ -28,8 +28,8 @@ inline std::int64_t saturated(double value) {
   return std::llround(value);
 }
 
-/// Converts microseconds, without floating point unless there is an exponent or overflow. Sets `finer` if there are
-/// more than three decimals.
+/// Converts microseconds to nanoseconds; uses floating point only for an exponent or overflow. Sets `finer` for more
+/// than three decimals.
 inline std::int64_t to_ns(std::string_view text, bool& finer) {
   constexpr std::int64_t kMost = 9'000'000'000'000'000;
   const std::size_t dot = text.find('.');
@@ -50,7 +50,7 @@ inline std::int64_t to_ns(std::string_view text, bool& finer) {
   return whole * 1000 + (text.front() == '-' ? -ns : ns);
 }
 
-/// Returns the value of "0x1f" if allowed, else a hash.
+/// Returns the value of a text like "0x1f" if `may_be_hexadecimal`, else a hash.
 inline std::int64_t id_of_text(std::string_view text, bool may_be_hexadecimal) {
   if (may_be_hexadecimal && text.starts_with("0x")) {
     std::uint64_t id = 0;

@@ -26,13 +26,13 @@ const char* skip_blanks(const char* at) {
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
-/// `at`: behind the opening quote. Null if not plain.
+/// Takes the place after the opening quote. Returns the closing quote; null if the text is not plain.
 const char* end_of_text(const char* at) {
 #ifdef __SSE2__
   const __m128i quote = _mm_set1_epi8('"'), escape = _mm_set1_epi8('\\'), blank = _mm_set1_epi8(' ');
   for (;; at += 16) {
     const __m128i bytes = _mm_loadu_si128(reinterpret_cast<const __m128i*>(at));
-    // Signed: non-ASCII and control bytes are below a blank.
+    // As signed numbers, non-ASCII and control bytes are less than a blank.
     const __m128i ends = _mm_or_si128(_mm_or_si128(_mm_cmpeq_epi8(bytes, quote), _mm_cmpeq_epi8(bytes, escape)),
                                       _mm_cmplt_epi8(bytes, blank));
     const int mask = _mm_movemask_epi8(ends);
@@ -48,7 +48,7 @@ const char* end_of_text(const char* at) {
 #endif
 }
 
-/// Null also for exponents and very long numbers: the parser checks their range.
+/// Returns null also for exponents and very long numbers: the parser checks their range.
 const char* end_of_number(const char* at) {
   constexpr std::ptrdiff_t kLongest = 40;
   const char* const begin = at;
@@ -77,7 +77,7 @@ const char* end_of_word(const char* at) {
 
 /// Takes up to three decimals; returns false for other notations.
 bool plain_ns(std::string_view text, std::int64_t& ns) {
-  constexpr std::size_t kExact = 16;  // with three decimals they fit into 64 unsigned bits
+  constexpr std::size_t kExact = 16;  // digits: with three decimals they fit into 64 unsigned bits
   const bool negative = text.front() == '-';
   if (negative) text.remove_prefix(1);
   std::uint64_t value = 0;
@@ -104,7 +104,7 @@ bool plain_ns(std::string_view text, std::int64_t& ns) {
 void set_time(std::string_view text, std::int64_t& ns, double& us, bool& finer) {
   constexpr std::int64_t kExact = std::int64_t{1} << 53;
   if (plain_ns(text, ns) && ns > -kExact && ns < kExact) {
-    us = static_cast<double>(ns) / 1000;  // exact in a double: rounded as the text would be
+    us = static_cast<double>(ns) / 1000;  // ns is exact in a double: us is rounded as the text would be
     return;
   }
   ns = to_ns(text, finer);
@@ -285,7 +285,7 @@ const char* PlainEvent::argument(const char* at, ReadEvent::ReadArg& arg) {
   return end;
 }
 
-/// Drops blanks.
+/// Copies a list into lists_, without blanks.
 const char* PlainEvent::list(const char* at, int depth) {
   if (depth == kMostDepth) return nullptr;
   lists_ += '[';

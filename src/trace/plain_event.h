@@ -1,5 +1,5 @@
-// Fast path of the reader. The parser of src/json reads all other events, with equal result: escapes, non-ASCII,
-// exponents, objects in arguments, repeated keys.
+// Fast path of the reader, for plain events. The parser of src/json reads the others, with equal result: events with
+// escapes, non-ASCII, exponents, objects in arguments, repeated keys.
 #pragma once
 
 #include <string>
@@ -12,14 +12,14 @@
 
 namespace profshim::trace_detail {
 
-/// Readable bytes behind the text; first a zero.
+/// Readable bytes that must follow the text; the first is 0.
 inline constexpr std::size_t kPlainMargin = JsonStream::kMargin;
 
 class PlainEvent {
  public:
-  /// Takes the position of '{'; returns that of its last '}'. Null if not plain or not all in memory.
+  /// Takes the position of an event's '{', returns that of its last '}'. Null if not plain or not all in memory.
   const char* read(const char* at);
-  /// `last`: '}' of the event before. Sets `begin` to the '{' behind the comma.
+  /// Reads the event after that which ends at `last`. Sets `begin` to its '{'.
   const char* read_next(const char* last, const char*& begin);
   /// Valid after a successful read; views point into the bytes and this object.
   const ReadEvent& event() const { return event_; }

@@ -56,7 +56,7 @@ inline constexpr std::string_view kTid = "tid";
 inline constexpr std::string_view kTimestamp = "ts";  // microseconds since baseTimeNanoseconds, three decimals
 inline constexpr std::string_view kDuration = "dur";  // microseconds, three decimals
 inline constexpr std::string_view kId = "id";
-inline constexpr std::string_view kScopedId = "id2";  // {"local": "0x1f"}: of one process
+inline constexpr std::string_view kScopedId = "id2";  // {"local": "0x1f"}: id within one process
 inline constexpr std::string_view kScope = "s";
 inline constexpr std::string_view kBindingPoint = "bp";
 inline constexpr std::string_view kArgs = "args";
@@ -331,7 +331,7 @@ inline constexpr std::string_view kCorrelation = "correlation";
 inline constexpr std::string_view kExternalId = "External id";
 inline constexpr std::string_view kExternalId2021 = "external id";
 inline constexpr std::string_view kCallbackId = "cbid";
-inline constexpr std::string_view kKernel = "kernel";  // of a launch seen by symbol
+inline constexpr std::string_view kKernel = "kernel";  // of a launch seen by its symbol hook
 inline constexpr std::string_view kCopyKind = "kind";
 inline constexpr std::string_view kStreamHandle = "stream handle";
 inline constexpr std::string_view kError = "error";
@@ -475,10 +475,10 @@ inline constexpr std::string_view kThreadSortIndex = "thread_sort_index";
 }  // namespace metadata
 
 namespace name {
-inline constexpr std::string_view kStepStart = "ProfilerStep#";  // and the step number
+inline constexpr std::string_view kStepStart = "ProfilerStep#";  // then the step number
 inline constexpr std::string_view kStepWord = "ProfilerStep";
 inline constexpr std::string_view kWindowSpan = "PyTorch Profiler (0)";
-inline constexpr std::string_view kWindowStart = "Iteration Start: ";  // and kProfiler
+inline constexpr std::string_view kWindowStart = "Iteration Start: ";  // then kProfiler
 inline constexpr std::string_view kWindowEnd = "Record Window End";
 inline constexpr std::string_view kProfiler = "PyTorch Profiler";
 inline constexpr std::string_view kSpansPid = "Spans";
@@ -502,7 +502,7 @@ inline constexpr std::string_view kPid2019 = "CPU functions";  // PyTorch withou
 /// A quarter of a year.
 inline constexpr std::int64_t kBaseStepNs = 7889238ll * 1000000000;
 
-/// "" = no key.
+/// Returns "" for events without "cat".
 constexpr std::string_view category_name(Category of) {
   switch (of) {
     case Category::kNone:

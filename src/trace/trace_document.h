@@ -1,4 +1,4 @@
-// Handler of a trace's tokens: passes on events and members.
+// Handles the parser's tokens of a trace: passes events and top-level members to the visitor.
 #pragma once
 
 #include <algorithm>
@@ -221,8 +221,8 @@ class TraceDocument final : public JsonHandler {
     return false;
   }
 
-  /// Reads plain events that follow in memory. The parser stands before an event's last '}' and afterwards takes a
-  /// later event's '}' instead.
+  /// Reads the plain events that follow in memory. Moves the parser from the last '}' of the current event to that of
+  /// the last plain event.
   bool plain_events() {
     const std::string_view ahead = stream_.ahead();
     const std::uint64_t position = stream_.position();

@@ -1,5 +1,5 @@
-// Streams a Kineto trace: at most one event in memory. The parser does not recurse (stack) and passes numbers as text
-// (no rounding).
+// Streams a Kineto trace: at most one event in memory. The parser does not recurse, to save stack, and passes numbers
+// as text, to avoid rounding.
 #include <cerrno>
 #include <cstring>
 #include <new>

@@ -14,9 +14,9 @@ namespace profshim {
 namespace {
 
 constexpr std::size_t kBlockBytes = 256 * 1024;
-// Longest: \u001f.
+// Bytes of the longest escape: \u001f.
 constexpr std::size_t kWorstEscape = 6;
-// Bytes besides names, keys and texts.
+// Most bytes of an event and an argument, without names, keys and texts.
 constexpr std::size_t kEventRoom = 320;
 constexpr std::size_t kArgRoom = 40;
 
@@ -45,7 +45,7 @@ char* number(char* at, Integer value) {
   return std::to_chars(at, at + 20, value).ptr;
 }
 
-// Three decimals from non-negative nanoseconds, without floating point: nothing is rounded.
+// Writes non-negative nanoseconds with three decimals, without floating point: nothing is rounded.
 char* microseconds(char* at, std::int64_t ns) {
   at = number(at, ns / 1000);
   const auto rest = static_cast<unsigned>(ns % 1000);
@@ -117,7 +117,7 @@ char* name(char* at, std::string_view text) {
   return quoted(at, text);
 }
 
-// "id2": Perfetto shows events with a global "id" beside all processes.
+// Writes "id2": Perfetto would show events with a global "id" outside of all processes.
 char* process_id(char* at, std::uint64_t id) {
   at = event_key<schema::event::kLocal, '{'>(event_key<schema::event::kScopedId>(at));
   at = literal(at, "\"0x");
@@ -129,7 +129,8 @@ char* timestamp(char* at, std::int64_t ns) {
   return microseconds(at, ns);
 }
 
-// Kineto's order of keys differs by phase. Times before the base move to it, so that children stay in their parents.
+// Kineto's order of keys differs by phase. A time before the base becomes the base, so that children stay in their
+// parents.
 char* render(char* at, const TraceEvent& event, std::int64_t base_ns) {
   std::int64_t begin_ns = 0;
   if (__builtin_sub_overflow(event.begin_ns, base_ns, &begin_ns)) begin_ns = 0;
@@ -173,7 +174,7 @@ char* render(char* at, const TraceEvent& event, std::int64_t base_ns) {
       if (event.phase == schema::phase::kFlowEnd)
         at = quoted(event_key<schema::event::kBindingPoint>(at), schema::kBindEnclosing);
       break;
-    default:  // C
+    default:  // counter
       at = name(category(at, event), event.name);
       at = timestamp(pid_and_tid(at, event), begin);
       break;

@@ -1,4 +1,4 @@
-// The rule of torch.profiler.schedule, or a list of steps. Runs on the job's thread at each step.
+// Decides which steps to record, as torch.profiler.schedule or by a list. Runs on the job's thread at each step.
 #include <algorithm>
 #include <limits>
 
@@ -19,7 +19,7 @@ struct Position {
 
 Wide cycle_length(const Schedule& s) { return Wide{s.wait} + s.warmup + s.active; }
 
-/// Skips the first wait. Applies to every step, so that later cycles keep their wait.
+/// Added to every step, to skip the first wait; later cycles keep their wait.
 Wide shift(const Schedule& s) { return s.skip_first_wait != 0 ? Wide{s.wait} : Wide{0}; }
 
 Position position(const Schedule& s, std::int64_t step) {
@@ -82,7 +82,7 @@ Action Schedule::action_of(std::int64_t step) const {
 bool Schedule::over(std::int64_t step) const {
   if (!steps.empty()) return step > steps.back().last;
   if (repeat <= 0) return false;
-  // The product of repeat and length may overflow.
+  // Compares cycles, since repeat * length may overflow.
   return step >= skip_first && position(*this, step).cycle >= repeat;
 }
 
@@ -107,7 +107,7 @@ std::int64_t first_step_of_window(const Schedule& schedule, std::int64_t step) {
     return schedule.continuous && in_list(schedule, step) ? range->first : step;
   }
   const Position at = position(schedule, step);
-  // The shift moves the step, not the window's place in the cycle.
+  // `in_cycle` contains the shift, so the distance to the window's first step is right.
   return static_cast<std::int64_t>(Wide{step} - (at.in_cycle - schedule.wait - schedule.warmup));
 }
 

@@ -9,7 +9,8 @@ bool is_recorded(Action action) { return action == Action::kRecord || action == 
 
 }  // namespace
 
-// Absolute step numbers may jump (resume) or go back (restarted loop). A window lasts while they increase within it.
+// Absolute step numbers may jump (resumed job) or go back (restarted loop). A window lasts while the numbers increase
+// and belong to it.
 Transition WindowAutomaton::on_step(std::int64_t step) {
   const Action action = schedule_.action_of(step);
   const bool recorded = is_recorded(action);

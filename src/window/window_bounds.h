@@ -1,4 +1,4 @@
-// The begin of windows, for schedule and automaton.
+// First step of a window, for schedule and automaton.
 #pragma once
 
 #include <cstdint>
@@ -7,7 +7,7 @@
 
 namespace profshim::window {
 
-/// First step of the window with `step`, which must be recorded.
+/// Returns the first step of the window that contains `step`, which must be recorded.
 std::int64_t first_step_of_window(const Schedule& schedule, std::int64_t step);
 
 }  // namespace profshim::window

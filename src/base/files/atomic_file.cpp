@@ -95,7 +95,7 @@ bool AtomicFile::publish(Existing existing) {
       remove();
       return true;
     }
-    // Without hard links: check, then rename, which is not atomic.
+    // No hard links here: check, then rename, which is not atomic.
     struct stat there {};
     if (errno == EEXIST || fstatat(folder_fd_, name_.c_str(), &there, AT_SYMLINK_NOFOLLOW) == 0) error_ = EEXIST;
   }

@@ -18,7 +18,7 @@ constexpr std::size_t kMostTarget = 4096;
 
 bool is_ours(uid_t owner) { return owner == geteuid() || owner == 0; }
 
-/// Follows links that belong to us, to root or, with `followed_by_owner`, to the target's owner. Opens a link before
+/// Opens a folder. Follows a link of us, root or, with `followed_by_owner`, the target's owner. Opens the link before
 /// checking it, so that it cannot be replaced in between.
 Descriptor open_target(int folder_fd, const std::string& name, bool followed_by_owner) {
   Descriptor link(openat_high(folder_fd, name.c_str(), O_PATH | O_NOFOLLOW));
@@ -57,7 +57,7 @@ std::string random_text() {
   static std::atomic<std::uint64_t> counter{0};
   std::uint64_t bits = 0;
   if (getrandom(&bits, sizeof bits, GRND_NONBLOCK) != sizeof bits) {
-    // Without random numbers (old kernel, no entropy): unique, but can be guessed. Callers use O_EXCL.
+    // Without random numbers (old kernel, no entropy), the text is unique but can be guessed. Callers use O_EXCL.
     bits = static_cast<std::uint64_t>(monotonic_ns()) ^ static_cast<std::uint64_t>(getpid()) << 40;
     bits = (bits ^ counter.fetch_add(1) << 32) * 0x9e3779b97f4a7c15ull;
   }
@@ -70,7 +70,7 @@ std::string random_text() {
 int openat_high(int folder_fd, const char* path, int flags, unsigned mode) {
   const int fd = openat(folder_fd, path, flags | O_CLOEXEC, mode);
   if (fd < 0) return fd;
-  // A job may rely on the numbers of its own open(), or close all low descriptors.
+  // A job may rely on the numbers that its own open() returns, or close all low descriptors.
   const int high = fcntl(fd, F_DUPFD_CLOEXEC, 512);
   if (high < 0) return fd;
   close(fd);
@@ -105,7 +105,7 @@ bool read_small_file(const std::string& path, std::uint64_t most_bytes, std::str
   text.clear();
   error = 0;
   if (!fd) error = errno;
-  // The file may grow while it is read.
+  // Also checked in the loop: the file may grow.
   if (fd && static_cast<std::uint64_t>(file.st_size) > most_bytes) error = EFBIG;
   char block[16384];
   while (error == 0) {
@@ -150,7 +150,7 @@ Descriptor open_folder_below(int folder_fd, const std::string& below) {
     }
     if (mkdirat(here.get(), part.c_str(), 0777) != 0 && errno != EEXIST) {
       const int error = errno;
-      Descriptor there = open_one(here.get(), part);  // may exist on a read-only file system
+      Descriptor there = open_one(here.get(), part);  // the folder may exist on a read-only file system
       if (!there) errno = error;
       here = std::move(there);
       continue;

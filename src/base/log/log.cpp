@@ -34,14 +34,14 @@ constinit std::size_t waiting_bytes = 0;
 char waiting[4096];
 char folder_path[4096];  // profshim-rankN.log; "" = no run folder yet
 
-// The job may have closed descriptor 2 and reused it for a data file.
+// False if the job closed descriptor 2 and reused it, perhaps for a data file.
 bool stderr_is_still_stderr() {
   if (!stderr_at_start.known) return true;
   struct stat s;
   return fstat(STDERR_FILENO, &s) == 0 && s.st_dev == stderr_at_start.device && s.st_ino == stderr_at_start.inode;
 }
 
-// Refuses links and other kinds of files: other users may write into the folder.
+// Refuses links, pipes and devices: other users may write into the folder.
 bool append(const char* path, const char* text, std::size_t size) {
   const int fd = open_high(path, O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_NONBLOCK, 0644);
   if (fd < 0) return false;
@@ -62,8 +62,8 @@ void write_into_folder(const char* text, std::size_t size) {
   }
 }
 
-// -1 = use stderr. In a shared folder another user may have put a pipe there, which blocks without O_NONBLOCK, or a
-// link: follows only links of us or root.
+// Returns -1 if stderr must be used. In a shared folder, another user may have put a pipe at this path, which blocks
+// without O_NONBLOCK, or a link: follows only links of us or root.
 int open_log() {
   constexpr int kFlags = O_WRONLY | O_CREAT | O_APPEND | O_NONBLOCK | O_NOCTTY;
   int fd = open_high(file_path, kFlags | O_NOFOLLOW);

@@ -17,7 +17,7 @@
 namespace profshim {
 namespace {
 
-// From the kernel: every process reads the same value, unlike a difference of two clocks.
+// Reads it from the kernel: every process gets the same value, unlike the difference of two clocks.
 std::int64_t boot_time_s() {
   std::string text;
   int error = 0;
@@ -44,14 +44,14 @@ std::vector<std::string> script_of(const std::string& pid) {
   return arguments;
 }
 
-/// Lightning: the user starts the first rank, which starts the others with the same script and LOCAL_RANK.
+/// True under Lightning: the user starts the first rank, which starts the others with the same script and LOCAL_RANK.
 bool is_started_by_first_rank(const std::string& parent) {
   if (!was_given("self", "LOCAL_RANK") || was_given(parent, "LOCAL_RANK")) return false;
   const auto script = script_of("self");
   return !script.empty() && script == script_of(parent);
 }
 
-// Skips ancestors inside the job, such as a `sh -c` wrapper.
+// Skips ancestors that belong to the job, such as a `sh -c` wrapper.
 int launcher_pid() {
   const Rank own = rank_from_environment();
   int pid = getppid();

@@ -1,4 +1,4 @@
-// Lists in /proc whose texts end with NUL: cmdline, environ.
+// Reads files in /proc that hold texts ended by NUL: cmdline, environ.
 #pragma once
 
 #include <string>

@@ -16,8 +16,8 @@
 namespace profshim {
 namespace {
 
-// Fields from 3 on: the name before them may hold spaces and brackets. With "./", because qemu's user mode replaces
-// /proc/PID/stat for the process itself (linux-user/syscall.c, is_proc_myself), with another start time.
+// Returns fields from 3 on: the name before may hold spaces and brackets. The path has "./", because qemu's user mode
+// replaces /proc/PID/stat of the process itself (linux-user/syscall.c, is_proc_myself), with another start time.
 std::string stat_fields(int pid) {
   std::string text;
   int error = 0;
@@ -52,7 +52,7 @@ bool number(std::string_view text, T& value) {
 }
 
 bool is_on_this_machine(const ProcessIdentity& identity, const ProcessIdentity& own) {
-  // Two machines may share a name; containers of one machine have different names.
+  // Two machines may share a host name; containers of one machine have different names.
   if (!identity.boot_id.empty() && !own.boot_id.empty()) return identity.boot_id == own.boot_id;
   return identity.host == own.host;
 }
@@ -66,8 +66,8 @@ std::uint64_t process_start_time(int pid) {
   for (int field = 3; field <= 22; ++field) {
     while (*at == ' ') ++at;
     if (field == 3) main_thread_ended = *at == 'Z' || *at == 'X';
-    // A zombie may stay for good in a container. After pthread_exit() in main, other threads run on: field 20 counts
-    // them.
+    // A zombie may stay forever in a container: it has ended. After pthread_exit() in main, other threads run on:
+    // field 20 counts them.
     if (field == 20 && main_thread_ended && std::strtol(at, nullptr, 10) <= 1) return 0;
     if (field == 22) return std::strtoull(at, nullptr, 10);
     while (*at != 0 && *at != ' ') ++at;
@@ -125,7 +125,7 @@ Life life_of(const ProcessIdentity& identity, std::int64_t last_sign_ns, std::in
   if (can_be_seen(identity)) {
     const std::uint64_t start_time = process_start_time(identity.pid);
     if (start_time != 0) return start_time == identity.start_time ? Life::kAlive : Life::kDead;
-    // hidepid hides only processes that we may not signal: those give EPERM.
+    // hidepid hides only processes that we may not signal: kill() then gives EPERM.
     if (kill(identity.pid, 0) == 0 || errno != EPERM) return Life::kDead;
   }
   return std::abs(now_ns - last_sign_ns) < kSilentFor_ns ? Life::kAlive : Life::kDead;

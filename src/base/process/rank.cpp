@@ -10,7 +10,7 @@
 namespace profshim {
 namespace {
 
-// In the order of trust. Slurm's batch script has SLURM_PROCID, too; only a real step has a numeric step id.
+// Variables of one launcher. Slurm's batch script has SLURM_PROCID, too; only a step has a numeric SLURM_STEP_ID.
 struct Launcher {
   const char* rank;
   const char* world_size;

@@ -85,7 +85,7 @@ const std::vector<Launcher>& launchers() {
 
 std::string base_name(const std::string& path) { return path.substr(path.rfind('/') + 1); }
 
-// Also "mpirun.openmpi" and "mpiexec.hydra".
+// Also matches "mpirun.openmpi" and "mpiexec.hydra".
 const Launcher* launcher_named(const std::string& path) {
   const std::string name = base_name(path);
   for (const Launcher& launcher : launchers())
@@ -176,7 +176,7 @@ std::string script_of(const std::vector<std::string>& command) {
 Program find_program(const std::vector<std::string>& command) {
   Program program;
   std::vector<std::string> rest = command;
-  // A #! line may name its own file.
+  // Bounded: a #! line may name its own file.
   for (int depth = 0; depth < 16 && !rest.empty(); ++depth) {
     const std::string path = on_path(rest[0]);
     if (path.empty()) {

@@ -36,7 +36,7 @@ class Notes {
 };
 
 void examine_machine(Notes& notes);
-/// Beside the tool or in ../lib; "" = none.
+/// Returns the libprofshim.so beside the tool or in ../lib; "" = none.
 std::string library_of_tool();
 
 struct Program {
@@ -45,7 +45,7 @@ struct Program {
   std::vector<std::string> behind;  // launchers and scripts before it
   std::string problem;
 };
-/// Runs nothing.
+/// Finds the program that `command` would run; runs nothing.
 Program find_program(const std::vector<std::string>& command);
 
 void examine_program(const Program& program, const Spec& spec, Notes& notes);

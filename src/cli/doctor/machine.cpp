@@ -1,3 +1,4 @@
+// Examines this machine for the doctor.
 #include <glob.h>
 #include <gnu/libc-version.h>
 #include <sys/statvfs.h>
@@ -78,7 +79,7 @@ void note_launchers(Notes& notes) {
   notes.fact("launchers", found.empty() ? "none on PATH" : found);
 }
 
-// NVTX and CUDA each load only the injection library in this variable; the job's own one is kept.
+// NVTX and CUDA each load one injection library, named by a variable. profshim keeps a job's own library there.
 void note_injection(Notes& notes, const char* variable, const char* lost) {
   const char* taken = getenv(variable);
   if (taken == nullptr || *taken == '\0') {
@@ -106,7 +107,7 @@ std::string first_match(const std::string& pattern) {
   return path;
 }
 
-// The library also uses a CUPTI that the job has mapped, and one beside the job's libcudart.
+// In a job, the library also finds a CUPTI that is mapped, or lies beside the job's libcudart.
 void note_gpu(Notes& notes) {
   const std::string driver = first_line("/proc/driver/nvidia/version");
   notes.fact("GPU driver", driver.empty() ? "not loaded" : driver);

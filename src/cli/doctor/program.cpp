@@ -65,7 +65,7 @@ std::string implementation_of(const std::string& library) {
 void note_mpi_calls(const std::vector<Loaded>& all, Notes& notes) {
   std::vector<std::string> hooked, unhooked, profiling;
   for (const Loaded& loaded : all) {
-    if (loaded.image.defines.count("MPI_Init") != 0) continue;  // an MPI library calling itself
+    if (loaded.image.defines.count("MPI_Init") != 0) continue;  // an MPI library, which calls itself
     for (const std::string& name : loaded.image.calls) {
       if (starts_with(name, "PMPI_")) profiling.push_back(name);
       if (!starts_with(name, "MPI_")) continue;
@@ -78,7 +78,7 @@ void note_mpi_calls(const std::vector<Loaded>& all, Notes& notes) {
   };
   unique(hooked), unique(unhooked), unique(profiling);
   if (!hooked.empty()) notes.recorded("MPI calls", std::to_string(hooked.size()) + " functions: " + joined(hooked));
-  // These functions move no data.
+  // A fact, not a loss: functions without a hook move no data.
   if (!unhooked.empty()) notes.fact("MPI calls", "no hook, not recorded: " + joined(unhooked));
   if (!profiling.empty())
     notes.unrecorded("MPI calls", "PMPI names, reserved for tools inside the program: " + joined(profiling));
@@ -105,7 +105,7 @@ bool note_mpi(const std::vector<Loaded>& all, Notes& notes) {
   return true;
 }
 
-// Libraries are known only at run time: module names in the text are a hint.
+// A script's libraries are known only at run time: module names in the text are a hint.
 void note_script(const Program& program, Notes& notes) {
   constexpr std::size_t kMostRead = 1 << 20;  // imports stand at the top
   std::ifstream file(program.script, std::ios::binary);
@@ -130,7 +130,7 @@ void note_cuda(const std::vector<Loaded>& all, Notes& notes) {
     const std::string name = loaded.path.substr(loaded.path.rfind('/') + 1);
     const bool is_cuda = starts_with(name, "libcudart.so") || starts_with(name, "libcuda.so");
     if (!is_cuda && !loaded.image.holds_cudart) continue;
-    // Both runtimes call the driver, which loads the injection library.
+    // Static and dynamic runtimes call the driver, which loads the injection library.
     notes.recorded("CUDA", std::string(is_cuda ? "dynamic runtime" : "static runtime") + " (" + loaded.path +
                                "): calls and device activity through CUPTI, which is loaded at cuInit");
     return;

@@ -64,7 +64,7 @@ int run_child(char** argv) {
   const pid_t pid = fork();
   if (pid < 0) throw std::runtime_error(std::string("cannot start a process: ") + std::strerror(errno));
   if (pid == 0) {
-    // Before the signals are unblocked: otherwise our handler would consume a signal that arrives before exec.
+    // Reset before unblocking: otherwise our handler would consume a signal that arrives before exec.
     for (const int signal : kForwarded) {
       struct sigaction action = {};
       sigaction(signal, nullptr, &action);

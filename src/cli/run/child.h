@@ -7,7 +7,7 @@ namespace profshim::cli {
 /// waitpid. Throws std::runtime_error.
 int run_child(char** argv);
 
-/// Dies of the signal that killed the child.
+/// Returns the child's exit status, or dies of the signal that killed it.
 int exit_like(int wait_status);
 
 }  // namespace profshim::cli

@@ -7,11 +7,11 @@
 
 namespace profshim::cli {
 
-/// Returns PROFSHIM_LIBRARY, or the library beside the tool or in the prefix's lib; "" if LD_PRELOAD cannot hold the
-/// path.
+/// Returns PROFSHIM_LIBRARY, or the library beside the tool or in ../lib; "" if there is none or LD_PRELOAD cannot hold
+/// its path.
 std::string find_library(std::string& why_not);
 
-/// Unsets the variables that it merges into PROFSHIM_SPEC and PROFSHIM_SET.
+/// Sets LD_PRELOAD, PROFSHIM, PROFSHIM_SPEC, PROFSHIM_SET and maybe PROFSHIM_RUN_NAME; unsets other PROFSHIM_... ones.
 void prepare_environment(const SpecSources& sources, const LoadedSpec& loaded, const std::string& library,
                          const std::string& program);
 

@@ -23,7 +23,7 @@ struct RunOptions {
   SpecOptions spec;
 };
 
-/// Variables such as {host} and {pid} match any text.
+/// Returns folders that match output.folder; variables such as {host} and {pid} match any text.
 std::vector<std::string> folders_of_run(const Spec& spec) {
   std::string pattern;
   const std::string& folder = spec.output.folder;
@@ -51,7 +51,7 @@ void recover_all(const SpecSources& sources) {
   // prepare_environment() has set the run name.
   SpecSources settled = sources_from_environment();
   settled.file = sources.file;
-  // With `mpirun ... profshim run`, the first rank to end must not report the others.
+  // With `mpirun ... profshim run`, the first rank to end must not report the others as running.
   const bool among_ranks = rank_from_environment().rank >= 0;
   for (const std::string& folder : folders_of_run(load_spec(settled).spec)) {
     std::vector<RecoverNote> notes;

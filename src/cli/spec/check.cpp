@@ -38,7 +38,7 @@ Problem warning_about(const LoadedSpec& loaded, std::string key, std::string mes
   return problem;
 }
 
-/// The same estimate as `profshim explain`.
+/// Uses the same estimate as `profshim explain`.
 void add_size_warnings(LoadedSpec& loaded) {
   const Schedule& schedule = loaded.spec.schedule;
   if (loaded.spec.steps.source == StepSource::kNone) return;

@@ -7,7 +7,7 @@
 namespace profshim::cli {
 namespace {
 
-// Rough, measured on traces of MPI programs.
+// Rough values, measured on traces of MPI programs.
 constexpr double kTraceBytesPerEvent = 250;
 constexpr double kGzipRatio = 12;
 constexpr double kSpoolBytesPerEvent = 64;
@@ -16,7 +16,7 @@ constexpr double kTraceBytesPerFrame = 60;
 constexpr double kNanosecondsPerFrame = 10;
 constexpr double kTraceBytesOfInputs = 150;  // with capture.record_shapes
 constexpr double kNanosecondsOfInputs = 150;
-constexpr double kOpensInViewer = 100e6;  // gzipped; about the most that Perfetto loads in a browser
+constexpr double kOpensInViewer = 100e6;  // bytes, gzipped: about the most that Perfetto loads in a browser
 
 }  // namespace
 

@@ -19,7 +19,7 @@ Estimate estimate(const std::vector<PlannedWindow>& windows, const Spec& spec, s
 
 std::string size_text(double bytes);
 
-/// Steps until the schedule is over; 2^60 if never.
+/// Returns a power of two by which the schedule is over; 2^60 if never.
 std::int64_t steps_until_over(const Schedule& schedule);
 
 struct SizeWarning {

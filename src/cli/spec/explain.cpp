@@ -1,4 +1,4 @@
-// profshim explain: prints the spec in force and its result.
+// profshim explain: prints the spec in force, and the resulting ranks, windows and files.
 #include <unistd.h>
 
 #include <cinttypes>
@@ -152,7 +152,7 @@ void print_text(const LoadedSpec& loaded, const Plan& plan, const ExplainOptions
   for (std::size_t i = 0; i < plan.windows.size(); ++i) {
     const PlannedWindow& window = plan.windows[i];
     std::printf("window %zu: steps %" PRId64 " to %" PRId64, i, window.first, window.last);
-    // File names and step marks use the job's numbers.
+    // File names and step marks use the job's step numbers.
     if (const Spec& spec = loaded.spec; spec.steps.first != 0 && !spec.steps.absolute) {
       std::printf(" (in the trace: %" PRId64 " to %" PRId64 ")", spec.steps.first + window.first,
                   spec.steps.first + window.last);

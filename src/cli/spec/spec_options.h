@@ -16,11 +16,11 @@ struct SpecOptions {
   std::vector<std::string> set;
 
   void add_to(Arguments& arguments);
-  /// Adds the environment. `file` replaces PROFSHIM_SPEC unless "".
+  /// Adds these options to the environment's settings. `file` replaces PROFSHIM_SPEC unless "".
   SpecSources sources(const Arguments& arguments, const std::string& file) const;
 };
 
-/// Ignores the environment's overrides; "" = no spec. Prints problems.
+/// Loads a file without the environment's overrides; "" = no spec. Prints problems.
 bool load_spec_file(const std::string& path, LoadedSpec& spec);
 
 void print_problems(const std::vector<Problem>& problems);

@@ -24,7 +24,7 @@ struct Options {
   CompareOptions how;
 };
 
-/// collect_traces() has printed the reason.
+/// Thrown after collect_traces() has printed the reason.
 struct NoTraces {};
 
 RunProfile profile(const std::vector<std::string>& paths, bool rules) {
@@ -42,7 +42,7 @@ void write_file(const std::string& path, const std::string& text) {
   }
 }
 
-/// compare_runs() checks the counts of only one run, so all must agree.
+/// compare_runs() uses the counts of only one run of the baseline, so all runs must agree.
 int update_baseline(const Options& options) {
   std::vector<RunProfile> runs;
   for (const std::string& path : options.paths) runs.push_back(profile({path}, false));

@@ -1,4 +1,4 @@
-// The result of `profshim compare` in four formats.
+// Renders the result of `profshim compare` in four formats.
 #pragma once
 
 #include <string>
@@ -11,7 +11,7 @@ std::string compare_headline(const Comparison& comparison);
 std::string compare_text(const Comparison& comparison);
 std::string compare_json(const Comparison& comparison);
 std::string compare_markdown(const Comparison& comparison, const std::string& title);
-/// One test case per rule and regression, and one each for counts and times without any.
+/// One test case per rule and regression; one for all counts, and one for all times, if none regressed.
 std::string compare_junit(const Comparison& comparison);
 
 }  // namespace profshim::cli

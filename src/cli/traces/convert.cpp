@@ -1,4 +1,4 @@
-// profshim convert: to Perfetto's format or Parquet.
+// profshim convert: converts traces to Perfetto's format or Parquet.
 #include "profshim/convert.h"
 
 #include <cstdio>

@@ -8,7 +8,7 @@ namespace profshim::cli {
 ActAsOwner::ActAsOwner(const struct stat& file) {
   if (geteuid() != 0 || file.st_uid == 0) return;
   changed_ = true;
-  // The folder's mode shows its owner's umask.
+  // The owner's umask is taken from the folder's mode.
   umask_before_ = umask(0);
   umask(umask_before_ | (S_ISDIR(file.st_mode) ? ~file.st_mode & 0777 : 077));
   ok_ = setgroups(0, nullptr) == 0 && setegid(file.st_gid) == 0 && seteuid(file.st_uid) == 0;

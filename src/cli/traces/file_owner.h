@@ -5,8 +5,8 @@
 
 namespace profshim::cli {
 
-/// Root acts as the owner of a file while an object lives: new files get the owner's permissions, and root reaches only
-/// the owner's files. Applies to the whole process.
+/// While an object lives, new files get the owner's permissions, and root reaches only the owner's files. Applies to
+/// the whole process.
 class ActAsOwner {
  public:
   explicit ActAsOwner(const struct stat& file);

@@ -1,4 +1,4 @@
-// For `profshim recover` and `profshim run`.
+// Recovers a run folder, for `profshim recover` and `profshim run`.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// profshim summary: PyTorch's key_averages() and other views.
+// profshim summary: prints PyTorch's key_averages() and other views.
 #include "profshim/analysis/summary.h"
 
 #include <algorithm>
@@ -17,7 +17,7 @@ namespace profshim::cli {
 namespace {
 
 constexpr std::int64_t kRowLimit = 20;
-constexpr int kDecimals = 3;  // microseconds to nanoseconds
+constexpr int kDecimals = 3;  // of microseconds, down to nanoseconds
 
 struct Options {
   std::vector<std::string> paths;

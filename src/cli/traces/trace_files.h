@@ -10,13 +10,13 @@ namespace profshim::cli {
 /// Returns false for a hidden file, which is still being written.
 bool is_trace_name(std::string_view name);
 
-/// Includes files that manifests name (output.filename may be "trace.json"). `unread`: folders that cannot be read.
+/// Also returns files that manifests name (output.filename may be "trace.json"). `unread`: folders that cannot be read.
 std::vector<std::string> traces_below(const std::string& folder, std::vector<std::string>& unread);
 
 /// Adds each file once. Returns false if a path is missing, unreadable or without traces.
 bool collect_traces(const std::vector<std::string>& paths, std::vector<std::string>& files);
 
-/// All files of one window share the key.
+/// Returns a key that all files of one window share.
 std::string window_of(const std::string& path);
 
 }  // namespace profshim::cli

@@ -1,4 +1,4 @@
-// profshim verify: checks traces for the programs that read Kineto traces.
+// profshim verify: checks traces against the needs of programs that read Kineto traces.
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>

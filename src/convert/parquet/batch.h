@@ -12,7 +12,7 @@
 
 namespace profshim::convert_detail {
 
-/// Rows that are not set are null.
+/// One column; rows that are not set are null.
 class Column {
  public:
   void open(ColumnType type, std::size_t rows);

@@ -1,4 +1,4 @@
-// Converts traces to Parquet in two passes: values that all rows share, then the rows.
+// Converts traces to Parquet in two passes: reads values that all rows share, then writes the rows.
 #include "profshim/convert.h"
 
 #include <algorithm>
@@ -97,7 +97,7 @@ class Rows {
     if (!rest_.empty()) batch_.set(ColumnId::kArgs, rest_ += '}');
   }
 
-  /// False if the type differs or the column is taken: the argument then goes to `args`.
+  /// Returns false if the type differs or the column is taken: the argument then goes to `args`.
   bool take(ColumnId id, const Arg& arg, std::uint64_t& taken) {
     const auto number = static_cast<std::size_t>(id);
     if (taken >> number & 1) return false;
@@ -133,7 +133,7 @@ class Rows {
 
 constexpr std::string_view kRankFolder = "rank=";
 
-/// Temporary names until all files are complete.
+/// Files have temporary names until all are complete.
 class Outputs {
  public:
   ~Outputs() {
@@ -164,7 +164,7 @@ class Outputs {
   std::vector<std::pair<std::string, std::string>> files_;
 };
 
-/// OUT/rank=3/rank3.11.parquet
+/// Makes names such as OUT/rank=3/rank3.11.parquet.
 class PartNames {
  public:
   explicit PartNames(std::string folder) : folder_(std::move(folder)) {}
@@ -223,7 +223,7 @@ void write_rows(const FileInfo& info, Batch& batch, ParquetProcess& out) {
 
 void convert_all(const ParquetOptions& options, ConvertResult& result) {
   const bool into_folder = options.out.ends_with('/');
-  Outputs outputs;  // before `out`: removes files after the Python process has ended
+  Outputs outputs;  // declared before `out`: removes files after the Python process has ended
   ParquetProcess out(options.python);
   PartNames names(options.out);
   Batch batch;

@@ -1,4 +1,4 @@
-// The first pass over a trace: values that all rows share.
+// The first pass over a trace: reads values that all rows share.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@ namespace profshim::convert_detail {
 struct RankInfo {
   std::optional<std::int64_t> rank;
   std::string host;
-  std::int64_t first_pid = INT64_MIN;  // up to the next rank's
+  std::int64_t first_pid = INT64_MIN;  // its pids are below the next rank's
   struct Step {
     std::int64_t begin_ns, end_ns, number;
   };
@@ -25,7 +25,7 @@ struct FileInfo {
   std::string path, error;
   bool truncated = false;
   std::string why_truncated;
-  std::uint64_t events = 0, rounded = 0;  // finer than a nanosecond
+  std::uint64_t events = 0, rounded = 0;  // rounded: times finer than a nanosecond
   std::int64_t base_ns = 0;
   bool has_wall_clock = false;
   std::optional<std::int64_t> window;

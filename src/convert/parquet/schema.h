@@ -11,7 +11,7 @@
 //    correlation ...  arguments by name, if their type fits
 //    args             all other arguments, as JSON
 //
-// zstd, row groups of 262144 rows; text columns but `args` are dictionaries.
+// Compressed with zstd, in row groups of 262144 rows; text columns except `args` are dictionaries.
 #pragma once
 
 #include <array>

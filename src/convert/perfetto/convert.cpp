@@ -1,4 +1,4 @@
-// Two passes: the first makes the plan, the second writes the packets.
+// Reads a trace twice: the first pass makes the plan, the second writes the packets.
 #include "convert.h"
 
 #include <algorithm>
@@ -76,7 +76,7 @@ class SecondPass {
   }
 
  private:
-  /// A text loses its quotes; Perfetto parses anything else as JSON.
+  /// A text loses its quotes; Perfetto parses all other values as JSON.
   ReadEvent::ReadArg member(const std::string& key, const std::string& json) {
     ReadEvent::ReadArg arg{.key = key, .kind = ReadEvent::ReadArg::Kind::kJson, .text = json};
     if (!json.starts_with('"')) return arg;
@@ -128,7 +128,7 @@ class SecondPass {
   AsyncPairs pairs_;
   std::string packets_;
   std::uint32_t next_slice_ = 0;
-  /// Packets to write with the slice that is the key: (Placed::order, packets).
+  /// Key: slice. Value: packets to write with that slice, as (Placed::order, packets).
   std::unordered_map<std::uint32_t, std::vector<std::pair<std::uint32_t, std::string>>> waiting_;
   std::deque<std::string> texts_;
 };

@@ -13,7 +13,7 @@ namespace profshim::convert_detail {
 /// Called twice: must read the same trace each time.
 using ReadTrace = std::function<ReadResult(const TraceVisitor&)>;
 
-/// False: the trace cannot be read (result.error). The sink reports write errors.
+/// Returns false if the trace cannot be read (result.error). The sink reports write errors.
 bool write_perfetto(const std::string& name, const ReadTrace& read, ByteSink& sink, ConvertResult& result);
 
 }  // namespace profshim::convert_detail

@@ -16,7 +16,7 @@ constexpr std::uint32_t kSequence = 1;
 
 bool fits_32(std::int64_t number) { return number >= 0 && number <= INT32_MAX; }
 bool has_pid(const PlannedProcess& process) { return process.id.is_number && fits_32(process.id.number); }
-/// Perfetto treats thread 0 as idle.
+/// Perfetto takes thread 0 for the idle thread.
 bool has_tid(const PlannedTrack& track, const PlannedProcess& process) {
   return has_pid(process) && track.thread.is_number && fits_32(track.thread.number) && track.thread.number > 0;
 }

@@ -30,7 +30,7 @@ class Packets {
   void start(const Plan& plan);
   void plain_track(std::uint64_t uuid, std::uint64_t parent, std::string_view name);
 
-  // Append to `out`, to be written later; interned texts are written at once.
+  // These append to `out`, to be written later; interned texts are written at once.
   void begin(std::string& out, const ReadEvent& event, std::int64_t at_ns, std::uint64_t uuid,
              std::span<const ArrowEnd> arrows);
   void end(std::string& out, const ReadEvent* event, std::int64_t at_ns, std::uint64_t uuid,
@@ -40,7 +40,7 @@ class Packets {
   void count(std::string& out, const ReadEvent::ReadArg& value, std::int64_t at_ns, std::uint64_t uuid);
 
   void write(std::string_view packets);
-  /// Must not be called while packets wait to be written.
+  /// Forgets interned texts if they take too much memory. No packets may wait to be written.
   void bound_memory();
   /// False after any write error.
   bool finish();

@@ -223,7 +223,7 @@ bool Plan::fits(const Slice& slice, Subtrack& subtrack, Scope scope, const std::
   return slice.end_ns <= inner_end && subtrack.open.size() < kMostDepth;
 }
 
-/// At one time, Perfetto processes packets in file order, and an end closes the innermost slice: ends come first, then
+/// Perfetto processes packets of equal time in file order, and an end closes the innermost slice: ends come first, then
 /// begins, the longest slice first.
 void Plan::place_slice(std::uint32_t at, PlannedTrack& track, std::vector<Subtrack>& subtracks) {
   const Slice& slice = slices_[at];
@@ -320,7 +320,7 @@ bool Plan::is_written_before(std::uint32_t a, std::uint32_t b) const {
   return std::pair(written_with_[a], order_[a]) < std::pair(written_with_[b], order_[b]);
 }
 
-/// If slices end together, the first end written closes the innermost.
+/// If slices end together, the first end packet closes the innermost: returns the slice whose packet closes `slice`.
 std::uint32_t Plan::slice_with_end_packet_of(std::uint32_t slice) const {
   const auto known = ends_with_others_.find(slice);
   if (known == ends_with_others_.end()) return slice;

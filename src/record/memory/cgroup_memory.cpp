@@ -13,14 +13,14 @@ namespace profshim::recorder {
 namespace {
 
 constexpr std::size_t kFileRoom = 8192;
-constexpr std::uint64_t kNoLimit = std::uint64_t{1} << 60;  // version 1: none is near 2^63
+constexpr std::uint64_t kNoLimit = std::uint64_t{1} << 60;  // version 1 writes a number near 2^63 for "no limit"
 
 std::uint64_t number_in(const std::string& path, std::uint64_t otherwise) {
   char room[64];
   return number_after(read_start(path.c_str(), room, sizeof room), "", otherwise);
 }
 
-// In /proc/self/cgroup: "4:memory:/job" or "0::/job".
+// From a line of /proc/self/cgroup: "4:memory:/job" or "0::/job".
 struct Membership {
   std::string path;
   bool found = false;
@@ -94,7 +94,7 @@ CgroupMemory::CgroupMemory(const std::string& root) {
     const Membership member = membership(groups, version_2);
     const Mount mount = mount_of(mounts, version_2);
     if (!member.found || !mount.found) continue;
-    // The two paths have different roots in a cgroup namespace or a partial mount.
+    // In a cgroup namespace or a partial mount, the paths of `member` and `mount` have different roots.
     std::string below = member.path;
     const bool inside = mount.root == "/" || below == mount.root || below.starts_with(mount.root + "/");
     below = inside && mount.root != "/" ? below.substr(mount.root.size()) : inside ? below : "";

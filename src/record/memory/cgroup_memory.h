@@ -1,4 +1,4 @@
-// Memory that the cgroups leave: version 1 and 2, with all parents.
+// Memory that this process's cgroups (version 1 and 2, with all parents) leave free.
 #pragma once
 
 #include <cstdint>
@@ -8,23 +8,23 @@
 
 namespace profshim::recorder {
 
-/// Empty if unreadable. No allocation.
+/// Reads a file's start into `room`; "" if unreadable. No allocation.
 std::string_view read_start(const char* path, char* room, std::size_t size);
-/// The number behind `key` in the first line that begins with it.
+/// Returns the number after `key` in the first line that begins with `key`.
 std::uint64_t number_after(std::string_view text, std::string_view key, std::uint64_t otherwise);
 
 class CgroupMemory {
  public:
   static constexpr std::uint64_t kUnlimited = ~std::uint64_t{0};
   explicit CgroupMemory(const std::string& root);
-  /// Bytes. Page cache that can be dropped counts as free. No allocation.
+  /// Returns the bytes left. Page cache that can be dropped counts as free. No allocation.
   std::uint64_t available() const;
 
  private:
   struct Level {
     std::vector<std::string> limits;
     std::string usage, stat;
-    const char* reclaimable;  // key in `stat`
+    const char* reclaimable;  // key of droppable page cache in `stat`
   };
   void add_levels(const std::string& mount, std::string below, bool version_2);
   std::vector<Level> levels_;

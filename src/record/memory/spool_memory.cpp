@@ -38,7 +38,7 @@ struct Mapping {
 };
 constinit Mapping mapping;
 
-std::string& file() {  // never destroyed: threads outlive it
+std::string& file() {  // never destroyed: threads may use it during exit
   static std::string* const path = new std::string;
   return *path;
 }
@@ -61,7 +61,7 @@ void* map_at(void* hint, std::uint64_t bytes, int flags, int fd) {
   return data == MAP_FAILED ? nullptr : data;
 }
 
-// If address space is scarce, maps `first` bytes with free addresses behind.
+// If address space is scarce, maps only `first` bytes, where the addresses behind are free.
 bool map_pages(std::uint64_t bytes, std::uint64_t first, int flags, int fd) {
   void* data = nullptr;
   std::uint64_t mapped = bytes;
@@ -117,7 +117,7 @@ bool map_file(const std::string& path, std::uint64_t bytes, std::uint64_t first,
   return true;
 }
 
-// Opened each time: the job could close our descriptor and reuse its number.
+// Opens the file each time: the job could close our descriptor and reuse its number.
 bool allocate_in_file(std::uintptr_t begin, std::uintptr_t end) {
   const int fd = open_high(file().c_str(), O_RDWR);
   if (fd < 0) return false;
@@ -174,10 +174,10 @@ bool populate(void* at, std::size_t bytes) {
   const std::uintptr_t page = page_size();
   const std::uintptr_t begin = reinterpret_cast<std::uintptr_t>(at) & ~(page - 1);
   const std::uintptr_t end = (reinterpret_cast<std::uintptr_t>(at) + bytes + page - 1) & ~(page - 1);
-  // The page cache may accept a page without a disk block.
+  // The page cache may accept a page for which the disk has no block.
   if (mapping.on_disk && !allocate_in_file(begin, end)) return false;
   if (madvise(reinterpret_cast<void*>(begin), end - begin, MADV_POPULATE_WRITE) == 0) return true;
-  // EFAULT: SIGBUS. Other errors: no MADV_POPULATE_WRITE (kernel before 5.14, seccomp).
+  // EFAULT: a store would raise SIGBUS. Any other error: no MADV_POPULATE_WRITE (kernel before 5.14, seccomp).
   if (errno == EFAULT || errno == ENOMEM || errno == EHWPOISON) return false;
   if (mapping.is_file && !mapping.on_disk && !allocate_in_file(begin, end)) return false;
   for (std::uintptr_t p = begin; p < end; p += page) {

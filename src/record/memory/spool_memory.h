@@ -1,4 +1,4 @@
-// The spool's memory: a file that outlives the process, or anonymous.
+// The spool's memory: a file that outlives the process, or anonymous memory.
 #pragma once
 
 #include <cstddef>
@@ -7,24 +7,24 @@
 
 namespace profshim::recorder::spool_memory {
 
-/// `path` "": anonymous. If address space is scarce, maps `first` bytes: see reach(). On failure leaves nothing behind.
+/// `path` "": anonymous. If address space is scarce, maps only `first` bytes: see reach(). Removes the file on failure.
 bool map(const std::string& path, std::uint64_t bytes, std::uint64_t first, std::string& why_not);
-/// Also removes the file.
+/// Unmaps the memory and removes the file.
 void unmap();
 
 char* data();
-/// Bytes behind mapped() have no address space yet.
+/// Bytes; the first mapped() of them have address space.
 std::size_t size();
 std::size_t mapped();
 /// "" = anonymous memory.
 const std::string& path();
 
-/// Maps up to `end`, at the same address. One thread.
+/// Extends the mapping up to `end` without moving it. Called by one thread.
 bool reach(std::uint64_t end);
-/// Gives a range pages. Otherwise touching a hole of the file raises SIGBUS in the job if the file system is full.
-/// False without memory. Any thread.
+/// Gives a range pages: a store into a hole of the file raises SIGBUS if the file system is full. False without memory.
+/// Any thread.
 bool populate(void* at, std::size_t bytes);
-/// Whole pages. False if the system refuses.
+/// Returns whole pages to the system; false if it refuses.
 bool give_back(char* begin, char* end);
 
 }  // namespace profshim::recorder::spool_memory

@@ -14,12 +14,12 @@
 namespace profshim::call_stack {
 namespace {
 
-// Written before kStacks.
+// Written before kStacks is set.
 constinit bool takes_python = false, takes_native = false;
 constinit std::size_t depth = 0;
 constinit std::uint32_t every = 1;
 
-/// c10d operators, backends' ranges, and record_param_comms (around NCCL calls).
+/// True for c10d operators, backends' ranges, and record_param_comms (around NCCL calls).
 bool is_collective(std::string_view name) {
   return name.starts_with(schema::name::kC10dStart) || name.starts_with("nccl:") ||
          name.starts_with(schema::name::kGlooStart) || name == schema::name::kCommunication;
@@ -33,7 +33,7 @@ bool prepare(const Spec& spec) {
   if (spec.with_stack && !takes_python) recorder::problem("stacks", "no stacks of Python: " + why_not);
   takes_native = spec.native_stack && recorder::native_frames::prepare(why_not);
   if (spec.native_stack && !takes_native) recorder::problem("stacks", "no native stacks: " + why_not);
-  define_modules();  // a killed process never does later
+  define_modules();  // now, since the process may be killed
   depth = std::min<std::size_t>(static_cast<std::size_t>(spec.stack_depth), kMostFrames);
   every = static_cast<std::uint32_t>(std::min<std::int64_t>(spec.stack_every, 1 << 30));
   return takes_python || takes_native;
@@ -47,7 +47,7 @@ StringId capture() {
   StringId python[kMostFrames];
   std::uint64_t native[kMostFrames];
   const std::size_t pythons = takes_python ? recorder::python_frames::take(python, depth) : 0;
-  const int saved_errno = errno;  // libunwind reads files for new code
+  const int saved_errno = errno;  // libunwind may read files, which sets errno
   const std::size_t natives = takes_native ? recorder::native_frames::take(native, depth) : 0;
   errno = saved_errno;
   if (pythons + natives == 0) return 0;

@@ -1,5 +1,5 @@
-// Native frames by libunwind. RTLD_LOCAL: it exports functions that unwind C++ exceptions, and the job must keep
-// libgcc's.
+// Native frames of a call stack, by libunwind. It is opened RTLD_LOCAL: it exports functions that unwind C++
+// exceptions, and the job must keep libgcc's.
 #pragma once
 
 #include <cstddef>
@@ -8,10 +8,10 @@
 
 namespace profshim::recorder::native_frames {
 
-/// False without libunwind. Once, at activation.
+/// Opens libunwind; false if it is missing. Once, at activation.
 bool prepare(std::string& why_not);
 
-/// Return addresses from the job's innermost frame outwards. No lock; allocates only for new code.
+/// Stores return addresses from the job's innermost frame outwards. No lock; allocates only for code not seen before.
 std::size_t take(std::uint64_t* addresses, std::size_t most);
 
 void define_modules();

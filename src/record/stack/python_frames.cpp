@@ -29,7 +29,7 @@ T load(Pointer object, std::size_t offset) {
 }
 Pointer pointer_at(Pointer object, std::size_t offset) { return load<Pointer>(object, offset); }
 
-/// `width` 0: no compact str (a subclass, or from an old interface).
+/// `width`: bytes per character; 0 = no compact str (a subclass, or from an old interface).
 struct Characters {
   Pointer at = nullptr;
   std::size_t bytes = 0;
@@ -38,7 +38,7 @@ struct Characters {
 
 Characters characters_of(Pointer text) {
   if (text == nullptr || pointer_at(text, python::kType) != interpreter.str_type) return {};
-  // interned:2, kind:3, compact:1, ascii:1
+  // Bits: interned:2, kind:3, compact:1, ascii:1
   const auto state = load<std::uint32_t>(text, python::kStrState);
   const unsigned width = state >> 2 & 7;
   if ((state & 0x20) == 0 || (width != 1 && width != 2 && width != 4)) return {};
@@ -63,7 +63,7 @@ class Line {
     char digits[12];
     add({digits, std::to_chars(digits, digits + sizeof digits, value).ptr});
   }
-  /// Keeps the end: it tells most of a path.
+  /// Keeps the end, which says the most about a path.
   void add(const Characters& characters, std::size_t most) {
     if (characters.width == 0) return add("?");
     const std::size_t count = characters.bytes / characters.width;
@@ -99,14 +99,14 @@ class Line {
 
 struct Frame {
   Pointer code;
-  std::size_t offset;  // of the instruction; bytes
+  std::size_t offset;  // of the instruction in the code, in bytes
 };
 
-/// Adds the length. A short text includes earlier bytes of its object.
+/// Returns the last 8 bytes plus the length. Before a shorter text are bytes of its object.
 std::uint64_t last_word(Pointer text, std::size_t bytes) { return load<std::uint64_t>(text + bytes - 8, 0) + bytes; }
 
-// Checksum to tell apart code objects at one address, which often have the same name and file. Products with odd
-// factors run in parallel.
+// Returns a checksum to tell apart later code objects at the same address, which often have the same name and file. The
+// CPU computes the products in parallel.
 std::uint64_t check_of(Pointer code) {
   const python::Layout& at = interpreter.layout;
   const auto number = [](Pointer pointer) { return reinterpret_cast<std::uintptr_t>(pointer); };
@@ -126,8 +126,8 @@ std::uint64_t check_of(Pointer code) {
   return check;
 }
 
-/// A sequence lock: `version` is odd during a write. If it is odd or changes, a reader takes the frame as unknown and a
-/// writer does not store.
+/// Entry of the cache of frame texts, a sequence lock: `version` is odd during a write. If `version` is odd or changes,
+/// a reader finds nothing and a writer does not store.
 struct alignas(32) Slot {
   std::atomic<std::uint32_t> version;
   std::atomic<StringId> text;
@@ -150,7 +150,7 @@ StringId known_text(const Slot& slot, const Frame& frame, std::uint64_t check) {
                     slot.offset.load(std::memory_order_relaxed) == frame.offset &&
                     slot.check.load(std::memory_order_relaxed) == check;
   const StringId text = slot.text.load(std::memory_order_relaxed);
-  std::atomic_thread_fence(std::memory_order_acquire);  // loads before the second load of the version
+  std::atomic_thread_fence(std::memory_order_acquire);  // orders the loads before the second load of `version`
   return same && version % 2 == 0 && slot.version.load(std::memory_order_relaxed) == version ? text : 0;
 }
 
@@ -158,7 +158,7 @@ void remember(Slot& slot, const Frame& frame, std::uint64_t check, StringId text
   std::uint32_t version = slot.version.load(std::memory_order_relaxed);
   if (version % 2 != 0 || !slot.version.compare_exchange_strong(version, version + 1, std::memory_order_relaxed))
     return;
-  std::atomic_thread_fence(std::memory_order_release);  // odd version before the stores
+  std::atomic_thread_fence(std::memory_order_release);  // orders the odd version before the stores
   slot.text.store(text, std::memory_order_relaxed);
   slot.code.store(frame.code, std::memory_order_relaxed);
   slot.offset.store(frame.offset, std::memory_order_relaxed);
@@ -175,7 +175,7 @@ int line_of(const Frame& frame) {
 }
 
 [[gnu::noinline]] StringId make_text(const Frame& frame) {
-  constexpr std::size_t kLongestFile = 300, kLongestName = 150;  // of up to 4 bytes
+  constexpr std::size_t kLongestFile = 300, kLongestName = 150;  // characters of up to 4 bytes
   Line line;
   line.add(characters_of(pointer_at(frame.code, interpreter.layout.file)), kLongestFile);
   line.add("(");
@@ -200,11 +200,11 @@ Frame read(Pointer frame, Pointer code) {
   return {code, static_cast<std::size_t>(pointer_at(frame, at.instruction) - (code + at.bytes))};
 }
 
-/// Null for the interpreter's own frames: they have no code, or `owner` marks them.
+/// Returns null for the interpreter's own frames: they have no code, or `owner` marks them.
 Pointer code_of(Pointer frame) {
   const python::Layout& at = interpreter.layout;
   if (at.has_entry_frames && frame[at.owner] == python::kOwnedByC) return nullptr;
-  constexpr std::uintptr_t kTags = 7;  // 3.14: tags of an uncounted reference
+  constexpr std::uintptr_t kTags = 7;  // tag bits of an uncounted reference (3.14)
   const auto tagged = load<std::uintptr_t>(frame, at.code);
   const auto code = reinterpret_cast<Pointer>(tagged & ~kTags);
   return code != nullptr && pointer_at(code, python::kType) == interpreter.code_type ? code : nullptr;
@@ -224,14 +224,14 @@ bool prepare(std::string& why_not) {
     }
     slots = static_cast<Slot*>(memory);
   } else {
-    madvise(slots, kSlots * sizeof(Slot), MADV_DONTNEED);  // ids of another spool
+    madvise(slots, kSlots * sizeof(Slot), MADV_DONTNEED);  // drops the ids of the previous spool
   }
   is_ready.store(true, std::memory_order_release);
   return true;
 }
 
 std::size_t take(StringId* frames, std::size_t most) {
-  // Finalization frees states and frames of running threads.
+  // Python's finalization frees states and frames of running threads.
   if (!is_ready.load(std::memory_order_acquire) || interpreter.is_initialized() == 0) return 0;
   const Pointer state = interpreter.thread_state();
   if (state == nullptr) return 0;

@@ -10,10 +10,10 @@
 
 namespace profshim::recorder::python_frames {
 
-/// False without an interpreter of a known version. At activation, once the spool takes texts.
+/// False without an interpreter of a supported version. Called at activation, once the spool takes texts.
 bool prepare(std::string& why_not);
 
-/// Innermost first. 0 on threads that Python does not know, and while it starts or finalizes.
+/// Innermost frame first. Returns 0 on a thread without Python, and while Python starts or finalizes.
 std::size_t take(StringId* frames, std::size_t most);
 
 }  // namespace profshim::recorder::python_frames

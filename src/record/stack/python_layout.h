@@ -1,5 +1,5 @@
-// Offsets in CPython 3.10 to 3.14, 64 bits, with the GIL. No guesses: the version must be known, and sizes declared by
-// the interpreter's types must agree.
+// Offsets of fields in objects of CPython 3.10 to 3.14, 64-bit, with the GIL. The version must be known, and the sizes
+// that the interpreter's types declare must agree.
 #pragma once
 
 #include <cstdint>
@@ -7,19 +7,19 @@
 
 namespace profshim::recorder::python {
 
-/// Read by offset.
+/// A CPython object, read by offset.
 using Pointer = const char*;
 
-/// 3.10 to 3.12: from Include/cpython and Include/internal. Later versions export _Py_DebugOffsets.
+/// From Include/cpython and Include/internal (3.10 to 3.12); later versions export the offsets in _Py_DebugOffsets.
 struct Layout {
-  std::uint16_t state_frame;                               // of PyThreadState; a _PyCFrame if `is_indirect`
-  std::uint16_t indirect_frame;                            // of _PyCFrame
-  std::uint16_t previous, code, instruction, owner;        // of the frame; 3.10: `instruction` is an index
-  std::uint16_t file, function, first_line, lines, bytes;  // of the code; `bytes`: instructions (3.10: a bytes object)
-  std::uint16_t ascii, wide;                               // of a compact str's text
+  std::uint16_t state_frame;                               // in PyThreadState; a _PyCFrame if `is_indirect`
+  std::uint16_t indirect_frame;                            // in _PyCFrame
+  std::uint16_t previous, code, instruction, owner;        // in the frame; 3.10: `instruction` is an index
+  std::uint16_t file, function, first_line, lines, bytes;  // in the code; `bytes`: instructions (3.10: a bytes object)
+  std::uint16_t ascii, wide;                               // of the text in a compact str: ASCII, others
   bool is_indirect;
-  bool has_entry_frames;  // the interpreter's own, marked by `owner`
-  bool is_3_10;           // PyFrameObject, no qualified names, old line table
+  bool has_entry_frames;  // frames of the interpreter itself, marked by `owner`
+  bool is_3_10;           // PyFrameObjects, no qualified names, old line table
 };
 
 inline constexpr std::uint16_t kType = 8, kSize = 16, kStrState = 32, kBytesText = 32;

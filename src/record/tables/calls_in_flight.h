@@ -1,11 +1,11 @@
-// Calls and operations in flight.
+// Open calls, and pending slots: operations that may end on another thread.
 #pragma once
 
 #include <cstdint>
 
 namespace profshim::recorder {
 
-/// False without memory.
+/// Makes all pending slots free; false without memory.
 bool create_pending_slots(std::uint32_t slots);
 
 }  // namespace profshim::recorder

@@ -12,7 +12,7 @@ namespace profshim::recorder {
 namespace {
 
 constinit std::atomic<std::uint64_t> definitions_ready{0};
-constinit std::atomic<StringId> reported_problems[64] = {};  // more than we have sentences
+constinit std::atomic<StringId> reported_problems[64] = {};  // more slots than profshim has sentences
 
 }  // namespace
 
@@ -35,7 +35,7 @@ std::string_view text_of(StringId id) { return string_table::text_of(id); }
 void define(spool::DefinitionKind kind, std::uint32_t id, StringId name, StringId text,
             std::initializer_list<std::int64_t> values) {
   if (state.header == nullptr) return;
-  // Count it only with pages: readers read every counted definition.
+  // Count the definition only once it has pages: readers read every counted definition.
   std::uint64_t at = state.header->definitions.load(std::memory_order_relaxed);
   do {
     if (at >= state.header->definition_count || !ready(state.definitions, at, definitions_ready)) {

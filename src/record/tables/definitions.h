@@ -3,9 +3,9 @@
 
 namespace profshim::recorder {
 
-/// Pages for 1024. False without memory.
+/// Gives 1024 definitions pages; false without memory.
 bool ready_first_definitions();
-/// For a new spool. No thread may record.
+/// For a new spool, while no thread records.
 void reset_definitions();
 
 }  // namespace profshim::recorder

@@ -12,7 +12,7 @@ namespace {
 
 using spool::StringHeader;
 
-// Upper half of the hash << 32 | string id; 0 = empty. One atomic store: no reader sees half a slot.
+// A slot: upper half of the hash << 32 | string id; 0 = empty. One store: no reader sees half a slot.
 constexpr std::size_t kSlots = std::size_t{1} << 20;
 constexpr std::size_t kMaxProbes = 64;
 
@@ -41,7 +41,7 @@ inline std::uint64_t load(const char* p, std::size_t n) {
   return word;
 }
 
-// Multiply-and-fold (wyhash), 16 bytes a round; the last may overlap.
+// Multiply-and-fold (wyhash), 16 bytes a round; the last two loads may overlap.
 inline std::uint64_t hash_of(std::string_view text) {
   constexpr std::uint64_t k0 = 0xa0761d6478bd642fULL;
   constexpr std::uint64_t k1 = 0xe7037ed1a0b428dbULL;
@@ -78,11 +78,11 @@ std::string_view text_at(StringId id) {
   return {reinterpret_cast<const char*>(&h + 1), h.length};
 }
 
-// 0 = the arena is full.
+// Returns 0 if the arena is full.
 StringId append(std::string_view text, std::uint64_t hash) {
-  // Room for a NUL, for strcmp() in intern_literal(): the arena is zero at first.
+  // With a NUL for strcmp() in intern_literal(): the arena is zero at first.
   const std::size_t need = (sizeof(StringHeader) + text.size() + 1 + 15) & ~std::size_t{15};
-  // `used` never exceeds the size: subtracting an overshoot could take another text's room.
+  // `used` never exceeds the size: undoing an overshoot could take the place of another thread's text.
   std::uint64_t at = table.used->load(std::memory_order_relaxed);
   do {
     if (at + need > table.bytes) return 0;
@@ -112,7 +112,7 @@ StringId insert(std::string_view text, std::uint64_t hash) {
       if (id == 0) break;
       if (slot.compare_exchange_strong(word, (hash & 0xffffffff00000000) | id, std::memory_order_acq_rel)) return id;
     }
-    // Perhaps the same text from another thread.
+    // Another thread may have inserted the same text.
     if ((word ^ hash) >> 32 == 0 && header_of(static_cast<StringId>(word)).hash == hash) {
       return static_cast<StringId>(word);
     }
@@ -148,7 +148,7 @@ bool create(char* arena, std::size_t bytes, std::atomic<std::uint64_t>* used, st
 
 namespace {
 
-// Separate, to keep the stack space out of intern().
+// Separate, to keep its stack space out of intern().
 [[gnu::noinline]] StringId intern_cut(std::string_view text, std::size_t limit) {
   char cut[spool::kMaxName];
   const std::size_t kept = std::min(limit, sizeof cut) - 3;
@@ -171,7 +171,7 @@ StringId intern(std::string_view text, std::size_t limit) {
 }
 
 StringId intern_literal(const char* text) {
-  // The comparison confirms the guess. create() clears guesses: old ids could lie outside the arena.
+  // strcmp() confirms the guess. create() clears guesses: ids of an older spool could lie outside the arena.
   const auto address = reinterpret_cast<std::uintptr_t>(text);
   std::atomic<StringId>& guess = guesses[(address ^ address >> 9) % kGuesses];
   const StringId known = guess.load(std::memory_order_acquire);

@@ -1,4 +1,4 @@
-// An append-only arena in the spool, a hash index in private memory. Lock-free.
+// The string table: texts in an append-only arena in the spool, a hash index in private memory. Lock-free.
 #pragma once
 
 #include <atomic>
@@ -9,11 +9,10 @@
 
 namespace profshim::recorder::string_table {
 
-/// `populate` gives pages, or returns false.
+/// `populate` gives a range pages, or returns false.
 bool create(char* arena, std::size_t bytes, std::atomic<std::uint64_t>* used, std::atomic<std::uint64_t>* lost,
             bool (*populate)(void*, std::size_t));
 StringId intern(std::string_view text, std::size_t limit);
-/// Faster if the address often holds the same text.
 StringId intern_literal(const char* text);
 std::string_view text_of(StringId id);
 

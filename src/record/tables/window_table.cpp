@@ -1,4 +1,4 @@
-// Windows, step marks, clock anchors.
+// Adds windows, step marks and clock anchors to the spool.
 #include <mutex>
 
 #include "profshim/base/shared_words.h"
@@ -63,7 +63,7 @@ std::uint64_t add_mark(const spool::StepMark& mark) {
 }
 
 void add_anchor(const Anchor& anchor) {
-  const std::lock_guard one_at_a_time(anchor_mutex);  // collector and writer
+  const std::lock_guard one_at_a_time(anchor_mutex);  // called by collector and writer
   SpoolHeader& h = *state.header;
   const std::uint64_t number = h.anchors.load(std::memory_order_relaxed);
   // Release fence: a reader of a new word sees h.anchors >= `number`, so it knows that this place is being overwritten.

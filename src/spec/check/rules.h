@@ -1,4 +1,4 @@
-// [[check.rule]]: the key whose value is a list of tables.
+// Reads and prints check.rule, whose value is a list of tables ([[check.rule]]).
 #pragma once
 
 #include <string>
@@ -9,7 +9,7 @@
 
 namespace profshim::spec {
 
-/// One invalid rule refuses the whole list.
+/// Stores no rule if one is invalid.
 bool read_check_rules(const Value& value, std::vector<CheckRule>& rules, Refusal& refusal);
 std::string check_rules_to_toml(const std::vector<CheckRule>& rules);
 

@@ -1,4 +1,4 @@
-// Checks a text before the TOML library, which recurses into brackets and trusts the bytes.
+// Checks a text before it goes to the TOML library, which recurses into brackets and trusts the bytes.
 #pragma once
 
 #include <cstddef>

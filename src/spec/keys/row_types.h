@@ -1,4 +1,4 @@
-// Makers of rows of the key table, one per type of value.
+// Functions that make rows of the key table, one per type of value.
 #pragma once
 
 #include <algorithm>
@@ -49,7 +49,7 @@ KeyRow text_row(std::string key, std::string type, std::string& (*member)(Spec&)
 KeyRow texts_row(std::string key, std::string type, std::vector<std::string>& (*member)(Spec&),
                  std::string_view sentence);
 
-/// In bytes.
+/// `least`: bytes.
 KeyRow size_row(std::string key, std::uint64_t least, std::uint64_t& (*member)(Spec&), std::string_view sentence);
 
 template <class T>
@@ -57,7 +57,7 @@ struct Choice {
   std::string_view word;
   T value;
 };
-/// A word of another tool or version.
+/// A word of another tool or version, and the hint for it.
 struct Elsewhere {
   std::string_view word, hint;
 };

@@ -67,7 +67,7 @@ KeyRow ranks_row() {
     if (spec.ranks.select.parse(text, refusal.message, column)) return true;
     if (value.column > 0) refusal.column = value.column + column;
     refusal.line = value.line;
-    // A message with a semicolon says what to do.
+    // A message with a semicolon already contains a hint.
     if (refusal.message.find(';') == std::string::npos)
       refusal.hint = "write it like \"0,8-15\", \"all\" or \"local:0\"";
     return false;

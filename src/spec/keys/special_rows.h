@@ -1,4 +1,4 @@
-// Rows of keys with a type of their own.
+// Rows of keys whose value has a type of its own.
 #pragma once
 
 #include "spec/spec_keys.h"

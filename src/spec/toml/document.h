@@ -1,4 +1,4 @@
-// A TOML text as a flat list of keys. The only user of the TOML library.
+// Reads a TOML text into a flat list of keys. The only user of library.h.
 #pragma once
 
 #include <string>

@@ -12,7 +12,7 @@
 
 namespace profshim::spec {
 
-/// From 1; the column counts bytes.
+/// Both count from 1; the column counts bytes.
 struct Place {
   int line = 1, column = 1;
 };
