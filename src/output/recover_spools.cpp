@@ -184,7 +184,8 @@ RecoverOutcome recover_spool(const std::string& path, const RecoverOptions& opti
   Attempt attempt(spool, path, options, notes);
   if (const RecoverOutcome ready = attempt.prepare(); ready != RecoverOutcome::kRecovered) return ready;
   if (attempt.own_folder().empty()) {
-    return end_with(RecoverOutcome::kFailed, "does not name its run folder; name the run's folder instead");
+    return end_with(RecoverOutcome::kFailed,
+                    "does not hold the path of its run folder; give the run folder as the argument");
   }
   // Another user may have put a link there: open_folder() checks it.
   OpenFolder folder;

@@ -92,7 +92,7 @@ bool create_spool(const std::string& path, const SpoolSize& size, std::string& w
   const Layout l = lay_out(size);
   if (!state.has_key) {
     if (pthread_key_create(&state.thread_end, on_thread_end) != 0) {
-      why_not = "no thread-specific key is left";
+      why_not = "the process has no free pthread key (PTHREAD_KEYS_MAX)";
       return false;
     }
     state.has_key = true;

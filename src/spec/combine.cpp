@@ -81,7 +81,7 @@ Given combined(const Given& earlier, const Given& later, Combine kind, CombineMo
   // An intersection of exclusions may be empty.
   if (nothing && later.key != "process.exclude") {
     problems.push_back(problem_of(later, "has nothing in common with " + earlier.origin,
-                                  "include.combine = \"intersection\" keeps what all files name"));
+                                  "include.combine = \"intersection\" keeps only values that all files contain"));
     return later;
   }
   return out;

@@ -48,7 +48,7 @@ std::string check_parts(std::string_view pattern) {
     if (c == '{') in_variable = true;
     if (c != '/' && !in_variable) ++fixed;
     if (c == '}') in_variable = false;
-    if (fixed > kLongestName) return "a name in it is longer than 255 bytes, which no file system takes";
+    if (fixed > kLongestName) return "a file or folder name in it is longer than 255 bytes, the limit of file systems";
   }
   return "";
 }
@@ -93,7 +93,7 @@ std::string check_pattern(std::string_view pattern, bool is_folder) {
   if (!is_folder) return check_filename(pattern);
   // Only a shell expands ~, and only outside of quotes.
   if (pattern.front() == '~')
-    return "\"~\" is not the home folder here; write the path in full, or \"./~\" if it is meant";
+    return "\"~\" is not the home folder here; write the path in full, or \"./~\" for a folder named ~";
   return "";
 }
 

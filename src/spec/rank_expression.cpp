@@ -127,7 +127,7 @@ class Parser {
     if (text.front() >= '0' && text.front() <= '9') return push(range(Kind::kRange, text, begin));
     static const auto& kWords = *new std::vector<std::string_view>{"all", "last", "every:", "local:", "node:", "host:"};
     const std::string_view near = nearest(text, kWords);
-    fail_at(begin, "\"" + std::string(text.substr(0, 40)) + "\" is not known" +
+    fail_at(begin, "unknown word \"" + std::string(text.substr(0, 40)) + "\"" +
                        (near.empty() ? "" : "; did you mean \"" + std::string(near) + "\"?"));
   }
   void named_term(std::string_view name, std::string_view rest, std::size_t begin) {
@@ -155,7 +155,7 @@ class Parser {
     }
     static const auto& kNames = *new std::vector<std::string_view>{"every", "local", "node", "host"};
     const std::string_view near = nearest(name, kNames);
-    fail_at(begin, "\"" + std::string(name.substr(0, 40)) + ":\" is not known" +
+    fail_at(begin, "unknown selector \"" + std::string(name.substr(0, 40)) + ":\"" +
                        (near.empty() ? "; known: every:, local:, node:, host:"
                                      : "; did you mean \"" + std::string(near) + ":\"?"));
   }

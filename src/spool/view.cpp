@@ -32,7 +32,7 @@ const char* broken_part(const SpoolHeader& h, std::size_t size) {
     return "it has another version of the format";
   if (h.file_bytes > size) return "it is cut short";
   if (!inside(h, h.threads_at, sizeof(Thread) * std::uint64_t{h.thread_count})) return "its thread table lies outside";
-  if (!inside(h, h.arena_at, h.arena_bytes)) return "its texts lie outside";
+  if (!inside(h, h.arena_at, h.arena_bytes)) return "its string table lies outside";
   if (!inside(h, h.definitions_at, sizeof(Definition) * std::uint64_t{h.definition_count}))
     return "its definitions lie outside";
   if (!inside(h, h.windows_at, sizeof(Window) * std::uint64_t{kMaxWindows})) return "its windows lie outside";
@@ -49,14 +49,14 @@ const char* broken_part(const SpoolHeader& h, std::size_t size) {
 std::string threads_lost_sentence(const SpoolHeader& h) {
   const std::uint64_t threads = h.threads_lost.load(std::memory_order_relaxed);
   if (threads == 0) return {};
-  return std::to_string(threads) + (threads == 1 ? " thread" : " threads") + " beyond the " +
-         std::to_string(h.thread_count) + " that are recorded at a time: " + std::to_string(threadless_events(h)) +
-         " of their events";
+  return std::to_string(threadless_events(h)) + " events of " + std::to_string(threads) +
+         (threads == 1 ? " thread" : " threads") + ": only " + std::to_string(h.thread_count) +
+         " threads are recorded at a time";
 }
 
 std::unique_ptr<View> View::over(const void* data, std::size_t size, std::string& why_not) {
   if (size < sizeof(SpoolHeader) || reinterpret_cast<std::uintptr_t>(data) % 64 != 0) {
-    why_not = "it is too short";
+    why_not = "it is too short or misaligned";
     return nullptr;
   }
   const auto* const header = static_cast<const SpoolHeader*>(data);

@@ -107,7 +107,7 @@ class TraceDocument final : public JsonHandler {
     }
     switch (place_) {
       case Place::kOutside:
-        return refuse("a trace is a JSON object or a list of events");
+        return refuse("it is neither a JSON object nor a list of events");
       case Place::kEvents:
         return refuse("an element of traceEvents is no object");
       case Place::kRoot:
@@ -147,7 +147,7 @@ class TraceDocument final : public JsonHandler {
       case Place::kRoot:
         if (top_key_ != schema::top::kTraceEvents) return start_capture(bracket);
         if (object) return refuse("traceEvents is no list");
-        if (events_ != Events::kBefore) return refuse("traceEvents stands twice");
+        if (events_ != Events::kBefore) return refuse("traceEvents occurs twice");
         place_ = Place::kEvents;
         events_ = Events::kIn;
         return true;

@@ -18,7 +18,7 @@ using trace_detail::TraceDocument;
 std::string why_parsing_failed(const std::string& parse_error, const TraceDocument& document, const JsonStream& stream,
                                const ByteSource& source) {
   if (!source.error().empty()) return source.error();
-  if (stream.token_too_long()) return "a text or gap longer than 64 MiB";
+  if (stream.token_too_long()) return "a string, or whitespace between tokens, longer than 64 MiB";
   if (!document.refused().empty()) return document.refused();
   return parse_error;
 }
@@ -47,7 +47,7 @@ ReadResult read_source(ByteSource& source, const TraceVisitor& visitor) {
     result.truncated = source.truncated();
     fail(source.error());
   } else if (!stream.at_end()) {
-    fail("a zero byte, and more behind it");
+    fail("a NUL byte before the end");
   } else if (!document.saw_events()) {
     fail("no traceEvents in it: not a trace");
   } else {

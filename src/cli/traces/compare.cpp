@@ -128,7 +128,7 @@ int run(int argc, char** argv) {
   arguments
       .add("--cpu-noise", options.how.cpu_noise,
            "Expected relative variation of CPU times between runs; a baseline of three or more runs measures it "
-           "instead (default: 1, twice as long)")
+           "instead (default: 1 = up to twice as long)")
       .range(0.0, 1000.0)
       .shown_as("FACTOR");
   arguments.add("--json", options.json, "Print JSON, with times in microseconds");

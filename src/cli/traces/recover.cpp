@@ -38,7 +38,7 @@ bool is_done(RecoverOutcome outcome) {
 
 std::string remark(RecoverOutcome outcome, bool quiet) {
   if (quiet) return {};
-  if (outcome == RecoverOutcome::kNothing) return "nothing to recover: no window was open";
+  if (outcome == RecoverOutcome::kNothing) return "nothing to recover: no window had unwritten events";
   if (outcome == RecoverOutcome::kElsewhere) return "is being recovered by another process";
   return {};
 }

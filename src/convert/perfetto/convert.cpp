@@ -34,7 +34,7 @@ class SecondPass {
     args.push_back({.key = "converted from", .kind = ReadEvent::ReadArg::Kind::kString, .text = source});
     add("file ends early", ReadEvent::ReadArg::Kind::kBool, truncated);
     add("overlapping slices", ReadEvent::ReadArg::Kind::kInt, static_cast<std::int64_t>(plan_.on_overflow_tracks));
-    add("arrow ends without another", ReadEvent::ReadArg::Kind::kInt,
+    add("arrow ends without counterpart", ReadEvent::ReadArg::Kind::kInt,
         static_cast<std::int64_t>(plan_.unmatched_arrow_ends));
     out_.instant(packets_, "trace metadata", "metadata", args, plan_.base_ns() + plan_.first_ns, kMetadataTrack);
     flush();

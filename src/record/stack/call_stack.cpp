@@ -30,9 +30,9 @@ bool is_collective(std::string_view name) {
 bool prepare(const Spec& spec) {
   std::string why_not;
   takes_python = spec.with_stack && recorder::python_frames::prepare(why_not);
-  if (spec.with_stack && !takes_python) recorder::problem("stacks", "no stacks of Python: " + why_not);
+  if (spec.with_stack && !takes_python) recorder::problem("stacks", "Python stacks are not recorded: " + why_not);
   takes_native = spec.native_stack && recorder::native_frames::prepare(why_not);
-  if (spec.native_stack && !takes_native) recorder::problem("stacks", "no native stacks: " + why_not);
+  if (spec.native_stack && !takes_native) recorder::problem("stacks", "native stacks are not recorded: " + why_not);
   define_modules();  // now, since the process may be killed
   depth = std::min<std::size_t>(static_cast<std::size_t>(spec.stack_depth), kMostFrames);
   every = static_cast<std::uint32_t>(std::min<std::int64_t>(spec.stack_every, 1 << 30));

@@ -92,7 +92,7 @@ std::optional<Problem> check_text(std::string_view text, const std::string& name
     if (c == '.') ++dots;
     if (c == '\n') dots = 0;
     if (depth > kDeepest || dots > kDeepest) {
-      return problem_at(text, at, name, "nested too deeply", "a spec needs no more than a table and a list in it");
+      return problem_at(text, at, name, "nested too deeply", "a spec needs at most a list inside a table");
     }
   }
   return std::nullopt;

@@ -144,7 +144,7 @@ std::vector<KeyRow> step_keys() {
           "name of the range, function, kernel or collective that marks a step: * ? [a-z]"),
       choice_row<bool>(
           "steps.edge", {{"begin", false}, {"end", true}}, [](Spec& s) -> bool& { return s.steps.edge_end; },
-          "a step begins at the begin or at the end of its marker"),
+          "a step begins where its marker begins or where it ends"),
       integer_row(
           "steps.every", 1, kAny, +[](Spec& s) -> std::int64_t& { return s.steps.every; },
           "number of markers in one step"),
@@ -303,8 +303,8 @@ std::vector<KeyRow> output_keys() {
           "write the job's arguments into its traces, secrets masked; false = the program's name only"),
       integer_row(
           "output.exit_seconds", 0, 3600, +[](Spec& s) -> std::int64_t& { return s.output.exit_seconds; },
-          "seconds for which SIGTERM and similar signals, exec*() and daemon() may wait for the trace; 0 = they are "
-          "left alone"),
+          "seconds for which SIGTERM and similar signals, exec*() and daemon() may wait for the trace; 0 = they do "
+          "not wait"),
   };
 }
 

@@ -364,8 +364,9 @@ TEST(MpiStacks, ReportAProblemIfPythonStacksAreWantedWithoutPython) {
 
   EXPECT_EQ(outcome.ending(), "exit 0") << outcome.err;
   const SeenTrace trace = only_trace(scratch);
-  EXPECT_NE(trace.property("problems").find("no stacks of Python: there is no Python interpreter in this process"),
-            std::string::npos)
+  EXPECT_NE(
+      trace.property("problems").find("Python stacks are not recorded: there is no Python interpreter in this process"),
+      std::string::npos)
       << trace.property("problems");
   EXPECT_FALSE(calls_of(trace, "MPI_Allreduce").empty());
 }

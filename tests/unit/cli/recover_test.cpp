@@ -179,7 +179,7 @@ TEST_F(RecoverTest, RefusesASpoolWithoutAFolder) {
   const test::ToolRun run = recover("test.spool");
 
   EXPECT_EQ(run.status, 1);
-  EXPECT_NE(run.out.find("name the run's folder"), std::string::npos) << run.out;
+  EXPECT_NE(run.out.find("give the run folder"), std::string::npos) << run.out;
   EXPECT_TRUE(fs::exists(spool_));
 }
 

@@ -42,7 +42,7 @@ TEST_F(ThreadBlocksTest, EventsOfAThreadWithoutABlockAreDropped) {
 
   EXPECT_EQ(recorder::dropped(), 7u);
   EXPECT_EQ(spool::threads_lost_sentence(recorder::header()),
-            "1 thread beyond the 1024 that are recorded at a time: 7 of their events");
+            "7 events of 1 thread: only 1024 threads are recorded at a time");
 }
 
 TEST_F(ThreadBlocksTest, ThreadWithoutABlockIsCountedOnceAndTriesAgain) {
