@@ -1,11 +1,11 @@
-# profshim: the only build. `make help` lists the targets.
+# `make help` lists the targets.
 #   V=1 shows commands; CXX, CXXFLAGS, PREFIX, DESTDIR, CUDA_HOME are respected; VARIANT=asan|tsan builds with sanitizers.
 
-# ccache is used where it is installed; `make CXX=g++` goes without it.
+# Uses ccache if installed; `make CXX=g++` does not.
 ifeq ($(origin CXX),default)
 CXX       := $(if $(shell command -v ccache 2>/dev/null),ccache )g++
 endif
-# Lines and functions for backtraces; the rest of debug information costs a third of the compile time.
+# Only lines and functions, for backtraces: full debug information costs a third of the compile time.
 CXXFLAGS  ?= -O2 -g1
 PREFIX    ?= /usr/local
 VARIANT   ?= release
@@ -15,22 +15,22 @@ OUT       := $(if $(filter release,$(VARIANT)),$(BUILD),$(BUILD)/$(VARIANT))
 Q         := $(if $(V),,@)
 
 # Headers of CUDA and NVTX: the machine's toolkit, else the wheels that scripts/install_deps.sh unpacks, else Debian's
-# nvidia-cuda-dev. NVTX before 3.1 has no payloads and is of no use here.
+# nvidia-cuda-dev. NVTX before 3.1 lacks payloads.
 CUDA_HOME ?= /usr/local/cuda
 DEPS      ?= $(BUILD)/deps
 CUDA_INCLUDE := $(firstword $(patsubst %/cuda_runtime_api.h,%,$(wildcard $(CUDA_HOME)/include/cuda_runtime_api.h \
                 $(DEPS)/nvidia/*/include/cuda_runtime_api.h)))
 NVTX_INCLUDE := $(firstword $(patsubst %/nvtx3/nvToolsExtPayload.h,%,$(wildcard $(addsuffix /nvtx3/nvToolsExtPayload.h, \
                 $(CUDA_HOME)/include $(DEPS)/nvidia/*/include /usr/include))))
-# /usr/include is searched anyway; named, it would come before the compiler's own headers.
+# /usr/include is searched anyway; if named, it comes before the compiler's own headers.
 NVTX_FLAGS   := $(addprefix -isystem ,$(filter-out /usr/include,$(NVTX_INCLUDE)))
 
-# The last one is for clang: RapidJSON 1.1 compares iterators in a way that C++20 may read backward, too.
+# -Wno-ambiguous-reversed-operator is for clang: RapidJSON 1.1 compares iterators ambiguously for C++20.
 WARNINGS := -Wall -Wextra -Wshadow -Wnon-virtual-dtor -Wno-missing-field-initializers -Wno-ambiguous-reversed-operator
 COMMON   := -std=c++20 -fPIC -fvisibility=hidden -fvisibility-inlines-hidden -ftls-model=initial-exec -pthread \
             $(WARNINGS) -Iinclude -Isrc -I. -MMD -MP
 ifeq ($(VARIANT),asan)
-# RapidJSON's stacks add offsets to null pointers (internal/stack.h), which UBSan calls a pointer overflow.
+# RapidJSON adds offsets to null pointers (internal/stack.h).
 COMMON   += -fsanitize=address,undefined -fno-sanitize=pointer-overflow -fno-sanitize-recover=undefined \
             -fno-omit-frame-pointer
 SAN_LINK := -fsanitize=address,undefined
@@ -40,7 +40,7 @@ COMMON   += -fsanitize=thread
 SAN_LINK := -fsanitize=thread
 endif
 ifeq ($(VARIANT),coverage)
-# Jobs have threads, and many processes write the same files of counts.
+# Jobs have threads; many processes write the same files of counts.
 COMMON   += --coverage -fprofile-update=atomic
 SAN_LINK := --coverage
 endif
@@ -50,11 +50,10 @@ COMMON   += -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize=pointer-ov
 SAN_LINK := -fsanitize=fuzzer,address,undefined
 endif
 
-# All sources below these folders.
 sources   = $(sort $(shell find $(1) -name '*.cpp' -o -name '*.S'))
 objects   = $(addprefix $(OBJ)/,$(addsuffix .o,$(basename $(1))))
 
-# Two programs from one tree: what links where is architecture.
+# Which module is linked into the library and which into the tool.
 SHARED_MODULES := $(addprefix src/,base window spec json trace output spool kineto elf)
 INJECTED       := $(filter-out $(if $(NVTX_INCLUDE),%/absent.cpp,$(filter-out %/absent.cpp,$(call sources,inject/nvtx))), \
                     $(call sources,inject))
@@ -68,28 +67,28 @@ TOOL := $(OUT)/profshim
 all: $(SHIM) $(TOOL)  ## build/libprofshim.so and build/profshim
 	@$(if $(NVTX_INCLUDE),,echo "built without NVTX: no ranges are recorded (no nvtx3/nvToolsExtPayload.h; scripts/install_deps.sh looks for it)")
 
-# The job's exceptions and cancellations pass through our hooks. A frame with something to clean up would be handed to
-# the C++ runtime that is linked into us, which is not the job's and aborts.
+# The job's exceptions and cancellations pass through our hooks. A frame that needs cleanup would hand them to our own
+# C++ runtime, which would abort.
 HOOKS         := $(filter %.cpp,$(call sources,$(addprefix inject/,mpi nccl nvtx cuda torch/calls)))
 NO_EXCEPTIONS := -fno-exceptions -fasynchronous-unwind-tables
 $(call objects,$(HOOKS)): COMMON += $(NO_EXCEPTIONS)
 $(OBJ)/inject/%.o: COMMON += $(NVTX_FLAGS)
-# These run once for each command, job or page; CLI11 and toml11 take long to optimize.
+# Code that runs once per command, job or page; CLI11 and toml11 take long to optimize.
 RUN_ONCE := $(filter %.cpp,$(call sources,src/cli src/spec src/analysis/report))
 $(call objects,$(RUN_ONCE)): CXXFLAGS += -O1
-# These only start programs and compare what they wrote.
+# Tests only start programs and compare their output.
 $(OBJ)/tests/e2e/%_test.o $(OBJ)/tests/unit/%_test.o: CXXFLAGS += -O0
 $(OBJ)/%.o: %.cpp
 	@mkdir -p $(@D)
 	@$(if $(V),,echo "  CXX    $<")
 	$(Q)$(CXX) $(COMMON) $(CXXFLAGS) $(PRECOMPILED) -c $< -o $@
 
-# g++ reads src/precompiled.h or tests/precompiled.h, precompiled, before each file: the build takes a quarter less. Each
-# set of options needs its own. No file may depend on it: clang (`make lint`) compiles without.
+# g++ reads src/precompiled.h or tests/precompiled.h before each file, precompiled for each set of options: the build
+# takes a quarter less. No file may depend on it: clang (`make lint`) does without.
 ifeq (,$(findstring clang,$(CXX)))
 PRECOMPILED_COMMON := $(COMMON)
 precompiled = $(OBJ)/precompiled/$(1).h
-# NAME, HEADER, SOURCES
+# Arguments: NAME, HEADER, SOURCES
 define use_precompiled
 $(call objects,$(3)): $(call precompiled,$(1)).gch
 $(call objects,$(3)): PRECOMPILED = -fpch-preprocess -Winvalid-pch -include $(call precompiled,$(1))
@@ -105,7 +104,7 @@ $(OBJ)/precompiled/%.h.gch:
 	@$(if $(V),,echo "  CXX    $< ($*)")
 	@cp $< $(@:.gch=)
 	$(Q)$(CXX) $(PRECOMPILED_COMMON) $(CXXFLAGS) -x c++-header -c $(@:.gch=) -o $@
-# ccache knows a precompiled header by its content then.
+# Lets ccache recognize a precompiled header by its content.
 export CCACHE_SLOPPINESS := pch_defines,time_macros
 endif
 
@@ -127,8 +126,8 @@ $(OBJ)/src/cli/pages.o: $(PAGES) src/cli/commands.def
 no-chart-js:
 	@echo "Chart.js is missing: scripts/install_deps.sh installs libjs-chart.js; or: make CHART_JS=/path/to/chart.min.js" >&2; exit 1
 
-# A sanitizer's runtime cannot be linked statically into a preloaded library: those variants keep libstdc++ dynamic.
-# Named one by one, since g++ adds libm, which would stay in NEEDED although nothing of it is left after --gc-sections.
+# Sanitizer variants keep libstdc++ dynamic: their runtime cannot be linked statically into a preloaded library.
+# Libraries are named one by one: g++ would leave libm in NEEDED, although unused.
 STANDALONE := -nodefaultlibs -Wl,-z,defs -Wl,-Bstatic -lstdc++ -lgcc -lgcc_eh -Wl,-Bdynamic -lc
 SHIM_LINK := -Wl,--version-script=inject/exports.map -Wl,--exclude-libs,ALL -Wl,-z,now -Wl,-z,relro -Wl,-z,nodelete \
              -Wl,--gc-sections -Wl,--as-needed $(if $(filter release aarch64,$(VARIANT)),$(STANDALONE))
@@ -144,8 +143,8 @@ $(TOOL): $(call objects,$(TOOL_SOURCES))
 
 # ---- for older systems -----------------------------------------------------------------------------------------------
 
-# The same objects, bound to what glibc 2.28 has: src/old_glibc holds the rest. There, threads and dlopen() are in
-# libraries of their own, which newer systems keep as empty ones.
+# Links the same objects to glibc 2.28; src/old_glibc defines newer functions. In glibc 2.28, threads and dlopen() are
+# in separate libraries, which newer systems keep, empty.
 OLD_GLIBC    := 2.28
 PORTABLE     := $(BUILD)/portable
 PORTABLE_OBJECTS := $(OBJ)/src/old_glibc/forwards.o $(OBJ)/src/old_glibc/functions.o $(OBJ)/src/old_glibc/find_object.o
@@ -189,7 +188,7 @@ E2E          := $(OUT)/tests/e2e
 $(OBJ)/tests/%.o: COMMON += -Itests -DPROFSHIM_SOURCE_DIR=\"$(CURDIR)\" -DPROFSHIM_BUILD_DIR=\"$(CURDIR)/$(OUT)\" $(NVTX_FLAGS) \
   $(if $(NVTX_INCLUDE),-DPROFSHIM_HAS_NVTX)
 
-# With libstdc++ inside, as the library and the tool: names are demangled by a function that the shared one hides.
+# Links libstdc++ statically, as the library and the tool do: the shared one hides the function that demangles names.
 $(UNIT): $(call objects,$(UNIT_SOURCES) $(LIB_SOURCES) inject/nccl/communicators.cpp \
            $(addprefix inject/core/,resolve.cpp world_ranks.cpp) $(addprefix inject/torch/,async.cpp layout.cpp calls/rpc_request.cpp))
 	@mkdir -p $(@D)
@@ -205,7 +204,7 @@ $(E2E): $(call objects,$(E2E_SOURCES) $(call sources,src/analysis $(SHARED_MODUL
 TEST_APPS :=
 include $(wildcard tests/*/rules.mk tests/rules.mk)
 
-# A target first installs its packages. Then a new make runs, which sees the installed headers.
+# Runs a new make after packages were installed: it sees the new headers.
 PARALLEL := $(if $(filter -j% j%,$(MAKEFLAGS)),,-j$(shell nproc))
 AGAIN    := $(MAKE) --no-print-directory $(PARALLEL)
 
@@ -226,7 +225,7 @@ test:  ## install, build, run all tests; the last line is "N passed, N failed"
 	-$(Q)scripts/consumers_venv.sh >/dev/null
 	$(Q)scripts/run_tests.sh $(UNIT) $(E2E)
 
-# PyTorch's tests once more with a newer one. A machine on which it cannot be had is no fault: the line says why.
+# Runs PyTorch's tests with a newer PyTorch. If it cannot be installed, a line says why, and no test fails.
 .PHONY: test-torch
 test-torch:  ## the tests with PyTorch once more, with a 2.x of PyPI's in ~/.cache/profshim (1.5 GB)
 	$(Q)scripts/install_deps.sh --test
@@ -272,7 +271,7 @@ test-aarch64:  ## MPI jobs and unit tests of `make aarch64` on an emulated proce
 	$(Q)scripts/test_aarch64.sh
 
 # The report of a sanitizer ends the program, which run_tests.sh counts as a failure; in a job under the library it goes
-# to a file that fails the test (tests/e2e/support/machine/sanitizer.cpp). The jobs themselves are those of the ordinary build.
+# to a file that fails the test (tests/e2e/support/machine/sanitizer.cpp).
 SANITIZED := CXXFLAGS="-O1 -g" PROFSHIM_TEST_SECONDS=$(or $(PROFSHIM_TEST_SECONDS),7200)
 .PHONY: test-asan
 test-asan:  ## all tests with AddressSanitizer and UndefinedBehaviorSanitizer
@@ -289,7 +288,7 @@ run-tests:  ## run both test programs as they are built
 golden: $(UNIT)  ## write the traces of tests/golden/gpu anew; read the diff
 	$(Q)PROFSHIM_RENEW_GOLDEN=1 $(UNIT) --gtest_filter='Golden*' --gtest_brief=1
 
-# The rest of the unit tests has one thread, and forks and signals, which ThreadSanitizer handles in its own way.
+# Tests with threads. The others use fork() and signals, which ThreadSanitizer changes.
 THREADED := SpoolFixture*:SessionTest*:DivideMemory*:KernelNames*:CudaCalls*:*Capture*:BufferGrowth*:LaunchTracker*:$\
             HandleCache*:HandleTable*:HandleTable*:NcclCommunicators*:*GzipSink*:WindowTraceTest*:OpenCallsTest*:WindowCpu*
 .PHONY: test-tsan
@@ -328,7 +327,7 @@ $(OUT)/tests/fuzz/%: $(OBJ)/tests/fuzz/%_fuzz.o $(call objects,$(LIB_SOURCES))
 	@$(if $(V),,echo "  LINK   $@")
 	$(Q)$(CXX) $(SAN_LINK) $(LDFLAGS) -o $@ $^ -l:libz.a -ldl -pthread
 
-# A fuzzer keeps its findings beside its corpus, under build/, until somebody adds them.
+# Findings stay in build/fuzz/NAME until somebody adds them to the corpus.
 .PHONY: fuzz fuzz-run
 fuzz:  ## every fuzzer for FUZZ_SECONDS (60); needs clang
 	$(Q)scripts/install_deps.sh --all
@@ -344,7 +343,7 @@ FORMATTED = $(shell git ls-files '*.h' '*.cpp' '*.c' 2>/dev/null)
 format:  ## clang-format on every source
 	$(Q)clang-format -i $(FORMATTED)
 
-# The checks stand in .clang-tidy. It finds no CUDA; NVTX's headers are those of the build.
+# The checks are in .clang-tidy. clang-tidy finds no CUDA; NVTX's headers are those of the build.
 .PHONY: tidy
 tidy:  ## clang-tidy on the sources of the library and the tool
 	$(Q)printf '%s\n' $(filter %.cpp,$(sort $(SHIM_SOURCES) $(TOOL_SOURCES))) | \

@@ -1,4 +1,4 @@
-// Starts the recording once the process has proved to be a rank.
+// Starts the recording once the process is known to be a rank.
 #pragma once
 
 #include "profshim/base/clock.h"
@@ -6,15 +6,16 @@
 
 namespace profshim::inject {
 
-/// Call when the process is known as a rank. Starts the session and the parts that depend on the spec: NVTX, CUDA,
-/// PyTorch, steps by symbol. Does nothing if an ancestor records. `began`: see session::activate(). Job's thread.
+/// Starts the session and the parts that depend on the spec: NVTX, CUDA, PyTorch, steps by symbol. Does nothing if a
+/// parent process records. `began`: see session::activate(). Job's thread.
 void activate(const Rank& rank, Ticks began);
 
-/// For a process that uses CUDA or PyTorch. Without a rank in the environment it is a job of one rank. Returns false if
-/// MPI is loaded and will tell the rank.
+/// Activates a process that uses CUDA or PyTorch. If `rank` is unknown: returns false if MPI is loaded and will tell
+/// the rank later, else takes the process for a job of one rank.
 bool activate_by_environment(Rank rank);
 
-/// Tells children, which call parent_waits(), that they may be the ranks.
+/// Says in the environment that this process waits for a rank: its children may be the ranks. They read it by
+/// parent_waits().
 void note_waiting();
 bool parent_waits();
 

@@ -1,4 +1,4 @@
-// Constructor, activation, and the exports that end a process (_exit, _Exit, abort).
+// The library's constructor, its activation, and the exports that end a process (_exit, _Exit, abort).
 #include <dlfcn.h>
 #include <link.h>
 #include <sys/resource.h>
@@ -26,8 +26,8 @@
 namespace profshim::inject {
 namespace {
 
-// Rewritten in place, to tell children that an ancestor records: its pid; "0" before activation, -pid while its rank is
-// unknown.
+// Environment entry for child processes, rewritten in place: the pid of the process that records; -pid while that
+// process waits for its rank; 0 before.
 constexpr std::size_t kPrefix = sizeof("PROFSHIM_ACTIVE=") - 1;
 char active_entry[kPrefix + 24] = "PROFSHIM_ACTIVE=0";
 bool an_ancestor_records = false, an_ancestor_waits = false;
@@ -37,7 +37,7 @@ using AbortFunction = void (*)();
 constinit std::atomic<ExitFunction> next_exit{nullptr}, next_Exit{nullptr};
 constinit std::atomic<AbortFunction> next_abort{nullptr};
 
-// CUDA, NVTX and NCCL open this path: another copy would be a second instance.
+// Returns the path that CUDA, NVTX and NCCL open. Another copy of the library would be a second instance.
 const char* own_path() {
   static char path[4096];
   Dl_info info{};
@@ -48,7 +48,7 @@ const char* own_path() {
 void reserve_active_entry() {
   if (const char* const inherited = std::getenv("PROFSHIM_ACTIVE")) {
     const long pid = std::strtol(inherited, nullptr, 10);
-    // Own pid: a recording rank called exec(), so this program records anew.
+    // Own pid: a recording rank called exec(), and this new program records again.
     an_ancestor_records = pid > 0 && pid != getpid();
     an_ancestor_waits = pid < 0 && pid != -getpid();
     if (an_ancestor_waits) std::snprintf(active_entry + kPrefix, sizeof active_entry - kPrefix, "%ld", pid);
@@ -104,7 +104,8 @@ bool needs_mpi(const dl_phdr_info& object) {
   return false;
 }
 
-/// Debian links PyTorch and gloo with MPI since PyTorch 2.6; few jobs use that backend, so this MPI may never run.
+/// True for Debian since PyTorch 2.6, which links PyTorch and gloo with MPI. Few jobs use PyTorch's MPI backend:
+/// MPI_Init may never run.
 bool only_pytorch_needs_mpi() {
   struct Needed {
     bool by_pytorch = false, by_others = false;
@@ -121,8 +122,7 @@ bool only_pytorch_needs_mpi() {
   return needed.by_pytorch && !needed.by_others;
 }
 
-/// Returns the MPI library that will tell the rank, or null. MPI_Init has not run: otherwise the process would be
-/// active.
+/// Returns the MPI library whose MPI_Init will tell the rank, or null. Only before activation: MPI_Init has not run.
 const char* pending_mpi() {
   const char* const library = mapped_library(is_mpi_library);
   return library != nullptr && !only_pytorch_needs_mpi() ? library : nullptr;
@@ -130,8 +130,8 @@ const char* pending_mpi() {
 
 pid_t loaded_by = 0;
 
-/// Exit handler. Warns if this process looks like a rank: MPI, or a rank in the environment and PyTorch, NCCL or CUDA.
-/// A process that had children may be a launcher.
+/// Exit handler. Warns if this process looks like an unrecorded rank: it has MPI, or PyTorch, NCCL or CUDA and a rank
+/// in the environment. A process that had children may be a launcher.
 void warn_if_never_activated() {
   rusage children{};
   const bool alone = getrusage(RUSAGE_CHILDREN, &children) == 0 && children.ru_maxrss == 0;
@@ -204,7 +204,7 @@ bool activate_by_environment(Rank rank) {
 
 }  // namespace profshim::inject
 
-// These exits run no atexit handler: the traces are written here.
+// These functions run no atexit handler, so they write the traces themselves.
 
 PROFSHIM_EXPORT void _exit(int status) {
   profshim::inject::leave(profshim::inject::next_exit.load(std::memory_order_relaxed), status);
@@ -218,7 +218,7 @@ PROFSHIM_EXPORT void abort() noexcept {
   profshim::session::finish(profshim::session::End::kAbrupt);
   using profshim::inject::AbortFunction;
   auto next = profshim::inject::next_abort.load(std::memory_order_relaxed);
-  // Another library's constructor may call abort() first.
+  // Another library's constructor may call abort() before on_load().
   if (next == nullptr) next = reinterpret_cast<AbortFunction>(dlsym(RTLD_NEXT, "abort"));
   if (next != nullptr) next();
   __builtin_trap();  // no other abort() exists

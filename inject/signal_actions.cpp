@@ -1,5 +1,5 @@
-// Exports that query or set a signal action. While recording, this library replaces some default actions
-// (profshim/ending_signals.h) and restores them around each call of the job, whose effect and result stay the same.
+// Hooks of functions that query or set a signal action. While recording, profshim replaces some default actions
+// (profshim/ending_signals.h), but restores them during each such call, whose effect stays the same.
 #include <signal.h>
 
 #include <cerrno>

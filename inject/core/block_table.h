@@ -1,5 +1,5 @@
-// Sizes of an allocator's live blocks by address: a free does not pass the size. Lock-free; any thread. The allocator
-// orders operations on one address, so threads compete only for free slots.
+// Table of an allocator's live blocks, address to size: a free does not pass the size. Lock-free; any thread. The
+// allocator orders operations on one address, so threads compete only for free slots.
 #pragma once
 
 #include <array>
@@ -18,7 +18,7 @@ class BlockTable {
     std::uint64_t bytes_before;  // kKnown only
   };
 
-  /// kKnown: the block was freed unseen, or is reported twice.
+  /// kKnown: the table has this address, because the free was not seen or the block is reported twice.
   Change add(const void* address, std::uint64_t bytes) {
     const std::uint64_t key = key_of(address);
     Bucket& bucket = bucket_of(key);
@@ -32,7 +32,8 @@ class BlockTable {
           !bucket.address[i].compare_exchange_strong(none, key, std::memory_order_acquire)) {
         continue;
       }
-      // The acquire pairs with remove(), which has read the old size. The new size is read when this block is freed.
+      // The acquire pairs with remove(), which reads the old size before it frees the slot. The new size is read when
+      // this block is freed.
       bucket.bytes[i].store(bytes, std::memory_order_relaxed);
       count_.fetch_add(1, std::memory_order_relaxed);
       return {Added::kNew, 0};
@@ -40,7 +41,7 @@ class BlockTable {
     return {Added::kNoRoom, 0};
   }
 
-  /// Returns bytes; 0 = unknown.
+  /// Returns the block's bytes; 0 = not in the table.
   std::uint64_t remove(const void* address) {
     if (count_.load(std::memory_order_relaxed) == 0) return 0;
     const std::uint64_t key = key_of(address);
@@ -48,7 +49,6 @@ class BlockTable {
     for (std::size_t i = 0; i < kSlots; ++i) {
       if (bucket.address[i].load(std::memory_order_relaxed) != key) continue;
       const std::uint64_t bytes = bucket.bytes[i].load(std::memory_order_relaxed);
-      // Pairs with the acquire in add().
       bucket.address[i].store(0, std::memory_order_release);
       count_.fetch_sub(1, std::memory_order_relaxed);
       return bytes;
@@ -57,7 +57,7 @@ class BlockTable {
   }
 
  private:
-  // All slots of an address are in one bucket, very unlikely full: 65536 blocks fill a quarter of the table.
+  // An address has one bucket. A full bucket is very unlikely: 65536 blocks fill a quarter of the table.
   static constexpr std::size_t kSlots = 16, kBucketBits = 14;
   struct alignas(64) Bucket {
     std::array<std::atomic<std::uint64_t>, kSlots> address;

@@ -1,5 +1,4 @@
-// A fixed-size hash table keyed by handles, read at every call. Lock-free, never allocates. Removed entries do not slow
-// a search.
+// A fixed-size hash table keyed by handles, read at every call. Lock-free, never allocates.
 #pragma once
 
 #include <atomic>
@@ -8,8 +7,8 @@
 
 namespace profshim::inject {
 
-/// Linear probing without tombstones: entries lie within `reach` of their home. `Entry` has an atomic `handle`,
-/// initially 0. Any thread.
+/// Linear probing without tombstones: entries lie less than `reach` slots after their home, the slot of the hash.
+/// `Entry` has an atomic `handle`, initially 0. Any thread.
 template <class Entry, std::size_t kSlots>
 class HandleTable {
  public:
@@ -17,7 +16,7 @@ class HandleTable {
     if (handle <= kClaimed) return nullptr;
     const std::size_t at = home_of(handle);
     std::size_t i = 0;
-    std::size_t reach = 1;  // most entries are at home: no look at homes_
+    std::size_t reach = 1;  // most entries are at home: then homes_ is not read
     do {
       Entry& entry = entries_[(at + i) % kSlots];
       if (entry.handle.load(std::memory_order_acquire) == handle) return &entry;  // pairs with publish()
@@ -26,7 +25,7 @@ class HandleTable {
     } while (++i < reach);
     return nullptr;
   }
-  /// find() does not see the entry before publish(). Returns null if full.
+  /// Takes a slot, which find() ignores until publish(). Null if the table is full.
   Entry* claim(std::uint64_t handle) {
     const std::size_t at = home_of(handle);
     for (std::size_t i = 0; i < kSlots; ++i) {
@@ -39,11 +38,11 @@ class HandleTable {
     return nullptr;
   }
   static void publish(Entry& entry, std::uint64_t handle) { entry.handle.store(handle, std::memory_order_release); }
-  /// The entry's contents stay until it is claimed again.
+  /// Null if not found. The entry's contents stay until its slot is claimed again.
   Entry* remove(std::uint64_t handle) {
     Entry* const entry = find(handle);
     std::uint64_t key = handle;
-    // The release pairs with claim(). On failure another thread has removed it.
+    // The release pairs with claim(). On failure another thread has removed the entry.
     if (entry == nullptr ||
         !entry->handle.compare_exchange_strong(key, kFree, std::memory_order_release, std::memory_order_relaxed)) {
       return nullptr;
@@ -51,7 +50,7 @@ class HandleTable {
     leave(home_of(handle));
     return entry;
   }
-  /// Undoes remove(), unless claimed since.
+  /// Undoes remove(), unless the slot was claimed since.
   void restore(Entry& entry, std::uint64_t handle) {
     const std::size_t at = home_of(handle);
     enter(at, (static_cast<std::size_t>(&entry - entries_) + kSlots - at) % kSlots);
@@ -66,7 +65,7 @@ class HandleTable {
   static_assert(kSlots <= 1u << 14, "home_of() has 14 bits");
   static std::size_t home_of(std::uint64_t handle) { return ((handle * 0x9e3779b97f4a7c15ull) >> 50) % kSlots; }
 
-  // reach << 32 | number of entries: one word, so that the reach of a home without entries is 0 again.
+  // An element of homes_: reach << 32 | number of entries. In one word, so that both become 0 together.
   static constexpr std::uint64_t kOneEntry = 1, kReach = std::uint64_t{1} << 32;
   static std::size_t reach_of(std::uint64_t home) { return static_cast<std::size_t>(home / kReach); }
   /// Counts an entry `distance` slots after home `at`. Call before find() may look for it.

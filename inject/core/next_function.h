@@ -7,8 +7,8 @@
 
 namespace profshim::inject {
 
-/// This library's constructors call get(): a signal handler or vfork() child must not do the lookup. Another library's
-/// constructor may call first.
+/// The first get() does the lookup. Our constructors call it, since a signal handler or vfork() child must not. Another
+/// library's constructor may come first.
 template <class Function>
 class NextFunction {
  public:

@@ -1,4 +1,4 @@
-// The real function behind a hook.
+// Finds the real function behind a hook.
 #pragma once
 
 #include <atomic>

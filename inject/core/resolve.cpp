@@ -47,8 +47,8 @@ bool belongs(const char* path, Layer layer) {
 
 constexpr std::size_t kMaxLibraries = 16;
 struct Found {
-  Layer layer;           // kNone: all
-  std::size_t skip = 0;  // seen in earlier rounds
+  Layer layer;           // kNone: all layers
+  std::size_t skip = 0;  // libraries of earlier rounds
   std::size_t count = 0;
   char paths[kMaxLibraries][PATH_MAX];
 };
@@ -66,10 +66,9 @@ int note_library(dl_phdr_info* info, std::size_t, void* argument) {
   return found.count == kMaxLibraries ? 1 : 0;
 }
 
-// dlopen() comes after the iteration: dl_iterate_phdr() holds a lock that dlopen() takes after its own, so its callback
-// could deadlock.
+// Calls dlopen() after the iteration: in its callback, which holds a lock of the loader, dlopen() could deadlock.
 void* in_mapped_libraries(const char* name, Layer layer) {
-  // 64 KiB: too large for a small stack.
+  // A Found has 64 KiB: too much for a small stack.
   void* const memory = mmap(nullptr, sizeof(Found), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (memory == MAP_FAILED) return nullptr;
   void* address = nullptr;

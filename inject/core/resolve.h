@@ -5,14 +5,15 @@
 
 namespace profshim::inject {
 
-/// Searches RTLD_NEXT, then the mapped libraries of `layer`, because dlopen(RTLD_LOCAL) hides them, then for
+/// Searches RTLD_NEXT, then the mapped libraries of `layer`, which RTLD_NEXT misses after dlopen(RTLD_LOCAL), then for
 /// Layer::kTorch all libraries. Null if not found. Loads nothing; may allocate.
 void* resolve(const char* name, Layer layer);
 
-/// For names that libraries of other layers may define too.
+/// Searches only the libraries of `layer`: for names that other libraries may define too.
 void* resolve_in(const char* name, Layer layer);
 
-/// RTLD_DEFAULT comes first: after a COPY relocation the variable in the library is an unused duplicate.
+/// Finds a variable. RTLD_DEFAULT comes first: after a COPY relocation the variable in the library is an unused
+/// duplicate.
 void* resolve_data(const char* name, Layer layer);
 
 /// `path`: path or file name. False for the libraries of Fortran bindings, which need an MPI library.

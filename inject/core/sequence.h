@@ -6,7 +6,7 @@
 
 namespace profshim::inject {
 
-/// 1, 2, ... No other thread counts meanwhile: MPI and NCCL forbid concurrent collectives on one communicator.
+/// Returns 1, 2, ... Needs no atomic increment: MPI and NCCL forbid concurrent collectives on one communicator.
 inline std::uint32_t next_sequence(std::atomic<std::uint32_t>& last) {
   const std::uint32_t number = last.load(std::memory_order_relaxed) + 1;
   last.store(number, std::memory_order_relaxed);

@@ -1,4 +1,4 @@
-// steps.source = "collective". Called on the thread of the hooked call; neither allocates nor locks.
+// Makes the steps of steps.source = "collective", on the thread of the hooked call. Neither allocates nor locks.
 #pragma once
 
 #include <cstdint>
@@ -9,8 +9,8 @@
 
 namespace profshim::inject {
 
-/// Call before the real function. Returns true if a step boundary is due after it. A boundary now may open or close a
-/// window, hence `mode` is updated.
+/// Call before the real function. Returns true if the step boundary is due after that function. Otherwise makes it now
+/// and updates `mode`, since a window may have begun or ended.
 inline bool steps_at_end(HookId hook, std::uint32_t& mode) {
   if (__builtin_expect((mode & recorder::kHookSteps) == 0, 1) || !session::is_step_hook(hook)) return false;
   if (session::spec()->steps.edge_end) return true;

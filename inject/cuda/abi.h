@@ -1,4 +1,5 @@
-// The CUDA ABI that the hooks use, without a toolkit. tests/unit/inject/cuda/abi_test.cpp checks it.
+// CUDA's types, since the build needs no toolkit. tests/unit/inject/cuda/abi_test.cpp compares them with CUDA's
+// headers.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +13,7 @@ using Handle = void*;  // pointers
 using Size = std::size_t;
 using Int = int;  // also enums
 using Unsigned = unsigned;
-/// Passed by value.
+/// dim3, passed by value.
 struct Dim3 {
   unsigned x, y, z;
 };
@@ -30,7 +31,7 @@ struct DriverLaunchConfig {
   Handle stream;
 };
 
-/// cudaErrorSharedObjectSymbolNotFound and CUDA_ERROR_SHARED_OBJECT_SYMBOL_NOT_FOUND, if there is no real function.
+/// cudaErrorSharedObjectSymbolNotFound and CUDA_ERROR_SHARED_OBJECT_SYMBOL_NOT_FOUND: returned without a real function.
 inline constexpr int kSymbolNotFound = 302;
 
 /// cudaMemcpyKind.

@@ -1,4 +1,4 @@
-// Tracks other CUPTI clients in this process. Calls no CUPTI, for unit tests.
+// Tracks other CUPTI clients in this process. Does not call CUPTI, so unit tests can use it.
 #pragma once
 
 #include <sched.h>
@@ -8,7 +8,7 @@
 
 namespace profshim::cupti {
 
-/// Gives up after a while: a child of fork() may inherit the lock from a thread that does not exist there.
+/// Goes on without the lock after many tries: a forked child may inherit it locked, without the thread that holds it.
 class SpinLockGuard {
  public:
   explicit SpinLockGuard(std::atomic_flag& flag) : flag_(flag) {
@@ -23,19 +23,20 @@ class SpinLockGuard {
   std::atomic_flag& flag_;
 };
 
-/// Not thread-safe.
+/// Subscriptions and activity kinds of the other clients. Not thread-safe.
 class OtherClients {
  public:
   /// The subscriber's buffer callbacks get all records of the process until it unsubscribes (CUPTI 13.2).
   void on_all_buffers_taken(void* subscriber) { takes_all_ = subscriber; }
-  /// `alone`: admits no other subscriber (cuptiSubscribe, or cuptiSubscribe_v2 without allowMultipleSubscribers).
+  /// `alone`: CUPTI admits no other subscriber beside it (cuptiSubscribe, or cuptiSubscribe_v2 without
+  /// allowMultipleSubscribers).
   void on_subscribe(void* subscriber, bool alone) {
     if (alone) alone_ = subscriber;
   }
   /// Returns true if others may subscribe now.
   bool on_unsubscribe(void* subscriber) {
     if (subscriber == nullptr || (subscriber != alone_ && subscriber != takes_all_)) return false;
-    if (subscriber == takes_all_) {  // CUPTI disables its kinds
+    if (subscriber == takes_all_) {  // CUPTI disables the subscriber's kinds
       kinds_ = calls_ = 0;
       takes_all_ = nullptr;
     }
@@ -46,7 +47,7 @@ class OtherClients {
     if (kind < kKinds) kinds_ |= std::uint64_t{1} << kind;
   }
   bool holds(std::uint32_t kind) const { return kind < kKinds && (kinds_ >> kind & 1) != 0; }
-  /// Returns true if this stopped the recording of all clients.
+  /// Returns true if no client records any more, because of this call.
   bool on_disable(std::uint32_t kind) {
     const bool recorded = is_recording();
     if (kind < kKinds) kinds_ &= ~(std::uint64_t{1} << kind);
@@ -77,7 +78,7 @@ class OtherClients {
 
   static constexpr std::uint32_t kKinds = 64;
   std::uint64_t kinds_ = 0;
-  std::uint64_t calls_ = 0;  // API functions enabled individually
+  std::uint64_t calls_ = 0;  // number of API functions enabled one by one
   void* alone_ = nullptr;
   void* takes_all_ = nullptr;
   bool stopped_ = false;

@@ -1,5 +1,5 @@
-// CUPTI functions that other clients call (torch.profiler, a sanitizer). Such a call first releases CUPTI, which is
-// taken back when the client has stopped. Our own calls bypass these hooks.
+// Hooks of the CUPTI functions that other clients call (torch.profiler, a sanitizer). Before such a call profshim
+// releases CUPTI; when the client has stopped, it takes CUPTI back. Our own calls bypass these hooks.
 #include <atomic>
 #include <cerrno>
 #include <cstddef>
@@ -37,7 +37,7 @@ struct Real : inject::NamedFunction<void()> {
   }
 };
 
-/// Registered again with the client's next use: it does not know that they were replaced.
+/// The client's buffer callbacks, registered again when profshim releases CUPTI: profshim's have replaced them.
 constinit Real real_register_callbacks{"cuptiActivityRegisterCallbacks"};
 constinit Real real_register_clock{"cuptiActivityRegisterTimestampCallback"};
 constinit std::atomic<void*> client_requested{nullptr}, client_completed{nullptr};
@@ -79,7 +79,7 @@ void resume_if(bool gone) {
   if (gone) device::resume();
 }
 
-/// If the client never records, the device thread takes CUPTI back after a second.
+/// Unless a client records, lets the device thread take CUPTI back after a second.
 void resume_unless_recording() {
   const PreserveErrno preserve;
   if (!update_clients([](OtherClients&) {}).is_recording()) device::on_other_client_silent();
@@ -94,13 +94,13 @@ int forward_registration(Real& real, Args... args) {
 }
 
 enum class Subscription {
-  kShared,               // others may exist beside it
+  kShared,               // other subscribers may exist
   kCallbacks,            // only subscriber for callbacks; our activity recording continues
   kCallbacksAndActivity  // only subscriber for callbacks and activity
 };
 
-/// CUPTI 13.3 refuses a subscriber that must be alone while ours exist: ours are released before the call, and taken
-/// back if CUPTI admits them.
+/// CUPTI 13.3 refuses a subscriber that must be alone while profshim subscribes. Ours are released before the call, and
+/// taken back if CUPTI admits them.
 template <class... Args>
 int forward_subscribe(Real& real, Subscription subscription, void** subscriber, Args... args) {
   const bool alone = subscription != Subscription::kShared;
@@ -151,7 +151,7 @@ int forward_api_switch(Real& real, bool on, Args... args) {
   return result;
 }
 
-/// A kind that the client has not enabled may be ours: it stays enabled.
+/// Ignores a kind that the client has not enabled: it may be ours and stays enabled.
 template <class... Args>
 int forward_disable(Real& real, std::uint32_t kind, Args... args) {
   if (device::owns_cupti() && !update_clients([](OtherClients&) {}).holds(kind)) return kSuccess;
@@ -162,8 +162,8 @@ int forward_disable(Real& real, std::uint32_t kind, Args... args) {
   return result;
 }
 
-/// True if subscribers record independently (CUPTI 13.3 with its driver). In 13.2, one that registers buffers receives
-/// all records of the process (read in the library of 13.2.75).
+/// True if subscribers record independently (CUPTI 13.3 with its driver). In 13.2, a subscriber that registers buffers
+/// receives all records of the process (libcupti 13.2.75).
 bool subscribers_share() {
   static constinit Real real{"cuptiActivityGetNextRecord_v2"};
   return real.get() != nullptr && (!device::available() || device::subscribers_share());
@@ -297,8 +297,7 @@ PROFSHIM_EXPORT int cuptiActivityDisable_v2(void* subscriber, std::uint32_t kind
   return profshim::cupti::forward_disable(real, kind, subscriber, kind, config);
 }
 
-// Kineto keeps its subscription between profiles but stops recording: CUPTI is free after this last flush. Without a
-// flush, the device thread takes CUPTI back after a second.
+// Kineto keeps its subscription between profiles but stops recording: CUPTI is free after this last flush.
 PROFSHIM_EXPORT int cuptiActivityFlushAll(std::uint32_t flag) {
   PROFSHIM_REAL(cuptiActivityFlushAll);
   const int result = real(flag);
@@ -319,7 +318,7 @@ PROFSHIM_EXPORT int cuptiFinalize() {
     profshim::cupti::client_requested.store(nullptr);
     profshim::device::on_other_client_clock(nullptr);
     profshim::device::on_other_client_buffers(nullptr);
-    // Not at once: the call may come from a CUPTI callback.
+    // CUPTI is not taken back at once: this call may come from a CUPTI callback.
     profshim::cupti::resume_unless_recording();
   }
   return result;

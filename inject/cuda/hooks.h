@@ -3,7 +3,7 @@
 
 namespace profshim::cuda {
 
-/// `function` runs once, after the first successful CUDA call (cuInit() has run), on its thread. Constructor only.
+/// Makes `function` run once, after the first successful CUDA call (cuInit() has run), on its thread. Constructor only.
 void on_first_call(void (*function)());
 
 }  // namespace profshim::cuda

@@ -23,10 +23,10 @@ namespace {
 
 constexpr const char* kVariable = "CUDA_INJECTION64_PATH";
 
-/// Another tool in CUDA_INJECTION64_PATH, or "". Constructor only.
+/// The other tool that CUDA_INJECTION64_PATH names, or "". Written by the constructor only.
 constinit char foreign_owner[PATH_MAX] = {};
 constinit std::atomic<bool> is_injected{false};     // the driver called InitializeInjection()
-constinit std::atomic<bool> has_hooks_only{false};  // a hook saw CUDA without that call
+constinit std::atomic<bool> has_hooks_only{false};  // a hook saw CUDA, but not that call
 
 void at_exit() { session::finish(session::End::kNormal); }
 
@@ -55,7 +55,8 @@ void start_with_hooks_alone(const Spec& spec) {
   recorder::set_mode(recorder::kCudaCalls, 0);
 }
 
-/// By now the driver has opened the library in the variable. If not this one, only the hooks record.
+/// The driver has opened the library in CUDA_INJECTION64_PATH by now. If it did not open this library, only the hooks
+/// record.
 void on_first_hooked_call() {
   if (is_injected.load()) return;
   has_hooks_only.store(true);
@@ -76,7 +77,7 @@ void set_injection_path(const char* own_path) {
     return;
   }
   char resolved[PATH_MAX];
-  // A parent process may have set it.
+  // A parent process may have set our path.
   if (std::strcmp(realpath(set, resolved) != nullptr ? resolved : set, own_path) == 0) return;
   std::strncpy(foreign_owner, set, sizeof foreign_owner - 1);
 }

@@ -12,8 +12,8 @@
 namespace profshim::cuda {
 namespace {
 
-/// Never cleared: a function at the address of an unloaded one gets the old name. Rare, and acceptable without CUPTI.
-/// Kernels that do not fit have no name.
+/// Cache of names, never cleared: if a function is unloaded and another is loaded at its address, the cache still
+/// returns the old name. Kernels that do not fit have no name.
 constexpr std::size_t kSlots = 4096;
 constexpr StringId kNoName = ~StringId{0};
 struct Slot {
@@ -22,7 +22,7 @@ struct Slot {
 };
 constinit Slot slots[kSlots];
 
-/// In the low 2 bits of a key; the address loses its upper 2 bits, which carry nothing.
+/// The low 2 bits of a key. The address loses its upper 2 bits, which are always 0.
 enum class Kind : std::uintptr_t { kHostFunction = 1, kKernel = 2, kDriverFunction = 3 };
 
 Slot* slot_of(std::uintptr_t key, bool& is_new) {
@@ -57,8 +57,8 @@ StringId remembered(const void* address, Kind kind, const LookUp& look_up) {
   return id == kNoName ? 0 : id;
 }
 
-/// cuFuncGetName and cuKernelGetName, since CUDA 12.3. A failure of the runtime's functions would be visible in
-/// cudaGetLastError().
+/// Calls cuFuncGetName or cuKernelGetName (since CUDA 12.3). Not the runtime's functions: their failure would be
+/// visible in cudaGetLastError().
 using GetName = int(const char**, const void*);
 const char* driver_name(std::atomic<GetName*>& function, const char* function_name, const void* handle) {
   GetName* get = function.load(std::memory_order_acquire);
@@ -74,8 +74,8 @@ constinit std::atomic<GetName*> get_function_name{nullptr}, get_kernel_name{null
 
 }  // namespace
 
-// nvcc's host function has the kernel's name. For a local function dladdr() returns the nearest exported symbol, which
-// is wrong.
+// nvcc gives the host stub the kernel's name. For a stub that is not exported, dladdr() returns the nearest exported
+// symbol, which is wrong.
 StringId name_of_function(const void* host_function) {
   return remembered(host_function, Kind::kHostFunction, [host_function]() -> const char* {
     Dl_info info{};

@@ -7,11 +7,11 @@ namespace profshim::cuda {
 
 /// All return the interned mangled name, or 0. Slow at the first call for an address. Job's threads.
 
-/// The kernel's exported function on the host.
+/// `host_function`: the kernel's stub on the host, if exported.
 StringId name_of_function(const void* host_function);
-/// A cudaKernel_t or CUkernel.
+/// `kernel`: a cudaKernel_t or CUkernel.
 StringId name_of_kernel(const void* kernel);
-/// A CUfunction, or a CUkernel passed as one.
+/// `function`: a CUfunction, or a CUkernel passed as one.
 StringId name_of_driver_function(const void* function);
 
 }  // namespace profshim::cuda

@@ -10,7 +10,7 @@
 
 namespace profshim::nvtx {
 
-/// 8 bytes longer than a name, so that the recorder notices and reports a message that is too long.
+/// A wide message as UTF-8. 8 bytes longer than a name, so that the recorder notices and reports one that is too long.
 struct WideText {
   char bytes[spool::kMaxName + 8];
   std::string_view view;
@@ -46,14 +46,14 @@ inline Annotation annotation_of(const nvtxEventAttributes_t& a) {
   return out;
 }
 
-/// Null = none. Not for wide messages.
+/// Returns the message; null = none. Not for wide messages.
 inline const char* message_of(const nvtxEventAttributes_t& a) {
   if (a.messageType == NVTX_MESSAGE_TYPE_ASCII) return a.message.ascii;
   if (a.messageType != NVTX_MESSAGE_TYPE_REGISTERED || a.message.registered == nullptr) return nullptr;
   return reinterpret_cast<const RegisteredString*>(a.message.registered)->text;
 }
 
-/// Not inline: callers need no stack for a WideText.
+/// Not inline, so that callers need no stack for a WideText.
 template <class Call>
 [[gnu::noinline]] auto with_wide(Annotation annotation, const wchar_t* text, const Call& call) {
   const WideText wide(text);
@@ -61,7 +61,7 @@ template <class Call>
   return call(annotation);
 }
 
-/// Fields that an older NVTX lacks are zero.
+/// Converts the attributes for `call`. Fields that an older NVTX lacks are zero.
 template <class Call>
 auto with_attributes(const nvtxEventAttributes_t* attributes, const Call& call) {
   if (!listening()) return call.skipped();

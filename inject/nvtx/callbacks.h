@@ -1,4 +1,4 @@
-// Functions that NVTX calls on the job's threads. Each records, then forwards to the chained tool.
+// Functions that NVTX calls on the job's threads. Each records and forwards to the chained tool (chain.h).
 #pragma once
 
 #include <span>
@@ -28,15 +28,15 @@ std::span<const Callback> payload_callbacks();
 
 inline nvtxDomainHandle_t chained_domain(nvtxDomainHandle_t domain) { return domain_of(domain).chained; }
 
-/// Marks the job's id of a range that the chained tool could not start. No id of ours or of tools, which count or use
-/// addresses, has this bit.
+/// Bit in the job's id of a range that the chained tool could not start. Our ids and those of tools, counters or
+/// addresses, do not have it.
 inline constexpr nvtxRangeId_t kUnknownToChainedTool = nvtxRangeId_t{1} << 62;
 
-/// The job's id if the chained tool has not started the range.
+/// Returns the job's id of a range that the chained tool has not started.
 inline nvtxRangeId_t public_id(nvtxRangeId_t own) {
   return own != 0 && chain::is_requested() ? own | kUnknownToChainedTool : own;
 }
-/// The job's id: the chained tool's, mapped to `own`, if that tool can start the range.
+/// Starts the range in the chained tool, if that can, and returns the job's id: the tool's, mapped to `own`.
 template <class Next, class... Args>
 nvtxRangeId_t public_id(nvtxRangeId_t own, Next next, Args... args) {
   if (next == nullptr) return public_id(own);

@@ -35,7 +35,8 @@ Table table_of(const NvtxExportTableCallbacks& callbacks, NvtxCallbackModule mod
   return table;
 }
 
-/// Functions before the chained tool attaches: the NVTX header's initialization functions, which must not be called.
+/// Table entries before the chained tool attaches: the NVTX header's initialization functions, which must not be
+/// called.
 template <unsigned N>
 struct Snapshot {
   NvtxFunctionPointer before[N] = {};
@@ -51,7 +52,8 @@ struct Snapshot {
   }
 };
 
-// Open addressing; `chained` 0 = free. Slots are freed in any order, so a search looks at all slots in reach.
+// Hash table of the tool's range ids. Open addressing; `chained` 0 = free. Slots are freed in any order, so a search
+// looks at all slots in reach.
 struct RangeIdSlot {
   std::atomic<std::uint64_t> chained;
   std::atomic<std::uint64_t> own;

@@ -1,6 +1,6 @@
-// The chained tool: the job's other NVTX tool (nsys, CUPTI's injection), which gets every call after us with
-// PROFSHIM_NVTX_CHAIN=1. The job has our handles of domains and strings, but the tool's schema ids, resources and range
-// ids.
+// Forwards NVTX calls to the chained tool: the job's other NVTX tool (nsys, CUPTI's injection), with
+// PROFSHIM_NVTX_CHAIN=1. The job gets our handles of domains and strings, but the tool's schema ids, resources and
+// range ids.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@ inline constexpr unsigned kCoreSlots = NVTX_CBID_CORE_SIZE;
 inline constexpr unsigned kCore2Slots = NVTX_CBID_CORE2_SIZE;
 inline constexpr unsigned kPayloadSlots = 64;
 
-// Null = none. Written before the functions of an NVTX copy run.
+// The tool's functions; null = none. Written before our callbacks of an NVTX copy run.
 extern constinit NvtxFunctionPointer core[kCoreSlots];
 extern constinit NvtxFunctionPointer core2[kCore2Slots];
 extern constinit NvtxFunctionPointer sync_create;
@@ -21,20 +21,20 @@ extern constinit std::intptr_t payload[kPayloadSlots];
 
 /// Constructor only.
 void set_path(const char* path);
-/// Returns true even if attach() fails.
+/// True if there is a path, even if attach() fails.
 bool is_requested();
 
 /// Returns false if the tool cannot be opened or refuses.
 bool attach(NvtxGetExportTableFunc_t get);
-/// Other extensions are not attached: their handles are not translated.
+/// Only for the payload extension: handles of others would need translation.
 void attach_extension(nvtxExtModuleInfo_t* module);
 
-/// Replaces our string handle.
+/// Returns a copy with the tool's string handle.
 nvtxEventAttributes_t for_chained_tool(const nvtxEventAttributes_t* attributes);
 
-/// Drops the mapping if there is no room near its slot: our range then stays unfinished.
+/// Maps the tool's range id to ours. Without a free slot nearby it is not mapped, and our range stays unfinished.
 void map_range_id(nvtxRangeId_t chained, nvtxRangeId_t own);
-/// Returns our id, or 0, and ends the mapping.
+/// Returns our id, or 0, and removes the mapping.
 nvtxRangeId_t take_range_id(nvtxRangeId_t chained);
 
 }  // namespace profshim::nvtx::chain

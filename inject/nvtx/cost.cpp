@@ -1,4 +1,4 @@
-// Measures the cost of recording a range.
+// Measures the cost of recording an NVTX range.
 #include "profshim/recorder_control.h"
 #include "ranges.h"
 
@@ -6,7 +6,7 @@ namespace profshim::nvtx {
 
 double range_cost() {
   char name[] = "?ost of a range";
-  // The measurement must make no step.
+  // The name must not be a step marker.
   for (name[0] = 'a'; name[0] <= 'z' && session::may_be_marker(name[0]); ++name[0]) continue;
   if (name[0] > 'z') return -1;  // a step marker may begin with any letter
   Annotation annotation;

@@ -21,7 +21,7 @@ struct Block {
 constinit std::atomic<Block*> current{nullptr};
 constinit std::atomic<std::uint32_t> blocks{0};
 
-/// Never freed. Null beyond 64 MiB, which only endless naming reaches.
+/// Null beyond 64 MiB, which only a job reaches that registers names without end.
 void* allocate(std::size_t bytes) {
   bytes = (bytes + 15) & ~std::size_t{15};
   if (bytes > kBlockBytes / 2) return nullptr;
@@ -41,7 +41,7 @@ void* allocate(std::size_t bytes) {
     fresh->used.store(64, std::memory_order_relaxed);
     Block* expected = block;
     if (!current.compare_exchange_strong(expected, fresh, std::memory_order_acq_rel)) {
-      munmap(memory, kBlockBytes);  // another thread was faster
+      munmap(memory, kBlockBytes);
       blocks.fetch_sub(1, std::memory_order_relaxed);
     }
   }

@@ -1,5 +1,5 @@
-// The objects behind NVTX handles. Every process makes them, even one that never records. Never freed: threads may keep
-// handles. Any thread; no locks.
+// The objects behind NVTX handles. Their arena is never freed: threads may keep handles. If it is full, make_...()
+// return null or 0. Any thread; no locks.
 #pragma once
 
 #include <atomic>
@@ -15,7 +15,7 @@
 
 namespace profshim::nvtx {
 
-/// Arrays and texts are our copies.
+/// A payload schema or enum. Arrays and texts are our copies.
 struct Schema {
   std::uint64_t id;
   const char* name;    // "" = none
@@ -31,7 +31,7 @@ struct Schema {
 struct Category {
   std::uint32_t number;
   const char* name;
-  std::atomic<bool> defined;  // in the spool
+  std::atomic<bool> defined;  // its definition is in the spool
   Category* next;
 };
 
@@ -39,7 +39,7 @@ struct Domain {
   const char* name;  // "" = default domain
   std::uint32_t id;  // Definition id; 0 = default domain
   nvtxDomainHandle_t chained;
-  std::atomic<bool> defined;  // in the spool
+  std::atomic<bool> defined;  // its definition is in the spool
   std::atomic<Schema*> schemas;
   std::atomic<Category*> categories;
   Domain* next;
@@ -53,7 +53,7 @@ struct RegisteredString {
   std::uint32_t length;
   std::atomic<Match> step, epoch;
   std::atomic<StringId> id;  // 0 = not interned yet
-  HookId function;           // named by the text, in NCCL's domain
+  HookId function;           // NCCL function of this name, in NCCL's domain
   Domain* domain;
   nvtxStringHandle_t chained;
   std::uint64_t hash;
@@ -68,25 +68,25 @@ inline Domain& domain_of(nvtxDomainHandle_t handle) {
   return handle == nullptr ? default_domain : *reinterpret_cast<Domain*>(handle);
 }
 
-/// Libraries share a domain by its name. Null if the arena is full.
+/// Libraries share the domain of a name.
 Domain* make_domain(const char* name, nvtxDomainHandle_t chained);
-/// The same text gives the same handle. Null if the arena is full.
+/// The same text gives the same handle.
 RegisteredString* make_string(Domain& domain, std::string_view text, nvtxStringHandle_t chained);
-/// `id` 0 chooses an id. Returns 0 if the attributes are invalid or the arena is full.
+/// `id` 0 chooses an id. Returns 0 if the attributes are invalid.
 std::uint64_t make_schema(Domain& domain, const nvtxPayloadSchemaAttr_t& attributes, std::uint64_t id);
 std::uint64_t make_enum(Domain& domain, const nvtxPayloadEnumAttr_t& attributes, std::uint64_t id);
 const Schema* find_schema(const Domain& domain, std::uint64_t id);
 void name_category(Domain& domain, std::uint32_t number, std::string_view name);
 
-// The next three only work in an active session.
+// The next three need an active session.
 
-/// Returns the Definition id.
+/// Writes the definition once. Returns its id.
 std::uint32_t define_domain(Domain& domain);
 void define_category(Domain& domain, std::uint32_t number);
-/// The text may be older than the session.
+/// Interns the text once: it may have been registered before the session.
 StringId intern_string(RegisteredString& string);
 
-/// Surrogates become U+FFFD. Writes whole characters, at most `size` bytes, and returns the length.
+/// Converts UTF-32; surrogates become U+FFFD. Writes whole characters, at most `size` bytes, and returns the length.
 std::size_t to_utf8(const wchar_t* text, char* out, std::size_t size);
 
 }  // namespace profshim::nvtx

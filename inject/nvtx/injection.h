@@ -1,13 +1,13 @@
-// NVTX recording for the rest of inject/.
+// Makes NVTX call this library.
 #pragma once
 
 namespace profshim::nvtx {
 
-/// Sets NVTX_INJECTION64_PATH to this library. Takes it from another tool only with PROFSHIM_NVTX_CHAIN=1, and forwards
-/// every call. Constructor only.
+/// Sets NVTX_INJECTION64_PATH to this library. Replaces another tool in it only with PROFSHIM_NVTX_CHAIN=1, and then
+/// forwards every call to that tool. Constructor only.
 void set_injection_path(const char* own_path);
 
-/// Reports in problems[] if another tool has the NVTX calls.
+/// Reports in problems[] if another tool gets the NVTX calls instead.
 void on_activate();
 
 }  // namespace profshim::nvtx

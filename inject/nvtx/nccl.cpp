@@ -29,7 +29,7 @@ HookId function_of(const nvtxEventAttributes_t& a) {
   return reinterpret_cast<const RegisteredString*>(a.message.registered)->function;
 }
 
-/// Older NCCL has fewer entries, some with other names.
+/// Reads NCCL's payload. Older NCCL has fewer entries, some with other names.
 class Payload {
  public:
   Payload(const Domain& domain, const nvtxPayloadData_t* data, std::size_t count)
@@ -78,7 +78,7 @@ void begin(const Row& row, const Payload& payload) {
   spool::Thread* const thread = recorder::this_thread();
   if (thread == nullptr) return recorder::lose_event(recorder::kNccl);
   nccl::Arguments arguments;
-  // Otherwise the hash is the new communicator's.
+  // In a function that makes a communicator, the hash is the new communicator's.
   if (!nccl::makes_communicator(row.behavior)) arguments.comm = nccl::handle_of_hash(payload.hash());
   if (only_counted) return nccl::count_collective(arguments.comm);
   arguments.bytes = payload.bytes();

@@ -7,7 +7,7 @@
 namespace profshim::nvtx {
 namespace {
 
-// Policy: the action, when to skip it, the value when skipped.
+// Arguments of with_attributes() and with_text(): the action, when to skip it, the result if skipped.
 struct Push {
   nvtxDomainHandle_t domain;
   int operator()(const Annotation& a) const { return push(domain_of(domain), a); }

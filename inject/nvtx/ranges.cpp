@@ -13,7 +13,7 @@ using recorder::kArmed;
 using recorder::kNvtx;
 using recorder::kNvtxSteps;
 
-/// NvtxArgs::reserved[0] of an open range; reserved[1] is its level. Both are zero once committed.
+/// Flag in NvtxArgs::reserved[0] of an open range; reserved[1] is the range's level. Both are zeroed at its end.
 enum : std::uint8_t { kIsMarker = 1 };
 
 /// Markers are recorded even if the spec does not want other ranges.
@@ -39,7 +39,7 @@ struct Marker {
   bool is_any() const { return is_step || is_epoch; }
 };
 
-/// A registered string that does not match is compared only once.
+/// Reports an epoch. A registered string that does not match is compared only once.
 Marker find_marker(const Annotation& a) {
   Marker marker;
   RegisteredString* const string = a.string;
@@ -63,7 +63,7 @@ bool steps_at_end() {
   return spec != nullptr && spec->steps.edge_end;
 }
 
-/// The boundary is exactly where the marker's range begins.
+/// Makes the step boundary exactly where the marker's range begins.
 void marker_begins(const Marker& marker, Ticks now, StringId name) {
   if (!steps_at_end()) session::step_boundary(now, marker.number, name);
 }
@@ -99,7 +99,7 @@ void describe(Event& event, HookId hook, Domain& domain, const Annotation& a, St
 }
 
 void begin_at(Event& event, Ticks now) {
-  std::atomic_signal_fence(std::memory_order_seq_cst);  // begin != 0 means that the rest is valid
+  std::atomic_signal_fence(std::memory_order_seq_cst);  // begin != 0: the other fields are valid
   event.begin = now;
 }
 
@@ -116,7 +116,7 @@ std::uint8_t next_level(const spool::Thread& t, std::uint32_t domain) {
   return 0;
 }
 
-/// Needed if the pop of the unrecorded range could be mistaken for another.
+/// Opens a placeholder if the pop of this unrecorded range could end another range.
 int push_placeholder(spool::Thread& t, Domain& domain, bool is_marker, StringId name) {
   if (t.open_calls == 0 && !is_marker && t.lost_pushes == 0) return NVTX_NO_PUSH_POP_TRACKING;
   const std::uint8_t level = next_level(t, domain.id);
@@ -134,19 +134,20 @@ int push_placeholder(spool::Thread& t, Domain& domain, bool is_marker, StringId 
   return level;
 }
 
-/// `id` 0 = free. The thread whose compare-and-swap on `id` succeeds owns the slot.
+/// Start/end range. `id` 0 = free. The thread whose compare-and-swap on `id` succeeds owns the slot.
 struct StartedRange {
   std::atomic<std::uint64_t> id;
   Event* event;     // in the spool; null for a step marker that is not recorded
   StringId marker;  // step marker's name, or 0
 };
-/// Set while start() or end() uses the slot. No id of the job has this bit.
+/// Bit of `id` while start() or end() uses the slot. No id of the job has it.
 constexpr std::uint64_t kInUse = 1ULL << 63;
 constexpr std::uint32_t kRangeSlots = 1u << 16;
 constinit StartedRange ranges[kRangeSlots] = {};
 constinit std::atomic<std::uint64_t> next_range{1};
 
-/// Chooses the id: running number << 16 | slot. Stale ids match no slot. Null if none is free nearby.
+/// Takes a slot. `id` becomes running number << 16 | slot, so that old ids match no slot. Null if 64 slots in a row are
+/// in use.
 StartedRange* take_range(std::uint64_t& id) {
   for (int attempt = 0; attempt < 64; ++attempt) {
     const std::uint64_t number = next_range.fetch_add(1, std::memory_order_relaxed);
@@ -295,7 +296,7 @@ void end(Domain& domain, nvtxRangeId_t id, const nvtxPayloadData_t* extended, st
   if ((recorder::mode() & (kNvtx | kNvtxSteps)) == 0 || id == 0) return;
   StartedRange& range = ranges[id % kRangeSlots];
   std::uint64_t expected = id;
-  // The slot stays in use until it is read.
+  // kInUse protects the slot until its fields are read.
   if (!range.id.compare_exchange_strong(expected, id | kInUse, std::memory_order_acquire)) return;
   const Ticks now = ticks();
   Event* const slot = range.event;

@@ -1,8 +1,8 @@
 // Records NVTX ranges and marks; step markers become step boundaries. Job's threads: no lock, allocation or system
 // call.
 //
-// A range that begins outside windows is never recorded. A placeholder (open call with hook kNone) keeps its pop from
-// ending a recorded range.
+// A range that begins outside windows is never recorded. A placeholder (open call with hook kNone) stands for it, so
+// that its pop does not end a recorded range.
 #pragma once
 
 #include <cstddef>
@@ -32,7 +32,7 @@ int push(Domain& domain, const Annotation& annotation);
 int pop(Domain& domain, const nvtxPayloadData_t* extended, std::size_t count);
 void mark(Domain& domain, const Annotation& annotation);
 
-/// Returns 0 if end() has nothing to do.
+/// Returns 0 if the range is neither recorded nor a marker.
 nvtxRangeId_t start(Domain& domain, const Annotation& annotation);
 /// Any thread. Ignores unknown and ended ids.
 void end(Domain& domain, nvtxRangeId_t id, const nvtxPayloadData_t* extended, std::size_t count);
@@ -42,7 +42,8 @@ double range_cost();
 
 inline bool listening() { return (recorder::mode() & (recorder::kNvtx | recorder::kNvtxSteps)) != 0; }
 
-/// Nothing is recorded, and this message (null = none) cannot be a marker. Outside windows a call costs only this test.
+/// True if nothing is recorded and this message (null = none) cannot be a step marker. Outside windows an NVTX call
+/// costs only this test.
 inline bool is_ignored(const char* text) {
   using namespace recorder;
   const std::uint32_t now = mode();
@@ -50,7 +51,7 @@ inline bool is_ignored(const char* text) {
   if ((now & (kArmed | kNvtx)) == (kArmed | kNvtx)) return false;
   return (now & kNvtxSteps) == 0 || text == nullptr || !session::may_be_marker(*text);
 }
-/// This thread's pushes and pops must be counted.
+/// True if this thread's pushes and pops must be counted.
 inline bool has_open_ranges() {
   const spool::Thread* const t = recorder::known_thread();
   return t != nullptr && (t->open_calls != 0 || t->lost_pushes != 0);

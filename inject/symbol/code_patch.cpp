@@ -49,7 +49,7 @@ void* page_at(std::uint64_t address) {
   return nullptr;
 }
 
-/// Searches below `address` first: the heap grows above a program.
+/// Maps a page that a near jump reaches. Searches below `address` first: the heap grows above a program.
 void* page_near(std::uint64_t address) {
   const std::vector<Mapping> list = mappings();
   for (std::size_t i = list.size(); i-- > 1;) {
@@ -71,8 +71,7 @@ void* page_near(std::uint64_t address) {
   return nullptr;
 }
 
-/// Makes all cores drop prefetched instructions. Without this membarrier command, the interrupts of mprotect() nearly
-/// do.
+/// Makes all cores drop prefetched instructions. On older kernels, the interrupts of mprotect() do nearly the same.
 void sync_cores() {
   constexpr int kSyncCore = 1 << 5, kRegisterSyncCore = 1 << 6;
   static const bool registered = syscall(SYS_membarrier, kRegisterSyncCore, 0, 0) == 0;
@@ -103,8 +102,8 @@ void store_2(std::uint8_t* at, std::uint16_t wanted) {
   __asm__ volatile("movw %1, %0" : "=m"(*reinterpret_cast<std::uint8_t(*)[2]>(at)) : "r"(wanted) : "memory");
 }
 
-/// A thread that reaches `at` executes the old or the new code. One atomic store suffices within 8 or 16 aligned bytes.
-/// Otherwise the entry is a jump to itself while the rest is written.
+/// Writes code so that a thread that reaches `at` executes the old or the new code. One atomic store suffices within 8
+/// or 16 aligned bytes. Otherwise the entry is a jump to itself until the other bytes are written.
 bool write_code(std::uint8_t* at, const std::uint8_t* bytes, std::size_t size) {
   const auto address = reinterpret_cast<std::uint64_t>(at);
   if (address % 8 + size <= 8) {
@@ -125,7 +124,7 @@ bool write_code(std::uint8_t* at, const std::uint8_t* bytes, std::size_t size) {
     sync_cores();
     return true;
   }
-  if (address % 64 == 63) return false;  // two cache lines cannot be written atomically
+  if (address % 64 == 63) return false;  // a store to two cache lines is not atomic
   std::uint16_t first;
   std::memcpy(&first, bytes, sizeof first);
   store_2(at, 0xfeeb);  // jmp to itself
@@ -159,7 +158,7 @@ bool patch(std::uint8_t* at, const std::uint8_t* bytes, std::size_t size, std::s
   return written;
 }
 
-/// push index; call the routine; drop the index; displaced instructions; jump back.
+/// Writes the trampoline: push index; call the routine; drop the index; displaced instructions; jump back.
 bool fill_stub(std::uint8_t* page, const elf::Code& function, const elf::Entry& entry, const void* target,
                std::uint32_t index, std::string& refusal) {
   constexpr std::size_t kSlot = kPage - 8;

@@ -8,11 +8,12 @@
 
 namespace profshim::code_patch {
 
-/// Calls of `function` (its bytes in this process) run `stub_target` first, which finds `index` above its return
-/// address and preserves all registers. On failure, returns false, sets `refusal` and changes nothing.
+/// Patches `function` (its bytes in this process) so that its calls first run `stub_target`, which preserves all
+/// registers and finds `index` on the stack, above its return address. On failure, returns false, sets `refusal` and
+/// changes nothing.
 ///
-/// Known limit: a thread inside the first few bytes during the write crashes. Very unlikely at activation or right
-/// after loading.
+/// Known limit: a thread that is executing the first few bytes during the write may crash. Very unlikely at activation
+/// or after loading.
 bool install(const elf::Code& function, const elf::File& file, const elf::Function& symbol, std::uint64_t bias,
              const void* stub_target, std::uint32_t index, std::string& refusal);
 

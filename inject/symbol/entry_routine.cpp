@@ -1,4 +1,4 @@
-// Assembly at the entry of a hooked function, and its C++ part.
+// The routine that trampolines call: assembly, which calls a C++ function.
 #include "entry_routine.h"
 
 #include <algorithm>
@@ -22,7 +22,7 @@ extern "C" {
 [[gnu::visibility("hidden")]] std::uint32_t profshim_state_mask = 0;
 [[gnu::visibility("hidden")]] void profshim_symbol_entry();
 
-/// Called with all registers saved. Any thread.
+/// Makes the step boundary. The assembly has saved all registers. Any thread.
 [[gnu::visibility("hidden"), gnu::used]] void profshim_symbol_entered(std::uint32_t index) noexcept {
   using namespace profshim;
   const int error = errno;

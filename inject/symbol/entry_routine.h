@@ -7,15 +7,15 @@
 
 namespace profshim::symbol_steps {
 
-/// A pattern that matches more functions does not describe a step.
+/// Maximum of patched functions: a pattern that matches more does not describe a step.
 constexpr std::uint32_t kMaxSites = 64;
 
-/// By index. Constant once the function is patched.
+/// Names of patched functions by index. Constant once a function is patched.
 extern constinit StringId site_names[kMaxSites];
 
 /// Call before the first patch.
 void choose_register_state();
-/// Null unless x86-64.
+/// The routine's address; null unless x86-64.
 const void* stub_target();
 
 }  // namespace profshim::symbol_steps

@@ -18,7 +18,6 @@ struct Module {
 
 std::vector<Module> loaded_modules();
 
-/// Modules loaded and unloaded so far.
 struct LoadCounters {
   std::uint64_t loads = 0, unloads = 0;
   bool operator==(const LoadCounters&) const = default;
@@ -26,7 +25,7 @@ struct LoadCounters {
 LoadCounters load_counters();
 
 bool is_ours(const Module& module);
-/// The C library and the loader.
+/// True for the C library and the loader.
 bool is_system(const Module& module);
 
 }  // namespace profshim::symbol_steps

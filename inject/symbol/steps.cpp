@@ -24,7 +24,7 @@ namespace {
 namespace step_symbol = schema::ours::step_symbol;
 
 struct State {
-  std::mutex mutex;  // install(): job's thread; rescan(): collector
+  std::mutex mutex;  // install() runs on the job's thread, rescan() on the collector
   std::string pattern;
   std::vector<Module> known;
   LoadCounters counters;  // at the last scan
@@ -52,7 +52,7 @@ void report_refused(const std::string& name, const Module& module, const std::st
   recorder::problem("symbol", sentence);
 }
 
-/// Returns false if the resolved function has no symbol.
+/// Finds the function that the IFUNC chose. Returns false if it has no symbol.
 bool resolve_ifunc(void* handle, const elf::File& file, const Module& module, elf::Function& function) {
   void* const address = function.exported ? dlsym(handle, function.name.c_str()) : nullptr;
   const std::uint64_t value = reinterpret_cast<std::uint64_t>(address) - module.bias;
@@ -139,7 +139,7 @@ std::size_t scan_new() {
 void report_no_match(const std::string& pattern) {
   std::vector<std::string> paths;
   for (const Module& module : state().known) {
-    if (module.name.empty()) paths.push_back(module.path);  // the program
+    if (module.name.empty()) paths.push_back(module.path);
   }
   std::string sentence = "no function matches steps.pattern \"" + pattern +
                          "\" in the modules that were loaded when the recording began: it is inlined, stripped, or in "

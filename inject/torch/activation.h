@@ -5,22 +5,22 @@
 
 namespace profshim::torch {
 
-/// Constructor only, before the program changes the environment.
+/// Remembers pid and rank. Constructor only, before the program changes the environment.
 void note_start();
 
 enum class Activation : std::uint8_t {
   kRetry,
-  kRetryAtRange,  // operators cannot decide
+  kRetryAtRange,  // operators cannot decide: call for ranges only
   kDone,
 };
-/// Called for each operator (null) or range (its name) until activation. Any thread.
+/// Activates a process that is a rank. Called for each operator (null) or range (its name) until then. Any thread.
 Activation try_to_activate(const char* range);
 
-/// True if WORLD_SIZE has several ranks and this process has none yet: init_process_group() will set it, so CUDA calls
-/// must not activate. Any thread.
+/// True if WORLD_SIZE is above 1 and this process has no rank yet. CUDA calls must not activate it:
+/// init_process_group() will. Any thread.
 bool waits_for_group();
 
-/// torch.distributed has put this process into a group. Job's thread.
+/// Activates a process that torch.distributed has put into a group. Job's thread.
 void activate_as_member(int rank, int size);
 
 /// Returns true in a child forked, without exec, after note_start().

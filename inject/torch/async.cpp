@@ -11,7 +11,7 @@ struct PendingRange {
   const void* key = nullptr;  // null = free
   Event* range = nullptr;
 };
-/// An end before its make_pending(), or one whose start was not recorded. make_pending() tells them apart by time.
+/// The end of a range that is not pending yet, or that was not recorded. make_pending() tells them apart by time.
 struct EarlyEnd {
   const void* key = nullptr;
   Ticks at = 0;
@@ -84,7 +84,7 @@ void make_pending(spool::Thread& thread, const Event& range, const void* key) {
   const Ticks began = range.begin;
   *event = range;
   event->begin = 0;
-  std::atomic_signal_fence(std::memory_order_seq_cst);  // begin != 0 means that the rest is valid
+  std::atomic_signal_fence(std::memory_order_seq_cst);  // begin != 0: the other fields are valid
   event->begin = began;
   make_room(thread, key) = {key, event};
   pending.fetch_add(1, std::memory_order_relaxed);

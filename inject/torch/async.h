@@ -1,21 +1,22 @@
-// PyTorch ranges that end on another thread (gloo, NCCL, RPC). A range is identified by the
-// address of its at::RecordFunction, or of the future that ends it (RPC).
+// PyTorch ranges that end on another thread (gloo, NCCL, RPC). A range's key is the address of its at::RecordFunction,
+// or of the future that ends it (RPC).
 #pragma once
 
 #include "profshim/recorder.h"
 
 namespace profshim::torch {
 
-/// Moves `range` (flag kStartEnd) from its thread to a pending slot, or commits it if it has ended.
+/// Copies `range` (flag kStartEnd) to a pending slot, or commits it if end_pending() came first.
 void make_pending(spool::Thread& thread, const Event& range, const void* key);
 
-/// Commits the range on `thread`. Without a known start, keeps the end for make_pending() and returns false.
+/// Ends a pending range and commits it on `thread`. If it is not pending, keeps the end for make_pending() and returns
+/// false.
 bool end_pending(spool::Thread& thread, const void* key, Ticks now, std::uint8_t flags = 0);
 
 /// Any thread, without a lock.
 bool has_pending();
 
-/// Commits an older range with this key as unfinished.
+/// Commits an older range with this key, if any, as unfinished.
 void forget_pending(spool::Thread& thread, const void* key);
 
 }  // namespace profshim::torch

@@ -32,7 +32,7 @@ struct NoMemoryFormat {
   std::uint8_t value = 0;
   bool has_value = false;
 };
-/// at::Tensor. The destructor makes it returned in memory.
+/// at::Tensor. Its destructor makes functions return it in memory.
 struct Tensor {
   void* implementation;
   ~Tensor() {}
@@ -44,8 +44,8 @@ Function* find(const char* name) {
   return reinterpret_cast<Function*>(inject::resolve_in(name, Layer::kTorch));
 }
 
-/// A profiler of the job must not see the measurement. An at::RecordFunction begins with a pointer and a small vector
-/// of its observers.
+/// True if no profiler of the job would see the measurement. An at::RecordFunction begins with a pointer and a small
+/// vector of its observers.
 bool only_we_observe() {
   auto* const construct = find<void(void*, int)>(kConstruct);
   auto* const destruct = find<void(void*)>(kDestruct);

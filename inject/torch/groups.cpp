@@ -15,7 +15,7 @@
 namespace profshim::torch {
 namespace {
 
-// Making a group takes milliseconds, so the mutex is cheap. Collectives read without it.
+// Written under the mutex, which is cheap: making a group takes milliseconds. Collectives read without it.
 struct Group {
   std::atomic<const void*> address{nullptr};
   int rank = -1, size = 0;
@@ -38,7 +38,7 @@ Group* find(const void* address) {
 
 void note_group(const void* address, int rank, int size) {
   const std::lock_guard lock(mutex);
-  Group* group = find(address);  // an earlier group at this address is gone
+  Group* group = find(address);  // if found, an earlier group, now gone
   if (group == nullptr) {
     const std::size_t next = group_count.load(std::memory_order_relaxed);
     if (next == kMaxGroups) return;
@@ -53,7 +53,7 @@ void note_group(const void* address, int rank, int size) {
     group_count.fetch_add(1, std::memory_order_release);
 }
 
-/// The only group with several members: every collective belongs to it.
+/// Returns the only group with several members, which every collective uses, or null.
 Group* only_group() {
   Group* found = nullptr;
   const std::size_t known = group_count.load(std::memory_order_acquire);
@@ -78,7 +78,7 @@ std::uint32_t define(Group& group) {
   group.is_defined = true;
   const bool is_first = &group == groups;
   if (group.name[0] == 0 && is_first) std::snprintf(group.name, sizeof group.name, "0");
-  // Without a shared name, groups of the same size look alike.
+  // Identity 0 = unknown: without a name, groups of one size look alike.
   const std::uint64_t identity = group.name[0] != 0 ? hash_of(group) : 0;
   recorder::define(spool::DefinitionKind::kCommunicator, id, recorder::intern(group.name),
                    inject::world_ranks_text(group.size, group.rank),

@@ -1,6 +1,5 @@
 // Detects the import of PyTorch: the stub torch/_C.so calls initModule() of libtorch_python by symbol, before any
-// operator. A dlopen() hook would change the caller, on which the search depends. Source: torch/csrc/stub.c, 1.13 to
-// 2.x.
+// operator. dlopen() cannot be hooked: its search depends on the caller. Source: torch/csrc/stub.c, 1.13 to 2.x.
 #include <dlfcn.h>
 
 #include <atomic>
@@ -10,10 +9,10 @@
 #include "operators.h"
 #include "profshim/session.h"
 
-// Holds the GIL. Another library may have this name, so all arguments pass through.
+// Called with the GIL. Another library may export this name, so all arguments pass through.
 extern "C" [[gnu::visibility("default")]] void* initModule(void* a, void* b, void* c, void* d, void* e, void* f) {
   using Function = void* (*)(void*, void*, void*, void*, void*, void*);
-  // A later call is another library's.
+  // A later call is for another library's function.
   static constinit std::atomic<bool> was_imported{false};
   void* real = profshim::inject::resolve_in("initModule", profshim::Layer::kTorch);
   if (real == nullptr || was_imported.exchange(true)) {

@@ -25,7 +25,7 @@ void disable_inputs() {
       "shapes, types and values from then on");
 }
 
-/// The text is incomplete once too_long() is true.
+/// JSON in a fixed buffer, incomplete once too_long() is true.
 class JsonText {
  public:
   JsonText(char* room, std::size_t size) : begin_(room), at_(room), end_(room + size) {}
@@ -60,7 +60,7 @@ class JsonText {
   bool too_long_ = false;
 };
 
-/// Element types (c10::Type addresses) of lists of numbers, learned to recognize empty lists.
+/// Element types (c10::Type addresses) of lists of numbers, kept to recognize empty lists of numbers.
 class NumberTypes {
  public:
   void learn(const void* type) {
@@ -82,7 +82,7 @@ class NumberTypes {
 };
 constinit NumberTypes number_types;
 
-constexpr std::size_t kLongestList = 30;  // as PyTorch's profiler
+constexpr std::size_t kLongestList = 30;  // as in PyTorch's profiler
 
 class Description {
  public:
@@ -202,7 +202,7 @@ class Description {
     return true;
   }
 
-  // As PyTorch prints an IValue. Symbolic numbers have no value.
+  // Writes as PyTorch prints an IValue. Symbolic numbers have no value.
   void put_number(Bytes value) {
     const std::uint8_t tag = tag_of(value);
     if (tag == kTagInt) {
@@ -236,7 +236,7 @@ void describe_inputs(const void* record_function, const Layout& layout, TorchArg
   Description description(room, sizeof room, layout);
   if (!description.read(inputs)) return disable_inputs();
   if (!description.too_long()) return description.store(args);
-  // Optimizers have lists of hundreds of tensors.
+  // A larger buffer: optimizers have lists of hundreds of tensors.
   static char large_room[4 << 20];
   static constinit std::mutex mutex;
   const std::lock_guard lock(mutex);

@@ -6,7 +6,7 @@
 
 namespace profshim::torch {
 
-/// Fills the texts of Event::torch, while an observer handles the start. Inconsistent memory is reported in problems[]
+/// Fills the texts of `args`. Call it in an observer's start function. Inconsistent memory is reported in problems[]
 /// and disables this function.
 void describe_inputs(const void* record_function, const Layout& layout, TorchArgs& args);
 

@@ -22,7 +22,7 @@ T load(Bytes at) {
   return value;
 }
 
-/// c10::ScalarType as in PyTorch's profiler (c10::TypeMeta::name()).
+/// Names by c10::ScalarType, as in PyTorch's profiler (c10::TypeMeta::name()).
 inline constexpr std::string_view kTypes[] = {
     "unsigned char",
     "signed char",
@@ -56,7 +56,7 @@ inline constexpr std::string_view kTypes[] = {
     "long unsigned int",
 };
 
-/// c10::UndefinedTensorImpl: "no tensor".
+/// Address of c10::UndefinedTensorImpl, which means "no tensor".
 inline const void* undefined_tensor() {
   static const void* const address = inject::resolve_data("_ZN3c1019UndefinedTensorImpl10_singletonE", Layer::kTorch);
   return address;
@@ -73,7 +73,7 @@ struct Tensor {
 inline constexpr std::uint8_t kOwnSizesAndStrides = 0x0c, kOwnSizes = 0x08, kSymbolic = 0x10, kPython = 0x18;
 inline constexpr std::int64_t kMaxDims = 64, kInlineDims = 5;
 
-/// False if the fields contradict each other.
+/// Returns false if the fields contradict each other.
 inline bool read_tensor(Bytes impl, const Layout& layout, Tensor& tensor) {
   if (impl == nullptr || impl == undefined_tensor()) return true;
   tensor.defined = true;

@@ -21,7 +21,7 @@ struct Row {
   Layout layout;
 };
 
-// With the newer ABI of std::string: PyPI since 2.6; Debian's and the "cxx11" archives always.
+// Layouts with the newer ABI of std::string: in PyPI's packages since 2.6, always in Debian's and in "cxx11" archives.
 constexpr Row kRows[] = {
     {1, 13, 13, {200, 208, 72, 168, 176, 182, 24, 88, 8, 12, 17}},
     {2, 0, 0, {200, 208, 72, 168, 176, 182, 24, 88, 8, 12, 18}},
@@ -30,15 +30,15 @@ constexpr Row kRows[] = {
     {2, 9, 12, {200, 208, 64, 160, 168, 174, 16, 80, 10, 14, 20}},
     {2, 13, 15, {200, 208, 56, 152, 160, 166, 16, 80, 10, 14, 20}},
 };
-/// A std::string in at::RecordFunction is this much shorter in the older ABI.
+/// A std::string in at::RecordFunction is shorter by these bytes in the older ABI.
 constexpr std::uint16_t kOlderStringSaves = 24;
 
-/// Exported with the newer ABI only.
+/// A symbol exported with the newer ABI only.
 constexpr char kNewerAbi[] = "_ZN5torch8profiler4impl10inputTypesB5cxx11ERKN2at14RecordFunctionE";
 
 constinit std::atomic<const Layout*> known{nullptr};
 
-/// Copies up to the next quote or end of line, from the first kilobyte.
+/// Copies the text after `before`, up to a quote or the end of the line. Searches the first kilobyte.
 bool read_text_after(const char* path, const char* before, char* text, std::size_t size) {
   const int file = open(path, O_RDONLY | O_CLOEXEC);
   if (file < 0) return false;
@@ -67,7 +67,7 @@ bool release_of(const char* library, char* text, std::size_t size) {
     const int n = std::snprintf(path, sizeof path, "%.*s/%s", static_cast<int>(slash - library), library, name);
     return n > 0 && static_cast<std::size_t>(n) < sizeof path;
   };
-  // Python package; libtorch archive; Debian's library, version in its name.
+  // In turn: Python package; libtorch archive; Debian's library, whose name has the version.
   if (beside("../version.py") && read_text_after(path, "__version__ = '", text, size)) return true;
   if (beside("../build-version") && read_text_after(path, "", text, size)) return true;
   char real[4096];

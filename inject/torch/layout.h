@@ -7,14 +7,14 @@
 
 namespace profshim::torch {
 
-/// Bytes.
+/// Offsets in bytes, and tags.
 struct Layout {
   // at::RecordFunction. `inputs` is a c10::ArrayRef<IValue>: address, length.
   std::uint16_t sequence, inputs;
   // c10::TensorImpl. `sizes` is a c10::impl::SizesAndStrides, valid if the byte `policy` says so.
   std::uint16_t sizes, numel, dtype, policy;
-  // The std::vector<IValue> in a c10::detail::ListImpl and a c10::ivalue::Object. `list` follows the reference
-  // counts, as the name in an rpc::WorkerInfo does.
+  // The std::vector<IValue> in a c10::detail::ListImpl (`list`) and a c10::ivalue::Object (`slots`). `list` lies behind
+  // the reference counts and is also the offset of the name in an rpc::WorkerInfo.
   std::uint16_t list, slots;
   // c10::IValue::Tag. kTagDouble to tag_bool are numbers and bools.
   std::uint8_t tag_bool, tag_list, tag_object;
@@ -28,7 +28,7 @@ void find_layout(const void* address);
 /// Null until find_layout() succeeds.
 const Layout* known_layout();
 
-/// Writes a release such as "2.15.0+cpu" from the files beside `library`. Public for tests.
+/// Writes PyTorch's release, such as "2.15.0+cpu", from the files beside `library`.
 bool release_of(const char* library, char* text, std::size_t size);
 /// `cxx11`: newer ABI of std::string. False if the release is unknown. Public for tests.
 bool layout_of(const char* release, bool cxx11, Layout& layout);

@@ -1,12 +1,12 @@
-// Records operators and ranges, with one observer per scope.
+// Records PyTorch's operators and ranges, with one observer per scope.
 #pragma once
 
 #include "abi.h"
 
 namespace profshim::torch {
 
-/// Observes PyTorch's ranges once PyTorch is loaded. Operators are observed only while recorded, or until one has shown
-/// whether the process is a rank. Any thread.
+/// Observes PyTorch's ranges, if PyTorch is loaded. Operators are observed only while recording, and before it until
+/// one has shown whether the process is a rank. Any thread.
 void attach_if_loaded();
 bool is_imported();
 

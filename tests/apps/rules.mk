@@ -1,5 +1,5 @@
-# The MPI programs that the end-to-end tests run, for every MPI that is installed: build/tests/apps/openmpi/ring_isend ...
-# They are ordinary jobs, so that sanitizer builds do not instrument them.
+# The MPI programs of the end-to-end tests, for every installed MPI: build/tests/apps/openmpi/ring_isend ... Sanitizer
+# builds do not instrument them, as they are ordinary jobs.
 MPI_IMPLEMENTATIONS := $(foreach m,openmpi mpich,$(if $(shell command -v mpicc.$(m) 2>/dev/null),$(m)))
 MPI_FORTRAN         := $(foreach m,$(MPI_IMPLEMENTATIONS),$(if $(shell command -v mpifort.$(m) 2>/dev/null),$(m)))
 APPS                := $(BUILD)/tests/apps

@@ -1,6 +1,6 @@
 // Calls the CUDA hooks, linked into this program with the session. STUB: the library behind the hooks, or "none".
 //   cuda_calls STUB every             every function once, recorded by symbol hooks
-//   cuda_calls STUB idle              without a request to record
+//   cuda_calls STUB idle              every function once, not recorded
 //   cuda_calls STUB ranges LETTERS    S, P = cudaProfilerStart, Stop; D, O = the driver's; c = cudaMemcpy
 //   cuda_calls STUB kernels NAME...   launches, each followed by a cudaMemcpy; "graph" = a graph launch
 #include <dlfcn.h>
@@ -53,7 +53,7 @@ void call_every_function() {
 #define HOOK(name, ...) call(&name);
 #include "profshim/hooks/cuda.def"
 #undef HOOK
-  // The names are cached now.
+  // The second launch finds the name in the cache.
   note(cudaLaunchKernel(reinterpret_cast<void*>(&exported_kernel), {1, 1, 1}, {1, 1, 1}, nullptr, 0, nullptr));
   note(cudaLaunchKernel(reinterpret_cast<void*>(&exported_kernel), {1, 1, 1}, {1, 1, 1}, nullptr, 0, nullptr));
 }

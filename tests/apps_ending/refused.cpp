@@ -1,6 +1,6 @@
-// Calls MPI_Allreduce under a seccomp filter.
+// Calls MPI_Allreduce under a seccomp filter: system calls with these numbers fail with ERRNO.
 //   usage: refused ERRNO NUMBER[,NUMBER...] [CALLS]
-//   NUMBER with "s": refused only if the fourth argument (flags of mmap) contains MAP_SHARED.
+//   NUMBER with "s": only if the fourth argument (flags of mmap) contains MAP_SHARED.
 #include <errno.h>
 #include <linux/audit.h>
 #include <linux/filter.h>

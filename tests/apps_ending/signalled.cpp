@@ -35,7 +35,7 @@ char state_of(pid_t pid) {
   return bracket == std::string::npos ? 'X' : line[bracket + 2];
 }
 
-// `asleep`: once this process waits in the kernel.
+// `asleep`: sends once this process waits in the kernel.
 pid_t send_from_child(int number, bool asleep) {
   const pid_t parent = getpid(), child = fork();
   if (child != 0) return child;
@@ -56,7 +56,7 @@ void* compute(void*) {
     std::exit(1);
   }
   send_from_child(number, how != "computes" && how != "thread");
-  // A larger trace would take longer to write than the measured time.
+  // Few calls: a larger trace would take longer to write than the test allows.
   while (how == "computes") {
     call(1);
     for (int i = 0; i < 1000000; ++i) __asm__ volatile("");
@@ -98,7 +98,7 @@ int main(int argc, char** argv) {
   const std::string how = argv[2];
   const rlimit no_core{0, 0};
   setrlimit(RLIMIT_CORE, &no_core);
-  // Includes the threads of MPI.
+  // Also for the threads of MPI, which inherit the mask.
   sigset_t set;
   sigemptyset(&set);
   sigaddset(&set, number);

@@ -1,4 +1,4 @@
-// A reduce-scatter between groups of different sizes.
+// A reduce-scatter between groups of different sizes. A read beyond `counts` hits a protected page.
 #include <mpi.h>
 #include <sys/mman.h>
 

@@ -1,4 +1,4 @@
-// driver_api [launches]: uses only the driver API, as generated programs do.
+// driver_api [launches]: uses only the driver API.
 #include <cstddef>
 #include <cstdio>
 #include <cstdlib>

@@ -1,5 +1,5 @@
 // machine MODE [kernels]: uses devices in rare ways. Prints the number of kernels.
-//   devices   the same number of kernels on a stream of each device, one step per round
+//   devices   the same number of kernels on a stream of each device
 //   fork      the child uses no CUDA and ends with status 7
 //   contexts  two contexts of one device at the same time
 //   cut       SIGTERM while kernels run

@@ -1,4 +1,4 @@
-// memory [rounds]: device, pinned and managed memory.
+// memory [rounds]: allocates and frees device, pinned and managed memory.
 #include "cuda_api.h"
 
 int main(int count, char** arguments) {

@@ -1,5 +1,5 @@
-# CUDA programs: g++ builds them against the fakes on every machine. If nvcc is installed, it also builds them, as users
-# do (build/tests/apps_gpu/nvcc).
+# CUDA programs. g++ builds them against the fakes; nvcc, if installed, builds them as users do
+# (build/tests/apps_gpu/nvcc).
 
 GPU_APP_SOURCES := $(wildcard tests/apps_gpu/*.cpp tests/apps_gpu/*/*.cpp)
 GPU_APP_HEADERS := $(wildcard tests/apps_gpu/*.h tests/apps_gpu/*/*.h)
@@ -33,7 +33,7 @@ $(BUILD)/tests/apps_gpu/$(1): $(filter %/$(1).cpp,$(GPU_APP_SOURCES)) $(GPU_APP_
 endef
 $(foreach app,$(GPU_APPS),$(eval $(call gpu_app_rule,$(app))))
 
-# The same client with a static copy of CUPTI.
+# cupti_client with a static copy of CUPTI.
 TEST_APPS += $(BUILD)/tests/apps_gpu/cupti_client_static
 $(BUILD)/tests/apps_gpu/cupti_client_static: tests/apps_gpu/cupti/cupti_client.cpp $(wildcard tests/fakes/cupti/*.cpp) $(FAKE_HEADERS) tests/apps_gpu/cuda_api.h $(FAKE_CUDA)/libcudart.so.13
 	@mkdir -p $(@D)

@@ -29,7 +29,7 @@ int main(int argc, char** argv) {
   MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
   if (provided < MPI_THREAD_MULTIPLE) {
     MPI_Finalize();
-    return 77;  // no MPI_THREAD_MULTIPLE
+    return 77;
   }
   pthread_barrier_init(&all_alive, nullptr, static_cast<unsigned>(alive));
   pthread_attr_t small;

@@ -1,4 +1,4 @@
-/* Makes COUNT calls with the maximum of arguments, with pauses. */
+/* Makes COUNT calls of two functions with many recorded arguments, with pauses. */
 #include <mpi.h>
 #include <stdlib.h>
 #include <unistd.h>

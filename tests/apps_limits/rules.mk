@@ -1,5 +1,4 @@
-# MPI programs that reach limits or cause a message of the library, built with each installed MPI. Unlike those of
-# tests/apps/mpi they print no counts.
+# MPI programs that reach limits or cause a message of the library, built with each installed MPI.
 
 LIMIT_APPS := $(foreach m,$(MPI_IMPLEMENTATIONS),$(addprefix $(BUILD)/tests/apps_limits/$(m)/, \
               $(basename $(notdir $(wildcard tests/apps_limits/*.c tests/apps_limits/*.cpp)))))

@@ -1,6 +1,6 @@
 /* Takes memory and makes MPI calls in turn. Exit status 3: it did not get MIB.
    usage: tight touch|reserve|shared MIB CALLS
-   reserve: does not write; shared: a shared MPI window, after the calls. */
+   touch: writes to it; reserve: does not; shared: a shared MPI window, after the calls. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>

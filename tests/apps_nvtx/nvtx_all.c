@@ -1,4 +1,4 @@
-// Uses the whole NVTX API in each step, as a program (MAIN), a rank (NVTX_APP_MPI) or a library.
+// Uses the whole NVTX API in each step, as a program (NVTX_APP_MAIN), a rank (NVTX_APP_MPI) or a library.
 #include <nvtx3/nvToolsExt.h>
 #include <nvtx3/nvToolsExtPayload.h>
 #include <pthread.h>

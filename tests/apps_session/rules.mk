@@ -1,5 +1,5 @@
-# A program that records without hooks: a process can have one session only. It is built like the unit tests, so that
-# the sanitizers see the threads of the job and of the library together.
+# A program that records without hooks, since a process can have only one session. Built like the unit tests, so that
+# sanitizers see its threads and the library's.
 
 SESSION_APP := $(OUT)/tests/apps_session/record_threads
 TEST_APPS   += $(SESSION_APP)

@@ -41,7 +41,7 @@ extern "C" [[gnu::visibility("default")]] const char* probe_start(const char* sp
   return answer.c_str();
 }
 
-/// One Python frame per line, then the number of native frames.
+/// Returns one Python frame per line, then the number of native frames.
 extern "C" [[gnu::visibility("default")]] const char* probe_take() {
   static thread_local std::string text;
   text.clear();
@@ -62,7 +62,7 @@ extern "C" [[gnu::visibility("default")]] void probe_spin() {
   for (;;) call_stack::capture();
 }
 
-/// Returns the minimum in nanoseconds.
+/// Returns the least cost of a stack in nanoseconds.
 extern "C" [[gnu::visibility("default")]] double probe_cost() {
   using Clock = std::chrono::steady_clock;
   constexpr int kCalls = 1000;

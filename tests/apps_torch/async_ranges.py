@@ -1,4 +1,4 @@
-"""Ends more ranges than a thread can have open on another thread, when a future is done."""
+"""Opens ranges, more than a thread can have open, that end on another thread when a future is done."""
 import threading
 
 import torch

@@ -1,5 +1,5 @@
-# Fake libcuda, libcudart, libcupti and libnccl simulate a GPU. Each folder of the build is the library path of one
-# release of CUDA: LD_LIBRARY_PATH=build/tests/fakes/cuda13. They need no header of CUDA.
+# Fake libcuda, libcudart, libcupti and libnccl simulate a GPU. A folder for each release of CUDA is a library path:
+# LD_LIBRARY_PATH=build/tests/fakes/cuda13. They need no header of CUDA.
 
 FAKES      := $(BUILD)/tests/fakes
 FAKE_LIBS  := $(foreach c,cuda13.3 cuda13.2 cuda13 cuda12 cuda11,$(addprefix $(FAKES)/$(c)/,libcuda.so.1 libnccl.so.2)) \
@@ -15,8 +15,8 @@ FAKE_CUDART  := $(wildcard tests/fakes/cudart/*.cpp)
 FAKE_NCCL    := $(wildcard tests/fakes/nccl/*.cpp)
 FAKE_CUPTI   := $(wildcard tests/fakes/cupti/*.cpp)
 
-# The fakes belong to the job, so that sanitizer builds do not instrument them. The sources of one library are compiled
-# as one: a quarter of the time. $(5) is the library that names the version script, if it differs from $(1).
+# Sanitizer builds do not instrument the fakes, which belong to the job. The sources of a library are compiled as one
+# file, in a quarter of the time. $(5) is the library that names the version script, if it differs from $(1).
 define fake_rule
 $(1): $(2) $$(FAKE_HEADERS) tests/fakes/$(or $(5),$(notdir $(1))).map
 	@mkdir -p $$(@D)

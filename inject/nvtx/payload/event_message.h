@@ -7,7 +7,7 @@
 
 namespace profshim::nvtx {
 
-/// The field flagged as the event's message. `text` belongs to the job or lies in `utf8`: then do not copy the object.
+/// The field flagged as the event's message. Do not copy: `text` may point into `utf8`, if not to the job's memory.
 struct EventMessage {
   std::string_view text;  // "" = none
   char utf8[kMaxString];  // for UTF-16 and UTF-32

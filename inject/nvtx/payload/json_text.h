@@ -1,4 +1,4 @@
-// JSON text in a fixed buffer: no allocation, no locale.
+// JSON text in a fixed buffer.
 #pragma once
 
 #include <charconv>
@@ -62,7 +62,7 @@ class JsonText {
     }
     raw("\"");
   }
-  /// At most kMaxString bytes. Control characters become spaces.
+  /// Writes at most kMaxString bytes. Control characters become spaces.
   void string(std::string_view text) {
     raw("\"");
     for (const char c : text.substr(0, kMaxString)) {

@@ -1,4 +1,4 @@
-// Size, alignment and offset of payload entries.
+// Finds size, alignment and offset of the entries of NVTX payloads.
 #pragma once
 
 #include <cstddef>
@@ -11,11 +11,11 @@
 
 namespace profshim::nvtx {
 
-/// Memory of the job.
+/// A piece of the job's memory.
 struct Bytes {
   const std::uint8_t* data;
   std::size_t size;
-  /// False if out of bounds.
+  /// Returns false if out of bounds.
   template <class T>
   bool load(std::size_t offset, T& value) const {
     if (offset > size || size - offset < sizeof(T)) return false;
@@ -25,7 +25,7 @@ struct Bytes {
   Bytes from(std::size_t offset) const { return offset > size ? Bytes{data, 0} : Bytes{data + offset, size - offset}; }
 };
 
-/// `offsets`: of the entries up to the current one.
+/// A payload with its schema. `offsets`: of the entries up to the current one.
 struct Structure {
   const Schema& schema;
   const Bytes& bytes;
@@ -41,7 +41,7 @@ inline bool is_pointer(const nvtxPayloadSchemaEntry_t& entry) {
 }
 /// NVTX_PAYLOAD_ENTRY_FLAG_ARRAY_*; 0 = no array.
 inline std::uint64_t array_kind(const nvtxPayloadSchemaEntry_t& entry) { return entry.flags & (7 << 4); }
-/// An array of characters, not the address of one.
+/// True for an array of characters in the payload, not the address of one.
 inline bool is_sized_string(const nvtxPayloadSchemaEntry_t& entry) {
   return is_string(entry.type) && (array_kind(entry) != 0 || entry.arrayOrUnionDetail != 0);
 }
@@ -51,18 +51,18 @@ class PayloadLayout {
   explicit PayloadLayout(const Domain& domain) : domain_(domain) {}
 
   TypeSize type_size(std::uint64_t type, int depth) const;
-  /// One pointer, character or value.
+  /// Size of one element: pointer, character or value.
   TypeSize entry_size(const nvtxPayloadSchemaEntry_t& entry, int depth) const;
-  /// `cursor`: end of the entry before.
+  /// `cursor`: end of the previous entry.
   static std::size_t entry_offset(const Schema& schema, const nvtxPayloadSchemaEntry_t& entry, std::size_t align,
                                   std::size_t cursor);
   std::size_t entry_bytes(const Structure& structure, std::size_t i, std::size_t element) const;
-  /// 0 if the schema names no valid length entry.
+  /// Number of elements; 0 if the schema names no valid length entry.
   std::size_t array_length(const Structure& structure, std::size_t i, const Bytes& data, std::size_t element) const;
 
-  /// Zero-extended. Returns false if it is not an integer, size or enum, or is out of bounds.
+  /// Reads 1 to 8 bytes, zero-extended. Returns false if the type has another size or the bytes are out of bounds.
   bool read_integer(std::uint64_t type, const Bytes& bytes, std::size_t offset, std::uint64_t& value) const;
-  /// Only for schemas of scalars, such as NCCL's.
+  /// Finds an entry by name. Only for schemas of scalars, such as NCCL's.
   bool find_integer(const nvtxPayloadData_t& payload, std::string_view name, std::uint64_t& value) const;
 
  private:

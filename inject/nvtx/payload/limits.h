@@ -13,7 +13,7 @@ inline constexpr std::size_t kMaxString = 1024;  // bytes
 inline constexpr std::size_t kMaxEntries = 256;  // of a schema; a larger one is rendered without entries
 
 inline constexpr std::string_view kTruncated = "\"...\":true";
-/// Reserved for closing brackets and kTruncated.
+/// Bytes reserved for the end of the text.
 inline constexpr std::size_t kClosing = 64;
 // At worst, every level ends with a comma, kTruncated and a bracket.
 static_assert((kMaxDepth + 1) * (kTruncated.size() + 2) <= kClosing);

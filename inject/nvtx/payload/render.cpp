@@ -56,7 +56,7 @@ class Renderer {
     return true;
   }
 
-  /// `selected`: member of a union without a selector.
+  /// `selected`: the member to write, if a union has no selector of its own.
   bool write_schema(const Schema& schema, const Bytes& bytes, int depth, std::uint64_t selected) {
     if (schema.values != nullptr) return scalars_.write_enum(schema, bytes);
     if (depth == 0) return false;
@@ -82,7 +82,7 @@ class Renderer {
     return true;
   }
 
-  /// If it does not fit, returns false and writes nothing.
+  /// If the field does not fit, returns false and writes nothing.
   bool write_field(const Structure& structure, std::size_t i, std::size_t element, int depth, bool& is_empty) {
     const nvtxPayloadSchemaEntry_t& entry = structure.schema.entries[i];
     char* const start = json_.position();
@@ -104,7 +104,7 @@ class Renderer {
     return true;
   }
 
-  /// Place of a value: a pointer or an offset leads away from the entry.
+  /// Place of a value, which is elsewhere if the entry is a pointer or an offset.
   struct Place {
     Bytes data;
     std::size_t element;

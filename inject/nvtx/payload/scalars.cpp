@@ -11,7 +11,7 @@
 namespace profshim::nvtx {
 namespace {
 
-// std::ldexp() would be the library's only use of libm.
+// Not std::ldexp(), which would be the library's only use of libm.
 double power_of_two(int exponent) { return std::bit_cast<double>(static_cast<std::uint64_t>(1023 + exponent) << 52); }
 
 double half_to_double(std::uint16_t bits) {
@@ -56,7 +56,7 @@ void ScalarWriter::write_flags(const Schema& schema, std::uint64_t value) {
     const nvtxPayloadEnum_t& flag = schema.values[i];
     if (flag.isFlag == 0 || flag.value == 0 || (value & flag.value) != flag.value) continue;
     if (!first) json_.raw("|");
-    // "?" replaces a name that needs escaping.
+    // "?" replaces a name with a quote, backslash or newline.
     json_.raw(std::string_view(flag.name).find_first_of("\"\\\n") == std::string_view::npos ? flag.name : "?");
     value &= ~flag.value;
     first = false;

@@ -1,4 +1,4 @@
-// Single payload values as JSON.
+// Writes single payload values as JSON.
 #pragma once
 
 #include <cstddef>
@@ -17,7 +17,7 @@ class ScalarWriter {
  public:
   ScalarWriter(JsonText& json, EventMessage& message) : json_(json), message_(message) {}
 
-  /// The value's name, its flags' names joined by '|', or its number.
+  /// Writes the value's name, its flags' names joined by '|', or its number.
   bool write_enum(const Schema& schema, const Bytes& bytes);
   /// `width`: bytes of a character. Stops at a zero.
   void write_text(const Bytes& data, std::size_t width, std::size_t count, bool is_message);

@@ -13,7 +13,7 @@ struct TypeSize {
   std::size_t bytes, align;
 };
 
-/// {0, 1} if not predefined.
+/// {0, 1} if NVTX does not define `type`.
 inline TypeSize size_of_type(std::uint64_t type) {
   // By type, from INVALID (0) to CHAR32 (27).
   static constexpr TypeSize kBasic[] = {
@@ -53,7 +53,7 @@ inline TypeSize size_of_type(std::uint64_t type) {
   }
 }
 
-/// 0 for other types.
+/// 0 unless the type is text.
 inline std::size_t character_bytes(std::uint64_t type) {
   switch (type) {
     case NVTX_PAYLOAD_ENTRY_TYPE_CHAR:

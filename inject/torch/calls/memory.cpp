@@ -1,6 +1,5 @@
-// libc10's functions that report blocks. The CPU's allocator calls ProfiledCPUMemoryReporter (same in 1.13 to 2.x), all
-// others the two functions below (totals: int64_t in 1.13, size_t since). Source: c10/core/Allocator.cpp and
-// CPUAllocator.cpp.
+// Hooks of libc10. The CPU's allocator calls ProfiledCPUMemoryReporter (same in 1.13 to 2.x), all others call
+// report...ToProfiler() (totals: int64_t in 1.13, size_t since). Source: c10/core/Allocator.cpp and CPUAllocator.cpp.
 #include "memory.h"
 
 #include <sys/mman.h>
@@ -100,7 +99,7 @@ void commit(const void* address, std::int64_t bytes, std::uint64_t allocated, st
                     "count them");
 }
 
-/// A block that the job's profiler reports too makes one event.
+/// Adds a block. A block that the job's profiler reports too makes one event.
 void add_cpu_block(const void* address, std::int64_t bytes, std::uint64_t reserved) {
   BlockTable* const blocks = cpu_blocks.load(std::memory_order_acquire);
   if (blocks == nullptr || address == nullptr) return;
@@ -114,7 +113,8 @@ void add_cpu_block(const void* address, std::int64_t bytes, std::uint64_t reserv
   commit(address, bytes, static_cast<std::uint64_t>(total), reserved, kCpuDevice);
 }
 
-/// `reported`: negative size, or 0 if unknown. Also called between recordings, so that the table has no freed blocks.
+/// Removes a block. `reported`: negative size, or 0 if unknown. Also called between recordings, so that the table has
+/// no freed blocks.
 void remove_cpu_block(const void* address, std::int64_t reported, std::uint64_t reserved) {
   BlockTable* const blocks = cpu_blocks.load(std::memory_order_acquire);
   if (blocks == nullptr) return;
@@ -141,7 +141,7 @@ void report(RealFunction<Report<Total>>& real, void* address, std::int64_t bytes
   }
 }
 
-/// OutOfMemory() has recorded failures of the CPU.
+/// Records a failed allocation; those of the CPU are recorded by OutOfMemory().
 template <class Total>
 void report_out(RealFunction<ReportOut<Total>>& real, std::int64_t bytes, Total allocated, Total reserved,
                 c10::Device device) {

@@ -4,7 +4,7 @@
 
 namespace profshim::torch {
 
-/// Call during the import of PyTorch: later, hooks hold an allocator's lock.
+/// Call during the import of PyTorch: later, the hooks run under an allocator's lock.
 void find_memory_functions();
 
 void start_memory();

@@ -20,7 +20,7 @@
 
 namespace profshim::torch {
 
-/// c10::intrusive_ptr. The destructor makes it returned in memory.
+/// c10::intrusive_ptr. Its destructor makes functions return it in memory.
 struct IntrusivePointer {
   void* value;
   ~IntrusivePointer() {}  // NOLINT(modernize-use-equals-default): a defaulted one is trivial
@@ -92,8 +92,8 @@ constinit Received received[kReceivedSlots];
 constinit std::mutex received_mutex;
 
 struct State {
-  StringId from = 0, to = 0;  // ends of the latest respond()'s pipe
-  bool is_sending = false;    // id() is for a request of this worker
+  StringId from = 0, to = 0;  // workers at both ends of the latest respond()'s pipe
+  bool is_sending = false;    // id() is called for a request of this worker
   Event* request = nullptr;   // being sent; waits for set_id()
   Event* served = nullptr;
 };
@@ -134,7 +134,7 @@ Event describe(HookId hook, const void* message, StringId from, StringId to) {
   return event;
 }
 
-/// An exception has left the call.
+/// Ends the event of a call that an exception has left.
 void close_left_call(spool::Thread& thread, Event*& left) {
   if (left == nullptr) return;
   left->flags |= kUnfinished;
@@ -228,7 +228,7 @@ void note_pipe(const void* agent, void* pipe) {
   errno = saved_errno;
 }
 
-/// `atomic_future`: a TensorPipeAgent::AtomicJitFuture, a flag and then the address of send()'s future.
+/// Ends the request. `atomic_future`: a TensorPipeAgent::AtomicJitFuture: a flag, then the address of send()'s future.
 void on_answer(const void* const* atomic_future, std::uint8_t flags) {
   if (!recording() && (recorder::mode() == 0 || !has_pending())) return;
   const int saved_errno = errno;

@@ -24,7 +24,8 @@ enum Type : int {
   kRRefBackward = 0x117,
 };
 
-/// Source: Lib/pickletools.py of Python 3.14. TorchScript writes a subset (torch/csrc/jit/serialization/pickler.cpp).
+/// Reads a Python pickle. Source: Lib/pickletools.py of Python 3.14. TorchScript writes a subset
+/// (torch/csrc/jit/serialization/pickler.cpp).
 class Pickle {
  public:
   explicit Pickle(std::string_view bytes) : rest_(bytes) {}
@@ -36,7 +37,7 @@ class Pickle {
     std::uint64_t number = 0;
   };
 
-  /// kEnd at the end and at the first invalid byte.
+  /// Returns kEnd at the end and at the first invalid byte.
   Operation next() {
     if (rest_.empty()) return {};
     const auto code = static_cast<unsigned char>(rest_[0]);
@@ -130,25 +131,25 @@ class Pickle {
   std::string_view rest_;
 };
 
-/// The name is both texts together.
+/// The name of a function, in two parts.
 struct Function {
   std::string_view prefix, name;
 };
 
-/// The method that _local_invoke() calls; its arguments are the RRef and the name. Source:
-/// torch/distributed/rpc/rref_proxy.py.
+/// Returns the method that _local_invoke(RRef, name, ...) calls. Source: torch/distributed/rpc/rref_proxy.py.
 std::string_view method_of_rref(Pickle pickle) {
   bool in_rref = false;
   int texts = 0;
   for (auto operation = pickle.next(); operation.kind != Pickle::Kind::kEnd; operation = pickle.next()) {
     if (operation.kind != Pickle::Kind::kText) continue;
-    if (in_rref && ++texts == 2) return operation.text;  // first the type of the RRef's object
+    if (in_rref && ++texts == 2) return operation.text;  // the first text is the type of the RRef's object
     if (operation.text == "_py_rref_receiver") in_rref = true;
   }
   return {};
 }
 
-/// The first global after the class in a pickled PythonUDF. Source: torch/distributed/rpc/internal.py.
+/// Returns the function in a pickled PythonUDF: the first global after that class. Source:
+/// torch/distributed/rpc/internal.py.
 Function python_function(std::string_view bytes) {
   Pickle pickle(bytes);
   std::string_view last;
@@ -165,7 +166,7 @@ Function python_function(std::string_view bytes) {
   return {};
 }
 
-/// A Python call begins with a byte 0 or 1 (asynchronous), as no pickle does. Source:
+/// Skips the first byte of a Python call, 0 or 1 (asynchronous). No pickle begins so. Source:
 /// torch/csrc/distributed/rpc/python_call.cpp.
 std::string_view without_flag(std::string_view payload) {
   const bool has_flag = !payload.empty() && (payload[0] == 0 || payload[0] == 1);
@@ -189,8 +190,8 @@ Function function_of(std::string_view payload) {
   return found;
 }
 
-/// The payload of a request with an autograd context ends with a pickle, whose first number is the type, and the
-/// pickle's length. Source: torch/csrc/distributed/rpc/utils.cpp, writeWrappedPayload.
+/// Returns the type of a request inside an autograd context. The payload ends with a pickle, whose first number is the
+/// type, and the pickle's length. Source: torch/csrc/distributed/rpc/utils.cpp, writeWrappedPayload.
 int wrapped_type(std::string_view payload) {
   constexpr std::size_t kLength = 8;
   if (payload.size() < kLength) return kForwardAutograd;

@@ -1,4 +1,4 @@
-// Baseline files: runs as JSON.
+// Writes and reads baseline files: profiles of runs as JSON.
 //   {"profshim_baseline": 1, "runs": [{"path", "world_size", "has_steps",
 //    "machine": {"cpus", "own", ...}, "ranks": [{"rank", "steps": [[11, 0], ...],
 //    "step_ns": [...], ..., "rows": [{"kind", "name", "other_threads", "count": [...], "time_ns": [...]}]}]}]}
@@ -42,7 +42,7 @@ void write_load(JsonWriter& json, const MachineLoad& load) {
   json.close_object();
 }
 
-/// Compact, since numbers are most of the file.
+/// Writes no blanks: numbers are most of the file.
 void write_numbers(JsonWriter& json, std::string_view key, const std::vector<std::int64_t>& values) {
   JsonWriter list(JsonWriter::Layout::kCompact);
   list.open_list();
@@ -77,7 +77,7 @@ void write_rank(JsonWriter& json, const ProfileRank& rank) {
   json.close_list().close_object();
 }
 
-/// ok() is false after a leaf that does not fit.
+/// Fills the runs from json_leaves(). ok() is false after a leaf that does not fit.
 class Reader {
  public:
   explicit Reader(std::vector<RunProfile>& runs) : runs_(runs) {}
@@ -133,7 +133,7 @@ class Reader {
     return key == "rows" && parts_.size() >= 7 && row(rank, value);
   }
 
-  // The writer puts kind and name first.
+  // write_rank() puts kind and name first.
   bool row(ProfileRank& rank, const Value& value) {
     const std::string_view key = parts_[6];
     if (key == "kind") {

@@ -19,7 +19,7 @@ using namespace analysis_detail;
 using RowKey = std::pair<RowKind, std::string>;
 using Verdict = Change::Verdict;
 
-/// Programs call these until something has happened.
+/// True for polls, repeated until an operation is done.
 bool depends_on_timing(const std::string& name) {
   constexpr std::string_view kPatterns[] = {schema::name::kMpiPolling,
                                             "MPI_Test*",
@@ -96,7 +96,7 @@ class Comparer {
     return at == rank.rows.end() ? nullptr : &at->second;
   }
 
-  /// (before, after) -> number of steps.
+  /// (count before, count after) -> number of steps.
   using Differences = std::map<std::pair<std::int64_t, std::int64_t>, std::size_t>;
 
   static Differences differences(const ProfileRow* base, const ProfileRow* run, const std::vector<StepPair>& common) {
@@ -154,7 +154,7 @@ class Comparer {
 
   struct TimeRow {
     std::string kind, name;
-    bool alone = false;  // fails without the step time
+    bool alone = false;  // fails even if the step time does not
     std::vector<TimeSamples> samples;
     TimeTest longer;
   };
@@ -167,7 +167,7 @@ class Comparer {
       if (on_device) continue;
       row.samples.back().longer = machine_[i].longer;
       row.samples.back().shorter = machine_[i].shorter;
-      // CPU time is judged with the step time only.
+      // CPU time excuses only a longer step.
       if (!is_step_time(row.name)) row.samples.back().longer.cpu_us = row.samples.back().shorter.cpu_us = 0;
     }
     row.longer = test_longer(row.samples, options_, options_.alpha / 2);
@@ -192,7 +192,7 @@ class Comparer {
         return row != nullptr ? &row->time_ns : nullptr;
       }));
     }
-    // Such a time cannot have grown by more than the floor.
+    // A time below the floor cannot grow by more than the floor.
     std::erase_if(
         rows, [&](const TimeRow& row) { return std::max(row.longer.base_us, row.longer.run_us) <= options_.floor_us; });
     std::vector<double> p;
@@ -282,7 +282,7 @@ class Comparer {
   const RunProfile& run_;
   const CompareOptions& options_;
   Comparison result_;
-  std::vector<TimeSamples> machine_;  // growth with other causes, by run
+  std::vector<TimeSamples> machine_;  // growth with other causes, by run of the baseline
   std::vector<std::vector<StepPair>> common_;
   std::set<RowKey> names_;
 };

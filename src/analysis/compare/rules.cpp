@@ -1,4 +1,4 @@
-// Checks a run with the rules of [check].
+// Checks a run with the rules of a spec's [check] table.
 #include <algorithm>
 #include <cmath>
 #include <stdexcept>
@@ -47,7 +47,7 @@ std::vector<std::int64_t> series_of(const CheckRule& rule, const ProfileRank& ra
 struct Extremes {
   double least = 0, most = 0;
 };
-/// Over the ranks, for counts of each step or median times.
+/// Extremes over all ranks: of each step's count, or of median times in microseconds.
 Extremes extremes(const CheckRule& rule, const RunProfile& run) {
   std::vector<double> values;
   for (const ProfileRank& rank : run.ranks) {

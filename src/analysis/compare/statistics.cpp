@@ -9,17 +9,17 @@
 namespace profshim::analysis_detail {
 namespace {
 
-constexpr std::size_t kFewest = 3;     // one step for each third
-constexpr std::size_t kMaxExact = 30;  // beyond, the normal approximation is as good
+constexpr std::size_t kFewest = 3;
+constexpr std::size_t kMaxExact = 30;  // for more samples, the normal approximation is as good
 
 // Share of the orders with U >= `u`, by the recursion of Mann and Whitney.
 double exact_tail(std::size_t n, std::size_t m, std::size_t u) {
-  // ways[i][v]: orders of i and j samples with U = v.
+  // ways[i][v]: number of orders of i and j samples with U = v.
   std::vector<std::vector<double>> ways(n + 1, std::vector<double>(n * m + 1, 0));
   for (std::size_t i = 0; i <= n; ++i) ways[i][0] = 1;
   for (std::size_t j = 1; j <= m; ++j) {
     for (std::size_t i = 1; i <= n; ++i) {
-      // The largest sample is one of the i, or one of the j.
+      // The largest sample adds j to U if it is one of the i, else nothing.
       for (std::size_t v = n * m + 1; v-- > 0;) ways[i][v] += v >= j ? ways[i - 1][v - j] : 0;
     }
   }

@@ -1,4 +1,4 @@
-// Statistical tests for compare.h, which gives the reasons.
+// Statistical tests of profshim compare; profshim/analysis/compare.h gives the reasons.
 #pragma once
 
 #include <cstddef>
@@ -9,18 +9,18 @@ namespace profshim::analysis_detail {
 /// One-sided p of the Mann-Whitney test; 1 if a sample is empty.
 double longer_p(const std::vector<double>& shorter, const std::vector<double>& longer);
 
-/// 1 / C(n + m, n).
+/// Smallest p that n and m steps can give: 1 / C(n + m, n).
 double least_p(std::size_t n, std::size_t m);
-/// Steps that p <= `alpha` / `rows` needs; at least 3, for the thirds.
+/// Steps that p <= `alpha` / `rows` needs; at least 3, one for each third.
 std::size_t steps_needed(double alpha, std::size_t rows);
 
-/// `t` must be >= 0.
+/// Probability that Student's t exceeds `t`, which must be >= 0.
 double student_tail(double t, std::size_t freedom);
 
-/// Compares the medians of thirds, in order of time.
+/// True if all thirds of `longer`, in order of time, have larger medians than all thirds of `shorter`.
 bool in_every_third(const std::vector<double>& shorter, const std::vector<double>& longer);
 
-/// True for rejected hypotheses.
+/// True for each p that is significant by Holm's correction.
 std::vector<bool> holm(const std::vector<double>& p, double alpha);
 
 }  // namespace profshim::analysis_detail

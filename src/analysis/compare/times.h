@@ -1,4 +1,4 @@
-// Tests whether a time has grown, by the rules of compare.h.
+// Tests whether a time has grown, by the rules of include/profshim/analysis/compare.h.
 #pragma once
 
 #include <functional>
@@ -11,37 +11,37 @@ namespace profshim::analysis_detail {
 struct StepPair {
   std::size_t base, run;
 };
-/// Throws std::runtime_error with one line.
+/// Throws std::runtime_error with one line if ranks differ or only one has steps.
 void check_comparable(const RunProfile& base, const RunProfile& run);
 std::vector<StepPair> common_steps(const ProfileRank& base, const ProfileRank& run);
 
-/// Nanoseconds by step; nullptr if the rank lacks the row.
+/// A rank's nanoseconds in each step; nullptr if the rank lacks the row.
 using Series = std::function<const std::vector<std::int64_t>*(const ProfileRank&)>;
 
-/// Growth that the program need not have caused.
+/// Growth that may have other causes than the program.
 struct OtherCauses {
-  double busier_us = 0;  // of the mean step; see machine_load.h
+  double busier_us = 0;  // of the mean step: explained_us() in machine_load.h
   double cpu_us = 0;     // CPU time of the median step, for the worst rank
 };
 
 struct TimeSamples {
-  std::vector<double> base_us, run_us;  // slowest rank, for steps of all ranks in both runs
+  std::vector<double> base_us, run_us;  // slowest rank, for each step that all ranks have in both runs
   OtherCauses longer = {}, shorter = {};
 };
 TimeSamples time_samples(const RunProfile& base, const RunProfile& run, const Series& series);
-/// Sets `longer` and `shorter`, for times that depend on CPUs.
+/// Sets `longer` and `shorter`. For times that depend on CPUs.
 void note_other_causes(TimeSamples& samples, const RunProfile& base, const RunProfile& run);
 
-/// Fewest runs that show their variation.
+/// Fewest runs from which their variation is estimated.
 inline constexpr std::size_t kRunsForVariation = 3;
 
 enum class Cause : std::uint8_t {
   kProgram,
-  kMachine,  // possibly: busier machine
-  kRuns,     // possibly: runs differ as much
+  kMachine,  // possibly a busier machine
+  kRuns,     // possibly chance: runs differ as much
 };
 
-/// Least significant p; medians of the run nearest to NEW.
+/// Over all runs of the baseline: the largest p, the medians of the run nearest to NEW.
 struct TimeTest {
   double base_us = 0, run_us = 0;
   double p = 1, least_p = 1;
@@ -50,7 +50,7 @@ struct TimeTest {
   Cause cause = Cause::kProgram;
   std::size_t steps = 0;
 };
-/// `alpha`: for the variation of the baseline.
+/// `alpha`: significance level for the variation between runs.
 TimeTest test_longer(const std::vector<TimeSamples>& runs, const CompareOptions& options, double alpha);
 TimeTest test_shorter(const std::vector<TimeSamples>& runs, const CompareOptions& options, double alpha);
 

@@ -6,7 +6,7 @@
 namespace profshim::analysis_detail {
 namespace {
 
-/// More arrows would be unreadable.
+/// If more ranks waited, only the first gets an arrow.
 constexpr std::size_t kArrowsToAll = 8;
 
 class Arrows {
@@ -51,7 +51,7 @@ class Arrows {
         const auto at = receivers.find(key);
         const bool known = at != receivers.end() && at->second.second->received.size() == channel.sent.size();
         if (!known) {
-          // Messages to ranks without a file do not count.
+          // Messages to ranks without a file do not count as left out.
           if (at != receivers.end()) result_.messages_left_out += channel.sent.size();
           continue;
         }
@@ -80,7 +80,7 @@ class Arrows {
     }
   }
 
-  /// Kept small: there may be millions.
+  /// A rank's call. Small, since there may be millions.
   struct Member {
     std::uint64_t key;
     std::int64_t begin_ns;  // common clock
@@ -108,7 +108,7 @@ class Arrows {
     }
   }
 
-  /// By begin.
+  /// `members`: sorted by begin.
   void collective(std::span<const Member> members) {
     const bool seen = std::all_of(members.begin(), members.end(),
                                   [this](const Member& m) { return sync_point_of(m).event != kNoEvent; });

@@ -1,4 +1,5 @@
-// Arrows (flow events): send to receive, RPC request to execution, last member of a collective to those that waited.
+// Finds arrows (flow events): send to receive, RPC request to execution, last rank in a collective to those that
+// waited.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +11,7 @@
 namespace profshim::analysis_detail {
 
 struct ArrowEnd {
-  std::uint64_t event = 0;  // written behind this event
+  std::uint64_t event = 0;  // written behind the event with this index
   std::uint64_t arrow = 0;  // the same at both ends
   std::int64_t at_ns = 0;   // by the file's clock
   bool starts = false;
@@ -18,7 +19,7 @@ struct ArrowEnd {
 };
 std::string_view name_of(ArrowEnd::Kind kind);
 
-/// By file, then by event. Counts go into `result`.
+/// Arrow ends of each file, sorted by event. Sets the counts in `result`.
 std::vector<std::vector<ArrowEnd>> find_arrows(const std::vector<RankTrace>& traces,
                                                const std::vector<ClockMap>& clocks, MergeResult& result);
 

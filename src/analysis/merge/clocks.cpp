@@ -12,13 +12,14 @@ struct Bounds {
   std::vector<ClockBound> at_least, at_most, ends;
 };
 
-/// The time stamp counter is read unserialized and interpolated. Measured between processes of one machine: 0.3 us.
+/// Margin, since the time stamp counter is read unserialized and interpolated. Measured between processes of one
+/// machine: 0.3 us.
 constexpr double kUneven_ns = 1000;
 
-/// Larger contradictions are wrongly matched collectives.
+/// Larger contradictions between clocks come from wrongly matched collectives.
 constexpr double kDoubt_ns = 100'000;
 
-/// Both are sorted by key.
+/// Calls `pair` for each key in both lists, sorted by key.
 template <class Entry, class Pair>
 void in_both(const std::vector<Entry>& a, const std::vector<Entry>& b, const Pair& pair) {
   auto at = b.begin();
@@ -44,7 +45,7 @@ class Comparison {
       messages(ours.sent, theirs->second.received, true);
       messages(theirs->second.sent, ours.received, false);
     }
-    // A request is sent, executed, answered.
+    // A request is sent, executed and answered.
     in_both(reference_.requests, other_.served,
             [this](const Endpoint& sent, const Endpoint& served) { reference_first(sent.at_ns, served.at_ns); });
     in_both(other_.served_until, reference_.answers,
@@ -67,7 +68,7 @@ class Comparison {
   void other_first(std::int64_t theirs, std::int64_t ours) {
     found_.at_most.push_back({at(theirs), ahead(ours, theirs) + kUneven_ns});
   }
-  /// MPI keeps the order. If counts differ, a window lacks messages: no pair is certain.
+  /// MPI keeps the order of messages. If counts differ, a window lacks messages: no pair is certain.
   void messages(const std::vector<Endpoint>& sent, const std::vector<Endpoint>& received, bool reference_sends) {
     if (sent.size() != received.size()) return;
     for (std::size_t i = 0; i < sent.size(); ++i) {
@@ -84,7 +85,7 @@ class Comparison {
   Bounds found_;
 };
 
-/// Traces of one host may differ: edited times, or two hosts of one name.
+/// True if equal clocks fit the bounds. Traces of one host may differ: edited times, or two hosts of one name.
 bool may_be_one_clock(const Bounds& bounds, double slack_ns) {
   const auto at_least = std::max_element(bounds.at_least.begin(), bounds.at_least.end(),
                                          [](const auto& a, const auto& b) { return a.ahead_ns < b.ahead_ns; });
@@ -121,7 +122,7 @@ class Alignment {
   }
 
  private:
-  /// The reference first, else a placed trace.
+  /// Places traces relative to the first, else to one already placed.
   void place_by_moments(std::vector<std::size_t>& open) {
     for (std::size_t from = 0; from < placed_.size(); ++from) {
       std::vector<std::size_t> left;
@@ -141,7 +142,7 @@ class Alignment {
     return !a.metadata.host.empty() && a.metadata.host == b.metadata.host && a.has_wall_clock && b.has_wall_clock;
   }
 
-  /// Drops contradictions: different step numbers are likelier than a clock that was set.
+  /// Drops contradicting sync points matched by counting: different step numbers are likelier than a changed clock.
   void drop_miscounted(std::size_t i, std::size_t reference, Bounds& bounds, const ClockFit& fit) {
     const bool doubtful =
         !fit.consistent ? fit.error_ns > kDoubt_ns : on_one_host(i, reference) && !may_be_one_clock(bounds, kDoubt_ns);
@@ -179,7 +180,7 @@ class Alignment {
       warnings_.push_back(name_of(trace) + ": its clock contradicts that of " + name_of(traces_[reference]) +
                           ": one of them was set during the run, or the traces are of different jobs");
     }
-    // To the clock of `reference`, then to the common clock.
+    // Converts to the clock of `reference`, then to that of the first trace.
     const ClockMap& onwards = maps_[reference];
     const double there = static_cast<double>(fit.origin_ns - onwards.origin_ns) + fit.offset_ns;
     set_map(i, {trace.metadata.base_time_ns, fit.origin_ns, fit.offset_ns + onwards.offset_ns + onwards.drift * there,

@@ -1,4 +1,4 @@
-// One clock for several traces of a merge or report.
+// Puts the traces of a merge or report on one clock.
 #pragma once
 
 #include <vector>
@@ -8,14 +8,15 @@
 
 namespace profshim::analysis_detail {
 
-/// To the clock of the first trace.
+/// Converts times to the clock of the first trace.
 struct ClockMap {
   std::int64_t base_ns = 0, origin_ns = 0;
   double offset_ns = 0, drift = 0;
   std::int64_t operator()(std::int64_t ns) const;
 };
 
-/// Returns false, with one line in `error`, if a trace shares no clock. Removes wrong sync points from `traces`.
+/// Returns false, with one line in `error`, if a trace shares no clock with the first. Removes wrong sync points from
+/// `traces`.
 bool align_clocks(std::vector<RankTrace>& traces, const MergeOptions& options, std::vector<MergedRank>& ranks,
                   std::vector<ClockMap>& maps, std::vector<std::string>& warnings, std::string& error);
 

@@ -1,4 +1,4 @@
-// Copies one trace into the merged one.
+// Copies one trace into the merged trace.
 #pragma once
 
 #include <string>
@@ -14,12 +14,12 @@ namespace profshim::analysis_detail {
 
 class FileCopy {
  public:
-  /// Keeps references to all arguments except `rank`. Arrow ids follow `arrows_from`.
+  /// Keeps references to all arguments except `rank`. Arrow n gets the id `arrows_from` + n.
   FileCopy(TraceWriter& out, const RankTrace& trace, const MergedRank& rank, const Renumbering& numbers,
            const ClockMap& clock, const std::vector<ArrowEnd>& arrows, std::int64_t arrows_from,
            ThreadNumbers& threads);
 
-  /// Takes all events, in file order.
+  /// Call for all events, in file order.
   void write(const ReadEvent& read);
 
  private:

@@ -1,4 +1,4 @@
-// Merges in two passes: scans the files, on several threads, then copies one after the other.
+// Merges traces in two passes: scans the files on several threads, then copies them one after the other.
 #include "profshim/analysis/merge.h"
 
 #include <algorithm>
@@ -38,7 +38,7 @@ std::vector<RankTrace> scan(const MergeOptions& options) {
   return traces;
 }
 
-/// "" = of one job.
+/// Returns why the traces cannot be merged; "" if they can.
 std::string refusal(const std::vector<RankTrace>& traces) {
   if (traces.size() < 2) return "one trace is nothing to merge: name the traces of several ranks";
   for (const RankTrace& f : traces) {

@@ -1,4 +1,4 @@
-// Role of an MPI function in messages, from hooks/mpi.def. Any thread.
+// Tells which MPI functions send or receive messages, from hooks/mpi.def. Any thread.
 #pragma once
 
 #include <string_view>
@@ -6,9 +6,9 @@
 namespace profshim::analysis_detail {
 
 struct MessageCall {
-  bool sends = false;     // its begin is the send: to `dest` with `tag`
-  bool receives = false;  // its end is the receive from `source`, with `recv tag` if it also sends
-  /// The same for the asynchronous slice of its request.
+  bool sends = false;     // at the begin of the call, to args `dest` with `tag`
+  bool receives = false;  // at its end, from `source` with `tag`; `recv tag` if it also sends
+  /// The same for the asynchronous slice of the call's request.
   bool slice_sends = false, slice_receives = false;
 };
 

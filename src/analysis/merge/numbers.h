@@ -1,4 +1,4 @@
-// Renumbers processes, threads and ids, so that no two traces share one.
+// Renumbers processes, threads and ids, so that no two traces share a number.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@ namespace profshim::analysis_detail {
 
 struct Renumbering {
   std::unordered_map<std::int64_t, std::int64_t> pids;
-  /// The same for all ids: a launch and its flow share one.
+  /// Added to every id of the trace. A launch and its flow keep a common id.
   std::int64_t added = 0;
   std::uint64_t file = 0;
 
@@ -23,7 +23,7 @@ struct Renumbering {
 std::vector<Renumbering> renumber(const std::vector<RankTrace>& traces, std::vector<MergedRank>& ranks,
                                   std::int64_t& next_id);
 
-/// Some readers identify a thread by its tid alone.
+/// Makes tids unique: some readers identify a thread by its tid alone.
 class ThreadNumbers {
  public:
   std::int64_t of(std::int64_t pid, std::int64_t tid);

@@ -17,7 +17,7 @@
 namespace profshim::analysis_detail {
 namespace {
 
-/// Each member's result needs data of every other member.
+/// True if no rank can return before all have called.
 bool waits_for_all(const ReadEvent& call) {
   if (call.name == "MPI_Barrier") return true;
   constexpr std::string_view kNames[] = {"MPI_Allreduce", "MPI_Allgather", "MPI_Alltoall", "MPI_Reduce_scatter_block"};
@@ -49,7 +49,7 @@ class Scanner {
   }
 
   void finish() {
-    // Matching by counting needs all calls.
+    // torch_ matches by counting, which needs all calls.
     const auto& recording = trace_.metadata.recording;
     if (!recording || recording->dropped == 0) torch_.finish(trace_.metadata, trace_.sync_points);
     const auto by_key = [](const auto& a, const auto& b) { return a.key < b.key; };

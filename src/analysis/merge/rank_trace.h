@@ -1,4 +1,4 @@
-// First pass of a merge over one trace. Traces are scanned on several threads.
+// First pass of a merge: finds the collectives, messages and RPC requests of each trace, on several threads.
 #pragma once
 
 #include <cstdint>
@@ -15,11 +15,11 @@ namespace profshim::analysis_detail {
 
 inline constexpr std::uint64_t kNoEvent = ~std::uint64_t{0} >> 1;
 
-/// A rank's part of a collective that all enter before any leaves.
+/// One rank's call of a collective that no rank leaves before all have entered.
 struct SyncPoint {
-  std::uint64_t key = 0;  // the same on all members
+  std::uint64_t key = 0;  // the same on all ranks
   std::int64_t begin_ns = 0, end_ns = 0;
-  std::uint64_t event : 63 = 0;   // kNoEvent: no slice has these times
+  std::uint64_t event : 63 = 0;   // index in the file; kNoEvent: no slice has these times
   std::uint64_t counted : 1 = 0;  // matched by counting, without a sequence number
 };
 
@@ -29,13 +29,13 @@ struct Endpoint {
   std::uint64_t event = 0;
 };
 
-/// From one rank to another with one tag; the n-th receive matches the n-th send.
+/// Messages from one rank to another with one tag. The n-th receive matches the n-th send.
 struct Channel {
-  std::vector<Endpoint> sent, received;  // by begin of the call
+  std::vector<Endpoint> sent, received;  // sorted by begin of the call
 };
 
 struct RankTrace {
-  std::string path, error;  // error: all else is then empty
+  std::string path, error;  // error: "" if the trace has events
   bool truncated = false;
   TraceMetadata metadata;
   std::string run_name() const { return metadata.recording ? metadata.recording->run_name : ""; }
@@ -45,9 +45,9 @@ struct RankTrace {
   std::vector<std::int64_t> pids;
   std::int64_t most_correlation = 0, most_external = 0, most_id = 0;
 
-  std::vector<SyncPoint> sync_points;                   // by key, unique
-  std::unordered_map<std::uint64_t, Channel> channels;  // by communicator, both ranks and tag
-  // torch.distributed.rpc, by key.
+  std::vector<SyncPoint> sync_points;                   // sorted by key, unique
+  std::unordered_map<std::uint64_t, Channel> channels;  // key: hash of communicator, ranks and tag
+  // torch.distributed.rpc; sorted by key.
   std::vector<Endpoint> requests, served;       // request sent, execution began
   std::vector<Endpoint> served_until, answers;  // execution ended, answer received
 };
@@ -57,7 +57,7 @@ bool is_whole(const ReadEvent& event);
 
 RankTrace scan_rank_trace(const std::string& path);
 
-/// Uses a thread per CPU; keeps the order of `paths`. `on_done` is called on these threads, one call at a time.
+/// Uses a thread per CPU. Calls `on_done` on these threads, one call at a time.
 std::vector<RankTrace> scan_rank_traces(const std::vector<std::string>& paths,
                                         const std::function<void(std::size_t done)>& on_done = {});
 

@@ -16,7 +16,7 @@
 namespace profshim::analysis_detail {
 namespace {
 
-/// Gloo's operations that synchronize all members; all_to_all may have empty parts.
+/// Gloo's operations that synchronize all ranks of a group; all_to_all may have empty parts.
 enum class Work : std::uint8_t { kNone, kAllReduce, kAllGather, kBarrier };
 constexpr std::size_t kWorks = 4;
 
@@ -28,14 +28,14 @@ Work work_of(std::string_view function) {
   return has("barrier") ? Work::kBarrier : Work::kNone;
 }
 
-/// All members of a group make these calls in one order.
+/// A collective call; all ranks of a group make these in one order.
 struct Call {
   std::int64_t begin_ns = 0, thread = 0, external_id = 0;
   std::uint64_t group = 0;
   std::uint64_t name = 0, content = 0;
   Work work = Work::kNone;
   bool empty = false;
-  bool alone = false;  // group of one rank: gloo has work, but synchronizes nothing
+  bool alone = false;  // group of one rank: gloo runs it, but synchronizes nothing
 };
 
 struct Span {
@@ -53,7 +53,7 @@ struct Step {
   std::int64_t number = 0, begin_ns = 0, end_ns = 0, thread = 0;
 };
 
-/// Overflow tracks have the tid of the thread plus a multiple of this.
+/// Overflow tracks, for overlapping slices, have the tid of the thread plus a multiple of this.
 constexpr std::int64_t kOverflowTrackStep = 10'000'000;
 std::int64_t thread_of(const ReadEvent& e) { return e.tid % kOverflowTrackStep; }
 
@@ -70,7 +70,7 @@ bool has_empty_tensor(std::string_view dims) {
   return false;
 }
 
-/// Only gloo's work can be assigned to its call.
+/// Only gloo's operations can be assigned to their calls.
 bool is_work_of_another_backend(std::string_view name) {
   constexpr std::string_view kBackends[] = {"nccl:", "mpi:", "ucc:", "xccl:", "hccl:"};
   return std::any_of(std::begin(kBackends), std::end(kBackends),
@@ -85,7 +85,7 @@ struct TorchSyncPoints::Impl {
   std::vector<Call> calls;      // record_param_comms, with arguments
   std::vector<Call> operators;  // c10d::allreduce_, without a group
   std::vector<Kernel> kernels;
-  std::vector<Span> work[kWorks];  // by kind
+  std::vector<Span> work[kWorks];
   struct Running {
     Work work;
     std::int64_t begin_ns;
@@ -112,7 +112,7 @@ struct TorchSyncPoints::Impl {
                        out = integer_arg(e, schema::arg::kOutElements, -1);
     const std::string_view dims = text_arg(e, schema::arg::kInputDims);
     c.empty = c.work != Work::kBarrier && (in == 0 || out == 0 || has_empty_tensor(dims));
-    // In other collectives each rank has its own sizes.
+    // In gathers, scatters and all-to-alls each rank has its own sizes.
     const bool same_sizes =
         family.bus == Bus::kOne || (family.waits_for_all && letters(function).find("alltoall") == std::string::npos);
     if (same_sizes) c.content = mixed(mixed(mixed(mixed(c.content, in), out), text_arg(e, schema::arg::kDtype)), dims);
@@ -124,7 +124,7 @@ struct TorchSyncPoints::Impl {
   }
 
   void step(const ReadEvent& e, std::string_view digits) {
-    if (e.category.starts_with("gpu")) return;  // the copy on a device
+    if (e.category.starts_with("gpu")) return;  // the step's copy on a device
     const Span span = span_of(e, 0);
     Step step{.begin_ns = span.begin_ns, .end_ns = span.end_ns, .thread = thread_of(e)};
     const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), step.number);
@@ -135,7 +135,7 @@ struct TorchSyncPoints::Impl {
   using Numbers = std::vector<std::uint32_t>;
 
   void finish(const TraceMetadata& metadata, std::vector<SyncPoint>& sync_points) {
-    // Steps made of time intervals begin elsewhere in the program on each rank.
+    // Steps that are time intervals begin at another place of the program on each rank.
     if (metadata.recording && metadata.recording->steps_source.starts_with("time")) steps.clear();
     if (several_processes || !prepare_steps()) return;
     if (calls.empty()) calls = std::move(operators);
@@ -156,14 +156,14 @@ struct TorchSyncPoints::Impl {
     for (const auto& [key, numbers] : parts) add_part(numbers, key.second, spans, sync_points);
   }
 
-  /// Returns a key if all groups have the same members: the group of a call then does not matter.
+  /// Returns a key for calls without a group if all groups have the same ranks; else 0.
   static std::uint64_t only_members(const TraceMetadata& metadata) {
     const std::vector<TraceMetadata::Group>& groups = metadata.groups;
     if (groups.empty()) return 0;
     const TraceMetadata::Group& first = groups.front();
     const bool the_same = std::all_of(groups.begin(), groups.end(),
                                       [&](const TraceMetadata::Group& group) { return group.has_same_members(first); });
-    // PyTorch lists no ranks for a group of all.
+    // PyTorch lists no ranks for a group of all ranks.
     const bool known = !first.ranks.empty() || first.size == metadata.world_size;
     if (!the_same || !known || first.size < 2) return 0;
     std::uint64_t key = mixed(mixed(kKeyStart, "members"), first.size);
@@ -171,7 +171,7 @@ struct TorchSyncPoints::Impl {
     return key;
   }
 
-  /// False if steps overlap or repeat.
+  /// Sorts the steps. False if they overlap or repeat.
   bool prepare_steps() {
     std::sort(steps.begin(), steps.end(), [](const Step& a, const Step& b) { return a.begin_ns < b.begin_ns; });
     constexpr std::int64_t kRounding_ns = 1000;
@@ -191,8 +191,7 @@ struct TorchSyncPoints::Impl {
     return ns < step.end_ns ? &step : nullptr;
   }
 
-  /// NCCL launches one kernel per call, with its External id. Other kernels with that id lack the arguments of a
-  /// collective.
+  /// Finds the kernel of each NCCL call by External id. Other kernels with that id lack the arguments of a collective.
   void kernel_spans(Spans& spans) {
     std::unordered_map<std::int64_t, std::uint32_t> by_id;
     std::unordered_set<std::int64_t> twice;
@@ -208,7 +207,8 @@ struct TorchSyncPoints::Impl {
     for (const std::int64_t id : twice) spans.erase(by_id.at(id));
   }
 
-  /// Gloo starts calls in order but runs several at once; then only the last end bounds all.
+  /// Finds when gloo's calls ran. Gloo starts them in order but may run several at once: then only the last end is
+  /// certain. The last calls may lack work.
   void gloo_spans(Work kind, Spans& spans) {
     std::vector<Span>& done = work[static_cast<std::size_t>(kind)];
     std::sort(done.begin(), done.end(), [](const Span& a, const Span& b) { return a.begin_ns < b.begin_ns; });
@@ -221,9 +221,9 @@ struct TorchSyncPoints::Impl {
         std::equal(done.begin(), done.end(), started.begin(),
                    started.begin() + static_cast<std::ptrdiff_t>(done.size()),
                    [this](const Span& span, std::uint32_t call) { return calls[call].begin_ns <= span.begin_ns; });
-    if (!fits) return;  // work of a call before the window
+    if (!fits) return;  // some work is of a call before the window
     for (std::size_t from = 0, i = 0; i < done.size(); ++i) {
-      // All calls so far ended before the next began. The last may lack work.
+      // Quiet: all calls so far ended before the next began.
       const std::int64_t end_ns = std::max(done[i].end_ns, i > from ? done[i - 1].end_ns : done[i].end_ns);
       done[i].end_ns = end_ns;
       const bool quiet = i + 1 < started.size() ? end_ns <= calls[started[i + 1]].begin_ns : true;
@@ -237,7 +237,8 @@ struct TorchSyncPoints::Impl {
     }
   }
 
-  /// Calls of unrelated threads may differ in order or step between ranks.
+  /// True if one thread and its backward threads made all calls: those of other threads may differ in order between
+  /// ranks.
   bool in_order(const Numbers& numbers, const Step* step) const {
     std::optional<std::int64_t> thread;
     if (step != nullptr) thread = step->thread;
@@ -249,7 +250,7 @@ struct TorchSyncPoints::Impl {
     return true;
   }
 
-  /// False if a window shifted by up to half could show the same calls: ranks would match wrongly.
+  /// False if a window shifted by up to half its length could show the same calls: ranks would match wrongly.
   bool tells_its_place(const Numbers& numbers) const {
     std::vector<std::size_t> border(numbers.size(), 0);  // the failure function of Knuth, Morris and Pratt
     const auto same = [&](std::size_t a, std::size_t b) {
@@ -308,7 +309,7 @@ void TorchSyncPoints::begins(const ReadEvent& e) {
   if (e.name.starts_with(kGloo) && is_whole(e)) impl_->running[e.id] = {work_of(e.name), e.ts_ns};
 }
 
-// No arrow can be bound to an asynchronous slice: it has no thread.
+// kNoEvent, since no arrow can be bound to an asynchronous slice, which has no thread.
 void TorchSyncPoints::ends(const ReadEvent& e) {
   const auto at = impl_->running.find(e.id);
   if (at == impl_->running.end()) return;

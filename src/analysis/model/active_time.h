@@ -1,4 +1,4 @@
-// Active times of devices, or of a thread. Overlapping activity counts once.
+// Times in which a device or a thread was active. Overlapping activity counts once.
 #pragma once
 
 #include <cstdint>
@@ -16,13 +16,13 @@ struct ActiveTime {
   std::vector<Interval> communication;
 
   void append(const ActiveTime& more);
-  /// Needed after the last interval was added.
+  /// Call after the last interval was added.
   void merge();
   ActiveTime between(std::int64_t begin_ns, std::int64_t end_ns) const;
   double exposed_communication_ns() const;
 };
 
-/// By device, not merged. Communication: kernels with arguments of a collective or its name.
+/// Returns each device's activity, not merged. Communication: kernels with a collective's arguments or name.
 std::map<std::int64_t, ActiveTime> device_activity(const Timeline& timeline);
 
 }  // namespace profshim::analysis_detail

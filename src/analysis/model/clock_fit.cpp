@@ -13,7 +13,7 @@ struct Point {
   double t, y;
 };
 
-/// Lower convex hull (`sign` = 1), or the upper one, mirrored (-1).
+/// Lower convex hull (`sign` = 1), or the upper hull, mirrored (-1).
 std::vector<Point> find_hull(std::span<const ClockBound> bounds, std::int64_t origin, int sign) {
   std::vector<Point> points;
   points.reserve(bounds.size());
@@ -43,10 +43,10 @@ class Lines {
   double lowest(double slope) const { return -least_offset(below_, -slope); }
   double room(double slope) const { return highest(slope) - lowest(slope); }
 
-  /// `value` has one peak.
+  /// Returns the only peak of `value`.
   template <class Value>
   static double find_peak(double from, double to, const Value& value) {
-    constexpr int kTurns = 100;  // ends below double precision
+    constexpr int kTurns = 100;  // enough for double precision
     for (int i = 0; i < kTurns; ++i) {
       const double a = from + (to - from) / 3, b = to - (to - from) / 3;
       (value(a) < value(b) ? from : to) = value(a) < value(b) ? a : b;
@@ -54,7 +54,7 @@ class Lines {
     return (from + to) / 2;
   }
 
-  /// Slope closest to `limit` that fits; `best` does.
+  /// Slope closest to `limit` for which a line fits, as one does for `best`.
   double find_last_slope(double best, double limit) const {
     if (room(limit) >= 0) return limit;
     double inside = best, outside = limit;
@@ -74,7 +74,7 @@ class Lines {
   std::vector<Point> above_, below_;
 };
 
-/// Medians, since a rank that is delayed while it leaves is an outlier.
+/// Fits the ends of collectives by medians: a rank that is delayed while it leaves is an outlier.
 class Ends {
  public:
   Ends(std::span<const ClockBound> ends, std::int64_t origin) {
@@ -82,7 +82,7 @@ class Ends {
     std::sort(points_.begin(), points_.end(), [](const Point& a, const Point& b) { return a.t < b.t; });
   }
   bool empty() const { return points_.empty(); }
-  /// 0 with too few ends.
+  /// Returns 0 with too few ends.
   double slope() const {
     const std::size_t third = points_.size() / 3;
     if (third < kEnough) return 0;
@@ -128,7 +128,7 @@ ClockFit fit_clock(std::span<const ClockBound> at_least, std::span<const ClockBo
   }
   const double from = lines.find_last_slope(best, -kMostDrift), to = lines.find_last_slope(best, kMostDrift);
   const Ends known_ends(ends, fit.origin_ns);
-  // Few points bound the drift loosely.
+  // Few points give loose bounds of the drift.
   fit.drift = std::clamp(known_ends.empty() ? 0 : known_ends.slope(), from, to);
   const double highest = lines.highest(fit.drift), lowest = lines.lowest(fit.drift);
   fit.offset_ns =

@@ -23,7 +23,7 @@ struct ClockFit {
   std::int64_t origin_ns = 0;
   double offset_ns = 0;  // at origin_ns
   double drift = 0;      // per nanosecond
-  double error_ns = 0;   // bound, from first_ns to last_ns
+  double error_ns = 0;   // upper bound, from first_ns to last_ns
 };
 
 /// adjtime() and NTP slew by at most 500 ppm.

@@ -1,4 +1,4 @@
-// Properties of collectives by name in PyTorch, NCCL, gloo and MPI.
+// Properties of collectives by their names in PyTorch, NCCL, gloo and MPI.
 #pragma once
 
 #include <cstdint>
@@ -7,15 +7,15 @@
 
 namespace profshim::analysis_detail {
 
-/// Bus / algorithm bandwidth: 1, (n-1)/n or 2(n-1)/n.
+/// Bus / algorithm bandwidth of n ranks: 1, (n-1)/n or 2(n-1)/n.
 enum class Bus : std::uint8_t { kUnknown, kOne, kOthers, kTwiceOthers };
 
 struct CollectiveFamily {
   Bus bus = Bus::kUnknown;
   bool waits_for_all = false;  // no rank leaves before all have entered
   bool message = false;        // send or recv
-  bool times_ranks = false;    // MPI gives one rank's part: multiply by the ranks
-  bool uneven = false;         // MPI gives this rank's part; others differ
+  bool times_ranks = false;    // MPI's bytes are one rank's part: multiply by the ranks
+  bool uneven = false;         // MPI's bytes are this rank's part; others differ
 };
 
 CollectiveFamily collective_family(std::string_view function);

@@ -9,7 +9,7 @@
 
 namespace profshim::analysis_detail {
 
-/// Summed over threads and CPUs.
+/// A rank's CPU times in one window, summed over threads and CPUs.
 struct WindowLoad {
   std::string host;
   int rank = -1;
@@ -20,18 +20,18 @@ std::optional<WindowLoad> window_load(const Timeline& timeline);
 
 std::optional<MachineLoad> machine_load(const std::vector<WindowLoad>& windows, std::size_t ranks);
 
-/// -1 = unknown.
+/// Mean CPUs used by the rank; -1 = unknown.
 double cpus_used(const std::vector<WindowLoad>& windows, int rank);
 
-/// Upper bound for growth without a change of the program (mean steps). Adds up:
+/// Upper bound for growth of the mean step without a change of the program. Adds up:
 ///  - Waits of ready threads for a CPU, over all ranks, since they wait for each other one after the other. At most
-///    twice the time of other processes (counted in ticks of 10 ms): the rest is the program's.
+///    twice the time of other processes (counted in ticks of 10 ms): longer waits are the program's.
 ///  - The job's share of CPUs that the host of a virtual machine took away.
 ///  - Shared cores: two hardware threads take up to twice as long, and a virtual machine does not tell which share one.
 double explained_us(const std::optional<MachineLoad>& base, const std::optional<MachineLoad>& run, double base_us,
                     double run_us);
 
-/// "other processes used 2.9 of 4 CPUs (before 0.1), threads of the job waited 0.42 s for a CPU in each ..."
+/// "other processes used 2.9 of 4 CPUs (before 0.1), ..."
 std::string load_words(const MachineLoad& base, const MachineLoad& run);
 
 }  // namespace profshim::analysis_detail

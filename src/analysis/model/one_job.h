@@ -10,7 +10,7 @@ namespace profshim::analysis_detail {
 
 class OneJob {
  public:
-  /// Throws std::runtime_error with one line that names two files.
+  /// Throws std::runtime_error with one line that names two files of different jobs.
   void add(const Timeline& timeline);
 
  private:
@@ -18,8 +18,8 @@ class OneJob {
     std::string path, run_name;
     int world_size = -1;
   };
-  std::map<std::string, Seen> runs_;  // by host: without a job id, each makes its own run name
-  Seen sized_;                        // first with a world size
+  std::map<std::string, Seen> runs_;  // by host: without a job id, each host makes its own run name
+  Seen sized_;                        // first trace with a world size
 };
 
 }  // namespace profshim::analysis_detail

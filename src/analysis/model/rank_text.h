@@ -1,4 +1,4 @@
-// As HTA does: the first match of  "rank":\s+(\d+)  in a line of the text, anywhere in the JSON.
+// Finds the rank in a trace's text as HTA does: the first match of  "rank":\s+(\d+)  in a line, anywhere in the JSON.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@ class RankText {
 
  private:
   void step(char c);
-  std::size_t matched_ = 0;  // of the key
+  std::size_t matched_ = 0;  // characters of the key
   bool blank_ = false, done_ = false;
   int digits_ = 0;
   std::int64_t rank_ = 0;

@@ -1,4 +1,4 @@
-// Times without overflow; statistics of durations.
+// Sums of times without overflow; statistics of durations.
 #pragma once
 
 #include <algorithm>
@@ -13,7 +13,7 @@ namespace profshim::analysis_detail {
 inline double to_us(double ns) { return ns / 1000; }
 inline double to_us(std::int64_t ns) { return static_cast<double>(ns) / 1000; }
 
-/// No difference of two such sums overflows (as times: the years 1896 to 2116).
+/// Sum within the years 1896 to 2116: no difference of two such sums overflows.
 constexpr std::int64_t bounded_sum(std::int64_t a, std::int64_t b) {
   constexpr std::int64_t kLatest = std::int64_t{1} << 62, kEarliest = -(std::int64_t{1} << 61);
   std::int64_t sum = 0;
@@ -21,7 +21,7 @@ constexpr std::int64_t bounded_sum(std::int64_t a, std::int64_t b) {
   return sum > kLatest ? kLatest : sum < kEarliest ? kEarliest : sum;
 }
 
-/// The largest number on overflow.
+/// Returns a - b; the largest number on overflow.
 inline std::int64_t difference(std::int64_t a, std::int64_t b) {
   std::int64_t result = 0;
   return __builtin_sub_overflow(a, b, &result) ? std::numeric_limits<std::int64_t>::max() : result;
@@ -45,10 +45,10 @@ inline double mean(const std::vector<double>& values) {
 struct Statistics {
   std::int64_t count = 0;
   double total_us = 0, min_us = 0, max_us = 0, mean_us = 0, p50_us = 0, p95_us = 0;
-  double trimmed_mean_us = 0;  // without both extreme tenths
+  double trimmed_mean_us = 0;  // without the shortest and longest tenth
 };
 
-/// Nearest-rank percentiles.
+/// Percentiles are nearest-rank.
 inline Statistics statistics(std::vector<std::int64_t> durations_ns) {
   Statistics s;
   if (durations_ns.empty()) return s;

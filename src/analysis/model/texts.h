@@ -13,7 +13,7 @@ namespace profshim::analysis_detail {
 /// 0 = "".
 using TextId = std::uint32_t;
 
-/// Its views stay valid as long as it lives, and after a move.
+/// Views of texts stay valid as long as the object, also after a move.
 class Texts {
  public:
   Texts() { add(""); }
@@ -28,7 +28,7 @@ class Texts {
   std::unordered_map<std::string_view, TextId> ids_;
 };
 
-/// By TextId. Asks once per text instead of once per event.
+/// True for each TextId that matches. Asks once per text instead of once per event.
 template <class Predicate>
 std::vector<bool> matching_texts(const Texts& texts, const Predicate& matches) {
   std::vector<bool> result(texts.size());

@@ -27,7 +27,7 @@ enum class Kind : std::uint8_t {
   kGpuAnnotation,
   kSync,  // synchronization, and CUDA events recorded in a stream
 };
-/// Occupies a host thread and has rows in key_averages().
+/// Kinds that occupy a host thread and have rows in key_averages().
 constexpr bool is_host(Kind kind) {
   return kind == Kind::kCpuOp || kind == Kind::kUserAnnotation || kind == Kind::kRuntime || kind == Kind::kDriver ||
          kind == Kind::kOverhead;
@@ -47,10 +47,10 @@ inline constexpr std::uint32_t kNone = ~std::uint32_t{0};
 
 /// A complete event, or a begin and end pair.
 struct Slice {
-  std::int64_t begin_ns = 0;  // since the epoch, or as in the file
+  std::int64_t begin_ns = 0;  // since the epoch; as in the file without a base time
   std::int64_t duration_ns = 0;
-  std::int64_t correlation = 0;  // call and its device activity; 0 = none
-  std::int64_t external_id = 0;  // operator, its calls and their device activity; 0 = none
+  std::int64_t correlation = 0;  // joins a call and its device activity; 0 = none
+  std::int64_t external_id = 0;  // joins an operator, its calls and their device activity; 0 = none
   std::int64_t bytes = -1;       // -1 = not given
   std::int64_t flops = 0;        // of an operator
   TextId name = 0;
@@ -59,12 +59,12 @@ struct Slice {
   TextId input_dims = 0;  // compact JSON; 0 unless TimelineOptions::input_dims
   Kind kind = Kind::kOther;
   bool asynchronous = false;  // occupies no thread
-  bool unfinished = false;    // still running at the end
+  bool unfinished = false;    // running at the end of the trace
   std::int64_t end_ns() const { return begin_ns + duration_ns; }
 };
 static_assert(sizeof(Slice) <= 72);
 
-/// record_param_comms, NCCL and MPI calls, NCCL kernels. -1 or 0 = not given.
+/// Arguments of record_param_comms, NCCL and MPI calls, and NCCL kernels. -1 or 0 = not given.
 struct Communication {
   TextId collective = 0;   // "allreduce"; 0 for MPI calls
   TextId dtype = 0;        // "Float", "MPI_DOUBLE"
@@ -99,7 +99,7 @@ struct Step {
 enum class Dialect : std::uint8_t {
   kProfshim,
   kKineto,          // since 2024-04: times relative to baseTimeNanoseconds
-  kKinetoAbsolute,  // before: whole microseconds since the epoch
+  kKinetoAbsolute,  // before 2024-04: whole microseconds since the epoch
   kKineto2021,      // categories Operator, Runtime and Kernel
   kEventList,       // a bare list of events, from a PyTorch without Kineto
 };
@@ -124,7 +124,7 @@ struct Timeline {
   std::vector<Slice> slices;  // in file order
   std::vector<Communication> communications;
   std::vector<MemoryRecord> memory;
-  std::vector<Step> steps;  // by time
+  std::vector<Step> steps;  // sorted by time
 
   std::string_view name_of(const Slice& slice) const { return texts[slice.name]; }
 };
@@ -136,7 +136,7 @@ struct TimelineOptions {
 /// One timeline for each rank. Throws std::runtime_error with one line that starts with the path if the file is not a
 /// trace or has no events. If the file ends early, sets `truncated` and a warning.
 std::vector<Timeline> load_timelines(const std::string& path, const TimelineOptions& options = {});
-/// For bytes, plain or gzip; returns the first timeline.
+/// Loads a trace from memory, plain or gzip; returns the first timeline.
 Timeline load_timeline_bytes(std::string_view bytes, const std::string& path, const TimelineOptions& options = {});
 
 }  // namespace profshim::analysis_detail

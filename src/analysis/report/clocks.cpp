@@ -11,7 +11,7 @@
 namespace profshim::analysis_detail {
 namespace {
 
-/// The n-th file of each rank belongs to the n-th window.
+/// Groups traces by window: the n-th file of each rank is of the n-th window.
 std::vector<std::vector<const TraceDescription*>> windows_of(const std::vector<TraceDescription>& traces) {
   std::map<int, std::vector<const TraceDescription*>> by_rank;
   for (const TraceDescription& t : traces) by_rank[t.rank].push_back(&t);
@@ -27,7 +27,7 @@ std::vector<std::vector<const TraceDescription*>> windows_of(const std::vector<T
   return windows;
 }
 
-/// Unknown is worst.
+/// An unknown error is worst.
 bool is_worse(const RankClock& a, const RankClock& b) {
   return (a.error_us < 0) != (b.error_us < 0) ? a.error_us < 0 : a.error_us > b.error_us;
 }

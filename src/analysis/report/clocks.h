@@ -1,4 +1,4 @@
-// Clocks of ranks in a report.
+// The report's section about the clocks of ranks.
 #pragma once
 
 #include <string>
@@ -8,7 +8,8 @@
 
 namespace profshim::analysis_detail {
 
-/// Reads the files again. Returns each rank's worst window. `why_not`: a sentence if clocks cannot be compared.
+/// Reads the files again. Returns each rank's clock in the window with its largest error. `why_not`: a sentence if
+/// clocks cannot be compared.
 std::vector<RankClock> compare_clocks(const std::vector<TraceDescription>& traces, std::vector<std::string>& warnings,
                                       std::string& why_not);
 

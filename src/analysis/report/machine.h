@@ -1,4 +1,4 @@
-// CPUs in a report: whether ranks waited for them.
+// CPU times in a report: whether ranks waited for CPUs.
 #pragma once
 
 #include <vector>
@@ -10,7 +10,7 @@ namespace profshim::analysis_detail {
 
 /// No rows if the traces lack CPU times.
 ViewTable cpu_table(const std::vector<TraceDescription>& traces);
-/// Adds a sentence if ranks waited a tenth of the time.
+/// Adds a sentence if a rank waited for a tenth of the time.
 void judge_machine(const std::vector<TraceDescription>& traces, std::vector<ReportFinding>& verdict);
 
 }  // namespace profshim::analysis_detail

@@ -1,4 +1,4 @@
-// Reads every file once into all views.
+// Makes the report: passes each trace to all views.
 #include "profshim/analysis/report.h"
 
 #include <algorithm>
@@ -69,7 +69,7 @@ class AllViews {
   OneJob job_;
 };
 
-/// "" if not a wall-clock time.
+/// Returns "" if `ns` is no wall-clock time.
 std::string date_words(std::int64_t ns) {
   constexpr std::int64_t kIn2001 = 1'000'000'000'000'000'000;
   if (ns < kIn2001) return "";
@@ -148,7 +148,7 @@ void add_overview(const std::vector<TraceDescription>& traces, Report& report) {
                                     : "PyTorch's profiler (Kineto)");
 }
 
-/// All ranks together, by self time.
+/// Operators and calls of all ranks together, sorted by self time.
 ViewTable operators_of(const KeyTable& keys) {
   struct Sum {
     std::int64_t calls = 0;
@@ -230,7 +230,7 @@ ReportSection communication_section(const View& comms, Waits& waits, std::size_t
                                            "several ranks."
                                          : "The traces have one rank. Waiting needs those of the others.");
   }
-  // Shown only if a call had not ended.
+  // The column is shown only if a call had not ended.
   const bool unfinished =
       std::any_of(calls.rows.begin(), calls.rows.end(),
                   [at = column_index(calls, "unfinished")](const auto& row) { return number_of(row[at]) > 0; });

@@ -71,7 +71,7 @@ std::vector<int> by_step_time(const std::map<int, RankMeans>& means) {
   return ranks;
 }
 
-/// Compares step times and their parts with the medians.
+/// Ranks whose step times and parts differ most from the medians.
 std::vector<int> most_unlike(const std::map<int, RankMeans>& means, std::size_t most) {
   std::vector<std::pair<double, int>> unlike;
   for (const auto& [rank, mean] : means) unlike.emplace_back(0, rank);
@@ -89,7 +89,7 @@ std::vector<int> most_unlike(const std::map<int, RankMeans>& means, std::size_t 
   return ranks;
 }
 
-/// With many ranks: the slowest, and the range of all.
+/// A line of step times per rank; with many ranks, the slowest and the range of all.
 class Lines {
  public:
   explicit Lines(const std::vector<StepTimes>& steps) : means_(means_of(steps)) {
@@ -168,7 +168,7 @@ ReportPlot split_plot(const std::map<int, RankMeans>& means, bool whole_windows,
                     ": those that differ most from the median.");
   }
   for (const int rank : ranks) plot.labels.push_back(rank_name(rank));
-  int color = 0;  // same color on every page
+  int color = 0;  // parts keep their colors on every page
   const auto add = [&](const char* label, bool of_device, auto&& value, bool quiet = false) {
     ReportPlot::Series series{.label = label, .quiet = quiet, .color = color++};
     double sum = 0;
@@ -177,7 +177,7 @@ ReportPlot split_plot(const std::map<int, RankMeans>& means, bool whole_windows,
       series.values.push_back(m.sum.on_device == of_device ? std::max(0.0, value(m.sum) / m.steps) : 0);
       sum += series.values.back();
     }
-    constexpr double kLeast_us = 1e-3;  // rounding errors
+    constexpr double kLeast_us = 1e-3;  // less is a rounding error
     if (sum >= kLeast_us) plot.series.push_back(std::move(series));
   };
   if (device) {
@@ -257,7 +257,7 @@ void judge_durations(const std::vector<StepTimes>& steps, std::vector<ReportFind
   for (const auto& [number, us] : longest) {
     if (us > kTwice * middle) slow.emplace_back(us, number);
   }
-  constexpr std::size_t kFewest = 5;  // too few for a median
+  constexpr std::size_t kFewest = 5;  // fewer are too few for a median
   if (slow.empty() || longest.size() < kFewest) return;
   std::sort(slow.begin(), slow.end(), std::greater<>());
   verdict.push_back({Level::kNotice, counted(slow.size(), "step") + " of " + std::to_string(longest.size()) +

@@ -1,4 +1,4 @@
-// Steps in a report.
+// The report's section about steps.
 #pragma once
 
 #include <vector>

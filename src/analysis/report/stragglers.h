@@ -1,5 +1,5 @@
-// Waiting between ranks: a rank's duration of a collective minus the shortest, attributed to the last rank. Clocks do
-// not matter.
+// Finds who waited for whom: a rank's wait is its duration of a collective minus the shortest, that of the last rank to
+// enter. Clocks do not matter.
 #pragma once
 
 #include <cstdint>
@@ -15,14 +15,14 @@ namespace profshim::analysis_detail {
 class Waits {
  public:
   void add(const CommsView::Instance& instance);
-  /// Sorts the instances.
+  /// Adds plots and tables. Sorts the instances.
   void fill(ReportSection& section);
   /// `window_us`: mean recorded time of a rank.
   void judge(double window_us, std::vector<ReportFinding>& verdict) const;
 
  private:
   struct Rank {
-    std::int64_t met = 0, last = 0;  // collectives; as last rank
+    std::int64_t met = 0, last = 0;  // collectives; those it entered last
     double waited_us = 0, caused_us = 0;
   };
   struct Instance {
@@ -39,7 +39,7 @@ class Waits {
   std::vector<std::pair<int, double>> waits_;  // rank, microseconds
   std::map<int, Rank> ranks_;
   std::map<std::pair<int, int>, double> pairs_;  // (waiting, last rank) -> microseconds
-  std::int64_t uncertain_ = 0;                   // two ranks were last
+  std::int64_t uncertain_ = 0;                   // collectives that two ranks entered last
   double total_us_ = 0;
 };
 

@@ -13,10 +13,10 @@ namespace profshim::analysis_detail {
 /// Returns an empty table if the view has none with this key.
 const ViewTable& table_of(const View& view, std::string_view key);
 
-/// Keeps this order. Skips keys that the table lacks.
+/// Returns these columns in this order. Skips keys that the table lacks.
 ViewTable with_columns(const ViewTable& table, std::initializer_list<std::string_view> keys);
 
-/// Adds a note. `which` describes the kept rows.
+/// Adds a note if it drops rows. `which` describes the kept rows.
 void keep_rows(ViewTable& table, std::size_t most, std::string_view which, std::vector<std::string>& notes);
 
 /// Rows of "all", or of the only rank.

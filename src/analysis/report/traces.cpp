@@ -54,7 +54,7 @@ TraceDescription describe(const Timeline& timeline) {
   return description;
 }
 
-/// Steps first: activity may reach into the next window.
+/// Compares steps before times: activity may reach into the next window.
 bool are_two_windows(const TraceDescription& a, const TraceDescription& b) {
   if (a.ours && b.ours && a.run_name == b.run_name && a.window != b.window) return true;
   if (!a.steps.empty() && !b.steps.empty()) {

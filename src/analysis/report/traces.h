@@ -1,4 +1,4 @@
-// Traces of a report, split into ranks.
+// Loads the traces of a report and describes their losses.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@
 
 namespace profshim::analysis_detail {
 
-/// Against the clock of the first rank.
+/// A rank's clock against the first rank's.
 struct RankClock {
   int rank = -1;
   std::string host, clock;  // as in MergedRank
@@ -47,10 +47,10 @@ struct LoadedTrace {
 std::vector<LoadedTrace> load_ranks(const std::string& path, std::vector<RankClock>& clocks,
                                     std::vector<std::string>& warnings, bool& truncated);
 
-/// "" if all are different windows; else a sentence that names two.
+/// "" if no two traces are of one rank and window; else a sentence that names two.
 std::string twice_there(const std::vector<TraceDescription>& traces);
 
-/// One step, on the thread with the most time in calls.
+/// Makes the trace one step, on the thread with the most time in calls.
 void make_one_step(Timeline& timeline);
 
 ReportSection losses_section(const std::vector<TraceDescription>& traces);

@@ -1,4 +1,4 @@
-// Words for sentences of a report.
+// Formats numbers for the sentences of a report.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@ std::string counted(Number n, std::string_view word) {
   return std::to_string(n) + " " + std::string(word) + (n == 1 ? "" : "s");
 }
 
-/// Empty if unknown.
+/// Empty if the rank is unknown.
 inline Cell rank_cell(int rank) { return rank >= 0 ? Cell(std::int64_t{rank}) : Cell(); }
 
 /// "3"; "?" if the rank is unknown.

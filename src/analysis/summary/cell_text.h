@@ -1,4 +1,4 @@
-// Cells of tables, as PyTorch formats them.
+// Formats cells of tables as PyTorch does.
 #pragma once
 
 #include <cstddef>

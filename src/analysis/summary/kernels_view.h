@@ -1,4 +1,5 @@
-// profshim summary --kernels. Activity on two streams at a time counts twice, as in PyTorch's "Self CUDA time total".
+// profshim summary --kernels: device activity by name. Activity on two streams at a time counts twice, as in PyTorch's
+// "Self CUDA time total".
 #pragma once
 
 #include <map>

@@ -1,4 +1,4 @@
-// profshim summary --mpi: calls by function. Bytes: the caller's own buffers. Shares are of the time from first to last
+// profshim summary --mpi: calls by function. Bytes: the rank's own buffers. Shares are of the time from first to last
 // event; several threads may exceed 100 %. Excludes time between the calls of a non-blocking operation. "MPI polling"
 // counts as all its polls.
 #pragma once

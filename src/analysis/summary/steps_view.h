@@ -1,12 +1,12 @@
 // profshim summary --steps: how each ProfilerStep#N spent its time. Overlaps count once.
 //
 // "device": busy = activity on any device of the rank; compute = a kernel that does not communicate; communication = a
-// collective kernel; exposed = no other kernel; idle = the rest. Without device activity, "host": busy = the steps'
-// thread is in a recorded call; communication = one that sends, receives or waits for ranks; compute = another.
+// collective kernel; exposed = no other kernel; idle = not busy. Without device activity, "host": busy = the steps'
+// thread is in a recorded call; communication = a call that sends, receives or waits for ranks; compute = another call.
 //
 // A gap is longer than the threshold, without device activity, calls on the steps' thread, and operators on other
-// threads, except communication: a thread that always waits for messages would fill every gap. A gap in which step n
-// begins is "before" step n.
+// threads. Communication on those does not count: a thread that always waits for messages would fill every gap. A gap
+// in which step n begins is "before" step n.
 #pragma once
 
 #include <map>
@@ -35,7 +35,7 @@ class StepsView {
     std::int64_t duration_ns = 0;
     std::int64_t after_begin_ns = 0;  // < 0 = before the step
     bool before_step = false;
-    std::string before, after;  // last to end, next to begin
+    std::string before, after;  // names of the last to end and the next to begin
   };
   struct RankRows {
     std::vector<StepRow> steps;

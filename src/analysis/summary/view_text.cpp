@@ -86,7 +86,7 @@ void append_table(std::string& out, const ViewTable& table, std::string_view tim
   out += "\n";
 }
 
-/// Microseconds are exact to a nanosecond.
+/// Three decimals: microseconds are exact to a nanosecond.
 int decimals_of(Unit unit) { return unit == Unit::kRate ? 6 : 3; }
 
 void write_cell(JsonWriter& json, const Cell& cell, Unit unit) {

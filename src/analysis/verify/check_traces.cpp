@@ -1,4 +1,4 @@
-// [check] of a spec: whether all expected traces are present.
+// Checks that all traces that a spec's [check] expects are present.
 #include <algorithm>
 
 #include "profshim/analysis.h"

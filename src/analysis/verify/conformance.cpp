@@ -1,10 +1,10 @@
-// Checks that readers of Kineto traces can read a trace. Items of findings: M = must, S = should.
+// Checks that readers of Kineto traces can read a trace. Items: M = must, S = should.
 // clang-format off
 //
 //    1 M    strict JSON, UTF-8, one object, first key schemaVersion
-//    2 M/S  the file name ends in .pt.trace.json[.gz], with a number before it
+//    2 S    the file name ends in .pt.trace.json[.gz], with a number before it
 //    3 M    schemaVersion, deviceProperties, traceEvents
-//    4 M    distributedInfo; HTA's text search finds the rank
+//    4 M/S  distributedInfo; HTA's text search finds the rank
 //    5 S    ranks of pg_config are lists of integers
 //    6 M    base time, displayTimeUnit
 //    7 S    metadata before traceEvents, no ']' behind it
@@ -13,10 +13,10 @@
 //   10 M    at most three decimals, ts < 8e12 us
 //   11 M    known categories
 //   12-16, 18-22, 28, 29, 31-34  GPU rows: gpu_checks.cpp
-//   17 M    pid and tid of host events
+//   17 M/S  pid and tid of host events
 //   23 S, 24 M   nesting
 //   25 M/S, 26 S steps
-//   27 S    the first element is no launch
+//   27 S    the first element is no API call or device activity
 //   35 S    names of processes and threads
 //   36 S    Kineto's three marks
 //   37 S    overhead lies on a real process
@@ -53,7 +53,7 @@ void check_name(const std::string& path, Findings& findings) {
   const std::string name = path.substr(path.rfind('/') + 1);
   static const std::regex kName(R"(.+\.pt\.trace\.json(\.gz)?)"), kNumbered(R"(.+\.\d+\.pt\.trace\.json(\.gz)?)");
   if (!std::regex_match(name, kName)) {
-    // output.filename may ask for it; profshim finds such files through the manifest.
+    // output.filename may ask for such a name; profshim finds the file through the manifest.
     findings.should(2, "the file name does not end in .pt.trace.json or .pt.trace.json.gz: TensorBoard passes it over",
                     name);
   } else if (!std::regex_match(name, kNumbered)) {

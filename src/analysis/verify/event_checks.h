@@ -1,4 +1,4 @@
-// Checklist items about single events and marks.
+// Checklist items (conformance.cpp) about single events and marks.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@ namespace profshim::analysis_detail {
 class EventChecks {
  public:
   explicit EventChecks(Findings& findings) : findings_(findings) {}
-  /// In file order.
+  /// Call in file order.
   void on_event(const ReadEvent& event);
   void finish();
 

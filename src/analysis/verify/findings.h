@@ -12,10 +12,10 @@ namespace profshim::analysis_detail {
 
 class Findings {
  public:
-  /// `what`: a literal, identifies the finding with the item.
+  /// `what`: a literal. Item and `what` identify the finding.
   void must(int item, std::string_view what, const std::string& where = {}) { add(item, true, what, where); }
   void should(int item, std::string_view what, const std::string& where = {}) { add(item, false, what, where); }
-  /// Sorts by item.
+  /// Sorts the findings by item.
   void move_to(std::vector<Finding>& report);
 
  private:

@@ -26,7 +26,7 @@ bool is_list_of(const ReadEvent& event, std::string_view key, std::ptrdiff_t siz
          std::count(arg->text.begin(), arg->text.end(), ',') == size - 1;
 }
 
-// CUPTI's own names end in _v7000 or _ptsz; cudaStreamGetCaptureInfo_v2 is a real one.
+// CUPTI's own names end in _v7000 or _ptsz; cudaStreamGetCaptureInfo_v2 is a function's real name.
 bool has_version_suffix(std::string_view name) {
   if (name.ends_with("_ptsz") || name.ends_with("_ptds")) return true;
   const std::size_t at = name.rfind("_v");

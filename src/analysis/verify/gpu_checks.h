@@ -1,4 +1,4 @@
-// Checklist items about GPU rows and their launches.
+// Checklist items (conformance.cpp) about GPU rows and their launches.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@ class GpuChecks {
   explicit GpuChecks(Findings& findings) : findings_(findings) {}
   /// `merged`: the pid of GPU n is a multiple of 1000 plus n; tids may be renumbered.
   void on_event(const ReadEvent& event, bool merged);
-  /// Ends of links come in any order.
+  /// Checks the links between rows, which come in any order.
   void finish();
 
  private:

@@ -1,4 +1,4 @@
-// Checklist items about the head of a trace.
+// Checklist items (conformance.cpp) about the head of a trace.
 #pragma once
 
 #include <cstdint>
@@ -13,10 +13,10 @@ namespace profshim::analysis_detail {
 
 class HeaderChecks {
  public:
-  /// Both must outlive it.
+  /// Both arguments must outlive it.
   HeaderChecks(FileReport& report, Findings& findings) : report_(report), findings_(findings) {}
 
-  /// Not for traceEvents.
+  /// Not to be called for traceEvents.
   void on_member(std::string_view key, std::string_view json, bool before_events);
   /// `rank_in_text`: the rank that HTA's text search finds; < 0 = none.
   void finish(std::int64_t rank_in_text);

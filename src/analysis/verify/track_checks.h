@@ -1,4 +1,4 @@
-// Checklist items about tracks. Events may come in any order: sorts them at the end.
+// Checklist items (conformance.cpp) about tracks: nesting, steps, b/e pairs. Events may come in any order.
 #pragma once
 
 #include <cstdint>
@@ -13,8 +13,7 @@ namespace profshim::analysis_detail {
 class TrackChecks {
  public:
   void on_event(const ReadEvent& event);
-  /// Reports the findings. Returns the numbers of the ProfilerSteps in order of time; of a merged trace, those of the
-  /// first process.
+  /// Returns the numbers of the ProfilerSteps in order of time; of a merged trace, those of the first process.
   std::vector<std::int64_t> finish(Findings& findings, bool merged);
 
  private:

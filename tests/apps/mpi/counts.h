@@ -1,4 +1,4 @@
-/* COUNT(MPI_Send)(...) calls and counts. Prints a JSON line per function. */
+/* COUNT(MPI_Send)(...) counts a call and makes it. The counts are printed as JSON lines. */
 #pragma once
 #include <mpi.h>
 #include <stdio.h>

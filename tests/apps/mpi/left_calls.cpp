@@ -1,4 +1,4 @@
-// MPI calls that never return: an error handler leaves them.
+// MPI calls that never return: an error handler throws or jumps out of them.
 #include <setjmp.h>
 
 #include "counts.h"

@@ -1,4 +1,4 @@
-/* Persistent requests and communicators. Records must agree on all ranks. */
+/* Persistent requests; communicators, whose records must agree on all ranks. */
 #include <mpi.h>
 #include <stdlib.h>
 

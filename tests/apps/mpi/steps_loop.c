@@ -1,5 +1,5 @@
-/* Usage: steps_loop [steps] [microseconds] [extra] [rounds]. extra: more reductions per step; rounds: length of the
-   computation. */
+/* Steps of a barrier, a pause, a computation and reductions.
+   Usage: steps_loop [steps] [microseconds of pause] [extra reductions] [rounds of computation] */
 #include <mpi.h>
 #include <stdlib.h>
 #include <unistd.h>

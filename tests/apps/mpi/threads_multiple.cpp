@@ -40,7 +40,7 @@ int main(int argc, char** argv) {
   COUNT(MPI_Init_thread)(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
   if (provided < MPI_THREAD_MULTIPLE) {
     MPI_Finalize();
-    return 77;  // MPI lacks MPI_THREAD_MULTIPLE
+    return 77;
   }
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &size);

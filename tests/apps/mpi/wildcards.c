@@ -17,7 +17,7 @@ static void post(int n) {
   for (int i = 0; i < n; ++i) COUNT(MPI_Send)(&i, 1, MPI_INT, right, kTag, MPI_COMM_WORLD);
 }
 
-/* The result if the message is too long for its receive. */
+/* Returns the error class if the message is too long for its receive. */
 static int truncated(int n) {
   static const int long_message[4];
   int class = 0;

@@ -13,7 +13,7 @@ int ncclAllReduce(const void*, void*, std::size_t, int, int, ncclComm_t, cudaStr
 int ncclCommDestroy(ncclComm_t);
 }
 
-/// `before` and one more rank.
+/// Returns a communicator of `before` and one more rank.
 static ncclComm_t grown(ncclComm_t before, int rank, int ranks) {
   const std::string path = std::string(std::getenv("NCCL_ID_FILE")) + std::to_string(ranks);
   ncclComm_t after = nullptr;

@@ -38,7 +38,7 @@ inline ncclUniqueId left_at(const std::string& path) {
   }
 }
 
-/// Through the file NCCL_ID_FILE.
+/// Exchanges NCCL's id through the file NCCL_ID_FILE.
 inline ncclUniqueId common_id(int rank, const std::string& path) {
   if (rank != 0) return left_at(path);
   ncclUniqueId id;

@@ -1,12 +1,11 @@
-"""Workers that start before they are given a rank, as those of Ray Train do.
+"""Workers that use PyTorch before they are given a rank, as those of Ray Train do.
 
-The program that the user started is the driver and no rank. It starts processes that call the functions whose names it
-sends. They use PyTorch before they are given a rank. The training loop runs in a thread, as a train function of Ray
-does.
+The program that the user started is the driver and no rank. It starts workers that call the functions whose names it
+sends. The training loop runs in a thread, as in Ray.
 
 usage: actors.py [--tcp] [--copy]
   --tcp    init_method tcp://, RANK is set when the training begins; without it all variables of torchrun and env://
-  --copy   workers get a copy of os.environ; without it they inherit the driver's environment
+  --copy   workers get a copy of os.environ instead of the driver's environment
 """
 import gc
 import os

@@ -1,5 +1,5 @@
 """Two workers that make every kind of call: functions of Python, TorchScript and PyTorch, methods of an RRef's object,
-a call that fails, a call that times out, a call that itself calls another worker."""
+calls that fail, time out or call another worker."""
 import os
 import time
 

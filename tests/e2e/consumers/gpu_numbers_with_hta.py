@@ -4,12 +4,12 @@
 usage: gpu_numbers_with_hta.py FOLDER [--tolerance US] [--relative SHARE] [--apart US]
 
 FOLDER/timeline.jsonl has one line for each device activity: rank, stream, kind (compute, communication, memory),
-name, launched_us, begin_us, end_us, and "counted": false if HTA does not know the call that launched it (0.5 does not
-know cuLaunchKernelEx). All expected values are computed from this file, never from the traces. Exit status 0 if
-temporal breakdown, overlap of communication and computation, queue length, kernel breakdown and idle time agree.
+name, launched_us, begin_us, end_us, and "counted": false if HTA does not know the launching call (0.5 does not know
+cuLaunchKernelEx). Expected values come from this file, never from the traces. Exit status 0 if temporal breakdown,
+overlap of communication and computation, queue length, kernel breakdown and idle time agree.
 
-The clocks of a real job differ: its numbers may differ by --tolerance or by the share --relative, and the order of two
-moments that are closer than --apart is not compared.
+The clocks of a real job differ: numbers may differ by --tolerance or by the share --relative, and moments closer than
+--apart are not ordered.
 """
 import argparse
 import bisect

@@ -4,7 +4,7 @@
 usage: load_with_hta.py FOLDER RANKS [--steps 11,12,13] [--operators A,B]
 
 Exit status 0 if HTA finds exactly the ranks 0..RANKS-1, events on each of them, and, with --steps and --operators,
-these steps and names in every trace. Prints one line per rank and the time every rank spent in the functions that took longest.
+these steps and names in every trace. Prints one line per rank, and its functions that took longest.
 """
 import argparse
 import logging

@@ -5,8 +5,8 @@ usage: load_with_tb.py FOLDER RANKS [--steps 11,12,13] [--operators A,B] [--memo
 
 Exit status 0 if the plugin's own file pattern takes every trace of the folder, its parser reads each of them, and,
 with --steps and --operators, finds these steps and names; with --memory, when its memory view has a curve, blocks and
-operators of that device; with --stack, when an operator's call stack has that text; with --shapes, when it tells calls of
-one operator apart by what they were given. Prints one line per file.
+operators of that device; with --stack, when an operator's call stack has that text; with --shapes, when calls of one
+operator differ in input shapes. Prints one line per file.
 """
 import argparse
 import os

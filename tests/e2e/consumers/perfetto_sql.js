@@ -14,7 +14,7 @@ const engine = fs.readdirSync(web).map((name) => path.join(web, name, 'engine_bu
 // Methods of TraceProcessorRpc.
 const kAppend = 1, kFinalize = 2, kQuery = 3, kStatus = 10, kReset = 11;
 
-// ---- protobuf: varints and lengths are all that the protocol needs
+// ---- protobuf: the protocol needs only varints and lengths
 function varint(value) {
   const bytes = [];
   let rest = BigInt(value);

@@ -24,7 +24,7 @@ def check(query, wanted):
 check("""select rank, name, count(*), sum(dur_ns) / 1e3 from events
          where category in ('kernel', 'gpu_memcpy', 'gpu_memset') group by all""",
       {(row["rank"], row["name"]): (row["count"], row["total_us"]) for row in rows(kernels, "kernels")})
-# A polling event stands for several calls; its arguments have their numbers.
+# An "MPI polling" event stands for several calls, counted in its arguments.
 check("""select rank, name, count(*), sum(dur_ns) / 1e3 from events
          where phase = 'X' and name like 'MPI\\_%' escape '\\' and name not in ('MPI_Test', 'MPI_Iprobe') group by all""",
       {(row["rank"], row["function"]): (row["calls"], row["total_us"]) for row in rows(mpi, "mpi")

@@ -73,7 +73,7 @@ struct Kernel {
   int begin, length, correlation;
 };
 
-/// Steps 3 and 4, 1000 us each.
+/// Adds steps 3 and 4, each 1000 us.
 std::string trace_of(const std::vector<Kernel>& launches, const std::vector<Kernel>& kernels) {
   std::string text = "{\"schemaVersion\": 1, \"deviceProperties\": [], \"traceEvents\": [\n";
   const auto add = [&text](const std::string& category, const Kernel& k, const std::string& more = "") {

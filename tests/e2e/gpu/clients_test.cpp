@@ -27,7 +27,7 @@ bool says(const GpuRun& run, const std::string& text) {
   return run.traces.at(0).property("problems").find(text) != std::string::npos;
 }
 
-// torch.profiler._utils._init_for_cuda_graphs makes such an empty session.
+// torch.profiler._utils._init_for_cuda_graphs makes an empty session without a flush.
 TEST(GpuClients, WaitForAClientThatNeverFlushesIsBounded) {
   const GpuRun run = client({"300", "1", "noflush"});
 
@@ -37,7 +37,7 @@ TEST(GpuClients, WaitForAClientThatNeverFlushesIsBounded) {
   EXPECT_TRUE(says(run, "another client used CUPTI"));
 }
 
-// The calls of a second copy of CUPTI pass no symbol.
+// Calls to a static copy of CUPTI pass no hook.
 TEST(GpuClients, StaticCopyOfCuptiKeepsTheDriverAndIsReported) {
   const std::string steps = "[steps]\nsource = \"cuda_profiler_api\"\n";
   const GpuRun shared = client({"300", "1", "profiler"}, {}, steps);
@@ -64,7 +64,7 @@ TEST(GpuClients, ClientWithCallbacksAloneDoesNotStopRecording) {
   EXPECT_EQ(run.traces[0].property("problems"), "[]");
 }
 
-// Each repeated registration makes CUPTI spoil the times of another kernel in all later sessions.
+// Each repeated registration of a clock makes CUPTI spoil the times of another kernel in all later sessions.
 TEST(GpuClients, ClockOfTheClientStaysAndOursIsNotRegisteredAgain) {
   for (const char* const default_clock : {"1", "2"}) {
     SCOPED_TRACE(default_clock);
@@ -117,7 +117,7 @@ TEST(GpuClients, RecordingResumesAfterAClientFinalizesCupti) {
   EXPECT_EQ(kernels(run), 200u);
 }
 
-// Its callbacks would get our records, so the library waits until it has unsubscribed.
+// The client's callbacks would get our records, so the library waits until the client has unsubscribed.
 TEST(GpuClients, ASubscriberOf132HasCuptiAlone) {
   const std::pair<std::string, std::string> cuda{"LD_LIBRARY_PATH", built("tests/fakes/cuda13.2")};
   const GpuRun run = client({"300"}, {cuda}, "", true, "cupti_subscriber");
@@ -157,7 +157,7 @@ TEST(GpuClients, ASubscriberOf133RecordsBesideUs) {
 // While a subscriber exists, CUPTI refuses the per-process functions that Kineto uses.
 TEST(GpuClients, ClientThatIsNoSubscriberGetsTheSameOnCupti133) {
   const std::pair<std::string, std::string> cuda{"LD_LIBRARY_PATH", built(kCuda133)};
-  // Minimum of our kernels: those before its sessions, with "noflush" also those 1.5 s after, with "callbacks" all.
+  // We record kernels before the client's sessions, with "noflush" also those 1.5 s after, with "callbacks" all.
   const std::pair<const char*, std::size_t> wanted[] = {
       {"", 100}, {"noflush", 200}, {"clock", 200}, {"callbacks", 400}};
   for (const auto& [how, least] : wanted) {
@@ -171,7 +171,7 @@ TEST(GpuClients, ClientThatIsNoSubscriberGetsTheSameOnCupti133) {
   }
 }
 
-// Otherwise the other subscribers would lose their node records.
+// With graphs as launches, other subscribers would lose their node records.
 TEST(GpuClients, GraphsAreRecordedByNodeBesideOtherClients) {
   const std::string spec = std::string(kRecordAll) + "[capture]\ngraphs = \"launches\"\n";
   const GpuRun alone = client({}, {}, spec, true, "graph");

@@ -116,7 +116,7 @@ class FakeJob : public testing::Test {
              << "\", \"launched_us\": " << us(ran.called_ns) << ", \"begin_us\": " << us(ran.start_ns)
              << ", \"end_us\": "
              << us(ran.end_ns)
-             // NCCL launches through the driver.
+             // NCCL launches by a driver call that HTA does not know.
              << (kind_of(ran) == "communication" ? ", \"counted\": false}\n" : "}\n");
       }
     }

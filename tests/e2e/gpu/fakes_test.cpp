@@ -1,4 +1,4 @@
-// The fake GPU and its CUPTI without the library.
+// The fake GPU, CUPTI and NCCL without the library.
 #include <gtest/gtest.h>
 #include <unistd.h>
 

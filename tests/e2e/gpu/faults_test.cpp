@@ -9,7 +9,7 @@
 namespace profshim::e2e {
 namespace {
 
-constexpr std::size_t kKernels = 1010;  // launch_loop 1000 100
+constexpr std::size_t kKernels = 1010;  // of `launch_loop 1000 100`
 
 GpuRun record_with(std::vector<std::pair<std::string, std::string>> faults, bool may_have_nothing = false) {
   GpuJob job;

@@ -1,4 +1,4 @@
-// Faults of single releases of CUPTI; the fake CUPTI names the sources.
+// Faults of single releases of CUPTI (sources: tests/fakes/cupti/options.h).
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -55,7 +55,7 @@ TEST_F(GpuReleases, WindowKnowsOlderDevicesContextsAndStreams) {
   }
 }
 
-// Its launch must not be abandoned after 0.3 s.
+// The kernel's launch must not be abandoned after 0.3 s.
 TEST_F(GpuReleases, LongKernelOnAnOlderStreamIsRecorded) {
   GpuJob job;
   job.program = "long_kernel";
@@ -70,7 +70,7 @@ TEST_F(GpuReleases, LongKernelOnAnOlderStreamIsRecorded) {
 
 // Until the device has caught up, every buffer has an incomplete record.
 TEST_F(GpuReleases, CuptiIsOffAtTheEndOfTheWindowEvenIfTheHostIsFarAhead) {
-  // 5 ms of work per step of 3 ms.
+  // The device takes 5 ms for a step of 3 ms.
   GpuJob job;
   job.program = kJob;
   job.arguments = {"ahead", "100", "5", "1000", "0"};
@@ -82,11 +82,11 @@ TEST_F(GpuReleases, CuptiIsOffAtTheEndOfTheWindowEvenIfTheHostIsFarAhead) {
   ASSERT_EQ(run.traces.size(), 1u) << run.outcome.err;
   EXPECT_EQ(of_category(run.traces[0], "kernel").size(), 15u);
   EXPECT_EQ(run.traces[0].property("problems"), "[]");
-  // Most launches after the window cost nothing.
+  // CUPTI records few launches after the window.
   EXPECT_LT(run.cupti.at("records_10"), 300u) << "of 500 kernels";
 }
 
-// CUPTI 13.2.23 to 13.2.86.
+// CUPTI 13.2.23 to 13.2.86 recurses endlessly.
 TEST_F(GpuReleases, NoCallReachesACuptiThatCannotBeInitialized) {
   GpuJob job;
   job.program = "launch_loop";
@@ -104,7 +104,7 @@ TEST_F(GpuReleases, NoCallReachesACuptiThatCannotBeInitialized) {
   EXPECT_NE(bad.outcome.err.find("cuInit ended with CUDA_ERROR_NO_DEVICE (100)"), std::string::npos) << bad.outcome.err;
 }
 
-// CUPTI 13.0.
+// CUPTI 13.0 waits for a launch's lock.
 TEST_F(GpuReleases, TheJobGoesOnWhileCuptiHangsInADisable) {
   const GpuRun run = record("mixed", {{"FAKE_CUPTI_DISABLE_HANGS_MS", "1500"}});
 
@@ -113,7 +113,7 @@ TEST_F(GpuReleases, TheJobGoesOnWhileCuptiHangsInADisable) {
   EXPECT_EQ(of_category(run.traces[0], "kernel").size(), 3u * 40u);
 }
 
-// CUPTI is enabled only at the job's end, when the device has caught up.
+// This CUPTI is enabled only when the device has caught up: at the job's end.
 TEST_F(GpuReleases, TheJobGoesOnWhileCuptiWaitsForTheDevice) {
   GpuJob job;
   job.program = kJob;

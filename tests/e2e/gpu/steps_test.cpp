@@ -90,7 +90,7 @@ TEST(StepsFromKernels, AWindowWithoutAWarmUpIsWhole) {
   }
 }
 
-// CUPTI took 5 s in kineto, pull request 542.
+// Enabling CUPTI took 5 s in kineto's pull request 542.
 TEST(StepsFromKernels, StepsDoNotWaitForASlowCupti) {
   GpuJob job = launch_loop(kNoWarmUp);
   job.environment = {{"FAKE_CUPTI_SLOW_ENABLE_MS", "900"}, {"FAKE_CUDA_KERNEL_NS", "100000"}};

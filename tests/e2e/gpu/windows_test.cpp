@@ -57,7 +57,7 @@ TEST_F(GpuWindow, LeavesNoActivityKindEnabled) {
 
   EXPECT_EQ(run.left_enabled, std::vector<int>{}) << "CUPTI is off again after the window";
   EXPECT_EQ(run.cupti.at("subscribed"), 0u);
-  // A call may request a buffer while CUPTI is disabled.
+  // Calls may request buffers while CUPTI is being disabled.
   EXPECT_LE(run.cupti.at("requested") - run.cupti.at("completed"), 2u);
   EXPECT_LT(run.cupti.at("records_10"), kSteps * 13u / 2);
   EXPECT_GE(run.cupti.at("records_10"), 3u * 13u);

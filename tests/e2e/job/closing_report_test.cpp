@@ -133,12 +133,12 @@ TEST(ClosingReport, CountsOperationsThatDidNotFit) {
 TEST(ClosingReport, DoesNotCountAnEarlierProcessOfTheRun) {
   const ScratchFolder scratch;
   const std::string program = built("tests/apps_memory/" + to_string(installed_mpis().front()) + "/memory_use");
-  // The limit is noticed some milliseconds late.
+  // Many calls, since the limit is noticed milliseconds late.
   Job job = shell(program + " 3000000; " + program + " 3000000");
   job.folder = scratch.path();
   job.environment.emplace_back("PROFSHIM_FOLDER", scratch / "traces");
   job.environment.emplace_back("PROFSHIM_SET", "steps.source=none limits.trace_size=1MiB");
-  job.environment.emplace_back("LSB_JOBID", "4711");  // one job
+  job.environment.emplace_back("LSB_JOBID", "4711");  // makes both processes one job
 
   const Outcome outcome = run(job);
 

@@ -1,5 +1,5 @@
 // Signals that end a rank: the trace is written first. The job's own signal actions stay. PROFSHIM_KILLS: number of
-// moments for SIGTERM (20).
+// runs with SIGTERM (20).
 #include <gtest/gtest.h>
 #include <sched.h>
 #include <signal.h>

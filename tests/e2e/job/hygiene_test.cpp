@@ -150,7 +150,7 @@ std::vector<Program> programs_here() {
 
 class Unnoticed : public testing::TestWithParam<Program> {};
 
-// Worker processes as in data loaders. Spawn needs a file.
+// Worker processes as in data loaders, in a script file for "spawn".
 const char* const kPool = R"(
 import multiprocessing as m, sys, time
 def square(x): return x * x

@@ -1,5 +1,5 @@
 // SIGKILL at random moments: a file with a final name is complete, and the spool holds all but the last second.
-// PROFSHIM_KILLS: number of moments (20).
+// PROFSHIM_KILLS: number of kills (20).
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <time.h>
@@ -66,7 +66,7 @@ Job endless_job(const ScratchFolder& scratch, const std::string& spec, int pause
   return job;
 }
 
-// Windows are short and endless: one is always written.
+// Short windows without end: some trace is always being written.
 TEST(Kill, FilesWithAFinalNameAreCompleteAtAnyMoment) {
   std::mt19937 random(20261121);
   std::uniform_int_distribution<std::int64_t> delay_us(1000, 1500000);

@@ -49,7 +49,7 @@ INSTANTIATE_TEST_SUITE_P(Limits, HostMemory,
                                          "schedule.skip_first=0 schedule.warmup=0 schedule.repeat=0"),
                          [](const auto& row) { return "settings_" + std::to_string(row.index); });
 
-// The only message for users who open no trace.
+// Users who open no trace see only this message.
 TEST(MemoryLimits, LossesByALimitAreReportedAtTheEnd) {
   struct Case {
     const char *settings, *calls, *line;

@@ -58,7 +58,7 @@ std::map<std::string, std::string> printed_results(const std::string& out) {
   return results;
 }
 
-/// Takes the inner of an operation's two events.
+/// Takes the inner of an operation's two nested events.
 std::map<std::string, std::vector<const SeenEvent*>> calls_by_function(const SeenTrace& trace) {
   std::map<std::string, std::vector<const SeenEvent*>> calls;
   for (const SeenEvent& event : trace.events) {
@@ -100,7 +100,7 @@ TEST(NcclCalls, EachReturnsTheSameAsWithoutTheLibraryAndIsRecordedOnce) {
     }
     EXPECT_EQ(result, alone.at(name)) << name;
     ASSERT_NE(at, calls.end()) << name << " is not in the trace";
-    EXPECT_EQ(at->second.size(), 1U) << name;  // called by ncclBcast
+    EXPECT_EQ(at->second.size(), 1U) << name;  // ncclBroadcast inside ncclBcast is left out
     EXPECT_EQ(at->second[0]->args.count("failed"), result == "0" ? 0U : 1U) << name;
     EXPECT_EQ(at->second[0]->args.count("seen by"), 0U) << name;
   }

@@ -29,7 +29,7 @@ const std::map<std::string, std::string>& not_called() {
   return rows;
 }
 
-/// Includes rows that the program does not call.
+/// By function; 0 for rows that the program does not call.
 using Calls = std::map<std::string, int>;
 struct Counted {
   Calls printed, traced;

@@ -118,7 +118,7 @@ TEST_P(MpiJob, NumbersCollectivesAlikeOnAllRanks) {
         calls[{group->second, sequence->second}][trace.rank()] = event.name;
     }
   for (const auto& [number, by_rank] : calls) {
-    if (by_rank.size() < 2) continue;  // only one rank is recorded
+    if (by_rank.size() < 2) continue;  // on one rank only
     for (const auto& [rank, name] : by_rank)
       EXPECT_EQ(name, by_rank.begin()->second) << "number " << number.second << " of group " << number.first;
   }

@@ -113,7 +113,7 @@ Job stacks_job(const ScratchFolder& scratch, const std::string& keys) {
   return torch_job(scratch, Launch::kAlone, "stacks.py", "steps.source=none " + keys);
 }
 
-/// The caught exceptions, and the owner of the unwinder: libgcc or none, depending on PyTorch's link.
+/// Returns the caught exceptions, and the unwinder's owner: libgcc or none, depending on PyTorch's link.
 const std::string& printed_without_us() {
   static const std::string out = [] {
     const ScratchFolder scratch;

@@ -17,10 +17,10 @@ using Steps = std::vector<std::int64_t>;
 
 struct HeatRun {
   Outcome outcome;
-  std::vector<SeenTrace> traces;  // rank 0, by first step
+  std::vector<SeenTrace> traces;  // sorted by first step
 };
 
-// Adds version, ranks and output to `spec`.
+// Adds version and output to `spec`.
 HeatRun run_heat(const std::string& spec, int steps, int ranks = 1) {
   const ScratchFolder scratch;
   Job job = mpirun(Mpi::kOpenMpi, ranks, {built("demo/heat"), std::to_string(steps), "64"});

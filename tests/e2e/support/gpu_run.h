@@ -49,7 +49,7 @@ struct GpuJob {
 };
 GpuRun run_gpu(const GpuJob& job);
 
-/// From cuInit to the end.
+/// Records from cuInit to the end.
 inline constexpr const char* kRecordAll = "[steps]\nsource = \"none\"\n";
 
 std::vector<const SeenEvent*> of_category(const SeenTrace& trace, const std::string& category);

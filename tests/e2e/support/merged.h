@@ -22,9 +22,9 @@ const SeenEvent* slice_at(const SeenTrace& trace, const SeenEvent& at);
 
 struct Shift {
   double offset_us = 0, drift_ppm = 0;
-  double began_ns = 0;  // by that clock
+  double began_ns = 0;  // by the shifted clock
 };
-/// As if recorded on a host whose clock is `offset_us` behind at first and gains `drift_ppm`.
+/// Copies a trace as if recorded by a clock that is `offset_us` behind at first and gains `drift_ppm`.
 Shift write_shifted(const std::string& from, const std::string& to, double offset_us, double drift_ppm);
 
 struct Placed {

@@ -16,7 +16,7 @@ Job mpirun(Mpi mpi, int ranks, const std::vector<std::string>& command);
 /// Fails the test if there is none.
 std::vector<Mpi> installed_mpis();
 
-/// Lines of tests/apps: {"rank":R,"function":"MPI_X","count":N}.
+/// Reads lines that tests/apps print: {"rank":R,"function":"MPI_X","count":N}.
 std::map<int, std::map<std::string, int>> printed_counts(const std::string& out);
 
 /// All ranks, from MPI_Init to the end.

@@ -39,7 +39,7 @@ Both run_both(Job job);
 /// Expects exit status 0 and equal output.
 void expect_same(const Both& both);
 Job shell(const std::string& text);
-/// Not under the library.
+/// Runs the tool without the library.
 Outcome profshim(const std::vector<std::string>& arguments);
 
 }  // namespace profshim::e2e

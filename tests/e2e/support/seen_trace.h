@@ -28,7 +28,7 @@ struct SeenTrace {
   std::map<std::string, int> counts(const std::string& category = "") const;
   /// In order of time.
   std::vector<std::int64_t> steps() const;
-  /// Of the "profshim" object, or "".
+  /// Member of the "profshim" object, or "".
   std::string property(const std::string& key) const;
 };
 SeenTrace read_seen(const std::string& path);
@@ -36,7 +36,7 @@ SeenTrace read_seen(const std::string& path);
 std::vector<SeenTrace> read_folder(const std::string& folder);
 std::vector<std::string> traces_below(const std::string& folder);
 
-/// For a flat object. Text without quotes, or "".
+/// Returns a member, text without quotes; "" if missing.
 std::string json_member(const std::string& object, const std::string& key);
 
 }  // namespace profshim::e2e

@@ -104,7 +104,7 @@ std::string differences(const SeenTrace& trace, const std::map<std::string, int>
   for (const char* category : {"cpu_op", "user_annotation"})
     for (const auto& [name, count] : trace.counts(category)) both[name].first += count;
   for (const auto& [name, count] : theirs) both[name].second = count;
-  // We record it for gloo too; PyTorch, for NCCL alone.
+  // We record this for gloo too, PyTorch only for NCCL.
   if (theirs.count("record_param_comms") == 0) both.erase("record_param_comms");
   std::string text;
   for (const auto& [name, counts] : both) {

@@ -33,14 +33,14 @@ enum class Launch {
   kAlone,
   kTwoRanks,  // torchrun if it works, otherwise as kByHand
   kByHand,    // two processes with torchrun's variables
-  kFourRanks  // the same, four processes
+  kFourRanks  // four such processes
 };
 
 /// `command`: a script and its arguments. Writes uncompressed traces to scratch / "traces". `keys` is added to
 /// PROFSHIM_SET.
 Job torch_job(const ScratchFolder& scratch, Launch launch, const std::string& command, const std::string& keys = "");
 
-/// Counts of operator_counts.py.
+/// Operator counts written by operator_counts.py.
 std::map<std::string, int> torchs_counts(const std::string& path, int rank);
 /// "name: ours, theirs" for each difference. Excludes gloo's events: torch.profiler may miss the last one.
 std::string differences(const SeenTrace& trace, const std::map<std::string, int>& theirs);

@@ -62,7 +62,7 @@ TEST_P(Consumers, StrictJsonReaderAcceptsEveryFile) {
   EXPECT_EQ(outcome.ending(), "exit 0") << outcome.out << outcome.err;
 }
 
-// Readers see one rank with the processes of all.
+// Readers see one rank with the processes of all ranks.
 TEST_P(Consumers, MergedTraceIsAccepted) {
   const std::string merged = *scratch_ / ("merged-" + std::string(GetParam()));
   std::filesystem::create_directory(merged);

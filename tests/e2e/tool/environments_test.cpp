@@ -108,7 +108,7 @@ const Environment kEnvironments[] = {
      }},
 };
 
-// UCX's lines hold the time.
+// Drops UCX's lines, which hold the time.
 std::string own_lines(const std::string& out) {
   std::stringstream text(out);
   std::string kept;

@@ -14,7 +14,7 @@
 namespace profshim::e2e {
 namespace {
 
-// By rank and function.
+// Calls by rank and function.
 std::map<int, std::map<std::string, int>> calls_of(const std::string& json) {
   rapidjson::Document document;
   document.Parse(json.c_str());

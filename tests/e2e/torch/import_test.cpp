@@ -48,7 +48,7 @@ Outcome run_one(const ScratchFolder& scratch, const Ending& one, bool preload) {
   return run(job);
 }
 
-/// They wait as much as they compute.
+/// Two at a time, since they wait as much as they compute.
 void run_all(std::vector<Ending>& endings, bool preload) {
   std::atomic<std::size_t> next{0};
   const auto work = [&] {

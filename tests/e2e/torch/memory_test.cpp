@@ -56,7 +56,7 @@ std::string line_of(const SeenEvent& event) {
   return event.name + " " + (event.name == "[memory]" ? std::to_string(number(event, "Bytes")) : "0");
 }
 
-/// Ours may also hold releases of older memory.
+/// Skips our releases of memory from before the window.
 std::string first_difference(const std::vector<const SeenEvent*>& ours, const std::string& theirs) {
   std::istringstream lines(theirs);
   std::string line;

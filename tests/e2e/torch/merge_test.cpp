@@ -81,7 +81,7 @@ TEST(TorchMerge, AlignsClocksOfTorchsOwnTraces) {
   expect_brought_together(scratch, profiled(scratch, 4));
 }
 
-// From the operation on the last rank to those on waiting ranks.
+// Arrows lead from the last rank's operation to those of waiting ranks.
 TEST(TorchMerge, ArrowsLieInTheWorkOfGloo) {
   NEEDS_TORCH(1);
   const ScratchFolder scratch;

@@ -13,7 +13,7 @@ using fake::WorkKind;
 
 namespace {
 
-/// Converts a cudaMemcpyKind. cudaMemcpyDefault follows from the two pointers.
+/// Converts a cudaMemcpyKind. For cudaMemcpyDefault, the pointers decide.
 CopyKind copy_kind(fake::Device& device, const void* to, const void* from, int kind) {
   const auto on_device = [&](const void* address) {
     const MemoryKind memory = device.memory_kind(address);

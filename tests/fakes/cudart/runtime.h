@@ -1,8 +1,7 @@
-// The fake libcudart: registered kernels, start of the device, frame of an API function.
+// The fake libcudart: what its functions share.
 //
 // It has the part of the runtime API that programs built by nvcc -cudart shared use, with the SONAMEs and version nodes
-// of CUDA 11, 12 and 13 (FAKE_CUDART_VERSION: 11080, 12040, 13000). Device memory is host memory. Kernels only take
-// time.
+// of CUDA 11, 12 and 13 (FAKE_CUDART_VERSION: 11080, 12040, 13000, 13020, 13030).
 #pragma once
 
 #include <cstddef>
@@ -36,7 +35,7 @@ inline constinit thread_local int last_error = 0;
 /// Initializes the device at its first use. Returns null and sets `error` on failure.
 fake::Device* bring_up(int* error);
 
-/// Returns true if the function creates a missing context.
+/// True if the function needs a context.
 constexpr bool needs_context(std::string_view function) {
   return !function.starts_with("cudaGetDeviceCount") && !function.starts_with("cudaDriverGetVersion") &&
          !function.starts_with("cudaRuntimeGetVersion");

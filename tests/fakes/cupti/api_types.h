@@ -1,4 +1,4 @@
-// CUPTI's API types and results, without the vendor's headers. cuptiGetVersion returns FAKE_CUPTI_VERSION.
+// CUPTI's API types and results, without the vendor's headers.
 #pragma once
 
 #include <cstddef>

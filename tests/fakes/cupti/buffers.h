@@ -1,4 +1,4 @@
-// Activity buffers of the client.
+// Activity buffers of a client.
 #pragma once
 
 #include <cstddef>

@@ -1,6 +1,6 @@
-// One client of the fake CUPTI: the process, or a subscriber of 13.3.
+// One client of the fake CUPTI: the process, or a subscriber (13.2 and later).
 //
-// It behaves as CUPTI. Parentheses name the notes in cupti_activity.h:
+// It behaves as CUPTI; parentheses name notes in cupti_activity.h:
 // - Records go into one buffer per thread (13.0), or one for all calls and one for the device
 //   (CUPTI_ACTIVITY_ATTR_PER_THREAD_ACTIVITY_BUFFER).
 // - The record of a kernel, copy or memset is in its buffer from the launch on, incomplete until the activity ends.
@@ -8,7 +8,7 @@
 //   every buffer, with times of 0 in incomplete records (cuptiActivityFlushAll, cuptiActivityFlushPeriod).
 // - Device records are written when the driver is initialized, context and stream records when one is made. Records of
 //   existing ones come only through cuptiActivityEnableAndDump (its note).
-// - A driver call inside a runtime call has its correlation id.
+// - A driver call inside a runtime call has that call's correlation id.
 // - Answering a buffer request with NULL crashes before 12.9 and drops the record after.
 #pragma once
 
@@ -76,7 +76,7 @@ class Client final : public fake::Observer {
   explicit Client(bool is_subscriber = false) : is_subscriber_(is_subscriber) {}
 
   int register_callbacks(RequestBuffer request, CompleteBuffer complete);
-  /// 13.2: a subscriber's buffer callbacks get the process's records; null after it unsubscribed.
+  /// 13.2: a subscriber's buffer callbacks get the process's records. Null: it has unsubscribed.
   void taken(RequestOfSubscriber request, CompleteOfSubscriber complete);
   int register_callbacks_v2(RequestOfSubscriber request, CompleteOfSubscriber complete);
   int register_timestamp(Timestamp timestamp);
@@ -132,8 +132,7 @@ class Client final : public fake::Observer {
   std::pair<std::uint64_t, std::uint64_t> anchor() const;
   void anchor(Work& work) const;
 
-  /// Delays an activity to the end of the previous one of its stream. The two were converted with different anchors,
-  /// whereas a real device has one clock.
+  /// Delays an activity to the end of the previous one of its stream: the two were converted with different anchors.
   void keep_order(const Work& work, std::uint64_t& start, std::uint64_t& end);
 
   /// Converts a device time to the client's clock. `at` and `at_realtime` are the same moment.
@@ -186,7 +185,7 @@ class Client final : public fake::Observer {
   std::atomic<std::uint64_t> graph_kernels_{0};
   std::uint32_t this_graph_ = 0, last_graph_ = 0;  // protected by the simulator's lock
   std::shared_mutex callback_lock_;
-  // Registered while no kind is enabled.
+  // Clients register these while no kind is enabled.
   std::function<void(std::uint8_t**, std::size_t*, std::size_t*)> request_;
   std::function<void(void*, std::uint32_t, std::uint8_t*, std::size_t, std::size_t)> complete_;
   std::atomic<bool> taken_{false};

@@ -28,16 +28,16 @@
 
 namespace fake::cupti {
 
-/// Each client has its own fields in CallState and Work.
+/// Gives each client its own fields in CallState and Work (`kept`).
 class Clients final : public fake::Observer {
  public:
   Clients();
 
   Client& process() { return *clients_[0]; }
-  /// Returns null if there is none.
+  /// Returns null if no subscriber has this handle.
   Client* subscriber(void* handle);
 
-  /// Begins a CUPTI function, which must return any result but kOk.
+  /// Call first in a CUPTI function, which must return the result unless it is kOk.
   int start(const char* function);
   static bool can_initialize();
   int use(int scope);
@@ -48,7 +48,6 @@ class Clients final : public fake::Observer {
   int flush(bool forced);
   int finalize();
 
-  /// Called at the end of the process.
   void write_state();
 
   void enter(CallState& call) override;

@@ -1,4 +1,4 @@
-// Shared parts of the exported functions.
+// Code that the exported functions share.
 #pragma once
 
 #include <cstddef>
@@ -14,7 +14,7 @@
 
 namespace fake::cupti {
 
-/// Same as cuptiActivityGetNextRecord.
+/// Implements cuptiActivityGetNextRecord.
 inline int next_record(std::uint8_t* buffer, std::size_t valid_size, std::uint8_t** record) {
   std::uint8_t* next = buffer;
   if (*record) {

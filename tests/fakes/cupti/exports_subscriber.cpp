@@ -1,4 +1,4 @@
-// Exported functions of 13.3 for one subscriber. Version scripts hide them in older releases.
+// Exported functions for one subscriber: all in 13.3, some in 13.2. Version scripts hide the others.
 #include "fakes/cupti/exports.h"
 
 using namespace fake::cupti;

@@ -9,7 +9,7 @@
 //                             13.2.86 recurse endlessly)
 //   FAKE_CUPTI_PER_THREAD=1   one buffer of API records per thread also before 13.0
 //   FAKE_CUPTI_LOG=file       one line for each call of CUPTI: nanoseconds, function, arguments (%p = process id)
-//   FAKE_CUPTI_STATE=file     counters, and what is still enabled, at exit (%p = process id)
+//   FAKE_CUPTI_STATE=file     counters and enabled kinds at exit (%p = process id)
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@
 namespace fake::cupti {
 
 struct Options {
-  // Faults of every Nth device record; 0 = never.
+  // Each value N is a fault of every Nth device record; 0 = never.
 
   /// Dropped, and counted by cuptiActivityGetNumDroppedRecords.
   const std::uint64_t drop = number("FAKE_CUPTI_DROP");
@@ -48,9 +48,9 @@ struct Options {
   /// Extra time of every API call from the first enable to cuptiFinalize (pytorch#146604).
   const std::uint64_t cost_ns = number("FAKE_CUPTI_COST_NS");
 
-  /// No API call runs while a kind is switched.
+  /// API calls wait while a kind is switched on or off.
   const bool blocks = number("FAKE_CUPTI_BLOCKS") != 0;
-  /// Nothing is switched while a callback of the Callback API runs.
+  /// Switching a kind waits while a callback of the Callback API runs.
   const bool callbacks_lock = number("FAKE_CUPTI_CALLBACK_LOCK") != 0;
 
   /// After k repeated registrations of a timestamp callback, the first k device records of every later session have

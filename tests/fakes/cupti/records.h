@@ -49,8 +49,8 @@ struct Kernel {  // CUpti_ActivityKernel10
   void* access_policy;
   std::uint32_t channel, channel_type;
   std::uint32_t cluster[3], cluster_policy;
-  std::uint64_t local_total_v2;                    // 200 bytes: Kernel8
-  std::uint32_t maximum_cluster, active_clusters;  // 208: Kernel9
+  std::uint64_t local_total_v2;                    // end of Kernel8: 200 bytes
+  std::uint32_t maximum_cluster, active_clusters;  // end of Kernel9: 208
   std::uint8_t device_launched, padding3[7];
 };
 
@@ -180,7 +180,7 @@ inline constexpr Sizes kSizes130{216, 96, 96, 88, 56, 56, 56, 184, 32, 128, 56};
 inline constexpr Sizes kSizes132{224, 96, 96, 88, 56, 56, 56, 192, 40, 128, 56};  // Kernel11, Device6, Context4
 inline constexpr Sizes kSizes133{232, 96, 96, 88, 56, 56, 56, 192, 40, 128, 56};  // Kernel12
 
-/// cuptiActivityGetNextRecord advances by these bytes.
+/// Bytes by which cuptiActivityGetNextRecord advances; 0 = unknown kind.
 inline std::size_t record_bytes(std::uint32_t kind, const Sizes& sizes) {
   switch (kind) {
     case kKernel:

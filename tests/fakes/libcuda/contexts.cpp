@@ -162,7 +162,7 @@ std::uint32_t Simulator::primary_of(std::uint32_t device) { return device + 1 + 
 void Simulator::forget(std::uint32_t context) {
   std::erase_if(streams_, [context](const Stream* one) { return one->context == context; });
   defaults_.erase(context);
-  seen_.clear();  // kernels load once per context
+  seen_.clear();  // kernels load again in a new context
 }
 
 Stream* Simulator::default_stream() {

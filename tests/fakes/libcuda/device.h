@@ -1,5 +1,5 @@
-// The simulated GPUs that the fake libcudart, libcuda, libcupti and libnccl share, with a timeline in CLOCK_REALTIME
-// nanoseconds. They live in the fake libcuda.so.1; the others reach them through device_or_null().
+// The simulated GPUs that all fakes share. They live in the fake libcuda.so.1; the other fakes reach them through
+// device_or_null(). Times are CLOCK_REALTIME nanoseconds.
 //
 // A stream's number is unique within its context (cuptiGetStreamIdEx in cupti_activity.h): 7 is the default stream, and
 // 13 the first that a program makes.
@@ -12,7 +12,7 @@
 //   FAKE_CUDA_NO_DEVICE    1: cuInit fails with CUDA_ERROR_NO_DEVICE
 //   FAKE_CUDA_MIG          1: each device is a MIG instance with 14 of its GPU's multiprocessors
 //   FAKE_CUDA_MPS          1: the process is a client of MPS
-//   FAKE_CUDA_DRIVER       result of cuDriverGetVersion (13000; 13030 beside CUPTI 13.3)
+//   FAKE_CUDA_DRIVER       result of cuDriverGetVersion (13000; 13020 and 13030 beside CUPTI 13.2 and 13.3)
 //   FAKE_CUDA_CONTEXT_MS   time to create the first context (150); real devices: 80 to 300 ms
 //   FAKE_CUDA_KERNEL_NS    duration of every kernel (2 us plus 10 ns for each 256 threads)
 //   FAKE_CUDA_KERNELS      "gemm=50000,adam=20000": nanoseconds by a part of the kernel's name; overrides KERNEL_NS
@@ -108,13 +108,13 @@ struct Work {
 /// CUpti_ActivitySynchronizationType
 enum class SyncKind { kEvent = 1, kStreamWaitsForEvent = 2, kStream = 3, kContext = 4 };
 
-/// Called on the thread that makes the call, without a simulator lock unless noted.
+/// Called on the job's threads; submitted(), finished(), first_launch() and created_...() with the simulator's lock.
 class Observer {
  public:
   virtual void enter(CallState& call) = 0;
   virtual void exit(CallState& call) = 0;
   virtual void submitted(Work& work) = 0;
-  /// Called with the simulator's lock once the times are known. They may lie in the future.
+  /// Called on any thread once the times are known. They may lie in the future.
   virtual void finished(const Work& work) = 0;
   virtual void synchronized(SyncKind kind, std::uint32_t correlation, std::uint32_t context, std::uint32_t stream,
                             std::uint32_t event, std::uint64_t start, std::uint64_t end) = 0;
@@ -132,7 +132,7 @@ class Observer {
   ~Observer() = default;
 };
 
-/// All streams, in synchronized().
+/// Means all streams, in synchronized().
 inline constexpr std::uint32_t kNoStream = 0xffffffff;
 
 /// Driver API results. The runtime has the same values.
@@ -168,7 +168,7 @@ class Device {
   virtual int destroy_context(void* context) = 0;
   /// Destroys the current device's primary context. The next call makes a new one.
   virtual int reset() = 0;
-  /// Creates a missing context in FAKE_CUDA_CONTEXT_MS.
+  /// Takes FAKE_CUDA_CONTEXT_MS once, for the first context.
   virtual void make_first_context() = 0;
 
   virtual void set_observer(Observer* observer) = 0;
@@ -186,7 +186,7 @@ class Device {
   virtual int stream_id(void* stream, std::uint32_t* id) = 0;
   virtual int stream_priority(void* stream, int* priority) = 0;
   virtual int submit(void* stream, Work work) = 0;
-  /// Sets Work::gate of the thread's next kernel: the fake NCCL launches through the driver API.
+  /// Sets Work::gate of the thread's next kernel, for the fake NCCL: it launches through the driver API.
   virtual void gate_next_kernel(Gate gate) = 0;
   virtual int synchronize_stream(void* stream) = 0;
   virtual int synchronize_device() = 0;

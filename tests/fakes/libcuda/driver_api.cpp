@@ -1,5 +1,4 @@
-// Exports of the fake libcuda.so.1 that driver API programs, the fake NCCL and cuGetProcAddress users need. A module
-// finds any kernel name, since no code is loaded.
+// Exports of the fake libcuda.so.1. A module finds any kernel name, since no code is loaded.
 #include <cstring>
 #include <map>
 #include <mutex>

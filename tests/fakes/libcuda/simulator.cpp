@@ -1,4 +1,4 @@
-// Entry point of the other fakes, and the clock.
+// Entry point for the other fakes, and the clock.
 #include "fakes/libcuda/simulator.h"
 
 #include <sched.h>

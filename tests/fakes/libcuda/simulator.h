@@ -33,13 +33,13 @@ struct Graph {
 
 struct Event {
   std::uint32_t id, context;
-  bool pending = false;  // its stream has not reached it
+  bool pending = false;  // recorded, but not yet reached by its stream
   std::uint64_t generation = 0;
   std::uint64_t time = 0;
   Graph* captured = nullptr;
 };
 
-/// A pending activity, record of an event, or wait for one.
+/// Entry of a stream: device activity, record of an event, or wait for one.
 struct Step {
   enum { kWork, kRecord, kWait } what = kWork;
   Work work;
@@ -55,7 +55,7 @@ struct Stream {
   std::uint64_t graph_start = 0;
   std::deque<Step> steps;  // waiting
   Graph* capture = nullptr;
-  // Ends of the last launches. A launch blocks when this many are queued, as the driver's does.
+  // End times of the last launches. A launch blocks while this many are queued, as in the driver.
   std::array<std::uint64_t, 1024> ends{};
   std::size_t next_end = 0;
 };
@@ -163,7 +163,7 @@ class Simulator final : public Device {
 
   void tell(const Work& work);
 
-  /// Repeats until nothing moves: streams wait for each other.
+  /// Repeats until no stream advances, since streams wait for each other.
   void advance_all();
   bool advance(Stream& stream);
   /// Starts the thread that advances waiting streams while the program is busy.

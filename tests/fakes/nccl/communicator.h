@@ -61,7 +61,7 @@ struct Communicator {
   std::uint32_t children = 0;  // splits and growths
   bool is_profiled = false;
   void* profiler = nullptr;                    // the plugin's context
-  std::map<std::string, std::uint64_t> tasks;  // by function, so far
+  std::map<std::string, std::uint64_t> tasks;  // number so far, by function
   Communicator() = default;
   Communicator(const Communicator&) = delete;
   Communicator& operator=(const Communicator&) = delete;
@@ -84,7 +84,7 @@ int wait_for(Condition condition) {
   return kSystemError;
 }
 
-/// The ranks share the memory `name`. `wait`: until all ranks have joined.
+/// Joins the shared memory `name`. `wait`: for all ranks to join.
 int create(Communicator** out, const std::string& name, int ranks, int rank, int device, const Config* config,
            bool wait);
 /// Waits for the other ranks unless a group is open.

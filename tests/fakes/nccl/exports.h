@@ -1,5 +1,5 @@
-// Frame of the exported functions: all of NCCL 2.28 and ncclCommGrow of 2.29, whatever version is reported. Up to 8
-// ranks in one or several processes of one machine. No data moves.
+// Defines the exported functions: all of NCCL 2.28 and ncclCommGrow of 2.29, whatever version ncclGetVersion reports.
+// Up to 8 ranks in one or several processes of one machine. No data moves.
 //
 // As in NCCL:
 // - The outermost ncclGroupEnd launches through cuLaunchKernelEx; for nonblocking communicators, a thread of NCCL does.

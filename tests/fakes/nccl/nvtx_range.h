@@ -16,7 +16,7 @@
 
 namespace fake::nccl {
 
-/// Its payload has the communicator, the bytes and one more number.
+/// The payload has the communicator, the bytes and one more number.
 class Range {
  public:
 #ifdef FAKE_NCCL_NVTX

@@ -12,7 +12,7 @@
 
 namespace fake::nccl {
 
-/// Result of ncclGetVersion for that interface.
+/// Result of ncclGetVersion, from FAKE_NCCL_PROFILER.
 int library_version();
 
 struct Task {
@@ -33,7 +33,7 @@ void end_communicator(void* context);
 /// collTaskAppend, p2pTaskAppend: called on the API call's thread before the outermost group ends. Does nothing before
 /// v5.
 void* begin_call(void* context, const char* function, bool is_collective, std::uint64_t count, void* stream);
-/// Called before and after the launches of the outermost ncclGroupEnd. Nothing before v5.
+/// Called before and after the launches of the outermost ncclGroupEnd. Do nothing before v5.
 void begin_group_end();
 void end_group_end();
 

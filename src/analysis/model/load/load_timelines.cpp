@@ -1,4 +1,4 @@
-// Passes events to one builder per rank.
+// Loads a trace: passes its events to one builder per rank.
 #include <algorithm>
 
 #include "analysis/model/timeline.h"
@@ -53,7 +53,7 @@ class FileLoader {
     std::int64_t first_pid() const { return merged ? merged->first_pid : 0; }
   };
 
-  /// Needs the list of ranks before the events.
+  /// Splits a merged trace, if the file lists the ranks before the events.
   void split_by_rank() {
     if (metadata_.merged.empty() || ranks_.front().builder.has_events()) return;
     ranks_.clear();
@@ -63,7 +63,7 @@ class FileLoader {
     std::sort(ranks_.begin(), ranks_.end(), [](const Rank& a, const Rank& b) { return a.first_pid() < b.first_pid(); });
   }
 
-  /// nullptr: someone has edited the merged trace.
+  /// nullptr: no rank has this pid, since someone has edited the merged trace.
   TimelineBuilder* builder_of(const ReadEvent& event) {
     if (!ranks_.front().merged) return &ranks_.front().builder;
     const auto after = std::upper_bound(ranks_.begin(), ranks_.end(), event.pid,
@@ -82,8 +82,8 @@ class FileLoader {
 
   std::string path_;
   TimelineOptions options_;
-  TraceMetadata metadata_;   // of the file
-  std::vector<Rank> ranks_;  // by first_pid
+  TraceMetadata metadata_;
+  std::vector<Rank> ranks_;  // sorted by first_pid
 };
 
 }  // namespace

@@ -1,4 +1,4 @@
-// All text from traces must pass through one of these.
+// Escapes text. All text from traces must pass through one of these functions.
 #pragma once
 
 #include <cstddef>
@@ -9,16 +9,16 @@ namespace profshim::analysis_detail {
 
 inline constexpr std::size_t kMaxCellBytes = 300, kMaxTitleBytes = 1000, kMaxSentenceBytes = 1000;
 
-/// `most` bytes of UTF-8, without splitting a character.
+/// At most `most` bytes of UTF-8, without splitting a character.
 std::string_view cut(std::string_view text, std::size_t most);
 
-/// For text and quoted attributes. Makes control characters visible; shortens with an ellipsis.
+/// For HTML text and quoted attributes. Makes control characters visible; shortens with an ellipsis.
 std::string escaped(std::string_view text, std::size_t most = kMaxSentenceBytes);
 
-/// For a <script> element.
+/// For JSON in a <script> element.
 std::string script_json(std::string_view json);
 
-/// "</" may occur in strings and patterns only.
+/// For JavaScript: "</" may occur in strings and patterns only.
 std::string script_text(std::string_view script);
 
 }  // namespace profshim::analysis_detail

@@ -168,13 +168,13 @@ std::string heat_map_html(const ReportHeatMap& map) {
     }
     out += "</tr>\n";
   }
-  // Square root, so that one large value does not hide the others.
+  // Colors follow the square root, so that one large value does not hide the others.
   out += "</tbody></table></div>\n<div class=\"scale\">0 <i></i> " + short_text(most / 4 / unit.divisor) +
          " <i class=\"more\"></i> " + short_text(most / unit.divisor) + " " + unit.name;
   return out + "</div></figure>\n";
 }
 
-/// For readers who cannot see the plot.
+/// The plot as a table, for readers who cannot see plots.
 ViewTable numbers_of(const ReportPlot& plot) {
   ViewTable table{.columns = {{"label", plot.label_axis}}};
   for (const ReportPlot::Series& series : plot.series) table.columns.push_back({"value", series.label, plot.unit});

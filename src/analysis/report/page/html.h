@@ -1,4 +1,4 @@
-// Sections of a report as HTML.
+// Turns sections of a report into HTML.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// Fills page.html.
+// Fills page.html with a report.
 #include <cstdio>
 #include <functional>
 #include <map>
@@ -12,7 +12,7 @@
 #include "profshim/base/version.h"
 
 extern "C" {
-// parts.S
+// embedded by parts.S
 #define PART(name) extern const char profshim_part_##name[], profshim_part_##name##_end[];
 PART(html) PART(css) PART(js) PART(library)
 #undef PART
@@ -55,7 +55,7 @@ std::string report_page(const Report& report) {
     texts["warnings"] += "<p class=\"note\">" + escaped(warning) + "</p>\n";
   }
   for (const ReportSection& section : report.sections) texts["sections"] += section_html(section);
-  // Scripts need the nonce. Text past escaped() cannot know it: it hashes the page.
+  // Scripts need this nonce. It hashes the page, so text that slips past escaped() cannot contain it.
   char nonce[32];
   std::snprintf(nonce, sizeof nonce, "%016zx",
                 std::hash<std::string>{}(texts["sections"] + texts["plots"] + texts["verdict"]));

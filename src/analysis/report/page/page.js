@@ -1,5 +1,5 @@
-// Draws the plots of the page; text and tables need no script. Afterwards, <html> has the number of plots (data-drawn)
-// and the errors, if any (data-errors).
+// Draws the plots of the page; text and tables need no script. Then <html> has the number of plots (data-drawn) and any
+// errors (data-errors).
 (() => {
   "use strict";
   const root = document.documentElement;
@@ -13,7 +13,6 @@
   const { plots, heat_maps: heatMaps } = JSON.parse(document.getElementById("plots").textContent);
   const kMicro = "\u00b5s";
 
-  // All values of a plot share one unit.
   const unitOf = (values) => {
     const most = Math.max(0, ...values.filter((value) => value !== null));
     if (most >= 1e6) return { divisor: 1e6, name: "s" };

@@ -1,4 +1,4 @@
-/* Embeds the files of a page. */
+/* Embeds the files of the report's page. */
 .macro part name, file
   .global profshim_part_\name, profshim_part_\name\()_end
   .hidden profshim_part_\name, profshim_part_\name\()_end

@@ -7,7 +7,7 @@
 
 namespace profshim::analysis_detail {
 
-/// Must pass through script_json().
+/// The result must pass through script_json().
 std::string plots_json(const Report& report);
 
 }  // namespace profshim::analysis_detail

@@ -1,4 +1,4 @@
-// Collectives and messages by row of the view.
+// Collectives and messages, by row of profshim summary --comms.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 
 namespace profshim::analysis_detail {
 
-/// Texts of CommsCalls. Both 0 = unknown.
+/// Ids of CommsCalls::texts. Both 0 = unknown group.
 struct CommsGroupKey {
   TextId name = 0, ranks = 0;
   auto operator<=>(const CommsGroupKey&) const = default;
@@ -27,7 +27,7 @@ struct CommsCall {
   std::int64_t sequence = -1, begin_ns = 0, duration_ns = 0, bytes = -1;
   int rank = -1;
   bool unfinished = false, asynchronous = false;
-  std::int64_t occurrence = 0;  // counts equal sequences of the rank
+  std::int64_t occurrence = 0;  // counts the rank's calls with this sequence, from 0
 };
 
 struct CommsRowKey {
@@ -41,7 +41,7 @@ struct CommsRowKey {
 struct CommsRank {
   std::int64_t last_ns = 0;
   bool incomplete = false;  // cut by the end of the job
-  bool lossy = false;       // missing events
+  bool lossy = false;
 };
 
 struct CommsCalls {
@@ -51,7 +51,7 @@ struct CommsCalls {
   std::map<int, CommsRank> ranks;
   int world_size = -1;
 
-  /// Equal names get the ranks added.
+  /// Equal names of groups get the ranks added.
   std::map<CommsGroupKey, std::string> group_labels() const;
 };
 

@@ -20,7 +20,7 @@ std::string_view function_of_kernel(std::string_view name) {
   return name.substr(0, name.find_first_of("(<"));
 }
 
-/// By PyTorch's name; 0 = unknown.
+/// `dtype`: PyTorch's name. 0 = unknown.
 std::int64_t bytes_of_type(std::string_view dtype) {
   constexpr std::pair<std::string_view, std::int64_t> kTypes[] = {
       {"Byte", 1}, {"Char", 1},  {"Bool", 1}, {"Short", 2},  {"Half", 2},         {"BFloat16", 2},
@@ -31,7 +31,7 @@ std::int64_t bytes_of_type(std::string_view dtype) {
   return dtype.starts_with("Float8") ? 1 : 0;
 }
 
-/// As nccl-tests: the larger of a rank's data before and after. Bounded: products must not overflow.
+/// As in nccl-tests: the larger of a rank's data before and after. Bounded, since products must not overflow.
 std::int64_t size_of(const Communication& c, std::string_view dtype) {
   constexpr std::int64_t kMost = std::int64_t{1} << 56;
   if (const std::int64_t size = bytes_of_type(dtype); size > 0 && c.elements_in >= 0) {
@@ -43,7 +43,7 @@ std::int64_t size_of(const Communication& c, std::string_view dtype) {
 /// PyTorch marks these as record_param_comms too.
 bool is_no_collective(std::string_view name) { return name == "wait" || name == "init"; }
 
-/// A backend's thread does the work; "nccl:all_reduce" lies in the operator.
+/// True for ranges of a backend's own thread; "nccl:all_reduce" lies in the operator.
 bool is_work_range(std::string_view name) {
   return name.starts_with(schema::name::kGlooStart) || name.starts_with("ucc:") || name.starts_with("mpi:");
 }
@@ -118,7 +118,7 @@ class FileCalls {
     }
   }
 
-  /// Backends keep the order of starts.
+  /// Matches n-th range and operator: backends keep the order.
   void match_work_ranges() {
     const auto is_earlier = [](const Slice* a, const Slice* b) { return a->begin_ns < b->begin_ns; };
     for (auto& [name, work] : work_) {
@@ -187,12 +187,12 @@ class FileCalls {
   const Timeline& timeline_;
   int rank_;
   std::vector<bool> is_mpi_, is_work_range_, is_collective_kernel_;
-  std::vector<TextId> texts_;                                         // 0 = not yet
+  std::vector<TextId> texts_;                                         // ids in calls_.texts; 0 = not added yet
   std::unordered_map<std::int64_t, const Communication*> operators_;  // by external id
   std::unordered_set<std::int64_t> with_kernel_;
   std::map<std::string, Work> work_;  // by function
   std::unordered_map<const Slice*, const Slice*> work_range_of_;
-  std::set<AsyncKey> asynchronous_;  // calls with an event up to their completion
+  std::set<AsyncKey> asynchronous_;  // calls with an asynchronous slice, which ends at their completion
 };
 
 }  // namespace

@@ -1,8 +1,8 @@
 // profshim summary --comms: collectives and messages by group and function.
 //
 // As in nccl-tests, the size is the larger of a rank's data before and after, algorithm bandwidth = size / time, bus
-// bandwidth = that times bus_factor.h. Times include waits. There is no bandwidth if the call only starts the work, or
-// if ranks send different amounts (MPI_Allgatherv).
+// bandwidth = algorithm bandwidth * bus_factor(). Times include waits. There is no bandwidth if the call only starts
+// the collective, or if ranks send different amounts (MPI_Allgatherv).
 #pragma once
 
 #include <cstdint>
@@ -20,12 +20,12 @@ namespace profshim::analysis_detail {
 
 class CommsView {
  public:
-  /// A collective that waits for all, with comparable calls.
+  /// A collective that waits for all ranks, with finished, blocking calls on several ranks.
   struct Instance {
     std::string_view group, function;
     std::int64_t number = -1;                                 // -1 = none
     std::int64_t begin_ns = 0;                                // of the first rank, by its clock
-    int last = -1;                                            // -1 = not certain
+    int last = -1;                                            // last rank to enter; -1 = not certain
     std::span<const std::pair<int, std::int64_t>> waited_ns;  // rank, its wait
   };
   using Observer = std::function<void(const Instance&)>;

@@ -1,7 +1,7 @@
-// Matches calls by group, function and sequence number, or by order if all ranks have as many. Skips messages, calls
-// that only start the work, and unknown groups.
+// Matches calls by group, function and sequence number, or by order if all ranks have equally many. Skips messages,
+// calls that only start the operation, and unknown groups.
 //
-// A rank waited for its duration minus the shortest, that of the last rank if the collective waits for all.
+// A rank waited for its duration minus the shortest: that of the last rank to enter, if the collective waits for all.
 //
 // "Rank 6 never entered": others are inside at the end of their traces, no rank that must wait for it has left, and its
 // trace is lossless and lacks the call.

@@ -3,10 +3,10 @@
 //  * Host rows: operators, ranges, CUDA and MPI calls. Device rows: kernels, copies, memsets, ranges.
 //  * A kernel counts for the operator of its External id, else for its call, and in its own row: only device rows may
 //    be added up.
-//  * Memory: by allocators during an event, on any thread.
+//  * Memory: allocated minus released during an event, on any thread.
 //
-// Differences from PyTorch: Python functions enclose nothing (there, self time of the range around them becomes
-// negative); nodes are never mixed up; a parent that takes over a child's kernels keeps its own; asynchronous events
+// Differences from PyTorch: Python functions enclose nothing (PyTorch makes the self time of the range around them
+// negative); ranks are never mixed up; a parent that takes over a child's kernels keeps its own; asynchronous events
 // have their own rows.
 #pragma once
 
@@ -18,7 +18,7 @@
 
 namespace profshim::analysis_detail {
 
-/// Keeps no timeline.
+/// Adds up timelines; keeps none.
 class KeyAverages {
  public:
   explicit KeyAverages(bool group_by_shapes) : group_by_shapes_(group_by_shapes) {}

@@ -1,4 +1,4 @@
-// Rows of the table while files are added.
+// Rows of key_averages() while events are added.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@ struct KeyRowId {
   bool operator==(const KeyRowId&) const = default;
 };
 
-/// Sorts by begin, the longer first, then as in the files.
+/// Orders events by begin, the longer first, then as in the files.
 struct EventPlace {
   std::int64_t begin = 0, end = 0;
   std::uint64_t in_file = 0;
@@ -28,7 +28,8 @@ struct EventPlace {
 class KeyRows {
  public:
   Texts& texts() { return texts_; }
-  /// The caller adds bytes, and times in nanoseconds, which stay exact. The reference is valid until the next call.
+  /// Returns the event's row, valid until the next call. The caller adds bytes, and times in nanoseconds, which stay
+  /// exact.
   KeyRow& add_event(const KeyRowId& key, const EventPlace& place, bool top_level);
   /// Returns the rows in the order of their first events, with times in microseconds.
   std::vector<KeyRow> finish();

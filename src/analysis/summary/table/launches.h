@@ -11,16 +11,16 @@ namespace profshim::analysis_detail {
 
 constexpr bool is_api_call(Kind kind) { return kind == Kind::kRuntime || kind == Kind::kDriver; }
 
-/// The timeline must outlive it. kNone = none.
+/// Returns slices; kNone = none. The timeline must outlive it.
 class Launches {
  public:
   explicit Launches(const Timeline& timeline);
   std::uint32_t operator_of_call(const Slice& call) const;
-  /// The operator, else the launch.
+  /// Returns the operator that launched it, else the API call.
   std::uint32_t launcher_of(const Slice& activity) const;
 
  private:
-  using Link = std::pair<std::int64_t, std::uint32_t>;  // joining number, slice
+  using Link = std::pair<std::int64_t, std::uint32_t>;  // External id or correlation, slice
 
   static std::uint32_t find(const std::vector<Link>& links, std::int64_t number);
 

@@ -12,7 +12,7 @@ namespace profshim::analysis_detail {
 class RowNames {
  public:
   RowNames(const Texts& file_texts, Texts& row_texts);
-  /// kNone for PyTorch's helpers.
+  /// Returns kNone for PyTorch's helpers.
   std::uint32_t name_of(TextId name);
   /// As Python prints a list.
   std::uint32_t shapes_of(TextId input_dims);

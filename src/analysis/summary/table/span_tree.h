@@ -1,9 +1,9 @@
-// Nesting of the host events of one file.
+// Nests the host events of one file.
 //
 //  * The parent is the nearest enclosing event of the thread.
 //  * An only child with its parent's name is folded into the parent.
 //  * An API call is nested on the thread of its operator (External id).
-//  * Device activity belongs to its launcher, or to the parent that took it over.
+//  * Device activity belongs to its launcher, or to the parent into which that was folded.
 //  * A memory record outside all events has its own span. So has every failed allocation.
 //  * Asynchronous events have no parent, children or device time.
 #pragma once
@@ -30,7 +30,7 @@ struct HostSpan {
   double ns() const { return static_cast<double>(end - begin); }
 };
 
-/// Parents come first. Covers the records of `memory` in events.
+/// Parents come first. Marks the records of `memory` during events as covered.
 std::vector<HostSpan> build_spans(const Timeline& timeline, RowNames& names, Texts& row_texts, MemorySums& memory);
 
 }  // namespace profshim::analysis_detail

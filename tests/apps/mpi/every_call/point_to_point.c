@@ -16,7 +16,7 @@ static void ready_send(int kind) {
   COUNT(MPI_Barrier)(MPI_COMM_WORLD);
 }
 
-/* Starts after the receive on the other side. */
+/* The send starts after the receive on the other side. */
 #define PERSISTENT_READY_SEND(send_init, recv_init)           \
   do {                                                        \
     MPI_Request pair[2];                                      \
