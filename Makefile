@@ -234,7 +234,7 @@ test-torch:  ## the tests with PyTorch once more, with a 2.x of PyPI's in ~/.cac
 	$(Q)scripts/torch_tests.sh $(E2E)
 
 .PHONY: test-programs
-test-programs: all $(UNIT) $(E2E) test-apps  ## both test programs and all jobs
+test-programs: all $(UNIT) $(E2E) test-apps  ## build both test programs and all jobs
 
 .PHONY: unit-programs
 unit-programs: all $(UNIT) $(CUDA_CALLS) $(CUDA_STUB) $(SESSION_APP) $(STACK_PROBE) $(TRACE_APP)  ## the unit tests and the programs that they start
@@ -285,14 +285,14 @@ run-tests:  ## run both test programs as they are built
 	$(Q)scripts/run_tests.sh $(UNIT) $(E2E)
 
 .PHONY: golden
-golden: $(UNIT)  ## write the traces of tests/golden/gpu anew; read the diff
+golden: $(UNIT)  ## rewrite the traces of tests/golden/gpu; then review the diff
 	$(Q)PROFSHIM_RENEW_GOLDEN=1 $(UNIT) --gtest_filter='Golden*' --gtest_brief=1
 
 # Tests with threads. The others use fork() and signals, which ThreadSanitizer changes.
 THREADED := SpoolFixture*:SessionTest*:DivideMemory*:KernelNames*:CudaCalls*:*Capture*:BufferGrowth*:LaunchTracker*:$\
             HandleCache*:HandleTable*:HandleTable*:NcclCommunicators*:*GzipSink*:WindowTraceTest*:OpenCallsTest*:WindowCpu*
 .PHONY: test-tsan
-test-tsan:  ## the unit tests of what has threads (recorder, sessions, GPU, gzip) with ThreadSanitizer
+test-tsan:  ## the unit tests of multithreaded code (recorder, sessions, GPU, gzip) with ThreadSanitizer
 	$(Q)TSAN_OPTIONS="halt_on_error=1 die_after_fork=0 $(TSAN_OPTIONS)" GTEST_FILTER="$(THREADED)" \
 	  $(AGAIN) VARIANT=tsan CXXFLAGS="-O1 -g" test-unit
 

@@ -80,7 +80,7 @@ int finish_and_call(const char* what, Function next, const Predicate& will_succe
   const int result = next(arguments...);
   if (records && result != 0) {
     const int saved_errno = errno;
-    log::line(LogLevel::kWarn, "%s failed (%s): the recording had ended before it", what, std::strerror(saved_errno));
+    log::line(LogLevel::kWarn, "%s failed (%s), but the recording has already ended", what, std::strerror(saved_errno));
     errno = saved_errno;
   }
   return result;

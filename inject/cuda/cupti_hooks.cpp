@@ -50,7 +50,7 @@ void restore_client_callbacks() {
 bool admit_client() {
   const Spec* const spec = session::spec();
   const bool refused = spec != nullptr && spec->profile.on_conflict == OnConflict::kRefuse && device::available();
-  if (refused) recorder::problem("cupti", "another client of CUPTI was refused (profile.conflict = \"refuse\")");
+  if (refused) recorder::problem("cupti", "the job's own use of CUPTI was refused (profile.conflict = \"refuse\")");
   return !refused;
 }
 bool is_ignored() {

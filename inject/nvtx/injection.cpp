@@ -90,8 +90,8 @@ void on_activate() {
   if (other_tool[0] == '\0') return;
   char text[PATH_MAX + 128];
   std::snprintf(text, sizeof text,
-                "NVTX ranges are not recorded: NVTX_INJECTION64_PATH names another tool, %s (PROFSHIM_NVTX_CHAIN=1 "
-                "lets both tools have the calls)",
+                "NVTX ranges are not recorded: NVTX_INJECTION64_PATH names another tool, %s (set "
+                "PROFSHIM_NVTX_CHAIN=1 to give the calls to both)",
                 other_tool);
   recorder::problem("nvtx", text);
 }

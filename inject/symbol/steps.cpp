@@ -160,7 +160,7 @@ void install(const char* pattern) {
     choose_register_state();
     if (scan_new() == 0) report_no_match(s.pattern);
   } catch (const std::exception& fault) {
-    log::line(LogLevel::kError, "steps: symbol: %s", fault.what());
+    log::line(LogLevel::kError, "steps.source = \"symbol\": %s", fault.what());
   }
 }
 
@@ -171,7 +171,7 @@ void rescan() {
     if (s.pattern.empty()) return;
     if (load_counters() != s.counters) scan_new();
   } catch (const std::exception& fault) {
-    log::line(LogLevel::kError, "steps: symbol: %s", fault.what());
+    log::line(LogLevel::kError, "steps.source = \"symbol\": %s", fault.what());
   }
 }
 

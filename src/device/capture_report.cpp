@@ -1,5 +1,6 @@
 #include "capture_report.h"
 
+#include "cupti/cuda_libraries.h"
 #include "profshim/base/log.h"
 #include "profshim/json/writer.h"
 #include "profshim/recorder_control.h"
@@ -73,7 +74,8 @@ void add_buffer_problems(const Losses& now, const BufferPool::Counts& counts) {
     recorder::problem("cupti",
                       "CUPTI wanted more buffers at a time than the recording has memory for: records are missing");
   }
-  if (counts.foreign > 0) recorder::problem("cupti", "CUPTI returned buffers of another client");
+  if (counts.foreign > 0)
+    recorder::problem("cupti", "CUPTI returned buffers of another client to profshim: that client lost their records");
 }
 
 }  // namespace
@@ -84,7 +86,7 @@ void CaptureReport::write_losses(Capture& capture) {
   const std::uint64_t unknown_threads = capture.converter().calls_of_unknown_threads();
   if (now == losses_ && counts == counts_ && unknown_threads == unknown_threads_) return;
   if (now.flushes > 0 && losses_.flushes == 0) {
-    log::line(LogLevel::kWarn, "CUPTI does not hand over what it has recorded: GPU activity is missing");
+    log::line(LogLevel::kWarn, "CUPTI refused a flush: GPU activity is missing");
     recorder::problem("cupti", "CUPTI did not hand over what it had recorded: GPU activity is missing");
   }
   losses_ = now;

@@ -1,4 +1,4 @@
-// Metadata and problems of the GPU recording. Device thread.
+// Writes metadata and problems of the GPU recording. Device thread.
 #pragma once
 
 #include <string>
@@ -9,11 +9,11 @@ namespace profshim::device {
 
 class CaptureReport {
  public:
-  /// Once.
+  /// Writes once.
   void write_versions(Capture& capture);
-  /// If changed.
+  /// Writes if changed.
   void write_losses(Capture& capture);
-  /// If changed.
+  /// Writes if changed.
   void write_not_recorded(const Capture& capture);
 
  private:

@@ -18,7 +18,7 @@ bool is_on_or_never(const CuptiClient& client) {
 void start_callbacks(CuptiClient& client) {
   const std::string why_not = client.callbacks.start();
   if (why_not.empty()) return;
-  log::line(LogLevel::kWarn, "CUDA calls make no steps: %s", why_not.c_str());
+  log::line(LogLevel::kWarn, "steps cannot be taken from CUDA calls: %s", why_not.c_str());
   recorder::problem("steps", "CUDA calls made no steps: " + why_not);
 }
 

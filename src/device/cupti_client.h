@@ -1,4 +1,4 @@
-// Our client of the process's libcupti.
+// CuptiClient: our use of the process's libcupti.
 #pragma once
 
 #include <atomic>
@@ -13,8 +13,8 @@
 
 namespace profshim::device {
 
-/// Drops events that no window needs: CUPTI is on before a window, and kernels outlast it. Keeps those from arm() until
-/// all activity launched before the window's end is here.
+/// Drops events that no window needs: CUPTI is on before a window, and kernels may end after it. Keeps events from
+/// arm() until all activity launched before the window's end is delivered.
 class WindowOutput final : public SpoolOutput {
  public:
   explicit WindowOutput(const Capture& capture) : capture_(capture) {}
@@ -42,7 +42,7 @@ struct CuptiClient {
   CaptureReport report;
   bool refusal_reported = false;
   std::string late_begins;  // `gpu_recorded_after_us`, comma-separated
-  // Capture's state for other threads. show() stores it after the losses are written, so no trace lacks them.
+  // Capture's state for other threads. show() stores it after the losses, so no trace lacks its losses.
   std::atomic<Capture::State> state{Capture::State::kOff};
   std::atomic<Ticks> settled_until{Capture::kEverything};
 
@@ -51,11 +51,11 @@ struct CuptiClient {
     state.store(capture.state(), std::memory_order_release);
   }
 };
-/// Null before CUPTI is up and after finish(). Any thread.
+/// Returns null until CUPTI works, and after finish(). Any thread.
 CuptiClient* running_client();
-/// True also if CUPTI will not come on: refused, finished, or another client's. Any thread.
+/// True if CUPTI is on, or never will be: refused, finished, or another client's. Any thread.
 bool is_on_or_never(const CuptiClient& client);
-/// If steps need them. Device thread, or the thread of a leaving client.
+/// Subscribes if steps need it. Device thread, or the thread of a leaving client.
 void start_callbacks(CuptiClient& client);
 
 }  // namespace profshim::device

@@ -1,7 +1,8 @@
-// An element of deviceProperties.
+// Makes an element of deviceProperties, as Kineto does.
 #include <cstdio>
 
 #include "device/capture/converter.h"
+#include "device/cupti/cuda_libraries.h"
 #include "profshim/json/writer.h"
 #include "trace/schema.h"
 
@@ -10,7 +11,8 @@ namespace {
 
 constexpr int kSharedMemoryPerBlockOptin = 97;  // CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN
 
-// Asks the driver first. From compute capability 8 on, the system reserves 1 KiB of a multiprocessor's shared memory.
+// Asks the driver, or computes: from compute capability 8 on, the system reserves 1 KiB of a multiprocessor's shared
+// memory.
 std::int64_t shared_memory_optin(const cupti::DeviceRecord& r) {
   const int asked = device_attribute(kSharedMemoryPerBlockOptin, static_cast<int>(r.id));
   if (asked > 0) return asked;
@@ -18,7 +20,7 @@ std::int64_t shared_memory_optin(const cupti::DeviceRecord& r) {
   return std::int64_t{r.shared_per_multiprocessor} - (r.major >= 8 ? 1024 : 0);
 }
 
-// As in nvidia-smi -L.
+// Formats as nvidia-smi -L does.
 std::string uuid(const char* prefix, const std::uint8_t (&bytes)[16]) {
   std::string text = prefix;
   for (int i = 0; i < 16; ++i) {

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "cupti/cuda_libraries.h"
 #include "cupti_client.h"
 #include "late_begin.h"
 #include "other_clients.h"
@@ -48,11 +49,11 @@ void serve(CuptiClient& client, std::int64_t& timeout_ns) {
   const bool yields =
       capture.state() == Capture::State::kYielded && shared.request.yields_done.exchange(yield_number) != yield_number;
   if (yields && shared.request.owner.load(std::memory_order_acquire) == Owner::kUs)
-    wake_device_thread();  // the other client has left
+    wake_device_thread();  // the other client has left already
   if (capture.state() != before || capture.refused() != refused_before || yields) shared.state_changed.notify_all();
 }
 
-// Null without CUPTI; the trace says why.
+// Returns null without CUPTI; the trace says why.
 CuptiClient* bring_up(const Spec& spec) {
   // Call no CUPTI before this: without a device it cannot initialize, and some releases crash.
   if (const std::string problem = wait_for_devices(); !problem.empty()) {
@@ -60,7 +61,7 @@ CuptiClient* bring_up(const Spec& spec) {
     return nullptr;
   }
   if (shared.request.finish.load(std::memory_order_acquire)) {
-    if (shared.begins.open_since_ns.load() != 0) report_no_activity("the process ended while CUPTI came up");
+    if (shared.begins.open_since_ns.load() != 0) report_no_activity("the process ended before CUPTI was ready");
     return nullptr;
   }
   FoundCupti found = find_cupti();
@@ -99,11 +100,11 @@ void serve_until_finished(CuptiClient& client) {
 
 }  // namespace
 
-// A 32nd of memory is for buffers of at most 1 MiB, since each job thread may hold one. A 64th is for tables of
+// A 32nd of memory is for buffers of at most 1 MiB, since each job thread may hold a buffer. A 64th is for tables of
 // launches.
 CaptureOptions options_of(const Spec& spec, std::uint64_t memory) {
   CaptureOptions options;
-  memory = std::max(memory, recorder::kLeastRoom);  // recorder's minimum
+  memory = std::max(memory, recorder::kLeastRoom);
   const std::uint64_t share = std::min<std::uint64_t>(memory / 32, 64 << 20);
   options.buffer_bytes = std::min<std::uint64_t>(share / 16, 1 << 20);
   options.buffers = share / options.buffer_bytes - BufferPool::kReserve;
@@ -158,7 +159,7 @@ void* run_device_thread(void* argument) {
   if (shared.request.owner.load() == Owner::kUs) {
     start_callbacks(*client);
   } else {
-    report_yield("before us");
+    report_yield("since before profshim started");
   }
   end_start(Phase::kRunning);
   if (running_client() == nullptr) return nullptr;  // finish() came first

@@ -1,4 +1,4 @@
-// The device thread "profshim-gpu" brings CUPTI up and serves shared_state.h.
+// The device thread "profshim-gpu" finds CUPTI and carries out the requests in shared_state.h.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@ CaptureOptions options_of(const Spec& spec, std::uint64_t memory);
 void report_no_activity(const std::string& why);
 /// Allocates nothing.
 void report_no_memory();
-/// From Phase::kStarting only. Any thread.
+/// Does nothing unless in Phase::kStarting. Any thread.
 void end_start(Phase next);
 /// The thread blocks all signals. Returns false if the system refuses. `spec` must outlive the process.
 bool start_device_thread(const Spec& spec);

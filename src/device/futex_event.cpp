@@ -13,7 +13,7 @@ namespace {
 
 long futex(const std::atomic<std::uint32_t>* word, int operation, std::uint32_t value, const timespec* timeout) {
   static_assert(sizeof(std::atomic<std::uint32_t>) == 4);
-  const int saved = errno;  // of a job thread inside a CUDA call
+  const int saved = errno;  // the caller may be inside a CUDA call
   const long result = syscall(SYS_futex, word, operation | FUTEX_PRIVATE_FLAG, value, timeout, nullptr, 0);
   errno = saved;
   return result;

@@ -24,7 +24,7 @@ void report_yield(const char* call) {
   const bool armed = (recorder::mode() & recorder::kArmed) != 0;
   log::line(armed ? LogLevel::kWarn : LogLevel::kInfo,
             "another client uses CUPTI (%s): no GPU activity is recorded until it stops", call);
-  if (armed) report_other_client();  // otherwise in arm()
+  if (armed) report_other_client();  // otherwise arm() reports it
   recorder::set_mode(recorder::kCudaCalls, 0);
 }
 
@@ -52,7 +52,7 @@ bool yield_to_other_client(const char* call) {
     return shared.request.yields_done.load(std::memory_order_acquire) == number ||
            client->state.load(std::memory_order_acquire) == Capture::State::kFinished;
   });
-  // Kinds that are on now may be the other client's.
+  // From now on, enabled kinds may be the other client's.
   if (!done) shared.request.yielded_too_late.store(true, std::memory_order_release);
   return true;
 }
@@ -80,7 +80,8 @@ void resume() {
 void release_callbacks(const char* call) {
   CuptiClient* const client = running_client();
   if (client == nullptr || !client->callbacks.stop()) return;
-  log::line(LogLevel::kWarn, "another client uses CUPTI's callbacks (%s): CUDA calls make no steps", call);
+  log::line(LogLevel::kWarn, "another client took CUPTI's callbacks (%s): CUDA calls make no steps until it leaves",
+            call);
   recorder::problem("steps", "another client used CUPTI's callbacks: while it did, CUDA calls made no steps");
 }
 

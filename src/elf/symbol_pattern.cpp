@@ -62,7 +62,7 @@ std::string_view without_parameters(std::string_view name) {
 Candidate examine(const File& file, const std::string& path, const Function& function) {
   Candidate candidate{demangled(function.name), path, "", false};
   if (!file.x86_64()) {
-    candidate.reason = "symbol steps need x86-64 in this version";
+    candidate.reason = "steps.source = \"symbol\" works on x86-64 only";
   } else if (function.ifunc) {
     candidate.reason = "it is chosen at load time (IFUNC) and known only in the running process";
   } else if (function.size == 0) {

@@ -10,7 +10,7 @@ namespace {
 // Bounds the copies of text that a damaged spool can cause.
 constexpr std::uint64_t kLeastRoom = 16u << 20;
 
-// Kineto's form: the first 29 of more than 30 ranks, "...", the last. Each event repeats it, so an overlong list
+// Kineto's form: the first 29 of more than 30 ranks, "...", the last. Each event repeats the list, so an overlong list
 // (damaged spool) is left out.
 std::string shortened(std::string_view ranks) {
   constexpr std::size_t kLongest = 512;
@@ -100,7 +100,6 @@ void Definitions::add_problem(const Problem& problem) {
   if (known_problems_.insert({problem.source, problem.sentence}).second) problems_.push_back(problem);
 }
 
-// The last value of a key wins.
 void Definitions::add_json_member(std::string_view key, std::string_view json) {
   if (!valid_json(json)) return;  // damaged spool
   const auto [at, is_new] = member_of_key_.emplace(key, json_members_.size());

@@ -1,4 +1,4 @@
-// Meaning of the ids in events.
+// Meaning of the ids in events (communicators, datatypes, ...).
 #pragma once
 
 #include <algorithm>
@@ -32,7 +32,7 @@ struct Module {
   std::uint64_t base = 0;    // address of the file's first byte
 };
 
-/// Views live as long as the spool.
+/// Returned texts live as long as the spool.
 class Definitions {
  public:
   explicit Definitions(const spool::View& view);

@@ -1,4 +1,4 @@
-// Moves slices that partly overlap others to overflow tracks: readers nest slices by time and misdraw them.
+// Moves slices that partly overlap others to overflow tracks: viewers nest slices by time, and misdraw overlaps.
 #pragma once
 
 #include <cstdint>
@@ -6,15 +6,15 @@
 
 namespace profshim::kineto {
 
-/// Tid step per overflow track. Real tids end at 2^22.
+/// Added to the tid for each overflow track. Real tids end at 2^22.
 inline constexpr std::int64_t kOverflowTidStep = 10'000'000;
 
-/// Track 0 is the track itself.
+/// Track 0 is the original track.
 class OverflowTracks {
  public:
   static constexpr std::size_t kMaxTracks = 64;
 
-  /// In order (begin, longest first). The last track takes all slices that fit nowhere (damaged spool).
+  /// Call in order of begin, longest first. The last track takes slices that fit nowhere (damaged spool).
   int place(std::int64_t begin_ns, std::int64_t end_ns) {
     for (std::size_t track = 0;; ++track) {
       if (track == open_.size()) open_.emplace_back();

@@ -1,4 +1,4 @@
-// Finds an event's second half: next in its run, or first in its thread's next run.
+// Finds an event's second half (kContinuation): next in its run, or first in its thread's next run.
 #pragma once
 
 #include <algorithm>
@@ -11,13 +11,13 @@ namespace profshim::kineto {
 
 class RunOrder {
  public:
-  /// Call in memory order.
+  /// Add runs in memory order.
   void add(const spool::Run& run) {
     runs_.push_back(run);
     first_by_order_[order_of(*run.header)] = run.events;
   }
 
-  /// Returns null also if the half is lost or `e` is a copy.
+  /// Returns null also if the second half is lost or `e` is a copy.
   const Event* continuation_of(const Event& e) const {
     if ((e.flags & kContinues) == 0) return nullptr;
     const auto behind = std::partition_point(runs_.begin(), runs_.end(),

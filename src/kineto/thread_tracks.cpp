@@ -27,7 +27,7 @@ Category category_of(HookId hook) {
   return layer == Layer::kMpi || layer == Layer::kNccl ? Category::kCpuOp : Category::kUserAnnotation;
 }
 
-// 0 = unknown.
+// Tid where the range began; 0 = unknown.
 std::int64_t start_tid(const Event& range) {
   if (is_rpc(range.hook)) return static_cast<std::int64_t>(range.rpc.began_on);
   return hook_layer(range.hook) == Layer::kTorch ? static_cast<std::int64_t>(range.torch.record_function)
@@ -73,7 +73,6 @@ void ThreadTracks::write_thread(TraceWriter& out, std::int64_t key, const Thread
   while (step < steps.size()) write_step(out, step++, track);
 }
 
-// Overflow tracks sort below their thread.
 void ThreadTracks::name_track(TraceWriter& out, const Track& track, int overflow) {
   const std::int64_t tid = shown_tid(track.key);
   std::string name = "thread " + std::to_string(tid);
@@ -214,7 +213,7 @@ void ThreadTracks::write_operation(TraceWriter& out, TraceEvent& e, const Event&
   if (!write_annotated(out, e, event)) out.write(e);
 }
 
-// Writes ranges with a gpu_user_annotation; returns false for others.
+// Writes ranges with a gpu_user_annotation; returns false for other events.
 bool ThreadTracks::write_annotated(TraceWriter& out, TraceEvent& e, const Event& event) {
   const std::uint64_t id = window_.annotations.external_id(event);
   if (id == 0) return false;
@@ -229,7 +228,7 @@ void ThreadTracks::write_async(TraceWriter& out, TraceEvent& e, const Event& eve
   const std::int64_t began_on = !range ? 0 : start_tid(event);
   e.tid = began_on != 0 ? began_on : shown_tid(key);
   e.id = range ? ++range_ids_ : event.mpi.request;
-  // Requests and ranges number separately: the upper half keeps ids apart.
+  // Requests and ranges are numbered separately: bit 32 keeps their ids apart.
   if (range) e.id |= std::uint64_t{1} << 32;
   out.write(e);
   e.phase = 'e';

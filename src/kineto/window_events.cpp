@@ -101,7 +101,7 @@ void WindowEvents::gather_run(const spool::Run& run, Ticks until) {
   }
 }
 
-// Allows for clock error and an anchor missing in the last second.
+// Allows a second before the window for clock errors, and a minute after the newest anchor for late activity.
 WindowSpan WindowEvents::span_until(Ticks until) const {
   const double second = clock.ticks_per_ns() * kSecondNs;
   const auto early = static_cast<Ticks>(second), late = static_cast<Ticks>(60 * second);
@@ -120,7 +120,7 @@ void WindowEvents::gather_api_calls(const WindowSpan& span) {
   });
 }
 
-// Also adds unfinished calls: the window's end is known now.
+// Also adds unfinished API calls: the window's end is known now.
 void WindowEvents::gather_device_activity(const WindowSpan& span) {
   device.for_each_call([this](const Event& call) {
     if (!is_unfinished(call)) return;
@@ -151,7 +151,7 @@ void WindowEvents::note_kind(HookId hook) {
   if (hook != HookId::kStep && !begins_or_ends_mpi(hook)) only_life_cycle = false;
 }
 
-// Just after the last known event.
+// Just after the latest event, step or anchor.
 Ticks WindowEvents::latest_moment() const {
   Ticks latest = begin;
   for (const auto& [tid, thread] : threads) {
@@ -182,7 +182,7 @@ void WindowEvents::count_calls() {
       }
       const std::uint64_t calls = e->hook == HookId::kMpiPolls ? polls_of(e->polls) : 1;
       summary.calls += calls;
-      // CUPTI delivers these later: their threads write no event.
+      // CUPTI reports API calls: their threads record no event.
       if (e->hook != HookId::kCudaApi) summary.of_layer[static_cast<std::size_t>(hook_layer(e->hook))] += calls;
     }
   }
@@ -204,7 +204,7 @@ void WindowEvents::limit_memory(std::uint64_t entries) {
       std::count_if(begins.begin(), begins.end(), [this](Ticks t) { return t >= memory_until; }));
 }
 
-// Order of "External id": operations, annotations, operators.
+// External ids count up: NCCL operations, annotations, PyTorch operators.
 void WindowEvents::join_events() {
   for (const auto& [tid, thread] : threads) {
     for (const Event* e : thread.events) operations.add(*e);

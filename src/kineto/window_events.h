@@ -29,12 +29,11 @@ struct ThreadEvents {
 /// Added to CUPTI's thread number if the tid is unknown.
 inline constexpr std::int64_t kRawThreads = std::int64_t{1} << 32;
 
-/// Only the constructor writes the members.
 class WindowEvents {
  public:
   WindowEvents(const spool::View& view, std::uint64_t window, const WindowTraceOptions& options);
 
-  /// Calls may end after the window.
+  /// End of the window, or of calls and activity that end later.
   Ticks last_end() const;
   /// NCCL operations and annotations have smaller ids.
   std::uint64_t first_torch_id() const { return operations.count() + annotations.ranges() + 1; }
@@ -43,7 +42,7 @@ class WindowEvents {
   const spool::Window& window;
   Ticks begin, end = 0;
   spool::WindowEnd ended_by = spool::WindowEnd::kNone;
-  std::string limit;  // "" = none
+  std::string limit;
   Definitions definitions;
   ClockMap clock;
   WindowSteps steps;

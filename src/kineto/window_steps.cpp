@@ -5,7 +5,7 @@
 namespace profshim::kineto {
 namespace {
 
-// Readers of ProfilerStep#N need this.
+// Readers of ProfilerStep#N need numbers that rise by one.
 bool count_up_by_one(const std::vector<spool::StepMark>& marks) {
   for (std::size_t i = 1; i < marks.size(); ++i) {
     if (marks[i].number <= 0 || marks[i].number - 1 != marks[i - 1].number) return false;

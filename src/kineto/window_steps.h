@@ -12,7 +12,7 @@ namespace profshim::kineto {
 class WindowSteps {
  public:
   WindowSteps() = default;
-  /// `last_step_end`: end of its marker range; 0 = unknown.
+  /// `last_step_end`: end of the last step's marker range; 0 = unknown.
   WindowSteps(std::vector<spool::StepMark> marks, Ticks last_step_end);
   /// Ends the last step if its own end is unknown or later.
   void set_window_end(Ticks end) { window_end_ = end; }

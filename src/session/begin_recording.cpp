@@ -27,18 +27,19 @@ namespace {
 constexpr std::size_t kThreadStack = 1 << 20;
 
 // A signal handler of the job must never run on our threads.
-bool start_thread(pthread_t& thread, void* (*body)(void*), State* s) {
+/// Returns 0 or an errno.
+int start_thread(pthread_t& thread, void* (*body)(void*), State* s) {
   sigset_t all;
   sigset_t before;
   sigfillset(&all);
   pthread_attr_t attributes;
-  if (pthread_attr_init(&attributes) != 0) return false;
+  if (const int refused = pthread_attr_init(&attributes); refused != 0) return refused;
   pthread_attr_setstacksize(&attributes, kThreadStack);
   pthread_sigmask(SIG_SETMASK, &all, &before);
   const int refused = pthread_create(&thread, &attributes, body, s);
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
   pthread_attr_destroy(&attributes);
-  return refused == 0;
+  return refused;
 }
 
 // `why_not` stays empty if another rank reports the reason.
@@ -88,19 +89,20 @@ void undo_prepare(State& s) {
   output::release_claim(s.folder, s.rank.rank);
 }
 
-bool start_threads(State& s) {
-  if (!start_thread(s.collector_thread, run_collector, &s)) return false;
-  if (!start_thread(s.writer_thread, run_writer, &s)) {
+/// Returns 0 or an errno.
+int start_threads(State& s) {
+  if (const int refused = start_thread(s.collector_thread, run_collector, &s); refused != 0) return refused;
+  if (const int refused = start_thread(s.writer_thread, run_writer, &s); refused != 0) {
     {
       std::lock_guard lock(s.mutex);
       s.stop = true;
     }
     s.progress.notify_all();
     pthread_join(s.collector_thread, nullptr);
-    return false;
+    return refused;
   }
   s.threads_run = true;
-  return true;
+  return 0;
 }
 
 State* make_state(const Rank& mpi_rank) {
@@ -115,7 +117,7 @@ State* make_state(const Rank& mpi_rank) {
   }
   if (!loaded.enabled || !is_process_selected(loaded.spec) || !is_rank_selected(loaded.spec, rank)) return nullptr;
 
-  auto* const s = new State(std::move(loaded.spec));  // never freed: see state.h
+  auto* const s = new State(std::move(loaded.spec));  // never freed
   s->rank = rank;
   s->first_selected = is_first_selected(s->spec, rank);
   for (const std::string& other : rank_contradictions(rank)) {
@@ -161,7 +163,7 @@ State* begin_recording(const Rank& mpi_rank, const sigset_t& job_signals) {
   State* const s = make_state(mpi_rank);
   if (s == nullptr) return nullptr;
   s->job_signals = job_signals;
-  // Before anything exists that a signal would leave behind.
+  // Before a file exists that a signal would leave behind.
   if (s->spec.output.exit_seconds > 0) ending_signals::begin(exit_ns(*s));
   const ending_signals::Blocked until_threads_run;
   std::string why_not;
@@ -182,8 +184,8 @@ State* begin_recording(const Rank& mpi_rank, const sigset_t& job_signals) {
   const std::uint32_t ready = s->spec.steps.source == StepSource::kNone ? 512 : 64;
   recorder::tend_pool([] { return Ticks{0}; }, std::min(ready, recorder::chunks_in_pool() / 2));
   recorder::add_anchor(take_anchor());
-  if (!start_threads(*s)) {
-    log::line(LogLevel::kError, "nothing is recorded: no thread could be started (%s)", std::strerror(errno));
+  if (const int refused = start_threads(*s); refused != 0) {
+    log::line(LogLevel::kError, "nothing is recorded: no thread could be started (%s)", std::strerror(refused));
     undo_prepare(*s);
     return nullptr;
   }

@@ -18,9 +18,9 @@ namespace profshim::session {
 namespace {
 
 constexpr std::uint32_t kFreeWhenIdle = 64;
-// More would slow the job: 64 MiB of pages take 30 ms of a CPU.
+// More free chunks would slow the job: 64 MiB of pages take 30 ms of a CPU.
 constexpr std::uint32_t kFreeWhenArmed = 256;  // 260 000 events
-constexpr std::uint32_t kTicksAhead = 64;      // ticks of 2 ms: a busy machine may delay this thread by 128 ms
+constexpr std::uint32_t kTicksAhead = 64;      // ticks of 2 ms: a busy machine may delay this thread
 constexpr std::uint32_t kFreeAtMost = 4096;
 constexpr double kBytesPerEvent = 150;
 constexpr double kBytesPerFrame = 60;

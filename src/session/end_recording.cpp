@@ -31,7 +31,7 @@ std::int64_t patience_ns(const State& s, End how) {
 
 namespace {
 
-// 0 = no limit. A signal may arrive during any end.
+// When to give up; 0 = never. A signal may arrive during any kind of end.
 std::int64_t deadline_ns(const State& s, End how, std::int64_t began_ns) {
   if (ending_signals::arrived() != 0) return ending_signals::arrived_at_ns() + exit_ns(s);
   return how == End::kReplaced ? began_ns + exit_ns(s) : 0;
@@ -60,7 +60,7 @@ bool wait_for_writer(State& s, End how, const ending_signals::Blocked& blocked) 
 void end_recording(State& s, End how, const ending_signals::Blocked& blocked) {
   recorder::set_mode(0, recorder::kArmed);
   close_at_exit(s, ticks());
-  // Texts can still be interned here.
+  // While the mode is not 0, texts can be interned.
   device::finish(how != End::kNormal);
   call_stack::define_modules();
   recorder::set_mode(0, ~0u);
@@ -74,7 +74,7 @@ void end_recording(State& s, End how, const ending_signals::Blocked& blocked) {
   s.progress.notify_all();
   if (!wait_for_writer(s, how, blocked)) {
     if (recorder::path().empty()) {
-      log::line(LogLevel::kWarn, "the last trace could not be finished in time, and no spool holds its events");
+      log::line(LogLevel::kWarn, "the last trace could not be finished in time, and its events are lost");
     } else {
       log::line(LogLevel::kWarn, "the last trace could not be finished in time: run  profshim recover %s",
                 s.folder.c_str());
@@ -87,7 +87,7 @@ void end_recording(State& s, End how, const ending_signals::Blocked& blocked) {
   output::release_claim(s.folder, s.rank.rank);
   output::remove_job_lines(s.folder, recorder::header().base_time_ns);
   if (how == End::kNormal) {
-    // The collector itself runs this if all threads of the job have ended.
+    // The collector runs this if the job's threads have ended.
     if (!pthread_equal(pthread_self(), s.collector_thread)) pthread_join(s.collector_thread, nullptr);
     pthread_join(s.writer_thread, nullptr);
   }

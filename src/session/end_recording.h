@@ -1,4 +1,4 @@
-// Ends a recording: at exit, before exec, or on the thread that holds an ending signal.
+// Ends a recording: after exit() on the calling thread, otherwise (exec, _exit, signal) on the collector thread.
 #pragma once
 
 #include "profshim/ending_signals.h"
@@ -6,11 +6,11 @@
 
 namespace profshim::session {
 
-/// Nanoseconds.
+/// output.exit_seconds in nanoseconds.
 std::int64_t exit_ns(const State& state);
 /// The longest wait without progress of the writer, in ns.
 std::int64_t patience_ns(const State& state, End how);
-/// Acts once. Our threads end only in a normal end.
+/// Acts once. Our threads end only for End::kNormal.
 void end_recording(State& state, End how, const ending_signals::Blocked& blocked);
 
 }  // namespace profshim::session

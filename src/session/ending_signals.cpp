@@ -30,7 +30,7 @@ constexpr std::size_t kKernelSetBytes = 8;
 
 using Action = struct sigaction;
 using ActionFunction = int (*)(int, const Action*, Action*);
-constinit std::atomic<ActionFunction> next_action{nullptr};  // the C library's, not our hook
+constinit std::atomic<ActionFunction> next_action{nullptr};  // the C library's sigaction(), not our hook
 constinit std::atomic<pid_t> owner{0};
 // Sequentially consistent with first_signal: either the caller of end() sees arrived() != 0, or the handler, which
 // stores first_signal before it loads this, sees false.
@@ -51,7 +51,7 @@ void lock() {
 }
 void unlock() { locked.clear(std::memory_order_release); }
 
-/// Blocks all signals: a signal handler of the job may change actions, too.
+/// Also blocks all signals: a signal handler of the job may change actions, too.
 class Locked {
  public:
   Locked() {
@@ -141,7 +141,7 @@ void die_of_the_first(int signal) {
   die_of(first != 0 ? first : signal, first != 0 ? &first_info : nullptr);
 }
 
-// The kernel sends the signal again at the end of the time. timer_create() of the C library allocates.
+// Makes the kernel send the signal again after the limit. timer_create() of the C library allocates.
 void set_last_resort(int signal) {
   struct sigevent event {};
   event.sigev_notify = SIGEV_SIGNAL;
@@ -163,15 +163,14 @@ void note(int signal, const siginfo_t* info) {
   set_last_resort(signal);
 }
 
-/// `signal`: 0 = none.
+/// True if the limit has passed or `signal` (0 = none) is a second request.
 bool is_over(int signal) {
   const std::int64_t age = monotonic_ns() - first_at.load();
   const bool repeats_itself = signal == SIGXCPU || signal == SIGALRM;
   return age >= limit.load() + kLastResort_ns || (signal != 0 && !repeats_itself && age > kOneRequest_ns);
 }
 
-/// Returns true if the signal interrupted a system call. If the handler then returned, nanosleep would return EINTR,
-/// and the job would run on.
+/// True if the signal interrupted a system call: after the handler, nanosleep would return EINTR, and the job run on.
 bool waits_in_the_kernel(const void* context) {
   const auto& machine = static_cast<const ucontext_t*>(context)->uc_mcontext;
 #if defined(__x86_64__)
@@ -187,13 +186,13 @@ bool waits_in_the_kernel(const void* context) {
 #endif
 }
 
-/// Such a process does not expect to run any further.
+/// A process that signals itself does not expect to run on.
 bool is_sent_by_itself(const siginfo_t& info) {
   const bool by_a_process = info.si_code == SI_USER || info.si_code == SI_TKILL || info.si_code == SI_QUEUE;
   return by_a_process && info.si_pid == getpid();
 }
 
-// Takes the signals that arrive meanwhile.
+// Waits until the process must end, and takes signals that arrive meanwhile.
 void hold() {
   const sigset_t caught = caught_set();
   const timespec pause{0, 50'000'000};
@@ -205,7 +204,7 @@ void hold() {
   }
 }
 
-// Other threads run on: one of them may hold a lock (of malloc, of the CUDA driver) that the writer needs.
+// Other threads run on: one may hold a lock (of malloc, of the CUDA driver) that the writer needs.
 void on_signal(int signal, siginfo_t* info, void* context) {
   const int saved_errno = errno;
   if (getpid() != owner.load()) {
@@ -282,12 +281,12 @@ StepAside::StepAside(int signal) {
   const int index = index_of(signal);
   const pid_t process = owner.load(std::memory_order_acquire);
   if (index < 0 || process == 0) return;
-  // A child shares this memory, or has a copy made while another thread held the lock.
+  // A child takes no lock: it shares this memory, or has a copy made while another thread held the lock.
   if (process != getpid()) {
     give_back(index);
     return;
   }
-  // Keeps the state of this signal, which sigset() reads and changes.
+  // Blocks all signals but keeps the state of this one, which sigset() reads and changes.
   sigset_t others;
   sigfillset(&others);
   pthread_sigmask(SIG_BLOCK, nullptr, &before_);

@@ -1,11 +1,11 @@
-// The environment at the start of the process.
+// The environment and working directory at the start of the process.
 #pragma once
 
 #include <string>
 
 namespace profshim::session {
 
-/// Resolves a relative path against the working directory at that time.
+/// Resolves a relative path against that working directory.
 std::string from_launch_folder(const std::string& path);
 
 }  // namespace profshim::session

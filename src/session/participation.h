@@ -7,18 +7,18 @@
 namespace profshim::session {
 
 LoadedSpec load_own_spec();
-/// On rank 0 only, or without a rank: every rank reads the same spec.
+/// Logs on rank 0, or without a rank: every rank reads the same spec.
 void report_problems(const LoadedSpec& loaded, const Rank& rank);
 void set_up_log(const Spec& spec);
 bool is_process_selected(const Spec& spec);
-/// Logs a warning if the process has no rank, or if the spec names a rank that the job lacks.
+/// Warns if the process has no rank, or the spec names a rank that the job lacks.
 bool is_rank_selected(const Spec& spec, const Rank& rank);
-/// If ranks.source names a variable, MPI's answer is ignored.
+/// If ranks.source names a variable, MPI's rank is ignored.
 Rank rank_by_source(const Spec& spec, const Rank& from_mpi);
 /// Returns true if no rank in [from, own rank) is known to be selected.
 bool is_first_selected(const Spec& spec, const Rank& rank, int from = 0);
-/// The same on this host, for problems of a host while no run folder exists. Without local ranks, each host counts as
-/// one rank.
+/// The same among this host's ranks, for problems of a host while no run folder exists. A rank without local rank
+/// counts as alone.
 bool is_first_selected_of_host(const Spec& spec, const Rank& rank);
 
 }  // namespace profshim::session

@@ -15,7 +15,7 @@ namespace profshim::session {
 
 void add_spec_metadata(const State& s) {
   recorder::add_metadata(schema::ours::kSpecHash, json_string(s.spec.hash()));
-  // As PyTorch's profiler does: omits a setting that is off.
+  // Like PyTorch's profiler, omits settings that are off.
   for (const auto& [key, on] : {std::pair{schema::top::kRecordShapes, s.spec.record_shapes},
                                 std::pair{schema::top::kWithFlops, s.spec.with_flops},
                                 std::pair{schema::top::kWithStack, s.spec.with_stack || s.spec.native_stack},
@@ -65,7 +65,7 @@ void fill_header(State& s) {
   h.step_source = recorder::intern(source_text(s.spec));
   s.limit_time = recorder::intern("limits.window_seconds");
   s.limit_size = recorder::intern("limits.trace_size");
-  s.limit_device = recorder::intern("CUPTI has no more room");
+  s.limit_device = recorder::intern("CUPTI ran out of buffers");
   s.limit_marks = recorder::intern("too many steps in one window");
 }
 

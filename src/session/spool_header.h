@@ -10,7 +10,7 @@ namespace profshim::session {
 void add_spec_metadata(const State& state);
 /// Also interns texts that are needed at the end, when interning no longer works.
 void fill_header(State& state);
-/// A restarted process continues the windows of the earlier one.
+/// A restarted process continues the earlier process's list of windows.
 void fill_manifest(State& state);
 
 std::string source_text(const Spec& spec);

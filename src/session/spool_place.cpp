@@ -86,8 +86,8 @@ void report_spool_place(State& s) {
     }
   }
   if (s.memory < std::min(kComfortable, s.spec.limits.host_memory) && s.first_selected) {
-    log::line(LogLevel::kWarn, "windows may be short: %s, %s per process are used", recorder::reason_of(s.pool_bound),
-              format_size(s.memory).c_str());
+    log::line(LogLevel::kWarn, "windows may be short: each process records into only %s (%s)",
+              format_size(s.memory).c_str(), recorder::reason_of(s.pool_bound));
   }
 }
 

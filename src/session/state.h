@@ -35,11 +35,11 @@ struct StepPattern {
   std::string pattern = {};
   std::string prefix = {};  // of every match: tested first
   bool torch_only = false;
-  bool at_end = false;   // regardless of steps.edge
-  bool is_weak = false;  // a step may have several: chosen only if no other pattern matches for a while
+  bool at_end = false;   // boundary at the range's end, regardless of steps.edge
+  bool is_weak = false;  // a step may have several ranges: chosen if no other pattern matches for a while
 };
 
-/// note(): step thread.
+/// Only the step thread calls note().
 struct StepsSeen {
   std::atomic<bool> any{false};
   std::atomic<std::int64_t> first_number{0}, last_number{0};  // as in the traces
@@ -72,7 +72,7 @@ struct State {
   bool first_selected = false;
   EventCostMeter costs;
 
-  // Only the step thread writes what is not atomic.
+  // Only the step thread writes members that are not atomic.
   WindowAutomaton automaton;
   StepCounter counter;
   StepsSeen steps;
@@ -80,22 +80,22 @@ struct State {
   std::string epoch_prefix;
   std::atomic<int> locked_pattern{-1};
   std::atomic<std::uint32_t> weak_matches{0};
-  // If several optimizers take turns: the name hash of the chosen one, and steps of others since its last step.
+  // If several optimizers take turns: name hash of the chosen one, and steps of others since its last step.
   std::atomic<std::uint64_t> optimizer{0};
   std::atomic<std::uint32_t> other_optimizers{0};
   std::atomic<MarkerKind> marker_kind{MarkerKind::kAny};
   bool in_profiler_range = false;
   std::int64_t last_boundary_ns = 0;
-  std::unique_ptr<KernelNames> kernel_names;  // null unless source kernel
+  std::unique_ptr<KernelNames> kernel_names;  // null unless steps.source is "kernel"
   std::atomic<bool> graph_launched{false};
   std::atomic<std::int32_t> step_thread{0};
   std::atomic<bool> last_action_saves{false};
   std::atomic<spool::Window*> current{nullptr};
   std::atomic<bool> closed_by_limit{false};
-  std::atomic<bool> recording_over{false};  // total_traces reached
+  std::atomic<bool> recording_over{false};  // limits.total_traces reached
   std::atomic<bool> schedule_over{false};
   std::atomic<bool> spool_removed{false};  // set by the writer
-  std::atomic<Ticks> stall_ticks{0};       // spent in boundaries
+  std::atomic<Ticks> stall_ticks{0};       // spent in step_boundary()
   std::atomic<std::uint64_t> windows_opened{0};
   std::atomic<bool> disk_is_full{false};  // limits.disk_free; set by the writer
   std::atomic<std::uint64_t> windows_refused{0}, windows_without_step{0};
@@ -127,7 +127,7 @@ struct State {
   std::atomic<pid_t> collector_tid{0}, writer_tid{0};
   WindowCpu cpu;
   TraceSize trace_size;
-  sigset_t job_signals{};  // of the thread that called activate()
+  sigset_t job_signals{};  // signal mask of the thread that called activate()
   std::atomic<void (*)()> every_tick{nullptr};
   std::atomic<void (*)(bool)> when_arming{nullptr};
   std::atomic<std::uint64_t> written{0}, failed{0};
@@ -142,6 +142,6 @@ std::array<pid_t, 3> own_threads(const State& state);
 void* run_collector(void* state);
 void* run_writer(void* state);
 
-/// After a signal, ends the process, too. Collector thread.
+/// Ends the recording if asked; after a signal also the process. Collector thread.
 void end_if_asked(State& state);
 }  // namespace profshim::session

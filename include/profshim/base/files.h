@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 namespace profshim {
 
@@ -9,6 +10,8 @@ namespace profshim {
 bool read_file(const std::string& path, std::string& text, int& error);
 /// mkdir -p. Returns 0 or an errno.
 int make_folders(const std::string& path);
+/// Returns the paths that match a shell pattern; higher version numbers come first ("cuda-12.4" before "cuda-9.2").
+std::vector<std::string> files_newest_first(const std::string& pattern);
 /// Calls getcwd, but does not resolve links.
 std::string absolute_path(const std::string& path);
 

@@ -93,10 +93,10 @@ void commit(const void* address, std::int64_t bytes, std::uint64_t allocated, st
 [[gnu::noinline]] void report_full_table() {
   static constinit std::atomic<bool> is_said{false};
   if (is_said.exchange(true)) return;
-  recorder::problem("torch",
-                    "capture.profile_memory: too many blocks at once: the releases of some are missing, and the totals "
-                    "of the CPU do not "
-                    "count them");
+  recorder::problem(
+      "torch",
+      "capture.profile_memory: too many memory blocks at once: some releases are not recorded, and the CPU "
+      "totals leave these blocks out");
 }
 
 /// Adds a block. A block that the job's profiler reports too makes one event.
@@ -173,9 +173,10 @@ void find_memory_functions() {
 void start_memory() {
   if (!recorder::mode_has(kMemory)) return;
   if (inject::resolve_in(kAddCallback, Layer::kTorch) != nullptr && real_new.get() == nullptr) {
-    recorder::problem("torch",
-                      "capture.profile_memory: this PyTorch does not report memory as the known releases do: memory "
-                      "events may be missing");
+    recorder::problem(
+        "torch",
+        "capture.profile_memory: this PyTorch does not report memory as the supported releases do: memory "
+        "events may be missing");
   }
   void* const memory = mmap(nullptr, sizeof(BlockTable), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (memory == MAP_FAILED) {

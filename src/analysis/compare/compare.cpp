@@ -72,7 +72,7 @@ class Comparer {
     for (std::size_t r = 0; r < run_.ranks.size(); ++r) {
       common_.push_back(common_steps(base().ranks[r], run_.ranks[r]));
       if (common_.back().empty()) {
-        throw std::runtime_error("the two cannot be compared: " + base().path + " and " + run_.path + " have no " +
+        throw std::runtime_error("the two runs cannot be compared: " + base().path + " and " + run_.path + " have no " +
                                  result_.unit + " of rank " + std::to_string(run_.ranks[r].rank) + " in common");
       }
       result_.steps = std::max(result_.steps, common_.back().size());
@@ -213,8 +213,8 @@ class Comparer {
     if (t.least_p > alpha / static_cast<double>(rows) || t.steps < 3) {
       if (!is_step && !t.large) return Verdict::kSame;
       change.verdict = Verdict::kCannotTell;
-      change.sentence =
-          "cannot tell: it takes " + std::to_string(steps_needed(alpha, rows)) + " " + result_.unit + "s in each run";
+      change.sentence = "cannot tell: too few " + result_.unit + "s (each run needs " +
+                        std::to_string(steps_needed(alpha, rows)) + ")";
       change.p.reset();
     } else if (significant && t.large && t.lasting) {
       const bool fails = t.cause == Cause::kProgram && (row.alone || of_step == Verdict::kRegression);
@@ -222,7 +222,8 @@ class Comparer {
       change.sentence = fails ? "slower" : "slower, but the " + result_.unit + " is not";
       if (!fails && (is_step || of_step == Verdict::kCannotTell)) {
         change.verdict = Verdict::kCannotTell;
-        change.sentence = is_step ? cannot_tell(t.cause) : "slower, as the " + result_.unit + " is";
+        change.sentence =
+            is_step ? cannot_tell(t.cause) : "cannot tell: slower, and so may the " + result_.unit + " be";
       }
       change.ranks = slower_ranks(row);
     } else {
@@ -241,9 +242,9 @@ class Comparer {
   std::string cannot_tell(Cause cause) const {
     if (cause == Cause::kRuns) {
       return base_.size() < kRunsForVariation
-                 ? "cannot tell: CPUs of one machine differ as much from run to run; a baseline of three or more runs "
-                   "tells (--update-baseline)"
-                 : "cannot tell: the runs of the baseline differ as much";
+                 ? "cannot tell: runs on one machine can differ by this much; a baseline of three or more runs tells "
+                   "(--update-baseline)"
+                 : "cannot tell: the runs of the baseline differ by this much";
     }
     std::size_t most = 0;
     for (std::size_t i = 1; i < base_.size(); ++i) {

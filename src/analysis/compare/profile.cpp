@@ -164,7 +164,8 @@ class FileProfile {
 
 void check_file(const Timeline& t, bool rules) {
   if (t.truncated) {
-    throw std::runtime_error(t.path + ": cut off: what is missing cannot be compared; `profshim recover` may have it");
+    throw std::runtime_error(
+        t.path + ": the file ends early, so its counts cannot be compared; `profshim recover` may restore the rest");
   }
   if (t.dropped > 0 && !rules) {
     throw std::runtime_error(t.path + ": " + std::to_string(t.dropped) +
@@ -183,7 +184,7 @@ struct Part {
 void check_same_run(const Part& first, const Part& part) {
   const auto refuse = [&](const std::string& why) { throw std::runtime_error(part.path + ": " + why); };
   if (first.world_size != part.world_size) {
-    refuse("of a job of " + std::to_string(part.world_size) + " ranks, but " + first.path + " of one of " +
+    refuse("of a job of " + std::to_string(part.world_size) + " ranks, but " + first.path + " of a job of " +
            std::to_string(first.world_size) + "; name the traces of one run");
   }
   if (first.has_steps != part.has_steps) {

@@ -117,7 +117,7 @@ class Rules {
     change.after = rule.min && !rule.max ? now.least : now.most;
     if (!rule.name.empty() && !any) {
       change.verdict = Verdict::kNote;
-      change.sentence += ": nothing in this run has such a name";
+      change.sentence += ": no call or kernel of this run matches this name";
     }
     if (rule.max && now.most > *rule.max) {
       change.verdict = Verdict::kRegression;
@@ -165,11 +165,11 @@ class Rules {
     if (test.least_p > alpha || test.steps < 3) {
       change.p.reset();
       if (change.verdict == Verdict::kSame) change.verdict = Verdict::kCannotTell;
-      change.sentence += ": cannot tell: it takes " + std::to_string(steps_needed(alpha, 1)) + " steps in each run";
+      change.sentence += ": cannot tell: too few steps (each run needs " + std::to_string(steps_needed(alpha, 1)) + ")";
     } else if (test.p <= alpha && test.large && test.lasting && test.cause != Cause::kProgram) {
       if (change.verdict == Verdict::kSame) change.verdict = Verdict::kCannotTell;
       change.sentence += test.cause == Cause::kMachine ? ": cannot tell: the machine was busier"
-                                                       : ": cannot tell: runs of one program may differ as much";
+                                                       : ": cannot tell: runs of one program may differ by as much";
     } else if (test.p <= alpha && test.large && test.lasting) {
       change.verdict = Verdict::kRegression;
       change.sentence += ": slower by more than tolerance = " + plain(tolerance);

@@ -101,15 +101,15 @@ std::optional<double> cpu_us(const ProfileRank& rank) {
 
 void check_comparable(const RunProfile& base, const RunProfile& run) {
   if (base.world_size != run.world_size) {
-    throw std::runtime_error("the two cannot be compared: " + base.path + " is of a job of " + size_of(base) +
-                             " ranks, " + run.path + " of one of " + size_of(run));
+    throw std::runtime_error("the two runs cannot be compared: " + base.path + " is of a job of " + size_of(base) +
+                             " ranks, " + run.path + " of a job of " + size_of(run));
   }
   if (ranks_of(base) != ranks_of(run)) {
-    throw std::runtime_error("the two cannot be compared: " + base.path + " has " + ranks_of(base) + ", " + run.path +
-                             " has " + ranks_of(run));
+    throw std::runtime_error("the two runs cannot be compared: " + base.path + " has " + ranks_of(base) + ", " +
+                             run.path + " has " + ranks_of(run));
   }
   if (base.has_steps != run.has_steps) {
-    throw std::runtime_error("the two cannot be compared: " + (base.has_steps ? base : run).path + " has steps, " +
+    throw std::runtime_error("the two runs cannot be compared: " + (base.has_steps ? base : run).path + " has steps, " +
                              (base.has_steps ? run : base).path + " has none");
   }
 }

@@ -148,9 +148,8 @@ class Alignment {
         !fit.consistent ? fit.error_ns > kDoubt_ns : on_one_host(i, reference) && !may_be_one_clock(bounds, kDoubt_ns);
     const auto counted = [](const SyncPoint& point) { return point.counted != 0; };
     if (!fit.known || !doubtful || std::erase_if(traces_[i].sync_points, counted) == 0) return;
-    warnings_.push_back(name_of(traces_[i]) +
-                        ": collectives at the same place in the same step do not match those of " +
-                        name_of(traces_[reference]) + "; its clock is not derived from them");
+    warnings_.push_back(name_of(traces_[i]) + ": its collectives do not match those of " + name_of(traces_[reference]) +
+                        " step by step; they are not used to align its clock");
     bounds = Comparison(traces_[reference], traces_[i]).bounds();
   }
 

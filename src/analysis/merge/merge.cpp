@@ -40,7 +40,7 @@ std::vector<RankTrace> scan(const MergeOptions& options) {
 
 /// Returns why the traces cannot be merged; "" if they can.
 std::string refusal(const std::vector<RankTrace>& traces) {
-  if (traces.size() < 2) return "one trace is nothing to merge: name the traces of several ranks";
+  if (traces.size() < 2) return "only one trace was given: name the traces of several ranks";
   for (const RankTrace& f : traces) {
     if (!f.error.empty()) return f.path + ": " + f.error;
   }

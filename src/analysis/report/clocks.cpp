@@ -116,7 +116,7 @@ void add_clocks(const std::vector<RankClock>& clocks, std::vector<ReportFinding>
   }
   if (!unknown.empty()) {
     verdict.push_back({Level::kNotice, "The error of the clock of " + ranks_words(unknown) +
-                                           " is unknown: no event that it shares with others bounds it."});
+                                           " is unknown: it shares too few events with other ranks."});
   } else {
     const bool one_host = std::all_of(clocks.begin(), clocks.end(), [](const RankClock& c) {
       return c.clock == "reference" || c.clock == "same host";

@@ -145,14 +145,14 @@ void Waits::fill(ReportSection& section) {
   if (uncertain_ > 0) {
     section.notes.push_back("In " + std::to_string(uncertain_) + " of " +
                             counted(static_cast<std::int64_t>(instances_.size()), "collective") +
-                            " two ranks came last at the same time. They do not count as last there.");
+                            " two ranks came last at the same time. For these, no rank counts as last.");
   }
   ReportPlot plot{.key = "waits",
                   .kind = ReportPlot::Kind::kBars,
                   .title = "Waiting, by rank",
                   .label_axis = "Rank",
                   .value_axis = "Time",
-                  .series = {{.label = "the others waited for it"}, {.label = "it waited for others"}}};
+                  .series = {{.label = "other ranks waited for this rank"}, {.label = "this rank waited for others"}}};
   ViewTable table{.key = "waits",
                   .title = "Waiting, by rank",
                   .columns = {{"rank", "Rank"},

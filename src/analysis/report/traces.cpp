@@ -95,7 +95,7 @@ std::string twice_there(const std::vector<TraceDescription>& traces) {
       if (are_two_windows(*other, t)) continue;
       return other->path + " and " + t.path +
              (t.rank >= 0 ? " are both of rank " + std::to_string(t.rank) : std::string(" both have no rank")) +
-             ", of the same time or steps: a report is of one job";
+             " and overlap in time or steps; give the traces of one job";
     }
     ranks[t.rank].push_back(&t);
   }

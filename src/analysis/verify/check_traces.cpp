@@ -60,7 +60,7 @@ std::vector<TraceRule> check_traces(const Spec& spec, const TracesSeen& seen) {
     rules.push_back({.key = "check.min_traces",
                      .holds = seen.files >= static_cast<std::uint64_t>(spec.check.min_traces),
                      .sentence = std::to_string(seen.files) + " traces, at least " +
-                                 std::to_string(spec.check.min_traces) + " wanted"});
+                                 std::to_string(spec.check.min_traces) + " required"});
   }
   if (!spec.check.ranks.empty()) rules.push_back(ranks_rule(spec.check.ranks, seen));
   if (spec.check.complete) {

@@ -54,7 +54,7 @@ void check_name(const std::string& path, Findings& findings) {
   static const std::regex kName(R"(.+\.pt\.trace\.json(\.gz)?)"), kNumbered(R"(.+\.\d+\.pt\.trace\.json(\.gz)?)");
   if (!std::regex_match(name, kName)) {
     // output.filename may ask for such a name; profshim finds the file through the manifest.
-    findings.should(2, "the file name does not end in .pt.trace.json or .pt.trace.json.gz: TensorBoard passes it over",
+    findings.should(2, "the file name does not end in .pt.trace.json or .pt.trace.json.gz: TensorBoard ignores it",
                     name);
   } else if (!std::regex_match(name, kNumbered)) {
     findings.should(2, "no number before .pt.trace.json", name);
@@ -94,7 +94,7 @@ FileReport verify(const std::string& path, const Read& read) {
     return report;
   }
   if (result.bare_list) findings.must(1, "a list of events, not an object that holds them as traceEvents");
-  if (result.repeated_keys > 0) findings.must(1, "a key stands twice in one object", where_is(result.repeated_key_at));
+  if (result.repeated_keys > 0) findings.must(1, "an object has the same key twice", where_is(result.repeated_key_at));
   if (result.bytes > kMaxViewableBytes) findings.should(40, "larger than 450 MB: viewers may not open it");
   header.finish(rank.rank());
   events.finish();

@@ -59,7 +59,8 @@ void EventChecks::on_event(const ReadEvent& event) {
     findings_.must(11, "unknown category", std::string(event.category.substr(0, 40)) + " " + where_is(event));
   }
   if (first_ && (is_gpu_work(event.category) || is_api_call(event.category))) {
-    findings_.should(27, "the first element is a launch: HTA takes index 0 for no link", where_is(event));
+    findings_.should(27, "the first event is an API call or device activity: HTA takes index 0 for \"no link\"",
+                     where_is(event));
   }
   first_ = false;
 }

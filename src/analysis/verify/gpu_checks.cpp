@@ -116,7 +116,7 @@ void GpuChecks::on_kernel(const ReadEvent& event) {
   if (op >= 0) kernel_ops_.push_back({.link = op, .offset = event.offset});
 
   if (event.name.starts_with(schema::name::kNcclStart) && !is_kernel_of_nccl(event.name)) {
-    findings_.must(28, "a kernel whose name starts with nccl and is none of NCCL's", where_is(event));
+    findings_.must(28, "a kernel name starts with nccl, but NCCL has no such kernel", where_is(event));
   }
   constexpr std::string_view kCollective[] = {schema::arg::kCollective, schema::arg::kInElements,
                                               schema::arg::kOutElements, schema::arg::kGroupSize, schema::arg::kDtype};

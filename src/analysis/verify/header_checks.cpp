@@ -79,7 +79,7 @@ void HeaderChecks::distributed(std::string_view json, bool before_events) {
   json_leaves(json, [&](std::string_view path, const Arg& value) {
     if (path.starts_with(groups) && path.find(ranks) != std::string_view::npos && value.kind != Kind::kInt &&
         value.text != "[]") {
-      findings_.should(5, "pg_config: ranks is no list of integers", std::string(path));
+      findings_.should(5, "pg_config: ranks is not a list of integers", std::string(path));
     }
     if (path == schema::distributed::kNcclVersion && value.kind != Kind::kString)
       findings_.should(5, "nccl_version is no text");

@@ -1,10 +1,13 @@
 #include "profshim/base/files.h"
 
 #include <fcntl.h>
+#include <glob.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
+#include <cstring>
 
 #include "profshim/base/safe_files.h"
 
@@ -33,6 +36,16 @@ bool read_file(const std::string& path, std::string& text, int& error) {
   }
   close(fd);
   return true;
+}
+
+std::vector<std::string> files_newest_first(const std::string& pattern) {
+  std::vector<std::string> paths;
+  glob_t found{};
+  if (glob(pattern.c_str(), 0, nullptr, &found) == 0) paths.assign(found.gl_pathv, found.gl_pathv + found.gl_pathc);
+  globfree(&found);
+  std::sort(paths.begin(), paths.end(),
+            [](const std::string& a, const std::string& b) { return strverscmp(a.c_str(), b.c_str()) > 0; });
+  return paths;
 }
 
 int make_folders(const std::string& path) {

@@ -1,5 +1,4 @@
 // Examines this machine for the doctor.
-#include <glob.h>
 #include <gnu/libc-version.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
@@ -12,6 +11,7 @@
 
 #include "doctor.h"
 #include "profshim/base/clock.h"
+#include "profshim/base/files.h"
 #include "profshim/base/size_text.h"
 
 namespace profshim::cli::doctor {
@@ -99,14 +99,6 @@ bool is_nvtx_chained() {
          (std::string_view(chained) == "1" || std::string_view(chained) == taken);
 }
 
-std::string first_match(const std::string& pattern) {
-  glob_t found{};
-  const bool any = glob(pattern.c_str(), 0, nullptr, &found) == 0 && found.gl_pathc > 0;
-  const std::string path = any ? found.gl_pathv[found.gl_pathc - 1] : "";
-  globfree(&found);
-  return path;
-}
-
 // In a job, the library also finds a CUPTI that is mapped, or lies beside the job's libcudart.
 void note_gpu(Notes& notes) {
   const std::string driver = first_line("/proc/driver/nvidia/version");
@@ -126,8 +118,8 @@ void note_gpu(Notes& notes) {
                  {"/usr/local/cuda/extras/CUPTI/lib64", "/usr/local/cuda/lib64", "/usr/local/cuda-*/extras/CUPTI/lib64",
                   kX86 ? "/usr/lib/x86_64-linux-gnu" : "/usr/lib/aarch64-linux-gnu"});
   for (const std::string& folder : folders)
-    if (const std::string found = first_match(folder + "/libcupti.so.*"); !found.empty())
-      return notes.fact("CUPTI", found);
+    if (const std::vector<std::string> found = files_newest_first(folder + "/libcupti.so.*"); !found.empty())
+      return notes.fact("CUPTI", found.front());
   notes.fact("CUPTI", "not found in the usual folders; if the job brings its own CUDA, its CUPTI is used");
 }
 

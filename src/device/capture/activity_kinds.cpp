@@ -14,11 +14,11 @@ const char* missing_part(std::uint32_t kind) {
     case cupti::kGraphTraceKind:
       return "graphs";
     case cupti::kExternalCorrelationKind:
-      return "which kernel belongs to which NCCL call";
+      return "the NCCL call of each kernel";
     case cupti::kMemoryKind:
       return "allocations";
     case cupti::kSynchronizationKind:
-      return "waits";
+      return "synchronizations";
     case cupti::kDeviceKind:
       return "the properties of the devices";
     default:
@@ -47,7 +47,7 @@ void ActivityKinds::enable_calls(bool runtime) {
   }
 }
 
-// A context's device must be known before its activity.
+// A context's device must be known before the context's activity.
 void ActivityKinds::enable_and_dump_existing() {
   for (const std::uint32_t kind : {cupti::kDeviceKind, cupti::kContextKind, cupti::kStreamKind}) {
     bool on = scope_.enable_and_dump(kind) == cupti::kSuccess;
@@ -72,14 +72,14 @@ std::vector<std::uint32_t> ActivityKinds::optional_kinds(const CaptureOptions& o
   if (options.whole_graphs && !scope_.is_shared()) wanted.push_back(cupti::kGraphTraceKind);
   if (options.whole_graphs && scope_.is_shared()) {
     // CUPTI_ACTIVITY_ATTR_ENABLE_MULTI_SUBSCRIBER_GRAPH_TRACE would take the nodes from all other clients.
-    append(not_recorded_, "graphs as a whole beside other clients (their nodes are recorded)");
+    append(not_recorded_, "CUDA graphs as one event each, since other clients use CUPTI (their nodes are recorded)");
   }
   return wanted;
 }
 
 int ActivityKinds::enable(const CaptureOptions& options) {
   not_recorded_.clear();
-  // Allocate first: no kind may be on but unlisted.
+  // Allocate first: each kind that is on must be listed.
   constexpr std::size_t kMostKinds = 24;
   enabled_.reserve(kMostKinds);
   const int kernels = scope_.enable(cupti::kConcurrentKernelKind);
@@ -98,7 +98,7 @@ int ActivityKinds::enable(const CaptureOptions& options) {
   return kernels;
 }
 
-// API calls go off first and kernels last: no recorded launch then lacks its activity, which would be waited for.
+// API calls go off first, kernels last: otherwise the drain would wait for unrecorded activity.
 void ActivityKinds::disable() {
   for (const bool runtime : {false, true}) {
     for (const std::uint32_t id : enabled_calls_[runtime ? 1 : 0]) scope_.enable_call(runtime, id, false);

@@ -15,13 +15,13 @@ class ActivityKinds {
  public:
   ActivityKinds(const ActivityScope& scope, const ApiNames& names) : scope_(scope), names_(names) {}
 
-  /// Returns the CUptiResult for kernels. Unless it is kSuccess, nothing is on.
+  /// Returns the CUptiResult for kernels; unless kSuccess, no kind is on.
   int enable(const CaptureOptions& options);
   void disable();
-  /// Calls no CUPTI: another client owns what is on.
+  /// Forgets the kinds without calling CUPTI: another client owns them.
   void forget();
 
-  /// CUPTI also reports streams from before enable().
+  /// True if CUPTI reports streams made before enable().
   bool streams_are_dumped() const { return streams_are_dumped_; }
   /// Kinds that CUPTI refused, for users: "copies, calls of the driver".
   const std::string& not_recorded() const { return not_recorded_; }

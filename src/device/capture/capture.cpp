@@ -5,7 +5,7 @@
 namespace profshim::device {
 namespace {
 
-constexpr std::int64_t kSlack_ns = 10'000'000'000;  // tolerated before the recording and after now
+constexpr std::int64_t kSlack_ns = 10'000'000'000;  // record times may be this early or late
 
 std::uint64_t our_time() { return ticks(); }
 
@@ -34,8 +34,8 @@ std::string Capture::prepare(const IdPlaces& of_another_thread) {
   return {};
 }
 
-// Registers our clock once, and never after another client: each registration makes CUPTI give the first kernel times
-// of CLOCK_REALTIME (seen with Kineto: pytorch#192021). Subscribers have no own clock in any release.
+// Registers our clock once, and never after another client's: each registration gives the first kernels times of
+// CLOCK_REALTIME (seen with Kineto: pytorch#192021). Subscribers cannot register a clock.
 void Capture::register_clock() {
   if (!clock_asked_ && options_.own_clock && !scope_.is_shared() && !converter_.clock().has_foreign()) {
     clock_asked_ = true;
@@ -52,8 +52,8 @@ bool Capture::turn_on(std::int64_t now_ns) {
     refusal_ = "out of memory for CUPTI's buffers";
     return false;
   }
-  // Register for each recording: another client may have registered callbacks. Keep the process-wide form if a client
-  // left buffers in it, which it may still read.
+  // Register for each recording: another client may have registered. Stay process-wide if a client left buffers in that
+  // form: it may still read them.
   if (const int refused = scope_.open(buffer_callbacks(), forwards_foreign_buffers()); refused != cupti::kSuccess) {
     refusal_ = "CUPTI does not accept our buffers: " + api_.text_of(refused);
     return false;
@@ -125,9 +125,8 @@ std::int64_t Capture::serve(const CaptureRequest& request, std::int64_t now_ns) 
   try {
     return serve_now(request, now_ns);
   } catch (...) {
-    // An exception would end the job.
     failure_ = "out of memory for CUPTI's records: later GPU activity is missing";
-    kinds_.disable();  // in kOff too: memory may have run out in turn_on()
+    kinds_.disable();  // in kOff too: turn_on() may have failed
     settled_until_.store(kEverything, std::memory_order_release);
     state_.store(State::kFinished, std::memory_order_release);
     return -1;
@@ -172,7 +171,7 @@ std::int64_t Capture::serve_on(const CaptureRequest& request, std::int64_t now_n
   return request.settle_before > settled_until() ? poll_interval(now_ns) : kFlushEvery_ns;
 }
 
-// Pauses grow, since each flush costs the job time.
+// Pauses between flushes grow, since each flush costs the job time.
 std::int64_t Capture::poll_interval(std::int64_t now_ns) const {
   return std::clamp((now_ns - waiting_since_ns_) / 4, kPollEvery_ns, kFlushEvery_ns / 4);
 }

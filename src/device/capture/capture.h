@@ -1,5 +1,5 @@
-// Capture switches CUPTI on and off, waits for device activity, and yields to other clients. No thread and no clock of
-// its own, for tests. Device thread, unless noted.
+// Capture switches CUPTI on and off, waits for device activity, and yields to other clients. No thread, and the caller
+// passes the time, for tests. Device thread, unless noted.
 //
 //  off --> on --(window ends: all kinds go off)--> draining --(all activity delivered)--> off
 #pragma once
@@ -26,31 +26,31 @@ class Capture {
   enum class State : std::uint8_t { kOff, kOn, kDraining, kYielded, kFinished };
 
   static constexpr std::int64_t kFlushEvery_ns = 1'000'000'000;
-  static constexpr std::int64_t kPollEvery_ns = 5'000'000;      // while a thread waits; grows
+  static constexpr std::int64_t kPollEvery_ns = 5'000'000;      // while a window waits for activity; grows
   static constexpr std::int64_t kTimeout_ns = 10'000'000'000;   // for missing activity
   static constexpr std::int64_t kExitTimeout_ns = 500'000'000;  // at process end, without progress
-  static constexpr std::int64_t kQuietTime_ns = 2'000'000'000;  // no buffer at CUPTI, no progress
+  static constexpr std::int64_t kQuietTime_ns = 2'000'000'000;  // without a buffer at CUPTI and without progress
   static constexpr Ticks kEverything = ~Ticks{0};
 
   Capture(const CuptiApi& api, EventOutput& output, const CaptureOptions& options);
   ~Capture();
 
-  /// Registers nothing, which would keep other clients out. Returns "" or why CUPTI is unusable. `of_another_thread`:
-  /// see ThreadIds::learn(). After cuInit: cuptiGetVersion of CUPTI 13.2.23 to 13.2.86 recurses without end if it
-  /// cannot initialize (seen without a usable driver).
+  /// Registers nothing, since that would keep other clients out. Returns "" or why CUPTI is unusable.
+  /// `of_another_thread`: see ThreadIds::learn(). Call it after cuInit: without a usable driver, cuptiGetVersion of
+  /// CUPTI 13.2.23 to 13.2.86 recurses without end.
   std::string prepare(const IdPlaces& of_another_thread);
   bool make_one_buffer() { return pool_.make(options_.buffers, options_.buffer_bytes) && pool_.make_more(); }
   std::uint32_t version() const { return version_; }
 
-  /// Returns the nanoseconds until the next call at the latest; -1 = when the request changes. Without memory it lets
-  /// go of CUPTI for good: see failure().
+  /// Brings CUPTI into the requested state. Returns the nanoseconds until the next call at the latest; -1 = when the
+  /// request changes. Without memory it gives up CUPTI: see failure().
   std::int64_t serve(const CaptureRequest& request, std::int64_t now_ns) noexcept;
-  /// Why CUPTI was let go for good, or "".
+  /// Why CUPTI was given up, or "".
   const char* failure() const { return failure_; }
 
   /// Any thread.
   State state() const { return state_.load(std::memory_order_acquire); }
-  /// Activity launched before this was delivered or given up. Any thread.
+  /// All activity launched before this was delivered or given up. Any thread.
   Ticks settled_until() const { return settled_until_.load(std::memory_order_acquire); }
   bool take_overflow();
   /// Any thread.
@@ -100,10 +100,10 @@ class Capture {
   const char* failure_ = "";
   bool clock_asked_ = false;
   bool has_recorded_ = false;   // by any client in this process
-  bool keeps_buffers_ = false;  // this CUPTI keeps finished buffers
+  bool keeps_buffers_ = false;  // this CUPTI keeps complete buffers
   Ticks on_since_ = 0, drain_until_ = 0;
   std::int64_t last_flush_ns_ = 0, waiting_since_ns_ = 0, last_progress_ns_ = 0;
-  std::int64_t busy_ns_ = 0;  // CUPTI last had a buffer from before drain_until_
+  std::int64_t busy_ns_ = 0;  // when CUPTI last had a buffer from before drain_until_
   Ticks waiting_for_ = 0;     // the `settle_before` of waiting_since_ns_
   std::uint64_t overflows_seen_ = 0;
 };

@@ -5,14 +5,14 @@
 
 namespace profshim::device {
 
-// After a flush CUPTI keeps only buffers with an incomplete record (cupti_activity.h), but those may also hold records
+// After a flush CUPTI keeps only buffers with an incomplete record (cupti_activity.h), but these may also hold records
 // of ended calls.
 Ticks Capture::oldest_buffer() const {
   return keeps_buffers_ ? BufferPool::kNoneOutstanding : pool_.oldest_outstanding();
 }
 
-// All kinds go off at once. Otherwise a job that runs ahead of its device pays until the device catches up, and no
-// flush returns a buffer: each holds a running launch. CUPTI still completes earlier records.
+// Disables all kinds at once. Otherwise a job ahead of its device is slowed until the device catches up, and no flush
+// returns a buffer: each holds a running launch. CUPTI still completes earlier records.
 void Capture::begin_drain(const CaptureRequest& request, std::int64_t now_ns) {
   state_.store(State::kDraining, std::memory_order_release);
   kinds_.disable();
@@ -22,11 +22,11 @@ void Capture::begin_drain(const CaptureRequest& request, std::int64_t now_ns) {
 
 void Capture::drain(const CaptureRequest& request, std::int64_t now_ns) {
   flush(0, now_ns, false);
-  // A subscriber loses buffers of later launches unless it waits for them.
+  // Ending the subscription would lose the buffers of later launches: wait for them.
   const bool stays_subscribed = scope_.is_shared() && oldest_buffer() != BufferPool::kNoneOutstanding;
   const bool all_here = settled_until() >= drain_until_ && !stays_subscribed;
-  // Without a buffer at CUPTI, missing records never come. Kernels of the hardware event system may hold none: wait
-  // kQuietTime_ns.
+  // Without a buffer at CUPTI, missing records never come. Kernels of the hardware event system may hold no buffer:
+  // wait kQuietTime_ns.
   if (oldest_buffer() < drain_until_) busy_ns_ = now_ns;
   const bool nothing_left = now_ns - std::max(busy_ns_, last_progress_ns_) >= kQuietTime_ns;
   const bool timed_out = now_ns - waiting_since_ns_ >= kTimeout_ns ||
@@ -52,8 +52,8 @@ void Capture::end_drain(const CaptureRequest& request, bool all_here, std::int64
   state_.store(State::kOff, std::memory_order_release);
 }
 
-// A subscriber never gets remaining buffers back (in the process-wide form they come later). Counts those taken before
-// `until`.
+// Ends the subscription, which loses its remaining buffers; counts those taken before `until`. (Process-wide, buffers
+// come back later.)
 void Capture::leave(Ticks until) {
   converter_.launches().clear();
   if (!scope_.is_shared()) return;
@@ -62,7 +62,7 @@ void Capture::leave(Ticks until) {
   converter_.losses().kept_buffers += pool_.write_off_outstanding(until);
 }
 
-// Late buffers cannot be read without the process-wide form, which keeps subscribers out.
+// Drops late buffers: reading them takes the process-wide form, which keeps subscribers out.
 void Capture::discard_completed() {
   for (const BufferPool::Filled& buffer : pool_.take_completed()) {
     converter_.losses().kept_buffers += buffer.valid > 0;

@@ -1,4 +1,4 @@
-// Fixed for the process.
+// Options of Capture, fixed for the process.
 #pragma once
 
 #include <cstddef>
@@ -9,11 +9,11 @@ namespace profshim::device {
 struct CaptureOptions {
   std::size_t buffers = 16;
   std::size_t buffer_bytes = 1 << 20;
-  std::size_t table_bytes = 16 << 20;  // for data kept between records
+  std::size_t table_bytes = 16 << 20;  // for the tables of Converter
   bool whole_graphs = false;           // one record per graph launch, not per node
   bool memory = false;                 // allocations and releases
   bool synchronization = false;        // waits of host and streams
-  bool external = false;               // external ids around launches
+  bool external = false;               // NCCL's external correlation ids
   bool own_clock = true;               // CUPTI may get our clock
   std::string dump_folder;             // for raw buffers; "" = nowhere
 };

@@ -1,4 +1,4 @@
-// The state that the process wants of a Capture.
+// The state into which Capture::serve() brings CUPTI.
 #pragma once
 
 #include "device/cupti/api.h"
@@ -8,10 +8,10 @@ namespace profshim::device {
 
 struct CaptureRequest {
   bool on = false;
-  Ticks off_at = 0;                           // if off: launches before this are wanted
-  Ticks settle_before = 0;                    // a thread waits for activity launched before this
-  bool yield = false;                         // to another client
-  bool yielded_too_late = false;              // it began before we let go: never call CUPTI
+  Ticks off_at = 0;         // if off: activity launched before this is wanted
+  Ticks settle_before = 0;  // a window waits for activity launched before this
+  bool yield = false;
+  bool yielded_too_late = false;              // the other client began before we let go: call no CUPTI
   TimestampCallback foreign_clock = nullptr;  // another client's
   bool finish = false;
   bool abrupt = false;  // do not wait for running activity

@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::size_t kMostHeld = 32;
 constexpr std::size_t kMostRemembered = 1 << 16;
-constexpr std::size_t kMostRecords = 8;  // per event, for waits in later buffers
+constexpr std::size_t kMostRecords = 8;  // cudaEventRecords per event, for waits in later buffers
 // One entry of each table, with allocator overhead.
 constexpr std::size_t kEntryBytes = 48 + 48 + 64 + 16 * kMostRecords;
 
@@ -94,7 +94,7 @@ void Converter::each_record(const BufferPool::Filled& buffer, const Visit& visit
 }
 
 void Converter::convert(const std::vector<BufferPool::Filled>& buffers) {
-  // First pass: records that the second pass looks up. A record may come in a later buffer than one that needs it.
+  // First pass: records that the second pass needs. They may lie in later buffers.
   for (const BufferPool::Filled& buffer : buffers) {
     each_record(buffer, [this](const cupti::Record* record) {
       if (record == nullptr) return;
@@ -131,7 +131,7 @@ void Converter::convert(const std::vector<BufferPool::Filled>& buffers) {
   if (synchronizations_.empty()) forget_old_event_records();
 }
 
-// Runs after a flush: before it, the cudaEventRecord may lie in a buffer of its thread, and the context's device may be
+// Runs after a flush: before, the cudaEventRecord may lie in its thread's buffer, and the context's device may be
 // unknown.
 void Converter::convert_synchronizations() {
   for (auto& [event, records] : event_records_) {
@@ -212,7 +212,7 @@ void Converter::convert_record(const cupti::Record& r) {
     case cupti::kExternalCorrelationKind:
     case cupti::kContextKind:
     case cupti::kCudaEventKind:
-      return;  // see the first pass
+      return;  // done in the first pass
     default:
       ++losses_.unknown_kinds;
   }
@@ -241,7 +241,7 @@ void Converter::on_api(const cupti::ApiRecord& r) {
   event.api.is_launch = launch ? 1 : 0;
 
   if (entry.role == ApiRole::kBeginCapture && r.result == 0) launches_.on_begin_capture(r.thread);
-  // The call waited for one context, which is unknown if there are several.
+  // With several contexts it is unknown for which one the call waited.
   if (entry.role == ApiRole::kDeviceSync && r.result == 0 && context_devices_.size() <= 1) {
     launches_.on_idle_device(event.begin);
   }
@@ -266,13 +266,13 @@ void Converter::on_api(const cupti::ApiRecord& r) {
   if (const auto held = held_.find(r.thread); held != held_.end()) {
     replaced = settle_nested_calls(event, entry.role, held->second);
   }
-  // The driver's call is out as the launch: one per correlation id.
+  // The driver call is already out as the launch of this id.
   if (!first && !replaced) event.api.is_launch = 0;
   output_.put(event, nullptr);
 }
 
-// Drops held driver calls inside the runtime call `outer`, except launches with another correlation id. Puts out the
-// others. Returns true if a dropped call had the correlation id of `outer`.
+// Drops held driver calls inside the runtime call `outer`, except launches with another correlation id; puts out the
+// others. Returns true if a dropped call had the id of `outer`.
 bool Converter::settle_nested_calls(const Event& outer, ApiRole role, std::vector<HeldCall>& held) {
   const bool outer_launches = role == ApiRole::kLaunch || role == ApiRole::kSyncLaunch;
   bool replaced = false;

@@ -24,7 +24,6 @@ namespace profshim::device {
 class EventOutput {
  public:
   virtual ~EventOutput() = default;
-  /// `continuation` may be null.
   virtual void put(const Event& event, const Event* continuation) = 0;
   virtual StringId text(const char* text) = 0;
   virtual void define(spool::DefinitionKind kind, std::uint32_t id, std::string_view name, std::string_view text,
@@ -33,14 +32,14 @@ class EventOutput {
 
 struct Losses {
   ImpossibleTimes times;
-  std::uint64_t unknown_kinds = 0;  // of kinds not enabled
-  std::uint64_t truncated = 0;      // cut inside a record, or unreadable
+  std::uint64_t unknown_kinds = 0;  // records of kinds not enabled
+  std::uint64_t truncated = 0;      // buffers cut inside a record, or unreadable
   std::uint64_t by_cupti = 0;
-  std::uint64_t launches = 0;               // without their activity
-  std::uint64_t graphs = 0;                 // of these: graphs without nodes
+  std::uint64_t launches = 0;               // launches without their activity
+  std::uint64_t graphs = 0;                 // of these launches: graphs without nodes
   std::uint64_t uncertain_graph_nodes = 0;  // perhaps tied to another launch
-  std::uint64_t kept_buffers = 0;           // at CUPTI when we let go
-  std::uint64_t flushes = 0;                // refused: records may be missing
+  std::uint64_t kept_buffers = 0;           // still at CUPTI when we let go
+  std::uint64_t flushes = 0;                // refused flushes: records may be missing
   bool operator==(const Losses&) const = default;
 };
 
@@ -55,7 +54,7 @@ class Converter {
   /// `flushed`: all complete records are here. `last`: no record follows; puts out all held calls.
   void end_round(bool flushed, bool last);
 
-  /// Begin of the call, or LaunchTracker::kNothing.
+  /// Begin of the oldest held call, or LaunchTracker::kNothing.
   Ticks oldest_held() const;
 
   /// CUPTI may tie graph nodes to wrong launches from now on.
@@ -80,7 +79,7 @@ class Converter {
     std::uint32_t correlation, stream;
   };
 
-  /// Numbers are unique within a context only.
+  /// Stream and event numbers are unique within a context only.
   static std::uint64_t key(std::uint32_t context, std::uint32_t number) {
     return std::uint64_t{context} << 32 | number;
   }
@@ -133,7 +132,6 @@ class Converter {
   std::unordered_set<std::uint32_t> devices_;
 };
 
-/// As Kineto writes them.
 std::string device_properties(const cupti::DeviceRecord& record);
 
 }  // namespace profshim::device

@@ -1,4 +1,4 @@
-// One function for each kind of device record.
+// Converter's functions for records other than API calls.
 #include <algorithm>
 
 #include "converter.h"

@@ -1,4 +1,4 @@
-// Raw CUPTI buffers of a real GPU, for tests without one (tests/recordings). Machine byte order:
+// Files of raw CUPTI buffers of a real GPU, for tests without one (tests/recordings). Machine byte order:
 //  "profshim-cupti-1", u32 CUPTI version
 //  per buffer  u32 record count, u32 bytes, u32 offset of each record, the bytes,
 //              u32 name count, per name u32 offset of its pointer, u32 length, text
@@ -30,14 +30,14 @@ class RecordingFile {
   std::uint64_t room_ = 64ull << 20;
 };
 
-/// For tests.
+/// Reads the file, for tests.
 class Recording {
  public:
   /// Null if the file is missing or damaged.
   static std::unique_ptr<Recording> read(const std::string& path);
   std::uint32_t version() const { return version_; }
   std::vector<BufferPool::Filled> buffers();
-  /// Is cuptiActivityGetNextRecord for all living recordings. Not thread-safe.
+  /// Replaces cuptiActivityGetNextRecord for living recordings. Not thread-safe.
   static int next_record(std::uint8_t* buffer, std::size_t valid, cupti::Record** record);
   ~Recording();
 

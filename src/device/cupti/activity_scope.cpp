@@ -5,7 +5,7 @@
 namespace profshim::device {
 namespace {
 
-// CUPTI requires a callback.
+// cuptiSubscribe_v2 requires a callback.
 void no_callback(void*, int, std::uint32_t, const void*) {}
 
 }  // namespace

@@ -1,6 +1,6 @@
-// CUPTI's activity API for one client. Up to CUPTI 13.2 a process has one client (process-wide form:
-// cuptiActivityEnable). Since 13.3 subscribers record side by side (cuptiActivityEnable_v2). After a call of one form,
-// the other returns CUPTI_ERROR_NOT_COMPATIBLE until the last subscriber has left (read in the library of 13.3.75).
+// CUPTI's activity API for one client, in two forms. Process-wide (cuptiActivityEnable): one client per process.
+// Subscriber (cuptiActivityEnable_v2, since 13.3): clients record side by side. After a call of one form, the other
+// form returns CUPTI_ERROR_NOT_COMPATIBLE until the last subscriber has left (read in the library of 13.3.75).
 #pragma once
 
 #include <atomic>
@@ -24,23 +24,23 @@ class ActivityScope {
   ActivityScope(const ActivityScope&) = delete;
   ActivityScope& operator=(const ActivityScope&) = delete;
 
-  /// As a subscriber if possible, otherwise (or if `of_process`) process-wide. Repeat if another client may have
-  /// registered callbacks.
+  /// Registers `callbacks` as a subscriber if possible, otherwise (or if `of_process`) process-wide. Repeat if another
+  /// client may have registered callbacks.
   int open(const BufferCallbacks& callbacks, bool of_process = false);
-  /// Lets clients of the other form record. Buffers at CUPTI are lost.
+  /// Unsubscribes, so that process-wide clients can record. Buffers at CUPTI are lost.
   void close();
-  /// Others may record beside us. Any thread.
+  /// True if other subscribers may record beside us. Any thread.
   bool is_shared() const { return subscriber_.load(std::memory_order_relaxed) != nullptr; }
 
   int enable(std::uint32_t kind) const;
-  /// Also reports existing devices, contexts or streams: by itself CUPTI reports them only at driver initialization or
+  /// Also reports existing devices, contexts or streams. Otherwise CUPTI reports them only at driver initialization or
   /// creation (cupti_activity.h).
   int enable_and_dump(std::uint32_t kind) const;
   int disable(std::uint32_t kind) const;
   /// kNotSupported before CUPTI 12.5.
   int enable_call(bool runtime, std::uint32_t callback_id, bool on) const;
   int next_record(std::uint8_t* buffer, std::size_t valid, cupti::Record** record) const;
-  /// Since the last call.
+  /// Records dropped since the last call.
   std::size_t dropped_records() const;
 
   /// Any thread; no effect before open().
@@ -52,8 +52,8 @@ class ActivityScope {
 
   const CuptiApi& api_;
   std::atomic<void*> subscriber_{nullptr};
-  std::atomic<bool> of_process_{false};  // until the process ends
-  // Threads in push_external() or pop_external(): close() clears subscriber_, then waits for them. Sequentially
+  std::atomic<bool> of_process_{false};  // stays true until the process ends
+  // Counts threads in push_external() or pop_external(): close() clears subscriber_, then waits for them. Sequentially
   // consistent: a thread sees null, or close() sees its count.
   std::atomic<int> external_calls_{0};
 };

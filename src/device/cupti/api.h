@@ -1,4 +1,4 @@
-// The CUPTI functions that we call, from the process's one libcupti. A function that it lacks is null.
+// The CUPTI functions that we call, from the process's one libcupti. Missing functions are null.
 #pragma once
 
 #include <cstddef>
@@ -17,7 +17,7 @@ using BufferCompleted = void (*)(void* context, std::uint32_t stream, std::uint8
 using ApiCallback = void (*)(void* user, int domain, std::uint32_t callback_id, const void* data);
 using TimestampCallback = std::uint64_t (*)();
 
-/// CUPTI 13.3. The last parameter is not read.
+/// Since CUPTI 13.3. The last parameter is not read.
 using SubscriberBufferRequested = void (*)(std::uint8_t** buffer, std::size_t* size, std::size_t* max_records, void*);
 using SubscriberBufferCompleted = void (*)(std::uint8_t* buffer, std::size_t size, std::size_t valid_size, void*);
 using profshim::cupti::SubscriberParameters;
@@ -70,8 +70,8 @@ struct CuptiApi {
            next_record != nullptr;
   }
   bool has_subscriber_api() const;
-  /// Several can record at a time. Needs driver r610 (CUPTI's documentation) and CUPTI 13.3 update 1, which fixes a
-  /// crash (release notes).
+  /// Several subscribers can record at a time. Needs driver r610 (CUPTI's documentation) and CUPTI 13.3 update 1, which
+  /// fixes a crash (release notes).
   bool subscribers_share = false;
   /// "CUPTI_ERROR_NOT_INITIALIZED" or the number, with a likely cause.
   std::string text_of(int result) const;
@@ -85,21 +85,5 @@ struct FoundCupti {
 /// Search order: the mapped libcupti, $PROFSHIM_CUPTI, near the mapped libcudart, by SONAME from the driver's version
 /// down, toolkits. Never loads a second copy. Device thread.
 FoundCupti find_cupti();
-
-/// Waits for the end of cuInit. Returns "" if there is a device, else the driver's error. Device thread, not inside
-/// cuInit.
-std::string wait_for_devices();
-
-/// For a shared libcudart only. Calls no CUDA function, since cuInit may hold locks.
-bool runtime_is_mapped();
-/// For primary contexts, in which activity may have been launched. Creates none.
-bool a_context_exists();
-/// PyTorch's profiler is a client of CUPTI.
-bool torch_is_mapped();
-/// As in CUDA (12040); 0 = unknown. Ask mapped libraries; load nothing.
-int driver_version();
-int runtime_version();
-/// CUdevice_attribute from the mapped libcuda, or -1.
-int device_attribute(int attribute, int device);
 
 }  // namespace profshim::device

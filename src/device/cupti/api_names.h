@@ -14,8 +14,8 @@ namespace profshim::device {
 enum class ApiRole : std::uint8_t {
   kIgnored,
   kOther,
-  kLaunch,        // activity goes on after the call
-  kGraphLaunch,   // every node of a graph
+  kLaunch,        // device activity may go on after the call
+  kGraphLaunch,   // launches all nodes of a graph
   kSyncLaunch,    // waits for its activity, or has none (between host buffers)
   kDeviceSync,    // waits for a whole context
   kBeginCapture,  // launches go into a graph ...

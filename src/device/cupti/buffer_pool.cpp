@@ -10,7 +10,7 @@ namespace profshim::device {
 namespace {
 constexpr std::size_t kAlignment = 64;  // CUPTI asks for 8
 
-/// For all threads when memory is out: CUPTI before 12.9 crashes on null.
+/// Buffer of all threads when memory is out: CUPTI before 12.9 crashes on null.
 alignas(kAlignment) constinit std::uint8_t last_resort[64 << 10] = {};
 }  // namespace
 
@@ -24,7 +24,7 @@ BufferPool::~BufferPool() {
   }
 }
 
-// Uses the job's allocator: a client that takes over may free() our buffers.
+// Uses the job's allocator: a client that takes over CUPTI may free() our buffers.
 bool BufferPool::add() {
   const std::uint32_t index = made_.load(std::memory_order_relaxed);
   if (index >= kMostBuffers) return false;
@@ -98,7 +98,7 @@ BufferPool::Room BufferPool::take(bool may_refuse) {
     reserved_.fetch_add(1, std::memory_order_relaxed);
     index = pop(reserve_);
     if (index == kNone) {
-      // Two threads must not share a buffer: reuse a full one, whose records are lost.
+      // Two threads must not share a buffer: reuse a full buffer, whose records are lost.
       index = pop(completed_);
       if (index == kNone) return take_unread();
       overwritten_.fetch_add(1, std::memory_order_relaxed);
@@ -109,7 +109,7 @@ BufferPool::Room BufferPool::take(bool may_refuse) {
   return {slots_[index].data.load(std::memory_order_relaxed), bytes_};
 }
 
-// As in add().
+// The job's allocator, as in add().
 BufferPool::Room BufferPool::take_unread() {
   for (Unread* one = unread_list_.load(std::memory_order_acquire); one != nullptr; one = one->next) {
     Place free = Place::kFree;

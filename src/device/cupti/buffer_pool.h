@@ -1,5 +1,5 @@
-// A fixed number of host buffers for CUPTI, touched before use. No locks. take() and complete(): any thread. Others:
-// device thread, or before it runs.
+// A fixed number of host buffers for CUPTI, touched before use. No locks. take() and complete(): any thread. Other
+// functions: device thread, or before it runs.
 #pragma once
 
 #include <atomic>
@@ -21,8 +21,8 @@ class BufferPool {
     std::uint64_t refused = 0;
     std::uint64_t reserved = 0;     // requests that got a reserve, full or unread buffer
     std::uint64_t overwritten = 0;  // full buffers reused before they were read
-    std::uint64_t unread = 0;       // unread buffers returned with records (lost)
-    std::uint64_t foreign = 0;      // not ours
+    std::uint64_t unread = 0;       // Unread buffers returned with records (lost)
+    std::uint64_t foreign = 0;      // returned, but not ours
     bool operator==(const Counts&) const = default;
   };
 
@@ -30,10 +30,10 @@ class BufferPool {
   static constexpr std::size_t kReserve = 4;
 
   ~BufferPool();
-  /// Makes the reserve and the first of `count` buffers (at most kMostBuffers): a step waits, and touching a megabyte
+  /// Makes the reserve and kAtFirst of `count` buffers (at most kMostBuffers): a step waits, and touching a megabyte
   /// takes time. Later calls do nothing. Returns false without memory.
   bool make(std::size_t count, std::size_t bytes);
-  /// Returns false if all are made.
+  /// Returns false if all are made, or without memory.
   bool make_more();
   std::size_t bytes() const { return bytes_; }
 
@@ -42,7 +42,7 @@ class BufferPool {
     std::size_t bytes;
   };
   /// If no buffer is free (or before make()): null if `may_refuse`, else a reserve buffer, a full one whose records are
-  /// lost, or an unread one. Only the last allocates.
+  /// lost, or an Unread one, which may be allocated.
   Room take(bool may_refuse);
   /// `valid`: bytes of records. Returns false if the buffer is not ours (counted if `counts_foreign`).
   bool complete(std::uint8_t* data, std::size_t valid, bool counts_foreign = true);
@@ -50,11 +50,10 @@ class BufferPool {
   Ticks oldest_outstanding() const;
   static constexpr Ticks kNoneOutstanding = ~Ticks{0};
 
-  /// Oldest first.
+  /// Returned buffers, oldest first.
   std::vector<Filled> take_completed();
   void recycle(std::uint8_t* data);
-  /// Never touches outstanding buffers again: another client may free them. Returns how many CUPTI took before
-  /// `before`.
+  /// Gives up outstanding buffers: another client may free them. Returns how many CUPTI took before `before`.
   std::uint64_t write_off_outstanding(Ticks before);
 
   Counts counts() const;
@@ -70,7 +69,7 @@ class BufferPool {
     std::atomic<Ticks> taken{0};
     std::size_t valid = 0;
   };
-  /// For a request while CUPTI has all buffers. Its records are lost.
+  /// For requests while CUPTI has all other buffers. Its records are lost.
   struct Unread {
     std::atomic<std::uint8_t*> data{nullptr};
     std::atomic<Place> place{Place::kOutstanding};

@@ -8,9 +8,9 @@
 
 namespace profshim::device {
 
-/// Times come from our callback, another client's, or CLOCK_REALTIME. Even with a callback, single records have
-/// CLOCK_REALTIME or CLOCK_MONOTONIC (pytorch#192021 names no clock, only a difference of about a day). So the first
-/// clock that puts a time into the recording is taken.
+/// Record times come from our timestamp callback, another client's, or CLOCK_REALTIME. Even with a callback, some
+/// records have CLOCK_REALTIME or CLOCK_MONOTONIC (pytorch#192021: about a day off). So each time is converted by the
+/// first clock that puts it into the recording.
 class RecordClock {
  public:
   using Foreign = std::uint64_t (*)();
@@ -20,9 +20,9 @@ class RecordClock {
   void use_foreign(Foreign clock);
   bool has_foreign() const { return foreign_ != nullptr; }
   const char* name() const;
-  /// Moments must rise. Conversion needs two.
+  /// Adds a reading of all clocks; readings must rise. Conversion needs two.
   void add(const Anchor& anchor);
-  /// [earliest, latest] chooses the clock; the result may lie outside. 0 = no conversion.
+  /// Converts by a clock that puts the time into [earliest, latest], if any does. 0 = no conversion.
   Ticks of(std::uint64_t record_time, Ticks earliest, Ticks latest) const;
 
  private:
@@ -37,7 +37,7 @@ class RecordClock {
 
   static constexpr std::size_t kMost = 256;
   std::vector<Moment> moments_;
-  std::size_t foreign_since_ = 0;  // first moment on that clock
+  std::size_t foreign_since_ = 0;  // first moment with the present foreign_
   Foreign foreign_ = nullptr;
   bool ours_ = false;
 };

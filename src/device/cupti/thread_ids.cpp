@@ -17,7 +17,7 @@ constexpr std::size_t kBlockBytes = 1536;  // of a thread control block
 constexpr std::size_t kSelfAt = 0x10;      // x86-64 ABI of thread-local storage: tcbhead_t::self
 constexpr std::size_t kMostThreads = 4096;
 
-// False, without a fault, if unreadable.
+// Returns false, without a fault, if unreadable.
 bool read_own(std::uintptr_t address, void* into, std::size_t bytes) {
   const iovec local{into, bytes};
   const iovec remote{reinterpret_cast<void*>(address), bytes};

@@ -1,4 +1,4 @@
-// Finds the thread of a CUDA call. CUPTI tells only the low 32 bits of its pthread_self() (the raw thread).
+// Finds the gettid() of a CUDA call's thread. CUPTI tells only the low 32 bits of its pthread_self() (the raw thread).
 #pragma once
 
 #include <atomic>
@@ -9,34 +9,34 @@
 
 namespace profshim::device {
 
-/// Threads that ran our code inside CUDA calls: certain ids, also after their end. No lock. The newer of two threads at
-/// one address counts.
+/// Ids of threads that ran our code inside CUDA calls, also of ended threads. No lock. The newer of two threads at one
+/// address counts.
 class SeenThreads {
  public:
   void add_this_thread();
-  /// gettid(), or 0.
+  /// Returns gettid(), or 0.
   std::int32_t of(std::uint32_t raw_thread) const;
 
  private:
-  static constexpr std::uint32_t kMost = 4096;   // the newest
+  static constexpr std::uint32_t kMost = 4096;   // newest threads
   std::atomic<std::uint64_t> seen_[kMost] = {};  // raw << 32 | tid
   std::atomic<std::uint32_t> count_{0};
 };
 
-/// In a thread control block, in units of four bytes.
+/// Places in a thread control block, in units of four bytes.
 using IdPlaces = std::bitset<384>;
 /// Places that hold the calling thread's id, some by chance. Empty except on x86-64. Any thread.
 IdPlaces id_places_of_this_thread();
 
-/// Searches writable memory for thread control blocks. Learns the id's place from known threads: no C library layout is
-/// assumed. Device thread.
+/// Searches writable memory for thread control blocks. Learns from known threads where the id lies: no C library layout
+/// is assumed. Device thread.
 class ThreadIds {
  public:
-  /// Needs two threads, since numbers match by chance.
+  /// Needs two threads: in one, other numbers match by chance.
   void learn(const IdPlaces& of_a_thread);
-  /// For ended threads; may be null.
+  /// `seen` knows ended threads; may be null.
   void also_ask(const SeenThreads* seen) { seen_ = seen; }
-  /// gettid(), or 0 if ended or not found.
+  /// Returns gettid(), or 0 if not found.
   std::int32_t of(std::uint32_t raw_thread);
   /// Reads ids again: an address may have a new thread.
   void begin_batch();
@@ -56,7 +56,7 @@ class ThreadIds {
   const SeenThreads* seen_ = nullptr;
   int known_threads_ = 0;
   IdPlaces places_;        // common to known threads
-  std::size_t id_at_ = 0;  // first of them
+  std::size_t id_at_ = 0;  // byte offset of the first
   struct Range {
     std::uintptr_t begin, end;
   };

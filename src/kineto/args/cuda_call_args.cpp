@@ -1,4 +1,4 @@
-// EventArgs: CUDA calls seen by symbol.
+// EventArgs: CUDA calls recorded by symbol hooks.
 #include <cstdio>
 #include <iterator>
 

@@ -63,7 +63,7 @@ class EventArgs {
 
 std::uint64_t polls_of(const PollArgs& polls);
 
-/// Returns "root", "dest", "source" or "target".
+/// Returns "root", "dest", "source", "peer" or "target".
 std::string_view peer_key(HookId hook);
 /// The peer kind of MPI_Start comes from its request.
 std::string_view mpi_peer_key(const Event& event);

@@ -24,7 +24,7 @@ struct Family {
   std::string_view collective, annotation, in_kernel;
   Shape shape;
   bool times_ranks;  // nccl-tests: size = count x type size (x ranks)
-  int others;        // of bus_factor()
+  int others;        // argument of bus_factor()
 };
 
 constexpr Family kFamilies[] = {
@@ -121,7 +121,7 @@ void NcclOperationArgs::add_common(const Event& operation) {
   const Communicator* const comm = definitions_.communicator(nccl.comm);
   const std::int64_t ranks = comm != nullptr ? comm->size : 0;
   const std::string_view type = nccl_type_name(nccl.datatype);
-  // Readers need all five or none. An NVTX-only call has no type.
+  // Readers need all five args or none. An NVTX-only call has no type.
   if (ranks > 0 && !type.empty()) {
     add(arg::kCollective, family.collective);
     const bool wide_in = family.shape == Shape::kSpread || family.shape == Shape::kEach;

@@ -15,7 +15,7 @@ namespace profshim::kineto {
 
 inline constexpr std::string_view kParamComms = "record_param_comms";
 
-/// Includes sends and receives.
+/// True for collectives, sends and receives.
 bool is_nccl_operation(HookId hook);
 
 /// Returns c10's name ("Float"); "" if unknown.
@@ -28,7 +28,7 @@ std::string_view nccl_result_name(std::int32_t result);
 struct Bandwidth {
   double algorithm = 0, bus = 0;  // GB/s
 };
-/// Formulas of nccl-tests (doc/PERFORMANCE.md). Returns nothing if the size is unknown or the duration is 0.
+/// Formulas of nccl-tests (doc/PERFORMANCE.md). Returns nothing without size or duration.
 std::optional<Bandwidth> nccl_bandwidth(const Event& operation, std::int64_t ranks, std::int64_t duration_ns);
 
 /// Args live until the next call, names as long as the object.
@@ -43,8 +43,8 @@ class NcclOperationArgs {
   /// For a kernel that does only this operation.
   std::span<const Arg> of_kernel(const Event& operation, std::int64_t duration_ns);
 
-  /// Matches the kernel name and device. `operations` were launched together (NcclArgs::operation). Returns null if
-  /// ambiguous: NCCL fuses operations into one kernel.
+  /// Matches the kernel name and device. `operations` were launched together (NcclArgs::operation). Null if ambiguous:
+  /// NCCL fuses operations.
   const Event* operation_of_kernel(std::span<const Event* const> operations, std::string_view kernel,
                                    std::int64_t device) const;
 

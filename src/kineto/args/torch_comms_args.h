@@ -11,7 +11,7 @@
 
 namespace profshim::kineto {
 
-/// Includes sends and receives.
+/// True for collectives, sends and receives.
 bool is_torch_collective(std::string_view op);
 
 /// Args live until the next call.

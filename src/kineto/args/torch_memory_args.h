@@ -1,4 +1,4 @@
-// kTorchMemory as PyTorch's profiler writes it.
+// kTorchMemory events as PyTorch's profiler writes them.
 #pragma once
 
 #include <string_view>

@@ -9,7 +9,7 @@
 namespace profshim::kineto {
 
 using Shape = std::vector<std::int64_t>;
-/// Shapes of one input: one for a tensor, one per tensor of a list, empty for others.
+/// Shapes of one input: one for a tensor, one per tensor of a list, none for other inputs.
 using Shapes = std::vector<Shape>;
 
 /// Returns nothing if malformed.

@@ -1,7 +1,7 @@
 // Device activity of one window and the API calls that launched it.
 //
 // A window has all activity of the API calls that begin in it. Activity without a known call (orphan) belongs to the
-// window if it begins and can have been launched in it.
+// window in which it begins, unless launched earlier.
 #pragma once
 
 #include <compare>
@@ -36,13 +36,13 @@ class DeviceActivity {
  public:
   struct Stream {
     std::vector<const Event*> activity;  // by begin; no syncs
-    std::vector<const Event*> syncs;     // shown ones, by begin
+    std::vector<const Event*> syncs;     // syncs that the trace shows, by begin
   };
   struct StreamKey {
     std::uint16_t device;
     std::int64_t stream;  // -1 = no single stream
-    /// 0, or the context if activity of two contexts overlaps on one stream number: CUPTI's stream numbers are unique
-    /// per context only (cuptiGetStreamIdEx, cupti_activity.h).
+    /// 0, or the context if two contexts overlap on one stream number, which is unique per context only
+    /// (cuptiGetStreamIdEx, cupti_activity.h).
     std::uint32_t context = 0;
     auto operator<=>(const StreamKey&) const = default;
   };
@@ -55,7 +55,7 @@ class DeviceActivity {
   void gather_calls(const WindowSpan& span);
   void gather_activity(const WindowSpan& span);
 
-  /// In approximate order of begin.
+  /// Visits the window's calls, approximately by begin.
   template <class Function>
   void for_each_call(const Function& function) const {
     for (std::uint32_t i = 0; i < launches_.size(); ++i) {
@@ -64,7 +64,6 @@ class DeviceActivity {
     }
   }
   const LaunchIndex& launches() const { return launches_; }
-  /// Null if unknown.
   const Event* call_of(const Event& activity, std::uint32_t& hint) const {
     const std::uint32_t at = launches_.find(activity.gpu.correlation, hint);
     return at == LaunchIndex::kNotFound ? nullptr : &launches_.call(at);

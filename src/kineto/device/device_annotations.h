@@ -1,7 +1,7 @@
 // Kineto's gpu_user_annotation: per range and stream, one span around the activity launched in the range.
 //
 // No steps: torch_tb_profiler counts a step twice if a device has a ProfilerStep too. Kineto writes spans last and must
-// widen them by 1 ns at each end; ours come before their activity.
+// widen them by 1 ns at each end; profshim writes them before their activity.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@ namespace profshim::kineto {
 class DeviceAnnotations {
  public:
   explicit DeviceAnnotations(const spool::View& view) : view_(view) {}
-  /// In order (begin, longest first).
+  /// `events`: by begin, longest first.
   void add_thread(std::span<const Event* const> events, const LaunchIndex& launches);
   /// Call after the last thread. The ids count up from `first_id`.
   void finish(const DeviceActivity& activity, std::uint64_t first_id);
@@ -27,7 +27,7 @@ class DeviceAnnotations {
     const Event* range = nullptr;
   };
   std::uint64_t ranges() const { return ranges_.size(); }
-  /// In order (begin, longest first).
+  /// Spans by begin, longest first.
   std::span<const Span> on(DeviceActivity::StreamKey stream) const {
     const auto at = spans_.find(stream);
     return at == spans_.end() ? std::span<const Span>{} : at->second;
@@ -49,7 +49,7 @@ class DeviceAnnotations {
 
   const spool::View& view_;
   std::vector<Range> ranges_;             // outer before inner
-  std::vector<std::uint32_t> innermost_;  // by launch index position: range + 1
+  std::vector<std::uint32_t> innermost_;  // by position in LaunchIndex: range + 1; 0 = none
   std::map<DeviceActivity::StreamKey, std::vector<Span>> spans_;
   std::unordered_map<const Event*, std::uint64_t> ids_;
 };

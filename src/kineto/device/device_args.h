@@ -30,7 +30,7 @@ class DeviceArgs {
   std::span<const Arg> of_call(const Event& call, std::uint64_t external_id);
   /// `second`: the kContinuation of `activity`, or null.
   std::span<const Arg> of_activity(const Event& activity, const Event* second, const ActivityContext& context);
-  /// `device`: of its context.
+  /// `device`: of the sync's context.
   std::span<const Arg> of_sync(const Event& sync, std::uint16_t device);
   std::span<const Arg> of_memory(const Event& memory);
 

@@ -9,7 +9,7 @@
 namespace profshim::kineto {
 namespace {
 
-// Kineto's layout.
+// Kineto's sort indices and tids.
 constexpr std::int64_t kGpuSortIndex = 5'000'000;
 constexpr std::int64_t kSyncTid = 1'000'000;
 // In the job's process: Perfetto draws Kineto's pid -1 into GPU 0.
@@ -129,7 +129,6 @@ void DeviceTracks::write_stream(TraceWriter& out, DeviceActivity::StreamKey key,
   auto annotation = annotations.begin();
   std::uint32_t hint = 0;
   for (const Event* const activity : stream.activity) {
-    // An annotation comes before its activity.
     for (; annotation != annotations.end() && annotation->begin <= activity->begin; ++annotation) {
       write_annotation(out, *annotation, track);
     }
@@ -156,7 +155,7 @@ void DeviceTracks::write_annotation(TraceWriter& out, const DeviceAnnotations::S
   write_in_track(out, e, times, track);
 }
 
-// Null if ambiguous.
+// The activity's NCCL operation; null if ambiguous.
 const Event* DeviceTracks::join_operation(const Event& activity, const Event* call, std::string_view name) {
   const bool by_call = activity.gpu.external == 0 && call != nullptr;
   const std::uint32_t number = by_call ? call->api.external : activity.gpu.external;
@@ -210,7 +209,7 @@ void DeviceTracks::write_in_track(TraceWriter& out, TraceEvent& e, const Event& 
   written_();
 }
 
-// Several threads may wait at a time.
+// Waits of several threads may overlap.
 void DeviceTracks::write_syncs(TraceWriter& out, DeviceActivity::StreamKey key, const DeviceActivity::Stream& stream) {
   Track track{key.device, kSyncTid + key.stream,
               key.stream >= 0 ? "stream " + std::to_string(key.stream) + " (sync)" : "device (sync)", key.stream};

@@ -23,7 +23,6 @@ class DeviceTracks {
   void describe_call(const Event& call, TraceEvent& slice);
   /// Call directly after writing the call's slice.
   void write_flow_start(TraceWriter& out, const Event& call, const TraceEvent& slice);
-  /// Calls `written` after each event.
   void write(TraceWriter& out, const std::function<void()>& written);
 
  private:
@@ -54,7 +53,7 @@ class DeviceTracks {
   DeviceArgs args_;
   NcclOperationArgs nccl_args_;
   std::uint32_t call_hint_ = 0;
-  std::map<std::uint32_t, std::int64_t> separate_contexts_;  // numbers from 1
+  std::map<std::uint32_t, std::int64_t> separate_contexts_;  // context -> number, from 1
   std::function<void()> written_;
 };
 

@@ -1,4 +1,4 @@
-// NCCL operations of a window.
+// NCCL operations of a window, by number (NcclArgs::operation).
 #pragma once
 
 #include <algorithm>
@@ -20,7 +20,7 @@ class NcclOperations {
   }
   /// Call after the last add().
   void finish();
-  /// Returns operations launched together (NcclArgs::operation).
+  /// Operations launched together.
   std::span<const Event* const> with(std::uint32_t operation) const {
     if (operation == 0) return {};
     const auto first = std::partition_point(events_.begin(), events_.end(),
@@ -30,7 +30,7 @@ class NcclOperations {
     return {first, last};
   }
   /// Returns operations that may have launched this kernel after returning; nothing if ambiguous. A non-blocking
-  /// communicator launches from an NCCL thread, without a number, before its next operation begins.
+  /// communicator launches from an NCCL thread, without external id, before its next operation begins.
   std::span<const Event* const> launching_at(Ticks launch, std::string_view kernel, std::int64_t device,
                                              const NcclOperationArgs& names) const;
   std::span<const Event* const> all() const { return events_; }

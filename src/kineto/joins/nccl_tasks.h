@@ -22,7 +22,7 @@ class NcclTasks {
   /// Appends args that all tasks of the call share. An all-to-all has two tasks per rank, a captured call one per
   /// launch.
   void add_args(const Event& call, std::vector<Arg>& args) const;
-  /// Returns {"seen": 4, "joined": 3}. NCCL may name no call, or one outside the window.
+  /// Returns {"seen": 4, "joined": 3}. NCCL may name no call, or a call outside the window.
   std::string summary() const;
 
  private:

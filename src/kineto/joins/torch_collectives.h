@@ -10,14 +10,14 @@
 
 namespace profshim::kineto {
 
-/// Drops PyTorch's record_param_comms around NCCL calls, which are shown under that name with more args. Takes one
-/// thread's events in order.
+/// Drops PyTorch's record_param_comms around NCCL calls, which are written under that name. Takes one thread's events
+/// in order.
 void drop_doubled_comms(const spool::View& view, std::vector<const Event*>& events);
 
 class TorchCollectives {
  public:
   explicit TorchCollectives(const spool::View& view) : view_(view) {}
-  /// In order (begin, longest first).
+  /// `events`: by begin, longest first.
   void add_thread(std::int64_t tid, std::span<const Event* const> events);
   /// Call after the last thread.
   void finish();
@@ -28,7 +28,6 @@ class TorchCollectives {
     std::int64_t tid = 0;
     bool has_own_comms = false;  // contains NCCL calls or record_param_comms
   };
-  /// Returns null for other events.
   const Collective* find(const Event& op) const;
   /// Returns "gloo"; "" = no range seen.
   std::string_view backend() const { return backend_; }

@@ -20,12 +20,12 @@ constexpr bool is_torch_op(const Event& e) {
 
 class TorchLinks {
  public:
-  /// In order (begin, longest first); `launches` may be empty.
+  /// `events`: by begin, longest first. `launches` may be empty.
   void add_thread(std::span<const Event* const> events, const LaunchIndex& launches);
   /// Call after the last thread. Numbers operators from `first_id`, in order.
   void finish(std::uint64_t first_id);
 
-  /// 0 = no operator.
+  /// `position`: in LaunchIndex. 0 = no operator.
   std::uint64_t external_id_of_call(std::uint32_t position) const {
     const bool known = position < innermost_.size() && innermost_[position] != 0;
     return known ? first_id_ + innermost_[position] - 1 : 0;
@@ -51,7 +51,7 @@ class TorchLinks {
 
   std::uint64_t first_id_ = 1;
   std::uint32_t ops_ = 0, threads_ = 0;
-  std::vector<std::uint32_t> innermost_;  // by launch index position: operator + 1
+  std::vector<std::uint32_t> innermost_;  // by position in LaunchIndex: operator + 1; 0 = none
   std::vector<Numbered> forward_;         // by sequence number, then begin
   std::vector<const Event*> backward_;
   std::vector<Flow> starts_, ends_;

@@ -1,4 +1,4 @@
-// Call stacks as the trace shows them. Source form: profshim/call_stack.h.
+// Call stacks as the trace shows them. Recorded form: profshim/call_stack.h.
 #pragma once
 
 #include <cstdint>
@@ -25,7 +25,7 @@ class CallStacks {
   void name_addresses();
 
   using Frames = std::vector<std::string_view>;
-  /// Python frames, else native frames; innermost first. Valid until the next call of either function.
+  /// Python frames, else native frames; innermost first. Valid until the next frames() or native_frames().
   const Frames& frames(StringId stack);
   /// Empty for stacks without Python frames.
   const Frames& native_frames(StringId stack);

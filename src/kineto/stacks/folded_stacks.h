@@ -13,7 +13,7 @@ namespace profshim::kineto {
 class FoldedStacks {
  public:
   explicit FoldedStacks(double ticks_per_ns) : ticks_per_us_(ticks_per_ns * 1000) {}
-  /// In order (begin, longest first).
+  /// `events`: by begin, longest first.
   void add_thread(const std::vector<const Event*>& events);
   /// Format: see WindowTraceBuilder::write_stacks().
   bool write(CallStacks& stacks, ByteSink& sink) const;

@@ -20,7 +20,7 @@ std::optional<std::int64_t> integer_at(std::string_view text, std::size_t at) {
   return i == at ? std::nullopt : std::optional(value);
 }
 
-// "step 3/100" gives 3 for "step *". Else returns the last integer of the text.
+// Returns the integer behind the prefix ("step 3/100" gives 3 for "step *"), else the last integer of the text.
 std::optional<std::int64_t> number_in(std::string_view text, std::string_view prefix) {
   if (const auto value = integer_at(text, prefix.size()); value && !prefix.empty()) return value;
   std::size_t end = text.size();
@@ -36,7 +36,7 @@ bool matches(const StepPattern& pattern, std::string_view text) {
          glob_match(pattern.pattern, text);
 }
 
-/// A weak pattern, or another optimizer, needs this many matches.
+/// A weak pattern, or another optimizer, is chosen after this many matches.
 constexpr std::uint32_t kPatience = 8;
 
 enum class Range : std::uint8_t { kNvtx, kTorchBegins, kTorchEnded };

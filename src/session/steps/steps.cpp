@@ -1,4 +1,4 @@
-// Step boundaries. Nothing here locks or allocates.
+// Step boundaries. Only a new kernel name and call_when_arming()'s function allocate.
 #include "steps.h"
 
 #include <sys/syscall.h>
@@ -70,7 +70,8 @@ void step_boundary(Ticks at, std::optional<std::int64_t> number, StringId marker
   if (spool::Window* const window = s->current.load()) window->last_step_end.store(0, std::memory_order_relaxed);
   if (!room_for_mark(*s)) {
     close_by_limit(*s, at, s->limit_marks);
-    if (transition.open) recorder::problem("session", "windows are lost: too many steps wait to be written");
+    if (transition.open)
+      recorder::problem("session", "windows are lost: the writer is behind, and the table of steps is full");
     recorder::set_mode(0, kArmed);
     s->closed_by_limit.store(true);
     return;
@@ -87,7 +88,7 @@ void step_boundary(Ticks at, std::optional<std::int64_t> number, StringId marker
   if (arm) {
     arm_others(*s, s->current.load() != nullptr ? at : 0);
   } else {
-    // The first step may create contexts and compile.
+    // Ignores the first step, which may create contexts and compile.
     const std::int64_t step_ns = step->index >= 2 ? now_ns - s->last_boundary_ns : 0;
     disarm_others(*s, at, window_is_near(*s, step->schedule, step_ns));
   }
@@ -95,7 +96,7 @@ void step_boundary(Ticks at, std::optional<std::int64_t> number, StringId marker
   s->stall_ticks.fetch_add(ticks() - entered, std::memory_order_relaxed);
 }
 
-// Stop closes the window: the next Start may never come.
+// Closes the window at Stop: the next Start may never come.
 void on_profiler_range(bool begins, Ticks at) {
   State* const s = live();
   if (s == nullptr || s->spec.steps.source != StepSource::kCudaProfilerApi || !on_step_thread(*s)) return;

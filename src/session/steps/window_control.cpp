@@ -20,8 +20,8 @@ void disarm_others(State& s, Ticks at, bool is_near) {
   if (auto* const function = s.when_arming.load()) function(false);
 }
 
-// CUPTI takes milliseconds, at worst seconds, to switch on: it is switched on when a window is near. A range of the
-// profiler API cannot be predicted: cudaProfilerStart waits for CUPTI.
+// Switching CUPTI on takes milliseconds, at worst seconds, so it begins when a window is near. Ranges of the profiler
+// API cannot be predicted: cudaProfilerStart waits for CUPTI.
 bool window_is_near(const State& s, std::int64_t step, std::int64_t step_ns) {
   constexpr std::int64_t kNear_ns = 500'000'000, kFewSteps = 20;
   const StepSource source = s.spec.steps.source;
@@ -43,7 +43,7 @@ void open_window(State& s, Ticks begin, std::uint64_t first_mark) {
   }
   spool::Window* const window = recorder::open_window(begin, first_mark);
   if (window == nullptr) {
-    recorder::problem("session", "windows are lost: 1024 of them wait to be written");
+    recorder::problem("session", "windows are lost: 1024 closed windows wait for the writer");
     return;
   }
   s.windows_opened.fetch_add(1, std::memory_order_relaxed);

@@ -13,7 +13,7 @@ void close_at_exit(State& state, Ticks now);
 /// Switch CUPTI on and off, and call the function of call_when_arming().
 void arm_others(State& state, Ticks window_begin);
 void disarm_others(State& state, Ticks at, bool is_near);
-/// `step_ns`: 0 = unknown.
+/// `step_ns`: time of one step; 0 = unknown.
 bool window_is_near(const State& state, std::int64_t step, std::int64_t step_ns);
 /// `first_mark`: kNoMark for source "none".
 void open_window(State& state, Ticks begin, std::uint64_t first_mark);

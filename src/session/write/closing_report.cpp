@@ -12,7 +12,7 @@ namespace {
 
 using Number = unsigned long long;
 
-/// One rank speaks about a matter that only some ranks see.
+/// True on the one rank that logs `matter`, which only some ranks see.
 bool speaks_for_job(const State& s, const char* matter) {
   return s.rank.world_size == 1 || output::claim_job_line(s.folder, matter, recorder::header().base_time_ns);
 }
@@ -62,7 +62,7 @@ void log_no_steps(const State& s) {
             looked_for.c_str());
 }
 
-/// Returns 0 if the names do not count up by one: traces then use the schedule's count.
+/// First step's number; 0 if marker numbers do not count up by one: traces then use the schedule's count.
 std::int64_t numbers_from(const State& s, std::uint64_t steps) {
   if (s.spec.steps.absolute || s.spec.schedule_per_epoch) return 0;
   const std::int64_t first = s.steps.first_number.load(), last = s.steps.last_number.load();
@@ -89,7 +89,7 @@ void log_no_window(const State& s, std::uint64_t steps) {
     seen += " from step " + std::to_string(offset + first_seen) + " on";
   }
   const std::string window = next ? "first window at step " + std::to_string(offset + *next)
-                                  : std::string("the schedule's last window lies before them");
+                                  : std::string("the schedule's last window is before these steps");
   log::line(LogLevel::kWarn, "no window was reached: %s, %s; %s", seen.c_str(), window.c_str(),
             suggested_steps(s).c_str());
 }
@@ -99,7 +99,7 @@ void log_nothing_written(const State& s) {
   if (steps == 0) return log_no_steps(s);
   if (s.windows_opened.load() == 0) return log_no_window(s, steps);
   log::line(LogLevel::kWarn, "nothing was recorded: the job ended inside its window%s; %s",
-            s.spec.save_on_exit ? ", before a step of it was whole" : " (schedule.on_exit = \"discard\")",
+            s.spec.save_on_exit ? "before it held a complete step" : " (schedule.on_exit = \"discard\")",
             suggested_steps(s).c_str());
 }
 
@@ -115,9 +115,10 @@ void log_written_traces(State& s) {
             written == 1 ? "" : "s", s.folder.c_str(), s.first_file.c_str(), chosen_source(s).c_str(),
             Number{recorder::header().steps_seen.load()}, confidence(s).c_str());
   if (const std::size_t stepless = s.windows_without_step.load(); stepless > 0) {
-    log::line(LogLevel::kWarn,
-              "%zu of %llu windows hold no complete step: the job ended, or a limit closed them, within the first one",
-              stepless, Number{s.windows_opened.load()});
+    log::line(
+        LogLevel::kWarn,
+        "%zu of %llu windows hold no complete step: the job ended, or a limit closed them, within their first step",
+        stepless, Number{s.windows_opened.load()});
   }
   if (s.recording_over.load()) {
     log::line(LogLevel::kWarn, "limits.total_traces = %lld was reached: later windows were not recorded",
@@ -158,9 +159,10 @@ void log_full_tables(const State& s) {
   const Loss losses[] = {
       {h.strings_lost.load(), "names", "names are missing in the traces: limits.host_memory leaves no room for more"},
       {h.open_calls_lost.load(), "calls", "calls and ranges were not recorded: too many were open at once"},
-      {h.pending_lost.load(), "pending", "operations were not recorded from begin to end: too many at once"},
+      {h.pending_lost.load(), "pending",
+       "non-blocking operations or start/end ranges were not recorded: too many were pending at once"},
       {h.definitions_lost.load(), "definitions",
-       "communicators, types, streams or notes are not described in the traces: too many of them"},
+       "communicators, types, streams or other metadata are not described in the traces: their table is full"},
   };
   for (const Loss& loss : losses) {
     if (loss.count == 0 || !speaks_for_job(s, loss.matter)) continue;
@@ -203,14 +205,14 @@ void DiskWatch::check(bool soon) {
   recorder::problem("output", sentence);
   if (!speaks_for_job(s_, "disk")) return;
   log::line(LogLevel::kWarn,
-            "%s; PROFSHIM_FOLDER=PATH takes another disk, PROFSHIM_SET=limits.disk_free=SIZE keeps less",
+            "%s; PROFSHIM_FOLDER=PATH chooses another disk, PROFSHIM_SET=limits.disk_free=SIZE reserves less",
             sentence.c_str());
 }
 
 void log_window_failed(State& s, const output::ManifestWindow& window) {
   if (s.failed.fetch_add(1) > 0 || !speaks_for_job(s, "failed")) return;
   const std::string kept = recorder::path().empty()
-                               ? "; no spool keeps its events"
+                               ? "; its events are lost"
                                : "; its events are kept: when the job has ended, run  profshim recover " + s.folder;
   log::line(LogLevel::kWarn, "window %lld could not be written into %s: %s%s", static_cast<long long>(window.window),
             s.folder.c_str(), window.status.c_str() + 8, kept.c_str());

@@ -1,4 +1,4 @@
-// The log lines at the end, and if the disk is full. One rank writes each line.
+// The log lines at the end, and when the disk is full. One rank writes each line.
 #pragma once
 
 #include "session/state.h"

@@ -15,7 +15,7 @@ namespace profshim::session {
 namespace {
 
 constexpr std::size_t kMostSpools = 4096;
-constexpr std::int64_t kNoneAfter_ns = 20'000'000'000;  // the next process recovers the rest
+constexpr std::int64_t kNoneAfter_ns = 20'000'000'000;  // the next process recovers the remaining spools
 constexpr std::uint64_t kMostBytes = 256 << 20;
 
 // The copy of a spool needs address space, which the job may need soon.
@@ -46,7 +46,6 @@ DeadSpools::DeadSpools(State& state) : s_(state) {
               "%s holds spools that are named as those of this user but belong to another user: they are not recovered",
               folder.c_str());
   }
-  // The copy takes memory beside the job's.
   most_bytes_ = std::min({kMostBytes, s_.spec.limits.host_memory / 8, s_.room->now(0, 0).bytes});
   until_ns_ = monotonic_ns() + kNoneAfter_ns;
 }

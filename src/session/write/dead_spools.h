@@ -1,4 +1,4 @@
-// Makes traces of spools that killed jobs left in memory, if their folder still exists, and removes them.
+// Makes traces of spools that killed jobs left in memory, if their folder exists, and removes the spools.
 #pragma once
 
 #include <cstdint>

@@ -16,10 +16,9 @@ class EventCostMeter {
   void measure_base();
   /// `function` returns ns per call; < 0: cannot be measured. Any thread.
   void measure_with(Layer layer, double (*function)());
-  /// Any thread, no lock.
+  /// True if a layer is to be measured. Any thread, no lock.
   bool has_more() const { return wanted_.load(std::memory_order_acquire) != 0; }
-  /// Retries a layer that cannot be measured between a window's begin and its first observer. Called while a window
-  /// records.
+  /// Retries a layer that fails: PyTorch may lack our observer when a window begins. Called while a window records.
   void measure();
   /// < 0 for a layer that is not measured. Writer thread.
   std::optional<output::EventCosts> known() const;

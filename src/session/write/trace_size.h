@@ -1,5 +1,5 @@
-// Estimates the open window's trace size, for limits.trace_size: committed events times their bytes of JSON, which the
-// writer measures on a sample.
+// Estimates the open window's trace size (limits.trace_size): events times bytes of JSON per event, which the writer
+// samples.
 #pragma once
 
 #include <algorithm>
@@ -22,7 +22,7 @@ class TraceSize {
     wants_measure_ = false;
   }
 
-  /// Returns true also if the next call would be too late.
+  /// Returns true if the limit is reached or would be before the next call.
   bool reached(std::uint64_t committed) {
     const std::lock_guard lock(mutex_);
     const double before = bytes_at(seen_);
@@ -36,7 +36,7 @@ class TraceSize {
     const std::lock_guard lock(mutex_);
     return wants_measure_;
   }
-  /// Returns the number of events to measure; 0 = none.
+  /// Returns the `until` for measured(); 0 = nothing to measure.
   std::uint64_t start_measure() {
     const std::lock_guard lock(mutex_);
     if (!wants_measure_) return 0;
@@ -48,7 +48,7 @@ class TraceSize {
   /// `bytes_per_event`: since the last measurement. `fixed_bytes`: the trace without events.
   void measured(std::uint64_t until, double fixed_bytes, double bytes_per_event) {
     const std::lock_guard lock(mutex_);
-    if (until < settled_) return;  // of a closed window
+    if (until < settled_) return;  // measured for a closed window
     settled_bytes_ += static_cast<double>(until - settled_) * bytes_per_event;
     settled_ = until;
     fixed_bytes_ = fixed_bytes;

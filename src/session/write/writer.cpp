@@ -102,7 +102,7 @@ class Writer {
     last_manifest_ns_ = monotonic_ns();
   }
 
-  /// A process that is killed later leaves nothing in memory.
+  /// A process that is killed later then leaves no spool in memory.
   void remove_spool_if_over() {
     if (s_.spool_removed.load() || !(s_.schedule_over.load() || s_.recording_over.load())) return;
     const bool all_written = next_ >= recorder::header().windows.load(std::memory_order_acquire);

@@ -112,7 +112,7 @@ TEST(ClosingReport, CountsCommunicatorsThatDidNotFit) {
   const Outcome outcome = run(whole_run_job(scratch, mpi, 1, {program, "70000"}));
 
   EXPECT_EQ(outcome.ending(), "exit 0");
-  EXPECT_EQ(lines_with(outcome, " communicators, types, streams or notes are not described in the traces"), 1u)
+  EXPECT_EQ(lines_with(outcome, " communicators, types, streams or other metadata are not described in the traces"), 1u)
       << outcome.err;
   const auto traces = read_folder(scratch / "traces");
   ASSERT_EQ(traces.size(), 1u);

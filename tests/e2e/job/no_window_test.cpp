@@ -49,7 +49,7 @@ TEST(NoWindowReached, ResumedJobIsToldItsOwnStepNumbers) {
                              "8 steps seen from step 1003 on, first window at step 1100; this would have recorded:  "
                              "PROFSHIM_STEPS=1005-1007"},
                         Case{"numbering = \"absolute\"\n[schedule]\nskip_first = 9\nwarmup = 0\n",
-                             "the schedule's last window lies before them; this would have recorded:  "
+                             "the schedule's last window is before these steps; this would have recorded:  "
                              "PROFSHIM_STEPS=1005-1007"},
                         Case{"",
                              "8 steps seen from step 1003 on, first window at step 1014; this would have "

@@ -32,7 +32,7 @@ TEST_P(ProgramChange, IsThatOfTheProgramAndLeavesAWholeTrace) {
     ASSERT_EQ(traces.size(), 1u) << both.with.err;
     EXPECT_TRUE(traces[0].readable) << traces[0].error;
     EXPECT_EQ(traces[0].calls("MPI_Allreduce").size(), std::size_t{2 * kCalls});
-    const bool is_said = both.with.err.find("the recording had ended before it") != std::string::npos;
+    const bool is_said = both.with.err.find("but the recording has already ended") != std::string::npos;
     EXPECT_EQ(is_said, GetParam() == "refused") << both.with.err;
   }
 }

@@ -195,8 +195,8 @@ TEST(Merge, RefusesIncompatibleTracesInOneLine) {
     std::vector<std::string> arguments;
     const char* says;
   } kCases[] = {
-      {{paths[0]}, "one trace is nothing to merge"},
-      {{paths[0], paths[0]}, "one trace is nothing to merge"},
+      {{paths[0]}, "only one trace was given"},
+      {{paths[0], paths[0]}, "only one trace was given"},
       {{paths[0], copy}, "both of rank 0"},
       {{paths[0], none}, "no events"},
       {{paths[0], no_json}, "no.json"},

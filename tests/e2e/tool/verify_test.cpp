@@ -78,7 +78,7 @@ TEST_F(Verify, SaysWhichTraceOfASpecsCheckIsMissing) {
 
   const Ran few = checked("min_traces = 3");
   EXPECT_EQ(few.exit_code, 1);
-  EXPECT_EQ(few.output, "check.min_traces: broken: 2 traces, at least 3 wanted\n");
+  EXPECT_EQ(few.output, "check.min_traces: broken: 2 traces, at least 3 required\n");
 
   const Ran absent = checked("ranks = \"all\"");
   EXPECT_EQ(absent.exit_code, 1);

@@ -12,7 +12,7 @@ struct CallbackData {
   const char* function_name;
   const void* parameters;
   void* result;
-  const char* symbol_name;  // mangled name
+  const char* symbol_name;
 };
 
 enum class Reports : std::uint8_t { kLaunch, kGraphLaunch, kProfilerStart, kProfilerStop };
@@ -21,8 +21,8 @@ struct Callback {
   std::uint32_t id;
   Reports reports;
 };
-/// A runtime that launches through the driver reports one launch twice. No step changes: the second is a consecutive
-/// match, like a Start inside a range.
+/// A runtime that launches through the driver reports a launch twice. No step changes: consecutive matches count once,
+/// and a Start inside a range is ignored.
 constexpr Callback kCallbacks[] = {
     {cupti::kDriverDomain, 307, Reports::kLaunch},         // cuLaunchKernel
     {cupti::kDriverDomain, 442, Reports::kLaunch},         // cuLaunchKernel_ptsz
@@ -54,7 +54,7 @@ bool is_wanted(Reports reports, LaunchCallbacks::Wanted wanted) {
 
 thread_local constinit Ticks last_return __attribute__((tls_model("initial-exec"))) = 0;
 thread_local constinit bool inside __attribute__((tls_model("initial-exec"))) = false;
-/// A step must begin before its launch, and CUPTI may time a call before it calls us. So a step begins this much
+/// A step must begin before its launch, and CUPTI may time a launch before it calls us. So a step begins this much
 /// earlier (some microseconds on either clock), but after the thread's last launch.
 constexpr Ticks kBeforeTheCall = 8192;
 Ticks just_before(Ticks now) { return now - last_return > kBeforeTheCall ? now - kBeforeTheCall : last_return + 1; }
@@ -68,7 +68,7 @@ void call_back(void* user, int domain, std::uint32_t callback_id, const void* da
 std::string LaunchCallbacks::start() {
   if (wanted_ == Wanted::kNothing || subscriber_.load() != nullptr) return {};
   if (api_.subscribe == nullptr || api_.unsubscribe == nullptr || api_.enable_callback == nullptr) {
-    return "this CUPTI has no callbacks";
+    return "this CUPTI lacks cuptiSubscribe or cuptiEnableCallback";
   }
   void* subscriber = nullptr;
   if (const int refused = subscribe(&subscriber); refused != 0) {

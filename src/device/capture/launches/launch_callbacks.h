@@ -1,5 +1,5 @@
-// Reports the calls that make steps. Takes the only subscription of cuptiSubscribe(): so it subscribes only for
-// steps.source "kernel" and "cuda_profiler_api", and leaves when another client appears.
+// Reports the CUDA calls that make steps, by CUPTI's callbacks. cuptiSubscribe() allows one subscriber: profshim
+// subscribes only for steps.source "kernel" and "cuda_profiler_api", and leaves when another client appears.
 #pragma once
 
 #include <atomic>
@@ -16,14 +16,15 @@ class LaunchCallbacks {
   LaunchCallbacks(const CuptiApi& api, const StepListener& listener, Wanted wanted)
       : api_(api), listener_(listener), wanted_(wanted) {}
 
-  /// Returns "", or why CUPTI refuses. Idempotent. Device thread, or the thread of a leaving client.
+  /// Subscribes if wanted. Returns "", or why CUPTI refuses. Idempotent. Device thread, or the thread of a leaving
+  /// client.
   std::string start();
   /// Returns false without a subscription. Any thread, also during callbacks.
   bool stop();
 
   /// On the launching thread. Public for tests.
   void on_callback(int domain, std::uint32_t callback_id, const void* data);
-  /// Inside a callback CUPTI may hold locks that other threads wait for.
+  /// True inside a callback, where CUPTI may hold locks that other threads wait for.
   static bool on_this_thread();
 
  private:
@@ -36,7 +37,7 @@ class LaunchCallbacks {
   std::atomic<void*> subscriber_{nullptr};
 };
 
-/// Hooks see cudaProfilerStart and Stop in a shared libcudart: no callback is needed.
+/// Hooks see cudaProfilerStart and Stop in a shared libcudart, without callbacks.
 LaunchCallbacks::Wanted wanted_callbacks(const Spec& spec, bool cudart_is_a_library);
 
 }  // namespace profshim::device

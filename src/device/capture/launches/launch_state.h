@@ -12,15 +12,15 @@ namespace profshim::device {
 ///      +----activity----> kActivityOnly ------call-------+
 ///
 /// A launch leaves the tracker from
-/// - kUnknown: if the call launches nothing (on_call);
-/// - kDelivered: at once; with an external id or graph nodes at the sweep;
-/// - any state: at the sweep, unless outstanding;
-/// - kAwaited, or kDelivered with missing nodes: give_up_before().
+/// - kUnknown: if the call launches nothing (on_call());
+/// - kDelivered: at once; with an external id or graph nodes in the sweep (LaunchTracker::begin_round());
+/// - any state: in the sweep, unless outstanding;
+/// - kAwaited, or kDelivered with missing nodes: in give_up_before().
 enum class LaunchState : std::uint8_t {
-  kUnknown,       // external id only
-  kActivityOnly,  // no call yet
-  kAwaited,       // the call succeeded, no activity yet
-  kDelivered,     // graph nodes may be missing
+  kUnknown,  // only an external id came
+  kActivityOnly,
+  kAwaited,    // no activity yet
+  kDelivered,  // graph nodes may be missing
 };
 
 enum class LaunchRecord : std::uint8_t {

@@ -8,7 +8,7 @@
 namespace profshim::device {
 namespace {
 constexpr std::int64_t kGrace_ns = 300'000'000;         // for activity that may never come
-constexpr std::int64_t kSweepEvery_ns = 5'000'000'000;  // of half-known launches
+constexpr std::int64_t kSweepEvery_ns = 5'000'000'000;  // see begin_round()
 }  // namespace
 
 void LaunchTracker::begin_round(std::int64_t now_ns) {
@@ -68,7 +68,7 @@ bool LaunchTracker::on_launch(std::uint32_t correlation, Ticks begin, std::uint3
 void LaunchTracker::tie(std::uint32_t one, std::uint32_t other) {
   Launch* const a = find(one);
   Launch* const b = find(other);
-  // A forgotten twin has had its activity.
+  // A forgotten call has had its activity.
   if (a == nullptr || b == nullptr) {
     if (a != nullptr) a->state = after(a->state, LaunchRecord::kActivity);
     if (b != nullptr) b->state = after(b->state, LaunchRecord::kActivity);
@@ -113,7 +113,7 @@ void LaunchTracker::on_activity(std::uint32_t correlation, std::uint32_t graph) 
   forget_if_complete(correlation);
 }
 
-// A job may make a graph in every step. Graphs still in use are counted again.
+// Clears a full table: a job may make a graph in every step. Used graphs are counted again.
 void LaunchTracker::count_node(Launch& launch, std::uint32_t graph) {
   launch.graph = graph;
   ++launch.nodes;
@@ -123,7 +123,7 @@ void LaunchTracker::count_node(Launch& launch, std::uint32_t graph) {
   if (launch.nodes > known.nodes) known = {launch.nodes, 1};
 }
 
-// A launch is whole if none of its graph had more nodes, and another had as many or no node came for kGrace_ns.
+// True if no launch of the graph had more nodes, and another had equally many or no node came for kGrace_ns.
 bool LaunchTracker::has_all_nodes(const Launch& launch) const {
   const bool waited = now_ns_ - launch.seen_ns > kGrace_ns;
   const auto known = graphs_.find(launch.graph);
@@ -139,7 +139,7 @@ bool LaunchTracker::is_outstanding(const Launch& launch) const {
   return delivered || !launch.may_be_empty || now_ns_ - launch.seen_ns <= kGrace_ns;
 }
 
-// More activity may come for external ids and graph nodes: see the sweep.
+// Launches with an external id or graph nodes stay until the sweep: more activity may come.
 void LaunchTracker::forget_if_complete(std::uint32_t correlation) {
   const auto found = launches_.find(correlation);
   if (found == launches_.end()) return;
@@ -181,7 +181,7 @@ void LaunchTracker::count_if_lost(const Launch& launch) {
 void LaunchTracker::give_up_before(Ticks end) {
   std::erase_if(launches_, [&](const auto& entry) {
     const Launch& launch = entry.second;
-    // An ended launch is not outstanding after kGrace_ns, but missing.
+    // An ended launch is not outstanding after kGrace_ns, but its activity is missing.
     const bool missing = is_outstanding(launch) || (launch.state == LaunchState::kAwaited && launch.ended_ns != 0);
     if (!missing || launch.begin >= end) return false;
     count_if_lost(launch);

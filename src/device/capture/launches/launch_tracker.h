@@ -1,4 +1,4 @@
-// Knows the launches with outstanding device activity: a settled window has none. Device thread.
+// Tracks the launches whose device activity is not delivered (outstanding): a settled window has none. Device thread.
 #pragma once
 
 #include <algorithm>
@@ -15,45 +15,45 @@ namespace profshim::device {
 
 class LaunchTracker {
  public:
-  /// A sixteenth of `bytes` is for graphs. Launches beyond are not waited for.
+  /// A sixteenth of `bytes` is for graphs. Further launches are not waited for.
   explicit LaunchTracker(std::size_t bytes)
       : most_(std::min(bytes / 16 * 15 / kLaunchBytes, kMost)),
         most_graphs_(std::min(bytes / 16 / kGraphBytes, kMost)) {}
 
-  /// `now_ns`: CLOCK_MONOTONIC.
+  /// Sweeps every 5 s: forgets launches that are not outstanding. `now_ns`: CLOCK_MONOTONIC.
   void begin_round(std::int64_t now_ns);
 
-  /// Report it before the call and its activity, if possible.
+  /// Call it before on_launch() and on_activity(), if possible.
   void on_external(std::uint32_t correlation, std::uint32_t external);
   std::uint32_t external_of(std::uint32_t correlation) const;
 
-  /// The call failed, or launches nothing.
+  /// For a call that failed or launches nothing.
   void on_call(std::uint32_t correlation);
-  /// Returns false if this id is known.
+  /// Returns false if the correlation id is known.
   bool on_launch(std::uint32_t correlation, Ticks begin, std::uint32_t thread, ApiRole role);
-  /// A runtime call and the driver call inside it: activity of either completes both.
+  /// Ties a runtime call to the driver call inside it: activity of either completes both.
   void tie(std::uint32_t one, std::uint32_t other);
   void on_begin_capture(std::uint32_t thread);
   void on_end_capture(std::uint32_t thread, Ticks begin);
-  /// The job waited for the device: earlier launches have ended, but records may still arrive.
+  /// A call begun at `begin` waited for the device: earlier launches have ended; records may follow.
   void on_idle_device(Ticks begin) { idle_at_ = std::max(idle_at_, begin); }
 
   /// `graph`: 0 = not a graph node.
   void on_activity(std::uint32_t correlation, std::uint32_t graph);
   StreamProgress& streams() { return streams_; }
 
-  /// Returns the begin of the oldest launch without records, or kNothing. Launches that may have no activity (in a
-  /// stream capture, between host buffers) count for a moment only.
+  /// Begin of the oldest outstanding launch, or kNothing. Launches that may have no activity (in a stream capture,
+  /// between host buffers) count for 0.3 s.
   static constexpr Ticks kNothing = ~Ticks{0};
   Ticks oldest_outstanding();
-  /// As oldest_outstanding(), but skips launches that have ended: only a forced flush still brings their records.
+  /// As oldest_outstanding(), but skips ended launches: only a forced flush still brings their records.
   Ticks oldest_running() const;
-  /// Forgets outstanding launches from before `end`; counts the lost ones.
+  /// Forgets outstanding launches from before `end`; counts them as lost.
   void give_up_before(Ticks end);
-  /// Lost launches since the last call. Launches that may have no activity are not counted.
+  /// Launches lost since the last call, without those that may have no activity.
   struct Lost {
     std::uint64_t launches = 0;
-    std::uint64_t graphs = 0;  // of these: graphs without nodes
+    std::uint64_t graphs = 0;  // of these launches: graphs without nodes
   };
   Lost take_lost();
   bool take_progress();
@@ -64,12 +64,12 @@ class LaunchTracker {
  private:
   struct Launch {
     Ticks begin = 0;            // valid once has_call(state)
-    std::int64_t seen_ns = 0;   // last record
-    std::int64_t ended_ns = 0;  // as far as we know; 0 = may run
+    std::int64_t seen_ns = 0;   // time of the last record
+    std::int64_t ended_ns = 0;  // when known to have ended; 0 = may run
     std::uint32_t external = 0;
     std::uint32_t thread = 0;
-    std::uint32_t tied = 0;   // other correlation id, or 0
-    std::uint32_t graph = 0;  // 0 = no graph node
+    std::uint32_t tied = 0;  // correlation id of the tied call, or 0
+    std::uint32_t graph = 0;
     std::uint32_t nodes = 0;
     LaunchState state = LaunchState::kUnknown;
     bool may_be_empty = false;
@@ -101,7 +101,7 @@ class LaunchTracker {
   std::int64_t now_ns_ = 0, last_sweep_ns_ = 0;
   Ticks idle_at_ = 0;
   StreamProgress streams_;
-  bool passed_any_ = false;  // launches before passed_ have ended
+  bool passed_any_ = false;  // launches before correlation id passed_ have ended
   std::uint32_t passed_ = 0;
   Lost lost_;
   bool progress_ = false;

@@ -1,4 +1,5 @@
-// Streams run in order: launches that all streams have passed have ended, even without records. Device thread.
+// Streams run in order: a launch older than the newest finished launch of every stream has ended, even without a
+// record. Device thread.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +14,6 @@ class StreamProgress {
     dumped_ = dumped;
     dump_arrived_ = false;
   }
-  /// `stream`: any unique number.
   void add(std::uint64_t stream);
   void add_from_record(std::uint64_t stream) {
     dump_arrived_ = true;
@@ -21,19 +21,19 @@ class StreamProgress {
   }
   /// Earlier launches on the stream have ended, too.
   void on_finished(std::uint64_t stream, std::uint32_t correlation);
-  /// Launches before `correlation` have ended. False if unknown.
+  /// Sets `correlation`: earlier launches have ended. False if unknown.
   bool passed_by_all(std::uint32_t& correlation) const;
   void clear();
 
  private:
   struct Stream {
-    std::uint32_t finished = 0;  // valid if any
+    std::uint32_t finished = 0;  // correlation id; valid if `any`
     bool any = false;
   };
   static constexpr std::size_t kMostStreams = 4096;
   std::unordered_map<std::uint64_t, Stream> streams_;
   bool dumped_ = false, dump_arrived_ = false, too_many_ = false;
-  std::uint64_t last_number_ = 0;  // records in a row share a stream
+  std::uint64_t last_number_ = 0;  // consecutive records often share a stream
   Stream* last_ = nullptr;
 };
 

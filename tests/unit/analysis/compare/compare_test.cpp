@@ -103,7 +103,7 @@ TEST(Compare, SaysHowManyStepsItTakesToTell) {
   const Change& step = *std::find_if(comparison.changes.begin(), comparison.changes.end(),
                                      [](const Change& c) { return c.name == "step time"; });
   EXPECT_EQ(step.verdict, Change::Verdict::kCannotTell);
-  EXPECT_EQ(step.sentence, "cannot tell: it takes 5 steps in each run");
+  EXPECT_EQ(step.sentence, "cannot tell: too few steps (each run needs 5)");
 }
 
 TEST(Compare, OneCallMoreInOneStepOfOneRankFails) {
@@ -188,7 +188,7 @@ TEST(Compare, SaysWhyTwoCannotBeCompared) {
   }
   no_steps.has_steps = false;
 
-  EXPECT_NE(why_not(base, larger).find("a job of 2 ranks, run of one of 4"), std::string::npos)
+  EXPECT_NE(why_not(base, larger).find("a job of 2 ranks, run of a job of 4"), std::string::npos)
       << why_not(base, larger);
   EXPECT_NE(why_not(base, missing).find("ranks 0-1, run has rank 0"), std::string::npos) << why_not(base, missing);
   EXPECT_NE(why_not(base, other_steps).find("no step of rank 0 in common"), std::string::npos);

@@ -71,7 +71,8 @@ TEST(Compare, TheRunsOfABaselineTellHowMuchTheyVary) {
 
   EXPECT_TRUE(compare_runs(alike, run, {}).failed());
   EXPECT_FALSE(compare_runs(unlike, run, {}).failed());
-  EXPECT_EQ(step_time(compare_runs(unlike, run, {})).sentence, "cannot tell: the runs of the baseline differ as much");
+  EXPECT_EQ(step_time(compare_runs(unlike, run, {})).sentence,
+            "cannot tell: the runs of the baseline differ by this much");
 }
 
 TEST(Compare, AnUnluckyNextRunOfANoisyProgramFailsNobody) {
@@ -124,7 +125,7 @@ TEST(Compare, RowsOfAStepThatCannotBeToldAreNoNotes) {
     return std::string();
   };
 
-  EXPECT_EQ(sentence(compare_runs({base}, allreduce_twice(slow), {})), "slower, as the step is");
+  EXPECT_EQ(sentence(compare_runs({base}, allreduce_twice(slow), {})), "cannot tell: slower, and so may the step be");
   EXPECT_EQ(sentence(compare_runs({quiet}, allreduce_twice(waits), {})), "slower, but the step is not");
 }
 

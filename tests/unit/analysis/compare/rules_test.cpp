@@ -56,7 +56,7 @@ TEST(Rules, SayWhichTracesAreMissing) {
   const Comparison comparison = checked("[check]\nmin_traces = 8\nranks = \"all\"\ncomplete = true\n", run);
 
   ASSERT_EQ(failures(comparison).size(), 2u);
-  EXPECT_EQ(failures(comparison)[0]->sentence, "2 traces, at least 8 wanted");
+  EXPECT_EQ(failures(comparison)[0]->sentence, "2 traces, at least 8 required");
   EXPECT_EQ(failures(comparison)[1]->sentence, "no trace of ranks 2-3");
 }
 

@@ -63,6 +63,16 @@ TEST(MakeFolders, ReportsAFileInPlaceOfAFolder) {
   EXPECT_TRUE(std::filesystem::is_directory(folder.path() + "/a/b/c"));
 }
 
+TEST(FilesNewestFirst, ComparesVersionsAsNumbers) {
+  test::TemporaryFolder folder;
+  for (const char* version : {"9.2", "12.4", "12.10"}) ASSERT_EQ(make_folders(folder.path() + "/cuda-" + version), 0);
+
+  const std::vector<std::string> found = files_newest_first(folder.path() + "/cuda-*");
+
+  const std::string prefix = folder.path() + "/cuda-";
+  EXPECT_EQ(found, (std::vector<std::string>{prefix + "12.10", prefix + "12.4", prefix + "9.2"}));
+}
+
 TEST(AbsolutePath, DropsLeadingDots) {
   char here[4096];
   ASSERT_NE(getcwd(here, sizeof here), nullptr);
