@@ -55,7 +55,7 @@ objects   = $(addprefix $(OBJ)/,$(addsuffix .o,$(basename $(1))))
 
 # Which module is linked into the library and which into the tool.
 SHARED_MODULES := $(addprefix src/,base window spec json trace output spool kineto elf)
-INJECTED       := $(filter-out $(if $(NVTX_INCLUDE),%/absent.cpp,$(filter-out %/absent.cpp,$(call sources,inject/nvtx))), \
+INJECTED       := $(filter-out $(if $(NVTX_INCLUDE),%/without_nvtx.cpp,$(filter-out %/without_nvtx.cpp,$(call sources,inject/nvtx))), \
                     $(call sources,inject))
 SHIM_SOURCES   := $(INJECTED) $(call sources,src/session src/device src/record $(SHARED_MODULES))
 TOOL_SOURCES   := $(call sources,src/cli src/analysis src/convert $(SHARED_MODULES))
@@ -190,7 +190,7 @@ $(OBJ)/tests/%.o: COMMON += -Itests -DPROFSHIM_SOURCE_DIR=\"$(CURDIR)\" -DPROFSH
 
 # Links libstdc++ statically, as the library and the tool do: the shared one hides the function that demangles names.
 $(UNIT): $(call objects,$(UNIT_SOURCES) $(LIB_SOURCES) inject/nccl/communicators.cpp \
-           $(addprefix inject/core/,resolve.cpp world_ranks.cpp) $(addprefix inject/torch/,async.cpp layout.cpp calls/rpc_request.cpp))
+           $(addprefix inject/core/,resolve.cpp world_ranks.cpp) $(addprefix inject/torch/,pending_ranges.cpp layout.cpp calls/rpc_request.cpp))
 	@mkdir -p $(@D)
 	@$(if $(V),,echo "  LINK   $@")
 	$(Q)$(CXX) $(SAN_LINK) $(LDFLAGS) -o $@ $^ -static-libstdc++ -lgtest -lgtest_main -l:libz.a -ldl -pthread

@@ -11,7 +11,7 @@ cd "$(dirname "$0")/.."
 other_meaning() {
   cat <<'LIST'
 src/trace/schema.h *
-src/trace/manifest.cpp *
+src/output/manifest.cpp *
 src/spec/* *
 src/output/name_pattern.cpp *
 src/analysis/compare/baseline.cpp *

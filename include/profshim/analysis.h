@@ -13,7 +13,7 @@ namespace profshim {
 
 /// A broken item of the Kineto checklist.
 struct Finding {
-  int item = 0;             // see src/analysis/verify/conformance.cpp
+  int item = 0;             // see src/analysis/verify/checklist.cpp
   bool must = true;         // false = should
   std::string message;      // names or locates the first event
   std::uint64_t count = 1;  // events that break the item

@@ -25,7 +25,7 @@ struct ParquetOptions {
   std::string out;     // one file, or a folder, ending in '/', with one per input
   std::string python;  // with pyarrow
 };
-/// Columns: src/convert/parquet/schema.h. Memory is one row group, whatever the files.
+/// Columns: src/convert/parquet/columns.h. Memory is one row group, whatever the files.
 ConvertResult convert_to_parquet(const ParquetOptions& options);
 
 }  // namespace profshim

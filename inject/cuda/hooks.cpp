@@ -6,9 +6,9 @@
 #include <cerrno>
 
 #include "abi.h"
-#include "inject/core/each.h"
 #include "inject/core/resolve.h"
-#include "names.h"
+#include "inject/core/row_macros.h"
+#include "kernel_names.h"
 #include "profshim/device.h"
 #include "profshim/recorder.h"
 #include "profshim/session.h"

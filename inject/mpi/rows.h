@@ -1,7 +1,7 @@
 // hooks/mpi.def as constants: RowOf<HookId::MPI_Allreduce>::kRow.
 #pragma once
 
-#include "inject/core/each.h"
+#include "inject/core/row_macros.h"
 #include "row.h"
 
 namespace profshim::mpi {

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "abi.h"
-#include "inject/core/each.h"
+#include "inject/core/row_macros.h"
 
 namespace profshim::nccl {
 

@@ -9,12 +9,12 @@
 
 #include "abi.h"
 #include "activation.h"
-#include "async.h"
 #include "groups.h"
 #include "inject/core/resolve.h"
 #include "inject/torch/calls/memory.h"
 #include "inputs.h"
 #include "layout.h"
+#include "pending_ranges.h"
 #include "profshim/call_stack.h"
 #include "profshim/recorder.h"
 #include "profshim/session.h"

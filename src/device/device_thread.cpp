@@ -9,8 +9,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "cupti/cuda_libraries.h"
 #include "cupti_client.h"
+#include "device/cupti/cuda_libraries.h"
 #include "late_begin.h"
 #include "other_clients.h"
 #include "profshim/recorder_control.h"

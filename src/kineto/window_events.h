@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "continuations.h"
 #include "definitions.h"
 #include "kineto/device/device_activity.h"
 #include "kineto/device/device_annotations.h"
@@ -16,7 +17,6 @@
 #include "kineto/joins/torch_links.h"
 #include "open_calls.h"
 #include "profshim/window_trace.h"
-#include "run_order.h"
 #include "window_steps.h"
 
 namespace profshim::kineto {

@@ -11,8 +11,8 @@
 #include <utility>
 
 #include "inject/core/resolve.h"
-#include "inject/torch/async.h"
 #include "inject/torch/layout.h"
+#include "inject/torch/pending_ranges.h"
 #include "profshim/call_stack.h"
 #include "profshim/recorder.h"
 #include "rpc_request.h"

@@ -9,7 +9,7 @@
 #include "profshim/analysis.h"
 #include "profshim/base/glob.h"
 #include "statistics.h"
-#include "times.h"
+#include "time_tests.h"
 #include "trace/schema.h"
 
 namespace profshim {

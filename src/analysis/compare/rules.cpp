@@ -8,7 +8,7 @@
 #include "profshim/analysis/compare.h"
 #include "profshim/base/glob.h"
 #include "statistics.h"
-#include "times.h"
+#include "time_tests.h"
 
 namespace profshim {
 namespace {

@@ -10,13 +10,13 @@
 
 #include "arrows.h"
 #include "clocks.h"
-#include "copy.h"
-#include "numbers.h"
+#include "copy_rank_trace.h"
 #include "profshim/base/version.h"
 #include "profshim/json/writer.h"
 #include "profshim/trace/reader.h"
 #include "profshim/trace/writer.h"
 #include "rank_trace.h"
+#include "renumber_ids.h"
 #include "trace/schema.h"
 
 namespace profshim {

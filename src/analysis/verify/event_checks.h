@@ -1,4 +1,4 @@
-// Checklist items (conformance.cpp) about single events and marks.
+// Checklist items (checklist.cpp) about single events and marks.
 #pragma once
 
 #include <cstdint>

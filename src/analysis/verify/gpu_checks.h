@@ -1,4 +1,4 @@
-// Checklist items (conformance.cpp) about GPU rows and their launches.
+// Checklist items (checklist.cpp) about GPU rows and their launches.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// Checklist items (conformance.cpp) about the head of a trace.
+// Checklist items (checklist.cpp) about the head of a trace.
 #pragma once
 
 #include <cstdint>

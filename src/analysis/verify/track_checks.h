@@ -1,4 +1,4 @@
-// Checklist items (conformance.cpp) about tracks: nesting, steps, b/e pairs. Events may come in any order.
+// Checklist items (checklist.cpp) about tracks: nesting, steps, b/e pairs. Events may come in any order.
 #pragma once
 
 #include <cstdint>

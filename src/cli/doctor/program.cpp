@@ -7,7 +7,7 @@
 #include <fstream>
 
 #include "doctor.h"
-#include "elf.h"
+#include "elf_image.h"
 #include "profshim/elf.h"
 #include "profshim/event.h"
 

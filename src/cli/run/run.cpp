@@ -10,7 +10,7 @@
 #include "cli/command.h"
 #include "cli/spec/spec_options.h"
 #include "cli/traces/recover.h"
-#include "environment.h"
+#include "job_environment.h"
 #include "profshim/base/files.h"
 #include "profshim/base/printable.h"
 #include "profshim/output.h"

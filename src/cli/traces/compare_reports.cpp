@@ -6,7 +6,7 @@
 #include <cstdio>
 #include <vector>
 
-#include "cli/words.h"
+#include "cli/plural.h"
 #include "profshim/base/printable.h"
 #include "profshim/json/writer.h"
 

@@ -7,8 +7,8 @@
 
 #include "cli/arguments.h"
 #include "cli/command.h"
+#include "cli/plural.h"
 #include "cli/spec/spec_options.h"
-#include "cli/words.h"
 #include "profshim/base/printable.h"
 #include "profshim/base/size_text.h"
 #include "profshim/json/writer.h"

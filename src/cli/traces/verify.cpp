@@ -6,8 +6,8 @@
 
 #include "cli/arguments.h"
 #include "cli/command.h"
+#include "cli/plural.h"
 #include "cli/spec/spec_options.h"
-#include "cli/words.h"
 #include "profshim/analysis.h"
 #include "profshim/base/printable.h"
 #include "profshim/json/writer.h"

@@ -8,7 +8,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "schema.h"
+#include "columns.h"
 
 namespace profshim::convert_detail {
 

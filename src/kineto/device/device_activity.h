@@ -10,7 +10,7 @@
 #include <span>
 #include <vector>
 
-#include "kineto/run_order.h"
+#include "kineto/continuations.h"
 #include "launch_index.h"
 #include "profshim/device/activity_kinds.h"
 #include "profshim/device/context_devices.h"

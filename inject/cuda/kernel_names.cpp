@@ -1,4 +1,4 @@
-#include "names.h"
+#include "kernel_names.h"
 
 #include <dlfcn.h>
 

@@ -1,5 +1,5 @@
 // Raw recordings of CUPTI buffers. Those in tests/recordings are from real GPUs.
-#include "device/capture/recording.h"
+#include "device/capture/cupti_dump.h"
 
 #include <gtest/gtest.h>
 #include <unistd.h>

@@ -1,4 +1,4 @@
-#include "numbers.h"
+#include "renumber_ids.h"
 
 #include <algorithm>
 

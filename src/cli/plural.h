@@ -1,4 +1,4 @@
-// Text helpers of several commands.
+// Counts with a noun: "1 step", "3 steps".
 #pragma once
 
 #include <cstdint>

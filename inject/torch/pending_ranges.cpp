@@ -1,4 +1,4 @@
-#include "async.h"
+#include "pending_ranges.h"
 
 #include <algorithm>
 #include <atomic>

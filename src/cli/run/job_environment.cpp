@@ -1,4 +1,4 @@
-#include "environment.h"
+#include "job_environment.h"
 
 #include <unistd.h>
 

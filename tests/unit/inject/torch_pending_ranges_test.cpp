@@ -1,5 +1,5 @@
 // PyTorch ranges that end on another thread.
-#include "inject/torch/async.h"
+#include "inject/torch/pending_ranges.h"
 #include "unit/spool_fixture.h"
 
 namespace profshim::torch {

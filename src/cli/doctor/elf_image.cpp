@@ -1,4 +1,4 @@
-#include "elf.h"
+#include "elf_image.h"
 
 #include <elf.h>
 #include <fcntl.h>

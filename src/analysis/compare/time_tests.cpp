@@ -1,4 +1,4 @@
-#include "times.h"
+#include "time_tests.h"
 
 #include <algorithm>
 #include <cmath>

@@ -1,4 +1,4 @@
-#include "copy.h"
+#include "copy_rank_trace.h"
 
 #include <algorithm>
 

@@ -1,4 +1,4 @@
-#include "recording.h"
+#include "cupti_dump.h"
 
 #include <fcntl.h>
 #include <unistd.h>

@@ -6,9 +6,9 @@
 
 #include "arrows.h"
 #include "clocks.h"
-#include "numbers.h"
 #include "profshim/trace/reader.h"
 #include "profshim/trace/writer.h"
+#include "renumber_ids.h"
 
 namespace profshim::analysis_detail {
 
