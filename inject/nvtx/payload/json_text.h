@@ -62,9 +62,14 @@ class JsonText {
     }
     raw("\"");
   }
-  /// Writes at most kMaxString bytes. Control characters become spaces.
+  /// Writes at most kMaxString bytes.
   void string(std::string_view text) {
     raw("\"");
+    characters(text);
+    raw(text.size() > kMaxString ? "...\"" : "\"");
+  }
+  /// Writes the characters of a string, at most kMaxString bytes of them. Control characters become spaces.
+  void characters(std::string_view text) {
     for (const char c : text.substr(0, kMaxString)) {
       if (c == '"' || c == '\\') {
         const char pair[2] = {'\\', c};
@@ -75,7 +80,6 @@ class JsonText {
         raw({&c, 1});
       }
     }
-    raw(text.size() > kMaxString ? "...\"" : "\"");
   }
 
  private:

@@ -56,8 +56,7 @@ void ScalarWriter::write_flags(const Schema& schema, std::uint64_t value) {
     const nvtxPayloadEnum_t& flag = schema.values[i];
     if (flag.isFlag == 0 || flag.value == 0 || (value & flag.value) != flag.value) continue;
     if (!first) json_.raw("|");
-    // "?" replaces a name with a quote, backslash or newline.
-    json_.raw(std::string_view(flag.name).find_first_of("\"\\\n") == std::string_view::npos ? flag.name : "?");
+    json_.characters(flag.name);
     value &= ~flag.value;
     first = false;
   }

@@ -63,6 +63,20 @@ TEST_F(Payload, RendersTheFieldNamesOfNcclsSchema) {
       R"({"NCCL AllReduce":{"NCCL communicator ID":4660,"Message size [bytes]":4096,"Reduction operation":"Max"}})");
 }
 
+TEST_F(Payload, NamesOfFlagsAreEscaped) {
+  static const nvtxPayloadEnum_t kFlags[] = {{"read\tonly", 1, 1}, {"\"fast\"", 2, 1}, {"unset", 4, 1}};
+  nvtxPayloadEnumAttr_t flags{};
+  flags.fieldMask = NVTX_PAYLOAD_ENUM_ATTR_FIELD_ENTRIES | NVTX_PAYLOAD_ENUM_ATTR_FIELD_NUM_ENTRIES |
+                    NVTX_PAYLOAD_ENUM_ATTR_FIELD_SIZE;
+  flags.entries = kFlags;
+  flags.numEntries = 3;
+  flags.sizeOfEnum = 4;
+  const std::uint64_t id = schema("s", {entry(make_enum(*domain_, flags, 0), "mode")});
+
+  EXPECT_EQ(render(id, std::uint32_t{3}), R"({"s":{"mode":"read only|\"fast\""}})");
+  EXPECT_EQ(render(id, std::uint32_t{9}), R"({"s":{"mode":"read only|8"}})");
+}
+
 TEST_F(Payload, NestedArraysAndStringsFollowNaturalAlignment) {
   struct Inner {
     char c;
