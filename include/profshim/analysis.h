@@ -1,4 +1,4 @@
-// Checks of finished traces: profshim verify, and [check] of a spec. Tool only.
+// Checks finished traces, for `profshim verify` and the table [check] of a spec.
 #pragma once
 
 #include <cstdint>
@@ -11,9 +11,9 @@
 
 namespace profshim {
 
-/// A broken item of the Kineto checklist.
+/// An item of the Kineto checklist that a trace breaks.
 struct Finding {
-  int item = 0;             // see src/analysis/verify/checklist.cpp
+  int item = 0;             // number in src/analysis/verify/checklist.cpp
   bool must = true;         // false = should
   std::string message;      // names or locates the first event
   std::uint64_t count = 1;  // events that break the item
@@ -24,7 +24,7 @@ struct FileReport {
   std::string error;
   int rank = -1;
   std::uint64_t events = 0;
-  std::vector<std::int64_t> steps;  // ProfilerStep#N
+  std::vector<std::int64_t> steps;  // N of ProfilerStep#N
   bool complete = true, truncated = false;
   bool merged = false;  // by `profshim merge`
   std::uint64_t dropped = 0;
@@ -34,14 +34,14 @@ struct FileReport {
   std::vector<Finding> findings;
   bool conforms() const;  // readable, and no `must` finding
 };
-/// Runs the whole checklist. An unreadable file sets `error`; no exception.
+/// Runs the whole checklist. An unreadable file sets `error`.
 FileReport verify_trace(const std::string& path);
-/// For tests and fuzzing. `path`: the name that item 2 checks.
+/// For tests and fuzzing. `path`: the file name, which item 2 checks.
 FileReport verify_trace_bytes(std::string_view bytes, const std::string& path);
-/// For the files of one window: same base time, distinct ranks, same steps, same spec. Adds findings.
+/// Checks the files of one window together: same base time, distinct ranks, same steps, same spec. Adds findings.
 void verify_together(std::vector<FileReport>& reports);
 
-/// For [check].
+/// Traces to judge by [check].
 struct TracesSeen {
   std::uint64_t files = 0, incomplete_files = 0, dropped = 0;
   int world_size = -1;  // -1 = unknown
@@ -54,12 +54,11 @@ struct TraceRule {
   std::string sentence;
   std::vector<int> missing;  // ranks
 };
-/// Checks the keys that are set.
 std::vector<TraceRule> check_traces(const Spec& spec, const TracesSeen& seen);
 
-/// "0-3, 6"
+/// Returns "0-3, 6".
 std::string rank_list(const std::vector<int>& ranks);
-/// "rank 2", "ranks 0-3, 6"
+/// Returns "rank 2" or "ranks 0-3, 6".
 std::string ranks_text(const std::vector<int>& ranks);
 
 }  // namespace profshim

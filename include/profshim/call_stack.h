@@ -21,18 +21,19 @@ struct Header {
 inline constexpr std::size_t kMostFrames = 256;
 inline constexpr std::size_t kMostBytes = sizeof(Header) + kMostFrames * (sizeof(StringId) + sizeof(std::uint64_t));
 
-/// Prepares the spec's kinds of stack; reports missing kinds in problems[]. Returns false if there is none. At
-/// activation, once the spool takes texts.
+/// Prepares the spec's kinds of stack (Python, native); reports in problems[] those that cannot be taken. Returns false
+/// if none can. Call at activation, once recorder::intern() works.
 bool prepare(const Spec& spec);
 /// Writes kModule definitions for files mapped since the last call. Slow (reads /proc/self/maps).
 void define_modules();
 
-// capture() and capture_operator(): only while recorder::kStacks is set. No lock, no allocation, no GIL, no Python
-// reference; but libunwind reads the unwind table of code that it sees first. Return the id; 0 = none.
+// Call capture() and capture_operator() only while recorder::kStacks is set. They return the stack's id; 0 = none. No
+// lock, no allocation, no GIL, no Python reference; but libunwind reads the unwind table of code that it has not seen
+// yet.
 
-/// For functions of the hook tables.
+/// For calls of functions in hooks/*.def.
 StringId capture();
-/// For PyTorch operators and ranges: every capture.stack_every-th of the thread, and all of c10d.
+/// For PyTorch operators and ranges: every capture.stack_every-th of the thread, and all collectives (c10d).
 StringId capture_operator(spool::Thread& thread, const char* name);
 
 }  // namespace profshim::call_stack

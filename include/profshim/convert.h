@@ -1,4 +1,4 @@
-// Converts finished traces to Perfetto's protobuf format and to Parquet. Tool only.
+// Converts finished traces to Perfetto's protobuf format and to Parquet.
 #pragma once
 
 #include <cstdint>
@@ -16,16 +16,16 @@ struct ConvertResult {
   std::uint64_t bytes = 0;   // written
 };
 
-/// See src/convert/perfetto/format.h. Reads the file twice instead of holding it: memory is about 40 bytes per slice,
-/// 80 per arrow, and the distinct texts.
+/// Converts as in src/convert/perfetto/format.h. Reads the file twice, to hold only about 40 bytes per slice, 80 per
+/// arrow, and the distinct texts.
 ConvertResult convert_to_perfetto(const std::string& path, const std::string& out);
 
 struct ParquetOptions {
   std::vector<std::string> paths;
-  std::string out;     // one file, or a folder, ending in '/', with one per input
-  std::string python;  // with pyarrow
+  std::string out;     // a file; or a folder, ending in '/', with a file per input
+  std::string python;  // an interpreter with pyarrow
 };
-/// Columns: src/convert/parquet/columns.h. Memory is one row group, whatever the files.
+/// The columns are in src/convert/parquet/columns.h. Holds one row group in memory.
 ConvertResult convert_to_parquet(const ParquetOptions& options);
 
 }  // namespace profshim

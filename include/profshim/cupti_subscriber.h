@@ -1,4 +1,4 @@
-// Parameters with which a client subscribes to CUPTI beside others; used by inject/ and our client.
+// The parameters of a CUPTI subscription beside other clients; used by inject/ and src/device.
 #pragma once
 
 #include <cstddef>
@@ -6,7 +6,7 @@
 
 namespace profshim::cupti {
 
-/// CUpti_SubscriberParams (cupti_callbacks.h). CUPTI 13.1 has its first 32 bytes, 13.2 all of it.
+/// CUpti_SubscriberParams (cupti_callbacks.h). CUPTI 13.1 has only the first 32 bytes, 13.2 the whole struct.
 struct SubscriberParameters {
   std::size_t struct_size;
   const char* name;

@@ -1,6 +1,5 @@
 // ELF symbols and x86-64 code: finds functions for steps.source = "symbol", and decides whether a jump can replace
-// their entry. The library asks about loaded modules, `profshim doctor` about files. Changes no process. Any thread;
-// not async-signal-safe.
+// their entry. The library asks about loaded modules, `profshim doctor` about files. Any thread; not async-signal-safe.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +11,7 @@
 
 namespace profshim::elf {
 
-/// Properties that matter when an instruction is moved. Positions: byte offsets from its start.
+/// Properties of an instruction that decide how it can be moved. Positions: byte offsets from its start.
 struct Instruction {
   enum class Kind : std::uint8_t {
     kPlain,
@@ -30,7 +29,7 @@ struct Instruction {
   bool rip_relative = false;
   std::uint8_t displacement_at = 0;  // 32-bit displacement of a RIP-relative operand
   std::uint8_t relative_at = 0;      // offset field of a relative branch
-  std::uint8_t relative_size = 0;    // its size: 1 or 4; 0 = no relative branch
+  std::uint8_t relative_size = 0;    // size of that field: 1 or 4; 0 = no relative branch
   std::uint8_t opcode_at = 0;        // first byte after the prefixes
   std::uint8_t modrm_at = 0;         // 0 = none
   bool uses_rsp_operand = false;     // memory operand addressed through rsp
@@ -40,7 +39,7 @@ struct Instruction {
 /// Intel and AMD (branches with a 16-bit offset). Never allocates.
 bool decode(const std::uint8_t* code, std::size_t available, Instruction& out);
 
-/// Returns 0 for other instructions.
+/// The target of a relative branch; 0 for other instructions.
 std::uint64_t branch_target(const std::uint8_t* code, const Instruction& instruction, std::uint64_t address);
 
 /// Bytes of jmp rel32, and of jmp [rip+0] followed by the address.
@@ -55,13 +54,12 @@ struct Code {
 
 struct Entry {
   std::string refusal;        // why it cannot be patched; "" = it can
-  std::size_t patch_at = 0;   // 4 behind an endbr64, which stays; else 0
-  std::size_t displaced = 0;  // bytes of whole instructions from patch_at on, at least jump_bytes
+  std::size_t patch_at = 0;   // 4, behind an endbr64, which stays; else 0
+  std::size_t displaced = 0;  // bytes of the replaced instructions, at least jump_bytes
 };
 
-/// Decides whether a jump of `jump_bytes` can replace the entry of a function, with its outlined cold `parts`. Refuses
-/// a function that is too short or cannot be decoded, a branch into the displaced bytes, and a call among them that is
-/// not the last instruction.
+/// Decides whether a jump of `jump_bytes` can replace the entry of a function. `parts`: its outlined cold code.
+/// Refuses, for example, a function with a branch into the displaced bytes.
 Entry examine_entry(const Code& function, const std::vector<Code>& parts, std::size_t jump_bytes);
 
 /// Appends the displaced instructions, adjusted to run at `at`, and a jump back. All jumps are absolute. Returns false
@@ -71,10 +69,10 @@ bool relocate_entry(const Code& function, const Entry& entry, std::uint64_t at, 
 
 struct Function {
   std::string name;     // as in the file
-  std::uint64_t value;  // relative to the load bias
+  std::uint64_t value;  // address, relative to the load bias
   std::uint64_t size;   // bytes; 0 = unknown
   std::uint64_t file_offset;
-  bool ifunc = false;     // `value` is the resolver
+  bool ifunc = false;     // `value` is the resolver's
   bool exported = false;  // in .dynsym
 };
 
@@ -90,7 +88,7 @@ class File {
  public:
   /// Returns false and sets `error` for anything but a 64-bit little-endian ELF file.
   bool open(const std::string& path, std::string& error);
-  /// Leaves functions() empty, which take a hundred megabytes for a large library.
+  /// As open(), but without functions(), which take a hundred megabytes for a large library.
   bool map(const std::string& path, std::string& error);
   void for_each_function(const std::function<void(const Symbol&)>& visit) const;
   ~File();
@@ -101,7 +99,7 @@ class File {
   bool x86_64() const { return machine_ == 62; }
   bool stripped() const { return stripped_; }  // no .symtab
   const std::vector<Function>& functions() const { return functions_; }
-  /// Empty if the bytes are outside the file.
+  /// Empty if the code is outside the file.
   Code code_of(const Function& function) const;
 
  private:
@@ -113,31 +111,30 @@ class File {
   std::vector<Function> functions_;
 };
 
-/// Returns the mangled names of functions that contain these ascending file offsets; "" = unknown. Keeps no symbols.
+/// Returns the mangled names of functions that contain these ascending file offsets; "" = unknown.
 std::vector<std::string> functions_at(const std::string& path, const std::vector<std::uint64_t>& offsets);
 
-/// Returns `name` itself if not mangled, or if the result exceeds 64 KiB.
+/// Returns `name` itself if it is not mangled, or if the result exceeds 64 KiB.
 std::string demangled(const std::string& name);
 
-/// A steps.pattern: name or glob. Matches mangled and demangled names, also without parameters ("Solver::step" matches
-/// "Solver::step(int)").
+/// The name or glob in steps.pattern. Matches mangled and demangled names, also without parameters ("Solver::step"
+/// matches "Solver::step(int)").
 class SymbolPattern {
  public:
   explicit SymbolPattern(std::string pattern);
   bool matches(const std::string& name) const;
-  bool exact() const { return exact_; }  // has no glob
+  bool exact() const { return exact_; }  // has no wildcard
   const std::string& text() const { return pattern_; }
 
  private:
   std::string pattern_;
-  std::string literal_;  // longest run of identifier characters: the mangled name must contain it too
+  std::string literal_;  // longest run of identifier characters: the mangled name contains it too, unless it is "std"
   bool exact_;
 };
 
-/// "step.cold"
+/// The outlined cold parts of a function: "step.cold" for "step".
 std::vector<const Function*> cold_parts(const std::vector<Function>& functions, const Function& function);
 
-/// A function that matches a pattern.
 struct Candidate {
   std::string name;    // demangled
   std::string module;  // path
@@ -147,7 +144,7 @@ struct Candidate {
 /// An unreadable file gives one candidate with the reason.
 std::vector<Candidate> examine_file(const std::string& path, const std::string& pattern);
 
-/// Returns at most three names, as a hint.
+/// Returns at most three similar names, as a hint.
 std::vector<std::string> nearest_names(const std::vector<std::string>& paths, const std::string& pattern);
 
 }  // namespace profshim::elf

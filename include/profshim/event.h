@@ -11,35 +11,36 @@
 
 namespace profshim {
 
-/// Family of a call. A call inside a call of the same layer is not recorded.
+/// The API that an event comes from.
 enum class Layer : std::uint8_t { kNone, kMpi, kNccl, kCuda, kNvtx, kTorch, kCount };
 
-/// Kinds that are no function call, then one id per function (first column of the tables).
+/// The kind of an event: one of those below, or a call of a function in hooks/*.def. "args": the valid member of
+/// Event's union.
 enum class HookId : std::uint16_t {
   kNone,
   kNvtxRange,  // push/pop or start/end
   kNvtxMark,   // instant
   kStep,       // step boundary (instant)
   kMpiPolls,   // consecutive unsuccessful polls (MPI_Test, MPI_Iprobe, ...); args: polls
-  // From PyTorch's RecordFunction, by scope. Event::name: operator or range; args: torch.
+  // From PyTorch's RecordFunction, one kind per scope. Event::name: operator or range; args: torch.
   kTorchOperator,
-  kTorchBackward,   // node of the backward graph
-  kTorchScript,     // TorchScript function
+  kTorchBackward,  // node of the backward graph
+  kTorchScript,
   kTorchRange,      // torch.profiler.record_function
   kTorchRpc,        // torch.distributed.rpc sends a request; args: rpc
   kTorchRpcServed,  // torch.distributed.rpc executes a request; args: rpc
   kTorchMemory,     // an allocator allocates or releases memory (instant); args: memory
-  kContinuation,    // second half of the thread's event before it (MPI_Sendrecv: the receive)
-  kNcclTask,        // operation that NCCL launches (instant, any thread); args: nccl_task
-  // From CUPTI, in the runs of the device block (spool::kDeviceTid).
+  kContinuation,    // more data of the thread's event before it (MPI_Sendrecv: the receive)
+  kNcclTask,        // NCCL launches an operation (instant, any thread); args: nccl_task
+  // From CUPTI's records; stored in the runs of the device block (spool::kDeviceTid).
   kCudaApi,     // runtime or driver API call; args: api
   kKernel,      // args: gpu; continuation: kernel
   kMemcpy,      // args: gpu
   kMemcpyPeer,  // args: gpu; continuation: peer
   kMemset,      // args: gpu
-  kGraphRun,    // a CUDA graph launch as one activity; args: gpu
-  kCudaSync,  // args: gpu (kind = CUpti_ActivitySynchronizationType, bytes = event id, graph_node = correlation of its
-              // record, both ~0 when unknown; external = stream of the record, 0 = unknown)
+  kGraphRun,    // a CUDA graph as one device activity; args: gpu
+  kCudaSync,  // args: gpu (kind = CUpti_ActivitySynchronizationType, bytes = CUDA event id, graph_node = correlation id
+              // of its cudaEventRecord, both ~0 = unknown; external = stream of that call, 0 = unknown)
   kCudaOverhead,  // args: gpu (kind = CUpti_ActivityOverheadKind >> 16; 0 = the driver's compiler)
   kCudaMemory,    // allocation or release (instant); args: gpu (kind = CUpti_ActivityMemoryOperationType, graph_node =
                   // address, external = CUpti_ActivityMemoryKind)
@@ -51,17 +52,17 @@ enum class HookId : std::uint16_t {
   kCount
 };
 
-/// Returns "MPI_Allreduce"; "" for a kind that is no function.
+/// Returns a function's name, "MPI_Allreduce"; "" for other kinds.
 std::string_view hook_name(HookId hook);
 Layer hook_layer(HookId hook);
 constexpr bool is_rpc(HookId hook) { return hook == HookId::kTorchRpc || hook == HookId::kTorchRpcServed; }
-/// Returns the row with this exact name, or kNone.
+/// Returns the function with this exact name, or kNone.
 HookId hook_by_name(std::string_view name);
 
-/// Returns the name in traces ("cudaLaunchKernel" for "__cudaLaunchKernel_ptsz"); "" for rows outside hooks/cuda.def.
+/// Returns the name in traces ("cudaLaunchKernel" for "__cudaLaunchKernel_ptsz"); "" if it is not in hooks/cuda.def.
 std::string_view cuda_call_name(HookId hook);
 
-/// Meaning of MpiArgs::peer and NcclArgs::peer, from the roles in the row.
+/// The meaning of a function's MpiArgs::peer or NcclArgs::peer, from the roles in its row of hooks/*.def.
 enum class PeerKind : std::uint8_t { kNone, kRoot, kDestination, kSource, kTarget, kPeer };
 PeerKind peer_kind(HookId hook);
 bool begins_or_ends_mpi(HookId hook);
@@ -71,27 +72,28 @@ using StringId = std::uint32_t;
 
 inline constexpr std::int32_t kNone32 = std::numeric_limits<std::int32_t>::min();
 
+/// Definition id: spool::Definition::id (profshim/spool/format.h).
 struct MpiArgs {
-  std::uint64_t bytes;     // of this rank's buffer (for each family: inject/mpi/hooks.cpp)
+  std::uint64_t bytes;     // of this rank's buffer: see Payload in inject/mpi/row.h
   std::uint64_t count;     // elements
   std::uint32_t comm;      // Definition id; 0 = none
-  std::uint32_t sequence;  // 1, 2, ... over the communicator's collectives; 0 = not a collective
+  std::uint32_t sequence;  // 1, 2, ... for the collectives of the communicator; 0 = not a collective
   std::int32_t peer;       // root, destination or source in the communicator; kNone32 = none
   std::int32_t tag;        // kNone32 = none
   std::uint16_t datatype;  // Definition id; 0 = none
   std::uint16_t op;        // Definition id (kReduction); 0 = none
-  std::uint32_t request;   // joins a non-blocking post to its async slice; 0 = blocking
+  std::uint32_t request;   // joins a non-blocking call to the event of its operation (kAsyncSlice); 0 = blocking
 };
 
-/// kMpiPolls, from the begin of the first poll to the end of the last. The thread may extend its last committed event
-/// until it commits another.
+/// Arguments of kMpiPolls: one event from the first poll's begin to the last one's end. The thread extends it until it
+/// commits another event.
 struct PollArgs {
   static constexpr int kFunctions = 3;
-  Ticks in_calls;  // time inside the calls
+  Ticks in_calls;  // time inside the polls
   std::uint32_t calls[kFunctions];
   HookId functions[kFunctions];  // in order of first call; kNone = unused
-  std::uint16_t depth;           // open calls and ranges of the thread around the polls
-  std::uint32_t comm;            // of the probes, if equal; 0 = none
+  std::uint16_t depth;           // open calls and ranges around the polls
+  std::uint32_t comm;            // of the probes, if all have the same; 0 = none
   std::int32_t peer;             // likewise; kNone32 = none
   std::int32_t tag;              // likewise
 };
@@ -104,7 +106,7 @@ struct NvtxArgs {
   std::uint32_t extended;     // StringId of an extended payload as JSON; 0 = none
   std::uint8_t payload_type;  // nvtxPayloadType_t; 0 = none
   std::uint8_t reserved[3];
-  std::int32_t start_tid;  // kStartEnd: thread that began the range; else 0
+  std::int32_t start_tid;  // with kStartEnd: thread that began the range; else 0
   std::uint64_t reserved2;
 };
 static_assert(sizeof(NvtxArgs) == 40 && sizeof(MpiArgs) == 40 && sizeof(PollArgs) == 40);
@@ -118,16 +120,16 @@ struct NcclArgs {
   std::uint32_t operation;  // CUPTI external correlation id that joins the call to its device activity; 0 = none
   std::uint8_t datatype;    // ncclDataType_t; kNoByte = none
   std::uint8_t op;          // ncclRedOp_t up to ncclAvg; kUserOp = made by the user; kNoByte = none
-  std::uint8_t group;       // 1 = inside ncclGroupStart/End: launched by the outermost end
+  std::uint8_t group;       // 1 = inside a group: launched by the outermost ncclGroupEnd
   std::uint8_t from_nvtx;   // 1 = seen through NCCL's NVTX domain only
   std::uint64_t bytes;      // of this rank's send buffer (receives and scatters: receive buffer)
 };
 inline constexpr std::uint8_t kNoByte = 0xff, kUserOp = 0xfe;
 
-/// kNcclTask: from NCCL's profiler plugin interface.
+/// Arguments of kNcclTask, from NCCL's profiler plugin interface.
 struct NcclTaskArgs {
-  Ticks call;              // Event::begin of the enqueuing call; 0 = unknown
-  std::uint64_t sequence;  // NCCL's count of the function per communicator, if is_collective
+  Ticks call;              // Event::begin of the NCCL call that enqueued it; 0 = unknown
+  std::uint64_t sequence;  // NCCL's count of this function's calls on the communicator, if is_collective
   StringId function;       // "AllReduce"
   StringId algorithm;      // "RING"; 0 = a send or receive
   StringId protocol;       // "LL"; likewise
@@ -138,23 +140,23 @@ struct NcclTaskArgs {
 };
 static_assert(sizeof(NcclArgs) == 40 && sizeof(NcclTaskArgs) == 40);
 
-/// kCudaApi. Event::name has no version suffix ("cudaMalloc").
+/// Arguments of kCudaApi. Event::name has no version suffix: "cudaMalloc".
 struct ApiArgs {
   std::uint32_t correlation;  // joins the call to its device activity; unique per process
   std::uint32_t callback_id;  // CUPTI's cbid
   std::int32_t tid;           // of the caller; 0 = unknown
   std::uint32_t raw_thread;   // CUPTI's threadId: low 32 bits of the caller's pthread_t
   std::uint32_t result;
-  std::uint32_t external;   // id that profshim pushed (NcclArgs::operation); 0 = none
+  std::uint32_t external;   // external correlation id: NcclArgs::operation; 0 = none
   std::uint8_t is_runtime;  // 0 = driver API
-  std::uint8_t is_launch;   // 1 = starts a kernel, memcpy or memset
+  std::uint8_t is_launch;   // 1 = launches a kernel, copy or memset
   std::uint8_t reserved[14];
 };
 
-/// Device activity, with times converted to ticks(). Event::name: mangled kernel name.
+/// Arguments of device activity, with times converted to ticks(). Event::name: mangled kernel name.
 struct GpuArgs {
   std::uint32_t correlation;  // of the launch; 0 = unknown
-  std::uint16_t device;       // kUnknownDevice: synchronization records name only a context
+  std::uint16_t device;       // kUnknownDevice = unknown: synchronizations name only a context
   std::uint16_t kind;         // copies: CopyKinds (profshim/device/activity_kinds.h);
                               // memset: memory kind
   std::uint32_t context;
@@ -162,10 +164,10 @@ struct GpuArgs {
   std::uint64_t bytes;
   std::uint64_t graph_node;  // 0 = not part of a graph
   std::uint32_t graph;
-  std::uint32_t external;  // id that profshim pushed around the launch (NcclArgs::operation); 0 = none
+  std::uint32_t external;  // external correlation id of the launch: NcclArgs::operation; 0 = none
 };
 inline constexpr std::uint16_t kUnknownDevice = 0xffff;
-/// Second half of kKernel.
+/// The kContinuation of a kKernel.
 struct KernelArgs {
   std::uint32_t grid[3];
   std::uint16_t block[3];
@@ -178,14 +180,14 @@ struct KernelArgs {
   std::uint8_t channel_type;  // CUpti_ChannelType; kNoByte = unknown
   std::uint8_t has_priority;
 };
-/// Second half of kMemcpyPeer.
+/// The kContinuation of a kMemcpyPeer.
 struct PeerArgs {
   std::uint32_t from_device, to_device, from_context, to_context;
   std::uint64_t reserved[3];
 };
 static_assert(sizeof(ApiArgs) == 40 && sizeof(GpuArgs) == 40 && sizeof(KernelArgs) == 40 && sizeof(PeerArgs) == 40);
 
-/// CUDA call seen by its symbol hook (hooks/cuda.def) while CUPTI is not available. Lies in its thread's runs.
+/// Arguments of a CUDA call recorded by its hook (hooks/cuda.def) while CUPTI is not available; in its thread's runs.
 struct CudaCallArgs {
   std::uint64_t bytes;   // of a copy or memset, if has_bytes
   std::uint64_t stream;  // handle, if has_stream
@@ -198,21 +200,21 @@ struct CudaCallArgs {
 static_assert(sizeof(CudaCallArgs) == 40);
 
 struct TorchArgs {
-  std::uint64_t record_function;  // while open: address of the at::RecordFunction. Ended: with kStartEnd (ended on
-                                  // another thread) the thread that began it, else 0
+  std::uint64_t record_function;  // while open: address of the at::RecordFunction. Later: thread that began it, if it
+                                  // ended on another (kStartEnd); else 0
   std::int64_t sequence;          // joins a backward function to its operator; kNoSequence = none
-  // Inputs, one JSON array element each; 0 = unknown.
+  // Properties of the inputs: JSON arrays with one element per input; 0 = unknown.
   StringId dims, strides, types, values;
   StringId stack;       // profshim/call_stack.h; 0 = none
   std::uint32_t group;  // of a torch.distributed collective: Definition id (kCommunicator); 0 = unknown
 };
 inline constexpr std::int64_t kNoSequence = -1;
 
-/// kTorchRpc, kTorchRpcServed. Event::name: see inject/torch/calls/rpc_request.h.
+/// Arguments of kTorchRpc and kTorchRpcServed. Event::name: see inject/torch/calls/rpc_request.h.
 struct RpcArgs {
-  std::uint64_t began_on;  // kStartEnd: the thread that sent it; else 0
-  std::int64_t id;         // PyTorch's number: each worker counts the requests it sends; kNoRpcId = unknown
-  std::uint64_t bytes;     // without the tensors
+  std::uint64_t began_on;  // with kStartEnd: the thread that sent it; else 0
+  std::int64_t id;         // PyTorch's number of the request, counted by its sender; kNoRpcId = unknown
+  std::uint64_t bytes;     // of the message without tensors
   StringId from, to;       // workers; 0 = unknown
   StringId stack;          // profshim/call_stack.h; 0 = none
   std::uint16_t type;      // torch::distributed::rpc::MessageType
@@ -220,12 +222,12 @@ struct RpcArgs {
 };
 inline constexpr std::int64_t kNoRpcId = -1;
 
-/// kTorchMemory: arguments of c10::reportMemoryUsageToProfiler. kFailed: the allocator could not satisfy the request.
+/// Arguments of kTorchMemory: those of c10::reportMemoryUsageToProfiler. With kFailed, the allocation failed.
 struct MemoryArgs {
   std::uint64_t address;
   std::int64_t bytes;         // < 0: released
-  std::uint64_t allocated;    // total on the device afterwards; CPU: total of allocated blocks seen
-  std::uint64_t reserved;     // total of the allocator
+  std::uint64_t allocated;    // bytes allocated on the device afterwards; CPU: in the blocks seen
+  std::uint64_t reserved;     // bytes that the allocator holds
   std::int16_t device_type;   // c10::DeviceType: 0 = CPU, 1 = CUDA
   std::int16_t device_index;  // -1 = the CPU
   std::uint32_t reserved2;
@@ -233,7 +235,7 @@ struct MemoryArgs {
 static_assert(sizeof(TorchArgs) == 40 && sizeof(RpcArgs) == 40 && sizeof(MemoryArgs) == 40);
 
 struct StepArgs {
-  std::int64_t index;   // 0-based count of boundaries
+  std::int64_t index;   // 0, 1, ... over the run
   std::int64_t number;  // from the marker's name, or kNoStepNumber
   std::uint64_t reserved[3];
 };
@@ -241,11 +243,11 @@ inline constexpr std::int64_t kNoStepNumber = std::numeric_limits<std::int64_t>:
 
 /// Event::flags
 enum : std::uint8_t {
-  kAsyncSlice = 1,  // post..completion of a non-blocking operation: drawn as b/e, not as a slice
+  kAsyncSlice = 1,  // a non-blocking operation from post to completion: b and e events in the trace
   kContinues = 2,   // the thread's next event is its kContinuation
   kStartEnd = 4,    // may end on another thread than it began
   kUnfinished = 8,  // open when the window or the process ended
-  kFortran = 16,    // Fortran binding
+  kFortran = 16,    // called by its Fortran name
   kFailed = 32,     // the real function returned an error
 };
 
@@ -256,10 +258,10 @@ struct alignas(64) Event {
   std::uint8_t flags = 0;
   union {
     std::uint8_t element_type = 0;  // of a torch.distributed collective: c10::ScalarType + 1; 0 = unknown
-    PeerKind started_peer;          // MPI_Start: peer kind of its request; kNone: as peer_kind(hook) says
+    PeerKind started_peer;          // MPI_Start: peer kind of its request; kNone: use peer_kind(hook)
   };
   union {
-    StringId name = 0;  // for kinds without a name of their own: NVTX message, step marker, operator, kernel
+    StringId name = 0;  // if the hook does not name it: NVTX message, step marker, operator, kernel
     StringId stack;     // MPI or NCCL function: call stack (profshim/call_stack.h); 0 = none
   };
   union {

@@ -1,4 +1,4 @@
-// Small JSON texts (metadata, manifests, tool output). Each call parses its text anew. Never in a hook: allocates.
+// Functions for small JSON texts. Each call parses its text anew. Not for hooks.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@ namespace profshim {
 
 /// One value; its views are valid during the callback.
 struct JsonValue {
-  std::string_view key;  // of an event's argument; empty for leaves, which have a path
+  std::string_view key;  // of an event's argument; empty in json_leaves(), which passes a path
   enum class Kind : std::uint8_t { kNull, kBool, kInt, kDouble, kString, kJson } kind{};
   std::int64_t integer = 0;  // kInt, kBool
   double number = 0;         // kInt, kDouble
@@ -21,8 +21,7 @@ struct JsonValue {
 /// Returns `text` as a quoted JSON string. Escapes control characters; non-UTF-8 bytes become U+FFFD.
 std::string json_string(std::string_view text);
 
-/// Returns true if the whole text is one JSON value that every reader accepts: UTF-8, numbers in range, at most 64
-/// levels.
+/// True if the whole text is one JSON value that every reader accepts: UTF-8, numbers in range, at most 64 levels.
 bool valid_json(std::string_view json);
 
 /// Calls `leaf` for every leaf, in order. Path: "pg_config.0.pg_name", or "" for a single value. An empty list or

@@ -1,5 +1,5 @@
-// Memory that a recording may hold without harm to the job. Asked before the spool is created, and by the collector
-// thread while a window grows.
+// MemoryRoom: computes how much memory a recording may hold without harm to the job. Called before the spool is
+// created, then by the collector thread.
 #pragma once
 
 #include <cstdint>
@@ -11,13 +11,13 @@ namespace profshim::recorder {
 
 enum class Bound : std::uint8_t { kHostMemory, kCgroup, kAddressSpace, kMachine, kFileSystem };
 inline constexpr std::size_t kBounds = 5;
-/// "limits.host_memory", "the memory cgroup has no more room", ...
+/// Words for messages: "limits.host_memory", "no space left for the spool", ...
 const char* reason_of(Bound bound);
 
 struct Room {
-  std::uint64_t bytes = 0;  // the recording's total
+  std::uint64_t bytes = 0;  // that the recording may hold
   Bound bound = Bound::kHostMemory;
-  std::optional<Bound> pressed_by = {};  // set if the job has less of this left than the recording holds
+  std::optional<Bound> pressed_by = {};  // set if less of this is left for the job than the recording holds
 };
 
 class MemoryRoom {
@@ -29,13 +29,13 @@ class MemoryRoom {
   MemoryRoom(const MemoryRoom&) = delete;
   MemoryRoom& operator=(const MemoryRoom&) = delete;
 
-  /// For a recording that holds `held` bytes of memory and `mapped` bytes of address space. Makes a few dozen system
-  /// calls, allocates nothing, ignores unreadable bounds.
+  /// Returns the room of a recording that holds `held` bytes of memory and `mapped` of address space. Makes a few dozen
+  /// system calls, allocates nothing, ignores unreadable bounds.
   Room now(std::uint64_t held, std::uint64_t mapped) const;
-  /// Returns the bytes that this process's spool may take from the file system of `folder`: its share of an eighth of
-  /// the whole, or of the free space beyond the job's reserve if that is less. 0 = none or unknown.
+  /// Bytes that this process's spool may take from the file system of `folder`: one of `sharers` parts of an eighth of
+  /// its size, or of its free space minus the job's reserve if less. 0 = none or unknown.
   std::uint64_t room_in(const std::string& folder) const;
-  /// Sets the folder of the spool; "" = the spool is in no file system.
+  /// "" = the spool is in no file system.
   void set_folder(const std::string& folder) { folder_ = folder; }
 
  private:
@@ -47,8 +47,7 @@ class MemoryRoom {
   std::string folder_;
 };
 
-/// Returns true if address space is limited (RLIMIT_AS, RLIMIT_DATA) or mappings count against a fixed sum (strict
-/// overcommit).
+/// True if address space is limited (RLIMIT_AS, RLIMIT_DATA, strict overcommit).
 bool address_space_is_scarce();
 
 }  // namespace profshim::recorder

@@ -1,5 +1,4 @@
-// Names of traces, the run folder, and the claims of ranks. Tool and writer thread only, except open_run(), which
-// activate() calls.
+// Names of traces, the run folder, and claims: files that show which process records a rank.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +13,7 @@
 
 namespace profshim::output {
 
-/// Values of a pattern's variables; {step} is first_step.
+/// Values of a name pattern's variables; {step} is first_step.
 struct NameValues {
   Rank rank;
   std::string run_name, host, phase, job_id;
@@ -30,10 +29,10 @@ std::string expand(std::string_view pattern, const NameValues& values);
 /// Returns profile.run_name, or a name from program and job. Safe as one path component.
 std::string run_name_for(const Spec& spec, const JobIdentity& job);
 
-/// If the pattern does not distinguish ranks or windows, adds "-rank3" or "-w2", which it returns in `added`.
+/// If the pattern does not distinguish ranks or windows, adds "-rank3" or "-w2" and sets `added` to it.
 std::string trace_file_name(const Spec& spec, const NameValues& values, std::string& added);
 
-/// ("a/x.pt.trace.json", "_part2") -> "a/x_part2.pt.trace.json".
+/// Returns "a/x_part2.pt.trace.json" for "a/x.pt.trace.json" and "_part2".
 std::string with_part(std::string name, const std::string& part);
 
 struct RunFolder {
@@ -51,10 +50,10 @@ RunFolder open_run(const Spec& spec, const std::string& folder, const JobIdentit
 bool claim_rank(const std::string& folder, int rank, std::string& found);
 /// Updates the time of the claim, a sign of life. Call every few seconds; may block on the file system.
 void touch_claim(const std::string& folder, int rank);
-/// True for a live process other than this one.
+/// True if a live process other than this one has claimed the rank.
 bool is_claimed(const std::string& folder, int rank, int folder_fd = -1);
 void release_claim(const std::string& folder, int rank);
-/// Only if `process` has it: a requeued job may have claimed the rank since.
+/// Removes the claim only if `process` made it: a requeued job may have claimed the rank since.
 void release_claim_of(const std::string& folder, int rank, const ProcessIdentity& process, int folder_fd = -1);
 
 }  // namespace profshim::output

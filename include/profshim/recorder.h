@@ -1,5 +1,5 @@
-// Hot side of the recorder: hooks ask whether to record, and commit events. Inline functions run on job threads: no
-// lock, allocation or system call. The others are rare: first call of a thread, a full run, a new string or definition.
+// The recorder's functions for hooks. The inline ones take no lock, allocate nothing and make no system call; the
+// others run rarely, for example at the first call of a thread.
 #pragma once
 
 #include <atomic>
@@ -12,8 +12,9 @@
 
 namespace profshim::recorder {
 
+/// Bits of mode().
 enum : std::uint32_t {
-  kActive = 1,          // recorded rank: keep identities and sequence numbers
+  kActive = 1,          // recorded rank: follow communicators and count collectives
   kArmed = 2,           // commit events (warm-up or window)
   kHookSteps = 4,       // step source is a hooked function: see session::is_step_hook()
   kNvtxSteps = 8,       // step source is an NVTX range: see session::is_step_marker()
@@ -31,7 +32,7 @@ enum : std::uint32_t {
   kStacks = 16384,      // stacks of calls and operators: see profshim/call_stack.h
 };
 
-/// Upper bound of the block table (inject/core/block_table.h) in limits.host_memory, with kMemory.
+/// Bytes of the table of PyTorch's memory blocks (inject/core/block_table.h), part of limits.host_memory with kMemory.
 inline constexpr std::uint64_t kBlockTableBytes = (4 << 20) + 64;
 
 namespace detail {
@@ -45,21 +46,21 @@ void count_threadless();
 void close_left_calls(spool::Thread& thread, Layer layer);
 }  // namespace detail
 
-/// One relaxed load. 0 = nothing to record: call the real function and return.
+/// The mode bits; one relaxed load. 0 = nothing to record: call the real function and return.
 inline std::uint32_t mode() { return detail::mode.load(std::memory_order_relaxed); }
 inline bool mode_has(std::uint32_t bits) { return (mode() & bits) == bits; }
 
-/// Begin of the last step or window: an earlier event must not be extended.
+/// Begin of the last step or window. An event that began earlier must not be extended.
 inline Ticks last_boundary() { return detail::last_boundary.load(std::memory_order_relaxed); }
 
-/// Returns the calling thread's block, registered at its first call. Null if the mode is 0 or the thread table is full.
-/// Call it only when mode() != 0.
+/// The calling thread's block, registered at its first call. Null if the thread table is full. Call only if mode() !=
+/// 0.
 inline spool::Thread* this_thread() {
   spool::Thread* const t = detail::this_thread;
   return __builtin_expect(t != nullptr, 1) ? t : detail::register_thread();
 }
 
-/// Null if the thread has no block yet.
+/// The calling thread's block; null if it has none yet.
 inline spool::Thread* known_thread() { return detail::this_thread; }
 
 /// Counts a lost event of a thread without a block, if activities in `wanted` (mode bits) are recorded.
@@ -67,8 +68,8 @@ inline void lose_event(std::uint32_t wanted) {
   if (mode_has(kArmed | wanted)) detail::count_threadless();
 }
 
-/// Slot of the thread's next event: fill it, then call publish(). Null if no chunk is free (counted). `next` may lie
-/// behind the end: the job's signal handler may fill the run between next_slot() and publish().
+/// The slot of the thread's next event: fill it, then call publish(). Null if no chunk is free (counted). `next` may
+/// lie behind chunk_end: a signal handler of the job may fill the run between next_slot() and publish().
 inline Event* next_slot(spool::Thread& t) {
   if (__builtin_expect(t.next >= t.chunk_end, 0) && !detail::next_chunk(t)) return nullptr;
   return t.next;
@@ -81,7 +82,7 @@ inline void publish(spool::Thread& t) {
   // Release: a reader that acquires the count sees the counted events. Pairs with for_each_run().
   t.count->store(static_cast<std::uint32_t>(slots) - 1, std::memory_order_release);
 }
-/// Null unless the thread's last event is in the current run and may still be changed.
+/// Returns the thread's last event; null unless it is in the current run and may still be changed.
 inline Event* last_committed(const spool::Thread& t) {
   const auto* const header = reinterpret_cast<const Event*>(t.count);
   const bool owns_it = t.next != nullptr && t.next < t.chunk_end && t.next > header + 1;
@@ -94,9 +95,9 @@ inline void commit(spool::Thread& t, const Event& event) {
   publish(t);
 }
 
-/// Slot for a call that ends later on the same thread. Assign the whole Event (begin and end 0), then call begin(), the
-/// real function, end(). It lies in the spool, so traces of hung or killed ranks show it. Null if kMaxOpenCalls are
-/// open (counted as lost).
+/// A slot for a call that ends later on the same thread. Assign the whole Event (begin and end 0), then call begin(),
+/// the real function, end(). It is in the spool, so traces of hung or killed ranks show the call. Null if kMaxOpenCalls
+/// are open (counted as lost).
 inline Event* open_call(spool::Thread& t) {
   if (__builtin_expect(t.open_calls >= spool::kMaxOpenCalls, 0)) {
     detail::count_lost_open_call();
@@ -122,7 +123,7 @@ inline void copy_ended(Event& to, const Event& call, Ticks now) {
   constexpr std::size_t kRest = offsetof(Event, hook);
   std::memcpy(reinterpret_cast<char*>(&to) + kRest, reinterpret_cast<const char*>(&call) + kRest, sizeof to - kRest);
 }
-/// `now`: a clock reading of the caller.
+/// Commits the call with the end `now`, and frees its slot.
 inline void end_at(spool::Thread& t, Event& call, Ticks now) {
   if (Event* const slot = next_slot(t)) {
     copy_ended(*slot, call, now);
@@ -132,11 +133,10 @@ inline void end_at(spool::Thread& t, Event& call, Ticks now) {
 }
 inline void end(spool::Thread& t, Event& call) { end_at(t, call, ticks()); }
 
-/// Marks the thread as inside a layer (kNone, kMpi or kNccl) during its lifetime. outermost(): no other call of the
-/// layer is running, so this one is recorded. longjmp, an exception or a cancellation may skip the destructor. Stacks
-/// grow down: a nested frame lies below the frame around it. A new frame that is not at least kLeastFrame bytes below
-/// therefore proves that the outermost call was left. Limit: a left call followed only by calls further down counts as
-/// running.
+/// Marks the thread as inside a layer (kNone, kMpi or kNccl) during its lifetime. outermost() is true if no other call
+/// of the layer is running; only such a call is recorded. longjmp, an exception or a cancellation may skip the
+/// destructor. Stacks grow down: a frame that is not at least kLeastFrame bytes below that of the outermost call proves
+/// that the outermost call was left. Limit: if only deeper calls follow, a call that was left counts as running.
 class LayerScope {
  public:
   [[gnu::always_inline]] LayerScope(spool::Thread& t, Layer layer)
@@ -154,33 +154,33 @@ class LayerScope {
   bool outermost() const { return outermost_ == here_; }
 
  private:
-  /// Bytes. Minimum distance between the frames of a hook and a nested hook, by room_. Two hooks called in turn by one
-  /// function are closer: their frames differ only by the arguments.
+  /// Minimum distance in bytes between the frames of a hook and a nested hook, ensured by room_. Frames of two hooks
+  /// called in turn are closer.
   static constexpr std::uintptr_t kLeastFrame = 256;
   std::uintptr_t& outermost_;
   const std::uintptr_t here_;
   [[maybe_unused]] char room_[kLeastFrame];
 };
 
-/// Spool slot for an operation that may end on another thread (non-blocking operation, NVTX start/end range). Set its
-/// begin last; it shows as unfinished until released. Lock-free. Null if all slots are in use (counted).
+/// Returns a spool slot for an operation that may end on another thread (non-blocking operation, NVTX start/end range).
+/// Set its begin last; it shows as unfinished until released. Lock-free. Null if all slots are in use (counted).
 Event* take_pending();
 void release_pending(Event* slot);
 
 /// Returns a text's id in the spool's string table; equal texts have equal ids. Lock-free, no allocation. A text longer
 /// than `limit` is cut and ends with "...". 0 for "", and if the arena is full (counted).
 StringId intern(std::string_view text, std::size_t limit = spool::kMaxName);
-/// For a non-empty C string; faster if the same address often holds the same text.
+/// The same for a non-empty C string; faster if the same address often holds the same text.
 StringId intern_literal(const char* text);
-/// The text of an id from intern(). Lives as long as the session.
+/// The text of an id from intern(). Valid as long as the session.
 std::string_view text_of(StringId id);
 
 /// Appends a definition, the meaning of an id in events. Any thread. Dropped and counted if the table is full.
 void define(spool::DefinitionKind kind, std::uint32_t id, StringId name, StringId text = 0,
             std::initializer_list<std::int64_t> values = {});
-/// Adds a member to "profshim" in later traces; the last value of a key counts. `json`: a JSON value.
+/// Adds a member to the "profshim" object of later traces; the last value of a key counts. `json`: a JSON value.
 void add_metadata(std::string_view key, std::string_view json);
-/// Adds a sentence to problems[] of later traces, once: what could not be recorded, and the loss.
+/// Adds a sentence to problems[] of later traces, once: what could not be recorded, or was lost.
 void problem(std::string_view source, std::string_view sentence);
 
 }  // namespace profshim::recorder

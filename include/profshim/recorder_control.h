@@ -1,4 +1,4 @@
-// Cold side of the recorder: the session calls it at activation, on the collector thread and at the end.
+// The recorder's functions for the session. Called at activation, on the collector thread and at the end.
 #pragma once
 
 #include <cstdint>
@@ -17,20 +17,20 @@ struct SpoolSize {
   std::uint64_t arena_bytes = 0;
   std::uint32_t threads = spool::kMaxThreads, definitions = spool::kMaxDefinitions, pending = spool::kMaxPending;
 };
-/// Writer memory that does not grow with events: buffers, compressing threads, heap.
+/// Bytes of the writer that do not grow with events: buffers, compressing threads, heap.
 inline constexpr std::uint64_t kWriterBytes = 6ull << 20;
 /// Lower bound of limits.host_memory.
 inline constexpr std::uint64_t kLeastMemory = 16ull << 20;
-/// Lower bound for divide_memory(); a smaller spool is useless.
+/// Smallest budget for divide_memory().
 inline constexpr std::uint64_t kLeastRoom = 14ull << 20;
-/// Divides a budget between spool, writer and other users (GPU part, tables of inject/: `other_bytes`). Returns false
-/// below kLeastRoom.
+/// Divides a budget between spool, writer and `other_bytes` (CUPTI's buffers, tables of inject/). Returns false below
+/// kLeastRoom.
 bool divide_memory(std::uint64_t host_memory, std::uint64_t other_bytes, SpoolSize& size);
-/// Bytes, if all pages are in use.
+/// Bytes of a spool with all pages in use.
 std::uint64_t spool_bytes(const SpoolSize& size);
 
-/// Creates a file, or anonymous memory if `path` is empty. On failure (no space, RLIMIT_AS, RLIMIT_FSIZE, ...) returns
-/// false and a reason and leaves nothing behind. The mode stays 0.
+/// Creates the spool in a file, or in anonymous memory if `path` is empty. On failure (no space, a limit) returns false
+/// and leaves nothing behind. mode() stays 0.
 bool create_spool(const std::string& path, const SpoolSize& size, std::string& why_not);
 bool exists();
 spool::SpoolHeader& header();
@@ -38,62 +38,62 @@ const char* data();
 std::size_t size();
 /// "" = anonymous memory.
 const std::string& path();
-/// Makes tend_pool() ask `room`, which must outlive the recording, before the spool grows. After create_spool().
+/// Makes tend_pool() ask `room`, which must outlive the recording, before the spool grows. Call after create_spool().
 void watch_room(const MemoryRoom* room);
 
-/// One atomic step (release). Any thread.
+/// Changes mode() in one atomic step (release). Any thread.
 void set_mode(std::uint32_t set, std::uint32_t clear);
 
-/// In a forked child: sets the mode to 0 and forgets the calling thread's block.
+/// In a forked child: sets mode() to 0 and forgets the calling thread's block.
 void abandon_in_child();
 
-/// Null if kMaxWindows windows wait to be written.
+/// Returns null if kMaxWindows windows wait to be written.
 spool::Window* open_window(Ticks begin, std::uint64_t first_mark);
 /// Any thread, idempotent: the first caller decides the reason and the end.
 void close_window(spool::Window& window, Ticks end, std::uint64_t end_mark, spool::WindowEnd why, StringId limit);
-/// Returns the mark's running number.
+/// Returns the mark's number in the run.
 std::uint64_t add_mark(const spool::StepMark& mark);
-/// Any thread of ours.
+/// Any thread of profshim.
 void add_anchor(const Anchor& anchor);
 
 /// Events lost so far, of all threads.
 std::uint64_t dropped();
-/// Chunks that the budget allows. Only the first SpoolHeader::chunk_count ever had pages. Never read the others:
-/// reading a hole of a file raises SIGBUS if the file system is full.
+/// Number of chunks that the budget allows. Only the first SpoolHeader::chunk_count ever had pages. Never read the
+/// others: reading a hole of a file raises SIGBUS if the file system is full.
 std::uint32_t chunks_in_pool();
-/// Events since create_spool(). A run sealed during the call may be missing, but is never counted twice.
+/// Number of events since create_spool(). A run sealed during the call may be missing, but is never counted twice.
 std::uint64_t events_committed();
 
 struct PoolState {
-  // Chunks: on the free list; sealed and kept for a window; without pages.
+  // Numbers of chunks: on the free list; sealed and kept for a window; without pages.
   std::uint32_t free = 0, held = 0, unused = 0;
   std::optional<Bound> refused_by;  // bound that refused more chunks
-  std::optional<Bound> pressed_by;  // see Room
+  std::optional<Bound> pressed_by;  // as Room::pressed_by
 };
-/// Frees sealed chunks that no window may need, gives pages to up to `wanted_free` free chunks (at most 8 MiB in one
-/// call), and returns free memory beyond four times `wanted_free` (under pressure nearly all) to the system. Collector
-/// thread. `oldest_needed` returns the begin of the oldest unpublished window (0 = none). It is called after sealed
-/// chunks are collected, so none of them has events of a later window.
+/// Frees sealed chunks that no window needs, gives pages to chunks until `wanted_free` are free (at most 8 MiB per
+/// call), and returns free chunks beyond 4 x `wanted_free` (under memory pressure nearly all) to the system. Collector
+/// thread. `oldest_needed` returns the begin of the oldest unpublished window (0 = none); called after the sealed
+/// chunks are collected, so that a later window needs none of them.
 PoolState tend_pool(const std::function<Ticks()>& oldest_needed, std::uint32_t wanted_free);
-/// limits.on_limit = "drop_old": frees the oldest sealed chunks; their events count as dropped. Collector thread.
+/// For limits.on_limit = "drop_old": frees the oldest sealed chunks; their events count as dropped. Collector thread.
 void drop_oldest(std::uint32_t chunks);
-/// When a thread first found no free chunk since the last call; 0 = never.
+/// Returns when a thread first found no free chunk since the last call; 0 = never.
 Ticks take_first_drop();
 
-/// The device thread commits to this block (tid spool::kDeviceTid). Null if the table is full (counted) or the mode is
-/// 0. Never freed.
+/// Registers the block to which the device thread commits events (tid spool::kDeviceTid). Null if the thread table is
+/// full (counted) or mode() is 0. Never freed.
 spool::Thread* device_block();
 
-/// Measures the cost of events: the calling thread, not one of the job's, commits to a private block and run that are
-/// discarded.
+/// Measures the cost of an event: the calling thread, not one of the job's, commits to a private block and run, which
+/// are discarded.
 class ScratchThread {
  public:
   ScratchThread();
   ~ScratchThread();
   ScratchThread(const ScratchThread&) = delete;
   ScratchThread& operator=(const ScratchThread&) = delete;
-  /// Nanoseconds of one `make_event`, which must commit at most two events: the median of several rounds, since some
-  /// may be preempted. < 0: no memory.
+  /// Nanoseconds of one call of `make_event`, which commits at most two events: the median of several rounds. < 0: no
+  /// memory.
   double cost_ns(const std::function<void()>& make_event);
 
  private:

@@ -1,5 +1,5 @@
-// One recording, from start to end. Only inject/ calls these functions; none throws. Only activate() and finish() block
-// a thread of the job, once each.
+// The session: one recording, from start to end. Only inject/ calls these functions; none throws. Only activate() and
+// finish() block a thread of the job, once each.
 #pragma once
 
 #include <optional>
@@ -12,85 +12,84 @@
 
 namespace profshim::session {
 
-/// Returns true if some PROFSHIM_* is set and PROFSHIM is not off. The first call (library constructor) reads the
+/// True if a variable PROFSHIM_* is set and PROFSHIM is not off. The first call (library constructor) reads the
 /// environment and remembers the working directory as the base of relative paths.
 bool requested();
 
-/// Returns the patterns of PyTorch ranges that make steps or epochs; empty unless steps.source is "torch" or "auto".
-/// Before activate().
+/// The patterns of PyTorch ranges that make steps or epochs; empty unless steps.source is "torch" or "auto". Call
+/// before activate().
 std::vector<std::string> step_ranges();
 
-/// Starts the recording at the first strong event of this process (MPI_Init has returned): decides whether this rank
-/// records, and creates the spool and the threads. A second call does nothing. Job's thread, any signal mask. `began`:
+/// Starts the recording at the first event that tells the rank (such as MPI_Init): decides whether the rank is
+/// recorded, and creates the spool and the threads. A second call does nothing. Job's thread, any signal mask. `began`:
 /// begin of the event, by ticks() after choose_clock(); 0 = now. The only window of steps.source = "none" begins there.
 void activate(const Rank& rank, Ticks began = 0);
 
 enum class End : std::uint8_t {
   kNormal,    // exit(), return from main: waits for the writer as long as it makes progress
-  kAbrupt,    // _exit, quick_exit, abort, MPI_Abort: likewise, but at most output.exit_seconds without progress
+  kAbrupt,    // _exit, quick_exit, abort, MPI_Abort: gives up after max(output.exit_seconds, 2 s) without progress
   kReplaced,  // exec*(), daemon(): waits at most output.exit_seconds
-  kSignal,    // a signal that ends the process: likewise
+  kSignal,    // a signal that ends the process: likewise. Collector thread.
 };
-/// Calls `function` when recording begins (warm-up or window; `armed` = true) and ends, on the thread that begins or
-/// ends it.
+/// Registers a function that the thread of a step boundary calls, or the thread that closes a window by a limit.
+/// `armed`: events are recorded from now on.
 void call_when_arming(void (*function)(bool armed));
-/// Registers the measurement of a layer's cost. `measure` records some calls on a recorder::ScratchThread, unnoticed by
-/// the job, and returns the nanoseconds of one; < 0: cannot be measured. The writer thread calls it while a window is
-/// open, up to four times until it succeeds.
+/// Registers the measurement of a layer's cost. `measure` records some calls on a recorder::ScratchThread and returns
+/// the nanoseconds of one; < 0: cannot be measured. The writer thread calls it while a window is open, up to four
+/// times.
 void measure_cost_with(Layer layer, double (*measure)());
-/// Calls `function` every few milliseconds, on the collector thread.
+/// Registers a function to call every few milliseconds, on the collector thread.
 void call_every_tick(void (*function)());
 
 /// Closes the open window and waits for the writer. Idempotent; does nothing in a forked or vforked child. Any thread.
-/// A signal handler of the job may call _exit(), so the calling thread takes no lock and allocates nothing: except for
-/// kNormal, the collector thread does the work. Only the collector calls finish(kSignal).
+/// Except for kNormal, the collector thread does it, and the caller only waits, without lock or allocation: it may be a
+/// signal handler of the job.
 void finish(End how);
-/// Logs one line, from the lowest selected rank in the environment, if the process ends without activate() although
-/// `library` ("libmpi.so.40") is loaded.
+/// Call at the end of a process that has loaded `library` ("libmpi.so.40"): logs a line if activate() was not called,
+/// only on the lowest selected rank if known.
 void report_never_activated(const char* library);
-/// Returns true if this process must wait for its traces before it becomes another program; false in a child. Any
-/// thread, no lock.
+/// True if this process must wait for its traces before exec*() or daemon() replaces it; false in a child. Any thread,
+/// no lock.
 bool ends_with_this_process();
-/// For MPI_Finalize: the writer writes closed windows now. Recording goes on.
+/// Wakes the writer to write closed windows (at MPI_Finalize). Recording goes on.
 void flush();
 
-/// Constant from activate() on. Null before, and if this rank does not record.
+/// The spec, constant from activate() on. Null before, and if this rank is not recorded.
 const Spec* spec();
 
-/// Makes a step boundary, subject to every, min_interval and the schedule. The first thread that makes one is the step
-/// thread; boundaries of other threads are counted and ignored. `number`: step number in the marker's name. `marker`:
-/// its text or symbol, kept for the first boundary; 0 = none.
+/// Makes a step boundary, subject to steps.every, steps.min_interval_ms and the schedule. The first thread that makes
+/// one is the step thread; boundaries of other threads are counted and ignored. `number`: in the marker's name.
+/// `marker`: the marker's text or symbol, kept for the first boundary; 0 = none.
 void step_boundary(Ticks at, std::optional<std::int64_t> number, StringId marker);
-/// For NVTX: the last step ends at `at` if no boundary follows.
+/// Call when a step marker's range ends: the last step ends at `at` if no boundary follows.
 void step_marker_ended(Ticks at);
 namespace detail {
 /// One bit per first byte of a step or epoch marker; all set if a pattern begins with a wildcard.
 extern constinit std::uint64_t marker_first_bytes[4];
 }  // namespace detail
-/// Returns false if no marker begins with this byte. Costs one load.
+/// Returns false if no marker begins with this byte.
 inline bool may_be_marker(char first_byte) {
   const auto first = static_cast<unsigned char>(first_byte);
   return (detail::marker_first_bytes[first / 64] >> (first % 64) & 1) != 0;
 }
-/// Returns true if this NVTX range is a step marker; ignores domain-qualified patterns. `number`: the integer behind
-/// the pattern's fixed part, else the last integer of the text. The first match of "auto" locks its pattern.
+/// True if an NVTX range with this text is a step marker, in any domain. `number`: the integer behind the pattern's
+/// fixed part, else the last integer of the text. "auto" keeps the first pattern that matches.
 bool is_step_marker(std::string_view text, std::optional<std::int64_t>& number);
-/// For PyTorch ranges (record_function), on their thread: a marker makes a step or epoch. Call may_be_marker() first.
+/// For PyTorch ranges (record_function), on their thread, if may_be_marker(): a marker makes a step or epoch.
 void torch_range_begins(const char* name, Ticks at);
 void torch_range_ended(const char* name, Ticks at);
-/// For steps.epoch. Call epoch_boundary() when the range begins.
+/// True if the text matches steps.epoch: then call epoch_boundary() when the range begins.
 bool is_epoch_marker(std::string_view text);
 void epoch_boundary(std::string_view text);
-/// steps.source = "cuda_profiler_api": cudaProfilerStart (`begins`) or cudaProfilerStop. A step lasts from Start to
-/// Stop; a window that ends with the step closes at Stop. A Start inside a range and a Stop outside are ignored, as by
-/// the driver.
+/// For steps.source = "cuda_profiler_api": a step lasts from cudaProfilerStart (`begins`) to cudaProfilerStop. A Start
+/// inside a step and a Stop outside are ignored, as by the driver.
 void on_profiler_range(bool begins, Ticks at);
-/// steps.source = "kernel": the calling thread launches a kernel with this mangled name. The first of consecutive
-/// matches is a boundary.
+/// For steps.source = "kernel": the calling thread launches a kernel with this mangled name. The first of consecutive
+/// matching launches is a step boundary.
 void on_kernel_launch(const char* name, Ticks at);
-/// The same for a CUDA graph, whose kernels are unknown.
+/// A CUDA graph is launched: its kernels are unknown and make no steps.
 void on_graph_launch();
-/// For steps.source = "collective".
+/// True if calls of this function make steps (steps.source = "collective").
 bool is_step_hook(HookId hook);
 
 }  // namespace profshim::session

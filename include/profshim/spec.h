@@ -1,4 +1,4 @@
-// The spec: what to record, when, where. Read once at activation (or by the tool), then constant.
+// The spec, the settings of a recording. Read once, at activation or by the profshim tool, then constant.
 #pragma once
 
 #include <cstdint>
@@ -26,29 +26,29 @@ enum class StepSource : std::uint8_t {
   kTime,
   kNone
 };
-/// Reaction to another CUPTI client: make room, refuse it, or ignore it.
+/// Reaction to another CUPTI client: release CUPTI, refuse the client, or ignore it.
 enum class OnConflict : std::uint8_t { kYield, kRefuse, kIgnore };
 enum class OnLimit : std::uint8_t { kCloseWindow, kDropNew, kDropOld };
 enum class Overwrite : std::uint8_t { kNo, kYes, kNew };
 enum class Gzip : std::uint8_t { kNo, kYes, kAuto };
 
-/// Selects ranks. Parsed once; evaluated for one rank (library) or a whole world (explain).
+/// A rank expression, "0,8-15". Evaluated for one rank (library) or a whole world (`profshim explain`).
 class RankExpression {
  public:
   RankExpression();  // "0"
-  /// Returns false and sets message and position for an invalid or empty text.
+  /// Returns false and sets `message` and `column` for an invalid or empty text.
   bool parse(std::string_view text, std::string& message, int& column);
   bool selects(const Rank& rank) const;
   const std::string& text() const { return text_; }
-  /// Numbers outside a world of this size, for a warning.
+  /// The ranks in the text that are outside a world of this size, for a warning.
   std::vector<int> outside(int world_size) const;
-  /// True if no rank can match: "1 & 2". False if too large to try.
+  /// True if no rank can match: "1 & 2". False if the expression is too large to try.
   bool selects_nobody() const;
   struct Node;
 
  private:
   std::string text_;
-  std::vector<Node> nodes_;  // postfix
+  std::vector<Node> nodes_;  // in postfix order
 };
 struct RankExpression::Node {
   enum class Kind : std::uint8_t { kRange, kAll, kLast, kEvery, kLocal, kNode, kHost, kAnd, kOr, kNot };
@@ -57,8 +57,9 @@ struct RankExpression::Node {
   std::string glob;
 };
 
-/// Quantity of a [[check.rule]], per step, over the names that match. Counts: the most (max) or fewest (min) of any
-/// rank and step. Times: median over the steps, of the slowest (max) or fastest (min) rank.
+/// The quantity that a [[check.rule]] bounds, per step, summed over the matching names. Counts: `max` bounds the
+/// largest, `min` the smallest of any rank and step. Times: the median over the steps, of the slowest (`max`) or
+/// fastest (`min`) rank.
 enum class CheckMetric : std::uint8_t {
   kLaunches,      // launches_per_step: calls that launch kernels or graphs
   kKernels,       // kernels_per_step
@@ -80,7 +81,7 @@ struct CheckRule {
   int line = 0;          // in the spec's file
 };
 
-/// One member per key, with its default; src/spec/spec_keys.h declares name, type and sentence.
+/// One member per key, with its default. Name, type and description of each key: src/spec/keys/table.cpp.
 struct Spec {
   struct {
     bool enable = true;
@@ -119,9 +120,9 @@ struct Spec {
   bool profile_memory = false;
   bool record_shapes = false;
   bool with_flops = false;
-  bool with_stack = false;        // Python's
-  bool native_stack = false;      // native frames
-  std::int64_t stack_every = 1;   // every Nth PyTorch operator of a thread; 0 = none
+  bool with_stack = false;        // stacks of Python frames
+  bool native_stack = false;      // stacks of native frames
+  std::int64_t stack_every = 1;   // a stack for every Nth PyTorch operator of a thread; 0 = none
   std::int64_t stack_depth = 32;  // frames, from the innermost
   bool fold_polls = true;         // consecutive unsuccessful MPI polls become one event
   bool cuda_sync = false;
@@ -157,25 +158,24 @@ struct Spec {
 
   std::string cupti_dump;  // debug: folder for raw CUPTI buffers; "" = none
 
-  /// Canonical TOML of the effective spec, for explain, the spool and every trace.
+  /// The effective spec as canonical TOML, for `profshim explain`, the spool and every trace.
   std::string to_toml() const;
-  /// 16 hex digits over to_toml().
+  /// Hash of to_toml(): 16 hex digits.
   std::string hash() const;
 };
 
-/// For steps.source = "auto", in order.
+/// Step markers for steps.source = "auto", in order.
 const std::vector<std::string_view>& well_known_step_patterns();
-/// Confidence of steps that "auto" found by this name: "high" for step markers, "medium" for optimizer calls, "low" for
-/// forward passes, of which an iteration may have several.
+/// Confidence in steps that "auto" found by this marker: "high" for step markers, "medium" for optimizer calls, "low"
+/// for forward passes.
 std::string_view step_confidence(std::string_view marker);
 
-/// Settings in order of precedence; later wins.
+/// Settings; a later member overrides an earlier one.
 struct SpecSources {
   std::string file;                                              // path; "" = none
   std::vector<std::pair<std::string, std::string>> environment;  // PROFSHIM_* that are set
   std::vector<std::pair<std::string, std::string>> options;      // option as typed ("--ranks", "--set"), value
 };
-/// Reads the process's environment.
 SpecSources sources_from_environment();
 
 struct LoadedSpec {
@@ -183,19 +183,19 @@ struct LoadedSpec {
   bool enabled = false;           // after profile.enable and PROFSHIM=0/1
   std::vector<Problem> problems;  // errors first
   bool ok() const;                // no errors
-  /// For explain. origin: "default", "run.toml:12", "PROFSHIM_RANKS", "--set".
+  /// For `profshim explain`. `origin`: "default", "run.toml:12", "PROFSHIM_RANKS", "--set".
   struct Origin {
     std::string key, value, origin;
-    bool overridden = false;  // by environment or command line: `profshim run` hands it on
+    bool overridden = false;  // by environment or command line
   };
   std::vector<Origin> origins;
 };
 /// Reads `sources.file` and its include.files, then applies overrides. Never throws.
 LoadedSpec load_spec(const SpecSources& sources);
-/// For tests, fuzzing, and the copy in a spool.
+/// For tests and the copy in a spool.
 LoadedSpec load_spec_text(std::string_view toml, const std::string& name);
 
-/// For `profshim keys` and the tests of config/reference.toml.
+/// For `profshim keys` and tests.
 struct KeyInfo {
   std::string_view name, type, values, default_value, short_forms, sentence;
 };

@@ -1,5 +1,6 @@
-// When to record: the schedule, equal to torch.profiler.schedule, and the counter that turns markers into steps. No
-// clock, no thread, no allocation after construction.
+// Decides when to record. A window is a series of recorded steps, written as one trace. Schedule (as
+// torch.profiler.schedule) says which steps, WindowAutomaton opens and closes windows, StepCounter turns markers into
+// steps. No clock, no thread, no allocation after construction.
 #pragma once
 
 #include <cstdint>
@@ -11,40 +12,39 @@
 namespace profshim {
 
 enum class Action : std::uint8_t { kNone, kWarmup, kRecord, kRecordAndSave };
-/// N, W, R or S, as in torch's test vectors.
+/// N, W, R or S.
 char letter(Action action);
 
 struct StepRange {
   std::int64_t first = 0, last = 0;  // inclusive
 };
 
-/// A cycle (torch's six numbers) or a list of steps.
+/// The steps to record: a cycle (the six arguments of torch.profiler.schedule) or a list.
 struct Schedule {
   std::int64_t skip_first = 10, wait = 0, warmup = 1, active = 3, repeat = 1, skip_first_wait = 0;
-  std::vector<StepRange> steps;  // not empty = a list: sorted, disjoint; adjacent ranges merged if continuous
-  bool continuous = true;        // false: a window per listed step
+  std::vector<StepRange> steps;  // if not empty, used instead: sorted, disjoint; adjacent ranges merged if continuous
+  bool continuous = true;        // false: one window per listed step
 
   Action action_of(std::int64_t step) const;
-  /// True if no step >= `step` is recorded.
+  /// True if neither `step` nor a later one is recorded.
   bool over(std::int64_t step) const;
-  /// First recorded step >= `step`, if any.
+  /// Returns the first recorded step >= `step`, if any.
   std::optional<std::int64_t> next_recorded(std::int64_t step) const;
 };
 
-/// Effect of a step boundary. `close` happens before `open`.
+/// The changes at a step boundary. `close` happens before `open`.
 struct Transition {
   bool close = false;
   bool open = false;
   bool armed = false;  // events are recorded after the boundary
 };
 
-/// Turns the schedule's actions into windows.
 class WindowAutomaton {
  public:
   explicit WindowAutomaton(const Schedule& schedule) : schedule_(schedule) {}
   /// Call at the boundary that begins `step`.
   Transition on_step(std::int64_t step);
-  /// A limit has closed the window: none opens until the schedule's next.
+  /// Notes that a limit has closed the window; the schedule's next window opens as usual.
   void closed_by_limit();
   bool open() const { return open_; }
 
@@ -52,30 +52,30 @@ class WindowAutomaton {
   const Schedule& schedule_;
   Action last_ = Action::kNone;
   std::int64_t last_step_ = 0;
-  std::int64_t window_first_ = 0;  // of the window with last_step_
+  std::int64_t window_first_ = 0;  // first step of the window with last_step_
   bool open_ = false;
 };
 
 struct CounterRules {
   std::int64_t every = 1;
   std::int64_t min_interval_ns = 0;
-  bool absolute = false;   // schedule by the marker's number (or first + count), not by the count
-  std::int64_t first = 0;  // of the first step if markers have no numbers
+  bool absolute = false;   // the schedule uses Step::number, not the count of steps
+  std::int64_t first = 0;  // number of the first step if markers have no numbers
   bool per_epoch = false;
 };
 class StepCounter {
  public:
   explicit StepCounter(const CounterRules& rules) : rules_(rules) {}
   struct Step {
-    std::int64_t index;     // 0-based over the run
+    std::int64_t index;     // 0, 1, ... over the run
     std::int64_t schedule;  // for Schedule::action_of()
     std::int64_t number;    // from the marker's name, else first + index
   };
-  /// Counts a marker. Returns nothing if it makes no boundary (every, min_interval).
+  /// Returns nothing if the marker makes no step boundary (every, min_interval).
   std::optional<Step> on_marker(std::int64_t now_ns, std::optional<std::int64_t> number);
-  /// `number`: from the marker; else epochs count up from 0.
+  /// `number`: from the marker; if absent, epochs count up from 0.
   void on_epoch(std::optional<std::int64_t> number = std::nullopt);
-  /// 0 before the first marker.
+  /// 0 before the first epoch marker.
   std::int64_t epoch() const { return epoch_; }
 
  private:

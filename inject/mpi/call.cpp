@@ -55,7 +55,7 @@ Amount amount_of_vector(const Call& call, int counts, int type, int types, int n
   return amount_of_one(total, call.type_argument(type));
 }
 
-/// `peers`: length of a vector. `own` >= 0: only that element counts.
+/// `peers`: length of the counts. `own` >= 0: only this element counts.
 Amount amount_of_side(const Call& call, bool sending, int peers, int own) {
   const Row& row = call.row;
   const int count = row.position(sending ? Role::Count : Role::RCount);
@@ -199,9 +199,9 @@ void before_real(Call& call, bool recording) {
       if (call.comm != nullptr) call.sequence = next_sequence(*call.comm);
       break;
     case Behavior::FreeComm:
-      // First: once free, the handle may be reused.
+      // Before the real function: afterwards MPI may reuse the handle.
       call.freed = call.comm_stored_at(Role::OldComm);
-      if (recording) {  // later MPI cannot tell its name
+      if (recording) {  // afterwards MPI cannot tell its name
         Communicator* const known = communicator_of(call.freed);
         if (known != nullptr) call.freed_id = defined_id(*known);
       }

@@ -18,9 +18,9 @@ struct Call {
   bool fortran;
 
   Event* event = nullptr;        // null = not recorded
-  Communicator* comm = nullptr;  // of a collective, or the one to free
+  Communicator* comm = nullptr;  // of a collective, or to be freed
   Handle freed = 0;
-  std::uint32_t freed_id = 0;  // the freed table entry may be reused
+  std::uint32_t freed_id = 0;  // id of `freed`, whose table entry may be reused
   std::uint32_t sequence = 0;
   bool step_at_end = false;
   StatusBuffer own_status;  // for a status that the caller ignores and we need
@@ -63,12 +63,12 @@ struct Call {
   void want_status() {
     if (ignores_status()) word(Role::Status) = reinterpret_cast<std::uint64_t>(&own_status);
   }
-  /// Valid after the real function has succeeded.
+  /// Call only after the real function has succeeded.
   bool was_unsuccessful_poll() const { return row.polls() && *static_cast<const int*>(address(Role::Flag)) == 0; }
   bool armed() const { return event != nullptr; }
 };
 
-/// Fills in all but the times.
+/// Fills in the event except its times.
 void describe(const Call& call, Event& event);
 bool needs_status(const Call& call);
 /// Allocates, locks and makes system calls only at the first use of a communicator, datatype or operation.
@@ -76,7 +76,7 @@ void begin_call(Call& call);
 /// Preserves errno.
 void end_call(Call& call, int result);
 
-/// Fills in unknown values.
+/// Fills in peer and tag if unknown.
 void take_source_and_tag(const int* status, MpiArgs& args);
 
 }  // namespace profshim::mpi

@@ -15,7 +15,7 @@ namespace {
 
 constinit inject::HandleTable<Communicator, 1u << 14> table;
 constinit std::atomic<std::uint32_t> last_id{2};
-constinit HandleCache made_by_members;  // identity -> communicators so far
+constinit HandleCache made_by_members;  // identity -> number of communicators so far
 constinit Handle world_group = 0;
 
 constinit Query<int(Handle, int*)> ask_size{"PMPI_Comm_size"}, ask_rank{"PMPI_Comm_rank"},
@@ -47,7 +47,7 @@ class Group {
   Group(const Group&) = delete;
   Group& operator=(const Group&) = delete;
 
-  /// Passes each member's MPI_COMM_WORLD rank in order; negative = not in it. False if unknown.
+  /// Passes each member's rank in MPI_COMM_WORLD, in order; negative = none. False if unknown.
   template <class Each>
   bool each_world_rank(int size, Each&& each) const {
     constexpr int kBlock = 256;
@@ -73,7 +73,7 @@ std::uint64_t hash_of_members(Query<int(Handle, Handle*)>& query, Handle comm, i
   return hash;
 }
 
-/// "[0, 1, 5]"; 0 if a member is not in MPI_COMM_WORLD.
+/// Returns "[0, 1, 5]"; 0 if a member is not in MPI_COMM_WORLD.
 StringId world_ranks_text(Handle comm, int size) {
   constexpr std::size_t kLongestRank = 12;
   const std::size_t room = static_cast<std::size_t>(size) * kLongestRank + 2;
@@ -95,7 +95,8 @@ StringId world_ranks_text(Handle comm, int size) {
 Communicator* claim(Handle handle) {
   Communicator* const entry = table.claim(handle);
   if (entry == nullptr) {
-    recorder::problem("mpi", "more than 16384 communicators at a time: calls on the others carry no communicator");
+    recorder::problem("mpi",
+                      "more than 16384 communicators at a time: calls on further communicators show no communicator");
   }
   return entry;
 }
@@ -246,7 +247,7 @@ void add_communicator_of_members(Communicator* parent, Handle created, const cha
   forget_communicator(created);
   Communicator* const entry = query_and_add(created, parent, made, tag);
   if (entry == nullptr) return;
-  // All members agree on this count only: they have made these communicators together.
+  // Number of communicators with these members: equal on all members, which make them together.
   const std::uint64_t key = entry->identity | 4;
   const std::uint64_t before = made_by_members.find(key).value_or(0);
   made_by_members.remove(key);

@@ -1,4 +1,4 @@
-// Communicators are followed from activation on, recording or not: all ranks must count collectives alike.
+// Follows communicators from activation on, also outside windows: all ranks must count collectives alike.
 #pragma once
 
 #include <atomic>
@@ -10,14 +10,14 @@
 
 namespace profshim::mpi {
 
-/// One cache line holds all that a collective needs.
+/// A collective touches only this cache line.
 struct alignas(64) Communicator {
   std::atomic<std::uint64_t> handle{0};
   std::uint64_t identity = 0;  // equal on all members; unique
   std::uint32_t id = 0;        // Definition id; 1 = MPI_COMM_WORLD, 2 = MPI_COMM_SELF
   std::uint32_t parent = 0;
   std::int32_t size = 0;
-  std::int32_t peers = 0;  // destinations of an all-to-all: own or remote group
+  std::int32_t peers = 0;  // destinations of an all-to-all: size of own or remote group
   std::int32_t rank = 0;   // own rank; kNone32 = none
   StringId name = 0;       // "MPI_COMM_WORLD", or how it was made: "split of MPI_COMM_WORLD"
   std::atomic<std::uint32_t> sequence{0};
@@ -30,7 +30,7 @@ static_assert(sizeof(Communicator) == 64);
 /// Call after detect_abi().
 void define_predefined_communicators();
 
-/// Adds an unknown communicator. Null for MPI_COMM_NULL or if the table is full. Any thread.
+/// Finds a communicator, or adds it. Null for MPI_COMM_NULL or if the table is full. Any thread.
 Communicator* communicator_of(Handle comm);
 
 inline std::uint32_t next_sequence(Communicator& comm) { return inject::next_sequence(comm.sequence); }
@@ -39,11 +39,11 @@ std::uint32_t defined_id(Communicator& comm);
 
 int neighbors_of(Communicator& comm);
 
-/// For a collective over `parent`. Members that got MPI_COMM_NULL must count it too. `made`: Row::made.
+/// For calls collective over `parent`. Call also with MPI_COMM_NULL, to count the creation. `made`: Row::made.
 void add_communicator(Communicator* parent, Handle created, const char* made);
 /// For calls collective over the new members only. `tag` distinguishes communicators with equal members.
 void add_communicator_of_members(Communicator* parent, Handle created, const char* made, std::uint64_t tag);
-/// Asks MPI nothing: `created` is unusable until MPI_Comm_idup has completed.
+/// For MPI_Comm_idup. Asks MPI nothing: `created` is unusable until the request completes.
 void add_duplicate(Communicator& parent, Handle created, const char* made);
 
 namespace detail {
@@ -61,7 +61,7 @@ inline void count_collective(Handle comm) {
   }
 }
 
-/// Returns the entry for restore_communicator(), if the real function fails.
+/// Returns the entry, for restore_communicator() if the real function fails.
 Communicator* forget_communicator(Handle comm);
 void restore_communicator(Communicator* comm, Handle handle);
 void rename_communicator(Handle comm);

@@ -1,4 +1,4 @@
-// Cost of a recorded call, with the code that the job uses.
+// Measures the cost of a recorded call, with the code of the hooks.
 #include "forward.h"
 #include "lifecycle.h"
 #include "profshim/recorder_control.h"
@@ -7,7 +7,7 @@
 namespace profshim::mpi {
 
 double measure_call_cost() {
-  // MPI is not asked about a null datatype.
+  // The datatype is null: MPI is not asked about it.
   recorder::ScratchThread scratch;
   return scratch.cost_ns([] {
     std::uint64_t words[] = {0, 0, 0, 0, 0, abi().world};

@@ -1,10 +1,10 @@
-// The Fortran bindings, from hooks/mpi.def; all arguments are addresses. Open MPI's call PMPI functions, which have no
-// hooks. MPICH's call C functions: the outer hook records.
+// Exported Fortran bindings, from hooks/mpi.def; all arguments are addresses. Open MPI's bindings call PMPI functions,
+// which have no hooks. MPICH's call C functions: the outer hook records.
 //
-// mpif.h and "use mpi" use one of four spellings, "use mpi_f08" uses mpi_x_f08_. MPICH's mpi_x_f08ts_ need no hooks:
-// they call C functions.
+// mpif.h and "use mpi" call mpi_x in one of four spellings, "use mpi_f08" calls mpi_x_f08_. MPICH's mpi_x_f08ts_ call C
+// functions and need no hooks.
 //
-// A CHARACTER argument adds a hidden length. It is always forwarded: if it was not passed, nobody reads it.
+// A CHARACTER argument adds a hidden length, which is always forwarded: if it was not passed, no callee reads it.
 #include <cstdint>
 
 #include "forward.h"
@@ -52,7 +52,7 @@ struct FortranHook<hook, f08, std::index_sequence<i...>> {
 template <HookId hook, bool f08>
 using FortranHookOf = FortranHook<hook, f08, std::make_index_sequence<RowOf<hook>::kArguments>>;
 
-// The Fortran functions have no argc and argv.
+// For MPI_INIT and MPI_INIT_THREAD, which have no argc and argv.
 template <HookId hook, class... Arguments>
 void initialize(RealFunction& function, const char* const (&names)[4], int* error, Arguments... arguments) {
   auto* const real = reinterpret_cast<void (*)(Arguments..., int*)>(function.get(Layer::kMpi, names));
@@ -66,7 +66,7 @@ void initialize(RealFunction& function, const char* const (&names)[4], int* erro
   real(arguments..., error);
   const Ticks ended = ticks();
   if (error != nullptr && *error != 0) return;
-  // False if Fortran called C: the C hook did this.
+  // False if the binding called C: the C hook did this.
   if (activate_rank(nullptr, began)) record_initialization(hook, began, ended, true);
 }
 

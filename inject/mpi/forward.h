@@ -17,7 +17,7 @@ namespace profshim::mpi {
 
 using inject::RealFunction;
 
-/// MPI_ERR_OTHER, if the MPI library is missing.
+/// Returns MPI_ERR_OTHER.
 int missing_function_error();
 
 inline bool is_unwatched(Behavior behavior, std::uint32_t mode) {
@@ -26,7 +26,7 @@ inline bool is_unwatched(Behavior behavior, std::uint32_t mode) {
   return completes_requests(behavior) ? !any_open_operation() : !always_watched(behavior);
 }
 
-/// Returns true outside windows, where a collective still counts, to agree with ranks in other windows.
+/// True outside windows, where collectives are only counted, so that their numbers agree on all ranks.
 inline bool is_only_counted(std::uint32_t mode) { return (mode & (recorder::kArmed | recorder::kHookSteps)) == 0; }
 
 struct NoCompletion {
@@ -47,7 +47,7 @@ int forward_event(Call& call, const recorder::LayerScope& scope, Real& real) {
   return result;
 }
 
-/// Only a successful poll is an event. No poll waits, so none is an open call.
+/// Only a successful poll becomes an event. Polls do not block, so they need no open call.
 template <const Row& row, class Real>
 int forward_poll(Call& call, const recorder::LayerScope& scope, Real& real) {
   const Ticks began = begin_poll(call);
@@ -66,9 +66,9 @@ int forward_poll(Call& call, const recorder::LayerScope& scope, Real& real) {
   return result;
 }
 
-/// Calls `real` exactly once; it returns the MPI error code and must pass Status and Statuses from `words`, where they
-/// may have been replaced. scope.outermost() turns false if the call was closed early: on a stack of its own
-/// (user-level threads) it can look abandoned.
+/// Calls `real` exactly once. `real` returns the MPI error code and must pass Status and Statuses from `words`, where
+/// they may have been replaced. scope.outermost() turns false if the call was closed early: with user-level threads it
+/// can look abandoned.
 template <const Row& row, class Real>
 int intercept(std::uint64_t* words, bool fortran, Real&& real) {
   spool::Thread* const thread = recorder::this_thread();

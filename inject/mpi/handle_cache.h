@@ -1,4 +1,4 @@
-// A bounded lock-free cache of MPI's answers. A full cache adds nothing.
+// A bounded lock-free cache of MPI's answers. A full cache takes no more.
 #pragma once
 
 #include <atomic>
@@ -33,7 +33,7 @@ class HandleCache {
     }
   }
 
-  /// Removes all copies: two threads may have inserted it at once.
+  /// Removes all copies: two threads may have inserted the handle at once.
   void remove(std::uint64_t handle) {
     for (std::uint32_t i = 0, at = home(handle); i < kMaxProbes; ++i) {
       Slot& slot = slots_[(at + i) % kSlots];

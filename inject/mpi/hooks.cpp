@@ -18,7 +18,7 @@ std::uint64_t widened(T argument) {
   }
 }
 
-/// MPI_Init*, and communicators of an MPI session.
+/// MPI_Init*, and calls that make a communicator of an MPI session.
 template <HookId hook>
 constexpr bool may_begin_rank = RowOf<hook>::kRow.behavior == Behavior::Initialize ||
                                 (RowOf<hook>::kRow.behavior == Behavior::CreateCommOfGroup &&
@@ -34,7 +34,7 @@ struct CHook<hook, std::index_sequence<i...>> {
   using Argument = ArgumentType<RowOf<hook>::kRoles[n]>;
   using Signature = int(Argument<i>...);
 
-  /// A Status or Statuses may have been replaced.
+  /// Takes Status and Statuses from `words`, where they may have been replaced.
   template <std::size_t n>
   static Argument<n> forwarded(Argument<n> given, const std::uint64_t* words) {
     if constexpr (RowOf<hook>::kRoles[n] == Role::Status || RowOf<hook>::kRoles[n] == Role::Statuses) {

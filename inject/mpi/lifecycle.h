@@ -12,7 +12,7 @@ bool mpi_was_seen();
 bool activate_rank(const void* session_comm, Ticks began);
 /// Records the call if a window begins with it.
 void record_initialization(HookId hook, Ticks began, Ticks ended, bool fortran);
-/// Nanoseconds. Not on the job's threads.
+/// Nanoseconds of a recorded call. Not on the job's threads.
 double measure_call_cost();
 
 }  // namespace profshim::mpi

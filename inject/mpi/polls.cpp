@@ -10,7 +10,7 @@
 namespace profshim::mpi {
 namespace {
 
-/// In ticks: 5 to 20 microseconds, depending on the clock.
+/// Ticks between two polls of one event: 5 to 20 us by a TSC, more by an Arm counter.
 constexpr Ticks kLongestPause = 20000;
 
 struct Place {
@@ -31,7 +31,7 @@ Place place_of(const Call& call) {
   return {event.mpi.comm, event.mpi.peer, event.mpi.tag};
 }
 
-/// The writer of the window may be reading it.
+/// Atomic, because the writer thread may be reading the event.
 template <class T>
 void set(T& to, T value) {
   std::atomic_ref(to).store(value, std::memory_order_relaxed);
@@ -43,7 +43,8 @@ bool continues(const Event& polling, const Call& call, Ticks began) {
          began - polling.end <= kLongestPause;
 }
 
-/// Returns false if it has no room. Stores the count last: every counted poll lies before the end.
+/// Returns false if the event has no room for another function. Stores the count last: every counted poll lies before
+/// the end.
 bool extend(Event& polling, const Call& call, Ticks began, Ticks now) {
   PollArgs& polls = polling.polls;
   const auto end = std::end(polls.functions);

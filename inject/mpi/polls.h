@@ -1,5 +1,5 @@
-// Loops of MPI_Test, MPI_Testany or MPI_Iprobe make millions of unsuccessful polls per second: consecutive ones of a
-// thread become one event.
+// Makes one event of a thread's consecutive unsuccessful polls: loops of MPI_Test, MPI_Testany or MPI_Iprobe make
+// millions per second.
 #pragma once
 
 #include "call.h"
@@ -11,7 +11,7 @@ inline bool folds_polls() {
   return (recorder::mode() & (kRecording | recorder::kEachPoll)) == kRecording;
 }
 
-/// Called around the real function, on its thread. Neither allocates nor locks. count_poll(): unsuccessful polls only.
+/// Call before and after the real function. Neither allocates nor locks. count_poll(): unsuccessful polls only.
 Ticks begin_poll(Call& call);
 void count_poll(const Call& call, Ticks began);
 

@@ -1,5 +1,4 @@
-// Meaning of the columns of hooks/mpi.def. MPI has no common binary interface: hooks and events are made from these
-// rows.
+// The meaning of the columns of hooks/mpi.def. MPI has no common ABI: hooks and events are made from the rows.
 #pragma once
 
 #include <array>
@@ -11,13 +10,13 @@
 
 namespace profshim::mpi {
 
-/// R...: receiving side. ...W: MPI_Count instead of int.
+/// Roles of arguments. R...: receiving side. ...W: MPI_Count instead of int.
 enum class Role : std::uint8_t {
-  Ptr,     // an address, not read or known to the behavior
+  Ptr,     // an address, not read, or read by the behavior
   Text,    // char*; in Fortran its length is a hidden last argument
   SBuf,    // or MPI_IN_PLACE
   RBuf,    // or MPI_IN_PLACE
-  Int,     // a number, not read or known to the behavior
+  Int,     // a number, not read, or read by the behavior
   Wide,    // MPI_Aint, MPI_Offset or MPI_Count, not read
   Opaque,  // a handle, not read
   Count,
@@ -43,18 +42,18 @@ enum class Role : std::uint8_t {
   RTag,
   Comm,
   NewComm,  // an address, as all below
-  OldComm,  // the freed one
-  Message,  // an MPI_Message to receive, or found
+  OldComm,  // to be freed
+  Message,  // an MPI_Message to receive, or found by a probe
   Flag,     // an int; 0 = unsuccessful poll
-  Request,  // the new one
+  Request,  // the new request
   Status,
   Statuses,  // one for each request
 };
 inline constexpr std::size_t kRoles = static_cast<std::size_t>(Role::Statuses) + 1;
 
 enum class Behavior : std::uint8_t {
-  PointToPoint,  // none, and unwatched while unarmed: called most often
-  Plain,         // none, but hides the calls that MPI makes inside it
+  PointToPoint,  // no special action; outside windows only forwarded
+  Plain,         // no special action; always hides calls that MPI makes inside
   Sendrecv,      // two events: send and receive
   Collective,
   PersistentInit,
@@ -157,17 +156,17 @@ constexpr bool is_handle(Role role) {
   return role == Role::Opaque || role == Role::Type || role == Role::RType || role == Role::Op || role == Role::Comm;
 }
 
-/// Register width holds MPICH's int handles and the pointers of Open MPI and MPI-5.
+/// Handles have register width, for MPICH's ints and the pointers of Open MPI and MPI-5.
 template <Role role>
 using ArgumentType = std::conditional_t<
     is_number(role), int,
     std::conditional_t<is_wide_number(role), std::int64_t, std::conditional_t<is_handle(role), std::uintptr_t, void*>>>;
 
-/// Returns true if the hook has work even while nothing is recorded.
+/// True if the hook also acts outside windows.
 constexpr bool always_watched(Behavior behavior) {
   return behavior != Behavior::PointToPoint && behavior != Behavior::Sendrecv;
 }
-/// These calls are watched outside windows only while an operation from a window is pending.
+/// True for calls that outside windows are watched only while an operation from a window is pending.
 constexpr bool completes_requests(Behavior behavior) {
   switch (behavior) {
     case Behavior::Wait:

@@ -129,7 +129,7 @@ constexpr Row make_row(HookId hook, Behavior behavior, Payload payload, const st
 constexpr bool launches(Behavior behavior) {
   return behavior == Behavior::Collective || behavior == Behavior::PointToPoint;
 }
-/// True if the hook has work even while nothing is recorded.
+/// True if the hook also acts outside windows.
 constexpr bool is_always_watched(Behavior behavior) {
   return behavior != Behavior::Plain && behavior != Behavior::PointToPoint;
 }

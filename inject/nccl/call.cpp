@@ -61,7 +61,7 @@ void describe(Event& event, const Row& row, const Arguments& arguments, Communic
   args.bytes = payload_bytes(row, arguments, comm);
 }
 
-/// Calls in a group share an operation id, under which its end launches their kernels.
+/// Calls in a group share an operation id, under which ncclGroupEnd launches their kernels.
 void push_correlation(Call& call) {
   NcclArgs& args = call.event->nccl;
   group::State& group = group::state;
@@ -117,7 +117,7 @@ void begin_call(Call& call, const Arguments& arguments, bool from_nvtx) {
     }
   }
   if (row.behavior == Behavior::Free) {
-    // First: once free, the handle may be reused.
+    // Before the real function: afterwards NCCL may reuse the handle.
     call.freed_handle = arguments.comm;
     call.freed = remove_communicator(arguments.comm);
   }

@@ -15,7 +15,7 @@ struct Arguments {
   std::int32_t peer = kNone32;
 };
 
-/// Trivial, because NVTX ranges keep it in thread-local memory.
+/// Has no destructor, because NVTX ranges keep it in thread-local memory.
 struct Call {
   const Row* row = nullptr;
   spool::Thread* thread = nullptr;
@@ -41,7 +41,7 @@ struct State {
   std::uint32_t operation_count;
   Ticks single_call;         // Event::begin of the only operation; 0 = none, several, or some unseen
   bool hooked;               // a group call is running in its hook
-  bool recorded_from_start;  // so no operation was missed
+  bool recorded_from_start;  // recording was on at its begin: no operation was missed
 };
 extern thread_local constinit State state __attribute__((tls_model("initial-exec")));
 inline bool is_inside() { return state.depth != 0; }
@@ -53,13 +53,13 @@ inline void enter(int result) {
 void leave();
 }  // namespace group
 
-/// A recorded range of NCCL's NVTX domain is open on this thread: calls inside belong to it.
+/// True while a recorded range of NCCL's NVTX domain is open on this thread: calls inside belong to it.
 namespace detail {
 extern thread_local constinit bool inside_nvtx_range __attribute__((tls_model("initial-exec")));
 }
 inline bool inside_nvtx_range() { return detail::inside_nvtx_range; }
 
-/// Activates the session at the process's first ncclCommInit*, before it runs. The environment's rank wins. Job's
+/// Activates the session at the process's first ncclCommInit*, before it runs. A rank in the environment wins. Job's
 /// thread, outside any LayerScope.
 void activate_by_communicator(int rank, int ranks);
 

@@ -40,12 +40,13 @@ std::uint64_t hash_of_bytes(const void* data, std::size_t bytes) {
 Communicator* claim(Handle handle) {
   Communicator* const entry = table.claim(handle);
   if (entry == nullptr) {
-    recorder::problem("nccl", "more than 4096 NCCL communicators at a time: calls on the others carry no communicator");
+    recorder::problem(
+        "nccl", "more than 4096 NCCL communicators at a time: calls on further communicators show no communicator");
   }
   return entry;
 }
 
-/// `int function(ncclComm_t, int*)`, past all hooks.
+/// Calls the real `int function(ncclComm_t, int*)`.
 std::int32_t query(const char* function, Handle comm) {
   auto* const real = reinterpret_cast<int (*)(void*, int*)>(inject::resolve(function, Layer::kNccl));
   int value = kUnknown;
@@ -70,7 +71,7 @@ void query_once(Communicator& comm) {
 struct Awaited {
   std::atomic<const void*> address{nullptr};  // kTaken while a thread uses the entry
   CommunicatorInfo info;                      // only for the thread that set kTaken
-  std::atomic<std::int32_t> tid{0};           // waits for the handle
+  std::atomic<std::int32_t> tid{0};           // of the waiting thread
 };
 constexpr std::size_t kMaxAwaited = 64;
 constinit Awaited awaited[kMaxAwaited];
@@ -83,14 +84,14 @@ std::int32_t this_tid() {
   return thread != nullptr ? thread->tid.load(std::memory_order_relaxed) : 0;
 }
 
-/// Returns 0 if the address is unmapped by now.
+/// Reads a handle; 0 if the address is unmapped by now.
 Handle stored_at(const void* address) {
   Handle value = 0;
   iovec here{&value, sizeof value}, there{const_cast<void*>(address), sizeof value};
   return process_vm_readv(getpid(), &here, 1, &there, 1, 0) == static_cast<ssize_t>(sizeof value) ? value : 0;
 }
 
-/// Adds stored handles: all of this thread, or only `wanted`, whose communicator it returns.
+/// Adds communicators with stored handles: all of this thread, or only `wanted`, which it returns.
 Communicator* add_awaited(bool own_only, Handle wanted) {
   if (awaited_count.load(std::memory_order_acquire) == 0) return nullptr;
   Communicator* found = nullptr;
@@ -144,7 +145,7 @@ std::uint64_t next_split_identity(Communicator& parent, int color) {
 }
 
 std::uint64_t next_shrink_identity(Communicator& parent, const int* excluded, int count) {
-  // A sum: ranks may list the excluded ones in any order.
+  // A sum, because processes may list the excluded ranks in any order.
   std::uint64_t sum = 0;
   for (int i = 0; excluded != nullptr && i < count; ++i) sum += mix(0x73, static_cast<std::uint32_t>(excluded[i]));
   const std::uint64_t number = parent.shrinks.fetch_add(1, std::memory_order_relaxed) + 1;
@@ -207,7 +208,7 @@ void add_when_stored(const void* address, const CommunicatorInfo& info) {
     awaited_count.fetch_add(1, std::memory_order_release);
     return;
   }
-  // Full of entries without a handle: the communicator is queried at first use.
+  // No free entry: the communicator is queried at first use.
 }
 
 void add_stored_communicators() { add_awaited(true, 0); }

@@ -1,4 +1,4 @@
-// NCCL communicators are followed from activation on, recording or not: all ranks must count collectives alike. Any
+// Follows NCCL communicators from activation on, also outside windows: all ranks must count collectives alike. Any
 // thread; lock-free. NCCL is queried once about a communicator whose creation was not seen.
 #pragma once
 
@@ -14,7 +14,7 @@ namespace profshim::nccl {
 
 inline constexpr std::int32_t kUnknown = -1;
 
-/// One cache line holds all that a collective needs.
+/// A collective touches only this cache line.
 struct alignas(64) Communicator {
   std::atomic<Handle> handle{0};
   std::uint64_t identity = 0;  // equal on all ranks, unique; 0 = unknown
@@ -32,7 +32,7 @@ struct alignas(64) Communicator {
 };
 static_assert(sizeof(Communicator) == 64);
 
-/// Ids of MPI communicators are below.
+/// Ids of MPI communicators are smaller.
 inline constexpr std::uint32_t kFirstId = 1u << 30;
 
 struct CommunicatorInfo {
@@ -63,14 +63,14 @@ constexpr Handle handle_of_hash(std::uint64_t hash) { return hash == 0 ? 0 : has
 constexpr bool is_hash(Handle handle) { return handle >> 63 != 0; }
 std::uint64_t identity_of_hash(Handle handle);
 
-/// Such as "split of init". `parent` may be null.
+/// For example "split of init". `parent` may be null.
 StringId origin_text(const char* made, const Communicator* parent);
 
 /// Replaces an entry with this handle. Returns null for handle 0 or if the table is full.
 Communicator* add_communicator(Handle handle, const CommunicatorInfo& info, bool from_nvtx = false);
-/// NCCL will store the handle at `address` later: in a group, or for a non-blocking communicator.
+/// Adds a communicator once NCCL has stored its handle at `address`: in a group, or if it is non-blocking.
 void add_when_stored(const void* address, const CommunicatorInfo& info);
-/// Call at the end of the outermost group.
+/// Adds this thread's communicators with stored handles. Call at the end of the outermost group.
 void add_stored_communicators();
 
 /// Returns null for handle 0 or if the table is full.
@@ -81,7 +81,7 @@ std::int32_t size_of(Communicator& comm);
 /// Writes the definition at the first call.
 std::uint32_t defined_id(Communicator& comm);
 
-/// Returns the entry for restore_communicator(), if the real function fails.
+/// Returns the entry, for restore_communicator() if the real function fails.
 Communicator* remove_communicator(Handle comm);
 void restore_communicator(Communicator* comm, Handle handle);
 

@@ -1,5 +1,4 @@
-// Exported NCCL functions from hooks/nccl.def. Group calls are always counted, to keep their nesting; others cost one
-// load while nothing is recorded.
+// Exported NCCL functions from hooks/nccl.def. Group calls are always counted, to keep their nesting.
 #include <cerrno>
 #include <utility>
 
@@ -96,7 +95,8 @@ CommunicatorInfo info_of_new(const Row& row, Words words) {
       if (info.rank < 0) info.rank = kUnknown;
       info.name = name_of(row, words, "grow", parent);
       if (!growth.matched) {
-        recorder::problem("nccl", "ncclCommGrow: the ranks that were added cannot be matched with the others");
+        recorder::problem(
+            "nccl", "ncclCommGrow: added ranks and old ranks may show the grown communicator as two different ones");
       }
       break;
     }
@@ -129,7 +129,7 @@ Communicator* add_clique(const Row& row, Words words) {
 Communicator* add_made_communicator(const Row& row, Words words, int result) {
   if (row.behavior == Behavior::InitializeAll) return add_clique(row, words);
   const auto* const place = pointer_argument<const Handle>(row, words, Role::NewComm);
-  const CommunicatorInfo info = info_of_new(row, words);  // counts the split, even without color
+  const CommunicatorInfo info = info_of_new(row, words);  // counts the split, even with kNoColor
   if (place == nullptr || (row.behavior == Behavior::Split && int_argument(row, words, Role::Color, 0) == kNoColor)) {
     return nullptr;
   }
@@ -239,7 +239,7 @@ struct Hook<hook, std::index_sequence<i...>> {
     } else {
       result = real(arguments...);
     }
-    // close_left_calls() closed the event, which looked abandoned.
+    // False if close_left_calls() has closed the event, which looked abandoned.
     if (!scope.outermost()) record.event = nullptr;
     Communicator* made = nullptr;
     if constexpr (makes_communicator(kBehavior)) {

@@ -1,4 +1,4 @@
-// Records NCCL's version when a communicator is created: ncclGetVersion() returns a constant.
+// Records NCCL's version when a communicator is created. ncclGetVersion() is safe to call: it returns a constant.
 #pragma once
 
 #include <cstddef>
@@ -6,7 +6,7 @@
 
 namespace profshim::nccl {
 
-/// An NCCL_VERSION_CODE as "2.21.5"; empty if invalid. NCCL 2.9 changed its factors.
+/// An NCCL_VERSION_CODE as "2.21.5"; empty if invalid.
 struct VersionText {
   char text[24] = {};
 };
@@ -21,8 +21,8 @@ inline VersionText version_text(int code) {
 
 /// Records the version of the library that contains `function`. Job's thread; preserves errno; takes the loader's lock.
 void note_version(const void* function);
-/// Call when NVTX headers register; `get` is in their library. note_version_by_nvtx() uses it if no other libnccl has
-/// NVTX.
+/// Call when a library registers with NVTX; `get`: a function in it. note_version_by_nvtx() uses it if it is the only
+/// libnccl.
 void note_nvtx_copy(const void* get);
 /// For communicators seen only as NVTX ranges.
 void note_version_by_nvtx();

@@ -1,4 +1,4 @@
-// Merges the traces of several ranks into one on one clock. Tool only.
+// Merges the traces of several ranks into one trace on one clock.
 #pragma once
 
 #include <cstdint>
@@ -21,17 +21,17 @@ struct MergeOptions {
   ClockSync sync = ClockSync::kCollective;
   /// Keeps the times of traces without a shared clock, instead of failing.
   bool assume_clock = false;
-  /// Finished part, 0 to 1. Called on several threads, one call at a time.
+  /// Called with the finished part, 0 to 1. On several threads, one call at a time.
   std::function<void(double done)> on_progress;
 };
 
 struct MergedRank {
   std::string path, host;
   int rank = -1;
-  std::int64_t first_pid = 0;  // GPU n has the pid first_pid + n; processes follow
+  std::int64_t first_pid = 0;  // GPU n has the pid first_pid + n; processes have higher ones
   std::string clock;           // "reference", "same host", "collectives", "anchors", "assumed"
-  std::uint64_t moments = 0;   // bounds from shared events
-  double offset_us = 0;        // added to its times at offset_at_ns (its own clock)
+  std::uint64_t moments = 0;   // clock bounds from shared events
+  double offset_us = 0;        // added to its times, at offset_at_ns of its own clock
   std::int64_t offset_at_ns = 0;
   double drift_ppm = 0;  // us per second
   double error_us = -1;  // upper bound against the reference; < 0 = unknown
@@ -44,11 +44,11 @@ struct MergeResult {
   std::vector<std::string> warnings;
   bool truncated = false;
   std::uint64_t events = 0, bytes = 0;
-  std::uint64_t messages = 0, collectives = 0, requests = 0;  // with arrows
-  std::uint64_t messages_left_out = 0;                        // without: sends and receives differ in number
+  std::uint64_t messages = 0, collectives = 0, requests = 0;  // drawn as arrows
+  std::uint64_t messages_left_out = 0;                        // not drawn: sends and receives differ in number
 };
 
-/// Reads every file twice. Memory: about 40 bytes for each shared event. Errors are in the result.
+/// Reads every file twice. Memory: about 40 bytes for each shared event.
 MergeResult merge_traces(const MergeOptions& options);
 
 }  // namespace profshim

@@ -1,4 +1,4 @@
-// One self-contained HTML page about finished traces: profshim report. Tool only.
+// Makes one self-contained HTML page about finished traces, for `profshim report`.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,6 @@
 
 namespace profshim {
 
-/// A sentence of the verdict.
 struct ReportFinding {
   enum class Level : std::uint8_t { kBad, kNotice, kGood, kPlain };
   Level level = Level::kPlain;
@@ -60,11 +59,11 @@ struct Report {
   bool truncated = false;  // a file ends early
 };
 
-/// Reads each file once; twice with several ranks, for the clocks. Throws std::runtime_error with one line if a file is
-/// not a trace, has no events or belongs to another job.
+/// Reads each file once; twice with several ranks. Throws a one-line std::runtime_error if a file is not a trace, has
+/// no events or belongs to another job.
 Report make_report(const std::vector<std::string>& paths);
 
-/// Returns the whole HTML file. Escapes all text of the report; the page loads nothing from elsewhere.
+/// Escapes all text of the report; the page loads no other file.
 std::string report_page(const Report& report);
 
 }  // namespace profshim

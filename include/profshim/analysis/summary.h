@@ -1,5 +1,5 @@
-// PyTorch's key_averages().table() from finished traces of profshim and torch.profiler. Rows:
-// src/analysis/summary/table/key_averages.h. Tool only.
+// Computes PyTorch's key_averages().table() from finished traces of profshim or torch.profiler. Rules for the rows:
+// src/analysis/summary/table/key_averages.h.
 #pragma once
 
 #include <cstdint>
@@ -34,7 +34,7 @@ struct DeviceUse {
   bool any = false;
   double busy_us = 0;           // with at least one kernel, copy or memset
   double communication_us = 0;  // with a collective kernel
-  double exposed_us = 0;        // with a collective kernel and no other
+  double exposed_us = 0;        // with a collective kernel and no other activity
 };
 
 struct KeyTable {
@@ -48,8 +48,8 @@ struct KeyTable {
   std::vector<std::string> warnings;
 };
 
-/// With several files, each rank has its own rows. Throws std::runtime_error with one line if a file is not a trace or
-/// has no events.
+/// With several files, each rank has its own rows. Throws a one-line std::runtime_error if a file is not a trace or has
+/// no events.
 KeyTable key_averages(const std::vector<std::string>& paths, bool group_by_shapes);
 
 struct TableStyle {
@@ -60,10 +60,10 @@ struct TableStyle {
   std::string time_unit;  // "s", "ms", "us"; "" = the unit that fits each number
 };
 
-/// Keys for `sort_by`.
+/// Allowed values of `sort_by`.
 const std::vector<std::string_view>& sort_keys();
 
-/// In order of `style`. Throws std::runtime_error if `sort_by` is unknown.
+/// The rows that `style` shows, in order. Throws std::runtime_error if `sort_by` is unknown.
 std::vector<const KeyRow*> table_rows(const KeyTable& table, const TableStyle& style);
 
 struct TableTotals {
@@ -73,12 +73,12 @@ struct TableTotals {
 };
 TableTotals table_totals(const KeyTable& table);
 
-/// Returns exactly the text of PyTorch's table; "" if there are no rows.
+/// Exactly the text of PyTorch's table; "" without rows.
 std::string table_text(const KeyTable& table, const TableStyle& style);
 /// Times are in microseconds.
 std::string table_csv(const KeyTable& table, const TableStyle& style);
 
-/// "1.234ms"; `unit` as in TableStyle.
+/// Returns "1.234ms". `unit`: as TableStyle::time_unit.
 std::string format_time(double us, std::string_view unit = {});
 
 }  // namespace profshim

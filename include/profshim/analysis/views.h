@@ -1,4 +1,5 @@
-// Views of profshim summary: --kernels, --steps, --comms, --mpi. Columns: *_view.h in src/analysis/summary. Tool only.
+// The views of `profshim summary`: --kernels, --steps, --comms, --mpi. Their columns are in src/analysis/summary, in
+// *_view.h.
 #pragma once
 
 #include <cstdint>
@@ -29,10 +30,10 @@ struct ViewColumn {
 
 struct ViewTable {
   std::string key;
-  std::string title;  // "" = only for JSON and CSV; in text, notes say the same
+  std::string title;  // "" = only for JSON and CSV; the text has notes instead
   std::vector<ViewColumn> columns;
   std::vector<std::vector<Cell>> rows;
-  bool limit_each = false;  // row limits are per value of the first column
+  bool limit_each = false;  // limit_rows() counts rows per value of the first column
 };
 
 struct View {
@@ -52,10 +53,10 @@ struct Views {
   bool truncated = false;  // a file ends early
 };
 
-/// Reads each file once. Throws std::runtime_error with one line if a file is not a trace or has no events.
+/// Reads each file once. Throws a one-line std::runtime_error if a file is not a trace or has no events.
 Views make_views(const std::vector<std::string>& paths, const ViewChoice& choice);
 
-/// Keeps `row_limit` rows of each table (-1 = all). Adds a note if there were more.
+/// Keeps `row_limit` rows of each table (-1 = all). Adds a note if it removes any.
 void limit_rows(View& view, std::int64_t row_limit);
 
 /// `time_unit`: "s", "ms", "us"; "" = the unit that fits each number.

@@ -9,12 +9,12 @@
 
 namespace profshim {
 
-/// Ticks of the processor's counter, or CLOCK_MONOTONIC nanoseconds. Chosen once per process.
+/// A time of the recording clock: ticks of the processor's counter, or CLOCK_MONOTONIC nanoseconds.
 using Ticks = std::uint64_t;
 
 enum class ClockKind : std::uint32_t { kMonotonic = 0, kTsc = 1, kArmCounter = 2 };
 
-/// One moment on all three clocks.
+/// One moment, read on all three clocks.
 struct Anchor {
   Ticks ticks = 0;
   std::int64_t monotonic_ns = 0;
@@ -22,11 +22,11 @@ struct Anchor {
 };
 
 namespace clock_detail {
-extern ClockKind kind;  // written once by choose_clock(), before any event
+extern ClockKind kind;  // written by choose_clock(), before any event
 }
 
-/// Chooses the TSC if it is invariant, or Arm's counter, if the kernel uses it too; else CLOCK_MONOTONIC. Called once,
-/// at activation.
+/// Chooses the TSC (if it is invariant) or Arm's counter if the kernel uses it too; else CLOCK_MONOTONIC. Called at
+/// activation.
 ClockKind choose_clock();
 /// Returns the name in traces: "monotonic", "tsc" or "arm_counter".
 const char* name_of(ClockKind kind);
@@ -40,7 +40,7 @@ inline std::int64_t monotonic_ns() {
 }
 std::int64_t realtime_ns();
 
-/// Reads a register for a counter, else the vDSO. Hot path. Any thread.
+/// The time now, from the counter's register or the vDSO. Any thread.
 inline Ticks ticks() {
 #if defined(__x86_64__)
   // The compiler's name for __rdtsc(): x86intrin.h would add a third of a second to each of 150 files.
@@ -67,11 +67,11 @@ class ClockMap {
   std::int64_t unix_ns(Ticks t) const;
   /// Returns how far the wall clock was stepped or slewed between the first and last anchor.
   std::int64_t realtime_shift_ns() const;
-  /// From first to last anchor, clamped to 0.001 ... 1000.
+  /// Mean rate from first to last anchor, clamped to 0.001 ... 1000.
   double ticks_per_ns() const;
 
  private:
-  /// From `ticks` on. Rate: nanoseconds per tick.
+  /// Conversion from `ticks` on. `rate`: nanoseconds per tick.
   struct Segment {
     Ticks ticks;
     std::int64_t unix_ns;

@@ -15,9 +15,9 @@ std::string command_line();
 /// Returns the file name of the executable; for an interpreter, of the script without extension.
 std::string program_name();
 
-/// Joins the arguments with spaces. *** replaces values that look like a secret: --token=X, --token X, --password X,
-/// --api-key X, NAME_KEY=X, NAME_TOKEN=X, names with SECRET or PASSWORD, a URL's password, the word after "Bearer".
-/// Only the first argument if not `all`.
+/// Joins the arguments with spaces; without `all`, only the first argument. *** replaces values that look like a
+/// secret: --token=X, --token X, --password X, --api-key X, NAME_KEY=X, NAME_TOKEN=X, names with SECRET or PASSWORD, a
+/// URL's password, the word after "Bearer".
 std::string shown_command_line(const std::vector<std::string>& arguments, bool all);
 
 }  // namespace profshim

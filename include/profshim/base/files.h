@@ -1,4 +1,4 @@
-// Reading files, creating folders, high descriptors.
+// Reads files, creates folders, opens high descriptors.
 #pragma once
 
 #include <string>
@@ -6,16 +6,16 @@
 
 namespace profshim {
 
-/// Returns false and an errno in `error` on failure.
+/// Reads a whole file. Returns false and sets `error` to an errno on failure.
 bool read_file(const std::string& path, std::string& text, int& error);
-/// mkdir -p. Returns 0 or an errno.
+/// As mkdir -p. Returns 0 or an errno.
 int make_folders(const std::string& path);
 /// Returns the paths that match a shell pattern; higher version numbers come first ("cuda-12.4" before "cuda-9.2").
 std::vector<std::string> files_newest_first(const std::string& pattern);
-/// Calls getcwd, but does not resolve links.
+/// Prepends getcwd() to a relative path; does not resolve links.
 std::string absolute_path(const std::string& path);
 
-/// Opens a descriptor that does not disturb the job: >= 512 if the limit allows. Close-on-exec.
+/// Opens a file at a descriptor >= 512, if the limit allows: the job may rely on low numbers. Close-on-exec.
 int open_high(const char* path, int flags, unsigned mode = 0666);
 
 }  // namespace profshim

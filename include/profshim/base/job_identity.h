@@ -6,7 +6,7 @@
 
 namespace profshim {
 
-/// From the scheduler's job id, the MPI namespace, or the start of the launcher.
+/// Made from the scheduler's job id, the MPI namespace, or the start of the launcher.
 struct JobIdentity {
   std::string key;       // for comparisons
   std::string readable;  // for the default run name: "slurm-4711", "20261121-101502"

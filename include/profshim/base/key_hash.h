@@ -1,4 +1,4 @@
-// Hashes of keys with several parts. Equal keys of two files have equal hashes.
+// Hashes keys with several parts. Equal keys have equal hashes, also in two files.
 #pragma once
 
 #include <cstdint>

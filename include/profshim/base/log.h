@@ -14,7 +14,7 @@ namespace log {
 void note_stderr();
 void set_level(LogLevel level);
 LogLevel level();
-/// Used instead of stderr; "" = stderr. Opened for each line.
+/// The file used instead of stderr ("" = stderr); opened for each line.
 void set_file(std::string path);
 void set_rank(int rank);
 /// Writes "profshim: rank R: text\n" with one write(2); drops lines above the level. Any thread; not for the hot path.

@@ -5,13 +5,14 @@
 
 namespace profshim::log {
 
-/// Lines that stderr cannot take go to FOLDER/profshim-rankN.log from now on, including those that have waited. Any
+/// Sends lines that stderr cannot take to FOLDER/profshim-rankN.log from now on, also those that have waited. Any
 /// thread; once per session.
 void set_run_folder(const std::string& folder, int rank);
 
-/// Returns true if log lines may go to the replacement of descriptor 2 (rule: src/base/log/log_target.cpp).
+/// True if log lines may go to the replacement of descriptor 2 (rule: src/base/log/log_target.cpp).
 bool replaced_stderr_is_a_log();
-/// The rule about names. `path`: target of /proc/self/fd/2; `same_as_stdout`: descriptor 1 is the same file.
+/// True if a regular file with this name is a log. `path`: target of /proc/self/fd/2; `same_as_stdout`: descriptor 1 is
+/// the same file.
 bool is_name_of_a_log(const char* path, bool same_as_stdout);
 
 }  // namespace profshim::log

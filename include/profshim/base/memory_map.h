@@ -7,15 +7,14 @@
 
 namespace profshim {
 
-/// One line.
 struct MemoryMapping {
   std::uint64_t begin = 0, end = 0, offset = 0;  // offset: in the file
   bool is_readable = false, is_writable = false, is_executable = false;
   std::string path;  // "" = no file; "[heap]", "[stack]" ... come from the kernel
 };
-/// With or without newline. Returns false if it is not a mapping.
+/// Parses a line, with or without newline. Returns false if it is not a mapping.
 bool parse_mapping(const char* line, MemoryMapping& mapping);
-/// By ascending address. Returns false if the map cannot be opened. Any thread.
+/// Visits all mappings by ascending address. Returns false if the map cannot be opened. Any thread.
 bool each_mapping(const std::function<void(const MemoryMapping&)>& visit);
 
 }  // namespace profshim

@@ -20,25 +20,25 @@ struct ProcessIdentity {
 
 ProcessIdentity own_identity();
 
-/// Returns "node7 4711 123456 4026531836 0b4f...", without a newline.
+/// Returns "node7 4711 123456 4026531836 0b4f...".
 std::string to_text(const ProcessIdentity& identity);
 /// Also accepts the earlier form: host, PID, start time.
 bool parse_identity(std::string_view text, ProcessIdentity& identity);
 
 enum class Life : std::uint8_t { kAlive, kDead };
 
-/// An invisible process counts as dead after this time without a sign of life.
+/// A process that cannot be seen counts as dead after this time without a sign of life.
 inline constexpr std::int64_t kSilentFor_ns = 30'000'000'000;
 
-/// If can_be_seen(), number and start time decide. Otherwise (another host or container, no /proc, hidepid) the process
-/// is alive if its last sign of life is younger than kSilentFor_ns. Both times are since the epoch, by the same clock.
-/// Any thread.
+/// If can_be_seen(), PID and start time decide. Otherwise (another host or container, no /proc, hidepid) the process is
+/// alive if its last sign of life is younger than kSilentFor_ns. Both times are since the epoch, by the same clock. Any
+/// thread.
 Life life_of(const ProcessIdentity& identity, std::int64_t last_sign_ns, std::int64_t now_ns);
 
-/// Returns true if our /proc shows it: same machine and PID namespace.
+/// True if our /proc shows the process: same machine and PID namespace.
 bool can_be_seen(const ProcessIdentity& identity);
 
-/// Returns clock ticks since boot (/proc/PID/stat, field 22); 0 for a zombie or no process.
+/// Start time in clock ticks since boot (/proc/PID/stat, field 22); 0 for a zombie or no process.
 std::uint64_t process_start_time(int pid);
 /// 0 = unknown.
 int parent_process(int pid);

@@ -20,8 +20,8 @@ struct Rank {
 /// Reads the variables of torchrun, Open MPI, PMIx, hydra, PALS, MVAPICH, Flux, JSM and Slurm, in this order of trust.
 Rank rank_from_environment();
 
-/// For a rank set by the program (torch.distributed under Lightning). Adds local and node rank from the environment
-/// unless its WORLD_SIZE differs.
+/// Returns a rank that the program has set (torch.distributed under Lightning), with local and node rank from the
+/// environment unless WORLD_SIZE there differs.
 Rank rank_from_program(int rank, int world_size, const char* source);
 
 /// Returns rank variables that contradict `actual`, as "NAME=value", for one log line.

@@ -1,5 +1,6 @@
 // Files in folders that other users can write into: a pipe, a device, a folder or another user's link may replace an
-// expected file. No function blocks, follows such a link, or reads more than its limit.
+// expected file. No function blocks, follows such a link, or reads more than its limit. Descriptors are -1 on failure;
+// errno is set.
 #pragma once
 
 #include <sys/stat.h>
@@ -10,13 +11,13 @@
 
 namespace profshim {
 
-/// Returns 16 random hex digits for a file name. Any thread.
+/// Returns 16 random hex digits for a file name.
 std::string random_text();
 
 /// As open_high().
 int openat_high(int folder_fd, const char* path, int flags, unsigned mode = 0666);
 
-/// The destructor keeps errno.
+/// The destructor preserves errno.
 class Descriptor {
  public:
   explicit Descriptor(int fd = -1) : fd_(fd) {}
@@ -37,21 +38,21 @@ class Descriptor {
 inline constexpr std::uint64_t kMostSmallFile = 64 << 10;
 inline constexpr std::uint64_t kMostManifest = 16 << 20;
 
-/// Never blocks. A relative path starts at `folder_fd`. On failure returns -1 and sets errno: ELOOP for a link, EINVAL
-/// for other non-regular files.
+/// Opens a regular file. A relative path starts at `folder_fd`. errno: ELOOP for a link, EINVAL for other non-regular
+/// files.
 Descriptor open_regular(const std::string& path, struct stat& found, int folder_fd = -100 /* AT_FDCWD */);
 
-/// Returns false and an errno in `error` on failure: EFBIG beyond `most_bytes`, EINVAL for a non-regular file, ELOOP
-/// for a link.
+/// Reads a whole file. Returns false and sets `error` on failure: EFBIG beyond `most_bytes`, EINVAL for a non-regular
+/// file, ELOOP for a link.
 bool read_small_file(const std::string& path, std::uint64_t most_bytes, std::string& text, int& error,
                      struct stat* found = nullptr, int folder_fd = -100 /* AT_FDCWD */);
 
-/// Trusts all parts of the path but the last. A link there must belong to us, root, or the owner of its target. Returns
-/// -1 and sets errno on failure.
+/// Trusts all parts of the path but the last: if that is a link, it must belong to us, root, or the owner of its
+/// target.
 Descriptor open_folder(const std::string& path);
 
-/// Opens `below` ("a/b"; "" = itself); creates missing folders. Links on the way must belong to us or root (else
-/// ELOOP). Returns -1 and sets errno on failure.
+/// Opens `below` ("a/b"; "" = the folder itself); creates missing folders. Links on the way must belong to us or root
+/// (else ELOOP).
 Descriptor open_folder_below(int folder_fd, const std::string& below);
 
 /// Removes the entry if it still is `expected`. Returns true if it no longer exists.

@@ -12,7 +12,7 @@ namespace profshim {
 template <class T>
 inline constexpr bool kIsWords = std::is_trivially_copyable_v<T> && sizeof(T) % 8 == 0 && alignof(T) % 8 == 0;
 
-/// One thread at a time per record.
+/// Call on one thread at a time.
 template <class T>
 void store_words(T& to, const T& value) {
   static_assert(kIsWords<T>);

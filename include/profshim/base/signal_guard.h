@@ -9,7 +9,7 @@ namespace profshim {
 class SignalGuard {
  public:
   SignalGuard();
-  ~SignalGuard();  // discards such signals raised meanwhile; keeps errno
+  ~SignalGuard();  // discards such signals raised meanwhile; preserves errno
   SignalGuard(const SignalGuard&) = delete;
   SignalGuard& operator=(const SignalGuard&) = delete;
 

@@ -1,4 +1,4 @@
-// CUPTI's kinds of copies and synchronizations in Event::gpu.kind.
+// CUPTI's kinds of copies and synchronizations, as stored in GpuArgs::kind.
 #pragma once
 
 #include <cstdint>
@@ -25,7 +25,7 @@ constexpr CopyKinds copy_kinds(std::uint16_t packed) {
           static_cast<std::uint16_t>(packed >> 8 & 15)};
 }
 
-/// Kernels, copies, memsets and graphs: they occupy a stream.
+/// True for kernels, copies, memsets and graphs, which occupy a stream.
 constexpr bool is_device_activity(HookId hook) {
   return hook == HookId::kKernel || hook == HookId::kMemcpy || hook == HookId::kMemcpyPeer || hook == HookId::kMemset ||
          hook == HookId::kGraphRun;

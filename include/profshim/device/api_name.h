@@ -6,9 +6,9 @@
 
 namespace profshim {
 
-/// Removes version and stream suffixes: "cudaLaunchKernel" for "__cudaLaunchKernel_v13000", "cudaMemcpyAsync" for
-/// "cudaMemcpyAsync_ptsz_v7000". Keeps "_v2" (cudaStreamGetCaptureInfo_v2 is a separate function): a CUDA version has
-/// at least four digits. Returns a part of `name`.
+/// Removes version and stream suffixes: "cudaMemcpyAsync" for "cudaMemcpyAsync_ptsz_v7000", "cudaLaunchKernel" for
+/// "__cudaLaunchKernel_v13000". Keeps "_v2" (cudaStreamGetCaptureInfo_v2 is a separate function). Returns a part of
+/// `name`.
 constexpr std::string_view plain_api_name(std::string_view name) {
   if (name.starts_with("__cuda")) name.remove_prefix(2);
   const std::size_t last = name.find_last_not_of("0123456789");

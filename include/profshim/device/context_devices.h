@@ -1,5 +1,5 @@
-// The device of each CUDA context. Synchronizations and streams name only their context; activity and records of
-// contexts name both. Not thread-safe.
+// The device of each CUDA context. Records of synchronizations and streams name only the context; those of device
+// activity and contexts name both. Not thread-safe.
 #pragma once
 
 #include <algorithm>
@@ -13,11 +13,10 @@ namespace profshim {
 
 class ContextDevices {
  public:
-  /// A context keeps its device, and CUPTI never reuses a context id.
+  /// CUPTI never reuses a context id.
   void note(std::uint32_t context, std::uint32_t device) {
     devices_[context] = static_cast<std::uint16_t>(std::min<std::uint32_t>(device, kUnknownDevice));
   }
-  /// kUnknownDevice if the context is unknown.
   std::uint16_t device_of(std::uint32_t context) const {
     const auto found = devices_.find(context);
     return found == devices_.end() ? kUnknownDevice : found->second;

@@ -1,5 +1,4 @@
-// A small JSON text as a tree. Accessors return a default for values that are absent or of another type (damaged or
-// forged text). Tool and writer thread only.
+// JsonDocument: a small JSON text as a tree. A value that is absent or of another type reads as a default.
 #pragma once
 
 #include <cstddef>
@@ -13,19 +12,19 @@ namespace profshim {
 
 class JsonDocument {
  public:
-  /// Lives as long as the document.
+  /// A value; lives as long as the document.
   class Node {
    public:
     bool is_object() const;
-    /// Returns the first member with this key. An absent value has no members and elements.
+    /// Returns the first member with this key; an absent node if there is none.
     Node member(std::string_view key) const;
-    /// Nothing for other values than lists.
+    /// Returns the elements of a list; else nothing.
     std::vector<Node> elements() const;
 
     bool is_text() const;
-    /// Decoded; bytes that are not UTF-8 stay.
+    /// The decoded text, else "". Bytes that are not UTF-8 are kept.
     std::string text() const;
-    /// Accept only whole numbers in range.
+    /// Return `otherwise` unless the value is a whole number in range.
     int small_integer(int otherwise) const;
     std::int64_t integer(std::int64_t otherwise) const;
     std::uint64_t count(std::uint64_t otherwise) const;
@@ -34,10 +33,10 @@ class JsonDocument {
    private:
     friend class JsonDocument;
     explicit Node(const void* value) : value_(value) {}
-    const void* value_;  // of RapidJSON; null = absent
+    const void* value_;  // a rapidjson::Value; null = absent
   };
 
-  /// Without one JSON value, root() is absent.
+  /// root() is absent if `json` is invalid.
   explicit JsonDocument(std::string_view json);
   ~JsonDocument();
   JsonDocument(const JsonDocument&) = delete;

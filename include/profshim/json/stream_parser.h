@@ -1,4 +1,4 @@
-// Streaming JSON parser for texts of any size: holds at most one token. Tool and writer thread only.
+// A streaming JSON parser for texts of any size: holds one block and one token in memory.
 #pragma once
 
 #include <cstddef>
@@ -10,7 +10,7 @@
 
 namespace profshim {
 
-/// A text in order, some hundred KiB of it in memory.
+/// The input text, read in blocks of 256 KiB.
 class JsonStream {
  public:
   /// Returns the number of bytes read, at most `size`; 0 = end of text.
@@ -24,17 +24,17 @@ class JsonStream {
 
   std::uint64_t position() const { return position_ + static_cast<std::uint64_t>(at_ - begin()); }
   bool at_end() const { return at_ == end_; }
-  /// Bytes in memory from here on.
+  /// The unread part of the current block.
   std::string_view ahead() const { return {at_, static_cast<std::size_t>(end_ - at_)}; }
-  /// Moves within ahead(), not to its end, behind a whole token. on_close() may call it after reading values itself;
-  /// the parser must find the bracket that it was about to take.
+  /// Moves to `place`, behind a whole token inside ahead(). For an on_close() that has parsed more values itself: the
+  /// parser then takes the bracket at `place`, which must equal on_close()'s.
   void skip_to(const char* place) {
     at_ = place;
     token_done();
   }
-  /// The length limit of the next token counts from here.
+  /// The limit of 64 MiB for the next token counts from here.
   void token_done() { token_at_ = position(); }
-  /// Returns true if a token, or a gap between tokens, exceeded 64 MiB and cut the text off.
+  /// True if the text was cut off at a token, or a gap between tokens, longer than 64 MiB.
   bool token_too_long() const { return too_long_; }
 
   // For the parser: a zero byte ends the text.
@@ -56,7 +56,7 @@ class JsonStream {
   std::vector<char> buffer_;
   const char* at_ = buffer_.data();
   const char* end_ = buffer_.data();
-  std::uint64_t position_ = 0;  // of the start of the buffer
+  std::uint64_t position_ = 0;  // of the block's start in the text
   std::uint64_t token_at_ = 0;
   bool too_long_ = false;
 };
@@ -72,11 +72,11 @@ class JsonHandler {
   virtual bool on_key(std::string_view decoded) = 0;
   /// '{' or '['.
   virtual bool on_open(char bracket) = 0;
-  /// '}' or ']', which the stream has not passed yet.
+  /// '}' or ']'. The stream still stands before it.
   virtual bool on_close(char bracket) = 0;
 };
 
-/// Parses one JSON value without recursion; checks UTF-8. Returns "" or the error; the handler may have ended the
+/// Parses one JSON value without recursion; checks UTF-8. Returns "", or an error, also if the handler ended the
 /// parsing. The stream then stands behind the value or at the error.
 std::string parse_json_stream(JsonStream& stream, JsonHandler& handler);
 

@@ -1,4 +1,4 @@
-// Makes texts valid UTF-8 for JSON.
+// Finds and replaces invalid UTF-8, and quotes texts for JSON.
 #pragma once
 
 #include <cstddef>
@@ -7,16 +7,16 @@
 
 namespace profshim::trace_detail {
 
-/// Returns the length of the prefix without escapes: printable ASCII except quote and backslash.
+/// Returns the length of the prefix that needs no JSON escape: printable ASCII except quote and backslash.
 std::size_t plain_prefix(const char* text, std::size_t size);
 
 /// Returns the length of the well-formed UTF-8 sequence at the start; 0 = none. `text` must not be empty.
 std::size_t utf8_sequence(std::string_view text);
 
-/// Replaces every byte of no well-formed sequence by U+FFFD.
+/// Replaces each byte outside a well-formed UTF-8 sequence with U+FFFD.
 std::string valid_utf8(std::string_view text);
 
-/// Returns a JSON string with quotes; bytes that are not UTF-8 stay.
+/// Returns `text` as a quoted JSON string. Bytes that are not UTF-8 are kept.
 std::string quoted_bytes(std::string_view text);
 
 }  // namespace profshim::trace_detail

@@ -1,4 +1,5 @@
-// Writes JSON text with commas, quotes and escapes. The caller closes what it opens. Never in a hook: it allocates.
+// JsonWriter: builds JSON text; adds commas, quotes and escapes. The caller closes what it opens. Not for hooks: it
+// allocates.
 #pragma once
 
 #include <concepts>
@@ -11,7 +12,7 @@ namespace profshim {
 
 class JsonWriter {
  public:
-  /// kCompact: {"a":1,"b":2}. kSpaced: {"a": 1, "b": 2}. kIndented: a line per member or element, a blank per level.
+  /// kCompact: {"a":1,"b":2}. kSpaced: {"a": 1, "b": 2}. kIndented: a line per member or element, one blank per level.
   enum class Layout : std::uint8_t { kCompact, kSpaced, kIndented };
   explicit JsonWriter(Layout layout = Layout::kSpaced) : layout_(layout) {}
 
@@ -29,16 +30,14 @@ class JsonWriter {
   JsonWriter& value(Integer number) {
     return raw(std::to_string(number));
   }
-  /// Writes the digits needed to read the same number back; null for infinity, which JSON lacks.
+  /// Writes 17 digits, from which the same number is read back; null for NaN and infinity.
   JsonWriter& value(double number);
-  /// null without a value.
   template <class Value>
   JsonWriter& value(const std::optional<Value>& of) {
     return of ? value(*of) : null();
   }
-  /// For texts that must be read back byte by byte, as paths: bytes that are not UTF-8 stay.
+  /// Writes a text, such as a path, whose every byte must be kept, even if it is not UTF-8.
   JsonWriter& bytes(std::string_view text);
-  /// With a fixed number of decimals.
   JsonWriter& decimal(double number, int decimals);
   JsonWriter& null() { return raw("null"); }
   /// The caller makes sure that `json` is valid.
@@ -57,18 +56,16 @@ class JsonWriter {
 
   /// Puts the next member, element or closing bracket on a new line behind `indent` blanks.
   JsonWriter& line(int indent);
-  /// Leaves the first member or element beside the bracket.
   JsonWriter& line_unless_first(int indent) { return first_ ? *this : line(indent); }
 
   const std::string& text() const { return text_; }
-  /// Open objects and lists.
   int depth() const { return depth_; }
 
  private:
   JsonWriter& open(char bracket);
   JsonWriter& close(char bracket);
   void separate();
-  bool break_line();  // true if line() asked for it
+  bool break_line();  // false unless line() was called
   void new_line(int indent);
 
   Layout layout_;

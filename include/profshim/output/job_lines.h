@@ -1,4 +1,4 @@
-// Log lines that only one rank of a job prints: the first leaves a mark in the run folder.
+// Log lines that only one rank of a job prints: the first leaves a mark file in the run folder.
 #pragma once
 
 #include <cstdint>
@@ -6,11 +6,11 @@
 
 namespace profshim::output {
 
-/// Leaves a mark for `topic` ("disk", "windows"). Returns true if the caller prints: there was no mark, or it cannot be
-/// written (twice is better than never). `base_time_ns` distinguishes runs in one folder.
+/// Leaves a mark for `topic` ("disk", "windows"). Returns true if the caller should print: there was no mark, or it
+/// cannot be written. `base_time_ns` distinguishes runs in one folder.
 bool claim_job_line(const std::string& folder, const char* topic, std::int64_t base_time_ns);
 
-/// Removes the run's marks if no rank records there anymore. Call at the end, after releasing the claim.
+/// Removes the run's marks if no rank records anymore. Call after release_claim().
 void remove_job_lines(const std::string& folder, std::int64_t base_time_ns);
 
 }  // namespace profshim::output

@@ -1,5 +1,4 @@
-// manifest-rankN.json: state and files of one rank. The session and `profshim recover` write it, the tool reads it.
-// Tool and writer thread only.
+// manifest-rankN.json: state and files of one rank. Written by the writer thread and `profshim recover`.
 #pragma once
 
 #include <cstdint>

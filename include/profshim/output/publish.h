@@ -10,7 +10,7 @@
 
 namespace profshim::output {
 
-/// Returns true if `folder` has `wanted` bytes left (limits.disk_free), or if unknown. May block on the file system.
+/// True if `folder` has `wanted` bytes free (limits.disk_free), or if unknown. May block on the file system.
 bool enough_space(const std::string& folder, std::uint64_t wanted, std::uint64_t& free_bytes);
 
 /// Nanoseconds per recorded event; < 0 = unknown.
@@ -28,14 +28,14 @@ struct PublishOptions {
   std::optional<kineto::CpuUse> cpu;
   int gzip_threads = 0;
   std::function<void()> on_progress;
-  /// Called with the trace's inode just before it gets its final name; with 0 if that failed.
+  /// Called with the trace's inode just before the file gets its final name; then with 0 if that failed.
   std::function<void(std::uint64_t inode)> on_file;
-  std::function<bool()> give_up;    // called before each block; true: stop, the window has failed
-  std::mutex* gathering = nullptr;  // held while events are collected: no chunk may change its owner
+  std::function<bool()> give_up;    // called before each block; true = stop: the window fails
+  std::mutex* gathering = nullptr;  // locked while events are collected: no chunk may change its owner
 };
-/// Writes window `number`. Never replaces a file of this run. `status` of the result: "written", "empty", or "failed: "
-/// and the reason. If the process was killed after writing the trace but before recording that (spool::Window::file),
-/// keeps that file. Writer thread or tool.
+/// Writes window `number`. If its file exists, tries "_part2", "_part3", ... unless output.overwrite = true. `status`
+/// of the result: "written", "empty", or "failed: " and the reason. Keeps a file that a killed process wrote for this
+/// window (spool::Window::file).
 ManifestWindow publish_window(const spool::View& view, std::uint64_t number, const Spec& spec,
                               const PublishOptions& options);
 

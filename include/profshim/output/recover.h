@@ -1,5 +1,5 @@
-// Writes the traces of dead processes: for `profshim recover`, `profshim run`, and a new process that cleans up. Tool
-// and writer thread only.
+// Writes traces from the spools of dead processes, for `profshim recover`, `profshim run`, and the writer thread of a
+// later process.
 #pragma once
 
 #include <cstdint>
@@ -27,23 +27,23 @@ enum class RecoverOutcome : std::uint8_t {
   kNothing,  // no window had events
   kRunning,
   kElsewhere,  // recovered by another process, or gone
-  kForeign,    // another user's or folder's, or not a spool
+  kForeign,    // of another user or folder, or not a spool
   kFailed
 };
 
 struct RecoverOptions {
   int gzip_threads = 0;
-  /// > 0: copies spools up to this size into memory and skips larger ones: a mapping could raise SIGBUS if the file
+  /// > 0: copies spools up to this size into memory and skips larger ones, since a mapping can raise SIGBUS if the file
   /// system is full.
   std::uint64_t most_copied = 0;
-  /// Removes spools of missing folders if their process ran in this container.
+  /// Removes a spool if its run folder is missing and its process ran in this container.
   bool remove_orphans = false;
   std::function<bool()> give_up;  // called from time to time; true = leave the spool as it is
-  /// For the manifest that this process is writing.
+  /// Called for each window, for a manifest that this process is writing.
   std::function<void(const std::string& folder, int rank, const ManifestWindow&)> on_window;
 };
 
-/// Entries are reached through the descriptor: the path may be replaced.
+/// Entries are opened through the descriptor, because the path may be replaced.
 struct OpenFolder {
   Descriptor fd;
   std::string path;  // absolute
@@ -54,17 +54,17 @@ OpenFolder open_run_folder(const std::string& path);
 /// Names that end in ".spool", sorted.
 std::vector<std::string> spool_entries(const OpenFolder& folder);
 
-/// Recovers the spool that an entry is or links to, then removes both. Both must belong to the effective user; so must
-/// the folder, unless the spool names it. Adds notes.
+/// Recovers the spool that an entry of the folder is or links to, then removes both. Both must belong to the effective
+/// user; so must the folder, unless the spool names it.
 RecoverOutcome recover_entry(const OpenFolder& folder, const std::string& name, const RecoverOptions& options,
                              std::vector<RecoverNote>& notes);
 
-/// Recovers a spool into the folder that it names. It must belong to the effective user; so must the folder, or a link
-/// in it that leads to the spool.
+/// Recovers a spool into the folder that it names. The spool must belong to the effective user; so must the folder, or
+/// a link in it that leads to the spool.
 RecoverOutcome recover_spool(const std::string& path, const RecoverOptions& options, std::vector<RecoverNote>& notes);
 
-/// Returns true if the spool's process is dead and the spool belongs to the effective user (root: to any user); false
-/// if unknown.
+/// True if the spool's process is dead and the spool belongs to the effective user (root: to any user); false if
+/// unknown.
 bool is_left_behind(const std::string& spool_path);
 
 /// Returns at most `most` files named like our user's spools, "profshim-UID-*.spool". Counts other users' files in

@@ -1,13 +1,12 @@
-// Layout of the spool: one file per recorded rank, plain data at fixed offsets. The job maps it MAP_SHARED and writes
-// it; the writer thread and, after a crash, `profshim recover` read it. Fields shared by threads are lock-free,
-// address-free std::atomics.
+// Layout of the spool, the file that holds a rank's events until they are written as traces: plain data at fixed
+// offsets. The job maps it MAP_SHARED and writes it; the writer thread and, after a crash, `profshim recover` read it.
+// Fields shared by threads are lock-free, address-free std::atomics.
 //
 //   SpoolHeader | threads[] | string arena | definitions[] | windows[] | marks[] | anchors[] | pending[] | chunks[]
 //
-// A chunk (64 KiB) holds runs: a RunHeader and events of one thread. First runs are short, so that many threads share a
-// chunk; a busy thread takes whole chunks from the free list. The rest of an ended thread's run goes to the next
-// thread. A chunk is freed once every window that may need it is published, so the spool always holds all unpublished
-// events.
+// A chunk (64 KiB) holds runs: a RunHeader and events of one thread. A thread's first runs are short, so that threads
+// share chunks; a busy thread takes whole chunks. Another thread takes the unused part of an ended thread's run. A
+// chunk is freed once every window that may need it is published (written), or by limits.on_limit = "drop_old".
 #pragma once
 
 #include <atomic>
@@ -30,7 +29,7 @@ inline constexpr std::uint32_t kMaxAnchors = 4096;
 inline constexpr std::uint32_t kMaxPending = 1u << 16;
 inline constexpr std::uint32_t kChunkBytes = 64 * 1024;
 #else
-// For the fuzzer (make fuzz): a damaged count makes readers scan whole tables (99 % of its time).
+// Small for the fuzzer (make fuzz): a damaged count makes readers scan whole tables.
 inline constexpr std::uint32_t kMaxThreads = 4;
 inline constexpr std::uint32_t kMaxDefinitions = 64;
 inline constexpr std::uint32_t kMaxWindows = 8;
@@ -39,7 +38,7 @@ inline constexpr std::uint32_t kMaxAnchors = 32;
 inline constexpr std::uint32_t kMaxPending = 32;
 inline constexpr std::uint32_t kChunkBytes = 8 * 1024;
 #endif
-/// Anchor 0 stays: it fixes the offset to the wall clock. The others are a ring of the newest.
+/// Index in the table. Anchor 0 stays: it fixes the offset to the wall clock. The others are a ring of the newest.
 constexpr std::uint64_t anchor_place(std::uint64_t number) {
   return number == 0 ? 0 : 1 + (number - 1) % (kMaxAnchors - 1);
 }
@@ -47,12 +46,12 @@ inline constexpr std::uint32_t kMaxOpenCalls = 62;
 inline constexpr std::uint32_t kSlotsPerChunk = kChunkBytes / sizeof(Event);
 inline constexpr std::uint32_t kEventsPerChunk = kSlotsPerChunk - 2;  // in a run of a whole chunk
 inline constexpr std::uint32_t kNoChunk = 0xffffffff;
-/// tid of the block with CUPTI's records; no thread of the job has it.
+/// tid of the device block (events from CUPTI).
 inline constexpr std::int32_t kDeviceTid = -1;
 inline constexpr std::uint32_t kMaxName = 8 * 1024;  // longer names are cut and end with "..."
 inline constexpr std::uint32_t kMaxText = 1u << 20;  // other texts: ranks of a communicator, JSON values, the spec
 
-/// Text in the arena. Its id is the header's arena offset / 16.
+/// Precedes a text in the string arena. The text's StringId is the arena offset of this header / 16.
 struct StringHeader {
   std::uint64_t hash;
   std::uint32_t length;
@@ -60,6 +59,7 @@ struct StringHeader {
   // char text[length], padded to 16
 };
 
+/// The comments name the members of Definition that a kind uses.
 enum class DefinitionKind : std::uint32_t {
   kNone,
   kCommunicator,  // name; text = world ranks "[0, 1]" ("" = unknown); v = {identity hash, size, own rank, parent id,
@@ -79,7 +79,7 @@ enum class DefinitionKind : std::uint32_t {
 enum class CommunicatorBackend : std::int64_t { kMpi = 0, kNccl = 1, kTorch = 2 };
 
 struct Definition {
-  std::atomic<DefinitionKind> kind;  // published last (release)
+  std::atomic<DefinitionKind> kind;  // stored last (release)
   std::uint32_t id;
   StringId name;
   StringId text;
@@ -89,7 +89,7 @@ static_assert(sizeof(Definition) == 64);
 
 struct StepMark {
   Ticks ticks;
-  std::int64_t index;   // 0-based over the run
+  std::int64_t index;   // 0, 1, ... over the run
   std::int64_t number;  // from the marker's name, or kNoStepNumber
 };
 
@@ -101,16 +101,16 @@ struct Window {
   std::uint64_t number;  // 0, 1, ... over the run
   Ticks begin;
   std::atomic<Ticks> end;        // 0 while open
-  std::uint64_t first_mark;      // number of the opening mark; kNoMark without steps
-  std::uint64_t end_mark;        // number of the closing mark, or one past the last
-  std::uint64_t dropped_before;  // events lost in the process when it opened
+  std::uint64_t first_mark;      // number of its first StepMark; kNoMark without steps
+  std::uint64_t end_mark;        // number of the closing StepMark, or one past the last
+  std::uint64_t dropped_before;  // events lost in the process before it opened
   std::atomic<std::uint64_t> dropped_after;
-  std::atomic<Ticks> last_step_end;  // end of the last step's marker range (NVTX); 0 = unknown
-  std::uint32_t limit_reason;        // StringId of the closing limit
+  std::atomic<Ticks> last_step_end;  // end of the last step's range; 0 = unknown
+  std::uint32_t limit_reason;        // StringId of the limit that closed it
   std::uint32_t complete;            // 1 = holds all intended steps
   std::uint64_t threadless_before;   // part of dropped_before: of threads without a block
   std::atomic<std::uint64_t> threadless_after;
-  std::uint32_t epoch;  // at opening
+  std::uint32_t epoch;  // when it opened
   std::uint32_t reserved;
   std::atomic<std::uint64_t> file;  // inode of its trace, set just before the file gets its name; else 0
   std::uint64_t reserved_2[2];
@@ -119,27 +119,27 @@ static_assert(sizeof(Window) == 128);
 inline constexpr std::uint64_t kNoMark = ~0ull;
 
 enum class ThreadSlot : std::uint32_t { kFree, kLive, kClaimed };  // kClaimed: being filled in
-/// One thread of the job. Only it writes the first cache line, millions of times a second.
+/// The block of one thread. Only this thread writes the first cache line, millions of times a second.
 struct alignas(64) Thread {
-  Event* next;  // recording process only
+  Event* next;  // next free event; valid in the recording process only
   Event* chunk_end;
   std::atomic<std::uint32_t>* count;  // of the current run: first word of its header
   std::uint32_t chunk;                // of the current run; kNoChunk = none
-  std::uint32_t operators;            // PyTorch operators that could have had a stack: profshim/call_stack.h
+  std::uint32_t operators;            // PyTorch operators so far: see profshim/call_stack.h
   std::uint32_t open_calls;
   std::uint32_t index;
-  std::uintptr_t outermost[3];  // stack address of the outermost running call of Layer::kNone, kMpi, kNccl; 0 = none
+  std::uintptr_t outermost[3];  // stack address of LayerScope's outermost call of kNone, kMpi, kNccl; 0 = none
   // Second cache line.
   alignas(64) std::atomic<ThreadSlot> slot;
   std::atomic<std::int32_t> tid;
-  std::atomic<std::uint64_t> dropped;   // events of all threads that had this block
-  std::atomic<std::uint32_t> sequence;  // runs taken by all of these
-  std::uint32_t runs;                   // by this thread
-  std::atomic<std::uint32_t> nowhere;   // replaces a run's count while there is no run
+  std::atomic<std::uint64_t> dropped;   // events lost by all threads that had this block
+  std::atomic<std::uint32_t> sequence;  // runs taken by all these threads
+  std::uint32_t runs;                   // runs taken by the present thread
+  std::atomic<std::uint32_t> nowhere;   // `count` points here while the thread has no run
   char name[16];
   std::atomic<std::atomic<std::uint32_t>*> live_count;  // `count`, for other threads; null = no run
   std::uint64_t lost_pushes;  // NVTX pushes that found open[] full: their pops close nothing. Owner thread only.
-  // Calls in flight: where a hung or killed thread was. begin == 0: free slot.
+  // Calls in flight: they show where a hung or killed thread was. begin == 0: free slot.
   Event open[kMaxOpenCalls];
 };
 static_assert(sizeof(Thread) == 64 * 64);
@@ -150,24 +150,24 @@ struct alignas(64) ChunkHeader {
   std::atomic<std::uint32_t> next;   // free list or sealed list
   std::atomic<std::uint32_t> users;  // runs that a thread has or may get
   std::uint32_t reserved0;
-  Ticks latest;  // once sealed: no event ends later; 0 = no event
+  Ticks latest;  // once sealed: end of its latest event; 0 = no event
   std::uint32_t reserved1[10];
 };
 static_assert(sizeof(ChunkHeader) == 64);
 
-/// Follows the chunk's header, or the room of the run before. A run of the device block has a whole chunk.
+/// Follows the chunk's header, or the room of the previous run. A run of the device block has a whole chunk.
 struct alignas(64) RunHeader {
   std::atomic<std::uint32_t> count;  // complete events (release after the event's store); first word: see Thread
   std::atomic<std::uint32_t> room;   // events that fit (release once the next run's header is complete)
   std::uint32_t thread;
-  std::uint32_t sequence;  // order of the block's runs
+  std::uint32_t sequence;  // number of the run in its block
   std::int32_t tid;
   char name[16];
   std::uint32_t reserved[7];
 };
 static_assert(sizeof(RunHeader) == 64 && offsetof(RunHeader, count) == 0);
 
-/// Events of threads without a block. Several counters, because many threads count at once.
+/// Counts lost events of threads without a block. Several counters, because many threads count at once.
 struct alignas(64) ThreadlessCount {
   std::atomic<std::uint64_t> events;
 };
@@ -193,12 +193,12 @@ struct SpoolHeader {
   StringId process;                     // ProcessIdentity as text; 0 = not written
   std::atomic<std::uint64_t> arena_used;
   std::atomic<std::uint64_t> definitions;
-  std::atomic<std::uint64_t> windows;  // opened so far
+  std::atomic<std::uint64_t> windows;  // number opened so far
   std::atomic<std::uint64_t> marks;
   std::atomic<std::uint64_t> anchors;
   std::atomic<std::uint64_t> strings_lost, definitions_lost, open_calls_lost, threads_lost, pending_lost;
-  std::atomic<std::uint64_t> steps_seen, foreign_boundaries;  // the latter: on other threads, ignored
-  std::atomic<std::uint64_t> dropped;  // events in discarded chunks (drop_old); threads' blocks count their own
+  std::atomic<std::uint64_t> steps_seen, foreign_boundaries;  // foreign: on other threads than step_tid, ignored
+  std::atomic<std::uint64_t> dropped;  // events in discarded chunks (drop_old); see also Thread::dropped
   ThreadlessCount threadless[kThreadlessCounts];
 };
 

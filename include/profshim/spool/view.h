@@ -1,4 +1,4 @@
-// Read access to a live spool, or to a file that a dead job left.
+// View: reads a live spool, or the spool file of a dead process.
 #pragma once
 
 #include <algorithm>
@@ -14,14 +14,14 @@
 
 namespace profshim::spool {
 
-/// `count` complete events, all inside the run's chunk.
+/// The `count` complete events of a run, all inside its chunk.
 struct Run {
   const RunHeader* header;
   const Event* events;
   std::uint32_t count;
 };
 
-/// Sentence of problems[] about threads without a block; "" = none.
+/// Text for problems[] about threads without a block; "" = none.
 std::string threads_lost_sentence(const SpoolHeader& h);
 
 /// Trusts no number in the spool: offsets and ids are checked.
@@ -29,15 +29,14 @@ class View {
  public:
   /// Maps `path` read-only. Returns null and sets `why_not` if it is not a spool.
   static std::unique_ptr<View> open(const std::string& path, std::string& why_not);
-  /// The caller keeps the descriptor.
+  /// The caller closes the descriptor.
   static std::unique_ptr<View> open(int fd, std::string& why_not);
   /// Reads memory that the caller owns (live session, fuzzing).
   static std::unique_ptr<View> over(const void* data, std::size_t size, std::string& why_not);
   ~View();
 
   const SpoolHeader& header() const { return *header_; }
-  /// Returns "" if the id is out of range or the text is longer than `longest`: the recorder makes none that long, so
-  /// the length is damaged.
+  /// Returns "" if the id is out of range, or if the text is longer than `longest` and so damaged.
   std::string_view string(StringId id, std::size_t longest = kMaxName) const;
   const Thread& thread(std::uint32_t i) const;
   const ChunkHeader& chunk(std::uint32_t i) const;
@@ -50,7 +49,7 @@ class View {
       slot += 1 + std::min(run.header->room.load(std::memory_order_acquire), kSlotsPerChunk);
     }
   }
-  /// For all chunks that hold events.
+  /// The same for all chunks that hold events.
   template <class Function>
   void for_each_run(const Function& function) const {
     for (std::uint32_t i = 0; i < header_->chunk_count; ++i) {
@@ -58,11 +57,11 @@ class View {
       if (state == ChunkState::kOwned || state == ChunkState::kSealed) for_each_run(i, function);
     }
   }
-  /// Numbers count the slots of all chunks, headers included. slot_of() takes only events of for_each_run(), slot()
-  /// only numbers of slot_of().
+  /// Convert between an event and its number among the slots of all chunks, headers included. slot_of() takes only
+  /// events of for_each_run(), slot() only numbers of slot_of().
   const Event& slot(std::uint32_t number) const { return slots()[number]; }
   std::uint64_t slot_of(const Event& event) const { return static_cast<std::uint64_t>(&event - slots()); }
-  const Window& window(std::uint64_t number) const;  // number % kMaxWindows
+  const Window& window(std::uint64_t number) const;  // entry number % kMaxWindows
   const Event& pending(std::uint32_t i) const;
   std::vector<StepMark> marks(std::uint64_t first, std::uint64_t end) const;
   std::vector<Anchor> anchors() const;

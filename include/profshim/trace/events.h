@@ -1,4 +1,4 @@
-// Events of a Kineto trace, as the writer takes them. Words: src/trace/schema.h.
+// The events that TraceWriter writes into a Kineto trace. Their words in JSON: src/trace/schema.h.
 #pragma once
 
 #include <cstdint>
@@ -22,35 +22,34 @@ enum class Category : std::uint8_t {
   kCudaDriver,
   kCudaSync,
   kOverhead,
-  kAc2g,      // flows from launches to device work
+  kAc2g,      // flows from launches to device activity
   kFwdBwd,    // flows from operators to backward functions
   kRankFlow,  // flows between ranks in merged traces: messages, requests, collectives
 };
 
-/// Copied without a check; the caller makes sure that it is valid JSON.
+/// Valid JSON, copied without a check.
 struct RawJson {
   std::string_view text;
 };
-/// Member of args.
 struct Arg {
   std::string_view key;
   std::variant<std::int64_t, std::uint64_t, double, bool, std::string_view, RawJson> value;
 };
 
-/// Element of traceEvents. Nanoseconds since the epoch; the writer makes times relative to the base.
+/// One element of traceEvents. Times are nanoseconds since the epoch; the writer subtracts the trace's base time.
 struct TraceEvent {
-  char phase = 'X';  // X, M, i, b, n, e, s, t, f, C
+  char phase = 'X';  // "ph": X, M, i, b, n, e, s, t, f, C
   Category category = Category::kNone;
-  std::string_view other_category;  // if category is kNone: one that profshim does not write
+  std::string_view other_category;  // with kNone: a category of another tool
   std::string_view name;
   std::int64_t pid = 0, tid = 0;
-  /// Replace the numbers if text_ids is set.
+  /// Used instead of `pid` and `tid` if text_ids is set.
   std::string_view pid_text, tid_text;
   bool text_ids = false;
   std::int64_t begin_ns = 0;
-  std::int64_t duration_ns = 0;  // X only
-  std::uint64_t id = 0;          // b, n, e, s, t, f
-  char scope = 't';              // i only: t, p, g
+  std::int64_t duration_ns = 0;  // phase X only
+  std::uint64_t id = 0;          // phases b, n, e, s, t, f
+  char scope = 't';              // phase i only: t, p, g (thread, process, global)
   std::span<const Arg> args;
 };
 

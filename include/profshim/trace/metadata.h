@@ -1,4 +1,4 @@
-// Members of a trace beside its events, read with the same bounds by all readers. A member with an impossible value
+// TraceMetadata: the members of a trace besides its events, parsed for all tools. A member with an impossible value
 // counts as absent.
 #pragma once
 
@@ -11,47 +11,47 @@
 
 namespace profshim {
 
-/// CPU use during the window; sums in microseconds.
+/// CPU use during the window: see kineto::CpuUse (profshim/window_trace.h).
 struct RecordedCpu {
   double measured_us = 0, waited_us = 0, process_us = 0, machine_us = 0, stolen_us = 0, cpus = 0;
 };
 
-/// The "profshim" object.
+/// The "profshim" object of a trace.
 struct RecordingInfo {
   std::string run_name, command, spec_hash;
   std::string steps_source, first_step_marker;
-  std::optional<std::int64_t> window;  // number in the run
+  std::optional<std::int64_t> window;  // its number in the run
   bool complete = true;                // false: the end of the job cut the window
   bool truncated = false;              // a limit of the spec closed the window
-  bool recovered = false;              // made by profshim recover
-  std::uint64_t dropped = 0;           // events
-  /// Path and count: "device.lost_in_process", 2.
+  bool recovered = false;              // by `profshim recover`
+  std::uint64_t dropped = 0;           // lost events
+  /// Losses by path in the object: "device.lost_in_process", 2.
   std::vector<std::pair<std::string, std::int64_t>> losses;
-  std::vector<std::string> problems;  // one sentence each: cost of the problem
+  std::vector<std::string> problems;  // one sentence each: what is lost
   std::optional<RecordedCpu> cpu;
 };
 
-/// Rank of a merged trace: element of "merged".
+/// A rank of a merged trace: element of "merged".
 struct MergedRankInfo {
   int rank = -1;
   std::string host, clock;     // clock: see MergedRank (profshim/analysis/merge.h)
-  std::int64_t first_pid = 0;  // lowest pid of its processes; the next rank's are higher
+  std::int64_t first_pid = 0;  // lowest pid of this rank; the next rank's pids are higher
   double offset_us = 0, drift_ppm = 0;
   double error_us = -1;                    // < 0: unknown
   std::optional<RecordingInfo> recording;  // of the rank's own trace
 };
 
 struct TraceMetadata {
-  /// Below this bound, sums of three times stay in 64 bits.
+  /// Largest accepted time: a sum of three fits into 64 bits.
   static constexpr std::int64_t kMaxNs = 3'000'000'000'000'000'000;
-  /// Returns true if `ns` without a base can only be a time of day: after 2001, so no boot clock. Kineto wrote such
-  /// times before it had a base.
+  /// True if `ns`, in a trace without base time, is wall-clock time (after 2001), as in older Kineto, not time since
+  /// boot.
   static constexpr bool is_time_of_day(std::int64_t ns) { return ns > 1'000'000'000'000'000'000; }
 
-  std::int64_t base_time_ns = 0;  // 0: not given; at most kMaxNs
+  std::int64_t base_time_ns = 0;  // 0 = absent; at most kMaxNs
   std::string host;
   bool profile_memory = false;
-  std::vector<std::string> devices;  // JSON objects of deviceProperties
+  std::vector<std::string> devices;  // elements of deviceProperties, as JSON
 
   // distributedInfo
   int rank = -1, world_size = -1;
@@ -64,11 +64,11 @@ struct TraceMetadata {
   };
   std::vector<Group> groups;  // pg_config
 
-  std::string profshim;                    // JSON; "" in traces of others
+  std::string profshim;                    // the object as JSON; "" in traces of other tools
   std::optional<RecordingInfo> recording;  // `profshim`, parsed
   std::vector<MergedRankInfo> merged;      // empty if not merged
 
-  /// Takes one top-level member, value as compact JSON (TraceVisitor::metadata). Ignores unknown members.
+  /// Parses one top-level member, as passed to TraceVisitor::metadata. Ignores unknown members.
   void read(std::string_view key, std::string_view json);
 };
 

@@ -1,4 +1,4 @@
-// Reads any Kineto trace, plain or gzip, as a stream with callbacks. Memory: one event. Tool and writer thread only.
+// Reads any Kineto trace, plain or gzip, as a stream, with a callback per event. Holds one event in memory.
 #pragma once
 
 #include <cstdint>
@@ -14,30 +14,29 @@ namespace profshim {
 /// Views are valid during the callback only.
 struct ReadEvent {
   std::string_view phase, category, name;
-  // pid and tid: a number or a text ("Spans"), as written.
+  // A pid or tid in the file is a number or a text ("Spans").
   bool pid_is_number = false, tid_is_number = false, has_pid = false, has_tid = false;
   std::int64_t pid = 0, tid = 0;
   std::string_view pid_text, tid_text;
   bool has_name = false, has_ts = false, has_duration = false, has_id = false;
   double ts_us = 0, duration_us = 0;
-  std::int64_t ts_ns = 0, duration_ns = 0;  // exact for three decimals
-  bool finer_than_ns = false;               // ts or dur is rounded in *_ns
-  std::int64_t id = 0;                      // text ids are hashed, except hexadecimal ones of "id2"
+  std::int64_t ts_ns = 0, duration_ns = 0;  // exact if the file has up to three decimals of us
+  bool finer_than_ns = false;               // ts_ns or duration_ns is rounded
+  std::int64_t id = 0;                      // hash of a text id; the value of a hexadecimal one in "id2"
   std::string_view scope, binding_point;
   using ReadArg = JsonValue;
   std::span<const ReadArg> args;
-  std::uint64_t offset = 0;  // byte position, uncompressed
+  std::uint64_t offset = 0;  // byte position in the uncompressed file
 
-  /// True if "ph" is this letter (schema::phase).
   bool is(char letter) const { return phase.size() == 1 && phase[0] == letter; }
-  /// 0 if "ph" is not one letter.
+  /// Returns "ph"; 0 if it is not one letter.
   char letter() const { return phase.size() == 1 ? phase[0] : '\0'; }
 };
 struct TraceVisitor {
-  /// Gets top-level members other than traceEvents, as compact JSON. `before_events`: stands before traceEvents.
+  /// Receives each top-level member except traceEvents, as compact JSON. `before_events`: it stands before traceEvents.
   std::function<void(std::string_view key, std::string_view json, bool before_events)> metadata;
-  std::function<bool(const ReadEvent&)> event;  // false = stop
-  /// Gets every byte of the uncompressed file in order, before the events in it. For text searches.
+  std::function<bool(const ReadEvent&)> event;  // returns false to stop
+  /// Receives the uncompressed file in pieces, each before the events in it.
   std::function<void(std::string_view piece)> bytes;
 };
 struct ReadResult {
@@ -46,15 +45,15 @@ struct ReadResult {
   std::uint64_t events = 0;
   std::uint64_t bytes = 0;  // uncompressed
   bool truncated = false;
-  bool bare_list = false;  // list of events without an object around: PyTorch without Kineto
-  /// Objects with a repeated key; readers differ about these.
+  bool bare_list = false;  // the file is a list of events: PyTorch without Kineto writes it
+  /// Number of objects with a repeated key; JSON readers disagree on its value.
   std::uint64_t repeated_keys = 0;
   std::uint64_t repeated_key_at = 0;  // byte position of the first
-  /// Returns why the trace is of no use; "" if there are events, even before an early end.
+  /// Returns why the trace cannot be used; "" if it has events, even if it ends early.
   std::string useless() const;
 };
 ReadResult read_trace(const std::string& path, const TraceVisitor& visitor);
-/// From memory: for tests and fuzzers.
+/// From memory, for tests and fuzzers.
 ReadResult read_trace_bytes(std::string_view bytes, const TraceVisitor& visitor);
 
 }  // namespace profshim

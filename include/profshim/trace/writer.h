@@ -1,5 +1,5 @@
-// Writes a trace as a stream into a byte sink. Renders events itself because there are millions; JsonWriter writes
-// other JSON. Tool and writer thread only.
+// TraceWriter: writes a Kineto trace as a stream into a ByteSink. Formats events itself, for speed; other JSON comes
+// from JsonWriter.
 #pragma once
 
 #include <cstddef>
@@ -15,11 +15,11 @@
 
 namespace profshim {
 
-/// Content in front of traceEvents.
+/// The members of the trace besides traceEvents.
 struct TraceHeader {
   Rank rank;
   std::string backend = "mpi";
-  /// Elements of pg_config, in order; ranks: world ranks as "[0, 1]".
+  /// One element of pg_config. `ranks`: world ranks as "[0, 1]".
   struct Group {
     std::string name, description, ranks;
     std::int64_t size = 0;
@@ -27,22 +27,20 @@ struct TraceHeader {
   };
   std::vector<Group> groups;
   std::int64_t base_time_ns = 0;
-  /// JSON objects of deviceProperties, by id.
+  /// Elements of deviceProperties as JSON, by id.
   std::vector<std::string> devices;
-  /// More top-level members, key and JSON value: "cupti_version".
+  /// More members, key and JSON value: top-level, of distributedInfo, of the "profshim" object.
   std::vector<std::pair<std::string, std::string>> members;
-  /// More of distributedInfo: "nccl_version".
   std::vector<std::pair<std::string, std::string>> distributed;
-  /// Members of the "profshim" object, likewise.
   std::vector<std::pair<std::string, std::string>> profshim;
   std::string trace_name;
 };
 
-/// Returns the base time for a trace with `unix_ns`: a multiple of 7889238 s, as in Kineto, so that doubles hold
-/// nanoseconds exactly.
+/// Returns the base time for a trace with events at `unix_ns`: a multiple of 7889238 s, as in Kineto. Nanoseconds since
+/// the base are exact in a double.
 std::int64_t base_time_for(std::int64_t unix_ns);
 
-/// Returns false if the writer should stop (disk full).
+/// Takes a trace's bytes. Returns false if the writer should stop (disk full).
 class ByteSink {
  public:
   virtual ~ByteSink() = default;
@@ -50,8 +48,8 @@ class ByteSink {
   virtual bool close() = 0;
 };
 std::unique_ptr<ByteSink> file_sink(AtomicFile& file);
-/// One gzip member, level 1 to 9. `threads` threads compress; 0, or failure to start one, means the caller's thread.
-/// close() ends the member and closes `out`; without it the file is not valid gzip.
+/// Writes one gzip member to `out`, at level 1 to 9. `threads` threads compress; the caller's thread, if 0 or if none
+/// can be started. close() ends the member and closes `out`.
 std::unique_ptr<ByteSink> gzip_sink(std::unique_ptr<ByteSink> out, int level, int threads);
 
 /// Never throws. After a failed write all calls do nothing. Names may hold any bytes: control characters are escaped,

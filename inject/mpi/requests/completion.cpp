@@ -55,7 +55,9 @@ Completion::Completion(Call& call) : call_(call) {
   if (n_ > kInline) {
     found_ = new (std::nothrow) Found[static_cast<std::size_t>(n_)];
     if (found_ == nullptr) {
-      recorder::problem("mpi", "not enough memory to follow the completion of so many requests");
+      recorder::problem(
+          "mpi",
+          "no memory to follow the requests of one wait or test call: their non-blocking operations have no end");
       found_ = inline_;
       n_ = 0;
       return;
@@ -86,7 +88,7 @@ void Completion::find_all() {
   }
 }
 
-// Does not change the result: Open MPI and MPICH return MPI_ERR_IN_STATUS with or without statuses.
+// This does not change the result: Open MPI and MPICH return MPI_ERR_IN_STATUS with or without statuses.
 void Completion::want_statuses() {
   if (!call_.ignores_statuses()) return;
   int* room = statuses_;

@@ -1,4 +1,4 @@
-// Finds the operations that a call completes before the real function and ends them after it.
+// Before the real function, finds the operations that a call may complete; after it, ends the completed ones.
 #pragma once
 
 #include <cstdint>
@@ -36,7 +36,7 @@ class Completion {
   const int* status(int k) const;
 
   Call& call_;
-  int array_ = 0;  // position of the requests
+  int array_ = 0;  // argument position of the requests
   int n_ = 0;
   Ticks end_ = 0;
   Found inline_[kInline];

@@ -1,5 +1,5 @@
 // Lock-free multimap from request handles to pending operations. Any thread, no allocation. Linear probing without
-// tombstones: entries lie within `reach` slots of their home, which has `live` entries; the key of a slot decides.
+// tombstones: entries lie within `reach` slots of their home, which counts them in `live`.
 #pragma once
 
 #include <atomic>
@@ -31,7 +31,7 @@ inline std::uint32_t home_of(Handle handle) {
 inline bool put(Handle handle, std::uint64_t entry, const void* address) {
   const std::uint32_t at = home_of(handle);
   Home& home = homes[at];
-  // Equal handles come in runs: the slots before `live` are probably taken.
+  // Equal handles fill consecutive slots: the first `live` slots are probably taken.
   for (std::uint32_t i = home.live.load(std::memory_order_relaxed); i < kSlots; ++i) {
     Slot& slot = slots[(at + i) % kSlots];
     std::uint64_t expected = kFree;
@@ -48,7 +48,7 @@ inline bool put(Handle handle, std::uint64_t entry, const void* address) {
     slot.handle.store(handle, std::memory_order_release);  // pairs with find() and take()
     return true;
   }
-  recorder::problem("mpi", "more than 131072 requests at a time: non-blocking operations without completion");
+  recorder::problem("mpi", "more than 131072 pending requests: further non-blocking operations show only their start");
   return false;
 }
 

@@ -1,7 +1,7 @@
-// Non-blocking operations from post to completion. Request handles are not unique: Open MPI and MPICH share one among
-// operations complete at their post, and reuse others at once. So the request table is a multimap; the address of the
-// request variable distinguishes equal handles if it can. Entries are found before the completion function, which
-// overwrites the handle, and taken after it.
+// Follows non-blocking operations from post to completion; a slice is the event of a pending one. Request handles are
+// not unique: Open MPI and MPICH share one among operations complete at their post, and reuse others at once. So the
+// request table is a multimap; the address of the request variable distinguishes equal handles if possible. Entries are
+// found before the completion function, which overwrites the handle, and taken after it.
 #pragma once
 
 #include <atomic>
@@ -15,19 +15,19 @@ namespace profshim::mpi {
 namespace detail {
 extern std::atomic<std::uint32_t> open_operations;
 }
-/// If none is pending, completion functions cost nothing outside windows.
+/// If no operation is pending, completion functions are only forwarded outside windows.
 inline bool any_open_operation() { return detail::open_operations.load(std::memory_order_relaxed) != 0; }
 
-/// Returns the id that joins post and slice; 0 = no request, or no room (a loss). `post` has its begin.
+/// Returns the id that joins post and slice; 0 = no request, or no room (a loss). post.begin must be set.
 std::uint32_t add_posted_request(const Event& post, Handle request, const void* address);
-/// Also while nothing is recorded. Each start copies `model`.
+/// Call also outside windows. Each start copies `model`.
 void add_persistent_request(const Event& model, Communicator* collective_on, Handle request, const void* address);
-/// `start`: event with the begin of the slice; null = not recorded. `only_one`: *start gets the request's args.
+/// `start`: event of the call, null = not recorded. `only_one`: *start gets the request's args.
 void start_persistent_request(Event* start, bool only_one, Handle request, const void* address);
 /// For MPI_Request_free: the operation completes unseen, so the slice is dropped.
 void forget_request(Handle request, const void* address);
 
-/// For a committed or dropped slice. Accepts null.
+/// Releases a committed or dropped slice. Accepts null.
 inline void close_slice(Event* slice) {
   if (slice == nullptr) return;
   recorder::release_pending(slice);

@@ -19,7 +19,7 @@
 
 namespace profshim::nccl::profiler {
 
-/// Bits of the activation mask; event types.
+/// Event types, which are bits of the activation mask.
 enum : std::uint64_t {
   kGroup = 1u << 0,  // a plan; v4 reports it whenever tasks are enabled
   kCollective = 1u << 1,
@@ -49,7 +49,7 @@ struct PointToPointTask {
   std::uint8_t channels;
 };
 
-/// Head of a description. Versions extend union members only at their end.
+/// The head of an event descriptor. Versions extend union members only at their end.
 template <class Type>
 struct Description {
   Type type;
@@ -63,7 +63,7 @@ struct Description {
 using DescriptionV4 = Description<std::uint8_t>;
 using DescriptionV5 = Description<std::uint64_t>;  // and v6
 
-/// The symbol ncclProfiler_vN.
+/// The table at symbol ncclProfiler_vN.
 template <class Init, class Description>
 struct Table {
   const char* name;

@@ -24,7 +24,7 @@ namespace {
 constexpr char kVariable[] = "NCCL_PROFILER_PLUGIN", kReserved[] = "PROFSHIM_NCCL_PLUGIN";
 static_assert(sizeof kVariable == sizeof kReserved);
 constexpr std::size_t kReservedLength = sizeof kReserved - 1;
-/// NCCL_VERSION_CODE with interface v4; with search of the network plugin.
+/// First NCCL_VERSION_CODE with interface v4, and first that searches the network plugin.
 constexpr int kFirstVersion = 22700, kSearchesNetworkPlugin = 22800;
 /// NCCL truncates longer plugin names (MAX_STR_LEN in plugin_open.cc).
 constexpr std::size_t kMaxPath = 253;
@@ -52,7 +52,7 @@ bool value_in_file(const char* path, const char* name, Value& value) {
   return false;
 }
 
-/// NCCL's order: environment, then files. "" = not set.
+/// Reads in NCCL's order: environment, then files. "" = not set.
 void read_variable(const char* name, Value& value) {
   value[0] = 0;
   if (const char* const set = std::getenv(name)) {
@@ -92,7 +92,7 @@ void* open_in_runpath(const void* function, const char* library) {
   return found;
 }
 
-/// Never closes the plugin: without this library, NCCL's plugin is not unloaded and loaded again.
+/// Never closes the plugin, so that NCCL's own dlopen() does not load it a second time.
 void* open_plugin(const void* nccl, const char* name) {
   const bool is_process = strcasecmp(name, "STATIC_PLUGIN") == 0;
   void* const library = dlopen(is_process ? nullptr : name, RTLD_NOW | RTLD_LOCAL);
@@ -145,13 +145,14 @@ bool can_offer() {
     report_unavailable("NCCL %d.%d has no profiler interface of version 4 or later", version / 10000,
                        version / 100 % 100);
   } else if (std::getenv(kReserved) != own_path()) {
-    report_unavailable("there is no room for NCCL_PROFILER_PLUGIN in the environment");
+    report_unavailable(
+        "the program has removed or replaced the environment variable PROFSHIM_NCCL_PLUGIN, which profshim needs");
   } else if (std::strlen(own_path()) > kMaxPath) {
-    report_unavailable("the path of this library is too long for NCCL");
+    report_unavailable("the path of libprofshim.so is longer than the 253 bytes that NCCL accepts");
   } else if (open_plugin(nccl, "libnccl-profiler.so") != nullptr) {
-    report_unavailable("the job has a libnccl-profiler.so");
+    report_unavailable("NCCL loads a profiler plugin of the job, libnccl-profiler.so");
   } else if ((version == 0 || version >= kSearchesNetworkPlugin) && is_network_plugin_profiler(nccl)) {
-    report_unavailable("the job's network plugin is NCCL's profiler");
+    report_unavailable("NCCL uses the job's network plugin as its profiler plugin");
   } else {
     return true;
   }
@@ -164,7 +165,7 @@ void decide() {
   if (set[0] == 0) {
     if (!can_offer()) return;
   } else if (!is_own_path(set)) {
-    return report_unavailable("NCCL_PROFILER_PLUGIN is set to %s", set);
+    return report_unavailable("NCCL_PROFILER_PLUGIN names another plugin: %s", set);
   }
   detail::offered.store(true, std::memory_order_relaxed);  // read by this thread and by threads that NCCL starts later
   if (set[0] == 0) std::memcpy(entry, kVariable, kReservedLength);
@@ -195,7 +196,7 @@ void check_loaded() {
   if (!detail::offered.load(std::memory_order_relaxed) || detail::loaded.exchange(true, std::memory_order_relaxed)) {
     return;
   }
-  report_unavailable("NCCL has not opened its profiler; NCCL_DEBUG=INFO says why");
+  report_unavailable("NCCL did not load profshim as its profiler plugin; NCCL_DEBUG=INFO says why");
 }
 
 }  // namespace profshim::nccl::profiler

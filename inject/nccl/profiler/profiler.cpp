@@ -1,5 +1,5 @@
-// Functions called by NCCL on threads of the job, NCCL and CUDA. They return ncclSuccess, take no lock and never
-// allocate.
+// NCCL's profiler plugin: functions that NCCL calls on threads of the job, NCCL and CUDA. They return ncclSuccess, take
+// no lock and never allocate.
 #include "profiler.h"
 
 #include <dlfcn.h>
@@ -20,7 +20,7 @@ namespace {
 
 constexpr std::uint32_t kRecording = recorder::kArmed | recorder::kNccl;
 
-/// NCCL would stop reporting an object whose handle is null.
+/// Handle for objects without data: NCCL would stop reporting an object with a null handle.
 constinit char dummy = 0;
 
 const Event* recorded_call() {
@@ -35,13 +35,14 @@ const Event* recorded_call() {
 
 bool launches_at_once(const Event& call) { return call.nccl.operation != 0 && call.hook != HookId::ncclGroupEnd; }
 
-/// Identifies a recorded call on its thread by its begin; 0 = none. The writer ignores a begin shared by two threads.
+/// Returns the begin of the recorded call on this thread, which identifies it; 0 = none. The writer ignores a begin
+/// shared by two threads.
 Ticks enqueuing_call() {
   const Event* const call = recorded_call();
   return call != nullptr && launches_at_once(*call) ? call->begin : 0;
 }
 
-/// v4: only if the call launches exactly one operation.
+/// The same for v4: 0 unless the call launches exactly one operation.
 Ticks launching_call() {
   const Event* const call = recorded_call();
   if (call == nullptr) return 0;

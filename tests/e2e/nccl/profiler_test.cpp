@@ -198,7 +198,7 @@ TEST_F(NcclProfiler, TraceSaysIfNcclDidNotLoadIt) {
   record(3, kOn, {{"NCCL_PROFILER_PLUGIN", shim_path()}});
 
   expect_inert();
-  expect_problem("NCCL has not opened its profiler");
+  expect_problem("NCCL did not load profshim as its profiler plugin");
 }
 
 TEST_F(NcclProfiler, ThePluginThatTheEnvironmentNamesStays) {
@@ -206,14 +206,14 @@ TEST_F(NcclProfiler, ThePluginThatTheEnvironmentNamesStays) {
 
   expect_inert();
   expect_users_own();
-  expect_problem("NCCL_PROFILER_PLUGIN is set to " + kUserV5);
+  expect_problem("NCCL_PROFILER_PLUGIN names another plugin: " + kUserV5);
 }
 
 TEST_F(NcclProfiler, NoneInTheEnvironmentIsRespected) {
   record(6, kOn, {{"NCCL_PROFILER_PLUGIN", "none"}});
 
   expect_inert();
-  expect_problem("NCCL_PROFILER_PLUGIN is set to none");
+  expect_problem("NCCL_PROFILER_PLUGIN names another plugin: none");
 }
 
 TEST_F(NcclProfiler, PluginNamedInNcclsConfigurationFileStays) {
@@ -221,7 +221,7 @@ TEST_F(NcclProfiler, PluginNamedInNcclsConfigurationFileStays) {
 
   expect_inert();
   expect_users_own();
-  expect_problem("NCCL_PROFILER_PLUGIN is set to " + kUserV4);
+  expect_problem("NCCL_PROFILER_PLUGIN names another plugin: " + kUserV4);
 }
 
 TEST_F(NcclProfiler, ThePluginWithTheDefaultNameStays) {
@@ -229,7 +229,7 @@ TEST_F(NcclProfiler, ThePluginWithTheDefaultNameStays) {
 
   expect_inert();
   expect_users_own();
-  expect_problem("the job has a libnccl-profiler.so");
+  expect_problem("NCCL loads a profiler plugin of the job, libnccl-profiler.so");
 }
 
 TEST_F(NcclProfiler, ANetworkPluginThatIsAProfilerStays) {
@@ -240,7 +240,7 @@ TEST_F(NcclProfiler, ANetworkPluginThatIsAProfilerStays) {
 
   expect_inert();
   expect_users_own();
-  expect_problem("the job's network plugin is NCCL's profiler");
+  expect_problem("NCCL uses the job's network plugin as its profiler plugin");
 }
 
 // With STATIC_PLUGIN NCCL searches the process: our library before those of the job, new interfaces before old ones.
@@ -251,7 +251,7 @@ TEST_P(NcclProfilerStatic, PluginInTheProcessItselfStays) {
 
   expect_inert();
   expect_users_own();
-  expect_problem("NCCL_PROFILER_PLUGIN is set to STATIC_PLUGIN");
+  expect_problem("NCCL_PROFILER_PLUGIN names another plugin: STATIC_PLUGIN");
 }
 
 INSTANTIATE_TEST_SUITE_P(OfTheUsers, NcclProfilerStatic, ::testing::Values(kUserV4, kUserV5));
