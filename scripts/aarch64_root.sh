@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Makes a root of this Debian for aarch64 in ~/.cache/profshim/aarch64: libraries for the cross compiler, and a system
-# for an MPI job and the checks of tests/portable. The packages are unpacked, not installed, so that nothing else on the
-# machine changes. Prints nothing if the root exists.
+# Makes an aarch64 root file system of this Debian release in ~/.cache/profshim/aarch64: libraries for the cross
+# compiler, and a system for the unit tests and tests/portable. Packages are unpacked, not installed, so that nothing
+# else on the machine changes. Prints nothing if the root exists.
 set -eu
 root=${XDG_CACHE_HOME:-$HOME/.cache}/profshim/aarch64
 packages=(zlib1g-dev libgtest-dev libc6-dev libstdc++6 bash dash coreutils sed grep findutils diffutils hostname libc-bin mawk
@@ -24,7 +24,7 @@ for package in "$apt"/cache/archives/*.deb; do dpkg-deb -x "$package" "$root"; d
 rm -rf "$apt"
 mkdir -p "$root"/{proc,dev,tmp,opt,root}
 ln -s mawk "$root/usr/bin/awk"  # as installing the package would do
-# Apart from the C library of the root, whose linker script names /lib.
+# The linker searches this copy: beside the originals is libc.so, a linker script that names /lib.
 mkdir "$root/opt/lib"
 cp "$root"/usr/lib/aarch64-linux-gnu/lib{z,gtest,gtest_main}.a "$root/opt/lib"
 touch "$root/opt/whole"

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Runs the benches and writes their output with the machine's name into tests/bench/README.md. `make bench` calls it.
-#   scripts/bench.sh BUILD BENCH...       the folder with libprofshim.so, then programs of tests/bench
+# Runs the benchmarks and writes their output and the processor's name into tests/bench/README.md, for `make bench`.
+#   scripts/bench.sh BUILD BENCH...       BUILD: the folder with libprofshim.so; BENCH: a program of tests/bench
 set -euo pipefail
 cd "$(dirname "$0")/.."
 page=tests/bench/README.md

@@ -17,12 +17,12 @@ clients='cuptiSubscribe cuptiSubscribe_v2 cuptiUnsubscribe cuptiActivityRegister
   cuptiActivityRegisterCallbacks_v2 cuptiActivityRegisterTimestampCallback cuptiActivityEnable cuptiActivityEnable_v2
   cuptiActivityEnableAndDump cuptiActivityEnableAndDump_v2 cuptiActivityDisable cuptiActivityDisable_v2 cuptiActivityFlushAll cuptiFinalize
   cuptiActivityEnableContext cuptiActivityDisableContext cuptiActivityEnableRuntimeApi cuptiActivityEnableDriverApi'
-# These functions end the process, or read and set the action of a signal.
+# Hooks of functions that end or replace the process, or read and set the action of a signal.
 exits='_exit _Exit abort daemon execve execv execvp execvpe execl execlp execle fexecve execveat'
 actions='sigaction __sigaction signal ssignal bsd_signal sysv_signal __sysv_signal sigset siginterrupt'
-# NCCL finds its profiler by these names.
+# NCCL looks up its profiler plugin by these names.
 profilers='ncclProfiler_v4 ncclProfiler_v5 ncclProfiler_v6'
-# PyTorch calls these when it is imported, makes process groups, sends requests to other workers and allocates.
+# PyTorch calls these when it is imported, makes process groups, sends RPC requests and allocates memory.
 group=_ZN4c10d12ProcessGroup
 store=N3c1013intrusive_ptrINS_5StoreENS1_6detail34intrusive_target_default_null_typeIS3_EEEE
 rpc=5torch11distributed3rpc
@@ -41,7 +41,7 @@ torch="initModule ${group}C1Eii ${group}C2Eii ${group}C1E${store}ii ${group}C2E$
   ${agent}19markFutureWithErrorE${future}Ss ${agent}19markFutureWithErrorE${future}NSt7__cxx1112basic_stringIcSt11char_traitsIcESaIcEEE
   _ZN${rpc}7Message5setIdEl _ZNK${rpc}7Message2idEv"
 
-# The library exports every row as a C function.
+# Every row must be exported as a C function, and so must these names.
 for row in $rows; do
   grep -qx "$row" <<<"$exported" || complain "$row is a row of a table and not exported"
 done
@@ -50,7 +50,7 @@ for symbol in $clients $profilers $torch $exits $actions InitializeInjection; do
 done
 grep -qx InitializeInjectionNvtx2 <<<"$exported" || complain "InitializeInjectionNvtx2 is not exported: no NVTX range is seen"
 
-# Every export is a row, a Fortran spelling of a row, an injection entry or an exit hook.
+# Every export must be a row, a Fortran spelling of a row, or one of the names above.
 lower_rows=$(tr '[:upper:]' '[:lower:]' <<<"$rows")
 for symbol in $exported; do
   grep -qx "$symbol" <<<"$rows" && continue
@@ -60,7 +60,7 @@ for symbol in $exported; do
   grep -qx "$base" <<<"$lower_rows" || complain "$symbol is exported and in no table"
 done
 
-# These are ifuncs: NCCL must find them only if it was told to look here (inject/nccl/profiler/profiler.cpp).
+# As ifuncs, these stay hidden from NCCL unless capture.nccl_profiler is set (inject/nccl/profiler/profiler.cpp).
 for symbol in $profilers; do
   nm -D "$library" | grep -q " i $symbol\$" || complain "$symbol is no indirect function: NCCL would take it unasked"
 done
@@ -69,7 +69,7 @@ needed=$(readelf -dW "$library" | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p')
 for name in $needed; do
   case "$name" in
     libc.so.6|ld-linux*.so.*) ;;
-    libpthread.so.0|libdl.so.2)  # parts of an older glibc
+    libpthread.so.0|libdl.so.2)  # separate libraries before glibc 2.34
       [ "${library%/*}" = build/portable ] || complain "needs $name, which is part of libc.so.6 today" ;;
     *) complain "needs $name: every process of the job would load it" ;;
   esac

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Prints the glibc version that a library or program needs. Exit 1, with the symbols, if it is newer than allowed.
-#   scripts/check_glibc.sh MOST FILE...     MOST: 2.28, or "any"
+# Prints the glibc version that a library or program needs. Exit 1, with the symbols, if it is newer than MOST.
+#   scripts/check_glibc.sh MOST FILE...     MOST: a version like 2.28, or "any"
 set -eu
 [ $# -ge 2 ] || { sed -n '2,3s/^# \{0,1\}//p' "$0" >&2; exit 2; }
 most=$1

@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
-# Checks that the keys, categories and event names of a trace stand once, as constants in src/trace/schema.h. Prints each
-# line of include, inject and src that uses one as a literal; exit 1 if any does. A literal counts as a use if:
+# Checks that the keys, categories and event names of a trace are spelled only in src/trace/schema.h, as constants.
+# Prints each line of include, inject and src that has one as a literal; exit 1 if any does. A literal counts if:
 #  - It is compared, looked up as an argument or member, tested as a prefix or suffix, or added as an argument.
-#  - It contains a blank, a bracket or a capital behind a small letter, so that it can hardly be another text.
+#  - It contains a blank, a bracket or a capital after a small letter, so that it can hardly have another meaning.
 #  - It is in quotes and followed by a colon inside a longer literal, as in assembled JSON.
 set -eu
 cd "$(dirname "$0")/.."
 
-# Exceptions, as "path text": texts with another meaning. "path *" is a file whose keys are those of another format.
+# Prints exceptions, "path text": the text is no key of a trace there. "path *": no text is.
 other_meaning() {
   cat <<'LIST'
 src/trace/schema.h *
@@ -32,10 +32,11 @@ src/output/recovered_traces.cpp *
 src/session/write/writer.cpp failed
 LIST
 }
-# schema.h: the constants themselves. manifest.cpp: manifest-rank*.json. spec, name_pattern.cpp: keys of the spec and
-# variables of file names. baseline.cpp: baseline files. rank_text.cpp: HTA's search pattern. cli: the tool's own JSON.
-# columns_*: columns of the table. gpu_checks.cpp: parts of the names of kernels and copies. cell_text.cpp: a unit.
-# report.cpp, steps.cpp, plots_json.cpp: words on the page, and what its script reads. header_checks.cpp: HTA's pattern. recovered_traces.cpp, writer.cpp: states in a manifest. elf, base: no traces there.
+# Reasons. schema.h: the constants themselves. manifest.cpp: manifest-rank*.json. spec, name_pattern.cpp: keys of the
+# spec and variables of file names. baseline.cpp: baseline files. rank_text.cpp, header_checks.cpp: HTA's search
+# pattern. cli: the tool's own JSON. columns_*: Parquet columns. gpu_checks.cpp: parts of names of kernels and copies.
+# cell_text.cpp: a unit. report.cpp, steps.cpp, plots_json.cpp: words on the page and keys of its script.
+# recovered_traces.cpp, writer.cpp: states in a manifest. elf, base: no traces there.
 
 # shellcheck disable=SC2016  # awk's own fields
 find include inject src -name '*.cpp' -o -name '*.h' | sort | xargs awk -v others="$(other_meaning)" '

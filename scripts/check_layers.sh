@@ -2,11 +2,11 @@
 # Checks the include rule and prints each line that breaks it; exit 1 if any does. A file of include/, src/ or inject/
 # may include: contracts (profshim/...), headers of its own folder, headers of the folders above and below it in its
 # module, headers of the folders named in beside(), trace/schema.h, the standard library, the system's headers, and
-# third-party headers in the one folder that is their home.
+# third-party headers in the one module that home_of() prints.
 set -eu
 cd "$(dirname "$0")/.."
 
-# Third-party header -> its one home.
+# Prints the one module that may include a third-party header.
 home_of() {
   case "$1" in
     toml.hpp|toml/*) echo src/spec ;;
@@ -18,11 +18,11 @@ home_of() {
   esac
 }
 
-# Folder -> folders beside it, in the same module, whose headers it may include. No cycles.
+# Prints the sibling folders in the same module whose headers a folder may include. No cycles.
 beside() {
   case "$1" in
     inject/mpi|inject/nccl|inject/nccl/profiler|inject/torch|inject/torch/calls) echo inject/core ;;
-    inject/cuda) echo inject/core inject/torch ;;  # the first operator and the first CUDA call both make a job a rank
+    inject/cuda) echo inject/core inject/torch ;;  # CUDA's activation must know if PyTorch waits for its process group
     inject/nvtx) echo inject/nccl inject/nccl/profiler ;;  # NCCL names its communicators in NVTX payloads
     src/analysis/compare|src/analysis/merge|src/analysis/verify) echo src/analysis/model ;;
     src/analysis/summary) echo src/analysis/model ;;
@@ -40,7 +40,7 @@ beside() {
   esac
 }
 
-# C++ headers have neither a dot nor a slash; these are C's and the system's.
+# True for headers of C, C++ and the system. C++ headers have neither a dot nor a slash.
 is_standard() {
   case "$1" in
     sys/*|linux/*|asm/*|netinet/*|arpa/*|net/*|gnu/*) return 0 ;;

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# Checks that no folder, file or function is too large to be read as one thing, and prints each that is; exit 1 if any is.
-#   scripts/check_sizes.sh [FILE...]     without files: all that git knows
-# A function begins at the first line of its head and ends at its closing brace; text of preprocessor lines, comments and
-# strings does not count as braces.
+# Checks that no folder, file or function exceeds the limits below, and prints each that does; exit 1 if any does.
+#   scripts/check_sizes.sh [FILE...]     without files: all that git tracks
+# A function begins at the first line of its declaration and ends at its closing brace; braces in preprocessor lines,
+# comments and strings do not count.
 set -eu
 cd "$(dirname "$0")/.."
 most_files=20
@@ -33,7 +33,7 @@ END {
 }' || broken=1
 
 awk -v most="$most_lines" -v most_of_function="$most_function_lines" -v tables="$(tables)" '
-# Returns the line without comments, and with empty strings and characters.
+# Returns the line without comments and without the text of literals.
 function code_of(line,   out, at) {
   out = ""
   if (in_comment) {
@@ -50,7 +50,7 @@ function code_of(line,   out, at) {
       at = index(line, "*/")
       if (at == 0) { in_comment = 1; return out }
       line = substr(line, at + 2)
-    } else if (token ~ /^\047/ && out ~ /[0-9a-fA-F]$/) {  # 1\047000\047000: separators
+    } else if (token ~ /^\047/ && out ~ /[0-9a-fA-F]$/) {  # digit separators: 1\047000\047000
       out = out "0"
     } else {
       out = out "\"\""

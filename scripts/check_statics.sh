@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Checks that the library registers no destructors of static objects: its own exit handlers run after them, and
-# threads of the job may still call it. Prints each object file that does; exit 1 if any does.
+# Checks that the library registers no destructors of static objects: its exit handlers and threads of the job would use
+# the objects after destruction. Prints each object file that registers one; exit 1 if any does.
 #   scripts/check_statics.sh OBJECT...
 set -u
 status=0

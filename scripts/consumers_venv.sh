@@ -1,6 +1,6 @@
 #!/bin/sh
-# Makes build/venv-consumers, the Python in which tests/e2e/consumers/*.py run, if it is missing or its pins changed.
-# Prints the interpreter's path. Needs network once.
+# Makes build/venv-consumers, the Python with HTA and other trace readers for tests/e2e/consumers, if it is missing or
+# its pins changed. Prints the interpreter's path. Needs network once.
 set -eu
 root=$(cd "$(dirname "$0")/.." && pwd)
 venv=${1:-$root/build/venv-consumers}
@@ -11,7 +11,7 @@ if ! cmp -s "$pins" "$venv/pins.txt"; then
   "$venv/bin/pip" install --quiet --disable-pip-version-check --no-deps -r "$pins" >&2
   cp "$pins" "$venv/pins.txt"
 fi
-# Takes one file of torch, its rules for traces, which needs nothing else. The wheel for macOS is the smallest (140 MB).
+# Takes only one file of torch, its trace validator. The wheel for macOS is the smallest (140 MB).
 if ! cmp -s "$torch" "$venv/torch.txt"; then
   "$venv/bin/pip" download --quiet --disable-pip-version-check --no-deps --only-binary=:all: \
     --platform macosx_14_0_arm64 --python-version 3.11 --dest "$venv/wheels" -r "$torch" >&2

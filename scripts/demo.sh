@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Records tests/demo/heat.c, an MPI program, and tests/apps_gpu/ddp.cpp, a CUDA program, which know nothing of profshim,
-# and shows the traces. Called by `make demo`, which installs and builds first. By hand: scripts/demo.sh
+# Records an MPI program, tests/demo/heat.c, and a CUDA program, tests/apps_gpu/ddp.cpp, and shows the traces. Neither
+# program mentions profshim. Called by `make demo`, which installs and builds first. By hand: scripts/demo.sh
 set -euo pipefail
 cd "$(dirname "$0")/.."
 program=$PWD/build/demo/heat
@@ -27,7 +27,7 @@ count_events() {  # FILE
     sort -rn | awk '{n = $1; $1 = ""; printf "      %6d %s\n", n, $0}'
 }
 
-# Prints the folder of the run, the events of each trace, and whether the traces conform.
+# Prints a run's files, COUNTER of each trace, whether the traces conform, and the main findings.
 show() {  # FOLDER WHAT COUNTER
   local trace
   echo "   written to $1:"
@@ -63,8 +63,8 @@ record "steps are calls of the function heat_step" config/examples/demo-symbol.t
 
 # ---- CUDA: data-parallel training, one process per GPU ---------------------------------------------------------------
 
-# Uses the GPUs of the machine with the program that nvcc built, or four simulated GPUs: the same program and library
-# with the fake driver, runtime, CUPTI and NCCL of tests/fakes.
+# Uses the machine's GPUs if nvcc built the program, else four simulated GPUs: the same program and library with the
+# fake driver, runtime, CUPTI and NCCL of tests/fakes.
 gpus=$( (nvidia-smi -L 2>/dev/null || true) | grep -c '^GPU' || true)
 gpu_program=$PWD/build/tests/apps_gpu/nvcc/ddp
 gpu_environment=()

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Runs programs under the library on a real GPU and checks every trace against the work that the program did.
+# Runs programs under the library on a real GPU and checks every trace against the launches that the program reports.
 #   scripts/gpu_check.sh                 all checks; exit status 1 if one failed or none passed
 #   scripts/gpu_check.sh --dry-run       lists the checks: name, needs, maximum seconds, subject; runs nothing
 #   scripts/gpu_check.sh --only NAME...  the named checks
@@ -11,11 +11,11 @@
 #   GPU_CHECK_SECONDS       time for everything (480): checks beyond it are skipped
 #   GPU_CHECK_KEEP_MIB      size of each archive of results at most (16)
 #   GPU_CHECK_BUNDLE        folder of the programs (build/gpu)
-#   GPU_CHECK_PYTHON        interpreter, even if its torch sees no GPU; "none": no torch
-#   GPU_CHECK_FIGURES_ONLY  1: a figure beyond its limit is noted and is no failure
-#   GPU_CHECK_LAUNCHES      launches of a launch-bound step (100000)
-#   GPU_CHECK_STEP_MS       least length of a step where CUPTI is to be off between windows (100)
-#   GPU_CHECK_HIDE_DEVICE   variable that leaves a program without a GPU (CUDA_VISIBLE_DEVICES=)
+#   GPU_CHECK_PYTHON        Python interpreter, even if its torch sees no GPU; "none": skips checks that need torch
+#   GPU_CHECK_FIGURES_ONLY  1: a figure beyond its limit is reported and is no failure
+#   GPU_CHECK_LAUNCHES      launches per step of the launch-bound loops (100000)
+#   GPU_CHECK_STEP_MS       least length of a step in checks that need CUPTI off between windows (100)
+#   GPU_CHECK_HIDE_DEVICE   NAME=VALUE that hides the GPU from a program (CUDA_VISIBLE_DEVICES=)
 #
 # $OUT gets four files at most: RESULTS-section.md for tests/gpu/RESULTS.md, log.txt, recordings.tar.gz (raw CUPTI
 # buffers for tests/recordings), evidence.tar.gz (output of all checks, traces of failed ones). They always
@@ -25,7 +25,7 @@ cd "$(dirname "$0")/.." || exit 2
 root=$PWD
 out=${OUT:-$root/build/gpu-check}
 limit=${GPU_CHECK_SECONDS:-480}
-reserve=$((limit / 48)) # seconds for the end
+reserve=$((limit / 48)) # seconds for writing the results
 bundle=${GPU_CHECK_BUNDLE:-$root/build/gpu}
 shim=$bundle/libprofshim.so
 tool=$bundle/profshim
@@ -34,7 +34,7 @@ job_shared=$bundle/gpu_job_shared
 job_static=$bundle/gpu_job_static
 
 # NAME|NEEDS|MAXIMUM SECONDS|SUBJECT. Recordings come first, then basic checks, then long ones, because the time limit
-# skips the rest.
+# skips the last ones.
 checks='machine|gpu|30|this machine: GPU, driver, CUDA, CUPTI, torch
 recordings|gpu|60|raw CUPTI buffers of programs: streams, copies, graphs, driver API, memory, waits
 recordings_torch|torch|90|raw CUPTI buffers of PyTorch: training, CUDA graphs, NCCL
@@ -144,7 +144,7 @@ find_python() {
 }
 find_python
 
-# Finds a libcudart for gpu_job_shared, which needs one of its major version, in a toolkit or the wheels of torch.
+# Prints folders of the toolkit and of torch's wheels, where gpu_job_shared finds a libcudart of its major version.
 library_folders() {
   local folder
   for folder in "${CUDA_HOME:-/usr/local/cuda}/lib64" "${CUDA_HOME:-/usr/local/cuda}/lib" "${CUDA_HOME:-/usr/local/cuda}/extras/CUPTI/lib64" \
@@ -177,7 +177,7 @@ table() {
     wanted "$name" && echo "| $name | ${result[$name]:-not run} | ${took[$name]:-} | ${key[$name]:-} |"
   done <<<"$checks"
 }
-# Writes the results anew and renames the file after each check. The running check appends its lines.
+# Replaces the results file by a complete new one. In between, the running check appends its lines to it.
 write_results() {
   {
     printf '## A run of scripts/gpu_check.sh\n\n'
@@ -189,7 +189,7 @@ write_results() {
   } >"$results.new" && mv -f "$results.new" "$results"
 }
 
-# Packs FOLDER as $OUT/NAME.tar.gz. Leaves out the largest files if that is too large.
+# Packs FOLDER as $OUT/NAME.tar.gz. Leaves out the largest files if the archive would be too large.
 archive() { # NAME FOLDER
   local list=$base/$1.list new=$out/$1.tar.gz.new most=$((${GPU_CHECK_KEEP_MIB:-16} << 20)) dropped=()
   find "$2" -type f -size +0 -printf '%s %P\n' | sort -n >"$list"
@@ -219,7 +219,7 @@ keep_evidence() { # NAME
 
 # ---- one check -------------------------------------------------------------------------------------------------------
 
-# Signals every process that a check started. They carry its mark in their environment, even in another session.
+# Kills every process that a check started, even in another session: all have GPU_CHECK_MARK=MARK in their environment.
 end_processes() { # MARK
   local folder
   for _ in 1 2; do
@@ -250,7 +250,7 @@ run_check() { # NAME SECONDS
     trap 'exit 143' TERM
     export GPU_CHECK_MARK=$$.$name
     work=$base/work/$name
-    limit=$((deadline - 1)) # a program is ended before its check is
+    limit=$((deadline - 1)) # ends its programs before the check itself is killed
     mkdir -p "$work"
     "check_$name"
     : >"$state.ended"

@@ -20,8 +20,9 @@ case "${1:-}" in
   *) sed -n '2,10s/^# \{0,1\}//p' "$0"; exit 2 ;;
 esac
 
-# level | package | probe that it is installed | purpose
-#   cmd:NAME a program; hdr:FILE a header; lib:FILE a library; py:MODULE a module of /usr/bin/python3; pkg: ask dpkg
+# level | package | what exists if it is installed | purpose
+#   cmd:NAME a program; hdr:FILE a header; lib:FILE a library; py:MODULE a module of /usr/bin/python3;
+#   rt: libFuzzer's runtime; pkg: dpkg's entry
 table='
 0|g++|cmd:g++|the compiler
 0|make|cmd:make|the build
@@ -108,7 +109,7 @@ while IFS='|' read -r row_level package probe why; do
     *) [ "$row_level" = "$extra" ] || continue ;;
   esac
   is_there "$probe" "$package" && continue
-  if [ "$package" = libclang-rt-dev ]; then  # named by version, and a part of clang before version 14
+  if [ "$package" = libclang-rt-dev ]; then  # the package's name contains clang's version
     version=$(clang --version 2>/dev/null | sed -n 's/.*clang version \([0-9]*\).*/\1/p')
     if [ -z "$version" ] && command -v apt-cache >/dev/null; then  # clang itself is installed below
       refresh
@@ -122,8 +123,8 @@ done <<<"$table"
 [ ${#missing[@]} -eq 0 ] || apt_install "${missing[@]}"
 
 # NVTX needs only headers. A CUDA toolkit and Debian's nvidia-cuda-dev have them (non-free, so not installed here).
-# Otherwise the wheel of the same headers is unpacked under build/deps, where the Makefile looks next; nothing is
-# installed on the machine. Without the wheel, everything is built and tested without NVTX.
+# Otherwise a wheel of them is unpacked under build/deps, where the Makefile looks next. Without it, everything is built
+# and tested without NVTX.
 cuda_home=${CUDA_HOME:-/usr/local/cuda}
 has_nvtx() {
   local folder
@@ -132,7 +133,7 @@ has_nvtx() {
   done
   return 1
 }
-# Prints a Python with pip. That of Debian installs no packages ("externally managed"), but fetches files.
+# Sets `python` to an interpreter with pip. Debian's pip installs no packages ("externally managed") but fetches files.
 python_with_pip() {
   local candidate
   for candidate in /usr/bin/python3 python3; do
@@ -159,21 +160,20 @@ if ! has_nvtx; then
     echo "install_deps: pip cannot fetch the NVTX headers (nvidia-nvtx); continuing without NVTX; set CUDA_HOME or install nvidia-cuda-dev to have them" >&2
 fi
 
-# Tests that run real training need PyTorch. Without it they are skipped, because not every system has a package of it.
+# Tests with PyTorch are skipped without it, because not every system has a package.
 if [ "$level" -ge 2 ] && ! { is_there py:torch python3-torch && is_there hdr:ATen/ATen.h libtorch-dev; }; then
   echo "  installing python3-torch, libtorch-dev: PyTorch programs of the tests"
   (apt_install python3-torch libtorch-dev) || echo "install_deps: no python3-torch: the tests with PyTorch are skipped" >&2
 fi
 
-# torch.compile needs these. Without them `make test-torch` is skipped (scripts/torch_venv.sh).
+# torch.compile needs these packages. Without them `make test-torch` is skipped (scripts/torch_venv.sh).
 if [ "$level" -ge 2 ] && ! { is_there pkg: python3-dev && is_there pkg: python3-setuptools; }; then
   echo "  installing python3-dev, python3-setuptools: torch.compile in the tests"
   (apt_install python3-dev python3-setuptools) ||
     echo "install_deps: no python3-dev: the tests with PyTorch 2 are skipped" >&2
 fi
 
-# Some tests call the real NCCL. Without a GPU it refuses all calls, which is enough for them. Without NCCL they are
-# skipped, so it is no error if it cannot be fetched.
+# Some tests call the real NCCL, which refuses all calls without a GPU. Without NCCL they are skipped.
 has_nccl() {
   local library
   for library in "$cuda_home"/lib64/libnccl.so.2 /usr/lib/*-linux-gnu/libnccl.so.2 build/deps/nvidia/nccl/lib/libnccl.so.2; do
@@ -187,7 +187,7 @@ if [ "$level" -ge 2 ] && ! has_nccl; then
     echo "install_deps: pip cannot fetch nvidia-nccl-cu13: tests of the real NCCL are skipped" >&2
 fi
 
-# Tests of profshim report need a browser. Without one they are skipped, because Ubuntu has no package of it.
+# Tests of profshim report are skipped without a browser, because Ubuntu has no package.
 if [ "$level" -ge 2 ] && ! is_there cmd:chromium-headless-shell chromium-headless-shell; then
   echo "  installing chromium-headless-shell: opens the pages of profshim report in the tests"
   (apt_install chromium-headless-shell) || echo "install_deps: no chromium-headless-shell: no page is opened in a browser" >&2

@@ -1,12 +1,13 @@
 #!/usr/bin/env bash
 # Runs test programs and counts results. Called by `make test`, which builds them first.
 #   scripts/run_tests.sh PROGRAM...     each a GoogleTest program; GTEST_FILTER chooses tests
-# PROFSHIM_TEST_JOBS processes (one per core by default) share the tests of a program. Suites that measure times run last
-# and alone. The last line is "N passed, N failed". Exit 1 if a test failed, a program crashed or hung, or none ran.
+# PROFSHIM_TEST_JOBS processes (one per core by default) share the tests of a program. Suites that measure times run
+# last and alone. The last line is "N passed, N failed". Exit 1 if a test failed, a program crashed or hung, or none
+# ran.
 set -u
 cd "$(dirname "$0")/.." || exit 2
 
-most_tests=20                       # of one suite, in one process
+most_tests=20                       # of one suite per process
 alone='^(Compare|EndingSignals|Kill|Merge|StepsFromTime|TraceSize)$' # suites
 
 # run_tests.sh --one PROGRAM SECONDS REPORTS FILTER: runs one process and writes its report and status.
@@ -43,7 +44,7 @@ fi
 results=${PROFSHIM_TEST_RESULTS:-build/test-results}
 limit=${PROFSHIM_TEST_SECONDS:-1200} # for each process
 jobs=${PROFSHIM_TEST_JOBS:-$(nproc)}
-unset PROFSHIM_TEST_SECONDS PROFSHIM_TEST_RESULTS PROFSHIM_TEST_JOBS # programs under test refuse them
+unset PROFSHIM_TEST_SECONDS PROFSHIM_TEST_RESULTS PROFSHIM_TEST_JOBS # the library warns about unknown variables
 
 # Prints filters, one per line, each with at most $most_tests tests of one suite.
 portions() {

@@ -1,13 +1,14 @@
 #!/usr/bin/env bash
-# Runs what `make aarch64` builds on an emulated processor: the unit tests, then the checks of tests/portable with an MPI
-# job, in the root of scripts/aarch64_root.sh. The kernel runs programs of aarch64 with qemu in one user namespace
+# Runs what `make aarch64` builds on an emulated processor: the MPI jobs of tests/portable, then the unit tests, in the
+# root file system of scripts/aarch64_root.sh. The kernel runs programs of aarch64 with qemu in one user namespace
 # only (Linux 6.7 and newer), so that nothing else on the machine changes. The last line is "N passed, N failed".
 set -u
 cd "$(dirname "$0")/.." || exit 2
 root=${XDG_CACHE_HOME:-$HOME/.cache}/profshim/aarch64
 built=build/aarch64
 
-# The first 20 bytes of the ELF header of an aarch64 program, and their mask. F: qemu is opened now, outside of the root.
+# Registers qemu for aarch64 programs by the first 20 bytes of their ELF header, with a mask. F opens qemu now, outside
+# of the root.
 # shellcheck disable=SC2016  # the inner shell expands it: $0 is the root
 inside='mount -t binfmt_misc none /proc/sys/fs/binfmt_misc &&
   printf %s ":aarch64:M::\x7fELF\x02\x01\x01\x00\x00\x00\x00\x00\x00\x00\x00\x00\x02\x00\xb7\x00:\xff\xff\xff\xff\xff\xff\xff\x00\xff\xff\xff\xff\xff\xff\xff\xff\xfe\xff\xff\xff:$(command -v qemu-aarch64-static):F" \
@@ -17,14 +18,14 @@ inside='mount -t binfmt_misc none /proc/sys/fs/binfmt_misc &&
   mount -t tmpfs none "$0/dev/shm" && mount --rbind /sys "$0/sys" && mount --bind "$PWD" "$0$PWD" || exit 77
   exec chroot "$0" /usr/bin/env -i -C "$PWD" HOME=/root PATH=/usr/bin:/bin "$@"'
 
-# A user namespace has one user; qemu has neither process_vm_readv() nor RLIMIT_AS.
+# These tests need a second user, but a user namespace has one.
 not_here=AtomicFile.DoesNotWriteThroughALinkOfAnotherUser:OpenFolderBelow.RefusesALinkOfAnotherUser
 not_here+=:Log.RefusesAPipeAndALinkOfAnotherUser:RecoverTest.RootActsAsTheOwnerOfTheFolder
 not_here+=:RecoverTest.ALinkOfAnotherUserIsNotTouched:RecoverTest.ASpoolOfAnotherUserIsNotTouched
 not_here+=:OpenRun.IgnoresAnIdentityFileOfAnotherUser:GzipSink.CompressesOnTheCallersThreadWhenThereAreNoThreadsToBeHad
 # The root has Open MPI's mpicc and no mpi.h.
 not_here+=":Mpis/MpiHeaders.*"
-# qemu refuses the read of the handle (process_vm_readv) that these two test.
+# qemu has no process_vm_readv(), with which these NCCL tests read a handle, and no RLIMIT_AS.
 not_here+=:NcclCommunicators.HandleStoredLaterIsFoundByItsAddress
 not_here+=:NcclCommunicators.EachThreadTakesTheHandlesThatItWaitsFor:MemoryRoomTest.LeavesMostOfTheAddressSpaceToTheJob
 
@@ -33,7 +34,7 @@ cp "$built/libprofshim.so" "$built/profshim" "$root/opt/profshim" || exit 2
 cp tests/portable/* "$root/opt/portable"
 
 apart=(unshare --user --map-root-user --mount --pid --fork --kill-child)
-in_root() { # COMMAND...: with mounts and processes of its own, which end with it
+in_root() { # COMMAND...: in namespaces of its own, which end its mounts and processes
   local why
   # A container or a chroot may forbid namespaces.
   if ! why=$("${apart[@]}" true 2>&1); then echo "no namespaces can be made here: $why"; return 77; fi

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# Tries the README on fresh Debian systems: `make demo` and `make test` in a folder where nothing is installed, and the
-# library and the tool with every compiler that the system has. As root; needs debootstrap and some gigabytes.
+# Runs the README's commands, `make demo` and `make test`, on fresh Debian systems, and builds the library and the tool
+# with every compiler that each system has. Needs root, debootstrap and some gigabytes.
 #
 #   DISTROS="bookworm trixie testing"   systems; by default these three
-#   STEPS="demo test build"             README commands and compilers; by default all
+#   STEPS="demo test build"             what to do; build: with each compiler; by default all three
 #   COMPILERS="g++-14 clang++-19"       for `build`; by default gcc 12 to 15 and clang 15 to 19 that have packages
 #   ROOTS=build/distros                 folder of the systems; remove it with `rm -r --one-file-system`
 #
@@ -33,7 +33,7 @@ unmount() {
 trap unmount EXIT
 trap 'exit 130' INT TERM
 
-make_root() {  # DISTRO: the smallest system
+make_root() {  # DISTRO: installs the smallest system
   local root=$roots/$1
   [ -e "$root/.made" ] && return
   if [ -e "$root" ]; then  # left by an interrupted attempt
@@ -47,7 +47,7 @@ make_root() {  # DISTRO: the smallest system
   touch "$root/.made"
 }
 
-enter_root() {  # DISTRO: mounts that every process expects; only host names and certificates are this machine's
+enter_root() {  # DISTRO: mounts /proc, /sys, /dev/shm; copies this machine's DNS, pip and certificate settings
   local root=$roots/$1
   findmnt -rn "$root/proc" >/dev/null || mount -t proc proc "$root/proc"
   findmnt -rn "$root/sys" >/dev/null || mount -t sysfs -o ro sysfs "$root/sys"
@@ -56,13 +56,13 @@ enter_root() {  # DISTRO: mounts that every process expects; only host names and
   printf '127.0.0.1 localhost %s\n' "$(hostname)" >"$root/etc/hosts"
   if [ -e /etc/pip.conf ]; then cp /etc/pip.conf "$root/etc/pip.conf"; fi
   if [ -e /etc/ssl/certs/ca-certificates.crt ]; then cp /etc/ssl/certs/ca-certificates.crt "$root/etc/this-machine.crt"; fi
-  # A mirror may be weeks behind, so that its list of testing has expired.
+  # On a mirror that is weeks behind, the package list of testing has expired.
   echo 'Acquire::Check-Valid-Until "false";' >"$root/etc/apt/apt.conf.d/10-mirror-behind"
   printf '#!/bin/sh\nexit 101\n' >"$root/usr/sbin/policy-rc.d" # packages start no services
   chmod +x "$root/usr/sbin/policy-rc.d"
 }
 
-inside() {  # DISTRO COMMAND: in a fresh environment
+inside() {  # DISTRO COMMAND: runs it in a fresh environment
   chroot "$roots/$1" env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LANG=C.UTF-8 DEBIAN_FRONTEND=noninteractive \
     PIP_CERT=/etc/this-machine.crt PROFSHIM_TEST_JOBS="${PROFSHIM_TEST_JOBS:-$(nproc)}" bash -c "$2"
 }
@@ -78,7 +78,7 @@ bring_tree() {  # DISTRO
   find "$copy" -mindepth 1 -maxdepth 1 ! -name build -exec rm -r --one-file-system {} +
   find "$new" -mindepth 1 -maxdepth 1 -exec mv -t "$copy" {} +
   rmdir "$new"
-  git -C "$copy" init -q && git -C "$copy" add -A # `make lint` and `make format` ask git
+  git -C "$copy" init -q && git -C "$copy" add -A # `make lint` and `make format` ask git for the sources
 }
 
 versions() {  # DISTRO
@@ -103,7 +103,7 @@ readme_command() {  # DISTRO demo|test
   local log=$roots/$1.$2.log result=passed where=''
   inside "$1" "cd /root/profshim && make $2" >"$log" 2>&1 || result=failed where=": $log"
   if [ "$2" = test ]; then
-    # There is no such line if the tests did not start.
+    # If the tests did not start, the log has no line of results.
     result=$(grep -E '^[0-9]+ passed, [0-9]+ failed$' "$log" | tail -n 1 || true)
     result=${result:-no test ran}
   fi

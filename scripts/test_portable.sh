@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Runs the library and the tool of `make portable` in older systems: a root of each, made by debootstrap and kept in
-# ~/.cache/profshim/roots. As root. One line for each system; the last line is "N passed, N failed".
+# Runs the library and the tool of `make portable` in root file systems of older Debian releases, which debootstrap
+# makes in ~/.cache/profshim/roots. Needs root. Prints one line for each system; the last line is "N passed, N failed".
 set -u
 cd "$(dirname "$0")/.." || exit 2
 roots=${XDG_CACHE_HOME:-$HOME/.cache}/profshim/roots
@@ -9,7 +9,7 @@ built=build/portable
 inside='mount -t proc none "$0/proc" && mount -t tmpfs none "$0/dev" && mkdir "$0/dev/shm" &&
   mount -t tmpfs none "$0/dev/shm" && cp -a /dev/{null,zero,random,urandom} "$0/dev" && exec chroot "$0" /opt/portable/in_root.sh'
 
-# suite | name | mirror | its keys
+# suite | name | mirror | keyring
 systems='
 bullseye|Debian 11|http://deb.debian.org/debian|debian-archive-keyring.gpg
 buster|Debian 10|http://archive.debian.org/debian|debian-archive-removed-keys.gpg
@@ -19,7 +19,8 @@ for file in "$built/libprofshim.so" "$built/profshim"; do
   [ -e "$file" ] || { echo "portable: $file is not built: make portable" >&2; exit 2; }
 done
 
-# Makes a root; it is complete once it has its mark. Tests the mirror first, because debootstrap retries for minutes.
+# Makes a root file system, complete once it has opt/portable-root. Tests the mirror first, because debootstrap retries
+# for minutes.
 make_root() {  # SUITE MIRROR KEYS
   local root=$roots/$1
   [ -e "$root/opt/portable-root" ] && return

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Prints the offsets in objects of a PyTorch release that inject/torch/layout.cpp needs, to add the release to its table.
+# Prints the offsets in objects of a PyTorch release, to add the release to the table of inject/torch/layout.cpp.
 #   scripts/torch_layouts.sh INCLUDE...     each the folder torch/include of an unpacked package
-# One line each for the two forms of std::string that packages are built with (cxx11 = 0 or 1; PyPI's were 0 up to 2.5).
+# Prints a line for each of the two forms of std::string in packages (cxx11 = 0 or 1; PyPI's were 0 up to 2.5).
 set -eu
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
@@ -14,7 +14,7 @@ cat >"$work/layouts.cpp" <<'SOURCE'
 #include <cstddef>
 #include <cstdio>
 
-// The byte that changes when a bit field is set.
+// Returns 256 * offset + value of the byte that `set` changes; -1 if none.
 template <class Set>
 int byte_of(Set set) {
   alignas(64) static char object[1024];

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Makes the Python of `make test-torch`, with a PyTorch of PyPI, if it is missing or its pins changed. Prints the path of
-# the interpreter. Needs network once: 0.6 GB, 1.5 GB on disk, half a minute.
+# Makes the Python environment of `make test-torch`, with PyPI's PyTorch, if it is missing or its pins changed. Prints
+# the path of the interpreter. Needs network once: 0.6 GB, 1.5 GB on disk, half a minute.
 #   scripts/torch_venv.sh [FOLDER]     default: ${XDG_CACHE_HOME:-~/.cache}/profshim/torch-venv
 # If it cannot be made, prints one line on stderr that says why; exit status 3. If the pins are wrong, exit status 1.
 #
@@ -57,7 +57,7 @@ echo "torch_venv: fetching PyTorch into $venv (0.6 GB, once)" >&2
 site=$(echo "$new"/lib/python3*/site-packages)
 libraries=$site/nvidia/cu13/lib
 rm -rf "$site"/torch/bin/test_* "$site"/torch/test "$libraries"/*.a
-# Symbols that are bound when a library is loaded must exist.
+# Symbols that torch's libraries bind when they are loaded must exist.
 {
   echo '.text'
   nm -D --undefined-only "$site"/torch/lib/*.so | awk '{sub(/@.*/, "", $2); print $2}' | sort -u |
@@ -80,6 +80,6 @@ done
 
 cp "$pins" "$new/pins.txt"
 rm -rf "$venv"
-# Scripts of bin/ contain the path where they were made. The interpreter does not, and only it is used.
+# After the move, scripts of bin/ contain a wrong path. The interpreter contains none, and only it is used.
 mv -T "$new" "$venv"
 echo "$venv/bin/python"

@@ -1,4 +1,4 @@
-/* For programs that time their own calls: the best of many rounds, as "NAME NANOSECONDS" lines. */
+/* Times a function of the program and prints "NAME NANOSECONDS", the best of many rounds. */
 #ifndef PROFSHIM_BENCH_CALL_COST_H
 #define PROFSHIM_BENCH_CALL_COST_H
 
@@ -33,7 +33,7 @@ struct record {
 } __attribute__((aligned(64)));
 static struct record* records;
 
-/* The least that a recorder must do. */
+/* The least cost of a record: two clock reads, one 64-byte store. */
 static void floor_call(int i) {
   struct record r = {{read_clock(), 0, 7, (uint64_t)i, 3, 2, 1, 0}};
   r.words[1] = read_clock();
@@ -54,7 +54,7 @@ static void measure(const char* name, void (*call)(int)) {
   printf("%s %.2f\n", name, best);
 }
 
-/* Call first. Also measures the floor. */
+/* Call this first. Measures the floor. */
 static void begin_measuring(void) {
   records = aligned_alloc(64, sizeof(struct record) * kSlots);
   memset(records, 1, sizeof(struct record) * kSlots);

@@ -41,7 +41,7 @@ std::int64_t cpu_ns() {
   return std::int64_t{t.tv_sec} * 1'000'000'000 + t.tv_nsec;
 }
 
-// Alternating groups, as in the buffers of CUPTI.
+// Alternates groups of kernels and launches, as CUPTI's buffers do.
 void fill() {
   test::DeviceEvents device;
   constexpr std::uint32_t kBuffer = 500;

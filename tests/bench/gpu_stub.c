@@ -1,4 +1,4 @@
-/* CUDA and NCCL functions that only return. */
+/* CUDA and NCCL functions that only return, for gpu_cost.c. */
 #include <stddef.h>
 
 struct dim3 {

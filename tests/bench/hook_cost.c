@@ -1,4 +1,4 @@
-/* Times MPI calls on one rank, for hook_bench. */
+/* Times NVTX and MPI calls on one rank, for hook_bench. */
 #define _GNU_SOURCE
 #include <mpi.h>
 

@@ -1,4 +1,4 @@
-/* overhead_loop mpi|nvtx COUNT: prints nanoseconds per turn in the fastest slice. */
+/* overhead_loop mpi|nvtx COUNT: makes COUNT MPI_Sends or ranges, prints nanoseconds of each in the fastest slice. */
 #include <mpi.h>
 #include <nvtx3/nvToolsExt.h>
 #include <stdio.h>

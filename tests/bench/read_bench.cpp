@@ -21,7 +21,7 @@ namespace {
 
 using namespace profshim;
 
-/// Only reductions.
+/// Every tenth call is an MPI_Allreduce, the others are MPI_Waitall.
 void write_trace(const std::string& path, int rank, std::int64_t events) {
   AtomicFile file;
   file.open(path);
@@ -59,7 +59,7 @@ double seconds_of(const auto& work) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
-/// 0 = failed.
+/// Returns 0 on failure.
 double python_seconds(const std::string& python, const std::string& program) {
   const std::string command = python + " -c \"import time; " + program + "; print(time.time()-t)\" 2>/dev/null";
   std::FILE* const out = popen(command.c_str(), "r");

@@ -17,12 +17,11 @@ namespace {
 using namespace profshim;
 
 constexpr std::uint32_t kKernels = 1'000'000, kStreams = 4;
-constexpr std::uint32_t kEventsEach = 3;  // launch, kernel, its continuation
+constexpr std::uint32_t kEventsEach = 3;  // launch, kernel, the kernel's second event
 constexpr std::uint32_t kChunks = kEventsEach * kKernels / spool::kEventsPerChunk + 64;
 constexpr std::uint32_t kBatch = 4000;  // kernels in one buffer, launches in another
-constexpr std::uint32_t kBuffers = 32;  // filled before a measurement
+constexpr std::uint32_t kBuffers = 32;  // filled before each measurement
 
-// CPU time: other processes hardly change it.
 std::int64_t cpu_ns() {
   timespec t{};
   clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);

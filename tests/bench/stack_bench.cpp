@@ -1,4 +1,4 @@
-// Cost of a known stack, with Python and native frames. Runs tests/bench/stack_cost.py.
+// Cost of a call stack seen before, of Python or native frames. Runs tests/bench/stack_cost.py.
 #include <cstdio>
 #include <cstdlib>
 

@@ -51,7 +51,8 @@ def measure(way, observer):
     if way == "an observer that does nothing":
         observe(observer)
     if way.startswith("torch.profiler"):
-        # The memory of a profile grows with each event, so each run has its own. The first run includes its start.
+        # The memory of a profile grows with each event, so each run has its own profile.
+        # The first run includes the profiler's start.
         best = []
         for _ in range(ROUNDS):
             with torch.profiler.profile(

@@ -1,5 +1,5 @@
-// A PyTorch observer that does nothing (see inject/torch/abi.h). The caller passes the address for a returned
-// std::unique_ptr.
+// A PyTorch observer that does nothing (see inject/torch/abi.h). `result` is the address of the std::unique_ptr that
+// start() returns.
 #include <dlfcn.h>
 #include <stdbool.h>
 #include <stdint.h>

@@ -24,7 +24,7 @@ class NullSink final : public ByteSink {
   std::uint64_t bytes = 0;
 };
 
-/// Measures gzip's output.
+/// Counts gzip's output.
 class CountingSink final : public ByteSink {
  public:
   CountingSink(std::unique_ptr<ByteSink> out, std::uint64_t& bytes) : out_(std::move(out)), bytes_(bytes) {}
@@ -61,7 +61,6 @@ void write_events(TraceWriter& writer, std::int64_t count) {
   }
 }
 
-/// CPU time: other processes hardly change it.
 double cpu_seconds() {
   timespec t;
   clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);

@@ -16,7 +16,7 @@ def color(name):
 
 
 def nested(slices):
-    """Gives each slice its depth: the number of slices that hold it."""
+    """Returns (depth, slice) pairs. The depth is the number of slices around the slice."""
     open_ends, placed = [], []
     for e in sorted(slices, key=lambda e: (e["ts"], -e["dur"])):
         while open_ends and open_ends[-1] <= e["ts"]:

@@ -1,4 +1,4 @@
-# Programs that `make demo` runs under the library. They neither link nor mention it.
+# Programs that `make demo` runs under the library. They neither link nor mention the library.
 
 MPICC_OPENMPI := $(firstword $(wildcard /usr/bin/mpicc.openmpi) mpicc)
 MPICC_MPICH   := $(wildcard /usr/bin/mpicc.mpich)

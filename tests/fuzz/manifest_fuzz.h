@@ -1,4 +1,4 @@
-// One input of the manifest fuzzer. A read manifest survives a rewrite and names no file outside its folder.
+// Checks one input of the manifest fuzzer: a parsed manifest survives a rewrite and names no file outside its folder.
 #pragma once
 
 #include <cstdlib>

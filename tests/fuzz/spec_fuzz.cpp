@@ -54,7 +54,7 @@ void fuzz_overrides(std::string_view text) {
 
 }  // namespace
 
-/// 'R': a rank expression; 'S': overrides; otherwise a spec.
+/// Input is 'R' and a rank expression, 'S' and overrides, or a spec.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string_view text(reinterpret_cast<const char*>(data), size);
   if (text.starts_with("R")) {

@@ -1,4 +1,4 @@
-// One input of the spool fuzzer. A damaged spool that View accepts must become a readable trace.
+// Checks one input of the spool fuzzer: a damaged spool that spool::View accepts must become a readable trace.
 #pragma once
 
 #include <array>
@@ -18,7 +18,8 @@
 
 namespace profshim::test {
 
-/// A change takes 12 bytes of the input: region, place (2), width and kind, value (8).
+/// Changes the image until destruction. A change takes 12 bytes of the input: region, place (2), width and kind,
+/// value (8).
 class Damage {
  public:
   Damage(SpoolImage& image, std::string_view input) : image_(image) {

@@ -1,4 +1,4 @@
-// The complete spool that the fuzzer damages.
+// A complete spool, which the spool fuzzer damages.
 #pragma once
 
 #include <sys/mman.h>
@@ -21,11 +21,11 @@
 
 namespace profshim::test {
 
-/// Made once: it has 15 MB.
+/// Make it once: it has 15 MB.
 class SpoolImage {
  public:
   static constexpr std::uint32_t kChunks = 4;
-  /// Small: two bytes name a place.
+  /// Is small: two bytes of input name a place in it.
   struct Region {
     std::uint64_t at, bytes;
   };
@@ -119,8 +119,8 @@ class SpoolImage {
     recorder::problem("mpi", "one request was lost");
   }
 
-  // Two closed windows and one open window; events on both sides of a chunk's end. The seeds name places in this image:
-  // keep the order.
+  // Records two closed windows and an open one, with events on both sides of a chunk's end. Keep the order: the corpus
+  // names places in this image.
   static void fill() {
     spool::Thread& t = *recorder::this_thread();
     const std::uint64_t first = recorder::add_mark({1000, 10, 110});
@@ -269,7 +269,7 @@ class SpoolImage {
     Event peer = event(2100, 2200, HookId::kMemcpyPeer);
     peer.flags = kContinues;
     peer.gpu = {.correlation = 43, .device = 1, .kind = 10, .context = 1, .stream = 7, .bytes = 5};
-    device.commit(peer);  // the last event: its second half is lost
+    device.commit(peer);  // the last event: its continuation is missing
   }
 
   std::uint64_t device_chunk() {
@@ -292,7 +292,7 @@ class SpoolImage {
   }
 
   static void fill_to_the_end_of_the_run(spool::Thread& t) {
-    // Before the windows, so that undamaged input makes small traces.
+    // Lies before the windows, so that undamaged input makes small traces.
     while (t.chunk_end - t.next > 1) recorder::commit(t, call(500, 550, "MPI_Send"));
     Event exchange = call(2100, 2150, "MPI_Sendrecv");
     exchange.flags = kContinues;

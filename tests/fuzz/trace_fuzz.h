@@ -1,4 +1,4 @@
-// One input of the trace fuzzer. Written traces must be readable.
+// Checks one input of the trace fuzzer: readers agree, and traces written from it are readable.
 #pragma once
 
 #include <cstdlib>
@@ -27,7 +27,7 @@ inline void fuzz_summary(std::string_view bytes) {
   }
 }
 
-/// The parser of src/json reads the first event; plain later events take the fast path.
+/// Reads a first event, with the parser of src/json, again as a later event, with the quick reader.
 inline void fuzz_event(std::string_view bytes) {
   const auto read = [&](const std::string& before, std::ostringstream& seen) {
     std::uint64_t skip = before.empty() ? 0 : 1;
@@ -44,7 +44,7 @@ inline void fuzz_event(std::string_view bytes) {
   };
   std::ostringstream one, other;
   const bool first = read("", one), second = read(R"({"ph":"M"},)", other);
-  // Before input without events the comma is invalid.
+  // Without an event, the comma before the input is invalid.
   if (first && !one.str().empty() && (!second || one.str() != other.str())) std::abort();
 }
 

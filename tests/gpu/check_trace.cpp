@@ -1,15 +1,15 @@
-// Compares a trace with known properties of its run, for scripts/gpu_check.sh. OUTPUT is of the traced program.
+// Compares a trace with known properties of its run, for scripts/gpu_check.sh. OUTPUT is the traced program's output.
 //   counts TRACE OUTPUT            activities per step equal the lines "per_step NAME COUNT"
 //   whole TRACE                    every activity has a launch, every launch an activity
-//   steps TRACE FIRST LAST
+//   steps TRACE FIRST LAST         steps are complete
 //   length TRACE NAME NS PERCENT   duration of the kernels called NAME
 //   same TRACE OTHER PERCENT       the same kernels per step, with the same total time
 //   nccl TRACE                     NCCL kernels have their collective's data
 //   one_rank TRACE                 kernels of NCCL with one rank are inside its calls
 //   graphs TRACE OUTPUT            every graph launch has all its nodes
-//   memory TRACE OUTPUT            device memory per step
+//   memory TRACE OUTPUT            allocations and releases per step
 //   off_after TRACE LOG            time from the last activity until CUPTI was off
-//   hosted TRACE OUTPUT            launches without device activity (symbol hooks)
+//   hosted TRACE OUTPUT            launches without device activity (no CUPTI)
 // Exit status 1 if a line "FAILED: ..." was printed, 2 for wrong usage.
 #include <algorithm>
 #include <cmath>
@@ -38,9 +38,9 @@ struct Work {
 struct Trace {
   std::vector<Work> device, calls;  // device: kernels, copies, memsets
   std::vector<Work> nccl_calls;
-  std::vector<std::int64_t> blocks;  // bytes of device [memory] entries; negative if released
+  std::vector<std::int64_t> blocks;  // bytes of [memory] events of the GPU; negative: released
   std::vector<std::int64_t> steps;
-  std::int64_t begin = 0, end = 0;  // of all steps
+  std::int64_t begin = 0, end = 0;  // of the steps together
   std::int64_t base = 0;            // nanoseconds since the epoch
   bool readable = false;
 };
@@ -109,7 +109,7 @@ void finding(bool good, const char* format, Values... values) {
   failures += good ? 0 : 1;
 }
 
-/// Lines "per_step NAME COUNT".
+/// Reads lines "per_step NAME COUNT".
 std::map<std::string, long> per_step(const std::string& path) {
   std::map<std::string, long> counts;
   std::ifstream file(path);
@@ -149,7 +149,7 @@ void whole(const Trace& trace) {
     if (call.correlation > 0) launches.emplace(call.correlation, &call);
   }
   long unlaunched = 0, early = 0, outside = 0;
-  std::int64_t earliest_ns = 0;  // of an activity before its launch
+  std::int64_t earliest_ns = 0;  // before its launch, at most
   std::set<std::int64_t> used;
   for (const Work& work : trace.device) {
     const auto at = launches.find(work.correlation);
@@ -309,7 +309,7 @@ void memory(const Trace& trace, const std::string& output) {
   }
 }
 
-/// cupti_watch.so writes LOG. Both times are of CLOCK_REALTIME.
+/// cupti_watch.so wrote `log`. All times are of CLOCK_REALTIME.
 void off_after(const Trace& trace, const std::string& log) {
   constexpr int kConcurrentKernel = 10;
   std::int64_t last = 0;

@@ -76,7 +76,7 @@ void flush_while_busy() {
 }
 
 /// Does a forced flush hand over finished records before and behind the record of a running kernel, and how does
-/// reading the buffer end at that record? The note at cuptiActivityGetNextRecord() has CUPTI_ERROR_INVALID_KIND.
+/// reading the buffer end at that record? (CUPTI documents CUPTI_ERROR_INVALID_KIND at cuptiActivityGetNextRecord().)
 void forced_flush_while_busy() {
   constexpr int kEach = 100, kBusyGrid = 1, kBefore = kBusyGrid + 1, kBehind = kBefore + kEach;
   cudaStream_t busy = nullptr, quick = nullptr;

@@ -36,9 +36,9 @@ constexpr std::size_t kBufferBytes = 1 << 20;
 std::mutex lock;
 std::vector<Kernel> kernels;
 std::map<int, long> of_kind;
-std::map<unsigned, long> of_callback;       // runtime and driver calls
+std::map<unsigned, long> of_callback;       // calls by callback id
 std::map<std::uint64_t, long> of_external;  // EXTERNAL_CORRELATION records by pushed id
-std::map<CUptiResult, long> of_ending;      // by the result that ends a buffer
+std::map<CUptiResult, long> of_ending;      // buffers by the result after their last record
 long buffers = 0, on_callers_thread = 0;
 int fault = 0;
 pid_t main_thread = 0;
@@ -127,11 +127,11 @@ void enable(CUpti_ActivityKind kind, const char* name) { check(cuptiActivityEnab
 void disable(CUpti_ActivityKind kind, const char* name) { check(cuptiActivityDisable(kind), name); }
 void enable_kernels() { enable(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, "enable CONCURRENT_KERNEL"); }
 void disable_kernels() { disable(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, "disable CONCURRENT_KERNEL"); }
-/// The first has `first` blocks, each later one has one more.
+/// The first kernel has `first` blocks, each later one has one more.
 void launch(int count, int first, cudaStream_t stream = nullptr) {
   for (int i = 0; i < count; ++i) empty_kernel<<<first + i, 32, 0, stream>>>();
 }
-/// CUDA loads a kernel at its first launch, which may wait for the device.
+/// Without this, a kernel's first launch loads it and may wait for the device.
 void load_kernels() {
   empty_kernel<<<1, 32>>>();
   busy_kernel<<<1, 1>>>(1);

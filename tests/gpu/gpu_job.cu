@@ -247,7 +247,7 @@ void bound(long steps, long k, long us) {
 }
 
 void profiler(long steps, long k) {
-  say("alpha_kernel", 2 * k);  // a step is a range of two iterations
+  say("alpha_kernel", 2 * k);  // a step is the range of both iterations
   run_steps(steps, [k](long step) {
     if (step == 2) CHECK(cudaProfilerStart());
     for (long i = 0; i < k; ++i) RUN(alpha_kernel, 4, 256, streams[0], device_data, 1024);

@@ -5,7 +5,7 @@ GPU_NVCC     := $(firstword $(wildcard $(CUDA_HOME)/bin/nvcc) $(shell command -v
 GPU_PROGRAMS := $(BUILD)/tests/gpu/gpu_job_shared $(BUILD)/tests/gpu/gpu_job_static $(BUILD)/tests/gpu/cupti_questions
 CHECK_TRACE  := $(BUILD)/tests/gpu/check_trace
 CUPTI_WATCH  := $(BUILD)/tests/gpu/cupti_watch.so
-# The tests of the script use the same program built for the simulated GPU.
+# The tests of gpu_check.sh run gpu_job built for the simulated GPU.
 GPU_JOB_FAKE := $(if $(NVTX_INCLUDE),$(BUILD)/tests/gpu/gpu_job_fake)
 TEST_APPS    += $(CHECK_TRACE) $(CUPTI_WATCH) $(GPU_JOB_FAKE)
 # `make test-programs` compiles the programs for a GPU wherever a toolkit has all of nvcc, NVTX, the stub of libcuda and
@@ -23,7 +23,7 @@ gpu-programs: all $(CHECK_TRACE) $(CUPTI_WATCH) $(GPU_PROGRAMS)  ## build/gpu, w
 	  strip -g -o $(GPU_BUNDLE)/$$(basename $$file) $$file || exit 1; done
 	$(Q)du -sh $(GPU_BUNDLE)
 
-# Ampere, Hopper, and PTX for what is newer. cuLaunchKernel is the only thing taken from libcuda itself.
+# Code for Ampere and Hopper, and PTX for newer GPUs. gpu_job takes only cuLaunchKernel from libcuda itself.
 GPU_ARCHITECTURES := -gencode arch=compute_80,code=sm_80 -gencode arch=compute_90,code=sm_90 \
                      -gencode arch=compute_90,code=compute_90
 $(BUILD)/tests/gpu/gpu_job_%: tests/gpu/gpu_job.cu

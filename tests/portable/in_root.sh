@@ -1,5 +1,5 @@
 #!/bin/bash
-# Runs inside an older system, started by scripts/test_portable.sh: the library and the tool are in /opt/profshim, this
+# Runs in a root of scripts/test_portable.sh or test_aarch64.sh: the library and the tool are in /opt/profshim, this
 # folder is /opt/portable. Prints what fails; the last line is the number of checks. Exit 1 if any failed.
 set -u
 cd "$(mktemp -d)" || exit 2
@@ -8,7 +8,7 @@ export OMPI_MCA_btl_vader_single_copy_mechanism=none OMPI_MCA_plm_rsh_agent=/bin
 library=/opt/profshim/libprofshim.so
 checks=0 failures=0
 
-check() {  # WHAT COMMAND...: the command's status is 0
+check() {  # WHAT COMMAND...: expects status 0
   local what=$1
   shift
   checks=$((checks + 1))
@@ -18,7 +18,7 @@ check() {  # WHAT COMMAND...: the command's status is 0
   tail -n 15 output | sed 's/^/      /'
 }
 
-says() {  # TEXT COMMAND...: the command's output has that text
+says() {  # TEXT COMMAND...: expects TEXT in the output
   local text=$1
   shift
   "$@" 2>&1 | grep -qF -- "$text"
@@ -34,7 +34,7 @@ unharmed() {
   [ "$plain" -eq "$under" ] && cmp plain.out under.out && cmp plain.err under.err
 }
 
-record() {  # FOLDER ARGUMENT...: two ranks of ring.py
+record() {  # FOLDER ARGUMENT...: records two ranks of ring.py
   local folder=$1
   shift
   LD_PRELOAD=$library PROFSHIM_RANKS=all PROFSHIM_FOLDER=$folder \

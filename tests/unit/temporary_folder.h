@@ -1,4 +1,3 @@
-// A folder for one test.
 #pragma once
 
 #include <cstdlib>

@@ -1,5 +1,5 @@
 # shellcheck shell=bash disable=SC2154  # variables are those of scripts/gpu_check.sh
-# Costs: time per launch, time at window boundaries, memory.
+# Checks of costs: time per launch, time at window boundaries, memory.
 
 launches=${GPU_CHECK_LAUNCHES:-100000}
 
@@ -20,7 +20,7 @@ check_launch_overhead() {
   overhead_table "launch-bound, nvcc program" "$launches" "$none" "library loaded, not recording" "$idle" \
     recording "$recording" "after the window" "$after"
   key "ns per launch: bare $((none / launches)), idle $((idle / launches)), recording $((recording / launches)), after $((after / launches))"
-  # Two runs differ by a few per cent.
+  # Equal runs differ by a few percent.
   at_most "$(percent "$idle" "$none")" 5 || beyond "not recording costs $(percent "$idle" "$none") %"
   at_most "$(percent "$after" "$idle")" 5 || beyond "after the window it is $(percent "$after" "$idle") % slower than before"
 }
@@ -97,7 +97,7 @@ check_run_ahead() {
   done
 }
 
-# Prints the first and the last of the steps FIRST..LAST in which the log of cupti_watch.so has calls that enable.
+# Prints the first and the last of the steps FIRST..LAST in which cupti_watch.so logged calls that enable CUPTI.
 steps_of_enabling() { # NAME FIRST LAST
   awk -v first="$2" -v last="$3" '
     NR == FNR {if ($1 == "begin_ns") begin[$2] = $3; next}
@@ -122,7 +122,7 @@ enabling_rows() { # LABEL NAME FIRST LAST: the steps in which CUPTI is enabled
     say "| $1: $([ "$what" = push_ns ] && echo begin || echo rest) | $(milliseconds "$(median_of "$what" "$output" 5 20)") |" \
       "$(milliseconds "$off") | $3-$4: $(milliseconds "$going") | $(milliseconds "$on") | $(milliseconds "$opened") |" \
       "$(milliseconds "$(longest_of "$what" "$output" 33 33)") |"
-    # Launches take longer with CUPTI enabled, so a step in which enabling blocks must exceed those too.
+    # Launches take longer with CUPTI enabled. Only time beyond the longest step with CUPTI enabled is blocking.
     [ "$what" = push_ns ] || longer=$((going - (on > off ? on : off)))
   done
   [ "$longer" -gt 0 ] || longer=0
@@ -131,8 +131,8 @@ enabling_rows() { # LABEL NAME FIRST LAST: the steps in which CUPTI is enabled
   at_most "$opened" 10000000 || beyond "$1: the step that opens the window was held for $(milliseconds "$opened") ms, wanted are 10"
   at_most "$longer" 10000000 || beyond "$1: a step waited for $(milliseconds "$longer") ms while CUPTI went on, wanted are 10"
 }
-# The thread always launches, or waits for kernels that nearly always run, so that a lock that CUPTI holds while it is
-# enabled makes a step longer. The log makes each call of CUPTI a microsecond or two longer.
+# The job's thread always launches, or waits for kernels that nearly always run, so that a lock that CUPTI holds while
+# it is being enabled makes a step longer. Logging adds a microsecond or two to each call of CUPTI.
 check_enable_latency() {
   local name label early late enabling each=$((launches / 3))
   local no_warmup="$window schedule.skip_first=30 schedule.warmup=0 schedule.active=3"

@@ -10,7 +10,7 @@ fail() {
   say "- FAILED: $*"
   printf '%s\n' "$*" >>"$base/state/$check.failed"
 }
-# Reports a figure beyond its limit: a failure, unless figures mean nothing on this machine.
+# Reports a figure beyond its limit: a failure, unless GPU_CHECK_FIGURES_ONLY is 1.
 beyond() { # TEXT
   if [ "${GPU_CHECK_FIGURES_ONLY:-}" = 1 ]; then
     say "- beyond its limit: $1"
@@ -70,8 +70,8 @@ under_shim() { # NAME SETTINGS PROGRAM...
   return "$status"
 }
 
-# Runs one of these functions with steps so long that CUPTI is off between two windows that are ten steps apart: it is
-# enabled half a second before a window.
+# Runs one of these functions with steps so long that CUPTI is off between two windows that are ten steps apart: the
+# library enables CUPTI half a second before a window.
 far_apart() { GPU_JOB_STEP_MS=${GPU_CHECK_STEP_MS:-100} "$@"; }
 
 # Runs a program under the library and logs in $work/NAME.log when CUPTI was enabled and disabled.

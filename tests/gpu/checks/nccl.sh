@@ -1,5 +1,5 @@
 # shellcheck shell=bash disable=SC2154  # variables are those of scripts/gpu_check.sh
-# NCCL on one GPU. One rank launches a kernel only for a sum with a factor. Two ranks can share a GPU since NCCL 2.30.
+# NCCL checks. One rank launches a kernel only for a sum with a factor. Two ranks can share a GPU since NCCL 2.30.
 
 nccl_version() { timeout 60 "$python" -c 'import torch; print(*torch.cuda.nccl.version(), sep=".")' 2>"$work/nccl.err" | tail -n 1; }
 can_share_gpu() { awk -v version="$1" 'BEGIN {split(version, v, "."); exit !(v[1] * 1000 + v[2] >= 2030)}'; }

@@ -1,5 +1,5 @@
 # shellcheck shell=bash disable=SC2154  # variables are those of scripts/gpu_check.sh
-# Programs without Python: traces have the device activities that the program reports.
+# Checks of programs without Python: traces have the device activities that the program reports.
 
 mixed() { # NAME PROGRAM
   under_shim "$1" "$(steps_of 3-5)" "$2" mixed 8 200 || return
@@ -10,10 +10,10 @@ mixed() { # NAME PROGRAM
   key "$(kernels_in "$(trace_of "$1")") kernels"
 }
 check_shared() { mixed shared "$job_shared"; }
-# A program with static cudart does not wait for CUPTI in its first call: CUPTI needs the time before the window.
+# With static cudart, the program's first CUDA call does not wait for CUPTI, which needs the time before the window.
 check_static() { far_apart mixed static "$job_static"; }
 
-# Two windows of two steps each, with CUPTI off in between. Fails if there are not two traces.
+# Records two windows of two steps each, with CUPTI off in between. Fails if there are not two traces.
 two_windows() { # NAME FIRST-STEP FIRST-STEP PROGRAM...
   local name=$1 first=$2 second=$3 count
   shift 3
@@ -76,7 +76,7 @@ check_driver() {
   compare whole "$(trace_of driver)"
 }
 
-# The program launches twelve kernels of 50 ms and does not wait, so that steps 3 to 5 run long after the window.
+# The program launches twelve kernels of 50 ms and does not wait: those of steps 3 to 5 run long after the window.
 check_late() {
   under_shim late "$(steps_of 3-5)" "$job_shared" late 12 50000 || return
   verify_all late

@@ -1,5 +1,5 @@
 # shellcheck shell=bash disable=SC2154  # variables are those of scripts/gpu_check.sh
-# Questions about CUPTI, which runs without the library. Each question has its own process.
+# Runs tests/gpu/cupti_questions.cu without the library, in one process for each question.
 
 check_cupti_questions() {
   local program=$bundle/cupti_questions question answered=0 asked=0

@@ -1,5 +1,5 @@
 # shellcheck shell=bash disable=SC2154  # variables are those of scripts/gpu_check.sh
-# The machine, and recordings of what CUPTI delivers on it.
+# Describes the machine and records the buffers that CUPTI delivers on it.
 
 check_machine() {
   local torch=

@@ -1,5 +1,5 @@
 # shellcheck shell=bash disable=SC2154  # variables are those of scripts/gpu_check.sh
-# PyTorch on one GPU.
+# Checks of PyTorch on one GPU.
 
 loop=$root/tests/gpu/torch_loop.py
 
@@ -17,8 +17,8 @@ torch_window() { # NAME FIRST LAST SETTINGS ARGUMENTS...
 
 check_torch_loop() { torch_window torch_loop 5 7 "" 12; }
 
-# In one run we record steps 100 to 102 and torch.profiler 105 to 107. They come late, because the clock rate of the GPU
-# rises during the first second.
+# In one run we record steps 100 to 102 and torch.profiler 105 to 107. Earlier steps differ, because the GPU's clock
+# rate rises during the first second.
 check_torch_agrees() {
   under_shim torch_agrees "$(steps_of 100-102)" "$python" "$loop" 110 --torch-profile 105 107 "$work/torch.json" || return
   verify_all torch_agrees
@@ -49,7 +49,7 @@ check_torch_beside() {
   grep -q '"problems": \[{' "$(trace_of torch_beside)" || fail "our trace does not say what was lost"
 }
 
-# Triton and a C compiler make the kernels and their launchers.
+# torch.compile needs Triton and a C compiler.
 check_compile_reduce_overhead() {
   local missing='No module named .triton|Cannot find a working triton|Failed to find C compiler|C compiler|Python\.h'
   if ! timeout 60 "$python" -c 'import triton' 2>"$work/triton.err"; then

@@ -1,4 +1,4 @@
-// Small traces, and rows of a view.
+// Makes small traces and looks up rows of views.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -12,7 +12,7 @@
 
 namespace profshim::analysis_detail::test {
 
-/// Times are in microseconds. `args` are JSON members: "\"Seq\": 1".
+/// Times are in microseconds. `args` are JSON members, as in "\"Seq\": 1".
 struct HandEvent {
   std::string category, name;
   double ts = 0, dur = 0;
@@ -30,7 +30,7 @@ inline std::string json_of(const HandEvent& e) {
   return text + ", \"args\": {" + e.args + "}}";
 }
 
-/// "profshim" in `members` makes a profshim trace, otherwise Kineto's.
+/// The trace is profshim's if the JSON `members` contain "profshim", else Kineto's.
 inline Timeline hand_made(int rank, const std::vector<HandEvent>& events, const std::string& members = "",
                           int world_size = 4) {
   std::string text = "{\"distributedInfo\": {\"rank\": " + std::to_string(rank) +
@@ -57,7 +57,7 @@ inline std::string text_of(const Cell& cell) {
   return "-";
 }
 
-/// Cells by key; empty unless exactly one row matches.
+/// Returns cells by column key; empty unless exactly one row matches.
 inline std::map<std::string, std::string> row(const View& view, const std::string& key,
                                               const std::map<std::string, std::string>& where) {
   const ViewTable& in = table(view, key);

@@ -15,7 +15,7 @@
 namespace profshim {
 namespace {
 
-// Returns the child's exit status, or 128 + the signal.
+// Runs `body` in a child; returns its status, or 128 + signal.
 int in_child(const std::function<int()>& body) {
   const pid_t child = fork();
   if (child == 0) _exit(body());

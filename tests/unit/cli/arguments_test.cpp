@@ -1,4 +1,3 @@
-// Usage errors and exit status 2.
 #include <gtest/gtest.h>
 
 #include <string>

@@ -1,4 +1,4 @@
-// Compares each command's manual with its options.
+// Compares each command's manual with its --help.
 #include <gtest/gtest.h>
 
 #include <regex>
@@ -30,7 +30,7 @@ std::set<std::string> long_options(const std::string& text) {
   return found;
 }
 
-// Examples may pass options to other commands.
+// Examples may have options of other programs.
 std::string before_examples(const std::string& text) { return text.substr(0, text.find("\nExample")); }
 
 TEST(Help, EveryCommandHasAManualWithItsOptions) {

@@ -1,4 +1,4 @@
-// profshim recover on a dead process's spool.
+// Recovery of a dead process's spool.
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -58,11 +58,11 @@ class RecoverTest : public test::SpoolFixture {
     recorder::header().spec = recorder::intern("version = 1\n[output]\ngzip = false\n" + text, spool::kMaxText);
   }
   static void alive_at(std::int64_t realtime_ns) { recorder::add_anchor({1, 1, realtime_ns}); }
-  /// `step` < 0: no steps.
   static spool::Window& window_of(std::uint64_t number) {
     return const_cast<spool::Window&>(
         reinterpret_cast<const spool::Window*>(recorder::data() + recorder::header().windows_at)[number]);
   }
+  /// `step` < 0: no steps.
   static void window(Ticks begin, std::int64_t step = -1, std::uint32_t epoch = 0) {
     std::uint64_t first = spool::kNoMark, end = 0;
     if (step >= 0) first = recorder::add_mark({begin, step, step});
@@ -105,7 +105,7 @@ TEST_F(RecoverTest, RecoversByTheRunFolder) {
   EXPECT_TRUE(nothing_is_left());
 }
 
-// The path is a link to a spool in memory: recover must remove both.
+// The path is the run folder's link to the spool: recover must remove both.
 TEST_F(RecoverTest, ByTheLink) {
   alive_at(realtime_ns());
   window(100);
@@ -128,7 +128,7 @@ TEST_F(RecoverTest, NamesTheEpochOfEachWindow) {
   EXPECT_EQ(traces(), (Names{"e2-rank0.4.pt.trace.json", "e3-rank0.8.pt.trace.json"}));
 }
 
-// The process was killed between naming the trace and recording that.
+// The process was killed between publishing the trace and noting that.
 TEST_F(RecoverTest, AnExistingTraceIsNotWrittenAgain) {
   alive_at(realtime_ns());
   window(100);
@@ -235,7 +235,7 @@ TEST_F(RecoverTest, ASilentProcessOnAnotherHostIsRecovered) {
   EXPECT_EQ(traces().size(), 1u);
 }
 
-// A job that was queued again uses the same folder.
+// A requeued job uses the folder of the killed job.
 TEST_F(RecoverTest, ALaterProcessKeepsItsClaimAndItsManifest) {
   alive_at(realtime_ns());
   window(100);
@@ -270,7 +270,7 @@ TEST_F(RecoverTest, RemovesTheClaimOfTheDeadProcess) {
   EXPECT_FALSE(fs::exists(run_ + "/.claim-rank0"));
 }
 
-// TOML does not allow such a name.
+// TOML must be UTF-8; a folder's name need not.
 TEST_F(RecoverTest, AFolderWithInvalidUtf8KeepsTheSpec) {
   alive_at(realtime_ns());
   window(100);

@@ -9,7 +9,7 @@ namespace {
 
 using test::run_shell;
 
-/// Preloads the C library, which suits any program.
+/// Preloads the C library, which every program has anyway.
 const std::string kLibrary = "PROFSHIM_LIBRARY=$(ldd /bin/sh | awk '/libc.so/ {print $3}') ";
 
 TEST(Run, HasTheExitStatusOfTheCommand) {
@@ -20,7 +20,7 @@ TEST(Run, HasTheExitStatusOfTheCommand) {
 }
 
 TEST(Run, DiesFromTheSignalOfTheCommand) {
-  // A shell returns 128 + n after signal n. exec makes the tool its child.
+  // With exec, run_shell() sees the tool's signal, not a shell's exit status.
   EXPECT_EQ(run_shell(kLibrary + "exec profshim run -- sh -c 'kill -TERM $$'").status, 128 + 15);
   EXPECT_EQ(run_shell(kLibrary + "exec profshim run -- sh -c 'kill -KILL $$'").status, 128 + 9);
 }

@@ -1,4 +1,3 @@
-// Runs the built tool.
 #pragma once
 
 #include <sys/wait.h>
@@ -17,7 +16,7 @@ struct ToolRun {
   std::string out, err;
 };
 
-/// The tool is on PATH as `profshim`.
+/// `profshim` is on PATH.
 inline ToolRun run_shell(const std::string& script, const std::filesystem::path& folder = "/tmp") {
   char name[] = "/tmp/profshim-tool-XXXXXX";
   const std::filesystem::path scratch = mkdtemp(name);

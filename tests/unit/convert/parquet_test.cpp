@@ -1,4 +1,4 @@
-// Row batches and first pass of the conversion to Parquet; convert_test.cpp tests the whole.
+// First pass and row batches; tests/e2e/tool/convert_test.cpp tests whole conversions.
 #include <gtest/gtest.h>
 
 #include <cstring>

@@ -1,4 +1,4 @@
-// Models Perfetto's importer: sorts packets by time, then file order. An end closes the track's last opened slice.
+// Reads a trace as Perfetto does: sorts packets by time, then file order. An end closes the track's last opened slice.
 #pragma once
 
 #include <algorithm>
@@ -26,7 +26,7 @@ struct SeenDescriptor {
 struct SeenPerfetto {
   std::map<std::uint64_t, SeenDescriptor> tracks;
   std::vector<SeenSlice> slices, instants;
-  std::vector<std::pair<std::string, double>> counts;    // track, value
+  std::vector<std::pair<std::string, double>> counts;    // name of the track, value
   std::set<std::pair<std::string, std::string>> arrows;  // names of the two slices
   std::size_t ends_of_nothing = 0, unknown_texts = 0, state_cleared = 0;
   std::size_t named(const std::string& name) const {

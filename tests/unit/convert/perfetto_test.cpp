@@ -1,4 +1,3 @@
-// Converts traces to Perfetto's protobuf and reads them back.
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -129,7 +128,7 @@ TEST(Perfetto, ArrowsConnectTheSlicesThatTheyBindTo) {
   EXPECT_EQ(seen.arrows, wanted);
 }
 
-// A receive may be posted before the message is sent.
+// A receive may begin before its send.
 TEST(Perfetto, AnArrowMayEndInAnEarlierSlice) {
   const SeenPerfetto seen =
       converted(trace_of(slice("receive", "0", "20", R"("pid": 7, "tid": 9)") + "," + slice("send", "5", "2") +
@@ -140,11 +139,11 @@ TEST(Perfetto, AnArrowMayEndInAnEarlierSlice) {
 
 TEST(Perfetto, AnArrowEndsInTheRightOneOfSeveralSlicesWithOneEnd) {
   const std::string stream = R"("pid": 7, "tid": 9)";
-  for (const char* begin : {"0", "1", "2"}) {  // range around the kernel, before it in the file, or after
+  for (const char* begin : {"0", "1", "2"}) {  // both slices end at 20
     const std::string range = slice("range", "0", "20", stream);
     const std::string kernel = slice("kernel", begin, std::to_string(20 - std::atoi(begin)), stream);
     for (const std::string& both : {range + "," + kernel, kernel + "," + range}) {
-      if (*begin == '0' && both.starts_with(kernel)) continue;  // nesting is ambiguous
+      if (*begin == '0' && both.starts_with(kernel)) continue;  // equal slices: the first is the outer
       const SeenPerfetto seen = converted(trace_of(both + "," + slice("late", "5", "2") + arrow('s', "6", "8", "1") +
                                                    arrow('f', "19.999", "9", "1", kEnclosing)));
 
@@ -215,11 +214,11 @@ TEST(Perfetto, ConvertsTheBeginningOfATruncatedFile) {
 
   EXPECT_GT(seen.slices.size(), 5u);
   EXPECT_EQ(seen.instants[0].args.at("file ends early"), "true");
-  ASSERT_EQ(said.warnings.size(), 1u);  // asynchronous slice without an end
+  ASSERT_EQ(said.warnings.size(), 1u);
   EXPECT_NE(said.warnings[0].find("cut off"), std::string::npos);
 }
 
-// Every reference must resolve after the table is cleared.
+// After clearing its full table of texts, the writer writes texts again.
 TEST(Perfetto, MemoryIsBoundedWithManyTexts) {
   std::string bytes;
   MemorySink sink(bytes);

@@ -1,4 +1,4 @@
-// The two forms of CUPTI's activity API.
+// CUPTI's activity API for the process, and for a subscriber (13.3).
 #include "device/cupti/activity_scope.h"
 
 #include <gtest/gtest.h>
@@ -10,10 +10,10 @@
 namespace profshim::device {
 namespace {
 
-/// CUPTI 13.3: calls of the other form return CUPTI_ERROR_NOT_COMPATIBLE (14) until the last subscriber leaves.
+/// CUPTI 13.3: a call of the form not used first returns CUPTI_ERROR_NOT_COMPATIBLE (14) until all subscribers leave.
 struct Cupti {
   enum { kFree, kProcess, kSubscriber } form = kFree;
-  bool alone = false;  // subscribed with cuptiSubscribe
+  bool alone = false;  // another client used cuptiSubscribe
   int subscribers = 0;
   int registration_result = 0;
   std::vector<std::string> calls;
@@ -132,7 +132,7 @@ TEST_F(ActivityScopeTest, SubscribesSinceCupti133AndLeavesNothingBehind) {
   for (const std::string& call : script_.calls) EXPECT_TRUE(call.ends_with("_v2")) << call;
 }
 
-// Kineto keeps its subscription between two profiles.
+// Kineto stays subscribed between two profiles.
 TEST_F(ActivityScopeTest, UsesTheProcessFormBesideASubscriberWithoutSharing) {
   const CuptiApi api = new_api();
   script_.alone = true;

@@ -1,4 +1,3 @@
-// API function names and roles.
 #include "device/cupti/api_names.h"
 
 #include <gtest/gtest.h>

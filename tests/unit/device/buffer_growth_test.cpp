@@ -1,4 +1,4 @@
-// BufferPool makes few buffers at first, since a step of the job waits.
+// BufferPool makes few buffers at first, since a step of the job waits for them.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -43,7 +43,7 @@ TEST(BufferGrowth, BuffersMadeLaterCanBeTaken) {
   EXPECT_LT(at_first, 20);
 }
 
-// CUPTI before 12.9 does not survive a null.
+// CUPTI before 12.9 crashes on a null buffer.
 TEST(BufferGrowth, ARequestThatMayNotBeRefusedGetsABufferBeforeAnyIsMade) {
   BufferPool pool;
   const BufferPool::Room room = pool.take(/*may_refuse=*/false);
@@ -57,7 +57,7 @@ TEST(BufferGrowth, IfAllAreFullAnUnreadOneIsHandedOutAgain) {
   BufferPool pool;
   ASSERT_TRUE(pool.make(2, 4096));
   std::vector<std::uint8_t*> mine;
-  for (int i = 0; i < 6; ++i) mine.push_back(pool.take(false).data);  // and the reserve
+  for (int i = 0; i < 6; ++i) mine.push_back(pool.take(false).data);  // 2 and the reserve
   for (std::uint8_t* const buffer : mine) pool.complete(buffer, 100);
 
   std::set<std::uint8_t*> again;
@@ -109,7 +109,7 @@ TEST(BufferGrowth, EachOfManyThreadsHasItsOwnBufferHoweverFewThereAre) {
   EXPECT_EQ(pool.counts().foreign, 0u);
 }
 
-// Another client frees the buffers that it gets.
+// Another client may free our buffers, which the pool must then not touch.
 TEST(BufferGrowth, UnreadBuffersAreWrittenOffLikeTheOthers) {
   BufferPool pool;
   std::uint8_t* const mine = pool.take(/*may_refuse=*/false).data;

@@ -1,4 +1,4 @@
-// Capture beside other CUPTI clients.
+// Capture beside other CUPTI clients, such as Kineto.
 #include <time.h>
 
 #include <cstdlib>
@@ -17,7 +17,7 @@ TEST_P(CaptureTest, AnotherClientGetsCuptiOffAndOurClientComesBack) {
   cupti_.request();  // stays with CUPTI
   request_.yield = true;
   serve();
-  std::free(cupti_.take_buffer());  // as another client may
+  std::free(cupti_.take_buffer());  // as the other client may
   EXPECT_EQ(capture_->state(), Capture::State::kYielded);
   EXPECT_TRUE(cupti_.kinds.empty());
   EXPECT_EQ(out_.of(HookId::kKernel).size(), 1u);
@@ -93,7 +93,7 @@ TEST_P(CaptureTest, ABufferOfAnotherClientGoesToItsOwner) {
   EXPECT_EQ(capture_->pool().counts().foreign, 1u);
 }
 
-// CUPTI writes records of existing ones only when asked to dump.
+// CUPTI writes records of existing devices, contexts and streams only when asked to dump.
 TEST_P(CaptureTest, ExistingDevicesContextsAndStreamsAreDumpedInEveryWindow) {
   using Kinds = std::set<std::uint32_t>;
   EXPECT_EQ(cupti_.dumped_kinds, (Kinds{cupti::kDeviceKind, cupti::kContextKind, cupti::kStreamKind}));
@@ -113,7 +113,7 @@ TEST_P(CaptureTest, NothingIsRegisteredBeforeAWindowOpens) {
   EXPECT_EQ(cupti_.registrations, before);
 }
 
-// The registered callbacks of the other client would get our records.
+// Without callbacks of our own, the other client's would get our records.
 TEST_P(CaptureTest, NothingIsRecordedIntoTheBuffersOfAClientThatHasLeft) {
   request_.yield = true;
   serve();

@@ -1,4 +1,4 @@
-// A window waits, within limits, for its launches' device activity.
+// After a window, Capture waits, within limits, for the activity of its launches.
 #include "capture_fixture.h"
 
 namespace profshim::device {
@@ -38,7 +38,7 @@ TEST_P(CaptureTest, ActivityThatNeverComesIsGivenUpAndCounted) {
   EXPECT_EQ(cupti_.flushes.back(), cupti::kFlushForced);
 }
 
-// Without a buffer, no record is on its way.
+// While CUPTI has no buffer, no record is on its way.
 TEST_P(CaptureTest, ActivityThatCuptiHasDroppedIsNotWaitedForLong) {
   cupti_.add(call(1));
   cupti_.deliver();
@@ -50,7 +50,7 @@ TEST_P(CaptureTest, ActivityThatCuptiHasDroppedIsNotWaitedForLong) {
   EXPECT_EQ(capture_->converter().losses().launches, 1u);
 }
 
-// The device's buffer may come before those of the threads.
+// CUPTI may deliver device activity before the calls of threads.
 TEST_P(CaptureTest, ActivityMayComeBeforeBothRecordsOfItsLaunch) {
   ApiRecord inner = call(5, 1, cupti::kDriverKind);
   inner.start += 10;
@@ -118,7 +118,7 @@ TEST_P(CaptureTest, AWaitForOneOfTwoContextsTellsNothingAboutTheOther) {
   cupti_.add(call(2));
   cupti_.add(call(3, 9));
   cupti_.deliver();
-  cupti_.request();  // holds a running kernel's record
+  cupti_.request();  // a buffer with a running kernel's record
   switch_off();
   serve(kSecond);
 
@@ -170,9 +170,9 @@ TEST_P(CaptureTest, CapturedAndFailedLaunchesAreNotWaitedFor) {
   ApiRecord failed = call(1);
   failed.result = 1;
   cupti_.add(failed);
-  cupti_.add(call(2, 6));  // begin of a capture
+  cupti_.add(call(2, 6));  // cudaStreamBeginCapture
   cupti_.add(call(3));
-  cupti_.add(call(4, 7));  // its end
+  cupti_.add(call(4, 7));  // cudaStreamEndCapture
   cupti_.deliver();
   switch_off();
   serve(kSecond);
@@ -182,7 +182,7 @@ TEST_P(CaptureTest, CapturedAndFailedLaunchesAreNotWaitedFor) {
   EXPECT_EQ(out_.of(HookId::kCudaApi)[0].flags & kFailed, kFailed);
 }
 
-// A flush returns no buffer with a running kernel's record, so records of calls in that buffer are late too.
+// A flush returns no buffer with a running kernel's record, so other records in it are late too.
 TEST_P(CaptureTest, ABufferThatCuptiStillHasIsWaitedFor) {
   cupti_.request();
   switch_off();

@@ -1,4 +1,4 @@
-// A Capture with a scripted CUPTI, for each record layout.
+// A Capture on a scripted CUPTI, for each layout of records.
 #pragma once
 
 #include <gtest/gtest.h>

@@ -1,4 +1,3 @@
-// CUPTI's records become events, in all layouts.
 #include <vector>
 
 #include "capture_fixture.h"
@@ -75,7 +74,7 @@ TEST_P(CaptureTest, AWaitIsForTheLastEventRecordBeforeIt) {
                                         7,
                                         9};
   };
-  cupti_.add(wait(4));  // the event was recorded earlier
+  cupti_.add(wait(4));  // its cudaEventRecord was not recorded
   cupti_.add(wait(6));
   cupti_.add(wait(8));
   cupti_.add(recorded(7));
@@ -109,7 +108,7 @@ TEST_P(CaptureTest, AWaitFindsAnEventRecordFromBeforeTheIdsWrapped) {
   EXPECT_EQ(out_.of(HookId::kCudaSync)[1].gpu.graph_node, 2u);
 }
 
-// The buffer with the wait arrives first. The buffer with its cudaEventRecord arrives only at the flush.
+// The wait's buffer arrives before that of its cudaEventRecord, which arrives at the flush.
 TEST_P(CaptureTest, AWaitFindsAnEventRecordThatArrivesLater) {
   cupti_.add(cupti::CudaEventRecord{cupti::kCudaEventKind, 5, 2, 13, 9});
   cupti_.deliver();
@@ -162,7 +161,7 @@ TEST_P(CaptureTest, ADriverCallInsideARuntimeCallIsDropped) {
   EXPECT_EQ(out_.of(HookId::kCudaApi)[0].api.is_runtime, 1);
 }
 
-// Another thread fills a buffer between this thread's full buffer and the flush.
+// Another buffer arrives between those of the driver call and of the runtime call around it.
 TEST_P(CaptureTest, ADriverCallIsHeldUntilAFlush) {
   ApiRecord inner = call(6, 3, cupti::kDriverKind);  // cuMemAlloc, with its own correlation id
   inner.start = call(5, 5).start + 10;

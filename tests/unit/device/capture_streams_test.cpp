@@ -1,4 +1,4 @@
-// Stream progress shows that a launch without a record ended.
+// A launch without a record has ended if every stream has passed it.
 #include "capture_fixture.h"
 
 namespace profshim::device {
@@ -55,7 +55,7 @@ TEST_P(CaptureTest, AStreamWithoutAnyActivityMayRunTheMissingKernel) {
   EXPECT_EQ(capture_->state(), Capture::State::kDraining);
 }
 
-// cudaStreamSynchronize, recorded with capture.cuda_sync: no later activity needed.
+// A recorded cudaStreamSynchronize (capture.cuda_sync) replaces later activity.
 TEST_P(CaptureTest, ALaunchBeforeAWaitForEveryStreamIsNotWaitedForLong) {
   cupti_.add(cupti::StreamRecord{cupti::kStreamKind, 2, 7, 0, 0});
   cupti_.add(call(1));

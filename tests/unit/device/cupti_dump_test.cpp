@@ -1,4 +1,4 @@
-// Raw recordings of CUPTI buffers. Those in tests/recordings are from real GPUs.
+// Files of raw CUPTI buffers. Those in tests/recordings are from real GPUs.
 #include "device/capture/cupti_dump.h"
 
 #include <gtest/gtest.h>
@@ -90,7 +90,7 @@ TEST_F(RecordingTest, ADamagedFileIsRejected) {
   const std::string whole{std::istreambuf_iterator<char>(in), {}};
   for (std::size_t size = 0; size < whole.size(); ++size) {
     std::ofstream(path(), std::ios::binary) << whole.substr(0, size);
-    // The head alone is a valid file.
+    // The file's head (20 bytes) alone is valid.
     EXPECT_EQ(Recording::read(path()) != nullptr, size == 20) << size;
   }
   EXPECT_EQ(Recording::read(folder_.path() + "/none"), nullptr);

@@ -1,4 +1,3 @@
-// deviceProperties from CUPTI's device record.
 #include <gtest/gtest.h>
 
 #include <string>

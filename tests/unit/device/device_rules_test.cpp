@@ -1,4 +1,4 @@
-// Rules of device events in include/profshim/device/.
+// Rules in include/profshim/device/: correlation ids, losses, packed kinds.
 #include <gtest/gtest.h>
 
 #include <algorithm>

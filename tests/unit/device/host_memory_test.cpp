@@ -1,4 +1,3 @@
-// host_bytes(): the GPU part of the recorder's memory.
 #include <gtest/gtest.h>
 
 #include "profshim/device.h"
@@ -22,14 +21,14 @@ TEST(HostMemory, FitsIntoTheBudgetBesideTheSpoolAndTheWriter) {
   }
 }
 
-// A small cgroup leaves little memory, whatever limits.host_memory says.
+// A small cgroup leaves less than limits.host_memory.
 TEST(HostMemory, FollowsTheGivenMemoryAndNotTheLimitOfTheSpec) {
   const Spec spec;
   ASSERT_EQ(spec.limits.host_memory, std::uint64_t{2} << 30);
   EXPECT_LE(host_bytes(spec, recorder::kLeastRoom), recorder::kLeastRoom / 20);
 }
 
-// host_bytes() runs before the recorder rejects so little memory.
+// host_bytes() runs before the recorder rejects less than kLeastRoom.
 TEST(HostMemory, ForNoMemoryIsThatForTheLeastMemory) {
   EXPECT_EQ(host_bytes(Spec(), 0), host_bytes(Spec(), recorder::kLeastRoom));
 }

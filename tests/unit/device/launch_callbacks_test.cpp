@@ -1,4 +1,3 @@
-// LaunchCallbacks with a scripted CUPTI.
 #include "device/capture/launches/launch_callbacks.h"
 
 #include <gtest/gtest.h>
@@ -47,7 +46,7 @@ int enable_callback(std::uint32_t enable, void* subscriber, int domain, std::uin
   return 0;
 }
 
-/// Fields of CUpti_CallbackData.
+/// As CUpti_CallbackData.
 struct Data {
   int site = 0;
   const char* function_name = "";

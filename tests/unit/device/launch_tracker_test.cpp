@@ -1,4 +1,3 @@
-// LaunchTracker and launch states.
 #include "device/capture/launches/launch_tracker.h"
 
 #include <gtest/gtest.h>
@@ -27,7 +26,7 @@ TEST(LaunchTracker, TracksNoMoreLaunchesThanItsMemoryHolds) {
   EXPECT_GT(tracker.size(), 300u);
 }
 
-// A job may make a graph in every step.
+// A job may make a new graph in every step.
 TEST(LaunchTracker, KnowsNoMoreGraphsThanItsMemoryHolds) {
   LaunchTracker tracker(64 << 10);
   for (std::uint32_t i = 1; i <= 10000; ++i) {
@@ -61,7 +60,7 @@ TEST(LaunchTracker, ACorrelationIdHasOneLaunchAlsoIfTheTableIsFull) {
   EXPECT_FALSE(tracker.on_launch(1, 1, 1, ApiRole::kLaunch)) << "known from before";
 }
 
-// Every stream with activity has passed such a launch, which must not end the wait for it.
+// Stream 7 has passed the launch, but stream 13, without activity so far, may run it.
 TEST(LaunchTracker, AKernelMayRunOnAStreamOlderThanTheRecording) {
   for (const bool dumped : {false, true}) {
     LaunchTracker tracker(64 << 10);

@@ -1,4 +1,3 @@
-// Record times become ticks.
 #include "device/cupti/record_clock.h"
 
 #include <gtest/gtest.h>

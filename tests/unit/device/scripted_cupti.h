@@ -1,4 +1,4 @@
-// A CUPTI whose behavior a test sets, with the record layouts of 11.8, 12.x and 13.x. One at a time.
+// A CUPTI whose behavior a test sets, with the record layouts of 11.8, 12.x and 13.x. Only one may exist.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@
 
 namespace profshim::test {
 
-/// Known fields are at the same offsets in all generations.
+/// Record sizes by release. Fields that we read have the same offset in all.
 struct RecordSizes {
   std::uint32_t version;
   std::size_t kernel, memcpy, overhead, graph;
@@ -37,7 +37,7 @@ class ScriptedCupti {
     return api;
   }
 
-  /// Bytes after the known fields are zero.
+  /// Adds a record, padded with zeros.
   template <class Record>
   void add(const Record& record) {
     if (buffer_ == nullptr) request();
@@ -53,14 +53,14 @@ class ScriptedCupti {
     filled_ = 0;
     return buffer_ != nullptr;
   }
-  /// The current buffer never comes back.
+  /// Takes the current buffer; CUPTI never returns it.
   std::uint8_t* take_buffer() { return std::exchange(buffer_, nullptr); }
-  /// The next flush returns the buffer, `cut` bytes shorter.
+  /// The next flush returns the current buffer, `cut` bytes shorter.
   void deliver(std::size_t cut = 0) {
     waiting_.push_back({buffer_, size_, filled_ - cut});
     buffer_ = nullptr;
   }
-  /// Returns the buffer at once, as full.
+  /// Returns the current buffer at once, like a full one.
   void complete() { completed_(nullptr, 0, std::exchange(buffer_, nullptr), size_, filled_); }
   void reverse_deliveries() { waiting_ = {waiting_.rbegin(), waiting_.rend()}; }
   void complete_foreign(std::uint8_t* buffer) { completed_(nullptr, 0, buffer, 64, 64); }
@@ -177,7 +177,7 @@ class ScriptedCupti {
       case kSynchronizationKind:
         return sizeof(SynchronizationRecord);
       default:
-        return 24;  // external correlation, and unknown kinds
+        return 24;  // ExternalRecord, and unknown kinds
     }
   }
 

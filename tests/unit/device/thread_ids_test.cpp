@@ -1,4 +1,4 @@
-// Thread ids from half of a pthread_self().
+// Thread ids by the half of pthread_self() in CUPTI's records.
 #include "device/cupti/thread_ids.h"
 
 #include <gtest/gtest.h>

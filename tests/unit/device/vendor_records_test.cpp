@@ -1,4 +1,4 @@
-// Our CUPTI structs against installed vendor headers.
+// Compares our structs with installed CUPTI headers.
 #include <gtest/gtest.h>
 
 #include "device/cupti/records.h"
@@ -18,7 +18,7 @@ SAME(ApiRecord, start, CUpti_ActivityAPI, start);
 SAME(ApiRecord, thread, CUpti_ActivityAPI, threadId);
 SAME(ApiRecord, correlation, CUpti_ActivityAPI, correlationId);
 SAME(ApiRecord, result, CUpti_ActivityAPI, returnValue);
-// The oldest form that we read: later ones only add behind it.
+// The oldest version that we read; later versions only add fields at the end.
 SAME(KernelRecord, registers_per_thread, CUpti_ActivityKernel8, registersPerThread);
 SAME(KernelRecord, start, CUpti_ActivityKernel8, start);
 SAME(KernelRecord, device, CUpti_ActivityKernel8, deviceId);

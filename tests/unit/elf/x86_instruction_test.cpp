@@ -1,4 +1,4 @@
-// The decoder against objdump, for every instruction of whole libraries.
+// Compares the decoder with objdump for every instruction of whole libraries.
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -23,7 +23,7 @@ struct Line {
   std::string text;
 };
 
-/// "   26a0:\tf3 0f 1e fa          \tendbr64"
+/// Parses "   26a0:\tf3 0f 1e fa          \tendbr64".
 bool parse(const char* line, Line& out) {
   char* rest = nullptr;
   out.address = std::strtoull(line, &rest, 16);
@@ -40,13 +40,13 @@ bool parse(const char* line, Line& out) {
   return !out.bytes.empty();
 }
 
-/// Skips data between functions, "udb" of newer binutils (refused by processors), lines that objdump joins or splits
+/// True for data between functions, "udb" of newer binutils (refused by processors), lines that objdump joins or splits
 /// differently, and branches with a 16-bit offset, whose length depends on the processor's vendor.
 bool is_objdumps_own(const Line& line) {
   const std::string& text = line.text;
   if (text.find("(bad)") != std::string::npos || text.find(".byte") != std::string::npos) return true;
   if (text.starts_with("udb")) return true;
-  if (line.bytes[0] == 0x9b) return true;  // fwait is joined to its successor
+  if (line.bytes[0] == 0x9b) return true;  // fwait is joined to the next instruction
   const std::string prefix = "(repz|repnz|data16|addr32|lock|[cdefgs]s|bnd|notrack|xacquire|xrelease|rex[.WRXB]*)";
   static const std::regex prefixes_only("(" + prefix + " *)+\n");
   static const std::regex relative_branch("(" + prefix + " )*(j|loop|call|xbegin).*\n");

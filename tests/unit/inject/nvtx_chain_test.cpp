@@ -1,4 +1,4 @@
-// Range ids beside a second NVTX tool.
+// Range ids when calls go on to a second NVTX tool.
 #include <gtest/gtest.h>
 
 #include "inject/nvtx/callbacks.h"

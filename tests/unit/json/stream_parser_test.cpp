@@ -1,4 +1,4 @@
-// Tokens of the stream parser. tests/unit/trace tests whole traces.
+// Tokens of the parser. tests/unit/trace reads whole traces.
 #include "profshim/json/stream_parser.h"
 
 #include <gtest/gtest.h>
@@ -9,7 +9,7 @@
 namespace profshim {
 namespace {
 
-/// Ends the parsing at the key "stop".
+/// Collects tokens; stops at the key "stop".
 class Tokens final : public JsonHandler {
  public:
   bool on_null() override { return add("null"); }
@@ -35,7 +35,7 @@ struct Parsed {
   bool at_end;
 };
 
-// `piece`: bytes per read.
+// Each read gets `piece` bytes.
 Parsed parse(std::string_view text, std::size_t piece = 1) {
   JsonStream stream([&](char* data, std::size_t size) {
     const std::size_t n = std::min({piece, size, text.size()});

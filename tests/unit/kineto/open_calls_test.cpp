@@ -1,4 +1,4 @@
-// Calls open when a window is gathered.
+// Calls in flight while a window's events are gathered.
 #include <atomic>
 #include <thread>
 
@@ -36,7 +36,7 @@ TEST_F(OpenCallsTest, CallThatEndedMeanwhileIsShownOnce) {
   call->name = recorder::intern("once");
   recorder::begin(*call);
   call->end = ticks();
-  recorder::commit(t, *call);  // killed before discard
+  recorder::commit(t, *call);  // killed before it discards the call
   recorder::close_window(*window, ticks() + 1, 0, spool::WindowEnd::kExit, 0);
 
   EXPECT_EQ(named(build(0), "once").size(), 1u);
@@ -52,7 +52,7 @@ TEST_F(OpenCallsTest, FailedExchangeThatEndedMeanwhileIsShownOnce) {
   Event ended = *call;
   ended.end = ticks();
   ended.flags |= kFailed | kContinues;  // known at the end only
-  recorder::commit(t, ended);           // killed before discard
+  recorder::commit(t, ended);           // killed before it discards the call
   recorder::close_window(*window, ticks() + 1, 0, spool::WindowEnd::kExit, 0);
 
   EXPECT_EQ(named(build(0), "MPI_Sendrecv").size(), 1u);
@@ -69,7 +69,7 @@ TEST_F(OpenCallsTest, OperationThatAnotherThreadCompletesIsShownOnce) {
   std::thread([operation] {
     Event done = *operation;
     done.end = ticks();
-    recorder::commit(*recorder::this_thread(), done);  // killed before the release
+    recorder::commit(*recorder::this_thread(), done);  // killed before it releases the slot
   }).join();
   recorder::close_window(*window, ticks() + 1, 0, spool::WindowEnd::kExit, 0);
 
@@ -80,7 +80,7 @@ TEST_F(OpenCallsTest, CallThatEndsMeanwhileIsNotLost) {
   constexpr int kWindows = 200;
   std::atomic<bool> stop{false};
   std::vector<Ticks> begins;
-  // A thread may lose its core between reading the clock and storing the begin: the call is invisible until then.
+  // A window misses calls whose thread lost its core between reading the clock and storing the begin.
   std::vector<Ticks> held_up;
   std::thread caller([&] {
     spool::Thread& t = *recorder::this_thread();

@@ -1,4 +1,4 @@
-// A recorded window, and its slices.
+// Records a window and reads its trace.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -31,7 +31,7 @@ class TextSink : public ByteSink {
   std::string text;
 };
 
-// Ticks are nanoseconds. The wall clock is the monotonic clock plus this.
+// Wall clock minus monotonic clock. Ticks are nanoseconds.
 inline constexpr std::int64_t kWall = 7889238'000'000'000 * 220;
 
 class WindowTraceTest : public SpoolFixture {

@@ -1,4 +1,3 @@
-// Events, steps, counts and losses of a window.
 #include <set>
 
 #include "window_trace_fixture.h"
@@ -91,7 +90,7 @@ TEST_F(WindowTraceTest, StepsAreMarkedFromBoundaryToBoundaryOnTheStepThread) {
   EXPECT_TRUE(named(all, "ProfilerStep#1013").empty());
 }
 
-// A damaged spool's window may begin before its first step.
+// In a damaged spool, a window may begin before its first step.
 TEST_F(WindowTraceTest, AStepThatOverlapsACallInPartHasANamedOverflowTrack) {
   const std::int32_t tid = recorder::this_thread()->tid;
   recorder::header().step_tid = tid;
@@ -233,7 +232,7 @@ TEST_F(WindowTraceTest, NamesOfAnyBytesSurvive) {
   EXPECT_EQ(named(all, "broken \xef\xbf\xbd\xef\xbf\xbd bytes").size(), 1u);
 }
 
-// Otherwise each event with that name would repeat all following bytes.
+// With a damaged length, each event of that name would repeat all following bytes.
 TEST_F(WindowTraceTest, TextWithAnImpossibleLengthIsEmpty) {
   spool::Window* const window = recorder::open_window(100, spool::kNoMark);
   commit_range(110, 120, "work");

@@ -1,4 +1,3 @@
-// Patterns of folder and file names.
 #include <gtest/gtest.h>
 
 #include <string>

@@ -113,7 +113,7 @@ TEST(OpenRun, OverwriteRefusesTheFolderOfARunningJob) {
   age(run + "/.claim-rank0");
   EXPECT_EQ(open_run(spec, run, {.key = "job3", .readable = "j"}, kNow).problem, "")
       << "nobody could ever overwrite it";
-  claim(host + parent + "1");  // a number now reused
+  claim(host + parent + "1");  // a reused pid: the start time differs
   EXPECT_EQ(open_run(spec, run, {.key = "job4", .readable = "j"}, kNow).problem, "");
 }
 
@@ -140,7 +140,7 @@ TEST(ClaimRank, ALiveOwnerKeepsItsClaimAndADeadOneLosesIt) {
     const bool told = write(ready[1], &answer, 1) == 1 && read(leave[0], &byte, 1) == 1;
     _exit(told ? 0 : 1);
   }
-  close(ready[1]);  // a dying child ends the pipe
+  close(ready[1]);  // read() returns if the child dies
   char answer = 0;
   ASSERT_EQ(read(ready[0], &answer, 1), 1);
   ASSERT_EQ(answer, 'y');

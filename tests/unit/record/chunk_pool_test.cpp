@@ -1,4 +1,3 @@
-// Chunks freed and kept, and events dropped.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -107,7 +106,7 @@ TEST_F(ChunkPoolTest, AnEventBetweenSlotAndPublishOverrunsNothing) {
   use_whole_chunks();
   while (t.next + 1 != t.chunk_end) commit_at(1);
   Event* const slot = recorder::next_slot(t);
-  commit_at(2);  // a signal handler
+  commit_at(2);  // as in a signal handler
   slot->begin = 3;
   recorder::publish(t);
   for (int i = 0; i < 10; ++i) commit_at(4);
@@ -116,7 +115,7 @@ TEST_F(ChunkPoolTest, AnEventBetweenSlotAndPublishOverrunsNothing) {
   EXPECT_EQ(t.next + spool::kEventsPerChunk, t.chunk_end + 10);
 }
 
-// Activities come unordered, and the second half of one has no time.
+// Device events are unordered: the latest may be anywhere in a chunk.
 TEST_F(ChunkPoolTest, DeviceChunkIsKeptForItsLatestEvent) {
   make_spool(4);
   recorder::tend_pool([] { return Ticks{1}; }, 4);

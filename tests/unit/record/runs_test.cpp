@@ -1,4 +1,3 @@
-// Short runs of events that share a chunk.
 #include <gtest/gtest.h>
 
 #include <barrier>

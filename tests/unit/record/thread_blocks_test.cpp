@@ -1,4 +1,3 @@
-// Thread blocks, and threads that find none free.
 #include <gtest/gtest.h>
 
 #include <thread>

@@ -7,12 +7,12 @@
 namespace profshim::replay {
 namespace {
 
-constexpr std::size_t kRoundsAfterwards = 5;  // less than the seconds for which profshim waits
-const char* const kWaits = "waits";           // sources that are no thread
+constexpr std::size_t kRoundsAfterwards = 5;  // seconds; less than Capture's timeout
+const char* const kWaits = "waits";           // sources that are no thread of the job
 const char* const kEvents = "events";
 const char* const kDevice = "device";
 
-/// The standard's distributions differ between libraries.
+/// Unlike standard distributions, gives the same numbers with every C++ library.
 class Dice {
  public:
   explicit Dice(std::uint32_t seed) : engine_(seed) {}
@@ -50,7 +50,7 @@ class Packer {
 
   std::vector<Round> rounds(const std::vector<Item>& items, std::size_t count) {
     std::vector<Round> all;
-    count = std::min(count, items.size());  // something ends in every second
+    count = std::min(count, items.size());  // each round has a record
     for (std::size_t i = 0; i < count; ++i) {
       const auto at = [&](std::size_t n) {
         return items.begin() + static_cast<std::ptrdiff_t>(items.size() * n / count);
@@ -70,7 +70,7 @@ class Packer {
       const bool is_thread = source != kDevice && source != kWaits && source != kEvents;
       sources.push_back(packed(is_thread ? source : "", records));
     }
-    // Buffers of a thread stay in order: those at the flush are its last.
+    // Buffers of a source stay in order, so only its last ones arrive at the flush.
     Round early, late;
     while (!sources.empty()) {
       Round& source = sources[dice_.below(sources.size())];

@@ -18,7 +18,7 @@ bool is_one_of(const std::string& text, const std::set<std::string>& all) { retu
 const std::set<std::string> kNotFromCupti = {
     "cpu_op", "user_annotation", "python_function", "gpu_user_annotation", "fwdbwd", "Trace"};
 
-// Queries without device work; jobs call some in a loop. INVALID is an old CUPTI's name of the younger
+// Queries without device activity; jobs call some in a loop. INVALID is an old CUPTI's name for
 // cudaStreamGetCaptureInfo_v2.
 const std::set<std::string> kUnrecordedCalls = {"INVALID",
                                                 "cudaDeviceGetAttribute",
@@ -49,8 +49,8 @@ const std::set<std::string> kCollectiveArgs = {"Collective name",
                                                "Process Group Description",
                                                "Process Group Ranks"};
 
-/// Occupancy of a kernel with opt-in shared memory, as in NVIDIA's occupancy calculator for compute capability 8.0 and
-/// 10.0: 64 warps, 32 blocks and 64 Ki registers in a multiprocessor.
+/// Returns the occupancy of a kernel with opt-in shared memory, as NVIDIA's occupancy calculator for compute capability
+/// 8.0 and 10.0: 64 warps, 32 blocks and 64 Ki registers in a multiprocessor.
 std::int64_t occupancy_with_opt_in(const Row& kernel, std::int64_t shared_per_sm) {
   const std::vector<std::int64_t> block = numbers_of(kernel.args.at("block"));
   const std::int64_t threads = block[0] * block[1] * block[2], warps = (threads + 31) / 32;
@@ -132,7 +132,7 @@ class Expecting {
  private:
   void applied(Rule rule) { ++out_.rules[rule]; }
 
-  // Every byte in our records is 0x10 and the device's number.
+  // Every byte of the uuid in our records is 0x10 plus the device's number.
   void add_uuid(Trace::Object& device) {
     const std::string id = std::map<std::string, std::string>(device.begin(), device.end()).at("id"), byte = "1" + id;
     std::string text = "\"GPU";
@@ -160,7 +160,7 @@ class Expecting {
     return has_call && later_calls_.count(row.number("correlation")) != 0;
   }
 
-  /// Kineto, too, shows these only on streams with work.
+  /// Like Kineto, we show waits only on streams with device activity.
   void note_wait(const Row& wait) {
     if (streams_with_work_.count({wait.pid, wait.tid}) == 0) unshown_waits_.insert(wait.number("correlation"));
   }
@@ -172,7 +172,7 @@ class Expecting {
     devices_with_work_.insert(work.pid);
   }
 
-  /// Kineto names all devices, and tracks that we place elsewhere.
+  /// Kineto also names unused devices, and tracks that we place elsewhere.
   void add_name(const Row& row) {
     out_.has_names = true;
     const bool is_stream = row.name == "thread_name" && streams_with_work_.count({row.pid, row.tid}) != 0;
@@ -231,7 +231,7 @@ class Expecting {
     }
   }
 
-  /// Only where the original has single precision.
+  /// Corrects quotients that Kineto computed in single precision.
   void correct_quotients(Row& kernel, std::int64_t sms) {
     const std::vector<std::int64_t> grid = numbers_of(kernel.args.at("grid")),
                                     block = numbers_of(kernel.args.at("block"));
@@ -244,7 +244,7 @@ class Expecting {
   }
 
   void correct(std::string& text, float single, double exact) {
-    // Kineto of 2023 wrote as many digits as needed, later ones six decimals.
+    // Kineto of 2023 wrote all digits, later six decimals.
     if (text != six_decimals(static_cast<double>(single)) && std::strtof(text.c_str(), nullptr) != single) return;
     const std::string better = six_decimals(exact);
     if (text != better) applied(Rule::kSinglePrecision);
@@ -265,7 +265,7 @@ class Expecting {
   }
 
   static std::string sync_line(const std::string& tid) {
-    constexpr std::int64_t kSyncLine = 1'000'000;  // Kineto's since 2026-04, for waits for a stream
+    constexpr std::int64_t kSyncLine = 1'000'000;  // as Kineto for stream waits since 2026-04
     return std::to_string(std::stoll(tid) + kSyncLine);
   }
 
@@ -277,7 +277,7 @@ class Expecting {
     out_.rows.push_back(expected);
   }
 
-  // Perfetto draws pid -1 into GPU 0.
+  // We write the job's pid: Perfetto draws Kineto's pid -1 into GPU 0.
   void add_overhead(const Row& row) {
     Row expected = row;
     expected.pid = pid_;
@@ -300,7 +300,7 @@ class Expecting {
   Expectation out_;
 };
 
-// Names of the process, its threads and tracks that the original lacks.
+// True for rows that the original lacks: Trace, instants, names of the process, threads and tracks.
 bool is_our_own(const Row& row) {
   if (row.category == "Trace" || row.phase == 'i') return true;
   if (row.phase != 'M') return false;

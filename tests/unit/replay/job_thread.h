@@ -1,4 +1,4 @@
-// A thread that stands for one of the recorded job during the replay.
+// Stands for a thread of the recorded job.
 #pragma once
 
 #include <pthread.h>
@@ -57,7 +57,7 @@ class JobThread {
   const std::function<void()>* task_ = nullptr;
   std::int64_t tid_ = 0;
   std::uint32_t raw_ = 0;
-  std::thread thread_;  // last: uses the others
+  std::thread thread_;  // last: uses the members above
 };
 
 }  // namespace profshim::replay

@@ -13,7 +13,7 @@ namespace {
 
 namespace raw = fake::cupti;
 
-// Fills unset fields and padding, which must not be read.
+// Fills unset fields and padding, which profshim must not read.
 constexpr int kGarbage = 0xa5;
 
 template <class Struct>
@@ -41,9 +41,8 @@ Number index_in(const char* const (&names)[N], const std::string& name) {
   return static_cast<Number>(found - std::begin(names));
 }
 
-// CUpti_ActivityMemcpyKind, CUpti_ActivityMemoryKind, CUpti_ActivitySynchronizationType, CUpti_ActivityOverheadKind.
-// These tables repeat device_names.cpp on purpose: the replay would not notice a wrong name there if it used the same
-// table.
+// Names by number in CUpti_ActivityMemcpyKind, MemoryKind, SynchronizationType and OverheadKind. They repeat
+// device_names.cpp on purpose: with one table, the replay would not notice a wrong name.
 constexpr const char* kCopyKinds[] = {"",     "HtoD", "DtoH", "HtoA", "AtoH", "AtoA",
                                       "AtoD", "DtoA", "DtoD", "HtoH", "PtoP"};
 constexpr const char* kMemoryKinds[] = {"Unknown", "Pageable", "Pinned",        "Device",
@@ -108,7 +107,7 @@ class Maker {
     out_.calls[row.tid].push_back(record);
   }
 
-  /// A launch has the number of the call around it, another call its own.
+  /// A driver launch has the correlation id of the call around it, another driver call its own.
   void add_driver_call(const Row& row, raw::Api call) {
     constexpr std::uint32_t kCuLaunchKernel = 307, kCuEventRecord = 119, kOwnNumbers = 1 << 30;
     const bool is_launch = row.name.starts_with("cudaLaunchKernel");
@@ -166,7 +165,7 @@ class Maker {
       r.cluster[i] = 0;
     }
     r.registers_per_thread = static_cast<std::uint16_t>(row.number("registers per thread"));
-    // The trace has the sum.
+    // The trace has only the sum.
     const auto shared = static_cast<std::int32_t>(row.number("shared memory"));
     r.static_shared = shared % 1024;
     r.dynamic_shared = shared - shared % 1024;
@@ -176,7 +175,7 @@ class Maker {
   }
 
   void add_copy(const Row& row) {
-    // "Memcpy HtoD (Pageable -> Device)"
+    // Form: "Memcpy HtoD (Pageable -> Device)"
     const std::size_t open = row.name.find(" ("), arrow = row.name.find(" -> ");
     auto r = work<raw::Memcpy>(row, raw::kMemcpy);
     r.copy_kind = index_in<std::uint8_t>(kCopyKinds, row.name.substr(7, open - 7));
@@ -209,7 +208,7 @@ class Maker {
     out_.waits.push_back(packed(r, row.end_ns()));
   }
 
-  /// Tells Kineto the event or stream of a wait.
+  /// Tells our converter the event and stream of a wait.
   void add_event_record(const Row& wait) {
     auto r = blank<raw::CudaEvent>(raw::kCudaEvent);
     r.correlation = u32(wait.number("wait_on_cuda_event_record_corr_id"));
@@ -299,7 +298,7 @@ std::map<std::int64_t, std::uint32_t> graphs_by_correlation(const Trace& trace) 
 }
 
 std::uint64_t graph_node_of(const Row& work) {
-  // Larger than 32 bits, as CUDA's are.
+  // Larger than 32 bits, as in CUDA.
   return std::uint64_t{1} << 40 | (static_cast<std::uint64_t>(work.begin_ns) & 0xffffffff);
 }
 

@@ -12,17 +12,17 @@
 
 namespace profshim::replay {
 
-/// A record in its newest layout. Older CUPTIs deliver its first part.
+/// A record in its newest layout; older releases deliver its first part.
 struct Record {
   std::uint32_t kind = 0;
   std::uint32_t callback_id = 0;  // of API calls
-  std::int64_t end_ns = 0;        // when CUPTI writes it, since the epoch
+  std::int64_t end_ns = 0;        // since the epoch; CUPTI writes the record then
   alignas(8) std::array<std::uint8_t, 224> bytes{};
 };
 
 /// Properties that the trace does not hold.
 struct Recording {
-  std::uint64_t first_tick = 0;                  // time of `first_ns` in the records
+  std::uint64_t first_tick = 0;                  // Records::first_ns as the records have it
   std::map<std::string, std::uint32_t> threads;  // tid -> low 32 bits of the pthread_t
   bool streams = false;                          // records of streams, with their priorities
   bool driver_inside = false;                    // driver calls inside launches and event records
@@ -31,22 +31,22 @@ struct Recording {
 struct Records {
   std::int64_t first_ns = 0;                         // earliest begin, since the epoch
   std::map<std::string, std::vector<Record>> calls;  // by thread, in the order of their ends
-  std::vector<Record> waits;                         // in order, as if of one thread
-  std::vector<Record> events;                        // of events, and streams
-  std::vector<Record> device;                        // everything else
-  std::deque<std::string> names;                     // for the records' pointers
+  std::vector<Record> waits;                         // as calls of one thread
+  std::vector<Record> events;                        // cudaEventRecord, streams
+  std::vector<Record> device;                        // device activity, overhead, devices
+  std::deque<std::string> names;                     // to which the records point
 };
 
 Records cupti_records(const Trace& trace, const Recording& recording);
 
-/// Begin of the first row from CUPTI.
+/// Returns the begin of the first row from CUPTI.
 std::int64_t first_ns_of(const Trace& trace);
-/// Nanoseconds of a device activity. A trace with whole microseconds has them only in the bandwidth.
+/// Uses the bandwidth if the trace has whole microseconds.
 std::int64_t exact_duration_ns(const Row& work);
 
-/// Traces before Kineto of 2026-02 lack a node's graph: launches with the same nodes get the same number.
+/// Numbers graphs, as Kineto does since 2026-02: launches with the same nodes get one number.
 std::map<std::int64_t, std::uint32_t> graphs_by_correlation(const Trace& trace);
-/// The node's number, made from its place.
+/// Makes a node's number from its begin.
 std::uint64_t graph_node_of(const Row& work);
 constexpr std::int32_t priority_of(std::int64_t stream) { return -static_cast<std::int32_t>(stream % 5); }
 

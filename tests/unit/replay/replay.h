@@ -1,4 +1,4 @@
-// Runs a trace's records through our device code, the spool and the writer.
+// Sends a trace's CUPTI records through our device code, the spool and the writer.
 #pragma once
 
 #include <functional>
@@ -13,12 +13,12 @@ namespace profshim::replay {
 
 struct Replayed {
   std::string json;
-  Trace trace;                              // as rows
+  Trace trace;                              // `json` as rows
   device::Losses losses;                    // of the converter
   bool had_buffers = true;                  // for every request
-  std::map<std::string, std::string> tids;  // the original's -> ours
+  std::map<std::string, std::string> tids;  // original thread -> ours
   std::int64_t window_end_ns = 0;           // since the epoch
-  std::string failure;                      // "" = none
+  std::string failure;                      // "": none
 };
 
 /// `tamper` changes the records before delivery.

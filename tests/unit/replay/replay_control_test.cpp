@@ -1,5 +1,5 @@
-// Proves that the replay finds a change of any shown field and every lost row. Not tested, as no trace shows them: a
-// context's fields except its device, flags, values, padding.
+// Proves that the replay finds lost rows and changed fields. No trace shows flags, memset values, padding and a
+// context's fields except its device.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -57,7 +57,7 @@ List& list_of(Records& records, std::uint32_t kind) {
   }
 }
 
-/// Chooses only calls that start something.
+/// Of the calls, chooses only launches and copies.
 bool is_chosen(const Record& record, std::uint32_t kind) {
   constexpr std::uint32_t kMemcpyAsync = 41, kLaunchKernel = 211;
   if (record.kind != kind) return false;
@@ -194,7 +194,7 @@ void add_waits(Controls& all) {
   wait("a wait of another call", [](auto& r) { ++r.correlation; });
   wait("a wait in another context", [](auto& r) { ++r.context; });
   wait("a wait for another event", [](auto& r) { ++r.event; });
-  // The first waits are for an event: Kineto gives them stream -1.
+  // Every wait: the first are for an event, to which Kineto gives stream -1.
   all.push_back({"waits of other streams", kSyncs, every<raw::Synchronization>([](auto& r) { ++r.stream; })});
   all.push_back({"a wait is lost", kSyncs, lost<raw::Synchronization>()});
   const auto event = [&all](const char* name, auto change) {

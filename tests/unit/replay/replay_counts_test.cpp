@@ -1,4 +1,4 @@
-// Counts compared rows and uses of each rule. A rule that excuses more than is known hides a fault.
+// Counts equal rows and uses of each rule. A rule that is used too often hides a fault.
 #include <gtest/gtest.h>
 
 #include "differences.h"
@@ -10,7 +10,7 @@ namespace {
 
 struct Known {
   const char* test_name;
-  const char* equal;  // rows by category
+  const char* equal;  // equal rows by category
   const char* rules;
   std::uint64_t launches_without_work;
 };

@@ -1,4 +1,4 @@
-// A CUPTI that delivers given records in one generation's layouts. One at a time.
+// A CUPTI that delivers records in the layouts of one release. Only one may exist.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@ struct Generation {
   const char* name;
   std::uint32_t version;  // of cuptiGetVersion()
   fake::cupti::Sizes sizes;
-  bool calls_one_by_one;  // has cuptiActivityEnableRuntimeApi and its twin: since CUDA 12.5
+  bool calls_one_by_one;  // cuptiActivityEnableRuntimeApi, since CUDA 12.5
 };
 inline constexpr Generation kGenerations[] = {
     {"cupti11_8", 18, fake::cupti::kSizes118, false},
@@ -39,12 +39,12 @@ class ReplayCupti {
   ReplayCupti& operator=(const ReplayCupti&) = delete;
   device::CuptiApi api() const;
 
-  /// Called on the requesting thread.
+  /// Requests a buffer for the calling thread.
   Buffer request();
-  /// Returns false without room. A call that is not enabled is not recorded.
+  /// Skips records that were never enabled. Returns false if there is no room.
   bool append(Buffer& buffer, const Record& record);
   std::size_t bytes_of(const Record& record) const { return record_bytes(record.kind, generation_.sizes); }
-  /// Returns a full buffer.
+  /// Delivers the buffer at once, as full.
   void complete(const Buffer& buffer) { completed_(nullptr, 0, buffer.data, buffer.size, buffer.filled); }
   void complete_at_flush(const Buffer& buffer) { waiting_.push_back(buffer); }
   std::size_t enabled() const { return kinds_.size() + calls_[0].size() + calls_[1].size(); }
@@ -55,7 +55,7 @@ class ReplayCupti {
   device::BufferRequested requested_ = nullptr;
   device::BufferCompleted completed_ = nullptr;
   void switch_call(int runtime, std::uint32_t id, bool on);
-  // Enabled now, and ever. Calls: [0] driver, [1] runtime.
+  // Enabled now, and ever (were_on). Calls: [0] driver, [1] runtime.
   std::set<std::uint32_t> kinds_, were_on_, calls_[2], calls_were_on_[2];
   std::deque<Buffer> waiting_;
 };

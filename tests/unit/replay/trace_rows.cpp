@@ -13,7 +13,7 @@ namespace {
 constexpr char kNumberMark = '#';  // marks the text of a number
 constexpr unsigned kFlags = rapidjson::kParseNumbersAsStringsFlag;
 
-/// Numbers keep their text: a double would round the times.
+/// Keeps numbers as text: a double would round times.
 struct NumbersAsText {
   rapidjson::Document& out;
   bool Null() { return out.Null(); }
@@ -38,7 +38,7 @@ struct NumbersAsText {
 std::string_view string_of(const rapidjson::Value& value) { return {value.GetString(), value.GetStringLength()}; }
 bool is_number(const rapidjson::Value& value) { return value.IsString() && string_of(value).starts_with(kNumberMark); }
 
-// 12, 12.0 and 12.000000 are one number.
+// Writes 12, 12.0 and 12.000000 as 12.
 std::string plain_number(std::string_view text) {
   if (text.find('.') != std::string_view::npos && text.find_first_of("eE") == std::string_view::npos) {
     text = text.substr(0, text.find_last_not_of('0') + 1);

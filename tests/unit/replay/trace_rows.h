@@ -1,4 +1,4 @@
-// A trace as rows of text, read with RapidJSON alone: our reader and format tables cannot hide a difference.
+// A trace as rows of text, read with RapidJSON alone, so that our reader and format tables cannot hide a difference.
 #pragma once
 
 #include <cstdint>
@@ -37,7 +37,7 @@ struct Trace {
 Trace trace_rows(const std::string& json);
 /// Unpacks gzip.
 std::string unpacked_file(const std::string& path);
-/// The elements of "[1,2,3]".
+/// Parses "[1,2,3]".
 std::vector<std::int64_t> numbers_of(const std::string& list);
 std::string line_of(const Row& row);
 

@@ -1,4 +1,4 @@
-// CUDA hooks in a separate process: calls without CUPTI, and steps from cudaProfilerStart and Stop and from kernels.
+// CUDA hooks in a separate process: calls without CUPTI, and steps from cudaProfilerStart, Stop and kernels.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -23,7 +23,7 @@ struct Call {
 };
 struct Trace {
   FileReport report;
-  std::vector<Call> calls;  // of CUDA
+  std::vector<Call> calls;  // CUDA calls
   std::string problems;
   int copies() const {
     return static_cast<int>(
@@ -55,7 +55,7 @@ Trace read(const std::string& path) {
 
 class CudaCalls : public ::testing::Test {
  protected:
-  /// `settings`: PROFSHIM_SET. `arguments`: for cuda_calls.
+  /// Runs cuda_calls. `settings`: PROFSHIM_SET.
   std::vector<Trace> record(const std::string& arguments, const std::string& settings, const char* stub = kStub) {
     const std::string traces = folder_.path() + "/traces-" + std::to_string(++recordings_);
     run_ = test::run_shell("env PROFSHIM_FOLDER=" + traces + " PROFSHIM_SET='limits.disk_free=0 " + settings +
@@ -148,7 +148,7 @@ TEST_F(CudaCalls, ArgumentsAndKernelNamesAreNoted) {
       EXPECT_EQ(call.args.at("stream handle"), "0x0") << call.name << ": from the configuration";
     }
   }
-  // An exported host function has the kernel's name. The driver names a handle.
+  // The runtime gets an exported function with the kernel's name, the driver a handle.
   EXPECT_EQ(kernels["cudaLaunchKernel"], (std::set<std::string>{"exported_kernel", "_Z9by_kernelPf"}));
   EXPECT_EQ(kernels["cuLaunchKernel"].size(), 1u);
 }
@@ -206,7 +206,7 @@ const char* const kKernels =
     "steps.source=kernel steps.pattern=*adam* schedule.skip_first=0 schedule.wait=0 schedule.warmup=0 "
     "schedule.active=1 schedule.repeat=0";
 
-// Gradient accumulation: four micro-batches, then an optimizer of three kernels. One copy follows each launch. Calls
+// Gradient accumulation: four micro-batches, then an optimizer of three kernels. A copy follows each launch. Calls
 // before the first optimizer belong to no step.
 TEST_F(CudaCalls, ConsecutiveMatchesAreOneBoundary) {
   const std::string step = "fwd bwd fwd bwd fwd bwd fwd bwd adam_1 adam_2 adam_3 ";

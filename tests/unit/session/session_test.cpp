@@ -1,5 +1,5 @@
-// Threads start, end and work while windows open and close: every committed event is in the traces or counted as lost,
-// and traces conform.
+// Threads start, end and record while windows open and close: traces conform, and no event is lost without being
+// counted.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -63,7 +63,7 @@ Trace read(const std::string& path) {
 
 class SessionTest : public ::testing::Test {
  protected:
-  // `arguments`: of record_threads. `settings`: PROFSHIM_SET.
+  // Runs record_threads. `settings`: PROFSHIM_SET.
   Recording record(const std::string& arguments, const std::string& settings) {
     const std::string traces = folder_.path() + "/traces";
     const test::ToolRun run =
@@ -103,7 +103,7 @@ TEST_F(SessionTest, WholeRunHoldsEveryRangeOfEveryThread) {
   EXPECT_EQ(recording.traces[0].dropped, 0u);
 }
 
-// `recover` reads the spec from the spool: it must not be cut like a long name.
+// `recover` reads the spec from the spool: it must not be cut as long names are.
 TEST_F(SessionTest, ALongSpecIsKeptWhole) {
   std::string names;
   for (int i = 0; i < 1000; ++i) names += "name-" + std::to_string(i) + "-of-a-program,";

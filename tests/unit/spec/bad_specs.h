@@ -1,4 +1,4 @@
-// Wrong specs of tests/golden/bad_specs: NN-name.toml and its lines, NN-name.expected.
+// Wrong specs, tests/golden/bad_specs/*.toml, and their error lines, *.expected.
 #pragma once
 
 #include <algorithm>

@@ -1,4 +1,3 @@
-// Replays the fuzz target's corpus and the wrong specs.
 #include <gtest/gtest.h>
 
 #include <filesystem>

@@ -1,4 +1,4 @@
-// Specs as text, the keys, the reference and the examples.
+// Canonical text of specs, table of keys, config/reference.toml, config/examples.
 #include <gtest/gtest.h>
 
 #include <filesystem>

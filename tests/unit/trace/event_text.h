@@ -1,4 +1,4 @@
-// An event as text to compare.
+// Prints a read event, to compare two readers.
 #pragma once
 
 #include <ostream>

@@ -11,7 +11,7 @@ namespace {
 
 using test::MemorySink;
 
-// One member, and nothing behind it.
+// Requires one gzip member and nothing after it.
 std::string unzip(const std::string& packed) {
   z_stream stream{};
   inflateInit2(&stream, MAX_WBITS + 16);
@@ -32,7 +32,7 @@ std::string unzip(const std::string& packed) {
   return text;
 }
 
-// Neither constant nor incompressible.
+// Makes a text that compresses moderately.
 std::string sample_text(std::size_t size) {
   std::string text;
   std::uint64_t state = 1;
@@ -94,7 +94,7 @@ TEST_P(GzipSink, MayBeThrownAwayUnfinished) {
 }
 
 TEST(GzipSink, CompressesOnTheCallersThreadWhenThereAreNoThreadsToBeHad) {
-  // In a child, as not everybody can raise the limit again; root has no such limit, so it becomes nobody first.
+  // In a child, since only root can raise the limit again. Root has no limit, so it becomes nobody.
   const std::string text = sample_text(1'000'000);
   const auto without_threads = [&] {
     const rlimit none = {0, 0};

@@ -1,5 +1,5 @@
 // The quick reader gives what the parser gives. The parser reads a file's first event, the quick reader later plain
-// ones: each text is read in both places.
+// events: each text is read in both places.
 #include "../../../src/trace/plain_event.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// A small MPI trace by the real writer, for tests, bench and the consumers' check.
+// A small MPI trace by the real writer.
 #pragma once
 
 #include <memory>
@@ -12,7 +12,7 @@
 
 namespace profshim::test {
 
-/// Keeps all in memory; fails after `limit` bytes.
+/// Keeps bytes in `text`; fails after `limit`.
 class MemorySink final : public ByteSink {
  public:
   explicit MemorySink(std::string& text, std::size_t limit = ~std::size_t{0}) : text_(text), limit_(limit) {}
@@ -33,7 +33,7 @@ struct SampleOptions {
   int world_size = 4;
   int steps = 3;
   std::int64_t first_step = 11;
-  std::int64_t base_time_ns = 1790857026000000000;  // 227 quarters
+  std::int64_t base_time_ns = 1790857026000000000;  // a multiple of 7889238 s
   bool complete = true;
   std::string spec_hash = "0123456789abcdef";
   std::string trace_name = "/data/run/step11/rank0.11.pt.trace.json";
@@ -57,7 +57,7 @@ inline TraceHeader sample_header(const SampleOptions& options) {
   return header;
 }
 
-/// Times are nanoseconds after the base.
+/// Times are in nanoseconds after the base time.
 class SampleWriter {
  public:
   SampleWriter(TraceWriter& writer, const SampleOptions& options) : writer_(writer), options_(options) {}

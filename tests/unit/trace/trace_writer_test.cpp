@@ -11,7 +11,7 @@ namespace {
 
 using test::MemorySink;
 
-// The event's lines, with base time 0.
+// Returns an event as written, with base time 0.
 std::string written(const TraceEvent& event) {
   std::string text;
   MemorySink sink(text);

@@ -13,7 +13,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-/// "first-last", with "+" if the job ended in the window.
+/// Returns "first-last" for each window, with "+" if the job ended in it.
 std::vector<std::string> windows_of(const Schedule& schedule, const std::vector<std::int64_t>& steps) {
   std::vector<std::string> out;
   WindowAutomaton automaton(schedule);
@@ -51,8 +51,8 @@ Schedule cycle(std::int64_t skip_first, std::int64_t wait, std::int64_t warmup, 
   return s;
 }
 
-// torch enters step n when the n-th step() returns: a trace that begins there and stops at once is empty. Our
-// boundaries begin steps, so the last step() that torch counts makes none here.
+// In torch, step n begins when the n-th step() returns, also after the last iteration: a trace from there is empty. Our
+// boundaries begin only steps that exist.
 TEST(WindowAutomaton, MakesTheTracesOfTorchExceptEmptyOnes) {
   const Json vectors = Json::parse(std::ifstream(PROFSHIM_SOURCE_DIR "/tests/golden/schedule-vectors.json"));
   ASSERT_FALSE(vectors.at("runs").empty());
@@ -78,7 +78,7 @@ TEST(WindowAutomaton, MakesTheTracesOfTorchExceptEmptyOnes) {
 
 TEST(WindowAutomaton, FollowsTheTransitionsOfTorch) {
   const Json vectors = Json::parse(std::ifstream(PROFSHIM_SOURCE_DIR "/tests/golden/schedule-vectors.json"));
-  // Has every transition between actions that torch's schedules have.
+  // Together they have every transition between actions that torch has.
   const std::vector<Schedule> schedules = {
       cycle(0, 1, 1, 2, 0), cycle(0, 0, 1, 2, 0), cycle(0, 1, 0, 2, 0), cycle(0, 0, 0, 2, 0), cycle(0, 0, 0, 1, 0),
       cycle(0, 2, 2, 1, 0), cycle(0, 1, 0, 1, 0), cycle(0, 1, 1, 1, 0), cycle(0, 0, 1, 1, 0), cycle(0, 0, 1, 3, 0)};

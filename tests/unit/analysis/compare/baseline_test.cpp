@@ -1,4 +1,3 @@
-// Reading baseline files.
 #include <gtest/gtest.h>
 
 #include <fstream>

@@ -1,4 +1,3 @@
-// Comparison of two runs.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -51,7 +50,7 @@ TEST(Compare, FivePercentFailNobody) {
   EXPECT_FALSE(compare_runs({base}, run, {}).failed());
 }
 
-// Adjacent steps resemble each other: a neighbor on the machine may slow half of a run.
+// Another program may slow many adjacent steps: here half of a run.
 TEST(Compare, ASlowHalfOfARunFailsNobody) {
   std::mt19937 random(8);
   const RunProfile base = noisy_run(random, 0.02);

@@ -1,4 +1,4 @@
-// Growth by busier machines or varying CPUs.
+// Steps that grew because the machine was busier or CPU times vary.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -12,7 +12,7 @@ namespace {
 
 using test::noisy_run;
 
-/// Each rank uses `cpus_used` CPUs and no device.
+/// Makes a run without a GPU whose ranks use `cpus_used` CPUs.
 RunProfile cpu_run(std::mt19937& random, double slower = 1, double cpus_used = 1) {
   RunProfile run = noisy_run(random, 0.02, slower);
   for (ProfileRank& rank : run.ranks) {
@@ -43,7 +43,7 @@ TEST(Compare, OneRunDoesNotTellHowMuchCpuTimeVaries) {
   EXPECT_TRUE(compare_runs({base}, slow, {.cpu_noise = 0.5}).failed());
 }
 
-// A slower CPU is used longer. A thread that sleeps or waits for a disk uses none.
+// A slower CPU needs more CPU time. A thread that sleeps or waits for a disk needs none.
 TEST(Compare, TimeWithoutCpuTimeIsTheProgramsOwn) {
   std::mt19937 random(32);
   const RunProfile base = cpu_run(random, 1, 1), slow = cpu_run(random, 1.5, 1 / 1.5);

@@ -1,4 +1,3 @@
-// The rules of [check].
 #include <gtest/gtest.h>
 
 #include <fstream>

@@ -1,4 +1,3 @@
-// Merges of small files.
 #include "profshim/analysis/merge.h"
 
 #include <gtest/gtest.h>

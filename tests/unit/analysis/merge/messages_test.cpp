@@ -1,4 +1,4 @@
-// MPI calls at the ends of messages.
+// MPI calls between which merge draws arrows.
 #include <gtest/gtest.h>
 
 #include <fstream>
@@ -10,7 +10,7 @@
 namespace profshim::analysis_detail {
 namespace {
 
-/// Describes a call and its asynchronous slice: "send", "receive".
+/// Says if a call and its asynchronous slice send or receive.
 std::string parts(std::string_view function) {
   const MessageCall call = message_call(function);
   std::string text;
@@ -80,7 +80,7 @@ TEST_F(MergeMessagesTest, LargeCountsAndExchangesAreSends) {
                                      slice("MPI_Isendrecv", 200, 250, to) + "," + call("MPI_Send_init", 300, to) + "," +
                                      call("MPI_Start", 400, to) + "," + slice("MPI_Send_init", 400, 450, to));
 
-  EXPECT_EQ(times(channel.sent), (Times{100, 200, 400}));  // persistent: at its start
+  EXPECT_EQ(times(channel.sent), (Times{100, 200, 400}));  // persistent: at MPI_Start
   EXPECT_TRUE(channel.received.empty());
 }
 

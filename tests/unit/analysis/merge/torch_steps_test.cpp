@@ -74,7 +74,7 @@ TEST_F(MergeTorchTest, NothingMatchesIfStepsRepeatOrOverlap) {
   expect_no_match(both(), both());
 }
 
-// On one rank, the second thread may be one call behind in every step, which the trace would not show.
+// Calls of a second thread count only in backward functions: elsewhere it may be one call behind in every step, unseen.
 TEST_F(MergeTorchTest, CallsOfAnotherThreadDoNotMatch) {
   const auto rank = [] {
     return Rank().step(5, 0, 1000).gloo("allreduce_", 10, 100).gloo("allreduce_", 200, 300, "[[4]]", 2);
@@ -127,7 +127,7 @@ TEST_F(MergeTorchTest, CallsAreCountedForEachGroup) {
         .in_group(other_first ? "7" : "0", "[0, 1]", 200, 300)
         .in_group(other_first ? "0" : "7", "[0, 1]", 400, 500);
   };
-  // One rank's second call is the other's third.
+  // The second call of one rank is the other rank's third.
   const RankTrace a = scan_rank_trace(write(rank(true).json(0, 0))), b = scan_rank_trace(write(rank(false).json(1, 0)));
   ASSERT_EQ(a.sync_points.size(), 3u);
   ASSERT_EQ(b.sync_points.size(), 3u);
@@ -194,7 +194,7 @@ TEST_F(MergeTorchTest, MessagesAreNotCounted) {
       Rank().step(5, 0, 1000).call("c10d::recv_", 10, "").call("c10d::recv_", 20, "").gloo("barrier", 200, 300), 1);
 }
 
-// Rank 1's step numbers are shifted, so every step has the same calls and all matches are wrong.
+// `other` has wrong step numbers, so all matches are wrong although every step has the same calls.
 TEST_F(MergeTorchTest, CallsThatContradictTheClockOfAHostAreDropped) {
   const auto rank = [](int number, double clock_us) {
     return Rank()
@@ -205,7 +205,7 @@ TEST_F(MergeTorchTest, CallsThatContradictTheClockOfAHostAreDropped) {
         .gloo("allreduce_", clock_us + 1010, clock_us + 1100);
   };
 
-  // Undoes the 500 ms of merge(): both ranks share a clock.
+  // kBehind_us undoes the shift of merge(): both ranks share a clock.
   const MergedRank same = merge(rank(5, 0), rank(5, kBehind_us)), other = merge(rank(5, 0), rank(4, kBehind_us));
 
   EXPECT_EQ(same.clock, "same host");

@@ -19,10 +19,10 @@ TEST_F(MergeTorchTest, AnAsynchronousSliceIsWorkToo) {
         .event({"user_annotation", "gloo:all_reduce", 100, 0, 90, "", "e", 3});
   };
   expect_matches(rank(), rank(), 1);
-  EXPECT_EQ(result_.collectives, 0u);  // an arrow needs a slice
+  EXPECT_EQ(result_.collectives, 0u);  // an arrow needs a synchronous slice
 }
 
-// Two threads of gloo may record their begins in either order.
+// Calls on two gloo threads may begin in either order.
 TEST_F(MergeTorchTest, CallsThatRanTogetherHaveTheEndOfTheLast) {
   const RankTrace trace = scan_rank_trace(write(Rank()
                                                     .step(5, 0, 1000)
@@ -129,7 +129,7 @@ TEST_F(MergeTorchTest, KernelsOfNoCallOrSeveralOfOneCallDoNotMatch) {
   expect_matches(with(unlinked), with(unlinked), 1);
 }
 
-// "all_gather" is PyTorch's name for the collective on lists.
+// PyTorch's all_gather fills a list, its _allgather_base one tensor.
 TEST_F(MergeTorchTest, KernelsWithNumbersMatchByNumber) {
   const auto rank = [](const std::string& function) {
     Rank made;
@@ -168,7 +168,7 @@ std::string earlier(const std::string& trace, double us) {
   return text.append(trace, from);
 }
 
-// PyTorch of 2024 on A100s: kernels have arguments but no numbers. Rank 1 is the same trace, half a second earlier.
+// In this trace of 2024, kernels have arguments but no numbers. Rank 1 is the same trace, 500 ms earlier.
 TEST_F(MergeTorchTest, KernelsOfARealTraceMatch) {
   const std::string ours = unpacked(PROFSHIM_SOURCE_DIR "/tests/golden/traces/hta-ddp-nccl-3steps.json.gz");
   std::string theirs = earlier(ours, kBehind_us);

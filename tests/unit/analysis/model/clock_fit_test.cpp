@@ -1,4 +1,4 @@
-// Fits clocks with a known difference.
+// Fits clocks whose true difference is known.
 #include "analysis/model/clock_fit.h"
 
 #include <gtest/gtest.h>
@@ -10,8 +10,7 @@
 namespace profshim::analysis_detail {
 namespace {
 
-/// A reference clock and one that is `offset` behind and loses `drift`. Ranks enter late, leave last, or leave with a
-/// delay.
+/// Barriers of two ranks, which enter late and may leave late. The second clock is `offset` behind and loses `drift`.
 struct Barriers {
   std::vector<ClockBound> at_least, at_most, ends;
   double offset, drift;
@@ -37,7 +36,7 @@ struct Barriers {
     }
   }
   std::int64_t at(double t) const { return first + static_cast<std::int64_t>(std::llround(t)); }
-  /// True difference at a time of the other clock.
+  /// Returns the true difference when the second clock shows `when`.
   double ahead(std::int64_t when) const {
     const auto t = static_cast<double>(when - first);
     return (offset + drift * t) / (1 - drift);
@@ -61,7 +60,7 @@ TEST(ClockFit, FindsOffsetAndDriftWhoeverIsLate) {
   }
 }
 
-// The bound is exact, except for rounding.
+// The stated error is a bound, except for rounding.
 TEST(ClockFit, TheErrorThatItStatesHolds) {
   std::mt19937_64 random(11);
   std::uniform_real_distribution<double> offset(-1e9, 1e9), drift(-50e-6, 50e-6);

@@ -1,4 +1,3 @@
-// Machine load from traces, and the time it explains.
 #include "analysis/model/machine_load.h"
 
 #include <gtest/gtest.h>
@@ -62,7 +61,7 @@ TEST(MachineLoad, CountsEachMachineOnce) {
   EXPECT_DOUBLE_EQ(load->own, 2.5);
   EXPECT_DOUBLE_EQ(load->others, 1.5 + 2);
   EXPECT_DOUBLE_EQ(load->waited, 0.4);
-  EXPECT_DOUBLE_EQ(load->stolen, 1.5 / 4 + 1.0 / 4);  // the ranks' share of the stolen CPUs
+  EXPECT_DOUBLE_EQ(load->stolen, 1.5 / 4 + 1.0 / 4);  // stolen * own / (used + stolen), by machine
 }
 
 TEST(MachineLoad, NobodyUsesMoreCpusThanThereAre) {

@@ -91,7 +91,7 @@ TEST(Timeline, KeepsWhatCommunicates) {
   EXPECT_EQ(timeline.texts[c.group_label], "MPI_COMM_WORLD");
 }
 
-// Until 2025-03 Kineto wrote the base time behind the events.
+// Until 2025-03 Kineto wrote baseTimeNanoseconds after the events.
 TEST(Timeline, HoldsATraceOfKinetoWithNccl) {
   const std::vector<Timeline> all = load_timelines(kGolden + std::string("traces/hta-ddp-nccl-3steps.json.gz"));
   const Timeline& timeline = all.front();

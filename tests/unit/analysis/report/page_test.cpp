@@ -39,7 +39,7 @@ TEST(ReportPage, TextsOfTracesAreEscapedEverywhere) {
 
   EXPECT_EQ(page.find("<img"), std::string::npos);
   EXPECT_EQ(count(page, "</script"), count(plain, "</script"));
-  EXPECT_EQ(count(page, "{{js}}"), count(page, "{{"));  // inserted text is not expanded
+  EXPECT_EQ(count(page, "{{js}}"), count(page, "{{"));  // text with {{js}} is not expanded
   EXPECT_EQ(page.find('\x01'), std::string::npos);
   EXPECT_NE(page.find("&lt;/script&gt;&lt;img src=x onerror=alert(1)&gt;&quot;&#39;&amp;&#9217;&#9249;"),
             std::string::npos);

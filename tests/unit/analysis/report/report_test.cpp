@@ -60,7 +60,7 @@ TEST(ReportWaits, NamesNoRankIfWaitingIsShort) {
   EXPECT_TRUE(judged(waits, 20'000).starts_with("No rank made others wait for long")) << judged(waits, 20'000);
 }
 
-// Two of the three already cause most of the waiting.
+// Two of the three late ranks already cause most of the waiting.
 TEST(ReportWaits, NamesAllRanksThatAreEquallyLate) {
   Waits waits;
   for (int i = 0; i < 12; ++i) {
@@ -342,7 +342,7 @@ TEST_F(ReportOfFiles, ADamagedListOfMergedRanksDoesNoHarm) {
   }
 }
 
-// Rank 0's trace ends within the reduction, which rank 1 never called.
+// Rank 0's trace ends inside an MPI_Allreduce that rank 1 never called.
 TEST_F(ReportOfFiles, NamesTheRankThatNeverEntered) {
   const auto args = [](int sequence, const std::string& more = "") {
     return "\"comm\": \"MPI_COMM_WORLD\", \"comm id\": \"fe\", \"Group size\": 2, \"Seq\": " +

@@ -32,7 +32,7 @@ std::string torch_args(const std::string& collective, int in, int out, const std
          more;
 }
 
-// 4 MB in 1000 us are 4 GB/s.
+// Each collective moves 4 MB in 1000 us: 4 GB/s.
 TEST(CommsView, ComputesBandwidthsAsNcclTestsDo) {
   const struct {
     const char *collective, *bus;
@@ -93,7 +93,7 @@ TEST(CommsView, CountsEachCollectiveOnce) {
   EXPECT_EQ(row(view, "comms", {{"function", "AllGather"}})["group"], "unknown");
 }
 
-// gloo's operators return at once. Its threads work in the same order.
+// gloo's operators return at once; its threads work later, in the same order.
 TEST(CommsView, TakesTheTimeInWhichTheBackendWorks) {
   const std::vector<HandEvent> events = {
       {"cpu_op", "c10d::allreduce_", 0, 50},
@@ -162,7 +162,7 @@ TEST(CommsView, SaysWhoWaitedAndWhoCameLast) {
   EXPECT_TRUE(view.notes.empty());
 }
 
-// The root may leave at once, so its call may be the shortest.
+// The root may leave at once: a short call does not prove that it came last.
 TEST(CommsView, NamesNobodyLastInABroadcast) {
   const View view = comms_of(four_ranks("MPI_Bcast", {{10}, {110}, {100}, {130}}));
 

@@ -16,7 +16,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-// Made with the code of torch 1.13; see member "source".
+// Invented events, and the tables of torch 1.13 for them.
 const Json& vectors() {
   static const Json kVectors =
       Json::parse(std::ifstream(PROFSHIM_SOURCE_DIR "/tests/golden/key-averages-vectors.json"));
@@ -30,7 +30,7 @@ const Json& vector_of(const std::string& id) {
   throw std::runtime_error("no vector " + id);
 }
 
-// The vectors have fractions of nanoseconds: events are stretched, rows divided.
+// Events are multiplied by this and rows divided: times have fractions of nanoseconds.
 constexpr int kStretch = 10;
 
 std::int64_t stretched(const Json& us) { return std::llround(us.get<double>() * 1000 * kStretch); }
@@ -77,8 +77,8 @@ TEST(KeyAverages, EqualsEveryTableOfTorch) {
   EXPECT_EQ(compared, 7);
 }
 
-// torch is wrong: thread numbers of two nodes collide, so events lose their parents. The case two_nodes has distinct
-// numbers.
+// torch's table is wrong: two nodes have threads of the same number, so events lose their parents. In two_nodes the
+// numbers differ.
 TEST(KeyAverages, KeepsTheThreadsOfNodesApart) {
   EXPECT_EQ(text_of(vector_of("two_nodes_torch_bug")), vector_of("two_nodes").at("table").get<std::string>());
 }
@@ -129,7 +129,7 @@ TEST(TableText, FormatsNumbersAsTorchDoes) {
     EXPECT_EQ(format_share(pair[0].get<double>(), pair[1].get<double>()), pair[2].get<std::string>());
   }
   for (const Json& pair : vectors().at("format_memory_1_13")) {
-    std::string text = pair[1];  // later torch capitalizes
+    std::string text = pair[1];  // later torch prints KB
     for (char& c : text) c = static_cast<char>(std::toupper(c));
     EXPECT_EQ(format_bytes(pair[0].get<double>()), text);
   }
@@ -182,7 +182,7 @@ TEST(KeyAverages, AKernelWithoutOneBelongsToTheOperatorOfItsLaunch) {
   EXPECT_EQ(row_of(table, "aten::mm").self_device_us, 40);
 }
 
-// Until 2024-10 such a call's External id was its correlation. Here another operator has that id.
+// Until 2024-10 the External id of such a call was its correlation. Here it is also that of an operator.
 TEST(KeyAverages, AKernelWithoutAnOperatorBelongsToItsLaunch) {
   const KeyTable table =
       table_of_events({event("cpu_op", "aten::mm", 0, 5, "\"External id\":90"),
@@ -196,7 +196,7 @@ TEST(KeyAverages, AKernelWithoutAnOperatorBelongsToItsLaunch) {
   EXPECT_EQ(row_of(table, "range").device_total_us, 40);
 }
 
-// CUPTI numbers some threads differently from operators.
+// CUPTI's thread id may differ from that of operators.
 TEST(KeyAverages, ACallIsNestedOnTheThreadOfItsOperator) {
   const KeyTable table = table_of_events(
       {event("cpu_op", "aten::mm", 0, 50, "\"External id\":3"),
@@ -286,7 +286,7 @@ TEST(KeyAverages, RowsCanBeDividedByShapes) {
   EXPECT_EQ(table_text(whole, {}).find("Input Shapes"), std::string::npos);
 }
 
-// Printed by torch 2.15, except for the times.
+// torch 2.15 prints these lines, except for the times.
 TEST(TableText, ScalesFloatingPointOperationsByTheLeastRow) {
   const KeyTable table =
       table_of_events({event("cpu_op", "aten::mm", 0, 5, "\"flops\":2520000"),

@@ -1,4 +1,3 @@
-// Views as text, CSV and JSON.
 #include <gtest/gtest.h>
 
 #include <string>

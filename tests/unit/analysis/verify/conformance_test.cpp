@@ -1,4 +1,4 @@
-// Items of verify, except GPU rows; real traces.
+// Checks of verify, except those of GPU rows; real traces.
 #include <gtest/gtest.h>
 
 #include <vector>
@@ -75,7 +75,7 @@ TEST_P(ConformanceEvent, FindsWhatIsBroken) {
   EXPECT_TRUE(finds(report, broken.item, broken.must)) << event << '\n' << text_of(report);
 }
 
-// Within the sample's first step.
+// Microseconds; in the sample's first step.
 constexpr double kIn = 1234573000;
 
 INSTANTIATE_TEST_SUITE_P(
@@ -183,7 +183,7 @@ TEST(ConformanceTogether, FindsAnotherSpec) {
   EXPECT_TRUE(finds(window_with({.rank = 1, .spec_hash = "f"})[1], 42, true));
 }
 
-// Item numbers of level must.
+// Returns broken items of level "must".
 std::vector<int> broken_items(const FileReport& report) {
   std::vector<int> items;
   for (const Finding& f : report.findings) {
@@ -212,7 +212,7 @@ TEST(RealTraces, VllmOnB200) {
 
   EXPECT_TRUE(report.readable) << report.error;
   EXPECT_EQ(report.events, 24656u);
-  // 441 dangling flow ends; clock jitter moves slices out of their parent.
+  // 441 flow ends without a start; clock jitter moves slices out of their parent.
   EXPECT_EQ(broken_items(report), (std::vector<int>{22, 24})) << text_of(report);
   const auto flows =
       std::find_if(report.findings.begin(), report.findings.end(), [](const Finding& f) { return f.item == 22; });
@@ -224,7 +224,7 @@ TEST(RealTraces, IntegerMicrosecondsOf2023) {
 
   EXPECT_TRUE(report.readable) << report.error;
   EXPECT_EQ(report.events, 149u);
-  // No world_size; no base time; absolute times; dangling flow ends.
+  // No world_size, no base time, absolute times, flow ends without a start.
   EXPECT_EQ(broken_items(report), (std::vector<int>{4, 6, 10, 22})) << text_of(report);
 }
 

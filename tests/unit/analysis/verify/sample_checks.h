@@ -1,4 +1,4 @@
-// Checks of the sample trace with one change.
+// Verifies the sample trace with one change.
 #pragma once
 
 #include <gtest/gtest.h>

@@ -35,7 +35,7 @@ TEST(ReadSmallFile, ReadsARegularFileOfThatSize) {
   EXPECT_EQ(error_of(path, 99), EFBIG);
 }
 
-// A plain read of these would block or fill the memory.
+// Reading a pipe could block; /dev/zero would fill the memory.
 TEST(ReadSmallFile, RefusesEverythingButRegularFiles) {
   const test::TemporaryFolder folder;
   ASSERT_EQ(mkfifo((folder.path() + "/pipe").c_str(), 0666), 0);

@@ -1,4 +1,4 @@
-// Log lines after descriptor 2 is replaced. Each case runs in a child.
+// Where log lines go after descriptor 2 is replaced. Each case runs in a child.
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
@@ -16,7 +16,7 @@
 namespace profshim {
 namespace {
 
-/// Returns the child's answer; -1 if none.
+/// Runs `body` in a child; returns -1 if it is killed.
 int in_child(const std::function<int()>& body) {
   const pid_t child = fork();
   if (child == 0) _exit(body());

@@ -60,7 +60,7 @@ TEST(ProcessIdentity, RefusesOtherTexts) {
   }
 }
 
-// A debugger may stop it for an hour.
+// A debugger may stop a process for an hour.
 TEST(LifeOf, AVisibleProcessNeedsNoSignOfLife) {
   ProcessIdentity parent = own_identity();
   parent.pid = getppid();
@@ -79,7 +79,7 @@ TEST(LifeOf, AProcessLivesWhileAnyThreadRuns) {
       return nullptr;
     };
     if (pthread_create(&thread, nullptr, sleep, nullptr) != 0) _exit(1);
-    // The last act of pthread_exit().
+    // Ends only this thread, as pthread_exit().
     syscall(SYS_exit, 0);
   }
   ProcessIdentity child = own_identity();
@@ -112,7 +112,7 @@ TEST(LifeOf, AReusedPidIsAnotherProcess) {
   EXPECT_EQ(life_of(earlier, kNow, kNow), Life::kDead);
 }
 
-/// Another container, another machine, a machine without /proc.
+/// In another container, on another machine, and without /proc.
 std::vector<ProcessIdentity> out_of_sight() {
   std::vector<ProcessIdentity> all(3, own_identity());
   for (ProcessIdentity& process : all) process.pid = 1'000'000'000;
@@ -130,7 +130,7 @@ TEST(LifeOf, TheLastSignDecidesForInvisibleProcesses) {
   }
 }
 
-// Containers of one machine differ in name; machines may share one.
+// Containers of one machine have different host names; two machines may share one.
 TEST(LifeOf, TheBootIdIdentifiesTheMachine) {
   ProcessIdentity other = own_identity();
   other.host = "elsewhere";

@@ -106,7 +106,7 @@ TEST(RankFromEnvironment, ReadsOpenMpiAndHydra) {
                                    {"OMPI_COMM_WORLD_LOCAL_RANK", "3"},
                                    {"OMPI_COMM_WORLD_LOCAL_SIZE", "4"}});
     EXPECT_EQ(rank_from_environment().rank, 3);
-    EXPECT_EQ(rank_from_environment().node_rank, 0);  // all on this node
+    EXPECT_EQ(rank_from_environment().node_rank, 0);  // all ranks are on one node
   }
   const Environment environment({{"PMI_RANK", "1"}, {"PMI_SIZE", "2"}, {"MPI_LOCALRANKID", "1"}});
   EXPECT_EQ(rank_from_environment().rank, 1);

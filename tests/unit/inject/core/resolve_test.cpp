@@ -1,4 +1,4 @@
-// Functions in libraries loaded with RTLD_LOCAL.
+// Finds functions in libraries loaded with RTLD_LOCAL.
 #include "inject/core/resolve.h"
 
 #include <dlfcn.h>
@@ -24,7 +24,7 @@ TEST(MpiLibraries, AreKnownByTheirFileNames) {
   }
 }
 
-constexpr const char* kAnyLibrary = "libresolv.so.2";  // part of the C library, not loaded here
+constexpr const char* kAnyLibrary = "libresolv.so.2";  // a part of glibc that is not loaded here
 
 void* open_as_mpi(const std::string& folder) {
   void* const library = dlopen(kAnyLibrary, RTLD_NOW | RTLD_LOCAL);
@@ -36,8 +36,8 @@ void* open_as_mpi(const std::string& folder) {
   return dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
 }
 
-// dlopen() takes its own lock, then that of dl_iterate_phdr(). Opening a library in the callback would deadlock with
-// another thread's dlopen().
+// dlopen() takes the loader's lock, then that of dl_iterate_phdr(). Calling it in a callback of dl_iterate_phdr() would
+// deadlock with another thread's dlopen().
 TEST(Resolve, DoesNotDeadlockWhileAnotherThreadOpensLibraries) {
   const test::TemporaryFolder folder;
   void* const mpi = open_as_mpi(folder.path());
@@ -58,7 +58,7 @@ TEST(Resolve, DoesNotDeadlockWhileAnotherThreadOpensLibraries) {
   dlclose(mpi);
 }
 
-// PyTorch built into another library.
+// PyTorch may be part of any library.
 TEST(Resolve, FindsPyTorchsFunctionsInALibraryOfAnyName) {
   ASSERT_EQ(resolve("ns_initparse", Layer::kTorch), nullptr);
   void* const library = dlopen(kAnyLibrary, RTLD_NOW | RTLD_LOCAL);

@@ -1,4 +1,4 @@
-// hooks/cuda.def and abi.h against installed vendor headers.
+// Compares hooks/cuda.def and abi.h with installed CUDA headers.
 #include "inject/cuda/abi.h"
 
 #include <gtest/gtest.h>
@@ -18,7 +18,7 @@ namespace {
 
 #ifdef HAVE_CUDA_HEADERS
 
-/// True if both use the same registers or stack slots.
+/// True if both are passed in the same registers or stack slots.
 template <class Ours, class Theirs>
 constexpr bool same_slot() {
   if constexpr (std::is_pointer_v<Ours> || std::is_pointer_v<Theirs>) {
@@ -39,7 +39,7 @@ constexpr bool same_arguments(Result (*)(Theirs...)) {
   }
 }
 
-// Per-thread-stream variants and __cudaLaunchKernel have the shown function's argument list.
+// `shown`, the name in traces, has the same arguments: cudaMemcpy for cudaMemcpy_ptds.
 #define HOOK(name, shown, describer, ...)                                                                 \
   TEST(CudaAbi, name##_HasTheArgumentsOfTheVendor) {                                                      \
     EXPECT_TRUE((same_arguments<__VA_ARGS__>(static_cast<decltype(&::shown)>(nullptr)))) << "of " #shown; \

@@ -5,7 +5,7 @@
 namespace profshim::cupti {
 namespace {
 
-// As after a fork() during a change.
+// A fork() while another thread holds a lock abandons the lock.
 TEST(CuptiClients, WaitForAnAbandonedLockIsBounded) {
   std::atomic_flag flag = ATOMIC_FLAG_INIT;
   flag.test_and_set();
@@ -50,7 +50,7 @@ TEST(CuptiClients, ExclusiveClientKeepsOthersOutUntilItUnsubscribes) {
   EXPECT_FALSE(clients.on_unsubscribe(&alone)) << "already gone";
 }
 
-// CUPTI 13.2.
+// In CUPTI 13.2 a subscriber may get everybody's records.
 TEST(CuptiClients, KindsGoWithTheSubscriberThatHadAllBuffers) {
   OtherClients clients;
   int subscriber = 0;

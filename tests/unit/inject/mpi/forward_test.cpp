@@ -1,11 +1,11 @@
-// MPI calls only forwarded while nothing is recorded.
+// MPI calls that are only forwarded while nothing is recorded.
 #include "inject/mpi/forward.h"
 
 #include <gtest/gtest.h>
 
 namespace profshim::mpi {
 
-// Replaces inject/mpi/requests/requests.cpp, which needs an MPI.
+// Replaces inject/mpi/requests/requests.cpp, which needs MPI.
 namespace detail {
 constinit std::atomic<std::uint32_t> open_operations{0};
 }
@@ -19,7 +19,7 @@ TEST(UnwatchedCalls, ArePointToPointCallsAndPollsOutsideWindows) {
   EXPECT_TRUE(is_unwatched(Behavior::Test, kIdle));
   EXPECT_TRUE(is_unwatched(Behavior::Testany, kIdle));
   EXPECT_TRUE(is_unwatched(Behavior::Waitall, kIdle));
-  EXPECT_FALSE(is_unwatched(Behavior::Collective, kIdle));  // counted
+  EXPECT_FALSE(is_unwatched(Behavior::Collective, kIdle));  // always counted
   EXPECT_FALSE(is_unwatched(Behavior::CreateComm, kIdle));
 }
 

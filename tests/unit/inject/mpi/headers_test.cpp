@@ -1,4 +1,4 @@
-// Arguments of hooks/mpi.def against the mpi.h of Open MPI and MPICH.
+// Compares hooks/mpi.def with mpi.h of Open MPI and MPICH.
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -18,7 +18,7 @@ namespace {
 namespace fs = std::filesystem;
 
 struct Parameter {
-  std::string text, base;  // base: without const, "struct" and stars
+  std::string text, base;  // base: type without const, "struct", stars
   bool is_pointer = false;
 };
 using Prototypes = std::map<std::string, std::vector<Parameter>>;
@@ -170,7 +170,7 @@ const std::vector<NamedRoles>& rows() {
   return all;
 }
 
-/// "" = no difference.
+/// Returns the first difference, or "".
 std::string fault_of(const NamedRoles& row, const std::vector<Parameter>& prototype) {
   if (row.roles.size() != prototype.size()) {
     return "the row has " + std::to_string(row.roles.size()) + " arguments, mpi.h " + std::to_string(prototype.size());
@@ -183,7 +183,7 @@ std::string fault_of(const NamedRoles& row, const std::vector<Parameter>& protot
 
 class MpiHeaders : public ::testing::TestWithParam<const char*> {
  protected:
-  // An MPI is installed if its compiler is. Its header must be found then.
+  // If an MPI's compiler is installed, its header must be found.
   void SetUp() override {
     if (!fs::exists(std::string("/usr/bin/mpicc.") + GetParam())) GTEST_SKIP() << "there is no mpicc." << GetParam();
     prototypes_ = prototypes_in(folder());

@@ -1,4 +1,3 @@
-// Rules for rows of hooks/mpi.def.
 #include "inject/mpi/rows.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// Identity and collective count of communicators agree on all ranks.
+// All ranks agree on a communicator's identity and collective count.
 #include "inject/nccl/communicators.h"
 
 #include <thread>
@@ -172,7 +172,7 @@ TEST_F(NcclCommunicators, HandlesStoredByTheEndOfAGroupAreReadOnce) {
   entered_.push_back(place);
   add_stored_communicators();
   next_sequence(*find_or_add_communicator(0x6000));
-  place = 0x7000;  // the job's variable: may hold anything by now
+  place = 0x7000;  // the job changed its variable
   add_stored_communicators();
   entered_.push_back(0x7000);
   EXPECT_EQ(find_or_add_communicator(0x6000)->sequence.load(), 1U);
@@ -188,7 +188,7 @@ TEST_F(NcclCommunicators, UnmappedAddressIsNotRead) {
   EXPECT_EQ(find_or_add_communicator(0x8000)->identity, 0U);
 }
 
-// Only `make test-tsan` reports the race.
+// Only `make test-tsan` finds a race here.
 TEST_F(NcclCommunicators, EachThreadTakesTheHandlesThatItWaitsFor) {
   constexpr Handle kThreads = 4, kRounds = 2000;
   std::vector<std::thread> threads;

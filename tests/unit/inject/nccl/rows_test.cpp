@@ -1,4 +1,4 @@
-// hooks/nccl.def against an installed vendor header.
+// Compares hooks/nccl.def with an installed nccl.h.
 #include "inject/nccl/rows.h"
 
 #include <gtest/gtest.h>
@@ -88,7 +88,7 @@ constexpr bool same_signature(ncclResult_t (*)(Theirs...)) {
   }
 }
 
-// An older header lacks newer rows.
+// Leaves out rows that an older nccl.h lacks.
 #if NCCL_VERSION_CODE >= 21800
 #define SINCE_21800(X) X
 #else
@@ -171,7 +171,7 @@ TEST(NcclTable, SignaturesEqualThoseOfTheHeader) {
 #ifndef PROFSHIM_NCCL_HEADER
 #define PROFSHIM_NCCL_HEADER ""
 #endif
-// The text needs no CUDA header beside it.
+// Reading text needs no CUDA headers beside nccl.h.
 std::string header_without_comments() {
   std::ifstream file(PROFSHIM_NCCL_HEADER);
   std::stringstream text;

@@ -1,4 +1,4 @@
-// PyTorch's release and layout, known on x86-64 only.
+// PyTorch's release, and its object layout (known on x86-64 only).
 #include "inject/torch/layout.h"
 
 #include <gtest/gtest.h>
@@ -28,7 +28,7 @@ TEST(TorchLayout, KnowsTheReleasesInItsTableOnly) {
 }
 
 #if defined(__x86_64__)
-// scripts/torch_layouts.sh prints these.
+// scripts/torch_layouts.sh printed these offsets.
 TEST(TorchLayout, HasTheOffsetsOfTheRelease) {
   Layout layout{};
   ASSERT_TRUE(layout_of("2.15.0", true, layout));

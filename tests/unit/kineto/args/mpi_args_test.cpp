@@ -1,4 +1,4 @@
-// Keys of an MPI call's other rank.
+// Which key (dest, source, ...) names an MPI call's other rank.
 #include <gtest/gtest.h>
 
 #include "kineto/args/event_args.h"

@@ -1,4 +1,4 @@
-// NCCL operations in PyTorch's form.
+// Args of NCCL operations, in PyTorch's form.
 #include "kineto/args/nccl_operation_args.h"
 
 #include <cmath>
@@ -64,7 +64,7 @@ class NcclArgsTest : public test::SpoolFixture {
 struct Expected {
   HookId hook;
   const char *collective, *annotation;
-  std::uint64_t in, out;  // of 6 elements and 4 ranks
+  std::uint64_t in, out;  // elements, for count 6 and 4 ranks
 };
 constexpr Expected kFamilies[] = {
     {HookId::ncclAllReduce, "allreduce", "nccl:all_reduce", 6, 6},
@@ -113,8 +113,8 @@ TEST_F(NcclArgsTest, TypesAreNamedAsC10NamesThem) {
 
 TEST_F(NcclArgsTest, AllFiveOrNone) {
   const std::vector<Event> incomplete = {
-      operation(HookId::ncclAllReduce, 0, kNoByte),           // seen through NVTX only
-      operation(HookId::ncclAllReduce, 6, 7, kUnknownGroup),  // number unknown
+      operation(HookId::ncclAllReduce, 0, kNoByte),           // no type: seen through NVTX only
+      operation(HookId::ncclAllReduce, 6, 7, kUnknownGroup),  // number of ranks unknown
       operation(HookId::ncclAllReduce, 6, 7, 0),              // no communicator
       operation(HookId::ncclAllReduce, 6, 12),                // a type of a later NCCL
   };
@@ -145,7 +145,7 @@ TEST_F(NcclArgsTest, MessagesNameBothEnds) {
   EXPECT_EQ(args.at("Src Rank"), "2");
   EXPECT_EQ(args.at("Dst Rank"), "1");
   EXPECT_EQ(args_->annotation_name(receive), "nccl:recv 1<-2");
-  // The members are not known, so neither is the job's rank.
+  // kPair's members are unknown: ranks are those within it.
   Event in_pair = operation(HookId::ncclSend, 6, 9, kPair);
   in_pair.nccl.peer = 1;
   args = as_map(args_->of_operation(in_pair));
@@ -160,7 +160,7 @@ TEST_F(NcclArgsTest, RootsAreNamed) {
   EXPECT_EQ(as_map(args_->of_operation(reduce)).at("Root Rank"), "2");
 }
 
-// 4 ranks, 1000 floats, 1 us, computed by hand from nccl-tests' doc/PERFORMANCE.md.
+// GB/s of 4 ranks, 1000 floats, 1 us, by hand from nccl-tests' doc/PERFORMANCE.md.
 TEST_F(NcclArgsTest, BandwidthIsThatOfNcclTests) {
   struct Case {
     HookId hook;

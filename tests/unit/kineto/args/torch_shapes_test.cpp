@@ -1,4 +1,3 @@
-// Input shapes of PyTorch operators, and operations counted from them.
 #include "kineto/args/torch_shapes.h"
 
 #include <gtest/gtest.h>

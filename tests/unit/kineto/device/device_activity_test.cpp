@@ -1,4 +1,3 @@
-// Device activity of a window.
 #include "device_fixture.h"
 
 namespace profshim {
@@ -9,7 +8,7 @@ using test::kTid;
 using test::kWall;
 using test::Row;
 
-// The innermost operator, its calls and their kernels share a number, as in Kineto.
+// The innermost operator, its CUDA calls and their kernels share an External id, as in Kineto.
 TEST_F(DeviceTest, KernelHasTheIdOfTheOperatorThatLaunchedIt) {
   const auto tid = static_cast<std::int32_t>(gettid());
   spool::Thread& thread = *recorder::this_thread();
@@ -48,7 +47,7 @@ TEST_F(DeviceTest, LaunchNestsInTheRangesOfItsThreadAndPointsToItsActivity) {
   range.name = recorder::intern("forward");
   recorder::commit(*recorder::this_thread(), range);
   const std::int32_t own = recorder::this_thread()->tid;
-  device_->kernel(1500, 1600, "k", 41);  // before its launch
+  device_->kernel(1500, 1600, "k", 41);  // recorded before its launch
   device_->call(1100, 1150, "cudaLaunchKernel", 41, own);
   close();
 
@@ -250,7 +249,7 @@ TEST_F(DeviceTest, JobWithoutCuptiHasNoDeviceCounts) {
 
 TEST_F(DeviceTest, ManyRecordsOutOfOrder) {
   constexpr std::uint32_t kPairs = 15000;
-  // Records come in buffers of one kind, out of order.
+  // CUPTI delivers records of one kind together, out of order.
   for (std::uint32_t i = kPairs; i-- > 0;) device_->kernel(2000 + i * 10, 2008 + i * 10, "k", 100 + i, 7 + i % 3);
   for (std::uint32_t i = 0; i < kPairs; ++i)
     device_->call(1000 + i / 10, 1000 + i / 10, "cudaLaunchKernel", 100 + i, kTid);

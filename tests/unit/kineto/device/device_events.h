@@ -1,4 +1,4 @@
-// Records device events.
+// Writes device events into the spool.
 #pragma once
 
 #include <string>
@@ -8,7 +8,7 @@
 
 namespace profshim::test {
 
-/// Replaces CUPTI: commits events in the order of the calls of this object.
+/// Stands for the device thread: commits events in the order of calls.
 class DeviceEvents {
  public:
   DeviceEvents() : thread_(recorder::device_block()) {}

@@ -1,4 +1,3 @@
-// Names of device events.
 #include "kineto/device/device_names.h"
 
 #include <gtest/gtest.h>

@@ -90,7 +90,7 @@ TEST_F(DeviceTest, SynchronizationsHaveASeparateTrack) {
   wait.graph_node = 45;
   wait.external = 13;
   device_->other(HookId::kCudaSync, 2110, 2110, wait);
-  wait.stream = 99;  // a stream without work
+  wait.stream = 99;  // a stream without device activity
   device_->other(HookId::kCudaSync, 2111, 2111, wait);
   GpuArgs all_streams = any;
   all_streams.correlation = 52;
@@ -119,7 +119,7 @@ TEST_F(DeviceTest, SynchronizationsHaveASeparateTrack) {
   EXPECT_EQ(syncs[3].args.at("wait_on_stream"), "13");
 }
 
-// Kineto draws these arrows.
+// Kineto's traces have these arrows too.
 TEST_F(DeviceTest, CallsPointToTheirSynchronizationsExceptThoseWithAnEvent) {
   device_->call(1100, 1150, "cudaLaunchKernel", 41, kTid);
   device_->kernel(1200, 1900, "k", 41);
@@ -131,7 +131,7 @@ TEST_F(DeviceTest, CallsPointToTheirSynchronizationsExceptThoseWithAnEvent) {
   };
   sync(50, 1, ~0u);  // for an event
   sync(51, 2, 7);    // of a stream
-  sync(52, 2, 99);   // stream without work: not shown
+  sync(52, 2, 99);   // stream without device activity: not shown
   sync(53, 3, 7);
   sync(54, 4, ~0u);
   close();
@@ -213,7 +213,7 @@ TEST_F(DeviceTest, RangeSpansItsActivityOnEachStream) {
   device_->call(1230, 1240, "cudaLaunchKernel", 43, own);
   device_->call(1320, 1330, "cudaMalloc", 44, own);
   device_->call(1410, 1420, "cudaLaunchKernel", 45, own);
-  device_->call(1430, 1440, "cudaLaunchKernel", 46, kTid);  // another thread's
+  device_->call(1430, 1440, "cudaLaunchKernel", 46, kTid);  // of another thread
   device_->kernel(3000, 3100, "a", 41);
   device_->kernel(3100, 3200, "b", 42);
   device_->kernel(3200, 3300, "c", 43);
@@ -251,7 +251,7 @@ TEST_F(DeviceTest, RangesThatDoNotNestOnAStreamGetOverflowTracks) {
   recorder::commit(*recorder::this_thread(), mine);
   const std::int32_t own = recorder::this_thread()->tid;
   recorder::this_thread()->tid = kTid;
-  for (int i = 0; i < 1100; ++i) recorder::commit(*recorder::this_thread(), Event{});  // into its own chunk
+  for (int i = 0; i < 1100; ++i) recorder::commit(*recorder::this_thread(), Event{});  // to use another chunk
   Event theirs = test::DeviceEvents::event(HookId::kNvtxRange, 1100, 1500);
   theirs.name = recorder::intern("theirs");
   recorder::commit(*recorder::this_thread(), theirs);
@@ -280,13 +280,13 @@ TEST_F(DeviceTest, StepsAreNotRepeatedOnTheDevice) {
   recorder::commit(*recorder::this_thread(), range);
   device_->call(1110, 1115, "cudaLaunchKernel", 41, recorder::this_thread()->tid);
   device_->kernel(3000, 3010, "k", 41);
-  tolerated_ = {25};  // two steps of that name on the host
+  tolerated_ = {25};  // two host steps of one name
   close();
 
   EXPECT_EQ(of(rows(), "gpu_user_annotation").size(), 0u);
 }
 
-// The buffer of the thread that made the stream may come after the device's.
+// CUPTI may deliver a stream's record after its kernels.
 TEST_F(DeviceTest, KernelHasThePriorityOfAStreamReportedLater) {
   device_->call(1100, 1150, "cudaLaunchKernel", 41, kTid);
   device_->kernel(1200, 1300, "k", 41);

@@ -1,4 +1,3 @@
-// NCCL kernels and their operations.
 #include "device_fixture.h"
 
 namespace profshim {

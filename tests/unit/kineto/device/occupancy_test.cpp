@@ -31,7 +31,7 @@ TEST(Occupancy, UnknownDevicesHaveNone) {
 
 TEST(Occupancy, NumbersThatNoDeviceHasAreHarmless) {
   DeviceLimits d = device_limits(kA100);
-  const std::int64_t most = 65535;  // that an event can hold
+  const std::int64_t most = 65535;  // an event's largest value
 
   EXPECT_EQ(blocks_that_fit(d, {most * most * most, most, 0}), 0);
   d = device_limits(
@@ -53,13 +53,13 @@ TEST(Occupancy, EachLimitHolds) {
   EXPECT_EQ(blocks_that_fit(d, {128, 32, 200 * 1024}), 0) << "more shared memory than there is";
 }
 
-// Such kernels opted in to more shared memory and ran, whatever Kineto says.
+// Kineto says 0 %, but such kernels opted in to more shared memory and ran.
 TEST(Occupancy, KernelsWithMuchSharedMemoryFit) {
   EXPECT_EQ(blocks_that_fit(device_limits(kA100), {128, 222, 81920}), 2);
   EXPECT_EQ(achieved_occupancy_percent(device_limits(kA100), {128, 222, 81920}, 4.74), 13);
 }
 
-// Kineto used cuda_occupancy.h for these traces.
+// Kineto computed these with NVIDIA's cuda_occupancy.h.
 class OccupancyOfRealTraces : public testing::TestWithParam<const char*> {};
 
 TEST_P(OccupancyOfRealTraces, IsKinetos) {

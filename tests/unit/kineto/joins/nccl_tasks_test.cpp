@@ -1,4 +1,4 @@
-// Joins tasks of NCCL's profiler to calls.
+// Joins tasks from NCCL's profiler plugin to NCCL calls.
 #include "kineto/joins/nccl_tasks.h"
 
 #include <map>

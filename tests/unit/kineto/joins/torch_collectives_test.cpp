@@ -1,4 +1,3 @@
-// Args and ranges of torch.distributed collectives.
 #include "kineto/joins/torch_collectives.h"
 
 #include <deque>
@@ -146,7 +145,7 @@ TEST_F(TorchCollectivesTest, AnOperationOfNcclsHasWhatIsKnownItself) {
   EXPECT_TRUE(collectives.find(*op)->has_own_comms);
 }
 
-// Both are record_param_comms; NCCL's call has the args.
+// Both would be record_param_comms; only NCCL's call has args, so it stays.
 TEST_F(TorchCollectivesTest, PyTorchsMarkGivesWayToTheCallsOfNccl) {
   Event *const first = event(HookId::kTorchOperator, "record_param_comms", 10, 50),
                *const call = event(HookId::ncclAllReduce, "", 20, 30),

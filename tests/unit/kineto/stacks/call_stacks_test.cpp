@@ -1,4 +1,3 @@
-// Names of native frames.
 #include "kineto/stacks/call_stacks.h"
 
 #include <dlfcn.h>

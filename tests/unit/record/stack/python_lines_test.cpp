@@ -9,7 +9,7 @@ namespace {
 
 using Table = std::vector<std::uint8_t>;
 
-// Objects/locations.md: bits 3 to 6 hold the kind, bits 0 to 2 the length less one.
+// CPython's Objects/locations.md: bits 3 to 6 hold the kind, bits 0 to 2 the length less one.
 constexpr std::uint8_t head(unsigned kind, unsigned instructions) {
   return static_cast<std::uint8_t>(0x80 | kind << 3 | (instructions - 1));
 }
@@ -36,7 +36,7 @@ TEST(PythonLines, DecodesEachKindOfLocation) {
 }
 
 TEST(PythonLines, DecodesNumbersOfSeveralBytes) {
-  // 1000 = 0b1111101000, doubled for the sign: 2000 = 16 + 31 * 64
+  // 1000 is stored as 2000 (bit 0: sign), in groups of six bits: 16 + 31 * 64.
   const Table table = {head(13, 1), 16 | 64, 31};
 
   EXPECT_EQ(by_locations(table, 1, 0), 1001);

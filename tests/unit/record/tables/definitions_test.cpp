@@ -1,4 +1,3 @@
-// Definitions, problems and clock anchors.
 #include <gtest/gtest.h>
 
 #include <atomic>

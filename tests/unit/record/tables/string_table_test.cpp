@@ -1,4 +1,3 @@
-// Texts are stored once, and cut or lost without room.
 #include <gtest/gtest.h>
 
 #include <mutex>

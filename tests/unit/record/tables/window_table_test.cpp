@@ -1,4 +1,3 @@
-// A window closes only once, and a full table refuses a window.
 #include <gtest/gtest.h>
 
 #include "profshim/recorder_control.h"

@@ -1,4 +1,3 @@
-// CPU use between two readings.
 #include "session/write/cpu_use.h"
 
 #include <gtest/gtest.h>
@@ -40,7 +39,7 @@ TEST(CpuUse, IsTheDifferenceOfTwoSnapshots) {
 TEST(CpuUse, CountsOnlyThreadsInBothSnapshots) {
   CpuReading begin = reading(1000, 100), end = reading(1500, 300);
   begin.waited_ns = {{11, 1'000'000}, {12, 5'000'000}, {13, 7'000'000}};
-  end.waited_ns = {{12, 4'000'000}, {13, 8'000'000}, {14, 9'000'000}};  // 12 is another thread now
+  end.waited_ns = {{12, 4'000'000}, {13, 8'000'000}, {14, 9'000'000}};  // 12 is a new thread
 
   EXPECT_DOUBLE_EQ(cpu_between(begin, end).waited_us, 1000);
 }
@@ -77,7 +76,7 @@ TEST_F(WindowCpuOnThisKernel, EachWindowHasItsOwnUse) {
   cpu.tick(0, {});
   for (const std::int64_t until = monotonic_ns() + 20'000'000; monotonic_ns() < until;) {
   }
-  cpu.tick(1, {});  // immediately
+  cpu.tick(1, {});  // window 1 follows at once
   usleep(5000);
 
   const auto first = cpu.take(0, {}), second = cpu.take(1, {});
@@ -88,7 +87,7 @@ TEST_F(WindowCpuOnThisKernel, EachWindowHasItsOwnUse) {
   EXPECT_GE(second->measured_us, 5000);
   EXPECT_LT(second->process_us, second->measured_us);
   EXPECT_FALSE(cpu.take(0, {}).has_value());
-  EXPECT_FALSE(cpu.take(7, {}).has_value());  // open for less than a tick
+  EXPECT_FALSE(cpu.take(7, {}).has_value());  // no tick saw window 7
 }
 
 }  // namespace

@@ -1,4 +1,3 @@
-// Costs behind overhead_percent, also of layers initialized late.
 #include "session/write/event_costs.h"
 
 #include <gtest/gtest.h>

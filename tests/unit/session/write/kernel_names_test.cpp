@@ -1,4 +1,3 @@
-// Kernels matched by steps.source = "kernel".
 #include "session/write/kernel_names.h"
 
 #include <gtest/gtest.h>
@@ -8,7 +7,7 @@
 namespace profshim::session {
 namespace {
 
-// void at::native::fused<at::native::FusedAdamMathFunctor>(float*), and _Z4stepPf: void step(float*)
+// kAdam: void at::native::fused<at::native::FusedAdamMathFunctor>(float*). _Z4stepPf: void step(float*).
 const char* const kAdam = "_ZN2at6native5fusedINS0_20FusedAdamMathFunctorEEEvPf";
 
 TEST(KernelNames, MatchesTheMangledTheDemangledAndTheBareName) {
@@ -32,7 +31,7 @@ TEST(KernelNames, AnEmptyNameNeverMatches) {
   EXPECT_FALSE(KernelNames("*").matches(""));
 }
 
-// The second answer is cached. There are more names than slots.
+// Second answers come from a cache with fewer slots than names.
 TEST(KernelNames, ResultForANameIsStable) {
   KernelNames names("*7*");
   for (int round = 0; round < 2; ++round) {

@@ -1,4 +1,4 @@
-// TOML errors, independent of the TOML library's release.
+// Our own errors for wrong TOML, the same with every TOML library.
 #include "spec/toml/syntax.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// Names of torch.distributed.rpc requests. Bytes as of PyTorch 2.15 with Python 3.11; PyTorch 1.13 writes the same.
+// Names of torch.distributed.rpc requests. The bytes are those of PyTorch 2.15 (and 1.13) with Python 3.11.
 #include "inject/torch/calls/rpc_request.h"
 
 #include <gtest/gtest.h>
@@ -64,7 +64,7 @@ TEST(TorchRpcRequest, NamesOperatorsAndScriptedFunctions) {
   EXPECT_EQ(name(kScriptCall, scripted), "rpc_call#__torch__.scripted(a -> b)");
 }
 
-// A pickle at the end has the wrapped request's type.
+// A pickle at the end has the type of the wrapped request.
 TEST(TorchRpcRequest, NamesTheRequestInAnAutogradContext) {
   const auto call = with({kFlag, kUdf, kPlus, "\x80\x02(M\x02\x01K\0K\x01t.\0\0\0\0\0\0\0\x0c"sv});
   EXPECT_EQ(name(kForwardAutograd, call), "rpc_call#plus(a -> b)");
