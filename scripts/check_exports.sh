@@ -57,12 +57,12 @@ for symbol in $exported; do
   [[ " $entries $exits $actions $profilers ${torch//$'\n'/ } ${clients//$'\n'/ } " == *" $symbol "* ]] && continue
   # MPI_SEND, mpi_send, mpi_send_, mpi_send__; mpi_send_f08_, mpi_send_f08ts_ of the mpi_f08 module
   base=$(tr '[:upper:]' '[:lower:]' <<<"$symbol" | sed -E 's/_+$//; s/_(f08|f08ts|fts)$//')
-  grep -qx "$base" <<<"$lower_rows" || complain "$symbol is exported and in no table"
+  grep -qx "$base" <<<"$lower_rows" || complain "$symbol is exported but is neither a hook row nor a listed name"
 done
 
 # As ifuncs, these stay hidden from NCCL unless capture.nccl_profiler is set (inject/nccl/profiler/profiler.cpp).
 for symbol in $profilers; do
-  nm -D "$library" | grep -q " i $symbol\$" || complain "$symbol is no indirect function: NCCL would take it unasked"
+  nm -D "$library" | grep -q " i $symbol\$" || complain "$symbol is not an ifunc: NCCL would load it as its profiler even if capture.nccl_profiler is off"
 done
 
 needed=$(readelf -dW "$library" | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p')

@@ -16,7 +16,7 @@ for file in "$@"; do
   if [ "$most" != any ] && [ "$(printf '%s\n%s\n' "$most" "$newest" | sort -V | tail -n 1)" != "$most" ]; then
     while read -r name version; do
       [ "$(printf '%s\n%s\n' "$most" "$version" | sort -V | tail -n 1)" = "$most" ] ||
-        echo "glibc: $file needs $version for $name; allowed: $most (src/old_glibc has what is newer)"
+        echo "glibc: $file needs $version for $name; allowed: $most (add a replacement to src/old_glibc)"
     done <<<"$wanted"
     fault=1
   else

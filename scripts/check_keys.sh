@@ -96,4 +96,4 @@ BEGIN {
 }
 END { exit broken }
 ' || exit 1
-echo "keys: every key of a trace stands in src/trace/schema.h"
+echo "keys: every key of a trace is spelled only in src/trace/schema.h"

@@ -74,17 +74,17 @@ while IFS= read -r file; do
     header=$(sed -E 's/^[[:space:]]*#[[:space:]]*include[[:space:]]*[<"]([^>"]*)[>"].*/\1/' <<<"$text")
     case "$header" in
       profshim/*)
-        [ -e "include/$header" ] || complain "$file" "$line" "$header" "there is no such contract"
+        [ -e "include/$header" ] || complain "$file" "$line" "$header" "include/$header does not exist"
         if [ "$module" = src/base ]; then
           case "$header" in  # its own contracts, and the hook tables that it gives names to
             profshim/base.h|profshim/base/*|profshim/event.h|profshim/hooks/*) ;;
-            *) complain "$file" "$line" "$header" "base includes nothing of ours" ;;
+            *) complain "$file" "$line" "$header" "src/base may include only base headers, profshim/event.h and profshim/hooks" ;;
           esac
         fi
         if [[ " $in_process_only " == *" $header "* ]]; then
           case "$module" in
             inject|src/device|src/record|src/session|include) ;;
-            *) complain "$file" "$line" "$header" "only inject, src/device, src/record and src/session see the job's side" ;;
+            *) complain "$file" "$line" "$header" "only inject, src/device, src/record and src/session may include headers of the job's side" ;;
           esac
         fi
         continue ;;
@@ -92,7 +92,7 @@ while IFS= read -r file; do
     esac
     home=$(home_of "$header")
     if [ -n "$home" ]; then
-      [[ " $home " == *" $module "* ]] || complain "$file" "$line" "$header" "its home is $home"
+      [[ " $home " == *" $module "* ]] || complain "$file" "$line" "$header" "only $home may include this library"
     elif [[ "$text" == *'"'* ]]; then
       case "$header" in
         inject/*) from=$(dirname "$header") ;;

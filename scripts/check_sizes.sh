@@ -28,7 +28,7 @@ printf '%s\n' "${files[@]}" | awk -v most="$most_files" '
 { sub(/[^\/]*$/, ""); ++count[$0] }
 END {
   for (folder in count)
-    if (count[folder] > most) { print folder ": " count[folder] " files; at most " most ": make a folder of one idea in it"; broken = 1 }
+    if (count[folder] > most) { print folder ": " count[folder] " files; at most " most ": move related files into a subfolder"; broken = 1 }
   exit broken
 }' || broken=1
 
@@ -66,7 +66,7 @@ function kind_of(head) {
 }
 function finish_file() {
   if (name != "" && !(name in excused) && lines > most) {
-    print name ": " lines " lines; at most " most ": split it by idea"; broken = 1
+    print name ": " lines " lines; at most " most ": split it by topic"; broken = 1
   }
 }
 BEGIN { n = split(tables, rows, "\n"); for (i = 1; i <= n; ++i) excused[rows[i]] = 1 }

@@ -203,7 +203,7 @@ archive() { # NAME FOLDER
     sed -i '$d' "$list"
   done
   rm -f "$new"
-  [ ${#dropped[@]} -eq 0 ] || remark "$1.tar.gz lacks, for its size (bytes, file): $(printf '%s; ' "${dropped[@]}")"
+  [ ${#dropped[@]} -eq 0 ] || remark "files left out of $1.tar.gz, which would be too large (bytes, file): $(printf '%s; ' "${dropped[@]}")"
 }
 files_in() { find "$1" -type f -printf '%s %P\n' | sort | cksum; }
 
@@ -315,7 +315,7 @@ while IFS='|' read -r -u 3 check needs most what; do
     continue
   fi
   if [ "$(seconds_left)" -le $((2 * reserve + 1)) ]; then
-    result[$check]=skipped key[$check]='the time was used up'
+    result[$check]=skipped key[$check]='no time left (GPU_CHECK_SECONDS)'
     continue
   fi
   say "### $check: $what"

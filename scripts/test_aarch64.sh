@@ -12,7 +12,7 @@ built=build/aarch64
 # shellcheck disable=SC2016  # the inner shell expands it: $0 is the root
 inside='mount -t binfmt_misc none /proc/sys/fs/binfmt_misc &&
   printf %s ":aarch64:M::\x7fELF\x02\x01\x01\x00\x00\x00\x00\x00\x00\x00\x00\x00\x02\x00\xb7\x00:\xff\xff\xff\xff\xff\xff\xff\x00\xff\xff\xff\xff\xff\xff\xff\xff\xfe\xff\xff\xff:$(command -v qemu-aarch64-static):F" \
-    >/proc/sys/fs/binfmt_misc/register || { echo "no programs of another processor can be run here"; exit 77; }
+    >/proc/sys/fs/binfmt_misc/register || { echo "this kernel cannot register qemu for aarch64 programs in a user namespace"; exit 77; }
   mount -t proc none "$0/proc" && mount -t tmpfs none "$0/tmp" && mount -t tmpfs none "$0/dev" && mkdir "$0/dev/shm" || exit 77
   for device in null zero full random urandom; do : >"$0/dev/$device"; mount --bind /dev/$device "$0/dev/$device"; done
   mount -t tmpfs none "$0/dev/shm" && mount --rbind /sys "$0/sys" && mount --bind "$PWD" "$0$PWD" || exit 77

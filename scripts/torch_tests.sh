@@ -9,7 +9,7 @@ python=$(scripts/torch_venv.sh)
 case $? in
   0) ;;
   3)
-    echo "== SKIPPED: the tests with PyTorch 2: see above"
+    echo "== SKIPPED: tests with PyTorch 2; the line above says why"
     echo "0 passed, 0 failed"
     exit 0
     ;;

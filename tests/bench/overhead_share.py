@@ -74,12 +74,12 @@ def main():
         usual = min(bare)
         longer = min(recorded) - usual
         if not known:
-            print(f"{name:24} the traces do not say")
+            print(f"{name:24} the traces have no overhead_percent")
             continue
         least = min(known) / count
         print(
             f"{name:24} {100 * longer / usual:5.1f} % slower: {longer:6.1f} ns a turn; "
-            f"the traces say {least:6.1f} ns: {least / longer:4.2f} of it"
+            f"overhead_percent says {least:6.1f} ns: {least / longer:4.2f} of the measured slowdown"
         )
 
 

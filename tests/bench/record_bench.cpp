@@ -140,7 +140,7 @@ int main() {
   Run run(block);
   run.kernels();
   if (run.lost() != 0 || block.stored != std::uint64_t{kEventsEach} * kKernels) {
-    std::printf("only %llu of %llu events came out\n", static_cast<unsigned long long>(block.stored),
+    std::printf("only %llu of %llu events reached the spool\n", static_cast<unsigned long long>(block.stored),
                 static_cast<unsigned long long>(kEventsEach) * kKernels);
     return 1;
   }

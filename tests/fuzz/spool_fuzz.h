@@ -18,7 +18,7 @@
 
 namespace profshim::test {
 
-/// Changes the image until destruction. A change takes 12 bytes of the input: region, place (2), width and kind,
+/// Changes the image; the destructor undoes that. A change takes 12 bytes of input: region, place (2), width and kind,
 /// value (8).
 class Damage {
  public:

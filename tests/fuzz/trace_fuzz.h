@@ -27,7 +27,7 @@ inline void fuzz_summary(std::string_view bytes) {
   }
 }
 
-/// Reads a first event, with the parser of src/json, again as a later event, with the quick reader.
+/// Reads an event as the first, with the parser of src/json, and as a later one, with the quick reader.
 inline void fuzz_event(std::string_view bytes) {
   const auto read = [&](const std::string& before, std::ostringstream& seen) {
     std::uint64_t skip = before.empty() ? 0 : 1;

@@ -1,7 +1,7 @@
 // Compares a trace with known properties of its run, for scripts/gpu_check.sh. OUTPUT is the traced program's output.
 //   counts TRACE OUTPUT            activities per step equal the lines "per_step NAME COUNT"
 //   whole TRACE                    every activity has a launch, every launch an activity
-//   steps TRACE FIRST LAST         steps are complete
+//   steps TRACE FIRST LAST         steps FIRST to LAST, no others
 //   length TRACE NAME NS PERCENT   duration of the kernels called NAME
 //   same TRACE OTHER PERCENT       the same kernels per step, with the same total time
 //   nccl TRACE                     NCCL kernels have their collective's data
@@ -136,7 +136,8 @@ long count_of(const Trace& trace, const std::string& name) {
 void counts(const Trace& trace, const std::string& output) {
   const auto expected = per_step(output);
   const long steps = static_cast<long>(trace.steps.size());
-  finding(!expected.empty() && steps > 0, "%zu kinds of work, %ld steps in the trace", expected.size(), steps);
+  finding(!expected.empty() && steps > 0, "%zu kinds of device activity, %ld steps in the trace", expected.size(),
+          steps);
   for (const auto& [name, each] : expected) {
     const long seen = count_of(trace, name);
     finding(seen == each * steps, "%s: %ld in the trace, %ld launched in its steps", name.c_str(), seen, each * steps);
@@ -149,7 +150,7 @@ void whole(const Trace& trace) {
     if (call.correlation > 0) launches.emplace(call.correlation, &call);
   }
   long unlaunched = 0, early = 0, outside = 0;
-  std::int64_t earliest_ns = 0;  // before its launch, at most
+  std::int64_t earliest_ns = 0;  // of an activity before its launch, at most
   std::set<std::int64_t> used;
   for (const Work& work : trace.device) {
     const auto at = launches.find(work.correlation);
@@ -175,14 +176,14 @@ void whole(const Trace& trace) {
   finding(early == 0, "%ld device activities that begin before their launch, by %lld ns at most", early,
           static_cast<long long>(earliest_ns));
   finding(outside == 0, "%ld device activities launched outside of the window", outside);
-  finding(idle == 0, "%ld of %ld launches without device work, and %ld memsets, which may be empty", idle, calls,
+  finding(idle == 0, "%ld of %ld launches without device activity, and %ld memsets, which may be empty", idle, calls,
           idle_memsets);
 }
 
 void steps(const Trace& trace, long first, long last) {
   std::vector<std::int64_t> wanted;
   for (long step = first; step <= last; ++step) wanted.push_back(step);
-  finding(trace.steps == wanted, "%zu steps, from %lld to %lld; wanted are %ld to %ld", trace.steps.size(),
+  finding(trace.steps == wanted, "%zu steps, from %lld to %lld; expected %ld to %ld", trace.steps.size(),
           static_cast<long long>(trace.steps.empty() ? -1 : trace.steps.front()),
           static_cast<long long>(trace.steps.empty() ? -1 : trace.steps.back()), first, last);
 }
@@ -223,20 +224,23 @@ void same(const Trace& ours, const Trace& theirs, double percent) {
     const auto at = b.find(name);
     if (at != b.end() && std::abs(at->second.count - kernel.count) < 1e-6) continue;
     if (++different <= 10) {
-      std::printf("   %.90s: %g per step here, %g there\n", name.c_str(), kernel.count,
+      std::printf("   %.90s: %g per step in our trace, %g in the other\n", name.c_str(), kernel.count,
                   at == b.end() ? 0.0 : at->second.count);
     }
   }
   for (const auto& [name, kernel] : b) {
     theirs_ns += kernel.ns;
     if (a.count(name) != 0) continue;
-    if (++different <= 10) std::printf("   %.90s: none here, %g per step there\n", name.c_str(), kernel.count);
+    if (++different <= 10)
+      std::printf("   %.90s: none in our trace, %g per step in the other\n", name.c_str(), kernel.count);
   }
-  finding(!a.empty() && different == 0, "%zu kernels by name here, %zu there, %ld of them not equally often", a.size(),
-          b.size(), different);
+  finding(!a.empty() && different == 0,
+          "%zu kernels by name in our trace, %zu in the other, %ld of them with different counts", a.size(), b.size(),
+          different);
   const double off = theirs_ns > 0 ? (ours_ns - theirs_ns) / theirs_ns * 100 : 100;
-  finding(std::abs(off) <= percent, "%.1f us of kernels per step here, %.1f there: %+.3f %% (limit %g %%)",
-          ours_ns / 1000, theirs_ns / 1000, off, percent);
+  finding(std::abs(off) <= percent,
+          "%.1f us of kernels per step in our trace, %.1f in the other: %+.3f %% (limit %g %%)", ours_ns / 1000,
+          theirs_ns / 1000, off, percent);
 }
 
 void nccl(const Trace& trace) {
@@ -293,7 +297,7 @@ void graphs(const Trace& trace, const std::string& output) {
   }
   const auto steps = static_cast<long>(trace.steps.size());
   finding(whole == launches * steps && whole > 0 && partial == 0,
-          "%ld graph launches with all nodes, %ld without; wanted are %ld", whole, partial, launches * steps);
+          "%ld graph launches with all nodes, %ld without; expected %ld", whole, partial, launches * steps);
   finding(joined.empty(), "%zu other calls with nodes of a graph", joined.size());
 }
 
@@ -351,7 +355,8 @@ int main(int argc, char** argv) {
                                                     {"graphs", 3}, {"memory", 3}, {"off_after", 3}};
   const auto size = sizes.find(what);
   if (size == sizes.end() || size->second != words.size()) {
-    std::fprintf(stderr, "usage: check_trace WHAT TRACE ...; check_trace.cpp lists them\n");
+    std::fprintf(stderr,
+                 "usage: check_trace WHAT TRACE ...; the head of tests/gpu/check_trace.cpp lists the comparisons\n");
     return 2;
   }
   const Trace trace = read(words[1]);

@@ -146,7 +146,7 @@ TEST_F(GpuCheckOnFakes, ProgramThatDoesNotPrintItsMemoryFailsTheCheck) {
   const Outcome done = check(command("memory"));
 
   EXPECT_EQ(done.ending(), "exit 1");
-  EXPECT_NE(cell("memory", 3).find("did not say its memory"), std::string::npos) << cell("memory", 3);
+  EXPECT_NE(cell("memory", 3).find("did not report its peak memory"), std::string::npos) << cell("memory", 3);
 }
 
 TEST_F(GpuCheckOnFakes, HangingCheckIsKilledWithItsChildrenAndTheRestIsSkipped) {
@@ -159,7 +159,7 @@ TEST_F(GpuCheckOnFakes, HangingCheckIsKilledWithItsChildrenAndTheRestIsSkipped) 
   EXPECT_EQ(result("shared"), "FAILED");
   EXPECT_NE(cell("shared", 3).find("killed after"), std::string::npos) << cell("shared", 3);
   EXPECT_EQ(result("late"), "skipped");
-  EXPECT_EQ(cell("late", 3), "the time was used up");
+  EXPECT_EQ(cell("late", 3), "no time left (GPU_CHECK_SECONDS)");
   const int child = std::atoi(text_of_file(scratch_ / "child").c_str());
   ASSERT_GT(child, 1);
   const std::string state = text_of_file("/proc/" + std::to_string(child) + "/stat");

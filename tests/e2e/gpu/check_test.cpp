@@ -131,7 +131,7 @@ TEST_F(CheckTrace, AMemsetCallNeedsNoActivityAndACopyCallNeedsOne) {
   calls.push_back({"cudaMemsetAsync", 1300, 5, 9});
   const Outcome memset = check("whole", trace_of(calls, kKernels));
   EXPECT_EQ(memset.ending(), "exit 0") << memset.out;
-  EXPECT_NE(memset.out.find("0 of 3 launches without device work, and 1 memsets"), std::string::npos) << memset.out;
+  EXPECT_NE(memset.out.find("0 of 3 launches without device activity, and 1 memsets"), std::string::npos) << memset.out;
   calls.back().name = "cudaMemcpyAsync";
   EXPECT_EQ(check("whole", trace_of(calls, kKernels)).ending(), "exit 1");
 }

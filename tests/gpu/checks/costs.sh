@@ -69,7 +69,7 @@ check_memory() {
   before=$(awk '$1 == "rss_kib" {print $2}' "$work/memory_bare.out")
   with=$(awk '$1 == "rss_kib" {print $2}' "$work/memory.out")
   if [ -z "$before" ] || [ -z "$with" ]; then
-    fail "a program did not say its memory: no VmHWM in /proc/self/status"
+    fail "a program did not report its peak memory: no VmHWM in /proc/self/status"
     return
   fi
   key "$((before / 1024)) MiB bare, $((with / 1024)) MiB with the library"
@@ -127,9 +127,9 @@ enabling_rows() { # LABEL NAME FIRST LAST: the steps in which CUPTI is enabled
   done
   [ "$longer" -gt 0 ] || longer=0
   key "$1: held $(milliseconds "$going") ms while CUPTI goes on, $(milliseconds "$opened") ms by the window, step $(milliseconds "$longer") ms longer;"
-  at_most "$going" 10000000 || beyond "$1: a step was held for $(milliseconds "$going") ms while CUPTI went on, wanted are 10"
-  at_most "$opened" 10000000 || beyond "$1: the step that opens the window was held for $(milliseconds "$opened") ms, wanted are 10"
-  at_most "$longer" 10000000 || beyond "$1: a step waited for $(milliseconds "$longer") ms while CUPTI went on, wanted are 10"
+  at_most "$going" 10000000 || beyond "$1: a step was held for $(milliseconds "$going") ms while CUPTI was being enabled (limit 10 ms)"
+  at_most "$opened" 10000000 || beyond "$1: the step that opens the window was held for $(milliseconds "$opened") ms (limit 10 ms)"
+  at_most "$longer" 10000000 || beyond "$1: a step waited for $(milliseconds "$longer") ms while CUPTI was being enabled (limit 10 ms)"
 }
 # The job's thread always launches, or waits for kernels that nearly always run, so that a lock that CUPTI holds while
 # it is being enabled makes a step longer. Logging adds a microsecond or two to each call of CUPTI.

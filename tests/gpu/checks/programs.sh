@@ -107,7 +107,7 @@ check_same_result() {
     fi
   done
   try_under_shim wrong "$(steps_of 3-5)" "$job_shared" nonsense 1
-  [ $? -eq 2 ] || fail "the exit status of a program that fails is not its own"
+  [ $? -eq 2 ] || fail "under the library, a failing program did not keep its exit status (2)"
 }
 
 # Expects the same exit status and error messages with and without the library.

@@ -1,4 +1,3 @@
-// Recovery of a dead process's spool.
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 #include <sys/wait.h>

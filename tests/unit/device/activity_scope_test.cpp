@@ -1,4 +1,4 @@
-// CUPTI's activity API for the process, and for a subscriber (13.3).
+// CUPTI's activity API: its form for the process and, since 13.3, its form for a subscriber.
 #include "device/cupti/activity_scope.h"
 
 #include <gtest/gtest.h>
@@ -10,7 +10,7 @@
 namespace profshim::device {
 namespace {
 
-/// CUPTI 13.3: a call of the form not used first returns CUPTI_ERROR_NOT_COMPATIBLE (14) until all subscribers leave.
+/// CUPTI 13.3: once one form is used, the other returns CUPTI_ERROR_NOT_COMPATIBLE (14) until all subscribers leave.
 struct Cupti {
   enum { kFree, kProcess, kSubscriber } form = kFree;
   bool alone = false;  // another client used cuptiSubscribe

@@ -55,7 +55,7 @@ TEST_P(CaptureTest, AStreamWithoutAnyActivityMayRunTheMissingKernel) {
   EXPECT_EQ(capture_->state(), Capture::State::kDraining);
 }
 
-// A recorded cudaStreamSynchronize (capture.cuda_sync) replaces later activity.
+// A recorded cudaStreamSynchronize (capture.cuda_sync) shows that its stream has passed the launch.
 TEST_P(CaptureTest, ALaunchBeforeAWaitForEveryStreamIsNotWaitedForLong) {
   cupti_.add(cupti::StreamRecord{cupti::kStreamKind, 2, 7, 0, 0});
   cupti_.add(call(1));

@@ -1,4 +1,3 @@
-// Rules in include/profshim/device/: correlation ids, losses, packed kinds.
 #include <gtest/gtest.h>
 
 #include <algorithm>

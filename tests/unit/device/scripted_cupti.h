@@ -1,4 +1,4 @@
-// A CUPTI whose behavior a test sets, with the record layouts of 11.8, 12.x and 13.x. Only one may exist.
+// A CUPTI whose behavior a test sets, with the record layouts of 11.8, 12.x and 13.x. Only one may exist at a time.
 #pragma once
 
 #include <cstdint>

@@ -21,7 +21,7 @@ enum class Rule {
   kNotFromCupti,        // from PyTorch: operators, annotations, Python frames
   kExternalId,          // Kineto's link to a PyTorch operator
   kCollectiveArgs,      // copied from record_param_comms onto NCCL's kernels
-  kUnrecordedCall,      // queries (kUnrecordedCalls)
+  kUnrecordedCall,      // a query without device activity
   kFlowEndAtCall,       // Kineto ends a flow at every call that starts none
   kFlowWithoutWork,     // Kineto starts a flow at waits, and at launches whose activity is not in the trace
   kFlowEndAtEventSync,  // Kineto ends a flow at waits for an event, whose calls start none

@@ -22,7 +22,7 @@ struct Record {
 
 /// Properties that the trace does not hold.
 struct Recording {
-  std::uint64_t first_tick = 0;                  // Records::first_ns as the records have it
+  std::uint64_t first_tick = 0;                  // tick of Records::first_ns
   std::map<std::string, std::uint32_t> threads;  // tid -> low 32 bits of the pthread_t
   bool streams = false;                          // records of streams, with their priorities
   bool driver_inside = false;                    // driver calls inside launches and event records
@@ -41,7 +41,7 @@ Records cupti_records(const Trace& trace, const Recording& recording);
 
 /// Returns the begin of the first row from CUPTI.
 std::int64_t first_ns_of(const Trace& trace);
-/// Uses the bandwidth if the trace has whole microseconds.
+/// Returns the duration, from the bandwidth if the trace has whole microseconds.
 std::int64_t exact_duration_ns(const Row& work);
 
 /// Numbers graphs, as Kineto does since 2026-02: launches with the same nodes get one number.

@@ -131,7 +131,7 @@ class Replay {
     if (cupti_.enabled() != 0) out_.failure = "some kinds are still switched on";
   }
 
-  /// Delivers a second, which ends with a flush.
+  /// Delivers the buffers of a second, which ends with a flush.
   void bring(const Round& round) {
     for (const Shipment& shipment : round) ship(shipment);
     serve(kSecond);

@@ -1,4 +1,4 @@
-// A CUPTI that delivers records in the layouts of one release. Only one may exist.
+// A CUPTI that delivers records in the layouts of one release. Only one may exist at a time.
 #pragma once
 
 #include <cstdint>

@@ -15,7 +15,7 @@ std::string slice(const char* category, const std::string& name, int tid, int ts
          ", \"bytes\": 8, \"comm\": \"MPI_COMM_WORLD\"}}";
 }
 
-/// Adds steps 5 and 6, of 100 us, to events.
+/// Makes a trace of `events` and steps 5 and 6 of 100 us.
 std::string trace(const std::string& events, bool complete = true) {
   return std::string("{\"schemaVersion\": 1, \"distributedInfo\": {\"rank\": 0, \"world_size\": 1}, \"profshim\": ") +
          "{\"complete\": " + (complete ? "true" : "false") + "}, \"traceEvents\": [\n" +

@@ -75,7 +75,7 @@ TEST_P(ConformanceEvent, FindsWhatIsBroken) {
   EXPECT_TRUE(finds(report, broken.item, broken.must)) << event << '\n' << text_of(report);
 }
 
-// Microseconds; in the sample's first step.
+// Microseconds, within the sample's first step.
 constexpr double kIn = 1234573000;
 
 INSTANTIATE_TEST_SUITE_P(

@@ -112,7 +112,7 @@ TEST(LifeOf, AReusedPidIsAnotherProcess) {
   EXPECT_EQ(life_of(earlier, kNow, kNow), Life::kDead);
 }
 
-/// In another container, on another machine, and without /proc.
+/// Processes in another container, on another machine, and without /proc.
 std::vector<ProcessIdentity> out_of_sight() {
   std::vector<ProcessIdentity> all(3, own_identity());
   for (ProcessIdentity& process : all) process.pid = 1'000'000'000;

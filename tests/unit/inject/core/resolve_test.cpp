@@ -1,4 +1,3 @@
-// Finds functions in libraries loaded with RTLD_LOCAL.
 #include "inject/core/resolve.h"
 
 #include <dlfcn.h>

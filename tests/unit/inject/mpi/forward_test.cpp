@@ -19,7 +19,7 @@ TEST(UnwatchedCalls, ArePointToPointCallsAndPollsOutsideWindows) {
   EXPECT_TRUE(is_unwatched(Behavior::Test, kIdle));
   EXPECT_TRUE(is_unwatched(Behavior::Testany, kIdle));
   EXPECT_TRUE(is_unwatched(Behavior::Waitall, kIdle));
-  EXPECT_FALSE(is_unwatched(Behavior::Collective, kIdle));  // always counted
+  EXPECT_FALSE(is_unwatched(Behavior::Collective, kIdle));  // counted outside of windows too
   EXPECT_FALSE(is_unwatched(Behavior::CreateComm, kIdle));
 }
 

@@ -171,7 +171,7 @@ TEST(NcclTable, SignaturesEqualThoseOfTheHeader) {
 #ifndef PROFSHIM_NCCL_HEADER
 #define PROFSHIM_NCCL_HEADER ""
 #endif
-// Reading text needs no CUDA headers beside nccl.h.
+// Reads nccl.h as text, which needs no CUDA headers.
 std::string header_without_comments() {
   std::ifstream file(PROFSHIM_NCCL_HEADER);
   std::stringstream text;

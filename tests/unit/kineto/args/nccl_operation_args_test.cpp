@@ -1,4 +1,3 @@
-// Args of NCCL operations, in PyTorch's form.
 #include "kineto/args/nccl_operation_args.h"
 
 #include <cmath>
@@ -145,7 +144,7 @@ TEST_F(NcclArgsTest, MessagesNameBothEnds) {
   EXPECT_EQ(args.at("Src Rank"), "2");
   EXPECT_EQ(args.at("Dst Rank"), "1");
   EXPECT_EQ(args_->annotation_name(receive), "nccl:recv 1<-2");
-  // kPair's members are unknown: ranks are those within it.
+  // kPair's members are unknown: ranks are those within the communicator.
   Event in_pair = operation(HookId::ncclSend, 6, 9, kPair);
   in_pair.nccl.peer = 1;
   args = as_map(args_->of_operation(in_pair));

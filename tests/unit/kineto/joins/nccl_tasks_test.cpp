@@ -1,4 +1,3 @@
-// Joins tasks from NCCL's profiler plugin to NCCL calls.
 #include "kineto/joins/nccl_tasks.h"
 
 #include <map>
