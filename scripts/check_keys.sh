@@ -28,7 +28,7 @@ src/analysis/report/report.cpp rank
 src/analysis/report/steps.cpp device
 src/analysis/report/page/plots_json.cpp *
 src/analysis/verify/header_checks.cpp rank
-src/output/recovered_traces.cpp *
+src/output/write_recovered_traces.cpp *
 src/session/write/writer.cpp failed
 LIST
 }

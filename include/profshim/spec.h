@@ -122,7 +122,7 @@ struct Spec {
   bool with_flops = false;
   bool with_stack = false;        // stacks of Python frames
   bool native_stack = false;      // stacks of native frames
-  std::int64_t stack_every = 1;   // a stack for every Nth PyTorch operator of a thread; 0 = none
+  std::int64_t stack_every = 1;   // a stack for every Nth PyTorch operator of a thread; 0 = for none
   std::int64_t stack_depth = 32;  // frames, from the innermost
   bool fold_polls = true;         // consecutive unsuccessful MPI polls become one event
   bool cuda_sync = false;

@@ -17,7 +17,7 @@ namespace profshim::kineto {
 struct CpuUse {
   double measured_us = 0;  // elapsed time between the readings, up to some ms after begin and end
   double waited_us = 0;    // by the job's threads: runnable, but not running
-  double process_us = 0;   // CPU time of this process
+  double process_us = 0;   // CPU time of the rank's process
   double machine_us = 0;   // CPU time of all processes, on all CPUs
   double stolen_us = 0;    // taken from this virtual machine by its host, on all CPUs
   int cpus = 0;

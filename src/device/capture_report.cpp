@@ -1,6 +1,6 @@
 #include "capture_report.h"
 
-#include "device/cupti/cuda_libraries.h"
+#include "device/cupti/mapped_libraries.h"
 #include "profshim/base/log.h"
 #include "profshim/json/writer.h"
 #include "profshim/recorder_control.h"

@@ -8,6 +8,7 @@
 #include "capture_report.h"
 #include "device/capture/capture.h"
 #include "device/capture/launches/launch_callbacks.h"
+#include "device/cupti/find_cupti.h"
 #include "shared_state.h"
 #include "spool_output.h"
 

@@ -2,7 +2,7 @@
 #include <cstdio>
 
 #include "device/capture/converter.h"
-#include "device/cupti/cuda_libraries.h"
+#include "device/cupti/mapped_libraries.h"
 #include "profshim/json/writer.h"
 #include "trace/schema.h"
 

@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "cupti_client.h"
-#include "device/cupti/cuda_libraries.h"
+#include "device/cupti/mapped_libraries.h"
 #include "late_begin.h"
 #include "other_clients.h"
 #include "profshim/recorder_control.h"

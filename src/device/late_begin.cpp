@@ -1,6 +1,6 @@
 #include "late_begin.h"
 
-#include "device/cupti/cuda_libraries.h"
+#include "device/cupti/mapped_libraries.h"
 #include "profshim/recorder_control.h"
 #include "trace/schema.h"
 

@@ -25,7 +25,7 @@ std::string branches_into(const Code& code, std::uint64_t from, std::uint64_t to
     }
     if (instruction.relative_size != 0 && instruction.kind != Kind::kCall) {
       const std::uint64_t target = branch_target(code.bytes + at, instruction, code.address + at);
-      if (target >= from && target < to) return at_offset("a branch back into the first bytes of the function,", at);
+      if (target >= from && target < to) return at_offset("a branch to the first bytes of the function,", at);
     } else if (instruction.kind == Kind::kCall) {
       const std::uint64_t target = branch_target(code.bytes + at, instruction, code.address + at);
       if (target > from && target < to) return at_offset("a call into the first bytes of the function,", at);

@@ -1,4 +1,5 @@
 // Moves slices that partly overlap others to overflow tracks: viewers nest slices by time, and misdraw overlaps.
+// Kernels stay on their stream; `profshim convert` moves them (src/convert/perfetto/track_plan.h).
 #pragma once
 
 #include <cstdint>

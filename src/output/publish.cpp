@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <cstring>
 
+#include "overhead.h"
 #include "profshim/base/size_text.h"
 #include "profshim/output.h"
 #include "profshim/trace/writer.h"
@@ -38,18 +39,6 @@ NameValues values_of(const spool::View& view, const kineto::WindowSummary& summa
   v.epoch = view.window(number).epoch;
   v.time_ns = realtime_ns();
   return v;
-}
-
-// Returns nanoseconds; < 0 = unknown.
-double spent_recording(const kineto::WindowSummary& summary, const EventCosts& costs) {
-  double sum = 0;
-  const auto add = [&sum](std::uint64_t events, double each) {
-    if (events == 0 || sum < 0) return;
-    sum = each < 0 ? -1 : sum + static_cast<double>(events) * each;
-  };
-  for (std::size_t i = 0; i < std::size(costs.of_layer); ++i) add(summary.of_layer[i], costs.of_layer[i]);
-  add(summary.memory, costs.memory);
-  return sum;
 }
 
 AtomicFile::Existing existing(const Spec& spec) {
@@ -122,16 +111,6 @@ bool is_file_of(const spool::Window& window, const std::string& name, const Publ
   return true;
 }
 
-void set_overhead(const spool::View& view, const spool::Window& window, const kineto::WindowSummary& summary,
-                  const EventCosts& costs, kineto::WindowTraceOptions& trace_options) {
-  const Ticks end = window.end.load(std::memory_order_acquire);
-  if (end <= window.begin) return;
-  const ClockMap clock(view.anchors(), view.header().clock);
-  const auto lasted_ns = static_cast<double>(clock.unix_ns(end) - clock.unix_ns(window.begin));
-  const double spent_ns = spent_recording(summary, costs);
-  if (lasted_ns > 0 && spent_ns >= 0) trace_options.overhead_percent = 100.0 * spent_ns / lasted_ns;
-}
-
 // Adds "_part2", "_part3" ... to a name in use.
 int write_under_free_name(kineto::WindowTraceBuilder& builder, const spool::Window& window, const std::string& name,
                           bool gzip, const Spec& spec, const PublishOptions& options,
@@ -181,7 +160,7 @@ ManifestWindow publish_window(const spool::View& view, std::uint64_t number, con
   kineto::WindowTraceBuilder builder(view, number, trace_options);
   if (gathering) gathering.unlock();
   const kineto::WindowSummary& summary = builder.summary();
-  if (options.costs != nullptr) set_overhead(view, w, summary, *options.costs, trace_options);
+  if (options.costs != nullptr) trace_options.overhead_percent = overhead_percent(view, w, summary, *options.costs);
   result.first_step = summary.first_step;
   result.last_step = summary.last_step;
   result.dropped = summary.dropped;

@@ -11,8 +11,8 @@
 #include "profshim/base/size_text.h"
 #include "profshim/output.h"
 #include "profshim/output/recover.h"
-#include "recovered_traces.h"
 #include "spool_file.h"
+#include "write_recovered_traces.h"
 
 namespace profshim::output {
 namespace {

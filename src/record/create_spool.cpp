@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <cstring>
 
-#include "chunk_pool.h"
-#include "chunk_runs.h"
+#include "chunk_pages.h"
+#include "chunks.h"
 #include "profshim/base/process_identity.h"
 #include "profshim/recorder_control.h"
 #include "record/memory/spool_memory.h"

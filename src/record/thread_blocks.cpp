@@ -8,7 +8,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "chunk_runs.h"
+#include "chunks.h"
 #include "profshim/recorder_control.h"
 #include "recorder_state.h"
 

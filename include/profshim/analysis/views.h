@@ -56,7 +56,8 @@ struct Views {
 /// Reads each file once. Throws a one-line std::runtime_error if a file is not a trace or has no events.
 Views make_views(const std::vector<std::string>& paths, const ViewChoice& choice);
 
-/// Keeps `row_limit` rows of each table (-1 = all). Adds a note if it removes any.
+/// Keeps `row_limit` rows of each table, or of each value of the first column (`limit_each`); -1 = all. Adds a note if
+/// it removes any.
 void limit_rows(View& view, std::int64_t row_limit);
 
 /// `time_unit`: "s", "ms", "us"; "" = the unit that fits each number.

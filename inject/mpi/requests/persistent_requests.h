@@ -21,7 +21,7 @@ struct Persistent {
 Persistent* new_persistent();
 void free_persistent(Persistent& persistent);
 
-// A table entry is the address of a slice, or of a persistent request with bit 0 set.
+// An entry of request_table (request_table.h): the address of a slice, or of a Persistent with bit 0 set.
 inline std::uint64_t entry_of(const Event* slice) { return reinterpret_cast<std::uint64_t>(slice); }
 inline std::uint64_t entry_of(const Persistent* persistent) { return reinterpret_cast<std::uint64_t>(persistent) | 1; }
 inline Persistent* persistent_of(std::uint64_t entry) {

@@ -190,8 +190,8 @@ Function function_of(std::string_view payload) {
   return found;
 }
 
-/// Returns the type of a request inside an autograd context. The payload ends with a pickle, whose first number is the
-/// type, and the pickle's length. Source: torch/csrc/distributed/rpc/utils.cpp, writeWrappedPayload.
+/// Returns the type of a request inside an autograd context: the first number of the pickle near the end of the
+/// payload. The pickle's length follows it. Source: torch/csrc/distributed/rpc/utils.cpp, writeWrappedPayload.
 int wrapped_type(std::string_view payload) {
   constexpr std::size_t kLength = 8;
   if (payload.size() < kLength) return kForwardAutograd;

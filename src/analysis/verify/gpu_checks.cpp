@@ -261,8 +261,8 @@ void GpuChecks::check_flows() {
   for (const Row& work : gpu_) {
     const auto [first, last] = rows_with(api_, work.link);
     if (first == last) continue;
-    if (!meets(flow_starts_, *first)) findings_.must(22, "a launch without its ac2g start", where_is(first->offset));
-    if (!meets(flow_ends_, work)) findings_.must(22, "GPU work without its ac2g end", where_is(work.offset));
+    if (!meets(flow_starts_, *first)) findings_.must(22, "no ac2g flow starts at a launch", where_is(first->offset));
+    if (!meets(flow_ends_, work)) findings_.must(22, "no ac2g flow ends at device activity", where_is(work.offset));
   }
 }
 

@@ -1,4 +1,4 @@
-// Checklist items (checklist.cpp) about the head of a trace.
+// Checklist items (checklist.cpp) about the members of a trace beside its events.
 #pragma once
 
 #include <cstdint>

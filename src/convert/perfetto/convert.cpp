@@ -9,8 +9,8 @@
 #include <utility>
 
 #include "packets.h"
-#include "plan.h"
 #include "trace/schema.h"
+#include "track_plan.h"
 
 namespace profshim {
 namespace convert_detail {

@@ -9,9 +9,9 @@
 #include <unordered_map>
 
 #include "format.h"
-#include "plan.h"
 #include "profshim/trace/reader.h"
 #include "profshim/trace/writer.h"
+#include "track_plan.h"
 
 namespace protozero {
 template <typename TBuffer>

@@ -77,13 +77,4 @@ struct CuptiApi {
   std::string text_of(int result) const;
 };
 
-struct FoundCupti {
-  CuptiApi api;
-  std::string path;
-  std::string problem;  // "" = found
-};
-/// Search order: the mapped libcupti, $PROFSHIM_CUPTI, near the mapped libcudart, by SONAME from the driver's version
-/// down, toolkits. Never loads a second copy. Device thread.
-FoundCupti find_cupti();
-
 }  // namespace profshim::device

@@ -30,9 +30,9 @@ kineto::CpuUse cpu_between(const CpuReading& begin, const CpuReading& end);
 
 class WindowCpu {
  public:
-  /// `window`: kNone = none is open. Collector, each tick.
+  /// The collector thread calls it at each tick, with the open window or kNone.
   void tick(std::uint64_t window, std::span<const pid_t> ours);
-  /// Returns nothing for a window shorter than a tick. Writer, once per window.
+  /// Returns nothing for a window shorter than a tick. The writer thread calls it once per window.
   std::optional<kineto::CpuUse> take(std::uint64_t window, std::span<const pid_t> ours);
 
   static constexpr std::uint64_t kNone = ~std::uint64_t{0};

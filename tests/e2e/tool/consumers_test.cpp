@@ -16,7 +16,7 @@ namespace {
 
 constexpr int kRanks = 4;
 
-// Four ranks, windows 11-13 and 15-17.
+// Four ranks; windows of steps 11-13 and 15-17.
 class Consumers : public testing::TestWithParam<const char*> {
  protected:
   void SetUp() override { NEEDS_NVTX(); }

@@ -1,10 +1,10 @@
-#include "chunk_pool.h"
+#include "chunk_pages.h"
 
 #include <algorithm>
 #include <functional>
 #include <vector>
 
-#include "chunk_runs.h"
+#include "chunks.h"
 #include "profshim/recorder_control.h"
 #include "record/memory/spool_memory.h"
 #include "recorder_state.h"

@@ -1,4 +1,4 @@
-#include "recovered_traces.h"
+#include "write_recovered_traces.h"
 
 #include <fcntl.h>
 #include <unistd.h>

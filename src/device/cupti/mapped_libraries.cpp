@@ -1,4 +1,4 @@
-#include "cuda_libraries.h"
+#include "mapped_libraries.h"
 
 #include <dlfcn.h>
 #include <link.h>

@@ -1,4 +1,4 @@
-#include "chunk_runs.h"
+#include "chunks.h"
 
 #include <algorithm>
 #include <cstring>

@@ -1,4 +1,4 @@
-#include "plan.h"
+#include "track_plan.h"
 
 #include <algorithm>
 #include <tuple>

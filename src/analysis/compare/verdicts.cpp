@@ -1,5 +1,3 @@
-#include "profshim/analysis/compare.h"
-
 #include <algorithm>
 #include <set>
 #include <stdexcept>
@@ -7,6 +5,7 @@
 #include "analysis/model/machine_load.h"
 #include "analysis/model/statistics.h"
 #include "profshim/analysis.h"
+#include "profshim/analysis/compare.h"
 #include "profshim/base/glob.h"
 #include "statistics.h"
 #include "time_tests.h"
