@@ -56,7 +56,7 @@ const char* refusal_of(const Instruction& instruction, bool is_last) {
     case Kind::kLoop:
       return "a loop or jrcxz instruction among the first bytes,";
     case Kind::kTransaction:
-      return "a transaction among the first bytes,";
+      return "an XBEGIN (TSX) among the first bytes,";
     case Kind::kCall:
       return is_last ? nullptr : "a call that returns into the first bytes,";
     case Kind::kIndirectCall:

@@ -164,8 +164,8 @@ class FileProfile {
 
 void check_file(const Timeline& t, bool rules) {
   if (t.truncated) {
-    throw std::runtime_error(
-        t.path + ": the file ends early, so its counts cannot be compared; `profshim recover` may restore the rest");
+    throw std::runtime_error(t.path +
+                             ": cut off, so its counts cannot be compared; `profshim recover` may restore the rest");
   }
   if (t.dropped > 0 && !rules) {
     throw std::runtime_error(t.path + ": " + std::to_string(t.dropped) +

@@ -85,7 +85,7 @@ class Comparison {
   Bounds found_;
 };
 
-/// True if equal clocks fit the bounds. Traces of one host may differ: edited times, or two hosts of one name.
+/// True if the bounds allow equal clocks. One host's traces may not: edited times, or two hosts of one name.
 bool may_be_one_clock(const Bounds& bounds, double slack_ns) {
   const auto at_least = std::max_element(bounds.at_least.begin(), bounds.at_least.end(),
                                          [](const auto& a, const auto& b) { return a.ahead_ns < b.ahead_ns; });

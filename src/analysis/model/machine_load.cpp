@@ -94,7 +94,7 @@ std::string load_words(const MachineLoad& base, const MachineLoad& run) {
     words += text;
   };
   add(", threads of the job waited %.2f s for a CPU in each second (before %.2f)", run.waited, base.waited);
-  add(", the host took %.2f CPUs from the job (before %.2f)", run.stolen, base.stolen);
+  add(", the hypervisor took %.2f CPUs from this machine (before %.2f)", run.stolen, base.stolen);
   return words;
 }
 

@@ -228,7 +228,7 @@ ReportSection communication_section(const View& comms, Waits& waits, std::size_t
   if (section.plots.empty()) {
     section.notes.emplace_back(ranks > 1 ? "The traces do not show who waited for whom: no collective is complete on "
                                            "several ranks."
-                                         : "The traces have one rank. Waiting needs those of the others.");
+                                         : "Traces of one rank cannot show who waited for whom.");
   }
   // The column is shown only if a call had not ended.
   const bool unfinished =

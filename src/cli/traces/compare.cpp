@@ -81,7 +81,7 @@ int compare(Options& options) {
   }
   LoadedSpec spec;
   if (!load_spec_file(options.spec, spec)) return kFailure;
-  // A rule may allow lost events only if no run is compared.
+  // Without BASE, a rule may allow lost events.
   const RunProfile run = profile(options.paths, options.base.empty());
   Comparison result;
   std::string heading = run.path;

@@ -52,8 +52,8 @@ bool Capture::turn_on(std::int64_t now_ns) {
     refusal_ = "out of memory for CUPTI's buffers";
     return false;
   }
-  // Register for each recording: another client may have registered. Stay process-wide if a client left buffers in that
-  // form: it may still read them.
+  // Register again: another client may have registered since. Register for the whole process if buffers of such a
+  // client may still come: they are forwarded to it.
   if (const int refused = scope_.open(buffer_callbacks(), forwards_foreign_buffers()); refused != cupti::kSuccess) {
     refusal_ = "CUPTI does not accept our buffers: " + api_.text_of(refused);
     return false;

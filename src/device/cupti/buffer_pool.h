@@ -21,7 +21,7 @@ class BufferPool {
     std::uint64_t refused = 0;
     std::uint64_t reserved = 0;     // requests that got a reserve, full or unread buffer
     std::uint64_t overwritten = 0;  // full buffers reused before they were read
-    std::uint64_t unread = 0;       // Unread buffers returned with records (lost)
+    std::uint64_t unread = 0;       // buffers with records that were never read (lost)
     std::uint64_t foreign = 0;      // returned, but not ours
     bool operator==(const Counts&) const = default;
   };

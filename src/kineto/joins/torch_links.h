@@ -22,7 +22,7 @@ class TorchLinks {
  public:
   /// `events`: by begin, longest first. `launches` may be empty.
   void add_thread(std::span<const Event* const> events, const LaunchIndex& launches);
-  /// Call after the last thread. Numbers operators from `first_id`, in order.
+  /// Call after all add_thread() calls. Numbers operators from `first_id` on, in the order added.
   void finish(std::uint64_t first_id);
 
   /// `position`: in LaunchIndex. 0 = no operator.

@@ -1,4 +1,4 @@
-// Open calls, and pending slots: operations that may end on another thread.
+// Slots of pending operations, which may end on another thread.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// CPU use of a window: `profshim compare` tells slower programs from programs that waited for a CPU.
+// CPU use of a window. It shows `profshim compare` whether a slower program only waited for a CPU.
 #pragma once
 
 #include <sys/types.h>

@@ -128,7 +128,7 @@ class Checks {
             "remove it; schedule.active puts several ranges into one window");
     }
     if (spec_.steps.every_ms != 0 && spec_.steps.source != StepSource::kTime) {
-      warning("steps.every_ms", "has no effect unless steps.source = \"time\"", "remove it, or name the source");
+      warning("steps.every_ms", "has no effect unless steps.source = \"time\"", "remove it, or set this source");
     }
   }
 

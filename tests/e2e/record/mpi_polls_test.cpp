@@ -14,7 +14,7 @@ namespace profshim::e2e {
 namespace {
 
 constexpr int kLoop = 1000, kMany = 20, kPauses = 5, kRounds = 3;  // as in tests/apps/mpi/polling.c
-// An interruption for a time slice begins a new event.
+// Most events of one run of polls: a process that loses its CPU for a while begins a new event.
 constexpr std::size_t kFew = 60;
 
 struct Recorded {
