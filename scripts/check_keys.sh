@@ -32,11 +32,11 @@ src/output/write_recovered_traces.cpp *
 src/session/write/writer.cpp failed
 LIST
 }
-# Reasons. schema.h: the constants themselves. manifest.cpp: manifest-rank*.json. spec, name_pattern.cpp: keys of the
+# Reasons. schema.h: the constants themselves. manifest.cpp: manifest-rank*.json. spec, check_name_pattern.cpp: keys of the
 # spec and variables of file names. baseline.cpp: baseline files. rank_text.cpp, header_checks.cpp: HTA's search
 # pattern. cli: the tool's own JSON. columns_*: Parquet columns. gpu_checks.cpp: parts of names of kernels and copies.
 # cell_text.cpp: a unit. report.cpp, steps.cpp, plots_json.cpp: words on the page and keys of its script.
-# recovered_traces.cpp, writer.cpp: states in a manifest. elf, base: no traces there.
+# write_recovered_traces.cpp, writer.cpp: states in a manifest. elf, base: no traces there.
 
 # shellcheck disable=SC2016  # awk's own fields
 find include inject src -name '*.cpp' -o -name '*.h' | sort | xargs awk -v others="$(other_meaning)" '

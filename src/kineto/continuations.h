@@ -9,7 +9,7 @@
 
 namespace profshim::kineto {
 
-class RunOrder {
+class Continuations {
  public:
   /// Add runs in memory order.
   void add(const spool::Run& run) {
@@ -18,7 +18,7 @@ class RunOrder {
   }
 
   /// Returns null also if the second half is lost or `e` is a copy.
-  const Event* continuation_of(const Event& e) const {
+  const Event* of(const Event& e) const {
     if ((e.flags & kContinues) == 0) return nullptr;
     const auto behind = std::partition_point(runs_.begin(), runs_.end(),
                                              [&e](const spool::Run& run) { return !is_before(&e, run.events); });

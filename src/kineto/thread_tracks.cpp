@@ -134,7 +134,7 @@ void ThreadTracks::write_event(TraceWriter& out, const Event& event, Track& trac
   } else {
     e.name = name_of(event);
     e.category = category_of(event.hook);
-    e.args = event_args_.of(event, window_.run_order.continuation_of(event));
+    e.args = event_args_.of(event, window_.continuations.of(event));
   }
   if (!is_api && (event.flags & (kAsyncSlice | kStartEnd)) != 0) {
     return write_async(out, e, event, track.key, end_ns);

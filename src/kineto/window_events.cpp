@@ -68,7 +68,7 @@ void WindowEvents::gather(const WindowTraceOptions& options) {
   const Ticks until = end == 0 ? ~Ticks{0} : end;
   OpenCalls open(view, begin, until);  // before the runs: see OpenCalls
   const auto add_run = [this, until](const spool::Run& run) {
-    run_order.add(run);
+    continuations.add(run);
     if (run.header->tid == spool::kDeviceTid)
       device.add_run(run);
     else

@@ -47,7 +47,7 @@ class WindowEvents {
   ClockMap clock;
   WindowSteps steps;
   std::map<std::int64_t, ThreadEvents> threads;  // by tid, or kRawThreads + n
-  RunOrder run_order;
+  Continuations continuations;
   DeviceActivity device;
   NcclOperations operations;
   NcclTasks nccl_tasks;

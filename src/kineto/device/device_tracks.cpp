@@ -185,7 +185,7 @@ void DeviceTracks::write_activity(TraceWriter& out, const Event& activity, std::
     context.external_id = window_.operations.external_id(*operation);
     if (is_nccl_kernel(activity.hook, e.name)) context.operation = nccl_args_.of_kernel(*operation, e.duration_ns);
   }
-  e.args = args_.of_activity(activity, window_.run_order.continuation_of(activity), context);
+  e.args = args_.of_activity(activity, window_.continuations.of(activity), context);
   out.write(e);
   if (call != nullptr) write_flow_end(out, e, activity.gpu.correlation);  // no end without a start
 }
