@@ -4,6 +4,7 @@
 #include <set>
 
 #include "kineto/metadata_event.h"
+#include "launch_arrows.h"
 #include "trace/schema.h"
 
 namespace profshim::kineto {
@@ -61,19 +62,11 @@ std::uint32_t DeviceTracks::position_of(const Event& call, std::uint32_t& hint) 
   return window_.device.launches().find(call.api.correlation, hint);
 }
 
-void DeviceTracks::write_flow_start(TraceWriter& out, const Event& call, const TraceEvent& slice) {
+void DeviceTracks::begin_arrow(TraceWriter& out, const Event& call, const TraceEvent& slice) {
   const LaunchIndex& launches = window_.device.launches();
   const std::uint32_t at = position_of(call, call_hint_);
   if (at == LaunchIndex::kNotFound || !(launches.has_activity(at) || launches.has_sync(at))) return;
-  TraceEvent flow;
-  flow.phase = 's';
-  flow.category = Category::kAc2g;
-  flow.name = schema::category::kAc2g;
-  flow.pid = slice.pid;
-  flow.tid = slice.tid;
-  flow.begin_ns = slice.begin_ns;
-  flow.id = call.api.correlation;
-  out.write(flow);
+  write_arrow_start(out, slice, call.api.correlation);
 }
 
 void DeviceTracks::name_device(TraceWriter& out, std::uint16_t device) {
@@ -187,16 +180,7 @@ void DeviceTracks::write_activity(TraceWriter& out, const Event& activity, std::
   }
   e.args = args_.of_activity(activity, window_.continuations.of(activity), context);
   out.write(e);
-  if (call != nullptr) write_flow_end(out, e, activity.gpu.correlation);  // no end without a start
-}
-
-void DeviceTracks::write_flow_end(TraceWriter& out, TraceEvent slice, std::uint32_t correlation) {
-  slice.phase = 'f';
-  slice.category = Category::kAc2g;
-  slice.name = schema::category::kAc2g;
-  slice.id = correlation;
-  slice.args = {};
-  out.write(slice);
+  if (call != nullptr) write_arrow_end(out, e, activity.gpu.correlation);  // no end without a start
 }
 
 void DeviceTracks::write_in_track(TraceWriter& out, TraceEvent& e, const Event& event, Track& track) {
@@ -221,7 +205,7 @@ void DeviceTracks::write_syncs(TraceWriter& out, DeviceActivity::StreamKey key, 
     e.args = args_.of_sync(*sync, key.device);
     write_in_track(out, e, *sync, track);
     const bool has_call = window_.device.call_of(*sync, hint) != nullptr;
-    if (has_arrow(*sync) && has_call) write_flow_end(out, e, sync->gpu.correlation);
+    if (has_arrow(*sync) && has_call) write_arrow_end(out, e, sync->gpu.correlation);
   }
 }
 

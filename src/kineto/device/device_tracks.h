@@ -21,8 +21,8 @@ class DeviceTracks {
   const std::vector<std::string>& device_properties() const { return args_.properties(); }
   /// Fills in name, category and args; they live until the next call.
   void describe_call(const Event& call, TraceEvent& slice);
-  /// Call directly after writing the call's slice.
-  void write_flow_start(TraceWriter& out, const Event& call, const TraceEvent& slice);
+  /// Begins the arrow to the device activity of `call`, if it has any. Call directly after writing the call's slice.
+  void begin_arrow(TraceWriter& out, const Event& call, const TraceEvent& slice);
   void write(TraceWriter& out, const std::function<void()>& written);
 
  private:
@@ -38,8 +38,6 @@ class DeviceTracks {
   void write_stream(TraceWriter& out, DeviceActivity::StreamKey key, const DeviceActivity::Stream& stream);
   void write_activity(TraceWriter& out, const Event& activity, std::int64_t tid, std::uint32_t& hint);
   const Event* join_operation(const Event& activity, const Event* call, std::string_view name);
-  /// Call directly after writing the target slice.
-  void write_flow_end(TraceWriter& out, TraceEvent slice, std::uint32_t correlation);
   void write_annotation(TraceWriter& out, const DeviceAnnotations::Span& span, Track& track);
   void write_syncs(TraceWriter& out, DeviceActivity::StreamKey key, const DeviceActivity::Stream& stream);
   void write_overheads(TraceWriter& out);
