@@ -73,7 +73,8 @@ inline bool may_be_marker(char first_byte) {
   return (detail::marker_first_bytes[first / 64] >> (first % 64) & 1) != 0;
 }
 /// True if an NVTX range with this text is a step marker, in any domain. `number`: the integer behind the pattern's
-/// fixed part, else the last integer of the text. "auto" keeps the first pattern that matches.
+/// fixed part, else the last integer of the text. With steps.source = "auto", the first pattern that matches stays the
+/// only one.
 bool is_step_marker(std::string_view text, std::optional<std::int64_t>& number);
 /// For PyTorch ranges (record_function), on their thread, if may_be_marker(): a marker makes a step or epoch.
 void torch_range_begins(const char* name, Ticks at);

@@ -95,8 +95,8 @@ int forward_registration(Real& real, Args... args) {
 
 enum class Subscription {
   kShared,               // other subscribers may exist
-  kCallbacks,            // only subscriber for callbacks; our activity recording continues
-  kCallbacksAndActivity  // only subscriber for callbacks and activity
+  kCallbacks,            // must be alone for callbacks; our activity recording continues
+  kCallbacksAndActivity  // must be alone for callbacks and activity
 };
 
 /// CUPTI 13.3 refuses a subscriber that must be alone while profshim subscribes. Ours are released before the call, and

@@ -1,4 +1,4 @@
-// Follows communicators from activation on, also outside windows: all ranks must count collectives alike.
+// Follows communicators once the process is a rank, also outside windows: all ranks must count collectives alike.
 #pragma once
 
 #include <atomic>

@@ -15,7 +15,7 @@ inline bool is_nccl_call(nvtxDomainHandle_t domain) {
   return mode == 0 || (mode & recorder::kNccl) != 0;
 }
 
-/// Return NVTX_NO_PUSH_POP_TRACKING, as NVTX does without a tool. Job's threads.
+/// Return NVTX_NO_PUSH_POP_TRACKING, as NVTX does without a tool. Run on the job's threads.
 int nccl_push(Domain& domain, const nvtxEventAttributes_t* attributes);
 int nccl_pop(Domain& domain, const nvtxPayloadData_t* payloads, std::size_t count);
 

@@ -22,8 +22,8 @@ struct Layout {
 inline constexpr std::uint8_t kTagNone = 0, kTagTensor = 1, kTagDouble = 3, kTagComplex = 4, kTagInt = 5;
 inline constexpr std::size_t kIValueBytes = 16, kTagOffset = 8;
 
-/// Finds the layout of the library that contains `address`. Reports an unknown release in problems[]. Reads a file:
-/// call once, before the first operator is recorded; any thread.
+/// Finds the layout of the library that contains `address`. An unknown release is a recorder::problem().
+/// Reads a file: call once, before the first operator is recorded; any thread.
 void find_layout(const void* address);
 /// Null until find_layout() succeeds.
 const Layout* known_layout();

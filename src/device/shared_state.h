@@ -24,10 +24,11 @@ enum class FirstCall : std::uint8_t {
   kHeld,
   kNotHeld,  // gave up before CUPTI was on
 };
+/// Who uses CUPTI.
 enum class Owner : std::uint8_t {
   kUs,
   kOther,
-  kOtherIsSilent,  // has disabled its kinds without a flush
+  kOtherIsSilent,  // has disabled its activity kinds without a flush
 };
 
 /// SharedRequest::off_at while armed.

@@ -213,7 +213,7 @@ void ThreadTracks::write_operation(TraceWriter& out, TraceEvent& e, const Event&
   if (!write_annotated(out, e, event)) out.write(e);
 }
 
-// Writes ranges with a gpu_user_annotation; returns false for other events.
+// Writes an event that has a gpu_user_annotation, with its External id; returns false for other events.
 bool ThreadTracks::write_annotated(TraceWriter& out, TraceEvent& e, const Event& event) {
   const std::uint64_t id = window_.annotations.external_id(event);
   if (id == 0) return false;

@@ -1,8 +1,8 @@
 // Calls the CUDA hooks, linked into this program with the session. STUB: the library behind the hooks, or "none".
-//   cuda_calls STUB every             every function once, recorded by symbol hooks
+//   cuda_calls STUB every             every function once, recorded by its hook
 //   cuda_calls STUB idle              every function once, not recorded
 //   cuda_calls STUB ranges LETTERS    S, P = cudaProfilerStart, Stop; D, O = the driver's; c = cudaMemcpy
-//   cuda_calls STUB kernels NAME...   launches, each followed by a cudaMemcpy; "graph" = a graph launch
+//   cuda_calls STUB kernels NAME...   tells the session of launches, a cudaMemcpy after each; "graph" = a graph
 #include <dlfcn.h>
 
 #include <cstdio>

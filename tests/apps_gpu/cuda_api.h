@@ -74,7 +74,7 @@ void __cudaRegisterFunction(void**, const char*, char*, const char*, int, void*,
 }
 
 namespace cuda_api {
-/// Registers a kernel as the constructor that nvcc generates.
+/// Registers a kernel, as nvcc's generated constructor does.
 struct Registration {
   Registration(const void* stub, const char* name) {
     __cudaRegisterFunction(__cudaRegisterFatBinary(nullptr), static_cast<const char*>(stub), nullptr, name, -1, nullptr,

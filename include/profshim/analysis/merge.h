@@ -8,7 +8,7 @@
 
 namespace profshim {
 
-/// Source of the difference between two clocks.
+/// How the offset between two clocks was found.
 enum class ClockSync : std::uint8_t {
   kCollective,  // events that both ranks share; without any, kAnchors
   kAnchors,     // the wall clocks of the hosts

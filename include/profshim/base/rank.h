@@ -24,7 +24,7 @@ Rank rank_from_environment();
 /// environment unless WORLD_SIZE there differs.
 Rank rank_from_program(int rank, int world_size, const char* source);
 
-/// Returns rank variables that contradict `actual`, as "NAME=value", for one log line.
+/// Returns the environment variables that contradict `actual`, each as "NAME=value".
 std::vector<std::string> rank_contradictions(const Rank& actual);
 
 }  // namespace profshim

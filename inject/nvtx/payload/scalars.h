@@ -12,7 +12,7 @@
 
 namespace profshim::nvtx {
 
-/// Functions return false, and write nothing, if the value is out of bounds or of unknown type.
+/// Functions that return false have written nothing: the payload is too short, or the type unknown.
 class ScalarWriter {
  public:
   ScalarWriter(JsonText& json, EventMessage& message) : json_(json), message_(message) {}

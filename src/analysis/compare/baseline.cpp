@@ -235,7 +235,7 @@ std::vector<RunProfile> read_baseline(const std::string& path) {
     whole = whole && !run.ranks.empty();
     for (const ProfileRank& rank : run.ranks) whole = whole && fits(rank);
   }
-  if (!whole) refuse("is damaged, or has another version");
+  if (!whole) refuse("is a damaged baseline, or of another version of the format");
   return runs;
 }
 

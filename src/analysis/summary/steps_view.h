@@ -4,9 +4,9 @@
 // collective kernel; exposed = no other kernel; idle = not busy. Without device activity, "host": busy = the steps'
 // thread is in a recorded call; communication = a call that sends, receives or waits for ranks; compute = another call.
 //
-// A gap is longer than the threshold, without device activity, calls on the steps' thread, and operators on other
-// threads. Communication on those does not count: a thread that always waits for messages would fill every gap. A gap
-// in which step n begins is "before" step n.
+// A gap is longer than the threshold and has no device activity, no call on the steps' thread, and no operator on
+// another thread. Communication on another thread does not end a gap: a thread may always wait for messages. A gap in
+// which step n begins is "before" step n.
 #pragma once
 
 #include <map>

@@ -145,7 +145,7 @@ void GpuChecks::on_copy(const ReadEvent& event) {
   const std::string_view start =
       event.category == schema::category::kGpuMemcpy ? schema::name::kMemcpyStart : schema::name::kMemsetStart;
   if (!event.name.starts_with(start)) {
-    findings_.must(14, "the name of a copy does not start with Memcpy or Memset", where_is(event));
+    findings_.must(14, "a copy is not named Memcpy..., or a memset Memset...", where_is(event));
   } else if (event.category == schema::category::kGpuMemcpy && !is_copy_kind(event.name.substr(start.size()))) {
     findings_.must(14, "the name of a copy does not say from where to where", where_is(event));
   }

@@ -81,7 +81,7 @@ void note_mpi_calls(const std::vector<Loaded>& all, Notes& notes) {
   // A fact, not a loss: functions without a hook move no data.
   if (!unhooked.empty()) notes.fact("MPI calls", "no hook, not recorded: " + joined(unhooked));
   if (!profiling.empty())
-    notes.unrecorded("MPI calls", "PMPI names, reserved for tools inside the program: " + joined(profiling));
+    notes.unrecorded("MPI calls", "called by PMPI names, which have no hooks: " + joined(profiling));
 }
 
 bool note_mpi(const std::vector<Loaded>& all, Notes& notes) {

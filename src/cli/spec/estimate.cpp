@@ -64,7 +64,7 @@ std::vector<SizeWarning> size_warnings(const Spec& spec, const Estimate& e) {
   if (e.memory_bytes > static_cast<double>(spec.limits.host_memory)) {
     warnings.push_back({"limits.host_memory",
                         format_size(spec.limits.host_memory) + " will be reached before the window ends",
-                        "record fewer steps, raise the limit, or set limits.on_limit"});
+                        "record fewer steps, raise the limit, or set limits.on_limit = \"drop_old\""});
   }
   return warnings;
 }

@@ -133,7 +133,7 @@ int run(int argc, char** argv) {
       .shown_as("FACTOR");
   arguments.add("--json", options.json, "Print JSON, with times in microseconds");
   arguments.add("--junit", options.junit, "Also write a JUnit file").shown_as("FILE");
-  arguments.add("--markdown", options.markdown, "Also write a Markdown file, for a comment or a job summary")
+  arguments.add("--markdown", options.markdown, "Also write a Markdown file, for a pull request or a CI summary")
       .shown_as("FILE");
   arguments.footer(
       "Examples:\n"

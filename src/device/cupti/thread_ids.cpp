@@ -13,7 +13,7 @@
 namespace profshim::device {
 namespace {
 
-constexpr std::size_t kBlockBytes = 1536;  // of a thread control block
+constexpr std::size_t kBlockBytes = 1536;  // searched, of a thread control block
 constexpr std::size_t kSelfAt = 0x10;      // x86-64 ABI of thread-local storage: tcbhead_t::self
 constexpr std::size_t kMostThreads = 4096;
 

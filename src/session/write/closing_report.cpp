@@ -18,7 +18,7 @@ bool speaks_for_job(const State& s, const char* matter) {
 }
 
 std::string where_others_are(const State& s) {
-  return s.rank.world_size == 1 ? std::string() : "; of all ranks:  profshim ls " + s.folder;
+  return s.rank.world_size == 1 ? std::string() : "; all ranks:  profshim ls " + s.folder;
 }
 
 const StepPattern* locked_pattern(const State& s) {

@@ -7,7 +7,7 @@ namespace profshim::e2e {
 
 std::string shim_path();
 std::string tool_path();
-/// `relative` to build/. Fails the test if the program is not built.
+/// Returns the path of a program, given below build/. Fails the test if it is not built.
 std::string built(const std::string& relative);
 bool on_path(const std::string& name);
 

@@ -30,7 +30,7 @@ TEST_P(CaptureTest, AnotherClientGetsCuptiOffAndOurClientComesBack) {
   EXPECT_EQ(cupti_.clocks, 1);
 }
 
-// After each registration, CUPTI gives the first kernel times of CLOCK_REALTIME (pytorch#192021).
+// Registering a clock makes CUPTI give the next kernel times of CLOCK_REALTIME (pytorch#192021): it is done once.
 TEST_P(CaptureTest, TheClockOfAnotherClientStaysInForceAndIsConverted) {
   request_.yield = true;
   serve();

@@ -18,7 +18,7 @@ struct Plan {
   std::size_t buffers = 16;
   int window_percent = 100;    // of the time with calls
   bool calls_in_order = true;  // false: calls are in any order too
-  bool driver_inside = false;  // driver calls inside launches and event records
+  bool driver_inside = false;  // driver calls inside launches and cudaEventRecord
   bool streams = false;        // CUPTI reports streams and thus kernel priorities
 };
 

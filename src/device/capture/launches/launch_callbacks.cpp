@@ -21,8 +21,8 @@ struct Callback {
   std::uint32_t id;
   Reports reports;
 };
-/// A runtime that launches through the driver reports a launch twice. No step changes: consecutive matches count once,
-/// and a Start inside a range is ignored.
+/// A runtime that launches through the driver reports a launch twice. The steps stay the same: consecutive matches
+/// count once, and a Start inside a range is ignored.
 constexpr Callback kCallbacks[] = {
     {cupti::kDriverDomain, 307, Reports::kLaunch},         // cuLaunchKernel
     {cupti::kDriverDomain, 442, Reports::kLaunch},         // cuLaunchKernel_ptsz

@@ -23,7 +23,7 @@ class LaunchTracker {
   /// Sweeps every 5 s: forgets launches that are not outstanding. `now_ns`: CLOCK_MONOTONIC.
   void begin_round(std::int64_t now_ns);
 
-  /// Call it before on_launch() and on_activity(), if possible.
+  /// Events that are converted before this call lack the external id.
   void on_external(std::uint32_t correlation, std::uint32_t external);
   std::uint32_t external_of(std::uint32_t correlation) const;
 

@@ -17,7 +17,7 @@ constexpr std::uint8_t head(unsigned kind, unsigned instructions) {
 TEST(PythonLines, DecodesEachKindOfLocation) {
   const Table table = {
       head(3, 1),  0x12,           // short: the same line
-      head(11, 2), 4,    9,        // one line on, two columns
+      head(11, 2), 4,    9,        // next line, both columns
       head(13, 1), 7,              // no columns: three lines back
       head(14, 3), 40,   0, 1, 2,  // long: twenty lines on
       head(15, 1),                 // none
